@@ -1,0 +1,25 @@
+#pragma once
+#include "../types.hpp"
+
+namespace bsvm {
+
+struct State;
+
+// A map from rows to columns of the design (no algebra, no prior). A block may
+// depend on the State: unknown predictors and learned features enter here.
+class Block {
+ public:
+  virtual ~Block() = default;
+  virtual Index columns() const = 0;
+
+  // Column i of `out` (columns, r) becomes row rows[i] of the block. `out` may
+  // be strided; entries are finite.
+  virtual void fill(const int* rows, Index r, const State& state,
+                    Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const = 0;
+
+  // (columns) powers of two: a coefficient on the outside is the inside one
+  // times its unit. They keep columns of any magnitude near one inside.
+  virtual const Vec& unit() const = 0;
+};
+
+}  // namespace bsvm

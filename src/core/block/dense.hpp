@@ -1,0 +1,38 @@
+#pragma once
+#include "block.hpp"
+
+namespace bsvm {
+
+// Columns of a dense matrix the caller owns, standardised on the fly:
+// (x - center) / scale, then brought near one by a power of two.
+class DenseBlock : public Block {
+ public:
+  // x (n, columns) column-major; center, scale (columns), scale > 0.
+  DenseBlock(const double* x, Index n, Vec center, Vec scale);
+
+  Index columns() const override { return center_.size(); }
+  const Vec& unit() const override { return unit_; }
+  void fill(const int* rows, Index r, const State& state,
+            Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override;
+
+ private:
+  const double* x_;
+  Index n_;
+  Vec center_, factor_, unit_;
+};
+
+// A column of ones: the multiplier of a random intercept.
+class OnesBlock : public Block {
+ public:
+  Index columns() const override { return 1; }
+  const Vec& unit() const override { return unit_; }
+  void fill(const int*, Index, const State&,
+            Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
+    out.setOnes();
+  }
+
+ private:
+  Vec unit_ = Vec::Ones(1);
+};
+
+}  // namespace bsvm

@@ -1,0 +1,22 @@
+#pragma once
+#include "../model/problem.hpp"
+#include "../model/result.hpp"
+
+namespace bsvm {
+
+struct Options {
+  double tolerance = 1e-10;  // on the bound's gain in a pass, absolute
+  int max_passes = 2000;
+  Vec start;                 // (p) mean to start from, inside scale; empty: none
+};
+
+// A loop over passes. It knows no likelihood, prior, block or source by name.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual Use use() const = 0;  // what it asks of the likelihood
+  virtual Result run(const Problem& problem, RowSource& source, const Options& options,
+                     Host& host) const = 0;
+};
+
+}  // namespace bsvm

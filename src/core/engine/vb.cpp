@@ -1,0 +1,154 @@
+// Mean field variational Bayes, q(b, u) q(a) prod q(hyper) (000, Algorithms 1, 2).
+//
+// For given hyper-parameters the bound is jointly concave in the mean and the
+// Cholesky factor of q(b, u) (models.md, section 2). The paper's update sets the
+// covariance from the rows' weights w = -2 dl/dv and moves the mean as if w were
+// its curvature too; but the curvature is k = -d2l/dm2 <= w, often by a factor of
+// a hundred, so the mean crawls. Here the mean takes a Newton step with curvature
+//
+//     k + damping (w - k)
+//
+// where damping = 1 is the paper's update, which cannot lower the bound; it is
+// halved after every pass that raises the bound, and raised after one that does
+// not. Such a pass is taken back along the mean: to a quarter of the step, then to
+// none of it, when only the covariance moves, which cannot lower the bound either.
+//
+// Certificate: the norm of the gradient in q's own (Fisher) metric, with the
+// damped curvature for the mean. It vanishes at the optimum and nowhere else.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "../error.hpp"
+#include "coefficients.hpp"
+#include "engine.hpp"
+
+namespace bsvm {
+namespace {
+
+constexpr double kLeastDamping = 1.0 / (1 << 20);
+
+class VariationalBayes : public Engine {
+ public:
+  explicit VariationalBayes(const Params& params)
+      : accelerate_(params.flag("accelerate")) {}
+
+  Use use() const override { return Use::augmented; }
+
+  Result run(const Problem& problem, RowSource& source, const Options& options,
+             Host& host) const override {
+    const Coefficients side(problem);
+    Result out(side.start(options.start));
+    State& state = out.state;
+    out.bound = -std::numeric_limits<double>::infinity();
+    const bool started = options.start.size() > 0;
+    RowSums sums(state.layout.p, state.layout.q);
+    try {
+      for (int pass = 0; pass < options.max_passes; ++pass) {
+        source.sums(state, sums, host);
+        const Coefficients::Proposal next = side.propose(state, sums, host);
+        record(sums, next, out);
+        report(out, host);
+        const double gain = out.trace.back().bound - out.bound;
+        if (gain < -slack(out.bound)) {
+          if (state.fraction() == 0) {
+            out.end = Termination::stalled;
+            break;
+          }
+          shorten(side, source, state);
+          continue;
+        }
+        out.bound = out.trace.back().bound;
+        out.gradient = next.gradient;
+        if (state.begun() && good_enough(gain, out, options.tolerance)) {
+          out.end = Termination::converged;
+          break;
+        }
+        // The State returned is the one the last bound belongs to.
+        if (pass + 1 < options.max_passes || !state.begun())
+          advance(side, source, next, sums, started, state);
+      }
+    } catch (const Interrupted&) {
+      out.end = Termination::interrupted;
+    }
+    out.groups = source.groups();
+    return out;
+  }
+
+ private:
+  static double slack(double bound) {
+    return std::isfinite(bound) ? 1e-12 * (1 + std::abs(bound)) : 0;
+  }
+
+  static bool good_enough(double gain, const Result& now, double tolerance) {
+    const double reach = tolerance + 1e-14 * std::abs(now.bound);
+    return gain <= reach && now.gradient <= 10 * std::sqrt(reach);
+  }
+
+  static void record(RowSums& sums, const Coefficients::Proposal& next, Result& out) {
+    const State& state = out.state;
+    double bound = state.begun() ? sums.value() + state.prior_value()
+                                 : -std::numeric_limits<double>::infinity();
+    if (std::isnan(bound) || !std::isfinite(next.gradient) || !next.step.allFinite())
+      throw NumericalFailure("A number became infinite or undefined at pass " +
+                             std::to_string(out.trace.size() + 1) +
+                             ". Check the scale of predictors, offset and weights.");
+    out.trace.push_back({bound, next.gradient, state.damping(), state.fraction()});
+  }
+
+  static void report(const Result& out, Host& host) {
+    std::ostringstream text;
+    text.precision(12);
+    text << "pass " << out.trace.size() << ": bound " << out.trace.back().bound
+         << ", gradient ";
+    text.precision(3);
+    text << out.trace.back().gradient;
+    host.progress(text.str());
+  }
+
+  // The covariance and, unless the user said where the mean starts, the mean.
+  void advance(const Coefficients& side, RowSource& source,
+               const Coefficients::Proposal& next, RowSums& sums, bool started,
+               State& state) const {
+    const bool first = !state.begun();
+    state.begun() = 1;
+    state.fraction() = first && started ? 0 : 1;
+    state.factor() = next.factor;
+    state.step() = next.step;
+    state.mean() += state.fraction() * next.step;
+    state.group_logdet() = sums.group_logdet();
+    source.settle(state, Settle::advance, state.fraction(), sums);
+    side.update_priors(state, sums);
+    if (accelerate_ && !first) state.damping() = std::max(kLeastDamping, state.damping() / 2);
+  }
+
+  static void shorten(const Coefficients& side, RowSource& source, State& state) {
+    const double fraction = state.fraction() > 0.5 ? 0.25 : 0;
+    const double change = fraction - state.fraction();
+    state.fraction() = fraction;
+    state.mean() += change * state.step();
+    state.damping() = std::min(1.0, 8 * state.damping());
+    RowSums settled(state.layout.p, state.layout.q);
+    source.settle(state, Settle::shorten, change, settled);
+    side.update_priors(state, settled);
+  }
+
+  bool accelerate_;
+};
+
+const Register<Engine, VariationalBayes> entry("vb");
+
+}  // namespace
+
+const char* name_of(Termination end) {
+  switch (end) {
+    case Termination::converged: return "converged";
+    case Termination::pass_limit: return "pass_limit";
+    case Termination::interrupted: return "interrupted";
+    case Termination::stalled: return "stalled";
+  }
+  return "";
+}
+
+}  // namespace bsvm

@@ -1,0 +1,45 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "../block/block.hpp"
+#include "../likelihood/likelihood.hpp"
+#include "../prior/prior.hpp"
+#include "../types.hpp"
+
+namespace bsvm {
+
+// A prior and the coefficients it speaks of: columns of the design, or one
+// multiplier of the grouping factor (then the coefficients are its levels).
+struct PriorSlot {
+  std::unique_ptr<Prior> prior;
+  std::vector<Index> columns;
+  double unseen = 0;  // coefficients of the block that no row can see
+};
+
+// What never changes during a run. Views (`y`, `weight`, the blocks) look at
+// the caller's memory, which must outlive the Problem; nothing is copied.
+struct Problem {
+  Index n = 0;               // rows
+  const double* y = nullptr;       // (n) -1 or +1
+  const double* weight = nullptr;  // (n) > 0, or null: all one
+  const double* offset = nullptr;  // (n) or null: none
+
+  std::vector<std::unique_ptr<Block>> blocks;  // the dense coefficients, in order
+  std::unique_ptr<Block> multipliers;          // (q, n) of the grouping factor, or null
+  const int* group = nullptr;                  // (n) codes 1..groups, or null
+  Index groups = 0;
+
+  std::unique_ptr<Likelihood> likelihood;
+  std::vector<PriorSlot> priors;        // of the dense coefficients
+  std::vector<PriorSlot> group_priors;  // one a multiplier
+
+  Index columns() const;   // p: all blocks together
+  Index effects() const;   // q: effects a group has
+};
+
+// Throws InvalidInput unless the parts fit together: slots cover every column
+// once, priors of group effects are exchangeable, sizes are within bounds.
+void check(const Problem& problem);
+
+}  // namespace bsvm

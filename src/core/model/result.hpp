@@ -1,0 +1,38 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "../rows/row_source.hpp"
+#include "state.hpp"
+
+namespace bsvm {
+
+// One pass over the rows, as the run saw it.
+struct TraceEntry {
+  double bound;     // at the State the pass was made with
+  double gradient;  // its certificate: see engine/vb.cpp
+  double damping;   // share of the rows' weight in their curvature
+  double step;      // share of the last step that State took; below 1: shortened
+};
+
+enum class Termination {
+  converged,    // the stopping rule holds at the State returned
+  pass_limit,   // it does not, but the passes are used up
+  interrupted,  // the host asked; the State is the best so far
+  stalled       // no step raises the bound any more, short of the stopping rule
+};
+
+const char* name_of(Termination end);
+
+struct Result {
+  explicit Result(State first) : state(std::move(first)) {}
+
+  State state;
+  GroupPosterior groups;
+  std::vector<TraceEntry> trace;
+  double bound = 0;
+  double gradient = 0;
+  Termination end = Termination::pass_limit;
+};
+
+}  // namespace bsvm

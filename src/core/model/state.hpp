@@ -1,0 +1,69 @@
+#pragma once
+#include "../types.hpp"
+
+namespace bsvm {
+
+// Names for slices of the State's one vector.
+struct Layout {
+  Index p = 0;      // dense coefficients
+  Index q = 0;      // effects a group has
+  Index hyper = 0;  // hyper-parameters of all priors together
+
+  Index mean() const { return 5; }
+  Index step() const { return mean() + p; }
+  Index factor() const { return step() + p; }
+  Index group_prior() const { return factor() + p * p; }
+  Index hyper_start() const { return group_prior() + q * q; }
+  Index size() const { return hyper_start() + hyper; }
+};
+
+// Everything global that a run moves, in one vector: it serves as broadcast to
+// wherever the rows are, as checkpoint and as warm start. What belongs to a
+// group stays with the rows (rows/units.hpp), so the State's size does not
+// depend on the number of groups.
+struct State {
+  Layout layout;
+  Vec x;
+
+  explicit State(const Layout& l) : layout(l), x(Vec::Zero(l.size())) {}
+
+  // Is there a covariance yet? Before the first pass there is none.
+  double& begun() { return x[0]; }
+  bool begun() const { return x[0] != 0; }
+  // The share of `step` that `mean` includes.
+  double& fraction() { return x[1]; }
+  double fraction() const { return x[1]; }
+  // Sum over groups of log det A_gg under the current covariance.
+  double& group_logdet() { return x[2]; }
+  double group_logdet() const { return x[2]; }
+  // How much of the row's weight is mixed into its curvature, in (0, 1].
+  double& damping() { return x[3]; }
+  double damping() const { return x[3]; }
+
+  // The bound less the rows' share of it.
+  double& prior_value() { return x[4]; }
+  double prior_value() const { return x[4]; }
+
+  Eigen::Map<Vec> mean() { return {x.data() + layout.mean(), layout.p}; }
+  Eigen::Map<const Vec> mean() const { return {x.data() + layout.mean(), layout.p}; }
+  Eigen::Map<Vec> step() { return {x.data() + layout.step(), layout.p}; }
+  Eigen::Map<const Vec> step() const { return {x.data() + layout.step(), layout.p}; }
+  // (p, p) lower Cholesky factor of the dense coefficients' marginal precision.
+  Eigen::Map<Mat> factor() { return {x.data() + layout.factor(), layout.p, layout.p}; }
+  Eigen::Map<const Mat> factor() const {
+    return {x.data() + layout.factor(), layout.p, layout.p};
+  }
+  // (q, q) prior precision of a group's effects.
+  Eigen::Map<Mat> group_prior() {
+    return {x.data() + layout.group_prior(), layout.q, layout.q};
+  }
+  Eigen::Map<const Mat> group_prior() const {
+    return {x.data() + layout.group_prior(), layout.q, layout.q};
+  }
+  Eigen::Map<Vec> hyper() { return {x.data() + layout.hyper_start(), layout.hyper}; }
+  Eigen::Map<const Vec> hyper() const {
+    return {x.data() + layout.hyper_start(), layout.hyper};
+  }
+};
+
+}  // namespace bsvm

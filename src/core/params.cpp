@@ -1,0 +1,42 @@
+#include "params.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include "error.hpp"
+
+namespace bsvm {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& component, const std::string& name,
+                         const std::string& rule, double found) {
+  std::ostringstream message;
+  message << "'" << name << "' of " << component << " must be " << rule
+          << ", not " << found << ".";
+  throw InvalidInput(name, message.str());
+}
+
+}  // namespace
+
+double Params::finite(const std::string& name) const {
+  const auto it = values_.find(name);
+  if (it == values_.end())
+    throw InvalidInput(name, "'" + name + "' of " + component_ + " is missing.");
+  if (!std::isfinite(it->second)) refuse(component_, name, "finite", it->second);
+  return it->second;
+}
+
+double Params::positive(const std::string& name) const {
+  const double value = finite(name);
+  if (!(value > 0)) refuse(component_, name, "a positive number", value);
+  return value;
+}
+
+bool Params::flag(const std::string& name) const {
+  const double value = finite(name);
+  if (value != 0 && value != 1) refuse(component_, name, "0 or 1", value);
+  return value == 1;
+}
+
+}  // namespace bsvm

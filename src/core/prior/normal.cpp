@@ -1,0 +1,38 @@
+// b_j ~ N(0, variance), variance fixed (000, Algorithm 1; the flat prior of
+// unpenalised effects is a large variance).
+#include "../special/functions.hpp"
+#include "prior.hpp"
+
+#include <cmath>
+
+namespace bsvm {
+namespace {
+
+class Normal : public Prior {
+ public:
+  explicit Normal(const Params& params) : variance_(params.positive("variance")) {}
+
+  bool exchangeable() const override { return true; }
+  Index hyper_size(Index) const override { return 0; }
+  void start(const Moments&, VecRef) const override {}
+  void update(const Moments&, VecRef) const override {}
+  void precision(ConstVecRef, VecRef out) const override {
+    out.setConstant(1 / variance_);
+  }
+  // Unseen coefficients keep their prior, so they add nothing.
+  double value(const Moments& b, ConstVecRef) const override {
+    return -0.5 * ((b.count - b.unseen) * (kLog2Pi + std::log(variance_)) +
+                   b.square.sum() / variance_);
+  }
+  NamedNumbers report(ConstVecRef) const override {
+    return {{"inverse_mean", 1 / variance_}, {"mean", variance_}};
+  }
+
+ private:
+  double variance_;
+};
+
+const Register<Prior, Normal> entry("normal");
+
+}  // namespace
+}  // namespace bsvm

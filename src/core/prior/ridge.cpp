@@ -1,0 +1,65 @@
+// b_j ~ N(0, s2), s2 ~ inverse-gamma(A, B) (000, Algorithm 2).
+//
+//   q(s2) = IG(A_q, B_q),  A_q = A + m/2,  B_q = B + E|b|^2 / 2
+//
+// E|b|^2 includes u unseen coefficients at E b^2 = B_q/A_q each, which turns
+// the second equation into E 1/s2 = (A_q - u/2) / (B + seen/2).
+#include <cmath>
+#include <limits>
+
+#include "../special/functions.hpp"
+#include "prior.hpp"
+
+namespace bsvm {
+namespace {
+
+class Ridge : public Prior {
+ public:
+  explicit Ridge(const Params& params)
+      : shape_(params.positive("shape")), scale_(params.positive("scale")) {}
+
+  bool exchangeable() const override { return true; }
+  Index hyper_size(Index) const override { return 2; }  // A_q, B_q
+
+  void start(const Moments& b, VecRef hyper) const override {
+    hyper.setConstant(shape_ + b.count / 2);
+  }
+
+  void update(const Moments& b, VecRef hyper) const override {
+    hyper[0] = shape_ + b.count / 2;
+    hyper[1] = hyper[0] * (scale_ + b.square.sum() / 2) / (hyper[0] - b.unseen / 2);
+  }
+
+  void precision(ConstVecRef hyper, VecRef out) const override {
+    out.setConstant(hyper[0] / hyper[1]);
+  }
+
+  double value(const Moments& b, ConstVecRef hyper) const override {
+    const double shape = hyper[0], scale = hyper[1], mean_inverse = shape / scale;
+    const double mean_log_inverse = digamma(shape) - std::log(scale);
+    const double square = b.square.sum() + b.unseen / mean_inverse;
+    const double coefficients =
+        0.5 * (b.count * (mean_log_inverse - kLog2Pi) - mean_inverse * square);
+    const double prior = shape_ * std::log(scale_) - log_gamma(shape_) +
+                         (shape_ + 1) * mean_log_inverse - scale_ * mean_inverse;
+    const double q = shape * std::log(scale) - log_gamma(shape) +
+                     (shape + 1) * mean_log_inverse - shape;
+    const double unseen = 0.5 * b.unseen * (1 + kLog2Pi - std::log(mean_inverse));
+    return coefficients + prior - q + unseen;
+  }
+
+  NamedNumbers report(ConstVecRef hyper) const override {
+    const double mean = hyper[0] > 1 ? hyper[1] / (hyper[0] - 1)
+                                     : std::numeric_limits<double>::infinity();
+    return {{"shape", hyper[0]}, {"scale", hyper[1]},
+            {"inverse_mean", hyper[0] / hyper[1]}, {"mean", mean}};
+  }
+
+ private:
+  double shape_, scale_;
+};
+
+const Register<Prior, Ridge> entry("ridge");
+
+}  // namespace
+}  // namespace bsvm

@@ -1,0 +1,221 @@
+#include "memory_source.hpp"
+
+#include <cmath>
+
+namespace bsvm {
+
+MemorySource::MemorySource(const Problem& problem, Use use, int threads)
+    : problem_(problem), use_(use), threads_(threads),
+      partition_(cut(problem.group, problem.n, problem.groups, problem.columns())),
+      units_(problem.columns(), problem.effects(), problem.groups) {
+  const Index p = problem.columns(), q = problem.effects();
+  const Index lanes = static_cast<Index>(partition_.lanes.size());
+  for (Index k = 0; k < std::min<Index>(threads, lanes); ++k) {
+    workers_.push_back({RowBlock(p, q, partition_.largest_block,
+                                 partition_.largest_units), RowTerms()});
+    workers_.back().terms.resize(partition_.largest_block);
+  }
+  lane_sums_.assign(lanes, RowSums(p, q));
+}
+
+void MemorySource::sums(const State& state, RowSums& out, Host& host) {
+  run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, host,
+            [&](Index lane, int worker, const Checkpoint& checkpoint) {
+    RowSums& mine = lane_sums_[lane];
+    Worker& scratch = workers_[worker];
+    mine.clear();
+    for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b) {
+      checkpoint();
+      const BlockRange& range = partition_.blocks[b];
+      load(range, state, scratch.block);
+      moments(range, state, scratch.block);
+      answer(scratch.block, scratch.terms);
+      add(range, state, scratch, mine);
+    }
+  });
+  out.clear();
+  for (const RowSums& lane : lane_sums_) out += lane;
+}
+
+// Gathers the block's rows in working order.
+void MemorySource::load(const BlockRange& range, const State& state,
+                        RowBlock& block) const {
+  const int* rows = partition_.order.data() + range.first_row;
+  const Index r = block.r = range.rows;
+  Index first = 0;
+  for (const auto& part : problem_.blocks) {
+    part->fill(rows, r, state, block.c.block(first, 0, part->columns(), r));
+    first += part->columns();
+  }
+  if (problem_.multipliers) problem_.multipliers->fill(rows, r, state, block.z.leftCols(r));
+  for (Index i = 0; i < r; ++i) {
+    block.y[i] = problem_.y[rows[i]];
+    block.weight[i] = problem_.weight ? problem_.weight[rows[i]] : 1.0;
+    block.m[i] = problem_.offset ? problem_.offset[rows[i]] : 0.0;
+  }
+}
+
+// f_i ~ N(m_i, v_i) under q. Before there is a covariance, v = 1.
+void MemorySource::moments(const BlockRange& range, const State& state,
+                           RowBlock& block) const {
+  const Index r = block.r;
+  block.m.head(r).matrix().noalias() += block.c.leftCols(r).transpose() * state.mean();
+  if (!state.begun()) {
+    block.v.head(r).setOnes();
+    return;
+  }
+  block.v.head(r).setZero();
+  block.centred.leftCols(r) = block.c.leftCols(r);
+  for (Index u = 0; u < range.units; ++u)
+    add_unit_moments(units_, unit_rows(range, range.first_unit + u), block);
+  auto centred = block.centred.leftCols(r);
+  state.factor().triangularView<Eigen::Lower>().solveInPlace(centred);
+  block.v.head(r) += centred.colwise().squaredNorm().transpose().array();
+}
+
+void MemorySource::answer(const RowBlock& block, RowTerms& terms) const {
+  const Index r = block.r;
+  if (terms.value.size() != r) terms.resize(r);
+  problem_.likelihood->terms(use_, block.y.head(r), block.m.head(r), block.v.head(r),
+                             terms);
+  if (!problem_.weight) return;
+  for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
+    *a *= block.weight.head(r);
+}
+
+void MemorySource::add(const BlockRange& range, const State& state, Worker& worker,
+                       RowSums& out) {
+  RowBlock& block = worker.block;
+  RowTerms& terms = worker.terms;
+  const Index r = block.r;
+  terms.curvature += state.damping() * (terms.weight - terms.curvature);
+  out.value() += terms.value.sum();
+  out.rows() += static_cast<double>(r);
+  out.linear().noalias() += block.c.leftCols(r) * terms.slope.matrix();
+  if (problem_.groups > 0) return add_groups(range, state, worker, out);
+
+  const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
+    block.columns.leftCols(r).noalias() =
+        block.c.leftCols(r) * omega.sqrt().matrix().asDiagonal();
+    sum.selfadjointView<Eigen::Lower>().rankUpdate(block.columns.leftCols(r));
+  };
+  add_squares(terms.weight, out.weight());
+  add_squares(terms.curvature, out.curvature());
+}
+
+void MemorySource::add_groups(const BlockRange& range, const State& state,
+                              Worker& worker, RowSums& out) {
+  RowBlock& block = worker.block;
+  const Index q = units_.q, p = units_.p, used = block.r + q * range.units;
+  const SmallMat prior = state.group_prior();
+  SmallMat factor = prior;
+  small_cholesky(factor.data(), q);
+  factor.triangularView<Eigen::StrictlyUpper>().setZero();
+  const auto add_squares = [&](const Arr& omega, Mat& precision, Mat& regression,
+                               Eigen::Map<Mat> sum) {
+    for (Index u = 0; u < range.units; ++u) {
+      const UnitRows rows = unit_rows(range, range.first_unit + u);
+      eliminate(rows, omega, prior, factor, block.r + u * q, block,
+                precision.data() + rows.unit * q * q,
+                regression.data() + rows.unit * p * q);
+    }
+    sum.selfadjointView<Eigen::Lower>().rankUpdate(block.columns.leftCols(used));
+  };
+  // The curvature's A_gg is needed for the step alone, so it lies where the
+  // weights' A_gg will: the step is taken before that is written.
+  add_squares(worker.terms.curvature, units_.next_precision,
+              units_.curvature_regression, out.curvature());
+  for (Index u = 0; u < range.units; ++u)
+    finish_unit(unit_rows(range, range.first_unit + u), state, worker, out);
+  add_squares(worker.terms.weight, units_.next_precision, units_.next_regression,
+              out.weight());
+  for (Index u = 0; u < range.units; ++u) {
+    const Index unit = range.first_unit + u;
+    SmallMat next = Eigen::Map<const Mat>(units_.next_precision.data() + unit * q * q, q, q);
+    if (state.begun())
+      out.group_change() += relative_change(
+          units_.precision.data() + unit * q * q, next.data(), q);
+    small_cholesky(next.data(), q);
+    out.group_logdet() += small_logdet(next.data(), q);
+  }
+}
+
+// The unit's share of the Newton step: r_g = sum z slope - D u_g is its
+// gradient, K_gg^{-1} r_g its step at fixed b, and -K_dg K_gg^{-1} r_g what
+// eliminating it adds to the gradient of b.
+void MemorySource::finish_unit(const UnitRows& rows, const State& state,
+                               const Worker& worker, RowSums& out) {
+  const Index p = units_.p, q = units_.q;
+  SmallVec gradient = -(state.group_prior() * units_.effect.col(rows.unit));
+  for (Index i = rows.first; i < rows.last; ++i)
+    gradient += worker.terms.slope[i] * worker.block.z.col(i);
+  Eigen::Map<const Mat> regression(
+      units_.curvature_regression.data() + rows.unit * p * q, p, q);
+  out.linear().noalias() -= regression * gradient;
+  SmallMat factor = Eigen::Map<const Mat>(units_.next_precision.data() + rows.unit * q * q, q, q);
+  small_cholesky(factor.data(), q);
+  small_forward(factor.data(), q, gradient.data());
+  out.group_decrement() += gradient.squaredNorm();
+  small_backward(factor.data(), q, gradient.data());
+  units_.next_step.col(rows.unit) = gradient;
+}
+
+UnitRows MemorySource::unit_rows(const BlockRange& range, Index unit) const {
+  return {unit, partition_.unit_start[unit] - range.first_row,
+          partition_.unit_start[unit + 1] - range.first_row};
+}
+
+// Not to be interrupted half way, so the host is not asked.
+void MemorySource::settle(const State& state, Settle how, double change, RowSums& out) {
+  out.group_square().setZero();
+  if (units_.q == 0) return;
+  Host nobody;
+  run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, nobody,
+            [&](Index lane, int worker, const Checkpoint&) {
+    lane_sums_[lane].clear();
+    for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b)
+      settle_block(partition_.blocks[b], state, how, change, workers_[worker].block,
+                   lane_sums_[lane]);
+  });
+  for (RowSums& lane : lane_sums_) out.group_square() += lane.group_square();
+  if (how == Settle::advance) {
+    units_.precision.swap(units_.next_precision);
+    units_.regression.swap(units_.next_regression);
+  }
+}
+
+// Moves the groups' means, and sums E u^2 = (E u)^2 + A_gg^{-1} + B_g S B_g'.
+void MemorySource::settle_block(const BlockRange& range, const State& state, Settle how,
+                                double change, RowBlock& block, RowSums& out) {
+  const Index p = units_.p, q = units_.q, first = range.first_unit, m = range.units;
+  const bool advance = how == Settle::advance;
+  const Mat& precision = advance ? units_.next_precision : units_.precision;
+  const Mat& regression = advance ? units_.next_regression : units_.regression;
+  auto step = units_.step.middleCols(first, m);
+  if (advance) {
+    step = units_.next_step.middleCols(first, m);
+    Eigen::Map<const Mat> coupling(units_.curvature_regression.data() + first * p * q, p,
+                                   q * m);
+    Eigen::Map<Vec>(step.data(), q * m).noalias() -= coupling.transpose() * state.step();
+  }
+  units_.effect.middleCols(first, m) += change * step;
+  auto spread = block.columns.leftCols(q * m);
+  spread = Eigen::Map<const Mat>(regression.data() + first * p * q, p, q * m);
+  state.factor().triangularView<Eigen::Lower>().solveInPlace(spread);
+  for (Index u = 0; u < m; ++u) {
+    SmallMat own = Eigen::Map<const Mat>(precision.data() + (first + u) * q * q, q, q);
+    small_cholesky(own.data(), q);
+    for (Index a = 0; a < q; ++a) {
+      SmallVec column = SmallVec::Unit(q, a);
+      small_forward(own.data(), q, column.data());
+      out.group_square()[a] += std::pow(units_.effect(a, first + u), 2) +
+                               column.squaredNorm() + spread.col(u * q + a).squaredNorm();
+    }
+  }
+}
+
+GroupPosterior MemorySource::groups() const {
+  return {units_.effect, units_.precision, units_.regression};
+}
+
+}  // namespace bsvm

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace bsvm {
+
+constexpr double kLog2Pi = 1.8378770664093454836;
+
+// Derivative of log Gamma, x > 0; relative error below 1e-14.
+double digamma(double x);
+
+// log Gamma(x), x > 0. Unlike std::lgamma it writes no global.
+double log_gamma(double x);
+
+}  // namespace bsvm

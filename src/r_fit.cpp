@@ -1,0 +1,75 @@
+#include "core/engine/coefficients.hpp"
+#include "core/rows/memory_source.hpp"
+#include "r_convert.hpp"
+#include "r_host.hpp"
+
+using Rcpp::_;
+using Rcpp::as;
+using Rcpp::List;
+using Rcpp::NumericMatrix;
+using Rcpp::NumericVector;
+
+namespace {
+
+NumericMatrix trace_matrix(const std::vector<bsvm::TraceEntry>& trace) {
+  NumericMatrix out(static_cast<int>(trace.size()), 4);
+  for (size_t k = 0; k < trace.size(); ++k) {
+    out(k, 0) = trace[k].bound;
+    out(k, 1) = trace[k].gradient;
+    out(k, 2) = trace[k].damping;
+    out(k, 3) = trace[k].step;
+  }
+  Rcpp::colnames(out) = Rcpp::CharacterVector::create("bound", "gradient", "damping", "step");
+  return out;
+}
+
+List reports(const std::vector<bsvm::PriorSlot>& priors, const bsvm::State& state,
+             bsvm::Index& start) {
+  List out;
+  for (const bsvm::PriorSlot& slot : priors) {
+    const bsvm::Index size =
+        slot.prior->hyper_size(static_cast<bsvm::Index>(slot.columns.size()));
+    out.push_back(to_named(slot.prior->report(state.hyper().segment(start, size))));
+    start += size;
+  }
+  return out;
+}
+
+List package(const bsvm::Problem& problem, const bsvm::Result& result) {
+  if (!result.state.begun())
+    signal_core_error("bsvm_core_interrupted", "Interrupted before the first pass ended.", "");
+  const bsvm::OutsideMoments outside = bsvm::Coefficients(problem).outside(result);
+  const bsvm::Index p = problem.columns(), q = problem.effects(), m = problem.groups;
+  bsvm::Index start = 0;
+  const List hyper = reports(problem.priors, result.state, start);
+  const List group_hyper = reports(problem.group_priors, result.state, start);
+  return List::create(
+      _["mean"] = NumericVector(outside.mean.data(), outside.mean.data() + p),
+      _["covariance"] = to_array(outside.covariance, {p, p}),
+      _["group_mean"] = to_array(outside.groups.mean, {q, m}),
+      _["group_precision"] = to_array(outside.groups.precision, {q, q, m}),
+      _["group_regression"] = to_array(outside.groups.regression, {q, p, m}),
+      _["hyper"] = hyper, _["group_hyper"] = group_hyper, _["bound"] = result.bound,
+      _["trace"] = trace_matrix(result.trace), _["passes"] = static_cast<int>(result.trace.size()),
+      _["gradient"] = result.gradient, _["termination"] = name_of(result.end));
+}
+
+}  // namespace
+
+// [[Rcpp::export]]
+Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
+  return with_core_errors([&] {
+    const bsvm::Problem data = to_problem(problem, model);
+    const List engine_spec = model["engine"];
+    const std::string name = as<std::string>(engine_spec["name"]);
+    const auto engine = bsvm::Registry<bsvm::Engine>::make(
+        name, to_params(name, engine_spec["parameters"]));
+    bsvm::Options run;
+    run.tolerance = as<double>(options["tol"]);
+    run.max_passes = as<int>(options["max_passes"]);
+    if (!Rf_isNull(options["start"])) run.start = to_vec(options["start"]);
+    RHost host(as<bool>(options["verbose"]));
+    bsvm::MemorySource rows(data, engine->use(), as<int>(options["threads"]));
+    return package(data, engine->run(data, rows, run, host));
+  });
+}

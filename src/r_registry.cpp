@@ -1,0 +1,9 @@
+#include "r_convert.hpp"
+
+// [[Rcpp::export]]
+Rcpp::List core_registry() {
+  return Rcpp::List::create(
+      Rcpp::_["priors"] = bsvm::Registry<bsvm::Prior>::names(),
+      Rcpp::_["likelihoods"] = bsvm::Registry<bsvm::Likelihood>::names(),
+      Rcpp::_["engines"] = bsvm::Registry<bsvm::Engine>::names());
+}
