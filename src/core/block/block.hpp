@@ -18,7 +18,8 @@ class Block {
                     Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const = 0;
 
   // (columns) powers of two: a coefficient on the outside is the inside one
-  // times its unit. They keep columns of any magnitude near one inside.
+  // times its unit. They keep columns of any magnitude near one inside, and all
+  // sources of a run must agree on them.
   virtual const Vec& unit() const = 0;
 };
 

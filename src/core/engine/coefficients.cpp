@@ -97,32 +97,32 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   Mat next = sums.weight(), curvature = sums.curvature();
   next.diagonal() += prior;
   curvature.diagonal() += prior;
-  Proposal out{next, sums.linear() - prior.cwiseProduct(state.mean()), 0};
-  if (!cholesky(out.factor, host) || !cholesky(curvature, host))
+  Proposal out{Mat(), sums.linear() - prior.cwiseProduct(state.mean()), 0};
+  double square = sums.group_decrement() + sums.group_change();
+  if (state.begun()) square += relative_change(state, next);
+  if (!cholesky(next, host) || !cholesky(curvature, host))
     throw NumericalFailure(
         "The posterior precision of the coefficients is not positive definite to "
         "working accuracy. Rescale or standardise the predictors, drop columns that "
         "repeat others, or give the coefficients a tighter prior.");
+  out.inverse_factor = inverse_lower(next, host);
   curvature.triangularView<Eigen::Lower>().solveInPlace(out.step);
-  double square = out.step.squaredNorm() + sums.group_decrement() + sums.group_change();
+  out.gradient = std::sqrt(square + out.step.squaredNorm());
   curvature.triangularView<Eigen::Lower>().transpose().solveInPlace(out.step);
-  if (state.begun()) {  // |L^{-1} A L^{-T} - I|^2 / 2 in the Frobenius norm
-    Mat ratio = next.selfadjointView<Eigen::Lower>();
-    for (int side = 0; side < 2; ++side) {
-      solve_lower(state.factor(), ratio, host);
-      ratio.transposeInPlace();
-    }
-    ratio.diagonal().array() -= 1;
-    square += 0.5 * ratio.squaredNorm();
-  }
-  out.gradient = std::sqrt(square);
   return out;
 }
 
+// |L^{-1} next L^{-T} - I|^2 / 2 in the Frobenius norm.
+double Coefficients::relative_change(const State& state, const Mat& next) const {
+  const auto inverse_factor = state.inverse_factor().triangularView<Eigen::Lower>();
+  Mat ratio = inverse_factor * Mat(next.selfadjointView<Eigen::Lower>());
+  ratio = inverse_factor * Mat(ratio.transpose());
+  ratio.diagonal().array() -= 1;
+  return 0.5 * ratio.squaredNorm();
+}
+
 void Coefficients::update_priors(State& state, RowSums& settled) const {
-  Mat inverse_factor = Mat::Identity(layout_.p, layout_.p);
-  state.factor().triangularView<Eigen::Lower>().solveInPlace(inverse_factor);
-  const Vec square = (inverse_factor.colwise().squaredNorm().transpose() +
+  const Vec square = (state.inverse_factor().colwise().squaredNorm().transpose() +
                       state.mean().cwiseAbs2())
                          .cwiseProduct(unit_.cwiseAbs2());
   Vec group_square = settled.group_square();
@@ -147,8 +147,8 @@ OutsideMoments Coefficients::outside(const Result& result) const {
   const State& state = result.state;
   OutsideMoments out;
   out.mean = unit_.cwiseProduct(state.mean());
-  out.covariance = unit_.asDiagonal() * inverse_from_factor(state.factor()) *
-                   unit_.asDiagonal();
+  const Mat root = state.inverse_factor() * unit_.asDiagonal();
+  out.covariance = root.transpose() * root;
   out.groups = result.groups;
   const Index p = layout_.p, q = layout_.q;
   if (q == 0) return out;
@@ -170,7 +170,8 @@ double Coefficients::entropy(const State& state) const {
   const double count = layout_.p + groups * layout_.q;
   double units = unit_.array().log().sum();
   if (layout_.q > 0) units += groups * group_unit_.array().log().sum();
-  return 0.5 * (count * (1 + kLog2Pi) - logdet(state.factor()) - state.group_logdet()) + units;
+  const double logdet = 2 * state.inverse_factor().diagonal().array().log().sum();
+  return 0.5 * (count * (1 + kLog2Pi) + logdet - state.group_logdet()) + units;
 }
 
 }  // namespace bsvm

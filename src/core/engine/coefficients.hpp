@@ -27,9 +27,9 @@ class Coefficients {
 
   // What the coefficients would become: computed from the sums of a pass.
   struct Proposal {
-    Mat factor;       // (p, p) Cholesky factor of the new precision
-    Vec step;         // (p) step of the mean
-    double gradient;  // norm of the objective's gradient in q's own metric
+    Mat inverse_factor;  // (p, p) of the new covariance, as in State
+    Vec step;            // (p) step of the mean
+    double gradient;     // norm of the objective's gradient in q's own metric
   };
   Proposal propose(const State& state, RowSums& sums, Host& host) const;
 
@@ -43,6 +43,7 @@ class Coefficients {
 
  private:
   double entropy(const State& state) const;
+  double relative_change(const State& state, const Mat& next) const;
   void refresh_group_prior(State& state) const;
 
   const Problem& problem_;

@@ -39,41 +39,36 @@ class VariationalBayes : public Engine {
   Result run(const Problem& problem, RowSource& source, const Options& options,
              Host& host) const override {
     const Coefficients side(problem);
-    Result out(side.start(options.start));
-    State& state = out.state;
-    out.bound = -std::numeric_limits<double>::infinity();
     const bool started = options.start.size() > 0;
+    State state = side.start(options.start);
+    Result best(state);
     RowSums sums(state.layout.p, state.layout.q);
     try {
-      for (int pass = 0; pass < options.max_passes; ++pass) {
+      while (static_cast<int>(best.trace.size()) < options.max_passes) {
         source.sums(state, sums, host);
         const Coefficients::Proposal next = side.propose(state, sums, host);
-        record(sums, next, out);
-        report(out, host);
-        const double gain = out.trace.back().bound - out.bound;
-        if (gain < -slack(out.bound)) {
+        record(state, sums, next, best);
+        report(best, host);
+        const double gain = best.trace.back().bound - best.bound;
+        if (gain < -slack(best.bound)) {
           if (state.fraction() == 0) {
-            out.end = Termination::stalled;
+            best.end = Termination::stalled;
             break;
           }
           shorten(side, source, state);
           continue;
         }
-        out.bound = out.trace.back().bound;
-        out.gradient = next.gradient;
-        if (state.begun() && good_enough(gain, out, options.tolerance)) {
-          out.end = Termination::converged;
+        accept(state, source, best);
+        if (state.begun() && good_enough(gain, best, options.tolerance)) {
+          best.end = Termination::converged;
           break;
         }
-        // The State returned is the one the last bound belongs to.
-        if (pass + 1 < options.max_passes || !state.begun())
-          advance(side, source, next, sums, started, state);
+        advance(side, source, next, sums, started, state);
       }
     } catch (const Interrupted&) {
-      out.end = Termination::interrupted;
+      best.end = Termination::interrupted;
     }
-    out.groups = source.groups();
-    return out;
+    return best;
   }
 
  private:
@@ -83,18 +78,25 @@ class VariationalBayes : public Engine {
 
   static bool good_enough(double gain, const Result& now, double tolerance) {
     const double reach = tolerance + 1e-14 * std::abs(now.bound);
-    return gain <= reach && now.gradient <= 10 * std::sqrt(reach);
+    return gain <= reach && now.gradient <= 10 * std::sqrt(tolerance);
   }
 
-  static void record(RowSums& sums, const Coefficients::Proposal& next, Result& out) {
-    const State& state = out.state;
-    double bound = state.begun() ? sums.value() + state.prior_value()
+  static void record(const State& state, RowSums& sums, const Coefficients::Proposal& next,
+                     Result& out) {
+    const double bound = state.begun() ? sums.value() + state.prior_value()
                                  : -std::numeric_limits<double>::infinity();
     if (std::isnan(bound) || !std::isfinite(next.gradient) || !next.step.allFinite())
       throw NumericalFailure("A number became infinite or undefined at pass " +
                              std::to_string(out.trace.size() + 1) +
                              ". Check the scale of predictors, offset and weights.");
     out.trace.push_back({bound, next.gradient, state.damping(), state.fraction()});
+  }
+
+  static void accept(const State& state, const RowSource& source, Result& best) {
+    best.bound = best.trace.back().bound;
+    best.gradient = best.trace.back().gradient;
+    best.state = state;
+    best.groups = source.groups();
   }
 
   static void report(const Result& out, Host& host) {
@@ -114,7 +116,7 @@ class VariationalBayes : public Engine {
     const bool first = !state.begun();
     state.begun() = 1;
     state.fraction() = first && started ? 0 : 1;
-    state.factor() = next.factor;
+    state.inverse_factor() = next.inverse_factor;
     state.step() = next.step;
     state.mean() += state.fraction() * next.step;
     state.group_logdet() = sums.group_logdet();

@@ -40,22 +40,16 @@ bool cholesky(MatRef a, Host& host) {
   return true;
 }
 
-void solve_lower(ConstMatRef l, MatRef x, Host& host) {
-  const Index panel = l.rows() <= kSmall ? x.cols() : kPanel;
-  for (Index k = 0; k < x.cols(); k += panel) {
-    if (l.rows() > kSmall) check(host);
-    auto columns = x.middleCols(k, std::min(panel, x.cols() - k));
-    l.triangularView<Eigen::Lower>().solveInPlace(columns);
-  }
-}
-
-double logdet(ConstMatRef l) { return 2 * l.diagonal().array().log().sum(); }
-
-Mat inverse_from_factor(ConstMatRef l) {
+Mat inverse_lower(ConstMatRef l, Host& host) {
   const Index p = l.rows();
-  Mat inverse_factor = Mat::Identity(p, p);
-  l.triangularView<Eigen::Lower>().solveInPlace(inverse_factor);
-  return inverse_factor.transpose() * inverse_factor;
+  const Index panel = p <= kSmall ? p : kPanel;
+  Mat out = Mat::Identity(p, p);
+  for (Index k = 0; k < p; k += panel) {
+    if (p > kSmall) check(host);
+    auto columns = out.block(k, k, p - k, std::min(panel, p - k));  // zero above
+    l.bottomRightCorner(p - k, p - k).triangularView<Eigen::Lower>().solveInPlace(columns);
+  }
+  return out;
 }
 
 }  // namespace bsvm

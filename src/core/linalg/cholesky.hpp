@@ -9,13 +9,7 @@ namespace bsvm {
 // taken in panels so that the host is asked often; throws Interrupted.
 bool cholesky(MatRef a, Host& host);
 
-// x (p, k) <- L^{-1} x, in panels likewise.
-void solve_lower(ConstMatRef l, MatRef x, Host& host);
-
-// 2 sum log diag L.
-double logdet(ConstMatRef l);
-
-// S = L^{-T} L^{-1}.
-Mat inverse_from_factor(ConstMatRef l);
+// L^{-1} of lower triangular L (p, p), in panels likewise.
+Mat inverse_lower(ConstMatRef l, Host& host);
 
 }  // namespace bsvm

@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,19 +19,20 @@ struct TraceEntry {
 enum class Termination {
   converged,    // the stopping rule holds at the State returned
   pass_limit,   // it does not, but the passes are used up
-  interrupted,  // the host asked; the State is the best so far
-  stalled       // no step raises the bound any more, short of the stopping rule
+  interrupted,  // the host asked for it
+  stalled       // no step raises the bound any more, but the rule does not hold
 };
 
 const char* name_of(Termination end);
 
+// The best State a run has computed the bound of, and that bound.
 struct Result {
   explicit Result(State first) : state(std::move(first)) {}
 
   State state;
   GroupPosterior groups;
   std::vector<TraceEntry> trace;
-  double bound = 0;
+  double bound = -std::numeric_limits<double>::infinity();
   double gradient = 0;
   Termination end = Termination::pass_limit;
 };

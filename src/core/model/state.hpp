@@ -11,8 +11,8 @@ struct Layout {
 
   Index mean() const { return 5; }
   Index step() const { return mean() + p; }
-  Index factor() const { return step() + p; }
-  Index group_prior() const { return factor() + p * p; }
+  Index inverse_factor() const { return step() + p; }
+  Index group_prior() const { return inverse_factor() + p * p; }
   Index hyper_start() const { return group_prior() + q * q; }
   Index size() const { return hyper_start() + hyper; }
 };
@@ -48,10 +48,11 @@ struct State {
   Eigen::Map<const Vec> mean() const { return {x.data() + layout.mean(), layout.p}; }
   Eigen::Map<Vec> step() { return {x.data() + layout.step(), layout.p}; }
   Eigen::Map<const Vec> step() const { return {x.data() + layout.step(), layout.p}; }
-  // (p, p) lower Cholesky factor of the dense coefficients' marginal precision.
-  Eigen::Map<Mat> factor() { return {x.data() + layout.factor(), layout.p, layout.p}; }
-  Eigen::Map<const Mat> factor() const {
-    return {x.data() + layout.factor(), layout.p, layout.p};
+  // (p, p) lower triangular L^{-1}, with L L' the precision of the dense coefficients
+  // (groups' effects integrated out): their covariance is L^{-T} L^{-1}.
+  Eigen::Map<Mat> inverse_factor() { return {x.data() + layout.inverse_factor(), layout.p, layout.p}; }
+  Eigen::Map<const Mat> inverse_factor() const {
+    return {x.data() + layout.inverse_factor(), layout.p, layout.p};
   }
   // (q, q) prior precision of a group's effects.
   Eigen::Map<Mat> group_prior() {

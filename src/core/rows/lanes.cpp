@@ -23,6 +23,20 @@ struct Shared {
   int working = 0;
 };
 
+// The lowest lane's error; Interrupted, which a lane also throws because another
+// one failed, only if there is nothing else.
+void rethrow_first(const std::vector<std::exception_ptr>& errors) {
+  bool interrupted = false;
+  for (const std::exception_ptr& error : errors) {
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const Interrupted&) {
+      interrupted = true;
+    }
+  }
+  if (interrupted) throw Interrupted();
+}
+
 }  // namespace
 
 void run_lanes(Index lanes, int threads, Host& host,
@@ -73,8 +87,7 @@ void run_lanes(Index lanes, int threads, Host& host,
     }
   }
   for (std::thread& helper : helpers) helper.join();
-  for (const std::exception_ptr& error : errors)
-    if (error) std::rethrow_exception(error);
+  rethrow_first(errors);
 }
 
 }  // namespace bsvm

@@ -11,7 +11,8 @@ using Checkpoint = std::function<void()>;
 
 // Runs work(lane, worker, checkpoint) for lanes 0 .. lanes - 1 on up to
 // `threads` threads, the calling one included (only it talks to the host).
-// An exception in a lane stops the others; the lowest lane's is rethrown.
+// An error in a lane stops the others; the lowest lane's is rethrown. Interrupted is
+// rethrown only where no lane had an error.
 void run_lanes(Index lanes, int threads, Host& host,
                const std::function<void(Index, int, const Checkpoint&)>& work);
 

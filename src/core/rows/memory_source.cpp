@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "../linalg/kernels.hpp"
+
 namespace bsvm {
 
 MemorySource::MemorySource(const Problem& problem, Use use, int threads)
@@ -19,6 +21,9 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads)
 }
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
+  const Index p = state.layout.p;
+  inverse_factor_.resize(packed_size(p, p));
+  pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
   run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, host,
             [&](Index lane, int worker, const Checkpoint& checkpoint) {
     RowSums& mine = lane_sums_[lane];
@@ -65,12 +70,13 @@ void MemorySource::moments(const BlockRange& range, const State& state,
     return;
   }
   block.v.head(r).setZero();
-  block.centred.leftCols(r) = block.c.leftCols(r);
-  for (Index u = 0; u < range.units; ++u)
-    add_unit_moments(units_, unit_rows(range, range.first_unit + u), block);
-  auto centred = block.centred.leftCols(r);
-  state.factor().triangularView<Eigen::Lower>().solveInPlace(centred);
-  block.v.head(r) += centred.colwise().squaredNorm().transpose().array();
+  if (units_.q > 0) {
+    block.centred.leftCols(r) = block.c.leftCols(r);
+    for (Index u = 0; u < range.units; ++u)
+      add_unit_moments(units_, unit_rows(range, range.first_unit + u), block);
+  }
+  const Mat& rows = units_.q > 0 ? block.centred : block.c;
+  kernels().variances(inverse_factor_.data(), rows.data(), units_.p, r, block.v.data());
 }
 
 void MemorySource::answer(const RowBlock& block, RowTerms& terms) const {
@@ -94,10 +100,10 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   out.linear().noalias() += block.c.leftCols(r) * terms.slope.matrix();
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
+  pack(block.c.data(), units_.p, r, nullptr, block.packed.data());
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
-    block.columns.leftCols(r).noalias() =
-        block.c.leftCols(r) * omega.sqrt().matrix().asDiagonal();
-    sum.selfadjointView<Eigen::Lower>().rankUpdate(block.columns.leftCols(r));
+    pack(block.c.data(), units_.p, r, omega.data(), block.packed_weighted.data());
+    kernels().gram(block.packed.data(), block.packed_weighted.data(), units_.p, r, sum.data());
   };
   add_squares(terms.weight, out.weight());
   add_squares(terms.curvature, out.curvature());
@@ -111,15 +117,18 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
   SmallMat factor = prior;
   small_cholesky(factor.data(), q);
   factor.triangularView<Eigen::StrictlyUpper>().setZero();
+  Arr root;
   const auto add_squares = [&](const Arr& omega, Mat& precision, Mat& regression,
                                Eigen::Map<Mat> sum) {
+    root = omega.sqrt();
     for (Index u = 0; u < range.units; ++u) {
       const UnitRows rows = unit_rows(range, range.first_unit + u);
-      eliminate(rows, omega, prior, factor, block.r + u * q, block,
+      eliminate(rows, omega, root, prior, factor, block.r + u * q, block,
                 precision.data() + rows.unit * q * q,
                 regression.data() + rows.unit * p * q);
     }
-    sum.selfadjointView<Eigen::Lower>().rankUpdate(block.columns.leftCols(used));
+    pack(block.columns.data(), p, used, nullptr, block.packed.data());
+    kernels().gram(block.packed.data(), block.packed.data(), p, used, sum.data());
   };
   // The curvature's A_gg is needed for the step alone, so it lies where the
   // weights' A_gg will: the step is taken before that is written.
@@ -148,11 +157,14 @@ void MemorySource::finish_unit(const UnitRows& rows, const State& state,
   const Index p = units_.p, q = units_.q;
   SmallVec gradient = -(state.group_prior() * units_.effect.col(rows.unit));
   for (Index i = rows.first; i < rows.last; ++i)
-    gradient += worker.terms.slope[i] * worker.block.z.col(i);
-  Eigen::Map<const Mat> regression(
-      units_.curvature_regression.data() + rows.unit * p * q, p, q);
-  out.linear().noalias() -= regression * gradient;
-  SmallMat factor = Eigen::Map<const Mat>(units_.next_precision.data() + rows.unit * q * q, q, q);
+    for (Index a = 0; a < q; ++a)
+      gradient[a] += worker.terms.slope[i] * worker.block.z(a, i);
+  const double* regression = units_.curvature_regression.data() + rows.unit * p * q;
+  double* linear = out.linear().data();
+  for (Index a = 0; a < q; ++a)
+    for (Index j = 0; j < p; ++j) linear[j] -= gradient[a] * regression[a * p + j];
+  SmallMat factor =
+      Eigen::Map<const Mat>(units_.next_precision.data() + rows.unit * q * q, q, q);
   small_cholesky(factor.data(), q);
   small_forward(factor.data(), q, gradient.data());
   out.group_decrement() += gradient.squaredNorm();
@@ -200,8 +212,8 @@ void MemorySource::settle_block(const BlockRange& range, const State& state, Set
   }
   units_.effect.middleCols(first, m) += change * step;
   auto spread = block.columns.leftCols(q * m);
-  spread = Eigen::Map<const Mat>(regression.data() + first * p * q, p, q * m);
-  state.factor().triangularView<Eigen::Lower>().solveInPlace(spread);
+  spread.noalias() = state.inverse_factor().triangularView<Eigen::Lower>() *
+                     Eigen::Map<const Mat>(regression.data() + first * p * q, p, q * m);
   for (Index u = 0; u < m; ++u) {
     SmallMat own = Eigen::Map<const Mat>(precision.data() + (first + u) * q * q, q, q);
     small_cholesky(own.data(), q);

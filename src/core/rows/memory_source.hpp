@@ -41,7 +41,8 @@ class MemorySource : public RowSource {
   int threads_;
   Partition partition_;
   Units units_;
-  std::vector<Worker> workers_;   // one a thread
+  std::vector<double> inverse_factor_;  // the State's, packed for the kernels
+  std::vector<Worker> workers_;         // one a thread
   std::vector<RowSums> lane_sums_;
 };
 

@@ -1,6 +1,9 @@
 #include "units.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include "../linalg/kernels.hpp"
 
 namespace bsvm {
 
@@ -13,8 +16,10 @@ Units::Units(Index columns, Index effects, Index groups)
       curvature_regression(Mat::Zero(p * q, groups)) {}
 
 RowBlock::RowBlock(Index p, Index q, Index rows, Index units)
-    : c(p, rows), centred(p, rows), z(q, rows), columns(p, rows + q * units), y(rows),
-      weight(rows), offset(rows), m(rows), v(rows) {}
+    : c(Mat::Zero(p, (rows + 3) / 4 * 4)), centred(Mat::Zero(p, q > 0 ? c.cols() : 0)),
+      z(q, rows), columns(p, q > 0 ? rows + q * units : 0), y(rows), weight(rows),
+      m(rows), v(rows), packed(packed_size(p, rows + q * units)),
+      packed_weighted(q > 0 ? 0 : packed.size()) {}
 
 bool small_cholesky(double* a, Index q) {
   for (Index j = 0; j < q; ++j) {
@@ -64,9 +69,26 @@ double relative_change(const double* before, const double* next, Index q) {
 
 namespace {
 
-// to -= factor * from, length p.
-inline void subtract(double* to, const double* from, double factor, Index p) {
-  for (Index j = 0; j < p; ++j) to[j] -= factor * from[j];
+// to += factor * from, length p.
+inline void add_multiple(double* to, const double* from, double factor, Index p) {
+  for (Index j = 0; j < p; ++j) to[j] += factor * from[j];
+}
+
+inline void divide(double* x, double by, Index p) {
+  const double factor = 1 / by;
+  for (Index j = 0; j < p; ++j) x[j] *= factor;
+}
+
+// B (p, q) <- B (L L')^{-1}, a column of B at a time.
+void solve_right(const double* l, Index q, Index p, double* B) {
+  for (Index a = 0; a < q; ++a) {
+    for (Index k = 0; k < a; ++k) add_multiple(B + a * p, B + k * p, -l[a + k * q], p);
+    divide(B + a * p, l[a + a * q], p);
+  }
+  for (Index a = q - 1; a >= 0; --a) {
+    for (Index k = a + 1; k < q; ++k) add_multiple(B + a * p, B + k * p, -l[k + a * q], p);
+    divide(B + a * p, l[a + a * q], p);
+  }
 }
 
 }  // namespace
@@ -77,51 +99,52 @@ void add_unit_moments(const Units& units, const UnitRows& rows, RowBlock& block)
   const double* regression = units.regression.data() + rows.unit * p * q;
   SmallMat factor = Eigen::Map<const Mat>(units.precision.data() + rows.unit * q * q, q, q);
   small_cholesky(factor.data(), q);
-  SmallVec z(q);
+  double z[kMostEffects];
   for (Index i = rows.first; i < rows.last; ++i) {
-    z = block.z.col(i);
+    const double* multiplier = block.z.data() + i * q;
     double* centred = block.centred.data() + i * p;
     for (Index a = 0; a < q; ++a) {
+      z[a] = multiplier[a];
       block.m[i] += z[a] * effect[a];
-      subtract(centred, regression + a * p, z[a], p);
+      add_multiple(centred, regression + a * p, -z[a], p);
     }
-    small_forward(factor.data(), q, z.data());
-    block.v[i] += z.squaredNorm();
+    small_forward(factor.data(), q, z);
+    for (Index a = 0; a < q; ++a) block.v[i] += z[a] * z[a];
   }
 }
 
-void eliminate(const UnitRows& rows, const Arr& omega, const SmallMat& prior,
-               const SmallMat& prior_factor, Index unit_column, RowBlock& block,
-               double* precision, double* regression) {
+void eliminate(const UnitRows& rows, const Arr& omega, const Arr& root,
+               const SmallMat& prior, const SmallMat& prior_factor, Index unit_column,
+               RowBlock& block, double* precision, double* regression) {
   const Index p = block.c.rows(), q = prior.rows();
-  Eigen::Map<Mat> A(precision, q, q), B(regression, p, q);
-  A = prior;
-  B.setZero();
+  double* A = precision;
+  double* B = regression;
+  std::copy(prior.data(), prior.data() + q * q, A);
+  std::fill(B, B + p * q, 0.0);
   for (Index i = rows.first; i < rows.last; ++i) {
     const double* z = block.z.data() + i * q;
     for (Index a = 0; a < q; ++a) {
       const double weighted = omega[i] * z[a];
-      subtract(&B(0, a), block.c.data() + i * p, -weighted, p);
-      for (Index b = 0; b < q; ++b) A(b, a) += weighted * z[b];
+      add_multiple(B + a * p, block.c.data() + i * p, weighted, p);
+      add_multiple(A + a * q, z, weighted, q);
     }
   }
-  SmallMat factor = A;
-  small_cholesky(factor.data(), q);
-  for (Index j = 0; j < p; ++j) {  // B' <- B' A^{-1}, a row of B' at a time
-    SmallVec row = B.row(j);
-    small_forward(factor.data(), q, row.data());
-    small_backward(factor.data(), q, row.data());
-    B.row(j) = row;
-  }
+  double factor[kMostEffects * kMostEffects];
+  std::copy(A, A + q * q, factor);
+  small_cholesky(factor, q);
+  solve_right(factor, q, p, B);
   for (Index i = rows.first; i < rows.last; ++i) {
     double* column = block.columns.data() + i * p;
     const double* c = block.c.data() + i * p;
-    const double root = std::sqrt(omega[i]);
-    for (Index j = 0; j < p; ++j) column[j] = root * c[j];
-    for (Index a = 0; a < q; ++a)
-      subtract(column, &B(0, a), root * block.z(a, i), p);
+    const double* z = block.z.data() + i * q;
+    for (Index j = 0; j < p; ++j) column[j] = root[i] * c[j];
+    for (Index a = 0; a < q; ++a) add_multiple(column, B + a * p, -root[i] * z[a], p);
   }
-  block.columns.middleCols(unit_column, q).noalias() = B * prior_factor;
+  for (Index a = 0; a < q; ++a) {  // B' F, with D = F F'
+    double* column = block.columns.data() + (unit_column + a) * p;
+    std::fill(column, column + p, 0.0);
+    for (Index b = a; b < q; ++b) add_multiple(column, B + b * p, prior_factor(b, a), p);
+  }
 }
 
 }  // namespace bsvm

@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "../types.hpp"
 #include "row_source.hpp"
 
@@ -29,12 +31,13 @@ struct Units {
 
 // One pass's scratch for the rows of one block, reused for all.
 struct RowBlock {
-  Index r = 0;      // rows
+  Index r = 0;      // rows; the matrices have room for a multiple of four
   Mat c;            // (p, r) dense design, a row contiguous
   Mat centred;      // (p, r) c - B_g' z
   Mat z;            // (q, r) group multipliers
   Mat columns;      // (p, r + q units) what enters a sum of squares
-  Arr y, weight, offset, m, v;  // (r)
+  Arr y, weight, m, v;  // (r)
+  std::vector<double> packed, packed_weighted;  // panels of c or columns
 
   RowBlock(Index p, Index q, Index rows, Index units);
 };
@@ -53,10 +56,10 @@ void add_unit_moments(const Units& units, const UnitRows& rows, RowBlock& block)
 // Writes A_gg and B_g', and to `columns` the vectors whose sum of squares is the
 // reduced precision  sum omega (c - B'z)(c - B'z)' + B' D B. This centred form
 // adds positive terms only, so nothing cancels when D is small.
-//   omega (r of the block) >= 0;  prior (q, q) = D and its lower factor.
-void eliminate(const UnitRows& rows, const Arr& omega, const SmallMat& prior,
-               const SmallMat& prior_factor, Index unit_column, RowBlock& block,
-               double* precision, double* regression);
+//   omega (r of the block) >= 0 and its root;  prior (q, q) = D and its lower factor.
+void eliminate(const UnitRows& rows, const Arr& omega, const Arr& root,
+               const SmallMat& prior, const SmallMat& prior_factor, Index unit_column,
+               RowBlock& block, double* precision, double* regression);
 
 // Cholesky factor (lower, in place, upper part left alone) of a small q x q
 // matrix; false if it is not positive definite.

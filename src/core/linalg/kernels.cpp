@@ -1,0 +1,143 @@
+#include "kernels.hpp"
+
+#include <algorithm>
+
+// One tile of both sums: A panels (4 A rows) by 4 columns, kept in registers.
+// Written in the vector extension that GCC and Clang share, once for every
+// width W; the wrappers at the end compile it for two kinds of processor.
+#define BSVM_INLINE inline __attribute__((always_inline))
+#define BSVM_UNROLL _Pragma("GCC unroll 8")
+#if defined(__x86_64__) && defined(__GNUC__)
+#define BSVM_AVX2 __attribute__((target("avx2,fma")))
+#endif
+
+namespace bsvm {
+
+void pack(const double* c, Index p, Index r, const double* factor, double* out) {
+  const Index whole = p / 4, rest = p % 4;
+  for (Index i = 0; i < r; ++i) {
+    const double* from = c + i * p;
+    const double scale = factor ? factor[i] : 1.0;
+    double* to = out + 4 * i;
+    for (Index a = 0; a < whole; ++a, from += 4, to += 4 * r)
+      BSVM_UNROLL for (int k = 0; k < 4; ++k) to[k] = scale * from[k];
+    if (rest == 0) continue;
+    for (int k = 0; k < 4; ++k) to[k] = k < rest ? scale * from[k] : 0.0;
+  }
+}
+
+namespace {
+
+template <int W>
+struct Vector;
+template <>
+struct Vector<2> {
+  typedef double type __attribute__((vector_size(16), aligned(8), may_alias));
+};
+template <>
+struct Vector<4> {
+  typedef double type __attribute__((vector_size(32), aligned(8), may_alias));
+};
+
+// tile (4, 4 A) <- sum_k outer(x_k, y_k), row j of the tile for entry j of y.
+// x: A panels `stride` apart, each advancing by 4; y_k: four numbers `gap` apart,
+// advancing by `step`.
+template <int W, int A>
+BSVM_INLINE void multiply(const double* x, Index stride, const double* y, Index gap,
+                          Index step, Index count, double* tile) {
+  typedef typename Vector<W>::type V;
+  constexpr int parts = 4 / W;
+  V sum[4][A][parts] = {};
+  for (Index k = 0; k < count; ++k, x += 4, y += step) {
+    V left[A][parts];
+    BSVM_UNROLL for (int a = 0; a < A; ++a)
+      BSVM_UNROLL for (int h = 0; h < parts; ++h)
+        left[a][h] = *reinterpret_cast<const V*>(x + a * stride + h * W);
+    BSVM_UNROLL for (int j = 0; j < 4; ++j)
+      BSVM_UNROLL for (int a = 0; a < A; ++a)
+        BSVM_UNROLL for (int h = 0; h < parts; ++h) sum[j][a][h] += left[a][h] * y[j * gap];
+  }
+  BSVM_UNROLL for (int j = 0; j < 4; ++j)
+    BSVM_UNROLL for (int a = 0; a < A; ++a)
+      BSVM_UNROLL for (int h = 0; h < parts; ++h)
+        *reinterpret_cast<V*>(tile + j * 4 * A + a * 4 + h * W) = sum[j][a][h];
+}
+
+// Panels a .. a + A - 1 of x against all panels of y up to the diagonal.
+template <int W, int A>
+BSVM_INLINE void gram_rows(const double* x, const double* y, Index a, Index p, Index r,
+                           double* s) {
+  double tile[16 * A];
+  for (Index b = 0; b < a + A; ++b) {
+    multiply<W, A>(x + a * 4 * r, 4 * r, y + b * 4 * r, 1, 4, r, tile);
+    const Index rows = std::min<Index>(4 * A, p - 4 * a);
+    const Index columns = std::min<Index>(4, p - 4 * b);
+    for (Index j = 0; j < columns; ++j)
+      for (Index i = 0; i < rows; ++i) s[(4 * b + j) * p + 4 * a + i] += tile[j * 4 * A + i];
+  }
+}
+
+template <int W, int A>
+BSVM_INLINE void gram(const double* x, const double* y, Index p, Index r, double* s) {
+  const Index panels = (p + 3) / 4;
+  Index a = 0;
+  for (; a + A <= panels; a += A) gram_rows<W, A>(x, y, a, p, r, s);
+  for (; a < panels; ++a) gram_rows<W, 1>(x, y, a, p, r, s);
+}
+
+// Rows 4a .. of M times four columns of c: squares to out[4].
+template <int W, int A>
+BSVM_INLINE void squares(const double* m, const double* c, Index a, Index p, double* out) {
+  double tile[16 * A];
+  const Index count = std::min<Index>(p, 4 * (a + A));  // M is lower triangular
+  multiply<W, A>(m + a * 4 * p, 4 * p, c, p, 1, count, tile);
+  for (int j = 0; j < 4; ++j)
+    for (int i = 0; i < 4 * A; ++i) out[j] += tile[j * 4 * A + i] * tile[j * 4 * A + i];
+}
+
+template <int W, int A>
+BSVM_INLINE void variances(const double* m, const double* c, Index p, Index r, double* v) {
+  const Index panels = (p + 3) / 4;
+  for (Index i = 0; i < r; i += 4) {
+    double out[4] = {0, 0, 0, 0};
+    Index a = 0;
+    for (; a + A <= panels; a += A) squares<W, A>(m, c + i * p, a, p, out);
+    for (; a < panels; ++a) squares<W, 1>(m, c + i * p, a, p, out);
+    for (Index j = 0; j < std::min<Index>(4, r - i); ++j) v[i + j] += out[j];
+  }
+}
+
+void gram_portable(const double* x, const double* y, Index p, Index r, double* s) {
+  gram<2, 1>(x, y, p, r, s);
+}
+void variances_portable(const double* m, const double* c, Index p, Index r, double* v) {
+  variances<2, 1>(m, c, p, r, v);
+}
+
+#ifdef BSVM_AVX2
+BSVM_AVX2 void gram_avx2(const double* x, const double* y, Index p, Index r, double* s) {
+  gram<4, 2>(x, y, p, r, s);
+}
+BSVM_AVX2 void variances_avx2(const double* m, const double* c, Index p, Index r, double* v) {
+  variances<4, 2>(m, c, p, r, v);
+}
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+#endif
+
+}  // namespace
+
+const Kernels& portable_kernels() {
+  static const Kernels portable{gram_portable, variances_portable};
+  return portable;
+}
+
+const Kernels& kernels() {
+#ifdef BSVM_AVX2
+  static const Kernels avx2{gram_avx2, variances_avx2};
+  static const bool supported = has_avx2();
+  if (supported) return avx2;
+#endif
+  return portable_kernels();
+}
+
+}  // namespace bsvm

@@ -1,0 +1,28 @@
+#pragma once
+#include "../types.hpp"
+
+namespace bsvm {
+
+// The two sums that a pass spends its time in, on panels: a (p, r) matrix is
+// packed as ceil(p/4) panels of 4 rows, each r x 4 contiguous, zero beyond p.
+inline Index packed_size(Index p, Index r) { return (p + 3) / 4 * 4 * r; }
+
+// out <- panels of c (p, r), column i times factor[i] (null: one).
+void pack(const double* c, Index p, Index r, const double* factor, double* out);
+
+struct Kernels {
+  // Lower triangle of s (p, p) += sum_i x_i y_i', with x and y packed (p, r) and
+  // the sum symmetric.
+  void (*gram)(const double* x, const double* y, Index p, Index r, double* s);
+
+  // v_i += |M c_i|^2 for lower triangular M (p, p), packed, and c (p, r). Reads c
+  // up to column 4 ceil(r/4) - 1, whatever may stand there.
+  void (*variances)(const double* m, const double* c, Index p, Index r, double* v);
+};
+
+// For any processor, and for this one: with AVX2 and FMA where it has them. The
+// two differ by rounding; one process always uses the same.
+const Kernels& portable_kernels();
+const Kernels& kernels();
+
+}  // namespace bsvm
