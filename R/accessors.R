@@ -1,0 +1,169 @@
+#' What a fit was made of
+#'
+#' Formula, terms, model frame, design matrix, weights and sizes of a fit.
+#'
+#' @details
+#' The fit does not keep its data (unless `keep_data = TRUE`). `model.frame()` and `model.matrix()`
+#' evaluate the data, and `subset`, of its call again, where they are called from, and check that
+#' rows and response are those of the fit. If that fails, the error has the class
+#' `bsvm_error_data` and names `keep_data = TRUE`.
+#'
+#' Formula and terms do not carry the environment they were made in. `formula()` has a `.` written
+#' out and the terms with bars in it; `terms()` are those of the population-level effects.
+#'
+#' @param x,formula,object A fit from [bsvm()].
+#' @param ... Not used.
+#' @return
+#' * `formula()` and `terms()`: those of the fit; of a fit from `bsvm(x, y)`, which has
+#'   none, an error of class `bsvm_error_unsupported`.
+#' * `model.frame()`: a data frame with the variables of the formula, bars included, one row a
+#'   fitted value; from `bsvm(x, y)` the response, the columns of `x` and the groups.
+#' * `model.matrix()`: the n x p population-level design matrix on the scale of the data, with
+#'   attributes `"assign"` and `"contrasts"`.
+#' * `nobs()`: the number of rows in the fit, rows of weight zero not counted.
+#' * `weights()`: the weights, `NULL` if there were none.
+#' * `ngrps()`: the number of levels of the grouping factor, named by it. lme4 owns this generic, so
+#'   lme4 has to be attached, or the call is `lme4::ngrps(fit)`.
+#' @examples
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
+#' formula(fit)
+#' nobs(fit)
+#' head(model.frame(fit))
+#' head(model.matrix(fit))
+#' @name accessors
+NULL
+
+#' @rdname accessors
+#' @export
+formula.bsvm <- function(x, ...) {
+  need_formula(x, "formula()")
+  x$formula
+}
+
+#' @rdname accessors
+#' @export
+terms.bsvm <- function(x, ...) {
+  need_formula(x, "terms()")
+  x$terms
+}
+
+#' @rdname accessors
+#' @export
+model.frame.bsvm <- function(formula, ...) {
+  frame_of_fit(formula, parent.frame())
+}
+
+#' @rdname accessors
+#' @export
+model.matrix.bsvm <- function(object, ...) {
+  data <- training_data(object, parent.frame())
+  x <- training_design(object, data, groups = FALSE)$x
+  rownames(x) <- row.names(data$x)
+  structure(x, assign = object$design$assign, contrasts = object$contrasts)
+}
+
+#' @rdname accessors
+#' @export
+nobs.bsvm <- function(object, ...) {
+  object$nobs
+}
+
+#' @rdname accessors
+#' @export
+weights.bsvm <- function(object, ...) {
+  if (is.null(object$weights)) return(NULL)
+  stats::naresid(object$na.action, object$weights)
+}
+
+#' @rdname accessors
+#' @exportS3Method lme4::ngrps
+ngrps.bsvm <- function(object, ...) {
+  group_counts(object)
+}
+
+need_formula <- function(object, what) {
+  if (is.null(object$formula)) {
+    abort("unsupported", what, " needs a formula, and a fit from bsvm(x, y) has none.")
+  }
+}
+
+frame_of_fit <- function(object, env) {
+  data <- training_data(object, env)
+  if (is.null(object$formula)) {
+    columns <- c(list(y = data$y), as.data.frame(data$x), if (!is.null(data$group)) data["group"])
+    return(data.frame(columns, check.names = FALSE, row.names = row.names(data$x)))
+  }
+  again(stats::model.frame(open_formula(object), data$x, na.action = stats::na.pass,
+                           drop.unused.levels = TRUE))
+}
+
+# The formula with its bars opened: every variable once.
+open_formula <- function(object) {
+  formula <- object$formula
+  formula[[3L]] <- reformulas::subbars(formula[[3L]])
+  formula
+}
+
+# The data of the fit, one row a fitted link: list(x, y, group), with x the data frame of the
+# formula or the matrix. Kept in the fit, or from its call evaluated again in `env`.
+training_data <- function(object, env) {
+  data <- again(if (is.null(object$formula)) matrix_again(object, env) else data_again(object, env))
+  same <- nrow(data$x) == length(object$link) &&
+    identical(recode_response(data$y, object$response$levels), unname(object$y))
+  if (!same) refuse_data("have changed since: rows or response are not those of the fit. ")
+  data
+}
+
+again <- function(expression) {
+  tryCatch(expression, error = function(e) {
+    refuse_data("can't be found again: ", sub("[.]$", "", conditionMessage(e)), ". ")
+  })
+}
+
+refuse_data <- function(...) {
+  abort("data", "The data of the fit ", ..., "Fit with `keep_data = TRUE`, or give the rows as ",
+        "`newdata` to predict().")
+}
+
+data_again <- function(object, env) {
+  data <- object$data
+  if (is.null(data)) data <- eval(object$call$data, env)
+  data <- with_variables(data, object, env)
+  subset <- eval(object$call$subset, data, env)
+  data <- data[kept_rows(object, row_numbers(subset, nrow(data), row.names(data))), , drop = FALSE]
+  list(x = data, y = eval(object$formula[[2L]], data, env))
+}
+
+# A data frame that has every variable of the formula, those too that `data` has not. What has not
+# an element a row is a constant.
+with_variables <- function(data, object, env) {
+  n <- NROW(eval(object$formula[[2L]], data, env))
+  frame <- if (is.data.frame(data)) data else data.frame(row.names = seq_len(n))
+  known <- c(names(frame), kept_names(environment(object$terms)))
+  for (name in setdiff(all.vars(open_formula(object)), known)) {
+    value <- tryCatch(eval(as.name(name), data, env), error = function(e) NULL)
+    if (NROW(value) == n) frame[[name]] <- value
+  }
+  frame
+}
+
+matrix_again <- function(object, env) {
+  data <- object$data
+  if (is.null(data)) data <- lapply(as.list(object$call)[c("x", "y", "group")], eval, env)
+  lapply(data[c("x", "y", "group")], take_rows, rows = kept_rows(object, seq_len(nrow(data$x))))
+}
+
+# `na.action` counts the rows after `subset`.
+kept_rows <- function(object, rows) {
+  if (is.null(object$na.action)) rows else rows[-object$na.action]
+}
+
+# As new_design(), for the fit's own rows: their offset is the fit's, and rows of weight zero may
+# have groups the fit has not seen.
+training_design <- function(object, data, groups) {
+  force(data)
+  object$call$offset <- NULL
+  design <- again(new_design(object, data$x, groups, allow_new_levels = TRUE, group = data$group))
+  design$offset <- object$offset
+  design
+}

@@ -1,0 +1,142 @@
+# ggplot2's name for the columns of the plotted data.
+utils::globalVariables(".data")
+
+#' @rdname plot.bsvm
+#' @exportS3Method ggplot2::autoplot
+autoplot.bsvm <- function(object, which = c("coefficients", "groups", "bound"), level = 0.95,
+                          intercept = FALSE, scaled = FALSE, n = 40L, ...) {
+  need_ggplot2()
+  which <- pick_one(which, c("coefficients", "groups", "bound"), "which")
+  check_level(level)
+  check_count(n, "n")
+  switch(
+    which,
+    coefficients = plot_coefficients(object, level, intercept, scaled, n),
+    groups = plot_groups(object, level),
+    bound = plot_bound(object)
+  )
+}
+
+need_ggplot2 <- function() {
+  if (!requireNamespace("ggplot2", quietly = TRUE)) {
+    abort("unsupported", "Plots need the package ggplot2, which is not installed. ",
+          "Install it with install.packages(\"ggplot2\").")
+  }
+}
+
+# As match.arg(), with a classed error: an argument left at its vector of choices means the first.
+pick_one <- function(value, choices, name) {
+  if (identical(value, choices)) return(choices[1L])
+  if (!is.character(value) || length(value) != 1L || !value %in% choices) {
+    abort("argument", "`", name, "` must be one of ", enumerate(choices, "\""), "; found ",
+          describe(value), ".")
+  }
+  value
+}
+
+plot_coefficients <- function(object, level, intercept, scaled, n) {
+  shown <- coefficient_data(object, level, intercept, scaled)
+  total <- nrow(shown)
+  shown <- shown[utils::head(order(-abs(shown$estimate / shown$sd)), n), ]
+  shown$term <- factor(shown$term, levels = shown$term[order(shown$estimate)])
+  ggplot2::ggplot(shown, ggplot2::aes(.data$estimate, .data$term)) +
+    zero_line() +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
+                            colour = plot_colour, linewidth = 0.7) +
+    ggplot2::geom_point(colour = plot_colour, size = 1.8) +
+    ggplot2::labs(x = interval_label(if (scaled) "Scaled coefficient" else "Coefficient", level),
+                  y = NULL,
+                  caption = shown_of(nrow(shown), total, "coefficients, furthest from zero")) +
+    plot_theme()
+}
+
+coefficient_data <- function(object, level, intercept, scaled) {
+  moments <- posterior_coefficients(object)
+  factor <- if (isTRUE(scaled)) object$design$scale else 1
+  limits <- normal_limits(moments$mean * factor, moments$sd * factor, level)
+  all <- data.frame(term = names(moments$mean), estimate = moments$mean * factor,
+                    sd = moments$sd * factor, limits)
+  if (isTRUE(intercept) || nrow(all) < 2L) return(all)
+  all[setdiff(seq_len(nrow(all)), object$design$intercept), ]
+}
+
+plot_groups <- function(object, level) {
+  need_groups(object, "plot(which = \"groups\")")
+  shown <- group_data(object, level)
+  few <- length(object$group$levels) <= 40L
+  ggplot2::ggplot(shown, ggplot2::aes(.data$condval, .data$key)) +
+    zero_line() +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
+                            colour = plot_colour, alpha = if (few) 1 else 0.35) +
+    ggplot2::geom_point(colour = plot_colour, size = if (few) 1.6 else 0.6) +
+    ggplot2::facet_wrap("term", scales = "free") +
+    ggplot2::scale_y_discrete(labels = if (few) level_of_key, breaks = if (few) ggplot2::waiver()) +
+    ggplot2::labs(x = interval_label("Effect", level), y = levels_label(object, few),
+                  caption = shown_of(sum(shown$term == shown$term[1L]),
+                                     length(object$group$levels),
+                                     "levels, evenly spaced in rank")) +
+    plot_theme() +
+    ggplot2::theme(panel.grid.major.y = ggplot2::element_blank())
+}
+
+# The long form of ranef(), each term in the order of its effects; more levels than a picture can
+# show are thinned evenly in rank.
+group_data <- function(object, level, most = 1000L) {
+  long <- as.data.frame.bsvm_ranef(ranef.bsvm(object))
+  long <- cbind(long, normal_limits(long$condval, long$condsd, level))
+  ranked <- lapply(split(long, long$term), function(part) {
+    part <- part[order(part$condval), ]
+    part[unique(round(seq(1, nrow(part), length.out = min(most, nrow(part))))), ]
+  })
+  ranked <- do.call(rbind, ranked)
+  ranked$key <- paste(ranked$grp, ranked$term, sep = key_mark)
+  ranked$key <- factor(ranked$key, levels = ranked$key)
+  ranked
+}
+
+# Separates level and term in the keys of the vertical axis; no level has it in its name.
+key_mark <- "\r"
+
+level_of_key <- function(key) sub(paste0(key_mark, ".*"), "", key)
+
+levels_label <- function(object, few) {
+  if (few) object$group$name else paste0(object$group$name, " (ordered by effect)")
+}
+
+plot_bound <- function(object) {
+  ggplot2::ggplot(bound_data(object), ggplot2::aes(.data$pass, .data$value)) +
+    ggplot2::geom_line(colour = plot_colour, linewidth = 0.6, na.rm = TRUE) +
+    ggplot2::geom_point(colour = plot_colour, size = 1, na.rm = TRUE) +
+    ggplot2::facet_wrap("what", ncol = 1L, scales = "free_y") +
+    ggplot2::labs(x = "Pass over the rows", y = NULL) +
+    plot_theme()
+}
+
+bound_data <- function(object) {
+  trace <- object$trace
+  what <- c("Lower bound", "Gradient (log10)")
+  value <- c(trace[, "bound"], log10(trace[, "gradient"]))
+  value[!is.finite(value)] <- NA
+  data.frame(pass = rep(seq_len(nrow(trace)), 2L), value = value,
+             what = factor(rep(what, each = nrow(trace)), levels = what))
+}
+
+plot_colour <- "#2b5d8a"
+
+plot_theme <- function() {
+  ggplot2::theme_minimal(base_size = 11) +
+    ggplot2::theme(panel.grid.minor = ggplot2::element_blank(),
+                   plot.caption = ggplot2::element_text(colour = "grey40"))
+}
+
+zero_line <- function() {
+  ggplot2::geom_vline(xintercept = 0, colour = "grey55", linetype = "dashed")
+}
+
+interval_label <- function(what, level) {
+  paste0(what, ": posterior mean and ", format(100 * level), " % credible interval")
+}
+
+shown_of <- function(shown, total, what) {
+  if (shown < total) paste0(shown, " of ", total, " ", what) else NULL
+}

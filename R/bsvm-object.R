@@ -1,0 +1,124 @@
+#' Package: the fitted object
+#'
+#' The last of the four stages of [bsvm()].
+#'
+#' @param frame From [bsvm_frame()].
+#' @param spec From [bsvm_spec()].
+#' @param result From [bsvm_run()].
+#' @param call The call to be kept for [update()]; data given as values in it are left out.
+#' @param control From [bsvm_control()].
+#' @param data The data to be kept in the fit, or `NULL`.
+#' @return An object of class `bsvm`, a list with
+#' * `call`, `formula`, `terms`, `xlevels`, `contrasts`, `na.action`: as in [stats::glm()]; terms
+#'   and formula do not carry the environment they were made in;
+#' * `response` (`levels`, `type`), `y` (-1 or +1), `weights`, `offset`, `link` (the fitted link),
+#'   `nobs` (rows with a positive weight);
+#' * `design`: `columns`, `assign`, `term_labels`, `center`, `scale`, `intercept`, `implicit`,
+#'   `rotation`;
+#' * `group`: `NULL` or a list of `name`, `variable`, `levels`, `labels`, `expressions`;
+#' * `posterior`: `mean`, `covariance`, `group_mean`, `group_precision`, `group_regression`, on
+#'   the scale of the standardised columns;
+#' * `blocks`, `group_blocks`: lists of `prior`, `columns`, `label`, `hyper`;
+#' * `elbo`, `trace`, `passes`, `gradient`, `termination`;
+#' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `version`.
+#' @examples
+#' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
+#' spec <- bsvm_spec(frame, engine = "vb")
+#' fit <- new_bsvm(frame, spec, bsvm_run(spec), call = quote(bsvm(am ~ mpg + wt, mtcars)))
+#' fit
+#' @export
+new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL) {
+  design <- spec$design
+  design$rotation <- lapply(design$rotation, function(rotation) {
+    owner <- vapply(spec$blocks, function(block) identical(block$columns, rotation$columns), TRUE)
+    rotation$inverse_mean <- result$hyper[[which(owner)]][["inverse_mean"]]
+    rotation
+  })
+  posterior <- result[c("mean", "covariance", "group_mean", "group_precision",
+                        "group_regression")]
+  fit <- list(
+    call = clean_call(call), formula = frame$formula, terms = frame$terms,
+    xlevels = frame$xlevels, contrasts = frame$contrasts, na.action = frame$na.action,
+    response = frame$response, y = all_rows(frame, "y"), weights = all_weights(frame),
+    offset = all_rows(frame, "offset"), link = fitted_link(frame, design, posterior),
+    nobs = frame$nobs, design = design,
+    group = frame$group[c("name", "variable", "levels", "labels", "expressions")],
+    posterior = posterior,
+    blocks = with_hyper(spec$blocks, result$hyper),
+    group_blocks = with_hyper(spec$group_blocks, result$group_hyper),
+    elbo = result$bound, trace = result$trace, passes = result$passes,
+    gradient = result$gradient, termination = result$termination,
+    engine = spec$engine, likelihood = spec$likelihood, standardize = spec$standardize,
+    control = control, default_prior = spec$default_prior, data = data,
+    version = unname(getNamespaceVersion(environment(new_bsvm)))
+  )
+  validate_bsvm(structure(fit, class = "bsvm"))
+}
+
+validate_bsvm <- function(fit) {
+  n <- length(fit$link)
+  p <- length(fit$design$columns)
+  columns <- sort(unlist(lapply(fit$blocks, `[[`, "columns")))
+  stopifnot(
+    length(fit$y) == n, is.null(fit$weights) || length(fit$weights) == n,
+    is.null(fit$offset) || length(fit$offset) == n,
+    length(fit$design$center) == p, length(fit$design$scale) == p,
+    identical(as.integer(columns), seq_len(p)),
+    length(fit$posterior$mean) == nrow(fit$posterior$covariance),
+    length(fit$group_blocks) == length(fit$group$labels)
+  )
+  fit
+}
+
+with_hyper <- function(blocks, hyper) {
+  Map(function(block, hyper) c(block, list(hyper = hyper)), blocks, hyper, USE.NAMES = FALSE)
+}
+
+all_rows <- function(frame, field) {
+  if (is.null(frame[[field]])) return(NULL)
+  merge_rows(frame[[field]], frame$absent[[field]], frame$absent)
+}
+
+all_weights <- function(frame) {
+  if (is.null(frame$weights)) return(NULL)
+  merge_rows(frame$weights, 0, frame$absent)
+}
+
+# x %*% coefficients on the user's scale, group effects and offset: no standardised copy.
+fitted_link <- function(frame, design, posterior) {
+  coefficients <- user_mean(design, posterior$mean)
+  link <- link_of(frame, coefficients, posterior$group_mean)
+  if (!is.null(frame$absent)) {
+    absent <- c(frame$absent, list(implicit = FALSE))
+    codes <- absent$codes
+    link <- merge_rows(link, link_of(list(x = absent$x, implicit = FALSE, offset = absent$offset,
+                                          group = if (!is.null(codes)) absent[c("codes", "z")]),
+                                     coefficients, posterior$group_mean), absent)
+  }
+  if (!is.null(frame$row_names)) names(link) <- frame$row_names
+  link
+}
+
+link_of <- function(rows, coefficients, group_mean) {
+  link <- if (rows$implicit) rows$x %*% coefficients[-1L] + coefficients[1L]
+          else rows$x %*% coefficients
+  dim(link) <- NULL
+  if (!is.null(rows$group)) {
+    link <- link + group_link(group_mean, rows$group$codes, rows$group$z)
+  }
+  if (!is.null(rows$offset)) link <- link + rows$offset
+  link
+}
+
+arguments_of_data <- c("data", "x", "y", "group", "weights", "offset", "subset")
+
+# The call as code only: do.call() puts values into it, a formula brings its environment.
+clean_call <- function(call) {
+  call[[1L]] <- quote(bsvm)
+  for (name in intersect(names(call), arguments_of_data)) {
+    value <- call[[name]]
+    if (!is.null(value) && !is.language(value)) call[[name]] <- as.name(paste0("<", name, ">"))
+  }
+  if (inherits(call$formula, "formula")) attributes(call$formula) <- NULL
+  call
+}

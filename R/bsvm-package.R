@@ -1,0 +1,23 @@
+#' Bayesian support vector machines
+#'
+#' Support vector machines as Bayesian models: the hinge loss is a scale mixture of normal
+#' densities, so a support vector machine can carry what a linear model carries. The penalty is
+#' inferred instead of tuned, and grouped observations get random effects.
+#'
+#' [bsvm()] fits. Its four stages can be called by themselves: [bsvm_frame()] turns a formula
+#' and data (or a matrix) into numbers, [bsvm_spec()] puts together the model, [bsvm_run()] runs
+#' it, and [new_bsvm()] packs the result. Priors are made by [prior_ridge()] and [prior_flat()],
+#' likelihoods by [likelihood_hinge()], engines by [engine_vb()], and what steers the run by
+#' [bsvm_control()]. Errors and warnings have classes, listed in [bsvm_conditions].
+#'
+#' @references
+#' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
+#' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176.
+#'
+#' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
+#' *Bayesian Analysis*, 6, 1-23.
+#' @useDynLib bsvm, .registration = TRUE
+#' @importFrom Rcpp evalCpp
+#' @importFrom stats na.fail
+#' @keywords internal
+"_PACKAGE"

@@ -1,0 +1,65 @@
+# One assertion a function. Each returns its argument, so that it can stand in an expression.
+
+check_positive <- function(x, name, class = "argument") {
+  check_number(x, name, class)
+  if (x <= 0) abort(class, "`", name, "` must be above 0; found ", describe(x), ".")
+  x
+}
+
+check_number <- function(x, name, class = "argument") {
+  if (!is.numeric(x) || length(x) != 1L || !is.finite(x)) {
+    abort(class, "`", name, "` must be one finite number; found ", describe(x), ".")
+  }
+  x
+}
+
+check_count <- function(x, name, class = "argument") {
+  check_number(x, name, class)
+  if (x < 1 || x > .Machine$integer.max || x != round(x)) {
+    abort(class, "`", name, "` must be a whole number of at least 1; found ", describe(x), ".")
+  }
+  as.integer(x)
+}
+
+check_flag <- function(x, name, class = "argument") {
+  if (!is.logical(x) || length(x) != 1L || is.na(x)) {
+    abort(class, "`", name, "` must be TRUE or FALSE; found ", describe(x), ".")
+  }
+  x
+}
+
+check_size <- function(rows, columns = 1) {
+  limit <- .Machine$integer.max
+  if (rows > limit || as.numeric(rows) * columns > limit) {
+    abort("size", "The design has ", format(rows), " rows and ", format(columns),
+          " columns; rows, and rows times columns, must not exceed ", limit,
+          ". Fit a sample of the rows or fewer columns.")
+  }
+}
+
+# What users of other packages may try, and what does it here.
+hints <- c(
+  re.form = "Here it is `re_formula`, an argument of predict().",
+  allow.new.levels = "Here it is `allow_new_levels`, an argument of predict().",
+  kernel = "Only linear predictors are fitted so far; transform predictors in the formula.",
+  cost = "Set the penalty by `prior = prior_ridge(variance = cost / 2)`, or leave it to be inferred.",
+  family = "The likelihood is set by `likelihood`, and is that of the support vector machine.",
+  scale = "Here it is `standardize`, TRUE or FALSE.",
+  missing = paste("Missing predictors are not modelled yet; `na.action = na.omit` leaves their",
+                  "rows out."),
+  cluster = "Fits on a cluster do not exist yet."
+)
+
+# `dots` is substitute(list(...)) of the caller: nothing in it is evaluated.
+check_dots <- function(dots) {
+  if (length(dots) == 1L) return(invisible())
+  names <- names(dots)[-1L]
+  if (is.null(names) || !all(nzchar(names))) {
+    abort("argument", "bsvm() can't use an unnamed argument: ",
+          deparse(as.list(dots)[-1L][[which(!nzchar(c(names, "")))[1L]]], nlines = 1L),
+          ". Name every argument after the first two.")
+  }
+  hint <- hints[names[names %in% names(hints)]]
+  abort("argument", "bsvm() has no argument ", enumerate(names), ".",
+        if (length(hint) > 0L) paste0(" ", paste(unique(hint), collapse = " ")))
+}

@@ -1,0 +1,79 @@
+#' Classes of errors and warnings
+#'
+#' Every error of this package has a class of its own, so that a program can tell them apart with
+#' [tryCatch()]. The class is `bsvm_error_<name>`, and each error also has the class `bsvm_error`;
+#' warnings likewise with `bsvm_warning`, messages with `bsvm_message`.
+#'
+#' @section Errors:
+#' * `response`: not two classes, or not coded as a factor, logical, 0/1 or -1/+1;
+#' * `missing`: missing values in the response, the predictors or the grouping factor;
+#' * `predictors`: infinite or unusable predictors;
+#' * `weights`, `offset`: unusable weights or offset;
+#' * `formula`, `data`: a formula without a response, a variable that is not there, no rows;
+#' * `group`: an unusable grouping factor;
+#' * `prior`: nonsense hyper-parameters, or a prior for something the model has not got;
+#' * `newdata`: new data that lack a variable or have levels the fit has not seen;
+#' * `argument`: any other argument that is not what it must be;
+#' * `unsupported`: a combination that is not possible (yet), with what would work;
+#' * `size`: more rows or cells than an integer can count, or than the memory holds;
+#' * `numerical`: the computation broke down;
+#' * `interrupted`: stopped by the user before there was anything to keep. It has the class
+#'   `interrupt` instead of `error`.
+#'
+#' @section Warnings:
+#' * `convergence`: the fit ended before its tolerance was reached;
+#' * `interrupted`: the fit was stopped by the user and is kept as it was;
+#' * `rank`: only the flat prior holds some coefficient (collinear columns, separated classes);
+#' * `constant`: a penalised column that does not vary;
+#' * `group`: a grouping factor with one level.
+#'
+#' @return This page documents classes; it has no function.
+#' @examples
+#' tryCatch(
+#'   bsvm(Species ~ Sepal.Length, data = iris),
+#'   bsvm_error_response = function(e) conditionMessage(e)
+#' )
+#' @name bsvm_conditions
+NULL
+
+# Signals an error of class bsvm_error_<class>; the message is paste0(...).
+abort <- function(class, ..., call. = NULL) {
+  stop(new_condition("error", class, paste0(...), call.))
+}
+
+warn <- function(class, ..., call. = NULL) {
+  warning(new_condition("warning", class, paste0(...), call.))
+}
+
+inform <- function(class, ..., call. = NULL) {
+  message(new_condition("message", class, paste0(..., "\n"), call.))
+}
+
+new_condition <- function(kind, class, message, call = NULL) {
+  structure(
+    class = c(paste0("bsvm_", kind, c(paste0("_", class), "")), kind, "condition"),
+    list(message = message, call = call)
+  )
+}
+
+# "`a`, `b` and 3 more": names of things, for messages.
+enumerate <- function(x, quote = "`", most = 8L) {
+  shown <- paste0(quote, utils::head(x, most), quote)
+  rest <- length(x) - length(shown)
+  if (rest > 0L) return(paste0(paste(shown, collapse = ", "), " and ", rest, " more"))
+  if (length(shown) < 2L) return(paste(shown, collapse = ""))
+  paste(paste(shown[-length(shown)], collapse = ", "), "and", shown[length(shown)])
+}
+
+# "a character vector of length 3": what was found, for messages.
+describe <- function(x) {
+  if (is.null(x)) return("NULL")
+  if (is.function(x)) return("a function")
+  if (is.data.frame(x)) return("a data frame")
+  if (is.matrix(x)) return(paste0("a ", nrow(x), " x ", ncol(x), " ", typeof(x), " matrix"))
+  if (is.object(x)) return(paste0("an object of class \"", class(x)[1L], "\""))
+  if (is.atomic(x) && length(x) == 1L) return(deparse(x))
+  kind <- if (is.numeric(x)) "numeric" else typeof(x)
+  paste0(if (grepl("^[aeiou]", kind)) "an " else "a ", kind,
+         if (is.atomic(x)) " vector", " of length ", length(x))
+}

@@ -1,0 +1,54 @@
+#' What steers a run
+#'
+#' @param threads How many threads; a whole number, 1 by default. Results are identical for any
+#'   number.
+#' @param tol The fit ends when the lower bound changes by less than this (absolute) in a pass over
+#'   the rows; a positive number, 1e-10 by default.
+#' @param max_passes At most this many passes over the rows; 2000 by default. A fit that ends
+#'   there is kept, with a warning of class `bsvm_warning_convergence`.
+#' @param verbose Should progress be shown? By default in interactive sessions only.
+#' @param start Where to start: population-level coefficients in the order and on the scale of
+#'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero. The end is
+#'   the same, the way may be shorter.
+#' @return An object of class `bsvm_control`.
+#' @section Errors: `bsvm_error_argument` for a value that is not what it must be.
+#' @examples
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb", control = bsvm_control(tol = 1e-6))
+#' update(fit, control = bsvm_control(start = fit))
+#' @export
+bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose = interactive(),
+                         start = NULL) {
+  structure(
+    list(threads = check_count(threads, "threads"),
+         tol = check_positive(tol, "tol"),
+         max_passes = check_count(max_passes, "max_passes"),
+         verbose = check_flag(verbose, "verbose"),
+         start = check_start(start)),
+    class = "bsvm_control"
+  )
+}
+
+#' @rdname print.bsvm_component
+#' @export
+print.bsvm_control <- function(x, ...) {
+  cat("Control: threads ", x$threads, ", tol ", x$tol, ", max_passes ", x$max_passes,
+      ", verbose ", x$verbose, if (!is.null(x$start)) ", start given", "\n", sep = "")
+  invisible(x)
+}
+
+# Coefficients only: a control object that held a fit would end up in the next fit's.
+check_start <- function(start) {
+  if (inherits(start, "bsvm")) return(posterior_coefficients(start)$mean)
+  if (!is.null(start) && !(is.numeric(start) && all(is.finite(start)))) {
+    abort("argument", "`start` must be finite coefficients or a fit from bsvm(); found ",
+          describe(start), ".")
+  }
+  start
+}
+
+check_control <- function(control) {
+  if (!inherits(control, "bsvm_control")) {
+    abort("argument", "`control` must be made by bsvm_control(); found ", describe(control), ".")
+  }
+  control
+}

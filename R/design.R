@@ -1,0 +1,98 @@
+# Model matrix without row names, with attributes "assign" and "contrasts".
+build_matrix <- function(terms, columns, contrasts = NULL) {
+  matrix <- tryCatch(
+    stats::model.matrix(terms, columns, contrasts.arg = contrasts),
+    error = function(e) {
+      abort("predictors", "The design matrix can't be built: ", conditionMessage(e), ".")
+    }
+  )
+  dimnames(matrix) <- list(NULL, colnames(matrix))
+  matrix
+}
+
+# Terms with what model.frame() learnt about their variables (the knots of a spline, say), so
+# that new data get the same columns. Such terms carry no environment of their own.
+with_predvars <- function(terms, frame_terms) {
+  names <- vapply(as.list(attr(terms, "variables"))[-1L], text_of, "")
+  known <- vapply(as.list(attr(frame_terms, "variables"))[-1L], text_of, "")
+  attr(terms, "predvars") <- attr(frame_terms, "predvars")[c(1L, match(names, known) + 1L)]
+  attr(terms, "dataClasses") <- attr(frame_terms, "dataClasses")[names]
+  terms
+}
+
+check_levels <- function(xlevels) {
+  single <- names(xlevels)[lengths(xlevels) < 2L]
+  if (length(single) > 0L) {
+    abort("predictors", "A factor must have at least two levels among the rows of the fit; ",
+          enumerate(single), if (length(single) == 1L) " has" else " have",
+          " one. Leave it out of the formula.")
+  }
+}
+
+# Numbers that squares can't hold. Interactions may have made them, so the matrix is checked.
+check_magnitudes <- function(x, names = colnames(x)) {
+  largest <- vapply(seq_len(ncol(x)), function(j) largest_size(x[, j]), 0)
+  bad <- !(largest <= 1e150) | (largest < 1e-150 & largest > 0)
+  if (any(bad)) {
+    abort("predictors", "Predictors must be 0 or between 1e-150 and 1e150 in size; ",
+          enumerate(paste0(names[bad], ": ", format(largest[bad], digits = 3L)), ""),
+          ". Rescale them.")
+  }
+}
+
+largest_size <- function(v) {
+  if (length(v) == 0L) return(0)
+  max(abs(range(v)))
+}
+
+# Where the fit's own columns come from: list(center, scale), each of length p. Penalised columns
+# are standardised, with the weighted mean and standard deviation (divisor sum(w) - 1, so that
+# weight 2 is the row twice); centred only if there is an intercept to take it up.
+column_scaling <- function(frame, penalised, standardize) {
+  p <- length(frame$columns)
+  scaling <- list(center = numeric(p), scale = rep(1, p))
+  if (!standardize) return(scaling)
+  check_divisor(frame$weights)
+  constant <- logical(p)
+  for (j in setdiff(which(penalised), frame$intercept)) {
+    moments <- column_moments(frame_column(frame, j), frame$weights)
+    constant[j] <- moments$sd == 0
+    if (frame$intercept > 0L) scaling$center[j] <- moments$mean
+    if (!constant[j]) scaling$scale[j] <- moments$sd
+  }
+  if (any(constant) && frame$intercept > 0L) warn_constant(frame$columns[constant])
+  scaling
+}
+
+# Column j of the user's columns; an implicit intercept is the first and not in x.
+frame_column <- function(frame, j) frame$x[, j - frame$implicit]
+
+check_divisor <- function(weights) {
+  if (!is.null(weights) && sum(weights) <= 1) {
+    abort("weights", "To standardise, the weights must sum to more than 1 (weight 2 counts as the ",
+          "row twice); found ", format(sum(weights)), ". Rescale them, or use ",
+          "`standardize = FALSE`.")
+  }
+}
+
+warn_constant <- function(columns) {
+  warn("constant", if (length(columns) == 1L) "Column " else "Columns ", enumerate(columns),
+       if (length(columns) == 1L) " does" else " do", " not vary among the rows of the fit; ",
+       "the coefficient is shrunk to zero.")
+}
+
+# A power of two brings the column near 1 first, so that nothing over- or underflows.
+column_moments <- function(v, weights = NULL) {
+  limits <- range(v)
+  if (limits[1L] == limits[2L]) return(list(mean = limits[1L], sd = 0))
+  unit <- 2^floor(log2(max(abs(limits))))
+  v <- v / unit
+  if (is.null(weights)) {
+    mean <- mean(v)
+    sd <- sqrt(sum((v - mean)^2) / (length(v) - 1))
+  } else {
+    mean <- sum(weights * v) / sum(weights)
+    sd <- sqrt(sum(weights * (v - mean)^2) / (sum(weights) - 1))
+  }
+  list(mean = mean * unit, sd = sd * unit)
+}

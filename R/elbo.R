@@ -1,0 +1,34 @@
+#' The lower bound of a fit
+#'
+#' The variational lower bound on the log marginal pseudo-likelihood at the end of the fit, with
+#' every normalising constant of the priors, so that it can be compared with another program's and
+#' between priors on the same data.
+#'
+#' @details
+#' It is \eqn{E_q[\log p(y, b, s^2) - \log q(b, s^2)]}{E_q[log p - log q]}, with the hinge part in
+#' closed form. The bound refers to the scale of the priors: with `standardize = TRUE`
+#' the coefficients of standardised predictors, with `standardize = FALSE` those of the design as
+#' given. It bounds the evidence of a pseudo-likelihood, which is not normalised over the response:
+#' differences between fits to the same response rank models under that loss, and no more.
+#'
+#' @param object A fit from [bsvm()].
+#' @param ... Not used.
+#' @return One number.
+#' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
+#'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
+#'   163-176 (Sections 2 and 3).
+#' @seealso [plot.bsvm()] with `which = "bound"` for its path.
+#' @examples
+#' small <- bsvm(am ~ mpg, data = mtcars, engine = "vb")
+#' large <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
+#' elbo(large) - elbo(small)
+#' @export
+elbo <- function(object, ...) {
+  UseMethod("elbo")
+}
+
+#' @rdname elbo
+#' @export
+elbo.bsvm <- function(object, ...) {
+  object$elbo
+}

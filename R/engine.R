@@ -1,0 +1,30 @@
+# An engine: the core's name for it and its numbers. Every constructor ends here.
+new_engine <- function(name, parameters, label) {
+  structure(list(name = name, parameters = parameters, label = label), class = "bsvm_engine")
+}
+
+#' @rdname print.bsvm_component
+#' @export
+print.bsvm_engine <- function(x, ...) {
+  cat("Engine: ", x$label, "\n", sep = "")
+  invisible(x)
+}
+
+# NULL picks the most exact affordable engine; today there is one.
+as_engine <- function(x) {
+  if (is.null(x)) return(engine_vb())
+  as_component(x, "engine")
+}
+
+# An object of class bsvm_<kind>, or a string that names a constructor <kind>_<string>().
+as_component <- function(x, kind) {
+  if (inherits(x, paste0("bsvm_", kind))) return(x)
+  namespace <- environment(as_component)
+  known <- sub(paste0("^", kind, "_"), "", ls(namespace, pattern = paste0("^", kind, "_")))
+  if (is.character(x) && length(x) == 1L && x %in% known) {
+    return(get(paste0(kind, "_", x), envir = namespace)())
+  }
+  abort("argument", "`", kind, "` must be made by ",
+        paste0(kind, "_", known, "()", collapse = " or "), ", or be one of the strings ",
+        enumerate(known, "\""), "; found ", describe(x), ".")
+}

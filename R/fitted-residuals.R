@@ -1,0 +1,35 @@
+#' Fitted values and residuals
+#'
+#' @details
+#' The fitted value of a row is its link `f`, the posterior mean of the linear predictor (offset
+#' and group effects included); the predicted class is its sign. The residual is `1 - y f` with
+#' `y` the class as -1 or +1: the argument of the hinge. It is negative for rows on the right side
+#' outside the margin (no loss), between 0 and 1 on the right side inside the margin, and above 1
+#' for misclassified rows. Rows above 0 are the support vectors counted by [summary.bsvm()].
+#'
+#' Rows of weight zero take no part in the fit but have a fitted value.
+#'
+#' @param object A fit from [bsvm()].
+#' @param ... Not used.
+#' @return A numeric vector with an element a row; with `na.action = na.exclude` in the fit, rows
+#'   left out for a missing value have `NA`.
+#' @examples
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
+#' head(fitted(fit))
+#' mean(residuals(fit) > 0)
+#' @export
+fitted.bsvm <- function(object, ...) {
+  stats::napredict(object$na.action, object$link)
+}
+
+#' @rdname fitted.bsvm
+#' @export
+residuals.bsvm <- function(object, ...) {
+  stats::naresid(object$na.action, 1 - object$y * object$link)
+}
+
+# Rows inside the margin or misclassified, among those that took part in the fit.
+support_rows <- function(object) {
+  used <- if (is.null(object$weights)) TRUE else object$weights > 0
+  used & object$y * object$link < 1
+}

@@ -1,0 +1,157 @@
+# Splits a formula into its parts:
+#   formula  the user's, with `.` written out
+#   fixed    without the bars
+#   frame    every variable once, for model.frame()
+#   bars     list of list(lhs, group, independent): language, language, was it `||`
+# `data` is only asked for its names.
+parse_formula <- function(formula, data) {
+  check_formula(formula)
+  parts <- split_bars(formula[[3L]])
+  bars <- unlist(lapply(parts$bars, expand_bar), recursive = FALSE)
+  fixed <- formula
+  fixed[[3L]] <- parts$fixed
+  fixed <- write_out_dot(fixed, data, bars)
+  list(formula = add_terms(fixed, parts$bars), fixed = fixed,
+       frame = add_terms(fixed, lapply(parts$bars, reformulas::subbars)), bars = bars)
+}
+
+check_formula <- function(formula) {
+  if (!inherits(formula, "formula")) {
+    abort("formula", "`formula` must be a formula such as `y ~ x`; found ", describe(formula), ".")
+  }
+  if (length(formula) != 3L) {
+    abort("formula", "The formula has no response: ", deparse1(formula),
+          ". Put it on the left, as in `y ~ x`.")
+  }
+}
+
+bar_names <- c("|", "||")
+
+# deparse1() of what is mostly a name.
+text_of <- function(term) if (is.name(term)) as.character(term) else deparse1(term)
+
+has_bar <- function(term) any(bar_names %in% all.names(term, unique = TRUE))
+
+is_call_to <- function(term, names) {
+  is.call(term) && is.name(term[[1L]]) && as.character(term[[1L]]) %in% names
+}
+
+# list(fixed = right-hand side without bars (1 if nothing else is left), bars = list of calls).
+# Bars inside a function's call, as in I(a | b), are the function's business.
+split_bars <- function(rhs) {
+  if (!has_bar(rhs)) return(list(fixed = rhs, bars = list()))
+  added <- added_terms(rhs)
+  is_bar <- vapply(added, function(a) is_call_to(a$term, bar_names), logical(1))
+  bars <- lapply(added[is_bar], `[[`, "term")
+  minus <- vapply(added[is_bar], function(a) a$sign == "-", logical(1))
+  for (a in added[!is_bar]) refuse_inner_bar(a$term)
+  if (any(minus)) refuse_bar(bars[minus][[1L]])
+  list(fixed = join_terms(added[!is_bar]), bars = bars)
+}
+
+# The terms of a sum, each with its sign.
+added_terms <- function(term, sign = "+") {
+  if (is_call_to(term, "(")) return(added_terms(term[[2L]], sign))
+  if (!is_call_to(term, c("+", "-"))) return(list(list(term = term, sign = sign)))
+  own <- as.character(term[[1L]])
+  last <- if (own == sign) "+" else "-"
+  if (length(term) == 2L) return(added_terms(term[[2L]], last))
+  c(added_terms(term[[2L]], sign), added_terms(term[[3L]], last))
+}
+
+join_terms <- function(added) {
+  rhs <- NULL
+  for (a in added) {
+    if (is.null(rhs) && a$sign == "+") {
+      rhs <- a$term
+    } else {
+      rhs <- call(a$sign, if (is.null(rhs)) 1 else rhs, a$term)
+    }
+  }
+  if (is.null(rhs)) 1 else rhs
+}
+
+# A bar may be added, not crossed: no bars below `*`, `:` and their like.
+refuse_inner_bar <- function(term) {
+  if (is_call_to(term, bar_names)) refuse_bar(term)
+  if (is_call_to(term, c("(", "+", "-", "*", ":", "/", "^", "%in%"))) {
+    for (part in as.list(term)[-1L]) refuse_inner_bar(part)
+  }
+}
+
+refuse_bar <- function(bar) {
+  abort("formula", "A term with a bar can only be added: `", deparse1(bar),
+        "` is crossed with another term or taken away. Write `+ (", deparse1(bar), ")`.")
+}
+
+# One bar -> one entry for each grouping factor in it (g/h has two). A plain name needs no parser.
+expand_bar <- function(bar) {
+  independent <- identical(bar[[1L]], quote(`||`))
+  bar[[1L]] <- quote(`|`)
+  single_bars <- if (is.name(bar[[3L]])) list(bar) else reformulas::findbars(bar)
+  lapply(single_bars, function(single) {
+    list(lhs = single[[2L]], group = single[[3L]], independent = independent)
+  })
+}
+
+# `.` means the other columns of the data, and with bars not the grouping factor either.
+write_out_dot <- function(fixed, data, bars) {
+  if (any(vapply(bars, function(bar) "." %in% all.vars(bar$lhs), logical(1)))) {
+    abort("formula", "`.` can't stand in a term with a bar; write out its columns.")
+  }
+  if (!"." %in% all.vars(fixed[[3L]])) return(fixed)
+  if (is.null(names(data))) {
+    abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
+  }
+  grouping <- unlist(lapply(bars, function(bar) all.vars(bar$group)))
+  others <- setdiff(names(data), grouping)
+  columns <- structure(rep(list(logical(0)), length(others)), names = others,
+                       class = "data.frame", row.names = integer(0))
+  written <- stats::formula(stats::terms(fixed, data = columns))
+  environment(written) <- environment(fixed)
+  written
+}
+
+add_terms <- function(formula, terms) {
+  for (term in terms) {
+    if (is_call_to(term, bar_names)) term <- call("(", term)
+    formula[[3L]] <- call("+", formula[[3L]], term)
+  }
+  formula
+}
+
+# all.vars() takes the two sides of `package::name` for variables; this does not.
+variables_in <- function(term) {
+  if (!any(c("::", ":::") %in% all.names(term, unique = TRUE))) return(all.vars(term))
+  if (is_call_to(term, c("::", ":::")) || !is.call(term)) return(all.vars(term)[is.name(term)])
+  parts <- as.list(term)
+  if (is.name(parts[[1L]])) parts <- parts[-1L]
+  unique(unlist(lapply(parts, variables_in)))
+}
+
+# An environment for terms that are kept: the data stay behind, but what the formula takes from
+# elsewhere (functions that are not on the search path, constants such as a number of knots)
+# comes along. `n` is the number of rows: what has as many elements is a variable.
+kept_environment <- function(formula, data, n) {
+  from <- environment(formula)
+  outside <- setdiff(variables_in(formula[[3L]]), names(data))
+  used <- setdiff(all.names(formula[[3L]], unique = TRUE), c(names(data), bar_names))
+  kept <- list()
+  for (name in used) {
+    value <- get0(name, envir = from)
+    wanted <- if (is.function(value)) is_local_function(name, value, outside)
+              else name %in% outside && !is.null(value) && NROW(value) != n
+    if (wanted) kept[[name]] <- value
+  }
+  if (length(kept) == 0L) return(globalenv())
+  list2env(kept, parent = globalenv())
+}
+
+# A function the global environment does not reach.
+is_local_function <- function(name, value, outside) {
+  !identical(get0(name, envir = globalenv(), mode = "function"), value) && !name %in% outside
+}
+
+kept_names <- function(environment) {
+  if (identical(environment, globalenv())) character(0) else ls(environment)
+}

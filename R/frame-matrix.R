@@ -1,0 +1,141 @@
+#' @rdname bsvm_frame
+#' @export
+bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL,
+                               na.action = na.fail, drop.unused.levels = TRUE,
+                               class.weights = NULL, ...) {
+  x <- check_matrix(x)
+  n <- nrow(x)
+  if (missing(y)) abort("response", "`y`, the response, is missing.")
+  check_side(y, n, "y", "response")
+  check_side(group, n, "group", "group")
+  variables <- list(y = y, group = group, `(weights)` = check_weights(weights, n),
+                    `(offset)` = check_offset(offset, n))
+  rows <- choose_matrix_rows(weights, n)
+  omitted <- settle_matrix(x, variables, rows$used, na.action)
+  places <- place_rows(rows, omitted)
+  kept <- if (is.null(omitted)) rows$used else setdiff_rows(rows$used, omitted, n)
+  frame <- matrix_frame(take_rows(x, kept), lapply(variables, take_rows, rows = kept),
+                        drop.unused.levels)
+  frame[c("na.action", "row_names")] <- list(places$na.action, matrix_names(x, places, kept))
+  if (length(rows$zero) > 0L) frame$absent <- absent_matrix_rows(frame, x, variables, places)
+  weigh_classes(frame, class.weights)
+}
+
+check_matrix <- function(x) {
+  if (inherits(x, "Matrix") || inherits(x, "dgCMatrix")) {
+    abort("unsupported", "Sparse matrices can't be fitted yet; found ", describe(x),
+          ". as.matrix(x) makes a dense one.")
+  }
+  if (is.data.frame(x)) {
+    abort("argument", "bsvm(x, y) takes a numeric matrix, not a data frame. Use a formula, as in ",
+          "bsvm(y ~ ., data = x), which treats factors properly.")
+  }
+  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
+    abort("predictors", "`x` must be a formula or a numeric matrix; found ", describe(x), ".")
+  }
+  if (nrow(x) == 0L) abort("data", "`x` has no rows.")
+  check_size(nrow(x), ncol(x))
+  if (!is.double(x)) storage.mode(x) <- "double"
+  x
+}
+
+check_side <- function(value, n, name, class) {
+  if (!is.null(value) && NROW(value) != n) {
+    abort(class, "`", name, "` must have one element for each of the ", n, " rows of `x`; found ",
+          NROW(value), ".")
+  }
+}
+
+choose_matrix_rows <- function(weights, n) {
+  zero <- which(weights == 0)
+  if (length(zero) == 0L) return(list())
+  if (length(zero) == n) abort("weights", "At least one of the weights must be above 0.")
+  all <- seq_len(n)
+  list(all = all, used = all[-zero], zero = zero)
+}
+
+# The na.action of a matrix: an index into the used rows, or NULL. Nothing is copied if nothing
+# is missing.
+settle_matrix <- function(x, variables, rows, na.action) {
+  variables <- Filter(Negate(is.null), variables)
+  if (!has_bad(x) && !any(vapply(variables, has_bad, TRUE))) return(NULL)
+  columns <- lapply(seq_len(ncol(x)), function(j) x[, j])
+  columns <- c(stats::setNames(columns, matrix_columns(x)), variables)
+  columns <- structure(lapply(columns, take_rows, rows = rows), class = "data.frame",
+                       row.names = seq_len(if (is.null(rows)) nrow(x) else length(rows)))
+  omitted <- attr(settle_missing(columns, na.action), "na.action")
+  if (is.null(omitted) && !is.null(count_bad_columns(columns))) {
+    abort("argument", "With a matrix, `na.action` must leave rows out, as na.omit does.")
+  }
+  omitted
+}
+
+take_rows <- function(value, rows) {
+  if (is.null(rows) || is.null(value)) return(value)
+  if (is.matrix(value)) value[rows, , drop = FALSE] else value[rows]
+}
+
+setdiff_rows <- function(rows, omitted, n) {
+  if (is.null(rows)) rows <- seq_len(n)
+  rows[-omitted]
+}
+
+matrix_columns <- function(x) {
+  names <- colnames(x)
+  if (is.null(names)) names <- paste0("x", seq_len(ncol(x)))
+  names[is.na(names) | names == ""] <- "x"
+  make.unique(names)
+}
+
+matrix_names <- function(x, places, kept) {
+  names <- rownames(x)
+  rows <- if (is.null(places$all)) kept else places$all
+  if (is.null(names) || is.null(rows)) names else names[rows]
+}
+
+# A column of ones named "(Intercept)" is taken as the intercept; else one is implied and counted
+# in `columns`, but not bound to x, which would copy it.
+matrix_frame <- function(x, variables, drop_unused) {
+  response <- code_response(variables$y, drop_unused)
+  names <- matrix_columns(x)
+  given <- match("(Intercept)", names, 0L)
+  if (given > 0L && any(x[, given] != 1)) {
+    abort("predictors", "The column `(Intercept)` of `x` must be all ones.")
+  }
+  check_magnitudes(x, names)
+  implicit <- given == 0L
+  assign <- seq_along(names)
+  assign[assign == given] <- 0L
+  structure(
+    list(y = response$y, response = response[c("levels", "type")],
+         x = x, columns = c(if (implicit) "(Intercept)", names),
+         assign = c(if (implicit) 0L, assign), term_labels = names,
+         intercept = if (implicit) 1L else given, implicit = implicit,
+         weights = variables[["(weights)"]], offset = variables[["(offset)"]],
+         group = matrix_group(variables$group),
+         formula = NULL, terms = NULL, xlevels = NULL, contrasts = NULL, nobs = nrow(x),
+         bars = !is.null(variables$group)),
+    class = "bsvm_frame"
+  )
+}
+
+matrix_group <- function(values) {
+  if (is.null(values)) return(NULL)
+  index <- index_levels(values, "group")
+  list(name = "group", variable = quote(group), codes = index$codes, levels = index$levels,
+       z = NULL, labels = "(Intercept)", expressions = list(NULL))
+}
+
+absent_matrix_rows <- function(frame, x, variables, places) {
+  absent <- lapply(variables, take_rows, rows = places$zero)
+  list(at = places$at, y = recode_response(absent$y, frame$response$levels),
+       x = with_intercept(frame, take_rows(x, places$zero)),
+       codes = if (!is.null(frame$group)) match_levels(absent$group, frame$group$levels),
+       z = NULL, offset = absent[["(offset)"]])
+}
+
+# The matrix with all columns the fit counts.
+with_intercept <- function(frame, x) {
+  if (!frame$implicit) return(x)
+  cbind(1, x)
+}

@@ -1,0 +1,269 @@
+#' Parse: from a formula and data, or a matrix, to numbers
+#'
+#' The first of the four stages of [bsvm()]: the response coded as -1 and +1, the design matrix,
+#' weights, offset and grouping factor, checked.
+#'
+#' @details
+#' `model.frame()` is called once, on the formula with its bars opened, and `model.matrix()` once
+#' for the population-level terms and once for each bar. Rows of weight zero are left out as if
+#' they were absent: for the factors' levels, the standardisation and missing values too. They
+#' stand in `absent` and get a fitted link at the end.
+#'
+#' @inheritParams bsvm
+#' @param ... For methods.
+#' @return An object of class `bsvm_frame`, a list with
+#' * `y`: n numbers, -1 or +1; `response`: list of `levels` (negative, positive) and `type`;
+#' * `x`: the n x p design matrix on the user's scale; `columns`: its p names; `assign`,
+#'   `term_labels`: which term each belongs to; `intercept`: the position of the intercept, or 0;
+#'   `implicit`: `TRUE` if that intercept is counted in `columns` but not held in `x`;
+#' * `weights`, `offset`: n numbers or `NULL`;
+#' * `group`: `NULL`, or a list of `name`, `variable`, `codes`, `levels`, `z` (n x q, `NULL` for a
+#'   column of ones), `labels` (q) and `expressions`;
+#' * `formula`, `terms` (without the data's environment), `xlevels`, `contrasts`, `na.action`,
+#'   `row_names` (`NULL` if automatic), `nobs` (n), `bars` (did the formula have any);
+#' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`.
+#' @section Errors: Those of [bsvm()] that concern formula and data.
+#' @seealso [bsvm_spec()], the next stage.
+#' @examples
+#' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
+#' frame
+#' head(frame$x)
+#' @export
+bsvm_frame <- function(x, ...) {
+  UseMethod("bsvm_frame")
+}
+
+#' @rdname bsvm_frame
+#' @export
+bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
+                               contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
+                               ...) {
+  check_data(data)
+  check_flag(drop.unused.levels, "drop.unused.levels")
+  parts <- parse_formula(formula, data)
+  given <- list(
+    subset = if (!missing(subset)) evaluate(substitute(subset), data, formula, "subset"),
+    weights = if (!missing(weights)) evaluate(substitute(weights), data, formula, "weights"),
+    offset = if (!missing(offset)) evaluate(substitute(offset), data, formula, "offset")
+  )
+  rows <- choose_rows(given, parts, data)
+  columns <- model_columns(parts, data, given, rows)
+  settled <- settle_missing(columns, na.action)
+  places <- place_rows(rows, attr(settled, "na.action"))
+  frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels)
+  frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
+  if (length(rows$zero) > 0L) frame$absent <- absent_rows(frame, parts, data, given, places)
+  weigh_classes(frame, class.weights)
+}
+
+#' @export
+print.bsvm_frame <- function(x, ...) {
+  cat("bsvm_frame: ", x$nobs, " rows (", sum(x$y > 0), " of class '", x$response$levels[2L],
+      "'), ", length(x$columns), " columns", sep = "")
+  if (!is.null(x$group)) cat(", ", length(x$group$levels), " levels of ", x$group$name, sep = "")
+  cat("\n")
+  invisible(x)
+}
+
+check_data <- function(data) {
+  if (!is.null(data) && !is.list(data) && !is.environment(data)) {
+    abort("data", "`data` must be a data frame; found ", describe(data), ".")
+  }
+  if (is.data.frame(data) && nrow(data) == 0L) abort("data", "`data` has no rows.")
+}
+
+# An argument that is evaluated in the data, then where the formula was made.
+evaluate <- function(expression, data, formula, name) {
+  class <- if (name == "subset") "argument" else name
+  tryCatch(eval(expression, data, formula_environment(formula)), error = function(e) {
+    abort(class, "`", name, "` can't be evaluated: ", conditionMessage(e), ".")
+  })
+}
+
+formula_environment <- function(formula) {
+  if (is.null(environment(formula))) globalenv() else environment(formula)
+}
+
+# list(all, used, zero): row numbers; all after `subset`, used those with a positive weight, zero
+# those without. `all` and `used` are NULL for every row; without zero weights they are the same.
+choose_rows <- function(given, parts, data) {
+  zero <- which(given$weights == 0)
+  if (is.null(given$subset) && length(zero) == 0L) return(list())
+  n <- if (is.data.frame(data)) nrow(data) else NROW(evaluate_response(parts, data))
+  check_weights(given$weights, n)
+  all <- row_numbers(given$subset, n, row.names(data))
+  used <- setdiff(all, zero)
+  if (length(all) == 0L) abort("data", "`subset` leaves no rows.")
+  if (length(used) == 0L) abort("weights", "At least one of the weights must be above 0.")
+  list(all = all, used = used, zero = all[all %in% zero])
+}
+
+evaluate_response <- function(parts, data) {
+  evaluate(parts$formula[[2L]], data, parts$formula, "data")
+}
+
+row_numbers <- function(subset, n, names) {
+  if (is.null(subset)) return(seq_len(n))
+  if (is.logical(subset) && length(subset) == n) return(which(subset))
+  rows <- if (is.character(subset)) match(subset, names) else subset
+  good <- is.numeric(rows) && !anyNA(rows) && all(abs(rows) <= n)
+  if (!good) {
+    abort("argument", "`subset` must be a logical vector with an element a row (", n,
+          ") or numbers or names of rows; found ", describe(subset), ".")
+  }
+  seq_len(n)[rows]
+}
+
+# The model frame, missing values still in it. Rows of weight zero are taken out of the data first:
+# model.frame() takes its subset only after it has evaluated, say, poly(x, 2) on all rows.
+model_columns <- function(parts, data, given, rows) {
+  environment(parts$frame) <- formula_environment(parts$frame)
+  given$subset <- rows$used
+  if (length(rows$zero) > 0L) {
+    left <- setdiff(seq_along(given$weights), which(given$weights == 0))
+    data <- raw_rows(parts, data, left, length(given$weights))
+    given <- list(subset = match(rows$used, left), weights = given$weights[left],
+                  offset = given$offset[left])
+  }
+  arguments <- c(list(parts$frame, data = data, na.action = stats::na.pass), given)
+  columns <- tryCatch(
+    do.call(stats::model.frame.default, arguments, quote = TRUE),
+    error = function(e) explain_frame_error(e, parts, data, given)
+  )
+  if (nrow(columns) == 0L) abort("data", "There are no rows to fit.")
+  check_size(nrow(columns))
+  columns
+}
+
+# What model.frame() says depends on the language; what is wrong is looked up where possible.
+explain_frame_error <- function(e, parts, data, given) {
+  outside <- setdiff(variables_in(parts$frame), c(names(data), "."))
+  from <- formula_environment(parts$frame)
+  found <- vapply(outside, function(v) !is.null(get0(v, envir = from)), TRUE)
+  is_function <- vapply(outside, function(v) is.function(get0(v, envir = from)), TRUE)
+  if (!all(found)) refuse_unknown(outside[!found], data)
+  n <- if (is.data.frame(data)) nrow(data) else NROW(evaluate_response(parts, data))
+  for (name in c("weights", "offset")) check_length(given[[name]], n, name)
+  if (any(is_function)) refuse_unknown(outside[is_function], data)
+  abort("data", "The variables of the formula can't be put together: ", conditionMessage(e), ".")
+}
+
+refuse_unknown <- function(names, data) {
+  abort("data", "Unknown ", if (length(names) == 1L) "variable " else "variables ",
+        enumerate(names), ": not found ", if (!is.null(data)) "in `data` or ",
+        "where the formula was made.")
+}
+
+check_length <- function(x, n, name) {
+  if (!is.null(x) && length(x) != n) {
+    abort(name, "`", name, "` must have one element a row (", n, "); found ", length(x), ".")
+  }
+}
+
+check_weights <- function(weights, n = length(weights)) {
+  if (is.null(weights)) return(NULL)
+  if (!is.numeric(weights)) {
+    abort("weights", "`weights` must be numbers; found ", describe(weights), ".")
+  }
+  check_length(weights, n, "weights")
+  if (any(weights < 0, na.rm = TRUE)) {
+    abort("weights", "`weights` must not be negative; found ", sum(weights < 0, na.rm = TRUE),
+          " below 0.")
+  }
+  as.vector(as.double(weights))
+}
+
+check_offset <- function(offset, n = length(offset)) {
+  if (is.null(offset)) return(NULL)
+  if (!is.numeric(offset)) {
+    abort("offset", "The offset must be numbers; found ", describe(offset), ".")
+  }
+  check_length(offset, n, "offset")
+  as.vector(as.double(offset))
+}
+
+# Everything that comes from the model frame. `columns` has no missing values.
+assemble_frame <- function(parts, columns, data, contrasts, drop_unused) {
+  frame_terms <- attr(columns, "terms")
+  response <- code_response(columns[[1L]], drop_unused)
+  if (drop_unused) columns <- drop_levels(columns)
+  check_contrasts(contrasts, columns)
+  terms <- with_predvars(stats::terms(parts$fixed), frame_terms)
+  xlevels <- stats::.getXlevels(terms, columns)
+  check_levels(xlevels)
+  x <- build_matrix(terms, columns, contrasts[intersect(names(contrasts), names(xlevels))])
+  check_columns(x, parts)
+  kept <- kept_environment(parts$formula, data, nrow(columns))
+  frame <- list(
+    y = response$y, response = response[c("levels", "type")],
+    columns = colnames(x), assign = attr(x, "assign"), term_labels = attr(terms, "term.labels"),
+    intercept = match(0L, attr(x, "assign"), 0L), implicit = FALSE,
+    weights = check_weights(columns[["(weights)"]]),
+    offset = check_offset(frame_offset(columns)),
+    group = make_group(parts$bars, columns, frame_terms, contrasts),
+    formula = re_home(parts$formula, kept), terms = re_home(terms, kept),
+    xlevels = xlevels, contrasts = attr(x, "contrasts"), nobs = nrow(x),
+    bars = length(parts$bars) > 0L
+  )
+  attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
+  frame$x <- x
+  structure(frame, class = "bsvm_frame")
+}
+
+re_home <- function(formula, environment) {
+  environment(formula) <- environment
+  formula
+}
+
+# model.offset() adds up offset() terms and the argument.
+frame_offset <- function(columns) {
+  tryCatch(stats::model.offset(columns), error = function(e) {
+    abort("offset", "The offset must be numbers: ", conditionMessage(e), ".")
+  })
+}
+
+# Only factors with a level that does not occur are touched.
+drop_levels <- function(columns) {
+  for (name in names(columns)[vapply(columns, is.factor, TRUE)]) {
+    column <- columns[[name]]
+    if (any(tabulate(column, nlevels(column)) == 0L)) columns[[name]] <- droplevels(column)
+  }
+  columns
+}
+
+check_contrasts <- function(contrasts, columns) {
+  unknown <- setdiff(names(contrasts), names(columns))
+  if (length(unknown) > 0L) {
+    abort("argument", "`contrasts` names ", enumerate(unknown), ", not a factor of the formula.")
+  }
+}
+
+check_columns <- function(x, parts) {
+  if (ncol(x) == 0L && length(parts$bars) == 0L) {
+    abort("formula", "The formula has nothing to fit: ", deparse1(parts$formula),
+          ". Use `y ~ 1` for an intercept alone.")
+  }
+  check_size(nrow(x), ncol(x))
+  check_magnitudes(x)
+}
+
+# `class.weights` multiplies the weights of each class.
+weigh_classes <- function(frame, class.weights) {
+  if (is.null(class.weights)) return(frame)
+  levels <- frame$response$levels
+  check_class_weights(class.weights, levels)
+  factors <- stats::setNames(c(1, 1), levels)
+  factors[names(class.weights)] <- class.weights
+  weights <- unname(factors[(frame$y + 3) / 2])
+  frame$weights <- if (is.null(frame$weights)) weights else frame$weights * weights
+  frame
+}
+
+check_class_weights <- function(class.weights, levels) {
+  good <- is.numeric(class.weights) && all(is.finite(class.weights)) && all(class.weights > 0)
+  if (!good || is.null(names(class.weights)) || !all(names(class.weights) %in% levels)) {
+    abort("weights", "`class.weights` must be positive numbers named by class, as in c(",
+          paste0("\"", levels, "\" = 1", collapse = ", "), "); found ",
+          deparse(class.weights, nlines = 1L), ".")
+  }
+}

@@ -1,0 +1,85 @@
+# Missing and infinite values. `columns` is a list or data frame of the fit's variables;
+# "(weights)" and "(offset)" are among them under these names.
+
+# The model frame without missing values: na.fail refuses them with a count, other actions are
+# applied. Infinite values are refused under any.
+settle_missing <- function(columns, na.action) {
+  counts <- count_bad_columns(columns)
+  if (is.null(counts)) return(columns)
+  action <- as_na_action(na.action)
+  if (!is.null(action) && any(counts[, c("NA", "NaN")] > 0)) {
+    columns <- action(columns)
+    if (nrow(columns) == 0L) abort("data", "`na.action` leaves no rows: each has a missing value.")
+    counts <- count_bad_columns(columns)
+    if (is.null(counts)) return(columns)
+  }
+  refuse_bad(counts, nrow(columns))
+}
+
+# NULL for those that keep missing values: na.fail, na.pass, NULL.
+as_na_action <- function(na.action) {
+  if (is.null(na.action)) return(NULL)
+  action <- tryCatch(match.fun(na.action), error = function(e) NULL)
+  if (is.null(action)) {
+    abort("argument", "`na.action` must be a function such as na.omit; found ",
+          describe(na.action), ".")
+  }
+  if (identical(action, stats::na.fail) || identical(action, stats::na.pass)) return(NULL)
+  action
+}
+
+# A row a column that has any, with counts of NA, NaN, Inf and the number of rows with NA or NaN
+# as an attribute; NULL if there is none.
+count_bad_columns <- function(columns) {
+  bad <- vapply(columns, has_bad, TRUE)
+  if (!any(bad)) return(NULL)
+  counts <- t(vapply(columns[bad], count_bad, c(`NA` = 0, `NaN` = 0, `Inf` = 0)))
+  incomplete <- Reduce(`|`, lapply(columns[bad], incomplete_rows))
+  structure(counts, rows = sum(incomplete))
+}
+
+# A finite sum of doubles needs no second look.
+has_bad <- function(column) {
+  if (!is.double(column) || is.object(column)) return(anyNA(column))
+  !is.finite(sum(column)) && !all(is.finite(column))
+}
+
+count_bad <- function(column) {
+  if (!is.double(column)) return(c(`NA` = sum(is.na(column)), `NaN` = 0, `Inf` = 0))
+  c(`NA` = sum(is.na(column) & !is.nan(column)), `NaN` = sum(is.nan(column)),
+    `Inf` = sum(is.infinite(column)))
+}
+
+incomplete_rows <- function(column) {
+  missing <- is.na(column)
+  if (is.matrix(missing)) rowSums(missing) > 0 else as.vector(missing)
+}
+
+refuse_bad <- function(counts, n) {
+  absent <- counts[, "NA"] + counts[, "NaN"] > 0
+  if (any(absent)) refuse_missing(counts, n, bad_class(rownames(counts)[absent], "missing"))
+  refuse_infinite(counts, bad_class(rownames(counts), "predictors"))
+}
+
+# The class of the error: weights and offset have their own, if nothing else is at fault.
+bad_class <- function(names, other) {
+  kinds <- ifelse(names == "(weights)", "weights",
+                  ifelse(names == "(offset)" | startsWith(names, "offset("), "offset", other))
+  if (other %in% kinds) other else kinds[1L]
+}
+
+refuse_missing <- function(counts, n, class) {
+  abort(class, "Missing values in ", attr(counts, "rows"), " of ", n, " rows: ",
+        count_text(counts), ". Missing values are not modelled yet; use `na.action = na.omit` ",
+        "(or `na.exclude`) to leave these rows out.")
+}
+
+refuse_infinite <- function(counts, class) {
+  abort(class, "Infinite values: ", count_text(counts), ". No `na.action` leaves them out; ",
+        "replace them, or leave their rows out with `subset`.")
+}
+
+count_text <- function(counts) {
+  text <- apply(counts, 1L, function(n) paste(n[n > 0], colnames(counts)[n > 0], collapse = ", "))
+  enumerate(paste0("`", rownames(counts), "` has ", text), "")
+}

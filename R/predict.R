@@ -1,0 +1,167 @@
+#' Predict classes and links
+#'
+#' @details
+#' The link of a row is the posterior mean of `f`, offset and group effects included; the class is
+#' its sign, and a link of exactly zero goes to the second level, class +1. The standard deviation
+#' is that of `f` under the posterior the engine found; `lower` and `upper` are mean minus and plus
+#' normal quantiles times it. They speak of the linear predictor, not of the next response, and are
+#' too narrow (see [summary.bsvm()]).
+#'
+#' A level of the grouping factor that was not in the fit is an error unless
+#' `allow_new_levels = TRUE`; then its effect has mean zero and its variance is added to that of the
+#' link. `re_formula = NA` (or `~0`) leaves the group effects out altogether, of mean and standard
+#' deviation. An offset is that of the rows of `newdata`: evaluated there, or given as `offset`.
+#'
+#' `newdata` may have more columns than needed, needs no response and can have any number of rows,
+#' none included. A row with a missing value in a variable that is used gets `NA`.
+#'
+#' Without `newdata` the links kept in the fit serve. What they do not contain (`interval = TRUE`,
+#' `re_formula`) needs the data: the call of the fit is evaluated again, and if that fails the error
+#' (class `bsvm_error_data`) names `keep_data = TRUE`.
+#'
+#' @param object A fit from [bsvm()].
+#' @param newdata A data frame with the variables of the formula (a matrix with the columns of `x`
+#'   for a fit from `bsvm(x, y)`); the rows of the fit by default.
+#' @param type `"class"` (default) or `"link"`. `"prob"` is not available yet, since the
+#'   pseudo-likelihood is not normalised over the classes.
+#' @param interval If `TRUE`, the link with its standard deviation and credible interval
+#'   (`type = "link"`, which it implies).
+#' @param level Probability of the interval.
+#' @param re_formula `NULL` (default) uses all group effects, `NA` or `~0` none.
+#' @param allow_new_levels Accept levels of the grouping factor that were not in the fit?
+#' @param group For a fit from `bsvm(x, y, group = )`: the levels of the rows of `newdata`.
+#' @param offset For a fit with the argument `offset`: that of the rows of `newdata`, where it can't
+#'   be evaluated in `newdata`.
+#' @param na.action What to do with rows that have missing values: [stats::na.pass()] (default)
+#'   gives `NA`, [stats::na.omit()] leaves them out, [stats::na.fail()] is an error.
+#' @param ... Must be empty; a misspelt or foreign argument is an error that names the right one
+#'   where it is known (`re.form`, `allow.new.levels`, `se.fit`, ...).
+#' @return One element (or row) a row of `newdata`, in its order, named by its row names unless they
+#'   are automatic.
+#' * `type = "class"`: a factor with the levels of the response (`"0"`, `"1"`, or `"FALSE"`,
+#'   `"TRUE"`, or `"-1"`, `"1"` where it was not a factor).
+#' * `type = "link"`: a numeric vector; with `interval = TRUE` a data frame with columns `fit`,
+#'   `sd`, `lower` and `upper`.
+#' @examples
+#' set.seed(1)
+#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
+#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
+#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
+#' table(predicted = predict(fit), d$sick)
+#' new <- data.frame(x = c(-1, 0, 1), clinic = c("1", "2", "a new one"))
+#' predict(fit, new, allow_new_levels = TRUE)
+#' predict(fit, new, interval = TRUE, allow_new_levels = TRUE)
+#' predict(fit, new, type = "link", re_formula = NA)
+#' @export
+predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob"),
+                         interval = FALSE, level = 0.95, re_formula = NULL,
+                         allow_new_levels = FALSE, group = NULL, offset = NULL,
+                         na.action = stats::na.pass, ...) {
+  refuse_dots("predict()", ...)
+  type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)
+  check_flag(allow_new_levels, "allow_new_levels")
+  groups <- use_groups(re_formula)
+  if (is.null(newdata)) {
+    link <- training_link(object, groups, interval, parent.frame())
+  } else {
+    design <- new_design(object, newdata, groups, allow_new_levels, group, offset)
+    link <- linear_predictor(object, design, row_labels(newdata), interval)
+  }
+  shape_prediction(object, link, type, level, na.action)
+}
+
+prediction_type <- function(type, interval) {
+  check_flag(interval, "interval")
+  type <- pick_one(type, c("class", "link", "prob"), "type")
+  if (type == "prob") {
+    abort("unsupported", "`type = \"prob\"` is not available: the hinge pseudo-likelihood is not ",
+          "normalised over the two classes, so it gives no probabilities. They will come with the ",
+          "normalised likelihood; use `type = \"class\"` or `type = \"link\"`.")
+  }
+  if (interval && type != "link") {
+    abort("argument", "`interval = TRUE` goes with `type = \"link\"`; found `type = \"", type,
+          "\"`. A class has no interval.")
+  }
+  type
+}
+
+use_groups <- function(re_formula) {
+  if (is.null(re_formula)) return(TRUE)
+  none <- identical(re_formula, NA) ||
+    (inherits(re_formula, "formula") && identical(deparse(re_formula[[2L]]), "0"))
+  if (!none) {
+    abort("argument", "`re_formula` must be NULL (all group effects), NA or ~0 (none); found ",
+          describe(re_formula), ".")
+  }
+  FALSE
+}
+
+# The fit's own rows: from what is kept if that will do, else from its data.
+training_link <- function(object, groups, interval, env) {
+  if (groups && !interval) return(list(mean = fitted.bsvm(object)))
+  design <- training_design(object, training_data(object, env), groups)
+  link <- linear_predictor(object, design, names(object$link), interval)
+  lapply(link, function(value) stats::napredict(object$na.action, value))
+}
+
+# Mean (and sd) of the linear predictor for the rows of a design from new_design(). There a row
+# whose level is missing has no code; posterior_linear() would take it for one without group.
+linear_predictor <- function(object, design, labels, sd) {
+  link <- posterior_linear(object, design$x, design$codes, design$z, sd = sd)
+  if (!is.null(design$offset)) link$mean <- link$mean + design$offset
+  link$mean[is.na(design$codes)] <- NA
+  if (sd) link$sd[is.na(link$mean)] <- NA
+  names(link$mean) <- labels
+  link
+}
+
+# Names of rows, where they are more than numbers counted from one.
+row_labels <- function(newdata) {
+  if (is.data.frame(newdata) && .row_names_info(newdata) < 0L) NULL else rownames(newdata)
+}
+
+shape_prediction <- function(object, link, type, level, na.action) {
+  if (type == "class") {
+    return(keep_complete(link_class(link$mean, object$response$levels), na.action))
+  }
+  if (is.null(link$sd)) return(keep_complete(link$mean, na.action))
+  limits <- normal_limits(link$mean, link$sd, level)
+  labels <- if (!anyDuplicated(names(link$mean))) names(link$mean)
+  keep_complete(data.frame(fit = link$mean, sd = link$sd, limits, row.names = labels), na.action)
+}
+
+link_class <- function(link, levels) {
+  class <- factor(levels[1L + (link >= 0)], levels = levels)
+  names(class) <- names(link)
+  class
+}
+
+keep_complete <- function(prediction, na.action) {
+  if (is.null(na.action) || !anyNA(prediction)) return(prediction)
+  tryCatch(match.fun(na.action)(prediction), error = function(e) {
+    abort("missing", "`newdata` must have no missing values with `na.action = na.fail`; found ",
+          sum(!stats::complete.cases(prediction)), " incomplete row(s). ",
+          "Use `na.action = na.pass` to get `NA` for them.")
+  })
+}
+
+# Names that users of neighbouring packages reach for.
+known_elsewhere <- c(
+  re.form = "re_formula", re_form = "re_formula", allow.new.levels = "allow_new_levels",
+  se.fit = "interval = TRUE", se = "interval = TRUE", probability = "type",
+  decision.values = "type = \"link\"", newx = "newdata", data = "newdata", conf.level = "level"
+)
+
+refuse_dots <- function(what, ...) {
+  if (...length() == 0L) return(invisible())
+  name <- setdiff(names(list(...)), "")[1L]
+  if (is.na(name) || is.null(name)) {
+    abort("argument", what, " takes no more arguments without a name; see its help page.")
+  }
+  hint <- if (name %in% names(known_elsewhere)) {
+    paste0("Here that is `", known_elsewhere[[name]], "`.")
+  } else {
+    "See its help page for the arguments it has."
+  }
+  abort("argument", what, " has no argument `", name, "`. ", hint)
+}

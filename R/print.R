@@ -1,0 +1,101 @@
+#' Print a fit
+#'
+#' A short view: the model, which class is +1, the population-level coefficients, the variances
+#' with the cost they imply, and how the fit ended. [summary.bsvm()] says more, and what each
+#' number means.
+#'
+#' @param x A fit from [bsvm()].
+#' @param n How many coefficients to print at most; 20 by default.
+#' @param digits Significant digits.
+#' @param ... Not used.
+#' @return `x`, invisibly.
+#' @examples
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
+#' fit
+#' print(fit, digits = 2)
+#' @export
+print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), ...) {
+  say_model(x, group_counts(x))
+  say_coefficients(x, n, digits)
+  say_variances(variance_table(x), standard_scale(x), digits)
+  cat("\n")
+  say_end(x, digits)
+  invisible(x)
+}
+
+# The `say_` functions serve print and summary alike: `x` is a fit or a summary, and both have
+# the fields that are used.
+say_model <- function(x, groups) {
+  cat("Bayesian support vector machine (", x$likelihood$name, " pseudo-likelihood, ",
+      toupper(x$engine$name), " engine)\n", sep = "")
+  if (!is.null(x$formula)) say_wrapped(deparse1(x$formula), 2L, most = 3L)
+  omitted <- length(x$na.action)
+  say_wrapped(paste0(
+    x$nobs, " rows",
+    sprintf(", %d level%s of %s", groups, ifelse(groups == 1L, "", "s"), names(groups)),
+    if (omitted > 0L) paste0("; ", omitted, " more left out for missing values")
+  ), 2L)
+  say_wrapped(paste0("class +1 is \"", x$response$levels[2L], "\", class -1 is \"",
+                     x$response$levels[1L], "\""), 2L)
+}
+
+say_coefficients <- function(x, n, digits) {
+  coefficients <- fixef.bsvm(x)
+  cat("\nPopulation-level coefficients (posterior mean):\n")
+  if (length(coefficients) == 0L) {
+    cat("none\n")
+  } else {
+    shown <- format(utils::head(coefficients, n), digits = digits)
+    print.default(shown, print.gap = 2L, quote = FALSE)
+    say_more(length(coefficients) - n, "coefficients")
+    say_flat(x)
+  }
+}
+
+say_flat <- function(x) {
+  if (isTRUE(x$default_prior)) {
+    cat("The formula has bars, so these have flat priors.\n")
+  }
+}
+
+# `table` from variance_table(); one line a block.
+say_variances <- function(table, standard_scale, digits) {
+  if (nrow(table) == 0L) return(invisible())
+  cat("\nVariances", if (standard_scale) " (population-level: of standardised predictors)",
+      ":\n", sep = "")
+  numbers <- as.matrix(table[c("mean", "plug_in", "cost")])
+  dimnames(numbers) <- list(table$block, c("Mean", "1/E[1/var]", "LIBSVM cost"))
+  print_columns(numbers, digits)
+  if (any(is.infinite(table$mean))) {
+    say_wrapped(paste("A variance with one coefficient to learn from has no finite posterior mean;",
+                      "1/E[1/var] is what the fit uses."))
+  }
+}
+
+say_end <- function(x, digits) {
+  cat("Lower bound ", format(x$elbo, digits = max(digits, 6L)), " after ", x$passes,
+      " passes: ", end_words(x$termination), ".\n", sep = "")
+}
+
+end_words <- function(termination) {
+  known <- c(converged = "converged", pass_limit = "stopped at the limit, not converged",
+             interrupted = "interrupted, not converged")
+  if (termination %in% names(known)) known[[termination]] else termination
+}
+
+say_more <- function(number, what) {
+  if (number > 0L) cat("... and ", number, " more ", what, "\n", sep = "")
+}
+
+say_wrapped <- function(text, indent = 0L, most = Inf) {
+  lines <- strwrap(text, indent = indent, exdent = if (indent > 0L) indent + 2L else 0L)
+  if (length(lines) > most) lines <- c(lines[seq_len(most - 1L)], "    ...")
+  writeLines(lines)
+}
+
+# Each column of a matrix with its own number of decimals.
+print_columns <- function(table, digits) {
+  shown <- apply(table, 2L, format, digits = digits)
+  shown <- matrix(shown, nrow(table), dimnames = dimnames(table))
+  print(shown, quote = FALSE, right = TRUE)
+}

@@ -1,0 +1,26 @@
+#' Flat prior
+#'
+#' Independent normal priors with mean zero and a variance so large that they do not shrink. The
+#' columns that have it are neither penalised nor standardised.
+#'
+#' @details
+#' It is proper, so the lower bound stays comparable; a coefficient about which the data say
+#' nothing (collinear columns, perfectly separable classes) keeps a finite mean and a huge
+#' standard deviation, and the fit warns (class `bsvm_warning_rank`).
+#'
+#' @param variance A positive number, 1e8 by default as in Luts and Ormerod (2014).
+#' @return An object of class `bsvm_prior`.
+#' @section Errors: `bsvm_error_prior` if `variance` is not a positive finite number.
+#' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
+#'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
+#'   163-176 (Section 2).
+#' @seealso [prior_ridge()].
+#' @examples
+#' prior_flat()
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb", prior = prior_flat())
+#' prior_summary(fit)
+#' @export
+prior_flat <- function(variance = 1e8) {
+  check_positive(variance, "variance", "prior")
+  new_prior("normal", c(variance = variance), paste0("flat, variance ", format(variance)), FALSE)
+}

@@ -1,0 +1,30 @@
+# A prior: the core's name for it, its numbers, what print says, and whether it shrinks. Every
+# constructor ends here.
+new_prior <- function(name, parameters, label, penalised) {
+  stopifnot(is.character(name), is.numeric(parameters), is.character(label),
+            is.logical(penalised))
+  structure(list(name = name, parameters = parameters, label = label, penalised = penalised),
+            class = "bsvm_prior")
+}
+
+is_prior <- function(x) inherits(x, "bsvm_prior")
+
+#' Print a component
+#'
+#' One line for a prior, a law of a variance, a likelihood, an engine or a control object.
+#'
+#' @param x The component.
+#' @param ... Not used.
+#' @return `x`, invisibly.
+#' @examples
+#' prior_ridge()
+#' engine_vb()
+#' @name print.bsvm_component
+NULL
+
+#' @rdname print.bsvm_component
+#' @export
+print.bsvm_prior <- function(x, ...) {
+  cat("Prior: ", x$label, "\n", sep = "")
+  invisible(x)
+}

@@ -1,0 +1,33 @@
+#' Fit again with something changed
+#'
+#' Takes the call of a fit, changes arguments or the formula, and evaluates it where `update()` was
+#' called, as [stats::update()] does for other models.
+#'
+#' @param object A fit from [bsvm()].
+#' @param formula. A change of the formula, in which `.` stands for what is there:
+#'   `. ~ . - x`. Terms with bars are added and taken away like any other: `. ~ . + (1 | g)`.
+#' @param ... Arguments of [bsvm()] to change or add; `NULL` takes one away.
+#' @param evaluate If `FALSE`, the changed call is returned and not evaluated.
+#' @return The new fit, or the call.
+#' @section Errors: `bsvm_error_unsupported` for a change of formula in a fit from `bsvm(x, y)`,
+#'   which has none, and those of [bsvm()].
+#' @examples
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
+#' fixef(update(fit, . ~ . - mpg))
+#' fixef(update(fit, prior = prior_ridge(variance = 1)))
+#' update(fit, standardize = FALSE, evaluate = FALSE)
+#' @export
+update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
+  call <- object$call
+  if (!missing(formula.)) call$formula <- changed_formula(object, formula.)
+  changes <- match.call(expand.dots = FALSE)$...
+  for (name in names(changes)) call[[name]] <- changes[[name]]
+  if (!isTRUE(evaluate)) return(call)
+  call[[1L]] <- bsvm # found where the package is not attached, too
+  eval(call, parent.frame())
+}
+
+changed_formula <- function(object, change) {
+  need_formula(object, "A change of formula")
+  stats::update.formula(object$formula, change)
+}
