@@ -91,7 +91,7 @@ frame_of_fit <- function(object, env) {
   data <- training_data(object, env)
   if (is.null(object$formula)) {
     columns <- c(list(y = data$y), as.data.frame(data$x), if (!is.null(data$group)) data["group"])
-    return(data.frame(columns, check.names = FALSE, row.names = row.names(data$x)))
+    return(data.frame(columns, check.names = FALSE, row.names = unless_twice(rownames(data$x))))
   }
   again(stats::model.frame(open_formula(object), data$x, na.action = stats::na.pass,
                            drop.unused.levels = TRUE))

@@ -42,7 +42,7 @@ hints <- c(
   re.form = "Here it is `re_formula`, an argument of predict().",
   allow.new.levels = "Here it is `allow_new_levels`, an argument of predict().",
   kernel = "Only linear predictors are fitted so far; transform predictors in the formula.",
-  cost = "Set the penalty by `prior = prior_ridge(variance = cost / 2)`, or leave it to be inferred.",
+  cost = "The penalty is `prior = prior_ridge(variance = cost / 2)`, and inferred by default.",
   family = "The likelihood is set by `likelihood`, and is that of the support vector machine.",
   scale = "Here it is `standardize`, TRUE or FALSE.",
   missing = paste("Missing predictors are not modelled yet; `na.action = na.omit` leaves their",

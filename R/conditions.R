@@ -45,10 +45,6 @@ warn <- function(class, ..., call. = NULL) {
   warning(new_condition("warning", class, paste0(...), call.))
 }
 
-inform <- function(class, ..., call. = NULL) {
-  message(new_condition("message", class, paste0(..., "\n"), call.))
-}
-
 new_condition <- function(kind, class, message, call = NULL) {
   structure(
     class = c(paste0("bsvm_", kind, c(paste0("_", class), "")), kind, "condition"),

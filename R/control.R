@@ -4,7 +4,7 @@
 #'   number.
 #' @param tol The fit ends when the lower bound changes by less than this (absolute) in a pass over
 #'   the rows; a positive number, 1e-10 by default.
-#' @param max_passes At most this many passes over the rows; 2000 by default. A fit that ends
+#' @param max_passes At most this many passes over the rows, at least 2; 2000 by default. A fit that ends
 #'   there is kept, with a warning of class `bsvm_warning_convergence`.
 #' @param verbose Should progress be shown? By default in interactive sessions only.
 #' @param start Where to start: population-level coefficients in the order and on the scale of
@@ -21,7 +21,7 @@ bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose 
   structure(
     list(threads = check_count(threads, "threads"),
          tol = check_positive(tol, "tol"),
-         max_passes = check_count(max_passes, "max_passes"),
+         max_passes = check_passes(max_passes),
          verbose = check_flag(verbose, "verbose"),
          start = check_start(start)),
     class = "bsvm_control"
@@ -34,6 +34,13 @@ print.bsvm_control <- function(x, ...) {
   cat("Control: threads ", x$threads, ", tol ", x$tol, ", max_passes ", x$max_passes,
       ", verbose ", x$verbose, if (!is.null(x$start)) ", start given", "\n", sep = "")
   invisible(x)
+}
+
+# The first pass only finds a place to start from.
+check_passes <- function(max_passes) {
+  check_count(max_passes, "max_passes")
+  if (max_passes < 2) abort("argument", "`max_passes` must be at least 2; found ", max_passes, ".")
+  as.integer(max_passes)
 }
 
 # Coefficients only: a control object that held a fit would end up in the next fit's.

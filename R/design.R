@@ -29,21 +29,24 @@ check_levels <- function(xlevels) {
   }
 }
 
-# Numbers that squares can't hold. Interactions may have made them, so the matrix is checked.
+# Numbers whose squares doubles can't hold. Interactions may have made them, so the matrix is
+# checked. Columns are looked at one by one only if need be: each look is a copy.
 check_magnitudes <- function(x, names = colnames(x)) {
-  largest <- vapply(seq_len(ncol(x)), function(j) largest_size(x[, j]), 0)
+  if (length(x) == 0L) return(invisible())
+  large <- !isTRUE(largest_size(x) <= 1e150)
+  small <- !large & abs(colSums(x)) <= 1e-150 * nrow(x)
+  looked_at <- if (large) seq_len(ncol(x)) else which(small)
+  largest <- vapply(looked_at, function(j) largest_size(x[, j]), 0)
   bad <- !(largest <= 1e150) | (largest < 1e-150 & largest > 0)
   if (any(bad)) {
+    found <- paste0(names[looked_at[bad]], ": ", format(largest[bad], digits = 3L))
     abort("predictors", "Predictors must be 0 or between 1e-150 and 1e150 in size; ",
-          enumerate(paste0(names[bad], ": ", format(largest[bad], digits = 3L)), ""),
-          ". Rescale them.")
+          enumerate(found, ""), ". Rescale them.")
   }
 }
 
-largest_size <- function(v) {
-  if (length(v) == 0L) return(0)
-  max(abs(range(v)))
-}
+# range() would copy.
+largest_size <- function(x) max(max(x), -min(x))
 
 # Where the fit's own columns come from: list(center, scale), each of length p. Penalised columns
 # are standardised, with the weighted mean and standard deviation (divisor sum(w) - 1, so that
@@ -81,18 +84,15 @@ warn_constant <- function(columns) {
        "the coefficient is shrunk to zero.")
 }
 
-# A power of two brings the column near 1 first, so that nothing over- or underflows.
+# A power of two brings a column of extreme size near 1 first, so that nothing over- or underflows.
 column_moments <- function(v, weights = NULL) {
-  limits <- range(v)
-  if (limits[1L] == limits[2L]) return(list(mean = limits[1L], sd = 0))
-  unit <- 2^floor(log2(max(abs(limits))))
-  v <- v / unit
+  if (min(v) == max(v)) return(list(mean = v[1L], sd = 0))
+  unit <- 2^floor(log2(largest_size(v)))
+  if (unit > 1e-100 && unit < 1e100) unit <- 1 else v <- v / unit
   if (is.null(weights)) {
-    mean <- mean(v)
-    sd <- sqrt(sum((v - mean)^2) / (length(v) - 1))
-  } else {
-    mean <- sum(weights * v) / sum(weights)
-    sd <- sqrt(sum(weights * (v - mean)^2) / (sum(weights) - 1))
+    return(list(mean = mean(v) * unit, sd = stats::sd(v) * unit))
   }
+  mean <- sum(weights * v) / sum(weights)
+  sd <- sqrt(sum(weights * (v - mean)^2) / (sum(weights) - 1))
   list(mean = mean * unit, sd = sd * unit)
 }

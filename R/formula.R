@@ -107,7 +107,7 @@ write_out_dot <- function(fixed, data, bars) {
   others <- setdiff(names(data), grouping)
   columns <- structure(rep(list(logical(0)), length(others)), names = others,
                        class = "data.frame", row.names = integer(0))
-  written <- stats::formula(stats::terms(fixed, data = columns))
+  written <- stats::formula(stats::terms(fixed, data = columns, simplify = TRUE))
   environment(written) <- environment(fixed)
   written
 }

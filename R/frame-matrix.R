@@ -3,6 +3,7 @@
 bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL,
                                na.action = na.fail, drop.unused.levels = TRUE,
                                class.weights = NULL, ...) {
+  check_dots(substitute(list(...)))
   x <- check_matrix(x)
   n <- nrow(x)
   if (missing(y)) abort("response", "`y`, the response, is missing.")

@@ -10,7 +10,7 @@
 #' stand in `absent` and get a fitted link at the end.
 #'
 #' @inheritParams bsvm
-#' @param ... For methods.
+#' @param ... Must be empty.
 #' @return An object of class `bsvm_frame`, a list with
 #' * `y`: n numbers, -1 or +1; `response`: list of `levels` (negative, positive) and `type`;
 #' * `x`: the n x p design matrix on the user's scale; `columns`: its p names; `assign`,
@@ -38,6 +38,7 @@ bsvm_frame <- function(x, ...) {
 bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                                contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
                                ...) {
+  check_dots(substitute(list(...)))
   check_data(data)
   check_flag(drop.unused.levels, "drop.unused.levels")
   parts <- parse_formula(formula, data)
@@ -89,13 +90,17 @@ formula_environment <- function(formula) {
 choose_rows <- function(given, parts, data) {
   zero <- which(given$weights == 0)
   if (is.null(given$subset) && length(zero) == 0L) return(list())
-  n <- if (is.data.frame(data)) nrow(data) else NROW(evaluate_response(parts, data))
+  n <- data_rows(parts, data)
   check_weights(given$weights, n)
   all <- row_numbers(given$subset, n, row.names(data))
   used <- setdiff(all, zero)
   if (length(all) == 0L) abort("data", "`subset` leaves no rows.")
   if (length(used) == 0L) abort("weights", "At least one of the weights must be above 0.")
   list(all = all, used = used, zero = all[all %in% zero])
+}
+
+data_rows <- function(parts, data) {
+  if (is.data.frame(data)) nrow(data) else NROW(evaluate_response(parts, data))
 }
 
 evaluate_response <- function(parts, data) {
@@ -106,10 +111,12 @@ row_numbers <- function(subset, n, names) {
   if (is.null(subset)) return(seq_len(n))
   if (is.logical(subset) && length(subset) == n) return(which(subset))
   rows <- if (is.character(subset)) match(subset, names) else subset
-  good <- is.numeric(rows) && !anyNA(rows) && all(abs(rows) <= n)
+  good <- is.numeric(rows) && !anyNA(rows) && all(abs(rows) <= n & rows == round(rows)) &&
+    !(any(rows < 0) && any(rows > 0))
   if (!good) {
     abort("argument", "`subset` must be a logical vector with an element a row (", n,
-          ") or numbers or names of rows; found ", describe(subset), ".")
+          ") or whole numbers, all positive or all negative, or names of rows; found ",
+          describe(subset), ".")
   }
   seq_len(n)[rows]
 }
@@ -142,7 +149,7 @@ explain_frame_error <- function(e, parts, data, given) {
   found <- vapply(outside, function(v) !is.null(get0(v, envir = from)), TRUE)
   is_function <- vapply(outside, function(v) is.function(get0(v, envir = from)), TRUE)
   if (!all(found)) refuse_unknown(outside[!found], data)
-  n <- if (is.data.frame(data)) nrow(data) else NROW(evaluate_response(parts, data))
+  n <- data_rows(parts, data)
   for (name in c("weights", "offset")) check_length(given[[name]], n, name)
   if (any(is_function)) refuse_unknown(outside[is_function], data)
   abort("data", "The variables of the formula can't be put together: ", conditionMessage(e), ".")
@@ -193,7 +200,7 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused) {
   check_levels(xlevels)
   x <- build_matrix(terms, columns, contrasts[intersect(names(contrasts), names(xlevels))])
   check_columns(x, parts)
-  kept <- kept_environment(parts$formula, data, nrow(columns))
+  kept <- kept_environment(parts$formula, data, data_rows(parts, data))
   frame <- list(
     y = response$y, response = response[c("levels", "type")],
     columns = colnames(x), assign = attr(x, "assign"), term_labels = attr(terms, "term.labels"),

@@ -4,7 +4,7 @@
 #' +1 and the linear predictor \eqn{f}, each row contributes
 #' \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}.
 #'
-#' It is not normalised over the two classes, so there is no log-likelihood; see [undefined].
+#' It is not normalised over the two classes, so there is no log-likelihood; see [logLik.bsvm()].
 #'
 #' @return An object of class `bsvm_likelihood`.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector

@@ -6,7 +6,8 @@ known <- function(codes) which(!is.na(codes) & codes > 0L)
 # z' u of each row; a missing code is population level.
 group_link <- function(group_mean, codes, z = NULL) {
   codes[is.na(codes) | codes == 0L] <- NA
-  link <- if (is.null(z)) group_mean[1L, codes] else rowSums(z * t(group_mean[, codes, drop = FALSE]))
+  link <- if (is.null(z)) group_mean[1L, codes]
+          else rowSums(z * t(group_mean[, codes, drop = FALSE]))
   link[is.na(codes)] <- 0
   link
 }

@@ -126,9 +126,13 @@ shape_prediction <- function(object, link, type, level, na.action) {
   }
   if (is.null(link$sd)) return(keep_complete(link$mean, na.action))
   limits <- normal_limits(link$mean, link$sd, level)
-  labels <- if (!anyDuplicated(names(link$mean))) names(link$mean)
-  keep_complete(data.frame(fit = link$mean, sd = link$sd, limits, row.names = labels), na.action)
+  frame <- data.frame(fit = link$mean, sd = link$sd, limits,
+                      row.names = unless_twice(names(link$mean)))
+  keep_complete(frame, na.action)
 }
+
+# A matrix may have a row name twice, a data frame may not.
+unless_twice <- function(names) if (!anyDuplicated(names)) names
 
 link_class <- function(link, levels) {
   class <- factor(levels[1L + (link >= 0)], levels = levels)

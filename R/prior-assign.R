@@ -142,15 +142,15 @@ assign_group_priors <- function(group, named) {
 #' @export
 prior_for <- function(formula, data, ...) {
   frame <- bsvm_frame(formula, data, ...)
-  default <- assign_priors(frame)
   labels <- settable_names(frame)
   columns <- lapply(setdiff(labels, group_names(frame$group)), prior_columns, frame = frame)
-  of_column <- function(j) if (identical(j, frame$intercept)) prior_flat() else default_slopes(frame)
+  default <- default_slopes(frame)
+  of_column <- function(j) if (identical(j, frame$intercept)) prior_flat() else default
   slopes <- setdiff(seq_along(frame$columns), frame$intercept)
   groups <- group_names(frame$group)
   data.frame(
     name = c("", labels),
-    prior = c(default_slopes(frame)$label,
+    prior = c(default$label,
               vapply(columns, function(j) of_column(j)$label, ""),
               rep(prior_ridge()$label, length(groups))),
     columns = c(length(slopes), lengths(columns),

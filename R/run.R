@@ -25,6 +25,7 @@ bsvm_run <- function(spec, control = bsvm_control()) {
   check_control(control)
   options <- control[c("tol", "max_passes", "threads", "verbose")]
   options["start"] <- list(internal_start(control$start, spec$design))
+  free_memory(length(spec$problem$x))
   result <- tryCatch(
     core_fit(spec$problem, spec$model, options),
     bsvm_core_invalid = resignal_invalid,
@@ -35,6 +36,11 @@ bsvm_run <- function(spec, control = bsvm_control()) {
   warn_termination(result, control)
   warn_rank(result, spec)
   result
+}
+
+# What is left of a large model frame goes before the core asks for memory: R alone would wait.
+free_memory <- function(cells) {
+  if (cells > 2e6) gc(verbose = FALSE)
 }
 
 # The core's names of its arguments, and what they are to the user: class, words.
@@ -93,8 +99,8 @@ warn_termination <- function(result, control) {
                   "), the gradient's size ", format(result$gradient, digits = 2L), ".")
   if (result$termination == "stalled") {
     return(warn("convergence", "The fit stalled after ", result$passes, " passes, where rounding ",
-                "errors outweigh progress; ", state, " Predictors on very different scales, or ",
-                "classes that they separate, are common causes: standardise, or use prior_ridge()."))
+                "errors outweigh progress; ", state, " Predictors on very different scales and ",
+                "separated classes are common causes: standardise, or use prior_ridge()."))
   }
   if (result$termination == "interrupted") {
     return(warn("interrupted", "The fit was interrupted after ", result$passes,
@@ -107,7 +113,7 @@ warn_termination <- function(result, control) {
 # A flat coefficient that only its prior holds, since its posterior is about as wide as the prior
 # (collinear columns) or its mean lies as far out as the prior lets it (separated classes).
 warn_rank <- function(result, spec) {
-  flat <- which(vapply(spec$blocks, function(block) !block$prior$penalised, TRUE))
+  flat <- which(vapply(spec$blocks, function(block) is_wide(block$prior), TRUE))
   held <- sort(unlist(lapply(flat, held_by_prior, result = result, spec = spec)))
   if (length(held) == 0L) return(invisible())
   warn("rank", "Only the flat prior holds the coefficient", if (length(held) > 1L) "s", " of ",
@@ -115,6 +121,9 @@ warn_rank <- function(result, spec) {
        " may be collinear with others, separate the classes perfectly, or be very small. ",
        "Leave columns out, rescale them, or use prior_ridge().")
 }
+
+# Meant to leave its coefficients to the data: prior_flat() may be made narrow too.
+is_wide <- function(prior) !prior$penalised && prior$parameters[["variance"]] >= 1e6
 
 # The user's columns of flat block k that are so.
 held_by_prior <- function(k, result, spec) {

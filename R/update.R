@@ -10,7 +10,8 @@
 #' @param evaluate If `FALSE`, the changed call is returned and not evaluated.
 #' @return The new fit, or the call.
 #' @section Errors: `bsvm_error_unsupported` for a change of formula in a fit from `bsvm(x, y)`,
-#'   which has none, and those of [bsvm()].
+#'   which has none; `bsvm_error_data` if the call had the data as values (as from [do.call()]) and
+#'   they are not given anew; and those of [bsvm()].
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
 #' fixef(update(fit, . ~ . - mpg))
@@ -23,11 +24,21 @@ update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
   changes <- match.call(expand.dots = FALSE)$...
   for (name in names(changes)) call[[name]] <- changes[[name]]
   if (!isTRUE(evaluate)) return(call)
+  need_values(call)
   call[[1L]] <- bsvm # found where the package is not attached, too
   eval(call, parent.frame())
 }
 
+# Data given as values, as by do.call(), are not in the call that is kept.
+need_values <- function(call) {
+  lost <- vapply(as.list(call), function(a) is.name(a) && grepl("^<.+>$", as.character(a)), TRUE)
+  if (any(lost)) {
+    abort("data", "The fit was called with values in place of names, and does not keep them: give ",
+          enumerate(names(call)[lost]), " to update().")
+  }
+}
+
 changed_formula <- function(object, change) {
-  need_formula(object, "A change of formula")
+  need_formula(object, "update() with a formula")
   stats::update.formula(object$formula, change)
 }

@@ -1,5 +1,6 @@
 #include "dense.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace bsvm {
@@ -13,7 +14,7 @@ double power_of_two(const double* x, Index n, double center, double scale) {
     largest = std::max(largest, std::abs(x[i] - center));
   int exponent = 0;
   std::frexp(largest / scale, &exponent);
-  return largest > 0 ? std::ldexp(1.0, -exponent) : 1.0;
+  return largest > 0 ? std::ldexp(1.0, std::min(1000, -exponent)) : 1.0;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class OnesBlock : public Block {
   const Vec& unit() const override { return unit_; }
   void fill(const int*, Index, const State&,
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
-    out.setOnes();
+    for (Index i = 0; i < out.cols(); ++i) out.data()[i * out.outerStride()] = 1;
   }
 
  private:

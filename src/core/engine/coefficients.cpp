@@ -93,6 +93,10 @@ void Coefficients::refresh_group_prior(State& state) const {
 
 Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
                                              Host& host) const {
+  if (!sums.x.allFinite())
+    throw NumericalFailure(
+        "A sum over the rows became infinite or undefined. Check the scale of "
+        "predictors, offset and weights.");
   const Vec prior = precision(state);
   Mat next = sums.weight(), curvature = sums.curvature();
   next.diagonal() += prior;

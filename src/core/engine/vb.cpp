@@ -13,8 +13,9 @@
 // not. Such a pass is taken back along the mean: to a quarter of the step, then to
 // none of it, when only the covariance moves, which cannot lower the bound either.
 //
-// Certificate: the norm of the gradient in q's own (Fisher) metric, with the
-// damped curvature for the mean. It vanishes at the optimum and nowhere else.
+// Certificate: the norm of the gradient in q's own metric, the Fisher one to first
+// order (the damped curvature stands in for the mean's). It vanishes at the optimum and
+// nowhere else.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -26,7 +26,7 @@ struct RowSums {
   double& group_logdet() { return x[2]; }
   // Groups' share of the Newton decrement g' H^{-1} g.
   double& group_decrement() { return x[3]; }
-  // Groups' share of half the squared relative change of the precision.
+  // Groups' share of the squared change of q's precision, in its own metric.
   double& group_change() { return x[4]; }
   // (q) sum over groups of E u^2, for `settle`.
   Eigen::Map<Vec> group_square() { return {x.data() + 5, q}; }

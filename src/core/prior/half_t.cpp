@@ -69,7 +69,7 @@ class HalfT : public Prior {
     const double alpha = 0.5 * (df_ + b.count - b.unseen);
     const double beta = 0.5 * (df_ + 1), half = 0.5 * b.square.sum();
     const double linear = df_ * beta + half * rate_ - alpha * df_;
-    const double root = std::sqrt(linear * linear + 4 * half * df_ * alpha * rate_);
+    const double root = std::hypot(linear, 2 * std::sqrt(half * df_ * alpha * rate_));
     return linear > 0 ? 2 * alpha * rate_ / (linear + root)
                       : (root - linear) / (2 * half * df_);
   }

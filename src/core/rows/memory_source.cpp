@@ -113,17 +113,15 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
                               Worker& worker, RowSums& out) {
   RowBlock& block = worker.block;
   const Index q = units_.q, p = units_.p, used = block.r + q * range.units;
-  const SmallMat prior = state.group_prior();
-  SmallMat factor = prior;
-  small_cholesky(factor.data(), q);
-  factor.triangularView<Eigen::StrictlyUpper>().setZero();
+  const double* prior = state.group_prior().data();
+  const SmallFactor factor(prior, q);
   Arr root;
   const auto add_squares = [&](const Arr& omega, Mat& precision, Mat& regression,
                                Eigen::Map<Mat> sum) {
     root = omega.sqrt();
     for (Index u = 0; u < range.units; ++u) {
       const UnitRows rows = unit_rows(range, range.first_unit + u);
-      eliminate(rows, omega, root, prior, factor, block.r + u * q, block,
+      eliminate(rows, omega, root, prior, factor, q, block.r + u * q, block,
                 precision.data() + rows.unit * q * q,
                 regression.data() + rows.unit * p * q);
     }
@@ -140,13 +138,27 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
               out.weight());
   for (Index u = 0; u < range.units; ++u) {
     const Index unit = range.first_unit + u;
-    SmallMat next = Eigen::Map<const Mat>(units_.next_precision.data() + unit * q * q, q, q);
-    if (state.begun())
-      out.group_change() += relative_change(
-          units_.precision.data() + unit * q * q, next.data(), q);
-    small_cholesky(next.data(), q);
-    out.group_logdet() += small_logdet(next.data(), q);
+    const SmallFactor next(units_.next_precision.data() + unit * q * q, q);
+    out.group_logdet() += small_logdet(next.l, q);
   }
+  if (state.begun()) out.group_change() += change(range, block);
+}
+
+// How far the block's units moved in the metric of q.
+double MemorySource::change(const BlockRange& range, RowBlock& block) const {
+  const Index p = units_.p, q = units_.q;
+  double sum = 0;
+  for (Index u = 0; u < range.units; ++u) {
+    const Index own = (range.first_unit + u) * q * q, cross = (range.first_unit + u) * p * q;
+    sum += unit_change({units_.precision.data() + own, units_.regression.data() + cross},
+                       {units_.next_precision.data() + own,
+                        units_.next_regression.data() + cross},
+                       p, q, block.columns.data() + u * p * q);
+  }
+  Arr coupling = Arr::Zero(q * range.units);
+  kernels().variances(inverse_factor_.data(), block.columns.data(), p, q * range.units,
+                      coupling.data());
+  return sum + coupling.sum();
 }
 
 // The unit's share of the Newton step: r_g = sum z slope - D u_g is its
@@ -155,21 +167,20 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
 void MemorySource::finish_unit(const UnitRows& rows, const State& state,
                                const Worker& worker, RowSums& out) {
   const Index p = units_.p, q = units_.q;
-  SmallVec gradient = -(state.group_prior() * units_.effect.col(rows.unit));
+  const double* effect = units_.effect.data() + rows.unit * q;
+  double* gradient = units_.next_step.data() + rows.unit * q;
+  std::fill(gradient, gradient + q, 0.0);
+  for (Index a = 0; a < q; ++a)
+    add_multiple(gradient, state.group_prior().data() + a * q, -effect[a], q);
   for (Index i = rows.first; i < rows.last; ++i)
-    for (Index a = 0; a < q; ++a)
-      gradient[a] += worker.terms.slope[i] * worker.block.z(a, i);
+    add_multiple(gradient, worker.block.z.data() + i * q, worker.terms.slope[i], q);
   const double* regression = units_.curvature_regression.data() + rows.unit * p * q;
   double* linear = out.linear().data();
-  for (Index a = 0; a < q; ++a)
-    for (Index j = 0; j < p; ++j) linear[j] -= gradient[a] * regression[a * p + j];
-  SmallMat factor =
-      Eigen::Map<const Mat>(units_.next_precision.data() + rows.unit * q * q, q, q);
-  small_cholesky(factor.data(), q);
-  small_forward(factor.data(), q, gradient.data());
-  out.group_decrement() += gradient.squaredNorm();
-  small_backward(factor.data(), q, gradient.data());
-  units_.next_step.col(rows.unit) = gradient;
+  for (Index a = 0; a < q; ++a) add_multiple(linear, regression + a * p, -gradient[a], p);
+  const SmallFactor factor(units_.next_precision.data() + rows.unit * q * q, q);
+  small_forward(factor.l, q, gradient);
+  out.group_decrement() += squared_length(gradient, q);
+  small_backward(factor.l, q, gradient);
 }
 
 UnitRows MemorySource::unit_rows(const BlockRange& range, Index unit) const {
@@ -215,13 +226,14 @@ void MemorySource::settle_block(const BlockRange& range, const State& state, Set
   spread.noalias() = state.inverse_factor().triangularView<Eigen::Lower>() *
                      Eigen::Map<const Mat>(regression.data() + first * p * q, p, q * m);
   for (Index u = 0; u < m; ++u) {
-    SmallMat own = Eigen::Map<const Mat>(precision.data() + (first + u) * q * q, q, q);
-    small_cholesky(own.data(), q);
+    const SmallFactor own(precision.data() + (first + u) * q * q, q);
     for (Index a = 0; a < q; ++a) {
-      SmallVec column = SmallVec::Unit(q, a);
-      small_forward(own.data(), q, column.data());
+      double column[kMostEffects] = {};
+      column[a] = 1;
+      small_forward(own.l, q, column);
       out.group_square()[a] += std::pow(units_.effect(a, first + u), 2) +
-                               column.squaredNorm() + spread.col(u * q + a).squaredNorm();
+                               squared_length(column, q) +
+                               spread.col(u * q + a).squaredNorm();
     }
   }
 }

@@ -32,6 +32,7 @@ class MemorySource : public RowSource {
                   RowSums& out);
   void finish_unit(const UnitRows& rows, const State& state, const Worker& worker,
                    RowSums& out);
+  double change(const BlockRange& range, RowBlock& block) const;
   void settle_block(const BlockRange& range, const State& state, Settle how,
                     double change, RowBlock& block, RowSums& out);
   UnitRows unit_rows(const BlockRange& range, Index unit) const;

@@ -1,16 +1,11 @@
 #pragma once
 #include <vector>
 
+#include "../linalg/small.hpp"
 #include "../types.hpp"
 #include "row_source.hpp"
 
 namespace bsvm {
-
-// A group's own algebra lives on the stack.
-constexpr Index kMostEffects = 12;
-using SmallMat =
-    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostEffects, kMostEffects>;
-using SmallVec = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMostEffects, 1>;
 
 // What each group (unit) carries from pass to pass. One column a group; names
 // as in formulas.md: with A_gg the precision of the group's effects u_g given
@@ -56,20 +51,23 @@ void add_unit_moments(const Units& units, const UnitRows& rows, RowBlock& block)
 // Writes A_gg and B_g', and to `columns` the vectors whose sum of squares is the
 // reduced precision  sum omega (c - B'z)(c - B'z)' + B' D B. This centred form
 // adds positive terms only, so nothing cancels when D is small.
-//   omega (r of the block) >= 0 and its root;  prior (q, q) = D and its lower factor.
-void eliminate(const UnitRows& rows, const Arr& omega, const Arr& root,
-               const SmallMat& prior, const SmallMat& prior_factor, Index unit_column,
-               RowBlock& block, double* precision, double* regression);
+//   omega (r of the block) >= 0 and its root;  prior (q, q) = D and its lower factor;
+//   unit_column: where in `columns` the q columns of B'DB go.
+void eliminate(const UnitRows& rows, const Arr& omega, const Arr& root, const double* prior,
+               const SmallFactor& prior_factor, Index q, Index unit_column, RowBlock& block,
+               double* precision, double* regression);
 
-// Cholesky factor (lower, in place, upper part left alone) of a small q x q
-// matrix; false if it is not positive definite.
-bool small_cholesky(double* a, Index q);
-// x <- L^{-1} x and x <- L^{-T} x.
-void small_forward(const double* l, Index q, double* x);
-void small_backward(const double* l, Index q, double* x);
-double small_logdet(const double* l, Index q);  // log det L L'
+// A unit's A_gg (q, q) and B_g' (p, q).
+struct UnitPrecision {
+  const double* own;
+  const double* regression;
+};
 
-// |L^{-1} next L^{-T} - I|^2 / 2 in the Frobenius norm, with before = L L'.
-double relative_change(const double* before, const double* next, Index q);
+// How far a unit's share of the precision moved, in the metric of the precision
+// before. Returns |G^{-1} A_gg G^{-T} - I|^2 / 2 (Frobenius), with G G' = A_gg before, and
+// writes to `columns` (p, q) what, multiplied by the reduced L^{-1} and squared, is
+// the share of the coupling: (B_g - B_g before)' A_gg G^{-T}.
+double unit_change(const UnitPrecision& before, const UnitPrecision& next, Index p, Index q,
+                   double* columns);
 
 }  // namespace bsvm
