@@ -2,7 +2,7 @@
 #'
 #' Every error of this package has a class of its own, so that a program can tell them apart with
 #' [tryCatch()]. The class is `bsvm_error_<name>`, and each error also has the class `bsvm_error`;
-#' warnings likewise with `bsvm_warning`, messages with `bsvm_message`.
+#' warnings likewise with `bsvm_warning`.
 #'
 #' @section Errors:
 #' * `response`: not two classes, or not coded as a factor, logical, 0/1 or -1/+1;
