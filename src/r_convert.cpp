@@ -1,5 +1,7 @@
 #include "r_convert.hpp"
 
+#include <algorithm>
+
 #include "core/block/dense.hpp"
 
 using Rcpp::as;
@@ -9,10 +11,36 @@ using Rcpp::NumericVector;
 
 namespace {
 
-// Null for R's NULL; never a copy, so the argument must be of type double.
-const double* view(const List& list, const char* name) {
+void require(bool holds, const char* argument, const char* rule) {
+  if (!holds) throw bsvm::InvalidInput(argument, std::string("'") + argument + "' must be " + rule + ".");
+}
+
+// Null for R's NULL; never a copy, so type and length must be right.
+const double* view(const List& list, const char* name, R_xlen_t length) {
   SEXP x = list[name];
-  return Rf_isNull(x) ? nullptr : REAL(x);
+  if (Rf_isNull(x)) return nullptr;
+  require(TYPEOF(x) == REALSXP && Rf_xlength(x) == length, name,
+          "a double vector with an element a row");
+  return REAL(x);
+}
+
+void take_groups(const List& problem, bsvm::Problem& out) {
+  SEXP group = problem["group"], z = problem["z"];
+  require(TYPEOF(group) == INTSXP && Rf_xlength(group) == out.n, "group",
+          "an integer vector with an element a row");
+  out.group = INTEGER(group);
+  require(std::all_of(out.group, out.group + out.n,
+                      [&](int code) { return code >= 1 && code <= out.groups; }),
+          "group", "codes from 1 to the number of groups");
+  if (Rf_isNull(z)) {
+    out.multipliers.reset(new bsvm::OnesBlock);
+    return;
+  }
+  require(TYPEOF(z) == REALSXP && Rf_isMatrix(z) && Rf_nrows(z) == out.n, "z",
+          "a double matrix with a row for each row of x");
+  const bsvm::Index q = Rf_ncols(z);
+  out.multipliers.reset(
+      new bsvm::DenseBlock(REAL(z), out.n, bsvm::Vec::Zero(q), bsvm::Vec::Ones(q)));
 }
 
 bsvm::PriorSlot to_slot(const List& block) {
@@ -48,30 +76,25 @@ bsvm::Params to_params(const std::string& component, SEXP numbers) {
 
 bsvm::Problem to_problem(const List& problem, const List& model) {
   bsvm::Problem out;
+  require(TYPEOF(problem["x"]) == REALSXP && Rf_isMatrix(problem["x"]), "x", "a double matrix");
   const NumericMatrix x = problem["x"];
   out.n = x.nrow();
-  out.y = view(problem, "y");
-  out.weight = view(problem, "weight");
-  out.offset = view(problem, "offset");
+  out.y = view(problem, "y", out.n);
+  require(out.y != nullptr, "y", "given");
+  out.weight = view(problem, "weight", out.n);
+  out.offset = view(problem, "offset", out.n);
   // An intercept that is not a column of x saves the caller a copy of x.
   const bool intercept = problem.containsElementNamed("intercept") &&
                          as<bool>(problem["intercept"]);
+  const R_xlen_t columns = x.ncol() + intercept;
+  for (const char* name : {"center", "scale"})
+    require(Rf_xlength(problem[name]) == columns, name, "one number a column");
   if (intercept) out.blocks.emplace_back(new bsvm::OnesBlock);
   out.blocks.emplace_back(new bsvm::DenseBlock(
       x.begin(), out.n, to_vec(problem["center"]).tail(x.ncol()),
       to_vec(problem["scale"]).tail(x.ncol())));
   out.groups = as<int>(problem["n_groups"]);
-  if (out.groups > 0) {
-    out.group = INTEGER(problem["group"]);
-    SEXP z = problem["z"];
-    if (Rf_isNull(z)) {
-      out.multipliers.reset(new bsvm::OnesBlock);
-    } else {
-      const bsvm::Index q = Rf_ncols(z);
-      out.multipliers.reset(new bsvm::DenseBlock(REAL(z), out.n, bsvm::Vec::Zero(q),
-                                                 bsvm::Vec::Ones(q)));
-    }
-  }
+  if (out.groups > 0) take_groups(problem, out);
   const List likelihood = model["likelihood"];
   const std::string name = as<std::string>(likelihood["name"]);
   out.likelihood = bsvm::Registry<bsvm::Likelihood>::make(
@@ -99,6 +122,6 @@ void signal_core_error(const char* type, const std::string& message,
   List condition = List::create(Rcpp::_["message"] = message, Rcpp::_["call"] = R_NilValue,
                                 Rcpp::_["argument"] = argument);
   condition.attr("class") = Rcpp::CharacterVector::create(type, "error", "condition");
-  Rcpp::Function("stop")(condition);
+  Rcpp::Function("stop", R_BaseEnv)(condition);
   throw Rcpp::exception("unreachable");
 }

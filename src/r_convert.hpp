@@ -20,14 +20,11 @@ Rcpp::NumericVector to_array(const bsvm::Mat& values, const std::vector<bsvm::In
 
 Rcpp::NumericVector to_named(const bsvm::NamedNumbers& numbers);
 
-// Runs `work`; an error of the core becomes an R condition of class
-// "bsvm_core_invalid" (with `argument`) or "bsvm_core_numerical".
-template <class Work>
-auto with_core_errors(Work work) -> decltype(work());
-
 [[noreturn]] void signal_core_error(const char* type, const std::string& message,
                                     const std::string& argument);
 
+// Runs `work`; an error of the core becomes an R condition of class
+// "bsvm_core_invalid" (with `argument`), "bsvm_core_numerical" or "bsvm_core_memory".
 template <class Work>
 auto with_core_errors(Work work) -> decltype(work()) {
   try {

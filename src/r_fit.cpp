@@ -56,7 +56,7 @@ List package(const bsvm::Problem& problem, const bsvm::Result& result) {
 
 }  // namespace
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
   return with_core_errors([&] {
     const bsvm::Problem data = to_problem(problem, model);

@@ -1,6 +1,6 @@
 #include "r_convert.hpp"
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::List core_registry() {
   return Rcpp::List::create(
       Rcpp::_["priors"] = bsvm::Registry<bsvm::Prior>::names(),

@@ -1,7 +1,7 @@
 #include "core/linalg/rotate.hpp"
 #include "r_convert.hpp"
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::List core_rotate(Rcpp::NumericMatrix x, Rcpp::NumericVector center,
                        Rcpp::NumericVector scale) {
   return with_core_errors([&] {

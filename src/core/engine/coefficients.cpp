@@ -1,5 +1,6 @@
 #include "coefficients.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "../error.hpp"
@@ -50,7 +51,7 @@ Coefficients::Coefficients(const Problem& problem) : problem_(problem) {
 
 State Coefficients::start(ConstVecRef mean) const {
   State state(layout_);
-  if (mean.size() == layout_.p) state.mean() = mean.cwiseQuotient(unit_);
+  if (mean.size() > 0) state.mean() = mean.cwiseQuotient(unit_);
   state.damping() = 1;
   auto hyper = state.hyper();
   const auto begin = [&](Index replicates) {
@@ -103,7 +104,7 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   curvature.diagonal() += prior;
   Proposal out{Mat(), sums.linear() - prior.cwiseProduct(state.mean()), 0};
   double square = sums.group_decrement() + sums.group_change();
-  if (state.begun()) square += relative_change(state, next);
+  if (state.begun()) square += relative_change(state, next, host);
   if (!cholesky(next, host) || !cholesky(curvature, host))
     throw NumericalFailure(
         "The posterior precision of the coefficients is not positive definite to "
@@ -116,20 +117,29 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   return out;
 }
 
-// |L^{-1} next L^{-T} - I|^2 / 2 in the Frobenius norm.
-double Coefficients::relative_change(const State& state, const Mat& next) const {
+// |L^{-1} next L^{-T} - I|^2 / 2 in the Frobenius norm, a panel of columns at a time so
+// that the host is asked often.
+double Coefficients::relative_change(const State& state, const Mat& next, Host& host) const {
   const auto inverse_factor = state.inverse_factor().triangularView<Eigen::Lower>();
-  Mat ratio = inverse_factor * Mat(next.selfadjointView<Eigen::Lower>());
-  ratio = inverse_factor * Mat(ratio.transpose());
-  ratio.diagonal().array() -= 1;
-  return 0.5 * ratio.squaredNorm();
+  const Mat whole = next.selfadjointView<Eigen::Lower>();
+  const Index p = layout_.p, panel = std::max<Index>(16, 20000000 / (p * p + 1));
+  double sum = 0;
+  for (Index k = 0; k < p; k += panel) {
+    if (host.interrupted()) throw Interrupted();
+    const Index width = std::min(panel, p - k);
+    const Mat rows = state.inverse_factor().middleRows(k, width).transpose();
+    Mat ratio = inverse_factor * (whole * rows).eval();
+    ratio.diagonal(-k).array() -= 1;
+    sum += ratio.squaredNorm();
+  }
+  return 0.5 * sum;
 }
 
-void Coefficients::update_priors(State& state, RowSums& settled) const {
+void Coefficients::update_priors(State& state, const Mat& group_moments) const {
   const Vec square = (state.inverse_factor().colwise().squaredNorm().transpose() +
                       state.mean().cwiseAbs2())
                          .cwiseProduct(unit_.cwiseAbs2());
-  Vec group_square = settled.group_square();
+  Vec group_square = group_moments.diagonal();
   if (layout_.q > 0) group_square.array() *= group_unit_.array().square();
 
   double value = entropy(state);
@@ -151,8 +161,10 @@ OutsideMoments Coefficients::outside(const Result& result) const {
   const State& state = result.state;
   OutsideMoments out;
   out.mean = unit_.cwiseProduct(state.mean());
-  const Mat root = state.inverse_factor() * unit_.asDiagonal();
-  out.covariance = root.transpose() * root;
+  const Mat root = unit_.asDiagonal() * state.inverse_factor().transpose();
+  Mat lower = Mat::Zero(layout_.p, layout_.p);
+  lower.selfadjointView<Eigen::Lower>().rankUpdate(root);
+  out.covariance = lower.selfadjointView<Eigen::Lower>();
   out.groups = result.groups;
   const Index p = layout_.p, q = layout_.q;
   if (q == 0) return out;

@@ -34,8 +34,8 @@ class Coefficients {
   Proposal propose(const State& state, RowSums& sums, Host& host) const;
 
   // The best q of the hyper-parameters given the coefficients' second moments
-  // (the groups' are in `settled`), and the bound less the rows' share.
-  void update_priors(State& state, RowSums& settled) const;
+  // (the groups' are `group_moments`, from settle()), and the bound less the rows' share.
+  void update_priors(State& state, const Mat& group_moments) const;
 
   OutsideMoments outside(const Result& result) const;
 
@@ -43,7 +43,7 @@ class Coefficients {
 
  private:
   double entropy(const State& state) const;
-  double relative_change(const State& state, const Mat& next) const;
+  double relative_change(const State& state, const Mat& next, Host& host) const;
   void refresh_group_prior(State& state) const;
 
   const Problem& problem_;

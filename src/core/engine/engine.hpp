@@ -1,6 +1,7 @@
 #pragma once
 #include "../model/problem.hpp"
 #include "../model/result.hpp"
+#include "../rows/row_source.hpp"
 
 namespace bsvm {
 

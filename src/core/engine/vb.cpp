@@ -39,19 +39,17 @@ class VariationalBayes : public Engine {
 
   Result run(const Problem& problem, RowSource& source, const Options& options,
              Host& host) const override {
+    check(problem, options);
     const Coefficients side(problem);
-    const bool started = options.start.size() > 0;
     State state = side.start(options.start);
     Result best(state);
-    RowSums sums(state.layout.p, state.layout.q);
+    RowSums sums(state.layout.p);
     try {
       while (static_cast<int>(best.trace.size()) < options.max_passes) {
         source.sums(state, sums, host);
-        const Coefficients::Proposal next = side.propose(state, sums, host);
-        record(state, sums, next, best);
-        report(best, host);
-        const double gain = best.trace.back().bound - best.bound;
-        if (gain < -slack(best.bound)) {
+        const double bound = state.begun() ? sums.value() + state.prior_value() : kNothing;
+        if (state.begun() && !(bound >= best.bound - slack(best.bound))) {
+          record(state, bound, best.gradient, best, host);
           if (state.fraction() == 0) {
             best.end = Termination::stalled;
             break;
@@ -59,20 +57,37 @@ class VariationalBayes : public Engine {
           shorten(side, source, state);
           continue;
         }
-        accept(state, source, best);
+        const Coefficients::Proposal next = side.propose(state, sums, host);
+        record(state, bound, next.gradient, best, host);
+        const double gain = bound - best.bound;
+        accept(state, bound, next, source, best);
         if (state.begun() && good_enough(gain, best, options.tolerance)) {
           best.end = Termination::converged;
           break;
         }
-        advance(side, source, next, sums, started, state);
+        advance(side, source, next, sums, options.start.size() > 0, state);
       }
     } catch (const Interrupted&) {
       best.end = Termination::interrupted;
     }
+    best.groups = source.groups();
     return best;
   }
 
  private:
+  static constexpr double kNothing = -std::numeric_limits<double>::infinity();
+
+  void check(const Problem& problem, const Options& options) const {
+    if (!problem.likelihood->supports(use()))
+      throw InvalidInput("likelihood",
+                         "Variational Bayes needs a likelihood with an augmented bound, "
+                         "such as the hinge.");
+    if (options.max_passes < 2)
+      throw InvalidInput("max_passes", "'max_passes' must be at least 2.");
+    if (options.start.size() > 0 && options.start.size() != problem.columns())
+      throw InvalidInput("start", "'start' must have one number for each column.");
+  }
+
   static double slack(double bound) {
     return std::isfinite(bound) ? 1e-12 * (1 + std::abs(bound)) : 0;
   }
@@ -82,32 +97,28 @@ class VariationalBayes : public Engine {
     return gain <= reach && now.gradient <= 10 * std::sqrt(tolerance);
   }
 
-  static void record(const State& state, RowSums& sums, const Coefficients::Proposal& next,
-                     Result& out) {
-    const double bound = state.begun() ? sums.value() + state.prior_value()
-                                 : -std::numeric_limits<double>::infinity();
-    if (std::isnan(bound) || !std::isfinite(next.gradient) || !next.step.allFinite())
-      throw NumericalFailure("A number became infinite or undefined at pass " +
-                             std::to_string(out.trace.size() + 1) +
-                             ". Check the scale of predictors, offset and weights.");
-    out.trace.push_back({bound, next.gradient, state.damping(), state.fraction()});
-  }
-
-  static void accept(const State& state, const RowSource& source, Result& best) {
-    best.bound = best.trace.back().bound;
-    best.gradient = best.trace.back().gradient;
-    best.state = state;
-    best.groups = source.groups();
-  }
-
-  static void report(const Result& out, Host& host) {
+  static void record(const State& state, double bound, double gradient, Result& best,
+                     Host& host) {
+    best.trace.push_back({bound, gradient, state.damping(), state.fraction()});
     std::ostringstream text;
     text.precision(12);
-    text << "pass " << out.trace.size() << ": bound " << out.trace.back().bound
-         << ", gradient ";
+    text << "pass " << best.trace.size() << ": bound " << bound << ", gradient ";
     text.precision(3);
-    text << out.trace.back().gradient;
+    text << gradient;
     host.progress(text.str());
+  }
+
+  static void accept(const State& state, double bound, const Coefficients::Proposal& next,
+                     RowSource& source, Result& best) {
+    if (!std::isfinite(next.gradient) || !next.step.allFinite() ||
+        (state.begun() && !std::isfinite(bound)))
+      throw NumericalFailure("A number became infinite or undefined at pass " +
+                             std::to_string(best.trace.size()) +
+                             ". Check the scale of predictors, offset and weights.");
+    best.bound = bound;
+    best.gradient = next.gradient;
+    best.state = state;
+    source.keep();
   }
 
   // The covariance and, unless the user said where the mean starts, the mean.
@@ -121,8 +132,7 @@ class VariationalBayes : public Engine {
     state.step() = next.step;
     state.mean() += state.fraction() * next.step;
     state.group_logdet() = sums.group_logdet();
-    source.settle(state, Settle::advance, state.fraction(), sums);
-    side.update_priors(state, sums);
+    side.update_priors(state, source.settle(state, Settle::advance, state.fraction()));
     if (accelerate_ && !first) state.damping() = std::max(kLeastDamping, state.damping() / 2);
   }
 
@@ -132,9 +142,7 @@ class VariationalBayes : public Engine {
     state.fraction() = fraction;
     state.mean() += change * state.step();
     state.damping() = std::min(1.0, 8 * state.damping());
-    RowSums settled(state.layout.p, state.layout.q);
-    source.settle(state, Settle::shorten, change, settled);
-    side.update_priors(state, settled);
+    side.update_priors(state, source.settle(state, Settle::shorten, change));
   }
 
   bool accelerate_;

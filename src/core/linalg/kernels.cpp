@@ -7,7 +7,8 @@
 // width W; the wrappers at the end compile it for two kinds of processor.
 #define BSVM_INLINE inline __attribute__((always_inline))
 #define BSVM_UNROLL _Pragma("GCC unroll 8")
-#if defined(__x86_64__) && defined(__GNUC__)
+// (GCC for Windows does not align what it spills of 32-byte vectors.)
+#if defined(__x86_64__) && (defined(__clang__) || (defined(__GNUC__) && !defined(_WIN32)))
 #define BSVM_AVX2 __attribute__((target("avx2,fma")))
 #endif
 

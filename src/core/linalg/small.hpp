@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../error.hpp"
 #include "../types.hpp"
 
 namespace bsvm {
@@ -16,10 +17,10 @@ inline void add_multiple(double* __restrict to, const double* __restrict from,
   for (Index j = 0; j < p; ++j) to[j] += factor * from[j];
 }
 
-// to = a x - b y, length p.
-inline void combine(double* __restrict to, double a, const double* __restrict x, double b,
-                    const double* __restrict y, Index p) {
-  for (Index j = 0; j < p; ++j) to[j] = a * x[j] - b * y[j];
+// to = x - factor * y, length p.
+inline void subtract_multiple(double* __restrict to, const double* __restrict x,
+                              const double* __restrict y, double factor, Index p) {
+  for (Index j = 0; j < p; ++j) to[j] = x[j] - factor * y[j];
 }
 
 inline double squared_length(const double* x, Index p) {
@@ -89,7 +90,10 @@ struct SmallFactor {
   double l[kMostEffects * kMostEffects];
   SmallFactor(const double* a, Index q) {
     std::copy(a, a + q * q, l);
-    small_cholesky(l, q);
+    if (!small_cholesky(l, q))
+      throw NumericalFailure(
+          "The precision of a group's effects is not positive definite to working "
+          "accuracy. Rescale what multiplies the effects, or give them a tighter prior.");
   }
 };
 

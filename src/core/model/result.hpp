@@ -1,9 +1,8 @@
 #pragma once
 #include <limits>
-#include <string>
 #include <vector>
 
-#include "../rows/row_source.hpp"
+#include "group_posterior.hpp"
 #include "state.hpp"
 
 namespace bsvm {
@@ -11,7 +10,8 @@ namespace bsvm {
 // One pass over the rows, as the run saw it.
 struct TraceEntry {
   double bound;     // at the State the pass was made with
-  double gradient;  // its certificate: see engine/vb.cpp
+  double gradient;  // its certificate: see engine/vb.cpp; where the pass was taken
+                    // back, that of the State it went back to
   double damping;   // share of the rows' weight in their curvature
   double step;      // share of the last step that State took; below 1: shortened
 };

@@ -8,11 +8,10 @@ namespace bsvm {
 // of disjoint sets of rows add, and one vector holds them all, so that they
 // can come from a thread, a file or another machine.
 struct RowSums {
-  Index p = 0, q = 0;
+  Index p = 0;
   Vec x;
 
-  RowSums(Index columns, Index effects)
-      : p(columns), q(effects), x(Vec::Zero(5 + effects + p + 2 * p * p)) {}
+  explicit RowSums(Index columns) : p(columns), x(Vec::Zero(5 + p + 2 * p * p)) {}
 
   void clear() { x.setZero(); }
   RowSums& operator+=(const RowSums& other) {
@@ -21,21 +20,19 @@ struct RowSums {
   }
 
   double& value() { return x[0]; }  // share of the bound
-  double& rows() { return x[1]; }   // how many rows were seen
+  double& rows() { return x[1]; }   // how many rows were seen: one lost on the way shows
   // Sum over groups of log det A_gg under the new weights.
   double& group_logdet() { return x[2]; }
   // Groups' share of the Newton decrement g' H^{-1} g.
   double& group_decrement() { return x[3]; }
   // Groups' share of the squared change of q's precision, in its own metric.
   double& group_change() { return x[4]; }
-  // (q) sum over groups of E u^2, for `settle`.
-  Eigen::Map<Vec> group_square() { return {x.data() + 5, q}; }
   // (p) gradient of the rows' share in the mean, groups eliminated.
-  Eigen::Map<Vec> linear() { return {x.data() + 5 + q, p}; }
+  Eigen::Map<Vec> linear() { return {x.data() + 5, p}; }
   // (p, p), lower triangle: precision under the rows' weights, groups eliminated.
-  Eigen::Map<Mat> weight() { return {x.data() + 5 + q + p, p, p}; }
+  Eigen::Map<Mat> weight() { return {x.data() + 5 + p, p, p}; }
   // (p, p), lower triangle: the same under the (damped) curvatures.
-  Eigen::Map<Mat> curvature() { return {x.data() + 5 + q + p + p * p, p, p}; }
+  Eigen::Map<Mat> curvature() { return {x.data() + 5 + p + p * p, p, p}; }
 };
 
 }  // namespace bsvm

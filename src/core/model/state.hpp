@@ -17,10 +17,10 @@ struct Layout {
   Index size() const { return hyper_start() + hyper; }
 };
 
-// Everything global that a run moves, in one vector: it serves as broadcast to
-// wherever the rows are, as checkpoint and as warm start. What belongs to a
-// group stays with the rows (rows/units.hpp), so the State's size does not
-// depend on the number of groups.
+// Everything global that a run moves, in one vector, to be sent to wherever the
+// rows are. What belongs to a group stays with the rows (rows/units.hpp), so the
+// State's size does not depend on the number of groups; a checkpoint is this and
+// the groups.
 struct State {
   Layout layout;
   Vec x;

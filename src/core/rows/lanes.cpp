@@ -1,11 +1,11 @@
 #include "lanes.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -21,6 +21,32 @@ struct Shared {
   std::mutex mutex;
   std::condition_variable finished;
   int working = 0;
+
+  void add(int change) {
+    std::lock_guard<std::mutex> lock(mutex);
+    working += change;
+    finished.notify_one();
+  }
+
+  // Until nobody works, asking now and then whether to stop.
+  template <class Ask>
+  void wait(Ask asked_to_stop) {
+    std::unique_lock<std::mutex> lock(mutex);
+    while (working > 0) {
+      finished.wait_for(lock, std::chrono::milliseconds(20));
+      if (working > 0 && asked_to_stop()) stop = true;
+    }
+  }
+};
+
+// Joins whatever happens: a thread that is let go ends the program.
+struct Helpers {
+  std::vector<std::thread> threads;
+  ~Helpers() { join(); }
+  void join() {
+    for (std::thread& thread : threads)
+      if (thread.joinable()) thread.join();
+  }
 };
 
 // The lowest lane's error; Interrupted, which a lane also throws because another
@@ -61,32 +87,24 @@ void run_lanes(Index lanes, int threads, Host& host,
     }
   };
 
-  std::vector<std::thread> helpers;
+  Helpers helpers;
   const Index wanted = std::min<Index>(threads, lanes);
+  helpers.threads.reserve(static_cast<size_t>(wanted));
   for (int worker = 1; worker < wanted; ++worker) {
+    shared.add(1);
     try {
-      { std::lock_guard<std::mutex> lock(shared.mutex); ++shared.working; }
-      helpers.emplace_back([&, worker] {
+      helpers.threads.emplace_back([&, worker] {
         take_lanes(worker, watch);
-        std::lock_guard<std::mutex> lock(shared.mutex);
-        --shared.working;
-        shared.finished.notify_one();
+        shared.add(-1);
       });
-    } catch (const std::system_error&) {  // no thread to be had: do with fewer
-      std::lock_guard<std::mutex> lock(shared.mutex);
-      --shared.working;
+    } catch (const std::exception&) {  // no thread to be had: do with fewer
+      shared.add(-1);
       break;
     }
   }
   take_lanes(0, ask);
-  {
-    std::unique_lock<std::mutex> lock(shared.mutex);
-    while (shared.working > 0) {
-      shared.finished.wait_for(lock, std::chrono::milliseconds(20));
-      if (shared.working > 0 && host.interrupted()) shared.stop = true;
-    }
-  }
-  for (std::thread& helper : helpers) helper.join();
+  shared.wait([&] { return host.interrupted(); });
+  helpers.join();
   rethrow_first(errors);
 }
 

@@ -1,8 +1,10 @@
 #include "memory_source.hpp"
 
-#include <cmath>
+#include <algorithm>
 
+#include "../error.hpp"
 #include "../linalg/kernels.hpp"
+#include "lanes.hpp"
 
 namespace bsvm {
 
@@ -11,16 +13,18 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads)
       partition_(cut(problem.group, problem.n, problem.groups, problem.columns())),
       units_(problem.columns(), problem.effects(), problem.groups) {
   const Index p = problem.columns(), q = problem.effects();
+  if (threads < 1) throw InvalidInput("threads", "'threads' must be at least 1.");
   const Index lanes = static_cast<Index>(partition_.lanes.size());
   for (Index k = 0; k < std::min<Index>(threads, lanes); ++k) {
     workers_.push_back({RowBlock(p, q, partition_.largest_block,
                                  partition_.largest_units), RowTerms()});
     workers_.back().terms.resize(partition_.largest_block);
   }
-  lane_sums_.assign(lanes, RowSums(p, q));
+  lane_sums_.assign(lanes, RowSums(p));
 }
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
+  if (!state.begun()) units_.clear();
   const Index p = state.layout.p;
   inverse_factor_.resize(packed_size(p, p));
   pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
@@ -33,8 +37,10 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
       checkpoint();
       const BlockRange& range = partition_.blocks[b];
       load(range, state, scratch.block);
+      checkpoint();  // a block holds a group whole, however long
       moments(range, state, scratch.block);
       answer(scratch.block, scratch.terms);
+      checkpoint();
       add(range, state, scratch, mine);
     }
   });
@@ -115,18 +121,19 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
   const Index q = units_.q, p = units_.p, used = block.r + q * range.units;
   const double* prior = state.group_prior().data();
   const SmallFactor factor(prior, q);
-  Arr root;
+  Arr factors = Arr::Ones(used);  // the rows' weights, then one for each column of B'DB
   const auto add_squares = [&](const Arr& omega, Mat& precision, Mat& regression,
                                Eigen::Map<Mat> sum) {
-    root = omega.sqrt();
+    factors.head(block.r) = omega;
     for (Index u = 0; u < range.units; ++u) {
       const UnitRows rows = unit_rows(range, range.first_unit + u);
-      eliminate(rows, omega, root, prior, factor, q, block.r + u * q, block,
+      eliminate(rows, omega, prior, factor, q, block.r + u * q, block,
                 precision.data() + rows.unit * q * q,
                 regression.data() + rows.unit * p * q);
     }
     pack(block.columns.data(), p, used, nullptr, block.packed.data());
-    kernels().gram(block.packed.data(), block.packed.data(), p, used, sum.data());
+    pack(block.columns.data(), p, used, factors.data(), block.packed_weighted.data());
+    kernels().gram(block.packed.data(), block.packed_weighted.data(), p, used, sum.data());
   };
   // The curvature's A_gg is needed for the step alone, so it lies where the
   // weights' A_gg will: the step is taken before that is written.
@@ -188,28 +195,30 @@ UnitRows MemorySource::unit_rows(const BlockRange& range, Index unit) const {
           partition_.unit_start[unit + 1] - range.first_row};
 }
 
-// Not to be interrupted half way, so the host is not asked.
-void MemorySource::settle(const State& state, Settle how, double change, RowSums& out) {
-  out.group_square().setZero();
-  if (units_.q == 0) return;
+// Short beside a pass, and the groups must not be left half moved: the host is not asked.
+Mat MemorySource::settle(const State& state, Settle how, double change) {
+  const Index q = units_.q;
+  Mat total = Mat::Zero(q, q);
+  if (q == 0) return total;
   Host nobody;
+  std::vector<Mat> sums(partition_.lanes.size(), total);
   run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, nobody,
             [&](Index lane, int worker, const Checkpoint&) {
-    lane_sums_[lane].clear();
     for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b)
       settle_block(partition_.blocks[b], state, how, change, workers_[worker].block,
-                   lane_sums_[lane]);
+                   sums[lane]);
   });
-  for (RowSums& lane : lane_sums_) out.group_square() += lane.group_square();
+  for (const Mat& lane : sums) total += lane;
   if (how == Settle::advance) {
     units_.precision.swap(units_.next_precision);
     units_.regression.swap(units_.next_regression);
   }
+  return total;
 }
 
-// Moves the groups' means, and sums E u^2 = (E u)^2 + A_gg^{-1} + B_g S B_g'.
+// Moves the groups' means, and sums E u u' = E u E u' + A_gg^{-1} + B_g S B_g'.
 void MemorySource::settle_block(const BlockRange& range, const State& state, Settle how,
-                                double change, RowBlock& block, RowSums& out) {
+                                double change, RowBlock& block, Mat& out) {
   const Index p = units_.p, q = units_.q, first = range.first_unit, m = range.units;
   const bool advance = how == Settle::advance;
   const Mat& precision = advance ? units_.next_precision : units_.precision;
@@ -227,19 +236,19 @@ void MemorySource::settle_block(const BlockRange& range, const State& state, Set
                      Eigen::Map<const Mat>(regression.data() + first * p * q, p, q * m);
   for (Index u = 0; u < m; ++u) {
     const SmallFactor own(precision.data() + (first + u) * q * q, q);
+    const auto effect = units_.effect.col(first + u);
+    const auto couplings = spread.middleCols(u * q, q);
     for (Index a = 0; a < q; ++a) {
-      double column[kMostEffects] = {};
+      double column[kMostEffects] = {};  // of A_gg^{-1}
       column[a] = 1;
       small_forward(own.l, q, column);
-      out.group_square()[a] += std::pow(units_.effect(a, first + u), 2) +
-                               squared_length(column, q) +
-                               spread.col(u * q + a).squaredNorm();
+      small_backward(own.l, q, column);
+      for (Index b = 0; b < q; ++b)
+        out(b, a) += effect[b] * effect[a] + column[b] + couplings.col(b).dot(couplings.col(a));
     }
   }
 }
 
-GroupPosterior MemorySource::groups() const {
-  return {units_.effect, units_.precision, units_.regression};
-}
+void MemorySource::keep() { kept_ = {units_.effect, units_.precision, units_.regression}; }
 
 }  // namespace bsvm

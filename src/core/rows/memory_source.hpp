@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "../model/problem.hpp"
-#include "lanes.hpp"
 #include "partition.hpp"
 #include "row_source.hpp"
 #include "units.hpp"
@@ -15,8 +14,9 @@ class MemorySource : public RowSource {
   MemorySource(const Problem& problem, Use use, int threads);
 
   void sums(const State& state, RowSums& out, Host& host) override;
-  void settle(const State& state, Settle how, double change, RowSums& out) override;
-  GroupPosterior groups() const override;
+  Mat settle(const State& state, Settle how, double change) override;
+  void keep() override;
+  GroupPosterior groups() const override { return kept_; }
 
  private:
   struct Worker {
@@ -34,7 +34,7 @@ class MemorySource : public RowSource {
                    RowSums& out);
   double change(const BlockRange& range, RowBlock& block) const;
   void settle_block(const BlockRange& range, const State& state, Settle how,
-                    double change, RowBlock& block, RowSums& out);
+                    double change, RowBlock& block, Mat& out);
   UnitRows unit_rows(const BlockRange& range, Index unit) const;
 
   const Problem& problem_;
@@ -42,6 +42,7 @@ class MemorySource : public RowSource {
   int threads_;
   Partition partition_;
   Units units_;
+  GroupPosterior kept_;
   std::vector<double> inverse_factor_;  // the State's, packed for the kernels
   std::vector<Worker> workers_;         // one a thread
   std::vector<RowSums> lane_sums_;

@@ -42,7 +42,8 @@ void cut_lanes(Index n, Index count, Partition& out) {
   Index first = 0;
   for (Index lane = 1; lane <= count && first < blocks; ++lane) {
     Index last = first + 1;
-    while (last < blocks && out.blocks[last].first_row < n * lane / count) ++last;
+    while (last < blocks && (lane == count || out.blocks[last].first_row < n * lane / count))
+      ++last;
     out.lanes.push_back({first, last});
     first = last;
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include "../host.hpp"
+#include "../model/group_posterior.hpp"
 #include "../model/row_sums.hpp"
 #include "../model/state.hpp"
 
@@ -11,13 +12,6 @@ enum class Settle {
   shorten   // the State's step was shortened by `change` (< 0) of its length
 };
 
-// The effects of all groups given what a run has learned.
-struct GroupPosterior {
-  Mat mean;        // (q, m) E u_g
-  Mat precision;   // (q q, m) A_gg: u_g's precision given the dense coefficients b
-  Mat regression;  // (p q, m) B_g' = A_dg A_gg^{-1}: E[u_g | b] = mean - B_g (b - E b)
-};
-
 // Where the rows are: in memory, in files, on other machines. The State goes
 // in, RowSums come out, and neither grows with rows or groups.
 class RowSource {
@@ -27,10 +21,13 @@ class RowSource {
   // One pass over the rows. Throws Interrupted when the host asks for it.
   virtual void sums(const State& state, RowSums& out, Host& host) = 0;
 
-  // The groups' own posterior given the dense coefficients' new one; fills
-  // out.group_square(). No row is touched.
-  virtual void settle(const State& state, Settle how, double change, RowSums& out) = 0;
+  // Brings the groups' own posterior in line with the dense coefficients' new one and
+  // returns the sum over groups of E u u' (q, q). No row is touched.
+  virtual Mat settle(const State& state, Settle how, double change) = 0;
 
+  // The groups as they are now go with the best State so far; groups() returns the
+  // last that were kept. Groups stay where their rows are until then.
+  virtual void keep() = 0;
   virtual GroupPosterior groups() const = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "units.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "../linalg/kernels.hpp"
 
@@ -15,11 +14,16 @@ Units::Units(Index columns, Index effects, Index groups)
       next_regression(Mat::Zero(p * q, groups)),
       curvature_regression(Mat::Zero(p * q, groups)) {}
 
+void Units::clear() {
+  effect.setZero();
+  step.setZero();
+}
+
 RowBlock::RowBlock(Index p, Index q, Index rows, Index units)
     : c(Mat::Zero(p, (rows + 3) / 4 * 4)), centred(Mat::Zero(p, q > 0 ? c.cols() : 0)),
       z(q, rows), columns(Mat::Zero(p, q > 0 ? (rows + q * units + 3) / 4 * 4 : 0)), y(rows), weight(rows),
       m(rows), v(rows), packed(packed_size(p, rows + q * units)),
-      packed_weighted(q > 0 ? 0 : packed.size()) {}
+      packed_weighted(packed.size()) {}
 
 double unit_change(const UnitPrecision& before, const UnitPrecision& next, Index p, Index q,
                    double* columns) {
@@ -78,7 +82,7 @@ void weighted_sums(const UnitRows& rows, const Arr& omega, const double* prior, 
 
 }  // namespace
 
-void eliminate(const UnitRows& rows, const Arr& omega, const Arr& root, const double* prior,
+void eliminate(const UnitRows& rows, const Arr& omega, const double* prior,
                const SmallFactor& prior_factor, Index q, Index unit_column, RowBlock& block,
                double* precision, double* regression) {
   const Index p = block.c.rows();
@@ -90,8 +94,8 @@ void eliminate(const UnitRows& rows, const Arr& omega, const Arr& root, const do
   for (Index i = rows.first; i < rows.last; ++i) {
     double* column = block.columns.data() + i * p;
     const double* z = block.z.data() + i * q;
-    combine(column, root[i], block.c.data() + i * p, root[i] * z[0], B, p);
-    for (Index a = 1; a < q; ++a) add_multiple(column, B + a * p, -root[i] * z[a], p);
+    subtract_multiple(column, block.c.data() + i * p, B, z[0], p);
+    for (Index a = 1; a < q; ++a) add_multiple(column, B + a * p, -z[a], p);
   }
   for (Index a = 0; a < q; ++a) {  // B' F, with D = F F'
     double* column = block.columns.data() + (unit_column + a) * p;

@@ -3,7 +3,6 @@
 
 #include "../linalg/small.hpp"
 #include "../types.hpp"
-#include "row_source.hpp"
 
 namespace bsvm {
 
@@ -22,6 +21,7 @@ struct Units {
   Mat curvature_regression;  // (p q, m) B_g' under the curvatures
 
   Units(Index columns, Index effects, Index groups);
+  void clear();  // a run that starts knows nothing of the effects
 };
 
 // One pass's scratch for the rows of one block, reused for all.
@@ -30,7 +30,7 @@ struct RowBlock {
   Mat c;            // (p, r) dense design, a row contiguous
   Mat centred;      // (p, r) c - B_g' z
   Mat z;            // (q, r) group multipliers
-  Mat columns;      // (p, r + q units) what enters a sum of squares
+  Mat columns;      // (p, r + q units) what the reduced precision is a sum over
   Arr y, weight, m, v;  // (r)
   std::vector<double> packed, packed_weighted;  // panels of c or columns
 
@@ -48,12 +48,13 @@ void add_unit_moments(const Units& units, const UnitRows& rows, RowBlock& block)
 
 // Eliminates a unit's effects from a weighted least-squares problem:
 //   A_gg = sum omega z z' + D,  B_g = A_gg^{-1} sum omega z c'
-// Writes A_gg and B_g', and to `columns` the vectors whose sum of squares is the
-// reduced precision  sum omega (c - B'z)(c - B'z)' + B' D B. This centred form
+// Writes A_gg and B_g', and to `columns` the vectors of the reduced precision
+//   sum omega (c - B'z)(c - B'z)' + B' D B:
+// c - B'z for the rows, and q more, of weight one, for B' D B. This centred form
 // adds positive terms only, so nothing cancels when D is small.
-//   omega (r of the block) >= 0 and its root;  prior (q, q) = D and its lower factor;
-//   unit_column: where in `columns` the q columns of B'DB go.
-void eliminate(const UnitRows& rows, const Arr& omega, const Arr& root, const double* prior,
+//   omega (r of the block);  prior (q, q) = D and its factor;  unit_column: where the
+//   q columns go.
+void eliminate(const UnitRows& rows, const Arr& omega, const double* prior,
                const SmallFactor& prior_factor, Index q, Index unit_column, RowBlock& block,
                double* precision, double* regression);
 

@@ -1,0 +1,29 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "error.hpp"
+#include "registry.hpp"
+
+namespace bsvm_test {
+
+// Makes a registered component although its parameters are unknown here: what it
+// misses is given a number, and one if it will not have another. So a component
+// that was added meets the contract tests without being listed anywhere.
+template <class Component>
+std::unique_ptr<Component> make_any(const std::string& name, double value = 0.8) {
+  std::map<std::string, double> numbers;
+  for (;;) {
+    try {
+      return bsvm::Registry<Component>::make(name, bsvm::Params(name, numbers));
+    } catch (const bsvm::InvalidInput& refused) {
+      const auto known = numbers.find(refused.argument());
+      if (known != numbers.end() && known->second == 1) throw;
+      numbers[refused.argument()] =
+          known == numbers.end() ? value + 0.3 * static_cast<double>(numbers.size()) : 1;
+    }
+  }
+}
+
+}  // namespace bsvm_test

@@ -1,0 +1,34 @@
+#pragma once
+#include "engine/coefficients.hpp"
+#include "engine/engine.hpp"
+#include "oracle.hpp"
+#include "rows/memory_source.hpp"
+
+namespace bsvm_test {
+
+struct Fit {
+  Result result;
+  OutsideMoments outside;
+};
+
+// To the last bits: nothing in the stopping rule is wider than rounding.
+Options exact_options();
+
+std::unique_ptr<Engine> engine_vb(bool accelerate = true);
+
+Fit fit(const Problem& problem, const Options& options = exact_options(), int threads = 1,
+        bool accelerate = true);
+Fit fit(const Problem& problem, RowSource& source, const Options& options, Host& host,
+        bool accelerate = true);
+
+// The whole q(b, u) in the oracle's order.
+VecL full_mean(const OutsideMoments& outside);
+MatL full_covariance(const OutsideMoments& outside);
+
+// The twin holding a fit's q.
+Twin twin_at(const Data& data, const Fit& found);
+
+bool same_bits(const Vec& a, const Vec& b);
+bool same_bits(const Mat& a, const Mat& b);
+
+}  // namespace bsvm_test

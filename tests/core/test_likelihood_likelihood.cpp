@@ -1,0 +1,146 @@
+// What every registered likelihood must do, for every use it supports.
+#include <doctest/doctest.h>
+
+#include "components.hpp"
+#include "likelihood/likelihood.hpp"
+#include "oracle.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+constexpr Use kUses[] = {Use::augmented, Use::expected, Use::point, Use::marginal};
+
+struct One {
+  double value, slope, weight, curvature;
+};
+
+One at(const Likelihood& likelihood, Use use, double y, double m, double v) {
+  RowTerms out;
+  out.resize(1);
+  likelihood.terms(use, Arr::Constant(1, y), Arr::Constant(1, m), Arr::Constant(1, v), out);
+  return {out.value[0], out.slope[0], out.weight[0], out.curvature[0]};
+}
+
+// visit(likelihood, use)
+template <class Visit>
+void each_use(Visit visit) {
+  for (const std::string& name : Registry<Likelihood>::names()) {
+    CAPTURE(name);
+    const auto likelihood = make_any<Likelihood>(name);
+    for (Use use : kUses)
+      if (likelihood->supports(use)) visit(*likelihood, use);
+  }
+}
+
+// visit(y, m, v)
+template <class Visit>
+void each_point(Visit visit) {
+  for (double y : {-1.0, 1.0})
+    for (double m : {-3.0, -0.2, 0.9, 1.3, 5.0})
+      for (double v : {0.05, 0.7, 6.0}) visit(y, m, v);
+}
+
+// Derivative at zero, to fourth order.
+template <class F>
+double slope_of(F f, double h) {
+  return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
+}
+
+}  // namespace
+
+TEST_CASE("likelihood: slope, weight and curvature are derivatives of value") {
+  each_use([](const Likelihood& likelihood, Use use) {
+    if (use == Use::point) return;  // has kinks and no v
+    each_point([&](double y, double m, double v) {
+      CAPTURE(y);
+      CAPTURE(m);
+      CAPTURE(v);
+      const One here = at(likelihood, use, y, m, v);
+      const auto in_m = [&](double h) { return at(likelihood, use, y, m + h, v); };
+      const auto in_v = [&](double h) { return at(likelihood, use, y, m, v + h).value; };
+      const double step = 2e-3 * std::sqrt(v);
+      CHECK(std::abs(slope_of([&](double h) { return in_m(h).value; }, step) - here.slope) < 1e-8);
+      CHECK(std::abs(slope_of([&](double h) { return in_m(h).slope; }, step) + here.curvature) < 1e-8);
+      CHECK(std::abs(-2 * slope_of(in_v, 2e-3 * v) - here.weight) < 1e-8);
+    });
+  });
+}
+
+TEST_CASE("likelihood: the bound is concave in the mean and the standard deviation") {
+  each_use([](const Likelihood& likelihood, Use use) {
+    if (use != Use::augmented && use != Use::expected) return;
+    Draws draws(13);
+    for (int k = 0; k < 500; ++k) {
+      const double m[] = {4 * draws.normal(), 4 * draws.normal()};
+      const double s[] = {5 * draws.uniform(), 5 * draws.uniform()};
+      const auto value = [&](double mean, double sd) {
+        return at(likelihood, use, 1, mean, sd * sd).value;
+      };
+      const double middle = value((m[0] + m[1]) / 2, (s[0] + s[1]) / 2);
+      CHECK(middle >= (value(m[0], s[0]) + value(m[1], s[1])) / 2 - 1e-12);
+    }
+  });
+}
+
+TEST_CASE("likelihood: no weight is negative, and the weight is at least the curvature") {
+  each_use([](const Likelihood& likelihood, Use use) {
+    each_point([&](double y, double m, double v) {
+      const One here = at(likelihood, use, y, m, v);
+      CHECK(here.curvature >= 0);
+      CHECK(here.weight >= 0);
+      if (use == Use::augmented) CHECK(here.weight >= here.curvature);
+    });
+  });
+}
+
+TEST_CASE("likelihood: nothing is infinite on the margin, without variance, or far away") {
+  each_use([](const Likelihood& likelihood, Use use) {
+    for (double y : {-1.0, 1.0})
+      for (double m : {0.0, 1.0, -1.0, 1e8, -1e8})
+        for (double v : {0.0, 1e-300, 1.0, 1e16}) {
+          const One here = at(likelihood, use, y, m, v);
+          CAPTURE(m);
+          CAPTURE(v);
+          CHECK(std::isfinite(here.value));
+          CHECK(std::isfinite(here.slope));
+          CHECK(std::isfinite(here.weight));
+          CHECK(std::isfinite(here.curvature));
+        }
+  });
+}
+
+TEST_CASE("likelihood: flipping labels and linear predictors changes signs alone") {
+  each_use([](const Likelihood& likelihood, Use use) {
+    each_point([&](double y, double m, double v) {
+      const One one = at(likelihood, use, y, m, v), other = at(likelihood, use, -y, -m, v);
+      CHECK(one.value == other.value);
+      CHECK(one.slope == -other.slope);
+      CHECK(one.weight == other.weight);
+      CHECK(one.curvature == other.curvature);
+    });
+  });
+}
+
+TEST_CASE("likelihood: a use that is not supported is refused") {
+  for (const std::string& name : Registry<Likelihood>::names()) {
+    const auto likelihood = make_any<Likelihood>(name);
+    for (Use use : kUses)
+      if (!likelihood->supports(use)) CHECK_THROWS_AS(at(*likelihood, use, 1, 0, 1), InvalidInput);
+  }
+}
+
+TEST_CASE("likelihood: rows of a block do not know of each other") {
+  each_use([](const Likelihood& likelihood, Use use) {
+    const Vec draws = Draws(14).normals(40);
+    const Arr y = draws.array().sign(), m = draws.reverse().array(), v = draws.array().square();
+    RowTerms out;
+    out.resize(40);
+    likelihood.terms(use, y, m, v, out);
+    for (Index i = 0; i < 40; ++i) {
+      const One alone = at(likelihood, use, y[i], m[i], v[i]);
+      CHECK(out.value[i] == doctest::Approx(alone.value).epsilon(1e-14));
+      CHECK(out.curvature[i] == doctest::Approx(alone.curvature).epsilon(1e-14));
+    }
+  });
+}

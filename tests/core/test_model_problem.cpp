@@ -1,0 +1,87 @@
+#include <doctest/doctest.h>
+
+#include "block/dense.hpp"
+#include "error.hpp"
+#include "simulate.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+// One variance a coefficient: cannot be shared among coefficients no row sees.
+class Separate : public Prior {
+  bool exchangeable() const override { return false; }
+  Index hyper_size(Index) const override { return 0; }
+  void start(const Moments&, VecRef) const override {}
+  void update(const Moments&, VecRef) const override {}
+  void precision(ConstVecRef, VecRef out) const override { out.setOnes(); }
+  double value(const Moments&, ConstVecRef) const override { return 0; }
+  NamedNumbers report(ConstVecRef) const override { return {}; }
+};
+
+const Data& data() {
+  static const Data made = [] {
+    Shape shape;
+    shape.n = 30;
+    shape.q = 2;
+    shape.groups = 5;
+    return simulate(shape);
+  }();
+  return made;
+}
+
+std::string refused_argument(const Problem& problem) {
+  try {
+    check(problem);
+  } catch (const InvalidInput& error) {
+    CHECK(std::string(error.what()).back() == '.');
+    return error.argument();
+  }
+  return "";
+}
+
+Problem with_slots(const std::vector<PriorSpec>& priors, const std::vector<PriorSpec>& groups) {
+  return to_problem(data(), priors, groups);
+}
+
+}  // namespace
+
+TEST_CASE("a problem whose parts fit is accepted") {
+  const Problem problem = usual_problem(data());
+  CHECK(refused_argument(problem) == "");
+  CHECK(problem.columns() == 3);
+  CHECK(problem.effects() == 2);
+}
+
+TEST_CASE("every column has exactly one prior") {
+  const auto groups = usual_group_priors(2);
+  CHECK(refused_argument(with_slots({normal_prior(1, {0, 1})}, groups)) == "blocks");
+  CHECK(refused_argument(with_slots({normal_prior(1, {0, 1, 2, 2})}, groups)) == "blocks");
+  CHECK(refused_argument(with_slots({normal_prior(1, {0, 1, 3})}, groups)) == "blocks");
+  CHECK(refused_argument(with_slots({normal_prior(1, {-1, 0, 1})}, groups)) == "blocks");
+  CHECK(refused_argument(with_slots(usual_priors(3), {})) == "group_blocks");
+  CHECK(refused_argument(with_slots(usual_priors(3), usual_group_priors(3))) == "group_blocks");
+}
+
+TEST_CASE("group effects and unseen coefficients need one variance for all") {
+  Problem problem = usual_problem(data());
+  problem.group_priors[0].prior.reset(new Separate);
+  CHECK(refused_argument(problem) == "prior");
+  problem = usual_problem(data());
+  problem.priors[1].prior.reset(new Separate);
+  CHECK(refused_argument(problem) == "");
+  problem.priors[1].unseen = 4;
+  CHECK(refused_argument(problem) == "prior");
+}
+
+TEST_CASE("each multiplier has a prior of its own") {
+  CHECK(refused_argument(with_slots(usual_priors(3), {ridge_prior(1, 1, {0, 1})})) == "prior");
+}
+
+TEST_CASE("a group has at most twelve effects") {
+  Shape shape;
+  shape.q = 13;
+  shape.groups = 5;
+  const Data many = simulate(shape);
+  CHECK(refused_argument(usual_problem(many)) == "formula");
+}
