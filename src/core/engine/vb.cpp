@@ -48,6 +48,7 @@ class VariationalBayes : public Engine {
       while (static_cast<int>(best.trace.size()) < options.max_passes) {
         source.sums(state, sums, host);
         const double bound = state.begun() ? sums.value() + state.prior_value() : kNothing;
+        if (state.begun() && !best.state.begun() && !std::isfinite(bound)) fail(best);
         if (state.begun() && !(bound >= best.bound - slack(best.bound))) {
           record(state, bound, best.gradient, best, host);
           if (state.fraction() == 0) {
@@ -108,13 +109,17 @@ class VariationalBayes : public Engine {
     host.progress(text.str());
   }
 
+  [[noreturn]] static void fail(const Result& best) {
+    throw NumericalFailure("A number became infinite or undefined at pass " +
+                           std::to_string(best.trace.size() + 1) +
+                           ". Check the scale of predictors, offset, weights and priors.");
+  }
+
   static void accept(const State& state, double bound, const Coefficients::Proposal& next,
                      RowSource& source, Result& best) {
     if (!std::isfinite(next.gradient) || !next.step.allFinite() ||
         (state.begun() && !std::isfinite(bound)))
-      throw NumericalFailure("A number became infinite or undefined at pass " +
-                             std::to_string(best.trace.size()) +
-                             ". Check the scale of predictors, offset and weights.");
+      fail(best);
     best.bound = bound;
     best.gradient = next.gradient;
     best.state = state;

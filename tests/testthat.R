@@ -1,0 +1,4 @@
+library(testthat)
+library(bsvm)
+
+test_check("bsvm")

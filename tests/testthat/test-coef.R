@@ -1,0 +1,45 @@
+ref <- grouped_reference()
+fit <- ref$fit
+p <- 3
+
+test_that("fixef and coef are named and agree with the twin", {
+  expect_close(fixef(fit), ref$twin$mean[1:p], tolerances[["twin"]])
+  expect_named(fixef(fit), colnames(ref$x))
+  expect_length(coef(fit), length(ref$twin$mean))
+  expect_close(coef(fit), ref$twin$mean, 1e-8)
+  expect_named(coef(fit)[4:5], c("g[g01].(Intercept)", "g[g01].t"))
+})
+
+test_that("ranef has the means and standard deviations of the dense posterior", {
+  effects <- ranef(fit)
+  expect_named(effects, "g")
+  expect_identical(dimnames(effects$g), list(levels(ref$data$g), c("(Intercept)", "t")))
+  expect_close(t(as.matrix(effects$g)), ref$twin$mean[-(1:p)], 1e-8)
+  sd <- sqrt(diag(ref$twin$covariance))[-(1:p)]
+  expect_close(t(as.matrix(attr(effects$g, "sd"))), sd, 1e-8)
+  expect_null(attr(ranef(fit, sd = FALSE)$g, "sd"))
+  long <- as.data.frame(effects)
+  expect_named(long, c("grpvar", "term", "grp", "condval", "condsd"))
+  expect_equal(nrow(long), 24)
+  expect_equal(long$condval[long$grp == "g03" & long$term == "t"], effects$g["g03", "t"])
+  expect_output(print(effects), "Effects of g")
+})
+
+test_that("ranef of a fit without groups is refused", {
+  plain <- bsvm(y ~ x1, ref$data, engine = "vb")
+  expect_refusal(ranef(plain), "unsupported", c("ranef()", "(1 | group)"))
+  expect_identical(coef(plain), fixef(plain))
+})
+
+test_that("standardised fits report on the user's scale", {
+  d <- binary_data()
+  scaled <- bsvm(y ~ x1 + x2, d, engine = "vb", control = tight())
+  x <- scale(d[c("x1", "x2")])
+  twin <- twin_fit(twin_model(cbind(1, x), ifelse(d$y == "yes", 1, -1),
+                              list(block_normal(1), block_ridge(2:3))))
+  slopes <- twin$mean[2:3] / attr(x, "scaled:scale")
+  expect_close(fixef(scaled), c(twin$mean[1] - sum(slopes * attr(x, "scaled:center")), slopes),
+               1e-8)
+  by_hand <- drop(cbind(1, d$x1, d$x2) %*% fixef(scaled))
+  expect_close(fitted(scaled), by_hand, tolerances[["rounding"]])
+})

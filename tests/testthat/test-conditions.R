@@ -1,0 +1,44 @@
+test_that("errors, warnings and messages have the class of their topic and a common one", {
+  error <- expect_error(bsvm:::abort("prior", "no ", 3), class = "bsvm_error_prior")
+  expect_s3_class(error, c("bsvm_error_prior", "bsvm_error", "error", "condition"), exact = TRUE)
+  expect_equal(conditionMessage(error), "no 3")
+  expect_warning(bsvm:::warn("rank", "w"), class = "bsvm_warning_rank")
+})
+
+test_that("things are enumerated and described for messages", {
+  expect_equal(bsvm:::enumerate("a"), "`a`")
+  expect_equal(bsvm:::enumerate(c("a", "b", "c")), "`a`, `b` and `c`")
+  expect_equal(bsvm:::enumerate(letters[1:9], "'", 2), "'a', 'b' and 7 more")
+  found <- list("NULL" = NULL, "a function" = mean, "a data frame" = mtcars, "3" = 3,
+                "a 2 x 3 integer matrix" = matrix(1:6, 2), "a character vector of length 2" =
+                  c("a", "b"), "an object of class \"factor\"" = factor(1), "\"x\"" = "x",
+                "a list of length 1" = list(1))
+  for (i in seq_along(found)) expect_equal(bsvm:::describe(found[[i]]), names(found)[i])
+})
+
+test_that("messages say what must hold, what was found and what to do", {
+  d <- binary_data()
+  g <- grouped_data()
+  holes <- transform(d, x1 = replace(x1, 1:2, c(NA, NaN)), x2 = replace(x2, 3, Inf))
+  fit <- bsvm(y ~ x1 + (1 | g), g, engine = "vb")
+  calls <- expression(
+    bsvm(~ x1, d), bsvm(y ~ 0, d), bsvm(y ~ x1 + absent, d), bsvm(y ~ x1, d[0, ]),
+    bsvm(f ~ x1, d), bsvm(y ~ x1, d[d$y == "no", ]), bsvm(x1 ~ x2, d),
+    bsvm(y ~ x1 + x2, holes), bsvm(y ~ x2, holes),
+    bsvm(y ~ x1, d, weights = rep(0, 60)), bsvm(y ~ x1, d, weights = rep(-1, 60)),
+    bsvm(y ~ x1, d, offset = 1:3), bsvm(y ~ x1, transform(d, x1 = x1 * 1e200)),
+    bsvm(y ~ x1 + (t | g), g), bsvm(y ~ x1 + (1 | g) + (1 | f), g), bsvm(y ~ x1 * (1 | g), g),
+    bsvm(y ~ x1, d, kernel = "radial"), bsvm(y ~ x1, d, cost = 3), bsvm(y ~ x1, d, engine = "em"),
+    bsvm(y ~ x1, d, prior = list(z = prior_ridge())), prior_ridge(variance = -1),
+    prior_ridge(1, variance = 2), bsvm_control(tol = 0), bsvm_control(threads = 0.5),
+    predict(fit, data.frame(x1 = 1, g = "new")), predict(fit, data.frame(g = "g01")),
+    predict(fit, g, re.form = NA), predict(fit, g, type = "prob"), logLik(fit),
+    confint(fit, level = 2)
+  )
+  say <- function(call) {
+    tryCatch(eval(call), bsvm_error = function(e) {
+      cat("> ", deparse1(call), "\n", class(e)[1], ": ", conditionMessage(e), "\n\n", sep = "")
+    })
+  }
+  expect_snapshot_output(for (call in as.list(calls)) say(call))
+})

@@ -1,0 +1,91 @@
+# What every registered component must do. Loops over the core's registry: a new component is
+# picked up here, and fails until it has an example in `prior_examples`.
+
+prior_examples <- list(
+  normal = c(variance = 2),
+  ridge = c(shape = 0.5, scale = 0.3),
+  half_t = c(df = 3, scale = 1)
+)
+
+registry <- bsvm:::core_registry()
+
+example_block <- function(prior, columns, unseen = 0) {
+  list(prior = prior, parameters = prior_examples[[prior]], columns = as.integer(columns),
+       unseen = unseen)
+}
+
+test_that("the registry lists what the package ships, each with an example here", {
+  expect_true(all(names(prior_examples) %in% registry$priors))
+  expect_setequal(registry$priors, names(prior_examples))
+  expect_true("hinge" %in% registry$likelihoods)
+  expect_true("vb" %in% registry$engines)
+})
+
+for (prior in intersect(registry$priors, names(prior_examples))) {
+  test_that(sprintf("prior %s: the bound rises to a stationary point", prior), {
+    r <- random_case()
+    case <- core_case(r$x, r$y, list(block_normal(1), example_block(prior, 2:4)),
+                      weight = r$weight, offset = r$offset)
+    for (accelerate in c(TRUE, FALSE)) {
+      result <- run_core(case, accelerate)
+      expect_never_falls(accepted_bounds(result$trace))
+      expect_equal(result$termination, "converged")
+      hyper <- result$hyper[[2]]
+      expect_true(all(c("inverse_mean", "mean") %in% names(hyper)))
+      expect_gt(hyper[["inverse_mean"]], 0)
+      precision <- c(1e-8, rep(hyper[["inverse_mean"]], 3))
+      theta <- twin_pack(result$mean, result$covariance)
+      objective <- function(t) twin_objective(t, case_twin(case), precision)
+      expect_lt(max(abs(central_gradient(objective, theta))), 1e-5)
+    }
+  })
+
+  test_that(sprintf("prior %s: an unseen coefficient is a column of zeros", prior), {
+    r <- random_case()
+    seen <- core_case(r$x, r$y, list(block_normal(1), example_block(prior, 2:4, unseen = 5)))
+    wide <- core_case(cbind(r$x, matrix(0, nrow(r$x), 5)), r$y,
+                      list(block_normal(1), example_block(prior, 2:9)))
+    a <- run_core(seen)
+    b <- run_core(wide)
+    expect_close(a$bound, b$bound, tolerances[["bound"]], scale = abs(b$bound))
+    expect_close(a$mean, b$mean[1:4], tolerances[["twin"]])
+    expect_close(a$covariance, b$covariance[1:4, 1:4], tolerances[["twin"]])
+  })
+
+  test_that(sprintf("prior %s: on a multiplier it is the prior on dummy columns", prior), {
+    r <- random_case()
+    m <- max(r$group)
+    grouped <- core_case(r$x, r$y, list(block_normal(1:4)), group = r$group,
+                         group_blocks = list(example_block(prior, 1)))
+    dummies <- core_case(twin_design(r$x, r$group), r$y,
+                         list(block_normal(1:4), example_block(prior, 4 + seq_len(m))))
+    a <- run_core(grouped)
+    b <- run_core(dummies)
+    expect_close(core_dense(a)$mean, b$mean, tolerances[["twin"]], sqrt(diag(b$covariance)))
+    expect_close(a$bound, b$bound, tolerances[["bound"]], scale = abs(b$bound))
+  })
+}
+
+test_that("every prior combines with every other on population and groups", {
+  r <- random_case()
+  priors <- intersect(registry$priors, names(prior_examples))
+  combinations <- expand.grid(population = priors, group = priors, accelerate = c(TRUE, FALSE),
+                              weighted = c(TRUE, FALSE), stringsAsFactors = FALSE)
+  for (i in seq_len(nrow(combinations))) {
+    k <- combinations[i, ]
+    case <- core_case(r$x, r$y, list(block_normal(1), example_block(k$population, 2:4)),
+                      group = r$group, z = r$z, offset = r$offset,
+                      group_blocks = list(example_block(k$group, 1), example_block(k$group, 2)))
+    if (k$weighted) case$weight <- r$weight
+    result <- run_core(case, k$accelerate, tol = 1e-8)
+    expect_equal(result$termination, "converged")
+    expect_finite(c(result$mean, result$covariance, result$bound, result$group_mean))
+  }
+})
+
+test_that("the core refuses what is not registered", {
+  r <- random_case()
+  case <- core_case(r$x, r$y, list(block_normal(1:4)))
+  case$blocks[[1]]$prior <- "nonesuch"
+  expect_error(run_core(case), "nonesuch", class = "bsvm_core_invalid")
+})

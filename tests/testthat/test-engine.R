@@ -1,0 +1,19 @@
+test_that("an engine is an object or its name", {
+  d <- binary_data()
+  by_name <- bsvm(y ~ x1, d, engine = "vb")
+  by_object <- bsvm(y ~ x1, d, engine = engine_vb())
+  by_default <- bsvm(y ~ x1, d)
+  expect_identical(by_name$posterior, by_object$posterior)
+  expect_identical(by_name$engine, by_object$engine)
+  expect_equal(by_default$engine$name, "vb")
+  expect_output(print(engine_vb()), "variational Bayes")
+  expect_output(print(engine_vb(FALSE)), "plain updates")
+})
+
+test_that("an unknown engine or likelihood is refused, with what there is", {
+  d <- binary_data()
+  expect_refusal(bsvm(y ~ x1, d, engine = "gibbs"), "argument", c("`engine`", "vb", "gibbs"))
+  expect_refusal(bsvm(y ~ x1, d, engine = 3), "argument", c("engine_vb()", "3"))
+  expect_refusal(engine_vb(accelerate = 1), "argument", "`accelerate`")
+  expect_refusal(bsvm(y ~ x1, d, likelihood = "logit"), "argument", c("`likelihood`", "hinge"))
+})

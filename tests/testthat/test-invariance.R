@@ -1,0 +1,162 @@
+# The same model written differently gives the same posterior.
+
+d <- binary_data()
+g <- grouped_data()
+
+plain_fit <- function(data, formula = y ~ x1 + x2 + x3 + f, ...) {
+  bsvm(formula, data, engine = "vb", control = tight(), ...)
+}
+group_fit <- function(data, formula = y ~ x1 + t + (1 + t || g), ...) {
+  bsvm(formula, data, engine = "vb", control = tight(), ...)
+}
+
+same_effects <- function(fit, other, tolerance = tolerances[["invariance"]]) {
+  expect_same_posterior(fit, other, tolerance)
+  a <- ranef(fit)[[1]]
+  b <- ranef(other)[[1]]
+  sd <- as.matrix(attr(b, "sd"))
+  expect_close(as.matrix(a), as.matrix(b), tolerance, scale = sd)
+  expect_close(as.matrix(attr(a, "sd")), sd, tolerance, scale = sd)
+}
+
+test_that("the order of the rows does not matter", {
+  order <- with_seed(1, sample(nrow(d)))
+  expect_same_posterior(plain_fit(d[order, ]), plain_fit(d), tolerances[["invariance"]])
+  expect_close(fitted(plain_fit(d[order, ])), fitted(plain_fit(d))[order],
+               tolerances[["invariance"]])
+  order <- with_seed(1, sample(nrow(g)))
+  same_effects(group_fit(g[order, ]), group_fit(g))
+})
+
+test_that("the order of the columns does not matter", {
+  other <- plain_fit(d, y ~ f + x3 + x1 + x2)
+  fit <- plain_fit(d)
+  expect_close(fixef(other)[names(fixef(fit))], fixef(fit), tolerances[["invariance"]])
+  expect_close(elbo(other), elbo(fit), tolerances[["invariance"]])
+})
+
+test_that("swapping the classes changes the signs and nothing else", {
+  swap <- function(data) {
+    data$y <- factor(data$y, levels = rev(levels(data$y)))
+    data
+  }
+  fit <- plain_fit(d)
+  swapped <- plain_fit(swap(d))
+  expect_close(fixef(swapped), -fixef(fit), tolerances[["invariance"]])
+  expect_close(vcov(swapped), vcov(fit), tolerances[["invariance"]])
+  expect_close(elbo(swapped), elbo(fit), tolerances[["invariance"]])
+  expect_identical(as.character(predict(swapped, d)), as.character(predict(fit, d)))
+  expect_close(as.matrix(ranef(group_fit(swap(g)))$g), -as.matrix(ranef(group_fit(g))$g),
+               tolerances[["invariance"]])
+})
+
+test_that("weight 2 is the row twice", {
+  twice <- c(seq_len(nrow(d)), 1:20)
+  w <- rep(c(2, 1), c(20, nrow(d) - 20))
+  expect_same_posterior(plain_fit(d, weights = w), plain_fit(d[twice, ]),
+                        tolerances[["invariance"]])
+  twice <- c(seq_len(nrow(g)), 1:20)
+  w <- rep(c(2, 1), c(20, nrow(g) - 20))
+  same_effects(group_fit(g, weights = w), group_fit(g[twice, ]))
+})
+
+test_that("weight 0 is the row absent, its level and its spread included", {
+  d$x1[1:3] <- c(1e3, -5e4, 7)
+  w <- rep(c(0, 1), c(3, nrow(d) - 3))
+  expect_same_posterior(plain_fit(d, weights = w), plain_fit(d[-(1:3), ]),
+                        tolerances[["invariance"]])
+  gone <- g$g == "g03"
+  fit <- group_fit(g, weights = as.numeric(!gone))
+  same_effects(fit, group_fit(droplevels(g[!gone, ])))
+  expect_length(fitted(fit), nrow(g))
+  expect_finite(fitted(fit))
+})
+
+test_that("columns rescaled by powers of two change no bit inside", {
+  fit <- plain_fit(d)
+  scaled <- plain_fit(transform(d, x1 = x1 * 2^40, x2 = x2 / 2^30))
+  expect_identical(scaled$posterior, fit$posterior)
+  expect_identical(elbo(scaled), elbo(fit))
+  expect_identical(unname(fixef(scaled)[c("x1", "x2")]),
+                   unname(fixef(fit)[c("x1", "x2")]) * c(2^-40, 2^30))
+})
+
+test_that("columns rescaled and shifted leave a standardised fit alone", {
+  fit <- plain_fit(d)
+  moved <- plain_fit(transform(d, x1 = x1 * 3.7, x2 = -2e5 * x2, x3 = x3 + 10))
+  names <- c("x1", "x2", "x3", "fb", "fc")
+  factors <- c(3.7, -2e5, 1, 1, 1)
+  sd <- sqrt(diag(vcov(fit)))[names]
+  expect_close(fixef(moved)[names] * factors, fixef(fit)[names], 1e-8, scale = sd)
+  expect_close(elbo(moved), elbo(fit), 1e-10, scale = abs(elbo(fit)))
+  expect_close(fitted(moved), fitted(fit), 1e-8)
+})
+
+test_that("a design as given, rescaled with its prior, gives the same answer", {
+  fit <- plain_fit(d, y ~ x1, prior = prior_ridge(variance = 2), standardize = FALSE)
+  scaled <- plain_fit(transform(d, x1 = x1 * 8), y ~ x1, prior = prior_ridge(variance = 2 / 64),
+                      standardize = FALSE)
+  expect_close(fixef(scaled) * c(1, 8), fixef(fit), tolerances[["invariance"]])
+})
+
+test_that("a recoded factor leaves the fit alone where its effects are flat", {
+  recoded <- g
+  recoded$f <- factor(g$f, levels = c("c", "a", "b"))
+  formula <- y ~ x1 + f + (1 | g)
+  fit <- group_fit(g, formula)
+  expect_close(fitted(group_fit(recoded, formula)), fitted(fit), 1e-6)
+  sums <- group_fit(g, formula, contrasts = list(f = "contr.sum"))
+  expect_close(fitted(sums), fitted(fit), 1e-6)
+})
+
+test_that("names and coding of the levels do not matter", {
+  fit <- group_fit(g)
+  coded <- list(character = as.character(g$g), integer = as.integer(g$g),
+                unused = factor(g$g, levels = c("none", levels(g$g))),
+                reversed = factor(g$g, levels = rev(levels(g$g))))
+  for (kind in names(coded)) {
+    other <- group_fit(transform(g, g = coded[[kind]]))
+    effects <- as.matrix(ranef(other)$g)
+    if (kind == "reversed") effects <- effects[rev(seq_len(nrow(effects))), ]
+    expect_close(effects, as.matrix(ranef(fit)$g), tolerances[["invariance"]], label = kind)
+    expect_equal(nrow(effects), nlevels(g$g))
+  }
+})
+
+test_that("character and logical predictors are the factors they stand for", {
+  fit <- plain_fit(d)
+  expect_identical(fixef(plain_fit(transform(d, f = as.character(f)))), fixef(fit))
+  logical <- plain_fit(transform(d, f = f == "b"), y ~ x1 + f)
+  number <- plain_fit(transform(d, f = as.numeric(f == "b")), y ~ x1 + f)
+  expect_close(fixef(logical), fixef(number), tolerances[["rounding"]])
+  expect_equal(names(fixef(logical)), c("(Intercept)", "x1", "fTRUE"))
+})
+
+test_that("a shifted offset moves a flat intercept by as much", {
+  fit <- plain_fit(d, offset = rep(0, nrow(d)))
+  expect_same_posterior(fit, plain_fit(d), tolerances[["rounding"]])
+  shifted <- plain_fit(d, offset = rep(0.7, nrow(d)))
+  expect_close(fixef(shifted), fixef(fit) - c(0.7, 0, 0, 0, 0, 0), 1e-6)
+  expect_close(fitted(shifted), fitted(fit), 1e-6)
+})
+
+test_that("an offset is a predictor whose coefficient is known", {
+  argument <- bsvm(y ~ x2, d, offset = 1.3 * x1, engine = "vb", control = tight())
+  term <- plain_fit(d, y ~ x2 + offset(1.3 * x1))
+  expect_same_posterior(argument, term, tolerances[["rounding"]])
+  expect_close(fitted(term), predict(term, d, type = "link"), tolerances[["rounding"]])
+  without <- plain_fit(d, y ~ x2)
+  expect_gt(max(abs(fixef(term) - fixef(without))), 0.01)
+})
+
+test_that("noise of the size of rounding does not matter", {
+  noisy <- transform(d, x1 = x1 * (1 + 1e-15), x2 = x2 + 1e-15)
+  expect_same_posterior(plain_fit(noisy), plain_fit(d), 1e-8)
+})
+
+test_that("acceleration changes the road, not the end", {
+  plain <- bsvm(y ~ x1 + x2 + x3 + f, d, engine = engine_vb(accelerate = FALSE),
+                control = tight())
+  expect_same_posterior(plain, plain_fit(d), tolerances[["twin"]])
+  expect_lt(plain_fit(d)$passes, plain$passes)
+})

@@ -1,0 +1,7 @@
+test_that("what the pseudo-likelihood does not define is refused, with what to use", {
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  expect_refusal(logLik(fit), "unsupported", c("normalised", "elbo()"))
+  expect_refusal(AIC(fit), "unsupported", "elbo()")
+  expect_refusal(BIC(fit), "unsupported", "elbo()")
+  expect_refusal(anova(fit), "unsupported", "anova()")
+})

@@ -1,0 +1,45 @@
+ref <- grouped_reference()
+fit <- ref$fit
+
+test_that("tidy has a row a term, standard deviation or effect", {
+  rows <- tidy(fit)
+  expect_equal(rows$effect, c("fixed", "fixed", "fixed", "ran_pars", "ran_pars"))
+  expect_equal(rows$term, c(colnames(ref$x), "sd__(Intercept)", "sd__t"))
+  expect_close(rows$estimate[1:3], fixef(fit), tolerances[["rounding"]])
+  expect_close(rows$std.error[1:3], sqrt(diag(vcov(fit))), tolerances[["rounding"]])
+  expect_close(rows$estimate[4:5], attr(VarCorr(fit)$g, "stddev"), tolerances[["rounding"]])
+  values <- tidy(fit, effects = "ran_vals", conf.int = TRUE)
+  expect_equal(nrow(values), 24)
+  expect_true(all(values$conf.low < values$estimate & values$estimate < values$conf.high))
+  expect_refusal(tidy(fit, effects = "none"), "argument", c("`effects`", "none"))
+})
+
+test_that("intervals of standard deviations are quantiles of their posterior", {
+  rows <- tidy(fit, effects = "ran_pars", conf.int = TRUE, conf.level = 0.8)
+  q <- ref$twin$variances[[2]]$variance
+  mass <- integrate(function(l) exp(log_inv_gamma(exp(l), q[["shape"]], q[["scale"]]) + l),
+                    2 * log(rows$conf.low[1]), 2 * log(rows$conf.high[1]))$value
+  expect_close(mass, 0.8, 1e-6)
+})
+
+test_that("glance is one row, augment keeps the rows", {
+  row <- glance(fit)
+  expect_equal(nrow(row), 1)
+  expect_equal(row$nobs, nrow(ref$data))
+  expect_equal(row$ngroups, 12)
+  expect_equal(row$elbo, elbo(fit))
+  expect_equal(row$n_support, sum(residuals(fit) > 0))
+  expect_equal(glance(bsvm(y ~ x1, ref$data, engine = "vb"))$ngroups, 0)
+  rows <- augment(fit, ref$data, sd = TRUE)
+  expect_equal(nrow(rows), nrow(ref$data))
+  expect_close(rows$.fitted, fitted(fit), tolerances[["rounding"]])
+  expect_close(rows$.resid, residuals(fit), tolerances[["rounding"]])
+  expect_identical(levels(rows$.class), levels(ref$data$y))
+  expect_close(rows$.sd, predict(fit, ref$data, interval = TRUE)$sd, tolerances[["rounding"]])
+  new <- augment(fit, newdata = ref$data[1:3, ])
+  expect_equal(nrow(new), 3)
+  expect_refusal(augment(fit, ref$data[1:3, ]), "data", "newdata")
+  d <- ref$data
+  kept <- bsvm(y ~ x1 + (1 | g), d, keep_data = TRUE, engine = "vb")
+  expect_equal(names(augment(kept))[1:3], c("y", "x1", "g"))
+})
