@@ -31,6 +31,7 @@ inline std::vector<Index> unpack_sizes(const Bytes& from, size_t count) {
 }
 
 inline void unpack_numbers(const Bytes& from, size_t sizes, Vec& numbers) {
+  if (numbers.size() == 0) return;  // memcpy may not be given null
   std::memcpy(numbers.data(), from.data() + sizes * sizeof(Index), numbers.size() * sizeof(double));
 }
 
