@@ -5,8 +5,8 @@
 #' @details
 #' The fit does not keep its data (unless `keep_data = TRUE`). `model.frame()` and `model.matrix()`
 #' evaluate the data, and `subset`, of its call again, where they are called from, and check that
-#' rows and response are those of the fit. If that fails, the error has the class
-#' `bsvm_error_data` and names `keep_data = TRUE`.
+#' rows and response (`model.matrix()`: and the links) are those of the fit. If that fails, the
+#' error has the class `bsvm_error_data` and names `keep_data = TRUE`.
 #'
 #' Formula and terms do not carry the environment they were made in. `formula()` has a `.` written
 #' out and the terms with bars in it; `terms()` are those of the population-level effects.
@@ -126,25 +126,29 @@ refuse_data <- function(...) {
 }
 
 data_again <- function(object, env) {
-  data <- object$data
-  if (is.null(data)) data <- eval(object$call$data, env)
-  data <- with_variables(data, object, env)
-  subset <- eval(object$call$subset, data, env)
-  data <- data[kept_rows(object, row_numbers(subset, nrow(data), row.names(data))), , drop = FALSE]
-  list(x = data, y = eval(object$formula[[2L]], data, env))
+  home <- formula_home(object, env)
+  data <- if (is.null(object$data)) eval(object$call$data, env) else object$data
+  n <- NROW(eval(object$formula[[2L]], data, home))
+  needed <- setdiff(all.vars(open_formula(object)), kept_names(environment(object$terms)))
+  data <- raw_rows(needed, env, data, NULL, n)
+  data <- data[again_rows(object, data, home), , drop = FALSE]
+  list(x = data, y = eval(object$formula[[2L]], data, home))
 }
 
-# A data frame that has every variable of the formula, those too that `data` has not. What has not
-# an element a row is a constant.
-with_variables <- function(data, object, env) {
-  n <- NROW(eval(object$formula[[2L]], data, env))
-  frame <- if (is.data.frame(data)) data else data.frame(row.names = seq_len(n))
-  known <- c(names(frame), kept_names(environment(object$terms)))
-  for (name in setdiff(all.vars(open_formula(object)), known)) {
-    value <- tryCatch(eval(as.name(name), data, env), error = function(e) NULL)
-    if (NROW(value) == n) frame[[name]] <- value
+# `subset` has been at work on data that are kept.
+again_rows <- function(object, data, home) {
+  if (is.null(object$data)) {
+    subset <- eval(object$call$subset, data, home)
+    return(kept_rows(object, row_numbers(subset, nrow(data), row.names(data))))
   }
-  frame
+  all <- seq_len(nrow(data))
+  if (nrow(data) == length(object$link)) all else kept_rows(object, all)
+}
+
+# Where the formula is at home again: in `env`, with what it took from elsewhere.
+formula_home <- function(object, env) {
+  kept <- environment(object$formula)
+  if (identical(kept, globalenv())) env else list2env(as.list(kept), parent = env)
 }
 
 matrix_again <- function(object, env) {
@@ -159,11 +163,24 @@ kept_rows <- function(object, rows) {
 }
 
 # As new_design(), for the fit's own rows: their offset is the fit's, and rows of weight zero may
-# have groups the fit has not seen.
+# have levels the fit has not seen. A link that is not the fit's tells of changed predictors.
 training_design <- function(object, data, groups) {
   force(data)
   object$call$offset <- NULL
-  design <- again(new_design(object, data$x, groups, allow_new_levels = TRUE, group = data$group))
+  design <- again(new_design(object, data$x, allow_new_levels = TRUE, group = data$group,
+                             unknown = "missing"))
   design$offset <- object$offset
+  check_link(object, design)
+  if (!groups) design[c("codes", "z")] <- NULL
   design
+}
+
+check_link <- function(object, design) {
+  link <- posterior_linear(object, design$x, design$codes, design$z, sd = FALSE)$mean
+  if (!is.null(design$offset)) link <- link + design$offset
+  same <- identical(is.na(link), unname(is.na(object$link))) &&
+    all(abs(link - object$link) <= 1e-6 * pmax(1, abs(link)), na.rm = TRUE)
+  if (same) return(invisible())
+  refuse_data("have changed since, or a term looks at rows that were left out, as x - mean(x) ",
+              "does (scale(x) remembers): the links of the rows are not those of the fit. ")
 }

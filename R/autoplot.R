@@ -6,9 +6,12 @@ utils::globalVariables(".data")
 autoplot.bsvm <- function(object, which = c("coefficients", "groups", "bound"), level = 0.95,
                           intercept = FALSE, scaled = FALSE, n = 40L, ...) {
   need_ggplot2()
+  check_dots(substitute(list(...)), "plot()", NULL)
   which <- pick_one(which, c("coefficients", "groups", "bound"), "which")
   check_level(level)
   check_count(n, "n")
+  check_flag(intercept, "intercept")
+  check_flag(scaled, "scaled")
   switch(
     which,
     coefficients = plot_coefficients(object, level, intercept, scaled, n),
@@ -46,7 +49,8 @@ plot_coefficients <- function(object, level, intercept, scaled, n) {
     ggplot2::geom_point(colour = plot_colour, size = 1.8) +
     ggplot2::labs(x = interval_label(if (scaled) "Scaled coefficient" else "Coefficient", level),
                   y = NULL,
-                  caption = shown_of(nrow(shown), total, "coefficients, furthest from zero")) +
+                  caption = interval_caption(nrow(shown), total,
+                                             "coefficients, furthest from zero")) +
     plot_theme()
 }
 
@@ -72,9 +76,9 @@ plot_groups <- function(object, level) {
     ggplot2::facet_wrap("term", scales = "free") +
     ggplot2::scale_y_discrete(labels = if (few) level_of_key, breaks = if (few) ggplot2::waiver()) +
     ggplot2::labs(x = interval_label("Effect", level), y = levels_label(object, few),
-                  caption = shown_of(sum(shown$term == shown$term[1L]),
-                                     length(object$group$levels),
-                                     "levels, evenly spaced in rank")) +
+                  caption = interval_caption(sum(shown$term == shown$term[1L]),
+                                             length(object$group$levels),
+                                             "levels, evenly spaced in rank")) +
     plot_theme() +
     ggplot2::theme(panel.grid.major.y = ggplot2::element_blank())
 }
@@ -134,9 +138,11 @@ zero_line <- function() {
 }
 
 interval_label <- function(what, level) {
-  paste0(what, ": posterior mean and ", format(100 * level), " % credible interval")
+  paste0(what, ", mean and ", format(100 * level), " % interval")
 }
 
-shown_of <- function(shown, total, what) {
-  if (shown < total) paste0(shown, " of ", total, " ", what) else NULL
+# A warning that goes with the picture, and what it leaves out.
+interval_caption <- function(shown, total, what) {
+  paste(c("Credible intervals of a pseudo-posterior: too narrow",
+          if (shown < total) paste(shown, "of", total, what)), collapse = "\n")
 }

@@ -37,7 +37,10 @@
 #' **Weight zero** is as if the row were absent, but it has a fitted link.
 #'
 #' **What is kept.** The fit keeps the response and the fitted link, not the data. Methods that need
-#' the data evaluate the call again, unless `keep_data = TRUE`.
+#' the data evaluate the call again, unless `keep_data = TRUE`. Of what the formula takes from
+#' elsewhere, constants and functions stay with the terms. A function that was made inside another
+#' one brings along everything that lay there when it was made, large objects too: define it at top
+#' level, or remove those first.
 #'
 #' @param x A formula, or a numeric matrix of predictors without the column of ones (an intercept
 #'   is always fitted; a column of ones named `"(Intercept)"` is taken for it). The matrix is
@@ -48,8 +51,8 @@
 #'   made.
 #' @param y The response for a matrix `x`, coded as above.
 #' @param group With a matrix: a factor or vector whose levels get random intercepts.
-#' @param subset Which rows to use: a logical vector or row numbers, evaluated in `data`. `NA`
-#'   counts as `FALSE`.
+#' @param subset Which rows to use, evaluated in `data`: a logical vector (`NA` counts as `FALSE`),
+#'   row numbers or row names (no `NA`). A row that is chosen twice counts twice.
 #' @param weights Non-negative numbers, one a row, evaluated in `data` by the formula method.
 #' @param offset Numbers added to the linear predictor, evaluated like `weights`; the formula may
 #'   have `offset()` terms too.
@@ -65,7 +68,10 @@
 #' @param engine [engine_vb()], a string such as `"vb"`, or `NULL` (default): the most exact engine
 #'   that is affordable for the model.
 #' @param standardize Should penalised columns be standardised? `TRUE` by default.
-#' @param keep_data Should the fit keep the data? `FALSE` by default.
+#' @param keep_data Should the fit keep its data? `FALSE` by default. `TRUE` keeps the variables
+#'   that formula, `weights` and `offset` name, from `data` or elsewhere, for the rows `subset`
+#'   chose (in `update()`, a term such as `x - mean(x)` sees only these); of a matrix fit `x`, `y`,
+#'   `group`, `weights` and `offset`.
 #' @param control From [bsvm_control()].
 #' @param ... Must be empty.
 #' @return An object of class `bsvm`; [new_bsvm()] lists what it holds. Methods: [print.bsvm()],
@@ -95,6 +101,7 @@
 #' bsvm(as.matrix(mtcars[c("mpg", "wt")]), mtcars$am, engine = "vb")
 #' @export
 bsvm <- function(x, ...) {
+  if (nargs() == 0L) refuse_nothing()
   UseMethod("bsvm")
 }
 
@@ -108,10 +115,12 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   check_flag(keep_data, "keep_data")
   check_control(control)
   call <- match.call()
-  frame <- eval(frame_call(call), parent.frame())
+  data <- force_data(data)
+  frame <- eval_with(frame_call(call), list(data = data), parent.frame())
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   result <- bsvm_run(spec, control)
-  new_bsvm(frame, spec, result, call, control, if (keep_data) data)
+  new_bsvm(frame, spec, result, call, control,
+           if (keep_data) kept_data(frame, call, data, formula))
 }
 
 #' @rdname bsvm
@@ -128,7 +137,12 @@ bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.a
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   result <- bsvm_run(spec, control)
   new_bsvm(frame, spec, result, match.call(), control,
-           if (keep_data) list(x = x, y = y, group = group))
+           if (keep_data) list(x = x, y = y, group = group, weights = weights, offset = offset))
+}
+
+refuse_nothing <- function() {
+  abort("formula", "bsvm() needs a formula and data, as in bsvm(y ~ x, data), or a matrix and a ",
+        "response, as in bsvm(x, y).")
 }
 
 # A data frame as the first argument: fine if a formula comes with it, as from a pipe.

@@ -38,28 +38,36 @@ check_size <- function(rows, columns = 1) {
 }
 
 # What users of other packages may try, and what does it here.
-hints <- c(
+fit_hints <- c(
   re.form = "Here it is `re_formula`, an argument of predict().",
   allow.new.levels = "Here it is `allow_new_levels`, an argument of predict().",
   kernel = "Only linear predictors are fitted so far; transform predictors in the formula.",
   cost = "The penalty is `prior = prior_ridge(variance = cost / 2)`, and inferred by default.",
   family = "The likelihood is set by `likelihood`, and is that of the support vector machine.",
   scale = "Here it is `standardize`, TRUE or FALSE.",
+  standardise = "Here it is `standardize`, TRUE or FALSE.",
+  priors = "Here it is `prior`, a prior or a list of priors.",
+  threads = "It goes into `control = bsvm_control(threads = )`.",
+  tol = "It goes into `control = bsvm_control(tol = )`.",
+  max_passes = "It goes into `control = bsvm_control(max_passes = )`.",
+  verbose = "It goes into `control = bsvm_control(verbose = )`.",
+  start = "It goes into `control = bsvm_control(start = )`.",
   missing = paste("Missing predictors are not modelled yet; `na.action = na.omit` leaves their",
                   "rows out."),
   cluster = "Fits on a cluster do not exist yet."
 )
 
-# `dots` is substitute(list(...)) of the caller: nothing in it is evaluated.
-check_dots <- function(dots) {
+# `dots` is substitute(list(...)) of the caller: nothing in it is evaluated. `what` is the function,
+# `hints` what to say about some names.
+check_dots <- function(dots, what = "bsvm()", hints = fit_hints) {
   if (length(dots) == 1L) return(invisible())
   names <- names(dots)[-1L]
   if (is.null(names) || !all(nzchar(names))) {
-    abort("argument", "bsvm() can't use an unnamed argument: ",
+    abort("argument", what, " can't use an unnamed argument: ",
           deparse(as.list(dots)[-1L][[which(!nzchar(c(names, "")))[1L]]], nlines = 1L),
-          ". Name every argument after the first two.")
+          ". Name it; the help page has the names.")
   }
-  hint <- hints[names[names %in% names(hints)]]
-  abort("argument", "bsvm() has no argument ", enumerate(names), ".",
-        if (length(hint) > 0L) paste0(" ", paste(unique(hint), collapse = " ")))
+  hint <- unique(hints[names[names %in% names(hints)]])
+  if (length(hint) == 0L) hint <- "See its help page for the arguments it has."
+  abort("argument", what, " has no argument ", enumerate(names), ". ", paste(hint, collapse = " "))
 }

@@ -53,9 +53,10 @@ fixef.bsvm <- function(object, ...) {
 #' @export
 ranef.bsvm <- function(object, sd = TRUE, ...) {
   need_groups(object, "ranef()")
+  check_flag(sd, "sd")
   group <- object$group
   effects <- effect_frame(object$posterior$group_mean, group)
-  if (isTRUE(sd)) attr(effects, "sd") <- effect_frame(group_sd(object), group)
+  if (sd) attr(effects, "sd") <- effect_frame(group_sd(object), group)
   structure(stats::setNames(list(effects), group$name), class = "bsvm_ranef")
 }
 

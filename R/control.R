@@ -4,12 +4,13 @@
 #'   number.
 #' @param tol The fit ends when the lower bound changes by less than this (absolute) in a pass over
 #'   the rows; a positive number, 1e-10 by default.
-#' @param max_passes At most this many passes over the rows, at least 2; 2000 by default. A fit that ends
-#'   there is kept, with a warning of class `bsvm_warning_convergence`.
+#' @param max_passes At most this many passes over the rows, at least 2; 2000 by default. A fit that
+#'   ends there is kept, with a warning of class `bsvm_warning_convergence`.
 #' @param verbose Should progress be shown? By default in interactive sessions only.
 #' @param start Where to start: population-level coefficients in the order and on the scale of
 #'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero. The end is
-#'   the same, the way may be shorter.
+#'   the same. Only the mean is carried over, not covariance, variances or group effects, so it
+#'   saves few passes if any.
 #' @return An object of class `bsvm_control`.
 #' @section Errors: `bsvm_error_argument` for a value that is not what it must be.
 #' @examples

@@ -11,6 +11,13 @@
 #' given. It bounds the evidence of a pseudo-likelihood, which is not normalised over the response:
 #' differences between fits to the same response rank models under that loss, and no more.
 #'
+#' **Flat priors.** Each coefficient with [prior_flat()] costs about the log of the ratio of its
+#' prior to its posterior standard deviation, several nats (the prior's is 1e4 by default), however
+#' much it is worth. So the bounds of models that differ in flat coefficients do not compare. In
+#' the toenail data of the package HSAUR3, dropping the clear interaction of treatment and time
+#' raises the bound from -1222.5 to -1213.4. Compare such models with [prior_ridge()] on these
+#' coefficients, or by the error on rows left out of the fit.
+#'
 #' @param object A fit from [bsvm()].
 #' @param ... Not used.
 #' @return One number.

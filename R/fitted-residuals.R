@@ -30,6 +30,7 @@ residuals.bsvm <- function(object, ...) {
 
 # Rows inside the margin or misclassified, among those that took part in the fit.
 support_rows <- function(object) {
-  used <- if (is.null(object$weights)) TRUE else object$weights > 0
-  used & object$y * object$link < 1
+  used_rows(object) & object$y * object$link < 1
 }
+
+used_rows <- function(object) if (is.null(object$weights)) TRUE else object$weights > 0

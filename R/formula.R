@@ -86,9 +86,12 @@ refuse_bar <- function(bar) {
 
 # One bar -> one entry for each grouping factor in it (g/h has two). A plain name needs no parser.
 expand_bar <- function(bar) {
+  group <- bar[[3L]]
+  if (!is.language(group) || is_call_to(group, "-")) refuse_group(group)
   independent <- identical(bar[[1L]], quote(`||`))
   bar[[1L]] <- quote(`|`)
-  single_bars <- if (is.name(bar[[3L]])) list(bar) else reformulas::findbars(bar)
+  single_bars <- if (is.name(group)) list(bar) else reformulas::findbars(bar)
+  if (length(single_bars) == 0L) refuse_group(group)
   lapply(single_bars, function(single) {
     list(lhs = single[[2L]], group = single[[3L]], independent = independent)
   })
@@ -134,8 +137,8 @@ variables_in <- function(term) {
 # comes along. `n` is the number of rows: what has as many elements is a variable.
 kept_environment <- function(formula, data, n) {
   from <- environment(formula)
-  outside <- setdiff(variables_in(formula[[3L]]), names(data))
-  used <- setdiff(all.names(formula[[3L]], unique = TRUE), c(names(data), bar_names))
+  outside <- setdiff(variables_in(formula), names(data))
+  used <- setdiff(all.names(formula, unique = TRUE), c(names(data), bar_names))
   kept <- list()
   for (name in used) {
     value <- get0(name, envir = from)

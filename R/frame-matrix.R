@@ -4,6 +4,7 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
                                na.action = na.fail, drop.unused.levels = TRUE,
                                class.weights = NULL, ...) {
   check_dots(substitute(list(...)))
+  if (missing(x)) refuse_nothing()
   x <- check_matrix(x)
   n <- nrow(x)
   if (missing(y)) abort("response", "`y`, the response, is missing.")
@@ -58,16 +59,23 @@ choose_matrix_rows <- function(weights, n) {
 # The na.action of a matrix: an index into the used rows, or NULL. Nothing is copied if nothing
 # is missing.
 settle_matrix <- function(x, variables, rows, na.action) {
+  as_na_action(na.action)
   variables <- Filter(Negate(is.null), variables)
   if (!has_bad(x) && !any(vapply(variables, has_bad, TRUE))) return(NULL)
   columns <- lapply(seq_len(ncol(x)), function(j) x[, j])
   columns <- c(stats::setNames(columns, matrix_columns(x)), variables)
   columns <- structure(lapply(columns, take_rows, rows = rows), class = "data.frame",
                        row.names = seq_len(if (is.null(rows)) nrow(x) else length(rows)))
-  omitted <- attr(settle_missing(columns, na.action), "na.action")
+  omitted <- attr(settle_missing(columns, na.action, matrix = TRUE), "na.action")
   if (is.null(omitted) && !is.null(count_bad_columns(columns))) {
     abort("argument", "With a matrix, `na.action` must leave rows out, as na.omit does.")
   }
+  named_rows(omitted, if (is.null(rows)) rownames(x) else rownames(x)[rows])
+}
+
+# na.exclude() pads with these names.
+named_rows <- function(omitted, names) {
+  if (!is.null(omitted) && !is.null(names)) names(omitted) <- names[omitted]
   omitted
 }
 
@@ -83,7 +91,7 @@ setdiff_rows <- function(rows, omitted, n) {
 
 matrix_columns <- function(x) {
   names <- colnames(x)
-  if (is.null(names)) names <- paste0("x", seq_len(ncol(x)))
+  if (is.null(names)) names <- sprintf("x%d", seq_len(ncol(x)))
   names[is.na(names) | names == ""] <- "x"
   make.unique(names)
 }
@@ -138,5 +146,5 @@ absent_matrix_rows <- function(frame, x, variables, places) {
 # The matrix with all columns the fit counts.
 with_intercept <- function(frame, x) {
   if (!frame$implicit) return(x)
-  cbind(1, x)
+  cbind(rep(1, nrow(x)), x)
 }

@@ -17,7 +17,7 @@ place_rows <- function(rows, na.action) {
 # Names of all rows of the fit, NULL if the data have none but numbers.
 final_names <- function(columns, data, places) {
   if (!has_row_names(data)) return(NULL)
-  if (is.null(places$all)) row.names(columns) else row.names(data)[places$all]
+  if (is.null(places$all)) row.names(columns) else make.unique(row.names(data)[places$all])
 }
 
 has_row_names <- function(data) is.data.frame(data) && .row_names_info(data) > 0L
@@ -25,7 +25,8 @@ has_row_names <- function(data) is.data.frame(data) && .row_names_info(data) > 0
 # Design, group and offset of rows that were left out of the fit, by the route of new data. What
 # can't be placed (an unseen factor level) is NA; an unseen group has code 0.
 absent_rows <- function(frame, parts, data, given, places) {
-  data <- raw_rows(parts, data, places$zero, length(given$weights))
+  data <- raw_rows(variables_in(parts$frame), formula_environment(parts$frame), data, places$zero,
+                   length(given$weights))
   design <- design_rows(frame, data, unknown = "missing")
   response <- evaluate_response(parts, data)
   offset <- design$offset
@@ -34,17 +35,16 @@ absent_rows <- function(frame, parts, data, given, places) {
        codes = design$codes, z = design$z, offset = offset)
 }
 
-# Some rows of the data and of variables that lie elsewhere; `n` is the number of rows before.
-raw_rows <- function(parts, data, rows, n) {
-  from <- formula_environment(parts$frame)
-  outside <- setdiff(variables_in(parts$frame), if (is.data.frame(data)) names(data))
-  values <- lapply(outside, function(name) {
-    eval(call("get0", name), if (is.environment(data)) data else as.list(data), from)
-  })
-  is_variable <- vapply(values, function(v) NROW(v) == n && !is.function(v), TRUE)
-  values <- stats::setNames(values, outside)[is_variable]
-  if (length(values) > 0L) data <- list2DF(c(if (is.data.frame(data)) data, values))
-  data[rows, , drop = FALSE]
+# Some rows (NULL: all) of the data, and of the variables that lie elsewhere (from `from` on); `n`
+# is the number of rows before. What has not an element a row is a constant and stays where it is.
+raw_rows <- function(variables, from, data, rows, n) {
+  frame <- if (is.data.frame(data)) as.data.frame(data) else list2DF(nrow = n)
+  if (!is.environment(data)) data <- as.list(data)
+  for (name in setdiff(variables, names(frame))) {
+    value <- eval(call("get0", name), data, from)
+    if (NROW(value) == n && !is.function(value)) frame[[name]] <- value
+  }
+  if (is.null(rows)) frame else frame[rows, , drop = FALSE]
 }
 
 sum_offsets <- function(a, b) {

@@ -20,7 +20,8 @@
 #' * `group`: `NULL`, or a list of `name`, `variable`, `codes`, `levels`, `z` (n x q, `NULL` for a
 #'   column of ones), `labels` (q) and `expressions`;
 #' * `formula`, `terms` (without the data's environment), `xlevels`, `contrasts`, `na.action`,
-#'   `row_names` (`NULL` if automatic), `nobs` (n), `bars` (did the formula have any);
+#'   `row_names` (`NULL` if automatic), `rows` (the numbers of the rows `subset` chose, `NULL` for
+#'   all), `nobs` (n), `bars` (did the formula have any);
 #' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`.
 #' @section Errors: Those of [bsvm()] that concern formula and data.
 #' @seealso [bsvm_spec()], the next stage.
@@ -53,6 +54,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   places <- place_rows(rows, attr(settled, "na.action"))
   frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels)
   frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
+  frame["rows"] <- list(rows$all)
   if (length(rows$zero) > 0L) frame$absent <- absent_rows(frame, parts, data, given, places)
   weigh_classes(frame, class.weights)
 }
@@ -67,6 +69,10 @@ print.bsvm_frame <- function(x, ...) {
 }
 
 check_data <- function(data) {
+  if (is.function(data)) {
+    abort("data", "`data` must be a data frame; found a function: there is no data frame of that ",
+          "name where bsvm() was called.")
+  }
   if (!is.null(data) && !is.list(data) && !is.environment(data)) {
     abort("data", "`data` must be a data frame; found ", describe(data), ".")
   }
@@ -92,8 +98,9 @@ choose_rows <- function(given, parts, data) {
   if (is.null(given$subset) && length(zero) == 0L) return(list())
   n <- data_rows(parts, data)
   check_weights(given$weights, n)
+  check_offset(given$offset, n)
   all <- row_numbers(given$subset, n, row.names(data))
-  used <- setdiff(all, zero)
+  used <- all[!all %in% zero]
   if (length(all) == 0L) abort("data", "`subset` leaves no rows.")
   if (length(used) == 0L) abort("weights", "At least one of the weights must be above 0.")
   list(all = all, used = used, zero = all[all %in% zero])
@@ -128,7 +135,8 @@ model_columns <- function(parts, data, given, rows) {
   given$subset <- rows$used
   if (length(rows$zero) > 0L) {
     left <- setdiff(seq_along(given$weights), which(given$weights == 0))
-    data <- raw_rows(parts, data, left, length(given$weights))
+    data <- raw_rows(variables_in(parts$frame), formula_environment(parts$frame), data, left,
+                     length(given$weights))
     given <- list(subset = match(rows$used, left), weights = given$weights[left],
                   offset = given$offset[left])
   }
@@ -205,8 +213,8 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused) {
     y = response$y, response = response[c("levels", "type")],
     columns = colnames(x), assign = attr(x, "assign"), term_labels = attr(terms, "term.labels"),
     intercept = match(0L, attr(x, "assign"), 0L), implicit = FALSE,
-    weights = check_weights(columns[["(weights)"]]),
-    offset = check_offset(frame_offset(columns)),
+    weights = check_weights(columns[["(weights)"]], nrow(columns)),
+    offset = check_offset(frame_offset(columns), nrow(columns)),
     group = make_group(parts$bars, columns, frame_terms, contrasts),
     formula = re_home(parts$formula, kept), terms = re_home(terms, kept),
     xlevels = xlevels, contrasts = attr(x, "contrasts"), nobs = nrow(x),
@@ -268,8 +276,9 @@ weigh_classes <- function(frame, class.weights) {
 
 check_class_weights <- function(class.weights, levels) {
   good <- is.numeric(class.weights) && all(is.finite(class.weights)) && all(class.weights > 0)
-  if (!good || is.null(names(class.weights)) || !all(names(class.weights) %in% levels)) {
-    abort("weights", "`class.weights` must be positive numbers named by class, as in c(",
+  names <- names(class.weights)
+  if (!good || is.null(names) || !all(names %in% levels) || anyDuplicated(names)) {
+    abort("weights", "`class.weights` must be positive numbers, each class named once, as in c(",
           paste0("\"", levels, "\" = 1", collapse = ", "), "); found ",
           deparse(class.weights, nlines = 1L), ".")
   }

@@ -73,10 +73,14 @@ group_values <- function(variable, columns) {
     values <- cross_values(sides[[1L]], sides[[2L]])
   }
   if (is.null(values)) {
-    abort("group", "The grouping factor `", deparse1(variable), "` must be a variable, a call ",
-          "that makes one, such as factor(id), or two crossed, such as a:b.")
+    refuse_group(variable)
   }
   values
+}
+
+refuse_group <- function(variable) {
+  abort("group", "The grouping factor `", deparse1(variable), "` must be a variable, a call ",
+        "that makes one, such as factor(id), or two crossed, such as a:b.")
 }
 
 cross_values <- function(a, b) {

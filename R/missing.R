@@ -3,24 +3,25 @@
 
 # The model frame without missing values: na.fail refuses them with a count, other actions are
 # applied. Infinite values are refused under any.
-settle_missing <- function(columns, na.action) {
+settle_missing <- function(columns, na.action, matrix = FALSE) {
+  action <- as_na_action(na.action)
   counts <- count_bad_columns(columns)
   if (is.null(counts)) return(columns)
-  action <- as_na_action(na.action)
   if (!is.null(action) && any(counts[, c("NA", "NaN")] > 0)) {
     columns <- action(columns)
     if (nrow(columns) == 0L) abort("data", "`na.action` leaves no rows: each has a missing value.")
     counts <- count_bad_columns(columns)
     if (is.null(counts)) return(columns)
   }
-  refuse_bad(counts, nrow(columns))
+  refuse_bad(counts, nrow(columns), matrix)
 }
 
 # NULL for those that keep missing values: na.fail, na.pass, NULL.
 as_na_action <- function(na.action) {
   if (is.null(na.action)) return(NULL)
-  action <- tryCatch(match.fun(na.action), error = function(e) NULL)
-  if (is.null(action)) {
+  action <- na.action
+  if (is.character(action) && length(action) == 1L) action <- get0(action, mode = "function")
+  if (!is.function(action)) {
     abort("argument", "`na.action` must be a function such as na.omit; found ",
           describe(na.action), ".")
   }
@@ -55,10 +56,10 @@ incomplete_rows <- function(column) {
   if (is.matrix(missing)) rowSums(missing) > 0 else as.vector(missing)
 }
 
-refuse_bad <- function(counts, n) {
+refuse_bad <- function(counts, n, matrix) {
   absent <- counts[, "NA"] + counts[, "NaN"] > 0
   if (any(absent)) refuse_missing(counts, n, bad_class(rownames(counts)[absent], "missing"))
-  refuse_infinite(counts, bad_class(rownames(counts), "predictors"))
+  refuse_infinite(counts, bad_class(rownames(counts), "predictors"), matrix)
 }
 
 # The class of the error: weights and offset have their own, if nothing else is at fault.
@@ -74,9 +75,10 @@ refuse_missing <- function(counts, n, class) {
         "(or `na.exclude`) to leave these rows out.")
 }
 
-refuse_infinite <- function(counts, class) {
+refuse_infinite <- function(counts, class, matrix) {
   abort(class, "Infinite values: ", count_text(counts), ". No `na.action` leaves them out; ",
-        "replace them, or leave their rows out with `subset`.")
+        "replace them, or leave their rows out",
+        if (matrix) " of `x` and `y`." else " with `subset`.")
 }
 
 count_text <- function(counts) {

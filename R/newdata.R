@@ -4,15 +4,16 @@
 # bsvm(x, y, group = ): the new rows' groups. Returns list(x, codes, z, offset): x k x p on the
 # user's scale, a row of NA where a predictor is missing; codes integer(k) into the levels, NA for
 # a missing group, 0 for an unseen level (an error unless `allow_new_levels`); z k x q or NULL;
-# offset k numbers or NULL; `offset` is the new rows' own for a fit with that argument.
+# offset k numbers or NULL; `offset` is the new rows' own for a fit with that argument; `unknown` as
+# in design_rows().
 new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, group = NULL,
-                       offset = NULL) {
+                       offset = NULL, unknown = "error") {
   parts <- c(fit[c("terms", "xlevels", "contrasts")], list(columns = fit$design$columns),
              list(group = if (groups) fit$group))
   if (is.null(fit$terms)) {
     rows <- matrix_rows(parts, newdata, group, given = !fit$design$implicit)
   } else {
-    rows <- design_rows(parts, newdata)
+    rows <- design_rows(parts, newdata, unknown)
   }
   check_new_levels(rows, parts$group, allow_new_levels)
   if (has_row_names(newdata)) rownames(rows$x) <- row.names(newdata)
@@ -75,7 +76,7 @@ match_factors <- function(columns, xlevels, unknown) {
       abort("newdata", "`newdata` has levels of `", name, "` the fit has not seen: ",
             enumerate(unseen, "'"), "; known are ", enumerate(xlevels[[name]], "'"), ".")
     }
-    columns[[name]] <- factor(values, levels = xlevels[[name]])
+    columns[[name]] <- factor(values, levels = xlevels[[name]], exclude = NULL) # addNA() has NA
   }
   columns
 }
@@ -118,7 +119,7 @@ new_multipliers <- function(group, terms, newdata, unknown) {
 matrix_rows <- function(parts, newdata, group, given) {
   names <- if (given) parts$columns else parts$columns[-1L]
   x <- new_matrix(newdata, names)
-  rows <- list(x = if (given) x else cbind(1, x))
+  rows <- list(x = if (given) x else cbind(rep(1, nrow(x)), x))
   dimnames(rows$x) <- list(rownames(x), parts$columns)
   if (is.null(parts$group)) return(rows)
   if (is.null(group)) {
@@ -137,8 +138,9 @@ new_matrix <- function(newdata, names) {
     abort("newdata", "`newdata` must be a numeric matrix, as in the fit; found ",
           describe(newdata), ".")
   }
-  if (all(names %in% colnames(newdata))) return(newdata[, names, drop = FALSE])
   if (is.null(colnames(newdata)) && ncol(newdata) == length(names)) return(newdata)
+  found <- if (!is.null(colnames(newdata))) matrix_columns(newdata)
+  if (all(names %in% found)) return(newdata[, match(names, found), drop = FALSE])
   abort("newdata", "`newdata` must have the columns of the fit: ", enumerate(names), ".")
 }
 
@@ -149,7 +151,11 @@ argument_offset <- function(fit, newdata, offset) {
   if (is.null(expression)) return(NULL)
   variables <- all.vars(expression)
   if (is.data.frame(newdata) && length(variables) > 0L && all(variables %in% names(newdata))) {
-    return(check_offset(eval(expression, newdata, globalenv()), nrow(newdata)))
+    value <- tryCatch(eval(expression, newdata, globalenv()), error = function(e) {
+      abort("newdata", "The fit's `offset`, ", deparse(expression, nlines = 1L), ", can't be ",
+            "evaluated in `newdata`: ", conditionMessage(e), ". Give the new rows' as `offset`.")
+    })
+    return(check_offset(value, nrow(newdata)))
   }
   abort("newdata", "The fit has an `offset`, ", deparse(expression, nlines = 1L), ", which is not ",
         "in `newdata`. Give the new rows' as `offset`, or fit with offset(...) in the formula.")

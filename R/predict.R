@@ -57,10 +57,11 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
                          interval = FALSE, level = 0.95, re_formula = NULL,
                          allow_new_levels = FALSE, group = NULL, offset = NULL,
                          na.action = stats::na.pass, ...) {
-  refuse_dots("predict()", ...)
+  check_dots(substitute(list(...)), "predict()", predict_hints)
   type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)
   check_flag(allow_new_levels, "allow_new_levels")
   groups <- use_groups(re_formula)
+  check_group_argument(object, group)
   if (is.null(newdata)) {
     link <- training_link(object, groups, interval, parent.frame())
   } else {
@@ -83,6 +84,12 @@ prediction_type <- function(type, interval) {
           "\"`. A class has no interval.")
   }
   type
+}
+
+check_group_argument <- function(object, group) {
+  if (is.null(group) || (is.null(object$formula) && !is.null(object$group))) return(invisible())
+  abort("argument", "`group` is for fits from bsvm(x, y, group = ); this fit ",
+        if (is.null(object$group)) "has no groups." else "finds its groups in `newdata`.")
 }
 
 use_groups <- function(re_formula) {
@@ -156,16 +163,5 @@ known_elsewhere <- c(
   decision.values = "type = \"link\"", newx = "newdata", data = "newdata", conf.level = "level"
 )
 
-refuse_dots <- function(what, ...) {
-  if (...length() == 0L) return(invisible())
-  name <- setdiff(names(list(...)), "")[1L]
-  if (is.na(name) || is.null(name)) {
-    abort("argument", what, " takes no more arguments without a name; see its help page.")
-  }
-  hint <- if (name %in% names(known_elsewhere)) {
-    paste0("Here that is `", known_elsewhere[[name]], "`.")
-  } else {
-    "See its help page for the arguments it has."
-  }
-  abort("argument", what, " has no argument `", name, "`. ", hint)
-}
+predict_hints <- stats::setNames(paste0("Here that is `", known_elsewhere, "`."),
+                                 names(known_elsewhere))

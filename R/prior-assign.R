@@ -17,9 +17,10 @@ assign_priors <- function(frame, prior = NULL) {
   own <- lapply(seq_along(named), function(k) {
     new_block(named[[k]], which(owner == k), names(named)[k])
   })
-  list(blocks = Filter(function(block) length(block$columns) > 0L, c(blocks, own)),
-       group_blocks = assign_group_priors(frame$group, named),
-       default_prior = frame$bars && length(slopes) == 0L)
+  blocks <- Filter(function(block) length(block$columns) > 0L, c(blocks, own))
+  penalised <- vapply(blocks, function(block) block$prior$penalised, TRUE)
+  list(blocks = blocks, group_blocks = assign_group_priors(frame$group, named),
+       default_prior = frame$bars && length(slopes) == 0L && !any(penalised))
 }
 
 slopes_label <- "population-level slopes"
@@ -125,7 +126,8 @@ assign_group_priors <- function(group, named) {
 #' variance of its own), or one of its effects, as in `"patientID: time"`. A column's own name goes
 #' before its term's. The entry without a name is for the population-level slopes that no
 #' other entry names. Every entry is a block of its own: with [prior_ridge()] its columns share
-#' one variance.
+#' one variance. A prior for `"(Intercept)"` is that of the intercept at the means of the
+#' standardised columns, where these are centred.
 #'
 #' @param formula,data As in [bsvm()].
 #' @param ... For `prior_for()`, further arguments of [bsvm_frame()], such as `subset`.
@@ -140,7 +142,7 @@ assign_group_priors <- function(group, named) {
 #'             prior = list(prior_ridge(), "factor(cyl)" = prior_ridge(variance = 1)))
 #' prior_summary(fit)
 #' @export
-prior_for <- function(formula, data, ...) {
+prior_for <- function(formula, data = NULL, ...) {
   frame <- bsvm_frame(formula, data, ...)
   labels <- settable_names(frame)
   columns <- lapply(setdiff(labels, group_names(frame$group)), prior_columns, frame = frame)
@@ -168,12 +170,14 @@ prior_summary <- function(object, ...) {
 #' @rdname prior_for
 #' @export
 prior_summary.bsvm <- function(object, ...) {
-  blocks <- c(object$blocks, object$group_blocks)
-  field <- function(get) vapply(blocks, get, "")
+  labels <- block_labels(c(object$blocks, object$group_blocks))
   levels <- rep(length(object$group$levels), length(object$group_blocks))
-  data.frame(
-    name = field(function(block) block$label),
-    prior = field(function(block) block$prior$label),
-    columns = c(lengths(lapply(object$blocks, `[[`, "columns")), levels)
-  )
+  data.frame(name = names(labels), prior = unname(labels),
+             columns = c(lengths(lapply(object$blocks, `[[`, "columns")), levels))
+}
+
+# The prior of each block in words, named by the block.
+block_labels <- function(blocks) {
+  labels <- vapply(blocks, function(block) block$prior$label, "")
+  stats::setNames(labels, vapply(blocks, function(block) block$label, ""))
 }

@@ -107,7 +107,7 @@ warn_termination <- function(result, control) {
                 " passes and is kept as it was; ", state))
   }
   warn("convergence", "The fit did not converge in ", result$passes, " passes: ", state,
-       " Raise `max_passes` in bsvm_control(), or start from this fit with `start`.")
+       " Raise `max_passes` in bsvm_control().")
 }
 
 # A flat coefficient that only its prior holds, since its posterior is about as wide as the prior

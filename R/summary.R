@@ -52,8 +52,8 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE, ...) {
     coefficients = coefficient_table(object, level, rank),
     variances = variance_table(object),
     standard_scale = standard_scale(object),
-    priors = prior_labels(object),
-    n_positive = sum(object$y > 0),
+    priors = block_labels(c(object$blocks, object$group_blocks)),
+    n_positive = sum(used_rows(object) & object$y > 0),
     ngroups = group_counts(object),
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
@@ -89,8 +89,8 @@ variance_table <- function(object) {
   blocks <- c(penalised_blocks(object), object$group_blocks)
   hyper <- function(name) vapply(blocks, function(block) block$hyper[[name]], numeric(1))
   plug_in <- 1 / hyper("inverse_mean")
-  data.frame(block = block_text(blocks, "label"),
-             prior = vapply(blocks, function(block) block$prior$label, character(1)),
+  labels <- block_labels(blocks)
+  data.frame(block = names(labels), prior = unname(labels),
              mean = hyper("mean"), plug_in = plug_in, cost = 2 * plug_in)
 }
 
@@ -102,14 +102,6 @@ penalised_blocks <- function(object) {
 standard_scale <- function(object) {
   isTRUE(object$standardize) && length(penalised_blocks(object)) > 0L
 }
-
-prior_labels <- function(object) {
-  blocks <- c(object$blocks, object$group_blocks)
-  labels <- vapply(blocks, function(block) block$prior$label, character(1))
-  stats::setNames(labels, block_text(blocks, "label"))
-}
-
-block_text <- function(blocks, field) vapply(blocks, function(block) block[[field]], character(1))
 
 group_counts <- function(object) {
   if (is.null(object$group)) return(integer())

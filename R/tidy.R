@@ -63,7 +63,7 @@ glance.bsvm <- function(x, ...) {
 augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ...) {
   if (!is.null(newdata)) return(add_columns(newdata, prediction_columns(x, newdata, sd, ...)))
   env <- parent.frame()
-  if (isTRUE(sd) && !is.null(data)) x$data <- data  # the sd needs predictors: these
+  if (isTRUE(sd) && !is.null(data) && !is.null(x$formula)) x$data <- data # the sd needs predictors
   if (is.null(data)) data <- frame_of_fit(x, env)
   added <- fitted_columns(x, sd, env)
   if (NROW(data) != nrow(added) && NROW(data) == length(x$link)) {

@@ -1,7 +1,9 @@
 #' Fit again with something changed
 #'
 #' Takes the call of a fit, changes arguments or the formula, and evaluates it where `update()` was
-#' called, as [stats::update()] does for other models.
+#' called, as [stats::update()] does for other models. A fit with `keep_data = TRUE` is fitted again
+#' to the data it keeps, unless `data` (or `x` or `y`) is given: to the variables and rows of the
+#' first fit, of which a new `subset` takes some. For a new variable, give `data`.
 #'
 #' @param object A fit from [bsvm()].
 #' @param formula. A change of the formula, in which `.` stands for what is there:
@@ -20,13 +22,20 @@
 #' @export
 update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
   call <- object$call
-  if (!missing(formula.)) call$formula <- changed_formula(object, formula.)
+  env <- parent.frame()
+  if (!missing(formula.)) call$formula <- changed_formula(object, formula., env)
   changes <- match.call(expand.dots = FALSE)$...
-  for (name in names(changes)) call[[name]] <- changes[[name]]
+  for (name in names(changes)) {
+    call <- without(call, name)
+    if (!is.null(changes[[name]])) call[[name]] <- changes[[name]]
+  }
   if (!isTRUE(evaluate)) return(call)
+  if (!is.null(object$data) && !any(c("data", "x", "y") %in% names(changes))) {
+    return(refit_kept(call, object, names(changes), env))
+  }
   need_values(call)
   call[[1L]] <- bsvm # found where the package is not attached, too
-  eval(call, parent.frame())
+  eval(call, env)
 }
 
 # Data given as values, as by do.call(), are not in the call that is kept.
@@ -38,7 +47,7 @@ need_values <- function(call) {
   }
 }
 
-changed_formula <- function(object, change) {
+changed_formula <- function(object, change, env) {
   need_formula(object, "update() with a formula")
-  stats::update.formula(object$formula, change)
+  re_home(stats::update.formula(object$formula, change), formula_home(object, env))
 }

@@ -9,8 +9,10 @@
 #' mean of the standard deviation is \eqn{\sqrt{B}\,\Gamma(A - 1/2) / \Gamma(A)}{sqrt(B)
 #' Gamma(A - 1/2) / Gamma(A)}; the second is a little below the root of the first. The mean of
 #' the variance is infinite where \eqn{A \le 1}{A <= 1}: a factor with one level under a vague
-#' prior. A variance that was fixed is returned as it is. Effects of one factor are independent of
-#' each other, so the matrices are diagonal.
+#' prior. Where \eqn{A < 2} (under vague priors, fewer than four levels) the variance has no finite
+#' posterior variance and its mean is unreliable: prefer the mean of the standard deviation; a note
+#' is printed. A variance that was fixed is returned as it is. Effects of one factor are
+#' independent of each other, so the matrices are diagonal.
 #'
 #' These are variances under the papers' pseudo-likelihood: comparable between its fits, not with
 #' those of a logistic or probit model.
@@ -20,7 +22,8 @@
 #' @param sigma Not used; an argument of the generic.
 #' @param ... Not used.
 #' @return A list by grouping factor of q x q matrices (posterior mean of the variances on the
-#'   diagonal) with attributes `"stddev"` and `"correlation"`, of class `bsvm_varcorr`.
+#'   diagonal) with attributes `"stddev"` and `"correlation"`, of class `bsvm_varcorr`; its
+#'   attribute `"shape"` is the least \eqn{A}, `Inf` where all variances were fixed.
 #'   `as.data.frame()` gives lme4's columns `grp`, `var1`, `var2` (always `NA`), `vcov` (mean of
 #'   the variance) and `sdcor` (mean of the standard deviation). Without a grouping factor: an
 #'   error of class `bsvm_error_unsupported`; the variances of penalised population-level
@@ -40,7 +43,9 @@ VarCorr.bsvm <- function(x, sigma = 1, ...) {
   need_groups(x, "VarCorr()")
   moments <- vapply(x$group_blocks, function(block) variance_moments(block$hyper), numeric(3))
   matrix <- effect_matrix(moments, x$group$labels)
-  structure(stats::setNames(list(matrix), x$group$name), class = "bsvm_varcorr")
+  shapes <- vapply(x$group_blocks, function(block) c(block$hyper, shape = Inf)[["shape"]], 0)
+  structure(stats::setNames(list(matrix), x$group$name), shape = min(shapes),
+            class = "bsvm_varcorr")
 }
 
 #' @param row.names,optional Not used; arguments of the generic.
@@ -66,6 +71,8 @@ print.bsvm_varcorr <- function(x, digits = max(3L, getOption("digits") - 2L), ..
   print(shown, row.names = FALSE, right = FALSE)
   if (any(is.infinite(table$vcov))) {
     cat("Too few levels for a finite posterior mean of a variance (inverse-gamma shape <= 1).\n")
+  } else if (attr(x, "shape") < 2) {
+    cat("Few levels: the mean of a variance is unreliable (inverse-gamma shape below 2).\n")
   }
   invisible(x)
 }

@@ -2,9 +2,9 @@
 #'
 #' @details
 #' Both are those of the posterior the engine found, on the scale of the predictors as given. With
-#' `engine_vb()` that is a Gaussian approximation to the posterior under a pseudo-likelihood, and
-#' intervals are too narrow: read them as a ranking of what the data say more and less about, not
-#' as confidence intervals (see [summary.bsvm()]).
+#' `engine_vb()` that is a Gaussian approximation to a pseudo-posterior (the posterior under a
+#' pseudo-likelihood), and the intervals of `confint()` are too narrow: read them as a ranking of
+#' what the data say more and less about, not as confidence intervals (see [summary.bsvm()]).
 #'
 #' With more penalised columns than rows the covariance is assembled only here; `confint()` and
 #' `summary()` need its diagonal alone.
