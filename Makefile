@@ -1,0 +1,64 @@
+# The newcomer's door: each of these starts from R and g++ and installs what else is missing.
+#
+#   make demo      the toenail trial: a fit, its summary, a comparison and its picture
+#   make test      every test; the last line is "N passed, N failed, N skipped"
+#   make check     R CMD check --as-cran on the built package
+#   make bench     time and accuracy beside other packages
+#   make document  writes man/, NAMESPACE and the Rcpp glue anew
+#   make install   the package into your own R library
+
+VERSION := $(shell sed -n 's/^Version: *//p' DESCRIPTION)
+TARBALL := _build/bsvm_$(VERSION).tar.gz
+CODE := DESCRIPTION NAMESPACE $(shell find R src man inst ! -name '*.o' ! -name '*.so')
+SOURCES := $(CODE) .Rbuildignore $(shell find demo tests/testthat tests/testthat.R -type f)
+UNPACKED := _build/bsvm
+PICTURE := toenail.png
+
+export R_MAKEVARS_USER := $(CURDIR)/tools/Makevars
+QUIETLY := MAKEFLAGS="-s -j$(shell nproc)"
+
+.NOTPARALLEL:
+.PHONY: help demo test check bench document install
+
+help:
+	@sed -n '3,8s/^# *//p' Makefile
+
+demo: setup-demo install
+	@Rscript demo/toenail.R $(PICTURE)
+
+test: setup-test _build/library/bsvm/DESCRIPTION
+	@sh tools/test.sh
+
+check: setup-test $(TARBALL)
+	@Rscript tools/check.R $(TARBALL)
+
+bench: setup-bench install
+	@Rscript bench/run.R
+
+document: setup-document
+	@Rscript tools/document.R
+
+# R puts it into the first library of .libPaths(): yours.
+install: setup-package $(UNPACKED)/DESCRIPTION
+	@$(QUIETLY) R CMD INSTALL $(UNPACKED)
+
+setup-%:
+	@Rscript tools/setup.R $*
+
+$(TARBALL): $(SOURCES)
+	@mkdir -p _build
+	@cd _build && R CMD build --no-build-vignettes ..
+
+# Unpacked anew whenever the code changes, so objects are compiled once and never stale.
+$(UNPACKED)/DESCRIPTION: $(CODE) | $(TARBALL)
+	@rm -rf $(UNPACKED)
+	@tar -C _build -xzmf $(TARBALL)
+
+# The tests' own library, so that they never meet another copy of the package.
+_build/library/bsvm/DESCRIPTION: $(UNPACKED)/DESCRIPTION
+	@mkdir -p _build/library
+	@$(QUIETLY) R CMD INSTALL --library=_build/library $(UNPACKED)
+
+man/figures/README-toenail.png: $(PICTURE)
+	@mkdir -p man/figures
+	cp $(PICTURE) $@

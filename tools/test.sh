@@ -1,0 +1,54 @@
+#!/bin/sh
+# Runs every test and closes with one line: N passed, N failed, N skipped.
+# Counted are the test cases of the core's two programs and the expectations of testthat.
+
+logs=_build/logs
+rm -rf $logs
+mkdir -p $logs
+
+run() {  # run <log> <command ...>: shows the output and keeps it
+  log=$logs/$1.log
+  shift
+  { "$@" 2>&1; printf '\nexit status %s\n' $?; } </dev/null | tee "$log"
+}
+
+# A program that fails without saying how many, or without a closing line, is one failure.
+count() {
+  awk '
+    /^\[doctest\] test cases:|^\[testthat\]/ {
+      closed = 1
+      for (i = 2; i <= NF; i++) {
+        if ($i == "passed") passed += $(i - 1)
+        if ($i == "failed") here += $(i - 1)
+        if ($i == "skipped") skipped += $(i - 1)
+      }
+    }
+    /^exit status / {
+      if (here == 0 && ($3 != 0 || !closed)) here = 1
+      failed += here; here = 0; closed = 0
+    }
+    END {
+      printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+      exit failed > 0
+    }' "$@"
+}
+
+jobs=$(nproc)
+R_LIBS="$PWD/_build/library:$(Rscript -e 'cat(.libPaths(), sep = ":")')"
+export R_LIBS
+
+# One of the core's tests is on real data, which R has and C++ reads.
+export BSVM_TOENAIL="$PWD/_build/toenail.csv"
+Rscript -e 'with(HSAUR3::toenail, write.csv(
+  data.frame(patient = patientID, month = time, terbinafine = as.integer(treatment) - 1L,
+             y = as.integer(outcome) - 1L),
+  Sys.getenv("BSVM_TOENAIL"), row.names = FALSE, quote = FALSE))'
+
+run core-plain make --no-print-directory -j"$jobs" -C tests/core plain
+run core-sanitized make --no-print-directory -j"$jobs" -C tests/core sanitized
+
+# The test that adds a prior compiles it beside the objects of the unpacked package.
+NOT_CRAN=true BSVM_SOURCE="$PWD/_build/bsvm" MAKEFLAGS="-j$jobs" run testthat Rscript tools/testthat.R
+
+echo
+count $logs/core-plain.log $logs/core-sanitized.log $logs/testthat.log
