@@ -58,7 +58,3 @@ $(UNPACKED)/DESCRIPTION: $(CODE) | $(TARBALL)
 _build/library/bsvm/DESCRIPTION: $(UNPACKED)/DESCRIPTION
 	@mkdir -p _build/library
 	@$(QUIETLY) R CMD INSTALL --library=_build/library $(UNPACKED)
-
-man/figures/README-toenail.png: $(PICTURE)
-	@mkdir -p man/figures
-	cp $(PICTURE) $@
