@@ -18,6 +18,9 @@
 #' *Bayesian Analysis*, 6, 1-23.
 #' @useDynLib bsvm, .registration = TRUE
 #' @importFrom Rcpp evalCpp
-#' @importFrom stats na.fail
+#' @importFrom stats anova coef confint fitted formula logLik model.frame model.matrix na.fail nobs
+#' @importFrom stats predict residuals terms update vcov weights
 #' @keywords internal
-"_PACKAGE"
+#' @docType package
+#' @name bsvm-package
+NULL

@@ -1,4 +1,4 @@
-#include "r_convert.hpp"
+#include "r_convert.h"
 
 #include <algorithm>
 

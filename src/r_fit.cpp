@@ -1,7 +1,7 @@
 #include "core/engine/coefficients.hpp"
 #include "core/rows/memory_source.hpp"
-#include "r_convert.hpp"
-#include "r_host.hpp"
+#include "r_convert.h"
+#include "r_host.h"
 
 using Rcpp::_;
 using Rcpp::as;

@@ -1,4 +1,4 @@
-#include "r_convert.hpp"
+#include "r_convert.h"
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_registry() {

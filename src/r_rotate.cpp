@@ -1,5 +1,5 @@
 #include "core/linalg/rotate.hpp"
-#include "r_convert.hpp"
+#include "r_convert.h"
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_rotate(Rcpp::NumericMatrix x, Rcpp::NumericVector center,

@@ -156,15 +156,4 @@ class VariationalBayes : public Engine {
 const Register<Engine, VariationalBayes> entry("vb");
 
 }  // namespace
-
-const char* name_of(Termination end) {
-  switch (end) {
-    case Termination::converged: return "converged";
-    case Termination::pass_limit: return "pass_limit";
-    case Termination::interrupted: return "interrupted";
-    case Termination::stalled: return "stalled";
-  }
-  return "";
-}
-
 }  // namespace bsvm
