@@ -136,9 +136,8 @@ as_twin_q <- function(result, model) {
   variances <- Map(function(block, report) {
     if (block$prior == "normal") return(list(inverse = report[["inverse_mean"]]))
     q <- list(variance = report[c("shape", "scale")], inverse = report[["inverse_mean"]])
-    a <- block$parameters
     if (block$prior == "half_t") {
-      q$aux <- c(shape = (a[["df"]] + 1) / 2, scale = a[["df"]] * q$inverse + a[["scale"]]^-2)
+      q$aux <- c(shape = report[["aux_shape"]], scale = report[["aux_scale"]])
     }
     q
   }, model$blocks, reports)

@@ -135,7 +135,8 @@ double Coefficients::relative_change(const State& state, const Mat& next, Host& 
   return 0.5 * sum;
 }
 
-void Coefficients::update_priors(State& state, const Mat& group_moments) const {
+void Coefficients::update_priors(State& state, const Mat& group_moments,
+                                 double reach) const {
   const Vec square = (state.inverse_factor().colwise().squaredNorm().transpose() +
                       state.mean().cwiseAbs2())
                          .cwiseProduct(unit_.cwiseAbs2());
@@ -147,7 +148,10 @@ void Coefficients::update_priors(State& state, const Mat& group_moments) const {
   const auto update = [&](const Vec& from, Index replicates) {
     return [&, replicates](const PriorSlot& slot, Index start, Index size) {
       const Moments moments{gather(from, slot.columns), count(slot, replicates), slot.unseen};
+      auto own = hyper.segment(start, size).array();
+      const Arr before = own;
       slot.prior->update(moments, hyper.segment(start, size));
+      if (reach != 1) own *= (own / before).pow(reach - 1);
       value += slot.prior->value(moments, hyper.segment(start, size));
     };
   };

@@ -35,7 +35,8 @@ class Coefficients {
 
   // The best q of the hyper-parameters given the coefficients' second moments
   // (the groups' are `group_moments`, from settle()), and the bound less the rows' share.
-  void update_priors(State& state, const Mat& group_moments) const;
+  // The step to it, in their logarithms, is taken `reach` times as far.
+  void update_priors(State& state, const Mat& group_moments, double reach) const;
 
   OutsideMoments outside(const Result& result) const;
 

@@ -54,7 +54,8 @@ class HalfT : public Prior {
     const double mean = hyper[0] > 1 ? hyper[1] / (hyper[0] - 1)
                                      : std::numeric_limits<double>::infinity();
     return {{"shape", hyper[0]}, {"scale", hyper[1]},
-            {"inverse_mean", hyper[0] / hyper[1]}, {"mean", mean}};
+            {"inverse_mean", hyper[0] / hyper[1]}, {"mean", mean},
+            {"aux_shape", hyper[2]}, {"aux_scale", hyper[3]}};  // of q(a)
   }
 
  private:

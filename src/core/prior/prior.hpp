@@ -15,7 +15,8 @@ struct Moments {
 
 // A prior on a block of coefficients, b_j ~ N(0, variance_j) given
 // hyper-parameters of its own. All it keeps between passes is `hyper`, the
-// parameters of their q, a slice of the State; the object itself is immutable.
+// parameters of their q, positive numbers in a slice of the State; the object itself
+// is immutable.
 class Prior {
  public:
   virtual ~Prior() = default;
