@@ -44,11 +44,24 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_sample
+Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
+RcppExport SEXP _bsvm_core_sample(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sample(problem, model, options));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 3},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
+    {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},
     {NULL, NULL, 0}
 };
 

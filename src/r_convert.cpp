@@ -3,6 +3,11 @@
 #include <algorithm>
 
 #include "core/block/dense.hpp"
+#include "core/rows/memory_source.hpp"
+#if __has_include("core/rows/sparse_source.hpp")
+#include "core/rows/sparse_source.hpp"
+#define BSVM_SPARSE
+#endif
 
 using Rcpp::as;
 using Rcpp::List;
@@ -43,6 +48,44 @@ void take_groups(const List& problem, bsvm::Problem& out) {
       new bsvm::DenseBlock(REAL(z), out.n, bsvm::Vec::Zero(q), bsvm::Vec::Ones(q)));
 }
 
+bool has(const List& list, const char* name) {
+  return list.containsElementNamed(name) && !Rf_isNull(list[name]);
+}
+
+// An integer vector of the list; never a copy.
+const int* integers(const List& list, const char* name, R_xlen_t length) {
+  SEXP x = list[name];
+  require(TYPEOF(x) == INTSXP && Rf_xlength(x) == length, name, "an integer vector");
+  return INTEGER(x);
+}
+
+void take_sparse(const List& sparse, bsvm::Problem& out) {
+  const std::vector<int> levels = as<std::vector<int>>(sparse["levels"]),
+                         effects = as<std::vector<int>>(sparse["effects"]);
+  require(levels.size() == effects.size(), "sparse", "one number of effects a term");
+  for (size_t t = 0; t < levels.size(); ++t) {
+    require(levels[t] >= 1 && effects[t] >= 1, "sparse", "terms of one level at least");
+    out.sparse.terms.push_back({levels[t], effects[t]});
+    out.sparse.columns += bsvm::Index{levels[t]} * effects[t];
+  }
+  out.sparse.start = integers(sparse, "p", out.sparse.columns + 1);
+  const R_xlen_t size = out.sparse.start[out.sparse.columns];
+  out.sparse.row = integers(sparse, "i", size);
+  SEXP x = sparse["x"];
+  require(TYPEOF(x) == REALSXP && Rf_xlength(x) == size, "sparse", "given by doubles");
+  out.sparse.value = REAL(x);
+}
+
+// How many levels the term of these effects has.
+bsvm::Index levels_of(const bsvm::Problem& problem, bsvm::Index effect) {
+  if (problem.multipliers) return problem.groups;
+  for (const bsvm::SparseTerm& term : problem.sparse.terms) {
+    if (effect < term.effects) return term.levels;
+    effect -= term.effects;
+  }
+  return 0;
+}
+
 bsvm::PriorSlot to_slot(const List& block) {
   bsvm::PriorSlot slot;
   const std::string name = as<std::string>(block["prior"]);
@@ -53,6 +96,21 @@ bsvm::PriorSlot to_slot(const List& block) {
 }
 
 }  // namespace
+
+std::unique_ptr<bsvm::DrawSource> make_source(const bsvm::Problem& problem, bsvm::Use use,
+                                             int threads) {
+  std::unique_ptr<bsvm::DrawSource> out;
+#ifdef BSVM_SPARSE
+  if (problem.sparse.columns > 0) out.reset(new bsvm::SparseSource(problem, use, threads));
+  else
+#endif
+  out.reset(new bsvm::MemorySource(problem, use, threads));
+  return out;
+}
+
+NumericVector to_numeric(const bsvm::Vec& x) {
+  return NumericVector(x.data(), x.data() + x.size());
+}
 
 bsvm::Vec to_vec(const NumericVector& x) {
   return Eigen::Map<const bsvm::Vec>(x.begin(), x.size());
@@ -95,13 +153,17 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
       to_vec(problem["scale"]).tail(x.ncol())));
   out.groups = as<int>(problem["n_groups"]);
   if (out.groups > 0) take_groups(problem, out);
+  if (has(problem, "sparse")) take_sparse(problem["sparse"], out);
   const List likelihood = model["likelihood"];
   const std::string name = as<std::string>(likelihood["name"]);
   out.likelihood = bsvm::Registry<bsvm::Likelihood>::make(
       name, to_params(name, likelihood["parameters"]));
   for (const List block : as<List>(model["blocks"])) out.priors.push_back(to_slot(block));
-  for (const List block : as<List>(model["group_blocks"]))
+  for (const List block : as<List>(model["group_blocks"])) {
     out.group_priors.push_back(to_slot(block));
+    bsvm::PriorSlot& slot = out.group_priors.back();
+    if (!slot.columns.empty()) slot.levels = levels_of(out, slot.columns[0]);
+  }
   bsvm::check(out);
   return out;
 }

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "core/engine/engine.hpp"
+#include "core/engine/sampler.hpp"
+#include "core/rows/row_source.hpp"
 
 // Between R's lists and the core's types. Nothing here outlives a call.
 
@@ -13,7 +15,12 @@ bsvm::Params to_params(const std::string& component, SEXP numbers);
 // and unchanged while it is used.
 bsvm::Problem to_problem(const Rcpp::List& problem, const Rcpp::List& model);
 
+// Where the problem's rows are: eliminating one grouping factor, or with sparse columns.
+std::unique_ptr<bsvm::DrawSource> make_source(const bsvm::Problem& problem, bsvm::Use use,
+                                             int threads);
+
 bsvm::Vec to_vec(const Rcpp::NumericVector& x);
+Rcpp::NumericVector to_numeric(const bsvm::Vec& x);
 
 // An R array of these dimensions.
 Rcpp::NumericVector to_array(const bsvm::Mat& values, const std::vector<bsvm::Index>& dim);

@@ -1,5 +1,4 @@
 #include "core/engine/coefficients.hpp"
-#include "core/rows/memory_source.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 
@@ -35,23 +34,48 @@ List reports(const std::vector<bsvm::PriorSlot>& priors, const bsvm::State& stat
   return out;
 }
 
+// The leading columns of the sparse factor and the root's inverse.
+List sparse_factor(const bsvm::SparseFactor& factor, const bsvm::State& state) {
+  const bsvm::Index root = state.layout.p;
+  return List::create(
+      _["order"] = Rcpp::wrap(factor.order), _["p"] = Rcpp::wrap(factor.start),
+      _["i"] = Rcpp::wrap(factor.row), _["x"] = Rcpp::wrap(factor.value),
+      _["n_leading"] = static_cast<int>(factor.leading),
+      _["root"] = to_array(state.inverse_factor(), {root, root}));
+}
+
+// Moments of the group effects: conditional on the rest, or with the factor.
+List group_posterior(const bsvm::Problem& problem, const bsvm::GroupPosterior& groups,
+                     const bsvm::State& state) {
+  const bsvm::Index p = problem.columns(), q = problem.effects(), m = problem.groups;
+  if (problem.sparse.columns > 0)
+    return List::create(_["effects"] = to_numeric(groups.effect),
+                        _["effects_sd"] = to_numeric(groups.effect_sd),
+                        _["factor"] = sparse_factor(groups.factor, state));
+  return List::create(_["group_mean"] = to_array(groups.mean, {q, m}),
+                      _["group_precision"] = to_array(groups.precision, {q, q, m}),
+                      _["group_regression"] = to_array(groups.regression, {q, p, m}));
+}
+
+List join(const List& a, const List& b) {
+  return Rcpp::Function("c", R_BaseEnv)(a, b);
+}
+
 List package(const bsvm::Problem& problem, const bsvm::Result& result) {
   if (!result.state.begun())
     signal_core_error("bsvm_core_interrupted", "Interrupted before the first pass ended.", "");
-  const bsvm::OutsideMoments outside = bsvm::Coefficients(problem).outside(result);
-  const bsvm::Index p = problem.columns(), q = problem.effects(), m = problem.groups;
+  const bsvm::Index p = problem.columns();
+  const bsvm::OutsideMoments outside =
+      bsvm::Coefficients(problem, result.state.layout.p - p).outside(result);
   bsvm::Index start = 0;
   const List hyper = reports(problem.priors, result.state, start);
   const List group_hyper = reports(problem.group_priors, result.state, start);
-  return List::create(
-      _["mean"] = NumericVector(outside.mean.data(), outside.mean.data() + p),
-      _["covariance"] = to_array(outside.covariance, {p, p}),
-      _["group_mean"] = to_array(outside.groups.mean, {q, m}),
-      _["group_precision"] = to_array(outside.groups.precision, {q, q, m}),
-      _["group_regression"] = to_array(outside.groups.regression, {q, p, m}),
+  const List common = List::create(
+      _["mean"] = to_numeric(outside.mean), _["covariance"] = to_array(outside.covariance, {p, p}),
       _["hyper"] = hyper, _["group_hyper"] = group_hyper, _["bound"] = result.bound,
       _["trace"] = trace_matrix(result.trace), _["passes"] = static_cast<int>(result.trace.size()),
       _["gradient"] = result.gradient, _["termination"] = name_of(result.end));
+  return join(common, group_posterior(problem, outside.groups, result.state));
 }
 
 }  // namespace
@@ -69,7 +93,7 @@ Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
     run.max_passes = as<int>(options["max_passes"]);
     if (!Rf_isNull(options["start"])) run.start = to_vec(options["start"]);
     RHost host(as<bool>(options["verbose"]));
-    bsvm::MemorySource rows(data, engine->use(), as<int>(options["threads"]));
-    return package(data, engine->run(data, rows, run, host));
+    const auto rows = make_source(data, engine->use(), as<int>(options["threads"]));
+    return package(data, engine->run(data, *rows, run, host));
   });
 }

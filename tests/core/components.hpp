@@ -10,10 +10,11 @@ namespace bsvm_test {
 
 // Makes a registered component although its parameters are unknown here: what it
 // misses is given a number, and one if it will not have another. So a component
-// that was added meets the contract tests without being listed anywhere.
+// that was added meets the contract tests without being listed anywhere. It is made with
+// `numbers` to begin with: those it has no use for do no harm.
 template <class Component>
-std::unique_ptr<Component> make_any(const std::string& name, double value = 0.8) {
-  std::map<std::string, double> numbers;
+std::unique_ptr<Component> make_any(const std::string& name, double value = 0.8,
+                                    std::map<std::string, double> numbers = {}) {
   for (;;) {
     try {
       return bsvm::Registry<Component>::make(name, bsvm::Params(name, numbers));
@@ -25,5 +26,9 @@ std::unique_ptr<Component> make_any(const std::string& name, double value = 0.8)
     }
   }
 }
+
+// What makes a prior that can be joint one on two effects.
+inline const std::map<std::string, double> kTwoEffects{
+    {"effects", 2}, {"df", 3.5}, {"scale_2_1", 0.2}};
 
 }  // namespace bsvm_test

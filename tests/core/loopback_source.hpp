@@ -106,6 +106,12 @@ class RowsOf : public Block {
     for (Index i = 0; i < r; ++i) there[i] = rows_[rows[i]];
     all_.fill(there.data(), r, state, out);
   }
+  void column(Index j, const int* rows, Index r, const State& state,
+              double* out) const override {
+    std::vector<int> there(r);
+    for (Index i = 0; i < r; ++i) there[i] = rows_[rows[i]];
+    all_.column(j, there.data(), r, state, out);
+  }
 
  private:
   const Block& all_;
@@ -185,8 +191,11 @@ class SplitSource : public RowSource {
       out << left, right;
       return out;
     };
-    return {beside(a.mean, b.mean), beside(a.precision, b.precision),
-            beside(a.regression, b.regression)};
+    GroupPosterior out;
+    out.mean = beside(a.mean, b.mean);
+    out.precision = beside(a.precision, b.precision);
+    out.regression = beside(a.regression, b.regression);
+    return out;
   }
 
  private:

@@ -8,20 +8,20 @@
 
 namespace bsvm_test {
 
-double Draws::uniform() {
+double Noise::uniform() {
   std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
   return (static_cast<double>((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
 }
 
-double Draws::normal() {
+double Noise::normal() {
   double sum = -6;
   for (int k = 0; k < 12; ++k) sum += uniform();
   return sum;
 }
 
-Vec Draws::normals(Index n) {
+Vec Noise::normals(Index n) {
   Vec out(n);
   for (Index i = 0; i < n; ++i) out[i] = normal();
   return out;
@@ -30,7 +30,7 @@ Vec Draws::normals(Index n) {
 namespace {
 
 // (n, columns): one, then predictors of different centre and scale.
-Mat predictors(Index n, Index columns, Draws& draws) {
+Mat predictors(Index n, Index columns, Noise& draws) {
   Mat x(n, columns);
   for (Index j = 0; j < columns; ++j) {
     x.col(j) = draws.normals(n) * (0.5 + static_cast<double>(j));
@@ -40,7 +40,7 @@ Mat predictors(Index n, Index columns, Draws& draws) {
   return x;
 }
 
-std::vector<int> groups_of_rows(const Shape& shape, Draws& draws) {
+std::vector<int> groups_of_rows(const Shape& shape, Noise& draws) {
   std::vector<int> group(shape.n);
   for (Index i = 0; i < shape.n; ++i)
     group[i] = static_cast<int>(i == 0 ? 1 : i <= shape.large ? 2 : 3 + draws.below(shape.groups - 3));
@@ -58,7 +58,7 @@ void standardise(Data& data) {
 }
 
 // Labels that depend on the design, the group and chance.
-void label(Data& data, Draws& draws) {
+void label(Data& data, Noise& draws) {
   const Index n = data.shape.n;
   const Vec noise = draws.normals(n), level = draws.normals(data.shape.groups + 1);
   data.y.resize(n);
@@ -80,7 +80,7 @@ Mat Data::design() const {
 }
 
 Data simulate(const Shape& shape) {
-  Draws draws(shape.seed);
+  Noise draws(shape.seed);
   Data data;
   data.shape = shape;
   data.x = predictors(shape.n, shape.p, draws);
@@ -131,7 +131,10 @@ Problem to_problem(const Data& data, const std::vector<PriorSpec>& priors,
   }
   out.likelihood = Registry<Likelihood>::make("hinge", Params());
   for (const PriorSpec& spec : priors) out.priors.push_back(to_slot(spec));
-  for (const PriorSpec& spec : group_priors) out.group_priors.push_back(to_slot(spec));
+  for (const PriorSpec& spec : group_priors) {
+    out.group_priors.push_back(to_slot(spec));
+    out.group_priors.back().levels = shape.groups;
+  }
   return out;
 }
 

@@ -11,9 +11,9 @@ namespace bsvm_test {
 using namespace bsvm;
 
 // SplitMix64, since the standard library's distributions differ between platforms.
-class Draws {
+class Noise {
  public:
-  explicit Draws(std::uint64_t seed) : state_(seed) {}
+  explicit Noise(std::uint64_t seed) : state_(seed) {}
   double uniform();  // in (0, 1)
   double normal();   // by twelve uniforms
   Index below(Index n) { return static_cast<Index>(uniform() * static_cast<double>(n)); }

@@ -92,7 +92,7 @@ TEST_CASE("with acceleration a pass that lowers the bound is taken back") {
 TEST_CASE("twenty starts end in one place") {
   const Data data = simulate(shapes()[3]);
   const Fit expected = fit(usual_problem(data));
-  Draws draws(21);
+  Noise draws(21);
   for (int k = 0; k < 20; ++k) {
     Options options = exact_options();
     options.start = 5 * draws.normals(4);

@@ -70,7 +70,7 @@ TEST_CASE("likelihood: slope, weight and curvature are derivatives of value") {
 TEST_CASE("likelihood: the bound is concave in the mean and the standard deviation") {
   each_use([](const Likelihood& likelihood, Use use) {
     if (use != Use::augmented && use != Use::expected) return;
-    Draws draws(13);
+    Noise draws(13);
     for (int k = 0; k < 500; ++k) {
       const double m[] = {4 * draws.normal(), 4 * draws.normal()};
       const double s[] = {5 * draws.uniform(), 5 * draws.uniform()};
@@ -132,7 +132,7 @@ TEST_CASE("likelihood: a use that is not supported is refused") {
 
 TEST_CASE("likelihood: rows of a block do not know of each other") {
   each_use([](const Likelihood& likelihood, Use use) {
-    const Vec draws = Draws(14).normals(40);
+    const Vec draws = Noise(14).normals(40);
     const Arr y = draws.array().sign(), m = draws.reverse().array(), v = draws.array().square();
     RowTerms out;
     out.resize(40);

@@ -12,7 +12,7 @@ using namespace bsvm_test;
 namespace {
 
 Mat positive_definite(Index p) {
-  Draws draws(8);
+  Noise draws(8);
   Mat root(p, p);
   for (Index j = 0; j < p; ++j) root.col(j) = draws.normals(p);
   Mat out = Mat::Identity(p, p) * static_cast<double>(p);

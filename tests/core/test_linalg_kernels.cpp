@@ -11,7 +11,7 @@ const Index kColumns[] = {0, 1, 3, 4, 5, 8, 13, 57};
 const Index kRows[] = {1, 2, 4, 7, 256};
 
 Mat made_up(Index p, Index r, std::uint64_t seed) {
-  Draws draws(seed);
+  Noise draws(seed);
   Mat out(p, r);
   for (Index j = 0; j < r; ++j) out.col(j) = draws.normals(p);
   return out;
@@ -25,7 +25,7 @@ std::vector<double> packed(const Mat& c, const double* factor = nullptr) {
 
 void check_gram(const Kernels& use, Index p, Index r) {
   const Mat c = made_up(p, r, 4);
-  const Vec omega = Draws(5).normals(r).cwiseAbs();
+  const Vec omega = Noise(5).normals(r).cwiseAbs();
   Mat sum = Mat::Constant(p, p, 0.5);
   use.gram(packed(c).data(), packed(c, omega.data()).data(), p, r, sum.data());
   const MatL wide = c.cast<Real>();

@@ -8,7 +8,7 @@ using namespace bsvm_test;
 namespace {
 
 Mat made_up(Index n, Index m) {
-  Draws draws(9);
+  Noise draws(9);
   Mat out(n, m);
   for (Index j = 0; j < m; ++j) out.col(j) = draws.normals(n);
   return out;

@@ -10,7 +10,7 @@ using namespace bsvm_test;
 namespace {
 
 Mat made_up(Index p, Index q, std::uint64_t seed) {
-  Draws draws(seed);
+  Noise draws(seed);
   Mat out(p, q);
   for (Index j = 0; j < q; ++j) out.col(j) = draws.normals(p);
   return out;

@@ -13,10 +13,14 @@ class Separate : public Prior {
   bool exchangeable() const override { return false; }
   Index hyper_size(Index) const override { return 0; }
   void start(const Moments&, VecRef) const override {}
-  void update(const Moments&, VecRef) const override {}
+  void update(const Moments&, double, VecRef) const override {}
+  void draw(const Moments&, Draws&, VecRef) const override {}
   void precision(ConstVecRef, VecRef out) const override { out.setOnes(); }
   double value(const Moments&, ConstVecRef) const override { return 0; }
+  double log_scaled(const Moments&, ConstVecRef, double) const override { return 0; }
+  void scale(VecRef, double) const override {}
   NamedNumbers report(ConstVecRef) const override { return {}; }
+  NamedNumbers drawn(ConstVecRef) const override { return {}; }
 };
 
 const Data& data() {
@@ -71,6 +75,28 @@ TEST_CASE("group effects and unseen coefficients need one variance for all") {
   problem.priors[1].prior.reset(new Separate);
   CHECK(refused_argument(problem) == "");
   problem.priors[1].unseen = 4;
+  CHECK(refused_argument(problem) == "prior");
+}
+
+TEST_CASE("a joint prior is for the effects of one factor") {
+  const auto joint = [](double effects) {
+    return Registry<Prior>::make(
+        "inverse_wishart",
+        Params("inverse_wishart", {{"effects", effects}, {"df", 3.0}, {"scale_1_1", 1.0},
+                                   {"scale_2_1", 0.0}, {"scale_2_2", 1.0}}));
+  };
+  Problem problem = usual_problem(data());
+  problem.group_priors.resize(1);
+  problem.group_priors[0].prior = joint(2);
+  problem.group_priors[0].columns = {0, 1};
+  CHECK(refused_argument(problem) == "");
+  problem.group_priors[0].levels = 3;
+  CHECK(refused_argument(problem) == "group_blocks");
+  problem = usual_problem(data());
+  problem.group_priors[0].prior = joint(2);
+  CHECK(refused_argument(problem) == "prior");
+  problem = usual_problem(data());
+  problem.priors[1].prior = joint(2);
   CHECK(refused_argument(problem) == "prior");
 }
 

@@ -37,7 +37,7 @@ Real best_bound(const Prior& prior) {
     for (double sd = 0.05; sd < 3; sd *= 1.2) {
       const Moments moments{Vec::Constant(1, mean * mean + sd * sd), 1, 0};
       prior.start(moments, hyper);
-      prior.update(moments, hyper);
+      prior.update(moments, 1, hyper);
       const Real row = mean - 1 - std::sqrt((1 - mean) * (1 - mean) + sd * sd);
       best = std::max(best, row + prior.value(moments, hyper) + 0.5L * (1 + std::log(2 * kPi)) +
                                 std::log(sd));

@@ -35,10 +35,10 @@ size_t longest_message(Index groups) {
 
 TEST_CASE("State and RowSums survive a trip through bytes") {
   State state(Layout{2, 1, 3});
-  state.x = Draws(1).normals(state.x.size());
+  state.x = Noise(1).normals(state.x.size());
   CHECK(same_bits(state_from(to_bytes(state)).x, state.x));
   RowSums sums(3);
-  sums.x = Draws(2).normals(sums.x.size());
+  sums.x = Noise(2).normals(sums.x.size());
   CHECK(same_bits(sums_from(to_bytes(sums)).x, sums.x));
 }
 

@@ -12,10 +12,17 @@ class Block {
   virtual ~Block() = default;
   virtual Index columns() const = 0;
 
+  // Does what it fills depend on the State?
+  virtual bool varies() const { return false; }
+
   // Column i of `out` (columns, r) becomes row rows[i] of the block. `out` may
   // be strided; entries are finite.
   virtual void fill(const int* rows, Index r, const State& state,
                     Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const = 0;
+
+  // Column j of the block for these rows: a row of what fill() writes.
+  virtual void column(Index j, const int* rows, Index r, const State& state,
+                      double* out) const = 0;
 
   // (columns) powers of two: a coefficient on the outside is the inside one
   // times its unit. They keep columns of any magnitude near one inside, and all

@@ -39,4 +39,9 @@ void DenseBlock::fill(const int* rows, Index r, const State&,
   }
 }
 
+void DenseBlock::column(Index j, const int* rows, Index r, const State&, double* out) const {
+  const double* column = x_ + j * n_;
+  for (Index i = 0; i < r; ++i) out[i] = (column[rows[i]] - center_[j]) * factor_[j];
+}
+
 }  // namespace bsvm

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "block.hpp"
 
 namespace bsvm {
@@ -14,6 +16,8 @@ class DenseBlock : public Block {
   const Vec& unit() const override { return unit_; }
   void fill(const int* rows, Index r, const State& state,
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override;
+  void column(Index j, const int* rows, Index r, const State& state,
+              double* out) const override;
 
  private:
   const double* x_;
@@ -29,6 +33,9 @@ class OnesBlock : public Block {
   void fill(const int*, Index, const State&,
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
     for (Index i = 0; i < out.cols(); ++i) out.data()[i * out.outerStride()] = 1;
+  }
+  void column(Index, const int*, Index r, const State&, double* out) const override {
+    std::fill(out, out + r, 1.0);
   }
 
  private:

@@ -10,94 +10,105 @@ namespace bsvm {
 
 namespace {
 
-Vec gather(const Vec& from, const std::vector<Index>& at) {
-  Vec out(at.size());
-  for (size_t k = 0; k < at.size(); ++k) out[k] = from[at[k]];
-  return out;
+[[noreturn]] void refuse_sums() {
+  throw NumericalFailure(
+      "A sum over the rows became infinite or undefined. Check the scale of "
+      "predictors, offset and weights.");
 }
 
-// How many coefficients a slot speaks of: columns, or the levels of a group.
-double count(const PriorSlot& slot, Index replicates) {
-  return static_cast<double>(slot.columns.size() * replicates) + slot.unseen;
-}
-
-// visit(slot, its hyper-parameters) over priors in order; returns the next offset.
-template <class Visit>
-Index each_prior(const std::vector<PriorSlot>& priors, Index start, Visit visit) {
-  for (const PriorSlot& slot : priors) {
-    const Index size = slot.prior->hyper_size(static_cast<Index>(slot.columns.size()));
-    visit(slot, start, size);
-    start += size;
-  }
-  return start;
+[[noreturn]] void refuse_precision() {
+  throw NumericalFailure(
+      "The posterior precision of the coefficients is not positive definite to "
+      "working accuracy. Rescale or standardise the predictors, drop columns that "
+      "repeat others, or give the coefficients a tighter prior.");
 }
 
 }  // namespace
 
-Coefficients::Coefficients(const Problem& problem) : problem_(problem) {
-  layout_.p = problem.columns();
-  layout_.q = problem.effects();
-  unit_.resize(layout_.p);
-  Index first = 0;
+Coefficients::Coefficients(const Problem& problem, Index extra)
+    : problem_(problem), extra_(extra), unit_(Vec::Ones(extra + problem.columns())),
+      group_unit_(Vec::Ones(problem.effects())) {
+  Index first = extra;
   for (const auto& block : problem.blocks) {
     unit_.segment(first, block->columns()) = block->unit();
     first += block->columns();
   }
   if (problem.multipliers) group_unit_ = problem.multipliers->unit();
-  const auto nothing = [](const PriorSlot&, Index, Index) {};
-  layout_.hyper = each_prior(problem.group_priors,
-                             each_prior(problem.priors, 0, nothing), nothing);
+  layout_.p = unit_.size();
+  layout_.q = problem.effects();
+  for (const bool group : {false, true})
+    for (const PriorSlot& slot : group ? problem.group_priors : problem.priors) {
+      const Index size = slot.prior->hyper_size(static_cast<Index>(slot.columns.size()));
+      parts_.push_back({slot, group, layout_.hyper, size});
+      layout_.hyper += size;
+    }
 }
 
 State Coefficients::start(ConstVecRef mean) const {
   State state(layout_);
-  if (mean.size() > 0) state.mean() = mean.cwiseQuotient(unit_);
+  if (mean.size() > 0) state.mean().tail(mean.size()) = mean.cwiseQuotient(unit_.tail(mean.size()));
   state.damping() = 1;
-  auto hyper = state.hyper();
-  const auto begin = [&](Index replicates) {
-    return [&hyper, replicates](const PriorSlot& slot, Index start, Index size) {
-      Moments shape;
-      shape.count = count(slot, replicates);
-      shape.unseen = slot.unseen;
-      slot.prior->start(shape, hyper.segment(start, size));
-    };
-  };
-  const Index next = each_prior(problem_.priors, 0, begin(1));
-  each_prior(problem_.group_priors, next, begin(problem_.groups));
+  for (const PriorPart& part : parts_) {
+    Moments shape;
+    shape.count = part.count();
+    shape.unseen = part.slot.unseen;
+    part.slot.prior->start(shape, hyper(state, part));
+  }
   refresh_group_prior(state);
   return state;
 }
 
 Vec Coefficients::precision(const State& state) const {
   Vec out = Vec::Zero(layout_.p);
-  each_prior(problem_.priors, 0, [&](const PriorSlot& slot, Index start, Index size) {
-    Vec own(slot.columns.size());
-    slot.prior->precision(state.hyper().segment(start, size), own);
-    for (size_t k = 0; k < slot.columns.size(); ++k) {
-      const Index j = slot.columns[k];
+  for (const PriorPart& part : parts_) {
+    if (part.group) continue;
+    Vec own(part.slot.columns.size());
+    part.slot.prior->precision(hyper(state, part), own);
+    for (size_t k = 0; k < part.slot.columns.size(); ++k) {
+      const Index j = extra_ + part.slot.columns[k];
       out[j] = own[k] * unit_[j] * unit_[j];
     }
-  });
+  }
   return out;
 }
 
 void Coefficients::refresh_group_prior(State& state) const {
-  const Index first = each_prior(problem_.priors, 0, [](const PriorSlot&, Index, Index) {});
   state.group_prior().setZero();
-  each_prior(problem_.group_priors, first, [&](const PriorSlot& slot, Index start, Index size) {
-    Vec own(1);
-    slot.prior->precision(state.hyper().segment(start, size), own);
-    const Index a = slot.columns[0];
-    state.group_prior()(a, a) = own[0] * group_unit_[a] * group_unit_[a];
-  });
+  for (const PriorPart& part : parts_) {
+    if (!part.group) continue;
+    const std::vector<Index>& effects = part.slot.columns;
+    const Index q = static_cast<Index>(effects.size());
+    Vec own(q * q);
+    part.slot.prior->precision(hyper(state, part), own);
+    for (Index a = 0; a < q; ++a)
+      for (Index b = 0; b < q; ++b)
+        state.group_prior()(effects[a], effects[b]) =
+            own[a + b * q] * group_unit_[effects[a]] * group_unit_[effects[b]];
+  }
+}
+
+// Second moments of a prior's coefficients on the outside scale; square (p), group_square
+// (q, q) on the inside one.
+Moments Coefficients::moments(const PriorPart& part, ConstVecRef square,
+                              const Mat& group_square) const {
+  const std::vector<Index>& columns = part.slot.columns;
+  const Index m = static_cast<Index>(columns.size());
+  Moments out;
+  out.count = part.count();
+  out.unseen = part.slot.unseen;
+  out.square.resize(part.group ? m * m : m);
+  for (Index k = 0; k < out.square.size(); ++k) {
+    const Index a = columns[k % m], b = columns[part.group ? k / m : k];
+    out.square[k] = part.group
+                        ? group_square(a, b) * group_unit_[a] * group_unit_[b]
+                        : square[extra_ + a] * unit_[extra_ + a] * unit_[extra_ + a];
+  }
+  return out;
 }
 
 Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
                                              Host& host) const {
-  if (!sums.x.allFinite())
-    throw NumericalFailure(
-        "A sum over the rows became infinite or undefined. Check the scale of "
-        "predictors, offset and weights.");
+  if (!sums.x.allFinite()) refuse_sums();
   const Vec prior = precision(state);
   Mat next = sums.weight(), curvature = sums.curvature();
   next.diagonal() += prior;
@@ -105,11 +116,7 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   Proposal out{Mat(), sums.linear() - prior.cwiseProduct(state.mean()), 0};
   double square = sums.group_decrement() + sums.group_change();
   if (state.begun()) square += relative_change(state, next, host);
-  if (!cholesky(next, host) || !cholesky(curvature, host))
-    throw NumericalFailure(
-        "The posterior precision of the coefficients is not positive definite to "
-        "working accuracy. Rescale or standardise the predictors, drop columns that "
-        "repeat others, or give the coefficients a tighter prior.");
+  if (!cholesky(next, host) || !cholesky(curvature, host)) refuse_precision();
   out.inverse_factor = inverse_lower(next, host);
   curvature.triangularView<Eigen::Lower>().solveInPlace(out.step);
   out.gradient = std::sqrt(square + out.step.squaredNorm());
@@ -137,42 +144,61 @@ double Coefficients::relative_change(const State& state, const Mat& next, Host& 
 
 void Coefficients::update_priors(State& state, const Mat& group_moments,
                                  double reach) const {
-  const Vec square = (state.inverse_factor().colwise().squaredNorm().transpose() +
-                      state.mean().cwiseAbs2())
-                         .cwiseProduct(unit_.cwiseAbs2());
-  Vec group_square = group_moments.diagonal();
-  if (layout_.q > 0) group_square.array() *= group_unit_.array().square();
-
+  const Vec square = state.inverse_factor().colwise().squaredNorm().transpose() +
+                     state.mean().cwiseAbs2();
   double value = entropy(state);
-  auto hyper = state.hyper();
-  const auto update = [&](const Vec& from, Index replicates) {
-    return [&, replicates](const PriorSlot& slot, Index start, Index size) {
-      const Moments moments{gather(from, slot.columns), count(slot, replicates), slot.unseen};
-      auto own = hyper.segment(start, size).array();
-      const Arr before = own;
-      slot.prior->update(moments, hyper.segment(start, size));
-      if (reach != 1) own *= (own / before).pow(reach - 1);
-      value += slot.prior->value(moments, hyper.segment(start, size));
-    };
-  };
-  const Index next = each_prior(problem_.priors, 0, update(square, 1));
-  each_prior(problem_.group_priors, next, update(group_square, problem_.groups));
+  for (const PriorPart& part : parts_) {
+    const Moments own = moments(part, square, group_moments);
+    part.slot.prior->update(own, reach, hyper(state, part));
+    value += part.slot.prior->value(own, hyper(state, part));
+  }
   refresh_group_prior(state);
   state.prior_value() = value;
 }
 
+Vec Coefficients::draw(State& state, RowSums& sums, Host& host) const {
+  if (!sums.x.allFinite()) refuse_sums();
+  const Vec prior = precision(state);
+  Mat factor = sums.weight();
+  factor.diagonal() += prior;
+  if (!cholesky(factor, host)) refuse_precision();
+  Vec step = sums.linear() - prior.cwiseProduct(state.mean());
+  factor.triangularView<Eigen::Lower>().solveInPlace(step);
+  Vec noise(layout_.p);
+  Draws random(state.key(), Purpose::dense, 0);
+  for (Index j = 0; j < layout_.p; ++j) noise[j] = random.normal();
+  Mat both(layout_.p, 2);  // without and with the noise
+  both << step, step + noise;
+  factor.triangularView<Eigen::Lower>().transpose().solveInPlace(both);
+  const Vec expected = state.mean() + both.col(0);
+  state.step() = both.col(1);
+  state.mean() += both.col(1);
+  return expected;
+}
+
+void Coefficients::draw_priors(State& state, const Mat& group_moments) const {
+  const Vec square = state.mean().cwiseAbs2();
+  std::uint64_t index = 0;
+  for (const PriorPart& part : parts_) {
+    Draws random(state.key(), Purpose::hyper, index++);
+    part.slot.prior->draw(moments(part, square, group_moments), random, hyper(state, part));
+  }
+  refresh_group_prior(state);
+}
+
 OutsideMoments Coefficients::outside(const Result& result) const {
   const State& state = result.state;
+  const Index p = problem_.columns(), q = layout_.q;
+  const Vec unit = unit_.tail(p);
   OutsideMoments out;
-  out.mean = unit_.cwiseProduct(state.mean());
-  const Mat root = unit_.asDiagonal() * state.inverse_factor().transpose();
-  Mat lower = Mat::Zero(layout_.p, layout_.p);
+  out.mean = outside_mean(state.mean());
+  const Mat root = unit.asDiagonal() * state.inverse_factor().bottomRightCorner(p, p).transpose();
+  Mat lower = Mat::Zero(p, p);
   lower.selfadjointView<Eigen::Lower>().rankUpdate(root);
   out.covariance = lower.selfadjointView<Eigen::Lower>();
   out.groups = result.groups;
-  const Index p = layout_.p, q = layout_.q;
-  if (q == 0) return out;
-  const Vec inverse_unit = unit_.cwiseInverse(), inverse_group = group_unit_.cwiseInverse();
+  if (!problem_.multipliers) return out;
+  const Vec inverse_unit = unit.cwiseInverse(), inverse_group = group_unit_.cwiseInverse();
   out.groups.mean.array().colwise() *= group_unit_.array();
   for (Index g = 0; g < problem_.groups; ++g) {
     Eigen::Map<Mat> precision(out.groups.precision.data() + g * q * q, q, q);
@@ -184,12 +210,21 @@ OutsideMoments Coefficients::outside(const Result& result) const {
   return out;
 }
 
+Vec Coefficients::outside_mean(ConstVecRef mean) const {
+  return mean.cwiseProduct(unit_).tail(problem_.columns());
+}
+
+void Coefficients::to_outside(VecRef effects) const {
+  if (!problem_.multipliers) return;
+  for (Index k = 0; k < effects.size(); ++k) effects[k] *= group_unit_[k % layout_.q];
+}
+
 // Of q(b, u), on the outside scale.
 double Coefficients::entropy(const State& state) const {
-  const double groups = static_cast<double>(problem_.groups);
-  const double count = layout_.p + groups * layout_.q;
+  const double groups = problem_.multipliers ? static_cast<double>(problem_.groups) : 0;
+  const double count = static_cast<double>(problem_.columns() + problem_.group_coefficients());
   double units = unit_.array().log().sum();
-  if (layout_.q > 0) units += groups * group_unit_.array().log().sum();
+  if (groups > 0) units += groups * group_unit_.array().log().sum();
   const double logdet = 2 * state.inverse_factor().diagonal().array().log().sum();
   return 0.5 * (count * (1 + kLog2Pi) + logdet - state.group_logdet()) + units;
 }

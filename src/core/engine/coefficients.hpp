@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "../linalg/cholesky.hpp"
 #include "../model/problem.hpp"
 #include "../model/result.hpp"
@@ -14,11 +16,24 @@ struct OutsideMoments {
   GroupPosterior groups;  // regression as (q p, m): B_g itself
 };
 
+// A prior and where its hyper-parameters stand in the State.
+struct PriorPart {
+  const PriorSlot& slot;
+  bool group;         // of group effects, not of dense columns
+  Index start, size;
+
+  double count() const {
+    return static_cast<double>(static_cast<Index>(slot.columns.size()) * slot.levels) +
+           slot.unseen;
+  }
+};
+
 // The coefficient side of q(b, u) prod q(hyper): priors, linear systems, and
 // the parts of the bound that no row knows of.
 class Coefficients {
  public:
-  explicit Coefficients(const Problem& problem);
+  // extra: how many coefficients of the State belong to the source (RowSource::extra).
+  explicit Coefficients(const Problem& problem, Index extra = 0);
 
   Layout layout() const { return layout_; }
 
@@ -35,21 +50,40 @@ class Coefficients {
 
   // The best q of the hyper-parameters given the coefficients' second moments
   // (the groups' are `group_moments`, from settle()), and the bound less the rows' share.
-  // The step to it, in their logarithms, is taken `reach` times as far.
+  // The step to it is taken `reach` times as far.
   void update_priors(State& state, const Mat& group_moments, double reach) const;
 
   OutsideMoments outside(const Result& result) const;
 
-  Vec precision(const State& state) const;  // (p) prior precision, inside scale
+  // Draws the coefficients given the rows' latent scales: state.mean becomes the draw,
+  // state.step how far it went. Returns their conditional mean.
+  Vec draw(State& state, RowSums& sums, Host& host) const;
+  // Draws the hyper-parameters given the coefficients; group_moments from settle().
+  void draw_priors(State& state, const Mat& group_moments) const;
+
+  Vec outside_mean(ConstVecRef mean) const;  // (p) of the problem's dense coefficients
+  void to_outside(VecRef effects) const;     // (all levels' effects)
+
+  const std::vector<PriorPart>& parts() const { return parts_; }
+  Moments moments(const PriorPart& part, ConstVecRef square, const Mat& group_square) const;
+  static Eigen::Map<Vec> hyper(State& state, const PriorPart& part) {
+    return {state.hyper().data() + part.start, part.size};
+  }
+  static Eigen::Map<const Vec> hyper(const State& state, const PriorPart& part) {
+    return {state.hyper().data() + part.start, part.size};
+  }
+  Vec precision(const State& state) const;  // prior precision of the State's, inside scale
+  void refresh_group_prior(State& state) const;  // after hyper-parameters changed
 
  private:
   double entropy(const State& state) const;
   double relative_change(const State& state, const Mat& next, Host& host) const;
-  void refresh_group_prior(State& state) const;
 
   const Problem& problem_;
+  Index extra_;                  // the State's coefficients before the problem's own
   Layout layout_;
-  Vec unit_, group_unit_;               // powers of two between inside and outside
+  std::vector<PriorPart> parts_;
+  Vec unit_, group_unit_;        // powers of two between inside and outside
 };
 
 }  // namespace bsvm

@@ -43,7 +43,7 @@ class VariationalBayes : public Engine {
   Result run(const Problem& problem, RowSource& source, const Options& options,
              Host& host) const override {
     check(problem, options);
-    const Coefficients side(problem);
+    const Coefficients side(problem, source.extra());
     State state = side.start(options.start);
     Result best(state);
     RowSums sums(state.layout.p);

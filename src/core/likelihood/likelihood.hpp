@@ -12,6 +12,7 @@ enum class Use {
   augmented,  // latent scales averaged over: the papers' variational Bayes
   expected,   // E log p(y | f): Gaussian variational inference
   point,      // v = 0: point estimates
+  drawn,      // latent scales drawn given f = m: Gibbs sampling
   marginal    // what is unknown about the row integrated out of p, not log p
 };
 
@@ -28,6 +29,16 @@ struct RowTerms {
   }
 };
 
+// What randomness a row may use in one sweep.
+struct RowDraws {
+  Arr normal, uniform;  // (r)
+
+  void resize(Index r) {
+    normal.resize(r);
+    uniform.resize(r);
+  }
+};
+
 class Likelihood {
  public:
   virtual ~Likelihood() = default;
@@ -38,6 +49,19 @@ class Likelihood {
   virtual void terms(Use use, const Eigen::Ref<const Arr>& y,
                      const Eigen::Ref<const Arr>& m,
                      const Eigen::Ref<const Arr>& v, RowTerms& out) const = 0;
+
+  // Use::drawn: draws the rows' latent scales given f (r) and fills `out` with the
+  // log-density quadratic in f that they leave: weight = curvature its precision, slope
+  // its gradient at f, value the log-likelihood with the scales averaged out. `weight`
+  // (r) raises a row's likelihood to that power.
+  virtual void draw(const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& f,
+                    const Eigen::Ref<const Arr>& weight, const RowDraws& random,
+                    RowTerms& out) const;
+
+  // Sum over the rows of weight log p(y | f), which is a function of y f = margin + t slope.
+  // All (r); weight may be null: all one. Called often: nothing else may be in the loop.
+  virtual double along(const double* margin, const double* slope, const double* weight,
+                       double t, Index r) const;
 };
 
 }  // namespace bsvm

@@ -108,14 +108,54 @@ BSVM_INLINE void variances(const double* m, const double* c, Index p, Index r, d
   }
 }
 
+// Eight sums side by side: a single one would wait for every addition.
+template <int W, bool Weighted>
+BSVM_INLINE double positive_parts(const double* margin, const double* slope,
+                                  const double* weight, double t, Index r) {
+  typedef typename Vector<W>::type V;
+  constexpr int parts = 8 / W;
+  V sum[parts] = {};
+  const V zero = {};
+  Index i = 0;
+  for (; i + 8 <= r; i += 8)
+    BSVM_UNROLL for (int h = 0; h < parts; ++h) {
+      const Index at = i + h * W;
+      const V u = 1 - *reinterpret_cast<const V*>(margin + at) -
+                  t * *reinterpret_cast<const V*>(slope + at);
+      const V positive = u > zero ? u : zero;
+      sum[h] += Weighted ? positive * *reinterpret_cast<const V*>(weight + at) : positive;
+    }
+  double total = 0;
+  for (int h = 0; h < parts; ++h)
+    for (int k = 0; k < W; ++k) total += sum[h][k];
+  for (; i < r; ++i)
+    total += (Weighted ? weight[i] : 1.0) * std::max(1 - margin[i] - t * slope[i], 0.0);
+  return total;
+}
+
+template <int W>
+BSVM_INLINE double positive_parts_either(const double* margin, const double* slope,
+                                         const double* weight, double t, Index r) {
+  return weight ? positive_parts<W, true>(margin, slope, weight, t, r)
+                : positive_parts<W, false>(margin, slope, weight, t, r);
+}
+
 void gram_portable(const double* x, const double* y, Index p, Index r, double* s) {
   gram<2, 1>(x, y, p, r, s);
 }
 void variances_portable(const double* m, const double* c, Index p, Index r, double* v) {
   variances<2, 1>(m, c, p, r, v);
 }
+double positive_parts_portable(const double* margin, const double* slope,
+                               const double* weight, double t, Index r) {
+  return positive_parts_either<2>(margin, slope, weight, t, r);
+}
 
 #ifdef BSVM_AVX2
+BSVM_AVX2 double positive_parts_avx2(const double* margin, const double* slope,
+                                     const double* weight, double t, Index r) {
+  return positive_parts_either<4>(margin, slope, weight, t, r);
+}
 BSVM_AVX2 void gram_avx2(const double* x, const double* y, Index p, Index r, double* s) {
   gram<4, 2>(x, y, p, r, s);
 }
@@ -128,13 +168,14 @@ bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_support
 }  // namespace
 
 const Kernels& portable_kernels() {
-  static const Kernels portable{gram_portable, variances_portable};
+  static const Kernels portable{gram_portable, variances_portable,
+                                positive_parts_portable};
   return portable;
 }
 
 const Kernels& kernels() {
 #ifdef BSVM_AVX2
-  static const Kernels avx2{gram_avx2, variances_avx2};
+  static const Kernels avx2{gram_avx2, variances_avx2, positive_parts_avx2};
   static const bool supported = has_avx2();
   if (supported) return avx2;
 #endif

@@ -18,6 +18,10 @@ struct Kernels {
   // v_i += |M c_i|^2 for lower triangular M (p, p), packed, and c (p, r). Reads c
   // up to column 4 ceil(r/4) - 1, whatever may stand there.
   void (*variances)(const double* m, const double* c, Index p, Index r, double* v);
+
+  // sum_i weight_i max(0, 1 - margin_i - t slope_i), all (r); weight null: all one.
+  double (*positive_parts)(const double* margin, const double* slope, const double* weight,
+                           double t, Index r);
 };
 
 // For any processor, and for this one: with AVX2 and FMA where it has them. The

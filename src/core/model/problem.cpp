@@ -1,5 +1,7 @@
 #include "problem.hpp"
 
+#include <algorithm>
+
 #include "../error.hpp"
 #include "../rows/units.hpp"
 
@@ -11,7 +13,16 @@ Index Problem::columns() const {
   return p;
 }
 
-Index Problem::effects() const { return multipliers ? multipliers->columns() : 0; }
+Index Problem::effects() const {
+  if (multipliers) return multipliers->columns();
+  Index effects = 0;
+  for (const SparseTerm& term : sparse.terms) effects += term.effects;
+  return effects;
+}
+
+Index Problem::group_coefficients() const {
+  return multipliers ? multipliers->columns() * groups : sparse.columns;
+}
 
 namespace {
 
@@ -28,9 +39,49 @@ void check_cover(const std::vector<PriorSlot>& priors, Index columns, const char
       throw InvalidInput(argument, "Every column must have exactly one prior.");
 }
 
+// The levels of the term that has these effects, 0 if there is no such term.
+Index levels_of(const Problem& problem, const std::vector<Index>& effects) {
+  if (problem.multipliers) return problem.groups;
+  Index first = 0;
+  for (const SparseTerm& term : problem.sparse.terms) {
+    const auto inside = [&](Index a) { return a >= first && a < first + term.effects; };
+    if (std::all_of(effects.begin(), effects.end(), inside)) return term.levels;
+    first += term.effects;
+  }
+  return 0;
+}
+
+void check_group_slot(const Problem& problem, const PriorSlot& slot) {
+  const Index effects = static_cast<Index>(slot.columns.size());
+  if (effects != slot.prior->effects() || (effects == 1 && !slot.prior->exchangeable()))
+    throw InvalidInput("prior",
+                       "The effects of a grouping factor need one variance for all its "
+                       "levels, or one covariance.");
+  if (slot.levels != levels_of(problem, slot.columns))
+    throw InvalidInput("group_blocks", "A prior's effects must belong to one grouping factor.");
+}
+
+void check_sparse(const SparseColumns& sparse, Index n) {
+  Index columns = 0;
+  for (const SparseTerm& term : sparse.terms) columns += term.levels * term.effects;
+  bool good = columns == sparse.columns && (columns == 0 || sparse.start[0] == 0);
+  for (Index j = 0; good && j < sparse.columns; ++j) {
+    good = sparse.start[j] <= sparse.start[j + 1];
+    for (int k = sparse.start[j]; good && k < sparse.start[j + 1]; ++k)
+      good = sparse.row[k] >= 0 && sparse.row[k] < n &&
+             (k == sparse.start[j] || sparse.row[k] > sparse.row[k - 1]);
+  }
+  if (!good)
+    throw InvalidInput("sparse", "The sparse columns must be compressed by column, with rows "
+                                 "in increasing order.");
+}
+
 }  // namespace
 
 void check(const Problem& problem) {
+  check_sparse(problem.sparse, problem.n);
+  if (problem.multipliers && problem.sparse.columns > 0)
+    throw InvalidInput("sparse", "Sparse columns and a grouping factor can't stand together.");
   check_cover(problem.priors, problem.columns(), "blocks");
   check_cover(problem.group_priors, problem.effects(), "group_blocks");
   for (const PriorSlot& slot : problem.priors)
@@ -38,12 +89,11 @@ void check(const Problem& problem) {
       throw InvalidInput("prior",
                          "A block with more columns than rows needs one variance for all "
                          "its coefficients.");
-  for (const PriorSlot& slot : problem.group_priors)
-    if (!slot.prior->exchangeable() || slot.columns.size() != 1)
-      throw InvalidInput("prior",
-                         "The effects of a grouping factor need one variance for all its "
-                         "levels.");
-  if (problem.effects() > kMostEffects)
+  for (const PriorSlot& slot : problem.priors)
+    if (slot.prior->effects() != 1)
+      throw InvalidInput("prior", "A covariance is for the effects of a grouping factor.");
+  for (const PriorSlot& slot : problem.group_priors) check_group_slot(problem, slot);
+  if (problem.multipliers && problem.effects() > kMostEffects)
     throw InvalidInput("formula", "A group can have at most " +
                                       std::to_string(kMostEffects) + " effects.");
 }

@@ -9,12 +9,28 @@
 
 namespace bsvm {
 
-// A prior and the coefficients it speaks of: columns of the design, or one
-// multiplier of the grouping factor (then the coefficients are its levels).
+// A prior and the coefficients it speaks of: columns of the design, or effects of a
+// grouping factor (then every level has such coefficients).
 struct PriorSlot {
   std::unique_ptr<Prior> prior;
   std::vector<Index> columns;
   double unseen = 0;  // coefficients of the block that no row can see
+  Index levels = 1;   // how often the columns occur: once, or once a level
+};
+
+// A grouping factor, or a block of sparse predictors (then a level is a column).
+struct SparseTerm {
+  Index levels, effects;
+};
+
+// The columns Z (n, columns) of crossed and nested factors and of sparse predictors,
+// compressed by column: by term, then level, then effect.
+struct SparseColumns {
+  Index columns = 0;
+  const int* start = nullptr;     // (columns + 1)
+  const int* row = nullptr;       // rows 0 .. n - 1, increasing within a column
+  const double* value = nullptr;
+  std::vector<SparseTerm> terms;
 };
 
 // What never changes during a run. Views (`y`, `weight`, the blocks) look at
@@ -29,13 +45,15 @@ struct Problem {
   std::unique_ptr<Block> multipliers;          // (q, n) of the grouping factor, or null
   const int* group = nullptr;                  // (n) codes 1..groups, or null
   Index groups = 0;
+  SparseColumns sparse;                        // or none; not together with multipliers
 
   std::unique_ptr<Likelihood> likelihood;
   std::vector<PriorSlot> priors;        // of the dense coefficients
-  std::vector<PriorSlot> group_priors;  // one a multiplier
+  std::vector<PriorSlot> group_priors;  // of the effects: multipliers, or all terms' effects
 
   Index columns() const;   // p: all blocks together
-  Index effects() const;   // q: effects a group has
+  Index effects() const;   // q: effects a group has, or of all terms together
+  Index group_coefficients() const;  // one a level and effect
 };
 
 // Throws InvalidInput unless the parts fit together: slots cover every column

@@ -1,4 +1,5 @@
 #pragma once
+#include "../random/draws.hpp"
 #include "../types.hpp"
 
 namespace bsvm {
@@ -9,7 +10,7 @@ struct Layout {
   Index q = 0;      // effects a group has
   Index hyper = 0;  // hyper-parameters of all priors together
 
-  Index mean() const { return 5; }
+  Index mean() const { return 8; }
   Index step() const { return mean() + p; }
   Index inverse_factor() const { return step() + p; }
   Index group_prior() const { return inverse_factor() + p * p; }
@@ -43,6 +44,16 @@ struct State {
   // The bound less the rows' share of it.
   double& prior_value() { return x[4]; }
   double prior_value() const { return x[4]; }
+
+  // What keys the random numbers of a draw, whole numbers below 2^53: the same draws
+  // wherever the rows are and however a run was cut.
+  double& seed() { return x[5]; }
+  double& chain() { return x[6]; }
+  double& sweep() { return x[7]; }
+  DrawKey key() const {
+    return {static_cast<std::uint64_t>(x[5]), static_cast<std::uint32_t>(x[6]),
+            static_cast<std::uint64_t>(x[7])};
+  }
 
   Eigen::Map<Vec> mean() { return {x.data() + layout.mean(), layout.p}; }
   Eigen::Map<const Vec> mean() const { return {x.data() + layout.mean(), layout.p}; }

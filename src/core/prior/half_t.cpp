@@ -5,7 +5,8 @@
 //   q(s2) = IG(alpha, B), alpha = (nu + m)/2,  B = nu E[1/a] + E|b|^2 / 2
 //   q(a)  = IG(beta, C),  beta = (nu + 1)/2,   C = nu E[1/s2] + 1/scale^2
 //
-// Both conditions at once are a quadratic in E[1/s2].
+// Both conditions at once are a quadratic in E[1/s2]. A draw has IG(1, s2) and IG(1, a) in
+// place of q(s2) and q(a).
 #include <cmath>
 #include <limits>
 
@@ -25,8 +26,17 @@ class HalfT : public Prior {
 
   void start(const Moments& b, VecRef hyper) const override { settle(b, 1, hyper); }
 
-  void update(const Moments& b, VecRef hyper) const override {
+  void update(const Moments& b, double reach, VecRef hyper) const override {
+    const Vec before = hyper;
     settle(b, mean_inverse(b), hyper);
+    reach_further(before, reach, hyper);
+  }
+
+  void draw(const Moments& b, Draws& random, VecRef hyper) const override {
+    const double inv_s2 = hyper[0] / hyper[1];
+    const double a = random.inverse_gamma(0.5 * (df_ + 1), df_ * inv_s2 + rate_);
+    const double s2 = random.inverse_gamma(0.5 * (df_ + b.seen()), df_ / a + 0.5 * b.square.sum());
+    hyper = Eigen::Vector4d(1, s2, 1, a);
   }
 
   void precision(ConstVecRef hyper, VecRef out) const override {
@@ -50,12 +60,24 @@ class HalfT : public Prior {
     return coefficients + s2_given_a + a - q + unseen;
   }
 
+  // Of the half-t itself, a integrated out: it is drawn anew, given s2, before it is used.
+  double log_scaled(const Moments&, ConstVecRef hyper, double t) const override {
+    const double ratio = rate_ / df_ * hyper[1] / hyper[0];
+    return std::log(t) - 0.5 * (df_ + 1) * std::log1p(ratio * t * t);
+  }
+
+  void scale(VecRef hyper, double t) const override { hyper[1] *= t * t; }
+
   NamedNumbers report(ConstVecRef hyper) const override {
     const double mean = hyper[0] > 1 ? hyper[1] / (hyper[0] - 1)
                                      : std::numeric_limits<double>::infinity();
     return {{"shape", hyper[0]}, {"scale", hyper[1]},
             {"inverse_mean", hyper[0] / hyper[1]}, {"mean", mean},
             {"aux_shape", hyper[2]}, {"aux_scale", hyper[3]}};  // of q(a)
+  }
+
+  NamedNumbers drawn(ConstVecRef hyper) const override {
+    return {{"variance", hyper[1] / hyper[0]}};
   }
 
  private:

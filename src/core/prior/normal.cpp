@@ -15,18 +15,24 @@ class Normal : public Prior {
   bool exchangeable() const override { return true; }
   Index hyper_size(Index) const override { return 0; }
   void start(const Moments&, VecRef) const override {}
-  void update(const Moments&, VecRef) const override {}
+  void update(const Moments&, double, VecRef) const override {}
+  void draw(const Moments&, Draws&, VecRef) const override {}
   void precision(ConstVecRef, VecRef out) const override {
     out.setConstant(1 / variance_);
   }
   // Unseen coefficients keep their prior, so they add nothing.
   double value(const Moments& b, ConstVecRef) const override {
-    return -0.5 * ((b.count - b.unseen) * (kLog2Pi + std::log(variance_)) +
+    return -0.5 * (b.seen() * (kLog2Pi + std::log(variance_)) +
                    b.square.sum() / variance_);
   }
+  double log_scaled(const Moments& b, ConstVecRef, double t) const override {
+    return b.seen() * std::log(t) - 0.5 * t * t * b.square.sum() / variance_;
+  }
+  void scale(VecRef, double) const override {}
   NamedNumbers report(ConstVecRef) const override {
     return {{"inverse_mean", 1 / variance_}, {"mean", variance_}};
   }
+  NamedNumbers drawn(ConstVecRef) const override { return {}; }
 
  private:
   double variance_;

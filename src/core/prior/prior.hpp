@@ -1,47 +1,78 @@
 #pragma once
+#include <cmath>
+
 #include "../params.hpp"
+#include "../random/draws.hpp"
 #include "../registry.hpp"
 #include "../types.hpp"
 
 namespace bsvm {
 
-// Second moments of a block of coefficients under q.
+// Second moments of a block of coefficients: under q, or of one draw of them.
 struct Moments {
-  Vec square;         // (m) E b_j^2; for a group effect one number, summed over levels
+  Vec square;         // (m) E b_j^2; for a group effect one number, summed over levels;
+                      // of q joint effects (q q) the sum over levels of E u u'
   double count = 0;   // coefficients of the block, the unseen included
   double unseen = 0;  // those of them that no row can see (not in `square`):
                       // a priori independent of the rest, N(0, 1/precision) under q
+
+  double seen() const { return count - unseen; }
 };
 
 // A prior on a block of coefficients, b_j ~ N(0, variance_j) given
-// hyper-parameters of its own. All it keeps between passes is `hyper`, the
-// parameters of their q, positive numbers in a slice of the State; the object itself
-// is immutable.
+// hyper-parameters of its own; a joint prior, on the q effects of a level together,
+// u ~ N(0, Sigma). All it keeps between passes is `hyper`, a slice of the State: the
+// parameters of q(hyper), or a draw written as such a q that is a point. The object
+// itself is immutable.
 class Prior {
  public:
   virtual ~Prior() = default;
 
-  // Does it use sum(square) only, one precision for all? Needed for group
-  // effects and for blocks rotated to fewer columns.
+  // Does it use sum(square) only, one precision for all? Needed for blocks rotated to
+  // fewer columns, and for group effects unless they are joint.
   virtual bool exchangeable() const = 0;
+
+  // How many effects of a level it ties together.
+  virtual Index effects() const { return 1; }
 
   virtual Index hyper_size(Index m) const = 0;
 
   // A q to start from: E 1/variance about one, whatever the data's scale.
   virtual void start(const Moments& shape, VecRef hyper) const = 0;
 
-  // The best q of the hyper-parameters given the coefficients' moments.
-  virtual void update(const Moments& moments, VecRef hyper) const = 0;
+  // The best q of the hyper-parameters given the coefficients' moments; the step to it
+  // from `hyper` is taken `reach` times as far, in logarithms.
+  virtual void update(const Moments& moments, double reach, VecRef hyper) const = 0;
 
-  // (m) E 1/variance_j.
+  // Draws the hyper-parameters given a draw of the coefficients, the unseen ones
+  // integrated out. What `hyper` was matters only through precision().
+  virtual void draw(const Moments& moments, Draws& random, VecRef hyper) const = 0;
+
+  // (m) E 1/variance_j; of joint effects (q q) E Sigma^{-1}.
   virtual void precision(ConstVecRef hyper, VecRef out) const = 0;
 
   // E log p(b | hyper) + E log p(hyper) - E log q(hyper), every constant
   // included, plus the entropy of the unseen coefficients.
   virtual double value(const Moments& moments, ConstVecRef hyper) const = 0;
 
-  // What a user wants to know of q(hyper), named.
+  // The move (b, variances) -> (t b, t^2 variances), t > 0, of a draw: the prior's share
+  // of its log-density with respect to dt/t (Liu & Sabatti 2000), Jacobian included and
+  // up to a constant in t; and the variances it leads to. A fixed variance stays.
+  virtual double log_scaled(const Moments& moments, ConstVecRef hyper, double t) const = 0;
+  virtual void scale(VecRef hyper, double t) const = 0;
+
+  // What a user wants to know of q(hyper), named; and what is kept of a draw.
   virtual NamedNumbers report(ConstVecRef hyper) const = 0;
+  virtual NamedNumbers drawn(ConstVecRef hyper) const = 0;
 };
+
+// For update(): the step of log hyper from `before`, taken `reach` times as far; where
+// that leaves the range of numbers, the step itself.
+inline void reach_further(const Vec& before, double reach, VecRef hyper) {
+  if (reach == 1) return;
+  const Arr further = hyper.array() * (hyper.array() / before.array()).pow(reach - 1);
+  for (Index k = 0; k < hyper.size(); ++k)
+    if (further[k] > 0 && std::isfinite(further[k])) hyper[k] = further[k];
+}
 
 }  // namespace bsvm

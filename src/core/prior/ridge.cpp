@@ -3,7 +3,8 @@
 //   q(s2) = IG(A_q, B_q),  A_q = A + m/2,  B_q = B + E|b|^2 / 2
 //
 // E|b|^2 includes u unseen coefficients at E b^2 = B_q/A_q each, which turns
-// the second equation into E 1/s2 = (A_q - u/2) / (B + seen/2).
+// the second equation into E 1/s2 = (A_q - u/2) / (B + seen/2). A draw has q(s2) = IG(1, s2)
+// in their place; then the unseen are integrated out, and A + seen/2 is the shape.
 #include <cmath>
 #include <limits>
 
@@ -25,9 +26,16 @@ class Ridge : public Prior {
     hyper.setConstant(shape_ + b.count / 2);
   }
 
-  void update(const Moments& b, VecRef hyper) const override {
+  void update(const Moments& b, double reach, VecRef hyper) const override {
+    const Vec before = hyper;
     hyper[0] = shape_ + b.count / 2;
     hyper[1] = hyper[0] * (scale_ + b.square.sum() / 2) / (hyper[0] - b.unseen / 2);
+    reach_further(before, reach, hyper);
+  }
+
+  void draw(const Moments& b, Draws& random, VecRef hyper) const override {
+    hyper[0] = 1;
+    hyper[1] = random.inverse_gamma(shape_ + b.seen() / 2, scale_ + b.square.sum() / 2);
   }
 
   void precision(ConstVecRef hyper, VecRef out) const override {
@@ -48,11 +56,22 @@ class Ridge : public Prior {
     return coefficients + prior - q + unseen;
   }
 
+  // p(t b | t^2 s2) and the Jacobian t^m of b cancel.
+  double log_scaled(const Moments&, ConstVecRef hyper, double t) const override {
+    return -2 * shape_ * std::log(t) - scale_ * hyper[0] / (hyper[1] * t * t);
+  }
+
+  void scale(VecRef hyper, double t) const override { hyper[1] *= t * t; }
+
   NamedNumbers report(ConstVecRef hyper) const override {
     const double mean = hyper[0] > 1 ? hyper[1] / (hyper[0] - 1)
                                      : std::numeric_limits<double>::infinity();
     return {{"shape", hyper[0]}, {"scale", hyper[1]},
             {"inverse_mean", hyper[0] / hyper[1]}, {"mean", mean}};
+  }
+
+  NamedNumbers drawn(ConstVecRef hyper) const override {
+    return {{"variance", hyper[1] / hyper[0]}};
   }
 
  private:

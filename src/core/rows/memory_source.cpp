@@ -4,9 +4,19 @@
 
 #include "../error.hpp"
 #include "../linalg/kernels.hpp"
+#include "../engine/slice.hpp"
 #include "lanes.hpp"
 
 namespace bsvm {
+
+namespace {
+
+// Rows are kept in working order if that takes less than 32 MB; else gathered in each pass.
+constexpr Index kMostGathered = Index{1} << 22;
+
+Eigen::Map<const Arr> view(const double* x, Index r) { return {x, r}; }
+
+}  // namespace
 
 MemorySource::MemorySource(const Problem& problem, Use use, int threads)
     : problem_(problem), use_(use), threads_(threads),
@@ -16,18 +26,23 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads)
   if (threads < 1) throw InvalidInput("threads", "'threads' must be at least 1.");
   const Index lanes = static_cast<Index>(partition_.lanes.size());
   for (Index k = 0; k < std::min<Index>(threads, lanes); ++k) {
-    workers_.push_back({RowBlock(p, q, partition_.largest_block,
-                                 partition_.largest_units), RowTerms()});
+    workers_.push_back({RowBlock(p, q, partition_.largest_block, partition_.largest_units),
+                        RowTerms(), RowDraws()});
     workers_.back().terms.resize(partition_.largest_block);
   }
   lane_sums_.assign(lanes, RowSums(p));
+  if ((p + q + 3) * problem.n <= kMostGathered) keep_gathered();
+  if (use == Use::drawn) expected_ = Mat::Zero(q, problem.groups);
 }
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
-  if (!state.begun()) units_.clear();
-  const Index p = state.layout.p;
-  inverse_factor_.resize(packed_size(p, p));
-  pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
+  known_margins_ = false;
+  if (use_ != Use::drawn) {
+    if (!state.begun()) units_.clear();
+    const Index p = state.layout.p;
+    inverse_factor_.resize(packed_size(p, p));
+    pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
+  }
   run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, host,
             [&](Index lane, int worker, const Checkpoint& checkpoint) {
     RowSums& mine = lane_sums_[lane];
@@ -39,7 +54,7 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
       load(range, state, scratch.block);
       checkpoint();  // a block holds a group whole, however long
       moments(range, state, scratch.block);
-      answer(scratch.block, scratch.terms);
+      answer(range, state, scratch);
       checkpoint();
       add(range, state, scratch, mine);
     }
@@ -48,51 +63,86 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
   for (const RowSums& lane : lane_sums_) out += lane;
 }
 
-// Gathers the block's rows in working order.
-void MemorySource::load(const BlockRange& range, const State& state,
-                        RowBlock& block) const {
-  const int* rows = partition_.order.data() + range.first_row;
-  const Index r = block.r = range.rows;
+void MemorySource::keep_gathered() {
+  for (const auto& part : problem_.blocks)
+    if (part->varies()) return;
+  gathered_.reset(new RowData(units_.p, units_.q, problem_.n));
+  gather(0, problem_.n, State(Layout()), *gathered_);
+}
+
+// Gathers rows in working order.
+void MemorySource::gather(Index first_row, Index r, const State& state, RowData& out) const {
+  const int* rows = partition_.order.data() + first_row;
   Index first = 0;
   for (const auto& part : problem_.blocks) {
-    part->fill(rows, r, state, block.c.block(first, 0, part->columns(), r));
+    part->fill(rows, r, state, out.c.block(first, 0, part->columns(), r));
     first += part->columns();
   }
-  if (problem_.multipliers) problem_.multipliers->fill(rows, r, state, block.z.leftCols(r));
+  if (problem_.multipliers) problem_.multipliers->fill(rows, r, state, out.z.leftCols(r));
   for (Index i = 0; i < r; ++i) {
-    block.y[i] = problem_.y[rows[i]];
-    block.weight[i] = problem_.weight ? problem_.weight[rows[i]] : 1.0;
-    block.m[i] = problem_.offset ? problem_.offset[rows[i]] : 0.0;
+    out.y[i] = problem_.y[rows[i]];
+    out.weight[i] = problem_.weight ? problem_.weight[rows[i]] : 1.0;
+    out.offset[i] = problem_.offset ? problem_.offset[rows[i]] : 0.0;
   }
+}
+
+// The block's rows, and its offset in m.
+void MemorySource::load(const BlockRange& range, const State& state, RowBlock& block) const {
+  if (gathered_) return block.look_at(*gathered_, range.first_row, range.rows);
+  gather(range.first_row, range.rows, state, block.own);
+  block.look_at(block.own, 0, range.rows);
 }
 
 // f_i ~ N(m_i, v_i) under q. Before there is a covariance, v = 1.
 void MemorySource::moments(const BlockRange& range, const State& state,
                            RowBlock& block) const {
   const Index r = block.r;
-  block.m.head(r).matrix().noalias() += block.c.leftCols(r).transpose() * state.mean();
+  block.m.head(r).matrix().noalias() += block.design().transpose() * state.mean();
+  if (use_ == Use::drawn) return add_effects(range, units_.effect, block);
   if (!state.begun()) {
     block.v.head(r).setOnes();
     return;
   }
   block.v.head(r).setZero();
   if (units_.q > 0) {
-    block.centred.leftCols(r) = block.c.leftCols(r);
+    block.centred.leftCols(r) = block.design();
     for (Index u = 0; u < range.units; ++u)
       add_unit_moments(units_, unit_rows(range, range.first_unit + u), block);
   }
-  const Mat& rows = units_.q > 0 ? block.centred : block.c;
-  kernels().variances(inverse_factor_.data(), rows.data(), units_.p, r, block.v.data());
+  const double* rows = units_.q > 0 ? block.centred.data() : block.c;
+  kernels().variances(inverse_factor_.data(), rows, units_.p, r, block.v.data());
 }
 
-void MemorySource::answer(const RowBlock& block, RowTerms& terms) const {
+// m += z' u_g with these effects (q, m).
+void MemorySource::add_effects(const BlockRange& range, const Mat& effects,
+                               RowBlock& block) const {
+  const Index q = units_.q;
+  if (q == 0) return;
+  for (Index u = 0; u < range.units; ++u) {
+    const UnitRows rows = unit_rows(range, range.first_unit + u);
+    const double* effect = effects.data() + rows.unit * q;
+    for (Index i = rows.first; i < rows.last; ++i)
+      for (Index a = 0; a < q; ++a) block.m[i] += block.z[a + i * q] * effect[a];
+  }
+}
+
+void MemorySource::answer(const BlockRange& range, const State& state, Worker& worker) const {
+  const RowBlock& block = worker.block;
+  RowTerms& terms = worker.terms;
   const Index r = block.r;
   if (terms.value.size() != r) terms.resize(r);
-  problem_.likelihood->terms(use_, block.y.head(r), block.m.head(r), block.v.head(r),
+  if (use_ == Use::drawn) {
+    worker.random.resize(r);
+    row_draws(state.key(), partition_.order.data() + range.first_row, r,
+              worker.random.normal.data(), worker.random.uniform.data());
+    return problem_.likelihood->draw(view(block.y, r), block.m.head(r), view(block.weight, r),
+                                     worker.random, terms);
+  }
+  problem_.likelihood->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r),
                              terms);
   if (!problem_.weight) return;
   for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
-    *a *= block.weight.head(r);
+    *a *= view(block.weight, r);
 }
 
 void MemorySource::add(const BlockRange& range, const State& state, Worker& worker,
@@ -100,19 +150,20 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   RowBlock& block = worker.block;
   RowTerms& terms = worker.terms;
   const Index r = block.r;
-  terms.curvature += state.damping() * (terms.weight - terms.curvature);
+  if (use_ != Use::drawn)
+    terms.curvature += state.damping() * (terms.weight - terms.curvature);
   out.value() += terms.value.sum();
   out.rows() += static_cast<double>(r);
-  out.linear().noalias() += block.c.leftCols(r) * terms.slope.matrix();
+  out.linear().noalias() += block.design() * terms.slope.matrix();
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
-  pack(block.c.data(), units_.p, r, nullptr, block.packed.data());
+  pack(block.c, units_.p, r, nullptr, block.packed.data());
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
-    pack(block.c.data(), units_.p, r, omega.data(), block.packed_weighted.data());
+    pack(block.c, units_.p, r, omega.data(), block.packed_weighted.data());
     kernels().gram(block.packed.data(), block.packed_weighted.data(), units_.p, r, sum.data());
   };
   add_squares(terms.weight, out.weight());
-  add_squares(terms.curvature, out.curvature());
+  if (use_ != Use::drawn) add_squares(terms.curvature, out.curvature());
 }
 
 void MemorySource::add_groups(const BlockRange& range, const State& state,
@@ -137,10 +188,19 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
   };
   // The curvature's A_gg is needed for the step alone, so it lies where the
   // weights' A_gg will: the step is taken before that is written.
+  if (use_ == Use::drawn) {
+    add_squares(worker.terms.weight, units_.next_precision, units_.next_regression,
+                out.weight());
+    for (Index u = 0; u < range.units; ++u)
+      finish_unit(unit_rows(range, range.first_unit + u), state, worker,
+                  units_.next_regression, out);
+    return;
+  }
   add_squares(worker.terms.curvature, units_.next_precision,
               units_.curvature_regression, out.curvature());
   for (Index u = 0; u < range.units; ++u)
-    finish_unit(unit_rows(range, range.first_unit + u), state, worker, out);
+    finish_unit(unit_rows(range, range.first_unit + u), state, worker,
+                units_.curvature_regression, out);
   add_squares(worker.terms.weight, units_.next_precision, units_.next_regression,
               out.weight());
   for (Index u = 0; u < range.units; ++u) {
@@ -172,7 +232,7 @@ double MemorySource::change(const BlockRange& range, RowBlock& block) const {
 // gradient, K_gg^{-1} r_g its step at fixed b, and -K_dg K_gg^{-1} r_g what
 // eliminating it adds to the gradient of b.
 void MemorySource::finish_unit(const UnitRows& rows, const State& state,
-                               const Worker& worker, RowSums& out) {
+                               const Worker& worker, const Mat& coupling, RowSums& out) {
   const Index p = units_.p, q = units_.q;
   const double* effect = units_.effect.data() + rows.unit * q;
   double* gradient = units_.next_step.data() + rows.unit * q;
@@ -180,8 +240,8 @@ void MemorySource::finish_unit(const UnitRows& rows, const State& state,
   for (Index a = 0; a < q; ++a)
     add_multiple(gradient, state.group_prior().data() + a * q, -effect[a], q);
   for (Index i = rows.first; i < rows.last; ++i)
-    add_multiple(gradient, worker.block.z.data() + i * q, worker.terms.slope[i], q);
-  const double* regression = units_.curvature_regression.data() + rows.unit * p * q;
+    add_multiple(gradient, worker.block.z + i * q, worker.terms.slope[i], q);
+  const double* regression = coupling.data() + rows.unit * p * q;
   double* linear = out.linear().data();
   for (Index a = 0; a < q; ++a) add_multiple(linear, regression + a * p, -gradient[a], p);
   const SmallFactor factor(units_.next_precision.data() + rows.unit * q * q, q);
@@ -199,14 +259,16 @@ UnitRows MemorySource::unit_rows(const BlockRange& range, Index unit) const {
 Mat MemorySource::settle(const State& state, Settle how, double change) {
   const Index q = units_.q;
   Mat total = Mat::Zero(q, q);
+  known_margins_ = false;
   if (q == 0) return total;
   Host nobody;
   std::vector<Mat> sums(partition_.lanes.size(), total);
   run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, nobody,
             [&](Index lane, int worker, const Checkpoint&) {
     for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b)
-      settle_block(partition_.blocks[b], state, how, change, workers_[worker].block,
-                   sums[lane]);
+      if (how == Settle::draw) draw_block(partition_.blocks[b], state, sums[lane]);
+      else settle_block(partition_.blocks[b], state, how, change, workers_[worker].block,
+                        sums[lane]);
   });
   for (const Mat& lane : sums) total += lane;
   if (how == Settle::advance) {
@@ -249,6 +311,137 @@ void MemorySource::settle_block(const BlockRange& range, const State& state, Set
   }
 }
 
-void MemorySource::keep() { kept_ = {units_.effect, units_.precision, units_.regression}; }
+// u_g given the new dense coefficients: its conditional mean, one Newton step from
+// where it was, and L^{-T} e with L L' = A_gg.
+void MemorySource::draw_block(const BlockRange& range, const State& state, Mat& out) {
+  const Index p = units_.p, q = units_.q, first = range.first_unit, m = range.units;
+  Eigen::Map<const Mat> coupling(units_.next_regression.data() + first * p * q, p, q * m);
+  auto expected = expected_.middleCols(first, m);
+  expected = units_.effect.middleCols(first, m) + units_.next_step.middleCols(first, m);
+  Eigen::Map<Vec>(expected.data(), q * m).noalias() -= coupling.transpose() * state.step();
+  for (Index u = first; u < first + m; ++u) {
+    const SmallFactor own(units_.next_precision.data() + u * q * q, q);
+    Draws random(state.key(), Purpose::groups, static_cast<std::uint64_t>(u));
+    double noise[kMostEffects];
+    for (Index a = 0; a < q; ++a) noise[a] = random.normal();
+    small_backward(own.l, q, noise);
+    double* effect = units_.effect.data() + u * q;
+    for (Index a = 0; a < q; ++a) effect[a] = expected_(a, u) + noise[a];
+    for (Index a = 0; a < q; ++a) add_multiple(out.data() + a * q, effect, effect[a], q);
+  }
+}
+
+void MemorySource::restore(ConstVecRef effects) {
+  Eigen::Map<Vec>(units_.effect.data(), units_.effect.size()) = effects;
+  known_margins_ = false;
+}
+
+// The margin y f of every row, in working order.
+void MemorySource::find_margins(const State& state) {
+  for (Arr* a : {&margin_, &slope_}) a->resize(problem_.n);
+  if (problem_.weight) weight_.resize(problem_.n);
+  RowBlock& block = workers_[0].block;
+  for (const BlockRange& range : partition_.blocks) {
+    const Index first = range.first_row, r = range.rows;
+    load(range, state, block);
+    moments(range, state, block);
+    margin_.segment(first, r) = view(block.y, r) * block.m.head(r);
+    if (problem_.weight) weight_.segment(first, r) = view(block.weight, r);
+  }
+  known_margins_ = true;
+}
+
+// The margins' slopes along the line.
+void MemorySource::aim(const State& state, const Line& line) {
+  if (!known_margins_) find_margins(state);
+  line_ = line;
+  const bool column = (line.dense.array() != 0).count() == 1;
+  if (column) fill_column(state, line.dense);
+  Mat moved;  // (q, m), or empty
+  if ((line.effect.array() != 0).any()) moved = line.effect.asDiagonal() * units_.effect;
+  RowBlock& block = workers_[0].block;
+  for (const BlockRange& range : partition_.blocks) {
+    load(range, state, block);
+    auto slope = slope_.segment(range.first_row, range.rows);
+    block.m.setZero();
+    if (column) block.m.head(range.rows) = slope;
+    else block.m.head(range.rows).matrix().noalias() = block.design().transpose() * line.dense;
+    if (moved.size() > 0) add_effects(range, moved, block);
+    slope = view(block.y, range.rows) * block.m.head(range.rows);
+  }
+}
+
+// One column of the design: no row of it is filled.
+void MemorySource::fill_column(const State& state, ConstVecRef dense) {
+  Index j = 0, first = 0;
+  while (dense[j] == 0) ++j;
+  const double factor = dense[j];
+  for (const auto& part : problem_.blocks) {
+    if (j >= first && j < first + part->columns())
+      part->column(j - first, partition_.order.data(), problem_.n, state, slope_.data());
+    first += part->columns();
+  }
+  slope_ *= factor;
+}
+
+double MemorySource::along(double t) {
+  double sum = 0;
+  for (const BlockRange& range : partition_.blocks) {
+    const Index first = range.first_row;
+    sum += problem_.likelihood->along(margin_.data() + first, slope_.data() + first,
+                                      problem_.weight ? weight_.data() + first : nullptr, t,
+                                      range.rows);
+  }
+  return sum;
+}
+
+void MemorySource::move(State&, double t) {
+  margin_ += t * slope_;
+  units_.effect.array().colwise() *= 1 + t * line_.effect.array();
+}
+
+// Each effect of each group in turn by a slice of its own, over the group's rows only.
+Mat MemorySource::slide(const State& state) {
+  if (!known_margins_) find_margins(state);
+  RowBlock& block = workers_[0].block;
+  for (const BlockRange& range : partition_.blocks) {
+    load(range, state, block);
+    for (Index u = 0; u < range.units; ++u)
+      slide_unit(unit_rows(range, range.first_unit + u), range.first_row, state, block);
+  }
+  return units_.effect * units_.effect.transpose();
+}
+
+void MemorySource::slide_unit(const UnitRows& rows, Index first_row, const State& state,
+                              RowBlock& block) {
+  const Index q = units_.q, r = rows.last - rows.first;
+  double* margin = margin_.data() + first_row + rows.first;
+  double* slope = block.v.data();  // no variances here
+  const double* weight = problem_.weight ? weight_.data() + first_row + rows.first : nullptr;
+  Eigen::Map<Vec> effect(units_.effect.data() + rows.unit * q, q);
+  Draws random(state.key(), Purpose::move, static_cast<std::uint64_t>(rows.unit) + 1);
+  for (Index a = 0; a < q; ++a) {
+    double square = 0;
+    for (Index i = 0; i < r; ++i) {
+      const double z = block.z[a + (rows.first + i) * q];
+      slope[i] = block.y[rows.first + i] * z;
+      square += z * z;
+    }
+    const double precision = state.group_prior()(a, a);
+    const double pull = state.group_prior().col(a).dot(effect);
+    const double t = slice([&](double x) {
+      return problem_.likelihood->along(margin, slope, weight, x, r) -
+             x * (pull + 0.5 * precision * x);
+    }, slide_width(precision, square), random);
+    effect[a] += t;
+    add_multiple(margin, slope, t, r);
+  }
+}
+
+void MemorySource::keep() {
+  kept_.mean = units_.effect;
+  kept_.precision = units_.precision;
+  kept_.regression = units_.regression;
+}
 
 }  // namespace bsvm

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "../model/problem.hpp"
@@ -9,7 +10,7 @@
 namespace bsvm {
 
 // All rows in this process's memory, worked through in lanes on threads.
-class MemorySource : public RowSource {
+class MemorySource : public DrawSource {
  public:
   MemorySource(const Problem& problem, Use use, int threads);
 
@@ -18,23 +19,43 @@ class MemorySource : public RowSource {
   void keep() override;
   GroupPosterior groups() const override { return kept_; }
 
+  Vec effects() const override { return Eigen::Map<const Vec>(units_.effect.data(), units_.effect.size()); }
+  Vec expected_effects() const override {
+    return Eigen::Map<const Vec>(expected_.data(), expected_.size());
+  }
+  void restore(ConstVecRef effects) override;
+
+  void aim(const State& state, const Line& line) override;
+  double along(double t) override;
+  void move(State& state, double t) override;
+  Mat slide(const State& state) override;
+
  private:
   struct Worker {
     RowBlock block;
     RowTerms terms;
+    RowDraws random;
   };
 
+  void keep_gathered();
+  void gather(Index first_row, Index r, const State& state, RowData& out) const;
   void load(const BlockRange& range, const State& state, RowBlock& block) const;
   void moments(const BlockRange& range, const State& state, RowBlock& block) const;
-  void answer(const RowBlock& block, RowTerms& terms) const;
+  void add_effects(const BlockRange& range, const Mat& effects, RowBlock& block) const;
+  void answer(const BlockRange& range, const State& state, Worker& worker) const;
   void add(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
   void finish_unit(const UnitRows& rows, const State& state, const Worker& worker,
-                   RowSums& out);
+                   const Mat& regression, RowSums& out);
   double change(const BlockRange& range, RowBlock& block) const;
   void settle_block(const BlockRange& range, const State& state, Settle how,
                     double change, RowBlock& block, Mat& out);
+  void draw_block(const BlockRange& range, const State& state, Mat& out);
+  void find_margins(const State& state);
+  void slide_unit(const UnitRows& rows, Index first_row, const State& state,
+                  RowBlock& block);
+  void fill_column(const State& state, ConstVecRef dense);
   UnitRows unit_rows(const BlockRange& range, Index unit) const;
 
   const Problem& problem_;
@@ -42,10 +63,17 @@ class MemorySource : public RowSource {
   int threads_;
   Partition partition_;
   Units units_;
+  std::unique_ptr<RowData> gathered_;   // all rows, or null
   GroupPosterior kept_;
   std::vector<double> inverse_factor_;  // the State's, packed for the kernels
   std::vector<Worker> workers_;         // one a thread
   std::vector<RowSums> lane_sums_;
+
+  // Use::drawn only, rows in working order.
+  Mat expected_;                 // (q, m)
+  Arr margin_, slope_, weight_;  // (n) y f, and y times what f changes by along line_
+  bool known_margins_ = false;   // are they those of the coefficients as they are?
+  Line line_;
 };
 
 }  // namespace bsvm

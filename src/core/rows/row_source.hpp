@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 #include "../host.hpp"
 #include "../model/group_posterior.hpp"
 #include "../model/row_sums.hpp"
@@ -9,7 +11,15 @@ namespace bsvm {
 // How `settle` brings the groups in line with a new State.
 enum class Settle {
   advance,  // take the covariance and the step of the last `sums`
-  shorten   // the State's step was shortened by `change` (< 0) of its length
+  shorten,  // the State's step was shortened by `change` (< 0) of its length
+  draw      // draw the effects given the dense coefficients, which took `step`
+};
+
+// A line through the coefficients: at t the dense ones are b + t dense, and effect a of
+// every level is (1 + t effect[a]) times what it was.
+struct Line {
+  Vec dense;   // (p) of the problem's dense columns
+  Vec effect;  // (q)
 };
 
 // Where the rows are: in memory, in files, on other machines. The State goes
@@ -18,17 +28,48 @@ class RowSource {
  public:
   virtual ~RowSource() = default;
 
+  // How many of the State's coefficients are the source's own: those of sparse columns that
+  // couple too densely to be eliminated. They come first, and their prior is the source's business.
+  virtual Index extra() const { return 0; }
+
   // One pass over the rows. Throws Interrupted when the host asks for it.
   virtual void sums(const State& state, RowSums& out, Host& host) = 0;
 
-  // Brings the groups' own posterior in line with the dense coefficients' new one and
-  // returns the sum over groups of E u u' (q, q). No row is touched.
+  // Brings the groups' own posterior (or draw) in line with the dense coefficients' new one
+  // and returns the sum over levels of E u u' (q, q). No row is touched.
   virtual Mat settle(const State& state, Settle how, double change) = 0;
 
   // The groups as they are now go with the best State so far; groups() returns the
   // last that were kept. Groups stay where their rows are until then.
   virtual void keep() = 0;
   virtual GroupPosterior groups() const = 0;
+};
+
+// What sampling (Use::drawn) needs besides.
+class DrawSource : public RowSource {
+ public:
+  // The effects of all levels: by term, level, effect.
+  virtual Vec effects() const = 0;           // the current draw
+  virtual Vec expected_effects() const = 0;  // what settle() drew it around
+  virtual void restore(ConstVecRef effects) = 0;
+
+  // Moves along a line with the latent scales averaged out: aim() finds f and its direction
+  // in every row, along(t) is the log-likelihood there, move(t) goes there (the State's
+  // dense coefficients are the caller's to move; extra ones move with the effects).
+  virtual void aim(const State& state, const Line& line) = 0;
+  virtual double along(double t) = 0;
+  virtual void move(State& state, double t) = 0;
+
+  // Moves every effect of every level in turn by a slice of its own, likewise, and returns
+  // the sum over levels of u u' (q, q).
+  virtual Mat slide(const State& state) = 0;
+
+ protected:
+  // The first interval of such a slice, from the effect's prior precision and its
+  // multipliers' sum of squares: some four standard deviations.
+  static double slide_width(double precision, double square) {
+    return 4 / std::sqrt(precision + 0.3 * square);
+  }
 };
 
 }  // namespace bsvm

@@ -19,11 +19,24 @@ void Units::clear() {
   step.setZero();
 }
 
-RowBlock::RowBlock(Index p, Index q, Index rows, Index units)
-    : c(Mat::Zero(p, (rows + 3) / 4 * 4)), centred(Mat::Zero(p, q > 0 ? c.cols() : 0)),
-      z(q, rows), columns(Mat::Zero(p, q > 0 ? (rows + q * units + 3) / 4 * 4 : 0)), y(rows), weight(rows),
-      m(rows), v(rows), packed(packed_size(p, rows + q * units)),
-      packed_weighted(packed.size()) {}
+RowData::RowData(Index p, Index q, Index rows)
+    : c(Mat::Zero(p, (rows + 3) / 4 * 4)), z(q, rows), y(rows), weight(rows), offset(rows) {}
+
+RowBlock::RowBlock(Index width, Index q, Index rows, Index units)
+    : p(width), own(p, q, rows), centred(Mat::Zero(p, q > 0 ? own.c.cols() : 0)),
+      columns(Mat::Zero(p, q > 0 ? (rows + q * units + 3) / 4 * 4 : 0)), m(rows), v(rows),
+      packed(packed_size(p, rows + q * units)), packed_weighted(packed.size()) {
+  look_at(own, 0, 0);
+}
+
+void RowBlock::look_at(const RowData& data, Index first, Index rows) {
+  r = rows;
+  c = data.c.data() + first * p;
+  z = data.z.data() + first * data.z.rows();
+  y = data.y.data() + first;
+  weight = data.weight.data() + first;
+  m.head(r) = data.offset.segment(first, r);
+}
 
 double unit_change(const UnitPrecision& before, const UnitPrecision& next, Index p, Index q,
                    double* columns) {
@@ -50,7 +63,7 @@ void add_unit_moments(const Units& units, const UnitRows& rows, RowBlock& block)
   const SmallFactor factor(units.precision.data() + rows.unit * q * q, q);
   double z[kMostEffects];
   for (Index i = rows.first; i < rows.last; ++i) {
-    const double* multiplier = block.z.data() + i * q;
+    const double* multiplier = block.z + i * q;
     double* centred = block.centred.data() + i * p;
     for (Index a = 0; a < q; ++a) {
       z[a] = multiplier[a];
@@ -67,14 +80,14 @@ namespace {
 // A_gg = sum omega z z' + D and A_gd' = sum omega c z'.
 void weighted_sums(const UnitRows& rows, const Arr& omega, const double* prior, Index q,
                    const RowBlock& block, double* A, double* coupling) {
-  const Index p = block.c.rows();
+  const Index p = block.p;
   std::copy(prior, prior + q * q, A);
   std::fill(coupling, coupling + p * q, 0.0);
   for (Index i = rows.first; i < rows.last; ++i) {
-    const double* z = block.z.data() + i * q;
+    const double* z = block.z + i * q;
     for (Index a = 0; a < q; ++a) {
       const double weighted = omega[i] * z[a];
-      add_multiple(coupling + a * p, block.c.data() + i * p, weighted, p);
+      add_multiple(coupling + a * p, block.c + i * p, weighted, p);
       add_multiple(A + a * q, z, weighted, q);
     }
   }
@@ -85,7 +98,7 @@ void weighted_sums(const UnitRows& rows, const Arr& omega, const double* prior, 
 void eliminate(const UnitRows& rows, const Arr& omega, const double* prior,
                const SmallFactor& prior_factor, Index q, Index unit_column, RowBlock& block,
                double* precision, double* regression) {
-  const Index p = block.c.rows();
+  const Index p = block.p;
   double* B = regression;
   weighted_sums(rows, omega, prior, q, block, precision, B);
   const SmallFactor factor(precision, q);
@@ -93,8 +106,8 @@ void eliminate(const UnitRows& rows, const Arr& omega, const double* prior,
   solve_right(factor.l, q, p, B);
   for (Index i = rows.first; i < rows.last; ++i) {
     double* column = block.columns.data() + i * p;
-    const double* z = block.z.data() + i * q;
-    subtract_multiple(column, block.c.data() + i * p, B, z[0], p);
+    const double* z = block.z + i * q;
+    subtract_multiple(column, block.c + i * p, B, z[0], p);
     for (Index a = 1; a < q; ++a) add_multiple(column, B + a * p, -z[a], p);
   }
   for (Index a = 0; a < q; ++a) {  // B' F, with D = F F'

@@ -24,17 +24,30 @@ struct Units {
   void clear();  // a run that starts knows nothing of the effects
 };
 
+// Rows gathered in working order.
+struct RowData {
+  Mat c;  // (p, r) dense design, a row contiguous; room for a multiple of four rows
+  Mat z;  // (q, r) group multipliers
+  Arr y, weight, offset;  // (r)
+
+  RowData(Index p, Index q, Index rows);
+};
+
 // One pass's scratch for the rows of one block, reused for all.
 struct RowBlock {
-  Index r = 0;      // rows; the matrices have room for a multiple of four
-  Mat c;            // (p, r) dense design, a row contiguous
+  Index p, r = 0;
+  RowData own;      // what the next four look at, unless it is kept elsewhere
+  const double *c, *z, *y, *weight;
   Mat centred;      // (p, r) c - B_g' z
-  Mat z;            // (q, r) group multipliers
   Mat columns;      // (p, r + q units) what the reduced precision is a sum over
-  Arr y, weight, m, v;  // (r)
+  Arr m, v;         // (r)
   std::vector<double> packed, packed_weighted;  // panels of c or columns
 
   RowBlock(Index p, Index q, Index rows, Index units);
+
+  // Rows from `first` of these data on.
+  void look_at(const RowData& data, Index first, Index rows);
+  Eigen::Map<const Mat> design() const { return {c, p, r}; }  // (p, r)
 };
 
 // Which unit's rows: first .. last - 1 within the block.

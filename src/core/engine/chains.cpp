@@ -1,0 +1,220 @@
+#include "chains.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <sstream>
+
+#include "../error.hpp"
+#include "../rows/lanes.hpp"
+#include "checkpoint.hpp"
+
+namespace bsvm {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A lane's view of the host: any thread may ask it, and it reports no progress.
+class LaneHost : public Host {
+ public:
+  explicit LaneHost(const Checkpoint& checkpoint) : checkpoint_(checkpoint) {}
+  bool interrupted() override {
+    try {
+      checkpoint_();
+    } catch (const Interrupted&) {
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  const Checkpoint& checkpoint_;
+};
+
+// A chain and where its draws go.
+class Recorder {
+ public:
+  Recorder(std::unique_ptr<Chain> chain, const SampleOptions& options)
+      : chain_(std::move(chain)), options_(options) {}
+
+  Index sweeps() const { return chain_->sweeps(); }
+  Vec save() const { return chain_->save(); }
+  ChainDraws& draws() { return draws_; }
+
+  void restore(const Vec& state, const ChainDraws& draws) {
+    chain_->restore(state);
+    draws_ = draws;
+    resize();
+  }
+
+  // Sweeps until `target` have been made.
+  void advance(Index target, Host& host) {
+    while (chain_->sweeps() < target) {
+      if (host.interrupted()) throw Interrupted();
+      chain_->sweep(host);
+      const Index after = chain_->sweeps() - options_.burnin;
+      if (after > 0 && after % options_.thin == 0 && draws_.kept < options_.draws) keep();
+    }
+  }
+
+ private:
+  void keep() {
+    chain_->read(draw_);
+    if (draws_.kept == 0) begin();
+    ChainDraws& d = draws_;
+    if (d.coefficients.cols() < options_.draws) resize();
+    d.coefficients.col(d.kept) = draw_.coefficients;
+    d.hyper.col(d.kept) = draw_.hyper;
+    if (options_.keep_effects) d.effects.col(d.kept) = draw_.effects;
+    const double share = 1.0 / static_cast<double>(++d.kept);
+    d.mean += share * (draw_.expected - d.mean);
+    d.effect_mean += share * (draw_.expected_effects - d.effect_mean);
+    const Vec away = draw_.effects - d.effect_center;
+    d.effect_center += share * away;
+    d.effect_square += away.cwiseProduct(draw_.effects - d.effect_center);
+  }
+
+  void begin() {
+    draws_.mean = Vec::Zero(draw_.coefficients.size());
+    for (Vec* v : {&draws_.effect_mean, &draws_.effect_center, &draws_.effect_square})
+      *v = Vec::Zero(draw_.effects.size());
+    draws_.coefficients.resize(draw_.coefficients.size(), 0);
+    draws_.hyper.resize(draw_.hyper.size(), 0);
+    draws_.effects.resize(options_.keep_effects ? draw_.effects.size() : 0, 0);
+  }
+
+  void resize() {
+    for (Mat* m : {&draws_.coefficients, &draws_.hyper, &draws_.effects})
+      m->conservativeResize(m->rows(), std::max(draws_.kept, options_.draws));
+  }
+
+  std::unique_ptr<Chain> chain_;
+  const SampleOptions& options_;
+  ChainDraws draws_;
+  Draw draw_;
+};
+
+class Run {
+ public:
+  Run(const Sampler& sampler, const Problem& problem, const MakeSource& make_source,
+      const SampleOptions& options, Host& host)
+      : options_(options), host_(host),
+        total_(options.burnin + options.draws * options.thin) {
+    const Saved saved = former();
+    resumed_ = !saved.states.empty();
+    seed_ = resumed_ ? saved.seed : options.seed;
+    const int threads = std::max(1, options.threads / options.chains);
+    for (int k = 0; k < options.chains; ++k) {
+      chains_.emplace_back(
+          new Recorder(sampler.start(problem, make_source(threads), seed_, k, options.burnin),
+                       options));
+      if (resumed_) chains_.back()->restore(saved.states[k], saved.draws[k]);
+    }
+  }
+
+  SampleResult result() {
+    SampleResult out;
+    out.resumed = resumed_;
+    out.seed = seed_;
+    try {
+      while (done() < total_) round();
+    } catch (const Interrupted&) {
+      out.interrupted = true;
+    }
+    if (!options_.checkpoint.empty()) write();
+    out.kept = options_.draws;
+    for (const auto& chain : chains_) out.kept = std::min(out.kept, chain->draws().kept);
+    for (const auto& chain : chains_) out.chains.push_back(std::move(chain->draws()));
+    return out;
+  }
+
+ private:
+  Saved former() const {
+    if (options_.checkpoint.empty()) return Saved();
+    if (!file_exists(options_.checkpoint)) return Saved();
+    if (options_.resume) return read_checkpoint(options_);
+    throw InvalidInput("checkpoint",
+                       "The checkpoint file exists already: go on from it with resume = TRUE, "
+                       "or name another one.");
+  }
+
+  Index done() const {
+    Index least = total_;
+    for (const auto& chain : chains_) least = std::min(least, chain->sweeps());
+    return least;
+  }
+
+  // About a quarter of a second's sweeps of every chain.
+  void round() {
+    const Index target = std::min(total_, done() + length_);
+    const Clock::time_point start = Clock::now();
+    run_lanes(options_.chains, options_.threads, host_,
+              [&](Index lane, int, const Checkpoint& checkpoint) {
+      LaneHost host(checkpoint);
+      chains_[lane]->advance(target, host);
+    });
+    const double spent = seconds_since(start);
+    swept_ += length_;
+    if (spent < 0.1) length_ = 2 * length_;
+    else if (spent > 0.5) length_ = std::max<Index>(1, length_ / 2);
+    tell();
+    if (!options_.checkpoint.empty() && seconds_since(written_) >= options_.interval) write();
+  }
+
+  void tell() const {
+    const Index now = done();
+    const double rate = seconds_since(started_) / static_cast<double>(std::max<Index>(1, swept_));
+    std::ostringstream text;
+    text << "sweep " << now << " of " << total_ << (options_.chains > 1 ? " of each chain" : "")
+         << (now < options_.burnin ? " (burn-in)" : "") << ", about "
+         << std::ceil(rate * static_cast<double>(total_ - now)) << " s left";
+    host_.progress(text.str());
+  }
+
+  void write() {
+    Saved saved;
+    saved.seed = seed_;
+    for (const auto& chain : chains_) {
+      saved.states.push_back(chain->save());
+      saved.draws.push_back(chain->draws());
+    }
+    write_checkpoint(saved, options_);
+    written_ = Clock::now();
+  }
+
+  const SampleOptions& options_;
+  Host& host_;
+  Index total_, length_ = 8, swept_ = 0;
+  bool resumed_ = false;
+  std::uint64_t seed_ = 0;
+  std::vector<std::unique_ptr<Recorder>> chains_;
+  Clock::time_point started_ = Clock::now(), written_ = started_;
+};
+
+void check(const SampleOptions& options) {
+  const auto need = [](bool holds, const char* name, const char* rule) {
+    if (!holds) throw InvalidInput(name, std::string("'") + name + "' must be " + rule + ".");
+  };
+  need(options.draws >= 1, "draws", "at least 1");
+  need(options.burnin >= 0, "burnin", "at least 0");
+  need(options.thin >= 1, "thin", "at least 1");
+  need(options.chains >= 1, "chains", "at least 1");
+  need(options.threads >= 1, "threads", "at least 1");
+  need(options.seed < (std::uint64_t{1} << 53), "seed", "below 2^53");
+}
+
+}  // namespace
+
+SampleResult run_chains(const Sampler& sampler, const Problem& problem,
+                        const MakeSource& make_source, const SampleOptions& options,
+                        Host& host) {
+  check(options);
+  return Run(sampler, problem, make_source, options, host).result();
+}
+
+}  // namespace bsvm

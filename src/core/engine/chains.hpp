@@ -1,0 +1,49 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sampler.hpp"
+
+namespace bsvm {
+
+struct SampleOptions {
+  Index draws = 1000;   // kept, per chain
+  Index burnin = 1000;  // sweeps before the first
+  Index thin = 1;       // sweeps per kept draw
+  int chains = 4;
+  int threads = 1;
+  std::uint64_t seed = 0;    // below 2^53
+  bool keep_effects = true;  // the draws of the groups' effects, not only mean and sd
+  std::string checkpoint;    // file to write now and then, or none
+  bool resume = false;       // go on from that file if it exists
+  double interval = 60;      // seconds between two writings
+  std::uint64_t fingerprint = 0;  // of data, model and engine
+};
+
+// What a chain has drawn so far; kept draws are the first `kept` columns.
+struct ChainDraws {
+  Index kept = 0;
+  Mat coefficients, hyper, effects;     // (p, draws), (h, draws), (effects, draws or 0)
+  Vec mean;                             // (p) of the means they were drawn around
+  Vec effect_mean;                      // (effects) likewise
+  Vec effect_center, effect_square;     // running mean and squared deviations of the draws
+};
+
+struct SampleResult {
+  std::vector<ChainDraws> chains;
+  Index kept = 0;           // draws of every chain: the least of them
+  bool interrupted = false;
+  bool resumed = false;
+  std::uint64_t seed = 0;   // the file's where the run was resumed
+};
+
+using MakeSource = std::function<std::unique_ptr<DrawSource>(int threads)>;
+
+// Runs the chains side by side on threads, in short rounds, so that an interrupt finds all of
+// them about equally far and a checkpoint can be written between two.
+SampleResult run_chains(const Sampler& sampler, const Problem& problem,
+                        const MakeSource& make_source, const SampleOptions& options,
+                        Host& host);
+
+}  // namespace bsvm

@@ -1,0 +1,23 @@
+#pragma once
+#include "chains.hpp"
+
+namespace bsvm {
+
+// A run between two rounds, in a file of our own: a header (format, fingerprint, settings,
+// seed), every chain's state and draws, a checksum. Written beside the old one and then renamed,
+// so that whenever the program ends there is a whole one.
+struct Saved {
+  std::uint64_t seed = 0;
+  std::vector<Vec> states;          // Chain::save() of each
+  std::vector<ChainDraws> draws;
+};
+
+void write_checkpoint(const Saved& saved, const SampleOptions& options);
+
+// Throws InvalidInput("checkpoint", ...) unless the file is whole and of the same data, model
+// and settings (more or fewer draws may be asked for).
+Saved read_checkpoint(const SampleOptions& options);
+
+bool file_exists(const std::string& path);
+
+}  // namespace bsvm

@@ -1,0 +1,113 @@
+// Gibbs sampling of the exact posterior (000, Appendix A; 002, section 4.1): the rows'
+// latent scales given the coefficients; all coefficients, fixed and random, at once given
+// those; the hyper-parameters given the coefficients. With `mixing` the moves of mixing.hpp follow.
+#include "../error.hpp"
+#include "mixing.hpp"
+#include "sampler.hpp"
+
+namespace bsvm {
+namespace {
+
+class GibbsChain : public Chain {
+ public:
+  GibbsChain(const Problem& problem, std::unique_ptr<DrawSource> source, std::uint64_t seed,
+             int chain, Index burnin, bool mixing)
+      : problem_(problem), source_(std::move(source)), side_(problem, source_->extra()),
+        state_(side_.start(Vec())), sums_(state_.layout.p), mixing_(problem, side_),
+        burnin_(burnin), mix_(mixing) {
+    state_.seed() = static_cast<double>(seed);
+    state_.chain() = chain;
+    source_->restore(Vec::Zero(problem.group_coefficients()));
+    disperse();
+  }
+
+  void sweep(Host& host) override {
+    state_.sweep() = static_cast<double>(sweeps_ + 1);
+    source_->sums(state_, sums_, host);
+    expected_ = side_.draw(state_, sums_, host);
+    Mat group_moments = source_->settle(state_, Settle::draw, 1);
+    expected_effects_ = source_->expected_effects();
+    if (mix_ && state_.layout.q > 0) group_moments = source_->slide(state_);
+    side_.draw_priors(state_, group_moments);
+    if (mix_) mixing_.run(state_, *source_, group_moments, sweeps_ < burnin_);
+    ++sweeps_;
+  }
+
+  Index sweeps() const override { return sweeps_; }
+
+  void read(Draw& draw) const override {
+    draw.coefficients = side_.outside_mean(state_.mean());
+    draw.expected = side_.outside_mean(expected_);
+    draw.effects = source_->effects();
+    draw.expected_effects = expected_effects_;
+    side_.to_outside(draw.effects);
+    side_.to_outside(draw.expected_effects);
+    std::vector<double> hyper;
+    for (const PriorPart& part : side_.parts())
+      for (const auto& number : part.slot.prior->drawn(side_.hyper(state_, part)))
+        hyper.push_back(number.second);
+    draw.hyper = Eigen::Map<const Vec>(hyper.data(), static_cast<Index>(hyper.size()));
+  }
+
+  Vec save() const override {
+    const Vec effects = source_->effects();
+    Vec out(1 + state_.x.size() + effects.size() + mixing_.widths().size());
+    out << static_cast<double>(sweeps_), state_.x, effects, mixing_.widths();
+    return out;
+  }
+
+  void restore(ConstVecRef saved) override {
+    const Index effects = problem_.group_coefficients(), widths = mixing_.widths().size();
+    if (saved.size() != 1 + state_.x.size() + effects + widths)
+      throw InvalidInput("checkpoint", "The checkpoint is of another model.");
+    sweeps_ = static_cast<Index>(saved[0]);
+    state_.x = saved.segment(1, state_.x.size());
+    source_->restore(saved.segment(1 + state_.x.size(), effects));
+    mixing_.restore(saved.tail(widths));
+  }
+
+ private:
+  // Chains start apart, so that their agreement says something.
+  void disperse() {
+    Draws random(state_.key(), Purpose::hyper, 0);
+    for (const PriorPart& part : side_.parts())
+      part.slot.prior->scale(side_.hyper(state_, part), std::exp(random.normal()));
+    side_.refresh_group_prior(state_);
+  }
+
+  const Problem& problem_;
+  std::unique_ptr<DrawSource> source_;
+  Coefficients side_;
+  State state_;
+  RowSums sums_;
+  Mixing mixing_;
+  Index burnin_, sweeps_ = 0;
+  bool mix_;
+  Vec expected_, expected_effects_;
+};
+
+class Gibbs : public Sampler {
+ public:
+  explicit Gibbs(const Params& params) : mixing_(params.flag("mixing")) {}
+
+  Use use() const override { return Use::drawn; }
+
+  std::unique_ptr<Chain> start(const Problem& problem, std::unique_ptr<DrawSource> source,
+                               std::uint64_t seed, int chain,
+                               Index burnin) const override {
+    if (!problem.likelihood->supports(use()))
+      throw InvalidInput("likelihood",
+                         "Gibbs sampling needs a likelihood with latent scales, such as the "
+                         "hinge.");
+    return std::unique_ptr<Chain>(
+        new GibbsChain(problem, std::move(source), seed, chain, burnin, mixing_));
+  }
+
+ private:
+  bool mixing_;
+};
+
+const Register<Sampler, Gibbs> entry("gibbs");
+
+}  // namespace
+}  // namespace bsvm

@@ -1,0 +1,45 @@
+#pragma once
+#include <vector>
+
+#include "../rows/row_source.hpp"
+#include "coefficients.hpp"
+
+namespace bsvm {
+
+// Moves that help a Gibbs sampler along, between the draw of the coefficients and that
+// of the latent scales. Each leaves the posterior of coefficients and hyper-parameters with the
+// latent scales averaged out unchanged, which is enough, since the scales are drawn afresh from
+// their conditional at the next sweep.
+//
+//   scale  a block and its variance: (b, s2) -> (t b, t^2 s2), which together with the draw
+//          of s2 given b interweaves the two parameterisations (Yu & Meng 2011); all blocks
+//          at once: what ties strong coefficients to their latent scales. t is drawn from
+//          its density over d log t, the group's Haar measure (Liu & Sabatti 2000)
+//   slide  every group effect by a slice over its own rows (the source's slide())
+//   axis   one dense coefficient: b_j -> b_j + t
+class Mixing {
+ public:
+  Mixing(const Problem& problem, const Coefficients& side);
+
+  // group_moments: the groups' sum of u u', kept true. `tune`: may the moves' first widths
+  // be adapted? Only before draws are kept.
+  void run(State& state, DrawSource& source, Mat& group_moments, bool tune);
+
+  const Vec& widths() const { return widths_; }
+  void restore(ConstVecRef widths) { widths_ = widths; }
+
+ private:
+  using Parts = std::vector<const PriorPart*>;
+
+  double scale(const Parts& parts, double width, State& state, DrawSource& source,
+               Mat& group_moments, Draws& random) const;
+  double shift(Index j, double width, State& state, DrawSource& source, Draws& random) const;
+  Line line_of(const Parts& parts, const State& state) const;
+
+  const Coefficients& side_;
+  Index p_, q_;
+  std::vector<Parts> scales_;
+  Vec widths_;  // of the scale moves, then of the axes
+};
+
+}  // namespace bsvm

@@ -1,0 +1,41 @@
+#pragma once
+#include <memory>
+
+#include "../model/problem.hpp"
+#include "../rows/row_source.hpp"
+
+namespace bsvm {
+
+// What one draw of a chain is, on the outside scale.
+struct Draw {
+  Vec coefficients, expected;          // (p) and the mean they were drawn around
+  Vec hyper;                           // the drawn hyper-parameters, prior by prior
+  Vec effects, expected_effects;       // of all levels: by term, level, effect
+};
+
+// One chain. All randomness is keyed by (seed, chain, sweep), so that what it draws does
+// not depend on threads, on other chains or on where a run was cut.
+class Chain {
+ public:
+  virtual ~Chain() = default;
+  virtual void sweep(Host& host) = 0;  // Interrupted leaves it at the last whole sweep
+  virtual Index sweeps() const = 0;
+  virtual void read(Draw& draw) const = 0;
+
+  // All a chain needs to go on, to the bit.
+  virtual Vec save() const = 0;
+  virtual void restore(ConstVecRef saved) = 0;
+};
+
+// Exact draws. It knows no likelihood, prior, block or source by name.
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  virtual Use use() const = 0;
+  // It may adapt itself during the first `burnin` sweeps, which are not kept.
+  virtual std::unique_ptr<Chain> start(const Problem& problem,
+                                       std::unique_ptr<DrawSource> source, std::uint64_t seed,
+                                       int chain, Index burnin) const = 0;
+};
+
+}  // namespace bsvm

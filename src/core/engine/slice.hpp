@@ -1,0 +1,25 @@
+#pragma once
+#include <cmath>
+
+#include "../random/draws.hpp"
+
+namespace bsvm {
+
+// A draw from the density exp(log_density) near 0, the current point, that leaves it
+// invariant: univariate slice sampling with stepping out and shrinkage (Neal 2003,
+// Figures 3 and 5). `width` is the first interval's.
+template <class LogDensity>
+double slice(const LogDensity& log_density, double width, Draws& random) {
+  const double level = log_density(0.0) + std::log(random.uniform());
+  double left = -width * random.uniform(), right = left + width;
+  for (int k = 0; k < 100 && log_density(left) > level; ++k) left -= width;
+  for (int k = 0; k < 100 && log_density(right) > level; ++k) right += width;
+  for (int k = 0; k < 200; ++k) {
+    const double x = left + (right - left) * random.uniform();
+    if (log_density(x) > level) return x;
+    (x < 0 ? left : right) = x;
+  }
+  return 0;  // where rounding leaves no slice, stay
+}
+
+}  // namespace bsvm

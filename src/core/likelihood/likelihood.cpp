@@ -1,0 +1,16 @@
+#include "likelihood.hpp"
+
+#include "../error.hpp"
+
+namespace bsvm {
+
+void Likelihood::draw(const Eigen::Ref<const Arr>&, const Eigen::Ref<const Arr>&,
+                      const Eigen::Ref<const Arr>&, const RowDraws&, RowTerms&) const {
+  throw InvalidInput("likelihood", "This likelihood has no latent scales to draw.");
+}
+
+double Likelihood::along(const double*, const double*, const double*, double, Index) const {
+  throw InvalidInput("likelihood", "This likelihood can't be evaluated at a point.");
+}
+
+}  // namespace bsvm

@@ -1,0 +1,28 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "../linalg/small.hpp"
+#include "draws.hpp"
+
+namespace bsvm {
+
+// Sigma ~ inverse Wishart(df, L L'), density proportional to
+// |Sigma|^{-(df + q + 1)/2} exp(-tr(L L' Sigma^{-1})/2), df > q - 1.
+// `l` and `out` (q, q): the lower Cholesky factors of the scale and of Sigma.
+//
+// Bartlett's decomposition from the last row up: Sigma^{-1} = L^{-T} T'T L^{-1} with T
+// lower triangular, so that L T^{-1} is Sigma's own factor and no matrix is inverted.
+inline void inverse_wishart(double df, const double* l, Index q, Draws& random, double* out) {
+  double t[kMostEffects * kMostEffects];
+  for (Index j = 0; j < q; ++j) {
+    const double shape = 0.5 * (df - static_cast<double>(q - 1 - j));
+    const double root = std::exp(0.5 * (std::log(2.0) + random.log_gamma_draw(shape)));
+    t[j + j * q] = std::max(root, 1e-150);
+    for (Index i = j + 1; i < q; ++i) t[i + j * q] = random.normal();
+  }
+  std::copy(l, l + q * q, out);
+  solve_right(t, q, q, out);
+}
+
+}  // namespace bsvm
