@@ -23,6 +23,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_linear_sd
+Rcpp::NumericVector core_linear_sd(Rcpp::List factor, Rcpp::List z, Rcpp::NumericMatrix x);
+RcppExport SEXP _bsvm_core_linear_sd(SEXP factorSEXP, SEXP zSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type factor(factorSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type z(zSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_linear_sd(factor, z, x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_registry
 Rcpp::List core_registry();
 RcppExport SEXP _bsvm_core_registry() {
@@ -59,6 +71,7 @@ END_RCPP
 
 static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 3},
+    {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
     {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},

@@ -4,10 +4,7 @@
 
 #include "core/block/dense.hpp"
 #include "core/rows/memory_source.hpp"
-#if __has_include("core/rows/sparse_source.hpp")
 #include "core/rows/sparse_source.hpp"
-#define BSVM_SPARSE
-#endif
 
 using Rcpp::as;
 using Rcpp::List;
@@ -100,11 +97,8 @@ bsvm::PriorSlot to_slot(const List& block) {
 std::unique_ptr<bsvm::DrawSource> make_source(const bsvm::Problem& problem, bsvm::Use use,
                                              int threads) {
   std::unique_ptr<bsvm::DrawSource> out;
-#ifdef BSVM_SPARSE
   if (problem.sparse.columns > 0) out.reset(new bsvm::SparseSource(problem, use, threads));
-  else
-#endif
-  out.reset(new bsvm::MemorySource(problem, use, threads));
+  else out.reset(new bsvm::MemorySource(problem, use, threads));
   return out;
 }
 

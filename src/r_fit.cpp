@@ -35,23 +35,22 @@ List reports(const std::vector<bsvm::PriorSlot>& priors, const bsvm::State& stat
 }
 
 // The leading columns of the sparse factor and the root's inverse.
-List sparse_factor(const bsvm::SparseFactor& factor, const bsvm::State& state) {
-  const bsvm::Index root = state.layout.p;
+List sparse_factor(const bsvm::SparseFactor& factor, const bsvm::Mat& root) {
   return List::create(
       _["order"] = Rcpp::wrap(factor.order), _["p"] = Rcpp::wrap(factor.start),
       _["i"] = Rcpp::wrap(factor.row), _["x"] = Rcpp::wrap(factor.value),
       _["n_leading"] = static_cast<int>(factor.leading),
-      _["root"] = to_array(state.inverse_factor(), {root, root}));
+      _["root"] = to_array(root, {root.rows(), root.rows()}));
 }
 
 // Moments of the group effects: conditional on the rest, or with the factor.
 List group_posterior(const bsvm::Problem& problem, const bsvm::GroupPosterior& groups,
-                     const bsvm::State& state) {
+                     const bsvm::Mat& root) {
   const bsvm::Index p = problem.columns(), q = problem.effects(), m = problem.groups;
   if (problem.sparse.columns > 0)
     return List::create(_["effects"] = to_numeric(groups.effect),
                         _["effects_sd"] = to_numeric(groups.effect_sd),
-                        _["factor"] = sparse_factor(groups.factor, state));
+                        _["factor"] = sparse_factor(groups.factor, root));
   return List::create(_["group_mean"] = to_array(groups.mean, {q, m}),
                       _["group_precision"] = to_array(groups.precision, {q, q, m}),
                       _["group_regression"] = to_array(groups.regression, {q, p, m}));
@@ -65,8 +64,8 @@ List package(const bsvm::Problem& problem, const bsvm::Result& result) {
   if (!result.state.begun())
     signal_core_error("bsvm_core_interrupted", "Interrupted before the first pass ended.", "");
   const bsvm::Index p = problem.columns();
-  const bsvm::OutsideMoments outside =
-      bsvm::Coefficients(problem, result.state.layout.p - p).outside(result);
+  const bsvm::Coefficients side(problem, result.state.layout.p - p);
+  const bsvm::OutsideMoments outside = side.outside(result);
   bsvm::Index start = 0;
   const List hyper = reports(problem.priors, result.state, start);
   const List group_hyper = reports(problem.group_priors, result.state, start);
@@ -75,7 +74,7 @@ List package(const bsvm::Problem& problem, const bsvm::Result& result) {
       _["hyper"] = hyper, _["group_hyper"] = group_hyper, _["bound"] = result.bound,
       _["trace"] = trace_matrix(result.trace), _["passes"] = static_cast<int>(result.trace.size()),
       _["gradient"] = result.gradient, _["termination"] = name_of(result.end));
-  return join(common, group_posterior(problem, outside.groups, result.state));
+  return join(common, group_posterior(problem, outside.groups, side.outside_root(result.state)));
 }
 
 }  // namespace

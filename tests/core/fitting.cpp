@@ -19,7 +19,7 @@ Fit fit(const Problem& problem, RowSource& source, const Options& options, Host&
         bool accelerate) {
   check(problem);
   Fit out{engine_vb(accelerate)->run(problem, source, options, host), {}};
-  if (out.result.state.begun()) out.outside = Coefficients(problem).outside(out.result);
+  if (out.result.state.begun()) out.outside = Coefficients(problem, source.extra()).outside(out.result);
   return out;
 }
 

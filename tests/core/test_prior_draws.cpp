@@ -110,16 +110,29 @@ void move(const Alone& alone, Point& point, Draws& random) {
   alone.prior->scale(point.hyper, t);
 }
 
+// The same of one effect of several.
+void stretch(const Alone& alone, Point& point, Draws& random) {
+  for (Index a = 0; a < alone.q() && alone.q() > 1; ++a) {
+    const double t = std::exp(2 * random.normal());
+    const double gain = alone.prior->log_stretched(a, point.hyper, t) -
+                        alone.prior->log_stretched(a, point.hyper, 1);
+    if (!(std::log(random.uniform()) < gain)) continue;
+    point.b.row(a) *= t;
+    alone.prior->stretch(a, point.hyper, t);
+  }
+}
+
 void both(const Alone& alone, Point& point, Draws& random) {
   for (int k = 0; k < 3; ++k) {
     move(alone, point, random);
     gibbs(alone, point, random);
+    stretch(alone, point, random);
   }
 }
 
 std::vector<Point> after(const Alone& alone, const Step& step) {
   std::vector<Point> out;
-  for (std::uint64_t k = 0; k < 40000; ++k) {
+  for (std::uint64_t k = 0; k < 20000; ++k) {
     Draws random({77, 0, k}, Purpose::hyper, 0);
     out.push_back(from_prior(alone, random));
     step(alone, out.back(), random);
@@ -159,7 +172,7 @@ void check_correlation(const Alone& alone, const std::vector<Point>& points) {
         kKolmogorov);
 }
 
-const Step kSteps[] = {gibbs, move, both};
+const Step kSteps[] = {gibbs, move, stretch, both};
 
 }  // namespace
 

@@ -136,6 +136,7 @@ class Run {
  private:
   Saved former() const {
     if (options_.checkpoint.empty()) return Saved();
+    check_writable(options_.checkpoint);
     if (!file_exists(options_.checkpoint)) return Saved();
     if (options_.resume) return read_checkpoint(options_);
     throw InvalidInput("checkpoint",

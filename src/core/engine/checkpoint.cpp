@@ -87,6 +87,8 @@ std::vector<std::uint64_t> settings(const SampleOptions& options) {
 }
 
 std::vector<char> read_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) refuse(path, "is not a file.");
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(path, "can't be read.");
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -97,6 +99,14 @@ std::vector<char> read_file(const std::string& path) {
 bool file_exists(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
+}
+
+void check_writable(const std::string& path) {
+  const std::string beside = path + ".new";
+  if (!std::ofstream(beside, std::ios::binary | std::ios::app))
+    refuse(path, "can't be written: is its folder there, and may files be made in it?");
+  std::error_code ignored;
+  std::filesystem::remove(beside, ignored);
 }
 
 void write_checkpoint(const Saved& saved, const SampleOptions& options) {

@@ -18,6 +18,9 @@ void write_checkpoint(const Saved& saved, const SampleOptions& options);
 // and settings (more or fewer draws may be asked for).
 Saved read_checkpoint(const SampleOptions& options);
 
+// Throws likewise if no file can be made beside it.
+void check_writable(const std::string& path);
+
 bool file_exists(const std::string& path);
 
 }  // namespace bsvm

@@ -115,8 +115,8 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   curvature.diagonal() += prior;
   Proposal out{Mat(), sums.linear() - prior.cwiseProduct(state.mean()), 0};
   double square = sums.group_decrement() + sums.group_change();
-  if (state.begun()) square += relative_change(state, next, host);
   if (!cholesky(next, host) || !cholesky(curvature, host)) refuse_precision();
+  if (state.begun()) square += relative_change(state, next, host);
   out.inverse_factor = inverse_lower(next, host);
   curvature.triangularView<Eigen::Lower>().solveInPlace(out.step);
   out.gradient = std::sqrt(square + out.step.squaredNorm());
@@ -124,22 +124,11 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   return out;
 }
 
-// |L^{-1} next L^{-T} - I|^2 / 2 in the Frobenius norm, a panel of columns at a time so
-// that the host is asked often.
-double Coefficients::relative_change(const State& state, const Mat& next, Host& host) const {
-  const auto inverse_factor = state.inverse_factor().triangularView<Eigen::Lower>();
-  const Mat whole = next.selfadjointView<Eigen::Lower>();
-  const Index p = layout_.p, panel = std::max<Index>(16, 20000000 / (p * p + 1));
-  double sum = 0;
-  for (Index k = 0; k < p; k += panel) {
-    if (host.interrupted()) throw Interrupted();
-    const Index width = std::min(panel, p - k);
-    const Mat rows = state.inverse_factor().middleRows(k, width).transpose();
-    Mat ratio = inverse_factor * (whole * rows).eval();
-    ratio.diagonal(-k).array() -= 1;
-    sum += ratio.squaredNorm();
-  }
-  return 0.5 * sum;
+// How far the precision moved from the State's, in the State's metric: with S the State's
+// covariance and A = L L' the new precision, tr(S A) - p - log det(S A), which is
+// |S^{1/2} A S^{1/2} - I|^2 / 2 (Frobenius) to second order.
+double Coefficients::relative_change(const State& state, const Mat& factor, Host& host) const {
+  return divergence(state.inverse_factor(), factor, host);
 }
 
 void Coefficients::update_priors(State& state, const Mat& group_moments,
@@ -208,6 +197,10 @@ OutsideMoments Coefficients::outside(const Result& result) const {
     regression = (inverse_unit.asDiagonal() * inside * group_unit_.asDiagonal()).transpose();
   }
   return out;
+}
+
+Mat Coefficients::outside_root(const State& state) const {
+  return state.inverse_factor() * unit_.asDiagonal();
 }
 
 Vec Coefficients::outside_mean(ConstVecRef mean) const {

@@ -61,6 +61,7 @@ class Coefficients {
   // Draws the hyper-parameters given the coefficients; group_moments from settle().
   void draw_priors(State& state, const Mat& group_moments) const;
 
+  Mat outside_root(const State& state) const;  // L^{-1} of the State's coefficients
   Vec outside_mean(ConstVecRef mean) const;  // (p) of the problem's dense coefficients
   void to_outside(VecRef effects) const;     // (all levels' effects)
 
@@ -77,7 +78,7 @@ class Coefficients {
 
  private:
   double entropy(const State& state) const;
-  double relative_change(const State& state, const Mat& next, Host& host) const;
+  double relative_change(const State& state, const Mat& factor, Host& host) const;
 
   const Problem& problem_;
   Index extra_;                  // the State's coefficients before the problem's own

@@ -26,7 +26,7 @@ class GibbsChain : public Chain {
     source_->sums(state_, sums_, host);
     expected_ = side_.draw(state_, sums_, host);
     Mat group_moments = source_->settle(state_, Settle::draw, 1);
-    expected_effects_ = source_->expected_effects();
+    expected_effects_ = source_->expected_effects(expected_);
     if (mix_ && state_.layout.q > 0) group_moments = source_->slide(state_);
     side_.draw_priors(state_, group_moments);
     if (mix_) mixing_.run(state_, *source_, group_moments, sweeps_ < burnin_);

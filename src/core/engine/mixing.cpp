@@ -9,12 +9,14 @@ namespace bsvm {
 
 Mixing::Mixing(const Problem& problem, const Coefficients& side)
     : side_(side), p_(problem.columns()), q_(problem.effects()) {
-  Parts all;
+  Scale all;
   for (const PriorPart& part : side.parts()) {
-    if (part.size > 0) scales_.push_back({&part});
-    all.push_back(&part);
+    const Index effects = part.slot.prior->effects();
+    if (part.size > 0) scales_.push_back({{&part}});
+    for (Index a = 0; effects > 1 && a < effects; ++a) scales_.push_back({{&part}, a});
+    all.parts.push_back(&part);
   }
-  if (all.size() > 1) scales_.push_back(all);
+  if (all.parts.size() > 1) scales_.push_back(all);
   widths_ = Vec::Constant(static_cast<Index>(scales_.size()) + p_, 0.5);
 }
 
@@ -31,29 +33,36 @@ void Mixing::run(State& state, DrawSource& source, Mat& group_moments, bool tune
   side_.refresh_group_prior(state);
 }
 
-Line Mixing::line_of(const Parts& parts, const State& state) const {
+Line Mixing::line_of(const Scale& move, const State& state) const {
   Line line{Vec::Zero(p_), Vec::Zero(q_)};
-  for (const PriorPart* part : parts)
+  for (const PriorPart* part : move.parts)
     for (Index a : part->slot.columns) {
       if (part->group) line.effect[a] = 1;
       else line.dense[a] = state.mean().tail(p_)[a];
     }
+  if (move.effect < 0) return line;
+  line.effect.setZero();
+  line.effect[move.parts[0]->slot.columns[move.effect]] = 1;
   return line;
 }
 
-double Mixing::scale(const Parts& parts, double width, State& state, DrawSource& source,
+double Mixing::scale(const Scale& move, double width, State& state, DrawSource& source,
                      Mat& group_moments, Draws& random) const {
   const Vec square = state.mean().cwiseAbs2();
   std::vector<Moments> moments;
-  for (const PriorPart* part : parts)
+  for (const PriorPart* part : move.parts)
     moments.push_back(side_.moments(*part, square, group_moments));
-  const Line line = line_of(parts, state);
+  const auto log_prior = [&](size_t k, double t) {
+    const PriorPart& part = *move.parts[k];
+    const auto hyper = side_.hyper(state, part);
+    return move.effect < 0 ? part.slot.prior->log_scaled(moments[k], hyper, t)
+                           : part.slot.prior->log_stretched(move.effect, hyper, t);
+  };
+  const Line line = line_of(move, state);
   source.aim(state, line);
   const double log_t = slice([&](double s) {
-    const double t = std::exp(s);
-    double sum = source.along(t - 1);
-    for (size_t k = 0; k < parts.size(); ++k)
-      sum += parts[k]->slot.prior->log_scaled(moments[k], side_.hyper(state, *parts[k]), t);
+    double sum = source.along(std::exp(s) - 1);
+    for (size_t k = 0; k < move.parts.size(); ++k) sum += log_prior(k, std::exp(s));
     return sum;
   }, width, random);
   const double t = std::exp(log_t);
@@ -61,7 +70,10 @@ double Mixing::scale(const Parts& parts, double width, State& state, DrawSource&
   state.mean().tail(p_) += (t - 1) * line.dense;
   const Vec factor = (line.effect.array() * (t - 1) + 1).matrix();
   group_moments = factor.asDiagonal() * group_moments * factor.asDiagonal();
-  for (const PriorPart* part : parts) part->slot.prior->scale(side_.hyper(state, *part), t);
+  for (const PriorPart* part : move.parts) {
+    if (move.effect < 0) part->slot.prior->scale(side_.hyper(state, *part), t);
+    else part->slot.prior->stretch(move.effect, side_.hyper(state, *part), t);
+  }
   return log_t;
 }
 

@@ -11,7 +11,8 @@ namespace bsvm {
 // latent scales averaged out unchanged, which is enough, since the scales are drawn afresh from
 // their conditional at the next sweep.
 //
-//   scale  a block and its variance: (b, s2) -> (t b, t^2 s2), which together with the draw
+//   scale  a block and its variance: (b, s2) -> (t b, t^2 s2), or one of several joint
+//          effects and its row of Sigma, which together with the draw
 //          of s2 given b interweaves the two parameterisations (Yu & Meng 2011); all blocks
 //          at once: what ties strong coefficients to their latent scales. t is drawn from
 //          its density over d log t, the group's Haar measure (Liu & Sabatti 2000)
@@ -29,16 +30,20 @@ class Mixing {
   void restore(ConstVecRef widths) { widths_ = widths; }
 
  private:
-  using Parts = std::vector<const PriorPart*>;
+  // Blocks that are scaled together; or effect `effect` alone of one joint block.
+  struct Scale {
+    std::vector<const PriorPart*> parts;
+    Index effect = -1;
+  };
 
-  double scale(const Parts& parts, double width, State& state, DrawSource& source,
+  double scale(const Scale& move, double width, State& state, DrawSource& source,
                Mat& group_moments, Draws& random) const;
   double shift(Index j, double width, State& state, DrawSource& source, Draws& random) const;
-  Line line_of(const Parts& parts, const State& state) const;
+  Line line_of(const Scale& move, const State& state) const;
 
   const Coefficients& side_;
   Index p_, q_;
-  std::vector<Parts> scales_;
+  std::vector<Scale> scales_;
   Vec widths_;  // of the scale moves, then of the axes
 };
 

@@ -15,9 +15,14 @@
 namespace bsvm {
 
 void pack(const double* c, Index p, Index r, const double* factor, double* out) {
+  pack_block(c, p, p, r, factor, out);
+}
+
+void pack_block(const double* c, Index stride, Index p, Index r, const double* factor,
+                double* out) {
   const Index whole = p / 4, rest = p % 4;
   for (Index i = 0; i < r; ++i) {
-    const double* from = c + i * p;
+    const double* from = c + i * stride;
     const double scale = factor ? factor[i] : 1.0;
     double* to = out + 4 * i;
     for (Index a = 0; a < whole; ++a, from += 4, to += 4 * r)
@@ -25,6 +30,14 @@ void pack(const double* c, Index p, Index r, const double* factor, double* out) 
     if (rest == 0) continue;
     for (int k = 0; k < 4; ++k) to[k] = k < rest ? scale * from[k] : 0.0;
   }
+}
+
+void pack_transposed(const double* c, Index stride, Index p, Index r, double* out) {
+  for (Index j = 0; j < p; j += 4, out += 4 * r)
+    for (Index k = 0; k < 4; ++k) {
+      const double* from = c + (j + k) * stride;
+      for (Index i = 0; i < r; ++i) out[4 * i + k] = j + k < p ? from[i] : 0.0;
+    }
 }
 
 namespace {
@@ -64,26 +77,63 @@ BSVM_INLINE void multiply(const double* x, Index stride, const double* y, Index 
         *reinterpret_cast<V*>(tile + j * 4 * A + a * 4 + h * W) = sum[j][a][h];
 }
 
-// Panels a .. a + A - 1 of x against all panels of y up to the diagonal.
+constexpr Index kStretch = 256;  // columns that are taken together: they stay near the processor
+
+// Four numbers `gap` apart, advancing by `step`.
+struct Quad {
+  const double* first;
+  Index gap, step;
+};
+
+// Panel b of y from column k on; one that is not whole is copied to `room` if it is not
+// packed, so that nothing beyond the matrix is read.
+BSVM_INLINE Quad quad_of(const PanelProduct& of, Index b, Index k, Index last, double* room) {
+  const Index gap = of.packed_y ? 1 : of.y_stride, step = of.packed_y ? 4 : 1;
+  const double* from = of.y + 4 * b * of.y_stride + k * step;
+  const Index whole = std::min<Index>(4, of.n - 4 * b);
+  if (of.packed_y || whole == 4) return {from, gap, step};
+  for (Index i = k; i < last; ++i, ++from)
+    for (Index j = 0; j < 4; ++j) room[4 * (i - k) + j] = j < whole ? from[j * gap] : 0.0;
+  return {room, 1, 4};
+}
+
+// Panels of y and columns of both, which are taken together.
+struct Stretch {
+  Index first_panel, last_panel, first, last;
+};
+
+// Panels a .. a + A - 1 of x against those of y.
 template <int W, int A>
-BSVM_INLINE void gram_rows(const double* x, const double* y, Index a, Index p, Index r,
-                           double* s) {
-  double tile[16 * A];
-  for (Index b = 0; b < a + A; ++b) {
-    multiply<W, A>(x + a * 4 * r, 4 * r, y + b * 4 * r, 1, 4, r, tile);
-    const Index rows = std::min<Index>(4 * A, p - 4 * a);
-    const Index columns = std::min<Index>(4, p - 4 * b);
-    for (Index j = 0; j < columns; ++j)
-      for (Index i = 0; i < rows; ++i) s[(4 * b + j) * p + 4 * a + i] += tile[j * 4 * A + i];
+BSVM_INLINE void product_rows(const PanelProduct& of, Index a, const Stretch& now) {
+  double tile[16 * A], room[4 * kStretch];
+  const Index end = of.lower ? std::min(now.last_panel, a + A) : now.last_panel;
+  const Index rows = std::min<Index>(4 * A, of.m - 4 * a);
+  for (Index b = now.first_panel; b < end; ++b) {
+    const Index first = of.y_from_row ? std::max(now.first, 4 * b) : now.first;
+    if (first >= now.last) break;
+    const Quad y = quad_of(of, b, first, now.last, room);
+    multiply<W, A>(of.x + 4 * (a * of.depth + first), 4 * of.depth, y.first, y.gap, y.step,
+                   now.last - first, tile);
+    const Index columns = std::min<Index>(4, of.n - 4 * b);
+    for (Index j = 0; j < columns; ++j) {
+      double* c = of.c + (4 * b + j) * of.stride + 4 * a;
+      for (Index i = 0; i < rows; ++i) c[i] += of.sign * tile[j * 4 * A + i];
+    }
   }
 }
 
 template <int W, int A>
-BSVM_INLINE void gram(const double* x, const double* y, Index p, Index r, double* s) {
-  const Index panels = (p + 3) / 4;
-  Index a = 0;
-  for (; a + A <= panels; a += A) gram_rows<W, A>(x, y, a, p, r, s);
-  for (; a < panels; ++a) gram_rows<W, 1>(x, y, a, p, r, s);
+BSVM_INLINE void product(const PanelProduct& of) {
+  constexpr Index width = 32;
+  const Index panels = (of.m + 3) / 4, y_panels = (of.n + 3) / 4;
+  for (Index first = 0; first < of.depth; first += kStretch)
+    for (Index b = 0; b < y_panels; b += width) {
+      const Stretch now{b, std::min(y_panels, b + width), first,
+                        std::min(of.depth, first + kStretch)};
+      Index a = of.lower ? b : 0;  // width is a multiple of A
+      for (; a + A <= panels; a += A) product_rows<W, A>(of, a, now);
+      for (; a < panels; ++a) product_rows<W, 1>(of, a, now);
+    }
 }
 
 // Rows 4a .. of M times four columns of c: squares to out[4].
@@ -140,9 +190,7 @@ BSVM_INLINE double positive_parts_either(const double* margin, const double* slo
                 : positive_parts<W, false>(margin, slope, weight, t, r);
 }
 
-void gram_portable(const double* x, const double* y, Index p, Index r, double* s) {
-  gram<2, 1>(x, y, p, r, s);
-}
+void product_portable(const PanelProduct& of) { product<2, 1>(of); }
 void variances_portable(const double* m, const double* c, Index p, Index r, double* v) {
   variances<2, 1>(m, c, p, r, v);
 }
@@ -156,9 +204,7 @@ BSVM_AVX2 double positive_parts_avx2(const double* margin, const double* slope,
                                      const double* weight, double t, Index r) {
   return positive_parts_either<4>(margin, slope, weight, t, r);
 }
-BSVM_AVX2 void gram_avx2(const double* x, const double* y, Index p, Index r, double* s) {
-  gram<4, 2>(x, y, p, r, s);
-}
+BSVM_AVX2 void product_avx2(const PanelProduct& of) { product<4, 2>(of); }
 BSVM_AVX2 void variances_avx2(const double* m, const double* c, Index p, Index r, double* v) {
   variances<4, 2>(m, c, p, r, v);
 }
@@ -168,14 +214,14 @@ bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_support
 }  // namespace
 
 const Kernels& portable_kernels() {
-  static const Kernels portable{gram_portable, variances_portable,
+  static const Kernels portable{product_portable, variances_portable,
                                 positive_parts_portable};
   return portable;
 }
 
 const Kernels& kernels() {
 #ifdef BSVM_AVX2
-  static const Kernels avx2{gram_avx2, variances_avx2, positive_parts_avx2};
+  static const Kernels avx2{product_avx2, variances_avx2, positive_parts_avx2};
   static const bool supported = has_avx2();
   if (supported) return avx2;
 #endif

@@ -77,6 +77,11 @@ class HuangWand : public JointPrior {
            beta() * (ratio / (t * t)).log1p().sum();
   }
 
+  double log_stretched(Index a, ConstVecRef hyper, double t) const override {
+    const double ratio = df_ * mean_inverse(hyper)(a, a) / rate_[a];
+    return -prior_df() * std::log(t) - beta() * std::log1p(ratio / (t * t));
+  }
+
   NamedNumbers report(ConstVecRef hyper) const override {
     NamedNumbers out = JointPrior::report(hyper);
     out.push_back({"aux_shape", hyper[aux()]});

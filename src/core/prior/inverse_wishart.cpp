@@ -50,6 +50,14 @@ class InverseWishart : public JointPrior {
     return -static_cast<double>(q_) * df_ * std::log(t) - 0.5 * trace(hyper) / (t * t);
   }
 
+  // The Jacobian of Sigma is t^{q + 1} here.
+  double log_stretched(Index a, ConstVecRef hyper, double t) const override {
+    const Mat inverse = mean_inverse(hyper);
+    const double own = lambda_(a, a) * inverse(a, a);
+    const double others = lambda_.col(a).dot(inverse.col(a)) - own;
+    return -df_ * std::log(t) - (0.5 * own / t + others) / t;
+  }
+
  private:
   static double entry(const Params& params, Index i, Index j) {
     const std::string name = "scale_" + std::to_string(i + 1) + "_" + std::to_string(j + 1);

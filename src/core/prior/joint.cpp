@@ -62,6 +62,10 @@ Mat JointPrior::mean_inverse(ConstVecRef hyper) const {
   return hyper[0] * root.transpose() * root;
 }
 
+void JointPrior::stretch(Index a, VecRef hyper, double t) const {
+  Eigen::Map<Mat>(hyper.data() + 1, q_, q_).row(a) *= t;
+}
+
 double JointPrior::mean_log_inverse(ConstVecRef hyper) const {
   double sum = static_cast<double>(q_) * std::log(2.0) - small_logdet(hyper.data() + 1, q_);
   for (Index j = 0; j < q_; ++j) sum += digamma(0.5 * (hyper[0] - static_cast<double>(j)));

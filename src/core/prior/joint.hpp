@@ -18,6 +18,7 @@ class JointPrior : public Prior {
 
   void precision(ConstVecRef hyper, VecRef out) const override;
   void scale(VecRef hyper, double t) const override { hyper.segment(1, q_ * q_) *= t; }
+  void stretch(Index a, VecRef hyper, double t) const override;
   NamedNumbers report(ConstVecRef hyper) const override;
   NamedNumbers drawn(ConstVecRef hyper) const override;
 

@@ -61,6 +61,13 @@ class Prior {
   virtual double log_scaled(const Moments& moments, ConstVecRef hyper, double t) const = 0;
   virtual void scale(VecRef hyper, double t) const = 0;
 
+  // The same of effect a alone of several: (u_a, Sigma) -> (t u_a, D Sigma D), D = diag(1, ..,
+  // t, .., 1). For joint priors, whose effects may differ much in how they mix.
+  virtual double log_stretched(Index /*a*/, ConstVecRef /*hyper*/, double /*t*/) const {
+    return 0;
+  }
+  virtual void stretch(Index /*a*/, VecRef /*hyper*/, double /*t*/) const {}
+
   // What a user wants to know of q(hyper), named; and what is kept of a draw.
   virtual NamedNumbers report(ConstVecRef hyper) const = 0;
   virtual NamedNumbers drawn(ConstVecRef hyper) const = 0;

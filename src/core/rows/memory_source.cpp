@@ -401,7 +401,7 @@ void MemorySource::move(State&, double t) {
 }
 
 // Each effect of each group in turn by a slice of its own, over the group's rows only.
-Mat MemorySource::slide(const State& state) {
+Mat MemorySource::slide(State& state) {
   if (!known_margins_) find_margins(state);
   RowBlock& block = workers_[0].block;
   for (const BlockRange& range : partition_.blocks) {

@@ -20,7 +20,7 @@ class MemorySource : public DrawSource {
   GroupPosterior groups() const override { return kept_; }
 
   Vec effects() const override { return Eigen::Map<const Vec>(units_.effect.data(), units_.effect.size()); }
-  Vec expected_effects() const override {
+  Vec expected_effects(ConstVecRef) const override {
     return Eigen::Map<const Vec>(expected_.data(), expected_.size());
   }
   void restore(ConstVecRef effects) override;
@@ -28,7 +28,7 @@ class MemorySource : public DrawSource {
   void aim(const State& state, const Line& line) override;
   double along(double t) override;
   void move(State& state, double t) override;
-  Mat slide(const State& state) override;
+  Mat slide(State& state) override;
 
  private:
   struct Worker {

@@ -50,7 +50,8 @@ class DrawSource : public RowSource {
  public:
   // The effects of all levels: by term, level, effect.
   virtual Vec effects() const = 0;           // the current draw
-  virtual Vec expected_effects() const = 0;  // what settle() drew it around
+  // What settle() drew it around; extra ones stand in `expected`, the State's coefficients'.
+  virtual Vec expected_effects(ConstVecRef expected) const = 0;
   virtual void restore(ConstVecRef effects) = 0;
 
   // Moves along a line with the latent scales averaged out: aim() finds f and its direction
@@ -62,7 +63,7 @@ class DrawSource : public RowSource {
 
   // Moves every effect of every level in turn by a slice of its own, likewise, and returns
   // the sum over levels of u u' (q, q).
-  virtual Mat slide(const State& state) = 0;
+  virtual Mat slide(State& state) = 0;
 
  protected:
   // The first interval of such a slice, from the effect's prior precision and its

@@ -1,0 +1,463 @@
+#include "sparse_source.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../error.hpp"
+#include "../linalg/cholesky.hpp"
+#include "../linalg/kernels.hpp"
+#include "../linalg/small.hpp"
+#include "lanes.hpp"
+
+namespace bsvm {
+
+namespace {
+
+Eigen::Map<const Arr> view(const double* x, Index r) { return {x, r}; }
+
+SparsePattern pattern_for(const Problem& problem, const Levels& levels) {
+  const Graph graph = level_graph(problem.sparse, problem.n, levels);
+  return analyse(graph, levels.weight, problem.columns(), late_levels(graph, levels));
+}
+
+// Lanes of columns with about as many entries each.
+std::vector<Lane> cut_columns(const std::vector<int>& start) {
+  const Index columns = static_cast<Index>(start.size()) - 1, size = start.back() + columns;
+  const Index count = std::clamp<Index>(size / 16384, 1, 16);
+  std::vector<Lane> out;
+  Index first = 0;
+  for (Index lane = 1; lane <= count && first < columns; ++lane) {
+    Index last = first + 1;
+    while (last < columns && (lane == count || start[last] + last < size * lane / count)) ++last;
+    out.push_back({first, last});
+    first = last;
+  }
+  return out;
+}
+
+}  // namespace
+
+SparseSource::SparseSource(const Problem& problem, Use use, int threads)
+    : problem_(problem), use_(use), threads_(threads), levels_(problem.sparse),
+      pattern_(pattern_for(problem, levels_)),
+      rows_(problem.sparse, problem.n, pattern_.order),
+      partition_(cut(nullptr, problem.n, 0, pattern_.dense)),
+      lanes_(cut_columns(rows_.column_start)) {
+  if (threads < 1) throw InvalidInput("threads", "'threads' must be at least 1.");
+  const Index p = pattern_.dense, n = problem.n, columns = pattern_.columns;
+  const Index kinds = drawn() ? 1 : 2, length = partition_.largest_block;
+  const size_t lanes = std::max(partition_.lanes.size(), lanes_.size());
+  workers_.resize(std::min<size_t>(static_cast<size_t>(threads), lanes));
+  for (Worker& worker : workers_) {
+    worker.m.resize(length);
+    worker.v.resize(length);
+    worker.packed.resize(packed_size(p, length));
+    worker.packed_weighted.resize(worker.packed.size());
+    worker.column = Vec::Zero(kinds * columns);
+  }
+  lane_sums_.assign(partition_.lanes.size(), RowSums(p));
+  design_ = Mat::Zero(p, n + 3);
+  row_slope_.resize(n);
+  row_weight_.resize(kinds, n);
+  mean_ = Vec::Zero(columns);
+  gradient_ = Vec::Zero(columns + p);
+  next_ = SparseValues(pattern_);
+  if (drawn()) {
+    expected_ = mean_;
+    return;
+  }
+  step_ = Vec::Zero(pattern_.leading);
+  row_variance_ = Arr::Zero(n);
+  curvature_ = factor_ = inverse_.leading = next_;
+}
+
+// The root's sparse coefficients as the State has them.
+void SparseSource::take(const State& state) {
+  mean_.tail(extra()) = state.mean().head(extra());
+}
+
+void SparseSource::sums(const State& state, RowSums& out, Host& host) {
+  known_margins_ = false;
+  if (!drawn() && !state.begun()) {
+    mean_.setZero();
+    step_.setZero();
+  }
+  take(state);
+  if (state.begun() && stale_variance_) add_sparse_variance();
+  run_rows(state, host);
+  run_columns(state, out, host);
+  eliminate(state, out, host);
+}
+
+// ---- a pass over the rows
+
+void SparseSource::run_rows(const State& state, Host& host) {
+  std::vector<double> factor(packed_size(pattern_.dense, pattern_.dense));
+  if (state.begun()) {
+    const auto corner =
+        state.inverse_factor().bottomRightCorner(pattern_.dense, pattern_.dense);
+    pack_block(corner.data(), corner.outerStride(), pattern_.dense, pattern_.dense, nullptr,
+               factor.data());
+  }
+  run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, host,
+            [&](Index lane, int number, const Checkpoint& checkpoint) {
+    RowSums& mine = lane_sums_[lane];
+    Worker& worker = workers_[number];
+    mine.clear();
+    for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b) {
+      checkpoint();
+      const BlockRange& range = partition_.blocks[b];
+      fill(range, state);
+      moments(range, state, worker);
+      if (state.begun()) variances(range, factor, worker);
+      answer(range, state, worker);
+      add_rows(range, worker, mine);
+    }
+  });
+  filled_ = true;
+}
+
+// The dense columns of these rows, unless they are there already.
+void SparseSource::fill(const BlockRange& range, const State& state) {
+  const int* rows = partition_.order.data() + range.first_row;
+  Index first = 0;
+  for (const auto& part : problem_.blocks) {
+    if (!filled_ || part->varies())
+      part->fill(rows, range.rows, state,
+                 design_.block(first, range.first_row, part->columns(), range.rows));
+    first += part->columns();
+  }
+}
+
+// f_i ~ N(m_i, v_i) under q: the mean, or f itself. Before there is a covariance, v = 1.
+void SparseSource::moments(const BlockRange& range, const State& state, Worker& worker) const {
+  const Index r = range.rows, first = range.first_row, p = pattern_.dense;
+  auto m = worker.m.head(r);
+  if (problem_.offset) m = view(problem_.offset + first, r);
+  else m.setZero();
+  m.matrix().noalias() += design_.middleCols(first, r).transpose() * state.mean().tail(p);
+  for (Index i = 0; i < r; ++i) m[i] += row_product(first + i, mean_);
+  worker.v.head(r).setOnes();
+}
+
+// z_i' x for x by position.
+double SparseSource::row_product(Index i, const Vec& x) const {
+  double sum = 0;
+  for (int t = rows_.row_start[i]; t < rows_.row_start[i + 1]; ++t)
+    sum += rows_.value[t] * x[rows_.position[t]];
+  return sum;
+}
+
+// v_i = z' S_zz z + 2 z' S_zc c + c' S_cc c, the first of which is known.
+void SparseSource::variances(const BlockRange& range, const std::vector<double>& factor,
+                             Worker& worker) const {
+  const Index r = range.rows, first = range.first_row, p = pattern_.dense;
+  auto v = worker.v.head(r);
+  v = row_variance_.segment(first, r);
+  for (Index i = 0; i < r && p > 0; ++i) {
+    const Eigen::Map<const Vec> c(design_.data() + (first + i) * p, p);
+    double sum = 0;
+    for (int t = rows_.row_start[first + i]; t < rows_.row_start[first + i + 1]; ++t)
+      sum += rows_.value[t] *
+             c.dot(Eigen::Map<const Vec>(coupling(rows_.position[t]), p));
+    v[i] += 2 * sum;
+  }
+  kernels().variances(factor.data(), design_.data() + first * p, p, r, worker.v.data());
+  v = v.max(0.0);  // what rounding may leave of a variance
+}
+
+// S_cj, the covariance of a sparse coefficient with the dense ones.
+const double* SparseSource::coupling(Index position) const {
+  const Index lead = pattern_.leading, p = pattern_.dense;
+  if (position < lead) return inverse_.leading.tail.col(position).tail(p).data();
+  return inverse_.root.col(position - lead).tail(p).data();
+}
+
+void SparseSource::answer(const BlockRange& range, const State& state, Worker& worker) const {
+  const Index r = range.rows, first = range.first_row;
+  RowTerms& terms = worker.terms;
+  if (terms.value.size() != r) terms.resize(r);
+  const auto y = view(problem_.y + first, r);
+  if (drawn()) {
+    worker.random.resize(r);
+    row_draws(state.key(), partition_.order.data() + first, r, worker.random.normal.data(),
+              worker.random.uniform.data());
+    Arr weight = Arr::Ones(r);
+    if (problem_.weight) weight = view(problem_.weight + first, r);
+    return problem_.likelihood->draw(y, worker.m.head(r), weight, worker.random, terms);
+  }
+  problem_.likelihood->terms(use_, y, worker.m.head(r), worker.v.head(r), terms);
+  if (problem_.weight)
+    for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
+      *a *= view(problem_.weight + first, r);
+  terms.curvature += state.damping() * (terms.weight - terms.curvature);
+}
+
+// Keeps what the columns will need, and adds the dense columns' own sums.
+void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& out) {
+  const Index r = range.rows, first = range.first_row, p = pattern_.dense;
+  const RowTerms& terms = worker.terms;
+  out.value() += terms.value.sum();
+  out.rows() += static_cast<double>(r);
+  row_slope_.segment(first, r) = terms.slope;
+  row_weight_.row(0).segment(first, r) = terms.weight;
+  if (!drawn()) row_weight_.row(1).segment(first, r) = terms.curvature;
+  if (p == 0) return;
+  const double* c = design_.data() + first * p;
+  out.linear().noalias() += Eigen::Map<const Mat>(c, p, r) * terms.slope.matrix();
+  pack(c, p, r, nullptr, worker.packed.data());
+  const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
+    pack(c, p, r, omega.data(), worker.packed_weighted.data());
+    kernels().gram(worker.packed.data(), worker.packed_weighted.data(), p, r, sum.data());
+  };
+  add_squares(terms.weight, out.weight());
+  if (!drawn()) add_squares(terms.curvature, out.curvature());
+}
+
+// z_i' S_zz z_i of all rows: what they need of S is on the pattern, a column at a time.
+void SparseSource::add_sparse_variance() {
+  row_variance_.setZero();
+  Vec column(pattern_.columns);
+  for (Index k = 0; k < pattern_.columns; ++k) {
+    unpack_inverse(k, column);
+    for (int e = rows_.column_start[k]; e < rows_.column_start[k + 1]; ++e) {
+      const int i = rows_.row[e], at = rows_.entry[e];
+      double sum = 0;
+      for (int t = at + 1; t < rows_.row_start[i + 1]; ++t)
+        sum += column[rows_.position[t]] * rows_.value[t];
+      row_variance_[i] += rows_.value[at] * (2 * sum + column[k] * rows_.value[at]);
+    }
+  }
+  stale_variance_ = false;
+}
+
+// Column k of S from its diagonal on, by position; what is not on the pattern is left alone.
+void SparseSource::unpack_inverse(Index k, Vec& column) const {
+  const Index lead = pattern_.leading, full = pattern_.columns - pattern_.tail_start;
+  if (k >= lead) {
+    const Index rest = pattern_.columns - k;
+    column.tail(rest) = inverse_.root.col(k - lead).segment(k - lead, rest);
+    return;
+  }
+  column[k] = inverse_.leading.diagonal[k];
+  for (Index t = pattern_.start[k]; t < pattern_.start[k + 1]; ++t)
+    column[pattern_.row[t]] = inverse_.leading.below[t];
+  column.tail(full) = inverse_.leading.tail.col(k).head(full);
+}
+
+// ---- a pass over the columns
+
+void SparseSource::run_columns(const State& state, RowSums& out, Host& host) {
+  out.clear();
+  const Index p = pattern_.dense;
+  gradient_.tail(p).setZero();
+  for (RowSums& lane : lane_sums_) {
+    out.value() += lane.value();
+    out.rows() += lane.rows();
+    gradient_.tail(p) += lane.linear();
+    out.weight().bottomRightCorner(p, p) += lane.weight();
+    out.curvature().bottomRightCorner(p, p) += lane.curvature();
+  }
+  run_lanes(static_cast<Index>(lanes_.size()), threads_, host,
+            [&](Index lane, int number, const Checkpoint& checkpoint) {
+    for (Index k = lanes_[lane].first; k < lanes_[lane].last; ++k) {
+      if (k % 64 == 0) checkpoint();
+      if (drawn()) add_column<1>(k, state, workers_[number].column, out);
+      else add_column<2>(k, state, workers_[number].column, out);
+    }
+  });
+}
+
+// Where the numbers of column k go: those of the sparse rows and of the dense ones.
+double* SparseSource::dense_part(Index k, bool weight, RowSums& out) {
+  const Index lead = pattern_.leading, p = pattern_.dense;
+  if (k < lead) return (weight ? next_ : curvature_).tail.col(k).tail(p).data();
+  return (weight ? out.weight() : out.curvature()).col(k - lead).tail(p).data();
+}
+
+// Column k of A from the diagonal on, under K precisions, and its gradient. `column` is zero
+// before and after.
+template <int K>
+void SparseSource::add_column(Index k, const State& state, Vec& column, RowSums& out) {
+  const Index p = pattern_.dense;
+  double* dense[2] = {dense_part(k, true, out), K > 1 ? dense_part(k, false, out) : nullptr};
+  for (int c = 0; c < K; ++c) std::fill(dense[c], dense[c] + p, 0.0);
+  double slope = 0;
+  for (int e = rows_.column_start[k]; e < rows_.column_start[k + 1]; ++e) {
+    const Index i = rows_.row[e];
+    const int at = rows_.entry[e];
+    const double z = rows_.value[at];
+    double weighted[K];
+    for (int c = 0; c < K; ++c) weighted[c] = row_weight_(c, i) * z;
+    slope += row_slope_[i] * z;
+    for (int t = at; t < rows_.row_start[i + 1]; ++t)
+      for (int c = 0; c < K; ++c)
+        column[K * rows_.position[t] + c] += weighted[c] * rows_.value[t];
+    for (int c = 0; c < K; ++c) add_multiple(dense[c], design_.data() + i * p, weighted[c], p);
+  }
+  gradient_[k] = slope;
+  add_prior<K>(k, state, column);
+  store_column<K>(k, column, out);
+}
+
+// The prior ties the effects of a level; their positions adjoin.
+template <int K>
+void SparseSource::add_prior(Index k, const State& state, Vec& column) {
+  const int effect = levels_.effect[pattern_.order[k]];
+  const int last = levels_.first_effect[effect] + levels_.effects[effect];
+  for (int b = effect; b < last; ++b)
+    for (int c = 0; c < K; ++c)
+      column[K * (k + b - effect) + c] += state.group_prior()(b, effect);
+  gradient_[k] -= prior_slope(k, state);
+}
+
+template <int K>
+void SparseSource::store_column(Index k, Vec& column, RowSums& out) {
+  const Index lead = pattern_.leading, columns = pattern_.columns;
+  const auto move = [&](Index from, int c, double& to) {
+    to = column[K * from + c];
+    column[K * from + c] = 0;
+  };
+  for (int c = 0; c < K; ++c) {
+    if (k >= lead) {
+      Eigen::Map<Mat> root = c == 0 ? out.weight() : out.curvature();
+      for (Index l = k; l < columns; ++l) move(l, c, root(l - lead, k - lead));
+      continue;
+    }
+    SparseValues& to = c == 0 ? next_ : curvature_;
+    move(k, c, to.diagonal[k]);
+    for (Index t = pattern_.start[k]; t < pattern_.start[k + 1]; ++t)
+      move(pattern_.row[t], c, to.below[t]);
+    for (Index l = pattern_.tail_start; l < columns; ++l)
+      move(l, c, to.tail(l - pattern_.tail_start, k));
+  }
+}
+
+// Factors the leading columns and leaves the root's share to the coefficient side.
+void SparseSource::eliminate(const State& state, RowSums& out, Host& host) {
+  run_lanes(drawn() ? 1 : 2, threads_, host, [&](Index lane, int, const Checkpoint& ask) {
+    SparseValues& own = lane == 0 ? next_ : curvature_;
+    factor(pattern_, own, ask);
+    reduce(pattern_, own, lane == 0 ? out.weight() : out.curvature(), ask);
+  });
+  forward(pattern_, drawn() ? next_ : curvature_, gradient_);
+  out.linear() = gradient_.tail(pattern_.root());
+  out.group_decrement() = gradient_.head(pattern_.leading).squaredNorm();
+  out.group_logdet() = log_determinant(next_);
+  if (!state.begun()) return;
+  run_lanes(1, 1, host, [&](Index, int, const Checkpoint& ask) {
+    out.group_change() = divergence(pattern_, factor_, inverse_, next_, ask);
+  });
+}
+
+// ---- the effects' own posterior
+
+Mat SparseSource::settle(const State& state, Settle how, double change) {
+  known_margins_ = false;
+  take(state);
+  if (how == Settle::draw) {
+    draw(state);
+    return level_moments();
+  }
+  if (how == Settle::advance) {
+    Vec x = gradient_;
+    x.tail(pattern_.root()) = state.step();
+    backward(pattern_, curvature_, x);
+    step_ = x.head(pattern_.leading);
+    std::swap(factor_, next_);
+    find_inverse(state);
+  }
+  mean_.head(pattern_.leading) += change * step_;
+  return level_moments();
+}
+
+void SparseSource::find_inverse(const State& state) {
+  Host nobody;
+  inverse_.root = squared_transposed(state.inverse_factor(), nobody);
+  invert(pattern_, factor_, inverse_, [] {});
+  stale_variance_ = true;
+}
+
+// Sum over levels of E u u', a block a term.
+Mat SparseSource::level_moments() const {
+  const Index effects = static_cast<Index>(levels_.effects.size());
+  Mat out = Mat::Zero(effects, effects);
+  for (Index k = 0; k < pattern_.columns;) {
+    const int first = levels_.effect[pattern_.order[k]];
+    const Index q = levels_.effects[first];
+    const auto effect = mean_.segment(k, q);
+    auto block = out.block(first, first, q, q);
+    block += effect * effect.transpose();
+    if (!drawn()) block += covariance(k, q);
+    k += q;
+  }
+  return out;
+}
+
+// Of the q effects of the level that starts at this position.
+Mat SparseSource::covariance(Index first, Index q) const {
+  const Index lead = pattern_.leading;
+  if (first >= lead) return inverse_.root.block(first - lead, first - lead, q, q);
+  Mat out(q, q);
+  for (Index a = 0; a < q; ++a) {
+    out(a, a) = inverse_.leading.diagonal[first + a];
+    for (Index b = a + 1; b < q; ++b)  // the level's own rows come first
+      out(a, b) = out(b, a) = inverse_.leading.below[pattern_.start[first + a] + b - a - 1];
+  }
+  return out;
+}
+
+void SparseSource::keep() {
+  if (drawn()) return;
+  if (inverse_.root.size() == 0) return;  // no covariance yet
+  kept_.mean = mean_;
+  kept_.sd.resize(pattern_.columns);
+  kept_.sd.head(pattern_.leading) = inverse_.leading.diagonal.cwiseSqrt();
+  kept_.sd.tail(extra()) = inverse_.root.diagonal().head(extra()).cwiseSqrt();
+  kept_.factor = factor_;
+}
+
+Vec SparseSource::by_column(const Vec& by_position) const {
+  Vec out(by_position.size());
+  for (Index k = 0; k < out.size(); ++k) out[pattern_.order[k]] = by_position[k];
+  return out;
+}
+
+GroupPosterior SparseSource::groups() const {
+  GroupPosterior out;
+  if (kept_.mean.size() == 0) return out;
+  out.effect = by_column(kept_.mean);
+  out.effect_sd = by_column(kept_.sd);
+  out.factor.order = pattern_.order;
+  out.factor.leading = pattern_.leading;
+  out.factor.start.push_back(0);
+  const Vec unit = dense_unit();
+  const auto add = [&](Index row, double value) {
+    out.factor.row.push_back(static_cast<int>(row));
+    out.factor.value.push_back(value);
+  };
+  for (Index k = 0; k < pattern_.leading; ++k) {
+    add(k, kept_.factor.diagonal[k]);
+    for (Index t = pattern_.start[k]; t < pattern_.start[k + 1]; ++t)
+      add(pattern_.row[t], kept_.factor.below[t]);
+    for (Index l = 0; l < pattern_.tail(); ++l) {
+      const Index row = pattern_.tail_start + l, dense = row - pattern_.columns;
+      add(row, kept_.factor.tail(l, k) / (dense < 0 ? 1 : unit[dense]));
+    }
+    out.factor.start.push_back(static_cast<int>(out.factor.row.size()));
+  }
+  return out;
+}
+
+// Powers of two between the dense columns inside and outside.
+Vec SparseSource::dense_unit() const {
+  Vec out(pattern_.dense);
+  Index first = 0;
+  for (const auto& part : problem_.blocks) {
+    out.segment(first, part->columns()) = part->unit();
+    first += part->columns();
+  }
+  return out;
+}
+
+}  // namespace bsvm

@@ -1,0 +1,48 @@
+#include "core/error.hpp"
+#include "core/rows/sparse_variance.hpp"
+#include "r_convert.h"
+#include "r_host.h"
+
+namespace {
+
+std::vector<int> integers(const Rcpp::List& from, const char* name) {
+  return Rcpp::as<std::vector<int>>(from[name]);
+}
+
+bsvm::SparseFactor to_factor(const Rcpp::List& factor) {
+  bsvm::SparseFactor out;
+  out.order = integers(factor, "order");
+  out.leading = Rcpp::as<int>(factor["n_leading"]);
+  out.start = integers(factor, "p");
+  out.row = integers(factor, "i");
+  out.value = Rcpp::as<std::vector<double>>(factor["x"]);
+  return out;
+}
+
+}  // namespace
+
+// Standard deviations of the linear predictors of any rows under a sparse posterior: z a list
+// (i, p, x, nrow), x (nrow, p).
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_linear_sd(Rcpp::List factor, Rcpp::List z, Rcpp::NumericMatrix x) {
+  return with_core_errors([&] {
+    const std::vector<int> start = integers(z, "p"), row = integers(z, "i");
+    const Rcpp::NumericVector value = z["x"];
+    bsvm::SparseColumns columns;
+    columns.columns = static_cast<bsvm::Index>(start.size()) - 1;
+    columns.start = start.data();
+    columns.row = row.data();
+    columns.value = value.begin();
+    const Rcpp::NumericMatrix root = factor["root"];
+    RHost host(false);
+    bsvm::Vec variance;
+    try {
+      variance = bsvm::linear_variances(
+          to_factor(factor), Eigen::Map<const bsvm::Mat>(root.begin(), root.nrow(), root.ncol()),
+          columns, Eigen::Map<const bsvm::Mat>(x.begin(), x.nrow(), x.ncol()), host);
+    } catch (const bsvm::Interrupted&) {
+      signal_core_error("bsvm_core_interrupted", "Interrupted.", "");
+    }
+    return to_numeric(variance.cwiseSqrt());
+  });
+}
