@@ -5,6 +5,10 @@ core_fit <- function(problem, model, options) {
     .Call(`_bsvm_core_fit`, problem, model, options)
 }
 
+core_linear_sd <- function(factor, z, x) {
+    .Call(`_bsvm_core_linear_sd`, factor, z, x)
+}
+
 core_registry <- function() {
     .Call(`_bsvm_core_registry`)
 }

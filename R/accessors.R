@@ -22,7 +22,7 @@
 #'   attributes `"assign"` and `"contrasts"`.
 #' * `nobs()`: the number of rows in the fit, rows of weight zero not counted.
 #' * `weights()`: the weights, `NULL` if there were none.
-#' * `ngrps()`: the number of levels of the grouping factor, named by it. lme4 owns this generic, so
+#' * `ngrps()`: the number of levels of each grouping factor, named. lme4 owns this generic, so
 #'   lme4 has to be attached, or the call is `lme4::ngrps(fit)`.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
@@ -97,11 +97,9 @@ frame_of_fit <- function(object, env) {
                            drop.unused.levels = TRUE))
 }
 
-# The formula with its bars opened: every variable once.
+# The formula with bars and smooth terms opened: every variable once.
 open_formula <- function(object) {
-  formula <- object$formula
-  formula[[3L]] <- reformulas::subbars(formula[[3L]])
-  formula
+  open_terms(object$formula)
 }
 
 # The data of the fit, one row a fitted link: list(x, y, group), with x the data frame of the
@@ -164,6 +162,7 @@ kept_rows <- function(object, rows) {
 
 # As new_design(), for the fit's own rows: their offset is the fit's, and rows of weight zero may
 # have levels the fit has not seen. A link that is not the fit's tells of changed predictors.
+# `groups`: TRUE, FALSE or the names of the factors wanted.
 training_design <- function(object, data, groups) {
   force(data)
   object$call$offset <- NULL
@@ -171,12 +170,13 @@ training_design <- function(object, data, groups) {
                              unknown = "missing"))
   design$offset <- object$offset
   check_link(object, design)
-  if (!groups) design[c("codes", "z")] <- NULL
+  wanted <- if (isTRUE(groups)) names(object$groups) else if (is.character(groups)) groups
+  design$groups <- design$groups[names(design$groups) %in% wanted]
   design
 }
 
 check_link <- function(object, design) {
-  link <- posterior_linear(object, design$x, design$codes, design$z, sd = FALSE)$mean
+  link <- posterior_linear(object, design, sd = FALSE)$mean
   if (!is.null(design$offset)) link <- link + design$offset
   same <- identical(is.na(link), unname(is.na(object$link))) &&
     all(abs(link - object$link) <= 1e-6 * pmax(1, abs(link)), na.rm = TRUE)

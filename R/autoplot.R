@@ -3,11 +3,11 @@ utils::globalVariables(".data")
 
 #' @rdname plot.bsvm
 #' @exportS3Method ggplot2::autoplot
-autoplot.bsvm <- function(object, which = c("coefficients", "groups", "bound"), level = 0.95,
-                          intercept = FALSE, scaled = FALSE, n = 40L, ...) {
+autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE, scaled = FALSE,
+                          n = 40L, pars = NULL, select = NULL, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)
-  which <- pick_one(which, c("coefficients", "groups", "bound"), "which")
+  which <- pick_one(if (is.null(which)) default_plot(object) else which, plot_kinds, "which")
   check_level(level)
   check_count(n, "n")
   check_flag(intercept, "intercept")
@@ -15,10 +15,17 @@ autoplot.bsvm <- function(object, which = c("coefficients", "groups", "bound"), 
   switch(
     which,
     coefficients = plot_coefficients(object, level, intercept, scaled, n),
-    groups = plot_groups(object, level),
-    bound = plot_bound(object)
+    groups = plot_groups(object, level, select),
+    smooth = plot_smooth(object, level, select),
+    bound = plot_bound(object),
+    plot_draws(object, which, level, pars, n, intercept)
   )
 }
+
+plot_kinds <- c("coefficients", "groups", "smooth", "bound", "intervals", "density", "trace",
+                "rank")
+
+default_plot <- function(object) if (is.null(object$sampling)) "coefficients" else "intervals"
 
 need_ggplot2 <- function() {
   if (!requireNamespace("ggplot2", quietly = TRUE)) {
@@ -57,17 +64,29 @@ plot_coefficients <- function(object, level, intercept, scaled, n) {
 coefficient_data <- function(object, level, intercept, scaled) {
   moments <- posterior_coefficients(object)
   factor <- if (isTRUE(scaled)) object$design$scale else 1
-  limits <- normal_limits(moments$mean * factor, moments$sd * factor, level)
+  limits <- factor * coefficient_limits(object$posterior, object, seq_along(moments$mean), level)
   all <- data.frame(term = names(moments$mean), estimate = moments$mean * factor,
                     sd = moments$sd * factor, limits)
-  if (isTRUE(intercept) || nrow(all) < 2L) return(all)
-  all[setdiff(seq_len(nrow(all)), object$design$intercept), ]
+  shown <- shown_columns(object, intercept)
+  if (length(shown) == 0L) all else all[shown, ]
 }
 
-plot_groups <- function(object, level) {
+# Columns whose coefficients mean something by themselves.
+shown_columns <- function(object, intercept) {
+  hidden <- c(penalised_smooth_columns(object), if (!intercept) object$design$intercept)
+  setdiff(seq_along(object$design$columns), hidden)
+}
+
+penalised_smooth_columns <- function(object) {
+  unlist(lapply(object$smooths, `[[`, "columns"), use.names = FALSE)
+}
+
+plot_groups <- function(object, level, select) {
   need_groups(object, "plot(which = \"groups\")")
-  shown <- group_data(object, level)
-  few <- length(object$group$levels) <= 40L
+  name <- pick_part(if (is.null(select)) 1L else select, names(object$groups), "select")[1L]
+  shown <- group_data(object, name, level)
+  levels <- length(object$groups[[name]]$levels)
+  few <- levels <= 40L
   ggplot2::ggplot(shown, ggplot2::aes(.data$condval, .data$key)) +
     zero_line() +
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
@@ -75,19 +94,33 @@ plot_groups <- function(object, level) {
     ggplot2::geom_point(colour = plot_colour, size = if (few) 1.6 else 0.6) +
     ggplot2::facet_wrap("term", scales = "free") +
     ggplot2::scale_y_discrete(labels = if (few) level_of_key, breaks = if (few) ggplot2::waiver()) +
-    ggplot2::labs(x = interval_label("Effect", level), y = levels_label(object, few),
-                  caption = interval_caption(sum(shown$term == shown$term[1L]),
-                                             length(object$group$levels),
+    ggplot2::labs(x = interval_label("Effect", level),
+                  y = if (few) name else paste0(name, " (ordered by effect)"),
+                  caption = interval_caption(sum(shown$term == shown$term[1L]), levels,
                                              "levels, evenly spaced in rank")) +
     plot_theme() +
     ggplot2::theme(panel.grid.major.y = ggplot2::element_blank())
 }
 
-# The long form of ranef(), each term in the order of its effects; more levels than a picture can
-# show are thinned evenly in rank.
-group_data <- function(object, level, most = 1000L) {
+# Some of `names`, chosen by number or by name.
+pick_part <- function(chosen, names, argument) {
+  at <- if (is.character(chosen)) match(chosen, names)
+        else if (is.numeric(chosen)) match(chosen, seq_along(names))
+        else NA
+  if (length(at) == 0L || anyNA(at)) {
+    abort("argument", "`", argument, "` must be among ", enumerate(names, "\""), ", or their ",
+          "numbers; found ", describe(chosen), ".")
+  }
+  names[at]
+}
+
+# The long form of ranef() of one factor, each term in the order of its effects; more levels than a
+# picture can show are thinned evenly in rank.
+group_data <- function(object, name, level, most = 1000L) {
   long <- as.data.frame.bsvm_ranef(ranef.bsvm(object))
-  long <- cbind(long, normal_limits(long$condval, long$condsd, level))
+  long <- long[long$grpvar == name, ]
+  long <- cbind(long, effect_limits(object$posterior, object, long, level))
+  long$term <- factor(long$term, levels = unique(long$term))
   ranked <- lapply(split(long, long$term), function(part) {
     part <- part[order(part$condval), ]
     part[unique(round(seq(1, nrow(part), length.out = min(most, nrow(part))))), ]
@@ -103,11 +136,11 @@ key_mark <- "\r"
 
 level_of_key <- function(key) sub(paste0(key_mark, ".*"), "", key)
 
-levels_label <- function(object, few) {
-  if (few) object$group$name else paste0(object$group$name, " (ordered by effect)")
-}
-
 plot_bound <- function(object) {
+  if (is.null(object$trace)) {
+    abort("unsupported", "A fit by ", engine_call(object), " has no bound to show. See ",
+          "plot(fit, \"trace\").")
+  }
   ggplot2::ggplot(bound_data(object), ggplot2::aes(.data$pass, .data$value)) +
     ggplot2::geom_line(colour = plot_colour, linewidth = 0.6, na.rm = TRUE) +
     ggplot2::geom_point(colour = plot_colour, size = 1, na.rm = TRUE) +

@@ -15,11 +15,13 @@
 #'   `nobs` (rows with a positive weight);
 #' * `design`: `columns`, `assign`, `term_labels`, `center`, `scale`, `intercept`, `implicit`,
 #'   `rotation`;
-#' * `group`: `NULL` or a list of `name`, `variable`, `levels`, `labels`, `expressions`;
-#' * `posterior`: `mean`, `covariance`, `group_mean`, `group_precision`, `group_regression`, on
-#'   the scale of the standardised columns;
-#' * `blocks`, `group_blocks`: lists of `prior`, `columns`, `label`, `hyper`;
-#' * `elbo`, `trace`, `passes`, `gradient`, `termination`;
+#' * `groups`: `NULL` or a list named by grouping factor, `smooths`: `NULL` or a list of smooth
+#'   terms; both as in [bsvm_frame()], without the rows;
+#' * `posterior`: as in [bsvm_run()], on the scale of the standardised columns;
+#' * `blocks`, `group_blocks`: as in [bsvm_spec()], each with `hyper`, what was learnt about its
+#'   variance;
+#' * `termination`; of [engine_vb()] `elbo`, `trace`, `passes`, `gradient`, of [engine_gibbs()]
+#'   `sampling`;
 #' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `version`.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
@@ -34,20 +36,17 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     rotation$inverse_mean <- result$hyper[[which(owner)]][["inverse_mean"]]
     rotation
   })
-  posterior <- result[c("mean", "covariance", "group_mean", "group_precision",
-                        "group_regression")]
   fit <- list(
     call = clean_call(call), formula = frame$formula, terms = frame$terms,
     xlevels = frame$xlevels, contrasts = frame$contrasts, na.action = frame$na.action,
     response = frame$response, y = all_rows(frame, "y"), weights = all_weights(frame),
-    offset = all_rows(frame, "offset"), link = fitted_link(frame, design, posterior),
+    offset = all_rows(frame, "offset"), link = fitted_link(frame, design, result$posterior),
     nobs = frame$nobs, design = design,
-    group = frame$group[c("name", "variable", "levels", "labels", "expressions")],
-    posterior = posterior,
+    groups = kept_groups(frame$groups), smooths = frame$smooths, posterior = result$posterior,
     blocks = with_hyper(spec$blocks, result$hyper),
     group_blocks = with_hyper(spec$group_blocks, result$group_hyper),
     elbo = result$bound, trace = result$trace, passes = result$passes,
-    gradient = result$gradient, termination = result$termination,
+    gradient = result$gradient, sampling = result$sampling, termination = result$termination,
     engine = spec$engine, likelihood = spec$likelihood, standardize = spec$standardize,
     control = control, default_prior = spec$default_prior, data = data,
     version = unname(getNamespaceVersion(environment(new_bsvm)))
@@ -65,7 +64,8 @@ validate_bsvm <- function(fit) {
     length(fit$design$center) == p, length(fit$design$scale) == p,
     identical(as.integer(columns), seq_len(p)),
     length(fit$posterior$mean) == nrow(fit$posterior$covariance),
-    length(fit$group_blocks) == length(fit$group$labels)
+    length(unlist(lapply(fit$group_blocks, `[[`, "columns"))) ==
+      length(unlist(lapply(fit$groups, `[[`, "labels")))
   )
   fit
 }
@@ -84,28 +84,38 @@ all_weights <- function(frame) {
   merge_rows(frame$weights, 0, frame$absent)
 }
 
+# The grouping factors without their rows.
+kept_groups <- function(groups) {
+  if (is.null(groups)) return(NULL)
+  lapply(groups, function(group) group[setdiff(names(group), c("codes", "z"))])
+}
+
 # x %*% coefficients on the user's scale, group effects and offset: no standardised copy.
 fitted_link <- function(frame, design, posterior) {
-  coefficients <- user_mean(design, posterior$mean)
-  link <- link_of(frame, coefficients, posterior$group_mean)
+  coefficients <- population_mean(posterior, design)
+  means <- effect_means(posterior, frame$groups)
+  link <- link_of(frame, coefficients, means)
   if (!is.null(frame$absent)) {
-    absent <- c(frame$absent, list(implicit = FALSE))
-    codes <- absent$codes
-    link <- merge_rows(link, link_of(list(x = absent$x, implicit = FALSE, offset = absent$offset,
-                                          group = if (!is.null(codes)) absent[c("codes", "z")]),
-                                     coefficients, posterior$group_mean), absent)
+    absent <- link_of(c(frame$absent, list(implicit = FALSE)), coefficients, means)
+    link <- merge_rows(link, absent, frame$absent)
   }
   if (!is.null(frame$row_names)) names(link) <- frame$row_names
   link
 }
 
-link_of <- function(rows, coefficients, group_mean) {
+# The population-level coefficients on the user's scale. Those of sparse columns are the last of the
+# core's effects.
+population_mean <- function(posterior, design) {
+  effects <- if (is.null(posterior$effects_mean)) posterior$effects else posterior$effects_mean
+  user_mean(design, c(posterior$mean, utils::tail(as.vector(effects), length(design$sparse))))
+}
+
+link_of <- function(rows, coefficients, means) {
   link <- if (rows$implicit) rows$x %*% coefficients[-1L] + coefficients[1L]
           else rows$x %*% coefficients
+  link <- as.matrix(link)
   dim(link) <- NULL
-  if (!is.null(rows$group)) {
-    link <- link + group_link(group_mean, rows$group$codes, rows$group$z)
-  }
+  link <- link + groups_link(means, rows$groups)
   if (!is.null(rows$offset)) link <- link + rows$offset
   link
 }

@@ -1,7 +1,7 @@
 #' Fit a Bayesian support vector machine
 #'
-#' A linear support vector machine as a Bayesian model, with the penalty inferred and random
-#' effects where the formula has bars.
+#' A support vector machine as a Bayesian model, with the penalty inferred, random effects where the
+#' formula has bars, and smooth functions where it has `s()`.
 #'
 #' @details
 #' **Model.** With the response \eqn{y} coded as -1 or +1 and the linear predictor \eqn{f}, each
@@ -11,26 +11,48 @@
 #' **Response.** A factor (its second level is +1), logical (`TRUE` is +1), 0/1 or -1/+1. Factor
 #' levels that do not occur are dropped.
 #'
-#' **Bars.** `(1 | g)` gives every level of `g` an intercept of its own, `(0 + x | g)` a slope, and
-#' `(x || g)` both, independent. Each of these effects has its own inferred variance. In a term
-#' with `||` the columns of a factor are independent effects too. There can be one grouping
-#' factor; `a:b` crosses two into one. Correlated effects, `(x | g)`, are refused. `.` stands for
-#' all columns but the response and the grouping factor.
+#' **Bars** are read as in lme4. `(1 | g)` gives every level of `g` an intercept of its own, `(0 + x
+#' | g)` a slope, `(x | g)` both, correlated, and `(x || g)` both, independent. There can be any
+#' number of grouping factors, crossed, `(1 | g) + (1 | h)`, or nested: `(1 | g / h)` stands for `(1
+#' | g) + (1 | h:g)`, and `a:b` is the factor of the combinations that occur. Correlated effects
+#' have an inferred covariance matrix ([prior_inv_wishart()]), independent ones a variance each. In
+#' a term with `||` the columns of a factor are independent effects too (lme4 keeps these
+#' correlated). A multiplier that does not vary, beside an intercept, is an error, since the two
+#' effects can't be told apart. A factor with as many effects as there are rows is fitted with a
+#' warning of class `bsvm_warning_group`: the prior decides on its variance.
 #'
-#' **Which effects are penalised.** Without bars all but the intercept share one [prior_ridge()].
-#' With bars the population-level effects have [prior_flat()], and the group effects
-#' [prior_ridge()]. `prior` sets it otherwise: one prior is for the population-level slopes; in a
-#' list, the entry without a name is for those, and names are `"(Intercept)"`, a column, a term or
-#' the grouping factor (see [prior_for()]).
+#' **Smooth terms** are those of mgcv: `s(x)`, `s(x, z)`, `t2(x, z)`, with `k`, `bs`, `m`, `by`,
+#' `fx`, `xt` and `pc` as there. mgcv makes the basis and its penalty, centres the function, and
+#' splits it: the columns without penalty (the straight line of `s(x)`) join the population-level
+#' coefficients with [prior_flat()], and the penalised ones have normal priors with a variance for
+#' each penalty, by default [prior_ridge()], on mgcv's scale. Rows count once for the basis,
+#' whatever their weight. With a factor `by` there is a smooth for each level, with a variance of
+#' its own; the factor's main effect is for the formula to have. `te()` and `ti()`, whose penalties
+#' overlap, are refused, and so are the arguments `sp` and `id`. A thin plate spline (`bs = "tp"`,
+#' the default) keeps up to 2000 values of its variable in the fit, `bs = "cr"` does not.
+#'
+#' `.` stands for all columns but the response, the grouping factors and the variables of smooths (a
+#' factor that is only `by` stays).
+#'
+#' **Which effects are penalised.** Without bars and smooths all but the intercept share one
+#' [prior_ridge()]. With either the population-level effects have [prior_flat()], the group effects
+#' and the penalised parts of smooths the priors above. `prior` sets it otherwise: one prior is for
+#' the population-level slopes; in a list, the entry without a name is for those, and names are
+#' `"(Intercept)"`, a column, a term, a smooth or a grouping factor (see [prior_for()]).
 #'
 #' **Standardisation.** Columns with a penalty are centred (if there is an intercept) and scaled to
-#' standard deviation one inside; flat columns are used as given. Coefficients and predictions
+#' standard deviation one inside; flat columns, those of smooths and the multipliers of group
+#' effects are used as given. Coefficients and predictions
 #' are on the scale of the predictors as given, variances and the bound on the standardised scale.
 #' With weights `w` the mean and standard deviation are weighted, with divisor `sum(w) - 1`, so
 #' that weight 2 is the row twice. A penalised column that does not vary is kept unscaled, its
 #' coefficient is shrunk to zero, and a warning says so.
 #'
-#' **Missing values** in response, predictors, grouping factor, weights or offset are an error that
+#' **Sparse designs.** A sparse matrix `x`, and the design of a formula that would have more than
+#' 1e7 cells and be less than 10 % full (factors of very many levels), stay sparse from end to end.
+#' Sparse columns are scaled but not centred, which changes only what the intercept stands for.
+#'
+#' **Missing values** in response, predictors, grouping factors, weights or offset are an error that
 #' counts them, unless `na.action` leaves rows out (`na.omit`; `na.exclude` also pads fitted
 #' values). `NaN` counts as missing; infinite values are an error under any `na.action`.
 #'
@@ -44,9 +66,9 @@
 #'
 #' @param x A formula, or a numeric matrix of predictors without the column of ones (an intercept
 #'   is always fitted; a column of ones named `"(Intercept)"` is taken for it). The matrix is
-#'   not copied.
-#' @param formula Response on the left; on the right predictors as in [stats::glm()] and terms with
-#'   bars as in lme4.
+#'   not copied. A sparse matrix of package Matrix stays sparse.
+#' @param formula Response on the left; on the right predictors as in [stats::glm()], terms with
+#'   bars as in lme4 and smooth terms as in mgcv.
 #' @param data A data frame; variables that are not in it are looked for where the formula was
 #'   made.
 #' @param y The response for a matrix `x`, coded as above.
@@ -60,7 +82,7 @@
 #'   or a function of a data frame.
 #' @param contrasts As in [stats::model.matrix()]: a named list.
 #' @param drop.unused.levels Should levels of factors that do not occur be dropped? `TRUE` by
-#'   default. Levels of the grouping factor always are.
+#'   default. Levels of grouping factors always are.
 #' @param class.weights Positive numbers named by class, which multiply the weights of that class;
 #'   a class that is not named has 1.
 #' @param likelihood [likelihood_hinge()], or `"hinge"`.
@@ -82,9 +104,12 @@
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
 #' (Algorithms 1 and 2, Section 3.1).
 #'
+#' Zhao, Y., Staudenmayer, J., Coull, B. A. and Wand, M. P. (2006). General design Bayesian
+#' generalized linear mixed models. *Statistical Science*, 21, 35-51.
+#'
 #' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #' *Bayesian Analysis*, 6, 1-23.
-#' @seealso [prior_ridge()], [prior_for()], [engine_vb()], [bsvm_control()].
+#' @seealso [prior_ridge()], [prior_inv_wishart()], [prior_for()], [engine_vb()], [bsvm_control()].
 #' @examples
 #' # penalty inferred
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = "vb")
@@ -96,6 +121,11 @@
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
 #' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
 #' bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
+#'
+#' # a smooth function
+#' if (requireNamespace("mgcv", quietly = TRUE)) {
+#'   bsvm(am ~ s(wt, k = 5), data = mtcars, engine = "vb")
+#' }
 #'
 #' # matrix
 #' bsvm(as.matrix(mtcars[c("mpg", "wt")]), mtcars$am, engine = "vb")

@@ -4,20 +4,25 @@
 #' undone).
 #'
 #' @details
-#' `ranef()` gives the posterior mean of each group effect and its posterior standard deviation.
-#' With \eqn{A_g} the precision of the effects of group \eqn{g} given the population-level
-#' coefficients, \eqn{B_g} their regression on those, and \eqn{S} the posterior covariance of the
-#' population-level coefficients, the covariance is \eqn{A_g^{-1} + B_g S B_g'}: the groups'
-#' own uncertainty and the share that comes from the population-level coefficients. Where
-#' the posterior is a variational one, so are these numbers, and they are too small
-#' (see [summary.bsvm()]).
+#' With draws (`engine_gibbs()`) the means are Rao-Blackwellised: averages over the draws of what
+#' coefficients and group effects are expected to be given the latent scales and variances, which
+#' has less Monte Carlo error than the average of the coefficients drawn. The standard deviations of
+#' `ranef()` are those of the draws.
+#'
+#' With `engine_vb()`, `ranef()` gives the moments of a Gaussian. With \eqn{A_g} the precision of
+#' the effects of group \eqn{g} given the population-level coefficients, \eqn{B_g} their regression
+#' on those, and \eqn{S} the posterior covariance of the population-level coefficients, the
+#' covariance is \eqn{A_g^{-1} + B_g S B_g'}: the groups' own uncertainty and the share that comes
+#' from the population-level coefficients. With several grouping factors the effects of the others
+#' stand beside these. The standard deviations are too small (see [summary.bsvm()]).
 #'
 #' @param object A fit from [bsvm()].
 #' @param sd Should `ranef()` compute the standard deviations too? `TRUE` by default.
 #' @param ... Not used.
 #' @return
 #' * `coef()`: a named numeric vector of all coefficients: those of the population first, named
-#'   by their columns, then the group effects, level by level, named as `patientID[12].(Intercept)`.
+#'   by their columns, then the group effects, factor by factor and level by level, named as
+#'   `patientID[12].(Intercept)`.
 #' * `fixef()`: the population-level part of it.
 #' * `ranef()`: a list by grouping factor of data frames (one row a level, one column an effect),
 #'   of class `bsvm_ranef`. Each data frame has an attribute `"sd"`, a data frame of the same
@@ -54,10 +59,13 @@ fixef.bsvm <- function(object, ...) {
 ranef.bsvm <- function(object, sd = TRUE, ...) {
   need_groups(object, "ranef()")
   check_flag(sd, "sd")
-  group <- object$group
-  effects <- effect_frame(object$posterior$group_mean, group)
-  if (sd) attr(effects, "sd") <- effect_frame(group_sd(object), group)
-  structure(stats::setNames(list(effects), group$name), class = "bsvm_ranef")
+  frames <- function(values) Map(effect_frame, values, object$groups)
+  effects <- frames(effect_means(object$posterior, object$groups))
+  if (sd) {
+    sds <- frames(effect_sds(object$posterior, object$groups))
+    effects <- Map(function(own, sd) structure(own, sd = sd), effects, sds)
+  }
+  structure(effects, class = "bsvm_ranef")
 }
 
 #' @param x The value of `ranef()`.
@@ -83,18 +91,22 @@ print.bsvm_ranef <- function(x, n = 20L, digits = max(3L, getOption("digits") - 
   invisible(x)
 }
 
-# The name of each group effect, in the order of as.vector(group_mean): all effects of a level
-# side by side.
+# All group effects, named, in the order in which fits hold them: by factor, level, effect.
 group_coefficients <- function(object) {
-  group <- object$group
-  if (is.null(group)) return(NULL)
-  level <- rep(group$levels, each = length(group$labels))
-  stats::setNames(as.vector(object$posterior$group_mean),
-                  paste0(group$name, "[", level, "].", group$labels))
+  if (is.null(object$groups)) return(NULL)
+  means <- effect_means(object$posterior, object$groups)
+  stats::setNames(unlist(means, use.names = FALSE), effect_names(object$groups))
+}
+
+effect_names <- function(groups) {
+  unlist(lapply(groups, function(group) {
+    level <- rep(group$levels, each = length(group$labels))
+    paste0(group$name, "[", level, "].", group$labels)
+  }), use.names = FALSE)
 }
 
 need_groups <- function(object, what) {
-  if (is.null(object$group)) {
+  if (is.null(object$groups)) {
     abort("unsupported", what, " needs a grouping factor, and this fit has none. ",
           "Add a term such as `(1 | group)` to the formula.")
   }
@@ -127,34 +139,4 @@ printable_effects <- function(effects, n) {
   sd <- utils::head(sd, n)
   names(sd) <- paste("sd", names(sd))
   cbind(shown, sd)
-}
-
-# Standard deviations of the group effects, q x m: A_g^{-1} + B_g S B_g' (diagonals only).
-group_sd <- function(object) {
-  posterior <- object$posterior
-  own <- group_inverse(posterior$group_precision)
-  variance <- posterior$group_mean
-  for (k in seq_len(nrow(variance))) {
-    variance[k, ] <- own[k, k, ] +
-      quadratic_forms(posterior$group_regression, k, posterior$covariance)
-  }
-  sqrt(variance)
-}
-
-# For multiplier k of every group: b' S b with b the k-th row of B_g; length m.
-quadratic_forms <- function(regression, k, covariance) {
-  rows <- matrix(regression[k, , ], dim(regression)[2L], dim(regression)[3L])
-  colSums(rows * (covariance %*% rows))
-}
-
-sweep_pivot <- function(a, k) {
-  others <- setdiff(seq_len(dim(a)[1]), k)
-  pivot <- a[k, k, ]
-  for (i in others) for (j in others) a[i, j, ] <- a[i, j, ] - a[i, k, ] * a[k, j, ] / pivot
-  for (i in others) {
-    a[i, k, ] <- a[i, k, ] / pivot
-    a[k, i, ] <- a[k, i, ] / pivot
-  }
-  a[k, k, ] <- -1 / pivot
-  a
 }

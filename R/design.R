@@ -32,11 +32,10 @@ check_levels <- function(xlevels) {
 # Numbers whose squares doubles can't hold. Interactions may have made them, so the matrix is
 # checked. Columns are looked at one by one only if need be: each look is a copy.
 check_magnitudes <- function(x, names = colnames(x)) {
-  if (length(x) == 0L) return(invisible())
-  large <- !isTRUE(largest_size(x) <= 1e150)
-  small <- !large & abs(colSums(x)) <= 1e-150 * nrow(x)
-  looked_at <- if (large) seq_len(ncol(x)) else which(small)
-  largest <- vapply(looked_at, function(j) largest_size(x[, j]), 0)
+  if (length(stored(x)) == 0L) return(invisible())
+  looked_at <- if (is_sparse(x)) seq_len(ncol(x)) else suspect_columns(x)
+  largest <- if (is_sparse(x)) largest_of_columns(x)
+             else vapply(looked_at, function(j) largest_size(x[, j]), 0)
   bad <- !(largest <= 1e150) | (largest < 1e-150 & largest > 0)
   if (any(bad)) {
     found <- paste0(names[looked_at[bad]], ": ", format(largest[bad], digits = 3L))
@@ -45,30 +44,41 @@ check_magnitudes <- function(x, names = colnames(x)) {
   }
 }
 
+suspect_columns <- function(x) {
+  if (!isTRUE(largest_size(x) <= 1e150)) return(seq_len(ncol(x)))
+  which(abs(colSums(x)) <= 1e-150 * nrow(x))
+}
+
 # range() would copy.
 largest_size <- function(x) max(max(x), -min(x))
 
 # Where the fit's own columns come from: list(center, scale), each of length p. Penalised columns
 # are standardised, with the weighted mean and standard deviation (divisor sum(w) - 1, so that
-# weight 2 is the row twice); centred only if there is an intercept to take it up.
-column_scaling <- function(frame, penalised, standardize) {
+# weight 2 is the row twice); centred only if there is an intercept to take it up, and if they are
+# not sparse, which centring would fill.
+column_scaling <- function(frame, penalised, standardize, sparse = NULL) {
   p <- length(frame$columns)
   scaling <- list(center = numeric(p), scale = rep(1, p))
+  columns <- setdiff(which(penalised), frame$intercept)
   if (!standardize) return(scaling)
   check_divisor(frame$weights)
-  constant <- logical(p)
-  for (j in setdiff(which(penalised), frame$intercept)) {
-    moments <- column_moments(frame_column(frame, j), frame$weights)
-    constant[j] <- moments$sd == 0
-    if (frame$intercept > 0L) scaling$center[j] <- moments$mean
-    if (!constant[j]) scaling$scale[j] <- moments$sd
-  }
-  if (any(constant) && frame$intercept > 0L) warn_constant(frame$columns[constant])
+  moments <- frame_moments(frame, columns)
+  constant <- moments$sd == 0
+  scaling$scale[columns] <- ifelse(constant, 1, moments$sd)
+  if (frame$intercept > 0L) scaling$center[columns] <- moments$mean
+  scaling$center[sparse] <- 0
+  if (any(constant) && frame$intercept > 0L) warn_constant(frame$columns[columns[constant]])
   scaling
 }
 
-# Column j of the user's columns; an implicit intercept is the first and not in x.
-frame_column <- function(frame, j) frame$x[, j - frame$implicit]
+# list(mean, sd) of some of the user's columns; an implicit intercept is the first and not in x.
+frame_moments <- function(frame, columns) {
+  at <- columns - frame$implicit
+  if (is_sparse(frame$x)) return(sparse_moments(frame$x[, at, drop = FALSE], frame$weights))
+  moments <- vapply(at, function(j) unlist(column_moments(frame$x[, j], frame$weights)),
+                    c(mean = 0, sd = 0))
+  list(mean = moments["mean", ], sd = moments["sd", ])
+}
 
 check_divisor <- function(weights) {
   if (!is.null(weights) && sum(weights) <= 1) {

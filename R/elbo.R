@@ -18,9 +18,10 @@
 #' raises the bound from -1222.5 to -1213.4. Compare such models with [prior_ridge()] on these
 #' coefficients, or by the error on rows left out of the fit.
 #'
-#' @param object A fit from [bsvm()].
+#' @param object A fit from [bsvm()] with `engine_vb()`.
 #' @param ... Not used.
-#' @return One number.
+#' @return One number. For a fit by [engine_gibbs()], which has draws and no bound, an error of
+#'   class `bsvm_error_unsupported`.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Sections 2 and 3).
@@ -37,5 +38,9 @@ elbo <- function(object, ...) {
 #' @rdname elbo
 #' @export
 elbo.bsvm <- function(object, ...) {
+  if (is.null(object$elbo)) {
+    abort("unsupported", "A fit by ", engine_call(object), " has draws and no lower bound. ",
+          "elbo() is for fits with `engine = engine_vb()`.")
+  }
   object$elbo
 }

@@ -1,18 +1,21 @@
 # Splits a formula into its parts:
 #   formula  the user's, with `.` written out
-#   fixed    without the bars
+#   fixed    without bars and smooth terms
 #   frame    every variable once, for model.frame()
 #   bars     list of list(lhs, group, independent): language, language, was it `||`
-# `data` is only asked for its names.
+#   smooths  list of calls such as s(x)
+# `data` is only asked for its names, and which columns are factors.
 parse_formula <- function(formula, data) {
   check_formula(formula)
-  parts <- split_bars(formula[[3L]])
+  parts <- split_special(formula[[3L]])
   bars <- unlist(lapply(parts$bars, expand_bar), recursive = FALSE)
   fixed <- formula
   fixed[[3L]] <- parts$fixed
-  fixed <- write_out_dot(fixed, data, bars)
-  list(formula = add_terms(fixed, parts$bars), fixed = fixed,
-       frame = add_terms(fixed, lapply(parts$bars, reformulas::subbars)), bars = bars)
+  fixed <- write_out_dot(fixed, data, bars, parts$smooths)
+  special <- c(parts$bars, parts$smooths)
+  list(formula = add_terms(fixed, special), fixed = fixed,
+       frame = add_terms(fixed, lapply(special, open_term)), bars = bars,
+       smooths = parts$smooths)
 }
 
 check_formula <- function(formula) {
@@ -30,23 +33,28 @@ bar_names <- c("|", "||")
 # deparse1() of what is mostly a name.
 text_of <- function(term) if (is.name(term)) as.character(term) else deparse1(term)
 
-has_bar <- function(term) any(bar_names %in% all.names(term, unique = TRUE))
-
 is_call_to <- function(term, names) {
   is.call(term) && is.name(term[[1L]]) && as.character(term[[1L]]) %in% names
 }
 
-# list(fixed = right-hand side without bars (1 if nothing else is left), bars = list of calls).
-# Bars inside a function's call, as in I(a | b), are the function's business.
-split_bars <- function(rhs) {
-  if (!has_bar(rhs)) return(list(fixed = rhs, bars = list()))
+is_bar <- function(term) is_call_to(term, bar_names)
+
+has_special <- function(rhs) {
+  any(c(bar_names, smooth_names) %in% all.names(rhs, unique = TRUE))
+}
+
+# list(fixed = right-hand side without bars and smooths (1 if nothing else is left), bars, smooths =
+# lists of calls). A bar inside a function's call, as in I(a | b), is the function's business.
+split_special <- function(rhs) {
+  if (!has_special(rhs)) return(list(fixed = rhs))
   added <- added_terms(rhs)
-  is_bar <- vapply(added, function(a) is_call_to(a$term, bar_names), logical(1))
-  bars <- lapply(added[is_bar], `[[`, "term")
-  minus <- vapply(added[is_bar], function(a) a$sign == "-", logical(1))
-  for (a in added[!is_bar]) refuse_inner_bar(a$term)
-  if (any(minus)) refuse_bar(bars[minus][[1L]])
-  list(fixed = join_terms(added[!is_bar]), bars = bars)
+  terms <- lapply(added, `[[`, "term")
+  bar <- vapply(terms, is_bar, TRUE)
+  smooth <- vapply(terms, is_smooth, TRUE)
+  minus <- vapply(added, function(a) a$sign == "-", TRUE)
+  for (term in terms[!bar & !smooth]) refuse_inner(term)
+  if (any(minus & (bar | smooth))) refuse_crossed(terms[minus & (bar | smooth)][[1L]])
+  list(fixed = join_terms(added[!bar & !smooth]), bars = terms[bar], smooths = terms[smooth])
 }
 
 # The terms of a sum, each with its sign.
@@ -71,22 +79,26 @@ join_terms <- function(added) {
   if (is.null(rhs)) 1 else rhs
 }
 
-# A bar may be added, not crossed: no bars below `*`, `:` and their like.
-refuse_inner_bar <- function(term) {
-  if (is_call_to(term, bar_names)) refuse_bar(term)
+# Bars and smooths may be added, not crossed: none below `*`, `:` and their like.
+refuse_inner <- function(term) {
+  if (is_bar(term) || is_smooth(term)) refuse_crossed(term)
   if (is_call_to(term, c("(", "+", "-", "*", ":", "/", "^", "%in%"))) {
-    for (part in as.list(term)[-1L]) refuse_inner_bar(part)
+    for (part in as.list(term)[-1L]) refuse_inner(part)
   }
 }
 
-refuse_bar <- function(bar) {
-  abort("formula", "A term with a bar can only be added: `", deparse1(bar),
-        "` is crossed with another term or taken away. Write `+ (", deparse1(bar), ")`.")
+refuse_crossed <- function(term) {
+  text <- deparse1(term)
+  abort("formula", if (is_bar(term)) "A term with a bar" else "A smooth term",
+        " can only be added: `", text, "` is crossed with another term or taken away. Write `+ ",
+        if (is_bar(term)) paste0("(", text, ")`.") else paste0(text, "`."),
+        if (!is_bar(term)) " A smooth for each level of `f` is s(x, by = f).")
 }
 
 # One bar -> one entry for each grouping factor in it (g/h has two). A plain name needs no parser.
 expand_bar <- function(bar) {
   group <- bar[[3L]]
+  if (has_special(bar[[2L]])) refuse_inner(bar[[2L]])
   if (!is.language(group) || is_call_to(group, "-")) refuse_group(group)
   independent <- identical(bar[[1L]], quote(`||`))
   bar[[1L]] <- quote(`|`)
@@ -97,8 +109,9 @@ expand_bar <- function(bar) {
   })
 }
 
-# `.` means the other columns of the data, and with bars not the grouping factor either.
-write_out_dot <- function(fixed, data, bars) {
+# `.` means the other columns of the data: not the grouping factors, and not what a smooth term
+# already has in it.
+write_out_dot <- function(fixed, data, bars, smooths) {
   if (any(vapply(bars, function(bar) "." %in% all.vars(bar$lhs), logical(1)))) {
     abort("formula", "`.` can't stand in a term with a bar; write out its columns.")
   }
@@ -106,8 +119,9 @@ write_out_dot <- function(fixed, data, bars) {
   if (is.null(names(data))) {
     abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
   }
-  grouping <- unlist(lapply(bars, function(bar) all.vars(bar$group)))
-  others <- setdiff(names(data), grouping)
+  taken <- c(lapply(bars, function(bar) all.vars(bar$group)),
+             lapply(smooths, smooth_effects, data = data))
+  others <- setdiff(names(data), unlist(taken))
   columns <- structure(rep(list(logical(0)), length(others)), names = others,
                        class = "data.frame", row.names = integer(0))
   written <- stats::formula(stats::terms(fixed, data = columns, simplify = TRUE))
@@ -117,10 +131,23 @@ write_out_dot <- function(fixed, data, bars) {
 
 add_terms <- function(formula, terms) {
   for (term in terms) {
-    if (is_call_to(term, bar_names)) term <- call("(", term)
+    if (is_bar(term)) term <- call("(", term)
     formula[[3L]] <- call("+", formula[[3L]], term)
   }
   formula
+}
+
+# A bar or smooth term as a sum of its variables.
+open_term <- function(term) {
+  parts <- if (is_bar(term)) as.list(term)[-1L] else smooth_variables(term)
+  Reduce(function(a, b) call("+", a, b), parts)
+}
+
+# The formula with every variable once: bars and smooths opened.
+open_terms <- function(formula) {
+  parts <- split_special(formula[[3L]])
+  formula[[3L]] <- parts$fixed
+  add_terms(formula, lapply(c(parts$bars, parts$smooths), open_term))
 }
 
 # all.vars() takes the two sides of `package::name` for variables; this does not.

@@ -24,18 +24,16 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
 }
 
 check_matrix <- function(x) {
-  if (inherits(x, "Matrix") || inherits(x, "dgCMatrix")) {
-    abort("unsupported", "Sparse matrices can't be fitted yet; found ", describe(x),
-          ". as.matrix(x) makes a dense one.")
-  }
+  if (inherits(x, "Matrix")) x <- as_sparse(x)
   if (is.data.frame(x)) {
     abort("argument", "bsvm(x, y) takes a numeric matrix, not a data frame. Use a formula, as in ",
           "bsvm(y ~ ., data = x), which treats factors properly.")
   }
-  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
+  if (!is_sparse(x) && (!is.matrix(x) || !(is.numeric(x) || is.logical(x)))) {
     abort("predictors", "`x` must be a formula or a numeric matrix; found ", describe(x), ".")
   }
   if (nrow(x) == 0L) abort("data", "`x` has no rows.")
+  if (is_sparse(x)) return(x)
   check_size(nrow(x), ncol(x))
   if (!is.double(x)) storage.mode(x) <- "double"
   x
@@ -61,9 +59,8 @@ choose_matrix_rows <- function(weights, n) {
 settle_matrix <- function(x, variables, rows, na.action) {
   as_na_action(na.action)
   variables <- Filter(Negate(is.null), variables)
-  if (!has_bad(x) && !any(vapply(variables, has_bad, TRUE))) return(NULL)
-  columns <- lapply(seq_len(ncol(x)), function(j) x[, j])
-  columns <- c(stats::setNames(columns, matrix_columns(x)), variables)
+  if (!has_bad(stored(x)) && !any(vapply(variables, has_bad, TRUE))) return(NULL)
+  columns <- c(looked_at_columns(x), variables)
   columns <- structure(lapply(columns, take_rows, rows = rows), class = "data.frame",
                        row.names = seq_len(if (is.null(rows)) nrow(x) else length(rows)))
   omitted <- attr(settle_missing(columns, na.action, matrix = TRUE), "na.action")
@@ -81,7 +78,7 @@ named_rows <- function(omitted, names) {
 
 take_rows <- function(value, rows) {
   if (is.null(rows) || is.null(value)) return(value)
-  if (is.matrix(value)) value[rows, , drop = FALSE] else value[rows]
+  if (length(dim(value)) == 2L) value[rows, , drop = FALSE] else value[rows]
 }
 
 setdiff_rows <- function(rows, omitted, n) {
@@ -121,26 +118,33 @@ matrix_frame <- function(x, variables, drop_unused) {
          assign = c(if (implicit) 0L, assign), term_labels = names,
          intercept = if (implicit) 1L else given, implicit = implicit,
          weights = variables[["(weights)"]], offset = variables[["(offset)"]],
-         group = matrix_group(variables$group),
+         groups = matrix_groups(variables$group),
          formula = NULL, terms = NULL, xlevels = NULL, contrasts = NULL, nobs = nrow(x),
          bars = !is.null(variables$group)),
     class = "bsvm_frame"
   )
 }
 
-matrix_group <- function(values) {
+matrix_groups <- function(values) {
   if (is.null(values)) return(NULL)
   index <- index_levels(values, "group")
-  list(name = "group", variable = quote(group), codes = index$codes, levels = index$levels,
-       z = NULL, labels = "(Intercept)", expressions = list(NULL))
+  warn_levels(index, 1L, "group")
+  list(group = list(name = "group", variable = quote(group), codes = index$codes,
+                    levels = index$levels, z = NULL, labels = "(Intercept)",
+                    effect_terms = "(Intercept)", blocks = list(1L), expressions = list(NULL)))
 }
 
 absent_matrix_rows <- function(frame, x, variables, places) {
   absent <- lapply(variables, take_rows, rows = places$zero)
   list(at = places$at, y = recode_response(absent$y, frame$response$levels),
        x = with_intercept(frame, take_rows(x, places$zero)),
-       codes = if (!is.null(frame$group)) match_levels(absent$group, frame$group$levels),
-       z = NULL, offset = absent[["(offset)"]])
+       groups = given_groups(frame$groups, absent$group), offset = absent[["(offset)"]])
+}
+
+# The groups of rows that come as `group` of a fit from bsvm(x, y): as group_rows().
+given_groups <- function(groups, values) {
+  if (is.null(groups)) return(NULL)
+  list(group = group_codes(groups[[1L]], as.character(values), NULL))
 }
 
 # The matrix with all columns the fit counts.

@@ -22,17 +22,18 @@ final_names <- function(columns, data, places) {
 
 has_row_names <- function(data) is.data.frame(data) && .row_names_info(data) > 0L
 
-# Design, group and offset of rows that were left out of the fit, by the route of new data. What
+# Design, groups and offset of rows that were left out of the fit, by the route of new data. What
 # can't be placed (an unseen factor level) is NA; an unseen group has code 0.
 absent_rows <- function(frame, parts, data, given, places) {
   data <- raw_rows(variables_in(parts$frame), formula_environment(parts$frame), data, places$zero,
                    length(given$weights))
+  frame$sparse <- is_sparse(frame$x)
   design <- design_rows(frame, data, unknown = "missing")
   response <- evaluate_response(parts, data)
   offset <- design$offset
   if (!is.null(given$offset)) offset <- sum_offsets(offset, given$offset[places$zero])
   list(at = places$at, y = recode_response(response, frame$response$levels), x = design$x,
-       codes = design$codes, z = design$z, offset = offset)
+       groups = design$groups, offset = offset)
 }
 
 # Some rows (NULL: all) of the data, and of the variables that lie elsewhere (from `from` on); `n`

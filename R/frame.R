@@ -1,24 +1,34 @@
 #' Parse: from a formula and data, or a matrix, to numbers
 #'
 #' The first of the four stages of [bsvm()]: the response coded as -1 and +1, the design matrix,
-#' weights, offset and grouping factor, checked.
+#' weights, offset, grouping factors and smooth terms, checked.
 #'
 #' @details
 #' `model.frame()` is called once, on the formula with its bars opened, and `model.matrix()` once
-#' for the population-level terms and once for each bar. Rows of weight zero are left out as if
-#' they were absent: for the factors' levels, the standardisation and missing values too. They
-#' stand in `absent` and get a fitted link at the end.
+#' for the population-level terms and once for each bar; mgcv makes the columns of smooth terms.
+#' Rows of weight zero are left out as if they were absent: for the factors' levels, the bases of
+#' smooths, the standardisation and missing values too. They stand in `absent` and get a fitted link
+#' at the end.
+#'
+#' Columns of smooth terms come after the others: of each smooth first those without penalty, named
+#' `s(x).fixed1`, then the penalised ones, named `s(x).1` and so on.
 #'
 #' @inheritParams bsvm
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_frame`, a list with
 #' * `y`: n numbers, -1 or +1; `response`: list of `levels` (negative, positive) and `type`;
-#' * `x`: the n x p design matrix on the user's scale; `columns`: its p names; `assign`,
-#'   `term_labels`: which term each belongs to; `intercept`: the position of the intercept, or 0;
-#'   `implicit`: `TRUE` if that intercept is counted in `columns` but not held in `x`;
+#' * `x`: the n x p design matrix on the user's scale, a `dgCMatrix` if `x` came as a sparse matrix
+#'   or a dense one would be large (above 1e7 cells) and less than 10 % full; `columns`: its p
+#'   names; `assign`, `term_labels`: which term each belongs to; `intercept`: the position of the
+#'   intercept, or 0; `implicit`: `TRUE` if that intercept is counted in `columns` but not held
+#'   in `x`;
 #' * `weights`, `offset`: n numbers or `NULL`;
-#' * `group`: `NULL`, or a list of `name`, `variable`, `codes`, `levels`, `z` (n x q, `NULL` for a
-#'   column of ones), `labels` (q) and `expressions`;
+#' * `groups`: `NULL`, or a list named by grouping factor of lists of `name`, `variable`, `codes`,
+#'   `levels` (m), `labels` (q), `z` (n x q, `NULL` for a column of ones), `effect_terms` (q: the
+#'   term each effect comes from), `blocks` (effects that share a prior) and `expressions`;
+#' * `smooths`: `NULL`, or a list of smooths: `label`, `term`, `by`, `range`, `unpenalised` and
+#'   `columns` (positions in the design), `blocks` (of `columns`, one for each penalty), and what is
+#'   needed for new data (`object`, `transform`, `expression`);
 #' * `formula`, `terms` (without the data's environment), `xlevels`, `contrasts`, `na.action`,
 #'   `row_names` (`NULL` if automatic), `rows` (the numbers of the rows `subset` chose, `NULL` for
 #'   all), `nobs` (n), `bars` (did the formula have any);
@@ -63,7 +73,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
 print.bsvm_frame <- function(x, ...) {
   cat("bsvm_frame: ", x$nobs, " rows (", sum(x$y > 0), " of class '", x$response$levels[2L],
       "'), ", length(x$columns), " columns", sep = "")
-  if (!is.null(x$group)) cat(", ", length(x$group$levels), " levels of ", x$group$name, sep = "")
+  for (group in x$groups) cat(", ", length(group$levels), " levels of ", group$name, sep = "")
   cat("\n")
   invisible(x)
 }
@@ -203,26 +213,41 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused) {
   response <- code_response(columns[[1L]], drop_unused)
   if (drop_unused) columns <- drop_levels(columns)
   check_contrasts(contrasts, columns)
-  terms <- with_predvars(stats::terms(parts$fixed), frame_terms)
-  xlevels <- stats::.getXlevels(terms, columns)
-  check_levels(xlevels)
-  x <- build_matrix(terms, columns, contrasts[intersect(names(contrasts), names(xlevels))])
-  check_columns(x, parts)
+  design <- fixed_design(parts, columns, frame_terms, contrasts)
+  x <- design$x
   kept <- kept_environment(parts$formula, data, data_rows(parts, data))
   frame <- list(
     y = response$y, response = response[c("levels", "type")],
-    columns = colnames(x), assign = attr(x, "assign"), term_labels = attr(terms, "term.labels"),
-    intercept = match(0L, attr(x, "assign"), 0L), implicit = FALSE,
+    columns = colnames(x), assign = design$assign, term_labels = design$term_labels,
+    intercept = match(0L, design$assign, 0L), implicit = FALSE,
     weights = check_weights(columns[["(weights)"]], nrow(columns)),
     offset = check_offset(frame_offset(columns), nrow(columns)),
-    group = make_group(parts$bars, columns, frame_terms, contrasts),
-    formula = re_home(parts$formula, kept), terms = re_home(terms, kept),
-    xlevels = xlevels, contrasts = attr(x, "contrasts"), nobs = nrow(x),
+    groups = make_groups(parts$bars, columns, frame_terms, contrasts), smooths = design$smooths,
+    formula = re_home(parts$formula, kept), terms = re_home(design$terms, kept),
+    xlevels = design$xlevels, contrasts = design$contrasts, nobs = nrow(x),
     bars = length(parts$bars) > 0L
   )
-  attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
+  if (!is_sparse(x)) attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
   frame$x <- x
   structure(frame, class = "bsvm_frame")
+}
+
+# The population-level terms, then the smooths: list(x, assign, contrasts, terms, term_labels,
+# xlevels, smooths).
+fixed_design <- function(parts, columns, frame_terms, contrasts) {
+  terms <- with_predvars(stats::terms(parts$fixed), frame_terms)
+  xlevels <- stats::.getXlevels(terms, columns)
+  check_levels(xlevels)
+  own <- contrasts[intersect(names(contrasts), names(xlevels))]
+  design <- design_matrix(terms, columns, xlevels, own)
+  labels <- attr(terms, "term.labels")
+  env <- formula_environment(parts$formula)
+  smooths <- make_smooths(parts$smooths, columns, frame_terms, env, design$x)
+  design <- bind_smooths(design, smooths, length(labels))
+  check_columns(design$x, parts)
+  c(design, list(terms = terms, term_labels = c(labels, smooth_labels(smooths)),
+                 xlevels = xlevels,
+                 smooths = if (!is.null(smooths)) lapply(smooths, without, "matrix")))
 }
 
 re_home <- function(formula, environment) {
@@ -258,7 +283,7 @@ check_columns <- function(x, parts) {
     abort("formula", "The formula has nothing to fit: ", deparse1(parts$formula),
           ". Use `y ~ 1` for an intercept alone.")
   }
-  check_size(nrow(x), ncol(x))
+  if (!is_sparse(x)) check_size(nrow(x), ncol(x))
   check_magnitudes(x)
 }
 

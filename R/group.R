@@ -1,30 +1,34 @@
-# The grouping factor of the bars, NULL without bars:
+# The grouping factors of the bars, a list named by factor in the order they come; NULL without
+# bars. Of each factor:
 #   name, variable    its expression, as text and as language
 #   codes, levels     integer(n) into character(m); levels that do not occur are dropped
 #   labels            the multipliers (q); z is n x q, NULL for one column of ones
+#   effect_terms      the term each of them comes from: "(Intercept)", "x", "f"
+#   blocks            effects that share a prior: one, or several correlated ones
 #   expressions       for each bar what rebuilds its multipliers: list(terms, xlevels, contrasts)
-make_group <- function(bars, columns, frame_terms, contrasts) {
+make_groups <- function(bars, columns, frame_terms, contrasts) {
   if (length(bars) == 0L) return(NULL)
-  variable <- only_factor(bars)
-  name <- text_of(variable)
+  names <- vapply(bars, function(bar) text_of(bar$group), "")
+  groups <- lapply(unique(names), function(name) {
+    make_group(name, bars[names == name], columns, frame_terms, contrasts)
+  })
+  stats::setNames(groups, unique(names))
+}
+
+make_group <- function(name, bars, columns, frame_terms, contrasts) {
+  variable <- bars[[1L]]$group
   designs <- lapply(bars, bar_design, columns = columns, frame_terms = frame_terms,
                     contrasts = contrasts)
   labels <- unlist(lapply(designs, `[[`, "labels"))
   if (anyDuplicated(labels)) refuse_twice(labels[duplicated(labels)], name)
-  index <- index_levels(group_values(variable, columns), name)
-  list(name = name, variable = variable, codes = index$codes, levels = index$levels,
-       z = bind_multipliers(designs, length(index$codes)), labels = labels,
+  index <- index_groups(variable, columns, name)
+  z <- bind_multipliers(designs, length(index$codes))
+  check_multipliers(z, labels, name)
+  warn_levels(index, length(labels), name)
+  list(name = name, variable = variable, codes = index$codes, levels = index$levels, z = z,
+       labels = labels, effect_terms = unlist(lapply(designs, `[[`, "effect_terms")),
+       blocks = bar_blocks(bars, lengths(lapply(designs, `[[`, "labels"))),
        expressions = lapply(designs, `[[`, "expression"))
-}
-
-only_factor <- function(bars) {
-  names <- unique(vapply(bars, function(bar) text_of(bar$group), ""))
-  if (length(names) > 1L) {
-    abort("unsupported", "Only one grouping factor can be fitted so far; the bars have ",
-          length(names), ": ", enumerate(names), ". Keep one of them, or make one factor of two ",
-          "with `(1 | a:b)`.")
-  }
-  bars[[1L]]$group
 }
 
 refuse_twice <- function(labels, name) {
@@ -32,28 +36,34 @@ refuse_twice <- function(labels, name) {
         " twice; each may stand once, as in `(1 | ", name, ") + (0 + x | ", name, ")`.")
 }
 
+# `||` makes each effect a block of its own.
+bar_blocks <- function(bars, q) {
+  ends <- cumsum(q)
+  blocks <- Map(function(bar, from, to) {
+    if (bar$independent) as.list(from:to) else list(from:to)
+  }, bars, ends - q + 1L, ends)
+  unlist(blocks, recursive = FALSE)
+}
+
 # The multipliers of one bar. `matrix` is NULL for the intercept alone.
 bar_design <- function(bar, columns, frame_terms, contrasts) {
-  if (identical(bar$lhs, 1)) return(list(labels = "(Intercept)", matrix = NULL, expression = NULL))
+  if (identical(bar$lhs, 1)) return(list(labels = "(Intercept)", effect_terms = "(Intercept)"))
   terms <- stats::terms(stats::as.formula(call("~", bar$lhs), env = globalenv()))
   terms <- with_predvars(terms, frame_terms)
   own <- contrasts[intersect(names(contrasts), names(attr(terms, "dataClasses")))]
   matrix <- build_matrix(terms, columns, own)
-  check_multipliers(bar, colnames(matrix))
+  if (ncol(matrix) == 0L) refuse_empty(bar)
   expression <- list(terms = terms, xlevels = stats::.getXlevels(terms, columns),
                      contrasts = attr(matrix, "contrasts"))
-  list(labels = colnames(matrix), matrix = matrix, expression = expression)
+  effect_terms <- c("(Intercept)", attr(terms, "term.labels"))[attr(matrix, "assign") + 1L]
+  list(labels = colnames(matrix), effect_terms = effect_terms, matrix = matrix,
+       expression = expression)
 }
 
-check_multipliers <- function(bar, labels) {
-  text <- function(op) paste0("`(", deparse1(bar$lhs), " ", op, " ", deparse1(bar$group), ")`")
-  if (length(labels) == 0L) {
-    abort("formula", text("|"), " has no effect: write `(1 | ", deparse1(bar$group), ")`.")
-  }
-  if (length(labels) > 1L && !bar$independent) {
-    abort("unsupported", text("|"), " asks for correlated effects (", enumerate(labels),
-          "), which can't be fitted yet. ", text("||"), " fits them as independent.")
-  }
+refuse_empty <- function(bar) {
+  group <- deparse1(bar$group)
+  abort("formula", "`(", deparse1(bar$lhs), " | ", group, ")` has no effect: write `(1 | ", group,
+        ")`.")
 }
 
 bind_multipliers <- function(designs, n) {
@@ -65,17 +75,63 @@ bind_multipliers <- function(designs, n) {
   z
 }
 
-# The values of the grouping expression: a column of the model frame, or a:b crossed.
-group_values <- function(variable, columns) {
+# Multipliers that do not vary all stand for the intercept: there can be one, and none is zero.
+check_multipliers <- function(z, labels, name) {
+  if (is.null(z)) return(invisible())
+  constant <- which(vapply(seq_along(labels), function(k) min(z[, k]) == max(z[, k]), TRUE))
+  zero <- constant[z[1L, constant] == 0]
+  if (length(zero) > 0L) refuse_constant(labels[zero], "nothing", name)
+  rest <- constant[order(labels[constant] != "(Intercept)")][-1L]
+  if (length(rest) > 0L) refuse_constant(labels[rest], "those of an intercept", name)
+}
+
+refuse_constant <- function(labels, what, name) {
+  abort("group", "The terms with bars for `", name, "` have the multiplier", plural(labels), " ",
+        enumerate(labels), ", which ", if (length(labels) > 1L) "do" else "does", " not vary ",
+        "among the rows of the fit: the effects can't be told from ", what, ". Leave ",
+        if (length(labels) > 1L) "them" else "it", " out.")
+}
+
+plural <- function(x) if (length(x) > 1L) "s" else ""
+
+# lme4 stops here; the prior keeps such a model proper.
+warn_levels <- function(index, q, name) {
+  m <- length(index$levels)
+  n <- length(index$codes)
+  if (m == 1L) {
+    warn("group", "The grouping factor `", name, "` has one level, '", index$levels,
+         "': its effect can't be told from the intercept.")
+  } else if (m * q >= n) {
+    warn("group", "The grouping factor `", name, "` has ", m, " levels",
+         if (q > 1L) paste0(" with ", q, " effects each"), " for ", n, " rows: the data say ",
+         "little about the variance of its effects, and the prior decides.")
+  }
+}
+
+# list(codes, levels) of the grouping expression: a column of the model frame, or a:b crossed.
+index_groups <- function(variable, columns, name) {
   values <- columns[[text_of(variable)]]
-  if (is.null(values) && is_call_to(variable, ":")) {
-    sides <- lapply(as.list(variable)[-1L], group_values, columns = columns)
-    values <- cross_values(sides[[1L]], sides[[2L]])
+  if (is.null(values) && is_crossing(variable)) {
+    sides <- lapply(as.list(variable)[-1L], index_groups, columns = columns, name = name)
+    return(cross_index(sides[[1L]], sides[[2L]], name))
   }
-  if (is.null(values)) {
-    refuse_group(variable)
+  if (is.null(values)) refuse_group(variable)
+  index_levels(values, name)
+}
+
+is_crossing <- function(variable) is_call_to(variable, ":")
+
+# Levels in the order of interactions of factors: the first one varies slowest.
+cross_index <- function(a, b, name) {
+  m <- length(b$levels)
+  pairs <- (a$codes - 1) * m + b$codes
+  used <- sort(unique(pairs))
+  levels <- paste(a$levels[(used - 1) %/% m + 1], b$levels[(used - 1) %% m + 1], sep = ":")
+  if (anyDuplicated(levels)) {
+    abort("group", "Two levels of the grouping factor `", name, "` have the same name, ",
+          enumerate(levels[duplicated(levels)], "'"), ". Rename those of one of its parts.")
   }
-  values
+  list(codes = match(pairs, used), levels = levels)
 }
 
 refuse_group <- function(variable) {
@@ -83,24 +139,13 @@ refuse_group <- function(variable) {
         "that makes one, such as factor(id), or two crossed, such as a:b.")
 }
 
-cross_values <- function(a, b) {
-  value <- paste(a, b, sep = ":")
-  value[is.na(a) | is.na(b)] <- NA
-  value
-}
-
-# list(codes, levels), only of the levels that occur. One level is allowed, with a warning.
+# list(codes, levels), only of the levels that occur.
 index_levels <- function(values, name) {
   if (!is.null(dim(values)) || is.list(values)) {
     abort("group", "The grouping factor `", name, "` must be a vector or a factor; found ",
           describe(values), ".")
   }
-  index <- if (is.factor(values)) factor_index(values) else value_index(values)
-  if (length(index$levels) == 1L) {
-    warn("group", "The grouping factor `", name, "` has one level, '", index$levels,
-         "': its effect can't be told from the intercept.")
-  }
-  index
+  if (is.factor(values)) factor_index(values) else value_index(values)
 }
 
 factor_index <- function(values) {
@@ -115,9 +160,69 @@ value_index <- function(values) {
   list(codes = match(values, unique), levels = as.character(unique))
 }
 
+# Values of a grouping expression in new data, to be matched with the levels by name.
+group_values <- function(variable, columns) {
+  values <- columns[[text_of(variable)]]
+  if (!is.null(values)) return(as.character(values))
+  sides <- lapply(as.list(variable)[-1L], group_values, columns = columns)
+  crossed <- paste(sides[[1L]], sides[[2L]], sep = ":")
+  crossed[is.na(sides[[1L]]) | is.na(sides[[2L]])] <- NA
+  crossed
+}
+
 # Codes of new values: NA stays NA, a level the fit has not seen is 0.
 match_levels <- function(values, levels) {
   codes <- match(as.character(values), levels, nomatch = 0L)
   codes[is.na(values)] <- NA
   codes
+}
+
+# Numbers of the effects over all factors: for each factor those of its multipliers.
+effect_numbers <- function(groups) {
+  ends <- cumsum(lengths(lapply(groups, `[[`, "labels")))
+  Map(function(group, end) end - length(group$labels) + seq_along(group$labels), groups, ends)
+}
+
+# Which effects `re_formula` asks for: TRUE for all (NULL), FALSE for none (NA, ~0), or a list by
+# factor of their numbers within the factor.
+chosen_effects <- function(groups, re_formula) {
+  if (is.null(re_formula)) return(TRUE)
+  if (identical(re_formula, NA) || is_empty_formula(re_formula)) return(FALSE)
+  bars <- if (inherits(re_formula, "formula")) bars_alone(re_formula[[length(re_formula)]])
+  if (length(bars) == 0L) refuse_re_formula(re_formula)
+  chosen <- lapply(bars, bar_effects, groups = groups)
+  names <- vapply(bars, function(bar) text_of(bar$group), "")
+  lapply(split(chosen, factor(names, unique(names))), function(k) sort(unique(unlist(k))))
+}
+
+is_empty_formula <- function(formula) {
+  inherits(formula, "formula") && identical(formula[[length(formula)]], 0)
+}
+
+# The bars of a right-hand side that has nothing else but an intercept.
+bars_alone <- function(rhs) {
+  parts <- split_special(rhs)
+  if (length(parts$smooths) > 0L || !(identical(parts$fixed, 1) || identical(parts$fixed, 0))) {
+    return(NULL)
+  }
+  unlist(lapply(parts$bars, expand_bar), recursive = FALSE)
+}
+
+refuse_re_formula <- function(re_formula) {
+  abort("argument", "`re_formula` must be NULL (all group effects), NA or ~0 (none), or a formula ",
+        "of terms with bars, such as ~ (1 | id); found ",
+        if (inherits(re_formula, "formula")) deparse1(re_formula) else describe(re_formula), ".")
+}
+
+bar_effects <- function(bar, groups) {
+  group <- groups[[text_of(bar$group)]]
+  terms <- stats::terms(stats::as.formula(call("~", bar$lhs), env = globalenv()))
+  asked <- c(if (attr(terms, "intercept") == 1L) "(Intercept)", attr(terms, "term.labels"))
+  if (is.null(group) || !all(asked %in% group$effect_terms)) {
+    abort("argument", "`re_formula` asks for (", deparse1(bar$lhs), " | ", deparse1(bar$group),
+          "), which the fit has not got. It has ",
+          if (length(groups) == 0L) "no group effects."
+          else paste0(enumerate(group_labels(groups), most = 20L), "."))
+  }
+  which(group$effect_terms %in% asked)
 }

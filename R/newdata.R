@@ -1,33 +1,36 @@
-# Design, group and offset for new rows.
+# Design, groups and offset for new rows.
 #
-# `groups = FALSE` leaves the grouping factor out (codes NULL). `group` is for fits from
-# bsvm(x, y, group = ): the new rows' groups. Returns list(x, codes, z, offset): x k x p on the
-# user's scale, a row of NA where a predictor is missing; codes integer(k) into the levels, NA for
-# a missing group, 0 for an unseen level (an error unless `allow_new_levels`); z k x q or NULL;
-# offset k numbers or NULL; `offset` is the new rows' own for a fit with that argument; `unknown` as
-# in design_rows().
+# `groups`: which grouping factors to place the rows in: TRUE, FALSE or their names. `group` is for
+# fits from bsvm(x, y, group = ): the new rows' groups. Returns list(x, groups, offset): x k x p on
+# the user's scale, a row of NA where a predictor is missing; groups a list by factor of list(codes,
+# z, values): codes integer(k) into the levels, NA for a missing group, 0 for an unseen level (an
+# error unless `allow_new_levels`), z k x q or NULL, values the levels in words; offset k numbers or
+# NULL; `offset` is the new rows' own for a fit with that argument; `unknown` as in design_rows().
 new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, group = NULL,
                        offset = NULL, unknown = "error") {
-  parts <- c(fit[c("terms", "xlevels", "contrasts")], list(columns = fit$design$columns),
-             list(group = if (groups) fit$group))
+  parts <- fit[c("terms", "xlevels", "contrasts", "smooths")]
+  parts$sparse <- !is.null(fit$design$sparse)
+  parts$groups <- if (is.character(groups)) fit$groups[groups] else if (groups) fit$groups
   if (is.null(fit$terms)) {
-    rows <- matrix_rows(parts, newdata, group, given = !fit$design$implicit)
+    rows <- matrix_rows(fit$design, parts$groups, newdata, group)
   } else {
     rows <- design_rows(parts, newdata, unknown)
   }
-  check_new_levels(rows, parts$group, allow_new_levels)
+  if (!allow_new_levels) check_new_levels(rows$groups)
   if (has_row_names(newdata)) rownames(rows$x) <- row.names(newdata)
-  rows$unseen <- NULL
   rows$offset <- sum_offsets(rows$offset, argument_offset(fit, newdata, offset))
   rows
 }
 
-check_new_levels <- function(rows, group, allow_new_levels) {
-  if (is.null(group) || allow_new_levels || !any(rows$codes %in% 0L)) return(invisible())
-  abort("newdata", "`newdata` has levels of the grouping factor `", group$name,
-        "` the fit has not seen: ", enumerate(rows$unseen, "'"),
-        ". `allow_new_levels = TRUE` gives them the population mean and the larger variance; ",
-        "`re_formula = NA` leaves all groups out.")
+check_new_levels <- function(groups) {
+  for (name in names(groups)) {
+    unseen <- unique(groups[[name]]$values[groups[[name]]$codes %in% 0L])
+    if (length(unseen) == 0L) next
+    abort("newdata", "`newdata` has levels of the grouping factor `", name,
+          "` the fit has not seen: ", enumerate(unseen, "'"),
+          ". `allow_new_levels = TRUE` gives them the population mean and the larger variance; ",
+          "`re_formula = NA` leaves all groups out.")
+  }
 }
 
 # `unknown = "missing"`: a factor level that was not seen is NA instead of an error.
@@ -37,9 +40,11 @@ design_rows <- function(parts, newdata, unknown = "error") {
   columns <- new_columns(terms, newdata)
   columns <- match_factors(columns, parts$xlevels, unknown)
   check_classes(terms, columns)
-  rows <- list(x = build_matrix(terms, columns, parts$contrasts),
-               offset = stats::model.offset(columns))
-  c(rows, group_rows(parts$group, terms, newdata, unknown))
+  x <- if (isTRUE(parts$sparse)) sparse_design(terms, columns, parts$contrasts)$x
+       else build_matrix(terms, columns, parts$contrasts)
+  smooths <- lapply(parts$smooths, new_smooth, terms, newdata, unknown)
+  list(x = bind_columns(x, parts$smooths, smooths), offset = stats::model.offset(columns),
+       groups = group_rows(parts$groups, terms, newdata, unknown))
 }
 
 check_newdata <- function(newdata) {
@@ -93,15 +98,19 @@ check_classes <- function(terms, columns) {
   }
 }
 
-# list(codes, z, unseen) of the grouping factor; empty without one.
-group_rows <- function(group, terms, newdata, unknown) {
-  if (is.null(group)) return(list())
-  need_variables(variables_in(group$variable), terms, newdata)
-  variable <- stats::terms(stats::as.formula(call("~", group$variable), environment(terms)))
-  values <- group_values(group$variable, new_columns(variable, newdata))
-  codes <- match_levels(values, group$levels)
-  list(codes = codes, z = new_multipliers(group, terms, newdata, unknown),
-       unseen = unique(as.character(values)[codes %in% 0L]))
+# For each grouping factor list(codes, z, values); NULL without one.
+group_rows <- function(groups, terms, newdata, unknown) {
+  if (length(groups) == 0L) return(NULL)
+  lapply(groups, function(group) {
+    need_variables(variables_in(group$variable), terms, newdata)
+    variable <- stats::terms(stats::as.formula(call("~", group$variable), environment(terms)))
+    group_codes(group, group_values(group$variable, new_columns(variable, newdata)),
+                new_multipliers(group, terms, newdata, unknown))
+  })
+}
+
+group_codes <- function(group, values, z) {
+  list(codes = match_levels(values, group$levels), z = z, values = values)
 }
 
 new_multipliers <- function(group, terms, newdata, unknown) {
@@ -116,25 +125,24 @@ new_multipliers <- function(group, terms, newdata, unknown) {
 }
 
 # Rows for a fit from bsvm(x, y).
-matrix_rows <- function(parts, newdata, group, given) {
-  names <- if (given) parts$columns else parts$columns[-1L]
-  x <- new_matrix(newdata, names)
-  rows <- list(x = if (given) x else cbind(rep(1, nrow(x)), x))
-  dimnames(rows$x) <- list(rownames(x), parts$columns)
-  if (is.null(parts$group)) return(rows)
+matrix_rows <- function(design, groups, newdata, group) {
+  x <- new_matrix(newdata, if (design$implicit) design$columns[-1L] else design$columns)
+  rows <- list(x = with_intercept(design, x))
+  dimnames(rows$x) <- list(rownames(x), design$columns)
+  if (is.null(groups)) return(rows)
   if (is.null(group)) {
     abort("newdata", "The fit has groups: give those of the new rows as `group`, or leave groups ",
           "out with `re_formula = NA`.")
   }
   check_side(group, nrow(x), "group", "newdata")
-  rows$codes <- match_levels(group, parts$group$levels)
-  rows$unseen <- unique(as.character(group)[rows$codes %in% 0L])
+  rows$groups <- given_groups(groups, group)
   rows
 }
 
 new_matrix <- function(newdata, names) {
   if (is.data.frame(newdata)) newdata <- data.matrix(newdata)
-  if (!is.matrix(newdata) || !is.numeric(newdata)) {
+  if (inherits(newdata, "Matrix")) newdata <- as_sparse(newdata)
+  if (!is_sparse(newdata) && (!is.matrix(newdata) || !is.numeric(newdata))) {
     abort("newdata", "`newdata` must be a numeric matrix, as in the fit; found ",
           describe(newdata), ".")
   }

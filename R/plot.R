@@ -1,23 +1,41 @@
 #' Plot a fit
 #'
 #' `plot()` returns the same ggplot as [autoplot.bsvm()], so it prints at the console and can be
-#' added to. It needs the package ggplot2.
+#' added to. It needs the package ggplot2, and for draws bayesplot.
+#'
+#' @details
+#' With draws, `"coefficients"` and `"groups"` show means and quantiles of the draws. The pictures
+#' `"trace"` to `"density"` are those of the package bayesplot: [bayesplot::mcmc_trace()],
+#' [bayesplot::mcmc_rank_overlay()], [bayesplot::mcmc_intervals()] and
+#' [bayesplot::mcmc_dens_overlay()]. Chains that agree look alike in the first, and have ranks that
+#' are spread evenly in the second.
+#'
+#' A smooth term is shown by itself, without intercept, other terms or (with `by = x`) the
+#' multiplication by `x`, over the range of the data; with two covariates as a map of its mean.
 #'
 #' @param x,object A fit from [bsvm()].
 #' @param which One of
 #'   * `"coefficients"`: posterior mean and credible interval of the population-level coefficients,
-#'     ordered by size, the intercept left out unless asked for;
-#'   * `"groups"`: the group effects with their intervals, ordered by size;
-#'   * `"bound"`: the lower bound and the size of the gradient, pass by pass.
+#'     ordered by size, the intercept left out unless asked for; the default without draws;
+#'   * `"groups"`: the group effects with their intervals, ordered by size, one grouping factor;
+#'   * `"smooth"`: the smooth terms of the formula with a band of credible intervals, pointwise;
+#'   * `"bound"`: the lower bound and the size of the gradient, pass by pass ([engine_vb()]);
+#'   * `"intervals"`, `"density"`, `"trace"`, `"rank"`: the draws of variables ([engine_gibbs()]);
+#'     the first of them is the default with draws.
 #' @param level Probability of the intervals.
 #' @param intercept Show the intercept among the coefficients?
 #' @param scaled If `TRUE`, each coefficient is multiplied by the scale its column was divided by
 #'   inside (its standard deviation where it was standardised), which makes those of columns
 #'   in different units comparable.
 #' @param n How many coefficients to show at most: those furthest from zero in standard deviations.
+#' @param pars Names of variables as in [as_draws.bsvm()]; by default population-level
+#'   coefficients (without those of smooth terms) and, but for `"intervals"`, variances, at most `n`
+#'   of them.
+#' @param select Which smooth terms or (for `"groups"`) which grouping factor: numbers or labels; by
+#'   default all smooth terms, and the first factor.
 #' @param ... For `plot()`: arguments of `autoplot()`. Else not used.
-#' @return A `ggplot` object. An error of class `bsvm_error_unsupported` where ggplot2 is not
-#'   installed, and for `which = "groups"` without a grouping factor.
+#' @return A `ggplot` object. An error of class `bsvm_error_unsupported` where the package needed is
+#'   not installed, or the fit has not got what is to be shown.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
@@ -25,6 +43,9 @@
 #' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
 #' plot(fit)
 #' plot(fit, "groups")
+#' @examplesIf requireNamespace("bayesplot", quietly = TRUE)
+#' cars <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_gibbs(draws = 500, burnin = 200))
+#' plot(cars, "trace")
 #' @export
 plot.bsvm <- function(x, ...) {
   autoplot.bsvm(x, ...)

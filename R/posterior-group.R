@@ -1,9 +1,18 @@
-# Group effects as posterior_linear() and the fitted link need them. `codes` as there; what has
-# no known level adds nothing.
+# Group effects. `groups` is the fit's: a list by grouping factor with `levels` (m) and `labels`
+# (q). Effects are held q x m by factor, or in one vector: by factor, level, effect.
 
 known <- function(codes) which(!is.na(codes) & codes > 0L)
 
-# z' u of each row; a missing code is population level.
+# z'u of each row, all factors together. `means`: list by factor of q x m matrices.
+groups_link <- function(means, rows) {
+  link <- 0
+  for (name in names(rows)) {
+    link <- link + group_link(means[[name]], rows[[name]]$codes, rows[[name]]$z)
+  }
+  link
+}
+
+# z'u of each row of one factor; what has no known level adds nothing.
 group_link <- function(group_mean, codes, z = NULL) {
   codes[is.na(codes) | codes == 0L] <- NA
   link <- if (is.null(z)) group_mean[1L, codes]
@@ -12,41 +21,49 @@ group_link <- function(group_mean, codes, z = NULL) {
   link
 }
 
-# k x q multipliers of some rows.
-multipliers_of <- function(z, rows, q) {
-  if (is.null(z)) matrix(1, length(rows), q) else z[rows, , drop = FALSE]
+# How many effects each factor has: levels times multipliers.
+effect_counts <- function(groups) {
+  vapply(groups, function(group) length(group$levels) * length(group$labels), 0)
 }
 
-# B_g' z of each row, k x p: what the population-level coefficients' row loses to its group.
-group_share <- function(regression, codes, z) {
-  share <- matrix(0, length(codes), dim(regression)[2L])
-  at <- known(codes)
-  for (k in seq_len(ncol(z))) {
-    own <- matrix(regression[k, , codes[at]], dim(regression)[2L], length(at))
-    share[at, ] <- share[at, ] + z[at, k] * t(own)
-  }
-  share
+# Where each factor's effects start, less one.
+effect_starts <- function(groups) {
+  counts <- effect_counts(groups)
+  cumsum(counts) - counts
 }
 
-# z' A_gg^{-1} z of each row; z' diag(new_variance) z for a level that was not seen.
-group_variance <- function(inverse, codes, z, new_variance) {
-  variance <- numeric(length(codes))
-  at <- known(codes)
-  for (j in seq_len(ncol(z))) for (k in seq_len(ncol(z))) {
-    variance[at] <- variance[at] + z[at, j] * z[at, k] * inverse[j, k, codes[at]]
+# One vector -> list by factor of q x m matrices.
+by_factor <- function(values, groups) {
+  starts <- effect_starts(groups)
+  Map(function(group, start) {
+    q <- length(group$labels)
+    matrix(values[start + seq_len(q * length(group$levels))], q)
+  }, groups, starts)
+}
+
+# k x q multipliers.
+multipliers_of <- function(rows, q) {
+  if (is.null(rows$z)) matrix(1, length(rows$codes), q) else rows$z
+}
+
+# For each row the variance of what a level the fit has not seen adds, 0 for others.
+new_level_variance <- function(fit, rows) {
+  covariances <- effect_covariances(fit)
+  variance <- 0
+  for (name in names(rows)) {
+    new <- rows[[name]]$codes %in% 0L
+    z <- multipliers_of(rows[[name]], nrow(covariances[[name]]))
+    variance <- variance + new * quadratic(z, covariances[[name]])
   }
-  new <- which(codes == 0L)
-  variance[new] <- drop(z[new, , drop = FALSE]^2 %*% new_variance)
   variance
 }
 
-# Inverses of m small positive definite matrices (q x q x m), by sweeping all at once.
-group_inverse <- function(precision) {
-  for (k in seq_len(dim(precision)[1L])) precision <- sweep_pivot(precision, k)
-  -precision
-}
-
-# Posterior mean of each multiplier's variance: that of a new level's effect.
-group_variances <- function(fit) {
-  vapply(fit$group_blocks, function(block) block$hyper[["mean"]], 0)
+# z'Sigma z of each row. An infinite variance counts only where its multiplier does.
+quadratic <- function(z, sigma) {
+  value <- numeric(nrow(z))
+  for (j in seq_len(ncol(z))) for (k in seq_len(ncol(z))) {
+    product <- z[, j] * z[, k]
+    value <- value + ifelse(product == 0, 0, product * sigma[j, k])
+  }
+  value
 }

@@ -1,149 +1,102 @@
-# The two verbs every method uses. They own the way back from the standardised, and possibly
-# rotated, columns of the core to the user's scale.
+# The verbs every method uses. What the engine found lies in fit$posterior, on the scale of the
+# standardised and possibly rotated columns of the core, in one of three classes:
 #
-#   user's coefficient b_j = t_j / scale_j, intercept b_0 = t_0 - sum(center_j b_j)
-#   a rotated block: t = basis %*% s, Var t = basis S_s basis' + (I - basis basis') / E[1/s2]
+#   bsvm_moments         mean, covariance; group_mean, group_precision, group_regression
+#   bsvm_sparse_moments  mean, covariance; effects, effects_sd, factor
+#   bsvm_draws           mean, covariance; effects_mean, effects_sd; the draws: coefficients,
+#                        variances, effects
 #
-# In the core, columns that are not rotated come first, then the features of each rotated block.
+# Each class has a method of the generics below. Rows are list(x, groups): x is k x p on the
+# user's scale; groups a list by grouping factor of list(codes, z, values): codes into its levels,
+# NA for none and 0 for a level the fit has not seen; z k x q multipliers, NULL for ones; values,
+# the levels in words.
 
-# Mean and standard deviation of linear functions, one a row of `x` (k x p, user's scale).
-# `codes`: integer(k) into the levels of the grouping factor; NA or NULL for the population, 0 for
-# a level the fit has not seen, which has mean 0 and the variances `new_variance` (q). `z`: k x q
-# multipliers, NULL for ones. `sd = FALSE` leaves sd NULL.
-posterior_linear <- function(fit, x, codes = NULL, z = NULL, sd = TRUE,
-                             new_variance = group_variances(fit)) {
-  mean <- drop(x %*% user_mean(fit$design, fit$posterior$mean))
-  if (!is.null(codes)) mean <- mean + group_link(fit$posterior$group_mean, codes, z)
-  list(mean = unname(mean), sd = if (sd) linear_sd(fit, x, codes, z, new_variance))
+# Mean and standard deviation of linear functions, one a row. `sd = FALSE` leaves sd NULL.
+posterior_linear <- function(fit, rows, sd = TRUE) {
+  mean <- drop(as.matrix(rows$x %*% population_mean(fit$posterior, fit$design)))
+  mean <- mean + groups_link(effect_means(fit$posterior, fit$groups), rows$groups)
+  list(mean = unname(mean), sd = if (sd) linear_sd(fit$posterior, fit, rows))
 }
 
 # list(mean, sd, covariance): named, user's scale; covariance is a function, since p x p may be
 # large.
 posterior_coefficients <- function(fit) {
   names <- fit$design$columns
-  name <- function(x) stats::setNames(x, names)
   list(
-    mean = name(user_mean(fit$design, fit$posterior$mean)),
-    sd = name(user_sd(fit$design, fit$posterior$covariance)),
+    mean = stats::setNames(population_mean(fit$posterior, fit$design), names),
+    sd = stats::setNames(user_sd(fit), names),
     covariance = function() {
-      covariance <- user_covariance(fit$design, fit$posterior$covariance)
+      covariance <- user_covariance(fit)
       dimnames(covariance) <- list(names, names)
       covariance
     }
   )
 }
 
-user_mean <- function(design, mean) {
-  p <- length(design$columns)
-  columns <- numeric(p)
-  layout <- core_layout(design)
-  columns[layout$kept] <- mean[seq_along(layout$kept)]
-  for (rotation in layout$rotation) {
-    columns[rotation$columns] <- rotation$basis %*% mean[rotation$at]
-  }
-  columns <- columns / design$scale
-  i <- design$intercept
-  if (i > 0L) columns[i] <- columns[i] - sum(columns * design$center)
-  columns
+# Standard deviations of the rows' linear predictors.
+linear_sd <- function(posterior, fit, rows) UseMethod("linear_sd")
+
+# Lower and upper limits (k x 2) of the rows' linear predictors; `link` from posterior_linear().
+linear_limits <- function(posterior, fit, rows, link, level) UseMethod("linear_limits")
+
+# Lower and upper limits of the coefficients `chosen`, numbers of columns.
+coefficient_limits <- function(posterior, fit, chosen, level) UseMethod("coefficient_limits")
+
+# Posterior means and standard deviations of the group effects: lists by factor of q x m matrices.
+effect_means <- function(posterior, groups) UseMethod("effect_means")
+effect_sds <- function(posterior, groups) UseMethod("effect_sds")
+
+# Limits of the group effects, in the order of the long form of ranef(), which is given.
+effect_limits <- function(posterior, fit, long, level) UseMethod("effect_limits")
+
+# Covariance of the coefficients, some of which are of sparse columns.
+sparse_covariance <- function(fit) UseMethod("sparse_covariance", fit$posterior)
+
+# Variance of coefficients no row can see, those of a rotated block, from the block's `hyper`.
+unseen_variance <- function(posterior, hyper) UseMethod("unseen_variance")
+
+# A Gaussian's, unless the class says otherwise.
+#' @export
+linear_limits.default <- function(posterior, fit, rows, link, level) {
+  normal_limits(link$mean, link$sd, level)
 }
 
-# kept: the user's columns that are not rotated; rotation: with `at`, the places in the core.
-core_layout <- function(design) {
-  rotation <- design$rotation
-  kept <- kept_columns(length(design$columns), lapply(rotation, `[[`, "columns"))
-  end <- length(kept)
-  for (k in seq_along(rotation)) {
-    rotation[[k]]$at <- end + seq_len(ncol(rotation[[k]]$basis))
-    end <- end + ncol(rotation[[k]]$basis)
-  }
-  list(kept = kept, rotation = rotation)
+#' @export
+coefficient_limits.default <- function(posterior, fit, chosen, level) {
+  moments <- posterior_coefficients(fit)
+  normal_limits(moments$mean[chosen], moments$sd[chosen], level)
 }
 
-user_sd <- function(design, covariance) {
-  layout <- core_layout(design)
-  variance <- numeric(length(design$columns))
-  variance[layout$kept] <- diag(covariance)[seq_along(layout$kept)]
-  for (r in layout$rotation) {
-    own <- rowSums((r$basis %*% covariance[r$at, r$at, drop = FALSE]) * r$basis)
-    variance[r$columns] <- own + (1 - rowSums(r$basis^2)) / r$inverse_mean
-  }
-  variance <- variance / design$scale^2
-  i <- design$intercept
-  if (i > 0L && any(design$center != 0)) {
-    at_zero <- matrix(-design$center / design$scale, 1L)
-    at_zero[i] <- 1
-    variance[i] <- row_variance(core_rows(layout, at_zero), covariance)
-  }
-  sqrt(pmax(variance, 0))
+#' @export
+effect_limits.default <- function(posterior, fit, long, level) {
+  normal_limits(long$condval, long$condsd, level)
 }
 
-user_covariance <- function(design, covariance) {
-  covariance <- unrotated_covariance(design, covariance)
-  covariance <- covariance / design$scale / rep(design$scale, each = nrow(covariance))
-  i <- design$intercept
-  if (i > 0L && any(design$center != 0)) {
-    covariance[i, ] <- covariance[i, ] - design$center %*% covariance
-    covariance[, i] <- covariance[, i] - covariance %*% design$center
+#' @export
+sparse_covariance.default <- function(fit) {
+  abort("unsupported", "No covariance matrix of the coefficients of sparse predictors is formed. ",
+        "confint() has their intervals, and predict(interval = TRUE) the standard deviation of ",
+        "any linear function of them.")
+}
+
+#' @export
+unseen_variance.default <- function(posterior, hyper) 1 / hyper[["inverse_mean"]]
+
+# `f(rows)` for chunks of at most `size` row numbers, which keeps what is made of each bounded.
+in_chunks <- function(n, size, f) {
+  size <- max(1, floor(size))
+  for (start in seq(1, by = size, length.out = ceiling(n / size))) {
+    f(seq(start, min(start + size - 1, n)))
   }
-  covariance
 }
 
-unrotated_covariance <- function(design, covariance) {
-  layout <- core_layout(design)
-  if (length(layout$rotation) == 0L) return(covariance)
-  p <- length(design$columns)
-  spread <- matrix(0, p, nrow(covariance))
-  spread[cbind(layout$kept, seq_along(layout$kept))] <- 1
-  for (r in layout$rotation) spread[r$columns, r$at] <- r$basis
-  whole <- spread %*% covariance %*% t(spread)
-  for (r in layout$rotation) {
-    own <- (diag(length(r$columns)) - tcrossprod(r$basis)) / r$inverse_mean
-    whole[r$columns, r$columns] <- whole[r$columns, r$columns] + own
-  }
-  (whole + t(whole)) / 2
-}
-
-# Standard deviations, in chunks of rows, so that no standardised copy of a large x is made.
-linear_sd <- function(fit, x, codes, z, new_variance) {
-  layout <- core_layout(fit$design)
-  groups <- if (!is.null(codes)) group_inverse(fit$posterior$group_precision)
-  variance <- numeric(nrow(x))
-  size <- max(1L, 2^20 %/% max(1L, ncol(x)))
-  for (start in seq(1L, by = size, length.out = ceiling(nrow(x) / size))) {
-    rows <- start:min(start + size - 1L, nrow(x))
-    core <- core_rows(layout, standardised(fit$design, x[rows, , drop = FALSE]))
-    own <- 0
-    if (!is.null(codes)) {
-      multipliers <- multipliers_of(z, rows, nrow(fit$posterior$group_mean))
-      core$rows <- core$rows - group_share(fit$posterior$group_regression, codes[rows],
-                                           multipliers)
-      own <- group_variance(groups, codes[rows], multipliers, new_variance)
-    }
-    variance[rows] <- row_variance(core, fit$posterior$covariance) + own
-  }
-  sqrt(pmax(variance, 0))
-}
-
-standardised <- function(design, x) {
-  n <- nrow(x)
-  (x - rep(design$center, each = n)) / rep(design$scale, each = n)
-}
-
-# Standardised rows (k x p) in the core's columns, and the variance from directions the data do
-# not span: list(rows, rest).
-core_rows <- function(layout, x) {
-  if (length(layout$rotation) == 0L) return(list(rows = x, rest = 0))
-  rows <- x[, layout$kept, drop = FALSE]
-  rest <- 0
-  for (r in layout$rotation) {
-    block <- x[, r$columns, drop = FALSE]
-    turned <- block %*% r$basis
-    rest <- rest + pmax(rowSums(block^2) - rowSums(turned^2), 0) / r$inverse_mean
-    rows <- cbind(rows, turned)
-  }
-  list(rows = rows, rest = rest)
-}
-
-row_variance <- function(core, covariance) {
-  rowSums((core$rows %*% covariance) * core$rows) + core$rest
+# Some of the rows.
+rows_at <- function(rows, at) {
+  list(x = rows$x[at, , drop = FALSE],
+       groups = lapply(rows$groups, function(group) {
+         group$codes <- group$codes[at]
+         if (!is.null(group$z)) group$z <- group$z[at, , drop = FALSE]
+         group$values <- group$values[at]
+         group
+       }))
 }

@@ -3,14 +3,18 @@
 #' @details
 #' The link of a row is the posterior mean of `f`, offset and group effects included; the class is
 #' its sign, and a link of exactly zero goes to the second level, class +1. The standard deviation
-#' is that of `f` under the posterior the engine found; `lower` and `upper` are mean minus and plus
-#' normal quantiles times it. They speak of the linear predictor, not of the next response, and are
-#' too narrow (see [summary.bsvm()]).
+#' is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles of the
+#' draws of `f` (`engine_gibbs()`), or mean minus and plus normal quantiles times the standard
+#' deviation. They speak of the linear predictor, not of the next response, and are too narrow
+#' (see [summary.bsvm()]).
 #'
-#' A level of the grouping factor that was not in the fit is an error unless
-#' `allow_new_levels = TRUE`; then its effect has mean zero and its variance is added to that of the
-#' link. `re_formula = NA` (or `~0`) leaves the group effects out altogether, of mean and standard
-#' deviation. An offset is that of the rows of `newdata`: evaluated there, or given as `offset`.
+#' A level of a grouping factor that was not in the fit is an error unless
+#' `allow_new_levels = TRUE`; then its effects have mean zero, and their variance (of the
+#' multipliers of the row, with all covariances) is added to that of the link. `re_formula` chooses
+#' which group effects take part, in mean and standard deviation: `NULL` all, `NA` or `~0` none, a
+#' formula such as `~ (1 | item)` those it names, which must be among the fit's. Grouping factors
+#' that are left out are not needed in `newdata`. An offset is that of the rows of `newdata`:
+#' evaluated there, or given as `offset`.
 #'
 #' `newdata` may have more columns than needed, needs no response and can have any number of rows,
 #' none included. A row with a missing value in a variable that is used gets `NA`.
@@ -23,12 +27,13 @@
 #' @param newdata A data frame with the variables of the formula (a matrix with the columns of `x`
 #'   for a fit from `bsvm(x, y)`); the rows of the fit by default.
 #' @param type `"class"` (default) or `"link"`. `"prob"` is not available yet, since the
-#'   pseudo-likelihood is not normalised over the classes.
+#'   pseudo-likelihood is not normalised over the classes (see [posterior_epred.bsvm()] for a map).
 #' @param interval If `TRUE`, the link with its standard deviation and credible interval
 #'   (`type = "link"`, which it implies).
 #' @param level Probability of the interval.
-#' @param re_formula `NULL` (default) uses all group effects, `NA` or `~0` none.
-#' @param allow_new_levels Accept levels of the grouping factor that were not in the fit?
+#' @param re_formula Which group effects to use: `NULL` (default) all, `NA` or `~0` none, or a
+#'   one-sided formula of some of the fit's terms with bars.
+#' @param allow_new_levels Accept levels of grouping factors that were not in the fit?
 #' @param group For a fit from `bsvm(x, y, group = )`: the levels of the rows of `newdata`.
 #' @param offset For a fit with the argument `offset`: that of the rows of `newdata`, where it can't
 #'   be evaluated in `newdata`.
@@ -59,16 +64,17 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
                          na.action = stats::na.pass, ...) {
   check_dots(substitute(list(...)), "predict()", predict_hints)
   type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)
-  check_flag(allow_new_levels, "allow_new_levels")
-  groups <- use_groups(re_formula)
-  check_group_argument(object, group)
-  if (is.null(newdata)) {
-    link <- training_link(object, groups, interval, parent.frame())
+  level <- if (interval) check_level(level)
+  if (is.null(newdata) && is.null(re_formula) && !interval) {
+    check_group_argument(object, group)
+    link <- list(mean = fitted.bsvm(object))
   } else {
-    design <- new_design(object, newdata, groups, allow_new_levels, group, offset)
-    link <- linear_predictor(object, design, row_labels(newdata), interval)
+    rows <- prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset,
+                            parent.frame())
+    link <- linear_predictor(object, rows, level)
+    if (is.null(newdata)) link <- lapply(link, stats::napredict, omit = object$na.action)
   }
-  shape_prediction(object, link, type, level, na.action)
+  shape_prediction(object, link, type, na.action)
 }
 
 prediction_type <- function(type, interval) {
@@ -77,7 +83,8 @@ prediction_type <- function(type, interval) {
   if (type == "prob") {
     abort("unsupported", "`type = \"prob\"` is not available: the hinge pseudo-likelihood is not ",
           "normalised over the two classes, so it gives no probabilities. They will come with the ",
-          "normalised likelihood; use `type = \"class\"` or `type = \"link\"`.")
+          "normalised likelihood; use `type = \"class\"` or `type = \"link\"`, or with draws ",
+          "posterior_epred(), a map to the unit interval.")
   }
   if (interval && type != "link") {
     abort("argument", "`interval = TRUE` goes with `type = \"link\"`; found `type = \"", type,
@@ -87,39 +94,72 @@ prediction_type <- function(type, interval) {
 }
 
 check_group_argument <- function(object, group) {
-  if (is.null(group) || (is.null(object$formula) && !is.null(object$group))) return(invisible())
+  if (is.null(group) || (is.null(object$formula) && !is.null(object$groups))) return(invisible())
   abort("argument", "`group` is for fits from bsvm(x, y, group = ); this fit ",
-        if (is.null(object$group)) "has no groups." else "finds its groups in `newdata`.")
+        if (is.null(object$groups)) "has no groups." else "finds its groups in `newdata`.")
 }
 
-use_groups <- function(re_formula) {
-  if (is.null(re_formula)) return(TRUE)
-  none <- identical(re_formula, NA) ||
-    (inherits(re_formula, "formula") && identical(deparse(re_formula[[2L]]), "0"))
-  if (!none) {
-    abort("argument", "`re_formula` must be NULL (all group effects), NA or ~0 (none); found ",
-          describe(re_formula), ".")
+# The rows to predict, as new_design() gives them, with their `names`: of newdata, or the fit's own,
+# found again from `env`. Effects that `re_formula` leaves out have no part in them.
+prediction_rows <- function(object, newdata, re_formula, allow_new_levels, group, offset, env) {
+  check_flag(allow_new_levels, "allow_new_levels")
+  check_group_argument(object, group)
+  chosen <- chosen_effects(object$groups, re_formula)
+  factors <- if (is.list(chosen)) names(chosen) else chosen
+  rows <- if (is.null(newdata)) {
+    training_design(object, training_data(object, env), factors)
+  } else {
+    new_design(object, newdata, factors, allow_new_levels, group, offset)
   }
-  FALSE
+  if (is.list(chosen)) rows$groups <- only_effects(rows$groups, chosen, object$groups)
+  rows$names <- if (is.null(newdata)) names(object$link) else row_labels(newdata)
+  rows
 }
 
-# The fit's own rows: from what is kept if that will do, else from its data.
-training_link <- function(object, groups, interval, env) {
-  if (groups && !interval) return(list(mean = fitted.bsvm(object)))
-  design <- training_design(object, training_data(object, env), groups)
-  link <- linear_predictor(object, design, names(object$link), interval)
-  lapply(link, function(value) stats::napredict(object$na.action, value))
+# Multipliers of effects that were not chosen are zero.
+only_effects <- function(rows, chosen, groups) {
+  for (name in names(rows)) {
+    z <- multipliers_of(rows[[name]], length(groups[[name]]$labels))
+    left_out <- setdiff(seq_len(ncol(z)), chosen[[name]])
+    if (length(left_out) > 0L) {
+      z[, left_out] <- 0
+      rows[[name]]$z <- z
+    }
+  }
+  rows
 }
 
-# Mean (and sd) of the linear predictor for the rows of a design from new_design(). There a row
-# whose level is missing has no code; posterior_linear() would take it for one without group.
-linear_predictor <- function(object, design, labels, sd) {
-  link <- posterior_linear(object, design$x, design$codes, design$z, sd = sd)
-  if (!is.null(design$offset)) link$mean <- link$mean + design$offset
-  link$mean[is.na(design$codes)] <- NA
-  if (sd) link$sd[is.na(link$mean)] <- NA
-  names(link$mean) <- labels
+# list(mean, sd, limits) of the rows' links; only the mean where `level` is NULL. A row whose level
+# is missing has no code; posterior_linear() would take it for one without group.
+linear_predictor <- function(object, rows, level) {
+  link <- posterior_linear(object, rows, sd = !is.null(level))
+  if (!is.null(level)) {
+    link$limits <- linear_limits(object$posterior, object, rows, link, level)
+  }
+  if (!is.null(rows$offset)) link <- shift_link(link, rows$offset)
+  link <- blank_link(link, rows_without_level(rows) | is.na(link$mean))
+  names(link$mean) <- rows$names
   link
+}
+
+blank_link <- function(link, absent) {
+  if (!any(absent)) return(link)
+  link$mean[absent] <- NA
+  if (!is.null(link$sd)) link$sd[absent] <- NA
+  if (!is.null(link$limits)) link$limits[absent, ] <- NA
+  link
+}
+
+shift_link <- function(link, offset) {
+  link$mean <- link$mean + offset
+  if (!is.null(link$limits)) link$limits <- link$limits + offset
+  link
+}
+
+rows_without_level <- function(rows) {
+  missing <- rep(FALSE, nrow(rows$x))
+  for (group in rows$groups) missing <- missing | is.na(group$codes)
+  missing
 }
 
 # Names of rows, where they are more than numbers counted from one.
@@ -127,13 +167,12 @@ row_labels <- function(newdata) {
   if (is.data.frame(newdata) && .row_names_info(newdata) < 0L) NULL else rownames(newdata)
 }
 
-shape_prediction <- function(object, link, type, level, na.action) {
+shape_prediction <- function(object, link, type, na.action) {
   if (type == "class") {
     return(keep_complete(link_class(link$mean, object$response$levels), na.action))
   }
   if (is.null(link$sd)) return(keep_complete(link$mean, na.action))
-  limits <- normal_limits(link$mean, link$sd, level)
-  frame <- data.frame(fit = link$mean, sd = link$sd, limits,
+  frame <- data.frame(fit = link$mean, sd = link$sd, link$limits,
                       row.names = unless_twice(names(link$mean)))
   keep_complete(frame, na.action)
 }

@@ -27,7 +27,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
 # the fields that are used.
 say_model <- function(x, groups) {
   cat("Bayesian support vector machine (", x$likelihood$name, " pseudo-likelihood, ",
-      toupper(x$engine$name), " engine)\n", sep = "")
+      engine_word(x$engine), ")\n", sep = "")
   if (!is.null(x$formula)) say_wrapped(deparse1(x$formula), 2L, most = 3L)
   omitted <- length(x$na.action)
   say_wrapped(paste0(
@@ -39,22 +39,35 @@ say_model <- function(x, groups) {
                      x$response$levels[1L], "\""), 2L)
 }
 
+engine_word <- function(engine) {
+  if (engine$name == "gibbs") "Gibbs sampler" else paste(toupper(engine$name), "engine")
+}
+
 say_coefficients <- function(x, n, digits) {
   coefficients <- fixef.bsvm(x)
   cat("\nPopulation-level coefficients (posterior mean):\n")
   if (length(coefficients) == 0L) {
     cat("none\n")
   } else {
+    hidden <- penalised_smooth_columns(x)
+    if (length(hidden) > 0L) coefficients <- coefficients[-hidden]
     shown <- format(utils::head(coefficients, n), digits = digits)
     print.default(shown, print.gap = 2L, quote = FALSE)
     say_more(length(coefficients) - n, "coefficients")
+    say_hidden(length(hidden))
     say_flat(x)
+  }
+}
+
+say_hidden <- function(number) {
+  if (number > 0L) {
+    cat("and ", number, " of smooth terms: see plot(fit, \"smooth\").\n", sep = "")
   }
 }
 
 say_flat <- function(x) {
   if (isTRUE(x$default_prior)) {
-    cat("The formula has bars, so these have flat priors.\n")
+    cat("The formula has bars or smooth terms, so these have flat priors.\n")
   }
 }
 
@@ -73,8 +86,19 @@ say_variances <- function(table, standard_scale, digits) {
 }
 
 say_end <- function(x, digits) {
+  if (!is.null(x$sampling)) return(say_sampling(x))
   cat("Lower bound ", format(x$elbo, digits = max(digits, 6L)), " after ", x$passes,
       " passes: ", end_words(x$termination), ".\n", sep = "")
+}
+
+say_sampling <- function(x) {
+  sampling <- x$sampling
+  say_wrapped(paste0(
+    chains_text(sampling), " after ", sampling$burnin, " of burn-in",
+    if (sampling$thin > 1L) paste0(", one kept of ", sampling$thin),
+    if (!sampling$mixing) ", plain sampler", ", ", format(sampling$seconds, digits = 2L), " s",
+    if (x$termination == "interrupted") ": interrupted, not all draws were made", "."
+  ))
 }
 
 end_words <- function(termination) {

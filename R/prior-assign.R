@@ -1,34 +1,57 @@
 # Which prior goes to which coefficients: list(blocks, group_blocks, default_prior). A block is
 # list(prior, columns, label); the blocks' columns are disjoint and cover 1..p, those of the
-# group blocks index the multipliers. `default_prior`: did bars make the slopes flat?
+# group blocks number the effects over all grouping factors (`factor` says which has them, `labels`
+# what they are called).
+# `default_prior`: did bars or smooths make the slopes flat?
 assign_priors <- function(frame, prior = NULL) {
   given <- as_prior_list(prior)
   named <- given[names(given) != ""]
   slopes <- given[names(given) == ""]
   owner <- own_columns(frame, names(named))
   free <- which(is.na(owner))
-  slope_columns <- setdiff(free, frame$intercept)
+  slope_columns <- setdiff(free, c(frame$intercept, columns_of(frame$smooths)))
   if (length(slopes) > 0L && length(slope_columns) == 0L) refuse_idle(frame)
   slope_prior <- if (length(slopes) > 0L) slopes[[1L]] else default_slopes(frame)
-  blocks <- list(
-    new_block(prior_flat(), intersect(free, frame$intercept), "(Intercept)"),
-    new_block(slope_prior, slope_columns, slopes_label)
+  flat <- prior_flat()
+  blocks <- c(
+    list(new_block(flat, intersect(free, frame$intercept), "(Intercept)"),
+         new_block(slope_prior, slope_columns, slopes_label)),
+    lapply(seq_along(named), function(k) new_block(named[[k]], which(owner == k), names(named)[k])),
+    list(new_block(flat, intersect(free, columns_of(frame$smooths, "unpenalised")),
+                   unpenalised_label))
   )
-  own <- lapply(seq_along(named), function(k) {
-    new_block(named[[k]], which(owner == k), names(named)[k])
-  })
-  blocks <- Filter(function(block) length(block$columns) > 0L, c(blocks, own))
+  blocks <- blocks[lengths(lapply(blocks, `[[`, "columns")) > 0L]
   penalised <- vapply(blocks, function(block) block$prior$penalised, TRUE)
-  list(blocks = blocks, group_blocks = assign_group_priors(frame$group, named),
-       default_prior = frame$bars && length(slopes) == 0L && !any(penalised))
+  blocks <- c(blocks, assign_smooth_priors(frame$smooths, named))
+  check_scalar(blocks)
+  list(blocks = blocks, group_blocks = assign_group_priors(frame, named),
+       default_prior = is_mixed(frame) && length(slopes) == 0L && !any(penalised))
 }
 
 slopes_label <- "population-level slopes"
+unpenalised_label <- "unpenalised parts of smooths"
 
 new_block <- function(prior, columns, label) list(prior = prior, columns = columns, label = label)
 
-# With bars the population-level effects are not penalised (Luts & Ormerod 2014, Example 2).
-default_slopes <- function(frame) if (frame$bars) prior_flat() else prior_ridge()
+# All columns of the smooths, or those without penalty.
+columns_of <- function(smooths, parts = c("unpenalised", "columns")) {
+  unlist(lapply(smooths, function(smooth) smooth[parts]), use.names = FALSE)
+}
+
+# With bars or smooths the population-level effects are not penalised (Luts & Ormerod 2014,
+# Example 2): the straight line of s(x) is one of them.
+default_slopes <- function(frame) if (is_mixed(frame)) prior_flat() else prior_ridge()
+
+is_mixed <- function(frame) frame$bars || length(frame$smooths) > 0L
+
+# Population-level coefficients have variances, not covariances.
+check_scalar <- function(blocks) {
+  for (block in blocks) {
+    if (block$prior$name != "inverse_wishart") next
+    abort("prior", "prior_inv_wishart() is for the effects of a grouping factor; ",
+          enumerate(block$label), " takes prior_ridge() or prior_flat().")
+  }
+}
 
 # A list of priors with names ("" for the one without).
 as_prior_list <- function(prior) {
@@ -52,8 +75,8 @@ refuse_prior <- function(prior) {
   hint <- if (inherits(prior, "bsvm_hyperprior")) {
     " A law of a variance goes into prior_ridge(variance = )."
   }
-  abort("prior", "`prior` must be made by prior_ridge() or prior_flat(), or be a list of such ",
-        "priors; found ", describe(prior), ".", hint)
+  abort("prior", "`prior` must be made by prior_ridge(), prior_flat() or prior_inv_wishart(), or ",
+        "be a list of such priors; found ", describe(prior), ".", hint)
 }
 
 # For each column the index of the named prior that sets it, NA for none. A column's own name
@@ -70,15 +93,19 @@ own_columns <- function(frame, names) {
   owner
 }
 
-# Columns that a name in `prior` stands for; none if it names group effects.
+# Columns that a name in `prior` stands for; none if it names group effects or a smooth, whose
+# penalised parts are blocks of their own.
 prior_columns <- function(name, frame) {
+  if (name %in% smooth_names_of(frame$smooths)) return(integer(0))
   term <- match(name, frame$term_labels)
   columns <- if (name %in% frame$columns) match(name, frame$columns)
              else if (!is.na(term)) which(frame$assign == term)
-  of_group <- name %in% group_names(frame$group)
+  columns <- setdiff(columns, columns_of(frame$smooths, "columns"))
+  groups <- group_names(frame$groups)
+  of_group <- name %in% groups
   if (length(columns) > 0L && of_group) {
     abort("prior", "`", name, "` in `prior` is both a column and the grouping factor. Name the ",
-          "group effects ", enumerate(setdiff(group_names(frame$group), name)), ".")
+          "group effects ", enumerate(setdiff(groups, name)), ".")
   }
   if (length(columns) == 0L && !of_group) {
     abort("prior", "`prior` names `", name, "`, which the model has not got. What can be named: ",
@@ -88,15 +115,37 @@ prior_columns <- function(name, frame) {
   as.integer(columns)
 }
 
-# The grouping factor (all its effects), and each effect.
-group_names <- function(group) {
-  if (is.null(group)) return(character(0))
-  c(group$name, paste0(group$name, ": ", group$labels))
+# Each smooth with a penalty, and where it has several each of its blocks.
+smooth_names_of <- function(smooths) {
+  penalised <- Filter(function(smooth) length(smooth$blocks) > 0L, smooths)
+  unique(c(smooth_labels(penalised), unlist(lapply(penalised, function(s) names(s$blocks)))))
+}
+
+# Each grouping factor (all its effects), and each block of its effects.
+group_names <- function(groups) {
+  unique(unlist(lapply(groups, function(group) c(group$name, block_names(group)))))
+}
+
+# "g: x" for an independent effect; "g" for the only block of correlated ones, "g: x, z" if the
+# factor has others.
+block_names <- function(group) {
+  alone <- length(group$blocks) == 1L && length(group$labels) > 1L
+  if (alone) return(group$name)
+  vapply(group$blocks, function(block) {
+    paste0(group$name, ": ", paste(group$labels[block], collapse = ", "))
+  }, "")
+}
+
+# "g: x" for each effect.
+group_labels <- function(groups) {
+  unlist(lapply(groups, function(group) paste0(group$name, ": ", group$labels)), use.names = FALSE)
 }
 
 settable_names <- function(frame) {
-  unique(c(frame$columns[frame$intercept], frame$term_labels[frame$term_labels != "(Intercept)"],
-           frame$columns, group_names(frame$group)))
+  smooths <- smooth_names_of(frame$smooths)
+  penalised <- frame$columns[columns_of(frame$smooths, "columns")]
+  unique(c(frame$columns[frame$intercept], setdiff(frame$term_labels, c("(Intercept)", smooths)),
+           setdiff(frame$columns, penalised), smooths, group_names(frame$groups)))
 }
 
 refuse_idle <- function(frame) {
@@ -105,14 +154,35 @@ refuse_idle <- function(frame) {
         enumerate(settable_names(frame), most = 20L), ".")
 }
 
-# Each effect of the grouping factor has a variance of its own.
-assign_group_priors <- function(group, named) {
-  lapply(seq_along(group$labels), function(k) {
-    label <- paste0(group$name, ": ", group$labels[k])
-    prior <- named[[label]]
-    if (is.null(prior)) prior <- named[[group$name]]
-    new_block(if (is.null(prior)) prior_ridge() else prior, k, label)
+# Each penalty of a smooth has a variance of its own.
+assign_smooth_priors <- function(smooths, named) {
+  blocks <- lapply(smooths, function(smooth) {
+    lapply(names(smooth$blocks), function(label) {
+      prior <- first_prior(named, c(label, smooth$label), prior_ridge())
+      new_block(prior, smooth$blocks[[label]], label)
+    })
   })
+  unlist(blocks, recursive = FALSE)
+}
+
+first_prior <- function(named, names, default) {
+  found <- intersect(names, names(named))
+  if (length(found) > 0L) named[[found[1L]]] else default
+}
+
+# Each independent effect of a grouping factor has a variance, each correlated bar a covariance.
+assign_group_priors <- function(frame, named) {
+  blocks <- Map(function(group, numbers) {
+    sizes <- function(block) multiplier_sizes(group, frame$weights)[block]
+    Map(function(block, label) {
+      default <- if (length(block) > 1L) prior_inv_wishart() else prior_ridge()
+      prior <- first_prior(named, c(label, group$name), default)
+      prior <- effect_prior(prior, group$labels[block], sizes(block))
+      c(new_block(prior, numbers[block], label),
+        list(factor = group$name, labels = group$labels[block]))
+    }, group$blocks, block_names(group), USE.NAMES = FALSE)
+  }, frame$groups, effect_numbers(frame$groups))
+  unlist(unname(blocks), recursive = FALSE)
 }
 
 #' Priors of a model
@@ -121,21 +191,30 @@ assign_group_priors <- function(group, named) {
 #' `prior_summary()` lists what a fit used.
 #'
 #' @details
-#' What a name in `prior = list(...)` of [bsvm()] may be: `"(Intercept)"`, a column of the design,
-#' a term of the formula (all its columns), the grouping factor (all its effects, each with a
-#' variance of its own), or one of its effects, as in `"patientID: time"`. A column's own name goes
-#' before its term's. The entry without a name is for the population-level slopes that no
-#' other entry names. Every entry is a block of its own: with [prior_ridge()] its columns share
-#' one variance. A prior for `"(Intercept)"` is that of the intercept at the means of the
-#' standardised columns, where these are centred.
+#' What a name in `prior = list(...)` of [bsvm()] may be:
+#' * `"(Intercept)"`, a column of the design, or a term of the formula (all its columns). A column's
+#'   own name goes before its term's. Every entry is a block of its own: with [prior_ridge()] its
+#'   columns share one variance. A prior for `"(Intercept)"` is that of the intercept at the means
+#'   of the standardised columns, where these are centred.
+#' * A grouping factor (all its effects), or a block of its effects: one, as in `"patientID: time"`,
+#'   with a variance of its own, or those of a bar, as in `"clinic: (Intercept), time"`, with a
+#'   covariance matrix ([prior_inv_wishart()]). Where a factor has a single bar with correlated
+#'   effects, these are named by the factor alone.
+#' * A smooth term, `"s(x)"` or, for a level of its factor `by`, `"s(x):fa"`: the variance of its
+#'   penalised part. A smooth with several penalties has a variance for each, `"t2(x,z)1"` and so
+#'   on; `"t2(x,z)"` stands for all. The columns without penalty have [prior_flat()] and can be
+#'   named one by one.
+#'
+#' The entry without a name is for the population-level slopes that no other entry names; the
+#' columns of smooths are not among them.
 #'
 #' @param formula,data As in [bsvm()].
 #' @param ... For `prior_for()`, further arguments of [bsvm_frame()], such as `subset`.
 #' @param object A fit from [bsvm()].
 #' @return A data frame: `name` (as it may stand in `prior`; empty for the slopes' prior, which has
 #'   no name), `prior`, and `columns`, the number of coefficients it concerns (for group effects
-#'   the levels). `prior_summary()` has a row a block, and says `"population-level slopes"`
-#'   where `prior_for()` has an empty name.
+#'   levels times effects). `prior_summary()` has a row a block, and says
+#'   `"population-level slopes"` where `prior_for()` has an empty name.
 #' @examples
 #' prior_for(am ~ mpg + factor(cyl), data = mtcars)
 #' fit <- bsvm(am ~ mpg + factor(cyl), data = mtcars, engine = "vb",
@@ -144,36 +223,47 @@ assign_group_priors <- function(group, named) {
 #' @export
 prior_for <- function(formula, data = NULL, ...) {
   frame <- bsvm_frame(formula, data, ...)
-  labels <- settable_names(frame)
-  columns <- lapply(setdiff(labels, group_names(frame$group)), prior_columns, frame = frame)
   default <- default_slopes(frame)
-  of_column <- function(j) if (identical(j, frame$intercept)) prior_flat() else default
-  slopes <- setdiff(seq_along(frame$columns), frame$intercept)
-  groups <- group_names(frame$group)
-  data.frame(
-    name = c("", labels),
-    prior = c(default$label,
-              vapply(columns, function(j) of_column(j)$label, ""),
-              rep(prior_ridge()$label, length(groups))),
-    columns = c(length(slopes), lengths(columns),
-                c(length(frame$group$labels), rep(1L, length(groups)))[seq_along(groups)] *
-                  length(frame$group$levels))
-  )
+  slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, columns_of(frame$smooths)))
+  rows <- c(list(data.frame(name = "", prior = default$label, columns = length(slopes))),
+            lapply(settable_names(frame), settable_row, frame, assign_priors(frame)))
+  do.call(rbind, rows)
 }
 
-#' @rdname prior_for
-#' @export
-prior_summary <- function(object, ...) {
-  UseMethod("prior_summary")
+# What a name stands for: blocks of group effects or of a smooth, or some columns.
+settable_row <- function(name, frame, assigned) {
+  blocks <- named_blocks(name, frame, assigned)
+  if (length(blocks) > 0L) {
+    prior <- unique(vapply(blocks, function(block) block$prior$label, ""))
+    return(data.frame(name = name, prior = paste(prior, collapse = "; "),
+                      columns = sum(vapply(blocks, block_size, 0L, frame$groups))))
+  }
+  columns <- prior_columns(name, frame)
+  unpenalised <- c(frame$intercept, columns_of(frame$smooths, "unpenalised"))
+  prior <- if (all(columns %in% unpenalised)) prior_flat() else default_slopes(frame)
+  data.frame(name = name, prior = prior$label, columns = length(columns))
+}
+
+named_blocks <- function(name, frame, assigned) {
+  smooth <- smooth_labels(frame$smooths) == name
+  labels <- c(name, unlist(lapply(frame$smooths[smooth], function(s) names(s$blocks))))
+  Filter(function(block) block$label %in% labels || identical(block$factor, name),
+         c(if (name %in% smooth_names_of(frame$smooths)) assigned$blocks, assigned$group_blocks))
+}
+
+# Coefficients in a block; group effects are counted at each level.
+block_size <- function(block, groups) {
+  m <- if (is.null(block$factor)) 1L else length(groups[[block$factor]]$levels)
+  length(block$columns) * m
 }
 
 #' @rdname prior_for
 #' @export
 prior_summary.bsvm <- function(object, ...) {
-  labels <- block_labels(c(object$blocks, object$group_blocks))
-  levels <- rep(length(object$group$levels), length(object$group_blocks))
+  blocks <- c(object$blocks, object$group_blocks)
+  labels <- block_labels(blocks)
   data.frame(name = names(labels), prior = unname(labels),
-             columns = c(lengths(lapply(object$blocks, `[[`, "columns")), levels))
+             columns = vapply(blocks, block_size, 0L, object$groups))
 }
 
 # The prior of each block in words, named by the block.

@@ -12,6 +12,9 @@
 #' (and e1071's) `cost` is \eqn{2 s^2}. It refers to the coefficients of standardised predictors
 #' if [bsvm()] standardises, which it does by default.
 #'
+#' Correlated group effects, as in `(x | g)`, have a covariance matrix instead of a variance: see
+#' [prior_inv_wishart()], also for what `variance = prior_half_t()` means there.
+#'
 #' @param shape,scale Shape and scale of an inverse-gamma law of the variance: positive numbers,
 #'   0.01 by default. Shorthand for `variance = prior_inv_gamma(shape, scale)`.
 #' @param variance Instead of `shape` and `scale`: a positive number, which fixes the variance, or
@@ -22,8 +25,8 @@
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Algorithms 1 and 2).
-#' @seealso [prior_flat()]; [prior_for()] lists what in a model can be given a prior,
-#'   [prior_summary()] which prior it had.
+#' @seealso [prior_flat()], [prior_inv_wishart()]; [prior_for()] lists what in a model can be given
+#'   a prior, [prior_summary()] which prior it had.
 #' @examples
 #' prior_ridge()
 #' prior_ridge(variance = 2)

@@ -4,12 +4,20 @@
 #'
 #' @param spec From [bsvm_spec()].
 #' @param control From [bsvm_control()].
-#' @return A list, on the scale of the standardised columns: `mean` and `covariance` of the
-#'   population-level coefficients; `group_mean`, `group_precision`, `group_regression` of the group
-#'   effects given those; `hyper`, `group_hyper`: what was learnt about each block's
-#'   variance; `bound`, `trace` (a row a pass), `passes`, `gradient`, `termination`
-#'   (`"converged"`, `"pass_limit"` or `"interrupted"`).
-#' @section Errors: `bsvm_error_numerical` if the computation breaks down.
+#' @return A list, on the scale of the standardised columns:
+#' * `posterior`: of class `bsvm_moments` (`mean` and `covariance` of the population-level
+#'   coefficients; `group_mean`, `group_precision`, `group_regression` of the group effects given
+#'   those), `bsvm_sparse_moments` (several grouping factors or sparse predictors: `mean`,
+#'   `covariance`, `effects`, `effects_sd`, `factor`) or `bsvm_draws` (`coefficients`, `variances`,
+#'   `effects`; `mean`, `covariance`, `effects_mean`, `effects_sd`);
+#' * `hyper`, `group_hyper`: what was learnt about each block's variance;
+#' * `termination`: `"converged"`, `"pass_limit"`, `"stalled"` or `"interrupted"`; of draws
+#'   `"completed"` or `"interrupted"`;
+#' * of [engine_vb()] `bound`, `trace` (a row a pass), `passes`, `gradient`;
+#' * of [engine_gibbs()] `sampling`: `draws` (those each chain has), `burnin`, `thin`, `chains`,
+#'   `mixing`, `seed`, `seconds`, `resumed`.
+#' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
+#'   for a checkpoint that can't be used.
 #' @section Warnings: `bsvm_warning_convergence`, `bsvm_warning_interrupted` and
 #'   `bsvm_warning_rank`; see [bsvm_conditions].
 #' @seealso [new_bsvm()], the last stage.
@@ -23,19 +31,95 @@ bsvm_run <- function(spec, control = bsvm_control()) {
     abort("argument", "`spec` must be made by bsvm_spec(); found ", describe(spec), ".")
   }
   check_control(control)
+  free_memory(length(spec$problem$x))
+  run <- if (is_sampler(spec$engine)) run_sampler else run_optimiser
+  result <- run(spec, control)
+  warn_rank(result, spec)
+  result
+}
+
+is_sampler <- function(engine) engine$name %in% core_registry()$samplers
+
+run_optimiser <- function(spec, control) {
   options <- control[c("tol", "max_passes", "threads", "verbose")]
   options["start"] <- list(internal_start(control$start, spec$design))
-  free_memory(length(spec$problem$x))
-  result <- tryCatch(
-    core_fit(spec$problem, spec$model, options),
+  result <- with_core_conditions(core_fit(spec$problem, spec$model, options))
+  warn_termination(result, control)
+  c(list(posterior = moments_posterior(result)),
+    split_hyper(spec, c(result$hyper, result$group_hyper)),
+    result[c("bound", "trace", "passes", "gradient", "termination")])
+}
+
+moments_posterior <- function(result) {
+  sparse <- !is.null(result$factor)
+  fields <- if (sparse) c("effects", "effects_sd", "factor")
+            else c("group_mean", "group_precision", "group_regression")
+  structure(result[c("mean", "covariance", fields)],
+            class = if (sparse) "bsvm_sparse_moments" else "bsvm_moments")
+}
+
+run_sampler <- function(spec, control) {
+  check_no_start(control)
+  options <- sampler_options(spec$engine, control)
+  started <- proc.time()[["elapsed"]]
+  result <- with_core_conditions(core_sample(spec$problem, spec$model, options))
+  result$seconds <- proc.time()[["elapsed"]] - started
+  variances <- split_hyper(spec, result$variances)
+  result$variances <- unlist(unname(variances), recursive = FALSE)
+  out <- list(posterior = draws_posterior(result),
+              hyper = Map(draws_hyper, spec$blocks, variances$hyper),
+              group_hyper = Map(draws_hyper, spec$group_blocks, variances$group_hyper),
+              termination = result$termination, sampling = sampling_facts(result, options))
+  warn_chains(out, spec)
+  out
+}
+
+check_no_start <- function(control) {
+  if (!is.null(control$start)) {
+    abort("argument", "`start` in bsvm_control() is for engine_vb(); chains can't be given one.")
+  }
+}
+
+# The seed is a whole number, so that the core knows it to the bit.
+sampler_options <- function(engine, control) {
+  check_file(engine$settings)
+  c(engine$settings, control[c("threads", "verbose")],
+    list(mixing = engine$parameters[["mixing"]] > 0, seed = floor(stats::runif(1L) * 2^31)))
+}
+
+check_file <- function(settings) {
+  file <- settings$checkpoint
+  if (!nzchar(file)) return(invisible())
+  if (!dir.exists(dirname(file))) {
+    abort("argument", "`checkpoint` is in a folder that does not exist: ", dirname(file), ".")
+  }
+  if (file.exists(file) && !settings$resume) {
+    abort("checkpoint", "The file '", file, "' exists already. `resume = TRUE` goes on from it; ",
+          "else remove it, or give `checkpoint` another name.")
+  }
+}
+
+draws_posterior <- function(result) {
+  kept <- c("coefficients", "variances", "effects", "mean", "effects_mean", "effects_sd")
+  posterior <- stats::setNames(lapply(kept, function(name) result[[name]]), kept)
+  posterior$covariance <- stats::cov(t(draw_matrix(result$coefficients)))
+  structure(posterior, class = "bsvm_draws")
+}
+
+sampling_facts <- function(result, options) {
+  seed <- if (is.null(result$seed)) options$seed else result$seed
+  c(list(draws = dim(result$coefficients)[2L]), options[c("burnin", "thin", "chains", "mixing")],
+    list(seed = seed), result[c("seconds", "resumed")])
+}
+
+with_core_conditions <- function(call) {
+  tryCatch(
+    call,
     bsvm_core_invalid = resignal_invalid,
     bsvm_core_numerical = resignal_numerical,
     bsvm_core_memory = resignal_memory,
     bsvm_core_interrupted = resignal_interrupted
   )
-  warn_termination(result, control)
-  warn_rank(result, spec)
-  result
 }
 
 # What is left of a large model frame goes before the core asks for memory: R alone would wait.
@@ -49,10 +133,12 @@ core_words <- list(
   weight = c("weights", "`weights`"), offset = c("offset", "the offset"),
   group = c("group", "the grouping factor"), z = c("group", "the group's effects"),
   prior = c("prior", "`prior`"), parameters = c("prior", "`prior`"),
-  likelihood = c("unsupported", "`likelihood`"), engine = c("unsupported", "`engine`")
+  likelihood = c("unsupported", "`likelihood`"), engine = c("unsupported", "`engine`"),
+  sparse = c("group", "the grouping factors")
 )
 
 resignal_invalid <- function(e) {
+  if (identical(e$argument, "checkpoint")) abort("checkpoint", conditionMessage(e))
   words <- core_words[[c(e$argument, "none")[1L]]]
   if (is.null(words)) words <- c("argument", "the model")
   abort(words[1L], "There is a problem with ", words[2L], ": ", conditionMessage(e))
@@ -64,10 +150,11 @@ resignal_numerical <- function(e) {
 }
 
 resignal_memory <- function(e) {
-  abort("size", conditionMessage(e), " Fit fewer rows or columns.")
+  abort("size", conditionMessage(e), " Fit fewer rows or columns; of draws, keep fewer (`thin`, ",
+        "`keep_effects = FALSE`).")
 }
 
-# Before the first pass ended there is no fit to keep: an interrupt as if nothing had caught it.
+# Before the first pass or draw there is no fit to keep: an interrupt as if nothing had caught it.
 resignal_interrupted <- function(e) {
   stop(structure(class = c("bsvm_error_interrupted", "bsvm_error", "interrupt", "condition"),
                  list(message = conditionMessage(e), call = NULL)))
@@ -87,7 +174,7 @@ internal_start <- function(start, design) {
     internal[design$intercept] <- start[design$intercept] + sum(start * design$center)
   }
   turned <- lapply(design$rotation, function(r) drop(crossprod(r$basis, internal[r$columns])))
-  c(internal[kept_columns(p, lapply(design$rotation, `[[`, "columns"))], unlist(turned))
+  c(internal[core_layout(design)$kept], unlist(turned))
 }
 
 warn_termination <- function(result, control) {
@@ -128,9 +215,19 @@ is_wide <- function(prior) !prior$penalised && prior$parameters[["variance"]] >=
 # The user's columns of flat block k that are so.
 held_by_prior <- function(k, result, spec) {
   columns <- spec$blocks[[k]]$columns
-  block <- spec$model$blocks[[k]]
-  if (block$unseen > 0L) return(columns)
+  dense <- k <= length(spec$model$blocks)
+  if (dense && spec$model$blocks[[k]]$unseen > 0L) return(columns)
   limit <- 0.1 / sqrt(result$hyper[[k]][["inverse_mean"]])
-  sd <- sqrt(diag(result$covariance)[block$columns])
-  columns[sd > limit | abs(result$mean[block$columns]) > limit]
+  moments <- if (dense) dense_moments(result$posterior, spec$model$blocks[[k]]$columns)
+             else sparse_block_moments(result$posterior, columns, spec$design$sparse)
+  columns[which(moments$sd > limit | abs(moments$mean) > limit)]
+}
+
+dense_moments <- function(posterior, at) {
+  list(mean = posterior$mean[at], sd = sqrt(diag(posterior$covariance)[at]))
+}
+
+sparse_block_moments <- function(posterior, columns, sparse) {
+  at <- match(columns, sparse)
+  lapply(sparse_coefficients(posterior, length(sparse)), `[`, at)
 }

@@ -8,12 +8,22 @@
 #' the directions the rows span matter, so the columns are replaced by as many features as there
 #' are rows, and the rest of the coefficients' posterior is their prior's.
 #'
+#' The effects of one grouping factor go to the core as codes of the rows and a matrix of
+#' multipliers; those of several factors as the columns of one sparse matrix (`problem$sparse`),
+#' factor by factor and level by level, the effects of a level side by side.
+#'
+#' Columns of a sparse design go there too, after the groups: block by block, where a block is less
+#' than a quarter full. They are scaled like others, but not centred, since that would fill them;
+#' the intercept, whose prior is flat, takes up the difference.
+#'
 #' @param frame From [bsvm_frame()].
 #' @inheritParams bsvm
 #' @return An object of class `bsvm_spec`, a list with `problem`, `model` (what the core takes),
 #'   `design` (`columns`, `assign`, `term_labels`, `center`, `scale`, `intercept`, `implicit`,
-#'   `rotation`), `blocks`, `group_blocks`, `default_prior` (did bars make the slopes flat?),
-#'   `likelihood`, `engine` and `standardize`.
+#'   `rotation`, `sparse`: the columns that are sparse in the core, in its order, or `NULL`),
+#'   `blocks`, `group_blocks` (each a list of `prior`, `columns` and `label`; of group effects also
+#'   `factor` and `labels`, and `columns` numbers the effects over all factors), `default_prior`
+#'   (did bars or smooths make the slopes flat?), `likelihood`, `engine` and `standardize`.
 #' @section Errors: Classes `prior`, `argument`, `weights` and `unsupported` (see
 #'   [bsvm_conditions]).
 #' @seealso [bsvm_run()], the next stage.
@@ -32,15 +42,19 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   assigned <- assign_priors(frame, prior)
   check_registered(c(assigned$blocks, assigned$group_blocks), likelihood, engine)
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
-  scaling <- column_scaling(frame, penalised, standardize)
-  design <- c(frame[c("columns", "assign", "term_labels", "intercept", "implicit")], scaling)
-  core <- rotate_wide(frame, design, assigned$blocks)
+  penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
+  sparse <- sparse_blocks(frame, assigned$blocks)
+  assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
+  sparse <- sort(sparse)
+  design <- spec_design(frame, penalised, standardize, assigned$blocks[sparse])
+  core <- core_columns(frame, design, assigned$blocks[!sparse])
   model <- list(likelihood = likelihood[c("name", "parameters")],
-                engine = engine[c("name", "parameters")],
-                blocks = core$blocks, group_blocks = lapply(assigned$group_blocks, core_block))
+                engine = engine[c("name", "parameters")], blocks = core$blocks,
+                group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]))
   design$rotation <- core$rotation
   structure(
-    c(list(problem = core_problem(frame, core), model = model, design = design), assigned,
+    c(list(problem = core_problem(frame, design, core, assigned$blocks[sparse]), model = model,
+           design = design), assigned,
       list(likelihood = likelihood, engine = engine, standardize = standardize)),
     class = "bsvm_spec"
   )
@@ -66,7 +80,7 @@ check_registered <- function(blocks, likelihood, engine) {
   registry <- core_registry()
   need_registered(vapply(blocks, function(block) block$prior$name, ""), registry$priors, "prior")
   need_registered(likelihood$name, registry$likelihoods, "likelihood")
-  need_registered(engine$name, registry$engines, "engine")
+  need_registered(engine$name, c(registry$engines, registry$samplers), "engine")
 }
 
 need_registered <- function(names, known, kind) {
@@ -77,10 +91,45 @@ need_registered <- function(names, known, kind) {
   }
 }
 
-core_problem <- function(frame, core) {
-  list(x = core$x, center = core$center, scale = core$scale, y = frame$y,
-       weight = frame$weights, offset = frame$offset, group = frame$group$codes,
-       n_groups = length(frame$group$levels), z = frame$group$z, intercept = frame$implicit)
+spec_design <- function(frame, penalised, standardize, sparse) {
+  columns <- unlist(lapply(sparse, `[[`, "columns"))
+  scaling <- column_scaling(frame, penalised, standardize, columns)
+  design <- c(frame[c("columns", "assign", "term_labels", "intercept", "implicit")], scaling)
+  design["sparse"] <- list(columns)
+  design
+}
+
+core_problem <- function(frame, design, core, sparse) {
+  c(list(x = core$x, center = core$center, scale = core$scale, y = frame$y,
+         weight = frame$weights, offset = frame$offset, intercept = frame$implicit),
+    if (length(sparse) == 0L) core_groups(frame$groups)
+    else list(group = NULL, n_groups = 0L, z = NULL,
+              sparse = sparse_predictors(frame, design, sparse)))
+}
+
+# One grouping factor is eliminated in the pass over the rows; several are a sparse matrix.
+core_groups <- function(groups) {
+  several <- length(groups) > 1L
+  one <- if (!several && length(groups) > 0L) groups[[1L]]
+  list(group = one$codes, n_groups = length(one$levels), z = one$z,
+       sparse = if (several) sparse_effects(groups))
+}
+
+# The blocks of the core's effects: those of the groups, then each sparse block, one effect for the
+# core.
+core_effects <- function(group_blocks, sparse) {
+  before <- sum(lengths(lapply(group_blocks, `[[`, "columns")))
+  c(lapply(group_blocks, core_block),
+    Map(core_block, sparse, before + seq_along(sparse), USE.NAMES = FALSE))
+}
+
+# Of a list in the order of the core's priors (dense blocks, groups, sparse blocks): list(hyper,
+# group_hyper), in the order of `blocks` and `group_blocks`.
+split_hyper <- function(spec, hyper) {
+  dense <- seq_along(spec$model$blocks)
+  groups <- length(dense) + seq_along(spec$group_blocks)
+  list(hyper = hyper[c(dense, setdiff(seq_along(hyper), c(dense, groups)))],
+       group_hyper = hyper[groups])
 }
 
 core_block <- function(block, columns = block$columns, unseen = 0L) {
@@ -88,17 +137,18 @@ core_block <- function(block, columns = block$columns, unseen = 0L) {
        columns = as.integer(columns), unseen = as.integer(unseen))
 }
 
-# list(x, center, scale, blocks, rotation) as the core sees them. Without a block wider than the
-# rows these are the frame's own, not copied. Else kept columns come first, then the features of
-# each rotated block.
-rotate_wide <- function(frame, design, blocks) {
+# list(x, center, scale, blocks, rotation) as the core sees them: the dense columns. Without a block
+# wider than the rows these are the frame's own, not copied. Else kept columns come first, then the
+# features of each rotated block.
+core_columns <- function(frame, design, blocks) {
   wide <- vapply(blocks, function(block) length(block$columns) > nrow(frame$x), TRUE)
-  if (!any(wide)) {
+  if (!any(wide) && !is_sparse(frame$x)) {
     return(list(x = frame$x, center = design$center, scale = design$scale,
                 blocks = lapply(blocks, core_block), rotation = list()))
   }
   turned <- lapply(blocks[wide], rotate_block, frame = frame, design = design)
-  kept <- kept_columns(length(design$columns), lapply(turned, `[[`, "columns"))
+  kept <- kept_columns(length(design$columns), c(lapply(turned, `[[`, "columns"),
+                                                 list(design$sparse)))
   features <- lapply(turned, `[[`, "features")
   r <- vapply(features, ncol, 0L)
   places <- split(length(kept) + seq_len(sum(r)), rep(seq_along(r), r))
@@ -117,16 +167,16 @@ rotate_wide <- function(frame, design, blocks) {
 
 rotate_block <- function(block, frame, design) {
   columns <- block$columns
-  x <- frame$x[, columns - frame$implicit, drop = FALSE]
+  x <- as.matrix(frame$x[, columns - frame$implicit, drop = FALSE])
   turned <- core_rotate(x, design$center[columns], design$scale[columns])
   list(columns = columns, basis = turned$basis, features = turned$features)
 }
 
-# Columns that are not rotated; in the core they come first.
-kept_columns <- function(p, rotated) setdiff(seq_len(p), unlist(rotated))
+# Columns that are neither rotated nor sparse; in the core they come first.
+kept_columns <- function(p, others) setdiff(seq_len(p), unlist(others))
 
 # An implicit intercept stays implicit: it is the first of the kept columns.
 kept_matrix <- function(frame, kept) {
   if (frame$implicit) kept <- kept[kept > 1L] - 1L
-  frame$x[, kept, drop = FALSE]
+  as.matrix(frame$x[, kept, drop = FALSE])
 }

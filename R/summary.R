@@ -4,18 +4,29 @@
 #' the cost they imply in LIBSVM's terms, group sizes, support vectors, and how the fit ended.
 #'
 #' @details
-#' * **Intervals** are those of a variational approximation to the posterior under a
-#'   pseudo-likelihood, and too narrow: the approximation leaves out how the coefficients and the
-#'   latent scales move together, and the pseudo-likelihood itself counts each row as more than it
-#'   is worth.
+#' * **Intervals** are too narrow. With `engine_vb()` they are those of a variational
+#'   approximation, which leaves out how the coefficients, the latent scales and the variances
+#'   move together; on the toenail data of HSAUR3 it puts the patients' variance at 3.5, where
+#'   the exact posterior mean is 11.0, and the intercept's standard deviation at 0.16 for 0.34.
+#'   With `engine_gibbs()` they are quantiles of draws from the exact posterior under the
+#'   pseudo-likelihood. That itself counts each row as more than it is worth: in simulations with
+#'   500 rows and four predictors its 95 % intervals held what they estimate in 68 to 76 % of the
+#'   data sets.
 #' * **Variances** are on the scale of the prior: coefficients of standardised predictors when the
-#'   fit has `standardize = TRUE`. (Effects of grouping factors are not standardised.)
-#'   `mean` is the posterior mean of the variance, `plug_in` is \eqn{1/E[1/s^2]}{1/E[1/s2]}, the
-#'   value at which a fit with fixed variance gives the same coefficients, and
+#'   fit has `standardize = TRUE`. (Effects of grouping factors and smooth terms are not
+#'   standardised.) `mean` is the posterior mean of the variance, `plug_in` is
+#'   \eqn{1/E[1/s^2]}{1/E[1/s2]}, the value at which a fit with fixed variance gives the same
+#'   coefficients (for correlated effects the diagonal of the inverse of the mean inverse), and
 #'   `cost` is `2 * plug_in`: LIBSVM's (and e1071's) `cost` for the same penalty.
+#' * **Draws**: `Rhat` compares the chains, `Bulk_ESS` and `Tail_ESS` are the numbers of independent
+#'   draws that would tell as much of the middle and of the 5 and 95 % quantiles, and `MCSE` is the
+#'   Monte Carlo error of the mean of the draws (`Estimate` of a coefficient is Rao-Blackwellised,
+#'   see [coef.bsvm()], and has less). Where an `Rhat` is above 1.01 or an effective size below 400,
+#'   `summary()` warns with class `bsvm_warning_convergence` and names the worst. These columns need
+#'   the package posterior and are `NA` without it, and beyond 500 coefficients for some.
 #' * **Support vectors** are the rows with `y f < 1`: inside the margin or misclassified.
-#' * **Certificate**: for given variances the bound is concave in the mean and the root of the
-#'   covariance, so a gradient of (nearly) zero proves that no better mean exists.
+#' * **Certificate** (`engine_vb()`): for given variances the bound is concave in the mean and the
+#'   root of the covariance, so a gradient of (nearly) zero proves that no better mean exists.
 #'
 #' @param object A fit from [bsvm()].
 #' @param level Probability of the credible intervals.
@@ -24,13 +35,17 @@
 #' @param ... Not used.
 #' @return An object of class `summary.bsvm`: a list with
 #' * `coefficients`: matrix, a row a population-level coefficient, columns `Estimate`, `SD`,
-#'   `lower`, `upper`;
-#' * `variances`: data frame, a row a block with a penalty: `block`, `prior`, `mean`, `plug_in`,
-#'   `cost`; and `standard_scale`, whether those of population-level coefficients refer to
-#'   standardised predictors;
+#'   `lower`, `upper`, and with draws `Rhat`, `Bulk_ESS`, `Tail_ESS`, `MCSE`;
+#' * `variances`: data frame, a row a variance of a block with a penalty: `block`, `prior`, `mean`,
+#'   `plug_in`, `cost`; and `standard_scale`, whether those of population-level coefficients refer
+#'   to standardised predictors;
+#' * with draws `variance_draws`: matrix as `coefficients`, a row an inferred variance or
+#'   covariance, named as by [as_draws.bsvm()]; and `sampling`, a list of `draws`, `burnin`, `thin`,
+#'   `chains`, `mixing`, `seed`, `seconds`, `resumed`;
 #' * `priors`: named character, the prior of every block;
-#' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`;
-#' * `elbo`, `passes`, `termination`, `gradient`;
+#' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`, and
+#'   `smooth_basis`, the names of smooth terms' penalised coefficients, which are not printed;
+#' * `termination`, and without draws `elbo`, `passes`, `gradient`;
 #' * and, from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`,
 #'   `default_prior`, `na.action`, `level`.
 #'
@@ -39,26 +54,37 @@
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Section 2: with prior variance \eqn{s^2}{s2} their penalty is
 #'   \eqn{1/(4 s^2)}{1/(4 s2)}).
+#'
+#' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021).
+#'   Rank-normalization, folding, and localization: an improved Rhat for assessing convergence of
+#'   MCMC. *Bayesian Analysis*, 16, 667-718.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = "vb")
 #' summary(fit)
 #' summary(fit, rank = TRUE)$coefficients
 #' @export
 summary.bsvm <- function(object, level = 0.95, rank = FALSE, ...) {
+  check_level(level)
   kept <- c("formula", "response", "engine", "likelihood", "standardize", "default_prior",
-            "na.action", "nobs", "elbo", "passes", "termination", "gradient")
+            "na.action", "nobs", "elbo", "passes", "termination", "gradient", "sampling")
   support <- support_rows(object)
-  structure(c(object[intersect(kept, names(object))], list(
+  out <- structure(c(object[intersect(kept, names(object))], list(
     coefficients = coefficient_table(object, level, rank),
     variances = variance_table(object),
     standard_scale = standard_scale(object),
     priors = block_labels(c(object$blocks, object$group_blocks)),
     n_positive = sum(used_rows(object) & object$y > 0),
     ngroups = group_counts(object),
+    smooth_basis = object$design$columns[penalised_smooth_columns(object)],
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level
   )), class = "summary.bsvm")
+  if (is.null(object$sampling)) return(out)
+  out$variance_draws <- drawn_variance_table(object, level)
+  warn_diagnosis(rbind(out$coefficients, out$variance_draws))
+  if (!has_posterior()) hint_posterior()
+  out
 }
 
 #' @param x A summary.
@@ -69,7 +95,8 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE, ...) {
 print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") - 3L), ...) {
   say_model(x, x$ngroups)
   say_table(x, n, digits)
-  say_variances(x$variances, x$standard_scale, digits)
+  if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits)
+  else say_drawn_variances(x, n, digits)
   say_priors(x)
   say_fit(x, digits)
   invisible(x)
@@ -77,35 +104,58 @@ print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") 
 
 coefficient_table <- function(object, level, rank) {
   moments <- posterior_coefficients(object)
+  all <- seq_along(moments$mean)
   table <- cbind(Estimate = moments$mean, SD = moments$sd,
-                 normal_limits(moments$mean, moments$sd, level))
+                 coefficient_limits(object$posterior, object, all, level))
+  if (!is.null(object$sampling)) table <- cbind(table, diagnose_coefficients(object))
   rownames(table) <- names(moments$mean)
   if (isTRUE(rank)) table <- table[order(-abs(table[, 1L] / table[, 2L])), , drop = FALSE]
   table
 }
 
-# A row a block whose variance is a penalty; flat blocks have none to speak of.
+drawn_variance_table <- function(object, level) {
+  draws <- inferred_draws(object)
+  values <- draw_matrix(draws)
+  cbind(Estimate = rowMeans(values), SD = sqrt(row_variances(values)),
+        row_quantiles(values, level), diagnose(draws))
+}
+
+# A row a variance that is a penalty; flat blocks have none to speak of.
 variance_table <- function(object) {
   blocks <- c(penalised_blocks(object), object$group_blocks)
-  hyper <- function(name) vapply(blocks, function(block) block$hyper[[name]], numeric(1))
-  plug_in <- 1 / hyper("inverse_mean")
-  labels <- block_labels(blocks)
-  data.frame(block = names(labels), prior = unname(labels),
-             mean = hyper("mean"), plug_in = plug_in, cost = 2 * plug_in)
+  rows <- lapply(blocks, function(block) {
+    plug_in <- plug_in_variances(block)
+    data.frame(block = spread_names(block), prior = block$prior$label,
+               mean = diag(block_covariance(block)), plug_in = plug_in, cost = 2 * plug_in)
+  })
+  if (length(rows) > 0L) return(do.call(rbind, rows))
+  data.frame(block = character(0), prior = character(0), mean = numeric(0), plug_in = numeric(0),
+             cost = numeric(0))
+}
+
+# Of correlated effects each has its variance.
+spread_names <- function(block) {
+  if (is_joint(block)) paste0(block$factor, ": ", block$labels) else block$label
+}
+
+plug_in_variances <- function(block) {
+  if (!is_joint(block)) return(1 / block$hyper[["inverse_mean"]])
+  diag(solve(symmetric(block$hyper, "inverse_mean", length(block$columns)), tol = 0))
 }
 
 penalised_blocks <- function(object) {
   Filter(function(block) isTRUE(block$prior$penalised), object$blocks)
 }
 
-# Standardisation touches the variances of penalised population-level columns only.
+# Standardisation touches the variances of penalised columns only, and not of smooth terms.
 standard_scale <- function(object) {
-  isTRUE(object$standardize) && length(penalised_blocks(object)) > 0L
+  penalised <- unlist(lapply(penalised_blocks(object), `[[`, "columns"))
+  isTRUE(object$standardize) && length(setdiff(penalised, penalised_smooth_columns(object))) > 0L
 }
 
 group_counts <- function(object) {
-  if (is.null(object$group)) return(integer())
-  stats::setNames(length(object$group$levels), object$group$name)
+  counts <- vapply(object$groups, function(group) length(group$levels), 0L)
+  if (length(counts) == 0L) integer() else counts
 }
 
 say_table <- function(x, n, digits) {
@@ -114,8 +164,10 @@ say_table <- function(x, n, digits) {
   if (nrow(x$coefficients) == 0L) {
     cat("none\n")
   } else {
-    print_columns(utils::head(x$coefficients, n), digits)
-    say_more(nrow(x$coefficients) - n, "coefficients")
+    shown <- x$coefficients[!rownames(x$coefficients) %in% x$smooth_basis, , drop = FALSE]
+    print_table(utils::head(shown, n), digits)
+    say_more(nrow(shown) - n, "coefficients")
+    say_hidden(length(x$smooth_basis))
     say_flat(x)
   }
 }
@@ -125,11 +177,56 @@ say_priors <- function(x) {
   say_wrapped(paste0(names(x$priors), ": ", x$priors), 2L)
 }
 
+# The table of draws, and the costs of population-level penalties.
+say_drawn_variances <- function(x, n, digits) {
+  if (nrow(x$variance_draws) > 0L) {
+    cat("\nVariances", if (x$standard_scale) " (population-level: of standardised predictors)",
+        ":\n", sep = "")
+    print_table(utils::head(x$variance_draws, n), digits)
+    say_more(nrow(x$variance_draws) - n, "variances")
+  }
+  if (nrow(x$variances) == 0L) return(invisible())
+  cost <- utils::head(x$variances, n)
+  cost <- paste(cost$block, format(cost$cost, digits = digits, trim = TRUE))
+  cat("\n")
+  say_wrapped(paste0("LIBSVM cost (2/E[1/variance]): ", paste(cost, collapse = "; ")))
+}
+
+# Columns of draws: effective sizes are whole numbers, Rhat has three decimals, the Monte Carlo
+# error two digits, and nothing has more digits than that error leaves any sense.
+print_table <- function(table, digits) {
+  if (!"Rhat" %in% colnames(table)) return(print_columns(table, digits))
+  shown <- matrix("", nrow(table), ncol(table), dimnames = dimnames(table))
+  for (column in colnames(table)) {
+    x <- table[, column]
+    shown[, column] <- switch(
+      column,
+      Rhat = formatC(x, digits = 3L, format = "f"),
+      Bulk_ESS = , Tail_ESS = formatC(x, digits = 0L, format = "f"),
+      MCSE = format(signif(x, 2L), digits = 2L),
+      format(x, digits = min(digits, 3L))
+    )
+  }
+  print(shown, quote = FALSE, right = TRUE)
+}
+
 say_fit <- function(x, digits) {
   cat("\nSupport vectors: ", x$n_support, " of ", x$nobs, " rows (",
       format(100 * x$support_share, digits = 3L), " %)\n", sep = "")
   say_end(x, digits)
-  cat("Gradient of the concave objective: ", format(x$gradient, digits = 2L), "\n\n", sep = "")
-  say_wrapped(paste("Intervals are those of a variational approximation to a pseudo-posterior,",
-                    "and too narrow."))
+  if (is.null(x$sampling)) {
+    cat("Gradient of the concave objective: ", format(x$gradient, digits = 2L), "\n", sep = "")
+  }
+  cat("\n")
+  say_wrapped(interval_warning(x))
+}
+
+interval_warning <- function(x) {
+  if (!is.null(x$sampling)) {
+    return(paste("Intervals are those of the exact pseudo-posterior, which counts rows as more",
+                 "than they are worth: they are too narrow."))
+  }
+  paste0("Intervals are those of a variational approximation to a pseudo-posterior, and too narrow",
+         if (length(x$ngroups) > 0L) "; variances of group effects may be far too low",
+         ". engine_gibbs() draws from the pseudo-posterior itself.")
 }

@@ -18,10 +18,15 @@
 #' @return
 #' * `tidy()`: columns `effect`, `group`, `level` (only with `"ran_vals"`), `term`, `estimate`
 #'   (posterior mean), `std.error` (posterior standard deviation), and `conf.low`, `conf.high` on
-#'   request. Terms of standard deviations are named as `sd__(Intercept)`; their intervals are
-#'   quantiles of the posterior, those of coefficients and group effects normal.
-#' * `glance()`: one row with `nobs`, `ngroups` (0 without a grouping factor), `elbo`, `passes`,
-#'   `converged`, `gradient`, `n_support`, `support_share`.
+#'   request. Terms of standard deviations are named as `sd__(Intercept)`, of correlations as
+#'   `cor__(Intercept).time`; their intervals are quantiles of the posterior, those of coefficients
+#'   and group effects too with draws, else normal. By `engine_vb()` a correlation has no
+#'   `std.error` and no interval.
+#' * `glance()`: one row with `nobs`, `ngroups` (levels of all grouping factors, 0 without),
+#'   `elbo`, `passes`, `converged`, `gradient` (those three `NA` with draws, where `converged`
+#'   says whether all limits of [engine_gibbs()] are kept by coefficients and variances),
+#'   `n_support`, `support_share`, and `chains`, `draws`, `max_rhat`, `min_ess` (`NA` without
+#'   draws, or without the package posterior).
 #' * `augment()`: `data` or `newdata` with `.fitted` (the link), `.class`, and, for the data of the
 #'   fit, `.resid` (`1 - y f`); `.sd` on request.
 #' @examples
@@ -53,10 +58,28 @@ tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, con
 #' @export
 glance.bsvm <- function(x, ...) {
   support <- support_rows(x)
-  data.frame(nobs = x$nobs, ngroups = length(x$group$levels), elbo = x$elbo, passes = x$passes,
-             converged = x$termination == "converged", gradient = x$gradient,
-             n_support = sum(support), support_share = sum(support) / x$nobs)
+  quality <- chain_quality(x)
+  data.frame(nobs = x$nobs, ngroups = sum(group_counts(x)), elbo = or_na(x$elbo),
+             passes = or_na(x$passes), converged = quality$converged,
+             gradient = or_na(x$gradient), n_support = sum(support),
+             support_share = sum(support) / x$nobs, chains = or_na(x$sampling$chains),
+             draws = or_na(x$sampling$draws), max_rhat = quality$rhat, min_ess = quality$ess)
 }
+
+or_na <- function(value) if (is.null(value)) NA else value
+
+chain_quality <- function(x) {
+  if (is.null(x$sampling)) {
+    return(list(converged = x$termination == "converged", rhat = NA_real_, ess = NA_real_))
+  }
+  table <- rbind(diagnose_coefficients(x), diagnose(inferred_draws(x)))
+  rhat <- largest(table[, "Rhat"])
+  ess <- -largest(-table[, c("Bulk_ESS", "Tail_ESS")])
+  list(converged = rhat <= rhat_limit && ess >= ess_limit, rhat = rhat, ess = ess)
+}
+
+# NA for none but NA.
+largest <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
 
 #' @rdname tidy.bsvm
 #' @export
@@ -75,37 +98,45 @@ augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ...) {
 
 tidy_rows <- function(effect, group, level, term, estimate, sd, limits) {
   n <- length(estimate)
-  data.frame(effect = rep(effect, n), group = rep(group, n), level = rep_len(level, n),
+  data.frame(effect = rep(effect, n), group = rep_len(group, n), level = rep_len(level, n),
              term = as.character(term), estimate = estimate, std.error = sd,
              conf.low = limits[, 1L], conf.high = limits[, 2L], row.names = NULL)
 }
 
 tidy_fixed <- function(x, conf.level) {
   moments <- posterior_coefficients(x)
+  limits <- coefficient_limits(x$posterior, x, seq_along(moments$mean), conf.level)
   tidy_rows("fixed", NA_character_, NA_character_, names(moments$mean), unname(moments$mean),
-            unname(moments$sd), normal_limits(moments$mean, moments$sd, conf.level))
+            unname(moments$sd), limits)
 }
 
 tidy_sd <- function(x, conf.level) {
-  if (is.null(x$group)) return(NULL)
-  moments <- vapply(x$group_blocks, function(block) variance_moments(block$hyper), numeric(3))
-  limits <- vapply(x$group_blocks, function(block) sd_limits(block$hyper, conf.level), numeric(2))
-  tidy_rows("ran_pars", x$group$name, NA_character_, paste0("sd__", x$group$labels),
-            moments["sd", ], moments["sd_sd", ], t(limits))
+  if (is.null(x$groups)) return(NULL)
+  spread <- effect_spread(x, conf.level)
+  rbind(tidy_rows("ran_pars", spread$factor, NA_character_, paste0("sd__", spread$label),
+                  spread$sd, spread$sd_sd, cbind(spread$lower, spread$upper)),
+        tidy_correlations(x, conf.level))
+}
+
+tidy_correlations <- function(x, conf.level) {
+  rows <- lapply(seq_along(x$group_blocks), function(k) {
+    block <- x$group_blocks[[k]]
+    if (!is_joint(block)) return(NULL)
+    pairs <- lower_pairs(length(block$columns))
+    pairs <- pairs[pairs[, 1L] != pairs[, 2L], 2:1, drop = FALSE]
+    numbers <- correlation_spread(x$posterior, x, length(x$blocks) + k, pairs, conf.level)
+    tidy_rows("ran_pars", block$factor, NA_character_,
+              paste0("cor__", block$labels[pairs[, 1L]], ".", block$labels[pairs[, 2L]]),
+              numbers[, 1L], numbers[, 2L], numbers[, 3:4, drop = FALSE])
+  })
+  do.call(rbind, rows)
 }
 
 tidy_groups <- function(x, conf.level) {
-  if (is.null(x$group)) return(NULL)
+  if (is.null(x$groups)) return(NULL)
   long <- as.data.frame.bsvm_ranef(ranef.bsvm(x))
-  tidy_rows("ran_vals", x$group$name, as.character(long$grp), as.character(long$term),
-            long$condval, long$condsd, normal_limits(long$condval, long$condsd, conf.level))
-}
-
-# Quantiles of the standard deviation: 1/variance is gamma(shape, rate = scale).
-sd_limits <- function(hyper, level) {
-  if (!"shape" %in% names(hyper)) return(rep(sqrt(hyper[["mean"]]), 2))
-  tails <- c((1 + level) / 2, (1 - level) / 2)
-  1 / sqrt(stats::qgamma(tails, hyper[["shape"]], rate = hyper[["scale"]]))
+  tidy_rows("ran_vals", long$grpvar, as.character(long$grp), as.character(long$term),
+            long$condval, long$condsd, effect_limits(x$posterior, x, long, conf.level))
 }
 
 prediction_columns <- function(x, newdata, sd, ...) {
@@ -116,10 +147,16 @@ prediction_columns <- function(x, newdata, sd, ...) {
 
 # For the rows of the fit, padded as fitted() is.
 fitted_columns <- function(x, sd, env) {
-  link <- training_link(x, TRUE, isTRUE(sd), env)
-  added <- link_columns(x, unname(link$mean), link$sd)
+  added <- link_columns(x, unname(fitted.bsvm(x)), if (isTRUE(sd)) fitted_sd(x, env))
   added$.resid <- unname(residuals.bsvm(x))
   added
+}
+
+fitted_sd <- function(x, env) {
+  rows <- prediction_rows(x, NULL, NULL, FALSE, NULL, NULL, env)
+  link <- posterior_linear(x, rows)
+  sd <- blank_link(link, rows_without_level(rows) | is.na(link$mean))$sd
+  stats::napredict(x$na.action, sd)
 }
 
 link_columns <- function(x, link, sd) {

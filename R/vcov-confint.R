@@ -1,10 +1,12 @@
 #' Posterior covariance and credible intervals of the population-level coefficients
 #'
 #' @details
-#' Both are those of the posterior the engine found, on the scale of the predictors as given. With
-#' `engine_vb()` that is a Gaussian approximation to a pseudo-posterior (the posterior under a
-#' pseudo-likelihood), and the intervals of `confint()` are too narrow: read them as a ranking of
-#' what the data say more and less about, not as confidence intervals (see [summary.bsvm()]).
+#' Both are those of the posterior the engine found, on the scale of the predictors as given: with
+#' `engine_vb()` of a Gaussian approximation to a pseudo-posterior (the posterior under a
+#' pseudo-likelihood), with `engine_gibbs()` of the draws from that pseudo-posterior itself, whose
+#' quantiles `confint()` gives. The intervals are too narrow in both cases, the first more so: read
+#' them as a ranking of what the data say more and less about, not as confidence intervals (see
+#' [summary.bsvm()]).
 #'
 #' With more penalised columns than rows the covariance is assembled only here; `confint()` and
 #' `summary()` need its diagonal alone.
@@ -15,7 +17,8 @@
 #' @param ... Not used.
 #' @return `vcov()`: the p x p posterior covariance matrix of `fixef(object)`. `confint()`: a
 #'   matrix with a row a coefficient and the columns `"2.5 %"` and `"97.5 %"` (for
-#'   `level = 0.95`): mean plus and minus normal quantiles times the posterior standard deviation.
+#'   `level = 0.95`): quantiles of the draws, or mean plus and minus normal quantiles times the
+#'   posterior standard deviation.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
 #' vcov(fit)
@@ -29,10 +32,11 @@ vcov.bsvm <- function(object, ...) {
 #' @rdname vcov.bsvm
 #' @export
 confint.bsvm <- function(object, parm, level = 0.95, ...) {
-  moments <- posterior_coefficients(object)
-  chosen <- choose_coefficients(names(moments$mean), parm)
-  limits <- normal_limits(moments$mean[chosen], moments$sd[chosen], level)
-  dimnames(limits) <- list(names(moments$mean)[chosen], percent_names(level))
+  check_level(level)
+  names <- object$design$columns
+  chosen <- choose_coefficients(names, parm)
+  limits <- coefficient_limits(object$posterior, object, chosen, level)
+  dimnames(limits) <- list(names[chosen], percent_names(level))
   limits
 }
 

@@ -1,0 +1,131 @@
+# How well chains agree and what their draws are worth: Rhat, bulk and tail effective sample size,
+# and the Monte Carlo error of the mean, by the package posterior (Vehtari et al. 2021).
+
+rhat_limit <- 1.01
+ess_limit <- 400
+
+has_posterior <- function() requireNamespace("posterior", quietly = TRUE)
+
+need_posterior <- function(what) {
+  if (!has_posterior()) {
+    abort("unsupported", what, " needs the package posterior, which is not installed. Install it ",
+          "with install.packages(\"posterior\").")
+  }
+}
+
+need_draws <- function(object, what) {
+  if (!inherits(object$posterior, "bsvm_draws")) {
+    abort("unsupported", what, " needs draws, and a fit by ", engine_call(object), " has none. ",
+          "Fit with `engine = engine_gibbs()`.")
+  }
+}
+
+engine_call <- function(object) paste0("engine_", object$engine$name, "()")
+
+# A row a variable of an array (variable, draws, chains); NA without the package posterior.
+diagnose <- function(draws) {
+  columns <- c("Rhat", "Bulk_ESS", "Tail_ESS", "MCSE")
+  table <- matrix(NA_real_, dim(draws)[1L], 4L, dimnames = list(dimnames(draws)[[1L]], columns))
+  if (!has_posterior()) return(table)
+  for (k in seq_len(nrow(table))) {
+    one <- matrix(draws[k, , ], dim(draws)[2L])
+    table[k, ] <- suppressWarnings( # that a size was capped
+      c(posterior::rhat(one), posterior::ess_bulk(one), posterior::ess_tail(one),
+        posterior::mcse_mean(one))
+    )
+  }
+  table
+}
+
+# Of the population-level coefficients; of very many only some, evenly spread, the others NA.
+diagnose_coefficients <- function(fit, most = 500) {
+  names <- fit$design$columns
+  at <- spread_over(length(names), most)
+  some <- diagnose(population_draws(fit, at))
+  table <- matrix(NA_real_, length(names), ncol(some), dimnames = list(names, colnames(some)))
+  table[at, ] <- some
+  table
+}
+
+spread_over <- function(n, most) unique(round(seq(1, n, length.out = min(most, n))))
+
+# Warns where a limit is missed, naming the worst. What does not vary has no Rhat, which is fine.
+warn_diagnosis <- function(table) {
+  ess <- pmin(table[, "Bulk_ESS"], table[, "Tail_ESS"])
+  high <- which(table[, "Rhat"] > rhat_limit)
+  low <- which(ess < ess_limit)
+  if (length(high) + length(low) == 0L) return(invisible())
+  worst_rhat <- high[which.max(table[high, "Rhat"])]
+  worst_ess <- low[which.min(ess[low])]
+  warn("convergence",
+       if (length(high) > 0L) {
+         paste0("Chains disagree: Rhat is ", sprintf("%.3f", table[worst_rhat, "Rhat"]),
+                " for `", rownames(table)[worst_rhat], "`, above ", rhat_limit, ". ")
+       },
+       if (length(low) > 0L) {
+         paste0("Few effective draws: ", floor(ess[worst_ess]), " for `",
+                rownames(table)[worst_ess], "`, below ", ess_limit, ". ")
+       },
+       "Raise `draws` and `burnin` in engine_gibbs().")
+}
+
+# At the end of a run: a look at the variances and at most 50 coefficients.
+warn_chains <- function(result, spec) {
+  if (result$termination == "interrupted") return(warn_cut_short(result$sampling))
+  variances <- variance_draws(c(spec$blocks, spec$group_blocks), result$posterior$variances)
+  warn_unbounded(variances)
+  if (!has_posterior()) return(hint_posterior())
+  coefficients <- some_coefficients(result$posterior, spec$design)
+  table <- diagnose(bind_variables(coefficients, variances))
+  if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
+  warn_diagnosis(table)
+}
+
+warn_unchecked <- function() {
+  warn("convergence", "The chains can't be checked: there are too few draws, or they are not ",
+       "finite. Raise `draws` in engine_gibbs().")
+}
+
+# Where a plane separates the classes, the pseudo-likelihood does not fall as the variance grows,
+# and the tail of inverse-gamma(0.01, 0.01) has no end to speak of.
+warn_unbounded <- function(variances) {
+  largest <- apply(variances, 1L, max)
+  far <- dimnames(variances)[[1L]][which(largest > 1e10)]
+  if (length(far) > 0L) {
+    warn("rank", "Only its prior holds ", enumerate(far), ": the largest draw is ",
+         format(max(largest), digits = 2L), ". The classes may be separated; give a variance, or ",
+         "a law with less of a tail, such as prior_ridge(variance = prior_half_t()).")
+  }
+}
+
+warn_cut_short <- function(sampling) {
+  warn("interrupted", "The run was interrupted: ", chains_text(sampling),
+       " are kept. The chains have not been checked; see summary().")
+}
+
+# Once a session: without the package nobody has looked at the chains.
+hint_posterior <- function() {
+  if (isTRUE(session$hinted)) return(invisible())
+  session$hinted <- TRUE
+  warn("convergence", "The chains have not been checked: Rhat and effective sample sizes need the ",
+       "package posterior. Install it with install.packages(\"posterior\").")
+}
+
+session <- new.env(parent = emptyenv())
+
+# Not on the user's scale, which matters to no diagnostic but the intercept's, there centred.
+some_coefficients <- function(posterior, design) {
+  names <- design$columns[core_layout(design)$kept]
+  at <- spread_over(length(names), 50)
+  draws <- posterior$coefficients[at, , , drop = FALSE]
+  dimnames(draws) <- list(names[at], NULL, NULL)
+  draws
+}
+
+# Arrays (variable, draws, chains), one below the other.
+bind_variables <- function(...) {
+  parts <- Filter(function(part) length(part) > 0L, list(...))
+  if (length(parts) == 0L) return(array(0, c(0L, 1L, 1L)))
+  rows <- do.call(rbind, lapply(parts, draw_matrix))
+  array(rows, c(nrow(rows), dim(parts[[1L]])[-1L]), dimnames = list(rownames(rows), NULL, NULL))
+}

@@ -1,0 +1,123 @@
+#' Draws from the posterior
+#'
+#' The draws of a fit by [engine_gibbs()] in the formats of the package posterior, on the scale of
+#' the predictors as given.
+#'
+#' @details
+#' The variables are, in this order,
+#' * the population-level coefficients by their names, as in [fixef.bsvm()];
+#' * inferred variances as `var_<block>`, such as `var_population-level slopes` or
+#'   `var_patientID: (Intercept)`, and covariances of correlated effects as
+#'   `cov_patientID: (Intercept), time`; those of population-level blocks are on the scale of the
+#'   prior (see [summary.bsvm()]);
+#' * the group effects as `patientID[12].(Intercept)`, unless the fit was told not to keep them.
+#'
+#' In a block with more columns than rows, the data say nothing of most directions: there the
+#' coefficients are draws from their prior given the drawn variance, which is exact. They are
+#' made when asked for, from the seed of the fit, and the same each time.
+#'
+#' @param x A fit from [bsvm()] with `engine = engine_gibbs()`.
+#' @param variable Names of the variables wanted, or with `regex = TRUE` regular expressions; all by
+#'   default. Only these are put together.
+#' @param regex Is `variable` a regular expression?
+#' @param ... Not used.
+#' @return A `draws` object of the package posterior, with the chains apart; `as_draws()` gives a
+#'   `draws_array`. A fit without draws is an error of class `bsvm_error_unsupported`.
+#' @seealso [posterior_linpred.bsvm()], [summary.bsvm()] for convergence.
+#' @examplesIf requireNamespace("posterior", quietly = TRUE)
+#' set.seed(1)
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_gibbs(draws = 500, burnin = 200))
+#' draws <- posterior::as_draws_df(fit)
+#' posterior::summarise_draws(draws)
+#' mean(draws$wt < 0)
+#' @name as_draws.bsvm
+#' @exportS3Method posterior::as_draws
+as_draws.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  as_draws_array.bsvm(x, variable, regex, ...)
+}
+
+#' @rdname as_draws.bsvm
+#' @exportS3Method posterior::as_draws_array
+as_draws_array.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_dots(substitute(list(...)), "as_draws()", NULL)
+  need_posterior("as_draws()")
+  need_draws(x, "as_draws()")
+  draws <- parameter_draws(x, choose_variables(draw_names(x), variable, regex))
+  posterior::as_draws_array(aperm(draws, c(2L, 3L, 1L)))
+}
+
+#' @rdname as_draws.bsvm
+#' @exportS3Method posterior::as_draws_df
+as_draws_df.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  posterior::as_draws_df(as_draws_array.bsvm(x, variable, regex, ...))
+}
+
+#' @rdname as_draws.bsvm
+#' @exportS3Method posterior::as_draws_matrix
+as_draws_matrix.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  posterior::as_draws_matrix(as_draws_array.bsvm(x, variable, regex, ...))
+}
+
+#' @rdname as_draws.bsvm
+#' @exportS3Method posterior::as_draws_list
+as_draws_list.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  posterior::as_draws_list(as_draws_array.bsvm(x, variable, regex, ...))
+}
+
+#' @rdname as_draws.bsvm
+#' @exportS3Method posterior::as_draws_rvars
+as_draws_rvars.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  posterior::as_draws_rvars(as_draws_array.bsvm(x, variable, regex, ...))
+}
+
+# Names of all variables, by kind, in their order.
+draw_names <- function(fit) {
+  names <- list(coefficients = fit$design$columns, variances = dimnames(inferred_draws(fit))[[1L]],
+                effects = if (!is.null(fit$posterior$effects)) effect_names(fit$groups))
+  unique <- make.unique(unlist(names, use.names = FALSE))
+  split(unique, factor(rep(names(names), lengths(names)), names(names)))
+}
+
+# `names` without those that were not asked for; `argument` is what the user calls `variable`.
+choose_variables <- function(names, variable, regex, argument = "variable") {
+  check_flag(regex, "regex")
+  if (is.null(variable)) return(names)
+  all <- unlist(names, use.names = FALSE)
+  refuse <- function(found) {
+    abort("argument", "`", argument, "` must name variables of the draws; not found: ", found,
+          ". There are ", enumerate(all), ".")
+  }
+  if (!is.character(variable) || anyNA(variable)) refuse(describe(variable))
+  find <- if (regex) find_pattern else intersect
+  found <- lapply(variable, find, all)
+  none <- lengths(found) == 0L
+  if (any(none)) refuse(enumerate(variable[none], "\""))
+  lapply(names, intersect, y = unlist(found))
+}
+
+find_pattern <- function(pattern, all) {
+  tryCatch(grep(pattern, all, value = TRUE), error = function(e) character(0),
+           warning = function(w) character(0))
+}
+
+# Array (variable, draws, chains) of the variables wanted, a list as from draw_names().
+parameter_draws <- function(fit, wanted) {
+  all <- draw_names(fit)
+  at <- Map(match, wanted, all)
+  draws <- bind_variables(if (length(at$coefficients) > 0L) population_draws(fit, at$coefficients),
+                          inferred_draws(fit)[at$variances, , , drop = FALSE],
+                          if (length(at$effects) > 0L)
+                            fit$posterior$effects[at$effects, , , drop = FALSE])
+  dimnames(draws) <- list(unlist(wanted, use.names = FALSE), NULL, NULL)
+  draws
+}
+
+# Of the population-level coefficients, on the user's scale.
+population_draws <- function(fit, chosen = seq_along(fit$design$columns)) {
+  array(coefficient_draws(fit, chosen),
+        c(length(chosen), dim(fit$posterior$coefficients)[-1L]),
+        dimnames = list(fit$design$columns[chosen], NULL, NULL))
+}
+
+# Of the inferred variances.
+inferred_draws <- function(fit) variance_draws(all_blocks(fit), fit$posterior$variances)

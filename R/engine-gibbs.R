@@ -1,0 +1,135 @@
+#' Gibbs sampling
+#'
+#' Draws from the exact posterior under the pseudo-likelihood: coefficients, group effects and
+#' variances, in several chains.
+#'
+#' @details
+#' **What is drawn.** With the response \eqn{y} coded as -1 or +1, \eqn{f} a row's linear predictor
+#' and \eqn{a} its latent scale, one sweep draws
+#' * \eqn{1/a} of every row: inverse Gaussian with mean \eqn{1/|1 - y f|}{1/abs(1 - y f)} and
+#'   shape 1 (where \eqn{y f = 1} its limit is drawn);
+#' * all coefficients and group effects together: normal;
+#' * the variances given those: inverse gamma or inverse Wishart, with auxiliaries for half-t laws.
+#'
+#' That is the sampler of Luts and Ormerod (2014, Appendix A), after Polson and Scott (2011). By
+#' itself (`mixing = FALSE`) it is slow to move strong coefficients and, with group effects, the
+#' variances and the intercept. With `mixing = TRUE` each sweep ends with moves by slice sampling
+#' with the latent scales averaged out: each block together with its variance along its scale, and
+#' all blocks at once (interweaving, after Yu and Meng 2011), group effects and coefficients one at
+#' a time. They leave the posterior as it is, exactly, and buy several times as many effective draws a
+#' second.
+#'
+#' **Seeds.** One uniform number is taken from R's stream for each fit, and every random number
+#' of the sampler is a function of it, the chain, the sweep and the row. So [set.seed()] governs,
+#' R's stream moves by one, and the draws are the same for any number of threads. Chains run side by
+#' side if [bsvm_control()] allows more than one thread.
+#'
+#' **How long.** `summary()` says how well the chains agree (Rhat) and how many independent draws
+#' they are worth (effective sample sizes). A fit warns with class `bsvm_warning_convergence`
+#' where Rhat exceeds 1.01 or an effective size is below 400 in all; these need the package
+#' posterior. See [as_draws.bsvm()] for the draws.
+#'
+#' **Separated classes.** Where a plane separates the classes (more columns than rows, say) nothing
+#' but its prior bounds the variance, and the default inverse-gamma(0.01, 0.01) hardly does: the
+#' posterior is proper, but its draws wander off to any size. [engine_vb()] does not show this. Give
+#' a variance, or `prior_ridge(variance = prior_half_t())`; a warning of class
+#' `bsvm_warning_rank` says when.
+#'
+#' **Interrupt.** Ctrl-C ends the run; the draws so far (an equal number from each chain) are kept
+#' as a valid fit with `termination` `"interrupted"` and a warning of class
+#' `bsvm_warning_interrupted`. During the burn-in there is nothing to keep.
+#'
+#' **Checkpoints.** With `checkpoint = "file"` the state of all chains and the draws so far are
+#' written to the file every half minute and at the end; it is whole whenever the program dies.
+#' The same call with `resume = TRUE` goes on from there, to the very draws the run would have
+#' given without a break, with the seed of the file. With more `draws` than the file has, the
+#' chains go on; without a file it starts afresh, so a script may have `resume = TRUE` from the
+#' beginning. A file that is in the way (`resume = FALSE`), damaged, or of other data, another
+#' model, `burnin`, `thin` or `chains` is an error of class `bsvm_error_checkpoint`.
+#'
+#' @param draws How many draws each chain keeps; at least 1.
+#' @param burnin How many sweeps each chain makes before; at least 0.
+#' @param thin Of how many sweeps after the burn-in one is kept; at least 1.
+#' @param chains How many chains; at least 1, and at least 2 for Rhat to mean much.
+#' @param mixing `TRUE` (default) adds the moves along lines, `FALSE` is the papers' sampler.
+#' @param checkpoint `NULL` (default) or the name of a file.
+#' @param resume Go on from `checkpoint`, if the file exists? `FALSE` by default.
+#' @param keep_effects Keep the draws of the group effects? `TRUE` by default. `FALSE` saves memory
+#'   where there are many: means and standard deviations remain, but standard deviations and draws
+#'   of links with group effects do not.
+#' @return An object of class `bsvm_engine`.
+#' @section Errors: `bsvm_error_argument` if a number is not whole or out of range.
+#' @references
+#' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
+#' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
+#' (Appendix A).
+#'
+#' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
+#' *Bayesian Analysis*, 6, 1-23 (Section 4.1).
+#'
+#' Yu, Y. and Meng, X.-L. (2011). To center or not to center: that is not the question. *Journal of
+#' Computational and Graphical Statistics*, 20, 531-570.
+#' @seealso [engine_vb()], which is faster and approximate; [as_draws.bsvm()],
+#'   [posterior_linpred.bsvm()], [summary.bsvm()], [plot.bsvm()].
+#' @examples
+#' set.seed(1)
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_gibbs(draws = 500, burnin = 200))
+#' summary(fit)
+#'
+#' # a long run in pieces
+#' file <- tempfile()
+#' long <- bsvm(am ~ mpg + wt, data = mtcars,
+#'              engine = engine_gibbs(draws = 500, checkpoint = file))
+#' more <- update(long, engine = engine_gibbs(draws = 1000, checkpoint = file, resume = TRUE))
+#' unlink(file)
+#' @export
+engine_gibbs <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, mixing = TRUE,
+                         checkpoint = NULL, resume = FALSE, keep_effects = TRUE) {
+  settings <- list(
+    draws = check_count(draws, "draws"), burnin = check_burnin(burnin),
+    thin = check_count(thin, "thin"), chains = check_count(chains, "chains"),
+    keep_effects = check_flag(keep_effects, "keep_effects"),
+    checkpoint = check_checkpoint(checkpoint),
+    resume = check_resume(resume, checkpoint), checkpoint_interval = 30
+  )
+  check_flag(mixing, "mixing")
+  label <- paste0("Gibbs sampler, ", chains_text(settings), if (!mixing) ", plain")
+  engine <- new_engine("gibbs", c(mixing = as.numeric(mixing)), label)
+  engine$settings <- settings
+  engine
+}
+
+check_burnin <- function(burnin) {
+  if (identical(as.vector(burnin), 0) || identical(burnin, 0L)) return(0L)
+  check_number(burnin, "burnin")
+  if (burnin < 0) {
+    abort("argument", "`burnin` must be a whole number of at least 0; found ", describe(burnin),
+          ".")
+  }
+  check_count(burnin, "burnin")
+}
+
+check_checkpoint <- function(checkpoint) {
+  if (is.null(checkpoint)) return("")
+  good <- is.character(checkpoint) && length(checkpoint) == 1L && !is.na(checkpoint) &&
+    nzchar(checkpoint)
+  if (!good) {
+    abort("argument", "`checkpoint` must be NULL or the name of a file; found ",
+          describe(checkpoint), ".")
+  }
+  path.expand(checkpoint)
+}
+
+check_resume <- function(resume, checkpoint) {
+  check_flag(resume, "resume")
+  if (resume && is.null(checkpoint)) {
+    abort("argument", "`resume = TRUE` needs `checkpoint`, the name of the file to go on from.")
+  }
+  resume
+}
+
+# "4 chains of 1000 draws": of an engine's settings or of what a fit has.
+chains_text <- function(sampling) {
+  paste0(sampling$chains, if (sampling$chains == 1L) " chain" else " chains", " of ",
+         sampling$draws, if (sampling$draws == 1L) " draw" else " draws")
+}

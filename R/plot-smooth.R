@@ -1,0 +1,79 @@
+# Pictures of smooth terms.
+
+plot_smooth <- function(object, level, select) {
+  smooths <- object$smooths
+  if (is.null(smooths)) {
+    abort("unsupported", "plot(which = \"smooth\") needs a smooth term, and this fit has none. ",
+          "Add one such as `s(x)` to the formula.")
+  }
+  labels <- vapply(smooths, `[[`, "", "label")
+  chosen <- pick_part(if (is.null(select)) seq_along(labels) else select, labels, "select")
+  smooths <- smooths[match(chosen, labels)]
+  sizes <- vapply(smooths, shown_size, 0)
+  if (all(sizes == 1L)) return(plot_curves(object, smooths, level))
+  if (length(smooths) == 1L && sizes == 2L) return(plot_surface(object, smooths[[1L]], level))
+  abort("unsupported", "Smooth terms of one number are shown together, of two numbers one by one, ",
+        "others not at all; found ", enumerate(chosen), ". Choose with `select`.")
+}
+
+# How many covariates; Inf if one of them is a factor.
+shown_size <- function(smooth) {
+  numbers <- vapply(smooth$range[smooth$term], is.numeric, TRUE)
+  if (all(numbers)) length(numbers) else Inf
+}
+
+plot_curves <- function(object, smooths, level, points = 200L) {
+  shown <- do.call(rbind, lapply(smooths, curve_data, object = object, level = level,
+                                 points = points))
+  shown$label <- factor(shown$label, levels = unique(shown$label))
+  ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$fit)) +
+    ggplot2::geom_hline(yintercept = 0, colour = "grey55", linetype = "dashed") +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                         fill = plot_colour, alpha = 0.2) +
+    ggplot2::geom_line(colour = plot_colour, linewidth = 0.8) +
+    ggplot2::facet_wrap("label", scales = "free_x") +
+    ggplot2::labs(x = if (length(smooths) == 1L) smooths[[1L]]$term,
+                  y = interval_label("Smooth", level),
+                  caption = interval_caption(1L, 1L, "")) +
+    plot_theme()
+}
+
+curve_data <- function(smooth, object, level, points) {
+  range <- smooth$range[[smooth$term]]
+  x <- seq(range[1L], range[2L], length.out = points)
+  grid <- stats::setNames(data.frame(x), smooth$term)
+  data.frame(label = smooth$label, x = x, smooth_moments(object, smooth, grid, level))
+}
+
+plot_surface <- function(object, smooth, level, points = 60L) {
+  axes <- lapply(smooth$range[smooth$term], function(range) {
+    seq(range[1L], range[2L], length.out = points)
+  })
+  grid <- expand.grid(axes)
+  shown <- cbind(stats::setNames(grid, c("x", "z")), smooth_moments(object, smooth, grid, level))
+  ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$z)) +
+    ggplot2::geom_raster(ggplot2::aes(fill = .data$fit)) +
+    ggplot2::geom_contour(ggplot2::aes(z = .data$fit), colour = "grey30", linewidth = 0.3) +
+    ggplot2::scale_fill_gradient2(low = "#8a4b2b", mid = "white", high = plot_colour) +
+    ggplot2::labs(x = smooth$term[1L], y = smooth$term[2L], fill = smooth$label,
+                  caption = "Posterior mean") +
+    plot_theme()
+}
+
+# fit, sd, lower and upper of the term by itself.
+smooth_moments <- function(object, smooth, grid, level) {
+  rows <- list(x = matrix(0, nrow(grid), length(object$design$columns)))
+  at <- c(smooth$unpenalised, smooth$columns)
+  rows$x[, at] <- smooth_matrix(smooth, at_one(smooth, grid))
+  link <- posterior_linear(object, rows)
+  limits <- linear_limits(object$posterior, object, rows, link, level)
+  data.frame(fit = link$mean, sd = link$sd, lower = limits[, 1L], upper = limits[, 2L])
+}
+
+# The grid with the `by` variable, if there is one: 1, or the level the curve belongs to.
+at_one <- function(smooth, grid) {
+  if (smooth$by == "NA") return(grid)
+  level <- smooth$object$by.level
+  grid[[smooth$by]] <- if (is.null(level)) 1 else factor(level, smooth$range[[smooth$by]])
+  grid
+}

@@ -1,0 +1,201 @@
+# bsvm_draws: coefficients (p, draws, chains) and effects (in all, draws, chains; NULL if they were
+# not kept) on the core's scale; variances, a list by block of arrays (k, draws, chains). Means are
+# averages of conditional means (Rao-Blackwell). S draws in all stand chain by chain.
+
+#' @export
+effect_means.bsvm_draws <- function(posterior, groups) {
+  by_factor(posterior$effects_mean, groups)
+}
+
+#' @export
+effect_sds.bsvm_draws <- function(posterior, groups) {
+  by_factor(posterior$effects_sd, groups)
+}
+
+# Unseen coefficients are N(0, s2) given the variance s2.
+#' @export
+unseen_variance.bsvm_draws <- function(posterior, hyper) hyper[["mean"]]
+
+#' @export
+linear_sd.bsvm_draws <- function(posterior, fit, rows) {
+  layout <- fit_layout(fit)
+  variance <- numeric(nrow(rows$x))
+  in_row_chunks(posterior, rows, function(at, part) {
+    core <- core_rows(layout, fit$design, part$x)
+    variance[at] <<- row_variances(seen_draws(fit, core, part)) + core$rest
+  })
+  sqrt(variance + new_level_variance(fit, rows$groups))
+}
+
+#' @export
+linear_limits.bsvm_draws <- function(posterior, fit, rows, link, level) {
+  limits <- matrix(NA_real_, nrow(rows$x), 2L, dimnames = list(NULL, c("lower", "upper")))
+  in_row_chunks(posterior, rows, function(at, part) {
+    limits[at, ] <<- row_quantiles(linear_draws(fit, part), level)
+  })
+  limits
+}
+
+#' @export
+coefficient_limits.bsvm_draws <- function(posterior, fit, chosen, level) {
+  limits <- matrix(NA_real_, length(chosen), 2L, dimnames = list(NULL, c("lower", "upper")))
+  in_chunks(length(chosen), 2^22 / draw_count(posterior), function(at) {
+    limits[at, ] <<- row_quantiles(coefficient_draws(fit, chosen[at]), level)
+  })
+  limits
+}
+
+# Without the draws of the effects, a Gaussian's.
+#' @export
+effect_limits.bsvm_draws <- function(posterior, fit, long, level) {
+  if (is.null(posterior$effects)) return(normal_limits(long$condval, long$condsd, level))
+  limits <- matrix(NA_real_, nrow(long), 2L, dimnames = list(NULL, c("lower", "upper")))
+  names <- paste0(long$grpvar, "[", long$grp, "].", long$term)
+  at <- match(names, effect_names(fit$groups))
+  in_chunks(length(at), 2^22 / draw_count(posterior), function(part) {
+    limits[part, ] <<- row_quantiles(draw_matrix(posterior$effects[at[part], , , drop = FALSE]),
+                                     level)
+  })
+  limits
+}
+
+draw_count <- function(posterior) prod(dim(posterior$coefficients)[-1L])
+
+in_row_chunks <- function(posterior, rows, f) {
+  size <- 2^22 / max(1, draw_count(posterior), nrow(posterior$coefficients))
+  in_chunks(nrow(rows$x), size, function(at) f(at, rows_at(rows, at)))
+}
+
+# Any array whose first dimension counts quantities, as a matrix with a column a draw.
+draw_matrix <- function(array) {
+  matrix(array, dim(array)[1L], prod(dim(array)[-1L]),
+         dimnames = list(dimnames(array)[[1L]], NULL))
+}
+
+row_variances <- function(draws) rowSums((draws - rowMeans(draws))^2) / (ncol(draws) - 1)
+
+# k x 2, NA for rows that are.
+row_quantiles <- function(draws, level) {
+  tails <- c(1 - check_level(level), 1 + level) / 2
+  limits <- apply(draws, 1L, function(x) {
+    if (anyNA(x)) c(NA, NA) else stats::quantile(x, tails, names = FALSE)
+  })
+  limits <- matrix(limits, ncol = 2L, byrow = TRUE)
+  dimnames(limits) <- list(NULL, c("lower", "upper"))
+  limits
+}
+
+# k x S draws of linear functions, one a row.
+linear_draws <- function(fit, rows) {
+  layout <- fit_layout(fit)
+  draws <- seen_draws(fit, core_rows(layout, fit$design, rows$x), rows)
+  for (r in layout$rotation) {
+    draws <- draws + unseen_draws(fit, r, standardised(fit$design, rows$x, r$columns))
+  }
+  for (name in names(rows$groups)) {
+    if (0L %in% rows$groups[[name]]$codes) {
+      draws <- draws + new_level_draws(fit, name, rows$groups[[name]])
+    }
+  }
+  draws
+}
+
+# The part of coefficients and levels the fit has seen.
+seen_draws <- function(fit, core, rows) {
+  draws <- core$rows %*% draw_matrix(fit$posterior$coefficients)
+  if (length(rows$groups) > 0L) draws <- draws + level_draws(fit, rows$groups)
+  if (is.null(fit$design$sparse)) return(draws)
+  effects <- draw_matrix(kept_effects(fit$posterior))
+  tail <- nrow(effects) - length(fit$design$sparse) + seq_along(fit$design$sparse)
+  draws + as.matrix(sparse_rows(fit$design, rows$x) %*% effects[tail, , drop = FALSE])
+}
+
+# z'u of rows of known levels, k x S.
+level_draws <- function(fit, rows) {
+  effects <- draw_matrix(kept_effects(fit$posterior))
+  starts <- effect_starts(fit$groups)
+  draws <- matrix(0, length(rows[[1L]]$codes), ncol(effects))
+  for (name in names(rows)) {
+    at <- known(rows[[name]]$codes)
+    q <- length(fit$groups[[name]]$labels)
+    z <- multipliers_of(rows[[name]], q)
+    first <- starts[[name]] + (rows[[name]]$codes[at] - 1) * q
+    for (k in seq_len(q)) {
+      draws[at, ] <- draws[at, ] + z[at, k] * effects[first + k, , drop = FALSE]
+    }
+  }
+  draws
+}
+
+kept_effects <- function(posterior) {
+  if (is.null(posterior$effects)) {
+    abort("unsupported", "The draws of group effects (and sparse predictors) were not kept. Fit ",
+          "with engine_gibbs(keep_effects = TRUE), or leave the groups out with ",
+          "`re_formula = NA`.")
+  }
+  posterior$effects
+}
+
+# p x S draws of the coefficients `chosen` on the user's scale.
+coefficient_draws <- function(fit, chosen = seq_along(fit$design$columns)) {
+  linear_draws(fit, list(x = selector(fit$design, chosen)))
+}
+
+#' @export
+sparse_covariance.bsvm_draws <- function(fit) stats::cov(t(coefficient_draws(fit)))
+
+# ---- draws that no data inform: made when asked for, the same each time ----------------------
+
+# Runs `code` on a stream of its own, a function of the fit's seed and `key`; R's is left alone.
+with_stream <- function(fit, key, code) {
+  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  on.exit(if (is.null(old)) rm(".Random.seed", envir = globalenv())
+          else assign(".Random.seed", old, globalenv()))
+  set.seed(hash_text(paste(fit$sampling$seed, key)), "Mersenne-Twister", "Inversion")
+  force(code)
+}
+
+# A whole number below 2^31 from a text.
+hash_text <- function(text) {
+  value <- 5381
+  for (code in utf8ToInt(enc2utf8(text))) value <- (value * 33 + code) %% 2147483647
+  value
+}
+
+# x (I - basis basis') e, e_j ~ N(0, s2): k x S, for rows x of a rotated block.
+unseen_draws <- function(fit, rotation, x) {
+  beyond <- x - tcrossprod(x %*% rotation$basis, rotation$basis)
+  sd <- sqrt(block_variances(fit, rotation$block))
+  draws <- matrix(0, nrow(x), draw_count(fit$posterior))
+  if (isTRUE(sum(beyond^2) <= 1e-20 * sum(x^2))) return(draws)
+  with_stream(fit, paste("unseen", rotation$block), {
+    in_chunks(ncol(draws), 2^20 / ncol(x), function(at) {
+      draws[, at] <<- beyond %*% matrix(stats::rnorm(ncol(x) * length(at)), ncol(x))
+    })
+  })
+  draws * rep(sd, each = nrow(x))
+}
+
+# z'u of rows whose level is new, k x S: u ~ N(0, Sigma) given the draw of Sigma. The effects of a
+# level depend on its name alone, not on which other rows there are.
+new_level_draws <- function(fit, name, rows) {
+  roots <- covariance_roots(fit, name)
+  draws <- matrix(0, length(rows$codes), dim(roots)[3L])
+  new <- which(rows$codes %in% 0L)
+  z <- multipliers_of(rows, dim(roots)[1L])
+  for (level in split(new, rows$values[new])) {
+    noise <- with_stream(fit, paste("level", name, rows$values[level[1L]]),
+                         matrix(stats::rnorm(dim(roots)[1L] * dim(roots)[3L]), dim(roots)[1L]))
+    draws[level, ] <- z[level, , drop = FALSE] %*% apply_roots(roots, noise)
+  }
+  draws
+}
+
+# Root times noise, draw by draw: q x S.
+apply_roots <- function(roots, noise) {
+  out <- 0 * noise
+  for (k in seq_len(nrow(noise))) for (j in seq_len(k)) {
+    out[k, ] <- out[k, ] + roots[k, j, ] * noise[j, ]
+  }
+  out
+}

@@ -1,0 +1,142 @@
+#' Inverse-Wishart prior
+#'
+#' The prior of the covariance matrix of correlated group effects, as in `(time | patientID)`.
+#'
+#' @details
+#' The q effects of a level are normal with mean zero and covariance \eqn{\Sigma}, whose density is
+#' proportional to
+#' \deqn{|\Sigma|^{-(df + q + 1)/2} \exp\{-tr(scale\,\Sigma^{-1})/2\}.}{|Sigma|^(-(df + q + 1)/2)
+#' exp(-tr(scale Sigma^(-1))/2).}
+#' One variance alone, \eqn{\Sigma_{kk}}{Sigma_kk}, is then inverse gamma with shape
+#' `(df - q + 1)/2` and scale `scale[k, k]/2`.
+#'
+#' The defaults are `df = q + 1`, for which the correlations of two effects are uniform on -1 to 1,
+#' and `scale` the diagonal matrix of \eqn{1/s_k^2}{1/s_k^2}, where \eqn{s_k}{s_k} is the root mean
+#' square of the k-th multiplier (1 for an intercept, weighted if there are weights). So what each
+#' effect adds to the linear predictor of a typical row has the same prior, an inverse-gamma
+#' variance with shape 1 and scale 1/2 (median 0.72), and the fit does not depend on the units of
+#' the slope's predictor.
+#'
+#' On a single effect the prior is inverse gamma with shape `df/2` and scale `scale/2`.
+#'
+#' [prior_ridge()] with [prior_half_t()] on correlated effects is the prior of Huang and Wand
+#' (2013): half-t standard deviations, with `scale` divided by \eqn{s_k}{s_k}, and, with 2 degrees
+#' of freedom, uniform correlations. It does not keep the variances from zero as an inverse Wishart
+#' does.
+#'
+#' @param df Degrees of freedom, above q - 1; q + 1 by default.
+#' @param scale A positive number, which multiplies the default matrix, or a symmetric positive
+#'   definite q x q matrix on the scale of the predictors as given.
+#' @return An object of class `bsvm_prior`.
+#' @section Errors: `bsvm_error_prior` for numbers or a matrix that can't be the prior's; [bsvm()]
+#'   has it too where they do not fit the number of effects.
+#' @references
+#' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for
+#' covariance matrices. *Bayesian Analysis*, 8, 439-452.
+#'
+#' Zhao, Y., Staudenmayer, J., Coull, B. A. and Wand, M. P. (2006). General design Bayesian
+#' generalized linear mixed models. *Statistical Science*, 21, 35-51.
+#' @seealso [prior_ridge()] for independent effects; [prior_for()].
+#' @examples
+#' prior_inv_wishart()
+#' set.seed(1)
+#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
+#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
+#' prior_for(sick ~ x + (x | clinic), data = d)
+#' @export
+prior_inv_wishart <- function(df = NULL, scale = NULL) {
+  if (!is.null(df)) check_positive(df, "df", "prior")
+  if (!is.null(scale)) check_scale(scale)
+  label <- paste0("inverse-Wishart, ", if (is.null(df)) "q + 1" else format(df), " df, scale ",
+                  if (is.matrix(scale)) "given"
+                  else paste0(if (!is.null(scale)) paste0(format(scale), " "), "diag(1/s^2)"))
+  prior <- new_prior("inverse_wishart", numeric(0), label, TRUE)
+  prior$arguments <- list(df = df, scale = scale)
+  prior
+}
+
+check_scale <- function(scale) {
+  if (!is.matrix(scale)) return(check_positive(scale, "scale", "prior"))
+  good <- is.numeric(scale) && nrow(scale) == ncol(scale) && all(is.finite(scale)) &&
+    isSymmetric(unname(scale)) && is_positive_definite(scale)
+  if (!good) {
+    abort("prior", "`scale` must be a positive number or a symmetric positive definite matrix; ",
+          "found ", describe(scale), if (is.numeric(scale)) " that is not.")
+  }
+}
+
+is_positive_definite <- function(a) {
+  !inherits(try(chol(a), silent = TRUE), "try-error")
+}
+
+# The prior of a block of effects: of one, any; of several correlated ones, one of their
+# covariance. `s`: root mean squares of their multipliers, a promise.
+effect_prior <- function(prior, labels, s) {
+  if (prior$name == "inverse_wishart") return(fill_inv_wishart(prior, labels, s))
+  if (length(labels) == 1L) return(prior)
+  if (prior$name == "half_t") return(huang_wand(prior, s))
+  abort("prior", "The effects ", enumerate(labels), " are correlated, so their prior must be one ",
+        "of a covariance matrix: prior_inv_wishart(), or prior_ridge(variance = prior_half_t()). ",
+        "`||` in place of `|` makes them independent, each with a variance of its own; found ",
+        prior$label, ".")
+}
+
+fill_inv_wishart <- function(prior, labels, s) {
+  q <- length(labels)
+  df <- prior$arguments$df
+  if (is.null(df)) df <- q + 1
+  if (df <= q - 1) {
+    abort("prior", "The `df` of prior_inv_wishart() must be above ", q - 1, " for the ", q,
+          " effects ", enumerate(labels), "; found ", format(df), ".")
+  }
+  scale <- wishart_scale(prior$arguments$scale, labels, s)
+  words <- paste0("inverse-Wishart, ", format(df), " df, scale ", scale_words(scale))
+  if (q == 1L) return(new_prior("ridge", c(shape = df / 2, scale = scale[1L] / 2), words, TRUE))
+  new_prior("inverse_wishart", c(effects = q, df = df, lower_triangle(scale)), words, TRUE)
+}
+
+wishart_scale <- function(scale, labels, s) {
+  q <- length(labels)
+  if (is.null(scale)) scale <- 1
+  if (!is.matrix(scale)) return(diag(scale / s^2, q))
+  if (nrow(scale) != q) {
+    abort("prior", "The `scale` of prior_inv_wishart() must have a row and a column for each of ",
+          "the ", q, " effects ", enumerate(labels), "; found ", describe(scale), ".")
+  }
+  scale
+}
+
+scale_words <- function(scale) {
+  numbers <- format(scale, digits = 3L, trim = TRUE)
+  if (length(scale) == 1L) return(c(numbers))
+  off <- scale[lower.tri(scale)]
+  if (all(off == 0)) return(paste0("diag(", paste(diag(numbers), collapse = ", "), ")"))
+  paste0("[", paste(apply(numbers, 1L, paste, collapse = ", "), collapse = "; "), "]")
+}
+
+# scale_1_1, scale_2_1, ..., by column.
+lower_triangle <- function(scale) {
+  at <- which(lower.tri(scale, diag = TRUE), arr.ind = TRUE)
+  stats::setNames(scale[at], paste("scale", at[, 1L], at[, 2L], sep = "_"))
+}
+
+# Huang & Wand (2013): half-t(df, scale / s_k) standard deviations.
+huang_wand <- function(prior, s) {
+  numbers <- prior$parameters
+  scale <- numbers[["scale"]] / s
+  new_prior("huang_wand", c(effects = length(s), df = numbers[["df"]],
+                            stats::setNames(scale, paste0("scale_", seq_along(s)))),
+            paste0("Huang-Wand, half-t(", format(numbers[["df"]]), ", ",
+                   paste(format(scale, digits = 3L, trim = TRUE), collapse = " and "),
+                   ") on the standard deviations"), TRUE)
+}
+
+# Root mean squares of the multipliers, rows counted by their weights; safe from overflow.
+multiplier_sizes <- function(group, weights) {
+  if (is.null(group$z)) return(1)
+  vapply(seq_along(group$labels), function(k) {
+    unit <- largest_size(group$z[, k])
+    squares <- (group$z[, k] / unit)^2
+    unit * sqrt(if (is.null(weights)) mean(squares) else stats::weighted.mean(squares, weights))
+  }, 0)
+}
