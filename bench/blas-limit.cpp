@@ -1,5 +1,6 @@
-// What one thread of OpenBLAS needs for the two products a pass over n rows with P coefficients
-// cannot avoid: C'C by dsyrk (C is n x P) and inv(L) C' by dtrsm (L is P x P, C' is P x n).
+// What one thread of OpenBLAS needs for what n rows with P coefficients cannot avoid: in a pass C'C
+// by dsyrk (C is n x P) and inv(L) C' by dtrsm (L is P x P, C' is P x n), in a sweep of draws dsyrk
+// and the factor of the P x P precision by dpotrf.
 // Usage: blas-limit <libopenblas.so> <n> <P> <repeats>; prints one "name,value" a line, seconds.
 #include <dlfcn.h>
 
@@ -16,10 +17,12 @@ using Syrk = void (*)(const char*, const char*, const int*, const int*, const do
                       const double*, const int*, const double*, double*, const int*);
 using Trsm = void (*)(const char*, const char*, const char*, const char*, const int*, const int*,
                       const double*, const double*, const int*, double*, const int*);
+using Potrf = void (*)(const char*, const int*, double*, const int*, int*);
 
 struct Blas {
   Syrk syrk;
   Trsm trsm;
+  Potrf potrf;
   std::string core;
 };
 
@@ -35,6 +38,7 @@ Blas load(const char* path) {
   if (!library) throw std::runtime_error(dlerror());
   symbol<void (*)(int)>(library, "openblas_set_num_threads")(1);
   return {symbol<Syrk>(library, "dsyrk_"), symbol<Trsm>(library, "dtrsm_"),
+          symbol<Potrf>(library, "dpotrf_"),
           symbol<char* (*)()>(library, "openblas_get_corename")()};
 }
 
@@ -89,11 +93,24 @@ double trsm_seconds(const Blas& blas, int n, int P, int repeats) {
   });
 }
 
+// Of L L' with the L above.
+double potrf_seconds(const Blas& blas, int P, int repeats) {
+  const std::vector<double> l = lower_triangle(P);
+  std::vector<double> gram(l.size(), 0.0), factor;
+  const double one = 1.0, zero = 0.0;
+  int failed = 0;
+  blas.syrk("L", "N", &P, &P, &one, l.data(), &P, &zero, gram.data(), &P);
+  return median_seconds(repeats, [&] { factor = gram; }, [&] {
+    blas.potrf("L", &P, factor.data(), &P, &failed);
+  });
+}
+
 void report(const Blas& blas, int n, int P, int repeats) {
   const double columns = syrk_seconds(blas, "T", n, P, repeats);
   const double rows = syrk_seconds(blas, "N", n, P, repeats);
-  std::printf("core,%s\ndsyrk_columns,%.9g\ndsyrk_rows,%.9g\ndtrsm,%.9g\n", blas.core.c_str(),
-              columns, rows, trsm_seconds(blas, n, P, repeats));
+  std::printf("core,%s\ndsyrk_columns,%.9g\ndsyrk_rows,%.9g\ndtrsm,%.9g\ndpotrf,%.9g\n",
+              blas.core.c_str(), columns, rows, trsm_seconds(blas, n, P, repeats),
+              potrf_seconds(blas, P, repeats));
 }
 
 int main(int count, char** argument) try {

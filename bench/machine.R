@@ -22,8 +22,8 @@ memory <- function() {
   sprintf("%.0f GB", kilobytes / 2^20)
 }
 
-packages <- function() {
-  used <- c("bsvm", "Rcpp", "RcppEigen", "lme4", "e1071", "kernlab", "HSAUR3", "reformulas")
+packages <- function(used = c("bsvm", "Rcpp", "RcppEigen", "lme4", "e1071", "kernlab", "HSAUR3",
+                               "reformulas", "posterior")) {
   there <- Filter(installed, used)
   toString(paste(there, vapply(there, function(p) format(utils::packageVersion(p)), "")))
 }

@@ -10,7 +10,8 @@ options(bsvm.bench = bench_directory(), width = 120L)
 for (part in c("figures.R", "timing.R", "blas-limit.R", "machine.R"))
   source(file.path(getOption("bsvm.bench"), part))
 
-cases <- c("toenail", "spam", "large-groups", "threads")
+cases <- c("toenail", "spam", "large-groups", "threads", "toenail-gibbs", "spam-gibbs", "crossed",
+           "verbagg")
 
 chosen_cases <- function(named = commandArgs(trailingOnly = TRUE)) {
   unknown <- setdiff(named, cases)

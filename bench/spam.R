@@ -1,12 +1,7 @@
 # Spam: 4601 rows, 57 standardised predictors, one inferred ridge penalty.
 # Bound, passes, what a pass costs beside OpenBLAS, and the whole fit beside an untuned e1071::svm.
 
-spam_data <- function() {
-  here <- new.env()
-  utils::data("spam", package = "kernlab", envir = here)
-  type <- match("type", names(here$spam))
-  data.frame(scale(here$spam[-type]), type = here$spam$type)
-}
+source(file.path(getOption("bsvm.bench"), "spam-data.R"), local = TRUE)
 
 fit_bsvm <- function(data, accelerate = TRUE) {
   bsvm(type ~ ., data, prior = prior_ridge(), engine = engine_vb(accelerate = accelerate),
@@ -49,7 +44,7 @@ pass_cost <- function(data, passes, turns = 11L) {
 
 limit_figures <- function(pass, limits) {
   middle <- function(value) stats::median(vapply(limits, value, 0))
-  syrk <- middle(function(l) min(l$dsyrk_columns, l$dsyrk_rows))
+  syrk <- middle(syrk_seconds)
   trsm <- middle(function(l) l$dtrsm)
   n <- 4601
   P <- 58

@@ -66,12 +66,27 @@ block_half_t <- function(columns, df = 3, scale = 1, unseen = 0) {
        unseen = unseen)
 }
 
+# `scale`: a symmetric matrix.
+block_inverse_wishart <- function(columns, df, scale) {
+  at <- which(lower.tri(scale, diag = TRUE), arr.ind = TRUE)
+  values <- stats::setNames(scale[at], sprintf("scale_%d_%d", at[, 1], at[, 2]))
+  list(prior = "inverse_wishart", parameters = c(effects = length(columns), df = df, values),
+       columns = as.integer(columns), unseen = 0)
+}
+
+block_huang_wand <- function(columns, df, scale) {
+  values <- stats::setNames(scale, sprintf("scale_%d", seq_along(scale)))
+  list(prior = "huang_wand", parameters = c(effects = length(columns), df = df, values),
+       columns = as.integer(columns), unseen = 0)
+}
+
 # ---- whole problems, for the core and the twin alike --------------------------------------
 
-# x (n, p), y -1/+1 and blocks; `...`: weight, offset, group, z, n_groups, group_blocks.
+# x (n, p), y -1/+1 and blocks; `...`: weight, offset, group_blocks and group, z, n_groups, or
+# `factors` (see twin_model()).
 core_case <- function(x, y, blocks, ...) {
   case <- list(x = x, y = y, blocks = blocks, ...)
-  if (!is.null(case$group) && is.null(case$n_groups)) case$n_groups <- max(case$group)
+  if (!is.null(case[["group"]]) && is.null(case$n_groups)) case$n_groups <- max(case[["group"]])
   case
 }
 
@@ -118,17 +133,81 @@ wide_case <- function(n = 15, p = 40) {
   core_case(r$x, r$y, list(block_normal(1), block_ridge(2:p)))
 }
 
+# Correlated effects and several factors, small: compared with the twin.
+structure_cases <- function() {
+  r <- random_case()
+  s <- structure_factors(r)
+  fixed <- list(block_normal(1:2, 10), block_ridge(3:4))
+  scale <- matrix(c(2, 0.6, 0.6, 1), 2)
+  wide <- cbind(s$z, r$x[, 3])
+  case <- function(factors, group_blocks, ...) {
+    core_case(r$x, r$y, fixed, factors = factors, group_blocks = group_blocks, ...)
+  }
+  slopes <- list(codes = r$group, z = r$z, levels = 9)
+  list(
+    wishart = core_case(r$x, r$y, fixed, weight = r$weight, offset = r$offset, group = r$group,
+                        z = r$z, group_blocks = list(block_inverse_wishart(1:2, 3, scale))),
+    huang_wand = core_case(r$x, r$y, fixed, group = r$group, z = r$z,
+                           group_blocks = list(block_huang_wand(1:2, 2, c(1, 0.5)))),
+    some_correlated = core_case(r$x, r$y, fixed, group = r$group, z = wide,
+                                group_blocks = list(block_ridge(2),
+                                                    block_inverse_wishart(c(1, 3), 4, scale))),
+    crossed = case(s$crossed, list(block_ridge(1), block_half_t(2)), weight = r$weight,
+                   offset = r$offset),
+    nested = case(s$nested, list(block_ridge(1), block_ridge(2, 1, 1))),
+    crossed_slopes = case(list(slopes, s$crossed[[2]]),
+                          list(block_ridge(3, 1, 1), block_inverse_wishart(1:2, 3, scale)),
+                          weight = r$weight, offset = r$offset),
+    crossed_huang_wand = case(list(s$crossed[[2]], slopes),
+                              list(block_huang_wand(2:3, 3, c(1, 2)), block_normal(1, 0.7))),
+    three_factors = case(c(s$crossed, s$nested[2]),
+                         list(block_ridge(1), block_ridge(2), block_half_t(3, 3, 0.5))),
+    sparse_columns = case(list(s$columns, s$crossed[[1]]), list(block_ridge(1), block_ridge(2))),
+    only_factors = core_case(r$x[, 0], r$y, list(), factors = s$crossed,
+                             group_blocks = list(block_ridge(1), block_ridge(2)))
+  )
+}
+
+# Factors over the rows of a random_case(): crossed, nested, and 7 sparse columns.
+structure_factors <- function(r) {
+  n <- length(r$y)
+  with_seed(7, {
+    item <- sample(c(1:5, sample(5, n - 5, TRUE)))
+    nested <- as.integer(factor(paste(r$group, sample(2, n, TRUE))))
+    sparse <- matrix(rnorm(7 * n) * (runif(7 * n) < 0.2), n)
+  })
+  intercepts <- function(codes) list(codes = codes, z = NULL, levels = max(codes))
+  list(z = r$z, crossed = list(intercepts(r$group), intercepts(item)),
+       nested = list(intercepts(r$group), intercepts(nested)), columns = list(matrix = sparse))
+}
+
 case_twin <- function(case) {
   arguments <- case[intersect(names(case), names(formals(twin_model)))]
   do.call(twin_model, arguments)
 }
 
 case_problem <- function(case) {
-  n <- length(case$y)
   list(x = case$x, center = rep(0, ncol(case$x)), scale = rep(1, ncol(case$x)), y = case$y,
        weight = if (!is.null(case$weight)) as.double(case$weight), offset = case$offset,
-       group = if (!is.null(case$group)) as.integer(case$group),
-       n_groups = if (is.null(case$n_groups)) 0L else as.integer(case$n_groups), z = case$z)
+       group = if (!is.null(case[["group"]])) as.integer(case[["group"]]),
+       n_groups = if (is.null(case$n_groups)) 0L else as.integer(case$n_groups), z = case$z,
+       sparse = if (!is.null(case$factors)) case_sparse(case$factors))
+}
+
+# All columns of the factors, by column.
+case_sparse <- function(factors) {
+  dense <- do.call(cbind, lapply(factors, factor_design))
+  c(csc(dense)[c("i", "p", "x")],
+    list(n_columns = ncol(dense), levels = vapply(factors, factor_levels, 1L),
+         effects = vapply(factors, factor_effects, 1L)))
+}
+
+# A dense matrix compressed by column.
+csc <- function(dense) {
+  at <- which(dense != 0, arr.ind = TRUE)
+  count <- tabulate(at[, 2], ncol(dense))
+  list(i = as.integer(at[, 1] - 1), p = as.integer(c(0, cumsum(count))), x = dense[at],
+       nrow = nrow(dense))
 }
 
 case_model <- function(case, accelerate = TRUE) {
@@ -148,6 +227,7 @@ run_core <- function(case, accelerate = TRUE, ...) {
 
 # Mean and covariance of (b, u_1, ..., u_m) as one dense system, from the core's answer.
 core_dense <- function(result) {
+  if (!is.null(result$effects)) return(core_dense_sparse(result))
   regression <- -core_regression(result)
   p <- length(result$mean)
   root <- rbind(diag(1, p), regression)
@@ -174,6 +254,26 @@ core_own_covariance <- function(result) {
     own[j, j] <- solve(matrix(a[, , g], q))
   }
   own
+}
+
+# The same from the factor of the precision, whose rows are the sparse columns in their order of
+# elimination, then the dense ones: L = (leading columns; 0, inverse of `root`).
+core_dense_sparse <- function(result) {
+  f <- result$factor
+  ps <- length(result$effects)
+  p <- length(result$mean)
+  lower <- matrix(0, ps + p, ps + p)
+  for (j in seq_len(f$n_leading)) {
+    at <- seq.int(f$p[j] + 1, length.out = f$p[j + 1] - f$p[j])
+    lower[f$i[at] + 1, j] <- f$x[at]
+  }
+  rest <- seq_len(ps + p) > f$n_leading
+  if (any(rest)) lower[rest, rest] <- solve(matrix(f$root, sum(rest)))
+  permuted <- chol2inv(t(lower))
+  column <- c(f$order + 1 + p, seq_len(p))
+  covariance <- permuted
+  covariance[column, column] <- permuted
+  list(mean = c(result$mean, result$effects), covariance = covariance)
 }
 
 # ---- a grouped fit and its twin -----------------------------------------------------------

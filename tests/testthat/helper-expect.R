@@ -101,3 +101,14 @@ print_masked <- function(x) {
   lines <- gsub("[0-9]+ passes", "# passes", lines)
   cat(sub(" +$", "", gsub(" +", " ", lines)), sep = "\n")
 }
+
+# A warning of class bsvm_warning_<class>, among others of ours; the value.
+expect_warned <- function(code, class) {
+  seen <- character()
+  value <- withCallingHandlers(code, warning = function(w) {
+    seen <<- c(seen, class(w))
+    if (inherits(w, "bsvm_warning")) invokeRestart("muffleWarning")
+  })
+  expect(paste0("bsvm_warning_", class) %in% seen, sprintf("No warning of class %s.", class))
+  invisible(value)
+}

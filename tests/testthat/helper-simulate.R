@@ -41,6 +41,7 @@ log_inv_gamma <- function(t, shape, scale) {
 
 twin_prior_draws <- function(model, q, b) {
   terms <- Map(function(block, variance) {
+    if (block$prior %in% joint_priors) return(twin_joint_draws(block, variance, b))
     s2 <- twin_draw_variance(block, variance, nrow(b))
     sd <- sqrt(s2$value)
     rowSums(dnorm(b[, block$columns, drop = FALSE], 0, sd, log = TRUE)) + s2$log_ratio
@@ -67,6 +68,28 @@ twin_draw_variance <- function(block, q, draws) {
          log_inv_gamma(aux, 1 / 2, a[["scale"]]^-2))
 }
 
+log_inv_wishart <- function(sigma, df, scale) {
+  q <- ncol(scale)
+  wishart_log_density(q, df, twin_log_det(scale), sum(scale * chol2inv(chol(sigma))),
+                      twin_log_det(sigma))
+}
+
+# Draws of log p(u | Sigma) + log p(Sigma, a) - log q(Sigma, a) of correlated effects u in b.
+twin_joint_draws <- function(block, q, b) {
+  levels <- seq_len(nrow(block$columns))
+  apply(b, 1, function(draw) {
+    w <- q$wishart
+    sigma <- draw_inv_wishart(w$df, w$scale)
+    u <- matrix(draw[block$columns], length(levels))
+    a <- if (!is.null(q$aux)) q$aux$scale / rgamma(length(q$aux$scale), q$aux$shape)
+    prior <- joint_prior_of(block, 1 / a)
+    aux <- if (!is.null(a)) log_inv_gamma(a, 1 / 2, half_t_scales(block)^-2) -
+      log_inv_gamma(a, q$aux$shape, q$aux$scale) else 0
+    sum(log_normal(u, rep(0, ncol(u)), sigma)) + sum(aux) +
+      log_inv_wishart(sigma, prior$df, prior$scale) - log_inv_wishart(sigma, w$df, w$scale)
+  })
+}
+
 # ---- the exact evidence, two coefficients, fixed variances --------------------------------
 
 twin_log_evidence <- function(model, q, nodes = 401, width = 12) {
@@ -76,7 +99,7 @@ twin_log_evidence <- function(model, q, nodes = 401, width = 12) {
   b <- as.matrix(expand.grid(grid))
   f <- sweep(tcrossprod(b, model$design), 2, model$offset, `+`)
   hinge <- pmax(1 - sweep(f, 2, model$y, `*`), 0)
-  variance <- 1 / twin_precision(model, q$variances)
+  variance <- 1 / diag(twin_precision(model, q$variances))
   log_joint <- drop(-2 * hinge %*% model$weight) +
     colSums(dnorm(t(b), 0, sqrt(variance), log = TRUE))
   cell <- prod(vapply(grid, function(g) g[2] - g[1], 0))

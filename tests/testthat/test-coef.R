@@ -43,3 +43,16 @@ test_that("standardised fits report on the user's scale", {
   by_hand <- drop(cbind(1, d$x1, d$x2) %*% fixef(scaled))
   expect_close(fitted(scaled), by_hand, tolerances[["rounding"]])
 })
+
+test_that("with draws: means near those of the draws, standard deviations theirs", {
+  drawn <- drawn_reference()
+  effects <- matrix(drawn$effects, 24)
+  expect_named(coef(drawn$fit)[4:5], c("g[g01].(Intercept)", "g[g01].t"))
+  all <- rbind(drawn$coefficients, effects)
+  expect_lt(max(abs(coef(drawn$fit) - rowMeans(all)) / row_sds(all)), 0.5)
+  ours <- ranef(drawn$fit)
+  expect_close(t(as.matrix(attr(ours$g, "sd"))), row_sds(effects), 1e-10)
+  values <- tidy(drawn$fit, "ran_vals", conf.int = TRUE)
+  tails <- row_tails(effects)[c(seq(1, 23, 2), seq(2, 24, 2)), ]
+  expect_close(cbind(values$conf.low, values$conf.high), tails, 1e-10)
+})

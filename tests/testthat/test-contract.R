@@ -4,7 +4,9 @@
 prior_examples <- list(
   normal = c(variance = 2),
   ridge = c(shape = 0.5, scale = 0.3),
-  half_t = c(df = 3, scale = 1)
+  half_t = c(df = 3, scale = 1),
+  inverse_wishart = c(effects = 1, df = 3, scale_1_1 = 2),
+  huang_wand = c(effects = 1, df = 2, scale_1 = 1.5)
 )
 
 registry <- bsvm:::core_registry()
@@ -19,6 +21,7 @@ test_that("the registry lists what the package ships, each with an example here"
   expect_setequal(registry$priors, names(prior_examples))
   expect_true("hinge" %in% registry$likelihoods)
   expect_true("vb" %in% registry$engines)
+  expect_true("gibbs" %in% registry$samplers)
 })
 
 for (prior in intersect(registry$priors, names(prior_examples))) {
@@ -63,6 +66,24 @@ for (prior in intersect(registry$priors, names(prior_examples))) {
     b <- run_core(dummies)
     expect_close(core_dense(a)$mean, b$mean, tolerances[["twin"]], sqrt(diag(b$covariance)))
     expect_close(a$bound, b$bound, tolerances[["bound"]], scale = abs(b$bound))
+  })
+}
+
+# Rows that weigh nothing: what is drawn is the prior, of coefficients and variance together.
+for (prior in intersect(registry$priors, names(prior_examples))) {
+  test_that(sprintf("prior %s: drawn without data it is itself, moves or not", prior), {
+    r <- random_case()
+    case <- core_case(r$x[, 0], r$y, list(), weight = rep(1e-9, 60), group = r$group,
+                      group_blocks = list(example_block(prior, 1)))
+    block <- case$group_blocks[[1]]
+    variance <- with_seed(1, block_variance_draws(block, 4000))[, 1]
+    own <- log(cbind(abs(with_seed(2, rnorm(4000)) * sqrt(variance)), variance))
+    if (prior == "normal") own <- own[, 1, drop = FALSE]
+    for (mixing in c(TRUE, FALSE)) {
+      draws <- core_gibbs(case, draws = 40000, burnin = 500, mixing = mixing)
+      table <- log(cbind(abs(draws$b[, 1]), if (prior != "normal") draws$variances[[1]]))
+      expect_same_law(table, own)
+    }
   })
 }
 

@@ -1,3 +1,8 @@
+test_that("draws have no bound", {
+  fit <- gibbs_fit(y ~ x1, binary_data(), draws = 10)
+  expect_refusal(elbo(fit), "unsupported", c("engine_gibbs()", "engine_vb()"))
+})
+
 test_that("elbo is one number with every constant", {
   ref <- grouped_reference()
   expect_length(elbo(ref$fit), 1)

@@ -12,7 +12,7 @@ test_that("an engine is an object or its name", {
 
 test_that("an unknown engine or likelihood is refused, with what there is", {
   d <- binary_data()
-  expect_refusal(bsvm(y ~ x1, d, engine = "gibbs"), "argument", c("`engine`", "vb", "gibbs"))
+  expect_refusal(bsvm(y ~ x1, d, engine = "nuts"), "argument", c("`engine`", "vb", "gibbs", "nuts"))
   expect_refusal(bsvm(y ~ x1, d, engine = 3), "argument", c("engine_vb()", "3"))
   expect_refusal(engine_vb(accelerate = 1), "argument", "`accelerate`")
   expect_refusal(bsvm(y ~ x1, d, likelihood = "logit"), "argument", c("`likelihood`", "hinge"))

@@ -1,25 +1,49 @@
 d <- grouped_data()
 
-# Design and grouping of a formula, against lme4's parser.
-expect_like_lme4 <- function(formula, data = d) {
-  frame <- bsvm_frame(formula, data)
-  theirs <- lme4::glFormula(formula, data, family = binomial)
-  expect_equal(unname(frame$x), unname(theirs$X), ignore_attr = TRUE)
+d$h <- factor(rep(c("u", "v", "w"), 40))
+d$k <- rep(c(10, 9, 100, 2), each = 30)
+
+# Design, grouping factors and multipliers of a formula, against lme4's parser.
+expect_like_lme4 <- function(formula, data = d, ...) {
+  frame <- bsvm_frame(formula, data, ...)
+  ignore <- lme4::glmerControl(check.nobs.vs.nlev = "ignore", check.nobs.vs.nRE = "ignore",
+                               check.nlev.gtr.1 = "ignore")
+  theirs <- lme4::glFormula(formula, data, family = binomial, control = ignore, ...)
+  label <- deparse1(formula)
+  expect_equal(unname(frame$x), unname(theirs$X), ignore_attr = TRUE, label = label)
   expect_identical(frame$columns, colnames(theirs$X))
-  factor <- theirs$reTrms$flist[[1]]
-  expect_identical(frame$group$levels, levels(factor))
-  expect_identical(as.integer(frame$group$codes), as.integer(factor))
-  expect_setequal(frame$group$labels, unlist(theirs$reTrms$cnms))
-  z <- twin_design(matrix(0, nrow(frame$x), 0), frame$group$codes, frame$group$z)
-  order <- lme4_column_order(theirs$reTrms, frame$group$labels)
-  expect_equal(z, unname(t(as.matrix(theirs$reTrms$Zt)))[, order], ignore_attr = TRUE)
+  expect_same_factors(frame$groups, theirs$reTrms$flist, label)
+  expect_same_multipliers(frame$groups, theirs$reTrms, label)
 }
 
-# lme4's columns are term by term, ours level by level.
-lme4_column_order <- function(re, labels) {
-  m <- nlevels(re$flist[[1]])
-  where <- match(labels, unlist(re$cnms))
-  as.vector(t(outer(seq_len(m), (where - 1) * m, `+`)))
+# lme4 of before 2025 writes k:(h:g) where reformulas has k:h:g.
+plain <- function(names) gsub("[()]", "", names)
+
+expect_same_factors <- function(groups, flist, label) {
+  expect_setequal(names(groups), plain(names(flist)))
+  for (name in names(flist)) {
+    ours <- groups[[plain(name)]]
+    expect_identical(plain(ours$levels), plain(levels(flist[[name]])), label = label)
+    expect_identical(ours$codes, as.integer(flist[[name]]), label = label)
+  }
+}
+
+# Both level by level within a term; the order of terms differs, so columns are matched by name.
+expect_same_multipliers <- function(groups, re, label) {
+  s <- bsvm:::sparse_effects(groups)
+  ours <- Matrix::sparseMatrix(i = s$i, p = s$p, x = s$x, dims = c(ncol(re$Zt), s$n_columns),
+                               index1 = FALSE)
+  names <- unlist(lapply(unname(groups), function(g) {
+    outer(g$labels, g$levels, paste, g$name)
+  }))
+  expect_identical(anyDuplicated(names), 0L)
+  factors <- re$flist[attr(re$flist, "assign")]
+  their_names <- unlist(Map(function(labels, factor, name) {
+    outer(labels, plain(levels(factor)), paste, plain(name))
+  }, unname(re$cnms), factors, names(factors)))
+  theirs <- as.matrix(Matrix::t(re$Zt))
+  expect_setequal(names, their_names)
+  expect_equal(unname(as.matrix(ours)), unname(theirs[, match(names, their_names)]), label = label)
 }
 
 test_that("bars are parsed as lme4 does", {
@@ -35,18 +59,37 @@ test_that("bars are parsed as lme4 does", {
     y ~ x1 + (1 | g) + (0 + t | g),
     y ~ poly(x2, 2) + log1p(x3) + (1 | g),
     y ~ x1 + I(x2^2) + (x1:t - 1 | g),
-    y ~ x1 + (1 | f:g)
-  )) expect_like_lme4(formula)
+    y ~ x1 + (1 | f:g),
+    y ~ x1 + (t | g),
+    y ~ x1 + (1 + t + x2 | g),
+    y ~ x1 + (poly(t, 2) | g),
+    y ~ f + (f | g),
+    y ~ f + (0 + f | g),
+    y ~ x1 + (t | g) + (0 + x2 | g),
+    y ~ x1 + (1 | g) + (1 | h),
+    y ~ x1 + (t | h) + (x2 || g),
+    y ~ x1 + (1 | g) + (0 + t | g) + (1 | h) + (0 + x2 | h),
+    y ~ x1 + (1 | h / f),
+    y ~ x1 + (t | h / f),
+    y ~ x1 + (1 | h / f / k),
+    y ~ x1 + (1 | g) + (1 | f) + (1 | g:f),
+    y ~ x1 + (1 | k) + (1 | f:h),
+    y ~ x1 + offset(x3) + (t | k) + ((1 | h)),
+    y ~ (1 | h) + x1 + (1 | h:k) + f
+  )) suppressWarnings(expect_like_lme4(formula), classes = "bsvm_warning_group")
+})
+
+test_that("characters and numbers are grouping factors as in lme4", {
+  skip_if_not_installed("lme4")
+  named <- transform(d, g = as.character(g), f = as.character(f))
+  expect_like_lme4(y ~ x1 + (t | g) + (1 | k:f), named)
 })
 
 test_that("the same, where rows are missing or chosen", {
   skip_if_not_installed("lme4")
   d$x1[3] <- NA
   d$g[5] <- NA
-  frame <- bsvm_frame(y ~ x1 + (1 | g), d, na.action = na.omit, subset = x3 < 2)
-  theirs <- lme4::glFormula(y ~ x1 + (1 | g), d, family = binomial, subset = x3 < 2)
-  expect_equal(unname(frame$x), unname(theirs$X), ignore_attr = TRUE)
-  expect_identical(as.integer(frame$group$codes), as.integer(theirs$reTrms$flist[[1]]))
+  expect_like_lme4(y ~ x1 + (t | g) + (1 | h), subset(d, x3 < 2), na.action = na.omit)
 })
 
 test_that("`.` is every other column, without the grouping factor", {
@@ -58,6 +101,8 @@ test_that("`.` is every other column, without the grouping factor", {
   expect_named(fixef(with_bars), c("(Intercept)", "x1", "x2", "fb", "fc"))
   expect_identical(names(fixef(bsvm(y ~ . - x2, data[-5], engine = "vb"))),
                    c("(Intercept)", "x1", "fb", "fc"))
+  expect_identical(bsvm_frame(y ~ . + (1 | g) + (1 | f), data)$columns,
+                   c("(Intercept)", "x1", "x2"))
   expect_refusal(bsvm(y ~ x1 + (. | g), data), "formula", "`.`")
   expect_refusal(bsvm(y ~ .), "formula", "`data`")
 })
@@ -73,12 +118,12 @@ test_that("variables may come from where the formula was made", {
                tolerances[["rounding"]])
 })
 
-test_that("what can't be fitted yet is refused with what can", {
-  expect_refusal(bsvm(y ~ x1 + (t | g), d), "unsupported", "(t || g)")
-  expect_refusal(bsvm(y ~ x1 + (1 + t | g), d), "unsupported", c("correlated", "||"))
-  expect_refusal(bsvm(y ~ x1 + (1 | g) + (1 | f), d), "unsupported",
-                 c("one grouping factor", "`g`", "`f`"))
-  expect_refusal(bsvm(y ~ x1 + (1 | g / f), d), "unsupported", "one grouping factor")
+test_that("`||` makes each column an effect of its own, dummies of a factor too", {
+  blocks <- function(formula) bsvm_frame(formula, d)$groups$g$blocks
+  expect_equal(blocks(y ~ (f || g)), list(1, 2, 3))
+  expect_equal(blocks(y ~ (t + x2 || g)), list(1, 2, 3))
+  expect_equal(blocks(y ~ (f | g)), list(1:3))
+  expect_equal(blocks(y ~ (t | g) + (0 + x2 | g) + (0 + x1 + x3 || g)), list(1:2, 3, 4, 5))
 })
 
 test_that("malformed formulas are refused", {
@@ -88,6 +133,7 @@ test_that("malformed formulas are refused", {
   expect_refusal(bsvm(y ~ x1 - (1 | g), d), "formula", "added")
   expect_refusal(bsvm(y ~ x1 + (1 | g) + (1 | g), d), "formula", "twice")
   expect_refusal(bsvm(y ~ x1 + (0 | g), d), "formula", "no effect")
+  expect_refusal(bsvm(y ~ x1 + (1 + s(t) | g), d), "formula", "s(t)")
   expect_refusal(bsvm_frame("y ~ x1", d), "predictors", "must be a formula")
   expect_refusal(bsvm(d, formula = "y ~ x1"), "formula", "must be a formula")
 })

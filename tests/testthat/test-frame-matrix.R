@@ -58,9 +58,6 @@ test_that("what is no numeric matrix with a response is refused", {
   expect_refusal(bsvm(x, d$y, offset = rep("1", 60)), "offset", "must be numbers")
   expect_refusal(bsvm(replace(x, 7, NA), d$y), "missing", c("`x1` has 1 NA", "na.action"))
   expect_refusal(bsvm(cbind("(Intercept)" = 2, x), d$y), "predictors", "all ones")
-  skip_if_not_installed("lme4")
-  sparse <- lme4::glFormula(y ~ x1 + (1 | f), d, family = binomial)$reTrms$Zt
-  expect_refusal(bsvm(sparse, d$y), "unsupported", c("dgCMatrix", "as.matrix(x)"))
 })
 
 test_that("na.action works on a matrix too", {

@@ -9,7 +9,7 @@ run_golden <- function(call) {
 }
 
 inferred_means <- function(fit) {
-  blocks <- Filter(function(block) block$prior$name != "normal",
+  blocks <- Filter(function(block) block$prior$name %in% c("ridge", "half_t"),
                    c(fit$blocks, fit$group_blocks))
   vapply(blocks, function(block) block$hyper[["inverse_mean"]], 0)
 }

@@ -26,39 +26,12 @@ child_script <- function(folder) {
   )
 }
 
-wait_for_file <- function(path, seconds) {
-  end <- Sys.time() + seconds
-  while (!file.exists(path) && Sys.time() < end) Sys.sleep(0.02)
-  file.exists(path)
-}
-
-# What the child saved, with the seconds it took to stop; NULL and its words if it saved nothing.
-interrupt_child <- function() {
-  folder <- new_folder("interrupt")
-  on.exit(unlink(folder, recursive = TRUE))
-  script <- file.path(folder, "child.R")
-  writeLines(child_script(folder), script)
-  system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), wait = FALSE,
-          stdout = file.path(folder, "out"), stderr = file.path(folder, "err"))
-  if (!wait_for_file(file.path(folder, "pid"), 60)) return(NULL)
-  pid <- as.integer(readLines(file.path(folder, "pid")))
-  on.exit(tools::pskill(pid, tools::SIGKILL), add = TRUE, after = FALSE)
-  Sys.sleep(1.5)
-  if (file.exists(file.path(folder, "result"))) return("ended too early")
-  sent <- as.numeric(Sys.time())
-  tools::pskill(pid, tools::SIGINT)
-  if (!wait_for_file(file.path(folder, "result"), 20)) return(readLines(file.path(folder, "err")))
-  result <- readRDS(file.path(folder, "result"))
-  result$seconds <- result$ended - sent
-  result
-}
-
 test_that("Ctrl-C ends a long fit within half a second, as a valid fit that says so", {
   skip_on_os("windows")
   skip_on_cran()
   # A busy machine may hold up any one try.
   for (try in 1:3) {
-    result <- interrupt_child()
+    result <- interrupt_child(child_script)
     if (!is.list(result)) {
       fail(paste(c("The child did not save a fit.", result), collapse = "\n"))
       return()

@@ -160,3 +160,88 @@ test_that("acceleration changes the road, not the end", {
   expect_same_posterior(plain, plain_fit(d), tolerances[["twin"]])
   expect_lt(plain_fit(d)$passes, plain$passes)
 })
+
+# ---- several factors ----------------------------------------------------------------------
+
+g$h <- factor(with_seed(9, sample(c("p", "q", "r", "s"), nrow(g), TRUE)))
+crossed <- y ~ x1 + t + (t | g) + (1 | h)
+
+same_every_effect <- function(fit, other, tolerance = tolerances[["invariance"]]) {
+  expect_same_posterior(fit, other, tolerance)
+  for (factor in names(ranef(other))) {
+    sd <- as.matrix(attr(ranef(other)[[factor]], "sd"))
+    expect_close(as.matrix(ranef(fit)[[factor]]), as.matrix(ranef(other)[[factor]]), tolerance,
+                 scale = sd)
+    expect_close(as.matrix(attr(ranef(fit)[[factor]], "sd")), sd, tolerance, scale = sd)
+  }
+}
+
+test_that("crossed factors: order of rows and of terms, weight 2 and weight 0", {
+  fit <- group_fit(g, crossed)
+  order <- with_seed(1, sample(nrow(g)))
+  same_every_effect(group_fit(g[order, ], crossed), fit)
+  same_every_effect(group_fit(g, y ~ x1 + t + (1 | h) + (t | g)), fit)
+  weighted <- function(w) {
+    bsvm(crossed, cbind(g, w = w), weights = w, engine = "vb", control = tight())
+  }
+  twice <- c(seq_len(nrow(g)), 1:20)
+  w <- rep(c(2, 1), c(20, nrow(g) - 20))
+  same_every_effect(weighted(w), group_fit(g[twice, ], crossed))
+  gone <- g$h == "q" | g$g == "g05"
+  same_every_effect(weighted(as.numeric(!gone)), group_fit(droplevels(g[!gone, ]), crossed))
+})
+
+test_that("crossed factors: names, coding and order of the levels do not matter", {
+  fit <- group_fit(g, crossed)
+  coded <- transform(g, g = as.integer(g), h = as.character(h))
+  same_every_effect(group_fit(coded, crossed), fit)
+  reversed <- transform(g, h = factor(h, levels = rev(levels(h))))
+  other <- group_fit(reversed, crossed)
+  expect_close(ranef(other)$h[levels(g$h), ], ranef(fit)$h[levels(g$h), ], 1e-8)
+  expect_close(fitted(other), fitted(fit), 1e-8)
+})
+
+test_that("nested factors are the crossed ones they stand for", {
+  fit <- group_fit(g, y ~ x1 + t + (1 | h / g))
+  same_every_effect(group_fit(g, y ~ x1 + t + (1 | h) + (1 | g:h)), fit, 1e-7)
+  expect_close(fitted(group_fit(transform(g, hg = interaction(h, g)),
+                                y ~ x1 + t + (1 | h) + (1 | hg))), fitted(fit), 1e-7)
+})
+
+test_that("correlated effects do not depend on the slope's units or the base level", {
+  fit <- group_fit(g, y ~ x1 + t + (t | g))
+  units <- group_fit(transform(g, t = t * 60), y ~ x1 + t + (t | g))
+  expect_close(elbo(units), elbo(fit) - log(60), 1e-6)
+  expect_close(fitted(units), fitted(fit), 1e-5)
+})
+
+# ---- draws --------------------------------------------------------------------------------
+
+draws_of <- function(data, formula, ...) {
+  with_seed(2, suppressWarnings(
+    bsvm(formula, data, engine = engine_gibbs(40, 20, chains = 2), ...,
+         control = bsvm_control(verbose = FALSE))
+  ))
+}
+
+test_that("columns rescaled by powers of two change no bit of the draws", {
+  fit <- draws_of(d, y ~ x1 + x2 + f)
+  scaled <- draws_of(transform(d, x1 = x1 * 2^40, x2 = x2 / 2^30), y ~ x1 + x2 + f)
+  expect_true(identical(scaled$posterior, fit$posterior))
+})
+
+test_that("a term that a formula writes in two ways has the same draws", {
+  expect_true(identical(draws_of(g, y ~ x1 + (t || g))$posterior,
+                        draws_of(g, y ~ x1 + (1 | g) + (0 + t | g))$posterior))
+  expect_true(identical(draws_of(g, y ~ x1 + (1 | g / h))$posterior,
+                        draws_of(g, y ~ x1 + (1 | g) + (1 | g:h))$posterior))
+})
+
+test_that("swapping the classes leaves the law of the draws, with other signs", {
+  swapped <- transform(d, y = factor(y, levels = rev(levels(y))))
+  long <- function(data) {
+    fit <- with_seed(3, bsvm(y ~ x1 + x2, data, engine = engine_gibbs(4000, 200, chains = 2)))
+    stack_chains(fit$posterior$coefficients)
+  }
+  expect_same_law(-long(swapped), long(d))
+})

@@ -1,18 +1,19 @@
-# The two verbs all methods use, against a dense posterior.
+# The verbs all methods use, against a dense posterior, or draws worked out by hand.
 
 test_that("linear functions of coefficients and group effects", {
   ref <- grouped_reference()
   codes <- as.integer(ref$data$g)
   codes[c(3, 50)] <- NA
-  ours <- bsvm:::posterior_linear(ref$fit, ref$x, codes, ref$z)
+  rows <- function(x, codes, z) list(x = x, groups = list(g = list(codes = codes, z = z)))
+  ours <- bsvm:::posterior_linear(ref$fit, rows(ref$x, codes, ref$z))
   dense <- dense_links(ref$x, codes, ref$z, ref$twin)
   expect_close(ours$mean, dense$mean, 1e-8)
   expect_close(ours$sd, dense$sd, 1e-8)
-  expect_null(bsvm:::posterior_linear(ref$fit, ref$x, sd = FALSE)$sd)
-  new <- bsvm:::posterior_linear(ref$fit, ref$x[1:2, ], c(0L, 0L), ref$z[1:2, ],
-                                 new_variance = c(4, 9))
+  expect_null(bsvm:::posterior_linear(ref$fit, list(x = ref$x), sd = FALSE)$sd)
+  new <- bsvm:::posterior_linear(ref$fit, rows(ref$x[1:2, ], c(0L, 0L), ref$z[1:2, ]))
   population <- dense_links(ref$x[1:2, ], c(NA, NA), ref$z[1:2, ], ref$twin)
-  expect_close(new$sd^2, population$sd^2 + drop(ref$z[1:2, ]^2 %*% c(4, 9)), 1e-8)
+  variances <- diag(VarCorr(ref$fit)$g)
+  expect_close(new$sd^2, population$sd^2 + drop(ref$z[1:2, ]^2 %*% variances), 1e-8)
 })
 
 test_that("linear functions of a rotated block, in rows the fit has not seen", {
@@ -45,4 +46,40 @@ test_that("two wide blocks, each rotated, and standardised columns", {
   scale <- apply(x, 2, sd)
   expect_close(sqrt(diag(vcov(fit)))[-1], sqrt(diag(twin$covariance))[-1] / scale, 1e-8)
   expect_close(confint(fit)[, 2], fixef(fit) + qnorm(0.975) * sqrt(diag(vcov(fit))), 1e-8)
+})
+
+test_that("rows without an intercept are contrasts: nothing is centred", {
+  d <- binary_data()
+  fit <- bsvm(y ~ x1 + x2, d, engine = "vb")
+  rows <- rbind(c(0, 1, 0), c(0, 2, -1), c(1, 0, 0))
+  ours <- bsvm:::posterior_linear(fit, list(x = rows))
+  expect_close(ours$mean, rows %*% fixef(fit), tolerances[["rounding"]])
+  expect_close(ours$sd, sqrt(diag(rows %*% vcov(fit) %*% t(rows))), 1e-10)
+})
+
+test_that("moments of draws are those of the draws by hand", {
+  ref <- drawn_reference()
+  links <- hand_links(ref)
+  ours <- bsvm:::posterior_linear(ref$fit, bsvm:::new_design(ref$fit, ref$data))
+  expect_close(ours$sd, row_sds(links), 1e-10)
+  error <- abs(ours$mean - rowMeans(links)) / (row_sds(links) / sqrt(300))
+  expect_lt(max(error), 20) # the mean is Rao-Blackwellised: not that of the draws, but near
+  limits <- predict(ref$fit, ref$data, interval = TRUE, level = 0.8)
+  expect_close(as.matrix(limits[c("lower", "upper")]), row_tails(links, 0.8), 1e-10)
+  expect_close(limits$fit, ours$mean, tolerances[["rounding"]])
+  expect_close(vcov(ref$fit), cov(t(ref$coefficients)), 1e-10)
+  expect_close(confint(ref$fit, level = 0.9), row_tails(ref$coefficients, 0.9), 1e-10)
+  expect_equal(colnames(confint(ref$fit, "x1")), c("2.5 %", "97.5 %"))
+})
+
+test_that("the variance of a new level is the mean of those of the draws", {
+  ref <- drawn_reference()
+  new <- transform(ref$data[1:4, ], g = "new")
+  ours <- predict(ref$fit, new, interval = TRUE, allow_new_levels = TRUE)
+  population <- ref$x[1:4, ] %*% ref$coefficients
+  sigma <- apply(ref$covariance, 1:2, mean)
+  z <- ref$z[1:4, ]
+  expect_close(ours$sd, sqrt(row_sds(population)^2 + rowSums((z %*% sigma) * z)), 1e-10)
+  some <- predict(ref$fit, new, interval = TRUE, allow_new_levels = TRUE, re_formula = ~ (0 + t | g))
+  expect_close(some$sd, sqrt(row_sds(population)^2 + z[, 2]^2 * sigma[2, 2]), 1e-10)
 })

@@ -29,7 +29,23 @@ test_that("re_formula leaves the group effects out", {
   expect_close(predict(fit, d[setdiff(names(d), "g")], type = "link", re_formula = NA), none$mean,
                1e-8)
   expect_close(predict(fit, type = "link", re_formula = NA), none$mean, 1e-8)
-  expect_refusal(predict(fit, d, re_formula = ~ (1 | g)), "argument", "`re_formula`")
+  expect_close(predict(fit, d, interval = TRUE, re_formula = ~ (1 + t || g))$sd, links$sd, 1e-8)
+  for (one in 1:2) {
+    z <- ref$z
+    z[, -one] <- 0
+    some <- dense_links(ref$x, as.integer(d$g), z, ref$twin)
+    chosen <- list(~ (1 | g), ~ (0 + t | g))[[one]]
+    p <- predict(fit, d, interval = TRUE, re_formula = chosen)
+    expect_close(p$fit, some$mean, 1e-8)
+    expect_close(p$sd, some$sd, 1e-8)
+    expect_close(predict(fit, interval = TRUE, re_formula = chosen)$sd, some$sd, 1e-8)
+  }
+  expect_refusal(predict(fit, d, re_formula = ~ (1 | x1)), "argument",
+                 c("`re_formula`", "g: (Intercept)"))
+  expect_refusal(predict(fit, d, re_formula = ~ (0 + x1 | g)), "argument", "`re_formula`")
+  for (bad in list(TRUE, 3, "g", ~ x1, ~ (1 | g) + x1)) {
+    expect_refusal(predict(fit, d, re_formula = bad), "argument", "`re_formula`")
+  }
 })
 
 test_that("a new level is refused, or has mean zero and the variance of a new effect", {

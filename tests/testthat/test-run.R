@@ -2,6 +2,8 @@ test_that("the core's errors come back in the user's words", {
   invalid <- structure(class = c("bsvm_core_invalid", "error", "condition"),
                        list(message = "It must be positive.", call = NULL, argument = "weight"))
   expect_refusal(bsvm:::resignal_invalid(invalid), "weights", c("`weights`", "positive"))
+  invalid$argument <- "checkpoint"
+  expect_refusal(bsvm:::resignal_invalid(invalid), "checkpoint", "positive")
   invalid$argument <- "something else"
   expect_refusal(bsvm:::resignal_invalid(invalid), "argument", "positive")
   broken <- structure(class = c("bsvm_core_numerical", "error", "condition"),
@@ -20,13 +22,32 @@ test_that("an interrupt before there is anything to keep stays an interrupt, of 
 test_that("a result holds what the documentation lists", {
   spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g), grouped_data()), engine = "vb")
   result <- bsvm_run(spec)
-  expect_true(all(c("mean", "covariance", "group_mean", "group_precision", "group_regression",
-                    "hyper", "group_hyper", "bound", "trace", "passes", "gradient",
-                    "termination") %in% names(result)))
+  expect_setequal(names(result), c("posterior", "hyper", "group_hyper", "bound", "trace", "passes",
+                                   "gradient", "termination"))
+  expect_s3_class(result$posterior, "bsvm_moments")
+  expect_named(result$posterior, c("mean", "covariance", "group_mean", "group_precision",
+                                   "group_regression"))
   expect_equal(colnames(result$trace), c("bound", "gradient", "damping", "step"))
   expect_equal(nrow(result$trace), result$passes)
   expect_equal(result$termination, "converged")
-  expect_equal(dim(result$group_mean), c(1, 12))
+  expect_equal(dim(result$posterior$group_mean), c(1, 12))
+})
+
+test_that("a result with draws holds what the documentation lists", {
+  spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g), grouped_data()),
+                    engine = engine_gibbs(20, 10, chains = 3))
+  result <- unchecked(bsvm_run(spec, bsvm_control(verbose = FALSE)))
+  expect_setequal(names(result), c("posterior", "hyper", "group_hyper", "termination", "sampling"))
+  expect_s3_class(result$posterior, "bsvm_draws")
+  expect_equal(dim(result$posterior$coefficients), c(2, 20, 3))
+  expect_equal(dim(result$posterior$effects), c(12, 20, 3))
+  expect_equal(lapply(result$posterior$variances, dim), list(c(0, 20, 3), c(0, 20, 3), c(1, 20, 3)))
+  draws <- result$posterior$variances[[3]]
+  expect_close(result$group_hyper[[1]], c(mean(draws), mean(1 / draws)), tolerances[["rounding"]])
+  expect_equal(result$hyper[[1]][["inverse_mean"]], 1e-8)
+  expect_equal(result$termination, "completed")
+  expect_equal(result$sampling[c("draws", "burnin", "thin", "chains", "mixing", "resumed")],
+               list(draws = 20, burnin = 10, thin = 1, chains = 3, mixing = TRUE, resumed = FALSE))
 })
 
 test_that("a start is taken on the user's scale", {

@@ -42,3 +42,27 @@ test_that("a run is repeated to the bit", {
   fit <- function() bsvm(y ~ x1 + (1 | g), d, engine = "vb")
   expect_identical(fit(), fit())
 })
+
+test_that("crossed factors: the same bits for any number of threads", {
+  d <- grouped_data(12000, 700)
+  d$h <- factor(rep(1:40, 300))
+  expect_same_bits(function(threads) {
+    bsvm(y ~ x1 + t + (t | g) + (1 | h), d, engine = "vb", weights = rep(1:3, 4000),
+         control = bsvm_control(threads = threads))
+  })
+})
+
+test_that("draws have the same bits for any number of threads, fewer or more than chains", {
+  d <- grouped_data(9000, 300)
+  d$h <- factor(rep(1:30, 300))
+  for (formula in list(y ~ x1 + x2 + f, y ~ x1 + (t | g), y ~ x1 + (1 | g) + (1 | h))) {
+    expect_same_bits(function(threads) {
+      fit <- with_seed(1, suppressWarnings(
+        bsvm(formula, d, engine = engine_gibbs(draws = 6, burnin = 4, chains = 3),
+             control = bsvm_control(threads = threads, verbose = FALSE))
+      ))
+      fit$sampling$seconds <- NULL
+      fit
+    })
+  }
+})

@@ -32,3 +32,51 @@ test_that("no groups, no VarCorr; one level, an infinite mean that is explained"
   expect_true(is.infinite(as.data.frame(VarCorr(one))$vcov))
   expect_output(print(VarCorr(one)), "Too few levels")
 })
+
+test_that("correlated effects: Lambda / (df - q - 1), and the marginals of an inverse Wishart", {
+  fit <- bsvm(y ~ x1 + (t | g), ref$data, engine = "vb", control = tight(),
+              prior = list(g = prior_inv_wishart(5, diag(c(2, 3)))))
+  v <- VarCorr(fit)
+  x <- ref$x[, 1:2]
+  block <- list(prior = "inverse_wishart", columns = 1:2,
+                parameters = c(effects = 2, df = 5, scale_1_1 = 2, scale_2_1 = 0, scale_2_2 = 3))
+  q <- twin_fit(twin_model(x, ifelse(ref$data$y == "yes", 1, -1), list(block_normal(1:2)),
+                           group = as.integer(ref$data$g), z = ref$z,
+                           group_blocks = list(block)))$variances[[2]]$wishart
+  expect_equal(q$df, 17)
+  expect_close(v$g, q$scale / 14, 1e-7)
+  expect_close(attr(v$g, "correlation"), cov2cor(q$scale), 1e-7)
+  roots <- vapply(1:2, function(k) {
+    integrate(function(l) exp(log_inv_gamma(exp(l), 8, q$scale[k, k] / 2) + 1.5 * l), -15, 15,
+              rel.tol = 1e-10)$value
+  }, 0)
+  expect_close(attr(v$g, "stddev"), roots, 1e-6)
+  frame <- as.data.frame(v)
+  expect_equal(frame$var1, c("(Intercept)", "t", "(Intercept)"))
+  expect_equal(frame$var2, c(NA, NA, "t"))
+  expect_close(frame$vcov[3], q$scale[1, 2] / 14, 1e-7)
+  expect_close(frame$sdcor[3], cov2cor(q$scale)[1, 2], 1e-7)
+  expect_output(print(v), "Corr")
+})
+
+test_that("with draws these are means over the draws", {
+  drawn <- drawn_reference()
+  v <- VarCorr(drawn$fit)
+  sigma <- drawn$covariance
+  expect_close(v$g, apply(sigma, 1:2, mean), tolerances[["rounding"]])
+  expect_close(attr(v$g, "stddev"), c(mean(sqrt(sigma[1, 1, ])), mean(sqrt(sigma[2, 2, ]))),
+               tolerances[["rounding"]])
+  r <- sigma[1, 2, ] / sqrt(sigma[1, 1, ] * sigma[2, 2, ])
+  expect_close(attr(v$g, "correlation")[1, 2], mean(r), tolerances[["rounding"]])
+  rows <- tidy(drawn$fit, "ran_pars", conf.int = TRUE, conf.level = 0.9)
+  expect_equal(rows$term, c("sd__(Intercept)", "sd__t", "cor__(Intercept).t"))
+  roots <- rbind(sqrt(sigma[1, 1, ]), sqrt(sigma[2, 2, ]), r)
+  expect_close(rows$std.error, row_sds(roots), tolerances[["rounding"]])
+  expect_close(cbind(rows$conf.low, rows$conf.high), row_tails(roots, 0.9), tolerances[["rounding"]])
+})
+
+test_that("fixed variances are reported as they are with draws, too", {
+  fit <- gibbs_fit(y ~ x1 + (1 | g), ref$data, prior = list(g = prior_ridge(variance = 0.49)))
+  expect_equal(as.data.frame(VarCorr(fit))[c("vcov", "sdcor")],
+               data.frame(vcov = 0.49, sdcor = 0.7))
+})

@@ -1,0 +1,149 @@
+// What a Gibbs sweep over n rows cannot avoid: the n latent scales, drawn as the core draws
+// them, and one pass of the algebra that eliminates the groups' intercepts, in plain loops.
+// Usage: sweep-limit <rows> <p> <repeats>; <rows> has lines "y f group c_1 .. c_p", sorted by
+// group, with group 0 everywhere when there are none. Prints one "name,value" a line, seconds.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "likelihood/likelihood.hpp"
+#include "params.hpp"
+#include "random/draws.hpp"
+#include "registry.hpp"
+
+using bsvm::Arr;
+
+struct Rows {
+  int n = 0, p = 0;
+  Arr y, f;
+  std::vector<double> c;   // (p, n), a row contiguous
+  std::vector<int> start;  // of every group, and n
+};
+
+Rows read(const char* path, int p) {
+  std::ifstream file(path);
+  std::vector<double> y, f;
+  Rows rows;
+  rows.p = p;
+  int last = -1;
+  for (double a, b, g, x; file >> a >> b >> g;) {
+    if (g != last) rows.start.push_back(static_cast<int>(y.size()));
+    last = static_cast<int>(g);
+    y.push_back(a);
+    f.push_back(b);
+    for (int j = 0; j < p && file >> x; ++j) rows.c.push_back(x);
+  }
+  rows.n = static_cast<int>(y.size());
+  if (rows.n == 0) throw std::runtime_error("No rows.");
+  rows.start.push_back(rows.n);
+  rows.y = Eigen::Map<Arr>(y.data(), rows.n);
+  rows.f = Eigen::Map<Arr>(f.data(), rows.n);
+  return rows;
+}
+
+template <class Work>
+double median_seconds(int repeats, Work work) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds;
+  for (int r = 0; r < repeats; ++r) {
+    const auto start = Clock::now();
+    work(r);
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + repeats / 2, seconds.end());
+  return seconds[repeats / 2];
+}
+
+// One set of normal equations with every group's intercept eliminated.
+struct Reduced {
+  std::vector<double> precision, linear;  // (p, p) lower, (p)
+  std::vector<double> own, coupling;      // (m), (p, m)
+};
+
+void add_row(const double* c, int p, double weight, double slope, double* coupling,
+             Reduced& out) {
+  for (int j = 0; j < p; ++j) {
+    const double weighted = weight * c[j];
+    coupling[j] += weighted;
+    out.linear[j] += slope * c[j];
+    for (int k = j; k < p; ++k) out.precision[j * p + k] += weighted * c[k];
+  }
+}
+
+void subtract_group(const double* coupling, int p, double own, double linear, Reduced& out) {
+  for (int j = 0; j < p; ++j) {
+    const double scaled = coupling[j] / own;
+    out.linear[j] -= scaled * linear;
+    for (int k = j; k < p; ++k) out.precision[j * p + k] -= scaled * coupling[k];
+  }
+}
+
+void eliminate(const Rows& rows, const bsvm::RowTerms& terms, Reduced& out) {
+  const int p = rows.p, m = static_cast<int>(rows.start.size()) - 1;
+  out.precision.assign(p * p, 0.0);
+  out.linear.assign(p, 0.0);
+  out.own.assign(m, 1.0);
+  out.coupling.assign(static_cast<std::size_t>(p) * m, 0.0);
+  for (int g = 0; g < m; ++g) {
+    double linear = 0, *coupling = &out.coupling[static_cast<std::size_t>(g) * p];
+    for (int i = rows.start[g]; i < rows.start[g + 1]; ++i) {
+      out.own[g] += terms.weight[i];
+      linear += terms.slope[i];
+      add_row(&rows.c[static_cast<std::size_t>(i) * p], p, terms.weight[i], terms.slope[i],
+              coupling, out);
+    }
+    subtract_group(coupling, p, out.own[g], linear, out);
+  }
+}
+
+// f = C b + the group's effect given b, from a made-up b: arithmetic alone.
+void predict(const Rows& rows, const Reduced& sums, Arr& f) {
+  const int p = rows.p, m = static_cast<int>(rows.start.size()) - 1;
+  for (int g = 0; g < m; ++g) {
+    double effect = 0;
+    for (int j = 0; j < p; ++j) effect -= sums.coupling[g * p + j] * sums.linear[j];
+    effect /= sums.own[g];
+    for (int i = rows.start[g]; i < rows.start[g + 1]; ++i) {
+      const double* c = &rows.c[static_cast<std::size_t>(i) * p];
+      f[i] = effect;
+      for (int j = 0; j < p; ++j) f[i] += c[j] * sums.linear[j];
+    }
+  }
+}
+
+void report(const Rows& rows, int repeats) {
+  const auto hinge = bsvm::Registry<bsvm::Likelihood>::make("hinge", bsvm::Params());
+  const Arr weight = Arr::Ones(rows.n);
+  bsvm::RowDraws random;
+  bsvm::RowTerms terms;
+  std::vector<int> index(rows.n);
+  random.resize(rows.n);
+  terms.resize(rows.n);
+  std::iota(index.begin(), index.end(), 0);
+  const double draws = median_seconds(repeats, [&](int sweep) {
+    const bsvm::DrawKey key{1, 0, static_cast<std::uint64_t>(sweep)};
+    bsvm::row_draws(key, index.data(), rows.n, random.normal.data(), random.uniform.data());
+    hinge->draw(rows.y, rows.f, weight, random, terms);
+  });
+  Reduced sums;
+  Arr f(rows.n);
+  const double algebra = median_seconds(repeats, [&](int) {
+    eliminate(rows, terms, sums);
+    predict(rows, sums, f);
+  });
+  std::printf("draws,%.9g\nalgebra,%.9g\ncheck,%.9g\n", draws, algebra, f.sum());
+}
+
+int main(int count, char** argument) try {
+  if (count != 4) throw std::runtime_error("Usage: sweep-limit <rows> <p> <repeats>");
+  report(read(argument[1], std::atoi(argument[2])), std::atoi(argument[3]));
+} catch (const std::exception& problem) {
+  std::fprintf(stderr, "%s\n", problem.what());
+  return 1;
+}

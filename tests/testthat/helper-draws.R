@@ -1,0 +1,59 @@
+# Small fits with draws, and what is in them worked out by hand.
+
+# Runs without the warnings of chains that are short on purpose.
+unchecked <- function(code) {
+  withCallingHandlers(code, bsvm_warning_convergence = function(w) invokeRestart("muffleWarning"))
+}
+
+gibbs_fit <- function(..., draws = 150, burnin = 50, chains = 2, seed = 1) {
+  engine <- engine_gibbs(draws, burnin, chains = chains)
+  with_seed(seed, unchecked(bsvm(..., engine = engine, keep_data = TRUE,
+                                 control = bsvm_control(verbose = FALSE))))
+}
+
+# y ~ x1 + t + (t | g) with standardised slopes: data, fit, and S draws by hand on the user's scale:
+# coefficients (3 x S), effects (2 x 12 x S), covariance (2 x 2 x S). Draws go chain by chain.
+drawn_reference <- function() {
+  d <- grouped_data()
+  fit <- gibbs_fit(y ~ x1 + t + (t | g), d, prior = prior_ridge())
+  core <- flat_draws(fit$posterior$coefficients)
+  x <- scale(d[c("x1", "t")])
+  slopes <- core[2:3, ] / attr(x, "scaled:scale")
+  coefficients <- rbind(core[1, ] - colSums(slopes * attr(x, "scaled:center")), slopes)
+  v <- flat_draws(fit$posterior$variances[[3]])
+  s <- ncol(core)
+  list(data = d, fit = fit, coefficients = coefficients,
+       effects = array(fit$posterior$effects, c(2, 12, s)),
+       covariance = array(v[c(1, 2, 2, 3), ], c(2, 2, s)),
+       x = cbind(1, d$x1, d$t), z = cbind(1, d$t), codes = as.integer(d$g))
+}
+
+flat_draws <- function(array) matrix(array, dim(array)[1])
+
+# Links of all rows, n x S.
+hand_links <- function(ref) {
+  links <- ref$x %*% ref$coefficients
+  for (i in seq_len(nrow(links))) {
+    links[i, ] <- links[i, ] + ref$z[i, ] %*% ref$effects[, ref$codes[i], ]
+  }
+  links
+}
+
+row_sds <- function(draws) apply(draws, 1, stats::sd)
+
+row_tails <- function(draws, level = 0.95) {
+  t(apply(draws, 1, stats::quantile, c(1 - level, 1 + level) / 2, names = FALSE))
+}
+
+# Another function in the package's namespace while a test runs.
+local_replace <- function(name, value, frame = parent.frame()) {
+  namespace <- asNamespace("bsvm")
+  old <- get(name, namespace)
+  put <- function(value) {
+    unlockBinding(name, namespace)
+    assign(name, value, namespace)
+    lockBinding(name, namespace)
+  }
+  put(value)
+  do.call(on.exit, list(as.call(list(put, old)), add = TRUE, after = FALSE), envir = frame)
+}

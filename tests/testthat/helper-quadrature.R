@@ -1,0 +1,105 @@
+# The exact pseudo-posterior by sums over grids, for models of helper-reference.R with one or two
+# coefficients, at most one unknown variance, and possibly scalar group effects.
+
+# Sum of o log p(y | f) for every row of f (points x rows).
+hinge_loglik <- function(model, f) {
+  drop(-2 * pmax(1 - sweep(f, 2, model$y, `*`), 0) %*% model$weight)
+}
+
+# Nodes of log s2 and their log prior weights; the half-t straight from its density.
+variance_nodes <- function(block, from, to, nodes) {
+  eta <- seq(from, to, length.out = nodes)
+  a <- block$parameters
+  s <- exp(eta / 2)
+  density <- switch(block$prior,
+    ridge = log_inv_gamma(exp(eta), a[["shape"]], a[["scale"]]) + eta,
+    half_t = dt(s / a[["scale"]], a[["df"]], log = TRUE) + log(s)
+  )
+  list(eta = eta, log_weight = density)
+}
+
+weighted_moments <- function(values, weight) {
+  weight <- weight / sum(weight)
+  mean <- drop(crossprod(values, weight))
+  square <- drop(crossprod(values^2, weight))
+  list(mean = mean, sd = sqrt(pmax(square - mean^2, 0)))
+}
+
+# ---- coefficients only --------------------------------------------------------------------
+
+# `grid`: a vector of nodes for each coefficient. Moments of b and, if a block's variance is
+# unknown, of log s2.
+exact_coefficients <- function(model, grid, from = -6, to = 8, nodes = 281) {
+  b <- as.matrix(expand.grid(grid))
+  f <- sweep(tcrossprod(b, model$design), 2, model$offset, `+`)
+  log_joint <- hinge_loglik(model, f)
+  unknown <- NULL
+  for (block in model$blocks) {
+    if (block$prior == "normal") {
+      sd <- sqrt(block$parameters[["variance"]])
+      log_joint <- log_joint + rowSums(dnorm(b[, block$columns, drop = FALSE], 0, sd, log = TRUE))
+    } else {
+      unknown <- block
+    }
+  }
+  known <- exp(log_joint - max(log_joint))
+  if (is.null(unknown)) return(weighted_moments(b, known))
+  s2 <- variance_nodes(unknown, from, to, nodes)
+  prior <- vapply(seq_along(s2$eta), function(k) {
+    density <- dnorm(b[, unknown$columns, drop = FALSE], 0, exp(s2$eta[k] / 2), log = TRUE)
+    exp(rowSums(density) + s2$log_weight[k])
+  }, numeric(nrow(b)))
+  of_b <- weighted_moments(b, known * rowSums(prior))
+  of_eta <- weighted_moments(cbind(s2$eta), drop(crossprod(prior, known)))
+  list(mean = c(of_b$mean, of_eta$mean), sd = c(of_b$sd, of_eta$sd))
+}
+
+# ---- one coefficient and scalar group effects ---------------------------------------------
+
+# u_g integrated out on a grid of its own at every point (b, log s2). Moments of b, u_1, ..., u_m
+# and log s2. The design is that of (x | dummies), so column 1 is x and 1 + g belongs to level g.
+exact_groups <- function(model, b, from = -6, to = 6, nodes = 61, u_nodes = 161) {
+  prior <- model$blocks[[1]]$parameters[["variance"]]
+  s2 <- variance_nodes(model$blocks[[2]], from, to, nodes)
+  z <- seq(-9, 9, length.out = u_nodes)
+  slices <- lapply(seq_along(s2$eta), function(k) {
+    slice <- exact_slice(model, b, exp(s2$eta[k] / 2) * z, dnorm(z, log = TRUE))
+    slice$log_weight <- slice$log_weight + dnorm(b, 0, sqrt(prior), log = TRUE) +
+      s2$log_weight[k]
+    slice
+  })
+  log_weight <- vapply(slices, `[[`, numeric(length(b)), "log_weight")
+  weight <- exp(log_weight - max(log_weight))
+  weight <- weight / sum(weight)
+  collect <- function(name) {
+    Reduce(`+`, lapply(seq_along(slices), function(k) {
+      drop(crossprod(slices[[k]][[name]], weight[, k]))
+    }))
+  }
+  of_b <- weighted_moments(cbind(b), rowSums(weight))
+  of_eta <- weighted_moments(cbind(s2$eta), colSums(weight))
+  u <- collect("mean")
+  list(mean = c(of_b$mean, u, of_eta$mean),
+       sd = c(of_b$sd, sqrt(collect("square") - u^2), of_eta$sd))
+}
+
+# At one variance, for each b: log integral over all u_g, and E u_g, E u_g^2 (length(b) x m).
+exact_slice <- function(model, b, u, log_weight) {
+  m <- ncol(model$design) - 1
+  shape <- matrix(0, length(b), m)
+  out <- list(log_weight = numeric(length(b)), mean = shape, square = shape)
+  points <- expand.grid(b = b, u = u)
+  for (g in seq_len(m)) {
+    rows <- model$design[, 1 + g] != 0
+    own <- list(y = model$y[rows], weight = model$weight[rows])
+    f <- outer(points$b, model$design[rows, 1]) + outer(points$u, model$design[rows, 1 + g])
+    joint <- matrix(hinge_loglik(own, sweep(f, 2, model$offset[rows], `+`)), length(b))
+    joint <- sweep(joint, 2, log_weight, `+`)
+    top <- apply(joint, 1, max)
+    joint <- exp(joint - top)
+    out$log_weight <- out$log_weight + top + log(rowSums(joint))
+    out$mean[, g] <- joint %*% u / rowSums(joint)
+    out$square[, g] <- joint %*% u^2 / rowSums(joint)
+  }
+  out
+}

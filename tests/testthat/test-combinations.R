@@ -1,0 +1,64 @@
+# Every engine with every prior on every structure: a fit whose numbers are finite, or a refusal
+# before anything runs.
+
+d <- grouped_data(60, 6)
+d$h <- factor(rep(c("p", "q", "r"), 20))
+
+structures <- list(
+  slopes = y ~ x1 + x2, intercepts = y ~ x1 + (1 | g), independent = y ~ x1 + (t || g),
+  correlated = y ~ x1 + (t | g), crossed = y ~ x1 + (1 | g) + (1 | h),
+  nested = y ~ x1 + (1 | h / g), crossed_slopes = y ~ x1 + (t | g) + (1 | h),
+  smooth = y ~ x1 + s(x2, k = 5), smooth_groups = y ~ s(x2, k = 5) + (t | g)
+)
+
+priors <- list(
+  fixed = prior_ridge(variance = 1), ridge = prior_ridge(),
+  half_t = prior_ridge(variance = prior_half_t(3, 1)), flat = prior_flat(10),
+  wishart = prior_inv_wishart()
+)
+
+engines <- list(vb = engine_vb(), gibbs = engine_gibbs(draws = 20, burnin = 10, chains = 2),
+                plain = engine_gibbs(draws = 20, burnin = 10, chains = 2, mixing = FALSE))
+
+# The prior goes to the slopes, to `g`, and to the smooth, wherever the structure has them.
+targets <- function(structure) {
+  c("", if (structure %in% c("smooth", "smooth_groups")) "s(x2)",
+    if (!structure %in% c("slopes", "smooth", "nested")) "g")
+}
+
+fit_or_refusal <- function(structure, prior, target, engine) {
+  given <- stats::setNames(list(prior), target)
+  with_seed(1, tryCatch(
+    suppressWarnings(bsvm(structures[[structure]], d, prior = given, engine = engine,
+                          control = bsvm_control(verbose = FALSE))),
+    bsvm_error = function(e) e
+  ))
+}
+
+# Covariance priors are for correlated effects (and, of one effect, a variance); correlated effects
+# take no other; a model with nothing for the prior to act on says so.
+refusable <- function(structure, prior, target) {
+  correlated <- structure %in% c("correlated", "crossed_slopes", "smooth_groups")
+  (prior == "wishart" && target != "g") ||
+    (target == "g" && correlated && !prior %in% c("wishart", "half_t")) ||
+    (target == "" && structure == "smooth_groups")
+}
+
+for (structure in names(structures)) {
+  test_that(sprintf("every engine and prior: %s", structure), {
+    if (grepl("smooth", structure)) skip_if_not_installed("mgcv")
+    for (prior in names(priors)) for (target in targets(structure)) for (engine in engines) {
+      result <- fit_or_refusal(structure, priors[[prior]], target, engine)
+      words <- sprintf("%s, %s on '%s', %s", structure, prior, target, engine$label)
+      if (refusable(structure, prior, target)) {
+        expect(inherits(result, c("bsvm_error_unsupported", "bsvm_error_prior")),
+               paste("Not refused:", words))
+      } else if (inherits(result, "bsvm")) {
+        expect_finite(list(coef(result), vcov(result), fitted(result)), words)
+        expect_finite(predict(result, d[1:3, ], type = "link"), words)
+      } else {
+        fail(paste0(words, ": ", conditionMessage(result)))
+      }
+    }
+  })
+}

@@ -1,0 +1,94 @@
+skip_if_not_installed("posterior")
+
+# Rows a, b, c: well mixed; one chain elsewhere; slow.
+planted <- function(n = 500) {
+  with_seed(4, {
+    good <- matrix(rnorm(4 * n), n)
+    apart <- good + rep(c(0, 0, 0, 3), each = n)
+    slow <- apply(good, 2, stats::filter, 0.97, method = "recursive")
+    array(rbind(as.vector(good), as.vector(apart), as.vector(slow)), c(3, n, 4),
+          dimnames = list(c("a", "b", "c"), NULL, NULL))
+  })
+}
+
+test_that("diagnostics are those of the package posterior, chain by chain", {
+  draws <- planted()
+  ours <- bsvm:::diagnose(draws)
+  theirs <- posterior::summarise_draws(
+    posterior::as_draws_array(aperm(draws, c(2, 3, 1))),
+    "rhat", "ess_bulk", "ess_tail", "mcse_mean"
+  )
+  expect_equal(unname(ours), unname(as.matrix(theirs[-1])), tolerance = 1e-12)
+})
+
+test_that("a warning names the worst by each limit, and only what is beyond it", {
+  table <- bsvm:::diagnose(planted())
+  expect_silent(bsvm:::warn_diagnosis(table[1, , drop = FALSE]))
+  w <- expect_warning(bsvm:::warn_diagnosis(table), class = "bsvm_warning_convergence")
+  expect_match(conditionMessage(w), "Rhat is [0-9.]+ for `b`")
+  expect_match(conditionMessage(w), "Few effective draws: [0-9]+ for `b`")
+  w <- expect_warning(bsvm:::warn_diagnosis(table[c(1, 3), ]), class = "bsvm_warning_convergence")
+  expect_match(conditionMessage(w), "`c`")
+})
+
+test_that("a fit of few draws warns, and so does its summary", {
+  d <- binary_data()
+  expect_warning(with_seed(1, bsvm(y ~ x1, d, engine = engine_gibbs(50, 20))),
+                 class = "bsvm_warning_convergence")
+  fit <- gibbs_fit(y ~ x1, d, draws = 50)
+  expect_warning(summary(fit), class = "bsvm_warning_convergence")
+  one <- expect_warning(with_seed(1, bsvm(y ~ x1, d, engine = engine_gibbs(1, 0, chains = 1))),
+                        class = "bsvm_warning_convergence")
+  expect_match(conditionMessage(one), "too few")
+  expect_silent(with_seed(1, bsvm(y ~ x1, d, engine = engine_gibbs(2000, 500),
+                                  prior = prior_ridge(variance = 1),
+                                  control = bsvm_control(verbose = FALSE))))
+})
+
+test_that("separated classes are told from slow chains", {
+  case <- wide_case()
+  warned <- character()
+  withCallingHandlers(
+    with_seed(1, bsvm(case$x[, -1], case$y, engine = engine_gibbs(2000, 500))),
+    warning = function(w) {
+      warned <<- c(warned, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    }
+  )
+  expect_match(warned[1], "Only its prior holds `var_population-level slopes`")
+  expect_match(warned[1], "prior_half_t()", fixed = TRUE)
+})
+
+test_that("without the package posterior one hint is given, and numbers are NA", {
+  d <- binary_data()
+  fit <- gibbs_fit(y ~ x1, d)
+  local_replace("has_posterior", function() FALSE)
+  assign("hinted", FALSE, envir = bsvm:::session)
+  w <- expect_warning(s <- summary(fit), class = "bsvm_warning_convergence")
+  expect_match(conditionMessage(w), "install.packages(\"posterior\")", fixed = TRUE)
+  expect_silent(summary(fit))
+  expect_true(all(is.na(s$coefficients[, c("Rhat", "Bulk_ESS", "Tail_ESS", "MCSE")])))
+  expect_finite(s$coefficients[, 1:4])
+  expect_true(is.na(glance(fit)$max_rhat))
+  expect_output(print(s), "NA")
+})
+
+test_that("what was drawn before an interrupt is a fit; before the first draw nothing is", {
+  d <- binary_data()
+  run <- get("core_sample", asNamespace("bsvm"))
+  local_replace("core_sample", function(...) {
+    result <- run(...)
+    result$termination <- "interrupted"
+    result
+  })
+  expect_warning(fit <- with_seed(1, bsvm(y ~ x1, d, engine = engine_gibbs(50, 20))),
+                 class = "bsvm_warning_interrupted")
+  expect_equal(fit$termination, "interrupted")
+  expect_output(print(fit), "interrupted, not all")
+  local_replace("core_sample", function(...) {
+    stop(structure(class = c("bsvm_core_interrupted", "error", "condition"),
+                   list(message = "Before.", call = NULL, argument = "")))
+  })
+  expect_s3_class(tryCatch(bsvm(y ~ x1, d, engine = "gibbs"), interrupt = identity),
+                  "bsvm_error_interrupted")
+})

@@ -1,0 +1,87 @@
+skip_if_not_installed("posterior")
+ref <- drawn_reference()
+fit <- ref$fit
+
+test_that("draws are on the user's scale, under the names the documentation gives", {
+  draws <- posterior::as_draws_matrix(fit)
+  expect_equal(dim(draws), c(300, 3 + 1 + 3 + 24))
+  expect_identical(posterior::variables(draws)[1:9],
+                   c("(Intercept)", "x1", "t", "var_population-level slopes",
+                     "var_g: (Intercept)", "cov_g: (Intercept), t", "var_g: t",
+                     "g[g01].(Intercept)", "g[g01].t"))
+  expect_close(t(draws[, 1:3]), ref$coefficients, tolerances[["rounding"]])
+  expect_identical(as.vector(draws[, 4]), as.vector(fit$posterior$variances[[2]]))
+  expect_identical(as.vector(draws[, "cov_g: (Intercept), t"]), ref$covariance[1, 2, ])
+  expect_identical(as.vector(draws[, "var_g: t"]), ref$covariance[2, 2, ])
+  expect_identical(as.vector(draws[, "g[g05].t"]), ref$effects[2, 5, ])
+  expect_identical(posterior::variables(draws)[-(1:7)], names(coef(fit))[-(1:3)])
+})
+
+test_that("every format has the chains as they are", {
+  array <- posterior::as_draws_array(fit)
+  expect_s3_class(posterior::as_draws(fit), "draws_array")
+  expect_equal(dim(array), c(150, 2, 31))
+  expect_close(array[, 2, "x1"], ref$coefficients[2, 151:300], tolerances[["rounding"]])
+  expect_s3_class(posterior::as_draws_df(fit), "draws_df")
+  expect_s3_class(posterior::as_draws_list(fit), "draws_list")
+  expect_close(posterior::draws_of(posterior::as_draws_rvars(fit)$x1), ref$coefficients[2, ],
+               tolerances[["rounding"]])
+  expect_close(posterior::as_draws_df(fit)$t, ref$coefficients[3, ], tolerances[["rounding"]])
+})
+
+test_that("variables are chosen by name or pattern; others are refused", {
+  expect_identical(posterior::variables(posterior::as_draws_df(fit, c("t", "g[g02].t"))),
+                   c("t", "g[g02].t"))
+  some <- posterior::as_draws_matrix(fit, "^(var|cov)_", regex = TRUE)
+  expect_equal(posterior::nvariables(some), 4)
+  expect_refusal(posterior::as_draws(fit, "nix"), "argument", c("`variable`", "nix"))
+  expect_refusal(posterior::as_draws(fit, 3), "argument", "`variable`")
+  expect_refusal(posterior::as_draws(fit, "[", regex = TRUE), "argument", "`variable`")
+  expect_refusal(posterior::as_draws(fit, NA_character_), "argument", "`variable`")
+  expect_refusal(posterior::as_draws(fit, "t", regex = 1), "argument", "`regex`")
+  expect_refusal(posterior::as_draws(fit, pars = "t"), "argument", "`pars`")
+})
+
+test_that("a fit without draws has none to give", {
+  plain <- bsvm(y ~ x1, ref$data, engine = "vb")
+  for (f in list(posterior::as_draws, posterior::as_draws_df, posterior::as_draws_rvars)) {
+    expect_refusal(f(plain), "unsupported", c("engine_vb()", "engine_gibbs()"))
+  }
+})
+
+test_that("effects that were not kept are not among the draws", {
+  short <- with_seed(1, unchecked(bsvm(y ~ x1 + (1 | g), ref$data, control = bsvm_control(
+    verbose = FALSE), engine = engine_gibbs(30, 10, chains = 1, keep_effects = FALSE))))
+  expect_identical(posterior::variables(posterior::as_draws(short)),
+                   c("(Intercept)", "x1", "var_g: (Intercept)"))
+  expect_length(coef(short), 14)
+  expect_refusal(predict(short, interval = TRUE), "unsupported", "keep_effects = TRUE")
+  expect_equal(dim(posterior_linpred(short, re_formula = NA)), c(30, 120))
+})
+
+test_that("the package posterior is asked for where it is missing", {
+  local_replace("has_posterior", function() FALSE)
+  expect_refusal(as_draws_array.bsvm(fit), "unsupported", "install.packages(\"posterior\")")
+})
+
+# More columns than rows: b = Q s + (I - QQ') e, e ~ N(0, variance).
+test_that("what no row sees has its prior given the variance, and the same draws each time", {
+  case <- wide_case()
+  x <- case$x[, -1]
+  wide <- gibbs_fit(x, case$y, draws = 400, standardize = FALSE,
+                    prior = prior_ridge(variance = prior_half_t(50, 0.5)))
+  draws <- unclass(posterior::as_draws_matrix(wide))
+  b <- draws[, 2:40]
+  expect_close(x %*% t(b), x %*% wide$design$rotation[[1]]$basis %*%
+                 flat_draws(wide$posterior$coefficients)[-1, ], 1e-10)
+  beyond <- qr.Q(qr(t(x)), complete = TRUE)[, 16:39]
+  noise <- b %*% beyond / sqrt(draws[, "var_population-level slopes"])
+  expect_gt(ks.test(as.vector(noise), "pnorm")$p.value, 1e-4)
+  expect_lt(max(abs(cor(noise) - diag(24))), 0.2)
+  expect_identical(unclass(posterior::as_draws_matrix(wide)), draws)
+  new <- with_seed(8, matrix(rnorm(7 * 39), 7))
+  expect_close(posterior_linpred(wide, newdata = new), draws[, 1:40] %*% t(cbind(1, new)), 1e-9)
+  expect_close(diag(vcov(wide))[-1], apply(b, 2, var), 0.25, scale = diag(vcov(wide))[-1])
+  link <- predict(wide, new, interval = TRUE)
+  expect_close(link$sd, apply(draws[, 1:40] %*% t(cbind(1, new)), 2, sd), 0.15, scale = link$sd)
+})

@@ -1,0 +1,168 @@
+# Gibbs draws against the exact pseudo-posterior by quadrature, and against the plain-R sampler,
+# which is itself held against quadrature. With and without the moves that help mixing.
+
+r <- random_case(50, 2, seed = 3)
+
+grid_of <- function(exact, nodes = 201, width = 9) {
+  lapply(seq_along(exact$mean), function(j) {
+    exact$mean[j] + seq(-width, width, length.out = nodes) * exact$sd[j]
+  })
+}
+
+# A first look on a wide grid places the fine one.
+exact_of <- function(case, wide = 12) {
+  model <- case_twin(case)
+  if (!is.null(case[["group"]])) return(exact_groups(model, seq(-3, 3, length.out = 61)))
+  p <- ncol(model$design)
+  rough <- exact_coefficients(model, rep(list(seq(-wide, wide, length.out = 161)), p))
+  rough <- lapply(rough, head, p)
+  exact_coefficients(model, grid_of(rough, if (p == 1) 4001 else 241), from = -9, to = 12)
+}
+
+separated <- ifelse(r$x[, 2] > 0.2, 1, -1)
+twice <- rep(c(1, -1), c(30, 20))
+
+quadrature_cases <- list(
+  intercept = core_case(r$x[, 1, drop = FALSE], r$y, list(block_normal(1, 2)),
+                        weight = r$weight, offset = r$offset),
+  # the mode lies on the margin of 30 rows at once
+  margin = core_case(matrix(1, 50, 1), twice, list(block_normal(1, 2))),
+  slope = core_case(r$x, r$y, list(block_normal(1, 2), block_normal(2, 1)),
+                    weight = r$weight, offset = r$offset),
+  fractional = core_case(r$x, r$y, list(block_normal(1:2, 1)), weight = (1 + r$weight) / 3.1),
+  separated = core_case(r$x, separated, list(block_normal(1:2, 1))),
+  ridge = core_case(r$x, r$y, list(block_normal(1, 2), block_ridge(2, 2, 1)),
+                    weight = r$weight, offset = r$offset),
+  half_t = core_case(r$x, r$y, list(block_half_t(1:2, 3, 1)), weight = r$weight),
+  groups = core_case(r$x[, 1, drop = FALSE], r$y, list(block_normal(1, 2)),
+                     weight = r$weight, offset = r$offset, group = rep(1:6, length.out = 50),
+                     z = r$z[, 2, drop = FALSE], group_blocks = list(block_ridge(1, 2, 1)))
+)
+exact <- lapply(quadrature_cases, exact_of)
+
+for (name in names(quadrature_cases)) {
+  test_that(sprintf("exact by quadrature: %s", name), {
+    case <- quadrature_cases[[name]]
+    for (mixing in c(TRUE, FALSE)) {
+      # Plain draws hang together.
+      draws <- core_gibbs(case, draws = if (mixing) 25000 else 60000, chains = 2,
+                          mixing = mixing, seed = 10)
+      expect_exact(draw_table(case_twin(case), draws), exact[[name]],
+                   label = sprintf("%s, mixing = %s", name, mixing))
+    }
+  })
+}
+
+test_that("group effects of the sparse source are exact too", {
+  case <- quadrature_cases$groups
+  case$factors <- list(list(codes = case[["group"]], z = case$z, levels = 6))
+  case[c("group", "z", "n_groups")] <- NULL
+  for (mixing in c(TRUE, FALSE)) {
+    draws <- core_gibbs(case, draws = 30000, chains = 2, mixing = mixing, seed = 10)
+    expect_exact(draw_table(case_twin(case), draws), exact$groups)
+  }
+})
+
+# ---- the plain-R sampler ------------------------------------------------------------------
+
+test_that("the plain-R sampler is exact by quadrature, and planted errors are seen there", {
+  for (name in c("margin", "slope", "ridge")) {
+    model <- case_twin(quadrature_cases[[name]])
+    draws <- with_seed(1, twin_gibbs(model, 4000))
+    expect_exact(draw_table(model, draws), exact[[name]], 0.12, 0.12)
+  }
+  model <- case_twin(quadrature_cases$margin)
+  clamped <- with_seed(1, twin_gibbs(model, 4000, mutation = "clamped"))$b
+  expect_gt(sd(clamped) / exact$margin$sd, 1.2)
+  model <- case_twin(quadrature_cases$slope)
+  linear <- with_seed(1, twin_gibbs(model, 1000, mutation = "linear"))$b
+  expect_gt(max(abs(colMeans(linear) - exact$slope$mean) / exact$slope$sd), 0.5)
+})
+
+# Variances with proper, light-tailed laws, so that both samplers get about quickly.
+properly <- function(block) {
+  if (block$prior == "ridge") block$parameters <- c(shape = 3, scale = 2)
+  if (block$prior == "half_t") block$parameters[["df"]] <- 8
+  if (block$prior %in% joint_priors) block$parameters[["df"]] <- 7
+  block
+}
+
+structures <- lapply(structure_cases(), function(case) {
+  case$blocks <- lapply(case$blocks, properly)
+  case$group_blocks <- lapply(case$group_blocks, properly)
+  case
+})
+
+for (name in names(structures)) {
+  test_that(sprintf("the core's draws have the law of the plain-R sampler's: %s", name), {
+    few <- c("wishart", "huang_wand", "crossed_slopes")
+    if (!name %in% few) skip_unless_extended()
+    model <- case_twin(structures[[name]])
+    own <- with_seed(5, twin_gibbs(model, 1500, 100))
+    for (mixing in c(TRUE, FALSE)) {
+      draws <- core_gibbs(structures[[name]], draws = 4000, chains = 2, mixing = mixing)
+      expect_same_law(draw_table(model, draws), draw_table(model, own))
+    }
+  })
+}
+
+# ---- what is averaged over the last step ---------------------------------------------------
+
+test_that("Rao-Blackwell means are the means of the draws, within their error", {
+  for (name in c("wishart", "crossed_slopes")) {
+    result <- sample_core(structures[[name]], draws = 4000, chains = 2)
+    draws <- core_draws(result)$b
+    means <- c(result$mean, result$effects_mean)
+    expect_length(means, ncol(draws))
+    expect_lt(max(abs(colMeans(draws) - means) / batch_error(draws)), 4.5)
+    expect_close(result$effects_sd, apply(stack_chains(result$effects), 2, sd), 1e-8)
+  }
+})
+
+test_that("effects that are not kept have the same mean and sd", {
+  case <- structures$crossed_slopes
+  kept <- sample_core(case, draws = 300, chains = 2)
+  less <- sample_core(case, draws = 300, chains = 2, keep_effects = FALSE)
+  expect_length(less$effects, 0)
+  same <- c("coefficients", "variances", "mean", "effects_mean", "effects_sd")
+  expect_identical(less[same], kept[same])
+})
+
+test_that("thinning keeps every draw that it says", {
+  case <- structures$wishart
+  every <- sample_core(case, draws = 90, burnin = 40)
+  third <- sample_core(case, draws = 30, burnin = 40, thin = 3)
+  at <- 3 * seq_len(30)
+  expect_identical(third$coefficients, every$coefficients[, at, , drop = FALSE])
+  expect_identical(third$effects, every$effects[, at, , drop = FALSE])
+})
+
+# ---- variational Bayes is near, and too sure of itself -------------------------------------
+
+test_that("VB means are near, VB is narrower", {
+  case <- quadrature_cases$slope
+  vb <- run_core(case)
+  sd <- exact$slope$sd
+  expect_lt(max(abs(vb$mean - exact$slope$mean) / sd), 0.5)
+  expect_true(all(sqrt(diag(matrix(vb$covariance, 2))) < sd))
+})
+
+# ---- the papers' trial --------------------------------------------------------------------
+
+# Exact values by integrating the patients' effects out in closed form (tests/core).
+test_that("toenail: the patients' variance is 11.0, the intercept -1.10 (sd 0.34)", {
+  d <- toenail_data()
+  with_seed(1, {
+    fit <- suppressWarnings(
+      bsvm(outcome ~ time * treatment + (1 | patientID), d, control = bsvm_control(verbose = FALSE),
+           engine = engine_gibbs(draws = 2500, burnin = 500, chains = 2))
+    )
+  })
+  variance <- stack_chains(fit$posterior$variances[[length(fit$posterior$variances)]])
+  intercept <- stack_chains(fit$posterior$coefficients)[, 1, drop = FALSE]
+  expect_lt(abs(mean(variance) - 11.0), 4 * batch_error(variance) + 0.05)
+  expect_lt(abs(mean(intercept) + 1.10), 4 * batch_error(intercept) + 0.005)
+  expect_lt(abs(sd(intercept) - 0.34), 0.03)
+  expect_close(VarCorr(fit)$patientID[1, 1], mean(variance), 1e-8)
+  expect_lt(abs(fixef(fit)[["(Intercept)"]] - mean(intercept)), 4 * batch_error(intercept))
+})

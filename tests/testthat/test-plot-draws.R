@@ -1,0 +1,55 @@
+skip_if_not_installed("bayesplot")
+skip_if_not_installed("posterior")
+ref <- drawn_reference()
+fit <- ref$fit
+
+test_that("bayesplot's pictures are ggplots of coefficients and variances", {
+  for (which in c("trace", "rank", "density")) {
+    drawn <- plot(fit, which)
+    expect_s3_class(drawn, "ggplot")
+    expect_silent(ggplot2::ggplot_build(drawn))
+    column <- grep("^[pP]arameter$", names(drawn$data))
+    shown <- unique(as.character(drawn$data[[column]]))
+    expect_setequal(shown, c("(Intercept)", "x1", "t", "var_population-level slopes",
+                             "var_g: (Intercept)", "cov_g: (Intercept), t", "var_g: t"))
+  }
+  trace <- plot(fit, "trace", pars = "g[g03].t")$data
+  expect_equal(sort(trace$value), sort(ref$effects[2, 3, ]))
+})
+
+test_that("intervals, the default, are of slopes: mean and quantiles of the draws", {
+  drawn <- plot(fit, level = 0.8)
+  expect_equal(drawn$data, plot(fit, "intervals", level = 0.8)$data)
+  shown <- drawn$data
+  expect_setequal(as.character(shown$parameter), c("x1", "t"))
+  tails <- row_tails(ref$coefficients[2:3, ], 0.8)
+  at <- match(c("x1", "t"), shown$parameter)
+  expect_close(cbind(shown$ll, shown$hh)[at, ], tails, 1e-10)
+  expect_close(shown$m[at], rowMeans(ref$coefficients[2:3, ]), 1e-10)
+  expect_equal(nrow(plot(fit, "intervals", intercept = TRUE)$data), 3)
+  expect_equal(nrow(plot(fit, "intervals", n = 1)$data), 1)
+})
+
+test_that("coefficients and groups show quantiles of the draws", {
+  shown <- plot(fit, "coefficients", intercept = TRUE)$data
+  limits <- confint(fit)[as.character(shown$term), ]
+  expect_close(cbind(shown$lower, shown$upper), limits, tolerances[["rounding"]])
+  groups <- plot(fit, "groups")$data
+  one <- groups[groups$grp == "g04" & groups$term == "t", ]
+  expect_close(c(one$lower, one$upper), row_tails(matrix(ref$effects[2, 4, ], 1)),
+               1e-10)
+})
+
+test_that("what can't be shown is refused", {
+  plain <- bsvm(y ~ x1, ref$data, engine = "vb")
+  for (which in c("trace", "rank", "density", "intervals")) {
+    expect_refusal(plot(plain, which), "unsupported", c(which, "engine_gibbs()"))
+  }
+  expect_refusal(plot(fit, "bound"), "unsupported", "engine_gibbs()")
+  expect_refusal(plot(fit, "trace", pars = "nix"), "argument", c("`pars`", "nix"))
+  expect_refusal(plot(fit, "trace", pars = 3), "argument", "`pars`")
+  expect_refusal(plot(fit, "trace", n = 0), "argument", "`n`")
+  expect_refusal(plot(fit, "traces"), "argument", c("`which`", "traces"))
+  expect_refusal(plot(fit, "groups", select = "h"), "argument", c("`select`", "h"))
+  expect_refusal(plot(fit, "intervals", level = 1), "argument", "`level`")
+})

@@ -1,0 +1,67 @@
+skip_if_not_installed("ggplot2")
+skip_if_not_installed("mgcv")
+
+smooth_data_set <- function(n = 150) {
+  with_seed(6, {
+    d <- data.frame(x = runif(n), z = runif(n), v = rnorm(n), f = gl(2, n / 2, labels = c("a", "b")))
+    d$y <- sin(6 * d$x) + d$z + d$v + rnorm(n) > 0.5
+    d
+  })
+}
+d <- smooth_data_set()
+fit <- bsvm(y ~ s(x) + s(z) + v, d, engine = "vb")
+
+test_that("a smooth by itself is a difference of predictions", {
+  shown <- plot(fit, "smooth", select = "s(x)")$data
+  expect_equal(range(shown$x), range(d$x))
+  expect_equal(nrow(shown), 200)
+  # the curve is known up to a constant from predictions along x, and sums to zero over the data
+  along <- predict(fit, data.frame(x = shown$x, z = 0.5, v = 0), type = "link")
+  expect_close(diff(shown$fit), diff(along), 1e-8)
+  at_data <- predict(fit, data.frame(x = d$x, z = 0.5, v = 0), type = "link")
+  expect_close(shown$fit, along - mean(at_data), 1e-8)
+})
+
+test_that("the band is the posterior's, by matrix algebra", {
+  smooth <- fit$smooths[[2]]
+  at <- c(smooth$unpenalised, smooth$columns)
+  x <- bsvm:::smooth_matrix(smooth, data.frame(z = c(0.1, 0.6)))
+  shown <- bsvm:::smooth_moments(fit, smooth, data.frame(z = c(0.1, 0.6)), 0.9)
+  expect_close(shown$fit, x %*% fixef(fit)[at], 1e-10)
+  sd <- sqrt(diag(x %*% vcov(fit)[at, at] %*% t(x)))
+  expect_close(shown$sd, sd, 1e-10)
+  expect_close(shown$upper, shown$fit + qnorm(0.95) * sd, 1e-8)
+  drawn <- gibbs_fit(y ~ s(x) + s(z) + v, d)
+  b <- flat_draws(drawn$posterior$coefficients)[at, ]
+  shown <- bsvm:::smooth_moments(drawn, drawn$smooths[[2]], data.frame(z = c(0.1, 0.6)), 0.9)
+  expect_close(shown$sd, row_sds(x %*% b), 1e-9)
+  expect_close(cbind(shown$lower, shown$upper), row_tails(x %*% b, 0.9), 1e-9)
+})
+
+test_that("all kinds of smooth terms have a picture, or are refused", {
+  expect_equal(levels(plot(fit, "smooth")$data$label), c("s(x)", "s(z)"))
+  by_factor <- bsvm(y ~ f + s(x, by = f), d, engine = "vb")
+  expect_equal(levels(plot(by_factor, "smooth")$data$label), c("s(x):fa", "s(x):fb"))
+  by_number <- bsvm(y ~ s(x, by = v), d, engine = "vb")
+  shown <- plot(by_number, "smooth")$data
+  slope <- predict(by_number, data.frame(x = shown$x, v = 1), type = "link") -
+    predict(by_number, data.frame(x = shown$x, v = 0), type = "link")
+  expect_close(shown$fit, slope, 1e-8)
+  plane <- bsvm(y ~ s(x, z), d, engine = "vb")
+  expect_silent(ggplot2::ggplot_build(plot(plane, "smooth")))
+  expect_silent(ggplot2::ggplot_build(plot(fit, "smooth")))
+  both <- bsvm(y ~ s(x, z, k = 10) + s(v), d, engine = "vb")
+  expect_refusal(plot(both, "smooth"), "unsupported", "`select`")
+  expect_s3_class(plot(both, "smooth", select = 1), "ggplot")
+  levels <- bsvm(y ~ x + s(f, bs = "re"), d, engine = "vb")
+  expect_refusal(plot(levels, "smooth"), "unsupported", "s(f)")
+})
+
+test_that("what there is not is refused", {
+  plain <- bsvm(y ~ x, d, engine = "vb")
+  expect_refusal(plot(plain, "smooth"), "unsupported", c("smooth", "s(x)"))
+  expect_refusal(plot(fit, "smooth", select = "x"), "argument", c("`select`", "\"s(x)\""))
+  expect_refusal(plot(fit, "smooth", select = 3), "argument", "`select`")
+  expect_refusal(plot(fit, "smooth", select = TRUE), "argument", "`select`")
+  expect_refusal(plot(fit, "smooth", select = character(0)), "argument", "`select`")
+})
