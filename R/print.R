@@ -30,9 +30,9 @@ say_model <- function(x, groups) {
       engine_word(x$engine), ")\n", sep = "")
   if (!is.null(x$formula)) say_wrapped(deparse1(x$formula), 2L, most = 3L)
   omitted <- length(x$na.action)
+  levels <- sprintf(", %d level%s of %s", groups, ifelse(groups == 1L, "", "s"), names(groups))
   say_wrapped(paste0(
-    x$nobs, " rows",
-    sprintf(", %d level%s of %s", groups, ifelse(groups == 1L, "", "s"), names(groups)),
+    x$nobs, " rows", paste(levels, collapse = ""),
     if (omitted > 0L) paste0("; ", omitted, " more left out for missing values")
   ), 2L)
   say_wrapped(paste0("class +1 is \"", x$response$levels[2L], "\", class -1 is \"",

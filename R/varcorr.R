@@ -102,7 +102,10 @@ print.bsvm_varcorr <- function(x, digits = max(3L, getOption("digits") - 2L), ..
   shown$Groups[duplicated(shown$Groups)] <- ""
   corr <- lapply(x, correlation_text)
   width <- max(vapply(corr, ncol, 0L))
-  if (width > 0L) shown <- cbind(shown, pad_columns(corr, width))
+  if (width > 0L) {
+    shown <- cbind(shown, pad_columns(corr, width))
+    names(shown)[-(1:4)] <- c("Corr", rep("", width - 1L))
+  }
   print(shown, row.names = FALSE, right = FALSE)
   say_few_levels(table$vcov, attr(x, "shape"))
   invisible(x)
@@ -120,9 +123,7 @@ correlation_text <- function(covariance) {
 
 pad_columns <- function(corr, width) {
   padded <- lapply(corr, function(text) cbind(text, matrix("", nrow(text), width - ncol(text))))
-  padded <- do.call(rbind, padded)
-  colnames(padded) <- c("Corr", rep("", width - 1L))
-  padded
+  do.call(rbind, padded)
 }
 
 say_few_levels <- function(variances, shape) {

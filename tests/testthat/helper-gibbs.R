@@ -164,7 +164,7 @@ draw_table <- function(model, draws) {
 }
 
 # Standard error of the mean of each column, by batches.
-batch_error <- function(values, batches = 30) {
+batch_error <- function(values, batches = 20) {
   size <- nrow(values) %/% batches
   used <- seq_len(size * batches)
   apply(values[used, , drop = FALSE], 2, function(v) {
@@ -180,15 +180,17 @@ expect_exact <- function(draws, exact, mean = 0.02, sd = 0.03, label = "draws") 
                label = paste("sd of", label))
 }
 
-# Two samples of the same law: means and second moments agree within their errors.
-expect_same_law <- function(a, b, z = 4.5) {
-  both <- rbind(colMeans(a), colMeans(b))
-  center <- colMeans(both)
+# Two chains of the same law: locations and spreads of their common ranks (tails may be heavy)
+# agree within their errors, by batches.
+expect_same_law <- function(a, b, z = 5) {
+  own <- seq_len(nrow(a))
+  score <- apply(rbind(a, b), 2, rank) / (nrow(a) + nrow(b)) - 1 / 2
   for (power in 1:2) {
-    x <- sweep(a, 2, center)^power
-    y <- sweep(b, 2, center)^power
+    x <- score[own, , drop = FALSE]^power
+    y <- score[-own, , drop = FALSE]^power
     error <- sqrt(batch_error(x)^2 + batch_error(y)^2)
     worst <- max(abs(colMeans(x) - colMeans(y)) / error)
-    expect(worst < z, sprintf("Moments of order %d differ by %.1f standard errors.", power, worst))
+    expect(worst < z, sprintf("Rank moments of order %d differ by %.1f standard errors.", power,
+                              worst))
   }
 }

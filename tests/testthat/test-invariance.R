@@ -234,7 +234,7 @@ test_that("a term that a formula writes in two ways has the same draws", {
   expect_true(identical(draws_of(g, y ~ x1 + (t || g))$posterior,
                         draws_of(g, y ~ x1 + (1 | g) + (0 + t | g))$posterior))
   expect_true(identical(draws_of(g, y ~ x1 + (1 | g / h))$posterior,
-                        draws_of(g, y ~ x1 + (1 | g) + (1 | g:h))$posterior))
+                        draws_of(g, y ~ x1 + (1 | h:g) + (1 | g))$posterior))
 })
 
 test_that("swapping the classes leaves the law of the draws, with other signs", {

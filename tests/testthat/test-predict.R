@@ -132,3 +132,19 @@ test_that("data-dependent bases are those of the fit", {
   expect_close(predict(curved, d[5:9, ], type = "link"), fitted(curved)[5:9],
                tolerances[["rounding"]])
 })
+
+test_that("intervals of draws: offset, left-out rows and rows of weight zero", {
+  e <- transform(d, w = rep(c(0, 1, 2), 40))
+  e$x1[3] <- NA
+  drawn <- with_seed(1, unchecked(bsvm(y ~ x1 + offset(x2) + (1 | g), e, weights = w,
+                                       na.action = na.exclude,
+                                       engine = engine_gibbs(60, 20, chains = 2))))
+  p <- predict(drawn, interval = TRUE)
+  expect_identical(which(is.na(p$fit)), 3L)
+  b <- matrix(drawn$posterior$coefficients, 2)
+  u <- matrix(drawn$posterior$effects, 12)
+  links <- cbind(1, e$x1) %*% b + u[as.integer(d$g), ] + e$x2
+  expect_close(p$sd[-3], row_sds(links[-3, ]), 1e-10)
+  expect_close(as.matrix(p[-3, c("lower", "upper")]), row_tails(links[-3, ]), 1e-10)
+  expect_equal(nrow(augment(drawn, e, sd = TRUE)), 120)
+})

@@ -56,3 +56,9 @@ test_that("coefficients of smooth terms are counted, not printed", {
   expect_no_match(capture.output(print(fit)), "s(x2).1", fixed = TRUE)
   expect_false(s$standard_scale)
 })
+
+test_that("a level that is none is refused", {
+  for (level in list(0, 1, 95, NA, "a", c(0.5, 0.9))) {
+    expect_refusal(summary(ref$fit, level = level), "argument", "`level`")
+  }
+})

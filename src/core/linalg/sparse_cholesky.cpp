@@ -226,15 +226,20 @@ void InverseProduct::multiply_root(Index j, const double* tx, double* ty) {
   const Eigen::Map<const Vec> from(tx, size);
   Eigen::Map<Vec> to(ty, size);
   to.noalias() = s_.root.bottomRightCorner(size, size) * from;
+  double* out = y.data() + lead;
+  const double* in = x.data() + lead;
   for (Index b = 0; b < count; ++b) {
     const double* column = s_.root.col(row[b] - pattern_.leading).data();
     const double* by_position = column - pattern_.leading;
-    const double factor = x[lead + b];
-    double* out = y.data() + lead;
-    for (Index a = 0; a < count; ++a) out[a] += factor * by_position[row[a]];
     const Eigen::Map<const Vec> dense(column + sparse, size);
-    to += factor * dense;
-    out[b] += dense.dot(from);
+    to += in[b] * dense;
+    double sum = dense.dot(from) + by_position[row[b]] * in[b];
+    for (Index a = b + 1; a < count; ++a) {
+      const double value = by_position[row[a]];
+      out[a] += in[b] * value;
+      sum += value * in[a];
+    }
+    out[b] += sum;
   }
 }
 

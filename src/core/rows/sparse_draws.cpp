@@ -44,7 +44,7 @@ void SparseSource::find_margins(const State& state) {
     margin_.segment(range.first_row, range.rows) = worker.m.head(range.rows);
   }
   filled_ = true;
-  margin_ *= Eigen::Map<const Arr>(problem_.y, problem_.n);
+  margin_ *= data_.y;
   known_margins_ = true;
 }
 
@@ -54,19 +54,19 @@ void SparseSource::aim(const State& state, const Line& line) {
   line_ = line;
   Index column = 0;
   const Index p = pattern_.dense, used = (line.dense.array() != 0).count();
-  const auto design = design_.leftCols(problem_.n);
+  const auto design = data_.c.leftCols(problem_.n);
   if (used == 0) slope_.setZero();
   else if (used > 1) slope_.matrix().noalias() = design.transpose() * line.dense;
   else {
     while (line.dense[column] == 0) ++column;
     const double factor = line.dense[column];
-    for (Index i = 0; i < problem_.n; ++i) slope_[i] = factor * design_.data()[column + i * p];
+    for (Index i = 0; i < problem_.n; ++i) slope_[i] = factor * data_.c.data()[column + i * p];
   }
   if ((line.effect.array() != 0).any()) {
     const Vec moved = mean_.cwiseProduct(by_effect(line.effect));
     for (Index i = 0; i < problem_.n; ++i) slope_[i] += row_product(i, moved);
   }
-  slope_ *= Eigen::Map<const Arr>(problem_.y, problem_.n);
+  slope_ *= data_.y;
 }
 
 // (columns) by position, from a number for each effect.
@@ -81,7 +81,7 @@ double SparseSource::along(double t) {
   for (const BlockRange& range : partition_.blocks) {
     const Index first = range.first_row;
     sum += problem_.likelihood->along(margin_.data() + first, slope_.data() + first,
-                                      problem_.weight ? problem_.weight + first : nullptr, t,
+                                      problem_.weight ? data_.weight.data() + first : nullptr, t,
                                       range.rows);
   }
   return sum;
@@ -104,14 +104,14 @@ Mat SparseSource::slide(State& state) {
 void SparseSource::slide_column(Index column, const State& state) {
   const Index k = pattern_.position[column], r = rows_.column_start[k + 1] - rows_.column_start[k];
   const int* row = rows_.row.data() + rows_.column_start[k];
-  const int* entry = rows_.entry.data() + rows_.column_start[k];
+  const double* value = rows_.value.data() + rows_.column_start[k];
   Arr margin(r), slope(r), weight(problem_.weight ? r : 0);
   double square = 0;
   for (Index e = 0; e < r; ++e) {
-    const double z = rows_.value[entry[e]];
+    const double z = value[e];
     margin[e] = margin_[row[e]];
-    slope[e] = problem_.y[row[e]] * z;
-    if (problem_.weight) weight[e] = problem_.weight[row[e]];
+    slope[e] = data_.y[row[e]] * z;
+    if (problem_.weight) weight[e] = data_.weight[row[e]];
     square += z * z;
   }
   const int effect = levels_.effect[column];

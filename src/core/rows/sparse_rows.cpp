@@ -24,32 +24,53 @@ Levels::Levels(const SparseColumns& sparse) {
   }
 }
 
-SparseRows::SparseRows(const SparseColumns& sparse, Index n, const std::vector<int>& order)
+SparseRows::SparseRows(const SparseColumns& sparse, Index n, const std::vector<int>& order,
+                       const std::vector<int>& place)
     : row_start(n + 1, 0), column_start(1, 0) {
   const int size = sparse.columns > 0 ? sparse.start[sparse.columns] : 0;
+  const auto place_of = [&](int k) { return place.empty() ? sparse.row[k] : place[sparse.row[k]]; };
   position.resize(size);
-  value.resize(size);
-  row.reserve(size);
-  entry.reserve(size);
-  for (int k = 0; k < size; ++k) ++row_start[sparse.row[k] + 1];
+  row_value.resize(size);
+  for (int k = 0; k < size; ++k) ++row_start[place_of(k) + 1];
   std::partial_sum(row_start.begin(), row_start.end(), row_start.begin());
-  std::vector<int> next(row_start.begin(), row_start.end() - 1);
+  std::vector<int> next(row_start.begin(), row_start.end() - 1), entries;
   for (size_t at = 0; at < order.size(); ++at) {
-    for (int k = sparse.start[order[at]]; k < sparse.start[order[at] + 1]; ++k) {
-      const int i = sparse.row[k], to = next[i]++;
+    entries.clear();
+    for (int k = sparse.start[order[at]]; k < sparse.start[order[at] + 1]; ++k)
+      entries.push_back(k);
+    std::sort(entries.begin(), entries.end(),
+              [&](int a, int b) { return place_of(a) < place_of(b); });
+    for (int k : entries) {
+      const int i = place_of(k), to = next[i]++;
       position[to] = static_cast<int>(at);
-      value[to] = sparse.value[k];
+      row_value[to] = sparse.value[k];
       row.push_back(i);
-      entry.push_back(to);
+      value.push_back(sparse.value[k]);
+      later.push_back(to + 1);
+      end.push_back(row_start[i + 1]);
     }
     column_start.push_back(static_cast<int>(row.size()));
   }
 }
 
+std::vector<int> row_order(const SparseColumns& sparse, Index n, const std::vector<int>& order) {
+  std::vector<int> out;
+  std::vector<char> placed(n, 0);
+  out.reserve(n);
+  for (int column : order)
+    for (int k = sparse.start[column]; k < sparse.start[column + 1]; ++k) {
+      if (!placed[sparse.row[k]]) out.push_back(sparse.row[k]);
+      placed[sparse.row[k]] = 1;
+    }
+  for (Index i = 0; i < n; ++i)
+    if (!placed[i]) out.push_back(static_cast<int>(i));
+  return out;
+}
+
 Graph level_graph(const SparseColumns& sparse, Index n, const Levels& levels) {
   std::vector<int> order(sparse.columns);
   std::iota(order.begin(), order.end(), 0);
-  const SparseRows rows(sparse, n, order);
+  const SparseRows rows(sparse, n, order, {});
   const int nodes = static_cast<int>(levels.weight.size());
   Graph out;
   out.start.push_back(0);

@@ -18,15 +18,23 @@ struct Levels {
   explicit Levels(const SparseColumns& sparse);
 };
 
-// The sparse columns Z, by row and by column; columns are known by their position in an order.
+// The sparse columns Z, by row and by column; columns are known by their position in an order,
+// rows by their place in one. What a column's numbers need of their rows is kept with them,
+// since going through a column is a walk all over the rows.
 struct SparseRows {
   std::vector<int> row_start, position;  // (n + 1); increasing within a row
-  std::vector<double> value;             // by row
+  std::vector<double> row_value;
   std::vector<int> column_start, row;    // (columns + 1); increasing within a column
-  std::vector<int> entry;                // by column: where the number stands by row
+  std::vector<double> value;
+  std::vector<int> later, end;           // the same row's later columns: first .. last by row
 
-  SparseRows(const SparseColumns& sparse, Index n, const std::vector<int>& order);
+  // place: of each row (n), or empty: as they are.
+  SparseRows(const SparseColumns& sparse, Index n, const std::vector<int>& order,
+             const std::vector<int>& place);
 };
+
+// An order of the rows (place -> row) in which those of the first columns adjoin.
+std::vector<int> row_order(const SparseColumns& sparse, Index n, const std::vector<int>& order);
 
 // Levels that occur in the same row.
 Graph level_graph(const SparseColumns& sparse, Index n, const Levels& levels);

@@ -13,7 +13,11 @@ namespace bsvm {
 
 namespace {
 
-Eigen::Map<const Arr> view(const double* x, Index r) { return {x, r}; }
+double dot(const double* x, const double* y, Index p) {
+  double sum = 0;
+  for (Index j = 0; j < p; ++j) sum += x[j] * y[j];
+  return sum;
+}
 
 SparsePattern pattern_for(const Problem& problem, const Levels& levels) {
   const Graph graph = level_graph(problem.sparse, problem.n, levels);
@@ -35,32 +39,38 @@ std::vector<Lane> cut_columns(const std::vector<int>& start) {
   return out;
 }
 
+// Rows in an order of their own, cut into blocks.
+Partition cut_rows(const Problem& problem, const SparsePattern& pattern) {
+  Partition out = cut(nullptr, problem.n, 0, pattern.dense);
+  out.order = row_order(problem.sparse, problem.n, pattern.order);
+  return out;
+}
+
+std::vector<int> places(const std::vector<int>& order) {
+  std::vector<int> out(order.size());
+  for (size_t k = 0; k < order.size(); ++k) out[order[k]] = static_cast<int>(k);
+  return out;
+}
+
 }  // namespace
 
 SparseSource::SparseSource(const Problem& problem, Use use, int threads)
     : problem_(problem), use_(use), threads_(threads), levels_(problem.sparse),
-      pattern_(pattern_for(problem, levels_)),
-      rows_(problem.sparse, problem.n, pattern_.order),
-      partition_(cut(nullptr, problem.n, 0, pattern_.dense)),
-      lanes_(cut_columns(rows_.column_start)) {
+      pattern_(pattern_for(problem, levels_)), partition_(cut_rows(problem, pattern_)),
+      rows_(problem.sparse, problem.n, pattern_.order, places(partition_.order)),
+      lanes_(cut_columns(rows_.column_start)), data_(pattern_.dense, 0, problem.n) {
   if (threads < 1) throw InvalidInput("threads", "'threads' must be at least 1.");
-  const Index p = pattern_.dense, n = problem.n, columns = pattern_.columns;
-  const Index kinds = drawn() ? 1 : 2, length = partition_.largest_block;
-  const size_t lanes = std::max(partition_.lanes.size(), lanes_.size());
-  workers_.resize(std::min<size_t>(static_cast<size_t>(threads), lanes));
-  for (Worker& worker : workers_) {
-    worker.m.resize(length);
-    worker.v.resize(length);
-    worker.packed.resize(packed_size(p, length));
-    worker.packed_weighted.resize(worker.packed.size());
-    worker.column = Vec::Zero(kinds * columns);
+  const Index n = problem.n, columns = pattern_.columns;
+  for (Index i = 0; i < n; ++i) {
+    const int from = partition_.order[i];
+    data_.y[i] = problem.y[from];
+    data_.weight[i] = problem.weight ? problem.weight[from] : 1.0;
+    data_.offset[i] = problem.offset ? problem.offset[from] : 0.0;
   }
-  lane_sums_.assign(partition_.lanes.size(), RowSums(p));
-  design_ = Mat::Zero(p, n + 3);
-  row_slope_.resize(n);
-  row_weight_.resize(kinds, n);
+  make_workers();
+  terms_ = Mat::Zero(4, n);
   mean_ = Vec::Zero(columns);
-  gradient_ = Vec::Zero(columns + p);
+  gradient_ = Vec::Zero(columns + pattern_.dense);
   next_ = SparseValues(pattern_);
   if (drawn()) {
     expected_ = mean_;
@@ -69,6 +79,20 @@ SparseSource::SparseSource(const Problem& problem, Use use, int threads)
   step_ = Vec::Zero(pattern_.leading);
   row_variance_ = Arr::Zero(n);
   curvature_ = factor_ = inverse_.leading = next_;
+}
+
+void SparseSource::make_workers() {
+  const Index p = pattern_.dense, length = partition_.largest_block;
+  const size_t lanes = std::max(partition_.lanes.size(), lanes_.size());
+  workers_.resize(std::min<size_t>(static_cast<size_t>(threads_), lanes));
+  for (Worker& worker : workers_) {
+    worker.m.resize(length);
+    worker.v.resize(length);
+    worker.packed.resize(packed_size(p, length));
+    worker.packed_weighted.resize(worker.packed.size());
+    worker.column = Vec::Zero((drawn() ? 1 : 2) * pattern_.columns);
+  }
+  lane_sums_.assign(partition_.lanes.size(), RowSums(p));
 }
 
 // The root's sparse coefficients as the State has them.
@@ -124,18 +148,18 @@ void SparseSource::fill(const BlockRange& range, const State& state) {
   for (const auto& part : problem_.blocks) {
     if (!filled_ || part->varies())
       part->fill(rows, range.rows, state,
-                 design_.block(first, range.first_row, part->columns(), range.rows));
+                 data_.c.block(first, range.first_row, part->columns(), range.rows));
     first += part->columns();
   }
 }
 
 // f_i ~ N(m_i, v_i) under q: the mean, or f itself. Before there is a covariance, v = 1.
 void SparseSource::moments(const BlockRange& range, const State& state, Worker& worker) const {
-  const Index r = range.rows, first = range.first_row, p = pattern_.dense;
+  const Index r = range.rows, first = range.first_row;
   auto m = worker.m.head(r);
-  if (problem_.offset) m = view(problem_.offset + first, r);
-  else m.setZero();
-  m.matrix().noalias() += design_.middleCols(first, r).transpose() * state.mean().tail(p);
+  m = data_.offset.segment(first, r);
+  m.matrix().noalias() +=
+      data_.c.middleCols(first, r).transpose() * state.mean().tail(pattern_.dense);
   for (Index i = 0; i < r; ++i) m[i] += row_product(first + i, mean_);
   worker.v.head(r).setOnes();
 }
@@ -144,7 +168,7 @@ void SparseSource::moments(const BlockRange& range, const State& state, Worker& 
 double SparseSource::row_product(Index i, const Vec& x) const {
   double sum = 0;
   for (int t = rows_.row_start[i]; t < rows_.row_start[i + 1]; ++t)
-    sum += rows_.value[t] * x[rows_.position[t]];
+    sum += rows_.row_value[t] * x[rows_.position[t]];
   return sum;
 }
 
@@ -154,15 +178,14 @@ void SparseSource::variances(const BlockRange& range, const std::vector<double>&
   const Index r = range.rows, first = range.first_row, p = pattern_.dense;
   auto v = worker.v.head(r);
   v = row_variance_.segment(first, r);
-  for (Index i = 0; i < r && p > 0; ++i) {
-    const Eigen::Map<const Vec> c(design_.data() + (first + i) * p, p);
+  for (Index i = first; i < first + r && p > 0; ++i) {
+    const double* c = data_.c.data() + i * p;
     double sum = 0;
-    for (int t = rows_.row_start[first + i]; t < rows_.row_start[first + i + 1]; ++t)
-      sum += rows_.value[t] *
-             c.dot(Eigen::Map<const Vec>(coupling(rows_.position[t]), p));
-    v[i] += 2 * sum;
+    for (int t = rows_.row_start[i]; t < rows_.row_start[i + 1]; ++t)
+      sum += rows_.row_value[t] * dot(coupling(rows_.position[t]), c, p);
+    v[i - first] += 2 * sum;
   }
-  kernels().variances(factor.data(), design_.data() + first * p, p, r, worker.v.data());
+  kernels().variances(factor.data(), data_.c.data() + first * p, p, r, worker.v.data());
   v = v.max(0.0);  // what rounding may leave of a variance
 }
 
@@ -177,19 +200,16 @@ void SparseSource::answer(const BlockRange& range, const State& state, Worker& w
   const Index r = range.rows, first = range.first_row;
   RowTerms& terms = worker.terms;
   if (terms.value.size() != r) terms.resize(r);
-  const auto y = view(problem_.y + first, r);
+  const auto y = data_.y.segment(first, r), weight = data_.weight.segment(first, r);
   if (drawn()) {
     worker.random.resize(r);
     row_draws(state.key(), partition_.order.data() + first, r, worker.random.normal.data(),
               worker.random.uniform.data());
-    Arr weight = Arr::Ones(r);
-    if (problem_.weight) weight = view(problem_.weight + first, r);
     return problem_.likelihood->draw(y, worker.m.head(r), weight, worker.random, terms);
   }
   problem_.likelihood->terms(use_, y, worker.m.head(r), worker.v.head(r), terms);
   if (problem_.weight)
-    for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
-      *a *= view(problem_.weight + first, r);
+    for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature}) *a *= weight;
   terms.curvature += state.damping() * (terms.weight - terms.curvature);
 }
 
@@ -199,11 +219,12 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
   const RowTerms& terms = worker.terms;
   out.value() += terms.value.sum();
   out.rows() += static_cast<double>(r);
-  row_slope_.segment(first, r) = terms.slope;
-  row_weight_.row(0).segment(first, r) = terms.weight;
-  if (!drawn()) row_weight_.row(1).segment(first, r) = terms.curvature;
+  auto kept = terms_.middleCols(first, r);
+  kept.row(0) = terms.slope;
+  kept.row(1) = terms.weight;
+  if (!drawn()) kept.row(2) = terms.curvature;
   if (p == 0) return;
-  const double* c = design_.data() + first * p;
+  const double* c = data_.c.data() + first * p;
   out.linear().noalias() += Eigen::Map<const Mat>(c, p, r) * terms.slope.matrix();
   pack(c, p, r, nullptr, worker.packed.data());
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
@@ -221,11 +242,11 @@ void SparseSource::add_sparse_variance() {
   for (Index k = 0; k < pattern_.columns; ++k) {
     unpack_inverse(k, column);
     for (int e = rows_.column_start[k]; e < rows_.column_start[k + 1]; ++e) {
-      const int i = rows_.row[e], at = rows_.entry[e];
+      const double z = rows_.value[e];
       double sum = 0;
-      for (int t = at + 1; t < rows_.row_start[i + 1]; ++t)
-        sum += column[rows_.position[t]] * rows_.value[t];
-      row_variance_[i] += rows_.value[at] * (2 * sum + column[k] * rows_.value[at]);
+      for (int t = rows_.later[e]; t < rows_.end[e]; ++t)
+        sum += column[rows_.position[t]] * rows_.row_value[t];
+      row_variance_[rows_.row[e]] += z * (2 * sum + column[k] * z);
     }
   }
   stale_variance_ = false;
@@ -282,20 +303,23 @@ void SparseSource::add_column(Index k, const State& state, Vec& column, RowSums&
   const Index p = pattern_.dense;
   double* dense[2] = {dense_part(k, true, out), K > 1 ? dense_part(k, false, out) : nullptr};
   for (int c = 0; c < K; ++c) std::fill(dense[c], dense[c] + p, 0.0);
-  double slope = 0;
+  double slope = 0, weighted[2], own[2] = {0, 0};
   for (int e = rows_.column_start[k]; e < rows_.column_start[k + 1]; ++e) {
     const Index i = rows_.row[e];
-    const int at = rows_.entry[e];
-    const double z = rows_.value[at];
-    double weighted[K];
-    for (int c = 0; c < K; ++c) weighted[c] = row_weight_(c, i) * z;
-    slope += row_slope_[i] * z;
-    for (int t = at; t < rows_.row_start[i + 1]; ++t)
+    const double z = rows_.value[e];
+    const double* terms = terms_.data() + 4 * i;
+    slope += terms[0] * z;
+    for (int c = 0; c < K; ++c) {
+      weighted[c] = terms[1 + c] * z;
+      own[c] += weighted[c] * z;
+      add_multiple(dense[c], data_.c.data() + i * p, weighted[c], p);
+    }
+    for (int t = rows_.later[e]; t < rows_.end[e]; ++t)
       for (int c = 0; c < K; ++c)
-        column[K * rows_.position[t] + c] += weighted[c] * rows_.value[t];
-    for (int c = 0; c < K; ++c) add_multiple(dense[c], design_.data() + i * p, weighted[c], p);
+        column[K * rows_.position[t] + c] += weighted[c] * rows_.row_value[t];
   }
   gradient_[k] = slope;
+  for (int c = 0; c < K; ++c) column[K * k + c] = own[c];
   add_prior<K>(k, state, column);
   store_column<K>(k, column, out);
 }

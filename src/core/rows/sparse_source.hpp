@@ -6,6 +6,7 @@
 #include "partition.hpp"
 #include "row_source.hpp"
 #include "sparse_rows.hpp"
+#include "units.hpp"
 
 namespace bsvm {
 
@@ -49,6 +50,7 @@ class SparseSource : public DrawSource {
   };
 
   bool drawn() const { return use_ == Use::drawn; }
+  void make_workers();
   void take(const State& state);
 
   void run_rows(const State& state, Host& host);
@@ -90,16 +92,15 @@ class SparseSource : public DrawSource {
   int threads_;
   Levels levels_;
   SparsePattern pattern_;
+  Partition partition_;      // of rows
   SparseRows rows_;
-  Partition partition_;     // of rows, in their own order
-  std::vector<Lane> lanes_; // of columns
+  std::vector<Lane> lanes_;  // of columns
+  RowData data_;             // all rows in the partition's order
+  bool filled_ = false;      // are its dense columns?
   std::vector<Worker> workers_;
   std::vector<RowSums> lane_sums_;  // of the dense columns alone
 
-  Mat design_;      // (p, n) dense columns; room for four more rows
-  bool filled_ = false;
-  Vec row_slope_;   // (n)
-  Mat row_weight_;  // (2, n) weight and curvature; drawn: (1, n)
+  Mat terms_;         // (4, n) slope, weight and curvature of each row, and room
   Arr row_variance_;  // (n) what the sparse columns alone add to v
 
   Vec mean_;      // (columns) E u, or the draw, by position

@@ -65,7 +65,7 @@ Vec linear_variances(const SparseFactor& factor, ConstMatRef root_inverse,
   check(factor, root_inverse, z, x);
   const Index n = x.rows(), p = x.cols(), columns = z.columns, root = root_inverse.rows();
   const Index length = std::clamp<Index>(100000000 / (root * root + 1) / 4 * 4, 4, 256);
-  const SparseRows rows(z, n, factor.order);
+  const SparseRows rows(z, n, factor.order, {});
   std::vector<double> packed(packed_size(root, root));
   pack_block(root_inverse.data(), root_inverse.outerStride(), root, root, nullptr, packed.data());
   Spread spread(factor, columns + p);
@@ -76,7 +76,7 @@ Vec linear_variances(const SparseFactor& factor, ConstMatRef root_inverse,
     const Index r = std::min(length, n - first);
     for (Index i = 0; i < r; ++i) {
       for (int t = rows.row_start[first + i]; t < rows.row_start[first + i + 1]; ++t)
-        spread.add(rows.position[t], rows.value[t]);
+        spread.add(rows.position[t], rows.row_value[t]);
       for (Index j = 0; j < p; ++j) spread.add(columns + j, x(first + i, j));
       out[first + i] = spread.eliminate(rest.col(i));
     }
