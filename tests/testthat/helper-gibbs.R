@@ -107,7 +107,8 @@ collect_states <- function(states) {
   list(
     b = do.call(rbind, lapply(states, `[[`, "b")),
     variances = lapply(blocks, function(k) {
-      do.call(rbind, lapply(states, function(state) lower(as.matrix(state$variances[[k]]$variance))))
+      draws <- lapply(states, function(state) as.matrix(state$variances[[k]]$variance))
+      do.call(rbind, lapply(draws, lower))
     })
   )
 }

@@ -135,7 +135,7 @@ sample_long <- function(case, ...) {
 }
 
 killable_script <- function(folder) {
-  helpers <- normalizePath(test_path(c("helper-data.R", "helper-reference.R", "helper-gibbs.R")))
+  helpers <- normalizePath(test_path(paste0("helper-", c("data", "reference", "gibbs"), ".R")))
   c(
     sprintf(".libPaths(%s)", deparse1(.libPaths())),
     sprintf("setwd(%s)", deparse1(folder)),

@@ -14,9 +14,9 @@ for (name in names(tilted_cases())) for (mixing in c(TRUE, FALSE)) {
     seed <- 0
     sampler <- function(case, draws) {
       seed <<- seed + 1
-      core_gibbs(case, draws = draws, burnin = 150, thin = 25, seed = seed, mixing = mixing)
+      core_gibbs(case, draws = draws, burnin = 150, thin = 20, seed = seed, mixing = mixing)
     }
-    ranks <- with_seed(20, calibration_ranks(case, if (long) 5000 else 160, kept, sampler))
+    ranks <- with_seed(20, calibration_ranks(case, if (long) 5000 else 140, kept, sampler))
     expect_gt(min(uniformity(ranks, kept)), least)
   })
 }
@@ -27,7 +27,7 @@ test_that("the plain-R sampler is calibrated and planted errors are not", {
     sampler <- function(case, draws) {
       twin_gibbs(case_twin(case), draws, 20, 4, mutation)
     }
-    min(uniformity(with_seed(21, calibration_ranks(cases[[name]], 120, kept, sampler)), kept))
+    min(uniformity(with_seed(21, calibration_ranks(cases[[name]], 100, kept, sampler)), kept))
   }
   expect_gt(with_mutation("fixed", "none"), least)
   expect_lt(with_mutation("fixed", "linear"), least)

@@ -90,7 +90,7 @@ void SparseSource::make_workers() {
     worker.v.resize(length);
     worker.packed.resize(packed_size(p, length));
     worker.packed_weighted.resize(worker.packed.size());
-    worker.column = Vec::Zero((drawn() ? 1 : 2) * pattern_.columns);
+    worker.column = Vec::Zero((drawn() ? 1 : 2) * (pattern_.columns + p));
   }
   lane_sums_.assign(partition_.lanes.size(), RowSums(p));
 }
@@ -289,37 +289,27 @@ void SparseSource::run_columns(const State& state, RowSums& out, Host& host) {
   });
 }
 
-// Where the numbers of column k go: those of the sparse rows and of the dense ones.
-double* SparseSource::dense_part(Index k, bool weight, RowSums& out) {
-  const Index lead = pattern_.leading, p = pattern_.dense;
-  if (k < lead) return (weight ? next_ : curvature_).tail.col(k).tail(p).data();
-  return (weight ? out.weight() : out.curvature()).col(k - lead).tail(p).data();
-}
-
-// Column k of A from the diagonal on, under K precisions, and its gradient. `column` is zero
-// before and after.
+// Column k of A from the diagonal on, under K precisions (their numbers in turn), and its
+// gradient. `column` (by position, then the dense columns) is zero before and after.
 template <int K>
 void SparseSource::add_column(Index k, const State& state, Vec& column, RowSums& out) {
+  using Numbers = Eigen::Array<double, K, 1>;
   const Index p = pattern_.dense;
-  double* dense[2] = {dense_part(k, true, out), K > 1 ? dense_part(k, false, out) : nullptr};
-  for (int c = 0; c < K; ++c) std::fill(dense[c], dense[c] + p, 0.0);
-  double slope = 0, weighted[2], own[2] = {0, 0};
+  double slope = 0, *dense = column.data() + K * pattern_.columns;
+  Numbers own = Numbers::Zero();
   for (int e = rows_.column_start[k]; e < rows_.column_start[k + 1]; ++e) {
     const Index i = rows_.row[e];
-    const double z = rows_.value[e];
-    const double* terms = terms_.data() + 4 * i;
+    const double z = rows_.value[e], *terms = terms_.data() + 4 * i;
     slope += terms[0] * z;
-    for (int c = 0; c < K; ++c) {
-      weighted[c] = terms[1 + c] * z;
-      own[c] += weighted[c] * z;
-      add_multiple(dense[c], data_.c.data() + i * p, weighted[c], p);
-    }
+    const Numbers weighted = Eigen::Map<const Numbers>(terms + 1) * z;
+    own += weighted * z;
+    const double* c = data_.c.data() + i * p;
+    for (Index j = 0; j < p; ++j) Eigen::Map<Numbers>(dense + K * j) += weighted * c[j];
     for (int t = rows_.later[e]; t < rows_.end[e]; ++t)
-      for (int c = 0; c < K; ++c)
-        column[K * rows_.position[t] + c] += weighted[c] * rows_.row_value[t];
+      Eigen::Map<Numbers>(column.data() + K * rows_.position[t]) += weighted * rows_.row_value[t];
   }
   gradient_[k] = slope;
-  for (int c = 0; c < K; ++c) column[K * k + c] = own[c];
+  Eigen::Map<Numbers>(column.data() + K * k) = own;
   add_prior<K>(k, state, column);
   store_column<K>(k, column, out);
 }
@@ -337,23 +327,24 @@ void SparseSource::add_prior(Index k, const State& state, Vec& column) {
 
 template <int K>
 void SparseSource::store_column(Index k, Vec& column, RowSums& out) {
-  const Index lead = pattern_.leading, columns = pattern_.columns;
-  const auto move = [&](Index from, int c, double& to) {
-    to = column[K * from + c];
-    column[K * from + c] = 0;
-  };
+  const Index lead = pattern_.leading, end = pattern_.columns + pattern_.dense;
   for (int c = 0; c < K; ++c) {
+    const auto take = [&](Index at) {
+      const double number = column[K * at + c];
+      column[K * at + c] = 0;
+      return number;
+    };
     if (k >= lead) {
-      Eigen::Map<Mat> root = c == 0 ? out.weight() : out.curvature();
-      for (Index l = k; l < columns; ++l) move(l, c, root(l - lead, k - lead));
+      double* root = (c == 0 ? out.weight() : out.curvature()).col(k - lead).data();
+      for (Index at = k; at < end; ++at) root[at - lead] = take(at);
       continue;
     }
     SparseValues& to = c == 0 ? next_ : curvature_;
-    move(k, c, to.diagonal[k]);
+    double* tail = to.tail.col(k).data();
+    to.diagonal[k] = take(k);
     for (Index t = pattern_.start[k]; t < pattern_.start[k + 1]; ++t)
-      move(pattern_.row[t], c, to.below[t]);
-    for (Index l = pattern_.tail_start; l < columns; ++l)
-      move(l, c, to.tail(l - pattern_.tail_start, k));
+      to.below[t] = take(pattern_.row[t]);
+    for (Index at = pattern_.tail_start; at < end; ++at) tail[at - pattern_.tail_start] = take(at);
   }
 }
 

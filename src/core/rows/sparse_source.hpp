@@ -41,7 +41,7 @@ class SparseSource : public DrawSource {
     RowTerms terms;
     RowDraws random;
     std::vector<double> packed, packed_weighted;
-    Vec column;  // of both precisions (drawn: of one), in pairs, by position
+    Vec column;  // of both precisions (drawn: of one), in pairs, by position, then dense
   };
   // What a pass stands with, kept with the best State.
   struct Kept {
@@ -72,7 +72,6 @@ class SparseSource : public DrawSource {
   void add_prior(Index k, const State& state, Vec& column);
   template <int K>
   void store_column(Index k, Vec& column, RowSums& out);
-  double* dense_part(Index k, bool weight, RowSums& out);
   double prior_slope(Index k, const State& state) const;
   void eliminate(const State& state, RowSums& out, Host& host);
 
