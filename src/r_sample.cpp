@@ -22,12 +22,16 @@ class Fingerprint {
     if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP)
       words(INTEGER(x), static_cast<size_t>(Rf_xlength(x)) * sizeof(int));
     for (R_xlen_t k = 0; TYPEOF(x) == STRSXP && k < Rf_xlength(x); ++k)
-      words(CHAR(STRING_ELT(x, k)), static_cast<size_t>(LENGTH(STRING_ELT(x, k))));
+      word(STRING_ELT(x, k));
     for (R_xlen_t k = 0; TYPEOF(x) == VECSXP && k < Rf_xlength(x); ++k) add(VECTOR_ELT(x, k));
   }
   std::uint64_t value() const { return hash_; }
 
  private:
+  void word(SEXP x) {
+    mix(static_cast<std::uint64_t>(LENGTH(x)));
+    words(CHAR(x), static_cast<size_t>(LENGTH(x)));
+  }
   void mix(std::uint64_t word) {
     hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15;
     hash_ ^= hash_ >> 29;
@@ -129,6 +133,7 @@ List package(const bsvm::Problem& problem, const bsvm::SampleResult& result,
       _["effects_mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::effect_mean)),
       _["effects_sd"] = to_numeric(effects_sd(result)),
       _["draws"] = static_cast<int>(result.kept), _["resumed"] = result.resumed,
+      _["checkpoint_failed"] = result.unwritten,
       _["seed"] = static_cast<double>(result.seed),
       _["termination"] = result.interrupted ? "interrupted" : "completed");
 }

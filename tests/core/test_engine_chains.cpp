@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "engine/chains.hpp"
@@ -142,6 +143,44 @@ TEST_CASE("more draws continue a finished run") {
   options.draws = 40;
   options.resume = true;
   CHECK(same(whole, run(m.problem, options), 40));
+}
+
+TEST_CASE("fewer draws than the file has are its first") {
+  const Model m = model();
+  SampleOptions options = few_draws();
+  File file;
+  options.checkpoint = file.path;
+  const SampleResult whole = run(m.problem, options);
+  options.resume = true;
+  options.draws = 15;
+  const SampleResult fewer = run(m.problem, options);
+  CHECK(fewer.kept == 15);
+  CHECK(same(whole, fewer, 15));
+  options.draws = 40;
+  CHECK(same(whole, run(m.problem, options), 40));
+}
+
+TEST_CASE("a checkpoint that can't be written costs no draw, if the folder was there at first") {
+  const Model m = model();
+  SampleOptions options = few_draws();
+  const SampleResult whole = run(m.problem, options);
+  options.checkpoint = "/no such folder/file";
+  CHECK(refused(m.problem, options));
+  File folder;
+  std::filesystem::create_directory(folder.path);
+  options.checkpoint = folder.path + "/file";
+  class Remover : public Host {
+   public:
+    explicit Remover(std::string path) : path_(std::move(path)) {}
+    bool interrupted() override {
+      std::filesystem::remove_all(path_);
+      return false;
+    }
+    std::string path_;
+  } host(folder.path);
+  const SampleResult unwritten = run(m.problem, options, host);
+  CHECK(unwritten.unwritten != "");
+  CHECK(same(whole, unwritten, 40));
 }
 
 TEST_CASE("checkpoints that can't be gone on from are refused and left as they are") {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "block/dense.hpp"
+#include "engine/coefficients.hpp"
 #include "error.hpp"
 #include "hosts.hpp"
 #include "oracle.hpp"
@@ -258,4 +259,21 @@ TEST_CASE("an error in a row function leaves the source, whatever the threads") 
     Host host;
     CHECK_THROWS_AS(source.sums(State(Layout{2, 0, 0}), sums, host), NumericalFailure);
   }
+}
+
+TEST_CASE("a block of odd length at the end is not read beyond") {  // under AddressSanitizer
+  Shape shape;
+  shape.n = 208;  // blocks of 207 rows
+  shape.p = 401;
+  const Data data = simulate(shape);
+  const Problem problem = usual_problem(data);
+  MemorySource source(problem, Use::augmented, 1);
+  const Coefficients side(problem);
+  State state = side.start(Vec());
+  state.begun() = 1;
+  state.inverse_factor().setIdentity();
+  RowSums sums(state.layout.p);
+  Host host;
+  source.sums(state, sums, host);
+  CHECK(sums.x.allFinite());
 }

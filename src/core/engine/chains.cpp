@@ -1,7 +1,6 @@
 #include "chains.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <sstream>
@@ -36,20 +35,32 @@ class LaneHost : public Host {
   const Checkpoint& checkpoint_;
 };
 
-// A chain and where its draws go.
+// A chain and where its draws go. All memory is taken before the first sweep.
 class Recorder {
  public:
   Recorder(std::unique_ptr<Chain> chain, const SampleOptions& options)
-      : chain_(std::move(chain)), options_(options) {}
+      : chain_(std::move(chain)), options_(options) {
+    chain_->read(draw_);
+    ChainDraws& d = draws_;
+    d.coefficients.resize(draw_.coefficients.size(), options.draws);
+    d.hyper.resize(draw_.hyper.size(), options.draws);
+    d.effects.resize(options.keep_effects ? draw_.effects.size() : 0, options.draws);
+    d.mean = Vec::Zero(draw_.coefficients.size());
+    for (Vec* v : {&d.effect_mean, &d.effect_center, &d.effect_square})
+      *v = Vec::Zero(draw_.effects.size());
+  }
 
   Index sweeps() const { return chain_->sweeps(); }
   Vec save() const { return chain_->save(); }
   ChainDraws& draws() { return draws_; }
 
-  void restore(const Vec& state, const ChainDraws& draws) {
+  void restore(const Vec& state, ChainDraws draws) {
     chain_->restore(state);
-    draws_ = draws;
-    resize();
+    if (!fits(draws))
+      throw InvalidInput("checkpoint", "The checkpoint is of another model, or damaged.");
+    for (const auto part : {&ChainDraws::coefficients, &ChainDraws::hyper, &ChainDraws::effects})
+      (draws.*part).conservativeResize((draws.*part).rows(), std::max(draws.kept, options_.draws));
+    draws_ = std::move(draws);
   }
 
   // Sweeps until `target` have been made.
@@ -65,9 +76,7 @@ class Recorder {
  private:
   void keep() {
     chain_->read(draw_);
-    if (draws_.kept == 0) begin();
     ChainDraws& d = draws_;
-    if (d.coefficients.cols() < options_.draws) resize();
     d.coefficients.col(d.kept) = draw_.coefficients;
     d.hyper.col(d.kept) = draw_.hyper;
     if (options_.keep_effects) d.effects.col(d.kept) = draw_.effects;
@@ -79,18 +88,15 @@ class Recorder {
     d.effect_square += away.cwiseProduct(draw_.effects - d.effect_center);
   }
 
-  void begin() {
-    draws_.mean = Vec::Zero(draw_.coefficients.size());
-    for (Vec* v : {&draws_.effect_mean, &draws_.effect_center, &draws_.effect_square})
-      *v = Vec::Zero(draw_.effects.size());
-    draws_.coefficients.resize(draw_.coefficients.size(), 0);
-    draws_.hyper.resize(draw_.hyper.size(), 0);
-    draws_.effects.resize(options_.keep_effects ? draw_.effects.size() : 0, 0);
-  }
-
-  void resize() {
-    for (Mat* m : {&draws_.coefficients, &draws_.hyper, &draws_.effects})
-      m->conservativeResize(m->rows(), std::max(draws_.kept, options_.draws));
+  // Are these as many draws of as many numbers as this chain would have by now?
+  bool fits(const ChainDraws& d) const {
+    bool good = d.kept == std::max<Index>(0, chain_->sweeps() - options_.burnin) / options_.thin;
+    for (const auto part : {&ChainDraws::coefficients, &ChainDraws::hyper, &ChainDraws::effects})
+      good = good && (d.*part).rows() == (draws_.*part).rows();
+    for (const auto part : {&ChainDraws::mean, &ChainDraws::effect_mean,
+                            &ChainDraws::effect_center, &ChainDraws::effect_square})
+      good = good && (d.*part).size() == (draws_.*part).size();
+    return good;
   }
 
   std::unique_ptr<Chain> chain_;
@@ -105,7 +111,7 @@ class Run {
       const SampleOptions& options, Host& host)
       : options_(options), host_(host),
         total_(options.burnin + options.draws * options.thin) {
-    const Saved saved = former();
+    Saved saved = former();
     resumed_ = !saved.states.empty();
     seed_ = resumed_ ? saved.seed : options.seed;
     const int threads = std::max(1, options.threads / options.chains);
@@ -113,7 +119,7 @@ class Run {
       chains_.emplace_back(
           new Recorder(sampler.start(problem, make_source(threads), seed_, k, options.burnin),
                        options));
-      if (resumed_) chains_.back()->restore(saved.states[k], saved.draws[k]);
+      if (resumed_) chains_.back()->restore(saved.states[k], std::move(saved.draws[k]));
     }
   }
 
@@ -127,6 +133,7 @@ class Run {
       out.interrupted = true;
     }
     if (!options_.checkpoint.empty()) write();
+    out.unwritten = unwritten_;
     out.kept = options_.draws;
     for (const auto& chain : chains_) out.kept = std::min(out.kept, chain->draws().kept);
     for (const auto& chain : chains_) out.chains.push_back(std::move(chain->draws()));
@@ -164,7 +171,9 @@ class Run {
     if (spent < 0.1) length_ = 2 * length_;
     else if (spent > 0.5) length_ = std::max<Index>(1, length_ / 2);
     tell();
-    if (!options_.checkpoint.empty() && seconds_since(written_) >= options_.interval) write();
+    // Writing takes a twentieth of the time at most.
+    const double interval = std::max(options_.interval, 20 * writing_);
+    if (!options_.checkpoint.empty() && seconds_since(written_) >= interval) write();
   }
 
   void tell() const {
@@ -177,15 +186,24 @@ class Run {
     host_.progress(text.str());
   }
 
+  // A file that can't be written costs no draw: the run goes on and says so at its end.
   void write() {
-    Saved saved;
-    saved.seed = seed_;
+    const Clock::time_point start = Clock::now();
+    std::vector<Vec> states;
+    std::vector<const ChainDraws*> draws;
     for (const auto& chain : chains_) {
-      saved.states.push_back(chain->save());
-      saved.draws.push_back(chain->draws());
+      states.push_back(chain->save());
+      draws.push_back(&chain->draws());
     }
-    write_checkpoint(saved, options_);
+    try {
+      write_checkpoint(seed_, states, draws, options_);
+      unwritten_.clear();
+    } catch (const InvalidInput& error) {
+      unwritten_ = error.what();
+      host_.progress(unwritten_);
+    }
     written_ = Clock::now();
+    writing_ = seconds_since(start);
   }
 
   const SampleOptions& options_;
@@ -193,6 +211,8 @@ class Run {
   Index total_, length_ = 8, swept_ = 0;
   bool resumed_ = false;
   std::uint64_t seed_ = 0;
+  double writing_ = 0;  // seconds the last checkpoint took
+  std::string unwritten_;
   std::vector<std::unique_ptr<Recorder>> chains_;
   Clock::time_point started_ = Clock::now(), written_ = started_;
 };
@@ -204,7 +224,10 @@ void check(const SampleOptions& options) {
   need(options.draws >= 1, "draws", "at least 1");
   need(options.burnin >= 0, "burnin", "at least 0");
   need(options.thin >= 1, "thin", "at least 1");
-  need(options.chains >= 1, "chains", "at least 1");
+  need(options.chains >= 1 && options.chains < (1 << 16), "chains", "1 to 65535");
+  need(static_cast<double>(options.draws) * static_cast<double>(options.thin) +
+               static_cast<double>(options.burnin) < 0x1p44,
+       "draws", "fewer sweeps than 2^44");
   need(options.threads >= 1, "threads", "at least 1");
   need(options.seed < (std::uint64_t{1} << 53), "seed", "below 2^53");
 }

@@ -24,7 +24,7 @@ struct SampleOptions {
 // What a chain has drawn so far; kept draws are the first `kept` columns.
 struct ChainDraws {
   Index kept = 0;
-  Mat coefficients, hyper, effects;     // (p, draws), (h, draws), (effects, draws or 0)
+  Mat coefficients, hyper, effects;     // (p, draws), (h, draws), (effects or 0, draws)
   Vec mean;                             // (p) of the means they were drawn around
   Vec effect_mean;                      // (effects) likewise
   Vec effect_center, effect_square;     // running mean and squared deviations of the draws
@@ -36,6 +36,7 @@ struct SampleResult {
   bool interrupted = false;
   bool resumed = false;
   std::uint64_t seed = 0;   // the file's where the run was resumed
+  std::string unwritten;    // why the last checkpoint could not be written; empty: it was
 };
 
 using MakeSource = std::function<std::unique_ptr<DrawSource>(int threads)>;

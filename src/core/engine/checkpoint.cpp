@@ -1,6 +1,6 @@
 #include "checkpoint.hpp"
 
-#include <cstdio>
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,42 +13,61 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x31766b636d767362;  // "bsvmckv1", this machine's byte order
 
-std::uint64_t checksum(const std::vector<char>& bytes, size_t size) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // Fowler, Noll & Vo, 1a
-  for (size_t k = 0; k < size; ++k)
-    hash = (hash ^ static_cast<unsigned char>(bytes[k])) * 0x100000001b3;
-  return hash;
-}
-
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw InvalidInput("checkpoint", "The checkpoint '" + path + "' " + why);
 }
 
+class Checksum {
+ public:
+  void add(const void* x, size_t size) {
+    const unsigned char* at = static_cast<const unsigned char*>(x);
+    for (; size >= 8; size -= 8, at += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, at, sizeof word);
+      mix(word);
+    }
+    for (; size > 0; --size, ++at) mix(*at);
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  void mix(std::uint64_t word) {
+    hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15;
+    hash_ ^= hash_ >> 29;
+  }
+  std::uint64_t hash_ = 0x243f6a8885a308d3;
+};
+
 class Writer {
  public:
+  explicit Writer(const std::string& path)
+      : file_(path, std::ios::binary | std::ios::trunc) {}
   void number(std::uint64_t x) { bytes(&x, sizeof x); }
   void numbers(const double* x, Index size) {
     number(static_cast<std::uint64_t>(size));
     bytes(x, static_cast<size_t>(size) * sizeof(double));
   }
-  void numbers(const Vec& x) { numbers(x.data(), x.size()); }
-  void columns(const Mat& m, Index kept) {
-    number(static_cast<std::uint64_t>(m.rows()));
-    numbers(m.data(), m.rows() * std::min(kept, m.cols()));
+  bool finish() {
+    const std::uint64_t sum = sum_.value();
+    file_.write(reinterpret_cast<const char*>(&sum), sizeof sum);
+    file_.close();
+    return !file_.fail();
   }
-  std::vector<char> out;
 
  private:
   void bytes(const void* x, size_t size) {
-    const char* first = static_cast<const char*>(x);
-    out.insert(out.end(), first, first + size);
+    file_.write(static_cast<const char*>(x), static_cast<std::streamsize>(size));
+    sum_.add(x, size);
   }
+  std::ofstream file_;
+  Checksum sum_;
 };
 
+// Never beyond the end of what was read, whatever lengths it is told.
 class Reader {
  public:
-  Reader(const std::vector<char>& in, size_t size, const std::string& path)
-      : in_(in), size_(size), path_(path) {}
+  Reader(std::vector<char> in, const std::string& path) : in_(std::move(in)), path_(path) {}
+  bool at_end() const { return at_ == in_.size(); }
   std::uint64_t number() {
     std::uint64_t x;
     bytes(&x, sizeof x);
@@ -56,34 +75,68 @@ class Reader {
   }
   Vec numbers() {
     const std::uint64_t size = number();
-    if (size > (size_ - at_) / sizeof(double)) refuse(path_, "is damaged.");
+    if (size > (in_.size() - at_) / sizeof(double)) damaged();
     Vec out(static_cast<Index>(size));
     bytes(out.data(), size * sizeof(double));
     return out;
   }
-  Mat columns() {
-    const Index rows = static_cast<Index>(number());
+  Mat columns(std::uint64_t kept) {
+    const std::uint64_t rows = number();
     const Vec all = numbers();
-    if (rows == 0) return Mat(0, 0);
-    return Eigen::Map<const Mat>(all.data(), rows, all.size() / rows);
+    const std::uint64_t size = static_cast<std::uint64_t>(all.size());
+    if (kept == 0 ? size != 0 : size % kept != 0 || size / kept != rows) damaged();
+    if (rows > (std::uint64_t{1} << 40)) damaged();
+    return Eigen::Map<const Mat>(all.data(), static_cast<Index>(rows),
+                                 static_cast<Index>(kept));
   }
+  // Checks that it ends with the checksum of all before.
+  void verify() {
+    if (in_.size() < 2 * sizeof(std::uint64_t)) not_one();
+    const size_t end = in_.size() - sizeof(std::uint64_t);
+    std::uint64_t magic, stored;
+    std::memcpy(&magic, in_.data(), sizeof magic);
+    std::memcpy(&stored, in_.data() + end, sizeof stored);
+    if (magic != kMagic) not_one();
+    Checksum sum;
+    sum.add(in_.data(), end);
+    if (sum.value() != stored) damaged();
+    in_.resize(end);
+    at_ = sizeof magic;
+  }
+  [[noreturn]] void damaged() const { refuse(path_, "is damaged."); }
 
  private:
+  [[noreturn]] void not_one() const {
+    refuse(path_, "is not one, or was written by another version.");
+  }
   void bytes(void* to, size_t size) {
-    if (size > size_ - at_) refuse(path_, "is damaged.");
+    if (size > in_.size() - at_) damaged();
     if (size > 0) std::memcpy(to, in_.data() + at_, size);
     at_ += size;
   }
-  const std::vector<char>& in_;
-  size_t size_, at_ = 0;
+  std::vector<char> in_;
+  size_t at_ = 0;
   const std::string& path_;
 };
 
-// What must be the same for a chain to go on.
-std::vector<std::uint64_t> settings(const SampleOptions& options) {
-  return {options.fingerprint, static_cast<std::uint64_t>(options.burnin),
-          static_cast<std::uint64_t>(options.thin),
-          static_cast<std::uint64_t>(options.chains), options.keep_effects ? 1u : 0u};
+// What must be the same for a chain to go on, and its name.
+std::vector<std::pair<const char*, std::uint64_t>> settings(const SampleOptions& options) {
+  return {{"chains", static_cast<std::uint64_t>(options.chains)},
+          {"burnin", static_cast<std::uint64_t>(options.burnin)},
+          {"thin", static_cast<std::uint64_t>(options.thin)},
+          {"keep_effects", options.keep_effects ? 1u : 0u},
+          {"", options.fingerprint}};
+}
+
+void check_settings(Reader& from, const SampleOptions& options) {
+  for (const auto& setting : settings(options)) {
+    const std::uint64_t stored = from.number();
+    if (stored == setting.second) continue;
+    const std::string name = setting.first;
+    if (name.empty()) refuse(options.checkpoint, "is of other data or another model than these.");
+    refuse(options.checkpoint, "has " + name + " = " + std::to_string(stored) +
+                                   ", and " + std::to_string(setting.second) + " is asked for.");
+  }
 }
 
 std::vector<char> read_file(const std::string& path) {
@@ -94,6 +147,8 @@ std::vector<char> read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+std::string beside(const std::string& path) { return path + ".new"; }
+
 }  // namespace
 
 bool file_exists(const std::string& path) {
@@ -102,63 +157,55 @@ bool file_exists(const std::string& path) {
 }
 
 void check_writable(const std::string& path) {
-  const std::string beside = path + ".new";
-  if (!std::ofstream(beside, std::ios::binary | std::ios::app))
+  const bool was_there = file_exists(beside(path));  // what a killed run left
+  if (!std::ofstream(beside(path), std::ios::binary | std::ios::app))
     refuse(path, "can't be written: is its folder there, and may files be made in it?");
   std::error_code ignored;
-  std::filesystem::remove(beside, ignored);
+  if (!was_there) std::filesystem::remove(beside(path), ignored);
 }
 
-void write_checkpoint(const Saved& saved, const SampleOptions& options) {
-  Writer to;
+void write_checkpoint(std::uint64_t seed, const std::vector<Vec>& states,
+                      const std::vector<const ChainDraws*>& draws,
+                      const SampleOptions& options) {
+  Writer to(beside(options.checkpoint));
   to.number(kMagic);
-  for (std::uint64_t x : settings(options)) to.number(x);
-  to.number(saved.seed);
-  for (size_t k = 0; k < saved.states.size(); ++k) {
-    const ChainDraws& d = saved.draws[k];
-    to.numbers(saved.states[k]);
+  for (const auto& setting : settings(options)) to.number(setting.second);
+  to.number(seed);
+  for (size_t k = 0; k < states.size(); ++k) {
+    const ChainDraws& d = *draws[k];
+    to.numbers(states[k].data(), states[k].size());
     to.number(static_cast<std::uint64_t>(d.kept));
-    for (const Mat* m : {&d.coefficients, &d.hyper, &d.effects}) to.columns(*m, d.kept);
+    for (const Mat* m : {&d.coefficients, &d.hyper, &d.effects}) {
+      to.number(static_cast<std::uint64_t>(m->rows()));
+      to.numbers(m->data(), m->rows() * d.kept);
+    }
     for (const Vec* v : {&d.mean, &d.effect_mean, &d.effect_center, &d.effect_square})
-      to.numbers(*v);
+      to.numbers(v->data(), v->size());
   }
-  to.number(checksum(to.out, to.out.size()));
-  const std::string beside = options.checkpoint + ".new";
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file.write(to.out.data(), static_cast<std::streamsize>(to.out.size()));
-    file.flush();
-    if (!file) refuse(options.checkpoint, "can't be written.");
-  }
+  if (!to.finish()) refuse(options.checkpoint, "can't be written: is the disk full?");
   std::error_code error;
-  std::filesystem::rename(beside, options.checkpoint, error);
+  std::filesystem::rename(beside(options.checkpoint), options.checkpoint, error);
   if (error) refuse(options.checkpoint, "can't be written: " + error.message() + ".");
 }
 
 Saved read_checkpoint(const SampleOptions& options) {
-  const std::string& path = options.checkpoint;
-  const std::vector<char> bytes = read_file(path);
-  const size_t end = bytes.size() < 16 ? 0 : bytes.size() - 8;
-  Reader from(bytes, bytes.size(), path);
-  if (end == 0 || from.number() != kMagic)
-    refuse(path, "is not one, or was written by another version.");
-  std::uint64_t stored;
-  std::memcpy(&stored, bytes.data() + end, sizeof stored);
-  if (stored != checksum(bytes, end)) refuse(path, "is damaged: its checksum is wrong.");
-  for (std::uint64_t x : settings(options))
-    if (from.number() != x)
-      refuse(path, "is of other data, another model, or other settings of the sampler than these.");
+  Reader from(read_file(options.checkpoint), options.checkpoint);
+  from.verify();
+  check_settings(from, options);
   Saved out;
   out.seed = from.number();
   for (int k = 0; k < options.chains; ++k) {
     out.states.push_back(from.numbers());
     ChainDraws d;
-    d.kept = static_cast<Index>(from.number());
-    for (Mat* m : {&d.coefficients, &d.hyper, &d.effects}) *m = from.columns();
+    const std::uint64_t kept = from.number();
+    if (kept > (std::uint64_t{1} << 40)) from.damaged();
+    d.kept = static_cast<Index>(kept);
+    for (Mat* m : {&d.coefficients, &d.hyper, &d.effects}) *m = from.columns(kept);
     for (Vec* v : {&d.mean, &d.effect_mean, &d.effect_center, &d.effect_square})
       *v = from.numbers();
     out.draws.push_back(std::move(d));
   }
+  if (!from.at_end()) from.damaged();
   return out;
 }
 

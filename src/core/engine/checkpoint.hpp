@@ -12,7 +12,10 @@ struct Saved {
   std::vector<ChainDraws> draws;
 };
 
-void write_checkpoint(const Saved& saved, const SampleOptions& options);
+// Writes a run as it stands; `draws` are looked at, not copied.
+void write_checkpoint(std::uint64_t seed, const std::vector<Vec>& states,
+                      const std::vector<const ChainDraws*>& draws,
+                      const SampleOptions& options);
 
 // Throws InvalidInput("checkpoint", ...) unless the file is whole and of the same data, model
 // and settings (more or fewer draws may be asked for).

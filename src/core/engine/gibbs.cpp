@@ -17,20 +17,20 @@ class GibbsChain : public Chain {
         burnin_(burnin), mix_(mixing) {
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
-    source_->restore(Vec::Zero(problem.group_coefficients()));
+    expected_ = state_.mean();
+    expected_effects_ = Vec::Zero(problem.group_coefficients());
+    source_->restore(expected_effects_);
     disperse();
   }
 
   void sweep(Host& host) override {
-    state_.sweep() = static_cast<double>(sweeps_ + 1);
-    source_->sums(state_, sums_, host);
-    expected_ = side_.draw(state_, sums_, host);
-    Mat group_moments = source_->settle(state_, Settle::draw, 1);
-    expected_effects_ = source_->expected_effects(expected_);
-    if (mix_ && state_.layout.q > 0) group_moments = source_->slide(state_);
-    side_.draw_priors(state_, group_moments);
-    if (mix_) mixing_.run(state_, *source_, group_moments, sweeps_ < burnin_);
-    ++sweeps_;
+    const Vec before = save();
+    try {
+      make_sweep(host);
+    } catch (const Interrupted&) {
+      restore(before);
+      throw;
+    }
   }
 
   Index sweeps() const override { return sweeps_; }
@@ -49,25 +49,43 @@ class GibbsChain : public Chain {
     draw.hyper = Eigen::Map<const Vec>(hyper.data(), static_cast<Index>(hyper.size()));
   }
 
+  // The mean, the hyper-parameters, the effects and the moves' widths are all a sweep starts from.
   Vec save() const override {
     const Vec effects = source_->effects();
-    Vec out(1 + state_.x.size() + effects.size() + mixing_.widths().size());
-    out << static_cast<double>(sweeps_), state_.x, effects, mixing_.widths();
+    Vec out(1 + state_.layout.p + state_.layout.hyper + effects.size() +
+            mixing_.widths().size());
+    out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), effects,
+        mixing_.widths();
     return out;
   }
 
   void restore(ConstVecRef saved) override {
-    const Index effects = problem_.group_coefficients(), widths = mixing_.widths().size();
-    if (saved.size() != 1 + state_.x.size() + effects + widths)
+    const Index p = state_.layout.p, hyper = state_.layout.hyper,
+                effects = problem_.group_coefficients(), widths = mixing_.widths().size();
+    if (saved.size() != 1 + p + hyper + effects + widths || !saved.allFinite())
       throw InvalidInput("checkpoint", "The checkpoint is of another model.");
     sweeps_ = static_cast<Index>(saved[0]);
-    state_.x = saved.segment(1, state_.x.size());
-    source_->restore(saved.segment(1 + state_.x.size(), effects));
+    state_.mean() = saved.segment(1, p);
+    state_.hyper() = saved.segment(1 + p, hyper);
+    side_.refresh_group_prior(state_);
+    source_->restore(saved.segment(1 + p + hyper, effects));
     mixing_.restore(saved.tail(widths));
   }
 
  private:
-  // Chains start apart, so that their agreement says something.
+  void make_sweep(Host& host) {
+    state_.sweep() = static_cast<double>(sweeps_ + 1);
+    source_->sums(state_, sums_, host);
+    expected_ = side_.draw(state_, sums_, host);
+    Mat group_moments = source_->settle(state_, Settle::draw, 1);
+    expected_effects_ = source_->expected_effects(expected_);
+    if (mix_ && state_.layout.q > 0) group_moments = source_->slide(state_);
+    side_.draw_priors(state_, group_moments);
+    if (mix_) mixing_.run(state_, *source_, group_moments, sweeps_ < burnin_, host);
+    ++sweeps_;
+  }
+
+  // Chains start apart where variances are drawn, so that their agreement says something.
   void disperse() {
     Draws random(state_.key(), Purpose::hyper, 0);
     for (const PriorPart& part : side_.parts())

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "slice.hpp"
+#include "../error.hpp"
+#include "../random/slice.hpp"
 
 namespace bsvm {
 
@@ -20,13 +21,16 @@ Mixing::Mixing(const Problem& problem, const Coefficients& side)
   widths_ = Vec::Constant(static_cast<Index>(scales_.size()) + p_, 0.5);
 }
 
-void Mixing::run(State& state, DrawSource& source, Mat& group_moments, bool tune) {
+void Mixing::run(State& state, DrawSource& source, Mat& group_moments, bool tune, Host& host) {
   Draws random(state.key(), Purpose::move, 0);
   const Index scales = static_cast<Index>(scales_.size());
+  Vec precision;  // of the dense coefficients, once the scales have moved
   for (Index k = 0; k < widths_.size(); ++k) {
+    if (host.interrupted()) throw Interrupted();
+    if (k == scales) precision = side_.precision(state).tail(p_);
     const double moved =
         k < scales ? scale(scales_[k], widths_[k], state, source, group_moments, random)
-                   : shift(k - scales, widths_[k], state, source, random);
+                   : shift(k - scales, precision[k - scales], widths_[k], state, source, random);
     // A width of three mean moves is about right for a bell.
     if (tune) widths_[k] = 0.95 * widths_[k] + 0.05 * std::max(3 * std::abs(moved), 1e-10);
   }
@@ -77,12 +81,12 @@ double Mixing::scale(const Scale& move, double width, State& state, DrawSource& 
   return log_t;
 }
 
-double Mixing::shift(Index j, double width, State& state, DrawSource& source,
-                     Draws& random) const {
+double Mixing::shift(Index j, double precision, double width, State& state,
+                     DrawSource& source, Draws& random) const {
   Line line{Vec::Zero(p_), Vec::Zero(q_)};
   line.dense[j] = 1;
   const Index at = state.layout.p - p_ + j;
-  const double precision = side_.precision(state)[at], now = state.mean()[at];
+  const double now = state.mean()[at];
   source.aim(state, line);
   const double t = slice([&](double x) {
     return source.along(x) - 0.5 * precision * (now + x) * (now + x);

@@ -16,15 +16,14 @@ namespace bsvm {
 //          of s2 given b interweaves the two parameterisations (Yu & Meng 2011); all blocks
 //          at once: what ties strong coefficients to their latent scales. t is drawn from
 //          its density over d log t, the group's Haar measure (Liu & Sabatti 2000)
-//   slide  every group effect by a slice over its own rows (the source's slide())
 //   axis   one dense coefficient: b_j -> b_j + t
 class Mixing {
  public:
   Mixing(const Problem& problem, const Coefficients& side);
 
   // group_moments: the groups' sum of u u', kept true. `tune`: may the moves' first widths
-  // be adapted? Only before draws are kept.
-  void run(State& state, DrawSource& source, Mat& group_moments, bool tune);
+  // be adapted? Only before draws are kept. Throws Interrupted between two moves.
+  void run(State& state, DrawSource& source, Mat& group_moments, bool tune, Host& host);
 
   const Vec& widths() const { return widths_; }
   void restore(ConstVecRef widths) { widths_ = widths; }
@@ -38,7 +37,8 @@ class Mixing {
 
   double scale(const Scale& move, double width, State& state, DrawSource& source,
                Mat& group_moments, Draws& random) const;
-  double shift(Index j, double width, State& state, DrawSource& source, Draws& random) const;
+  double shift(Index j, double precision, double width, State& state, DrawSource& source,
+               Draws& random) const;
   Line line_of(const Scale& move, const State& state) const;
 
   const Coefficients& side_;

@@ -48,43 +48,50 @@ class Patience {
       "give them a tighter prior.");
 }
 
-// Left-looking: column j takes its updates from the columns before it that have an entry in
-// row j. Those wait in a list for the row of their next entry.
+// Going through rows: columns wait in a list for the row of their next entry, so that all that
+// is done with one column of the result is done at once, near the processor.
 class Waiting {
  public:
-  explicit Waiting(const SparsePattern& pattern)
-      : pattern_(pattern), first_(pattern.leading, -1), next_(pattern.leading, -1),
-        at_(pattern.start.begin(), pattern.start.end()) {}
+  // Columns first .. last - 1 in their leading rows, or in their rows in the root.
+  Waiting(const SparsePattern& pattern, Index first, Index last, bool root)
+      : pattern_(pattern), offset_(first), first_(pattern.tail_start, -1),
+        next_(last - first, -1), at_(last - first), root_(root) {
+    for (Index k = first; k < last; ++k)
+      at_[k - first] = root ? pattern.root_start[k] : pattern.start[k];
+  }
 
-  // visit(column, entry in row j), and lets each wait for its next row.
+  // visit(column, entry) for all that have an entry in the row; each waits for its next.
   template <class Visit>
-  void take(Index j, Visit visit) {
-    for (Index k = first_[j]; k >= 0;) {
-      const Index following = next_[k];
-      visit(k, at_[k]);
-      ++at_[k];
+  void take(Index row, Visit visit) {
+    for (Index k = first_[row]; k >= 0;) {
+      const Index following = next_[k - offset_];
+      visit(k, at_[k - offset_]++);
       put(k);
       k = following;
     }
   }
 
   void put(Index k) {
-    if (at_[k] == pattern_.root_start[k]) return;
-    const int row = pattern_.row[at_[k]];
-    next_[k] = first_[row];
+    const Index at = at_[k - offset_];
+    if (at == (root_ ? pattern_.start[k + 1] : pattern_.root_start[k])) return;
+    const int row = pattern_.row[at];
+    next_[k - offset_] = first_[row];
     first_[row] = k;
   }
 
  private:
   const SparsePattern& pattern_;
+  Index offset_;
   std::vector<Index> first_, next_, at_;
+  bool root_;
 };
 
 }  // namespace
 
+// Left-looking: a column takes its updates from the columns before it.
 void factor(const SparsePattern& pattern, SparseValues& a, const Poll& poll) {
   Patience patience(poll);
-  Waiting waiting(pattern);
+  Waiting waiting(pattern, 0, pattern.leading, false);
   std::vector<double> column(pattern.tail_start, 0.0);  // by row
   const int* row = pattern.row.data();
   for (Index j = 0; j < pattern.leading; ++j) {
@@ -134,15 +141,18 @@ void reduce(const SparsePattern& pattern, const SparseValues& l, MatRef root, co
   reduce_tails(l.tail, root.bottomRightCorner(size, size), poll);
   if (sparse == 0) return;
   Patience patience(poll);
-  for (Index j = 0; j < pattern.leading; ++j) {
-    const Index first = pattern.root_start[j], last = pattern.start[j + 1];
-    for (Index b = first; b < last; ++b) {
-      double* column = root.data() + (pattern.row[b] - pattern.leading) * root.outerStride();
-      double* by_position = column - pattern.leading;
-      for (Index a = b; a < last; ++a) by_position[pattern.row[a]] -= l.below[a] * l.below[b];
-      Eigen::Map<Vec>(column + sparse, size) -= l.below[b] * l.tail.col(j);
-    }
-    patience.after((last - first) * (last - first + size));
+  Waiting waiting(pattern, 0, pattern.leading, true);
+  for (Index k = 0; k < pattern.leading; ++k) waiting.put(k);
+  for (Index b = 0; b < sparse; ++b) {
+    double* column = root.data() + b * root.outerStride();
+    double* by_position = column - pattern.leading;
+    waiting.take(pattern.leading + b, [&](Index k, Index entry) {
+      const double factor = l.below[entry];
+      for (Index a = entry; a < pattern.start[k + 1]; ++a)
+        by_position[pattern.row[a]] -= factor * l.below[a];
+      Eigen::Map<Vec>(column + sparse, size) -= factor * l.tail.col(k);
+      patience.after(pattern.start[k + 1] - entry + size);
+    });
   }
 }
 
@@ -170,85 +180,66 @@ void backward(const SparsePattern& pattern, const SparseValues& l, VecRef x) {
 
 namespace {
 
-// S_rr times vectors on the rows r of leading columns. Where columns are stored full in the
-// root, the root's share of the products is found for many at once, before.
+// S_rr x for vectors x on the rows r of leading columns: of a batch of columns at a time what
+// the root's part of S adds to the product, then of one column what the leading part adds.
 class InverseProduct {
  public:
   InverseProduct(const SparsePattern& pattern, const SparseInverse& s)
-      : pattern_(pattern), s_(s), full_(pattern.tail_start == pattern.leading) {
-    Index longest = 0;
-    for (Index j = 0; j < pattern.leading; ++j)
-      longest = std::max(longest, pattern.start[j + 1] - pattern.start[j]);
-    x.resize(longest);
-    y.resize(longest);
-    if (!full_) return;
-    packed_.resize(packed_size(pattern.root(), pattern.root()));
-    pack(s.root.data(), pattern.root(), pattern.root(), nullptr, packed_.data());
+      : pattern_(pattern), s_(s), size_(pattern.tail()),
+        corner_(packed_size(size_, size_)) {
+    const auto corner = s.root.bottomRightCorner(size_, size_);
+    pack_block(corner.data(), corner.outerStride(), size_, size_, nullptr, corner_.data());
   }
 
-  bool full() const { return full_; }
-
-  // to += sign S_root from, both (root, width): columns of tails.
-  void root(const double* from, Index width, double sign, double* to) const {
-    const Index size = pattern_.root();
-    PanelProduct of{packed_.data(), size, size, from, width, size, to, size, sign};
-    of.packed_y = false;
-    kernels().product(of);
-  }
-
-  // y <- S_rr x, with x and y the rows of column j, and their tails tx and ty. With full(), ty
-  // must hold the root's share.
-  void multiply(Index j, const double* tx, double* ty);
-
-  Vec x, y;
+  // Columns first .. last - 1, x and y their entries, their tails as columns of tx and ty.
+  void root(Index first, Index last, const double* x, const Mat& tx, double* y, MatRef ty) const;
+  // Column j, added to y, of which these are the entries and tails.
+  void leading(Index j, const double* x, const double* tx, double* y, double* ty) const;
 
  private:
-  void multiply_root(Index j, const double* tx, double* ty);
-  void multiply_leading(Index j, const double* tx, double* ty);
-
   const SparsePattern& pattern_;
   const SparseInverse& s_;
-  bool full_;
-  std::vector<double> packed_;
+  Index size_;
+  std::vector<double> corner_;  // the tail's part of S, packed
 };
 
-void InverseProduct::multiply(Index j, const double* tx, double* ty) {
-  y.head(pattern_.start[j + 1] - pattern_.start[j]).setZero();
-  if (!full_) multiply_root(j, tx, ty);
-  multiply_leading(j, tx, ty);
-}
-
-void InverseProduct::multiply_root(Index j, const double* tx, double* ty) {
-  const Index size = pattern_.tail(), sparse = pattern_.tail_start - pattern_.leading;
-  const Index lead = pattern_.root_start[j] - pattern_.start[j];
-  const Index count = pattern_.start[j + 1] - pattern_.root_start[j];
-  const int* row = pattern_.row.data() + pattern_.root_start[j];
-  const Eigen::Map<const Vec> from(tx, size);
-  Eigen::Map<Vec> to(ty, size);
-  to.noalias() = s_.root.bottomRightCorner(size, size) * from;
-  double* out = y.data() + lead;
-  const double* in = x.data() + lead;
-  for (Index b = 0; b < count; ++b) {
-    const double* column = s_.root.col(row[b] - pattern_.leading).data();
+void InverseProduct::root(Index first, Index last, const double* x, const Mat& tx, double* y,
+                          MatRef ty) const {
+  const Index sparse = pattern_.tail_start - pattern_.leading, start = pattern_.start[first];
+  std::fill(y, y + pattern_.start[last] - start, 0.0);
+  ty.leftCols(last - first).setZero();
+  PanelProduct of{corner_.data(), size_, size_, tx.data(), last - first, tx.outerStride(),
+                  ty.data(), ty.outerStride()};
+  of.packed_y = false;
+  kernels().product(of);
+  if (sparse == 0) return;
+  Waiting waiting(pattern_, first, last, true);
+  for (Index k = first; k < last; ++k) waiting.put(k);
+  for (Index b = 0; b < sparse; ++b) {
+    const double* column = s_.root.col(b).data();
     const double* by_position = column - pattern_.leading;
-    const Eigen::Map<const Vec> dense(column + sparse, size);
-    to += in[b] * dense;
-    double sum = dense.dot(from) + by_position[row[b]] * in[b];
-    for (Index a = b + 1; a < count; ++a) {
-      const double value = by_position[row[a]];
-      out[a] += in[b] * value;
-      sum += value * in[a];
-    }
-    out[b] += sum;
+    const Eigen::Map<const Vec> tail(column + sparse, size_);
+    waiting.take(pattern_.leading + b, [&](Index k, Index entry) {
+      const double factor = x[entry - start];
+      double sum = by_position[pattern_.row[entry]] * factor + tail.dot(tx.col(k - first));
+      for (Index a = entry + 1; a < pattern_.start[k + 1]; ++a) {
+        const double value = by_position[pattern_.row[a]];
+        y[a - start] += factor * value;
+        sum += value * x[a - start];
+      }
+      y[entry - start] += sum;
+      ty.col(k - first) += factor * tail;
+    });
   }
 }
 
-void InverseProduct::multiply_leading(Index j, const double* tx, double* ty) {
-  const Index size = pattern_.tail(), first = pattern_.start[j];
-  const Index lead = pattern_.root_start[j] - first, count = pattern_.start[j + 1] - first;
+void InverseProduct::leading(Index j, const double* x, const double* tx, double* y,
+                             double* ty) const {
+  const Index first = pattern_.start[j], lead = pattern_.root_start[j] - first;
+  const Index count = pattern_.start[j + 1] - first;
   const int* row = pattern_.row.data();
-  const Eigen::Map<const Vec> from(tx, size);
-  Eigen::Map<Vec> to(ty, size);
+  const Eigen::Map<const Vec> from(tx, size_);
+  Eigen::Map<Vec> to(ty, size_);
   for (Index k = 0; k < lead; ++k) {
     const Index c = row[first + k];  // its column has all of j's later rows
     const int* t = row + pattern_.start[c];
@@ -265,61 +256,72 @@ void InverseProduct::multiply_leading(Index j, const double* tx, double* ty) {
   }
 }
 
+// Batches first .. last - 1 of leading columns.
+template <class Work>
+void each_batch(const SparsePattern& pattern, const Poll& poll, Work work) {
+  Patience patience(poll);
+  for (Index first = 0; first < pattern.leading; first += kBatch) {
+    const Index last = std::min(first + kBatch, pattern.leading);
+    work(first, last);
+    const Index entries = pattern.start[last] - pattern.start[first], size = pattern.tail();
+    patience.after(entries * (entries / (last - first) + size) + size * size * (last - first) / 16);
+  }
+}
+
 }  // namespace
 
 void invert(const SparsePattern& pattern, const SparseValues& l, SparseInverse& s,
             const Poll& poll) {
-  InverseProduct product(pattern, s);
-  Patience patience(poll);
+  const InverseProduct product(pattern, s);
   SparseValues& out = s.leading;
-  if (product.full()) {
-    out.tail.setZero();
-    for (Index k = 0; k < pattern.leading; k += kBatch) {
-      const Index width = std::min(kBatch, pattern.leading - k);
-      product.root(l.tail.col(k).data(), width, 1, out.tail.col(k).data());
-      patience.after(pattern.root() * pattern.root() * width / 16);
-    }
-  }
-  Vec tail(pattern.tail());
+  Vec x(l.below.size());
+  for (Index j = 0; j < pattern.leading; ++j)
+    for (Index t = pattern.start[j]; t < pattern.start[j + 1]; ++t)
+      x[t] = l.below[t] / l.diagonal[j];
+  const Mat tails = l.tail * l.diagonal.cwiseInverse().asDiagonal();
+  each_batch(pattern, poll, [&](Index first, Index last) {
+    const Index start = pattern.start[first], width = last - first;
+    product.root(first, last, x.data() + start, tails.middleCols(first, width),
+                 out.below.data() + start, out.tail.middleCols(first, width));
+  });
+  Patience patience(poll);
   for (Index j = pattern.leading - 1; j >= 0; --j) {
     const Index first = pattern.start[j], count = pattern.start[j + 1] - first;
-    product.x.head(count) = l.below.segment(first, count) / l.diagonal[j];
-    tail = l.tail.col(j) / l.diagonal[j];
-    if (product.full()) out.tail.col(j) /= l.diagonal[j];
-    product.multiply(j, tail.data(), out.tail.col(j).data());
-    out.tail.col(j) *= -1;
-    out.below.segment(first, count) = -product.y.head(count);
-    out.diagonal[j] = 1 / (l.diagonal[j] * l.diagonal[j]) - tail.dot(out.tail.col(j)) +
-                      product.x.head(count).dot(product.y.head(count));
+    auto below = out.below.segment(first, count);
+    auto tail = out.tail.col(j);
+    product.leading(j, x.data() + first, tails.col(j).data(), below.data(), tail.data());
+    out.diagonal[j] = 1 / (l.diagonal[j] * l.diagonal[j]) + x.segment(first, count).dot(below) +
+                      tails.col(j).dot(tail);
+    below *= -1;
+    tail *= -1;
     patience.after(count * (count + pattern.tail()));
   }
 }
 
 double divergence(const SparsePattern& pattern, const SparseValues& l, const SparseInverse& s,
                   const SparseValues& next, const Poll& poll) {
-  InverseProduct product(pattern, s);
-  Patience patience(poll);
-  const Index size = pattern.tail(), most = std::min(kBatch, pattern.leading);
-  Mat tails(size, most), products(size, most);
+  const InverseProduct product(pattern, s);
+  const Vec ratio = next.diagonal.cwiseQuotient(l.diagonal);
+  Vec x(l.below.size()), y(x.size());
   double sum = 0;
-  for (Index k = 0; k < pattern.leading; k += kBatch) {
-    const Index width = std::min(kBatch, pattern.leading - k);
-    const Vec ratio = next.diagonal.segment(k, width).cwiseQuotient(l.diagonal.segment(k, width));
-    tails.leftCols(width) = next.tail.middleCols(k, width) -
-                            l.tail.middleCols(k, width) * ratio.asDiagonal();
-    products.setZero();
-    if (product.full()) product.root(tails.data(), width, 1, products.data());
-    for (Index j = k; j < k + width; ++j) {
-      const Index first = pattern.start[j], count = pattern.start[j + 1] - first;
-      product.x.head(count) =
-          next.below.segment(first, count) - ratio[j - k] * l.below.segment(first, count);
-      product.multiply(j, tails.col(j - k).data(), products.col(j - k).data());
-      sum += log_distance(ratio[j - k]) + tails.col(j - k).dot(products.col(j - k)) +
-             product.x.head(count).dot(product.y.head(count));
-      patience.after(count * (count + size));
+  each_batch(pattern, poll, [&](Index first, Index last) {
+    const Index start = pattern.start[first], width = last - first;
+    const Mat tx = next.tail.middleCols(first, width) -
+                   l.tail.middleCols(first, width) * ratio.segment(first, width).asDiagonal();
+    Mat ty(tx.rows(), width);
+    for (Index j = first; j < last; ++j)
+      for (Index t = pattern.start[j]; t < pattern.start[j + 1]; ++t)
+        x[t] = next.below[t] - ratio[j] * l.below[t];
+    product.root(first, last, x.data() + start, tx, y.data() + start, ty);
+    for (Index j = first; j < last; ++j) {
+      const Index own = pattern.start[j], count = pattern.start[j + 1] - own;
+      const auto tail = ty.col(j - first);
+      product.leading(j, x.data() + own, tx.col(j - first).data(), y.data() + own,
+                      ty.col(j - first).data());
+      sum += log_distance(ratio[j]) + tx.col(j - first).dot(tail) +
+             x.segment(own, count).dot(y.segment(own, count));
     }
-    if (product.full()) patience.after(size * size * width / 16);
-  }
+  });
   return sum;
 }
 

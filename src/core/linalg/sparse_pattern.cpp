@@ -8,8 +8,10 @@ namespace bsvm {
 
 namespace {
 
+constexpr Index kMostEntries = 150000000;  // of the lists: 600 MB
+
 // The factor's pattern by node, in the order of elimination. From node `full` on every node
-// is tied to all that follow, and no lists are kept.
+// is tied to all that follow (or the lists would get too long), and none are kept.
 struct NodePattern {
   std::vector<int> order, number;      // place -> node and back
   std::vector<std::vector<int>> below; // places, increasing
@@ -26,6 +28,7 @@ NodePattern eliminate(const Graph& graph, std::vector<int> order) {
   for (Index k = 0; k < nodes; ++k) out.number[out.order[k]] = static_cast<int>(k);
   out.below.resize(nodes);
   std::vector<int> mark(nodes, -1), first_child(nodes, -1), sibling(nodes, -1);
+  Index entries = 0;
   for (out.full = 0; out.full < nodes; ++out.full) {
     const int k = static_cast<int>(out.full), node = out.order[k];
     std::vector<int>& own = out.below[k];
@@ -38,7 +41,8 @@ NodePattern eliminate(const Graph& graph, std::vector<int> order) {
       add(out.number[graph.neighbour[e]]);
     for (int child = first_child[k]; child >= 0; child = sibling[child])
       for (int later : out.below[child]) add(later);
-    if (static_cast<Index>(own.size()) == nodes - k - 1) break;
+    entries += static_cast<Index>(own.size());
+    if (static_cast<Index>(own.size()) == nodes - k - 1 || entries > kMostEntries) break;
     if (own.empty()) continue;
     std::sort(own.begin(), own.end());
     sibling[k] = first_child[own[0]];

@@ -65,8 +65,9 @@ void check_sparse(const SparseColumns& sparse, Index n) {
   Index columns = 0;
   for (const SparseTerm& term : sparse.terms) columns += term.levels * term.effects;
   bool good = columns == sparse.columns && (columns == 0 || sparse.start[0] == 0);
-  for (Index j = 0; good && j < sparse.columns; ++j) {
+  for (Index j = 0; good && j < sparse.columns; ++j)
     good = sparse.start[j] <= sparse.start[j + 1];
+  for (Index j = 0; good && j < sparse.columns; ++j) {
     for (int k = sparse.start[j]; good && k < sparse.start[j + 1]; ++k)
       good = sparse.row[k] >= 0 && sparse.row[k] < n &&
              (k == sparse.start[j] || sparse.row[k] > sparse.row[k - 1]);

@@ -35,7 +35,8 @@ class HalfT : public Prior {
   void draw(const Moments& b, Draws& random, VecRef hyper) const override {
     const double inv_s2 = hyper[0] / hyper[1];
     const double a = random.inverse_gamma(0.5 * (df_ + 1), df_ * inv_s2 + rate_);
-    const double s2 = random.inverse_gamma(0.5 * (df_ + b.seen()), df_ / a + 0.5 * b.square.sum());
+    const double s2 =
+        draw_variance(0.5 * (df_ + b.seen()), df_ / a + 0.5 * b.square.sum(), random);
     hyper = Eigen::Vector4d(1, s2, 1, a);
   }
 
@@ -62,8 +63,9 @@ class HalfT : public Prior {
 
   // Of the half-t itself, a integrated out: it is drawn anew, given s2, before it is used.
   double log_scaled(const Moments&, ConstVecRef hyper, double t) const override {
-    const double ratio = rate_ / df_ * hyper[1] / hyper[0];
-    return std::log(t) - 0.5 * (df_ + 1) * std::log1p(ratio * t * t);
+    const double variance = hyper[1] / hyper[0] * (t * t);
+    if (!possible_variance(variance)) return -std::numeric_limits<double>::infinity();
+    return std::log(t) - 0.5 * (df_ + 1) * std::log1p(rate_ / df_ * variance);
   }
 
   void scale(VecRef hyper, double t) const override { hyper[1] *= t * t; }

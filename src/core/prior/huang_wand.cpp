@@ -7,6 +7,8 @@
 //   q(a_k) = IG(beta, C_k),  beta = (df + q)/2,  C_k = df E[Sigma^{-1}]_kk + 1/scale_k^2
 //
 // S = sum over levels of E u u'. A draw has IG(1, a_k) in place of q(a_k).
+#include <limits>
+
 #include "../special/functions.hpp"
 #include "joint.hpp"
 
@@ -71,6 +73,7 @@ class HuangWand : public JointPrior {
   //   |Sigma|^{-(df + 2q)/2} prod_k (df (Sigma^{-1})_kk + 1/scale_k^2)^{-beta},
   // the a_k integrated out: they are drawn anew, given Sigma, before they are used.
   double log_scaled(const Moments&, ConstVecRef hyper, double t) const override {
+    if (!possible(hyper, -1, t)) return -std::numeric_limits<double>::infinity();
     const Vec inverse = mean_inverse(hyper).diagonal();
     const Arr ratio = df_ * inverse.array() / rate_.array();
     return -static_cast<double>(q_) * prior_df() * std::log(t) -
@@ -78,6 +81,7 @@ class HuangWand : public JointPrior {
   }
 
   double log_stretched(Index a, ConstVecRef hyper, double t) const override {
+    if (!possible(hyper, a, t)) return -std::numeric_limits<double>::infinity();
     const double ratio = df_ * mean_inverse(hyper)(a, a) / rate_[a];
     return -prior_df() * std::log(t) - beta() * std::log1p(ratio / (t * t));
   }

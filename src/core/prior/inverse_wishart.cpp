@@ -2,6 +2,8 @@
 // (000, section 3.1; Zhao, Staudenmayer, Coull & Wand 2006):
 //
 //   q(Sigma) = inverse Wishart(df + m, Lambda + S),  S = sum over levels of E u u'
+#include <limits>
+
 #include "../error.hpp"
 #include "../linalg/small.hpp"
 #include "joint.hpp"
@@ -47,11 +49,13 @@ class InverseWishart : public JointPrior {
 
   // p(t u | t^2 Sigma) and the Jacobian of u cancel; that of Sigma is t^{q (q + 1)}.
   double log_scaled(const Moments&, ConstVecRef hyper, double t) const override {
+    if (!possible(hyper, -1, t)) return -std::numeric_limits<double>::infinity();
     return -static_cast<double>(q_) * df_ * std::log(t) - 0.5 * trace(hyper) / (t * t);
   }
 
   // The Jacobian of Sigma is t^{q + 1} here.
   double log_stretched(Index a, ConstVecRef hyper, double t) const override {
+    if (!possible(hyper, a, t)) return -std::numeric_limits<double>::infinity();
     const Mat inverse = mean_inverse(hyper);
     const double own = lambda_(a, a) * inverse(a, a);
     const double others = lambda_.col(a).dot(inverse.col(a)) - own;

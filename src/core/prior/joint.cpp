@@ -112,7 +112,16 @@ void JointPrior::draw_covariance(double df, const Mat& lambda, Draws& random,
                                  VecRef hyper) const {
   const Mat scale = robust_factor(lambda);
   hyper[0] = 1;
-  inverse_wishart(df, scale.data(), q_, random, hyper.data() + 1);
+  for (int k = 0; k == 0 || (k < 1000 && !possible(hyper, -1, 1)); ++k)
+    inverse_wishart(df, scale.data(), q_, random, hyper.data() + 1);
+}
+
+bool JointPrior::possible(ConstVecRef hyper, Index a, double t) const {
+  for (Index j = 0; j < q_; ++j) {
+    const double factor2 = a < 0 || a == j ? t * t : 1.0;
+    if (!possible_variance(factor(hyper).row(j).squaredNorm() / hyper[0] * factor2)) return false;
+  }
+  return true;
 }
 
 NamedNumbers JointPrior::lower_triangle(const char* what, const Mat& a) const {

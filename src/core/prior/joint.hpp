@@ -44,6 +44,10 @@ class JointPrior : public Prior {
   void go_further(const Vec& before, double reach, VecRef hyper) const;
   void draw_covariance(double df, const Mat& lambda, Draws& random, VecRef hyper) const;
 
+  // Would every variance of Sigma be possible if the standard deviation of effect a
+  // (-1: of all) were t times what it is?
+  bool possible(ConstVecRef hyper, Index a, double t) const;
+
   Index q_;
 
  private:

@@ -57,7 +57,8 @@ class Prior {
 
   // The move (b, variances) -> (t b, t^2 variances), t > 0, of a draw: the prior's share
   // of its log-density with respect to dt/t (Liu & Sabatti 2000), Jacobian included and
-  // up to a constant in t; and the variances it leads to. A fixed variance stays.
+  // up to a constant in t, -inf where a variance would be impossible; and the variances it
+  // leads to. A fixed variance stays.
   virtual double log_scaled(const Moments& moments, ConstVecRef hyper, double t) const = 0;
   virtual void scale(VecRef hyper, double t) const = 0;
 
@@ -72,6 +73,15 @@ class Prior {
   virtual NamedNumbers report(ConstVecRef hyper) const = 0;
   virtual NamedNumbers drawn(ConstVecRef hyper) const = 0;
 };
+
+// Variances are drawn from within these limits, to which every inferred prior is truncated:
+// vague ones put so much mass beyond that squares of coefficients would overflow.
+constexpr double kLeastVariance = 1e-100, kMostVariance = 1e100;
+
+inline bool possible_variance(double x) { return x >= kLeastVariance && x <= kMostVariance; }
+
+// The inverse gamma law, truncated so.
+double draw_variance(double shape, double scale, Draws& random);
 
 // For update(): the step of log hyper from `before`, taken `reach` times as far; where
 // that leaves the range of numbers, the step itself.

@@ -35,7 +35,7 @@ class Ridge : public Prior {
 
   void draw(const Moments& b, Draws& random, VecRef hyper) const override {
     hyper[0] = 1;
-    hyper[1] = random.inverse_gamma(shape_ + b.seen() / 2, scale_ + b.square.sum() / 2);
+    hyper[1] = draw_variance(shape_ + b.seen() / 2, scale_ + b.square.sum() / 2, random);
   }
 
   void precision(ConstVecRef hyper, VecRef out) const override {
@@ -58,7 +58,9 @@ class Ridge : public Prior {
 
   // p(t b | t^2 s2) and the Jacobian t^m of b cancel.
   double log_scaled(const Moments&, ConstVecRef hyper, double t) const override {
-    return -2 * shape_ * std::log(t) - scale_ * hyper[0] / (hyper[1] * t * t);
+    const double variance = hyper[1] / hyper[0] * (t * t);
+    if (!possible_variance(variance)) return -std::numeric_limits<double>::infinity();
+    return -2 * shape_ * std::log(t) - scale_ / variance;
   }
 
   void scale(VecRef hyper, double t) const override { hyper[1] *= t * t; }

@@ -4,21 +4,17 @@
 
 #include "../error.hpp"
 #include "../linalg/kernels.hpp"
-#include "../engine/slice.hpp"
 #include "lanes.hpp"
 
 namespace bsvm {
 
 namespace {
 
-// Rows are kept in working order if that takes less than 32 MB; else gathered in each pass.
-constexpr Index kMostGathered = Index{1} << 22;
-
 Eigen::Map<const Arr> view(const double* x, Index r) { return {x, r}; }
 
 }  // namespace
 
-MemorySource::MemorySource(const Problem& problem, Use use, int threads)
+MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index most_gathered)
     : problem_(problem), use_(use), threads_(threads),
       partition_(cut(problem.group, problem.n, problem.groups, problem.columns())),
       units_(problem.columns(), problem.effects(), problem.groups) {
@@ -31,8 +27,18 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads)
     workers_.back().terms.resize(partition_.largest_block);
   }
   lane_sums_.assign(lanes, RowSums(p));
-  if ((p + q + 3) * problem.n <= kMostGathered) keep_gathered();
-  if (use == Use::drawn) expected_ = Mat::Zero(q, problem.groups);
+  if ((p + q + 3) * problem.n <= most_gathered) keep_gathered();
+  if (use == Use::drawn) prepare_draws();
+}
+
+void MemorySource::prepare_draws() {
+  expected_ = Mat::Zero(units_.q, problem_.groups);
+  y_.resize(problem_.n);
+  if (problem_.weight) weight_.resize(problem_.n);
+  for (Index i = 0; i < problem_.n; ++i) {
+    y_[i] = problem_.y[partition_.order[i]];
+    if (problem_.weight) weight_[i] = problem_.weight[partition_.order[i]];
+  }
 }
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
@@ -338,16 +344,15 @@ void MemorySource::restore(ConstVecRef effects) {
 
 // The margin y f of every row, in working order.
 void MemorySource::find_margins(const State& state) {
-  for (Arr* a : {&margin_, &slope_}) a->resize(problem_.n);
-  if (problem_.weight) weight_.resize(problem_.n);
+  slope_.resize(problem_.n);
+  margin_.resize(problem_.n);
   RowBlock& block = workers_[0].block;
   for (const BlockRange& range : partition_.blocks) {
-    const Index first = range.first_row, r = range.rows;
     load(range, state, block);
     moments(range, state, block);
-    margin_.segment(first, r) = view(block.y, r) * block.m.head(r);
-    if (problem_.weight) weight_.segment(first, r) = view(block.weight, r);
+    margin_.segment(range.first_row, range.rows) = block.m.head(range.rows);
   }
+  margin_ *= y_;
   known_margins_ = true;
 }
 
@@ -355,19 +360,20 @@ void MemorySource::find_margins(const State& state) {
 void MemorySource::aim(const State& state, const Line& line) {
   if (!known_margins_) find_margins(state);
   line_ = line;
-  const bool column = (line.dense.array() != 0).count() == 1;
-  if (column) fill_column(state, line.dense);
-  Mat moved;  // (q, m), or empty
-  if ((line.effect.array() != 0).any()) moved = line.effect.asDiagonal() * units_.effect;
+  const Index used = (line.dense.array() != 0).count();
+  if (used == 0) slope_.setZero();
+  else if (used == 1) fill_column(state, line.dense);
+  else fill_combination(state, line.dense);
+  if ((line.effect.array() != 0).any()) add_moving_effects(state, line.effect);
+  slope_ *= y_;
+}
+
+void MemorySource::fill_combination(const State& state, ConstVecRef dense) {
   RowBlock& block = workers_[0].block;
   for (const BlockRange& range : partition_.blocks) {
     load(range, state, block);
-    auto slope = slope_.segment(range.first_row, range.rows);
-    block.m.setZero();
-    if (column) block.m.head(range.rows) = slope;
-    else block.m.head(range.rows).matrix().noalias() = block.design().transpose() * line.dense;
-    if (moved.size() > 0) add_effects(range, moved, block);
-    slope = view(block.y, range.rows) * block.m.head(range.rows);
+    slope_.segment(range.first_row, range.rows).matrix().noalias() =
+        block.design().transpose() * dense;
   }
 }
 
@@ -375,13 +381,36 @@ void MemorySource::aim(const State& state, const Line& line) {
 void MemorySource::fill_column(const State& state, ConstVecRef dense) {
   Index j = 0, first = 0;
   while (dense[j] == 0) ++j;
-  const double factor = dense[j];
   for (const auto& part : problem_.blocks) {
     if (j >= first && j < first + part->columns())
       part->column(j - first, partition_.order.data(), problem_.n, state, slope_.data());
     first += part->columns();
   }
-  slope_ *= factor;
+  slope_ *= dense[j];
+}
+
+void MemorySource::add_moving_effects(const State& state, ConstVecRef effect) {
+  const Mat moved = effect.asDiagonal() * units_.effect;
+  RowBlock& block = workers_[0].block;
+  for (const BlockRange& range : partition_.blocks) {
+    load_multipliers(range, state, block);
+    block.m.setZero();
+    add_effects(range, moved, block);
+    slope_.segment(range.first_row, range.rows) += block.m.head(range.rows);
+  }
+}
+
+// The block's multipliers alone.
+void MemorySource::load_multipliers(const BlockRange& range, const State& state,
+                                    RowBlock& block) const {
+  if (gathered_) return block.look_at(*gathered_, range.first_row, range.rows);
+  problem_.multipliers->fill(partition_.order.data() + range.first_row, range.rows, state,
+                             block.own.z.leftCols(range.rows));
+  block.look_at(block.own, 0, range.rows);
+}
+
+const double* MemorySource::weights_from(Index row) const {
+  return problem_.weight ? weight_.data() + row : nullptr;
 }
 
 double MemorySource::along(double t) {
@@ -389,8 +418,7 @@ double MemorySource::along(double t) {
   for (const BlockRange& range : partition_.blocks) {
     const Index first = range.first_row;
     sum += problem_.likelihood->along(margin_.data() + first, slope_.data() + first,
-                                      problem_.weight ? weight_.data() + first : nullptr, t,
-                                      range.rows);
+                                      weights_from(first), t, range.rows);
   }
   return sum;
 }
@@ -405,7 +433,7 @@ Mat MemorySource::slide(State& state) {
   if (!known_margins_) find_margins(state);
   RowBlock& block = workers_[0].block;
   for (const BlockRange& range : partition_.blocks) {
-    load(range, state, block);
+    load_multipliers(range, state, block);
     for (Index u = 0; u < range.units; ++u)
       slide_unit(unit_rows(range, range.first_unit + u), range.first_row, state, block);
   }
@@ -414,27 +442,16 @@ Mat MemorySource::slide(State& state) {
 
 void MemorySource::slide_unit(const UnitRows& rows, Index first_row, const State& state,
                               RowBlock& block) {
-  const Index q = units_.q, r = rows.last - rows.first;
-  double* margin = margin_.data() + first_row + rows.first;
-  double* slope = block.v.data();  // no variances here
-  const double* weight = problem_.weight ? weight_.data() + first_row + rows.first : nullptr;
+  const Index q = units_.q, first = first_row + rows.first;
+  SlideRows of{margin_.data() + first, block.v.data(),  // no variances here
+               weights_from(first), rows.last - rows.first};
   Eigen::Map<Vec> effect(units_.effect.data() + rows.unit * q, q);
   Draws random(state.key(), Purpose::move, static_cast<std::uint64_t>(rows.unit) + 1);
   for (Index a = 0; a < q; ++a) {
-    double square = 0;
-    for (Index i = 0; i < r; ++i) {
-      const double z = block.z[a + (rows.first + i) * q];
-      slope[i] = block.y[rows.first + i] * z;
-      square += z * z;
-    }
-    const double precision = state.group_prior()(a, a);
-    const double pull = state.group_prior().col(a).dot(effect);
-    const double t = slice([&](double x) {
-      return problem_.likelihood->along(margin, slope, weight, x, r) -
-             x * (pull + 0.5 * precision * x);
-    }, slide_width(precision, square), random);
-    effect[a] += t;
-    add_multiple(margin, slope, t, r);
+    for (Index i = 0; i < of.r; ++i)
+      of.slope[i] = y_[first + i] * block.z[a + (rows.first + i) * q];
+    effect[a] += slide_effect(*problem_.likelihood, of, state.group_prior()(a, a),
+                              state.group_prior().col(a).dot(effect), random);
   }
 }
 

@@ -12,7 +12,10 @@ namespace bsvm {
 // All rows in this process's memory, worked through in lanes on threads.
 class MemorySource : public DrawSource {
  public:
-  MemorySource(const Problem& problem, Use use, int threads);
+  // Rows are kept in working order if they are at most `most_gathered` numbers (32 MB);
+  // else gathered in each pass.
+  MemorySource(const Problem& problem, Use use, int threads,
+               Index most_gathered = Index{1} << 22);
 
   void sums(const State& state, RowSums& out, Host& host) override;
   Mat settle(const State& state, Settle how, double change) override;
@@ -56,6 +59,11 @@ class MemorySource : public DrawSource {
   void slide_unit(const UnitRows& rows, Index first_row, const State& state,
                   RowBlock& block);
   void fill_column(const State& state, ConstVecRef dense);
+  void fill_combination(const State& state, ConstVecRef dense);
+  void add_moving_effects(const State& state, ConstVecRef effect);
+  void load_multipliers(const BlockRange& range, const State& state, RowBlock& block) const;
+  const double* weights_from(Index row) const;
+  void prepare_draws();
   UnitRows unit_rows(const BlockRange& range, Index unit) const;
 
   const Problem& problem_;
@@ -71,7 +79,8 @@ class MemorySource : public DrawSource {
 
   // Use::drawn only, rows in working order.
   Mat expected_;                 // (q, m)
-  Arr margin_, slope_, weight_;  // (n) y f, and y times what f changes by along line_
+  Arr y_, weight_;               // (n); weight_ empty: all one
+  Arr margin_, slope_;           // (n) y f, and y times what f changes by along line_
   bool known_margins_ = false;   // are they those of the coefficients as they are?
   Line line_;
 };

@@ -1,7 +1,6 @@
 #pragma once
-#include <cmath>
-
 #include "../host.hpp"
+#include "../likelihood/likelihood.hpp"
 #include "../model/group_posterior.hpp"
 #include "../model/row_sums.hpp"
 #include "../model/state.hpp"
@@ -66,11 +65,17 @@ class DrawSource : public RowSource {
   virtual Mat slide(State& state) = 0;
 
  protected:
-  // The first interval of such a slice, from the effect's prior precision and its
-  // multipliers' sum of squares: some four standard deviations.
-  static double slide_width(double precision, double square) {
-    return 4 / std::sqrt(precision + 0.3 * square);
-  }
+  // Rows that one effect enters: y f and what it changes by, weights or null. All (r).
+  struct SlideRows {
+    double *margin, *slope;
+    const double* weight;
+    Index r;
+  };
+
+  // How far a slice moves the effect; the margins follow. precision: its prior's; pull: the
+  // gradient of the prior's -log density there. The first interval is some four standard deviations.
+  static double slide_effect(const Likelihood& likelihood, const SlideRows& rows,
+                             double precision, double pull, Draws& random);
 };
 
 }  // namespace bsvm

@@ -1,7 +1,6 @@
 // What sampling asks of a SparseSource.
 #include <algorithm>
 
-#include "../engine/slice.hpp"
 #include "sparse_source.hpp"
 
 namespace bsvm {
@@ -106,24 +105,18 @@ void SparseSource::slide_column(Index column, const State& state) {
   const int* row = rows_.row.data() + rows_.column_start[k];
   const double* value = rows_.value.data() + rows_.column_start[k];
   Arr margin(r), slope(r), weight(problem_.weight ? r : 0);
-  double square = 0;
   for (Index e = 0; e < r; ++e) {
-    const double z = value[e];
     margin[e] = margin_[row[e]];
-    slope[e] = data_.y[row[e]] * z;
+    slope[e] = data_.y[row[e]] * value[e];
     if (problem_.weight) weight[e] = data_.weight[row[e]];
-    square += z * z;
   }
   const int effect = levels_.effect[column];
-  const double precision = state.group_prior()(effect, effect), pull = prior_slope(k, state);
   Draws random(state.key(), Purpose::move, static_cast<std::uint64_t>(column) + 1);
-  const double t = slice([&](double x) {
-    return problem_.likelihood->along(margin.data(), slope.data(),
-                                      problem_.weight ? weight.data() : nullptr, x, r) -
-           x * (pull + 0.5 * precision * x);
-  }, slide_width(precision, square), random);
-  mean_[k] += t;
-  for (Index e = 0; e < r; ++e) margin_[row[e]] = margin[e] + t * slope[e];
+  mean_[k] += slide_effect(*problem_.likelihood,
+                           {margin.data(), slope.data(),
+                            problem_.weight ? weight.data() : nullptr, r},
+                           state.group_prior()(effect, effect), prior_slope(k, state), random);
+  for (Index e = 0; e < r; ++e) margin_[row[e]] = margin[e];
 }
 
 // Half the prior's quadratic form in the effects, differentiated by the one at position k.

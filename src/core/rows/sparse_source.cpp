@@ -19,9 +19,19 @@ double dot(const double* x, const double* y, Index p) {
   return sum;
 }
 
+constexpr Index kLongestRoot = 20000;  // 3 GB a matrix, of which there are several
+
 SparsePattern pattern_for(const Problem& problem, const Levels& levels) {
   const Graph graph = level_graph(problem.sparse, problem.n, levels);
-  return analyse(graph, levels.weight, problem.columns(), late_levels(graph, levels));
+  const SparsePattern out =
+      analyse(graph, levels.weight, problem.columns(), late_levels(graph, levels));
+  if (out.root() > kLongestRoot)
+    throw InvalidInput("sparse", "They leave a dense system of " + std::to_string(out.root()) +
+                                     " coefficients, and at most " +
+                                     std::to_string(kLongestRoot) +
+                                     " are possible. Leave out a crossed factor, or one of its "
+                                     "terms.");
+  return out;
 }
 
 // Lanes of columns with about as many entries each.

@@ -20,7 +20,7 @@ void Units::clear() {
 }
 
 RowData::RowData(Index p, Index q, Index rows)
-    : c(Mat::Zero(p, (rows + 3) / 4 * 4)), z(q, rows), y(rows), weight(rows), offset(rows) {}
+    : c(Mat::Zero(p, rows + 3)), z(q, rows), y(rows), weight(rows), offset(rows) {}
 
 RowBlock::RowBlock(Index width, Index q, Index rows, Index units)
     : p(width), own(p, q, rows), centred(Mat::Zero(p, q > 0 ? own.c.cols() : 0)),

@@ -26,7 +26,7 @@ struct Units {
 
 // Rows gathered in working order.
 struct RowData {
-  Mat c;  // (p, r) dense design, a row contiguous; room for a multiple of four rows
+  Mat c;  // (p, r) dense design, a row contiguous; three more, which kernels may read
   Mat z;  // (q, r) group multipliers
   Arr y, weight, offset;  // (r)
 

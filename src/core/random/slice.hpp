@@ -1,7 +1,7 @@
 #pragma once
 #include <cmath>
 
-#include "../random/draws.hpp"
+#include "draws.hpp"
 
 namespace bsvm {
 
@@ -13,7 +13,7 @@ double slice(const LogDensity& log_density, double width, Draws& random) {
   const double level = log_density(0.0) + std::log(random.uniform());
   double left = -width * random.uniform(), right = left + width;
   // A limit on the steps, split at random between the sides, keeps the move reversible.
-  const int most = 200, leftward = static_cast<int>(most * random.uniform());
+  const int most = 200, leftward = static_cast<int>((most + 1) * random.uniform());
   for (int k = 0; k < leftward && log_density(left) > level; ++k) left -= width;
   for (int k = leftward; k < most && log_density(right) > level; ++k) right += width;
   for (int k = 0; k < 200; ++k) {
