@@ -34,6 +34,9 @@ Rcpp::NumericVector core_linear_sd(Rcpp::List factor, Rcpp::List z, Rcpp::Numeri
     columns.row = row.data();
     columns.value = value.begin();
     const Rcpp::NumericMatrix root = factor["root"];
+    if (start.empty() || start.back() != value.size() || value.size() != Rf_xlength(z["i"]) ||
+        Rcpp::as<int>(z["nrow"]) != x.nrow())
+      throw bsvm::InvalidInput("sparse", "The sparse columns must be compressed by column.");
     RHost host(false);
     bsvm::Vec variance;
     try {

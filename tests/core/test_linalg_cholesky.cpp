@@ -66,11 +66,59 @@ TEST_CASE("the inverse of a factor is lower triangular and inverts") {
   }
 }
 
+TEST_CASE("the square of a transposed inverse is the inverse") {
+  for (Index p : kSizes) {
+    const Mat a = positive_definite(p);
+    Mat factor = a;
+    Host host;
+    REQUIRE(cholesky(factor, host));
+    const Mat inverse = squared_transposed(inverse_lower(factor, host), host);
+    CHECK((inverse * a - Mat::Identity(p, p)).norm() < 1e-11);
+    CHECK(inverse == inverse.transpose());
+  }
+}
+
+TEST_CASE("the divergence is tr(S A) - p - log det(S A), without cancellation") {
+  for (Index p : kSizes)
+    for (double change : {3.0, 1e-3, 1e-9}) {
+      Mat a = positive_definite(p), before = a;
+      Host host;
+      REQUIRE(cholesky(before, host));
+      a.diagonal() *= 1 + change;
+      a.row(p - 1) *= 1 - 0.1 * change;
+      a.col(p - 1) *= 1 - 0.1 * change;
+      const Mat inverse = inverse_lower(before, host);
+      REQUIRE(cholesky(a, host));
+      const double found = divergence(inverse, a, host);
+      const Mat root = inverse * a;
+      double expected = 0;
+      if (change > 1) {
+        expected = root.squaredNorm() - static_cast<double>(p) -
+                   2 * root.diagonal().array().log().sum();
+      } else {  // |S^{1/2} A S^{1/2} - I|^2 / 2
+        const Mat ratio = root * root.transpose() - Mat::Identity(p, p);
+        expected = 0.5 * ratio.squaredNorm();
+      }
+      CHECK(found == doctest::Approx(expected).epsilon(change > 1 ? 1e-12 : 5e-3));
+    }
+}
+
+TEST_CASE("x^2 - 1 - log x^2 to full accuracy") {
+  for (Real x : {1e-3L, 0.7L, 0.9996L, 1 + 1e-7L, 1.0003L, 2.0L, 1e5L}) {
+    const Real d = (x - 1) * (x + 1), expected = d - std::log1p(d);
+    CHECK(log_distance(static_cast<double>(x)) ==
+          doctest::Approx(static_cast<double>(expected)).epsilon(1e-7));
+  }
+  CHECK(log_distance(1) == 0);
+}
+
 TEST_CASE("large matrices ask the host, small ones are over in no time") {
   Mat large = positive_definite(800), small = positive_definite(200);
   ImpatientHost host(3), never(0);
   CHECK_THROWS_AS(cholesky(large, host), Interrupted);
   CHECK_THROWS_AS(inverse_lower(large, host), Interrupted);
+  CHECK_THROWS_AS(squared_transposed(large, host), Interrupted);
+  CHECK_THROWS_AS(divergence(large, large, host), Interrupted);
   CHECK(cholesky(small, never));
   CHECK(never.calls == 0);
 }

@@ -56,3 +56,45 @@ TEST_CASE("both kinds of kernel are sums of squares of any shape") {
         check_variances(*use, p, r);
       }
 }
+
+namespace {
+
+// X Y' of the parts of larger matrices, with Y packed or as it stands.
+void check_product(const Kernels& use, Index m, Index n, Index depth, bool packed_y, bool triangle) {
+  const Mat x = made_up(m + 2, depth, 8), y_room = made_up(depth + 1, n, 9);
+  Mat y = y_room.topRows(depth);
+  if (triangle) y = Mat(y.triangularView<Eigen::Lower>());
+  const Mat whole = triangle ? Mat(y_room.triangularView<Eigen::Lower>()) : y_room;
+  std::vector<double> left(packed_size(m, depth)), right(packed_size(n, depth));
+  pack_block(x.data() + 1, m + 2, m, depth, nullptr, left.data());
+  pack_transposed(whole.data(), depth + 1, n, depth, right.data());
+  Mat c = Mat::Constant(m + 1, n, 0.5);
+  PanelProduct of{left.data(), m, depth, right.data(), n, depth, c.data(), m + 1, -2};
+  of.packed_y = packed_y;
+  of.y_from_row = triangle;
+  if (!packed_y) {
+    of.y = whole.data();
+    of.y_stride = depth + 1;
+  }
+  use.product(of);
+  const MatL expected = MatL::Constant(m, n, 0.5L) -
+                        2 * product(x.middleRows(1, m).cast<Real>(), y.cast<Real>());
+  CHECK(gap(c.topRows(m), expected) < 1e-12);
+  CHECK((c.row(m).array() == 0.5).all());
+}
+
+}  // namespace
+
+TEST_CASE("products of parts of matrices, packed or not, long or triangular") {
+  for (const Kernels* use : {&portable_kernels(), &kernels()})
+    for (Index m : {1, 7, 12})
+      for (Index n : {1, 6, 131})
+        for (Index depth : {1, 131, 300})
+          for (bool packed_y : {false, true}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            CAPTURE(depth);
+            check_product(*use, m, n, depth, packed_y, false);
+            if (n <= depth) check_product(*use, m, n, depth, packed_y, true);
+          }
+}

@@ -354,3 +354,38 @@ TEST_CASE("variances of any rows come from the kept factor and the root's invers
                                      x.leftCols(p - 1), host), InvalidInput);
   }
 }
+
+TEST_CASE("a damaged factor is refused, not followed") {
+  SideBySide both(crossed(shape_of(120, 2), {12, 9}));
+  check_sums(both);
+  both.advance(1);
+  both.source.keep();
+  const SparseFactor good = both.source.groups().factor;
+  SparseData any(shape_of(3, 0));
+  any.add_predictors(Mat::Ones(3, both.data.columns()));
+  const Mat x = Mat::Ones(3, 2), root = both.state.inverse_factor();
+  Host host;
+  CHECK(linear_variances(good, root, any.view(), x, host).minCoeff() > 0);
+  const auto refused = [&](const SparseFactor& factor) {
+    CHECK_THROWS_AS(linear_variances(factor, root, any.view(), x, host), InvalidInput);
+  };
+  SparseFactor bad = good;
+  bad.row[1] = 1000;
+  refused(bad);
+  bad = good;
+  std::swap(bad.row[0], bad.row[1]);
+  refused(bad);
+  bad = good;
+  bad.start[1] = 100000;
+  refused(bad);
+  bad = good;
+  bad.order[0] = bad.order[1];
+  refused(bad);
+  bad = good;
+  bad.value.pop_back();
+  refused(bad);
+  bad = good;
+  bad.leading += 1;
+  refused(bad);
+  CHECK_THROWS_AS(linear_variances(good, root.leftCols(2), any.view(), x, host), InvalidInput);
+}

@@ -35,8 +35,8 @@ void pack_block(const double* c, Index stride, Index p, Index r, const double* f
 void pack_transposed(const double* c, Index stride, Index p, Index r, double* out) {
   for (Index j = 0; j < p; j += 4, out += 4 * r)
     for (Index k = 0; k < 4; ++k) {
-      const double* from = c + (j + k) * stride;
-      for (Index i = 0; i < r; ++i) out[4 * i + k] = j + k < p ? from[i] : 0.0;
+      const double* from = j + k < p ? c + (j + k) * stride : nullptr;
+      for (Index i = 0; i < r; ++i) out[4 * i + k] = from ? from[i] : 0.0;
     }
 }
 

@@ -3,7 +3,7 @@
 
 namespace bsvm {
 
-// The two sums that a pass spends its time in, on panels: a (p, r) matrix is
+// The sums that a pass spends its time in, on panels: a (p, r) matrix is
 // packed as ceil(p/4) panels of 4 rows, each r x 4 contiguous, zero beyond p.
 inline Index packed_size(Index p, Index r) { return (p + 3) / 4 * 4 * r; }
 

@@ -145,11 +145,10 @@ void reduce(const SparsePattern& pattern, const SparseValues& l, MatRef root, co
   for (Index k = 0; k < pattern.leading; ++k) waiting.put(k);
   for (Index b = 0; b < sparse; ++b) {
     double* column = root.data() + b * root.outerStride();
-    double* by_position = column - pattern.leading;
     waiting.take(pattern.leading + b, [&](Index k, Index entry) {
       const double factor = l.below[entry];
       for (Index a = entry; a < pattern.start[k + 1]; ++a)
-        by_position[pattern.row[a]] -= factor * l.below[a];
+        column[pattern.row[a] - pattern.leading] -= factor * l.below[a];
       Eigen::Map<Vec>(column + sparse, size) -= factor * l.tail.col(k);
       patience.after(pattern.start[k + 1] - entry + size);
     });
@@ -217,13 +216,12 @@ void InverseProduct::root(Index first, Index last, const double* x, const Mat& t
   for (Index k = first; k < last; ++k) waiting.put(k);
   for (Index b = 0; b < sparse; ++b) {
     const double* column = s_.root.col(b).data();
-    const double* by_position = column - pattern_.leading;
     const Eigen::Map<const Vec> tail(column + sparse, size_);
     waiting.take(pattern_.leading + b, [&](Index k, Index entry) {
       const double factor = x[entry - start];
-      double sum = by_position[pattern_.row[entry]] * factor + tail.dot(tx.col(k - first));
+      double sum = column[b] * factor + tail.dot(tx.col(k - first));
       for (Index a = entry + 1; a < pattern_.start[k + 1]; ++a) {
-        const double value = by_position[pattern_.row[a]];
+        const double value = column[pattern_.row[a] - pattern_.leading];
         y[a - start] += factor * value;
         sum += value * x[a - start];
       }

@@ -151,10 +151,6 @@ void list_rows(const NodePattern& pattern, const std::vector<int>& weight, const
   }
 }
 
-}  // namespace
-
-namespace {
-
 SparsePattern expand(const NodePattern& pattern, const std::vector<int>& weight, Index dense,
                      Index lead, bool full) {
   SparsePattern out;

@@ -101,22 +101,22 @@ Mat SparseSource::slide(State& state) {
 }
 
 void SparseSource::slide_column(Index column, const State& state) {
-  const Index k = pattern_.position[column], r = rows_.column_start[k + 1] - rows_.column_start[k];
-  const int* row = rows_.row.data() + rows_.column_start[k];
-  const double* value = rows_.value.data() + rows_.column_start[k];
-  Arr margin(r), slope(r), weight(problem_.weight ? r : 0);
+  const Index k = pattern_.position[column], first = rows_.column_start[k];
+  const Index r = rows_.column_start[k + 1] - first;
+  slide_.resize(3, std::max(r, slide_.cols()));
+  double *margin = slide_.data(), *slope = margin + r, *weight = slope + r;
   for (Index e = 0; e < r; ++e) {
-    margin[e] = margin_[row[e]];
-    slope[e] = data_.y[row[e]] * value[e];
-    if (problem_.weight) weight[e] = data_.weight[row[e]];
+    const Index i = rows_.row[first + e];
+    margin[e] = margin_[i];
+    slope[e] = data_.y[i] * rows_.value[first + e];
+    weight[e] = data_.weight[i];
   }
   const int effect = levels_.effect[column];
   Draws random(state.key(), Purpose::move, static_cast<std::uint64_t>(column) + 1);
   mean_[k] += slide_effect(*problem_.likelihood,
-                           {margin.data(), slope.data(),
-                            problem_.weight ? weight.data() : nullptr, r},
+                           {margin, slope, problem_.weight ? weight : nullptr, r},
                            state.group_prior()(effect, effect), prior_slope(k, state), random);
-  for (Index e = 0; e < r; ++e) margin_[row[e]] = margin[e];
+  for (Index e = 0; e < r; ++e) margin_[rows_.row[first + e]] = margin[e];
 }
 
 // Half the prior's quadratic form in the effects, differentiated by the one at position k.

@@ -1,7 +1,8 @@
 #include "sparse_source.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
+#include <string>
 
 #include "../error.hpp"
 #include "../linalg/cholesky.hpp"
@@ -20,17 +21,25 @@ double dot(const double* x, const double* y, Index p) {
 }
 
 constexpr Index kLongestRoot = 20000;  // 3 GB a matrix, of which there are several
+constexpr Index kMostEntries = std::numeric_limits<int>::max();  // they are counted by int
+
+[[noreturn]] void refuse(const std::string& what, Index found, Index most) {
+  throw InvalidInput("sparse", what + " " + std::to_string(found) + " of them, and at most " +
+                                   std::to_string(most) +
+                                   " are possible. Leave out a crossed factor, or one of its "
+                                   "terms.");
+}
 
 SparsePattern pattern_for(const Problem& problem, const Levels& levels) {
   const Graph graph = level_graph(problem.sparse, problem.n, levels);
   const SparsePattern out =
       analyse(graph, levels.weight, problem.columns(), late_levels(graph, levels));
+  const Index entries = static_cast<Index>(out.row.size()) + out.leading * (1 + out.tail());
   if (out.root() > kLongestRoot)
-    throw InvalidInput("sparse", "They leave a dense system of " + std::to_string(out.root()) +
-                                     " coefficients, and at most " +
-                                     std::to_string(kLongestRoot) +
-                                     " are possible. Leave out a crossed factor, or one of its "
-                                     "terms.");
+    refuse("Coefficients all depend on each other:", out.root(), kLongestRoot);
+  if (entries > kMostEntries)
+    refuse("The factor of the coefficients' precision has too many entries:", entries,
+           kMostEntries);
   return out;
 }
 

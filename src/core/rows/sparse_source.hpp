@@ -111,9 +111,10 @@ class SparseSource : public DrawSource {
   Kept kept_;
 
   // Use::drawn only.
-  Vec expected_;         // (columns) by position
-  Arr margin_, slope_;   // (n) y f, and y times what f changes by along line_
+  Vec expected_;        // (columns) by position
+  Arr margin_, slope_;  // (n) y f, and y times what f changes by along line_
   bool known_margins_ = false;  // are they those of the coefficients as they are?
+  Mat slide_;           // scratch of slide()
   Line line_;
 };
 

@@ -51,11 +51,54 @@ class Spread {
   std::vector<Index> heap_;  // positions with a number, the least first
 };
 
+void require(bool good, const char* argument, const char* message) {
+  if (!good) throw InvalidInput(argument, message);
+}
+
+// `start` of columns + 1, and all rows below `rows`.
+template <class Start, class Row>
+bool compressed(const Start& start, const Row& row, Index columns, Index rows) {
+  if (columns > 0 && start[0] != 0) return false;
+  for (Index j = 0; j < columns; ++j) {
+    if (start[j] > start[j + 1] || start[j + 1] > start[columns]) return false;
+    for (int t = start[j]; t < start[j + 1]; ++t)
+      if (row[t] < 0 || row[t] >= rows) return false;
+  }
+  return true;
+}
+
+bool lower_triangular(const SparseFactor& factor) {
+  for (Index k = 0; k < factor.leading; ++k)
+    for (int t = factor.start[k]; t < factor.start[k + 1]; ++t)
+      if (t == factor.start[k] ? factor.row[t] != k : factor.row[t] <= k) return false;
+  return true;
+}
+
+bool permutation(const std::vector<int>& order) {
+  std::vector<char> seen(order.size(), 0);
+  for (int j : order) {
+    if (j < 0 || j >= static_cast<int>(order.size()) || seen[j]) return false;
+    seen[j] = 1;
+  }
+  return true;
+}
+
 void check(const SparseFactor& factor, ConstMatRef root_inverse, const SparseColumns& z,
            ConstMatRef x) {
-  const Index columns = static_cast<Index>(factor.order.size());
-  if (z.columns != columns || root_inverse.cols() != columns - factor.leading + x.cols())
-    throw InvalidInput("factor", "The factor and the rows must have the same columns.");
+  const Index columns = static_cast<Index>(factor.order.size()), lead = factor.leading;
+  const Index size = static_cast<Index>(factor.row.size());
+  require(permutation(factor.order) && lead >= 0 && lead <= columns &&
+              static_cast<Index>(factor.start.size()) == lead + 1 &&
+              factor.start[lead] == size &&
+              static_cast<Index>(factor.value.size()) == size &&
+              compressed(factor.start, factor.row, lead, columns + x.cols()) &&
+              lower_triangular(factor),
+          "factor", "The factor's columns must be lower triangular, with the diagonal first.");
+  require(root_inverse.rows() == root_inverse.cols() && z.columns == columns &&
+              root_inverse.cols() == columns - lead + x.cols(),
+          "factor", "The factor and the rows must have the same columns.");
+  require(compressed(z.start, z.row, columns, x.rows()), "sparse",
+          "The sparse columns must be compressed by column.");
 }
 
 }  // namespace
