@@ -138,7 +138,7 @@ level_of_key <- function(key) sub(paste0(key_mark, ".*"), "", key)
 
 plot_bound <- function(object) {
   if (is.null(object$trace)) {
-    abort("unsupported", "A fit by ", engine_call(object), " has no bound to show. See ",
+    abort("unsupported", "A fit by ", call_of_engine(object), " has no bound to show. See ",
           "plot(fit, \"trace\").")
   }
   ggplot2::ggplot(bound_data(object), ggplot2::aes(.data$pass, .data$value)) +

@@ -31,11 +31,6 @@
 #' @export
 new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL) {
   design <- spec$design
-  design$rotation <- lapply(design$rotation, function(rotation) {
-    owner <- vapply(spec$blocks, function(block) identical(block$columns, rotation$columns), TRUE)
-    rotation$inverse_mean <- result$hyper[[which(owner)]][["inverse_mean"]]
-    rotation
-  })
   fit <- list(
     call = clean_call(call), formula = frame$formula, terms = frame$terms,
     xlevels = frame$xlevels, contrasts = frame$contrasts, na.action = frame$na.action,

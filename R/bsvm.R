@@ -29,7 +29,9 @@
 #' whatever their weight. With a factor `by` there is a smooth for each level, with a variance of
 #' its own; the factor's main effect is for the formula to have. `te()` and `ti()`, whose penalties
 #' overlap, are refused, and so are the arguments `sp` and `id`. A thin plate spline (`bs = "tp"`,
-#' the default) keeps up to 2000 values of its variable in the fit, `bs = "cr"` does not.
+#' the default) keeps up to 2000 values of its variable in the fit, `bs = "cr"` does not. Where a
+#' smooth separates the classes, the default leaves its variance almost unbounded: see
+#' [prior_ridge()].
 #'
 #' `.` stands for all columns but the response, the grouping factors and the variables of smooths (a
 #' factor that is only `by` stays).
@@ -144,9 +146,11 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
   check_control(control)
-  call <- match.call()
+  matched <- match.call()
+  call <- as_written(matched, environment())
+  lazy <- frame_call(as_written(matched, environment(), lazy_arguments))
   data <- force_data(data)
-  frame <- eval_with(frame_call(call), list(data = data), parent.frame())
+  frame <- eval_with(lazy, list(data = data), parent.frame())
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   result <- bsvm_run(spec, control)
   new_bsvm(frame, spec, result, call, control,
@@ -166,7 +170,7 @@ bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.a
                               class.weights)
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   result <- bsvm_run(spec, control)
-  new_bsvm(frame, spec, result, match.call(), control,
+  new_bsvm(frame, spec, result, as_written(match.call(), environment()), control,
            if (keep_data) list(x = x, y = y, group = group, weights = weights, offset = offset))
 }
 
@@ -180,10 +184,25 @@ refuse_nothing <- function() {
 bsvm.data.frame <- function(x, ...) {
   call <- match.call()
   if (is.null(call$formula)) check_matrix(x)
+  written <- substitute(list(...))
+  for (name in intersect(lazy_arguments, names(call))) call[[name]] <- written[[name]]
   names(call)[names(call) == "x"] <- "data"
   call[[1L]] <- bsvm.formula
   eval(call, parent.frame())
 }
+
+# Arguments that are evaluated in the data.
+lazy_arguments <- c("subset", "weights", "offset")
+
+# Through another function's `...` an argument is `..1` in a matched call: here as it was written.
+as_written <- function(call, env, which = names(call)) {
+  for (name in setdiff(intersect(which, names(call)), "")) {
+    if (is_dot_number(call[[name]])) call[[name]] <- eval(call("substitute", as.name(name)), env)
+  }
+  call
+}
+
+is_dot_number <- function(term) is.name(term) && grepl("^[.][.][0-9]+$", as.character(term))
 
 # The part of a call that bsvm_frame() takes, so that `weights` and its like stay unevaluated.
 frame_call <- function(call) {

@@ -45,18 +45,21 @@
 #' head(as.data.frame(ranef(fit)))
 #' @export
 coef.bsvm <- function(object, ...) {
+  check_dots(substitute(list(...)), "coef()", NULL)
   c(fixef.bsvm(object), group_coefficients(object))
 }
 
 #' @rdname coef.bsvm
 #' @export
 fixef.bsvm <- function(object, ...) {
+  check_dots(substitute(list(...)), "fixef()", NULL)
   posterior_coefficients(object)$mean
 }
 
 #' @rdname coef.bsvm
 #' @export
 ranef.bsvm <- function(object, sd = TRUE, ...) {
+  check_dots(substitute(list(...)), "ranef()", c(condVar = "Here that is `sd`."))
   need_groups(object, "ranef()")
   check_flag(sd, "sd")
   frames <- function(values) Map(effect_frame, values, object$groups)
@@ -77,11 +80,13 @@ as.data.frame.bsvm_ranef <- function(x, row.names = NULL, optional = FALSE, ...)
   do.call(rbind, long)
 }
 
-#' @param n How many levels of each factor to print.
+#' @param n How many levels of each factor to print, `Inf` for all.
 #' @param digits Significant digits.
 #' @rdname coef.bsvm
 #' @export
 print.bsvm_ranef <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), ...) {
+  check_shown(n)
+  check_digits(digits)
   for (name in names(x)) {
     cat("Effects of ", name, ", posterior mean",
         if (!is.null(attr(x[[name]], "sd"))) " and standard deviation", ":\n", sep = "")

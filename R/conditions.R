@@ -7,26 +7,30 @@
 #' @section Errors:
 #' * `response`: not two classes, or not coded as a factor, logical, 0/1 or -1/+1;
 #' * `missing`: missing values in the response, the predictors or a grouping factor;
-#' * `predictors`: infinite or unusable predictors, or too few distinct values for a smooth term;
+#' * `predictors`: infinite or unusable predictors or multipliers of group effects, or too few
+#'   distinct values for a smooth term;
 #' * `weights`, `offset`: unusable weights or offset;
 #' * `formula`, `data`: a formula without a response, a variable that is not there, no rows;
 #' * `group`: an unusable grouping factor, or a multiplier in a term with a bar that does not vary;
 #' * `prior`: nonsense hyper-parameters, or a prior for something the model has not got;
-#' * `newdata`: new data that lack a variable or have levels the fit has not seen;
+#' * `newdata`: new data that lack a variable, have infinite values or levels the fit has not seen;
 #' * `argument`: any other argument that is not what it must be;
 #' * `unsupported`: a combination that is not possible (yet), with what would work;
 #' * `size`: more rows or cells than an integer can count, or than the memory holds;
 #' * `numerical`: the computation broke down;
-#' * `checkpoint`: a checkpoint file of other data, of another model, or damaged;
+#' * `checkpoint`: a checkpoint file that can't be written, is damaged, or belongs to other data or
+#'   another model;
 #' * `interrupted`: stopped by the user before there was anything to keep. It has the class
 #'   `interrupt` instead of `error`.
 #'
 #' @section Warnings:
-#' * `convergence`: the fit ended before its tolerance was reached, or its chains disagree or are
-#'   worth too few independent draws;
+#' * `convergence`: the fit ended before its tolerance was reached; of draws, the chains disagree or
+#'   are worth too few independent draws;
 #' * `interrupted`: the fit was stopped by the user and is kept as it was, with the draws it has;
-#' * `rank`: only the flat prior holds some coefficient (collinear columns, separated classes);
+#' * `rank`: only the flat prior holds some coefficient (collinear columns, separated classes); of
+#'   draws, also a variance that only its prior holds (separated classes);
 #' * `constant`: a penalised column that does not vary;
+#' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'
 #' @return This page documents classes; it has no function.

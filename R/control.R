@@ -1,5 +1,9 @@
 #' What steers a run
 #'
+#' `threads` and `verbose` are for every engine; `tol`, `max_passes` and `start` steer
+#' [engine_vb()] only. [engine_gibbs()] has the numbers of its draws and its checkpoint as arguments
+#' of its own.
+#'
 #' @param threads How many threads; a whole number, 1 by default. Results are identical for any
 #'   number.
 #' @param tol The fit ends when the lower bound changes by less than this (absolute) in a pass over

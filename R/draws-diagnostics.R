@@ -15,12 +15,12 @@ need_posterior <- function(what) {
 
 need_draws <- function(object, what) {
   if (!inherits(object$posterior, "bsvm_draws")) {
-    abort("unsupported", what, " needs draws, and a fit by ", engine_call(object), " has none. ",
+    abort("unsupported", what, " needs draws, and a fit by ", call_of_engine(object), " has none. ",
           "Fit with `engine = engine_gibbs()`.")
   }
 }
 
-engine_call <- function(object) paste0("engine_", object$engine$name, "()")
+call_of_engine <- function(object) paste0("engine_", object$engine$name, "()")
 
 # A row a variable of an array (variable, draws, chains); NA without the package posterior.
 diagnose <- function(draws) {

@@ -25,7 +25,9 @@
 #'   default.
 #' @param ... Must be empty.
 #' @return A matrix with a row a draw (chain by chain) and a column a row of `newdata`, or of the
-#'   data of the fit; a column of `NA` where a variable is missing. A fit without draws, or one
+#'   rows used in the fit: rows left out for a missing value have no column, under
+#'   `na.action = na.exclude` neither. A row of `newdata` with a missing variable has a column of
+#'   `NA`. A fit without draws, or one
 #'   that did not keep those of the group effects it needs, is an error of class
 #'   `bsvm_error_unsupported`.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.

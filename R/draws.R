@@ -88,6 +88,7 @@ choose_variables <- function(names, variable, regex, argument = "variable") {
           ". There are ", enumerate(all), ".")
   }
   if (!is.character(variable) || anyNA(variable)) refuse(describe(variable))
+  if (regex) lapply(variable, check_pattern, argument = argument)
   find <- if (regex) find_pattern else intersect
   found <- lapply(variable, find, all)
   none <- lengths(found) == 0L
@@ -95,9 +96,13 @@ choose_variables <- function(names, variable, regex, argument = "variable") {
   lapply(names, intersect, y = unlist(found))
 }
 
-find_pattern <- function(pattern, all) {
-  tryCatch(grep(pattern, all, value = TRUE), error = function(e) character(0),
-           warning = function(w) character(0))
+find_pattern <- function(pattern, all) grep(pattern, all, value = TRUE)
+
+check_pattern <- function(pattern, argument) {
+  problem <- tryCatch(is.logical(grepl(pattern, "")), warning = identity, error = identity)
+  if (isTRUE(problem)) return(invisible())
+  abort("argument", "`", argument, "` must be regular expressions; found ", describe(pattern),
+        ": ", sub("[.]+$", "", conditionMessage(problem)), ".")
 }
 
 # Array (variable, draws, chains) of the variables wanted, a list as from draw_names().

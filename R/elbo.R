@@ -38,8 +38,9 @@ elbo <- function(object, ...) {
 #' @rdname elbo
 #' @export
 elbo.bsvm <- function(object, ...) {
+  check_dots(substitute(list(...)), "elbo()", NULL)
   if (is.null(object$elbo)) {
-    abort("unsupported", "A fit by ", engine_call(object), " has draws and no lower bound. ",
+    abort("unsupported", "A fit by ", call_of_engine(object), " has draws and no lower bound. ",
           "elbo() is for fits with `engine = engine_vb()`.")
   }
   object$elbo

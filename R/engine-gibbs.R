@@ -16,8 +16,8 @@
 #' variances and the intercept. With `mixing = TRUE` each sweep ends with moves by slice sampling
 #' with the latent scales averaged out: each block together with its variance along its scale, and
 #' all blocks at once (interweaving, after Yu and Meng 2011), group effects and coefficients one at
-#' a time. They leave the posterior as it is, exactly, and buy several times as many effective draws a
-#' second.
+#' a time. They leave the posterior as it is, exactly, and buy several times as many effective
+#' draws a second.
 #'
 #' **Seeds.** One uniform number is taken from R's stream for each fit, and every random number
 #' of the sampler is a function of it, the chain, the sweep and the row. So [set.seed()] governs,
@@ -40,23 +40,30 @@
 #' `bsvm_warning_interrupted`. During the burn-in there is nothing to keep.
 #'
 #' **Checkpoints.** With `checkpoint = "file"` the state of all chains and the draws so far are
-#' written to the file every half minute and at the end; it is whole whenever the program dies.
-#' The same call with `resume = TRUE` goes on from there, to the very draws the run would have
-#' given without a break, with the seed of the file. With more `draws` than the file has, the
-#' chains go on; without a file it starts afresh, so a script may have `resume = TRUE` from the
-#' beginning. A file that is in the way (`resume = FALSE`), damaged, or of other data, another
-#' model, `burnin`, `thin` or `chains` is an error of class `bsvm_error_checkpoint`.
+#' written to the file every half minute and at the end; it is whole whenever the program dies. The
+#' same call with `resume = TRUE` goes on from there, to the very draws the run would have given
+#' without a break, with the seed of the file. With more `draws` than the file has, the chains go
+#' on; without a file it starts afresh, so a script may have `resume = TRUE` from the beginning.
+#' Data (rows, order and weights included), model (formula and priors), `burnin`, `thin`, `chains`,
+#' `mixing` and `keep_effects` have to be those of the file; `draws` and threads may differ. A file
+#' of others, a damaged one, or one that is in the way (`resume = FALSE`) is an error of class
+#' `bsvm_error_checkpoint`. A file that can't be written (a full disk) is a warning of class
+#' `bsvm_warning_checkpoint` at the end of the run, which keeps its draws.
 #'
 #' @param draws How many draws each chain keeps; at least 1.
 #' @param burnin How many sweeps each chain makes before; at least 0.
 #' @param thin Of how many sweeps after the burn-in one is kept; at least 1.
-#' @param chains How many chains; at least 1, and at least 2 for Rhat to mean much.
+#' @param chains How many chains; from 1 to 1000, and at least 2 for Rhat to mean much. Each makes
+#'   `burnin + draws * thin` sweeps, at most 1e9.
 #' @param mixing `TRUE` (default) adds the moves along lines, `FALSE` is the papers' sampler.
-#' @param checkpoint `NULL` (default) or the name of a file.
+#' @param checkpoint `NULL` (default) or the name of a file, in a folder that exists.
 #' @param resume Go on from `checkpoint`, if the file exists? `FALSE` by default.
 #' @param keep_effects Keep the draws of the group effects? `TRUE` by default. `FALSE` saves memory
 #'   where there are many: means and standard deviations remain, but standard deviations and draws
-#'   of links with group effects do not.
+#'   of links with group effects do not. With sparse predictors, whose coefficients are kept in the
+#'   same place, `FALSE` is an error (class `bsvm_error_argument`) before the run.
+#' @param ... Must be empty; arguments of other samplers (`iter`, `warmup`, `cores`, `seed`) are
+#'   errors that say what they are here.
 #' @return An object of class `bsvm_engine`.
 #' @section Errors: `bsvm_error_argument` if a number is not whole or out of range.
 #' @references
@@ -84,19 +91,56 @@
 #' unlink(file)
 #' @export
 engine_gibbs <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, mixing = TRUE,
-                         checkpoint = NULL, resume = FALSE, keep_effects = TRUE) {
+                         checkpoint = NULL, resume = FALSE, keep_effects = TRUE, ...) {
+  check_dots(substitute(list(...)), "engine_gibbs()", gibbs_hints)
   settings <- list(
     draws = check_count(draws, "draws"), burnin = check_burnin(burnin),
-    thin = check_count(thin, "thin"), chains = check_count(chains, "chains"),
+    thin = check_count(thin, "thin"), chains = check_chains(chains),
     keep_effects = check_flag(keep_effects, "keep_effects"),
     checkpoint = check_checkpoint(checkpoint),
     resume = check_resume(resume, checkpoint), checkpoint_interval = 30
   )
+  check_sweeps(settings)
   check_flag(mixing, "mixing")
-  label <- paste0("Gibbs sampler, ", chains_text(settings), if (!mixing) ", plain")
-  engine <- new_engine("gibbs", c(mixing = as.numeric(mixing)), label)
+  engine <- new_engine("gibbs", c(mixing = as.numeric(mixing)), gibbs_label(settings, mixing))
   engine$settings <- settings
   engine
+}
+
+# What the arguments of other samplers are here.
+gibbs_hints <- c(
+  iter = "Here `draws` counts what is kept, after `burnin` sweeps.",
+  n.iter = "Here `draws` counts what is kept, after `burnin` sweeps.",
+  warmup = "The sweeps before the draws are `burnin`.",
+  ndraws = "Here it is `draws`, for each chain.",
+  nchains = "Here it is `chains`.", n_chains = "Here it is `chains`.",
+  n.chains = "Here it is `chains`.",
+  cores = "Threads go into `control = bsvm_control(threads = )`.",
+  threads = "Threads go into `control = bsvm_control(threads = )`.",
+  verbose = "`verbose` goes into `control = bsvm_control(verbose = )`.",
+  start = "Chains can't be given a start.", init = "Chains can't be given a start.",
+  seed = "For a seed, call set.seed() before the fit."
+)
+
+gibbs_label <- function(settings, mixing) {
+  paste0("Gibbs sampler, ", chains_text(settings),
+         if (settings$burnin != 1000L) paste0(" after ", settings$burnin, " of burn-in"),
+         if (settings$thin > 1L) paste0(", one kept of ", settings$thin), if (!mixing) ", plain")
+}
+
+check_chains <- function(chains) {
+  if (check_count(chains, "chains") > 1000) {
+    abort("argument", "`chains` must be at most 1000; found ", describe(chains), ".")
+  }
+  as.integer(chains)
+}
+
+check_sweeps <- function(settings) {
+  sweeps <- settings$burnin + as.numeric(settings$draws) * settings$thin
+  if (sweeps > 1e9) {
+    abort("argument", "`burnin` + `draws` * `thin`, the sweeps of a chain, must be at most 1e9; ",
+          "found ", sprintf("%.0f", sweeps), ".")
+  }
 }
 
 check_burnin <- function(burnin) {

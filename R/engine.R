@@ -16,15 +16,21 @@ as_engine <- function(x) {
   as_component(x, "engine")
 }
 
-# An object of class bsvm_<kind>, or a string that names a constructor <kind>_<string>().
+# An object of class bsvm_<kind>, or a string that names an exported constructor <kind>_<string>().
 as_component <- function(x, kind) {
   if (inherits(x, paste0("bsvm_", kind))) return(x)
   namespace <- environment(as_component)
-  known <- sub(paste0("^", kind, "_"), "", ls(namespace, pattern = paste0("^", kind, "_")))
+  known <- known_components(kind, getNamespaceExports(namespace))
   if (is.character(x) && length(x) == 1L && x %in% known) {
     return(get(paste0(kind, "_", x), envir = namespace)())
   }
   abort("argument", "`", kind, "` must be made by ",
-        paste0(kind, "_", known, "()", collapse = " or "), ", or be one of the strings ",
-        enumerate(known, "\""), "; found ", describe(x), ".")
+        paste0(kind, "_", known, "()", collapse = " or "), ", or be ",
+        if (length(known) > 1L) "one of the strings " else "the string ", enumerate(known, "\""),
+        "; found ", describe(x), ".")
+}
+
+known_components <- function(kind, exports) {
+  prefix <- paste0("^", kind, "_")
+  sort(sub(prefix, "", grep(prefix, exports, value = TRUE)))
 }

@@ -19,12 +19,14 @@
 #' mean(residuals(fit) > 0)
 #' @export
 fitted.bsvm <- function(object, ...) {
+  check_dots(substitute(list(...)), "fitted()", NULL)
   stats::napredict(object$na.action, object$link)
 }
 
 #' @rdname fitted.bsvm
 #' @export
 residuals.bsvm <- function(object, ...) {
+  check_dots(substitute(list(...)), "residuals()", c(type = "There is one kind."))
   stats::naresid(object$na.action, 1 - object$y * object$link)
 }
 

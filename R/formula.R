@@ -1,5 +1,5 @@
 # Splits a formula into its parts:
-#   formula  the user's, with `.` written out
+#   formula  the user's, as typed, with `.` written out
 #   fixed    without bars and smooth terms
 #   frame    every variable once, for model.frame()
 #   bars     list of list(lhs, group, independent): language, language, was it `||`
@@ -7,13 +7,14 @@
 # `data` is only asked for its names, and which columns are factors.
 parse_formula <- function(formula, data) {
   check_formula(formula)
-  parts <- split_special(formula[[3L]])
-  bars <- unlist(lapply(parts$bars, expand_bar), recursive = FALSE)
+  formula <- stats::formula(formula) # terms() are a formula too
+  parts <- split_special(formula[[3L]], data)
+  bars <- unlist(lapply(parts$bars, expand_bar, data), recursive = FALSE)
   fixed <- formula
   fixed[[3L]] <- parts$fixed
   fixed <- write_out_dot(fixed, data, bars, parts$smooths)
   special <- c(parts$bars, parts$smooths)
-  list(formula = add_terms(fixed, special), fixed = fixed,
+  list(formula = spell_dot(formula, fixed, special), fixed = fixed,
        frame = add_terms(fixed, lapply(special, open_term)), bars = bars,
        smooths = parts$smooths)
 }
@@ -44,15 +45,16 @@ has_special <- function(rhs) {
 }
 
 # list(fixed = right-hand side without bars and smooths (1 if nothing else is left), bars, smooths =
-# lists of calls). A bar inside a function's call, as in I(a | b), is the function's business.
-split_special <- function(rhs) {
+# lists of calls). Inside a function's call, as in I(a | b), a bar is R's own `or`.
+split_special <- function(rhs, data = NULL) {
   if (!has_special(rhs)) return(list(fixed = rhs))
   added <- added_terms(rhs)
   terms <- lapply(added, `[[`, "term")
   bar <- vapply(terms, is_bar, TRUE)
   smooth <- vapply(terms, is_smooth, TRUE)
   minus <- vapply(added, function(a) a$sign == "-", TRUE)
-  for (term in terms[!bar & !smooth]) refuse_inner(term)
+  for (term in terms[!bar & !smooth]) refuse_inner(term, data)
+  for (term in terms[smooth]) refuse_nested(term, data)
   if (any(minus & (bar | smooth))) refuse_crossed(terms[minus & (bar | smooth)][[1L]])
   list(fixed = join_terms(added[!bar & !smooth]), bars = terms[bar], smooths = terms[smooth])
 }
@@ -79,12 +81,47 @@ join_terms <- function(added) {
   if (is.null(rhs)) 1 else rhs
 }
 
-# Bars and smooths may be added, not crossed: none below `*`, `:` and their like.
-refuse_inner <- function(term) {
+# Bars and smooths may be added, not crossed: none below `*`, `:` and their like, or in a call.
+refuse_inner <- function(term, data = NULL) {
   if (is_bar(term) || is_smooth(term)) refuse_crossed(term)
   if (is_call_to(term, c("(", "+", "-", "*", ":", "/", "^", "%in%"))) {
-    for (part in as.list(term)[-1L]) refuse_inner(part)
+    for (part in as.list(term)[-1L]) refuse_inner(part, data)
+  } else {
+    refuse_nested(term, data)
   }
+}
+
+# No bar that can't be R's `or`, and no smooth, among the arguments of a call.
+refuse_nested <- function(term, data, call = term) {
+  if (!is.call(term)) return(invisible())
+  for (part in Filter(is.call, as.list(term))) {
+    if (is_smooth(part) || (is_bar(part) && !can_be_or(part, data))) refuse_argument(part, call)
+    refuse_nested(part, data, call)
+  }
+}
+
+refuse_argument <- function(term, call) {
+  text <- deparse1(term)
+  abort("formula", if (is_bar(term)) "A term with a bar" else "A smooth term",
+        " can only be added: `", text, "` stands inside `", deparse1(call), "`. ",
+        if (is_bar(term)) paste0("Write `+ (", text, ")`; where `|` means `or`, both its sides ",
+                                 "must be logical.")
+        else paste0("Write `+ ", text, "`."))
+}
+
+can_be_or <- function(bar, data) {
+  !any(vapply(as.list(bar)[-1L], is_not_logical, TRUE, data = data))
+}
+
+# 1, 0 + x, or a column of the data that is not logical or 0/1.
+is_not_logical <- function(term, data) {
+  while (is_call_to(term, "(")) term <- term[[2L]]
+  if (is_call_to(term, c("+", "-"))) {
+    return(any(vapply(added_terms(term), function(added) is.numeric(added$term), TRUE)))
+  }
+  if (!is.name(term)) return(is.numeric(term))
+  value <- if (!is.function(data)) data[[as.character(term)]]
+  !is.null(value) && !is.logical(value) && !(is.numeric(value) && all(value %in% c(0, 1, NA)))
 }
 
 refuse_crossed <- function(term) {
@@ -96,9 +133,9 @@ refuse_crossed <- function(term) {
 }
 
 # One bar -> one entry for each grouping factor in it (g/h has two). A plain name needs no parser.
-expand_bar <- function(bar) {
+expand_bar <- function(bar, data = NULL) {
   group <- bar[[3L]]
-  if (has_special(bar[[2L]])) refuse_inner(bar[[2L]])
+  if (has_special(bar[[2L]])) refuse_inner(bar[[2L]], data)
   if (!is.language(group) || is_call_to(group, "-")) refuse_group(group)
   independent <- identical(bar[[1L]], quote(`||`))
   bar[[1L]] <- quote(`|`)
@@ -127,6 +164,28 @@ write_out_dot <- function(fixed, data, bars, smooths) {
   written <- stats::formula(stats::terms(fixed, data = columns, simplify = TRUE))
   environment(written) <- environment(fixed)
   written
+}
+
+# The formula as typed; `.` gives way to the columns it stands for, in its place if it is added, not
+# crossed, and nothing is taken away. `fixed` is without `.`, bars and smooths.
+spell_dot <- function(formula, fixed, special) {
+  if (!"." %in% all.vars(formula[[3L]])) return(formula)
+  added <- added_terms(formula[[3L]])
+  minus <- vapply(added, function(a) a$sign == "-", TRUE)
+  dot <- vapply(added, function(a) identical(a$term, quote(.)), TRUE)
+  others <- join_terms(Filter(function(a) !is_bar(a$term) && !is_smooth(a$term), added[!dot]))
+  if (any(minus) || sum(dot) != 1L || "." %in% all.vars(others)) return(add_terms(fixed, special))
+  columns <- setdiff(labels(stats::terms(fixed)),
+                     labels(stats::terms(stats::as.formula(call("~", others), globalenv()))))
+  columns <- lapply(columns, function(label) list(term = str2lang(label), sign = "+"))
+  added <- append(added[!dot], columns, which(dot) - 1L)
+  formula[[3L]] <- join_terms(lapply(added, in_brackets))
+  formula
+}
+
+in_brackets <- function(added) {
+  if (is_bar(added$term)) added$term <- call("(", added$term)
+  added
 }
 
 add_terms <- function(formula, terms) {

@@ -93,7 +93,10 @@ check_data <- function(data) {
 evaluate <- function(expression, data, formula, name) {
   class <- if (name == "subset") "argument" else name
   tryCatch(eval(expression, data, formula_environment(formula)), error = function(e) {
-    abort(class, "`", name, "` can't be evaluated: ", conditionMessage(e), ".")
+    through <- if (any(grepl("^[.][.]([.]|[0-9]+)$", all.names(expression)))) {
+      " It came through `...`: give it by value, or evaluated in the data."
+    }
+    abort(class, "`", name, "` can't be evaluated: ", conditionMessage(e), ".", through)
   })
 }
 

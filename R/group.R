@@ -78,6 +78,7 @@ bind_multipliers <- function(designs, n) {
 # Multipliers that do not vary all stand for the intercept: there can be one, and none is zero.
 check_multipliers <- function(z, labels, name) {
   if (is.null(z)) return(invisible())
+  check_magnitudes(z, labels)
   constant <- which(vapply(seq_along(labels), function(k) min(z[, k]) == max(z[, k]), TRUE))
   zero <- constant[z[1L, constant] == 0]
   if (length(zero) > 0L) refuse_constant(labels[zero], "nothing", name)

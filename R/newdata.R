@@ -12,7 +12,7 @@ new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, gr
   parts$sparse <- !is.null(fit$design$sparse)
   parts$groups <- if (is.character(groups)) fit$groups[groups] else if (groups) fit$groups
   if (is.null(fit$terms)) {
-    rows <- matrix_rows(fit$design, parts$groups, newdata, group)
+    rows <- matrix_rows(fit$design, parts$groups, newdata, group, unknown)
   } else {
     rows <- design_rows(parts, newdata, unknown)
   }
@@ -33,11 +33,12 @@ check_new_levels <- function(groups) {
   }
 }
 
-# `unknown = "missing"`: a factor level that was not seen is NA instead of an error.
+# `unknown = "missing"`, for rows of the fit's own data: a factor level that was not seen is NA
+# instead of an error, and infinite values pass.
 design_rows <- function(parts, newdata, unknown = "error") {
   newdata <- check_newdata(newdata)
   terms <- stats::delete.response(parts$terms)
-  columns <- new_columns(terms, newdata)
+  columns <- new_columns(terms, newdata, unknown)
   columns <- match_factors(columns, parts$xlevels, unknown)
   check_classes(terms, columns)
   x <- if (isTRUE(parts$sparse)) sparse_design(terms, columns, parts$contrasts)$x
@@ -54,14 +55,28 @@ check_newdata <- function(newdata) {
   as.data.frame(newdata)
 }
 
-new_columns <- function(terms, newdata) {
+new_columns <- function(terms, newdata, unknown) {
   need_variables(variables_in(attr(terms, "variables")), terms, newdata)
-  tryCatch(
+  columns <- tryCatch(
     stats::model.frame(terms, newdata, na.action = stats::na.pass),
     error = function(e) {
       abort("newdata", "`newdata` can't be used: ", conditionMessage(e), ".")
     }
   )
+  if (unknown == "error") check_finite(columns)
+  columns
+}
+
+# Missing values give NA; infinite ones would give NaN, or an infinite link.
+check_finite <- function(columns) {
+  infinite <- names(columns)[vapply(columns, has_infinite, TRUE)]
+  if (length(infinite) > 0L) {
+    abort("newdata", "`newdata` has infinite values of ", enumerate(infinite), ".")
+  }
+}
+
+has_infinite <- function(column) {
+  is.double(column) && !is.finite(sum(unclass(column))) && any(is.infinite(column))
 }
 
 # Variables must come from newdata, even if one of the same name lies about elsewhere.
@@ -104,7 +119,7 @@ group_rows <- function(groups, terms, newdata, unknown) {
   lapply(groups, function(group) {
     need_variables(variables_in(group$variable), terms, newdata)
     variable <- stats::terms(stats::as.formula(call("~", group$variable), environment(terms)))
-    group_codes(group, group_values(group$variable, new_columns(variable, newdata)),
+    group_codes(group, group_values(group$variable, new_columns(variable, newdata, unknown)),
                 new_multipliers(group, terms, newdata, unknown))
   })
 }
@@ -117,7 +132,7 @@ new_multipliers <- function(group, terms, newdata, unknown) {
   designs <- lapply(group$expressions, function(expression) {
     if (is.null(expression)) return(list(matrix = NULL))
     environment(expression$terms) <- environment(terms)
-    columns <- new_columns(expression$terms, newdata)
+    columns <- new_columns(expression$terms, newdata, unknown)
     columns <- match_factors(columns, expression$xlevels, unknown)
     list(matrix = build_matrix(expression$terms, columns, expression$contrasts))
   })
@@ -125,8 +140,9 @@ new_multipliers <- function(group, terms, newdata, unknown) {
 }
 
 # Rows for a fit from bsvm(x, y).
-matrix_rows <- function(design, groups, newdata, group) {
+matrix_rows <- function(design, groups, newdata, group, unknown = "error") {
   x <- new_matrix(newdata, if (design$implicit) design$columns[-1L] else design$columns)
+  if (unknown == "error" && has_infinite(stored(x))) check_finite(looked_at_columns(x))
   rows <- list(x = with_intercept(design, x))
   dimnames(rows$x) <- list(rownames(x), design$columns)
   if (is.null(groups)) return(rows)
@@ -154,7 +170,7 @@ new_matrix <- function(newdata, names) {
 
 # The `offset` argument of the fit: given anew, or evaluated in the new data.
 argument_offset <- function(fit, newdata, offset) {
-  if (!is.null(offset)) return(check_offset(offset, NROW(newdata)))
+  if (!is.null(offset)) return(new_offset(offset, NROW(newdata)))
   expression <- fit$call$offset
   if (is.null(expression)) return(NULL)
   variables <- all.vars(expression)
@@ -163,8 +179,14 @@ argument_offset <- function(fit, newdata, offset) {
       abort("newdata", "The fit's `offset`, ", deparse(expression, nlines = 1L), ", can't be ",
             "evaluated in `newdata`: ", conditionMessage(e), ". Give the new rows' as `offset`.")
     })
-    return(check_offset(value, nrow(newdata)))
+    return(new_offset(value, nrow(newdata)))
   }
   abort("newdata", "The fit has an `offset`, ", deparse(expression, nlines = 1L), ", which is not ",
         "in `newdata`. Give the new rows' as `offset`, or fit with offset(...) in the formula.")
+}
+
+new_offset <- function(offset, n) {
+  offset <- check_offset(offset, n)
+  if (any(is.infinite(offset))) abort("newdata", "The new rows' offset has infinite values.")
+  offset
 }

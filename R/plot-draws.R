@@ -7,14 +7,53 @@ plot_draws <- function(object, which, level, pars, n, intercept) {
   wanted <- if (is.null(pars)) plotted_variables(object, which, n, intercept)
             else choose_variables(draw_names(object), pars, FALSE, "pars")
   draws <- posterior::as_draws_array(aperm(parameter_draws(object, wanted), c(2L, 3L, 1L)))
-  drawn <- switch(
+  drawn <- with_bayesplot(which, switch(
     which,
     intervals = plot_intervals(draws, level),
-    density = bayesplot::mcmc_dens_overlay(draws),
-    trace = bayesplot::mcmc_trace(draws),
-    rank = bayesplot::mcmc_rank_overlay(draws)
-  )
-  drawn + plot_theme()
+    density = plot_density(draws),
+    trace = bayesplot::mcmc_trace(draws, facet_args = wrapped_strips()),
+    rank = bayesplot::mcmc_rank_overlay(draws, facet_args = wrapped_strips())
+  ))
+  drawn + plot_theme() + ggplot2::theme(strip.text = ggplot2::element_text(size = 8))
+}
+
+# Overlaid densities need chains to overlay.
+plot_density <- function(draws) {
+  draw <- if (dim(draws)[2L] > 1L) bayesplot::mcmc_dens_overlay else bayesplot::mcmc_dens
+  draw(draws, facet_args = wrapped_strips())
+}
+
+with_bayesplot <- function(which, code) {
+  tryCatch(code, error = function(e) {
+    abort("unsupported", "The package bayesplot can't draw plot(which = \"", which,
+          "\") of this fit: ", conditionMessage(e))
+  })
+}
+
+wrapped_strips <- function() list(labeller = ggplot2::as_labeller(wrap_names))
+
+# Long names in lines of at most `width` signs, broken after a blank or a mark where there is one.
+wrap_names <- function(names, width = 24L) {
+  vapply(strsplit(names, "(?<=[ _:.,-])", perl = TRUE), function(parts) {
+    parts <- unlist(lapply(parts, cut_text, width = width))
+    paste(trimws(fill_lines(parts, width)), collapse = "\n")
+  }, "")
+}
+
+# `parts` pasted together, as many in a line as fit.
+fill_lines <- function(parts, width) {
+  lines <- ""
+  for (part in parts) {
+    end <- length(lines)
+    whole <- paste0(lines[end], part)
+    if (nchar(trimws(whole)) <= width) lines[end] <- whole else lines <- c(lines, part)
+  }
+  lines[nzchar(lines)]
+}
+
+cut_text <- function(text, width) {
+  starts <- seq(1L, max(1L, nchar(text)), by = width)
+  substring(text, starts, starts + width - 1L)
 }
 
 need_bayesplot <- function(which) {

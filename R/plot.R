@@ -7,8 +7,9 @@
 #' With draws, `"coefficients"` and `"groups"` show means and quantiles of the draws. The pictures
 #' `"trace"` to `"density"` are those of the package bayesplot: [bayesplot::mcmc_trace()],
 #' [bayesplot::mcmc_rank_overlay()], [bayesplot::mcmc_intervals()] and
-#' [bayesplot::mcmc_dens_overlay()]. Chains that agree look alike in the first, and have ranks that
-#' are spread evenly in the second.
+#' [bayesplot::mcmc_dens_overlay()] (of one chain [bayesplot::mcmc_dens()]). Chains that agree look
+#' alike in the first, and have ranks that are spread evenly in the second. Long names are broken
+#' into lines.
 #'
 #' A smooth term is shown by itself, without intercept, other terms or (with `by = x`) the
 #' multiplication by `x`, over the range of the data; with two covariates as a map of its mean.

@@ -72,13 +72,17 @@ draw_matrix <- function(array) {
          dimnames = list(dimnames(array)[[1L]], NULL))
 }
 
-row_variances <- function(draws) rowSums((draws - rowMeans(draws))^2) / (ncol(draws) - 1)
+# NA of fewer than two draws.
+row_variances <- function(draws) {
+  if (ncol(draws) < 2L) return(rep(NA_real_, nrow(draws)))
+  rowSums((draws - rowMeans(draws))^2) / (ncol(draws) - 1)
+}
 
-# k x 2, NA for rows that are.
+# k x 2, NA for rows that are, and of fewer than two draws.
 row_quantiles <- function(draws, level) {
   tails <- c(1 - check_level(level), 1 + level) / 2
   limits <- apply(draws, 1L, function(x) {
-    if (anyNA(x)) c(NA, NA) else stats::quantile(x, tails, names = FALSE)
+    if (anyNA(x) || length(x) < 2L) c(NA, NA) else stats::quantile(x, tails, names = FALSE)
   })
   limits <- matrix(limits, ncol = 2L, byrow = TRUE)
   dimnames(limits) <- list(NULL, c("lower", "upper"))
@@ -129,9 +133,9 @@ level_draws <- function(fit, rows) {
 
 kept_effects <- function(posterior) {
   if (is.null(posterior$effects)) {
-    abort("unsupported", "The draws of group effects (and sparse predictors) were not kept. Fit ",
-          "with engine_gibbs(keep_effects = TRUE), or leave the groups out with ",
-          "`re_formula = NA`.")
+    abort("unsupported", "The draws of the group effects were not kept. Fit with ",
+          "engine_gibbs(keep_effects = TRUE), or leave the groups out: predict() and ",
+          "posterior_linpred() do with `re_formula = NA`.")
   }
   posterior$effects
 }

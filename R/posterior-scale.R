@@ -72,6 +72,7 @@ user_sd <- function(fit) {
     at_zero <- selector(design, i)
     variance[i] <- row_variance(core_rows(layout, design, at_zero), covariance)
   }
+  variance[is.na(variance)] <- NA # products of NA may be NaN
   sqrt(pmax(variance, 0))
 }
 

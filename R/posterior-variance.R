@@ -117,9 +117,17 @@ draws_hyper <- function(block, draws) {
 joint_hyper <- function(values, q) {
   pairs <- lower_pairs(q)
   suffix <- paste(pairs[, 1L], pairs[, 2L], sep = "_")
-  inverses <- apply(values, 2L, function(v) solve(symmetric(v, "variance", q), tol = 0)[pairs])
-  c(stats::setNames(rowMeans(values[paste0("variance_", suffix), ]), paste0("mean_", suffix)),
+  inverses <- apply(values, 2L, function(v) inverse_or_na(symmetric(v, "variance", q))[pairs])
+  means <- rowMeans(values[paste0("variance_", suffix), , drop = FALSE])
+  c(stats::setNames(means, paste0("mean_", suffix)),
     stats::setNames(rowMeans(inverses), paste0("inverse_mean_", suffix)))
+}
+
+# NA where a covariance is singular to rounding, or not finite.
+inverse_or_na <- function(covariance) {
+  unknown <- array(NA_real_, dim(covariance))
+  if (!all(is.finite(covariance))) return(unknown)
+  tryCatch(solve(covariance, tol = 0), error = function(e) unknown)
 }
 
 # ---- what variances are called among the draws ---------------------------------------------

@@ -63,6 +63,7 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
                          allow_new_levels = FALSE, group = NULL, offset = NULL,
                          na.action = stats::na.pass, ...) {
   check_dots(substitute(list(...)), "predict()", predict_hints)
+  na.action <- prediction_action(na.action)
   type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)
   level <- if (interval) check_level(level)
   if (is.null(newdata) && is.null(re_formula) && !interval) {
@@ -104,6 +105,7 @@ check_group_argument <- function(object, group) {
 prediction_rows <- function(object, newdata, re_formula, allow_new_levels, group, offset, env) {
   check_flag(allow_new_levels, "allow_new_levels")
   check_group_argument(object, group)
+  check_one_sided(re_formula)
   chosen <- chosen_effects(object$groups, re_formula)
   factors <- if (is.list(chosen)) names(chosen) else chosen
   rows <- if (is.null(newdata)) {
@@ -114,6 +116,13 @@ prediction_rows <- function(object, newdata, re_formula, allow_new_levels, group
   if (is.list(chosen)) rows$groups <- only_effects(rows$groups, chosen, object$groups)
   rows$names <- if (is.null(newdata)) names(object$link) else row_labels(newdata)
   rows
+}
+
+check_one_sided <- function(re_formula) {
+  if (inherits(re_formula, "formula") && length(re_formula) > 2L) {
+    abort("argument", "`re_formula` must have nothing left of the `~`; found ",
+          deparse1(re_formula), ".")
+  }
 }
 
 # Multipliers of effects that were not chosen are zero.
@@ -186,9 +195,20 @@ link_class <- function(link, levels) {
   class
 }
 
+prediction_action <- function(na.action) {
+  if (is.null(na.action) || is.function(na.action)) return(na.action)
+  named <- is.character(na.action) && length(na.action) == 1L
+  action <- if (named) get0(na.action, mode = "function")
+  if (is.null(action)) {
+    abort("argument", "`na.action` must be a function such as na.omit, or its name; found ",
+          describe(na.action), ".")
+  }
+  action
+}
+
 keep_complete <- function(prediction, na.action) {
   if (is.null(na.action) || !anyNA(prediction)) return(prediction)
-  tryCatch(match.fun(na.action)(prediction), error = function(e) {
+  tryCatch(na.action(prediction), error = function(e) {
     abort("missing", "`newdata` must have no missing values with `na.action = na.fail`; found ",
           sum(!stats::complete.cases(prediction)), " incomplete row(s). ",
           "Use `na.action = na.pass` to get `NA` for them.")

@@ -5,7 +5,7 @@
 #' number means.
 #'
 #' @param x A fit from [bsvm()].
-#' @param n How many coefficients to print at most; 20 by default.
+#' @param n How many coefficients to print at most; 20 by default, `Inf` for all.
 #' @param digits Significant digits.
 #' @param ... Not used.
 #' @return `x`, invisibly.
@@ -15,6 +15,8 @@
 #' print(fit, digits = 2)
 #' @export
 print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), ...) {
+  check_shown(n)
+  check_digits(digits)
   say_model(x, group_counts(x))
   say_coefficients(x, n, digits)
   say_variances(variance_table(x), standard_scale(x), digits)
@@ -23,11 +25,22 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   invisible(x)
 }
 
+# How many of something to print: a number, or `Inf` for all.
+check_shown <- function(n) if (identical(n, Inf)) n else check_count(n, "n")
+
+# R prints up to 22.
+check_digits <- function(digits) {
+  if (check_count(digits, "digits") > 22L) {
+    abort("argument", "`digits` must be at most 22; found ", digits, ".")
+  }
+  digits
+}
+
 # The `say_` functions serve print and summary alike: `x` is a fit or a summary, and both have
 # the fields that are used.
 say_model <- function(x, groups) {
   cat("Bayesian support vector machine (", x$likelihood$name, " pseudo-likelihood, ",
-      engine_word(x$engine), ")\n", sep = "")
+      word_for_engine(x$engine), ")\n", sep = "")
   if (!is.null(x$formula)) say_wrapped(deparse1(x$formula), 2L, most = 3L)
   omitted <- length(x$na.action)
   levels <- sprintf(", %d level%s of %s", groups, ifelse(groups == 1L, "", "s"), names(groups))
@@ -39,7 +52,7 @@ say_model <- function(x, groups) {
                      x$response$levels[1L], "\""), 2L)
 }
 
-engine_word <- function(engine) {
+word_for_engine <- function(engine) {
   if (engine$name == "gibbs") "Gibbs sampler" else paste(toupper(engine$name), "engine")
 }
 

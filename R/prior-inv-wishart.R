@@ -26,7 +26,8 @@
 #'
 #' @param df Degrees of freedom, above q - 1; q + 1 by default.
 #' @param scale A positive number, which multiplies the default matrix, or a symmetric positive
-#'   definite q x q matrix on the scale of the predictors as given.
+#'   definite q x q matrix on the scale of the predictors as given (a number if q is 1, as it is for
+#'   each effect of a term with `||`).
 #' @return An object of class `bsvm_prior`.
 #' @section Errors: `bsvm_error_prior` for numbers or a matrix that can't be the prior's; [bsvm()]
 #'   has it too where they do not fit the number of effects.
@@ -99,11 +100,18 @@ wishart_scale <- function(scale, labels, s) {
   q <- length(labels)
   if (is.null(scale)) scale <- 1
   if (!is.matrix(scale)) return(diag(scale / s^2, q))
-  if (nrow(scale) != q) {
-    abort("prior", "The `scale` of prior_inv_wishart() must have a row and a column for each of ",
-          "the ", q, " effects ", enumerate(labels), "; found ", describe(scale), ".")
-  }
+  if (nrow(scale) != q) refuse_wishart_scale(scale, labels)
   scale
+}
+
+# With `||` each effect has a prior of its own.
+refuse_wishart_scale <- function(scale, labels) {
+  q <- length(labels)
+  abort("prior", "The `scale` of prior_inv_wishart() must ",
+        if (q == 1L) paste0("be a number for ", enumerate(labels), ", an effect on its own (as ",
+                            "each effect of a term with `||` is)")
+        else paste0("have a row and a column for each of the ", q, " effects ", enumerate(labels)),
+        "; found ", describe(scale), ".")
 }
 
 scale_words <- function(scale) {

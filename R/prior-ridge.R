@@ -12,6 +12,9 @@
 #' (and e1071's) `cost` is \eqn{2 s^2}. It refers to the coefficients of standardised predictors
 #' if [bsvm()] standardises, which it does by default.
 #'
+#' Where the classes are separated, or a factor has few levels, the data hardly bound a variance
+#' from above, and neither does inverse-gamma(0.01, 0.01); `variance = prior_half_t()` does.
+#'
 #' Correlated group effects, as in `(x | g)`, have a covariance matrix instead of a variance: see
 #' [prior_inv_wishart()], also for what `variance = prior_half_t()` means there.
 #'

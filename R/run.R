@@ -18,8 +18,8 @@
 #'   `mixing`, `seed`, `seconds`, `resumed`.
 #' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
 #'   for a checkpoint that can't be used.
-#' @section Warnings: `bsvm_warning_convergence`, `bsvm_warning_interrupted` and
-#'   `bsvm_warning_rank`; see [bsvm_conditions].
+#' @section Warnings: `bsvm_warning_convergence`, `bsvm_warning_interrupted`, `bsvm_warning_rank`
+#'   and `bsvm_warning_checkpoint` (a checkpoint could not be written); see [bsvm_conditions].
 #' @seealso [new_bsvm()], the last stage.
 #' @examples
 #' spec <- bsvm_spec(bsvm_frame(am ~ mpg + wt, data = mtcars), engine = "vb")
@@ -60,10 +60,12 @@ moments_posterior <- function(result) {
 
 run_sampler <- function(spec, control) {
   check_no_start(control)
+  check_keep_effects(spec)
   options <- sampler_options(spec$engine, control)
   started <- proc.time()[["elapsed"]]
   result <- with_core_conditions(core_sample(spec$problem, spec$model, options))
   result$seconds <- proc.time()[["elapsed"]] - started
+  warn_checkpoint(result$checkpoint_failed, options$checkpoint)
   variances <- split_hyper(spec, result$variances)
   result$variances <- unlist(unname(variances), recursive = FALSE)
   out <- list(posterior = draws_posterior(result),
@@ -80,6 +82,23 @@ check_no_start <- function(control) {
   }
 }
 
+# Coefficients of sparse predictors are among the core's effects: without their draws there is no
+# interval of any of them.
+check_keep_effects <- function(spec) {
+  if (!spec$engine$settings$keep_effects && length(spec$design$sparse) > 0L) {
+    abort("argument", "`keep_effects = FALSE` in engine_gibbs() is for group effects: the ",
+          "coefficients of sparse predictors are kept as those are, and their intervals need the ",
+          "draws. Leave it out, thin the draws, or give the predictors as a dense matrix.")
+  }
+}
+
+# The core writes on after a failure, and says at the end why the last one was; draws are not lost.
+warn_checkpoint <- function(reason, file) {
+  if (is.null(reason) || !nzchar(reason)) return(invisible())
+  warn("checkpoint", "The checkpoint '", file, "' could not be written (", sub("[.]$", "", reason),
+       "). The fit has all its draws; the file may be absent or older.")
+}
+
 # The seed is a whole number, so that the core knows it to the bit.
 sampler_options <- function(engine, control) {
   check_file(engine$settings)
@@ -90,6 +109,10 @@ sampler_options <- function(engine, control) {
 check_file <- function(settings) {
   file <- settings$checkpoint
   if (!nzchar(file)) return(invisible())
+  if (dir.exists(file)) {
+    abort("argument", "`checkpoint` must be the name of a file; '", file, "' is a folder. Give a ",
+          "file in it, as file.path(\"", file, "\", \"fit.checkpoint\").")
+  }
   if (!dir.exists(dirname(file))) {
     abort("argument", "`checkpoint` is in a folder that does not exist: ", dirname(file), ".")
   }
@@ -103,6 +126,7 @@ draws_posterior <- function(result) {
   kept <- c("coefficients", "variances", "effects", "mean", "effects_mean", "effects_sd")
   posterior <- stats::setNames(lapply(kept, function(name) result[[name]]), kept)
   posterior$covariance <- stats::cov(t(draw_matrix(result$coefficients)))
+  if (draw_count(posterior) < 2L) posterior$effects_sd[] <- NA_real_
   structure(posterior, class = "bsvm_draws")
 }
 

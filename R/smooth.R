@@ -23,6 +23,9 @@ smooth_variables <- function(term) {
   if (length(covariates) == 0L) {
     abort("formula", "The smooth term `", deparse1(term), "` has no variable.")
   }
+  if (!is.language(arguments$by) && !is_no_variable(arguments$by)) {
+    abort("formula", "`", deparse1(term), "`: `by` must be a variable.")
+  }
   c(covariates, if (!is_no_variable(arguments$by)) list(arguments$by))
 }
 
@@ -70,14 +73,28 @@ build_smooths <- function(term, columns, frame_terms, env) {
   expression <- smooth_expression(term, columns, frame_terms)
   data <- smooth_data(spec, expression, columns)
   check_covariates(spec, data, term)
+  for (margin in smooth_margins(spec)) check_given_size(margin, data, term)
   # modCon = 3: t2() has the same constraint in the fit and in predictions
-  objects <- tryCatch(mgcv::smoothCon(spec, data, absorb.cons = TRUE, modCon = 3),
-                      error = function(e) explain_smooth(e, spec, data, term))
+  objects <- with_mgcv(mgcv::smoothCon(spec, data, absorb.cons = TRUE, modCon = 3), deparse1(term),
+                       function(e) explain_smooth(e, spec, data, term))
   lapply(objects, function(object) {
     list(label = object$label, term = spec$term, by = spec$by, object = object,
          expression = expression, range = lapply(data, range_of))
   })
 }
+
+# Runs mgcv: its warnings get a class of ours, `explain` is told its errors.
+with_mgcv <- function(expression, label, explain) {
+  said <- character(0)
+  value <- withCallingHandlers(tryCatch(expression, error = explain), warning = function(w) {
+    said <<- c(said, mgcv_message(w))
+    invokeRestart("muffleWarning")
+  })
+  for (text in unique(said)) warn("predictors", "`", label, "`: mgcv warns: ", text, ".")
+  value
+}
+
+mgcv_message <- function(condition) sub("[.]$", "", trimws(conditionMessage(condition)))
 
 # What mgcv's s() or t2() makes of the call. Its variables stay unevaluated, k and the like are
 # looked for where the formula was made.
@@ -86,16 +103,51 @@ smooth_spec <- function(term, env) {
   if (kind %in% c("te", "ti")) refuse_tensor(term, kind)
   call <- term
   call[[1L]] <- if (kind == "s") mgcv::s else mgcv::t2
-  spec <- tryCatch(eval(call, env), error = function(e) {
+  refuse <- function(condition) {
     abort("formula", "The smooth term `", deparse1(term), "` can't be used: ",
-          conditionMessage(e), ".")
-  })
+          mgcv_message(condition), ".")
+  }
+  named <- as.list(term)[intersect(names(term), c("k", "bs"))]
+  given <- tryCatch(lapply(named, eval, env), error = refuse)
+  check_smooth_arguments(given, term, kind)
+  spec <- tryCatch(eval(call, env), error = refuse, warning = refuse)
+  if (!length(given$k) %in% c(0L, 1L, length(spec$margin))) {
+    refuse_smooth_value(term, "k", paste(length(spec$margin), "numbers, or one"), given$k)
+  }
   if (!is.null(spec$id)) refuse_smooth_argument(term, "id", "each smooth has its own variance")
   if (!is.null(spec$sp)) {
     refuse_smooth_argument(term, "sp", paste0("`prior = list(\"", spec$label,
                                               "\" = prior_ridge(variance = ))` fixes it"))
   }
   spec
+}
+
+# mgcv rounds, recycles or raises an odd k. -1, of t2() NA, is its default.
+check_smooth_arguments <- function(given, term, kind) {
+  if ("k" %in% names(term) && !is_size(given$k, kind)) {
+    refuse_smooth_value(term, "k", "a whole number, the size of the basis", given$k)
+  }
+  if (kind == "t2" && any(given$k < 3, na.rm = TRUE)) {
+    refuse_smooth_value(term, "k", "at least 3", given$k)
+  }
+  if ("bs" %in% names(term) && !is_basis(given$bs, kind)) {
+    refuse_smooth_value(term, "bs", "a string, the name of a basis", given$bs)
+  }
+}
+
+is_size <- function(k, kind) {
+  if (kind == "t2" && length(k) > 0L && all(is.na(k))) return(TRUE)
+  is.numeric(k) && (kind == "t2" || length(k) == 1L) && all(is.finite(k)) && all(k == round(k)) &&
+    all(k >= 0 | (k == -1 & kind == "s"))
+}
+
+is_basis <- function(bs, kind) {
+  is.character(bs) && !anyNA(bs) && (length(bs) == 1L || (kind == "t2" && length(bs) > 1L))
+}
+
+refuse_smooth_value <- function(term, name, what, found) {
+  abort("formula", "`", deparse1(term), "`: `", name, "` must be ", what, "; found ",
+        describe(found), ".")
 }
 
 refuse_tensor <- function(term, kind) {
@@ -146,6 +198,15 @@ check_covariates <- function(spec, data, term) {
             describe(data[[wrong[1L]]]), ". Effects of a factor's levels are `(1 | ", wrong[1L],
             ")`.")
     }
+    for (name in margin$term) check_covariate(data[[name]], name, term)
+  }
+}
+
+check_covariate <- function(v, name, term) {
+  check_magnitudes(matrix(v), name)
+  if (min(v) == max(v)) {
+    abort("predictors", "`", deparse1(term), "`: `", name, "` does not vary among the rows of the ",
+          "fit. Leave it out.")
   }
 }
 
@@ -156,18 +217,74 @@ basis_dimension <- function(margin) {
   if (margin$bs.dim > 0) margin$bs.dim else c(10, 30, 110)[min(length(margin$term), 3L)]
 }
 
+# The smallest k mgcv builds; 1 for bases that are not known here.
+smallest_dimension <- function(margin, data) {
+  basis <- basis_name(margin)
+  d <- length(numeric_terms(margin, data))
+  m <- suppressWarnings(as.numeric(unlist(margin$p.order)))[1L]
+  null <- if (basis %in% c("tp", "ts", "fs", "sz", "ds")) {
+    mgcv::null.space.dimension(d, if (is.na(m)) 0 else m)
+  }
+  order <- if (is.na(m)) c(ps = 2, bs = 3, cp = 2)[basis] else m
+  unname(switch(basis, tp = , ts = , fs = , sz = max(3, null + 1), cr = , cs = 3, cc = 4,
+                ps = , bs = order + 2, cp = max(3, order + 1), gp = d + 2, ds = null + 2,
+                ad = 8, sos = 3, 1))
+}
+
+basis_name <- function(margin) sub(".smooth.spec", "", class(margin)[1L], fixed = TRUE)
+
+# mgcv takes a k that is too small for the smallest there is.
+check_given_size <- function(margin, data, term) {
+  smallest <- smallest_dimension(margin, data)
+  k <- margin$bs.dim
+  if (k < 0 || k >= smallest) return(invisible())
+  if (distinct_values(margin, data) < smallest) refuse_few(margin, data, term)
+  abort("formula", "`", deparse1(term), "`: `k`, the size of the basis, must be at least ",
+        smallest, " for bs = \"", basis_name(margin), "\"; found ", k, ".")
+}
+
+# Of the numbers; the factor of a basis such as "fs" has copies of it.
+distinct_values <- function(margin, data) nrow(unique(data[numeric_terms(margin, data)]))
+
+numeric_terms <- function(margin, data) {
+  margin$term[vapply(data[margin$term], is.numeric, TRUE)]
+}
+
 explain_smooth <- function(e, spec, data, term) {
   for (margin in smooth_margins(spec)) {
-    distinct <- nrow(unique(data[margin$term]))
-    k <- basis_dimension(margin)
-    if (distinct >= k) next
-    abort("predictors", "`", deparse1(term), "`: ", enumerate(margin$term), " ",
-          if (length(margin$term) == 1L) "has " else "have ", distinct, " distinct value",
-          if (distinct != 1L) "s", " among the rows of the fit, and the smooth asks for k = ", k,
-          if (margin$bs.dim <= 0) " (the default)", ". Give k of at most ", distinct,
-          ", or leave the smooth out.")
+    if (basis_name(margin) %in% c("re", "mrf")) next
+    distinct <- distinct_values(margin, data)
+    if (distinct < smallest_dimension(margin, data)) refuse_few(margin, data, term)
+    if (distinct < basis_dimension(margin)) refuse_large(margin, data, term)
   }
-  abort("formula", "`", deparse1(term), "`: the smooth can't be built: ", conditionMessage(e), ".")
+  unknown <- Filter(Negate(has_basis), lapply(smooth_margins(spec), basis_name))
+  abort("formula", "`", deparse1(term), "`: the smooth can't be built: ",
+        if (length(unknown) > 0L) paste0("there is no basis bs = \"", unknown[[1L]], "\"")
+        else mgcv_message(e), ".")
+}
+
+has_basis <- function(basis) {
+  method <- utils::getS3method("smooth.construct", paste0(basis, ".smooth.spec"), optional = TRUE,
+                               envir = asNamespace("mgcv"))
+  !is.null(method)
+}
+
+# "`x` has 2 distinct values among the rows of the fit"
+count_values <- function(margin, data) {
+  names <- numeric_terms(margin, data)
+  paste0(enumerate(names), if (length(names) == 1L) " has " else " have ",
+         distinct_values(margin, data), " distinct values among the rows of the fit")
+}
+
+refuse_few <- function(margin, data, term) {
+  abort("predictors", "`", deparse1(term), "`: ", count_values(margin, data), ", too few for a ",
+        "smooth. Leave the smooth out, or use a linear term or a factor in its place.")
+}
+
+refuse_large <- function(margin, data, term) {
+  abort("predictors", "`", deparse1(term), "`: ", count_values(margin, data), ", and the smooth ",
+        "asks for k = ", basis_dimension(margin), if (margin$bs.dim <= 0) " (the default)",
+        ". Give k of at most ", distinct_values(margin, data), ", or leave the smooth out.")
 }
 
 range_of <- function(v) if (is.numeric(v)) range(v) else levels(v)
@@ -176,7 +293,12 @@ range_of <- function(v) if (is.numeric(v)) range(v) else levels(v)
 # larger one.
 without_overlap <- function(objects, x) {
   variables <- unlist(lapply(objects, function(o) paste(o$term, o$by, o$by.level)))
-  if (anyDuplicated(variables)) mgcv::gam.side(objects, as.matrix(x)) else objects
+  if (!anyDuplicated(variables)) return(objects)
+  labels <- vapply(objects, `[[`, "", "label")
+  with_mgcv(mgcv::gam.side(objects, as.matrix(x)), paste(labels, collapse = " + "), function(e) {
+    abort("formula", "The smooth terms ", enumerate(labels), " can't be told apart: ",
+          mgcv_message(e), ".")
+  })
 }
 
 split_smooth <- function(smooth, object) {
@@ -201,7 +323,9 @@ penalty_parts <- function(object) {
   none <- isTRUE(object$fixed) || length(object$S) == 0L
   if (none) return(list(turn = diag(k), penalty = integer(k)))
   if (inherits(object, "t2.smooth")) return(diagonal_parts(lapply(object$S, diag)))
-  split <- mgcv::smooth2random(object, "", type = 2)
+  split <- with_mgcv(mgcv::smooth2random(object, "", type = 2), object$label, function(e) {
+    abort("formula", "`", object$label, "`: the smooth can't be split: ", mgcv_message(e), ".")
+  })
   turn <- if (is.null(split$trans.U)) diag(k) else split$trans.U
   list(turn = turn * rep(split$trans.D, each = k), penalty = split$pen.ind)
 }
@@ -275,7 +399,10 @@ smooth_matrix <- function(smooth, columns) {
   complete <- stats::complete.cases(columns)
   matrix <- matrix(NA_real_, nrow(columns), ncol(smooth$transform))
   if (any(complete)) {
-    basis <- mgcv::PredictMat(smooth$object, columns[complete, , drop = FALSE])
+    basis <- with_mgcv(mgcv::PredictMat(smooth$object, columns[complete, , drop = FALSE]),
+                       smooth$label, function(e) {
+      abort("newdata", "`newdata` can't be used for `", smooth$label, "`: ", mgcv_message(e), ".")
+    })
     matrix[complete, ] <- as.matrix(basis) %*% smooth$transform
   }
   matrix
@@ -286,7 +413,7 @@ new_smooth <- function(smooth, terms, newdata, unknown) {
   need_mgcv(as.name(smooth$label))
   expression <- smooth$expression
   environment(expression$terms) <- environment(terms)
-  columns <- new_columns(expression$terms, newdata)
+  columns <- new_columns(expression$terms, newdata, unknown)
   columns <- match_factors(columns, expression$xlevels, unknown)
   check_classes(expression$terms, columns)
   smooth_matrix(smooth, smooth_data(smooth, expression, columns))

@@ -20,8 +20,9 @@
 #'   (posterior mean), `std.error` (posterior standard deviation), and `conf.low`, `conf.high` on
 #'   request. Terms of standard deviations are named as `sd__(Intercept)`, of correlations as
 #'   `cor__(Intercept).time`; their intervals are quantiles of the posterior, those of coefficients
-#'   and group effects too with draws, else normal. By `engine_vb()` a correlation has no
-#'   `std.error` and no interval.
+#'   and group effects too with draws, else normal; of group effects also where their draws were not
+#'   kept (`keep_effects = FALSE`). By `engine_vb()` a correlation has no `std.error` and no
+#'   interval.
 #' * `glance()`: one row with `nobs`, `ngroups` (levels of all grouping factors, 0 without),
 #'   `elbo`, `passes`, `converged`, `gradient` (those three `NA` with draws, where `converged`
 #'   says whether all limits of [engine_gibbs()] are kept by coefficients and variances),
@@ -41,6 +42,8 @@
 #' @export
 tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, conf.level = 0.95,
                       ...) {
+  check_dots(substitute(list(...)), "tidy()", tidy_hints)
+  check_flag(conf.int, "conf.int")
   makers <- list(fixed = tidy_fixed, ran_pars = tidy_sd, ran_vals = tidy_groups)
   unknown <- setdiff(effects, names(makers))
   if (length(unknown) > 0L) {
@@ -50,13 +53,17 @@ tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, con
   rows <- lapply(makers[effects], function(make) make(x, check_level(conf.level, "conf.level")))
   rows <- do.call(rbind, unname(rows))
   if (!"ran_vals" %in% effects) rows$level <- NULL
-  if (!isTRUE(conf.int)) rows$conf.low <- rows$conf.high <- NULL
+  if (!conf.int) rows$conf.low <- rows$conf.high <- NULL
   rows
 }
+
+tidy_hints <- c(level = "Here that is `conf.level`.",
+                exponentiate = "No coefficient is a log odds.")
 
 #' @rdname tidy.bsvm
 #' @export
 glance.bsvm <- function(x, ...) {
+  check_dots(substitute(list(...)), "glance()", NULL)
   support <- support_rows(x)
   quality <- chain_quality(x)
   data.frame(nobs = x$nobs, ngroups = sum(group_counts(x)), elbo = or_na(x$elbo),
@@ -84,9 +91,11 @@ largest <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
 #' @rdname tidy.bsvm
 #' @export
 augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ...) {
+  check_flag(sd, "sd")
   if (!is.null(newdata)) return(add_columns(newdata, prediction_columns(x, newdata, sd, ...)))
+  check_dots(substitute(list(...)), "augment() of the fit's own data", NULL)
   env <- parent.frame()
-  if (isTRUE(sd) && !is.null(data) && !is.null(x$formula)) x$data <- data # the sd needs predictors
+  if (sd && !is.null(data) && !is.null(x$formula)) x$data <- data # the sd needs predictors
   if (is.null(data)) data <- frame_of_fit(x, env)
   added <- fitted_columns(x, sd, env)
   if (NROW(data) != nrow(added) && NROW(data) == length(x$link)) {

@@ -21,6 +21,7 @@
 #' update(fit, standardize = FALSE, evaluate = FALSE)
 #' @export
 update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
+  check_flag(evaluate, "evaluate")
   call <- object$call
   env <- parent.frame()
   if (!missing(formula.)) call$formula <- changed_formula(object, formula., env)
@@ -29,7 +30,7 @@ update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
     call <- without(call, name)
     if (!is.null(changes[[name]])) call[[name]] <- changes[[name]]
   }
-  if (!isTRUE(evaluate)) return(call)
+  if (!evaluate) return(call)
   if (!is.null(object$data) && !any(c("data", "x", "y") %in% names(changes))) {
     return(refit_kept(call, object, names(changes), env))
   }

@@ -22,14 +22,15 @@
 #' A variance that was fixed is returned as it is. Effects that stand in different bars, or in one
 #' with `||`, are independent: their covariance is zero.
 #'
-#' Variational Bayes can put these variances far too low: on the toenail data of the package
-#' HSAUR3 it gives the variance between patients as 3.5, where the exact posterior mean, by
-#' [engine_gibbs()], is 11.0. Both are variances under the papers' pseudo-likelihood: comparable
-#' between its fits, not with those of a logistic or probit model.
+#' Variational Bayes can put these variances far too low: on the toenail data of the package HSAUR3
+#' with `(1 | patientID)` it gives the variance between patients as 3.5, where the exact posterior
+#' mean, by [engine_gibbs()], is 11.0; with `(time | patientID)` 4.2 and 0.038 for intercept and
+#' slope, where the exact ones are about 180 and 3.2. Both are variances under the papers'
+#' pseudo-likelihood: comparable between its fits, not with those of a logistic or probit model.
 #'
 #' @param x A fit from [bsvm()] with a grouping factor; for the other methods the value of
 #'   `VarCorr()`.
-#' @param sigma Not used; an argument of the generic.
+#' @param sigma Must be 1, as there is no residual variance; an argument of the generic.
 #' @param ... Not used.
 #' @return A list by grouping factor of q x q matrices (posterior mean of the covariance) with
 #'   attributes `"stddev"` and `"correlation"`, of class `bsvm_varcorr`; its attribute `"shape"`
@@ -50,7 +51,9 @@
 #' as.data.frame(VarCorr(fit))
 #' @export
 VarCorr.bsvm <- function(x, sigma = 1, ...) {
+  check_dots(substitute(list(...)), "VarCorr()", NULL)
   need_groups(x, "VarCorr()")
+  check_sigma(sigma)
   spread <- effect_spread(x)
   covariances <- effect_covariances(x)
   correlations <- effect_correlations(x$posterior, x)
@@ -61,6 +64,13 @@ VarCorr.bsvm <- function(x, sigma = 1, ...) {
   })
   structure(stats::setNames(matrices, names(covariances)), shape = min(spread$shape),
             class = "bsvm_varcorr")
+}
+
+check_sigma <- function(sigma) {
+  if (!identical(as.vector(sigma), 1) && !identical(sigma, 1L)) {
+    abort("argument", "`sigma` must be 1, as there is no residual variance to multiply with; ",
+          "found ", describe(sigma), ".")
+  }
 }
 
 #' @param row.names,optional Not used; arguments of the generic.
@@ -95,18 +105,19 @@ correlated_pairs <- function(covariance) {
 #' @rdname VarCorr.bsvm
 #' @export
 print.bsvm_varcorr <- function(x, digits = max(3L, getOption("digits") - 2L), ...) {
+  check_digits(digits)
   table <- do.call(rbind, lapply(names(x), variance_rows, x = x))
-  shown <- data.frame(Groups = table$grp, Name = table$var1,
-                      Variance = format(table$vcov, digits = digits),
-                      Std.Dev. = format(table$sdcor, digits = digits))
-  shown$Groups[duplicated(shown$Groups)] <- ""
+  shown <- cbind(Groups = ifelse(duplicated(table$grp), "", table$grp), Name = table$var1,
+                 Variance = format(table$vcov, digits = digits),
+                 Std.Dev. = format(table$sdcor, digits = digits))
   corr <- lapply(x, correlation_text)
   width <- max(vapply(corr, ncol, 0L))
   if (width > 0L) {
     shown <- cbind(shown, pad_columns(corr, width))
-    names(shown)[-(1:4)] <- c("Corr", rep("", width - 1L))
+    colnames(shown)[-(1:4)] <- c("Corr", rep("", width - 1L))
   }
-  print(shown, row.names = FALSE, right = FALSE)
+  rownames(shown) <- rep("", nrow(shown))
+  print(shown, quote = FALSE, right = FALSE)
   say_few_levels(table$vcov, attr(x, "shape"))
   invisible(x)
 }
@@ -227,6 +238,7 @@ effect_correlations.bsvm_draws <- function(posterior, fit) {
 correlation_draws <- function(fit, k, q) {
   draws <- block_covariance_draws(fit, k, q)
   sd <- vapply(seq_len(q), function(j) sqrt(draws[j, j, ]), numeric(dim(draws)[3L]))
+  sd <- matrix(sd, ncol = q)
   for (i in seq_len(q)) for (j in seq_len(q)) draws[i, j, ] <- draws[i, j, ] / (sd[, i] * sd[, j])
   draws
 }

@@ -32,6 +32,7 @@ vcov.bsvm <- function(object, ...) {
 #' @rdname vcov.bsvm
 #' @export
 confint.bsvm <- function(object, parm, level = 0.95, ...) {
+  check_dots(substitute(list(...)), "confint()", c(conf.level = "Here that is `level`."))
   check_level(level)
   names <- object$design$columns
   chosen <- choose_coefficients(names, parm)

@@ -164,6 +164,12 @@ draw_table <- function(model, draws) {
   })))
 }
 
+# The same and linear predictors of some rows, which see how coefficients hang together.
+law_table <- function(model, draws) {
+  rows <- seq(1, length(model$y), length.out = 8)
+  cbind(draw_table(model, draws), tcrossprod(draws$b, model$design[rows, , drop = FALSE]))
+}
+
 # Standard error of the mean of each column, by batches.
 batch_error <- function(values, batches = 20) {
   size <- nrow(values) %/% batches

@@ -56,8 +56,9 @@ exact_coefficients <- function(model, grid, from = -6, to = 8, nodes = 281) {
 
 # ---- one coefficient and scalar group effects ---------------------------------------------
 
-# u_g integrated out on a grid of its own at every point (b, log s2). Moments of b, u_1, ..., u_m
-# and log s2. The design is that of (x | dummies), so column 1 is x and 1 + g belongs to level g.
+# u_g integrated out on a grid of its own at every point (b, log s2). Moments of b, u_1, ..., u_m,
+# log s2 and b + u_1, ..., b + u_m. The design is that of (x | dummies), so column 1 is x and 1 + g
+# belongs to level g.
 exact_groups <- function(model, b, from = -6, to = 6, nodes = 61, u_nodes = 161) {
   prior <- model$blocks[[1]]$parameters[["variance"]]
   s2 <- variance_nodes(model$blocks[[2]], from, to, nodes)
@@ -71,16 +72,18 @@ exact_groups <- function(model, b, from = -6, to = 6, nodes = 61, u_nodes = 161)
   log_weight <- vapply(slices, `[[`, numeric(length(b)), "log_weight")
   weight <- exp(log_weight - max(log_weight))
   weight <- weight / sum(weight)
-  collect <- function(name) {
+  collect <- function(name, factor = 1) {
     Reduce(`+`, lapply(seq_along(slices), function(k) {
-      drop(crossprod(slices[[k]][[name]], weight[, k]))
+      drop(crossprod(slices[[k]][[name]], weight[, k] * factor))
     }))
   }
   of_b <- weighted_moments(cbind(b), rowSums(weight))
   of_eta <- weighted_moments(cbind(s2$eta), colSums(weight))
   u <- collect("mean")
-  list(mean = c(of_b$mean, u, of_eta$mean),
-       sd = c(of_b$sd, sqrt(collect("square") - u^2), of_eta$sd))
+  variance <- collect("square") - u^2
+  sum_sd <- sqrt(of_b$sd^2 + variance + 2 * (collect("mean", b) - of_b$mean * u))
+  list(mean = c(of_b$mean, u, of_eta$mean, of_b$mean + u),
+       sd = c(of_b$sd, sqrt(variance), of_eta$sd, sum_sd))
 }
 
 # At one variance, for each b: log integral over all u_g, and E u_g, E u_g^2 (length(b) x m).

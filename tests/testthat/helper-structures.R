@@ -46,3 +46,20 @@ structure_factors <- function(r) {
   list(z = r$z, crossed = list(intercepts(r$group), intercepts(item)),
        nested = list(intercepts(r$group), intercepts(nested)), columns = list(matrix = sparse))
 }
+
+# The same with weak coefficients and light tails, so that the plain sampler gets about quickly.
+properly <- function(block) {
+  if (block$prior == "normal") block$parameters[["variance"]] <- 0.3
+  if (block$prior == "ridge") block$parameters <- c(shape = 4, scale = 1)
+  if (block$prior == "half_t") block$parameters[["df"]] <- 8
+  if (block$prior %in% joint_priors) block$parameters[["df"]] <- 7
+  block
+}
+
+sampled_cases <- function() {
+  lapply(structure_cases(), function(case) {
+    case$blocks <- lapply(case$blocks, properly)
+    case$group_blocks <- lapply(case$group_blocks, properly)
+    case
+  })
+}

@@ -91,13 +91,14 @@ take_draws <- function(draws, i) {
 
 # ---- what is compared ---------------------------------------------------------------------
 
-# Coefficients, unknown variances, covariances, and the log pseudo-likelihood of y (one for all
-# draws, or a row for each): draws x quantities.
+# Coefficients, unknown variances, covariances, linear predictors of three rows, and the log
+# pseudo-likelihood of y (one for all draws, or a row for each): draws x quantities.
 draw_quantities <- function(model, draws, y) {
   unknown <- vapply(model$blocks, function(block) block$prior != "normal", TRUE)
   if (!is.matrix(y)) y <- matrix(y, nrow(draws$b), length(y), byrow = TRUE)
-  hinge <- pmax(1 - y * model_links(model, draws$b), 0)
-  cbind(draws$b, do.call(cbind, draws$variances[unknown]), -2 * hinge %*% model$weight)
+  links <- model_links(model, draws$b)
+  cbind(draws$b, do.call(cbind, draws$variances[unknown]), links[, c(1, 4, 7), drop = FALSE],
+        -2 * pmax(1 - y * links, 0) %*% model$weight)
 }
 
 # Ranks of what was drawn from the tilted prior among the sampler's draws given y: k x quantities,

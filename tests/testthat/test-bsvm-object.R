@@ -69,3 +69,11 @@ test_that("fields and version are in place", {
   expect_equal(fit$trace[nrow(fit$trace), "bound"], elbo(fit), ignore_attr = TRUE)
   expect_equal(nrow(fit$trace), fit$passes)
 })
+
+test_that("a rotated block keeps what its methods read, no more", {
+  d <- binary_data()
+  wide <- cbind(as.matrix(d[1:3]), matrix(sin(seq_len(60 * 80)), 60))
+  fit <- bsvm(wide, d$y, engine = "vb")
+  expect_named(fit$design$rotation[[1]], c("columns", "basis"))
+  expect_close(predict(fit, wide, type = "link"), fitted(fit), 1e-8)
+})

@@ -51,3 +51,28 @@ test_that("a million rows in a hundred thousand groups fit (extended)", {
   expect_finite(fixef(fit))
   expect_equal(fit$termination, "converged")
 })
+
+test_that("arguments may come through another function's `...`", {
+  d <- grouped_data()
+  d$w <- rep(1:2, 60)
+  through <- function(...) bsvm(..., engine = "vb")
+  twice <- function(...) through(...)
+  fit <- bsvm(y ~ x1, d, subset = t > 0, weights = w, offset = x3, engine = "vb")
+  for (f in c(through, twice)) {
+    other <- f(y ~ x1, data = d, subset = t > 0, weights = w, offset = x3)
+    expect_identical(other$posterior, fit$posterior)
+    expect_identical(other$call[c("data", "subset", "weights", "offset")],
+                     fit$call[c("data", "subset", "weights", "offset")])
+    expect_identical(update(other, keep_data = TRUE)$posterior, fit$posterior)
+  }
+  expect_identical(through(d, formula = y ~ x1, weights = w)$weights, as.double(d$w))
+  degree <- 2
+  inner <- local({
+    degree <- 3
+    through(y ~ poly(x1, degree), data = d)
+  })
+  expect_length(fixef(inner), 4)
+  expect_identical(through(as.matrix(d["x1"]), d$y)$call$y, quote(d$y))
+  numbered <- function(formula, ...) bsvm(formula, d, weights = ..1, engine = "vb")
+  expect_refusal(numbered(y ~ x1, d$w), "weights", c("`...`", "by value"))
+})

@@ -27,6 +27,12 @@ test_that("arguments of neighbours get a hint, others are named", {
   expect_refusal(bsvm(y ~ x1, d, re.form = NA), "argument", "re_formula")
   expect_refusal(bsvm(y ~ x1, d, allow.new.levels = TRUE), "argument", "allow_new_levels")
   expect_refusal(bsvm(y ~ x1, d, wieghts = 1), "argument", "wieghts")
+  for (name in c("iter", "warmup", "chains", "thin", "draws")) {
+    arguments <- stats::setNames(list(y ~ x1, d, 4), c("", "", name))
+    expect_refusal(do.call(bsvm, arguments), "argument", c(name, "engine_gibbs("))
+  }
+  expect_refusal(bsvm(y ~ x1, d, cores = 4), "argument", "bsvm_control(threads = )")
+  expect_refusal(bsvm(y ~ x1, d, seed = 4), "argument", "set.seed()")
   expect_refusal(bsvm(as.matrix(d[1:3]), d$y, kernel = "linear"), "argument", "kernel")
   expect_refusal(bsvm(as.matrix(d[1:3]), d$y, NULL, NULL, NULL, na.fail, TRUE, NULL, "hinge", NULL,
                       "vb", TRUE, FALSE, bsvm_control(), 17), "argument", c("unnamed", "17"))

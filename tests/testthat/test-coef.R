@@ -56,3 +56,12 @@ test_that("with draws: means near those of the draws, standard deviations theirs
   tails <- row_tails(effects)[c(seq(1, 23, 2), seq(2, 24, 2)), ]
   expect_close(cbind(values$conf.low, values$conf.high), tails, 1e-10)
 })
+
+test_that("misspelt arguments and nonsense are refused", {
+  fit <- bsvm(y ~ x1 + (1 | g), grouped_data(), engine = "vb")
+  expect_refusal(coef(fit, scaled = TRUE), "argument", c("coef()", "`scaled`"))
+  expect_refusal(fixef(fit, scaled = TRUE), "argument", "fixef()")
+  expect_refusal(ranef(fit, condVar = TRUE), "argument", "`sd`")
+  expect_refusal(print(ranef(fit), n = "a"), "argument", "`n`")
+  expect_output(print(ranef(fit), n = Inf), "g12")
+})

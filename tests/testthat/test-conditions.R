@@ -17,6 +17,7 @@ test_that("things are enumerated and described for messages", {
 })
 
 test_that("messages say what must hold, what was found and what to do", {
+  skip_if_not_installed("mgcv")
   d <- binary_data()
   g <- grouped_data()
   holes <- transform(d, x1 = replace(x1, 1:2, c(NA, NaN)), x2 = replace(x2, 3, Inf))
@@ -27,7 +28,8 @@ test_that("messages say what must hold, what was found and what to do", {
     bsvm(y ~ x1 + x2, holes), bsvm(y ~ x2, holes),
     bsvm(y ~ x1, d, weights = rep(0, 60)), bsvm(y ~ x1, d, weights = rep(-1, 60)),
     bsvm(y ~ x1, d, offset = 1:3), bsvm(y ~ x1, transform(d, x1 = x1 * 1e200)),
-    bsvm(y ~ x1 + (t | g), g), bsvm(y ~ x1 + (1 | g) + (1 | f), g), bsvm(y ~ x1 * (1 | g), g),
+    bsvm(y ~ te(x1, x2), d), bsvm(y ~ s(x1, k = 2), d), bsvm(y ~ log((1 | g)), g),
+    bsvm(y ~ x1 + (t | g), g, prior = list(g = prior_ridge())), bsvm(y ~ x1 * (1 | g), g),
     bsvm(y ~ x1, d, kernel = "radial"), bsvm(y ~ x1, d, cost = 3), bsvm(y ~ x1, d, engine = "em"),
     bsvm(y ~ x1, d, prior = list(z = prior_ridge())), prior_ridge(variance = -1),
     prior_ridge(1, variance = 2), bsvm_control(tol = 0), bsvm_control(threads = 0.5),

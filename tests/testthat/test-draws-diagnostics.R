@@ -92,3 +92,11 @@ test_that("what was drawn before an interrupt is a fit; before the first draw no
   expect_s3_class(tryCatch(bsvm(y ~ x1, d, engine = "gibbs"), interrupt = identity),
                   "bsvm_error_interrupted")
 })
+
+test_that("posterior's warning that a size was capped stays inside", {
+  skip_if_not_installed("posterior")
+  swing <- rep(c(-1, 1), 200) + with_seed(1, rnorm(400)) / 10
+  draws <- array(swing, c(1, 200, 2), list("a", NULL, NULL))
+  expect_warning(posterior::ess_bulk(matrix(swing, 200)), "capped")
+  expect_silent(diagnose(draws))
+})

@@ -36,7 +36,9 @@ test_that("variables are chosen by name or pattern; others are refused", {
   expect_equal(posterior::nvariables(some), 4)
   expect_refusal(posterior::as_draws(fit, "nix"), "argument", c("`variable`", "nix"))
   expect_refusal(posterior::as_draws(fit, 3), "argument", "`variable`")
-  expect_refusal(posterior::as_draws(fit, "[", regex = TRUE), "argument", "`variable`")
+  expect_refusal(posterior::as_draws(fit, "[", regex = TRUE), "argument",
+                 c("`variable` must be regular expressions; found \"[\"", "compilation"))
+  expect_refusal(posterior::as_draws(fit, "^nix", regex = TRUE), "argument", "not found")
   expect_refusal(posterior::as_draws(fit, NA_character_), "argument", "`variable`")
   expect_refusal(posterior::as_draws(fit, "t", regex = 1), "argument", "`regex`")
   expect_refusal(posterior::as_draws(fit, pars = "t"), "argument", "`pars`")
@@ -56,6 +58,9 @@ test_that("effects that were not kept are not among the draws", {
                    c("(Intercept)", "x1", "var_g: (Intercept)"))
   expect_length(coef(short), 14)
   expect_refusal(predict(short, interval = TRUE), "unsupported", "keep_effects = TRUE")
+  expect_refusal(augment(short, sd = TRUE), "unsupported", "predict() and posterior_linpred()")
+  values <- tidy(short, effects = "ran_vals", conf.int = TRUE)
+  expect_close(values$conf.high, values$estimate + qnorm(0.975) * values$std.error, 1e-12)
   expect_equal(dim(posterior_linpred(short, re_formula = NA)), c(30, 120))
 })
 

@@ -15,3 +15,8 @@ test_that("elbo is one number with every constant", {
                               group_blocks = list(block_ridge(1, 2, 3))))
   expect_close(elbo(shifted), twin$bound, tolerances[["bound"]], abs(twin$bound))
 })
+
+test_that("misspelt arguments are refused", {
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  expect_refusal(elbo(fit, nix = 1), "argument", c("elbo()", "`nix`"))
+})

@@ -4,7 +4,8 @@ test_that("an engine holds what it was asked for", {
   expect_equal(unlist(engine$settings[c("draws", "burnin", "thin", "chains")]),
                c(draws = 10, burnin = 0, thin = 2, chains = 3))
   expect_equal(engine$parameters, c(mixing = 0))
-  expect_output(print(engine), "Gibbs sampler, 3 chains of 10 draws, plain")
+  expect_output(print(engine), "3 chains of 10 draws after 0 of burn-in, one kept of 2, plain$")
+  expect_output(print(engine_gibbs()), "^Engine: Gibbs sampler, 4 chains of 1000 draws$")
   expect_output(print(engine_gibbs(draws = 1, chains = 1)), "1 chain of 1 draw$")
 })
 
@@ -85,4 +86,52 @@ test_that("a start is for the other engine", {
   d <- binary_data()
   expect_refusal(bsvm(y ~ x1, d, engine = "gibbs", control = bsvm_control(start = c(0, 0))),
                  "argument", c("`start`", "engine_vb()"))
+})
+
+test_that("there are limits to chains and sweeps", {
+  expect_refusal(engine_gibbs(chains = 1001), "argument", c("`chains`", "at most 1000", "1001"))
+  expect_refusal(engine_gibbs(draws = 1e9), "argument", c("1e9", "1000001000"))
+  expect_refusal(engine_gibbs(draws = 2e9, thin = 2e9), "argument", "`thin`")
+  expect_silent(engine_gibbs(draws = 1e9 - 1000, chains = 1000))
+})
+
+test_that("arguments of other samplers are refused with what they are here", {
+  expect_refusal(engine_gibbs(iter = 2000), "argument", c("`iter`", "`draws`", "`burnin`"))
+  expect_refusal(engine_gibbs(warmup = 500), "argument", "`burnin`")
+  expect_refusal(engine_gibbs(cores = 4), "argument", "bsvm_control(threads = )")
+  expect_refusal(engine_gibbs(seed = 1), "argument", "set.seed()")
+  expect_refusal(engine_gibbs(nix = 1), "argument", c("engine_gibbs()", "`nix`"))
+})
+
+test_that("a checkpoint is not a folder", {
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  for (resume in c(TRUE, FALSE)) {
+    engine <- engine_gibbs(10, 0, checkpoint = folder, resume = resume)
+    error <- expect_refusal(bsvm(y ~ x1, binary_data(), engine = engine), "argument", "folder")
+    expect_false(grepl("remove", conditionMessage(error)))
+  }
+})
+
+test_that("a checkpoint that could not be written is a warning, and the draws are kept", {
+  core <- core_sample
+  local_replace("core_sample", function(...) c(core(...), list(checkpoint_failed = "disk full.")))
+  fit <- function() {
+    unchecked(bsvm(y ~ x1, binary_data(), engine = engine_gibbs(10, 0, chains = 1),
+                   control = bsvm_control(verbose = FALSE)))
+  }
+  expect_equal(expect_warned(fit(), "checkpoint")$sampling$draws, 10)
+  expect_warning(fit(), "disk full[)]", class = "bsvm_warning_checkpoint")
+  local_replace("core_sample", function(...) c(core(...), list(checkpoint_failed = "")))
+  expect_silent(fit())
+})
+
+test_that("sparse predictors need their draws kept", {
+  skip_if_not_installed("Matrix")
+  x <- with_seed(3, matrix(rbinom(160 * 12, 1, 0.15), 160, dimnames = list(NULL, letters[1:12])))
+  x <- Matrix::Matrix(x, sparse = TRUE)
+  engine <- engine_gibbs(10, 0, chains = 1, keep_effects = FALSE)
+  expect_refusal(bsvm(x, rep(0:1, 80), engine = engine), "argument",
+                 c("`keep_effects = FALSE`", "sparse predictors"))
 })

@@ -13,6 +13,14 @@ test_that("an engine is an object or its name", {
 test_that("an unknown engine or likelihood is refused, with what there is", {
   d <- binary_data()
   expect_refusal(bsvm(y ~ x1, d, engine = "nuts"), "argument", c("`engine`", "vb", "gibbs", "nuts"))
+  expect_refusal(bsvm(y ~ x1, d, likelihood = "nix"), "argument", "or be the string \"hinge\"")
+  for (helper in c("call", "word", "nix")) {
+    error <- expect_refusal(bsvm(y ~ x1, d, engine = helper), "argument")
+    expect_identical(conditionMessage(error), paste0(
+      "`engine` must be made by engine_gibbs() or engine_vb(), or be one of the strings \"gibbs\" ",
+      "and \"vb\"; found \"", helper, "\"."
+    ))
+  }
   expect_refusal(bsvm(y ~ x1, d, engine = 3), "argument", c("engine_vb()", "3"))
   expect_refusal(engine_vb(accelerate = 1), "argument", "`accelerate`")
   expect_refusal(bsvm(y ~ x1, d, likelihood = "logit"), "argument", c("`likelihood`", "hinge"))

@@ -20,3 +20,9 @@ test_that("na.exclude pads, na.omit does not", {
   expect_identical(unname(fitted(padded))[-c(2, 5)], unname(fitted(omitted)))
   expect_equal(nobs(padded), 58)
 })
+
+test_that("there is one kind of residual", {
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  expect_refusal(residuals(fit, type = "pearson"), "argument", c("residuals()", "`type`"))
+  expect_refusal(fitted(fit, scale = "link"), "argument", "fitted()")
+})

@@ -138,6 +138,39 @@ test_that("malformed formulas are refused", {
   expect_refusal(bsvm(d, formula = "y ~ x1"), "formula", "must be a formula")
 })
 
+test_that("bars and smooths inside a call are refused while parsing", {
+  for (formula in list(y ~ log((1 | g)), y ~ I(1 | g), y ~ x1 + I((0 + x1 | g)), y ~ I(x1 | g),
+                       y ~ offset(1 || g), y ~ x1:log(1 | t), y ~ (log(1 | g) | h),
+                       y ~ s(I(1 | g)))) {
+    expect_refusal(bsvm_frame(formula, d), "formula", c("added", "stands inside", "`or`"))
+  }
+  for (formula in list(y ~ log(s(x1)), y ~ x2 + offset(mgcv::s(x1)), y ~ s(s(x1)))) {
+    expect_refusal(bsvm_frame(formula, d), "formula", c("smooth", "added", "(x1)"))
+  }
+  logical <- transform(d, a = x1 > 0, b = rep(0:1, 60))
+  either <- bsvm_frame(y ~ I(a | b) + I((a | b)) + I((x1 > 0) | t > 1), logical)
+  expect_equal(either$x[, 2], as.numeric(logical$a | logical$b))
+  expect_length(bsvm_frame(y ~ I(x1[] > 1 | a), logical)$columns, 2)
+})
+
+test_that("the formula is kept as typed, with `.` in its place", {
+  data <- d[c("y", "x1", "x2", "f", "g")]
+  kept <- function(formula) deparse1(bsvm_frame(formula, data)$formula)
+  for (text in c("y ~ (1 | g) + x2 + f", "y ~ x1 * f + ((1 | g)) + x2", "y ~ x1 + x2 - 1")) {
+    expect_identical(kept(as.formula(text)), text)
+  }
+  expect_identical(kept(y ~ (1 | g) + f + . + sin(x1)), "y ~ (1 | g) + f + x1 + x2 + sin(x1)")
+  expect_identical(kept(y ~ . - x2 + (1 | g)), "y ~ x1 + f + (1 | g)")
+  expect_identical(kept(y ~ 0 + .), "y ~ 0 + x1 + x2 + f + g")
+  expect_identical(kept(terms(y ~ x1 + x2)), "y ~ x1 + x2")
+  skip_if_not_installed("mgcv")
+  expect_identical(kept(y ~ s(x1) + x2 + (1 | g)), "y ~ s(x1) + x2 + (1 | g)")
+  expect_identical(kept(y ~ s(x1) + . + (1 | g)), "y ~ s(x1) + x2 + f + (1 | g)")
+  fit <- bsvm(y ~ s(x1, k = 4) + x2 + (1 | g), data, engine = "vb")
+  expect_identical(deparse1(formula(fit)), "y ~ s(x1, k = 4) + x2 + (1 | g)")
+  expect_setequal(names(model.frame(fit)), c("y", "x2", "x1", "g"))
+})
+
 test_that("a bar inside a call or in the response is R's own `or`", {
   fit <- bsvm((x2 > 3 | x1 > 1) ~ x3 + I(x1 > 1 | t > 1), d, engine = "vb")
   expect_length(fixef(fit), 3)

@@ -149,6 +149,14 @@ killable_script <- function(folder) {
   )
 }
 
+# A function that says whether the child is at a write: there is a new file beside the checkpoint,
+# or the checkpoint is not as long as it was.
+is_writing <- function(folder) {
+  paths <- file.path(folder, c("chain", "chain.new"))
+  before <- file.size(paths)
+  function() !identical(file.size(paths), before)
+}
+
 # Kills a child after some seconds, or as soon as it is found writing. Was it still at work?
 kill_one <- function(folder, while_writing, after) {
   unlink(file.path(folder, "pid"))
@@ -156,8 +164,8 @@ kill_one <- function(folder, while_writing, after) {
   pid <- child_pid(folder)
   if (is.na(pid)) return(FALSE)
   end <- Sys.time() + after
-  beside <- file.path(folder, "chain.new")
-  while (Sys.time() < end && !(while_writing && file.exists(beside))) NULL
+  writing <- is_writing(folder)
+  while (Sys.time() < end && !(while_writing && writing())) NULL
   tools::pskill(pid, tools::SIGKILL)
   !file.exists(file.path(folder, "done"))
 }

@@ -27,6 +27,11 @@ test_that("a multiplier that does not vary is refused by name, unless it is the 
   expect_refusal(bsvm_frame(y ~ (1 | g) + (0 + two | g), data), "group", "`two`")
   expect_refusal(bsvm_frame(y ~ (0 + one + two | g), data), "group", "`two`")
   expect_refusal(bsvm_frame(y ~ (0 + none | g), data), "group", c("`none`", "nothing"))
+  data$large <- data$t * 1e200
+  data$tiny <- data$t * 1e-200
+  for (formula in list(y ~ (large | g), y ~ (large || g), y ~ (1 | g) + (0 + tiny | g))) {
+    expect_refusal(bsvm_frame(formula, data), "predictors", "between 1e-150 and 1e150")
+  }
   expect_identical(bsvm_frame(y ~ (0 + two | g), data)$groups$g$labels, "two")
   expect_identical(bsvm_frame(y ~ (0 + two + t | g), data)$groups$g$labels, c("two", "t"))
 })

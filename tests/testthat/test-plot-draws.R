@@ -53,3 +53,26 @@ test_that("what can't be shown is refused", {
   expect_refusal(plot(fit, "groups", select = "h"), "argument", c("`select`", "h"))
   expect_refusal(plot(fit, "intervals", level = 1), "argument", "`level`")
 })
+
+test_that("one chain is shown too, and what bayesplot can't do has a class", {
+  one <- gibbs_fit(y ~ x1, ref$data, draws = 20, chains = 1)
+  for (which in c("trace", "rank", "density", "intervals")) {
+    expect_s3_class(plot(one, which), "ggplot")
+  }
+  expect_refusal(with_bayesplot("density", stop("requires multiple chains")), "unsupported",
+                 c("density", "multiple chains"))
+})
+
+test_that("long names are broken into lines", {
+  long <- c("x", "var_population-level slopes", strrep("z", 60),
+            "cov_patient_identifier: (Intercept), a_rather_long_variable_name")
+  lines <- strsplit(wrap_names(long), "\n")
+  expect_true(all(nchar(unlist(lines)) <= 24))
+  expect_identical(lines[1:2], list("x", c("var_population-level", "slopes")))
+  expect_identical(gsub(" ", "", vapply(lines, paste, "", collapse = "")), gsub(" ", "", long))
+  for (which in c("trace", "rank", "density")) {
+    expect_true(is.function(plot(fit, which)$facet$params$labeller))
+    labels <- plot(fit, which)$facet$params$labeller(data.frame(p = long[2]))
+    expect_match(unlist(labels), "level\nslopes")
+  }
+})

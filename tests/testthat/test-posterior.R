@@ -83,3 +83,32 @@ test_that("the variance of a new level is the mean of those of the draws", {
   some <- predict(ref$fit, new, interval = TRUE, allow_new_levels = TRUE, re_formula = ~ (0 + t | g))
   expect_close(some$sd, sqrt(row_sds(population)^2 + z[, 2]^2 * sigma[2, 2]), 1e-10)
 })
+
+test_that("of one draw every method has means, and NA for what needs two", {
+  d <- grouped_data()
+  for (formula in list(y ~ x1 + (t | g), y ~ x1 + (t || g))) {
+    fit <- gibbs_fit(formula, d, draws = 1, burnin = 0, chains = 1)
+    unknown <- list(summary(fit)$coefficients[, -1], summary(fit)$variance_draws[, -1],
+                    confint(fit), vcov(fit), tidy(fit, conf.int = TRUE)$std.error,
+                    as.data.frame(ranef(fit))$condsd,
+                    tidy(fit, effects = "ran_vals", conf.int = TRUE)$conf.low)
+    for (values in unknown) expect_true(all(is.na(values) & !is.nan(values)))
+    expect_finite(c(coef(fit), as.data.frame(VarCorr(fit))$sdcor, summary(fit)$variances$plug_in))
+    new <- predict(fit, data.frame(x1 = 0, t = 1, g = "new"), interval = TRUE,
+                   allow_new_levels = TRUE)
+    expect_finite(new$fit)
+    expect_true(all(is.na(new[-1]) & !is.nan(unlist(new[-1]))))
+    expect_output(print(fit), "1 chain of 1 draw")
+    expect_output(print(summary(fit)), "var_g: t")
+  }
+})
+
+test_that("a covariance that is singular has no inverse, and says so by NA", {
+  values <- matrix(c(1, 1, 1, 2, 0.5, 1), 3)
+  rownames(values) <- paste0("variance_", c("1_1", "2_1", "2_2"))
+  hyper <- joint_hyper(values, 2)
+  expect_equal(hyper[["mean_1_1"]], 1.5)
+  expect_true(all(is.na(hyper[4:6])))
+  block <- list(columns = 1:2, factor = "g", hyper = hyper)
+  expect_identical(plug_in_variances(block), c(NA_real_, NA_real_))
+})

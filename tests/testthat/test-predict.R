@@ -148,3 +148,11 @@ test_that("intervals of draws: offset, left-out rows and rows of weight zero", {
   expect_close(as.matrix(p[-3, c("lower", "upper")]), row_tails(links[-3, ]), 1e-10)
   expect_equal(nrow(augment(drawn, e, sd = TRUE)), 120)
 })
+
+test_that("na.action and the side of re_formula are checked before they are needed", {
+  expect_refusal(predict(fit, d, na.action = "bogus"), "argument", c("`na.action`", "bogus"))
+  expect_refusal(predict(fit, na.action = 3), "argument", "`na.action`")
+  expect_identical(predict(fit, d, na.action = "na.omit"), predict(fit, d))
+  expect_refusal(predict(fit, d, re_formula = y ~ (1 | g)), "argument", c("`re_formula`", "y ~"))
+  expect_refusal(predict(fit, d, re_formula = y ~ 0), "argument", "`re_formula`")
+})

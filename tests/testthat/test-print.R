@@ -14,3 +14,11 @@ test_that("long lists of coefficients are cut", {
   fit <- bsvm(case$x[, -1], case$y, engine = "vb")
   expect_output(print(fit, n = 5), "and 35 more coefficients")
 })
+
+test_that("how much to print is a number, or Inf for all", {
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  expect_refusal(print(fit, digits = "a"), "argument", "`digits`")
+  expect_refusal(print(fit, digits = 23), "argument", "at most 22")
+  expect_refusal(print(fit, n = "a"), "argument", "`n`")
+  expect_output(print(fit, n = Inf), "x1")
+})

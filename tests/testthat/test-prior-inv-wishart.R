@@ -88,6 +88,9 @@ test_that("what can't be its numbers is refused", {
                  c("`df`", "above 1"))
   expect_refusal(group_priors(y ~ (t | g), list(g = prior_inv_wishart(scale = diag(3)))), "prior",
                  c("`scale`", "2 effects"))
+  single <- list(g = prior_inv_wishart(scale = diag(2)))
+  error <- expect_refusal(group_priors(y ~ (t || g), single), "prior", c("a number", "`||`"))
+  expect_no_match(conditionMessage(error), "1 effects")
   expect_refusal(group_priors(y ~ x1 + (1 | g), prior_inv_wishart()), "prior", "grouping factor")
   expect_output(print(prior_inv_wishart()), "inverse-Wishart, q \\+ 1 df")
 })

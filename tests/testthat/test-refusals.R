@@ -7,3 +7,19 @@ test_that("what the pseudo-likelihood does not define is refused, with what to u
   expect_refusal(rstantools::log_lik(fit), "unsupported", "log_lik()")
   expect_refusal(rstantools::posterior_predict(fit), "unsupported", "posterior_linpred()")
 })
+
+test_that("generics of models with a likelihood are refused in a sentence", {
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  expect_refusal(simulate(fit), "unsupported", c("simulate()", "posterior_linpred()"))
+  expect_refusal(family(fit), "unsupported", c("family()", "fit$likelihood"))
+  expect_refusal(deviance(fit), "unsupported", c("deviance()", "elbo()"))
+  expect_refusal(df.residual(fit), "unsupported", c("df.residual()", "nobs()"))
+  expect_refusal(sigma(fit), "unsupported", c("sigma()", "VarCorr()"))
+})
+
+test_that("so are those of the package loo", {
+  skip_if_not_installed("loo")
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  expect_refusal(loo::loo(fit), "unsupported", c("loo()", "elbo()"))
+  expect_refusal(loo::waic(fit), "unsupported", c("waic()", "elbo()"))
+})

@@ -190,6 +190,59 @@ test_that("smooths of shared variables have what they share in one of them", {
   expect_close(bsvm:::design_rows(frame, d[5:9, ])$x, frame$x[5:9, ], 1e-8)
 })
 
+test_that("k is a whole number the basis can have", {
+  for (k in list(4.5, -3, "a", NA, Inf, c(4, 5), NULL, TRUE)) {
+    expect_refusal(bsvm_frame(y ~ s(x1, k = k), d), "formula", c("`k`", "whole number"))
+  }
+  smallest <- c(tp = 3, ts = 3, cr = 3, cs = 3, cc = 4, ps = 4, bs = 5, cp = 3, gp = 3, ds = 4)
+  for (basis in names(smallest)) {
+    k <- smallest[[basis]]
+    expect_silent(frame <- bsvm_frame(y ~ s(x1, bs = basis, k = k), d))
+    expect_lt(length(frame$columns), k + 2)
+    for (less in c(k - 1, 1, 0)) {
+      expect_refusal(bsvm_frame(y ~ s(x1, bs = basis, k = less), d), "formula",
+                     paste0("at least ", k, " for bs = \"", basis, "\""))
+    }
+  }
+  expect_refusal(bsvm_frame(y ~ s(x1, x2, k = 3), d), "formula", "at least 4")
+  expect_refusal(bsvm_frame(y ~ s(x1, m = 3, k = 3), d), "formula", "at least 4")
+  expect_refusal(bsvm_frame(y ~ s(x1, f, bs = "fs", k = 2), d), "formula", "at least 3")
+  expect_refusal(bsvm_frame(y ~ t2(x1, x2, k = 2), d), "formula", "at least 3")
+  expect_refusal(bsvm_frame(y ~ t2(x1, x2, k = c(3, 4, 5)), d), "formula", "2 numbers")
+  expect_silent(bsvm_frame(y ~ t2(x1, x2, k = c(3, 4)), d))
+  expect_equal(bsvm_frame(y ~ s(x1, k = -1), d)$x, bsvm_frame(y ~ s(x1), d)$x)
+})
+
+test_that("too few values for any k: the message does not advise one", {
+  data <- transform(d, one = 2, two = rep(1:2, 100), three = rep(1:3, length.out = 200))
+  few <- list(y ~ s(two), y ~ s(two, k = 2), y ~ s(three, bs = "cc"), y ~ t2(x1, two))
+  for (formula in few) {
+    error <- expect_refusal(bsvm_frame(formula, data), "predictors",
+                            c("too few", "linear term or a factor"))
+    expect_no_match(conditionMessage(error), "k =? ?of|at least|at most")
+  }
+  expect_refusal(bsvm_frame(y ~ s(three), data), "predictors", "k of at most 3")
+  for (formula in list(y ~ s(one), y ~ s(one, k = 3), y ~ s(x1, one, k = 9), y ~ t2(x1, one))) {
+    error <- expect_refusal(bsvm_frame(formula, data), "predictors", c("`one`", "not vary"))
+    expect_no_match(conditionMessage(error), "at most")
+  }
+  expect_refusal(bsvm_frame(y ~ s(x1), transform(d, x1 = x1 * 1e200)), "predictors", "1e150")
+})
+
+test_that("what mgcv says comes under a class of ours", {
+  expect_refusal(bsvm_frame(y ~ s(x1, bs = "zz"), d), "formula", "no basis bs = \"zz\"")
+  expect_refusal(bsvm_frame(y ~ t2(x1, x2, bs = c("cr", "zz")), d), "formula", "bs = \"zz\"")
+  for (bs in list(3, c("tp", "cr"), NA)) {
+    expect_refusal(bsvm_frame(y ~ s(x1, bs = bs), d), "formula", c("`bs`", "string"))
+  }
+  expect_refusal(bsvm_frame(y ~ s(x1, by = 3), d), "formula", "`by`")
+  expect_refusal(bsvm_frame(y ~ s(x1, m = "a"), d), "formula", "can't be built")
+  expect_silent(expect_refusal(bsvm_frame(y ~ s(x1, bs = "mrf"), d), "formula", "xt"))
+  few <- transform(d, few = rep(1:4, 50))
+  expect_warning(bsvm_frame(y ~ s(few, bs = "ps", k = 5), few), "mgcv warns",
+                 class = "bsvm_warning_predictors")
+})
+
 test_that("smooths that can't be built say why", {
   d$few <- rep(1:4, 50)
   expect_refusal(bsvm(y ~ s(few), d), "predictors", c("`few`", "4 distinct", "k = 10"))

@@ -62,3 +62,11 @@ test_that("a level that is none is refused", {
     expect_refusal(summary(ref$fit, level = level), "argument", "`level`")
   }
 })
+
+test_that("misspelt arguments and nonsense are refused", {
+  expect_refusal(summary(ref$fit, lvel = 0.5), "argument", c("summary()", "`lvel`"))
+  expect_refusal(summary(ref$fit, conf.level = 0.5), "argument", "`level`")
+  expect_refusal(summary(ref$fit, rank = "a"), "argument", "`rank`")
+  expect_refusal(print(summary(ref$fit), n = -3), "argument", c("`n`", "-3"))
+  expect_refusal(print(summary(ref$fit), digits = 100), "argument", "`digits`")
+})

@@ -59,3 +59,11 @@ test_that("glance has the same columns with draws", {
   more <- augment(drawn$fit, drawn$data, sd = TRUE)
   expect_close(more$.sd, row_sds(hand_links(drawn)), 1e-10)
 })
+
+test_that("misspelt arguments and nonsense are refused", {
+  expect_refusal(tidy(fit, level = 0.5), "argument", "`conf.level`")
+  expect_refusal(tidy(fit, conf.int = "a"), "argument", "`conf.int`")
+  expect_refusal(glance(fit, nix = 1), "argument", c("glance()", "`nix`"))
+  expect_refusal(augment(fit, se = TRUE), "argument", "`se`")
+  expect_refusal(augment(fit, sd = "a"), "argument", "`sd`")
+})

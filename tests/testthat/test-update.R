@@ -32,3 +32,8 @@ test_that("a matrix fit has no formula to change", {
   expect_refusal(update(fit, . ~ . - x1), "unsupported", "formula")
   expect_equal(update(fit, standardize = FALSE)$standardize, FALSE)
 })
+
+test_that("evaluate is TRUE or FALSE", {
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  expect_refusal(update(fit, evaluate = "a"), "argument", "`evaluate`")
+})

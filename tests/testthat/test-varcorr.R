@@ -80,3 +80,19 @@ test_that("fixed variances are reported as they are with draws, too", {
   expect_equal(as.data.frame(VarCorr(fit))[c("vcov", "sdcor")],
                data.frame(vcov = 0.49, sdcor = 0.7))
 })
+
+test_that("the correlations of more than two effects stand under one header, as in lme4", {
+  d <- grouped_data()
+  v <- VarCorr(bsvm(y ~ x1 + (x1 + t | g), d, engine = "vb"))
+  lines <- capture.output(print(v))
+  expect_match(lines[1], "^ Groups Name +Variance +Std.Dev. +Corr *$")
+  expect_match(lines[4], "t( +-?[0-9.]+){4}$")
+})
+
+test_that("there is no sigma to multiply with", {
+  fit <- bsvm(y ~ x1 + (1 | g), grouped_data(), engine = "vb")
+  expect_refusal(VarCorr(fit, sigma = 2), "argument", c("`sigma`", "2"))
+  expect_refusal(VarCorr(fit, sigmas = 1), "argument", "`sigmas`")
+  expect_identical(VarCorr(fit, sigma = 1), VarCorr(fit))
+  expect_refusal(print(VarCorr(fit), digits = "a"), "argument", "`digits`")
+})

@@ -42,3 +42,9 @@ test_that("confint is mean and normal quantiles, by name or place", {
   expect_refusal(confint(fit, "z"), "argument", c("`parm`", "z"))
   expect_refusal(confint(fit, level = 95), "argument", c("`level`", "95"))
 })
+
+test_that("misspelt arguments are refused", {
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  expect_refusal(confint(fit, lvel = 0.5), "argument", c("confint()", "`lvel`"))
+  expect_refusal(confint(fit, conf.level = 0.5), "argument", "`level`")
+})

@@ -20,7 +20,8 @@ namespace {
   throw NumericalFailure(
       "The posterior precision of the coefficients is not positive definite to "
       "working accuracy. Rescale or standardise the predictors, drop columns that "
-      "repeat others, or give the coefficients a tighter prior.");
+      "repeat others, or give the coefficients a tighter prior, such as a half-t on the "
+      "standard deviation: separated classes leave vague ones unbounded.");
 }
 
 }  // namespace

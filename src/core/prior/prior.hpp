@@ -75,8 +75,8 @@ class Prior {
 };
 
 // Variances are drawn from within these limits, to which every inferred prior is truncated:
-// vague ones put so much mass beyond that squares of coefficients would overflow.
-constexpr double kLeastVariance = 1e-100, kMostVariance = 1e100;
+// vague ones put much mass beyond, where the rows outweigh the prior by more than doubles hold.
+constexpr double kLeastVariance = 1e-100, kMostVariance = 1e20;
 
 inline bool possible_variance(double x) { return x >= kLeastVariance && x <= kMostVariance; }
 
