@@ -148,8 +148,8 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   check_control(control)
   matched <- match.call()
   call <- as_written(matched, environment())
-  lazy <- frame_call(as_written(matched, environment(), lazy_arguments))
   data <- force_data(data)
+  lazy <- frame_call(passed_on(matched, call, data, parent.frame()))
   frame <- eval_with(lazy, list(data = data), parent.frame())
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   result <- bsvm_run(spec, control)
@@ -194,9 +194,23 @@ bsvm.data.frame <- function(x, ...) {
 # Arguments that are evaluated in the data.
 lazy_arguments <- c("subset", "weights", "offset")
 
-# Through another function's `...` an argument is `..1` in a matched call: here as it was written.
-as_written <- function(call, env, which = names(call)) {
-  for (name in setdiff(intersect(which, names(call)), "")) {
+# Through another function's `...` an argument is `..1` in a matched call. What is evaluated in the
+# data stays as it was written if it names columns only, else it is the value it has where it
+# was written (`from` is the function that passed it on).
+passed_on <- function(call, written, data, from) {
+  for (name in intersect(lazy_arguments, names(call))) {
+    if (!is_dot_number(call[[name]])) next
+    own <- written[[name]]
+    call[[name]] <- if (all(all.vars(own) %in% names(data))) own else {
+      tryCatch(eval(call[[name]], from), error = function(e) own)
+    }
+  }
+  call
+}
+
+# The call with arguments as they were written, not `..1`.
+as_written <- function(call, env) {
+  for (name in setdiff(names(call), "")) {
     if (is_dot_number(call[[name]])) call[[name]] <- eval(call("substitute", as.name(name)), env)
   }
   call

@@ -31,7 +31,8 @@
 #'
 #' **Separated classes.** Where a plane separates the classes (more columns than rows, say) nothing
 #' but its prior bounds the variance, and the default inverse-gamma(0.01, 0.01) hardly does: the
-#' posterior is proper, but its draws wander off to any size. [engine_vb()] does not show this. Give
+#' posterior is proper, but its draws wander off to any size; inferred variances are therefore
+#' truncated to 1e-100 to 1e20. [engine_vb()] does not show this. Give
 #' a variance, or `prior_ridge(variance = prior_half_t())`; a warning of class
 #' `bsvm_warning_rank` says when.
 #'
@@ -65,7 +66,9 @@
 #' @param ... Must be empty; arguments of other samplers (`iter`, `warmup`, `cores`, `seed`) are
 #'   errors that say what they are here.
 #' @return An object of class `bsvm_engine`.
-#' @section Errors: `bsvm_error_argument` if a number is not whole or out of range.
+#' @section Errors: `bsvm_error_argument` if a number is not whole or out of range. When it runs,
+#'   `bsvm_error_size` where the draws would take more than the option `bsvm.max_memory` (bytes, 16
+#'   GiB unless set) and `bsvm_error_checkpoint` for a checkpoint that can't be used.
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176

@@ -61,6 +61,7 @@ moments_posterior <- function(result) {
 run_sampler <- function(spec, control) {
   check_no_start(control)
   check_keep_effects(spec)
+  check_draws_memory(spec)
   options <- sampler_options(spec$engine, control)
   started <- proc.time()[["elapsed"]]
   result <- with_core_conditions(core_sample(spec$problem, spec$model, options))
@@ -144,6 +145,25 @@ with_core_conditions <- function(call) {
     bsvm_core_memory = resignal_memory,
     bsvm_core_interrupted = resignal_interrupted
   )
+}
+
+# Memory is promised freely and missed late: draws are counted before the first sweep. They
+# stand in the core and then in R.
+check_draws_memory <- function(spec) {
+  settings <- spec$engine$settings
+  numbers <- length(spec$problem$center) + length(spec$model$group_blocks)
+  if (settings$keep_effects) numbers <- numbers + group_coefficient_count(spec$problem)
+  bytes <- 2 * 8 * settings$draws * settings$chains * numbers
+  limit <- getOption("bsvm.max_memory", 16 * 2^30)
+  if (bytes <= limit) return(invisible())
+  abort("size", settings$draws, " draws of ", settings$chains, " chains, ", numbers,
+        " numbers each, take ", signif(bytes / 2^30, 3), " GiB, above the option bsvm.max_memory (",
+        signif(limit / 2^30, 3), " GiB). Keep fewer: `thin`, `keep_effects = FALSE`.")
+}
+
+group_coefficient_count <- function(problem) {
+  if (!is.null(problem$sparse)) return(sum(problem$sparse$levels * problem$sparse$effects))
+  problem$n_groups * max(1L, NCOL(problem$z))
 }
 
 # What is left of a large model frame goes before the core asks for memory: R alone would wait.

@@ -277,3 +277,46 @@ TEST_CASE("a block of odd length at the end is not read beyond") {  // under Add
   source.sums(state, sums, host);
   CHECK(sums.x.allFinite());
 }
+
+namespace {
+
+// Notes the random numbers it is given, in the order of its calls.
+class Noting : public Likelihood {
+ public:
+  bool supports(Use use) const override { return use == Use::drawn; }
+  void terms(Use, const Eigen::Ref<const Arr>&, const Eigen::Ref<const Arr>&,
+             const Eigen::Ref<const Arr>&, RowTerms&) const override {}
+  void draw(const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>&,
+            const Eigen::Ref<const Arr>&, const RowDraws& random, RowTerms& out) const override {
+    for (Arr* a : {&out.value, &out.slope, &out.weight, &out.curvature}) a->setOnes();
+    for (Index i = 0; i < y.size(); ++i)
+      noted.push_back({random.normal[i], random.uniform[i]});
+  }
+  mutable std::vector<std::pair<double, double>> noted;
+};
+
+}  // namespace
+
+TEST_CASE("a row's random numbers are its own, whatever block it lies in") {
+  Shape shape;
+  shape.n = 1000;
+  const Data data = simulate(shape);
+  Problem problem = usual_problem(data);
+  auto* likelihood = new Noting;
+  problem.likelihood.reset(likelihood);
+  MemorySource source(problem, Use::drawn, 1);
+  const Coefficients side(problem);
+  State state = side.start(Vec());
+  state.seed() = 4;
+  state.chain() = 1;
+  state.sweep() = 9;
+  RowSums sums(state.layout.p);
+  Host host;
+  source.sums(state, sums, host);
+  REQUIRE(likelihood->noted.size() == 1000);
+  for (std::uint64_t i = 0; i < 1000; ++i) {  // without groups the working order is the rows'
+    Draws own(state.key(), Purpose::rows, i);
+    CHECK(likelihood->noted[i].first == own.normal());
+    CHECK(likelihood->noted[i].second == own.uniform());
+  }
+}

@@ -36,7 +36,9 @@ test_that("flags and file names", {
 })
 
 test_that("what would not fit into memory or an integer is refused before it runs", {
-  expect_refusal(gibbs(y ~ x1, d, draws = 2e9, chains = 100), "size")
+  expect_refusal(gibbs(y ~ x1, d, draws = 2e9, chains = 100), "argument", "at most 1e9")
+  many <- transform(d, g = rep(1:30, length.out = nrow(d)))
+  expect_refusal(gibbs(y ~ x1 + (1 | g), many, draws = 9e8, chains = 100), "size", "`thin`")
 })
 
 test_that("odd but possible: one draw, no burn-in, many chains and threads, few rows", {
@@ -115,7 +117,7 @@ test_that("s() with too few distinct values says how many there are", {
   few <- transform(d, v = rep(1:4, 15))
   both(y ~ s(v), few, "predictors", c("s(v)", "4 distinct values", "k"))
   both(y ~ s(v, k = 5), few, "predictors", c("4 distinct", "5"))
-  both(y ~ s(k0), transform(d, k0 = 2), "predictors", "1 distinct value")
+  both(y ~ s(k0), transform(d, k0 = 2), "predictors", "does not vary")
   expect_finite(coef(bsvm(y ~ s(v, k = 4), few, engine = "vb")))
 })
 

@@ -202,26 +202,26 @@ test_that("a checkpoint of other data, another model or other settings is refuse
   file <- new_checkpoint()
   on.exit(unlink(file))
   sample_again(draws = 10, checkpoint = file)
-  refused <- function(of = case, ...) {
+  refused <- function(of = case, words = "other", ...) {
     expect_untouched_refusal(file, sample_again(of = of, checkpoint = file, resume = TRUE, ...),
-                             "other")
+                             words)
   }
   other <- function(change) {
     changed <- case
     eval(substitute(change), environment())
     changed
   }
-  refused(other(changed$y[1] <- -changed$y[1]))
+  refused(other(changed$y[1] <- -changed$y[1]), words = "other data")
   refused(other(changed$x[3, 2] <- changed$x[3, 2] + 1e-12))
   refused(other(changed$weight[1] <- changed$weight[1] + 1))
   refused(other(changed$factors[[2]]$codes[1:2] <- changed$factors[[2]]$codes[1:2] %% 5 + 1))
   refused(other(changed$blocks[[1]]$parameters[["variance"]] <- 11))
   refused(other(changed$group_blocks[[1]] <- block_half_t(3, 1, 1)))
-  refused(chains = 3)
-  refused(burnin = 61)
-  refused(thin = 3)
+  refused(chains = 3, words = c("chains = ", "3 is asked"))
+  refused(burnin = 61, words = c("burnin = ", "61 is asked"))
+  refused(thin = 3, words = c("thin = ", "3 is asked"))
   refused(mixing = FALSE)
-  refused(keep_effects = FALSE)
+  refused(keep_effects = FALSE, words = "keep_effects = 1")
 })
 
 test_that("a damaged checkpoint, or what is none, is refused and left as it was", {

@@ -10,7 +10,7 @@ for (name in names(structures)) {
     long <- !name %in% c("wishart", "crossed_slopes")
     if (long) skip_unless_extended()
     model <- case_twin(structures[[name]])
-    own <- with_seed(5, twin_gibbs(model, if (long) 20000 else 3000, 100))
+    own <- with_seed(5, twin_gibbs(model, if (long) 20000 else 2000, 100))
     for (mixing in c(TRUE, FALSE)) {
       draws <- core_gibbs(structures[[name]], draws = if (long) 20000 else 4000, chains = 2,
                           mixing = mixing)
@@ -31,7 +31,7 @@ expect_same_draws_law <- function(case, other) {
   model <- case_twin(case)
   for (mixing in c(TRUE, FALSE)) {
     tables <- lapply(list(case, other), function(case) {
-      draws <- core_gibbs(case, draws = if (mixing) 5000 else 10000, chains = 2, mixing = mixing)
+      draws <- core_gibbs(case, draws = if (mixing) 3000 else 6000, chains = 2, mixing = mixing)
       law_table(model, draws)
     })
     expect_same_law(tables[[1]], tables[[2]])
@@ -88,7 +88,7 @@ test_that("where rows weigh nothing the draws are the prior's, for every structu
     case$weight <- rep(1e-9, length(case$y))
     model <- case_twin(case)
     own <- with_seed(3, prior_draws(model, 3000))
-    draws <- core_gibbs(case, draws = 20000)
+    draws <- core_gibbs(case, draws = 12000)
     expect_same_law(draw_table(model, draws), draw_table(model, own))
   }
 })
