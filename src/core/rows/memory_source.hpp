@@ -22,7 +22,9 @@ class MemorySource : public DrawSource {
   void keep() override;
   GroupPosterior groups() const override { return kept_; }
 
-  Vec effects() const override { return Eigen::Map<const Vec>(units_.effect.data(), units_.effect.size()); }
+  Vec effects() const override {
+    return Eigen::Map<const Vec>(units_.effect.data(), units_.effect.size());
+  }
   Vec expected_effects(ConstVecRef) const override {
     return Eigen::Map<const Vec>(expected_.data(), expected_.size());
   }

@@ -73,7 +73,8 @@ class DrawSource : public RowSource {
   };
 
   // How far a slice moves the effect; the margins follow. precision: its prior's; pull: the
-  // gradient of the prior's -log density there. The first interval is some four standard deviations.
+  // gradient of the prior's -log density there. The first interval is some four standard
+  // deviations.
   static double slide_effect(const Likelihood& likelihood, const SlideRows& rows,
                              double precision, double pull, Draws& random);
 };
