@@ -12,17 +12,14 @@ namespace bsvm_test {
 //   prod_g  integral prod_{i in g} exp{-2 weight_i (1 - y_i f_i)_+} N(u; 0, s2) du
 //
 // in closed form: between the sorted kinks t_i = (y_i - o_i) / z_i, with o_i the part
-// of f_i without u, the log integrand is a + b u - u^2 / (2 s2). A RowSource whose
-// State's mean is a point (b, log s2), p + 1 coordinates, and whose RowSums hold
+// of f_i without u, the log integrand is a + b u - u^2 / (2 s2). The
+// State's mean is a point (b, log s2), p + 1 coordinates, and RowSums hold
 // value, gradient (`linear`) and minus the Hessian (`curvature`) there.
-class IntegratedGroups : public RowSource {
+class IntegratedGroups {
  public:
   explicit IntegratedGroups(const Problem& problem);  // one multiplier a row
 
-  void sums(const State& state, RowSums& out, Host& host) override;
-  Mat settle(const State&, Settle, double) override { return Mat(); }  // a point has no spread
-  void keep() override {}
-  GroupPosterior groups() const override { return {}; }
+  void sums(const State& state, RowSums& out, Host& host);
 
   Mat design() const { return c_; }  // (p, n) inside scale
   Vec multiplier() const { return z_; }

@@ -11,6 +11,7 @@
 #include "densities.hpp"
 #include "integrated_groups.hpp"
 #include "quadrature.hpp"
+#include "rows/integrated_source.hpp"
 
 using namespace bsvm_test;
 
@@ -268,4 +269,19 @@ TEST_CASE("integrated groups: the toenail trial at stated parameters" * doctest:
   Point point(problem, outside.cwiseQuotient(problem.blocks[0]->unit()), 11);
   check_brute_force(point, 1e-10, 1e-8);
   check_derivatives(point, 1e-7, 1e-5);
+  // The core's own sums, whose last coordinate is log s.
+  Problem own = usual_problem(data);
+  own.integrated = 0;
+  IntegratedSource source(own, 2);
+  Vec at = point.at;
+  at[4] /= 2;
+  RowSums sums(5), expected = point.sums(point.at);
+  Host host;
+  source.sums(at, Depth::curvature, sums, host);
+  const Vec scale = (Vec(5) << 1, 1, 1, 1, 2).finished();
+  const Mat curvature = sums.curvature().selfadjointView<Eigen::Lower>();
+  const Mat twin = expected.curvature().selfadjointView<Eigen::Lower>();
+  CHECK(gap(sums.value(), expected.value()) < 1e-13);
+  CHECK(gap(sums.linear(), expected.linear().cwiseProduct(scale)) < 1e-11);
+  CHECK(gap(curvature, scale.asDiagonal() * twin * scale.asDiagonal()) < 1e-9);
 }

@@ -1,0 +1,57 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "../types.hpp"
+
+namespace bsvm {
+
+// The rows of one group as a function of its effect u ~ N(0, s^2): f_i = o_i + z_i u, and
+// o_i moves with coefficients b by c_i. Rows with z_i = 0 do not see u.
+struct EffectRows {
+  const double *y, *weight, *o, *z;  // (r); weight null: all one
+  const double* c;                   // (d, r), a row of the data contiguous
+  Index d, r;
+};
+
+// `smooth`: the curvature without what the kinks of log p add to the coefficients' share, for who
+// knows better where they count.
+enum class Depth { value, gradient, curvature, smooth };
+
+// Where the slope of log p in f jumps, and by how much in y f.
+struct RowKink {
+  double margin, jump;  // of y f
+};
+
+// log G, G = integral of prod_i p(y_i | o_i + z_i u)^weight_i N(u; 0, s^2) du, and its
+// derivatives in (b, log s).
+struct EffectSums {
+  double value = 0;
+  Vec gradient;  // (d + 1)
+  Mat hessian;   // (d + 1, d + 1), lower triangle
+};
+
+// What the rows say of u at b and s.
+struct EffectLaw {
+  double mean = 0, variance = 0;
+  Vec slope;  // (d) dE u/db
+};
+
+// An effect integrated out of a likelihood (models.md, row 26). An object holds scratch, so each
+// thread has its own.
+class EffectIntegral {
+ public:
+  virtual ~EffectIntegral() = default;
+
+  virtual const std::vector<RowKink>& kinks() const = 0;
+
+  // Fills what `depth` asks for. s > 0.
+  virtual void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) = 0;
+
+  virtual void law(const EffectRows& rows, double s, EffectLaw& out) = 0;
+
+  // P(u <= at_k).
+  virtual void distribution(const EffectRows& rows, double s, ConstVecRef at, VecRef out) = 0;
+};
+
+}  // namespace bsvm

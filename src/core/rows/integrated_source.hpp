@@ -1,0 +1,76 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "../host.hpp"
+#include "../model/group_posterior.hpp"
+#include "../model/row_sums.hpp"
+#include "integrated_rows.hpp"
+
+namespace bsvm {
+
+// All rows in memory, the effects of one grouping factor (Problem::integrated) integrated out:
+// one effect, or two (their covariance F F', or independent). Those of other factors
+// are coefficients like the rest, after the dense columns.
+//
+// A point is (b, theta): the d coefficients on the inside scale, then the free parameters of the
+// priors of the integrated effects (prior/prior.hpp), on the outside one.
+class IntegratedSource {
+ public:
+  // tolerance: of a group's integral over two effects, relative.
+  IntegratedSource(const Problem& problem, int threads, double tolerance = 1e-10);
+  ~IntegratedSource();
+
+  Index coefficients() const { return rows_.coefficients(); }  // d
+  // 1: log sd; 2: two log sds; 3: log F_11, F_21, log F_22; a prior that is fixed has none.
+  Index free() const { return free_; }
+
+  // Log-likelihood with the effects integrated out, its gradient (`linear`) and minus its
+  // Hessian (`curvature`) at a point; RowSums(d + free).
+  void sums(ConstVecRef point, Depth depth, RowSums& out, Host& host);
+
+  // E u_g (q, m), the inverse of its covariance (q q, m), and `regression` (d q, m), B_g', of
+  // E[u_g | b] = mean - B_g (b - b at the point); all inside.
+  GroupPosterior law(ConstVecRef point, Host& host);
+
+  // Quantiles of the effects on the outside scale, a mixture over points (a column each) with
+  // these weights: (probabilities, q m), effects of a level adjoining.
+  Mat quantiles(ConstMatRef points, ConstVecRef weights, ConstVecRef probabilities, Host& host);
+
+ private:
+  struct Worker;
+  // The prior of effects first .. of the level, and its free parameters.
+  struct Part {
+    const Prior* prior;
+    Index first, start, size;
+  };
+  // The effects' scale at a point: u = F e inside. What the integrals are differentiated by, (log
+  // f00) or (log f00, f10, log f11), is for each parameter a free one, or none (-1), and
+  // times a factor.
+  struct Scale {
+    PairScale f;
+    Index to[3] = {-1, -1, -1};
+    double factor[3] = {1, 1, 1};
+  };
+
+  void find_parts(const Problem& problem);
+  Scale scale_at(ConstVecRef theta) const;
+  void add_part(const Part& part, ConstVecRef theta, Scale& out) const;
+  // Runs work(unit, rows, worker, lane) for all groups at a point.
+  template <class Work>
+  void each_group(ConstVecRef point, Host& host, Work work);
+  void add(const Scale& scale, Depth depth, Worker& worker, RowSums& out) const;
+  void law_of(Index unit, const PairRows& rows, const Scale& scale, Worker& worker,
+              GroupPosterior& out) const;
+  struct Mixture;
+  void quantiles_of(const PairRows& rows, Index first, Index effect, const Mixture& of,
+                    Worker& worker, VecRef out) const;
+
+  IntegratedRows rows_;
+  int threads_;
+  std::vector<Part> parts_;
+  Index free_ = 0;
+  std::vector<Worker> workers_;  // one a thread
+};
+
+}  // namespace bsvm
