@@ -69,7 +69,7 @@ TEST_CASE("likelihood: slope, weight and curvature are derivatives of value") {
 
 TEST_CASE("likelihood: the bound is concave in the mean and the standard deviation") {
   each_use([](const Likelihood& likelihood, Use use) {
-    if (use != Use::augmented && use != Use::expected) return;
+    if ((use != Use::augmented && use != Use::expected) || !likelihood.concave()) return;
     Noise draws(13);
     for (int k = 0; k < 500; ++k) {
       const double m[] = {4 * draws.normal(), 4 * draws.normal()};
@@ -83,10 +83,12 @@ TEST_CASE("likelihood: the bound is concave in the mean and the standard deviati
   });
 }
 
-TEST_CASE("likelihood: no weight is negative, and the weight is at least the curvature") {
+TEST_CASE("likelihood: no weight is negative where it is concave, none below the curvature") {
   each_use([](const Likelihood& likelihood, Use use) {
     each_point([&](double y, double m, double v) {
       const One here = at(likelihood, use, y, m, v);
+      if (use == Use::expected) CHECK(here.weight == here.curvature);
+      if (!likelihood.concave()) return;
       CHECK(here.curvature >= 0);
       CHECK(here.weight >= 0);
       if (use == Use::augmented) CHECK(here.weight >= here.curvature);
@@ -128,6 +130,41 @@ TEST_CASE("likelihood: a use that is not supported is refused") {
     for (Use use : kUses)
       if (!likelihood->supports(use)) CHECK_THROWS_AS(at(*likelihood, use, 1, 0, 1), InvalidInput);
   }
+}
+
+TEST_CASE("likelihood: without variance an expectation is the point's value and slope") {
+  each_use([](const Likelihood& likelihood, Use use) {
+    if (use != Use::expected || !likelihood.supports(Use::point)) return;
+    for (double y : {-1.0, 1.0})
+      for (double m : {-1e8, -40.0, -1.0, -0.3, 0.0, 0.999, 1.0, 1.001, 3.0, 1e8})
+        for (double v : {0.0, 1e-300, 1e-40}) {
+          const One point = at(likelihood, Use::point, y, m, 0);
+          const One here = at(likelihood, use, y, m, v);
+          CAPTURE(m);
+          CHECK(point.weight == 0);
+          CHECK(here.value == doctest::Approx(point.value).epsilon(1e-14));
+          CHECK(here.slope == doctest::Approx(point.slope).epsilon(1e-13));
+        }
+  });
+}
+
+TEST_CASE("likelihood: along a line it is the sum of the points' values") {
+  each_use([](const Likelihood& likelihood, Use use) {
+    if (use != Use::point) return;
+    const Vec margin = 2 * Noise(15).normals(37), slope = Noise(16).normals(37);
+    const Vec weight = Noise(17).normals(37).cwiseAbs();
+    for (double t : {0.0, -0.7, 30.0}) {
+      RowTerms out;
+      out.resize(37);
+      likelihood.terms(use, Arr::Ones(37), (margin + t * slope).array(), Arr::Zero(37), out);
+      const auto along = [&](const double* w) {
+        return likelihood.along(margin.data(), slope.data(), w, t, 37);
+      };
+      CHECK(along(nullptr) == doctest::Approx(out.value.sum()).epsilon(1e-13));
+      CHECK(along(weight.data()) ==
+            doctest::Approx((weight.array() * out.value).sum()).epsilon(1e-13));
+    }
+  });
 }
 
 TEST_CASE("likelihood: rows of a block do not know of each other") {

@@ -13,4 +13,8 @@ double Likelihood::along(const double*, const double*, const double*, double, In
   throw InvalidInput("likelihood", "This likelihood can't be evaluated at a point.");
 }
 
+std::unique_ptr<EffectIntegral> Likelihood::integral() const {
+  throw InvalidInput("likelihood", "No effect can be integrated out of this likelihood.");
+}
+
 }  // namespace bsvm

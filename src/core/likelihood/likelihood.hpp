@@ -1,6 +1,8 @@
 #pragma once
+#include <memory>
 #include <string>
 
+#include "../integral/effect_integral.hpp"
 #include "../params.hpp"
 #include "../registry.hpp"
 #include "../types.hpp"
@@ -13,6 +15,7 @@ enum class Use {
   expected,   // E log p(y | f): Gaussian variational inference
   point,      // v = 0: point estimates
   drawn,      // latent scales drawn given f = m: Gibbs sampling
+  matched,    // E p(y | f): the expected terms, their moments matched (expectation propagation)
   marginal    // what is unknown about the row integrated out of p, not log p
 };
 
@@ -22,7 +25,8 @@ struct RowTerms {
   Arr value;      // (r) l(m, v)
   Arr slope;      // (r) dl/dm
   Arr weight;     // (r) -2 dl/dv: the row's precision in the covariance step
-  Arr curvature;  // (r) -d2l/dm2: the row's precision in the mean step
+  Arr curvature;  // (r) -d2l/dm2: the row's precision in the mean step; that of an
+                  // expectation under f ~ N(m, v) is the weight (Price 1958)
 
   void resize(Index r) {
     for (Arr* a : {&value, &slope, &weight, &curvature}) a->resize(r);
@@ -44,6 +48,10 @@ class Likelihood {
   virtual ~Likelihood() = default;
   virtual bool supports(Use use) const = 0;
 
+  // Is log p(y | f) concave in f? Then so is the expected bound in mean and Cholesky factor, and
+  // no row has a negative weight.
+  virtual bool concave() const { return true; }
+
   // y (r) is -1 or +1; m and v (r) are finite, v >= 0. Fills all of `out`.
   // Called on a block of rows, never on one row.
   virtual void terms(Use use, const Eigen::Ref<const Arr>& y,
@@ -62,6 +70,9 @@ class Likelihood {
   // All (r); weight may be null: all one. Called often: nothing else may be in the loop.
   virtual double along(const double* margin, const double* slope, const double* weight,
                        double t, Index r) const;
+
+  // An effect integrated out of rows of this likelihood.
+  virtual std::unique_ptr<EffectIntegral> integral() const;
 };
 
 }  // namespace bsvm

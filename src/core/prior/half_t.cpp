@@ -70,6 +70,27 @@ class HalfT : public Prior {
 
   void scale(VecRef hyper, double t) const override { hyper[1] *= t * t; }
 
+  Index free_size(Index) const override { return 1; }
+
+  // With a as it is given s2.
+  void fix(ConstVecRef theta, VecRef hyper) const override {
+    hyper << 1, std::exp(2 * theta[0]), 0.5 * (df_ + 1),
+        df_ * std::exp(-2 * theta[0]) + rate_;
+  }
+
+  void free(ConstVecRef hyper, VecRef theta) const override {
+    theta[0] = 0.5 * (std::log(hyper[1]) - std::log(hyper[0]));
+  }
+
+  double log_joint(const Moments& b, ConstVecRef theta, VecRef gradient) const override {
+    const double ratio = std::log(rate_ / df_) + 2 * theta[0];  // log s2 / (df scale^2)
+    gradient[0] = 1 - (df_ + 1) * std::exp(ratio - log1p_exp(ratio));
+    const double normaliser = std::log(2.0) + log_gamma(0.5 * (df_ + 1)) - log_gamma(0.5 * df_) -
+                              log_gamma(0.5) + 0.5 * std::log(rate_ / df_);
+    const double prior = normaliser + theta[0] - 0.5 * (df_ + 1) * log1p_exp(ratio);
+    return prior + log_coefficients(b, theta[0], gradient[0]);
+  }
+
   NamedNumbers report(ConstVecRef hyper) const override {
     const double mean = hyper[0] > 1 ? hyper[1] / (hyper[0] - 1)
                                      : std::numeric_limits<double>::infinity();

@@ -94,8 +94,32 @@ class HuangWand : public JointPrior {
     return out;
   }
 
+  // With a as it is given Sigma.
+  void fix(ConstVecRef theta, VecRef hyper) const override {
+    JointPrior::fix(theta, hyper);
+    set_aux(df_ * mean_inverse(hyper).diagonal().array() + rate_.array(), hyper);
+  }
+
+ protected:
+  double prior_df() const override { return df_ + static_cast<double>(q_ - 1); }
+
+  // Of p(Sigma) as in log_scaled(), with the normaliser
+  //   prod_k {df^{(df + q - 1)/2} Gamma(beta) / (scale_k Gamma(1/2))} / Gamma_q((df + q - 1)/2).
+  double log_rest(const Mat& inverse_root, Mat& T) const override {
+    const double q = static_cast<double>(q_);
+    double out = log_normaliser(prior_df(), q * std::log(2 * df_));
+    T.setZero();
+    for (Index k = 0; k < q_; ++k) {
+      const double log_ratio =
+          2 * std::log(inverse_root.col(k).stableNorm()) + std::log(df_ / rate_[k]);
+      const double log_sum = std::log(rate_[k]) + log1p_exp(log_ratio);
+      T(k, k) = 2 * beta() * df_ * std::exp(-log_sum);
+      out += 0.5 * std::log(rate_[k]) + log_gamma(beta()) - log_gamma(0.5) - beta() * log_sum;
+    }
+    return out;
+  }
+
  private:
-  double prior_df() const { return df_ + static_cast<double>(q_ - 1); }
   double beta() const { return 0.5 * (df_ + static_cast<double>(q_)); }
   Index aux() const { return 1 + q_ * q_; }
 

@@ -62,6 +62,15 @@ class InverseWishart : public JointPrior {
     return -df_ * std::log(t) - (0.5 * own / t + others) / t;
   }
 
+ protected:
+  double prior_df() const override { return df_; }
+
+  double log_rest(const Mat& inverse_root, Mat& T) const override {
+    T = lambda_;
+    return log_normaliser(df_, log_det_) -
+           0.5 * (inverse_root * lambda_ * inverse_root.transpose()).trace();
+  }
+
  private:
   static double entry(const Params& params, Index i, Index j) {
     const std::string name = "scale_" + std::to_string(i + 1) + "_" + std::to_string(j + 1);

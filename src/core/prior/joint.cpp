@@ -72,12 +72,17 @@ double JointPrior::mean_log_inverse(ConstVecRef hyper) const {
   return sum;
 }
 
+double JointPrior::log_normaliser(double df, double log_det) const {
+  const double q = static_cast<double>(q_), log_pi = kLog2Pi - std::log(2.0);
+  double out = 0.5 * df * (log_det - q * std::log(2.0)) - 0.25 * q * (q - 1) * log_pi;
+  for (double j = 0; j < q; ++j) out -= log_gamma(0.5 * (df - j));
+  return out;
+}
+
 double JointPrior::log_density(double df, double log_det, double trace,
                                double log_inverse) const {
-  const double q = static_cast<double>(q_), log_pi = kLog2Pi - std::log(2.0);
-  double normaliser = 0.5 * df * (log_det - q * std::log(2.0)) - 0.25 * q * (q - 1) * log_pi;
-  for (double j = 0; j < q; ++j) normaliser -= log_gamma(0.5 * (df - j));
-  return normaliser + 0.5 * (df + q + 1) * log_inverse - 0.5 * trace;
+  const double q = static_cast<double>(q_);
+  return log_normaliser(df, log_det) + 0.5 * (df + q + 1) * log_inverse - 0.5 * trace;
 }
 
 double JointPrior::value_without_prior(const Moments& b, ConstVecRef hyper) const {
@@ -89,6 +94,43 @@ double JointPrior::value_without_prior(const Moments& b, ConstVecRef hyper) cons
   const double q = log_density(df, log_det, df * static_cast<double>(q_), log_inverse);
   const double unseen = 0.5 * b.unseen * (1 + kLog2Pi - std::log(inverse(0, 0)));
   return coefficients - q + unseen;
+}
+
+void JointPrior::fix(ConstVecRef theta, VecRef hyper) const {
+  hyper[0] = 1;
+  Eigen::Map<Mat>(hyper.data() + 1, q_, q_) = unpack(theta);
+}
+
+void JointPrior::free(ConstVecRef hyper, VecRef theta) const {
+  const Mat f = factor(hyper) / std::sqrt(hyper[0]);
+  for (Index i = 0, k = 0; i < q_; ++i)
+    for (Index j = 0; j <= i; ++j) theta[k++] = i == j ? std::log(f(i, i)) : f(i, j);
+}
+
+Mat JointPrior::unpack(ConstVecRef theta) const {
+  Mat f = Mat::Zero(q_, q_);
+  for (Index i = 0, k = 0; i < q_; ++i)
+    for (Index j = 0; j <= i; ++j, ++k) f(i, j) = i == j ? std::exp(theta[k]) : theta[k];
+  return f;
+}
+
+double JointPrior::log_joint(const Moments& b, ConstVecRef theta, VecRef gradient) const {
+  const Mat f = unpack(theta);
+  Mat root = Mat::Identity(q_, q_), T(q_, q_), inner = Mat::Zero(q_, q_);
+  f.triangularView<Eigen::Lower>().solveInPlace(root);
+  double out = log_rest(root, T) + static_cast<double>(q_) * std::log(2.0);
+  if (b.square.size() > 0) inner = root * square(b) * root.transpose();
+  out -= 0.5 * (inner.trace() + b.seen() * kLog2Pi);
+  const Mat slope = root.transpose() * (inner + root * T * root.transpose());
+  for (Index i = 0, k = 0; i < q_; ++i)
+    for (Index j = 0; j <= i; ++j, ++k) {
+      const double power = diagonal_power(i) - seen_levels(b);
+      if (i == j) out += power * theta[k];
+      gradient[k] = i == j ? slope(i, i) * f(i, i) + power : slope(i, j);
+    }
+  if (std::isfinite(out) && gradient.allFinite()) return out;
+  gradient.setZero();
+  return -std::numeric_limits<double>::infinity();
 }
 
 void JointPrior::settle(double df, const Mat& lambda, VecRef hyper) const {

@@ -19,17 +19,27 @@ class JointPrior : public Prior {
   void precision(ConstVecRef hyper, VecRef out) const override;
   void scale(VecRef hyper, double t) const override { hyper.segment(1, q_ * q_) *= t; }
   void stretch(Index a, VecRef hyper, double t) const override;
+  Index free_size(Index) const override { return q_ * (q_ + 1) / 2; }
+  void fix(ConstVecRef theta, VecRef hyper) const override;
+  void free(ConstVecRef hyper, VecRef theta) const override;
+  double log_joint(const Moments& b, ConstVecRef theta, VecRef gradient) const override;
   NamedNumbers report(ConstVecRef hyper) const override;
   NamedNumbers drawn(ConstVecRef hyper) const override;
 
  protected:
   explicit JointPrior(const Params& params);  // `effects`
 
+  // The prior of Sigma = F F', given F^{-1}: log p(Sigma) = -(df + q + 1) sum log F_jj + rest.
+  // Returns `rest` and fills T (q, q), for which its differential is that of -tr(T Sigma^{-1})/2.
+  virtual double prior_df() const = 0;
+  virtual double log_rest(const Mat& inverse_root, Mat& T) const = 0;
+
   Mat mean_inverse(ConstVecRef hyper) const;         // (q, q) E Sigma^{-1}
   double mean_log_inverse(ConstVecRef hyper) const;  // E log |Sigma^{-1}|
   // E log of the density of inverse Wishart(df, Lambda), given E log |Lambda|,
   // E tr(Lambda Sigma^{-1}) and E log |Sigma^{-1}|.
   double log_density(double df, double log_det, double trace, double log_inverse) const;
+  double log_normaliser(double df, double log_det) const;
   // E log p(b | Sigma) + entropy of the unseen - E log q(Sigma).
   double value_without_prior(const Moments& b, ConstVecRef hyper) const;
 
@@ -51,6 +61,11 @@ class JointPrior : public Prior {
   Index q_;
 
  private:
+  Mat unpack(ConstVecRef theta) const;  // F
+  // The power of F_ii in p(Sigma) and in the Jacobian: |dSigma/dF| = 2^q prod_i F_ii^{q - i}, i
+  // from zero, and dF_ii = F_ii d log F_ii.
+  double diagonal_power(Index i) const { return -prior_df() - static_cast<double>(i); }
+
   Eigen::Map<const Mat> factor(ConstVecRef hyper) const { return {hyper.data() + 1, q_, q_}; }
   NamedNumbers lower_triangle(const char* what, const Mat& a) const;
 };

@@ -2,7 +2,16 @@
 
 #include <algorithm>
 
+#include "../special/functions.hpp"
+
 namespace bsvm {
+
+double log_coefficients(const Moments& b, double theta, double& slope) {
+  const double square = b.square.sum();
+  const double scaled = square > 0 ? square * std::exp(-2 * theta) : 0;  // E |b|^2 / s^2
+  slope += scaled - b.seen();
+  return -b.seen() * (theta + 0.5 * kLog2Pi) - 0.5 * scaled;
+}
 
 double draw_variance(double shape, double scale, Draws& random) {
   double x = 0;

@@ -69,10 +69,34 @@ class Prior {
   }
   virtual void stretch(Index /*a*/, VecRef /*hyper*/, double /*t*/) const {}
 
+  // ---- the hyper-parameters as free numbers theta: log s of one variance s^2; of a covariance
+  // Sigma = F F' the lower triangle of F by rows, its diagonal in logarithms. None where fixed.
+  // `m` as in hyper_size().
+  virtual Index free_size(Index m) const = 0;
+
+  // Writes them as hyper, the way a draw is; and reads them from it, or from where a q(hyper)
+  // has its centre.
+  virtual void fix(ConstVecRef theta, VecRef hyper) const = 0;
+  virtual void free(ConstVecRef hyper, VecRef theta) const = 0;
+
+  // E log p(b | theta), the unseen left out, + log p(theta), Jacobian and every constant included,
+  // and its gradient in theta. With b.count = 0 it is log p(theta). -inf, with no gradient, where
+  // that is beyond doubles.
+  virtual double log_joint(const Moments& b, ConstVecRef theta, VecRef gradient) const = 0;
+
   // What a user wants to know of q(hyper), named; and what is kept of a draw.
   virtual NamedNumbers report(ConstVecRef hyper) const = 0;
   virtual NamedNumbers drawn(ConstVecRef hyper) const = 0;
 };
+
+// For log_joint() of one variance exp(2 theta): E log p(b | theta), the unseen left out; adds its
+// derivative to `slope`.
+double log_coefficients(const Moments& b, double theta, double& slope);
+
+// log(1 + exp(x)).
+inline double log1p_exp(double x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
 
 // Variances are drawn from within these limits, to which every inferred prior is truncated:
 // vague ones put much mass beyond, where the rows outweigh the prior by more than doubles hold.

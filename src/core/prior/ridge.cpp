@@ -65,6 +65,24 @@ class Ridge : public Prior {
 
   void scale(VecRef hyper, double t) const override { hyper[1] *= t * t; }
 
+  Index free_size(Index) const override { return 1; }
+
+  void fix(ConstVecRef theta, VecRef hyper) const override {
+    hyper << 1, std::exp(2 * theta[0]);
+  }
+
+  void free(ConstVecRef hyper, VecRef theta) const override {
+    theta[0] = 0.5 * (std::log(hyper[1]) - std::log(hyper[0]));
+  }
+
+  double log_joint(const Moments& b, ConstVecRef theta, VecRef gradient) const override {
+    const double scaled = scale_ * std::exp(-2 * theta[0]);
+    gradient[0] = 2 * (scaled - shape_);
+    const double prior = std::log(2.0) + shape_ * (std::log(scale_) - 2 * theta[0]) -
+                         log_gamma(shape_) - scaled;
+    return prior + log_coefficients(b, theta[0], gradient[0]);
+  }
+
   NamedNumbers report(ConstVecRef hyper) const override {
     const double mean = hyper[0] > 1 ? hyper[1] / (hyper[0] - 1)
                                      : std::numeric_limits<double>::infinity();

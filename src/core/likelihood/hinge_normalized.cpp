@@ -1,0 +1,244 @@
+// The normalised hinge likelihood (Sollich 2002; models.md, row 28): exp{-2 (1 - y f)_+} divided
+// by its sum over both classes, which is
+//   p(y | f) = 1 / (1 + exp(-h(y f))),   h(g) = 2g - 2 below -1, 4g from -1 to 1, 2g + 2 above.
+//
+// log p is smooth but for a kink at each end of the margin, and at y f = -1 its slope jumps up: it
+// is not concave. Its expectation under g = y f ~ N(mean, s^2), and the derivatives of that in the
+// mean, which are expected derivatives (Price 1958), are put together from
+//   beyond a kink    powers of exp(-h) times a normal law, each closed;
+//   inside           a Gauss-Legendre rule with fixed nodes, unless s is small;
+//   if s is small    a Gauss-Hermite rule for the inside's formula on the whole line, and beyond a
+//                    kink the difference between the two formulas.
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../error.hpp"
+#include "../integral/hinge_integral.hpp"
+#include "hazard.hpp"
+#include "likelihood.hpp"
+#include "normalised_tilt.hpp"
+
+namespace bsvm {
+namespace {
+
+// E of log p and of its first two derivatives in g.
+struct Expected {
+  double value = 0, slope = 0, second = 0;
+};
+
+// ---- beyond a kink
+
+// With d the distance to the kink: powers of exp(-2 d), up to the seventh and twice these. What
+// is left out is below 1e-13.
+constexpr int kPowers = 12, kHighest = 7;
+using Powers = Eigen::Array<double, kPowers, 1>;
+
+Powers powers() {
+  Powers k;
+  k << 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14;
+  return k;
+}
+
+// log(1 + exp(-4 - rate d)), rate 2 or 4.
+Powers log_series(int rate) {
+  Powers out = Powers::Zero();
+  for (int k = 1; k <= kHighest; ++k)
+    out += (powers() == k * rate / 2).cast<double>() * ((k % 2 ? 1 : -1) * std::exp(-4.0 * k) / k);
+  return out;
+}
+
+Powers constant(double c) {
+  return (powers() == 0).cast<double>() * c;
+}
+
+// A function of g beyond a kink: linear d + sum_j value_j exp(-2 d)^{k_j}. `outward` is dd/dg.
+// The slope of log p jumps by `jump` at the kink.
+struct Beyond {
+  double outward, linear, jump;
+  Powers value, slope, second;
+
+  Beyond(double direction, double line, const Powers& series)
+      : outward(direction),
+        linear(line),
+        jump(outward > 0 ? -2 / (1 + std::exp(4.0)) : 2 / (1 + std::exp(-4.0))),
+        value(series),
+        slope(outward * (-2 * powers() * series + constant(line))),
+        second(4 * powers().square() * series) {}
+};
+
+// P(Z > x) E[exp(-2 k s (Z - x)) | Z > x] of a standard normal Z, |x| <= 1e150, for all powers
+// k; and E(Z - x)_+. For those with t = x + 2 k s < 0 it is exp(2 k s (x + k s)) P(Z > t).
+struct Tail {
+  double density, excess;
+  Powers expected;
+
+  Tail(double x, double s) {
+    const Powers step = s * powers(), t = x + 2 * step, size = t.abs().min(1e150);
+    const Powers over = hazard_excess(size);
+    density = normal_density(x);
+    expected = density / (size + over);
+    excess = over[0] * expected[0] + std::max(-x, 0.0);
+    if (x < 0)
+      expected = (t < 0).select((2 * step * (x + step)).min(0.0).exp() - expected, expected);
+  }
+
+  static double normal_density(double x) {
+    return std::abs(x) < 37 ? 0.39894228040143267794 * std::exp(-0.5 * x * x) : 0;
+  }
+};
+
+void add(const Beyond& f, double mean, double s, Expected& out) {
+  const double x = std::min(std::max((1 - f.outward * mean) / s, -1e150), 1e150);
+  const Tail tail(x, s);
+  out.value += f.linear * s * tail.excess + (f.value * tail.expected).sum();
+  out.slope += (f.slope * tail.expected).sum();
+  out.second += (f.second * tail.expected).sum() + f.jump * tail.density / s;
+}
+
+// ---- inside
+
+// Nodes and weights from the recurrence of the orthogonal polynomials (Golub & Welsch 1969); the
+// weights' sum is one.
+template <int n>
+struct Rule {
+  using Nodes = Eigen::Array<double, n, 1>;
+  Nodes node, weight;
+
+  template <class Recurrence>
+  explicit Rule(Recurrence below) {
+    Vec off_diagonal(n - 1);
+    for (int k = 1; k < n; ++k) off_diagonal[k - 1] = below(static_cast<double>(k));
+    Eigen::SelfAdjointEigenSolver<Mat> eigen;
+    eigen.computeFromTridiagonal(Vec::Zero(n), off_diagonal);
+    node = eigen.eigenvalues().array();
+    weight = eigen.eigenvectors().row(0).transpose().array().square();
+  }
+};
+
+// -log(1 + exp(-4g)) and its derivatives.
+template <class Nodes>
+struct Inside {
+  Nodes value, slope, second;
+
+  explicit Inside(const Nodes& g) {
+    const Nodes e = (-4 * g).exp(), other = e / (1 + e);  // probability of the other class
+    value = -(1 + e).log();
+    slope = 4 * other;
+    second = -16 * other * (1 - other);
+  }
+};
+
+double hermite(double k) {
+  return std::sqrt(k);
+}
+double legendre(double k) {
+  return k / std::sqrt(4 * k * k - 1);
+}
+
+constexpr double kReach = 8.5;    // standard deviations, beyond which there is nothing
+constexpr double kNarrow = 0.12;  // where the two rules are equally good, about 1e-13
+
+class HingeNormalized : public Likelihood {
+  using Line = Rule<16>;
+  using Margin = Rule<40>;
+
+ public:
+  explicit HingeNormalized(const Params&)
+      : line_(hermite),
+        margin_(legendre),
+        inside_(margin_.node),
+        outer_{{-1, -2, constant(-4) - log_series(2)}, {1, 0, -log_series(2)}},
+        correction_{{-1, 2, log_series(4) - log_series(2)}, {1, 0, log_series(4) - log_series(2)}} {
+  }
+
+  bool supports(Use use) const override {
+    return use == Use::expected || use == Use::matched || use == Use::point;
+  }
+  bool concave() const override { return false; }
+
+  void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
+             const Eigen::Ref<const Arr>& v, RowTerms& out) const override {
+    if (!supports(use))
+      throw InvalidInput("likelihood", "The normalised hinge likelihood has no latent scales.");
+    for (Index i = 0; i < y.size(); ++i) {
+      const double g = y[i] * m[i];
+      const Expected row = use == Use::point ? at(g) : expected(g, std::sqrt(v[i]));
+      out.value[i] = row.value;
+      out.slope[i] = y[i] * row.slope;
+      out.weight[i] = use == Use::point ? 0 : -row.second;
+      out.curvature[i] = -row.second;
+    }
+    if (use == Use::matched) match_moments(y, m, v, normalised_tilt, out);
+  }
+
+  double along(const double* margin, const double* slope, const double* weight, double t,
+               Index r) const override {
+    double sum = 0;
+    for (Index i = 0; i < r; ++i)
+      sum += (weight ? weight[i] : 1) * log_probability(margin[i] + t * slope[i]);
+    return sum;
+  }
+
+  std::unique_ptr<EffectIntegral> integral() const override { return normalised_hinge_integral(); }
+
+ private:
+  static double log_odds(double g) { return 2 * g + 2 * std::min(std::max(g, -1.0), 1.0); }
+
+  static double log_probability(double g) {
+    const double h = log_odds(g);
+    return std::min(h, 0.0) - std::log1p(std::exp(-std::abs(h)));
+  }
+
+  // At a kink the slope is half way, as the limit of expected() is.
+  static Expected at(double g) {
+    const double h = log_odds(g), other = 1 / (1 + std::exp(h));
+    const double rate = std::abs(g) < 1 ? 4 : std::abs(g) > 1 ? 2 : 3;
+    return {log_probability(g), rate * other, -rate * rate * other * (1 - other)};
+  }
+
+  Expected expected(double mean, double s) const {
+    Expected out;
+    s = std::max(s, 1e-100);
+    const double reach = s < 1 ? kReach * s : std::numeric_limits<double>::infinity();
+    if (std::abs(mean) - 1 > reach) {
+      add(outer_[mean > 0], mean, s, out);
+      return out;
+    }
+    const bool narrow = s < kNarrow;
+    if (narrow)
+      add_line(mean, s, out);
+    else
+      add_margin(mean, s, out);
+    for (const Beyond& f : narrow ? correction_ : outer_)
+      if (1 - f.outward * mean < reach) add(f, mean, s, out);
+    return out;
+  }
+
+  void add_line(double mean, double s, Expected& out) const {
+    const Inside<Line::Nodes> f(mean + s * line_.node);
+    out.value += (line_.weight * f.value).sum();
+    out.slope += (line_.weight * f.slope).sum();
+    out.second += (line_.weight * f.second).sum();
+  }
+
+  void add_margin(double mean, double s, Expected& out) const {
+    const Margin::Nodes density =
+        margin_.weight * (-0.5 * ((margin_.node - mean) / s).square()).exp();
+    const double scale = 2 * Tail::normal_density(0) / s;  // the rule's weights add up to one
+    out.value += scale * (density * inside_.value).sum();
+    out.slope += scale * (density * inside_.slope).sum();
+    out.second += scale * (density * inside_.second).sum();
+  }
+
+  Line line_;
+  Margin margin_;
+  Inside<Margin::Nodes> inside_;
+  Beyond outer_[2], correction_[2];  // below the margin, above it
+};
+
+const Register<Likelihood, HingeNormalized> entry("hinge_normalized");
+
+}  // namespace
+}  // namespace bsvm
