@@ -11,6 +11,18 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// core_approximate
+Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
+RcppExport SEXP _bsvm_core_approximate(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_approximate(problem, model, options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit
 Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
 RcppExport SEXP _bsvm_core_fit(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
@@ -20,6 +32,47 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_fit(problem, model, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_integrated
+Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points, int depth, int threads);
+RcppExport SEXP _bsvm_core_integrated(SEXP problemSEXP, SEXP modelSEXP, SEXP pointsSEXP, SEXP depthSEXP, SEXP threadsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type depth(depthSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_integrated(problem, model, points, depth, threads));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_effect_quantiles
+Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points, Rcpp::NumericVector weights, Rcpp::NumericVector probabilities, int threads);
+RcppExport SEXP _bsvm_core_effect_quantiles(SEXP problemSEXP, SEXP modelSEXP, SEXP pointsSEXP, SEXP weightsSEXP, SEXP probabilitiesSEXP, SEXP threadsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type probabilities(probabilitiesSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_effect_quantiles(problem, model, points, weights, probabilities, threads));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_linear_response
+Rcpp::NumericMatrix core_linear_response(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
+RcppExport SEXP _bsvm_core_linear_response(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_linear_response(problem, model, options));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -70,7 +123,11 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 3},
+    {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
+    {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},
+    {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "core/block/dense.hpp"
-#include "core/rows/memory_source.hpp"
-#include "core/rows/sparse_source.hpp"
 
 using Rcpp::as;
 using Rcpp::List;
@@ -94,14 +92,6 @@ bsvm::PriorSlot to_slot(const List& block) {
 
 }  // namespace
 
-std::unique_ptr<bsvm::DrawSource> make_source(const bsvm::Problem& problem, bsvm::Use use,
-                                             int threads) {
-  std::unique_ptr<bsvm::DrawSource> out;
-  if (problem.sparse.columns > 0) out.reset(new bsvm::SparseSource(problem, use, threads));
-  else out.reset(new bsvm::MemorySource(problem, use, threads));
-  return out;
-}
-
 NumericVector to_numeric(const bsvm::Vec& x) {
   return NumericVector(x.data(), x.data() + x.size());
 }
@@ -148,6 +138,7 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
   out.groups = as<int>(problem["n_groups"]);
   if (out.groups > 0) take_groups(problem, out);
   if (has(problem, "sparse")) take_sparse(problem["sparse"], out);
+  if (has(model, "integrated")) out.integrated = as<int>(model["integrated"]);
   const List likelihood = model["likelihood"];
   const std::string name = as<std::string>(likelihood["name"]);
   out.likelihood = bsvm::Registry<bsvm::Likelihood>::make(

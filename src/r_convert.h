@@ -3,9 +3,10 @@
 
 #include <memory>
 
+#include "core/engine/approximation.hpp"
 #include "core/engine/engine.hpp"
 #include "core/engine/sampler.hpp"
-#include "core/rows/row_source.hpp"
+#include "core/rows/make_source.hpp"
 
 // Between R's lists and the core's types. Nothing here outlives a call.
 
@@ -15,10 +16,6 @@ bsvm::Params to_params(const std::string& component, SEXP numbers);
 // and unchanged while it is used.
 bsvm::Problem to_problem(const Rcpp::List& problem, const Rcpp::List& model);
 
-// Where the problem's rows are: eliminating one grouping factor, or with sparse columns.
-std::unique_ptr<bsvm::DrawSource> make_source(const bsvm::Problem& problem, bsvm::Use use,
-                                             int threads);
-
 bsvm::Vec to_vec(const Rcpp::NumericVector& x);
 Rcpp::NumericVector to_numeric(const bsvm::Vec& x);
 
@@ -26,6 +23,16 @@ Rcpp::NumericVector to_numeric(const bsvm::Vec& x);
 Rcpp::NumericVector to_array(const bsvm::Mat& values, const std::vector<bsvm::Index>& dim);
 
 Rcpp::NumericVector to_named(const bsvm::NamedNumbers& numbers);
+
+Rcpp::List join(const Rcpp::List& a, const Rcpp::List& b);
+bsvm::Options to_run_options(const Rcpp::List& options);
+Rcpp::NumericMatrix trace_matrix(const std::vector<bsvm::TraceEntry>& trace);
+
+// Moments of the coefficients and of the groups' effects, on the outside scale.
+Rcpp::List row_moments(const bsvm::Problem& problem, const bsvm::State& state,
+                       const bsvm::GroupPosterior& groups);
+bsvm::Vec dense_units(const bsvm::Problem& problem);  // (p) outside = inside times unit
+Rcpp::List integrated_moments(const bsvm::Problem& problem, const bsvm::Node& node);
 
 [[noreturn]] void signal_core_error(const char* type, const std::string& message,
                                     const std::string& argument);

@@ -6,5 +6,6 @@ Rcpp::List core_registry() {
       Rcpp::_["priors"] = bsvm::Registry<bsvm::Prior>::names(),
       Rcpp::_["likelihoods"] = bsvm::Registry<bsvm::Likelihood>::names(),
       Rcpp::_["engines"] = bsvm::Registry<bsvm::Engine>::names(),
+      Rcpp::_["approximators"] = bsvm::Registry<bsvm::Approximator>::names(),
       Rcpp::_["samplers"] = bsvm::Registry<bsvm::Sampler>::names());
 }

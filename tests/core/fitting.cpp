@@ -2,6 +2,11 @@
 
 #include <cstring>
 
+#include "engine/ascent.hpp"
+#include "engine/dense_ascent.hpp"
+#include "forward_source.hpp"
+#include "rows/make_source.hpp"
+
 namespace bsvm_test {
 
 Options exact_options() {
@@ -19,7 +24,9 @@ Fit fit(const Problem& problem, RowSource& source, const Options& options, Host&
         bool accelerate) {
   check(problem);
   Fit out{engine_vb(accelerate)->run(problem, source, options, host), {}};
-  if (out.result.state.begun()) out.outside = Coefficients(problem, source.extra()).outside(out.result);
+  if (out.result.state.begun())
+    out.outside =
+        Coefficients(problem, source.extra()).outside(out.result.state, out.result.groups);
   return out;
 }
 
@@ -27,6 +34,37 @@ Fit fit(const Problem& problem, const Options& options, int threads, bool accele
   MemorySource source(problem, Use::augmented, threads);
   Host host;
   return fit(problem, source, options, host, accelerate);
+}
+
+Options close_options() {
+  Options out;
+  out.tolerance = 1e-16;
+  out.max_passes = 100000;
+  return out;
+}
+
+std::unique_ptr<Conditional> ascent(const Problem& problem, const Options& options, Host& host,
+                                    bool matched, int threads) {
+  check(problem);
+  std::unique_ptr<RowSource> source = make_source(problem, Use::expected, threads);
+  if (!matched) source.reset(new ExpectedOnly(std::move(source)));
+  std::unique_ptr<Conditional> out;
+  if (problem.effects() == 0)
+    out.reset(new DenseAscent(problem, std::move(source), options, host));
+  else
+    out.reset(new Ascent(problem, std::move(source), options, host));
+  return out;
+}
+
+Top climb(const Problem& problem, bool matched, const Options& options) {
+  Host host;
+  const auto conditional = ascent(problem, options, host, matched);
+  Top out;
+  out.node = conditional->climb();
+  out.progress = conditional->progress();
+  const Index extra = out.node.state.layout.p - problem.columns();
+  out.outside = Coefficients(problem, extra).outside(out.node.state, out.node.groups);
+  return out;
 }
 
 VecL full_mean(const OutsideMoments& outside) {

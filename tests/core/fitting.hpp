@@ -1,4 +1,5 @@
 #pragma once
+#include "engine/approximation.hpp"
 #include "engine/coefficients.hpp"
 #include "engine/engine.hpp"
 #include "oracle.hpp"
@@ -20,6 +21,21 @@ Fit fit(const Problem& problem, const Options& options = exact_options(), int th
         bool accelerate = true);
 Fit fit(const Problem& problem, RowSource& source, const Options& options, Host& host,
         bool accelerate = true);
+
+// Gaussian variational inference: to where the stopping rule finds nothing more.
+Options close_options();
+
+// Of a Problem without integrated effects; `matched`: its moments too. Both outlive it.
+std::unique_ptr<Conditional> ascent(const Problem& problem, const Options& options, Host& host,
+                                    bool matched = false, int threads = 1);
+
+// The highest node, and how it was found.
+struct Top {
+  Node node;
+  Progress progress;
+  OutsideMoments outside;
+};
+Top climb(const Problem& problem, bool matched = false, const Options& options = close_options());
 
 // The whole q(b, u) in the oracle's order.
 VecL full_mean(const OutsideMoments& outside);

@@ -66,6 +66,8 @@ class LoopbackSource : public RowSource {
  public:
   LoopbackSource(const Problem& problem, Use use) : worker_(problem, use, 1) {}
 
+  void ask(Use use) override { worker_.ask(use); }
+
   void sums(const State& state, RowSums& out, Host& host) override {
     const State there = state_from(send(to_bytes(state)));
     RowSums answer(there.layout.p);
@@ -79,6 +81,7 @@ class LoopbackSource : public RowSource {
   }
 
   void keep() override { worker_.keep(); }
+  void back(const State& best) override { worker_.back(state_from(send(to_bytes(best)))); }
   GroupPosterior groups() const override { return worker_.groups(); }
 
   size_t longest = 0;  // message
@@ -168,6 +171,11 @@ class SplitSource : public RowSource {
       : units_(problem.group ? problem.groups : problem.n),
         low_(problem, 0, units_ / 3, use), high_(problem, units_ / 3, units_, use) {}
 
+  void ask(Use use) override {
+    low_.source().ask(use);
+    high_.source().ask(use);
+  }
+
   void sums(const State& state, RowSums& out, Host& host) override {
     RowSums more(out.p);
     low_.source().sums(state, out, host);
@@ -182,6 +190,11 @@ class SplitSource : public RowSource {
   void keep() override {
     low_.source().keep();
     high_.source().keep();
+  }
+
+  void back(const State& best) override {
+    low_.source().back(best);
+    high_.source().back(best);
   }
 
   GroupPosterior groups() const override {

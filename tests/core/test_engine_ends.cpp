@@ -3,6 +3,7 @@
 
 #include "error.hpp"
 #include "fitting.hpp"
+#include "forward_source.hpp"
 #include "hosts.hpp"
 
 using namespace bsvm_test;
@@ -23,20 +24,6 @@ Options hard_options(int passes) {  // far off, so that steps have to be taken b
   out.start = Eigen::Vector3d(50, -200, 600);
   return out;
 }
-
-class Forward : public RowSource {
- public:
-  explicit Forward(RowSource& to) : to_(to) {}
-  void sums(const State& state, RowSums& out, Host& host) override { to_.sums(state, out, host); }
-  Mat settle(const State& state, Settle how, double change) override {
-    return to_.settle(state, how, change);
-  }
-  void keep() override { to_.keep(); }
-  GroupPosterior groups() const override { return to_.groups(); }
-
- private:
-  RowSource& to_;
-};
 
 // Every pass finds less than the one before.
 class Falling : public Forward {

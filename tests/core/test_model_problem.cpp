@@ -19,6 +19,10 @@ class Separate : public Prior {
   double value(const Moments&, ConstVecRef) const override { return 0; }
   double log_scaled(const Moments&, ConstVecRef, double) const override { return 0; }
   void scale(VecRef, double) const override {}
+  Index free_size(Index) const override { return 0; }
+  void fix(ConstVecRef, VecRef) const override {}
+  void free(ConstVecRef, VecRef) const override {}
+  double log_joint(const Moments&, ConstVecRef, VecRef) const override { return 0; }
   NamedNumbers report(ConstVecRef) const override { return {}; }
   NamedNumbers drawn(ConstVecRef) const override { return {}; }
 };

@@ -5,6 +5,7 @@
 
 #include "../error.hpp"
 #include "../special/functions.hpp"
+#include "free_parameters.hpp"
 
 namespace bsvm {
 
@@ -36,6 +37,9 @@ Coefficients::Coefficients(const Problem& problem, Index extra)
   }
   if (problem.multipliers) group_unit_ = problem.multipliers->unit();
   layout_.p = unit_.size();
+  tilt_ = Vec::Zero(layout_.p);
+  if (problem.tilt.size() > 0)
+    tilt_.tail(problem.tilt.size()) = problem.tilt.cwiseProduct(unit_.tail(problem.tilt.size()));
   layout_.q = problem.effects();
   for (const bool group : {false, true})
     for (const PriorSlot& slot : group ? problem.group_priors : problem.priors) {
@@ -114,7 +118,7 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   Mat next = sums.weight(), curvature = sums.curvature();
   next.diagonal() += prior;
   curvature.diagonal() += prior;
-  Proposal out{Mat(), sums.linear() - prior.cwiseProduct(state.mean()), 0};
+  Proposal out{Mat(), gradient(state, sums), 0};
   double square = sums.group_decrement() + sums.group_change();
   if (!cholesky(next, host) || !cholesky(curvature, host)) refuse_precision();
   if (state.begun()) square += relative_change(state, next, host);
@@ -132,11 +136,91 @@ double Coefficients::relative_change(const State& state, const Mat& factor, Host
   return divergence(state.inverse_factor(), factor, host);
 }
 
+Coefficients::Proposal Coefficients::propose_natural(const State& state, RowSums& sums,
+                                                     Host& host) const {
+  if (!sums.x.allFinite()) refuse_sums();
+  const Vec prior = precision(state);
+  Mat factor = sums.weight();
+  factor.diagonal() += prior;
+  if (!cholesky(factor, host)) refuse_precision();
+  Proposal out{inverse_lower(factor, host), gradient(state, sums), 0};
+  double square = sums.group_decrement() + sums.group_change();
+  if (state.begun()) square += relative_change(state, factor, host);
+  factor.triangularView<Eigen::Lower>().solveInPlace(out.step);
+  out.gradient = std::sqrt(square + out.step.squaredNorm());
+  factor.triangularView<Eigen::Lower>().transpose().solveInPlace(out.step);
+  return out;
+}
+
+Vec Coefficients::gradient(const State& state, RowSums& sums) const {
+  return sums.linear() + tilt_ - precision(state).cwiseProduct(state.mean());
+}
+
+Vec Coefficients::second_moments(const State& state) const {
+  return state.inverse_factor().colwise().squaredNorm().transpose() + state.mean().cwiseAbs2();
+}
+
+Index Coefficients::free_size() const {
+  Index size = 0;
+  for (const PriorPart& part : parts_) size += part.free_size();
+  return size;
+}
+
+Vec Coefficients::free(const State& state) const {
+  Vec theta(free_size());
+  Index first = 0;
+  for (const PriorPart& part : parts_) {
+    const Index size = part.free_size();
+    part.slot.prior->free(hyper(state, part), theta.segment(first, size));
+    first += size;
+  }
+  return theta;
+}
+
+void Coefficients::fix_priors(State& state, ConstVecRef theta) const {
+  Index first = 0;
+  for (const PriorPart& part : parts_) {
+    const Index size = part.free_size();
+    if (size > 0) part.slot.prior->fix(theta.segment(first, size), hyper(state, part));
+    first += size;
+  }
+  refresh_group_prior(state);
+}
+
+double Coefficients::value_at(const State& state, const Mat& group_moments, ConstVecRef theta,
+                              VecRef gradient) const {
+  const Vec square = second_moments(state);
+  double value = entropy(state) + tilt_.dot(state.mean());
+  Index first = 0;
+  for (const PriorPart& part : parts_) {
+    const Index size = part.free_size();
+    value += part.slot.prior->log_joint(moments(part, square, group_moments),
+                                        theta.segment(first, size),
+                                        gradient.segment(first, size));
+    first += size;
+  }
+  return value;
+}
+
+Vec Coefficients::best_theta(const State& state, const Mat& group_moments,
+                             ConstVecRef theta) const {
+  const Vec square = second_moments(state);
+  Vec out = theta;
+  Index first = 0;
+  for (const PriorPart& part : parts_) {
+    const Index size = part.free_size();
+    if (size > 0)
+      out.segment(first, size) = maximise_joint(
+          *part.slot.prior, moments(part, square, group_moments), theta.segment(first, size));
+    first += size;
+  }
+  return out;
+}
+
 void Coefficients::update_priors(State& state, const Mat& group_moments,
                                  double reach) const {
-  const Vec square = state.inverse_factor().colwise().squaredNorm().transpose() +
-                     state.mean().cwiseAbs2();
-  double value = entropy(state);
+  const Vec square = second_moments(state);
+  double value = entropy(state) + tilt_.dot(state.mean());
   for (const PriorPart& part : parts_) {
     const Moments own = moments(part, square, group_moments);
     part.slot.prior->update(own, reach, hyper(state, part));
@@ -152,7 +236,7 @@ Vec Coefficients::draw(State& state, RowSums& sums, Host& host) const {
   Mat factor = sums.weight();
   factor.diagonal() += prior;
   if (!cholesky(factor, host)) refuse_precision();
-  Vec step = sums.linear() - prior.cwiseProduct(state.mean());
+  Vec step = gradient(state, sums);
   factor.triangularView<Eigen::Lower>().solveInPlace(step);
   Vec noise(layout_.p);
   Draws random(state.key(), Purpose::dense, 0);
@@ -176,8 +260,8 @@ void Coefficients::draw_priors(State& state, const Mat& group_moments) const {
   refresh_group_prior(state);
 }
 
-OutsideMoments Coefficients::outside(const Result& result) const {
-  const State& state = result.state;
+OutsideMoments Coefficients::outside(const State& state,
+                                     const GroupPosterior& groups) const {
   const Index p = problem_.columns(), q = layout_.q;
   const Vec unit = unit_.tail(p);
   OutsideMoments out;
@@ -186,14 +270,14 @@ OutsideMoments Coefficients::outside(const Result& result) const {
   Mat lower = Mat::Zero(p, p);
   lower.selfadjointView<Eigen::Lower>().rankUpdate(root);
   out.covariance = lower.selfadjointView<Eigen::Lower>();
-  out.groups = result.groups;
-  if (!problem_.multipliers) return out;
+  out.groups = groups;
+  if (!problem_.multipliers || groups.mean.size() == 0) return out;
   const Vec inverse_unit = unit.cwiseInverse(), inverse_group = group_unit_.cwiseInverse();
   out.groups.mean.array().colwise() *= group_unit_.array();
   for (Index g = 0; g < problem_.groups; ++g) {
     Eigen::Map<Mat> precision(out.groups.precision.data() + g * q * q, q, q);
     precision = (inverse_group.asDiagonal() * precision * inverse_group.asDiagonal()).eval();
-    Eigen::Map<const Mat> inside(result.groups.regression.data() + g * p * q, p, q);
+    Eigen::Map<const Mat> inside(groups.regression.data() + g * p * q, p, q);
     Eigen::Map<Mat> regression(out.groups.regression.data() + g * p * q, q, p);
     regression = (inverse_unit.asDiagonal() * inside * group_unit_.asDiagonal()).transpose();
   }

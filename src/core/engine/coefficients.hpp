@@ -26,6 +26,9 @@ struct PriorPart {
     return static_cast<double>(static_cast<Index>(slot.columns.size()) * slot.levels) +
            slot.unseen;
   }
+  Index free_size() const {
+    return slot.prior->free_size(static_cast<Index>(slot.columns.size()));
+  }
 };
 
 // The coefficient side of q(b, u) prod q(hyper): priors, linear systems, and
@@ -47,13 +50,29 @@ class Coefficients {
     double gradient;     // norm of the objective's gradient in q's own metric
   };
   Proposal propose(const State& state, RowSums& sums, Host& host) const;
+  // The same where the rows' weight is their curvature too (Use::expected).
+  Proposal propose_natural(const State& state, RowSums& sums, Host& host) const;
+
+  // The objective's gradient in the mean, groups eliminated.
+  Vec gradient(const State& state, RowSums& sums) const;
 
   // The best q of the hyper-parameters given the coefficients' second moments
   // (the groups' are `group_moments`, from settle()), and the bound less the rows' share.
   // The step to it is taken `reach` times as far.
   void update_priors(State& state, const Mat& group_moments, double reach) const;
 
-  OutsideMoments outside(const Result& result) const;
+  // The same for hyper-parameters that are known, theta (prior/prior.hpp), prior by prior:
+  // writes them into the State; and the bound less the rows' share with its gradient in theta,
+  // log p(theta) included.
+  Index free_size() const;
+  Vec free(const State& state) const;
+  void fix_priors(State& state, ConstVecRef theta) const;
+  double value_at(const State& state, const Mat& group_moments, ConstVecRef theta,
+                  VecRef gradient) const;
+  // The theta that is best for these moments of the coefficients.
+  Vec best_theta(const State& state, const Mat& group_moments, ConstVecRef theta) const;
+
+  OutsideMoments outside(const State& state, const GroupPosterior& groups) const;
 
   // Draws the coefficients given the rows' latent scales: state.mean becomes the draw,
   // state.step how far it went. Returns their conditional mean.
@@ -67,6 +86,7 @@ class Coefficients {
 
   const std::vector<PriorPart>& parts() const { return parts_; }
   Moments moments(const PriorPart& part, ConstVecRef square, const Mat& group_square) const;
+  Vec second_moments(const State& state) const;  // (p) E b^2, inside
   static Eigen::Map<Vec> hyper(State& state, const PriorPart& part) {
     return {state.hyper().data() + part.start, part.size};
   }
@@ -84,6 +104,7 @@ class Coefficients {
   Index extra_;                  // the State's coefficients before the problem's own
   Layout layout_;
   std::vector<PriorPart> parts_;
+  Vec tilt_;                     // (p) inside
   Vec unit_, group_unit_;        // powers of two between inside and outside
 };
 

@@ -9,6 +9,7 @@ struct Options {
   double tolerance = 1e-10;  // on the bound's gain in a pass, absolute
   int max_passes = 2000;     // two at least: the first one only finds a start
   Vec start;                 // (p) mean to start from, outside scale; empty: none
+  const State* from = nullptr;  // a State to go on from, where the source still is; or none
 };
 
 // A loop over passes. It knows no likelihood, prior, block or source by name.

@@ -44,7 +44,7 @@ class VariationalBayes : public Engine {
              Host& host) const override {
     check(problem, options);
     const Coefficients side(problem, source.extra());
-    State state = side.start(options.start);
+    State state = options.from ? *options.from : side.start(options.start);
     Result best(state);
     RowSums sums(state.layout.p);
     try {

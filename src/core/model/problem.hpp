@@ -46,10 +46,12 @@ struct Problem {
   const int* group = nullptr;                  // (n) codes 1..groups, or null
   Index groups = 0;
   SparseColumns sparse;                        // or none; not together with multipliers
+  Index integrated = -1;  // the term whose effects are integrated out (0: of multipliers), or none
 
   std::unique_ptr<Likelihood> likelihood;
   std::vector<PriorSlot> priors;        // of the dense coefficients
   std::vector<PriorSlot> group_priors;  // of the effects: multipliers, or all terms' effects
+  Vec tilt;  // (p) added to the log density as tilt'b, outside scale; or empty
 
   Index columns() const;   // p: all blocks together
   Index effects() const;   // q: effects a group has, or of all terms together

@@ -10,7 +10,7 @@ struct Layout {
   Index q = 0;      // effects a group has
   Index hyper = 0;  // hyper-parameters of all priors together
 
-  Index mean() const { return 8; }
+  Index mean() const { return 9; }
   Index step() const { return mean() + p; }
   Index inverse_factor() const { return step() + p; }
   Index group_prior() const { return inverse_factor() + p * p; }
@@ -26,7 +26,7 @@ struct State {
   Layout layout;
   Vec x;
 
-  explicit State(const Layout& l) : layout(l), x(Vec::Zero(l.size())) {}
+  explicit State(const Layout& l) : layout(l), x(Vec::Zero(l.size())) { spread() = 1; }
 
   // Is there a covariance yet? Before the first pass there is none.
   double& begun() { return x[0]; }
@@ -54,6 +54,10 @@ struct State {
     return {static_cast<std::uint64_t>(x[5]), static_cast<std::uint32_t>(x[6]),
             static_cast<std::uint64_t>(x[7])};
   }
+
+  // The variance of every linear predictor while there is no covariance.
+  double& spread() { return x[8]; }
+  double spread() const { return x[8]; }
 
   Eigen::Map<Vec> mean() { return {x.data() + layout.mean(), layout.p}; }
   Eigen::Map<const Vec> mean() const { return {x.data() + layout.mean(), layout.p}; }

@@ -29,6 +29,7 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
   lane_sums_.assign(lanes, RowSums(p));
   if ((p + q + 3) * problem.n <= most_gathered) keep_gathered();
   if (use == Use::drawn) prepare_draws();
+  if (use == Use::expected) history_.start(problem.n);
 }
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
@@ -90,14 +91,14 @@ void MemorySource::load(const BlockRange& range, const State& state, RowBlock& b
   block.look_at(block.own, 0, range.rows);
 }
 
-// f_i ~ N(m_i, v_i) under q. Before there is a covariance, v = 1.
+// f_i ~ N(m_i, v_i) under q.
 void MemorySource::moments(const BlockRange& range, const State& state,
                            RowBlock& block) const {
   const Index r = block.r;
   block.m.head(r).matrix().noalias() += block.design().transpose() * state.mean();
   if (use_ == Use::drawn) return add_effects(range, units_.effect, block);
   if (!state.begun()) {
-    block.v.head(r).setOnes();
+    block.v.head(r).setConstant(state.spread());
     return;
   }
   block.v.head(r).setZero();
@@ -123,7 +124,7 @@ void MemorySource::add_effects(const BlockRange& range, const Mat& effects,
   }
 }
 
-void MemorySource::answer(const BlockRange& range, const State& state, Worker& worker) const {
+void MemorySource::answer(const BlockRange& range, const State& state, Worker& worker) {
   const RowBlock& block = worker.block;
   RowTerms& terms = worker.terms;
   const Index r = block.r;
@@ -137,9 +138,11 @@ void MemorySource::answer(const BlockRange& range, const State& state, Worker& w
   }
   problem_.likelihood->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r),
                              terms);
-  if (!problem_.weight) return;
-  for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
-    *a *= view(block.weight, r);
+  if (problem_.weight)
+    for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
+      *a *= view(block.weight, r);
+  if (one_precision())
+    history_.blend(range.first_row, r, state.damping(), terms.weight);
 }
 
 void MemorySource::add(const BlockRange& range, const State& state, Worker& worker,
@@ -147,7 +150,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   RowBlock& block = worker.block;
   RowTerms& terms = worker.terms;
   const Index r = block.r;
-  if (use_ != Use::drawn)
+  if (!one_precision())
     terms.curvature += state.damping() * (terms.weight - terms.curvature);
   out.value() += terms.value.sum();
   out.rows() += static_cast<double>(r);
@@ -160,7 +163,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
     kernels().gram(block.packed.data(), block.packed_weighted.data(), units_.p, r, sum.data());
   };
   add_squares(terms.weight, out.weight());
-  if (use_ != Use::drawn) add_squares(terms.curvature, out.curvature());
+  if (!one_precision()) add_squares(terms.curvature, out.curvature());
 }
 
 void MemorySource::add_groups(const BlockRange& range, const State& state,
@@ -185,21 +188,17 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
   };
   // The curvature's A_gg is needed for the step alone, so it lies where the
   // weights' A_gg will: the step is taken before that is written.
-  if (use_ == Use::drawn) {
+  Mat& coupling = one_precision() ? units_.next_regression : units_.curvature_regression;
+  if (!one_precision())
+    add_squares(worker.terms.curvature, units_.next_precision, coupling, out.curvature());
+  else
+    add_squares(worker.terms.weight, units_.next_precision, coupling, out.weight());
+  for (Index u = 0; u < range.units; ++u)
+    finish_unit(unit_rows(range, range.first_unit + u), state, worker, coupling, out);
+  if (use_ == Use::drawn) return;
+  if (!one_precision())
     add_squares(worker.terms.weight, units_.next_precision, units_.next_regression,
                 out.weight());
-    for (Index u = 0; u < range.units; ++u)
-      finish_unit(unit_rows(range, range.first_unit + u), state, worker,
-                  units_.next_regression, out);
-    return;
-  }
-  add_squares(worker.terms.curvature, units_.next_precision,
-              units_.curvature_regression, out.curvature());
-  for (Index u = 0; u < range.units; ++u)
-    finish_unit(unit_rows(range, range.first_unit + u), state, worker,
-                units_.curvature_regression, out);
-  add_squares(worker.terms.weight, units_.next_precision, units_.next_regression,
-              out.weight());
   for (Index u = 0; u < range.units; ++u) {
     const Index unit = range.first_unit + u;
     const SmallFactor next(units_.next_precision.data() + unit * q * q, q);
@@ -257,6 +256,7 @@ Mat MemorySource::settle(const State& state, Settle how, double change) {
   const Index q = units_.q;
   Mat total = Mat::Zero(q, q);
   known_margins_ = false;
+  if (how == Settle::advance) history_.advance();
   if (q == 0) return total;
   Host nobody;
   std::vector<Mat> sums(partition_.lanes.size(), total);
@@ -285,8 +285,8 @@ void MemorySource::settle_block(const BlockRange& range, const State& state, Set
   auto step = units_.step.middleCols(first, m);
   if (advance) {
     step = units_.next_step.middleCols(first, m);
-    Eigen::Map<const Mat> coupling(units_.curvature_regression.data() + first * p * q, p,
-                                   q * m);
+    const Mat& steps = one_precision() ? units_.next_regression : units_.curvature_regression;
+    Eigen::Map<const Mat> coupling(steps.data() + first * p * q, p, q * m);
     Eigen::Map<Vec>(step.data(), q * m).noalias() -= coupling.transpose() * state.step();
   }
   units_.effect.middleCols(first, m) += change * step;
@@ -312,6 +312,15 @@ void MemorySource::keep() {
   kept_.mean = units_.effect;
   kept_.precision = units_.precision;
   kept_.regression = units_.regression;
+  history_.keep();
+}
+
+void MemorySource::back(const State&) {
+  known_margins_ = false;
+  units_.effect = kept_.mean;
+  units_.precision = kept_.precision;
+  units_.regression = kept_.regression;
+  history_.back();
 }
 
 }  // namespace bsvm

@@ -6,6 +6,7 @@
 #include "partition.hpp"
 #include "row_source.hpp"
 #include "units.hpp"
+#include "weight_history.hpp"
 
 namespace bsvm {
 
@@ -17,9 +18,11 @@ class MemorySource : public DrawSource {
   MemorySource(const Problem& problem, Use use, int threads,
                Index most_gathered = Index{1} << 22);
 
+  void ask(Use use) override { use_ = use; }
   void sums(const State& state, RowSums& out, Host& host) override;
   Mat settle(const State& state, Settle how, double change) override;
   void keep() override;
+  void back(const State& best) override;
   GroupPosterior groups() const override { return kept_; }
 
   Vec effects() const override {
@@ -42,12 +45,14 @@ class MemorySource : public DrawSource {
     RowDraws random;
   };
 
+  // Is the rows' weight their curvature too? Then one precision is formed.
+  bool one_precision() const { return use_ != Use::augmented; }
   void keep_gathered();
   void gather(Index first_row, Index r, const State& state, RowData& out) const;
   void load(const BlockRange& range, const State& state, RowBlock& block) const;
   void moments(const BlockRange& range, const State& state, RowBlock& block) const;
   void add_effects(const BlockRange& range, const Mat& effects, RowBlock& block) const;
-  void answer(const BlockRange& range, const State& state, Worker& worker) const;
+  void answer(const BlockRange& range, const State& state, Worker& worker);
   void add(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
@@ -75,6 +80,7 @@ class MemorySource : public DrawSource {
   Units units_;
   std::unique_ptr<RowData> gathered_;   // all rows, or null
   GroupPosterior kept_;
+  WeightHistory history_;               // without Use::augmented and Use::drawn
   std::vector<double> inverse_factor_;  // the State's, packed for the kernels
   std::vector<Worker> workers_;         // one a thread
   std::vector<RowSums> lane_sums_;

@@ -31,6 +31,9 @@ class RowSource {
   // couple too densely to be eliminated. They come first, and their prior is the source's business.
   virtual Index extra() const { return 0; }
 
+  // What later passes ask of the likelihood: of the uses whose weight is the curvature too.
+  virtual void ask(Use use) = 0;
+
   // One pass over the rows. Throws Interrupted when the host asks for it.
   virtual void sums(const State& state, RowSums& out, Host& host) = 0;
 
@@ -39,8 +42,10 @@ class RowSource {
   virtual Mat settle(const State& state, Settle how, double change) = 0;
 
   // The groups as they are now go with the best State so far; groups() returns the
-  // last that were kept. Groups stay where their rows are until then.
+  // last that were kept, back() makes them those of now again. Groups stay where their rows are
+  // until then.
   virtual void keep() = 0;
+  virtual void back(const State& best) = 0;
   virtual GroupPosterior groups() const = 0;
 };
 

@@ -78,7 +78,7 @@ void SparseSource::run_columns(const State& state, RowSums& out, Host& host) {
             [&](Index lane, int number, const Checkpoint& checkpoint) {
     for (Index k = lanes_[lane].first; k < lanes_[lane].last; ++k) {
       if (k % 64 == 0) checkpoint();
-      if (drawn()) add_column<1>(k, state, workers_[number].column, out);
+      if (one_precision()) add_column<1>(k, state, workers_[number].column, out);
       else add_column<2>(k, state, workers_[number].column, out);
     }
   });
@@ -86,12 +86,12 @@ void SparseSource::run_columns(const State& state, RowSums& out, Host& host) {
 
 // Factors the leading columns and leaves the root's share to the coefficient side.
 void SparseSource::eliminate(const State& state, RowSums& out, Host& host) {
-  run_lanes(drawn() ? 1 : 2, threads_, host, [&](Index lane, int, const Checkpoint& ask) {
+  run_lanes(one_precision() ? 1 : 2, threads_, host, [&](Index lane, int, const Checkpoint& ask) {
     SparseValues& own = lane == 0 ? next_ : curvature_;
     factor(pattern_, own, ask);
     reduce(pattern_, own, lane == 0 ? out.weight() : out.curvature(), ask);
   });
-  forward(pattern_, drawn() ? next_ : curvature_, gradient_);
+  forward(pattern_, one_precision() ? next_ : curvature_, gradient_);
   out.linear() = gradient_.tail(pattern_.root());
   out.group_decrement() = gradient_.head(pattern_.leading).squaredNorm();
   out.group_logdet() = log_determinant(next_);

@@ -98,6 +98,7 @@ SparseSource::SparseSource(const Problem& problem, Use use, int threads)
   step_ = Vec::Zero(pattern_.leading);
   row_variance_ = Arr::Zero(n);
   curvature_ = factor_ = inverse_.leading = next_;
+  if (use == Use::expected) history_.start(n);
 }
 
 void SparseSource::make_workers() {
@@ -109,7 +110,7 @@ void SparseSource::make_workers() {
     worker.v.resize(length);
     worker.packed.resize(packed_size(p, length));
     worker.packed_weighted.resize(worker.packed.size());
-    worker.column = Vec::Zero((drawn() ? 1 : 2) * (pattern_.columns + p));
+    worker.column = Vec::Zero((one_precision() ? 1 : 2) * (pattern_.columns + p));
   }
   lane_sums_.assign(partition_.lanes.size(), RowSums(p));
 }
@@ -172,7 +173,7 @@ void SparseSource::fill(const BlockRange& range, const State& state) {
   }
 }
 
-// f_i ~ N(m_i, v_i) under q: the mean, or f itself. Before there is a covariance, v = 1.
+// f_i ~ N(m_i, v_i) under q: the mean, or f itself.
 void SparseSource::moments(const BlockRange& range, const State& state, Worker& worker) const {
   const Index r = range.rows, first = range.first_row;
   auto m = worker.m.head(r);
@@ -180,7 +181,7 @@ void SparseSource::moments(const BlockRange& range, const State& state, Worker& 
   m.matrix().noalias() +=
       data_.c.middleCols(first, r).transpose() * state.mean().tail(pattern_.dense);
   for (Index i = 0; i < r; ++i) m[i] += row_product(first + i, mean_);
-  worker.v.head(r).setOnes();
+  worker.v.head(r).setConstant(state.spread());
 }
 
 // z_i' x for x by position.
@@ -215,7 +216,7 @@ const double* SparseSource::coupling(Index position) const {
   return inverse_.root.col(position - lead).tail(p).data();
 }
 
-void SparseSource::answer(const BlockRange& range, const State& state, Worker& worker) const {
+void SparseSource::answer(const BlockRange& range, const State& state, Worker& worker) {
   const Index r = range.rows, first = range.first_row;
   RowTerms& terms = worker.terms;
   if (terms.value.size() != r) terms.resize(r);
@@ -229,7 +230,8 @@ void SparseSource::answer(const BlockRange& range, const State& state, Worker& w
   problem_.likelihood->terms(use_, y, worker.m.head(r), worker.v.head(r), terms);
   if (problem_.weight)
     for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature}) *a *= weight;
-  terms.curvature += state.damping() * (terms.weight - terms.curvature);
+  if (one_precision()) history_.blend(first, r, state.damping(), terms.weight);
+  else terms.curvature += state.damping() * (terms.weight - terms.curvature);
 }
 
 // Keeps what the columns will need, and adds the dense columns' own sums.
@@ -241,7 +243,7 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
   auto kept = terms_.middleCols(first, r);
   kept.row(0) = terms.slope;
   kept.row(1) = terms.weight;
-  if (!drawn()) kept.row(2) = terms.curvature;
+  if (!one_precision()) kept.row(2) = terms.curvature;
   if (p == 0) return;
   const double* c = data_.c.data() + first * p;
   out.linear().noalias() += Eigen::Map<const Mat>(c, p, r) * terms.slope.matrix();
@@ -251,7 +253,7 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
     kernels().gram(worker.packed.data(), worker.packed_weighted.data(), p, r, sum.data());
   };
   add_squares(terms.weight, out.weight());
-  if (!drawn()) add_squares(terms.curvature, out.curvature());
+  if (!one_precision()) add_squares(terms.curvature, out.curvature());
 }
 
 // z_i' S_zz z_i of all rows: what they need of S is on the pattern, a column at a time.
@@ -297,9 +299,10 @@ Mat SparseSource::settle(const State& state, Settle how, double change) {
   if (how == Settle::advance) {
     Vec x = gradient_;
     x.tail(pattern_.root()) = state.step();
-    backward(pattern_, curvature_, x);
+    backward(pattern_, one_precision() ? next_ : curvature_, x);
     step_ = x.head(pattern_.leading);
     std::swap(factor_, next_);
+    history_.advance();
     find_inverse(state);
   }
   mean_.head(pattern_.leading) += change * step_;
@@ -350,6 +353,14 @@ void SparseSource::keep() {
   kept_.sd.head(pattern_.leading) = inverse_.leading.diagonal.cwiseSqrt();
   kept_.sd.tail(extra()) = inverse_.root.diagonal().head(extra()).cwiseSqrt();
   kept_.factor = factor_;
+  history_.keep();
+}
+
+void SparseSource::back(const State& best) {
+  mean_ = kept_.mean;
+  factor_ = kept_.factor;
+  history_.back();
+  find_inverse(best);
 }
 
 Vec SparseSource::by_column(const Vec& by_position) const {

@@ -7,6 +7,7 @@
 #include "row_source.hpp"
 #include "sparse_rows.hpp"
 #include "units.hpp"
+#include "weight_history.hpp"
 
 namespace bsvm {
 
@@ -18,9 +19,11 @@ class SparseSource : public DrawSource {
   SparseSource(const Problem& problem, Use use, int threads);
 
   Index extra() const override { return pattern_.columns - pattern_.leading; }
+  void ask(Use use) override { use_ = use; }
   void sums(const State& state, RowSums& out, Host& host) override;
   Mat settle(const State& state, Settle how, double change) override;
   void keep() override;
+  void back(const State& best) override;
   GroupPosterior groups() const override;
 
   Vec effects() const override { return by_column(mean_); }
@@ -41,7 +44,7 @@ class SparseSource : public DrawSource {
     RowTerms terms;
     RowDraws random;
     std::vector<double> packed, packed_weighted;
-    Vec column;  // of both precisions (drawn: of one), in pairs, by position, then dense
+    Vec column;  // of the one precision or both, in turn, by position, then dense
   };
   // What a pass stands with, kept with the best State.
   struct Kept {
@@ -50,6 +53,8 @@ class SparseSource : public DrawSource {
   };
 
   bool drawn() const { return use_ == Use::drawn; }
+  // Is the rows' weight their curvature too? Then one precision is formed.
+  bool one_precision() const { return use_ != Use::augmented; }
   void make_workers();
   void take(const State& state);
 
@@ -58,7 +63,7 @@ class SparseSource : public DrawSource {
   void moments(const BlockRange& range, const State& state, Worker& worker) const;
   void variances(const BlockRange& range, const std::vector<double>& factor,
                  Worker& worker) const;
-  void answer(const BlockRange& range, const State& state, Worker& worker) const;
+  void answer(const BlockRange& range, const State& state, Worker& worker);
   void add_rows(const BlockRange& range, Worker& worker, RowSums& out);
   void add_sparse_variance();
   void unpack_inverse(Index k, Vec& column) const;
@@ -109,6 +114,7 @@ class SparseSource : public DrawSource {
   SparseInverse inverse_;
   bool stale_variance_ = true;
   Kept kept_;
+  WeightHistory history_;  // without Use::augmented and Use::drawn
 
   // Use::drawn only.
   Vec expected_;        // (columns) by position

@@ -1,0 +1,72 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "../model/problem.hpp"
+#include "../model/result.hpp"
+#include "engine.hpp"
+
+namespace bsvm {
+
+// Everything but the hyper-parameters given these: a Gaussian.
+struct Node {
+  Vec theta;               // (h) free parameters of all priors (prior/prior.hpp)
+  double log_density = 0;  // of theta and the rows, as approximated
+  Vec pull;                // (h) its gradient, where it is known; or empty
+  State state;             // mean and inverse factor of the coefficients
+  GroupPosterior groups;
+  Mat slope;               // (coefficients, h) d mean/d theta, where it is known; or empty
+
+  Node() : state(Layout()) {}
+};
+
+// How a run went.
+struct Progress {
+  std::vector<TraceEntry> trace;
+  int passes = 0;
+  double gradient = 0;
+  Termination end = Termination::pass_limit;
+};
+
+// log p(theta, y) and the rest given theta, as a function of theta.
+class Conditional {
+ public:
+  virtual ~Conditional() = default;
+  const Progress& progress() const { return progress_; }
+
+  // The highest node there is, from any start.
+  virtual Node climb() = 0;
+
+  // The node at theta, from what is known at `from`.
+  virtual Node at(ConstVecRef theta, const Node& from) = 0;
+
+  // Minus the second derivatives of log_density at the highest node, about.
+  virtual Mat curvature(const Node& top) = 0;
+
+  // What is wanted only of the nodes that are kept: the groups; and means in place of modes.
+  virtual void finish(bool /*means*/, std::vector<Node>& /*nodes*/) {}
+
+ protected:
+  Progress progress_;
+};
+
+// A mixture of Gaussians over a few values of the hyper-parameters.
+struct Approximation {
+  std::vector<Node> nodes;
+  Vec weights;            // (nodes) sum to one
+  double evidence = 0;    // log p(y), as approximated
+  Mat theta_covariance;   // (h, h)
+  Progress climb;         // to the highest node
+  int passes = 0;         // in all
+};
+
+// Deterministic engines that give such a mixture.
+class Approximator {
+ public:
+  virtual ~Approximator() = default;
+  virtual Approximation run(const Problem& problem, const Options& options, int threads,
+                            Host& host) const = 0;
+};
+
+}  // namespace bsvm

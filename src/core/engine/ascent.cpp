@@ -1,0 +1,177 @@
+#include "ascent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "../error.hpp"
+#include "moment_matching.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr double kNothing = -std::numeric_limits<double>::infinity();
+constexpr double kFirstShare = 0.4, kMostShare = 0.8, kGrowth = 1.5, kRetreat = 0.3;
+constexpr double kLeastShare = 1e-8;
+constexpr double kReach = 1.5;           // of the hyper-parameters' step, as in vb.cpp
+constexpr double kNodeTolerance = 0.05;  // on the gradient of nodes beside the top: 1e-3 nats
+constexpr double kDifference = 0.2;      // in theta, of curvature()
+
+double slack(double bound) { return 1e-12 * (1 + std::abs(bound)); }
+
+}  // namespace
+
+Ascent::Ascent(const Problem& problem, std::unique_ptr<RowSource> source,
+               const Options& options, Host& host)
+    : source_(std::move(source)), options_(options), host_(host),
+      side_(problem, source_->extra()), sums_(side_.layout().p), last_(side_.layout()) {}
+
+Node Ascent::climb() {
+  Point start{side_.start(options_.start), Vec(), Vec(), kNothing};
+  start.theta = side_.free(start.state);
+  side_.fix_priors(start.state, start.theta);
+  return node(run(start, options_.tolerance, true));
+}
+
+// From the last node, where the groups still are.
+Node Ascent::at(ConstVecRef theta, const Node&) {
+  Point start{last_, theta, Vec(), kNothing};
+  source_->back(last_);
+  side_.fix_priors(start.state, theta);
+  value(source_->settle(start.state, Settle::shorten, 0), start);
+  return node(run(start, 0, false));
+}
+
+Ascent::Point Ascent::run(Point now, double tolerance, bool climbing) {
+  now.state.damping() = 1;
+  Point best = now;
+  Coefficients::Proposal next;
+  progress_.end = Termination::pass_limit;
+  for (bool returned = false; progress_.passes < options_.max_passes;) {
+    bool possible = false;
+    try {
+      possible = pass(now, next);
+    } catch (const Interrupted&) {
+      if (!climbing || best.bound == kNothing) throw;
+      progress_.end = Termination::interrupted;
+      break;
+    }
+    const bool first = best.bound == kNothing;
+    record(now);
+    if (possible && (first || returned || now.bound >= best.bound - slack(best.bound))) {
+      const double gain = now.bound - best.bound;
+      best = now;
+      if (now.state.begun()) source_->keep();
+      if (!returned && finished(now, gain, tolerance)) {
+        progress_.end = Termination::converged;
+        break;
+      }
+      advance(next, climbing, now);
+      returned = false;
+      continue;
+    }
+    if (first || best.state.damping() < kLeastShare) {
+      progress_.end = Termination::stalled;
+      break;
+    }
+    best.state.damping() *= kRetreat;
+    now = best;
+    source_->back(best.state);
+    returned = true;
+  }
+  last_ = best.state;
+  return best;
+}
+
+bool Ascent::finished(const Point& at, double gain, double tolerance) const {
+  if (!at.state.begun()) return false;
+  if (tolerance == 0) return progress_.gradient <= kNodeTolerance;
+  return gain <= tolerance + 1e-14 * std::abs(at.bound) &&
+         progress_.gradient <= 10 * std::sqrt(tolerance);
+}
+
+// One pass over the rows: the bound at a point, and where to go from there. False where there is
+// nowhere to go: weights below zero have left a precision that is not positive definite.
+bool Ascent::pass(Point& at, Coefficients::Proposal& next) {
+  ++progress_.passes;
+  const bool begun = at.state.begun();
+  try {
+    source_->sums(at.state, sums_, host_);
+    if (begun) at.bound = sums_.value() + at.state.prior_value();
+    next = side_.propose_natural(at.state, sums_, host_);
+  } catch (const NumericalFailure&) {
+    if (!begun) throw;
+    return false;
+  }
+  // The precision moved a share of its way, and that is what was measured.
+  progress_.gradient = next.gradient / (begun ? at.state.damping() : 1);
+  return std::isfinite(progress_.gradient) && next.step.allFinite() &&
+         (!begun || std::isfinite(at.bound));
+}
+
+void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& point) {
+  State& state = point.state;
+  const bool first = !state.begun();
+  state.begun() = 1;
+  state.fraction() = first && options_.start.size() > 0 ? 0 : state.damping();
+  state.inverse_factor() = next.inverse_factor;
+  state.step() = next.step;
+  state.mean() += state.fraction() * next.step;
+  state.group_logdet() = sums_.group_logdet();
+  const Mat moments = source_->settle(state, Settle::advance, state.fraction());
+  if (climbing) {
+    const Vec best = side_.best_theta(state, moments, point.theta);
+    point.theta += (first ? 1 : kReach * state.damping()) * (best - point.theta);
+    side_.fix_priors(state, point.theta);
+  }
+  state.damping() = first ? kFirstShare : std::min(kMostShare, kGrowth * state.damping());
+  value(moments, point);
+}
+
+void Ascent::value(const Mat& group_moments, Point& point) const {
+  point.pull.resize(point.theta.size());
+  point.state.prior_value() =
+      side_.value_at(point.state, group_moments, point.theta, point.pull);
+}
+
+void Ascent::record(const Point& point) {
+  progress_.trace.push_back(
+      {point.bound, progress_.gradient, point.state.damping(), point.state.fraction()});
+  std::ostringstream text;
+  text.precision(12);
+  text << "pass " << progress_.passes << ": bound " << point.bound << ", gradient ";
+  text.precision(3);
+  text << progress_.gradient;
+  host_.progress(text.str());
+}
+
+Node Ascent::node(const Point& point) {
+  Node out;
+  out.theta = point.theta;
+  out.log_density = point.bound;
+  out.pull = point.pull;
+  out.state = point.state;
+  source_->back(last_);
+  if (progress_.end == Termination::converged &&
+      match_moments(*source_, side_, out.state, out.log_density, host_)) {
+    source_->keep();
+    last_ = out.state;
+  }
+  out.groups = source_->groups();
+  return out;
+}
+
+// By differences of the bound's gradient, which at its optimum is that of what theta alone is in.
+Mat Ascent::curvature(const Node& top) {
+  const Index h = top.theta.size();
+  Mat out(h, h);
+  for (Index k = 0; k < h; ++k) {
+    const Vec by = kDifference * Vec::Unit(h, k);
+    out.col(k) = at(top.theta - by, top).pull - at(top.theta + by, top).pull;
+  }
+  return (out + out.transpose()) / (4 * kDifference);
+}
+
+}  // namespace bsvm

@@ -1,0 +1,56 @@
+#include "free_parameters.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+namespace bsvm {
+
+namespace {
+
+constexpr double kStep = 1e-4;       // of a difference: log scales are about one
+constexpr double kLongest = 2;       // of a step: a factor of seven in a standard deviation
+constexpr int kMostSteps = 30;
+
+// H^{-1} g with the eigenvalues of H made positive.
+Vec positive_solve(const Mat& h, const Vec& g) {
+  const Eigen::SelfAdjointEigenSolver<Mat> eigen(h);
+  const Vec values = eigen.eigenvalues().cwiseAbs().cwiseMax(1e-8);
+  return eigen.eigenvectors() * (eigen.eigenvectors().transpose() * g).cwiseQuotient(values);
+}
+
+}  // namespace
+
+Mat joint_hessian(const Prior& prior, const Moments& moments, ConstVecRef theta) {
+  const Index size = theta.size();
+  Mat out(size, size);
+  Vec up(size), down(size);
+  for (Index k = 0; k < size; ++k) {
+    const Vec by = kStep * Vec::Unit(size, k);
+    prior.log_joint(moments, theta + by, up);
+    prior.log_joint(moments, theta - by, down);
+    out.col(k) = (up - down) / (2 * kStep);
+  }
+  return 0.5 * (out + out.transpose());
+}
+
+Vec maximise_joint(const Prior& prior, const Moments& moments, ConstVecRef theta) {
+  Vec at = theta, gradient(theta.size()), unused(theta.size());
+  double value = prior.log_joint(moments, at, gradient);
+  for (int k = 0; k < kMostSteps; ++k) {
+    Vec step = positive_solve(-joint_hessian(prior, moments, at), gradient);
+    if (!step.allFinite()) break;
+    if (step.norm() > kLongest) step *= kLongest / step.norm();
+    double next = prior.log_joint(moments, at + step, unused);
+    for (int halved = 0; !(next >= value - 1e-13 * std::abs(value)) && halved < 30; ++halved) {
+      step /= 2;
+      next = prior.log_joint(moments, at + step, unused);
+    }
+    at += step;
+    value = prior.log_joint(moments, at, gradient);
+    if (step.norm() < 1e-9) break;
+  }
+  return at;
+}
+
+}  // namespace bsvm

@@ -1,0 +1,200 @@
+#include "grid.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "../special/functions.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr double kStep = 1.4;        // standard deviations: the sum over them is good to 1e-4
+constexpr double kBent = 0.15;       // how far slopes may be from a parabola's
+constexpr double kMostSide = 0.9;    // weight of the outer two of three nodes
+constexpr double kDrop = 4.6;        // how far the log density falls until it counts no more
+constexpr int kMostSteps = 12;       // a side
+constexpr Index kMostFactorial = 6;  // hyper-parameters of which all corners are visited
+constexpr double kLeastWeight = 0.003;
+constexpr double kRadius = 1.1;      // of the design, in units of sqrt(h)
+
+Node at(Conditional& conditional, double theta, const Node& from) {
+  return conditional.at(Vec::Constant(1, theta), from);
+}
+
+// How the mean changes with theta, from the last two nodes.
+void follow(const Node& before, Node& last) {
+  if (last.state.layout.p != before.state.layout.p || last.slope.size() > 0) return;
+  last.slope = (last.state.mean() - before.state.mean()) / (last.theta[0] - before.theta[0]);
+}
+
+// The log density of the next node less the top's: on the parabola through the last three.
+double next_height(const Node& top, const std::vector<Node>& nodes) {
+  const size_t m = nodes.size();
+  if (m < 2) return 0;
+  const double last = nodes[m - 1].log_density, before = nodes[m - 2].log_density;
+  const double first = m < 3 ? top.log_density : nodes[m - 3].log_density;
+  return 3 * last - 3 * before + first - top.log_density;
+}
+
+// Nodes from the top's on one side, the top's excluded.
+std::vector<Node> walk(Conditional& conditional, const Node& top, double step,
+                       std::vector<Node> nodes) {
+  while (static_cast<int>(nodes.size()) < kMostSteps && next_height(top, nodes) > -kDrop) {
+    const Node& last = nodes.empty() ? top : nodes.back();
+    nodes.push_back(at(conditional, last.theta[0] + step, last));
+    follow(nodes.size() > 1 ? nodes[nodes.size() - 2] : top, nodes.back());
+  }
+  return nodes;
+}
+
+// A parabola through the log densities at -a, 0 and a from the top: its slope at 0 and twice its
+// bend.
+struct Parabola {
+  double slope, bend;
+  Parabola(const Node& left, const Node& top, const Node& right, double a)
+      : slope((right.log_density - left.log_density) / (2 * a)),
+        bend((right.log_density + left.log_density - 2 * top.log_density) / (a * a)) {}
+};
+
+// Is the density nearly the parabola's, a Gaussian? Where nodes know the slope of their log density
+// it must be the parabola's too.
+bool is_parabola(const Parabola& through, const Node& left, const Node& right, double a) {
+  if (left.pull.size() == 0 || right.pull.size() == 0 || !(through.bend < 0)) return false;
+  const auto misses = [&](const Node& node, double at) {
+    return std::abs(node.pull[0] - through.slope - through.bend * at) > -kBent * through.bend * a;
+  };
+  return !misses(left, -a) && !misses(right, a);
+}
+
+// Three nodes with the Gaussian's mean and variance. False if they can't have them.
+bool three_nodes(const Parabola& through, const Node& left, const Node& top, const Node& right,
+                 double a, Approximation& out) {
+  const double variance = -1 / through.bend, mean = through.slope * variance;
+  const double side = (variance + mean * mean) / (a * a), tilt = mean / a;
+  if (!(side < kMostSide && side > std::abs(tilt) + kLeastWeight)) return false;
+  out.nodes = {left, top, right};
+  out.weights = Eigen::Vector3d((side - tilt) / 2, 1 - side, (side + tilt) / 2);
+  out.evidence = top.log_density + 0.5 * (mean * through.slope + kLog2Pi + std::log(variance));
+  return true;
+}
+
+// Nodes at equal steps, `right` and `left` those that are there already.
+void steps(Conditional& conditional, const Node& top, double step, std::vector<Node> right,
+           std::vector<Node> left, Approximation& out) {
+  right = walk(conditional, top, step, std::move(right));
+  left = walk(conditional, top, -step, std::move(left));
+  std::reverse(left.begin(), left.end());
+  out.nodes = std::move(left);
+  out.nodes.push_back(top);
+  out.nodes.insert(out.nodes.end(), right.begin(), right.end());
+  out.weights.resize(static_cast<Index>(out.nodes.size()));
+  for (size_t k = 0; k < out.nodes.size(); ++k)
+    out.weights[k] = std::exp(out.nodes[k].log_density - top.log_density);
+  out.evidence = top.log_density + std::log(step * out.weights.sum());
+}
+
+// One hyper-parameter. The first step is mended until two of them fall about as far as a
+// Gaussian's.
+void line(Conditional& conditional, const Node& top, double sd, Approximation& out) {
+  double step = kStep * sd;
+  std::vector<Node> right, left;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    right = {at(conditional, top.theta[0] + step, top)};
+    left = {at(conditional, top.theta[0] - step, top)};
+    const double fall = 2 * top.log_density - right[0].log_density - left[0].log_density;
+    if (fall > 0.4 * kStep * kStep && fall < 2 * kStep * kStep) break;
+    step *= std::clamp(kStep / std::sqrt(std::max(fall, 0.05)), 0.2, 4.0);
+  }
+  const Parabola through(left[0], top, right[0], step);
+  if (is_parabola(through, left[0], right[0], step) &&
+      three_nodes(through, left[0], top, right[0], step, out))
+    return;
+  steps(conditional, top, step, std::move(right), std::move(left), out);
+}
+
+// Columns: points at a distance of kRadius sqrt(h): along the axes, then the corners.
+Mat design(Index h) {
+  const Index corners = h <= kMostFactorial ? Index{1} << h : 0;
+  Mat out = Mat::Zero(h, 2 * h + corners);
+  for (Index k = 0; k < h; ++k) {
+    out(k, 2 * k) = kRadius * std::sqrt(static_cast<double>(h));
+    out(k, 2 * k + 1) = -out(k, 2 * k);
+  }
+  for (Index c = 0; c < corners; ++c)
+    for (Index k = 0; k < h; ++k) out(k, 2 * h + c) = (c >> k) & 1 ? kRadius : -kRadius;
+  return out;
+}
+
+void composite(Conditional& conditional, const Node& top, const Mat& curvature,
+               Approximation& out) {
+  const Index h = top.theta.size();
+  const Mat points = design(h);
+  const Eigen::LLT<Mat> root(curvature);
+  out.nodes = {top};
+  const double share = 1 / (static_cast<double>(points.cols()) * kRadius * kRadius);
+  out.weights = Vec::Constant(points.cols() + 1, share);
+  out.weights[0] = 1 - 1 / (kRadius * kRadius);
+  for (Index k = 0; k < points.cols(); ++k) {
+    const Vec theta = top.theta + root.matrixU().solve(points.col(k));
+    out.nodes.push_back(conditional.at(theta, top));
+    out.weights[k + 1] *= std::exp(out.nodes.back().log_density - top.log_density +
+                                   0.5 * points.col(k).squaredNorm());
+  }
+  const double logdet = 2 * root.matrixLLT().diagonal().array().log().sum();
+  out.evidence = top.log_density + 0.5 * (static_cast<double>(h) * kLog2Pi - logdet) +
+                 std::log(out.weights.sum());
+}
+
+// Nodes that count for nothing go.
+void drop_light(Approximation& out) {
+  const double least = kLeastWeight * out.weights.sum();
+  size_t kept = 0;
+  for (size_t k = 0; k < out.nodes.size(); ++k) {
+    if (out.weights[k] < least) continue;
+    if (kept < k) out.nodes[kept] = std::move(out.nodes[k]);
+    out.weights[kept++] = out.weights[k];
+  }
+  out.nodes.resize(kept);
+  out.weights = Vec(out.weights.head(kept)) / out.weights.head(kept).sum();
+}
+
+// Weighted covariance of theta.
+Mat spread(const Approximation& of) {
+  const Index h = of.nodes[0].theta.size();
+  Vec mean = Vec::Zero(h);
+  Mat out = Mat::Zero(h, h);
+  for (size_t k = 0; k < of.nodes.size(); ++k) mean += of.weights[k] * of.nodes[k].theta;
+  for (size_t k = 0; k < of.nodes.size(); ++k) {
+    const Vec from = of.nodes[k].theta - mean;
+    out += of.weights[k] * from * from.transpose();
+  }
+  return out;
+}
+
+}  // namespace
+
+void keep_only(const Node& top, Approximation& out) {
+  const Index h = top.theta.size();
+  out.nodes = {top};
+  out.weights = Vec::Ones(1);
+  out.evidence = top.log_density;
+  out.theta_covariance = Mat::Zero(h, h);
+}
+
+void explore(Conditional& conditional, const Node& top, Approximation& out) {
+  const Index h = top.theta.size();
+  if (h == 0) {
+    keep_only(top, out);
+    return conditional.finish(true, out.nodes);
+  }
+  const Mat curvature = conditional.curvature(top);
+  if (h == 1) line(conditional, top, 1 / std::sqrt(curvature(0, 0)), out);
+  else composite(conditional, top, curvature, out);
+  drop_light(out);
+  out.theta_covariance = spread(out);
+  conditional.finish(true, out.nodes);
+}
+
+}  // namespace bsvm

@@ -1,0 +1,14 @@
+#pragma once
+#include "approximation.hpp"
+
+namespace bsvm {
+
+// Nodes around the top and their shares: of one hyper-parameter by equal steps out to where the
+// density is a hundredth of the top's; of several by a central composite design (Rue,
+// Martino & Chopin 2009), whose second moments are a Gaussian's.
+// One node is all there is.
+void keep_only(const Node& top, Approximation& out);
+
+void explore(Conditional& conditional, const Node& top, Approximation& out);
+
+}  // namespace bsvm

@@ -1,0 +1,347 @@
+#include "integrated.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "../error.hpp"
+#include "../special/functions.hpp"
+#include "free_parameters.hpp"
+#include "positive_factor.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr double kDifference = 1e-4;      // in theta, of derivatives of priors
+constexpr double kNodeTolerance = 0.005;  // on half the squared Newton decrement
+constexpr double kLongestTheta = 1.5;     // of a step in theta
+constexpr int kMostHalvings = 40;
+constexpr double kTolerance = 1e-6;       // of a group's integral over two effects
+constexpr Index kMostPoints = 256;        // of skewness()
+
+}  // namespace
+
+Integrated::Integrated(const Problem& problem, int threads, const Options& options, Host& host)
+    : problem_(problem), source_(problem, threads, kTolerance), options_(options), host_(host),
+      d_(source_.coefficients()), unit_(Vec::Ones(d_)), sums_(d_ + source_.free()) {
+  Index first = 0;
+  for (const auto& block : problem.blocks) {
+    unit_.segment(first, block->columns()) = block->unit();
+    first += block->columns();
+  }
+  for (const PriorSlot& slot : problem.priors) add_part(slot, {slot.columns}, false);
+  for (const PriorSlot& slot : problem.group_priors) add_effects(slot);
+}
+
+void Integrated::add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at,
+                          bool integrated) {
+  const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
+  if (integrated && own_ == 0) own_first_ = h_;
+  if (integrated) own_ += size;
+  parts_.push_back({&slot, h_, size, std::move(at), integrated});
+  h_ += size;
+}
+
+// The coefficients of another factor's effects: for every level those of the slot.
+void Integrated::add_effects(const PriorSlot& slot) {
+  Index effect = 0, coefficient = problem_.columns();
+  if (problem_.multipliers) return add_part(slot, {}, true);
+  for (Index t = 0; t < static_cast<Index>(problem_.sparse.terms.size()); ++t) {
+    const SparseTerm& term = problem_.sparse.terms[t];
+    const Index within = slot.columns[0] - effect;
+    if (within >= 0 && within < term.effects) {
+      if (t == problem_.integrated) return add_part(slot, {}, true);
+      std::vector<std::vector<Index>> at(term.levels);
+      for (Index level = 0; level < term.levels; ++level)
+        for (Index column : slot.columns)
+          at[level].push_back(coefficient + level * term.effects + column - effect);
+      return add_part(slot, std::move(at), false);
+    }
+    effect += term.effects;
+    if (t != problem_.integrated) coefficient += term.levels * term.effects;
+  }
+}
+
+// ---- the density
+
+// Second moments of a part's coefficients on the outside scale; with their covariance (d, d) or
+// none of it.
+Moments Integrated::moments(const Part& part, ConstVecRef b, const Mat& covariance) const {
+  Moments out;
+  const bool dense = !part.integrated && part.at[0][0] < problem_.columns();
+  const Index m = static_cast<Index>(part.slot->columns.size());
+  if (part.integrated) return out;
+  out.square = Vec::Zero(dense ? m : m * m);
+  out.count = static_cast<double>(m * static_cast<Index>(part.at.size())) + part.slot->unseen;
+  out.unseen = part.slot->unseen;
+  for (const std::vector<Index>& at : part.at)
+    for (Index k = 0; k < out.square.size(); ++k) {
+      const Index i = at[k % m], j = at[dense ? k : k / m];
+      const double spread = covariance.size() > 0 ? covariance(i, j) : 0;
+      out.square[k] += (b[i] * b[j] + spread) * unit_[i] * unit_[j];
+    }
+  return out;
+}
+
+// Adds the part's prior precision at theta, times `share`, to a (d, d).
+void Integrated::add_precision(const Part& part, ConstVecRef theta, double share, Mat& a) const {
+  const Index m = static_cast<Index>(part.slot->columns.size());
+  const bool dense = part.at[0][0] < problem_.columns();
+  Vec hyper(part.slot->prior->hyper_size(m)), own(dense ? m : m * m);
+  if (part.size > 0) part.slot->prior->fix(theta.segment(part.first, part.size), hyper);
+  part.slot->prior->precision(hyper, own);
+  for (const std::vector<Index>& at : part.at)
+    for (Index k = 0; k < own.size(); ++k) {
+      const Index i = at[k % m], j = at[dense ? k : k / m];
+      a(i, j) += share * own[k] * unit_[i] * unit_[j];
+    }
+}
+
+Vec Integrated::point(ConstVecRef b, ConstVecRef theta) const {
+  Vec out(d_ + own_);
+  out << b, theta.segment(own_first_, own_);
+  return out;
+}
+
+Integrated::Look Integrated::look(ConstVecRef b, ConstVecRef theta) {
+  ++progress_.passes;
+  source_.sums(point(b, theta), Depth::curvature, sums_, host_);
+  Look out;
+  out.b = b;
+  out.theta = theta;
+  out.rows = sums_.value();
+  out.row_gradient = sums_.linear();
+  out.row_curvature = sums_.curvature().selfadjointView<Eigen::Lower>();
+  add_priors(out);
+  return out;
+}
+
+void Integrated::add_priors(Look& look) const {
+  look.value = look.rows;
+  look.gradient = look.row_gradient;
+  look.curvature = look.row_curvature;
+  Mat prior = Mat::Zero(d_, d_);
+  for (const Part& part : parts_) {
+    const Moments own = moments(part, look.b, Mat());
+    const Vec theta = look.theta.segment(part.first, part.size);
+    Vec gradient(part.size);
+    look.value += part.slot->prior->log_joint(own, theta, gradient);
+    if (!part.integrated) {
+      add_precision(part, look.theta, 1, prior);
+      continue;
+    }
+    const Index at = d_ + part.first - own_first_;
+    look.gradient.segment(at, part.size) += gradient;
+    look.curvature.block(at, at, part.size, part.size) -=
+        joint_hessian(*part.slot->prior, own, theta);
+  }
+  look.gradient.head(d_) -= prior * look.b;
+  look.curvature.topLeftCorner(d_, d_) += prior;
+}
+
+// ---- climbing
+
+// Newton's step in b, and theta of the integrated effects where `with_theta`, and what it promises:
+// half the squared decrement.
+Vec Integrated::newton_step(const Look& now, bool with_theta, double& gain) const {
+  const Index size = with_theta ? d_ + own_ : d_;
+  Vec step = Vec::Zero(d_ + own_);
+  step.head(size) = positive_factor(now.curvature.topLeftCorner(size, size))
+                        .solve(now.gradient.head(size));
+  gain = 0.5 * step.dot(now.gradient);
+  const double length = own_ > 0 ? step.tail(own_).cwiseAbs().maxCoeff() : 0;
+  if (length > kLongestTheta) step *= kLongestTheta / length;
+  return step;
+}
+
+// Along the step, halved until the density rises. False where it does not.
+bool Integrated::rise(Vec step, Look& now) {
+  for (int halved = 0; halved < kMostHalvings; ++halved, step /= 2) {
+    Vec theta = now.theta;
+    theta.segment(own_first_, own_) += step.tail(own_);
+    Look next = look(now.b + step.head(d_), theta);
+    record(next.value);
+    if (!(next.value >= now.value - 1e-12 * (1 + std::abs(now.value)))) continue;
+    now = std::move(next);
+    return true;
+  }
+  return false;
+}
+
+// Hyper-parameters of what is not integrated go to where they are best given b's moments.
+double Integrated::follow(Look& now) const {
+  const auto factor = positive_factor(now.curvature.topLeftCorner(d_, d_));
+  const Mat covariance = factor.solve(Mat::Identity(d_, d_));
+  double moved = 0;
+  for (const Part& part : parts_) {
+    if (part.integrated || part.size == 0) continue;
+    auto theta = now.theta.segment(part.first, part.size);
+    const Vec best =
+        maximise_joint(*part.slot->prior, moments(part, now.b, covariance), theta);
+    moved = std::max(moved, (best - theta).cwiseAbs().maxCoeff());
+    theta = best;
+  }
+  add_priors(now);
+  return moved;
+}
+
+// An interrupt on the way up leaves the best look so far.
+Node Integrated::climb() {
+  Vec b = Vec::Zero(d_);
+  if (options_.start.size() > 0)
+    b.head(options_.start.size()) = options_.start.cwiseQuotient(unit_.head(options_.start.size()));
+  Look now = look(b, Vec::Zero(h_));
+  try {
+    climb_from(now);
+  } catch (const Interrupted&) {
+    progress_.end = Termination::interrupted;
+  }
+  top_ = now;
+  return node(now);
+}
+
+void Integrated::climb_from(Look& now) {
+  progress_.end = Termination::pass_limit;
+  while (progress_.passes < options_.max_passes) {
+    const double moved = follow(now);
+    double gain = 0;
+    const Vec step = newton_step(now, true, gain);
+    progress_.gradient = std::sqrt(2 * gain);
+    if (gain <= options_.tolerance + 1e-14 * std::abs(now.value) && moved < 1e-4) {
+      progress_.end = Termination::converged;
+      break;
+    }
+    if (!rise(step, now)) {
+      progress_.end = Termination::stalled;
+      break;
+    }
+  }
+}
+
+// Where little is left to gain the last step is taken unseen: what it gains is known to third order.
+Node Integrated::at(ConstVecRef theta, const Node& from) {
+  Vec b = from.state.mean();
+  if (from.slope.size() > 0) b += from.slope * (theta - from.theta);
+  Look now = look(b, theta);
+  while (progress_.passes < options_.max_passes) {
+    double gain = 0;
+    const Vec step = newton_step(now, false, gain);
+    if (gain <= kNodeTolerance) {
+      now.b += step.head(d_);
+      now.value += gain;
+      break;
+    }
+    if (!rise(step, now)) break;
+  }
+  return node(now);
+}
+
+Node Integrated::node(const Look& look) const {
+  Node out;
+  out.theta = look.theta;
+  const auto factor = positive_factor(look.curvature.topLeftCorner(d_, d_));
+  const double logdet = 2 * factor.matrixLLT().diagonal().array().log().sum();
+  out.log_density = look.value + 0.5 * (static_cast<double>(d_) * kLog2Pi - logdet) +
+                    unit_.array().log().sum();
+  out.state = State(Layout{d_, 0, 0});
+  out.state.begun() = 1;
+  out.state.mean() = look.b;
+  out.state.inverse_factor() = factor.matrixL().solve(Mat::Identity(d_, d_));
+  out.slope = -factor.solve(bent_by_theta(look));
+  return out;
+}
+
+void Integrated::finish(bool means, std::vector<Node>& nodes) {
+  const Vec shift = means && 2 * d_ <= kMostPoints ? skewness() : Vec::Zero(d_);
+  for (Node& node : nodes) {
+    node.groups = outside(source_.law(point(node.state.mean(), node.theta), host_));
+    node.state.mean() += shift;
+  }
+}
+
+// How far the mean lies from the mode, to first order in the third derivatives:
+//   H^{-1} sum_k (d^2 gradient / d e_k^2) / 2,   e_k the axes of H^{-1} = M'M,
+// by second differences at sqrt(3) standard deviations, where a Gaussian's fourth moments put them.
+Vec Integrated::skewness() {
+  const auto factor = positive_factor(top_.curvature.topLeftCorner(d_, d_));
+  const double reach = std::sqrt(3.0);
+  Vec sum = Vec::Zero(d_);
+  for (Index k = 0; k < d_; ++k)
+    for (const double side : {-reach, reach}) {
+      const Vec away = factor.matrixU().solve(side * Vec::Unit(d_, k));
+      source_.sums(point(top_.b + away, top_.theta), Depth::gradient, sums_, host_);
+      ++progress_.passes;
+      sum += sums_.linear().head(d_) - top_.row_gradient.head(d_);
+    }
+  return factor.solve(sum) / (2 * reach * reach);
+}
+
+// On the outside scale, the regression as (q d, m): B_g itself.
+GroupPosterior Integrated::outside(const GroupPosterior& inside) const {
+  const Index q = inside.mean.rows();
+  const Vec unit = problem_.multipliers ? problem_.multipliers->unit() : Vec::Ones(q);
+  const Vec inverse = unit.cwiseInverse(), inverse_b = unit_.cwiseInverse();
+  GroupPosterior out = inside;
+  out.mean.array().colwise() *= unit.array();
+  for (Index g = 0; g < inside.mean.cols(); ++g) {
+    Eigen::Map<Mat> precision(out.precision.data() + g * q * q, q, q);
+    precision = (inverse.asDiagonal() * precision * inverse.asDiagonal()).eval();
+    Eigen::Map<const Mat> from(inside.regression.data() + g * d_ * q, d_, q);
+    Eigen::Map<Mat> to(out.regression.data() + g * d_ * q, q, d_);
+    to = (inverse_b.asDiagonal() * from * unit.asDiagonal()).transpose();
+  }
+  return out;
+}
+
+// (d, h) minus the second derivatives of the log density in b and theta.
+Mat Integrated::bent_by_theta(const Look& look) const {
+  Mat out = Mat::Zero(d_, h_);
+  for (const Part& part : parts_) {
+    if (part.integrated) {
+      out.middleCols(part.first, part.size) =
+          look.curvature.block(0, d_ + part.first - own_first_, d_, part.size);
+      continue;
+    }
+    for (Index k = 0; k < part.size; ++k) {
+      const Vec by = kDifference * Vec::Unit(h_, part.first + k);
+      Mat change = Mat::Zero(d_, d_);
+      add_precision(part, look.theta + by, 0.5 / kDifference, change);
+      add_precision(part, look.theta - by, -0.5 / kDifference, change);
+      out.col(part.first + k) = change * look.b;
+    }
+  }
+  return out;
+}
+
+Mat Integrated::curvature(const Node& top) {
+  const Look& here = top_;
+  const Mat root = top.state.inverse_factor().triangularView<Eigen::Lower>();
+  const Mat covariance = root.transpose() * root;
+  Mat out = Mat::Zero(h_, h_);
+  for (const Part& part : parts_) {
+    const Vec theta = top.theta.segment(part.first, part.size);
+    if (!part.integrated)
+      out.block(part.first, part.first, part.size, part.size) =
+          -joint_hessian(*part.slot->prior, moments(part, here.b, covariance), theta);
+  }
+  out.block(own_first_, own_first_, own_, own_) =
+      here.curvature.bottomRightCorner(own_, own_);
+  const Mat bent = root * bent_by_theta(here);
+  out -= bent.transpose() * bent;
+  const auto factor = positive_factor(out);
+  return factor.reconstructedMatrix();
+}
+
+void Integrated::record(double value) {
+  progress_.trace.push_back({value, progress_.gradient, 1, 1});
+  std::ostringstream text;
+  text.precision(12);
+  text << "look " << progress_.passes << ": log density " << value << ", gradient ";
+  text.precision(3);
+  text << progress_.gradient;
+  host_.progress(text.str());
+}
+
+}  // namespace bsvm

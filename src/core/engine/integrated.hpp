@@ -1,0 +1,70 @@
+#pragma once
+#include "../rows/integrated_source.hpp"
+#include "approximation.hpp"
+
+namespace bsvm {
+
+// With the effects of one grouping factor integrated out of the likelihood (models.md, row 26) what
+// is left are few coefficients b, and hyper-parameters theta. Given theta, b is Gaussian about
+// its mode, with the Hessian there, and
+//
+//   log p(theta, y) = log p(y, b, theta) - log|H|/2 + d log(2 pi)/2      at the mode (Laplace).
+//
+// Coefficients of a State are the dense columns, then the other factors' effects.
+class Integrated : public Conditional {
+ public:
+  Integrated(const Problem& problem, int threads, const Options& options, Host& host);
+
+  Node climb() override;
+  Node at(ConstVecRef theta, const Node& from) override;
+  Mat curvature(const Node& top) override;
+  void finish(bool means, std::vector<Node>& nodes) override;
+
+
+ private:
+  // A prior and its coefficients, for each level those it ties; none where they are integrated out.
+  struct Part {
+    const PriorSlot* slot;
+    Index first, size;  // its free parameters
+    std::vector<std::vector<Index>> at;
+    bool integrated;
+  };
+  // log p(y, b, theta) and the rows' share of it; gradient and minus the second derivatives are
+  // in b and then theta of the integrated effects.
+  struct Look {
+    Vec b, theta;
+    double rows, value;
+    Vec row_gradient, gradient;
+    Mat row_curvature, curvature;
+  };
+
+  void add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at, bool integrated);
+  void add_effects(const PriorSlot& slot);
+  Moments moments(const Part& part, ConstVecRef b, const Mat& covariance) const;
+  void add_precision(const Part& part, ConstVecRef theta, double share, Mat& a) const;
+  Vec point(ConstVecRef b, ConstVecRef theta) const;
+  Look look(ConstVecRef b, ConstVecRef theta);
+  void add_priors(Look& look) const;
+  Vec newton_step(const Look& now, bool with_theta, double& gain) const;
+  bool rise(Vec step, Look& now);
+  double follow(Look& now) const;
+  void climb_from(Look& now);
+  Node node(const Look& look) const;
+  Vec skewness();
+  GroupPosterior outside(const GroupPosterior& inside) const;
+  Mat bent_by_theta(const Look& look) const;
+  void record(double value);
+
+  const Problem& problem_;
+  IntegratedSource source_;
+  Options options_;
+  Host& host_;
+  std::vector<Part> parts_;
+  Index d_, h_ = 0;                  // coefficients, free parameters
+  Index own_first_ = 0, own_ = 0;    // of which the integrated effects'
+  Vec unit_;                         // (d) between inside and outside
+  RowSums sums_;
+  Look top_;  // the highest
+};
+
+}  // namespace bsvm

@@ -1,0 +1,49 @@
+#include "linear_response.hpp"
+
+#include "../error.hpp"
+#include "coefficients.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr double kShift = 0.03;
+
+// Leaves the problem as it was, whatever happens.
+struct Tilted {
+  Problem& problem;
+  explicit Tilted(Problem& of) : problem(of) {}
+  ~Tilted() { problem.tilt = Vec(); }
+};
+
+}  // namespace
+
+Mat linear_response(Problem& problem, const Engine& engine, RowSource& source,
+                    const Options& options, Host& host) {
+  const Index p = problem.columns();
+  const Coefficients side(problem, source.extra());
+  Options tight = options;
+  tight.tolerance = 1e-16;
+  State state = engine.run(problem, source, tight, host).state;
+  const Vec sd = side.outside(state, GroupPosterior()).covariance.diagonal().cwiseSqrt();
+  const Tilted guard(problem);
+  Vec before = Vec::Zero(p);
+  const auto mean_at = [&](const Vec& tilt) {
+    state.prior_value() += (tilt - before).dot(side.outside_mean(state.mean()));
+    before = problem.tilt = tilt;
+    tight.from = &state;
+    const Result found = engine.run(problem, source, tight, host);
+    if (found.end == Termination::interrupted) throw Interrupted();
+    state = found.state;
+    return side.outside_mean(state.mean());
+  };
+  Mat out(p, p);
+  for (Index j = 0; j < p; ++j) {
+    const Vec tilt = kShift / sd[j] * Vec::Unit(p, j);
+    const Vec up = mean_at(tilt), down = mean_at(-tilt);
+    out.col(j) = (up - down) * (sd[j] / (2 * kShift));
+  }
+  return 0.5 * (out + out.transpose());
+}
+
+}  // namespace bsvm

@@ -1,0 +1,15 @@
+#include "make_source.hpp"
+
+#include "memory_source.hpp"
+#include "sparse_source.hpp"
+
+namespace bsvm {
+
+std::unique_ptr<DrawSource> make_source(const Problem& problem, Use use, int threads) {
+  std::unique_ptr<DrawSource> out;
+  if (problem.sparse.columns > 0) out.reset(new SparseSource(problem, use, threads));
+  else out.reset(new MemorySource(problem, use, threads));
+  return out;
+}
+
+}  // namespace bsvm

@@ -1,0 +1,12 @@
+#pragma once
+#include <memory>
+
+#include "../model/problem.hpp"
+#include "row_source.hpp"
+
+namespace bsvm {
+
+// Where the problem's rows are: eliminating one grouping factor, or with sparse columns.
+std::unique_ptr<DrawSource> make_source(const Problem& problem, Use use, int threads);
+
+}  // namespace bsvm

@@ -1,0 +1,57 @@
+#include "core/engine/approximation.hpp"
+#include "core/engine/coefficients.hpp"
+#include "r_convert.h"
+#include "r_host.h"
+
+using Rcpp::_;
+using Rcpp::as;
+using Rcpp::List;
+
+namespace {
+
+List component(const bsvm::Problem& problem, const bsvm::Node& node, double weight) {
+  const List common = List::create(_["weight"] = weight, _["log_density"] = node.log_density,
+                                   _["theta"] = to_numeric(node.theta));
+  return join(common, problem.integrated >= 0 ? integrated_moments(problem, node)
+                                              : row_moments(problem, node.state, node.groups));
+}
+
+Rcpp::IntegerVector free_sizes(const bsvm::Problem& problem) {
+  Rcpp::IntegerVector out;
+  for (const auto* slots : {&problem.priors, &problem.group_priors})
+    for (const bsvm::PriorSlot& slot : *slots)
+      out.push_back(static_cast<int>(slot.prior->free_size(static_cast<bsvm::Index>(slot.columns.size()))));
+  return out;
+}
+
+List package(const bsvm::Problem& problem, const bsvm::Approximation& found) {
+  List components;
+  for (size_t k = 0; k < found.nodes.size(); ++k)
+    components.push_back(component(problem, found.nodes[k], found.weights[k]));
+  const bsvm::Index h = found.theta_covariance.rows();
+  return List::create(
+      _["components"] = components, _["free"] = free_sizes(problem),
+      _["theta_covariance"] = to_array(found.theta_covariance, {h, h}),
+      _["integrated"] = static_cast<int>(problem.integrated), _["bound"] = found.evidence,
+      _["trace"] = trace_matrix(found.climb.trace), _["passes"] = found.passes,
+      _["gradient"] = found.climb.gradient, _["termination"] = name_of(found.climb.end));
+}
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
+  return with_core_errors([&] {
+    const bsvm::Problem data = to_problem(problem, model);
+    const List engine_spec = model["engine"];
+    const std::string name = as<std::string>(engine_spec["name"]);
+    const auto engine = bsvm::Registry<bsvm::Approximator>::make(
+        name, to_params(name, engine_spec["parameters"]));
+    RHost host(as<bool>(options["verbose"]));
+    try {
+      return package(data, engine->run(data, to_run_options(options), as<int>(options["threads"]), host));
+    } catch (const bsvm::Interrupted&) {
+      signal_core_error("bsvm_core_interrupted", "Interrupted before there was a fit.", "");
+    }
+  });
+}

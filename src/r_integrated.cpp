@@ -1,0 +1,76 @@
+#include "core/rows/integrated_source.hpp"
+#include "core/error.hpp"
+#include "r_convert.h"
+#include "r_host.h"
+
+using Rcpp::_;
+using Rcpp::as;
+using Rcpp::List;
+using Rcpp::NumericMatrix;
+
+namespace {
+
+// Coefficients inside, from the outside: dense columns have units, other factors' effects none.
+bsvm::Mat inside(const bsvm::Problem& problem, const NumericMatrix& points) {
+  bsvm::Mat out = Eigen::Map<const bsvm::Mat>(points.begin(), points.nrow(), points.ncol());
+  const bsvm::Vec unit = dense_units(problem);
+  out.topRows(unit.size()).array().colwise() /= unit.array();
+  return out;
+}
+
+void check_points(const bsvm::IntegratedSource& source, const NumericMatrix& points) {
+  if (points.nrow() != source.coefficients() + source.free())
+    throw bsvm::InvalidInput("parameters", "A point must have a number for each coefficient and "
+                                           "each free parameter of the integrated effects.");
+}
+
+}  // namespace
+
+// log-likelihood with a factor's effects integrated out at points (d + free, K), coefficients on the
+// outside scale; depth 0: value, 1: and gradient, 2: and Hessian.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points,
+                           int depth, int threads) {
+  return with_core_errors([&] {
+    const bsvm::Problem data = to_problem(problem, model);
+    bsvm::IntegratedSource source(data, threads);
+    check_points(source, points);
+    const bsvm::Mat at = inside(data, points);
+    const bsvm::Index size = at.rows(), number = at.cols();
+    bsvm::Vec unit = bsvm::Vec::Ones(size);
+    unit.head(data.columns()) = dense_units(data);
+    bsvm::RowSums sums(size);
+    RHost host(false);
+    Rcpp::NumericVector value(number);
+    NumericMatrix gradient(static_cast<int>(size), static_cast<int>(number));
+    List hessian;
+    for (bsvm::Index k = 0; k < number; ++k) {
+      source.sums(at.col(k), static_cast<bsvm::Depth>(depth), sums, host);
+      value[k] = sums.value();
+      Eigen::Map<bsvm::Vec>(gradient.begin() + k * size, size) = sums.linear().cwiseQuotient(unit);
+      if (depth < 2) continue;
+      const bsvm::Mat whole = sums.curvature().selfadjointView<Eigen::Lower>();
+      const bsvm::Vec inverse = unit.cwiseInverse();
+      hessian.push_back(
+          to_array(-(inverse.asDiagonal() * whole * inverse.asDiagonal()), {size, size}));
+    }
+    return List::create(_["value"] = value, _["gradient"] = gradient, _["hessian"] = hessian);
+  });
+}
+
+// Quantiles of the integrated effects, a mixture over points: (probabilities, q m).
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model,
+                                          Rcpp::NumericMatrix points,
+                                          Rcpp::NumericVector weights,
+                                          Rcpp::NumericVector probabilities, int threads) {
+  return with_core_errors([&] {
+    const bsvm::Problem data = to_problem(problem, model);
+    bsvm::IntegratedSource source(data, threads);
+    check_points(source, points);
+    RHost host(false);
+    const bsvm::Mat out = source.quantiles(inside(data, points), to_vec(weights),
+                                           to_vec(probabilities), host);
+    return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());
+  });
+}

@@ -1,0 +1,213 @@
+// Nodes and weights for densities of theta that are known.
+#include <doctest/doctest.h>
+
+#include <Eigen/Cholesky>
+#include <cmath>
+#include <functional>
+
+#include "densities.hpp"
+#include "engine/grid.hpp"
+#include "error.hpp"
+#include "oracle.hpp"
+#include "quadrature.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+using Density = std::function<double(const Vec&)>;
+
+class Known : public Conditional {
+ public:
+  Known(Density density, Vec top, Mat curvature)
+      : density_(std::move(density)), top_(std::move(top)), curvature_(std::move(curvature)) {}
+
+  bsvm::Node node(ConstVecRef theta) const {
+    bsvm::Node out;
+    out.theta = theta;
+    out.log_density = density_(theta);
+    out.state = State(Layout{1, 0, 0});
+    out.state.mean()[0] = 3 * theta.sum();
+    return out;
+  }
+  bsvm::Node climb() override { return node(top_); }
+  bsvm::Node at(ConstVecRef theta, const bsvm::Node&) override {
+    ++visits;
+    if (visits > patience) throw Interrupted();
+    return node(theta);
+  }
+  Mat curvature(const bsvm::Node&) override { return curvature_; }
+  void finish(bool means, std::vector<bsvm::Node>& nodes) override {
+    finished = static_cast<int>(nodes.size());
+    with_means = means;
+  }
+
+  int visits = 0, patience = 1000, finished = 0;
+  bool with_means = false;
+
+ private:
+  Density density_;
+  Vec top_;
+  Mat curvature_;
+};
+
+Approximation explored(Known& of) {
+  Approximation out;
+  explore(of, of.climb(), out);
+  CHECK(out.weights.sum() == doctest::Approx(1).epsilon(1e-12));
+  CHECK(out.weights.minCoeff() > 0);
+  REQUIRE(out.nodes.size() == static_cast<size_t>(out.weights.size()));
+  CHECK(of.finished == static_cast<int>(out.nodes.size()));
+  CHECK(of.with_means);
+  return out;
+}
+
+Vec mean_of(const Approximation& found) {
+  Vec out = Vec::Zero(found.nodes[0].theta.size());
+  for (size_t k = 0; k < found.nodes.size(); ++k) out += found.weights[k] * found.nodes[k].theta;
+  return out;
+}
+
+// Of one theta: density, its top, and where it is nothing.
+struct Single {
+  std::function<long double(long double)> log_density;
+  double top, curvature;
+  long double low, high;
+};
+
+void check_line(const Single& line, double evidence, double moments, size_t most) {
+  Known of([&](const Vec& theta) { return static_cast<double>(line.log_density(theta[0])); },
+           Vec::Constant(1, line.top), Mat::Constant(1, 1, line.curvature));
+  const Approximation found = explored(of);
+  const auto integral = [&](auto f) {
+    return trapezoid([&](long double t) { return std::exp(line.log_density(t)) * f(t); }, line.low,
+                     line.high, 40000);
+  };
+  const long double total = integral([](long double) { return 1.0L; });
+  const long double mean = integral([](long double t) { return t; }) / total;
+  const long double variance =
+      integral([&](long double t) { return (t - mean) * (t - mean); }) / total;
+  CHECK(std::abs(found.evidence - static_cast<double>(std::log(total))) < evidence);
+  const double sd = static_cast<double>(std::sqrt(variance));
+  CHECK(std::abs(mean_of(found)[0] - static_cast<double>(mean)) < moments * sd);
+  CHECK(found.theta_covariance(0, 0) ==
+        doctest::Approx(static_cast<double>(variance)).epsilon(3 * moments));
+  CHECK(found.nodes.size() <= most);
+  for (size_t k = 1; k < found.nodes.size(); ++k)
+    CHECK(found.nodes[k].theta[0] > found.nodes[k - 1].theta[0]);
+}
+
+Single gaussian_line() {
+  return {[](long double t) { return 3 + log_normal(t - 0.7L, 0.25L); }, 0.7, 4, -6, 8};
+}
+
+}  // namespace
+
+TEST_CASE("grid: without hyper-parameters the one node is all there is") {
+  Known of([](const Vec&) { return -12.5; }, Vec(0), Mat(0, 0));
+  const Approximation found = explored(of);
+  CHECK(found.nodes.size() == 1);
+  CHECK(found.evidence == -12.5);
+  CHECK(found.theta_covariance.size() == 0);
+  CHECK(of.visits == 0);
+}
+
+TEST_CASE("grid: one hyper-parameter, a Gaussian") {
+  check_line(gaussian_line(), 2e-3, 0.015, 5);
+}
+
+TEST_CASE("grid: one hyper-parameter, skewed") {
+  // log of a gamma variable with shape 3 and with shape 1
+  check_line({[](long double t) { return 3 * t - std::exp(t) - std::lgamma(3.0L); }, std::log(3.0), 3,
+              -20, 5}, 0.01, 0.04, 9);
+  check_line({[](long double t) { return t - std::exp(t); }, 0, 1, -40, 5}, 0.02, 0.08, 12);
+}
+
+TEST_CASE("grid: one hyper-parameter, an exponential tail to the left") {
+  check_line({[](long double t) { return 0.4L * t - std::exp(2 * t); }, 0.5 * std::log(0.2), 0.8,
+              -80, 4}, 0.06, 0.15, 14);
+}
+
+// What the curvature says need not be so.
+TEST_CASE("grid: one hyper-parameter whose curvature is wrong") {
+  for (double factor : {1e-9, 0.04, 0.3, 4.0, 30.0, 1e6}) {
+    Single line = gaussian_line();
+    line.curvature *= factor;
+    INFO(factor);
+    check_line(line, 0.01, 0.08, 9);
+  }
+}
+
+namespace {
+
+Mat correlated(Index h) {
+  Mat out = Mat::Constant(h, h, 0.6);
+  for (Index k = 0; k < h; ++k) out(k, k) = 1 + 0.3 * static_cast<double>(k);
+  return 0.2 * out;
+}
+
+}  // namespace
+
+TEST_CASE("grid: several hyper-parameters, a Gaussian: evidence and moments to the last digit") {
+  for (Index h : {2, 3, 6, 7, 9}) {
+    const Mat covariance = correlated(h), precision = covariance.llt().solve(Mat::Identity(h, h));
+    const Vec top = Vec::LinSpaced(h, -1, 2);
+    Known of([&](const Vec& theta) { return 1.5 - 0.5 * (theta - top).dot(precision * (theta - top)); },
+             top, precision);
+    const Approximation found = explored(of);
+    const double logdet = 2 * Mat(covariance.llt().matrixL()).diagonal().array().log().sum();
+    const double expected =
+        1.5 + 0.5 * (static_cast<double>(h) * std::log(2 * M_PI) + logdet);
+    CHECK(found.evidence == doctest::Approx(expected).epsilon(1e-12));
+    CHECK(gap(mean_of(found), top) < 1e-12);
+    CHECK(gap(found.theta_covariance, covariance) < 1e-12);
+    CHECK(found.nodes.size() == static_cast<size_t>(1 + 2 * h + (h < 7 ? 1 << h : 0)));
+    CHECK(of.visits == static_cast<int>(found.nodes.size()) - 1);
+  }
+}
+
+// Two independent ones, each the log of a gamma variable.
+TEST_CASE("grid: several hyper-parameters, skewed") {
+  const auto one = [](double t) { return 4 * t - std::exp(t); };
+  const double top = std::log(4.0);
+  Known of([&](const Vec& theta) { return one(theta[0]) + one(theta[1]); }, Vec::Constant(2, top),
+           4 * Mat::Identity(2, 2));
+  const Approximation found = explored(of);
+  CHECK(std::abs(found.evidence - 2 * std::lgamma(4.0)) < 0.07);
+  const double mean = 1.2561176684318;  // digamma(4)
+  CHECK(std::abs(mean_of(found)[0] - mean) < 0.07);
+  CHECK(mean_of(found)[0] < top);
+  CHECK(found.theta_covariance(1, 1) == doctest::Approx(0.2838229557371).epsilon(0.15));
+}
+
+TEST_CASE("grid: a node that counts for nothing is left out") {
+  Known of([](const Vec& theta) {
+             return theta[0] > 1 ? -50.0 : -0.5 * theta.squaredNorm();
+           }, Vec::Zero(2), Mat::Identity(2, 2));
+  const Approximation found = explored(of);
+  for (const bsvm::Node& node : found.nodes) CHECK(node.log_density > -50);
+  CHECK(found.nodes.size() == 6);  // of nine three are beyond one
+  for (size_t k = 0; k < found.nodes.size(); ++k)  // weights stay with their nodes
+    if (found.nodes[k].theta.isZero(0)) CHECK(found.weights[k] > 0.2);
+    else CHECK(found.weights[k] < 0.2);
+}
+
+TEST_CASE("grid: where the density is nothing at all it ends") {
+  Known of([](const Vec& theta) {
+             return theta[0] > 0.3 ? -std::numeric_limits<double>::infinity()
+                                   : -0.5 * theta.squaredNorm();
+           }, Vec::Zero(1), Mat::Identity(1, 1));
+  const Approximation found = explored(of);
+  CHECK(of.visits < 40);
+  CHECK(std::isfinite(found.evidence));
+}
+
+TEST_CASE("grid: an interrupt is passed on") {
+  for (Index h : {1, 3}) {
+    Known of([](const Vec& theta) { return -0.5 * theta.squaredNorm(); }, Vec::Zero(h),
+             Mat::Identity(h, h));
+    of.patience = 2;
+    Approximation out;
+    CHECK_THROWS_AS(explore(of, of.climb(), out), Interrupted);
+  }
+}
