@@ -45,6 +45,7 @@ pick_one <- function(value, choices, name) {
 }
 
 plot_coefficients <- function(object, level, intercept, scaled, n) {
+  need_spread(object, "plot(which = \"coefficients\")")
   shown <- coefficient_data(object, level, intercept, scaled)
   total <- nrow(shown)
   shown <- shown[utils::head(order(-abs(shown$estimate / shown$sd)), n), ]
@@ -56,7 +57,7 @@ plot_coefficients <- function(object, level, intercept, scaled, n) {
     ggplot2::geom_point(colour = plot_colour, size = 1.8) +
     ggplot2::labs(x = interval_label(if (scaled) "Scaled coefficient" else "Coefficient", level),
                   y = NULL,
-                  caption = interval_caption(nrow(shown), total,
+                  caption = interval_caption(object, nrow(shown), total,
                                              "coefficients, furthest from zero")) +
     plot_theme()
 }
@@ -83,6 +84,7 @@ penalised_smooth_columns <- function(object) {
 
 plot_groups <- function(object, level, select) {
   need_groups(object, "plot(which = \"groups\")")
+  need_spread(object, "plot(which = \"groups\")")
   name <- pick_part(if (is.null(select)) 1L else select, names(object$groups), "select")[1L]
   shown <- group_data(object, name, level)
   levels <- length(object$groups[[name]]$levels)
@@ -96,7 +98,7 @@ plot_groups <- function(object, level, select) {
     ggplot2::scale_y_discrete(labels = if (few) level_of_key, breaks = if (few) ggplot2::waiver()) +
     ggplot2::labs(x = interval_label("Effect", level),
                   y = if (few) name else paste0(name, " (ordered by effect)"),
-                  caption = interval_caption(sum(shown$term == shown$term[1L]), levels,
+                  caption = interval_caption(object, sum(shown$term == shown$term[1L]), levels,
                                              "levels, evenly spaced in rank")) +
     plot_theme() +
     ggplot2::theme(panel.grid.major.y = ggplot2::element_blank())
@@ -137,9 +139,9 @@ key_mark <- "\r"
 level_of_key <- function(key) sub(paste0(key_mark, ".*"), "", key)
 
 plot_bound <- function(object) {
-  if (is.null(object$trace)) {
-    abort("unsupported", "A fit by ", call_of_engine(object), " has no bound to show. See ",
-          "plot(fit, \"trace\").")
+  if (NROW(object$trace) == 0L) {
+    abort("unsupported", "A fit by ", call_of_engine(object), " has no bound to show.",
+          if (!is.null(object$sampling)) " See plot(fit, \"trace\").")
   }
   ggplot2::ggplot(bound_data(object), ggplot2::aes(.data$pass, .data$value)) +
     ggplot2::geom_line(colour = plot_colour, linewidth = 0.6, na.rm = TRUE) +
@@ -151,7 +153,7 @@ plot_bound <- function(object) {
 
 bound_data <- function(object) {
   trace <- object$trace
-  what <- c("Lower bound", "Gradient (log10)")
+  what <- c(if (object$engine$name == "vb") "Lower bound" else "Objective", "Gradient (log10)")
   value <- c(trace[, "bound"], log10(trace[, "gradient"]))
   value[!is.finite(value)] <- NA
   data.frame(pass = rep(seq_len(nrow(trace)), 2L), value = value,
@@ -175,7 +177,8 @@ interval_label <- function(what, level) {
 }
 
 # A warning that goes with the picture, and what it leaves out.
-interval_caption <- function(shown, total, what) {
-  paste(c("Credible intervals of a pseudo-posterior: too narrow",
+interval_caption <- function(object, shown, total, what) {
+  paste(c(if (!is_normalised(object$likelihood))
+            "Credible intervals of a pseudo-posterior: too narrow",
           if (shown < total) paste(shown, "of", total, what)), collapse = "\n")
 }

@@ -20,8 +20,8 @@
 #' * `posterior`: as in [bsvm_run()], on the scale of the standardised columns;
 #' * `blocks`, `group_blocks`: as in [bsvm_spec()], each with `hyper`, what was learnt about its
 #'   variance;
-#' * `termination`; of [engine_vb()] `elbo`, `trace`, `passes`, `gradient`, of [engine_gibbs()]
-#'   `sampling`;
+#' * `termination`; of [engine_vb()] and [engine_gaussian()] `elbo`, `trace`, `passes`, `gradient`,
+#'   of [engine_map()] these but `elbo`, of [engine_gibbs()] `sampling`;
 #' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `version`.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)

@@ -4,11 +4,12 @@
 #' densities, so a support vector machine can carry what a linear model carries. The penalty is
 #' inferred instead of tuned, and grouped observations get random effects.
 #'
-#' [bsvm()] fits. Its four stages can be called by themselves: [bsvm_frame()] turns a formula
-#' and data (or a matrix) into numbers, [bsvm_spec()] puts together the model, [bsvm_run()] runs
-#' it, and [new_bsvm()] packs the result. Priors are made by [prior_ridge()] and [prior_flat()],
-#' likelihoods by [likelihood_hinge()], engines by [engine_vb()], and what steers the run by
-#' [bsvm_control()]. Errors and warnings have classes, listed in [bsvm_conditions].
+#' [bsvm()] fits. Its four stages can be called by themselves: [bsvm_frame()] turns a formula and
+#' data (or a matrix) into numbers, [bsvm_spec()] puts together the model, [bsvm_run()] runs it, and
+#' [new_bsvm()] packs the result. Priors are made by [prior_ridge()] and [prior_flat()], likelihoods
+#' by [likelihood_hinge()], engines by [engine_vb()], [engine_gaussian()], [engine_map()] and
+#' [engine_gibbs()], and what steers the run by [bsvm_control()]. Errors and warnings have classes,
+#' listed in [bsvm_conditions].
 #'
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support

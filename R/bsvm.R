@@ -6,7 +6,10 @@
 #' @details
 #' **Model.** With the response \eqn{y} coded as -1 or +1 and the linear predictor \eqn{f}, each
 #' row contributes \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}, to the power of its
-#' weight: the hinge loss of the support vector machine.
+#' weight: the hinge loss of the support vector machine. That is a pseudo-likelihood, and the
+#' papers' classifier. With `likelihood = likelihood_hinge(normalized = TRUE)` it is divided by its
+#' sum over the two classes, which makes it a probability model whose intervals and variances mean
+#' what they say.
 #'
 #' **Response.** A factor (its second level is +1), logical (`TRUE` is +1), 0/1 or -1/+1. Factor
 #' levels that do not occur are dropped.
@@ -87,10 +90,13 @@
 #'   default. Levels of grouping factors always are.
 #' @param class.weights Positive numbers named by class, which multiply the weights of that class;
 #'   a class that is not named has 1.
-#' @param likelihood [likelihood_hinge()], or `"hinge"`.
+#' @param likelihood [likelihood_hinge()], or `"hinge"`: the pseudo-likelihood (default), or
+#'   `likelihood_hinge(normalized = TRUE)`.
 #' @param prior `NULL` (the default priors), a prior, or a list of priors; see Details.
-#' @param engine [engine_vb()], a string such as `"vb"`, or `NULL` (default): the most exact engine
-#'   that is affordable for the model.
+#' @param engine [engine_vb()], [engine_gaussian()], [engine_map()] or [engine_gibbs()], a string
+#'   such as `"vb"`, or `NULL` (default): `engine_vb()` under the pseudo-likelihood,
+#'   `engine_gaussian()` under the normalised one. An engine that can't do a likelihood is an error
+#'   of class `bsvm_error_unsupported` that names those that can.
 #' @param standardize Should penalised columns be standardised? `TRUE` by default.
 #' @param keep_data Should the fit keep its data? `FALSE` by default. `TRUE` keeps the variables
 #'   that formula, `weights` and `offset` name, from `data` or elsewhere, for the rows `subset`
@@ -111,7 +117,8 @@
 #'
 #' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #' *Bayesian Analysis*, 6, 1-23.
-#' @seealso [prior_ridge()], [prior_inv_wishart()], [prior_for()], [engine_vb()], [bsvm_control()].
+#' @seealso [prior_ridge()], [prior_inv_wishart()], [prior_for()], [likelihood_hinge()],
+#'   [engine_vb()], [engine_gaussian()], [engine_map()], [engine_gibbs()], [bsvm_control()].
 #' @examples
 #' # penalty inferred
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = "vb")

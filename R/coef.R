@@ -9,6 +9,12 @@
 #' has less Monte Carlo error than the average of the coefficients drawn. The standard deviations of
 #' `ranef()` are those of the draws.
 #'
+#' With `engine_gaussian()` means and standard deviations are those of a mixture over values of the
+#' variances. Where group effects are integrated out their posteriors are skewed: with `level`,
+#' `ranef()` has quantiles of those themselves (at the mean of the coefficients given the variances,
+#' spread to the standard deviation), for which the data of the fit are needed: kept in it, or found
+#' again from its call. Elsewhere limits are quantiles of the draws, the mixture or a normal law.
+#'
 #' With `engine_vb()`, `ranef()` gives the moments of a Gaussian. With \eqn{A_g} the precision of
 #' the effects of group \eqn{g} given the population-level coefficients, \eqn{B_g} their regression
 #' on those, and \eqn{S} the posterior covariance of the population-level coefficients, the
@@ -17,7 +23,9 @@
 #' stand beside these. The standard deviations are too small (see [summary.bsvm()]).
 #'
 #' @param object A fit from [bsvm()].
-#' @param sd Should `ranef()` compute the standard deviations too? `TRUE` by default.
+#' @param sd Should `ranef()` compute the standard deviations too? `TRUE` by default, where the
+#'   posterior has them (see [engine_map()]).
+#' @param level `NULL` (default), or the probability of credible intervals of the group effects.
 #' @param ... Not used.
 #' @return
 #' * `coef()`: a named numeric vector of all coefficients: those of the population first, named
@@ -26,10 +34,13 @@
 #' * `fixef()`: the population-level part of it.
 #' * `ranef()`: a list by grouping factor of data frames (one row a level, one column an effect),
 #'   of class `bsvm_ranef`. Each data frame has an attribute `"sd"`, a data frame of the same
-#'   shape. `as.data.frame()` gives the long form with the columns of lme4: `grpvar`, `term`,
-#'   `grp`, `condval` and `condsd`.
+#'   shape, and with `level` attributes `"lower"` and `"upper"` likewise. `as.data.frame()` gives
+#'   the long form with the columns of lme4: `grpvar`, `term`, `grp`, `condval` and `condsd`, and
+#'   then `lower` and `upper`.
 #'
-#' `ranef()` of a fit without a grouping factor is an error of class `bsvm_error_unsupported`.
+#' `ranef()` of a fit without a grouping factor is an error of class `bsvm_error_unsupported`; with
+#' `level`, one whose data are needed and can't be found again is an error of class
+#' `bsvm_error_data`.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Section 3.1).
@@ -42,7 +53,7 @@
 #' fixef(fit)
 #' head(coef(fit))
 #' head(ranef(fit)$clinic)
-#' head(as.data.frame(ranef(fit)))
+#' head(as.data.frame(ranef(fit, level = 0.9)))
 #' @export
 coef.bsvm <- function(object, ...) {
   check_dots(substitute(list(...)), "coef()", NULL)
@@ -58,17 +69,46 @@ fixef.bsvm <- function(object, ...) {
 
 #' @rdname coef.bsvm
 #' @export
-ranef.bsvm <- function(object, sd = TRUE, ...) {
-  check_dots(substitute(list(...)), "ranef()", c(condVar = "Here that is `sd`."))
+ranef.bsvm <- function(object, sd = !is_point(object), level = NULL, ...) {
+  check_dots(substitute(list(...)), "ranef()", ranef_hints)
   need_groups(object, "ranef()")
-  check_flag(sd, "sd")
-  frames <- function(values) Map(effect_frame, values, object$groups)
-  effects <- frames(effect_means(object$posterior, object$groups))
-  if (sd) {
-    sds <- frames(effect_sds(object$posterior, object$groups))
-    effects <- Map(function(own, sd) structure(own, sd = sd), effects, sds)
+  if (check_flag(sd, "sd")) need_spread(object, "ranef(sd = TRUE)")
+  effects <- effect_frames(effect_means(object$posterior, object$groups), object)
+  if (sd || !is.null(level)) {
+    sds <- effect_frames(effect_sds(object$posterior, object$groups), object)
+    effects <- with_attribute(effects, "sd", sds)
   }
-  structure(effects, class = "bsvm_ranef")
+  effects <- structure(effects, class = "bsvm_ranef")
+  if (is.null(level)) return(effects)
+  need_spread(object, "ranef(level = )")
+  add_limits(effects, object, check_level(level), parent.frame())
+}
+
+ranef_hints <- c(condVar = "Here that is `sd`.", conf.level = "Here that is `level`.")
+
+effect_frames <- function(values, object) Map(effect_frame, values, object$groups)
+
+with_attribute <- function(effects, name, values) {
+  Map(function(own, value) {
+    attr(own, name) <- value
+    own
+  }, effects, values)
+}
+
+# Each factor's data frame with limits of its effects: exact ones of those integrated out.
+add_limits <- function(effects, object, level, env) {
+  long <- as.data.frame.bsvm_ranef(effects)
+  limits <- effect_limits(object$posterior, object, long, level)
+  exact <- integrated_limits(object, level, env)
+  limits[long$grpvar %in% exact$name, ] <- exact$limits
+  sides <- c("lower", "upper")
+  for (name in names(effects)) for (side in sides) {
+    own <- effects[[name]]
+    own[] <- matrix(limits[long$grpvar == name, side], nrow(own))
+    attributes(own)[c("sd", sides)] <- NULL
+    attr(effects[[name]], side) <- own
+  }
+  effects
 }
 
 #' @param x The value of `ranef()`.
@@ -134,14 +174,18 @@ long_effects <- function(effects, name) {
     condval = unlist(effects, use.names = FALSE)
   )
   if (!is.null(sd)) long$condsd <- unlist(sd, use.names = FALSE)
+  for (side in c("lower", "upper")) long[[side]] <- unlist(attr(effects, side), use.names = FALSE)
   long
 }
 
 printable_effects <- function(effects, n) {
   shown <- utils::head(effects, n)
-  sd <- attr(effects, "sd")
-  if (is.null(sd)) return(shown)
-  sd <- utils::head(sd, n)
-  names(sd) <- paste("sd", names(sd))
-  cbind(shown, sd)
+  for (part in c("sd", "lower", "upper")) {
+    own <- attr(effects, part)
+    if (is.null(own)) next
+    own <- utils::head(own, n)
+    names(own) <- paste(part, names(own))
+    shown <- cbind(shown, own)
+  }
+  shown
 }

@@ -28,7 +28,8 @@
 #'   are worth too few independent draws;
 #' * `interrupted`: the fit was stopped by the user and is kept as it was, with the draws it has;
 #' * `rank`: only the flat prior holds some coefficient (collinear columns, separated classes); of
-#'   draws, also a variance that only its prior holds (separated classes);
+#'   draws, also a variance that only its prior holds (separated classes). The posterior is then as
+#'   good as improper;
 #' * `constant`: a penalised column that does not vary;
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.

@@ -1,15 +1,16 @@
 #' What steers a run
 #'
 #' `threads` and `verbose` are for every engine; `tol`, `max_passes` and `start` steer
-#' [engine_vb()] only. [engine_gibbs()] has the numbers of its draws and its checkpoint as arguments
-#' of its own.
+#' [engine_vb()], [engine_gaussian()] and [engine_map()]. [engine_gibbs()] has the numbers of its
+#' draws and its checkpoint as arguments of its own.
 #'
 #' @param threads How many threads; a whole number, 1 by default. Results are identical for any
 #'   number.
-#' @param tol The fit ends when the lower bound changes by less than this (absolute) in a pass over
-#'   the rows; a positive number, 1e-10 by default.
-#' @param max_passes At most this many passes over the rows, at least 2; 2000 by default. A fit that
-#'   ends there is kept, with a warning of class `bsvm_warning_convergence`.
+#' @param tol The fit ends when the lower bound (of [engine_gaussian()] and [engine_map()] the
+#'   objective at a value of the variances) changes by less than this (absolute) in a pass over the
+#'   rows; a positive number, 1e-10 by default.
+#' @param max_passes At most this many passes over the rows to the optimum, at least 2; 2000 by
+#'   default. A fit that ends there is kept, with a warning of class `bsvm_warning_convergence`.
 #' @param verbose Should progress be shown? By default in interactive sessions only.
 #' @param start Where to start: population-level coefficients in the order and on the scale of
 #'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero. The end is

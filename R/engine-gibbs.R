@@ -79,7 +79,8 @@
 #'
 #' Yu, Y. and Meng, X.-L. (2011). To center or not to center: that is not the question. *Journal of
 #' Computational and Graphical Statistics*, 20, 531-570.
-#' @seealso [engine_vb()], which is faster and approximate; [as_draws.bsvm()],
+#' @seealso [engine_gaussian()] and [engine_vb()], which are faster and approximate, the first of
+#'   them also for `likelihood_hinge(normalized = TRUE)`; [as_draws.bsvm()],
 #'   [posterior_linpred.bsvm()], [summary.bsvm()], [plot.bsvm()].
 #' @examples
 #' set.seed(1)

@@ -10,7 +10,11 @@
 #' with the true curvature, each checked against the bound, and the covariance the papers' update.
 #' Both reach the same optimum.
 #'
-#' The approximation is fast, and its standard deviations are too small. **With group effects the
+#' It needs the pseudo-likelihood's latent scales, so `likelihood_hinge(normalized = TRUE)` is not
+#' for it: see [engine_gaussian()].
+#'
+#' The approximation is fast, and its standard deviations are too small (`vcov(fit, method =
+#' "linear_response")` mends them). **With group effects the
 #' means can be far off, too**: on the toenail data of the package HSAUR3, with `(1 | patientID)`,
 #' it puts the variance between patients at 3.5 and the intercept at -0.35 (standard deviation
 #' 0.16), where the exact posterior of the same model, which [engine_gibbs()] draws from, has 11.0
@@ -25,8 +29,8 @@
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Algorithms 1 and 2).
-#' @seealso [engine_gibbs()] for draws from the posterior itself, [bsvm_control()] for the tolerance
-#'   and the limit on passes.
+#' @seealso [engine_gaussian()], which is closer to the posterior; [engine_gibbs()] for draws from
+#'   the posterior itself; [bsvm_control()] for the tolerance and the limit on passes.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_vb())
 #' plain <- update(fit, engine = engine_vb(accelerate = FALSE))

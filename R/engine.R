@@ -10,9 +10,9 @@ print.bsvm_engine <- function(x, ...) {
   invisible(x)
 }
 
-# NULL picks the most exact affordable engine; today there is one.
-as_engine <- function(x) {
-  if (is.null(x)) return(engine_vb())
+# NULL picks the papers' engine for the papers' likelihood, and what is most exact for the other.
+as_engine <- function(x, likelihood = likelihood_hinge()) {
+  if (is.null(x)) return(if (is_normalised(likelihood)) engine_gaussian() else engine_vb())
   as_component(x, "engine")
 }
 
@@ -25,7 +25,8 @@ as_component <- function(x, kind) {
     return(get(paste0(kind, "_", x), envir = namespace)())
   }
   abort("argument", "`", kind, "` must be made by ",
-        paste0(kind, "_", known, "()", collapse = " or "), ", or be ",
+        if (length(known) > 1L) "one of ", enumerate(paste0(kind, "_", known, "()"), ""),
+        ", or be ",
         if (length(known) > 1L) "one of the strings " else "the string ", enumerate(known, "\""),
         "; found ", describe(x), ".")
 }

@@ -9,7 +9,7 @@ plot_draws <- function(object, which, level, pars, n, intercept) {
   draws <- posterior::as_draws_array(aperm(parameter_draws(object, wanted), c(2L, 3L, 1L)))
   drawn <- with_bayesplot(which, switch(
     which,
-    intervals = plot_intervals(draws, level),
+    intervals = plot_intervals(object, draws, level),
     density = plot_density(draws),
     trace = bayesplot::mcmc_trace(draws, facet_args = wrapped_strips()),
     rank = bayesplot::mcmc_rank_overlay(draws, facet_args = wrapped_strips())
@@ -74,9 +74,9 @@ plotted_variables <- function(object, which, n, intercept) {
        variances = variances, effects = NULL)
 }
 
-plot_intervals <- function(draws, level) {
+plot_intervals <- function(object, draws, level) {
   bayesplot::mcmc_intervals(draws, prob = min(0.5, level / 2), prob_outer = level,
                             point_est = "mean") +
     ggplot2::labs(x = paste0("Mean, 50 and ", format(100 * level), " % interval"),
-                  caption = interval_caption(1L, 1L, ""))
+                  caption = interval_caption(object, 1L, 1L, ""))
 }

@@ -6,6 +6,7 @@ plot_smooth <- function(object, level, select) {
     abort("unsupported", "plot(which = \"smooth\") needs a smooth term, and this fit has none. ",
           "Add one such as `s(x)` to the formula.")
   }
+  need_spread(object, "plot(which = \"smooth\")")
   labels <- vapply(smooths, `[[`, "", "label")
   chosen <- pick_part(if (is.null(select)) seq_along(labels) else select, labels, "select")
   smooths <- smooths[match(chosen, labels)]
@@ -34,7 +35,7 @@ plot_curves <- function(object, smooths, level, points = 200L) {
     ggplot2::facet_wrap("label", scales = "free_x") +
     ggplot2::labs(x = if (length(smooths) == 1L) smooths[[1L]]$term,
                   y = interval_label("Smooth", level),
-                  caption = interval_caption(1L, 1L, "")) +
+                  caption = interval_caption(object, 1L, 1L, "")) +
     plot_theme()
 }
 

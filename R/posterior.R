@@ -1,8 +1,10 @@
 # The verbs every method uses. What the engine found lies in fit$posterior, on the scale of the
-# standardised and possibly rotated columns of the core, in one of three classes:
+# standardised and possibly rotated columns of the core, in one of these classes:
 #
 #   bsvm_moments         mean, covariance; group_mean, group_precision, group_regression
 #   bsvm_sparse_moments  mean, covariance; effects, effects_sd, factor
+#   bsvm_integrated      several factors, one integrated out; only within a mixture
+#   bsvm_mixture         a few of the above with weights, over values of the variances
 #   bsvm_draws           mean, covariance; effects_mean, effects_sd; the draws: coefficients,
 #                        variances, effects
 #

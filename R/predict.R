@@ -4,9 +4,11 @@
 #' The link of a row is the posterior mean of `f`, offset and group effects included; the class is
 #' its sign, and a link of exactly zero goes to the second level, class +1. The standard deviation
 #' is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles of the
-#' draws of `f` (`engine_gibbs()`), or mean minus and plus normal quantiles times the standard
-#' deviation. They speak of the linear predictor, not of the next response, and are too narrow
-#' (see [summary.bsvm()]).
+#' draws of `f` (`engine_gibbs()`), of a mixture of normal laws (`engine_gaussian()`), or mean minus
+#' and plus normal quantiles times the standard deviation. They speak of the linear predictor, not
+#' of the next response, and under the pseudo-likelihood are too narrow (see [summary.bsvm()]). A
+#' fit by [engine_map()] without integrated group effects has no standard deviation, and `interval =
+#' TRUE` is an error of class `bsvm_error_unsupported`.
 #'
 #' A level of a grouping factor that was not in the fit is an error unless
 #' `allow_new_levels = TRUE`; then its effects have mean zero, and their variance (of the
@@ -64,12 +66,14 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
                          na.action = stats::na.pass, ...) {
   check_dots(substitute(list(...)), "predict()", predict_hints)
   na.action <- prediction_action(na.action)
-  type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)
+  type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval,
+                          object$likelihood)
   level <- if (interval) check_level(level)
   if (is.null(newdata) && is.null(re_formula) && !interval) {
     check_group_argument(object, group)
     link <- list(mean = fitted.bsvm(object))
   } else {
+    if (interval) need_spread(object, "predict(interval = TRUE)")
     rows <- prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset,
                             parent.frame())
     link <- linear_predictor(object, rows, level)
@@ -78,9 +82,13 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
   shape_prediction(object, link, type, na.action)
 }
 
-prediction_type <- function(type, interval) {
+prediction_type <- function(type, interval, likelihood) {
   check_flag(interval, "interval")
   type <- pick_one(type, c("class", "link", "prob"), "type")
+  if (type == "prob" && is_normalised(likelihood)) {
+    abort("unsupported", "`type = \"prob\"` is not available yet; use `type = \"class\"` or ",
+          "`type = \"link\"`.")
+  }
   if (type == "prob") {
     abort("unsupported", "`type = \"prob\"` is not available: the hinge pseudo-likelihood is not ",
           "normalised over the two classes, so it gives no probabilities. They will come with the ",

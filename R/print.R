@@ -19,7 +19,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   check_digits(digits)
   say_model(x, group_counts(x))
   say_coefficients(x, n, digits)
-  say_variances(variance_table(x), standard_scale(x), digits)
+  say_variances(variance_table(x), standard_scale(x), digits, x)
   cat("\n")
   say_end(x, digits)
   invisible(x)
@@ -39,8 +39,9 @@ check_digits <- function(digits) {
 # The `say_` functions serve print and summary alike: `x` is a fit or a summary, and both have
 # the fields that are used.
 say_model <- function(x, groups) {
-  cat("Bayesian support vector machine (", x$likelihood$name, " pseudo-likelihood, ",
-      word_for_engine(x$engine), ")\n", sep = "")
+  cat("Bayesian support vector machine (", x$likelihood$label,
+      if (is_normalised(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
+      sep = "")
   if (!is.null(x$formula)) say_wrapped(deparse1(x$formula), 2L, most = 3L)
   omitted <- length(x$na.action)
   levels <- sprintf(", %d level%s of %s", groups, ifelse(groups == 1L, "", "s"), names(groups))
@@ -53,12 +54,13 @@ say_model <- function(x, groups) {
 }
 
 word_for_engine <- function(engine) {
-  if (engine$name == "gibbs") "Gibbs sampler" else paste(toupper(engine$name), "engine")
+  switch(engine$name, gibbs = "Gibbs sampler", gaussian = "Gaussian engine",
+         map = "posterior mode", paste(toupper(engine$name), "engine"))
 }
 
 say_coefficients <- function(x, n, digits) {
   coefficients <- fixef.bsvm(x)
-  cat("\nPopulation-level coefficients (posterior mean):\n")
+  cat("\nPopulation-level coefficients (posterior ", word_for_estimate(x), "):\n", sep = "")
   if (length(coefficients) == 0L) {
     cat("none\n")
   } else {
@@ -72,6 +74,8 @@ say_coefficients <- function(x, n, digits) {
   }
 }
 
+word_for_estimate <- function(x) if (x$engine$name == "map") "mode" else "mean"
+
 say_hidden <- function(number) {
   if (number > 0L) {
     cat("and ", number, " of smooth terms: see plot(fit, \"smooth\").\n", sep = "")
@@ -84,24 +88,40 @@ say_flat <- function(x) {
   }
 }
 
+# A mode is plugged in itself, and LIBSVM's cost is that of the pseudo-likelihood's loss.
+variance_columns <- function(table, x) {
+  mode <- x$engine$name == "map"
+  numbers <- as.matrix(table[c("mean", "plug_in", "cost")])
+  dimnames(numbers) <- list(table$block, c(if (mode) "Mode" else "Mean", "1/E[1/var]",
+                                           "LIBSVM cost"))
+  numbers[, c(TRUE, !mode, !is_normalised(x$likelihood)), drop = FALSE]
+}
+
 # `table` from variance_table(); one line a block.
-say_variances <- function(table, standard_scale, digits) {
+say_variances <- function(table, standard_scale, digits, x) {
   if (nrow(table) == 0L) return(invisible())
   cat("\nVariances", if (standard_scale) " (population-level: of standardised predictors)",
       ":\n", sep = "")
-  numbers <- as.matrix(table[c("mean", "plug_in", "cost")])
-  dimnames(numbers) <- list(table$block, c("Mean", "1/E[1/var]", "LIBSVM cost"))
-  print_columns(numbers, digits)
+  print_columns(variance_columns(table, x), digits)
   if (any(is.infinite(table$mean))) {
-    say_wrapped(paste("A variance with one coefficient to learn from has no finite posterior mean;",
-                      "1/E[1/var] is what the fit uses."))
+    say_wrapped(if (x$engine$name == "vb") {
+      paste("A variance with one coefficient to learn from has no finite posterior mean;",
+            "1/E[1/var] is what the fit uses.")
+    } else {
+      "A variance that the data hardly bound from above has no finite posterior mean."
+    })
   }
 }
 
 say_end <- function(x, digits) {
   if (!is.null(x$sampling)) return(say_sampling(x))
-  cat("Lower bound ", format(x$elbo, digits = max(digits, 6L)), " after ", x$passes,
-      " passes: ", end_words(x$termination), ".\n", sep = "")
+  reached <- if (is.null(x$elbo)) "Mode found"
+             else paste(word_for_bound(x$engine), format(x$elbo, digits = max(digits, 6L)))
+  cat(reached, " after ", x$passes, " passes: ", end_words(x$termination), ".\n", sep = "")
+}
+
+word_for_bound <- function(engine) {
+  if (engine$name == "gaussian") "Log evidence (estimate)" else "Lower bound"
 }
 
 say_sampling <- function(x) {

@@ -208,7 +208,7 @@ assign_group_priors <- function(frame, named) {
 #' The entry without a name is for the population-level slopes that no other entry names; the
 #' columns of smooths are not among them.
 #'
-#' @param formula,data As in [bsvm()].
+#' @param formula,data,likelihood As in [bsvm()]; default scales go with the likelihood.
 #' @param ... For `prior_for()`, further arguments of [bsvm_frame()], such as `subset`.
 #' @param object A fit from [bsvm()].
 #' @return A data frame: `name` (as it may stand in `prior`; empty for the slopes' prior, which has
@@ -221,17 +221,19 @@ assign_group_priors <- function(frame, named) {
 #'             prior = list(prior_ridge(), "factor(cyl)" = prior_ridge(variance = 1)))
 #' prior_summary(fit)
 #' @export
-prior_for <- function(formula, data = NULL, ...) {
+prior_for <- function(formula, data = NULL, ..., likelihood = likelihood_hinge()) {
   frame <- bsvm_frame(formula, data, ...)
-  default <- default_slopes(frame)
+  likelihood <- as_likelihood(likelihood)
+  default <- scale_prior(default_slopes(frame), likelihood)
   slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, columns_of(frame$smooths)))
   rows <- c(list(data.frame(name = "", prior = default$label, columns = length(slopes))),
-            lapply(settable_names(frame), settable_row, frame, assign_priors(frame)))
+            lapply(settable_names(frame), settable_row, frame, likelihood,
+                   scale_priors(assign_priors(frame), likelihood)))
   do.call(rbind, rows)
 }
 
 # What a name stands for: blocks of group effects or of a smooth, or some columns.
-settable_row <- function(name, frame, assigned) {
+settable_row <- function(name, frame, likelihood, assigned) {
   blocks <- named_blocks(name, frame, assigned)
   if (length(blocks) > 0L) {
     prior <- unique(vapply(blocks, function(block) block$prior$label, ""))
@@ -241,7 +243,7 @@ settable_row <- function(name, frame, assigned) {
   columns <- prior_columns(name, frame)
   unpenalised <- c(frame$intercept, columns_of(frame$smooths, "unpenalised"))
   prior <- if (all(columns %in% unpenalised)) prior_flat() else default_slopes(frame)
-  data.frame(name = name, prior = prior$label, columns = length(columns))
+  data.frame(name = name, prior = scale_prior(prior, likelihood)$label, columns = length(columns))
 }
 
 named_blocks <- function(name, frame, assigned) {

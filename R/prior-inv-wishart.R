@@ -15,7 +15,8 @@
 #' square of the k-th multiplier (1 for an intercept, weighted if there are weights). So what each
 #' effect adds to the linear predictor of a typical row has the same prior, an inverse-gamma
 #' variance with shape 1 and scale 1/2 (median 0.72), and the fit does not depend on the units of
-#' the slope's predictor.
+#' the slope's predictor. Under `likelihood_hinge(normalized = TRUE)`, where coefficients are about
+#' a quarter, the default `scale` is divided by 16.
 #'
 #' On a single effect the prior is inverse gamma with shape `df/2` and scale `scale/2`.
 #'
@@ -91,9 +92,29 @@ fill_inv_wishart <- function(prior, labels, s) {
           " effects ", enumerate(labels), "; found ", format(df), ".")
   }
   scale <- wishart_scale(prior$arguments$scale, labels, s)
-  words <- paste0("inverse-Wishart, ", format(df), " df, scale ", scale_words(scale))
-  if (q == 1L) return(new_prior("ridge", c(shape = df / 2, scale = scale[1L] / 2), words, TRUE))
-  new_prior("inverse_wishart", c(effects = q, df = df, lower_triangle(scale)), words, TRUE)
+  numbers <- if (q == 1L) c(shape = df / 2, scale = scale[1L] / 2)
+             else c(effects = q, df = df, lower_triangle(scale))
+  filled <- new_prior(if (q == 1L) "ridge" else "inverse_wishart", numbers, wishart_label(numbers),
+                      TRUE)
+  if (is.null(prior$arguments$scale)) filled$open_scale <- "inverse-Wishart"
+  filled
+}
+
+# Of one effect the numbers are those of an inverse-gamma law.
+wishart_label <- function(parameters) {
+  one <- "shape" %in% names(parameters)
+  df <- if (one) 2 * parameters[["shape"]] else parameters[["df"]]
+  scale <- if (one) matrix(2 * parameters[["scale"]]) else full_matrix(parameters[-(1:2)])
+  paste0("inverse-Wishart, ", format(df), " df, scale ", scale_words(scale))
+}
+
+# From a lower triangle by column.
+full_matrix <- function(triangle) {
+  q <- (sqrt(8 * length(triangle) + 1) - 1) / 2
+  out <- matrix(0, q, q)
+  out[lower.tri(out, diag = TRUE)] <- triangle
+  out[upper.tri(out)] <- t(out)[upper.tri(out)]
+  out
 }
 
 wishart_scale <- function(scale, labels, s) {
@@ -130,13 +151,18 @@ lower_triangle <- function(scale) {
 
 # Huang & Wand (2013): half-t(df, scale / s_k) standard deviations.
 huang_wand <- function(prior, s) {
-  numbers <- prior$parameters
-  scale <- numbers[["scale"]] / s
-  new_prior("huang_wand", c(effects = length(s), df = numbers[["df"]],
-                            stats::setNames(scale, paste0("scale_", seq_along(s)))),
-            paste0("Huang-Wand, half-t(", format(numbers[["df"]]), ", ",
-                   paste(format(scale, digits = 3L, trim = TRUE), collapse = " and "),
-                   ") on the standard deviations"), TRUE)
+  scale <- prior$parameters[["scale"]] / s
+  numbers <- c(effects = length(s), df = prior$parameters[["df"]],
+               stats::setNames(scale, paste0("scale_", seq_along(s))))
+  out <- new_prior("huang_wand", numbers, huang_wand_label(numbers), TRUE)
+  if (!is.null(prior$open_scale)) out$open_scale <- "Huang-Wand"
+  out
+}
+
+huang_wand_label <- function(parameters) {
+  scale <- format(unname(parameters[-(1:2)]), digits = 3L, trim = TRUE)
+  paste0("Huang-Wand, half-t(", format(parameters[["df"]]), ", ",
+         paste(scale, collapse = " and "), ") on the standard deviations")
 }
 
 # Root mean squares of the multipliers, rows counted by their weights; safe from overflow.

@@ -12,6 +12,9 @@
 #' (and e1071's) `cost` is \eqn{2 s^2}. It refers to the coefficients of standardised predictors
 #' if [bsvm()] standardises, which it does by default.
 #'
+#' A scale that is not given goes with the likelihood (see [prior_inv_gamma()]): under
+#' `likelihood_hinge(normalized = TRUE)` it is a sixteenth, 0.000625.
+#'
 #' Where the classes are separated, or a factor has few levels, the data hardly bound a variance
 #' from above, and neither does inverse-gamma(0.01, 0.01); `variance = prior_half_t()` does.
 #'
@@ -19,7 +22,8 @@
 #' [prior_inv_wishart()], also for what `variance = prior_half_t()` means there.
 #'
 #' @param shape,scale Shape and scale of an inverse-gamma law of the variance: positive numbers,
-#'   0.01 by default. Shorthand for `variance = prior_inv_gamma(shape, scale)`.
+#'   0.01 by default (`scale = NULL` is 0.01 under the pseudo-likelihood). Shorthand for
+#'   `variance = prior_inv_gamma(shape, scale)`.
 #' @param variance Instead of `shape` and `scale`: a positive number, which fixes the variance, or
 #'   its law, [prior_inv_gamma()] or [prior_half_t()].
 #' @return An object of class `bsvm_prior`.
@@ -40,13 +44,15 @@
 #'             prior = list(prior_ridge(variance = 1), wt = prior_ridge()))
 #' prior_summary(fit)
 #' @export
-prior_ridge <- function(shape = 0.01, scale = 0.01, variance = NULL) {
+prior_ridge <- function(shape = 0.01, scale = NULL, variance = NULL) {
   if (!is.null(variance) && !(missing(shape) && missing(scale))) {
     abort("prior", "prior_ridge() takes either `variance` or `shape` and `scale`, not both.")
   }
   if (is.null(variance)) variance <- prior_inv_gamma(shape, scale)
   if (inherits(variance, "bsvm_hyperprior")) {
-    return(new_prior(variance$name, variance$parameters, paste0("ridge, ", variance$label), TRUE))
+    prior <- new_prior(variance$name, variance$parameters, paste0("ridge, ", variance$label), TRUE)
+    prior$open_scale <- variance$open_scale
+    return(prior)
   }
   if (is.object(variance)) {
     abort("prior", "`variance` must be a positive number, prior_inv_gamma() or prior_half_t(); ",

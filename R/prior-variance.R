@@ -9,8 +9,14 @@
 #' \eqn{(1 + (s/scale)^2/df)^{-(df+1)/2}}{(1 + (s/scale)^2/df)^(-(df+1)/2)}, `s > 0`: it does not
 #' keep the variance from zero.
 #'
+#' Where `scale` is not given it goes with the likelihood, since coefficients under
+#' `likelihood_hinge(normalized = TRUE)` are about a quarter of what they are under the
+#' pseudo-likelihood: there it is 0.01/16 on the variance and 1/4 on the standard deviation. Printed
+#' alone a law shows the numbers of the pseudo-likelihood; [prior_summary()] has those of a fit.
+#'
 #' @param shape,scale Shape and scale of the inverse-gamma law; for `prior_half_t()`, `scale` is
-#'   that of the standard deviation. Positive numbers.
+#'   that of the standard deviation. Positive numbers; `scale = NULL` is 0.01 for the inverse-gamma
+#'   and 1 for the half-t law, and less under the normalised likelihood (see Details).
 #' @param df Degrees of freedom; a positive number.
 #' @return An object of class `bsvm_hyperprior`.
 #' @section Errors: `bsvm_error_prior` for a number that is not positive and finite.
@@ -26,20 +32,28 @@
 #' prior_ridge(variance = prior_inv_gamma(2, 1))
 #' prior_ridge(variance = prior_half_t(df = 3, scale = 1))
 #' @export
-prior_inv_gamma <- function(shape = 0.01, scale = 0.01) {
-  parameters <- c(shape = check_positive(shape, "shape", "prior"),
-                  scale = check_positive(scale, "scale", "prior"))
-  new_hyperprior("ridge", parameters,
-                 paste0("inverse-gamma(", shape, ", ", scale, ") on the variance"))
+prior_inv_gamma <- function(shape = 0.01, scale = NULL) {
+  check_positive(shape, "shape", "prior")
+  new_law("inverse-gamma", c(shape = shape, scale = given_scale(scale, 0.01)), is.null(scale))
 }
 
 #' @rdname prior_inv_gamma
 #' @export
-prior_half_t <- function(df = 3, scale = 1) {
-  parameters <- c(df = check_positive(df, "df", "prior"),
-                  scale = check_positive(scale, "scale", "prior"))
-  new_hyperprior("half_t", parameters,
-                 paste0("half-t(", df, ", ", scale, ") on the standard deviation"))
+prior_half_t <- function(df = 3, scale = NULL) {
+  check_positive(df, "df", "prior")
+  new_law("half-t", c(df = df, scale = given_scale(scale, 1)), is.null(scale))
+}
+
+given_scale <- function(scale, default) {
+  if (is.null(scale)) default else check_positive(scale, "scale", "prior")
+}
+
+# `open`: does the scale go with the likelihood?
+new_law <- function(law, parameters, open) {
+  hyper <- new_hyperprior(c("inverse-gamma" = "ridge", "half-t" = "half_t")[[law]], parameters,
+                          law_label(law, parameters))
+  if (open) hyper$open_scale <- law
+  hyper
 }
 
 # `name` is the core's name of a normal prior whose variance has this law.
@@ -52,4 +66,46 @@ new_hyperprior <- function(name, parameters, label) {
 print.bsvm_hyperprior <- function(x, ...) {
   cat("Law of a variance: ", x$label, "\n", sep = "")
   invisible(x)
+}
+
+# ---- scales that were not given --------------------------------------------------------------
+
+# Under the normalised likelihood coefficients are about a quarter of those under the
+# pseudo-likelihood, which the numbers of a prior are for until it meets its likelihood here.
+coefficient_ratio <- 1 / 4
+
+# `assigned` from assign_priors(), with every prior as it is under the likelihood.
+scale_priors <- function(assigned, likelihood) {
+  scale_block <- function(block) {
+    block$prior <- scale_prior(block$prior, likelihood)
+    block
+  }
+  assigned$blocks <- lapply(assigned$blocks, scale_block)
+  assigned$group_blocks <- lapply(assigned$group_blocks, scale_block)
+  assigned
+}
+
+# A prior whose scale was not given says by `open_scale` which law it has.
+scale_prior <- function(prior, likelihood) {
+  law <- prior$open_scale
+  if (is.null(law) || !likelihood$normalized) return(prior)
+  of_sd <- law %in% c("half-t", "Huang-Wand")
+  scales <- grep("^scale", names(prior$parameters))
+  prior$parameters[scales] <- prior$parameters[scales] * coefficient_ratio^(if (of_sd) 1 else 2)
+  before <- if (law %in% c("inverse-gamma", "half-t")) "ridge, "
+  prior$label <- paste0(before, law_label(law, prior$parameters))
+  prior$open_scale <- NULL
+  prior
+}
+
+# A law in words, from the core's numbers.
+law_label <- function(law, parameters) {
+  switch(law,
+    "inverse-gamma" = paste0("inverse-gamma(", parameters[["shape"]], ", ", parameters[["scale"]],
+                             ") on the variance"),
+    "half-t" = paste0("half-t(", parameters[["df"]], ", ", parameters[["scale"]],
+                      ") on the standard deviation"),
+    "inverse-Wishart" = wishart_label(parameters),
+    "Huang-Wand" = huang_wand_label(parameters)
+  )
 }

@@ -8,8 +8,12 @@
 #' of the package rstantools and the `loo()` and `waic()` of the package loo therefore stop with an
 #' error of class `bsvm_error_unsupported`.
 #'
-#' To compare models use [elbo()] of fits by [engine_vb()], which bounds the evidence of the same
-#' pseudo-likelihood, or the errors on rows left out of the fit.
+#' Under `likelihood_hinge(normalized = TRUE)` there is a likelihood, and [integrated_loglik()] has
+#' it at stated parameters, under both. What these functions report of a Bayesian fit, averages over
+#' the posterior and penalties made of them, is not there yet, and an error of the same class.
+#'
+#' To compare models use [elbo()] of fits by [engine_gaussian()] or [engine_vb()] to the same
+#' response under the same likelihood, or the errors on rows left out of the fit.
 #'
 #' For new rows, [predict.bsvm()] gives classes and [posterior_linpred.bsvm()] draws of the link.
 #'
@@ -24,52 +28,49 @@
 #' elbo(fit)
 #' @export
 logLik.bsvm <- function(object, ...) {
-  refuse_normalised("logLik(), AIC() and BIC() are")
+  refuse_measure(object, "logLik(), AIC() and BIC()", "are")
 }
 
 #' @rdname logLik.bsvm
 #' @export
 anova.bsvm <- function(object, ...) {
-  refuse_normalised("anova() is")
+  refuse_measure(object, "anova()")
 }
 
 #' @rdname logLik.bsvm
 #' @importFrom rstantools log_lik posterior_predict
 #' @export
 log_lik.bsvm <- function(object, ...) {
-  refuse_normalised("log_lik() is")
+  refuse_measure(object, "log_lik()")
 }
 
 #' @rdname logLik.bsvm
 #' @export
 posterior_predict.bsvm <- function(object, ...) {
-  abort("unsupported", "posterior_predict() is not defined for this fit: the hinge ",
-        "pseudo-likelihood is not normalised over the two classes, so it is no law of the ",
-        "response. Use predict() for classes and posterior_linpred() for draws of the link.")
+  refuse_responses(object, "posterior_predict()")
 }
 
 #' @rdname logLik.bsvm
 #' @importFrom stats simulate
 #' @export
 simulate.bsvm <- function(object, nsim = 1, seed = NULL, ...) {
-  abort("unsupported", "simulate() is not defined for this fit: the hinge pseudo-likelihood is ",
-        "not normalised over the two classes, so it is no law to draw responses from; ",
-        "posterior_linpred() has draws of the link.")
+  refuse_responses(object, "simulate()")
 }
 
 #' @rdname logLik.bsvm
 #' @importFrom stats family
 #' @export
 family.bsvm <- function(object, ...) {
-  abort("unsupported", "family() is not defined for this fit: the hinge pseudo-likelihood is no ",
-        "exponential family and has no link function; `fit$likelihood` says what was fitted.")
+  abort("unsupported", "family() is not defined for this fit: the ", object$likelihood$label,
+        " is no exponential family and has no link function; `fit$likelihood` says what was ",
+        "fitted.")
 }
 
 #' @rdname logLik.bsvm
 #' @importFrom stats deviance
 #' @export
 deviance.bsvm <- function(object, ...) {
-  refuse_normalised("deviance() is")
+  refuse_measure(object, "deviance()")
 }
 
 #' @rdname logLik.bsvm
@@ -91,18 +92,36 @@ sigma.bsvm <- function(object, ...) {
 #' @rdname logLik.bsvm
 #' @exportS3Method loo::loo
 loo.bsvm <- function(x, ...) {
-  refuse_normalised("loo() is")
+  refuse_measure(x, "loo()")
 }
 
 #' @rdname logLik.bsvm
 #' @exportS3Method loo::waic
 waic.bsvm <- function(x, ...) {
-  refuse_normalised("waic() is")
+  refuse_measure(x, "waic()")
 }
 
-refuse_normalised <- function(what) {
-  abort("unsupported", what, " not defined for this fit: the hinge pseudo-likelihood is not ",
-        "normalised over the two classes, so it is not a likelihood of the response. ",
-        "To compare models, use elbo(), the lower bound on its evidence by engine_vb(), or the ",
-        "error on rows left out of the fit.")
+refuse_measure <- function(object, what, is = "is") {
+  if (is_normalised(object$likelihood)) {
+    abort("unsupported", what, " ", is, " not there yet for the normalised likelihood: a Bayesian ",
+          "fit has a posterior, over which they would have to average. integrated_loglik() has ",
+          "the log-likelihood at stated parameters; to compare models, use elbo(), an estimate of ",
+          "the log evidence by engine_gaussian(), or the error on rows left out of the fit.")
+  }
+  abort("unsupported", what, " ", is, " not defined for this fit: the hinge pseudo-likelihood is ",
+        "not normalised over the two classes, so it is not a likelihood of the response; ",
+        "likelihood_hinge(normalized = TRUE) is one. To compare models, use elbo(), the evidence ",
+        "of the pseudo-likelihood by engine_vb() or engine_gaussian(), or the error on rows left ",
+        "out of the fit.")
+}
+
+refuse_responses <- function(object, what) {
+  if (is_normalised(object$likelihood)) {
+    abort("unsupported", what, " is not there yet for the normalised likelihood. Use predict() ",
+          "for classes and, with `interval = TRUE`, for links.")
+  }
+  abort("unsupported", what, " is not defined for this fit: the hinge pseudo-likelihood is not ",
+        "normalised over the two classes, so it is no law of the response; ",
+        "likelihood_hinge(normalized = TRUE) is one. Use predict() for classes and ",
+        "posterior_linpred() for draws of the link.")
 }

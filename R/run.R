@@ -8,12 +8,17 @@
 #' * `posterior`: of class `bsvm_moments` (`mean` and `covariance` of the population-level
 #'   coefficients; `group_mean`, `group_precision`, `group_regression` of the group effects given
 #'   those), `bsvm_sparse_moments` (several grouping factors or sparse predictors: `mean`,
-#'   `covariance`, `effects`, `effects_sd`, `factor`) or `bsvm_draws` (`coefficients`, `variances`,
-#'   `effects`; `mean`, `covariance`, `effects_mean`, `effects_sd`);
+#'   `covariance`, `effects`, `effects_sd`, `factor`), `bsvm_draws` (`coefficients`, `variances`,
+#'   `effects`; `mean`, `covariance`, `effects_mean`, `effects_sd`) or, of [engine_gaussian()] and
+#'   [engine_map()], `bsvm_mixture` (`mean`, `covariance`; `components`, each of one of the first
+#'   two classes or `bsvm_integrated`; their `weights`, `log_density` and `theta`, log standard
+#'   deviations, of which `free` says whose they are; `integrated`, the number of the factor whose
+#'   effects are integrated out, 0 for none);
 #' * `hyper`, `group_hyper`: what was learnt about each block's variance;
 #' * `termination`: `"converged"`, `"pass_limit"`, `"stalled"` or `"interrupted"`; of draws
 #'   `"completed"` or `"interrupted"`;
-#' * of [engine_vb()] `bound`, `trace` (a row a pass), `passes`, `gradient`;
+#' * of [engine_vb()], [engine_gaussian()] and [engine_map()] `bound` (of the last two an estimate
+#'   of the log evidence), `trace` (a row a pass), `passes`, `gradient`;
 #' * of [engine_gibbs()] `sampling`: `draws` (those each chain has), `burnin`, `thin`, `chains`,
 #'   `mixing`, `seed`, `seconds`, `resumed`.
 #' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
@@ -32,7 +37,9 @@ bsvm_run <- function(spec, control = bsvm_control()) {
   }
   check_control(control)
   free_memory(length(spec$problem$x))
-  run <- if (is_sampler(spec$engine)) run_sampler else run_optimiser
+  run <- if (is_sampler(spec$engine)) run_sampler
+         else if (is_approximation(spec$engine)) run_approximation
+         else run_optimiser
   result <- run(spec, control)
   warn_rank(result, spec)
   result
@@ -41,12 +48,29 @@ bsvm_run <- function(spec, control = bsvm_control()) {
 is_sampler <- function(engine) engine$name %in% core_registry()$samplers
 
 run_optimiser <- function(spec, control) {
-  options <- control[c("tol", "max_passes", "threads", "verbose")]
-  options["start"] <- list(internal_start(control$start, spec$design))
-  result <- with_core_conditions(core_fit(spec$problem, spec$model, options))
+  result <- with_core_conditions(core_fit(spec$problem, spec$model, run_options(spec, control)))
   warn_termination(result, control)
   c(list(posterior = moments_posterior(result)),
     split_hyper(spec, c(result$hyper, result$group_hyper)),
+    result[c("bound", "trace", "passes", "gradient", "termination")])
+}
+
+run_options <- function(spec, control) {
+  c(control[c("tol", "max_passes", "threads", "verbose")],
+    list(start = internal_start(control$start, spec$design)))
+}
+
+run_approximation <- function(spec, control) {
+  result <- with_core_conditions(
+    core_approximate(spec$problem, spec$model, run_options(spec, control))
+  )
+  warn_termination(result, control)
+  if (spec$engine$name == "map") result["bound"] <- list(NULL) # a mode has none
+  posterior <- mixture_posterior(result, spec)
+  blocks <- all_blocks(spec)
+  hyper <- Map(function(block, j) mixture_hyper(posterior, block, j), blocks, seq_along(blocks))
+  own <- seq_along(spec$blocks)
+  c(list(posterior = posterior, hyper = hyper[own], group_hyper = hyper[-own]),
     result[c("bound", "trace", "passes", "gradient", "termination")])
 }
 
@@ -79,7 +103,8 @@ run_sampler <- function(spec, control) {
 
 check_no_start <- function(control) {
   if (!is.null(control$start)) {
-    abort("argument", "`start` in bsvm_control() is for engine_vb(); chains can't be given one.")
+    abort("argument", "`start` in bsvm_control() is for engine_vb(), engine_gaussian() and ",
+          "engine_map(); chains can't be given one.")
   }
 }
 
@@ -245,12 +270,34 @@ warn_termination <- function(result, control) {
 # (collinear columns) or its mean lies as far out as the prior lets it (separated classes).
 warn_rank <- function(result, spec) {
   flat <- which(vapply(spec$blocks, function(block) is_wide(block$prior), TRUE))
-  held <- sort(unlist(lapply(flat, held_by_prior, result = result, spec = spec)))
+  held <- unlist(lapply(flat, held_by_prior, result = result, spec = spec))
+  if (separates(result, spec, flat)) {
+    held <- c(held, unlist(lapply(spec$blocks[flat], `[[`, "columns")))
+  }
+  held <- sort(unique(held))
   if (length(held) == 0L) return(invisible())
   warn("rank", "Only the flat prior holds the coefficient", if (length(held) > 1L) "s", " of ",
        enumerate(spec$design$columns[held]), ": the column", if (length(held) > 1L) "s",
        " may be collinear with others, separate the classes perfectly, or be very small. ",
        "Leave columns out, rescale them, or use prior_ridge().")
+}
+
+# Does a mode or mean in flat columns alone put every row on its side? Then any multiple of it does,
+# and nothing but the prior bounds them, however modest they look. Draws and engine_vb() show it.
+separates <- function(result, spec, flat) {
+  if (!is_approximation(spec$engine)) return(FALSE)
+  dense <- flat[flat <= length(spec$model$blocks)]
+  at <- unlist(lapply(spec$model$blocks[dense], `[[`, "columns"))
+  if (length(at) == 0L) return(FALSE)
+  problem <- spec$problem
+  coefficients <- replace(numeric(length(problem$scale)), at, result$posterior$mean[at])
+  coefficients <- coefficients / problem$scale
+  link <- -sum(coefficients * problem$center)
+  if (problem$intercept) {
+    link <- link + coefficients[1L]
+    coefficients <- coefficients[-1L]
+  }
+  all(problem$y * (link + problem$x %*% coefficients) > 0)
 }
 
 # Meant to leave its coefficients to the data: prior_flat() may be made narrow too.

@@ -12,6 +12,11 @@
 #' multipliers; those of several factors as the columns of one sparse matrix (`problem$sparse`),
 #' factor by factor and level by level, the effects of a level side by side.
 #'
+#' `model$integrated` is the factor whose effects [engine_gaussian()] and [engine_map()] integrate
+#' out, counted from 0 in the order of the formula, -1 for none: of the factors with one effect or
+#' two a level the one with most levels, unless there are sparse predictors or more than 1000
+#' columns and effects beside it.
+#'
 #' Columns of a sparse design go there too, after the groups: block by block, where a block is less
 #' than a quarter full. They are scaled like others, but not centred, since that would fill them;
 #' the intercept, whose prior is flat, takes up the difference.
@@ -37,9 +42,10 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
     abort("argument", "`frame` must be made by bsvm_frame(); found ", describe(frame), ".")
   }
   likelihood <- as_likelihood(likelihood)
-  engine <- as_engine(engine)
+  engine <- as_engine(engine, likelihood)
+  check_combination(likelihood, engine)
   check_flag(standardize, "standardize")
-  assigned <- assign_priors(frame, prior)
+  assigned <- scale_priors(assign_priors(frame, prior), likelihood)
   check_registered(c(assigned$blocks, assigned$group_blocks), likelihood, engine)
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
   penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
@@ -50,7 +56,10 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   core <- core_columns(frame, design, assigned$blocks[!sparse])
   model <- list(likelihood = likelihood[c("name", "parameters")],
                 engine = engine[c("name", "parameters")], blocks = core$blocks,
-                group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]))
+                group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]),
+                integrated = integrated_term(frame$groups, engine, any(sparse),
+                                             length(core$center)))
+  check_mode(engine, model$integrated, frame$groups, any(sparse))
   design$rotation <- core$rotation
   structure(
     c(list(problem = core_problem(frame, design, core, assigned$blocks[sparse]), model = model,
@@ -80,7 +89,8 @@ check_registered <- function(blocks, likelihood, engine) {
   registry <- core_registry()
   need_registered(vapply(blocks, function(block) block$prior$name, ""), registry$priors, "prior")
   need_registered(likelihood$name, registry$likelihoods, "likelihood")
-  need_registered(engine$name, c(registry$engines, registry$samplers), "engine")
+  need_registered(engine$name, c(registry$engines, registry$samplers, registry$approximators),
+                  "engine")
 }
 
 need_registered <- function(names, known, kind) {
@@ -113,6 +123,17 @@ core_groups <- function(groups) {
   one <- if (!several && length(groups) > 0L) groups[[1L]]
   list(group = one$codes, n_groups = length(one$levels), z = one$z,
        sparse = if (several) sparse_effects(groups))
+}
+
+# The factor whose effects are integrated out, from 0; -1 for none. The rest is a dense system.
+most_beside_integrated <- 1000
+
+integrated_term <- function(groups, engine, sparse, columns) {
+  if (!is_approximation(engine) || isFALSE(engine$settings$integrate) || sparse) return(-1L)
+  at <- if (length(groups) > 0L) integrable_factor(groups) else 0L
+  if (at == 0L) return(-1L)
+  beside <- columns + sum(effect_counts(groups[-at]))
+  if (beside > most_beside_integrated) -1L else as.integer(at) - 1L
 }
 
 # The blocks of the core's effects: those of the groups, then each sparse block, one effect for the

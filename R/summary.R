@@ -4,15 +4,17 @@
 #' the cost they imply in LIBSVM's terms, group sizes, support vectors, and how the fit ended.
 #'
 #' @details
-#' * **Intervals** are too narrow. With `engine_vb()` they are those of a variational
-#'   approximation, which leaves out how the coefficients, the latent scales and the variances
-#'   move together; on the toenail data of HSAUR3 with `(1 | patientID)` it puts the patients'
-#'   variance at 3.5, where the exact posterior mean is 11.0, and the intercept's standard deviation
-#'   at 0.16 for 0.34; with `(time | patientID)` the variance of the intercept at 4.2 for about 180.
-#'   With `engine_gibbs()` they are quantiles of draws from the exact posterior under the
-#'   pseudo-likelihood. That itself counts each row as more than it is worth: in simulations with
-#'   500 rows and four predictors its 95 % intervals held what they estimate in 68 to 76 % of the
-#'   data sets.
+#' * **Intervals** have two sources of error. *The approximation*: with `engine_vb()` they are those
+#'   of a variational one, which leaves out how the coefficients, the latent scales and the
+#'   variances move together; on the toenail data of HSAUR3 with `(1 | patientID)` it puts the
+#'   patients' variance at 3.5, where the exact posterior mean is 11.0, and the intercept's standard
+#'   deviation at 0.16 for 0.34; with `(time | patientID)` the variance of the intercept at 4.2 for
+#'   about 180. `method = "linear_response"` mends standard deviations (see [vcov.bsvm()]). With
+#'   `engine_gaussian()` they are quantiles of an approximation close to the exact posterior, with
+#'   `engine_gibbs()` of draws from it. *The target*: the posterior under the pseudo-likelihood
+#'   counts each row as more than it is worth: in simulations with 500 rows and four predictors its
+#'   95 % intervals held what they estimate in 68 to 76 % of the data sets. Under
+#'   `likelihood_hinge(normalized = TRUE)`, a probability model, intervals mean what they say.
 #' * **Variances** are on the scale of the prior: coefficients of standardised predictors when the
 #'   fit has `standardize = TRUE`. (Effects of grouping factors and smooth terms are not
 #'   standardised.) `mean` is the posterior mean of the variance, `plug_in` is
@@ -25,17 +27,26 @@
 #'   see [coef.bsvm()], and has less). Where an `Rhat` is above 1.01 or an effective size below 400,
 #'   `summary()` warns with class `bsvm_warning_convergence` and names the worst. These columns need
 #'   the package posterior and are `NA` without it, and beyond 500 coefficients for some.
+#' * **Standard deviations** (`engine_gaussian()`, `engine_map()`) have a table of their own. With
+#'   one inferred variance in the model their law is interpolated between the points of the grid;
+#'   with more, and with `engine_map()`, the standard deviation is taken as log-normal. Its mean
+#'   variance is infinite where that law says so; `plug_in` is over the points of the grid alone.
 #' * **Support vectors** are the rows with `y f < 1`: inside the margin or misclassified.
-#' * **Certificate** (`engine_vb()`): for given variances the bound is concave in the mean and the
-#'   root of the covariance, so a gradient of (nearly) zero proves that no better mean exists.
+#' * **Certificate**: for given variances the bound of `engine_vb()`, and under the
+#'   pseudo-likelihood the objective of `engine_gaussian()` and `engine_map()`, is concave (in the
+#'   mean and the root of the covariance), so a gradient of (nearly) zero proves that no better mean
+#'   exists.
 #'
 #' @param object A fit from [bsvm()].
 #' @param level Probability of the credible intervals.
 #' @param rank If `TRUE`, the coefficients are ordered by the size of mean over standard deviation,
 #'   largest first; by default they stand in the order of the design.
+#' @param method Which covariance of the coefficients: `"posterior"` (default), or for variational
+#'   fits `"linear_response"`, as in [vcov.bsvm()].
 #' @param ... Not used.
 #' @return An object of class `summary.bsvm`: a list with the parts below. With fewer than two draws
-#'   standard deviations and limits are `NA`.
+#'   standard deviations and limits are `NA`, as of a fit by [engine_map()] without integrated group
+#'   effects.
 #' * `coefficients`: matrix, a row a population-level coefficient, columns `Estimate`, `SD`,
 #'   `lower`, `upper`, and with draws `Rhat`, `Bulk_ESS`, `Tail_ESS`, `MCSE`;
 #' * `variances`: data frame, a row a variance of a block with a penalty: `block`, `prior`, `mean`,
@@ -44,12 +55,16 @@
 #' * with draws `variance_draws`: matrix as `coefficients`, a row an inferred variance or
 #'   covariance, named as by [as_draws.bsvm()]; and `sampling`, a list of `draws`, `burnin`, `thin`,
 #'   `chains`, `mixing`, `seed`, `seconds`, `resumed`;
+#' * of [engine_gaussian()] and [engine_map()] `sds`: matrix, a row an inferred standard deviation,
+#'   columns `Estimate`, `SD`, `lower`, `upper`; `NULL` without integrated group effects of
+#'   `engine_map()`;
 #' * `priors`: named character, the prior of every block;
 #' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`, and
 #'   `smooth_basis`, the names of smooth terms' penalised coefficients, which are not printed;
 #' * `termination`, and without draws `elbo`, `passes`, `gradient`;
 #' * and, from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`,
-#'   `default_prior`, `na.action`, `level`.
+#'   `default_prior`, `na.action`, `level`, `method`, and `point`, whether standard deviations are
+#'   missing since the fit is a mode alone.
 #'
 #' The print method returns it invisibly.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
@@ -65,15 +80,18 @@
 #' summary(fit)
 #' summary(fit, rank = TRUE)$coefficients
 #' @export
-summary.bsvm <- function(object, level = 0.95, rank = FALSE, ...) {
+summary.bsvm <- function(object, level = 0.95, rank = FALSE,
+                         method = c("posterior", "linear_response"), ...) {
   check_dots(substitute(list(...)), "summary()", c(conf.level = "Here that is `level`."))
   check_level(level)
   check_flag(rank, "rank")
+  method <- pick_one(method, covariance_methods, "method")
+  told <- with_method(object, method, parent.frame())
   kept <- c("formula", "response", "engine", "likelihood", "standardize", "default_prior",
             "na.action", "nobs", "elbo", "passes", "termination", "gradient", "sampling")
   support <- support_rows(object)
   out <- structure(c(object[intersect(kept, names(object))], list(
-    coefficients = coefficient_table(object, level, rank),
+    coefficients = coefficient_table(told, level, rank),
     variances = variance_table(object),
     standard_scale = standard_scale(object),
     priors = block_labels(c(object$blocks, object$group_blocks)),
@@ -82,7 +100,8 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE, ...) {
     smooth_basis = object$design$columns[penalised_smooth_columns(object)],
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
-    level = level
+    level = level, method = method, point = is_point(object),
+    sds = sd_table(object, level)
   )), class = "summary.bsvm")
   if (is.null(object$sampling)) return(out)
   out$variance_draws <- drawn_variance_table(object, level)
@@ -101,8 +120,9 @@ print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") 
   check_digits(digits)
   say_model(x, x$ngroups)
   say_table(x, n, digits)
-  if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits)
+  if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits, x)
   else say_drawn_variances(x, n, digits)
+  say_sds(x, n, digits)
   say_priors(x)
   say_fit(x, digits)
   invisible(x)
@@ -124,6 +144,27 @@ drawn_variance_table <- function(object, level) {
   values <- draw_matrix(draws)
   cbind(Estimate = rowMeans(values), SD = sqrt(row_variances(values)),
         row_quantiles(values, level), diagnose(draws))
+}
+
+# A row an inferred standard deviation, of fits that average over them.
+sd_table <- function(object, level) {
+  if (!inherits(object$posterior, "bsvm_mixture") || is_point(object)) return(NULL)
+  inferred <- which(lengths(object$posterior$free) > 0L)
+  rows <- lapply(inferred, function(k) {
+    table <- block_spread(object$posterior, object, k, level)[, 2:5, drop = FALSE]
+    dimnames(table) <- list(spread_names(all_blocks(object)[[k]]),
+                            c("Estimate", "SD", "lower", "upper"))
+    table
+  })
+  do.call(rbind, rows)
+}
+
+say_sds <- function(x, n, digits) {
+  if (is.null(x$sds)) return(invisible())
+  cat("\nStandard deviations (roots of these; ", format(100 * x$level), " % credible intervals):\n",
+      sep = "")
+  print_columns(utils::head(x$sds, n), digits)
+  say_more(nrow(x$sds) - n, "standard deviations")
 }
 
 # A row a variance that is a penalty; flat blocks have none to speak of.
@@ -165,12 +206,14 @@ group_counts <- function(object) {
 }
 
 say_table <- function(x, n, digits) {
-  cat("\nPopulation-level coefficients (", format(100 * x$level), " % credible intervals):\n",
-      sep = "")
+  cat("\nPopulation-level coefficients (", if (isTRUE(x$point)) "posterior mode"
+      else paste(format(100 * x$level), "% credible intervals"),
+      if (identical(x$method, "linear_response")) ", linear response", "):\n", sep = "")
   if (nrow(x$coefficients) == 0L) {
     cat("none\n")
   } else {
     shown <- x$coefficients[!rownames(x$coefficients) %in% x$smooth_basis, , drop = FALSE]
+    if (isTRUE(x$point)) shown <- shown[, "Estimate", drop = FALSE]
     print_table(utils::head(shown, n), digits)
     say_more(nrow(shown) - n, "coefficients")
     say_hidden(length(x$smooth_basis))
@@ -221,18 +264,37 @@ say_fit <- function(x, digits) {
       format(100 * x$support_share, digits = 3L), " %)\n", sep = "")
   say_end(x, digits)
   if (is.null(x$sampling)) {
-    cat("Gradient of the concave objective: ", format(x$gradient, digits = 2L), "\n", sep = "")
+    cat("Gradient of the ", if (!is_normalised(x$likelihood)) "concave ", "objective: ",
+        format(x$gradient, digits = 2L), "\n", sep = "")
   }
+  note <- interval_note(x)
+  if (length(note) == 0L) return(invisible())
   cat("\n")
-  say_wrapped(interval_warning(x))
+  say_wrapped(note)
 }
 
-interval_warning <- function(x) {
-  if (!is.null(x$sampling)) {
-    return(paste("Intervals are those of the exact pseudo-posterior, which counts rows as more",
-                 "than they are worth: they are too narrow."))
+# What to know of the intervals; nothing of those that mean what they say.
+interval_note <- function(x) {
+  note <- c(engine_note(x), if (!is_normalised(x$likelihood) && !isTRUE(x$point)) pseudo_note)
+  if (length(note) > 0L) paste(note, collapse = " ")
+}
+
+engine_note <- function(x) {
+  if (x$engine$name == "map") return(mode_note(x))
+  if (x$engine$name != "vb") return(NULL)
+  paste0(
+    if (identical(x$method, "linear_response"))
+      "Standard deviations are by linear response; means are those of a variational approximation"
+    else "A variational approximation: standard deviations are too small",
+    if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
+    ". engine_gaussian() is closer, engine_gibbs() draws from the posterior itself."
+  )
+}
+
+mode_note <- function(x) {
+  if (isTRUE(x$point)) {
+    return(paste("The mode lies on kinks of the loss, where curvature tells no standard",
+                 "deviations; engine_gaussian() has them."))
   }
-  paste0("Intervals are those of a variational approximation to a pseudo-posterior, and too narrow",
-         if (length(x$ngroups) > 0L) "; variances of group effects may be far too low",
-         ". engine_gibbs() draws from the pseudo-posterior itself.")
+  "Modes, and standard deviations from the curvature there; engine_gaussian() has means."
 }

@@ -22,12 +22,15 @@
 #'   `cor__(Intercept).time`; their intervals are quantiles of the posterior, those of coefficients
 #'   and group effects too with draws, else normal; of group effects also where their draws were not
 #'   kept (`keep_effects = FALSE`). By `engine_vb()` a correlation has no `std.error` and no
-#'   interval.
-#' * `glance()`: one row with `nobs`, `ngroups` (levels of all grouping factors, 0 without),
-#'   `elbo`, `passes`, `converged`, `gradient` (those three `NA` with draws, where `converged`
-#'   says whether all limits of [engine_gibbs()] are kept by coefficients and variances),
-#'   `n_support`, `support_share`, and `chains`, `draws`, `max_rhat`, `min_ess` (`NA` without
-#'   draws, or without the package posterior).
+#'   interval. Intervals of group effects by `engine_gaussian()` are those of a mixture of normal
+#'   laws; [ranef.bsvm()] with `level` has their skewed law. By [engine_map()] without integrated
+#'   group effects `std.error` is `NA`, and `conf.int = TRUE` an error of class
+#'   `bsvm_error_unsupported`.
+#' * `glance()`: one row with `nobs`, `ngroups` (levels of all grouping factors, 0 without), `elbo`
+#'   (`NA` with [engine_map()]), `passes`, `converged`, `gradient` (those three `NA` with draws,
+#'   where `converged` says whether all limits of [engine_gibbs()] are kept by coefficients and
+#'   variances), `n_support`, `support_share`, and `chains`, `draws`, `max_rhat`, `min_ess` (`NA`
+#'   without draws, or without the package posterior).
 #' * `augment()`: `data` or `newdata` with `.fitted` (the link), `.class`, and, for the data of the
 #'   fit, `.resid` (`1 - y f`); `.sd` on request.
 #' @examples
@@ -43,7 +46,7 @@
 tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, conf.level = 0.95,
                       ...) {
   check_dots(substitute(list(...)), "tidy()", tidy_hints)
-  check_flag(conf.int, "conf.int")
+  if (check_flag(conf.int, "conf.int")) need_spread(x, "tidy(conf.int = TRUE)")
   makers <- list(fixed = tidy_fixed, ran_pars = tidy_sd, ran_vals = tidy_groups)
   unknown <- setdiff(effects, names(makers))
   if (length(unknown) > 0L) {
@@ -91,7 +94,7 @@ largest <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
 #' @rdname tidy.bsvm
 #' @export
 augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ...) {
-  check_flag(sd, "sd")
+  if (check_flag(sd, "sd")) need_spread(x, "augment(sd = TRUE)")
   if (!is.null(newdata)) return(add_columns(newdata, prediction_columns(x, newdata, sd, ...)))
   check_dots(substitute(list(...)), "augment() of the fit's own data", NULL)
   env <- parent.frame()
@@ -143,9 +146,16 @@ tidy_correlations <- function(x, conf.level) {
 
 tidy_groups <- function(x, conf.level) {
   if (is.null(x$groups)) return(NULL)
-  long <- as.data.frame.bsvm_ranef(ranef.bsvm(x))
+  long <- long_ranef(x)
   tidy_rows("ran_vals", long$grpvar, as.character(long$grp), as.character(long$term),
             long$condval, long$condsd, effect_limits(x$posterior, x, long, conf.level))
+}
+
+# With standard deviations, NA where the posterior has none.
+long_ranef <- function(x) {
+  long <- as.data.frame.bsvm_ranef(ranef.bsvm(x))
+  if (is.null(long$condsd)) long$condsd <- NA_real_
+  long
 }
 
 prediction_columns <- function(x, newdata, sd, ...) {

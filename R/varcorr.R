@@ -4,6 +4,12 @@
 #' effects of each grouping factor.
 #'
 #' @details
+#' With `engine_gaussian()` the numbers are means over the posterior of the variances: interpolated
+#' between the points of its grid if the model has one inferred variance, else by a log-normal law
+#' of each standard deviation with the grid's moments; covariances and correlations are means over
+#' the grid. With `engine_map()` all are values at the mode, and intervals (`tidy(conf.int = TRUE)`)
+#' are log-normal, from the Hessian.
+#'
 #' With `engine_gibbs()` the numbers are means over the draws: of the variances and covariances, of
 #' the standard deviations (their roots) and of the correlations.
 #'
@@ -34,7 +40,9 @@
 #' @param ... Not used.
 #' @return A list by grouping factor of q x q matrices (posterior mean of the covariance) with
 #'   attributes `"stddev"` and `"correlation"`, of class `bsvm_varcorr`; its attribute `"shape"`
-#'   is the least \eqn{A}, `Inf` where all variances were fixed or drawn. `as.data.frame()` gives
+#'   is the least \eqn{A}, `Inf` where all variances were fixed or drawn or by `engine_gaussian()`
+#'   or `engine_map()`, and `"pseudo"` says whether the pseudo-likelihood is behind them, of which
+#'   the print reminds. `as.data.frame()` gives
 #'   lme4's columns `grp`, `var1`, `var2`, `vcov` (mean of the variance) and `sdcor` (mean of the
 #'   standard deviation); rows with a `var2` have a covariance and a correlation in the last two.
 #'   Without a grouping factor: an error of class `bsvm_error_unsupported`; the variances of
@@ -63,7 +71,7 @@ VarCorr.bsvm <- function(x, sigma = 1, ...) {
               correlation = correlations[[name]])
   })
   structure(stats::setNames(matrices, names(covariances)), shape = min(spread$shape),
-            class = "bsvm_varcorr")
+            pseudo = !is_normalised(x$likelihood), class = "bsvm_varcorr")
 }
 
 check_sigma <- function(sigma) {
@@ -119,6 +127,11 @@ print.bsvm_varcorr <- function(x, digits = max(3L, getOption("digits") - 2L), ..
   rownames(shown) <- rep("", nrow(shown))
   print(shown, quote = FALSE, right = FALSE)
   say_few_levels(table$vcov, attr(x, "shape"))
+  if (isTRUE(attr(x, "pseudo"))) {
+    say_wrapped(paste("Under a pseudo-posterior: not to be compared with variances of other",
+                      "models; those under likelihood_hinge(normalized = TRUE) mean what they",
+                      "say."))
+  }
   invisible(x)
 }
 
@@ -138,7 +151,9 @@ pad_columns <- function(corr, width) {
 }
 
 say_few_levels <- function(variances, shape) {
-  if (any(is.infinite(variances))) {
+  if (any(is.infinite(variances)) && is.infinite(shape)) {
+    cat("The data hardly bound a variance from above: it has no finite posterior mean.\n")
+  } else if (any(is.infinite(variances))) {
     cat("Too few levels for a finite posterior mean of a variance (inverse-gamma shape <= 1).\n")
   } else if (shape < 2) {
     cat("Few levels: the mean of a variance is unreliable (inverse-gamma shape below 2).\n")

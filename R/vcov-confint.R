@@ -1,12 +1,25 @@
 #' Posterior covariance and credible intervals of the population-level coefficients
 #'
 #' @details
-#' Both are those of the posterior the engine found, on the scale of the predictors as given: with
-#' `engine_vb()` of a Gaussian approximation to a pseudo-posterior (the posterior under a
-#' pseudo-likelihood), with `engine_gibbs()` of the draws from that pseudo-posterior itself, whose
-#' quantiles `confint()` gives. The intervals are too narrow in both cases, the first more so: read
-#' them as a ranking of what the data say more and less about, not as confidence intervals (see
-#' [summary.bsvm()]).
+#' Both are those of the posterior the engine found, on the scale of the predictors as given:
+#' * [engine_vb()]: of a Gaussian approximation, too narrow;
+#' * [engine_gaussian()]: of a mixture of Gaussians over the variances, whose quantiles `confint()`
+#'   gives;
+#' * [engine_map()]: from the curvature at the mode. Without integrated group effects there is none
+#'   to speak of, and both are an error of class `bsvm_error_unsupported`;
+#' * [engine_gibbs()]: of the draws, whose quantiles `confint()` gives.
+#'
+#' Under the pseudo-likelihood, the default, that posterior is a pseudo-posterior, which counts each
+#' row as more than it is worth: read its intervals as a ranking of what the data say more and less
+#' about, not as confidence intervals (see [summary.bsvm()]). A message says so once a session.
+#' Under `likelihood_hinge(normalized = TRUE)` they are credible intervals of a probability model.
+#'
+#' **Linear response.** `method = "linear_response"` is for fits by [engine_vb()]: in place of the
+#' approximation's own covariance, how much its means move when the posterior is tilted a little,
+#' which is what a covariance says. It takes the data (kept, or found again from the call) and one
+#' more solve, and corrects most of what the mean field approximation leaves out of standard
+#' deviations; the means stay as they are. For other engines it is an error of class
+#' `bsvm_error_unsupported`.
 #'
 #' With more penalised columns than rows the covariance is assembled only here; `confint()` and
 #' `summary()` need its diagonal alone.
@@ -14,32 +27,53 @@
 #' @param object A fit from [bsvm()].
 #' @param parm Which coefficients: names or positions; all if missing.
 #' @param level Probability of the interval, a number between 0 and 1.
+#' @param method `"posterior"` (default), or `"linear_response"`; see Details.
 #' @param ... Not used.
 #' @return `vcov()`: the p x p posterior covariance matrix of `fixef(object)`. `confint()`: a
 #'   matrix with a row a coefficient and the columns `"2.5 %"` and `"97.5 %"` (for
-#'   `level = 0.95`): quantiles of the draws, or mean plus and minus normal quantiles times the
-#'   posterior standard deviation.
+#'   `level = 0.95`): quantiles of the draws or the mixture, or mean plus and minus normal quantiles
+#'   times the posterior standard deviation.
+#' @references Giordano, R., Broderick, T. and Jordan, M. I. (2018). Covariances, robustness, and
+#'   variational Bayes. *Journal of Machine Learning Research*, 19(51), 1-49.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
 #' vcov(fit)
 #' confint(fit)
 #' confint(fit, "wt", level = 0.8)
+#' confint(fit, method = "linear_response")
 #' @export
-vcov.bsvm <- function(object, ...) {
-  posterior_coefficients(object)$covariance()
+vcov.bsvm <- function(object, method = c("posterior", "linear_response"), ...) {
+  check_dots(substitute(list(...)), "vcov()", NULL)
+  need_spread(object, "vcov()")
+  posterior_coefficients(with_method(object, method, parent.frame()))$covariance()
 }
 
 #' @rdname vcov.bsvm
 #' @export
-confint.bsvm <- function(object, parm, level = 0.95, ...) {
+confint.bsvm <- function(object, parm, level = 0.95, method = c("posterior", "linear_response"),
+                         ...) {
   check_dots(substitute(list(...)), "confint()", c(conf.level = "Here that is `level`."))
   check_level(level)
+  need_spread(object, "confint()")
+  object <- with_method(object, method, parent.frame())
   names <- object$design$columns
   chosen <- choose_coefficients(names, parm)
   limits <- coefficient_limits(object$posterior, object, chosen, level)
   dimnames(limits) <- list(names[chosen], percent_names(level))
+  hint_pseudo(object$likelihood)
   limits
 }
+
+# A matrix has no room for it, and once is enough.
+hint_pseudo <- function(likelihood) {
+  if (is_normalised(likelihood) || isTRUE(session$pseudo)) return(invisible())
+  session$pseudo <- TRUE
+  message(pseudo_note, " (Said once a session.)")
+}
+
+pseudo_note <- paste("Intervals are those of a pseudo-posterior, which counts rows as more than",
+                     "they are worth; those under likelihood_hinge(normalized = TRUE) mean what",
+                     "they say.")
 
 choose_coefficients <- function(names, parm) {
   if (missing(parm)) return(seq_along(names))

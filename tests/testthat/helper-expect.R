@@ -112,3 +112,27 @@ expect_warned <- function(code, class) {
   expect(paste0("bsvm_warning_", class) %in% seen, sprintf("No warning of class %s.", class))
   invisible(value)
 }
+
+# No warning of class bsvm_warning_<class>; the value.
+expect_no_warning_of <- function(code, class) {
+  seen <- character()
+  value <- withCallingHandlers(code, warning = function(w) {
+    seen <<- c(seen, class(w))
+    if (inherits(w, "bsvm_warning")) invokeRestart("muffleWarning")
+  })
+  expect(!paste0("bsvm_warning_", class) %in% seen, sprintf("A warning of class %s.", class))
+  invisible(value)
+}
+
+expect_no_message_of <- function(code) {
+  seen <- character()
+  withCallingHandlers(code, message = function(m) {
+    seen <<- c(seen, conditionMessage(m))
+    invokeRestart("muffleMessage")
+  })
+  expect(length(seen) == 0L, paste("A message:", seen[1L]))
+}
+
+expect_no_match_in <- function(text, pattern) {
+  expect(!grepl(pattern, text), sprintf("'%s' is in: %s", pattern, text))
+}

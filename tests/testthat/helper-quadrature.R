@@ -1,9 +1,13 @@
 # The exact pseudo-posterior by sums over grids, for models of helper-reference.R with one or two
 # coefficients, at most one unknown variance, and possibly scalar group effects.
 
-# Sum of o log p(y | f) for every row of f (points x rows).
+# Sum of o log p(y | f) for every row of f (points x rows); with `model$normalised` that of the
+# normalised hinge, p over its sum over both classes.
 hinge_loglik <- function(model, f) {
-  drop(-2 * pmax(1 - sweep(f, 2, model$y, `*`), 0) %*% model$weight)
+  margin <- sweep(f, 2, model$y, `*`)
+  loss <- -2 * pmax(1 - margin, 0)
+  if (isTRUE(model$normalised)) loss <- loss - log(exp(loss) + exp(-2 * pmax(1 + margin, 0)))
+  drop(loss %*% model$weight)
 }
 
 # Nodes of log s2 and their log prior weights; the half-t straight from its density.
@@ -94,7 +98,7 @@ exact_slice <- function(model, b, u, log_weight) {
   points <- expand.grid(b = b, u = u)
   for (g in seq_len(m)) {
     rows <- model$design[, 1 + g] != 0
-    own <- list(y = model$y[rows], weight = model$weight[rows])
+    own <- list(y = model$y[rows], weight = model$weight[rows], normalised = model$normalised)
     f <- outer(points$b, model$design[rows, 1]) + outer(points$u, model$design[rows, 1 + g])
     joint <- matrix(hinge_loglik(own, sweep(f, 2, model$offset[rows], `+`)), length(b))
     joint <- sweep(joint, 2, log_weight, `+`)

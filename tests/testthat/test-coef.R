@@ -65,3 +65,36 @@ test_that("misspelt arguments and nonsense are refused", {
   expect_refusal(print(ranef(fit), n = "a"), "argument", "`n`")
   expect_output(print(ranef(fit), n = Inf), "g12")
 })
+
+test_that("limits of group effects: normal, or quantiles of draws", {
+  fit <- bsvm(y ~ x1 + (t || g), grouped_data(), engine = "vb")
+  effects <- ranef(fit, level = 0.9)
+  sd <- attr(effects$g, "sd")
+  expect_equal(dimnames(attr(effects$g, "lower")), dimnames(sd))
+  expect_close(as.matrix(attr(effects$g, "upper") - effects$g), as.matrix(qnorm(0.95) * sd), 1e-12)
+  long <- as.data.frame(effects)
+  expect_close(long$condval - long$lower, qnorm(0.95) * long$condsd, 1e-12)
+  expect_output(print(effects), "lower (Intercept)", fixed = TRUE)
+  drawn <- drawn_reference()
+  limits <- as.data.frame(ranef(drawn$fit, level = 0.9))
+  tails <- row_tails(matrix(drawn$effects, 24), 0.9)[c(seq(1, 23, 2), seq(2, 24, 2)), ]
+  expect_close(cbind(limits$lower, limits$upper), tails, 1e-10)
+  expect_refusal(ranef(fit, level = 2), "argument", "`level`")
+  expect_refusal(ranef(fit, conf.level = 0.9), "argument", "`level`")
+})
+
+test_that("limits of integrated effects are skewed, and need the data", {
+  d <- grouped_data()
+  fit <- bsvm(y ~ x1 + (t | g), d, engine = "gaussian", keep_data = TRUE)
+  long <- as.data.frame(ranef(fit, level = 0.9))
+  expect_true(all(long$lower < long$condval & long$condval < long$upper))
+  normal <- as.data.frame(ranef(fit))
+  expect_equal(normal$condsd, long$condsd)
+  expect_gt(max(abs(long$lower + long$upper - 2 * long$condval) / long$condsd), 0.1)
+  gone <- local({
+    here <- d
+    bsvm(y ~ x1 + (1 | g), here, engine = "gaussian")
+  })
+  expect_refusal(ranef(gone, level = 0.9), "data", "keep_data = TRUE")
+  expect_finite(ranef(gone))
+})

@@ -1,5 +1,5 @@
-# Every engine with every prior on every structure: a fit whose numbers are finite, or a refusal
-# before anything runs.
+# Every engine with every likelihood and prior on every structure: a fit whose numbers are finite,
+# or a refusal before anything runs.
 
 d <- grouped_data(60, 6)
 d$h <- factor(rep(c("p", "q", "r"), 20))
@@ -18,7 +18,11 @@ priors <- list(
 )
 
 engines <- list(vb = engine_vb(), gibbs = engine_gibbs(draws = 20, burnin = 10, chains = 2),
-                plain = engine_gibbs(draws = 20, burnin = 10, chains = 2, mixing = FALSE))
+                plain = engine_gibbs(draws = 20, burnin = 10, chains = 2, mixing = FALSE),
+                gaussian = engine_gaussian(), whole = engine_gaussian(integrate = FALSE),
+                map = engine_map())
+
+likelihoods <- list(pseudo = likelihood_hinge(), normalised = likelihood_hinge(normalized = TRUE))
 
 # The prior goes to the slopes, to `g`, and to the smooth, wherever the structure has them.
 targets <- function(structure) {
@@ -26,35 +30,44 @@ targets <- function(structure) {
     if (!structure %in% c("slopes", "smooth", "nested")) "g")
 }
 
-fit_or_refusal <- function(structure, prior, target, engine) {
+fit_or_refusal <- function(structure, prior, target, engine, likelihood) {
   given <- stats::setNames(list(prior), target)
   with_seed(1, tryCatch(
     suppressWarnings(bsvm(structures[[structure]], d, prior = given, engine = engine,
-                          control = bsvm_control(verbose = FALSE))),
+                          likelihood = likelihood, control = bsvm_control(verbose = FALSE))),
     bsvm_error = function(e) e
   ))
 }
 
 # Covariance priors are for correlated effects (and, of one effect, a variance); correlated effects
-# take no other; a model with nothing for the prior to act on says so.
-refusable <- function(structure, prior, target) {
+# take no other; a model with nothing for the prior to act on says so; engines on latent scales have
+# the pseudo-likelihood.
+refusable <- function(structure, prior, target, engine, likelihood) {
   correlated <- structure %in% c("correlated", "crossed_slopes", "smooth_groups")
-  (prior == "wishart" && target != "g") ||
+  (likelihood$normalized && engine$name %in% c("vb", "gibbs")) ||
+    (prior == "wishart" && target != "g") ||
     (target == "g" && correlated && !prior %in% c("wishart", "half_t")) ||
     (target == "" && structure == "smooth_groups")
 }
 
-for (structure in names(structures)) {
-  test_that(sprintf("every engine and prior: %s", structure), {
+# Of a mode on kinks there is no covariance.
+numbers_of <- function(fit) {
+  point <- fit$engine$name == "map" && fit$posterior$integrated == 0L
+  list(coef(fit), if (!point) vcov(fit), fitted(fit))
+}
+
+for (structure in names(structures)) for (likelihood in names(likelihoods)) {
+  test_that(sprintf("every engine and prior: %s, %s", structure, likelihood), {
     if (grepl("smooth", structure)) skip_if_not_installed("mgcv")
     for (prior in names(priors)) for (target in targets(structure)) for (engine in engines) {
-      result <- fit_or_refusal(structure, priors[[prior]], target, engine)
-      words <- sprintf("%s, %s on '%s', %s", structure, prior, target, engine$label)
-      if (refusable(structure, prior, target)) {
+      result <- fit_or_refusal(structure, priors[[prior]], target, engine,
+                               likelihoods[[likelihood]])
+      words <- sprintf("%s, %s on '%s', %s, %s", structure, prior, target, engine$label, likelihood)
+      if (refusable(structure, prior, target, engine, likelihoods[[likelihood]])) {
         expect(inherits(result, c("bsvm_error_unsupported", "bsvm_error_prior")),
                paste("Not refused:", words))
       } else if (inherits(result, "bsvm")) {
-        expect_finite(list(coef(result), vcov(result), fitted(result)), words)
+        expect_finite(numbers_of(result), words)
         expect_finite(predict(result, d[1:3, ], type = "link"), words)
       } else {
         fail(paste0(words, ": ", conditionMessage(result)))

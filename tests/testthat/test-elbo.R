@@ -1,6 +1,6 @@
 test_that("draws have no bound", {
   fit <- gibbs_fit(y ~ x1, binary_data(), draws = 10)
-  expect_refusal(elbo(fit), "unsupported", c("engine_gibbs()", "engine_vb()"))
+  expect_refusal(elbo(fit), "unsupported", c("engine_gibbs()", "draws", "engine_gaussian()"))
 })
 
 test_that("elbo is one number with every constant", {

@@ -17,8 +17,9 @@ test_that("an unknown engine or likelihood is refused, with what there is", {
   for (helper in c("call", "word", "nix")) {
     error <- expect_refusal(bsvm(y ~ x1, d, engine = helper), "argument")
     expect_identical(conditionMessage(error), paste0(
-      "`engine` must be made by engine_gibbs() or engine_vb(), or be one of the strings \"gibbs\" ",
-      "and \"vb\"; found \"", helper, "\"."
+      "`engine` must be made by one of engine_gaussian(), engine_gibbs(), engine_map() and ",
+      "engine_vb(), or be one of the strings \"gaussian\", \"gibbs\", \"map\" and \"vb\"; found \"",
+      helper, "\"."
     ))
   }
   expect_refusal(bsvm(y ~ x1, d, engine = 3), "argument", c("engine_vb()", "3"))

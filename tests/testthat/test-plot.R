@@ -25,3 +25,14 @@ test_that("what can't be plotted is refused", {
   expect_refusal(plot(plain, "groups"), "unsupported", "groups")
   expect_refusal(plot(plain, "residuals"), "argument", c("`which`", "residuals"))
 })
+
+test_that("the pictures warn of a pseudo-posterior, and of nothing else", {
+  skip_if_not_installed("ggplot2")
+  gaussian <- bsvm(y ~ x1 + (1 | g), ref$data, engine = "gaussian")
+  for (which in c("coefficients", "groups", "bound")) {
+    expect_silent(ggplot2::ggplot_build(plot(gaussian, which)))
+  }
+  expect_match(plot(gaussian)$labels$caption, "pseudo-posterior")
+  normalised <- bsvm(y ~ x1, ref$data, likelihood = likelihood_hinge(normalized = TRUE))
+  expect_false(any(grepl("pseudo", plot(normalised)$labels$caption)))
+})

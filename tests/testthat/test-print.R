@@ -5,6 +5,11 @@ test_that("print says model, classes, coefficients and how it ended", {
   expect_snapshot_output(print_masked(ref$fit))
   plain <- bsvm(y ~ x1 + f, binary_data(), engine = "vb")
   expect_snapshot_output(print_masked(plain))
+  averaged <- bsvm(y ~ x1 + (1 | g), grouped_data(), engine = "gaussian")
+  expect_snapshot_output(print_masked(averaged))
+  normalised <- bsvm(y ~ x1 + (t | g), grouped_data(), engine = "map",
+                     likelihood = likelihood_hinge(normalized = TRUE))
+  expect_snapshot_output(print_masked(normalised))
   expect_output(result <- withVisible(print(plain)), "60 rows")
   expect_false(result$visible)
 })

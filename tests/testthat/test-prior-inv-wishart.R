@@ -94,3 +94,34 @@ test_that("what can't be its numbers is refused", {
   expect_refusal(group_priors(y ~ x1 + (1 | g), prior_inv_wishart()), "prior", "grouping factor")
   expect_output(print(prior_inv_wishart()), "inverse-Wishart, q \\+ 1 df")
 })
+
+test_that("default scales follow the likelihood, given ones do not", {
+  under <- function(formula, prior = NULL, likelihood = likelihood_hinge(normalized = TRUE)) {
+    assigned <- bsvm:::assign_priors(bsvm_frame(formula, d), prior)
+    bsvm:::scale_priors(assigned, likelihood)$group_blocks[[1]]$prior
+  }
+  pseudo <- under(y ~ (t | g), likelihood = likelihood_hinge())
+  normalised <- under(y ~ (t | g))
+  scales <- c("scale_1_1", "scale_2_1", "scale_2_2")
+  expect_equal(normalised$parameters[scales], pseudo$parameters[scales] / 16)
+  expect_equal(normalised$parameters[c("effects", "df")], pseudo$parameters[c("effects", "df")])
+  expect_match(normalised$label, "3 df, scale diag\\(0.0625, ")
+  given <- list(g = prior_inv_wishart(scale = 1))
+  expect_equal(under(y ~ (t | g), given)$parameters, pseudo$parameters)
+  one <- under(y ~ (1 | g), list(g = prior_inv_wishart()))
+  expect_equal(one$parameters, c(shape = 1, scale = 1 / 32))
+  expect_match(one$label, "inverse-Wishart, 2 df, scale 0.0625")
+  half <- list(g = prior_ridge(variance = prior_half_t(2)))
+  expect_equal(under(y ~ (t | g), half)$parameters,
+               c(effects = 2, df = 2, scale_1 = 1 / 4, scale_2 = 1 / 4 / sqrt(mean(d$t^2))))
+  expect_match(under(y ~ (t | g), half)$label, "Huang-Wand, half-t\\(2, 0.250? and ")
+  half <- list(g = prior_ridge(variance = prior_half_t(2, 1)))
+  expect_equal(under(y ~ (t | g), half)$parameters[["scale_1"]], 1)
+})
+
+test_that("the words of a prior are the same, made with it or from its numbers", {
+  scale <- matrix(c(2, 0.5, 0.3, 0.5, 1, -0.2, 0.3, -0.2, 4), 3)
+  expect_identical(unname(bsvm:::full_matrix(bsvm:::lower_triangle(scale))), scale)
+  expect_identical(bsvm:::wishart_label(c(effects = 3, df = 5, bsvm:::lower_triangle(scale))),
+                   paste("inverse-Wishart, 5 df, scale", bsvm:::scale_words(scale)))
+})

@@ -1,6 +1,6 @@
 test_that("what the pseudo-likelihood does not define is refused, with what to use", {
   fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
-  expect_refusal(logLik(fit), "unsupported", c("normalised", "elbo()"))
+  expect_refusal(logLik(fit), "unsupported", c("likelihood_hinge(normalized = TRUE)", "elbo()"))
   expect_refusal(AIC(fit), "unsupported", "elbo()")
   expect_refusal(BIC(fit), "unsupported", "elbo()")
   expect_refusal(anova(fit), "unsupported", "anova()")
@@ -15,6 +15,16 @@ test_that("generics of models with a likelihood are refused in a sentence", {
   expect_refusal(deviance(fit), "unsupported", c("deviance()", "elbo()"))
   expect_refusal(df.residual(fit), "unsupported", c("df.residual()", "nobs()"))
   expect_refusal(sigma(fit), "unsupported", c("sigma()", "VarCorr()"))
+})
+
+test_that("the normalised likelihood is one, but averages over the posterior are not there yet", {
+  fit <- bsvm(y ~ x1, binary_data(), likelihood = likelihood_hinge(normalized = TRUE))
+  expect_refusal(logLik(fit), "unsupported", c("not there yet", "integrated_loglik()"))
+  expect_refusal(deviance(fit), "unsupported", "integrated_loglik()")
+  expect_refusal(simulate(fit), "unsupported", "not there yet")
+  expect_refusal(rstantools::posterior_predict(fit), "unsupported", "not there yet")
+  expect_refusal(family(fit), "unsupported", "normalised hinge")
+  expect_refusal(predict(fit, type = "prob"), "unsupported", "not available yet")
 })
 
 test_that("so are those of the package loo", {

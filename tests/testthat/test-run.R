@@ -33,6 +33,36 @@ test_that("a result holds what the documentation lists", {
   expect_equal(dim(result$posterior$group_mean), c(1, 12))
 })
 
+test_that("a mixture holds what the documentation lists", {
+  d <- grouped_data()
+  d$h <- factor(rep(c("p", "q", "r"), 40))
+  spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g) + (1 | h), d), engine = "gaussian")
+  result <- bsvm_run(spec)
+  expect_setequal(names(result), c("posterior", "hyper", "group_hyper", "bound", "trace", "passes",
+                                   "gradient", "termination"))
+  posterior <- result$posterior
+  expect_s3_class(posterior, "bsvm_mixture")
+  expect_true(all(c("mean", "covariance", "components", "weights", "log_density", "theta", "free",
+                    "integrated") %in% names(posterior)))
+  expect_equal(sum(posterior$weights), 1)
+  expect_equal(dim(posterior$theta), c(2, length(posterior$weights)))
+  expect_equal(posterior$free, list(integer(), integer(), 1L, 2L))
+  expect_equal(posterior$integrated, 1L)
+  sd <- exp(posterior$theta[1, ])
+  expect_close(result$group_hyper[[1]][["inverse_mean"]], sum(posterior$weights / sd^2), 1e-12)
+  expect_equal(result$termination, "converged")
+  map <- bsvm_run(bsvm_spec(bsvm_frame(y ~ x1 + (1 | g), d), engine = "map"))
+  expect_null(map$bound)
+  expect_length(map$posterior$components, 1)
+})
+
+test_that("free parameters belong to their blocks, sparse ones in between", {
+  spec <- list(model = list(blocks = list(1, 2)), group_blocks = list("g", "h"),
+               blocks = list(1, 2, "sparse"))
+  expect_equal(bsvm:::free_by_block(c(0L, 1L, 3L, 1L, 2L), spec),
+               list(integer(), 1L, 6:7, 2:4, 5L))
+})
+
 test_that("a result with draws holds what the documentation lists", {
   spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g), grouped_data()),
                     engine = engine_gibbs(20, 10, chains = 3))

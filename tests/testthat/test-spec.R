@@ -36,3 +36,41 @@ test_that("the design is standardised in the core, not copied", {
   expect_equal(weighted$design$center[2], mean(twice))
   expect_equal(weighted$design$scale[2], sd(twice))
 })
+
+test_that("which factor is integrated out", {
+  d <- grouped_data()
+  d$h <- factor(rep(c("p", "q", "r"), 40))
+  d$many <- factor(rep(seq_len(40), 3))
+  term <- function(formula, engine = engine_gaussian(), ...) {
+    bsvm_spec(bsvm_frame(formula, d), engine = engine, ...)$model$integrated
+  }
+  expect_equal(term(y ~ x1), -1L)
+  expect_equal(term(y ~ x1 + (1 | g)), 0L)
+  expect_equal(term(y ~ x1 + (t || g), engine_map()), 0L)
+  expect_equal(term(y ~ x1 + (x1 + t | g)), -1L)
+  expect_equal(term(y ~ x1 + (1 | h) + (t | g)), 1L)
+  expect_equal(term(y ~ x1 + (x1 + t | many) + (1 | h) + (1 | g)), 2L)
+  expect_equal(term(y ~ x1 + (1 | g), engine_gaussian(integrate = FALSE)), -1L)
+  expect_equal(term(y ~ x1 + (1 | g), engine_vb()), -1L)
+  most <- bsvm:::most_beside_integrated
+  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), engine_map(),
+                                      FALSE, most), 0L)
+  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), engine_map(),
+                                      FALSE, most + 1), -1L)
+  two <- list(g = list(labels = "a", levels = 1:30), h = list(labels = "a", levels = 1:20))
+  expect_equal(bsvm:::integrated_term(two, engine_map(), FALSE, most - 20), 0L)
+  expect_equal(bsvm:::integrated_term(two, engine_map(), FALSE, most - 19), -1L)
+  expect_equal(bsvm:::integrated_term(two, engine_map(), TRUE, 3), -1L)
+})
+
+test_that("default scales go with the likelihood", {
+  d <- grouped_data()
+  frame <- bsvm_frame(y ~ x1 + (1 | g), d)
+  scale <- function(...) bsvm_spec(frame, ...)$model$group_blocks[[1]]$parameters[["scale"]]
+  normalised <- likelihood_hinge(normalized = TRUE)
+  expect_equal(scale(likelihood = normalised), scale() / 16)
+  expect_equal(scale(likelihood = normalised, prior = list(g = prior_ridge(1, 2))), 2)
+  shown <- prior_for(y ~ x1 + (1 | g), d, likelihood = normalised)
+  expect_true(all(shown$prior[shown$name == "g"] !=
+                    prior_for(y ~ x1 + (1 | g), d)$prior[shown$name == "g"]))
+})

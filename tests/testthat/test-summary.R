@@ -24,6 +24,10 @@ test_that("the printed summary is stable", {
   expect_snapshot_output(print_masked(summary(ref$fit)))
   plain <- bsvm(y ~ x1 + f, binary_data(), engine = "vb")
   expect_snapshot_output(print_masked(summary(plain)))
+  averaged <- bsvm(y ~ x1 + (t | g), grouped_data(), engine = "gaussian")
+  expect_snapshot_output(print_masked(summary(averaged)))
+  point <- bsvm(y ~ x1, binary_data(), engine = "map", likelihood = likelihood_hinge(TRUE))
+  expect_snapshot_output(print_masked(summary(point)))
 })
 
 test_that("with draws there is a table with diagnostics, of coefficients and variances", {
@@ -69,4 +73,28 @@ test_that("misspelt arguments and nonsense are refused", {
   expect_refusal(summary(ref$fit, rank = "a"), "argument", "`rank`")
   expect_refusal(print(summary(ref$fit), n = -3), "argument", c("`n`", "-3"))
   expect_refusal(print(summary(ref$fit), digits = 100), "argument", "`digits`")
+})
+
+test_that("closing words go with engine and likelihood", {
+  d <- grouped_data()
+  closing <- function(...) {
+    paste(capture.output(print(summary(bsvm(y ~ x1 + (1 | g), d, ...)))), collapse = " ")
+  }
+  normalised <- likelihood_hinge(normalized = TRUE)
+  expect_match(closing(engine = "vb"), "too small.*engine_gaussian\\(\\).*pseudo-posterior")
+  expect_match(closing(engine = "gaussian"), "pseudo-posterior.*normalized = *TRUE")
+  expect_no_match_in(closing(engine = "gaussian"), "too small")
+  expect_no_match_in(closing(likelihood = normalised), "pseudo|Intervals|LIBSVM|concave")
+  expect_match(closing(likelihood = normalised), "normalised hinge likelihood, Gaussian engine")
+  expect_match(closing(engine = "map"), "Modes, and standard deviations from the curvature")
+})
+
+test_that("standard deviations have a table where they are averaged over", {
+  d <- grouped_data()
+  fit <- bsvm(y ~ x1 + (t || g), d, engine = "gaussian")
+  table <- summary(fit, level = 0.9)$sds
+  expect_equal(rownames(table), c("g: (Intercept)", "g: t"))
+  rows <- tidy(fit, "ran_pars", conf.int = TRUE, conf.level = 0.9)
+  expect_close(table, as.matrix(rows[c("estimate", "std.error", "conf.low", "conf.high")]), 1e-12)
+  expect_null(summary(bsvm(y ~ x1, d, engine = "vb"))$sds)
 })

@@ -48,3 +48,18 @@ test_that("misspelt arguments are refused", {
   expect_refusal(confint(fit, lvel = 0.5), "argument", c("confint()", "`lvel`"))
   expect_refusal(confint(fit, conf.level = 0.5), "argument", "`level`")
 })
+
+test_that("what pseudo-posterior intervals are is said once a session", {
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  session <- bsvm:::session
+  before <- session$pseudo
+  on.exit(session$pseudo <- before)
+  session$pseudo <- NULL
+  expect_message(first <- confint(fit), "likelihood_hinge(normalized = TRUE)", fixed = TRUE)
+  expect_no_message_of(second <- confint(fit))
+  expect_identical(first, second)
+  expect_named(attributes(first), c("dim", "dimnames"))
+  session$pseudo <- NULL
+  expect_no_message_of(confint(bsvm(y ~ x1, binary_data(),
+                                    likelihood = likelihood_hinge(normalized = TRUE))))
+})

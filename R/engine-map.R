@@ -1,0 +1,76 @@
+#' Posterior mode
+#'
+#' Variances at the mode of their posterior, coefficients at the mode given those, group effects
+#' integrated out: the fast fit that users of `lme4::glmer()` expect.
+#'
+#' @details
+#' The inferred standard deviations are fixed where their posterior density, as a function of their
+#' logarithms, is highest; the coefficients are at the mode given these. The effects of one grouping
+#' factor, of one or two a level, are integrated out of the likelihood as in [engine_gaussian()].
+#' Then the log posterior is smooth, and its second derivatives in coefficients and log standard
+#' deviations together give the covariance of the coefficients, the uncertainty of the variances
+#' included, and intervals for the standard deviations.
+#'
+#' **Without groups** the mode is that of a loss with kinks. Rows lie exactly on them, as the
+#' support vectors of the classical machine do, and second derivatives there say nothing about the
+#' posterior. So `vcov()`, `confint()`, and standard deviations of coefficients, effects and links
+#' are an error of class `bsvm_error_unsupported`, and `summary()` has `NA` for them; use
+#' [engine_gaussian()]. Coefficients, predictions and variances are there.
+#'
+#' **Groups that can't be integrated out** (three effects a level or more, beside sparse predictors,
+#' or with more than 1000 coefficients and other effects) and sparse predictors are an error of
+#' class `bsvm_error_unsupported` before the fit, since the joint mode of effects and variances is
+#' no estimate of these.
+#'
+#' **What it leaves out.** A mode is not a mean: where a posterior is skewed (few rows, strong
+#' effects, large variances) the two differ, and plug-in variances understate the spread of the
+#' group effects. [engine_gaussian()] averages over the variances instead, at a few times the cost.
+#'
+#' @param ... Must be empty.
+#' @return An object of class `bsvm_engine`. The fit's coefficients, `VarCorr()` and the variances
+#'   in `summary()` are modes, not means; group effects are means given those.
+#' @section Errors: `bsvm_error_argument` for any argument; of the fit, `bsvm_error_unsupported` as
+#'   above.
+#' @references
+#' Rue, H., Martino, S. and Chopin, N. (2009). Approximate Bayesian inference for latent Gaussian
+#' models by using integrated nested Laplace approximations. *Journal of the Royal Statistical
+#' Society B*, 71, 319-392.
+#'
+#' Bates, D., Maechler, M., Bolker, B. and Walker, S. (2015). Fitting linear mixed-effects models
+#' using lme4. *Journal of Statistical Software*, 67(1), 1-48.
+#'
+#' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
+#' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176.
+#' @seealso [engine_gaussian()], [engine_gibbs()], [integrated_loglik()].
+#' @examples
+#' set.seed(1)
+#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
+#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
+#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = engine_map())
+#' summary(fit)
+#' @export
+engine_map <- function(...) {
+  check_dots(substitute(list(...)), "engine_map()", approximation_hints)
+  new_engine("map", numeric(0), "posterior mode")
+}
+
+# Only a point: the posterior's mode on kinks of the loss, where no curvature tells its spread.
+is_point <- function(object) isTRUE(object$posterior$point)
+
+# Modes of effects that are not integrated out are refused before anything runs.
+check_mode <- function(engine, integrated, groups, sparse) {
+  if (engine$name != "map" || integrated >= 0L || !(length(groups) > 0L || sparse)) {
+    return(invisible())
+  }
+  abort("unsupported", "engine_map() needs the group effects integrated out: of one factor, with ",
+        "one effect a level or two, beside at most ", most_beside_integrated, " coefficients and ",
+        "other effects, and no sparse predictors. Use engine_gaussian(), or fewer effects a level.")
+}
+
+need_spread <- function(object, what) {
+  if (is_point(object)) {
+    abort("unsupported", what, " needs a posterior's spread, and a fit by engine_map() without ",
+          "integrated group effects has none: its mode lies on kinks of the loss, where second ",
+          "derivatives say nothing. Fit with `engine = engine_gaussian()`.")
+  }
+}

@@ -1,0 +1,34 @@
+# Linear-response covariance of the population-level coefficients (Giordano, Broderick & Jordan
+# 2018): how the means of a variational fit move when its log posterior is tilted.
+
+covariance_methods <- c("posterior", "linear_response")
+
+# The fit with the covariance that `method` asks for.
+with_method <- function(object, method, env) {
+  method <- pick_one(method, covariance_methods, "method")
+  if (method == "posterior") return(object)
+  check_variational(object)
+  rows <- rows_again(object, env)
+  options <- c(object$control[c("tol", "max_passes", "threads")],
+               list(verbose = FALSE, start = object$posterior$mean))
+  object$posterior$covariance <- with_core_conditions(
+    core_linear_response(problem_again(object, rows), model_again(object), options)
+  )
+  object
+}
+
+check_variational <- function(object) {
+  refuse <- function(...) {
+    abort("unsupported", "`method = \"linear_response\"` mends the covariance of variational ",
+          "fits by engine_vb(): ", ..., " Leave `method` out.")
+  }
+  if (!is.null(object$sampling)) refuse("that of this fit is of draws from the posterior itself.")
+  if (object$engine$name == "map") refuse("that of engine_map() is the curvature at the mode.")
+  if (object$engine$name == "gaussian") {
+    refuse("engine_gaussian() averages over the variances and keeps all covariances of the rest.")
+  }
+  if (!is.null(object$design$sparse)) {
+    abort("unsupported", "`method = \"linear_response\"` is not available with sparse predictors, ",
+          "of whose coefficients no covariance matrix is formed.")
+  }
+}

@@ -1,0 +1,141 @@
+# Against the exact posterior by quadrature, under both likelihoods.
+
+r <- random_case(50, 2, seed = 3)
+d <- data.frame(y = r$y, x = r$x[, 2], w = r$weight, o = r$offset, g = rep(1:6, length.out = 50))
+likelihoods <- list(pseudo = likelihood_hinge(), normalised = likelihood_hinge(normalized = TRUE))
+
+exact_model <- function(x, blocks, normalised, ...) {
+  c(twin_model(x, r$y, blocks, ...), list(normalised = normalised))
+}
+
+# Mean and sd of the first of `free`, on the scale of log s2.
+log_variance <- function(fit) {
+  theta <- 2 * fit$posterior$theta[1, ]
+  mean <- sum(fit$posterior$weights * theta)
+  c(mean, sqrt(sum(fit$posterior$weights * (theta - mean)^2)))
+}
+
+expect_near <- function(mean, sd, exact, at, mean_tolerance = 0.15, sd_tolerance = 0.1) {
+  expect_close(mean, exact$mean[at], mean_tolerance, scale = exact$sd[at])
+  expect_close(sd, exact$sd[at], sd_tolerance, scale = exact$sd[at])
+}
+
+for (likelihood in names(likelihoods)) {
+  normalised <- likelihood == "normalised"
+
+  test_that(sprintf("coefficients and an inferred variance: %s", likelihood), {
+    model <- exact_model(r$x, list(block_normal(1, 2), block_ridge(2, 2, 1)), normalised,
+                         weight = r$weight, offset = r$offset)
+    grid <- list(seq(-3, 4, length.out = 161), seq(-2, 5, length.out = 161))
+    exact <- exact_coefficients(model, grid, from = -9, to = 12)
+    fit <- bsvm(y ~ x, d, weights = w, offset = o, standardize = FALSE,
+                engine = engine_gaussian(), likelihood = likelihoods[[likelihood]],
+                prior = list("(Intercept)" = prior_ridge(variance = 2), prior_ridge(2, 1)))
+    expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1:2)
+    expect_near(log_variance(fit)[1], log_variance(fit)[2], exact, 3)
+    expect_equal(fit$posterior$integrated, 0L)
+  })
+
+  test_that(sprintf("group effects integrated out: %s", likelihood), {
+    model <- exact_model(r$x[, 1, drop = FALSE], list(block_normal(1, 2)), normalised,
+                         weight = r$weight, offset = r$offset, group = d$g,
+                         group_blocks = list(block_ridge(1, 2, 1)))
+    exact <- exact_groups(model, seq(-4, 4, length.out = 81))
+    fit <- bsvm(y ~ 1 + (1 | g), d, weights = w, offset = o, engine = engine_gaussian(),
+                likelihood = likelihoods[[likelihood]],
+                prior = list("(Intercept)" = prior_ridge(variance = 2), g = prior_ridge(2, 1)))
+    expect_equal(fit$posterior$integrated, 1L)
+    expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1)
+    effects <- as.data.frame(ranef(fit))
+    expect_near(effects$condval, effects$condsd, exact, 2:7)
+    expect_near(log_variance(fit)[1], log_variance(fit)[2], exact, 8)
+    links <- predict(fit, data.frame(g = 1:6, o = 0), interval = TRUE)
+    expect_near(links$fit, links$sd, exact, 9:14)
+  })
+
+  test_that(sprintf("limits of integrated effects hold their mass: %s", likelihood), {
+    fit <- bsvm(y ~ 1 + (1 | g), d, engine = engine_gaussian(),
+                likelihood = likelihoods[[likelihood]],
+                prior = list("(Intercept)" = prior_ridge(variance = 1e-6),
+                             g = prior_ridge(variance = 2)))
+    effects <- as.data.frame(ranef(fit, level = 0.9))
+    u <- seq(-15, 15, length.out = 60001)
+    for (g in 1:6) {
+      own <- list(y = d$y[d$g == g], weight = rep(1, sum(d$g == g)), normalised = normalised)
+      log_law <- hinge_loglik(own, matrix(u, length(u), length(own$y))) - u^2 / 4
+      law <- exp(log_law - max(log_law))
+      below <- function(x) sum(law[u <= x]) / sum(law)
+      expect_close(below(effects$lower[g]), 0.05, 2e-3)
+      expect_close(below(effects$upper[g]), 0.95, 2e-3)
+    }
+  })
+}
+
+test_that("its bound is above the augmented one and below the evidence", {
+  fixed <- list("(Intercept)" = prior_ridge(variance = 2), prior_ridge(variance = 1))
+  fit <- bsvm(y ~ x, d, standardize = FALSE, prior = fixed, engine = engine_gaussian())
+  augmented <- bsvm(y ~ x, d, standardize = FALSE, prior = fixed, engine = "vb")
+  b <- expand.grid(seq(-4, 4, length.out = 401), seq(-3, 6, length.out = 401))
+  log_joint <- hinge_loglik(list(y = r$y, weight = rep(1, 50)), as.matrix(b) %*% t(r$x)) +
+    dnorm(b[, 1], 0, sqrt(2), log = TRUE) + dnorm(b[, 2], log = TRUE)
+  evidence <- log(sum(exp(log_joint))) + log(8 / 400) + log(9 / 400)
+  expect_gt(elbo(fit), elbo(augmented))
+  expect_lt(elbo(fit), evidence + 1e-6)
+  expect_gt(elbo(fit), evidence - 0.2)
+})
+
+test_that("the constructor", {
+  expect_output(print(engine_gaussian()), "Gaussian approximation")
+  expect_refusal(engine_gaussian(NA), "argument", "`integrate`")
+  expect_refusal(engine_gaussian(tol = 1), "argument", "bsvm_control(tol = )")
+  expect_s3_class(bsvm(y ~ x, d, engine = "gaussian")$posterior, "bsvm_mixture")
+})
+
+test_that("`integrate = FALSE` keeps all effects in the normal law", {
+  whole <- bsvm(y ~ x + (1 | g), d, engine = engine_gaussian(integrate = FALSE))
+  expect_equal(whole$posterior$integrated, 0L)
+  expect_s3_class(whole$posterior$components[[1]], "bsvm_moments")
+  parts <- bsvm(y ~ x + (1 | g), d, engine = engine_gaussian())
+  expect_close(fixef(whole), fixef(parts), 0.5, scale = sqrt(diag(vcov(parts))))
+})
+
+test_that("several factors: the one with most levels is integrated", {
+  g <- grouped_data()
+  g$h <- factor(rep(c("p", "q", "r"), 40))
+  fit <- bsvm(y ~ x1 + (1 | h) + (t | g), g, engine = engine_gaussian())
+  expect_equal(fit$posterior$integrated, 2L)
+  expect_s3_class(fit$posterior$components[[1]], "bsvm_integrated")
+  expect_equal(lengths(ranef(fit)), c(h = 1, g = 2))
+  expect_finite(predict(fit, g[1:4, ], interval = TRUE))
+  limits <- as.data.frame(ranef(fit, level = 0.9))
+  expect_true(all(limits$lower < limits$condval & limits$condval < limits$upper))
+})
+
+test_that("one component where nothing is inferred, weights that sum to one else", {
+  fixed <- bsvm(y ~ x, d, prior = prior_flat(1), engine = "gaussian")
+  expect_length(fixed$posterior$components, 1)
+  fit <- bsvm(y ~ x + (1 | g), d, engine = "gaussian")
+  expect_equal(sum(fit$posterior$weights), 1)
+  expect_gt(length(fit$posterior$weights), 3)
+  expect_equal(vapply(fit$posterior$components, function(p) length(p$mean), 0L),
+               rep(2L, length(fit$posterior$weights)))
+})
+
+test_that("the default under the normalised likelihood, and asked for a wrong one", {
+  fit <- bsvm(y ~ x, d, likelihood = likelihood_hinge(normalized = TRUE))
+  expect_equal(fit$engine$name, "gaussian")
+  expect_equal(bsvm(y ~ x, d)$engine$name, "vb")
+  for (engine in list("vb", engine_gibbs(draws = 10))) {
+    expect_refusal(bsvm(y ~ x, d, likelihood = likelihood_hinge(normalized = TRUE),
+                        engine = engine),
+                   "unsupported", c("engine_gaussian()", "engine_map()"))
+  }
+})
+
+test_that("threads change nothing", {
+  g <- grouped_data()
+  fit <- function(threads) {
+    bsvm(y ~ x1 + (t | g), g, engine = "gaussian", control = bsvm_control(threads = threads))
+  }
+  expect_identical(fit(1)$posterior, fit(2)$posterior)
+})

@@ -1,0 +1,139 @@
+# Log-likelihood with group effects integrated out, against integrate() and sums over grids.
+
+d <- grouped_data()
+d$w <- rep(c(1, 2, 0.5, 1), 30)
+d$o <- rep(c(0, 0.3, -0.2), 40)
+y <- ifelse(d$y == "yes", 1, -1)
+
+log_p <- function(margin, normalised) {
+  loss <- -2 * pmax(1 - margin, 0)
+  if (normalised) loss - log(exp(loss) + exp(-2 * pmax(1 + margin, 0))) else loss
+}
+
+# `o`: links without the effects; z n x q; sum over groups of log integral by a fine grid in units
+# of the covariance's root, which must hold the kinks closely.
+grid_loglik <- function(o, z, covariance, normalised, weight = rep(1, length(o)), nodes = 4001) {
+  q <- ncol(z)
+  side <- seq(-9, 9, length.out = if (q == 1) 20 * nodes else nodes)
+  root <- t(chol(covariance))
+  coarse <- side[seq(1, nodes, 8)]
+  v <- if (q == 1) cbind(side) else as.matrix(expand.grid(coarse, coarse))
+  log_prior <- rowSums(dnorm(v, log = TRUE))
+  u <- v %*% t(root)
+  step <- if (q == 1) log(side[2] - side[1]) else 2 * log(side[9] - side[1])
+  sum(vapply(split(seq_along(o), d$g), function(rows) {
+    total <- log_prior
+    for (i in rows) {
+      total <- total + weight[i] * log_p(y[i] * (o[i] + drop(u %*% z[i, ])), normalised)
+    }
+    max(total) + log(sum(exp(total - max(total)))) + step
+  }, 0))
+}
+
+likelihoods <- list(pseudo = likelihood_hinge(), normalised = likelihood_hinge(normalized = TRUE))
+fit_of <- function(formula, likelihood, ...) {
+  bsvm(formula, d, likelihood = likelihoods[[likelihood]], engine = engine_gaussian(), ...)
+}
+
+for (likelihood in names(likelihoods)) {
+  normalised <- likelihood == "normalised"
+  test_that(sprintf("one effect, intercept or slope, weights and offset: %s", likelihood), {
+    fit <- bsvm(y ~ x1 + (1 | g), d, weights = w, offset = o, engine = engine_gaussian(),
+                likelihood = likelihoods[[likelihood]])
+    b <- c(0.2, -0.7)
+    names(b) <- c("(Intercept)", "x1")
+    for (sd in c(0.05, 1, 4)) {
+      exact <- grid_loglik(b[1] + b[2] * d$x1 + d$o, matrix(1, 120), matrix(sd^2), normalised, d$w)
+      expect_close(integrated_loglik(fit, b, sd = sd), exact, 1e-7)
+    }
+    slope <- fit_of(y ~ x1 + (0 + t | g), likelihood)
+    exact <- grid_loglik(b[1] + b[2] * d$x1, cbind(d$t), matrix(0.49), normalised)
+    expect_close(integrated_loglik(slope, b, sd = c("g: t" = 0.7)), exact, 1e-7)
+    expect_close(integrated_loglik(slope, b, covariance = matrix(0.49)), exact, 1e-7)
+  })
+
+  test_that(sprintf("two effects, correlated and independent: %s", likelihood), {
+    fit <- fit_of(y ~ x1 + (t | g), likelihood)
+    covariance <- matrix(c(1, 0.3, 0.3, 0.5), 2)
+    b <- fixef(fit)
+    exact <- grid_loglik(b[1] + b[2] * d$x1, cbind(1, d$t), covariance, normalised)
+    expect_close(integrated_loglik(fit, covariance = covariance), exact, 1e-5)
+    expect_close(integrated_loglik(fit, covariance = list(g = covariance)), exact, 1e-5)
+    apart <- fit_of(y ~ x1 + (t || g), likelihood)
+    b <- fixef(apart)
+    exact <- grid_loglik(b[1] + b[2] * d$x1, cbind(1, d$t), diag(c(1, 0.25)), normalised)
+    expect_close(integrated_loglik(apart, sd = c("g: t" = 0.5, "g: (Intercept)" = 1)), exact, 1e-5)
+  })
+
+  test_that(sprintf("without groups the sum over rows: %s", likelihood), {
+    fit <- bsvm(y ~ x1, d, weights = w, offset = o, engine = engine_gaussian(),
+                likelihood = likelihoods[[likelihood]])
+    b <- fixef(fit)
+    expect_close(integrated_loglik(fit),
+                 sum(d$w * log_p(y * (b[1] + b[2] * d$x1 + d$o), normalised)), 1e-12)
+  })
+}
+
+test_that("defaults are posterior means, and other coefficients stay", {
+  fit <- fit_of(y ~ x1 + t + (1 | g), "pseudo")
+  expect_identical(integrated_loglik(fit),
+                   integrated_loglik(fit, fixef(fit), covariance = VarCorr(fit)))
+  some <- replace(fixef(fit), "t", 0)
+  expect_identical(integrated_loglik(fit, c(t = 0)), integrated_loglik(fit, some))
+  expect_identical(integrated_loglik(fit, unname(some)), integrated_loglik(fit, some))
+  expect_identical(integrated_loglik(fit, sd = c(g = 2)), integrated_loglik(fit, sd = 2))
+})
+
+test_that("given sds keep the correlation of the posterior mean", {
+  fit <- fit_of(y ~ x1 + (t | g), "pseudo")
+  sd <- c("g: (Intercept)" = 1.5, "g: t" = 0.5)
+  r <- cov2cor(VarCorr(fit)$g)
+  expect_close(integrated_loglik(fit, sd = sd),
+               integrated_loglik(fit, covariance = r * outer(sd, sd)), 1e-12)
+})
+
+test_that("it works for every engine", {
+  b <- c("(Intercept)" = 0.1, x1 = 1)
+  drawn <- gibbs_fit(y ~ x1 + (1 | g), d)
+  exact <- grid_loglik(b[1] + b[2] * d$x1, matrix(1, 120), matrix(1.44), FALSE)
+  for (fit in list(bsvm(y ~ x1 + (1 | g), d, engine = "vb"), drawn,
+                   bsvm(y ~ x1 + (1 | g), d, engine = "map"))) {
+    expect_close(integrated_loglik(fit, b, sd = 1.2), exact, 1e-7)
+  }
+  kept <- bsvm(y ~ x1 + (1 | g), d, engine = "vb", keep_data = TRUE)
+  own <- local({
+    d <- NULL
+    integrated_loglik(kept, b, sd = 1.2)
+  })
+  expect_close(own, exact, 1e-7)
+})
+
+test_that("of several factors one is integrated, the others held", {
+  d$h <- factor(rep(c("p", "q", "r"), 40))
+  fit <- bsvm(y ~ x1 + (1 | h) + (1 | g), d, engine = "vb")
+  b <- fixef(fit)
+  held <- ranef(fit)$h[as.character(d$h), 1]
+  exact <- grid_loglik(b[1] + b[2] * d$x1 + held, matrix(1, 120), matrix(2.25), FALSE)
+  expect_close(integrated_loglik(fit, sd = 1.5), exact, 1e-7)
+})
+
+test_that("what does not fit is refused", {
+  fit <- bsvm(y ~ x1 + (1 | g), d, engine = "vb")
+  expect_refusal(integrated_loglik(fit, c(z = 1)), "argument", c("`fixef`", "z", "x1"))
+  expect_refusal(integrated_loglik(fit, 1), "argument", "`fixef`")
+  expect_refusal(integrated_loglik(fit, sd = -1), "argument", c("`sd`", "-1", "g: (Intercept)"))
+  expect_refusal(integrated_loglik(fit, sd = c(h = 1)), "argument", c("`sd`", "`h`"))
+  expect_refusal(integrated_loglik(fit, sd = 1, covariance = matrix(1)), "argument", "one of them")
+  expect_refusal(integrated_loglik(fit, covariance = diag(2)), "argument", "1 x 1")
+  expect_refusal(integrated_loglik(fit, covariance = matrix(-1)), "argument", "positive definite")
+  expect_refusal(integrated_loglik(fit, theta = 1), "argument", c("`theta`", "`sd`"))
+  plain <- bsvm(y ~ x1, d, engine = "vb")
+  expect_refusal(integrated_loglik(plain, sd = 1), "argument", "group effects")
+  many <- bsvm(y ~ (x1 + t | g), d, engine = "vb")
+  expect_refusal(integrated_loglik(many), "unsupported", c("`g`", "one or two"))
+  gone <- local({
+    here <- d
+    bsvm(y ~ x1 + (1 | g), here, engine = "vb")
+  })
+  expect_refusal(integrated_loglik(gone, sd = 1), "data", "keep_data = TRUE")
+})
