@@ -1,9 +1,12 @@
 #include "grid.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "../error.hpp"
 #include "../special/functions.hpp"
 
 namespace bsvm {
@@ -16,11 +19,34 @@ constexpr double kMostSide = 0.9;    // weight of the outer two of three nodes
 constexpr double kDrop = 4.6;        // how far the log density falls until it counts no more
 constexpr int kMostSteps = 12;       // a side
 constexpr Index kMostFactorial = 6;  // hyper-parameters of which all corners are visited
+constexpr double kLeastCurved = 0.05;  // a standard deviation of 4.5
+constexpr double kNothing = -std::numeric_limits<double>::infinity();
 constexpr double kLeastWeight = 0.003;
 constexpr double kRadius = 1.1;      // of the design, in units of sqrt(h)
 
+// Minus second derivatives that a density near its top can have: eigenvalues of a size and sign
+// that a step of design() makes sense with.
+Mat mended(const Mat& curvature) {
+  if (!curvature.allFinite()) return Mat::Identity(curvature.rows(), curvature.cols());
+  const Eigen::SelfAdjointEigenSolver<Mat> eigen(curvature);
+  const Vec values = eigen.eigenvalues().cwiseAbs().cwiseMax(kLeastCurved);
+  return eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
+}
+
+// Where nothing can be computed the density counts as zero.
+Node at(Conditional& conditional, const Vec& theta, const Node& from) {
+  Node out;
+  try {
+    out = conditional.at(theta, from);
+  } catch (const NumericalFailure&) {
+    out.log_density = kNothing;
+  }
+  if (!std::isfinite(out.log_density)) out.log_density = kNothing;
+  return out;
+}
+
 Node at(Conditional& conditional, double theta, const Node& from) {
-  return conditional.at(Vec::Constant(1, theta), from);
+  return at(conditional, Vec::Constant(1, theta), from);
 }
 
 // How the mean changes with theta, from the last two nodes.
@@ -43,8 +69,10 @@ std::vector<Node> walk(Conditional& conditional, const Node& top, double step,
                        std::vector<Node> nodes) {
   while (static_cast<int>(nodes.size()) < kMostSteps && next_height(top, nodes) > -kDrop) {
     const Node& last = nodes.empty() ? top : nodes.back();
-    nodes.push_back(at(conditional, last.theta[0] + step, last));
-    follow(nodes.size() > 1 ? nodes[nodes.size() - 2] : top, nodes.back());
+    Node next = at(conditional, last.theta[0] + step, last);
+    if (next.log_density == kNothing) break;
+    follow(last, next);
+    nodes.push_back(std::move(next));
   }
   return nodes;
 }
@@ -107,6 +135,10 @@ void line(Conditional& conditional, const Node& top, double sd, Approximation& o
     if (fall > 0.4 * kStep * kStep && fall < 2 * kStep * kStep) break;
     step *= std::clamp(kStep / std::sqrt(std::max(fall, 0.05)), 0.2, 4.0);
   }
+  for (auto* side : {&right, &left})
+    if (side->back().log_density == kNothing) side->clear();
+  if (right.empty() || left.empty())
+    return steps(conditional, top, step, std::move(right), std::move(left), out);
   const Parabola through(left[0], top, right[0], step);
   if (is_parabola(through, left[0], right[0], step) &&
       three_nodes(through, left[0], top, right[0], step, out))
@@ -138,7 +170,7 @@ void composite(Conditional& conditional, const Node& top, const Mat& curvature,
   out.weights[0] = 1 - 1 / (kRadius * kRadius);
   for (Index k = 0; k < points.cols(); ++k) {
     const Vec theta = top.theta + root.matrixU().solve(points.col(k));
-    out.nodes.push_back(conditional.at(theta, top));
+    out.nodes.push_back(at(conditional, theta, top));
     out.weights[k + 1] *= std::exp(out.nodes.back().log_density - top.log_density +
                                    0.5 * points.col(k).squaredNorm());
   }
@@ -152,7 +184,7 @@ void drop_light(Approximation& out) {
   const double least = kLeastWeight * out.weights.sum();
   size_t kept = 0;
   for (size_t k = 0; k < out.nodes.size(); ++k) {
-    if (out.weights[k] < least) continue;
+    if (!(out.weights[k] >= least)) continue;
     if (kept < k) out.nodes[kept] = std::move(out.nodes[k]);
     out.weights[kept++] = out.weights[k];
   }
@@ -189,7 +221,7 @@ void explore(Conditional& conditional, const Node& top, Approximation& out) {
     keep_only(top, out);
     return conditional.finish(true, out.nodes);
   }
-  const Mat curvature = conditional.curvature(top);
+  const Mat curvature = mended(conditional.curvature(top));
   if (h == 1) line(conditional, top, 1 / std::sqrt(curvature(0, 0)), out);
   else composite(conditional, top, curvature, out);
   drop_light(out);

@@ -1,11 +1,14 @@
 #include "limited_memory.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace bsvm {
 
 namespace {
-constexpr size_t kMemory = 15;
+constexpr Index kMemory = 15;               // pairs,
+constexpr Index kMostNumbers = Index{1} << 25;  // and numbers in all of them (256 MB), if more than
+constexpr Index kLeast = 3;                 // these
 }
 
 Vec LimitedMemory::direction(ConstVecRef gradient) const {
@@ -44,7 +47,8 @@ void LimitedMemory::learn(ConstVecRef step, ConstVecRef change) {
   const double product = -step.dot(change);
   if (!(product > 1e-8 * step.norm() * change.norm())) return;
   pairs_.push_front({step, -change, 1 / product});
-  if (pairs_.size() > kMemory) pairs_.pop_back();
+  const Index most = std::clamp(kMostNumbers / (2 * step.size() + 1), kLeast, kMemory);
+  if (static_cast<Index>(pairs_.size()) > most) pairs_.pop_back();
 }
 
 }  // namespace bsvm

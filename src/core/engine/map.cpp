@@ -9,6 +9,7 @@
 #include "grid.hpp"
 #include "make_conditional.hpp"
 #include "point.hpp"
+#include "positive_factor.hpp"
 
 namespace bsvm {
 namespace {
@@ -47,7 +48,7 @@ class Map : public Approximator {
     const Index h = top.theta.size(), d = top.state.layout.p;
     keep_only(top, out);
     if (h == 0) return;
-    const Eigen::LLT<Mat> curvature(conditional.curvature(top));
+    const Eigen::LLT<Mat> curvature = positive_factor(conditional.curvature(top));
     out.theta_covariance = curvature.solve(Mat::Identity(h, h));
     const Mat root = top.state.inverse_factor().triangularView<Eigen::Lower>();
     const Mat covariance = root.transpose() * root +
