@@ -72,6 +72,6 @@ check_combination <- function(likelihood, engine) {
   if (!likelihood$normalized || !engine$name %in% latent_engines) return(invisible())
   abort("unsupported", "engine_", engine$name, "() works on latent scales of the rows, given ",
         "which the likelihood is normal in the coefficients. Only the pseudo-likelihood has them; ",
-        "the normalised hinge likelihood has not. For it use engine_gaussian() or engine_map(), or ",
-        "take likelihood_hinge() with this engine.")
+        "the normalised hinge likelihood has not. For it use engine_gaussian() or engine_map(), ",
+        "or take likelihood_hinge() with this engine.")
 }

@@ -183,8 +183,8 @@ void DenseAscent::restart(bool climbing, Point& at) {
 bool DenseAscent::finished(const Point& at, double gain, double tolerance) {
   const double reach = tolerance + 1e-14 * std::abs(at.bound);
   progress_.gradient = at.gradient.norm();
-  const bool done = tolerance == 0 ? progress_.gradient <= kNodeTolerance
-                                   : gain <= reach && progress_.gradient <= 10 * std::sqrt(tolerance);
+  const double least = tolerance == 0 ? kNodeTolerance : 10 * std::sqrt(tolerance);
+  const bool done = progress_.gradient <= least && (tolerance == 0 || gain <= reach);
   if (done) progress_.end = Termination::converged;
   return done;
 }

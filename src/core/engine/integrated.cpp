@@ -220,7 +220,8 @@ void Integrated::climb_from(Look& now) {
   }
 }
 
-// Where little is left to gain the last step is taken unseen: what it gains is known to third order.
+// Where little is left to gain the last step is taken unseen: what it gains is known to third
+// order.
 Node Integrated::at(ConstVecRef theta, const Node& from) {
   Vec b = from.state.mean();
   if (from.slope.size() > 0) b += from.slope * (theta - from.theta);

@@ -65,7 +65,9 @@ struct State {
   Eigen::Map<const Vec> step() const { return {x.data() + layout.step(), layout.p}; }
   // (p, p) lower triangular L^{-1}, with L L' the precision of the dense coefficients
   // (groups' effects integrated out): their covariance is L^{-T} L^{-1}.
-  Eigen::Map<Mat> inverse_factor() { return {x.data() + layout.inverse_factor(), layout.p, layout.p}; }
+  Eigen::Map<Mat> inverse_factor() {
+    return {x.data() + layout.inverse_factor(), layout.p, layout.p};
+  }
   Eigen::Map<const Mat> inverse_factor() const {
     return {x.data() + layout.inverse_factor(), layout.p, layout.p};
   }
