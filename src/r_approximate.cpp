@@ -48,10 +48,7 @@ Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List opt
     const auto engine = bsvm::Registry<bsvm::Approximator>::make(
         name, to_params(name, engine_spec["parameters"]));
     RHost host(as<bool>(options["verbose"]));
-    try {
-      return package(data, engine->run(data, to_run_options(options), as<int>(options["threads"]), host));
-    } catch (const bsvm::Interrupted&) {
-      signal_core_error("bsvm_core_interrupted", "Interrupted before there was a fit.", "");
-    }
+    const int threads = as<int>(options["threads"]);
+    return package(data, engine->run(data, to_run_options(options), threads, host));
   });
 }

@@ -38,7 +38,8 @@ Rcpp::List integrated_moments(const bsvm::Problem& problem, const bsvm::Node& no
                                     const std::string& argument);
 
 // Runs `work`; an error of the core becomes an R condition of class
-// "bsvm_core_invalid" (with `argument`), "bsvm_core_numerical" or "bsvm_core_memory".
+// "bsvm_core_invalid" (with `argument`), "bsvm_core_numerical", "bsvm_core_interrupted" or
+// "bsvm_core_memory".
 template <class Work>
 auto with_core_errors(Work work) -> decltype(work()) {
   try {
@@ -47,6 +48,8 @@ auto with_core_errors(Work work) -> decltype(work()) {
     signal_core_error("bsvm_core_invalid", error.what(), error.argument());
   } catch (const bsvm::NumericalFailure& error) {
     signal_core_error("bsvm_core_numerical", error.what(), "");
+  } catch (const bsvm::Interrupted&) {
+    signal_core_error("bsvm_core_interrupted", "Interrupted before there was a result.", "");
   } catch (const std::bad_alloc&) {
     signal_core_error("bsvm_core_memory", "There is not enough memory for this fit.", "");
   }

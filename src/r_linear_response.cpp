@@ -14,12 +14,8 @@ Rcpp::NumericMatrix core_linear_response(Rcpp::List problem, Rcpp::List model,
     RHost host(false);
     const auto rows =
         bsvm::make_source(data, engine->use(), Rcpp::as<int>(options["threads"]));
-    bsvm::Mat out;
-    try {
-      out = bsvm::linear_response(data, *engine, *rows, to_run_options(options), host);
-    } catch (const bsvm::Interrupted&) {
-      signal_core_error("bsvm_core_interrupted", "Interrupted.", "");
-    }
+    const bsvm::Mat out =
+        bsvm::linear_response(data, *engine, *rows, to_run_options(options), host);
     return Rcpp::NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()),
                                out.data());
   });

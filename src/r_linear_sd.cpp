@@ -38,14 +38,9 @@ Rcpp::NumericVector core_linear_sd(Rcpp::List factor, Rcpp::List z, Rcpp::Numeri
         Rcpp::as<int>(z["nrow"]) != x.nrow())
       throw bsvm::InvalidInput("sparse", "The sparse columns must be compressed by column.");
     RHost host(false);
-    bsvm::Vec variance;
-    try {
-      variance = bsvm::linear_variances(
-          to_factor(factor), Eigen::Map<const bsvm::Mat>(root.begin(), root.nrow(), root.ncol()),
-          columns, Eigen::Map<const bsvm::Mat>(x.begin(), x.nrow(), x.ncol()), host);
-    } catch (const bsvm::Interrupted&) {
-      signal_core_error("bsvm_core_interrupted", "Interrupted.", "");
-    }
+    const bsvm::Vec variance = bsvm::linear_variances(
+        to_factor(factor), Eigen::Map<const bsvm::Mat>(root.begin(), root.nrow(), root.ncol()),
+        columns, Eigen::Map<const bsvm::Mat>(x.begin(), x.nrow(), x.ncol()), host);
     return to_numeric(variance.cwiseSqrt());
   });
 }

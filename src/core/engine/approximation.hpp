@@ -13,6 +13,8 @@ namespace bsvm {
 struct Node {
   Vec theta;               // (h) free parameters of all priors (prior/prior.hpp)
   double log_density = 0;  // of theta and the rows, as approximated
+  double bound = 0;        // the bound it was before moments were matched, where they could be
+  bool matched = true;     // were they? Else log_density is the bound
   Vec pull;                // (h) its gradient, where it is known; or empty
   State state;             // mean and inverse factor of the coefficients
   GroupPosterior groups;

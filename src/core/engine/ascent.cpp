@@ -29,10 +29,18 @@ Ascent::Ascent(const Problem& problem, std::unique_ptr<RowSource> source,
       side_(problem, source_->extra()), sums_(side_.layout().p), last_(side_.layout()) {}
 
 Node Ascent::climb() {
+  if (options_.max_passes < 2)
+    throw InvalidInput("max_passes", "'max_passes' must be at least 2.");
   Point start{side_.start(options_.start), Vec(), Vec(), kNothing};
   start.theta = side_.free(start.state);
   side_.fix_priors(start.state, start.theta);
-  return node(run(start, options_.tolerance, true));
+  const Point best = run(start, options_.tolerance, true);
+  try {
+    return node(best);
+  } catch (const Interrupted&) {
+    progress_.end = Termination::interrupted;
+    return node(best);
+  }
 }
 
 // From the last node, where the groups still are.
@@ -81,6 +89,9 @@ Ascent::Point Ascent::run(Point now, double tolerance, bool climbing) {
     source_->back(best.state);
     returned = true;
   }
+  if (!best.state.begun() || !std::isfinite(best.bound))
+    throw NumericalFailure("A number became infinite or undefined. Check the scale of predictors, "
+                           "offset, weights and priors.");
   last_ = best.state;
   return best;
 }
@@ -150,12 +161,13 @@ void Ascent::record(const Point& point) {
 Node Ascent::node(const Point& point) {
   Node out;
   out.theta = point.theta;
-  out.log_density = point.bound;
+  out.log_density = out.bound = point.bound;
   out.pull = point.pull;
   out.state = point.state;
   source_->back(last_);
-  if (progress_.end == Termination::converged &&
-      match_moments(*source_, side_, out.state, out.log_density, host_)) {
+  out.matched = progress_.end == Termination::converged &&
+                match_moments(*source_, side_, out.state, out.log_density, host_);
+  if (out.matched) {
     source_->keep();
     last_ = out.state;
   }

@@ -79,17 +79,28 @@ DenseAscent::Point DenseAscent::begin() {
   return out;
 }
 
+// An interrupt after the first ascent leaves the best so far.
 Node DenseAscent::climb() {
   Point best = run(begin(), options_.tolerance, true);
-  if (concave_) return node(best);
-  const Termination end = progress_.end;
+  try {
+    if (!concave_) start_again(best);
+    return node(best);
+  } catch (const Interrupted&) {
+    progress_.end = Termination::interrupted;
+    return node(best);
+  }
+}
+
+void DenseAscent::start_again(Point& best) {
+  Termination end = progress_.end;
   for (int start = 1; start <= kMoreStarts && progress_.end != Termination::interrupted; ++start) {
     const Point other = run(away_from(best, start), options_.tolerance, true);
-    if (other.bound > best.bound + options_.tolerance) best = other;
+    if (!(other.bound > best.bound + options_.tolerance)) continue;
+    best = other;
+    end = progress_.end;
   }
   if (progress_.end != Termination::interrupted) progress_.end = end;
   progress_.gradient = best.gradient.norm();
-  return node(best);
 }
 
 // The same q with its mean some standard deviations away, the same place each time.
@@ -273,11 +284,11 @@ Node DenseAscent::node(const Point& at) {
   Node out;
   out.theta = at.theta;
   const double left = 0.5 * at.gradient.dot(memory_.direction(at.gradient));
-  out.log_density = at.bound + std::clamp(left, 0.0, at.gradient.squaredNorm());
+  out.log_density = out.bound = at.bound + std::clamp(left, 0.0, at.gradient.squaredNorm());
   out.pull = at.pull;
   out.state = at.state;
-  if (progress_.end == Termination::converged)
-    match_moments(*source_, side_, out.state, out.log_density, host_);
+  out.matched = progress_.end == Termination::converged &&
+                match_moments(*source_, side_, out.state, out.log_density, host_);
   return out;
 }
 

@@ -257,8 +257,8 @@ Node Integrated::node(const Look& look) const {
 void Integrated::finish(bool means, std::vector<Node>& nodes) {
   const Vec shift = means && 2 * d_ <= kMostPoints ? skewness() : Vec::Zero(d_);
   for (Node& node : nodes) {
-    node.groups = outside(source_.law(point(node.state.mean(), node.theta), host_));
     node.state.mean() += shift;
+    node.groups = outside(source_.law(point(node.state.mean(), node.theta), host_));
   }
 }
 
@@ -296,6 +296,15 @@ GroupPosterior Integrated::outside(const GroupPosterior& inside) const {
   return out;
 }
 
+// (d, d) dD/dtheta_k.
+Mat Integrated::precision_change(const Part& part, ConstVecRef theta, Index k) const {
+  const Vec by = kDifference * Vec::Unit(h_, k);
+  Mat change = Mat::Zero(d_, d_);
+  add_precision(part, theta + by, 0.5 / kDifference, change);
+  add_precision(part, theta - by, -0.5 / kDifference, change);
+  return change;
+}
+
 // (d, h) minus the second derivatives of the log density in b and theta.
 Mat Integrated::bent_by_theta(const Look& look) const {
   Mat out = Mat::Zero(d_, h_);
@@ -305,14 +314,23 @@ Mat Integrated::bent_by_theta(const Look& look) const {
           look.curvature.block(0, d_ + part.first - own_first_, d_, part.size);
       continue;
     }
-    for (Index k = 0; k < part.size; ++k) {
-      const Vec by = kDifference * Vec::Unit(h_, part.first + k);
-      Mat change = Mat::Zero(d_, d_);
-      add_precision(part, look.theta + by, 0.5 / kDifference, change);
-      add_precision(part, look.theta - by, -0.5 / kDifference, change);
-      out.col(part.first + k) = change * look.b;
-    }
+    for (Index k = part.first; k < part.first + part.size; ++k)
+      out.col(k) = precision_change(part, look.theta, k) * look.b;
   }
+  return out;
+}
+
+// (h, h) tr(dD/dtheta_k S dD/dtheta_l S), S = M'M: with the means' share above, the variance of the
+// priors' gradients in theta, which what is not known of b takes off the curvature.
+Mat Integrated::precision_products(const Look& look, const Mat& root) const {
+  std::vector<Mat> turned(h_, Mat::Zero(d_, d_));
+  for (const Part& part : parts_)
+    for (Index k = 0; !part.integrated && k < part.size; ++k)
+      turned[part.first + k] =
+          root * precision_change(part, look.theta, part.first + k) * root.transpose();
+  Mat out(h_, h_);
+  for (Index k = 0; k < h_; ++k)
+    for (Index l = 0; l < h_; ++l) out(k, l) = turned[k].cwiseProduct(turned[l]).sum();
   return out;
 }
 
@@ -330,7 +348,7 @@ Mat Integrated::curvature(const Node& top) {
   out.block(own_first_, own_first_, own_, own_) =
       here.curvature.bottomRightCorner(own_, own_);
   const Mat bent = root * bent_by_theta(here);
-  out -= bent.transpose() * bent;
+  out -= bent.transpose() * bent + 0.5 * precision_products(here, root);
   const auto factor = positive_factor(out);
   return factor.reconstructedMatrix();
 }

@@ -52,6 +52,8 @@ class Integrated : public Conditional {
   Node node(const Look& look) const;
   Vec skewness();
   GroupPosterior outside(const GroupPosterior& inside) const;
+  Mat precision_change(const Part& part, ConstVecRef theta, Index k) const;
+  Mat precision_products(const Look& look, const Mat& root) const;
   Mat bent_by_theta(const Look& look) const;
   void record(double value);
 

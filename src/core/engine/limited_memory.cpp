@@ -7,7 +7,7 @@ namespace bsvm {
 
 namespace {
 constexpr Index kMemory = 15;               // pairs,
-constexpr Index kMostNumbers = Index{1} << 25;  // and numbers in all of them (256 MB), if more than
+constexpr Index kMostNumbers = Index{1} << 19;  // and numbers in all of them, if more than
 constexpr Index kLeast = 3;                 // these
 }
 

@@ -9,6 +9,16 @@ namespace {
 
 constexpr double kShift = 0.03;
 
+// The State of a run that came to its end; the source is brought there.
+State checked(const Result& found, RowSource& source) {
+  if (found.end == Termination::interrupted) throw Interrupted();
+  if (found.end == Termination::pass_limit)
+    throw NumericalFailure("A run did not converge within 'max_passes'; linear response needs the "
+                           "optimum.");
+  source.back(found.state);
+  return found.state;
+}
+
 // Leaves the problem as it was, whatever happens.
 struct Tilted {
   Problem& problem;
@@ -24,7 +34,7 @@ Mat linear_response(Problem& problem, const Engine& engine, RowSource& source,
   const Coefficients side(problem, source.extra());
   Options tight = options;
   tight.tolerance = 1e-16;
-  State state = engine.run(problem, source, tight, host).state;
+  State state = checked(engine.run(problem, source, tight, host), source);
   const Vec sd = side.outside(state, GroupPosterior()).covariance.diagonal().cwiseSqrt();
   const Tilted guard(problem);
   Vec before = Vec::Zero(p);
@@ -32,9 +42,7 @@ Mat linear_response(Problem& problem, const Engine& engine, RowSource& source,
     state.prior_value() += (tilt - before).dot(side.outside_mean(state.mean()));
     before = problem.tilt = tilt;
     tight.from = &state;
-    const Result found = engine.run(problem, source, tight, host);
-    if (found.end == Termination::interrupted) throw Interrupted();
-    state = found.state;
+    state = checked(engine.run(problem, source, tight, host), source);
     return side.outside_mean(state.mean());
   };
   Mat out(p, p);

@@ -31,11 +31,14 @@ class Map : public Approximator {
       spread(*conditional, top, out);
     else
       keep_only(top, out);
-    if (problem.integrated < 0) {
+    const Termination climbed = out.climb.end;
+    if (problem.integrated < 0 && climbed != Termination::interrupted) {
       const auto source = make_source(problem, Use::expected, threads);
       out.nodes[0] = find_mode(problem, *source, top, out.climb, options, host);
       out.evidence = out.nodes[0].log_density;
+      if (climbed != Termination::converged) out.climb.end = climbed;
     }
+    if (problem.integrated < 0) out.nodes[0].state.inverse_factor().setZero();
     if (problem.integrated >= 0) conditional->finish(false, out.nodes);
     out.passes = out.climb.passes;
     return out;

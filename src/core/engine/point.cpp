@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kFirstSpread = 0.3, kLastSpread = 1e-7, kNarrower = 0.3;
 constexpr double kStageGain = 1e-6;
-constexpr int kMostHalvings = 60;
+constexpr int kMostHalvings = 40;
 
 }  // namespace
 
@@ -52,10 +52,17 @@ Node find_mode(const Problem& problem, RowSource& source, const Node& from, Prog
     }
     const Vec before = state.mean();
     double share = 1, then = now;
-    for (int halved = 0; halved < kMostHalvings; ++halved, share /= 2) {
+    const double slack = 1e-13 * (1 + std::abs(now));
+    int halved = 0;
+    for (; halved < kMostHalvings; ++halved, share /= 2) {
       state.mean() = before + share * step;
       then = value(tau);
-      if (then >= now + 1e-4 * share * gain) break;
+      if (then >= now + 1e-4 * share * gain - slack) break;
+    }
+    if (halved == kMostHalvings) {
+      state.mean() = before;
+      progress.end = Termination::stalled;
+      break;
     }
     now = then;
   }

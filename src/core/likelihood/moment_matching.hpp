@@ -17,13 +17,17 @@ struct Tilted {
 //   precision w' = k / (1 - c k),  gradient at m  w' (mean - m) + dlog E p,  k = -d2log E p.
 // The value is the row's share of log p(y) with the factors before, less what the bound's entropy
 // and prior have of it: at the optimum p - tr(D S) = sum_i w_i v_i.
+//
+// Rows that are known almost exactly stay as they are: nothing is left to match.
+constexpr double kLeastMatched = 1e-10;
+
 template <class Tilt>
 void match_moments(const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
                    const Eigen::Ref<const Arr>& v, Tilt tilt, RowTerms& out) {
   for (Index i = 0; i < y.size(); ++i) {
     const double w = out.weight[i], slope = y[i] * out.slope[i];
     const double left = 1 - w * v[i];
-    if (!(v[i] > 0 && left > 1e-8)) continue;
+    if (!(v[i] > kLeastMatched && left > 1e-8)) continue;
     const double c = v[i] / left, shift = -c * slope;
     const Tilted of = tilt(y[i] * m[i] + shift, c);
     const double weight = of.curvature / (1 - c * of.curvature);

@@ -3,7 +3,7 @@
 
 namespace bsvm {
 
-// Of the normalised hinge likelihood, by Gauss-Legendre panels of mean +- 8.5 s cut at both kinks.
+// Of the normalised hinge likelihood, by Gauss-Legendre panels cut at both kinks.
 Tilted normalised_tilt(double mean, double v);
 
 }  // namespace bsvm
