@@ -22,11 +22,19 @@
 #'   coefficients and effects beside those integrated out) coefficients and all effects have a
 #'   normal law with full covariance that maximises the bound on the evidence, with the exact
 #'   expectation of the hinge loss in it (Gaussian variational inference). [engine_vb()] bounds that
-#'   expectation once more and takes variances as independent of the coefficients.
+#'   expectation once more and takes variances as independent of the coefficients. At the optimum
+#'   each row's factor is once given the moments that the row itself implies (a step of expectation
+#'   propagation), which mends the standard deviations, a few per cent too small until then, and
+#'   the weights of the mixture.
 #'
 #' Under the pseudo-likelihood both are concave problems for given variances: there is one optimum,
 #' and the gradient `summary()` reports certifies it. Under the normalised likelihood they need not
-#' be; several starts are tried.
+#' be; without groups several starts are tried.
+#'
+#' **Time.** One effect a level takes milliseconds: on the toenail trial 1/40 of the time of
+#' `lme4::glmer()`, and 1/9 under the normalised likelihood. Two are much slower: with `(time |
+#' patientID)` there, 5 seconds, and more than a minute under the normalised likelihood;
+#' `integrate = FALSE` is quick.
 #'
 #' **When to use it.** For intervals and variances with `likelihood_hinge(normalized = TRUE)`, where
 #' it is the default. For the papers' pseudo-posterior, whenever [engine_vb()]'s standard deviations
@@ -64,6 +72,9 @@
 #'
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176.
+#'
+#' Minka, T. P. (2001). Expectation propagation for approximate Bayesian inference. *Uncertainty in
+#' Artificial Intelligence*, 17, 362-369.
 #' @seealso [engine_map()], [engine_vb()], [engine_gibbs()]; [likelihood_hinge()];
 #'   [integrated_loglik()], the likelihood with group effects integrated out; [bsvm_control()] for
 #'   tolerance and passes.

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 constexpr double kFirstShare = 0.4, kMostShare = 0.8, kGrowth = 1.5, kRetreat = 0.3;
+constexpr double kMostSpread = 1e6;
 constexpr double kLeastShare = 1e-8;
 constexpr double kReach = 1.5;           // of the hyper-parameters' step, as in vb.cpp
 constexpr double kNodeTolerance = 0.05;  // on the gradient of nodes beside the top: 1e-3 nats
@@ -113,8 +114,10 @@ bool Ascent::pass(Point& at, Coefficients::Proposal& next) {
     if (begun) at.bound = sums_.value() + at.state.prior_value();
     next = side_.propose_natural(at.state, sums_, host_);
   } catch (const NumericalFailure&) {
-    if (!begun) throw;
-    return false;
+    if (begun) return false;
+    if (at.state.spread() > kMostSpread) throw;
+    at.state.spread() *= 10;  // weights come nearer to zero
+    return pass(at, next);
   }
   // The precision moved a share of its way, and that is what was measured.
   progress_.gradient = next.gradient / (begun ? at.state.damping() : 1);

@@ -20,6 +20,7 @@ constexpr double kLeastStep = 1e-12;
 constexpr double kLongest = 0.8;         // how far a diagonal entry of T may fall in one step
 constexpr double kFar = 0.1;              // from the identity, of an entry of T
 constexpr double kNodeTolerance = 0.05;  // on the gradient of nodes beside the top: 1e-3 nats
+constexpr double kMostSpread = 1e6;
 constexpr int kMoreStarts = 2;           // where the bound need not be concave
 constexpr double kAway = 3;
 constexpr double kDifference = 1e-4;     // in theta, of derivatives
@@ -70,13 +71,24 @@ DenseAscent::Point DenseAscent::begin() {
   out.theta = side_.free(out.state);
   side_.fix_priors(out.state, out.theta);
   out.state.damping() = 1;
-  ++progress_.passes;
-  source_->sums(out.state, sums_, host_);
-  const Coefficients::Proposal next = side_.propose_natural(out.state, sums_, host_);
+  const Coefficients::Proposal next = first_proposal(out.state);
   if (options_.start.size() == 0) out.state.mean() += next.step;
   out.state.inverse_factor() = next.inverse_factor;
   out.state.begun() = 1;
   return out;
+}
+
+// Weights below zero may leave no precision: with larger variances they come nearer to zero.
+Coefficients::Proposal DenseAscent::first_proposal(State& state) {
+  for (;; state.spread() *= 10) {
+    ++progress_.passes;
+    source_->sums(state, sums_, host_);
+    try {
+      return side_.propose_natural(state, sums_, host_);
+    } catch (const NumericalFailure&) {
+      if (concave_ || state.spread() > kMostSpread) throw;
+    }
+  }
 }
 
 // An interrupt after the first ascent leaves the best so far.

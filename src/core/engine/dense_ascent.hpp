@@ -39,6 +39,7 @@ class DenseAscent : public Conditional {
   };
 
   Point begin();
+  Coefficients::Proposal first_proposal(State& state);
   void start_again(Point& best);
   Point away_from(const Point& from, int start);
   Point run(Point from, double tolerance, bool climbing);

@@ -13,7 +13,7 @@ namespace bsvm {
 
 namespace {
 
-constexpr double kStep = 1.4;        // standard deviations: the sum over them is good to 1e-4
+constexpr double kStep = 1.25;       // standard deviations: the sum over them is good to 1e-5
 constexpr double kBent = 0.15;       // how far slopes may be from a parabola's
 constexpr double kMostSide = 0.9;    // weight of the outer two of three nodes
 constexpr double kDrop = 4.6;        // how far the log density falls until it counts no more

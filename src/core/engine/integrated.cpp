@@ -256,9 +256,10 @@ Node Integrated::node(const Look& look) const {
 
 void Integrated::finish(bool means, std::vector<Node>& nodes) {
   const Vec shift = means && 2 * d_ <= kMostPoints ? skewness() : Vec::Zero(d_);
+  Host nobody;  // after an interrupt too, the nodes there are have their groups
   for (Node& node : nodes) {
     node.state.mean() += shift;
-    node.groups = outside(source_.law(point(node.state.mean(), node.theta), host_));
+    node.groups = outside(source_.law(point(node.state.mean(), node.theta), nobody));
   }
 }
 
