@@ -64,6 +64,7 @@ run_approximation <- function(spec, control) {
   result <- with_core_conditions(
     core_approximate(spec$problem, spec$model, run_options(spec, control))
   )
+  check_computed(result)
   warn_termination(result, control)
   if (spec$engine$name == "map") result["bound"] <- list(NULL) # a mode has none
   posterior <- mixture_posterior(result, spec)
@@ -72,6 +73,17 @@ run_approximation <- function(spec, control) {
   own <- seq_along(spec$blocks)
   c(list(posterior = posterior, hyper = hyper[own], group_hyper = hyper[-own]),
     result[c("bound", "trace", "passes", "gradient", "termination")])
+}
+
+# A variance without bounds takes the coefficients beyond numbers.
+check_computed <- function(result) {
+  finite <- vapply(result$components, function(part) {
+    is.finite(part$weight) && all(is.finite(part$mean)) && all(is.finite(part$covariance))
+  }, TRUE)
+  if (all(finite)) return(invisible())
+  abort("numerical", "The posterior could not be computed. Where the classes are separated nothing ",
+        "bounds a variance from above: give it a law that does, ",
+        "prior_ridge(variance = prior_half_t()), or leave predictors out.")
 }
 
 moments_posterior <- function(result) {
