@@ -15,7 +15,8 @@
 #' `model$integrated` is the factor whose effects [engine_gaussian()] and [engine_map()] integrate
 #' out, counted from 0 in the order of the formula, -1 for none: of the factors with one effect or
 #' two a level the one with most levels, unless there are sparse predictors or more than 1000
-#' columns and effects beside it (or 1e7 of these times its own effects).
+#' columns and effects beside it (or 1e7 of these times its own effects), or its one effect is not
+#' seen by all rows.
 #'
 #' Columns of a sparse design go there too, after the groups: block by block, where a block is less
 #' than a quarter full. They are scaled like others, but not centred, since that would fill them;
@@ -132,12 +133,16 @@ most_regressions <- 1e7 # of effects on coefficients, kept for each point of the
 integrated_term <- function(groups, engine, sparse, columns) {
   if (!is_approximation(engine) || isFALSE(engine$settings$integrate) || sparse) return(-1L)
   at <- if (length(groups) > 0L) integrable_factor(groups) else 0L
-  if (at == 0L) return(-1L)
+  if (at == 0L || is_left_out(groups[[at]])) return(-1L)
   beside <- columns + sum(effect_counts(groups[-at]))
   regressions <- beside * effect_counts(groups[at])[[1L]]
   if (beside > most_beside_integrated || regressions > most_regressions) return(-1L)
   as.integer(at) - 1L
 }
+
+# Rows with a multiplier of zero don't see the one effect of their level: integrating it out leaves
+# their kinks.
+is_left_out <- function(group) !is.null(group$z) && ncol(group$z) == 1L && any(group$z == 0)
 
 # The blocks of the core's effects: those of the groups, then each sparse block, one effect for the
 # core.
