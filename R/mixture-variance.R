@@ -3,8 +3,9 @@
 # The law of a log standard deviation t is one of
 #   list(at, log, slope)  one free parameter in the model: the log density on a fine grid, between
 #                         whose points, and beyond, it is linear (`slope` at both ends)
-#   list(mean, sd)        normal, from the mixture's moments
-#   list(mean, sd, plug_in = TRUE)  engine_map(): the mode, and its Hessian
+#   list(mean, sd, weights)  several: a mixture of normals with one sd about the points, drawn in so
+#                         that mean and sd are the points'
+#   list(mean, sd, weights = 1, plug_in = TRUE)  engine_map(): the mode, and its Hessian
 
 # ---- at a point -------------------------------------------------------------------------------
 
@@ -70,18 +71,31 @@ log_sd_law <- function(posterior, j) {
   if (nrow(posterior$theta) == 1L && ncol(posterior$theta) > 3L) { # three: nearly normal
     return(spline_law(posterior$theta[1L, ], posterior$log_density))
   }
-  normal_law(posterior, own, identity)
+  point_law(posterior, own, identity)
 }
 
-# The law of g(free parameters of a block), as normal.
-normal_law <- function(posterior, own, g) {
+# The law of g(free parameters of a block). The share of its variance that is not between the points
+# hides that these are few.
+hidden_share <- 0.25
+
+point_law <- function(posterior, own, g) {
   values <- apply(posterior$theta[own, , drop = FALSE], 2L, g)
   weights <- posterior$weights
   if (length(values) == 1L) {
-    return(list(mean = values, sd = delta_sd(posterior, own, g), plug_in = TRUE))
+    return(list(mean = values, sd = delta_sd(posterior, own, g), weights = 1, plug_in = TRUE))
   }
+  if (length(values) == 3L) hidden_share <- 1 # points of a normal law
   mean <- sum(weights * values)
-  list(mean = mean, sd = sqrt(sum(weights * (values - mean)^2)))
+  sd <- sqrt(sum(weights * (values - mean)^2))
+  list(mean = mean + sqrt(1 - hidden_share) * (values - mean), sd = sqrt(hidden_share) * sd,
+       weights = weights)
+}
+
+point_moments <- function(law) mix(t(law$mean), t(rep(law$sd, length(law$mean))), law$weights)
+
+point_quantile <- function(law, p) {
+  if (is.na(law$sd)) return(NA_real_)
+  mixture_quantile(t(law$mean), t(rep(law$sd, length(law$mean))), law$weights, p)
 }
 
 # Of g at the only point, to first order.
@@ -97,14 +111,31 @@ delta_sd <- function(posterior, own, g, step = 1e-5) {
 
 # ---- laws of a log standard deviation -----------------------------------------------------------
 
-# A natural spline is linear beyond its last points. Where it does not fall there, the law ends.
+# A natural spline is linear beyond its last points, to which a few more are added on the parabola
+# through the last three. Where it does not fall there, the law ends.
 spline_law <- function(theta, log_density, nodes = 1000L) {
+  log_density <- log_density[order(theta)]
+  theta <- sort(theta)
+  upper <- extend(theta, log_density)
+  lower <- extend(rev(theta), rev(log_density))
+  theta <- c(rev(lower$theta), theta, upper$theta)
+  log_density <- c(rev(lower$log_density), log_density, upper$log_density)
   spline <- stats::splinefun(theta, log_density, method = "natural")
   ends <- range(theta)
   at <- seq(ends[1L], ends[2L], length.out = nodes + 1L)
   slope <- spline(ends, deriv = 1)
   list(at = at, log = spline(at) - max(log_density),
        slope = c(if (slope[1L] > 0) slope[1L] else Inf, if (slope[2L] < 0) slope[2L] else -Inf))
+}
+
+# Points at equal steps, as the core has them, beyond the last.
+extend <- function(theta, log_density, steps = 4L) {
+  n <- length(theta)
+  last <- diff(log_density[n - 2:0])
+  if (!(last[2L] < last[1L] && last[2L] < 0)) return(list())
+  beyond <- seq_len(steps)
+  fall <- last[2L] * beyond + (last[2L] - last[1L]) * beyond * (beyond + 1) / 2
+  list(theta = theta[n] + (theta[n] - theta[n - 1L]) * beyond, log_density = log_density[n] + fall)
 }
 
 # Integrals of exp(a t) times the density, not normalised: below the grid, between its points,
@@ -123,7 +154,7 @@ law_masses <- function(law, a) {
 # E exp(a t).
 law_moment <- function(law, a) {
   if (isTRUE(law$plug_in)) return(exp(a * law$mean))
-  if (is.null(law$at)) return(exp(a * law$mean + a^2 * law$sd^2 / 2))
+  if (is.null(law$at)) return(sum(law$weights * exp(a * law$mean + a^2 * law$sd^2 / 2)))
   sum(law_masses(law, a)) / sum(law_masses(law, 0))
 }
 
@@ -138,7 +169,7 @@ law_spread <- function(law) {
 # Quantiles of exp(t).
 law_limits <- function(law, level) {
   tails <- c(1 - level, 1 + level) / 2
-  if (is.null(law$at)) return(exp(stats::qnorm(tails, law$mean, law$sd)))
+  if (is.null(law$at)) return(exp(vapply(tails, point_quantile, 0, law = law)))
   exp(vapply(tails, grid_quantile, 0, law = law))
 }
 
@@ -173,7 +204,7 @@ block_spread.bsvm_mixture <- function(posterior, fit, k, level) {
 
 # Of effect i of a block with a covariance.
 effect_sd_law <- function(posterior, block, k, i) {
-  normal_law(posterior, posterior$free[[k]], function(theta) {
+  point_law(posterior, posterior$free[[k]], function(theta) {
     log(point_covariance(block, theta)[i, i]) / 2
   })
 }
@@ -186,15 +217,15 @@ effect_correlations.bsvm_mixture <- function(posterior, fit) {
   })
 }
 
-# Fisher's z is taken as normal.
+# Limits are those of Fisher's z.
 #' @export
 correlation_spread.bsvm_mixture <- function(posterior, fit, k, pairs, level) {
   block <- all_blocks(fit)[[k]]
   tails <- c(1 - check_level(level), 1 + level) / 2
   t(apply(pairs, 1L, function(pair) {
     own <- function(theta) stats::cov2cor(point_covariance(block, theta))[pair[1L], pair[2L]]
-    law <- normal_law(posterior, posterior$free[[k]], own)
-    z <- normal_law(posterior, posterior$free[[k]], function(theta) atanh(own(theta)))
-    c(law$mean, law$sd, tanh(stats::qnorm(tails, z$mean, z$sd)))
+    moments <- point_moments(point_law(posterior, posterior$free[[k]], own))
+    z <- point_law(posterior, posterior$free[[k]], function(theta) atanh(own(theta)))
+    c(moments$mean, moments$sd, tanh(vapply(tails, point_quantile, 0, law = z)))
   }))
 }

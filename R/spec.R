@@ -15,8 +15,8 @@
 #' `model$integrated` is the factor whose effects [engine_gaussian()] and [engine_map()] integrate
 #' out, counted from 0 in the order of the formula, -1 for none: of the factors with one effect or
 #' two a level the one with most levels, unless there are sparse predictors or more than 1000
-#' columns and effects beside it (or 1e7 of these times its own effects), or its one effect is not
-#' seen by all rows.
+#' columns and effects beside it (or 1e7 of these times its own effects), or, under the
+#' pseudo-likelihood, its one effect is not seen by all rows.
 #'
 #' Columns of a sparse design go there too, after the groups: block by block, where a block is less
 #' than a quarter full. They are scaled like others, but not centred, since that would fill them;
@@ -58,7 +58,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   model <- list(likelihood = likelihood[c("name", "parameters")],
                 engine = engine[c("name", "parameters")], blocks = core$blocks,
                 group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]),
-                integrated = integrated_term(frame$groups, engine, any(sparse),
+                integrated = integrated_term(frame$groups, likelihood, engine, any(sparse),
                                              length(core$center)))
   check_mode(engine, model$integrated, frame$groups, any(sparse))
   design$rotation <- core$rotation
@@ -130,10 +130,10 @@ core_groups <- function(groups) {
 most_beside_integrated <- 1000
 most_regressions <- 1e7 # of effects on coefficients, kept for each point of the grid
 
-integrated_term <- function(groups, engine, sparse, columns) {
+integrated_term <- function(groups, likelihood, engine, sparse, columns) {
   if (!is_approximation(engine) || isFALSE(engine$settings$integrate) || sparse) return(-1L)
   at <- if (length(groups) > 0L) integrable_factor(groups) else 0L
-  if (at == 0L || is_left_out(groups[[at]])) return(-1L)
+  if (at == 0L || leaves_kinks(groups[[at]], likelihood)) return(-1L)
   beside <- columns + sum(effect_counts(groups[-at]))
   regressions <- beside * effect_counts(groups[at])[[1L]]
   if (beside > most_beside_integrated || regressions > most_regressions) return(-1L)
@@ -141,8 +141,10 @@ integrated_term <- function(groups, engine, sparse, columns) {
 }
 
 # Rows with a multiplier of zero don't see the one effect of their level: integrating it out leaves
-# their kinks.
-is_left_out <- function(group) !is.null(group$z) && ncol(group$z) == 1L && any(group$z == 0)
+# the kinks of their hinges, on which a mode may sit.
+leaves_kinks <- function(group, likelihood) {
+  !is_normalised(likelihood) && !is.null(group$z) && ncol(group$z) == 1L && any(group$z == 0)
+}
 
 # The blocks of the core's effects: those of the groups, then each sparse block, one effect for the
 # core.

@@ -37,13 +37,11 @@ class Known : public Conditional {
     return node(theta);
   }
   Mat curvature(const bsvm::Node&) override { return curvature_; }
-  void finish(bool means, std::vector<bsvm::Node>& nodes) override {
+  void finish(std::vector<bsvm::Node>& nodes) override {
     finished = static_cast<int>(nodes.size());
-    with_means = means;
   }
 
   int visits = 0, patience = 1000, finished = 0;
-  bool with_means = false;
 
  private:
   Density density_;
@@ -58,7 +56,6 @@ Approximation explored(Known& of) {
   CHECK(out.weights.minCoeff() > 0);
   REQUIRE(out.nodes.size() == static_cast<size_t>(out.weights.size()));
   CHECK(of.finished == static_cast<int>(out.nodes.size()));
-  CHECK(of.with_means);
   return out;
 }
 
@@ -148,8 +145,8 @@ Mat correlated(Index h) {
 
 }  // namespace
 
-TEST_CASE("grid: several hyper-parameters, a Gaussian: evidence and moments to the last digit") {
-  for (Index h : {2, 3, 6, 7, 9}) {
+TEST_CASE("grid: several hyper-parameters, a Gaussian") {
+  for (Index h : {2, 3, 4, 6, 7, 9}) {
     const Mat covariance = correlated(h), precision = covariance.llt().solve(Mat::Identity(h, h));
     const Vec top = Vec::LinSpaced(h, -1, 2);
     Known of([&](const Vec& theta) { return 1.5 - 0.5 * (theta - top).dot(precision * (theta - top)); },
@@ -158,7 +155,14 @@ TEST_CASE("grid: several hyper-parameters, a Gaussian: evidence and moments to t
     const double logdet = 2 * Mat(covariance.llt().matrixL()).diagonal().array().log().sum();
     const double expected =
         1.5 + 0.5 * (static_cast<double>(h) * std::log(2 * M_PI) + logdet);
-    CHECK(found.evidence == doctest::Approx(expected).epsilon(1e-12));
+    if (h < 4) {  // a lattice leaves its corners out
+      CHECK(std::abs(found.evidence - expected) < 0.03);
+      CHECK(gap(mean_of(found), top) < 1e-12);
+      CHECK(gap(found.theta_covariance, covariance) < 0.06);
+      CHECK(of.visits < (h == 2 ? 25 : 90));
+      continue;
+    }
+    CHECK(found.evidence == doctest::Approx(expected).epsilon(1e-12));  // a design leaves nothing
     CHECK(gap(mean_of(found), top) < 1e-12);
     CHECK(gap(found.theta_covariance, covariance) < 1e-12);
     CHECK(found.nodes.size() == static_cast<size_t>(1 + 2 * h + (h < 7 ? 1 << h : 0)));
@@ -173,23 +177,50 @@ TEST_CASE("grid: several hyper-parameters, skewed") {
   Known of([&](const Vec& theta) { return one(theta[0]) + one(theta[1]); }, Vec::Constant(2, top),
            4 * Mat::Identity(2, 2));
   const Approximation found = explored(of);
-  CHECK(std::abs(found.evidence - 2 * std::lgamma(4.0)) < 0.07);
+  CHECK(std::abs(found.evidence - 2 * std::lgamma(4.0)) < 0.02);
   const double mean = 1.2561176684318;  // digamma(4)
-  CHECK(std::abs(mean_of(found)[0] - mean) < 0.07);
-  CHECK(mean_of(found)[0] < top);
-  CHECK(found.theta_covariance(1, 1) == doctest::Approx(0.2838229557371).epsilon(0.15));
+  CHECK(std::abs(mean_of(found)[0] - mean) < 0.015);
+  CHECK(found.theta_covariance(1, 1) == doctest::Approx(0.2838229557371).epsilon(0.03));
+}
+
+// The curvature at the top knows nothing of a shoulder with a third of the mass.
+TEST_CASE("grid: several hyper-parameters, two hills and a wrong curvature") {
+  const auto hill = [](const Vec& at, double x, double y, double variance) {
+    return std::exp(-0.5 * (std::pow(at[0] - x, 2) + std::pow(at[1] - y, 2)) / variance) / variance;
+  };
+  for (double factor : {1.0, 40.0, 0.5}) {
+    Known of([&](const Vec& at) { return std::log(hill(at, 0, 0, 0.5) + 0.5 * hill(at, 2, 1, 0.7)); },
+             Vec::Zero(2), 2 * factor * Mat::Identity(2, 2));
+    const Approximation found = explored(of);
+    INFO(factor);
+    CHECK(std::abs(found.evidence - std::log(2 * M_PI * 1.5)) < 0.03);
+    CHECK(std::abs(mean_of(found)[0] - 2.0 / 3) < 0.03);
+    CHECK(found.theta_covariance(0, 0) ==
+          doctest::Approx((0.5 * 2 + 0.7) / 3 + 4 * 2.0 / 9).epsilon(0.05));
+    CHECK(found.theta_covariance(0, 1) == doctest::Approx(2 * 2.0 / 9).epsilon(0.06));
+  }
+}
+
+TEST_CASE("grid: several hyper-parameters, a density that never falls is left") {
+  Known of([](const Vec& theta) { return -0.5 * theta[0] * theta[0]; }, Vec::Zero(2),
+           Mat::Identity(2, 2));
+  const Approximation found = explored(of);
+  CHECK(of.visits < 400);
+  CHECK(std::isfinite(found.evidence));
 }
 
 TEST_CASE("grid: a node that counts for nothing is left out") {
-  Known of([](const Vec& theta) {
-             return theta[0] > 1 ? -50.0 : -0.5 * theta.squaredNorm();
-           }, Vec::Zero(2), Mat::Identity(2, 2));
-  const Approximation found = explored(of);
-  for (const bsvm::Node& node : found.nodes) CHECK(node.log_density > -50);
-  CHECK(found.nodes.size() == 6);  // of nine three are beyond one
-  for (size_t k = 0; k < found.nodes.size(); ++k)  // weights stay with their nodes
-    if (found.nodes[k].theta.isZero(0)) CHECK(found.weights[k] > 0.2);
-    else CHECK(found.weights[k] < 0.2);
+  for (Index h : {2, 4}) {
+    Known of([](const Vec& theta) {
+               return theta[0] > 1 ? -50.0 : -0.5 * theta.squaredNorm();
+             }, Vec::Zero(h), Mat::Identity(h, h));
+    const Approximation found = explored(of);
+    for (const bsvm::Node& node : found.nodes) CHECK(node.theta[0] <= 1);
+    CHECK(static_cast<int>(found.nodes.size()) < of.visits + 1);
+    Index highest = 0;
+    found.weights.maxCoeff(&highest);
+    CHECK(found.nodes[highest].theta.isZero(0));  // weights stay with their nodes
+  }
 }
 
 TEST_CASE("grid: where the density is nothing at all it ends") {

@@ -52,8 +52,9 @@ struct Engine5 {
   Integrated engine;
   bsvm::Node top;
 
-  explicit Engine5(const Problem& problem, const Options& options = close_options())
-      : engine(problem, 1, options, host), top(engine.climb()) {}
+  explicit Engine5(const Problem& problem, Centre centre = Centre::mode,
+                   const Options& options = close_options())
+      : engine(problem, centre, 1, options, host), top(engine.climb()) {}
 };
 
 Vec units(const Problem& problem) {
@@ -225,7 +226,7 @@ TEST_CASE("integrated: other units, an offset for an intercept, another start: t
 
   Options options = close_options();
   options.start = Eigen::Vector3d(4, -5, 3);
-  const Engine5 far(problem, options);
+  const Engine5 far(problem, Centre::mode, options);
   CHECK(gap(far.top.log_density, expected.top.log_density) < 1e-10);
   CHECK(gap(far.top.theta, expected.top.theta) < 1e-6);
 }
@@ -272,8 +273,8 @@ TEST_CASE("integrated: other factors' effects are columns like the rest") {
       CHECK(gap(found.engine.curvature(found.top), expected.engine.curvature(expected.top)) < 1e-3);
 
       std::vector<bsvm::Node> here{found.top}, there{expected.top};
-      found.engine.finish(true, here);
-      expected.engine.finish(true, there);
+      found.engine.finish(here);
+      expected.engine.finish(there);
       CHECK(gap(here[0].groups.mean, there[0].groups.mean) < 1e-5);
       CHECK(gap(here[0].groups.precision, there[0].groups.precision) < 1e-4);
       CHECK(gap(here[0].groups.regression, there[0].groups.regression) < 1e-4);
@@ -315,7 +316,7 @@ TEST_CASE("integrated: two effects and their covariance, climb and slope") {
   const Problem problem = with(to_problem(data, {normal_prior(3, {0, 1})}, {covariance}), "hinge");
   Options options = close_options();
   options.tolerance = 1e-12;
-  Engine5 found(problem, options);
+  Engine5 found(problem, Centre::mode, options);
   CHECK(found.engine.progress().end == Termination::converged);
   IntegratedSource source(problem, 1);
   const Vec unit = units(problem);
@@ -365,7 +366,31 @@ TEST_CASE("integrated: the effects' variance may be known") {
   }
 }
 
-// ---- means
+// ---- averages
+
+namespace {
+
+// Of one coefficient at the top's theta, by brute force: log integral, mean, sd.
+struct Marginal {
+  double log, mean, sd;
+  Marginal(const IntegratedTwin& twin, const bsvm::Node& at, double centre, double width) {
+    Real total = 0, first = 0, second = 0;
+    for (int k = -400; k <= 400; ++k) {
+      const Real b = centre + 0.02L * k * width;
+      const Real mass =
+          0.02L * width *
+          std::exp(twin.value(VecL::Constant(1, b), at.theta[0]) - Real(at.log_density));
+      total += mass;
+      first += mass * b;
+      second += mass * b * b;
+    }
+    log = at.log_density + static_cast<double>(std::log(total));
+    mean = static_cast<double>(first / total);
+    sd = std::sqrt(static_cast<double>(second / total) - mean * mean);
+  }
+};
+
+}  // namespace
 
 TEST_CASE("integrated: means in place of modes, where the density is skewed") {
   for (const char* likelihood : kLikelihoods) {
@@ -374,41 +399,69 @@ TEST_CASE("integrated: means in place of modes, where the density is skewed") {
     data.y.setOnes();
     data.y[0] = -1;
     const Problem problem = known(data, likelihood);
-    Engine5 found(problem);
-    const IntegratedTwin twin = twin_of(data, likelihood);
-    const double mode = outside_mean(problem, found.top)[0],
-                 sd = std::sqrt(outside_covariance(problem, found.top)(0, 0));
-    Real total = 0, first = 0;
-    for (int k = -18; k <= 18; ++k) {
-      const Real b = mode + 0.5L * k * sd;
-      const Real mass = std::exp(twin.value(VecL::Constant(1, b), found.top.theta[0]) - found.top.log_density);
-      total += mass;
-      first += mass * b;
-    }
-    const double mean = static_cast<double>(first / total);
+    Engine5 plain(problem), found(problem, Centre::mean);
+    const double mode = outside_mean(problem, plain.top)[0],
+                 sd = std::sqrt(outside_covariance(problem, plain.top)(0, 0));
+    const Marginal exact(twin_of(data, likelihood), plain.top, mode, sd);
     std::vector<bsvm::Node> nodes{found.top};
-    found.engine.finish(true, nodes);
+    found.engine.finish(nodes);
     const double shifted = outside_mean(problem, nodes[0])[0];
-    CHECK(std::abs(mean - mode) > 0.05 * sd);
-    CHECK(std::abs(shifted - mean) < 0.45 * std::abs(mean - mode));
-    nodes[0] = found.top;
-    found.engine.finish(false, nodes);
-    CHECK(same_bits(Vec(nodes[0].state.mean()), Vec(found.top.state.mean())));
+    CHECK(std::abs(exact.mean - mode) > 0.05 * sd);
+    CHECK(std::abs(shifted - exact.mean) < 0.45 * std::abs(exact.mean - mode));
+    nodes[0] = plain.top;
+    plain.engine.finish(nodes);
+    CHECK(same_bits(Vec(nodes[0].state.mean()), Vec(plain.top.state.mean())));
   }
 }
 
-TEST_CASE("integrated: the effects' law is that at the mode") {
+// Effects of hardly any size leave the rows' kinks: the Hessian at a point is that of the few it
+// happens to be near.
+TEST_CASE("integrated: where kinks are hardly smoothed averages take the Hessian's place") {
+  double plain_error = 0, error = 0;
+  for (std::uint64_t seed = 1; seed < 9; ++seed) {
+    Shape shape = grouped(1, 60, 6).shape;
+    shape.seed = seed;
+    const Data data = simulate(shape);
+    Problem problem = with(to_problem(data, {normal_prior(3, {0})}, {normal_prior(1e-4, {0})}),
+                           "hinge");
+    Engine5 plain(problem), found(problem, Centre::mean);
+    std::vector<bsvm::Node> nodes{found.top};
+    found.engine.finish(nodes);
+    // the twin has the variance free: its prior there is taken off again
+    const IntegratedTwin twin = twin_of(data, "hinge");
+    const Real theta = 0.5L * std::log(1e-4L);
+    const double prior =
+        static_cast<double>(log_inverse_gamma(1e-4L, 1.2L, 0.8L) + std::log(2e-4L));
+    bsvm::Node at = found.top;
+    at.theta = Vec::Constant(1, static_cast<double>(theta));
+    at.log_density += prior;
+    const Marginal exact(twin, at, outside_mean(problem, nodes[0])[0],
+                         std::sqrt(outside_covariance(problem, nodes[0])(0, 0)));
+    const auto miss = [&](const bsvm::Node& node) {
+      const double sd = std::sqrt(outside_covariance(problem, node)(0, 0));
+      return std::abs(std::log(sd / exact.sd)) +
+             std::abs(outside_mean(problem, node)[0] - exact.mean) / exact.sd;
+    };
+    plain_error += miss(plain.top) / 8;
+    error += miss(nodes[0]) / 8;
+    CHECK(std::abs(found.top.log_density + prior - exact.log) < 0.1);
+    CHECK(miss(nodes[0]) < 0.4);
+  }
+  CHECK(error < 0.25);
+  CHECK(plain_error > 2 * error);
+}
+
+TEST_CASE("integrated: the effects' law is that at the node's mean") {
   for (const char* likelihood : kLikelihoods) {
     const Data data = grouped(2);
     const Problem problem = known(data, likelihood);
-    Engine5 found(problem);
+    Engine5 found(problem, Centre::mean);
     const IntegratedTwin twin = twin_of(data, likelihood);
     std::vector<bsvm::Node> nodes{found.top, found.engine.at(found.top.theta.array() + 0.5, found.top)};
-    const std::vector<bsvm::Node> before = nodes;
-    found.engine.finish(true, nodes);
+    found.engine.finish(nodes);
     for (size_t k = 0; k < 2; ++k)
       for (int g : {1, 3, 4}) {
-        const EffectTruth truth = twin.effect(g, both(problem, before[k]));
+        const EffectTruth truth = twin.effect(g, both(problem, nodes[k]));
         CHECK(nodes[k].groups.mean(0, g - 1) ==
               doctest::Approx(static_cast<double>(truth.mean)).epsilon(1e-6));
         CHECK(1 / nodes[k].groups.precision(0, g - 1) ==
@@ -424,11 +477,12 @@ TEST_CASE("integrated: interrupted, it is as far as it came; threads do not chan
   const Data data = grouped(3, 2000, 300);
   const Problem problem = known(data, "hinge");
   Host host;
-  Integrated one(problem, 1, Options(), host), three(problem, 3, Options(), host);
+  Integrated one(problem, Centre::mean, 1, Options(), host),
+      three(problem, Centre::mean, 3, Options(), host);
   const bsvm::Node top = one.climb();
   CHECK(same_bits(top.state.x, three.climb().state.x));
   ImpatientHost impatient(40);
-  Integrated stopped(problem, 1, Options(), impatient);
+  Integrated stopped(problem, Centre::mean, 1, Options(), impatient);
   const bsvm::Node node = stopped.climb();
   CHECK(stopped.progress().end == Termination::interrupted);
   CHECK(std::isfinite(node.log_density));

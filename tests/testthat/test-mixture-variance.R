@@ -15,10 +15,22 @@ line_moments <- function(log_density, from, to) {
   list(mean = moment(1), square = moment(2), below = below)
 }
 
+# Four points at equal steps on the parabola through three.
+parabola <- function(t, l) {
+  at <- t[3] + seq_len(4) * (t[3] - t[2])
+  list(at, drop(outer(at, 1:3, Vectorize(function(x, k) {
+    prod((x - t[-k]) / (t[k] - t[-k]))
+  })) %*% l))
+}
+
 test_that("moments and quantiles of a spline's law against quadrature of the same spline", {
   theta <- seq(-1, 1.5, length.out = 9)
   log_density <- dgamma(exp(2 * theta), 3, 2, log = TRUE) + 2 * theta
-  spline <- splinefun(theta, log_density, method = "natural")
+  above <- parabola(theta[7:9], log_density[7:9])
+  below <- parabola(theta[3:1], log_density[3:1])
+  expect_true(above[[2]][1] < log_density[9] && below[[2]][1] < log_density[1])
+  spline <- splinefun(c(theta, above[[1]], below[[1]]), c(log_density, above[[2]], below[[2]]),
+                      method = "natural")
   exact <- line_moments(spline, -6, 4)
   law <- bsvm:::spline_law(rev(theta), rev(log_density))
   expect_close(bsvm:::law_moment(law, 2), exact$square, 1e-5)
@@ -36,8 +48,28 @@ test_that("and close to the law behind the spline", {
   theta <- log(1.7) + seq(-3, 3, length.out = 13) * 0.2
   law <- bsvm:::spline_law(theta, dnorm(theta, log(1.7), 0.2, log = TRUE))
   expect_close(bsvm:::law_spread(law),
-               1.7 * c(exp(0.02), sqrt(exp(0.08) - exp(0.04))), 2e-3)
-  expect_close(bsvm:::law_limits(law, level), 1.7 * exp(c(-1, 1) * qnorm(0.95) * 0.2), 5e-3)
+               1.7 * c(exp(0.02), sqrt(exp(0.08) - exp(0.04))), 1e-5)
+  expect_close(bsvm:::law_limits(law, level), 1.7 * exp(c(-1, 1) * qnorm(0.95) * 0.2), 1e-5)
+})
+
+test_that("a wide normal law has its moments from a few points", {
+  sd <- 1.6 # its tail at the last point falls more slowly than exp(-2 t)
+  theta <- seq(-2.5, 2.5, by = 1.25) * sd
+  law <- bsvm:::spline_law(theta, dnorm(theta, 0, sd, log = TRUE))
+  expect_close(bsvm:::law_moment(law, 2) / exp(2 * sd^2), 1, 0.01)
+})
+
+test_that("a law over points of several parameters has their mean and sd, skewness, and no steps", {
+  theta <- seq(-4, 4, by = 1.75)
+  posterior <- list(theta = rbind(theta, 0), weights = dnorm(theta) / sum(dnorm(theta)))
+  law <- bsvm:::point_law(posterior, 1L, identity)
+  expect_close(unlist(bsvm:::point_moments(law)), c(0, 1), 0.02)
+  expect_close(log(bsvm:::law_limits(law, 0.95)), c(-1, 1) * 1.96, 0.06)
+  expect_close(bsvm:::law_moment(law, 1) / exp(0.5), 1, 0.02)
+  skewed <- list(theta = rbind(exp(theta / 3), 0), weights = posterior$weights)
+  law <- bsvm:::point_law(skewed, 1L, identity)
+  limits <- log(bsvm:::law_limits(law, 0.95))
+  expect_close(limits, exp(c(-1, 1) * 1.96 / 3), 0.1)
 })
 
 test_that("a tail that falls too slowly has no mean; one that rises ends at the last point", {

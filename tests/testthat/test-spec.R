@@ -52,15 +52,21 @@ test_that("which factor is integrated out", {
   expect_equal(term(y ~ x1 + (x1 + t | many) + (1 | h) + (1 | g)), 2L)
   expect_equal(term(y ~ x1 + (1 | g), engine_gaussian(integrate = FALSE)), -1L)
   expect_equal(term(y ~ x1 + (1 | g), engine_vb()), -1L)
+  d$z <- d$t * (d$t > 0)
+  normalised <- likelihood_hinge(normalized = TRUE)
+  expect_equal(term(y ~ x1 + (0 + z | g)), -1L)
+  expect_equal(term(y ~ x1 + (z | g)), 0L)
+  expect_equal(term(y ~ x1 + (0 + z | g), likelihood = normalised), 0L)
   most <- bsvm:::most_beside_integrated
-  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), engine_map(),
+  hinge <- likelihood_hinge()
+  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), hinge, engine_map(),
                                       FALSE, most), 0L)
-  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), engine_map(),
+  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), hinge, engine_map(),
                                       FALSE, most + 1), -1L)
   two <- list(g = list(labels = "a", levels = 1:30), h = list(labels = "a", levels = 1:20))
-  expect_equal(bsvm:::integrated_term(two, engine_map(), FALSE, most - 20), 0L)
-  expect_equal(bsvm:::integrated_term(two, engine_map(), FALSE, most - 19), -1L)
-  expect_equal(bsvm:::integrated_term(two, engine_map(), TRUE, 3), -1L)
+  expect_equal(bsvm:::integrated_term(two, hinge, engine_map(), FALSE, most - 20), 0L)
+  expect_equal(bsvm:::integrated_term(two, hinge, engine_map(), FALSE, most - 19), -1L)
+  expect_equal(bsvm:::integrated_term(two, hinge, engine_map(), TRUE, 3), -1L)
 })
 
 test_that("default scales go with the likelihood", {

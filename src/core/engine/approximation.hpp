@@ -23,6 +23,10 @@ struct Node {
   Node() : state(Layout()) {}
 };
 
+// What a Gaussian given theta has its moments from: the mode and the Hessian there; or averages
+// over the Gaussian itself.
+enum class Centre { mode, mean };
+
 // How a run went.
 struct Progress {
   std::vector<TraceEntry> trace;
@@ -46,8 +50,8 @@ class Conditional {
   // Minus the second derivatives of log_density at the highest node, about.
   virtual Mat curvature(const Node& top) = 0;
 
-  // What is wanted only of the nodes that are kept: the groups; and means in place of modes.
-  virtual void finish(bool /*means*/, std::vector<Node>& /*nodes*/) {}
+  // What is wanted only of the nodes that are kept, such as the groups.
+  virtual void finish(std::vector<Node>& /*nodes*/) {}
 
  protected:
   Progress progress_;

@@ -27,21 +27,38 @@ double slack(double bound) { return 1e-12 * (1 + std::abs(bound)); }
 Ascent::Ascent(const Problem& problem, std::unique_ptr<RowSource> source,
                const Options& options, Host& host)
     : source_(std::move(source)), options_(options), host_(host),
-      side_(problem, source_->extra()), sums_(side_.layout().p), last_(side_.layout()) {}
+      side_(problem, source_->extra()), sums_(side_.layout().p),
+      concave_(problem.likelihood->concave()), last_(side_.layout()) {}
 
 Node Ascent::climb() {
   if (options_.max_passes < 2)
     throw InvalidInput("max_passes", "'max_passes' must be at least 2.");
-  Point start{side_.start(options_.start), Vec(), Vec(), kNothing};
-  start.theta = side_.free(start.state);
-  side_.fix_priors(start.state, start.theta);
-  const Point best = run(start, options_.tolerance, true);
+  Point best = run(begin(options_.start), options_.tolerance, true);
+  if (!concave_ && progress_.end != Termination::interrupted &&
+      (options_.start.size() > 0 || progress_.end == Termination::stalled))
+    start_again(best);
   try {
     return node(best);
   } catch (const Interrupted&) {
     progress_.end = Termination::interrupted;
     return node(best);
   }
+}
+
+Ascent::Point Ascent::begin(const Vec& mean) {
+  started_ = mean.size() > 0;
+  Point out{side_.start(mean), Vec(), Vec(), kNothing};
+  out.theta = side_.free(out.state);
+  side_.fix_priors(out.state, out.theta);
+  return out;
+}
+
+// Far from where the bound is high it may be flat or bent upwards: from zero too, and then once
+// more the better way, since only the last run's groups are kept.
+void Ascent::start_again(Point& best) {
+  const Point other = run(begin(Vec()), options_.tolerance, true);
+  if (progress_.end == Termination::interrupted || other.bound >= best.bound) best = other;
+  else best = run(begin(options_.start), options_.tolerance, true);
 }
 
 // From the last node, where the groups still are.
@@ -129,7 +146,7 @@ void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& p
   State& state = point.state;
   const bool first = !state.begun();
   state.begun() = 1;
-  state.fraction() = first && options_.start.size() > 0 ? 0 : state.damping();
+  state.fraction() = first && started_ ? 0 : state.damping();
   state.inverse_factor() = next.inverse_factor;
   state.step() = next.step;
   state.mean() += state.fraction() * next.step;

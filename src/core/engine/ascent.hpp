@@ -32,6 +32,8 @@ class Ascent : public Conditional {
     double bound;
   };
 
+  Point begin(const Vec& mean);
+  void start_again(Point& best);
   Point run(Point from, double tolerance, bool climbing);
   bool pass(Point& at, Coefficients::Proposal& next);
   void advance(const Coefficients::Proposal& next, bool climbing, Point& point);
@@ -45,6 +47,7 @@ class Ascent : public Conditional {
   Host& host_;
   Coefficients side_;
   RowSums sums_;
+  bool concave_, started_ = false;  // was this run's mean given?
   State last_;  // the best of the last run
 };
 

@@ -13,7 +13,7 @@ class GaussianEngine : public Approximator {
   Approximation run(const Problem& problem, const Options& options, int threads,
                     Host& host) const override {
     Approximation out;
-    const auto conditional = make_conditional(problem, options, threads, host);
+    const auto conditional = make_conditional(problem, Centre::mean, options, threads, host);
     const Node top = conditional->climb();
     out.climb = conditional->progress();
     try {
@@ -23,7 +23,7 @@ class GaussianEngine : public Approximator {
     }
     if (out.climb.end == Termination::interrupted) {
       keep_only(top, out);
-      conditional->finish(false, out.nodes);
+      conditional->finish(out.nodes);
     }
     out.passes = conditional->progress().passes;
     return out;

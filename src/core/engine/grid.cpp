@@ -8,6 +8,7 @@
 
 #include "../error.hpp"
 #include "../special/functions.hpp"
+#include "lattice.hpp"
 
 namespace bsvm {
 
@@ -19,10 +20,11 @@ constexpr double kMostSide = 0.9;    // weight of the outer two of three nodes
 constexpr double kDrop = 4.6;        // how far the log density falls until it counts no more
 constexpr int kMostSteps = 12;       // a side
 constexpr Index kMostFactorial = 6;  // hyper-parameters of which all corners are visited
-constexpr int kMostAttempts = 4;
+constexpr int kMostAttempts = 6;
 constexpr double kLeastCurved = 0.05;  // a standard deviation of 4.5
-constexpr double kNothing = -std::numeric_limits<double>::infinity();
-constexpr double kLeastWeight = 0.003;
+constexpr double kLeastWeight = 0.003;  // of the outer two of three nodes
+constexpr double kLeastShare = 0.01;   // of an even share
+constexpr Index kMostLattice = 3;      // hyper-parameters
 constexpr double kRadius = 1.1;      // of the design, in units of sqrt(h)
 
 // Minus second derivatives that a density near its top can have: eigenvalues of a size and sign
@@ -34,22 +36,8 @@ Mat mended(const Mat& curvature) {
   return eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
 }
 
-// Where nothing can be computed the density counts as zero.
-Node at(Conditional& conditional, const Vec& theta, const Node& from) {
-  Node out;
-  try {
-    out = conditional.at(theta, from);
-  } catch (const NumericalFailure&) {
-    out.log_density = kNothing;
-  }
-  // Matching moments raises the evidence by about as much everywhere.
-  if (!out.matched && from.matched) out.log_density += from.log_density - from.bound;
-  if (!std::isfinite(out.log_density)) out.log_density = kNothing;
-  return out;
-}
-
 Node at(Conditional& conditional, double theta, const Node& from) {
-  return at(conditional, Vec::Constant(1, theta), from);
+  return visit(conditional, Vec::Constant(1, theta), from);
 }
 
 // How the mean changes with theta, from the last two nodes.
@@ -135,8 +123,7 @@ void line(Conditional& conditional, const Node& top, double sd, Approximation& o
     right = {at(conditional, top.theta[0] + step, top)};
     left = {at(conditional, top.theta[0] - step, top)};
     const double fall = 2 * top.log_density - right[0].log_density - left[0].log_density;
-    if (attempt == kMostAttempts || (fall > 0.4 * kStep * kStep && fall < 2 * kStep * kStep)) break;
-    step *= std::clamp(kStep / std::sqrt(std::max(fall, 0.05)), 0.2, 4.0);
+    if (attempt == kMostAttempts || !mend_step(fall, kStep, step)) break;
   }
   for (auto* side : {&right, &left})
     if (side->back().log_density == kNothing) side->clear();
@@ -173,7 +160,7 @@ void composite(Conditional& conditional, const Node& top, const Mat& curvature,
   out.weights[0] = 1 - 1 / (kRadius * kRadius);
   for (Index k = 0; k < points.cols(); ++k) {
     const Vec theta = top.theta + root.matrixU().solve(points.col(k));
-    out.nodes.push_back(at(conditional, theta, top));
+    out.nodes.push_back(visit(conditional, theta, top));
     out.weights[k + 1] *= std::exp(out.nodes.back().log_density - top.log_density +
                                    0.5 * points.col(k).squaredNorm());
   }
@@ -184,7 +171,7 @@ void composite(Conditional& conditional, const Node& top, const Mat& curvature,
 
 // Nodes that count for nothing go.
 void drop_light(Approximation& out) {
-  const double least = kLeastWeight * out.weights.sum();
+  const double least = kLeastShare * out.weights.mean();
   size_t kept = 0;
   for (size_t k = 0; k < out.nodes.size(); ++k) {
     if (!(out.weights[k] >= least)) continue;
@@ -222,14 +209,15 @@ void explore(Conditional& conditional, const Node& top, Approximation& out) {
   const Index h = top.theta.size();
   if (h == 0) {
     keep_only(top, out);
-    return conditional.finish(true, out.nodes);
+    return conditional.finish(out.nodes);
   }
   const Mat curvature = mended(conditional.curvature(top));
   if (h == 1) line(conditional, top, 1 / std::sqrt(curvature(0, 0)), out);
+  else if (h <= kMostLattice) lattice(conditional, top, curvature, out);
   else composite(conditional, top, curvature, out);
   drop_light(out);
   out.theta_covariance = spread(out);
-  conditional.finish(true, out.nodes);
+  conditional.finish(out.nodes);
 }
 
 }  // namespace bsvm

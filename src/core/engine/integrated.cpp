@@ -1,5 +1,6 @@
 #include "integrated.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,12 +20,19 @@ constexpr double kNodeTolerance = 0.005;  // on half the squared Newton decremen
 constexpr double kLongestTheta = 1.5;     // of a step in theta
 constexpr int kMostHalvings = 40;
 constexpr double kTolerance = 1e-6;       // of a group's integral over two effects
-constexpr Index kMostPoints = 256;        // of skewness()
+constexpr Index kMostAxes = 128;          // of average()
+constexpr double kNearlyBent = 0.05;      // averages differ little from the mode's values:
+constexpr double kNearlyThere = 0.5;      // curvature along any axis, standard deviations
+constexpr double kSettled = 0.2;          // they hardly move the node, in both
+constexpr int kMostRounds = 5;
+constexpr double kLongestMove = 2;        // standard deviations an axis, in one round
+constexpr double kMostBent = 4;           // a precision's change in one round
 
 }  // namespace
 
-Integrated::Integrated(const Problem& problem, int threads, const Options& options, Host& host)
-    : problem_(problem), source_(problem, threads, kTolerance), options_(options), host_(host),
+Integrated::Integrated(const Problem& problem, Centre centre, int threads, const Options& options,
+                       Host& host)
+    : problem_(problem), centre_(centre), source_(problem, threads, kTolerance), options_(options), host_(host),
       d_(source_.coefficients()), unit_(Vec::Ones(d_)), sums_(d_ + source_.free()) {
   Index first = 0;
   for (const auto& block : problem.blocks) {
@@ -199,7 +207,14 @@ Node Integrated::climb() {
     progress_.end = Termination::interrupted;
   }
   top_ = now;
-  return node(now);
+  Node out = node(now);
+  if (centre_ == Centre::mode || progress_.end == Termination::interrupted) return out;
+  try {
+    learn(out);
+  } catch (const Interrupted&) {
+    progress_.end = Termination::interrupted;
+  }
+  return out;
 }
 
 void Integrated::climb_from(Look& now) {
@@ -223,6 +238,11 @@ void Integrated::climb_from(Look& now) {
 // Where little is left to gain the last step is taken unseen: what it gains is known to third
 // order.
 Node Integrated::at(ConstVecRef theta, const Node& from) {
+  if (own_average_) {
+    Node out = from;
+    out.theta = theta;
+    return averaged(std::move(out));
+  }
   Vec b = from.state.mean();
   if (from.slope.size() > 0) b += from.slope * (theta - from.theta);
   Look now = look(b, theta);
@@ -254,30 +274,110 @@ Node Integrated::node(const Look& look) const {
   return out;
 }
 
-void Integrated::finish(bool means, std::vector<Node>& nodes) {
-  const Vec shift = means && 2 * d_ <= kMostPoints ? skewness() : Vec::Zero(d_);
+void Integrated::finish(std::vector<Node>& nodes) {
   Host nobody;  // after an interrupt too, the nodes there are have their groups
   for (Node& node : nodes) {
-    node.state.mean() += shift;
+    if (shift_.size() > 0) {
+      node.state.mean() += shift_;
+      node.state.inverse_factor() = turn_ * node.state.inverse_factor();
+    }
     node.groups = outside(source_.law(point(node.state.mean(), node.theta), nobody));
   }
 }
 
-// How far the mean lies from the mode, to first order in the third derivatives:
-//   H^{-1} sum_k (d^2 gradient / d e_k^2) / 2,   e_k the axes of H^{-1} = M'M,
-// by second differences at sqrt(3) standard deviations, where a Gaussian's fourth moments put them.
-Vec Integrated::skewness() {
-  const auto factor = positive_factor(top_.curvature.topLeftCorner(d_, d_));
+// ---- averages
+
+Mat Integrated::prior_precision(ConstVecRef theta) const {
+  Mat out = Mat::Zero(d_, d_);
+  for (const Part& part : parts_)
+    if (!part.integrated) add_precision(part, theta, 1, out);
+  return out;
+}
+
+double Integrated::prior_value(ConstVecRef b, ConstVecRef theta) const {
+  double out = 0;
+  for (const Part& part : parts_) {
+    Vec gradient(part.size);
+    out += part.slot->prior->log_joint(moments(part, b, Mat()),
+                                       theta.segment(part.first, part.size), gradient);
+  }
+  return out;
+}
+
+void Integrated::look_aside(const Vec& b, ConstVecRef theta) {
+  ++progress_.passes;
+  source_.sums(point(b, theta), Depth::gradient, sums_, host_);
+}
+
+// From the rows' value and gradient at the node's mean.
+Integrated::Average Integrated::average(const Node& node, double value, ConstVecRef gradient) {
   const double reach = std::sqrt(3.0);
-  Vec sum = Vec::Zero(d_);
-  for (Index k = 0; k < d_; ++k)
+  const Vec b = node.state.mean();
+  const Mat axes = node.state.inverse_factor().triangularView<Eigen::Lower>();
+  Average out{value, gradient, Mat(d_, d_)};
+  for (Index k = 0; k < d_; ++k) {
+    Vec fall = Vec::Zero(d_);
     for (const double side : {-reach, reach}) {
-      const Vec away = factor.matrixU().solve(side * Vec::Unit(d_, k));
-      source_.sums(point(top_.b + away, top_.theta), Depth::gradient, sums_, host_);
-      ++progress_.passes;
-      sum += sums_.linear().head(d_) - top_.row_gradient.head(d_);
+      look_aside(b + side * axes.row(k).transpose(), node.theta);
+      out.value += (sums_.value() - value) / 6;
+      out.gradient += (sums_.linear().head(d_) - gradient) / 6;
+      fall -= side / 6 * sums_.linear().head(d_);
     }
-  return factor.solve(sum) / (2 * reach * reach);
+    out.curvature.col(k) = axes * fall;
+  }
+  out.curvature = (0.5 * (out.curvature + out.curvature.transpose())).eval();
+  const Mat prior = prior_precision(node.theta), turned = axes * prior * axes.transpose();
+  out.value += prior_value(b, node.theta) - 0.5 * turned.trace();
+  out.gradient -= prior * b;
+  out.curvature += turned;
+  return out;
+}
+
+// The node's Gaussian as these averages have it; its log density is the bound, and what the move
+// gains if they stay what they are.
+Integrated::Moved Integrated::move(const Average& average, Node& node) const {
+  const Eigen::SelfAdjointEigenSolver<Mat> eigen(average.curvature);
+  const Vec bent = eigen.eigenvalues().cwiseMax(1 / kMostBent).cwiseMin(kMostBent);
+  const Mat inverse_factor = node.state.inverse_factor().triangularView<Eigen::Lower>();
+  const Vec along = eigen.eigenvectors().transpose() * (inverse_factor * average.gradient);
+  const Vec step = along.cwiseQuotient(bent).cwiseMax(-kLongestMove).cwiseMin(kLongestMove);
+  const double logdet = inverse_factor.diagonal().array().log().sum();
+  node.log_density = average.value + 0.5 * static_cast<double>(d_) * (kLog2Pi + 1) + logdet +
+                     unit_.array().log().sum() + 0.5 * step.dot(along) +
+                     0.5 * (bent.array() - 1 - bent.array().log()).sum();
+  node.state.mean() += inverse_factor.transpose() * (eigen.eigenvectors() * step);
+  const Mat curvature =
+      eigen.eigenvectors() * bent.asDiagonal() * eigen.eigenvectors().transpose();
+  node.state.inverse_factor() = positive_factor(curvature).matrixL().solve(inverse_factor);
+  return {(bent.array() - 1).abs().maxCoeff(), step.norm()};
+}
+
+// What the top's averages say of all nodes.
+void Integrated::learn(Node& top) {
+  if (d_ == 0 || d_ > kMostAxes) return;
+  const Average here = average(top, top_.rows, top_.row_gradient.head(d_));
+  Node moved = top;
+  const Moved far = move(here, moved);
+  own_average_ = far.bent > kNearlyBent || far.length > kNearlyThere;
+  if (own_average_) {
+    top = averaged(moved);
+    return;
+  }
+  shift_ = moved.state.mean() - top.state.mean();
+  const Mat before = top.state.inverse_factor().triangularView<Eigen::Lower>();
+  const Mat after = moved.state.inverse_factor().triangularView<Eigen::Lower>();
+  turn_ = before.triangularView<Eigen::Lower>().solve<Eigen::OnTheRight>(after);
+}
+
+Node Integrated::averaged(Node node) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    look_aside(node.state.mean(), node.theta);
+    const double value = sums_.value();
+    const Vec gradient = sums_.linear().head(d_);
+    const Moved far = move(average(node, value, gradient), node);
+    if (std::max(far.bent, far.length) < kSettled) break;
+  }
+  return node;
 }
 
 // On the outside scale, the regression as (q d, m): B_g itself.

@@ -10,16 +10,21 @@ namespace bsvm {
 //
 //   log p(theta, y) = log p(y, b, theta) - log|H|/2 + d log(2 pi)/2      at the mode (Laplace).
 //
+// With Centre::mean averages over that Gaussian at sqrt(3) standard deviations along its axes (as
+// Gauss and Hermite's rule with three nodes has them) take their place: E gradient = 0 gives its
+// mean, E Hessian = -E[gradient e'] (Stein) its precision. Where they differ little, what the top
+// shows mends the other nodes too; where they differ much, as where hardly smoothed kinks are
+// few, each node has its own, and the bound E log p + entropy in place of Laplace's.
 // Coefficients of a State are the dense columns, then the other factors' effects.
 class Integrated : public Conditional {
  public:
-  Integrated(const Problem& problem, int threads, const Options& options, Host& host);
+  Integrated(const Problem& problem, Centre centre, int threads, const Options& options,
+             Host& host);
 
   Node climb() override;
   Node at(ConstVecRef theta, const Node& from) override;
   Mat curvature(const Node& top) override;
-  void finish(bool means, std::vector<Node>& nodes) override;
-
+  void finish(std::vector<Node>& nodes) override;
 
  private:
   // A prior and its coefficients, for each level those it ties; none where they are integrated out.
@@ -38,6 +43,19 @@ class Integrated : public Conditional {
     Mat row_curvature, curvature;
   };
 
+  // Averages over a node's Gaussian, whose axes are the rows of its inverse factor: log density,
+  // its gradient, minus its second derivatives along the axes.
+  struct Average {
+    double value;
+    Vec gradient;
+    Mat curvature;
+  };
+
+  // How far a node went: the largest change of a curvature, and standard deviations.
+  struct Moved {
+    double bent, length;
+  };
+
   void add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at, bool integrated);
   void add_effects(const PriorSlot& slot);
   Moments moments(const Part& part, ConstVecRef b, const Mat& covariance) const;
@@ -50,7 +68,13 @@ class Integrated : public Conditional {
   double follow(Look& now) const;
   void climb_from(Look& now);
   Node node(const Look& look) const;
-  Vec skewness();
+  Mat prior_precision(ConstVecRef theta) const;
+  double prior_value(ConstVecRef b, ConstVecRef theta) const;
+  void look_aside(const Vec& b, ConstVecRef theta);
+  Average average(const Node& node, double value, ConstVecRef gradient);
+  Moved move(const Average& average, Node& node) const;
+  void learn(Node& top);
+  Node averaged(Node node);
   GroupPosterior outside(const GroupPosterior& inside) const;
   Mat precision_change(const Part& part, ConstVecRef theta, Index k) const;
   Mat precision_products(const Look& look, const Mat& root) const;
@@ -58,6 +82,7 @@ class Integrated : public Conditional {
   void record(double value);
 
   const Problem& problem_;
+  Centre centre_;
   IntegratedSource source_;
   Options options_;
   Host& host_;
@@ -66,7 +91,10 @@ class Integrated : public Conditional {
   Index own_first_ = 0, own_ = 0;    // of which the integrated effects'
   Vec unit_;                         // (d) between inside and outside
   RowSums sums_;
-  Look top_;  // the highest
+  Look top_;        // the highest
+  bool own_average_ = false;  // has each node averages of its own?
+  Vec shift_;       // (d) else what the top's do to every mean
+  Mat turn_;        // (d, d), and to every inverse factor, from the left
 };
 
 }  // namespace bsvm

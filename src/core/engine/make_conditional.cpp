@@ -8,11 +8,11 @@
 
 namespace bsvm {
 
-std::unique_ptr<Conditional> make_conditional(const Problem& problem, const Options& options,
-                                              int threads, Host& host) {
+std::unique_ptr<Conditional> make_conditional(const Problem& problem, Centre centre,
+                                              const Options& options, int threads, Host& host) {
   std::unique_ptr<Conditional> out;
   if (problem.integrated >= 0) {
-    out.reset(new Integrated(problem, threads, options, host));
+    out.reset(new Integrated(problem, centre, threads, options, host));
     return out;
   }
   if (!problem.likelihood->supports(Use::expected))

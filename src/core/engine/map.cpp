@@ -24,7 +24,7 @@ class Map : public Approximator {
       throw InvalidInput("engine", "The mode needs the effects of groups integrated out, which "
                                    "these are not.");
     Approximation out;
-    const auto conditional = make_conditional(problem, options, threads, host);
+    const auto conditional = make_conditional(problem, Centre::mode, options, threads, host);
     Node top = conditional->climb();
     out.climb = conditional->progress();
     if (problem.integrated >= 0 && out.climb.end != Termination::interrupted)
@@ -39,7 +39,7 @@ class Map : public Approximator {
       if (climbed != Termination::converged) out.climb.end = climbed;
     }
     if (problem.integrated < 0) out.nodes[0].state.inverse_factor().setZero();
-    if (problem.integrated >= 0) conditional->finish(false, out.nodes);
+    if (problem.integrated >= 0) conditional->finish(out.nodes);
     out.passes = out.climb.passes;
     return out;
   }

@@ -1,0 +1,22 @@
+#pragma once
+#include <limits>
+
+#include "approximation.hpp"
+
+namespace bsvm {
+
+constexpr double kNothing = -std::numeric_limits<double>::infinity();
+
+// The node at theta; where nothing can be computed the density counts as zero (kNothing).
+Node visit(Conditional& conditional, const Vec& theta, const Node& from);
+
+// Nodes of two or three hyper-parameters on a lattice along the axes of `curvature`, from the top
+// outwards, highest first, as far as the density counts; weights are not normalised.
+void lattice(Conditional& conditional, const Node& top, const Mat& curvature, Approximation& out);
+
+// A step along an axis after which the density falls about as a Gaussian's does `by` standard
+// deviations away: mended from a first guess by how far it fell on both sides together. False:
+// it is as good as it gets.
+bool mend_step(double fall, double by, double& step);
+
+}  // namespace bsvm
