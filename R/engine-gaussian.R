@@ -6,18 +6,21 @@
 #' @details
 #' **What it does.** The inferred standard deviations (of covariances their Cholesky factors, with
 #' the diagonal in logarithms) are not approximated but averaged over: the posterior density of
-#' their logarithms is found at a few points around its mode (equal steps for one of them, a central
-#' composite design for several, as Rue et al. 2009 have it), and the rest of the model is
-#' approximated at each by a normal law. The fit is the weighted mixture of these. So a
-#' coefficient's posterior may be skewed, and its intervals are quantiles of the mixture.
+#' their logarithms is found at a few points around its mode (of one, two or three of them on a
+#' lattice, as far as the density counts; of more in a central composite design, both as Rue et al.
+#' 2009 have it), and the rest of the model is approximated at each by a normal law. The fit is the
+#' weighted mixture of these. So a coefficient's posterior may be skewed, and its intervals are
+#' quantiles of the mixture.
 #'
 #' Given the standard deviations there are two cases.
 #' * **A grouping factor with one or two effects a level**, as in `(1 | g)`, `(x | g)` or `(x ||
 #'   g)`: these effects are integrated out of the likelihood, under the pseudo-likelihood in closed
 #'   form, under the normalised one by quadrature that knows the kinks of the loss (of two effects,
-#'   the second by quadrature). What is left, the population-level coefficients, is smooth and close
-#'   to normal: mode and curvature give its law. With several grouping factors that is done for the
-#'   one with most levels, and the effects of the others are treated as coefficients.
+#'   the second by quadrature). What is left, the population-level coefficients, is close to normal:
+#'   mode and curvature give its law, mended by averages over that law, or replaced by them where
+#'   they differ by much, as where effects are so small that they hardly smooth the kinks. With
+#'   several grouping factors that is done for the one with most levels, and the effects of the
+#'   others are treated as coefficients.
 #' * **Else** (no groups; three effects a level or more; sparse predictors; more than 1000
 #'   coefficients and effects beside those integrated out) coefficients and all effects have a
 #'   normal law with full covariance that maximises the bound on the evidence, with the exact
@@ -32,8 +35,9 @@
 #' be; without groups several starts are tried.
 #'
 #' **Time.** One effect a level takes milliseconds: on the toenail trial 1/40 of the time of
-#' `lme4::glmer()`, and 1/9 under the normalised likelihood. Two are much slower: with `(time |
-#' patientID)` there, 5 seconds, and more than a minute under the normalised likelihood;
+#' `lme4::glmer()`, and 1/9 under the normalised likelihood. Two are much slower, since each look at
+#' the rows is a quadrature of quadratures and their covariance has three free parameters: with
+#' `(time | patientID)` there, 8 seconds, and minutes under the normalised likelihood;
 #' `integrate = FALSE` is quick.
 #'
 #' **When to use it.** For intervals and variances with `likelihood_hinge(normalized = TRUE)`, where
@@ -49,8 +53,8 @@
 #'
 #' **Separated classes.** Where a plane in columns with [prior_flat()] separates the classes
 #' perfectly the likelihood bounds nothing, and the posterior is as good as improper: the fit warns
-#' with class `bsvm_warning_rank`. The same holds for variances: where the data do not bound one,
-#' give [prior_ridge()] a law that does (`prior_half_t()`).
+#' with class `bsvm_warning_rank`. The same holds for variances, and the same warning says so: where
+#' the data do not bound one, give [prior_ridge()] a law that does (`prior_half_t()`).
 #'
 #' @param integrate `TRUE` (default) integrates group effects out where that can be done. `FALSE`
 #'   keeps them all in the normal law, for comparison: faster with very many rows a level, and worse

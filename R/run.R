@@ -70,9 +70,24 @@ run_approximation <- function(spec, control) {
   posterior <- mixture_posterior(result, spec)
   blocks <- all_blocks(spec)
   hyper <- Map(function(block, j) mixture_hyper(posterior, block, j), blocks, seq_along(blocks))
-  own <- seq_along(spec$blocks)
-  c(list(posterior = posterior, hyper = hyper[own], group_hyper = hyper[-own]),
-    result[c("bound", "trace", "passes", "gradient", "termination")])
+  population <- seq_along(blocks) <= length(spec$blocks)
+  c(list(posterior = posterior, hyper = hyper[population], group_hyper = hyper[!population]),
+    result[c("bound", "trace", "passes", "gradient", "termination")],
+    list(unbounded = unbounded_blocks(result, posterior, spec)))
+}
+
+# Which blocks' variances may as well be infinite: the core could not follow them up to where they
+# end, or all rows are far on their side, where only the size of the coefficients is left to infer.
+far_margin <- 30
+
+unbounded_blocks <- function(result, posterior, spec) {
+  free <- free_by_block(result$free, spec)
+  open <- vapply(free, function(rows) any(result$unbounded[rows]), TRUE)
+  dense <- seq_along(spec$model$blocks)
+  if (length(spec$problem$y) > 0L && least_margin(posterior, spec, dense) > far_margin) {
+    open <- open | lengths(free) > 0L
+  }
+  open
 }
 
 # A variance without bounds takes the coefficients beyond numbers.
@@ -81,9 +96,8 @@ check_computed <- function(result) {
     is.finite(part$weight) && all(is.finite(part$mean)) && all(is.finite(part$covariance))
   }, TRUE)
   if (all(finite)) return(invisible())
-  abort("numerical", "The posterior could not be computed. Where the classes are separated nothing ",
-        "bounds a variance from above: give it a law that does, ",
-        "prior_ridge(variance = prior_half_t()), or leave predictors out.")
+  abort("numerical", "The posterior could not be computed: a mean or variance is beyond what numbers ",
+        "hold. Check the scale of predictors, offset, weights and priors.")
 }
 
 moments_posterior <- function(result) {
@@ -281,6 +295,7 @@ warn_termination <- function(result, control) {
 # A flat coefficient that only its prior holds, since its posterior is about as wide as the prior
 # (collinear columns) or its mean lies as far out as the prior lets it (separated classes).
 warn_rank <- function(result, spec) {
+  if (any(result$unbounded)) return(warn_open_variances(result, spec))
   flat <- which(vapply(spec$blocks, function(block) is_wide(block$prior), TRUE))
   held <- unlist(lapply(flat, held_by_prior, result = result, spec = spec))
   if (separates(result, spec, flat)) {
@@ -294,22 +309,34 @@ warn_rank <- function(result, spec) {
        "Leave columns out, rescale them, or use prior_ridge().")
 }
 
+warn_open_variances <- function(result, spec) {
+  labels <- vapply(all_blocks(spec)[result$unbounded], `[[`, "", "label")
+  warn("rank", "Neither the data nor its prior bound the variance of ", enumerate(labels, "`"),
+       " from above, as where the classes are separated: means, standard deviations and intervals ",
+       "say little. Give it a law that bounds it, as prior_ridge(variance = prior_half_t()), or ",
+       "leave columns out.")
+}
+
 # Does a mode or mean in flat columns alone put every row on its side? Then any multiple of it does,
 # and nothing but the prior bounds them, however modest they look. Draws and engine_vb() show it.
 separates <- function(result, spec, flat) {
   if (!is_approximation(spec$engine)) return(FALSE)
-  dense <- flat[flat <= length(spec$model$blocks)]
-  at <- unlist(lapply(spec$model$blocks[dense], `[[`, "columns"))
-  if (length(at) == 0L) return(FALSE)
+  least_margin(result$posterior, spec, flat[flat <= length(spec$model$blocks)]) > 0
+}
+
+# The least y f over rows, of the mean in these dense blocks alone.
+least_margin <- function(posterior, spec, blocks) {
+  at <- unlist(lapply(spec$model$blocks[blocks], `[[`, "columns"))
+  if (length(at) == 0L) return(-Inf)
   problem <- spec$problem
-  coefficients <- replace(numeric(length(problem$scale)), at, result$posterior$mean[at])
+  coefficients <- replace(numeric(length(problem$scale)), at, posterior$mean[at])
   coefficients <- coefficients / problem$scale
   link <- -sum(coefficients * problem$center)
   if (problem$intercept) {
     link <- link + coefficients[1L]
     coefficients <- coefficients[-1L]
   }
-  all(problem$y * (link + problem$x %*% coefficients) > 0)
+  min(problem$y * (link + problem$x %*% coefficients))
 }
 
 # Meant to leave its coefficients to the data: prior_flat() may be made narrow too.

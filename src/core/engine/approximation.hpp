@@ -62,6 +62,7 @@ struct Approximation {
   std::vector<Node> nodes;
   Vec weights;            // (nodes) sum to one
   double evidence = 0;    // log p(y), as approximated
+  std::vector<bool> unbounded;  // (h) does its density not fall on the way up?
   Mat theta_covariance;   // (h, h)
   Progress climb;         // to the highest node
   int passes = 0;         // in all

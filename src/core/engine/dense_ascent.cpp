@@ -295,12 +295,12 @@ void DenseAscent::record(const Point& at, double step) {
 Node DenseAscent::node(const Point& at) {
   Node out;
   out.theta = at.theta;
-  const double left = 0.5 * at.gradient.dot(memory_.direction(at.gradient));
+  const bool converged = progress_.end == Termination::converged;
+  const double left = converged ? 0.5 * at.gradient.dot(memory_.direction(at.gradient)) : 0;
   out.log_density = out.bound = at.bound + std::clamp(left, 0.0, at.gradient.squaredNorm());
   out.pull = at.pull;
   out.state = at.state;
-  out.matched = progress_.end == Termination::converged &&
-                match_moments(*source_, side_, out.state, out.log_density, host_);
+  out.matched = converged && match_moments(*source_, side_, out.state, out.log_density, host_);
   return out;
 }
 

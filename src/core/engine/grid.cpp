@@ -17,8 +17,8 @@ namespace {
 constexpr double kStep = 1.25;       // standard deviations: the sum over them is good to 1e-5
 constexpr double kBent = 0.15;       // how far slopes may be from a parabola's
 constexpr double kMostSide = 0.9;    // weight of the outer two of three nodes
+constexpr size_t kMostSteps = 40;    // a side
 constexpr double kDrop = 4.6;        // how far the log density falls until it counts no more
-constexpr int kMostSteps = 12;       // a side
 constexpr Index kMostFactorial = 6;  // hyper-parameters of which all corners are visited
 constexpr int kMostAttempts = 6;
 constexpr double kLeastCurved = 0.05;  // a standard deviation of 4.5
@@ -55,11 +55,15 @@ double next_height(const Node& top, const std::vector<Node>& nodes) {
   return 3 * last - 3 * before + first - top.log_density;
 }
 
-// Nodes from the top's on one side, the top's excluded.
+// Nodes from the top's on one side, the top's excluded. `open`: the density counts where it is too
+// far to go on.
 std::vector<Node> walk(Conditional& conditional, const Node& top, double step,
-                       std::vector<Node> nodes) {
-  while (static_cast<int>(nodes.size()) < kMostSteps && next_height(top, nodes) > -kDrop) {
+                       std::vector<Node> nodes, bool& open) {
+  open = false;
+  while (next_height(top, nodes) > -kDrop) {
     const Node& last = nodes.empty() ? top : nodes.back();
+    open = nodes.size() == kMostSteps || last.theta[0] + step - top.theta[0] > kFarthest;
+    if (open) break;
     Node next = at(conditional, last.theta[0] + step, last);
     if (next.log_density == kNothing) break;
     follow(last, next);
@@ -102,8 +106,10 @@ bool three_nodes(const Parabola& through, const Node& left, const Node& top, con
 // Nodes at equal steps, `right` and `left` those that are there already.
 void steps(Conditional& conditional, const Node& top, double step, std::vector<Node> right,
            std::vector<Node> left, Approximation& out) {
-  right = walk(conditional, top, step, std::move(right));
-  left = walk(conditional, top, -step, std::move(left));
+  bool right_open = false, left_open = false;
+  right = walk(conditional, top, step, std::move(right), right_open);
+  left = walk(conditional, top, -step, std::move(left), left_open);
+  out.unbounded = {right_open};
   std::reverse(left.begin(), left.end());
   out.nodes = std::move(left);
   out.nodes.push_back(top);
@@ -117,13 +123,13 @@ void steps(Conditional& conditional, const Node& top, double step, std::vector<N
 // One hyper-parameter. The first step is mended until two of them fall about as far as a
 // Gaussian's.
 void line(Conditional& conditional, const Node& top, double sd, Approximation& out) {
-  double step = kStep * sd;
+  double step = std::min(kStep * sd, kLongestStep);
   std::vector<Node> right, left;
   for (int attempt = 1;; ++attempt) {
     right = {at(conditional, top.theta[0] + step, top)};
     left = {at(conditional, top.theta[0] - step, top)};
     const double fall = 2 * top.log_density - right[0].log_density - left[0].log_density;
-    if (attempt == kMostAttempts || !mend_step(fall, kStep, step)) break;
+    if (attempt == kMostAttempts || !mend_step(fall, kStep, kLongestStep, step)) break;
   }
   for (auto* side : {&right, &left})
     if (side->back().log_density == kNothing) side->clear();
@@ -203,10 +209,12 @@ void keep_only(const Node& top, Approximation& out) {
   out.weights = Vec::Ones(1);
   out.evidence = top.log_density;
   out.theta_covariance = Mat::Zero(h, h);
+  out.unbounded.assign(h, false);
 }
 
 void explore(Conditional& conditional, const Node& top, Approximation& out) {
   const Index h = top.theta.size();
+  out.unbounded.assign(h, false);
   if (h == 0) {
     keep_only(top, out);
     return conditional.finish(out.nodes);

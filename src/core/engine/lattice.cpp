@@ -33,7 +33,8 @@ Place inwards(const Place& place, Index axis) {
 class Lattice {
  public:
   Lattice(Conditional& conditional, const Node& top, const Mat& curvature)
-      : conditional_(conditional), h_(top.theta.size()), best_(top.log_density) {
+      : conditional_(conditional), h_(top.theta.size()), best_(top.log_density),
+        unbounded_(h_, false) {
     const Eigen::SelfAdjointEigenSolver<Mat> eigen(curvature);
     axes_ = kStep * eigen.eigenvectors() *
             eigen.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
@@ -47,13 +48,15 @@ class Lattice {
       double highest = best_ - kDrop;
       for (const Place& place : open_) {
         const double height = predict(place);
-        if (height < highest) continue;
+        if (height < highest || beyond(place)) continue;
         highest = height;
         next = &place;
       }
-      if (!next) return;
+      if (!next) break;
       go(Place(*next));
     }
+    for (const Place& place : open_)
+      if (predict(place) > best_ - kDrop) note_open_end(place);
   }
 
   void give(Approximation& out) {
@@ -62,6 +65,7 @@ class Lattice {
       out.weights[static_cast<Index>(k)] = std::exp(nodes_[k].log_density - best_);
     out.evidence = best_ + std::log(out.weights.sum()) + std::log(std::abs(axes_.determinant()));
     out.nodes = std::move(nodes_);
+    out.unbounded = unbounded_;
   }
 
  private:
@@ -76,7 +80,8 @@ class Lattice {
         sides[side] = visit(conditional_, top.theta + (side ? 1 : -1) * step * axes_.col(axis), top);
         fall += top.log_density - sides[side].log_density;
       }
-      if (attempt == kMostAttempts || !mend_step(fall, kStep, step)) break;
+      const double longest = kLongestStep / axes_.col(axis).cwiseAbs().maxCoeff();
+      if (attempt == kMostAttempts || !mend_step(fall, kStep, longest, step)) break;
     }
     axes_.col(axis) *= step;
     for (int side : {0, 1}) keep(beside(Place(h_, 0), axis, side ? 1 : -1), sides[side]);
@@ -95,10 +100,23 @@ class Lattice {
       }
   }
 
+  Vec from_top(const Place& place) const {
+    Vec out = Vec::Zero(h_);
+    for (Index axis = 0; axis < h_; ++axis) out += place[axis] * axes_.col(axis);
+    return out;
+  }
+
+  bool beyond(const Place& place) const { return from_top(place).maxCoeff() > kFarthest; }
+
+  // Where it is too far to go on although the density counts there.
+  void note_open_end(const Place& place) {
+    const Vec from = from_top(place);
+    for (Index k = 0; k < h_; ++k)
+      if (from[k] > kFarthest) unbounded_[k] = true;
+  }
+
   void go(const Place& place) {
-    Vec theta = nodes_[0].theta;
-    for (Index axis = 0; axis < h_; ++axis) theta += place[axis] * axes_.col(axis);
-    keep(place, visit(conditional_, theta, nodes_[nearest(place)]));
+    keep(place, visit(conditional_, nodes_[0].theta + from_top(place), nodes_[nearest(place)]));
   }
 
   const Node* find(const Place& place) const {
@@ -150,6 +168,7 @@ class Lattice {
   Index h_;
   double best_;
   Mat axes_;  // (h, h) a step along each
+  std::vector<bool> unbounded_;
   std::vector<Node> nodes_;
   std::map<Place, size_t> at_;
   std::set<Place> open_;
@@ -170,10 +189,12 @@ Node visit(Conditional& conditional, const Vec& theta, const Node& from) {
   return out;
 }
 
-bool mend_step(double fall, double by, double& step) {
+bool mend_step(double fall, double by, double longest, double& step) {
   if (fall > 0.4 * by * by && fall < 2 * by * by) return false;
+  const double before = step;
   step *= std::clamp(by / std::sqrt(std::max(fall, 1e-8)), 1 / kFastest, kFastest);
-  return true;
+  step = std::min(step, longest);
+  return step != before;
 }
 
 void lattice(Conditional& conditional, const Node& top, const Mat& curvature,
