@@ -25,7 +25,11 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
 plot_kinds <- c("coefficients", "groups", "smooth", "bound", "intervals", "density", "trace",
                 "rank")
 
-default_plot <- function(object) if (is.null(object$sampling)) "coefficients" else "intervals"
+default_plot <- function(object) {
+  if (!is.null(object$sampling)) "intervals"
+  else if (is_point(object) && !is.null(object$smooths)) "smooth"
+  else "coefficients"
+}
 
 need_ggplot2 <- function() {
   if (!requireNamespace("ggplot2", quietly = TRUE)) {
@@ -55,7 +59,8 @@ plot_coefficients <- function(object, level, intercept, scaled, n) {
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
                             colour = plot_colour, linewidth = 0.7) +
     ggplot2::geom_point(colour = plot_colour, size = 1.8) +
-    ggplot2::labs(x = interval_label(if (scaled) "Scaled coefficient" else "Coefficient", level),
+    ggplot2::labs(x = interval_label(if (scaled) "Scaled coefficient" else "Coefficient", level,
+                                     word_for_estimate(object)),
                   y = NULL,
                   caption = interval_caption(object, nrow(shown), total,
                                              "coefficients, furthest from zero")) +
@@ -172,8 +177,8 @@ zero_line <- function() {
   ggplot2::geom_vline(xintercept = 0, colour = "grey55", linetype = "dashed")
 }
 
-interval_label <- function(what, level) {
-  paste0(what, ", mean and ", format(100 * level), " % interval")
+interval_label <- function(what, level, estimate = "mean") {
+  paste0(what, ", ", estimate, " and ", format(100 * level), " % interval")
 }
 
 # A warning that goes with the picture, and what it leaves out.

@@ -23,7 +23,7 @@
 #' stand beside these. The standard deviations are too small (see [summary.bsvm()]).
 #'
 #' @param object A fit from [bsvm()].
-#' @param sd Should `ranef()` compute the standard deviations too? `TRUE` by default, where the
+#' @param sd Should `ranef()` return the standard deviations too? `TRUE` by default, where the
 #'   posterior has them (see [engine_map()]).
 #' @param level `NULL` (default), or the probability of credible intervals of the group effects.
 #' @param ... Not used.
@@ -33,10 +33,10 @@
 #'   `patientID[12].(Intercept)`.
 #' * `fixef()`: the population-level part of it.
 #' * `ranef()`: a list by grouping factor of data frames (one row a level, one column an effect),
-#'   of class `bsvm_ranef`. Each data frame has an attribute `"sd"`, a data frame of the same
-#'   shape, and with `level` attributes `"lower"` and `"upper"` likewise. `as.data.frame()` gives
-#'   the long form with the columns of lme4: `grpvar`, `term`, `grp`, `condval` and `condsd`, and
-#'   then `lower` and `upper`.
+#'   of class `bsvm_ranef`. Each data frame has with `sd` an attribute `"sd"`, a data frame of the
+#'   same shape, and with `level` attributes `"lower"` and `"upper"` likewise. `as.data.frame()`
+#'   gives the long form with the columns of lme4: `grpvar`, `term`, `grp`, `condval` and, with
+#'   `sd`, `condsd`, and then `lower` and `upper`.
 #'
 #' `ranef()` of a fit without a grouping factor is an error of class `bsvm_error_unsupported`; with
 #' `level`, one whose data are needed and can't be found again is an error of class
@@ -81,7 +81,9 @@ ranef.bsvm <- function(object, sd = !is_point(object), level = NULL, ...) {
   effects <- structure(effects, class = "bsvm_ranef")
   if (is.null(level)) return(effects)
   need_spread(object, "ranef(level = )")
-  add_limits(effects, object, check_level(level), parent.frame())
+  effects <- add_limits(effects, object, check_level(level), parent.frame())
+  if (!sd) for (name in names(effects)) attr(effects[[name]], "sd") <- NULL
+  effects
 }
 
 ranef_hints <- c(condVar = "Here that is `sd`.", conf.level = "Here that is `level`.")
@@ -104,7 +106,7 @@ add_limits <- function(effects, object, level, env) {
   sides <- c("lower", "upper")
   for (name in names(effects)) for (side in sides) {
     own <- effects[[name]]
-    own[] <- matrix(limits[long$grpvar == name, side], nrow(own))
+    own[] <- as.data.frame(matrix(limits[long$grpvar == name, side], nrow(own)))
     attributes(own)[c("sd", sides)] <- NULL
     attr(effects[[name]], side) <- own
   }

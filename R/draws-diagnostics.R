@@ -14,10 +14,11 @@ need_posterior <- function(what) {
 }
 
 need_draws <- function(object, what) {
-  if (!inherits(object$posterior, "bsvm_draws")) {
-    abort("unsupported", what, " needs draws, and a fit by ", call_of_engine(object), " has none. ",
-          "Fit with `engine = engine_gibbs()`.")
-  }
+  if (inherits(object$posterior, "bsvm_draws")) return(invisible())
+  abort("unsupported", what, " needs draws, and a fit by ", call_of_engine(object), " has none. ",
+        if (!is_normalised(object$likelihood)) "Fit with `engine = engine_gibbs()`."
+        else paste("engine_gibbs(), which makes them, can't take the normalised likelihood: use",
+                   "predict(interval = TRUE), confint() and tidy()."))
 }
 
 call_of_engine <- function(object) paste0("engine_", object$engine$name, "()")

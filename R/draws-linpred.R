@@ -16,7 +16,9 @@
 #'   exp(-2 (1 - f)+) / (exp(-2 (1 - f)+) + exp(-2 (1 + f)+)),}
 #' draw by draw. It is a map from links to numbers between 0 and 1, with 1/2 at `f = 0`, and not the
 #' model's probability of class +1: that the share of +1 among rows with such a value
-#' is near it has to be checked on rows left out of the fit, not assumed.
+#' is near it has to be checked on rows left out of the fit, not assumed. Under
+#' `likelihood_hinge(normalized = TRUE)` the same map is the probability given `f`, but there are no
+#' draws under it: see [likelihood_hinge()].
 #'
 #' @param object A fit from [bsvm()] with `engine = engine_gibbs()`.
 #' @param transform Must be `FALSE`; `posterior_epred()` is the transformed version.
@@ -46,6 +48,7 @@ posterior_linpred.bsvm <- function(object, transform = FALSE, newdata = NULL, re
                                    allow_new_levels = FALSE, draw_ids = NULL, group = NULL,
                                    offset = NULL, ...) {
   check_dots(substitute(list(...)), "posterior_linpred()", linpred_hints)
+  need_draws(object, "posterior_linpred()")
   if (!identical(transform, FALSE)) {
     abort("argument", "`transform` must be FALSE; posterior_epred() gives transformed draws.")
   }
@@ -59,6 +62,7 @@ posterior_epred.bsvm <- function(object, newdata = NULL, re_formula = NULL,
                                  allow_new_levels = FALSE, draw_ids = NULL, group = NULL,
                                  offset = NULL, ...) {
   check_dots(substitute(list(...)), "posterior_epred()", linpred_hints)
+  need_draws(object, "posterior_epred(), a map of posterior_linpred(),")
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
   normalised_map(f)
@@ -70,7 +74,6 @@ normalised_map <- function(f) stats::plogis(2 * pmax(1 + f, 0) - 2 * pmax(1 - f,
 # S x k draws of the link.
 link_draws <- function(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                        env) {
-  need_draws(object, "posterior_linpred()")
   draw_ids <- check_draw_ids(draw_ids, draw_count(object$posterior))
   rows <- prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset, env)
   draws <- matrix(NA_real_, length(draw_ids), nrow(rows$x), dimnames = list(NULL, rows$names))

@@ -36,9 +36,8 @@
 #'
 #' **Time.** One effect a level takes milliseconds: on the toenail trial 1/40 of the time of
 #' `lme4::glmer()`, and 1/9 under the normalised likelihood. Two are much slower, since each look at
-#' the rows is a quadrature of quadratures and their covariance has three free parameters: with
-#' `(time | patientID)` there, 8 seconds, and minutes under the normalised likelihood;
-#' `integrate = FALSE` is quick.
+#' the rows is a quadrature in two dimensions and their covariance has three free parameters: with
+#' `(time | patientID)` there, ten seconds; `integrate = FALSE` is quick.
 #'
 #' **When to use it.** For intervals and variances with `likelihood_hinge(normalized = TRUE)`, where
 #' it is the default. For the papers' pseudo-posterior, whenever [engine_vb()]'s standard deviations

@@ -15,12 +15,13 @@
 #' support vectors of the classical machine do, and second derivatives there say nothing about the
 #' posterior. So `vcov()`, `confint()`, and standard deviations of coefficients, effects and links
 #' are an error of class `bsvm_error_unsupported`, and `summary()` has `NA` for them; use
-#' [engine_gaussian()]. Coefficients, predictions and variances are there.
+#' [engine_gaussian()]. Coefficients, predictions, variances and the curves of smooth terms (without
+#' a band) are there.
 #'
-#' **Groups that can't be integrated out** (three effects a level or more, beside sparse predictors,
-#' or with more than 1000 coefficients and other effects) and sparse predictors are an error of
-#' class `bsvm_error_unsupported` before the fit, since the joint mode of effects and variances is
-#' no estimate of these.
+#' **Groups that can't be integrated out** (three effects a level or more; more than 1000
+#' coefficients and other effects; under the pseudo-likelihood one effect whose multiplier is zero
+#' in some rows) and sparse predictors are an error of class `bsvm_error_unsupported` before the
+#' fit, since the joint mode of effects and variances is no estimate of these.
 #'
 #' **What it leaves out.** A mode is not a mean: where a posterior is skewed (few rows, strong
 #' effects, large variances) the two differ, and plug-in variances understate the spread of the
@@ -59,12 +60,16 @@ is_point <- function(object) isTRUE(object$posterior$point)
 
 # Modes of effects that are not integrated out are refused before anything runs.
 check_mode <- function(engine, integrated, groups, sparse) {
-  if (engine$name != "map" || integrated >= 0L || !(length(groups) > 0L || sparse)) {
-    return(invisible())
+  if (engine$name != "map" || integrated >= 0L) return(invisible())
+  if (sparse) {
+    abort("unsupported", "engine_map() can't take sparse predictors. Use engine_gaussian(), which ",
+          "can, or give them as a dense matrix.")
   }
+  if (length(groups) == 0L) return(invisible())
   abort("unsupported", "engine_map() needs the group effects integrated out: of one factor, with ",
-        "one effect a level or two, beside at most ", most_beside_integrated, " coefficients and ",
-        "other effects, and no sparse predictors. Use engine_gaussian(), or fewer effects a level.")
+        "two effects a level or one (under the pseudo-likelihood one that no row multiplies by ",
+        "zero), beside at most ", most_beside_integrated, " coefficients and other effects. Use ",
+        "engine_gaussian(), or fewer effects a level.")
 }
 
 need_spread <- function(object, what) {

@@ -13,15 +13,15 @@
 #' It needs the pseudo-likelihood's latent scales, so `likelihood_hinge(normalized = TRUE)` is not
 #' for it: see [engine_gaussian()].
 #'
-#' The approximation is fast, and its standard deviations are too small (`vcov(fit, method =
-#' "linear_response")` mends them). **With group effects the
-#' means can be far off, too**: on the toenail data of the package HSAUR3, with `(1 | patientID)`,
-#' it puts the variance between patients at 3.5 and the intercept at -0.35 (standard deviation
-#' 0.16), where the exact posterior of the same model, which [engine_gibbs()] draws from, has 11.0
-#' and -1.10 (0.34). With random slopes, `(time | patientID)`, it is worse: variances of 4.2 for
-#' the intercept and 0.038 for the slope, where the exact posterior means are about 180 and 3.2.
-#' The fewer rows a level has and the larger the variance, the more so. The classes it predicts
-#' suffer little.
+#' The approximation is fast, and its standard deviations are too small; `vcov(fit, method =
+#' "linear_response")` mends them without groups, and with groups as far as their variances are
+#' right. **With group effects the means can be far off, too**: on the toenail data of the package
+#' HSAUR3, with `(1 | patientID)`, it puts the variance between patients at 3.5 and the intercept at
+#' -0.35 (standard deviation 0.16), where the exact posterior of the same model, which
+#' [engine_gibbs()] draws from, has 11.0 and -1.10 (0.34). With random slopes, `(time | patientID)`,
+#' it is worse: variances of 4.2 for the intercept and 0.038 for the slope, where the exact
+#' posterior means are about 180 and 3.2. The fewer rows a level has and the larger the variance,
+#' the more so. The classes it predicts suffer little.
 #'
 #' @param accelerate `TRUE` (default) for Newton steps in the mean, `FALSE` for the plain updates.
 #' @return An object of class `bsvm_engine`.

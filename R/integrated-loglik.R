@@ -23,15 +23,18 @@
 #' @param fixef Population-level coefficients on the scale of the predictors as given: a named
 #'   vector with some of those of `fixef(object)`, the others staying at their posterior means, or
 #'   all of them in order; `NULL` (default) for all posterior means.
-#' @param sd Standard deviations of the integrated effects, positive: one number, or a vector named
-#'   by factor (`c(clinic = 1.5)`) or, of two effects, by effect as in
+#' @param sd Standard deviations of the integrated effects, positive: of one effect a level a
+#'   number, named by the factor (`c(clinic = 1.5)`) or not; of two both in the order of
+#'   `ranef()`'s columns (`c(1, 0.5)`), or some of them named as in
 #'   `c("clinic: (Intercept)" = 1, "clinic: x" = 0.5)`. Those that are not given, and all
 #'   correlations, are those of the posterior mean of the covariance; `NULL` (default) for all.
-#' @param covariance In place of `sd`: the covariance matrix of the effects of a level, or a list
-#'   with it, named by factor, as `VarCorr()` returns.
+#' @param covariance In place of `sd`: the covariance matrix of the effects of a level, in the order
+#'   of `ranef()`'s columns unless rows and columns are named by them, or a list with it, named by
+#'   factor, as `VarCorr()` returns.
 #' @param ... Must be empty.
 #' @return One number.
-#' @section Errors: `bsvm_error_argument` for parameters that do not fit the model;
+#' @section Errors: `bsvm_error_argument` for parameters that do not fit the model, and for an
+#'   `object` that is no fit;
 #'   `bsvm_error_unsupported` if no grouping factor has one effect or two; `bsvm_error_data` if the
 #'   data can't be found again.
 #' @seealso [engine_gaussian()], [engine_map()]; [logLik.bsvm()] for what is not defined.
@@ -56,13 +59,18 @@ integrated_loglik.bsvm <- function(object, fixef = NULL, sd = NULL, covariance =
   population <- stated_coefficients(object, fixef)
   stated <- if (!is.null(name)) stated_covariance(object, name, sd, covariance)
   rows <- rows_again(object, parent.frame())
-  link <- links_without(object, rows, name, population)
+  link <- check_links(links_without(object, rows, name, population))
   if (is.null(name)) return(row_loglik(object$likelihood, rows, link))
   parts <- factor_problem(object, rows, name, matrix(link))
   points <- matrix(c(1, free_of_covariance(stated)))
   with_core_conditions(
     core_integrated(parts$problem, parts$model, points, 0L, object$control$threads)
   )$value[[1L]]
+}
+
+#' @export
+integrated_loglik.default <- function(object, ...) {
+  abort("argument", "integrated_loglik() needs a fit from bsvm(); found ", describe(object), ".")
 }
 
 loglik_hints <- c(
@@ -87,16 +95,52 @@ integrated_name <- function(object, sd, covariance) {
 stated_coefficients <- function(object, fixef) {
   population <- fixef.bsvm(object)
   if (is.null(fixef)) return(population)
-  fits <- is.numeric(fixef) && all(is.finite(fixef)) &&
-    if (is.null(names(fixef))) length(fixef) == length(population)
-    else all(names(fixef) %in% names(population)) && !anyDuplicated(names(fixef))
-  if (!fits) {
-    abort("argument", "`fixef` must be finite numbers named by coefficients, or one for each of ",
-          enumerate(names(population)), "; found ", describe(fixef),
-          if (!is.null(names(fixef))) paste0(" named ", enumerate(names(fixef))), ".")
-  }
-  if (is.null(names(fixef))) fixef <- stats::setNames(fixef, names(population))
+  fixef <- named_by(fixef, names(population), "fixef")
+  check_values(fixef, is.finite(fixef), "`fixef` must be finite")
   replace(population, match(names(fixef), names(population)), fixef)
+}
+
+check_links <- function(link) {
+  if (all(is.finite(link))) return(link)
+  abort("argument", "`fixef` must leave the linear predictors of all rows finite; found ",
+        link[!is.finite(link)][1L], " in ", sum(!is.finite(link)), " of ", length(link), " rows.")
+}
+
+# Numbers, one for each of `known` in order, or some of them by name. `note` ends a refusal.
+named_by <- function(x, known, argument, note = "") {
+  plain <- length(names(x)) == 0L
+  if (is.numeric(x) && plain && length(x) == length(known)) return(stats::setNames(x, known))
+  if (!is.numeric(x) || plain) {
+    abort("argument", "`", argument, "` must be ", numbers_of(known), "; found ", describe(x), ".",
+          note)
+  }
+  check_names(names(x), known, argument, note)
+  x
+}
+
+numbers_of <- function(known) {
+  if (length(known) == 1L) {
+    return(paste0("one number, that of ", enumerate(known), ", with this name or none"))
+  }
+  paste0(length(known), " numbers in the order of ", enumerate(known), ", or some of them by name")
+}
+
+check_names <- function(names, known, argument, note) {
+  names[is.na(names)] <- ""
+  twice <- unique(names[duplicated(names)])
+  found <- if (!all(nzchar(names))) "a number without a name"
+           else if (!all(names %in% known)) enumerate(setdiff(names, known))
+           else if (length(twice) > 0L) paste(enumerate(twice), "more than once")
+  if (is.null(found)) return(invisible())
+  abort("argument", "`", argument, "` must be named by ", enumerate(known), ", each once at most; ",
+        "found ", found, ".", note)
+}
+
+# `must`: what should hold of each of the named numbers, and does where `good` is TRUE.
+check_values <- function(x, good, must) {
+  if (all(good)) return(invisible())
+  at <- which(!good)[1L]
+  abort("argument", must, "; found ", format(x[[at]]), " for `", names(x)[at], "`.")
 }
 
 # q x q covariance of the effects of factor `name`.
@@ -107,10 +151,9 @@ stated_covariance <- function(object, name, sd, covariance) {
   if (!is.null(covariance)) return(given_covariance(object, name, covariance))
   own <- posterior_covariance(object, name)
   if (is.null(sd)) return(check_definite(own, name, "The posterior mean of the covariance"))
-  root <- sqrt(diag(own))
   given <- stated_sds(object, name, sd)
-  ratio <- ifelse(is.na(given), 1, given / root)
-  check_definite(own * outer(ratio, ratio), name, "The covariance")
+  root <- ifelse(is.na(given), sqrt(diag(own)), given)
+  check_definite(stats::cov2cor(own) * outer(root, root), name, "The covariance")
 }
 
 # Where the mean of a variance is infinite, the value that stands for it in the fit.
@@ -123,31 +166,59 @@ posterior_covariance <- function(object, name) {
 
 # A number for each effect of the factor, NA for none.
 stated_sds <- function(object, name, sd) {
-  labels <- object$groups[[name]]$labels
-  names <- paste0(name, ": ", labels)
-  if (is.null(names(sd)) && length(sd) == length(labels)) names(sd) <- names
-  if (length(labels) == 1L) names(sd)[names(sd) == name] <- names
-  if (!is.numeric(sd) || !all(is.finite(sd) & sd > 0) || is.null(names(sd)) ||
-        !all(names(sd) %in% names)) {
-    abort("argument", "`sd` must be positive numbers for ", enumerate(names), "; found ",
-          describe(sd), if (!is.null(names(sd))) paste0(" named ", enumerate(names(sd))), ".")
-  }
-  unname(sd[match(names, names(sd))])
+  effects <- paste0(name, ": ", object$groups[[name]]$labels)
+  by_factor <- length(effects) == 1L & names(sd) %in% name
+  if (any(by_factor)) names(sd)[by_factor] <- effects
+  sd <- named_by(sd, effects, "sd", held_note(object, name))
+  good <- sd > 0 & sd^2 > 0 & is.finite(sd^2)
+  check_values(sd, good & !is.na(good), "`sd` and its square must be positive and finite")
+  unname(sd[match(effects, names(sd))])
+}
+
+held_note <- function(object, name) {
+  held <- setdiff(names(object$groups), name)
+  if (length(held) == 0L) return("")
+  paste0(" Only the effects of `", name, "` are integrated out; those of ", enumerate(held),
+         " are held at their posterior means.")
 }
 
 given_covariance <- function(object, name, covariance) {
-  if (is.list(covariance)) covariance <- covariance[[name]]
-  q <- length(object$groups[[name]]$labels)
-  good <- is.numeric(covariance) && length(covariance) == q^2 && all(is.finite(covariance))
-  if (good) {
-    covariance <- matrix(as.vector(covariance), q)
-    good <- isSymmetric(covariance)
+  labels <- object$groups[[name]]$labels
+  q <- length(labels)
+  refuse <- function(...) {
+    abort("argument", "`covariance` must be the ", if (q > 1L) "symmetric ", q, " x ", q,
+          " matrix of the effects of `", name, "`, or a list by factor with it; found ", ..., ".",
+          held_note(object, name))
   }
-  if (!good) {
-    abort("argument", "`covariance` must be a symmetric ", q, " x ", q, " matrix of the effects ",
-          "of `", name, "`; found ", describe(covariance), ".")
+  covariance <- one_covariance(covariance, name, names(object$groups), refuse)
+  if (q == 1L && is.atomic(covariance) && length(covariance) == 1L) dim(covariance) <- c(1L, 1L)
+  if (!is.numeric(covariance) || !identical(dim(covariance), c(q, q))) refuse(describe(covariance))
+  if (!all(is.finite(covariance))) refuse(covariance[!is.finite(covariance)][1L], " in it")
+  covariance <- in_order(covariance, labels)
+  if (!isSymmetric(covariance)) {
+    refuse(paste(format(covariance[2:3], digits = 15L, trim = TRUE), collapse = " and "),
+           " on the two sides of its diagonal")
   }
   check_definite(covariance, name, "`covariance`")
+}
+
+# Of a list by factor the matrix of `name`.
+one_covariance <- function(covariance, name, factors, refuse) {
+  if (!is.list(covariance) || is.data.frame(covariance)) return(covariance)
+  given <- names(covariance)
+  if (is.null(given)) refuse("a list without names")
+  if (!name %in% given || !all(given %in% factors) || anyDuplicated(given)) {
+    refuse("a list named ", enumerate(given))
+  }
+  covariance[[name]]
+}
+
+# Rows and columns in the order of the effects, where they are named by them; without names.
+in_order <- function(covariance, labels) {
+  names <- dimnames(covariance)
+  named <- setequal(names[[1L]], labels) && identical(names[[1L]], names[[2L]])
+  if (named) covariance <- covariance[labels, labels, drop = FALSE]
+  matrix(as.vector(covariance), nrow(covariance))
 }
 
 check_definite <- function(covariance, name, what) {

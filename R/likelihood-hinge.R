@@ -18,16 +18,24 @@
 #' L(y, f) / (L(1, f) + L(-1, f)) = 1 / (1 + exp(-y h(f))),}
 #' where \eqn{h(f)}{h(f)} is \eqn{4 f}{4f} on the margin, from -1 to 1, \eqn{2 f + 2}{2f + 2} above
 #' and \eqn{2 f - 2}{2f - 2} below: logistic regression whose log odds flatten beyond the margin.
-#' Take it where intervals, variances or probabilities are to mean what they say. Inside the margin
+#' Take it where intervals and variances are to mean what they say. Inside the margin
 #' the log odds are \eqn{4 f}{4f}, so coefficients are about a quarter of those of logistic
 #' regression, and default scales of priors are smaller accordingly (see [prior_inv_gamma()]). It is
 #' not log-concave, and there are no latent scales that would make it normal given them:
 #' [engine_vb()] and [engine_gibbs()] can't take it, `engine_gaussian()` and `engine_map()` do.
 #'
+#' **Probabilities.** \eqn{p(y | f)} is that of a class given the link. Averages of it over the
+#' posterior, `predict(type = "prob")`, come in a later version; until then [predict.bsvm()] has
+#' classes, and links with intervals. Under the pseudo-likelihood there are none: with draws
+#' [posterior_linpred()][posterior_linpred.bsvm] has those of the link, and
+#' [posterior_epred()][posterior_epred.bsvm] maps these to the unit interval, which does not make
+#' them probabilities of the model.
+#'
 #' @param normalized `FALSE` (default) for the pseudo-likelihood, `TRUE` for the probability model.
+#' @param ... Must be empty.
 #' @return An object of class `bsvm_likelihood`.
-#' @section Errors: `bsvm_error_argument` if `normalized` is not `TRUE` or `FALSE`; in [bsvm()],
-#'   `bsvm_error_unsupported` for an engine that needs latent scales.
+#' @section Errors: `bsvm_error_argument` if `normalized` is not `TRUE` or `FALSE`, and for any
+#'   other argument; in [bsvm()], `bsvm_error_unsupported` for an engine that needs latent scales.
 #' @references
 #' Mallick, B. K., Ghosh, D. and Ghosh, M. (2005). Bayesian classification of tumours by using gene
 #' expression data. *Journal of the Royal Statistical Society: Series B*, 67, 219-234.
@@ -42,11 +50,18 @@
 #' likelihood_hinge(normalized = TRUE)
 #' bsvm(am ~ mpg, data = mtcars, likelihood = likelihood_hinge(), engine = "vb")
 #' @export
-likelihood_hinge <- function(normalized = FALSE) {
+likelihood_hinge <- function(normalized = FALSE, ...) {
+  check_dots(substitute(list(...)), "likelihood_hinge()", likelihood_hints)
   check_flag(normalized, "normalized")
   if (normalized) return(new_likelihood("hinge_normalized", numeric(0), "normalised hinge", TRUE))
   new_likelihood("hinge", numeric(0), "hinge pseudo-likelihood", FALSE)
 }
+
+likelihood_hints <- c(
+  normalised = "Here that is `normalized`.", normalise = "Here that is `normalized`.",
+  normalize = "Here that is `normalized`.",
+  cost = "The penalty is `prior = prior_ridge(variance = cost / 2)` in bsvm()."
+)
 
 # `normalized`: do the probabilities of the two classes sum to one?
 new_likelihood <- function(name, parameters, label, normalized) {

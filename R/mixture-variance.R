@@ -218,6 +218,8 @@ effect_correlations.bsvm_mixture <- function(posterior, fit) {
 }
 
 # Limits are those of Fisher's z.
+largest_correlation <- 1 - 1e-12
+
 #' @export
 correlation_spread.bsvm_mixture <- function(posterior, fit, k, pairs, level) {
   block <- all_blocks(fit)[[k]]
@@ -225,7 +227,9 @@ correlation_spread.bsvm_mixture <- function(posterior, fit, k, pairs, level) {
   t(apply(pairs, 1L, function(pair) {
     own <- function(theta) stats::cov2cor(point_covariance(block, theta))[pair[1L], pair[2L]]
     moments <- point_moments(point_law(posterior, posterior$free[[k]], own))
-    z <- point_law(posterior, posterior$free[[k]], function(theta) atanh(own(theta)))
+    z <- point_law(posterior, posterior$free[[k]], function(theta) {
+      atanh(pmin(pmax(own(theta), -largest_correlation), largest_correlation))
+    })
     c(moments$mean, moments$sd, tanh(vapply(tails, point_quantile, 0, law = z)))
   }))
 }

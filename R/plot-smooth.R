@@ -6,7 +6,6 @@ plot_smooth <- function(object, level, select) {
     abort("unsupported", "plot(which = \"smooth\") needs a smooth term, and this fit has none. ",
           "Add one such as `s(x)` to the formula.")
   }
-  need_spread(object, "plot(which = \"smooth\")")
   labels <- vapply(smooths, `[[`, "", "label")
   chosen <- pick_part(if (is.null(select)) seq_along(labels) else select, labels, "select")
   smooths <- smooths[match(chosen, labels)]
@@ -29,15 +28,21 @@ plot_curves <- function(object, smooths, level, points = 200L) {
   shown$label <- factor(shown$label, levels = unique(shown$label))
   ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$fit)) +
     ggplot2::geom_hline(yintercept = 0, colour = "grey55", linetype = "dashed") +
-    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-                         fill = plot_colour, alpha = 0.2) +
+    if_spread(object, ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                                           fill = plot_colour, alpha = 0.2)) +
     ggplot2::geom_line(colour = plot_colour, linewidth = 0.8) +
     ggplot2::facet_wrap("label", scales = "free_x") +
     ggplot2::labs(x = if (length(smooths) == 1L) smooths[[1L]]$term,
-                  y = interval_label("Smooth", level),
-                  caption = interval_caption(object, 1L, 1L, "")) +
+                  y = if_spread(object, interval_label("Smooth", level, word_for_estimate(object)),
+                                "Smooth, mode"),
+                  caption = if_spread(object, interval_caption(object, 1L, 1L, ""), no_band)) +
     plot_theme()
 }
+
+# Of a fit that is a mode alone there is no band.
+if_spread <- function(object, with, without = NULL) if (is_point(object)) without else with
+
+no_band <- "No band: a mode on kinks of the loss tells no spread;\nengine_gaussian() has one"
 
 curve_data <- function(smooth, object, level, points) {
   range <- smooth$range[[smooth$term]]
@@ -57,7 +62,7 @@ plot_surface <- function(object, smooth, level, points = 60L) {
     ggplot2::geom_contour(ggplot2::aes(z = .data$fit), colour = "grey30", linewidth = 0.3) +
     ggplot2::scale_fill_gradient2(low = "#8a4b2b", mid = "white", high = plot_colour) +
     ggplot2::labs(x = smooth$term[1L], y = smooth$term[2L], fill = smooth$label,
-                  caption = "Posterior mean") +
+                  caption = paste("Posterior", word_for_estimate(object))) +
     plot_theme()
 }
 

@@ -11,6 +11,10 @@
 #' alike in the first, and have ranks that are spread evenly in the second. Long names are broken
 #' into lines.
 #'
+#' Intervals in `"groups"` are quantiles of the draws, of a mixture of normal laws
+#' ([engine_gaussian()]) or of a normal law. Where group effects are integrated out their posteriors
+#' are skewed, and [ranef()][ranef.bsvm] with `level` has the quantiles of those.
+#'
 #' A smooth term is shown by itself, without intercept, other terms or (with `by = x`) the
 #' multiplication by `x`, over the range of the data; with two covariates as a map of its mean.
 #'
@@ -20,6 +24,8 @@
 #'     ordered by size, the intercept left out unless asked for; the default without draws;
 #'   * `"groups"`: the group effects with their intervals, ordered by size, one grouping factor;
 #'   * `"smooth"`: the smooth terms of the formula with a band of credible intervals, pointwise;
+#'     without one, and the default, by [engine_map()] without integrated group effects, where
+#'     the spread is not known;
 #'   * `"bound"`: the lower bound and the size of the gradient, pass by pass ([engine_vb()]);
 #'   * `"intervals"`, `"density"`, `"trace"`, `"rank"`: the draws of variables ([engine_gibbs()]);
 #'     the first of them is the default with draws.

@@ -28,8 +28,10 @@
 #' @param object A fit from [bsvm()].
 #' @param newdata A data frame with the variables of the formula (a matrix with the columns of `x`
 #'   for a fit from `bsvm(x, y)`); the rows of the fit by default.
-#' @param type `"class"` (default) or `"link"`. `"prob"` is not available yet, since the
-#'   pseudo-likelihood is not normalised over the classes (see [posterior_epred.bsvm()] for a map).
+#' @param type `"class"` (default) or `"link"`. `"prob"` is an error of class
+#'   `bsvm_error_unsupported`: the pseudo-likelihood has no probabilities, and those under
+#'   `likelihood_hinge(normalized = TRUE)` come in a later version ([likelihood_hinge()] says what
+#'   there is now).
 #' @param interval If `TRUE`, the link with its standard deviation and credible interval
 #'   (`type = "link"`, which it implies).
 #' @param level Probability of the interval.
@@ -85,21 +87,25 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
 prediction_type <- function(type, interval, likelihood) {
   check_flag(interval, "interval")
   type <- pick_one(type, c("class", "link", "prob"), "type")
-  if (type == "prob" && is_normalised(likelihood)) {
-    abort("unsupported", "`type = \"prob\"` is not available yet; use `type = \"class\"` or ",
-          "`type = \"link\"`.")
-  }
-  if (type == "prob") {
-    abort("unsupported", "`type = \"prob\"` is not available: the hinge pseudo-likelihood is not ",
-          "normalised over the two classes, so it gives no probabilities. They will come with the ",
-          "normalised likelihood; use `type = \"class\"` or `type = \"link\"`, or with draws ",
-          "posterior_epred(), a map to the unit interval.")
-  }
+  if (type == "prob") refuse_probabilities(likelihood)
   if (interval && type != "link") {
     abort("argument", "`interval = TRUE` goes with `type = \"link\"`; found `type = \"", type,
           "\"`. A class has no interval.")
   }
   type
+}
+
+refuse_probabilities <- function(likelihood) {
+  if (is_normalised(likelihood)) {
+    abort("unsupported", "`type = \"prob\"` is not available yet: probabilities, averaged over ",
+          "the posterior, come in a later version. Use `type = \"class\"`, or `type = \"link\"`, ",
+          "which has intervals; ?likelihood_hinge has the probability of a class given the link.")
+  }
+  abort("unsupported", "`type = \"prob\"` is not available: the hinge pseudo-likelihood is not ",
+        "normalised over the two classes, so it gives no probabilities; those under ",
+        "likelihood_hinge(normalized = TRUE) come in a later version. Use `type = \"class\"` or ",
+        "`type = \"link\"`, or with draws posterior_linpred() and posterior_epred(), a map of ",
+        "these to the unit interval.")
 }
 
 check_group_argument <- function(object, group) {

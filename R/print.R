@@ -92,8 +92,8 @@ say_flat <- function(x) {
 variance_columns <- function(table, x) {
   mode <- x$engine$name == "map"
   numbers <- as.matrix(table[c("mean", "plug_in", "cost")])
-  dimnames(numbers) <- list(table$block, c(if (mode) "Mode" else "Mean", "1/E[1/var]",
-                                           "LIBSVM cost"))
+  dimnames(numbers) <- list(paste0(table$block, ifelse(table$fixed, " (fixed)", "")),
+                            c(if (mode) "Mode" else "Mean", "1/E[1/var]", "LIBSVM cost"))
   numbers[, c(TRUE, !mode, !is_normalised(x$likelihood)), drop = FALSE]
 }
 

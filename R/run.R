@@ -18,7 +18,8 @@
 #' * `termination`: `"converged"`, `"pass_limit"`, `"stalled"` or `"interrupted"`; of draws
 #'   `"completed"` or `"interrupted"`;
 #' * of [engine_vb()], [engine_gaussian()] and [engine_map()] `bound` (of the last two an estimate
-#'   of the log evidence), `trace` (a row a pass), `passes`, `gradient`;
+#'   of the log evidence), `trace` (a row a pass), `passes`, `gradient`; of the last two also
+#'   `unbounded`: for each block, did nothing bound its variance from above?
 #' * of [engine_gibbs()] `sampling`: `draws` (those each chain has), `burnin`, `thin`, `chains`,
 #'   `mixing`, `seed`, `seconds`, `resumed`.
 #' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
@@ -65,7 +66,7 @@ run_approximation <- function(spec, control) {
     core_approximate(spec$problem, spec$model, run_options(spec, control))
   )
   check_computed(result)
-  warn_termination(result, control)
+  warn_termination(result, control, word_for_objective(result, spec))
   if (spec$engine$name == "map") result["bound"] <- list(NULL) # a mode has none
   posterior <- mixture_posterior(result, spec)
   blocks <- all_blocks(spec)
@@ -84,7 +85,7 @@ unbounded_blocks <- function(result, posterior, spec) {
   free <- free_by_block(result$free, spec)
   open <- vapply(free, function(rows) any(result$unbounded[rows]), TRUE)
   dense <- seq_along(spec$model$blocks)
-  if (length(spec$problem$y) > 0L && least_margin(posterior, spec, dense) > far_margin) {
+  if (least_margin(posterior, spec, dense) > far_margin) {
     open <- open | lengths(free) > 0L
   }
   open
@@ -96,8 +97,8 @@ check_computed <- function(result) {
     is.finite(part$weight) && all(is.finite(part$mean)) && all(is.finite(part$covariance))
   }, TRUE)
   if (all(finite)) return(invisible())
-  abort("numerical", "The posterior could not be computed: a mean or variance is beyond what numbers ",
-        "hold. Check the scale of predictors, offset, weights and priors.")
+  abort("numerical", "The posterior could not be computed: a mean or variance is beyond what ",
+        "numbers hold. Check the scale of predictors, offset, weights and priors.")
 }
 
 moments_posterior <- function(result) {
@@ -272,12 +273,18 @@ internal_start <- function(start, design) {
   c(internal[core_layout(design)$kept], unlist(turned))
 }
 
-warn_termination <- function(result, control) {
+# Without integrated effects engine_map() too climbs a bound first.
+word_for_objective <- function(result, spec) {
+  if (spec$engine$name != "map") return("bound")
+  if (result$integrated >= 0L) "log posterior density" else "objective"
+}
+
+warn_termination <- function(result, control, objective = "bound") {
   if (result$termination == "converged") return(invisible())
   bound <- result$trace[, "bound"]
   change <- if (length(bound) > 1L) format(abs(diff(utils::tail(bound, 2L))), digits = 2L)
             else "not known"
-  state <- paste0("the last change of the bound was ", change, " (tol is ", control$tol,
+  state <- paste0("the last change of the ", objective, " was ", change, " (tol is ", control$tol,
                   "), the gradient's size ", format(result$gradient, digits = 2L), ".")
   if (result$termination == "stalled") {
     return(warn("convergence", "The fit stalled after ", result$passes, " passes, where rounding ",
@@ -288,7 +295,7 @@ warn_termination <- function(result, control) {
     return(warn("interrupted", "The fit was interrupted after ", result$passes,
                 " passes and is kept as it was; ", state))
   }
-  warn("convergence", "The fit did not converge in ", result$passes, " passes: ", state,
+  warn("convergence", "The fit did not converge in ", control$max_passes, " passes: ", state,
        " Raise `max_passes` in bsvm_control().")
 }
 
@@ -327,7 +334,7 @@ separates <- function(result, spec, flat) {
 # The least y f over rows, of the mean in these dense blocks alone.
 least_margin <- function(posterior, spec, blocks) {
   at <- unlist(lapply(spec$model$blocks[blocks], `[[`, "columns"))
-  if (length(at) == 0L) return(-Inf)
+  if (length(at) == 0L || length(spec$problem$y) == 0L) return(-Inf)
   problem <- spec$problem
   coefficients <- replace(numeric(length(problem$scale)), at, posterior$mean[at])
   coefficients <- coefficients / problem$scale

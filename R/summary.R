@@ -9,7 +9,8 @@
 #'   variances move together; on the toenail data of HSAUR3 with `(1 | patientID)` it puts the
 #'   patients' variance at 3.5, where the exact posterior mean is 11.0, and the intercept's standard
 #'   deviation at 0.16 for 0.34; with `(time | patientID)` the variance of the intercept at 4.2 for
-#'   about 180. `method = "linear_response"` mends standard deviations (see [vcov.bsvm()]). With
+#'   about 180. `method = "linear_response"` mends standard deviations, as far as the variances are
+#'   right (see [vcov.bsvm()]). With
 #'   `engine_gaussian()` they are quantiles of an approximation close to the exact posterior, with
 #'   `engine_gibbs()` of draws from it. *The target*: the posterior under the pseudo-likelihood
 #'   counts each row as more than it is worth: in simulations with 500 rows and four predictors its
@@ -49,9 +50,10 @@
 #'   effects.
 #' * `coefficients`: matrix, a row a population-level coefficient, columns `Estimate`, `SD`,
 #'   `lower`, `upper`, and with draws `Rhat`, `Bulk_ESS`, `Tail_ESS`, `MCSE`;
-#' * `variances`: data frame, a row a variance of a block with a penalty: `block`, `prior`, `mean`,
-#'   `plug_in`, `cost`; and `standard_scale`, whether those of population-level coefficients refer
-#'   to standardised predictors;
+#' * `variances`: data frame, a row a variance of a block with a penalty: `block`, `prior`, `mean`
+#'   (by [engine_map()] the mode), `plug_in`, `cost` and `fixed`, whether it was given; and
+#'   `standard_scale`, whether those of population-level coefficients refer to standardised
+#'   predictors;
 #' * with draws `variance_draws`: matrix as `coefficients`, a row an inferred variance or
 #'   covariance, named as by [as_draws.bsvm()]; and `sampling`, a list of `draws`, `burnin`, `thin`,
 #'   `chains`, `mixing`, `seed`, `seconds`, `resumed`;
@@ -173,12 +175,16 @@ variance_table <- function(object) {
   rows <- lapply(blocks, function(block) {
     plug_in <- plug_in_variances(block)
     data.frame(block = spread_names(block), prior = block$prior$label,
-               mean = diag(block_covariance(block)), plug_in = plug_in, cost = 2 * plug_in)
+               mean = diag(block_covariance(block)), plug_in = plug_in, cost = 2 * plug_in,
+               fixed = is_fixed(block))
   })
   if (length(rows) > 0L) return(do.call(rbind, rows))
   data.frame(block = character(0), prior = character(0), mean = numeric(0), plug_in = numeric(0),
-             cost = numeric(0))
+             cost = numeric(0), fixed = logical(0))
 }
+
+# Was the variance given, not inferred?
+is_fixed <- function(block) "variance" %in% names(block$prior$parameters)
 
 # Of correlated effects each has its variance.
 spread_names <- function(block) {
@@ -287,6 +293,8 @@ engine_note <- function(x) {
       "Standard deviations are by linear response; means are those of a variational approximation"
     else "A variational approximation: standard deviations are too small",
     if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
+    if (length(x$ngroups) > 0L && identical(x$method, "linear_response"))
+      ", and standard deviations with them",
     ". engine_gaussian() is closer, engine_gibbs() draws from the posterior itself."
   )
 }

@@ -9,12 +9,15 @@
 #'   two by default.
 #' @param conf.int Add credible intervals? `FALSE` by default.
 #' @param conf.level Their probability.
+#' @param method Which covariance of the population-level coefficients: `"posterior"` (default), or
+#'   for fits by [engine_vb()] `"linear_response"`, as in [vcov.bsvm()]. Rows of other effects are
+#'   the same under both.
 #' @param data The data the fit was made with, to which columns are added; by default
 #'   `model.frame(x)`.
 #' @param newdata Data to predict, in place of `data`.
 #' @param sd Add the posterior standard deviation of the link as `.sd`? `FALSE` by default.
-#' @param ... For `augment()`: arguments of [predict.bsvm()] such as `allow_new_levels`. Else not
-#'   used.
+#' @param ... For `augment()` of `newdata`: `re_formula`, `allow_new_levels`, `group` and `offset`
+#'   of [predict.bsvm()]. Else must be empty.
 #' @return
 #' * `tidy()`: columns `effect`, `group`, `level` (only with `"ran_vals"`), `term`, `estimate`
 #'   (posterior mean), `std.error` (posterior standard deviation), and `conf.low`, `conf.high` on
@@ -44,7 +47,7 @@
 #' head(augment(fit))
 #' @export
 tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, conf.level = 0.95,
-                      ...) {
+                      method = c("posterior", "linear_response"), ...) {
   check_dots(substitute(list(...)), "tidy()", tidy_hints)
   if (check_flag(conf.int, "conf.int")) need_spread(x, "tidy(conf.int = TRUE)")
   makers <- list(fixed = tidy_fixed, ran_pars = tidy_sd, ran_vals = tidy_groups)
@@ -53,8 +56,12 @@ tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, con
     abort("argument", "`effects` must be among \"fixed\", \"ran_pars\" and \"ran_vals\"; found ",
           enumerate(unknown, "\""), ".")
   }
-  rows <- lapply(makers[effects], function(make) make(x, check_level(conf.level, "conf.level")))
-  rows <- do.call(rbind, unname(rows))
+  check_level(conf.level, "conf.level")
+  told <- with_method(x, method, parent.frame())
+  rows <- lapply(effects, function(part) {
+    makers[[part]](if (part == "fixed") told else x, conf.level)
+  })
+  rows <- do.call(rbind, rows)
   if (!"ran_vals" %in% effects) rows$level <- NULL
   if (!conf.int) rows$conf.low <- rows$conf.high <- NULL
   rows
@@ -95,8 +102,11 @@ largest <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
 #' @export
 augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ...) {
   if (check_flag(sd, "sd")) need_spread(x, "augment(sd = TRUE)")
-  if (!is.null(newdata)) return(add_columns(newdata, prediction_columns(x, newdata, sd, ...)))
-  check_dots(substitute(list(...)), "augment() of the fit's own data", NULL)
+  if (!is.null(newdata)) {
+    check_dots(not_for_predict(substitute(list(...))), "augment()", augment_hints)
+    return(add_columns(newdata, prediction_columns(x, newdata, sd, ...)))
+  }
+  check_dots(substitute(list(...)), "augment() of the fit's own data", augment_hints)
   env <- parent.frame()
   if (sd && !is.null(data) && !is.null(x$formula)) x$data <- data # the sd needs predictors
   if (is.null(data)) data <- frame_of_fit(x, env)
@@ -107,6 +117,25 @@ augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ...) {
   check_rows(data, nrow(added))
   add_columns(data, added)
 }
+
+# What augment() hands on to predict() for new rows.
+for_predict <- c("re_formula", "allow_new_levels", "group", "offset")
+
+not_for_predict <- function(dots) {
+  dots[setdiff(seq_along(dots), which(names(dots) %in% for_predict))]
+}
+
+augment_hints <- c(
+  stats::setNames(rep("It goes with `newdata`.", length(for_predict)), for_predict),
+  predict_hints[c("re.form", "re_form", "allow.new.levels", "newx")],
+  new_data = "Here that is `newdata`.", se = "Here that is `sd`.", se.fit = "Here that is `sd`.",
+  se_fit = "Here that is `sd`.", interval = "Limits are in predict(interval = TRUE).",
+  level = "Limits are in predict(interval = TRUE).",
+  conf.int = "Limits are in predict(interval = TRUE).",
+  type = "`.fitted` is the link, `.class` the class.",
+  type.predict = "`.fitted` is the link, `.class` the class.",
+  type.residuals = "`.resid` is 1 - y f.", na.action = "Rows with missing values get `NA`."
+)
 
 tidy_rows <- function(effect, group, level, term, estimate, sd, limits) {
   n <- length(estimate)

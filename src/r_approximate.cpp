@@ -19,8 +19,10 @@ List component(const bsvm::Problem& problem, const bsvm::Node& node, double weig
 Rcpp::IntegerVector free_sizes(const bsvm::Problem& problem) {
   Rcpp::IntegerVector out;
   for (const auto* slots : {&problem.priors, &problem.group_priors})
-    for (const bsvm::PriorSlot& slot : *slots)
-      out.push_back(static_cast<int>(slot.prior->free_size(static_cast<bsvm::Index>(slot.columns.size()))));
+    for (const bsvm::PriorSlot& slot : *slots) {
+      const auto columns = static_cast<bsvm::Index>(slot.columns.size());
+      out.push_back(static_cast<int>(slot.prior->free_size(columns)));
+    }
   return out;
 }
 

@@ -49,9 +49,11 @@ class Known : public Conditional {
   Mat curvature_;
 };
 
+FreeUnits all_logarithms(Index h) { return {Vec::Ones(h), std::vector<bool>(h, true)}; }
+
 Approximation explored(Known& of) {
   Approximation out;
-  explore(of, of.climb(), out);
+  explore(of, all_logarithms(of.climb().theta.size()), of.climb(), out);
   CHECK(out.weights.sum() == doctest::Approx(1).epsilon(1e-12));
   CHECK(out.weights.minCoeff() > 0);
   REQUIRE(out.nodes.size() == static_cast<size_t>(out.weights.size()));
@@ -207,6 +209,32 @@ TEST_CASE("grid: several hyper-parameters, a density that never falls is left") 
   const Approximation found = explored(of);
   CHECK(of.visits < 400);
   CHECK(std::isfinite(found.evidence));
+  CHECK(found.unbounded == std::vector<bool>{false, true});
+}
+
+TEST_CASE("grid: one hyper-parameter that nothing bounds from above") {
+  Known of([](const Vec& theta) { return -0.5 * std::pow(std::min(theta[0], 0.0), 2); },
+           Vec::Zero(1), Mat::Identity(1, 1));
+  const Approximation found = explored(of);
+  CHECK(found.unbounded == std::vector<bool>{true});
+  for (const bsvm::Node& node : found.nodes) CHECK(node.theta[0] <= 8);
+}
+
+// A free parameter in units of a thousandth, no logarithm.
+TEST_CASE("grid: units of the hyper-parameters change nothing else") {
+  const auto density = [](const Vec& t) {
+    return -0.5 * t.squaredNorm() - 0.3 * t[0] * t[1] - 0.05 * std::exp(t[0]);
+  };
+  Known of(density, Vec::Zero(2), Mat::Identity(2, 2));
+  const Vec unit = Eigen::Vector2d(1, 1e-3);
+  Known small([&](const Vec& t) { return density(t.cwiseQuotient(unit)); }, Vec::Zero(2),
+              Mat(unit.cwiseInverse().asDiagonal()) * Mat(unit.cwiseInverse().asDiagonal()));
+  const Approximation expected = explored(of);
+  Approximation found;
+  explore(small, {unit, {true, false}}, small.climb(), found);
+  CHECK(found.nodes.size() == expected.nodes.size());
+  CHECK(gap(found.weights, expected.weights) < 1e-9);
+  CHECK(found.evidence == doctest::Approx(expected.evidence + std::log(1e-3)).epsilon(1e-9));
 }
 
 TEST_CASE("grid: a node that counts for nothing is left out") {
@@ -239,6 +267,6 @@ TEST_CASE("grid: an interrupt is passed on") {
              Mat::Identity(h, h));
     of.patience = 2;
     Approximation out;
-    CHECK_THROWS_AS(explore(of, of.climb(), out), Interrupted);
+    CHECK_THROWS_AS(explore(of, all_logarithms(of.climb().theta.size()), of.climb(), out), Interrupted);
   }
 }

@@ -83,6 +83,18 @@ test_that("limits of group effects: normal, or quantiles of draws", {
   expect_refusal(ranef(fit, conf.level = 0.9), "argument", "`level`")
 })
 
+test_that("limits come without standard deviations where these are not asked for", {
+  for (formula in list(y ~ x1 + (1 | g), y ~ x1 + (t | g))) {
+    fit <- bsvm(formula, grouped_data(), engine = "vb")
+    effects <- ranef(fit, sd = FALSE, level = 0.9)
+    expect_null(attr(effects$g, "sd"))
+    expect_identical(attr(effects$g, "lower"), attr(ranef(fit, level = 0.9)$g, "lower"))
+    expect_true(all(vapply(attr(effects$g, "upper"), is.vector, TRUE)))
+    expect_named(as.data.frame(effects), c("grpvar", "term", "grp", "condval", "lower", "upper"))
+    expect_no_match_in(paste(capture.output(print(effects)), collapse = " "), "standard deviation")
+  }
+})
+
 test_that("limits of integrated effects are skewed, and need the data", {
   d <- grouped_data()
   fit <- bsvm(y ~ x1 + (t | g), d, engine = "gaussian", keep_data = TRUE)

@@ -35,6 +35,17 @@ test_that("a smaller tolerance runs longer, and the limit on passes is a warning
   expect_output(print(fit), "not converged")
 })
 
+test_that("the limit on passes is a warning by engines of several stages too", {
+  d <- grouped_data()
+  for (engine in c("gaussian", "map")) {
+    fit <- expect_warned(
+      bsvm(y ~ x1 + x2, d, engine = engine, control = bsvm_control(max_passes = 5)), "convergence"
+    )
+    expect_equal(fit$termination, "pass_limit")
+    expect_finite(coef(fit))
+  }
+})
+
 test_that("one pass is too few to know a bound", {
   expect_refusal(bsvm_control(max_passes = 1), "argument", c("`max_passes`", "2", "1"))
 })

@@ -154,7 +154,51 @@ test_that("two effects a level, few of them known well", {
   expect_close(log(c(sds$conf.low, sds$conf.high)), c(-1.160, -1.744, 0.390, -0.700), 0.12)
   independent <- bsvm(y ~ trt + (week || ID), d, engine = engine_gaussian())
   exact <- list(mean = c(1.734, -0.399, -0.012), sd = c(0.593, 0.506, 0.510))
-  expect_near(fixef(independent), sqrt(diag(vcov(independent))), exact, 1:3, 0.15, 0.1)
+  expect_near(fixef(independent), sqrt(diag(vcov(independent))), exact, 1:3, 0.15, 0.15)
+})
+
+# Against 1600 importance draws with integrated_loglik() as weights (effective sample size 756).
+test_that("two effects a level under the normalised likelihood", {
+  skip_if_not_installed("MASS")
+  fit <- bsvm(y ~ trt + (week | ID), MASS::bacteria, engine = engine_gaussian(),
+              likelihood = likelihoods$normalised)
+  exact <- list(mean = c(0.672, -0.306, -0.139), sd = c(0.148, 0.182, 0.189))
+  expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1:3, 0.1, 0.1)
+  expect_close(diag(VarCorr(fit)$ID), c(0.0507, 0.00354), 0.1, scale = c(0.0507, 0.00354))
+})
+
+test_that("random slopes do not depend on the units of their predictor, or its sign", {
+  set.seed(1)
+  g <- gl(30, 8)
+  x <- rnorm(240)
+  d <- data.frame(x, g, y = 0.3 + 0.5 * x + rnorm(30)[g] + 0.8 * rnorm(30)[g] * x + rnorm(240) > 0)
+  covariance <- function(x) {
+    d$x <- x
+    fit <- expect_no_warning(bsvm(y ~ x + (x | g), d, engine = engine_gaussian(),
+                                  likelihood = likelihoods$normalised))
+    VarCorr(fit)$g
+  }
+  own <- covariance(d$x)
+  small <- covariance(d$x / 1000)
+  size <- sqrt(outer(diag(own), diag(own)))
+  expect_close(c(small) / c(1, 1000, 1000, 1e6), c(own), 0.05, scale = size)
+  expect_close(c(covariance(-d$x)) * c(1, -1, -1, 1), c(own), 0.05, scale = size)
+})
+
+test_that("the evidence of proper priors is below one, also where kinks are few", {
+  for (seed in 1:4) {
+    set.seed(seed)
+    g <- gl(10, 6)
+    x <- matrix(rnorm(120), 60)
+    d <- data.frame(x, g, y = drop(x %*% c(2, 0.2)) + rnorm(10)[g] + 0.1 * rnorm(60) > 0)
+    fit <- suppressWarnings(bsvm(
+      y ~ X1 + X2 + (1 | g), d, likelihood = likelihoods$normalised,
+      prior = list(prior_ridge(variance = 25), "(Intercept)" = prior_ridge(variance = 25),
+                   g = prior_ridge(variance = prior_half_t(4, 1)))
+    ))
+    expect_lt(elbo(fit), 0)
+    expect_gt(length(fit$posterior$weights), 2)
+  }
 })
 
 test_that("classes that columns with an inferred variance separate", {

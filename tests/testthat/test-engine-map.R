@@ -45,6 +45,16 @@ test_that("an inferred variance is at a mode, with intervals from the Hessian", 
   expect_output(print(fit), "Mode found")
 })
 
+test_that("a variance that was given is not called a mode", {
+  fit <- bsvm(y ~ x + (1 | g), d, engine = "map", prior = prior_ridge(variance = 3))
+  expect_identical(summary(fit)$variances$fixed, c(TRUE, FALSE))
+  for (x in list(fit, summary(fit))) {
+    shown <- capture.output(print(x))
+    expect_length(grep("^population-level slopes \\(fixed\\) +3\\.0", shown), 1)
+    expect_length(grep("^g: \\(Intercept\\) \\(fixed\\)", shown), 0)
+  }
+})
+
 test_that("without integrated effects there is a mode and no spread", {
   fit <- bsvm(y ~ x, d, engine = "map", prior = list("(Intercept)" = prior_ridge(variance = 4),
                                                      prior_ridge(variance = 3)),
@@ -69,7 +79,11 @@ test_that("effects that can't be integrated are refused before anything runs", {
     x <- Matrix::rsparsematrix(80, 30, 0.15)
     y <- rnorm(80) + x[, 1] * 3 > 0
   })
-  expect_refusal(bsvm(x, y, engine = "map"), "unsupported", "sparse predictors")
+  expect_refusal(bsvm(x, y, engine = "map"), "unsupported",
+                 c("engine_map()", "sparse predictors", "engine_gaussian()", "dense matrix"))
+  expect_s3_class(bsvm(as.matrix(x), y, engine = "map"), "bsvm")
+  g$t[1:50] <- 0
+  expect_refusal(bsvm(y ~ x1 + (0 + t | g), g, engine = "map"), "unsupported", "by zero")
 })
 
 test_that("the constructor", {

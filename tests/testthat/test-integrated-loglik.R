@@ -92,6 +92,14 @@ test_that("given sds keep the correlation of the posterior mean", {
                integrated_loglik(fit, covariance = r * outer(sd, sd)), 1e-12)
 })
 
+test_that("of two effects the sds may come unnamed, in order", {
+  fit <- fit_of(y ~ x1 + (t | g), "pseudo")
+  expect_identical(integrated_loglik(fit, sd = c(1.5, 0.5)),
+                   integrated_loglik(fit, sd = c("g: t" = 0.5, "g: (Intercept)" = 1.5)))
+  shuffled <- VarCorr(fit)$g[2:1, 2:1]
+  expect_identical(integrated_loglik(fit, covariance = shuffled), integrated_loglik(fit))
+})
+
 test_that("it works for every engine", {
   b <- c("(Intercept)" = 0.1, x1 = 1)
   drawn <- gibbs_fit(y ~ x1 + (1 | g), d)
@@ -127,6 +135,7 @@ test_that("what does not fit is refused", {
   expect_refusal(integrated_loglik(fit, covariance = diag(2)), "argument", "1 x 1")
   expect_refusal(integrated_loglik(fit, covariance = matrix(-1)), "argument", "positive definite")
   expect_refusal(integrated_loglik(fit, theta = 1), "argument", c("`theta`", "`sd`"))
+  expect_refusal(integrated_loglik(1), "argument", c("bsvm()", "1"))
   plain <- bsvm(y ~ x1, d, engine = "vb")
   expect_refusal(integrated_loglik(plain, sd = 1), "argument", "group effects")
   many <- bsvm(y ~ (x1 + t | g), d, engine = "vb")
@@ -136,4 +145,46 @@ test_that("what does not fit is refused", {
     bsvm(y ~ x1 + (1 | g), here, engine = "vb")
   })
   expect_refusal(integrated_loglik(gone, sd = 1), "data", "keep_data = TRUE")
+})
+
+test_that("refusals say which names and how many numbers, and what was found", {
+  fit <- bsvm(y ~ x1 + (1 | g), d, engine = "vb")
+  refused <- function(..., words) expect_refusal(integrated_loglik(fit, ...), "argument", words)
+  refused(c(x1 = 1, x1 = 2), words = c("`fixef`", "`x1` more than once"))
+  refused(list(x1 = 1), words = c("`fixef`", "2 numbers", "a list"))
+  refused(c(x1 = 1, 2), words = c("`fixef`", "without a name"))
+  refused(c(x1 = Inf), words = c("`fixef`", "finite", "Inf for `x1`"))
+  refused(c(x1 = 1.7e308), words = c("`fixef`", "linear predictors"))
+  refused(sd = c(g = 1, g = 2), words = c("`sd`", "`g: (Intercept)` more than once"))
+  refused(sd = c(g = 1, "g: (Intercept)" = 2), words = "more than once")
+  for (none in list(numeric(), c(g = 1)[0])) {
+    refused(sd = none, words = c("`sd`", "`g: (Intercept)`", "length 0"))
+  }
+  refused(sd = "a", words = c("one number", "`g: (Intercept)`", "\"a\""))
+  refused(sd = c(1, 2), words = c("one number", "`g: (Intercept)`", "length 2"))
+  refused(sd = c(foo = 1), words = c("`g: (Intercept)`", "found `foo`"))
+  for (wrong in c(0, 1e300, 1e-200, NaN, Inf)) {
+    refused(sd = wrong, words = c("`sd` and its square", format(wrong), "for `g: (Intercept)`"))
+  }
+  refused(covariance = matrix("a"), words = c("1 x 1", "character matrix"))
+  refused(covariance = mean, words = c("1 x 1", "a function"))
+  refused(covariance = list(matrix(1)), words = "without names")
+  refused(covariance = list(foo = matrix(1)), words = "a list named `foo`")
+  fit <- bsvm(y ~ x1 + (t | g), d, engine = "vb")
+  refused(sd = 1, words = c("2 numbers", "`g: (Intercept)` and `g: t`", "found 1"))
+  refused(sd = c("g: t" = 1, 2), words = "without a name")
+  refused(covariance = c(1, 0, 0, 1), words = c("symmetric 2 x 2", "length 4"))
+  refused(covariance = diag(c(1, NA)), words = c("symmetric 2 x 2", "NA in it"))
+  refused(covariance = matrix(c(1, 0.2, 0.3, 1), 2), words = c("symmetric", "0.2 and 0.3"))
+})
+
+test_that("of several factors the one that is integrated is named", {
+  d$h <- factor(rep(c("p", "q", "r"), 40))
+  fit <- bsvm(y ~ x1 + (1 | h) + (1 | g), d, engine = "vb")
+  only <- c("Only the effects of `g` are integrated out", "`h` are held")
+  expect_refusal(integrated_loglik(fit, sd = c(h = 1)), "argument", c("found `h`", only))
+  expect_refusal(integrated_loglik(fit, sd = c(1, 2)), "argument", only)
+  expect_refusal(integrated_loglik(fit, covariance = list(h = matrix(1))), "argument",
+                 c("named `h`", only))
+  expect_identical(integrated_loglik(fit, covariance = VarCorr(fit)), integrated_loglik(fit))
 })

@@ -71,3 +71,12 @@ test_that("it is for variational fits", {
   })
   expect_refusal(vcov(gone, method = "linear_response"), "data", "keep_data = TRUE")
 })
+
+test_that("it does not mend what a variance that is far too low takes away", {
+  toenail <- toenail_data()
+  fit <- bsvm(outcome ~ treatment * time + (1 | patientID), toenail, engine = "vb")
+  sd <- c(vcov(fit)[1, 1], vcov(fit, method = "linear_response")[1, 1])^0.5
+  expect_equal(round(sd, 3), c(0.163, 0.188)) # the help has these numbers
+  table <- summary(fit, method = "linear_response")
+  expect_output(print(table), "and standard deviations\\s+with them")
+})

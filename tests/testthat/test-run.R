@@ -39,7 +39,8 @@ test_that("a mixture holds what the documentation lists", {
   spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g) + (1 | h), d), engine = "gaussian")
   result <- bsvm_run(spec)
   expect_setequal(names(result), c("posterior", "hyper", "group_hyper", "bound", "trace", "passes",
-                                   "gradient", "termination"))
+                                   "gradient", "termination", "unbounded"))
+  expect_identical(result$unbounded, rep(FALSE, 4))
   posterior <- result$posterior
   expect_s3_class(posterior, "bsvm_mixture")
   expect_true(all(c("mean", "covariance", "components", "weights", "log_density", "theta", "free",

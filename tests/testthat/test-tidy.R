@@ -60,10 +60,34 @@ test_that("glance has the same columns with draws", {
   expect_close(more$.sd, row_sds(hand_links(drawn)), 1e-10)
 })
 
+test_that("standard deviations by linear response, of coefficients alone", {
+  d <- ref$data # as the fit's call has it
+  rows <- tidy(fit, c("fixed", "ran_pars", "ran_vals"), conf.int = TRUE)
+  response <- tidy(fit, c("fixed", "ran_pars", "ran_vals"), conf.int = TRUE,
+                   method = "linear_response")
+  fixed <- rows$effect == "fixed"
+  sd <- sqrt(diag(vcov(fit, method = "linear_response")))
+  expect_close(response$std.error[fixed], sd, tolerances[["rounding"]])
+  expect_close(response$conf.high[fixed], fixef(fit) + qnorm(0.975) * sd, 1e-10)
+  expect_identical(response$estimate, rows$estimate)
+  expect_identical(response[!fixed, ], rows[!fixed, ])
+  expect_refusal(tidy(fit, method = "lr"), "argument", "`method`")
+  gaussian <- bsvm(y ~ x1, ref$data, engine = "gaussian")
+  expect_refusal(tidy(gaussian, method = "linear_response"), "unsupported", "engine_vb()")
+})
+
 test_that("misspelt arguments and nonsense are refused", {
   expect_refusal(tidy(fit, level = 0.5), "argument", "`conf.level`")
   expect_refusal(tidy(fit, conf.int = "a"), "argument", "`conf.int`")
   expect_refusal(glance(fit, nix = 1), "argument", c("glance()", "`nix`"))
-  expect_refusal(augment(fit, se = TRUE), "argument", "`se`")
+  expect_refusal(augment(fit, se = TRUE), "argument", c("`se`", "`sd`"))
+  new <- ref$data[1:3, ]
+  expect_refusal(augment(fit, newdata = new, se_fit = TRUE), "argument", c("augment()", "`sd`"))
+  expect_refusal(augment(fit, newdata = new, type = "class"), "argument", "`.class`")
+  expect_refusal(augment(fit, newdata = new, re.form = NA), "argument", "`re_formula`")
+  expect_refusal(augment(fit, re_formula = NA), "argument", "`newdata`")
+  expect_refusal(augment(fit, NULL, new, FALSE, NA), "argument", "unnamed")
+  expect_equal(augment(fit, newdata = new, re_formula = NA)$.fitted,
+               unname(predict(fit, new, type = "link", re_formula = NA)))
   expect_refusal(augment(fit, sd = "a"), "argument", "`sd`")
 })

@@ -34,10 +34,9 @@ Node Ascent::climb() {
   if (options_.max_passes < 2)
     throw InvalidInput("max_passes", "'max_passes' must be at least 2.");
   Point best = run(begin(options_.start), options_.tolerance, true);
-  if (!concave_ && progress_.end != Termination::interrupted &&
-      (options_.start.size() > 0 || progress_.end == Termination::stalled))
-    start_again(best);
   try {
+    if (!concave_ && options_.start.size() > 0 && progress_.end != Termination::interrupted)
+      start_again(best);
     return node(best);
   } catch (const Interrupted&) {
     progress_.end = Termination::interrupted;
@@ -57,8 +56,9 @@ Ascent::Point Ascent::begin(const Vec& mean) {
 // more the better way, since only the last run's groups are kept.
 void Ascent::start_again(Point& best) {
   const Point other = run(begin(Vec()), options_.tolerance, true);
-  if (progress_.end == Termination::interrupted || other.bound >= best.bound) best = other;
-  else best = run(begin(options_.start), options_.tolerance, true);
+  if (other.bound >= best.bound) best = other;
+  else if (progress_.end != Termination::interrupted)
+    best = run(begin(options_.start), options_.tolerance, true);
 }
 
 // From the last node, where the groups still are.
@@ -75,7 +75,8 @@ Ascent::Point Ascent::run(Point now, double tolerance, bool climbing) {
   Point best = now;
   Coefficients::Proposal next;
   progress_.end = Termination::pass_limit;
-  for (bool returned = false; progress_.passes < options_.max_passes;) {
+  const int limit = (climbing ? 0 : progress_.passes) + options_.max_passes;
+  for (bool returned = false; progress_.passes < limit;) {
     bool possible = false;
     try {
       possible = pass(now, next);

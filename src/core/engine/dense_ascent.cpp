@@ -160,7 +160,8 @@ DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing)
   if (finished(best, 0, tolerance)) return best;
   Vec direction = memory_.direction(best.gradient);
   double step = memory_.empty() ? kFirstStep : 1;
-  while (progress_.passes < options_.max_passes) {
+  const int limit = (climbing ? 0 : progress_.passes) + options_.max_passes;
+  while (progress_.passes < limit) {
     Point next = best;
     bool possible = false;
     try {

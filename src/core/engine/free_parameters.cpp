@@ -53,4 +53,22 @@ Vec maximise_joint(const Prior& prior, const Moments& moments, ConstVecRef theta
   return at;
 }
 
+FreeUnits free_units(const Problem& problem, ConstVecRef theta) {
+  FreeUnits out{Vec::Ones(theta.size()), std::vector<bool>(theta.size(), true)};
+  Index first = 0;
+  for (const auto* slots : {&problem.priors, &problem.group_priors})
+    for (const PriorSlot& slot : *slots) {
+      const Index q = slot.prior->effects(),
+                  size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
+      for (Index i = 0, k = first; q > 1 && size > 0 && i < q; ++i)
+        for (Index j = 0; j <= i; ++j, ++k) {
+          if (i == j) continue;
+          out.unit[k] = std::exp(theta[k + i - j]);
+          out.logarithm[k] = false;
+        }
+      first += size;
+    }
+  return out;
+}
+
 }  // namespace bsvm

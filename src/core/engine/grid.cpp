@@ -115,9 +115,10 @@ void steps(Conditional& conditional, const Node& top, double step, std::vector<N
   out.nodes.push_back(top);
   out.nodes.insert(out.nodes.end(), right.begin(), right.end());
   out.weights.resize(static_cast<Index>(out.nodes.size()));
-  for (size_t k = 0; k < out.nodes.size(); ++k)
-    out.weights[k] = std::exp(out.nodes[k].log_density - top.log_density);
-  out.evidence = top.log_density + std::log(step * out.weights.sum());
+  for (size_t k = 0; k < out.nodes.size(); ++k) out.weights[k] = out.nodes[k].log_density;
+  const double best = out.weights.maxCoeff();
+  out.weights = (out.weights.array() - best).exp();
+  out.evidence = best + std::log(step * out.weights.sum());
 }
 
 // One hyper-parameter. The first step is mended until two of them fall about as far as a
@@ -155,7 +156,8 @@ Mat design(Index h) {
   return out;
 }
 
-void composite(Conditional& conditional, const Node& top, const Mat& curvature,
+// In units.
+void composite(Conditional& conditional, const Vec& unit, const Node& top, const Mat& curvature,
                Approximation& out) {
   const Index h = top.theta.size();
   const Mat points = design(h);
@@ -164,15 +166,18 @@ void composite(Conditional& conditional, const Node& top, const Mat& curvature,
   const double share = 1 / (static_cast<double>(points.cols()) * kRadius * kRadius);
   out.weights = Vec::Constant(points.cols() + 1, share);
   out.weights[0] = 1 - 1 / (kRadius * kRadius);
+  Vec heights(points.cols() + 1);
+  heights[0] = top.log_density;
   for (Index k = 0; k < points.cols(); ++k) {
-    const Vec theta = top.theta + root.matrixU().solve(points.col(k));
-    out.nodes.push_back(visit(conditional, theta, top));
-    out.weights[k + 1] *= std::exp(out.nodes.back().log_density - top.log_density +
-                                   0.5 * points.col(k).squaredNorm());
+    const Vec away = root.matrixU().solve(points.col(k));
+    out.nodes.push_back(visit(conditional, top.theta + unit.cwiseProduct(away), top));
+    heights[k + 1] = out.nodes.back().log_density + 0.5 * points.col(k).squaredNorm();
   }
+  const double best = heights.maxCoeff();
+  out.weights.array() *= (heights.array() - best).exp();
   const double logdet = 2 * root.matrixLLT().diagonal().array().log().sum();
-  out.evidence = top.log_density + 0.5 * (static_cast<double>(h) * kLog2Pi - logdet) +
-                 std::log(out.weights.sum());
+  out.evidence = best + 0.5 * (static_cast<double>(h) * kLog2Pi - logdet) +
+                 std::log(out.weights.sum()) + unit.array().log().sum();
 }
 
 // Nodes that count for nothing go.
@@ -212,17 +217,20 @@ void keep_only(const Node& top, Approximation& out) {
   out.unbounded.assign(h, false);
 }
 
-void explore(Conditional& conditional, const Node& top, Approximation& out) {
+void explore(Conditional& conditional, const FreeUnits& units, const Node& top,
+             Approximation& out) {
   const Index h = top.theta.size();
   out.unbounded.assign(h, false);
   if (h == 0) {
     keep_only(top, out);
     return conditional.finish(out.nodes);
   }
-  const Mat curvature = mended(conditional.curvature(top));
+  const Vec& unit = units.unit;
+  const Mat curvature =
+      mended(unit.asDiagonal() * conditional.curvature(top) * unit.asDiagonal());
   if (h == 1) line(conditional, top, 1 / std::sqrt(curvature(0, 0)), out);
-  else if (h <= kMostLattice) lattice(conditional, top, curvature, out);
-  else composite(conditional, top, curvature, out);
+  else if (h <= kMostLattice) lattice(conditional, units, top, curvature, out);
+  else composite(conditional, unit, top, curvature, out);
   drop_light(out);
   out.theta_covariance = spread(out);
   conditional.finish(out.nodes);

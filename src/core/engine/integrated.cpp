@@ -19,12 +19,11 @@ constexpr double kDifference = 1e-4;      // in theta, of derivatives of priors
 constexpr double kNodeTolerance = 0.005;  // on half the squared Newton decrement
 constexpr double kLongestTheta = 1.5;     // of a step in theta
 constexpr int kMostHalvings = 40;
-constexpr double kTolerance = 1e-6;       // of a group's integral over two effects
 constexpr Index kMostAxes = 128;          // of average()
 constexpr double kNearlyBent = 0.05;      // averages differ little from the mode's values:
 constexpr double kNearlyThere = 0.5;      // curvature along any axis, standard deviations
 constexpr double kSettled = 0.2;          // they hardly move the node, in both
-constexpr int kMostRounds = 5;
+constexpr int kMostRounds = 16;
 constexpr double kLongestMove = 2;        // standard deviations an axis, in one round
 constexpr double kMostBent = 4;           // a precision's change in one round
 
@@ -32,8 +31,8 @@ constexpr double kMostBent = 4;           // a precision's change in one round
 
 Integrated::Integrated(const Problem& problem, Centre centre, int threads, const Options& options,
                        Host& host)
-    : problem_(problem), centre_(centre), source_(problem, threads, kTolerance), options_(options), host_(host),
-      d_(source_.coefficients()), unit_(Vec::Ones(d_)), sums_(d_ + source_.free()) {
+    : problem_(problem), centre_(centre), source_(problem, threads, Precision::quick), options_(options),
+      host_(host), d_(source_.coefficients()), unit_(Vec::Ones(d_)), sums_(d_ + source_.free()) {
   Index first = 0;
   for (const auto& block : problem.blocks) {
     unit_.segment(first, block->columns()) = block->unit();
@@ -159,7 +158,8 @@ Vec Integrated::newton_step(const Look& now, bool with_theta, double& gain) cons
   step.head(size) = positive_factor(now.curvature.topLeftCorner(size, size))
                         .solve(now.gradient.head(size));
   gain = 0.5 * step.dot(now.gradient);
-  const double length = own_ > 0 ? step.tail(own_).cwiseAbs().maxCoeff() : 0;
+  const Vec unit = free_units(problem_, now.theta).unit.segment(own_first_, own_);
+  const double length = own_ > 0 ? step.tail(own_).cwiseQuotient(unit).cwiseAbs().maxCoeff() : 0;
   if (length > kLongestTheta) step *= kLongestTheta / length;
   return step;
 }
@@ -171,7 +171,7 @@ bool Integrated::rise(Vec step, Look& now) {
     theta.segment(own_first_, own_) += step.tail(own_);
     Look next = look(now.b + step.head(d_), theta);
     record(next.value);
-    if (!(next.value >= now.value - 1e-12 * (1 + std::abs(now.value)))) continue;
+    if (!(next.value >= now.value - source_.noise() - 1e-12 * (1 + std::abs(now.value)))) continue;
     now = std::move(next);
     return true;
   }
@@ -219,12 +219,14 @@ Node Integrated::climb() {
 
 void Integrated::climb_from(Look& now) {
   progress_.end = Termination::pass_limit;
-  while (progress_.passes < options_.max_passes) {
+  const int limit = progress_.passes + options_.max_passes;
+  while (progress_.passes < limit) {
     const double moved = follow(now);
     double gain = 0;
     const Vec step = newton_step(now, true, gain);
     progress_.gradient = std::sqrt(2 * gain);
-    if (gain <= options_.tolerance + 1e-14 * std::abs(now.value) && moved < 1e-4) {
+    const double reach = options_.tolerance + source_.noise() + 1e-14 * std::abs(now.value);
+    if (gain <= reach && moved < 1e-4) {
       progress_.end = Termination::converged;
       break;
     }
@@ -241,12 +243,14 @@ Node Integrated::at(ConstVecRef theta, const Node& from) {
   if (own_average_) {
     Node out = from;
     out.theta = theta;
-    return averaged(std::move(out));
+    averaged(out);
+    return out;
   }
   Vec b = from.state.mean();
   if (from.slope.size() > 0) b += from.slope * (theta - from.theta);
   Look now = look(b, theta);
-  while (progress_.passes < options_.max_passes) {
+  const int limit = progress_.passes + options_.max_passes;
+  while (progress_.passes < limit) {
     double gain = 0;
     const Vec step = newton_step(now, false, gain);
     if (gain <= kNodeTolerance) {
@@ -315,16 +319,19 @@ Integrated::Average Integrated::average(const Node& node, double value, ConstVec
   const Vec b = node.state.mean();
   const Mat axes = node.state.inverse_factor().triangularView<Eigen::Lower>();
   Average out{value, gradient, Mat(d_, d_)};
+  double highest = value;
   for (Index k = 0; k < d_; ++k) {
     Vec fall = Vec::Zero(d_);
     for (const double side : {-reach, reach}) {
       look_aside(b + side * axes.row(k).transpose(), node.theta);
       out.value += (sums_.value() - value) / 6;
+      highest = std::max(highest, sums_.value());
       out.gradient += (sums_.linear().head(d_) - gradient) / 6;
       fall -= side / 6 * sums_.linear().head(d_);
     }
     out.curvature.col(k) = axes * fall;
   }
+  out.value = std::min(out.value, highest);  // more than three coefficients: a weight is below zero
   out.curvature = (0.5 * (out.curvature + out.curvature.transpose())).eval();
   const Mat prior = prior_precision(node.theta), turned = axes * prior * axes.transpose();
   out.value += prior_value(b, node.theta) - 0.5 * turned.trace();
@@ -333,23 +340,27 @@ Integrated::Average Integrated::average(const Node& node, double value, ConstVec
   return out;
 }
 
-// The node's Gaussian as these averages have it; its log density is the bound, and what the move
-// gains if they stay what they are.
+// The node's Gaussian as these averages have it. Of its log density what the move gains is added if
+// they stay what they are, which is known for small moves only.
 Integrated::Moved Integrated::move(const Average& average, Node& node) const {
   const Eigen::SelfAdjointEigenSolver<Mat> eigen(average.curvature);
   const Vec bent = eigen.eigenvalues().cwiseMax(1 / kMostBent).cwiseMin(kMostBent);
   const Mat inverse_factor = node.state.inverse_factor().triangularView<Eigen::Lower>();
   const Vec along = eigen.eigenvectors().transpose() * (inverse_factor * average.gradient);
   const Vec step = along.cwiseQuotient(bent).cwiseMax(-kLongestMove).cwiseMin(kLongestMove);
-  const double logdet = inverse_factor.diagonal().array().log().sum();
-  node.log_density = average.value + 0.5 * static_cast<double>(d_) * (kLog2Pi + 1) + logdet +
-                     unit_.array().log().sum() + 0.5 * step.dot(along) +
-                     0.5 * (bent.array() - 1 - bent.array().log()).sum();
+  Moved out{(bent.array() - 1).abs().maxCoeff(), step.norm(), 0};
+  if (std::max(out.bent, out.length) < kSettled)
+    out.gain = 0.5 * step.dot(along) + 0.5 * (bent.array() - 1 - bent.array().log()).sum();
   node.state.mean() += inverse_factor.transpose() * (eigen.eigenvectors() * step);
   const Mat curvature =
       eigen.eigenvectors() * bent.asDiagonal() * eigen.eigenvectors().transpose();
   node.state.inverse_factor() = positive_factor(curvature).matrixL().solve(inverse_factor);
-  return {(bent.array() - 1).abs().maxCoeff(), step.norm()};
+  return out;
+}
+
+double Integrated::bound(const Average& average, const Node& node) const {
+  return average.value + 0.5 * static_cast<double>(d_) * (kLog2Pi + 1) +
+         node.state.inverse_factor().diagonal().array().log().sum() + unit_.array().log().sum();
 }
 
 // What the top's averages say of all nodes.
@@ -360,7 +371,8 @@ void Integrated::learn(Node& top) {
   const Moved far = move(here, moved);
   own_average_ = far.bent > kNearlyBent || far.length > kNearlyThere;
   if (own_average_) {
-    top = averaged(moved);
+    if (averaged(top)) return;
+    own_average_ = false;  // nothing came of them: mode and Hessian stay
     return;
   }
   shift_ = moved.state.mean() - top.state.mean();
@@ -369,15 +381,27 @@ void Integrated::learn(Node& top) {
   turn_ = before.triangularView<Eigen::Lower>().solve<Eigen::OnTheRight>(after);
 }
 
-Node Integrated::averaged(Node node) {
+// Where averages and Gaussian agree; else the best that was seen, and false.
+bool Integrated::averaged(Node& node) {
+  Node best = node, now = node;
+  best.log_density = -std::numeric_limits<double>::infinity();
   for (int round = 0; round < kMostRounds; ++round) {
-    look_aside(node.state.mean(), node.theta);
+    look_aside(now.state.mean(), now.theta);
     const double value = sums_.value();
     const Vec gradient = sums_.linear().head(d_);
-    const Moved far = move(average(node, value, gradient), node);
-    if (std::max(far.bent, far.length) < kSettled) break;
+    const Average here = average(now, value, gradient);
+    now.log_density = bound(here, now);
+    record(now.log_density);
+    if (!std::isfinite(now.log_density) || !here.curvature.allFinite()) break;
+    if (now.log_density > best.log_density) best = now;
+    const Moved far = move(here, now);
+    if (std::max(far.bent, far.length) >= kSettled) continue;
+    now.log_density += far.gain;
+    node = now;
+    return true;
   }
-  return node;
+  node = best;
+  return false;
 }
 
 // On the outside scale, the regression as (q d, m): B_g itself.

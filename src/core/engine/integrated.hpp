@@ -51,9 +51,10 @@ class Integrated : public Conditional {
     Mat curvature;
   };
 
-  // How far a node went: the largest change of a curvature, and standard deviations.
+  // How far a node went: the largest change of a curvature, and standard deviations; and what of
+  // log density it gains.
   struct Moved {
-    double bent, length;
+    double bent, length, gain;
   };
 
   void add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at, bool integrated);
@@ -73,8 +74,9 @@ class Integrated : public Conditional {
   void look_aside(const Vec& b, ConstVecRef theta);
   Average average(const Node& node, double value, ConstVecRef gradient);
   Moved move(const Average& average, Node& node) const;
+  double bound(const Average& average, const Node& node) const;
   void learn(Node& top);
-  Node averaged(Node node);
+  bool averaged(Node& node);
   GroupPosterior outside(const GroupPosterior& inside) const;
   Mat precision_change(const Part& part, ConstVecRef theta, Index k) const;
   Mat precision_products(const Look& look, const Mat& root) const;

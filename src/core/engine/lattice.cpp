@@ -32,8 +32,8 @@ Place inwards(const Place& place, Index axis) {
 
 class Lattice {
  public:
-  Lattice(Conditional& conditional, const Node& top, const Mat& curvature)
-      : conditional_(conditional), h_(top.theta.size()), best_(top.log_density),
+  Lattice(Conditional& conditional, const FreeUnits& units, const Node& top, const Mat& curvature)
+      : conditional_(conditional), units_(units), h_(top.theta.size()), best_(top.log_density),
         unbounded_(h_, false) {
     const Eigen::SelfAdjointEigenSolver<Mat> eigen(curvature);
     axes_ = kStep * eigen.eigenvectors() *
@@ -63,7 +63,8 @@ class Lattice {
     out.weights.resize(static_cast<Index>(nodes_.size()));
     for (size_t k = 0; k < nodes_.size(); ++k)
       out.weights[static_cast<Index>(k)] = std::exp(nodes_[k].log_density - best_);
-    out.evidence = best_ + std::log(out.weights.sum()) + std::log(std::abs(axes_.determinant()));
+    out.evidence = best_ + std::log(out.weights.sum()) + std::log(std::abs(axes_.determinant())) +
+                   units_.unit.array().log().sum();
     out.nodes = std::move(nodes_);
     out.unbounded = unbounded_;
   }
@@ -73,14 +74,15 @@ class Lattice {
   void begin(Index axis) {
     const Node top = nodes_[0];
     Node sides[2];
-    double step = 1;
+    const double longest = kLongestStep / axes_.col(axis).cwiseAbs().maxCoeff();
+    double step = std::min(1.0, longest);
     for (int attempt = 1;; ++attempt) {
       double fall = 0;
       for (int side : {0, 1}) {
-        sides[side] = visit(conditional_, top.theta + (side ? 1 : -1) * step * axes_.col(axis), top);
+        const Vec away = (side ? step : -step) * axes_.col(axis);
+        sides[side] = visit(conditional_, top.theta + units_.unit.cwiseProduct(away), top);
         fall += top.log_density - sides[side].log_density;
       }
-      const double longest = kLongestStep / axes_.col(axis).cwiseAbs().maxCoeff();
       if (attempt == kMostAttempts || !mend_step(fall, kStep, longest, step)) break;
     }
     axes_.col(axis) *= step;
@@ -100,28 +102,37 @@ class Lattice {
       }
   }
 
+  // In units.
   Vec from_top(const Place& place) const {
     Vec out = Vec::Zero(h_);
     for (Index axis = 0; axis < h_; ++axis) out += place[axis] * axes_.col(axis);
     return out;
   }
 
-  bool beyond(const Place& place) const { return from_top(place).maxCoeff() > kFarthest; }
+  bool beyond(const Place& place) const {
+    const Vec from = from_top(place);
+    for (Index k = 0; k < h_; ++k)
+      if (units_.logarithm[k] && from[k] > kFarthest) return true;
+    return false;
+  }
 
   // Where it is too far to go on although the density counts there.
   void note_open_end(const Place& place) {
     const Vec from = from_top(place);
     for (Index k = 0; k < h_; ++k)
-      if (from[k] > kFarthest) unbounded_[k] = true;
+      if (units_.logarithm[k] && from[k] > kFarthest) unbounded_[k] = true;
   }
 
   void go(const Place& place) {
-    keep(place, visit(conditional_, nodes_[0].theta + from_top(place), nodes_[nearest(place)]));
+    const Vec theta = nodes_[0].theta + units_.unit.cwiseProduct(from_top(place));
+    keep(place, visit(conditional_, theta, nodes_[nearest(place)]));
   }
 
+  // Null also where nothing could be computed.
   const Node* find(const Place& place) const {
     const auto found = at_.find(place);
-    return found == at_.end() ? nullptr : &nodes_[found->second];
+    if (found == at_.end() || nodes_[found->second].log_density == kNothing) return nullptr;
+    return &nodes_[found->second];
   }
 
   // The highest node a step away.
@@ -165,9 +176,10 @@ class Lattice {
   }
 
   Conditional& conditional_;
+  const FreeUnits& units_;
   Index h_;
   double best_;
-  Mat axes_;  // (h, h) a step along each
+  Mat axes_;  // (h, h) a step along each, in units
   std::vector<bool> unbounded_;
   std::vector<Node> nodes_;
   std::map<Place, size_t> at_;
@@ -197,9 +209,9 @@ bool mend_step(double fall, double by, double longest, double& step) {
   return step != before;
 }
 
-void lattice(Conditional& conditional, const Node& top, const Mat& curvature,
-             Approximation& out) {
-  Lattice lattice(conditional, top, curvature);
+void lattice(Conditional& conditional, const FreeUnits& units, const Node& top,
+             const Mat& curvature, Approximation& out) {
+  Lattice lattice(conditional, units, top, curvature);
   lattice.fill();
   lattice.give(out);
 }

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "approximation.hpp"
+#include "free_parameters.hpp"
 
 namespace bsvm {
 
@@ -10,13 +11,15 @@ constexpr double kNothing = -std::numeric_limits<double>::infinity();
 // The node at theta; where nothing can be computed the density counts as zero (kNothing).
 Node visit(Conditional& conditional, const Vec& theta, const Node& from);
 
-// No hyper-parameter is followed farther up from the top than this, a factor of 3000 if it is a log
-// standard deviation; and the longest step.
+// No log standard deviation is followed farther up from the top than this, a factor of 3000; and
+// the longest step.
 constexpr double kFarthest = 8, kLongestStep = 2;
 
-// Nodes of two or three hyper-parameters on a lattice along the axes of `curvature`, from the top
-// outwards, highest first, as far as the density counts; weights are not normalised.
-void lattice(Conditional& conditional, const Node& top, const Mat& curvature, Approximation& out);
+// Nodes of two or three hyper-parameters on a lattice along the axes of `curvature`, which is in
+// their units, from the top outwards, highest first, as far as the density counts; weights are not
+// normalised.
+void lattice(Conditional& conditional, const FreeUnits& units, const Node& top,
+             const Mat& curvature, Approximation& out);
 
 // A step along an axis after which the density falls about as a Gaussian's does `by` standard
 // deviations away: mended from a first guess by how far it fell on both sides together, and at most

@@ -32,9 +32,10 @@ Node find_mode(const Problem& problem, RowSource& source, const Node& from, Prog
     source.sums(state, sums, host);
     return sums.value() - 0.5 * precision.dot(state.mean().cwiseAbs2());
   };
+  const int limit = progress.passes + options.max_passes;
   double tau = kFirstSpread, now = value(tau);
   progress.end = Termination::pass_limit;
-  while (progress.passes < options.max_passes) {
+  while (progress.passes < limit) {
     Mat curvature = sums.weight();
     curvature.diagonal() += precision;
     const Vec gradient = side.gradient(state, sums);

@@ -6,7 +6,8 @@
 namespace bsvm {
 
 // The factor of a symmetric matrix (its lower triangle); of one that is not positive definite,
-// after its diagonal is raised until it is. For steps of Newton's method where a density is not concave.
+// after its diagonal is raised until it is. For steps of Newton's method where a density is not
+// concave.
 inline Eigen::LLT<Mat> positive_factor(const Mat& lower) {
   Eigen::LLT<Mat> factor(lower.selfadjointView<Eigen::Lower>());
   for (double add = 1e-8; factor.info() != Eigen::Success && add < 1e12; add *= 10) {

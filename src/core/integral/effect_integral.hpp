@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "../types.hpp"
+#include "hinge_kernels.hpp"
 
 namespace bsvm {
 
@@ -44,6 +45,14 @@ class EffectIntegral {
   virtual ~EffectIntegral() = default;
 
   virtual const std::vector<RowKink>& kinks() const = 0;
+
+  // Is integrate() quick enough for who needs thousands of them?
+  virtual bool closed_form() const = 0;
+
+  // log p of r rows along a line, at points x (a multiple of four): adds their sum to log_p; unless
+  // null, writes slopes in f, and second derivatives without what kinks add: (points, r).
+  virtual void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
+                     double* slope, double* bend) const = 0;
 
   // Fills what `depth` asks for. s > 0.
   virtual void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) = 0;

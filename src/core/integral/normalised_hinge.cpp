@@ -35,7 +35,7 @@ void NormalisedHinge::take(const EffectRows& rows, double s) {
   flat_.clear();
   for (Index i = 0; i < rows.r; ++i) {
     const double slope = rows.z[i] * s;
-    if (std::abs(slope) < kFlat) {
+    if (std::abs(slope) < kFlat || (weighted_ && rows.weight[i] == 0)) {
       flat_.push_back(i);
       continue;
     }
@@ -186,6 +186,18 @@ const std::vector<RowKink>& NormalisedHinge::kinks() const {
   static const std::vector<RowKink> kinks{{-1, 2 / (1 + std::exp(-4.0))},
                                           {1, -2 / (1 + std::exp(4.0))}};
   return kinks;
+}
+
+void NormalisedHinge::terms(const HingeRow* rows, Index r, const double* x, Index points,
+                            double* log_p, double* slope, double* bend) const {
+  const bool weighted = std::any_of(rows, rows + r, [](const HingeRow& row) { return row.w != 1; });
+  hinge_kernels().terms(rows, r, weighted, x, points, log_p, nullptr, slope, nullptr, nullptr);
+  for (Index i = 0; bend && i < r; ++i)
+    for (Index p = 0; p < points; ++p) {
+      const double own = std::abs(slope[i * points + p]);
+      const double most = std::abs(rows[i].o + rows[i].z * x[p]) < 1 ? 4 : 2;
+      bend[i * points + p] = own > 0 ? -own * (most - own / rows[i].w) : 0;
+    }
 }
 
 std::unique_ptr<EffectIntegral> normalised_hinge_integral() {

@@ -8,14 +8,26 @@
 
 namespace bsvm {
 
-IntegratedSource::IntegratedSource(const Problem& problem, int threads, double tolerance)
+namespace {
+
+constexpr double kNoise = 1e-5;  // of a group's quick integral
+
+}  // namespace
+
+IntegratedSource::IntegratedSource(const Problem& problem, int threads, Precision precision)
     : rows_(problem), threads_(threads) {
   find_parts(problem);
+  const bool quick = precision == Precision::quick && rows_.effects() == 2;
+  const double tolerance = quick ? PairGrid::kTolerance : 1e-10;
+  if (quick && !problem.likelihood->integral()->closed_form()) frames_.resize(rows_.groups());
+  if (quick) noise_ = kNoise * std::sqrt(static_cast<double>(rows_.groups()));
   const Index lanes = static_cast<Index>(rows_.lanes().size());
   for (Index k = 0; k < std::max<Index>(1, std::min<Index>(threads, lanes)); ++k) {
     Worker worker;
     worker.single = problem.likelihood->integral();
     worker.pair = std::make_unique<PairIntegral>(problem.likelihood->integral(), tolerance);
+    worker.grid = std::make_unique<PairGrid>(problem.likelihood->integral(),
+                                             problem.likelihood->integral());
     workers_.push_back(std::move(worker));
   }
 }
@@ -72,8 +84,9 @@ IntegratedSource::Scale IntegratedSource::scale_at(ConstVecRef theta) const {
 void IntegratedSource::sums(ConstVecRef point, Depth depth, RowSums& out, Host& host) {
   const Scale scale = scale_at(point.tail(free_));
   std::vector<RowSums> lane_sums(rows_.lanes().size(), RowSums(point.size()));
-  each_group(point, host, [&](Index, const PairRows& of, Worker& worker, Index lane) {
-    if (of.second) worker.pair->integrate(of, scale.f, depth, worker.sums);
+  each_group(point, host, [&](Index unit, const PairRows& of, Worker& worker, Index lane) {
+    if (!frames_.empty()) worker.grid->integrate(of, scale.f, depth, frames_[unit], worker.sums);
+    else if (of.second) worker.pair->integrate(of, scale.f, depth, worker.sums);
     else worker.single->integrate(of.rows, scale.f.f00, depth, worker.sums);
     lane_sums[lane].rows() += static_cast<double>(of.rows.r);
     add(scale, depth, worker, lane_sums[lane]);
@@ -129,7 +142,7 @@ GroupPosterior IntegratedSource::law(ConstVecRef point, Host& host) {
 }
 
 void IntegratedSource::law_of(Index unit, const PairRows& of, const Scale& scale, Worker& worker,
-                              GroupPosterior& out) const {
+                              GroupPosterior& out) {
   const Index q = rows_.effects(), d = of.rows.d, p = coefficients();
   const std::vector<Index>& columns = worker.block.columns;
   const auto put = [&](const auto& slope, Index effect) {
@@ -142,7 +155,8 @@ void IntegratedSource::law_of(Index unit, const PairRows& of, const Scale& scale
     out.precision(0, unit) = 1 / worker.law.variance;
     return put(worker.law.slope, 0);
   }
-  worker.pair->law(of, scale.f, worker.pair_law);
+  if (frames_.empty()) worker.pair->law(of, scale.f, worker.pair_law);
+  else worker.grid->law(of, scale.f, frames_[unit], worker.pair_law);
   out.mean.col(unit) = worker.pair_law.mean;
   const Eigen::Matrix2d& c = worker.pair_law.covariance;
   const double det = c(0, 0) * c(1, 1) - c(1, 0) * c(1, 0);

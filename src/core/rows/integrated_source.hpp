@@ -3,11 +3,16 @@
 #include <vector>
 
 #include "../host.hpp"
+#include "../integral/pair_grid.hpp"
 #include "../model/group_posterior.hpp"
 #include "../model/row_sums.hpp"
 #include "integrated_rows.hpp"
 
 namespace bsvm {
+
+// Integrals are exact to many digits, or, of two effects without a closed form, quick: a function
+// that is smooth in the parameters, near the exact one (integral/pair_grid.hpp).
+enum class Precision { exact, quick };
 
 // All rows in memory, the effects of one grouping factor (Problem::integrated) integrated out:
 // one effect, or two (their covariance F F', or independent). Those of other factors
@@ -17,13 +22,15 @@ namespace bsvm {
 // priors of the integrated effects (prior/prior.hpp), on the outside one.
 class IntegratedSource {
  public:
-  // tolerance: of a group's integral over two effects, relative.
-  IntegratedSource(const Problem& problem, int threads, double tolerance = 1e-10);
+  IntegratedSource(const Problem& problem, int threads, Precision precision = Precision::exact);
   ~IntegratedSource();
 
   Index coefficients() const { return rows_.coefficients(); }  // d
   // 1: log sd; 2: two log sds; 3: log F_11, F_21, log F_22; a prior that is fixed has none.
   Index free() const { return free_; }
+
+  // By how much sums at nearby points may be off, one from another.
+  double noise() const { return noise_; }
 
   // Log-likelihood with the effects integrated out, its gradient (`linear`) and minus its
   // Hessian (`curvature`) at a point; RowSums(d + free).
@@ -61,13 +68,15 @@ class IntegratedSource {
   void each_group(ConstVecRef point, Host& host, Work work);
   void add(const Scale& scale, Depth depth, Worker& worker, RowSums& out) const;
   void law_of(Index unit, const PairRows& rows, const Scale& scale, Worker& worker,
-              GroupPosterior& out) const;
+              GroupPosterior& out);
   struct Mixture;
   void quantiles_of(const PairRows& rows, Index first, Index effect, const Mixture& of,
                     Worker& worker, VecRef out) const;
 
   IntegratedRows rows_;
   int threads_;
+  double noise_ = 0;
+  std::vector<PairGrid::Frame> frames_;  // (groups) if quick, of two effects
   std::vector<Part> parts_;
   Index free_ = 0;
   std::vector<Worker> workers_;  // one a thread

@@ -9,6 +9,7 @@ struct IntegratedSource::Worker {
   IntegratedRows::Block block;
   std::unique_ptr<EffectIntegral> single;
   std::unique_ptr<PairIntegral> pair;
+  std::unique_ptr<PairGrid> grid;
   EffectSums sums;
   EffectLaw law;
   PairLaw pair_law;
