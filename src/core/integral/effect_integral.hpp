@@ -49,6 +49,9 @@ class EffectIntegral {
   // Is integrate() quick enough for who needs thousands of them?
   virtual bool closed_form() const = 0;
 
+  // From now on integrals are to about 1e-7, for who would rather have them sooner.
+  virtual void hurry() {}
+
   // log p of r rows along a line, at points x (a multiple of four): adds their sum to log_p; unless
   // null, writes slopes in f, and second derivatives without what kinks add: (points, r).
   virtual void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,

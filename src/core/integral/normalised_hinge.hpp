@@ -20,6 +20,7 @@ class NormalisedHinge : public EffectIntegral {
  public:
   const std::vector<RowKink>& kinks() const override;
   bool closed_form() const override { return false; }
+  void hurry() override { ease_ = 2; }
   void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
              double* slope, double* bend) const override;
   void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) override;
@@ -82,6 +83,7 @@ class NormalisedHinge : public EffectIntegral {
   void add_curvature(const EffectRows& rows, MatRef out);
 
   // The task.
+  double ease_ = 1;                          // of the rules' limits
   Depth depth_ = Depth::value;
   Moment moment_of_ = Moment::square;
   bool weighted_ = false, by_rows_ = true;   // products over rows, or over coefficients

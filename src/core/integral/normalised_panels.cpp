@@ -13,7 +13,7 @@ constexpr Index kBatch = 256;        // nodes that are looked at together
 constexpr double kSaturated = 10.5;  // |f| beyond which log p is linear to 1e-10
 
 // Up to which change of the log integrand (kappa), and which nearness of poles (rough), a
-// rule is good to 1e-10.
+// rule is good to 1e-10; to about 1e-7 with both twice that.
 struct Limit {
   double change, rough;
 };
@@ -21,10 +21,10 @@ constexpr Limit kLimits[] = {{0.003, 0.002}, {0.2, 0.06}, {0.6, 0.2},
                              {1.5, 0.35},    {3.6, 0.65}, {5, 0.95}};
 
 // The shortest rule that will do `below` the maximum, or -1.
-int choose_rule(double change, double rough, double below) {
+int choose_rule(double change, double rough, double below, double ease) {
   for (int k = 0; k < 6; ++k)
-    if (rough <= kLimits[k].rough &&
-        change <= kLimits[k].change * std::exp(below / (2 * kLegendre[k].order)))
+    if (rough <= ease * kLimits[k].rough &&
+        change <= ease * kLimits[k].change * std::exp(below / (2 * kLegendre[k].order)))
       return k;
   return -1;
 }
@@ -90,7 +90,7 @@ void NormalisedHinge::add_panels(const Leaf& leaf, double low, double high, cons
     const double below = reference_ - at.value - rise;
     if (below > kDeep + 4) continue;
     const int rule = choose_rule(rise + 0.5 * half * half * at.second,
-                                 roughness(leaf, centre, half), std::max(0.0, below));
+                                 roughness(leaf, centre, half), std::max(0.0, below), ease_);
     if (rule < 0 && half > 1e-14 * std::abs(centre)) {
       waiting_.push_back({a, centre});
       waiting_.push_back({centre, b});

@@ -10,21 +10,24 @@ namespace bsvm {
 
 namespace {
 
-constexpr double kNoise = 1e-5;  // of a group's quick integral
+constexpr double kNoise = 1e-11, kPairNoise = 1e-5;  // of a group's quick integral
 
 }  // namespace
 
 IntegratedSource::IntegratedSource(const Problem& problem, int threads, Precision precision)
     : rows_(problem), threads_(threads) {
   find_parts(problem);
+  const bool closed = problem.likelihood->integral()->closed_form();
   const bool quick = precision == Precision::quick && rows_.effects() == 2;
   const double tolerance = quick ? PairGrid::kTolerance : 1e-10;
-  if (quick && !problem.likelihood->integral()->closed_form()) frames_.resize(rows_.groups());
-  if (quick) noise_ = kNoise * std::sqrt(static_cast<double>(rows_.groups()));
+  if (quick && !closed) frames_.resize(rows_.groups());
+  const double noise = quick ? kPairNoise : precision == Precision::quick && !closed ? kNoise : 0;
+  noise_ = noise * std::sqrt(static_cast<double>(rows_.groups()));
   const Index lanes = static_cast<Index>(rows_.lanes().size());
   for (Index k = 0; k < std::max<Index>(1, std::min<Index>(threads, lanes)); ++k) {
     Worker worker;
     worker.single = problem.likelihood->integral();
+    if (precision == Precision::quick) worker.single->hurry();
     worker.pair = std::make_unique<PairIntegral>(problem.likelihood->integral(), tolerance);
     worker.grid = std::make_unique<PairGrid>(problem.likelihood->integral(),
                                              problem.likelihood->integral());

@@ -10,8 +10,8 @@
 
 namespace bsvm {
 
-// Integrals are exact to many digits, or, of two effects without a closed form, quick: a function
-// that is smooth in the parameters, near the exact one (integral/pair_grid.hpp).
+// Integrals are exact to many digits, or quick: to seven; of two effects without a closed form a
+// function that is smooth in the parameters, near the exact one (integral/pair_grid.hpp).
 enum class Precision { exact, quick };
 
 // All rows in memory, the effects of one grouping factor (Problem::integrated) integrated out:
