@@ -35,7 +35,7 @@
 #' be; without groups several starts are tried.
 #'
 #' **Time.** One effect a level takes milliseconds: on the toenail trial 1/40 of the time of
-#' `lme4::glmer()`, and 1/9 under the normalised likelihood. Two are much slower, since each look at
+#' `lme4::glmer()`, and 1/11 under the normalised likelihood. Two are much slower, since each look at
 #' the rows is a quadrature in two dimensions and their covariance has three free parameters: with
 #' `(time | patientID)` there, ten seconds; `integrate = FALSE` is quick.
 #'
