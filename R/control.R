@@ -12,8 +12,8 @@
 #' @param max_passes At most this many passes over the rows to the optimum, at least 2; 2000 by
 #'   default. With [engine_gaussian()] and [engine_map()] that holds for each stage: the climb to
 #'   the variances with the highest posterior density, each point of the grid, the mode. A fit
-#'   whose climb, or mode, ends there is kept, with a warning of class `bsvm_warning_convergence`; so is a
-#'   point of the grid, without one.
+#'   whose climb, or mode, ends there is kept, with a warning of class
+#'   `bsvm_warning_convergence`; so is a point of the grid, without one.
 #' @param verbose Should progress be shown? By default in interactive sessions only.
 #' @param start Where to start: population-level coefficients in the order and on the scale of
 #'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero. The end is

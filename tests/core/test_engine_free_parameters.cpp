@@ -5,6 +5,7 @@
 #include "components.hpp"
 #include "engine/free_parameters.hpp"
 #include "oracle.hpp"
+#include "simulate.hpp"
 
 using namespace bsvm_test;
 
@@ -107,4 +108,21 @@ TEST_CASE("free parameters: second derivatives are differences of the value") {
   };
   for (const Case& each : variances()) check(each, Vec::Constant(1, 0.4));
   for (const Case& each : covariances()) check(each, Eigen::Vector3d(0.4, -0.6, -0.2));
+}
+
+TEST_CASE("free parameters: a root's off-diagonal entries go by their row's diagonal one") {
+  Problem problem;
+  const Params ridge("ridge", {{"shape", 1}, {"scale", 1}});
+  const Params wishart("inverse_wishart",
+                       {{"effects", 3}, {"df", 4}, {"scale_1_1", 1}, {"scale_2_1", 0},
+                        {"scale_2_2", 1}, {"scale_3_1", 0}, {"scale_3_2", 0}, {"scale_3_3", 1}});
+  problem.priors.push_back({Registry<Prior>::make("ridge", ridge), {0, 1}, 0});
+  problem.group_priors.push_back({Registry<Prior>::make("inverse_wishart", wishart), {0, 1, 2}, 0});
+  Vec theta(7);
+  theta << 0.3, 1, 20, -2, 30, 40, 0.5;
+  const FreeUnits found = free_units(problem, theta);
+  Vec expected(7);
+  expected << 1, 1, std::exp(-2), 1, std::exp(0.5), std::exp(0.5), 1;
+  CHECK(gap(found.unit, expected) < 1e-15);
+  CHECK(found.logarithm == std::vector<bool>{true, true, false, true, false, false, true});
 }

@@ -3,36 +3,11 @@
 #include <cmath>
 
 #include "integral/hinge_integral.hpp"
-#include "integral/pair_integral.hpp"
-#include "integral_oracle.hpp"
+#include "pair_data.hpp"
 
 using namespace bsvm_test;
 
 namespace {
-
-struct Pair {
-  RowsData data;
-  Vec second;
-
-  Pair(Index r, std::uint64_t seed, bool weights, bool some_zero) {
-    Noise noise(seed);
-    for (Vec* each : {&data.y, &data.o, &second}) *each = noise.normals(r);
-    data.z = Vec::Ones(r);
-    data.c = Mat::Ones(2, r);
-    data.c.row(1) = noise.normals(r);
-    for (Index i = 0; i < r; ++i) data.y[i] = data.y[i] > 0 ? 1 : -1;
-    if (weights) data.weight = noise.normals(r).array().abs() + 0.3;
-    for (Index i = 1; some_zero && i < r; i += 2) second[i] = 0;
-  }
-  PairRows rows() const { return {data.rows(), second.data()}; }
-};
-
-PairScale moved_scale(PairScale scale, Index k, double step) {
-  if (k == 0) scale.f00 *= std::exp(step);
-  if (k == 1) scale.f10 += step;
-  if (k == 2) scale.f11 *= std::exp(step);
-  return scale;
-}
 
 const PairScale kScales[] = {{1, 0.5, 0.7}, {3, -1, 2}, {0.01, 0.02, 0.01}, {1, 0, 1e-4},
                              {1e-3, 0.3, 2}, {30, 10, 20}};

@@ -1,32 +1,17 @@
 // Two integrated effects on a grid: near the exact integral, and derivatives of what is computed.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "integral/hinge_integral.hpp"
 #include "integral/pair_grid.hpp"
-#include "integral_oracle.hpp"
+#include "pair_data.hpp"
 
 using namespace bsvm_test;
 
 namespace {
-
-struct Pair {
-  RowsData data;
-  Vec second;
-
-  Pair(Index r, std::uint64_t seed, bool weights, bool some_zero) {
-    Noise noise(seed);
-    for (Vec* each : {&data.y, &data.o, &second}) *each = noise.normals(r);
-    data.z = Vec::Ones(r);
-    data.c = Mat::Ones(2, r);
-    data.c.row(1) = noise.normals(r);
-    for (Index i = 0; i < r; ++i) data.y[i] = data.y[i] > 0 ? 1 : -1;
-    if (weights) data.weight = noise.normals(r).array().abs() + 0.3;
-    for (Index i = 1; some_zero && i < r; i += 2) second[i] = 0;
-  }
-  PairRows rows() const { return {data.rows(), second.data()}; }
-};
 
 const PairScale kScales[] = {{1, 0.5, 0.7}, {3, -1, 2}, {0.01, 0.02, 0.01}, {1, 0, 1e-4},
                              {1e-3, 0.3, 2}, {10, 3, 5}};
@@ -36,11 +21,30 @@ std::unique_ptr<EffectIntegral> law_of(bool normalised) {
   return normalised ? normalised_hinge_integral() : pseudo_hinge_integral();
 }
 
-PairScale moved_scale(PairScale scale, Index k, double step) {
-  if (k == 0) scale.f00 *= std::exp(step);
-  if (k == 1) scale.f10 += step;
-  if (k == 2) scale.f11 *= std::exp(step);
-  return scale;
+// No curvature but its kinks'.
+class PseudoLine : public LineTerms {
+ public:
+  const std::vector<RowKink>& kinks() const override { return law_->kinks(); }
+  void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
+             double* slope, double* bend) const override {
+    for (Index i = 0; i < r; ++i)
+      for (Index p = 0; p < points; ++p) {
+        const double short_of = 1 - rows[i].y * (rows[i].o + rows[i].z * x[p]);
+        log_p[p] -= 2 * rows[i].w * std::max(short_of, 0.0);
+        if (slope) slope[i * points + p] = short_of > 0 ? 2 * rows[i].w * rows[i].y : 0;
+        if (bend) bend[i * points + p] = 0;
+      }
+  }
+
+ private:
+  std::unique_ptr<EffectIntegral> law_ = pseudo_hinge_integral();
+};
+
+const LineTerms& line_of(bool normalised) {
+  static const PseudoLine pseudo;
+  static const std::unique_ptr<EffectIntegral> other = normalised_hinge_integral();
+  if (normalised) return *other->line();
+  return pseudo;
 }
 
 void each_case(const std::function<void(bool, const PairScale&, const Pair&)>& check) {
@@ -58,7 +62,7 @@ void each_case(const std::function<void(bool, const PairScale&, const Pair&)>& c
 
 TEST_CASE("two effects on a grid: near the exact integral, its derivatives and law") {
   each_case([](bool normalised, const PairScale& scale, const Pair& pair) {
-    PairGrid grid(law_of(normalised), law_of(normalised));
+    PairGrid grid(line_of(normalised), law_of(normalised));
     PairIntegral exact(law_of(normalised));
     PairGrid::Frame frame;
     const bool large = scale.f00 > 5;  // steps are wide in f
@@ -88,7 +92,7 @@ TEST_CASE("two effects on a grid: very large ones are left to quadrature") {
   for (bool normalised : {false, true})
     for (const PairScale& scale : kLarge) {
       const Pair pair(1, 7, false, false);
-      PairGrid grid(law_of(normalised), law_of(normalised));
+      PairGrid grid(line_of(normalised), law_of(normalised));
       PairIntegral exact(law_of(normalised));
       PairGrid::Frame frame;
       EffectSums found, truth;
@@ -102,7 +106,7 @@ TEST_CASE("two effects on a grid: very large ones are left to quadrature") {
 
 TEST_CASE("two effects on a grid: derivatives are those of what is computed, to many digits") {
   each_case([](bool normalised, const PairScale& scale, const Pair& pair) {
-    PairGrid grid(law_of(normalised), law_of(normalised));
+    PairGrid grid(line_of(normalised), law_of(normalised));
     PairGrid::Frame frame;
     EffectSums found, up, down;
     grid.integrate(pair.rows(), scale, Depth::curvature, frame, found);
@@ -136,7 +140,7 @@ TEST_CASE("two effects on a grid: derivatives are those of what is computed, to 
 TEST_CASE("two effects on a grid: it follows when parameters move far") {
   const Pair pair(6, 3, false, false);
   for (bool normalised : {false, true}) {
-    PairGrid grid(law_of(normalised), law_of(normalised));
+    PairGrid grid(line_of(normalised), law_of(normalised));
     PairGrid::Frame frame, fresh;
     EffectSums found, truth;
     grid.integrate(pair.rows(), {1, 0, 1}, Depth::value, frame, found);
@@ -157,7 +161,7 @@ TEST_CASE("two effects on a grid: it stays right while parameters wander") {
   for (bool normalised : {false, true}) {
     Pair pair(5, 8, false, false);
     for (Index i = 0; i < 5; ++i) pair.second[i] = static_cast<double>(3 * i);
-    PairGrid grid(law_of(normalised), law_of(normalised));
+    PairGrid grid(line_of(normalised), law_of(normalised));
     PairIntegral exact(law_of(normalised));
     PairGrid::Frame frame;
     EffectSums found, truth;

@@ -17,7 +17,7 @@ class GaussianEngine : public Approximator {
     const Node top = conditional->climb();
     out.climb = conditional->progress();
     try {
-      if (out.climb.end != Termination::interrupted) 
+      if (out.climb.end != Termination::interrupted)
         explore(*conditional, free_units(problem, top.theta), top, out);
     } catch (const Interrupted&) {
       out.climb.end = Termination::interrupted;

@@ -1,6 +1,5 @@
 #include "integrated.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,20 +18,14 @@ constexpr double kDifference = 1e-4;      // in theta, of derivatives of priors
 constexpr double kNodeTolerance = 0.005;  // on half the squared Newton decrement
 constexpr double kLongestTheta = 1.5;     // of a step in theta
 constexpr int kMostHalvings = 40;
-constexpr Index kMostAxes = 128;          // of average()
-constexpr double kNearlyBent = 0.05;      // averages differ little from the mode's values:
-constexpr double kNearlyThere = 0.5;      // curvature along any axis, standard deviations
-constexpr double kSettled = 0.2;          // they hardly move the node, in both
-constexpr int kMostRounds = 16;
-constexpr double kLongestMove = 2;        // standard deviations an axis, in one round
-constexpr double kMostBent = 4;           // a precision's change in one round
 
 }  // namespace
 
 Integrated::Integrated(const Problem& problem, Centre centre, int threads, const Options& options,
                        Host& host)
-    : problem_(problem), centre_(centre), source_(problem, threads, Precision::quick), options_(options),
-      host_(host), d_(source_.coefficients()), unit_(Vec::Ones(d_)), sums_(d_ + source_.free()) {
+    : problem_(problem), centre_(centre), source_(problem, threads, Precision::quick),
+      options_(options), host_(host), d_(source_.coefficients()), unit_(Vec::Ones(d_)),
+      sums_(d_ + source_.free()) {
   Index first = 0;
   for (const auto& block : problem.blocks) {
     unit_.segment(first, block->columns()) = block->unit();
@@ -287,121 +280,6 @@ void Integrated::finish(std::vector<Node>& nodes) {
     }
     node.groups = outside(source_.law(point(node.state.mean(), node.theta), nobody));
   }
-}
-
-// ---- averages
-
-Mat Integrated::prior_precision(ConstVecRef theta) const {
-  Mat out = Mat::Zero(d_, d_);
-  for (const Part& part : parts_)
-    if (!part.integrated) add_precision(part, theta, 1, out);
-  return out;
-}
-
-double Integrated::prior_value(ConstVecRef b, ConstVecRef theta) const {
-  double out = 0;
-  for (const Part& part : parts_) {
-    Vec gradient(part.size);
-    out += part.slot->prior->log_joint(moments(part, b, Mat()),
-                                       theta.segment(part.first, part.size), gradient);
-  }
-  return out;
-}
-
-void Integrated::look_aside(const Vec& b, ConstVecRef theta) {
-  ++progress_.passes;
-  source_.sums(point(b, theta), Depth::gradient, sums_, host_);
-}
-
-// From the rows' value and gradient at the node's mean.
-Integrated::Average Integrated::average(const Node& node, double value, ConstVecRef gradient) {
-  const double reach = std::sqrt(3.0);
-  const Vec b = node.state.mean();
-  const Mat axes = node.state.inverse_factor().triangularView<Eigen::Lower>();
-  Average out{value, gradient, Mat(d_, d_)};
-  double highest = value;
-  for (Index k = 0; k < d_; ++k) {
-    Vec fall = Vec::Zero(d_);
-    for (const double side : {-reach, reach}) {
-      look_aside(b + side * axes.row(k).transpose(), node.theta);
-      out.value += (sums_.value() - value) / 6;
-      highest = std::max(highest, sums_.value());
-      out.gradient += (sums_.linear().head(d_) - gradient) / 6;
-      fall -= side / 6 * sums_.linear().head(d_);
-    }
-    out.curvature.col(k) = axes * fall;
-  }
-  out.value = std::min(out.value, highest);  // more than three coefficients: a weight is below zero
-  out.curvature = (0.5 * (out.curvature + out.curvature.transpose())).eval();
-  const Mat prior = prior_precision(node.theta), turned = axes * prior * axes.transpose();
-  out.value += prior_value(b, node.theta) - 0.5 * turned.trace();
-  out.gradient -= prior * b;
-  out.curvature += turned;
-  return out;
-}
-
-// The node's Gaussian as these averages have it. Of its log density what the move gains is added if
-// they stay what they are, which is known for small moves only.
-Integrated::Moved Integrated::move(const Average& average, Node& node) const {
-  const Eigen::SelfAdjointEigenSolver<Mat> eigen(average.curvature);
-  const Vec bent = eigen.eigenvalues().cwiseMax(1 / kMostBent).cwiseMin(kMostBent);
-  const Mat inverse_factor = node.state.inverse_factor().triangularView<Eigen::Lower>();
-  const Vec along = eigen.eigenvectors().transpose() * (inverse_factor * average.gradient);
-  const Vec step = along.cwiseQuotient(bent).cwiseMax(-kLongestMove).cwiseMin(kLongestMove);
-  Moved out{(bent.array() - 1).abs().maxCoeff(), step.norm(), 0};
-  if (std::max(out.bent, out.length) < kSettled)
-    out.gain = 0.5 * step.dot(along) + 0.5 * (bent.array() - 1 - bent.array().log()).sum();
-  node.state.mean() += inverse_factor.transpose() * (eigen.eigenvectors() * step);
-  const Mat curvature =
-      eigen.eigenvectors() * bent.asDiagonal() * eigen.eigenvectors().transpose();
-  node.state.inverse_factor() = positive_factor(curvature).matrixL().solve(inverse_factor);
-  return out;
-}
-
-double Integrated::bound(const Average& average, const Node& node) const {
-  return average.value + 0.5 * static_cast<double>(d_) * (kLog2Pi + 1) +
-         node.state.inverse_factor().diagonal().array().log().sum() + unit_.array().log().sum();
-}
-
-// What the top's averages say of all nodes.
-void Integrated::learn(Node& top) {
-  if (d_ == 0 || d_ > kMostAxes) return;
-  const Average here = average(top, top_.rows, top_.row_gradient.head(d_));
-  Node moved = top;
-  const Moved far = move(here, moved);
-  own_average_ = far.bent > kNearlyBent || far.length > kNearlyThere;
-  if (own_average_) {
-    if (averaged(top)) return;
-    own_average_ = false;  // nothing came of them: mode and Hessian stay
-    return;
-  }
-  shift_ = moved.state.mean() - top.state.mean();
-  const Mat before = top.state.inverse_factor().triangularView<Eigen::Lower>();
-  const Mat after = moved.state.inverse_factor().triangularView<Eigen::Lower>();
-  turn_ = before.triangularView<Eigen::Lower>().solve<Eigen::OnTheRight>(after);
-}
-
-// Where averages and Gaussian agree; else the best that was seen, and false.
-bool Integrated::averaged(Node& node) {
-  Node best = node, now = node;
-  best.log_density = -std::numeric_limits<double>::infinity();
-  for (int round = 0; round < kMostRounds; ++round) {
-    look_aside(now.state.mean(), now.theta);
-    const double value = sums_.value();
-    const Vec gradient = sums_.linear().head(d_);
-    const Average here = average(now, value, gradient);
-    now.log_density = bound(here, now);
-    record(now.log_density);
-    if (!std::isfinite(now.log_density) || !here.curvature.allFinite()) break;
-    if (now.log_density > best.log_density) best = now;
-    const Moved far = move(here, now);
-    if (std::max(far.bent, far.length) >= kSettled) continue;
-    now.log_density += far.gain;
-    node = now;
-    return true;
-  }
-  node = best;
-  return false;
 }
 
 // On the outside scale, the regression as (q d, m): B_g itself.

@@ -69,6 +69,8 @@ class Integrated : public Conditional {
   double follow(Look& now) const;
   void climb_from(Look& now);
   Node node(const Look& look) const;
+
+  // integrated_average.cpp
   Mat prior_precision(ConstVecRef theta) const;
   double prior_value(ConstVecRef b, ConstVecRef theta) const;
   void look_aside(const Vec& b, ConstVecRef theta);
@@ -77,6 +79,7 @@ class Integrated : public Conditional {
   double bound(const Average& average, const Node& node) const;
   void learn(Node& top);
   bool averaged(Node& node);
+
   GroupPosterior outside(const GroupPosterior& inside) const;
   Mat precision_change(const Part& part, ConstVecRef theta, Index k) const;
   Mat precision_products(const Look& look, const Mat& root) const;

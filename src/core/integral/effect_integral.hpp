@@ -38,6 +38,19 @@ struct EffectLaw {
   Vec slope;  // (d) dE u/db
 };
 
+// log p of rows as sums over many points need it (pair_grid.hpp).
+class LineTerms {
+ public:
+  virtual ~LineTerms() = default;
+
+  virtual const std::vector<RowKink>& kinks() const = 0;
+
+  // r rows along a line, at points x (a multiple of four): adds their sum to log_p; unless null,
+  // writes slopes in f, and second derivatives without what kinks add: (points, r).
+  virtual void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
+                     double* slope, double* bend) const = 0;
+};
+
 // An effect integrated out of a likelihood (models.md, row 26). An object holds scratch, so each
 // thread has its own.
 class EffectIntegral {
@@ -46,16 +59,11 @@ class EffectIntegral {
 
   virtual const std::vector<RowKink>& kinks() const = 0;
 
-  // Is integrate() quick enough for who needs thousands of them?
-  virtual bool closed_form() const = 0;
+  // Null where there is a closed form, which is quicker than what needs it.
+  virtual const LineTerms* line() const { return nullptr; }
 
   // From now on integrals are to about 1e-7, for who would rather have them sooner.
   virtual void hurry() {}
-
-  // log p of r rows along a line, at points x (a multiple of four): adds their sum to log_p; unless
-  // null, writes slopes in f, and second derivatives without what kinks add: (points, r).
-  virtual void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
-                     double* slope, double* bend) const = 0;
 
   // Fills what `depth` asks for. s > 0.
   virtual void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) = 0;

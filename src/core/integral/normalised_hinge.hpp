@@ -16,10 +16,10 @@ namespace bsvm {
 //
 //   d2/db db' = Cov(dl/db) + sum_i c_i c_i' (E l_i'' + what l_i' jumps by at its kinks times
 //               the density there)
-class NormalisedHinge : public EffectIntegral {
+class NormalisedHinge : public EffectIntegral, public LineTerms {
  public:
   const std::vector<RowKink>& kinks() const override;
-  bool closed_form() const override { return false; }
+  const LineTerms* line() const override { return this; }
   void hurry() override { ease_ = 2; }
   void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
              double* slope, double* bend) const override;

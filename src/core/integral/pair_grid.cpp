@@ -34,22 +34,24 @@ double kernel_ramp(double u) {
   return 0.078125 + 0.5 * u + 0.46875 * q * (1.5 + q * (7.0 / 30 * q - 10.0 / 12));
 }
 
+// What (e_0, e_1) are multiplied by in a row's f.
+Eigen::Vector2d loading(const PairRows& of, Index row, const PairScale& scale) {
+  const double z0 = of.rows.z[row], z1 = of.second[row];
+  return {scale.f00 * z0 + scale.f10 * z1, scale.f11 * z1};
+}
+
 }  // namespace
 
 void PairGrid::take(const PairRows& of, const PairScale& scale) {
   of_ = &of;
   scale_ = scale;
   const EffectRows& rows = of.rows;
-  const Index d = rows.d, r = rows.r;
-  columns_.resize(d + 2, r);
+  const Index r = rows.r;
+  pair_columns(of, scale, columns_);
   loading_.resize(2, r);
   rows_.resize(r);
   for (Index i = 0; i < r; ++i) {
-    std::copy(rows.c + i * d, rows.c + (i + 1) * d, columns_.col(i).data());
-    columns_(d, i) = scale.f00 * rows.z[i];
-    columns_(d + 1, i) = of.second[i];
-    loading_(0, i) = columns_(d, i) + scale.f10 * of.second[i];
-    loading_(1, i) = scale.f11 * of.second[i];
+    loading_.col(i) = loading(of, i, scale);
     rows_[i] = {rows.y[i], 0, 0, rows.weight ? rows.weight[i] : 1};
   }
 }
@@ -155,12 +157,8 @@ void PairGrid::find_widths(const Frame& frame) {
   const Index r = of_->rows.r;
   soft_.resize(r);
   const Eigen::Matrix2d steps = frame.axes * frame.step.asDiagonal();
-  for (Index i = 0; i < r; ++i) {
-    const double z0 = of_->rows.z[i], z1 = of_->second[i];
-    const Eigen::Vector2d loading(frame.scale.f00 * z0 + frame.scale.f10 * z1,
-                                  frame.scale.f11 * z1);
-    soft_[i] = kWidth * (steps.transpose() * loading).norm();
-  }
+  for (Index i = 0; i < r; ++i)
+    soft_[i] = kWidth * (steps.transpose() * loading(*of_, i, frame.scale)).norm();
 }
 
 // ---- sums over the nodes
@@ -188,7 +186,7 @@ void PairGrid::run(const Frame& frame, Want want, bool soft) {
   for (Index line = 0; line < n; ++line) {
     set_line(frame, line);
     log_p_.setZero(n);
-    law_->terms(rows_.data(), r, x_.data(), n, log_p_.data(),
+    law_.terms(rows_.data(), r, x_.data(), n, log_p_.data(),
                 want == Want::moments ? nullptr : slope_.data(),
                 want == Want::products ? bend_.data() : nullptr);
     if (soft) soften(frame);
@@ -216,7 +214,7 @@ void PairGrid::soften(const Frame& frame) {
     const HingeRow& row = rows_[i];
     const double width = soft_[i];
     if (!(width > 0)) continue;
-    for (const RowKink& kink : law_->kinks()) {
+    for (const RowKink& kink : law_.kinks()) {
       const double start = row.y * (row.o + row.z * x_[0]) - kink.margin,
                    by = row.y * row.z * frame.step[0];
       Index first = 0, last = n - 1;  // where start + k by is within the width

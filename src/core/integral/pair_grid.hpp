@@ -30,9 +30,9 @@ class PairGrid {
     bool exact = false;              // no grid will do
   };
 
-  // Both of the same likelihood.
-  PairGrid(std::unique_ptr<EffectIntegral> of, std::unique_ptr<EffectIntegral> inner)
-      : law_(std::move(of)), exact_(std::move(inner), kTolerance) {}
+  // Both of the same likelihood; `line` must outlive the grid.
+  PairGrid(const LineTerms& line, std::unique_ptr<EffectIntegral> inner)
+      : law_(line), exact_(std::move(inner), kTolerance) {}
 
   // As PairIntegral has them; the frame is made anew where it does not fit.
   void integrate(const PairRows& of, const PairScale& scale, Depth depth, Frame& frame,
@@ -57,7 +57,7 @@ class PairGrid {
   double log_total(const Frame& frame) const;
   void add_curvature(EffectSums& out) const;
 
-  std::unique_ptr<EffectIntegral> law_;
+  const LineTerms& law_;
   PairIntegral exact_;
   const PairRows* of_ = nullptr;
   PairScale scale_{};

@@ -27,20 +27,24 @@ constexpr double kGauss[4] = {0.12948496616886969327, 0.27970539148927666790,
 
 }  // namespace
 
+void pair_columns(const PairRows& of, const PairScale& scale, Mat& out) {
+  const Index d = of.rows.d, r = of.rows.r;
+  out.resize(d + 2, r);
+  for (Index i = 0; i < r; ++i) {
+    std::copy(of.rows.c + i * d, of.rows.c + (i + 1) * d, out.col(i).data());
+    out(d, i) = scale.f00 * of.rows.z[i];
+    out(d + 1, i) = of.second[i];
+  }
+}
+
 void PairIntegral::take(const PairRows& of, const PairScale& scale) {
   of_ = &of;
   scale_ = scale;
   const EffectRows& rows = of.rows;
   const Index d = rows.d, r = rows.r;
+  pair_columns(of, scale, columns_);
   o_.resize(r);
-  along_.resize(r);
-  columns_.resize(d + 2, r);
-  for (Index i = 0; i < r; ++i) {
-    std::copy(rows.c + i * d, rows.c + (i + 1) * d, columns_.col(i).data());
-    columns_(d, i) = scale.f00 * rows.z[i];
-    columns_(d + 1, i) = of.second[i];
-    along_[i] = columns_(d, i) + scale.f10 * of.second[i];
-  }
+  along_ = columns_.row(d) + scale.f10 * columns_.row(d + 1);
   rows_ = {rows.y, rows.weight, o_.data(), of.second, columns_.data(), d + 2, r};
 }
 

@@ -18,6 +18,9 @@ struct PairScale {
   double f00, f10, f11;  // f00, f11 > 0
 };
 
+// (d + 2, r) what derivatives of f in b and the scale are made of: c, f00 z_0, z_1.
+void pair_columns(const PairRows& of, const PairScale& scale, Mat& out);
+
 struct PairLaw {
   Eigen::Vector2d mean = Eigen::Vector2d::Zero();
   Eigen::Matrix2d covariance = Eigen::Matrix2d::Zero();

@@ -319,18 +319,6 @@ const std::vector<RowKink>& PseudoHinge::kinks() const {
   return kinks;
 }
 
-void PseudoHinge::terms(const HingeRow* rows, Index r, const double* x, Index points,
-                        double* log_p, double* slope, double* bend) const {
-  for (Index i = 0; i < r; ++i) {
-    const HingeRow row = rows[i];
-    const double twice = 2 * row.w, a = 1 - row.y * row.o, b = row.y * row.z;
-    for (Index p = 0; p < points; ++p) log_p[p] -= twice * std::max(a - b * x[p], 0.0);
-    for (Index p = 0; slope && p < points; ++p)
-      slope[i * points + p] = a - b * x[p] > 0 ? twice * row.y : 0;
-    if (bend) std::fill(bend + i * points, bend + (i + 1) * points, 0.0);
-  }
-}
-
 std::unique_ptr<EffectIntegral> pseudo_hinge_integral() {
   return std::make_unique<PseudoHinge>();
 }

@@ -23,9 +23,6 @@ namespace bsvm {
 class PseudoHinge : public EffectIntegral {
  public:
   const std::vector<RowKink>& kinks() const override;
-  bool closed_form() const override { return true; }
-  void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
-             double* slope, double* bend) const override;
   void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) override;
   void law(const EffectRows& rows, double s, EffectLaw& out) override;
   void distribution(const EffectRows& rows, double s, ConstVecRef at, VecRef out) override;

@@ -17,22 +17,22 @@ constexpr double kNoise = 1e-11, kPairNoise = 1e-5;  // of a group's quick integ
 IntegratedSource::IntegratedSource(const Problem& problem, int threads, Precision precision)
     : rows_(problem), threads_(threads) {
   find_parts(problem);
-  const bool closed = problem.likelihood->integral()->closed_form();
-  const bool quick = precision == Precision::quick && rows_.effects() == 2;
-  const double tolerance = quick ? PairGrid::kTolerance : 1e-10;
-  if (quick && !closed) frames_.resize(rows_.groups());
-  const double noise = quick ? kPairNoise : precision == Precision::quick && !closed ? kNoise : 0;
-  noise_ = noise * std::sqrt(static_cast<double>(rows_.groups()));
+  const bool quick = precision == Precision::quick, pairs = rows_.effects() == 2;
   const Index lanes = static_cast<Index>(rows_.lanes().size());
   for (Index k = 0; k < std::max<Index>(1, std::min<Index>(threads, lanes)); ++k) {
     Worker worker;
     worker.single = problem.likelihood->integral();
-    if (precision == Precision::quick) worker.single->hurry();
-    worker.pair = std::make_unique<PairIntegral>(problem.likelihood->integral(), tolerance);
-    worker.grid = std::make_unique<PairGrid>(problem.likelihood->integral(),
-                                             problem.likelihood->integral());
+    if (quick) worker.single->hurry();
+    worker.pair = std::make_unique<PairIntegral>(problem.likelihood->integral(),
+                                                 quick ? PairGrid::kTolerance : 1e-10);
+    if (quick && pairs && worker.single->line())
+      worker.grid =
+          std::make_unique<PairGrid>(*worker.single->line(), problem.likelihood->integral());
     workers_.push_back(std::move(worker));
   }
+  if (workers_[0].grid) frames_.resize(rows_.groups());
+  const double noise = pairs ? kPairNoise : workers_[0].single->line() ? kNoise : 0;
+  if (quick) noise_ = noise * std::sqrt(static_cast<double>(rows_.groups()));
 }
 
 IntegratedSource::~IntegratedSource() = default;

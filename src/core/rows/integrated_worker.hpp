@@ -9,7 +9,7 @@ struct IntegratedSource::Worker {
   IntegratedRows::Block block;
   std::unique_ptr<EffectIntegral> single;
   std::unique_ptr<PairIntegral> pair;
-  std::unique_ptr<PairGrid> grid;
+  std::unique_ptr<PairGrid> grid;  // null where PairIntegral is to be asked
   EffectSums sums;
   EffectLaw law;
   PairLaw pair_law;
