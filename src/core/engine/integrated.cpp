@@ -24,80 +24,10 @@ constexpr int kMostHalvings = 40;
 Integrated::Integrated(const Problem& problem, Centre centre, int threads, const Options& options,
                        Host& host)
     : problem_(problem), centre_(centre), source_(problem, threads, Precision::quick),
-      options_(options), host_(host), d_(source_.coefficients()), unit_(Vec::Ones(d_)),
-      sums_(d_ + source_.free()) {
-  Index first = 0;
-  for (const auto& block : problem.blocks) {
-    unit_.segment(first, block->columns()) = block->unit();
-    first += block->columns();
-  }
-  for (const PriorSlot& slot : problem.priors) add_part(slot, {slot.columns}, false);
-  for (const PriorSlot& slot : problem.group_priors) add_effects(slot);
-}
-
-void Integrated::add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at,
-                          bool integrated) {
-  const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
-  if (integrated && own_ == 0) own_first_ = h_;
-  if (integrated) own_ += size;
-  parts_.push_back({&slot, h_, size, std::move(at), integrated});
-  h_ += size;
-}
-
-// The coefficients of another factor's effects: for every level those of the slot.
-void Integrated::add_effects(const PriorSlot& slot) {
-  Index effect = 0, coefficient = problem_.columns();
-  if (problem_.multipliers) return add_part(slot, {}, true);
-  for (Index t = 0; t < static_cast<Index>(problem_.sparse.terms.size()); ++t) {
-    const SparseTerm& term = problem_.sparse.terms[t];
-    const Index within = slot.columns[0] - effect;
-    if (within >= 0 && within < term.effects) {
-      if (t == problem_.integrated) return add_part(slot, {}, true);
-      std::vector<std::vector<Index>> at(term.levels);
-      for (Index level = 0; level < term.levels; ++level)
-        for (Index column : slot.columns)
-          at[level].push_back(coefficient + level * term.effects + column - effect);
-      return add_part(slot, std::move(at), false);
-    }
-    effect += term.effects;
-    if (t != problem_.integrated) coefficient += term.levels * term.effects;
-  }
-}
+      options_(options), host_(host), prior_(problem), d_(prior_.coefficients()),
+      h_(prior_.free()), own_first_(prior_.own_first()), own_(prior_.own()), sums_(d_ + own_) {}
 
 // ---- the density
-
-// Second moments of a part's coefficients on the outside scale; with their covariance (d, d) or
-// none of it.
-Moments Integrated::moments(const Part& part, ConstVecRef b, const Mat& covariance) const {
-  Moments out;
-  const bool dense = !part.integrated && part.at[0][0] < problem_.columns();
-  const Index m = static_cast<Index>(part.slot->columns.size());
-  if (part.integrated) return out;
-  out.square = Vec::Zero(dense ? m : m * m);
-  out.count = static_cast<double>(m * static_cast<Index>(part.at.size())) + part.slot->unseen;
-  out.unseen = part.slot->unseen;
-  for (const std::vector<Index>& at : part.at)
-    for (Index k = 0; k < out.square.size(); ++k) {
-      const Index i = at[k % m], j = at[dense ? k : k / m];
-      const double spread = covariance.size() > 0 ? covariance(i, j) : 0;
-      out.square[k] += (b[i] * b[j] + spread) * unit_[i] * unit_[j];
-    }
-  return out;
-}
-
-// Adds the part's prior precision at theta, times `share`, to a (d, d).
-void Integrated::add_precision(const Part& part, ConstVecRef theta, double share, Mat& a) const {
-  const Index m = static_cast<Index>(part.slot->columns.size());
-  const bool dense = part.at[0][0] < problem_.columns();
-  Vec hyper(part.slot->prior->hyper_size(m)), own(dense ? m : m * m);
-  if (part.size > 0) part.slot->prior->fix(theta.segment(part.first, part.size), hyper);
-  part.slot->prior->precision(hyper, own);
-  for (const std::vector<Index>& at : part.at)
-    for (Index k = 0; k < own.size(); ++k) {
-      const Index i = at[k % m], j = at[dense ? k : k / m];
-      a(i, j) += share * own[k] * unit_[i] * unit_[j];
-    }
-}
 
 Vec Integrated::point(ConstVecRef b, ConstVecRef theta) const {
   Vec out(d_ + own_);
@@ -122,16 +52,13 @@ void Integrated::add_priors(Look& look) const {
   look.value = look.rows;
   look.gradient = look.row_gradient;
   look.curvature = look.row_curvature;
-  Mat prior = Mat::Zero(d_, d_);
-  for (const Part& part : parts_) {
-    const Moments own = moments(part, look.b, Mat());
+  const Mat prior = prior_.precision(look.theta);
+  for (const Part& part : prior_.parts()) {
+    const Moments own = prior_.moments(part, look.b, Mat());
     const Vec theta = look.theta.segment(part.first, part.size);
     Vec gradient(part.size);
     look.value += part.slot->prior->log_joint(own, theta, gradient);
-    if (!part.integrated) {
-      add_precision(part, look.theta, 1, prior);
-      continue;
-    }
+    if (!part.integrated) continue;
     const Index at = d_ + part.first - own_first_;
     look.gradient.segment(at, part.size) += gradient;
     look.curvature.block(at, at, part.size, part.size) -=
@@ -176,11 +103,11 @@ double Integrated::follow(Look& now) const {
   const auto factor = positive_factor(now.curvature.topLeftCorner(d_, d_));
   const Mat covariance = factor.solve(Mat::Identity(d_, d_));
   double moved = 0;
-  for (const Part& part : parts_) {
+  for (const Part& part : prior_.parts()) {
     if (part.integrated || part.size == 0) continue;
     auto theta = now.theta.segment(part.first, part.size);
     const Vec best =
-        maximise_joint(*part.slot->prior, moments(part, now.b, covariance), theta);
+        maximise_joint(*part.slot->prior, prior_.moments(part, now.b, covariance), theta);
     moved = std::max(moved, (best - theta).cwiseAbs().maxCoeff());
     theta = best;
   }
@@ -192,7 +119,8 @@ double Integrated::follow(Look& now) const {
 Node Integrated::climb() {
   Vec b = Vec::Zero(d_);
   if (options_.start.size() > 0)
-    b.head(options_.start.size()) = options_.start.cwiseQuotient(unit_.head(options_.start.size()));
+    b.head(options_.start.size()) =
+        options_.start.cwiseQuotient(prior_.unit().head(options_.start.size()));
   Look now = look(b, Vec::Zero(h_));
   try {
     climb_from(now);
@@ -262,7 +190,7 @@ Node Integrated::node(const Look& look) const {
   const auto factor = positive_factor(look.curvature.topLeftCorner(d_, d_));
   const double logdet = 2 * factor.matrixLLT().diagonal().array().log().sum();
   out.log_density = look.value + 0.5 * (static_cast<double>(d_) * kLog2Pi - logdet) +
-                    unit_.array().log().sum();
+                    prior_.unit().array().log().sum();
   out.state = State(Layout{d_, 0, 0});
   out.state.begun() = 1;
   out.state.mean() = look.b;
@@ -286,7 +214,7 @@ void Integrated::finish(std::vector<Node>& nodes) {
 GroupPosterior Integrated::outside(const GroupPosterior& inside) const {
   const Index q = inside.mean.rows();
   const Vec unit = problem_.multipliers ? problem_.multipliers->unit() : Vec::Ones(q);
-  const Vec inverse = unit.cwiseInverse(), inverse_b = unit_.cwiseInverse();
+  const Vec inverse = unit.cwiseInverse(), inverse_b = prior_.unit().cwiseInverse();
   GroupPosterior out = inside;
   out.mean.array().colwise() *= unit.array();
   for (Index g = 0; g < inside.mean.cols(); ++g) {
@@ -303,15 +231,15 @@ GroupPosterior Integrated::outside(const GroupPosterior& inside) const {
 Mat Integrated::precision_change(const Part& part, ConstVecRef theta, Index k) const {
   const Vec by = kDifference * Vec::Unit(h_, k);
   Mat change = Mat::Zero(d_, d_);
-  add_precision(part, theta + by, 0.5 / kDifference, change);
-  add_precision(part, theta - by, -0.5 / kDifference, change);
+  prior_.add_precision(part, theta + by, 0.5 / kDifference, change);
+  prior_.add_precision(part, theta - by, -0.5 / kDifference, change);
   return change;
 }
 
 // (d, h) minus the second derivatives of the log density in b and theta.
 Mat Integrated::bent_by_theta(const Look& look) const {
   Mat out = Mat::Zero(d_, h_);
-  for (const Part& part : parts_) {
+  for (const Part& part : prior_.parts()) {
     if (part.integrated) {
       out.middleCols(part.first, part.size) =
           look.curvature.block(0, d_ + part.first - own_first_, d_, part.size);
@@ -327,7 +255,7 @@ Mat Integrated::bent_by_theta(const Look& look) const {
 // priors' gradients in theta, which what is not known of b takes off the curvature.
 Mat Integrated::precision_products(const Look& look, const Mat& root) const {
   std::vector<Mat> turned(h_, Mat::Zero(d_, d_));
-  for (const Part& part : parts_)
+  for (const Part& part : prior_.parts())
     for (Index k = 0; !part.integrated && k < part.size; ++k)
       turned[part.first + k] =
           root * precision_change(part, look.theta, part.first + k) * root.transpose();
@@ -342,11 +270,11 @@ Mat Integrated::curvature(const Node& top) {
   const Mat root = top.state.inverse_factor().triangularView<Eigen::Lower>();
   const Mat covariance = root.transpose() * root;
   Mat out = Mat::Zero(h_, h_);
-  for (const Part& part : parts_) {
+  for (const Part& part : prior_.parts()) {
     const Vec theta = top.theta.segment(part.first, part.size);
     if (!part.integrated)
       out.block(part.first, part.first, part.size, part.size) =
-          -joint_hessian(*part.slot->prior, moments(part, here.b, covariance), theta);
+          -joint_hessian(*part.slot->prior, prior_.moments(part, here.b, covariance), theta);
   }
   out.block(own_first_, own_first_, own_, own_) =
       here.curvature.bottomRightCorner(own_, own_);

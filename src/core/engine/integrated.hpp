@@ -1,6 +1,7 @@
 #pragma once
 #include "../rows/integrated_source.hpp"
 #include "approximation.hpp"
+#include "joint_prior.hpp"
 
 namespace bsvm {
 
@@ -27,13 +28,7 @@ class Integrated : public Conditional {
   void finish(std::vector<Node>& nodes) override;
 
  private:
-  // A prior and its coefficients, for each level those it ties; none where they are integrated out.
-  struct Part {
-    const PriorSlot* slot;
-    Index first, size;  // its free parameters
-    std::vector<std::vector<Index>> at;
-    bool integrated;
-  };
+  using Part = JointPrior::Part;
   // log p(y, b, theta) and the rows' share of it; gradient and minus the second derivatives are
   // in b and then theta of the integrated effects.
   struct Look {
@@ -57,10 +52,6 @@ class Integrated : public Conditional {
     double bent, length, gain;
   };
 
-  void add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at, bool integrated);
-  void add_effects(const PriorSlot& slot);
-  Moments moments(const Part& part, ConstVecRef b, const Mat& covariance) const;
-  void add_precision(const Part& part, ConstVecRef theta, double share, Mat& a) const;
   Vec point(ConstVecRef b, ConstVecRef theta) const;
   Look look(ConstVecRef b, ConstVecRef theta);
   void add_priors(Look& look) const;
@@ -71,8 +62,6 @@ class Integrated : public Conditional {
   Node node(const Look& look) const;
 
   // integrated_average.cpp
-  Mat prior_precision(ConstVecRef theta) const;
-  double prior_value(ConstVecRef b, ConstVecRef theta) const;
   void look_aside(const Vec& b, ConstVecRef theta);
   Average average(const Node& node, double value, ConstVecRef gradient);
   Moved move(const Average& average, Node& node) const;
@@ -91,10 +80,9 @@ class Integrated : public Conditional {
   IntegratedSource source_;
   Options options_;
   Host& host_;
-  std::vector<Part> parts_;
-  Index d_, h_ = 0;                  // coefficients, free parameters
-  Index own_first_ = 0, own_ = 0;    // of which the integrated effects'
-  Vec unit_;                         // (d) between inside and outside
+  JointPrior prior_;
+  Index d_, h_;             // coefficients, free parameters
+  Index own_first_, own_;   // of which the integrated effects'
   RowSums sums_;
   Look top_;        // the highest
   bool own_average_ = false;  // has each node averages of its own?

@@ -22,23 +22,6 @@ constexpr double kMostBent = 4;           // a precision's change in one round
 
 }  // namespace
 
-Mat Integrated::prior_precision(ConstVecRef theta) const {
-  Mat out = Mat::Zero(d_, d_);
-  for (const Part& part : parts_)
-    if (!part.integrated) add_precision(part, theta, 1, out);
-  return out;
-}
-
-double Integrated::prior_value(ConstVecRef b, ConstVecRef theta) const {
-  double out = 0;
-  for (const Part& part : parts_) {
-    Vec gradient(part.size);
-    out += part.slot->prior->log_joint(moments(part, b, Mat()),
-                                       theta.segment(part.first, part.size), gradient);
-  }
-  return out;
-}
-
 void Integrated::look_aside(const Vec& b, ConstVecRef theta) {
   ++progress_.passes;
   source_.sums(point(b, theta), Depth::gradient, sums_, host_);
@@ -64,8 +47,8 @@ Integrated::Average Integrated::average(const Node& node, double value, ConstVec
   }
   out.value = std::min(out.value, highest);  // more than three coefficients: a weight is below zero
   out.curvature = (0.5 * (out.curvature + out.curvature.transpose())).eval();
-  const Mat prior = prior_precision(node.theta), turned = axes * prior * axes.transpose();
-  out.value += prior_value(b, node.theta) - 0.5 * turned.trace();
+  const Mat prior = prior_.precision(node.theta), turned = axes * prior * axes.transpose();
+  out.value += prior_.log_density(b, node.theta) - 0.5 * turned.trace();
   out.gradient -= prior * b;
   out.curvature += turned;
   return out;
@@ -91,7 +74,7 @@ Integrated::Moved Integrated::move(const Average& average, Node& node) const {
 
 double Integrated::bound(const Average& average, const Node& node) const {
   return average.value + 0.5 * static_cast<double>(d_) * (kLog2Pi + 1) +
-         node.state.inverse_factor().diagonal().array().log().sum() + unit_.array().log().sum();
+         node.state.inverse_factor().diagonal().array().log().sum() + prior_.unit().array().log().sum();
 }
 
 // What the top's averages say of all nodes.
