@@ -16,9 +16,7 @@ need_posterior <- function(what) {
 need_draws <- function(object, what) {
   if (inherits(object$posterior, "bsvm_draws")) return(invisible())
   abort("unsupported", what, " needs draws, and a fit by ", call_of_engine(object), " has none. ",
-        if (!is_normalised(object$likelihood)) "Fit with `engine = engine_gibbs()`."
-        else paste("engine_gibbs(), which makes them, can't take the normalised likelihood: use",
-                   "predict(interval = TRUE), confint() and tidy()."))
+        "Fit with `engine = engine_slice()`.")
 }
 
 call_of_engine <- function(object) paste0("engine_", object$engine$name, "()")
@@ -67,7 +65,7 @@ warn_diagnosis <- function(table) {
          paste0("Few effective draws: ", floor(ess[worst_ess]), " for `",
                 rownames(table)[worst_ess], "`, below ", ess_limit, ". ")
        },
-       "Raise `draws` and `burnin` in engine_gibbs().")
+       "Raise the engine's `draws` and `burnin`.")
 }
 
 # At the end of a run: a look at the variances and at most 50 coefficients.
@@ -84,7 +82,7 @@ warn_chains <- function(result, spec) {
 
 warn_unchecked <- function() {
   warn("convergence", "The chains can't be checked: there are too few draws, or they are not ",
-       "finite. Raise `draws` in engine_gibbs().")
+       "finite. Raise the engine's `draws`.")
 }
 
 # Where a plane separates the classes, the pseudo-likelihood does not fall as the variance grows,

@@ -96,88 +96,11 @@
 #' @export
 engine_gibbs <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, mixing = TRUE,
                          checkpoint = NULL, resume = FALSE, keep_effects = TRUE, ...) {
-  check_dots(substitute(list(...)), "engine_gibbs()", gibbs_hints)
-  settings <- list(
-    draws = check_count(draws, "draws"), burnin = check_burnin(burnin),
-    thin = check_count(thin, "thin"), chains = check_chains(chains),
-    keep_effects = check_flag(keep_effects, "keep_effects"),
-    checkpoint = check_checkpoint(checkpoint),
-    resume = check_resume(resume, checkpoint), checkpoint_interval = 30
-  )
-  check_sweeps(settings)
+  check_dots(substitute(list(...)), "engine_gibbs()", sampler_hints)
+  settings <- sampler_settings(draws, burnin, thin, chains, checkpoint, resume, keep_effects)
   check_flag(mixing, "mixing")
-  engine <- new_engine("gibbs", c(mixing = as.numeric(mixing)), gibbs_label(settings, mixing))
+  engine <- new_engine("gibbs", c(mixing = as.numeric(mixing)),
+                       sampler_label("Gibbs sampler", settings, if (!mixing) ", plain"))
   engine$settings <- settings
   engine
-}
-
-# What the arguments of other samplers are here.
-gibbs_hints <- c(
-  iter = "Here `draws` counts what is kept, after `burnin` sweeps.",
-  n.iter = "Here `draws` counts what is kept, after `burnin` sweeps.",
-  warmup = "The sweeps before the draws are `burnin`.",
-  ndraws = "Here it is `draws`, for each chain.",
-  nchains = "Here it is `chains`.", n_chains = "Here it is `chains`.",
-  n.chains = "Here it is `chains`.",
-  cores = "Threads go into `control = bsvm_control(threads = )`.",
-  threads = "Threads go into `control = bsvm_control(threads = )`.",
-  verbose = "`verbose` goes into `control = bsvm_control(verbose = )`.",
-  start = "Chains can't be given a start.", init = "Chains can't be given a start.",
-  seed = "For a seed, call set.seed() before the fit."
-)
-
-gibbs_label <- function(settings, mixing) {
-  paste0("Gibbs sampler, ", chains_text(settings),
-         if (settings$burnin != 1000L) paste0(" after ", settings$burnin, " of burn-in"),
-         if (settings$thin > 1L) paste0(", one kept of ", settings$thin), if (!mixing) ", plain")
-}
-
-check_chains <- function(chains) {
-  if (check_count(chains, "chains") > 1000) {
-    abort("argument", "`chains` must be at most 1000; found ", describe(chains), ".")
-  }
-  as.integer(chains)
-}
-
-check_sweeps <- function(settings) {
-  sweeps <- settings$burnin + as.numeric(settings$draws) * settings$thin
-  if (sweeps > 1e9) {
-    abort("argument", "`burnin` + `draws` * `thin`, the sweeps of a chain, must be at most 1e9; ",
-          "found ", sprintf("%.0f", sweeps), ".")
-  }
-}
-
-check_burnin <- function(burnin) {
-  if (identical(as.vector(burnin), 0) || identical(burnin, 0L)) return(0L)
-  check_number(burnin, "burnin")
-  if (burnin < 0) {
-    abort("argument", "`burnin` must be a whole number of at least 0; found ", describe(burnin),
-          ".")
-  }
-  check_count(burnin, "burnin")
-}
-
-check_checkpoint <- function(checkpoint) {
-  if (is.null(checkpoint)) return("")
-  good <- is.character(checkpoint) && length(checkpoint) == 1L && !is.na(checkpoint) &&
-    nzchar(checkpoint)
-  if (!good) {
-    abort("argument", "`checkpoint` must be NULL or the name of a file; found ",
-          describe(checkpoint), ".")
-  }
-  path.expand(checkpoint)
-}
-
-check_resume <- function(resume, checkpoint) {
-  check_flag(resume, "resume")
-  if (resume && is.null(checkpoint)) {
-    abort("argument", "`resume = TRUE` needs `checkpoint`, the name of the file to go on from.")
-  }
-  resume
-}
-
-# "4 chains of 1000 draws": of an engine's settings or of what a fit has.
-chains_text <- function(sampling) {
-  paste0(sampling$chains, if (sampling$chains == 1L) " chain" else " chains", " of ",
-         sampling$draws, if (sampling$draws == 1L) " draw" else " draws")
 }

@@ -134,7 +134,7 @@ level_draws <- function(fit, rows) {
 kept_effects <- function(posterior) {
   if (is.null(posterior$effects)) {
     abort("unsupported", "The draws of the group effects were not kept. Fit with ",
-          "engine_gibbs(keep_effects = TRUE), or leave the groups out: predict() and ",
+          "`keep_effects = TRUE` in the engine, or leave the groups out: predict() and ",
           "posterior_linpred() do with `re_formula = NA`.")
   }
   posterior$effects

@@ -54,7 +54,7 @@ say_model <- function(x, groups) {
 }
 
 word_for_engine <- function(engine) {
-  switch(engine$name, gibbs = "Gibbs sampler", gaussian = "Gaussian engine",
+  switch(engine$name, gibbs = "Gibbs sampler", slice = "slice sampler", gaussian = "Gaussian engine",
          map = "posterior mode", paste(toupper(engine$name), "engine"))
 }
 
@@ -129,7 +129,8 @@ say_sampling <- function(x) {
   say_wrapped(paste0(
     chains_text(sampling), " after ", sampling$burnin, " of burn-in",
     if (sampling$thin > 1L) paste0(", one kept of ", sampling$thin),
-    if (!sampling$mixing) ", plain sampler", ", ", format(sampling$seconds, digits = 2L), " s",
+    if (x$engine$name == "gibbs" && !sampling$mixing) ", plain sampler", ", ",
+    format(sampling$seconds, digits = 2L), " s",
     if (x$termination == "interrupted") ": interrupted, not all draws were made", "."
   ))
 }

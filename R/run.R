@@ -20,7 +20,7 @@
 #' * of [engine_vb()], [engine_gaussian()] and [engine_map()] `bound` (of the last two an estimate
 #'   of the log evidence), `trace` (a row a pass), `passes`, `gradient`; of the last two also
 #'   `unbounded`: for each block, did nothing bound its variance from above?
-#' * of [engine_gibbs()] `sampling`: `draws` (those each chain has), `burnin`, `thin`, `chains`,
+#' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`, `thin`, `chains`,
 #'   `mixing`, `seed`, `seconds`, `resumed`.
 #' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
 #'   for a checkpoint that can't be used.
@@ -45,8 +45,6 @@ bsvm_run <- function(spec, control = bsvm_control()) {
   warn_rank(result, spec)
   result
 }
-
-is_sampler <- function(engine) engine$name %in% core_registry()$samplers
 
 run_optimiser <- function(spec, control) {
   result <- with_core_conditions(core_fit(spec$problem, spec$model, run_options(spec, control)))
@@ -139,7 +137,7 @@ check_no_start <- function(control) {
 # interval of any of them.
 check_keep_effects <- function(spec) {
   if (!spec$engine$settings$keep_effects && length(spec$design$sparse) > 0L) {
-    abort("argument", "`keep_effects = FALSE` in engine_gibbs() is for group effects: the ",
+    abort("argument", "`keep_effects = FALSE` is for group effects: the ",
           "coefficients of sparse predictors are kept as those are, and their intervals need the ",
           "draws. Leave it out, thin the draws, or give the predictors as a dense matrix.")
   }
@@ -156,7 +154,7 @@ warn_checkpoint <- function(reason, file) {
 sampler_options <- function(engine, control) {
   check_file(engine$settings)
   c(engine$settings, control[c("threads", "verbose")],
-    list(mixing = engine$parameters[["mixing"]] > 0, seed = floor(stats::runif(1L) * 2^31)))
+    list(mixing = isTRUE(engine$parameters["mixing"] > 0), seed = floor(stats::runif(1L) * 2^31)))
 }
 
 check_file <- function(settings) {

@@ -61,6 +61,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
                 integrated = integrated_term(frame$groups, likelihood, engine, any(sparse),
                                              length(core$center)))
   check_mode(engine, model$integrated, frame$groups, any(sparse))
+  check_slice(engine, model$integrated, frame$groups, any(sparse))
   design$rotation <- core$rotation
   structure(
     c(list(problem = core_problem(frame, design, core, assigned$blocks[sparse]), model = model,
@@ -131,13 +132,22 @@ most_beside_integrated <- 1000
 most_regressions <- 1e7 # of effects on coefficients, kept for each point of the grid
 
 integrated_term <- function(groups, likelihood, engine, sparse, columns) {
-  if (!is_approximation(engine) || isFALSE(engine$settings$integrate) || sparse) return(-1L)
+  if (!whitens(engine) || keeps_effects(engine, groups) || sparse) return(-1L)
   at <- if (length(groups) > 0L) integrable_factor(groups) else 0L
   if (at == 0L || leaves_kinks(groups[[at]], likelihood)) return(-1L)
   beside <- columns + sum(effect_counts(groups[-at]))
   regressions <- beside * effect_counts(groups[at])[[1L]]
   if (beside > most_beside_integrated || regressions > most_regressions) return(-1L)
   as.integer(at) - 1L
+}
+
+whitens <- function(engine) is_approximation(engine) || engine$name == "slice"
+
+# engine_slice() knows what to do with one factor with several effects, which all engines
+# eliminate.
+keeps_effects <- function(engine, groups) {
+  if (engine$name != "slice") return(isFALSE(engine$settings$integrate))
+  length(groups) == 1L && effect_counts(groups) > 1L
 }
 
 # Rows with a multiplier of zero don't see the one effect of their level: integrating it out leaves

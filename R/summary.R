@@ -295,7 +295,7 @@ engine_note <- function(x) {
     if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
     if (length(x$ngroups) > 0L && identical(x$method, "linear_response"))
       ", and standard deviations with them",
-    ". engine_gaussian() is closer, engine_gibbs() draws from the posterior itself."
+    ". engine_gaussian() is closer, engine_slice() draws from the posterior itself."
   )
 }
 

@@ -70,8 +70,9 @@ std::unique_ptr<Chain> chain_of(const Problem& problem, bool mixing, int chain =
                                 Index most_gathered = 1 << 22) {
   const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", mixing}}));
   return sampler->start(
-      problem, std::make_unique<MemorySource>(problem, Use::drawn, 1, most_gathered), 77, chain,
-      100);
+      problem, [&](int threads) {
+        return std::make_unique<MemorySource>(problem, Use::drawn, threads, most_gathered);
+      }, 1, 77, chain, 100);
 }
 
 Vec joined(const Vec& a, const Vec& b) {

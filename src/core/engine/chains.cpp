@@ -107,17 +107,18 @@ class Recorder {
 
 class Run {
  public:
-  Run(const Sampler& sampler, const Problem& problem, const MakeSource& make_source,
+  Run(Sampler& sampler, const Problem& problem, const MakeSource& make_source,
       const SampleOptions& options, Host& host)
       : options_(options), host_(host),
         total_(options.burnin + options.draws * options.thin) {
     Saved saved = former();
     resumed_ = !saved.states.empty();
     seed_ = resumed_ ? saved.seed : options.seed;
+    sampler.prepare(problem, options.threads, host);
     const int threads = std::max(1, options.threads / options.chains);
     for (int k = 0; k < options.chains; ++k) {
       chains_.emplace_back(
-          new Recorder(sampler.start(problem, make_source(threads), seed_, k, options.burnin),
+          new Recorder(sampler.start(problem, make_source, threads, seed_, k, options.burnin),
                        options));
       if (resumed_) chains_.back()->restore(saved.states[k], std::move(saved.draws[k]));
     }
@@ -234,7 +235,7 @@ void check(const SampleOptions& options) {
 
 }  // namespace
 
-SampleResult run_chains(const Sampler& sampler, const Problem& problem,
+SampleResult run_chains(Sampler& sampler, const Problem& problem,
                         const MakeSource& make_source, const SampleOptions& options,
                         Host& host) {
   check(options);

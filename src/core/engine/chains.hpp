@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,11 +38,9 @@ struct SampleResult {
   std::string unwritten;    // why the last checkpoint could not be written; empty: it was
 };
 
-using MakeSource = std::function<std::unique_ptr<DrawSource>(int threads)>;
-
 // Runs the chains side by side on threads, in short rounds, so that an interrupt finds all of
 // them about equally far and a checkpoint can be written between two.
-SampleResult run_chains(const Sampler& sampler, const Problem& problem,
+SampleResult run_chains(Sampler& sampler, const Problem& problem,
                         const MakeSource& make_source, const SampleOptions& options,
                         Host& host);
 

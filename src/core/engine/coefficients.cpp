@@ -260,6 +260,14 @@ void Coefficients::draw_priors(State& state, const Mat& group_moments) const {
   refresh_group_prior(state);
 }
 
+Vec Coefficients::drawn(const State& state) const {
+  std::vector<double> out;
+  for (const PriorPart& part : parts_)
+    for (const auto& number : part.slot.prior->drawn(hyper(state, part)))
+      out.push_back(number.second);
+  return Eigen::Map<const Vec>(out.data(), static_cast<Index>(out.size()));
+}
+
 OutsideMoments Coefficients::outside(const State& state,
                                      const GroupPosterior& groups) const {
   const Index p = problem_.columns(), q = layout_.q;

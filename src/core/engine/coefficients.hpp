@@ -79,6 +79,7 @@ class Coefficients {
   Vec draw(State& state, RowSums& sums, Host& host) const;
   // Draws the hyper-parameters given the coefficients; group_moments from settle().
   void draw_priors(State& state, const Mat& group_moments) const;
+  Vec drawn(const State& state) const;  // what is kept of their draws, prior by prior
 
   Mat outside_root(const State& state) const;  // L^{-1} of the State's coefficients
   Vec outside_mean(ConstVecRef mean) const;  // (p) of the problem's dense coefficients

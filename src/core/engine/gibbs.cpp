@@ -13,7 +13,7 @@ class GibbsChain : public Chain {
   GibbsChain(const Problem& problem, std::unique_ptr<DrawSource> source, std::uint64_t seed,
              int chain, Index burnin, bool mixing)
       : problem_(problem), source_(std::move(source)), side_(problem, source_->extra()),
-        state_(side_.start(Vec())), sums_(state_.layout.p), mixing_(problem, side_),
+        state_(side_.start(Vec())), sums_(state_.layout.p), mixing_(problem, side_, true),
         burnin_(burnin), mix_(mixing) {
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
@@ -42,11 +42,7 @@ class GibbsChain : public Chain {
     draw.expected_effects = expected_effects_;
     side_.to_outside(draw.effects);
     side_.to_outside(draw.expected_effects);
-    std::vector<double> hyper;
-    for (const PriorPart& part : side_.parts())
-      for (const auto& number : part.slot.prior->drawn(side_.hyper(state_, part)))
-        hyper.push_back(number.second);
-    draw.hyper = Eigen::Map<const Vec>(hyper.data(), static_cast<Index>(hyper.size()));
+    draw.hyper = side_.drawn(state_);
   }
 
   // The mean, the hyper-parameters, the effects and the moves' widths are all a sweep starts from.
@@ -110,15 +106,14 @@ class Gibbs : public Sampler {
 
   Use use() const override { return Use::drawn; }
 
-  std::unique_ptr<Chain> start(const Problem& problem, std::unique_ptr<DrawSource> source,
-                               std::uint64_t seed, int chain,
-                               Index burnin) const override {
+  std::unique_ptr<Chain> start(const Problem& problem, const MakeSource& make_source, int threads,
+                               std::uint64_t seed, int chain, Index burnin) const override {
     if (!problem.likelihood->supports(use()))
       throw InvalidInput("likelihood",
                          "Gibbs sampling needs a likelihood with latent scales, such as the "
                          "hinge.");
     return std::unique_ptr<Chain>(
-        new GibbsChain(problem, std::move(source), seed, chain, burnin, mixing_));
+        new GibbsChain(problem, make_source(threads), seed, chain, burnin, mixing_));
   }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace bsvm {
 
-Mixing::Mixing(const Problem& problem, const Coefficients& side)
-    : side_(side), p_(problem.columns()), q_(problem.effects()) {
+Mixing::Mixing(const Problem& problem, const Coefficients& side, bool together)
+    : side_(side), p_(problem.columns()), q_(problem.effects()), shifts_(Vec::Zero(p_)) {
   Scale all;
   for (const PriorPart& part : side.parts()) {
     const Index effects = part.slot.prior->effects();
@@ -17,20 +17,22 @@ Mixing::Mixing(const Problem& problem, const Coefficients& side)
     for (Index a = 0; effects > 1 && a < effects; ++a) scales_.push_back({{&part}, a});
     all.parts.push_back(&part);
   }
-  if (all.parts.size() > 1) scales_.push_back(all);
+  if (together && all.parts.size() > 1) scales_.push_back(all);
   widths_ = Vec::Constant(static_cast<Index>(scales_.size()) + p_, 0.5);
 }
 
-void Mixing::run(State& state, DrawSource& source, Mat& group_moments, bool tune, Host& host) {
+void Mixing::run(State& state, LineSource& source, Mat& group_moments, bool tune, Host& host) {
   Draws random(state.key(), Purpose::move, 0);
   const Index scales = static_cast<Index>(scales_.size());
   Vec precision;  // of the dense coefficients, once the scales have moved
   for (Index k = 0; k < widths_.size(); ++k) {
     if (host.interrupted()) throw Interrupted();
     if (k == scales) precision = side_.precision(state).tail(p_);
+    if (widths_[k] == 0) continue;
     const double moved =
         k < scales ? scale(scales_[k], widths_[k], state, source, group_moments, random)
                    : shift(k - scales, precision[k - scales], widths_[k], state, source, random);
+    if (k >= scales) shifts_[k - scales] = moved;
     // A width of three mean moves is about right for a bell.
     if (tune) widths_[k] = 0.95 * widths_[k] + 0.05 * std::max(3 * std::abs(moved), 1e-10);
   }
@@ -50,7 +52,7 @@ Line Mixing::line_of(const Scale& move, const State& state) const {
   return line;
 }
 
-double Mixing::scale(const Scale& move, double width, State& state, DrawSource& source,
+double Mixing::scale(const Scale& move, double width, State& state, LineSource& source,
                      Mat& group_moments, Draws& random) const {
   const Vec square = state.mean().cwiseAbs2();
   std::vector<Moments> moments;
@@ -82,7 +84,7 @@ double Mixing::scale(const Scale& move, double width, State& state, DrawSource& 
 }
 
 double Mixing::shift(Index j, double precision, double width, State& state,
-                     DrawSource& source, Draws& random) const {
+                     LineSource& source, Draws& random) const {
   Line line{Vec::Zero(p_), Vec::Zero(q_)};
   line.dense[j] = 1;
   const Index at = state.layout.p - p_ + j;

@@ -19,11 +19,16 @@ namespace bsvm {
 //   axis   one dense coefficient: b_j -> b_j + t
 class Mixing {
  public:
-  Mixing(const Problem& problem, const Coefficients& side);
+  // together: are all blocks scaled at once too?
+  Mixing(const Problem& problem, const Coefficients& side, bool together);
 
   // group_moments: the groups' sum of u u', kept true. `tune`: may the moves' first widths
   // be adapted? Only before draws are kept. Throws Interrupted between two moves.
-  void run(State& state, DrawSource& source, Mat& group_moments, bool tune, Host& host);
+  void run(State& state, LineSource& source, Mat& group_moments, bool tune, Host& host);
+
+  // (p) how far the last run went along each axis; and not along this one any more.
+  const Vec& shifts() const { return shifts_; }
+  void leave_out(Index axis) { widths_[static_cast<Index>(scales_.size()) + axis] = 0; }
 
   const Vec& widths() const { return widths_; }
   void restore(ConstVecRef widths) { widths_ = widths; }
@@ -35,16 +40,17 @@ class Mixing {
     Index effect = -1;
   };
 
-  double scale(const Scale& move, double width, State& state, DrawSource& source,
+  double scale(const Scale& move, double width, State& state, LineSource& source,
                Mat& group_moments, Draws& random) const;
-  double shift(Index j, double precision, double width, State& state, DrawSource& source,
+  double shift(Index j, double precision, double width, State& state, LineSource& source,
                Draws& random) const;
   Line line_of(const Scale& move, const State& state) const;
 
   const Coefficients& side_;
   Index p_, q_;
   std::vector<Scale> scales_;
-  Vec widths_;  // of the scale moves, then of the axes
+  Vec widths_;  // of the scale moves, then of the axes; 0: that move is not made
+  Vec shifts_;  // (p)
 };
 
 }  // namespace bsvm

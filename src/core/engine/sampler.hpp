@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 
 #include "../model/problem.hpp"
@@ -27,15 +28,21 @@ class Chain {
   virtual void restore(ConstVecRef saved) = 0;
 };
 
+using MakeSource = std::function<std::unique_ptr<DrawSource>(int threads)>;
+
 // Exact draws. It knows no likelihood, prior, block or source by name.
 class Sampler {
  public:
   virtual ~Sampler() = default;
   virtual Use use() const = 0;
+
+  // Once, before the first chain: what all of them share. The same for any number of threads.
+  virtual void prepare(const Problem& /*problem*/, int /*threads*/, Host& /*host*/) {}
+
   // It may adapt itself during the first `burnin` sweeps, which are not kept.
-  virtual std::unique_ptr<Chain> start(const Problem& problem,
-                                       std::unique_ptr<DrawSource> source, std::uint64_t seed,
-                                       int chain, Index burnin) const = 0;
+  virtual std::unique_ptr<Chain> start(const Problem& problem, const MakeSource& make_source,
+                                       int threads, std::uint64_t seed, int chain,
+                                       Index burnin) const = 0;
 };
 
 }  // namespace bsvm

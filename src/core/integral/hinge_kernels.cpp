@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #define BSVM_INLINE inline __attribute__((always_inline))
+#define BSVM_UNROLL _Pragma("GCC unroll 8")
 #if defined(__x86_64__) && (defined(__clang__) || (defined(__GNUC__) && !defined(_WIN32)))
 #define BSVM_AVX2 __attribute__((target("avx2,fma")))
 #endif
@@ -39,20 +40,32 @@ BSVM_INLINE V<W>& at(double* x) {
   return *reinterpret_cast<V<W>*>(x);
 }
 
-// exp(x), x <= 0: 2^n exp(t), |t| <= log(2) / 2, by Taylor's polynomial.
-template <int W>
-BSVM_INLINE void exponential(const V<W>& x, V<W>& out) {
+// exp(x), x <= 0: 2^n exp(t), |t| <= log(2) / 2, by Taylor's polynomial. N of them side by side: each
+// step waits for the one before.
+template <int W, int N>
+BSVM_INLINE void exponentials_of(const V<W>* x, V<W>* out) {
   typedef typename Vector<W>::bits Bits;
-  const V<W> least = V<W>{} - 700.0, from = x > least ? x : least;
+  const V<W> least = V<W>{} - 700.0;
   constexpr double magic = 6755399441055744.0;  // 1.5 2^52: the sum's last bits are n
-  const V<W> shifted = from * 1.4426950408889634074 + magic, n = shifted - magic;
-  const V<W> t = (from - n * 6.93147180369123816490e-1) - n * 1.90821492927058770002e-10;
-  out = V<W>{} + 1.0 / 479001600;
+  V<W> shifted[N], t[N];
+  BSVM_UNROLL for (int j = 0; j < N; ++j) {
+    const V<W> from = x[j] > least ? x[j] : least;
+    shifted[j] = from * 1.4426950408889634074 + magic;
+    const V<W> n = shifted[j] - magic;
+    t[j] = (from - n * 6.93147180369123816490e-1) - n * 1.90821492927058770002e-10;
+    out[j] = V<W>{} + 1.0 / 479001600;
+  }
   constexpr double inverse[] = {1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
                                 1.0 / 5040,     1.0 / 720,     1.0 / 120,    1.0 / 24,
                                 1.0 / 6,        0.5,           1.0,          1.0};
-  for (int k = 0; k < 12; ++k) out = out * t + inverse[k];
-  out = (V<W>)((Bits)out + ((Bits)shifted << 52));
+  for (int k = 0; k < 12; ++k)
+    BSVM_UNROLL for (int j = 0; j < N; ++j) out[j] = out[j] * t[j] + inverse[k];
+  BSVM_UNROLL for (int j = 0; j < N; ++j) out[j] = (V<W>)((Bits)out[j] + ((Bits)shifted[j] << 52));
+}
+
+template <int W>
+BSVM_INLINE void exponential(const V<W>& x, V<W>& out) {
+  exponentials_of<W, 1>(&x, &out);
 }
 
 // log(1 + e), 0 <= e <= 1, by the series of atanh.
@@ -187,6 +200,92 @@ BSVM_INLINE void moments(const HingeRow* rows, Index r, const double* x, Index p
   }
 }
 
+// N W rows whose margins are `here`, as At has them, without slopes.
+template <int W, int N, bool Weighted>
+BSVM_INLINE void add_rows(const V<W>* here, const V<W>* weight, V<W>& linear, V<W>& logs,
+                          V<W>& product) {
+  const V<W> zero = V<W>{}, one = zero + 1.0;
+  V<W> minus[N], small[N], own;
+  BSVM_UNROLL for (int j = 0; j < N; ++j) {
+    const V<W> size = here[j] > zero ? here[j] : -here[j];
+    minus[j] = -2.0 * (size + (size < one ? size : one));
+  }
+  exponentials_of<W, N>(minus, small);
+  BSVM_UNROLL for (int j = 0; j < N; ++j) {
+    const V<W> short_of = here[j] > zero ? zero : minus[j];
+    linear += Weighted ? weight[j] * short_of : short_of;
+    if (!Weighted) continue;
+    log_one_plus<W>(small[j], own);
+    logs += weight[j] * own;
+  }
+  if (Weighted) return;
+  V<W> part = one + small[0];
+  BSVM_UNROLL for (int j = 1; j < N; ++j) part *= one + small[j];
+  product *= part;
+}
+
+// log of the product of all entries, each in [1, 2^kMostProduct].
+template <int W>
+BSVM_INLINE double log_product(const V<W>& x) {
+  double sum = 0, whole = 1;
+  for (int k = 0; k < W; ++k) {
+    whole *= x[k];
+    if (whole < 0x1p500) continue;
+    sum += std::log(whole);
+    whole = 1;
+  }
+  return sum + std::log(whole);
+}
+
+// The margins and weights of N W rows.
+template <int W, int N, bool Weighted>
+BSVM_INLINE void take_rows(const double* margin, const double* a, const double* b,
+                           const double* weight, double s, double t, V<W>* here, V<W>* w) {
+  BSVM_UNROLL for (int j = 0; j < N; ++j) {
+    here[j] = at<W>(margin + j * W) + t * at<W>(b + j * W);
+    if (a) here[j] += s * at<W>(a + j * W);
+    if (Weighted) w[j] = at<W>(weight + j * W);
+  }
+}
+
+template <int W, bool Weighted>
+BSVM_INLINE double log_p_either(const double* margin, const double* a, const double* b,
+                                const double* weight, double s, double t, Index r) {
+  constexpr int many = 4, few = 2;
+  V<W> linear = {}, logs = {}, product = V<W>{} + 1.0, here[many], w[many] = {};
+  double sum = 0;
+  Index i = 0;
+  for (Index rounds = 1; i + many * W <= r; i += many * W, ++rounds) {
+    take_rows<W, many, Weighted>(margin + i, a ? a + i : a, b + i, weight + i, s, t, here, w);
+    add_rows<W, many, Weighted>(here, w, linear, logs, product);
+    if (Weighted || rounds % (kMostProduct / 2 / many) != 0) continue;
+    sum += log_product<W>(product);
+    product = V<W>{} + 1.0;
+  }
+  for (; i + few * W <= r; i += few * W) {
+    take_rows<W, few, Weighted>(margin + i, a ? a + i : a, b + i, weight + i, s, t, here, w);
+    add_rows<W, few, Weighted>(here, w, linear, logs, product);
+  }
+  if (i < r) {
+    for (int k = 0; k < few * W; ++k) {  // rows that are not there have p = 1
+      const Index row = i + k;
+      here[k / W][k % W] =
+          row < r ? margin[row] + t * b[row] + (a ? s * a[row] : 0.0) : 1e300;
+      if (Weighted) w[k / W][k % W] = row < r ? weight[row] : 0.0;
+    }
+    add_rows<W, few, Weighted>(here, w, linear, logs, product);
+  }
+  if (Weighted) return total<W>(linear) - total<W>(logs);
+  return total<W>(linear) - sum - log_product<W>(product);
+}
+
+template <int W>
+BSVM_INLINE double log_p(const double* margin, const double* a, const double* b,
+                         const double* weight, double s, double t, Index r) {
+  return weight ? log_p_either<W, true>(margin, a, b, weight, s, t, r)
+                : log_p_either<W, false>(margin, a, b, weight, s, t, r);
+}
+
 void terms_portable(const HingeRow* rows, Index r, bool weighted, const double* x, Index points,
                     double* log_p, double* product, double* slope, double* first,
                     double* second) {
@@ -199,7 +298,16 @@ void moments_portable(const HingeRow* rows, Index r, const double* x, Index poin
   moments<2>(rows, r, x, points, slope, mass, moment, first, mixed, second);
 }
 
+double log_p_portable(const double* margin, const double* a, const double* b,
+                      const double* weight, double s, double t, Index r) {
+  return log_p<2>(margin, a, b, weight, s, t, r);
+}
+
 #ifdef BSVM_AVX2
+BSVM_AVX2 double log_p_avx2(const double* margin, const double* a, const double* b,
+                            const double* weight, double s, double t, Index r) {
+  return log_p<4>(margin, a, b, weight, s, t, r);
+}
 BSVM_AVX2 void terms_avx2(const HingeRow* rows, Index r, bool weighted, const double* x,
                           Index points, double* log_p, double* product, double* slope,
                           double* first, double* second) {
@@ -218,13 +326,13 @@ bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_support
 
 const HingeKernels& portable_hinge_kernels() {
   static const HingeKernels portable{terms_portable, exponentials_portable,
-                                     moments_portable};
+                                     log_p_portable, moments_portable};
   return portable;
 }
 
 const HingeKernels& hinge_kernels() {
 #ifdef BSVM_AVX2
-  static const HingeKernels avx2{terms_avx2, exponentials_avx2, moments_avx2};
+  static const HingeKernels avx2{terms_avx2, exponentials_avx2, log_p_avx2, moments_avx2};
   static const bool supported = has_avx2();
   if (supported) return avx2;
 #endif

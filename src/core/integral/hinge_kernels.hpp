@@ -23,6 +23,11 @@ struct HingeKernels {
   // x <- exp(x), x at most about zero.
   void (*exponentials)(double* x, Index points);
 
+  // sum_i weight_i log p_i at margins y f = margin + s a + t b, all (r); weight null: all one; a
+  // null: zero.
+  double (*log_p)(const double* margin, const double* a, const double* b, const double* weight,
+                  double s, double t, Index r);
+
   // Adds for each row the sums over the points of mass * slope, moment * slope, and
   // mass * d(slope)/df.
   void (*moments)(const HingeRow* rows, Index r, const double* x, Index points,

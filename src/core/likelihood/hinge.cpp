@@ -63,7 +63,12 @@ class Hinge : public Likelihood {
 
   double along(const double* margin, const double* slope, const double* weight, double t,
                Index r) const override {
-    return -2 * kernels().positive_parts(margin, slope, weight, t, r);
+    return -2 * kernels().positive_parts(margin, nullptr, slope, weight, 0, t, r);
+  }
+
+  double over(const double* margin, const double* a, const double* b, const double* weight,
+              double s, double t, Index r) const override {
+    return -2 * kernels().positive_parts(margin, a, b, weight, s, t, r);
   }
 
   std::unique_ptr<EffectIntegral> integral() const override { return pseudo_hinge_integral(); }

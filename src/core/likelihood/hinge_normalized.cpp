@@ -175,10 +175,12 @@ class HingeNormalized : public Likelihood {
 
   double along(const double* margin, const double* slope, const double* weight, double t,
                Index r) const override {
-    double sum = 0;
-    for (Index i = 0; i < r; ++i)
-      sum += (weight ? weight[i] : 1) * log_probability(margin[i] + t * slope[i]);
-    return sum;
+    return hinge_kernels().log_p(margin, nullptr, slope, weight, 0, t, r);
+  }
+
+  double over(const double* margin, const double* a, const double* b, const double* weight,
+              double s, double t, Index r) const override {
+    return hinge_kernels().log_p(margin, a, b, weight, s, t, r);
   }
 
   std::unique_ptr<EffectIntegral> integral() const override { return normalised_hinge_integral(); }

@@ -9,6 +9,12 @@ void Likelihood::draw(const Eigen::Ref<const Arr>&, const Eigen::Ref<const Arr>&
   throw InvalidInput("likelihood", "This likelihood has no latent scales to draw.");
 }
 
+double Likelihood::over(const double* margin, const double* a, const double* b,
+                        const double* weight, double s, double t, Index r) const {
+  const Arr from = Eigen::Map<const Arr>(margin, r) + s * Eigen::Map<const Arr>(a, r);
+  return along(from.data(), b, weight, t, r);
+}
+
 double Likelihood::along(const double*, const double*, const double*, double, Index) const {
   throw InvalidInput("likelihood", "This likelihood can't be evaluated at a point.");
 }

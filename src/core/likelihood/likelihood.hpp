@@ -71,6 +71,10 @@ class Likelihood {
   virtual double along(const double* margin, const double* slope, const double* weight,
                        double t, Index r) const;
 
+  // The same at y f = margin + s a + t b.
+  virtual double over(const double* margin, const double* a, const double* b, const double* weight,
+                      double s, double t, Index r) const;
+
   // An effect integrated out of rows of this likelihood.
   virtual std::unique_ptr<EffectIntegral> integral() const;
 };

@@ -159,9 +159,9 @@ BSVM_INLINE void variances(const double* m, const double* c, Index p, Index r, d
 }
 
 // Eight sums side by side: a single one would wait for every addition.
-template <int W, bool Weighted>
-BSVM_INLINE double positive_parts(const double* margin, const double* slope,
-                                  const double* weight, double t, Index r) {
+template <int W, bool Weighted, bool Plane>
+BSVM_INLINE double positive_parts(const double* margin, const double* a, const double* b,
+                                  const double* weight, double s, double t, Index r) {
   typedef typename Vector<W>::type V;
   constexpr int parts = 8 / W;
   V sum[parts] = {};
@@ -170,8 +170,9 @@ BSVM_INLINE double positive_parts(const double* margin, const double* slope,
   for (; i + 8 <= r; i += 8)
     BSVM_UNROLL for (int h = 0; h < parts; ++h) {
       const Index at = i + h * W;
-      const V u = 1 - *reinterpret_cast<const V*>(margin + at) -
-                  t * *reinterpret_cast<const V*>(slope + at);
+      V u = 1 - *reinterpret_cast<const V*>(margin + at) -
+            t * *reinterpret_cast<const V*>(b + at);
+      if (Plane) u -= s * *reinterpret_cast<const V*>(a + at);
       const V positive = u > zero ? u : zero;
       sum[h] += Weighted ? positive * *reinterpret_cast<const V*>(weight + at) : positive;
     }
@@ -179,30 +180,70 @@ BSVM_INLINE double positive_parts(const double* margin, const double* slope,
   for (int h = 0; h < parts; ++h)
     for (int k = 0; k < W; ++k) total += sum[h][k];
   for (; i < r; ++i)
-    total += (Weighted ? weight[i] : 1.0) * std::max(1 - margin[i] - t * slope[i], 0.0);
+    total += (Weighted ? weight[i] : 1.0) *
+             std::max(1 - margin[i] - t * b[i] - (Plane ? s * a[i] : 0.0), 0.0);
   return total;
 }
 
 template <int W>
-BSVM_INLINE double positive_parts_either(const double* margin, const double* slope,
-                                         const double* weight, double t, Index r) {
-  return weight ? positive_parts<W, true>(margin, slope, weight, t, r)
-                : positive_parts<W, false>(margin, slope, weight, t, r);
+BSVM_INLINE double positive_parts_any(const double* margin, const double* a, const double* b,
+                                      const double* weight, double s, double t, Index r) {
+  if (a) return weight ? positive_parts<W, true, true>(margin, a, b, weight, s, t, r)
+                       : positive_parts<W, false, true>(margin, a, b, weight, s, t, r);
+  return weight ? positive_parts<W, true, false>(margin, a, b, weight, s, t, r)
+                : positive_parts<W, false, false>(margin, a, b, weight, s, t, r);
+}
+
+// Four vectors of rows at a time stay in registers while the columns pass.
+template <int W>
+BSVM_INLINE void combine(const double* x, Index stride, const double* a, const double* b, Index n,
+                         Index k, double* xa, double* xb) {
+  typedef typename Vector<W>::type V;
+  constexpr int tall = 4;
+  Index i = 0;
+  for (; i + tall * W <= n; i += tall * W) {
+    V ya[tall] = {}, yb[tall] = {};
+    for (Index j = 0; j < k; ++j)
+      BSVM_UNROLL for (int h = 0; h < tall; ++h) {
+        const V now = *reinterpret_cast<const V*>(x + j * stride + i + h * W);
+        ya[h] += a[j] * now;
+        yb[h] += b[j] * now;
+      }
+    BSVM_UNROLL for (int h = 0; h < tall; ++h) {
+      *reinterpret_cast<V*>(xa + i + h * W) = ya[h];
+      *reinterpret_cast<V*>(xb + i + h * W) = yb[h];
+    }
+  }
+  for (; i < n; ++i) {
+    xa[i] = xb[i] = 0;
+    for (Index j = 0; j < k; ++j) {
+      xa[i] += a[j] * x[j * stride + i];
+      xb[i] += b[j] * x[j * stride + i];
+    }
+  }
 }
 
 void product_portable(const PanelProduct& of) { product<2, 1>(of); }
 void variances_portable(const double* m, const double* c, Index p, Index r, double* v) {
   variances<2, 1>(m, c, p, r, v);
 }
-double positive_parts_portable(const double* margin, const double* slope,
-                               const double* weight, double t, Index r) {
-  return positive_parts_either<2>(margin, slope, weight, t, r);
+double positive_parts_portable(const double* margin, const double* a, const double* b,
+                               const double* weight, double s, double t, Index r) {
+  return positive_parts_any<2>(margin, a, b, weight, s, t, r);
+}
+void combine_portable(const double* x, Index stride, const double* a, const double* b, Index n,
+                      Index k, double* xa, double* xb) {
+  combine<2>(x, stride, a, b, n, k, xa, xb);
 }
 
 #ifdef BSVM_AVX2
-BSVM_AVX2 double positive_parts_avx2(const double* margin, const double* slope,
-                                     const double* weight, double t, Index r) {
-  return positive_parts_either<4>(margin, slope, weight, t, r);
+BSVM_AVX2 double positive_parts_avx2(const double* margin, const double* a, const double* b,
+                                     const double* weight, double s, double t, Index r) {
+  return positive_parts_any<4>(margin, a, b, weight, s, t, r);
+}
+BSVM_AVX2 void combine_avx2(const double* x, Index stride, const double* a, const double* b,
+                            Index n, Index k, double* xa, double* xb) {
+  combine<4>(x, stride, a, b, n, k, xa, xb);
 }
 BSVM_AVX2 void product_avx2(const PanelProduct& of) { product<4, 2>(of); }
 BSVM_AVX2 void variances_avx2(const double* m, const double* c, Index p, Index r, double* v) {
@@ -215,13 +256,13 @@ bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_support
 
 const Kernels& portable_kernels() {
   static const Kernels portable{product_portable, variances_portable,
-                                positive_parts_portable};
+                                positive_parts_portable, combine_portable};
   return portable;
 }
 
 const Kernels& kernels() {
 #ifdef BSVM_AVX2
-  static const Kernels avx2{product_avx2, variances_avx2, positive_parts_avx2};
+  static const Kernels avx2{product_avx2, variances_avx2, positive_parts_avx2, combine_avx2};
   static const bool supported = has_avx2();
   if (supported) return avx2;
 #endif

@@ -39,9 +39,13 @@ struct Kernels {
   // up to column 4 ceil(r/4) - 1, whatever may stand there.
   void (*variances)(const double* m, const double* c, Index p, Index r, double* v);
 
-  // sum_i weight_i max(0, 1 - margin_i - t slope_i), all (r); weight null: all one.
-  double (*positive_parts)(const double* margin, const double* slope, const double* weight,
-                           double t, Index r);
+  // sum_i weight_i max(0, 1 - margin_i - s a_i - t b_i), all (r); weight null: all one; a null: zero.
+  double (*positive_parts)(const double* margin, const double* a, const double* b,
+                           const double* weight, double s, double t, Index r);
+
+  // X a and X b of X (n, k), columns `stride` apart.
+  void (*combine)(const double* x, Index stride, const double* a, const double* b, Index n,
+                  Index k, double* xa, double* xb);
 
   // Lower triangle of s (p, p) += sum_i x_i y_i', with x and y packed (p, r) and
   // the sum symmetric.

@@ -1,6 +1,7 @@
 // What sampling asks of a MemorySource.
 #include "../linalg/small.hpp"
 #include "memory_source.hpp"
+#include "slide.hpp"
 
 namespace bsvm {
 

@@ -21,6 +21,17 @@ struct Line {
   Vec effect;  // (q)
 };
 
+// Moves along a line with the latent scales averaged out: aim() finds f and its direction
+// in every row, along(t) is the log-likelihood there, move(t) goes there (the State's
+// dense coefficients are the caller's to move; extra ones move with the effects).
+class LineSource {
+ public:
+  virtual ~LineSource() = default;
+  virtual void aim(const State& state, const Line& line) = 0;
+  virtual double along(double t) = 0;
+  virtual void move(State& state, double t) = 0;
+};
+
 // Where the rows are: in memory, in files, on other machines. The State goes
 // in, RowSums come out, and neither grows with rows or groups.
 class RowSource {
@@ -50,7 +61,7 @@ class RowSource {
 };
 
 // What sampling (Use::drawn) needs besides.
-class DrawSource : public RowSource {
+class DrawSource : public RowSource, public LineSource {
  public:
   // The effects of all levels: by term, level, effect.
   virtual Vec effects() const = 0;           // the current draw
@@ -58,30 +69,10 @@ class DrawSource : public RowSource {
   virtual Vec expected_effects(ConstVecRef expected) const = 0;
   virtual void restore(ConstVecRef effects) = 0;
 
-  // Moves along a line with the latent scales averaged out: aim() finds f and its direction
-  // in every row, along(t) is the log-likelihood there, move(t) goes there (the State's
-  // dense coefficients are the caller's to move; extra ones move with the effects).
-  virtual void aim(const State& state, const Line& line) = 0;
-  virtual double along(double t) = 0;
-  virtual void move(State& state, double t) = 0;
-
-  // Moves every effect of every level in turn by a slice of its own, likewise, and returns
+  // Moves every effect of every level in turn by a slice of its own, with the latent scales averaged
+  // out, and returns
   // the sum over levels of u u' (q, q).
   virtual Mat slide(State& state) = 0;
-
- protected:
-  // Rows that one effect enters: y f and what it changes by, weights or null. All (r).
-  struct SlideRows {
-    double *margin, *slope;
-    const double* weight;
-    Index r;
-  };
-
-  // How far a slice moves the effect; the margins follow. precision: its prior's; pull: the
-  // gradient of the prior's -log density there. The first interval is some four standard
-  // deviations.
-  static double slide_effect(const Likelihood& likelihood, const SlideRows& rows,
-                             double precision, double pull, Draws& random);
 };
 
 }  // namespace bsvm

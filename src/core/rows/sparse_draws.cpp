@@ -1,6 +1,7 @@
 // What sampling asks of a SparseSource.
 #include <algorithm>
 
+#include "slide.hpp"
 #include "sparse_source.hpp"
 
 namespace bsvm {

@@ -1,4 +1,4 @@
-#include "row_source.hpp"
+#include "slide.hpp"
 
 #include <cmath>
 
@@ -7,8 +7,8 @@
 
 namespace bsvm {
 
-double DrawSource::slide_effect(const Likelihood& likelihood, const SlideRows& rows,
-                                double precision, double pull, Draws& random) {
+double slide_effect(const Likelihood& likelihood, const SlideRows& rows, double precision,
+                    double pull, Draws& random) {
   const double width = 4 / std::sqrt(precision + 0.3 * squared_length(rows.slope, rows.r));
   const double t = slice([&](double x) {
     return likelihood.along(rows.margin, rows.slope, rows.weight, x, rows.r) -

@@ -1,0 +1,215 @@
+// Slice sampling of the exact posterior in coordinates that an approximation whitens (models.md,
+// row 24; after Fagan, Bhandari & Cunningham 2016). A sweep is
+//
+//   ellipses   b = centre + root z a few z at a time, the swept factor's effects following their
+//              regression: along x cos(t) + x' sin(t) margins and prior are sums of three
+//   paths      a variance and all coefficients together (path_move.hpp), without groups
+//   effects    each by a slice over its own rows
+//   variances  given the coefficients; blocks together with their variance; and the coefficients
+//              that ellipses hardly move, each along its own axis (mixing.hpp)
+//
+// Never a Gram matrix; margins are kept.
+#include "../error.hpp"
+#include "../linalg/kernels.hpp"
+#include "../random/ellipse.hpp"
+#include "../rows/margins.hpp"
+#include "mixing.hpp"
+#include "path_move.hpp"
+#include "sampler.hpp"
+#include "whitening.hpp"
+
+namespace bsvm {
+namespace {
+
+constexpr Index kTogether = 4;       // coordinates of an ellipse
+constexpr Index kPathsEvery = 4;     // sweeps
+constexpr Index kRefresh = 64;       // sweeps after which margins are computed afresh
+constexpr double kHardly = 0.5;      // of the squared jumps along an axis: then that is needed
+constexpr double kMostNumbers = 1 << 27;  // rows times coordinates
+
+class SliceChain : public Chain {
+ public:
+  SliceChain(const Problem& problem, const Whitening& white, std::uint64_t seed, int chain,
+             Index burnin)
+      : p_(problem.columns()), white_(white), side_(problem), state_(side_.start(Vec())),
+        rows_(problem), mixing_(problem, side_, false), turn_(rows_.changes(white.axes)),
+        z_(white.centre.size()), jumps_(Vec::Zero(2 * p_)), burnin_(burnin), along0_(problem.n),
+        along1_(problem.n) {
+    for (const Whitening::Path& path : white.paths) paths_.emplace_back(path, side_);
+    state_.seed() = static_cast<double>(seed);
+    state_.chain() = chain;
+    disperse();
+  }
+
+  void sweep(Host& host) override {
+    const Vec before = save();
+    try {
+      make_sweep(host);
+    } catch (const Interrupted&) {
+      restore(before);
+      throw;
+    }
+  }
+
+  Index sweeps() const override { return sweeps_; }
+
+  void read(Draw& draw) const override {
+    draw.coefficients = draw.expected = side_.outside_mean(state_.mean());
+    draw.effects = rows_.effects();
+    side_.to_outside(draw.effects);
+    draw.expected_effects = draw.effects;
+    draw.hyper = side_.drawn(state_);
+  }
+
+  Vec save() const override {
+    Vec out(1 + p_ + state_.layout.hyper + rows_.effects().size() + rows_.rows() +
+            mixing_.widths().size() + jumps_.size());
+    out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), rows_.effects(),
+        rows_.margin(), mixing_.widths(), jumps_;
+    return out;
+  }
+
+  void restore(ConstVecRef saved) override {
+    if (saved.size() != save().size() || !saved.allFinite())
+      throw InvalidInput("checkpoint", "The checkpoint is of another model.");
+    Index at = 0;
+    const auto take = [&](Index size) {
+      at += size;
+      return saved.segment(at - size, size);
+    };
+    sweeps_ = static_cast<Index>(take(1)[0]);
+    state_.mean() = take(p_);
+    state_.hyper() = take(state_.layout.hyper);
+    rows_.effects() = take(rows_.effects().size());
+    rows_.margin() = take(rows_.rows());
+    mixing_.restore(take(mixing_.widths().size()));
+    jumps_ = take(jumps_.size());
+    side_.refresh_group_prior(state_);
+  }
+
+ private:
+  void make_sweep(Host& host) {
+    state_.sweep() = static_cast<double>(sweeps_ + 1);
+    if (sweeps_ % kRefresh == 0) rows_.find(state_.mean());
+    Draws random(state_.key(), Purpose::rows, 0);
+    const Vec before = state_.mean();
+    run_ellipses(host);
+    const Vec jumped = state_.mean() - before;
+    if (sweeps_ % kPathsEvery == 0)
+      for (PathMove& path : paths_) path.run(state_, rows_, random);
+    Mat group_moments = rows_.slide(state_);
+    side_.draw_priors(state_, group_moments);
+    mixing_.run(state_, rows_, group_moments, sweeps_ < burnin_, host);
+    ++sweeps_;
+    if (2 * sweeps_ > burnin_ && sweeps_ <= burnin_) learn(jumped);
+  }
+
+  // Which axes the ellipses do without.
+  void learn(const Vec& jumped) {
+    jumps_.head(p_) += jumped.cwiseAbs2();
+    jumps_.tail(p_) += mixing_.shifts().cwiseAbs2();
+    for (Index j = 0; sweeps_ == burnin_ && j < p_; ++j)
+      if (jumps_[j] > kHardly * jumps_[p_ + j]) mixing_.leave_out(j);
+  }
+
+  // ---- ellipses
+
+  void run_ellipses(Host& host) {
+    const Vec dense = side_.precision(state_);
+    Draws random(state_.key(), Purpose::dense, 0);
+    Vec x(p_ + rows_.effects().size());
+    x << state_.mean(), rows_.effects();
+    for (Index k = 0; k < z_.size(); ++k) z_[k] = x[white_.at[k]] - white_.centre[k];
+    white_.root.triangularView<Eigen::Lower>().solveInPlace(z_);
+    double value = rows_.value();
+    for (Index first = 0; first < z_.size(); first += kTogether) {
+      if (host.interrupted()) throw Interrupted();
+      move_block(first, std::min(kTogether, z_.size() - first), dense, x, value, random);
+    }
+    state_.mean() = x.head(p_);
+    rows_.effects() = x.tail(x.size() - p_);
+  }
+
+  void move_block(Index first, Index size, const Vec& dense, Vec& x, double& value, Draws& random) {
+    const auto z = z_.segment(first, size);
+    Vec nu(size);
+    for (Index k = 0; k < size; ++k) nu[k] = random.normal();
+    const Vec x0 = white_.axes.middleCols(first, size) * z,
+              x1 = white_.axes.middleCols(first, size) * nu;
+    const Vec weighed0 = rows_.weigh(dense, state_.group_prior(), x0),
+              weighed1 = rows_.weigh(dense, state_.group_prior(), x1);
+    kernels().combine(turn_.col(first).data(), turn_.rows(), z.data(), nu.data(), turn_.rows(),
+                      size, along0_.data(), along1_.data());
+    const double w00 = weighed0.dot(x0), w01 = weighed0.dot(x1), w11 = weighed1.dot(x1);
+    const double w0 = weighed0.dot(x) - w00, w1 = weighed1.dot(x) - w01;
+    const double z00 = z.squaredNorm(), z01 = z.dot(nu), z11 = nu.squaredNorm();
+    const auto prior = [&](double c, double s) {
+      return 0.5 * (c * c * (z00 - w00) + 2 * c * s * (z01 - w01) + s * s * (z11 - w11)) -
+             c * w0 - s * w1;
+    };
+    double c = 1, s = 0, trial_value = value;
+    ellipse([&](double to_c, double to_s) {
+      trial_value = rows_.value(along0_, along1_, to_c - 1, to_s);
+      return trial_value + prior(to_c, to_s);
+    }, value + prior(1, 0), random, c, s);
+    if (s == 0 && c == 1) return;
+    value = trial_value;
+    rows_.margin() += (c - 1) * along0_ + s * along1_;
+    x += (c - 1) * x0 + s * x1;
+    z_.segment(first, size) = c * z + s * nu;
+  }
+
+  // Chains start apart.
+  void disperse() {
+    Draws random(state_.key(), Purpose::move, 0);
+    Vec x = white_.x, z(z_.size());
+    for (Index k = 0; k < z.size(); ++k) z[k] = random.normal();
+    x += white_.axes * z;
+    state_.mean() = x.head(p_);
+    rows_.effects() = x.tail(x.size() - p_);
+    side_.fix_priors(state_, white_.theta);
+    for (const PriorPart& part : side_.parts())
+      part.slot.prior->scale(side_.hyper(state_, part), std::exp(0.5 * random.normal()));
+    side_.refresh_group_prior(state_);
+  }
+
+  Index p_;
+  const Whitening& white_;
+  Coefficients side_;
+  State state_;
+  Margins rows_;
+  Mixing mixing_;
+  std::vector<PathMove> paths_;
+  Mat turn_;    // (n, d) by what margins change with z
+  Vec z_;       // (d)
+  Vec jumps_;   // (2 p) sums of squares: by ellipses, along axes
+  Index burnin_, sweeps_ = 0;
+  Vec along0_, along1_;  // (n)
+};
+
+class Slice : public Sampler {
+ public:
+  explicit Slice(const Params&) {}
+
+  Use use() const override { return Use::point; }
+
+  void prepare(const Problem& problem, int threads, Host& host) override {
+    white_ = whiten(problem, threads, host);
+  }
+
+  std::unique_ptr<Chain> start(const Problem& problem, const MakeSource&, int, std::uint64_t seed,
+                               int chain, Index burnin) const override {
+    const double numbers = static_cast<double>(problem.n) * static_cast<double>(white_.at.size());
+    if (numbers > kMostNumbers)
+      throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling.");
+    return std::unique_ptr<Chain>(new SliceChain(problem, white_, seed, chain, burnin));
+  }
+
+ private:
+  Whitening white_;
+};
+
+const Register<Sampler, Slice> entry("slice");
+
+}  // namespace
+}  // namespace bsvm
