@@ -147,7 +147,7 @@ whitens <- function(engine) is_approximation(engine) || engine$name == "slice"
 # eliminate.
 keeps_effects <- function(engine, groups) {
   if (engine$name != "slice") return(isFALSE(engine$settings$integrate))
-  length(groups) == 1L && effect_counts(groups) > 1L
+  length(groups) == 1L && length(groups[[1L]]$labels) > 1L
 }
 
 # Rows with a multiplier of zero don't see the one effect of their level: integrating it out leaves

@@ -16,6 +16,7 @@
 #include "mixing.hpp"
 #include "path_move.hpp"
 #include "sampler.hpp"
+#include "slice_integrated.hpp"
 #include "whitening.hpp"
 
 namespace bsvm {
@@ -25,6 +26,7 @@ constexpr Index kTogether = 4;       // coordinates of an ellipse
 constexpr Index kPathsEvery = 4;     // sweeps
 constexpr Index kRefresh = 64;       // sweeps after which margins are computed afresh
 constexpr double kHardly = 0.5;      // of the squared jumps along an axis: then that is needed
+constexpr Index kMostIntegrated = 12;  // coefficients and parameters, beyond which effects stay
 constexpr double kMostNumbers = 1 << 27;  // rows times coordinates
 
 class SliceChain : public Chain {
@@ -189,7 +191,7 @@ class SliceChain : public Chain {
 
 class Slice : public Sampler {
  public:
-  explicit Slice(const Params&) {}
+  explicit Slice(const Params& params) : integrate_(params.flag("integrate")) {}
 
   Use use() const override { return Use::point; }
 
@@ -197,15 +199,25 @@ class Slice : public Sampler {
     white_ = whiten(problem, threads, host);
   }
 
-  std::unique_ptr<Chain> start(const Problem& problem, const MakeSource&, int, std::uint64_t seed,
-                               int chain, Index burnin) const override {
+  std::unique_ptr<Chain> start(const Problem& problem, const MakeSource&, int threads,
+                               std::uint64_t seed, int chain, Index burnin) const override {
+    if (integrates(problem)) return integrated_chain(problem, white_, threads, seed, chain);
     const double numbers = static_cast<double>(problem.n) * static_cast<double>(white_.at.size());
     if (numbers > kMostNumbers)
-      throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling.");
+      throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
+                                   "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
     return std::unique_ptr<Chain>(new SliceChain(problem, white_, seed, chain, burnin));
   }
 
  private:
+  // Where there is a closed form, and not many coefficients, of which any few cost a look at all
+  // rows.
+  bool integrates(const Problem& problem) const {
+    return integrate_ && problem.integrated >= 0 && white_.joint.rows() <= kMostIntegrated &&
+           !problem.likelihood->integral()->line();
+  }
+
+  bool integrate_;
   Whitening white_;
 };
 

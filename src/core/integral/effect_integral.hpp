@@ -2,6 +2,7 @@
 #include <memory>
 #include <vector>
 
+#include "../random/draws.hpp"
 #include "../types.hpp"
 #include "hinge_kernels.hpp"
 
@@ -69,6 +70,9 @@ class EffectIntegral {
   virtual void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) = 0;
 
   virtual void law(const EffectRows& rows, double s, EffectLaw& out) = 0;
+
+  // A draw of u given the rows, where there is a closed form.
+  virtual double draw(const EffectRows& rows, double s, Draws& random);
 
   // P(u <= at_k).
   virtual void distribution(const EffectRows& rows, double s, ConstVecRef at, VecRef out) = 0;

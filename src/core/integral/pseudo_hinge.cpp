@@ -306,6 +306,31 @@ double PseudoHinge::tail_mass(double at, int direction) const {
   return sum;
 }
 
+// The law is a mixture of pieces, each a normal density's tail cut off at both ends.
+double PseudoHinge::draw(const EffectRows& rows, double s, Draws& random) {
+  run<0>(rows, s);
+  double left = moment_[0] * random.uniform();
+  const Piece* last = nullptr;
+  for (const int direction : {-1, 1})
+    for (const Piece& piece : pieces_[direction > 0]) {
+      left -= piece.mass;
+      if (left <= 0) return s * (piece.start + direction * draw_fall(piece, random));
+      if (piece.mass > 0) last = &piece;
+    }
+  return s * last->start;  // rounding left a little
+}
+
+// From exp(-slope t - t^2 / 2) on [0, length], slope >= 0, by the exponential that fits it best
+// (Robert 1995).
+double PseudoHinge::draw_fall(const Piece& piece, Draws& random) {
+  const double slope = piece.slope, rate = 0.5 * (slope + std::sqrt(slope * slope + 4));
+  const double most = std::min(rate, slope + piece.length), share = std::expm1(-rate * piece.length);
+  while (true) {
+    const double t = -std::log1p(share * random.uniform()) / rate, away = slope + t - rate;
+    if (2 * std::log(random.uniform()) <= (most - rate) * (most - rate) - away * away) return t;
+  }
+}
+
 void PseudoHinge::distribution(const EffectRows& rows, double s, ConstVecRef at, VecRef out) {
   run<0>(rows, s);
   for (Index k = 0; k < at.size(); ++k) {

@@ -25,6 +25,7 @@ class PseudoHinge : public EffectIntegral {
   const std::vector<RowKink>& kinks() const override;
   void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) override;
   void law(const EffectRows& rows, double s, EffectLaw& out) override;
+  double draw(const EffectRows& rows, double s, Draws& random) override;
   void distribution(const EffectRows& rows, double s, ConstVecRef at, VecRef out) override;
 
  private:
@@ -70,6 +71,7 @@ class PseudoHinge : public EffectIntegral {
   void take_rest(const EffectRows& rows, Index row);
   void add_segments(const EffectRows& rows, double s, int direction, MatRef out);
   double tail_mass(double at, int direction) const;
+  static double draw_fall(const Piece& piece, Draws& random);
 
   std::vector<Kink> kinks_;
   std::vector<Index> flat_;              // rows that do not see u

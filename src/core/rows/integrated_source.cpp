@@ -144,6 +144,16 @@ GroupPosterior IntegratedSource::law(ConstVecRef point, Host& host) {
   return out;
 }
 
+Vec IntegratedSource::draw(ConstVecRef point, const DrawKey& key, Host& host) {
+  const double s = scale_at(point.tail(free_)).f.f00;
+  Vec out(rows_.groups());
+  each_group(point, host, [&](Index unit, const PairRows& of, Worker& worker, Index) {
+    Draws random(key, Purpose::groups, static_cast<std::uint64_t>(unit));
+    out[unit] = worker.single->draw(of.rows, s, random);
+  });
+  return out;
+}
+
 void IntegratedSource::law_of(Index unit, const PairRows& of, const Scale& scale, Worker& worker,
                               GroupPosterior& out) {
   const Index q = rows_.effects(), d = of.rows.d, p = coefficients();

@@ -6,6 +6,7 @@
 #include "../integral/pair_grid.hpp"
 #include "../model/group_posterior.hpp"
 #include "../model/row_sums.hpp"
+#include "../random/draws.hpp"
 #include "integrated_rows.hpp"
 
 namespace bsvm {
@@ -39,6 +40,9 @@ class IntegratedSource {
   // E u_g (q, m), the inverse of its covariance (q q, m), and `regression` (d q, m), B_g', of
   // E[u_g | b] = mean - B_g (b - b at the point); all inside.
   GroupPosterior law(ConstVecRef point, Host& host);
+
+  // A draw of all effects given a point, of one effect with a closed form: (m), inside.
+  Vec draw(ConstVecRef point, const DrawKey& key, Host& host);
 
   // Quantiles of the effects on the outside scale, a mixture over points (a column each) with
   // these weights: (probabilities, q m), effects of a level adjoining.

@@ -1,0 +1,11 @@
+#include "effect_integral.hpp"
+
+#include "../error.hpp"
+
+namespace bsvm {
+
+double EffectIntegral::draw(const EffectRows&, double, Draws&) {
+  throw InvalidInput("likelihood", "This likelihood has no closed form to draw an effect from.");
+}
+
+}  // namespace bsvm
