@@ -8,8 +8,9 @@
 
 namespace bsvm {
 
-PathMove::PathMove(const Whitening::Path& path, const Coefficients& side)
-    : path_(path), side_(side), b_(path.centre.size()), margin_(path.centre.size()) {
+PathMove::PathMove(const Whitening& white, const Whitening::Path& path, const Coefficients& side)
+    : white_(white), path_(path), side_(side), e_(white.swept.size()), x_(path.centre.size()),
+      margin_(path.centre.size()) {
   Index first = 0;
   for (const PriorPart& part : side.parts()) {
     if (first == path.free && part.free_size() > 0) part_ = &part;
@@ -25,60 +26,80 @@ PathMove::Place PathMove::place(double theta) const {
   return {k, std::min(std::max(share, 0.0), 1.0)};
 }
 
-double PathMove::log_root(const Place& at) const {
-  return ((1 - at.share) * path_.root[at.first].diagonal() +
-          at.share * path_.root[at.first + 1].diagonal())
-      .array()
-      .log()
-      .sum();
+// (z, e) of x.
+void PathMove::find_noise(const Vec& x, const Place& at) {
+  const Vec away = x - mix(path_.centre, at);
+  z_.resize(white_.at.size());
+  for (Index k = 0; k < z_.size(); ++k) z_[k] = away[white_.at[k]];
+  const Mat root = mix(path_.root, at);
+  root.triangularView<Eigen::Lower>().solveInPlace(z_);
+  const Vec spread = mix(path_.spread, at),
+            follow = (1 - at.share) * (path_.follow[at.first] * z_) +
+                     at.share * (path_.follow[at.first + 1] * z_);
+  for (Index k = 0; k < e_.size(); ++k) e_[k] = (away[white_.swept[k]] - follow[k]) / spread[k];
 }
 
-// Coefficients and margins at a value of the path.
-void PathMove::reach(Index value, const State& state, const Margins& rows) {
-  if (b_[value].size() > 0) return;
-  b_[value] = path_.centre[value] + path_.root[value].triangularView<Eigen::Lower>() * z_;
-  margin_[value] = rows.margin() + rows.change(b_[value] - state.mean());
+double PathMove::log_volume(const Place& at) const {
+  const auto& low = path_.root[at.first];
+  const auto& high = path_.root[at.first + 1];
+  double sum = mix(path_.spread, at).array().log().sum();
+  for (Index k = 0; k < low.rows(); ++k)
+    sum += std::log((1 - at.share) * low(k, k) + at.share * high(k, k));
+  return sum;
 }
 
-double PathMove::log_prior(const Vec& b, double theta) const {
+// x and the margins at a value of the path.
+void PathMove::reach(Index value, const Vec& x, const Margins& rows) {
+  if (x_[value].size() > 0) return;
+  Vec& to = x_[value];
+  to = path_.centre[value];
+  const Vec b = path_.root[value].triangularView<Eigen::Lower>() * z_;
+  for (Index k = 0; k < b.size(); ++k) to[white_.at[k]] += b[k];
+  const Vec u = path_.follow[value] * z_ + path_.spread[value].cwiseProduct(e_);
+  for (Index k = 0; k < u.size(); ++k) to[white_.swept[k]] += u[k];
+  margin_[value] = rows.margin() + rows.change(to - x);
+}
+
+double PathMove::log_prior(const Vec& x, const Margins& rows, const Vec& theta) const {
+  const Index p = x.size() - rows.effects().size();
+  const Vec square = x.head(p).cwiseAbs2();
+  const Mat group_moments = rows.group_moments(x.tail(x.size() - p));
   double out = 0;
-  const Vec square = b.cwiseAbs2();
-  Vec free = Vec::Constant(1, theta), gradient(1);
+  Index first = 0;
   for (const PriorPart& part : side_.parts()) {
-    const bool own = &part == part_;
-    if (part.free_size() > 0 && !own) continue;  // its coefficients are another's
-    const auto at = free.head(own ? 1 : 0);
-    out += part.slot.prior->log_joint(side_.moments(part, square, Mat()), at,
-                                      gradient.head(own ? 1 : 0));
+    Vec gradient(part.free_size());
+    out += part.slot.prior->log_joint(side_.moments(part, square, group_moments),
+                                      theta.segment(first, gradient.size()), gradient);
+    first += gradient.size();
   }
   return out;
 }
 
 void PathMove::run(State& state, Margins& rows, Draws& random) {
-  Vec theta(1);
-  part_->slot.prior->free(side_.hyper(state, *part_), theta);
-  const Place here = place(theta[0]);
-  const Mat root = (1 - here.share) * path_.root[here.first] + here.share * path_.root[here.first + 1];
-  z_ = root.triangularView<Eigen::Lower>().solve(state.mean() - between(path_.centre, here));
-  for (auto* each : {&b_, &margin_})
+  Vec theta = side_.free(state), x(state.mean().size() + rows.effects().size());
+  x << state.mean(), rows.effects();
+  const double now = theta[path_.free];
+  find_noise(x, place(now));
+  for (auto* each : {&x_, &margin_})
     for (Vec& one : *each) one.resize(0);
-  const auto log_density = [&](double t) {
-    const double to = theta[0] + t;
-    if (!possible_variance(std::exp(2 * to))) return -std::numeric_limits<double>::infinity();
-    const Place at = place(to);
-    reach(at.first, state, rows);
-    reach(at.first + 1, state, rows);
+  const double t = slice([&](double by) {
+    theta[path_.free] = now + by;
+    if (!possible_variance(std::exp(2 * theta[path_.free])))
+      return -std::numeric_limits<double>::infinity();
+    const Place at = place(theta[path_.free]);
+    reach(at.first, x, rows);
+    reach(at.first + 1, x, rows);
     return rows.value_between(margin_[at.first], margin_[at.first + 1], at.share) +
-           log_prior(between(b_, at), to) + log_root(at);
-  };
-  const double width = path_.theta[3] - path_.theta[1];
-  const double t = slice(log_density, width, random);
+           log_prior(mix(x_, at), rows, theta) + log_volume(at);
+  }, path_.theta[3] - path_.theta[1], random);
   if (t == 0) return;
-  const Place at = place(theta[0] + t);
-  state.mean() = between(b_, at);
-  rows.margin() = between(margin_, at);
-  theta[0] += t;
-  part_->slot.prior->fix(theta, side_.hyper(state, *part_));
+  const Place at = place(now + t);
+  x = mix(x_, at);
+  state.mean() = x.head(state.mean().size());
+  rows.effects() = x.tail(rows.effects().size());
+  rows.margin() = mix(margin_, at);
+  part_->slot.prior->fix(Vec::Constant(1, now + t), side_.hyper(state, *part_));
+  side_.refresh_group_prior(state);
 }
 
 }  // namespace bsvm

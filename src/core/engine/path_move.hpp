@@ -5,15 +5,12 @@
 
 namespace bsvm {
 
-// A slice along one free parameter theta_k with all coefficients going along,
-//
-//   b = m(theta_k) + L(theta_k) z,   z as it is,
-//
-// m and L linear between the values a path has: what makes a variance slow is that its coefficients
-// have to follow. The density is that of (z, theta_k), so with log det L in it.
+// A slice along one free parameter theta_k with all coefficients and effects going along, as a path
+// has them at fixed (z, e), linearly between its values: what makes a variance slow is that they
+// have to follow it. The density is that of (z, e, theta_k), so with the map's determinant in it.
 class PathMove {
  public:
-  PathMove(const Whitening::Path& path, const Coefficients& side);
+  PathMove(const Whitening& white, const Whitening::Path& path, const Coefficients& side);
 
   void run(State& state, Margins& rows, Draws& random);
 
@@ -25,18 +22,21 @@ class PathMove {
   };
 
   Place place(double theta) const;
-  double log_root(const Place& at) const;
-  void reach(Index value, const State& state, const Margins& rows);
-  double log_prior(const Vec& b, double theta) const;
-  Vec between(const std::vector<Vec>& of, const Place& at) const {
+  template <class Part>
+  auto mix(const std::vector<Part>& of, const Place& at) const {
     return (1 - at.share) * of[at.first] + at.share * of[at.first + 1];
   }
+  void find_noise(const Vec& x, const Place& at);
+  double log_volume(const Place& at) const;
+  void reach(Index value, const Vec& x, const Margins& rows);
+  double log_prior(const Vec& x, const Margins& rows, const Vec& theta) const;
 
+  const Whitening& white_;
   const Whitening::Path& path_;
   const Coefficients& side_;
   const PriorPart* part_ = nullptr;
-  Vec z_;
-  std::vector<Vec> b_, margin_;  // at each value, once it is asked for
+  Vec z_, e_;
+  std::vector<Vec> x_, margin_;  // at each value, once it is asked for
 };
 
 }  // namespace bsvm

@@ -37,7 +37,7 @@ class SliceChain : public Chain {
         rows_(problem), mixing_(problem, side_, false), turn_(rows_.changes(white.axes)),
         z_(white.centre.size()), jumps_(Vec::Zero(2 * p_)), burnin_(burnin), along0_(problem.n),
         along1_(problem.n) {
-    for (const Whitening::Path& path : white.paths) paths_.emplace_back(path, side_);
+    for (const Whitening::Path& path : white.paths) paths_.emplace_back(white, path, side_);
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
     disperse();

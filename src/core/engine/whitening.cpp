@@ -13,6 +13,7 @@ namespace bsvm {
 namespace {
 
 constexpr double kWidestSd = 3;                     // of a theta that the rows do not bound
+constexpr double kMostFollowing = 1e6;              // swept effects times coefficients
 constexpr double kSteps[] = {-3, -1.5, 0, 1.5, 3};  // of a path, in standard deviations
 
 Mat covariance_of(const Node& node) {
@@ -51,103 +52,135 @@ Middle find_middle(Conditional& conditional, const Node& top) {
   return out;
 }
 
-void take_moments(const Middle& middle, Whitening& out) {
-  const Index d = middle.node.state.layout.p, h = middle.sd.size();
-  out.centre = middle.node.state.mean();
-  out.theta = middle.node.theta;
-  const Mat spread = middle.sd.cwiseAbs2().asDiagonal(), across = middle.slope * spread;
-  out.joint.resize(d + h, d + h);
-  out.joint << covariance_of(middle.node) + across * middle.slope.transpose(), across,
-      across.transpose(), spread;
-  out.root = root_of(out.joint.topLeftCorner(d, d));
-}
-
-std::vector<Whitening::Path> take_paths(Conditional& conditional, const Middle& middle) {
-  std::vector<Whitening::Path> out;
-  for (Index k = 0; k < middle.sd.size(); ++k) {
-    Whitening::Path path{k, Vec(5), {}, {}};
-    for (int j = 0; j < 5; ++j) {
-      Vec theta = middle.node.theta;
-      theta[k] += kSteps[j] * middle.sd[k];
-      path.theta[j] = theta[k];
-      const Node node = kSteps[j] == 0 ? middle.node : conditional.at(theta, middle.node);
-      path.centre.push_back(node.state.mean());
-      path.root.push_back(root_of(covariance_of(node)));
-    }
-    out.push_back(std::move(path));
-  }
-  return out;
-}
-
-// Of the swept effects, inside: their means, and minus their regression on b.
-struct Swept {
-  std::vector<Index> at;
-  Vec mean;
-  Mat slope;  // (effects, d)
+// x's means, and how the swept effects follow b and spread about that.
+struct Layers {
+  Vec centre;  // (x)
+  Mat slope;   // (swept, d)
+  Vec spread;  // (swept) of one effect a level
 };
 
-Swept swept_of(const Problem& problem, const Node& top, const Vec& unit) {
-  Swept out;
-  const GroupPosterior& groups = top.groups;
-  const bool integrated = problem.integrated >= 0;
-  Index first = problem.columns();
-  for (Index t = 0; integrated && t < problem.integrated; ++t)
-    first += problem.sparse.terms[t].levels * problem.sparse.terms[t].effects;
-  const Index d = top.state.layout.p, q = groups.mean.rows(), m = groups.mean.cols();
-  out.mean = Eigen::Map<const Vec>(groups.mean.data(), q * m);
-  out.slope.resize(q * m, d);
-  for (Index k = 0; k < q * m; ++k) out.at.push_back(first + k);
-  for (Index g = 0; g < m; ++g) {
-    const double* own = groups.regression.data() + g * d * q;
-    if (integrated) out.slope.middleRows(g * q, q) = -Eigen::Map<const Mat>(own, q, d);
-    else out.slope.middleRows(g * q, q) = -Eigen::Map<const Mat>(own, d, q).transpose();
+class Whitener {
+ public:
+  Whitener(const Problem& problem, int threads, Host& host)
+      : problem_(problem), unit_(JointPrior(problem).unit()),
+        conditional_(make_conditional(problem, Centre::mode, Options(), threads, host)) {}
+
+  Whitening run() {
+    const Node top = conditional_->climb();
+    if (conditional_->progress().end == Termination::interrupted) throw Interrupted();
+    const Middle middle = find_middle(*conditional_, top);
+    find_places(top.state.layout.p);
+    take_moments(middle);
+    const double numbers = static_cast<double>(out_.swept.size() * out_.at.size());
+    if (problem_.effects() == 0 || (effects_ == 1 && numbers < kMostFollowing)) take_paths(middle);
+    return std::move(out_);
   }
-  if (!integrated) return out;
-  const Vec own_unit = problem.multipliers ? problem.multipliers->unit() : Vec::Ones(q);
-  for (Index k = 0; k < q * m; ++k) {
-    out.mean[k] /= own_unit[k % q];
-    out.slope.row(k) = out.slope.row(k).cwiseProduct(unit.transpose()) / own_unit[k % q];
+
+ private:
+  // The swept factor's effects adjoin; of sparse columns it is the integrated term.
+  void find_places(Index d) {
+    const Index all = problem_.columns() + problem_.group_coefficients();
+    Index first = problem_.columns(), size = 0;
+    if (problem_.multipliers) {
+      effects_ = problem_.effects();
+      size = problem_.group_coefficients();
+    } else if (problem_.integrated >= 0) {
+      for (Index t = 0; t < problem_.integrated; ++t)
+        first += problem_.sparse.terms[t].levels * problem_.sparse.terms[t].effects;
+      effects_ = problem_.sparse.terms[problem_.integrated].effects;
+      size = problem_.sparse.terms[problem_.integrated].levels * effects_;
+    }
+    for (Index k = 0; k < all; ++k)
+      (k >= first && k < first + size ? out_.swept : out_.at).push_back(k);
+    if (static_cast<Index>(out_.at.size()) != d)
+      throw InvalidInput("engine", "Slice sampling needs a grouping factor whose effects can be "
+                                   "eliminated, and no sparse predictors.");
   }
-  return out;
-}
+
+  Layers layers_of(const Node& found) {
+    std::vector<Node> nodes{found};
+    conditional_->finish(nodes);
+    const Node& node = nodes[0];
+    const Index d = node.state.layout.p;
+    Layers out{Vec(out_.at.size() + out_.swept.size()), Mat(out_.swept.size(), d),
+               Vec(out_.swept.size())};
+    for (Index k = 0; k < d; ++k) out.centre[out_.at[k]] = node.state.mean()[k];
+    if (!out_.swept.empty()) take_groups(node, out);
+    return out;
+  }
+
+  void take_groups(const Node& node, Layers& out) const {
+    const GroupPosterior& groups = node.groups;
+    const Index d = node.state.layout.p, q = groups.mean.rows(), m = groups.mean.cols();
+    // An integrated factor's are on the outside scale.
+    const bool outside = problem_.integrated >= 0;
+    const Vec unit = outside && problem_.multipliers ? problem_.multipliers->unit() : Vec::Ones(q);
+    for (Index g = 0; g < m; ++g)
+      for (Index a = 0; a < q; ++a) {
+        const Index k = g * q + a;
+        out.centre[out_.swept[k]] = groups.mean(a, g) / unit[a];
+        out.spread[k] = 1 / (std::sqrt(groups.precision(a + a * q, g)) * unit[a]);
+        const double* own = groups.regression.data() + g * d * q;
+        for (Index j = 0; j < d; ++j)
+          out.slope(k, j) = outside ? -own[a + j * q] * unit_[j] / unit[a] : -own[j + a * d];
+      }
+  }
+
+  void take_moments(const Middle& middle) {
+    const Index d = middle.node.state.layout.p, h = middle.sd.size();
+    const Layers layers = layers_of(middle.node);
+    out_.x = layers.centre;
+    out_.centre = middle.node.state.mean();
+    out_.theta = middle.node.theta;
+    const Mat spread = middle.sd.cwiseAbs2().asDiagonal(), across = middle.slope * spread;
+    out_.joint.resize(d + h, d + h);
+    out_.joint << covariance_of(middle.node) + across * middle.slope.transpose(), across,
+        across.transpose(), spread;
+    out_.root = root_of(out_.joint.topLeftCorner(d, d));
+    const Mat follow = layers.slope * out_.root;
+    out_.axes.resize(layers.centre.size(), d);
+    for (Index k = 0; k < d; ++k) out_.axes.row(out_.at[k]) = out_.root.row(k);
+    for (size_t k = 0; k < out_.swept.size(); ++k)
+      out_.axes.row(out_.swept[k]) = follow.row(static_cast<Index>(k));
+  }
+
+  void take_paths(const Middle& middle) {
+    Index free = 0;
+    for (const auto* slots : {&problem_.priors, &problem_.group_priors})
+      for (const PriorSlot& slot : *slots) {
+        const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
+        if (size == 1) out_.paths.push_back(path_of(free, middle));
+        free += size;
+      }
+  }
+
+  Whitening::Path path_of(Index free, const Middle& middle) {
+    Whitening::Path out{free, Vec(5), {}, {}, {}, {}};
+    for (int j = 0; j < 5; ++j) {
+      Vec theta = middle.node.theta;
+      theta[free] += kSteps[j] * middle.sd[free];
+      out.theta[j] = theta[free];
+      const Node node = kSteps[j] == 0 ? middle.node : conditional_->at(theta, middle.node);
+      const Layers layers = layers_of(node);
+      out.centre.push_back(layers.centre);
+      out.root.push_back(root_of(covariance_of(node)));
+      out.follow.push_back(layers.slope * out.root.back());
+      out.spread.push_back(layers.spread);
+    }
+    return out;
+  }
+
+  const Problem& problem_;
+  Vec unit_;
+  std::unique_ptr<Conditional> conditional_;
+  Index effects_ = 0;
+  Whitening out_;
+};
 
 }  // namespace
 
 Whitening whiten(const Problem& problem, int threads, Host& host) {
-  const auto conditional = make_conditional(problem, Centre::mode, Options(), threads, host);
-  const Node top = conditional->climb();
-  if (conditional->progress().end == Termination::interrupted) throw Interrupted();
-  const Middle middle = find_middle(*conditional, top);
-  std::vector<Node> nodes{middle.node};
-  conditional->finish(nodes);
-  Whitening out;
-  take_moments(middle, out);
-  if (problem.group_coefficients() == 0) out.paths = take_paths(*conditional, middle);
-  const Index all = problem.columns() + problem.group_coefficients(), d = out.centre.size();
-  out.x = Vec::Zero(all);
-  out.axes = Mat::Zero(all, d);
-  Vec unit = Vec::Ones(d);
-  if (problem.integrated >= 0) unit = JointPrior(problem).unit();
-  std::vector<bool> taken(all, false);
-  if (problem.group_coefficients() > 0) {
-    const Swept swept = swept_of(problem, nodes[0], unit);
-    const Mat axes = swept.slope * out.root;
-    for (size_t k = 0; k < swept.at.size(); ++k) {
-      taken[swept.at[k]] = true;
-      out.x[swept.at[k]] = swept.mean[k];
-      out.axes.row(swept.at[k]) = axes.row(k);
-    }
-  }
-  for (Index k = 0; k < all; ++k)
-    if (!taken[k]) out.at.push_back(k);
-  if (static_cast<Index>(out.at.size()) != d)
-    throw InvalidInput("engine", "Slice sampling needs a grouping factor whose effects can be "
-                                 "eliminated, and no sparse predictors.");
-  for (Index k = 0; k < d; ++k) {
-    out.x[out.at[k]] = out.centre[k];
-    out.axes.row(out.at[k]) = out.root.row(k);
-  }
-  return out;
+  return Whitener(problem, threads, host).run();
 }
 
 }  // namespace bsvm

@@ -171,7 +171,7 @@ Mat Margins::slide(const State& state) {
         own[a] += slide(first + a, prior(a, a), prior.col(a).dot(own), random);
     }
   }
-  return group_moments();
+  return group_moments(effects_);
 }
 
 double Margins::slide(Index column, double precision, double pull, Draws& random) {
@@ -195,11 +195,11 @@ double Margins::slide(Index column, double precision, double pull, Draws& random
   return by;
 }
 
-Mat Margins::group_moments() const {
+Mat Margins::group_moments(ConstVecRef effects) const {
   const Index q = problem_.effects();
   Mat out = Mat::Zero(q, q);
   for (const Term& term : terms_) {
-    const Eigen::Map<const Mat> own(effects_.data() + term.first, term.effects, term.levels);
+    const Eigen::Map<const Mat> own(effects.data() + term.first, term.effects, term.levels);
     out.block(term.first_effect, term.first_effect, term.effects, term.effects) =
         own * own.transpose();
   }

@@ -41,7 +41,8 @@ class Margins : public LineSource {
 
   // Each effect in turn by a slice over its own rows; the sums over levels of u u' (q, q).
   Mat slide(const State& state);
-  Mat group_moments() const;
+  // Those of any effects (as effects()).
+  Mat group_moments(ConstVecRef effects) const;
 
  private:
   // Effects of a factor: its first among all of a level's, and among effects_.
