@@ -44,7 +44,7 @@ check_sentences <- function(check) {
   if (!is_close(check)) {
     return(c(paste0("Over all unknowns together ", engine, " is far from the exact posterior: ",
                     "Pareto k is ", format_k(check$pareto_k), ", where below 0.7 is close."),
-             distrust_sentence(check$table), exact_sentence(check$exact)))
+             tail_sentence(check), distrust_sentence(check$table), exact_sentence(check$exact)))
   }
   off <- off_phrases(check$table)
   start <- paste0(engine, " is close to the exact posterior: Pareto k is ",
@@ -55,6 +55,13 @@ check_sentences <- function(check) {
                   round(100 * (most_ratio - 1)), " %, Monte Carlo error allowed for."))
   }
   c(paste0(start, ". Off are ", paste(off, collapse = "; "), ". The table has corrected values."))
+}
+
+# High k, and yet nearly all draws count the same.
+tail_sentence <- function(check) {
+  if (check$ess < 0.9 * check$draws) return(NULL)
+  paste0("The difference is in the far tails: the weights are nearly equal, worth ",
+         round(check$ess), " of ", check$draws, " draws.")
 }
 
 distrust_sentence <- function(table) {

@@ -128,29 +128,36 @@ mode_theta <- function(posterior) {
 # interpolated, is nearer the exact posterior in the middle but lighter in the coefficients' skewed
 # tails, and Pareto k on toenail is 0.8 for 0.5.
 kernel_theta <- function(posterior, means, share = kernel_share(posterior$theta)) {
+  kernels <- theta_kernels(posterior, means, share)
+  list(
+    draw = kernels$draw,
+    log_density = function(at) log_column_sums(kernels$logs(at)),
+    shares = function(at) {
+      logs <- kernels$logs(at)
+      exp(logs - rep(log_column_sums(logs), each = nrow(logs)))
+    },
+    shift = function(at, k) kernels$slope %*% (at - posterior$theta[, k])
+  )
+}
+
+# list(draw, logs, slope): logs(at) are those of weight times density (points x n), slope how means
+# go with theta (d x h).
+theta_kernels <- function(posterior, means, share) {
   weights <- posterior$weights
-  theta <- posterior$theta
-  centre <- drop(theta %*% weights)
-  away <- theta - centre
+  centre <- drop(posterior$theta %*% weights)
+  away <- posterior$theta - centre
   covariance <- away %*% (weights * t(away))
   inner <- centre + sqrt(1 - share) * away
-  kernel <- dense_law(numeric(nrow(theta)), share * covariance)
-  slope <- (means %*% (weights * t(away))) %*% solve(covariance)
-  logs <- function(at) {
-    do.call(rbind, lapply(seq_along(weights), function(k) {
-      log(weights[k]) + kernel$log_density(at - inner[, k])
-    }))
-  }
+  kernel <- dense_law(numeric(nrow(away)), share * covariance)
   list(
     draw = function(n) {
-      chosen <- sample.int(length(weights), n, TRUE, weights)
-      inner[, chosen, drop = FALSE] + kernel$draw(n)
+      inner[, sample.int(length(weights), n, TRUE, weights), drop = FALSE] + kernel$draw(n)
     },
-    log_density = function(at) log_column_sums(logs(at)),
-    shares = function(at) {
-      own <- logs(at)
-      exp(own - rep(log_column_sums(own), each = nrow(own)))
+    logs = function(at) {
+      do.call(rbind, lapply(seq_along(weights), function(k) {
+        log(weights[k]) + kernel$log_density(at - inner[, k])
+      }))
     },
-    shift = function(at, k) slope %*% (at - theta[, k])
+    slope = (means %*% (weights * t(away))) %*% solve(covariance)
   )
 }
