@@ -75,10 +75,12 @@
 #'   [plot.bsvm_check()] for the two laws side by side.
 #' @examplesIf requireNamespace("loo", quietly = TRUE)
 #' set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = engine_gaussian())
+#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
+#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
+#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = engine_gaussian())
 #' check <- check_approximation(fit)
 #' check
-#' check$table["wt", c("mean", "mean_exact")]
+#' check$table["x", c("mean", "mean_exact")]
 #' @export
 check_approximation <- function(fit, draws = 1000L, ...) {
   check_approximate_fit(fit, draws, substitute(list(...)), parent.frame())
