@@ -19,9 +19,11 @@
 #'   ggplot2 is missing, and `bsvm_error_argument` for names that are not there or an `exact` that
 #'   is no such fit.
 #' @seealso [check_approximation()]
-#' @examplesIf requireNamespace("ggplot2", quietly = TRUE) && requireNamespace("loo", quietly =
-#' TRUE) set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = engine_gaussian())
+#' @examplesIf all(sapply(c("ggplot2", "loo"), requireNamespace, quietly = TRUE))
+#' set.seed(1)
+#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
+#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
+#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = engine_gaussian())
 #' plot(check_approximation(fit))
 #' @export
 plot.bsvm_check <- function(x, ...) {
