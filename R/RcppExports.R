@@ -25,6 +25,10 @@ core_linear_sd <- function(factor, z, x) {
     .Call(`_bsvm_core_linear_sd`, factor, z, x)
 }
 
+core_log_posterior <- function(problem, model, points, quick, threads) {
+    .Call(`_bsvm_core_log_posterior`, problem, model, points, quick, threads)
+}
+
 core_registry <- function() {
     .Call(`_bsvm_core_registry`)
 }

@@ -30,6 +30,8 @@
 #' * `rank`: only the flat prior holds some coefficient (collinear columns, separated classes); of
 #'   draws, also a variance that only its prior holds (separated classes). The posterior is then as
 #'   good as improper;
+#' * `approximation`: an approximate fit is far from the exact posterior (see
+#'   [check_approximation()]);
 #' * `constant`: a penalised column that does not vary;
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.

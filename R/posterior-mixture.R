@@ -8,7 +8,8 @@
 #                        covariance F F' the lower triangle of F by rows, its diagonal in logs) and
 #                        the log of their posterior density, up to a constant
 #   free                 list by block (as all_blocks() has them): which rows of theta are its own
-#   theta_covariance     h x h by engine_map(), else NULL
+#   theta_covariance     h x h by engine_map(), else NULL; slope, d x h: how the mode of the core's
+#                        dense columns and other factors' effects moves with theta there
 #   integrated           number of the factor whose effects are integrated out, 0 for none
 #   point                TRUE if the spread is not known (engine_map() on kinks of the loss)
 
@@ -23,6 +24,7 @@ mixture_posterior <- function(result, spec) {
                         ncol = length(parts)),
          log_density = vapply(parts, `[[`, 0, "log_density"),
          free = free_by_block(result$free, spec), theta_covariance = known_covariance(result, spec),
+         slope = if (spec$engine$name == "map") parts[[1L]]$slope,
          integrated = result$integrated + 1L,
          point = spec$engine$name == "map" && result$integrated < 0L)
   )

@@ -132,7 +132,13 @@ most_beside_integrated <- 1000
 most_regressions <- 1e7 # of effects on coefficients, kept for each point of the grid
 
 integrated_term <- function(groups, likelihood, engine, sparse, columns) {
-  if (!whitens(engine) || keeps_effects(engine, groups) || sparse) return(-1L)
+  if (!whitens(engine) || keeps_effects(engine, groups)) return(-1L)
+  integrable_term(groups, likelihood, sparse, columns)
+}
+
+# The factor whose effects can be, whatever the engine.
+integrable_term <- function(groups, likelihood, sparse, columns) {
+  if (sparse) return(-1L)
   at <- if (length(groups) > 0L) integrable_factor(groups) else 0L
   if (at == 0L || leaves_kinks(groups[[at]], likelihood)) return(-1L)
   beside <- columns + sum(effect_counts(groups[-at]))

@@ -44,6 +44,9 @@
 #'   largest first; by default they stand in the order of the design.
 #' @param method Which covariance of the coefficients: `"posterior"` (default), or for variational
 #'   fits `"linear_response"`, as in [vcov.bsvm()].
+#' @param check Of approximate fits: a check made by [check_approximation()], whose sentences the
+#'   print then has (how close the fit is, what is off, which engine is exact); or `TRUE` to make
+#'   one now, with its warning. `FALSE` (default) for none.
 #' @param ... Not used.
 #' @return An object of class `summary.bsvm`: a list with the parts below. With fewer than two draws
 #'   standard deviations and limits are `NA`, as of a fit by [engine_map()] without integrated group
@@ -63,7 +66,7 @@
 #' * `priors`: named character, the prior of every block;
 #' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`, and
 #'   `smooth_basis`, the names of smooth terms' penalised coefficients, which are not printed;
-#' * `termination`, and without draws `elbo`, `passes`, `gradient`;
+#' * `termination`, and without draws `elbo`, `passes`, `gradient`; `check`, the check or `NULL`;
 #' * and, from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`,
 #'   `default_prior`, `na.action`, `level`, `method`, and `point`, whether standard deviations are
 #'   missing since the fit is a mode alone.
@@ -83,11 +86,12 @@
 #' summary(fit, rank = TRUE)$coefficients
 #' @export
 summary.bsvm <- function(object, level = 0.95, rank = FALSE,
-                         method = c("posterior", "linear_response"), ...) {
+                         method = c("posterior", "linear_response"), check = FALSE, ...) {
   check_dots(substitute(list(...)), "summary()", c(conf.level = "Here that is `level`."))
   check_level(level)
   check_flag(rank, "rank")
   method <- pick_one(method, covariance_methods, "method")
+  check <- check_of_summary(object, check, parent.frame())
   told <- with_method(object, method, parent.frame())
   kept <- c("formula", "response", "engine", "likelihood", "standardize", "default_prior",
             "na.action", "nobs", "elbo", "passes", "termination", "gradient", "sampling")
@@ -103,7 +107,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object),
-    sds = sd_table(object, level)
+    sds = sd_table(object, level), check = check
   )), class = "summary.bsvm")
   if (is.null(object$sampling)) return(out)
   out$variance_draws <- drawn_variance_table(object, level)
@@ -273,10 +277,10 @@ say_fit <- function(x, digits) {
     cat("Gradient of the ", if (!is_normalised(x$likelihood)) "concave ", "objective: ",
         format(x$gradient, digits = 2L), "\n", sep = "")
   }
-  note <- interval_note(x)
-  if (length(note) == 0L) return(invisible())
-  cat("\n")
-  say_wrapped(note)
+  for (note in c(interval_note(x), check_note(x))) {
+    cat("\n")
+    say_wrapped(note)
+  }
 }
 
 # What to know of the intervals; nothing of those that mean what they say.

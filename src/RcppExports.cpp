@@ -88,6 +88,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_log_posterior
+Rcpp::NumericVector core_log_posterior(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points, bool quick, int threads);
+RcppExport SEXP _bsvm_core_log_posterior(SEXP problemSEXP, SEXP modelSEXP, SEXP pointsSEXP, SEXP quickSEXP, SEXP threadsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< bool >::type quick(quickSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_log_posterior(problem, model, points, quick, threads));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_registry
 Rcpp::List core_registry();
 RcppExport SEXP _bsvm_core_registry() {
@@ -129,6 +143,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
+    {"_bsvm_core_log_posterior", (DL_FUNC) &_bsvm_core_log_posterior, 5},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
     {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},

@@ -9,9 +9,18 @@ using Rcpp::List;
 
 namespace {
 
+// (d, h) d mean/d theta on the outside scale, where coefficients are all that moves; or NULL.
+SEXP mean_slope(const bsvm::Problem& problem, const bsvm::Node& node) {
+  if (problem.integrated < 0 || node.slope.size() == 0) return R_NilValue;
+  bsvm::Mat slope = node.slope;
+  slope.topRows(problem.columns()).array().colwise() *= dense_units(problem).array();
+  return to_array(slope, {slope.rows(), slope.cols()});
+}
+
 List component(const bsvm::Problem& problem, const bsvm::Node& node, double weight) {
   const List common = List::create(_["weight"] = weight, _["log_density"] = node.log_density,
-                                   _["theta"] = to_numeric(node.theta));
+                                   _["theta"] = to_numeric(node.theta),
+                                   _["slope"] = mean_slope(problem, node));
   return join(common, problem.integrated >= 0 ? integrated_moments(problem, node)
                                               : row_moments(problem, node.state, node.groups));
 }
