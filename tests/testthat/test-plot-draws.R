@@ -59,7 +59,7 @@ test_that("one chain is shown too, and what bayesplot can't do has a class", {
   for (which in c("trace", "rank", "density", "intervals")) {
     expect_s3_class(plot(one, which), "ggplot")
   }
-  expect_refusal(with_bayesplot("density", stop("requires multiple chains")), "unsupported",
+  expect_refusal(with_bayesplot(plot_call("density"), stop("requires multiple chains")), "unsupported",
                  c("density", "multiple chains"))
 })
 
