@@ -72,7 +72,10 @@ class IntegratedSource {
   // Runs work(unit, rows, worker, lane) for all groups at a point.
   template <class Work>
   void each_group(ConstVecRef point, Host& host, Work work);
+  void prepare_terms();
+  const Vec& logs_without(const PairRows& of, const PairScale& scale, Worker& worker) const;
   double log_integral(const PairRows& of, const PairScale& scale, Worker& worker) const;
+  Vec row_terms_of(const PairRows& of, const PairScale& scale, Worker& worker) const;
   void add(const Scale& scale, Depth depth, Worker& worker, RowSums& out) const;
   void law_of(Index unit, const PairRows& rows, const Scale& scale, Worker& worker,
               GroupPosterior& out);
