@@ -25,7 +25,7 @@
 #' [engine_vb()] and [engine_gibbs()] can't take it, `engine_gaussian()` and `engine_map()` do.
 #'
 #' **Probabilities.** \eqn{p(y | f)} is that of a class given the link. With draws,
-#' [posterior_epred()][posterior_epred.bsvm] has it draw by draw, and its averages over the draws are
+#' [posterior_epred()][posterior_epred.bsvm] has it draw by draw, and its averages over these are
 #' the probabilities of the posterior predictive law; `predict(type = "prob")` comes in a later
 #' version. Draws are also what [loo()][loo.bsvm], [log_lik()][log_lik.bsvm],
 #' [posterior_predict()][posterior_predict.bsvm] and [pp_check()][pp_check.bsvm] work on. Without

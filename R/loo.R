@@ -10,7 +10,7 @@
 #' of the coefficients \eqn{b}{b} and the covariance \eqn{\Sigma}{Sigma} of the effects, let
 #' \deqn{G_g = \int \prod_{i \in g} p(y_i \mid f_i)^{w_i} N(u; 0, \Sigma)\,du,}{
 #'   G_g = integral prod p(y_i | f_i)^w_i N(u; 0, Sigma) du,}
-#' in logarithms to at least six digits.
+#' in logarithms, to about 1e-6 with one effect a level and 1e-4 with two.
 #'
 #' * `by = "row"`: how well a row is predicted **in a level that is known by its other rows**. Its
 #'   term is \eqn{\log p(y_i \mid y_{g,-i}, b, \Sigma)}{log p(y_i | y_(g,-i), b, Sigma)}, the log

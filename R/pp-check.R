@@ -6,9 +6,9 @@
 #' @details
 #' * `"bars"`: the number of rows of each class, with intervals of the drawn numbers;
 #' * `"bars_grouped"`: the same within the levels of `group`;
-#' * `"error_binned"`: rows in bins of the probability that [posterior_epred()][posterior_epred.bsvm]
-#'   has, averaged over the draws: the mean of observed minus expected in each, with the limits
-#'   within which 95 % of them fall if the model is right;
+#' * `"error_binned"`: rows in bins of their probability of class +1, the average over the draws of
+#'   [posterior_epred()][posterior_epred.bsvm]: the mean of observed minus expected in each, with
+#'   the limits within which 95 % of them fall if the model is right;
 #' * `"stat"`: the law of a statistic of the drawn classes (0 and 1), with that of the response.
 #'
 #' Rows of weight zero are left out, and other weights do not enter. The classes are drawn by R's
@@ -23,8 +23,8 @@
 #' @param ... Handed to bayesplot: `prob`, `freq`, `stat`, `bins`, ...
 #' @return A ggplot.
 #' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, for a fit without draws,
-#'   and if bayesplot is not installed or can't draw it; `bsvm_error_data` if the data can't be found
-#'   again; `bsvm_error_argument` for other arguments.
+#'   and if bayesplot is not installed or can't draw it; `bsvm_error_data` if `group` names a
+#'   variable and the data can't be found again; `bsvm_error_argument` for other arguments.
 #' @references Gabry, J., Simpson, D., Vehtari, A., Betancourt, M. and Gelman, A. (2019).
 #'   Visualization in Bayesian workflow. *Journal of the Royal Statistical Society: Series A*, 182,
 #'   389-402.
@@ -61,7 +61,9 @@ draw_check <- function(type, y, p, group, levels, ...) {
   if (type == "stat") return(bayesplot::ppc_stat(y, replicates, ...))
   bars <- if (type == "bars") bayesplot::ppc_bars(y, replicates, ...)
           else bayesplot::ppc_bars_grouped(y, replicates, group, ...)
-  bars + ggplot2::scale_x_continuous(breaks = 0:1, labels = levels) + ggplot2::labs(x = NULL)
+  suppressMessages( # that there was another scale
+    bars + ggplot2::scale_x_continuous(breaks = 0:1, labels = levels) + ggplot2::labs(x = NULL)
+  )
 }
 
 # A value for each of the fit's rows; NULL for the types that have no groups.

@@ -60,8 +60,8 @@ local_replace <- function(name, value, frame = parent.frame()) {
 
 # ---- draws under the normalised likelihood -------------------------------------------------------
 
-# The fit with its draws taken for those under the normalised likelihood: of another law, but as good
-# where only what is made of them is at stake.
+# The fit with its draws taken for those under the normalised likelihood: of another law, but as
+# good where only what is made of them is at stake.
 as_normalised <- function(fit) {
   fit$likelihood <- likelihood_hinge(normalized = TRUE)
   fit
@@ -74,7 +74,7 @@ log_hinge <- function(margin) {
 
 # Log of the integral of prod p(y | o + z u)^w over u ~ N(0, Sigma), by a sum over a fine grid in
 # units of the root of Sigma. z: n x q.
-grid_integral <- function(y, o, z, covariance, w = rep(1, length(y)), nodes = 20001) {
+grid_integral <- function(y, o, z, covariance, w = rep(1, length(y)), nodes = 6001) {
   if (length(y) == 0L) return(0)
   side <- seq(-9, 9, length.out = nodes)
   v <- if (ncol(z) == 1L) cbind(side) else as.matrix(expand.grid(side, side))
@@ -85,7 +85,7 @@ grid_integral <- function(y, o, z, covariance, w = rep(1, length(y)), nodes = 20
 }
 
 # Terms by row and by group at one draw, rows of `codes`.
-grid_terms <- function(codes, y, o, z, covariance, w = rep(1, length(y)), nodes = 20001) {
+grid_terms <- function(codes, y, o, z, covariance, w = rep(1, length(y)), nodes = 6001) {
   whole <- function(at) {
     grid_integral(y[at], o[at], z[at, , drop = FALSE], covariance, w[at], nodes)
   }
