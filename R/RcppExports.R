@@ -13,6 +13,10 @@ core_integrated <- function(problem, model, points, depth, threads) {
     .Call(`_bsvm_core_integrated`, problem, model, points, depth, threads)
 }
 
+core_integrated_terms <- function(problem, model, points, by_row, threads) {
+    .Call(`_bsvm_core_integrated_terms`, problem, model, points, by_row, threads)
+}
+
 core_effect_quantiles <- function(problem, model, points, weights, probabilities, threads) {
     .Call(`_bsvm_core_effect_quantiles`, problem, model, points, weights, probabilities, threads)
 }

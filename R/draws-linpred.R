@@ -16,11 +16,15 @@
 #'   exp(-2 (1 - f)+) / (exp(-2 (1 - f)+) + exp(-2 (1 + f)+)),}
 #' draw by draw. It is a map from links to numbers between 0 and 1, with 1/2 at `f = 0`, and not the
 #' model's probability of class +1: that the share of +1 among rows with such a value
-#' is near it has to be checked on rows left out of the fit, not assumed. Under
-#' `likelihood_hinge(normalized = TRUE)` the same map is the probability given `f`, but there are no
-#' draws under it: see [likelihood_hinge()].
+#' is near it has to be checked on rows left out of the fit, not assumed.
 #'
-#' @param object A fit from [bsvm()] with `engine = engine_gibbs()`.
+#' Under `likelihood_hinge(normalized = TRUE)` the same map **is** the probability of class +1
+#' given `f`: each draw has a row's probability given that draw of the coefficients and group
+#' effects, and their average over the draws, `colMeans()`, is its posterior predictive probability.
+#' Draws under it are those of `engine_slice()`; [posterior_predict()][posterior_predict.bsvm] draws
+#' classes with these probabilities.
+#'
+#' @param object A fit from [bsvm()] with draws, as `engine_gibbs()` makes them.
 #' @param transform Must be `FALSE`; `posterior_epred()` is the transformed version.
 #' @param newdata,re_formula,allow_new_levels,group,offset As in [predict.bsvm()].
 #' @param draw_ids Which draws: numbers from 1 to chains times draws, counted chain by chain; all by
@@ -69,7 +73,10 @@ posterior_epred.bsvm <- function(object, newdata = NULL, re_formula = NULL,
 }
 
 # The logistic function of the difference of the two classes' log pseudo-likelihoods.
-normalised_map <- function(f) stats::plogis(2 * pmax(1 + f, 0) - 2 * pmax(1 - f, 0))
+normalised_map <- function(f) {
+  f[] <- stats::plogis(2 * pmax(1 + f, 0) - 2 * pmax(1 - f, 0))
+  f
+}
 
 # S x k draws of the link.
 link_draws <- function(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,

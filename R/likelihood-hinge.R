@@ -24,12 +24,13 @@
 #' not log-concave, and there are no latent scales that would make it normal given them:
 #' [engine_vb()] and [engine_gibbs()] can't take it, `engine_gaussian()` and `engine_map()` do.
 #'
-#' **Probabilities.** \eqn{p(y | f)} is that of a class given the link. Averages of it over the
-#' posterior, `predict(type = "prob")`, come in a later version; until then [predict.bsvm()] has
-#' classes, and links with intervals. Under the pseudo-likelihood there are none: with draws
-#' [posterior_linpred()][posterior_linpred.bsvm] has those of the link, and
-#' [posterior_epred()][posterior_epred.bsvm] maps these to the unit interval, which does not make
-#' them probabilities of the model.
+#' **Probabilities.** \eqn{p(y | f)} is that of a class given the link. With draws,
+#' [posterior_epred()][posterior_epred.bsvm] has it draw by draw, and its averages over these are
+#' the probabilities of the posterior predictive law; `predict(type = "prob")` comes in a later
+#' version. Draws are also what [loo()][loo.bsvm], [log_lik()][log_lik.bsvm],
+#' [posterior_predict()][posterior_predict.bsvm] and [pp_check()][pp_check.bsvm] work on. Without
+#' draws [predict.bsvm()] has classes, and links with intervals. Under the pseudo-likelihood there
+#' are no probabilities: `posterior_epred()` is then a map of links to the unit interval.
 #'
 #' @param normalized `FALSE` (default) for the pseudo-likelihood, `TRUE` for the probability model.
 #' @param ... Must be empty.

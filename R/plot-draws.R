@@ -2,12 +2,12 @@
 
 plot_draws <- function(object, which, level, pars, n, intercept) {
   need_draws(object, paste0("plot(which = \"", which, "\")"))
-  need_bayesplot(which)
+  need_bayesplot(plot_call(which), "plot(fit, \"coefficients\")")
   need_posterior("plot()")
   wanted <- if (is.null(pars)) plotted_variables(object, which, n, intercept)
             else choose_variables(draw_names(object), pars, FALSE, "pars")
   draws <- posterior::as_draws_array(aperm(parameter_draws(object, wanted), c(2L, 3L, 1L)))
-  drawn <- with_bayesplot(which, switch(
+  drawn <- with_bayesplot(plot_call(which), switch(
     which,
     intervals = plot_intervals(object, draws, level),
     density = plot_density(draws),
@@ -23,10 +23,12 @@ plot_density <- function(draws) {
   draw(draws, facet_args = wrapped_strips())
 }
 
-with_bayesplot <- function(which, code) {
+plot_call <- function(which) paste0("plot(which = \"", which, "\")")
+
+with_bayesplot <- function(what, code) {
   tryCatch(code, error = function(e) {
-    abort("unsupported", "The package bayesplot can't draw plot(which = \"", which,
-          "\") of this fit: ", conditionMessage(e))
+    abort("unsupported", "The package bayesplot can't draw ", what, " of this fit: ",
+          conditionMessage(e))
   })
 }
 
@@ -56,11 +58,11 @@ cut_text <- function(text, width) {
   substring(text, starts, starts + width - 1L)
 }
 
-need_bayesplot <- function(which) {
+need_bayesplot <- function(what, instead = NULL) {
   if (!requireNamespace("bayesplot", quietly = TRUE)) {
-    abort("unsupported", "plot(which = \"", which, "\") needs the package bayesplot, which is not ",
-          "installed. Install it with install.packages(\"bayesplot\"), or use ",
-          "plot(fit, \"coefficients\").")
+    abort("unsupported", what, " needs the package bayesplot, which is not installed. Install it ",
+          "with install.packages(\"bayesplot\")",
+          if (!is.null(instead)) paste0(", or use ", instead), ".")
   }
 }
 

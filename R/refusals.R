@@ -4,20 +4,23 @@
 #' \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}. It does not sum to one over the
 #' two classes, and the sum depends on `f`, so it has no log-likelihood to report and no law to draw
 #' responses from. `logLik()`, and with it `AIC()` and `BIC()`, `anova()`, `deviance()`,
-#' `df.residual()`, `sigma()`, `family()`, `simulate()`, the `log_lik()` and `posterior_predict()`
-#' of the package rstantools and the `loo()` and `waic()` of the package loo therefore stop with an
-#' error of class `bsvm_error_unsupported`.
+#' `df.residual()`, `sigma()`, `family()` and `simulate()` therefore stop with an error of class
+#' `bsvm_error_unsupported`, and so do [log_lik()][log_lik.bsvm], [loo()][loo.bsvm],
+#' [waic()][loo.bsvm], [posterior_predict()][posterior_predict.bsvm] and
+#' [pp_check()][pp_check.bsvm].
 #'
-#' Under `likelihood_hinge(normalized = TRUE)` there is a likelihood, and [integrated_loglik()] has
-#' it at stated parameters, under both. What these functions report of a Bayesian fit, averages over
-#' the posterior and penalties made of them, is not there yet, and an error of the same class.
+#' Under `likelihood_hinge(normalized = TRUE)` there is a likelihood. These last five work on
+#' draws under it, by `engine_slice()`, and [integrated_loglik()] has the log-likelihood at stated
+#' parameters. A Bayesian fit has no one log-likelihood, and none that is maximised, so that
+#' `logLik()` and what comes of it stay an error of the same class.
 #'
-#' To compare models use [elbo()] of fits by [engine_gaussian()] or [engine_vb()] to the same
-#' response under the same likelihood, or the errors on rows left out of the fit.
+#' To compare models use [loo()][loo.bsvm] under the normalised likelihood, [elbo()] of fits by
+#' [engine_gaussian()] or [engine_vb()] to the same response under the same likelihood, or the
+#' errors on rows left out of the fit.
 #'
 #' For new rows, [predict.bsvm()] gives classes and [posterior_linpred.bsvm()] draws of the link.
 #'
-#' @param object,x A fit from [bsvm()].
+#' @param object A fit from [bsvm()].
 #' @param nsim,seed,... Not used; arguments of the generics.
 #' @return None: each call is an error of class `bsvm_error_unsupported`.
 #' @references Sollich, P. (2002). Bayesian methods for support vector machines: evidence and
@@ -35,19 +38,6 @@ logLik.bsvm <- function(object, ...) {
 #' @export
 anova.bsvm <- function(object, ...) {
   refuse_measure(object, "anova()")
-}
-
-#' @rdname logLik.bsvm
-#' @importFrom rstantools log_lik posterior_predict
-#' @export
-log_lik.bsvm <- function(object, ...) {
-  refuse_measure(object, "log_lik()")
-}
-
-#' @rdname logLik.bsvm
-#' @export
-posterior_predict.bsvm <- function(object, ...) {
-  refuse_responses(object, "posterior_predict()")
 }
 
 #' @rdname logLik.bsvm
@@ -89,24 +79,12 @@ sigma.bsvm <- function(object, ...) {
         "residual variance; VarCorr() and summary() have the variances there are.")
 }
 
-#' @rdname logLik.bsvm
-#' @exportS3Method loo::loo
-loo.bsvm <- function(x, ...) {
-  refuse_measure(x, "loo()")
-}
-
-#' @rdname logLik.bsvm
-#' @exportS3Method loo::waic
-waic.bsvm <- function(x, ...) {
-  refuse_measure(x, "waic()")
-}
-
 refuse_measure <- function(object, what, is = "is") {
   if (is_normalised(object$likelihood)) {
-    abort("unsupported", what, " ", is, " not there yet for the normalised likelihood: a Bayesian ",
-          "fit has a posterior, over which they would have to average. integrated_loglik() has ",
-          "the log-likelihood at stated parameters; to compare models, use elbo(), an estimate of ",
-          "the log evidence by engine_gaussian(), or the error on rows left out of the fit.")
+    abort("unsupported", what, " ", is, " not defined for this fit: a Bayesian fit has a ",
+          "posterior, and no likelihood at its maximum. log_lik() has the rows' log-likelihood ",
+          "draw by draw and integrated_loglik() that of all at stated parameters; to compare ",
+          "models, use loo(), or elbo(), an estimate of the log evidence by engine_gaussian().")
   }
   abort("unsupported", what, " ", is, " not defined for this fit: the hinge pseudo-likelihood is ",
         "not normalised over the two classes, so it is not a likelihood of the response; ",
@@ -117,11 +95,19 @@ refuse_measure <- function(object, what, is = "is") {
 
 refuse_responses <- function(object, what) {
   if (is_normalised(object$likelihood)) {
-    abort("unsupported", what, " is not there yet for the normalised likelihood. Use predict() ",
-          "for classes and, with `interval = TRUE`, for links.")
+    abort("unsupported", what, " is not there yet. Use posterior_predict() for draws of the ",
+          "classes, from a fit by engine_slice().")
   }
   abort("unsupported", what, " is not defined for this fit: the hinge pseudo-likelihood is not ",
         "normalised over the two classes, so it is no law of the response; ",
         "likelihood_hinge(normalized = TRUE) is one. Use predict() for classes and ",
         "posterior_linpred() for draws of the link.")
+}
+
+# What needs a law of the response, and draws: `refuse` says so under the pseudo-likelihood.
+need_law <- function(object, what, refuse) {
+  if (!is_normalised(object$likelihood)) refuse(object, what)
+  if (inherits(object$posterior, "bsvm_draws")) return(invisible())
+  abort("unsupported", what, " works on draws, and a fit by ", call_of_engine(object),
+        " has none. Fit with `engine = engine_slice()`.")
 }

@@ -49,6 +49,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_integrated_terms
+Rcpp::NumericMatrix core_integrated_terms(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points, bool by_row, int threads);
+RcppExport SEXP _bsvm_core_integrated_terms(SEXP problemSEXP, SEXP modelSEXP, SEXP pointsSEXP, SEXP by_rowSEXP, SEXP threadsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< bool >::type by_row(by_rowSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_integrated_terms(problem, model, points, by_row, threads));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_effect_quantiles
 Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points, Rcpp::NumericVector weights, Rcpp::NumericVector probabilities, int threads);
 RcppExport SEXP _bsvm_core_effect_quantiles(SEXP problemSEXP, SEXP modelSEXP, SEXP pointsSEXP, SEXP weightsSEXP, SEXP probabilitiesSEXP, SEXP threadsSEXP) {
@@ -140,6 +154,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 3},
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
+    {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},

@@ -58,6 +58,22 @@ Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMa
   });
 }
 
+// At points as above: log G_g of each group (m, K), G_g the integral of its rows, or by row the log
+// of the quotient of G_g and what it is without the row (n, K).
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_integrated_terms(Rcpp::List problem, Rcpp::List model,
+                                          Rcpp::NumericMatrix points, bool by_row, int threads) {
+  return with_core_errors([&] {
+    const bsvm::Problem data = to_problem(problem, model);
+    bsvm::IntegratedSource source(data, threads, bsvm::Precision::quick);
+    check_points(source, points);
+    RHost host(false);
+    const bsvm::Mat at = inside(data, points);
+    const bsvm::Mat out = by_row ? source.row_terms(at, host) : source.group_terms(at, host);
+    return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());
+  });
+}
+
 // Quantiles of the integrated effects, a mixture over points: (probabilities, q m).
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model,

@@ -57,3 +57,42 @@ local_replace <- function(name, value, frame = parent.frame()) {
   put(value)
   do.call(on.exit, list(as.call(list(put, old)), add = TRUE, after = FALSE), envir = frame)
 }
+
+# ---- draws under the normalised likelihood -------------------------------------------------------
+
+# The fit with its draws taken for those under the normalised likelihood: of another law, but as
+# good where only what is made of them is at stake.
+as_normalised <- function(fit) {
+  fit$likelihood <- likelihood_hinge(normalized = TRUE)
+  fit
+}
+
+log_hinge <- function(margin) {
+  loss <- -2 * pmax(1 - margin, 0)
+  loss - log(exp(loss) + exp(-2 * pmax(1 + margin, 0)))
+}
+
+# Log of the integral of prod p(y | o + z u)^w over u ~ N(0, Sigma), by a sum over a fine grid in
+# units of the root of Sigma. z: n x q.
+grid_integral <- function(y, o, z, covariance, w = rep(1, length(y)), nodes = 6001) {
+  if (length(y) == 0L) return(0)
+  side <- seq(-9, 9, length.out = nodes)
+  v <- if (ncol(z) == 1L) cbind(side) else as.matrix(expand.grid(side, side))
+  u <- v %*% chol(covariance)
+  total <- rowSums(dnorm(v, log = TRUE))
+  for (i in seq_along(y)) total <- total + w[i] * log_hinge(y[i] * (o[i] + drop(u %*% z[i, ])))
+  max(total) + log(sum(exp(total - max(total)))) + ncol(z) * log(side[2] - side[1])
+}
+
+# Terms by row and by group at one draw, rows of `codes`.
+grid_terms <- function(codes, y, o, z, covariance, w = rep(1, length(y)), nodes = 6001) {
+  whole <- function(at) {
+    grid_integral(y[at], o[at], z[at, , drop = FALSE], covariance, w[at], nodes)
+  }
+  groups <- split(seq_along(y), codes)
+  by_group <- vapply(groups, whole, 0)
+  by_row <- vapply(seq_along(y), function(i) {
+    by_group[[codes[i]]] - whole(setdiff(groups[[codes[i]]], i))
+  }, 0)
+  list(row = by_row, group = unname(by_group))
+}

@@ -59,8 +59,8 @@ test_that("one chain is shown too, and what bayesplot can't do has a class", {
   for (which in c("trace", "rank", "density", "intervals")) {
     expect_s3_class(plot(one, which), "ggplot")
   }
-  expect_refusal(with_bayesplot("density", stop("requires multiple chains")), "unsupported",
-                 c("density", "multiple chains"))
+  expect_refusal(with_bayesplot(plot_call("density"), stop("requires multiple chains")),
+                 "unsupported", c("density", "multiple chains"))
 })
 
 test_that("long names are broken into lines", {

@@ -17,12 +17,13 @@ test_that("generics of models with a likelihood are refused in a sentence", {
   expect_refusal(sigma(fit), "unsupported", c("sigma()", "VarCorr()"))
 })
 
-test_that("the normalised likelihood is one, but averages over the posterior are not there yet", {
+test_that("under the normalised likelihood a Bayesian fit has no maximum, and draws are needed", {
   fit <- bsvm(y ~ x1, binary_data(), likelihood = likelihood_hinge(normalized = TRUE))
-  expect_refusal(logLik(fit), "unsupported", c("not there yet", "integrated_loglik()"))
+  expect_refusal(logLik(fit), "unsupported", c("log_lik()", "loo()", "integrated_loglik()"))
   expect_refusal(deviance(fit), "unsupported", "integrated_loglik()")
-  expect_refusal(simulate(fit), "unsupported", "not there yet")
-  expect_refusal(rstantools::posterior_predict(fit), "unsupported", "not there yet")
+  expect_refusal(simulate(fit), "unsupported", c("not there yet", "posterior_predict()"))
+  expect_refusal(posterior_predict(fit), "unsupported", "engine = engine_slice()")
+  expect_refusal(log_lik(fit), "unsupported", "engine = engine_slice()")
   expect_refusal(family(fit), "unsupported", "normalised hinge")
   expect_refusal(predict(fit, type = "prob"), "unsupported",
                  c("not available yet", "later version", "?likelihood_hinge"))

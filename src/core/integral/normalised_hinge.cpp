@@ -190,7 +190,9 @@ const std::vector<RowKink>& NormalisedHinge::kinks() const {
 
 void NormalisedHinge::terms(const HingeRow* rows, Index r, const double* x, Index points,
                             double* log_p, double* slope, double* bend) const {
-  const bool weighted = std::any_of(rows, rows + r, [](const HingeRow& row) { return row.w != 1; });
+  // One row's logarithms are quicker without the product that saves them where there are several.
+  const bool weighted =
+      r == 1 || std::any_of(rows, rows + r, [](const HingeRow& row) { return row.w != 1; });
   hinge_kernels().terms(rows, r, weighted, x, points, log_p, nullptr, slope, nullptr, nullptr);
   for (Index i = 0; bend && i < r; ++i)
     for (Index p = 0; p < points; ++p) {

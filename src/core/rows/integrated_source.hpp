@@ -37,6 +37,12 @@ class IntegratedSource {
   // Hessian (`curvature`) at a point; RowSums(d + free).
   void sums(ConstVecRef point, Depth depth, RowSums& out, Host& host);
 
+  // Of points, a column each, log G_g (m, points), G_g the integral of a group's rows; and log G_g
+  // less what it is without row i (n, points), rows as the problem has them: the log of
+  // p(y_i | the others of its group).
+  Mat group_terms(ConstMatRef points, Host& host);
+  Mat row_terms(ConstMatRef points, Host& host);
+
   // E u_g (q, m), the inverse of its covariance (q q, m), and `regression` (d q, m), B_g', of
   // E[u_g | b] = mean - B_g (b - b at the point); all inside.
   GroupPosterior law(ConstVecRef point, Host& host);
@@ -70,6 +76,10 @@ class IntegratedSource {
   // Runs work(unit, rows, worker, lane) for all groups at a point.
   template <class Work>
   void each_group(ConstVecRef point, Host& host, Work work);
+  void prepare_terms();
+  const Vec& logs_without(const PairRows& of, const PairScale& scale, Worker& worker) const;
+  double log_integral(const PairRows& of, const PairScale& scale, Worker& worker) const;
+  Vec row_terms_of(const PairRows& of, const PairScale& scale, Worker& worker) const;
   void add(const Scale& scale, Depth depth, Worker& worker, RowSums& out) const;
   void law_of(Index unit, const PairRows& rows, const Scale& scale, Worker& worker,
               GroupPosterior& out);

@@ -1,4 +1,5 @@
 #pragma once
+#include "../integral/leave_one_out.hpp"
 #include "integrated_source.hpp"
 #include "lanes.hpp"
 
@@ -10,6 +11,7 @@ struct IntegratedSource::Worker {
   std::unique_ptr<EffectIntegral> single;
   std::unique_ptr<PairIntegral> pair;
   std::unique_ptr<PairGrid> grid;  // null where PairIntegral is to be asked
+  std::unique_ptr<LeaveOneOut> without;  // made when terms are asked for, where kinks are known
   EffectSums sums;
   EffectLaw law;
   PairLaw pair_law;

@@ -1,0 +1,92 @@
+#' Log-likelihood of the rows, draw by draw
+#'
+#' Under `likelihood_hinge(normalized = TRUE)`, the log-probability of each row's class given each
+#' draw of its link.
+#'
+#' @details
+#' An entry is \eqn{w_i \log p(y_i | f_i)}{w_i log p(y_i | f_i)}, where \eqn{f_i}{f_i} is the link
+#' at the draw, offset included, **given the draws of the group effects**. Leave-one-out
+#' cross-validation of grouped rows is [loo.bsvm()], which integrates the effects out: given its
+#' own effect, a row of a small group hardly looks left out.
+#'
+#' The weight \eqn{w_i}{w_i} is that of the fit, `class.weights` included: a row of weight 2 counts
+#' as two. A row of weight 0 has zeros. Rows of `newdata` have weight 1.
+#'
+#' Group effects and levels the fit has not seen come in as in [posterior_linpred.bsvm()].
+#'
+#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)`.
+#' @param newdata Rows with the variables of the formula, the response among them; the rows of the
+#'   fit by default.
+#' @param re_formula,allow_new_levels,draw_ids,group,offset As in [posterior_linpred.bsvm()].
+#' @param y For a fit from `bsvm(x, y)`: the classes of the rows of `newdata`, coded as in the fit.
+#' @param ... Must be empty.
+#' @return A matrix with a row a draw (chain by chain) and a column a row of `newdata`, or of the
+#'   fit. A row with a missing variable has a column of `NA`.
+#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, and for a fit without
+#'   draws; `bsvm_error_newdata` if `newdata` lacks the response or has a class the fit has not
+#'   seen; `bsvm_error_argument` for other arguments.
+#' @seealso [loo.bsvm()], [posterior_predict.bsvm()], [integrated_loglik()].
+#' @examples
+#' set.seed(1)
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, likelihood = likelihood_hinge(normalized = TRUE),
+#'             engine = engine_slice(draws = 250, burnin = 100))
+#' log_p <- log_lik(fit)
+#' dim(log_p)
+#' mean(rowSums(log_p))
+#' @export
+log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_levels = FALSE,
+                         draw_ids = NULL, group = NULL, offset = NULL, y = NULL, ...) {
+  check_dots(substitute(list(...)), "log_lik()", linpred_hints)
+  need_law(object, "log_lik()", refuse_measure)
+  f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
+                  parent.frame())
+  observed <- observed_rows(object, newdata, y)
+  f[] <- normalised_hinge(f * rep(observed$y, each = nrow(f)))
+  if (is.null(observed$weight)) return(f)
+  f[] <- f * rep(observed$weight, each = nrow(f))
+  f[, observed$weight == 0] <- 0
+  f
+}
+
+# list(y, weight) of the rows link_draws() has.
+observed_rows <- function(object, newdata, y) {
+  if (is.null(newdata)) {
+    if (!is.null(y)) abort("argument", "`y` goes with `newdata`; the fit has its own classes.")
+    return(list(y = unname(object$y), weight = unname(as_double(object$weights))))
+  }
+  list(y = new_classes(object, newdata, y))
+}
+
+# Coded -1 and +1, NA where the class is missing.
+new_classes <- function(object, newdata, y) {
+  values <- if (is.null(object$formula)) given_classes(y, nrow(newdata))
+            else response_in(object, newdata, y)
+  coded <- recode_response(values, object$response$levels)
+  unseen <- unique(values[is.na(coded) & !is.na(values)])
+  if (length(unseen) == 0L) return(coded)
+  abort("newdata", "The response in `newdata` must have the classes of the fit, ",
+        enumerate(object$response$levels, "'"), "; found ", enumerate(unseen, "'"), ".")
+}
+
+given_classes <- function(y, n) {
+  if (is.null(y)) {
+    abort("newdata", "A fit from bsvm(x, y) finds no response in `newdata`: give the classes of ",
+          "the new rows as `y`.")
+  }
+  check_side(y, n, "y", "newdata")
+  as.character(y)
+}
+
+response_in <- function(object, newdata, y) {
+  if (!is.null(y)) {
+    abort("argument", "`y` is for fits from bsvm(x, y); this fit finds its response, `",
+          deparse1(object$formula[[2L]]), "`, in `newdata`.")
+  }
+  response <- object$formula[[2L]]
+  need_variables(variables_in(response), object$terms, newdata)
+  home <- formula_home(object, globalenv())
+  as.character(tryCatch(eval(response, newdata, home), error = function(e) {
+    abort("newdata", "The response `", deparse1(response), "` can't be evaluated in `newdata`: ",
+          conditionMessage(e), ".")
+  }))
+}

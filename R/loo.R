@@ -1,0 +1,188 @@
+#' Leave-one-out cross-validation
+#'
+#' `loo()` estimates how well a fit predicts a row, or a whole group, that is left out of it, by
+#' Pareto smoothed importance sampling of the fit's draws (the package loo). `waic()` is an older
+#' approximation to the same.
+#'
+#' @details
+#' **Group effects are integrated out**, for given the draw of its own effect a row of a small
+#' group hardly looks left out, and importance sampling fails. With one grouping factor, at a draw
+#' of the coefficients \eqn{b}{b} and the covariance \eqn{\Sigma}{Sigma} of the effects, let
+#' \deqn{G_g = \int \prod_{i \in g} p(y_i \mid f_i)^{w_i} N(u; 0, \Sigma)\,du,}{
+#'   G_g = integral prod p(y_i | f_i)^w_i N(u; 0, Sigma) du,}
+#' in logarithms, to about 1e-6 with one effect a level and 1e-4 with two.
+#'
+#' * `by = "row"`: how well a row is predicted **in a level that is known by its other rows**. Its
+#'   term is \eqn{\log p(y_i \mid y_{g,-i}, b, \Sigma)}{log p(y_i | y_(g,-i), b, Sigma)}, the log
+#'   of \eqn{G_g}{G_g} over what it is without the row.
+#' * `by = "group"`: how well the rows of **a new level** are predicted, all of them jointly. There
+#'   is one term a level, \eqn{\log G_g}{log G_g}.
+#'
+#' These are different questions, and their sums do not compare. Both take that the levels, or the
+#' rows, are exchangeable.
+#'
+#' With several grouping factors the one with most levels (among those with one or two effects a
+#' level) is integrated out, and the others' effects are as drawn, like coefficients. Where no
+#' factor has one effect or two, `by = "row"` is **conditional on the drawn effects**, so that
+#' Pareto k will be high for small groups, and `by = "group"` is an error. Without groups a
+#' row's term is \eqn{\log p(y_i | f_i)}{log p(y_i | f_i)}.
+#'
+#' A row's weight multiplies its log-likelihood, so a row of weight 2 is two rows that are left out
+#' together. Rows of weight 0 have no term.
+#'
+#' The data of the fit are needed: these are kept in it (`keep_data = TRUE`) or its call is
+#' evaluated again.
+#'
+#' @param x A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)`.
+#' @param by `"row"` (default) or `"group"`: what is left out.
+#' @param cores Threads for the integrals, and processes for loo's own work.
+#' @param save_psis Keep the importance weights, as for [loo::E_loo()]?
+#' @param ... Must be empty.
+#' @return As [loo::loo()] and [loo::waic()] return it, with a term a row of positive weight in the
+#'   order of the data, or a term a level in the order of `ranef()`, whose names the
+#'   rows of `pointwise` then have. Compare fits to the same response by [loo::loo_compare()].
+#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, which is no law of the
+#'   response, for a fit without draws, and for `by = "group"` where no effects can be
+#'   integrated out; `bsvm_error_data` if the data can't be found again; `bsvm_error_argument` for
+#'   other arguments.
+#' @references
+#' Merkle, E. C., Furr, D. and Rabe-Hesketh, S. (2019). Bayesian comparison of latent variable
+#' models: conditional versus marginal likelihoods. *Psychometrika*, 84, 802-829.
+#'
+#' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using
+#' leave-one-out cross-validation and WAIC. *Statistics and Computing*, 27, 1413-1432.
+#' @seealso [log_lik.bsvm()] for the terms given the drawn effects, [elbo()].
+#' @examplesIf requireNamespace("loo", quietly = TRUE)
+#' set.seed(1)
+#' d <- data.frame(x = rnorm(100), clinic = gl(20, 5))
+#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(100) > 0
+#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, likelihood = likelihood_hinge(normalized = TRUE),
+#'             engine = engine_slice(draws = 250, burnin = 100))
+#' loo::loo(fit)
+#' loo::loo(fit, by = "group")
+#' @name loo.bsvm
+#' @exportS3Method loo::loo
+loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE, ...) {
+  check_dots(substitute(list(...)), "loo()", loo_hints)
+  by <- check_loo(x, by, cores, "loo()")
+  check_flag(save_psis, "save_psis")
+  terms <- loo_terms(x, by, cores, parent.frame())
+  out <- loo::loo(chain_array(terms, x), r_eff = relative_sizes(terms, x, cores), cores = cores,
+                  save_psis = save_psis)
+  named_terms(out, terms, x, by)
+}
+
+#' @rdname loo.bsvm
+#' @exportS3Method loo::waic
+waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
+  check_dots(substitute(list(...)), "waic()", loo_hints)
+  by <- check_loo(x, by, cores, "waic()")
+  terms <- loo_terms(x, by, cores, parent.frame())
+  named_terms(loo::waic(terms), terms, x, by)
+}
+
+loo_hints <- c(
+  newdata = "It is that of the fit's own rows; log_lik() takes new ones.",
+  r_eff = "It is made of the fit's chains.", threads = "Here that is `cores`.",
+  moment_match = "It is not there; `by = \"group\"` or more draws may bring Pareto k down.",
+  reloo = "It is not there; update() with `subset` fits without some rows.",
+  group = "Whole groups are left out by `by = \"group\"`.",
+  integrate = "Group effects are always integrated out where that is possible."
+)
+
+# `by`, once all that is asked for is possible.
+check_loo <- function(object, by, cores, what) {
+  need_law(object, what, refuse_measure)
+  by <- pick_one(by, c("row", "group"), "by")
+  check_count(cores, "cores")
+  if (!requireNamespace("loo", quietly = TRUE)) {
+    abort("unsupported", what, " needs the package loo, which is not installed. Install it with ",
+          "install.packages(\"loo\").")
+  }
+  if (by == "group") need_integrable(object, paste0(what, " with `by = \"group\"`"))
+  by
+}
+
+need_integrable <- function(object, what) {
+  if (is.null(object$groups)) {
+    abort("unsupported", what, " leaves out the levels of a grouping factor, and the fit has ",
+          "none. Use `by = \"row\"`.")
+  }
+  if (integrable_factor(object$groups) > 0L) return(invisible())
+  abort("unsupported", what, " integrates group effects out, one or two a level; ",
+        enumerate(names(object$groups)), if (length(object$groups) > 1L) " have" else " has",
+        " more. Use `by = \"row\"`, which is conditional on the drawn effects.")
+}
+
+# S x (rows or levels): what each adds to the log-likelihood, given the other rows of its level or
+# by itself.
+loo_terms <- function(object, by, threads, env) {
+  rows <- rows_again(object, env)
+  at <- if (is.null(object$groups)) 0L else integrable_factor(object$groups)
+  if (at == 0L) return(row_terms(object, rows))
+  integrated_terms(object, rows, names(object$groups)[at], by == "row", as.integer(threads))
+}
+
+row_terms <- function(object, rows) {
+  log_p <- normalised_hinge(rows$y * drawn_links(object, rows))
+  t(if (is.null(rows$weight)) log_p else rows$weight * log_p)
+}
+
+# Links of the rows at all draws, n x S, offset included.
+drawn_links <- function(object, rows) {
+  links <- matrix(0, length(rows$y), draw_count(object$posterior))
+  in_row_chunks(object$posterior, rows, function(at, part) {
+    links[at, ] <<- linear_draws(object, part)
+  })
+  if (is.null(rows$offset)) links else links + rows$offset
+}
+
+# The effects of factor `name` integrated out, a few draws at a time: each is a column of the
+# problem that the core is given.
+integrated_terms <- function(object, rows, name, by_row, threads) {
+  others <- rows
+  others$groups <- rows$groups[setdiff(names(rows$groups), name)]
+  links <- drawn_links(object, others)
+  free <- free_of_roots(covariance_roots(object, name))
+  size <- if (by_row) nrow(links) else length(object$groups[[name]]$levels)
+  terms <- matrix(0, ncol(links), size)
+  in_chunks(ncol(links), 16, function(at) {
+    parts <- factor_problem(object, rows, name, links[, at, drop = FALSE])
+    points <- rbind(diag(length(at)), free[, at, drop = FALSE])
+    terms[at, ] <<- t(with_core_conditions(
+      core_integrated_terms(parts$problem, parts$model, points, by_row, threads)
+    ))
+  })
+  terms
+}
+
+# free_of_root() of all draws of a root (q x q x S): a column a draw. A draw that is zero to
+# rounding has a logarithm all the same.
+free_of_roots <- function(roots) {
+  rows <- lapply(seq_len(dim(roots)[1L]), function(i) vapply(seq_len(i), function(j) {
+    if (i == j) log(pmax(roots[i, i, ], 1e-100)) else roots[i, j, ]
+  }, numeric(dim(roots)[3L])))
+  matrix(unlist(rows), ncol = dim(roots)[3L], byrow = TRUE)
+}
+
+# draws x chains x terms, as loo has it.
+chain_array <- function(terms, object) {
+  array(terms, c(dim(object$posterior$coefficients)[-1L], ncol(terms)))
+}
+
+# Relative to the largest, lest the likelihood of a large group is zero.
+relative_sizes <- function(terms, object, cores) {
+  relative <- exp(terms - rep(apply(terms, 2L, max), each = nrow(terms)))
+  loo::relative_eff(chain_array(relative, object), cores = cores)
+}
+
+# `yhash` is what loo::loo_compare() knows the response by.
+named_terms <- function(out, terms, object, by) {
+  if (by == "group") {
+    name <- names(object$groups)[integrable_factor(object$groups)]
+    rownames(out$pointwise) <- object$groups[[name]]$levels
+  }
+  used <- rep_len(used_rows(object), length(object$y))
+  attr(out, "yhash") <- paste(by, hash_text(paste(object$y[used], collapse = "")))
+  out
+}

@@ -1,0 +1,55 @@
+#' Draws of the response
+#'
+#' Under `likelihood_hinge(normalized = TRUE)`, classes drawn from their posterior predictive law.
+#'
+#' @details
+#' For every draw of a row's link, one class is drawn with the probability that
+#' [posterior_epred()][posterior_epred.bsvm] has. Group effects and levels the fit has not seen come
+#' in as in [posterior_linpred.bsvm()].
+#'
+#' The classes are drawn by R's random numbers, so that [set.seed()], or `seed`, repeats them.
+#'
+#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)`.
+#' @param newdata,re_formula,allow_new_levels,group,offset,draw_ids As in
+#'   [posterior_linpred.bsvm()].
+#' @param seed A number for [set.seed()]; the caller's random numbers are then left as they were.
+#'   `NULL` (default) goes on with these.
+#' @param ... Must be empty.
+#' @return An integer matrix with a row a draw (chain by chain) and a column a row of `newdata`, or
+#'   of the fit: 1 for the second level of the response, the class +1, and 0 for the first. The
+#'   attribute `"levels"` has their names. A row with a missing variable has a column of `NA`.
+#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, which is no law of the
+#'   response, and for a fit without draws; `bsvm_error_argument` for other arguments.
+#' @seealso [pp_check.bsvm()], [posterior_linpred.bsvm()].
+#' @examples
+#' set.seed(1)
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, likelihood = likelihood_hinge(normalized = TRUE),
+#'             engine = engine_slice(draws = 250, burnin = 100))
+#' new <- data.frame(mpg = c(15, 25), wt = c(4, 2))
+#' drawn <- posterior_predict(fit, newdata = new)
+#' colMeans(drawn)
+#' mean(rowSums(drawn) == 1) # just one of the two
+#' @export
+posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
+                                   allow_new_levels = FALSE, draw_ids = NULL, group = NULL,
+                                   offset = NULL, seed = NULL, ...) {
+  check_dots(substitute(list(...)), "posterior_predict()", predict_draws_hints)
+  need_law(object, "posterior_predict()", refuse_responses)
+  f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
+                  parent.frame())
+  drawn <- with_given_seed(seed, stats::runif(length(f))) < normalised_map(f)
+  structure(as.integer(drawn), dim = dim(f), dimnames = dimnames(f),
+            levels = object$response$levels)
+}
+
+predict_draws_hints <- linpred_hints[names(linpred_hints) != "seed"]
+
+with_given_seed <- function(seed, code) {
+  if (is.null(seed)) return(code)
+  check_number(seed, "seed")
+  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  on.exit(if (is.null(old)) rm(".Random.seed", envir = globalenv())
+          else assign(".Random.seed", old, globalenv()))
+  set.seed(seed)
+  force(code)
+}

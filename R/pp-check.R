@@ -1,0 +1,88 @@
+#' Observed classes against drawn ones
+#'
+#' Pictures by the package bayesplot of the response beside what the fit, under
+#' `likelihood_hinge(normalized = TRUE)`, would have drawn in its place.
+#'
+#' @details
+#' * `"bars"`: the number of rows of each class, with intervals of the drawn numbers;
+#' * `"bars_grouped"`: the same within the levels of `group`;
+#' * `"error_binned"`: rows in bins of their probability of class +1, the average over the draws of
+#'   [posterior_epred()][posterior_epred.bsvm]: the mean of observed minus expected in each, with
+#'   the limits within which 95 % of them fall if the model is right;
+#' * `"stat"`: the law of a statistic of the drawn classes (0 and 1), with that of the response.
+#'
+#' Rows of weight zero are left out, and other weights do not enter. The classes are drawn by R's
+#' random numbers, see [posterior_predict.bsvm()].
+#'
+#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)`.
+#' @param type `"bars"` (default), `"bars_grouped"`, `"error_binned"` or `"stat"`.
+#' @param group For `"bars_grouped"`: the name of a variable of the model, or a factor with a value
+#'   a row of the fit.
+#' @param re_formula As in [predict.bsvm()].
+#' @param draw_ids Which draws, as in [posterior_linpred.bsvm()]; all by default.
+#' @param ... Handed to bayesplot: `prob`, `freq`, `stat`, `bins`, ...
+#' @return A ggplot.
+#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, for a fit without draws,
+#'   and if bayesplot is not installed or can't draw it; `bsvm_error_data` if `group` names a
+#'   variable and the data can't be found again; `bsvm_error_argument` for other arguments.
+#' @references Gabry, J., Simpson, D., Vehtari, A., Betancourt, M. and Gelman, A. (2019).
+#'   Visualization in Bayesian workflow. *Journal of the Royal Statistical Society: Series A*, 182,
+#'   389-402.
+#' @seealso [posterior_predict.bsvm()], [loo.bsvm()].
+#' @examplesIf requireNamespace("bayesplot", quietly = TRUE)
+#' set.seed(1)
+#' fit <- bsvm(am ~ mpg + wt + cyl, data = mtcars,
+#'             likelihood = likelihood_hinge(normalized = TRUE),
+#'             engine = engine_slice(draws = 250, burnin = 100))
+#' bayesplot::pp_check(fit)
+#' bayesplot::pp_check(fit, "bars_grouped", group = "cyl")
+#' bayesplot::pp_check(fit, "error_binned")
+#' @exportS3Method bayesplot::pp_check
+pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned", "stat"),
+                          group = NULL, re_formula = NULL, draw_ids = NULL, ...) {
+  need_law(object, "pp_check()", refuse_responses)
+  type <- pick_one(type, c("bars", "bars_grouped", "error_binned", "stat"), "type")
+  need_bayesplot("pp_check()")
+  env <- parent.frame()
+  group <- check_groups(object, type, group, env)
+  f <- link_draws(object, NULL, re_formula, FALSE, draw_ids, NULL, NULL, env)
+  used <- which(rep_len(used_rows(object), length(object$y)))
+  drawn <- with_bayesplot(paste0("pp_check(type = \"", type, "\")"), {
+    draw_check(type, (object$y[used] + 1) / 2, normalised_map(f[, used, drop = FALSE]),
+               group[used], object$response$levels, ...)
+  })
+  drawn + plot_theme()
+}
+
+# `p`: probabilities, S x n.
+draw_check <- function(type, y, p, group, levels, ...) {
+  if (type == "error_binned") return(bayesplot::ppc_error_binned(y, t(colMeans(p)), ...))
+  replicates <- matrix(as.integer(stats::runif(length(p)) < p), nrow(p))
+  if (type == "stat") return(bayesplot::ppc_stat(y, replicates, ...))
+  bars <- if (type == "bars") bayesplot::ppc_bars(y, replicates, ...)
+          else bayesplot::ppc_bars_grouped(y, replicates, group, ...)
+  suppressMessages( # that there was another scale
+    bars + ggplot2::scale_x_continuous(breaks = 0:1, labels = levels) + ggplot2::labs(x = NULL)
+  )
+}
+
+# A value for each of the fit's rows; NULL for the types that have no groups.
+check_groups <- function(object, type, group, env) {
+  if (type != "bars_grouped") {
+    if (is.null(group)) return(NULL)
+    abort("argument", "`group` goes with `type = \"bars_grouped\"`; found `type = \"", type, "\"`.")
+  }
+  if (is.character(group) && length(group) == 1L) group <- grouping_variable(object, group, env)
+  if (!is.null(group) && is.null(dim(group)) && length(group) == length(object$y)) {
+    return(as.factor(group))
+  }
+  abort("argument", "`group` must be the name of a variable of the model, or have a value for ",
+        "each of the ", length(object$y), " rows of the fit; found ", describe(group), ".")
+}
+
+grouping_variable <- function(object, name, env) {
+  frame <- frame_of_fit(object, env)
+  if (name %in% names(frame)) return(frame[[name]])
+  abort("argument", "`group` must be a variable of the model; found ", describe(name),
+        ". There are ", enumerate(names(frame)), ".")
+}
