@@ -1,7 +1,7 @@
 #pragma once
 #include "../rows/integrated_source.hpp"
 #include "approximation.hpp"
-#include "joint_prior.hpp"
+#include "prior_density.hpp"
 
 namespace bsvm {
 
@@ -28,7 +28,7 @@ class Integrated : public Conditional {
   void finish(std::vector<Node>& nodes) override;
 
  private:
-  using Part = JointPrior::Part;
+  using Part = PriorDensity::Part;
   // log p(y, b, theta) and the rows' share of it; gradient and minus the second derivatives are
   // in b and then theta of the integrated effects.
   struct Look {
@@ -80,7 +80,7 @@ class Integrated : public Conditional {
   IntegratedSource source_;
   Options options_;
   Host& host_;
-  JointPrior prior_;
+  PriorDensity prior_;
   Index d_, h_;             // coefficients, free parameters
   Index own_first_, own_;   // of which the integrated effects'
   RowSums sums_;

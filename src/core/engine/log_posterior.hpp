@@ -4,7 +4,7 @@
 
 #include "../rows/integrated_source.hpp"
 #include "../rows/sparse_rows.hpp"
-#include "joint_prior.hpp"
+#include "prior_density.hpp"
 
 namespace bsvm {
 
@@ -34,7 +34,7 @@ class LogPosterior {
 
   const Problem& problem_;
   int threads_;
-  JointPrior prior_;
+  PriorDensity prior_;
   std::unique_ptr<IntegratedSource> integrated_;  // or none:
   std::unique_ptr<SparseRows> sparse_;            // of several factors and sparse predictors
 };

@@ -12,14 +12,14 @@
 #include "../random/slice.hpp"
 #include "../rows/integrated_source.hpp"
 #include "coefficients.hpp"
-#include "joint_prior.hpp"
+#include "prior_density.hpp"
 #include "positive_factor.hpp"
 
 namespace bsvm {
 namespace {
 
 constexpr Index kTogether = 5;   // coordinates of an ellipse
-constexpr Index kAxesEvery = 8;  // sweeps
+constexpr Index kAxesEvery = 32;  // sweeps
 
 class IntegratedChain : public Chain {
  public:
@@ -92,7 +92,7 @@ class IntegratedChain : public Chain {
 
   double log_density(const Vec& x, Host& host) {
     constexpr double none = -std::numeric_limits<double>::infinity();
-    for (const JointPrior::Part& part : prior_.parts())
+    for (const PriorDensity::Part& part : prior_.parts())
       if (part.size == 1 && !possible_variance(std::exp(2 * x[d_ + part.first]))) return none;
     const double prior = prior_.log_density(x.head(d_), x.tail(h_));
     if (!std::isfinite(prior)) return none;
@@ -151,7 +151,7 @@ class IntegratedChain : public Chain {
 
   const Problem& problem_;
   const std::vector<Index>& at_;
-  JointPrior prior_;
+  PriorDensity prior_;
   mutable IntegratedSource source_;  // holds scratch
   Coefficients side_;
   State state_;

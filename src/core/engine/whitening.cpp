@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "../error.hpp"
-#include "joint_prior.hpp"
+#include "prior_density.hpp"
 #include "make_conditional.hpp"
 #include "positive_factor.hpp"
 
@@ -62,7 +62,7 @@ struct Layers {
 class Whitener {
  public:
   Whitener(const Problem& problem, int threads, Host& host)
-      : problem_(problem), unit_(JointPrior(problem).unit()),
+      : problem_(problem), unit_(PriorDensity(problem).unit()),
         conditional_(make_conditional(problem, Centre::mode, Options(), threads, host)) {}
 
   Whitening run() {

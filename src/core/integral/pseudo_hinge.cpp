@@ -14,7 +14,7 @@ namespace bsvm {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kNothing = 45;   // what has fallen by this much is no longer there
+constexpr double kNothing = 40;   // what has fallen by this much is no longer there
 constexpr double kFlat = 1e-30;   // a slope in e that no e can make felt
 
 double weight_of(const EffectRows& rows, Index i) { return rows.weight ? rows.weight[i] : 1; }
@@ -84,10 +84,11 @@ double PseudoHinge::value_at_mode(const EffectRows& rows, double s) const {
 }
 
 template <int K>
-void PseudoHinge::add_piece(int direction, Index segment, double fall, const Piece& piece) {
+void PseudoHinge::add_piece(int direction, Index segment, double fall, double scale,
+                            const Piece& piece) {
   double j[K + 1];
   piece_moments<K>(piece.slope, piece.length, fall, j);
-  const double scale = std::exp(piece.log), away = std::abs(piece.start - mode_);
+  const double away = std::abs(piece.start - mode_);
   Segment& to = segments_[segment];
   double power[5] = {1, away, away * away, 0, 0};
   if (K == 4) power[3] = power[2] * away, power[4] = power[2] * power[2];
@@ -109,18 +110,19 @@ void PseudoHinge::add_piece(int direction, Index segment, double fall, const Pie
 // Outwards from the mode until nothing is left.
 template <int K>
 void PseudoHinge::fall(int direction) {
-  double at = mode_, log = 0;
+  double at = mode_, log = 0, scale = 1;  // the integrand's, exp(log)
   Index k = mode_segment_;
   for (;; k += direction) {
     const double end = segment_end(k, direction), length = direction * (end - at);
     if (length > 0) {
       const double slope = std::max(0.0, direction * (at - segment_slope(k)));
       const double fall = piece_fall(slope, length);
-      add_piece<K>(direction, k, fall, {at, slope, length, log, 0});
+      add_piece<K>(direction, k, fall, scale, {at, slope, length, log, 0});
       log -= fall;
+      scale *= std::exp(-fall);
     }
     if (!(log > -kNothing)) break;
-    segments_[direction > 0 ? k : k - 1].edge = std::exp(log);
+    segments_[direction > 0 ? k : k - 1].edge = scale;
     at = end;
   }
   (direction > 0 ? high_ : low_) = k;

@@ -54,7 +54,7 @@ class PseudoHinge : public EffectIntegral {
   template <int K>
   void fall(int direction);
   template <int K>
-  void add_piece(int direction, Index segment, double fall, const Piece& piece);
+  void add_piece(int direction, Index segment, double fall, double scale, const Piece& piece);
   template <int K>
   void run(const EffectRows& rows, double s);
 

@@ -1,4 +1,4 @@
-#include "joint_prior.hpp"
+#include "prior_density.hpp"
 
 namespace bsvm {
 
@@ -14,7 +14,7 @@ Index other_effects(const Problem& problem) {
 
 }  // namespace
 
-JointPrior::JointPrior(const Problem& problem)
+PriorDensity::PriorDensity(const Problem& problem)
     : columns_(problem.columns()), unit_(Vec::Ones(columns_ + other_effects(problem))) {
   Index first = 0;
   for (const auto& block : problem.blocks) {
@@ -28,7 +28,7 @@ JointPrior::JointPrior(const Problem& problem)
   for (const PriorSlot& slot : problem.group_priors) add_effects(problem, slot);
 }
 
-void JointPrior::add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at,
+void PriorDensity::add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at,
                           bool integrated) {
   const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
   if (integrated && own_ == 0) own_first_ = free_;
@@ -38,7 +38,7 @@ void JointPrior::add_part(const PriorSlot& slot, std::vector<std::vector<Index>>
 }
 
 // For every level the coefficients of the slot, whose first effect is the level's `within`th.
-void JointPrior::add_levels(const PriorSlot& slot, Index first, Index levels, Index effects,
+void PriorDensity::add_levels(const PriorSlot& slot, Index first, Index levels, Index effects,
                             Index within) {
   std::vector<std::vector<Index>> at(levels);
   for (Index level = 0; level < levels; ++level)
@@ -47,7 +47,7 @@ void JointPrior::add_levels(const PriorSlot& slot, Index first, Index levels, In
   add_part(slot, std::move(at), false);
 }
 
-void JointPrior::add_effects(const Problem& problem, const PriorSlot& slot) {
+void PriorDensity::add_effects(const Problem& problem, const PriorSlot& slot) {
   Index effect = 0, coefficient = columns_;
   if (problem.multipliers) {
     if (problem.integrated >= 0) return add_part(slot, {}, true);
@@ -65,7 +65,7 @@ void JointPrior::add_effects(const Problem& problem, const PriorSlot& slot) {
   }
 }
 
-Moments JointPrior::moments(const Part& part, ConstVecRef b, const Mat& covariance) const {
+Moments PriorDensity::moments(const Part& part, ConstVecRef b, const Mat& covariance) const {
   Moments out;
   if (part.integrated) return out;
   const bool dense = part.at[0][0] < columns_;
@@ -82,7 +82,7 @@ Moments JointPrior::moments(const Part& part, ConstVecRef b, const Mat& covarian
   return out;
 }
 
-void JointPrior::add_precision(const Part& part, ConstVecRef theta, double share, Mat& a) const {
+void PriorDensity::add_precision(const Part& part, ConstVecRef theta, double share, Mat& a) const {
   const Index m = static_cast<Index>(part.slot->columns.size());
   const bool dense = part.at[0][0] < columns_;
   Vec hyper(part.slot->prior->hyper_size(m)), own(dense ? m : m * m);
@@ -95,14 +95,14 @@ void JointPrior::add_precision(const Part& part, ConstVecRef theta, double share
     }
 }
 
-Mat JointPrior::precision(ConstVecRef theta) const {
+Mat PriorDensity::precision(ConstVecRef theta) const {
   Mat out = Mat::Zero(coefficients(), coefficients());
   for (const Part& part : parts_)
     if (!part.integrated) add_precision(part, theta, 1, out);
   return out;
 }
 
-double JointPrior::log_density(ConstVecRef b, ConstVecRef theta) const {
+double PriorDensity::log_density(ConstVecRef b, ConstVecRef theta) const {
   double out = 0;
   for (const Part& part : parts_) {
     Vec gradient(part.size);

@@ -7,7 +7,7 @@ namespace bsvm {
 
 // log p(b, theta) of all priors: b (d, inside) the dense columns and then, by term, level and
 // effect, the effects that are not integrated out; theta (h) the free parameters, prior by prior.
-class JointPrior {
+class PriorDensity {
  public:
   // A prior and its coefficients, for each level those it ties; none where they are integrated out.
   struct Part {
@@ -17,7 +17,7 @@ class JointPrior {
     bool integrated;
   };
 
-  explicit JointPrior(const Problem& problem);
+  explicit PriorDensity(const Problem& problem);
 
   Index coefficients() const { return unit_.size(); }
   Index free() const { return free_; }
