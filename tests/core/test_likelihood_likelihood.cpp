@@ -1,6 +1,8 @@
 // What every registered likelihood must do, for every use it supports.
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "components.hpp"
 #include "likelihood/likelihood.hpp"
 #include "oracle.hpp"
@@ -165,6 +167,24 @@ TEST_CASE("likelihood: along a line it is the sum of the points' values") {
             doctest::Approx((weight.array() * out.value).sum()).epsilon(1e-13));
     }
   });
+}
+
+TEST_CASE("likelihood: over a plane, of any number of rows, on either kind of processor's way") {
+  for (const std::string& name : Registry<Likelihood>::names()) {
+    const auto likelihood = Registry<Likelihood>::make(name, Params());
+    for (Index r : {0, 1, 3, 7, 8, 9, 16, 23, 40, 3000}) {
+      const Vec margin = 3 * Noise(15).normals(r), a = Noise(16).normals(r), b = Noise(18).normals(r);
+      const Vec weight = Noise(17).normals(r).cwiseAbs();
+      const Vec there = margin + 0.4 * a - 1.3 * b;
+      for (const double* w : {static_cast<const double*>(nullptr), weight.data()}) {
+        double sum = 0;
+        for (Index i = 0; i < r; ++i)
+          sum += likelihood->along(&there[i], &there[i], w ? w + i : w, 0, 1);
+        CHECK(likelihood->over(margin.data(), a.data(), b.data(), w, 0.4, -1.3, r) ==
+              doctest::Approx(sum).epsilon(1e-12));
+      }
+    }
+  }
 }
 
 TEST_CASE("likelihood: rows of a block do not know of each other") {

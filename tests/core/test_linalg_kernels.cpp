@@ -98,3 +98,16 @@ TEST_CASE("products of parts of matrices, packed or not, long or triangular") {
             if (n <= depth) check_product(*use, m, n, depth, packed_y, true);
           }
 }
+
+TEST_CASE("two combinations of columns at once") {
+  for (const Kernels* use : {&portable_kernels(), &kernels()})
+    for (Index n : {1, 7, 16, 35})
+      for (Index k : {1, 4, 5}) {
+        const Mat x = made_up(n + 3, k, 5), factor = made_up(k, 2, 6);
+        Vec first(n), second(n);
+        use->combine(x.data() + 1, n + 3, factor.data(), factor.data() + k, n, k, first.data(),
+                     second.data());
+        CHECK((first - x.middleRows(1, n) * factor.col(0)).norm() < 1e-13 * static_cast<double>(n));
+        CHECK((second - x.middleRows(1, n) * factor.col(1)).norm() < 1e-13 * static_cast<double>(n));
+      }
+}

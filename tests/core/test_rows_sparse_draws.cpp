@@ -213,8 +213,9 @@ TEST_CASE("a chain is the same for any number of threads, and when it is taken u
   const Problem problem = data.problem();
   const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", 1}}));
   const auto chain_of = [&](int threads) {
-    return sampler->start(problem, std::make_unique<SparseSource>(problem, Use::drawn, threads),
-                          77, 0, 100);
+    return sampler->start(problem, [&](int number) {
+      return std::make_unique<SparseSource>(problem, Use::drawn, number);
+    }, threads, 77, 0, 100);
   };
   Host host;
   const auto one = chain_of(1), two = chain_of(2), resumed = chain_of(1);

@@ -19,7 +19,7 @@ namespace bsvm {
 namespace {
 
 constexpr Index kTogether = 5;   // coordinates of an ellipse
-constexpr Index kAxesEvery = 32;  // sweeps
+constexpr Index kAxesEvery = 16;  // sweeps
 
 class IntegratedChain : public Chain {
  public:
