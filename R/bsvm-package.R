@@ -7,8 +7,9 @@
 #' [bsvm()] fits. Its four stages can be called by themselves: [bsvm_frame()] turns a formula and
 #' data (or a matrix) into numbers, [bsvm_spec()] puts together the model, [bsvm_run()] runs it, and
 #' [new_bsvm()] packs the result. Priors are made by [prior_ridge()] and [prior_flat()], likelihoods
-#' by [likelihood_hinge()], engines by [engine_vb()], [engine_gaussian()], [engine_map()] and
-#' [engine_gibbs()], and what steers the run by [bsvm_control()]. Errors and warnings have classes,
+#' by [likelihood_hinge()], engines by [engine_vb()], [engine_gaussian()], [engine_map()],
+#' [engine_slice()] and [engine_gibbs()], and what steers the run by [bsvm_control()].
+#' [check_approximation()] says how far an approximation is off. Errors and warnings have classes,
 #' listed in [bsvm_conditions].
 #'
 #' @references

@@ -1,6 +1,6 @@
 #' Draws from the posterior
 #'
-#' The draws of a fit by [engine_gibbs()] in the formats of the package posterior, on the scale of
+#' The draws of a fit by [engine_slice()] or [engine_gibbs()] in the formats of the package posterior, on the scale of
 #' the predictors as given.
 #'
 #' @details
@@ -16,7 +16,7 @@
 #' coefficients are draws from their prior given the drawn variance, which is exact. They are
 #' made when asked for, from the seed of the fit, and the same each time.
 #'
-#' @param x A fit from [bsvm()] with `engine = engine_gibbs()`.
+#' @param x A fit from [bsvm()] with `engine = engine_slice()` or `engine_gibbs()`.
 #' @param variable Names of the variables wanted, or with `regex = TRUE` regular expressions; all by
 #'   default. Only these are put together.
 #' @param regex Is `variable` a regular expression?

@@ -40,11 +40,12 @@
 #' `(time | patientID)` there, ten seconds; `integrate = FALSE` is quick.
 #'
 #' **When to use it.** For intervals and variances with `likelihood_hinge(normalized = TRUE)`, where
-#' it is the default. For the papers' pseudo-posterior, whenever [engine_vb()]'s standard deviations
+#' it is the default, as it is under the pseudo-likelihood where it costs about what [engine_vb()]
+#' does. For the papers' pseudo-posterior elsewhere, whenever that engine's standard deviations
 #' or variances matter: on the toenail data of the package HSAUR3 with `(1 | patientID)` that engine
 #' has the patients' variance at 3.5 and the intercept's standard deviation at 0.16, where the exact
-#' pseudo-posterior has 11.0 and 0.34. [engine_gibbs()] draws from the exact pseudo-posterior and is
-#' the judge where the two disagree; [engine_map()] is faster still and does without averaging over
+#' pseudo-posterior has 11.0 and 0.34. [engine_slice()] draws from the exact posterior and is
+#' the judge where the two disagree, [check_approximation()] asks whether to call it; [engine_map()] is faster still and does without averaging over
 #' the variances.
 #'
 #' With many rows, a few hundred coefficients and no groups, [engine_vb()] costs less, and its class
@@ -110,7 +111,7 @@ approximation_hints <- c(
   verbose = "It goes into `control = bsvm_control(verbose = )`.",
   start = "It goes into `control = bsvm_control(start = )`.",
   nAGQ = "The quadrature is chosen inside, to be exact to eight digits.",
-  draws = "Draws are for `engine = engine_gibbs()`.",
+  draws = "Draws are for `engine = engine_slice()`.",
   accelerate = "That is an argument of engine_vb()."
 )
 

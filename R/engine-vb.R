@@ -18,7 +18,7 @@
 #' right. **With group effects the means can be far off, too**: on the toenail data of the package
 #' HSAUR3, with `(1 | patientID)`, it puts the variance between patients at 3.5 and the intercept at
 #' -0.35 (standard deviation 0.16), where the exact posterior of the same model, which
-#' [engine_gibbs()] draws from, has 11.0 and -1.10 (0.34). With random slopes, `(time | patientID)`,
+#' [engine_slice()] draws from, has 11.0 and -1.10 (0.34). With random slopes, `(time | patientID)`,
 #' it is worse: variances of 4.2 for the intercept and 0.038 for the slope, where the exact
 #' posterior means are about 180 and 3.2. The fewer rows a level has and the larger the variance,
 #' the more so. The classes it predicts suffer little.

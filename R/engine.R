@@ -10,10 +10,18 @@ print.bsvm_engine <- function(x, ...) {
   invisible(x)
 }
 
-# NULL picks the papers' engine for the papers' likelihood, and what is most exact for the other.
-as_engine <- function(x, likelihood = likelihood_hinge()) {
-  if (is.null(x)) return(if (is_normalised(likelihood)) engine_gaussian() else engine_vb())
-  as_component(x, "engine")
+# NULL picks what is nearest to the posterior at comparable cost: the Gaussian engine, but under the
+# pseudo-likelihood, where there is a quicker one, only where it costs about as much.
+as_engine <- function(x, likelihood, frame) {
+  if (!is.null(x)) return(as_component(x, "engine"))
+  if (is_normalised(likelihood) || is_quick(frame, likelihood)) engine_gaussian() else engine_vb()
+}
+
+is_quick <- function(frame, likelihood) {
+  groups <- frame$groups
+  simple <- length(groups) == 0L || (length(groups) == 1L && length(groups[[1L]]$labels) == 1L &&
+                                       !leaves_kinks(groups[[1L]], likelihood))
+  simple && length(frame$columns) <= 200L && length(frame$y) <= 1e5 && !is_sparse(frame$x)
 }
 
 # An object of class bsvm_<kind>, or a string that names an exported constructor <kind>_<string>().

@@ -22,7 +22,8 @@
 #' the log odds are \eqn{4 f}{4f}, so coefficients are about a quarter of those of logistic
 #' regression, and default scales of priors are smaller accordingly (see [prior_inv_gamma()]). It is
 #' not log-concave, and there are no latent scales that would make it normal given them:
-#' [engine_vb()] and [engine_gibbs()] can't take it, `engine_gaussian()` and `engine_map()` do.
+#' [engine_vb()] and [engine_gibbs()] can't take it; `engine_gaussian()`, `engine_map()` and, for
+#' draws, `engine_slice()` do.
 #'
 #' **Probabilities.** \eqn{p(y | f)} is that of a class given the link. With draws,
 #' [posterior_epred()][posterior_epred.bsvm] has it draw by draw, and its averages over these are
@@ -88,6 +89,6 @@ check_combination <- function(likelihood, engine) {
   if (!likelihood$normalized || !engine$name %in% latent_engines) return(invisible())
   abort("unsupported", "engine_", engine$name, "() works on latent scales of the rows, given ",
         "which the likelihood is normal in the coefficients. Only the pseudo-likelihood has them; ",
-        "the normalised hinge likelihood has not. For it use engine_gaussian() or engine_map(), ",
-        "or take likelihood_hinge() with this engine.")
+        "the normalised hinge likelihood has not. For it use engine_gaussian(), engine_map() or, ",
+        "for draws, engine_slice(), or take likelihood_hinge() with this engine.")
 }

@@ -43,7 +43,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
     abort("argument", "`frame` must be made by bsvm_frame(); found ", describe(frame), ".")
   }
   likelihood <- as_likelihood(likelihood)
-  engine <- as_engine(engine, likelihood)
+  engine <- as_engine(engine, likelihood, frame)
   check_combination(likelihood, engine)
   check_flag(standardize, "standardize")
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
