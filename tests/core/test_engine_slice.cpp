@@ -106,11 +106,12 @@ double log_posterior(const Data& data, const Likelihood& likelihood, double b, d
 struct Exact {
   Vec mean = Vec::Zero(2), square = Vec::Zero(2);
 
-  Exact(const Data& data, const Likelihood& likelihood) {
+  template <class LogDensity>
+  explicit Exact(const LogDensity& log_density) {
     double total = 0;
     for (double b = -6; b <= 6; b += 0.2)
       for (double theta = -3; theta <= 4.5; theta += 0.15) {
-        const double mass = std::exp(log_posterior(data, likelihood, b, theta));
+        const double mass = std::exp(log_density(b, theta));
         const Vec at = Eigen::Vector2d(b, theta);
         total += mass;
         mean += mass * at;
@@ -128,7 +129,9 @@ TEST_CASE("slice: draws against quadrature, effects kept or integrated out") {
   const Data data = grouped(1, 16, 3);
   for (const char* likelihood : kLikelihoods) {
     const Problem problem = known(data, likelihood);
-    const Exact exact(data, *problem.likelihood);
+    const Exact exact([&](double b, double theta) {
+      return log_posterior(data, *problem.likelihood, b, theta);
+    });
     for (const bool integrate : {true, false}) {
       CAPTURE(std::string(likelihood));
       CAPTURE(integrate);
@@ -138,6 +141,35 @@ TEST_CASE("slice: draws against quadrature, effects kept or integrated out") {
         CHECK(std::abs(found.mean[k] - exact.mean[k]) < 0.06 * exact.sd(k));
         CHECK(std::abs(std::log(found.sd(k) / exact.sd(k))) < 0.06);
       }
+    }
+  }
+}
+
+// The variance of the coefficient itself: the path on which it follows its variance counts.
+TEST_CASE("slice: draws against quadrature, without groups and with an inferred ridge") {
+  Shape shape;
+  shape.n = 12;
+  shape.p = 1;
+  shape.seed = 7;
+  const Data data = simulate(shape);
+  for (const char* likelihood : kLikelihoods) {
+    CAPTURE(std::string(likelihood));
+    const Problem problem =
+        with(to_problem(data, {ridge_prior(1.2, 0.8, {0})}, {}), likelihood, -1);
+    const Exact exact([&](double b, double theta) {
+      const double s2 = std::exp(2 * theta);
+      double sum = -0.5 * b * b / s2 - theta - 2 * 1.2 * theta - 0.8 / s2;
+      for (Index i = 0; i < shape.n; ++i) {
+        const double margin = data.y[i] * (data.offset[i] + data.design()(i, 0) * b);
+        sum += data.weight[i] * problem.likelihood->along(&margin, &margin, nullptr, 0, 1);
+      }
+      return sum;
+    });
+    const Sampling of = chain_of(problem, true);
+    const Sums found(*of.chain, 30000);
+    for (Index k : {0, 1}) {
+      CHECK(std::abs(found.mean[k] - exact.mean[k]) < 0.04 * exact.sd(k));
+      CHECK(std::abs(std::log(found.sd(k) / exact.sd(k))) < 0.04);
     }
   }
 }
