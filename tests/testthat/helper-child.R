@@ -40,3 +40,24 @@ interrupt_child <- function(script, data = list(), after = 1.5) {
   result$seconds <- result$ended - sent
   result
 }
+
+# A long run of chains by `engine`, the text of a call: saves the fit and the warnings' classes.
+sampler_script <- function(folder, engine) {
+  c(
+    sprintf(".libPaths(%s)", deparse1(.libPaths())),
+    "library(bsvm)",
+    sprintf("setwd(%s)", deparse1(folder)),
+    "d <- readRDS('data.rds')",
+    "warned <- character()",
+    "writeLines(as.character(Sys.getpid()), 'partial')",
+    "file.rename('partial', 'pid')",
+    "set.seed(8)",
+    "fit <- withCallingHandlers(",
+    "  bsvm(y ~ x1 + t + (1 | g), d, control = bsvm_control(threads = 2, verbose = FALSE),",
+    sprintf("       engine = %s),", engine),
+    "  warning = function(w) { warned <<- c(warned, class(w)); invokeRestart('muffleWarning') })",
+    "ended <- as.numeric(Sys.time())",
+    "saveRDS(list(ended = ended, warned = warned, fit = fit), 'partial')",
+    "file.rename('partial', 'result')"
+  )
+}

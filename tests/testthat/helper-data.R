@@ -83,7 +83,7 @@ block_huang_wand <- function(columns, df, scale) {
 # ---- whole problems, for the core and the twin alike --------------------------------------
 
 # x (n, p), y -1/+1 and blocks; `...`: weight, offset, group_blocks and group, z, n_groups, or
-# `factors` (see twin_model()).
+# `factors` (see twin_model()); `normalised`: is the likelihood? (The twin's is not.)
 core_case <- function(x, y, blocks, ...) {
   case <- list(x = x, y = y, blocks = blocks, ...)
   if (!is.null(case[["group"]]) && is.null(case$n_groups)) case$n_groups <- max(case[["group"]])
@@ -135,7 +135,9 @@ wide_case <- function(n = 15, p = 40) {
 
 case_twin <- function(case) {
   arguments <- case[intersect(names(case), names(formals(twin_model)))]
-  do.call(twin_model, arguments)
+  model <- do.call(twin_model, arguments)
+  model$normalised <- case$normalised
+  model
 }
 
 case_problem <- function(case) {

@@ -5,10 +5,14 @@ unchecked <- function(code) {
   withCallingHandlers(code, bsvm_warning_convergence = function(w) invokeRestart("muffleWarning"))
 }
 
-gibbs_fit <- function(..., draws = 150, burnin = 50, chains = 2, seed = 1) {
-  engine <- engine_gibbs(draws, burnin, chains = chains)
+gibbs_fit <- function(..., draws = 150, burnin = 50, chains = 2, seed = 1,
+                      engine = engine_gibbs(draws, burnin, chains = chains)) {
   with_seed(seed, unchecked(bsvm(..., engine = engine, keep_data = TRUE,
                                  control = bsvm_control(verbose = FALSE))))
+}
+
+slice_fit <- function(..., draws = 150, burnin = 50, chains = 2) {
+  gibbs_fit(..., engine = engine_slice(draws, burnin, chains = chains))
 }
 
 # y ~ x1 + t + (t | g) with standardised slopes: data, fit, and S draws by hand on the user's scale:

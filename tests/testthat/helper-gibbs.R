@@ -113,7 +113,7 @@ collect_states <- function(states) {
   )
 }
 
-# ---- the core's sampler, in the same form -------------------------------------------------
+# ---- the core's samplers, in the same form -------------------------------------------------
 
 sample_options <- function(draws = 1000, burnin = 200, thin = 1, chains = 1, seed = 1,
                             mixing = TRUE, threads = 1, checkpoint = "", resume = FALSE,
@@ -124,15 +124,32 @@ sample_options <- function(draws = 1000, burnin = 200, thin = 1, chains = 1, see
        checkpoint_interval = checkpoint_interval, keep_effects = keep_effects)
 }
 
-sampler_model <- function(case, mixing = TRUE) {
+# `integrate` is engine_slice()'s and makes the model one for it; `mixing` is engine_gibbs()'s.
+sampler_model <- function(case, mixing = TRUE, integrate = NULL) {
   model <- case_model(case)
   model$engine <- list(name = "gibbs", parameters = c(mixing = as.numeric(mixing)))
+  if (!is.null(integrate)) {
+    model$engine <- list(name = "slice", parameters = c(integrate = as.numeric(integrate)))
+    model$integrated <- swept_factor(case)
+  }
+  if (isTRUE(case$normalised)) {
+    model$likelihood <- list(name = "hinge_normalized", parameters = numeric(0))
+  }
   model
 }
 
-sample_core <- function(case, ...) {
+# The factor that engine_slice() sweeps, from 0: of those with one or two effects that with most
+# levels. -1 where the core eliminates the one factor in any case.
+swept_factor <- function(case) {
+  if (!is.null(case[["group"]])) return(if (NCOL(case$z) > 1L) -1L else 0L)
+  if (is.null(case$factors)) return(-1L)
+  levels <- vapply(case$factors, factor_levels, 1L)
+  which.max(ifelse(vapply(case$factors, factor_effects, 1L) <= 2L, levels, 0L)) - 1L
+}
+
+sample_core <- function(case, ..., integrate = NULL) {
   options <- sample_options(...)
-  bsvm:::core_sample(case_problem(case), sampler_model(case, options$mixing), options)
+  bsvm:::core_sample(case_problem(case), sampler_model(case, options$mixing, integrate), options)
 }
 
 # (rows, draws, chains) as a matrix with a draw in each row, chain after chain.
@@ -145,6 +162,26 @@ core_draws <- function(result) {
 }
 
 core_gibbs <- function(case, ...) core_draws(sample_core(case, ...))
+core_slice <- function(case, ..., integrate = TRUE) {
+  core_draws(sample_core(case, ..., integrate = integrate))
+}
+
+# ---- the same draws, however they came about --------------------------------------------
+
+# Everything but how the run came about.
+drawn <- function(result) {
+  result[c("coefficients", "variances", "effects", "mean", "effects_mean", "effects_sd", "draws")]
+}
+
+# Large arrays that differ are no use in a message.
+expect_same_draws <- function(actual, expected) {
+  same <- vapply(names(drawn(expected)), function(part) {
+    identical(actual[[part]], expected[[part]])
+  }, TRUE)
+  expect(all(same), paste("Not the same bits:", paste(names(same)[!same], collapse = ", ")))
+}
+
+new_checkpoint <- function() tempfile("chain", fileext = ".bsvm")
 
 # ---- comparing draws ----------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 # not sum to one over y, so a sampler of its posterior fails naive calibration. With
 # Z(f) = L(1 | f) + L(-1 | f) <= 1 + exp(-4 o), its target is the posterior of the proper model
 # y ~ L/Z under the prior p(b, variances) prod Z(f_i): draws of that prior by rejection, then y.
+# The normalised likelihood, of rows of weight one, is L/Z: there the prior is as it is.
 
 # ---- draws of prior and data --------------------------------------------------------------
 
@@ -51,6 +52,7 @@ model_links <- function(model, b) sweep(tcrossprod(b, model$design), 2, model$of
 
 # log Z(f) - log(1 + exp(-4 o)), summed over the rows of the data.
 log_tilt <- function(model, b) {
+  if (isTRUE(model$normalised)) return(numeric(nrow(b)))
   f <- model_links(model, b)
   o <- rep(model$weight, each = nrow(f))
   worse <- pmax(1 + abs(f), 0)
@@ -91,14 +93,16 @@ take_draws <- function(draws, i) {
 
 # ---- what is compared ---------------------------------------------------------------------
 
-# Coefficients, unknown variances, covariances, linear predictors of three rows, and the log
-# pseudo-likelihood of y (one for all draws, or a row for each): draws x quantities.
+# Coefficients, unknown variances, covariances, linear predictors of three rows, and the
+# log-likelihood of y (one for all draws, or a row for each): draws x quantities.
 draw_quantities <- function(model, draws, y) {
   unknown <- vapply(model$blocks, function(block) block$prior != "normal", TRUE)
   if (!is.matrix(y)) y <- matrix(y, nrow(draws$b), length(y), byrow = TRUE)
   links <- model_links(model, draws$b)
+  loss <- -2 * pmax(1 - y * links, 0)
+  if (isTRUE(model$normalised)) loss <- loss - log(exp(loss) + exp(-2 * pmax(1 + y * links, 0)))
   cbind(draws$b, do.call(cbind, draws$variances[unknown]), links[, c(1, 4, 7), drop = FALSE],
-        -2 * pmax(1 - y * links, 0) %*% model$weight)
+        loss %*% model$weight)
 }
 
 # Ranks of what was drawn from the tilted prior among the sampler's draws given y: k x quantities,

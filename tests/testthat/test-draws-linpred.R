@@ -79,13 +79,12 @@ test_that("posterior_epred() is the share of the two classes' pseudo-likelihoods
 
 test_that("what can't be is refused", {
   plain <- bsvm(y ~ x1, d, engine = "vb")
-  expect_refusal(posterior_linpred(plain), "unsupported", "engine_gibbs()")
+  expect_refusal(posterior_linpred(plain), "unsupported", "engine = engine_slice()")
   expect_refusal(posterior_epred(plain), "unsupported",
-                 c("posterior_epred()", "posterior_linpred()", "engine = engine_gibbs()"))
+                 c("posterior_epred()", "posterior_linpred()", "engine = engine_slice()"))
   normalised <- bsvm(y ~ x1, ref$data, likelihood = likelihood_hinge(normalized = TRUE))
   for (f in list(posterior_linpred, posterior_epred)) {
-    expect_refusal(f(normalised), "unsupported",
-                   c("engine_gibbs()", "can't take the normalised likelihood", "predict("))
+    expect_refusal(f(normalised), "unsupported", c("engine_gaussian()", "engine = engine_slice()"))
   }
   expect_refusal(posterior_linpred(fit, TRUE), "argument", "posterior_epred()")
   for (bad in list(0, 301, 1.5, "a", integer(0), NA)) {

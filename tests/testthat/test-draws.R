@@ -47,7 +47,7 @@ test_that("variables are chosen by name or pattern; others are refused", {
 test_that("a fit without draws has none to give", {
   plain <- bsvm(y ~ x1, ref$data, engine = "vb")
   for (f in list(posterior::as_draws, posterior::as_draws_df, posterior::as_draws_rvars)) {
-    expect_refusal(f(plain), "unsupported", c("engine_vb()", "engine_gibbs()"))
+    expect_refusal(f(plain), "unsupported", c("engine_vb()", "engine = engine_slice()"))
   }
 })
 

@@ -1,50 +1,7 @@
 # Gibbs draws against the exact pseudo-posterior by quadrature, and against the plain-R sampler,
 # which is itself held against quadrature. With and without the moves that help mixing.
 
-r <- random_case(50, 2, seed = 3)
-
-grid_of <- function(exact, nodes = 201, width = 9) {
-  lapply(seq_along(exact$mean), function(j) {
-    exact$mean[j] + seq(-width, width, length.out = nodes) * exact$sd[j]
-  })
-}
-
-# A first look on a wide grid places the fine one.
-exact_of <- function(case, wide = 12) {
-  model <- case_twin(case)
-  if (!is.null(case[["group"]])) return(exact_groups(model, seq(-3, 3, length.out = 61)))
-  p <- ncol(model$design)
-  rough <- exact_coefficients(model, rep(list(seq(-wide, wide, length.out = 161)), p))
-  rough <- lapply(rough, head, p)
-  exact_coefficients(model, grid_of(rough, if (p == 1) 4001 else 241), from = -9, to = 12)
-}
-
-# What exact_of() gives the moments of.
-exact_table <- function(case, draws) {
-  table <- draw_table(case_twin(case), draws)
-  if (is.null(case[["group"]]) && is.null(case$factors)) return(table)
-  cbind(table, draws$b[, 1] + draws$b[, -1])
-}
-
-separated <- ifelse(r$x[, 2] > 0.2, 1, -1)
-twice <- rep(c(1, -1), c(30, 20))
-
-quadrature_cases <- list(
-  intercept = core_case(r$x[, 1, drop = FALSE], r$y, list(block_normal(1, 2)),
-                        weight = r$weight, offset = r$offset),
-  # the mode lies on the margin of 30 rows at once
-  margin = core_case(matrix(1, 50, 1), twice, list(block_normal(1, 2))),
-  slope = core_case(r$x, r$y, list(block_normal(1, 2), block_normal(2, 1)),
-                    weight = r$weight, offset = r$offset),
-  fractional = core_case(r$x, r$y, list(block_normal(1:2, 1)), weight = (1 + r$weight) / 3.1),
-  separated = core_case(r$x, separated, list(block_normal(1:2, 1))),
-  ridge = core_case(r$x, r$y, list(block_normal(1, 2), block_ridge(2, 2, 1)),
-                    weight = r$weight, offset = r$offset),
-  half_t = core_case(r$x, r$y, list(block_half_t(1:2, 3, 1)), weight = r$weight),
-  groups = core_case(r$x[, 1, drop = FALSE], r$y, list(block_normal(1, 2)),
-                     weight = r$weight, offset = r$offset, group = rep(1:6, length.out = 50),
-                     z = r$z[, 2, drop = FALSE], group_blocks = list(block_ridge(1, 2, 1)))
-)
+quadrature_cases <- quadrature_cases()
 exact <- lapply(quadrature_cases, exact_of)
 
 for (name in names(quadrature_cases)) {

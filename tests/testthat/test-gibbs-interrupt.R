@@ -2,23 +2,7 @@
 # draws are the first ones of the whole run.
 
 gibbs_script <- function(folder) {
-  c(
-    sprintf(".libPaths(%s)", deparse1(.libPaths())),
-    "library(bsvm)",
-    sprintf("setwd(%s)", deparse1(folder)),
-    "d <- readRDS('data.rds')",
-    "warned <- character()",
-    "writeLines(as.character(Sys.getpid()), 'partial')",
-    "file.rename('partial', 'pid')",
-    "set.seed(8)",
-    "fit <- withCallingHandlers(",
-    "  bsvm(y ~ x1 + t + (1 | g), d, control = bsvm_control(threads = 2, verbose = FALSE),",
-    "       engine = engine_gibbs(draws = 1e6, burnin = 50, chains = 2, keep_effects = FALSE)),",
-    "  warning = function(w) { warned <<- c(warned, class(w)); invokeRestart('muffleWarning') })",
-    "ended <- as.numeric(Sys.time())",
-    "saveRDS(list(ended = ended, warned = warned, fit = fit), 'partial')",
-    "file.rename('partial', 'result')"
-  )
+  sampler_script(folder, "engine_gibbs(draws = 1e6, burnin = 50, chains = 2, keep_effects = FALSE)")
 }
 
 test_that("Ctrl-C ends a run within half a second, with the first draws of the whole run", {

@@ -8,19 +8,6 @@ sample_again <- function(..., of = case) {
   do.call(sample_core, utils::modifyList(c(list(of), settings), list(...)))
 }
 
-# Everything but how the run came about.
-drawn <- function(result) {
-  result[c("coefficients", "variances", "effects", "mean", "effects_mean", "effects_sd", "draws")]
-}
-
-# Large arrays that differ are no use in a message.
-expect_same_draws <- function(actual, expected) {
-  same <- vapply(names(drawn(expected)), function(part) {
-    identical(actual[[part]], expected[[part]])
-  }, TRUE)
-  expect(all(same), paste("Not the same bits:", paste(names(same)[!same], collapse = ", ")))
-}
-
 whole <- sample_again()
 
 # ---- seeds and threads --------------------------------------------------------------------
@@ -67,8 +54,6 @@ test_that("many rows in blocks and lanes: the same bits for any number of thread
 })
 
 # ---- resuming -----------------------------------------------------------------------------
-
-new_checkpoint <- function() tempfile("chain", fileext = ".bsvm")
 
 test_that("a shorter run, resumed with more draws, is the longer run", {
   file <- new_checkpoint()

@@ -218,10 +218,9 @@ test_that("loo and waic from exact draws are those of refits", {
 
 test_that("loo of the package's own draws is that of brute force refits on 30 rows", {
   skip_if_not_installed("loo")
-  skip_if_not(exists("engine_slice", asNamespace("bsvm")), "bsvm has no engine_slice()")
   prior <- list("(Intercept)" = prior_ridge(variance = 2),
                 g = prior_ridge(variance = prior_inv_gamma(2, 1)))
-  engine <- get("engine_slice", asNamespace("bsvm"))(draws = 1500, burnin = 300, chains = 4)
+  engine <- engine_slice(draws = 1500, burnin = 300, chains = 4)
   fit <- with_seed(3, unchecked(bsvm(y ~ offset(o) + (1 | g), tiny_data(), prior = prior,
                                      likelihood = likelihood_hinge(normalized = TRUE),
                                      engine = engine, keep_data = TRUE,
