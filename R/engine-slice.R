@@ -15,8 +15,9 @@
 #' * each group effect by a slice of its own over the rows of its level;
 #' * the variances given the coefficients, and each block of coefficients together with its
 #'   variance along its scale;
-#' * coefficients that the ellipses hardly move, since their posterior is skewed, each along its
-#'   own axis. Which these are is learnt in the second half of the burn-in and frozen then.
+#' * each coefficient along its own axis: in every sweep those that the ellipses hardly move, since
+#'   their posterior is skewed, the others in every eighth. Which these are is learnt in the second
+#'   half of the burn-in and frozen then.
 #'
 #' **Group effects integrated out.** Under the pseudo-likelihood the effects of one factor with one
 #' effect a level, as in `(1 | g)`, are integrated out in closed form: then the ellipses move
@@ -54,7 +55,8 @@
 #' @export
 engine_slice <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, integrate = TRUE,
                          checkpoint = NULL, resume = FALSE, keep_effects = TRUE, ...) {
-  check_dots(substitute(list(...)), "engine_slice()", sampler_hints)
+  check_dots(substitute(list(...)), "engine_slice()",
+             c(sampler_hints, mixing = "That is an argument of engine_gibbs()."))
   settings <- sampler_settings(draws, burnin, thin, chains, checkpoint, resume, keep_effects)
   check_flag(integrate, "integrate")
   engine <- new_engine("slice", c(integrate = as.numeric(integrate)),
@@ -65,14 +67,15 @@ engine_slice <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, inte
 }
 
 # What the sampler's whitening needs of the model; `integrated` is the factor that is swept.
-check_slice <- function(engine, integrated, groups, sparse) {
+check_slice <- function(engine, likelihood, integrated, groups, sparse) {
   if (engine$name != "slice" || integrated >= 0L || (length(groups) < 2L && !sparse)) {
     return(invisible())
   }
-  abort("unsupported", "engine_slice() can't take ",
-        if (sparse) "sparse predictors"
-        else paste("several grouping factors none of which has one or two effects a level, beside",
-                   "at most", most_beside_integrated, "coefficients and other effects"),
-        ". engine_gibbs() can, under the pseudo-likelihood; under the normalised one only ",
-        "engine_gaussian() does", if (sparse) ", or give a dense matrix", ".")
+  abort("unsupported", if (sparse) "engine_slice() can't take sparse predictors. "
+        else paste0("Of several grouping factors engine_slice() needs one that can be integrated ",
+                    "out: with two effects a level or one (under the pseudo-likelihood one that no ",
+                    "row multiplies by zero), beside at most ", most_beside_integrated,
+                    " coefficients and other effects; the one with most levels has not. "),
+        if (is_normalised(likelihood)) "No exact engine can; engine_gaussian() comes close"
+        else "engine_gibbs() can", if (sparse) ". A dense matrix works as well", ".")
 }

@@ -61,7 +61,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
                 integrated = integrated_term(frame$groups, likelihood, engine, any(sparse),
                                              length(core$center)))
   check_mode(engine, model$integrated, frame$groups, any(sparse))
-  check_slice(engine, model$integrated, frame$groups, any(sparse))
+  check_slice(engine, likelihood, model$integrated, frame$groups, any(sparse))
   design$rotation <- core$rotation
   structure(
     c(list(problem = core_problem(frame, design, core, assigned$blocks[sparse]), model = model,

@@ -77,7 +77,7 @@ class GibbsChain : public Chain {
     expected_effects_ = source_->expected_effects(expected_);
     if (mix_ && state_.layout.q > 0) group_moments = source_->slide(state_);
     side_.draw_priors(state_, group_moments);
-    if (mix_) mixing_.run(state_, *source_, group_moments, sweeps_ < burnin_, host);
+    if (mix_) mixing_.run(state_, *source_, group_moments, sweeps_ < burnin_, true, host);
     ++sweeps_;
   }
 

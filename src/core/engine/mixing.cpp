@@ -21,17 +21,19 @@ Mixing::Mixing(const Problem& problem, const Coefficients& side, bool together)
   widths_ = Vec::Constant(static_cast<Index>(scales_.size()) + p_, 0.5);
 }
 
-void Mixing::run(State& state, LineSource& source, Mat& group_moments, bool tune, Host& host) {
+void Mixing::run(State& state, LineSource& source, Mat& group_moments, bool tune, bool all,
+                 Host& host) {
   Draws random(state.key(), Purpose::move, 0);
   const Index scales = static_cast<Index>(scales_.size());
   Vec precision;  // of the dense coefficients, once the scales have moved
   for (Index k = 0; k < widths_.size(); ++k) {
     if (host.interrupted()) throw Interrupted();
     if (k == scales) precision = side_.precision(state).tail(p_);
-    if (widths_[k] == 0) continue;
+    if (widths_[k] < 0 && !all) continue;
+    const double width = std::abs(widths_[k]);
     const double moved =
-        k < scales ? scale(scales_[k], widths_[k], state, source, group_moments, random)
-                   : shift(k - scales, precision[k - scales], widths_[k], state, source, random);
+        k < scales ? scale(scales_[k], width, state, source, group_moments, random)
+                   : shift(k - scales, precision[k - scales], width, state, source, random);
     if (k >= scales) shifts_[k - scales] = moved;
     // A width of three mean moves is about right for a bell.
     if (tune) widths_[k] = 0.95 * widths_[k] + 0.05 * std::max(3 * std::abs(moved), 1e-10);

@@ -23,12 +23,13 @@ class Mixing {
   Mixing(const Problem& problem, const Coefficients& side, bool together);
 
   // group_moments: the groups' sum of u u', kept true. `tune`: may the moves' first widths
-  // be adapted? Only before draws are kept. Throws Interrupted between two moves.
-  void run(State& state, LineSource& source, Mat& group_moments, bool tune, Host& host);
+  // be adapted? Only before draws are kept. `all`: the axes that are seldom too. Throws Interrupted
+  // between two moves.
+  void run(State& state, LineSource& source, Mat& group_moments, bool tune, bool all, Host& host);
 
-  // (p) how far the last run went along each axis; and not along this one any more.
+  // (p) how far the last run went along each axis; and along this one only seldom from now on.
   const Vec& shifts() const { return shifts_; }
-  void leave_out(Index axis) { widths_[static_cast<Index>(scales_.size()) + axis] = 0; }
+  void make_seldom(Index axis) { widths_[static_cast<Index>(scales_.size()) + axis] *= -1; }
 
   const Vec& widths() const { return widths_; }
   void restore(ConstVecRef widths) { widths_ = widths; }
@@ -49,7 +50,7 @@ class Mixing {
   const Coefficients& side_;
   Index p_, q_;
   std::vector<Scale> scales_;
-  Vec widths_;  // of the scale moves, then of the axes; 0: that move is not made
+  Vec widths_;  // of the scale moves, then of the axes; below zero: of a seldom one
   Vec shifts_;  // (p)
 };
 

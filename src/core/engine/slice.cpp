@@ -6,7 +6,8 @@
 //   paths      a variance and all coefficients together (path_move.hpp), without groups
 //   effects    each by a slice over its own rows
 //   variances  given the coefficients; blocks together with their variance; and the coefficients
-//              that ellipses hardly move, each along its own axis (mixing.hpp)
+//              each along its own axis (mixing.hpp): in every sweep those that ellipses hardly
+//              move, the others now and then, for tails that a Gaussian has not
 //
 // Never a Gram matrix; margins are kept.
 #include "../error.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 constexpr Index kTogether = 4;       // coordinates of an ellipse
 constexpr Index kPathsEvery = 4;     // sweeps
+constexpr Index kAxesEvery = 8;      // sweeps, those that are seldom
 constexpr Index kRefresh = 64;       // sweeps after which margins are computed afresh
 constexpr double kHardly = 0.5;      // of the squared jumps along an axis: then that is needed
 constexpr Index kMostIntegrated = 12;  // coefficients and parameters, beyond which effects stay
@@ -101,17 +103,18 @@ class SliceChain : public Chain {
       for (PathMove& path : paths_) path.run(state_, rows_, random);
     Mat group_moments = rows_.slide(state_);
     side_.draw_priors(state_, group_moments);
-    mixing_.run(state_, rows_, group_moments, sweeps_ < burnin_, host);
+    const bool all = sweeps_ % kAxesEvery == 0;
+    mixing_.run(state_, rows_, group_moments, sweeps_ < burnin_, all, host);
     ++sweeps_;
     if (2 * sweeps_ > burnin_ && sweeps_ <= burnin_) learn(jumped);
   }
 
-  // Which axes the ellipses do without.
+  // Which axes the ellipses mostly do without.
   void learn(const Vec& jumped) {
     jumps_.head(p_) += jumped.cwiseAbs2();
     jumps_.tail(p_) += mixing_.shifts().cwiseAbs2();
     for (Index j = 0; sweeps_ == burnin_ && j < p_; ++j)
-      if (jumps_[j] > kHardly * jumps_[p_ + j]) mixing_.leave_out(j);
+      if (jumps_[j] > kHardly * jumps_[p_ + j]) mixing_.make_seldom(j);
   }
 
   // ---- ellipses
@@ -213,8 +216,10 @@ class Slice : public Sampler {
   // Where there is a closed form, and not many coefficients, of which any few cost a look at all
   // rows.
   bool integrates(const Problem& problem) const {
-    return integrate_ && problem.integrated >= 0 && white_.joint.rows() <= kMostIntegrated &&
-           !problem.likelihood->integral()->line();
+    if (!integrate_ || problem.integrated < 0 || white_.joint.rows() > kMostIntegrated) return false;
+    const Index effects = problem.multipliers ? problem.effects()
+                                              : problem.sparse.terms[problem.integrated].effects;
+    return effects == 1 && !problem.likelihood->integral()->line();
   }
 
   bool integrate_;
