@@ -82,9 +82,9 @@ times_of <- function(study, likelihood) {
 study_facts <- function(name) {
   study <- studies[[name]]()
   fit <- fit_study(study, "pseudo", engine_gaussian())
-  groups <- vapply(ranef(fit), nrow, 0L)
+  groups <- if (length(fit$groups)) vapply(ranef(fit), nrow, 0L)
   data.frame(study = name, rows = nrow(study[[2L]]), coefficients = length(fixef(fit)),
-             groups = paste(sprintf("%d levels of %s", groups, names(groups)), collapse = ", "))
+             groups = toString(sprintf("%d levels of %s", groups, names(groups))))
 }
 
 # ---- effective draws a second, as measured by slice.R --------------------------------------------

@@ -16,32 +16,37 @@ run <- function() {
 over_gibbs <- c(toenail = 20, spam = 20, pima = 20, sonar = 5, verbagg = 5)
 over_stan <- c(toenail = 10, pima = 10, sonar = 10, spam = 3, verbagg = 20)
 
-samplers <- list(
-  slice = function(draws) engine_slice(draws = draws, burnin = 1000L, chains = 1L),
-  gibbs = function(draws) {
-    engine_gibbs(draws = draws, burnin = 1000L, chains = 1L, mixing = FALSE)
-  },
-  mixing = function(draws) engine_gibbs(draws = draws, burnin = 1000L, chains = 1L, mixing = TRUE)
+slice_of <- function(draws) engine_slice(draws = draws, burnin = 1000L, chains = 1L)
+
+gibbs_of <- function(mixing) {
+  function(draws) {
+    engine_gibbs(draws = draws, burnin = 1000L, chains = 1L, mixing = mixing)
+  }
+}
+
+chains <- list(
+  slice = list(label = "engine_slice(), pseudo", likelihood = "pseudo", engine = slice_of,
+               draws = 5000L),
+  gibbs = list(label = "engine_gibbs(mixing = FALSE)", likelihood = "pseudo",
+               engine = gibbs_of(FALSE), draws = 10000L),
+  mixing = list(label = "engine_gibbs(mixing = TRUE)", likelihood = "pseudo",
+                engine = gibbs_of(TRUE), draws = 5000L),
+  normalised = list(label = "engine_slice(), normalised", likelihood = "normalised",
+                    engine = slice_of, draws = 5000L)
 )
 
-draws_kept <- c(slice = 5000L, gibbs = 10000L, mixing = 5000L)
-
 rate_figures <- function(name, study) {
-  seen <- function(sampler, likelihood = "pseudo") chain_rate(study, likelihood, sampler)
-  pseudo <- seen("slice")
-  gibbs <- seen("gibbs")
-  mixing <- seen("mixing")
-  normalised <- seen("slice", "normalised")
+  seen <- chain_rates(study)
+  rate <- seen["rate", ]
   title <- function(what) paste0(name, ": ", what)
-  rbind(seen_figures(title("engine_slice(), pseudo"), pseudo),
-        seen_figures(title("engine_gibbs(mixing = FALSE)"), gibbs),
-        seen_figures(title("engine_gibbs(mixing = TRUE)"), mixing),
-        seen_figures(title("engine_slice(), normalised"), normalised),
-        figure(title("engine_slice() / engine_gibbs(mixing = FALSE)"),
-               pseudo[["rate"]] / gibbs[["rate"]], "ratio", at_least = over_gibbs[[name]]),
-        figure(title("engine_slice() / engine_gibbs(mixing = TRUE)"),
-               pseudo[["rate"]] / mixing[["rate"]], "ratio"),
-        stan_figures(name, study, normalised[["rate"]], over_stan[[name]]))
+  rbind(do.call(rbind, lapply(names(chains), function(chain) {
+    seen_figures(title(chains[[chain]]$label), seen[, chain])
+  })),
+  figure(title("engine_slice() / engine_gibbs(mixing = FALSE)"),
+         rate[["slice"]] / rate[["gibbs"]], "ratio", at_least = over_gibbs[[name]]),
+  figure(title("engine_slice() / engine_gibbs(mixing = TRUE)"),
+         rate[["slice"]] / rate[["mixing"]], "ratio"),
+  stan_figures(name, study, rate[["normalised"]], over_stan[[name]]))
 }
 
 seen_figures <- function(title, seen) {
@@ -49,20 +54,25 @@ seen_figures <- function(title, seen) {
         figure(paste0(title, ", a kept sweep"), 1e3 * seen[["sweep"]], "ms"))
 }
 
-# Medians of three chains: effective draws a second of sampling, seconds of a sweep.
-chain_rate <- function(study, likelihood, sampler, times = 3L) {
-  one <- function(seed) timed_chain(study, likelihood, sampler, seed)
-  apply(vapply(seq_len(times), one, c(rate = 0, sweep = 0)), 1L, stats::median)
+# (rate, sweep) x chains: effective draws a second of sampling, seconds of a sweep. Medians of three
+# turns with a seed each, in which all samplers run.
+chain_rates <- function(study, times = 3L) {
+  turn <- function(seed) {
+    vapply(chains, function(chain) timed_chain(study, chain, seed), c(rate = 0, sweep = 0))
+  }
+  turns <- vapply(seq_len(times), turn, matrix(0, 2L, length(chains)))
+  out <- apply(turns, 1:2, stats::median)
+  dimnames(out) <- list(c("rate", "sweep"), names(chains))
+  out
 }
 
 # The same burn-in with one draw after it takes the preparation and the burn-in out.
-timed_chain <- function(study, likelihood, sampler, seed) {
-  draws <- draws_kept[[sampler]]
-  fit <- run_sampler(study, likelihood, samplers[[sampler]](draws), seed)
-  less <- run_sampler(study, likelihood, samplers[[sampler]](1L), seed)
-  taken <- fit$sampling$seconds - less$sampling$seconds
+timed_chain <- function(study, chain, seed) {
+  fit_of <- function(draws) run_sampler(study, chain$likelihood, chain$engine(draws), seed)
+  fit <- fit_of(chain$draws)
+  taken <- fit$sampling$seconds - fit_of(1L)$sampling$seconds
   size <- smallest_size(posterior::as_draws_array(fit), "^[^[]*$")
-  c(rate = size / taken, sweep = taken / (draws - 1))
+  c(rate = size / taken, sweep = taken / (chain$draws - 1))
 }
 
 run_sampler <- function(study, likelihood, engine, seed) {
