@@ -10,7 +10,8 @@ blas_missing <- function() {
 }
 
 # Named list: core (the kernel OpenBLAS chose) and median seconds of dsyrk_columns (C stored n x P),
-# dsyrk_rows (C stored P x n), dtrsm and dpotrf.
+# dsyrk_rows (C stored P x n), dtrsm,
+# dpotrf and dgemv.
 blas_limit <- function(n, P, repeats = 21L) {
   library <- shQuote(blas_cache("libopenblas-bench.so"))
   said <- system2(blas_cache("blas-limit"), c(library, n, P, repeats), stdout = TRUE)

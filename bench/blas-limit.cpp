@@ -1,6 +1,6 @@
 // What one thread of OpenBLAS needs for what n rows with P coefficients cannot avoid: in a pass C'C
 // by dsyrk (C is n x P) and inv(L) C' by dtrsm (L is P x P, C' is P x n), in a sweep of draws dsyrk
-// and the factor of the P x P precision by dpotrf.
+// and the factor of the P x P precision by dpotrf, in a sweep of slices C b by dgemv.
 // Usage: blas-limit <libopenblas.so> <n> <P> <repeats>; prints one "name,value" a line, seconds.
 #include <dlfcn.h>
 
@@ -19,10 +19,14 @@ using Trsm = void (*)(const char*, const char*, const char*, const char*, const 
                       const double*, const double*, const int*, double*, const int*);
 using Potrf = void (*)(const char*, const int*, double*, const int*, int*);
 
+using Gemv = void (*)(const char*, const int*, const int*, const double*, const double*,
+                      const int*, const double*, const int*, const double*, double*, const int*);
+
 struct Blas {
   Syrk syrk;
   Trsm trsm;
   Potrf potrf;
+  Gemv gemv;
   std::string core;
 };
 
@@ -38,7 +42,7 @@ Blas load(const char* path) {
   if (!library) throw std::runtime_error(dlerror());
   symbol<void (*)(int)>(library, "openblas_set_num_threads")(1);
   return {symbol<Syrk>(library, "dsyrk_"), symbol<Trsm>(library, "dtrsm_"),
-          symbol<Potrf>(library, "dpotrf_"),
+          symbol<Potrf>(library, "dpotrf_"), symbol<Gemv>(library, "dgemv_"),
           symbol<char* (*)()>(library, "openblas_get_corename")()};
 }
 
@@ -105,12 +109,22 @@ double potrf_seconds(const Blas& blas, int P, int repeats) {
   });
 }
 
+double gemv_seconds(const Blas& blas, int n, int P, int repeats) {
+  const std::vector<double> c = normals(std::size_t(n) * P), b = normals(P);
+  std::vector<double> product(n);
+  const double one = 1.0, zero = 0.0;
+  const int step = 1;
+  return median_seconds(repeats, [] {}, [&] {
+    blas.gemv("N", &n, &P, &one, c.data(), &n, b.data(), &step, &zero, product.data(), &step);
+  });
+}
+
 void report(const Blas& blas, int n, int P, int repeats) {
   const double columns = syrk_seconds(blas, "T", n, P, repeats);
   const double rows = syrk_seconds(blas, "N", n, P, repeats);
-  std::printf("core,%s\ndsyrk_columns,%.9g\ndsyrk_rows,%.9g\ndtrsm,%.9g\ndpotrf,%.9g\n",
+  std::printf("core,%s\ndsyrk_columns,%.9g\ndsyrk_rows,%.9g\ndtrsm,%.9g\ndpotrf,%.9g\ndgemv,%.9g\n",
               blas.core.c_str(), columns, rows, trsm_seconds(blas, n, P, repeats),
-              potrf_seconds(blas, P, repeats));
+              potrf_seconds(blas, P, repeats), gemv_seconds(blas, n, P, repeats));
 }
 
 int main(int count, char** argument) try {

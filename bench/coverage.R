@@ -9,10 +9,10 @@ logistic_data <- function(n = 500L) {
 }
 
 # 5 coefficients x (mean, sd, lower, upper) x data sets.
-simulated_intervals <- function(likelihood, sets, seed = 1L) {
+simulated_intervals <- function(likelihood, sets, seed = 1L, engine = engine_gaussian()) {
   set.seed(seed)
   vapply(seq_len(sets), function(set) {
-    fit <- bsvm(y ~ ., logistic_data(), engine = engine_gaussian(), likelihood = likelihood)
+    fit <- bsvm(y ~ ., logistic_data(), engine = engine, likelihood = likelihood)
     cbind(fixef(fit), sqrt(diag(stats::vcov(fit))), suppressMessages(stats::confint(fit)))
   }, matrix(0, 5L, 4L))
 }

@@ -38,7 +38,8 @@ sweep_limit_missing <- function() {
   if (is.null(attr(said, "status"))) "" else paste(said, collapse = " ")
 }
 
-# Named seconds: draws, algebra. x (n, p) may have no columns, group may be 0 everywhere.
+# Named seconds: draws, algebra, and the n terms of a likelihood: pseudo, normalised.
+# x (n, p) may have no columns, group may be 0 everywhere.
 sweep_limit <- function(y, f, group, x, repeats = 2001L) {
   file <- tempfile()
   on.exit(unlink(file))

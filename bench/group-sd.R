@@ -10,8 +10,8 @@ grouped_data <- function(truth, seed, groups = 400L, size = 5L) {
   data.frame(y = stats::rbinom(length(g), 1L, stats::plogis(link)), x, g)
 }
 
-ratio_bsvm <- function(data, likelihood) {
-  fit <- bsvm(y ~ x + (1 | g), data, engine = engine_gaussian(), likelihood = likelihood,
+ratio_bsvm <- function(data, likelihood, engine) {
+  fit <- bsvm(y ~ x + (1 | g), data, engine = engine, likelihood = likelihood,
               prior = list(g = prior_ridge(variance = prior_half_t())))
   attr(VarCorr(fit)$g, "stddev")[[1L]] / fixef(fit)[["x"]]
 }
@@ -22,11 +22,11 @@ ratio_glmer <- function(data) {
 }
 
 # data sets x 3
-ratios <- function(truth, sets) {
+ratios <- function(truth, sets, engine = engine_gaussian()) {
   t(vapply(seq_len(sets), function(seed) {
     data <- grouped_data(truth, seed)
-    c(normalised = ratio_bsvm(data, likelihood_hinge(normalized = TRUE)),
-      pseudo = ratio_bsvm(data, likelihood_hinge()), glmer = ratio_glmer(data))
+    c(normalised = ratio_bsvm(data, likelihood_hinge(normalized = TRUE), engine),
+      pseudo = ratio_bsvm(data, likelihood_hinge(), engine), glmer = ratio_glmer(data))
   }, numeric(3)))
 }
 

@@ -37,7 +37,7 @@ speed_of_machine <- function(times = 5L) {
 
 # Smallest bulk effective sample size of the variables whose names match, over all chains.
 smallest_size <- function(draws, names) {
-  kept <- grep(names, posterior::variables(draws), value = TRUE)
+  kept <- grep(names, posterior::variables(draws), value = TRUE, perl = TRUE)
   stopifnot(length(kept) > 0L)
   size_of <- function(v) posterior::ess_bulk(posterior::extract_variable_matrix(draws, v))
   min(vapply(kept, size_of, 0))
