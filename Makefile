@@ -10,7 +10,8 @@
 VERSION := $(shell sed -n 's/^Version: *//p' DESCRIPTION)
 TARBALL := _build/bsvm_$(VERSION).tar.gz
 CODE := DESCRIPTION NAMESPACE $(shell find R src man inst ! -name '*.o' ! -name '*.so')
-SOURCES := $(CODE) .Rbuildignore $(shell find demo tests/testthat tests/testthat.R -type f)
+SOURCES := $(CODE) .Rbuildignore $(shell find demo vignettes tests/testthat tests/testthat.R -type f)
+CHECKED := _build/check/bsvm_$(VERSION).tar.gz
 UNPACKED := _build/bsvm
 PICTURE := toenail.png
 
@@ -29,8 +30,8 @@ demo: setup-demo install
 test: setup-test _build/library/bsvm/DESCRIPTION
 	@sh tools/test.sh
 
-check: setup-test $(TARBALL)
-	@Rscript tools/check.R $(TARBALL)
+check: setup-test $(CHECKED)
+	@Rscript tools/check.R $(CHECKED)
 
 bench: setup-bench install
 	@Rscript bench/run.R
@@ -48,6 +49,11 @@ setup-%:
 $(TARBALL): $(SOURCES)
 	@mkdir -p _build
 	@cd _build && R CMD build --no-build-vignettes ..
+
+# With its vignettes, for which it is installed once more.
+$(CHECKED): $(SOURCES)
+	@mkdir -p _build/check
+	@cd _build/check && $(QUIETLY) R CMD build ../..
 
 # Unpacked anew whenever the code changes, so objects are compiled once and never stale.
 $(UNPACKED)/DESCRIPTION: $(CODE) | $(TARBALL)

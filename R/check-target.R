@@ -40,17 +40,18 @@ exact_answer <- function(fit, target, timed) {
   list(name = paste0("engine_", engine$name, "()"), seconds = seconds)
 }
 
+# What one sweep takes, preparation apart.
 default_seconds <- function(engine, fit, target, least = 0.1) {
   settings <- engine$settings
-  sweeps <- 4L
-  repeat {
+  seconds <- function(sweeps) {
     engine$settings[c("draws", "burnin", "chains")] <- list(sweeps, 0L, 1L)
-    took <- sweep_seconds(engine, fit, target)
-    if (took >= least || sweeps > 1000L) break
-    sweeps <- 5L * sweeps
+    sweep_seconds(engine, fit, target)
   }
+  start <- seconds(1L)
+  sweeps <- 21L
+  while ((took <- seconds(sweeps) - start) < least && sweeps < 1000L) sweeps <- 5L * sweeps
   turns <- ceiling(settings$chains / min(settings$chains, target$threads))
-  took / sweeps * (settings$burnin + settings$draws * settings$thin) * turns
+  start + max(0, took) / (sweeps - 1) * (settings$burnin + settings$draws * settings$thin) * turns
 }
 
 sweep_seconds <- function(engine, fit, target) {

@@ -29,7 +29,7 @@ test_that("arguments of neighbours get a hint, others are named", {
   expect_refusal(bsvm(y ~ x1, d, wieghts = 1), "argument", "wieghts")
   for (name in c("iter", "warmup", "chains", "thin", "draws")) {
     arguments <- stats::setNames(list(y ~ x1, d, 4), c("", "", name))
-    expect_refusal(do.call(bsvm, arguments), "argument", c(name, "engine_gibbs("))
+    expect_refusal(do.call(bsvm, arguments), "argument", c(name, "engine_slice("))
   }
   expect_refusal(bsvm(y ~ x1, d, cores = 4), "argument", "bsvm_control(threads = )")
   expect_refusal(bsvm(y ~ x1, d, seed = 4), "argument", "set.seed()")

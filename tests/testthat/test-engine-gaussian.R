@@ -121,10 +121,16 @@ test_that("one component where nothing is inferred, weights that sum to one else
                rep(2L, length(fit$posterior$weights)))
 })
 
-test_that("the default under the normalised likelihood, and asked for a wrong one", {
+test_that("the default, under either likelihood, and asked for a wrong one", {
   fit <- bsvm(y ~ x, d, likelihood = likelihood_hinge(normalized = TRUE))
   expect_equal(fit$engine$name, "gaussian")
-  expect_equal(bsvm(y ~ x, d)$engine$name, "vb")
+  expect_equal(bsvm(y ~ x, d)$engine$name, "gaussian")
+  many <- grouped_data()
+  many$h <- gl(3, 1, nrow(many))
+  for (formula in list(y ~ x1 + (t | g), y ~ x1 + (1 | g) + (1 | h))) {
+    spec <- bsvm_spec(bsvm_frame(formula, many))
+    expect_equal(spec$engine$name, "vb")
+  }
   for (engine in list("vb", engine_gibbs(draws = 10))) {
     expect_refusal(bsvm(y ~ x, d, likelihood = likelihood_hinge(normalized = TRUE),
                         engine = engine),

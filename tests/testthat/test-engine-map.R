@@ -88,5 +88,5 @@ test_that("effects that can't be integrated are refused before anything runs", {
 
 test_that("the constructor", {
   expect_output(print(engine_map()), "posterior mode")
-  expect_refusal(engine_map(draws = 3), "argument", c("engine_map()", "engine_gibbs()"))
+  expect_refusal(engine_map(draws = 3), "argument", c("engine_map()", "engine_slice()"))
 })

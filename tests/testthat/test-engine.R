@@ -5,7 +5,7 @@ test_that("an engine is an object or its name", {
   by_default <- bsvm(y ~ x1, d)
   expect_identical(by_name$posterior, by_object$posterior)
   expect_identical(by_name$engine, by_object$engine)
-  expect_equal(by_default$engine$name, "vb")
+  expect_equal(by_default$engine$name, "gaussian")
   expect_output(print(engine_vb()), "variational Bayes")
   expect_output(print(engine_vb(FALSE)), "plain updates")
 })
@@ -17,9 +17,9 @@ test_that("an unknown engine or likelihood is refused, with what there is", {
   for (helper in c("call", "word", "nix")) {
     error <- expect_refusal(bsvm(y ~ x1, d, engine = helper), "argument")
     expect_identical(conditionMessage(error), paste0(
-      "`engine` must be made by one of engine_gaussian(), engine_gibbs(), engine_map() and ",
-      "engine_vb(), or be one of the strings \"gaussian\", \"gibbs\", \"map\" and \"vb\"; found \"",
-      helper, "\"."
+      "`engine` must be made by one of engine_gaussian(), engine_gibbs(), engine_map(), ",
+      "engine_slice() and engine_vb(), or be one of the strings \"gaussian\", \"gibbs\", \"map\", ",
+      "\"slice\" and \"vb\"; found \"", helper, "\"."
     ))
   }
   expect_refusal(bsvm(y ~ x1, d, engine = 3), "argument", c("engine_vb()", "3"))

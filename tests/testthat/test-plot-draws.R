@@ -43,7 +43,7 @@ test_that("coefficients and groups show quantiles of the draws", {
 test_that("what can't be shown is refused", {
   plain <- bsvm(y ~ x1, ref$data, engine = "vb")
   for (which in c("trace", "rank", "density", "intervals")) {
-    expect_refusal(plot(plain, which), "unsupported", c(which, "engine_gibbs()"))
+    expect_refusal(plot(plain, which), "unsupported", c(which, "engine_slice()"))
   }
   expect_refusal(plot(fit, "bound"), "unsupported", "engine_gibbs()")
   expect_refusal(plot(fit, "trace", pars = "nix"), "argument", c("`pars`", "nix"))
