@@ -10,9 +10,11 @@
 #' * the coefficients by elliptical slices (Murray, Adams and MacKay 2010), four whitened
 #'   coordinates at a time, the density divided by the normal law's being the slice's likelihood
 #'   (after Fagan, Bhandari and Cunningham 2016). The linear predictors of all rows are kept, so
-#'   that a trial costs one look at them; no Gram matrix is ever formed. The effects of the
+#'   that a trial costs one look at them; no sweep forms a Gram matrix. The effects of the
 #'   grouping factor with most levels go along, by their regression on the coefficients;
 #' * each group effect by a slice of its own over the rows of its level;
+#' * now and then each variance together with all coefficients and effects, which follow it as they
+#'   do in that approximation;
 #' * the variances given the coefficients, and each block of coefficients together with its
 #'   variance along its scale;
 #' * each coefficient along its own axis: in every sweep those that the ellipses hardly move, since
@@ -20,7 +22,8 @@
 #'   half of the burn-in and frozen then.
 #'
 #' **Group effects integrated out.** Under the pseudo-likelihood the effects of one factor with one
-#' effect a level, as in `(1 | g)`, are integrated out in closed form: then the ellipses move
+#' effect a level, as in `(1 | g)`, are integrated out in closed form, where coefficients, other
+#' effects and log standard deviations are at most 12 together: then the ellipses move
 #' coefficients and log standard deviations together on the integrated posterior, and the effects
 #' are drawn exactly, given these, when a draw is kept. `integrate = FALSE` keeps them in the chain.
 #'

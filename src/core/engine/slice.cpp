@@ -3,7 +3,7 @@
 //
 //   ellipses   b = centre + root z a few z at a time, the swept factor's effects following their
 //              regression: along x cos(t) + x' sin(t) margins and prior are sums of three
-//   paths      a variance and all coefficients together (path_move.hpp), without groups
+//   paths      a variance and all coefficients and effects together (path_move.hpp)
 //   effects    each by a slice over its own rows
 //   variances  given the coefficients; blocks together with their variance; and the coefficients
 //              each along its own axis (mixing.hpp): in every sweep those that ellipses hardly
@@ -199,6 +199,8 @@ class Slice : public Sampler {
   Use use() const override { return Use::point; }
 
   void prepare(const Problem& problem, int threads, Host& host) override {
+    if (static_cast<double>(problem.n) * static_cast<double>(problem.columns()) > kMostNumbers)
+      refuse_size();
     white_ = whiten(problem, threads, host);
   }
 
@@ -206,13 +208,16 @@ class Slice : public Sampler {
                                std::uint64_t seed, int chain, Index burnin) const override {
     if (integrates(problem)) return integrated_chain(problem, white_, threads, seed, chain);
     const double numbers = static_cast<double>(problem.n) * static_cast<double>(white_.at.size());
-    if (numbers > kMostNumbers)
-      throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
-                                   "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
+    if (numbers > kMostNumbers) refuse_size();
     return std::unique_ptr<Chain>(new SliceChain(problem, white_, seed, chain, burnin));
   }
 
  private:
+  [[noreturn]] static void refuse_size() {
+    throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
+                                 "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
+  }
+
   // Where there is a closed form, and not many coefficients, of which any few cost a look at all
   // rows.
   bool integrates(const Problem& problem) const {

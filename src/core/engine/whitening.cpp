@@ -45,6 +45,10 @@ Middle find_middle(Conditional& conditional, const Node& top) {
     const double rise = (up.log_density - down.log_density) / (2 * step),
                  bend = (2 * top.log_density - up.log_density - down.log_density) / (step * step);
     out.slope.col(k) = (up.state.mean() - down.state.mean()) / (2 * step);
+    if (!std::isfinite(rise) || !out.slope.col(k).allFinite()) {
+      out.slope.col(k).setZero();
+      continue;
+    }
     if (bend > 0) out.sd[k] = std::min(kWidestSd, 1 / std::sqrt(bend));
     middle[k] += std::min(std::max(rise * out.sd[k] * out.sd[k], -3 * step), 3 * step);
   }
@@ -149,9 +153,17 @@ class Whitener {
     for (const auto* slots : {&problem_.priors, &problem_.group_priors})
       for (const PriorSlot& slot : *slots) {
         const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
-        if (size == 1) out_.paths.push_back(path_of(free, middle));
+        if (size == 1) take_path(free, middle);
         free += size;
       }
+  }
+
+  // Where nodes far out can't be computed the sampler does without.
+  void take_path(Index free, const Middle& middle) {
+    try {
+      out_.paths.push_back(path_of(free, middle));
+    } catch (const NumericalFailure&) {
+    }
   }
 
   Whitening::Path path_of(Index free, const Middle& middle) {

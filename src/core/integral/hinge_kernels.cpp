@@ -256,14 +256,16 @@ BSVM_INLINE double log_p_either(const double* margin, const double* a, const dou
   double sum = 0;
   Index i = 0;
   for (Index rounds = 1; i + many * W <= r; i += many * W, ++rounds) {
-    take_rows<W, many, Weighted>(margin + i, a ? a + i : a, b + i, weight + i, s, t, here, w);
+    take_rows<W, many, Weighted>(margin + i, a ? a + i : a, b + i,
+                                 Weighted ? weight + i : weight, s, t, here, w);
     add_rows<W, many, Weighted>(here, w, linear, logs, product);
     if (Weighted || rounds % (kMostProduct / 2 / many) != 0) continue;
     sum += log_product<W>(product);
     product = V<W>{} + 1.0;
   }
   for (; i + few * W <= r; i += few * W) {
-    take_rows<W, few, Weighted>(margin + i, a ? a + i : a, b + i, weight + i, s, t, here, w);
+    take_rows<W, few, Weighted>(margin + i, a ? a + i : a, b + i,
+                                 Weighted ? weight + i : weight, s, t, here, w);
     add_rows<W, few, Weighted>(here, w, linear, logs, product);
   }
   if (i < r) {

@@ -15,7 +15,8 @@ constexpr Index kPad = 8;  // rows that kernels take at a time
 
 Margins::Margins(const Problem& problem)
     : problem_(problem), design_(problem.n, problem.columns()),
-      effects_(Vec::Zero(problem.group_coefficients())), margin_(problem.n), slope_(problem.n) {
+      effects_(Vec::Zero(problem.group_coefficients())), margin_(Vec::Zero(problem.n)),
+      slope_(problem.n) {
   take_design();
   if (problem.multipliers) take_multipliers();
   else take_sparse();
