@@ -177,7 +177,7 @@ TEST_CASE("slice: draws against quadrature, without groups and with an inferred 
 TEST_CASE("slice: effects drawn after they were integrated out are those of a chain that has them") {
   const Data data = grouped(1, 16, 3);
   const Problem problem = known(data, "hinge");
-  Mat moments(2 * 3, 2);
+  Mat moments(2 * 3, 2);  // of asinh u: the largest few of all draws decide u's own sd
   for (const bool integrate : {true, false}) {
     const Sampling of = chain_of(problem, integrate);
     Host host;
@@ -187,15 +187,16 @@ TEST_CASE("slice: effects drawn after they were integrated out are those of a ch
     for (int k = 0; k < runs; ++k) {
       of.chain->sweep(host);
       of.chain->read(draw);
-      mean += draw.effects / runs;
-      square += draw.effects.cwiseAbs2() / runs;
+      const Vec u = draw.effects.unaryExpr([](double effect) { return std::asinh(effect); });
+      mean += u / runs;
+      square += u.cwiseAbs2() / runs;
     }
     moments.col(integrate) << mean, (square - mean.cwiseAbs2()).cwiseSqrt();
   }
   for (Index g = 0; g < 3; ++g) {
     CAPTURE(g);
     CHECK(std::abs(moments(g, 0) - moments(g, 1)) < 0.08 * moments(3 + g, 0));
-    CHECK(std::abs(std::log(moments(3 + g, 0) / moments(3 + g, 1))) < 0.08);
+    CHECK(std::abs(std::log(moments(3 + g, 0) / moments(3 + g, 1))) < 0.05);
   }
 }
 
