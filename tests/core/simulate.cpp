@@ -155,6 +155,13 @@ Problem usual_problem(const Data& data) {
   return to_problem(data, usual_priors(data.shape.p), usual_group_priors(data.shape.q));
 }
 
+Problem with(Problem problem, const char* likelihood, Index integrated) {
+  problem.likelihood = Registry<Likelihood>::make(likelihood, Params());
+  problem.integrated = integrated;
+  check(problem);
+  return problem;
+}
+
 Mat inside(const Block& block, Index n) {
   std::vector<int> rows(n);
   std::iota(rows.begin(), rows.end(), 0);

@@ -66,6 +66,11 @@ std::vector<PriorSpec> usual_priors(Index p);
 std::vector<PriorSpec> usual_group_priors(Index q);
 Problem usual_problem(const Data& data);
 
+inline constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
+
+// The problem under another likelihood, checked; `integrated` as in Problem.
+Problem with(Problem problem, const char* likelihood, Index integrated = -1);
+
 // (columns, n): all rows of a block, as the core sees them.
 Mat inside(const Block& block, Index n);
 Mat inside(const Problem& problem);  // all dense blocks

@@ -18,8 +18,6 @@ using namespace bsvm_test;
 
 namespace {
 
-constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
-
 Data grouped(Index q, Index n = 60, Index p = 2) {
   Shape shape;
   shape.n = n;
@@ -34,11 +32,6 @@ std::vector<PriorSpec> fixed_groups(Index q) {
   std::vector<PriorSpec> out;
   for (Index a = 0; a < q; ++a) out.push_back(normal_prior(1.5 + static_cast<double>(a), {a}));
   return out;
-}
-
-Problem with(Problem problem, const char* likelihood) {
-  problem.likelihood = Registry<Likelihood>::make(likelihood, Params());
-  return problem;
 }
 
 Problem known(const Data& data, const char* likelihood) {

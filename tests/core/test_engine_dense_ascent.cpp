@@ -14,8 +14,6 @@ using namespace bsvm_test;
 
 namespace {
 
-constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
-
 Data data_of(Index n, Index p, std::uint64_t seed = 3) {
   Shape shape;
   shape.n = n;

@@ -8,44 +8,14 @@
 #include "engine/integrated.hpp"
 #include "error.hpp"
 #include "fitting.hpp"
+#include "grouped_data.hpp"
 #include "hosts.hpp"
-#include "integrated_twin.hpp"
 #include "quadrature.hpp"
 #include "sparse_data.hpp"
 
 using namespace bsvm_test;
 
 namespace {
-
-constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
-
-Data grouped(Index p, Index n = 40, Index groups = 6, Index q = 1) {
-  Shape shape;
-  shape.n = n;
-  shape.p = p;
-  shape.q = q;
-  shape.ones = q == 1;
-  shape.groups = groups;
-  shape.seed = 2;
-  return simulate(shape);
-}
-
-Problem with(Problem problem, const char* likelihood) {
-  problem.likelihood = Registry<Likelihood>::make(likelihood, Params());
-  problem.integrated = 0;
-  check(problem);
-  return problem;
-}
-
-// Coefficients N(0, 3), the effects' variance inverse-gamma(1.2, 0.8).
-Problem known(const Data& data, const char* likelihood) {
-  return with(to_problem(data, {normal_prior(3, range(0, data.shape.p))},
-                         {ridge_prior(1.2, 0.8, {0})}), likelihood);
-}
-
-IntegratedTwin twin_of(const Data& data, const char* likelihood) {
-  return IntegratedTwin(data, likelihood, VecL::Constant(data.shape.p, 3), 1.2L, 0.8L);
-}
 
 struct Engine5 {
   Host host;
@@ -89,10 +59,10 @@ TEST_CASE("integrated: the climb ends at the top of b and theta together") {
   for (const char* likelihood : kLikelihoods) {
     INFO(std::string(likelihood));
     const Data data = grouped(2);
-    const Problem problem = known(data, likelihood);
+    const Problem problem = integrated_problem(data, likelihood);
     const Engine5 found(problem);
     CHECK(found.engine.progress().end == Termination::converged);
-    const IntegratedTwin twin = twin_of(data, likelihood);
+    const IntegratedTwin twin = integrated_twin(data, likelihood);
     const VecL at = both(problem, found.top);
     CHECK(twin.gradient(at).norm() < 1e-5);
     CHECK(found.engine.progress().trace.back().bound ==
@@ -104,9 +74,9 @@ TEST_CASE("integrated: the density of theta is Laplace's at the mode of b") {
   for (const char* likelihood : kLikelihoods) {
     INFO(std::string(likelihood));
     const Data data = grouped(2);
-    const Problem problem = known(data, likelihood);
+    const Problem problem = integrated_problem(data, likelihood);
     Engine5 found(problem);
-    const IntegratedTwin twin = twin_of(data, likelihood);
+    const IntegratedTwin twin = integrated_twin(data, likelihood);
     bsvm::Node last = found.top;
     for (double step : {0.0, 0.7, -0.9}) {
       const Vec theta = found.top.theta.array() + step;
@@ -128,9 +98,9 @@ TEST_CASE("integrated: the density of theta is Laplace's at the mode of b") {
 TEST_CASE("integrated: one coefficient, the density of theta against its integral") {
   for (const char* likelihood : kLikelihoods) {
     const Data data = grouped(1);
-    const Problem problem = known(data, likelihood);
+    const Problem problem = integrated_problem(data, likelihood);
     Engine5 found(problem);
-    const IntegratedTwin twin = twin_of(data, likelihood);
+    const IntegratedTwin twin = integrated_twin(data, likelihood);
     for (double step : {-0.8, 0.0, 0.8}) {
       const Vec theta = found.top.theta.array() + step;
       const bsvm::Node node = found.engine.at(theta, found.top);
@@ -151,7 +121,7 @@ TEST_CASE("integrated: slope is how the mode moves with theta") {
     // A variance of two columns is free too.
     const Problem problem =
         with(to_problem(data, {normal_prior(3, {0}), ridge_prior(1.5, 1, {1, 2})},
-                        {ridge_prior(1.2, 0.8, {0})}), likelihood);
+                        {ridge_prior(1.2, 0.8, {0})}), likelihood, 0);
     Engine5 found(problem);
     REQUIRE(found.top.theta.size() == 2);
     bsvm::Node blind = found.top;
@@ -170,9 +140,9 @@ TEST_CASE("integrated: slope is how the mode moves with theta") {
 TEST_CASE("integrated: curvature is that of the highest point over b, as a function of theta") {
   for (const char* likelihood : kLikelihoods) {
     const Data data = grouped(2);
-    const Problem problem = known(data, likelihood);
+    const Problem problem = integrated_problem(data, likelihood);
     Engine5 found(problem);
-    const MatL all = twin_of(data, likelihood).curvature(both(problem, found.top));
+    const MatL all = integrated_twin(data, likelihood).curvature(both(problem, found.top));
     const MatL own = all.topLeftCorner(2, 2), cross = all.topRightCorner(2, 1);
     const Real profile = all(2, 2) - product(product(cross.transpose(), inverse(own)), cross)(0, 0);
     const Mat curvature = found.engine.curvature(found.top);
@@ -185,7 +155,7 @@ TEST_CASE("integrated: curvature in a variance of coefficients is about the seco
   const Data data = grouped(6, 150, 10);
   const Problem problem =
       with(to_problem(data, {normal_prior(3, {0}), ridge_prior(1.5, 1, range(1, 6))},
-                      {ridge_prior(1.2, 0.8, {0})}), "hinge");
+                      {ridge_prior(1.2, 0.8, {0})}), "hinge", 0);
   Engine5 found(problem);
   const Mat curvature = found.engine.curvature(found.top);
   const double h = 0.15;
@@ -201,7 +171,7 @@ TEST_CASE("integrated: a variance of coefficients is where their moments want it
   const Data data = grouped(4);
   const Problem problem =
       with(to_problem(data, {normal_prior(3, {0}), ridge_prior(1.5, 1, {1, 2, 3})},
-                      {ridge_prior(1.2, 0.8, {0})}), "hinge");
+                      {ridge_prior(1.2, 0.8, {0})}), "hinge", 0);
   const Engine5 found(problem);
   const Vec mean = outside_mean(problem, found.top);
   const Mat covariance = outside_covariance(problem, found.top);
@@ -212,13 +182,13 @@ TEST_CASE("integrated: a variance of coefficients is where their moments want it
 
 TEST_CASE("integrated: other units, an offset for an intercept, another start: the same") {
   const Data data = grouped(3);
-  const Problem problem = known(data, "hinge");
+  const Problem problem = integrated_problem(data, "hinge");
   const Engine5 expected(problem);
   Data other = data;
   other.x.col(1) = 300 * data.x.col(1).array() + 7;
   other.center[1] = 300 * data.center[1] + 7;
   other.scale[1] *= 300;
-  const Problem scaled = known(other, "hinge");
+  const Problem scaled = integrated_problem(other, "hinge");
   const Engine5 found(scaled);
   CHECK(gap(found.top.log_density, expected.top.log_density) < 1e-10);
   CHECK(gap(outside_mean(scaled, found.top), outside_mean(problem, expected.top)) < 1e-7);
@@ -242,9 +212,8 @@ TEST_CASE("integrated: other factors' effects are columns like the rest") {
       INFO(std::string(likelihood), " integrated ", at);
       const SparseData sparse = crossed(shape, {7, 5});
       const PriorSpec out = ridge_prior(1.2, 0.8, {at}), kept = normal_prior(0.6, {1 - at});
-      Problem problem = with(at == 0 ? sparse.problem({out, kept}) : sparse.problem({kept, out}),
-                             likelihood);
-      problem.integrated = at;
+      const Problem problem = with(
+          at == 0 ? sparse.problem({out, kept}) : sparse.problem({kept, out}), likelihood, at);
       const Index others = at == 0 ? 5 : 7, levels = 12 - others, d = 2 + others;
       const Mat z = sparse.dense();
       Data data = sparse.data;
@@ -262,7 +231,8 @@ TEST_CASE("integrated: other factors' effects are columns like the rest") {
           if (z(i, (at == 0 ? 0 : 7) + level) != 0) data.group[i] = static_cast<int>(level) + 1;
       std::vector<PriorSpec> priors = usual_priors(2);
       priors.push_back(normal_prior(0.6, range(2, d)));
-      const Problem twin = with(to_problem(data, priors, {ridge_prior(1.2, 0.8, {0})}), likelihood);
+      const Problem twin =
+          with(to_problem(data, priors, {ridge_prior(1.2, 0.8, {0})}), likelihood, 0);
       Engine5 found(problem), expected(twin);
       CHECK(found.engine.progress().end == Termination::converged);
       CHECK(gap(found.top.log_density, expected.top.log_density) < 1e-9);
@@ -288,9 +258,8 @@ TEST_CASE("integrated: another factor's variances are where its moments want the
   shape.n = 150;
   shape.p = 2;
   const SparseData sparse = nested(shape, 5, 8);  // intercept and slope of eight, intercept of five
-  Problem problem = with(sparse.problem({ridge_prior(1.2, 0.8, {1}), ridge_prior(2, 1, {0}),
-                                         ridge_prior(1.2, 0.8, {2})}), "hinge");
-  problem.integrated = 1;
+  const Problem problem = with(sparse.problem({ridge_prior(1.2, 0.8, {1}), ridge_prior(2, 1, {0}),
+                                               ridge_prior(1.2, 0.8, {2})}), "hinge", 1);
   const Engine5 found(problem);
   REQUIRE(found.top.state.layout.p == 2 + 16);
   CHECK(found.engine.progress().end == Termination::converged);
@@ -313,7 +282,8 @@ TEST_CASE("integrated: two effects and their covariance, climb and slope") {
   const Data data = grouped(2, 60, 8, 2);
   const PriorSpec covariance{"huang_wand", Params("huang_wand", {{"effects", 2}, {"df", 2},
                              {"scale_1", 1}, {"scale_2", 1}}), {0, 1}, 0};
-  const Problem problem = with(to_problem(data, {normal_prior(3, {0, 1})}, {covariance}), "hinge");
+  const Problem problem =
+      with(to_problem(data, {normal_prior(3, {0, 1})}, {covariance}), "hinge", 0);
   Options options = close_options();
   options.tolerance = 1e-12;
   Engine5 found(problem, Centre::mode, options);
@@ -353,11 +323,11 @@ TEST_CASE("integrated: the effects' variance may be known") {
   for (const char* likelihood : kLikelihoods) {
     const Data data = grouped(2);
     const Problem problem = with(
-        to_problem(data, {normal_prior(3, {0, 1})}, {normal_prior(0.8, {0})}), likelihood);
+        to_problem(data, {normal_prior(3, {0, 1})}, {normal_prior(0.8, {0})}), likelihood, 0);
     const Engine5 found(problem);
     CHECK(found.engine.progress().end == Termination::converged);
     CHECK(found.top.theta.size() == 0);
-    const IntegratedTwin twin = twin_of(data, likelihood);
+    const IntegratedTwin twin = integrated_twin(data, likelihood);
     const Real theta = 0.5L * std::log(0.8L);
     const VecL mode = twin.mode(outside_mean(problem, found.top).cast<Real>(), theta);
     CHECK(gap(outside_mean(problem, found.top), mode) < 1e-6);
@@ -398,11 +368,11 @@ TEST_CASE("integrated: means in place of modes, where the density is skewed") {
     Data data = grouped(1, 14, 4);
     data.y.setOnes();
     data.y[0] = -1;
-    const Problem problem = known(data, likelihood);
+    const Problem problem = integrated_problem(data, likelihood);
     Engine5 plain(problem), found(problem, Centre::mean);
     const double mode = outside_mean(problem, plain.top)[0],
                  sd = std::sqrt(outside_covariance(problem, plain.top)(0, 0));
-    const Marginal exact(twin_of(data, likelihood), plain.top, mode, sd);
+    const Marginal exact(integrated_twin(data, likelihood), plain.top, mode, sd);
     std::vector<bsvm::Node> nodes{found.top};
     found.engine.finish(nodes);
     const double shifted = outside_mean(problem, nodes[0])[0];
@@ -423,12 +393,12 @@ TEST_CASE("integrated: where kinks are hardly smoothed averages take the Hessian
     shape.seed = seed;
     const Data data = simulate(shape);
     Problem problem = with(to_problem(data, {normal_prior(3, {0})}, {normal_prior(1e-4, {0})}),
-                           "hinge");
+                           "hinge", 0);
     Engine5 plain(problem), found(problem, Centre::mean);
     std::vector<bsvm::Node> nodes{found.top};
     found.engine.finish(nodes);
     // the twin has the variance free: its prior there is taken off again
-    const IntegratedTwin twin = twin_of(data, "hinge");
+    const IntegratedTwin twin = integrated_twin(data, "hinge");
     const Real theta = 0.5L * std::log(1e-4L);
     const double prior =
         static_cast<double>(log_inverse_gamma(1e-4L, 1.2L, 0.8L) + std::log(2e-4L));
@@ -454,9 +424,9 @@ TEST_CASE("integrated: where kinks are hardly smoothed averages take the Hessian
 TEST_CASE("integrated: the effects' law is that at the node's mean") {
   for (const char* likelihood : kLikelihoods) {
     const Data data = grouped(2);
-    const Problem problem = known(data, likelihood);
+    const Problem problem = integrated_problem(data, likelihood);
     Engine5 found(problem, Centre::mean);
-    const IntegratedTwin twin = twin_of(data, likelihood);
+    const IntegratedTwin twin = integrated_twin(data, likelihood);
     std::vector<bsvm::Node> nodes{found.top, found.engine.at(found.top.theta.array() + 0.5, found.top)};
     found.engine.finish(nodes);
     for (size_t k = 0; k < 2; ++k)
@@ -475,7 +445,7 @@ TEST_CASE("integrated: the effects' law is that at the node's mean") {
 
 TEST_CASE("integrated: interrupted, it is as far as it came; threads do not change a bit") {
   const Data data = grouped(3, 2000, 300);
-  const Problem problem = known(data, "hinge");
+  const Problem problem = integrated_problem(data, "hinge");
   Host host;
   Integrated one(problem, Centre::mean, 1, Options(), host),
       three(problem, Centre::mean, 3, Options(), host);

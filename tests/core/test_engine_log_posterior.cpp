@@ -8,16 +8,14 @@
 #include "engine/log_posterior.hpp"
 #include "error.hpp"
 #include "gaussian_twin.hpp"
+#include "grouped_data.hpp"
 #include "hosts.hpp"
-#include "integrated_twin.hpp"
 #include "quadrature.hpp"
 #include "sparse_data.hpp"
 
 using namespace bsvm_test;
 
 namespace {
-
-constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
 
 Shape shape_of(Index n, Index p, Index q = 0, Index groups = 0) {
   Shape shape;
@@ -27,13 +25,6 @@ Shape shape_of(Index n, Index p, Index q = 0, Index groups = 0) {
   shape.groups = groups;
   shape.ones = q == 1;
   return shape;
-}
-
-Problem with(Problem problem, const char* likelihood, Index integrated = -1) {
-  problem.likelihood = Registry<Likelihood>::make(likelihood, Params());
-  problem.integrated = integrated;
-  check(problem);
-  return problem;
 }
 
 Vec at(const Problem& problem, const Mat& points, int threads = 1) {
@@ -162,9 +153,8 @@ TEST_CASE("log posterior: effects integrated out, as by brute force") {
     INFO(std::string(likelihood));
     Data data = simulate(shape_of(40, 2, 1, 6));
     data.scale[1] *= 700;
-    const Problem problem = with(to_problem(data, {normal_prior(3, {0, 1})},
-                                            {ridge_prior(1.2, 0.8, {0})}), likelihood, 0);
-    const IntegratedTwin twin(data, likelihood, VecL::Constant(2, 3), 1.2L, 0.8L);
+    const Problem problem = integrated_problem(data, likelihood);
+    const IntegratedTwin twin = integrated_twin(data, likelihood);
     const Mat points = random_points(3, 4);
     const Vec found = at(problem, points);
     for (Index k = 0; k < 4; ++k)

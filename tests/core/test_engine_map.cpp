@@ -11,22 +11,13 @@
 #include "error.hpp"
 #include "fitting.hpp"
 #include "gaussian_twin.hpp"
+#include "grouped_data.hpp"
 #include "hosts.hpp"
-#include "integrated_twin.hpp"
 #include "sparse_data.hpp"
 
 using namespace bsvm_test;
 
 namespace {
-
-constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
-
-Problem with(Problem problem, const char* likelihood, Index integrated = -1) {
-  problem.likelihood = Registry<Likelihood>::make(likelihood, Params());
-  problem.integrated = integrated;
-  check(problem);
-  return problem;
-}
 
 Approximation run(const char* engine, const Problem& problem, Host& host,
                   const Options& options = Options(), int threads = 1) {
@@ -137,35 +128,15 @@ TEST_CASE("map: effects that are not integrated out are refused") {
   CHECK_THROWS_AS(run("map", usual_problem(data)), InvalidInput);
 }
 
-namespace {
-
-Data grouped(Index p, Index n = 40) {
-  Shape shape;
-  shape.n = n;
-  shape.p = p;
-  shape.q = 1;
-  shape.ones = true;
-  shape.groups = 6;
-  shape.seed = 2;
-  return simulate(shape);
-}
-
-Problem integrated(const Data& data, const char* likelihood) {
-  return with(to_problem(data, {normal_prior(3, range(0, data.shape.p))},
-                         {ridge_prior(1.2, 0.8, {0})}), likelihood, 0);
-}
-
-}  // namespace
-
 TEST_CASE("map: covariance is the inverse Hessian in coefficients and hyper-parameters together") {
   for (const char* likelihood : kLikelihoods) {
     INFO(std::string(likelihood));
     const Data data = grouped(2);
-    const Problem problem = integrated(data, likelihood);
+    const Problem problem = integrated_problem(data, likelihood);
     const Approximation found = run("map", problem);
     REQUIRE(found.climb.end == Termination::converged);
     const bsvm::Node& top = found.nodes[0];
-    const IntegratedTwin twin(data, likelihood, VecL::Constant(2, 3), 1.2L, 0.8L);
+    const IntegratedTwin twin = integrated_twin(data, likelihood);
     VecL at(3);
     at << outside_mean(problem, top).cast<Real>(), top.theta.cast<Real>();
     CHECK(twin.gradient(at).norm() < 1e-3);
@@ -267,7 +238,7 @@ TEST_CASE("gaussian: evidence and moments, a variance unknown, against quadratur
 TEST_CASE("gaussian: which conditional it takes, and what each node holds") {
   const Data data = grouped(2);
   const Approximation eliminated = run("gaussian", with(usual_problem(data), "hinge"));
-  const Approximation out = run("gaussian", integrated(data, "hinge"));
+  const Approximation out = run("gaussian", integrated_problem(data, "hinge"));
   for (const Approximation* found : {&eliminated, &out}) {
     CHECK(found->weights.sum() == doctest::Approx(1).epsilon(1e-12));
     CHECK(found->passes >= found->climb.passes);
@@ -301,7 +272,7 @@ TEST_CASE("gaussian: interrupted anywhere, there is a fit of one node, or none")
   std::vector<Problem> problems;
   problems.push_back(with(usual_problem(dense), "hinge"));
   problems.push_back(with(usual_problem(groups), "hinge"));
-  problems.push_back(integrated(groups, "hinge"));
+  problems.push_back(integrated_problem(groups, "hinge"));
   for (const char* engine : {"gaussian", "map"})
     for (const Problem& problem : problems) {
       if (std::string(engine) == "map" && problem.integrated < 0) continue;
@@ -327,7 +298,8 @@ TEST_CASE("gaussian: interrupted anywhere, there is a fit of one node, or none")
 
 TEST_CASE("gaussian: threads do not change a bit") {
   const Data data = grouped(3, 3000);
-  for (const Problem& problem : {with(usual_problem(data), "hinge"), integrated(data, "hinge")}) {
+  for (const Problem& problem :
+       {with(usual_problem(data), "hinge"), integrated_problem(data, "hinge")}) {
     Host host;
     const Approximation one = run("gaussian", problem, host);
     const Approximation four = run("gaussian", problem, host, Options(), 4);

@@ -16,8 +16,6 @@ using namespace bsvm_test;
 
 namespace {
 
-constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
-
 Problem of(const Data& data, const char* likelihood, double variance, double group_variance = 1) {
   std::vector<PriorSpec> groups;
   for (Index a = 0; a < data.shape.q; ++a) groups.push_back(normal_prior(group_variance, {a}));

@@ -8,6 +8,7 @@
 #include "engine/whitening.hpp"
 #include "error.hpp"
 #include "fitting.hpp"
+#include "grouped_data.hpp"
 #include "hosts.hpp"
 #include "rows/margins.hpp"
 #include "sparse_data.hpp"
@@ -15,32 +16,6 @@
 using namespace bsvm_test;
 
 namespace {
-
-constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
-
-Data grouped(Index p, Index n = 30, Index groups = 6, Index q = 1) {
-  Shape shape;
-  shape.n = n;
-  shape.p = p;
-  shape.q = q;
-  shape.ones = q == 1;
-  shape.groups = groups;
-  shape.seed = 4;
-  return simulate(shape);
-}
-
-Problem with(Problem problem, const char* likelihood, Index integrated) {
-  problem.likelihood = Registry<Likelihood>::make(likelihood, Params());
-  problem.integrated = integrated;
-  check(problem);
-  return problem;
-}
-
-// Coefficients N(0, 3), the effects' variance inverse-gamma(1.2, 0.8).
-Problem known(const Data& data, const char* likelihood) {
-  return with(to_problem(data, {normal_prior(3, range(0, data.shape.p))},
-                         {ridge_prior(1.2, 0.8, {0})}), likelihood, 0);
-}
 
 struct Sampling {
   std::unique_ptr<Sampler> sampler;
@@ -128,7 +103,7 @@ struct Exact {
 TEST_CASE("slice: draws against quadrature, effects kept or integrated out") {
   const Data data = grouped(1, 16, 3);
   for (const char* likelihood : kLikelihoods) {
-    const Problem problem = known(data, likelihood);
+    const Problem problem = integrated_problem(data, likelihood);
     const Exact exact([&](double b, double theta) {
       return log_posterior(data, *problem.likelihood, b, theta);
     });
@@ -155,7 +130,7 @@ TEST_CASE("slice: draws against quadrature, without groups and with an inferred 
   for (const char* likelihood : kLikelihoods) {
     CAPTURE(std::string(likelihood));
     const Problem problem =
-        with(to_problem(data, {ridge_prior(1.2, 0.8, {0})}, {}), likelihood, -1);
+        with(to_problem(data, {ridge_prior(1.2, 0.8, {0})}, {}), likelihood);
     const Exact exact([&](double b, double theta) {
       const double s2 = std::exp(2 * theta);
       double sum = -0.5 * b * b / s2 - theta - 2 * 1.2 * theta - 0.8 / s2;
@@ -176,7 +151,7 @@ TEST_CASE("slice: draws against quadrature, without groups and with an inferred 
 
 TEST_CASE("slice: effects drawn after they were integrated out are those of a chain that has them") {
   const Data data = grouped(1, 16, 3);
-  const Problem problem = known(data, "hinge");
+  const Problem problem = integrated_problem(data, "hinge");
   Mat moments(2 * 3, 2);  // of asinh u: the largest few of all draws decide u's own sd
   for (const bool integrate : {true, false}) {
     const Sampling of = chain_of(problem, integrate);
@@ -204,7 +179,7 @@ TEST_CASE("slice: the Gaussian is the dense system's where that is exact") {
   // Twins agree that the middle's mean is near the draws' and the axes' covariance theirs.
   const Data data = grouped(3, 80, 10);
   for (const char* likelihood : kLikelihoods) {
-    const Problem problem = known(data, likelihood);
+    const Problem problem = integrated_problem(data, likelihood);
     Host host;
     const Whitening white = whiten(problem, 1, host);
     CHECK(white.swept.size() == 10);
@@ -223,9 +198,10 @@ TEST_CASE("slice: the Gaussian is the dense system's where that is exact") {
 TEST_CASE("slice: an interrupt leaves the last whole sweep; save() is all there is") {
   const Data data = grouped(6, 60, 8);
   const Data slopes = grouped(3, 60, 8, 2);
-  const Problem one = known(data, "hinge"), normalised = known(data, "hinge_normalized"),
+  const Problem one = integrated_problem(data, "hinge"),
+                normalised = integrated_problem(data, "hinge_normalized"),
                 two = with(to_problem(slopes, {normal_prior(3, range(0, 3))},
-                                      usual_group_priors(2)), "hinge", -1);
+                                      usual_group_priors(2)), "hinge");
   for (const Problem* problem : {&one, &normalised, &two})
     for (const bool integrate : {true, false}) {
       const Sampling a = chain_of(*problem, integrate), b = chain_of(*problem, integrate);
@@ -251,7 +227,7 @@ TEST_CASE("slice: an interrupt leaves the last whole sweep; save() is all there 
 
 TEST_CASE("slice: threads change no bit, chains differ") {
   const Data data = grouped(2, 6000, 400);
-  const Problem problem = known(data, "hinge");
+  const Problem problem = integrated_problem(data, "hinge");
   const Sampling one = chain_of(problem, true), two = chain_of(problem, true, 0, 50, 2),
                  other = chain_of(problem, true, 1);
   Host host;
@@ -290,7 +266,7 @@ Vec brute_margins(const Data& data, const Problem& problem, const Vec& b, const 
 
 TEST_CASE("margins: found, along a line, after a move and after slides") {
   const Data data = grouped(3, 50, 7, 2);
-  const Problem problem = with(usual_problem(data), "hinge", -1);
+  const Problem problem = with(usual_problem(data), "hinge");
   Margins rows(problem);
   const Vec b = Noise(3).normals(3), u = Noise(4).normals(14);
   rows.effects() = u;

@@ -12,8 +12,6 @@ using namespace bsvm_test;
 
 namespace {
 
-constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
-
 struct RowTruth {
   Real value, slope, weight;
 };

@@ -16,8 +16,6 @@ using namespace bsvm_test;
 
 namespace {
 
-constexpr const char* kLikelihoods[] = {"hinge", "hinge_normalized"};
-
 Data grouped(Index q, Index n = 150) {
   Shape shape;
   shape.n = n;
