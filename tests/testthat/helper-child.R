@@ -41,7 +41,31 @@ interrupt_child <- function(script, data = list(), after = 1.5) {
   result
 }
 
-# A long run of chains by `engine`, the text of a call: saves the fit and the warnings' classes.
+# What a child saved that stopped within half a second of Ctrl-C; NULL if it saved nothing.
+expect_prompt_stop <- function(script, data = list(), after = 1.5) {
+  # A busy machine may hold up any one try.
+  for (try in 1:3) {
+    result <- interrupt_child(script, data, after)
+    if (!is.list(result)) {
+      fail(paste(c("The child did not save a fit.", result), collapse = "\n"))
+      return(NULL)
+    }
+    if (result$seconds < 0.5) break
+  }
+  expect_lt(result$seconds, 0.5)
+  expect_true("bsvm_warning_interrupted" %in% result$warned)
+  result
+}
+
+# ---- long runs of chains ------------------------------------------------------------------
+
+# The text of a fit of `d` by `engine`, itself the text of a call.
+sampler_call <- function(engine) {
+  c("bsvm(y ~ x1 + t + (1 | g), d, control = bsvm_control(threads = 2, verbose = FALSE),",
+    sprintf("     engine = %s)", engine))
+}
+
+# A child that saves that fit and the warnings' classes.
 sampler_script <- function(folder, engine) {
   c(
     sprintf(".libPaths(%s)", deparse1(.libPaths())),
@@ -52,12 +76,32 @@ sampler_script <- function(folder, engine) {
     "writeLines(as.character(Sys.getpid()), 'partial')",
     "file.rename('partial', 'pid')",
     "set.seed(8)",
-    "fit <- withCallingHandlers(",
-    "  bsvm(y ~ x1 + t + (1 | g), d, control = bsvm_control(threads = 2, verbose = FALSE),",
-    sprintf("       engine = %s),", engine),
+    "run <- function() {",
+    sampler_call(engine),
+    "}",
+    "fit <- withCallingHandlers(run(),",
     "  warning = function(w) { warned <<- c(warned, class(w)); invokeRestart('muffleWarning') })",
     "ended <- as.numeric(Sys.time())",
     "saveRDS(list(ended = ended, warned = warned, fit = fit), 'partial')",
     "file.rename('partial', 'result')"
   )
+}
+
+# Ctrl-C ends a run within half a second as a valid fit with the first draws of the whole run; at
+# most `compared` are drawn again. `engine`: as above, with %s for the number of draws.
+expect_first_draws <- function(engine, after = 1.5, compared = 500) {
+  d <- grouped_data(3000, 200)
+  script <- function(folder) sampler_script(folder, sprintf(engine, "1e6"))
+  result <- expect_prompt_stop(script, list(data.rds = d), after)
+  if (is.null(result)) return(invisible())
+  fit <- result$fit
+  expect_equal(fit$termination, "interrupted")
+  expect_finite(list(coef(fit), vcov(fit), fitted(fit)))
+  kept <- dim(fit$posterior$coefficients)[2]
+  expect_gt(kept, 20)
+  draws <- min(kept, compared)
+  again <- parse(text = sampler_call(sprintf(engine, draws)))
+  same <- with_seed(8, suppressWarnings(eval(again)))
+  expect_identical(fit$posterior$coefficients[, seq_len(draws), , drop = FALSE],
+                   same$posterior$coefficients)
 }

@@ -174,32 +174,9 @@ test_that("a damaged checkpoint is refused and left as it was", {
 test_that("Ctrl-C ends a run within half a second, with the first draws of the whole run", {
   skip_on_os("windows")
   skip_on_cran()
-  d <- grouped_data(3000, 200)
   for (integrate in c(TRUE, FALSE)) {
     engine <- sprintf("engine_slice(draws = %%s, burnin = 50, chains = 2, integrate = %s,
                       keep_effects = FALSE)", integrate)
-    script <- function(folder) sampler_script(folder, sprintf(engine, "1e6"))
-    for (try in 1:3) {
-      result <- interrupt_child(script, list(data.rds = d), after = 1)
-      if (!is.list(result)) {
-        fail(paste(c("The child did not save a fit.", result), collapse = "\n"))
-        return()
-      }
-      if (result$seconds < 0.5) break
-    }
-    expect_lt(result$seconds, 0.5)
-    fit <- result$fit
-    expect_equal(fit$termination, "interrupted")
-    expect_true("bsvm_warning_interrupted" %in% result$warned)
-    expect_finite(list(coef(fit), vcov(fit), fitted(fit)))
-    kept <- dim(fit$posterior$coefficients)[2]
-    expect_gt(kept, 20)
-    draws <- min(kept, 200)
-    same <- with_seed(8, suppressWarnings(
-      bsvm(y ~ x1 + t + (1 | g), d, control = bsvm_control(threads = 2, verbose = FALSE),
-           engine = eval(parse(text = sprintf(engine, draws))))
-    ))
-    expect_identical(fit$posterior$coefficients[, seq_len(draws), , drop = FALSE],
-                     same$posterior$coefficients)
+    expect_first_draws(engine, after = 1, compared = 200)
   }
 })
