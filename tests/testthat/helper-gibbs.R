@@ -238,3 +238,23 @@ expect_same_law <- function(a, b, z = 5) {
                               worst))
   }
 }
+
+# ---- the papers' trial --------------------------------------------------------------------
+
+toenail_fit <- function(engine, ...) {
+  d <- toenail_data()
+  with_seed(1, suppressWarnings(bsvm(outcome ~ time * treatment + (1 | patientID), d, ...,
+                                     engine = engine, control = bsvm_control(verbose = FALSE))))
+}
+
+# The patients' variance is 11.0, the intercept -1.10 (sd 0.34): exact values by integrating the
+# patients' effects out in closed form (tests/core).
+expect_toenail <- function(fit) {
+  variance <- stack_chains(fit$posterior$variances[[length(fit$posterior$variances)]])
+  intercept <- stack_chains(fit$posterior$coefficients)[, 1, drop = FALSE]
+  expect_lt(abs(mean(variance) - 11.0), 4 * batch_error(variance) + 0.05)
+  expect_lt(abs(mean(intercept) + 1.10), 4 * batch_error(intercept) + 0.005)
+  expect_lt(abs(sd(intercept) - 0.34), 0.03)
+  expect_close(VarCorr(fit)$patientID[1, 1], mean(variance), 1e-8)
+  expect_lt(abs(fixef(fit)[["(Intercept)"]] - mean(intercept)), 4 * batch_error(intercept))
+}

@@ -88,20 +88,6 @@ test_that("VB means are near, VB is narrower", {
 
 # ---- the papers' trial --------------------------------------------------------------------
 
-# Exact values by integrating the patients' effects out in closed form (tests/core).
-test_that("toenail: the patients' variance is 11.0, the intercept -1.10 (sd 0.34)", {
-  d <- toenail_data()
-  with_seed(1, {
-    fit <- suppressWarnings(
-      bsvm(outcome ~ time * treatment + (1 | patientID), d, control = bsvm_control(verbose = FALSE),
-           engine = engine_gibbs(draws = 2500, burnin = 500, chains = 2))
-    )
-  })
-  variance <- stack_chains(fit$posterior$variances[[length(fit$posterior$variances)]])
-  intercept <- stack_chains(fit$posterior$coefficients)[, 1, drop = FALSE]
-  expect_lt(abs(mean(variance) - 11.0), 4 * batch_error(variance) + 0.05)
-  expect_lt(abs(mean(intercept) + 1.10), 4 * batch_error(intercept) + 0.005)
-  expect_lt(abs(sd(intercept) - 0.34), 0.03)
-  expect_close(VarCorr(fit)$patientID[1, 1], mean(variance), 1e-8)
-  expect_lt(abs(fixef(fit)[["(Intercept)"]] - mean(intercept)), 4 * batch_error(intercept))
+test_that("toenail: exact figures", {
+  expect_toenail(toenail_fit(engine_gibbs(2500, 500, chains = 2)))
 })
