@@ -71,6 +71,19 @@ as_normalised <- function(fit) {
   fit
 }
 
+# `f` takes draws under the normalised likelihood only, and of any other fit says what it needs.
+expect_needs_law <- function(f, what) {
+  d <- grouped_data()
+  refused <- function(engine, likelihood, words) {
+    fit <- gibbs_fit(y ~ x1 + (1 | g), d, engine = engine, likelihood = likelihood)
+    expect_refusal(f(fit), "unsupported", c(what, words))
+  }
+  refused(engine_gibbs(20, 10, chains = 1), likelihood_hinge(),
+          "likelihood_hinge(normalized = TRUE)")
+  refused(engine_gaussian(), likelihood_hinge(normalized = TRUE),
+          c("engine_gaussian()", "engine = engine_slice()"))
+}
+
 log_hinge <- function(margin) {
   loss <- -2 * pmax(1 - margin, 0)
   loss - log(exp(loss) + exp(-2 * pmax(1 + margin, 0)))

@@ -60,13 +60,7 @@ test_that("a new level is drawn, as for posterior_linpred()", {
 })
 
 test_that("what can't be is refused", {
-  pseudo <- gibbs_fit(y ~ x1, d, draws = 20)
-  expect_refusal(log_lik(pseudo), "unsupported",
-                 c("log_lik()", "likelihood_hinge(normalized = TRUE)"))
-  no_draws <- bsvm(y ~ x1, d, likelihood = likelihood_hinge(normalized = TRUE),
-                   engine = engine_gaussian())
-  expect_refusal(log_lik(no_draws), "unsupported",
-                 c("log_lik()", "engine_gaussian()", "engine = engine_slice()"))
+  expect_needs_law(log_lik, "log_lik()")
   expect_refusal(log_lik(fit, d[setdiff(names(d), "y")]), "newdata", "`y`")
   expect_refusal(log_lik(fit, transform(d, y = "maybe")), "newdata", c("'maybe'", "'no'"))
   expect_refusal(log_lik(fit, d, y = d$y), "argument", "`y`")

@@ -230,15 +230,11 @@ test_that("loo of the package's own draws is that of brute force refits on 30 ro
 
 test_that("what can't be is refused", {
   skip_if_not_installed("loo")
-  pseudo <- gibbs_fit(y ~ x1 + (1 | g), d, draws = 20)
-  no_draws <- bsvm(y ~ x1, d, likelihood = likelihood_hinge(normalized = TRUE),
-                   engine = engine_gaussian())
-  for (f in list(loo::loo, loo::waic)) {
-    expect_refusal(f(pseudo), "unsupported", "likelihood_hinge(normalized = TRUE)")
-    expect_refusal(f(pseudo, by = "group"), "unsupported", "likelihood_hinge(normalized = TRUE)")
-    expect_refusal(f(no_draws), "unsupported", c("engine_gaussian()", "engine = engine_slice()"))
+  for (by in c("row", "group")) {
+    expect_needs_law(function(fit) loo::loo(fit, by = by), "loo()")
+    expect_needs_law(function(fit) loo::waic(fit, by = by), "waic()")
   }
-  fit <- as_normalised(pseudo)
+  fit <- as_normalised(gibbs_fit(y ~ x1 + (1 | g), d, draws = 20))
   expect_refusal(loo::loo(fit, by = "rows"), "argument", "`by`")
   expect_refusal(loo::loo(fit, cores = 0), "argument", "`cores`")
   expect_refusal(loo::loo(fit, newdata = d), "argument", "log_lik()")

@@ -49,12 +49,7 @@ test_that("new rows, new levels, fewer draws, missing values", {
 })
 
 test_that("what can't be is refused", {
-  pseudo <- gibbs_fit(y ~ x1, d, draws = 20)
-  expect_refusal(posterior_predict(pseudo), "unsupported",
-                 c("posterior_predict()", "likelihood_hinge(normalized = TRUE)"))
-  no_draws <- bsvm(y ~ x1, d, likelihood = likelihood_hinge(normalized = TRUE),
-                   engine = engine_gaussian())
-  expect_refusal(posterior_predict(no_draws), "unsupported", "engine = engine_slice()")
+  expect_needs_law(posterior_predict, "posterior_predict()")
   expect_refusal(posterior_predict(fit, seed = "a"), "argument", "`seed`")
   expect_refusal(posterior_predict(fit, draws = 3), "argument", "`draw_ids`")
   expect_refusal(posterior_predict(fit, transform(d, g = "new")), "newdata", "'new'")

@@ -44,9 +44,5 @@ test_that("what can't be is refused", {
   expect_refusal(pp_check(fit, "bars_grouped", group = 1:3), "argument", "120 rows")
   expect_refusal(pp_check(fit, group = "f"), "argument", "bars_grouped")
   expect_refusal(pp_check(fit, "stat", stat = "no_such_function"), "unsupported", "bayesplot")
-  pseudo <- gibbs_fit(y ~ x1, d, draws = 20)
-  expect_refusal(pp_check(pseudo), "unsupported", "likelihood_hinge(normalized = TRUE)")
-  no_draws <- bsvm(y ~ x1, d, likelihood = likelihood_hinge(normalized = TRUE),
-                   engine = engine_gaussian())
-  expect_refusal(pp_check(no_draws), "unsupported", "engine = engine_slice()")
+  expect_needs_law(pp_check, "pp_check()")
 })
