@@ -9,47 +9,6 @@ test_that("an engine holds what it was asked for", {
   expect_output(print(engine_gibbs(draws = 1, chains = 1)), "1 chain of 1 draw$")
 })
 
-test_that("numbers out of range are refused by name", {
-  whole <- c("a whole number of at least 1", "`draws`")
-  expect_refusal(engine_gibbs(draws = 0), "argument", whole)
-  expect_refusal(engine_gibbs(draws = 1.5), "argument", whole)
-  expect_refusal(engine_gibbs(draws = 3e9), "argument", whole)
-  expect_refusal(engine_gibbs(draws = NA), "argument", "`draws`")
-  expect_refusal(engine_gibbs(draws = "100"), "argument", c("`draws`", "\"100\""))
-  expect_refusal(engine_gibbs(burnin = -1), "argument", c("`burnin`", "at least 0", "-1"))
-  expect_refusal(engine_gibbs(burnin = 2.5), "argument", "`burnin`")
-  expect_refusal(engine_gibbs(burnin = c(1, 2)), "argument", "`burnin`")
-  expect_refusal(engine_gibbs(burnin = NULL), "argument", "`burnin`")
-  expect_refusal(engine_gibbs(thin = 0), "argument", "`thin`")
-  expect_refusal(engine_gibbs(thin = Inf), "argument", "`thin`")
-  expect_refusal(engine_gibbs(chains = 0), "argument", "`chains`")
-  expect_refusal(engine_gibbs(chains = list(4)), "argument", "`chains`")
-  expect_refusal(engine_gibbs(mixing = 1), "argument", "`mixing`")
-  expect_refusal(engine_gibbs(keep_effects = NA), "argument", "`keep_effects`")
-})
-
-test_that("checkpoints and what they are for", {
-  expect_refusal(engine_gibbs(checkpoint = 3), "argument", "`checkpoint`")
-  expect_refusal(engine_gibbs(checkpoint = ""), "argument", "`checkpoint`")
-  expect_refusal(engine_gibbs(checkpoint = c("a", "b")), "argument", "`checkpoint`")
-  expect_refusal(engine_gibbs(checkpoint = NA_character_), "argument", "`checkpoint`")
-  expect_refusal(engine_gibbs(resume = TRUE), "argument", c("`resume = TRUE`", "`checkpoint`"))
-  expect_refusal(engine_gibbs(checkpoint = "a", resume = "yes"), "argument", "`resume`")
-})
-
-test_that("no seed but R's: one uniform a fit, the same draws for the same seed", {
-  d <- binary_data()
-  fit <- function(seed) gibbs_fit(y ~ x1, d, draws = 20, burnin = 0, seed = seed)
-  expect_identical(fit(3)$posterior, fit(3)$posterior)
-  expect_false(identical(fit(3)$posterior$mean, fit(4)$posterior$mean))
-  with_seed(7, {
-    expected <- runif(2)[2]
-    set.seed(7)
-    unchecked(bsvm(y ~ x1, d, engine = engine_gibbs(20, 0, chains = 2)))
-    expect_identical(runif(1), expected)
-  })
-})
-
 test_that("the number of threads is nothing to the draws", {
   d <- grouped_data()
   fit <- function(threads) {
@@ -80,27 +39,6 @@ test_that("a run goes on from its checkpoint as if it had never ended", {
   writeLines("nonsense", file)
   expect_refusal(fit(60, checkpoint = file, resume = TRUE), "checkpoint", file)
   expect_refusal(fit(60, checkpoint = file.path(file, "x")), "argument", "does not exist")
-})
-
-test_that("a start is for the other engine", {
-  d <- binary_data()
-  expect_refusal(bsvm(y ~ x1, d, engine = "gibbs", control = bsvm_control(start = c(0, 0))),
-                 "argument", c("`start`", "engine_vb()"))
-})
-
-test_that("there are limits to chains and sweeps", {
-  expect_refusal(engine_gibbs(chains = 1001), "argument", c("`chains`", "at most 1000", "1001"))
-  expect_refusal(engine_gibbs(draws = 1e9), "argument", c("1e9", "1000001000"))
-  expect_refusal(engine_gibbs(draws = 2e9, thin = 2e9), "argument", "`thin`")
-  expect_silent(engine_gibbs(draws = 1e9 - 1000, chains = 1000))
-})
-
-test_that("arguments of other samplers are refused with what they are here", {
-  expect_refusal(engine_gibbs(iter = 2000), "argument", c("`iter`", "`draws`", "`burnin`"))
-  expect_refusal(engine_gibbs(warmup = 500), "argument", "`burnin`")
-  expect_refusal(engine_gibbs(cores = 4), "argument", "bsvm_control(threads = )")
-  expect_refusal(engine_gibbs(seed = 1), "argument", "set.seed()")
-  expect_refusal(engine_gibbs(nix = 1), "argument", c("engine_gibbs()", "`nix`"))
 })
 
 test_that("a checkpoint is not a folder", {

@@ -20,39 +20,6 @@ test_that("an engine holds what it was asked for", {
                                      "no effects integrated out$"))
   expect_output(print(engine_slice()), "^Engine: Slice sampler, 4 chains of 1000 draws$")
   expect_output(print(engine_slice(draws = 1, chains = 1)), "1 chain of 1 draw$")
-})
-
-test_that("numbers of draws, chains and the like are whole and in range", {
-  for (name in c("draws", "thin", "chains")) {
-    for (value in list(0, -1, 1.5, NA, NaN, Inf, "10", c(1, 2), NULL, TRUE, 3e9, list(5))) {
-      given <- stats::setNames(list(value), name)
-      expect_refusal(do.call(engine_slice, given), "argument", paste0("`", name, "`"))
-    }
-  }
-  for (value in list(-1, 0.5, NA, Inf, "10", c(1, 2), NULL, 3e9)) {
-    expect_refusal(engine_slice(burnin = value), "argument", "`burnin`")
-  }
-  expect_refusal(engine_slice(chains = 1001), "argument", c("`chains`", "at most 1000", "1001"))
-  expect_refusal(engine_slice(draws = 1e9), "argument", c("1e9", "1000001000"))
-})
-
-test_that("flags and file names", {
-  for (value in list(NA, 1, "yes", NULL, c(TRUE, FALSE))) {
-    expect_refusal(engine_slice(integrate = value), "argument", "`integrate`")
-    expect_refusal(engine_slice(keep_effects = value), "argument", "`keep_effects`")
-    expect_refusal(engine_slice(resume = value, checkpoint = "a"), "argument", "`resume`")
-  }
-  for (value in list("", NA_character_, 1, c("a", "b"), TRUE, character())) {
-    expect_refusal(engine_slice(checkpoint = value), "argument", "`checkpoint`")
-  }
-  expect_refusal(engine_slice(resume = TRUE), "argument", c("`resume", "`checkpoint`"))
-})
-
-test_that("arguments of other samplers are refused with what they are here", {
-  expect_refusal(engine_slice(iter = 2000), "argument", c("`iter`", "`draws`", "`burnin`"))
-  expect_refusal(engine_slice(warmup = 500), "argument", "`burnin`")
-  expect_refusal(engine_slice(cores = 4), "argument", "bsvm_control(threads = )")
-  expect_refusal(engine_slice(seed = 1), "argument", "set.seed()")
   expect_refusal(engine_slice(mixing = TRUE), "argument", c("engine_slice()", "`mixing`"))
 })
 
@@ -84,21 +51,6 @@ test_that("factors with three effects each are refused with what takes them", {
   }
 })
 
-test_that("what would not fit into memory is refused before it runs", {
-  many <- transform(binary_data(), g = rep(1:30, length.out = 60))
-  expect_refusal(slice(y ~ x1 + (1 | g), many, draws = 9e8, chains = 100), "size", "`thin`")
-  expect_refusal(slice(y ~ x1, many, checkpoint = file.path(tempfile(), "x")), "argument",
-                 "does not exist")
-})
-
-test_that("a start is for other engines", {
-  expect_refusal(bsvm(y ~ x1, binary_data(), engine = "slice",
-                      control = bsvm_control(start = c(0, 0))),
-                 "argument", c("`start`", "engine_gaussian()"))
-})
-
-# ---- data that try the numbers ------------------------------------------------------------
-
 test_that("too few draws warn with how to have more", {
   d <- binary_data()
   few <- function(draws, chains) {
@@ -111,52 +63,6 @@ test_that("too few draws warn with how to have more", {
   expect_silent(with_seed(1, bsvm(y ~ x1, d, engine = engine_slice(2000, 500),
                                   prior = prior_ridge(variance = 1),
                                   control = bsvm_control(verbose = FALSE))))
-})
-
-test_that("separated classes under flat priors: a warning, finite draws", {
-  separable <- transform(binary_data(), y = factor(x1 > 0, labels = c("no", "yes")))
-  for (likelihood in likelihoods) {
-    for (prior in list(prior_flat(), prior_ridge())) {
-      run <- function() {
-        with_seed(1, bsvm(y ~ x1 + x2, separable, prior = prior, likelihood = likelihood,
-                          engine = engine_slice(200, 200, chains = 2)))
-      }
-      fit <- expect_warned(run(), "rank")
-      expect_finite(list(fit$posterior$coefficients, coef(fit), vcov(fit), fitted(fit)))
-    }
-  }
-})
-
-test_that("odd but possible: one draw, no burn-in, many chains, few rows, few columns", {
-  d <- binary_data()
-  for (likelihood in likelihoods) {
-    finite <- function(...) expect_finite(coef(slice(..., likelihood = likelihood)))
-    finite(y ~ x1, d, draws = 1, burnin = 0)
-    finite(y ~ x1, d, draws = 2, burnin = 0, chains = 9)
-    finite(y ~ x1, d, draws = 3, thin = 7)
-    finite(y ~ x1, d[c(which(d$y == "no")[1], which(d$y == "yes")[1]), ])
-    finite(y ~ 1, d)
-    finite(y ~ 0 + (1 | f), d)
-    finite(y ~ x1 + copy, transform(d, copy = x1))
-    finite(y ~ x1 + x3, transform(d, x3 = 7))
-    finite(y ~ x1 + (1 | id), transform(d, id = seq_along(y)))
-  }
-})
-
-test_that("columns at 1e150 and 1e-150, offsets and weights far out", {
-  d <- binary_data()
-  wide <- transform(d, x1 = x1 * 1e149, x2 = x2 * 1e-149)
-  far <- transform(d, o = 1e8 * x1, w = 10^(4 * x3))
-  engine <- engine_slice(20, 10, chains = 1)
-  for (likelihood in likelihoods) {
-    expect_finite(fitted(slice(y ~ x1 + x2, wide, likelihood = likelihood)))
-    for (call in list(quote(bsvm(y ~ x2, far, offset = o, engine = engine,
-                                 likelihood = likelihood)),
-                      quote(bsvm(y ~ x2, far, weights = w, engine = engine,
-                                 likelihood = likelihood)))) {
-      expect_finite(fitted(with_seed(1, suppressWarnings(eval(call)))))
-    }
-  }
 })
 
 # ---- what comes of the draws --------------------------------------------------------------
