@@ -68,12 +68,13 @@ inline void piece_by_tails(double slope, double length, double fall, double* out
 }
 
 // Integrals of t^k exp(-slope t - t^2 / 2) over the piece, k = 0 .. K. Powers of t leave less of
-// a rule's order for the rest.
+// a rule's order for the rest, and of the difference of two tails less than their zeroth moments
+// lose, 1 / fall at most.
 template <int K>
 inline void piece_moments(double slope, double length, double fall, double* out) {
   if (K == 0 && fall < 1e-4) return piece_by_nodes<K, 2>(slope, length, out);
   if (fall < (K == 0 ? 0.05 : 1e-3)) return piece_by_nodes<K, 4>(slope, length, out);
-  if (fall < 2) return piece_by_nodes<K, 8>(slope, length, out);
+  if (K > 0 && fall < 2) return piece_by_nodes<K, 8>(slope, length, out);
   piece_by_tails<K>(slope, length, fall, out);
 }
 

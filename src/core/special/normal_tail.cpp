@@ -6,19 +6,31 @@ namespace bsvm {
 
 namespace {
 
-constexpr int kGrid = 8, kEnd = 8;         // points a unit, up to where
+constexpr int kNear = 8, kFar = 40;        // up to where there are so many points a unit:
+constexpr int kNearGrid = 8, kFarGrid = 2;
+constexpr int kNearPoints = kNear * kNearGrid, kPoints = kNearPoints + (kFar - kNear) * kFarGrid;
 constexpr int kTerms = 13, kOrders = 18;   // of Taylor's series; moments kept
 
-// J_i(k / kGrid).
+inline double grid_point(int k) {
+  return k < kNearPoints ? static_cast<double>(k) / kNearGrid
+                         : kNear + static_cast<double>(k - kNearPoints) / kFarGrid;
+}
+
+inline int nearest_point(double x) {
+  return static_cast<int>(x < kNear ? x * kNearGrid + 0.5
+                                    : kNearPoints + (x - kNear) * kFarGrid + 0.5);
+}
+
+// J_i at grid points.
 struct TailTable {
-  double moment[kGrid * kEnd + 1][kOrders];
+  double moment[kPoints + 1][kOrders];
 
   TailTable() {
-    for (int k = 0; k <= kGrid * kEnd; ++k) fill(k);
+    for (int k = 0; k <= kPoints; ++k) fill(k);
   }
 
   void fill(int k) {
-    const long double x = static_cast<long double>(k) / kGrid;
+    const long double x = grid_point(k);
     long double j[kOrders] = {std::sqrt(std::acos(0.0L)), 1};
     for (int i = 2; i < kOrders; ++i) j[i] = (i - 1) * j[i - 2];  // at zero
     if (k > 0) by_ratios(x, j);
@@ -45,16 +57,20 @@ constexpr double kInverseFactorial[kTerms] = {
 
 // J_k(grid point + h), since the derivative of J_k is -J_(k+1).
 inline double taylor(const double* moment, double h) {
-  double sum = 0;
-  for (int j = kTerms - 1; j >= 0; --j) sum = sum * -h + moment[j] * kInverseFactorial[j];
-  return sum;
+  const double square = h * h;
+  double even = 0, odd = 0;
+  for (int j = kTerms - 1; j > 0; j -= 2) {
+    even = even * square + moment[j] * kInverseFactorial[j];
+    odd = odd * square + moment[j - 1] * kInverseFactorial[j - 1];
+  }
+  return even * square + moment[0] - h * odd;
 }
 
 template <int K>
 inline void by_series(double x, double* out) {
   static const TailTable table;
-  const int k = static_cast<int>(x * kGrid + 0.5);
-  const double h = x - static_cast<double>(k) / kGrid;
+  const int k = nearest_point(x);
+  const double h = x - grid_point(k);
   out[K] = taylor(table.moment[k] + K, h);
   if (K == 0) return;
   out[K - 1] = taylor(table.moment[k] + K - 1, h);
@@ -65,7 +81,7 @@ inline void by_series(double x, double* out) {
 template <int K>
 inline void by_fraction(double x, double* out) {
   constexpr int top = K == 0 ? 1 : K;
-  const int levels = x < 12 ? 20 : x < 40 ? 11 : 6;
+  constexpr int levels = 6;
   double whole = x, part = 1, moment[top + 1];
   for (int j = top + levels; j > top; --j) {
     const double next = x * whole + j * part;
@@ -83,7 +99,7 @@ inline void by_fraction(double x, double* out) {
 
 template <int K>
 void tail_moments(double x, double* out) {
-  if (x < kEnd) return by_series<K>(x, out);
+  if (x < kFar) return by_series<K>(x, out);
   if (x < 1e27) return by_fraction<K>(x, out);
   out[0] = 1 / x;
   for (int j = 1; j <= K; ++j) out[j] = out[j - 1] * j / x;
