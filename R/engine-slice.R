@@ -7,25 +7,28 @@
 #' **What is drawn.** First [engine_gaussian()] finds a normal law near the posterior; how good it
 #' is matters for speed alone. In its coordinates the posterior is nearly spherical, and a sweep
 #' moves
-#' * the coefficients by elliptical slices (Murray, Adams and MacKay 2010), four whitened
+#' * the coefficients by elliptical slices (Murray, Adams and MacKay 2010), six whitened
 #'   coordinates at a time, the density divided by the normal law's being the slice's likelihood
 #'   (after Fagan, Bhandari and Cunningham 2016). The linear predictors of all rows are kept, so
 #'   that a trial costs one look at them; no sweep forms a Gram matrix. The effects of the
 #'   grouping factor with most levels go along, by their regression on the coefficients;
-#' * each group effect by a slice of its own over the rows of its level;
+#' * each group effect by a slice of its own over the rows of its level: those of that factor in
+#'   every sweep, the others, which the ellipses move too, in every sixteenth;
 #' * now and then each variance together with all coefficients and effects, which follow it as they
 #'   do in that approximation;
-#' * the variances given the coefficients, and each block of coefficients together with its
-#'   variance along its scale;
-#' * each coefficient along its own axis: in every sweep those that the ellipses hardly move, since
-#'   their posterior is skewed, the others in every eighth. Which these are is learnt in the second
-#'   half of the burn-in and frozen then.
+#' * the variances given the coefficients;
+#' * each block of coefficients together with its variance along its scale, and each coefficient along
+#'   its own axis: in every sweep those that would hardly move otherwise, since their posterior is
+#'   skewed, the others in every sixteenth. Which these are is learnt in the second half of the
+#'   burn-in and frozen then.
 #'
 #' **Group effects integrated out.** Under the pseudo-likelihood the effects of one factor with one
-#' effect a level, as in `(1 | g)`, are integrated out in closed form, where coefficients, other
-#' effects and log standard deviations are at most 12 together: then the ellipses move
+#' effect a level, as in `(1 | g)`, have an integral in closed form. Then the ellipses move
 #' coefficients and log standard deviations together on the integrated posterior, and the effects
-#' are drawn exactly, given these, when a draw is kept. `integrate = FALSE` keeps them in the chain.
+#' are drawn exactly given these. That can be done where coefficients, other effects and log standard
+#' deviations are at most 12 together and no other variance is unknown; it makes draws quicker, and
+#' is done unless `integrate` says otherwise, where levels are at least 150 and rows at most ten a
+#' level.
 #'
 #' **Against [engine_gibbs()].** That engine has only the pseudo-likelihood, and needs a Gram matrix
 #' a sweep. In return it takes every structure: sparse predictors, and several grouping factors
@@ -36,7 +39,8 @@
 #' [engine_gibbs()].
 #'
 #' @inheritParams engine_gibbs
-#' @param integrate `TRUE` (default) integrates group effects out where that has a closed form.
+#' @param integrate `NULL` (default) integrates group effects out where draws come quicker then;
+#'   `TRUE` wherever it can; `FALSE` never.
 #' @return An object of class `bsvm_engine`.
 #' @section Errors: As [engine_gibbs()]; `bsvm_error_unsupported` for the structures above.
 #' @references
@@ -56,15 +60,15 @@
 #'             prior = prior_ridge(variance = prior_half_t()))
 #' summary(fit)
 #' @export
-engine_slice <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, integrate = TRUE,
+engine_slice <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, integrate = NULL,
                          checkpoint = NULL, resume = FALSE, keep_effects = TRUE, ...) {
   check_dots(substitute(list(...)), "engine_slice()",
              c(sampler_hints, mixing = "That is an argument of engine_gibbs()."))
   settings <- sampler_settings(draws, burnin, thin, chains, checkpoint, resume, keep_effects)
-  check_flag(integrate, "integrate")
-  engine <- new_engine("slice", c(integrate = as.numeric(integrate)),
+  if (!is.null(integrate)) check_flag(integrate, "integrate")
+  engine <- new_engine("slice", c(integrate = !isFALSE(integrate), always = isTRUE(integrate)) + 0,
                        sampler_label("Slice sampler", settings,
-                                     if (!integrate) ", no effects integrated out"))
+                                     if (isFALSE(integrate)) ", no effects integrated out"))
   engine$settings <- c(settings, list(integrate = integrate))
   engine
 }

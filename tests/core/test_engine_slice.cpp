@@ -22,11 +22,16 @@ struct Sampling {
   std::unique_ptr<Chain> chain;
 };
 
+std::unique_ptr<Sampler> slice_of(bool integrate) {
+  return Registry<Sampler>::make("slice",
+                                 Params("slice", {{"integrate", integrate}, {"always", 1}}));
+}
+
 Sampling chain_of(const Problem& problem, bool integrate, int number = 0, Index burnin = 50,
                   int threads = 1) {
   Sampling out;
   Host host;
-  out.sampler = Registry<Sampler>::make("slice", Params("slice", {{"integrate", integrate}}));
+  out.sampler = slice_of(integrate);
   out.sampler->prepare(problem, threads, host);
   out.chain = out.sampler->start(problem, MakeSource(), threads, 99, number, burnin);
   return out;
@@ -243,7 +248,7 @@ TEST_CASE("slice: what no Gaussian whitens is refused") {
   Problem problem = crossed_data.problem();
   problem.likelihood = Registry<Likelihood>::make("hinge", Params());
   Host host;
-  const auto sampler = Registry<Sampler>::make("slice", Params("slice", {{"integrate", 1}}));
+  const std::unique_ptr<Sampler> sampler = slice_of(true);
   CHECK_THROWS_AS(sampler->prepare(problem, 1, host), InvalidInput);
 }
 
@@ -294,7 +299,7 @@ TEST_CASE("margins: found, along a line, after a move and after slides") {
 
   state.mean() = b + 0.3 * line.dense;
   state.group_prior() = (Mat(2, 2) << 1.5, 0.4, 0.4, 0.9).finished();
-  const Mat sums = rows.slide(state);
+  const Mat sums = rows.slide(state, -1);
   CHECK((rows.margin() - brute_margins(data, problem, state.mean(), rows.effects())).norm() < 1e-11);
   const Eigen::Map<const Mat> effects(rows.effects().data(), 2, 7);
   CHECK((sums - effects * effects.transpose()).norm() < 1e-12);

@@ -23,16 +23,6 @@ class GibbsChain : public Chain {
     disperse();
   }
 
-  void sweep(Host& host) override {
-    const Vec before = save();
-    try {
-      make_sweep(host);
-    } catch (const Interrupted&) {
-      restore(before);
-      throw;
-    }
-  }
-
   Index sweeps() const override { return sweeps_; }
 
   void read(Draw& draw) const override {
@@ -69,7 +59,7 @@ class GibbsChain : public Chain {
   }
 
  private:
-  void make_sweep(Host& host) {
+  void make_sweep(Host& host) override {
     state_.sweep() = static_cast<double>(sweeps_ + 1);
     source_->sums(state_, sums_, host);
     expected_ = side_.draw(state_, sums_, host);

@@ -9,7 +9,7 @@
 namespace bsvm {
 
 Mixing::Mixing(const Problem& problem, const Coefficients& side, bool together)
-    : side_(side), p_(problem.columns()), q_(problem.effects()), shifts_(Vec::Zero(p_)) {
+    : side_(side), p_(problem.columns()), q_(problem.effects()) {
   Scale all;
   for (const PriorPart& part : side.parts()) {
     const Index effects = part.slot.prior->effects();
@@ -19,6 +19,21 @@ Mixing::Mixing(const Problem& problem, const Coefficients& side, bool together)
   }
   if (together && all.parts.size() > 1) scales_.push_back(all);
   widths_ = Vec::Constant(static_cast<Index>(scales_.size()) + p_, 0.5);
+  shifts_ = Vec::Zero(widths_.size());
+}
+
+Vec Mixing::place(const State& state) const {
+  Vec out = Vec::Zero(widths_.size());
+  out.tail(p_) = state.mean().tail(p_);
+  const Vec theta = side_.free(state);
+  Index free = 0;
+  for (const PriorPart& part : side_.parts()) {
+    for (size_t k = 0; part.free_size() == 1 && k < scales_.size(); ++k)
+      if (scales_[k].parts.size() == 1 && scales_[k].parts[0] == &part)
+        out[static_cast<Index>(k)] = theta[free];
+    free += part.free_size();
+  }
+  return out;
 }
 
 void Mixing::run(State& state, LineSource& source, Mat& group_moments, bool tune, bool all,
@@ -34,9 +49,11 @@ void Mixing::run(State& state, LineSource& source, Mat& group_moments, bool tune
     const double moved =
         k < scales ? scale(scales_[k], width, state, source, group_moments, random)
                    : shift(k - scales, precision[k - scales], width, state, source, random);
-    if (k >= scales) shifts_[k - scales] = moved;
+    shifts_[k] = moved;
     // A width of three mean moves is about right for a bell.
-    if (tune) widths_[k] = 0.95 * widths_[k] + 0.05 * std::max(3 * std::abs(moved), 1e-10);
+    if (tune)
+      widths_[k] = std::copysign(0.95 * width + 0.05 * std::max(3 * std::abs(moved), 1e-10),
+                                 widths_[k]);
   }
   side_.refresh_group_prior(state);
 }

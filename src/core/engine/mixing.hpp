@@ -23,13 +23,18 @@ class Mixing {
   Mixing(const Problem& problem, const Coefficients& side, bool together);
 
   // group_moments: the groups' sum of u u', kept true. `tune`: may the moves' first widths
-  // be adapted? Only before draws are kept. `all`: the axes that are seldom too. Throws Interrupted
-  // between two moves.
+  // be adapted? Only before draws are kept. `all`: the moves that are seldom too. Throws
+  // Interrupted between two moves.
   void run(State& state, LineSource& source, Mat& group_moments, bool tune, bool all, Host& host);
 
-  // (p) how far the last run went along each axis; and along this one only seldom from now on.
+  // (moves) how far the last run went by each move; and where a state stands along each, so that one
+  // can see how far other moves go: log standard deviations and coefficients; of a scale without the
+  // one or with several nothing (zero).
   const Vec& shifts() const { return shifts_; }
-  void make_seldom(Index axis) { widths_[static_cast<Index>(scales_.size()) + axis] *= -1; }
+  Vec place(const State& state) const;
+
+  // This move only seldom from now on.
+  void make_seldom(Index move) { widths_[move] *= -1; }
 
   const Vec& widths() const { return widths_; }
   void restore(ConstVecRef widths) { widths_ = widths; }
@@ -51,7 +56,7 @@ class Mixing {
   Index p_, q_;
   std::vector<Scale> scales_;
   Vec widths_;  // of the scale moves, then of the axes; below zero: of a seldom one
-  Vec shifts_;  // (p)
+  Vec shifts_;  // (moves)
 };
 
 }  // namespace bsvm

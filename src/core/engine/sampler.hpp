@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 
+#include "../error.hpp"
 #include "../model/problem.hpp"
 #include "../rows/row_source.hpp"
 
@@ -19,13 +20,27 @@ struct Draw {
 class Chain {
  public:
   virtual ~Chain() = default;
-  virtual void sweep(Host& host) = 0;  // Interrupted leaves it at the last whole sweep
+
+  // Interrupted leaves it at the last whole sweep.
+  void sweep(Host& host) {
+    const Vec before = save();
+    try {
+      make_sweep(host);
+    } catch (const Interrupted&) {
+      restore(before);
+      throw;
+    }
+  }
+
   virtual Index sweeps() const = 0;
   virtual void read(Draw& draw) const = 0;
 
   // All a chain needs to go on, to the bit.
   virtual Vec save() const = 0;
   virtual void restore(ConstVecRef saved) = 0;
+
+ private:
+  virtual void make_sweep(Host& host) = 0;
 };
 
 using MakeSource = std::function<std::unique_ptr<DrawSource>(int threads)>;

@@ -3,11 +3,14 @@
 //
 //   ellipses   b = centre + root z a few z at a time, the swept factor's effects following their
 //              regression: along x cos(t) + x' sin(t) margins and prior are sums of three
-//   paths      a variance and all coefficients and effects together (path_move.hpp)
-//   effects    each by a slice over its own rows
-//   variances  given the coefficients; blocks together with their variance; and the coefficients
-//              each along its own axis (mixing.hpp): in every sweep those that ellipses hardly
-//              move, the others now and then, for tails that a Gaussian has not
+//   paths      a variance and all coefficients and effects together (path_move.hpp), the
+//              variances in turn
+//   effects    each of the swept factor by a slice over its own rows
+//   variances  given the coefficients
+//   mixing     blocks together with their variance, and the coefficients each along its own axis
+//              (mixing.hpp): in every sweep those without which a variance or a coefficient hardly
+//              moves; the others now and then, for tails that a Gaussian has not, and so the effects
+//              of other factors, which ellipses move
 //
 // Never a Gram matrix; margins are kept.
 #include "../error.hpp"
@@ -16,6 +19,7 @@
 #include "../rows/margins.hpp"
 #include "mixing.hpp"
 #include "path_move.hpp"
+#include "prior_density.hpp"
 #include "sampler.hpp"
 #include "slice_integrated.hpp"
 #include "whitening.hpp"
@@ -23,36 +27,31 @@
 namespace bsvm {
 namespace {
 
-constexpr Index kTogether = 4;       // coordinates of an ellipse
-constexpr Index kPathsEvery = 4;     // sweeps
-constexpr Index kAxesEvery = 8;      // sweeps, those that are seldom
+constexpr Index kTogether = 6;       // coordinates of an ellipse
+constexpr Index kPathEvery = 4;      // sweeps
+constexpr Index kSeldom = 16;        // sweeps
 constexpr Index kRefresh = 64;       // sweeps after which margins are computed afresh
-constexpr double kHardly = 0.5;      // of the squared jumps along an axis: then that is needed
-constexpr Index kMostIntegrated = 12;  // coefficients and parameters, beyond which effects stay
+constexpr double kHardly = 0.5;      // of the squared jumps of a move: then that is needed
+// Effects are integrated out where coefficients and parameters are not many, of which any few cost
+// a look at all rows, and no other variance is unknown, which coefficients would have to follow. Where
+// levels are many and have few rows, draws are then about twice as many a second, otherwise several
+// times fewer: unless asked for, only there.
+constexpr Index kMostIntegrated = 12, kFewestLevels = 150, kMostRows = 10;
 constexpr double kMostNumbers = 1 << 27;  // rows times coordinates
 
 class SliceChain : public Chain {
  public:
-  SliceChain(const Problem& problem, const Whitening& white, std::uint64_t seed, int chain,
-             Index burnin)
-      : p_(problem.columns()), white_(white), side_(problem), state_(side_.start(Vec())),
-        rows_(problem), mixing_(problem, side_, false), turn_(rows_.changes(white.axes)),
-        z_(white.centre.size()), jumps_(Vec::Zero(2 * p_)), burnin_(burnin), along0_(problem.n),
+  SliceChain(const Problem& problem, const Whitening& white, const Mat& turn, std::uint64_t seed,
+             int chain, Index burnin)
+      : p_(problem.columns()), white_(white), turn_(turn), side_(problem),
+        state_(side_.start(Vec())), rows_(problem), mixing_(problem, side_, false),
+        z_(white.centre.size()), jumps_(Vec::Zero(2 * mixing_.widths().size())), burnin_(burnin),
+        swept_factor_(problem.multipliers ? 0 : problem.integrated), along0_(problem.n),
         along1_(problem.n) {
     for (const Whitening::Path& path : white.paths) paths_.emplace_back(white, path, side_);
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
     disperse();
-  }
-
-  void sweep(Host& host) override {
-    const Vec before = save();
-    try {
-      make_sweep(host);
-    } catch (const Interrupted&) {
-      restore(before);
-      throw;
-    }
   }
 
   Index sweeps() const override { return sweeps_; }
@@ -92,29 +91,32 @@ class SliceChain : public Chain {
   }
 
  private:
-  void make_sweep(Host& host) {
+  void make_sweep(Host& host) override {
     state_.sweep() = static_cast<double>(sweeps_ + 1);
     if (sweeps_ % kRefresh == 0) rows_.find(state_.mean());
     Draws random(state_.key(), Purpose::rows, 0);
-    const Vec before = state_.mean();
+    const bool learning = 2 * sweeps_ >= burnin_ && sweeps_ < burnin_;
+    Vec jumped;
+    if (learning) jumped = -mixing_.place(state_);
     run_ellipses(host);
-    const Vec jumped = state_.mean() - before;
-    if (sweeps_ % kPathsEvery == 0)
-      for (PathMove& path : paths_) path.run(state_, rows_, random);
-    Mat group_moments = rows_.slide(state_);
+    if (!paths_.empty() && sweeps_ % kPathEvery == 0)
+      paths_[sweeps_ / kPathEvery % paths_.size()].run(state_, rows_, random);
+    const bool all = sweeps_ % kSeldom == 0;
+    Mat group_moments = rows_.slide(state_, all ? -1 : swept_factor_);
     side_.draw_priors(state_, group_moments);
-    const bool all = sweeps_ % kAxesEvery == 0;
+    if (learning) jumped += mixing_.place(state_);
     mixing_.run(state_, rows_, group_moments, sweeps_ < burnin_, all, host);
     ++sweeps_;
-    if (2 * sweeps_ > burnin_ && sweeps_ <= burnin_) learn(jumped);
+    if (learning) learn(jumped);
   }
 
-  // Which axes the ellipses mostly do without.
+  // Which of these moves the others mostly do without.
   void learn(const Vec& jumped) {
-    jumps_.head(p_) += jumped.cwiseAbs2();
-    jumps_.tail(p_) += mixing_.shifts().cwiseAbs2();
-    for (Index j = 0; sweeps_ == burnin_ && j < p_; ++j)
-      if (jumps_[j] > kHardly * jumps_[p_ + j]) mixing_.make_seldom(j);
+    const Index moves = jumped.size();
+    jumps_.head(moves) += jumped.cwiseAbs2();
+    jumps_.tail(moves) += mixing_.shifts().cwiseAbs2();
+    for (Index k = 0; sweeps_ == burnin_ && k < moves; ++k)
+      if (jumps_[k] > kHardly * jumps_[moves + k]) mixing_.make_seldom(k);
   }
 
   // ---- ellipses
@@ -180,55 +182,57 @@ class SliceChain : public Chain {
 
   Index p_;
   const Whitening& white_;
+  const Mat& turn_;  // (n, d) by what margins change with z
   Coefficients side_;
   State state_;
   Margins rows_;
   Mixing mixing_;
   std::vector<PathMove> paths_;
-  Mat turn_;    // (n, d) by what margins change with z
   Vec z_;       // (d)
-  Vec jumps_;   // (2 p) sums of squares: by ellipses, along axes
+  Vec jumps_;   // (2 moves) sums of squares: by others, by the move itself
   Index burnin_, sweeps_ = 0;
+  Index swept_factor_;
   Vec along0_, along1_;  // (n)
 };
 
 class Slice : public Sampler {
  public:
-  explicit Slice(const Params& params) : integrate_(params.flag("integrate")) {}
+  explicit Slice(const Params& params)
+      : integrate_(params.flag("integrate")), always_(params.flag("always")) {}
 
   Use use() const override { return Use::point; }
 
   void prepare(const Problem& problem, int threads, Host& host) override {
-    if (static_cast<double>(problem.n) * static_cast<double>(problem.columns()) > kMostNumbers)
-      refuse_size();
+    const Index d = problem.integrated >= 0 ? PriorDensity(problem).coefficients()
+                                            : problem.columns();
+    if (static_cast<double>(problem.n) * static_cast<double>(d) > kMostNumbers)
+      throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
+                                   "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
     white_ = whiten(problem, threads, host);
+    if (!integrates(problem)) turn_ = Margins(problem).changes(white_.axes);
   }
 
   std::unique_ptr<Chain> start(const Problem& problem, const MakeSource&, int threads,
                                std::uint64_t seed, int chain, Index burnin) const override {
-    if (integrates(problem)) return integrated_chain(problem, white_, threads, seed, chain);
-    const double numbers = static_cast<double>(problem.n) * static_cast<double>(white_.at.size());
-    if (numbers > kMostNumbers) refuse_size();
-    return std::unique_ptr<Chain>(new SliceChain(problem, white_, seed, chain, burnin));
+    if (integrates(problem)) return integrated_chain(problem, white_, threads, seed, chain, burnin);
+    return std::unique_ptr<Chain>(new SliceChain(problem, white_, turn_, seed, chain, burnin));
   }
 
  private:
-  [[noreturn]] static void refuse_size() {
-    throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
-                                 "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
-  }
-
-  // Where there is a closed form, and not many coefficients, of which any few cost a look at all
-  // rows.
   bool integrates(const Problem& problem) const {
-    if (!integrate_ || problem.integrated < 0 || white_.joint.rows() > kMostIntegrated) return false;
+    if (!integrate_ || problem.integrated < 0 || white_.joint.rows() > kMostIntegrated ||
+        white_.theta.size() > 1)
+      return false;
+    const Index levels = static_cast<Index>(white_.swept.size());
     const Index effects = problem.multipliers ? problem.effects()
                                               : problem.sparse.terms[problem.integrated].effects;
-    return effects == 1 && !problem.likelihood->integral()->line();
+    if (effects > 1 || problem.likelihood->integral()->line()) return false;
+    return always_ || (levels >= kFewestLevels && problem.n <= kMostRows * levels);
   }
 
-  bool integrate_;
+  bool integrate_, always_;  // at all; wherever there is a closed form
   Whitening white_;
+  Mat turn_;  // (n, d) shared by all chains
 };
 
 const Register<Sampler, Slice> entry("slice");

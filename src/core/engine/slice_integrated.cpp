@@ -1,6 +1,7 @@
 // Slice sampling of (b, theta) with a factor's effects integrated out (models.md, rows 24 and 26).
-// Few dimensions and a smooth density: ellipses over a few whitened coordinates at a time; and now
-// and then each theta along its own axis, whose tails are not a Gaussian's.
+// Few dimensions and a smooth density: ellipses over a few whitened coordinates at a time; and each
+// coordinate along its own axis, for tails that are not a Gaussian's: in every sweep those that
+// ellipses hardly move, the others now and then.
 #include "slice_integrated.hpp"
 
 #include <algorithm>
@@ -12,40 +13,33 @@
 #include "../random/slice.hpp"
 #include "../rows/integrated_source.hpp"
 #include "coefficients.hpp"
-#include "prior_density.hpp"
 #include "positive_factor.hpp"
+#include "prior_density.hpp"
 
 namespace bsvm {
 namespace {
 
-constexpr Index kTogether = 5;   // coordinates of an ellipse
-constexpr Index kAxesEvery = 16;  // sweeps
+constexpr Index kTogether = 5;    // coordinates of an ellipse
+constexpr double kLearning = 8;  // sweeps from one move along an axis to the next
+constexpr double kSeldom = 16;   // where ellipses get as far: of parameters, and, whose tails are
+constexpr double kSeldomest = 128;  // lighter, of coefficients
+constexpr double kHardly = 0.5;   // of an axis' squared jumps: then it is needed
 
 class IntegratedChain : public Chain {
  public:
   IntegratedChain(const Problem& problem, const Whitening& white, int threads, std::uint64_t seed,
-                  int chain)
-      : problem_(problem), at_(white.at), prior_(problem), source_(problem, threads),
-        side_(problem), state_(side_.start(Vec())), d_(prior_.coefficients()), h_(prior_.free()),
-        centre_(d_ + h_), root_(positive_factor(white.joint).matrixL()),
-        sums_(d_ + source_.free()) {
+                  int chain, Index burnin)
+      : problem_(problem), at_(white.at), swept_(white.swept), prior_(problem),
+        source_(problem, threads), side_(problem), state_(side_.start(Vec())),
+        d_(prior_.coefficients()), h_(prior_.free()), centre_(d_ + h_),
+        root_(positive_factor(white.joint).matrixL()),
+        sums_(d_ + source_.free()), effects_(Vec::Zero(static_cast<Index>(swept_.size()))),
+        pause_(Vec::Constant(d_ + h_, kLearning)), jumps_(Vec::Zero(2 * (d_ + h_))), burnin_(burnin) {
     centre_ << white.centre, white.theta;
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
     Draws random(state_.key(), Purpose::move, 0);
     x_ = centre_ + root_ * normals(d_ + h_, random);
-  }
-
-  void sweep(Host& host) override {
-    const Vec before = x_;
-    const double value = value_;
-    try {
-      make_sweep(host);
-    } catch (const Interrupted&) {
-      x_ = before;
-      value_ = value;
-      throw;
-    }
   }
 
   Index sweeps() const override { return sweeps_; }
@@ -56,7 +50,7 @@ class IntegratedChain : public Chain {
     draw.hyper = side_.drawn(state);
     Vec all(problem_.columns() + problem_.group_coefficients());
     for (Index k = 0; k < d_; ++k) all[at_[k]] = x_[k];
-    put_effects(all);
+    for (Index k = 0; k < effects_.size(); ++k) all[swept_[k]] = effects_[k];
     draw.coefficients = draw.expected = side_.outside_mean(all.head(problem_.columns()));
     draw.effects = all.tail(problem_.group_coefficients());
     side_.to_outside(draw.effects);
@@ -64,17 +58,20 @@ class IntegratedChain : public Chain {
   }
 
   Vec save() const override {
-    Vec out(2 + x_.size());
-    out << static_cast<double>(sweeps_), value_, x_;
+    Vec out(2 + 4 * x_.size() + effects_.size());
+    out << static_cast<double>(sweeps_), value_, x_, effects_, pause_, jumps_;
     return out;
   }
 
   void restore(ConstVecRef saved) override {
-    if (saved.size() != 2 + x_.size() || !saved.allFinite())
+    if (saved.size() != save().size() || !saved.allFinite())
       throw InvalidInput("checkpoint", "The checkpoint is of another model.");
     sweeps_ = static_cast<Index>(saved[0]);
     value_ = saved[1];
-    x_ = saved.tail(x_.size());
+    x_ = saved.segment(2, x_.size());
+    effects_ = saved.segment(2 + x_.size(), effects_.size());
+    pause_ = saved.tail(3 * x_.size()).head(x_.size());
+    jumps_ = saved.tail(2 * x_.size());
   }
 
  private:
@@ -90,24 +87,49 @@ class IntegratedChain : public Chain {
     return out;
   }
 
-  double log_density(const Vec& x, Host& host) {
+  double log_prior(const Vec& x) const {
     constexpr double none = -std::numeric_limits<double>::infinity();
     for (const PriorDensity::Part& part : prior_.parts())
       if (part.size == 1 && !possible_variance(std::exp(2 * x[d_ + part.first]))) return none;
     const double prior = prior_.log_density(x.head(d_), x.tail(h_));
-    if (!std::isfinite(prior)) return none;
+    return std::isfinite(prior) ? prior : none;
+  }
+
+  double log_density(const Vec& x, Host& host) {
+    const double prior = log_prior(x);
+    if (!std::isfinite(prior)) return prior;
     source_.sums(point(x), Depth::value, sums_, host);
     return prior + sums_.value();
   }
 
-  void make_sweep(Host& host) {
+  // The same, and the effects drawn at x, which costs little more. A sweep's last call is at where
+  // it ends.
+  double draw_effects(const Vec& x, Host& host) {
+    const double prior = log_prior(x);
+    if (!std::isfinite(prior)) return prior;
+    return prior + source_.draw(point(x), state_.key(), effects_, host);
+  }
+
+  void make_sweep(Host& host) override {
     state_.sweep() = static_cast<double>(sweeps_ + 1);
     Draws random(state_.key(), Purpose::dense, 0);
-    if (sweeps_ == 0) value_ = log_density(x_, host);
+    if (sweeps_ == 0 || x_.size() == 0) value_ = draw_effects(x_, host);
+    const Vec before = x_;
     for (Index first = 0; first < x_.size(); first += kTogether)
       move_block(first, std::min(kTogether, x_.size() - first), random, host);
-    for (Index k = 0; sweeps_ % kAxesEvery == 0 && k < h_; ++k) move_theta(k, random, host);
+    const Vec between = x_;
+    for (Index k = 0; k < x_.size(); ++k)
+      if (sweeps_ % static_cast<Index>(pause_[k]) == 0) move_along(k, random, host);
+    if (2 * sweeps_ >= burnin_ && sweeps_ < burnin_) learn(before, between);
     ++sweeps_;
+  }
+
+  void learn(const Vec& before, const Vec& between) {
+    if (sweeps_ % static_cast<Index>(kLearning) == 0)
+      jumps_ += (Vec(jumps_.size()) << between - before, x_ - between).finished().cwiseAbs2();
+    for (Index k = 0; sweeps_ + 1 == burnin_ && k < x_.size(); ++k)
+      if (jumps_[k] > kHardly * jumps_[x_.size() + k]) pause_[k] = k < d_ ? kSeldomest : kSeldom;
+      else pause_[k] = 1;
   }
 
   void move_block(Index first, Index size, Draws& random, Host& host) {
@@ -120,55 +142,47 @@ class IntegratedChain : public Chain {
       return 0.5 * (to_c * z + to_s * nu).squaredNorm();
     };
     ellipse([&](double to_c, double to_s) {
-      trial = log_density(x_ + (to_c - 1) * x0 + to_s * x1, host);
+      trial = draw_effects(x_ + (to_c - 1) * x0 + to_s * x1, host);
       return trial + whitened(to_c, to_s);
     }, value_ + whitened(1, 0), random, c, s);
-    if (s == 0 && c == 1) return;
+    if (s == 0 && c == 1) trial = draw_effects(x_, host);
     x_ += (c - 1) * x0 + s * x1;
     value_ = trial;
   }
 
-  void move_theta(Index k, Draws& random, Host& host) {
+  void move_along(Index k, Draws& random, Host& host) {
     Vec x = x_;
-    const double width = 2.5 * root_.row(d_ + k).norm();
+    const double width = 2.5 * root_.row(k).norm();
     const double t = slice([&](double by) {
-      x[d_ + k] = x_[d_ + k] + by;
+      x[k] = x_[k] + by;
       return by == 0 ? value_ : log_density(x, host);
     }, width, random);
-    x_[d_ + k] += t;
-    if (t != 0) value_ = log_density(x_, host);
-  }
-
-  // The integrated effects, drawn given the rest: those places of all that at_ leaves.
-  void put_effects(Vec& all) const {
-    Host nobody;
-    const Vec own = source_.draw(point(x_), state_.key(), nobody);
-    std::vector<bool> taken(all.size(), false);
-    for (Index k : at_) taken[k] = true;
-    for (Index k = 0, next = 0; k < all.size(); ++k)
-      if (!taken[k]) all[k] = own[next++];
+    x_[k] += t;
+    value_ = draw_effects(x_, host);
   }
 
   const Problem& problem_;
   const std::vector<Index>& at_;
+  const std::vector<Index>& swept_;
   PriorDensity prior_;
-  mutable IntegratedSource source_;  // holds scratch
+  IntegratedSource source_;
   Coefficients side_;
   State state_;
   Index d_, h_;
   Vec centre_;
   Mat root_;
   RowSums sums_;
-  Vec x_;               // (d + h)
+  Vec x_, effects_;     // (d + h), and the integrated effects
   double value_ = 0;    // log density at x
-  Index sweeps_ = 0;
+  Vec pause_, jumps_;   // sweeps between moves along axes; sums of squares: by ellipses, along axes
+  Index burnin_, sweeps_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<Chain> integrated_chain(const Problem& problem, const Whitening& white, int threads,
-                                        std::uint64_t seed, int chain) {
-  return std::unique_ptr<Chain>(new IntegratedChain(problem, white, threads, seed, chain));
+                                        std::uint64_t seed, int chain, Index burnin) {
+  return std::unique_ptr<Chain>(new IntegratedChain(problem, white, threads, seed, chain, burnin));
 }
 
 }  // namespace bsvm

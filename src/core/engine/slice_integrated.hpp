@@ -5,8 +5,8 @@
 namespace bsvm {
 
 // A chain on (b, theta) with the swept factor's effects, one a level, integrated out in closed form;
-// they are drawn given these when a draw is read.
+// each sweep draws them given the rest.
 std::unique_ptr<Chain> integrated_chain(const Problem& problem, const Whitening& white, int threads,
-                                        std::uint64_t seed, int chain);
+                                        std::uint64_t seed, int chain, Index burnin);
 
 }  // namespace bsvm

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../error.hpp"
-#include "prior_density.hpp"
 #include "make_conditional.hpp"
 #include "positive_factor.hpp"
+#include "prior_density.hpp"
 
 namespace bsvm {
 
@@ -30,6 +31,17 @@ struct Middle {
   Mat slope;  // (d, h) of the coefficients' mean in theta
 };
 
+// Where a node can't be computed, one without density.
+Node beside(Conditional& conditional, const Node& top, const Vec& by) {
+  try {
+    return conditional.at(top.theta + by, top);
+  } catch (const NumericalFailure&) {
+    Node out = top;
+    out.log_density = -std::numeric_limits<double>::infinity();
+    return out;
+  }
+}
+
 // The top is highest in coefficients and theta together, or by a bound; second differences of the
 // density of theta say where that is highest.
 Middle find_middle(Conditional& conditional, const Node& top) {
@@ -41,7 +53,7 @@ Middle find_middle(Conditional& conditional, const Node& top) {
   for (Index k = 0; k < h; ++k) {
     const double step = out.sd[k];
     const Vec by = step * Vec::Unit(h, k);
-    const Node up = conditional.at(top.theta + by, top), down = conditional.at(top.theta - by, top);
+    const Node up = beside(conditional, top, by), down = beside(conditional, top, -by);
     const double rise = (up.log_density - down.log_density) / (2 * step),
                  bend = (2 * top.log_density - up.log_density - down.log_density) / (step * step);
     out.slope.col(k) = (up.state.mean() - down.state.mean()) / (2 * step);
@@ -52,7 +64,10 @@ Middle find_middle(Conditional& conditional, const Node& top) {
     if (bend > 0) out.sd[k] = std::min(kWidestSd, 1 / std::sqrt(bend));
     middle[k] += std::min(std::max(rise * out.sd[k] * out.sd[k], -3 * step), 3 * step);
   }
-  if (h > 0) out.node = conditional.at(middle, top);
+  try {
+    if (h > 0) out.node = conditional.at(middle, top);
+  } catch (const NumericalFailure&) {  // the top will do
+  }
   return out;
 }
 

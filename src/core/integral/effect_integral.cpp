@@ -4,7 +4,7 @@
 
 namespace bsvm {
 
-double EffectIntegral::draw(const EffectRows&, double, Draws&) {
+double EffectIntegral::draw(const EffectRows&, double, Draws&, double&) {
   throw InvalidInput("likelihood", "This likelihood has no closed form to draw an effect from.");
 }
 

@@ -71,8 +71,8 @@ class EffectIntegral {
 
   virtual void law(const EffectRows& rows, double s, EffectLaw& out) = 0;
 
-  // A draw of u given the rows, where there is a closed form.
-  virtual double draw(const EffectRows& rows, double s, Draws& random);
+  // log G and a draw of u given the rows, where there is a closed form.
+  virtual double draw(const EffectRows& rows, double s, Draws& random, double& u);
 
   // P(u <= at_k).
   virtual void distribution(const EffectRows& rows, double s, ConstVecRef at, VecRef out) = 0;

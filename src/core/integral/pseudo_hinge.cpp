@@ -83,6 +83,10 @@ double PseudoHinge::value_at_mode(const EffectRows& rows, double s) const {
   return -2 * sum - 0.5 * mode_ * mode_;
 }
 
+double PseudoHinge::log_integral(const EffectRows& rows, double s) const {
+  return value_at_mode(rows, s) + std::log(moment_[0]) - 0.5 * kLog2Pi;
+}
+
 template <int K>
 void PseudoHinge::add_piece(int direction, Index segment, double fall, double scale,
                             const Piece& piece) {
@@ -258,7 +262,7 @@ void PseudoHinge::integrate(const EffectRows& rows, double s, Depth depth, Effec
   if (depth == Depth::value) run<0>(rows, s);
   else if (depth == Depth::gradient) run<2>(rows, s);
   else run<4>(rows, s);
-  out.value = value_at_mode(rows, s) + std::log(moment_[0]) - 0.5 * kLog2Pi;
+  out.value = log_integral(rows, s);
   if (depth == Depth::value) return;
   const double a = 2 * mode_, psi = (a * moment_[1] + moment_[2]) / moment_[0];
   find_inside([a](const Segment& k) { return a * k.first + k.second; });
@@ -308,18 +312,23 @@ double PseudoHinge::tail_mass(double at, int direction) const {
   return sum;
 }
 
-// The law is a mixture of pieces, each a normal density's tail cut off at both ends.
-double PseudoHinge::draw(const EffectRows& rows, double s, Draws& random) {
+double PseudoHinge::draw(const EffectRows& rows, double s, Draws& random, double& u) {
   run<0>(rows, s);
+  u = s * draw_piece(random);
+  return log_integral(rows, s);
+}
+
+// The law is a mixture of pieces, each a normal density's tail cut off at both ends.
+double PseudoHinge::draw_piece(Draws& random) const {
   double left = moment_[0] * random.uniform();
   const Piece* last = nullptr;
   for (const int direction : {-1, 1})
     for (const Piece& piece : pieces_[direction > 0]) {
       left -= piece.mass;
-      if (left <= 0) return s * (piece.start + direction * draw_fall(piece, random));
+      if (left <= 0) return piece.start + direction * draw_fall(piece, random);
       if (piece.mass > 0) last = &piece;
     }
-  return s * last->start;  // rounding left a little
+  return last->start;  // rounding left a little
 }
 
 // From exp(-slope t - t^2 / 2) on [0, length], slope >= 0, by the exponential that fits it best

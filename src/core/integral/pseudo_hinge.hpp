@@ -25,7 +25,7 @@ class PseudoHinge : public EffectIntegral {
   const std::vector<RowKink>& kinks() const override;
   void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) override;
   void law(const EffectRows& rows, double s, EffectLaw& out) override;
-  double draw(const EffectRows& rows, double s, Draws& random) override;
+  double draw(const EffectRows& rows, double s, Draws& random, double& u) override;
   void distribution(const EffectRows& rows, double s, ConstVecRef at, VecRef out) override;
 
  private:
@@ -51,6 +51,7 @@ class PseudoHinge : public EffectIntegral {
   double segment_slope(Index k) const { return leaving_[k] - entered_[k]; }
   double segment_end(Index k, int direction) const;
   double value_at_mode(const EffectRows& rows, double s) const;
+  double log_integral(const EffectRows& rows, double s) const;
   template <int K>
   void fall(int direction);
   template <int K>
@@ -71,6 +72,7 @@ class PseudoHinge : public EffectIntegral {
   void take_rest(const EffectRows& rows, Index row);
   void add_segments(const EffectRows& rows, double s, int direction, MatRef out);
   double tail_mass(double at, int direction) const;
+  double draw_piece(Draws& random) const;
   static double draw_fall(const Piece& piece, Draws& random);
 
   std::vector<Kink> kinks_;

@@ -144,14 +144,15 @@ GroupPosterior IntegratedSource::law(ConstVecRef point, Host& host) {
   return out;
 }
 
-Vec IntegratedSource::draw(ConstVecRef point, const DrawKey& key, Host& host) {
+double IntegratedSource::draw(ConstVecRef point, const DrawKey& key, Vec& effects, Host& host) {
   const double s = scale_at(point.tail(free_)).f.f00;
-  Vec out(rows_.groups());
-  each_group(point, host, [&](Index unit, const PairRows& of, Worker& worker, Index) {
+  Vec lane_sums = Vec::Zero(static_cast<Index>(rows_.lanes().size()));
+  effects.resize(rows_.groups());
+  each_group(point, host, [&](Index unit, const PairRows& of, Worker& worker, Index lane) {
     Draws random(key, Purpose::groups, static_cast<std::uint64_t>(unit));
-    out[unit] = worker.single->draw(of.rows, s, random);
+    lane_sums[lane] += worker.single->draw(of.rows, s, random, effects[unit]);
   });
-  return out;
+  return lane_sums.sum();
 }
 
 void IntegratedSource::law_of(Index unit, const PairRows& of, const Scale& scale, Worker& worker,

@@ -47,8 +47,9 @@ class IntegratedSource {
   // E[u_g | b] = mean - B_g (b - b at the point); all inside.
   GroupPosterior law(ConstVecRef point, Host& host);
 
-  // A draw of all effects given a point, of one effect with a closed form: (m), inside.
-  Vec draw(ConstVecRef point, const DrawKey& key, Host& host);
+  // The log-likelihood with the effects integrated out, and a draw of all effects given a point:
+  // (m), inside; of one effect with a closed form.
+  double draw(ConstVecRef point, const DrawKey& key, Vec& effects, Host& host);
 
   // Quantiles of the effects on the outside scale, a mixture over points (a column each) with
   // these weights: (probabilities, q m), effects of a level adjoining.

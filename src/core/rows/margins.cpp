@@ -139,7 +139,9 @@ double Margins::along(double t) {
 
 void Margins::aim(const State&, const Line& line) {
   line_ = line;
-  slope_.noalias() = design_ * line.dense;
+  slope_.setZero();
+  for (Index j = 0; j < line.dense.size(); ++j)
+    if (line.dense[j] != 0) slope_ += line.dense[j] * design_.col(j);
   if (!(line.effect.array() != 0).any()) return;
   for (const Term& term : terms_)
     for (Index k = 0; k < term.levels * term.effects; ++k) {
@@ -160,8 +162,10 @@ void Margins::move(State&, double t) {
 
 // ---- effects one at a time
 
-Mat Margins::slide(const State& state) {
-  for (const Term& term : terms_) {
+Mat Margins::slide(const State& state, Index factor) {
+  for (size_t k = 0; k < terms_.size(); ++k) {
+    if (factor >= 0 && static_cast<Index>(k) != factor) continue;
+    const Term& term = terms_[k];
     const auto prior = state.group_prior().block(term.first_effect, term.first_effect,
                                                  term.effects, term.effects);
     for (Index level = 0; level < term.levels; ++level) {
@@ -183,8 +187,9 @@ double Margins::slide(Index column, double precision, double pull, Draws& random
   for (Index e = 0; e < r; ++e) {
     own_margin_[e] = margin_[row_[first + e]];
     own_slope_[e] = value_[first + e];
-    own_weight_[e] = problem_.weight ? problem_.weight[row_[first + e]] : 1;
   }
+  for (Index e = 0; problem_.weight && e < r; ++e)
+    own_weight_[e] = problem_.weight[row_[first + e]];
   for (Index e = r; e < padded; ++e) {  // far on its side whatever the effect
     own_margin_[e] = 1e300;
     own_slope_[e] = own_weight_[e] = 0;

@@ -39,8 +39,9 @@ class Margins : public LineSource {
   double along(double t) override;
   void move(State& state, double t) override;
 
-  // Each effect in turn by a slice over its own rows; the sums over levels of u u' (q, q).
-  Mat slide(const State& state);
+  // Each effect in turn by a slice over its own rows: of this factor, or of all (below zero). The
+  // sums over levels of u u' (q, q).
+  Mat slide(const State& state, Index factor);
   // Those of any effects (as effects()).
   Mat group_moments(ConstVecRef effects) const;
 
