@@ -13,13 +13,13 @@
 #'   that a trial costs one look at them; no sweep forms a Gram matrix. The effects of the
 #'   grouping factor with most levels go along, by their regression on the coefficients;
 #' * each group effect by a slice of its own over the rows of its level: those of that factor in
-#'   every sweep, the others, which the ellipses move too, in every sixteenth;
+#'   every sweep, the others, which the ellipses move too, in every eighth;
 #' * now and then each variance together with all coefficients and effects, which follow it as they
 #'   do in that approximation;
 #' * the variances given the coefficients;
 #' * each block of coefficients together with its variance along its scale, and each coefficient along
 #'   its own axis: in every sweep those that would hardly move otherwise, since their posterior is
-#'   skewed, the others in every sixteenth. Which these are is learnt in the second half of the
+#'   skewed, the others in every 64th. Which these are is learnt in the second half of the
 #'   burn-in and frozen then.
 #'
 #' **Group effects integrated out.** Under the pseudo-likelihood the effects of one factor with one

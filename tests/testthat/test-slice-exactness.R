@@ -50,8 +50,8 @@ drawn_moments <- function(fit) {
        sd_error = over(posterior::mcse_sd), size = over(posterior::ess_mean))
 }
 
-expect_as_gibbs <- function(..., slice = list(6000, 500, chains = 2),
-                            gibbs = list(6000, 500, chains = 2)) {
+expect_as_gibbs <- function(..., slice = list(15000, 500, chains = 2),
+                            gibbs = list(15000, 500, chains = 2)) {
   fit <- function(engine) {
     with_seed(4, suppressWarnings(bsvm(..., engine = engine,
                                        control = bsvm_control(verbose = FALSE))))
@@ -60,7 +60,7 @@ expect_as_gibbs <- function(..., slice = list(6000, 500, chains = 2),
   other <- drawn_moments(fit(do.call(engine_gibbs, gibbs)))
   away <- abs(own$mean - other$mean)
   expect_lt(max(away / sqrt(own$error^2 + other$error^2)), 4)
-  large <- own$size > 4000 & other$size > 4000
+  large <- own$size > 10000 & other$size > 10000  # 0.05 is 3.5 standard errors then or more
   expect_lt(max(0, (away / other$sd)[large]), 0.05)
   expect_lt(max(abs(own$sd - other$sd) / sqrt(own$sd_error^2 + other$sd_error^2)), 5)
 }

@@ -28,8 +28,9 @@ namespace bsvm {
 namespace {
 
 constexpr Index kTogether = 6;       // coordinates of an ellipse
-constexpr Index kPathEvery = 4;      // sweeps
-constexpr Index kSeldom = 16;        // sweeps
+// Sweeps from one path to the next, from one slide of other factors' effects to the next, and for
+// mixing that others mostly do without.
+constexpr Index kPathEvery = 4, kOthersEvery = 8, kSeldom = 64;
 constexpr Index kRefresh = 64;       // sweeps after which margins are computed afresh
 constexpr double kHardly = 0.5;      // of the squared jumps of a move: then that is needed
 // Effects are integrated out where coefficients and parameters are not many, of which any few cost
@@ -101,11 +102,10 @@ class SliceChain : public Chain {
     run_ellipses(host);
     if (!paths_.empty() && sweeps_ % kPathEvery == 0)
       paths_[sweeps_ / kPathEvery % paths_.size()].run(state_, rows_, random);
-    const bool all = sweeps_ % kSeldom == 0;
-    Mat group_moments = rows_.slide(state_, all ? -1 : swept_factor_);
+    Mat group_moments = rows_.slide(state_, sweeps_ % kOthersEvery == 0 ? -1 : swept_factor_);
     side_.draw_priors(state_, group_moments);
     if (learning) jumped += mixing_.place(state_);
-    mixing_.run(state_, rows_, group_moments, sweeps_ < burnin_, all, host);
+    mixing_.run(state_, rows_, group_moments, sweeps_ < burnin_, sweeps_ % kSeldom == 0, host);
     ++sweeps_;
     if (learning) learn(jumped);
   }

@@ -19,11 +19,11 @@
 namespace bsvm {
 namespace {
 
-constexpr Index kTogether = 5;    // coordinates of an ellipse
-constexpr double kLearning = 8;  // sweeps from one move along an axis to the next
-constexpr double kSeldom = 16;   // where ellipses get as far: of parameters, and, whose tails are
-constexpr double kSeldomest = 128;  // lighter, of coefficients
-constexpr double kHardly = 0.5;   // of an axis' squared jumps: then it is needed
+constexpr Index kTogether = 5;  // coordinates of an ellipse
+
+// Sweeps from one move along an axis to the next: at first, and where ellipses get as far.
+constexpr double kLearning = 8, kSeldom = 128;
+constexpr double kHardly = 0.5;  // of an axis' squared jumps: then it is needed
 
 class IntegratedChain : public Chain {
  public:
@@ -32,9 +32,10 @@ class IntegratedChain : public Chain {
       : problem_(problem), at_(white.at), swept_(white.swept), prior_(problem),
         source_(problem, threads), side_(problem), state_(side_.start(Vec())),
         d_(prior_.coefficients()), h_(prior_.free()), centre_(d_ + h_),
-        root_(positive_factor(white.joint).matrixL()),
-        sums_(d_ + source_.free()), effects_(Vec::Zero(static_cast<Index>(swept_.size()))),
-        pause_(Vec::Constant(d_ + h_, kLearning)), jumps_(Vec::Zero(2 * (d_ + h_))), burnin_(burnin) {
+        root_(positive_factor(white.joint).matrixL()), sums_(d_ + source_.free()),
+        effects_(Vec::Zero(static_cast<Index>(swept_.size()))),
+        pause_(Vec::Constant(d_ + h_, kLearning)), jumps_(Vec::Zero(2 * (d_ + h_))),
+        burnin_(burnin) {
     centre_ << white.centre, white.theta;
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
@@ -128,8 +129,7 @@ class IntegratedChain : public Chain {
     if (sweeps_ % static_cast<Index>(kLearning) == 0)
       jumps_ += (Vec(jumps_.size()) << between - before, x_ - between).finished().cwiseAbs2();
     for (Index k = 0; sweeps_ + 1 == burnin_ && k < x_.size(); ++k)
-      if (jumps_[k] > kHardly * jumps_[x_.size() + k]) pause_[k] = k < d_ ? kSeldomest : kSeldom;
-      else pause_[k] = 1;
+      pause_[k] = jumps_[k] > kHardly * jumps_[x_.size() + k] ? kSeldom : 1;
   }
 
   void move_block(Index first, Index size, Draws& random, Host& host) {
@@ -174,7 +174,8 @@ class IntegratedChain : public Chain {
   RowSums sums_;
   Vec x_, effects_;     // (d + h), and the integrated effects
   double value_ = 0;    // log density at x
-  Vec pause_, jumps_;   // sweeps between moves along axes; sums of squares: by ellipses, along axes
+  Vec pause_;           // (d + h) sweeps from one move along an axis to the next
+  Vec jumps_;           // (2 (d + h)) sums of squares: by ellipses, along axes
   Index burnin_, sweeps_ = 0;
 };
 
