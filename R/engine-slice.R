@@ -17,18 +17,17 @@
 #' * now and then each variance together with all coefficients and effects, which follow it as they
 #'   do in that approximation;
 #' * the variances given the coefficients;
-#' * each block of coefficients together with its variance along its scale, and each coefficient along
-#'   its own axis: in every sweep those that would hardly move otherwise, since their posterior is
-#'   skewed, the others in every 64th. Which these are is learnt in the second half of the
-#'   burn-in and frozen then.
+#' * each block of coefficients together with its variance along its scale, and each coefficient
+#'   along its own axis: in every sweep those that would hardly move otherwise, the others in every
+#'   64th. Which these are is learnt in the second half of the burn-in and frozen then.
 #'
 #' **Group effects integrated out.** Under the pseudo-likelihood the effects of one factor with one
 #' effect a level, as in `(1 | g)`, have an integral in closed form. Then the ellipses move
 #' coefficients and log standard deviations together on the integrated posterior, and the effects
-#' are drawn exactly given these. That can be done where coefficients, other effects and log standard
-#' deviations are at most 12 together and no other variance is unknown; it makes draws quicker, and
-#' is done unless `integrate` says otherwise, where levels are at least 150 and rows at most ten a
-#' level.
+#' are drawn exactly given these. That can be done where coefficients, other effects and log
+#' standard deviations are at most 12 together. It makes draws quicker, and is the default, where
+#' levels are at least 150, rows at most ten a level, and no other variance is unknown; elsewhere
+#' it makes them slower, beside another unknown variance many times.
 #'
 #' **Against [engine_gibbs()].** That engine has only the pseudo-likelihood, and needs a Gram matrix
 #' a sweep. In return it takes every structure: sparse predictors, and several grouping factors

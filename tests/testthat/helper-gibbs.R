@@ -129,7 +129,8 @@ sampler_model <- function(case, mixing = TRUE, integrate = NULL) {
   model <- case_model(case)
   model$engine <- list(name = "gibbs", parameters = c(mixing = as.numeric(mixing)))
   if (!is.null(integrate)) {
-    model$engine <- list(name = "slice", parameters = c(integrate = as.numeric(integrate), always = 1))
+    model$engine <- list(name = "slice",
+                         parameters = c(integrate = as.numeric(integrate), always = 1))
     model$integrated <- swept_factor(case)
   }
   if (isTRUE(case$normalised)) {

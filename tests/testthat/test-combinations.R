@@ -19,7 +19,7 @@ priors <- list(
 
 engines <- list(vb = engine_vb(), gibbs = engine_gibbs(draws = 20, burnin = 10, chains = 2),
                 plain = engine_gibbs(draws = 20, burnin = 10, chains = 2, mixing = FALSE),
-                slice = engine_slice(draws = 20, burnin = 10, chains = 2),
+                slice = engine_slice(draws = 20, burnin = 10, chains = 2, integrate = TRUE),
                 effects = engine_slice(draws = 20, burnin = 10, chains = 2, integrate = FALSE),
                 gaussian = engine_gaussian(), whole = engine_gaussian(integrate = FALSE),
                 map = engine_map())

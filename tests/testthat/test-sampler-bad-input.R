@@ -8,6 +8,8 @@ g <- grouped_data()
 kinds <- list(
   gibbs = list(engine = engine_gibbs, likelihood = likelihood_hinge()),
   slice = list(engine = engine_slice, likelihood = likelihood_hinge()),
+  integrated = list(engine = function(...) engine_slice(..., integrate = TRUE),
+                    likelihood = likelihood_hinge()),
   normalised = list(engine = engine_slice, likelihood = likelihood_hinge(normalized = TRUE))
 )
 

@@ -27,9 +27,9 @@ class Mixing {
   // Interrupted between two moves.
   void run(State& state, LineSource& source, Mat& group_moments, bool tune, bool all, Host& host);
 
-  // (moves) how far the last run went by each move; and where a state stands along each, so that one
-  // can see how far other moves go: log standard deviations and coefficients; of a scale without the
-  // one or with several nothing (zero).
+  // (moves) how far each went when it last ran; and where a state stands along each, so that one
+  // can see how far other moves go: log standard deviations, zero where a scale has none or
+  // several, and coefficients.
   const Vec& shifts() const { return shifts_; }
   Vec place(const State& state) const;
 

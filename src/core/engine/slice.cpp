@@ -17,6 +17,7 @@
 #include "../linalg/kernels.hpp"
 #include "../random/ellipse.hpp"
 #include "../rows/margins.hpp"
+#include "jumps.hpp"
 #include "mixing.hpp"
 #include "path_move.hpp"
 #include "prior_density.hpp"
@@ -32,11 +33,10 @@ constexpr Index kTogether = 6;       // coordinates of an ellipse
 // mixing that others mostly do without.
 constexpr Index kPathEvery = 4, kOthersEvery = 8, kSeldom = 64;
 constexpr Index kRefresh = 64;       // sweeps after which margins are computed afresh
-constexpr double kHardly = 0.5;      // of the squared jumps of a move: then that is needed
 // Effects are integrated out where coefficients and parameters are not many, of which any few cost
-// a look at all rows, and no other variance is unknown, which coefficients would have to follow. Where
-// levels are many and have few rows, draws are then about twice as many a second, otherwise several
-// times fewer: unless asked for, only there.
+// a look at all rows. With many levels of few rows, and no other unknown variance, which coefficients
+// would have to follow, draws are then about twice as many a second, otherwise several times fewer:
+// unless asked for, only there.
 constexpr Index kMostIntegrated = 12, kFewestLevels = 150, kMostRows = 10;
 constexpr double kMostNumbers = 1 << 27;  // rows times coordinates
 
@@ -46,7 +46,7 @@ class SliceChain : public Chain {
              int chain, Index burnin)
       : p_(problem.columns()), white_(white), turn_(turn), side_(problem),
         state_(side_.start(Vec())), rows_(problem), mixing_(problem, side_, false),
-        z_(white.centre.size()), jumps_(Vec::Zero(2 * mixing_.widths().size())), burnin_(burnin),
+        z_(white.centre.size()), jumps_(mixing_.widths().size()), burnin_(burnin),
         swept_factor_(problem.multipliers ? 0 : problem.integrated), along0_(problem.n),
         along1_(problem.n) {
     for (const Whitening::Path& path : white.paths) paths_.emplace_back(white, path, side_);
@@ -67,9 +67,9 @@ class SliceChain : public Chain {
 
   Vec save() const override {
     Vec out(1 + p_ + state_.layout.hyper + rows_.effects().size() + rows_.rows() +
-            mixing_.widths().size() + jumps_.size());
+            mixing_.widths().size() + 2 * jumps_.own.size());
     out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), rows_.effects(),
-        rows_.margin(), mixing_.widths(), jumps_;
+        rows_.margin(), mixing_.widths(), jumps_.others, jumps_.own;
     return out;
   }
 
@@ -87,7 +87,8 @@ class SliceChain : public Chain {
     rows_.effects() = take(rows_.effects().size());
     rows_.margin() = take(rows_.rows());
     mixing_.restore(take(mixing_.widths().size()));
-    jumps_ = take(jumps_.size());
+    jumps_.others = take(jumps_.others.size());
+    jumps_.own = take(jumps_.own.size());
     side_.refresh_group_prior(state_);
   }
 
@@ -112,11 +113,9 @@ class SliceChain : public Chain {
 
   // Which of these moves the others mostly do without.
   void learn(const Vec& jumped) {
-    const Index moves = jumped.size();
-    jumps_.head(moves) += jumped.cwiseAbs2();
-    jumps_.tail(moves) += mixing_.shifts().cwiseAbs2();
-    for (Index k = 0; sweeps_ == burnin_ && k < moves; ++k)
-      if (jumps_[k] > kHardly * jumps_[moves + k]) mixing_.make_seldom(k);
+    jumps_.add(jumped, mixing_.shifts());
+    for (Index k = 0; sweeps_ == burnin_ && k < jumped.size(); ++k)
+      if (jumps_.needless(k)) mixing_.make_seldom(k);
   }
 
   // ---- ellipses
@@ -189,7 +188,7 @@ class SliceChain : public Chain {
   Mixing mixing_;
   std::vector<PathMove> paths_;
   Vec z_;       // (d)
-  Vec jumps_;   // (2 moves) sums of squares: by others, by the move itself
+  Jumps jumps_;  // of mixing's moves
   Index burnin_, sweeps_ = 0;
   Index swept_factor_;
   Vec along0_, along1_;  // (n)
@@ -220,14 +219,16 @@ class Slice : public Sampler {
 
  private:
   bool integrates(const Problem& problem) const {
-    if (!integrate_ || problem.integrated < 0 || white_.joint.rows() > kMostIntegrated ||
-        white_.theta.size() > 1)
-      return false;
+    if (!integrate_ || problem.integrated < 0) return false;
+    if (white_.joint.rows() > kMostIntegrated) return false;
     const Index levels = static_cast<Index>(white_.swept.size());
     const Index effects = problem.multipliers ? problem.effects()
                                               : problem.sparse.terms[problem.integrated].effects;
     if (effects > 1 || problem.likelihood->integral()->line()) return false;
-    return always_ || (levels >= kFewestLevels && problem.n <= kMostRows * levels);
+    if (always_) return true;
+    const PriorDensity prior(problem);
+    return levels >= kFewestLevels && problem.n <= kMostRows * levels &&
+           prior.free() == prior.own();
   }
 
   bool integrate_, always_;  // at all; wherever there is a closed form

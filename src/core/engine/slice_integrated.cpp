@@ -13,6 +13,7 @@
 #include "../random/slice.hpp"
 #include "../rows/integrated_source.hpp"
 #include "coefficients.hpp"
+#include "jumps.hpp"
 #include "positive_factor.hpp"
 #include "prior_density.hpp"
 
@@ -23,7 +24,6 @@ constexpr Index kTogether = 5;  // coordinates of an ellipse
 
 // Sweeps from one move along an axis to the next: at first, and where ellipses get as far.
 constexpr double kLearning = 8, kSeldom = 128;
-constexpr double kHardly = 0.5;  // of an axis' squared jumps: then it is needed
 
 class IntegratedChain : public Chain {
  public:
@@ -34,13 +34,15 @@ class IntegratedChain : public Chain {
         d_(prior_.coefficients()), h_(prior_.free()), centre_(d_ + h_),
         root_(positive_factor(white.joint).matrixL()), sums_(d_ + source_.free()),
         effects_(Vec::Zero(static_cast<Index>(swept_.size()))),
-        pause_(Vec::Constant(d_ + h_, kLearning)), jumps_(Vec::Zero(2 * (d_ + h_))),
+        pause_(Vec::Constant(d_ + h_, kLearning)), jumps_(d_ + h_),
         burnin_(burnin) {
     centre_ << white.centre, white.theta;
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
     Draws random(state_.key(), Purpose::move, 0);
-    x_ = centre_ + root_ * normals(d_ + h_, random);
+    int tries = 0;
+    do x_ = centre_ + root_ * normals(d_ + h_, random);
+    while (!std::isfinite(log_prior(x_)) && ++tries < 100);
   }
 
   Index sweeps() const override { return sweeps_; }
@@ -60,7 +62,7 @@ class IntegratedChain : public Chain {
 
   Vec save() const override {
     Vec out(2 + 4 * x_.size() + effects_.size());
-    out << static_cast<double>(sweeps_), value_, x_, effects_, pause_, jumps_;
+    out << static_cast<double>(sweeps_), value_, x_, effects_, pause_, jumps_.others, jumps_.own;
     return out;
   }
 
@@ -72,7 +74,8 @@ class IntegratedChain : public Chain {
     x_ = saved.segment(2, x_.size());
     effects_ = saved.segment(2 + x_.size(), effects_.size());
     pause_ = saved.tail(3 * x_.size()).head(x_.size());
-    jumps_ = saved.tail(2 * x_.size());
+    jumps_.others = saved.tail(2 * x_.size()).head(x_.size());
+    jumps_.own = saved.tail(x_.size());
   }
 
  private:
@@ -105,7 +108,7 @@ class IntegratedChain : public Chain {
 
   // The same, and the effects drawn at x, which costs little more. A sweep's last call is at where
   // it ends.
-  double draw_effects(const Vec& x, Host& host) {
+  double value_and_draw(const Vec& x, Host& host) {
     const double prior = log_prior(x);
     if (!std::isfinite(prior)) return prior;
     return prior + source_.draw(point(x), state_.key(), effects_, host);
@@ -114,22 +117,22 @@ class IntegratedChain : public Chain {
   void make_sweep(Host& host) override {
     state_.sweep() = static_cast<double>(sweeps_ + 1);
     Draws random(state_.key(), Purpose::dense, 0);
-    if (sweeps_ == 0 || x_.size() == 0) value_ = draw_effects(x_, host);
+    if (sweeps_ == 0 || x_.size() == 0) value_ = value_and_draw(x_, host);
     const Vec before = x_;
     for (Index first = 0; first < x_.size(); first += kTogether)
       move_block(first, std::min(kTogether, x_.size() - first), random, host);
     const Vec between = x_;
     for (Index k = 0; k < x_.size(); ++k)
       if (sweeps_ % static_cast<Index>(pause_[k]) == 0) move_along(k, random, host);
+    if (x_ != between) value_ = value_and_draw(x_, host);
     if (2 * sweeps_ >= burnin_ && sweeps_ < burnin_) learn(before, between);
     ++sweeps_;
   }
 
   void learn(const Vec& before, const Vec& between) {
-    if (sweeps_ % static_cast<Index>(kLearning) == 0)
-      jumps_ += (Vec(jumps_.size()) << between - before, x_ - between).finished().cwiseAbs2();
+    if (sweeps_ % static_cast<Index>(kLearning) == 0) jumps_.add(between - before, x_ - between);
     for (Index k = 0; sweeps_ + 1 == burnin_ && k < x_.size(); ++k)
-      pause_[k] = jumps_[k] > kHardly * jumps_[x_.size() + k] ? kSeldom : 1;
+      if (jumps_.own[k] > 0) pause_[k] = jumps_.needless(k) ? kSeldom : 1;
   }
 
   void move_block(Index first, Index size, Draws& random, Host& host) {
@@ -142,10 +145,10 @@ class IntegratedChain : public Chain {
       return 0.5 * (to_c * z + to_s * nu).squaredNorm();
     };
     ellipse([&](double to_c, double to_s) {
-      trial = draw_effects(x_ + (to_c - 1) * x0 + to_s * x1, host);
+      trial = value_and_draw(x_ + (to_c - 1) * x0 + to_s * x1, host);
       return trial + whitened(to_c, to_s);
     }, value_ + whitened(1, 0), random, c, s);
-    if (s == 0 && c == 1) trial = draw_effects(x_, host);
+    if (s == 0 && c == 1) trial = value_and_draw(x_, host);
     x_ += (c - 1) * x0 + s * x1;
     value_ = trial;
   }
@@ -153,12 +156,14 @@ class IntegratedChain : public Chain {
   void move_along(Index k, Draws& random, Host& host) {
     Vec x = x_;
     const double width = 2.5 * root_.row(k).norm();
+    double last = value_;
     const double t = slice([&](double by) {
       x[k] = x_[k] + by;
-      return by == 0 ? value_ : log_density(x, host);
+      return last = by == 0 ? value_ : log_density(x, host);
     }, width, random);
+    if (t == 0) return;
     x_[k] += t;
-    value_ = draw_effects(x_, host);
+    value_ = last;  // a slice ends where it asked last
   }
 
   const Problem& problem_;
@@ -175,7 +180,7 @@ class IntegratedChain : public Chain {
   Vec x_, effects_;     // (d + h), and the integrated effects
   double value_ = 0;    // log density at x
   Vec pause_;           // (d + h) sweeps from one move along an axis to the next
-  Vec jumps_;           // (2 (d + h)) sums of squares: by ellipses, along axes
+  Jumps jumps_;         // along axes
   Index burnin_, sweeps_ = 0;
 };
 

@@ -4,8 +4,8 @@
 
 namespace bsvm {
 
-// A chain on (b, theta) with the swept factor's effects, one a level, integrated out in closed form;
-// each sweep draws them given the rest.
+// A chain on (b, theta) with the swept factor's effects, one a level, integrated out in closed
+// form; their draw given the rest comes with the density.
 std::unique_ptr<Chain> integrated_chain(const Problem& problem, const Whitening& white, int threads,
                                         std::uint64_t seed, int chain, Index burnin);
 

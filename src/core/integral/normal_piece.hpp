@@ -68,8 +68,8 @@ inline void piece_by_tails(double slope, double length, double fall, double* out
 }
 
 // Integrals of t^k exp(-slope t - t^2 / 2) over the piece, k = 0 .. K. Powers of t leave less of
-// a rule's order for the rest, and of the difference of two tails less than their zeroth moments
-// lose, 1 / fall at most.
+// a rule's order for the rest. A difference of tails loses a factor of 1 / fall at most in the
+// zeroth moment, more in higher ones, which therefore take nodes as long as these do.
 template <int K>
 inline void piece_moments(double slope, double length, double fall, double* out) {
   if (K == 0 && fall < 1e-4) return piece_by_nodes<K, 2>(slope, length, out);

@@ -328,14 +328,15 @@ double PseudoHinge::draw_piece(Draws& random) const {
       if (left <= 0) return piece.start + direction * draw_fall(piece, random);
       if (piece.mass > 0) last = &piece;
     }
-  return last->start;  // rounding left a little
+  return last ? last->start : mode_;  // rounding left a little
 }
 
 // From exp(-slope t - t^2 / 2) on [0, length], slope >= 0, by the exponential that fits it best
 // (Robert 1995).
 double PseudoHinge::draw_fall(const Piece& piece, Draws& random) {
   const double slope = piece.slope, rate = 0.5 * (slope + std::sqrt(slope * slope + 4));
-  const double most = std::min(rate, slope + piece.length), share = std::expm1(-rate * piece.length);
+  const double most = std::min(rate, slope + piece.length);
+  const double share = std::expm1(-rate * piece.length);
   while (true) {
     const double t = -std::log1p(share * random.uniform()) / rate, away = slope + t - rate;
     if (2 * std::log(random.uniform()) <= (most - rate) * (most - rate) - away * away) return t;

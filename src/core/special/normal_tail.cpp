@@ -57,6 +57,7 @@ constexpr double kInverseFactorial[kTerms] = {
 
 // J_k(grid point + h), since the derivative of J_k is -J_(k+1).
 inline double taylor(const double* moment, double h) {
+  static_assert(kTerms % 2 == 1, "even and odd powers are summed by themselves");
   const double square = h * h;
   double even = 0, odd = 0;
   for (int j = kTerms - 1; j > 0; j -= 2) {
