@@ -11,10 +11,35 @@ print.bsvm_engine <- function(x, ...) {
 }
 
 # NULL picks what is nearest to the posterior at comparable cost: the Gaussian engine, but under the
-# pseudo-likelihood, where there is a quicker one, only where it costs about as much.
-as_engine <- function(x, likelihood, frame) {
+# pseudo-likelihood, where there is a quicker one, only where it costs about as much. Priors that
+# these can't take get variational Bayes or, failing that, draws.
+as_engine <- function(x, likelihood, frame, assigned) {
   if (!is.null(x)) return(as_component(x, "engine"))
-  if (is_normalised(likelihood) || is_quick(frame, likelihood)) engine_gaussian() else engine_vb()
+  blocks <- all_blocks(assigned)
+  takes_all <- function(engine) all(vapply(blocks, takes_prior, TRUE, engine = engine))
+  if (takes_all(engine_gaussian())) {
+    if (is_normalised(likelihood) || is_quick(frame, likelihood)) return(engine_gaussian())
+    return(engine_vb())
+  }
+  if (takes_all(engine_vb())) engine_vb() else engine_gibbs()
+}
+
+takes_prior <- function(block, engine) {
+  core_takes(engine$name, engine$parameters, block$prior$name, block$prior$parameters)
+}
+
+check_prior_engines <- function(blocks, engine) {
+  for (block in blocks) {
+    if (takes_prior(block, engine)) next
+    names <- known_components("engine", getNamespaceExports(environment(as_component)))
+    able <- Filter(function(name) all(vapply(blocks, takes_prior, TRUE, as_component(name, "engine"))),
+                   names)
+    abort("unsupported", "engine_", engine$name, "() can't take the prior of ",
+          enumerate(block$label, "`"), " (", block$prior$label, "). ",
+          if (length(able) > 0L) "All priors of this model go with "
+          else "No engine takes all priors of this model",
+          if (length(able) > 0L) enumerate(paste0("engine_", able, "()"), ""), ".")
+  }
 }
 
 is_quick <- function(frame, likelihood) {

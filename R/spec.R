@@ -43,11 +43,13 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
     abort("argument", "`frame` must be made by bsvm_frame(); found ", describe(frame), ".")
   }
   likelihood <- as_likelihood(likelihood)
-  engine <- as_engine(engine, likelihood, frame)
-  check_combination(likelihood, engine)
   check_flag(standardize, "standardize")
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
-  check_registered(c(assigned$blocks, assigned$group_blocks), likelihood, engine)
+  check_registered(all_blocks(assigned), likelihood)
+  engine <- as_engine(engine, likelihood, frame, assigned)
+  need_registered(engine$name, registered_engines(), "engine")
+  check_combination(likelihood, engine)
+  check_prior_engines(all_blocks(assigned), engine)
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
   penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
   sparse <- sparse_blocks(frame, assigned$blocks)
@@ -87,12 +89,14 @@ penalised_columns <- function(blocks, p) {
 }
 
 # Everything named must be in the core's registry.
-check_registered <- function(blocks, likelihood, engine) {
+check_registered <- function(blocks, likelihood) {
   registry <- core_registry()
   need_registered(vapply(blocks, function(block) block$prior$name, ""), registry$priors, "prior")
   need_registered(likelihood$name, registry$likelihoods, "likelihood")
-  need_registered(engine$name, c(registry$engines, registry$samplers, registry$approximators),
-                  "engine")
+}
+
+registered_engines <- function() {
+  unlist(core_registry()[c("engines", "samplers", "approximators")], use.names = FALSE)
 }
 
 need_registered <- function(names, known, kind) {

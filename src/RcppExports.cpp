@@ -116,6 +116,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_takes
+bool core_takes(std::string engine, SEXP engine_parameters, std::string prior, SEXP prior_parameters);
+RcppExport SEXP _bsvm_core_takes(SEXP engineSEXP, SEXP engine_parametersSEXP, SEXP priorSEXP, SEXP prior_parametersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type engine(engineSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type engine_parameters(engine_parametersSEXP);
+    Rcpp::traits::input_parameter< std::string >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type prior_parameters(prior_parametersSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_takes(engine, engine_parameters, prior, prior_parameters));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_registry
 Rcpp::List core_registry();
 RcppExport SEXP _bsvm_core_registry() {
@@ -159,6 +172,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_log_posterior", (DL_FUNC) &_bsvm_core_log_posterior, 5},
+    {"_bsvm_core_takes", (DL_FUNC) &_bsvm_core_takes, 4},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
     {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},

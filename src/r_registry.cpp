@@ -1,4 +1,35 @@
+#include <algorithm>
+
 #include "r_convert.h"
+
+namespace {
+
+template <class Component>
+bool has(const std::string& name) {
+  const std::vector<std::string> names = bsvm::Registry<Component>::names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// What an engine asks of priors.
+bsvm::Use prior_use(const std::string& name, const bsvm::Params& params) {
+  if (has<bsvm::Engine>(name)) return bsvm::Registry<bsvm::Engine>::make(name, params)->use();
+  if (has<bsvm::Sampler>(name))
+    return bsvm::Registry<bsvm::Sampler>::make(name, params)->prior_use();
+  return bsvm::Use::expected;
+}
+
+}  // namespace
+
+// Can the engine take the prior?
+// [[Rcpp::export(rng = false)]]
+bool core_takes(std::string engine, SEXP engine_parameters, std::string prior,
+                SEXP prior_parameters) {
+  return with_core_errors([&] {
+    const bsvm::Use use = prior_use(engine, to_params(engine, engine_parameters));
+    return bsvm::Registry<bsvm::Prior>::make(prior, to_params(prior, prior_parameters))
+        ->supports(use);
+  });
+}
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_registry() {

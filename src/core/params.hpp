@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "types.hpp"
+
 namespace bsvm {
 
 // Named numbers that a component is made from; the checks build the message.
@@ -15,6 +17,7 @@ class Params {
   double finite(const std::string& name) const;
   double positive(const std::string& name) const;  // finite and above zero
   bool flag(const std::string& name) const;        // 0 or 1
+  Vec numbers(const std::string& name) const;      // finite name_1, name_2, ...; or none
 
  private:
   std::string component_;

@@ -151,6 +151,7 @@ TEST_CASE("every engine, likelihood and prior that may be combined can be") {
         problem.likelihood = make_any<Likelihood>(likelihood);
         if (!problem.likelihood->supports(engine->use())) continue;
         problem.priors[1].prior = make_any<Prior>(prior);
+        if (!problem.priors[1].prior->supports(engine->use())) continue;
         if (problem.priors[1].prior->exchangeable())
           problem.group_priors[0].prior = make_any<Prior>(prior);
         MemorySource source(problem, engine->use(), 1);

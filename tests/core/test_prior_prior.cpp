@@ -54,12 +54,13 @@ std::vector<Moments> every_kind(const Prior& prior) {
   return out;
 }
 
-// visit(name, make) for every prior, those that can be joint once more as such.
+// visit(name, make) for every prior of variational Bayes, those that can be joint once more as such.
 template <class Visit>
 void each_prior(double parameter, Visit visit) {
   for (const std::string& name : Registry<Prior>::names())
     for (const auto& numbers : {std::map<std::string, double>{}, kTwoEffects}) {
       const auto make = [&] { return make_any<Prior>(name, parameter, numbers); };
+      if (!make()->supports(Use::augmented)) continue;
       if (!numbers.empty() && make()->effects() == 1) continue;
       CAPTURE(name);
       visit(make);

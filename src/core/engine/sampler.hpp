@@ -49,7 +49,8 @@ using MakeSource = std::function<std::unique_ptr<DrawSource>(int threads)>;
 class Sampler {
  public:
   virtual ~Sampler() = default;
-  virtual Use use() const = 0;
+  virtual Use use() const = 0;                        // what it asks of the likelihood
+  virtual Use prior_use() const { return use(); }     // and of priors
 
   // Once, before the first chain: what all of them share. The same for any number of threads.
   virtual void prepare(const Problem& /*problem*/, int /*threads*/, Host& /*host*/) {}

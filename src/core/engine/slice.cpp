@@ -200,6 +200,7 @@ class Slice : public Sampler {
       : integrate_(params.flag("integrate")), always_(params.flag("always")) {}
 
   Use use() const override { return Use::point; }
+  Use prior_use() const override { return Use::expected; }
 
   void prepare(const Problem& problem, int threads, Host& host) override {
     const Index d = problem.integrated >= 0 ? PriorDensity(problem).coefficients()

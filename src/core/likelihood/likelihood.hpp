@@ -6,18 +6,9 @@
 #include "../params.hpp"
 #include "../registry.hpp"
 #include "../types.hpp"
+#include "../use.hpp"
 
 namespace bsvm {
-
-// How an engine looks at a row whose linear predictor is f ~ N(m, v) under q.
-enum class Use {
-  augmented,  // latent scales averaged over: the papers' variational Bayes
-  expected,   // E log p(y | f): Gaussian variational inference
-  point,      // v = 0: point estimates
-  drawn,      // latent scales drawn given f = m: Gibbs sampling
-  matched,    // E p(y | f): the expected terms, their moments matched (expectation propagation)
-  marginal    // what is unknown about the row integrated out of p, not log p
-};
 
 // What r rows contribute to the objective, as a function l(m, v) of the
 // moments of their linear predictors.

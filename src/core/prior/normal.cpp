@@ -29,11 +29,12 @@ class Normal : public Prior {
     return b.seen() * std::log(t) - 0.5 * t * t * b.square.sum() / variance_;
   }
   void scale(VecRef, double) const override {}
-  Index free_size(Index) const override { return 0; }
-  void fix(ConstVecRef, VecRef) const override {}
-  void free(ConstVecRef, VecRef) const override {}
   double log_joint(const Moments& b, ConstVecRef theta, VecRef) const override {
     return value(b, theta);
+  }
+  bool supports(Use) const override { return true; }
+  Penalty penalty(ConstVecRef, Index m) const override {
+    return {2, Vec::Constant(m, std::sqrt(2 * variance_))};
   }
   NamedNumbers report(ConstVecRef) const override {
     return {{"inverse_mean", 1 / variance_}, {"mean", variance_}};

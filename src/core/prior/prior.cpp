@@ -2,9 +2,26 @@
 
 #include <algorithm>
 
+#include "../error.hpp"
 #include "../special/functions.hpp"
 
 namespace bsvm {
+
+namespace {
+
+[[noreturn]] void refuse_use() {
+  throw InvalidInput("prior", "This engine can't be had with one of the priors.");
+}
+
+}  // namespace
+
+void Prior::update(const Moments&, double, VecRef) const { refuse_use(); }
+void Prior::draw(const Moments&, Draws&, VecRef) const { refuse_use(); }
+double Prior::value(const Moments&, ConstVecRef) const { refuse_use(); }
+double Prior::log_scaled(const Moments&, ConstVecRef, double) const { refuse_use(); }
+void Prior::scale(VecRef, double) const { refuse_use(); }
+double Prior::log_joint(const Moments&, ConstVecRef, VecRef) const { refuse_use(); }
+Penalty Prior::penalty(ConstVecRef, Index) const { refuse_use(); }
 
 double log_coefficients(const Moments& b, double theta, double& slope) {
   const double square = b.square.sum();

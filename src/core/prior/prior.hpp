@@ -5,6 +5,7 @@
 #include "../random/draws.hpp"
 #include "../registry.hpp"
 #include "../types.hpp"
+#include "../use.hpp"
 
 namespace bsvm {
 
@@ -19,6 +20,12 @@ struct Moments {
   double seen() const { return count - unseen; }
 };
 
+// What a point estimate minimises: -log p(b | hyper) = sum_j |b_j / scale_j|^power + a constant.
+struct Penalty {
+  double power;  // in (0, 2]
+  Vec scale;     // (m)
+};
+
 // A prior on a block of coefficients, b_j ~ N(0, variance_j) given
 // hyper-parameters of its own; a joint prior, on the q effects of a level together,
 // u ~ N(0, Sigma). All it keeps between passes is `hyper`, a slice of the State: the
@@ -27,6 +34,11 @@ struct Moments {
 class Prior {
  public:
   virtual ~Prior() = default;
+
+  // Who supports a use has the methods it needs: start() and precision() for all but `point`;
+  // update() and value() for `augmented`, draw(), log_scaled() and scale() for `drawn`, penalty()
+  // for `point`, the free numbers for the others. The rest need not be there.
+  virtual bool supports(Use use) const { return use != Use::point; }
 
   // Does it use sum(square) only, one precision for all? Needed for blocks rotated to
   // fewer columns, and for group effects unless they are joint.
@@ -42,25 +54,25 @@ class Prior {
 
   // The best q of the hyper-parameters given the coefficients' moments; the step to it
   // from `hyper` is taken `reach` times as far, in logarithms.
-  virtual void update(const Moments& moments, double reach, VecRef hyper) const = 0;
+  virtual void update(const Moments& moments, double reach, VecRef hyper) const;
 
   // Draws the hyper-parameters given a draw of the coefficients, the unseen ones
   // integrated out. What `hyper` was matters only through precision().
-  virtual void draw(const Moments& moments, Draws& random, VecRef hyper) const = 0;
+  virtual void draw(const Moments& moments, Draws& random, VecRef hyper) const;
 
   // (m) E 1/variance_j; of joint effects (q q) E Sigma^{-1}.
   virtual void precision(ConstVecRef hyper, VecRef out) const = 0;
 
   // E log p(b | hyper) + E log p(hyper) - E log q(hyper), every constant
   // included, plus the entropy of the unseen coefficients.
-  virtual double value(const Moments& moments, ConstVecRef hyper) const = 0;
+  virtual double value(const Moments& moments, ConstVecRef hyper) const;
 
   // The move (b, variances) -> (t b, t^2 variances), t > 0, of a draw: the prior's share
   // of its log-density with respect to dt/t (Liu & Sabatti 2000), Jacobian included and
   // up to a constant in t, -inf where a variance would be impossible; and the variances it
   // leads to. A fixed variance stays.
-  virtual double log_scaled(const Moments& moments, ConstVecRef hyper, double t) const = 0;
-  virtual void scale(VecRef hyper, double t) const = 0;
+  virtual double log_scaled(const Moments& moments, ConstVecRef hyper, double t) const;
+  virtual void scale(VecRef hyper, double t) const;
 
   // The same of effect a alone of several: (u_a, Sigma) -> (t u_a, D Sigma D), D = diag(1, ..,
   // t, .., 1). For joint priors, whose effects may differ much in how they mix.
@@ -72,17 +84,28 @@ class Prior {
   // ---- the hyper-parameters as free numbers theta: log s of one variance s^2; of a covariance
   // Sigma = F F' the lower triangle of F by rows, its diagonal in logarithms. None where fixed.
   // `m` as in hyper_size().
-  virtual Index free_size(Index m) const = 0;
+  virtual Index free_size(Index) const { return 0; }
 
   // Writes them as hyper, the way a draw is; and reads them from it, or from where a q(hyper)
   // has its centre.
-  virtual void fix(ConstVecRef theta, VecRef hyper) const = 0;
-  virtual void free(ConstVecRef hyper, VecRef theta) const = 0;
+  virtual void fix(ConstVecRef, VecRef) const {}
+  virtual void free(ConstVecRef, VecRef) const {}
 
   // E log p(b | theta), the unseen left out, + log p(theta), Jacobian and every constant included,
   // and its gradient in theta. With b.count = 0 it is log p(theta). -inf, with no gradient, where
   // that is beyond doubles.
-  virtual double log_joint(const Moments& b, ConstVecRef theta, VecRef gradient) const = 0;
+  virtual double log_joint(const Moments& b, ConstVecRef theta, VecRef gradient) const;
+
+  // ---- point estimates: the penalty of m coefficients, and the hyper-parameters that are best for
+  // coefficients `b` (m), written into `hyper`: the mode of their density given b.
+  virtual Penalty penalty(ConstVecRef hyper, Index m) const;
+  virtual void to_mode(ConstVecRef /*b*/, VecRef /*hyper*/) const {}
+
+  // ---- priors that select: b_j = g_j v_j with g_j 0 or 1, and all of the above speaks of v_j. The
+  // last m numbers of `hyper` are the g_j, their probabilities under q or a draw of them; log_odds()
+  // are those of any g_j = 1 given the others and the rest of `hyper`.
+  virtual bool selects() const { return false; }
+  virtual double log_odds(ConstVecRef /*hyper*/) const { return 0; }
 
   // What a user wants to know of q(hyper), named; and what is kept of a draw.
   virtual NamedNumbers report(ConstVecRef hyper) const = 0;
