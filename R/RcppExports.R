@@ -33,6 +33,10 @@ core_log_posterior <- function(problem, model, points, quick, threads) {
     .Call(`_bsvm_core_log_posterior`, problem, model, points, quick, threads)
 }
 
+core_prior_traits <- function(prior, parameters) {
+    .Call(`_bsvm_core_prior_traits`, prior, parameters)
+}
+
 core_takes <- function(engine, engine_parameters, prior, prior_parameters) {
     .Call(`_bsvm_core_takes`, engine, engine_parameters, prior, prior_parameters)
 }

@@ -7,6 +7,9 @@ new_prior <- function(name, parameters, label, penalised) {
             class = "bsvm_prior")
 }
 
+# Named logical: `exchangeable`, one variance for all coefficients; `selects`, some may be zero.
+prior_traits <- function(prior) core_prior_traits(prior$name, prior$parameters)
+
 is_prior <- function(x) inherits(x, "bsvm_prior")
 
 #' Print a component

@@ -192,7 +192,9 @@ core_block <- function(block, columns = block$columns, unseen = 0L) {
 # wider than the rows these are the frame's own, not copied. Else kept columns come first, then the
 # features of each rotated block.
 core_columns <- function(frame, design, blocks) {
-  wide <- vapply(blocks, function(block) length(block$columns) > nrow(frame$x), TRUE)
+  wide <- vapply(blocks, function(block) {
+    length(block$columns) > nrow(frame$x) && prior_traits(block$prior)[["exchangeable"]]
+  }, TRUE)
   if (!any(wide) && !is_sparse(frame$x)) {
     return(list(x = frame$x, center = design$center, scale = design$scale,
                 blocks = lapply(blocks, core_block), rotation = list()))

@@ -116,6 +116,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_prior_traits
+Rcpp::LogicalVector core_prior_traits(std::string prior, SEXP parameters);
+RcppExport SEXP _bsvm_core_prior_traits(SEXP priorSEXP, SEXP parametersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_prior_traits(prior, parameters));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_takes
 bool core_takes(std::string engine, SEXP engine_parameters, std::string prior, SEXP prior_parameters);
 RcppExport SEXP _bsvm_core_takes(SEXP engineSEXP, SEXP engine_parametersSEXP, SEXP priorSEXP, SEXP prior_parametersSEXP) {
@@ -172,6 +183,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_log_posterior", (DL_FUNC) &_bsvm_core_log_posterior, 5},
+    {"_bsvm_core_prior_traits", (DL_FUNC) &_bsvm_core_prior_traits, 2},
     {"_bsvm_core_takes", (DL_FUNC) &_bsvm_core_takes, 4},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},

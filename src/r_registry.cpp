@@ -20,6 +20,16 @@ bsvm::Use prior_use(const std::string& name, const bsvm::Params& params) {
 
 }  // namespace
 
+// What kind of prior: is one precision all it uses, does it select?
+// [[Rcpp::export(rng = false)]]
+Rcpp::LogicalVector core_prior_traits(std::string prior, SEXP parameters) {
+  return with_core_errors([&] {
+    const auto made = bsvm::Registry<bsvm::Prior>::make(prior, to_params(prior, parameters));
+    return Rcpp::LogicalVector::create(Rcpp::_["exchangeable"] = made->exchangeable(),
+                                       Rcpp::_["selects"] = made->selects());
+  });
+}
+
 // Can the engine take the prior?
 // [[Rcpp::export(rng = false)]]
 bool core_takes(std::string engine, SEXP engine_parameters, std::string prior,
