@@ -50,6 +50,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   need_registered(engine$name, registered_engines(), "engine")
   check_combination(likelihood, engine)
   check_prior_engines(all_blocks(assigned), engine)
+  check_grid(assigned$blocks, engine)
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
   penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
   sparse <- sparse_blocks(frame, assigned$blocks)

@@ -16,16 +16,17 @@ namespace {
 class Bridge : public Prior {
  public:
   explicit Bridge(const Params& params)
-      : alpha_(params.positive("alpha")), nu_(params.finite("nu")),
+      : alpha_(params.finite("alpha")), nu_(params.finite("nu")),
         shape_(params.positive("shape")), rate_(params.positive("rate")),
         sigma_(params.numbers("sigma")) {
-    if (alpha_ > 2) throw InvalidInput("alpha", "'alpha' of bridge must be at most 2.");
+    if (alpha_ < 0 || alpha_ > 2)
+      throw InvalidInput("alpha", "'alpha' of bridge must be in (0, 2], or 0: inferred.");
     if (nu_ < 0) throw InvalidInput("nu", "'nu' of bridge must be positive, or 0: inferred.");
     if ((sigma_.array() <= 0).any())
       throw InvalidInput("sigma", "'sigma' of bridge must be positive.");
   }
 
-  bool supports(Use use) const override { return use == Use::point; }
+  bool supports(Use use) const override { return use == Use::point && alpha_ > 0; }
   bool exchangeable() const override { return false; }
   Index hyper_size(Index) const override { return 1; }  // nu
 

@@ -1,0 +1,159 @@
+#' Bridge and lasso priors
+#'
+#' The exponential-power family of Polson and Scott (2011), from the ridge (`alpha = 2`) over the
+#' lasso (`alpha = 1`) to priors that hold small coefficients at nearly nothing and leave large ones
+#' alone (`alpha` below 1).
+#'
+#' @details
+#' Coefficient j of the block has the density
+#' \deqn{p(b_j) = \exp\{-|b_j/(\nu\sigma_j)|^\alpha\} / \{2\nu\sigma_j\Gamma(1 + 1/\alpha)\}.}{p(b_j)
+#' = exp(-|b_j/(nu sigma_j)|^alpha) / (2 nu sigma_j Gamma(1 + 1/alpha)).}
+#' (The paper's equation (5) has another constant, which is wrong and matters where `alpha` is
+#' inferred.) It refers to the coefficients of standardised predictors if [bsvm()] standardises,
+#' which it does by default. `prior_bridge(2, nu = sqrt(2 * v))` is `prior_ridge(variance = v)`;
+#' `prior_lasso(nu)`, or `prior_bridge(1, nu)`, is the Laplace law with scale `nu`.
+#'
+#' **The scale.** With `nu = NULL` it is inferred, with the law
+#' \deqn{\nu^{-\alpha} \sim Gamma(shape, rate)}{nu^-alpha ~ Gamma(shape, rate)} given \eqn{\alpha}:
+#' drawn by [engine_gibbs()], put at its mode given the coefficients by `engine_ecme()`. For
+#' `alpha = 2` that is an inverse-gamma(`shape`, `rate/2`) law of the variance
+#' \eqn{\nu^2/2}{nu^2/2}. The defaults, 1 and 1, are then the inverse-gamma(1, 1/2) that correlated
+#' group effects have too (see [prior_inv_wishart()]). The law is proper, and so is the posterior;
+#' and \eqn{\nu^{-\alpha}}{nu^-alpha} has a mode given any number of coefficients, as it needs
+#' \eqn{k/\alpha + shape > 1}. `shape = 0.01`, `rate = 0.02` is the vague law of [prior_ridge()];
+#' but where `nu` is estimated, mind that a `rate` near zero makes all coefficients zero, `nu` with
+#' them, a very good point estimate. Draws of `nu` are truncated to 1e-150 to 1e10.
+#'
+#' **The exponent.** With `alpha = NULL` it is inferred too: uniform on 0 to 2 (which starts at 0.05
+#' for the sake of numbers: beyond, coefficients from the prior may differ by a factor of 1e25), `nu`
+#' having its law given `alpha`. The density of everything is then, up to a constant,
+#' \deqn{\nu^{-\alpha\,shape - 1} \alpha \exp(-rate\,\nu^{-\alpha}) \prod_j p(b_j | \nu,
+#' \alpha)}{nu^(-alpha shape - 1) alpha exp(-rate nu^-alpha) prod_j p(b_j | nu, alpha)}
+#' times the likelihood, in \eqn{\nu}{nu}, \eqn{\alpha} and the coefficients. Draws alone can tell
+#' what `alpha` may be, so that needs [engine_gibbs()].
+#'
+#' **Draws.** Given latent scales the coefficients are normal,
+#' \eqn{b_j \sim N(0, \nu^2 \sigma_j^2 \omega_j)}{b_j ~ N(0, nu^2 sigma_j^2 omega_j)}, with
+#' \eqn{\omega_j = 1/2} for `alpha = 2`, \eqn{1/\omega_j} inverse Gaussian for `alpha = 1` and an
+#' exponentially tilted stable law else, drawn exactly. [engine_gibbs()] takes `alpha` from 0.05.
+#' A block with more columns than the fit has rows can't be rotated as under [prior_ridge()]: its
+#' draws take time by the cube of its columns, so that more than 2000 are an error of class
+#' `bsvm_error_size`.
+#'
+#' Effects of a grouping factor can't have this prior, since all levels share one variance.
+#'
+#' @param alpha The exponent: a number above 0, at most 2, or `NULL`: inferred.
+#' @param nu The scale: a positive number, or `NULL` (default): inferred; or a vector of increasing
+#'   positive numbers, for each of which `engine_em()` has an estimate.
+#' @param sigma Scales of single coefficients, which `nu` multiplies: `NULL` (all 1), a positive
+#'   number, or one for each column of the block, in the order of the design.
+#' @param shape,rate Of the law of `nu` where it is inferred: positive numbers.
+#' @return An object of class `bsvm_prior`.
+#' @section Errors: `bsvm_error_prior` for numbers that can't be the prior's, or `shape` and `rate`
+#'   beside a given `nu`; [bsvm()] has it too where `sigma` has not as many numbers as the block has
+#'   columns. `bsvm_error_unsupported` for an engine that can't take the prior.
+#' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
+#'   *Bayesian Analysis*, 6, 1-23 (equation (5), Sections 3.3 and 4.1).
+#'
+#' Polson, N. G., Scott, J. G. and Windle, J. (2014). The Bayesian bridge. *Journal of the Royal
+#' Statistical Society, Series B*, 76, 713-733.
+#' @seealso [prior_ridge()], [engine_gibbs()].
+#' @examples
+#' prior_lasso()
+#' prior_bridge(0.5, nu = 0.1)
+#' prior_bridge(2, nu = sqrt(2 * 3)) # prior_ridge(variance = 3)
+#'
+#' set.seed(1)
+#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, prior = prior_lasso(),
+#'             engine = engine_gibbs(draws = 500, burnin = 200))
+#' fit
+#' @export
+prior_bridge <- function(alpha = 1, nu = NULL, sigma = NULL, shape = 1, rate = 1) {
+  check_exponent(alpha)
+  check_nu(nu)
+  if (!is.null(sigma)) check_all_positive(sigma, "sigma")
+  check_positive(shape, "shape", "prior")
+  check_positive(rate, "rate", "prior")
+  if (!is.null(nu) && any(c(shape, rate) != 1)) {
+    abort("prior", "`shape` and `rate` are of the law of `nu` where it is inferred; found ",
+          "`nu` given too.")
+  }
+  numbers <- c(alpha = if (is.null(alpha)) 0 else alpha,
+               nu = if (is.null(nu)) 0 else nu[length(nu)], shape = shape, rate = rate)
+  prior <- new_prior("bridge", numbers, bridge_label(numbers, nu, sigma), TRUE)
+  prior$sigma <- sigma
+  if (length(nu) > 1L) prior$grid <- nu
+  prior
+}
+
+#' @rdname prior_bridge
+#' @export
+prior_lasso <- function(nu = NULL, sigma = NULL, shape = 1, rate = 1) {
+  prior_bridge(1, nu, sigma, shape, rate)
+}
+
+check_exponent <- function(alpha) {
+  if (is.null(alpha)) return(invisible())
+  check_positive(alpha, "alpha", "prior")
+  if (alpha > 2) abort("prior", "`alpha` must be at most 2; found ", describe(alpha), ".")
+}
+
+check_nu <- function(nu) {
+  if (is.null(nu)) return(invisible())
+  check_all_positive(nu, "nu")
+  if (any(diff(nu) <= 0)) {
+    abort("prior", "A grid of `nu` must increase; found ", format(nu[which(diff(nu) <= 0)[1L]]),
+          " before ", format(nu[which(diff(nu) <= 0)[1L] + 1L]), ".")
+  }
+}
+
+# A number or several.
+check_all_positive <- function(x, name) {
+  if (length(x) == 1L) return(check_positive(x, name, "prior"))
+  if (!is.numeric(x) || is.object(x) || !is.null(dim(x)) || length(x) == 0L) {
+    abort("prior", "`", name, "` must be positive numbers; found ", describe(x), ".")
+  }
+  bad <- which(!(is.finite(x) & x > 0))
+  if (length(bad) > 0L) {
+    abort("prior", "`", name, "` must be positive, finite numbers; number ", bad[1L], " is ",
+          format(x[bad[1L]]), ".")
+  }
+}
+
+bridge_label <- function(numbers, nu, sigma) {
+  alpha <- numbers[["alpha"]]
+  paste0(if (alpha == 1) "lasso" else paste("bridge, alpha", if (alpha > 0) format(alpha)
+                                                            else "inferred"),
+         ", nu ", nu_words(numbers, nu), if (!is.null(sigma)) ", sigma given")
+}
+
+nu_words <- function(numbers, nu) {
+  if (length(nu) > 1L) return(paste(format(nu[1L]), "to", format(nu[length(nu)])))
+  if (length(nu) == 1L) return(format(nu))
+  paste0("inferred, gamma(", format(numbers[["shape"]]), ", ", format(numbers[["rate"]]),
+         ") on nu^-alpha")
+}
+
+# A block whose prior has scales of single coefficients, now that their number is known.
+fill_scales <- function(block) {
+  sigma <- block$prior$sigma
+  if (is.null(sigma)) return(block)
+  m <- length(block$columns)
+  if (!length(sigma) %in% c(1L, m)) {
+    abort("prior", "`sigma` must be one number or one for each of the ", m, " columns of ",
+          enumerate(block$label), "; found ", length(sigma), ".")
+  }
+  block$prior$parameters <- c(block$prior$parameters,
+                              stats::setNames(rep_len(sigma, m), paste0("sigma_", seq_len(m))))
+  block
+}
+
+# A path over a grid of nu is one of point estimates.
+check_grid <- function(blocks, engine) {
+  for (block in blocks) {
+    if (is.null(block$prior$grid) || engine$name == "em") next
+    abort("unsupported", "`nu` of the prior of ", enumerate(block$label), " is a grid of ",
+          length(block$prior$grid), " numbers, which is for engine_em(); engine_", engine$name,
+          "() takes one number, or NULL to infer it.")
+  }
+}
