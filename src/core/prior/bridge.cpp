@@ -2,16 +2,44 @@
 //
 //   p(b_j) = exp(-|b_j / (nu sigma_j)|^alpha) / (2 nu sigma_j Gamma(1 + 1/alpha)),  0 < alpha <= 2
 //
-// with nu fixed, or nu^-alpha ~ Gamma(shape, rate) (002, section 3.3). Given b the density of
-// nu^-alpha is Gamma(shape + m/alpha, rate + sum_j |b_j / sigma_j|^alpha), whose mode is the CME-step.
+// with nu fixed, or lambda = nu^-alpha ~ Gamma(shape, rate) given alpha (002, section 3.3), and
+// alpha fixed or uniform. Given b, lambda is Gamma(shape + m/alpha, rate + S), S(alpha) = sum_j
+// |b_j / sigma_j|^alpha; the mode of that is the CME-step. With lambda integrated out
+//
+//   p(b | alpha) = Gamma(shape + m/alpha) / {(rate + S)^(shape + m/alpha) Gamma(1 + 1/alpha)^m}
+//
+// up to what does not depend on alpha. As a mixture, b_j ~ N(0, nu^2 sigma_j^2 / tau_j), where given
+// z = |b_j / (nu sigma_j)| the law of tau_j = 2 T is that of the positive stable T of index
+// alpha/2, tilted by z^2: for alpha = 1 inverse Gaussian with mean 1/z, for alpha = 2 it is 2. tau is
+// drawn last: alpha and nu are drawn from laws in which it is integrated out.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../error.hpp"
+#include "../random/inverse_gaussian.hpp"
+#include "../random/slice.hpp"
+#include "../random/tilted_stable.hpp"
+#include "../special/functions.hpp"
 #include "prior.hpp"
 
 namespace bsvm {
 namespace {
+
+// Draws stay where numbers do.
+constexpr double kLeastExponent = 0.05;
+constexpr double kLogLeastNu = -345, kLogMostNu = 23;              // 1e-150, 1e10
+constexpr double kLeastPrecision = 1e-100, kMostPrecision = 1e100;
+
+bool possible_scale(double log_nu) { return log_nu >= kLogLeastNu && log_nu <= kLogMostNu; }
+
+// log tau given log z.
+double draw_log_mixing(double alpha, double log_z, Draws& random) {
+  if (alpha == 2) return std::log(2.0);
+  if (alpha != 1) return std::log(2.0) + TiltedStable(alpha / 2, 2 * log_z).draw(random);
+  const double normal = random.normal();
+  return std::log(inverse_gaussian(std::exp(log_z), normal, random.uniform()));
+}
 
 class Bridge : public Prior {
  public:
@@ -26,13 +54,50 @@ class Bridge : public Prior {
       throw InvalidInput("sigma", "'sigma' of bridge must be positive.");
   }
 
-  bool supports(Use use) const override { return use == Use::point && alpha_ > 0; }
+  bool supports(Use use) const override {
+    if (use == Use::point) return alpha_ > 0;
+    return use == Use::drawn && (alpha_ == 0 || alpha_ >= kLeastExponent);
+  }
   bool exchangeable() const override { return false; }
-  Index hyper_size(Index) const override { return 1; }  // nu
+  Index hyper_size(Index m) const override { return 2 + m; }  // nu, alpha, precisions
 
-  void start(const Moments&, VecRef hyper) const override { hyper[0] = nu_ > 0 ? nu_ : 1; }
-  void precision(ConstVecRef hyper, VecRef out) const override {
-    out = 2 * (hyper[0] * scales(out.size())).cwiseAbs2().cwiseInverse();
+  void start(const Moments&, VecRef hyper) const override {
+    const Index m = hyper.size() - 2;
+    hyper[0] = nu_ > 0 ? nu_ : 1;
+    hyper[1] = alpha_ > 0 ? alpha_ : 1;
+    hyper.tail(m) = (2 * (hyper[0] * scales(m)).cwiseAbs2().cwiseInverse())
+                        .cwiseMax(kLeastPrecision).cwiseMin(kMostPrecision);
+  }
+
+  void precision(ConstVecRef hyper, VecRef out) const override { out = hyper.tail(out.size()); }
+
+  void draw(const Moments& b, Draws& random, VecRef hyper) const override {
+    const Index m = b.square.size();
+    const Vec log_size = 0.5 * b.square.array().log() - scales(m).array().log();
+    const double alpha = alpha_ > 0 ? alpha_ : draw_exponent(log_size, hyper[1], random);
+    const double log_nu = nu_ > 0 ? std::log(nu_) : draw_log_nu(log_size, alpha, random);
+    hyper.head(2) << std::exp(log_nu), alpha;
+    for (Index j = 0; j < m; ++j) {
+      const double log_tau = draw_log_mixing(alpha, log_size[j] - log_nu, random);
+      const double precision = std::exp(log_tau - 2 * (log_nu + std::log(scale_of(j))));
+      hyper[2 + j] = std::min(std::max(precision, kLeastPrecision), kMostPrecision);
+    }
+  }
+
+  // tau stays as it is. Where nu moves, p(t b | t nu, tau) and the Jacobian t^m of b cancel.
+  double log_scaled(const Moments& b, ConstVecRef hyper, double t) const override {
+    const Index m = b.square.size();
+    if (nu_ > 0)
+      return static_cast<double>(m) * std::log(t) - 0.5 * t * t * b.square.dot(hyper.tail(m));
+    const double alpha = hyper[1], log_nu = std::log(hyper[0]) + std::log(t);
+    if (!possible_scale(log_nu)) return -std::numeric_limits<double>::infinity();
+    return -alpha * shape_ * log_nu - rate_ * std::exp(-alpha * log_nu);
+  }
+
+  void scale(VecRef hyper, double t) const override {
+    if (nu_ > 0) return;
+    hyper[0] *= t;
+    hyper.tail(hyper.size() - 2) /= t * t;
   }
 
   Penalty penalty(ConstVecRef hyper, Index m) const override {
@@ -50,11 +115,51 @@ class Bridge : public Prior {
   }
 
   NamedNumbers report(ConstVecRef hyper) const override { return {{"nu", hyper[0]}}; }
-  NamedNumbers drawn(ConstVecRef hyper) const override { return {{"nu", hyper[0]}}; }
+  NamedNumbers drawn(ConstVecRef hyper) const override {
+    NamedNumbers out;
+    if (nu_ == 0) out.push_back({"nu", hyper[0]});
+    if (alpha_ == 0) out.push_back({"alpha", hyper[1]});
+    return out;
+  }
 
  private:
   // sigma_j, one where none were given.
+  double scale_of(Index j) const { return sigma_.size() == 0 ? 1 : sigma_[j]; }
   Vec scales(Index m) const { return sigma_.size() == 0 ? Vec::Ones(m) : sigma_; }
+
+  // log p(b | alpha), and with nu fixed given that, up to a constant.
+  double log_exponent(const Vec& log_size, double alpha) const {
+    const double m = static_cast<double>(log_size.size());
+    const double normaliser = -m * log_gamma(1 + 1 / alpha);
+    if (nu_ > 0) return normaliser - (alpha * (log_size.array() - std::log(nu_))).exp().sum();
+    const double shape = shape_ + m / alpha;
+    const double sum = rate_ + (alpha * log_size.array()).exp().sum();
+    return normaliser + log_gamma(shape) - shape * std::log(sum);
+  }
+
+  // By slice sampling of the logit of its place between kLeastExponent and 2, as far as doubles
+  // tell it from both.
+  double draw_exponent(const Vec& log_size, double before, Draws& random) const {
+    const double range = 2 - kLeastExponent, share = (before - kLeastExponent) / range;
+    const double now = std::log(share) - std::log1p(-share);
+    const auto exponent = [&](double x) {
+      return kLeastExponent + range / (1 + std::exp(-now - x));
+    };
+    return exponent(slice([&](double x) {
+      if (std::abs(now + x) > 30) return -std::numeric_limits<double>::infinity();
+      const double jacobian = -log1p_exp(now + x) - log1p_exp(-now - x);
+      return log_exponent(log_size, exponent(x)) + jacobian;
+    }, 1, random));
+  }
+
+  double draw_log_nu(const Vec& log_size, double alpha, Draws& random) const {
+    const double shape = shape_ + static_cast<double>(log_size.size()) / alpha;
+    const double log_rate = std::log(rate_ + (alpha * log_size.array()).exp().sum());
+    double log_nu = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < 1000 && !possible_scale(log_nu); ++k)
+      log_nu = (log_rate - random.log_gamma_draw(shape)) / alpha;
+    return std::min(std::max(log_nu, kLogLeastNu), kLogMostNu);
+  }
 
   double alpha_, nu_, shape_, rate_;
   Vec sigma_;  // (m) or empty
