@@ -5,6 +5,10 @@ core_approximate <- function(problem, model, options) {
     .Call(`_bsvm_core_approximate`, problem, model, options)
 }
 
+core_estimate <- function(problem, model, options) {
+    .Call(`_bsvm_core_estimate`, problem, model, options)
+}
+
 core_fit <- function(problem, model, options) {
     .Call(`_bsvm_core_fit`, problem, model, options)
 }

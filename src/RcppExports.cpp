@@ -23,6 +23,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_estimate
+Rcpp::List core_estimate(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
+RcppExport SEXP _bsvm_core_estimate(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_estimate(problem, model, options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit
 Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
 RcppExport SEXP _bsvm_core_fit(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
@@ -176,6 +188,7 @@ END_RCPP
 
 static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 3},
+    {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 3},
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},

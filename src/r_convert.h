@@ -5,6 +5,7 @@
 
 #include "core/engine/approximation.hpp"
 #include "core/engine/engine.hpp"
+#include "core/engine/estimator.hpp"
 #include "core/engine/sampler.hpp"
 #include "core/rows/make_source.hpp"
 

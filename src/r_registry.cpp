@@ -15,7 +15,7 @@ bsvm::Use prior_use(const std::string& name, const bsvm::Params& params) {
   if (has<bsvm::Engine>(name)) return bsvm::Registry<bsvm::Engine>::make(name, params)->use();
   if (has<bsvm::Sampler>(name))
     return bsvm::Registry<bsvm::Sampler>::make(name, params)->prior_use();
-  return bsvm::Use::expected;
+  return has<bsvm::Estimator>(name) ? bsvm::Use::point : bsvm::Use::expected;
 }
 
 }  // namespace
@@ -48,5 +48,6 @@ Rcpp::List core_registry() {
       Rcpp::_["likelihoods"] = bsvm::Registry<bsvm::Likelihood>::names(),
       Rcpp::_["engines"] = bsvm::Registry<bsvm::Engine>::names(),
       Rcpp::_["approximators"] = bsvm::Registry<bsvm::Approximator>::names(),
-      Rcpp::_["samplers"] = bsvm::Registry<bsvm::Sampler>::names());
+      Rcpp::_["samplers"] = bsvm::Registry<bsvm::Sampler>::names(),
+      Rcpp::_["estimators"] = bsvm::Registry<bsvm::Estimator>::names());
 }

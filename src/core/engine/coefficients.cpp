@@ -25,6 +25,11 @@ namespace {
       "standard deviation: separated classes leave vague ones unbounded.");
 }
 
+[[noreturn]] void refuse_levels() {
+  throw InvalidInput("prior", "Group effects and sparse predictors need one variance for all, but "
+                              "for engine_em() and engine_ecme().");
+}
+
 }  // namespace
 
 Coefficients::Coefficients(const Problem& problem, Index extra)
@@ -43,6 +48,7 @@ Coefficients::Coefficients(const Problem& problem, Index extra)
   layout_.q = problem.effects();
   for (const bool group : {false, true})
     for (const PriorSlot& slot : group ? problem.group_priors : problem.priors) {
+      if (group && slot.prior->effects() == 1 && !slot.prior->exchangeable()) refuse_levels();
       const Index size = slot.prior->hyper_size(static_cast<Index>(slot.columns.size()));
       parts_.push_back({slot, group, layout_.hyper, size});
       layout_.hyper += size;

@@ -53,7 +53,8 @@ Index levels_of(const Problem& problem, const std::vector<Index>& effects) {
 
 void check_group_slot(const Problem& problem, const PriorSlot& slot) {
   const Index effects = static_cast<Index>(slot.columns.size());
-  if (effects != slot.prior->effects() || (effects == 1 && !slot.prior->exchangeable()))
+  const bool exchangeable = slot.prior->exchangeable() || slot.prior->supports(Use::point);
+  if (effects != slot.prior->effects() || (effects == 1 && !exchangeable))
     throw InvalidInput("prior",
                        "The effects of a grouping factor need one variance for all its "
                        "levels, or one covariance.");

@@ -114,6 +114,13 @@ class Bridge : public Prior {
     hyper[0] = std::pow(sum / count, 1 / alpha_);
   }
 
+  double loss(ConstVecRef b, ConstVecRef hyper) const override {
+    const double penalty = Prior::loss(b, hyper);
+    if (nu_ > 0) return penalty;
+    const double count = static_cast<double>(b.size()) / alpha_ + shape_ - 1;
+    return penalty + count * alpha_ * std::log(hyper[0]) + rate_ * std::pow(hyper[0], -alpha_);
+  }
+
   NamedNumbers report(ConstVecRef hyper) const override { return {{"nu", hyper[0]}}; }
   NamedNumbers drawn(ConstVecRef hyper) const override {
     NamedNumbers out;

@@ -23,6 +23,11 @@ void Prior::scale(VecRef, double) const { refuse_use(); }
 double Prior::log_joint(const Moments&, ConstVecRef, VecRef) const { refuse_use(); }
 Penalty Prior::penalty(ConstVecRef, Index) const { refuse_use(); }
 
+double Prior::loss(ConstVecRef b, ConstVecRef hyper) const {
+  const Penalty own = penalty(hyper, b.size());
+  return b.cwiseQuotient(own.scale).array().abs().pow(own.power).sum();
+}
+
 double log_coefficients(const Moments& b, double theta, double& slope) {
   const double square = b.square.sum();
   const double scaled = square > 0 ? square * std::exp(-2 * theta) : 0;  // E |b|^2 / s^2

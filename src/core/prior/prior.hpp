@@ -100,6 +100,8 @@ class Prior {
   // coefficients `b` (m), written into `hyper`: the mode of their density given b.
   virtual Penalty penalty(ConstVecRef hyper, Index m) const;
   virtual void to_mode(ConstVecRef /*b*/, VecRef /*hyper*/) const {}
+  // What both minimise: the penalty of b, and minus what else log p(b, hyper) has of hyper.
+  virtual double loss(ConstVecRef b, ConstVecRef hyper) const;
 
   // ---- priors that select: b_j = g_j v_j with g_j 0 or 1, and all of the above speaks of v_j. The
   // last m numbers of `hyper` are the g_j, their probabilities under q or a draw of them; log_odds()

@@ -1,0 +1,234 @@
+#include "design.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "../error.hpp"
+#include "../linalg/kernels.hpp"
+#include "../model/state.hpp"
+
+namespace bsvm {
+
+namespace {
+
+// Few enough for the cache, enough for the kernels.
+Index chunk_of(Index columns) { return std::clamp<Index>(32768 / (columns + 1), 32, 512); }
+
+void check(Host& host) {
+  if (host.interrupted()) throw Interrupted();
+}
+
+// The lower triangle of `out`'s first p rows and columns += C diag(weight) C', C (p, r).
+void add_products(const Mat& c, const double* weight, Mat& out) {
+  const Index p = c.rows(), r = c.cols();
+  std::vector<double> plain(packed_size(p, r)), weighted(plain.size());
+  pack(c.data(), p, r, nullptr, plain.data());
+  pack(c.data(), p, r, weight, weighted.data());
+  PanelProduct of{weighted.data(), p, r, plain.data(), p, r, out.data(), out.rows()};
+  of.lower = true;
+  kernels().product(of);
+}
+
+std::vector<int> all_rows(Index n) {
+  std::vector<int> rows(n);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+}  // namespace
+
+Design::Design(const Problem& problem) : kink(Vec::Ones(problem.n)), cost(Vec::Constant(problem.n, 2)) {
+  const Eigen::Map<const Vec> y(problem.y, problem.n);
+  if (problem.offset) kink -= y.cwiseProduct(Eigen::Map<const Vec>(problem.offset, problem.n));
+  if (problem.weight) cost = 2 * Eigen::Map<const Vec>(problem.weight, problem.n);
+  unit = Vec::Ones(problem.columns() + problem.group_coefficients());
+  add_dense(problem);
+  if (problem.multipliers) add_groups(problem);
+  else add_sparse(problem);
+  read_by_row();
+}
+
+void Design::add_dense(const Problem& problem) {
+  const std::vector<int> rows = all_rows(problem.n);
+  const State none((Layout()));
+  dense_.resize(problem.columns(), problem.n);
+  Index first = 0;
+  for (const auto& block : problem.blocks) {
+    block->fill(rows.data(), problem.n, none, dense_.middleRows(first, block->columns()));
+    unit.segment(first, block->columns()) = block->unit();
+    first += block->columns();
+  }
+  for (Index i = 0; i < problem.n; ++i) dense_.col(i) *= problem.y[i];
+}
+
+// Column (group, effect) has the multipliers of the group's rows.
+void Design::add_groups(const Problem& problem) {
+  const Index q = problem.effects(), n = problem.n;
+  const std::vector<int> rows = all_rows(n);
+  Mat z(q, n);
+  problem.multipliers->fill(rows.data(), n, State((Layout())), z);
+  unit.tail(q * problem.groups) = problem.multipliers->unit().replicate(problem.groups, 1);
+  std::vector<std::vector<int>> members(problem.groups);
+  for (int i : rows) members[problem.group[i] - 1].push_back(i);
+  for (const std::vector<int>& member : members)
+    for (Index a = 0; a < q; ++a) {
+      for (int i : member) {
+        by_column_.at.push_back(i);
+        by_column_.value.push_back(problem.y[i] * z(a, i));
+      }
+      by_column_.start.push_back(static_cast<Index>(by_column_.at.size()));
+    }
+}
+
+void Design::add_sparse(const Problem& problem) {
+  const SparseColumns& sparse = problem.sparse;
+  if (sparse.columns == 0) return;
+  by_column_.start.assign(sparse.start, sparse.start + sparse.columns + 1);
+  by_column_.at.assign(sparse.row, sparse.row + sparse.start[sparse.columns]);
+  for (size_t k = 0; k < by_column_.at.size(); ++k)
+    by_column_.value.push_back(problem.y[by_column_.at[k]] * sparse.value[k]);
+}
+
+void Design::read_by_row() {
+  const Index columns = static_cast<Index>(by_column_.start.size()) - 1;
+  by_row_.start.assign(rows() + 1, 0);
+  for (int i : by_column_.at) ++by_row_.start[i + 1];
+  std::partial_sum(by_row_.start.begin(), by_row_.start.end(), by_row_.start.begin());
+  by_row_.at.resize(by_column_.at.size());
+  by_row_.value.resize(by_column_.at.size());
+  std::vector<Index> next(by_row_.start.begin(), by_row_.start.end() - 1);
+  for (Index j = 0; j < columns; ++j)
+    for (Index k = by_column_.start[j]; k < by_column_.start[j + 1]; ++k) {
+      const Index to = next[by_column_.at[k]]++;
+      by_row_.at[to] = static_cast<int>(j);
+      by_row_.value[to] = by_column_.value[k];
+    }
+}
+
+Vec Design::times(ConstVecRef b) const {
+  Vec out = Vec::Zero(rows());
+  if (dense() > 0) out.noalias() = dense_.transpose() * b.head(dense());
+  for (Index i = 0; i < rows(); ++i)
+    for (Index k = by_row_.start[i]; k < by_row_.start[i + 1]; ++k)
+      out[i] += by_row_.value[k] * b[dense() + by_row_.at[k]];
+  return out;
+}
+
+Vec Design::transposed(ConstVecRef a) const {
+  Vec out = Vec::Zero(columns());
+  if (dense() > 0) out.head(dense()).noalias() = dense_ * a;
+  for (Index j = dense(); j < columns(); ++j)
+    for (Index k = by_column_.start[j - dense()]; k < by_column_.start[j - dense() + 1]; ++k)
+      out[j] += by_column_.value[k] * a[by_column_.at[k]];
+  return out;
+}
+
+Vec Design::column_squares(ConstVecRef weight) const {
+  Vec out = Vec::Zero(columns());
+  for (Index i = 0; i < rows() && dense() > 0; ++i)
+    out.head(dense()) += weight[i] * dense_.col(i).cwiseAbs2();
+  for (Index j = dense(); j < columns(); ++j)
+    for (Index k = by_column_.start[j - dense()]; k < by_column_.start[j - dense() + 1]; ++k)
+      out[j] += weight[by_column_.at[k]] * by_column_.value[k] * by_column_.value[k];
+  return out;
+}
+
+Vec Design::row_squares(ConstVecRef weight) const {
+  Vec out = Vec::Zero(rows());
+  for (Index i = 0; i < rows(); ++i) {
+    if (dense() > 0) out[i] = dense_.col(i).cwiseAbs2().dot(weight.head(dense()));
+    for (Index k = by_row_.start[i]; k < by_row_.start[i + 1]; ++k)
+      out[i] += weight[dense() + by_row_.at[k]] * by_row_.value[k] * by_row_.value[k];
+  }
+  return out;
+}
+
+Mat Design::columns_at(const std::vector<Index>& chosen) const {
+  Mat out = Mat::Zero(rows(), static_cast<Index>(chosen.size()));
+  for (Index f = 0; f < out.cols(); ++f) {
+    const Index j = chosen[f];
+    if (j < dense()) out.col(f) = dense_.row(j).transpose();
+    for (Index k = j < dense() ? 0 : by_column_.start[j - dense()];
+         j >= dense() && k < by_column_.start[j - dense() + 1]; ++k)
+      out(by_column_.at[k], f) = by_column_.value[k];
+  }
+  return out;
+}
+
+// (chosen dense columns, r) of rows first .. first + r - 1.
+Mat Design::dense_rows(const std::vector<Index>& chosen, Index first, Index r) const {
+  if (static_cast<Index>(chosen.size()) == dense()) return dense_.middleCols(first, r);
+  Mat out(static_cast<Index>(chosen.size()), r);
+  for (Index f = 0; f < out.rows(); ++f) out.row(f) = dense_.row(chosen[f]).segment(first, r);
+  return out;
+}
+
+void Design::add_gram(const std::vector<Index>& chosen, ConstVecRef weight, Mat& out,
+                      Host& host) const {
+  const auto first_sparse = std::lower_bound(chosen.begin(), chosen.end(), dense());
+  const std::vector<Index> own(chosen.begin(), first_sparse);
+  const Index p = static_cast<Index>(own.size()), chunk = chunk_of(p);
+  std::vector<Index> place(columns() - dense(), -1);
+  for (size_t f = own.size(); f < chosen.size(); ++f) place[chosen[f] - dense()] = static_cast<Index>(f);
+  std::vector<std::pair<Index, double>> row;
+  for (Index first = 0; first < rows(); first += chunk) {
+    check(host);
+    const Index r = std::min(chunk, rows() - first);
+    const Mat c = dense_rows(own, first, r);
+    if (p > 0) add_products(c, weight.data() + first, out);
+    for (Index i = first; i < first + r; ++i) {
+      row.clear();
+      for (Index k = by_row_.start[i]; k < by_row_.start[i + 1]; ++k)
+        if (place[by_row_.at[k]] >= 0) row.emplace_back(place[by_row_.at[k]], by_row_.value[k]);
+      for (size_t k = 0; k < row.size(); ++k) {
+        const double x = weight[i] * row[k].second;
+        out.row(row[k].first).head(p) += x * c.col(i - first).transpose();
+        for (size_t l = 0; l <= k; ++l) out(row[k].first, row[l].first) += x * row[l].second;
+      }
+    }
+  }
+}
+
+void Design::add_row_gram(ConstVecRef weight, Mat& out, Host& host) const {
+  const Index n = rows(), chunk = chunk_of(n);
+  for (Index first = 0; first < dense(); first += chunk) {
+    check(host);
+    const Mat c = dense_.middleRows(first, std::min(chunk, dense() - first)).transpose();
+    add_products(c, weight.data() + first, out);
+  }
+  for (Index j = dense(); j < columns(); ++j) {
+    const Index begin = by_column_.start[j - dense()], end = by_column_.start[j - dense() + 1];
+    for (Index k = begin; k < end; ++k)
+      for (Index l = begin; l <= k; ++l)
+        out(by_column_.at[k], by_column_.at[l]) +=
+            weight[j] * by_column_.value[k] * by_column_.value[l];
+  }
+}
+
+Design Design::select(const std::vector<Index>& chosen) const {
+  Design out;
+  out.kink = kink;
+  out.cost = cost;
+  out.unit.resize(static_cast<Index>(chosen.size()));
+  const Index dense_left =
+      std::lower_bound(chosen.begin(), chosen.end(), dense()) - chosen.begin();
+  out.dense_.resize(dense_left, rows());
+  for (Index f = 0; f < out.unit.size(); ++f) {
+    const Index j = chosen[f];
+    out.unit[f] = unit[j];
+    if (f < dense_left) {
+      out.dense_.row(f) = dense_.row(j);
+      continue;
+    }
+    const Index begin = by_column_.start[j - dense()], end = by_column_.start[j - dense() + 1];
+    out.by_column_.at.insert(out.by_column_.at.end(), by_column_.at.begin() + begin,
+                             by_column_.at.begin() + end);
+    out.by_column_.value.insert(out.by_column_.value.end(), by_column_.value.begin() + begin,
+                                by_column_.value.begin() + end);
+    out.by_column_.start.push_back(static_cast<Index>(out.by_column_.at.size()));
+  }
+  out.read_by_row();
+  return out;
+}
+
+}  // namespace bsvm

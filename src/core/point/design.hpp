@@ -1,0 +1,57 @@
+#pragma once
+#include <vector>
+
+#include "../host.hpp"
+#include "../model/problem.hpp"
+
+namespace bsvm {
+
+// All rows and columns of a Problem at once, each row with its response's sign: row i of A is
+// y_i c_i, and its hinge argument 1 - y_i f_i is kink_i - (A b)_i. Columns are the dense ones, then
+// the effects by term, level, effect; b is on the inside scale.
+class Design {
+ public:
+  explicit Design(const Problem& problem);
+
+  Index rows() const { return kink.size(); }
+  Index columns() const { return unit.size(); }
+  Index dense() const { return dense_.rows(); }  // how many columns come first and are dense
+
+  Vec times(ConstVecRef b) const;       // (n) A b
+  Vec transposed(ConstVecRef a) const;  // (P) A'a
+  Vec column_squares(ConstVecRef weight) const;  // (P) sum_i weight_i A_ij^2
+  Vec row_squares(ConstVecRef weight) const;     // (n) sum_j weight_j A_ij^2
+  Mat columns_at(const std::vector<Index>& chosen) const;  // (n, chosen)
+
+  // Adds A_F' diag(weight) A_F to the lower triangle of `out`, F the chosen columns, increasing.
+  void add_gram(const std::vector<Index>& chosen, ConstVecRef weight, Mat& out, Host& host) const;
+  // Adds A diag(weight) A' to the lower triangle of `out` (n, n).
+  void add_row_gram(ConstVecRef weight, Mat& out, Host& host) const;
+
+  // The same rows with some of the columns, increasing.
+  Design select(const std::vector<Index>& chosen) const;
+
+  Vec kink;  // (n) 1 - y_i offset_i
+  Vec cost;  // (n) 2 weight_i, what one unit of the hinge costs
+  Vec unit;  // (P) outside coefficient = inside one times it
+
+ private:
+  struct Entries {  // by row or by column
+    std::vector<Index> start{0};
+    std::vector<int> at;
+    std::vector<double> value;
+  };
+
+  Design() = default;
+  void add_dense(const Problem& problem);
+  void add_groups(const Problem& problem);
+  void add_sparse(const Problem& problem);
+  void read_by_row();
+  Mat dense_rows(const std::vector<Index>& chosen, Index first, Index r) const;
+
+  Mat dense_;          // (dense, n)
+  Entries by_column_;  // of the others
+  Entries by_row_;
+};
+
+}  // namespace bsvm

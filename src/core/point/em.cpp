@@ -1,0 +1,181 @@
+// Point estimates for the exponential-power family by EM (002, Section 3.1) and ECME (Section 3.3):
+//
+//   minimise  2 sum_i w_i (1 - y_i f_i)_+ + sum_j |b_j / (nu sigma_j)|^alpha
+//
+// in b, and where nu is not given, with minus its log prior density and the penalty's normaliser
+// added, in nu too. Given nu the minimum is found by what suits the penalty: interior_point.cpp for
+// alpha >= 1, local_search.cpp below. ECME's step nu <- mode given b (the CME-step) is the fixed
+// point's own map; the outer loop follows it with a secant's length,
+//
+//   log nu <- log nu + t r,  r = log mode(b(nu)) - log nu,  t = -<dlognu, dr> / <dr, dr>
+//
+// which for one nu is the secant method on r = 0. t = 1 can't raise the objective: what does raise
+// it is taken back to that.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../engine/estimator.hpp"
+#include "../error.hpp"
+#include "../random/draws.hpp"
+#include "../registry.hpp"
+#include "local_search.hpp"
+#include "plain_em.hpp"
+
+namespace bsvm {
+namespace {
+
+constexpr double kMostReach = 32;   // of the secant's step
+constexpr double kNuAccuracy = 1e-8;
+
+class Em : public Estimator {
+ public:
+  explicit Em(const Params& params) : accelerate_(params.flag("accelerate")) {}
+
+  Estimate run(const Problem& problem, const EstimateOptions& options, Host& host) const override {
+    if (!problem.likelihood->supports(Use::augmented))
+      throw InvalidInput("likelihood", "EM needs latent scales, which only the pseudo-likelihood has.");
+    const Design design(problem);
+    const PointModel model(problem, design);
+    Run best{model.start(), Point()};
+    best.point.objective = std::numeric_limits<double>::infinity();
+    std::vector<double> optima;
+    const bool convex = is_convex(model.penalties(best.hyper));
+    for (int k = 0; k < (convex ? 1 : options.starts); ++k) {
+      Run next{model.start(), Point()};
+      next.point.b = start_of(design, model.penalties(next.hyper), options, k);
+      climb(design, model, options, next, host);
+      optima.push_back(next.point.objective);
+      if (next.point.objective < best.point.objective) best = next;
+      if (next.point.end == Termination::interrupted) {
+        best.point.end = Termination::interrupted;
+        break;
+      }
+    }
+    if (best.point.b.size() != design.columns() || !best.point.b.allFinite())
+      throw NumericalFailure("The system of the first pass can't be solved.");
+    return package(problem, design, best, convex, std::move(optima));
+  }
+
+ private:
+  // A run's hyper-parameters, and where it is given these.
+  struct Run {
+    PointModel::Hyper hyper;
+    Point point;
+  };
+
+  static bool is_convex(const Penalties& penalties) {
+    return penalties.size() == 0 || penalties.power.minCoeff() >= 1;
+  }
+
+  // Where penalties are tangents' limits, b says which: all coefficients of the penalties' own size
+  // at first, of random sizes in the starts after it.
+  static Vec start_of(const Design& design, const Penalties& penalties,
+                      const EstimateOptions& options, int number) {
+    if (number == 0 && options.start.size() > 0)
+      return options.start.cwiseQuotient(design.unit);
+    if (number == 0) return is_convex(penalties) ? Vec(Vec::Zero(design.columns())) : penalties.scale;
+    Draws random({options.seed, 0, 0}, Purpose::dense, static_cast<std::uint64_t>(number));
+    Vec b(design.columns());
+    for (Index j = 0; j < b.size(); ++j) b[j] = penalties.scale[j] * std::exp(3 * random.normal());
+    return b;
+  }
+
+  void climb(const Design& design, const PointModel& model, const EstimateOptions& options,
+             Run& run, Host& host) const {
+    const PointOptions own{options.tolerance, options.max_passes};
+    if (!accelerate_) {
+      const Vec start = run.point.b;
+      run.point = run_plain_em(design, model, start, own, run.hyper, host);
+      return;
+    }
+    settle(design, model, own, run, host);
+    if (run.point.end == Termination::interrupted) return;
+    if (moves(model, run).size() > 0) learn(design, model, own, run, host);
+  }
+
+  // The best b given the hyper-parameters; the passes' trace goes on.
+  static void settle(const Design& design, const PointModel& model, const PointOptions& options,
+                     Run& run, Host& host) {
+    const Penalties penalties = model.penalties(run.hyper);
+    Point next = is_convex(penalties)
+                     ? minimise_convex(design, penalties, options, host)
+                     : minimise_local(design, penalties, run.point.b, options, host);
+    if (next.b.size() < design.columns()) throw Interrupted();
+    const double shift = model.objective(run.hyper, next.b) - next.objective;
+    for (EstimateTrace& entry : next.trace) entry.objective += shift;
+    next.objective += shift;
+    next.dual += shift;
+    next.trace.insert(next.trace.begin(), run.point.trace.begin(), run.point.trace.end());
+    run.point = std::move(next);
+  }
+
+  // r: empty where no hyper-parameter is unknown.
+  static Vec moves(const PointModel& model, const Run& run) {
+    const PointModel::Hyper next = model.best(run.hyper, run.point.b);
+    const Vec out = PointModel::logs(next) - PointModel::logs(run.hyper);
+    return out.size() > 0 && out.cwiseAbs().maxCoeff() > 0 ? out : Vec();
+  }
+
+  static void learn(const Design& design, const PointModel& model, const PointOptions& options,
+                    Run& run, Host& host) {
+    Vec before, way_before;
+    for (int k = 0; k < 100; ++k) {
+      const Vec way = moves(model, run), at = PointModel::logs(run.hyper);
+      if (way.size() == 0 || way.cwiseAbs().maxCoeff() < kNuAccuracy) return;
+      double reach = 1;
+      if (before.size() > 0) {
+        const Vec bend = way - way_before;
+        reach = std::clamp(-bend.dot(at - before) / bend.squaredNorm(), 0.1, kMostReach);
+      }
+      before = at;
+      way_before = way;
+      Run next = run;
+      for (const double length : {reach, 1.0}) {
+        next = run;
+        next.hyper = PointModel::from_logs(at + length * way, run.hyper);
+        settle(design, model, options, next, host);
+        if (next.point.objective <= run.point.objective || reach == 1) break;
+      }
+      run = next;
+      if (run.point.end == Termination::interrupted) return;
+    }
+    run.point.end = Termination::pass_limit;
+  }
+
+  static Estimate package(const Problem& problem, const Design& design, const Run& run, bool convex,
+                          std::vector<double> optima) {
+    Estimate out;
+    const Vec b = run.point.b.cwiseProduct(design.unit);
+    out.coefficients = b.head(problem.columns());
+    out.effects = b.tail(b.size() - problem.columns());
+    out.multipliers = snapped(design, run.point);
+    out.hyper = run.hyper;
+    out.objective = run.point.objective;
+    out.dual = run.point.dual;
+    out.gap = run.point.gap;
+    out.certified = convex;
+    out.trace = run.point.trace;
+    out.optima = std::move(optima);
+    out.end = run.point.end;
+    return out;
+  }
+
+  // Of |u_i| and the multiplier's distance to its bound one is zero at the optimum, the smaller one.
+  static Vec snapped(const Design& design, const Point& point) {
+    const Vec u = design.kink - design.times(point.b);
+    Vec a = point.multipliers;
+    for (Index i = 0; i < a.size(); ++i) {
+      if (u[i] < 0 && a[i] / design.cost[i] < -u[i]) a[i] = 0;
+      if (u[i] > 0 && 1 - a[i] / design.cost[i] < u[i]) a[i] = design.cost[i];
+    }
+    return a;
+  }
+
+  bool accelerate_;
+};
+
+const Register<Estimator, Em> em("em"), ecme("ecme");
+
+}  // namespace
+}  // namespace bsvm

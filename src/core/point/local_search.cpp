@@ -1,0 +1,77 @@
+#include "local_search.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace bsvm {
+
+namespace {
+
+// Columns that are not held at zero, and their penalties with tangents at b.
+std::vector<Index> moving_columns(const Penalties& penalties, ConstVecRef b) {
+  std::vector<Index> out;
+  for (Index j = 0; j < b.size(); ++j)
+    if (penalties.power[j] >= 1 || b[j] != 0) out.push_back(j);
+  return out;
+}
+
+Penalties tangents(const Penalties& penalties, ConstVecRef b) {
+  Penalties out = penalties;
+  for (Index j = 0; j < b.size(); ++j)
+    if (out.power[j] < 1) {
+      out.scale[j] = 1 / penalties.slope(j, std::abs(b[j]));
+      out.power[j] = 1;
+    }
+  return out;
+}
+
+Vec pick(ConstVecRef b, const std::vector<Index>& at) {
+  Vec out(at.size());
+  for (size_t f = 0; f < at.size(); ++f) out[f] = b[at[f]];
+  return out;
+}
+
+Vec spread(ConstVecRef part, const std::vector<Index>& at, Index size) {
+  Vec out = Vec::Zero(size);
+  for (size_t f = 0; f < at.size(); ++f) out[at[f]] = part[f];
+  return out;
+}
+
+// How far the tangents' problem at b is from having its optimum there, multipliers given.
+double tangent_gap(const Design& design, const Penalties& linear, ConstVecRef b, ConstVecRef a) {
+  double stretch;
+  const double dual = dual_objective(design, linear, a, design.transposed(a), stretch);
+  return relative_gap(primal_objective(design, linear, b), dual);
+}
+
+}  // namespace
+
+Point minimise_local(const Design& design, const Penalties& penalties, ConstVecRef start,
+                     const PointOptions& options, Host& host) {
+  Point out;
+  out.b = start;
+  out.objective = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < options.max_passes; ++k) {
+    const std::vector<Index> at = moving_columns(penalties, out.b);
+    const Design part = design.select(at);
+    const Vec b = pick(out.b, at);
+    const Penalties linear = tangents(penalties.select(at), b);
+    out.gap = k == 0 ? 1 : tangent_gap(part, linear, b, out.multipliers);
+    if (k > 0) out.trace.push_back({out.objective, out.gap});
+    if (out.gap <= std::max(options.tolerance, kGapAsked / 100)) break;
+    const Point next = minimise_convex(part, linear, options, host);
+    out.end = next.end;
+    if (next.end == Termination::interrupted) return out;
+    const Vec found = spread(next.b, at, out.b.size());
+    const double objective = primal_objective(design, penalties, found);
+    if (!(objective < out.objective)) break;
+    out.b = found;
+    out.objective = objective;
+    out.multipliers = next.multipliers;
+  }
+  out.end = out.gap <= kGapAsked ? Termination::converged : Termination::pass_limit;
+  out.dual = out.objective - out.gap * std::max(1.0, std::abs(out.objective));
+  return out;
+}
+
+}  // namespace bsvm
