@@ -158,7 +158,9 @@ plot_bound <- function(object) {
 
 bound_data <- function(object) {
   trace <- object$trace
-  what <- c(if (object$engine$name == "vb") "Lower bound" else "Objective", "Gradient (log10)")
+  if (is_estimator(object$engine)) colnames(trace) <- c("bound", "gradient")
+  what <- c(if (object$engine$name == "vb") "Lower bound" else "Objective",
+            if (is_estimator(object$engine)) "Relative gap (log10)" else "Gradient (log10)")
   value <- c(trace[, "bound"], log10(trace[, "gradient"]))
   value[!is.finite(value)] <- NA
   data.frame(pass = rep(seq_len(nrow(trace)), 2L), value = value,

@@ -21,7 +21,8 @@
 #' * `blocks`, `group_blocks`: as in [bsvm_spec()], each with `hyper`, what was learnt about its
 #'   variance;
 #' * `termination`; of [engine_vb()] and [engine_gaussian()] `elbo`, `trace`, `passes`, `gradient`,
-#'   of [engine_map()] these but `elbo`, of [engine_gibbs()] `sampling`;
+#'   of [engine_map()] these but `elbo`, of [engine_em()] and [engine_ecme()] `trace` and `passes`, of
+#'   [engine_gibbs()] `sampling`;
 #' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `version`.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
@@ -58,7 +59,8 @@ validate_bsvm <- function(fit) {
     is.null(fit$offset) || length(fit$offset) == n,
     length(fit$design$center) == p, length(fit$design$scale) == p,
     identical(as.integer(columns), seq_len(p)),
-    length(fit$posterior$mean) == nrow(fit$posterior$covariance),
+    is.null(fit$posterior$covariance) ||
+      length(fit$posterior$mean) == nrow(fit$posterior$covariance),
     length(unlist(lapply(fit$group_blocks, `[[`, "columns"))) ==
       length(unlist(lapply(fit$groups, `[[`, "labels")))
   )

@@ -6,14 +6,16 @@
 #'
 #' @param threads How many threads; a whole number, 1 by default. Results are identical for any
 #'   number.
-#' @param tol The fit ends when the lower bound (of [engine_gaussian()] and [engine_map()] the
+#' @param tol Of [engine_em()] the relative duality gap at which the fit ends. Of the others it ends
+#'   when the lower bound (of [engine_gaussian()] and [engine_map()] the
 #'   objective at a value of the variances) changes by less than this (absolute) in a pass over the
 #'   rows; a positive number, 1e-10 by default.
 #' @param max_passes At most this many passes over the rows to the optimum, at least 2; 2000 by
 #'   default. With [engine_gaussian()] and [engine_map()] that holds for each stage: the climb to
 #'   the variances with the highest posterior density, each point of the grid, the mode. A fit
 #'   whose climb, or mode, ends there is kept, with a warning of class
-#'   `bsvm_warning_convergence`; so is a point of the grid, without one.
+#'   `bsvm_warning_convergence`; so is a point of the grid, without one. With [engine_em()] a pass is a
+#'   linear system, or below `alpha = 1` a convex problem.
 #' @param verbose Should progress be shown? By default in interactive sessions only.
 #' @param start Where to start: population-level coefficients in the order and on the scale of
 #'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero. The end is

@@ -56,6 +56,7 @@ engine_map <- function(...) {
 }
 
 # Only a point: the posterior's mode on kinks of the loss, where no curvature tells its spread.
+# engine_em() and engine_ecme() have no other.
 is_point <- function(object) isTRUE(object$posterior$point)
 
 # Modes of effects that are not integrated out are refused before anything runs.
@@ -74,8 +75,9 @@ check_mode <- function(engine, integrated, groups, sparse) {
 
 need_spread <- function(object, what) {
   if (is_point(object)) {
-    abort("unsupported", what, " needs a posterior's spread, and a fit by engine_map() without ",
-          "integrated group effects has none: its mode lies on kinks of the loss, where second ",
-          "derivatives say nothing. Fit with `engine = engine_gaussian()`.")
+    abort("unsupported", what, " needs a posterior's spread, and a fit by ", call_of_engine(object),
+          if (object$engine$name == "map") " without integrated group effects",
+          " has none: its mode lies on kinks of the loss, where second derivatives say nothing. Fit ",
+          "with `engine = engine_gaussian()`, or engine_gibbs() for draws.")
   }
 }

@@ -32,6 +32,9 @@ residuals.bsvm <- function(object, ...) {
 
 # Rows inside the margin or misclassified, among those that took part in the fit.
 support_rows <- function(object) {
+  if (inherits(object$posterior, "bsvm_point")) {
+    return(seq_along(object$link) %in% support_vectors(object)$row)
+  }
   used_rows(object) & object$y * object$link < 1
 }
 

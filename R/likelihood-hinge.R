@@ -83,7 +83,7 @@ as_likelihood <- function(x) as_component(x, "likelihood")
 # ---- engines that can't take it --------------------------------------------------------------
 
 # The core's names of the engines that work on the rows' latent scales.
-latent_engines <- c("vb", "gibbs")
+latent_engines <- c("vb", "gibbs", "em", "ecme")
 
 check_combination <- function(likelihood, engine) {
   if (!likelihood$normalized || !engine$name %in% latent_engines) return(invisible())

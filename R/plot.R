@@ -26,7 +26,8 @@
 #'   * `"smooth"`: the smooth terms of the formula with a band of credible intervals, pointwise;
 #'     without one, and the default, by [engine_map()] without integrated group effects, where
 #'     the spread is not known;
-#'   * `"bound"`: the lower bound and the size of the gradient, pass by pass ([engine_vb()]);
+#'   * `"bound"`: the lower bound and the size of the gradient, pass by pass ([engine_vb()]); of
+#'     [engine_em()] the objective and the gap;
 #'   * `"intervals"`, `"density"`, `"trace"`, `"rank"`: the draws of variables ([engine_gibbs()]);
 #'     the first of them is the default with draws.
 #' @param level Probability of the intervals.

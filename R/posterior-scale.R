@@ -56,6 +56,7 @@ sparse_coefficients <- function(posterior, number) {
 
 user_sd <- function(fit) {
   design <- fit$design
+  if (is.null(fit$posterior$covariance)) return(rep(NA_real_, length(design$columns)))
   layout <- fit_layout(fit)
   covariance <- fit$posterior$covariance
   variance <- numeric(length(design$columns))

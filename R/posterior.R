@@ -5,6 +5,7 @@
 #   bsvm_sparse_moments  mean, covariance; effects, effects_sd, factor
 #   bsvm_integrated      several factors, one integrated out; only within a mixture
 #   bsvm_mixture         a few of the above with weights, over values of the variances
+#   bsvm_point           mean, effects: a point estimate, nothing else
 #   bsvm_draws           mean, covariance; effects_mean, effects_sd; the draws: coefficients,
 #                        variances, effects
 #

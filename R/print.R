@@ -20,6 +20,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   say_model(x, group_counts(x))
   say_coefficients(x, n, digits)
   say_variances(variance_table(x), standard_scale(x), digits, x)
+  say_scales(scale_table(x), digits)
   cat("\n")
   say_end(x, digits)
   invisible(x)
@@ -74,7 +75,9 @@ say_coefficients <- function(x, n, digits) {
   }
 }
 
-word_for_estimate <- function(x) if (x$engine$name == "map") "mode" else "mean"
+word_for_estimate <- function(x) if (is_mode(x$engine)) "mode" else "mean"
+
+is_mode <- function(engine) engine$name == "map" || is_estimator(engine)
 
 say_hidden <- function(number) {
   if (number > 0L) {
@@ -90,7 +93,7 @@ say_flat <- function(x) {
 
 # A mode is plugged in itself, and LIBSVM's cost is that of the pseudo-likelihood's loss.
 variance_columns <- function(table, x) {
-  mode <- x$engine$name == "map"
+  mode <- is_mode(x$engine)
   numbers <- as.matrix(table[c("mean", "plug_in", "cost")])
   dimnames(numbers) <- list(paste0(table$block, ifelse(table$fixed, " (fixed)", "")),
                             c(if (mode) "Mode" else "Mean", "1/E[1/var]", "LIBSVM cost"))
@@ -111,6 +114,14 @@ say_variances <- function(table, standard_scale, digits, x) {
       "A variance that the data hardly bound from above has no finite posterior mean."
     })
   }
+}
+
+# `table` from scale_table().
+say_scales <- function(table, digits) {
+  if (nrow(table) == 0L) return(invisible())
+  cat("\n")
+  say_wrapped(paste0("Scale nu of ", table$block, ": ", format(table$nu, digits = digits),
+                     ifelse(table$fixed, " (fixed)", "")))
 }
 
 say_end <- function(x, digits) {

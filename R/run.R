@@ -13,13 +13,16 @@
 #'   [engine_map()], `bsvm_mixture` (`mean`, `covariance`; `components`, each of one of the first
 #'   two classes or `bsvm_integrated`; their `weights`, `log_density` and `theta`, log standard
 #'   deviations, of which `free` says whose they are; `integrated`, the number of the factor whose
-#'   effects are integrated out, 0 for none);
+#'   effects are integrated out, 0 for none); of [engine_em()] and [engine_ecme()] `bsvm_point`
+#'   (`mean`, `effects`, `multipliers` of the rows, `objective`, `dual`, `gap`, `certified`, whether
+#'   the gap bounds the distance to the optimum, `optima`, where each start led, and `path`);
 #' * `hyper`, `group_hyper`: what was learnt about each block's variance;
 #' * `termination`: `"converged"`, `"pass_limit"`, `"stalled"` or `"interrupted"`; of draws
 #'   `"completed"` or `"interrupted"`;
 #' * of [engine_vb()], [engine_gaussian()] and [engine_map()] `bound` (of the last two an estimate
 #'   of the log evidence), `trace` (a row a pass), `passes`, `gradient`; of the last two also
 #'   `unbounded`: for each block, did nothing bound its variance from above?
+#' * of [engine_em()] and [engine_ecme()] `trace` (a row a pass: `objective`, `gap`) and `passes`;
 #' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`, `thin`, `chains`,
 #'   `mixing`, `seed`, `seconds`, `resumed`.
 #' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
@@ -40,6 +43,7 @@ bsvm_run <- function(spec, control = bsvm_control()) {
   free_memory(length(spec$problem$x))
   run <- if (is_sampler(spec$engine)) run_sampler
          else if (is_approximation(spec$engine)) run_approximation
+         else if (is_estimator(spec$engine)) run_estimator
          else run_optimiser
   result <- run(spec, control)
   warn_rank(result, spec)
@@ -128,8 +132,8 @@ run_sampler <- function(spec, control) {
 
 check_no_start <- function(control) {
   if (!is.null(control$start)) {
-    abort("argument", "`start` in bsvm_control() is for engine_vb(), engine_gaussian() and ",
-          "engine_map(); chains can't be given one.")
+    abort("argument", "`start` in bsvm_control() is for engine_vb(), engine_gaussian(), ",
+          "engine_map(), engine_em() and engine_ecme(); chains can't be given one.")
   }
 }
 
@@ -325,7 +329,7 @@ warn_open_variances <- function(result, spec) {
 # Does a mode or mean in flat columns alone put every row on its side? Then any multiple of it does,
 # and nothing but the prior bounds them, however modest they look. Draws and engine_vb() show it.
 separates <- function(result, spec, flat) {
-  if (!is_approximation(spec$engine)) return(FALSE)
+  if (!is_approximation(spec$engine) && !is_estimator(spec$engine)) return(FALSE)
   least_margin(result$posterior, spec, flat[flat <= length(spec$model$blocks)]) > 0
 }
 
@@ -359,6 +363,7 @@ held_by_prior <- function(k, result, spec) {
 }
 
 dense_moments <- function(posterior, at) {
+  if (isTRUE(posterior$point)) return(list(mean = posterior$mean[at], sd = rep(NA, length(at))))
   list(mean = posterior$mean[at], sd = sqrt(diag(posterior$covariance)[at]))
 }
 

@@ -6,7 +6,8 @@
 #' @details
 #' A block with more columns than the fit has rows is rotated: one common normal prior makes only
 #' the directions the rows span matter, so the columns are replaced by as many features as there
-#' are rows, and the rest of the coefficients' posterior is their prior's.
+#' are rows, and the rest of the coefficients' posterior is their prior's. (For [engine_em()], which
+#' has no posterior, nothing is rotated.)
 #'
 #' The effects of one grouping factor go to the core as codes of the rows and a matrix of
 #' multipliers; those of several factors as the columns of one sparse matrix (`problem$sparse`),
@@ -51,13 +52,14 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   check_combination(likelihood, engine)
   check_prior_engines(all_blocks(assigned), engine)
   check_grid(assigned$blocks, engine)
+  check_scales(all_blocks(assigned), engine)
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
   penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
   sparse <- sparse_blocks(frame, assigned$blocks)
   assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
   sparse <- sort(sparse)
   design <- spec_design(frame, penalised, standardize, assigned$blocks[sparse])
-  core <- core_columns(frame, design, assigned$blocks[!sparse])
+  core <- core_columns(frame, design, assigned$blocks[!sparse], rotate = !is_estimator(engine))
   model <- list(likelihood = likelihood[c("name", "parameters")],
                 engine = engine[c("name", "parameters")], blocks = core$blocks,
                 group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]),
@@ -97,7 +99,7 @@ check_registered <- function(blocks, likelihood) {
 }
 
 registered_engines <- function() {
-  unlist(core_registry()[c("engines", "samplers", "approximators")], use.names = FALSE)
+  unlist(core_registry()[c("engines", "samplers", "approximators", "estimators")], use.names = FALSE)
 }
 
 need_registered <- function(names, known, kind) {
@@ -190,11 +192,11 @@ core_block <- function(block, columns = block$columns, unseen = 0L) {
 }
 
 # list(x, center, scale, blocks, rotation) as the core sees them: the dense columns. Without a block
-# wider than the rows these are the frame's own, not copied. Else kept columns come first, then the
+# wider than the rows (and `rotate`) these are the frame's own, not copied. Else kept columns come first, then the
 # features of each rotated block.
-core_columns <- function(frame, design, blocks) {
+core_columns <- function(frame, design, blocks, rotate) {
   wide <- vapply(blocks, function(block) {
-    length(block$columns) > nrow(frame$x) && prior_traits(block$prior)[["exchangeable"]]
+    rotate && length(block$columns) > nrow(frame$x) && prior_traits(block$prior)[["exchangeable"]]
   }, TRUE)
   if (!any(wide) && !is_sparse(frame$x)) {
     return(list(x = frame$x, center = design$center, scale = design$scale,

@@ -32,7 +32,8 @@
 #'   one inferred variance in the model their law is interpolated between the points of the grid;
 #'   with more, and with `engine_map()`, the standard deviation is taken as log-normal. Its mean
 #'   variance is infinite where that law says so; `plug_in` is over the points of the grid alone.
-#' * **Support vectors** are the rows with `y f < 1`: inside the margin or misclassified.
+#' * **Support vectors** are the rows with `y f < 1`: inside the margin or misclassified. Of
+#'   [engine_em()] and [engine_ecme()] those on the margin are among them (see [support_vectors()]).
 #' * **Certificate**: for given variances the bound of `engine_vb()`, and under the
 #'   pseudo-likelihood the objective of `engine_gaussian()` and `engine_map()`, is concave (in the
 #'   mean and the root of the covariance), so a gradient of (nearly) zero proves that no better mean
@@ -67,6 +68,10 @@
 #' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`, and
 #'   `smooth_basis`, the names of smooth terms' penalised coefficients, which are not printed;
 #' * `termination`, and without draws `elbo`, `passes`, `gradient`; `check`, the check or `NULL`;
+#' * with [prior_bridge()] and not of draws `scales`: data frame, a row a scale: `block`, `nu`,
+#'   `fixed`; of [engine_em()] and [engine_ecme()] `estimate`: list of `objective`, `dual` (its lower
+#'   bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are local
+#'   optima), `optima` (the objective of each start) and `n_margin` (support vectors on the margin);
 #' * and, from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`,
 #'   `default_prior`, `na.action`, `level`, `method`, and `point`, whether standard deviations are
 #'   missing since the fit is a mode alone.
@@ -107,7 +112,8 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object),
-    sds = sd_table(object, level), check = check
+    sds = sd_table(object, level), check = check, scales = scale_table(object),
+    estimate = estimate_facts(object)
   )), class = "summary.bsvm")
   if (is.null(object$sampling)) return(out)
   out$variance_draws <- drawn_variance_table(object, level)
@@ -128,6 +134,7 @@ print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") 
   say_table(x, n, digits)
   if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits, x)
   else say_drawn_variances(x, n, digits)
+  say_scales(x$scales, digits)
   say_sds(x, n, digits)
   say_priors(x)
   say_fit(x, digits)
@@ -175,7 +182,7 @@ say_sds <- function(x, n, digits) {
 
 # A row a variance that is a penalty; flat blocks have none to speak of.
 variance_table <- function(object) {
-  blocks <- c(penalised_blocks(object), object$group_blocks)
+  blocks <- Filter(has_variance, c(penalised_blocks(object), object$group_blocks))
   rows <- lapply(blocks, function(block) {
     plug_in <- plug_in_variances(block)
     data.frame(block = spread_names(block), prior = block$prior$label,
@@ -185,6 +192,26 @@ variance_table <- function(object) {
   if (length(rows) > 0L) return(do.call(rbind, rows))
   data.frame(block = character(0), prior = character(0), mean = numeric(0), plug_in = numeric(0),
              cost = numeric(0), fixed = logical(0))
+}
+
+# Priors of other families have a scale instead.
+has_variance <- function(block) is_joint(block) || "inverse_mean" %in% names(block$hyper)
+
+# A row a scale nu of a block: data frame with `block`, `nu` and `fixed`, whether it was given.
+scale_table <- function(object) {
+  if (!is.null(object$sampling)) object$blocks <- NULL # its draws are with the variances
+  blocks <- Filter(function(block) "nu" %in% names(block$hyper), object$blocks)
+  numbers <- function(f) as.numeric(vapply(blocks, f, 0))
+  data.frame(block = vapply(blocks, `[[`, "", "label"),
+             nu = numbers(function(block) block$hyper[["nu"]]),
+             fixed = numbers(function(block) block$prior$parameters[["nu"]]) > 0)
+}
+
+# Of point estimates: list(objective, dual, gap, certified, optima, n_margin), else NULL.
+estimate_facts <- function(object) {
+  if (!inherits(object$posterior, "bsvm_point")) return(NULL)
+  facts <- unclass(object$posterior)[c("objective", "dual", "gap", "certified", "optima")]
+  c(facts, list(n_margin = sum(support_vectors(object)$kind == "margin")))
 }
 
 # Was the variance given, not inferred?
@@ -271,15 +298,29 @@ print_table <- function(table, digits) {
 
 say_fit <- function(x, digits) {
   cat("\nSupport vectors: ", x$n_support, " of ", x$nobs, " rows (",
-      format(100 * x$support_share, digits = 3L), " %)\n", sep = "")
+      format(100 * x$support_share, digits = 3L), " %)",
+      if (!is.null(x$estimate)) paste0(", ", x$estimate$n_margin, " of them on the margin"),
+      "\n", sep = "")
   say_end(x, digits)
-  if (is.null(x$sampling)) {
+  if (!is.null(x$estimate)) {
+    say_estimate(x$estimate, digits)
+  } else if (is.null(x$sampling)) {
     cat("Gradient of the ", if (!is_normalised(x$likelihood)) "concave ", "objective: ",
         format(x$gradient, digits = 2L), "\n", sep = "")
   }
   for (note in c(interval_note(x), check_note(x))) {
     cat("\n")
     say_wrapped(note)
+  }
+}
+
+say_estimate <- function(estimate, digits) {
+  cat("Objective: ", format(estimate$objective, digits = max(digits, 8L)), ", relative ",
+      if (estimate$certified) "duality gap: " else "gap to that of the penalty's tangents: ",
+      format(estimate$gap, digits = 2L), "\n", sep = "")
+  if (length(estimate$optima) > 1L) {
+    cat("Objectives of ", length(estimate$optima), " starts: ",
+        paste(format(sort(estimate$optima), digits = digits), collapse = ", "), "\n", sep = "")
   }
 }
 
@@ -290,7 +331,7 @@ interval_note <- function(x) {
 }
 
 engine_note <- function(x) {
-  if (x$engine$name == "map") return(mode_note(x))
+  if (is_mode(x$engine)) return(mode_note(x))
   if (x$engine$name != "vb") return(NULL)
   paste0(
     if (identical(x$method, "linear_response"))

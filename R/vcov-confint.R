@@ -7,6 +7,7 @@
 #'   gives;
 #' * [engine_map()]: from the curvature at the mode. Without integrated group effects there is none
 #'   to speak of, and both are an error of class `bsvm_error_unsupported`;
+#' * [engine_em()] and [engine_ecme()]: point estimates without any, and an error of that class;
 #' * [engine_slice()] and [engine_gibbs()]: of the draws, whose quantiles `confint()` gives.
 #'
 #' Under the pseudo-likelihood, the default, that posterior is a pseudo-posterior, which counts each

@@ -1,0 +1,58 @@
+# bsvm_point: a point estimate alone. mean (p), effects (by factor, level, effect, then the sparse
+# predictors), effects_sd (NA); multipliers (a used row), objective, dual, gap, certified, optima; and
+# of a path `path`. There is no spread, so `point` is TRUE.
+
+#' @export
+effect_means.bsvm_point <- function(posterior, groups) by_factor(posterior$effects, groups)
+
+#' @export
+effect_sds.bsvm_point <- function(posterior, groups) by_factor(posterior$effects_sd, groups)
+
+#' @export
+linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x))
+
+#' Support vectors of a point estimate
+#'
+#' Which rows hold the hyperplane of a fit by [engine_em()] or [engine_ecme()], and how strongly.
+#'
+#' @details
+#' At the optimum the penalty's slope in each coefficient equals \eqn{\sum_i a_i y_i
+#' c_{ij}}{sum_i a_i y_i c_ij}, with a multiplier \eqn{0 \le a_i \le 2 w_i}{0 <= a_i <= 2 w_i} for
+#' each row, \eqn{w_i} its weight. Rows outside the margin have none and could be left out of the
+#' data.
+#'
+#' @param object A fit from [bsvm()] by one of the two engines.
+#' @param ... Must be empty.
+#' @return A data frame with a row for each support vector: `row`, its number among the rows of
+#'   [fitted()][fitted.bsvm]; `multiplier`; and `kind`, a factor: `"margin"`, on the margin, with a
+#'   multiplier between its bounds, or `"inside"`, inside the margin or misclassified, with a
+#'   multiplier of \eqn{2 w_i}{2 w_i}.
+#' @section Errors: `bsvm_error_unsupported` for a fit by another engine, which has no multipliers.
+#' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
+#'   *Bayesian Analysis*, 6, 1-23 (Section 3.2).
+#' @seealso [engine_em()].
+#' @examples
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, prior = prior_ridge(variance = 1),
+#'             engine = engine_em())
+#' support_vectors(fit)
+#' @export
+support_vectors <- function(object, ...) {
+  check_dots(substitute(list(...)), "support_vectors()", NULL)
+  need_estimate(object, "support_vectors()")
+  rows <- which(rep_len(used_rows(object), length(object$link)))
+  weight <- if (is.null(object$weights)) 1 else object$weights[rows]
+  a <- object$posterior$multipliers
+  kind <- factor(ifelse(a < 2 * weight, "margin", "inside"), levels = c("margin", "inside"))
+  out <- data.frame(row = rows, multiplier = a, kind = kind)[a > 0, ]
+  row.names(out) <- NULL
+  out
+}
+
+need_estimate <- function(object, what) {
+  if (!inherits(object, "bsvm")) {
+    abort("argument", "`object` must be made by bsvm(); found ", describe(object), ".")
+  }
+  if (inherits(object$posterior, "bsvm_point")) return(invisible())
+  abort("unsupported", what, " is for point estimates: fits by engine_em() or engine_ecme(). This ",
+        "one is by ", call_of_engine(object), ".")
+}

@@ -1,0 +1,90 @@
+#' Regularization path
+#'
+#' Coefficients along a grid of scales `nu` of a bridge or lasso prior, fitted by [engine_em()].
+#'
+#' @param object A fit from [bsvm()] by [engine_em()] with a grid, as `prior = prior_lasso(nu =
+#'   c(0.01, 0.1, 1))`.
+#' @param ... Must be empty; of `plot()`, not used.
+#' @return `regularization_path()`: a data frame of class `bsvm_path` with a row for each `nu` and
+#'   population-level coefficient: `nu`, `term`, `estimate` (on the scale of the predictors as
+#'   given), `nonzero` (how many coefficients of the block with the grid are not zero at this `nu`),
+#'   `objective` and `gap` (its relative duality gap).
+#'
+#'   `plot()`: a `ggplot`, coefficients and the number of those that are not zero against `nu`.
+#' @section Errors: `bsvm_error_unsupported` for a fit without a path, and for `plot()` without
+#'   ggplot2; `bsvm_error_argument` for what is no fit.
+#' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
+#'   *Bayesian Analysis*, 6, 1-23 (Figure 1).
+#' @seealso [engine_em()], [prior_bridge()].
+#' @examples
+#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = engine_em(),
+#'             prior = prior_lasso(nu = c(0.05, 0.1, 0.2, 0.5, 1, 2)))
+#' path <- regularization_path(fit)
+#' head(path)
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(path)
+#' @export
+regularization_path <- function(object, ...) {
+  check_dots(substitute(list(...)), "regularization_path()", NULL)
+  need_estimate(object, "regularization_path()")
+  path <- object$posterior$path
+  if (is.null(path)) {
+    abort("unsupported", "The fit has one value of `nu`. Give the prior a grid of them, as ",
+          "`prior_lasso(nu = c(0.01, 0.1, 1))`.")
+  }
+  estimates <- vapply(seq_along(path$nu), path_coefficients,
+                      numeric(length(object$design$columns)), object = object)
+  estimates <- matrix(estimates, ncol = length(path$nu))
+  moving <- path_columns(object)
+  p <- nrow(estimates)
+  each <- function(x) rep(x, each = p)
+  structure(
+    data.frame(nu = each(path$nu), term = rep(object$design$columns, length(path$nu)),
+               estimate = as.vector(estimates),
+               nonzero = each(colSums(estimates[moving, , drop = FALSE] != 0)),
+               objective = each(path$objective), gap = each(path$gap)),
+    terms = object$design$columns[moving], class = c("bsvm_path", "data.frame")
+  )
+}
+
+# Coefficients at value k, on the user's scale.
+path_coefficients <- function(k, object) {
+  point <- object$posterior
+  point$mean <- point$path$mean[, k]
+  point$effects <- point$path$effects[, k]
+  population_mean(point, object$design)
+}
+
+# The columns whose prior has the grid.
+path_columns <- function(object) object$blocks[[path_grid(object$blocks)$block]]$columns
+
+#' @param x A path.
+#' @param object For `autoplot()`, a path.
+#' @rdname regularization_path
+#' @export
+plot.bsvm_path <- function(x, ...) {
+  autoplot.bsvm_path(x, ...)
+}
+
+#' @rdname regularization_path
+#' @exportS3Method ggplot2::autoplot
+autoplot.bsvm_path <- function(object, ...) {
+  need_ggplot2()
+  check_dots(substitute(list(...)), "plot()", NULL)
+  ggplot2::ggplot(path_data(object), ggplot2::aes(.data$nu, .data$value, group = .data$term)) +
+    ggplot2::geom_hline(yintercept = 0, colour = "grey55", linetype = "dashed") +
+    ggplot2::geom_line(colour = plot_colour, alpha = 0.7) +
+    ggplot2::facet_wrap("what", ncol = 1L, scales = "free_y") +
+    ggplot2::scale_x_log10() +
+    ggplot2::labs(x = "Scale of the prior, nu", y = NULL) +
+    plot_theme()
+}
+
+path_data <- function(path) {
+  what <- c("Coefficient", "Coefficients that are not zero")
+  shown <- as.data.frame(path)[path$term %in% attr(path, "terms"), ]
+  count <- shown[!duplicated(shown$nu), ]
+  data.frame(nu = c(shown$nu, count$nu), term = c(shown$term, rep("", nrow(count))),
+             value = c(shown$estimate, count$nonzero),
+             what = factor(rep(what, c(nrow(shown), nrow(count))), levels = what))
+}

@@ -1,0 +1,100 @@
+# Runs of engine_em() and engine_ecme(), and their paths over a grid of scales.
+
+run_estimator <- function(spec, control) {
+  options <- estimate_options(spec, control)
+  grid <- path_grid(spec$blocks)
+  result <- if (is.null(grid)) estimate(spec, options) else run_path(spec, options, grid)
+  warn_estimate(result, control)
+  blocks <- split_hyper(spec, c(result$hyper, result$group_hyper))
+  c(list(posterior = point_posterior(result)), blocks,
+    result[c("trace", "passes", "termination")])
+}
+
+estimate <- function(spec, options) {
+  with_core_conditions(core_estimate(spec$problem, spec$model, options))
+}
+
+# Random starts, where the objective has local optima, follow R's random numbers.
+estimate_options <- function(spec, control) {
+  local <- any(vapply(all_blocks(spec), function(block) {
+    isTRUE(block$prior$parameters["alpha"] < 1)
+  }, TRUE))
+  starts <- if (local) spec$engine$settings$starts else 1L
+  c(control[c("tol", "max_passes", "verbose")],
+    list(starts = starts, seed = if (starts > 1L) floor(stats::runif(1L) * 2^31) else 0,
+         start = estimate_start(control$start, spec)))
+}
+
+# The core's dense coefficients, then its effects, of which a start says only the sparse predictors'.
+estimate_start <- function(start, spec) {
+  if (is.null(start)) return(NULL)
+  design <- spec$design
+  dense <- internal_start(start, design)
+  sparse <- as.vector(start)[design$sparse] * design$scale[design$sparse]
+  effects <- group_coefficient_count(spec$problem)
+  c(dense, numeric(effects - length(sparse)), sparse)
+}
+
+point_posterior <- function(result) {
+  kept <- c("mean", "effects", "multipliers", "objective", "dual", "gap", "certified", "optima",
+            "path")
+  structure(c(result[intersect(kept, names(result))],
+              list(effects_sd = rep(NA_real_, length(result$effects)), point = TRUE)),
+            class = "bsvm_point")
+}
+
+warn_estimate <- function(result, control) {
+  if (result$termination == "converged") return(invisible())
+  state <- paste0(result$passes, " passes, at a relative gap of ", format(result$gap, digits = 2L),
+                  " between the objective and its bound")
+  if (result$termination == "interrupted") {
+    return(warn("interrupted", "The fit was interrupted after ", state, ", and is kept as it was."))
+  }
+  warn("convergence", "The fit ended after ", state,
+       if (result$termination == "pass_limit") ". Raise `max_passes` in bsvm_control()."
+       else ", where rounding errors outweigh progress. Standardise, or rescale predictors.")
+}
+
+# ---- paths ----------------------------------------------------------------------------------
+
+# list(block, nu): which block has a grid, NULL if none.
+path_grid <- function(blocks) {
+  with_grid <- which(vapply(blocks, function(block) !is.null(block$prior$grid), TRUE))
+  if (length(with_grid) == 0L) return(NULL)
+  if (length(with_grid) > 1L) {
+    abort("unsupported", "One prior can have a grid of `nu`; those of ",
+          enumerate(vapply(blocks[with_grid], `[[`, "", "label")), " have.")
+  }
+  list(block = with_grid, nu = blocks[[with_grid]]$prior$grid)
+}
+
+# The last value's result, with `path`: list(nu, mean (coefficients x nu), effects, objective, gap).
+# Each run starts from the one before, unless that leaves no coefficient to start from.
+run_path <- function(spec, options, grid) {
+  runs <- vector("list", length(grid$nu))
+  for (k in seq_along(grid$nu)) {
+    runs[[k]] <- estimate(with_scale(spec, grid$block, grid$nu[k]), options)
+    if (runs[[k]]$termination == "interrupted") break
+  }
+  runs <- runs[!vapply(runs, is.null, TRUE)]
+  take <- function(part) vapply(runs, `[[`, 0, part)
+  result <- runs[[length(runs)]]
+  result$path <- list(nu = grid$nu[seq_along(runs)],
+                      mean = stack_columns(lapply(runs, `[[`, "mean")),
+                      effects = stack_columns(lapply(runs, `[[`, "effects")),
+                      objective = take("objective"), gap = take("gap"))
+  result
+}
+
+# The spec with that scale in the block's core prior: dense blocks come first, then the groups'
+# priors, then those of sparse blocks.
+with_scale <- function(spec, block, nu) {
+  dense <- length(spec$model$blocks)
+  if (block <= dense) {
+    spec$model$blocks[[block]]$parameters["nu"] <- nu
+  } else {
+    at <- length(spec$group_blocks) + block - dense
+    spec$model$group_blocks[[at]]$parameters["nu"] <- nu
+  }
+  spec
+}
