@@ -59,6 +59,19 @@ effect_limits.bsvm_draws <- function(posterior, fit, long, level) {
   limits
 }
 
+# Of very many coefficients the covariance is computed when asked for: else NULL.
+most_in_covariance <- 1000
+
+kept_covariance <- function(coefficients) {
+  if (dim(coefficients)[1L] <= most_in_covariance) stats::cov(t(draw_matrix(coefficients)))
+}
+
+# Of the core's dense coefficients `at`.
+core_variances <- function(posterior, at) {
+  if (!is.null(posterior$covariance)) return(diag(posterior$covariance)[at])
+  row_variances(draw_matrix(posterior$coefficients[at, , , drop = FALSE]))
+}
+
 draw_count <- function(posterior) prod(dim(posterior$coefficients)[-1L])
 
 in_row_chunks <- function(posterior, rows, f) {
@@ -142,7 +155,15 @@ kept_effects <- function(posterior) {
 
 # p x S draws of the coefficients `chosen` on the user's scale.
 coefficient_draws <- function(fit, chosen = seq_along(fit$design$columns)) {
-  linear_draws(fit, list(x = selector(fit$design, chosen)))
+  design <- fit$design
+  if (length(design$rotation) + length(design$sparse) > 0L) {
+    return(linear_draws(fit, list(x = selector(design, chosen))))
+  }
+  draws <- draw_matrix(fit$posterior$coefficients)
+  own <- draws[chosen, , drop = FALSE] / design$scale[chosen]
+  at <- match(design$intercept, chosen, 0L)
+  if (at > 0L) own[at, ] <- own[at, ] - drop((design$center / design$scale) %*% draws)
+  own
 }
 
 #' @export

@@ -55,6 +55,7 @@ sparse_coefficients <- function(posterior, number) {
 }
 
 user_sd <- function(fit) {
+  if (is.null(fit$posterior$covariance)) return(sqrt(row_variances(coefficient_draws(fit))))
   design <- fit$design
   if (is.null(fit$posterior$covariance)) return(rep(NA_real_, length(design$columns)))
   layout <- fit_layout(fit)
@@ -92,6 +93,7 @@ selector <- function(design, chosen) {
 user_covariance <- function(fit) {
   design <- fit$design
   if (!is.null(design$sparse)) return(sparse_covariance(fit))
+  if (is.null(fit$posterior$covariance)) return(stats::cov(t(coefficient_draws(fit))))
   covariance <- unrotated_covariance(design, fit_layout(fit), fit$posterior$covariance)
   covariance <- covariance / design$scale / rep(design$scale, each = nrow(covariance))
   i <- design$intercept

@@ -109,6 +109,7 @@ covariance_roots <- function(fit, name) {
 # The same numbers a core's report has, from the draws of a block.
 draws_hyper <- function(block, draws) {
   values <- draw_matrix(draws)
+  if (selects(block)) return(rowMeans(values)) # by the core's names
   if (is_joint(block)) return(joint_hyper(values, length(block$columns)))
   if (nrow(values) == 0L) values <- matrix(block$prior$parameters[["variance"]])
   c(mean = mean(values[1L, ]), inverse_mean = mean(1 / values[1L, ]))
@@ -136,16 +137,16 @@ inverse_or_na <- function(covariance) {
 # summary() name them. `variances`: list by block of arrays.
 variance_draws <- function(blocks, variances) {
   named <- Map(function(block, draws) {
-    dimnames(draws) <- list(variance_names(block, dim(draws)[1L]), NULL, NULL)
+    dimnames(draws) <- list(variance_names(block, dimnames(draws)[[1L]]), NULL, NULL)
     draws
   }, blocks, variances)
   do.call(bind_variables, unname(named))
 }
 
-# The names of a block's `number` variances, in the order of its draws.
-variance_names <- function(block, number) {
-  if (number == 0L) return(NULL)
-  if (!is_joint(block)) return(paste0("var_", block$label))
+# What a block's draws are called, from the core's names: other numbers than variances keep theirs.
+variance_names <- function(block, names) {
+  if (length(names) == 0L) return(NULL)
+  if (!is_joint(block)) return(paste0(sub("^variance$", "var", names), "_", block$label))
   pairs <- lower_pairs(length(block$columns))
   labels <- block$labels
   ifelse(pairs[, 1L] == pairs[, 2L],

@@ -180,7 +180,7 @@ check_file <- function(settings) {
 draws_posterior <- function(result) {
   kept <- c("coefficients", "variances", "effects", "mean", "effects_mean", "effects_sd")
   posterior <- stats::setNames(lapply(kept, function(name) result[[name]]), kept)
-  posterior$covariance <- stats::cov(t(draw_matrix(result$coefficients)))
+  posterior$covariance <- kept_covariance(result$coefficients)
   if (draw_count(posterior) < 2L) posterior$effects_sd[] <- NA_real_
   structure(posterior, class = "bsvm_draws")
 }
@@ -364,7 +364,7 @@ held_by_prior <- function(k, result, spec) {
 
 dense_moments <- function(posterior, at) {
   if (isTRUE(posterior$point)) return(list(mean = posterior$mean[at], sd = rep(NA, length(at))))
-  list(mean = posterior$mean[at], sd = sqrt(diag(posterior$covariance)[at]))
+  list(mean = posterior$mean[at], sd = sqrt(core_variances(posterior, at)))
 }
 
 sparse_block_moments <- function(posterior, columns, sparse) {

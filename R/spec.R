@@ -56,6 +56,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
   penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
   sparse <- sparse_blocks(frame, assigned$blocks)
+  check_selecting(assigned, sparse)
   assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
   sparse <- sort(sparse)
   design <- spec_design(frame, penalised, standardize, assigned$blocks[sparse])

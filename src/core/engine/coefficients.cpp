@@ -9,21 +9,21 @@
 
 namespace bsvm {
 
-namespace {
-
-[[noreturn]] void refuse_sums() {
+void refuse_sums() {
   throw NumericalFailure(
       "A sum over the rows became infinite or undefined. Check the scale of "
       "predictors, offset and weights.");
 }
 
-[[noreturn]] void refuse_precision() {
+void refuse_precision() {
   throw NumericalFailure(
       "The posterior precision of the coefficients is not positive definite to "
       "working accuracy. Rescale or standardise the predictors, drop columns that "
       "repeat others, or give the coefficients a tighter prior, such as a half-t on the "
       "standard deviation: separated classes leave vague ones unbounded.");
 }
+
+namespace {
 
 [[noreturn]] void refuse_levels() {
   throw InvalidInput("prior", "Group effects and sparse predictors need one variance for all, but "
@@ -32,7 +32,7 @@ namespace {
 
 }  // namespace
 
-Coefficients::Coefficients(const Problem& problem, Index extra)
+Coefficients::Coefficients(const Problem& problem, Index extra, bool drawn)
     : problem_(problem), extra_(extra), unit_(Vec::Ones(extra + problem.columns())),
       group_unit_(Vec::Ones(problem.effects())) {
   Index first = extra;
@@ -42,6 +42,7 @@ Coefficients::Coefficients(const Problem& problem, Index extra)
   }
   if (problem.multipliers) group_unit_ = problem.multipliers->unit();
   layout_.p = unit_.size();
+  layout_.drawn = drawn;
   tilt_ = Vec::Zero(layout_.p);
   if (problem.tilt.size() > 0)
     tilt_.tail(problem.tilt.size()) = problem.tilt.cwiseProduct(unit_.tail(problem.tilt.size()));
@@ -79,6 +80,21 @@ Vec Coefficients::precision(const State& state) const {
       const Index j = extra_ + part.slot.columns[k];
       out[j] = own[k] * unit_[j] * unit_[j];
     }
+  }
+  return out;
+}
+
+bool Coefficients::selects() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const PriorPart& part) { return part.selects(); });
+}
+
+Vec Coefficients::included(const State& state) const {
+  Vec out = Vec::Ones(layout_.p);
+  for (const PriorPart& part : parts_) {
+    if (!part.selects()) continue;
+    const auto g = inclusion(state, part);
+    for (Index k = 0; k < g.size(); ++k) out[extra_ + part.slot.columns[k]] = g[k];
   }
   return out;
 }

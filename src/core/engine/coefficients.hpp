@@ -29,16 +29,23 @@ struct PriorPart {
   Index free_size() const {
     return slot.prior->free_size(static_cast<Index>(slot.columns.size()));
   }
+  bool selects() const { return slot.prior->selects(); }
 };
+
+[[noreturn]] void refuse_sums();       // that are not finite
+[[noreturn]] void refuse_precision();  // that is not positive definite
 
 // The coefficient side of q(b, u) prod q(hyper): priors, linear systems, and
 // the parts of the bound that no row knows of.
 class Coefficients {
  public:
-  // extra: how many coefficients of the State belong to the source (RowSource::extra).
-  explicit Coefficients(const Problem& problem, Index extra = 0);
+  // extra: how many coefficients of the State belong to the source (RowSource::extra). drawn: does
+  // the State hold draws, and no covariance?
+  explicit Coefficients(const Problem& problem, Index extra = 0, bool drawn = false);
 
   Layout layout() const { return layout_; }
+  Index extra() const { return extra_; }
+  const Vec& tilt() const { return tilt_; }  // (p) inside
 
   // Priors at their starting values, nothing known of the coefficients.
   State start(ConstVecRef mean) const;
@@ -94,6 +101,18 @@ class Coefficients {
   static Eigen::Map<const Vec> hyper(const State& state, const PriorPart& part) {
     return {state.hyper().data() + part.start, part.size};
   }
+  // The g of a prior that selects; and is a coefficient in? (p) 0 or 1, inside.
+  static Eigen::Map<Vec> inclusion(State& state, const PriorPart& part) {
+    const Index m = static_cast<Index>(part.slot.columns.size());
+    return {hyper(state, part).data() + part.size - m, m};
+  }
+  static Eigen::Map<const Vec> inclusion(const State& state, const PriorPart& part) {
+    const Index m = static_cast<Index>(part.slot.columns.size());
+    return {hyper(state, part).data() + part.size - m, m};
+  }
+  Vec included(const State& state) const;
+  bool selects() const;  // does any prior?
+
   Vec precision(const State& state) const;  // prior precision of the State's, inside scale
   void refresh_group_prior(State& state) const;  // after hyper-parameters changed
 

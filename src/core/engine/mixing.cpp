@@ -40,11 +40,13 @@ void Mixing::run(State& state, LineSource& source, Mat& group_moments, bool tune
                  Host& host) {
   Draws random(state.key(), Purpose::move, 0);
   const Index scales = static_cast<Index>(scales_.size());
+  const Vec included = side_.included(state).tail(p_);
   Vec precision;  // of the dense coefficients, once the scales have moved
   for (Index k = 0; k < widths_.size(); ++k) {
     if (host.interrupted()) throw Interrupted();
     if (k == scales) precision = side_.precision(state).tail(p_);
     if (widths_[k] < 0 && !all) continue;
+    if (k < scales ? is_out(scales_[k], state) : included[k - scales] == 0) continue;
     const double width = std::abs(widths_[k]);
     const double moved =
         k < scales ? scale(scales_[k], width, state, source, group_moments, random)
@@ -56,6 +58,12 @@ void Mixing::run(State& state, LineSource& source, Mat& group_moments, bool tune
                                  widths_[k]);
   }
   side_.refresh_group_prior(state);
+}
+
+// A block none of whose coefficients is in: there is nothing to scale.
+bool Mixing::is_out(const Scale& move, const State& state) const {
+  const PriorPart& part = *move.parts[0];
+  return move.parts.size() == 1 && part.selects() && side_.inclusion(state, part).sum() == 0;
 }
 
 Line Mixing::line_of(const Scale& move, const State& state) const {

@@ -17,6 +17,8 @@ namespace bsvm {
 //          at once: what ties strong coefficients to their latent scales. t is drawn from
 //          its density over d log t, the group's Haar measure (Liu & Sabatti 2000)
 //   axis   one dense coefficient: b_j -> b_j + t
+//
+// Coefficients that a prior has taken out stay where they are.
 class Mixing {
  public:
   // together: are all blocks scaled at once too?
@@ -50,6 +52,7 @@ class Mixing {
                Mat& group_moments, Draws& random) const;
   double shift(Index j, double precision, double width, State& state, LineSource& source,
                Draws& random) const;
+  bool is_out(const Scale& move, const State& state) const;
   Line line_of(const Scale& move, const State& state) const;
 
   const Coefficients& side_;

@@ -9,11 +9,13 @@ struct Layout {
   Index p = 0;      // dense coefficients
   Index q = 0;      // effects a group has
   Index hyper = 0;  // hyper-parameters of all priors together
+  bool drawn = false;  // are the coefficients a draw, which has no covariance?
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
   Index inverse_factor() const { return step() + p; }
-  Index group_prior() const { return inverse_factor() + p * p; }
+  Index factor() const { return drawn ? 0 : p; }  // columns of inverse_factor
+  Index group_prior() const { return inverse_factor() + factor() * factor(); }
   Index hyper_start() const { return group_prior() + q * q; }
   Index size() const { return hyper_start() + hyper; }
 };
@@ -66,10 +68,10 @@ struct State {
   // (p, p) lower triangular L^{-1}, with L L' the precision of the dense coefficients
   // (groups' effects integrated out): their covariance is L^{-T} L^{-1}.
   Eigen::Map<Mat> inverse_factor() {
-    return {x.data() + layout.inverse_factor(), layout.p, layout.p};
+    return {x.data() + layout.inverse_factor(), layout.factor(), layout.factor()};
   }
   Eigen::Map<const Mat> inverse_factor() const {
-    return {x.data() + layout.inverse_factor(), layout.p, layout.p};
+    return {x.data() + layout.inverse_factor(), layout.factor(), layout.factor()};
   }
   // (q, q) prior precision of a group's effects.
   Eigen::Map<Mat> group_prior() {

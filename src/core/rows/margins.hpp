@@ -14,6 +14,7 @@ class Margins : public LineSource {
 
   Index rows() const { return problem_.n; }
   const double* weight() const { return problem_.weight; }
+  const Mat& design() const { return design_; }  // (n, p) y times the dense columns
   Vec& margin() { return margin_; }
   const Vec& margin() const { return margin_; }
   Vec& effects() { return effects_; }
@@ -58,7 +59,7 @@ class Margins : public LineSource {
 
   const Problem& problem_;
   std::vector<Term> terms_;
-  Mat design_;                    // (n, p) y times the dense columns
+  Mat design_;
   std::vector<Index> start_;      // (effects + 1): effect's rows, and y times their multipliers
   std::vector<int> row_;
   std::vector<double> value_;

@@ -1,0 +1,138 @@
+#' Spike-and-slab prior
+#'
+#' Each coefficient is either exactly zero or normal: which of them are not is drawn along with
+#' them.
+#'
+#' @details
+#' With indicators \eqn{\gamma_j \sim \mathrm{Bernoulli}(\pi)}{g_j ~ Bernoulli(pi)},
+#' \deqn{\beta_j \mid \gamma_j = 1 \sim N(0, \nu^2\sigma_j^2), \qquad \beta_j \mid \gamma_j = 0
+#' \;\mbox{is zero}.}{b_j | g_j = 1 ~ N(0, nu^2 sigma_j^2), b_j = 0 if g_j = 0.}
+#' [engine_gibbs()] draws the indicators with all coefficients integrated out (Polson and Scott 2011,
+#' Section 4.2, their equation 17 with the square completed), so that a draw has zeros, and the share
+#' of draws in which a coefficient is not zero is its posterior probability of inclusion.
+#'
+#' **How many.** `pi` is the prior probability of inclusion. Left out, it is inferred, with a beta law
+#' whose default, the uniform one, allows for how many coefficients there are to choose from (Scott
+#' and Berger 2010). `size`, the number of coefficients expected, fixes it at `size` over the number
+#' of columns: the thing to give where there are more columns than rows, since under the
+#' pseudo-likelihood, which rewards any large predictor, an inferred `pi` may go up to one.
+#'
+#' **How large.** `nu` is the standard deviation of a coefficient that is not zero, of a standardised
+#' predictor if [bsvm()] standardises. The margin lies at -1 and 1, so with `nu = 1`, the default, one
+#' standard deviation of a predictor moves a row by about the margin's half, and hardly ever (one in
+#' twenty) by all of it. It is not a vague prior, and should not be: for each coefficient the
+#' data have to outweigh a penalty that grows as `log(nu)`, and with a `nu` without bounds nothing
+#' comes in (Polson and Scott take 100).
+#'
+#' @param pi The prior probability that a coefficient is not zero: a number between 0 and 1; `NULL`
+#'   (default) to infer it, or to give `size`.
+#' @param nu Standard deviation of the slab; a positive number.
+#' @param sigma `NULL` (default, all one) or positive numbers, one a column of the block in its
+#'   order, which multiply `nu`.
+#' @param size Instead of `pi`: how many coefficients are expected not to be zero, a positive number
+#'   below that of the columns.
+#' @param a,b The law of an inferred `pi` is Beta(`a`, `b`): positive numbers.
+#' @return An object of class `bsvm_prior`.
+#' @section Errors: `bsvm_error_prior` for numbers out of range, for `pi` and `size` together, or `a`
+#'   or `b` with one of them; [bsvm()] has it too where `sigma` or `size` do not fit the number of
+#'   columns, and for effects of grouping factors. `bsvm_error_unsupported` for other engines and for
+#'   sparse predictors.
+#' @references
+#' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines. *Bayesian
+#' Analysis*, 6, 1-23 (Section 4.2).
+#'
+#' Scott, J. G. and Berger, J. O. (2010). Bayes and empirical-Bayes multiplicity adjustment in the
+#' variable-selection problem. *Annals of Statistics*, 38, 2587-2619.
+#' @seealso [engine_gibbs()], the engine that takes it; [prior_for()] lists what in a model can be
+#'   given a prior.
+#' @examples
+#' prior_spike_slab()
+#' prior_spike_slab(pi = 0.2, nu = 2)
+#'
+#' set.seed(1)
+#' fit <- bsvm(am ~ ., data = mtcars, prior = prior_spike_slab(size = 2),
+#'             engine = engine_gibbs(draws = 500, burnin = 200, chains = 2))
+#' round(rowMeans(fit$posterior$coefficients != 0), 2)
+#' @export
+prior_spike_slab <- function(pi = NULL, nu = 1, sigma = NULL, size = NULL, a = 1, b = 1) {
+  check_inclusion(pi, size, !missing(a) || !missing(b))
+  numbers <- c(a = check_positive(a, "a", "prior"), b = check_positive(b, "b", "prior"),
+               nu = check_positive(nu, "nu", "prior"))
+  check_sigma_numbers(sigma)
+  words <- if (!is.null(pi)) paste("pi", format(pi))
+           else if (!is.null(size)) paste("size", format(size))
+           else paste0("pi ~ Beta(", format(a), ", ", format(b), ")")
+  label <- paste0("spike and slab, ", words, ", nu ", format(nu), if (!is.null(sigma)) " sigma")
+  prior <- new_prior("spike_slab", spike_slab_numbers(numbers, pi, !is.null(size), sigma), label,
+                     TRUE)
+  prior$arguments <- list(size = size, sigma = sigma)
+  prior
+}
+
+# What the core takes: the odds are fixed where the shapes are zero.
+spike_slab_numbers <- function(numbers, pi, fixed, sigma) {
+  inferred <- is.null(pi) && !fixed
+  odds <- if (inferred) log(numbers[["a"]] / numbers[["b"]])
+          else if (fixed) 0 else stats::qlogis(pi)
+  c(log_odds = odds, shape_in = inferred * numbers[["a"]], shape_out = inferred * numbers[["b"]],
+    nu = numbers[["nu"]],
+    if (!is.null(sigma)) stats::setNames(as.numeric(sigma), paste0("sigma_", seq_along(sigma))))
+}
+
+check_inclusion <- function(pi, size, shapes) {
+  if (!is.null(pi) && !is.null(size)) {
+    abort("prior", "prior_spike_slab() takes either `pi` or `size`, not both.")
+  }
+  if (shapes && !(is.null(pi) && is.null(size))) {
+    abort("prior", "`a` and `b` are the law of a `pi` that is inferred; leave them out, or `pi` ",
+          "and `size`.")
+  }
+  if (!is.null(size)) check_positive(size, "size", "prior")
+  if (!is.null(pi) && (check_number(pi, "pi", "prior") <= 0 || pi >= 1)) {
+    abort("prior", "`pi` must be above 0 and below 1; found ", describe(pi), ".")
+  }
+}
+
+check_sigma_numbers <- function(sigma) {
+  good <- is.null(sigma) || (is.numeric(sigma) && length(sigma) > 0L && all(is.finite(sigma)) &&
+                               all(sigma > 0))
+  if (!good) {
+    abort("prior", "`sigma` must be positive numbers, one a column; found ", describe(sigma), ".")
+  }
+}
+
+# The prior of a block of columns, now that their number is known.
+fill_spike_slab <- function(prior, label, columns) {
+  wanted <- prior$arguments
+  if (!is.null(wanted$sigma) && length(wanted$sigma) != columns) {
+    abort("prior", "`sigma` of prior_spike_slab() must have a number for each of the ", columns,
+          " columns of ", enumerate(label, "`"), "; found ", length(wanted$sigma), ".")
+  }
+  if (is.null(wanted$size)) return(prior)
+  if (wanted$size >= columns) {
+    abort("prior", "`size` of prior_spike_slab() must be below the number of columns of ",
+          enumerate(label, "`"), ", ", columns, "; found ", format(wanted$size), ".")
+  }
+  share <- wanted$size / columns
+  prior$parameters[["log_odds"]] <- stats::qlogis(share)
+  prior$label <- sub(",", paste0(" (pi ", format(share, digits = 3L), "),"), prior$label,
+                     fixed = TRUE)
+  prior
+}
+
+# ---- priors that select, whichever ---------------------------------------------------------------
+
+selects <- function(block) prior_traits(block$prior)[["selects"]]
+
+# They are for columns that the core has as they are.
+check_selecting <- function(assigned, sparse) {
+  for (block in Filter(selects, assigned$group_blocks)) {
+    abort("prior", "The effects of a grouping factor can't be selected one by one; ",
+          enumerate(block$label, "`"), " takes prior_ridge(), or prior_inv_wishart() where they ",
+          "are correlated; found ", block$prior$label, ".")
+  }
+  for (block in Filter(selects, assigned$blocks[sparse])) {
+    abort("unsupported", "Sparse predictors can't be selected (", enumerate(block$label, "`"), ": ",
+          block$prior$label, "). Give them as a dense matrix, as.matrix(x).")
+  }
+}

@@ -1,0 +1,65 @@
+#include "gibbs_chain.hpp"
+
+#include <cmath>
+
+#include "../error.hpp"
+
+namespace bsvm {
+
+GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
+    : problem_(problem), side_(problem, extra, true), state_(side_.start(Vec())),
+      mixing_(problem, side_, true), burnin_(options.burnin), mix_(options.mixing) {
+  state_.seed() = static_cast<double>(options.seed);
+  state_.chain() = options.chain;
+  expected_ = state_.mean();
+  expected_effects_ = Vec::Zero(problem.group_coefficients());
+}
+
+void GibbsChain::read(Draw& draw) const {
+  draw.coefficients = side_.outside_mean(state_.mean());
+  draw.expected = side_.outside_mean(expected_);
+  draw.effects = effects();
+  draw.expected_effects = expected_effects_;
+  side_.to_outside(draw.effects);
+  side_.to_outside(draw.expected_effects);
+  draw.hyper = side_.drawn(state_);
+}
+
+// The mean, the hyper-parameters, the effects and the moves' widths are all a sweep starts from.
+Vec GibbsChain::save() const {
+  const Vec own = effects();
+  Vec out(1 + state_.layout.p + state_.layout.hyper + own.size() + mixing_.widths().size());
+  out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), own, mixing_.widths();
+  return out;
+}
+
+void GibbsChain::restore(ConstVecRef saved) {
+  const Index p = state_.layout.p, hyper = state_.layout.hyper,
+              effects = problem_.group_coefficients(), widths = mixing_.widths().size();
+  if (saved.size() != 1 + p + hyper + effects + widths || !saved.allFinite())
+    throw InvalidInput("checkpoint", "The checkpoint is of another model.");
+  sweeps_ = static_cast<Index>(saved[0]);
+  state_.mean() = saved.segment(1, p);
+  state_.hyper() = saved.segment(1 + p, hyper);
+  side_.refresh_group_prior(state_);
+  set_effects(saved.segment(1 + p + hyper, effects));
+  mixing_.restore(saved.tail(widths));
+}
+
+void GibbsChain::make_sweep(Host& host) {
+  state_.sweep() = static_cast<double>(sweeps_ + 1);
+  Mat group_moments = draw_coefficients(host);
+  if (mix_ && state_.layout.q > 0) group_moments = slide();
+  side_.draw_priors(state_, group_moments);
+  if (mix_) mixing_.run(state_, lines(), group_moments, sweeps_ < burnin_, true, host);
+  ++sweeps_;
+}
+
+void GibbsChain::disperse() {
+  Draws random(state_.key(), Purpose::hyper, 0);
+  for (const PriorPart& part : side_.parts())
+    part.slot.prior->scale(side_.hyper(state_, part), std::exp(random.normal()));
+  side_.refresh_group_prior(state_);
+}
+
+}  // namespace bsvm

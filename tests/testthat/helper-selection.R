@@ -1,0 +1,74 @@
+# Spike and slab on one or two columns by enumeration and quadrature: every model's integral is a
+# sum over a grid of the coefficients that are in, those that are out being zero.
+
+# numbers: pi, or a and b where pi has that beta law.
+block_spike_slab <- function(columns, nu, pi = NULL, a = 0, b = 0, sigma = NULL) {
+  odds <- if (is.null(pi)) log(a / b) else qlogis(pi)
+  list(prior = "spike_slab", columns = as.integer(columns), unseen = 0L,
+       parameters = c(log_odds = odds, shape_in = a, shape_out = b, nu = nu,
+                      if (!is.null(sigma)) setNames(sigma, paste0("sigma_", seq_along(sigma)))))
+}
+
+# Of a case whose columns are those of one spike-and-slab block and one normal block.
+spike_slab_parts <- function(case) {
+  named <- vapply(case$blocks, `[[`, "", "prior")
+  list(slab = case$blocks[[which(named == "spike_slab")]], rest = case$blocks[named == "normal"])
+}
+
+slab_sds <- function(slab) {
+  sigma <- slab$parameters[grep("^sigma_", names(slab$parameters))]
+  rep_len(slab$parameters[["nu"]] * (if (length(sigma) > 0L) sigma else 1), length(slab$columns))
+}
+
+# log P(g) with pi integrated out.
+log_model_prior <- function(slab, g) {
+  a <- slab$parameters[["shape_in"]]
+  b <- slab$parameters[["shape_out"]]
+  if (a > 0) return(lbeta(a + sum(g), b + sum(1 - g)) - lbeta(a, b))
+  sum(dbinom(g, 1, plogis(slab$parameters[["log_odds"]]), log = TRUE))
+}
+
+# The integral of one model and its share of E b, E b^2, E g.
+model_integral <- function(case, g, nodes) {
+  parts <- spike_slab_parts(case)
+  sd <- numeric(ncol(case$x))
+  sd[parts$slab$columns] <- g * slab_sds(parts$slab)
+  for (block in parts$rest) sd[block$columns] <- sqrt(block$parameters[["variance"]])
+  grid <- lapply(sd, function(s) if (s > 0) seq(-8 * s, 8 * s, length.out = nodes) else 0)
+  b <- as.matrix(expand.grid(grid))
+  step <- prod(vapply(grid[sd > 0], function(at) at[2] - at[1], 0))
+  model <- case_twin(case)
+  f <- sweep(tcrossprod(b, case$x), 2, model$offset, `+`)
+  log_density <- hinge_loglik(model, f)
+  for (j in which(sd > 0)) log_density <- log_density + dnorm(b[, j], 0, sd[j], log = TRUE)
+  density <- exp(log_density + log_model_prior(parts$slab, g)) * step
+  list(total = sum(density), b = colSums(b * density), square = colSums(b^2 * density))
+}
+
+# Exact means of what selection_table() has of each draw.
+exact_selection <- function(case, nodes = 401) {
+  slab <- spike_slab_parts(case)$slab
+  models <- as.matrix(expand.grid(rep(list(0:1), length(slab$columns))))
+  each <- apply(models, 1, function(g) model_integral(case, g, nodes), simplify = FALSE)
+  total <- vapply(each, `[[`, 0, "total")
+  share <- total / sum(total)
+  a <- slab$parameters[["shape_in"]]
+  b <- slab$parameters[["shape_out"]]
+  c(Reduce(`+`, lapply(each, `[[`, "b")) / sum(total),
+    Reduce(`+`, lapply(each, `[[`, "square")) / sum(total),
+    colSums(models * share), sum(share * apply(models, 1, prod)),
+    if (a > 0) sum(share * (a + rowSums(models)) / (a + b + ncol(models))))
+}
+
+selection_table <- function(case, draws) {
+  slab <- spike_slab_parts(case)$slab
+  g <- (draws$b[, slab$columns, drop = FALSE] != 0) * 1
+  pi <- Filter(function(v) nrow(v) > 0L && ncol(v) > 0L, draws$variances)
+  cbind(draws$b, draws$b^2, g, apply(g, 1, prod), do.call(cbind, pi))
+}
+
+# The largest difference from the exact means in standard errors.
+selection_z <- function(case, draws, exact) {
+  table <- selection_table(case, draws)
+  max(abs(colMeans(table) - exact) / batch_error(table, 50))
+}
