@@ -20,6 +20,7 @@
 #' * `posterior`: as in [bsvm_run()], on the scale of the standardised columns;
 #' * `blocks`, `group_blocks`: as in [bsvm_spec()], each with `hyper`, what was learnt about its
 #'   variance;
+#' * where a prior selects, `start_bounds` of [engine_vb()];
 #' * `termination`; of [engine_vb()] and [engine_gaussian()] `elbo`, `trace`, `passes`, `gradient`,
 #'   of [engine_map()] these but `elbo`, of [engine_em()] and [engine_ecme()] `trace` and `passes`, of
 #'   [engine_gibbs()] `sampling`;
@@ -41,7 +42,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     groups = kept_groups(frame$groups), smooths = frame$smooths, posterior = result$posterior,
     blocks = with_hyper(spec$blocks, result$hyper),
     group_blocks = with_hyper(spec$group_blocks, result$group_hyper),
-    elbo = result$bound, trace = result$trace, passes = result$passes,
+    elbo = result$bound, start_bounds = result$start_bounds, trace = result$trace, passes = result$passes,
     gradient = result$gradient, sampling = result$sampling, termination = result$termination,
     engine = spec$engine, likelihood = spec$likelihood, standardize = spec$standardize,
     control = control, default_prior = spec$default_prior, data = data,

@@ -23,12 +23,22 @@
 #' posterior means are about 180 and 3.2. The fewer rows a level has and the larger the variance,
 #' the more so. The classes it predicts suffer little.
 #'
+#' **Variable selection.** With [prior_laplace_zero()] the objective has local optima, so that the
+#' fit depends on where it starts. `starts` above one keeps the best of several; the bounds where
+#' all of them ended are in `fit$start_bounds`, and `summary()` shows their range. The first start
+#' has all coefficients in; in the others each is, at random, in or half in (from R's random
+#' numbers). On the spam data of the package kernlab with `prior_laplace_zero(0.01)` a start takes
+#' 0.2 s, and twelve raise the bound from -2100.62 to -2095.64.
+#'
 #' @param accelerate `TRUE` (default) for Newton steps in the mean, `FALSE` for the plain updates.
+#' @param starts With [prior_laplace_zero()], from how many points to start: a whole number. Without
+#'   it there is one optimum, and one start.
 #' @return An object of class `bsvm_engine`.
-#' @section Errors: `bsvm_error_argument` if `accelerate` is neither `TRUE` nor `FALSE`.
+#' @section Errors: `bsvm_error_argument` if `accelerate` is neither `TRUE` nor `FALSE`, or `starts`
+#'   not a whole number of at least 1.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
-#'   163-176 (Algorithms 1 and 2).
+#'   163-176 (Algorithms 1 to 3).
 #' @seealso [engine_gaussian()], which is closer to the posterior; [engine_gibbs()] for draws from
 #'   the posterior itself; [bsvm_control()] for the tolerance and the limit on passes.
 #' @examples
@@ -36,8 +46,13 @@
 #' plain <- update(fit, engine = engine_vb(accelerate = FALSE))
 #' elbo(fit) - elbo(plain)
 #' @export
-engine_vb <- function(accelerate = TRUE) {
+engine_vb <- function(accelerate = TRUE, starts = 1L) {
   check_flag(accelerate, "accelerate")
-  new_engine("vb", c(accelerate = as.numeric(accelerate)),
-             paste0("variational Bayes", if (!accelerate) ", plain updates"))
+  starts <- check_count(starts, "starts")
+  engine <- new_engine("vb", c(accelerate = as.numeric(accelerate)), paste0(
+    "variational Bayes", if (!accelerate) ", plain updates",
+    if (starts > 1L) paste0(", ", starts, " starts")
+  ))
+  engine$settings <- list(starts = starts)
+  engine
 }

@@ -27,6 +27,9 @@ check_variational <- function(object) {
   if (object$engine$name == "gaussian") {
     refuse("engine_gaussian() averages over the variances and keeps all covariances of the rest.")
   }
+  if (selects_any(object$blocks)) {
+    refuse("with a prior that selects their objective has several optima, and may jump.")
+  }
   if (!is.null(object$design$sparse)) {
     abort("unsupported", "`method = \"linear_response\"` is not available with sparse predictors, ",
           "of whose coefficients no covariance matrix is formed.")

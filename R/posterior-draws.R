@@ -68,7 +68,7 @@ kept_covariance <- function(coefficients) {
 
 # Of the core's dense coefficients `at`.
 core_variances <- function(posterior, at) {
-  if (!is.null(posterior$covariance)) return(diag(posterior$covariance)[at])
+  if (!is.null(posterior$covariance)) return(covariance_diagonal(posterior$covariance)[at])
   row_variances(draw_matrix(posterior$coefficients[at, , , drop = FALSE]))
 }
 

@@ -14,9 +14,16 @@ effect_sds.bsvm_moments <- function(posterior, groups) {
   variance <- posterior$group_mean
   for (k in seq_len(nrow(variance))) {
     variance[k, ] <- own[k, k, ] +
-      quadratic_forms(posterior$group_regression, k, posterior$covariance)
+      quadratic_forms(posterior$group_regression, k, followed_covariance(posterior))
   }
   lapply(groups, function(group) sqrt(variance))
+}
+
+# Of what group effects follow, which they do not where it comes from indicators of selection.
+followed_covariance <- function(posterior) {
+  covariance <- posterior$covariance
+  if (!is.null(posterior$scatter)) diag(covariance) <- diag(covariance) - posterior$scatter
+  covariance
 }
 
 # In chunks of rows, so that no standardised copy of a large x is made.
@@ -25,18 +32,19 @@ linear_sd.bsvm_moments <- function(posterior, fit, rows) {
   layout <- fit_layout(fit)
   group <- rows$groups
   if (length(group) > 0L) inverse <- group_inverse(posterior$group_precision)
+  covariance <- followed_covariance(posterior)
   variance <- numeric(nrow(rows$x))
   in_chunks(nrow(rows$x), 2^20 / max(1, ncol(rows$x)), function(at) {
     part <- rows_at(rows, at)
     core <- core_rows(layout, fit$design, part$x)
-    own <- 0
+    own <- if (is.null(posterior$scatter)) 0 else drop(core$rows^2 %*% posterior$scatter)
     if (length(group) > 0L) {
       codes <- part$groups[[1L]]$codes
       z <- multipliers_of(part$groups[[1L]], nrow(posterior$group_mean))
       core$rows <- core$rows - group_share(posterior$group_regression, codes, z)
-      own <- group_variance(inverse, codes, z)
+      own <- own + group_variance(inverse, codes, z)
     }
-    variance[at] <<- row_variance(core, posterior$covariance) + own
+    variance[at] <<- row_variance(core, covariance) + own
   })
   sqrt(pmax(variance, 0) + new_level_variance(fit, group))
 }

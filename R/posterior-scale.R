@@ -55,15 +55,15 @@ sparse_coefficients <- function(posterior, number) {
 }
 
 user_sd <- function(fit) {
-  if (is.null(fit$posterior$covariance)) return(sqrt(row_variances(coefficient_draws(fit))))
   design <- fit$design
-  if (is.null(fit$posterior$covariance)) return(rep(NA_real_, length(design$columns)))
+  if (is_point(fit)) return(rep(NA_real_, length(design$columns)))
+  if (is.null(fit$posterior$covariance)) return(sqrt(row_variances(coefficient_draws(fit))))
   layout <- fit_layout(fit)
   covariance <- fit$posterior$covariance
   variance <- numeric(length(design$columns))
-  variance[layout$kept] <- diag(covariance)[seq_along(layout$kept)]
+  variance[layout$kept] <- covariance_diagonal(covariance)[seq_along(layout$kept)]
   for (r in layout$rotation) {
-    own <- rowSums((r$basis %*% covariance[r$at, r$at, drop = FALSE]) * r$basis)
+    own <- quadratic_form(r$basis, covariance_block(covariance, r$at))
     variance[r$columns] <- own + (1 - rowSums(r$basis^2)) * r$variance
   }
   sparse <- design$sparse
@@ -94,7 +94,8 @@ user_covariance <- function(fit) {
   design <- fit$design
   if (!is.null(design$sparse)) return(sparse_covariance(fit))
   if (is.null(fit$posterior$covariance)) return(stats::cov(t(coefficient_draws(fit))))
-  covariance <- unrotated_covariance(design, fit_layout(fit), fit$posterior$covariance)
+  covariance <- expand_covariance(fit$posterior$covariance)
+  covariance <- unrotated_covariance(design, fit_layout(fit), covariance)
   covariance <- covariance / design$scale / rep(design$scale, each = nrow(covariance))
   i <- design$intercept
   if (i > 0L && any(design$center != 0)) {
@@ -152,5 +153,5 @@ sparse_rows <- function(design, x) {
 }
 
 row_variance <- function(core, covariance) {
-  rowSums((core$rows %*% covariance) * core$rows) + core$rest
+  quadratic_form(core$rows, covariance) + core$rest
 }

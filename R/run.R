@@ -7,7 +7,8 @@
 #' @return A list, on the scale of the standardised columns:
 #' * `posterior`: of class `bsvm_moments` (`mean` and `covariance` of the population-level
 #'   coefficients; `group_mean`, `group_precision`, `group_regression` of the group effects given
-#'   those), `bsvm_sparse_moments` (several grouping factors or sparse predictors: `mean`,
+#'   those; where a prior selects also `inclusion`, see [prior_laplace_zero()], and `scatter`, the
+#'   part of the variances that group effects do not follow), `bsvm_sparse_moments` (several grouping factors or sparse predictors: `mean`,
 #'   `covariance`, `effects`, `effects_sd`, `factor`), `bsvm_draws` (`coefficients`, `variances`,
 #'   `effects`; `mean`, `covariance`, `effects_mean`, `effects_sd`) or, of [engine_gaussian()] and
 #'   [engine_map()], `bsvm_mixture` (`mean`, `covariance`; `components`, each of one of the first
@@ -23,6 +24,7 @@
 #'   of the log evidence), `trace` (a row a pass), `passes`, `gradient`; of the last two also
 #'   `unbounded`: for each block, did nothing bound its variance from above?
 #' * of [engine_em()] and [engine_ecme()] `trace` (a row a pass: `objective`, `gap`) and `passes`;
+#' * of [engine_vb()] where a prior selects `start_bounds`, the bound where each start ended;
 #' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`, `thin`, `chains`,
 #'   `mixing`, `seed`, `seconds`, `resumed`.
 #' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
@@ -51,11 +53,20 @@ bsvm_run <- function(spec, control = bsvm_control()) {
 }
 
 run_optimiser <- function(spec, control) {
-  result <- with_core_conditions(core_fit(spec$problem, spec$model, run_options(spec, control)))
+  options <- c(run_options(spec, control), start_options(spec))
+  result <- with_core_conditions(core_fit(spec$problem, spec$model, options))
   warn_termination(result, control)
-  c(list(posterior = moments_posterior(result)),
+  c(list(posterior = moments_posterior(result, spec$design)),
     split_hyper(spec, c(result$hyper, result$group_hyper)),
-    result[c("bound", "trace", "passes", "gradient", "termination")])
+    result[c("bound", "trace", "passes", "gradient", "termination")],
+    list(start_bounds = result$start_bounds))
+}
+
+# Where a prior selects there are several optima; one start needs no random numbers.
+start_options <- function(spec) {
+  starts <- spec$engine$settings$starts
+  if (is.null(starts) || starts == 1L || !selects_any(spec$blocks)) return(list(starts = 1L))
+  list(starts = starts, seed = floor(stats::runif(1L) * 2^31))
 }
 
 run_options <- function(spec, control) {
@@ -103,10 +114,15 @@ check_computed <- function(result) {
         "numbers hold. Check the scale of predictors, offset, weights and priors.")
 }
 
-moments_posterior <- function(result) {
+moments_posterior <- function(result, design) {
   sparse <- !is.null(result$factor)
   fields <- if (sparse) c("effects", "effects_sd", "factor")
             else c("group_mean", "group_precision", "group_regression")
+  if (!is.null(result$inclusion)) {
+    fields <- c(fields, "scatter", "inclusion")
+    result$inclusion$columns <- core_layout(design)$kept[result$inclusion$columns]
+  }
+  if (is.list(result$covariance)) class(result$covariance) <- "bsvm_low_rank"
   structure(result[c("mean", "covariance", fields)],
             class = if (sparse) "bsvm_sparse_moments" else "bsvm_moments")
 }

@@ -66,6 +66,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
                 group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]),
                 integrated = integrated_term(frame$groups, likelihood, engine, any(sparse),
                                              length(core$center)))
+  check_selection(engine, assigned$blocks, frame$groups, any(sparse))
   check_mode(engine, model$integrated, frame$groups, any(sparse))
   check_slice(engine, likelihood, model$integrated, frame$groups, any(sparse))
   design$rotation <- core$rotation

@@ -67,7 +67,8 @@
 #' * `priors`: named character, the prior of every block;
 #' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`, and
 #'   `smooth_basis`, the names of smooth terms' penalised coefficients, which are not printed;
-#' * `termination`, and without draws `elbo`, `passes`, `gradient`; `check`, the check or `NULL`;
+#' * `termination`, and without draws `elbo`, `passes`, `gradient`, and where a prior selects
+#'   `start_bounds`; `check`, the check or `NULL`;
 #' * with [prior_bridge()] and not of draws `scales`: data frame, a row a scale: `block`, `nu`,
 #'   `fixed`; of [engine_em()] and [engine_ecme()] `estimate`: list of `objective`, `dual` (its lower
 #'   bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are local
@@ -99,7 +100,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
   check <- check_of_summary(object, check, parent.frame())
   told <- with_method(object, method, parent.frame())
   kept <- c("formula", "response", "engine", "likelihood", "standardize", "default_prior",
-            "na.action", "nobs", "elbo", "passes", "termination", "gradient", "sampling")
+            "na.action", "nobs", "elbo", "start_bounds", "passes", "termination", "gradient", "sampling")
   support <- support_rows(object)
   out <- structure(c(object[intersect(kept, names(object))], list(
     coefficients = coefficient_table(told, level, rank),
@@ -195,7 +196,9 @@ variance_table <- function(object) {
 }
 
 # Priors of other families have a scale instead.
-has_variance <- function(block) is_joint(block) || "inverse_mean" %in% names(block$hyper)
+has_variance <- function(block) {
+  is_joint(block) || (!selects(block) && "inverse_mean" %in% names(block$hyper))
+}
 
 # A row a scale nu of a block: data frame with `block`, `nu` and `fixed`, whether it was given.
 scale_table <- function(object) {
@@ -302,6 +305,7 @@ say_fit <- function(x, digits) {
       if (!is.null(x$estimate)) paste0(", ", x$estimate$n_margin, " of them on the margin"),
       "\n", sep = "")
   say_end(x, digits)
+  say_starts(x$start_bounds, digits)
   if (!is.null(x$estimate)) {
     say_estimate(x$estimate, digits)
   } else if (is.null(x$sampling)) {
@@ -322,6 +326,13 @@ say_estimate <- function(estimate, digits) {
     cat("Objectives of ", length(estimate$optima), " starts: ",
         paste(format(sort(estimate$optima), digits = digits), collapse = ", "), "\n", sep = "")
   }
+}
+
+say_starts <- function(bounds, digits) {
+  if (length(bounds) < 2L) return(invisible())
+  cat("Bounds of ", length(bounds), " starts: ",
+      paste(format(range(bounds), digits = max(digits, 6L)), collapse = " to "), ", ",
+      sum(bounds > max(bounds) - 0.01), " within 0.01 of the best.\n", sep = "")
 }
 
 # What to know of the intervals; nothing of those that mean what they say.

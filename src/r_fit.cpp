@@ -1,3 +1,4 @@
+#include "core/engine/coefficients.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 
@@ -19,6 +20,30 @@ List reports(const std::vector<bsvm::PriorSlot>& priors, const bsvm::State& stat
   return out;
 }
 
+// Of coefficients that are selected: numbers of dense columns, from 1.
+List inclusion(const bsvm::Result& result) {
+  Rcpp::IntegerVector columns(result.inclusion.columns.begin(), result.inclusion.columns.end());
+  return List::create(_["columns"] = columns + 1,
+                      _["probability"] = to_numeric(result.inclusion.probability),
+                      _["mean"] = to_numeric(result.inclusion.mean),
+                      _["sd"] = to_numeric(result.inclusion.sd));
+}
+
+// Where the covariance is not a matrix.
+List low_rank(const bsvm::LowRank& spread) {
+  const auto matrix = [](const bsvm::Mat& x) { return to_array(x, {x.rows(), x.cols()}); };
+  return List::create(_["diagonal"] = to_numeric(spread.diagonal),
+                      _["less"] = matrix(spread.less), _["more"] = matrix(spread.more));
+}
+
+List moments(const bsvm::Problem& problem, const bsvm::Result& result) {
+  if (result.spread.diagonal.size() == 0)
+    return row_moments(problem, result.state, result.groups);
+  const bsvm::Coefficients side(problem, 0, false);
+  return List::create(_["mean"] = to_numeric(side.outside_mean(result.state.mean())),
+                      _["covariance"] = low_rank(result.spread));
+}
+
 List package(const bsvm::Problem& problem, const bsvm::Result& result) {
   if (!result.state.begun())
     signal_core_error("bsvm_core_interrupted", "Interrupted before the first pass ended.", "");
@@ -29,7 +54,10 @@ List package(const bsvm::Problem& problem, const bsvm::Result& result) {
       _["hyper"] = hyper, _["group_hyper"] = group_hyper, _["bound"] = result.bound,
       _["trace"] = trace_matrix(result.trace), _["passes"] = static_cast<int>(result.trace.size()),
       _["gradient"] = result.gradient, _["termination"] = name_of(result.end));
-  return join(row_moments(problem, result.state, result.groups), common);
+  const List fit = join(moments(problem, result), common);
+  if (result.start_bounds.empty()) return fit;
+  return join(fit, List::create(_["inclusion"] = inclusion(result),
+                                _["start_bounds"] = Rcpp::wrap(result.start_bounds)));
 }
 
 }  // namespace

@@ -40,6 +40,9 @@ bsvm::Options to_run_options(const List& options) {
   out.tolerance = as<double>(options["tol"]);
   out.max_passes = as<int>(options["max_passes"]);
   if (!Rf_isNull(options["start"])) out.start = to_vec(options["start"]);
+  if (options.containsElementNamed("starts")) out.starts = as<int>(options["starts"]);
+  if (options.containsElementNamed("seed"))
+    out.seed = static_cast<std::uint64_t>(as<double>(options["seed"]));
   return out;
 }
 
@@ -62,7 +65,8 @@ List row_moments(const bsvm::Problem& problem, const bsvm::State& state,
   const bsvm::OutsideMoments outside = side.outside(state, groups);
   const List common =
       List::create(_["mean"] = to_numeric(outside.mean),
-                   _["covariance"] = to_array(outside.covariance, {p, p}));
+                   _["covariance"] = to_array(outside.covariance, {p, p}),
+                   _["scatter"] = to_numeric(outside.scatter));
   return join(common, group_posterior(problem, outside.groups, side.outside_root(state)));
 }
 

@@ -79,7 +79,7 @@ NumericVector draws_array(const bsvm::SampleResult& result, bsvm::Mat bsvm::Chai
 // The drawn hyper-parameters of each prior, with their names.
 List variances(const bsvm::Problem& problem, const bsvm::SampleResult& result) {
   List out;
-  const bsvm::Coefficients side(problem, 0, true);
+  const bsvm::Coefficients side(problem, 0, false);
   const bsvm::State state = side.start(bsvm::Vec());
   bsvm::Index first = 0;
   for (const bsvm::PriorPart& part : side.parts()) {

@@ -79,6 +79,14 @@ void each_case(Visit visit) {
     });
 }
 
+// Those that can be drawn.
+template <class Visit>
+void each_drawn(Visit visit) {
+  each_case([&](Case it) {
+    if (it.prior->supports(Use::drawn)) visit(std::move(it));
+  });
+}
+
 Vec numbers_of(const NamedNumbers& named) {
   Vec out(static_cast<Index>(named.size()));
   for (size_t k = 0; k < named.size(); ++k) out[static_cast<Index>(k)] = named[k].second;
@@ -96,7 +104,8 @@ TEST_CASE("prior: update is the maximiser of value") {
   each_case([](Case it) {
     const double best = it.value();
     REQUIRE(std::isfinite(best));
-    for (Index j = 0; j < it.hyper.size(); ++j)
+    const Index indicators = it.prior->selects() ? it.moments.square.size() : 0;  // the engine's
+    for (Index j = 0; j < it.hyper.size() - indicators; ++j)
       for (double factor : {0.1, 0.7, 0.99, 1.01, 1.3, 10.0}) {
         const double kept = it.hyper[j];
         it.hyper[j] *= factor;
@@ -222,7 +231,7 @@ TEST_CASE("prior: what a user is told is named, and holds the expected precision
 }
 
 TEST_CASE("prior: a draw depends on its stream alone, and on what was before by precision()") {
-  each_case([](Case it) {
+  each_drawn([](Case it) {
     const Vec before = it.hyper;
     draw(it);
     const Vec drawn = it.hyper;
@@ -237,7 +246,7 @@ TEST_CASE("prior: a draw depends on its stream alone, and on what was before by 
 }
 
 TEST_CASE("prior: after a draw, precision() is the inverse of the variance drawn") {
-  each_case([](Case it) {
+  each_drawn([](Case it) {
     draw(it);
     const Vec variance = numbers_of(it.prior->drawn(it.hyper)), precision = it.precision();
     for (const auto& number : it.prior->drawn(it.hyper)) CHECK_FALSE(number.first.empty());
@@ -255,7 +264,7 @@ TEST_CASE("prior: after a draw, precision() is the inverse of the variance drawn
 }
 
 TEST_CASE("prior: scale multiplies every variance that is not fixed by t^2") {
-  each_case([](Case it) {
+  each_drawn([](Case it) {
     draw(it);
     const Vec before = numbers_of(it.prior->drawn(it.hyper));
     it.prior->scale(it.hyper, 1.7);
@@ -265,7 +274,7 @@ TEST_CASE("prior: scale multiplies every variance that is not fixed by t^2") {
 }
 
 TEST_CASE("prior: two moves along a scale are one") {
-  each_case([](Case it) {
+  each_drawn([](Case it) {
     draw(it);
     const auto log_scaled = [&](double t) { return it.prior->log_scaled(it.moments, it.hyper, t); };
     const double t = 0.8;

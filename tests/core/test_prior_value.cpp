@@ -101,6 +101,39 @@ TEST_CASE("half-t: the mixture it is fitted by is a half-t") {
   }
 }
 
+TEST_CASE("laplace_zero: value is the expectation over scale, mixing variable and indicator") {
+  const Real rho = 0.3L, b = 1.7L, in = 0.6L, square = 2.3L;
+  const auto prior = make("laplace_zero", {{"rho", 0.3}, {"shape", 0.6}, {"scale", 1.4}});
+  Vec hyper(4);
+  hyper << 1.9, 1.2, 1.7, 0.6;  // not the best
+  const Real indicator = in * std::log(rho / in) + (1 - in) * std::log((1 - rho) / (1 - in));
+  const Real expected = over_positive([&](Real s2) {
+    const Real q_s2 = log_inverse_gamma(s2, hyper[0], hyper[1]);
+    const Real own = std::exp(q_s2) * (log_inverse_gamma(s2, 0.6L, 1.4L) - q_s2);
+    return own + over_positive([&](Real x) {
+      const Real q_x = -0.5L * (std::log(2 * kPi * x * x * x) + (x - b) * (x - b) / (b * b * x));
+      return std::exp(q_s2 + q_x) * (log_coefficients(s2 / x, 1, square) +
+                                     log_inverse_gamma(x, 1, 0.5L) - q_x);
+    }, -20, 20, 500);
+  }, -20, 20, 400);
+  CHECK(gap(prior->value({Vec::Constant(1, 2.3), 1, 0}, hyper), expected + indicator) < 1e-10);
+}
+
+TEST_CASE("laplace_zero: the mixture is a Laplace law with the common scale") {
+  for (Real v : {0.05L, 0.7L, 3.0L}) {
+    const Real s2 = 0.49L;
+    const Real mixture = over_positive([&](Real b) {
+      return std::exp(log_coefficients(s2 / b, 1, v * v) + log_inverse_gamma(b, 1, 0.5L));
+    });
+    CHECK(gap(std::log(mixture), -std::log(2 * 0.7L) - v / 0.7L) < 1e-12);
+  }
+}
+
+TEST_CASE("laplace_zero: log odds of a coefficient are those of rho") {
+  const auto prior = make("laplace_zero", {{"rho", 0.2}, {"shape", 1}, {"scale", 1}});
+  CHECK(prior->log_odds(Vec()) == doctest::Approx(std::log(0.25)).epsilon(1e-14));
+}
+
 TEST_CASE("the log evidence of one coefficient and one row is above the bound, and near") {
   const auto normal = make("normal", {{"variance", 1.5}});
   const Real s = std::sqrt(1.5L);

@@ -9,6 +9,20 @@
 
 namespace bsvm {
 
+namespace {
+
+// Of the dense coefficients' covariance.
+double logdet(const State& state) {
+  return 2 * state.inverse_factor().diagonal().array().log().sum();
+}
+
+[[noreturn]] void refuse_levels() {
+  throw InvalidInput("prior", "Group effects and sparse predictors need one variance for all, but "
+                              "for engine_em() and engine_ecme().");
+}
+
+}  // namespace
+
 void refuse_sums() {
   throw NumericalFailure(
       "A sum over the rows became infinite or undefined. Check the scale of "
@@ -23,16 +37,7 @@ void refuse_precision() {
       "standard deviation: separated classes leave vague ones unbounded.");
 }
 
-namespace {
-
-[[noreturn]] void refuse_levels() {
-  throw InvalidInput("prior", "Group effects and sparse predictors need one variance for all, but "
-                              "for engine_em() and engine_ecme().");
-}
-
-}  // namespace
-
-Coefficients::Coefficients(const Problem& problem, Index extra, bool drawn)
+Coefficients::Coefficients(const Problem& problem, Index extra, bool covariance)
     : problem_(problem), extra_(extra), unit_(Vec::Ones(extra + problem.columns())),
       group_unit_(Vec::Ones(problem.effects())) {
   Index first = extra;
@@ -42,11 +47,12 @@ Coefficients::Coefficients(const Problem& problem, Index extra, bool drawn)
   }
   if (problem.multipliers) group_unit_ = problem.multipliers->unit();
   layout_.p = unit_.size();
-  layout_.drawn = drawn;
+  layout_.covariance = covariance;
   tilt_ = Vec::Zero(layout_.p);
   if (problem.tilt.size() > 0)
     tilt_.tail(problem.tilt.size()) = problem.tilt.cwiseProduct(unit_.tail(problem.tilt.size()));
   layout_.q = problem.effects();
+  if (covariance && problem.selects()) layout_.scatter = layout_.p;
   for (const bool group : {false, true})
     for (const PriorSlot& slot : group ? problem.group_priors : problem.priors) {
       if (group && slot.prior->effects() == 1 && !slot.prior->exchangeable()) refuse_levels();
@@ -212,7 +218,7 @@ void Coefficients::fix_priors(State& state, ConstVecRef theta) const {
 double Coefficients::value_at(const State& state, const Mat& group_moments, ConstVecRef theta,
                               VecRef gradient) const {
   const Vec square = second_moments(state);
-  double value = entropy(state) + tilt_.dot(state.mean());
+  double value = entropy(state, logdet(state)) + tilt_.dot(state.mean());
   Index first = 0;
   for (const PriorPart& part : parts_) {
     const Index size = part.free_size();
@@ -241,8 +247,12 @@ Vec Coefficients::best_theta(const State& state, const Mat& group_moments,
 
 void Coefficients::update_priors(State& state, const Mat& group_moments,
                                  double reach) const {
-  const Vec square = second_moments(state);
-  double value = entropy(state) + tilt_.dot(state.mean());
+  update_priors(state, second_moments(state), logdet(state), group_moments, reach);
+}
+
+void Coefficients::update_priors(State& state, ConstVecRef square, double logdet,
+                                 const Mat& group_moments, double reach) const {
+  double value = entropy(state, logdet) + tilt_.dot(state.mean());
   for (const PriorPart& part : parts_) {
     const Moments own = moments(part, square, group_moments);
     part.slot.prior->update(own, reach, hyper(state, part));
@@ -250,6 +260,13 @@ void Coefficients::update_priors(State& state, const Mat& group_moments,
   }
   refresh_group_prior(state);
   state.prior_value() = value;
+}
+
+void Coefficients::update_dense_priors(State& state) const {
+  const Vec square = second_moments(state);
+  for (const PriorPart& part : parts_)
+    if (!part.group)
+      part.slot.prior->update(moments(part, square, Mat()), 1, hyper(state, part));
 }
 
 Vec Coefficients::draw(State& state, RowSums& sums, Host& host) const {
@@ -300,6 +317,10 @@ OutsideMoments Coefficients::outside(const State& state,
   Mat lower = Mat::Zero(p, p);
   lower.selfadjointView<Eigen::Lower>().rankUpdate(root);
   out.covariance = lower.selfadjointView<Eigen::Lower>();
+  if (layout_.scatter > 0) {
+    out.scatter = unit.cwiseAbs2().cwiseProduct(state.scatter());
+    out.covariance.diagonal() += out.scatter;
+  }
   out.groups = groups;
   if (!problem_.multipliers || groups.mean.size() == 0) return out;
   const Vec inverse_unit = unit.cwiseInverse(), inverse_group = group_unit_.cwiseInverse();
@@ -328,12 +349,11 @@ void Coefficients::to_outside(VecRef effects) const {
 }
 
 // Of q(b, u), on the outside scale.
-double Coefficients::entropy(const State& state) const {
+double Coefficients::entropy(const State& state, double logdet) const {
   const double groups = problem_.multipliers ? static_cast<double>(problem_.groups) : 0;
   const double count = static_cast<double>(problem_.columns() + problem_.group_coefficients());
   double units = unit_.array().log().sum();
   if (groups > 0) units += groups * group_unit_.array().log().sum();
-  const double logdet = 2 * state.inverse_factor().diagonal().array().log().sum();
   return 0.5 * (count * (1 + kLog2Pi) + logdet - state.group_logdet()) + units;
 }
 

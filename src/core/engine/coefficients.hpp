@@ -13,8 +13,12 @@ namespace bsvm {
 struct OutsideMoments {
   Vec mean;               // (p)
   Mat covariance;         // (p, p)
+  Vec scatter;            // (p) the part of its diagonal that groups do not follow; or none
   GroupPosterior groups;  // regression as (q p, m): B_g itself
 };
+
+// Throws NumericalFailure: the precision of the coefficients has no Cholesky factor.
+[[noreturn]] void refuse_precision();
 
 // A prior and where its hyper-parameters stand in the State.
 struct PriorPart {
@@ -39,9 +43,9 @@ struct PriorPart {
 // the parts of the bound that no row knows of.
 class Coefficients {
  public:
-  // extra: how many coefficients of the State belong to the source (RowSource::extra). drawn: does
-  // the State hold draws, and no covariance?
-  explicit Coefficients(const Problem& problem, Index extra = 0, bool drawn = false);
+  // extra: how many coefficients of the State belong to the source (RowSource::extra).
+  // covariance: will their State hold one?
+  explicit Coefficients(const Problem& problem, Index extra = 0, bool covariance = true);
 
   Layout layout() const { return layout_; }
   Index extra() const { return extra_; }
@@ -68,6 +72,14 @@ class Coefficients {
   // The step to it is taken `reach` times as far.
   void update_priors(State& state, const Mat& group_moments, double reach) const;
 
+  // The same with the dense coefficients' E b^2 (p), inside, and the log determinant of their
+  // covariance, where the State does not hold it.
+  void update_priors(State& state, ConstVecRef square, double logdet, const Mat& group_moments,
+                     double reach) const;
+
+  // The dense coefficients' alone, as far as their optimum.
+  void update_dense_priors(State& state) const;
+
   // The same for hyper-parameters that are known, theta (prior/prior.hpp), prior by prior:
   // writes them into the State; and the bound less the rows' share with its gradient in theta,
   // log p(theta) included.
@@ -89,6 +101,7 @@ class Coefficients {
   Vec drawn(const State& state) const;  // what is kept of their draws, prior by prior
 
   Mat outside_root(const State& state) const;  // L^{-1} of the State's coefficients
+  const Vec& units() const { return unit_; }  // (p) outside is inside times these
   Vec outside_mean(ConstVecRef mean) const;  // (p) of the problem's dense coefficients
   void to_outside(VecRef effects) const;     // (all levels' effects)
 
@@ -117,7 +130,7 @@ class Coefficients {
   void refresh_group_prior(State& state) const;  // after hyper-parameters changed
 
  private:
-  double entropy(const State& state) const;
+  double entropy(const State& state, double logdet) const;
   double relative_change(const State& state, const Mat& factor, Host& host) const;
 
   const Problem& problem_;

@@ -7,7 +7,7 @@
 namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
-    : problem_(problem), side_(problem, extra, true), state_(side_.start(Vec())),
+    : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
       mixing_(problem, side_, true), burnin_(options.burnin), mix_(options.mixing) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;

@@ -26,6 +26,7 @@
 #include "../error.hpp"
 #include "coefficients.hpp"
 #include "engine.hpp"
+#include "selector.hpp"
 
 namespace bsvm {
 namespace {
@@ -43,6 +44,7 @@ class VariationalBayes : public Engine {
   Result run(const Problem& problem, RowSource& source, const Options& options,
              Host& host) const override {
     check(problem, options);
+    if (problem.selects()) return select_variables(problem, source, options, accelerate_, host);
     const Coefficients side(problem, source.extra());
     State state = options.from ? *options.from : side.start(options.start);
     Result best(state);

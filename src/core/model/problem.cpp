@@ -24,6 +24,11 @@ Index Problem::group_coefficients() const {
   return multipliers ? multipliers->columns() * groups : sparse.columns;
 }
 
+bool Problem::selects() const {
+  return std::any_of(priors.begin(), priors.end(),
+                     [](const PriorSlot& slot) { return slot.prior->selects(); });
+}
+
 namespace {
 
 void check_cover(const std::vector<PriorSlot>& priors, Index columns, const char* argument) {

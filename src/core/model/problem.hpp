@@ -56,6 +56,7 @@ struct Problem {
   Index columns() const;   // p: all blocks together
   Index effects() const;   // q: effects a group has, or of all terms together
   Index group_coefficients() const;  // one a level and effect
+  bool selects() const;     // does a prior of the dense coefficients?
 };
 
 // Throws InvalidInput unless the parts fit together: slots cover every column

@@ -25,6 +25,20 @@ enum class Termination {
 
 const char* name_of(Termination end);
 
+// Of coefficients g_j v_j that are selected (prior/prior.hpp): which, E g_j and the moments of v_j
+// under q, on the outside scale.
+struct Inclusion {
+  std::vector<Index> columns;
+  Vec probability, mean, sd;
+};
+
+// A covariance of many coefficients that only some directions correlate, on the outside scale:
+// diag(diagonal) - less'less + more'more.
+struct LowRank {
+  Vec diagonal;     // (p), or none
+  Mat less, more;   // (., p)
+};
+
 // The best State a run has computed the bound of, and that bound.
 struct Result {
   explicit Result(State first) : state(std::move(first)) {}
@@ -35,6 +49,11 @@ struct Result {
   double bound = -std::numeric_limits<double>::infinity();
   double gradient = 0;
   Termination end = Termination::pass_limit;
+
+  // Where a prior selects.
+  Inclusion inclusion;
+  LowRank spread;  // in place of the State's covariance where there are more columns than rows
+  std::vector<double> start_bounds;  // where each start ended
 };
 
 }  // namespace bsvm

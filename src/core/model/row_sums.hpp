@@ -9,9 +9,11 @@ namespace bsvm {
 // can come from a thread, a file or another machine.
 struct RowSums {
   Index p = 0;
+  Index raw = 0;  // p where the State has `scatter`, else 0
   Vec x;
 
-  explicit RowSums(Index columns) : p(columns), x(Vec::Zero(5 + p + 2 * p * p)) {}
+  explicit RowSums(Index columns, Index raw_columns = 0)
+      : p(columns), raw(raw_columns), x(Vec::Zero(5 + p + 2 * p * p + raw)) {}
 
   void clear() { x.setZero(); }
   RowSums& operator+=(const RowSums& other) {
@@ -33,6 +35,8 @@ struct RowSums {
   Eigen::Map<Mat> weight() { return {x.data() + 5 + p, p, p}; }
   // (p, p), lower triangle: the same under the (damped) curvatures.
   Eigen::Map<Mat> curvature() { return {x.data() + 5 + p + p * p, p, p}; }
+  // (p) or none: the diagonal of the precision under the rows' weights, nothing eliminated.
+  Eigen::Map<Vec> raw_diagonal() { return {x.data() + 5 + p + 2 * p * p, raw}; }
 };
 
 }  // namespace bsvm

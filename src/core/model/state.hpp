@@ -9,15 +9,17 @@ struct Layout {
   Index p = 0;      // dense coefficients
   Index q = 0;      // effects a group has
   Index hyper = 0;  // hyper-parameters of all priors together
-  bool drawn = false;  // are the coefficients a draw, which has no covariance?
+  Index scatter = 0;  // p where some coefficients are selected, else 0
+  bool covariance = true;  // does the State hold the coefficients' covariance?
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
   Index inverse_factor() const { return step() + p; }
-  Index factor() const { return drawn ? 0 : p; }  // columns of inverse_factor
+  Index factor() const { return covariance ? p : 0; }
   Index group_prior() const { return inverse_factor() + factor() * factor(); }
   Index hyper_start() const { return group_prior() + q * q; }
-  Index size() const { return hyper_start() + hyper; }
+  Index scatter_start() const { return hyper_start() + hyper; }
+  Index size() const { return scatter_start() + scatter; }
 };
 
 // Everything global that a run moves, in one vector, to be sent to wherever the
@@ -83,6 +85,12 @@ struct State {
   Eigen::Map<Vec> hyper() { return {x.data() + layout.hyper_start(), layout.hyper}; }
   Eigen::Map<const Vec> hyper() const {
     return {x.data() + layout.hyper_start(), layout.hyper};
+  }
+  // (p) or none: variances of the coefficients in addition to the covariance above, independent
+  // of all else: what indicators of selected coefficients contribute (engine/selection.hpp).
+  Eigen::Map<Vec> scatter() { return {x.data() + layout.scatter_start(), layout.scatter}; }
+  Eigen::Map<const Vec> scatter() const {
+    return {x.data() + layout.scatter_start(), layout.scatter};
   }
 };
 

@@ -26,7 +26,6 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
                         RowTerms(), RowDraws()});
     workers_.back().terms.resize(partition_.largest_block);
   }
-  lane_sums_.assign(lanes, RowSums(p));
   if ((p + q + 3) * problem.n <= most_gathered) keep_gathered();
   if (use == Use::drawn) prepare_draws();
   if (use == Use::expected) history_.start(problem.n);
@@ -34,6 +33,8 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
   known_margins_ = false;
+  if (lane_sums_.empty())
+    lane_sums_.assign(partition_.lanes.size(), RowSums(units_.p, state.layout.scatter));
   if (use_ != Use::drawn) {
     if (!state.begun()) units_.clear();
     const Index p = state.layout.p;
@@ -109,6 +110,8 @@ void MemorySource::moments(const BlockRange& range, const State& state,
   }
   const double* rows = units_.q > 0 ? block.centred.data() : block.c;
   kernels().variances(inverse_factor_.data(), rows, units_.p, r, block.v.data());
+  if (state.layout.scatter > 0)
+    block.v.head(r).matrix() += block.design().cwiseAbs2().transpose() * state.scatter();
 }
 
 // m += z' u_g with these effects (q, m).
@@ -155,6 +158,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   out.value() += terms.value.sum();
   out.rows() += static_cast<double>(r);
   out.linear().noalias() += block.design() * terms.slope.matrix();
+  if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
   pack(block.c, units_.p, r, nullptr, block.packed.data());

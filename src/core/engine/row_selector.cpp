@@ -1,0 +1,93 @@
+// Selection from the sums of a row source: at least as many rows as columns, any grouping factor.
+#include <cmath>
+#include <limits>
+
+#include "selection.hpp"
+#include "selector.hpp"
+
+namespace bsvm {
+
+namespace {
+
+class RowSelector : public Selector {
+ public:
+  RowSelector(const Problem& problem, RowSource& source)
+      : side_(problem, source.extra()), selection_(problem, side_), source_(source),
+        own_(side_.layout()), state_(side_.layout()), best_(state_), best_own_(own_),
+        sums_(side_.layout().p, side_.layout().scatter) {}
+
+  void start(int number, const Options& options) override {
+    own_ = side_.start(number == 0 ? options.start : Vec());
+    if (number > 0) selection_.draw(number, options.seed, own_);
+    state_ = selection_.effective(own_);
+  }
+
+  double pass(double damping, Host& host) override {
+    state_.damping() = damping;
+    source_.sums(state_, sums_, host);
+    return state_.begun() ? sums_.value() + own_.prior_value()
+                          : -std::numeric_limits<double>::infinity();
+  }
+
+  double advance(double reach, int rounds, Host& host) override {
+    const double square = climb(row_model(sums_, state_.mean()), rounds, host);
+    own_.begun() = 1;
+    own_.group_logdet() = sums_.group_logdet();
+    const Vec before = state_.mean();
+    state_ = selection_.effective(own_);
+    state_.step() = state_.mean() - before;
+    const Mat groups = source_.settle(state_, Settle::advance, 1);
+    side_.update_priors(own_, groups, reach);
+    state_.hyper() = own_.hyper();
+    state_.group_prior() = own_.group_prior();
+    return std::sqrt(square + sums_.group_decrement() + sums_.group_change());
+  }
+
+  void keep() override {
+    best_ = state_;
+    best_own_ = own_;
+    source_.keep();
+  }
+
+  void back() override {
+    state_ = best_;
+    own_ = best_own_;
+    source_.back(best_);
+  }
+
+  void report(Result& out) const override {
+    out.state = best_;
+    out.groups = source_.groups();
+    out.inclusion = selection_.report(
+        best_own_, best_own_.inverse_factor().colwise().norm().transpose());
+  }
+
+ private:
+  // Returns the squared norm of the gradient there was before the first.
+  double climb(const RowModel& rows, int rounds, Host& host) {
+    double first = 0;
+    for (int round = 0; round < rounds; ++round) {
+      if (round > 0) side_.update_dense_priors(own_);
+      const double square = improve_gaussian(side_, selection_, rows, own_, host) +
+                            improve_inclusion(selection_, rows, own_, host);
+      own_.begun() = 1;
+      if (round == 0) first = square;
+    }
+    return first;
+  }
+
+  const Coefficients side_;
+  const Selection selection_;
+  RowSource& source_;
+  State own_, state_;            // of v, and of the effective coefficients
+  State best_, best_own_;
+  RowSums sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Selector> row_selector(const Problem& problem, RowSource& source) {
+  return std::unique_ptr<Selector>(new RowSelector(problem, source));
+}
+
+}  // namespace bsvm

@@ -1,0 +1,148 @@
+// The loop over passes where a prior selects (000, Algorithm 3), for whatever holds q (Selector).
+//
+// As in engine/vb.cpp the mean takes Newton steps with curvature k + damping (w - k), damping
+// halved after each pass that raises the bound. Between two passes, v, its scales and the
+// indicators have two rounds, which cost little beside a pass. A pass that lowers the bound is
+// taken back: its rows are looked at again with eight times the damping. With all of it, and no
+// hyper-parameter beyond its optimum, the rounds climb a function that is nowhere above the bound
+// and meets it where they begin, so that no further step back is needed but for rounding.
+//
+// The objective has local optima, hence several starts.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "../error.hpp"
+#include "selector.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr double kLeastDamping = 1.0 / (1 << 20);
+constexpr double kReach = 1.5;
+constexpr int kRounds = 2;
+constexpr double kNothing = -std::numeric_limits<double>::infinity();
+
+class Climb {
+ public:
+  Climb(Selector& q, const Options& options, bool accelerate, Host& host, Result& out)
+      : q_(q), options_(options), accelerate_(accelerate), host_(host), out_(out) {}
+
+  void run() {
+    while (static_cast<int>(out_.trace.size()) < options_.max_passes) {
+      const double bound = q_.pass(damping_, host_);
+      const bool first = out_.trace.empty();
+      if (!(bound >= out_.bound - slack())) {
+        if (out_.bound == kNothing) fail();
+
+        record(bound);
+        if (used_ == 1) return end(Termination::stalled);
+        retreat();
+        continue;
+      }
+      const double gain = bound - out_.bound;
+      if (!retreated_) keep(bound);
+      if (!first && !std::isfinite(bound)) fail();
+      out_.gradient = q_.advance(reach(first), accelerate_ ? kRounds : 1, host_);
+      record(bound);
+      if (!first && !retreated_ && good_enough(gain)) return end(Termination::converged);
+      used_ = damping_;
+      if (accelerate_ && !first) damping_ = std::max(kLeastDamping, damping_ / 2);
+      retreated_ = false;
+    }
+  }
+
+ private:
+  double slack() const { return std::isfinite(out_.bound) ? 1e-12 * (1 + std::abs(out_.bound)) : 0; }
+  double reach(bool first) const { return accelerate_ && !first && !retreated_ ? kReach : 1; }
+
+  bool good_enough(double gain) const {
+    return gain <= options_.tolerance + 1e-14 * std::abs(out_.bound) &&
+           out_.gradient <= 10 * std::sqrt(options_.tolerance);
+  }
+
+  void keep(double bound) {
+    out_.bound = bound;
+    q_.keep();
+  }
+
+  void retreat() {
+    q_.back();
+    damping_ = std::min(1.0, 8 * used_);
+    retreated_ = true;
+  }
+
+  [[noreturn]] void fail() const {
+    throw NumericalFailure("A number became infinite or undefined at pass " +
+                           std::to_string(out_.trace.size() + 1) +
+                           ". Check the scale of predictors, offset, weights and priors.");
+  }
+
+  void end(Termination how) { out_.end = how; }
+
+  void record(double bound) {
+    out_.trace.push_back({bound, out_.gradient, damping_, retreated_ ? 0.0 : 1.0});
+    std::ostringstream text;
+    text.precision(12);
+    text << "pass " << out_.trace.size() << ": bound " << bound << ", gradient ";
+    text.precision(3);
+    text << out_.gradient;
+    host_.progress(text.str());
+  }
+
+  Selector& q_;
+  const Options& options_;
+  const bool accelerate_;
+  Host& host_;
+  Result& out_;
+  double damping_ = 1, used_ = 1;  // of this pass, and of the last step
+  bool retreated_ = false;
+};
+
+Result climb_from(int start, Selector& q, const Options& options, bool accelerate, Host& host) {
+  Result out{State(Layout())};
+  q.start(start, options);
+  try {
+    Climb(q, options, accelerate, host, out).run();
+  } catch (const Interrupted&) {
+    out.end = Termination::interrupted;
+  }
+  if (out.bound > kNothing) q.report(out);
+  return out;
+}
+
+void check(const Problem& problem, const Options& options) {
+  if (problem.tilt.size() > 0)
+    throw InvalidInput("prior", "Linear response is not for priors that select.");
+  if (options.max_passes < 2)
+    throw InvalidInput("max_passes", "'max_passes' must be at least 2.");
+  if (options.starts < 1) throw InvalidInput("starts", "'starts' must be at least 1.");
+}
+
+bool is_wide(const Problem& problem) {
+  return problem.columns() > problem.n && problem.group_coefficients() == 0;
+}
+
+}  // namespace
+
+Result select_variables(const Problem& problem, RowSource& source, const Options& options,
+                        bool accelerate, Host& host) {
+  check(problem, options);
+  const auto q = is_wide(problem) ? wide_selector(problem) : row_selector(problem, source);
+  Result best{State(Layout())};
+  std::vector<double> bounds;
+  for (int start = 0; start < options.starts; ++start) {
+    Result found = climb_from(start, *q, options, accelerate, host);
+    const bool stopped = found.end == Termination::interrupted;
+    bounds.push_back(found.bound);
+    if (start == 0 || found.bound > best.bound) best = std::move(found);
+    if (stopped) best.end = Termination::interrupted;
+    if (stopped) break;
+  }
+  best.start_bounds = bounds;
+  return best;
+}
+
+}  // namespace bsvm

@@ -1,0 +1,102 @@
+// The Laplace-zero prior (000, section 3.2): a coefficient is g v,
+//
+//   v_k | b_k, s2 ~ N(0, s2 / b_k),  b_k ~ IG(1, 1/2),  s2 ~ IG(A, B),  g_k ~ Bernoulli(rho),
+//
+// so that v_k given s2 is Laplace with scale s. Under q, with O_k = E v_k^2 and t = E 1/s2,
+//
+//   q(b_k) is inverse Gaussian with shape 1 and mean b_k = (t O_k)^{-1/2},
+//   q(s2) = IG(A_q, B_q),  A_q = A + m/2,  B_q = B + sum_k b_k O_k / 2,
+//   q(g_k) is Bernoulli.
+//
+// The first two solve each other: sum_k b_k O_k = t^{-1/2} T, T = sum_k O_k^{1/2}, leaves
+// B t + T t^{1/2} / 2 = A_q. With E log b_k the terms of q(b_k) cancel those of its prior, but
+// for -log 2 - 1/(2 b_k).
+#include <cmath>
+
+#include "../error.hpp"
+#include "../special/functions.hpp"
+#include "prior.hpp"
+
+namespace bsvm {
+namespace {
+
+// x log(y / x), which is 0 at x = 0.
+double relative_log(double x, double y) { return x > 0 ? x * std::log(y / x) : 0; }
+
+class LaplaceZero : public Prior {
+ public:
+  explicit LaplaceZero(const Params& params)
+      : rho_(params.positive("rho")), shape_(params.positive("shape")),
+        scale_(params.positive("scale")) {
+    if (rho_ > 1) throw InvalidInput("rho", "'rho' of laplace_zero must be at most 1.");
+  }
+
+  bool supports(Use use) const override { return use == Use::augmented; }
+  bool exchangeable() const override { return false; }
+  bool selects() const override { return true; }
+  double log_odds(ConstVecRef) const override { return std::log(rho_) - std::log1p(-rho_); }
+
+  Index hyper_size(Index m) const override { return 2 + 2 * m; }  // A_q, B_q, b_k, E g_k
+
+  void start(const Moments& v, VecRef hyper) const override {
+    hyper.setOnes();
+    hyper.head(2).setConstant(shape_ + v.count / 2);
+  }
+
+  void update(const Moments& v, double reach, VecRef hyper) const override {
+    const Index m = v.square.size();
+    const Vec before = hyper.head(2 + m);
+    const Arr size = v.square.array().sqrt();
+    const double shape = shape_ + v.count / 2, half = size.sum() / 2;
+    const double root = 2 * shape / (half + std::sqrt(half * half + 4 * shape * scale_));
+    hyper[0] = shape;
+    hyper[1] = shape / (root * root);
+    hyper.segment(2, m) = (root * size).inverse();
+    reach_further(before, reach, hyper.head(2 + m));
+  }
+
+  void precision(ConstVecRef hyper, VecRef out) const override {
+    out = hyper[0] / hyper[1] * hyper.segment(2, out.size());
+  }
+
+  double value(const Moments& v, ConstVecRef hyper) const override {
+    const Index m = v.square.size();
+    const double shape = hyper[0], scale = hyper[1], mean_inverse = shape / scale;
+    const double mean_log = std::log(scale) - digamma(shape);  // E log s2
+    const Arr b = hyper.segment(2, m).array();
+    const double coefficients =
+        -0.5 * (mean_inverse * (b * v.square.array()).sum() + b.inverse().sum()) -
+        v.count * (std::log(2.0) + 0.5 * mean_log);
+    const double prior = shape_ * std::log(scale_) - log_gamma(shape_) -
+                         (shape_ + 1) * mean_log - scale_ * mean_inverse;
+    const double q = shape * std::log(scale) - log_gamma(shape) - (shape + 1) * mean_log - shape;
+    return coefficients + prior - q + inclusion_value(hyper.tail(m));
+  }
+
+  NamedNumbers report(ConstVecRef hyper) const override {
+    const Index m = (hyper.size() - 2) / 2;
+    return {{"shape", hyper[0]}, {"scale", hyper[1]},
+            {"inverse_mean", hyper[0] / hyper[1] * hyper.segment(2, m).mean()},
+            {"included", hyper.tail(m).sum()}};
+  }
+
+  NamedNumbers drawn(ConstVecRef hyper) const override {
+    return {{"variance", hyper[1] / hyper[0]}};
+  }
+
+ private:
+  // E log p(g) - E log q(g).
+  double inclusion_value(ConstVecRef g) const {
+    double sum = 0;
+    for (Index k = 0; k < g.size(); ++k)
+      sum += relative_log(g[k], rho_) + relative_log(1 - g[k], 1 - rho_);
+    return sum;
+  }
+
+  double rho_, shape_, scale_;
+};
+
+const Register<Prior, LaplaceZero> entry("laplace_zero");
+
+}  // namespace
+}  // namespace bsvm

@@ -1,0 +1,87 @@
+// Coefficients that are selected: two ways to the same q, and what neither may do.
+#include <doctest/doctest.h>
+
+#include "engine/selector.hpp"
+#include "fitting.hpp"
+#include "hosts.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+// An intercept and a ridge of two beside it.
+Problem selection_problem(const Data& data, double rho) {
+  const Params params("laplace_zero", {{"rho", rho}, {"shape", 0.5}, {"scale", 0.4}});
+  return to_problem(data, {normal_prior(100, {0}), ridge_prior(0.7, 0.4, {1, 2}),
+                           {"laplace_zero", params, range(3, data.x.cols())}}, {});
+}
+
+Result plain_passes(Selector& q, int passes) {
+  Host nobody;
+  Result out{State(Layout())};
+  q.start(0, Options());
+  for (int pass = 0; pass < passes; ++pass) {
+    out.bound = q.pass(1, nobody);
+    q.keep();
+    q.advance(1, 1, nobody);
+  }
+  q.report(out);
+  return out;
+}
+
+Shape shape_of(Index n, Index p) {
+  Shape shape;
+  shape.n = n;
+  shape.p = p;
+  return shape;
+}
+
+Result run(const Problem& problem, const Options& options) {
+  MemorySource source(problem, Use::augmented, 1);
+  Host nobody;
+  return engine_vb()->run(problem, source, options, nobody);
+}
+
+}  // namespace
+
+TEST_CASE("with and without p x p matrices the fixed point is the same") {
+  const Data data = simulate(shape_of(15, 40));
+  const Problem problem = selection_problem(data, 0.3);
+  MemorySource source(problem, Use::augmented, 1);
+  const auto rows = row_selector(problem, source), wide = wide_selector(problem);
+  const Result one = plain_passes(*rows, 4000), other = plain_passes(*wide, 4000);
+  CHECK(gap(other.bound, one.bound) < 1e-11);
+  CHECK(gap(other.inclusion.probability, one.inclusion.probability) < 1e-6);
+  CHECK(gap(other.inclusion.mean, one.inclusion.mean) < 1e-6);
+  CHECK(gap(other.inclusion.sd, one.inclusion.sd) < 1e-6);
+  const Mat expected = Coefficients(problem).outside(one.state, GroupPosterior()).covariance;
+  const LowRank& found = other.spread;
+  Mat covariance = found.more.transpose() * found.more - found.less.transpose() * found.less;
+  covariance.diagonal() += found.diagonal;
+  CHECK(gap(covariance, expected) < 1e-6);
+}
+
+TEST_CASE("the engine's bound rises from pass to pass but for those taken back") {
+  for (Shape shape : {shape_of(15, 40), shape_of(120, 12)})
+    for (std::uint64_t seed = 1; seed < 5; ++seed) {
+      shape.seed = seed;
+      const Data data = simulate(shape);
+      const Problem problem = selection_problem(data, 0.2);
+      Options options;
+      options.starts = 3;
+      const Result found = run(problem, options);
+      CHECK(found.end == Termination::converged);
+      CHECK(found.start_bounds.size() == 3);
+      double best = -std::numeric_limits<double>::infinity();
+      for (const TraceEntry& entry : found.trace) best = std::max(best, entry.bound);
+      CHECK(found.bound == best);
+      for (const double bound : found.start_bounds) CHECK(bound <= found.bound);
+    }
+}
+
+TEST_CASE("a tilt, as linear response has it, is refused beside a prior that selects") {
+  const Data data = simulate(shape_of(50, 6));
+  Problem problem = selection_problem(data, 0.2);
+  problem.tilt = Vec::Ones(problem.columns());
+  CHECK_THROWS_AS(run(problem, Options()), InvalidInput);
+}
