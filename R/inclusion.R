@@ -1,0 +1,129 @@
+#' Inclusion probabilities
+#'
+#' Of a fit whose prior selects columns, [prior_spike_slab()] or [prior_laplace_zero()]: how probable
+#' it is that a coefficient is not zero, and what it is then.
+#'
+#' @details
+#' Of draws (`engine_gibbs()`) they are counted: the share of the draws in which the coefficient is
+#' not zero, and mean, standard deviation and sign of these. Of `engine_vb()` they are those of the
+#' approximation, under which a coefficient is the product of an indicator and a normal variable,
+#' independent of each other: its probabilities are more extreme than those of the posterior (Luts
+#' and Ormerod 2014, Section 4.4), since it settles on one of several similar columns.
+#'
+#' [coef.bsvm()], [predict.bsvm()] and the other methods average over the models, each coefficient
+#' counting as zero where it is out: `coef()` is `probability * mean`.
+#'
+#' @param object A fit from [bsvm()].
+#' @param threshold A probability.
+#' @param ... Must be empty.
+#' @return `inclusion()`: a data frame of class `bsvm_inclusion`, a row a column of the design that
+#'   may be left out, in their order, with
+#'   * `term`, its name;
+#'   * `probability` that it is in;
+#'   * `mean` and `sd` of its coefficient given that it is in, on the scale of the predictors as
+#'     given; `NA` where no draw has it (of the `sd`: fewer than two);
+#'   * `p_positive`, the probability that it is positive given that it is in.
+#'
+#'   `selected()`: the names of those whose probability is above `threshold`, the most probable
+#'   first. With 0.5 it is the median probability model (Barbieri and Berger 2004).
+#' @section Errors: `bsvm_error_unsupported` if no prior of the fit selects, `bsvm_error_argument`
+#'   for what is no fit or no probability.
+#' @references
+#' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
+#' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
+#' (Section 3.2).
+#'
+#' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines. *Bayesian
+#' Analysis*, 6, 1-23 (Section 4.2).
+#'
+#' Barbieri, M. M. and Berger, J. O. (2004). Optimal predictive model selection. *Annals of
+#' Statistics*, 32, 870-897.
+#' @seealso [plot_inclusion()].
+#' @examples
+#' set.seed(1)
+#' d <- data.frame(x = matrix(rnorm(2000), 200))
+#' d$y <- d$x.1 - d$x.2 + rnorm(200) > 0
+#' fit <- bsvm(y ~ ., data = d, prior = prior_spike_slab(pi = 0.2),
+#'             engine = engine_gibbs(draws = 200, burnin = 100))
+#' inclusion(fit)
+#' selected(fit)
+#' @export
+inclusion <- function(object, ...) {
+  check_dots(substitute(list(...)), "inclusion()", NULL)
+  columns <- selected_over(object)
+  moments <- inclusion_moments(object$posterior, object, columns)
+  unit <- 1 / object$design$scale[columns]
+  out <- data.frame(term = object$design$columns[columns], probability = moments$probability,
+                    mean = moments$mean * unit, sd = moments$sd * unit,
+                    p_positive = moments$p_positive)
+  structure(out, class = c("bsvm_inclusion", "data.frame"))
+}
+
+#' @rdname inclusion
+#' @export
+selected <- function(object, threshold = 0.5) {
+  check_level(threshold, "threshold")
+  found <- inclusion(object)
+  found <- found[order(-found$probability), ]
+  found$term[found$probability > threshold]
+}
+
+#' @rdname inclusion
+#' @param x What `inclusion()` gives.
+#' @param n How many rows to print, the most probable ones; all by default.
+#' @param digits Significant digits.
+#' @export
+print.bsvm_inclusion <- function(x, n = Inf, digits = 3L, ...) {
+  check_shown(n)
+  check_digits(digits)
+  shown <- utils::head(x[order(-x$probability), ], n)
+  cat("Inclusion: ", sum(x$probability), " of ", nrow(x), " columns expected, ",
+      sum(x$probability > 0.5), " above one half\n", sep = "")
+  print(format(as.data.frame(shown), digits = digits), row.names = FALSE)
+  invisible(x)
+}
+
+# Numbers of the columns that a prior of the fit selects among.
+selected_over <- function(object) {
+  if (!inherits(object, "bsvm")) {
+    abort("argument", "`object` must be a fit by bsvm(); found ", describe(object), ".")
+  }
+  selects <- vapply(object$blocks, function(block) prior_traits(block$prior)[["selects"]], TRUE)
+  if (any(selects)) return(sort(unlist(lapply(object$blocks[selects], `[[`, "columns"))))
+  abort("unsupported", "No prior of this fit selects columns. prior_spike_slab() and ",
+        "prior_laplace_zero() do.")
+}
+
+# list(probability, mean, sd, p_positive) by column, of standardised columns.
+inclusion_moments <- function(posterior, fit, columns) UseMethod("inclusion_moments")
+
+#' @export
+inclusion_moments.bsvm_draws <- function(posterior, fit, columns) {
+  at <- match(columns, core_layout(fit$design)$kept)
+  found <- matrix(0, length(at), 4L)
+  in_chunks(length(at), 2^22 / draw_count(posterior), function(some) {
+    draws <- posterior$coefficients[at[some], , , drop = FALSE]
+    found[some, ] <<- drawn_inclusion(draw_matrix(draws))
+  })
+  found[is.nan(found)] <- NA
+  list(probability = found[, 1L], mean = found[, 2L], sd = found[, 3L], p_positive = found[, 4L])
+}
+
+# A row a coefficient: probability, mean, sd, P(positive). 0/0 where none or one draw has it.
+drawn_inclusion <- function(draws) {
+  included <- draws != 0
+  count <- rowSums(included)
+  mean <- rowSums(draws) / count
+  square <- rowSums((draws - mean)^2 * included)
+  cbind(count / ncol(draws), mean, ifelse(count > 1, sqrt(square / (count - 1)), NaN),
+        rowSums(draws > 0) / count)
+}
+
+# Under q the indicator and the coefficient itself are independent.
+#' @export
+inclusion_moments.default <- function(posterior, fit, columns) {
+  found <- posterior$inclusion
+  at <- match(columns, found$columns)
+  list(probability = found$probability[at], mean = found$mean[at], sd = found$sd[at],
+       p_positive = stats::pnorm(found$mean[at] / found$sd[at]))
+}
