@@ -3,7 +3,7 @@
 small_rows <- function(n = 14, seed = 3) {
   with_seed(seed, {
     x <- matrix(rnorm(2 * n), n) %*% matrix(c(1, 0.6, 0, 0.8), 2)
-    list(x = x, y = ifelse(x[, 1] + rnorm(n) > 0, 1, -1), weight = rep(c(1, 2), n / 2),
+    list(x = x, y = ifelse(x[, 1] + 3 * rnorm(n) > 0, 1, -1), weight = rep(c(1, 2), n / 2),
          offset = rnorm(n) / 4)
   })
 }

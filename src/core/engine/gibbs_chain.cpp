@@ -8,7 +8,7 @@ namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
     : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
-      mixing_(problem, side_, true), burnin_(options.burnin), mix_(options.mixing) {
+      mixing_(problem, side_, true), toggles_(problem, side_), burnin_(options.burnin), mix_(options.mixing) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;
   expected_ = state_.mean();
@@ -25,25 +25,30 @@ void GibbsChain::read(Draw& draw) const {
   draw.hyper = side_.drawn(state_);
 }
 
-// The mean, the hyper-parameters, the effects and the moves' widths are all a sweep starts from.
+// The mean, the hyper-parameters, the effects and what the moves have learnt are all a sweep starts
+// from.
 Vec GibbsChain::save() const {
   const Vec own = effects();
-  Vec out(1 + state_.layout.p + state_.layout.hyper + own.size() + mixing_.widths().size());
-  out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), own, mixing_.widths();
+  Vec out(1 + state_.layout.p + state_.layout.hyper + own.size() + mixing_.widths().size() +
+          toggles_.learnt().size());
+  out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), own, mixing_.widths(),
+      toggles_.learnt();
   return out;
 }
 
 void GibbsChain::restore(ConstVecRef saved) {
   const Index p = state_.layout.p, hyper = state_.layout.hyper,
-              effects = problem_.group_coefficients(), widths = mixing_.widths().size();
-  if (saved.size() != 1 + p + hyper + effects + widths || !saved.allFinite())
+              effects = problem_.group_coefficients(), widths = mixing_.widths().size(),
+              learnt = toggles_.learnt().size();
+  if (saved.size() != 1 + p + hyper + effects + widths + learnt || !saved.allFinite())
     throw InvalidInput("checkpoint", "The checkpoint is of another model.");
   sweeps_ = static_cast<Index>(saved[0]);
   state_.mean() = saved.segment(1, p);
   state_.hyper() = saved.segment(1 + p, hyper);
   side_.refresh_group_prior(state_);
   set_effects(saved.segment(1 + p + hyper, effects));
-  mixing_.restore(saved.tail(widths));
+  mixing_.restore(saved.segment(1 + p + hyper + effects, widths));
+  toggles_.restore(saved.tail(learnt));
 }
 
 void GibbsChain::make_sweep(Host& host) {
@@ -51,7 +56,11 @@ void GibbsChain::make_sweep(Host& host) {
   Mat group_moments = draw_coefficients(host);
   if (mix_ && state_.layout.q > 0) group_moments = slide();
   side_.draw_priors(state_, group_moments);
-  if (mix_) mixing_.run(state_, lines(), group_moments, sweeps_ < burnin_, true, host);
+  const bool tune = sweeps_ < burnin_;
+  if (mix_) {
+    toggles_.run(state_, lines(), tune, host);
+    mixing_.run(state_, lines(), group_moments, tune, true, host);
+  }
   ++sweeps_;
 }
 

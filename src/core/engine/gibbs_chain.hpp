@@ -1,6 +1,7 @@
 #pragma once
 #include "mixing.hpp"
 #include "sampler.hpp"
+#include "toggles.hpp"
 
 namespace bsvm {
 
@@ -45,6 +46,7 @@ class GibbsChain : public Chain {
   void make_sweep(Host& host) override;
 
   Mixing mixing_;
+  Toggles toggles_;
   Index burnin_, sweeps_ = 0;
   bool mix_;
 };

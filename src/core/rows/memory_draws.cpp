@@ -60,7 +60,7 @@ void MemorySource::aim(const State& state, const Line& line) {
   line_ = line;
   const Index used = (line.dense.array() != 0).count();
   if (used == 0) slope_.setZero();
-  else if (used == 1) fill_column(state, line.dense);
+  else if (used <= 2) fill_columns(state, line.dense);
   else fill_combination(state, line.dense);
   if ((line.effect.array() != 0).any()) add_moving_effects(state, line.effect);
   slope_ *= y_;
@@ -75,16 +75,17 @@ void MemorySource::fill_combination(const State& state, ConstVecRef dense) {
   }
 }
 
-// One column of the design: no row of it is filled.
-void MemorySource::fill_column(const State& state, ConstVecRef dense) {
-  Index j = 0, first = 0;
-  while (dense[j] == 0) ++j;
-  for (const auto& part : problem_.blocks) {
-    if (j >= first && j < first + part->columns())
-      part->column(j - first, partition_.order.data(), problem_.n, state, slope_.data());
-    first += part->columns();
-  }
-  slope_ *= dense[j];
+// A column of the design or two: no row of it is filled.
+void MemorySource::fill_columns(const State& state, ConstVecRef dense) {
+  Arr column(problem_.n);
+  slope_.setZero();
+  Index j = 0;
+  for (const auto& part : problem_.blocks)
+    for (Index own = 0; own < part->columns(); ++own, ++j) {
+      if (dense[j] == 0) continue;
+      part->column(own, partition_.order.data(), problem_.n, state, column.data());
+      slope_ += dense[j] * column;
+    }
 }
 
 void MemorySource::add_moving_effects(const State& state, ConstVecRef effect) {

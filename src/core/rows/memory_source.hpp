@@ -65,7 +65,7 @@ class MemorySource : public DrawSource {
   void find_margins(const State& state);
   void slide_unit(const UnitRows& rows, Index first_row, const State& state,
                   RowBlock& block);
-  void fill_column(const State& state, ConstVecRef dense);
+  void fill_columns(const State& state, ConstVecRef dense);
   void fill_combination(const State& state, ConstVecRef dense);
   void add_moving_effects(const State& state, ConstVecRef effect);
   void load_multipliers(const BlockRange& range, const State& state, RowBlock& block) const;

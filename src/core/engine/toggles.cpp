@@ -1,0 +1,105 @@
+#include "toggles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "../error.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr Index kMostTries = 64;        // a sweep
+constexpr Index kMostWithTwins = 1000;  // columns; of more no Gram matrix is formed
+constexpr double kFirst = 5;            // draws that the prior counts as
+constexpr double kWider = 1.2;          // than what was seen
+
+// X (n, p), every column.
+Mat design_of(const Problem& problem) {
+  const State nothing{Layout()};
+  std::vector<int> rows(problem.n);
+  std::iota(rows.begin(), rows.end(), 0);
+  Mat out(problem.n, problem.columns());
+  Index column = 0;
+  for (const auto& block : problem.blocks)
+    for (Index j = 0; j < block->columns(); ++j)
+      block->column(j, rows.data(), problem.n, nothing, out.col(column++).data());
+  return out;
+}
+
+}  // namespace
+
+Toggles::Toggles(const Problem& problem, const Coefficients& side)
+    : side_(side), p_(problem.columns()), q_(problem.effects()) {
+  for (const PriorPart& part : side.parts())
+    for (Index k = 0; part.selects() && k < static_cast<Index>(part.slot.columns.size()); ++k)
+      toggled_.push_back({part.slot.columns[k], part.slot.columns[k], 0, &part, k});
+  if (p_ <= kMostWithTwins && !toggled_.empty()) find_twins(problem);
+  const Vec precision = side.precision(side.start(Vec())).tail(p_);
+  learnt_.resize(3 * static_cast<Index>(toggled_.size()));
+  for (size_t k = 0; k < toggled_.size(); ++k)
+    learnt_.segment<3>(3 * k) << 0, 1 / precision[toggled_[k].column], kFirst;
+}
+
+// By cosine, which is what a slope is of columns of one length.
+void Toggles::find_twins(const Problem& problem) {
+  Mat design = design_of(problem);
+  const Vec length = design.colwise().norm().cwiseMax(1e-300);
+  design *= length.cwiseInverse().asDiagonal();
+  for (Toggled& own : toggled_) {
+    Vec cosine = design.transpose() * design.col(own.column);
+    cosine[own.column] = 0;
+    cosine.cwiseAbs().maxCoeff(&own.twin);
+    own.slope = cosine[own.twin] * length[own.column] / length[own.twin];
+  }
+}
+
+void Toggles::run(State& state, LineSource& source, bool tune, Host& host) {
+  const Index m = static_cast<Index>(toggled_.size());
+  Draws random(state.key(), Purpose::dense, 2);
+  const Vec precision = side_.precision(state).tail(p_);
+  for (Index tries = 0; tries < std::min(m, kMostTries); ++tries) {
+    if (host.interrupted()) throw Interrupted();
+    const Index k = static_cast<Index>(random.uniform() * static_cast<double>(m));
+    toggle(k, precision, state, source, random);
+    if (tune) learn(k, state.mean().tail(p_)[toggled_[k].column]);
+  }
+}
+
+// The line leads from where the State is to its other side.
+void Toggles::toggle(Index k, ConstVecRef precision, State& state, LineSource& source,
+                     Draws& random) const {
+  const Toggled& own = toggled_[k];
+  const Index j = own.column, twin = own.twin;
+  const Vec b = state.mean().tail(p_);
+  double& g = side_.inclusion(state, *own.part).data()[own.place];
+  const double side = g != 0 ? -1 : 1, spread = kWider * std::sqrt(learnt_[3 * k + 1]);
+  const double drawn = learnt_[3 * k] + spread * random.normal(), in = g != 0 ? b[j] : drawn;
+  Line line{Vec::Zero(p_), Vec::Zero(q_)};
+  line.dense[j] = side * in;
+  if (random.uniform() < 0.5 && twin != j && b[twin] != 0) line.dense[twin] = -side * own.slope * in;
+  const double e = (in - learnt_[3 * k]) / spread, after = b[twin] + line.dense[twin];
+  double gain = own.part->slot.prior->log_odds(side_.hyper(state, *own.part)) +
+                0.5 * (std::log(precision[j]) - precision[j] * in * in + e * e) + std::log(spread);
+  gain *= side;
+  if (twin != j) gain -= 0.5 * precision[twin] * (after * after - b[twin] * b[twin]);
+  source.aim(state, line);
+  if (!(std::log(random.uniform()) < gain + source.along(1) - source.along(0))) return;
+  source.move(state, 1);
+  state.mean().tail(p_) += line.dense;
+  state.mean().tail(p_)[j] = g != 0 ? 0 : in;
+  g = 1 - g;
+}
+
+// The mean and the variance of what was in.
+void Toggles::learn(Index k, double b) {
+  if (b == 0) return;
+  auto own = learnt_.segment<3>(3 * k);
+  own[2] += 1;
+  const double off = b - own[0];
+  own[0] += off / own[2];
+  own[1] += (off * off - own[1]) / own[2];
+}
+
+}  // namespace bsvm

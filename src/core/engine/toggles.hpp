@@ -1,0 +1,47 @@
+#pragma once
+#include <vector>
+
+#include "../rows/row_source.hpp"
+#include "coefficients.hpp"
+
+namespace bsvm {
+
+// Moves of coefficients in and out with the latent scales averaged out, one at a time: g_j = 0 with
+// b_j = 0 and g_j = 1 with b_j a draw from N(c_j, s_j^2), accepted by the ratio of
+//
+//   p(y | b) N(b_j; 0, 1/D_j) odds_j / N(b_j; c_j, s_j^2)   and   p(y | b with b_j = 0)
+//
+// (reversible jumps, Green 1995). The scales remember what was in; what they stand for may not. In
+// every other try the coefficient of the column j looks most like goes along, by as much as makes up
+// for b_j: b_i -> b_i -/+ r b_j, of Jacobian one. c_j and s_j are learnt while draws are not kept.
+class Toggles {
+ public:
+  Toggles(const Problem& problem, const Coefficients& side);
+
+  // Some candidates, at random; `tune`: may c and s be learnt?
+  void run(State& state, LineSource& source, bool tune, Host& host);
+
+  // What has been learnt: c_j, s_j^2 and from how many draws, candidate by candidate.
+  const Vec& learnt() const { return learnt_; }
+  void restore(ConstVecRef learnt) { learnt_ = learnt; }
+
+ private:
+  struct Toggled {
+    Index column;                // of the problem's
+    Index twin;                  // the column it looks most like
+    double slope;                // of that column's regression on it
+    const PriorPart* part;
+    Index place;                 // in the part
+  };
+
+  void find_twins(const Problem& problem);
+  void toggle(Index k, ConstVecRef precision, State& state, LineSource& source, Draws& random) const;
+  void learn(Index k, double b);
+
+  const Coefficients& side_;
+  Index p_, q_;
+  std::vector<Toggled> toggled_;
+  Vec learnt_;
+};
+
+}  // namespace bsvm
