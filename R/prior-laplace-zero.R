@@ -15,6 +15,10 @@
 #' `columns` of the design, the `probability` that it is in, and the `mean` and `sd` it has if it
 #' is, on the scale of the standardised columns.
 #'
+#' [engine_gibbs()] draws from the posterior: the indicators with the coefficients integrated out,
+#' given latent scales as in Luts and Ormerod (2014, Appendix B, whose sampler draws them given
+#' coefficients). Draws have exact zeros.
+#'
 #' [engine_vb()] bounds the evidence by a function with several local optima: see its `starts`.
 #' It goes with dense predictors, beside blocks with other priors and one grouping factor.
 #'
@@ -28,7 +32,7 @@
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Section 3.2, Algorithm 3).
-#' @seealso [prior_ridge()], [engine_vb()].
+#' @seealso [prior_spike_slab()], [engine_vb()], [engine_gibbs()].
 #' @examples
 #' fit <- bsvm(am ~ ., data = mtcars, prior = prior_laplace_zero(0.2), engine = engine_vb())
 #' fit$posterior$inclusion$probability

@@ -7,18 +7,18 @@
 #' With indicators \eqn{\gamma_j \sim \mathrm{Bernoulli}(\pi)}{g_j ~ Bernoulli(pi)},
 #' \deqn{\beta_j \mid \gamma_j = 1 \sim N(0, \nu^2\sigma_j^2), \qquad \beta_j \mid \gamma_j = 0
 #' \;\mbox{is zero}.}{b_j | g_j = 1 ~ N(0, nu^2 sigma_j^2), b_j = 0 if g_j = 0.}
-#' [engine_gibbs()] draws the indicators with all coefficients integrated out (Polson and Scott 2011,
-#' Section 4.2, their equation 17 with the square completed), so that a draw has zeros, and the share
-#' of draws in which a coefficient is not zero is its posterior probability of inclusion.
+#' [engine_gibbs()] draws the indicators with all coefficients integrated out (Polson and Scott
+#' 2011, Section 4.2, their equation 17 with the square completed), so that a draw has zeros, and
+#' the share of draws in which a coefficient is not zero is its posterior probability of inclusion.
 #'
-#' **How many.** `pi` is the prior probability of inclusion. Left out, it is inferred, with a beta law
-#' whose default, the uniform one, allows for how many coefficients there are to choose from (Scott
-#' and Berger 2010). `size`, the number of coefficients expected, fixes it at `size` over the number
-#' of columns: the thing to give where there are more columns than rows, since under the
+#' **How many.** `pi` is the prior probability of inclusion. Left out, it is inferred, with a beta
+#' law whose default, the uniform one, allows for how many coefficients there are to choose from
+#' (Scott and Berger 2010). `size`, the number of coefficients expected, fixes it at `size` over the
+#' number of columns: the thing to give where there are more columns than rows, since under the
 #' pseudo-likelihood, which rewards any large predictor, an inferred `pi` may go up to one.
 #'
 #' **How large.** `nu` is the standard deviation of a coefficient that is not zero, of a standardised
-#' predictor if [bsvm()] standardises. The margin lies at -1 and 1, so with `nu = 1`, the default, one
+#' predictor if [bsvm()] standardises. The margin lies at -1 and 1: with `nu = 1`, the default, one
 #' standard deviation of a predictor moves a row by about the margin's half, and hardly ever (one in
 #' twenty) by all of it. It is not a vague prior, and should not be: for each coefficient the
 #' data have to outweigh a penalty that grows as `log(nu)`, and with a `nu` without bounds nothing
@@ -33,18 +33,18 @@
 #'   below that of the columns.
 #' @param a,b The law of an inferred `pi` is Beta(`a`, `b`): positive numbers.
 #' @return An object of class `bsvm_prior`.
-#' @section Errors: `bsvm_error_prior` for numbers out of range, for `pi` and `size` together, or `a`
-#'   or `b` with one of them; [bsvm()] has it too where `sigma` or `size` do not fit the number of
-#'   columns, and for effects of grouping factors. `bsvm_error_unsupported` for other engines and for
-#'   sparse predictors.
+#' @section Errors: `bsvm_error_prior` for numbers out of range, for `pi` and `size` together, or
+#'   `a` or `b` with one of them; [bsvm()] has it too where `sigma` or `size` do not fit the number
+#'   of columns, and for effects of grouping factors. `bsvm_error_unsupported` for other engines and
+#'   for sparse predictors.
 #' @references
 #' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines. *Bayesian
 #' Analysis*, 6, 1-23 (Section 4.2).
 #'
 #' Scott, J. G. and Berger, J. O. (2010). Bayes and empirical-Bayes multiplicity adjustment in the
 #' variable-selection problem. *Annals of Statistics*, 38, 2587-2619.
-#' @seealso [engine_gibbs()], the engine that takes it; [prior_for()] lists what in a model can be
-#'   given a prior.
+#' @seealso [inclusion()]; [engine_gibbs()], the engine that takes it; [prior_laplace_zero()];
+#'   [prior_for()] lists what in a model can be given a prior.
 #' @examples
 #' prior_spike_slab()
 #' prior_spike_slab(pi = 0.2, nu = 2)
@@ -52,7 +52,7 @@
 #' set.seed(1)
 #' fit <- bsvm(am ~ ., data = mtcars, prior = prior_spike_slab(size = 2),
 #'             engine = engine_gibbs(draws = 500, burnin = 200, chains = 2))
-#' round(rowMeans(fit$posterior$coefficients != 0), 2)
+#' inclusion(fit)
 #' @export
 prior_spike_slab <- function(pi = NULL, nu = 1, sigma = NULL, size = NULL, a = 1, b = 1) {
   check_inclusion(pi, size, !missing(a) || !missing(b))

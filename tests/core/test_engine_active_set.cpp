@@ -48,7 +48,8 @@ std::vector<Candidate> candidates(Index m, double log_odds = -0.4) {
 }
 
 // log p(g) by dense algebra; g (m) of the candidates, column 0 always in.
-double log_model(const Known& known, const std::vector<Candidate>& all, const std::vector<bool>& g) {
+double log_model(const Known& known, const std::vector<Candidate>& all,
+                 const std::vector<bool>& g) {
   std::vector<Index> in{0};
   double prior = 0;
   for (size_t k = 0; k < g.size(); ++k)

@@ -72,3 +72,25 @@ selection_z <- function(case, draws, exact) {
   table <- selection_table(case, draws)
   max(abs(colMeans(table) - exact) / batch_error(table, 50))
 }
+
+# Laplace-zero on one column: the Laplace law with s2 ~ IG(shape, scale) integrated out.
+laplace_density <- function(v, parameters) {
+  eta <- seq(-9, 9, length.out = 400)
+  log_weight <- log_inv_gamma(exp(eta), parameters[["shape"]], parameters[["scale"]]) + eta
+  weight <- exp(log_weight - max(log_weight))
+  s <- exp(eta / 2)
+  colSums(weight / sum(weight) / (2 * s) * exp(-outer(1 / s, abs(v))))
+}
+
+# E b, E b^2, P(g = 1) of a case with one column.
+exact_laplace_zero <- function(case, most = 30, nodes = 60001) {
+  numbers <- case$blocks[[1]]$parameters
+  v <- seq(-most, most, length.out = nodes) # odd: the kink at zero is a node
+  model <- case_twin(case)
+  log_likelihood <- hinge_loglik(model, sweep(outer(v, case$x[, 1]), 2, model$offset, `+`))
+  top <- max(log_likelihood)
+  density <- laplace_density(v, numbers) * exp(log_likelihood - top) * (v[2] - v[1])
+  slab <- numbers[["rho"]] * sum(density)
+  spike <- (1 - numbers[["rho"]]) * exp(log_likelihood[v == 0] - top)
+  c(numbers[["rho"]] * c(sum(v * density), sum(v^2 * density)), slab) / (slab + spike)
+}

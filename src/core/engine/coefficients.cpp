@@ -90,11 +90,6 @@ Vec Coefficients::precision(const State& state) const {
   return out;
 }
 
-bool Coefficients::selects() const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [](const PriorPart& part) { return part.selects(); });
-}
-
 Vec Coefficients::included(const State& state) const {
   Vec out = Vec::Ones(layout_.p);
   for (const PriorPart& part : parts_) {

@@ -124,7 +124,6 @@ class Coefficients {
     return {hyper(state, part).data() + part.size - m, m};
   }
   Vec included(const State& state) const;
-  bool selects() const;  // does any prior?
 
   Vec precision(const State& state) const;  // prior precision of the State's, inside scale
   void refresh_group_prior(State& state) const;  // after hyper-parameters changed

@@ -18,7 +18,7 @@ class SummedChain : public GibbsChain {
   SummedChain(const Problem& problem, std::unique_ptr<DrawSource> source,
               const GibbsOptions& options)
       : GibbsChain(problem, source->extra(), options), source_(std::move(source)),
-        sums_(state_.layout.p), selects_(side_.selects()) {
+        sums_(state_.layout.p), selects_(problem.selects()) {
     source_->restore(expected_effects_);
     disperse();
   }
@@ -63,10 +63,7 @@ class Gibbs : public Sampler {
   // A thousand columns are where a Gram matrix costs about what a hundred of its columns do, one by
   // one.
   static bool is_wide(const Problem& problem) {
-    const bool selects =
-        std::any_of(problem.priors.begin(), problem.priors.end(),
-                    [](const PriorSlot& slot) { return slot.prior->selects(); });
-    return selects && problem.columns() > std::min<Index>(problem.n, 1000);
+    return problem.selects() && problem.columns() > std::min<Index>(problem.n, 1000);
   }
 
   bool mixing_;

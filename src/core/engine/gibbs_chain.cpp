@@ -8,7 +8,8 @@ namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
     : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
-      mixing_(problem, side_, true), toggles_(problem, side_), burnin_(options.burnin), mix_(options.mixing) {
+      mixing_(problem, side_, true), toggles_(problem, side_), burnin_(options.burnin),
+      mix_(options.mixing) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;
   expected_ = state_.mean();
@@ -66,8 +67,10 @@ void GibbsChain::make_sweep(Host& host) {
 
 void GibbsChain::disperse() {
   Draws random(state_.key(), Purpose::hyper, 0);
-  for (const PriorPart& part : side_.parts())
+  for (const PriorPart& part : side_.parts()) {
     part.slot.prior->scale(side_.hyper(state_, part), std::exp(random.normal()));
+    if (part.selects()) side_.inclusion(state_, part).setZero();
+  }
   side_.refresh_group_prior(state_);
 }
 

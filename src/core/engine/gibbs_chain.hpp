@@ -25,7 +25,8 @@ class GibbsChain : public Chain {
   // extra: as in Coefficients.
   GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options);
 
-  // Chains start apart where variances are drawn, so that their agreement says something.
+  // Chains start apart where variances are drawn, so that their agreement says something; of what
+  // may be selected nothing is in.
   void disperse();
 
   const Problem& problem_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "../error.hpp"
 
@@ -11,20 +10,22 @@ namespace bsvm {
 namespace {
 
 constexpr Index kMostTries = 64;        // a sweep
-constexpr Index kMostWithTwins = 1000;  // columns; of more no Gram matrix is formed
+constexpr Index kMostWithTwins = 500;   // columns: they are compared with each other
+constexpr Index kMostCompared = 5000;   // rows, evenly spread
 constexpr double kFirst = 5;            // draws that the prior counts as
 constexpr double kWider = 1.2;          // than what was seen
 
-// X (n, p), every column.
-Mat design_of(const Problem& problem) {
+// Some rows of the design, every column.
+Mat some_design(const Problem& problem) {
   const State nothing{Layout()};
-  std::vector<int> rows(problem.n);
-  std::iota(rows.begin(), rows.end(), 0);
-  Mat out(problem.n, problem.columns());
+  std::vector<int> rows;
+  for (Index i = 0; i < problem.n; i += problem.n / kMostCompared + 1)
+    rows.push_back(static_cast<int>(i));
+  Mat out(static_cast<Index>(rows.size()), problem.columns());
   Index column = 0;
   for (const auto& block : problem.blocks)
     for (Index j = 0; j < block->columns(); ++j)
-      block->column(j, rows.data(), problem.n, nothing, out.col(column++).data());
+      block->column(j, rows.data(), out.rows(), nothing, out.col(column++).data());
   return out;
 }
 
@@ -44,7 +45,7 @@ Toggles::Toggles(const Problem& problem, const Coefficients& side)
 
 // By cosine, which is what a slope is of columns of one length.
 void Toggles::find_twins(const Problem& problem) {
-  Mat design = design_of(problem);
+  Mat design = some_design(problem);
   const Vec length = design.colwise().norm().cwiseMax(1e-300);
   design *= length.cwiseInverse().asDiagonal();
   for (Toggled& own : toggled_) {
@@ -78,7 +79,8 @@ void Toggles::toggle(Index k, ConstVecRef precision, State& state, LineSource& s
   const double drawn = learnt_[3 * k] + spread * random.normal(), in = g != 0 ? b[j] : drawn;
   Line line{Vec::Zero(p_), Vec::Zero(q_)};
   line.dense[j] = side * in;
-  if (random.uniform() < 0.5 && twin != j && b[twin] != 0) line.dense[twin] = -side * own.slope * in;
+  if (random.uniform() < 0.5 && twin != j && b[twin] != 0)
+    line.dense[twin] = -own.slope * line.dense[j];
   const double e = (in - learnt_[3 * k]) / spread, after = b[twin] + line.dense[twin];
   double gain = own.part->slot.prior->log_odds(side_.hyper(state, *own.part)) +
                 0.5 * (std::log(precision[j]) - precision[j] * in * in + e * e) + std::log(spread);

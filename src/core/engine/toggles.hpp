@@ -11,9 +11,9 @@ namespace bsvm {
 //
 //   p(y | b) N(b_j; 0, 1/D_j) odds_j / N(b_j; c_j, s_j^2)   and   p(y | b with b_j = 0)
 //
-// (reversible jumps, Green 1995). The scales remember what was in; what they stand for may not. In
-// every other try the coefficient of the column j looks most like goes along, by as much as makes up
-// for b_j: b_i -> b_i -/+ r b_j, of Jacobian one. c_j and s_j are learnt while draws are not kept.
+// (reversible jumps, Green 1995): scales that are given remember what was in. In every other try
+// the coefficient of the column that j looks most like makes up for b_j: b_i -> b_i -/+ r b_j, of
+// Jacobian one. c_j and s_j are learnt while draws are not kept.
 class Toggles {
  public:
   Toggles(const Problem& problem, const Coefficients& side);
@@ -27,15 +27,15 @@ class Toggles {
 
  private:
   struct Toggled {
-    Index column;                // of the problem's
-    Index twin;                  // the column it looks most like
-    double slope;                // of that column's regression on it
+    Index column, twin;  // of the problem's; twin: which it looks most like, or itself
+    double slope;        // of its regression on that one
     const PriorPart* part;
-    Index place;                 // in the part
+    Index place;         // in the part
   };
 
   void find_twins(const Problem& problem);
-  void toggle(Index k, ConstVecRef precision, State& state, LineSource& source, Draws& random) const;
+  void toggle(Index k, ConstVecRef precision, State& state, LineSource& source,
+              Draws& random) const;
   void learn(Index k, double b);
 
   const Coefficients& side_;

@@ -2,8 +2,8 @@
 //
 //   A = X' diag(w) X + D,  h = X' (slope + w X b)   (slope: of the rows' quadratic at f = X b)
 //
-// and of A only the diagonal and the columns of coefficients that come in are formed, n P operations
-// each. Effects of groups are not eliminated: each is drawn by a slice of its own.
+// and of A only the diagonal and the columns of coefficients that come in are formed, n P
+// operations each. Effects of groups are not eliminated: each is drawn by a slice of its own.
 #include <numeric>
 
 #include "../error.hpp"

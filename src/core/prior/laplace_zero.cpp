@@ -12,8 +12,10 @@
 // B t + T t^{1/2} / 2 = A_q. With E log b_k the terms of q(b_k) cancel those of its prior, but
 // for -log 2 - 1/(2 b_k).
 #include <cmath>
+#include <limits>
 
 #include "../error.hpp"
+#include "../random/inverse_gaussian.hpp"
 #include "../special/functions.hpp"
 #include "prior.hpp"
 
@@ -31,7 +33,7 @@ class LaplaceZero : public Prior {
     if (rho_ > 1) throw InvalidInput("rho", "'rho' of laplace_zero must be at most 1.");
   }
 
-  bool supports(Use use) const override { return use == Use::augmented; }
+  bool supports(Use use) const override { return use == Use::augmented || use == Use::drawn; }
   bool exchangeable() const override { return false; }
   bool selects() const override { return true; }
   double log_odds(ConstVecRef) const override { return std::log(rho_) - std::log1p(-rho_); }
@@ -54,6 +56,31 @@ class LaplaceZero : public Prior {
     hyper.segment(2, m) = (root * size).inverse();
     reach_further(before, reach, hyper.head(2 + m));
   }
+
+  // What is out is integrated out: there b_k is a draw from its prior, 1/b_k of twice an
+  // exponential law (000, Appendix B, but for that).
+  void draw(const Moments& v, Draws& random, VecRef hyper) const override {
+    const Index m = v.square.size();
+    auto b = hyper.segment(2, m);
+    const auto g = hyper.tail(m);
+    const double square = g.cwiseProduct(b).dot(v.square);
+    hyper[0] = 1;
+    hyper[1] = draw_variance(shape_ + g.sum() / 2, scale_ + square / 2, random);
+    for (Index k = 0; k < m; ++k) {
+      const double normal = random.normal(), uniform = random.uniform();
+      b[k] = g[k] != 0 ? inverse_gaussian(std::sqrt(v.square[k] / hyper[1]), normal, uniform)
+                       : -0.5 / std::log(uniform);
+    }
+  }
+
+  // p(t v | t^2 s2) of what is in and the Jacobian cancel.
+  double log_scaled(const Moments&, ConstVecRef hyper, double t) const override {
+    const double variance = hyper[1] / hyper[0] * (t * t);
+    if (!possible_variance(variance)) return -std::numeric_limits<double>::infinity();
+    return -2 * shape_ * std::log(t) - scale_ / variance;
+  }
+
+  void scale(VecRef hyper, double t) const override { hyper[1] *= t * t; }
 
   void precision(ConstVecRef hyper, VecRef out) const override {
     out = hyper[0] / hyper[1] * hyper.segment(2, out.size());
