@@ -89,11 +89,12 @@ warn_unchecked <- function() {
 # and the tail of inverse-gamma(0.01, 0.01) has no end to speak of.
 warn_unbounded <- function(variances) {
   largest <- apply(variances, 1L, max)
-  far <- dimnames(variances)[[1L]][which(largest > 1e10)]
+  names <- dimnames(variances)[[1L]]
+  far <- names[which(largest > ifelse(grepl("^nu_", names), 1e5, 1e10))]
   if (length(far) > 0L) {
     warn("rank", "Only its prior holds ", enumerate(far), ": the largest draw is ",
-         format(max(largest), digits = 2L), ". The classes may be separated; give a variance, or ",
-         "a law with less of a tail, such as prior_ridge(variance = prior_half_t()).")
+         format(max(largest), digits = 2L), ". The classes may be separated; give a variance ",
+         "(or `nu`), or a law with less of a tail, such as prior_ridge(variance = prior_half_t()).")
   }
 }
 

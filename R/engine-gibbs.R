@@ -11,7 +11,9 @@
 #' * where a prior selects ([prior_spike_slab()], [prior_laplace_zero()]), which coefficients are in,
 #'   with all of them integrated out;
 #' * all coefficients and group effects together: normal;
-#' * the variances given those: inverse gamma or inverse Wishart, with auxiliaries for half-t laws.
+#' * the variances given those: inverse gamma or inverse Wishart, with auxiliaries for half-t laws;
+#'   under [prior_bridge()] the exponent by slice sampling, the scale, and the latent scales given
+#'   these, in this order.
 #'
 #' That is the sampler of Luts and Ormerod (2014, Appendix A), after Polson and Scott (2011). By
 #' itself (`mixing = FALSE`) it is slow to move strong coefficients and, with group effects, the

@@ -5,7 +5,8 @@
 #   a covariance    mean_i_j, inverse_mean_i_j for i >= j, and df and scale_i_j where it is
 #                   inverse Wishart
 #
-# In posterior$variances, a list by block with the group blocks last, draws of one variance have the
+# and under other priors, such as prior_bridge(), the means of their own numbers by their names. In
+# posterior$variances, a list by block with the group blocks last, draws of one variance have the
 # row "variance", of a covariance "variance_i_j" for i >= j; a fixed one has no rows.
 
 is_joint <- function(block) length(block$columns) > 1L && !is.null(block$factor)
@@ -109,9 +110,9 @@ covariance_roots <- function(fit, name) {
 # The same numbers a core's report has, from the draws of a block.
 draws_hyper <- function(block, draws) {
   values <- draw_matrix(draws)
-  if (selects(block)) return(rowMeans(values)) # by the core's names
   if (is_joint(block)) return(joint_hyper(values, length(block$columns)))
-  if (nrow(values) == 0L) values <- matrix(block$prior$parameters[["variance"]])
+  if (is_fixed(block)) values <- matrix(block$prior$parameters[["variance"]])
+  else if (!identical(rownames(values), "variance")) return(rowMeans(values))
   c(mean = mean(values[1L, ]), inverse_mean = mean(1 / values[1L, ]))
 }
 

@@ -21,6 +21,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   say_coefficients(x, n, digits)
   say_variances(variance_table(x), standard_scale(x), digits, x)
   say_scales(scale_table(x), digits)
+  say_other_hyper(x, digits)
   cat("\n")
   say_end(x, digits)
   invisible(x)
@@ -122,6 +123,17 @@ say_scales <- function(table, digits) {
   cat("\n")
   say_wrapped(paste0("Scale nu of ", table$block, ": ", format(table$nu, digits = digits),
                      ifelse(table$fixed, " (fixed)", "")))
+}
+
+# Of blocks without a variance, posterior means of what they have: "block: nu 0.32, alpha 0.9".
+say_other_hyper <- function(x, digits) {
+  blocks <- Filter(function(block) !has_variance(block) && length(block$hyper) > 0L, all_blocks(x))
+  if (is.null(x$sampling) || length(blocks) == 0L) return(invisible())
+  cat("\nHyper-parameters", if (standard_scale(x)) " (of standardised predictors)", ":\n", sep = "")
+  for (block in blocks) {
+    numbers <- vapply(block$hyper, format, "", digits = digits)
+    say_wrapped(paste0(block$label, ": ", paste(names(numbers), numbers, collapse = ", ")), 2L)
+  }
 }
 
 say_end <- function(x, digits) {

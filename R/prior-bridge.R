@@ -64,9 +64,11 @@
 #' prior_bridge(2, nu = sqrt(2 * 3)) # prior_ridge(variance = 3)
 #'
 #' set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, prior = prior_lasso(),
+#' fit <- bsvm(am ~ mpg + hp + qsec, data = mtcars, prior = prior_lasso(nu = 0.5),
 #'             engine = engine_gibbs(draws = 500, burnin = 200))
 #' fit
+#' more <- update(fit, prior = prior_bridge(alpha = NULL, shape = 4, rate = 4))
+#' summary(more)$variance_draws # nu and alpha
 #' @export
 prior_bridge <- function(alpha = 1, nu = NULL, sigma = NULL, shape = 1, rate = 1) {
   check_exponent(alpha)

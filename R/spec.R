@@ -55,8 +55,10 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   check_scales(all_blocks(assigned), engine)
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
   penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
-  sparse <- sparse_blocks(frame, assigned$blocks)
+  sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
   check_selecting(assigned, sparse)
+  check_effect_priors(assigned$group_blocks)
+  check_unrotated(assigned$blocks, engine, frame)
   assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
   sparse <- sort(sparse)
   design <- spec_design(frame, penalised, standardize, assigned$blocks[sparse])
@@ -85,6 +87,34 @@ print.bsvm_spec <- function(x, ...) {
     cat("  ", block$label, ": ", block$prior$label, "\n", sep = "")
   }
   invisible(x)
+}
+
+# All levels of a grouping factor share what is known of an effect.
+check_effect_priors <- function(blocks) {
+  for (block in blocks) {
+    if (length(block$columns) > 1L || prior_traits(block$prior)[["exchangeable"]]) next
+    abort("unsupported", "The effects ", enumerate(block$label), " need one variance for all ",
+          "levels, as prior_ridge() has; found ", block$prior$label, ".")
+  }
+}
+
+# What can't be rotated is a dense system of all its columns, factored in each sweep.
+most_unrotated <- 2000
+
+check_unrotated <- function(blocks, engine, frame) {
+  for (block in blocks[needs_dense(blocks, engine)]) {
+    m <- length(block$columns)
+    few <- m <= most_unrotated || (m <= nrow(frame$x) && !is_sparse(frame$x))
+    if (few) next
+    abort("size", enumerate(block$label), " has ", m, " columns, more than the ", most_unrotated,
+          " that draws under its prior (", block$prior$label, ") can have where there are fewer ",
+          "rows or sparse predictors. prior_ridge() takes them.")
+  }
+}
+
+# Draws of sparse columns are those of effects, which have one variance.
+needs_dense <- function(blocks, engine) {
+  is_sampler(engine) & !vapply(blocks, function(block) any(prior_traits(block$prior)), TRUE)
 }
 
 penalised_columns <- function(blocks, p) {

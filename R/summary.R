@@ -59,7 +59,7 @@
 #'   `standard_scale`, whether those of population-level coefficients refer to standardised
 #'   predictors;
 #' * with draws `variance_draws`: matrix as `coefficients`, a row an inferred variance or
-#'   covariance, named as by [as_draws.bsvm()]; and `sampling`, a list of `draws`, `burnin`, `thin`,
+#'   covariance (of [prior_bridge()] `nu` and `alpha`), named as by [as_draws.bsvm()]; and `sampling`, a list of `draws`, `burnin`, `thin`,
 #'   `chains`, `mixing`, `seed`, `seconds`, `resumed`;
 #' * of [engine_gaussian()] and [engine_map()] `sds`: matrix, a row an inferred standard deviation,
 #'   columns `Estimate`, `SD`, `lower`, `upper`; `NULL` without integrated group effects of
@@ -269,7 +269,7 @@ say_priors <- function(x) {
 # The table of draws, and the costs of population-level penalties.
 say_drawn_variances <- function(x, n, digits) {
   if (nrow(x$variance_draws) > 0L) {
-    cat("\nVariances", if (x$standard_scale) " (population-level: of standardised predictors)",
+    cat("\n", word_for_hyper(rownames(x$variance_draws)), if (x$standard_scale) " (population-level: of standardised predictors)",
         ":\n", sep = "")
     print_table(utils::head(x$variance_draws, n), digits)
     say_more(nrow(x$variance_draws) - n, "variances")
@@ -279,6 +279,10 @@ say_drawn_variances <- function(x, n, digits) {
   cost <- paste(cost$block, format(cost$cost, digits = digits, trim = TRUE))
   cat("\n")
   say_wrapped(paste0("LIBSVM cost (2/E[1/variance]): ", paste(cost, collapse = "; ")))
+}
+
+word_for_hyper <- function(names) {
+  if (all(grepl("^(var|cov)_", names))) "Variances" else "Hyper-parameters"
 }
 
 # Columns of draws: effective sizes are whole numbers, Rhat has three decimals, the Monte Carlo

@@ -15,6 +15,8 @@ prior_draws <- function(model, k) {
     v <- variances[[j]]
     if (is.matrix(columns)) {
       for (g in seq_len(nrow(columns))) b[, columns[g, ]] <- draw_joint_effects(v)
+    } else if (model$blocks[[j]]$prior == "bridge") {
+      b[, columns] <- draw_bridge(model$blocks[[j]], v)
     } else {
       b[, columns] <- rnorm(k * length(columns)) * sqrt(v[, 1])
     }
@@ -28,6 +30,7 @@ block_variance_draws <- function(block, k) {
     normal = matrix(a[["variance"]], k),
     ridge = matrix(draw_inv_gamma(k, a[["shape"]], a[["scale"]])),
     half_t = matrix((a[["scale"]] * rt(k, a[["df"]]))^2),
+    bridge = draw_bridge_hyper(block, k),
     do.call(rbind, lapply(seq_len(k), function(i) {
       scales <- if (block$prior == "huang_wand") half_t_scales(block)
       prior <- joint_prior_of(block, rgamma(length(scales), 1 / 2) * scales^2)
