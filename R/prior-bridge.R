@@ -6,8 +6,9 @@
 #'
 #' @details
 #' Coefficient j of the block has the density
-#' \deqn{p(b_j) = \exp\{-|b_j/(\nu\sigma_j)|^\alpha\} / \{2\nu\sigma_j\Gamma(1 + 1/\alpha)\}.}{p(b_j)
-#' = exp(-|b_j/(nu sigma_j)|^alpha) / (2 nu sigma_j Gamma(1 + 1/alpha)).}
+#' \deqn{p(b_j) = \exp\{-|b_j/(\nu\sigma_j)|^\alpha\} /
+#' \{2\nu\sigma_j\Gamma(1 + 1/\alpha)\}.}{p(b_j) = exp(-|b_j/(nu sigma_j)|^alpha) /
+#' (2 nu sigma_j Gamma(1 + 1/alpha)).}
 #' (The paper's equation (5) has another constant, which is wrong and matters where `alpha` is
 #' inferred.) It refers to the coefficients of standardised predictors if [bsvm()] standardises,
 #' which it does by default. `prior_bridge(2, nu = sqrt(2 * v))` is `prior_ridge(variance = v)`;
@@ -15,7 +16,7 @@
 #'
 #' **The scale.** With `nu = NULL` it is inferred, with the law
 #' \deqn{\nu^{-\alpha} \sim Gamma(shape, rate)}{nu^-alpha ~ Gamma(shape, rate)} given \eqn{\alpha}:
-#' drawn by [engine_gibbs()], put at its mode given the coefficients by `engine_ecme()`. For
+#' drawn by [engine_gibbs()], put at its mode given the coefficients by [engine_ecme()]. For
 #' `alpha = 2` that is an inverse-gamma(`shape`, `rate/2`) law of the variance
 #' \eqn{\nu^2/2}{nu^2/2}. The defaults, 1 and 1, are then the inverse-gamma(1, 1/2) that correlated
 #' group effects have too (see [prior_inv_wishart()]). The law is proper, and so is the posterior;
@@ -24,8 +25,8 @@
 #' but where `nu` is estimated, mind that a `rate` near zero makes all coefficients zero, `nu` with
 #' them, a very good point estimate. Draws of `nu` are truncated to 1e-150 to 1e10.
 #'
-#' **The exponent.** With `alpha = NULL` it is inferred too: uniform on 0 to 2 (which starts at 0.05
-#' for the sake of numbers: beyond, coefficients from the prior may differ by a factor of 1e25), `nu`
+#' **The exponent.** With `alpha = NULL` it is inferred too: uniform on 0 to 2, which for the sake
+#' of numbers starts at 0.05 (coefficients from the prior may differ by a factor of 1e25 there), `nu`
 #' having its law given `alpha`. The density of everything is then, up to a constant,
 #' \deqn{\nu^{-\alpha\,shape - 1} \alpha \exp(-rate\,\nu^{-\alpha}) \prod_j p(b_j | \nu,
 #' \alpha)}{nu^(-alpha shape - 1) alpha exp(-rate nu^-alpha) prod_j p(b_j | nu, alpha)}
@@ -44,7 +45,7 @@
 #'
 #' @param alpha The exponent: a number above 0, at most 2, or `NULL`: inferred.
 #' @param nu The scale: a positive number, or `NULL` (default): inferred; or a vector of increasing
-#'   positive numbers, for each of which `engine_em()` has an estimate.
+#'   positive numbers, for each of which [engine_em()] has an estimate.
 #' @param sigma Scales of single coefficients, which `nu` multiplies: `NULL` (all 1), a positive
 #'   number, or one for each column of the block, in the order of the design.
 #' @param shape,rate Of the law of `nu` where it is inferred: positive numbers.
@@ -57,7 +58,7 @@
 #'
 #' Polson, N. G., Scott, J. G. and Windle, J. (2014). The Bayesian bridge. *Journal of the Royal
 #' Statistical Society, Series B*, 76, 713-733.
-#' @seealso [prior_ridge()], [engine_gibbs()].
+#' @seealso [prior_ridge()], [prior_spike_slab()]; [engine_gibbs()], [engine_em()].
 #' @examples
 #' prior_lasso()
 #' prior_bridge(0.5, nu = 0.1)

@@ -51,8 +51,9 @@ Moments moments_of(const Point& point) { return {point.b.cwiseAbs2(), kSize, 0};
 Point from_prior(const Law& law, Draws& random) {
   Point out{Vec(kSize), Vec::Ones(2 + kSize)};
   const double alpha = law.alpha > 0 ? law.alpha : kLeast + (2 - kLeast) * random.uniform();
-  const double log_nu = law.nu > 0 ? std::log(law.nu)
-                                   : (std::log(law.rate) - random.log_gamma_draw(law.shape)) / alpha;
+  const double log_nu =
+      law.nu > 0 ? std::log(law.nu)
+                 : (std::log(law.rate) - random.log_gamma_draw(law.shape)) / alpha;
   out.hyper[0] = std::exp(log_nu);
   out.hyper[1] = alpha;
   for (Index j = 0; j < kSize; ++j) {

@@ -8,10 +8,10 @@
 //
 //   p(b | alpha) = Gamma(shape + m/alpha) / {(rate + S)^(shape + m/alpha) Gamma(1 + 1/alpha)^m}
 //
-// up to what does not depend on alpha. As a mixture, b_j ~ N(0, nu^2 sigma_j^2 / tau_j), where given
-// z = |b_j / (nu sigma_j)| the law of tau_j = 2 T is that of the positive stable T of index
-// alpha/2, tilted by z^2: for alpha = 1 inverse Gaussian with mean 1/z, for alpha = 2 it is 2. tau is
-// drawn last: alpha and nu are drawn from laws in which it is integrated out.
+// up to what does not depend on alpha. As a mixture, b_j ~ N(0, nu^2 sigma_j^2 / tau_j), where
+// given z = |b_j / (nu sigma_j)| tau_j = 2 T, T positive stable of index alpha/2 and tilted by z^2:
+// for alpha = 1 that is inverse Gaussian with mean 1/z, for alpha = 2 it is 2. tau is drawn last:
+// alpha and nu are drawn from laws in which it is integrated out.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,7 +28,7 @@ namespace {
 
 // Draws stay where numbers do.
 constexpr double kLeastExponent = 0.05;
-constexpr double kLogLeastNu = -345, kLogMostNu = 23;              // 1e-150, 1e10
+constexpr double kLogLeastNu = -345, kLogMostNu = 23;  // 1e-150, 1e10
 constexpr double kLeastPrecision = 1e-100, kMostPrecision = 1e100;
 
 bool possible_scale(double log_nu) { return log_nu >= kLogLeastNu && log_nu <= kLogMostNu; }

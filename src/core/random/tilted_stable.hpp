@@ -28,8 +28,8 @@ namespace bsvm {
 //
 //   P(u) <= P(0) - x_0 a u^2/2,   l(t; x) <= l(t; x_0) <= 0 and its tangents
 //
-// and at least a fifth of the pairs (u, t) from these bounds is kept, whatever index and tilt. Beyond
-// x_0 = 1e10 t is normal and u zero to working accuracy.
+// and at least a fifth of the pairs (u, t) from these bounds is kept, whatever index and tilt.
+// Beyond x_0 = 1e10 t is normal and u zero to working accuracy.
 class TiltedStable {
  public:
   TiltedStable(double index, double log_tilt)  // log_tilt may be -inf
