@@ -21,6 +21,7 @@
 #include "../registry.hpp"
 #include "local_search.hpp"
 #include "plain_em.hpp"
+#include "working_set.hpp"
 
 namespace bsvm {
 namespace {
@@ -99,7 +100,7 @@ class Em : public Estimator {
                      Run& run, Host& host) {
     const Penalties penalties = model.penalties(run.hyper);
     Point next = is_convex(penalties)
-                     ? minimise_convex(design, penalties, options, host)
+                     ? minimise_in_parts(design, penalties, options, host)
                      : minimise_local(design, penalties, run.point.b, options, host);
     if (next.b.size() < design.columns()) throw Interrupted();
     const double shift = model.objective(run.hyper, next.b) - next.objective;

@@ -154,7 +154,7 @@ class Best {
     }
     out_.gap = relative_gap(out_.objective, out_.dual);
     out_.trace.push_back({out_.objective, out_.gap});
-    const bool smaller = at.product() < 0.9 * product_;
+    const bool smaller = at.product() < 0.99 * product_;
     product_ = std::min(product_, at.product());
     return smaller || out_.gap < 0.9 * before;
   }

@@ -1,5 +1,7 @@
 #include "local_search.hpp"
 
+#include "working_set.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -59,7 +61,7 @@ Point minimise_local(const Design& design, const Penalties& penalties, ConstVecR
     out.gap = k == 0 ? 1 : tangent_gap(part, linear, b, out.multipliers);
     if (k > 0) out.trace.push_back({out.objective, out.gap});
     if (out.gap <= std::max(options.tolerance, kGapAsked / 100)) break;
-    const Point next = minimise_convex(part, linear, options, host);
+    const Point next = minimise_in_parts(part, linear, options, host);
     out.end = next.end;
     if (next.end == Termination::interrupted) return out;
     const Vec found = spread(next.b, at, out.b.size());

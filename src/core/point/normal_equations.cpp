@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kImportant = 1e4;  // a column's share of the rows' system over its prior's
 constexpr double kAccuracy = 1e-10;
-constexpr int kMostIterations = 500;
+constexpr int kMostIterations = 500, kManyIterations = 50;
+constexpr Index kMostChosen = 1000;
 
 Vec solve_factor(const Mat& l, Vec x) {
   l.triangularView<Eigen::Lower>().solveInPlace(x);
@@ -40,7 +41,7 @@ void NormalEquations::choose() {
   chosen_.clear();
   for (Index j = 0; j < share.size(); ++j)
     if (share[j] > least) chosen_.push_back(j);
-  const size_t most = static_cast<size_t>(std::min(kMostChosen, design_.rows()));
+  const size_t most = static_cast<size_t>(way_ == Way::rows ? design_.rows() : most_);
   if (chosen_.size() > most) {
     std::nth_element(chosen_.begin(), chosen_.begin() + most, chosen_.end(),
                      [&](Index a, Index b) { return share[a] > share[b]; });
@@ -112,7 +113,7 @@ Vec NormalEquations::apply(const Point& of) const {
   return of.y.cwiseQuotient(theta_) + design_.times(x);
 }
 
-NormalEquations::Solution NormalEquations::solve(ConstVecRef v, Host& host) const {
+NormalEquations::Solution NormalEquations::solve(ConstVecRef v, Host& host) {
   Solution out;
   if (way_ == Way::columns) {
     out.x = solve_factor(factor_, v);
@@ -126,7 +127,8 @@ NormalEquations::Solution NormalEquations::solve(ConstVecRef v, Host& host) cons
   const double size = std::abs(right.dot(at.y)) + std::abs(chosen.dot(at.chosen));
   Point next = solve_point(rest, Vec::Zero(chosen.size())), way = next;
   double decrement = rest.dot(next.y);
-  for (int k = 0; k < kMostIterations && decrement > kAccuracy * kAccuracy * size; ++k) {
+  int k = 0;
+  for (; k < kMostIterations && decrement > kAccuracy * kAccuracy * size; ++k) {
     if (host.interrupted()) throw Interrupted();
     const Vec image = apply(way);
     const double step = decrement / way.y.dot(image);
@@ -138,8 +140,8 @@ NormalEquations::Solution NormalEquations::solve(ConstVecRef v, Host& host) cons
     decrement = rest.dot(next.y);
     way.y = next.y + decrement / before * way.y;
     way.chosen = next.chosen + decrement / before * way.chosen;
-    ++iterations_;
   }
+  if (k > kManyIterations) most_ = std::min(2 * most_, kMostChosen);
   out.x = inverse_d_.cwiseProduct(v - design_.transposed(at.y)) + spread(at.chosen);
   out.image = design_.times(out.x);
   out.rows = at.y;

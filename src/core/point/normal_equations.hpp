@@ -16,14 +16,15 @@ namespace bsvm {
 //   few columns: F is all of them, B = diag(1/theta): the primal P x P system;
 //   few rows: F are the columns that d hardly holds, B is factored: n x n;
 //   many of both: B is only known by its diagonal. Conjugate gradients on y, x_F going along, the
-//     system with that diagonal for preconditioner, F the columns that matter most.
+//     system with that diagonal for preconditioner, F the columns that matter most, more of them
+//     where iterations were many.
 //
 // No matrix of more than kMostFactored rows is ever formed. 1/d_F and theta never stand in a sum
 // with others, so both may be nearly infinite: the support vectors and the coefficients that are not
 // zero in an interior point method.
 class NormalEquations {
  public:
-  static constexpr Index kMostFactored = 3000, kMostChosen = 1000;
+  static constexpr Index kMostFactored = 3000;
 
   explicit NormalEquations(const Design& design);
 
@@ -33,9 +34,7 @@ class NormalEquations {
   struct Solution {
     Vec x, image, rows;  // x; A x; diag(theta) A x, as far as the system was solved
   };
-  Solution solve(ConstVecRef v, Host& host) const;
-
-  int iterations() const { return iterations_; }  // of conjugate gradients, in all
+  Solution solve(ConstVecRef v, Host& host);
 
  private:
   enum class Way { columns, rows, iterative };
@@ -58,7 +57,7 @@ class NormalEquations {
   std::vector<Index> chosen_;       // F
   Mat base_, factor_;               // Cholesky factors, lower
   Vec base_diagonal_;
-  mutable int iterations_ = 0;
+  Index most_ = 250;  // columns that F may have in the third case: more after many iterations
 };
 
 }  // namespace bsvm
