@@ -2,6 +2,7 @@
 
 #include "working_set.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -39,13 +40,6 @@ Vec spread(ConstVecRef part, const std::vector<Index>& at, Index size) {
   return out;
 }
 
-// How far the tangents' problem at b is from having its optimum there, multipliers given.
-double tangent_gap(const Design& design, const Penalties& linear, ConstVecRef b, ConstVecRef a) {
-  double stretch;
-  const double dual = dual_objective(design, linear, a, design.transposed(a), stretch);
-  return relative_gap(primal_objective(design, linear, b), dual);
-}
-
 }  // namespace
 
 Point minimise_local(const Design& design, const Penalties& penalties, ConstVecRef start,
@@ -58,20 +52,23 @@ Point minimise_local(const Design& design, const Penalties& penalties, ConstVecR
     const Design part = design.select(at);
     const Vec b = pick(out.b, at);
     const Penalties linear = tangents(penalties.select(at), b);
-    out.gap = k == 0 ? 1 : tangent_gap(part, linear, b, out.multipliers);
-    if (k > 0) out.trace.push_back({out.objective, out.gap});
-    if (out.gap <= std::max(options.tolerance, kGapAsked / 100)) break;
     const Point next = minimise_in_parts(part, linear, options, host);
     out.end = next.end;
     if (next.end == Termination::interrupted) return out;
+    out.multipliers = next.multipliers;
+    out.gap = relative_gap(primal_objective(part, linear, b), next.dual);
     const Vec found = spread(next.b, at, out.b.size());
     const double objective = primal_objective(design, penalties, found);
-    if (!(objective < out.objective)) break;
-    out.b = found;
-    out.objective = objective;
-    out.multipliers = next.multipliers;
+    const bool falls = objective < out.objective;
+    if (falls) {
+      out.b = found;
+      out.objective = objective;
+    }
+    out.trace.push_back({out.objective, out.gap});
+    if (!falls || out.gap <= options.tolerance) break;
   }
-  out.end = out.gap <= kGapAsked ? Termination::converged : Termination::pass_limit;
+  const bool held = out.gap <= std::max(options.tolerance, kGapAsked);
+  out.end = held ? Termination::converged : Termination::pass_limit;
   out.dual = out.objective - out.gap * std::max(1.0, std::abs(out.objective));
   return out;
 }

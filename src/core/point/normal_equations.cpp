@@ -24,11 +24,9 @@ Vec solve_factor(const Mat& l, Vec x) {
 
 }  // namespace
 
-NormalEquations::NormalEquations(const Design& design) : design_(design) {
+NormalEquations::NormalEquations(const Design& design, Index most) : design_(design) {
   const Index n = design.rows(), p = design.columns();
-  way_ = p <= n && p <= kMostFactored ? Way::columns
-         : n <= kMostFactored         ? Way::rows
-                                      : Way::iterative;
+  way_ = p <= n && p <= most ? Way::columns : n <= most ? Way::rows : Way::iterative;
   if (way_ != Way::columns) return;
   chosen_.resize(p);
   std::iota(chosen_.begin(), chosen_.end(), 0);

@@ -19,14 +19,15 @@ namespace bsvm {
 //     system with that diagonal for preconditioner, F the columns that matter most, more of them
 //     where iterations were many.
 //
-// No matrix of more than kMostFactored rows is ever formed. 1/d_F and theta never stand in a sum
+// No matrix of more than `most` rows is ever formed. 1/d_F and theta never stand in a sum
 // with others, so both may be nearly infinite: the support vectors and the coefficients that are not
 // zero in an interior point method.
 class NormalEquations {
  public:
   static constexpr Index kMostFactored = 3000;
 
-  explicit NormalEquations(const Design& design);
+  // most: rows a factored matrix may have.
+  explicit NormalEquations(const Design& design, Index most = kMostFactored);
 
   // False where the factor can't be had. Throws Interrupted.
   bool set(ConstVecRef theta, ConstVecRef d, Host& host);

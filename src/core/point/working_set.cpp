@@ -8,25 +8,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../error.hpp"
-#include "normal_equations.hpp"
 
 namespace bsvm {
 
 namespace {
 
-constexpr Index kFirstColumns = 500;
 constexpr double kFarInside = 0.5;  // columns this far from mattering leave the set
 constexpr int kMostRounds = 50;
 
 class WorkingSet {
  public:
-  WorkingSet(const Design& design, const Penalties& penalties)
+  WorkingSet(const Design& design, const Penalties& penalties, Index first)
       : design_(design), penalties_(penalties), inside_(design.columns(), 0) {
     for (Index j = 0; j < design.columns(); ++j) inside_[j] = penalties.power[j] != 1;
     const Vec far = (design.kink.array() > 0).select(design.cost, 0.0);
-    add(design.transposed(far), kFirstColumns, 0);
+    add(design.transposed(far), first, 0);
   }
 
   std::vector<Index> columns() const {
@@ -63,19 +62,36 @@ class WorkingSet {
   std::vector<char> inside_;
 };
 
-bool fits(const Design& design, const Penalties& penalties) {
-  const Index most = NormalEquations::kMostFactored;
-  return std::min(design.rows(), design.columns()) <= most ||
-         (penalties.power.array() == 1).count() <= kFirstColumns;
+// Takes over what is better than before.
+void improve(const Design& design, const Penalties& penalties, const Point& part,
+             const std::vector<Index>& at, const Vec& z, Point& out) {
+  double stretch;
+  const double dual = dual_objective(design, penalties, part.multipliers, z, stretch);
+  if (dual > out.dual) {
+    out.dual = dual;
+    out.multipliers = (stretch * part.multipliers).cwiseMin(design.cost);
+  }
+  if (part.objective < out.objective) {
+    out.objective = part.objective;
+    out.b = Vec::Zero(design.columns());
+    for (size_t f = 0; f < at.size(); ++f) out.b[at[f]] = part.b[f];
+  }
+  out.gap = relative_gap(out.objective, out.dual);
+  out.trace.push_back({out.objective, out.gap});
 }
 
 }  // namespace
 
 Point minimise_in_parts(const Design& design, const Penalties& penalties,
-                        const PointOptions& options, Host& host) {
-  if (fits(design, penalties)) return minimise_convex(design, penalties, options, host);
-  WorkingSet set(design, penalties);
+                        const PointOptions& options, Host& host, Index most) {
+  const Index first = most / 6;
+  if (std::min(design.rows(), design.columns()) <= most ||
+      (penalties.power.array() == 1).count() <= first)
+    return minimise_convex(design, penalties, options, host);
+  WorkingSet set(design, penalties, first);
   Point out;
+  out.objective = std::numeric_limits<double>::infinity();
+  out.dual = -out.objective;
   out.gap = 1;
   for (int k = 0; k < kMostRounds; ++k) {
     const double before = out.gap;
@@ -85,21 +101,14 @@ Point minimise_in_parts(const Design& design, const Penalties& penalties,
     const Point part = minimise_convex(design.select(at), penalties.select(at), own, host);
     if (part.end == Termination::interrupted) throw Interrupted();
     const Vec z = design.transposed(part.multipliers);
-    double stretch;
-    out.dual = dual_objective(design, penalties, part.multipliers, z, stretch);
-    out.multipliers = (stretch * part.multipliers).cwiseMin(design.cost);
-    out.b = Vec::Zero(design.columns());
-    for (size_t f = 0; f < at.size(); ++f) out.b[at[f]] = part.b[f];
-    out.objective = part.objective;
-    out.gap = relative_gap(out.objective, out.dual);
-    out.end = part.end;
-    out.trace.push_back({out.objective, out.gap});
+    improve(design, penalties, part, at, z, out);
     if (out.gap <= options.tolerance) break;
     set.leave(out.b, z);
     const Index added = set.add(z, static_cast<Index>(at.size()), 1);
     if (added == 0 && out.gap > 0.5 * before) break;
   }
-  if (out.gap > std::max(options.tolerance, kGapAsked)) out.end = Termination::stalled;
+  out.end = out.gap <= std::max(options.tolerance, kGapAsked) ? Termination::converged
+                                                              : Termination::stalled;
   return out;
 }
 
