@@ -1,0 +1,53 @@
+test_that("a path has what single fits have", {
+  d <- rule_data(100, 6)
+  grid <- c(0.01, 0.03, 0.1, 1)
+  path <- regularization_path(bsvm(y ~ ., d$data, prior = prior_lasso(nu = grid),
+                                   engine = engine_em()))
+  expect_s3_class(path, "bsvm_path")
+  expect_identical(nrow(path), 4L * 7L)
+  for (nu in grid) {
+    single <- bsvm(y ~ ., d$data, prior = prior_lasso(nu = nu), engine = engine_em())
+    part <- path[path$nu == nu, ]
+    expect_equal(part$estimate, unname(coef(single)))
+    expect_equal(part$objective[1L], single$posterior$objective)
+    expect_equal(part$nonzero[1L], sum(coef(single)[-1L] != 0))
+  }
+  expect_true(all(path$gap < 1e-8))
+  expect_true(all(diff(unique(path[c("nu", "objective")])$objective) < 0))
+})
+
+test_that("the fit of a grid is that of its last value", {
+  d <- rule_data(60, 3)
+  fit <- em_fit(d$data, prior_lasso(nu = c(0.1, 0.5)))
+  expect_equal(coef(fit), coef(em_fit(d$data, prior_lasso(nu = 0.5))))
+  expect_error(regularization_path(em_fit(d$data, prior_lasso(nu = 0.5))), "grid",
+               class = "bsvm_error_unsupported")
+})
+
+test_that("paths of sparse predictors, and of one prior among several", {
+  skip_if_not_installed("Matrix")
+  d <- rule_data(60, 5)
+  grid <- c(0.02, 0.2)
+  sparse <- Matrix::Matrix(d$x[, -1L] * (abs(d$x[, -1L]) > 1.2), sparse = TRUE)
+  fit <- bsvm(sparse, factor(d$y), prior = prior_lasso(nu = grid), engine = engine_em(),
+              standardize = FALSE)
+  dense <- bsvm(as.matrix(sparse), factor(d$y), prior = prior_lasso(nu = grid),
+                engine = engine_em(), standardize = FALSE)
+  expect_equal(regularization_path(fit)$estimate, regularization_path(dense)$estimate,
+               tolerance = 1e-4)
+  mixed <- em_fit(d$data, list(prior_lasso(nu = grid), x1 = prior_flat()))
+  expect_true(all(regularization_path(mixed)$nonzero <= 4))
+  expect_error(em_fit(d$data, list(prior_lasso(nu = grid), x1 = prior_lasso(nu = grid))),
+               class = "bsvm_error_unsupported")
+})
+
+test_that("the picture has a line a coefficient and one of their number", {
+  skip_if_not_installed("ggplot2")
+  d <- rule_data(60, 3)
+  path <- regularization_path(em_fit(d$data, prior_lasso(nu = c(0.02, 0.1, 0.5))))
+  picture <- plot(path)
+  expect_s3_class(picture, "ggplot")
+  expect_identical(nrow(picture$data), 3L * 3L + 3L)
+  expect_identical(ggplot2::ggplot_build(picture)$layout$layout$what, factor(levels(picture$data$what),
+                                                                         levels(picture$data$what)))
+})
