@@ -38,7 +38,9 @@ check_prior_engines <- function(blocks, engine) {
           enumerate(block$label, "`"), " (", block$prior$label, "). ",
           if (length(able) > 0L) "All priors of this model go with "
           else "No engine takes all priors of this model",
-          if (length(able) > 0L) enumerate(paste0("engine_", able, "()"), ""), ".")
+          if (length(able) > 0L) enumerate(paste0("engine_", able, "()"), ""), ".",
+          if (is_estimator(engine)) paste0(" Or give every variance a number, as ",
+                                           "prior_ridge(variance = 2)."))
   }
 }
 

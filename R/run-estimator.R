@@ -69,7 +69,7 @@ path_grid <- function(blocks) {
 }
 
 # The last value's result, with `path`: list(nu, mean (coefficients x nu), effects, objective, gap).
-# Each run starts from the one before, unless that leaves no coefficient to start from.
+# An interior point method gains nothing from the optimum at another scale, so each starts afresh.
 run_path <- function(spec, options, grid) {
   runs <- vector("list", length(grid$nu))
   for (k in seq_along(grid$nu)) {

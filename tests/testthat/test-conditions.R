@@ -30,7 +30,7 @@ test_that("messages say what must hold, what was found and what to do", {
     bsvm(y ~ x1, d, offset = 1:3), bsvm(y ~ x1, transform(d, x1 = x1 * 1e200)),
     bsvm(y ~ te(x1, x2), d), bsvm(y ~ s(x1, k = 2), d), bsvm(y ~ log((1 | g)), g),
     bsvm(y ~ x1 + (t | g), g, prior = list(g = prior_ridge())), bsvm(y ~ x1 * (1 | g), g),
-    bsvm(y ~ x1, d, kernel = "radial"), bsvm(y ~ x1, d, cost = 3), bsvm(y ~ x1, d, engine = "em"),
+    bsvm(y ~ x1, d, kernel = "radial"), bsvm(y ~ x1, d, cost = 3), bsvm(y ~ x1, d, engine = "svm"),
     bsvm(y ~ x1, d, prior = list(z = prior_ridge())), prior_ridge(variance = -1),
     prior_ridge(1, variance = 2), bsvm_control(tol = 0), bsvm_control(threads = 0.5),
     predict(fit, data.frame(x1 = 1, g = "new")), predict(fit, data.frame(g = "g01")),
