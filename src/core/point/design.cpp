@@ -1,6 +1,7 @@
 #include "design.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "../error.hpp"
@@ -27,6 +28,15 @@ void add_products(const Mat& c, const double* weight, Mat& out) {
   PanelProduct of{weighted.data(), p, r, plain.data(), p, r, out.data(), out.rows()};
   of.lower = true;
   kernels().product(of);
+}
+
+// What brings the largest of these numbers into [1/2, 1).
+double power_of_two(const double* first, const double* last) {
+  double largest = 0;
+  for (; first != last; ++first) largest = std::max(largest, std::abs(*first));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return largest > 0 ? std::ldexp(1.0, std::min(1000, -exponent)) : 1;
 }
 
 std::vector<int> all_rows(Index n) {
@@ -85,8 +95,12 @@ void Design::add_sparse(const Problem& problem) {
   if (sparse.columns == 0) return;
   by_column_.start.assign(sparse.start, sparse.start + sparse.columns + 1);
   by_column_.at.assign(sparse.row, sparse.row + sparse.start[sparse.columns]);
-  for (size_t k = 0; k < by_column_.at.size(); ++k)
-    by_column_.value.push_back(problem.y[by_column_.at[k]] * sparse.value[k]);
+  for (Index j = 0; j < sparse.columns; ++j) {
+    const double scale = power_of_two(sparse.value + sparse.start[j], sparse.value + sparse.start[j + 1]);
+    unit[dense() + j] = scale;
+    for (int k = sparse.start[j]; k < sparse.start[j + 1]; ++k)
+      by_column_.value.push_back(problem.y[sparse.row[k]] * sparse.value[k] * scale);
+  }
 }
 
 void Design::read_by_row() {
@@ -170,22 +184,24 @@ void Design::add_gram(const std::vector<Index>& chosen, ConstVecRef weight, Mat&
   const Index p = static_cast<Index>(own.size()), chunk = chunk_of(p);
   std::vector<Index> place(columns() - dense(), -1);
   for (size_t f = own.size(); f < chosen.size(); ++f) place[chosen[f] - dense()] = static_cast<Index>(f);
-  std::vector<std::pair<Index, double>> row;
   for (Index first = 0; first < rows(); first += chunk) {
     check(host);
-    const Index r = std::min(chunk, rows() - first);
-    const Mat c = dense_rows(own, first, r);
+    const Mat c = dense_rows(own, first, std::min(chunk, rows() - first));
     if (p > 0) add_products(c, weight.data() + first, out);
-    for (Index i = first; i < first + r; ++i) {
-      row.clear();
-      for (Index k = by_row_.start[i]; k < by_row_.start[i + 1]; ++k)
-        if (place[by_row_.at[k]] >= 0) row.emplace_back(place[by_row_.at[k]], by_row_.value[k]);
-      for (size_t k = 0; k < row.size(); ++k) {
-        const double x = weight[i] * row[k].second;
-        out.row(row[k].first).head(p) += x * c.col(i - first).transpose();
-        for (size_t l = 0; l <= k; ++l) out(row[k].first, row[l].first) += x * row[l].second;
-      }
-    }
+    for (Index i = 0; i < c.cols(); ++i) add_row(first + i, c.col(i), place, weight[first + i], out);
+  }
+}
+
+// The products of a row's sparse entries with these, and with its dense ones c.
+void Design::add_row(Index i, ConstVecRef c, const std::vector<Index>& place, double weight,
+                     Mat& out) const {
+  for (Index k = by_row_.start[i]; k < by_row_.start[i + 1]; ++k) {
+    const Index f = place[by_row_.at[k]];
+    if (f < 0) continue;
+    const double x = weight * by_row_.value[k];
+    out.row(f).head(c.size()) += x * c.transpose();
+    for (Index l = by_row_.start[i]; l <= k; ++l)
+      if (place[by_row_.at[l]] >= 0) out(f, place[by_row_.at[l]]) += x * by_row_.value[l];
   }
 }
 
@@ -216,19 +232,18 @@ Design Design::select(const std::vector<Index>& chosen) const {
   for (Index f = 0; f < out.unit.size(); ++f) {
     const Index j = chosen[f];
     out.unit[f] = unit[j];
-    if (f < dense_left) {
-      out.dense_.row(f) = dense_.row(j);
-      continue;
-    }
-    const Index begin = by_column_.start[j - dense()], end = by_column_.start[j - dense() + 1];
-    out.by_column_.at.insert(out.by_column_.at.end(), by_column_.at.begin() + begin,
-                             by_column_.at.begin() + end);
-    out.by_column_.value.insert(out.by_column_.value.end(), by_column_.value.begin() + begin,
-                                by_column_.value.begin() + end);
-    out.by_column_.start.push_back(static_cast<Index>(out.by_column_.at.size()));
+    if (f < dense_left) out.dense_.row(f) = dense_.row(j);
+    else out.by_column_.append(by_column_, j - dense());
   }
   out.read_by_row();
   return out;
+}
+
+void Design::Entries::append(const Entries& from, Index j) {
+  const Index begin = from.start[j], end = from.start[j + 1];
+  at.insert(at.end(), from.at.begin() + begin, from.at.begin() + end);
+  value.insert(value.end(), from.value.begin() + begin, from.value.begin() + end);
+  start.push_back(static_cast<Index>(at.size()));
 }
 
 }  // namespace bsvm

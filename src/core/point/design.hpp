@@ -40,6 +40,8 @@ class Design {
     std::vector<Index> start{0};
     std::vector<int> at;
     std::vector<double> value;
+
+    void append(const Entries& from, Index j);  // its column j
   };
 
   Design() = default;
@@ -47,6 +49,8 @@ class Design {
   void add_groups(const Problem& problem);
   void add_sparse(const Problem& problem);
   void read_by_row();
+  void add_row(Index i, ConstVecRef c, const std::vector<Index>& place, double weight,
+               Mat& out) const;
   Mat dense_rows(const std::vector<Index>& chosen, Index first, Index r) const;
 
   Mat dense_;          // (dense, n)

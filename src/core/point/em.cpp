@@ -26,7 +26,7 @@
 namespace bsvm {
 namespace {
 
-constexpr double kMostReach = 32;   // of the secant's step
+constexpr double kLeastReach = 0.1, kMostReach = 32;  // of the secant's step
 constexpr double kNuAccuracy = 1e-8;
 
 class Em : public Estimator {
@@ -38,21 +38,9 @@ class Em : public Estimator {
       throw InvalidInput("likelihood", "EM needs latent scales, which only the pseudo-likelihood has.");
     const Design design(problem);
     const PointModel model(problem, design);
-    Run best{model.start(), Point()};
-    best.point.objective = std::numeric_limits<double>::infinity();
+    const bool convex = is_convex(model.penalties(model.start()));
     std::vector<double> optima;
-    const bool convex = is_convex(model.penalties(best.hyper));
-    for (int k = 0; k < (convex ? 1 : options.starts); ++k) {
-      Run next{model.start(), Point()};
-      next.point.b = start_of(design, model.penalties(next.hyper), options, k);
-      climb(design, model, options, next, host);
-      optima.push_back(next.point.objective);
-      if (next.point.objective < best.point.objective) best = next;
-      if (next.point.end == Termination::interrupted) {
-        best.point.end = Termination::interrupted;
-        break;
-      }
-    }
+    const Run best = best_of(convex ? 1 : options.starts, design, model, options, optima, host);
     if (best.point.b.size() != design.columns() || !best.point.b.allFinite())
       throw NumericalFailure("The system of the first pass can't be solved.");
     return package(problem, design, best, convex, std::move(optima));
@@ -64,6 +52,23 @@ class Em : public Estimator {
     PointModel::Hyper hyper;
     Point point;
   };
+
+  Run best_of(int starts, const Design& design, const PointModel& model,
+              const EstimateOptions& options, std::vector<double>& optima, Host& host) const {
+    Run best{model.start(), Point()};
+    best.point.objective = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < starts; ++k) {
+      Run next{model.start(), Point()};
+      next.point.b = start_of(design, model.penalties(next.hyper), options, k);
+      climb(design, model, options, next, host);
+      optima.push_back(next.point.objective);
+      if (next.point.objective < best.point.objective) best = next;
+      if (next.point.end != Termination::interrupted) continue;
+      best.point.end = Termination::interrupted;
+      break;
+    }
+    return best;
+  }
 
   static bool is_convex(const Penalties& penalties) {
     return penalties.size() == 0 || penalties.power.minCoeff() >= 1;
@@ -124,24 +129,28 @@ class Em : public Estimator {
     for (int k = 0; k < 100; ++k) {
       const Vec way = moves(model, run), at = PointModel::logs(run.hyper);
       if (way.size() == 0 || way.cwiseAbs().maxCoeff() < kNuAccuracy) return;
-      double reach = 1;
-      if (before.size() > 0) {
-        const Vec bend = way - way_before;
-        reach = std::clamp(-bend.dot(at - before) / bend.squaredNorm(), 0.1, kMostReach);
-      }
+      const double reach = before.size() > 0 ? secant(at - before, way - way_before) : 1;
       before = at;
       way_before = way;
-      Run next = run;
-      for (const double length : {reach, 1.0}) {
-        next = run;
-        next.hyper = PointModel::from_logs(at + length * way, run.hyper);
-        settle(design, model, options, next, host);
-        if (next.point.objective <= run.point.objective || reach == 1) break;
-      }
-      run = next;
+      Run next = moved(at + reach * way, design, model, options, run, host);
+      if (next.point.objective > run.point.objective && reach != 1)
+        next = moved(at + way, design, model, options, run, host);
+      run = std::move(next);
       if (run.point.end == Termination::interrupted) return;
     }
     run.point.end = Termination::pass_limit;
+  }
+
+  static double secant(const Vec& step, const Vec& bend) {
+    return std::clamp(-bend.dot(step) / bend.squaredNorm(), kLeastReach, kMostReach);
+  }
+
+  // The run with these hyper-parameters, from its b.
+  static Run moved(const Vec& logs, const Design& design, const PointModel& model,
+                   const PointOptions& options, Run run, Host& host) {
+    run.hyper = PointModel::from_logs(logs, run.hyper);
+    settle(design, model, options, run, host);
+    return run;
   }
 
   static Estimate package(const Problem& problem, const Design& design, const Run& run, bool convex,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace bsvm {
 
@@ -40,33 +39,41 @@ Vec spread(ConstVecRef part, const std::vector<Index>& at, Index size) {
   return out;
 }
 
+// One pass from out.b; true if it lowered the objective.
+bool follow_tangents(const Design& design, const Penalties& penalties, const PointOptions& options,
+                     Host& host, Point& out) {
+  const std::vector<Index> at = moving_columns(penalties, out.b);
+  const Design part = design.select(at);
+  const Vec b = pick(out.b, at);
+  const Penalties linear = tangents(penalties.select(at), b);
+  const Point next = minimise_in_parts(part, linear, options, host);
+  out.end = next.end;
+  if (next.end == Termination::interrupted) return false;
+  out.multipliers = next.multipliers;
+  out.gap = relative_gap(primal_objective(part, linear, b), next.dual);
+  const Vec found = spread(next.b, at, out.b.size());
+  const double objective = primal_objective(design, penalties, found);
+  const bool falls = objective < out.objective;
+  if (falls) {
+    out.b = found;
+    out.objective = objective;
+  }
+  out.trace.push_back({out.objective, out.gap});
+  return falls;
+}
+
 }  // namespace
 
 Point minimise_local(const Design& design, const Penalties& penalties, ConstVecRef start,
                      const PointOptions& options, Host& host) {
   Point out;
   out.b = start;
-  out.objective = std::numeric_limits<double>::infinity();
-  for (int k = 0; k < options.max_passes; ++k) {
-    const std::vector<Index> at = moving_columns(penalties, out.b);
-    const Design part = design.select(at);
-    const Vec b = pick(out.b, at);
-    const Penalties linear = tangents(penalties.select(at), b);
-    const Point next = minimise_in_parts(part, linear, options, host);
-    out.end = next.end;
-    if (next.end == Termination::interrupted) return out;
-    out.multipliers = next.multipliers;
-    out.gap = relative_gap(primal_objective(part, linear, b), next.dual);
-    const Vec found = spread(next.b, at, out.b.size());
-    const double objective = primal_objective(design, penalties, found);
-    const bool falls = objective < out.objective;
-    if (falls) {
-      out.b = found;
-      out.objective = objective;
-    }
-    out.trace.push_back({out.objective, out.gap});
-    if (!falls || out.gap <= options.tolerance) break;
-  }
+  out.objective = primal_objective(design, penalties, start);
+  out.multipliers = Vec::Zero(design.rows());
+  out.gap = 1;
+  for (int k = 0; k < options.max_passes && out.gap > options.tolerance; ++k)
+    if (!follow_tangents(design, penalties, options, host, out)) break;
+  if (out.end == Termination::interrupted) return out;
   const bool held = out.gap <= std::max(options.tolerance, kGapAsked);
   out.end = held ? Termination::converged : Termination::pass_limit;
   out.dual = out.objective - out.gap * std::max(1.0, std::abs(out.objective));

@@ -62,13 +62,13 @@ bool NormalEquations::set(ConstVecRef theta, ConstVecRef d, Host& host) {
   const Index f = static_cast<Index>(chosen_.size());
   factor_ = Mat::Zero(f, f);
   factor_.diagonal() = pick(d);
-  if (way_ == Way::rows) {
-    Mat columns = design_.columns_at(chosen_);
-    base_.triangularView<Eigen::Lower>().solveInPlace(columns);
-    factor_.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
-  } else {
+  if (way_ != Way::rows) {
     design_.add_gram(chosen_, base_diagonal_.cwiseInverse(), factor_, host);
+    return cholesky(factor_, host);
   }
+  Mat columns = design_.columns_at(chosen_);
+  base_.triangularView<Eigen::Lower>().solveInPlace(columns);
+  factor_.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
   return cholesky(factor_, host);
 }
 
@@ -119,6 +119,16 @@ NormalEquations::Solution NormalEquations::solve(ConstVecRef v, Host& host) {
     out.rows = theta_.cwiseProduct(out.image);
     return out;
   }
+  const Point at = iterate(v, host);
+  out.x = inverse_d_.cwiseProduct(v - design_.transposed(at.y)) + spread(at.chosen);
+  out.image = design_.times(out.x);
+  out.rows = at.y;
+  return out;
+}
+
+// Conjugate gradients on y under the preconditioner's constraint, which every direction satisfies;
+// where B is factored, they only mend rounding.
+NormalEquations::Point NormalEquations::iterate(ConstVecRef v, Host& host) {
   const Vec right = design_.times(inverse_d_.cwiseProduct(v)), chosen = pick(v);
   Point at = solve_point(right, chosen);
   Vec rest = right - apply(at);
@@ -140,10 +150,7 @@ NormalEquations::Solution NormalEquations::solve(ConstVecRef v, Host& host) {
     way.chosen = next.chosen + decrement / before * way.chosen;
   }
   if (k > kManyIterations) most_ = std::min(2 * most_, kMostChosen);
-  out.x = inverse_d_.cwiseProduct(v - design_.transposed(at.y)) + spread(at.chosen);
-  out.image = design_.times(out.x);
-  out.rows = at.y;
-  return out;
+  return at;
 }
 
 }  // namespace bsvm

@@ -44,6 +44,7 @@ class NormalEquations {
   };
 
   bool factor_rows(Host& host);
+  Point iterate(ConstVecRef v, Host& host);
   void choose();
   Vec solve_base(Vec r) const;                  // B^{-1} r, or that of its diagonal
   Point solve_point(const Vec& r, const Vec& v) const;  // the system with that

@@ -20,6 +20,7 @@
 #include <limits>
 
 #include "../error.hpp"
+#include "../linalg/cholesky.hpp"
 #include "normal_equations.hpp"
 
 namespace bsvm {
@@ -27,6 +28,33 @@ namespace bsvm {
 namespace {
 
 constexpr double kLeast = 1e-10;
+
+constexpr double kFlat = 1e3;  // scales of penalties that hardly hold a coefficient
+constexpr int kBalances = 5;
+
+// The multipliers of an M-step, cut to their bounds, no longer balance coefficients that are hardly
+// penalised, and the dual objective falls without end. This brings A_F'a back to zero for those
+// columns F, moving each a_i in proportion to a_i (cost_i - a_i).
+Vec balanced(const Design& design, const Penalties& penalties, Vec a, Host& host) {
+  std::vector<Index> flat;
+  for (Index j = 0; j < penalties.size(); ++j)
+    if (penalties.power[j] == 2 && penalties.scale[j] > kFlat) flat.push_back(j);
+  if (flat.empty()) return a;
+  const Mat columns = design.columns_at(flat);
+  for (int k = 0; k < kBalances; ++k) {
+    const Vec room = a.cwiseProduct((design.cost - a).cwiseQuotient(design.cost));
+    Mat gram = Mat::Zero(columns.cols(), columns.cols());
+    design.add_gram(flat, room, gram, host);
+    gram.diagonal().array() += 1e-12 * (1 + gram.trace());
+    if (!cholesky(gram, host)) return a;
+    Vec shift = columns.transpose() * a;
+    gram.triangularView<Eigen::Lower>().solveInPlace(shift);
+    gram.triangularView<Eigen::Lower>().transpose().solveInPlace(shift);
+    a -= room.cwiseProduct(columns * shift);
+    a = a.cwiseMax(0).cwiseMin(design.cost);
+  }
+  return a;
+}
 
 class PlainEm {
  public:
@@ -57,14 +85,15 @@ class PlainEm {
   // What the trace has: the objective, and its gap where the penalties are convex.
   EstimateTrace look(Point& out) {
     const Penalties penalties = model_.penalties(hyper_);
+    const Vec a = balanced(design_, penalties, a_, host_);
     const double objective = model_.objective(hyper_, b_);
     double stretch = 1;
     const double primal = primal_objective(design_, penalties, b_);
     out.dual = penalties.power.size() > 0 && penalties.power.minCoeff() < 1
                    ? std::numeric_limits<double>::quiet_NaN()
-                   : dual_objective(design_, penalties, a_, design_.transposed(a_), stretch);
+                   : dual_objective(design_, penalties, a, design_.transposed(a), stretch);
     out.b = b_;
-    out.multipliers = (stretch * a_).cwiseMin(design_.cost);
+    out.multipliers = (stretch * a).cwiseMin(design_.cost);
     out.objective = objective;
     out.gap = relative_gap(primal, out.dual);
     out.trace.push_back({objective, out.gap});

@@ -10,8 +10,6 @@
 #include <cmath>
 #include <limits>
 
-#include "../error.hpp"
-
 namespace bsvm {
 
 namespace {
@@ -93,13 +91,14 @@ Point minimise_in_parts(const Design& design, const Penalties& penalties,
   out.objective = std::numeric_limits<double>::infinity();
   out.dual = -out.objective;
   out.gap = 1;
+  PointOptions own = options;
   for (int k = 0; k < kMostRounds; ++k) {
     const double before = out.gap;
     const std::vector<Index> at = set.columns();
-    PointOptions own = options;
     own.tolerance = std::max(options.tolerance / 2, 1e-2 * out.gap);
     const Point part = minimise_convex(design.select(at), penalties.select(at), own, host);
-    if (part.end == Termination::interrupted) throw Interrupted();
+    out.end = part.end;
+    if (part.end == Termination::interrupted) return out;
     const Vec z = design.transposed(part.multipliers);
     improve(design, penalties, part, at, z, out);
     if (out.gap <= options.tolerance) break;
