@@ -23,7 +23,7 @@ Result plain_passes(Selector& q, int passes) {
   for (int pass = 0; pass < passes; ++pass) {
     out.bound = q.pass(1, nobody);
     q.keep();
-    q.advance(1, 1, nobody);
+    q.advance(false, nobody);
   }
   q.report(out);
   return out;

@@ -257,11 +257,15 @@ void Coefficients::update_priors(State& state, ConstVecRef square, double logdet
   state.prior_value() = value;
 }
 
-void Coefficients::update_dense_priors(State& state) const {
-  const Vec square = second_moments(state);
-  for (const PriorPart& part : parts_)
-    if (!part.group)
-      part.slot.prior->update(moments(part, square, Mat()), 1, hyper(state, part));
+void Coefficients::update_boldly(State& state, ConstVecRef square, ConstVecRef follow) const {
+  for (const PriorPart& part : parts_) {
+    if (part.group) continue;
+    Moments own = moments(part, square, Mat());
+    own.follow.resize(own.square.size());
+    for (Index k = 0; k < own.follow.size(); ++k)
+      own.follow[k] = follow[extra_ + part.slot.columns[k]];
+    part.slot.prior->update(own, 1, hyper(state, part));
+  }
 }
 
 Vec Coefficients::draw(State& state, RowSums& sums, Host& host) const {

@@ -77,8 +77,9 @@ class Coefficients {
   void update_priors(State& state, ConstVecRef square, double logdet, const Mat& group_moments,
                      double reach) const;
 
-  // The dense coefficients' alone, as far as their optimum.
-  void update_dense_priors(State& state) const;
+  // The dense coefficients' alone, boldly: their E b^2 (p) change with the prior variance to the
+  // power `follow` (p).
+  void update_boldly(State& state, ConstVecRef square, ConstVecRef follow) const;
 
   // The same for hyper-parameters that are known, theta (prior/prior.hpp), prior by prior:
   // writes them into the State; and the bound less the rows' share with its gradient in theta,

@@ -29,15 +29,19 @@ class RowSelector : public Selector {
                           : -std::numeric_limits<double>::infinity();
   }
 
-  double advance(double reach, int rounds, Host& host) override {
-    const double square = climb(row_model(sums_, state_.mean()), rounds, host);
-    own_.begun() = 1;
+  double advance(bool bold, Host& host) override {
+    const RowModel rows = row_model(sums_, state_.mean());
+    const double square = climb(rows, host);
+    if (bold) {
+      update_boldly();
+      climb(rows, host);
+    }
     own_.group_logdet() = sums_.group_logdet();
     const Vec before = state_.mean();
     state_ = selection_.effective(own_);
     state_.step() = state_.mean() - before;
     const Mat groups = source_.settle(state_, Settle::advance, 1);
-    side_.update_priors(own_, groups, reach);
+    side_.update_priors(own_, groups, bold ? kBoldReach : 1);
     state_.hyper() = own_.hyper();
     state_.group_prior() = own_.group_prior();
     return std::sqrt(square + sums_.group_decrement() + sums_.group_change());
@@ -63,17 +67,16 @@ class RowSelector : public Selector {
   }
 
  private:
-  // Returns the squared norm of the gradient there was before the first.
-  double climb(const RowModel& rows, int rounds, Host& host) {
-    double first = 0;
-    for (int round = 0; round < rounds; ++round) {
-      if (round > 0) side_.update_dense_priors(own_);
-      const double square = improve_gaussian(side_, selection_, rows, own_, host) +
-                            improve_inclusion(selection_, rows, own_, host);
-      own_.begun() = 1;
-      if (round == 0) first = square;
-    }
-    return first;
+  // Returns the squared norm of the gradient there was.
+  double climb(const RowModel& rows, Host& host) {
+    const double square = improve_gaussian(side_, selection_, rows, own_, host);
+    own_.begun() = 1;
+    return square + improve_inclusion(selection_, rows, own_, host);
+  }
+
+  void update_boldly() {
+    const Vec variance = own_.inverse_factor().colwise().squaredNorm();
+    side_.update_boldly(own_, side_.second_moments(own_), followed(side_, variance, own_));
   }
 
   const Coefficients side_;

@@ -108,6 +108,11 @@ Inclusion Selection::report(const State& own, ConstVecRef sd) const {
   return out;
 }
 
+Vec followed(const Coefficients& side, ConstVecRef variance, const State& own) {
+  const Arr square = variance + own.mean().cwiseAbs2();
+  return (side.precision(own).array() * variance.array().square() / square).min(1.0);
+}
+
 RowModel row_model(RowSums& sums, ConstVecRef mean) {
   RowModel out;
   out.weight = sums.weight().selfadjointView<Eigen::Lower>();

@@ -35,6 +35,10 @@ double inclusion_at(double log_odds);
 // The squared length of a step of an inclusion in the Fisher metric, to first order.
 double squared_move(double from, double to);
 
+// (p) By which power of its prior variance E v_j^2 changes, where S_jj (variance) is 1 / (prior
+// precision + what the rows add).
+Vec followed(const Coefficients& side, ConstVecRef variance, const State& own);
+
 // The rows' share of the bound as a function of the effective mean and covariance, near m_0 and to
 // first order in the covariance, the groups' effects at their best:
 //   t'm - m'K m / 2 - tr(R Cov) / 2,  and `raw` in place of R's diagonal for `scatter`

@@ -17,9 +17,9 @@ class Selector {
   // now, or -inf while there is no covariance yet.
   virtual double pass(double damping, Host& host) = 0;
 
-  // From there to a better q by these rounds, hyper-parameters `reach` times as far as their own optimum; returns
-  // the norm of the objective's gradient where it was, in q's own metric.
-  virtual double advance(double reach, int rounds, Host& host) = 0;
+  // From there to a better q; returns the norm of the objective's gradient where it was, in q's own
+  // metric. Unless it is `bold` and with all damping, the bound cannot fall.
+  virtual double advance(bool bold, Host& host) = 0;
 
   // What q is now goes with the best bound so far; and back to it.
   virtual void keep() = 0;
@@ -34,6 +34,9 @@ std::unique_ptr<Selector> row_selector(const Problem& problem, RowSource& source
 
 // With more columns than rows and no groups.
 std::unique_ptr<Selector> wide_selector(const Problem& problem);
+
+// Of a bold step: hyper-parameters go this many times as far as their optimum.
+constexpr double kBoldReach = 1.5;
 
 // Runs all starts.
 Result select_variables(const Problem& problem, RowSource& source, const Options& options,

@@ -1,11 +1,10 @@
 // The loop over passes where a prior selects (000, Algorithm 3), for whatever holds q (Selector).
 //
 // As in engine/vb.cpp the mean takes Newton steps with curvature k + damping (w - k), damping
-// halved after each pass that raises the bound. Between two passes, v, its scales and the
-// indicators have two rounds, which cost little beside a pass. A pass that lowers the bound is
-// taken back: its rows are looked at again with eight times the damping. With all of it, and no
-// hyper-parameter beyond its optimum, the rounds climb a function that is nowhere above the bound
-// and meets it where they begin, so that no further step back is needed but for rounding.
+// halved after each pass that raises the bound, and hyper-parameters go further than their optimum:
+// a bold step. One that lowers the bound is taken back: its rows are looked at again with eight
+// times the damping, and no boldness. With all of it such a step climbs a function that is nowhere
+// above the bound and meets it where it begins.
 //
 // The objective has local optima, hence several starts.
 #include <algorithm>
@@ -21,8 +20,7 @@ namespace bsvm {
 namespace {
 
 constexpr double kLeastDamping = 1.0 / (1 << 20);
-constexpr double kReach = 1.5;
-constexpr int kRounds = 2;
+constexpr double kSettled = 1;
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
 class Climb {
@@ -33,34 +31,39 @@ class Climb {
   void run() {
     while (static_cast<int>(out_.trace.size()) < options_.max_passes) {
       const double bound = q_.pass(damping_, host_);
-      const bool first = out_.trace.empty();
-      if (!(bound >= out_.bound - slack())) {
-        if (out_.bound == kNothing) fail();
-
+      if (bound >= out_.bound - slack()) {
+        if (step(bound)) return end(Termination::converged);
+      } else {
         record(bound);
-        if (used_ == 1) return end(Termination::stalled);
+        if (out_.bound == kNothing) fail();
+        if (damping_of_step_ == 1 && !bold_) return end(Termination::stalled);
         retreat();
-        continue;
       }
-      const double gain = bound - out_.bound;
-      if (!retreated_) keep(bound);
-      if (!first && !std::isfinite(bound)) fail();
-      out_.gradient = q_.advance(reach(first), accelerate_ ? kRounds : 1, host_);
-      record(bound);
-      if (!first && !retreated_ && good_enough(gain)) return end(Termination::converged);
-      used_ = damping_;
-      if (accelerate_ && !first) damping_ = std::max(kLeastDamping, damping_ / 2);
-      retreated_ = false;
     }
   }
 
  private:
   double slack() const { return std::isfinite(out_.bound) ? 1e-12 * (1 + std::abs(out_.bound)) : 0; }
-  double reach(bool first) const { return accelerate_ && !first && !retreated_ ? kReach : 1; }
 
   bool good_enough(double gain) const {
     return gain <= options_.tolerance + 1e-14 * std::abs(out_.bound) &&
            out_.gradient <= 10 * std::sqrt(options_.tolerance);
+  }
+
+  // Returns whether the stopping rule holds at this bound.
+  bool step(double bound) {
+    const bool first = out_.trace.empty();
+    if (!first && !std::isfinite(bound)) fail();
+    const double gain = bound - out_.bound;
+    if (first || bound > out_.bound) keep(bound);
+    bold_ = accelerate_ && !retreated_ && gain < kSettled;
+    damping_of_step_ = damping_;
+    out_.gradient = q_.advance(bold_, host_);
+    record(bound);
+    if (!first && !retreated_ && good_enough(gain)) return true;
+    if (accelerate_ && !first) damping_ = std::max(kLeastDamping, damping_ / 2);
+    retreated_ = false;
+    return false;
   }
 
   void keep(double bound) {
@@ -70,7 +73,7 @@ class Climb {
 
   void retreat() {
     q_.back();
-    damping_ = std::min(1.0, 8 * used_);
+    damping_ = std::min(1.0, 8 * damping_of_step_);
     retreated_ = true;
   }
 
@@ -97,8 +100,8 @@ class Climb {
   const bool accelerate_;
   Host& host_;
   Result& out_;
-  double damping_ = 1, used_ = 1;  // of this pass, and of the last step
-  bool retreated_ = false;
+  double damping_ = 1, damping_of_step_ = 1;  // of this pass, and of the one the step was from
+  bool bold_ = false, retreated_ = false;     // the last step; is this pass a second look?
 };
 
 Result climb_from(int start, Selector& q, const Options& options, bool accelerate, Host& host) {

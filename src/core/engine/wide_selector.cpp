@@ -50,12 +50,12 @@ struct Woodbury {
 
 // q, and what the next pass needs to know of it.
 struct Wide {
-  State own;              // of v; no covariance in it
-  Woodbury rows;          // under the rows' weights
-  Vec weight, spread;     // (n) these weights, and Var f
-  Vec diagonal, spanned;  // (p) of E and F
-  Vec variance;           // (p) S_kk
-  Vec coupling;           // (p) sum_{l != k} R_kl g_l S_lk
+  State own;                     // of v; no covariance in it
+  Woodbury rows;                 // under the rows' weights
+  Vec weight, spread;            // (n) these weights, and Var f
+  Vec prior, diagonal, spanned;  // (p) the prior's precisions, and the diagonals of E and F
+  Vec variance;                  // (p) S_kk
+  Vec coupling;                  // (p) sum_{l != k} R_kl g_l S_lk
 
   explicit Wide(const Layout& layout) : own(layout) {}
 };
@@ -88,12 +88,13 @@ class WideSelector : public Selector {
                             : -std::numeric_limits<double>::infinity();
   }
 
-  double advance(double reach, int, Host& host) override {
-    double square = now_.own.begun() ? improve_indicators() : 0;
+  double advance(bool bold, Host& host) override {
+    double square = 0;
+    if (bold) update_boldly();
+    if (now_.own.begun()) square += improve_indicators();
     square += improve_coefficients(host);
     now_.own.begun() = 1;
-    side_.update_priors(now_.own, now_.variance + now_.own.mean().cwiseAbs2(), -log_precision(),
-                        Mat(), reach);
+    side_.update_priors(now_.own, moments(), -log_precision(), Mat(), bold ? kBoldReach : 1);
     return std::sqrt(square);
   }
 
@@ -108,6 +109,13 @@ class WideSelector : public Selector {
     const Arr g = selection_.inclusion(q.own).array();
     return g * (1 - g) * (q.variance + q.own.mean().cwiseAbs2()).array();
   }
+  // The moments are first taken to where the prior is now.
+  void update_boldly() {
+    const Vec follow = followed(side_, now_.variance, now_.own);
+    const Arr ratio = now_.prior.array() / side_.precision(now_.own).array();
+    side_.update_boldly(now_.own, moments().array() * ratio.pow(follow.array()), follow);
+  }
+  Vec moments() const { return now_.variance + now_.own.mean().cwiseAbs2(); }
   double log_precision() const {
     double sum = now_.rows.logdet;
     for (const Index j : selection_.columns()) sum += std::log(now_.diagonal[j]);
@@ -189,7 +197,8 @@ double WideSelector::improve_indicators() {
 
 double WideSelector::improve_coefficients(Host& host) {
   const Arr g = selection_.inclusion(now_.own).array();
-  const Vec diagonal = side_.precision(now_.own).array() + g * (1 - g) * raw_.array();
+  now_.prior = side_.precision(now_.own);
+  const Vec diagonal = now_.prior.array() + g * (1 - g) * raw_.array();
   now_.spanned = g.square() / diagonal.array();
   Vec prior(at_.size());
   for (size_t k = 0; k < at_.size(); ++k) {

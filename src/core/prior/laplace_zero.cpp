@@ -11,6 +11,13 @@
 // The first two solve each other: sum_k b_k O_k = t^{-1/2} T, T = sum_k O_k^{1/2}, leaves
 // B t + T t^{1/2} / 2 = A_q. With E log b_k the terms of q(b_k) cancel those of its prior, but
 // for -log 2 - 1/(2 b_k).
+//
+// What hardly any row sees follows its prior, O_k = 1/(t b_k), and holds t where it is: t moves by a
+// share of the coefficients that are in, a pass. A bold update takes O_k as proportional to
+// (1/(t b_k))^f_k. Then with b_k at its best t b_k O_k = 1/b_k = c_k (t/t_0)^e_k, e_k =
+// (1 - f_k)/(2 - f_k), and c_k = (t_0 O_k b_k0^f_k)^{1/(2 - f_k)} from the values before; of the
+// power of t the sum takes 1 - 2 e_k + 2 e_k (t/t_0)^{1/2}, which is exact without f.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -48,12 +55,15 @@ class LaplaceZero : public Prior {
   void update(const Moments& v, double reach, VecRef hyper) const override {
     const Index m = v.square.size();
     const Vec before = hyper.head(2 + m);
-    const Arr size = v.square.array().sqrt();
-    const double shape = shape_ + v.count / 2, half = size.sum() / 2;
-    const double root = 2 * shape / (half + std::sqrt(half * half + 4 * shape * scale_));
+    const double t = before[0] / before[1], shape = shape_ + v.count / 2;
+    const Arr f = v.follow.size() > 0 ? Arr(v.follow.array()) : Arr::Zero(m);
+    const Arr power = (2 - f).inverse(), e = (1 - f) * power;
+    const Arr c = (t * v.square.array() * before.tail(m).array().pow(f)).pow(power);
+    const double held = ((1 - 2 * e) * c).sum() / 2, root = std::sqrt(t);
+    const double next = positive_root((e * c).sum() / root, std::max(shape - held, shape_));
     hyper[0] = shape;
-    hyper[1] = shape / (root * root);
-    hyper.segment(2, m) = (root * size).inverse();
+    hyper[1] = shape / (next * next);
+    hyper.segment(2, m) = (c * (2 * std::log(next / root) * e).exp()).inverse();
     reach_further(before, reach, hyper.head(2 + m));
   }
 
@@ -112,6 +122,11 @@ class LaplaceZero : public Prior {
   }
 
  private:
+  // x > 0 with B x^2 + half x = right.
+  double positive_root(double half, double right) const {
+    return 2 * right / (half + std::sqrt(half * half + 4 * right * scale_));
+  }
+
   // E log p(g) - E log q(g).
   double inclusion_value(ConstVecRef g) const {
     double sum = 0;

@@ -17,6 +17,9 @@ struct Moments {
   double unseen = 0;  // those of them that no row can see (not in `square`):
                       // a priori independent of the rest, N(0, 1/precision) under q
 
+  // (m) or none. For a bold step: by which power of the prior variance E b_j^2 would change with it.
+  Vec follow = Vec();
+
   double seen() const { return count - unseen; }
 };
 
