@@ -116,6 +116,10 @@ check_checkable <- function(fit) {
     abort("unsupported", "The fit is a mode alone, without standard deviations to check. Use ",
           "engine_gaussian().")
   }
+  if (!is.null(fit$start_bounds)) {
+    abort("unsupported", "The posterior under a prior that selects has no density to check a fit ",
+          "against: coefficients may be exactly zero.")
+  }
 }
 
 least_draws <- 100L

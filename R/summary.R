@@ -37,7 +37,8 @@
 #' * **Certificate**: for given variances the bound of `engine_vb()`, and under the
 #'   pseudo-likelihood the objective of `engine_gaussian()` and `engine_map()`, is concave (in the
 #'   mean and the root of the covariance), so a gradient of (nearly) zero proves that no better mean
-#'   exists.
+#'   exists. Where a prior selects it is not; then the bounds of several starts show how much they
+#'   differ.
 #'
 #' @param object A fit from [bsvm()].
 #' @param level Probability of the credible intervals.
@@ -314,7 +315,8 @@ say_fit <- function(x, digits) {
   if (!is.null(x$estimate)) {
     say_estimate(x$estimate, digits)
   } else if (is.null(x$sampling)) {
-    cat("Gradient of the ", if (!is_normalised(x$likelihood)) "concave ", "objective: ",
+    concave <- !is_normalised(x$likelihood) && is.null(x$start_bounds)
+    cat("Gradient of the ", if (concave) "concave ", "objective: ",
         format(x$gradient, digits = 2L), "\n", sep = "")
   }
   for (note in c(interval_note(x), check_note(x))) {
@@ -349,6 +351,10 @@ interval_note <- function(x) {
 engine_note <- function(x) {
   if (is_mode(x$engine)) return(mode_note(x))
   if (x$engine$name != "vb") return(NULL)
+  if (!is.null(x$start_bounds)) {
+    return(paste("A variational approximation: standard deviations are too small, and",
+                 "probabilities of inclusion too close to 0 and 1."))
+  }
   paste0(
     if (identical(x$method, "linear_response"))
       "Standard deviations are by linear response; means are those of a variational approximation"

@@ -36,22 +36,24 @@ inline void unpack_numbers(const Bytes& from, size_t sizes, Vec& numbers) {
 }
 
 inline Bytes to_bytes(const State& state) {
-  return pack_message({state.layout.p, state.layout.q, state.layout.hyper}, state.x);
+  const Layout& layout = state.layout;
+  return pack_message({layout.p, layout.q, layout.hyper, layout.scatter}, state.x);
 }
-inline Bytes to_bytes(const RowSums& sums) { return pack_message({sums.p}, sums.x); }
+inline Bytes to_bytes(const RowSums& sums) { return pack_message({sums.p, sums.raw}, sums.x); }
 inline Bytes to_bytes(const Mat& m) {
   return pack_message({m.rows(), m.cols()}, Eigen::Map<const Vec>(m.data(), m.size()));
 }
 
 inline State state_from(const Bytes& bytes) {
-  const std::vector<Index> sizes = unpack_sizes(bytes, 3);
-  State out(Layout{sizes[0], sizes[1], sizes[2]});
-  unpack_numbers(bytes, 3, out.x);
+  const std::vector<Index> sizes = unpack_sizes(bytes, 4);
+  State out(Layout{sizes[0], sizes[1], sizes[2], sizes[3]});
+  unpack_numbers(bytes, 4, out.x);
   return out;
 }
 inline RowSums sums_from(const Bytes& bytes) {
-  RowSums out(unpack_sizes(bytes, 1)[0]);
-  unpack_numbers(bytes, 1, out.x);
+  const std::vector<Index> sizes = unpack_sizes(bytes, 2);
+  RowSums out(sizes[0], sizes[1]);
+  unpack_numbers(bytes, 2, out.x);
   return out;
 }
 inline Mat matrix_from(const Bytes& bytes) {
@@ -70,7 +72,7 @@ class LoopbackSource : public RowSource {
 
   void sums(const State& state, RowSums& out, Host& host) override {
     const State there = state_from(send(to_bytes(state)));
-    RowSums answer(there.layout.p);
+    RowSums answer(there.layout.p, there.layout.scatter);
     worker_.sums(there, answer, host);
     out = sums_from(send(to_bytes(answer)));
   }
@@ -177,7 +179,7 @@ class SplitSource : public RowSource {
   }
 
   void sums(const State& state, RowSums& out, Host& host) override {
-    RowSums more(out.p);
+    RowSums more(out.p, out.raw);
     low_.source().sums(state, out, host);
     high_.source().sums(state, more, host);
     out += more;

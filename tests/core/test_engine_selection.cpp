@@ -4,6 +4,7 @@
 #include "engine/selector.hpp"
 #include "fitting.hpp"
 #include "hosts.hpp"
+#include "loopback_source.hpp"
 
 using namespace bsvm_test;
 
@@ -12,8 +13,9 @@ namespace {
 // An intercept and a ridge of two beside it.
 Problem selection_problem(const Data& data, double rho) {
   const Params params("laplace_zero", {{"rho", rho}, {"shape", 0.5}, {"scale", 0.4}});
-  return to_problem(data, {normal_prior(100, {0}), ridge_prior(0.7, 0.4, {1, 2}),
-                           {"laplace_zero", params, range(3, data.x.cols())}}, {});
+  const std::vector<PriorSpec> dense{normal_prior(100, {0}), ridge_prior(0.7, 0.4, {1, 2}),
+                                     {"laplace_zero", params, range(3, data.x.cols())}};
+  return to_problem(data, dense, usual_group_priors(data.shape.q));
 }
 
 Result plain_passes(Selector& q, int passes) {
@@ -77,6 +79,23 @@ TEST_CASE("the engine's bound rises from pass to pass but for those taken back")
       CHECK(found.bound == best);
       for (const double bound : found.start_bounds) CHECK(bound <= found.bound);
     }
+}
+
+TEST_CASE("with groups: the same to the bit through bytes, and but for rounding with two workers") {
+  Shape shape = shape_of(240, 8);
+  shape.q = 2;
+  shape.groups = 20;
+  const Data data = simulate(shape);
+  const Problem problem = selection_problem(data, 0.3);
+  MemorySource here(problem, Use::augmented, 1);
+  LoopbackSource there(problem, Use::augmented);
+  SplitSource split(problem, Use::augmented);
+  Host nobody;
+  const auto engine = engine_vb();
+  const Result one = engine->run(problem, here, Options(), nobody);
+  CHECK(one.end == Termination::converged);
+  CHECK(same_bits(engine->run(problem, there, Options(), nobody).state.x, one.state.x));
+  CHECK(gap(engine->run(problem, split, Options(), nobody).bound, one.bound) < 1e-12);
 }
 
 TEST_CASE("a tilt, as linear response has it, is refused beside a prior that selects") {

@@ -149,6 +149,18 @@ test_that("more columns than rows: what the twin has, with no p x p matrix", {
   }
 })
 
+test_that("fifty times more columns than rows: what is kept grows with rows times columns", {
+  data <- with_seed(1, {
+    x <- matrix(rnorm(50 * 2500), 50)
+    list(x = x, y = ifelse(2 * x[, 1] - 2 * x[, 2] + rnorm(50) > 0, 1, -1))
+  })
+  fit <- fit_selection(data, rho = 0.001, tol = 1e-10)
+  expect_identical(fit$termination, "converged")
+  expect_lt(as.numeric(object.size(fit$posterior)), 8 * 2501 * 80)
+  expect_error(vcov(fit), "2501", class = "bsvm_error_size")
+  expect_true(all(confint(fit)[, 2] >= confint(fit)[, 1]))
+})
+
 test_that("on spam 31 variables are in, at a bound above that of the plain updates", {
   skip_if_not_installed("kernlab")
   spam <- new.env()
@@ -182,6 +194,8 @@ test_that("bad numbers and models it can't take are refused in words", {
                "engine_vb()", class = "bsvm_error_unsupported")
   fit <- fit_cars(am ~ mpg + wt)
   expect_error(vcov(fit, method = "linear_response"), "selects", class = "bsvm_error_unsupported")
+  expect_error(check_approximation(fit), "exactly zero", class = "bsvm_error_unsupported")
+  expect_output(print(summary(fit)), "probabilities of inclusion too close to 0 and 1")
 })
 
 test_that("the default engine is one that takes it", {
