@@ -58,8 +58,8 @@ run_optimiser <- function(spec, control) {
   warn_termination(result, control)
   c(list(posterior = moments_posterior(result, spec$design)),
     split_hyper(spec, c(result$hyper, result$group_hyper)),
-    result[c("bound", "trace", "passes", "gradient", "termination")],
-    list(start_bounds = result$start_bounds))
+    result[intersect(c("bound", "trace", "passes", "gradient", "termination", "start_bounds"),
+                     names(result))])
 }
 
 # Where a prior selects there are several optima; one start needs no random numbers.
