@@ -34,7 +34,8 @@ beside_twin <- function(fit, data, seconds_of_fit) {
   y <- ifelse(as.integer(data$type) == 2L, 1, -1)
   twin <- NULL
   taken <- seconds(function() {
-    twin <<- run_selection_twin(selection_twin(x, y, 1L + seq_len(57L), rho), gain = 1e-6, move = Inf)
+    start <- selection_twin(x, y, 1L + seq_len(57L), rho)
+    twin <<- run_selection_twin(start, gain = 1e-6, move = Inf)
   })
   rbind(figure("plain R, passes", length(twin$bounds), "passes"),
         figure("plain R", taken, "s"),

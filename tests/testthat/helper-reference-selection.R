@@ -16,7 +16,8 @@ selection_twin <- function(design, y, selected, rho, shape = 0.01, scale = 0.01,
   if (!is.null(inclusion)) g[selected] <- inclusion
   list(design = design, y = y, selected = selected, rho = rho, shape = shape, scale = scale,
        variance = rep_len(variance, p), weight = weight, offset = offset, g = g,
-       mean = numeric(p), w = rep(1 / sqrt(2), length(y)), b = rep(1, length(selected)), q_shape = 1, q_scale = 1)
+       mean = numeric(p), w = rep(1 / sqrt(2), length(y)), b = rep(1, length(selected)),
+       q_shape = 1, q_scale = 1)
 }
 
 second_moment_of_inclusion <- function(g) tcrossprod(g) + diag(g * (1 - g), length(g))

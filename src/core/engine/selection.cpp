@@ -50,30 +50,23 @@ Selection::Selection(const Problem& problem, const Coefficients& side) : side_(s
   if (problem.sparse.columns > 0)
     throw InvalidInput("prior", "A prior that selects needs dense predictors and at most one "
                                 "grouping factor.");
-  for (const PriorPart& part : side.parts()) {
-    if (part.group || !part.slot.prior->selects()) continue;
-    Index place = part.start + part.size - static_cast<Index>(part.slot.columns.size());
-    for (const Index j : part.slot.columns) {
-      columns_.push_back(j);
-      place_.push_back(place++);
-    }
-  }
-}
-
-Vec Selection::inclusion(const State& own) const {
-  Vec out = Vec::Ones(own.layout.p);
-  for (size_t k = 0; k < columns_.size(); ++k) out[columns_[k]] = own.hyper()[place_[k]];
-  return out;
+  for (const PriorPart& part : side.parts())
+    if (part.selects())
+      columns_.insert(columns_.end(), part.slot.columns.begin(), part.slot.columns.end());
 }
 
 void Selection::set(State& own, ConstVecRef inclusion) const {
-  for (size_t k = 0; k < columns_.size(); ++k) own.hyper()[place_[k]] = inclusion[columns_[k]];
+  for (const PriorPart& part : side_.parts()) {
+    if (!part.selects()) continue;
+    auto g = Coefficients::inclusion(own, part);
+    for (Index k = 0; k < g.size(); ++k) g[k] = inclusion[part.slot.columns[k]];
+  }
 }
 
 Vec Selection::log_odds(const State& own) const {
   Vec out = Vec::Zero(own.layout.p);
   for (const PriorPart& part : side_.parts()) {
-    if (part.group || !part.slot.prior->selects()) continue;
+    if (!part.selects()) continue;
     const double odds = part.slot.prior->log_odds(Coefficients::hyper(own, part));
     for (const Index j : part.slot.columns) out[j] = odds;
   }

@@ -3,8 +3,8 @@
 
 namespace bsvm {
 
-// Which of the State's coefficients are selected, where their E g_j stand, and the way between
-// the State of v and that of the effective coefficients g v which the rows see:
+// Which of the State's coefficients are selected, and the way between the State of v and that of
+// the effective coefficients g v which the rows see:
 //
 //   E g v = g E v,  Cov(g v) = G S G + diag(scatter),  scatter_j = g_j (1 - g_j) (S_jj + E v_j^2)
 class Selection {
@@ -13,7 +13,7 @@ class Selection {
 
   const std::vector<Index>& columns() const { return columns_; }
   // (p) E g_j, one where nothing is selected.
-  Vec inclusion(const State& own) const;
+  Vec inclusion(const State& own) const { return side_.included(own); }
   void set(State& own, ConstVecRef inclusion) const;
   // (p) log odds of the prior, of those in columns().
   Vec log_odds(const State& own) const;
@@ -27,7 +27,6 @@ class Selection {
  private:
   const Coefficients& side_;
   std::vector<Index> columns_;  // of the State
-  std::vector<Index> place_;    // of each in State::hyper()
 };
 
 // Log odds are kept within limits such that no inclusion is zero: G has an inverse.

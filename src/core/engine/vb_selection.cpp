@@ -43,7 +43,9 @@ class Climb {
   }
 
  private:
-  double slack() const { return std::isfinite(out_.bound) ? 1e-12 * (1 + std::abs(out_.bound)) : 0; }
+  double slack() const {
+    return std::isfinite(out_.bound) ? 1e-12 * (1 + std::abs(out_.bound)) : 0;
+  }
 
   bool good_enough(double gain) const {
     return gain <= options_.tolerance + 1e-14 * std::abs(out_.bound) &&

@@ -12,11 +12,14 @@
 // B t + T t^{1/2} / 2 = A_q. With E log b_k the terms of q(b_k) cancel those of its prior, but
 // for -log 2 - 1/(2 b_k).
 //
-// What hardly any row sees follows its prior, O_k = 1/(t b_k), and holds t where it is: t moves by a
-// share of the coefficients that are in, a pass. A bold update takes O_k as proportional to
-// (1/(t b_k))^f_k. Then with b_k at its best t b_k O_k = 1/b_k = c_k (t/t_0)^e_k, e_k =
-// (1 - f_k)/(2 - f_k), and c_k = (t_0 O_k b_k0^f_k)^{1/(2 - f_k)} from the values before; of the
-// power of t the sum takes 1 - 2 e_k + 2 e_k (t/t_0)^{1/2}, which is exact without f.
+// What hardly any row sees follows its prior, O_k = 1/(t b_k), and holds t where it is: in a pass
+// t moves by about the share of the coefficients that are in. A bold update takes O_k as
+// proportional to (1/(t b_k))^f_k. Then with b_k at its best
+//
+//   t b_k O_k = 1/b_k = c_k (t/t_0)^e_k,  e_k = (1 - f_k)/(2 - f_k),
+//   c_k = (t_0 O_k b_k0^f_k)^{1/(2 - f_k)} from the values before,
+//
+// and of the power of t the sum takes 1 - 2 e_k + 2 e_k (t/t_0)^{1/2}, which is exact without f.
 #include <algorithm>
 #include <cmath>
 #include <limits>
