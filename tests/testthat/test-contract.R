@@ -1,5 +1,5 @@
 # What every registered component must do. Loops over the core's registry: a new component is
-# picked up here, and fails until it has an example in `prior_examples` or is `tested_elsewhere`.
+# picked up here, and fails until it has an example in `prior_examples` or is in `other_priors`.
 
 prior_examples <- list(
   normal = c(variance = 2),
