@@ -83,8 +83,8 @@ refuse_prior <- function(prior) {
   hint <- if (inherits(prior, "bsvm_hyperprior")) {
     " A law of a variance goes into prior_ridge(variance = )."
   }
-  abort("prior", "`prior` must be made by prior_ridge(), prior_flat() or prior_inv_wishart(), or ",
-        "be a list of such priors; found ", describe(prior), ".", hint)
+  abort("prior", "`prior` must be made by prior_ridge(), prior_lasso(), prior_flat() or another ",
+        "such function, or be a list of such priors; found ", describe(prior), ".", hint)
 }
 
 # For each column the index of the named prior that sets it, NA for none. A column's own name
