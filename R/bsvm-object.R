@@ -22,8 +22,8 @@
 #'   variance;
 #' * where a prior selects, `start_bounds` of [engine_vb()];
 #' * `termination`; of [engine_vb()] and [engine_gaussian()] `elbo`, `trace`, `passes`, `gradient`,
-#'   of [engine_map()] these but `elbo`, of [engine_em()] and [engine_ecme()] `trace` and `passes`, of
-#'   [engine_gibbs()] `sampling`;
+#'   of [engine_map()] these but `elbo`, of [engine_em()] and [engine_ecme()] `trace` and `passes`,
+#'   of [engine_gibbs()] `sampling`;
 #' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `version`.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)

@@ -1,8 +1,8 @@
 #' What steers a run
 #'
 #' `threads` and `verbose` are for every engine; `tol`, `max_passes` and `start` steer
-#' [engine_vb()], [engine_gaussian()] and [engine_map()]. [engine_gibbs()] has the numbers of its
-#' draws and its checkpoint as arguments of its own.
+#' [engine_vb()], [engine_gaussian()], [engine_map()], [engine_em()] and [engine_ecme()].
+#' [engine_gibbs()] has the numbers of its draws and its checkpoint as arguments of its own.
 #'
 #' @param threads How many threads; a whole number, 1 by default. Results are identical for any
 #'   number.
@@ -14,8 +14,8 @@
 #'   default. With [engine_gaussian()] and [engine_map()] that holds for each stage: the climb to
 #'   the variances with the highest posterior density, each point of the grid, the mode. A fit
 #'   whose climb, or mode, ends there is kept, with a warning of class
-#'   `bsvm_warning_convergence`; so is a point of the grid, without one. With [engine_em()] a pass is a
-#'   linear system, or below `alpha = 1` a convex problem.
+#'   `bsvm_warning_convergence`; so is a point of the grid, without one. With [engine_em()] a pass is
+#'   a linear system, or below `alpha = 1` a convex problem.
 #' @param verbose Should progress be shown? By default in interactive sessions only.
 #' @param start Where to start: population-level coefficients in the order and on the scale of
 #'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero. The end is

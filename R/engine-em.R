@@ -10,8 +10,8 @@
 #' - y_i f_i) + sum_j |b_j/(nu sigma_j)|^alpha}
 #' in the coefficients: those of [prior_bridge()] and [prior_lasso()], and with \eqn{\alpha = 2} of
 #' [prior_ridge()] with a fixed variance, [prior_flat()] and group effects of a fixed variance
-#' \eqn{v = \nu^2/2}{v = nu^2/2}. With `prior_ridge(variance = v)` it is LIBSVM's machine with `cost =
-#' 2 * v`.
+#' \eqn{v = \nu^2/2}{v = nu^2/2}. With `prior_ridge(variance = v)` it is LIBSVM's machine with
+#' `cost = 2 * v`.
 #'
 #' **The certificate.** For \eqn{\alpha \ge 1}{alpha >= 1} the objective is convex, and a dual
 #' objective at multipliers of the rows bounds it from below. The fit ends where the two are nearer
@@ -35,19 +35,19 @@
 #' **A path.** With a grid of scales, as `prior_lasso(nu = c(0.01, 0.1, 1))`, `engine_em()` fits all
 #' of them in turn; the fit is that of the last, and [regularization_path()] has them all.
 #'
-#' **No spread.** The mode lies on kinks of the loss and of the penalty, where curvature says nothing
-#' about the posterior. So `vcov()`, `confint()` and standard deviations are an error of class
+#' **No spread.** The mode lies on kinks of the loss and of the penalty, where curvature says
+#' nothing about the posterior. So `vcov()`, `confint()` and standard deviations are an error of class
 #' `bsvm_error_unsupported`, and `summary()` has `NA` for them; use [engine_gaussian()] or
 #' [engine_gibbs()].
 #'
 #' @param accelerate `TRUE` (default) for the interior point method, `FALSE` for the papers' EM.
-#' @param starts How many starts where \eqn{\alpha < 1}{alpha < 1}: the first is always the same, the
-#'   others are random and follow [set.seed()]. A whole number, 5 by default.
+#' @param starts How many starts where \eqn{\alpha < 1}{alpha < 1}: the first is always the same,
+#'   the others are random and follow [set.seed()]. A whole number, 5 by default.
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_engine`.
 #' @section Errors: `bsvm_error_argument` for arguments that are not what they must be; of the fit,
-#'   `bsvm_error_unsupported` for the normalised likelihood, for priors with inferred variances, with
-#'   `engine_em()` for a `nu` to be inferred, with `engine_ecme()` where there is none.
+#'   `bsvm_error_unsupported` for the normalised likelihood, for priors with inferred variances,
+#'   with `engine_em()` for a `nu` to be inferred, with `engine_ecme()` where there is none.
 #' @section Warnings: Of the fit, `bsvm_warning_convergence` where the gap stays above 1e-8,
 #'   `bsvm_warning_interrupted` and `bsvm_warning_rank` (see [bsvm_conditions]).
 #' @references
@@ -102,11 +102,12 @@ is_estimator <- function(engine) engine$name %in% core_registry()$estimators
 # A scale that is not given is engine_ecme()'s, and there must be one.
 check_scales <- function(blocks, engine) {
   if (!is_estimator(engine)) return(invisible())
-  unknown <- vapply(blocks, function(block) identical(block$prior$parameters["nu"], c(nu = 0)), TRUE)
+  unknown <- vapply(blocks, function(block) isTRUE(block$prior$parameters["nu"] == 0), TRUE)
   if (engine$name == "em" && any(unknown)) {
     labels <- vapply(blocks[unknown], `[[`, "", "label")
     abort("unsupported", "engine_em() needs `nu` given, and the prior of ", enumerate(labels),
-          " leaves it to be inferred. Use engine_ecme(), which estimates it, or give `nu` a number.")
+          " leaves it to be inferred. Use engine_ecme(), which estimates it, or give `nu` a ",
+          "number.")
   }
   if (engine$name == "ecme" && !any(unknown)) {
     abort("unsupported", "engine_ecme() estimates the scale `nu` of prior_bridge() or ",

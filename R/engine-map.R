@@ -77,7 +77,7 @@ need_spread <- function(object, what) {
   if (is_point(object)) {
     abort("unsupported", what, " needs a posterior's spread, and a fit by ", call_of_engine(object),
           if (object$engine$name == "map") " without integrated group effects",
-          " has none: its mode lies on kinks of the loss, where second derivatives say nothing. Fit ",
-          "with `engine = engine_gaussian()`, or engine_gibbs() for draws.")
+          " has none: its mode lies on kinks of the loss, where second derivatives say nothing. ",
+          "Fit with `engine = engine_gaussian()`, or engine_gibbs() for draws.")
   }
 }

@@ -25,7 +25,7 @@ estimate_options <- function(spec, control) {
          start = estimate_start(control$start, spec)))
 }
 
-# The core's dense coefficients, then its effects, of which a start says only the sparse predictors'.
+# The core's dense coefficients, then its effects: a start only has those of sparse predictors.
 estimate_start <- function(start, spec) {
   if (is.null(start)) return(NULL)
   design <- spec$design

@@ -131,7 +131,8 @@ check_registered <- function(blocks, likelihood) {
 }
 
 registered_engines <- function() {
-  unlist(core_registry()[c("engines", "samplers", "approximators", "estimators")], use.names = FALSE)
+  kinds <- c("engines", "samplers", "approximators", "estimators")
+  unlist(core_registry()[kinds], use.names = FALSE)
 }
 
 need_registered <- function(names, known, kind) {
@@ -224,8 +225,8 @@ core_block <- function(block, columns = block$columns, unseen = 0L) {
 }
 
 # list(x, center, scale, blocks, rotation) as the core sees them: the dense columns. Without a block
-# wider than the rows (and `rotate`) these are the frame's own, not copied. Else kept columns come first, then the
-# features of each rotated block.
+# wider than the rows (and `rotate`) these are the frame's own, not copied. Else kept columns come
+# first, then the features of each rotated block.
 core_columns <- function(frame, design, blocks, rotate) {
   wide <- vapply(blocks, function(block) {
     rotate && length(block$columns) > nrow(frame$x) && prior_traits(block$prior)[["exchangeable"]]

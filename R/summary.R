@@ -72,8 +72,8 @@
 #' * `termination`, and without draws `elbo`, `passes`, `gradient`, and where a prior selects
 #'   `start_bounds`; `check`, the check or `NULL`;
 #' * with [prior_bridge()] and not of draws `scales`: data frame, a row a scale: `block`, `nu`,
-#'   `fixed`; of [engine_em()] and [engine_ecme()] `estimate`: list of `objective`, `dual` (its lower
-#'   bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are local
+#'   `fixed`; of [engine_em()] and [engine_ecme()] `estimate`: list of `objective`, `dual` (its
+#'   lower bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are local
 #'   optima), `optima` (the objective of each start) and `n_margin` (support vectors on the margin);
 #' * and, from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`,
 #'   `default_prior`, `na.action`, `level`, `method`, and `point`, whether standard deviations are

@@ -87,6 +87,6 @@ sparse_figure <- function(name, data, prior) {
                 control = bsvm_control(tol = 1e-8, verbose = FALSE))
   )[["elapsed"]]
   rbind(figure(paste0("1e5 sparse columns, ", name), seconds, "s"),
-        figure(paste0("1e5 sparse columns, ", name, ": relative duality gap"), fit$posterior$gap, "",
-               at_most = 1e-8))
+        figure(paste0("1e5 sparse columns, ", name, ": relative duality gap"), fit$posterior$gap,
+               "", at_most = 1e-8))
 }

@@ -26,8 +26,8 @@ Data dense_data(Index n, Index p, std::uint64_t seed = 1) {
 }
 
 PriorSpec bridge_prior(double alpha, double nu, std::vector<Index> columns) {
-  return {"bridge", Params("bridge", {{"alpha", alpha}, {"nu", nu}, {"shape", kShape}, {"rate", kRate}}),
-          std::move(columns)};
+  const Params params("bridge", {{"alpha", alpha}, {"nu", nu}, {"shape", kShape}, {"rate", kRate}});
+  return {"bridge", params, std::move(columns)};
 }
 
 // A flat intercept and one bridge block; nu = 0: unknown.
@@ -55,7 +55,9 @@ double joint(const Data& data, double alpha, const Vec& b, double lambda) {
   return sum + lambda * penalty - (k / alpha + kShape - 1) * std::log(lambda) + kRate * lambda;
 }
 
-double lambda_of(const Estimate& found, double alpha) { return std::pow(found.hyper[1][0], -alpha); }
+double lambda_of(const Estimate& found, double alpha) {
+  return std::pow(found.hyper[1][0], -alpha);
+}
 
 }  // namespace
 
@@ -72,7 +74,8 @@ TEST_CASE("point em: a learnt scale is stationary in the joint density, by finit
     const double slope = (at(1 + 1e-4) - at(1 - 1e-4)) / 2e-4;
     CHECK(std::abs(slope) < 1e-5);
     // The misprinted CME-step, whose nu^-alpha is the other's inverse.
-    CHECK(std::abs(at(1 / (lambda * lambda) + 1e-4) - at(1 / (lambda * lambda) - 1e-4)) / 2e-4 > 1e-2);
+    const double printed = 1 / (lambda * lambda);
+    CHECK(std::abs(at(printed + 1e-4) - at(printed - 1e-4)) / 2e-4 > 1e-2);
     // Nor does the best b at scales nearby do better.
     for (double near : {0.98, 1.02}) {
       const double nu = found.hyper[1][0] * near;
@@ -88,8 +91,8 @@ TEST_CASE("point em: given the learnt scale, the same coefficients; alpha = 2 is
   const double nu = learnt.hyper[1][0];
   const Estimate given = estimate(bridge_problem(data, 2, nu));
   CHECK(gap(learnt.coefficients, given.coefficients) < 1e-5);
-  const Problem ridge = with(to_problem(data, {normal_prior(1e8, {0}),
-                                               normal_prior(nu * nu / 2, range(1, 6))}, {}), "hinge");
+  const PriorSpec slopes = normal_prior(nu * nu / 2, range(1, 6));
+  const Problem ridge = with(to_problem(data, {normal_prior(1e8, {0}), slopes}, {}), "hinge");
   const Estimate same = estimate(ridge);
   CHECK(gap(same.coefficients, given.coefficients) < 1e-8);
   CHECK(std::abs(same.objective - given.objective) < 1e-9 * same.objective);
@@ -97,8 +100,8 @@ TEST_CASE("point em: given the learnt scale, the same coefficients; alpha = 2 is
 
 TEST_CASE("point em: two scales are learnt together") {
   const Data data = dense_data(200, 8);
-  const Problem problem = with(to_problem(data, {normal_prior(1e8, {0}), bridge_prior(1, 0, range(1, 4)),
-                                                 bridge_prior(1, 0, range(4, 8))}, {}), "hinge");
+  const PriorSpec few = bridge_prior(1, 0, range(1, 4)), more = bridge_prior(1, 0, range(4, 8));
+  const Problem problem = with(to_problem(data, {normal_prior(1e8, {0}), few, more}, {}), "hinge");
   const Estimate found = estimate(problem);
   CHECK(found.end == Termination::converged);
   for (int k : {1, 2}) {
@@ -154,15 +157,15 @@ TEST_CASE("point em: of several starts the best is kept, the same for the same s
 
 TEST_CASE("point em: what it can't take is refused") {
   const Data data = dense_data(40, 3);
-  const Problem ridge = with(to_problem(data, {normal_prior(1, {0}), ridge_prior(1, 1, {1, 2})}, {}),
-                             "hinge");
+  const PriorSpec inferred = ridge_prior(1, 1, {1, 2});
+  const Problem ridge = with(to_problem(data, {normal_prior(1, {0}), inferred}, {}), "hinge");
   CHECK_THROWS_AS(estimate(ridge), InvalidInput);
   const Problem normalised = with(to_problem(data, {normal_prior(1, {0, 1, 2})}, {}),
                                   "hinge_normalized");
   CHECK_THROWS_AS(estimate(normalised), InvalidInput);
 }
 
-TEST_CASE("point em: multipliers of rows outside the margin are zero, of those inside all they can be") {
+TEST_CASE("point em: multipliers outside the margin are zero, inside all they can be") {
   const Data data = dense_data(120, 4);
   const Estimate found = estimate(bridge_problem(data, 1, 0.5));
   const Vec f = data.design() * found.coefficients + data.offset;

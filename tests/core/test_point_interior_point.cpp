@@ -29,7 +29,8 @@ SparseData some_data(Index n, Index sparse, std::uint64_t seed = 1) {
   Noise noise(seed + 100);
   out.add_factor(random_codes(n, 4, noise), 4, with_slope(n, noise));
   Mat x = Mat::Zero(n, sparse);
-  for (Index k = 0; k < n * sparse / 3; ++k) x(noise.below(n), noise.below(sparse)) = noise.normal();
+  for (Index k = 0; k < n * sparse / 3; ++k)
+    x(noise.below(n), noise.below(sparse)) = noise.normal();
   out.add_predictors(x);
   return out;
 }
@@ -87,7 +88,8 @@ Real plain_conjugate(Real z, Real alpha, Real scale) {
   return highest(f, 0, 2 * reach);
 }
 
-Real plain_dual(const Mat& a, const Data& data, const Penalties& penalties, const Vec& multipliers) {
+Real plain_dual(const Mat& a, const Data& data, const Penalties& penalties,
+                const Vec& multipliers) {
   const VecL m = multipliers.cast<Real>(), z = a.cast<Real>().transpose() * m;
   Real sum = 0;
   for (Index i = 0; i < m.size(); ++i) sum += m[i] * (1 - data.y[i] * data.offset[i]);
@@ -153,7 +155,8 @@ TEST_CASE("point: a grouping factor gives the columns that several factors would
   Noise noise(2);
   const Vec b = noise.normals(15);
   Vec expected = inside(problem).transpose() * b.head(3);
-  for (Index i = 0; i < 50; ++i) expected[i] += z.col(i).dot(b.segment(3 + 2 * (data.group[i] - 1), 2));
+  for (Index i = 0; i < 50; ++i)
+    expected[i] += z.col(i).dot(b.segment(3 + 2 * (data.group[i] - 1), 2));
   CHECK(gap(design.times(b), data.y.cwiseProduct(expected)) < 1e-14);
 }
 
@@ -183,7 +186,7 @@ TEST_CASE("point: the system is solved whichever way, also with nearly infinite 
     }
 }
 
-TEST_CASE("point: a tight prior on many columns leaves few to matter, and none is no special case") {
+TEST_CASE("point: where a tight prior leaves no column that matters") {
   const SparseData data = some_data(30, 50);
   const Problem problem = problem_of(data);
   const Design design(problem);
@@ -301,7 +304,8 @@ TEST_CASE("point: one coefficient of power one half, by looking everywhere") {
     Host host;
     Real found = HUGE_VALL;
     for (double start : {scale, -3.0, 3.0}) {
-      const Point end = minimise_local(design, penalties, Vec::Constant(1, start), PointOptions(), host);
+      const Vec b = Vec::Constant(1, start);
+      const Point end = minimise_local(design, penalties, b, PointOptions(), host);
       found = std::min<Real>(found, end.objective);
       CHECK(end.objective >= static_cast<double>(best) - 1e-2);
     }
@@ -319,5 +323,6 @@ TEST_CASE("point: asked to stop, it keeps what it has") {
   CHECK(found.end == Termination::interrupted);
   CHECK(found.b.allFinite());
   ImpatientHost at_once(0);
-  CHECK(minimise_convex(design, penalties, PointOptions(), at_once).end == Termination::interrupted);
+  const Point nothing = minimise_convex(design, penalties, PointOptions(), at_once);
+  CHECK(nothing.end == Termination::interrupted);
 }

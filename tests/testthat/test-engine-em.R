@@ -93,9 +93,9 @@ test_that("group effects of a fixed variance are columns under that ridge", {
   columns <- cbind(d$data, stats::model.matrix(~ 0 + g, d$data))
   one <- bsvm(y ~ x1 + x2 + x3 + (1 | g), d$data, engine = engine_em(), standardize = FALSE,
               prior = list(prior_lasso(nu = 1), g = prior_ridge(variance = 0.5)))
+  own <- stats::setNames(rep(list(prior_ridge(variance = 0.5)), 6), paste0("g", 1:6))
   dense <- bsvm(y ~ . - g - h, columns, engine = engine_em(), standardize = FALSE,
-                prior = c(list(prior_lasso(nu = 1)),
-                          stats::setNames(rep(list(prior_ridge(variance = 0.5)), 6), paste0("g", 1:6))))
+                prior = c(list(prior_lasso(nu = 1)), own))
   expect_equal(one$posterior$objective, dense$posterior$objective, tolerance = 1e-8)
   expect_equal(ranef(one)$g[[1L]], unname(coef(dense)[paste0("g", 1:6)]), tolerance = 1e-4)
   two <- bsvm(y ~ x1 + x2 + x3 + (1 | g) + (1 | h), d$data, engine = engine_em(),
@@ -184,7 +184,8 @@ test_that("odd input has finite answers", {
     expect_true(all(is.finite(coef(bsvm(y ~ 0 + x, data, prior = prior, engine = engine_em(),
                                         standardize = FALSE)))))
   }
-  expect_true(all(is.finite(coef(em_fit(transform(data, x = x * 1e100), prior_lasso(nu = 1e-100))))))
+  huge <- em_fit(transform(data, x = x * 1e100), prior_lasso(nu = 1e-100))
+  expect_true(all(is.finite(coef(huge))))
   alone <- bsvm(y ~ 1, data, prior = list("(Intercept)" = prior_ridge(variance = 1)),
                 engine = engine_em())
   expect_true(is.finite(coef(alone)))

@@ -19,7 +19,8 @@ test_that("an unknown engine or likelihood is refused, with what there is", {
     expect_identical(conditionMessage(error), paste0(
       "`engine` must be made by one of engine_ecme(), engine_em(), engine_gaussian(), ",
       "engine_gibbs(), engine_map(), engine_slice() and engine_vb(), or be one of the strings ",
-      "\"ecme\", \"em\", \"gaussian\", \"gibbs\", \"map\", \"slice\" and \"vb\"; found \"", helper, "\"."
+      "\"ecme\", \"em\", \"gaussian\", \"gibbs\", \"map\", \"slice\" and \"vb\"; found \"",
+      helper, "\"."
     ))
   }
   expect_refusal(bsvm(y ~ x1, d, engine = 3), "argument", c("engine_vb()", "3"))

@@ -47,7 +47,8 @@ std::vector<int> all_rows(Index n) {
 
 }  // namespace
 
-Design::Design(const Problem& problem) : kink(Vec::Ones(problem.n)), cost(Vec::Constant(problem.n, 2)) {
+Design::Design(const Problem& problem)
+    : kink(Vec::Ones(problem.n)), cost(Vec::Constant(problem.n, 2)) {
   const Eigen::Map<const Vec> y(problem.y, problem.n);
   if (problem.offset) kink -= y.cwiseProduct(Eigen::Map<const Vec>(problem.offset, problem.n));
   if (problem.weight) cost = 2 * Eigen::Map<const Vec>(problem.weight, problem.n);
@@ -96,9 +97,10 @@ void Design::add_sparse(const Problem& problem) {
   by_column_.start.assign(sparse.start, sparse.start + sparse.columns + 1);
   by_column_.at.assign(sparse.row, sparse.row + sparse.start[sparse.columns]);
   for (Index j = 0; j < sparse.columns; ++j) {
-    const double scale = power_of_two(sparse.value + sparse.start[j], sparse.value + sparse.start[j + 1]);
+    const int begin = sparse.start[j], end = sparse.start[j + 1];
+    const double scale = power_of_two(sparse.value + begin, sparse.value + end);
     unit[dense() + j] = scale;
-    for (int k = sparse.start[j]; k < sparse.start[j + 1]; ++k)
+    for (int k = begin; k < end; ++k)
       by_column_.value.push_back(problem.y[sparse.row[k]] * sparse.value[k] * scale);
   }
 }
@@ -183,12 +185,13 @@ void Design::add_gram(const std::vector<Index>& chosen, ConstVecRef weight, Mat&
   const std::vector<Index> own(chosen.begin(), first_sparse);
   const Index p = static_cast<Index>(own.size()), chunk = chunk_of(p);
   std::vector<Index> place(columns() - dense(), -1);
-  for (size_t f = own.size(); f < chosen.size(); ++f) place[chosen[f] - dense()] = static_cast<Index>(f);
+  for (Index f = p; f < static_cast<Index>(chosen.size()); ++f) place[chosen[f] - dense()] = f;
   for (Index first = 0; first < rows(); first += chunk) {
     check(host);
     const Mat c = dense_rows(own, first, std::min(chunk, rows() - first));
     if (p > 0) add_products(c, weight.data() + first, out);
-    for (Index i = 0; i < c.cols(); ++i) add_row(first + i, c.col(i), place, weight[first + i], out);
+    for (Index i = 0; i < c.cols(); ++i)
+      add_row(first + i, c.col(i), place, weight[first + i], out);
   }
 }
 

@@ -35,7 +35,7 @@ class Em : public Estimator {
 
   Estimate run(const Problem& problem, const EstimateOptions& options, Host& host) const override {
     if (!problem.likelihood->supports(Use::augmented))
-      throw InvalidInput("likelihood", "EM needs latent scales, which only the pseudo-likelihood has.");
+      throw InvalidInput("likelihood", "EM needs the pseudo-likelihood's latent scales.");
     const Design design(problem);
     const PointModel model(problem, design);
     const bool convex = is_convex(model.penalties(model.start()));
@@ -80,7 +80,8 @@ class Em : public Estimator {
                       const EstimateOptions& options, int number) {
     if (number == 0 && options.start.size() > 0)
       return options.start.cwiseQuotient(design.unit);
-    if (number == 0) return is_convex(penalties) ? Vec(Vec::Zero(design.columns())) : penalties.scale;
+    if (number == 0 && is_convex(penalties)) return Vec::Zero(design.columns());
+    if (number == 0) return penalties.scale;
     Draws random({options.seed, 0, 0}, Purpose::dense, static_cast<std::uint64_t>(number));
     Vec b(design.columns());
     for (Index j = 0; j < b.size(); ++j) b[j] = penalties.scale[j] * std::exp(3 * random.normal());
@@ -171,7 +172,7 @@ class Em : public Estimator {
     return out;
   }
 
-  // Of |u_i| and the multiplier's distance to its bound one is zero at the optimum, the smaller one.
+  // Of |u_i| and the multiplier's distance to its bound one is zero at the optimum: the smaller.
   static Vec snapped(const Design& design, const Point& point) {
     const Vec u = design.kink - design.times(point.b);
     Vec a = point.multipliers;

@@ -44,7 +44,8 @@ double limit_of(const Vec& x, const Vec& dx) {
 class InteriorPoint {
  public:
   InteriorPoint(const Design& design, const Penalties& penalties, Host& host)
-      : design_(design), host_(host), equations_(design), b_(Vec::Zero(design.columns())), u_(design.kink) {
+      : design_(design), host_(host), equations_(design), b_(Vec::Zero(design.columns())),
+        u_(design.kink) {
     const double slack = std::max(1.0, rows() > 0 ? u_.cwiseAbs().mean() : 0);
     s_ = u_.cwiseMax(0).array() + slack;
     t_ = s_ - u_;

@@ -5,8 +5,8 @@
 
 namespace bsvm {
 
-// (A' diag(theta) A + diag(d)) x = v for theta (n) and d (P) positive, which may be of any size. With
-// y = diag(theta) A x, F some of the columns and R the others, that is
+// (A' diag(theta) A + diag(d)) x = v for theta (n) and d (P) positive, which may be of any size.
+// With y = diag(theta) A x, F some of the columns and R the others, that is
 //
 //   (diag(1/theta) + A_R diag(1/d_R) A_R') y - A_F x_F = A_R diag(1/d_R) v_R
 //   A_F'y + diag(d_F) x_F = v_F
@@ -19,9 +19,9 @@ namespace bsvm {
 //     system with that diagonal for preconditioner, F the columns that matter most, more of them
 //     where iterations were many.
 //
-// No matrix of more than `most` rows is ever formed. 1/d_F and theta never stand in a sum
-// with others, so both may be nearly infinite: the support vectors and the coefficients that are not
-// zero in an interior point method.
+// No matrix of more than `most` rows is ever formed. 1/d_F and theta never stand in a sum with
+// others, so both may be nearly infinite: the support vectors and the coefficients that are not zero
+// in an interior point method.
 class NormalEquations {
  public:
   static constexpr Index kMostFactored = 3000;

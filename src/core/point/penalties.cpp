@@ -74,8 +74,8 @@ Ray ray_of(const Design& design, const Penalties& penalties, ConstVecRef a, Cons
 }  // namespace
 
 // D is concave along the ray: its slope changes sign once.
-double dual_objective(const Design& design, const Penalties& penalties, ConstVecRef a, ConstVecRef z,
-                      double& stretch) {
+double dual_objective(const Design& design, const Penalties& penalties, ConstVecRef a,
+                      ConstVecRef z, double& stretch) {
   const Ray ray = ray_of(design, penalties, a, z);
   double low = 0, high = std::isfinite(ray.limit) ? ray.limit : 1;
   stretch = high;

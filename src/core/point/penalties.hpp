@@ -27,8 +27,8 @@ double primal_objective(const Design& design, const Penalties& penalties, ConstV
 //   |z| scale <= 1 and infinite elsewhere.
 //
 // The best of these along the ray through a, that ray's place in `stretch`; -inf where none is.
-double dual_objective(const Design& design, const Penalties& penalties, ConstVecRef a, ConstVecRef z,
-                      double& stretch);
+double dual_objective(const Design& design, const Penalties& penalties, ConstVecRef a,
+                      ConstVecRef z, double& stretch);
 
 // (P - D) / max(1, |P|)
 double relative_gap(double primal, double dual);

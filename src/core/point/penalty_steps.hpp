@@ -11,9 +11,9 @@ namespace bsvm {
 //
 // Power one: b = p - m with p, m >= 0 and slacks k - z, k + z >= 0, k = 1/scale; p (k - z) and
 // m (k + z) are driven to zero together with the rows' products, d = 1 / (p/(k - z) + m/(k + z)).
-// Other powers: h is smoothed, |b|^alpha -> (b^2 + e^2)^(alpha/2) with (e/scale)^alpha the size of a
-// product, and z (b^2 + e^2)^(1 - alpha/2) = (alpha / scale^alpha) b is linearised in both, as Chan,
-// Golub & Mulet (1999) do for total variation; for alpha = 2 it is linear by itself.
+// Other powers: h is smoothed, |b|^alpha -> (b^2 + e^2)^(alpha/2) with (e/scale)^alpha the size of
+// a product, and z (b^2 + e^2)^(1 - alpha/2) = (alpha / scale^alpha) b is linearised in both, as
+// Chan, Golub & Mulet (1999) do for total variation; for alpha = 2 it is linear by itself.
 class PenaltySteps {
  public:
   PenaltySteps(const Penalties& penalties, ConstVecRef b, double product);

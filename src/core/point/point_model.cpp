@@ -47,7 +47,8 @@ PointModel::Hyper PointModel::start() const {
 
 PointModel::Hyper PointModel::best(const Hyper& hyper, ConstVecRef b) const {
   Hyper out = hyper;
-  for (size_t k = 0; k < parts_.size(); ++k) parts_[k].prior->to_mode(outside(parts_[k], b), out[k]);
+  for (size_t k = 0; k < parts_.size(); ++k)
+    parts_[k].prior->to_mode(outside(parts_[k], b), out[k]);
   return out;
 }
 
