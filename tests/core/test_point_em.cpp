@@ -125,6 +125,8 @@ TEST_CASE("point em: the plain iteration never rises and ends at the same optimu
       CHECK(plain.trace[k].objective <= plain.trace[k - 1].objective * (1 + 1e-10));
     CHECK(plain.objective >= quick.objective * (1 - 1e-9));
     CHECK(plain.objective <= quick.objective * (1 + 1e-5));
+    CHECK(plain.gap < 1e-3);  // by multipliers of its own
+    CHECK(plain.gap > 0);
   }
 }
 
