@@ -98,6 +98,23 @@ TEST_CASE("with groups: the same to the bit through bytes, and but for rounding 
   CHECK(gap(engine->run(problem, split, Options(), nobody).bound, one.bound) < 1e-12);
 }
 
+TEST_CASE("stopped in its second start, the engine returns the best there was") {
+  for (const Shape& shape : {shape_of(15, 40), shape_of(120, 12)}) {
+    const Data data = simulate(shape);
+    const Problem problem = selection_problem(data, 0.2);
+    MemorySource source(problem, Use::augmented, 1);
+    ImpatientHost patient(1 << 30);
+    Options options;
+    const Result first = engine_vb()->run(problem, source, options, patient);
+    ImpatientHost host(patient.calls + 20);
+    options.starts = 5;
+    const Result found = engine_vb()->run(problem, source, options, host);
+    CHECK(found.end == Termination::interrupted);
+    CHECK(found.start_bounds.size() == 2);
+    CHECK(found.bound >= first.bound);
+  }
+}
+
 TEST_CASE("a tilt, as linear response has it, is refused beside a prior that selects") {
   const Data data = simulate(shape_of(50, 6));
   Problem problem = selection_problem(data, 0.2);
