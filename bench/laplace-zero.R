@@ -1,5 +1,6 @@
 # Spam with the Laplace-zero prior, rho = 0.01 (000, section 4.4): one start of engine_vb() beside
-# the plain updates in plain R (the tests' twin of Algorithm 3) and beside varbvs; several starts.
+# the plain updates in plain R (the tests' twin of Algorithm 3) and beside varbvs; several starts;
+# and how far the inclusion probabilities of all are from those of long chains.
 
 source(file.path(getOption("bsvm.bench"), "spam-data.R"), local = TRUE)
 source(file.path(getOption("bsvm.bench"), "..", "tests", "testthat",
@@ -17,8 +18,28 @@ run <- function() {
   data <- spam_data()
   fit <- fit_bsvm(data)
   seconds_of_fit <- stats::median(interleaved(list(fit = function() fit_bsvm(data)))[, "fit"])
-  rbind(selected(fit), beside_twin(fit, data, seconds_of_fit), spread_of_starts(data),
-        beside_varbvs(fit, data, seconds_of_fit))
+  set.seed(1)
+  several <- fit_bsvm(data, starts = 20L)
+  exact <- exact_inclusion(data)
+  rbind(selected(fit), beside_twin(fit, data, seconds_of_fit), spread_of_starts(several),
+        agreement("one start", probabilities(fit), exact),
+        agreement("20 starts", probabilities(several), exact),
+        beside_varbvs(data, seconds_of_fit, exact))
+}
+
+probabilities <- function(fit) fit$posterior$inclusion$probability
+
+# By engine_gibbs(): 4 chains of 5000 after 2000.
+exact_inclusion <- function(data) {
+  chains <- bsvm(type ~ ., data, prior = prior_laplace_zero(rho), standardize = FALSE,
+                 engine = engine_gibbs(draws = 5000L, burnin = 2000L, chains = 4L))
+  inclusion(chains)$probability
+}
+
+agreement <- function(what, found, exact) {
+  same <- sum((found > 0.5) == (exact > 0.5))
+  rbind(figure(paste0(what, ": same side of one half as exact"), same, "of 57"),
+        figure(paste0(what, ": mean distance from exact"), mean(abs(found - exact)), ""))
 }
 
 selected <- function(fit) {
@@ -45,14 +66,13 @@ beside_twin <- function(fit, data, seconds_of_fit) {
                at_least = 0))
 }
 
-spread_of_starts <- function(data) {
-  set.seed(1)
-  bounds <- fit_bsvm(data, starts = 20L)$start_bounds
+spread_of_starts <- function(several) {
+  bounds <- several$start_bounds
   rbind(figure("20 starts, best bound less the first's", max(bounds) - bounds[1L], "nats"),
         figure("20 starts, range of bounds", diff(range(bounds)), "nats"))
 }
 
-beside_varbvs <- function(fit, data, seconds_of_fit) {
+beside_varbvs <- function(data, seconds_of_fit, exact) {
   if (!installed("varbvs")) return(skipped("varbvs", "The package varbvs is needed."))
   x <- as.matrix(data[-match("type", names(data))])
   y <- as.integer(data$type) - 1L
@@ -61,7 +81,6 @@ beside_varbvs <- function(fit, data, seconds_of_fit) {
     found <<- varbvs::varbvs(x, NULL, y, family = "binomial", logodds = log10(rho / (1 - rho)),
                              verbose = FALSE)
   })
-  agree <- (found$pip > 0.5) == (fit$posterior$inclusion$probability > 0.5)
   rbind(figure("varbvs", taken, "s"), figure("bsvm / varbvs", seconds_of_fit / taken, "ratio"),
-        figure("variables on the same side of one half", sum(agree), "of 57"))
+        agreement("varbvs", drop(found$pip), exact))
 }
