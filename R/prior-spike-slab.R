@@ -115,7 +115,7 @@ fill_spike_slab <- function(prior, label, columns) {
   }
   share <- wanted$size / columns
   prior$parameters[["log_odds"]] <- stats::qlogis(share)
-  prior$label <- sub(",", paste0(" (pi ", format(share, digits = 3L), "),"), prior$label,
+  prior$label <- sub(", nu", paste0(" (pi ", format(share, digits = 3L), "), nu"), prior$label,
                      fixed = TRUE)
   prior
 }
