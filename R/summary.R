@@ -369,7 +369,8 @@ engine_note <- function(x) {
 mode_note <- function(x) {
   if (isTRUE(x$point)) {
     return(paste("The mode lies on kinks of the loss, where curvature tells no standard",
-                 "deviations; engine_gaussian() has them."))
+                 "deviations;", if (x$engine$name == "map") "engine_gaussian() has them."
+                                else "engine_gibbs() draws from the posterior."))
   }
   "Modes, and standard deviations from the curvature there; engine_gaussian() has means."
 }
