@@ -22,9 +22,9 @@ assign_priors <- function(frame, prior = NULL) {
   )
   blocks <- blocks[lengths(lapply(blocks, `[[`, "columns")) > 0L]
   penalised <- vapply(blocks, function(block) block$prior$penalised, TRUE)
-  blocks <- lapply(c(blocks, assign_smooth_priors(frame$smooths, named)), fill_block)
+  blocks <- c(blocks, assign_smooth_priors(frame$smooths, named))
   check_scalar(blocks)
-  blocks <- lapply(blocks, fill_scales)
+  blocks <- lapply(lapply(blocks, fill_scales), fill_size)
   list(blocks = blocks, group_blocks = assign_group_priors(frame, named),
        default_prior = is_mixed(frame) && length(slopes) == 0L && !any(penalised))
 }
@@ -33,13 +33,6 @@ slopes_label <- "population-level slopes"
 unpenalised_label <- "unpenalised parts of smooths"
 
 new_block <- function(prior, columns, label) list(prior = prior, columns = columns, label = label)
-
-# Some priors wait for the number of columns.
-fill_block <- function(block) {
-  if (block$prior$name != "spike_slab") return(block)
-  block$prior <- fill_spike_slab(block$prior, block$label, length(block$columns))
-  block
-}
 
 # All columns of the smooths, or those without penalty.
 columns_of <- function(smooths, parts = c("unpenalised", "columns")) {

@@ -27,8 +27,8 @@
 #' @param pi The prior probability that a coefficient is not zero: a number between 0 and 1; `NULL`
 #'   (default) to infer it, or to give `size`.
 #' @param nu Standard deviation of the slab; a positive number.
-#' @param sigma `NULL` (default, all one) or positive numbers, one a column of the block in its
-#'   order, which multiply `nu`.
+#' @param sigma Scales of single coefficients, which `nu` multiplies: `NULL` (all 1), a positive
+#'   number, or one for each column of the block, in the order of the design.
 #' @param size Instead of `pi`: how many coefficients are expected not to be zero, a positive number
 #'   below that of the columns.
 #' @param a,b The law of an inferred `pi` is Beta(`a`, `b`): positive numbers.
@@ -58,25 +58,25 @@ prior_spike_slab <- function(pi = NULL, nu = 1, sigma = NULL, size = NULL, a = 1
   check_inclusion(pi, size, !missing(a) || !missing(b))
   numbers <- c(a = check_positive(a, "a", "prior"), b = check_positive(b, "b", "prior"),
                nu = check_positive(nu, "nu", "prior"))
-  check_sigma_numbers(sigma)
+  if (!is.null(sigma)) check_all_positive(sigma, "sigma")
   words <- if (!is.null(pi)) paste("pi", format(pi))
            else if (!is.null(size)) paste("size", format(size))
            else paste0("pi ~ Beta(", format(a), ", ", format(b), ")")
-  label <- paste0("spike and slab, ", words, ", nu ", format(nu), if (!is.null(sigma)) " sigma")
-  prior <- new_prior("spike_slab", spike_slab_numbers(numbers, pi, !is.null(size), sigma), label,
-                     TRUE)
-  prior$arguments <- list(size = size, sigma = sigma)
+  label <- paste0("spike and slab, ", words, ", nu ", format(nu),
+                  if (!is.null(sigma)) ", sigma given")
+  prior <- new_prior("spike_slab", spike_slab_numbers(numbers, pi, !is.null(size)), label, TRUE)
+  prior$sigma <- sigma
+  prior$size <- size
   prior
 }
 
 # What the core takes: the odds are fixed where the shapes are zero.
-spike_slab_numbers <- function(numbers, pi, fixed, sigma) {
+spike_slab_numbers <- function(numbers, pi, fixed) {
   inferred <- is.null(pi) && !fixed
   odds <- if (inferred) log(numbers[["a"]] / numbers[["b"]])
           else if (fixed) 0 else stats::qlogis(pi)
   c(log_odds = odds, shape_in = inferred * numbers[["a"]], shape_out = inferred * numbers[["b"]],
-    nu = numbers[["nu"]],
-    if (!is.null(sigma)) stats::setNames(as.numeric(sigma), paste0("sigma_", seq_along(sigma))))
+    nu = numbers[["nu"]])
 }
 
 check_inclusion <- function(pi, size, shapes) {
@@ -93,31 +93,20 @@ check_inclusion <- function(pi, size, shapes) {
   }
 }
 
-check_sigma_numbers <- function(sigma) {
-  good <- is.null(sigma) || (is.numeric(sigma) && length(sigma) > 0L && all(is.finite(sigma)) &&
-                               all(sigma > 0))
-  if (!good) {
-    abort("prior", "`sigma` must be positive numbers, one a column; found ", describe(sigma), ".")
-  }
-}
-
-# The prior of a block of columns, now that their number is known.
-fill_spike_slab <- function(prior, label, columns) {
-  wanted <- prior$arguments
-  if (!is.null(wanted$sigma) && length(wanted$sigma) != columns) {
-    abort("prior", "`sigma` of prior_spike_slab() must have a number for each of the ", columns,
-          " columns of ", enumerate(label, "`"), "; found ", length(wanted$sigma), ".")
-  }
-  if (is.null(wanted$size)) return(prior)
-  if (wanted$size >= columns) {
+# A block whose prior has an expected number of coefficients, now that there is a number of columns.
+fill_size <- function(block) {
+  size <- block$prior$size
+  if (is.null(size)) return(block)
+  columns <- length(block$columns)
+  if (size >= columns) {
     abort("prior", "`size` of prior_spike_slab() must be below the number of columns of ",
-          enumerate(label, "`"), ", ", columns, "; found ", format(wanted$size), ".")
+          enumerate(block$label, "`"), ", ", columns, "; found ", format(size), ".")
   }
-  share <- wanted$size / columns
-  prior$parameters[["log_odds"]] <- stats::qlogis(share)
-  prior$label <- sub(", nu", paste0(" (pi ", format(share, digits = 3L), "), nu"), prior$label,
-                     fixed = TRUE)
-  prior
+  share <- size / columns
+  block$prior$parameters[["log_odds"]] <- stats::qlogis(share)
+  block$prior$label <- sub(", nu", paste0(" (pi ", format(share, digits = 3L), "), nu"),
+                           block$prior$label, fixed = TRUE)
+  block
 }
 
 # ---- priors that select, whichever ---------------------------------------------------------------

@@ -13,7 +13,7 @@ test_that("a spike-and-slab prior says what it is", {
   expect_output(print(prior_spike_slab()), "spike and slab, pi ~ Beta(1, 1), nu 1", fixed = TRUE)
   expect_output(print(prior_spike_slab(0.2, nu = 3)), "pi 0.2, nu 3", fixed = TRUE)
   fit <- fit_selecting(prior = prior_spike_slab(size = 0.5, sigma = c(1, 2)))
-  expect_equal(prior_summary(fit)$prior[2], "spike and slab, size 0.5 (pi 0.25), nu 1 sigma")
+  expect_equal(prior_summary(fit)$prior[2], "spike and slab, size 0.5 (pi 0.25), nu 1, sigma given")
 })
 
 test_that("numbers that can't be a spike-and-slab prior's are refused by name", {
