@@ -13,10 +13,11 @@ check_number <- function(x, name, class = "argument") {
   x
 }
 
-check_count <- function(x, name, class = "argument") {
+check_count <- function(x, name, class = "argument", least = 1L) {
   check_number(x, name, class)
-  if (x < 1 || x > .Machine$integer.max || x != round(x)) {
-    abort(class, "`", name, "` must be a whole number of at least 1; found ", describe(x), ".")
+  if (x < least || x > .Machine$integer.max || x != round(x)) {
+    abort(class, "`", name, "` must be a whole number of at least ", least, "; found ",
+          describe(x), ".")
   }
   as.integer(x)
 }

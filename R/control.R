@@ -14,13 +14,15 @@
 #'   default. With [engine_gaussian()] and [engine_map()] that holds for each stage: the climb to
 #'   the variances with the highest posterior density, each point of the grid, the mode. A fit
 #'   whose climb, or mode, ends there is kept, with a warning of class
-#'   `bsvm_warning_convergence`; so is a point of the grid, without one. With [engine_em()] a pass is
-#'   a linear system, or below `alpha = 1` a convex problem.
+#'   `bsvm_warning_convergence`; so is a point of the grid, without one. With [engine_em()] a pass
+#'   is a linear system, or below `alpha = 1` a convex problem, and the number holds for each start
+#'   and each `nu` of a grid.
 #' @param verbose Should progress be shown? By default in interactive sessions only.
 #' @param start Where to start: population-level coefficients in the order and on the scale of
-#'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero. The end is
-#'   the same. Only the mean is carried over, not covariance, variances or group effects, so it
-#'   saves few passes if any.
+#'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero, with
+#'   [engine_em()] below `alpha = 1` at the penalty's scale. The end is the same but where there are
+#'   local optima (there, and where a prior selects). Only the mean is carried over, not covariance,
+#'   variances or group effects, so it saves few passes if any.
 #' @return An object of class `bsvm_control`.
 #' @section Errors: `bsvm_error_argument` for a value that is not what it must be.
 #' @examples

@@ -16,8 +16,8 @@
 #' **The certificate.** For \eqn{\alpha \ge 1}{alpha >= 1} the objective is convex, and a dual
 #' objective at multipliers of the rows bounds it from below. The fit ends where the two are nearer
 #' than `tol` of [bsvm_control()], relative to the objective; `summary()` reports the gap, which
-#' proves how far the fit is from the optimum, and a fit that can't reach 1e-8 warns. For
-#' \eqn{\alpha < 1}{alpha < 1} there are local optima: the gap then says only that no small step
+#' proves how far the fit is from the optimum, and a fit that reaches neither `tol` nor 1e-8 warns.
+#' For \eqn{\alpha < 1}{alpha < 1} there are local optima: the gap then says only that no small step
 #' leads down. The fit is the best of `starts`.
 #'
 #' **The method.** EM's rows are weighted by \eqn{1/|1 - y_i f_i|}, which is infinite at support
@@ -25,8 +25,16 @@
 #' method solves the same systems with weights that stay finite, 20 to 40 times; for
 #' \eqn{\alpha < 1}{alpha < 1} the penalty is replaced by its tangents between such runs. With
 #' `accelerate = FALSE` the papers' iteration runs until the objective falls by less than `tol`
-#' (relative), or for `max_passes`. The systems are those of coefficients or of rows, whichever are
+#' (relative), or for `max_passes`: its gap may still be large then, and coefficients that are zero
+#' at the optimum are small numbers. The systems are those of coefficients or of rows, whichever are
 #' fewer; where there are many of both (3000 and more), conjugate gradients solve them.
+#'
+#' **Simulated annealing.** With `annealing = 1000` each start first makes a thousand sweeps of the
+#' Gibbs sampler under the objective over a temperature, which falls from 1 to 1e-4 by equal factors
+#' (Section 4.1); the descent starts at the lowest point that was seen. It often finds
+#' lower optima where \eqn{\alpha < 1}{alpha < 1} and predictors resemble each other, at the price
+#' of a system solved each sweep; with few sweeps random starts alone may do better. With \eqn{\alpha \ge 1}{alpha >= 1} there is one optimum: sweeps are made
+#' before plain updates alone (`accelerate = FALSE`), to which they lead.
 #'
 #' **`engine_ecme()`** is for [prior_bridge()] and [prior_lasso()] whose `nu` is inferred: it puts
 #' `nu` at its mode given the coefficients, in turn with these (CME-step), as the mode of the joint
@@ -36,19 +44,23 @@
 #' of them in turn; the fit is that of the last, and [regularization_path()] has them all.
 #'
 #' **No spread.** The mode lies on kinks of the loss and of the penalty, where curvature says
-#' nothing about the posterior. So `vcov()`, `confint()` and standard deviations are an error of class
-#' `bsvm_error_unsupported`, and `summary()` has `NA` for them; use [engine_gaussian()] or
-#' [engine_gibbs()].
+#' nothing about the posterior. So `vcov()`, `confint()` and standard deviations are an error of
+#' class `bsvm_error_unsupported`, and `summary()` has `NA` for them; use [engine_gibbs()], or with
+#' ridge priors [engine_gaussian()].
 #'
 #' @param accelerate `TRUE` (default) for the interior point method, `FALSE` for the papers' EM.
 #' @param starts How many starts where \eqn{\alpha < 1}{alpha < 1}: the first is always the same,
-#'   the others are random and follow [set.seed()]. A whole number, 5 by default.
+#'   the others are random and follow [set.seed()], as annealing does. A whole number, 5 by
+#'   default.
+#' @param annealing How many sweeps of simulated annealing come before each start's descent; a whole
+#'   number, 0 (default) for none.
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_engine`.
 #' @section Errors: `bsvm_error_argument` for arguments that are not what they must be; of the fit,
 #'   `bsvm_error_unsupported` for the normalised likelihood, for priors with inferred variances,
 #'   with `engine_em()` for a `nu` to be inferred, with `engine_ecme()` where there is none.
-#' @section Warnings: Of the fit, `bsvm_warning_convergence` where the gap stays above 1e-8,
+#' @section Warnings: Of the fit, `bsvm_warning_convergence` where the gap stays above `tol` and
+#'   1e-8 (plain updates: where `max_passes` is reached), of a path for each `nu`;
 #'   `bsvm_warning_interrupted` and `bsvm_warning_rank` (see [bsvm_conditions]).
 #' @references
 #' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines. *Bayesian
@@ -66,16 +78,16 @@
 #' learnt <- update(fit, prior = prior_lasso(), engine = engine_ecme())
 #' summary(learnt)
 #' @export
-engine_em <- function(accelerate = TRUE, starts = 5L, ...) {
+engine_em <- function(accelerate = TRUE, starts = 5L, annealing = 0L, ...) {
   check_dots(substitute(list(...)), "engine_em()", estimator_hints)
-  new_estimator("em", accelerate, starts, "EM, point estimate")
+  new_estimator("em", accelerate, starts, annealing, "EM, point estimate")
 }
 
 #' @rdname engine_em
 #' @export
-engine_ecme <- function(accelerate = TRUE, starts = 5L, ...) {
+engine_ecme <- function(accelerate = TRUE, starts = 5L, annealing = 0L, ...) {
   check_dots(substitute(list(...)), "engine_ecme()", estimator_hints)
-  new_estimator("ecme", accelerate, starts, "ECME, point estimate with its scale")
+  new_estimator("ecme", accelerate, starts, annealing, "ECME, point estimate with its scale")
 }
 
 estimator_hints <- c(
@@ -89,29 +101,15 @@ estimator_hints <- c(
   draws = "Draws are for `engine = engine_gibbs()`."
 )
 
-new_estimator <- function(name, accelerate, starts, label) {
+new_estimator <- function(name, accelerate, starts, annealing, label) {
   check_flag(accelerate, "accelerate")
+  starts <- check_count(starts, "starts")
+  annealing <- check_count(annealing, "annealing", least = 0L)
   engine <- new_engine(name, c(accelerate = as.numeric(accelerate)),
-                       paste0(label, if (!accelerate) ", plain updates"))
-  engine$settings <- list(starts = check_count(starts, "starts"))
+                       paste0(label, if (annealing > 0L) ", annealed",
+                              if (!accelerate) ", plain updates"))
+  engine$settings <- list(starts = starts, annealing = annealing)
   engine
 }
 
 is_estimator <- function(engine) engine$name %in% core_registry()$estimators
-
-# A scale that is not given is engine_ecme()'s, and there must be one.
-check_scales <- function(blocks, engine) {
-  if (!is_estimator(engine)) return(invisible())
-  unknown <- vapply(blocks, function(block) isTRUE(block$prior$parameters["nu"] == 0), TRUE)
-  if (engine$name == "em" && any(unknown)) {
-    labels <- vapply(blocks[unknown], `[[`, "", "label")
-    abort("unsupported", "engine_em() needs `nu` given, and the prior of ", enumerate(labels),
-          " leaves it to be inferred. Use engine_ecme(), which estimates it, or give `nu` a ",
-          "number.")
-  }
-  if (engine$name == "ecme" && !any(unknown)) {
-    abort("unsupported", "engine_ecme() estimates the scale `nu` of prior_bridge() or ",
-          "prior_lasso(), and here is none to be estimated. Use engine_em(), or leave `nu` out of ",
-          "the prior.")
-  }
-}

@@ -3,8 +3,9 @@
 #' Coefficients along a grid of scales `nu` of a bridge or lasso prior, fitted by [engine_em()].
 #'
 #' @param object A fit from [bsvm()] by [engine_em()] with a grid, as `prior = prior_lasso(nu =
-#'   c(0.01, 0.1, 1))`.
-#' @param ... Must be empty; of `plot()`, not used.
+#'   c(0.01, 0.1, 1))`. For `autoplot()`, a path.
+#' @param x A path.
+#' @param ... Must be empty.
 #' @return `regularization_path()`: a data frame of class `bsvm_path` with a row for each `nu` and
 #'   population-level coefficient: `nu`, `term`, `estimate` (on the scale of the predictors as
 #'   given), `nonzero` (how many coefficients of the block with the grid are not zero at this `nu`),
@@ -58,8 +59,6 @@ path_coefficients <- function(k, object) {
 # The columns whose prior has the grid.
 path_columns <- function(object) object$blocks[[path_grid(object$blocks)$block]]$columns
 
-#' @param x A path.
-#' @param object For `autoplot()`, a path.
 #' @rdname regularization_path
 #' @export
 plot.bsvm_path <- function(x, ...) {

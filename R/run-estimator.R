@@ -4,7 +4,7 @@ run_estimator <- function(spec, control) {
   options <- estimate_options(spec, control)
   grid <- path_grid(spec$blocks)
   result <- if (is.null(grid)) estimate(spec, options) else run_path(spec, options, grid)
-  warn_estimate(result, control)
+  if (is.null(grid)) warn_estimate(result)
   blocks <- split_hyper(spec, c(result$hyper, result$group_hyper))
   c(list(posterior = point_posterior(result)), blocks,
     result[c("trace", "passes", "termination")])
@@ -14,14 +14,18 @@ estimate <- function(spec, options) {
   with_core_conditions(core_estimate(spec$problem, spec$model, options))
 }
 
-# Random starts, where the objective has local optima, follow R's random numbers.
+# What is random, starts where the objective has local optima and annealing, follows R's random
+# numbers.
 estimate_options <- function(spec, control) {
   local <- any(vapply(all_blocks(spec), function(block) {
     isTRUE(block$prior$parameters["alpha"] < 1)
   }, TRUE))
-  starts <- if (local) spec$engine$settings$starts else 1L
+  settings <- spec$engine$settings
+  starts <- if (local) settings$starts else 1L
+  random <- starts > 1L || settings$annealing > 0L
   c(control[c("tol", "max_passes", "verbose")],
-    list(starts = starts, seed = if (starts > 1L) floor(stats::runif(1L) * 2^31) else 0,
+    list(starts = starts, annealing = settings$annealing,
+         seed = if (random) floor(stats::runif(1L) * 2^31) else 0,
          start = estimate_start(control$start, spec)))
 }
 
@@ -43,10 +47,11 @@ point_posterior <- function(result) {
             class = "bsvm_point")
 }
 
-warn_estimate <- function(result, control) {
+# `where`: words for the part of a run that this is.
+warn_estimate <- function(result, where = "") {
   if (result$termination == "converged") return(invisible())
-  state <- paste0(result$passes, " passes, at a relative gap of ", format(result$gap, digits = 2L),
-                  " between the objective and its bound")
+  state <- paste0(result$passes, " passes", where, ", at a relative gap of ",
+                  format(result$gap, digits = 2L), " between the objective and its bound")
   if (result$termination == "interrupted") {
     return(warn("interrupted", "The fit was interrupted after ", state, ", and is kept as it was."))
   }
@@ -69,21 +74,41 @@ path_grid <- function(blocks) {
 }
 
 # The last value's result, with `path`: list(nu, mean (coefficients x nu), effects, objective, gap).
-# An interior point method gains nothing from the optimum at another scale, so each starts afresh.
+# An interior point method gains nothing from the optimum at another scale, so each starts afresh;
+# where there are local optima the neighbours' fits are starts too, on the way up and down.
 run_path <- function(spec, options, grid) {
-  runs <- vector("list", length(grid$nu))
-  for (k in seq_along(grid$nu)) {
-    runs[[k]] <- estimate(with_scale(spec, grid$block, grid$nu[k]), options)
+  specs <- lapply(grid$nu, function(nu) with_scale(spec, grid$block, nu))
+  runs <- list()
+  for (k in seq_along(specs)) {
+    runs[[k]] <- estimate(specs[[k]], options)
     if (runs[[k]]$termination == "interrupted") break
   }
-  runs <- runs[!vapply(runs, is.null, TRUE)]
+  reached <- length(runs)
+  if (options$starts > 1L) {
+    up <- seq_len(reached)[-1L]
+    for (k in up) runs[[k]] <- better_from(runs[[k - 1L]], runs[[k]], specs[[k]], options)
+    for (k in rev(up) - 1L) runs[[k]] <- better_from(runs[[k + 1L]], runs[[k]], specs[[k]], options)
+  }
+  nu <- grid$nu[seq_len(reached)]
+  Map(function(run, at) warn_estimate(run, paste(" at nu =", format(at))), runs, nu)
   take <- function(part) vapply(runs, `[[`, 0, part)
-  result <- runs[[length(runs)]]
-  result$path <- list(nu = grid$nu[seq_along(runs)],
-                      mean = stack_columns(lapply(runs, `[[`, "mean")),
+  result <- runs[[reached]]
+  result$path <- list(nu = nu, mean = stack_columns(lapply(runs, `[[`, "mean")),
                       effects = stack_columns(lapply(runs, `[[`, "effects")),
                       objective = take("objective"), gap = take("gap"))
   result
+}
+
+# A run, or the one that starts at its neighbour if that ends lower.
+better_from <- function(neighbour, run, spec, options) {
+  if ("interrupted" %in% c(neighbour$termination, run$termination)) return(run)
+  options$starts <- 1L
+  options$annealing <- 0L
+  options$start <- c(neighbour$mean, neighbour$effects)
+  other <- estimate(spec, options)
+  best <- if (other$objective < run$objective) other else run
+  best$optima <- c(run$optima, other$objective)
+  best
 }
 
 # The spec with that scale in the block's core prior: dense blocks come first, then the groups'

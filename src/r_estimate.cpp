@@ -12,6 +12,7 @@ bsvm::EstimateOptions to_estimate_options(const List& options) {
   out.tolerance = as<double>(options["tol"]);
   out.max_passes = as<int>(options["max_passes"]);
   out.starts = as<int>(options["starts"]);
+  out.annealing = as<int>(options["annealing"]);
   out.seed = static_cast<std::uint64_t>(as<double>(options["seed"]));
   if (!Rf_isNull(options["start"])) out.start = to_vec(options["start"]);
   return out;

@@ -39,11 +39,11 @@ bool Params::flag(const std::string& name) const {
   return value == 1;
 }
 
-Vec Params::numbers(const std::string& name) const {
+Vec Params::positives(const std::string& name) const {
   Index size = 0;
   while (values_.count(name + "_" + std::to_string(size + 1)) > 0) ++size;
   Vec out(size);
-  for (Index k = 0; k < size; ++k) out[k] = finite(name + "_" + std::to_string(k + 1));
+  for (Index k = 0; k < size; ++k) out[k] = positive(name + "_" + std::to_string(k + 1));
   return out;
 }
 

@@ -17,7 +17,7 @@ class Params {
   double finite(const std::string& name) const;
   double positive(const std::string& name) const;  // finite and above zero
   bool flag(const std::string& name) const;        // 0 or 1
-  Vec numbers(const std::string& name) const;      // finite name_1, name_2, ...; or none
+  Vec positives(const std::string& name) const;    // name_1, name_2, ..., each positive; or none
 
  private:
   std::string component_;

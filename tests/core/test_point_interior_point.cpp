@@ -221,6 +221,41 @@ TEST_CASE("point: the dual objective is the best along its ray and bounds the ob
     CHECK(primal_objective(design, penalties, noise.normals(a.cols())) >= best);
 }
 
+TEST_CASE("point: powers just above one, more columns than rows, at any scale") {
+  for (const Index n : {10, 20, 40})
+    for (const double power : {1.0, 1.001, 1.02, 1.1, 1.2, 1.8})
+      for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        const SparseData data = some_data(n, 2 * n, seed);
+        const Problem problem = problem_of(data);
+        const Design design(problem);
+        Penalties penalties = penalties_of(design.columns(), {power}, seed);
+        penalties.scale.tail(penalties.size() - 1) *= 0.1 * std::pow(1.7, static_cast<double>(seed));
+        Host host;
+        const Point found = minimise_convex(design, penalties, PointOptions(), host);
+        INFO("n ", n, " power ", power, " seed ", seed);
+        CHECK(found.end == Termination::converged);
+        CHECK(found.gap < 1e-9);
+        CHECK(found.trace.size() < 40);
+      }
+}
+
+TEST_CASE("point: the gap is one of the objective, however small that is") {
+  const SparseData data = some_data(20, 80);  // separated
+  const Problem problem = problem_of(data);
+  const Design design(problem);
+  Penalties penalties = penalties_of(design.columns(), {2});
+  penalties.power.setConstant(2);
+  Vec direction;
+  for (double scale : {1.0, 1e2, 1e3}) {
+    penalties.scale.setConstant(scale);
+    Host host;
+    const Point found = minimise_convex(design, penalties, PointOptions(), host);
+    CHECK(found.objective - found.dual < 1e-8 * found.objective);
+    if (direction.size() > 0) CHECK(gap(found.b, direction) < 1e-3);  // the hard margin's
+    if (scale >= 1e2) direction = found.b;
+  }
+}
+
 TEST_CASE("point: optima of ridge, lasso and what lies between have no gap, by plain sums") {
   for (const Index n : {120, 40})
     for (const auto& powers : {std::initializer_list<double>{2}, {1}, {2, 1}, {1.5}, {1.05, 1.9}}) {

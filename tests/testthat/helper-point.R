@@ -19,13 +19,27 @@ plain_em <- function(b, x, y, alpha, nu, passes) {
   list(objective = objective, b = b)
 }
 
-# The lasso's optimum as a linear programme in (b+, b-, slacks); a free intercept.
+# The lasso's optimum as a linear programme in (b+, b-, slacks); a free intercept: list(objective, b).
 linear_programme <- function(x, y, nu) {
   n <- nrow(x)
   p <- ncol(x)
   cost <- c(0, 0, rep(1 / nu, 2L * (p - 1L)), rep(2, n))
   own <- cbind(y * x[, 1L], -y * x[, 1L], y * x[, -1L], -y * x[, -1L], diag(n))
-  lpSolve::lp("min", cost, own, rep(">=", n), rep(1, n))$objval
+  found <- lpSolve::lp("min", cost, own, rep(">=", n), rep(1, n))
+  slopes <- matrix(found$solution[2L + seq_len(2L * (p - 1L))], ncol = 2L)
+  list(objective = found$objval,
+       b = c(found$solution[1L] - found$solution[2L], slopes[, 1L] - slopes[, 2L]))
+}
+
+# Where between two scales a set of coefficients that are not zero becomes another, by bisection.
+knot_of <- function(lasso, nu) {
+  pattern <- function(nu) lasso(nu)[-1L] != 0
+  at_first <- pattern(nu[1L])
+  for (k in 1:20) {
+    middle <- sqrt(prod(nu))
+    nu[if (identical(pattern(middle), at_first)) 1L else 2L] <- middle
+  }
+  nu[2L]
 }
 
 # Rows and columns of simulated data with a linear rule: list(x, y, data).

@@ -22,7 +22,7 @@ test_that("the lasso is the linear programme, and so is spam's by its own certif
     d <- rule_data(120, 8, seed)
     for (nu in c(0.03, 0.3, 3)) {
       fit <- em_fit(d$data, prior_lasso(nu = nu))
-      expect_equal(plain_objective(coef(fit), d$x, d$y, 1, nu), linear_programme(d$x, d$y, nu),
+      expect_equal(plain_objective(coef(fit), d$x, d$y, 1, nu), linear_programme(d$x, d$y, nu)$objective,
                    tolerance = 1e-7)
     }
   }
@@ -189,4 +189,41 @@ test_that("odd input has finite answers", {
   alone <- bsvm(y ~ 1, data, prior = list("(Intercept)" = prior_ridge(variance = 1)),
                 engine = engine_em())
   expect_true(is.finite(coef(alone)))
+})
+
+test_that("below alpha = 1 a start's zeros may become coefficients", {
+  d <- rule_data(100, 5)
+  own <- em_fit(d$data, prior_bridge(0.5, nu = 0.3), engine = engine_em(starts = 1))
+  zero <- bsvm(y ~ ., d$data, prior = prior_bridge(0.5, nu = 0.3), standardize = FALSE,
+               engine = engine_em(starts = 1), control = bsvm_control(start = rep(0, 6)))
+  expect_gt(sum(coef(zero)[-1L] != 0), 1)
+  expect_lt(zero$posterior$objective, 1.5 * own$posterior$objective)
+})
+
+test_that("annealing follows the seed, ends at an optimum, and precedes plain updates", {
+  d <- rule_data(60, 9)
+  d$data[c(2, 4, 6)] <- d$data[c(1, 3, 5)] + with_seed(4, matrix(rnorm(180), 60)) / 3
+  prior <- prior_bridge(0.3, nu = 0.1)
+  annealed <- function(seed, ...) {
+    with_seed(seed, em_fit(d$data, prior, engine = engine_em(annealing = 300, ...)))
+  }
+  one <- annealed(1)
+  expect_identical(coef(annealed(1)), coef(one))
+  plain <- with_seed(1, em_fit(d$data, prior, engine = engine_em()))
+  expect_lt(one$posterior$objective, plain$posterior$objective * 1.05)
+  expect_lt(one$posterior$gap, 1e-8)
+  lasso <- function(...) {
+    with_seed(1, em_fit(d$data, prior_lasso(nu = 0.2), engine = engine_em(FALSE, ...)))
+  }
+  expect_equal(lasso(annealing = 200)$posterior$objective, lasso()$posterior$objective,
+               tolerance = 1e-4)
+  expect_refusal(engine_em(annealing = -1), "argument", c("`annealing`", "-1"))
+  expect_output(print(engine_em(annealing = 5)), "annealed")
+})
+
+test_that("numbers beyond what there are is an error, not an interrupt", {
+  x <- with_seed(1, matrix(rnorm(90), 30))
+  expect_error(bsvm(x, rep(c(-1, 1), 15), offset = rep(c(1e307, -1e307), 15),
+                    weights = rep(100, 30), prior = prior_lasso(1), engine = engine_em()),
+               class = "bsvm_error_numerical")
 })

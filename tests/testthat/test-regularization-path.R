@@ -16,6 +16,35 @@ test_that("a path has what single fits have", {
   expect_true(all(diff(unique(path[c("nu", "objective")])$objective) < 0))
 })
 
+test_that("the lasso's knots are those of the linear programme, and it is constant between", {
+  skip_if_not_installed("lpSolve")
+  d <- rule_data(40, 5)
+  programme <- function(nu) {
+    b <- linear_programme(d$x, d$y, nu)$b
+    b * (abs(b) > 1e-9)
+  }
+  ours <- function(nu) unname(coef(em_fit(d$data, prior_lasso(nu = nu))))
+  grid <- exp(seq(log(0.01), log(2), length.out = 12))
+  patterns <- lapply(grid, function(nu) programme(nu)[-1L] != 0)
+  changes <- which(!mapply(identical, patterns[-1L], patterns[-12L]))
+  expect_gt(length(changes), 3L)
+  for (k in changes) {
+    between <- grid[k + 0:1]
+    expect_equal(knot_of(ours, between), knot_of(programme, between), tolerance = 1e-5)
+  }
+  knot <- knot_of(programme, grid[changes[1L] + 0:1])
+  expect_equal(ours(1.001 * knot), programme(1.001 * knot), tolerance = 1e-5)
+  expect_equal(ours(1.001 * knot), ours(1.0011 * knot), tolerance = 1e-5)
+})
+
+test_that("below alpha = 1 no value of a path is worse than its neighbour before it", {
+  d <- rule_data(100, 20, 2)
+  path <- with_seed(1, em_fit(d$data, prior_bridge(0.3, nu = 10^seq(-3, 0, length.out = 25)),
+                              engine = engine_em(starts = 2)))$posterior$path
+  expect_true(all(diff(path$objective) < 1e-8 * path$objective[-1L]))
+  expect_true(all(path$gap < 1e-8))
+})
+
 test_that("the fit of a grid is that of its last value", {
   d <- rule_data(60, 3)
   fit <- em_fit(d$data, prior_lasso(nu = c(0.1, 0.5)))

@@ -13,7 +13,8 @@ struct EstimateOptions {
   int max_passes = 2000;
   Vec start;                 // (coefficients, then effects) outside scale; empty: none
   int starts = 1;            // how many, where there are local optima: the first is not random
-  std::uint64_t seed = 0;    // of the others
+  int annealing = 0;         // sweeps of simulated annealing before each, where a start matters
+  std::uint64_t seed = 0;    // of what is random
 };
 
 // One pass, as the run saw it: the objective (in the runs here the lowest so far), and its relative

@@ -13,12 +13,12 @@
 // it is taken back to that.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "../engine/estimator.hpp"
 #include "../error.hpp"
 #include "../random/draws.hpp"
 #include "../registry.hpp"
+#include "annealing.hpp"
 #include "local_search.hpp"
 #include "plain_em.hpp"
 #include "working_set.hpp"
@@ -28,6 +28,7 @@ namespace {
 
 constexpr double kLeastReach = 0.1, kMostReach = 32;  // of the secant's step
 constexpr double kNuAccuracy = 1e-8;
+constexpr double kSmall = 0.01;  // a start's coefficient for one of zero, in the penalty's scale
 
 class Em : public Estimator {
  public:
@@ -42,7 +43,8 @@ class Em : public Estimator {
     std::vector<double> optima;
     const Run best = best_of(convex ? 1 : options.starts, design, model, options, optima, host);
     if (best.point.b.size() != design.columns() || !best.point.b.allFinite())
-      throw NumericalFailure("The system of the first pass can't be solved.");
+      throw NumericalFailure("The system of the first pass can't be solved. Standardise, or "
+                             "rescale predictors.");
     return package(problem, design, best, convex, std::move(optima));
   }
 
@@ -56,11 +58,10 @@ class Em : public Estimator {
   Run best_of(int starts, const Design& design, const PointModel& model,
               const EstimateOptions& options, std::vector<double>& optima, Host& host) const {
     Run best{model.start(), Point()};
-    best.point.objective = std::numeric_limits<double>::infinity();
     for (int k = 0; k < starts; ++k) {
       Run next{model.start(), Point()};
       next.point.b = start_of(design, model.penalties(next.hyper), options, k);
-      climb(design, model, options, next, host);
+      climb(design, model, options, k, next, host);
       optima.push_back(next.point.objective);
       if (next.point.objective < best.point.objective) best = next;
       if (next.point.end != Termination::interrupted) continue;
@@ -79,7 +80,7 @@ class Em : public Estimator {
   static Vec start_of(const Design& design, const Penalties& penalties,
                       const EstimateOptions& options, int number) {
     if (number == 0 && options.start.size() > 0)
-      return options.start.cwiseQuotient(design.unit);
+      return without_zeros(options.start.cwiseQuotient(design.unit), penalties);
     if (number == 0 && is_convex(penalties)) return Vec::Zero(design.columns());
     if (number == 0) return penalties.scale;
     Draws random({options.seed, 0, 0}, Purpose::dense, static_cast<std::uint64_t>(number));
@@ -88,9 +89,25 @@ class Em : public Estimator {
     return b;
   }
 
+  // Where there are local optima a coefficient of zero would stay one.
+  static Vec without_zeros(Vec b, const Penalties& penalties) {
+    for (Index j = 0; j < b.size(); ++j)
+      if (b[j] == 0 && penalties.power[j] < 1) b[j] = kSmall * penalties.scale[j];
+    return b;
+  }
+
+  // The interior point method has no use for a start, so no sweep is made for it.
   void climb(const Design& design, const PointModel& model, const EstimateOptions& options,
-             Run& run, Host& host) const {
+             int number, Run& run, Host& host) const {
     const PointOptions own{options.tolerance, options.max_passes};
+    if (options.annealing > 0 && !(accelerate_ && is_convex(model.penalties(run.hyper)))) {
+      const HeatedChain chain(design, run.point.b, options.seed, number);
+      try {
+        run.point.b = anneal(model, chain, options.annealing, run.hyper, host);
+      } catch (const Interrupted&) {
+        // The descent finds the interrupt, and ends where it is.
+      }
+    }
     if (!accelerate_) {
       const Vec start = run.point.b;
       run.point = run_plain_em(design, model, start, own, run.hyper, host);
@@ -105,10 +122,11 @@ class Em : public Estimator {
   static void settle(const Design& design, const PointModel& model, const PointOptions& options,
                      Run& run, Host& host) {
     const Penalties penalties = model.penalties(run.hyper);
+    const PointOptions rest{options.tolerance, std::max(1, options.max_passes - passes(run))};
     Point next = is_convex(penalties)
-                     ? minimise_in_parts(design, penalties, options, host)
-                     : minimise_local(design, penalties, run.point.b, options, host);
-    if (next.b.size() < design.columns()) throw Interrupted();
+                     ? minimise_in_parts(design, penalties, rest, host)
+                     : minimise_local(design, penalties, run.point.b, rest, host);
+    if (next.b.size() < design.columns()) refuse(next.end);
     const double shift = model.objective(run.hyper, next.b) - next.objective;
     for (EstimateTrace& entry : next.trace) entry.objective += shift;
     next.objective += shift;
@@ -116,6 +134,14 @@ class Em : public Estimator {
     next.trace.insert(next.trace.begin(), run.point.trace.begin(), run.point.trace.end());
     run.point = std::move(next);
   }
+
+  [[noreturn]] static void refuse(Termination end) {
+    if (end == Termination::interrupted) throw Interrupted();
+    throw NumericalFailure("No pass has an objective that is a number. Check the scale of "
+                           "predictors, offset, weights and priors.");
+  }
+
+  static int passes(const Run& run) { return static_cast<int>(run.point.trace.size()); }
 
   // r: empty where no hyper-parameter is unknown.
   static Vec moves(const PointModel& model, const Run& run) {
@@ -127,7 +153,7 @@ class Em : public Estimator {
   static void learn(const Design& design, const PointModel& model, const PointOptions& options,
                     Run& run, Host& host) {
     Vec before, way_before;
-    for (int k = 0; k < 100; ++k) {
+    while (passes(run) < options.max_passes) {
       const Vec way = moves(model, run), at = PointModel::logs(run.hyper);
       if (way.size() == 0 || way.cwiseAbs().maxCoeff() < kNuAccuracy) return;
       const double reach = before.size() > 0 ? secant(at - before, way - way_before) : 1;

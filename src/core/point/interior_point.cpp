@@ -65,13 +65,13 @@ class InteriorPoint {
   // A predictor and a corrector; false where the system can't be solved.
   bool pass() {
     const double mu = product();
-    steps_->linearise(b_, 0, mu, false);
+    steps_->linearise(b_, 0, false);
     const Vec theta = (s_.cwiseQuotient(q_) + t_.cwiseQuotient(a_)).cwiseInverse();
     if (!theta.allFinite() || !equations_.set(theta, steps_->d(), host_)) return false;
     direct(-a_.cwiseProduct(t_), -q_.cwiseProduct(s_), theta);
     const double step = std::min(1.0, longest());
     const double target = mu * std::pow(mean_product(products_after(step)) / mu, 3);
-    steps_->linearise(b_, target, target, true);
+    steps_->linearise(b_, target, true);
     direct((target - (a_.cwiseProduct(t_) + da_.cwiseProduct(dt_)).array()).matrix(),
            (target - (q_.cwiseProduct(s_) - da_.cwiseProduct(ds_)).array()).matrix(), theta);
     if (!db_.allFinite() || !da_.allFinite()) return false;
@@ -153,7 +153,7 @@ class Best {
       out_.dual = dual;
       out_.multipliers = (stretch * at.a()).cwiseMin(design_.cost);
     }
-    out_.gap = relative_gap(out_.objective, out_.dual);
+    out_.gap = relative_gap(design_, out_.objective, out_.dual);
     out_.trace.push_back({out_.objective, out_.gap});
     const bool smaller = at.product() < 0.99 * product_;
     product_ = std::min(product_, at.product());
@@ -177,10 +177,10 @@ void set_zeros(const Design& design, const Penalties& penalties, Point& out) {
         std::abs(b[j]) / penalties.scale[j] < 1 - std::abs(z[j]) * penalties.scale[j])
       b[j] = 0;
   const double objective = primal_objective(design, penalties, b);
-  if (!(relative_gap(objective, out.dual) <= std::max(2 * out.gap, kGapAsked))) return;
+  if (!(relative_gap(design, objective, out.dual) <= std::max(2 * out.gap, kGapAsked))) return;
   out.b = b;
   out.objective = objective;
-  out.gap = relative_gap(objective, out.dual);
+  out.gap = relative_gap(design, objective, out.dual);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 #pragma once
+#include <limits>
+
 #include "../engine/estimator.hpp"
 #include "penalties.hpp"
 
@@ -8,7 +10,7 @@ namespace bsvm {
 struct Point {
   Vec b;            // (P) inside
   Vec multipliers;  // (n) 0 <= a_i <= cost_i
-  double objective = 0, dual = 0, gap = 0;
+  double objective = std::numeric_limits<double>::infinity(), dual = -objective, gap = 1;
   std::vector<EstimateTrace> trace;
   Termination end = Termination::pass_limit;
 };

@@ -17,16 +17,6 @@ std::vector<Index> moving_columns(const Penalties& penalties, ConstVecRef b) {
   return out;
 }
 
-Penalties tangents(const Penalties& penalties, ConstVecRef b) {
-  Penalties out = penalties;
-  for (Index j = 0; j < b.size(); ++j)
-    if (out.power[j] < 1) {
-      out.scale[j] = 1 / penalties.slope(j, std::abs(b[j]));
-      out.power[j] = 1;
-    }
-  return out;
-}
-
 Vec pick(ConstVecRef b, const std::vector<Index>& at) {
   Vec out(at.size());
   for (size_t f = 0; f < at.size(); ++f) out[f] = b[at[f]];
@@ -45,12 +35,12 @@ bool follow_tangents(const Design& design, const Penalties& penalties, const Poi
   const std::vector<Index> at = moving_columns(penalties, out.b);
   const Design part = design.select(at);
   const Vec b = pick(out.b, at);
-  const Penalties linear = tangents(penalties.select(at), b);
+  const Penalties linear = penalties.select(at).tangents(b);
   const Point next = minimise_in_parts(part, linear, options, host);
   out.end = next.end;
   if (next.end == Termination::interrupted) return false;
   out.multipliers = next.multipliers;
-  out.gap = relative_gap(primal_objective(part, linear, b), next.dual);
+  out.gap = relative_gap(part, primal_objective(part, linear, b), next.dual);
   const Vec found = spread(next.b, at, out.b.size());
   const double objective = primal_objective(design, penalties, found);
   const bool falls = objective < out.objective;
@@ -70,13 +60,14 @@ Point minimise_local(const Design& design, const Penalties& penalties, ConstVecR
   out.b = start;
   out.objective = primal_objective(design, penalties, start);
   out.multipliers = Vec::Zero(design.rows());
-  out.gap = 1;
-  for (int k = 0; k < options.max_passes && out.gap > options.tolerance; ++k)
-    if (!follow_tangents(design, penalties, options, host, out)) break;
+  bool falls = true;
+  for (int k = 0; k < options.max_passes && falls && out.gap > options.tolerance; ++k)
+    falls = follow_tangents(design, penalties, options, host, out);
+  out.dual = out.objective - out.gap * gap_scale(design, out.objective);
   if (out.end == Termination::interrupted) return out;
   const bool held = out.gap <= std::max(options.tolerance, kGapAsked);
-  out.end = held ? Termination::converged : Termination::pass_limit;
-  out.dual = out.objective - out.gap * std::max(1.0, std::abs(out.objective));
+  out.end = held ? Termination::converged
+            : falls ? Termination::pass_limit : Termination::stalled;
   return out;
 }
 

@@ -31,6 +31,16 @@ Penalties Penalties::select(const std::vector<Index>& chosen) const {
   return out;
 }
 
+Penalties Penalties::tangents(ConstVecRef b) const {
+  Penalties out = *this;
+  for (Index j = 0; j < b.size(); ++j)
+    if (power[j] < 1) {
+      out.scale[j] = 1 / slope(j, std::abs(b[j]));
+      out.power[j] = 1;
+    }
+  return out;
+}
+
 double primal_objective(const Design& design, const Penalties& penalties, ConstVecRef b) {
   return design.cost.dot((design.kink - design.times(b)).cwiseMax(0)) + penalties.value(b);
 }
@@ -90,8 +100,12 @@ double dual_objective(const Design& design, const Penalties& penalties, ConstVec
   return std::isfinite(value) ? value : -std::numeric_limits<double>::infinity();
 }
 
-double relative_gap(double primal, double dual) {
-  return (primal - dual) / std::max(1.0, std::abs(primal));
+double gap_scale(const Design& design, double primal) {
+  return std::max({std::abs(primal), 1e-8 * design.cost.dot(design.kink.cwiseMax(0)), 1e-300});
+}
+
+double relative_gap(const Design& design, double primal, double dual) {
+  return (primal - dual) / gap_scale(design, primal);
 }
 
 }  // namespace bsvm

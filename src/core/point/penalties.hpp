@@ -15,6 +15,9 @@ struct Penalties {
   double slope(Index j, double size) const;
   double precision(Index j, double size) const { return slope(j, size) / size; }
   Penalties select(const std::vector<Index>& chosen) const;
+  // Penalties of powers below one replaced by their tangents at b, of power one: from above, where
+  // b is not zero.
+  Penalties tangents(ConstVecRef b) const;
 };
 
 // P(b) = sum_i cost_i (kink_i - (A b)_i)_+ + h(b)
@@ -30,7 +33,9 @@ double primal_objective(const Design& design, const Penalties& penalties, ConstV
 double dual_objective(const Design& design, const Penalties& penalties, ConstVecRef a,
                       ConstVecRef z, double& stretch);
 
-// (P - D) / max(1, |P|)
-double relative_gap(double primal, double dual);
+// What gaps are relative to: P, or 1e-8 of the loss at zero, where rounding hides what is less.
+double gap_scale(const Design& design, double primal);
+// (P - D) over that.
+double relative_gap(const Design& design, double primal, double dual);
 
 }  // namespace bsvm

@@ -9,11 +9,11 @@ namespace bsvm {
 //
 //   dz_j = d_j (db_j - shift_j)
 //
-// Power one: b = p - m with p, m >= 0 and slacks k - z, k + z >= 0, k = 1/scale; p (k - z) and
-// m (k + z) are driven to zero together with the rows' products, d = 1 / (p/(k - z) + m/(k + z)).
-// Other powers: h is smoothed, |b|^alpha -> (b^2 + e^2)^(alpha/2) with (e/scale)^alpha the size of
-// a product, and z (b^2 + e^2)^(1 - alpha/2) = (alpha / scale^alpha) b is linearised in both, as
-// Chan, Golub & Mulet (1999) do for total variation; for alpha = 2 it is linear by itself.
+// Power two: z = 2 b / scale^2 is linear by itself. Powers below: b = p - m with p, m >= 0, each of
+// which pays h(p) + h(m), and slacks h'(p) - z, h'(m) + z >= 0; the products p (h'(p) - z) and
+// m (h'(m) + z) are driven to zero together with the rows'. With U = h'(p) - z + p h''(p) and V for
+// m the same, d = 1 / (p/U + m/V): at power one, where h' = 1/scale, a linear programme's; where
+// b is not zero and the products vanish, Newton's own h''(b).
 class PenaltySteps {
  public:
   PenaltySteps(const Penalties& penalties, ConstVecRef b, double product);
@@ -26,22 +26,33 @@ class PenaltySteps {
   Index pairs() const { return pairs_; }               // how many they are
 
   // d and shift for products of size `target`; `correct`: with the last direction's curvature.
-  void linearise(ConstVecRef b, double target, double smoothing, bool correct);
+  void linearise(ConstVecRef b, double target, bool correct);
   void direct(ConstVecRef db);  // the direction of z, p and m that goes with db
-  double longest() const;       // step that keeps all of them positive, or infinity
+  double longest() const;       // step that keeps all of them and the slacks positive, or infinity
   double products_after(double step) const;
   void take(double step);
 
  private:
-  bool is_linear(Index j) const { return penalties_.power[j] == 1; }
-  void linearise_smooth(Index j, double b, double smoothing);
+  // p or m with its direction, and the sign of z in its slack.
+  struct Side {
+    const Vec &x, &dx;
+    double sign;
+  };
+  Side plus() const { return {p_, dp_, -1}; }
+  Side minus() const { return {m_, dm_, 1}; }
+
+  bool is_square(Index j) const { return penalties_.power[j] == 2; }
+  // d(x slack) by its second derivative, and the first: U or V.
+  double curvature(const Side& side, Index j) const;
+  double slope(const Side& side, Index j) const;
+  double longest(const Side& side, Index j, double most) const;
   double sum(const Vec& p, const Vec& m, const Vec& z) const;
 
   const Penalties& penalties_;
   Index pairs_ = 0;
   Vec z_, p_, m_, d_, shift_;
-  Vec dz_, dp_, dm_;   // the last direction
-  Vec cp_, cm_;        // what it makes p (k - z) and m (k + z) change by
+  Vec dz_, dp_, dm_;  // the last direction
+  Vec cp_, cm_;       // what it makes the products change by
 };
 
 }  // namespace bsvm

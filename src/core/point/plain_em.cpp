@@ -82,20 +82,20 @@ class PlainEm {
 
   void learn() { hyper_ = model_.best(hyper_, b_); }
 
-  // What the trace has: the objective, and its gap where the penalties are convex.
+  // What the trace has: the objective, and its gap, of tangents where penalties are not convex.
   EstimateTrace look(Point& out) {
     const Penalties penalties = model_.penalties(hyper_);
     const Vec a = balanced(design_, penalties, a_, host_);
     const double objective = model_.objective(hyper_, b_);
+    const Penalties convex = penalties.tangents(b_.cwiseAbs().cwiseMax(kLeast * penalties.scale));
     double stretch = 1;
-    const double primal = primal_objective(design_, penalties, b_);
-    out.dual = penalties.power.size() > 0 && penalties.power.minCoeff() < 1
-                   ? std::numeric_limits<double>::quiet_NaN()
-                   : dual_objective(design_, penalties, a, design_.transposed(a), stretch);
+    const double dual = dual_objective(design_, convex, a, design_.transposed(a), stretch);
     out.b = b_;
     out.multipliers = (stretch * a).cwiseMin(design_.cost);
     out.objective = objective;
-    out.gap = relative_gap(primal, out.dual);
+    const double primal = primal_objective(design_, convex, b_);
+    out.gap = relative_gap(design_, primal, dual);
+    out.dual = objective - (primal - dual);
     out.trace.push_back({objective, out.gap});
     return out.trace.back();
   }
@@ -119,14 +119,14 @@ Point run_plain_em(const Design& design, const PointModel& model, ConstVecRef st
     double before = std::numeric_limits<double>::infinity();
     for (int k = 0; k < options.max_passes; ++k) {
       if (host.interrupted()) throw Interrupted();
-      if (!em.pass(k == 0)) {
+      if (!em.pass(k == 0 && start.isZero())) {
         out.end = Termination::stalled;
         return out;
       }
       const EstimateTrace now = em.look(out);
       const double fall = before - now.objective;
       out.end = Termination::converged;
-      if (fall <= options.tolerance * std::max(1.0, std::abs(now.objective))) return out;
+      if (fall <= options.tolerance * gap_scale(design, now.objective)) return out;
       before = now.objective;
       em.learn();
     }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace bsvm {
 
@@ -74,7 +73,7 @@ void improve(const Design& design, const Penalties& penalties, const Point& part
     out.b = Vec::Zero(design.columns());
     for (size_t f = 0; f < at.size(); ++f) out.b[at[f]] = part.b[f];
   }
-  out.gap = relative_gap(out.objective, out.dual);
+  out.gap = relative_gap(design, out.objective, out.dual);
   out.trace.push_back({out.objective, out.gap});
 }
 
@@ -88,9 +87,6 @@ Point minimise_in_parts(const Design& design, const Penalties& penalties,
     return minimise_convex(design, penalties, options, host);
   WorkingSet set(design, penalties, first);
   Point out;
-  out.objective = std::numeric_limits<double>::infinity();
-  out.dual = -out.objective;
-  out.gap = 1;
   PointOptions own = options;
   for (int k = 0; k < kMostRounds; ++k) {
     const double before = out.gap;

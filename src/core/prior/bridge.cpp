@@ -8,18 +8,16 @@
 //
 //   p(b | alpha) = Gamma(shape + m/alpha) / {(rate + S)^(shape + m/alpha) Gamma(1 + 1/alpha)^m}
 //
-// up to what does not depend on alpha. As a mixture, b_j ~ N(0, nu^2 sigma_j^2 / tau_j), where
-// given z = |b_j / (nu sigma_j)| tau_j = 2 T, T positive stable of index alpha/2 and tilted by z^2:
-// for alpha = 1 that is inverse Gaussian with mean 1/z, for alpha = 2 it is 2. tau is drawn last:
-// alpha and nu are drawn from laws in which it is integrated out.
+// up to what does not depend on alpha. As a mixture, b_j ~ N(0, nu^2 sigma_j^2 / tau_j), tau_j given
+// z = |b_j / (nu sigma_j)| that of power_mixture.hpp. tau is drawn last: alpha and nu are drawn from
+// laws in which it is integrated out.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "../error.hpp"
-#include "../random/inverse_gaussian.hpp"
+#include "../random/power_mixture.hpp"
 #include "../random/slice.hpp"
-#include "../random/tilted_stable.hpp"
 #include "../special/functions.hpp"
 #include "prior.hpp"
 
@@ -33,25 +31,15 @@ constexpr double kLeastPrecision = 1e-100, kMostPrecision = 1e100;
 
 bool possible_scale(double log_nu) { return log_nu >= kLogLeastNu && log_nu <= kLogMostNu; }
 
-// log tau given log z.
-double draw_log_mixing(double alpha, double log_z, Draws& random) {
-  if (alpha == 2) return std::log(2.0);
-  if (alpha != 1) return std::log(2.0) + TiltedStable(alpha / 2, 2 * log_z).draw(random);
-  const double normal = random.normal();
-  return std::log(inverse_gaussian(std::exp(log_z), normal, random.uniform()));
-}
-
 class Bridge : public Prior {
  public:
   explicit Bridge(const Params& params)
       : alpha_(params.finite("alpha")), nu_(params.finite("nu")),
         shape_(params.positive("shape")), rate_(params.positive("rate")),
-        sigma_(params.numbers("sigma")) {
+        sigma_(params.positives("sigma")) {
     if (alpha_ < 0 || alpha_ > 2)
       throw InvalidInput("alpha", "'alpha' of bridge must be in (0, 2], or 0: inferred.");
     if (nu_ < 0) throw InvalidInput("nu", "'nu' of bridge must be positive, or 0: inferred.");
-    if ((sigma_.array() <= 0).any())
-      throw InvalidInput("sigma", "'sigma' of bridge must be positive.");
   }
 
   bool supports(Use use) const override {
@@ -108,8 +96,8 @@ class Bridge : public Prior {
     if (nu_ > 0) return;
     const double count = static_cast<double>(b.size()) / alpha_ + shape_ - 1;
     if (!(count > 0))
-      throw InvalidInput("prior", "'shape' of a bridge prior is too small for nu to have a mode "
-                                  "with so few coefficients.");
+      throw InvalidInput("prior", "'shape' of a bridge prior is too small for nu to have a mode: the "
+                                  "number of coefficients / alpha + shape must be above 1.");
     const double sum = rate_ + (b.cwiseQuotient(scales(b.size()))).array().abs().pow(alpha_).sum();
     hyper[0] = std::pow(sum / count, 1 / alpha_);
   }

@@ -115,13 +115,11 @@ class LaplaceZero : public Prior {
 
   NamedNumbers report(ConstVecRef hyper) const override {
     const Index m = (hyper.size() - 2) / 2;
-    return {{"shape", hyper[0]}, {"scale", hyper[1]},
-            {"inverse_mean", hyper[0] / hyper[1] * hyper.segment(2, m).mean()},
-            {"included", hyper.tail(m).sum()}};
+    return {{"s", std::sqrt(hyper[1] / hyper[0])}, {"included", hyper.tail(m).sum()}};
   }
 
   NamedNumbers drawn(ConstVecRef hyper) const override {
-    return {{"variance", hyper[1] / hyper[0]}};
+    return {{"s", std::sqrt(hyper[1] / hyper[0])}};
   }
 
  private:

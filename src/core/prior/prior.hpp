@@ -4,6 +4,7 @@
 #include "../params.hpp"
 #include "../random/draws.hpp"
 #include "../registry.hpp"
+#include "../special/functions.hpp"
 #include "../types.hpp"
 #include "../use.hpp"
 
@@ -38,9 +39,10 @@ class Prior {
  public:
   virtual ~Prior() = default;
 
-  // Who supports a use has the methods it needs: start() and precision() for all but `point`;
+  // Who supports a use has the methods it needs: start() for all, precision() for all but `point`;
   // update() and value() for `augmented`, draw(), log_scaled() and scale() for `drawn`, penalty()
-  // for `point`, the free numbers for the others. The rest need not be there.
+  // for `point` (its inferred hyper-parameters are positive), the free numbers for the others. The
+  // rest need not be there.
   virtual bool supports(Use use) const { return use != Use::point; }
 
   // Does it use sum(square) only, one precision for all? Needed for blocks rotated to
@@ -120,11 +122,6 @@ class Prior {
 // For log_joint() of one variance exp(2 theta): E log p(b | theta), the unseen left out; adds its
 // derivative to `slope`.
 double log_coefficients(const Moments& b, double theta, double& slope);
-
-// log(1 + exp(x)).
-inline double log1p_exp(double x) {
-  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-}
 
 // Variances are drawn from within these limits, to which every inferred prior is truncated:
 // vague ones put much mass beyond, where the rows outweigh the prior by more than doubles hold.

@@ -18,14 +18,12 @@ class SpikeSlab : public Prior {
   explicit SpikeSlab(const Params& params)
       : log_odds_(params.finite("log_odds")), shape_in_(params.finite("shape_in")),
         shape_out_(params.finite("shape_out")), nu_(params.positive("nu")),
-        sigma_(params.numbers("sigma")) {
+        sigma_(params.positives("sigma")) {
     if (shape_in_ < 0)
       throw InvalidInput("shape_in", "'shape_in' of spike_slab must not be negative.");
     if (shape_out_ < 0 || (shape_out_ > 0) != (shape_in_ > 0))
       throw InvalidInput("shape_out", "'shape_out' of spike_slab must be positive, or zero with "
                                       "'shape_in': the odds are fixed.");
-    if ((sigma_.array() <= 0).any())
-      throw InvalidInput("sigma", "'sigma' of spike_slab must be positive.");
   }
 
   bool supports(Use use) const override { return use == Use::drawn; }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../special/functions.hpp"
 #include "draws.hpp"
 
 namespace bsvm {
@@ -101,8 +102,7 @@ class TiltedStable {
     if (!(g > -700)) return 0;
     double z = g > 0 ? g / (1 + b_) : g;
     for (int k = 0; k < 100; ++k) {
-      const double log_more = z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z));
-      const double step = (z + b_ * log_more - g) / (1 + b_ / (1 + std::exp(-z)));
+      const double step = (z + b_ * log1p_exp(z) - g) / (1 + b_ / (1 + std::exp(-z)));
       z -= step;
       if (std::abs(step) < 1e-15 * (1 + std::abs(z))) break;
     }

@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 
 namespace bsvm {
 
@@ -9,5 +11,10 @@ double digamma(double x);
 
 // log Gamma(x), x > 0. Unlike std::lgamma it writes no global.
 double log_gamma(double x);
+
+// log(1 + exp(x)).
+inline double log1p_exp(double x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
 
 }  // namespace bsvm
