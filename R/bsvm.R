@@ -93,12 +93,14 @@
 #' @param likelihood [likelihood_hinge()], or `"hinge"`: the pseudo-likelihood (default), or
 #'   `likelihood_hinge(normalized = TRUE)`.
 #' @param prior `NULL` (the default priors), a prior, or a list of priors; see Details.
-#' @param engine [engine_vb()], [engine_gaussian()], [engine_map()], [engine_slice()] or
-#'   [engine_gibbs()], a string such as `"vb"`, or `NULL` (default): `engine_gaussian()`, which is
-#'   near the exact posterior; under the pseudo-likelihood `engine_vb()` where that costs much less
-#'   (more than 1e5 rows or 200 columns, several grouping factors, several effects a level, sparse
-#'   predictors; `vignette("how-exact")` has the figures). An engine that can't do a likelihood is
-#'   an error of class `bsvm_error_unsupported` that names those that can.
+#' @param engine [engine_vb()], [engine_gaussian()], [engine_map()], [engine_slice()],
+#'   [engine_gibbs()], [engine_em()] or [engine_ecme()], a string such as `"vb"`, or `NULL`
+#'   (default): `engine_gaussian()`, which is near the exact posterior; under the pseudo-likelihood
+#'   `engine_vb()` where that costs much less (more than 1e5 rows or 200 columns, several grouping
+#'   factors, several effects a level, sparse predictors; `vignette("how-exact")` has the figures).
+#'   Where these can't take a prior, `engine_gibbs()`; for a grid of `nu`, `engine_em()`. An engine
+#'   that can't take the model is an error of class `bsvm_error_unsupported` that names those that
+#'   can.
 #' @param standardize Should penalised columns be standardised? `TRUE` by default.
 #' @param keep_data Should the fit keep its data? `FALSE` by default. `TRUE` keeps the variables
 #'   that formula, `weights` and `offset` name, from `data` or elsewhere, for the rows `subset`
@@ -119,9 +121,10 @@
 #'
 #' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #' *Bayesian Analysis*, 6, 1-23.
-#' @seealso [prior_ridge()], [prior_inv_wishart()], [prior_for()], [likelihood_hinge()],
-#'   [engine_vb()], [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()],
-#'   [check_approximation()], [bsvm_control()].
+#' @seealso [prior_ridge()], [prior_inv_wishart()], [prior_bridge()], [prior_spike_slab()],
+#'   [prior_laplace_zero()], [prior_for()], [likelihood_hinge()], [engine_vb()],
+#'   [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()], [engine_em()],
+#'   [check_approximation()], [inclusion()], [bsvm_control()].
 #' @examples
 #' # penalty inferred
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = "vb")

@@ -113,8 +113,8 @@ check_checkable <- function(fit) {
           "posterior: there is no approximation to check. summary() has the Monte Carlo error.")
   }
   if (is_point(fit)) {
-    abort("unsupported", "The fit is a mode alone, without standard deviations to check. Use ",
-          "engine_gaussian().")
+    abort("unsupported", "The fit is a mode alone, without standard deviations to check. ",
+          with_spread(fit))
   }
   if (!is.null(fit$start_bounds)) {
     abort("unsupported", "The posterior under a prior that selects has no density to check a fit ",

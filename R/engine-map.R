@@ -59,25 +59,11 @@ engine_map <- function(...) {
 # engine_em() and engine_ecme() have no other.
 is_point <- function(object) isTRUE(object$posterior$point)
 
-# Modes of effects that are not integrated out are refused before anything runs.
-check_mode <- function(engine, integrated, groups, sparse) {
-  if (engine$name != "map" || integrated >= 0L) return(invisible())
-  if (sparse) {
-    abort("unsupported", "engine_map() can't take sparse predictors. Use engine_gaussian(), which ",
-          "can, or give them as a dense matrix.")
-  }
-  if (length(groups) == 0L) return(invisible())
-  abort("unsupported", "engine_map() needs the group effects integrated out: of one factor, with ",
-        "two effects a level or one (under the pseudo-likelihood one that no row multiplies by ",
-        "zero), beside at most ", most_beside_integrated, " coefficients and other effects. Use ",
-        "engine_gaussian(), or fewer effects a level.")
-}
-
 need_spread <- function(object, what) {
   if (is_point(object)) {
     abort("unsupported", what, " needs a posterior's spread, and a fit by ", call_of_engine(object),
           if (object$engine$name == "map") " without integrated group effects",
           " has none: its mode lies on kinks of the loss, where second derivatives say nothing. ",
-          "Fit with `engine = engine_gaussian()`, or engine_gibbs() for draws.")
+          with_spread(object))
   }
 }

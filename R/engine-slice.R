@@ -71,17 +71,3 @@ engine_slice <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, inte
   engine$settings <- c(settings, list(integrate = integrate))
   engine
 }
-
-# What the sampler's whitening needs of the model; `integrated` is the factor that is swept.
-check_slice <- function(engine, likelihood, integrated, groups, sparse) {
-  if (engine$name != "slice" || integrated >= 0L || (length(groups) < 2L && !sparse)) {
-    return(invisible())
-  }
-  abort("unsupported", if (sparse) "engine_slice() can't take sparse predictors. "
-        else paste0("Of several grouping factors engine_slice() needs one that can be integrated ",
-                    "out: with two effects a level or one (under the pseudo-likelihood one that no ",
-                    "row multiplies by zero), beside at most ", most_beside_integrated,
-                    " coefficients and other effects; the one with most levels has not. "),
-        if (is_normalised(likelihood)) "No exact engine can; engine_gaussian() comes close"
-        else "engine_gibbs() can", if (sparse) ". A dense matrix works as well", ".")
-}

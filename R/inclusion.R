@@ -1,7 +1,7 @@
 #' Inclusion probabilities
 #'
-#' Of a fit whose prior selects columns, [prior_spike_slab()] or [prior_laplace_zero()]: how probable
-#' it is that a coefficient is not zero, and what it is then.
+#' Of a fit whose prior selects columns, [prior_spike_slab()] or [prior_laplace_zero()]: how
+#' probable it is that a coefficient is not zero, and what it is then.
 #'
 #' @details
 #' Of draws (`engine_gibbs()`) they are counted: the share of the draws in which the coefficient is
@@ -88,8 +88,8 @@ selected_over <- function(object) {
   if (!inherits(object, "bsvm")) {
     abort("argument", "`object` must be a fit by bsvm(); found ", describe(object), ".")
   }
-  selects <- vapply(object$blocks, function(block) prior_traits(block$prior)[["selects"]], TRUE)
-  if (any(selects)) return(sort(unlist(lapply(object$blocks[selects], `[[`, "columns"))))
+  selected <- Filter(selects, object$blocks)
+  if (length(selected) > 0L) return(sort(unlist(lapply(selected, `[[`, "columns"))))
   abort("unsupported", "No prior of this fit selects columns. prior_spike_slab() and ",
         "prior_laplace_zero() do.")
 }

@@ -79,16 +79,3 @@ print.bsvm_likelihood <- function(x, ...) {
 }
 
 as_likelihood <- function(x) as_component(x, "likelihood")
-
-# ---- engines that can't take it --------------------------------------------------------------
-
-# The core's names of the engines that work on the rows' latent scales.
-latent_engines <- c("vb", "gibbs", "em", "ecme")
-
-check_combination <- function(likelihood, engine) {
-  if (!likelihood$normalized || !engine$name %in% latent_engines) return(invisible())
-  abort("unsupported", "engine_", engine$name, "() works on latent scales of the rows, given ",
-        "which the likelihood is normal in the coefficients. Only the pseudo-likelihood has them; ",
-        "the normalised hinge likelihood has not. For it use engine_gaussian(), engine_map() or, ",
-        "for draws, engine_slice(), or take likelihood_hinge() with this engine.")
-}

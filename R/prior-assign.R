@@ -24,7 +24,7 @@ assign_priors <- function(frame, prior = NULL) {
   penalised <- vapply(blocks, function(block) block$prior$penalised, TRUE)
   blocks <- c(blocks, assign_smooth_priors(frame$smooths, named))
   check_scalar(blocks)
-  blocks <- lapply(lapply(blocks, fill_scales), fill_size)
+  blocks <- lapply(lapply(blocks, fill_scales), fill_size, nrow(frame$x))
   list(blocks = blocks, group_blocks = assign_group_priors(frame, named),
        default_prior = is_mixed(frame) && length(slopes) == 0L && !any(penalised))
 }

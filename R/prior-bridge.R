@@ -26,12 +26,12 @@
 #' them, a very good point estimate. Draws of `nu` are truncated to 1e-150 to 1e10.
 #'
 #' **The exponent.** With `alpha = NULL` it is inferred too: uniform on 0 to 2, which for the sake
-#' of numbers starts at 0.05 (coefficients from the prior may differ by a factor of 1e25 there), `nu`
-#' having its law given `alpha`. The density of everything is then, up to a constant,
+#' of numbers starts at 0.05 (coefficients from the prior may differ by a factor of 1e25 there),
+#' `nu` having its law given `alpha`. The density of everything is then, up to a constant,
 #' \deqn{\nu^{-\alpha\,shape - 1} \alpha \exp(-rate\,\nu^{-\alpha}) \prod_j p(b_j | \nu,
-#' \alpha)}{nu^(-alpha shape - 1) alpha exp(-rate nu^-alpha) prod_j p(b_j | nu, alpha)}
-#' times the likelihood, in \eqn{\nu}{nu}, \eqn{\alpha} and the coefficients. Draws alone can tell
-#' what `alpha` may be, so that needs [engine_gibbs()].
+#' \alpha)}{nu^(-alpha shape - 1) alpha exp(-rate nu^-alpha) prod_j p(b_j | nu, alpha)} times the
+#' likelihood, in \eqn{\nu}{nu}, \eqn{\alpha} and the coefficients. Draws alone can tell what
+#' `alpha` may be, so that needs [engine_gibbs()].
 #'
 #' **Draws.** Given latent scales the coefficients are normal,
 #' \eqn{b_j \sim N(0, \nu^2 \sigma_j^2 \omega_j)}{b_j ~ N(0, nu^2 sigma_j^2 omega_j)}, with
@@ -110,19 +110,6 @@ check_nu <- function(nu) {
   }
 }
 
-# A number or several.
-check_all_positive <- function(x, name) {
-  if (length(x) == 1L) return(check_positive(x, name, "prior"))
-  if (!is.numeric(x) || is.object(x) || !is.null(dim(x)) || length(x) == 0L) {
-    abort("prior", "`", name, "` must be positive numbers; found ", describe(x), ".")
-  }
-  bad <- which(!(is.finite(x) & x > 0))
-  if (length(bad) > 0L) {
-    abort("prior", "`", name, "` must be positive, finite numbers; number ", bad[1L], " is ",
-          format(x[bad[1L]]), ".")
-  }
-}
-
 bridge_label <- function(numbers, nu, sigma) {
   alpha <- numbers[["alpha"]]
   paste0(if (alpha == 1) "lasso" else paste("bridge, alpha", if (alpha > 0) format(alpha)
@@ -135,28 +122,4 @@ nu_words <- function(numbers, nu) {
   if (length(nu) == 1L) return(format(nu))
   paste0("inferred, gamma(", format(numbers[["shape"]]), ", ", format(numbers[["rate"]]),
          ") on nu^-alpha")
-}
-
-# A block whose prior has scales of single coefficients, now that their number is known.
-fill_scales <- function(block) {
-  sigma <- block$prior$sigma
-  if (is.null(sigma)) return(block)
-  m <- length(block$columns)
-  if (!length(sigma) %in% c(1L, m)) {
-    abort("prior", "`sigma` must be one number or one for each of the ", m, " columns of ",
-          enumerate(block$label), "; found ", length(sigma), ".")
-  }
-  block$prior$parameters <- c(block$prior$parameters,
-                              stats::setNames(rep_len(sigma, m), paste0("sigma_", seq_len(m))))
-  block
-}
-
-# A path over a grid of nu is one of point estimates.
-check_grid <- function(blocks, engine) {
-  for (block in blocks) {
-    if (is.null(block$prior$grid) || engine$name == "em") next
-    abort("unsupported", "`nu` of the prior of ", enumerate(block$label), " is a grid of ",
-          length(block$prior$grid), " numbers, which is for engine_em(); engine_", engine$name,
-          "() takes one number, or NULL to infer it.")
-  }
 }

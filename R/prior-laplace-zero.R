@@ -11,16 +11,17 @@
 #' `rho = 1` is the Laplace prior itself, without selection.
 #'
 #' The coefficients of the fit, `coef(fit)`, are averaged over inclusion, as are its covariance and
-#' predictions. `fit$posterior$inclusion` has what was found of each selected coefficient:
-#' `columns` of the design, the `probability` that it is in, and the `mean` and `sd` it has if it
-#' is, on the scale of the standardised columns.
+#' predictions. [inclusion()] has the probability that each is in, and the mean and sd it has if it
+#' is. What is learnt of \eqn{s} is called `s`, on the scale of the standardised columns; given it
+#' a coefficient that is in has standard deviation \eqn{\sqrt 2 s}{sqrt(2) s}.
 #'
 #' [engine_gibbs()] draws from the posterior: the indicators with the coefficients integrated out,
 #' given latent scales as in Luts and Ormerod (2014, Appendix B, whose sampler draws them given
 #' coefficients). Draws have exact zeros.
 #'
 #' [engine_vb()] bounds the evidence by a function with several local optima: see its `starts`.
-#' It goes with dense predictors, beside blocks with other priors and one grouping factor.
+#' It goes with dense predictors, beside blocks with other priors and one grouping factor (then with
+#' up to 2000 columns, where these are more than the rows).
 #'
 #' @param rho Prior probability that a coefficient is not zero: a number above 0 and at most 1.
 #' @param shape,scale Shape and scale of the inverse-gamma law of the squared Laplace scale:
@@ -28,14 +29,17 @@
 #'   [prior_inv_gamma()]).
 #' @return An object of class `bsvm_prior`.
 #' @section Errors: `bsvm_error_prior` if `rho` is not above 0 and at most 1, or `shape` or `scale`
-#'   is not positive and finite.
+#'   is not positive and finite, and of the fit where group effects get it; `bsvm_error_unsupported`
+#'   of the fit for other engines, sparse predictors, and [engine_vb()] with several grouping
+#'   factors.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Section 3.2, Algorithm 3).
-#' @seealso [prior_spike_slab()], [engine_vb()], [engine_gibbs()].
+#' @seealso [inclusion()], [plot_inclusion()]; [prior_spike_slab()], [engine_vb()],
+#'   [engine_gibbs()].
 #' @examples
 #' fit <- bsvm(am ~ ., data = mtcars, prior = prior_laplace_zero(0.2), engine = engine_vb())
-#' fit$posterior$inclusion$probability
+#' inclusion(fit)
 #' coef(fit)
 #' @export
 prior_laplace_zero <- function(rho, shape = 0.01, scale = NULL) {
@@ -50,13 +54,4 @@ prior_laplace_zero <- function(rho, shape = 0.01, scale = NULL) {
 laplace_zero_label <- function(numbers) {
   paste0("Laplace-zero, rho ", numbers[["rho"]], ", inverse-gamma(", numbers[["shape"]], ", ",
          numbers[["scale"]], ") on the squared scale")
-}
-
-# What the core's variational Bayes can't select beside.
-check_selection <- function(engine, blocks, groups, sparse) {
-  if (engine$name != "vb" || !selects_any(blocks)) return(invisible())
-  if (!sparse && length(groups) < 2L) return(invisible())
-  abort("unsupported", "engine_vb() with a prior that selects can't take ",
-        if (sparse) "sparse predictors. Give them as a dense matrix."
-        else "several grouping factors. Leave one, or make the others' columns by model.matrix().")
 }

@@ -13,16 +13,18 @@
 #'
 #' **How many.** `pi` is the prior probability of inclusion. Left out, it is inferred, with a beta
 #' law whose default, the uniform one, allows for how many coefficients there are to choose from
-#' (Scott and Berger 2010). `size`, the number of coefficients expected, fixes it at `size` over the
-#' number of columns: the thing to give where there are more columns than rows, since under the
-#' pseudo-likelihood, which rewards any large predictor, an inferred `pi` may go up to one.
+#' (Scott and Berger 2010). Where there are more columns than rows the uniform law does not hold the
+#' pseudo-likelihood, which rewards any large predictor, and `pi` would go up to one: there the
+#' default is Beta(1, number of columns), under which one coefficient is expected (Castillo,
+#' Schmidt-Hieber and van der Vaart 2015). `size`, the number of coefficients expected, fixes `pi` at
+#' `size` over the number of columns.
 #'
-#' **How large.** `nu` is the standard deviation of a coefficient that is not zero, of a standardised
-#' predictor if [bsvm()] standardises. The margin lies at -1 and 1: with `nu = 1`, the default, one
-#' standard deviation of a predictor moves a row by about the margin's half, and hardly ever (one in
-#' twenty) by all of it. It is not a vague prior, and should not be: for each coefficient the
-#' data have to outweigh a penalty that grows as `log(nu)`, and with a `nu` without bounds nothing
-#' comes in (Polson and Scott take 100).
+#' **How large.** `nu` is the standard deviation of a coefficient that is not zero, of a
+#' standardised predictor if [bsvm()] standardises. The margin lies at -1 and 1: with `nu = 1`, the
+#' default, one standard deviation of a predictor moves a row by about the margin's half, and hardly
+#' ever (one in twenty) by all of it. It is not a vague prior, and should not be: for each
+#' coefficient the data have to outweigh a penalty that grows as `log(nu)`, and with a `nu` without
+#' bounds nothing comes in (Polson and Scott take 100).
 #'
 #' @param pi The prior probability that a coefficient is not zero: a number between 0 and 1; `NULL`
 #'   (default) to infer it, or to give `size`.
@@ -31,13 +33,19 @@
 #'   number, or one for each column of the block, in the order of the design.
 #' @param size Instead of `pi`: how many coefficients are expected not to be zero, a positive number
 #'   below that of the columns.
-#' @param a,b The law of an inferred `pi` is Beta(`a`, `b`): positive numbers.
+#' @param a,b The law of an inferred `pi` is Beta(`a`, `b`): positive numbers. `b = NULL` (default) is
+#'   1, or the number of the block's columns where these are more than the rows. A sweep of
+#'   [engine_gibbs()] takes time in proportion to the columns and to those that are in, so a law
+#'   that lets thousands in is slow.
 #' @return An object of class `bsvm_prior`.
 #' @section Errors: `bsvm_error_prior` for numbers out of range, for `pi` and `size` together, or
 #'   `a` or `b` with one of them; [bsvm()] has it too where `sigma` or `size` do not fit the number
 #'   of columns, and for effects of grouping factors. `bsvm_error_unsupported` for other engines and
 #'   for sparse predictors.
 #' @references
+#' Castillo, I., Schmidt-Hieber, J. and van der Vaart, A. (2015). Bayesian linear regression with
+#' sparse priors. *Annals of Statistics*, 43, 1986-2018.
+#'
 #' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines. *Bayesian
 #' Analysis*, 6, 1-23 (Section 4.2).
 #'
@@ -54,21 +62,26 @@
 #'             engine = engine_gibbs(draws = 500, burnin = 200, chains = 2))
 #' inclusion(fit)
 #' @export
-prior_spike_slab <- function(pi = NULL, nu = 1, sigma = NULL, size = NULL, a = 1, b = 1) {
-  check_inclusion(pi, size, !missing(a) || !missing(b))
-  numbers <- c(a = check_positive(a, "a", "prior"), b = check_positive(b, "b", "prior"),
+prior_spike_slab <- function(pi = NULL, nu = 1, sigma = NULL, size = NULL, a = 1, b = NULL) {
+  check_inclusion(pi, size, !missing(a) || !is.null(b))
+  open <- is.null(b)
+  numbers <- c(a = check_positive(a, "a", "prior"),
+               b = if (open) 1 else check_positive(b, "b", "prior"),
                nu = check_positive(nu, "nu", "prior"))
   if (!is.null(sigma)) check_all_positive(sigma, "sigma")
   words <- if (!is.null(pi)) paste("pi", format(pi))
            else if (!is.null(size)) paste("size", format(size))
-           else paste0("pi ~ Beta(", format(a), ", ", format(b), ")")
+           else beta_words(numbers[["a"]], numbers[["b"]])
   label <- paste0("spike and slab, ", words, ", nu ", format(nu),
                   if (!is.null(sigma)) ", sigma given")
   prior <- new_prior("spike_slab", spike_slab_numbers(numbers, pi, !is.null(size)), label, TRUE)
   prior$sigma <- sigma
   prior$size <- size
+  prior$open_b <- open && is.null(pi) && is.null(size)
   prior
 }
+
+beta_words <- function(a, b) paste0("pi ~ Beta(", format(a), ", ", format(b), ")")
 
 # What the core takes: the odds are fixed where the shapes are zero.
 spike_slab_numbers <- function(numbers, pi, fixed) {
@@ -93,11 +106,12 @@ check_inclusion <- function(pi, size, shapes) {
   }
 }
 
-# A block whose prior has an expected number of coefficients, now that there is a number of columns.
-fill_size <- function(block) {
+# A block whose prior depends on the number of columns, now that there is one.
+fill_size <- function(block, rows) {
   size <- block$prior$size
-  if (is.null(size)) return(block)
   columns <- length(block$columns)
+  if (isTRUE(block$prior$open_b) && columns > rows) return(with_few(block, columns))
+  if (is.null(size)) return(block)
   if (size >= columns) {
     abort("prior", "`size` of prior_spike_slab() must be below the number of columns of ",
           enumerate(block$label, "`"), ", ", columns, "; found ", format(size), ".")
@@ -109,19 +123,10 @@ fill_size <- function(block) {
   block
 }
 
-# ---- priors that select, whichever ---------------------------------------------------------------
-
-selects <- function(block) prior_traits(block$prior)[["selects"]]
-
-# They are for columns that the core has as they are.
-check_selecting <- function(assigned, sparse) {
-  for (block in Filter(selects, assigned$group_blocks)) {
-    abort("prior", "The effects of a grouping factor can't be selected one by one; ",
-          enumerate(block$label, "`"), " takes prior_ridge(), or prior_inv_wishart() where they ",
-          "are correlated; found ", block$prior$label, ".")
-  }
-  for (block in Filter(selects, assigned$blocks[sparse])) {
-    abort("unsupported", "Sparse predictors can't be selected (", enumerate(block$label, "`"), ": ",
-          block$prior$label, "). Give them as a dense matrix, as.matrix(x).")
-  }
+# Beta(a, columns) in place of Beta(a, 1).
+with_few <- function(block, columns) {
+  a <- block$prior$parameters[["shape_in"]]
+  block$prior$parameters[c("log_odds", "shape_out")] <- c(log(a / columns), columns)
+  block$prior$label <- sub(beta_words(a, 1), beta_words(a, columns), block$prior$label, fixed = TRUE)
+  block
 }

@@ -10,10 +10,6 @@ new_prior <- function(name, parameters, label, penalised) {
 # Named logical: `exchangeable`, one variance for all coefficients; `selects`, some may be zero.
 prior_traits <- function(prior) core_prior_traits(prior$name, prior$parameters)
 
-selects_any <- function(blocks) {
-  any(vapply(blocks, function(block) prior_traits(block$prior)[["selects"]], TRUE))
-}
-
 is_prior <- function(x) inherits(x, "bsvm_prior")
 
 #' Print a component

@@ -47,18 +47,15 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   check_flag(standardize, "standardize")
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
   check_registered(all_blocks(assigned), likelihood)
-  engine <- as_engine(engine, likelihood, frame, assigned)
+  engine <- as_engine(engine, frame, likelihood, assigned)
   need_registered(engine$name, registered_engines(), "engine")
-  check_combination(likelihood, engine)
-  check_prior_engines(all_blocks(assigned), engine)
-  check_grid(assigned$blocks, engine)
-  check_scales(all_blocks(assigned), engine)
+  check_not_effects(assigned$group_blocks)
+  check_effect_priors(assigned$group_blocks)
+  check_engine(engine, frame, likelihood, assigned)
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
   penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
-  check_selecting(assigned, sparse)
-  check_effect_priors(assigned$group_blocks)
-  check_unrotated(assigned$blocks, engine, frame)
+  check_not_sparse(assigned$blocks[sparse])
   assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
   sparse <- sort(sparse)
   design <- spec_design(frame, penalised, standardize, assigned$blocks[sparse])
@@ -68,9 +65,6 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
                 group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]),
                 integrated = integrated_term(frame$groups, likelihood, engine, any(sparse),
                                              length(core$center)))
-  check_selection(engine, assigned$blocks, frame$groups, any(sparse))
-  check_mode(engine, model$integrated, frame$groups, any(sparse))
-  check_slice(engine, likelihood, model$integrated, frame$groups, any(sparse))
   design$rotation <- core$rotation
   structure(
     c(list(problem = core_problem(frame, design, core, assigned$blocks[sparse]), model = model,
@@ -96,25 +90,6 @@ check_effect_priors <- function(blocks) {
     abort("unsupported", "The effects ", enumerate(block$label), " need one variance for all ",
           "levels, as prior_ridge() has; found ", block$prior$label, ".")
   }
-}
-
-# What can't be rotated is a dense system of all its columns, factored in each sweep.
-most_unrotated <- 2000
-
-check_unrotated <- function(blocks, engine, frame) {
-  for (block in blocks[needs_dense(blocks, engine)]) {
-    m <- length(block$columns)
-    few <- m <= most_unrotated || (m <= nrow(frame$x) && !is_sparse(frame$x))
-    if (few) next
-    abort("size", enumerate(block$label), " has ", m, " columns, more than the ", most_unrotated,
-          " that draws under its prior (", block$prior$label, ") can have where there are fewer ",
-          "rows or sparse predictors. prior_ridge() takes them.")
-  }
-}
-
-# Draws of sparse columns are those of effects, which have one variance.
-needs_dense <- function(blocks, engine) {
-  is_sampler(engine) & !vapply(blocks, function(block) any(prior_traits(block$prior)), TRUE)
 }
 
 penalised_columns <- function(blocks, p) {

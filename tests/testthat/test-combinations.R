@@ -14,7 +14,9 @@ structures <- list(
 priors <- list(
   fixed = prior_ridge(variance = 1), ridge = prior_ridge(),
   half_t = prior_ridge(variance = prior_half_t(3, 1)), flat = prior_flat(10),
-  wishart = prior_inv_wishart()
+  wishart = prior_inv_wishart(),
+  bridge = prior_bridge(0.8, nu = 0.5), lasso = prior_lasso(),
+  laplace_zero = prior_laplace_zero(0.3), spike_slab = prior_spike_slab(0.3)
 )
 
 engines <- list(vb = engine_vb(), gibbs = engine_gibbs(draws = 20, burnin = 10, chains = 2),
@@ -22,7 +24,12 @@ engines <- list(vb = engine_vb(), gibbs = engine_gibbs(draws = 20, burnin = 10, 
                 slice = engine_slice(draws = 20, burnin = 10, chains = 2, integrate = TRUE),
                 effects = engine_slice(draws = 20, burnin = 10, chains = 2, integrate = FALSE),
                 gaussian = engine_gaussian(), whole = engine_gaussian(integrate = FALSE),
-                map = engine_map())
+                map = engine_map(), em = engine_em(starts = 2), ecme = engine_ecme())
+
+variances <- c("fixed", "ridge", "half_t", "flat", "wishart")
+taken <- list(vb = c(variances, "laplace_zero"), gibbs = names(priors), slice = variances,
+              gaussian = variances, map = variances, em = c("fixed", "flat", "bridge"),
+              ecme = "lasso")
 
 likelihoods <- list(pseudo = likelihood_hinge(), normalised = likelihood_hinge(normalized = TRUE))
 
@@ -42,19 +49,29 @@ fit_or_refusal <- function(structure, prior, target, engine, likelihood) {
 }
 
 # Covariance priors are for correlated effects (and, of one effect, a variance); correlated effects
-# take no other; a model with nothing for the prior to act on says so; engines on latent scales have
-# the pseudo-likelihood.
+# take no other; all effects of a factor have one variance; a model with nothing for the prior to act
+# on says so; engines on latent scales have the pseudo-likelihood.
 refusable <- function(structure, prior, target, engine, likelihood) {
   correlated <- structure %in% c("correlated", "crossed_slopes", "smooth_groups")
-  (likelihood$normalized && engine$name %in% c("vb", "gibbs")) ||
+  several <- structure %in% c("crossed", "nested", "crossed_slopes")
+  (likelihood$normalized && engine$name %in% c("vb", "gibbs", "em", "ecme")) ||
+    !prior %in% taken[[engine$name]] ||
     (prior == "wishart" && target != "g") ||
-    (target == "g" && correlated && !prior %in% c("wishart", "half_t")) ||
-    (target == "" && structure == "smooth_groups")
+    (target == "g" && (!prior %in% variances || correlated && !prior %in% c("wishart", "half_t"))) ||
+    (target == "" && structure == "smooth_groups") ||
+    (engine$name == "vb" && prior == "laplace_zero" && several) ||
+    (engine$name %in% c("em", "ecme") && infers_others(structure, target))
+}
+
+# Without a word group effects and smooths have a variance that is inferred.
+infers_others <- function(structure, target) {
+  switch(structure, slopes = FALSE, intercepts = , independent = target != "g",
+         smooth = target != "s(x2)", TRUE)
 }
 
 # Of a mode on kinks there is no covariance.
 numbers_of <- function(fit) {
-  point <- fit$engine$name == "map" && fit$posterior$integrated == 0L
+  point <- bsvm:::is_point(fit)
   list(coef(fit), if (!point) vcov(fit), fitted(fit))
 }
 

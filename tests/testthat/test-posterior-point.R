@@ -36,7 +36,7 @@ test_that("a point estimate has no spread, and says which engine has", {
   for (ask in list(vcov, confint, function(x) predict(x, interval = TRUE),
                    function(x) ranef(x, sd = TRUE), function(x) tidy(x, conf.int = TRUE),
                    function(x) plot(x, "coefficients"))) {
-    expect_error(ask(fit), "engine_gaussian", class = "bsvm_error_unsupported")
+    expect_error(ask(fit), "engine_gibbs()", fixed = TRUE, class = "bsvm_error_unsupported")
   }
   expect_error(elbo(fit), class = "bsvm_error_unsupported")
   expect_true(all(is.na(summary(fit)$coefficients[, c("SD", "lower", "upper")])))

@@ -16,6 +16,22 @@ test_that("a spike-and-slab prior says what it is", {
   expect_equal(prior_summary(fit)$prior[2], "spike and slab, size 0.5 (pi 0.25), nu 1, sigma given")
 })
 
+test_that("with more columns than rows few are expected, unless `b` is given", {
+  x <- with_seed(1, matrix(rnorm(10 * 12), 10))
+  prior_of <- function(prior, columns) {
+    spec <- bsvm_spec(bsvm_frame(x = x[, columns], y = rep(c(-1, 1), 5)), prior = prior)
+    spec$blocks[[2]]$prior
+  }
+  wide <- prior_of(prior_spike_slab(a = 2), 1:12)
+  expect_equal(wide$parameters[["shape_out"]], 12)
+  expect_equal(wide$parameters[["log_odds"]], log(2 / 12))
+  expect_match(wide$label, "Beta(2, 12)", fixed = TRUE)
+  for (prior in list(prior_of(prior_spike_slab(), 1:9), prior_of(prior_spike_slab(b = 1), 1:12))) {
+    expect_equal(prior$parameters[["shape_out"]], 1)
+    expect_match(prior$label, "Beta(1, 1)", fixed = TRUE)
+  }
+})
+
 test_that("numbers that can't be a spike-and-slab prior's are refused by name", {
   for (pi in list(0, 1, -0.1, 2, NA, "a", c(0.1, 0.2), Inf)) {
     expect_refusal(prior_spike_slab(pi), "prior", "`pi`")

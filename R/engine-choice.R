@@ -1,0 +1,194 @@
+# Which engine a model gets, and which engines can take it. A model is its frame, its likelihood and
+# its priors (`assigned`, a list with `blocks` and `group_blocks`).
+
+# NULL picks the first that can take the model: what is nearest to the posterior at comparable cost,
+# the Gaussian engine, but under the pseudo-likelihood, where there is a quicker one, only where it
+# costs about as much; then draws; then, for a path over a grid, point estimates.
+as_engine <- function(x, frame, likelihood, assigned) {
+  if (!is.null(x)) return(as_component(x, "engine"))
+  near <- is_normalised(likelihood) || is_quick(frame, likelihood)
+  first <- if (near) list(engine_gaussian(), engine_vb()) else list(engine_vb(), engine_gaussian())
+  candidates <- c(first, list(engine_gibbs(), engine_em()))
+  able <- vapply(candidates, can_take, TRUE, frame, likelihood, assigned)
+  candidates[[c(which(able), 1L)[1L]]]
+}
+
+is_quick <- function(frame, likelihood) {
+  groups <- frame$groups
+  simple <- length(groups) == 0L || (length(groups) == 1L && length(groups[[1L]]$labels) == 1L &&
+                                       !leaves_kinks(groups[[1L]], likelihood))
+  simple && length(frame$columns) <= 200L && length(frame$y) <= 1e5 && !is_sparse(frame$x)
+}
+
+can_take <- function(engine, ...) is.null(refusal(engine, ...))
+
+# The error that says what can take the model instead.
+check_engine <- function(engine, frame, likelihood, assigned) {
+  why <- refusal(engine, frame, likelihood, assigned)
+  if (is.null(why)) return(invisible())
+  names <- setdiff(known_components("engine", getNamespaceExports(environment(as_component))),
+                   engine$name)
+  able <- Filter(function(name) {
+    can_take(as_component(name, "engine"), frame, likelihood, assigned)
+  }, names)
+  abort(sub("bsvm_error_", "", class(why)[1L]), conditionMessage(why), " ",
+        if (length(able) == 0L) "No engine takes this model as it is."
+        else paste0("What takes this model: ", enumerate(paste0("engine_", able, "()"), ""), "."))
+}
+
+# Why the engine can't take the model, NULL if it can.
+refusal <- function(engine, frame, likelihood, assigned) {
+  tryCatch({
+    check_parts(engine, likelihood, assigned)
+    check_unrotated(assigned$blocks, engine, frame)
+    check_structure(engine, frame, likelihood, assigned)
+    NULL
+  }, bsvm_error = identity)
+}
+
+check_parts <- function(engine, likelihood, assigned) {
+  check_combination(likelihood, engine)
+  check_prior_engines(all_blocks(assigned), engine)
+  check_grid(assigned$blocks, engine)
+  check_scales(all_blocks(assigned), engine)
+}
+
+# Advice for a fit without a spread: engines that have one under its priors and likelihood.
+with_spread <- function(object) {
+  able <- Filter(function(name) {
+    parts <- object[c("blocks", "group_blocks")]
+    is.null(tryCatch(check_parts(as_component(name, "engine"), object$likelihood, parts),
+                     bsvm_error = identity))
+  }, c("gaussian", "vb", "slice", "gibbs"))
+  if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
+  paste0("Fit with ", enumerate(paste0("engine_", able, "()"), ""), ".")
+}
+
+# The core's names of the engines that work on the rows' latent scales.
+latent_engines <- c("vb", "gibbs", "em", "ecme")
+
+check_combination <- function(likelihood, engine) {
+  if (!likelihood$normalized || !engine$name %in% latent_engines) return(invisible())
+  abort("unsupported", "engine_", engine$name, "() works on latent scales of the rows, given ",
+        "which the likelihood is normal in the coefficients. Only the pseudo-likelihood, ",
+        "likelihood_hinge(), has them; the normalised hinge likelihood has not.")
+}
+
+takes_prior <- function(block, engine) {
+  core_takes(engine$name, engine$parameters, block$prior$name, block$prior$parameters)
+}
+
+check_prior_engines <- function(blocks, engine) {
+  for (block in blocks) {
+    if (takes_prior(block, engine)) next
+    abort("unsupported", "engine_", engine$name, "() can't take the prior of ",
+          enumerate(block$label, "`"), " (", block$prior$label, ").",
+          if (is_estimator(engine) && !selects(block))
+            " It needs every variance given, as in prior_ridge(variance = 2).")
+  }
+}
+
+# A path over a grid of nu is one of point estimates.
+check_grid <- function(blocks, engine) {
+  for (block in blocks) {
+    if (is.null(block$prior$grid) || engine$name == "em") next
+    abort("unsupported", "`nu` of the prior of ", enumerate(block$label, "`"), " is a grid of ",
+          length(block$prior$grid), " numbers, which is a path of point estimates; engine_",
+          engine$name, "() takes one number, or NULL to infer it.")
+  }
+}
+
+# A scale that is not given is engine_ecme()'s, and there must be one.
+check_scales <- function(blocks, engine) {
+  if (!is_estimator(engine)) return(invisible())
+  unknown <- vapply(blocks, function(block) isTRUE(block$prior$parameters["nu"] == 0), TRUE)
+  if (engine$name == "em" && any(unknown)) {
+    abort("unsupported", "engine_em() needs `nu` given, and the prior of ",
+          enumerate(vapply(blocks[unknown], `[[`, "", "label"), "`"),
+          " leaves it to be inferred.")
+  }
+  if (engine$name == "ecme" && !any(unknown)) {
+    abort("unsupported", "engine_ecme() estimates the scale `nu` of prior_bridge() or ",
+          "prior_lasso(), and here is none to be estimated.")
+  }
+}
+
+# What can't be rotated is a dense system of all its columns, factored in each sweep.
+most_unrotated <- 2000
+
+check_unrotated <- function(blocks, engine, frame) {
+  for (block in blocks[needs_dense(blocks, engine)]) {
+    m <- length(block$columns)
+    few <- m <= most_unrotated || (m <= nrow(frame$x) && !is_sparse(frame$x))
+    if (few) next
+    abort("size", enumerate(block$label, "`"), " has ", m, " columns, more than the ",
+          most_unrotated, " that draws under its prior (", block$prior$label, ") can have where there are fewer ",
+          "rows or sparse predictors. prior_ridge() takes any number.")
+  }
+}
+
+# Draws of sparse columns are those of effects, which have one variance.
+needs_dense <- function(blocks, engine) {
+  is_sampler(engine) & !vapply(blocks, function(block) any(prior_traits(block$prior)), TRUE)
+}
+
+# What the engine can do beside the groups and sparse predictors of the model.
+check_structure <- function(engine, frame, likelihood, assigned) {
+  sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
+  columns <- dense_column_count(assigned$blocks[!sparse], nrow(frame$x))
+  integrated <- integrated_term(frame$groups, likelihood, engine, any(sparse), columns)
+  check_selection(engine, frame, assigned$blocks, any(sparse))
+  check_mode(engine, integrated, frame$groups, any(sparse))
+  check_slice(engine, integrated, frame$groups, any(sparse))
+}
+
+# Once those wider than the rows are rotated.
+dense_column_count <- function(blocks, n) {
+  sum(vapply(blocks, function(block) {
+    m <- length(block$columns)
+    if (prior_traits(block$prior)[["exchangeable"]]) min(m, n) else m
+  }, 0L))
+}
+
+# What the core's variational Bayes can't select beside. With groups it forms the precision of all
+# columns.
+most_selected_in_groups <- 2000L
+
+check_selection <- function(engine, frame, blocks, sparse) {
+  if (engine$name != "vb" || !selects_any(blocks)) return(invisible())
+  if (sparse || length(frame$groups) > 1L) {
+    abort("unsupported", "engine_vb() with a prior that selects can't take ",
+          if (sparse) "sparse predictors. A dense matrix works." else "several grouping factors.")
+  }
+  p <- length(frame$columns)
+  if (length(frame$groups) == 1L && p > max(most_selected_in_groups, length(frame$y))) {
+    abort("size", "engine_vb() with a prior that selects can take ", most_selected_in_groups,
+          " columns beside a grouping factor, where these are more than the rows; found ", p, ".")
+  }
+}
+
+# Modes of effects that are not integrated out.
+check_mode <- function(engine, integrated, groups, sparse) {
+  if (engine$name != "map" || integrated >= 0L) return(invisible())
+  if (sparse) {
+    abort("unsupported", "engine_map() can't take sparse predictors. A dense matrix works.")
+  }
+  if (length(groups) == 0L) return(invisible())
+  abort("unsupported", "engine_map() needs the group effects integrated out: of one factor, with ",
+        "two effects a level or one (under the pseudo-likelihood one that no row multiplies by ",
+        "zero), beside at most ", most_beside_integrated, " coefficients and other effects.")
+}
+
+# What the sampler's whitening needs of the model; `integrated` is the factor that is swept.
+check_slice <- function(engine, integrated, groups, sparse) {
+  if (engine$name != "slice" || integrated >= 0L || (length(groups) < 2L && !sparse)) {
+    return(invisible())
+  }
+  if (sparse) {
+    abort("unsupported", "engine_slice() can't take sparse predictors. A dense matrix works.")
+  }
+  abort("unsupported", "Of several grouping factors engine_slice() needs one that can be ",
+        "integrated out: with two effects a level or one (under the pseudo-likelihood one that no ",
+        "row multiplies by zero), beside at most ", most_beside_integrated, " coefficients and ",
+        "other effects; the one with most levels has not.")
+}

@@ -1,0 +1,21 @@
+# Priors under which coefficients may be zero.
+
+selects <- function(block) prior_traits(block$prior)[["selects"]]
+
+selects_any <- function(blocks) any(vapply(blocks, selects, TRUE))
+
+# They are for columns that the core has as they are.
+check_not_effects <- function(group_blocks) {
+  for (block in Filter(selects, group_blocks)) {
+    abort("prior", "The effects of a grouping factor can't be selected one by one; ",
+          enumerate(block$label, "`"), " takes prior_ridge(), or prior_inv_wishart() where they ",
+          "are correlated; found ", block$prior$label, ".")
+  }
+}
+
+check_not_sparse <- function(blocks) {
+  for (block in Filter(selects, blocks)) {
+    abort("unsupported", "Sparse predictors can't be selected (", enumerate(block$label, "`"), ": ",
+          block$prior$label, "). Give them as a dense matrix, as.matrix(x).")
+  }
+}
