@@ -25,7 +25,7 @@ Result plain_passes(Selector& q, int passes) {
   for (int pass = 0; pass < passes; ++pass) {
     out.bound = q.pass(1, nobody);
     q.keep();
-    q.advance(false, nobody);
+    q.advance(Step::plain, nobody);
   }
   q.report(out);
   return out;
@@ -78,6 +78,37 @@ TEST_CASE("the engine's bound rises from pass to pass but for those taken back")
       for (const TraceEntry& entry : found.trace) best = std::max(best, entry.bound);
       CHECK(found.bound == best);
       for (const double bound : found.start_bounds) CHECK(bound <= found.bound);
+    }
+}
+
+// All selected columns are one of two and a little noise.
+Data alike(Index n, Index p, double noise, std::uint64_t seed) {
+  Shape shape = shape_of(n, p);
+  shape.seed = seed;
+  Data out = simulate(shape);
+  for (Index j = 5; j < p; ++j) out.x.col(j) = out.x.col(3 + j % 2) + noise * out.x.col(j);
+  return out;
+}
+
+TEST_CASE("columns that look alike: no pass lowers the bound, and the engine arrives") {
+  for (double noise : {0.03, 0.3})
+    for (std::uint64_t seed = 30; seed < 40; ++seed) {
+      CAPTURE(noise);
+      CAPTURE(seed);
+      const Data data = alike(40, 200, noise, seed);
+      const Problem problem = selection_problem(data, 0.5);
+      const auto wide = wide_selector(problem);
+      Host nobody;
+      double before = -std::numeric_limits<double>::infinity(), largest_fall = 0;
+      wide->start(0, Options());
+      for (int pass = 0; pass < 200; ++pass) {
+        const double bound = wide->pass(1, nobody);
+        if (pass > 1) largest_fall = std::max(largest_fall, before - bound);
+        before = bound;
+        wide->advance(Step::plain, nobody);
+      }
+      CHECK(largest_fall < 1e-9 * std::abs(before));
+      CHECK(run(problem, Options()).end == Termination::converged);
     }
 }
 

@@ -27,16 +27,15 @@ void ActiveSet::factorise() {
   const Index a = static_cast<Index>(active_.size()), m = static_cast<Index>(candidates_.size());
   const Mat columns = equations_.columns(active_);
   const Vec diagonal = equations_.diagonal(), &h = equations_.linear();
-  factor_.resize(a, a);
   z_.resize(m, a);
   w_.resize(a);
   d_.resize(m);
   r_.resize(m);
-  for (Index i = 0; i < a; ++i) {
-    factor_.row(i) = columns.row(active_[i]);
-    w_[i] = h[active_[i]];
-  }
-  if (!cholesky(factor_, host_)) refuse_precision();
+  for (Index i = 0; i < a; ++i) w_[i] = h[active_[i]];
+  factor_precision([&](Mat& out) {
+    out.resize(a, a);
+    for (Index i = 0; i < a; ++i) out.row(i) = columns.row(active_[i]);
+  }, factor_, host_);
   factor_.triangularView<Eigen::Lower>().solveInPlace(w_);
   for (Index k = 0; k < m; ++k) {
     z_.row(k) = columns.row(candidates_[k].column);

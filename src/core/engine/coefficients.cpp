@@ -268,12 +268,23 @@ void Coefficients::update_boldly(State& state, ConstVecRef square, ConstVecRef f
   }
 }
 
+void factor_precision(const std::function<void(Mat&)>& fill, Mat& out, Host& host) {
+  for (double more : {0.0, 1e-14, 1e-12, 1e-10}) {
+    fill(out);
+    out.diagonal() *= 1 + more;
+    if (cholesky(out, host)) return;
+  }
+  refuse_precision();
+}
+
 Vec Coefficients::draw(State& state, RowSums& sums, Host& host) const {
   if (!sums.x.allFinite()) refuse_sums();
   const Vec prior = precision(state);
-  Mat factor = sums.weight();
-  factor.diagonal() += prior;
-  if (!cholesky(factor, host)) refuse_precision();
+  Mat factor;
+  factor_precision([&](Mat& out) {
+    out = sums.weight();
+    out.diagonal() += prior;
+  }, factor, host);
   Vec step = gradient(state, sums);
   factor.triangularView<Eigen::Lower>().solveInPlace(step);
   Vec noise(layout_.p);

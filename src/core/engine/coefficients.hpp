@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "../linalg/cholesky.hpp"
@@ -17,8 +18,6 @@ struct OutsideMoments {
   GroupPosterior groups;  // regression as (q p, m): B_g itself
 };
 
-// Throws NumericalFailure: the precision of the coefficients has no Cholesky factor.
-[[noreturn]] void refuse_precision();
 
 // A prior and where its hyper-parameters stand in the State.
 struct PriorPart {
@@ -38,6 +37,11 @@ struct PriorPart {
 
 [[noreturn]] void refuse_sums();       // that are not finite
 [[noreturn]] void refuse_precision();  // that is not positive definite
+
+// The Cholesky factor of the precision that `fill` writes: for draws, which may come to where
+// nothing but a vague prior holds a coefficient and the precision is singular to rounding. There
+// some roundings' worth is added to its diagonal.
+void factor_precision(const std::function<void(Mat&)>& fill, Mat& out, Host& host);
 
 // The coefficient side of q(b, u) prod q(hyper): priors, linear systems, and
 // the parts of the bound that no row knows of.
@@ -115,7 +119,8 @@ class Coefficients {
   static Eigen::Map<const Vec> hyper(const State& state, const PriorPart& part) {
     return {state.hyper().data() + part.start, part.size};
   }
-  // The g of a prior that selects; and is a coefficient in? (p) 0 or 1, inside.
+  // The g of a prior that selects, draws or under q probabilities; and those of all coefficients
+  // (p), inside, one where no prior selects.
   static Eigen::Map<Vec> inclusion(State& state, const PriorPart& part) {
     const Index m = static_cast<Index>(part.slot.columns.size());
     return {hyper(state, part).data() + part.size - m, m};

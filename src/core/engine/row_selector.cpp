@@ -1,4 +1,5 @@
-// Selection from the sums of a row source: at least as many rows as columns, any grouping factor.
+// Selection from the sums of a row source, with any grouping factor. The precision of all columns is
+// formed.
 #include <cmath>
 #include <limits>
 
@@ -29,19 +30,19 @@ class RowSelector : public Selector {
                           : -std::numeric_limits<double>::infinity();
   }
 
-  double advance(bool bold, Host& host) override {
+  double advance(Step how, Host& host) override {
     const RowModel rows = row_model(sums_, state_.mean());
-    const double square = climb(rows, host);
-    if (bold) {
+    const double square = climb(rows, how, host);
+    if (how == Step::bold) {
       update_boldly();
-      climb(rows, host);
+      climb(rows, how, host);
     }
     own_.group_logdet() = sums_.group_logdet();
     const Vec before = state_.mean();
     state_ = selection_.effective(own_);
     state_.step() = state_.mean() - before;
     const Mat groups = source_.settle(state_, Settle::advance, 1);
-    side_.update_priors(own_, groups, bold ? kBoldReach : 1);
+    side_.update_priors(own_, groups, how == Step::bold ? kBoldReach : 1);
     state_.hyper() = own_.hyper();
     state_.group_prior() = own_.group_prior();
     return std::sqrt(square + sums_.group_decrement() + sums_.group_change());
@@ -68,9 +69,10 @@ class RowSelector : public Selector {
 
  private:
   // Returns the squared norm of the gradient there was.
-  double climb(const RowModel& rows, Host& host) {
+  double climb(const RowModel& rows, Step how, Host& host) {
     const double square = improve_gaussian(side_, selection_, rows, own_, host);
     own_.begun() = 1;
+    if (how == Step::careful) return square;
     return square + improve_inclusion(selection_, rows, own_, host);
   }
 

@@ -4,6 +4,9 @@
 
 namespace bsvm {
 
+// bold: further than the best of each part given the others; careful: inclusion stays as it is.
+enum class Step { plain, bold, careful };
+
 // A variational posterior with coefficients that are selected, as the loop over passes
 // (engine/vb_selection.cpp) sees it.
 class Selector {
@@ -18,8 +21,8 @@ class Selector {
   virtual double pass(double damping, Host& host) = 0;
 
   // From there to a better q; returns the norm of the objective's gradient where it was, in q's own
-  // metric. Unless it is `bold` and with all damping, the bound cannot fall.
-  virtual double advance(bool bold, Host& host) = 0;
+  // metric. A careful step with all damping cannot lower the bound.
+  virtual double advance(Step how, Host& host) = 0;
 
   // What q is now goes with the best bound so far; and back to it.
   virtual void keep() = 0;
@@ -29,10 +32,10 @@ class Selector {
   virtual void report(Result& out) const = 0;
 };
 
-// With at least as many rows as columns, from the sums of a source.
+// From the sums of a source, whose precision has a row for every column.
 std::unique_ptr<Selector> row_selector(const Problem& problem, RowSource& source);
 
-// With more columns than rows and no groups.
+// With more columns than rows and no groups: no matrix has more rows than the problem.
 std::unique_ptr<Selector> wide_selector(const Problem& problem);
 
 // Of a bold step: hyper-parameters go this many times as far as their optimum.

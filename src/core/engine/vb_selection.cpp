@@ -4,7 +4,8 @@
 // halved after each pass that raises the bound, and hyper-parameters go further than their optimum:
 // a bold step. One that lowers the bound is taken back: its rows are looked at again with eight
 // times the damping, and no boldness. With all of it such a step climbs a function that is nowhere
-// above the bound and meets it where it begins.
+// above the bound and meets it where it begins; but inclusions are not all found one after the other,
+// and where that lowers the bound the next step leaves them as they are.
 //
 // The objective has local optima, hence several starts.
 #include <algorithm>
@@ -36,7 +37,7 @@ class Climb {
       } else {
         record(bound);
         if (out_.bound == kNothing) fail();
-        if (damping_of_step_ == 1 && !bold_) return end(Termination::stalled);
+        if (how_ == Step::careful) return end(Termination::stalled);
         retreat();
       }
     }
@@ -58,9 +59,9 @@ class Climb {
     if (!first && !std::isfinite(bound)) fail();
     const double gain = bound - out_.bound;
     if (first || bound > out_.bound) keep(bound);
-    bold_ = accelerate_ && !retreated_ && gain < kSettled;
+    if (!retreated_) how_ = accelerate_ && gain < kSettled ? Step::bold : Step::plain;
     damping_of_step_ = damping_;
-    out_.gradient = q_.advance(bold_, host_);
+    out_.gradient = q_.advance(how_, host_);
     record(bound);
     if (!first && !retreated_ && good_enough(gain)) return true;
     if (accelerate_ && !first) damping_ = std::max(kLeastDamping, damping_ / 2);
@@ -75,6 +76,7 @@ class Climb {
 
   void retreat() {
     q_.back();
+    how_ = damping_of_step_ == 1 && how_ == Step::plain ? Step::careful : Step::plain;
     damping_ = std::min(1.0, 8 * damping_of_step_);
     retreated_ = true;
   }
@@ -103,7 +105,8 @@ class Climb {
   Host& host_;
   Result& out_;
   double damping_ = 1, damping_of_step_ = 1;  // of this pass, and of the one the step was from
-  bool bold_ = false, retreated_ = false;     // the last step; is this pass a second look?
+  Step how_ = Step::plain;                    // the last step
+  bool retreated_ = false;                    // is this pass a second look?
 };
 
 Result climb_from(int start, Selector& q, const Options& options, bool accelerate, Host& host) {

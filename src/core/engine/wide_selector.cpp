@@ -13,6 +13,7 @@
 //
 // and the mean from M and U under the curvatures. Coefficients' covariance is diagonal but for
 // n + |u| directions. A pass over the rows costs less than a round, so there is one of each.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -55,7 +56,7 @@ struct Wide {
   Vec weight, spread;            // (n) these weights, and Var f
   Vec prior, diagonal, spanned;  // (p) the prior's precisions, and the diagonals of E and F
   Vec variance;                  // (p) S_kk
-  Vec coupling;                  // (p) sum_{l != k} R_kl g_l S_lk
+  Mat t;                         // (n, n) T
 
   explicit Wide(const Layout& layout) : own(layout) {}
 };
@@ -88,13 +89,13 @@ class WideSelector : public Selector {
                             : -std::numeric_limits<double>::infinity();
   }
 
-  double advance(bool bold, Host& host) override {
+  double advance(Step how, Host& host) override {
     double square = 0;
-    if (bold) update_boldly();
-    if (now_.own.begun()) square += improve_indicators();
+    if (how == Step::bold) update_boldly();
+    if (now_.own.begun() && how != Step::careful) square += improve_indicators();
     square += improve_coefficients(host);
     now_.own.begun() = 1;
-    side_.update_priors(now_.own, moments(), -log_precision(), Mat(), bold ? kBoldReach : 1);
+    side_.update_priors(now_.own, moments(), -log_precision(), Mat(), how == Step::bold ? kBoldReach : 1);
     return std::sqrt(square);
   }
 
@@ -124,6 +125,8 @@ class WideSelector : public Selector {
 
   void gather();
   void find_others();
+  Vec couplings(const Vec& g) const;
+  Vec forms(const Mat& q) const;
   double improve_indicators();
   double improve_coefficients(Host& host);
   double improve_mean(const Mat& t, const Vec& ratio, const Vec& diagonal, const Vec& prior,
@@ -177,16 +180,49 @@ void WideSelector::find_others() {
   for (size_t k = 0; k < at_.size(); ++k) others_.col(k) = columns_.col(at_[k]);
 }
 
+// (p) sum_{l != k} R_kl g_l S_lk under this pass's weights. With Cov(f, v_k) = (g_k / E_k) B c_k,
+// B = (I - T M) (I - C_u S_uu C_u'M), it is (g_k / E_k) c_k'X B c_k - R_kk g_k S_kk.
+Vec WideSelector::couplings(const Vec& g) const {
+  const Mat m = now_.rows.times(Mat::Identity(problem_.n, problem_.n));
+  Mat solved = now_.rows.whitened(others_.transpose() * m);
+  now_.rows.root.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
+  Mat right = -others_ * solved, left = -now_.t * m;
+  right.diagonal().array() += 1;
+  left.diagonal().array() += 1;
+  const Vec form = forms(terms_.weight.matrix().asDiagonal() * (left * right));
+  return g.cwiseProduct(form.cwiseQuotient(now_.diagonal) - raw_.cwiseProduct(now_.variance));
+}
+
+// (p) c_k'Q c_k.
+Vec WideSelector::forms(const Mat& q) const {
+  constexpr Index kWidth = 512;
+  const Index n = problem_.n, p = problem_.columns();
+  std::vector<double> packed(packed_size(n, n));
+  pack(q.data(), n, n, nullptr, packed.data());
+  Vec out(p);
+  for (Index first = 0; first < p; first += kWidth) {
+    const Index width = std::min(kWidth, p - first);
+    Mat product = Mat::Zero(n, width);
+    PanelProduct of{packed.data(), n, n, columns_.data() + first * n, width, n, product.data(), n};
+    of.packed_y = false;
+    kernels().product(of);
+    out.segment(first, width) =
+        product.cwiseProduct(columns_.middleCols(first, width)).colwise().sum().transpose();
+  }
+  return out;
+}
+
 // As in engine/selection.cpp, but for the covariances' part of the sum over l, which is that at the
 // start for all.
 double WideSelector::improve_indicators() {
   const Vec prior = selection_.log_odds(now_.own), mean = now_.own.mean();
   Vec g = selection_.inclusion(now_.own);
+  const Vec coupling = couplings(g);
   Vec rest = tilted_ - terms_.curvature.matrix().cwiseProduct(link_);
   double square = 0;
   for (const Index j : selection_.columns()) {
     const double before = g[j], moment = now_.variance[j] + mean[j] * mean[j];
-    g[j] = inclusion_at(prior[j] + mean[j] * columns_.col(j).dot(rest) - now_.coupling[j] -
+    g[j] = inclusion_at(prior[j] + mean[j] * columns_.col(j).dot(rest) - coupling[j] -
                         raw_[j] * before * now_.variance[j] + raw_[j] * moment * (before - 0.5));
     rest -= (g[j] - before) * mean[j] * terms_.curvature.matrix().cwiseProduct(columns_.col(j));
     square += squared_move(before, g[j]);
@@ -205,14 +241,14 @@ double WideSelector::improve_coefficients(Host& host) {
     prior[k] = diagonal[at_[k]];
     now_.spanned[at_[k]] = 0;
   }
-  const Mat t = span(now_.spanned);
+  now_.t = span(now_.spanned);
   const Vec ratio = g / diagonal.array();
-  double square = improve_mean(t, ratio, diagonal, prior, host) + change(diagonal);
-  now_.rows = Woodbury(t, terms_.weight.matrix(), others_, prior, host);
+  double square = improve_mean(now_.t, ratio, diagonal, prior, host) + change(diagonal);
+  now_.rows = Woodbury(now_.t, terms_.weight.matrix(), others_, prior, host);
   now_.weight = terms_.weight.matrix();
   now_.diagonal = diagonal;
   find_variances(ratio);
-  find_spread(t);
+  find_spread(now_.t);
   return square;
 }
 
@@ -263,8 +299,6 @@ void WideSelector::find_variances(const Vec& ratio) {
   now_.variance = now_.diagonal.cwiseInverse() - ratio.cwiseAbs2().cwiseProduct(z);
   const Mat inverse = now_.rows.whitened(Mat::Identity(others_.cols(), others_.cols()));
   for (size_t k = 0; k < at_.size(); ++k) now_.variance[at_[k]] = inverse.col(k).squaredNorm();
-  const Vec g = selection_.inclusion(now_.own);
-  now_.coupling = ratio.cwiseProduct(z) - raw_.cwiseProduct(g).cwiseProduct(now_.variance);
 }
 
 void WideSelector::find_spread(const Mat& t) {
