@@ -111,11 +111,11 @@ class RowsOf : public Block {
     for (Index i = 0; i < r; ++i) there[i] = rows_[rows[i]];
     all_.fill(there.data(), r, state, out);
   }
-  void column(Index j, const int* rows, Index r, const State& state,
-              double* out) const override {
+  void add_column(Index j, const int* rows, Index r, const State& state, double a,
+                  double* out) const override {
     std::vector<int> there(r);
     for (Index i = 0; i < r; ++i) there[i] = rows_[rows[i]];
-    all_.column(j, there.data(), r, state, out);
+    all_.add_column(j, there.data(), r, state, a, out);
   }
 
  private:

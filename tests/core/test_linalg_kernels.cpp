@@ -44,9 +44,19 @@ void check_variances(const Kernels& use, Index p, Index r) {
   CHECK(gap(v, expected) < 1e-14);
 }
 
+void check_dots(const Kernels& use, Index p, Index r) {
+  const Mat c = made_up(p, r, 8);
+  const Vec b = Noise(9).normals(p);
+  Vec out = Vec::Constant(r, 0.25);
+  use.dots(c.data(), b.data(), p, r, out.data());
+  const VecL expected = VecL::Constant(r, 0.25L) +
+                        VecL(product(c.cast<Real>().transpose(), b.cast<Real>()));
+  CHECK(gap(out, expected) < 1e-14);
+}
+
 }  // namespace
 
-TEST_CASE("both kinds of kernel are sums of squares of any shape") {
+TEST_CASE("both kinds of kernel are sums of squares and of products of any shape") {
   for (const Kernels* use : {&portable_kernels(), &kernels()})
     for (Index p : kColumns)
       for (Index r : kRows) {
@@ -54,6 +64,7 @@ TEST_CASE("both kinds of kernel are sums of squares of any shape") {
         CAPTURE(r);
         check_gram(*use, p, r);
         check_variances(*use, p, r);
+        check_dots(*use, p, r);
       }
 }
 

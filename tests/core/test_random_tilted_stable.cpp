@@ -113,7 +113,7 @@ TEST_CASE("tilted stable: continuous where the normal limit begins") {
   }
 }
 
-TEST_CASE("tilted stable: always a number, in few trials") {
+TEST_CASE("tilted stable: always a number") {
   const double none = -INFINITY;
   for (double index : {1e-4, 0.005, 0.3, 0.999, 1 - 1e-12})
     for (double log_tilt : {none, -700.0, -30.0, 0.0, 30.0, 300.0, 1380.0}) {

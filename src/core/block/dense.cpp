@@ -39,9 +39,11 @@ void DenseBlock::fill(const int* rows, Index r, const State&,
   }
 }
 
-void DenseBlock::column(Index j, const int* rows, Index r, const State&, double* out) const {
+void DenseBlock::add_column(Index j, const int* rows, Index r, const State&, double a,
+                            double* out) const {
   const double* column = x_ + j * n_;
-  for (Index i = 0; i < r; ++i) out[i] = (column[rows[i]] - center_[j]) * factor_[j];
+  const double center = center_[j], factor = a * factor_[j];
+  for (Index i = 0; i < r; ++i) out[i] += (column[rows[i]] - center) * factor;
 }
 
 }  // namespace bsvm

@@ -1,6 +1,4 @@
 #pragma once
-#include <algorithm>
-
 #include "block.hpp"
 
 namespace bsvm {
@@ -16,8 +14,8 @@ class DenseBlock : public Block {
   const Vec& unit() const override { return unit_; }
   void fill(const int* rows, Index r, const State& state,
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override;
-  void column(Index j, const int* rows, Index r, const State& state,
-              double* out) const override;
+  void add_column(Index j, const int* rows, Index r, const State& state, double a,
+                  double* out) const override;
 
  private:
   const double* x_;
@@ -34,8 +32,9 @@ class OnesBlock : public Block {
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
     for (Index i = 0; i < out.cols(); ++i) out.data()[i * out.outerStride()] = 1;
   }
-  void column(Index, const int*, Index r, const State&, double* out) const override {
-    std::fill(out, out + r, 1.0);
+  void add_column(Index, const int*, Index r, const State&, double a,
+                  double* out) const override {
+    for (Index i = 0; i < r; ++i) out[i] += a;
   }
 
  private:

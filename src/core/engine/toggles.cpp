@@ -9,7 +9,7 @@ namespace bsvm {
 
 namespace {
 
-constexpr Index kMostTries = 64;        // a sweep
+constexpr Index kTries = 16;            // a sweep
 constexpr Index kMostWithTwins = 500;   // columns: they are compared with each other
 constexpr Index kMostCompared = 5000;   // rows, evenly spread
 constexpr double kFirst = 5;            // draws that the prior counts as
@@ -21,11 +21,11 @@ Mat some_design(const Problem& problem) {
   std::vector<int> rows;
   for (Index i = 0; i < problem.n; i += problem.n / kMostCompared + 1)
     rows.push_back(static_cast<int>(i));
-  Mat out(static_cast<Index>(rows.size()), problem.columns());
+  Mat out = Mat::Zero(static_cast<Index>(rows.size()), problem.columns());
   Index column = 0;
   for (const auto& block : problem.blocks)
     for (Index j = 0; j < block->columns(); ++j)
-      block->column(j, rows.data(), out.rows(), nothing, out.col(column++).data());
+      block->add_column(j, rows.data(), out.rows(), nothing, 1, out.col(column++).data());
   return out;
 }
 
@@ -38,9 +38,9 @@ Toggles::Toggles(const Problem& problem, const Coefficients& side)
       toggled_.push_back({part.slot.columns[k], part.slot.columns[k], 0, &part, k});
   if (p_ <= kMostWithTwins && !toggled_.empty()) find_twins(problem);
   const Vec precision = side.precision(side.start(Vec())).tail(p_);
-  learnt_.resize(3 * static_cast<Index>(toggled_.size()));
+  learnt_ = Vec::Zero(toggled_.empty() ? 0 : 4 * static_cast<Index>(toggled_.size()) + 1);
   for (size_t k = 0; k < toggled_.size(); ++k)
-    learnt_.segment<3>(3 * k) << 0, 1 / precision[toggled_[k].column], kFirst;
+    learnt_.segment<4>(4 * k) << 0, 1 / precision[toggled_[k].column], kFirst, 0.5;
 }
 
 // By cosine, which is what a slope is of columns of one length.
@@ -58,14 +58,29 @@ void Toggles::find_twins(const Problem& problem) {
 
 void Toggles::run(State& state, LineSource& source, bool tune, Host& host) {
   const Index m = static_cast<Index>(toggled_.size());
+  if (m == 0) return;
   Draws random(state.key(), Purpose::dense, 2);
-  const Vec precision = side_.precision(state).tail(p_);
-  for (Index tries = 0; tries < std::min(m, kMostTries); ++tries) {
+  const Vec precision = side_.precision(state).tail(p_), open_so_far = open();
+  for (Index tries = 0; tries < kTries; ++tries) {
     if (host.interrupted()) throw Interrupted();
-    const Index k = static_cast<Index>(random.uniform() * static_cast<double>(m));
-    toggle(k, precision, state, source, random);
-    if (tune) learn(k, state.mean().tail(p_)[toggled_[k].column]);
+    const Index anywhere = static_cast<Index>(random.uniform() * static_cast<double>(m));
+    const double at = (2 * random.uniform() - 1) * open_so_far[m - 1];
+    const auto place = std::lower_bound(open_so_far.data(), open_so_far.data() + m - 1, at);
+    toggle(at < 0 ? anywhere : place - open_so_far.data(), precision, state, source, random);
   }
+  if (tune) learn(state);
+}
+
+// (m) the sums so far of the variances of g: where both have been seen.
+Vec Toggles::open() const {
+  const Index m = static_cast<Index>(toggled_.size());
+  Vec out(m);
+  double sum = 0;
+  for (Index k = 0; k < m; ++k) {
+    const double in = learnt_[4 * k + 3];
+    out[k] = sum += in * (1 - in);
+  }
+  return out;
 }
 
 // The line leads from where the State is to its other side.
@@ -75,13 +90,13 @@ void Toggles::toggle(Index k, ConstVecRef precision, State& state, LineSource& s
   const Index j = own.column, twin = own.twin;
   const Vec b = state.mean().tail(p_);
   double& g = side_.inclusion(state, *own.part).data()[own.place];
-  const double side = g != 0 ? -1 : 1, spread = kWider * std::sqrt(learnt_[3 * k + 1]);
-  const double drawn = learnt_[3 * k] + spread * random.normal(), in = g != 0 ? b[j] : drawn;
+  const double side = g != 0 ? -1 : 1, spread = kWider * std::sqrt(learnt_[4 * k + 1]);
+  const double drawn = learnt_[4 * k] + spread * random.normal(), in = g != 0 ? b[j] : drawn;
   Line line{Vec::Zero(p_), Vec::Zero(q_)};
   line.dense[j] = side * in;
   if (random.uniform() < 0.5 && twin != j && b[twin] != 0)
     line.dense[twin] = -own.slope * line.dense[j];
-  const double e = (in - learnt_[3 * k]) / spread, after = b[twin] + line.dense[twin];
+  const double e = (in - learnt_[4 * k]) / spread, after = b[twin] + line.dense[twin];
   double gain = own.part->slot.prior->log_odds(side_.hyper(state, *own.part)) +
                 0.5 * (std::log(precision[j]) - precision[j] * in * in + e * e) + std::log(spread);
   gain *= side;
@@ -94,14 +109,20 @@ void Toggles::toggle(Index k, ConstVecRef precision, State& state, LineSource& s
   g = 1 - g;
 }
 
-// The mean and the variance of what was in.
-void Toggles::learn(Index k, double b) {
-  if (b == 0) return;
-  auto own = learnt_.segment<3>(3 * k);
-  own[2] += 1;
-  const double off = b - own[0];
-  own[0] += off / own[2];
-  own[1] += (off * off - own[1]) / own[2];
+// How often each was in, and the mean and the variance of its coefficient when it was.
+void Toggles::learn(const State& state) {
+  double& sweeps = learnt_[learnt_.size() - 1];
+  sweeps += 1;
+  for (size_t k = 0; k < toggled_.size(); ++k) {
+    auto own = learnt_.segment<4>(4 * k);
+    const double b = state.mean().tail(p_)[toggled_[k].column];
+    own[3] += ((b != 0) - own[3]) / (sweeps + 1);
+    if (b == 0) continue;
+    own[2] += 1;
+    const double off = b - own[0];
+    own[0] += off / own[2];
+    own[1] += (off * off - own[1]) / own[2];
+  }
 }
 
 }  // namespace bsvm

@@ -13,15 +13,17 @@ namespace bsvm {
 //
 // (reversible jumps, Green 1995): scales that are given remember what was in. In every other try
 // the coefficient of the column that j looks most like makes up for b_j: b_i -> b_i -/+ r b_j, of
-// Jacobian one. c_j and s_j are learnt while draws are not kept.
+// Jacobian one. Half of the tries are anywhere, half where it has been open what is in. That, c_j
+// and s_j are learnt while draws are not kept.
 class Toggles {
  public:
   Toggles(const Problem& problem, const Coefficients& side);
 
-  // Some candidates, at random; `tune`: may c and s be learnt?
+  // Some candidates, at random; `tune`: may one learn from where the State comes to?
   void run(State& state, LineSource& source, bool tune, Host& host);
 
-  // What has been learnt: c_j, s_j^2 and from how many draws, candidate by candidate.
+  // What has been learnt, candidate by candidate: c_j, s_j^2 and from how many draws, how often it
+  // was in; and at the end from how many sweeps.
   const Vec& learnt() const { return learnt_; }
   void restore(ConstVecRef learnt) { learnt_ = learnt; }
 
@@ -34,9 +36,10 @@ class Toggles {
   };
 
   void find_twins(const Problem& problem);
+  Vec open() const;
   void toggle(Index k, ConstVecRef precision, State& state, LineSource& source,
               Draws& random) const;
-  void learn(Index k, double b);
+  void learn(const State& state);
 
   const Coefficients& side_;
   Index p_, q_;

@@ -194,6 +194,28 @@ BSVM_INLINE double positive_parts_any(const double* margin, const double* a, con
                 : positive_parts<W, false, false>(margin, a, b, weight, s, t, r);
 }
 
+template <int W>
+BSVM_INLINE double dot(const double* x, const double* y, Index p) {
+  typedef typename Vector<W>::type V;
+  constexpr int parts = 8 / W;
+  V sum[parts] = {};
+  Index k = 0;
+  for (; k + 8 <= p; k += 8)
+    BSVM_UNROLL for (int h = 0; h < parts; ++h)
+      sum[h] += *reinterpret_cast<const V*>(x + k + h * W) *
+                *reinterpret_cast<const V*>(y + k + h * W);
+  double total = 0;
+  for (int h = 0; h < parts; ++h)
+    for (int i = 0; i < W; ++i) total += sum[h][i];
+  for (; k < p; ++k) total += x[k] * y[k];
+  return total;
+}
+
+template <int W>
+BSVM_INLINE void dots(const double* c, const double* b, Index p, Index r, double* out) {
+  for (Index i = 0; i < r; ++i) out[i] += dot<W>(c + i * p, b, p);
+}
+
 // Four vectors of rows at a time stay in registers while the columns pass.
 template <int W>
 BSVM_INLINE void combine(const double* x, Index stride, const double* a, const double* b, Index n,
@@ -231,6 +253,9 @@ double positive_parts_portable(const double* margin, const double* a, const doub
                                const double* weight, double s, double t, Index r) {
   return positive_parts_any<2>(margin, a, b, weight, s, t, r);
 }
+void dots_portable(const double* c, const double* b, Index p, Index r, double* out) {
+  dots<2>(c, b, p, r, out);
+}
 void combine_portable(const double* x, Index stride, const double* a, const double* b, Index n,
                       Index k, double* xa, double* xb) {
   combine<2>(x, stride, a, b, n, k, xa, xb);
@@ -240,6 +265,9 @@ void combine_portable(const double* x, Index stride, const double* a, const doub
 BSVM_AVX2 double positive_parts_avx2(const double* margin, const double* a, const double* b,
                                      const double* weight, double s, double t, Index r) {
   return positive_parts_any<4>(margin, a, b, weight, s, t, r);
+}
+BSVM_AVX2 void dots_avx2(const double* c, const double* b, Index p, Index r, double* out) {
+  dots<4>(c, b, p, r, out);
 }
 BSVM_AVX2 void combine_avx2(const double* x, Index stride, const double* a, const double* b,
                             Index n, Index k, double* xa, double* xb) {
@@ -256,13 +284,15 @@ bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_support
 
 const Kernels& portable_kernels() {
   static const Kernels portable{product_portable, variances_portable,
-                                positive_parts_portable, combine_portable};
+                                positive_parts_portable, dots_portable,
+                                combine_portable};
   return portable;
 }
 
 const Kernels& kernels() {
 #ifdef BSVM_AVX2
-  static const Kernels avx2{product_avx2, variances_avx2, positive_parts_avx2, combine_avx2};
+  static const Kernels avx2{product_avx2, variances_avx2, positive_parts_avx2, dots_avx2,
+                            combine_avx2};
   static const bool supported = has_avx2();
   if (supported) return avx2;
 #endif

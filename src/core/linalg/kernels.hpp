@@ -43,6 +43,9 @@ struct Kernels {
   double (*positive_parts)(const double* margin, const double* a, const double* b,
                            const double* weight, double s, double t, Index r);
 
+  // out_i += c_i'b of c (p, r).
+  void (*dots)(const double* c, const double* b, Index p, Index r, double* out);
+
   // X a and X b of X (n, k), columns `stride` apart.
   void (*combine)(const double* x, Index stride, const double* a, const double* b, Index n,
                   Index k, double* xa, double* xb);

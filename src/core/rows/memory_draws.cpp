@@ -1,4 +1,5 @@
 // What sampling asks of a MemorySource.
+#include "../linalg/kernels.hpp"
 #include "../linalg/small.hpp"
 #include "memory_source.hpp"
 #include "slide.hpp"
@@ -68,24 +69,22 @@ void MemorySource::aim(const State& state, const Line& line) {
 
 void MemorySource::fill_combination(const State& state, ConstVecRef dense) {
   RowBlock& block = workers_[0].block;
+  slope_.setZero();
   for (const BlockRange& range : partition_.blocks) {
     load(range, state, block);
-    slope_.segment(range.first_row, range.rows).matrix().noalias() =
-        block.design().transpose() * dense;
+    kernels().dots(block.c, dense.data(), units_.p, range.rows, slope_.data() + range.first_row);
   }
 }
 
 // A column of the design or two: no row of it is filled.
 void MemorySource::fill_columns(const State& state, ConstVecRef dense) {
-  Arr column(problem_.n);
   slope_.setZero();
   Index j = 0;
   for (const auto& part : problem_.blocks)
-    for (Index own = 0; own < part->columns(); ++own, ++j) {
-      if (dense[j] == 0) continue;
-      part->column(own, partition_.order.data(), problem_.n, state, column.data());
-      slope_ += dense[j] * column;
-    }
+    for (Index own = 0; own < part->columns(); ++own, ++j)
+      if (dense[j] != 0)
+        part->add_column(own, partition_.order.data(), problem_.n, state, dense[j],
+                         slope_.data());
 }
 
 void MemorySource::add_moving_effects(const State& state, ConstVecRef effect) {

@@ -96,7 +96,7 @@ void MemorySource::load(const BlockRange& range, const State& state, RowBlock& b
 void MemorySource::moments(const BlockRange& range, const State& state,
                            RowBlock& block) const {
   const Index r = block.r;
-  block.m.head(r).matrix().noalias() += block.design().transpose() * state.mean();
+  kernels().dots(block.c, state.mean().data(), units_.p, r, block.m.data());
   if (use_ == Use::drawn) return add_effects(range, units_.effect, block);
   if (!state.begun()) {
     block.v.head(r).setConstant(state.spread());

@@ -55,8 +55,9 @@ Partition cut(const int* group, Index n, Index groups, Index p) {
   Partition out;
   out.order.resize(n);
   std::iota(out.order.begin(), out.order.end(), 0);
-  // Short enough for a prompt answer to an interrupt, long enough for the sums.
-  const Index length = std::clamp<Index>(100000000 / (3 * p * p + 1), 16, 256);
+  // Short enough for a prompt answer to an interrupt, long enough for the sums; not a power of two,
+  // which would put all packed panels at the same places of the processor's cache.
+  const Index length = std::clamp<Index>(100000000 / (3 * p * p + 1), 16, 252);
   if (group) {
     sort_by_group(group, n, groups, out);
     cut_groups(length, out);
