@@ -1,7 +1,7 @@
 #' Draws from the posterior
 #'
-#' The draws of a fit by [engine_slice()] or [engine_gibbs()] in the formats of the package posterior, on the scale of
-#' the predictors as given.
+#' The draws of a fit by [engine_slice()] or [engine_gibbs()] in the formats of the package
+#' posterior, on the scale of the predictors as given.
 #'
 #' @details
 #' The variables are, in this order,

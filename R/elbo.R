@@ -26,8 +26,8 @@
 #'
 #' @param object A fit from [bsvm()] with `engine_vb()` or `engine_gaussian()`.
 #' @param ... Not used.
-#' @return One number. For a fit by [engine_gibbs()] or [engine_slice()], which have draws and no bound, or by
-#'   [engine_map()], which has a mode, an error of class `bsvm_error_unsupported`.
+#' @return One number. For a fit by [engine_gibbs()] or [engine_slice()], which have draws and no
+#'   bound, or by [engine_map()], which has a mode, an error of class `bsvm_error_unsupported`.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Sections 2 and 3).

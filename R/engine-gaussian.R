@@ -35,9 +35,9 @@
 #' be; without groups several starts are tried.
 #'
 #' **Time.** One effect a level takes milliseconds: on the toenail trial 1/40 of the time of
-#' `lme4::glmer()`, and 1/11 under the normalised likelihood. Two are much slower, since each look at
-#' the rows is a quadrature in two dimensions and their covariance has three free parameters: with
-#' `(time | patientID)` there, ten seconds; `integrate = FALSE` is quick.
+#' `lme4::glmer()`, and 1/11 under the normalised likelihood. Two are much slower, since each look
+#' at the rows is a quadrature in two dimensions and their covariance has three free parameters:
+#' with `(time | patientID)` there, ten seconds; `integrate = FALSE` is quick.
 #'
 #' **When to use it.** For intervals and variances with `likelihood_hinge(normalized = TRUE)`, where
 #' it is the default, as it is under the pseudo-likelihood where it costs about what [engine_vb()]
@@ -45,8 +45,8 @@
 #' or variances matter: on the toenail data of the package HSAUR3 with `(1 | patientID)` that engine
 #' has the patients' variance at 3.5 and the intercept's standard deviation at 0.16, where the exact
 #' pseudo-posterior has 11.0 and 0.34. [engine_slice()] draws from the exact posterior and is
-#' the judge where the two disagree, [check_approximation()] asks whether to call it; [engine_map()] is faster still and does without averaging over
-#' the variances.
+#' the judge where the two disagree, [check_approximation()] asks whether to call it; [engine_map()]
+#' is faster still and does without averaging over the variances.
 #'
 #' With many rows, a few hundred coefficients and no groups, [engine_vb()] costs less, and its class
 #' predictions are much the same.

@@ -8,8 +8,8 @@
 #' and \eqn{a} its latent scale, one sweep draws
 #' * \eqn{1/a} of every row: inverse Gaussian with mean \eqn{1/|1 - y f|}{1/abs(1 - y f)} and
 #'   shape 1 (where \eqn{y f = 1} its limit is drawn);
-#' * where a prior selects ([prior_spike_slab()], [prior_laplace_zero()]), which coefficients are in,
-#'   with all of them integrated out;
+#' * where a prior selects ([prior_spike_slab()], [prior_laplace_zero()]), which coefficients are
+#'   in, with all of them integrated out;
 #' * all coefficients and group effects together: normal;
 #' * the variances given those: inverse gamma or inverse Wishart, with auxiliaries for half-t laws;
 #'   under [prior_bridge()] the exponent by slice sampling, the scale, and the latent scales given
@@ -20,8 +20,8 @@
 #' variances and the intercept. With `mixing = TRUE` each sweep ends with moves by slice sampling
 #' with the latent scales averaged out: each block together with its variance along its scale, and
 #' all blocks at once (interweaving, after Yu and Meng 2011), group effects and coefficients one at
-#' a time, and coefficients into the model and out of it. They leave the posterior as it is, exactly, and buy several times as many effective
-#' draws a second.
+#' a time, and coefficients into the model and out of it. They leave the posterior as it is,
+#' exactly, and buy several times as many effective draws a second.
 #'
 #' **Seeds.** One uniform number is taken from R's stream for each fit, and every random number
 #' of the sampler is a function of it, the chain, the sweep and the row. So [set.seed()] governs,

@@ -68,12 +68,17 @@ say_coefficients <- function(x, n, digits) {
   } else {
     hidden <- penalised_smooth_columns(x)
     if (length(hidden) > 0L) coefficients <- coefficients[-hidden]
-    shown <- format(utils::head(coefficients, n), digits = digits)
+    shown <- format(utils::head(without_dust(coefficients, x), n), digits = digits)
     print.default(shown, print.gap = 2L, quote = FALSE)
     say_more(length(coefficients) - n, "coefficients")
     say_hidden(length(hidden))
     say_flat(x)
   }
+}
+
+# For print, of a fit or a summary by engine_vb(): averages over inclusion are never quite zero.
+without_dust <- function(numbers, x) {
+  if (is.null(x$start_bounds)) numbers else zapsmall(numbers, 10L)
 }
 
 word_for_estimate <- function(x) if (is_mode(x$engine)) "mode" else "mean"
@@ -128,7 +133,7 @@ say_scales <- function(table, digits) {
 # Of blocks without a variance, posterior means of what they have: "block: nu 0.32, alpha 0.9".
 say_other_hyper <- function(x, digits) {
   blocks <- Filter(function(block) !has_variance(block) && length(block$hyper) > 0L, all_blocks(x))
-  if (is.null(x$sampling) || length(blocks) == 0L) return(invisible())
+  if (is_estimator(x$engine) || length(blocks) == 0L) return(invisible())
   cat("\nHyper-parameters", if (standard_scale(x)) " (of standardised predictors)", ":\n", sep = "")
   for (block in blocks) {
     numbers <- vapply(block$hyper, format, "", digits = digits)

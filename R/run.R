@@ -7,16 +7,18 @@
 #' @return A list, on the scale of the standardised columns:
 #' * `posterior`: of class `bsvm_moments` (`mean` and `covariance` of the population-level
 #'   coefficients; `group_mean`, `group_precision`, `group_regression` of the group effects given
-#'   those; where a prior selects also `inclusion`, see [prior_laplace_zero()], and `scatter`, the
-#'   part of the variances that group effects do not follow), `bsvm_sparse_moments` (several grouping factors or sparse predictors: `mean`,
-#'   `covariance`, `effects`, `effects_sd`, `factor`), `bsvm_draws` (`coefficients`, `variances`,
-#'   `effects`; `mean`, `covariance`, `effects_mean`, `effects_sd`) or, of [engine_gaussian()] and
-#'   [engine_map()], `bsvm_mixture` (`mean`, `covariance`; `components`, each of one of the first
-#'   two classes or `bsvm_integrated`; their `weights`, `log_density` and `theta`, log standard
-#'   deviations, of which `free` says whose they are; `integrated`, the number of the factor whose
-#'   effects are integrated out, 0 for none); of [engine_em()] and [engine_ecme()] `bsvm_point`
-#'   (`mean`, `effects`, `multipliers` of the rows, `objective`, `dual`, `gap`, `certified`, whether
-#'   the gap bounds the distance to the optimum, `optima`, where each start led, and `path`);
+#'   those; where a prior selects also `inclusion` (`columns` of the design, the `probability` that
+#'   each is in, `mean` and `sd` if it is) and `scatter`, the part of the variances that group
+#'   effects do not follow), `bsvm_sparse_moments` (several
+#'   grouping factors or sparse predictors: `mean`, `covariance`, `effects`, `effects_sd`,
+#'   `factor`), `bsvm_draws` (`coefficients`, `variances`, `effects`; `mean`, `covariance`,
+#'   `effects_mean`, `effects_sd`) or, of [engine_gaussian()] and [engine_map()], `bsvm_mixture`
+#'   (`mean`, `covariance`; `components`, each of one of the first two classes or `bsvm_integrated`;
+#'   their `weights`, `log_density` and `theta`, log standard deviations, of which `free` says whose
+#'   they are; `integrated`, the number of the factor whose effects are integrated out, 0 for none);
+#'   of [engine_em()] and [engine_ecme()] `bsvm_point` (`mean`, `effects`, `multipliers` of the
+#'   rows, `objective`, `dual`, `gap`, `certified`, whether the gap bounds the distance to the
+#'   optimum, `optima`, where each start led, and `path`);
 #' * `hyper`, `group_hyper`: what was learnt about each block's variance;
 #' * `termination`: `"converged"`, `"pass_limit"`, `"stalled"` or `"interrupted"`; of draws
 #'   `"completed"` or `"interrupted"`;
@@ -25,8 +27,8 @@
 #'   `unbounded`: for each block, did nothing bound its variance from above?
 #' * of [engine_em()] and [engine_ecme()] `trace` (a row a pass: `objective`, `gap`) and `passes`;
 #' * of [engine_vb()] where a prior selects `start_bounds`, the bound where each start ended;
-#' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`, `thin`, `chains`,
-#'   `mixing`, `seed`, `seconds`, `resumed`.
+#' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`,
+#'   `thin`, `chains`, `mixing`, `seed`, `seconds`, `resumed`.
 #' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
 #'   for a checkpoint that can't be used.
 #' @section Warnings: `bsvm_warning_convergence`, `bsvm_warning_interrupted`, `bsvm_warning_rank`

@@ -73,8 +73,9 @@
 #'   `start_bounds`; `check`, the check or `NULL`;
 #' * with [prior_bridge()] and not of draws `scales`: data frame, a row a scale: `block`, `nu`,
 #'   `fixed`; of [engine_em()] and [engine_ecme()] `estimate`: list of `objective`, `dual` (its
-#'   lower bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are local
-#'   optima), `optima` (the objective of each start) and `n_margin` (support vectors on the margin);
+#'   lower bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are
+#'   local optima), `optima` (the objective of each start) and `n_margin` (support vectors on the
+#'   margin);
 #' * and, from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`,
 #'   `default_prior`, `na.action`, `level`, `method`, and `point`, whether standard deviations are
 #'   missing since the fit is a mode alone.
@@ -102,7 +103,8 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
   check <- check_of_summary(object, check, parent.frame())
   told <- with_method(object, method, parent.frame())
   kept <- c("formula", "response", "engine", "likelihood", "standardize", "default_prior",
-            "na.action", "nobs", "elbo", "start_bounds", "passes", "termination", "gradient", "sampling")
+            "na.action", "nobs", "elbo", "start_bounds", "passes", "termination", "gradient",
+            "sampling")
   support <- support_rows(object)
   out <- structure(c(object[intersect(kept, names(object))], list(
     coefficients = coefficient_table(told, level, rank),
@@ -256,7 +258,7 @@ say_table <- function(x, n, digits) {
   } else {
     shown <- x$coefficients[!rownames(x$coefficients) %in% x$smooth_basis, , drop = FALSE]
     if (isTRUE(x$point)) shown <- shown[, "Estimate", drop = FALSE]
-    print_table(utils::head(shown, n), digits)
+    print_table(without_dust(utils::head(shown, n), x), digits)
     say_more(nrow(shown) - n, "coefficients")
     say_hidden(length(x$smooth_basis))
     say_flat(x)
@@ -271,8 +273,8 @@ say_priors <- function(x) {
 # The table of draws, and the costs of population-level penalties.
 say_drawn_variances <- function(x, n, digits) {
   if (nrow(x$variance_draws) > 0L) {
-    cat("\n", word_for_hyper(rownames(x$variance_draws)), if (x$standard_scale) " (population-level: of standardised predictors)",
-        ":\n", sep = "")
+    cat("\n", word_for_hyper(rownames(x$variance_draws)),
+        if (x$standard_scale) " (population-level: of standardised predictors)", ":\n", sep = "")
     print_table(utils::head(x$variance_draws, n), digits)
     say_more(nrow(x$variance_draws) - n, "variances")
   }
