@@ -9,7 +9,7 @@ namespace bsvm {
 
 namespace {
 
-constexpr Index kTries = 16;            // a sweep
+constexpr Index kTries = 12;            // a sweep
 constexpr Index kMostWithTwins = 500;   // columns: they are compared with each other
 constexpr Index kMostCompared = 5000;   // rows, evenly spread
 constexpr double kFirst = 5;            // draws that the prior counts as

@@ -161,6 +161,12 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
+  if (use_ == Use::drawn) {  // no weight is negative: one packing serves both sides
+    const Arr root = terms.weight.sqrt();
+    pack(block.c, units_.p, r, root.data(), block.packed.data());
+    return kernels().gram(block.packed.data(), block.packed.data(), units_.p, r,
+                          out.weight().data());
+  }
   pack(block.c, units_.p, r, nullptr, block.packed.data());
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
     pack(block.c, units_.p, r, omega.data(), block.packed_weighted.data());

@@ -89,6 +89,7 @@ class MemorySource : public DrawSource {
   Mat expected_;                 // (q, m)
   Arr y_, weight_;               // (n); weight_ empty: all one
   Arr margin_, slope_;           // (n) y f, and y times what f changes by along line_
+  double here_, seen_, seen_at_; // along(0) if known, and the last place it was asked for
   bool known_margins_ = false;   // are they those of the coefficients as they are?
   Line line_;
 };
