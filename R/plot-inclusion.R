@@ -58,10 +58,8 @@ inclusion_data <- function(fits, n) {
   if (length(fits) == 0L) {
     abort("argument", "plot_inclusion() needs a fit, or what inclusion() gives for it.")
   }
-  tables <- lapply(fits, function(fit) {
-    if (inherits(fit, "bsvm_inclusion")) fit else inclusion(fit)
-  })
   labels <- panel_labels(names(fits), length(fits))
+  tables <- Map(inclusion_table, fits, labels)
   all <- do.call(rbind, Map(function(table, label) cbind(as.data.frame(table), fit = label),
                             tables, labels))
   terms <- unique(all$term)
@@ -71,6 +69,13 @@ inclusion_data <- function(fits, n) {
   shown$term <- factor(shown$term, kept)
   shown$fit <- factor(shown$fit, labels)
   structure(shown, total = length(terms))
+}
+
+inclusion_table <- function(fit, label) {
+  if (inherits(fit, "bsvm_inclusion")) return(fit)
+  if (inherits(fit, "bsvm")) return(inclusion(fit))
+  abort("argument", "What plot_inclusion() is given beside `threshold` and `n` must be fits, or what ",
+        "inclusion() gives; found ", describe(fit), " for ", enumerate(label, "`"), ".")
 }
 
 # Distinct, in the order of the fits.

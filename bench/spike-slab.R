@@ -42,26 +42,45 @@ sweep_rows_of <- function(sweeps) {
 
 # ---- how quickly indicators mix -----------------------------------------------------------------
 
-draws_of_core <- 20000L
-draws_of_appendix <- 20000L
+draws_of_core <- 50000L # after as many, two chains side by side on two cores
+draws_of_appendix <- 10000L
+
+fit_chains <- function(data, draws, chains) {
+  engine <- engine_gibbs(draws = draws, burnin = draws, chains = chains)
+  suppressWarnings(bsvm(type ~ ., data, prior = selecting_prior(), engine = engine,
+                        standardize = FALSE, control = bsvm_control(threads = chains)),
+                   classes = "bsvm_warning")
+}
 
 # Smallest effective size per draw, over the indicators that the package's long run has between.
 indicator_figures <- function(data, sweeps) {
   set.seed(1)
-  ours <- indicators(fit_gibbs(type ~ ., data, draws = draws_of_core, prior = selecting_prior(),
-                               standardize = FALSE))
-  between <- abs(colMeans(ours) - 0.5) < 0.45
+  taken <- seconds(function() ours <<- fit_chains(data, draws_of_core, 2L))
+  alone <- seconds(function() fit_chains(data, 5000L, 1L))
+  both <- seconds(function() fit_chains(data, 5000L, 2L))
+  g <- lapply(1:2, indicators, fit = ours)
+  p <- vapply(g, colMeans, numeric(ncol(g[[1L]])))
+  between <- abs(rowMeans(p) - 0.5) < 0.45
   set.seed(1)
   theirs <- appendix_b(data, draws_of_appendix)
-  size <- function(g) min(apply(g[, between, drop = FALSE], 2L, effective_size)) / nrow(g)
-  rate <- c(size(ours) / sweeps[["TRUE"]][["sweep"]], size(theirs) / bound_of(sweeps[["TRUE"]]))
-  rbind(figure("indicators between 0.05 and 0.95", sum(between), ""),
+  size <- function(g) apply(g[, between, drop = FALSE], 2L, effective_size) / nrow(g)
+  own <- rowMeans(vapply(g, size, numeric(sum(between))))
+  rate <- c(min(own) / sweeps[["TRUE"]][["sweep"]], min(size(theirs)) / bound_of(sweeps[["TRUE"]]))
+  rbind(figure("two chains of 50000 + 50000 draws on two cores", taken, "s"),
+        figure("two chains on two cores / one on one", both / alone, "ratio"),
+        figure("indicators between 0.05 and 0.95", sum(between), ""),
+        figure("largest difference between the chains' probabilities", max(abs(p[, 1L] - p[, 2L])),
+               ""),
         figure("smallest effective size a second", rate[1L], "1/s"),
-        figure("the same, Appendix B at the bound's speed", rate[2L], "1/s"),
+        figure("median effective size a second", stats::median(own) / sweeps[["TRUE"]][["sweep"]],
+               "1/s"),
+        figure("the smallest, Appendix B at the bound's speed", rate[2L], "1/s"),
         figure("ratio", rate[1L] / rate[2L], "ratio", at_least = 20))
 }
 
-indicators <- function(fit) t(fit$posterior$coefficients[-1L, , 1L] != 0) * 1
+ours <- NULL
+
+indicators <- function(chain, fit) t(fit$posterior$coefficients[-1L, , chain] != 0) * 1
 
 # One that never moved tells nothing at all.
 effective_size <- function(g) if (stats::var(g) > 0) posterior::ess_basic(g) else 0

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "block/dense.hpp"
+#include "engine/coefficients.hpp"
 #include "error.hpp"
 #include "simulate.hpp"
 
@@ -74,7 +75,7 @@ TEST_CASE("every column has exactly one prior") {
 TEST_CASE("group effects and unseen coefficients need one variance for all") {
   Problem problem = usual_problem(data());
   problem.group_priors[0].prior.reset(new Separate);
-  CHECK(refused_argument(problem) == "prior");
+  CHECK_THROWS_AS(Coefficients{problem}, InvalidInput);
   problem = usual_problem(data());
   problem.priors[1].prior.reset(new Separate);
   CHECK(refused_argument(problem) == "");

@@ -94,3 +94,26 @@ exact_laplace_zero <- function(case, most = 30, nodes = 60001) {
   spike <- (1 - numbers[["rho"]]) * exp(log_likelihood[v == 0] - top)
   c(numbers[["rho"]] * c(sum(v * density), sum(v^2 * density)), slab) / (slab + spike)
 }
+
+# E of b, b^2, g and g_1 g_2 of a case with two columns: given s each coordinate has the measure
+# rho Laplace(s) + (1 - rho) at zero.
+exact_laplace_pair <- function(case, most = 12, nodes = 601) {
+  numbers <- case$blocks[[1]]$parameters
+  rho <- numbers[["rho"]]
+  v <- seq(-most, most, length.out = nodes)
+  model <- case_twin(case)
+  f <- sweep(tcrossprod(as.matrix(expand.grid(v, v)), case$x), 2, model$offset, `+`)
+  likelihood <- matrix(exp(hinge_loglik(model, f)), nodes)
+  eta <- seq(-5, 6, length.out = 150)
+  weight <- exp(log_inv_gamma(exp(eta), numbers[["shape"]], numbers[["scale"]]) + eta)
+  sums <- vapply(seq_along(eta), function(k) {
+    s <- exp(eta[k] / 2)
+    slab <- rho * exp(-abs(v) / s) / (2 * s) * (v[2] - v[1])
+    both <- slab + (1 - rho) * (v == 0)
+    mean_of <- function(first, second) weight[k] * sum(first * (likelihood %*% second))
+    c(mean_of(both, both), mean_of(v * slab, both), mean_of(both, v * slab),
+      mean_of(v^2 * slab, both), mean_of(both, v^2 * slab), mean_of(slab, both),
+      mean_of(both, slab), mean_of(slab, slab))
+  }, numeric(8))
+  rowSums(sums)[-1L] / rowSums(sums)[1L]
+}

@@ -83,6 +83,22 @@ test_that("Laplace-zero, exact by quadrature", {
   expect_gt(max(abs(colMeans(table) - exact_laplace_zero(wrong)) / batch_error(table, 50)), 6)
 })
 
+test_that("Laplace-zero of two columns that are alike, and with rho = 1, exact by quadrature", {
+  r <- small_rows()
+  for (rho in c(0.3, 1)) {
+    case <- core_case(r$x, r$y, list(block_laplace_zero(1:2, rho, 3, 1.5)), offset = r$offset)
+    exact <- exact_laplace_pair(case)
+    for (mixing in c(TRUE, FALSE)) {
+      b <- core_gibbs(case, draws = 40000, chains = 2, mixing = mixing, seed = 4)$b
+      table <- cbind(b, b^2, b != 0, b[, 1] != 0 & b[, 2] != 0)
+      moving <- if (rho < 1) 1:7 else 1:4
+      z <- (colMeans(table) - exact)[moving] / batch_error(table[, moving], 50)
+      expect_lt(max(abs(z)), 4.5)
+      if (rho == 1) expect_true(all(table[, 5:7] == 1))
+    }
+  }
+})
+
 test_that("Laplace-zero drawn without data is itself", {
   r <- random_case()
   case <- core_case(r$x[, 1:3], r$y, list(block_laplace_zero(1:3, 0.6, 3, 2)),

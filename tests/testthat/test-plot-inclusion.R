@@ -35,6 +35,7 @@ test_that("what can't be plotted is refused", {
   skip_if_not_installed("ggplot2")
   expect_refusal(plot_inclusion(), "argument", "plot_inclusion()")
   expect_refusal(plot_inclusion(3), "argument", "3")
+  expect_refusal(plot_inclusion(fit, thershold = 0.2), "argument", c("`thershold`", "0.2"))
   expect_refusal(plot_inclusion(fit, threshold = 2), "argument", "`threshold`")
   expect_refusal(plot_inclusion(fit, n = 0), "argument", "`n`")
 })

@@ -17,8 +17,8 @@ double logdet(const State& state) {
 }
 
 [[noreturn]] void refuse_levels() {
-  throw InvalidInput("prior", "Group effects and sparse predictors need one variance for all, but "
-                              "for engine_em() and engine_ecme().");
+  throw InvalidInput("prior", "Group effects and sparse predictors need one variance for all of a "
+                              "block.");
 }
 
 }  // namespace

@@ -58,11 +58,9 @@ Index levels_of(const Problem& problem, const std::vector<Index>& effects) {
 
 void check_group_slot(const Problem& problem, const PriorSlot& slot) {
   const Index effects = static_cast<Index>(slot.columns.size());
-  const bool exchangeable = slot.prior->exchangeable() || slot.prior->supports(Use::point);
-  if (effects != slot.prior->effects() || (effects == 1 && !exchangeable))
-    throw InvalidInput("prior",
-                       "The effects of a grouping factor need one variance for all its "
-                       "levels, or one covariance.");
+  if (effects != slot.prior->effects())
+    throw InvalidInput("prior", "The effects that a grouping factor's prior ties together must be "
+                                "those of its block.");
   if (slot.levels != levels_of(problem, slot.columns))
     throw InvalidInput("group_blocks", "A prior's effects must belong to one grouping factor.");
 }

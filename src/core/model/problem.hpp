@@ -60,7 +60,7 @@ struct Problem {
 };
 
 // Throws InvalidInput unless the parts fit together: slots cover every column
-// once, priors of group effects are exchangeable, sizes are within bounds.
+// once, a prior of group effects ties together those of its block, sizes are within bounds.
 void check(const Problem& problem);
 
 }  // namespace bsvm
