@@ -304,7 +304,7 @@ TEST_CASE("bridge: what can't be is refused by name, and which uses it has") {
   CHECK(refusal({{"nu", -1}}) == "nu");
   CHECK(refusal({{"shape", 0}}) == "shape");
   CHECK(refusal({{"rate", -2}}) == "rate");
-  CHECK(refusal({{"sigma_1", 1}, {"sigma_2", 0}}) == "sigma");
+  CHECK(refusal({{"sigma_1", 1}, {"sigma_2", 0}}) == "sigma_2");
   CHECK(without_sigma(0.01, 1)->supports(Use::point));
   CHECK(!without_sigma(0.01, 1)->supports(Use::drawn));
   CHECK(!without_sigma(0, 1)->supports(Use::point));
