@@ -29,10 +29,11 @@ run <- function() {
 
 probabilities <- function(fit) fit$posterior$inclusion$probability
 
-# By engine_gibbs(): 4 chains of 5000 after 2000.
+# By engine_gibbs(): 4 chains of 20000 after 5000.
 exact_inclusion <- function(data) {
   chains <- bsvm(type ~ ., data, prior = prior_laplace_zero(rho), standardize = FALSE,
-                 engine = engine_gibbs(draws = 5000L, burnin = 2000L, chains = 4L))
+                 engine = engine_gibbs(draws = 20000L, burnin = 5000L, chains = 4L),
+                 control = bsvm_control(threads = 2L))
   inclusion(chains)$probability
 }
 

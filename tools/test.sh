@@ -6,10 +6,15 @@ logs=_build/logs
 rm -rf $logs
 mkdir -p $logs
 
+ended() {  # ended <command ...>: with a last line that says how
+  "$@" 2>&1
+  printf '\nexit status %s\n' $?
+}
+
 run() {  # run <log> <command ...>: shows the output and keeps it
   log=$logs/$1.log
   shift
-  { "$@" 2>&1; printf '\nexit status %s\n' $?; } </dev/null | tee "$log"
+  ended "$@" </dev/null | tee "$log"
 }
 
 # A program that fails without saying how many, or without a closing line, is one failure.
@@ -44,11 +49,17 @@ Rscript -e 'with(HSAUR3::toenail, write.csv(
              y = as.integer(outcome) - 1L),
   Sys.getenv("BSVM_TOENAIL"), row.names = FALSE, quote = FALSE))'
 
-run core-plain make --no-print-directory -j"$jobs" -C tests/core plain
-run core-sanitized make --no-print-directory -j"$jobs" -C tests/core sanitized
+core="make --no-print-directory -j$jobs -C tests/core"
+run core-plain $core plain
+
+# The sanitized program is slow and runs beside what follows, on one processor.
+$core build/sanitized/run </dev/null
+ended $core sanitized </dev/null >$logs/core-sanitized.log &
 
 # The test that adds a prior compiles it beside the objects of the unpacked package.
 NOT_CRAN=true BSVM_SOURCE="$PWD/_build/bsvm" MAKEFLAGS="-j$jobs" run testthat Rscript tools/testthat.R
 
+wait
+cat $logs/core-sanitized.log
 echo
 count $logs/core-plain.log $logs/core-sanitized.log $logs/testthat.log
