@@ -114,7 +114,7 @@ class RowsOf : public Block {
   void add_column(Index j, const int* rows, Index r, const State& state, double a,
                   double* out) const override {
     std::vector<int> there(r);
-    for (Index i = 0; i < r; ++i) there[i] = rows_[rows ? rows[i] : i];
+    for (Index i = 0; i < r; ++i) there[i] = rows_[rows[i]];
     all_.add_column(j, there.data(), r, state, a, out);
   }
 

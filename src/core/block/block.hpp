@@ -20,8 +20,7 @@ class Block {
   virtual void fill(const int* rows, Index r, const State& state,
                     Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const = 0;
 
-  // out += a times column j of the block for these rows (null: the first r, in order): of a row of
-  // what fill() writes.
+  // out += a times column j of the block for these rows: of a row of what fill() writes.
   virtual void add_column(Index j, const int* rows, Index r, const State& state, double a,
                           double* out) const = 0;
 

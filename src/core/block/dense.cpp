@@ -43,10 +43,6 @@ void DenseBlock::add_column(Index j, const int* rows, Index r, const State&, dou
                             double* out) const {
   const double* column = x_ + j * n_;
   const double center = center_[j], factor = a * factor_[j];
-  if (!rows) {
-    for (Index i = 0; i < r; ++i) out[i] += (column[i] - center) * factor;
-    return;
-  }
   for (Index i = 0; i < r; ++i) out[i] += (column[rows[i]] - center) * factor;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "../linalg/kernels.hpp"
+#include "../linalg/weighted_gram.hpp"
 #include "../types.hpp"
 
 namespace bsvm {
@@ -16,8 +16,6 @@ class OuterSum {
     if (d <= kShort) return;
     columns_.resize(d * kGathered);
     factors_.resize(kGathered);
-    packed_.resize(packed_size(d, kGathered));
-    packed_weighted_.resize(packed_.size());
   }
 
   void add(const double* x, double factor, MatRef out) {
@@ -32,9 +30,7 @@ class OuterSum {
   void finish(MatRef out) {
     if (count_ == 0) return;
     sum_.setZero(d_, d_);
-    pack(columns_.data(), d_, count_, nullptr, packed_.data());
-    pack(columns_.data(), d_, count_, factors_.data(), packed_weighted_.data());
-    kernels().gram(packed_.data(), packed_weighted_.data(), d_, count_, sum_.data());
+    squares_.add(columns_.data(), d_, count_, factors_.data(), sum_.data(), d_);
     out.triangularView<Eigen::Lower>() += sum_;
     count_ = 0;
   }
@@ -49,7 +45,8 @@ class OuterSum {
   }
 
   Index d_ = 0, count_ = 0;
-  std::vector<double> columns_, factors_, packed_, packed_weighted_;
+  std::vector<double> columns_, factors_;
+  WeightedGram squares_;
   Mat sum_;
 };
 

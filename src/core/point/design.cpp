@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "../error.hpp"
-#include "../linalg/kernels.hpp"
+#include "../linalg/weighted_gram.hpp"
 #include "../model/state.hpp"
 
 namespace bsvm {
@@ -17,17 +17,6 @@ Index chunk_of(Index columns) { return std::clamp<Index>(32768 / (columns + 1), 
 
 void check(Host& host) {
   if (host.interrupted()) throw Interrupted();
-}
-
-// The lower triangle of `out`'s first p rows and columns += C diag(weight) C', C (p, r).
-void add_products(const Mat& c, const double* weight, Mat& out) {
-  const Index p = c.rows(), r = c.cols();
-  std::vector<double> plain(packed_size(p, r)), weighted(plain.size());
-  pack(c.data(), p, r, nullptr, plain.data());
-  pack(c.data(), p, r, weight, weighted.data());
-  PanelProduct of{weighted.data(), p, r, plain.data(), p, r, out.data(), out.rows()};
-  of.lower = true;
-  kernels().product(of);
 }
 
 // What brings the largest of these numbers into [1/2, 1).
@@ -186,10 +175,11 @@ void Design::add_gram(const std::vector<Index>& chosen, ConstVecRef weight, Mat&
   const Index p = static_cast<Index>(own.size()), chunk = chunk_of(p);
   std::vector<Index> place(columns() - dense(), -1);
   for (Index f = p; f < static_cast<Index>(chosen.size()); ++f) place[chosen[f] - dense()] = f;
+  WeightedGram squares;
   for (Index first = 0; first < rows(); first += chunk) {
     check(host);
     const Mat c = dense_rows(own, first, std::min(chunk, rows() - first));
-    if (p > 0) add_products(c, weight.data() + first, out);
+    if (p > 0) squares.add(c.data(), p, c.cols(), weight.data() + first, out.data(), out.rows());
     for (Index i = 0; i < c.cols(); ++i)
       add_row(first + i, c.col(i), place, weight[first + i], out);
   }
@@ -210,10 +200,11 @@ void Design::add_row(Index i, ConstVecRef c, const std::vector<Index>& place, do
 
 void Design::add_row_gram(ConstVecRef weight, Mat& out, Host& host) const {
   const Index n = rows(), chunk = chunk_of(n);
+  WeightedGram squares;
   for (Index first = 0; first < dense(); first += chunk) {
     check(host);
     const Mat c = dense_.middleRows(first, std::min(chunk, dense() - first)).transpose();
-    add_products(c, weight.data() + first, out);
+    squares.add(c.data(), n, c.cols(), weight.data() + first, out.data(), n);
   }
   for (Index j = dense(); j < columns(); ++j) {
     const Index begin = by_column_.start[j - dense()], end = by_column_.start[j - dense() + 1];

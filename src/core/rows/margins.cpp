@@ -24,12 +24,14 @@ Margins::Margins(const Problem& problem)
 
 void Margins::take_design() {
   const State nothing{Layout()};
+  std::vector<int> rows(problem_.n);
+  std::iota(rows.begin(), rows.end(), 0);
   const Eigen::Map<const Vec> y(problem_.y, problem_.n);
   design_.setZero();
   Index column = 0;
   for (const auto& block : problem_.blocks)
     for (Index j = 0; j < block->columns(); ++j, ++column) {
-      block->add_column(j, nullptr, problem_.n, nothing, 1, design_.col(column).data());
+      block->add_column(j, rows.data(), problem_.n, nothing, 1, design_.col(column).data());
       design_.col(column).array() *= y.array();
     }
 }

@@ -1,19 +1,10 @@
 // What sampling asks of a MemorySource.
-#include <cmath>
-#include <limits>
-
 #include "../linalg/kernels.hpp"
 #include "../linalg/small.hpp"
 #include "memory_source.hpp"
 #include "slide.hpp"
 
 namespace bsvm {
-
-namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 void MemorySource::prepare_draws() {
   expected_ = Mat::Zero(units_.q, problem_.groups);
@@ -62,14 +53,12 @@ void MemorySource::find_margins(const State& state) {
   }
   margin_ *= y_;
   known_margins_ = true;
-  here_ = kUnknown;
 }
 
 // The margins' slopes along the line.
 void MemorySource::aim(const State& state, const Line& line) {
   if (!known_margins_) find_margins(state);
   line_ = line;
-  seen_at_ = kUnknown;
   const Index used = (line.dense.array() != 0).count();
   if (used == 0) slope_.setZero();
   else if (used <= 2) fill_columns(state, line.dense);
@@ -90,12 +79,12 @@ void MemorySource::fill_combination(const State& state, ConstVecRef dense) {
 // A column of the design or two: no row of it is filled.
 void MemorySource::fill_columns(const State& state, ConstVecRef dense) {
   slope_.setZero();
-  const int* rows = problem_.groups > 0 ? partition_.order.data() : nullptr;
   Index j = 0;
   for (const auto& part : problem_.blocks)
     for (Index own = 0; own < part->columns(); ++own, ++j)
       if (dense[j] != 0)
-        part->add_column(own, rows, problem_.n, state, dense[j], slope_.data());
+        part->add_column(own, partition_.order.data(), problem_.n, state, dense[j],
+                         slope_.data());
 }
 
 void MemorySource::add_moving_effects(const State& state, ConstVecRef effect) {
@@ -122,24 +111,17 @@ const double* MemorySource::weights_from(Index row) const {
   return problem_.weight ? weight_.data() + row : nullptr;
 }
 
-// Where the State is has been looked at as the last place, if it moved there.
 double MemorySource::along(double t) {
-  if (t == 0 && !std::isnan(here_)) return here_;
   double sum = 0;
   for (const BlockRange& range : partition_.blocks) {
     const Index first = range.first_row;
     sum += problem_.likelihood->along(margin_.data() + first, slope_.data() + first,
                                       weights_from(first), t, range.rows);
   }
-  seen_at_ = t;
-  seen_ = sum;
-  if (t == 0) here_ = sum;
   return sum;
 }
 
 void MemorySource::move(State&, double t) {
-  if (t == 0) return;
-  here_ = t == seen_at_ ? seen_ : kUnknown;
   margin_ += t * slope_;
   units_.effect.array().colwise() *= 1 + t * line_.effect.array();
 }
@@ -153,7 +135,6 @@ Mat MemorySource::slide(State& state) {
     for (Index u = 0; u < range.units; ++u)
       slide_unit(unit_rows(range, range.first_unit + u), range.first_row, state, block);
   }
-  here_ = kUnknown;
   return units_.effect * units_.effect.transpose();
 }
 

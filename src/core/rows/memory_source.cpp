@@ -161,16 +161,8 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
-  if (use_ == Use::drawn) {  // no weight is negative: one packing serves both sides
-    const Arr root = terms.weight.sqrt();
-    pack(block.c, units_.p, r, root.data(), block.packed.data());
-    return kernels().gram(block.packed.data(), block.packed.data(), units_.p, r,
-                          out.weight().data());
-  }
-  pack(block.c, units_.p, r, nullptr, block.packed.data());
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
-    pack(block.c, units_.p, r, omega.data(), block.packed_weighted.data());
-    kernels().gram(block.packed.data(), block.packed_weighted.data(), units_.p, r, sum.data());
+    worker.squares.add(block.c, units_.p, r, omega.data(), sum.data(), units_.p);
   };
   add_squares(terms.weight, out.weight());
   if (!one_precision()) add_squares(terms.curvature, out.curvature());
@@ -192,9 +184,7 @@ void MemorySource::add_groups(const BlockRange& range, const State& state,
                 precision.data() + rows.unit * q * q,
                 regression.data() + rows.unit * p * q);
     }
-    pack(block.columns.data(), p, used, nullptr, block.packed.data());
-    pack(block.columns.data(), p, used, factors.data(), block.packed_weighted.data());
-    kernels().gram(block.packed.data(), block.packed_weighted.data(), p, used, sum.data());
+    worker.squares.add(block.columns.data(), p, used, factors.data(), sum.data(), p);
   };
   // The curvature's A_gg is needed for the step alone, so it lies where the
   // weights' A_gg will: the step is taken before that is written.

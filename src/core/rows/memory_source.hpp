@@ -2,6 +2,7 @@
 #include <memory>
 #include <vector>
 
+#include "../linalg/weighted_gram.hpp"
 #include "../model/problem.hpp"
 #include "partition.hpp"
 #include "row_source.hpp"
@@ -43,6 +44,7 @@ class MemorySource : public DrawSource {
     RowBlock block;
     RowTerms terms;
     RowDraws random;
+    WeightedGram squares;
   };
 
   // Is the rows' weight their curvature too? Then one precision is formed.
@@ -89,7 +91,6 @@ class MemorySource : public DrawSource {
   Mat expected_;                 // (q, m)
   Arr y_, weight_;               // (n); weight_ empty: all one
   Arr margin_, slope_;           // (n) y f, and y times what f changes by along line_
-  double here_, seen_, seen_at_; // along(0) if known, and the last place it was asked for
   bool known_margins_ = false;   // are they those of the coefficients as they are?
   Line line_;
 };

@@ -106,8 +106,6 @@ void SparseSource::make_workers() {
   for (Worker& worker : workers_) {
     worker.m.resize(length);
     worker.v.resize(length);
-    worker.packed.resize(packed_size(p, length));
-    worker.packed_weighted.resize(worker.packed.size());
     worker.column = Vec::Zero((one_precision() ? 1 : 2) * (pattern_.columns + p));
   }
   lane_sums_.assign(partition_.lanes.size(), RowSums(p));
@@ -245,10 +243,8 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
   if (p == 0) return;
   const double* c = data_.c.data() + first * p;
   out.linear().noalias() += Eigen::Map<const Mat>(c, p, r) * terms.slope.matrix();
-  pack(c, p, r, nullptr, worker.packed.data());
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
-    pack(c, p, r, omega.data(), worker.packed_weighted.data());
-    kernels().gram(worker.packed.data(), worker.packed_weighted.data(), p, r, sum.data());
+    worker.squares.add(c, p, r, omega.data(), sum.data(), p);
   };
   add_squares(terms.weight, out.weight());
   if (!one_precision()) add_squares(terms.curvature, out.curvature());

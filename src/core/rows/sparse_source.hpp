@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "../linalg/sparse_cholesky.hpp"
+#include "../linalg/weighted_gram.hpp"
 #include "../model/problem.hpp"
 #include "partition.hpp"
 #include "row_source.hpp"
@@ -43,7 +44,7 @@ class SparseSource : public DrawSource {
     Arr m, v;  // (r)
     RowTerms terms;
     RowDraws random;
-    std::vector<double> packed, packed_weighted;
+    WeightedGram squares;
     Vec column;  // of the one precision or both, in turn, by position, then dense
   };
   // What a pass stands with, kept with the best State.

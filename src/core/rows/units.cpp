@@ -24,8 +24,7 @@ RowData::RowData(Index p, Index q, Index rows)
 
 RowBlock::RowBlock(Index width, Index q, Index rows, Index units)
     : p(width), own(p, q, rows), centred(Mat::Zero(p, q > 0 ? own.c.cols() : 0)),
-      columns(Mat::Zero(p, q > 0 ? (rows + q * units + 3) / 4 * 4 : 0)), m(rows), v(rows),
-      packed(packed_size(p, rows + q * units)), packed_weighted(packed.size()) {
+      columns(Mat::Zero(p, q > 0 ? (rows + q * units + 3) / 4 * 4 : 0)), m(rows), v(rows) {
   look_at(own, 0, 0);
 }
 

@@ -41,7 +41,6 @@ struct RowBlock {
   Mat centred;      // (p, r) c - B_g' z
   Mat columns;      // (p, r + q units) what the reduced precision is a sum over
   Arr m, v;         // (r)
-  std::vector<double> packed, packed_weighted;  // panels of c or columns
 
   RowBlock(Index p, Index q, Index rows, Index units);
 
