@@ -33,6 +33,8 @@
 #' @export
 new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL) {
   design <- spec$design
+  missing <- fit_missing(frame, spec, result)
+  if (!is.null(missing)) frame$x <- fill_imputed(frame$x, missing, frame$implicit)
   fit <- list(
     call = clean_call(call), formula = frame$formula, terms = frame$terms,
     xlevels = frame$xlevels, contrasts = frame$contrasts, na.action = frame$na.action,
@@ -46,7 +48,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     passes = result$passes,
     gradient = result$gradient, sampling = result$sampling, termination = result$termination,
     engine = spec$engine, likelihood = spec$likelihood, standardize = spec$standardize,
-    control = control, default_prior = spec$default_prior, data = data,
+    missing = missing, control = control, default_prior = spec$default_prior, data = data,
     version = unname(getNamespaceVersion(environment(new_bsvm)))
   )
   validate_bsvm(structure(fit, class = "bsvm"))

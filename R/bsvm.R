@@ -85,6 +85,9 @@
 #'   have `offset()` terms too.
 #' @param na.action What to do with missing values: `na.fail` (default), `na.omit`, `na.exclude`,
 #'   or a function of a data frame.
+#' @param missing What becomes of missing predictors: `NULL` (default) leaves that to `na.action`;
+#'   [missing_fail()], [missing_omit()] or [missing_normal()], which models them, or one of the strings
+#'   "fail", "omit" and "normal".
 #' @param contrasts As in [stats::model.matrix()]: a named list.
 #' @param drop.unused.levels Should levels of factors that do not occur be dropped? `TRUE` by
 #'   default. Levels of grouping factors always are.
@@ -154,8 +157,9 @@ bsvm <- function(x, ...) {
 #' @export
 bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                          contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
-                         likelihood = likelihood_hinge(), prior = NULL, engine = NULL,
-                         standardize = TRUE, keep_data = FALSE, control = bsvm_control(), ...) {
+                         missing = NULL, likelihood = likelihood_hinge(), prior = NULL,
+                         engine = NULL, standardize = TRUE, keep_data = FALSE,
+                         control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
   check_control(control)
@@ -174,13 +178,15 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
 #' @export
 bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.action = na.fail,
                          drop.unused.levels = TRUE, class.weights = NULL,
-                         likelihood = likelihood_hinge(), prior = NULL, engine = NULL,
-                         standardize = TRUE, keep_data = FALSE, control = bsvm_control(), ...) {
+                         missing = NULL, likelihood = likelihood_hinge(), prior = NULL,
+                         engine = NULL, standardize = TRUE, keep_data = FALSE,
+                         control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
   check_control(control)
-  frame <- bsvm_frame.default(x, y, group, weights, offset, na.action, drop.unused.levels,
-                              class.weights)
+  rule <- as_missing(missing, "na.action" %in% names(match.call()))
+  frame <- bsvm_frame.default(x, y, group, weights, offset, rule_action(rule, na.action),
+                              drop.unused.levels, class.weights, rule)
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   result <- bsvm_run(spec, control)
   new_bsvm(frame, spec, result, as_written(match.call(), environment()), control,
@@ -234,7 +240,7 @@ is_dot_number <- function(term) is.name(term) && grepl("^[.][.][0-9]+$", as.char
 # The part of a call that bsvm_frame() takes, so that `weights` and its like stay unevaluated.
 frame_call <- function(call) {
   taken <- c("formula", "data", "subset", "weights", "offset", "na.action", "contrasts",
-             "drop.unused.levels", "class.weights")
+             "drop.unused.levels", "class.weights", "missing")
   call <- call[c(1L, which(names(call) %in% taken))]
   call[[1L]] <- bsvm_frame.formula
   call

@@ -61,8 +61,6 @@ fit_hints <- c(
   chains = "It goes into `engine = engine_slice(chains = )`.",
   cores = "It goes into `control = bsvm_control(threads = )`.",
   seed = "Draws follow R's random numbers: call set.seed() before.",
-  missing = paste("Missing predictors are not modelled yet; `na.action = na.omit` leaves their",
-                  "rows out."),
   cluster = "Fits on a cluster do not exist yet."
 )
 

@@ -31,11 +31,12 @@ check_levels <- function(xlevels) {
 
 # Numbers whose squares doubles can't hold. Interactions may have made them, so the matrix is
 # checked. Columns are looked at one by one only if need be: each look is a copy.
-check_magnitudes <- function(x, names = colnames(x)) {
+# `absent`: may values be missing?
+check_magnitudes <- function(x, names = colnames(x), absent = FALSE) {
   if (length(stored(x)) == 0L) return(invisible())
-  looked_at <- if (is_sparse(x)) seq_len(ncol(x)) else suspect_columns(x)
+  looked_at <- if (is_sparse(x)) seq_len(ncol(x)) else suspect_columns(x, absent)
   largest <- if (is_sparse(x)) largest_of_columns(x)
-             else vapply(looked_at, function(j) largest_size(x[, j]), 0)
+             else vapply(looked_at, function(j) largest_size(x[, j], absent), 0)
   bad <- !(largest <= 1e150) | (largest < 1e-150 & largest > 0)
   if (any(bad)) {
     found <- paste0(names[looked_at[bad]], ": ", format(largest[bad], digits = 3L))
@@ -44,13 +45,16 @@ check_magnitudes <- function(x, names = colnames(x)) {
   }
 }
 
-suspect_columns <- function(x) {
-  if (!isTRUE(largest_size(x) <= 1e150)) return(seq_len(ncol(x)))
-  which(abs(colSums(x)) <= 1e-150 * nrow(x))
+suspect_columns <- function(x, absent) {
+  if (!isTRUE(largest_size(x, absent) <= 1e150)) return(seq_len(ncol(x)))
+  which(abs(colSums(x, na.rm = absent)) <= 1e-150 * nrow(x))
 }
 
-# range() would copy.
-largest_size <- function(x) max(max(x), -min(x))
+# range() would copy. Of missing values alone it is 0.
+largest_size <- function(x, absent = FALSE) {
+  if (!absent) return(max(max(x), -min(x)))
+  suppressWarnings(max(max(x, na.rm = TRUE), -min(x, na.rm = TRUE), 0))
+}
 
 # Where the fit's own columns come from: list(center, scale), each of length p. Penalised columns
 # are standardised, with the weighted mean and standard deviation (divisor sum(w) - 1, so that
@@ -96,6 +100,11 @@ warn_constant <- function(columns) {
 
 # A power of two brings a column of extreme size near 1 first, so that nothing over- or underflows.
 column_moments <- function(v, weights = NULL) {
+  if (anyNA(v)) {
+    weights <- weights[!is.na(v)]
+    v <- v[!is.na(v)]
+  }
+  if (length(v) == 0L) return(list(mean = 0, sd = 0))
   if (min(v) == max(v)) return(list(mean = v[1L], sd = 0))
   unit <- 2^floor(log2(largest_size(v)))
   if (unit > 1e-100 && unit < 1e100) unit <- 1 else v <- v / unit

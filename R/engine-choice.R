@@ -42,6 +42,7 @@ refusal <- function(engine, frame, likelihood, assigned) {
     check_parts(engine, likelihood, assigned)
     check_unrotated(assigned$blocks, engine, frame)
     check_structure(engine, frame, likelihood, assigned)
+    check_unknowns(engine, frame, assigned)
     NULL
   }, bsvm_error = identity)
 }
@@ -136,7 +137,8 @@ needs_dense <- function(blocks, engine) {
 check_structure <- function(engine, frame, likelihood, assigned) {
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
   columns <- dense_column_count(assigned$blocks[!sparse], nrow(frame$x))
-  integrated <- integrated_term(frame$groups, likelihood, engine, any(sparse), columns)
+  integrated <- integrated_term(frame$groups, likelihood, engine, any(sparse), columns,
+                                !is.null(frame$unknowns))
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
   check_slice(engine, integrated, frame$groups, any(sparse))
@@ -164,6 +166,25 @@ check_selection <- function(engine, frame, blocks, sparse) {
   if (length(frame$groups) == 1L && p > max(most_selected_in_groups, length(frame$y))) {
     abort("size", "engine_vb() with a prior that selects can take ", most_selected_in_groups,
           " columns beside a grouping factor, where these are more than the rows; found ", p, ".")
+  }
+}
+
+# Who models missing predictors, and beside what.
+check_unknowns <- function(engine, frame, assigned) {
+  if (is.null(frame$unknowns)) return(invisible())
+  if (!engine$name %in% c("vb", "gibbs", "gaussian")) {
+    abort("unsupported", "engine_", engine$name, "() can't model missing predictors.")
+  }
+  if (is_sparse(frame$x)) {
+    abort("unsupported", "missing_normal() can't model sparse predictors. A dense matrix works.")
+  }
+  if (length(frame$groups) > 1L) {
+    abort("unsupported", "missing_normal() takes at most one grouping factor; found ",
+          length(frame$groups), ".")
+  }
+  if (selects_any(assigned$blocks) && length(frame$columns) > nrow(frame$x)) {
+    abort("unsupported", "Beside missing predictors a prior that selects takes at most as many ",
+          "columns as rows.")
   }
 }
 

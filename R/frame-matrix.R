@@ -2,23 +2,29 @@
 #' @export
 bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL,
                                na.action = na.fail, drop.unused.levels = TRUE,
-                               class.weights = NULL, ...) {
+                               class.weights = NULL, missing = NULL, ...) {
   check_dots(substitute(list(...)))
-  if (missing(x)) refuse_nothing()
+  if (base::missing(x)) refuse_nothing()
+  rule <- as_missing(missing, "na.action" %in% names(match.call()) && !inherits(missing, "bsvm_missing"))
   x <- check_matrix(x)
   n <- nrow(x)
-  if (missing(y)) abort("response", "`y`, the response, is missing.")
+  if (base::missing(y)) abort("response", "`y`, the response, is missing.")
   check_side(y, n, "y", "response")
   check_side(group, n, "group", "group")
   variables <- list(y = y, group = group, `(weights)` = check_weights(weights, n),
                     `(offset)` = check_offset(offset, n))
   rows <- choose_matrix_rows(weights, n)
-  omitted <- settle_matrix(x, variables, rows$used, na.action)
+  if (models_missing(rule)) check_modelled_matrix(x, variables, rows$used)
+  omitted <- if (!models_missing(rule)) {
+    settle_matrix(x, variables, rows$used, rule_action(rule, na.action))
+  }
+  tell_omitted(rule, omitted, if (is.null(rows$used)) n else length(rows$used))
   places <- place_rows(rows, omitted)
   kept <- if (is.null(omitted)) rows$used else setdiff_rows(rows$used, omitted, n)
   frame <- matrix_frame(take_rows(x, kept), lapply(variables, take_rows, rows = kept),
                         drop.unused.levels)
   frame[c("na.action", "row_names")] <- list(places$na.action, matrix_names(x, places, kept))
+  if (models_missing(rule)) frame$unknowns <- frame_unknowns(rule, NULL, kept, NULL)
   if (length(rows$zero) > 0L) frame$absent <- absent_matrix_rows(frame, x, variables, places)
   weigh_classes(frame, class.weights)
 }
@@ -70,6 +76,18 @@ settle_matrix <- function(x, variables, rows, na.action) {
   named_rows(omitted, if (is.null(rows)) rownames(x) else rownames(x)[rows])
 }
 
+check_modelled_matrix <- function(x, variables, rows) {
+  if (is_sparse(x)) {
+    if (!has_bad(stored(x))) return(invisible())
+    abort("unsupported", "missing_normal() can't model sparse predictors. A dense matrix works.")
+  }
+  variables <- Filter(Negate(is.null), variables)
+  check_modelled(lapply(variables, take_rows, rows = rows), logical(length(variables)))
+  if (any(is.infinite(x))) {
+    refuse_infinite(count_bad_columns(looked_at_columns(x)), "predictors", TRUE)
+  }
+}
+
 # na.exclude() pads with these names.
 named_rows <- function(omitted, names) {
   if (!is.null(omitted) && !is.null(names)) names(omitted) <- names[omitted]
@@ -105,10 +123,10 @@ matrix_frame <- function(x, variables, drop_unused) {
   response <- code_response(variables$y, drop_unused)
   names <- matrix_columns(x)
   given <- match("(Intercept)", names, 0L)
-  if (given > 0L && any(x[, given] != 1)) {
+  if (given > 0L && !isTRUE(all(x[, given] == 1))) {
     abort("predictors", "The column `(Intercept)` of `x` must be all ones.")
   }
-  check_magnitudes(x, names)
+  check_magnitudes(x, names, absent = !is_sparse(x) && anyNA(x))
   implicit <- given == 0L
   assign <- seq_along(names)
   assign[assign == given] <- 0L

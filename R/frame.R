@@ -48,21 +48,28 @@ bsvm_frame <- function(x, ...) {
 #' @export
 bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                                contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
-                               ...) {
+                               missing = NULL, ...) {
   check_dots(substitute(list(...)))
   check_data(data)
   check_flag(drop.unused.levels, "drop.unused.levels")
+  rule <- as_missing(missing, !base::missing(na.action))
   parts <- parse_formula(formula, data)
   given <- list(
-    subset = if (!missing(subset)) evaluate(substitute(subset), data, formula, "subset"),
-    weights = if (!missing(weights)) evaluate(substitute(weights), data, formula, "weights"),
-    offset = if (!missing(offset)) evaluate(substitute(offset), data, formula, "offset")
+    subset = if (!base::missing(subset)) evaluate(substitute(subset), data, formula, "subset"),
+    weights = if (!base::missing(weights)) evaluate(substitute(weights), data, formula, "weights"),
+    offset = if (!base::missing(offset)) evaluate(substitute(offset), data, formula, "offset")
   )
   rows <- choose_rows(given, parts, data)
   columns <- model_columns(parts, data, given, rows)
-  settled <- settle_missing(columns, na.action)
+  if (models_missing(rule)) check_modelled(columns, numeric_predictors(columns, parts))
+  settled <- if (models_missing(rule)) columns
+             else settle_missing(columns, rule_action(rule, na.action))
+  tell_omitted(rule, attr(settled, "na.action"), nrow(columns))
   places <- place_rows(rows, attr(settled, "na.action"))
   frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels)
+  if (models_missing(rule)) {
+    frame$unknowns <- frame_unknowns(rule, data, rows$used, parts$formula)
+  }
   frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
   frame["rows"] <- list(rows$all)
   if (length(rows$zero) > 0L) frame$absent <- absent_rows(frame, parts, data, given, places)
@@ -247,7 +254,7 @@ fixed_design <- function(parts, columns, frame_terms, contrasts) {
   env <- formula_environment(parts$formula)
   smooths <- make_smooths(parts$smooths, columns, frame_terms, env, design$x)
   design <- bind_smooths(design, smooths, length(labels))
-  check_columns(design$x, parts)
+  check_columns(design$x, parts, any(vapply(columns, anyNA, TRUE)))
   c(design, list(terms = terms, term_labels = c(labels, smooth_labels(smooths)),
                  xlevels = xlevels,
                  smooths = if (!is.null(smooths)) lapply(smooths, without, "matrix")))
@@ -281,13 +288,13 @@ check_contrasts <- function(contrasts, columns) {
   }
 }
 
-check_columns <- function(x, parts) {
+check_columns <- function(x, parts, absent) {
   if (ncol(x) == 0L && length(parts$bars) == 0L) {
     abort("formula", "The formula has nothing to fit: ", deparse1(parts$formula),
           ". Use `y ~ 1` for an intercept alone.")
   }
   if (!is_sparse(x)) check_size(nrow(x), ncol(x))
-  check_magnitudes(x)
+  check_magnitudes(x, absent = absent)
 }
 
 # `class.weights` multiplies the weights of each class.

@@ -71,8 +71,8 @@ bad_class <- function(names, other) {
 
 refuse_missing <- function(counts, n, class) {
   abort(class, "Missing values in ", attr(counts, "rows"), " of ", n, " rows: ",
-        count_text(counts), ". Missing values are not modelled yet; use `na.action = na.omit` ",
-        "(or `na.exclude`) to leave these rows out.")
+        count_text(counts), ". `missing = missing_normal()` models missing predictors; ",
+        "`missing_omit()`, or `na.action = na.omit` (`na.exclude`), leaves these rows out.")
 }
 
 refuse_infinite <- function(counts, class, matrix) {

@@ -17,6 +17,7 @@ new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, gr
     rows <- design_rows(parts, newdata, unknown)
   }
   if (!allow_new_levels) check_new_levels(rows$groups)
+  if (unknown == "error") rows <- complete_rows(fit, rows, new_auxiliary(fit, newdata))
   if (has_row_names(newdata)) rownames(rows$x) <- row.names(newdata)
   rows$offset <- sum_offsets(rows$offset, argument_offset(fit, newdata, offset))
   rows

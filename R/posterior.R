@@ -18,7 +18,10 @@
 posterior_linear <- function(fit, rows, sd = TRUE) {
   mean <- drop(as.matrix(rows$x %*% population_mean(fit$posterior, fit$design)))
   mean <- mean + groups_link(effect_means(fit$posterior, fit$groups), rows$groups)
-  list(mean = unname(mean), sd = if (sd) linear_sd(fit$posterior, fit, rows))
+  if (sd) sd <- linear_sd(fit$posterior, fit, rows)
+  else return(list(mean = unname(mean), sd = NULL))
+  if (length(rows$unknown) > 0L) sd <- sqrt(sd^2 + unknown_variance(fit, rows))
+  list(mean = unname(mean), sd = sd)
 }
 
 # list(mean, sd, covariance): named, user's scale; covariance is a function, since p x p may be

@@ -60,8 +60,8 @@ run_optimiser <- function(spec, control) {
   warn_termination(result, control)
   c(list(posterior = moments_posterior(result, spec$design)),
     split_hyper(spec, c(result$hyper, result$group_hyper)),
-    result[intersect(c("bound", "trace", "passes", "gradient", "termination", "start_bounds"),
-                     names(result))])
+    result[intersect(c("bound", "trace", "passes", "gradient", "termination", "start_bounds",
+                       "imputed", "law"), names(result))])
 }
 
 # Where a prior selects there are several optima; one start needs no random numbers.
@@ -88,7 +88,8 @@ run_approximation <- function(spec, control) {
   hyper <- Map(function(block, j) mixture_hyper(posterior, block, j), blocks, seq_along(blocks))
   population <- seq_along(blocks) <= length(spec$blocks)
   c(list(posterior = posterior, hyper = hyper[population], group_hyper = hyper[!population]),
-    result[c("bound", "trace", "passes", "gradient", "termination")],
+    result[intersect(c("bound", "trace", "passes", "gradient", "termination", "imputed", "law"),
+                     names(result))],
     list(unbounded = unbounded_blocks(result, posterior, spec)))
 }
 
@@ -134,6 +135,7 @@ run_sampler <- function(spec, control) {
   check_keep_effects(spec)
   check_draws_memory(spec)
   options <- sampler_options(spec$engine, control)
+  options$keep_unknowns <- isTRUE(spec$missing$settings$keep_draws)
   started <- proc.time()[["elapsed"]]
   result <- with_core_conditions(core_sample(spec$problem, spec$model, options))
   result$seconds <- proc.time()[["elapsed"]] - started
@@ -144,6 +146,7 @@ run_sampler <- function(spec, control) {
               hyper = Map(draws_hyper, spec$blocks, variances$hyper),
               group_hyper = Map(draws_hyper, spec$group_blocks, variances$group_hyper),
               termination = result$termination, sampling = sampling_facts(result, options))
+  out[c("imputed", "law", "unknowns")] <- result[c("imputed", "law", "unknowns")]
   warn_chains(out, spec)
   out
 }
@@ -225,12 +228,14 @@ check_draws_memory <- function(spec) {
   settings <- spec$engine$settings
   numbers <- length(spec$problem$center) + length(spec$model$group_blocks)
   if (settings$keep_effects) numbers <- numbers + group_coefficient_count(spec$problem)
+  if (isTRUE(spec$missing$settings$keep_draws)) numbers <- numbers + sum(spec$law$missing)
   bytes <- 2 * 8 * settings$draws * settings$chains * numbers
   limit <- getOption("bsvm.max_memory", 16 * 2^30)
   if (bytes <= limit) return(invisible())
   abort("size", settings$draws, " draws of ", settings$chains, " chains, ", numbers,
         " numbers each, take ", signif(bytes / 2^30, 3), " GiB, above the option bsvm.max_memory (",
-        signif(limit / 2^30, 3), " GiB). Keep fewer: `thin`, `keep_effects = FALSE`.")
+        signif(limit / 2^30, 3), " GiB). Keep fewer: `thin`, `keep_effects = FALSE`",
+        if (models_missing(spec$missing)) ", missing_normal(keep_draws = FALSE)", ".")
 }
 
 group_coefficient_count <- function(problem) {
@@ -250,7 +255,7 @@ core_words <- list(
   group = c("group", "the grouping factor"), z = c("group", "the group's effects"),
   prior = c("prior", "`prior`"), parameters = c("prior", "`prior`"),
   likelihood = c("unsupported", "`likelihood`"), engine = c("unsupported", "`engine`"),
-  sparse = c("group", "the grouping factors")
+  missing = c("missing", "`missing`"), sparse = c("group", "the grouping factors")
 )
 
 resignal_invalid <- function(e) {
@@ -351,7 +356,7 @@ separates <- function(result, spec, flat) {
   least_margin(result$posterior, spec, flat[flat <= length(spec$model$blocks)]) > 0
 }
 
-# The least y f over rows, of the mean in these dense blocks alone.
+# The least y f over complete rows, of the mean in these dense blocks alone.
 least_margin <- function(posterior, spec, blocks) {
   at <- unlist(lapply(spec$model$blocks[blocks], `[[`, "columns"))
   if (length(at) == 0L || length(spec$problem$y) == 0L) return(-Inf)
@@ -363,7 +368,8 @@ least_margin <- function(posterior, spec, blocks) {
     link <- link + coefficients[1L]
     coefficients <- coefficients[-1L]
   }
-  min(problem$y * (link + problem$x %*% coefficients))
+  margins <- problem$y * (link + problem$x %*% coefficients)
+  if (all(is.na(margins))) -Inf else min(margins, na.rm = TRUE)
 }
 
 # Meant to leave its coefficients to the data: prior_flat() may be made narrow too.

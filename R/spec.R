@@ -59,17 +59,20 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
   sparse <- sort(sparse)
   design <- spec_design(frame, penalised, standardize, assigned$blocks[sparse])
-  core <- core_columns(frame, design, assigned$blocks[!sparse], rotate = !is_estimator(engine))
+  core <- core_columns(frame, design, assigned$blocks[!sparse],
+                       rotate = !is_estimator(engine) && is.null(frame$unknowns))
   model <- list(likelihood = likelihood[c("name", "parameters")],
                 engine = engine[c("name", "parameters")], blocks = core$blocks,
                 group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]),
                 integrated = integrated_term(frame$groups, likelihood, engine, any(sparse),
-                                             length(core$center)))
+                                             length(core$center), !is.null(frame$unknowns)))
   design$rotation <- core$rotation
+  unknowns <- core_unknowns(frame, design)
+  problem <- core_problem(frame, design, core, assigned$blocks[sparse])
+  problem$unknowns <- unknowns$core
   structure(
-    c(list(problem = core_problem(frame, design, core, assigned$blocks[sparse]), model = model,
-           design = design), assigned,
-      list(likelihood = likelihood, engine = engine, standardize = standardize)),
+    c(list(problem = problem, model = model, design = design), assigned,
+      list(missing = frame$unknowns$rule, law = unknowns$law, likelihood = likelihood, engine = engine, standardize = standardize)),
     class = "bsvm_spec"
   )
 }
@@ -146,8 +149,8 @@ core_groups <- function(groups) {
 most_beside_integrated <- 1000
 most_regressions <- 1e7 # of effects on coefficients, kept for each point of the grid
 
-integrated_term <- function(groups, likelihood, engine, sparse, columns) {
-  if (!whitens(engine) || keeps_effects(engine, groups)) return(-1L)
+integrated_term <- function(groups, likelihood, engine, sparse, columns, unknowns = FALSE) {
+  if (unknowns || !whitens(engine) || keeps_effects(engine, groups)) return(-1L)
   integrable_term(groups, likelihood, sparse, columns)
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/engine/approximation.hpp"
 #include "core/engine/coefficients.hpp"
 #include "r_convert.h"
@@ -40,13 +42,16 @@ List package(const bsvm::Problem& problem, const bsvm::Approximation& found) {
   for (size_t k = 0; k < found.nodes.size(); ++k)
     components.push_back(component(problem, found.nodes[k], found.weights[k]));
   const bsvm::Index h = found.theta_covariance.rows();
-  return List::create(
+  const auto top = std::max_element(found.weights.data(), found.weights.data() + found.weights.size());
+  const bsvm::State& state = found.nodes[top - found.weights.data()].state;
+  const List out = List::create(
       _["components"] = components, _["free"] = free_sizes(problem),
       _["unbounded"] = Rcpp::wrap(found.unbounded),
       _["theta_covariance"] = to_array(found.theta_covariance, {h, h}),
       _["integrated"] = static_cast<int>(problem.integrated), _["bound"] = found.evidence,
       _["trace"] = trace_matrix(found.climb.trace), _["passes"] = found.passes,
       _["gradient"] = found.climb.gradient, _["termination"] = name_of(found.climb.end));
+  return join(out, missing_report(problem, state, found.imputed));
 }
 
 }  // namespace

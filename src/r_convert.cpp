@@ -71,6 +71,29 @@ void take_sparse(const List& sparse, bsvm::Problem& out) {
   out.sparse.value = REAL(x);
 }
 
+// list(column, 0 for an auxiliary variable; center, factor; auxiliary, or NULL; given, a matrix;
+// mean_variance, scale, df).
+void take_unknowns(const List& unknowns, bsvm::Problem& out) {
+  bsvm::Unknowns& to = out.unknowns;
+  bsvm::Index auxiliary = 0;
+  for (const int column : as<std::vector<int>>(unknowns["column"])) {
+    to.column.push_back(column - 1);
+    auxiliary += column == 0;
+  }
+  to.d = static_cast<bsvm::Index>(to.column.size());
+  to.center = to_vec(unknowns["center"]);
+  to.factor = to_vec(unknowns["factor"]);
+  SEXP given = unknowns["given"];
+  require(TYPEOF(given) == REALSXP && Rf_isMatrix(given) && Rf_nrows(given) == out.n, "given",
+          "a double matrix with a row for each row of x");
+  to.given = REAL(given);
+  to.k = Rf_ncols(given);
+  to.auxiliary = view(unknowns, "auxiliary", static_cast<R_xlen_t>(out.n) * auxiliary);
+  to.mean_variance = as<double>(unknowns["mean_variance"]);
+  to.scale = as<double>(unknowns["scale"]);
+  to.df = as<double>(unknowns["df"]);
+}
+
 // How many levels the term of these effects has.
 bsvm::Index levels_of(const bsvm::Problem& problem, bsvm::Index effect) {
   if (problem.multipliers) return problem.groups;
@@ -138,6 +161,7 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
   out.groups = as<int>(problem["n_groups"]);
   if (out.groups > 0) take_groups(problem, out);
   if (has(problem, "sparse")) take_sparse(problem["sparse"], out);
+  if (has(problem, "unknowns")) take_unknowns(problem["unknowns"], out);
   if (has(model, "integrated")) out.integrated = as<int>(model["integrated"]);
   const List likelihood = model["likelihood"];
   const std::string name = as<std::string>(likelihood["name"]);

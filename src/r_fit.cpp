@@ -44,7 +44,8 @@ List moments(const bsvm::Problem& problem, const bsvm::Result& result) {
                       _["covariance"] = low_rank(result.spread));
 }
 
-List package(const bsvm::Problem& problem, const bsvm::Result& result) {
+List package(const bsvm::Problem& problem, const bsvm::Result& result,
+             const bsvm::Imputations& imputed) {
   if (!result.state.begun())
     signal_core_error("bsvm_core_interrupted", "Interrupted before the first pass ended.", "");
   bsvm::Index start = 0;
@@ -54,7 +55,8 @@ List package(const bsvm::Problem& problem, const bsvm::Result& result) {
       _["hyper"] = hyper, _["group_hyper"] = group_hyper, _["bound"] = result.bound,
       _["trace"] = trace_matrix(result.trace), _["passes"] = static_cast<int>(result.trace.size()),
       _["gradient"] = result.gradient, _["termination"] = name_of(result.end));
-  const List fit = join(moments(problem, result), common);
+  const List fit = join(join(moments(problem, result), common),
+                        missing_report(problem, result.state, imputed));
   if (result.start_bounds.empty()) return fit;
   return join(fit, List::create(_["inclusion"] = inclusion(result),
                                 _["start_bounds"] = Rcpp::wrap(result.start_bounds)));
@@ -73,6 +75,9 @@ Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
     const bsvm::Options run = to_run_options(options);
     RHost host(as<bool>(options["verbose"]));
     const auto rows = bsvm::make_source(data, engine->use(), as<int>(options["threads"]));
-    return package(data, engine->run(data, *rows, run, host));
+    const bsvm::Result result = engine->run(data, *rows, run, host);
+    if (!data.unknowns.any() || !result.state.begun()) return package(data, result, {});
+    rows->back(result.state);
+    return package(data, result, rows->imputations(result.state));
   });
 }

@@ -2,6 +2,7 @@
 
 #include "core/engine/chains.hpp"
 #include "core/engine/coefficients.hpp"
+#include "core/rows/memory_source.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 
@@ -58,6 +59,7 @@ bsvm::SampleOptions to_options(const List& options) {
   out.threads = as<int>(options["threads"]);
   out.seed = static_cast<std::uint64_t>(as<double>(options["seed"]));
   out.keep_effects = as<bool>(options["keep_effects"]);
+  out.keep_unknowns = as<bool>(options["keep_unknowns"]);
   out.checkpoint = as<std::string>(options["checkpoint"]);
   out.resume = as<bool>(options["resume"]);
   out.interval = as<double>(options["checkpoint_interval"]);
@@ -105,17 +107,37 @@ bsvm::Vec mean_over(const bsvm::SampleResult& result, bsvm::Vec bsvm::ChainDraws
   return sum / count;
 }
 
-// Standard deviation of the effects over all draws of all chains.
-bsvm::Vec effects_sd(const bsvm::SampleResult& result) {
-  const bsvm::Vec center = mean_over(result, &bsvm::ChainDraws::effect_center);
+// Standard deviation of effects or missing entries over all draws of all chains.
+bsvm::Vec sd_over(const bsvm::SampleResult& result, bsvm::Vec bsvm::ChainDraws::*centers,
+                  bsvm::Vec bsvm::ChainDraws::*squares) {
+  const bsvm::Vec center = mean_over(result, centers);
   bsvm::Vec square = bsvm::Vec::Zero(center.size());
   double count = 0;
   for (const bsvm::ChainDraws& chain : result.chains) {
-    square += chain.effect_square +
-              static_cast<double>(chain.kept) * (chain.effect_center - center).cwiseAbs2();
+    square += chain.*squares +
+              static_cast<double>(chain.kept) * (chain.*centers - center).cwiseAbs2();
     count += static_cast<double>(chain.kept);
   }
   return (square / std::max(1.0, count - 1)).cwiseSqrt();
+}
+
+// Of missing predictors.
+List unknowns(const bsvm::Problem& problem, const bsvm::SampleResult& result,
+              const bsvm::SampleOptions& options) {
+  if (!problem.unknowns.any()) return List();
+  const bsvm::Index d = problem.unknowns.d, k = problem.unknowns.k;
+  bsvm::Imputations imputed =
+      bsvm::MemorySource(problem, bsvm::Use::drawn, 1).imputations(bsvm::State(bsvm::Layout()));
+  imputed.mean = mean_over(result, &bsvm::ChainDraws::unknown_center);
+  imputed.sd =
+      sd_over(result, &bsvm::ChainDraws::unknown_center, &bsvm::ChainDraws::unknown_square);
+  const bsvm::Vec law = mean_over(result, &bsvm::ChainDraws::law);
+  const List report =
+      missing_report(problem, Eigen::Map<const bsvm::Mat>(law.data(), k, d),
+                     Eigen::Map<const bsvm::Mat>(law.data() + k * d, d, d), imputed);
+  if (!options.keep_unknowns) return report;
+  return join(report, List::create(_["unknowns"] = draws_array(result, &bsvm::ChainDraws::unknowns,
+                                                               0, imputed.mean.size())));
 }
 
 List package(const bsvm::Problem& problem, const bsvm::SampleResult& result,
@@ -126,16 +148,18 @@ List package(const bsvm::Problem& problem, const bsvm::SampleResult& result,
   Rcpp::RObject kept_effects;
   if (options.keep_effects)
     kept_effects = draws_array(result, &bsvm::ChainDraws::effects, 0, effects);
-  return List::create(
+  const List out = List::create(
       _["coefficients"] = draws_array(result, &bsvm::ChainDraws::coefficients, 0, p),
       _["variances"] = variances(problem, result), _["effects"] = kept_effects,
       _["mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::mean)),
       _["effects_mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::effect_mean)),
-      _["effects_sd"] = to_numeric(effects_sd(result)),
+      _["effects_sd"] = to_numeric(sd_over(result, &bsvm::ChainDraws::effect_center,
+                                           &bsvm::ChainDraws::effect_square)),
       _["draws"] = static_cast<int>(result.kept), _["resumed"] = result.resumed,
       _["checkpoint_failed"] = result.unwritten,
       _["seed"] = static_cast<double>(result.seed),
       _["termination"] = result.interrupted ? "interrupted" : "completed");
+  return join(out, unknowns(problem, result, options));
 }
 
 }  // namespace

@@ -37,23 +37,26 @@ inline void unpack_numbers(const Bytes& from, size_t sizes, Vec& numbers) {
 
 inline Bytes to_bytes(const State& state) {
   const Layout& layout = state.layout;
-  return pack_message({layout.p, layout.q, layout.hyper, layout.scatter}, state.x);
+  return pack_message({layout.p, layout.q, layout.hyper, layout.scatter, layout.variables, layout.given},
+                      state.x);
 }
-inline Bytes to_bytes(const RowSums& sums) { return pack_message({sums.p, sums.raw}, sums.x); }
+inline Bytes to_bytes(const RowSums& sums) {
+  return pack_message({sums.p, sums.raw, sums.variables, sums.given}, sums.x);
+}
 inline Bytes to_bytes(const Mat& m) {
   return pack_message({m.rows(), m.cols()}, Eigen::Map<const Vec>(m.data(), m.size()));
 }
 
 inline State state_from(const Bytes& bytes) {
-  const std::vector<Index> sizes = unpack_sizes(bytes, 4);
-  State out(Layout{sizes[0], sizes[1], sizes[2], sizes[3]});
-  unpack_numbers(bytes, 4, out.x);
+  const std::vector<Index> sizes = unpack_sizes(bytes, 6);
+  State out(Layout{sizes[0], sizes[1], sizes[2], sizes[3], true, sizes[4], sizes[5]});
+  unpack_numbers(bytes, 6, out.x);
   return out;
 }
 inline RowSums sums_from(const Bytes& bytes) {
-  const std::vector<Index> sizes = unpack_sizes(bytes, 2);
-  RowSums out(sizes[0], sizes[1]);
-  unpack_numbers(bytes, 2, out.x);
+  const std::vector<Index> sizes = unpack_sizes(bytes, 4);
+  RowSums out(Layout{sizes[0], 0, 0, sizes[1], true, sizes[2], sizes[3]});
+  unpack_numbers(bytes, 4, out.x);
   return out;
 }
 inline Mat matrix_from(const Bytes& bytes) {
@@ -72,7 +75,7 @@ class LoopbackSource : public RowSource {
 
   void sums(const State& state, RowSums& out, Host& host) override {
     const State there = state_from(send(to_bytes(state)));
-    RowSums answer(there.layout.p, there.layout.scatter);
+    RowSums answer(there.layout);
     worker_.sums(there, answer, host);
     out = sums_from(send(to_bytes(answer)));
   }
@@ -179,7 +182,7 @@ class SplitSource : public RowSource {
   }
 
   void sums(const State& state, RowSums& out, Host& host) override {
-    RowSums more(out.p, out.raw);
+    RowSums more(state.layout);
     low_.source().sums(state, out, host);
     high_.source().sums(state, more, host);
     out += more;

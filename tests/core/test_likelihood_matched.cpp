@@ -137,7 +137,7 @@ TEST_CASE("matched: the normalised tilt by itself") {
       const Real second = moment([&](Real g) {
         return (g - mean - first) * (g - mean - first);
       }) / mass;
-      const Tilted found = normalised_tilt(mean, v);
+      const Tilted found = normalised_tilt(mean, v, 1);
       INFO("mean ", mean, " v ", v);
       CHECK(std::abs(found.value - std::log(mass)) < 1e-8);
       CHECK(std::abs(found.slope - first / v) < 1e-8 / std::sqrt(v));

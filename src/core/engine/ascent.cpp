@@ -27,7 +27,7 @@ double slack(double bound) { return 1e-12 * (1 + std::abs(bound)); }
 Ascent::Ascent(const Problem& problem, std::unique_ptr<RowSource> source,
                const Options& options, Host& host)
     : source_(std::move(source)), options_(options), host_(host),
-      side_(problem, source_->extra()), sums_(side_.layout().p),
+      side_(problem, source_->extra()), sums_(side_.layout()),
       concave_(problem.likelihood->concave()), last_(side_.layout()) {}
 
 Node Ascent::climb() {
@@ -153,6 +153,7 @@ void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& p
   state.mean() += state.fraction() * next.step;
   state.group_logdet() = sums_.group_logdet();
   const Mat moments = source_->settle(state, Settle::advance, state.fraction());
+  side_.update_law(sums_, state);
   if (climbing) {
     const Vec best = side_.best_theta(state, moments, point.theta);
     point.theta += (first ? 1 : kReach * state.damping()) * (best - point.theta);
@@ -194,6 +195,10 @@ Node Ascent::node(const Point& point) {
   }
   out.groups = source_->groups();
   return out;
+}
+
+Imputations Ascent::imputations(const Node& top) {
+  return source_->imputations(top.state);
 }
 
 // By differences of the bound's gradient, which at its optimum is that of what theta alone is in.

@@ -46,8 +46,11 @@ class Recorder {
     d.hyper.resize(draw_.hyper.size(), options.draws);
     d.effects.resize(options.keep_effects ? draw_.effects.size() : 0, options.draws);
     d.mean = Vec::Zero(draw_.coefficients.size());
+    d.unknowns.resize(options.keep_unknowns ? draw_.unknowns.size() : 0, options.draws);
     for (Vec* v : {&d.effect_mean, &d.effect_center, &d.effect_square})
       *v = Vec::Zero(draw_.effects.size());
+    for (Vec* v : {&d.unknown_center, &d.unknown_square}) *v = Vec::Zero(draw_.unknowns.size());
+    d.law = Vec::Zero(draw_.law.size());
   }
 
   Index sweeps() const { return chain_->sweeps(); }
@@ -58,7 +61,7 @@ class Recorder {
     chain_->restore(state);
     if (!fits(draws))
       throw InvalidInput("checkpoint", "The checkpoint is of another model, or damaged.");
-    for (const auto part : {&ChainDraws::coefficients, &ChainDraws::hyper, &ChainDraws::effects})
+    for (const auto part : kDrawn)
       (draws.*part).conservativeResize((draws.*part).rows(), std::max(draws.kept, options_.draws));
     draws_ = std::move(draws);
   }
@@ -83,18 +86,24 @@ class Recorder {
     const double share = 1.0 / static_cast<double>(++d.kept);
     d.mean += share * (draw_.expected - d.mean);
     d.effect_mean += share * (draw_.expected_effects - d.effect_mean);
-    const Vec away = draw_.effects - d.effect_center;
-    d.effect_center += share * away;
-    d.effect_square += away.cwiseProduct(draw_.effects - d.effect_center);
+    if (options_.keep_unknowns) d.unknowns.col(d.kept - 1) = draw_.unknowns;
+    d.law += share * (draw_.law - d.law);
+    follow(draw_.effects, share, d.effect_center, d.effect_square);
+    follow(draw_.unknowns, share, d.unknown_center, d.unknown_square);
+  }
+
+  static void follow(const Vec& draw, double share, Vec& center, Vec& square) {
+    const Vec away = draw - center;
+    center += share * away;
+    square += away.cwiseProduct(draw - center);
   }
 
   // Are these as many draws of as many numbers as this chain would have by now?
   bool fits(const ChainDraws& d) const {
     bool good = d.kept == std::max<Index>(0, chain_->sweeps() - options_.burnin) / options_.thin;
-    for (const auto part : {&ChainDraws::coefficients, &ChainDraws::hyper, &ChainDraws::effects})
+    for (const auto part : kDrawn)
       good = good && (d.*part).rows() == (draws_.*part).rows();
-    for (const auto part : {&ChainDraws::mean, &ChainDraws::effect_mean,
-                            &ChainDraws::effect_center, &ChainDraws::effect_square})
+    for (const auto part : kSummed)
       good = good && (d.*part).size() == (draws_.*part).size();
     return good;
   }

@@ -175,12 +175,12 @@ void write_checkpoint(std::uint64_t seed, const std::vector<Vec>& states,
     const ChainDraws& d = *draws[k];
     to.numbers(states[k].data(), states[k].size());
     to.number(static_cast<std::uint64_t>(d.kept));
-    for (const Mat* m : {&d.coefficients, &d.hyper, &d.effects}) {
-      to.number(static_cast<std::uint64_t>(m->rows()));
-      to.numbers(m->data(), m->rows() * d.kept);
+    for (const auto part : kDrawn) {
+      const Mat& m = d.*part;
+      to.number(static_cast<std::uint64_t>(m.rows()));
+      to.numbers(m.data(), m.rows() * d.kept);
     }
-    for (const Vec* v : {&d.mean, &d.effect_mean, &d.effect_center, &d.effect_square})
-      to.numbers(v->data(), v->size());
+    for (const auto part : kSummed) to.numbers((d.*part).data(), (d.*part).size());
   }
   if (!to.finish()) refuse(options.checkpoint, "can't be written: is the disk full?");
   std::error_code error;
@@ -200,9 +200,8 @@ Saved read_checkpoint(const SampleOptions& options) {
     const std::uint64_t kept = from.number();
     if (kept > (std::uint64_t{1} << 40)) from.damaged();
     d.kept = static_cast<Index>(kept);
-    for (Mat* m : {&d.coefficients, &d.hyper, &d.effects}) *m = from.columns(kept);
-    for (Vec* v : {&d.mean, &d.effect_mean, &d.effect_center, &d.effect_square})
-      *v = from.numbers();
+    for (const auto part : kDrawn) d.*part = from.columns(kept);
+    for (const auto part : kSummed) d.*part = from.numbers();
     out.draws.push_back(std::move(d));
   }
   if (!from.at_end()) from.damaged();

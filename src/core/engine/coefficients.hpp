@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "../linalg/cholesky.hpp"
+#include "../missing/imputation_model.hpp"
 #include "../model/problem.hpp"
 #include "../model/result.hpp"
 #include "../model/row_sums.hpp"
@@ -57,6 +58,12 @@ class Coefficients {
 
   // Priors at their starting values, nothing known of the coefficients.
   State start(ConstVecRef mean) const;
+
+  // The imputation model's best q, or a draw of it, given the sums; none where nothing is missing.
+  void update_law(const RowSums& sums, State& state) const;
+  void draw_law(const RowSums& sums, State& state) const;
+  double law_change(const RowSums& sums, const State& state) const;  // squared, as `gradient` is
+  const ImputationModel& law() const { return law_; }
 
   // What the coefficients would become: computed from the sums of a pass.
   struct Proposal {
@@ -141,6 +148,7 @@ class Coefficients {
   const Problem& problem_;
   Index extra_;                  // the State's coefficients before the problem's own
   Layout layout_;
+  ImputationModel law_;
   std::vector<PriorPart> parts_;
   Vec tilt_;                     // (p) inside
   Vec unit_, group_unit_;        // powers of two between inside and outside

@@ -24,6 +24,8 @@ constexpr double kMostSpread = 1e6;
 constexpr int kMoreStarts = 2;           // where the bound need not be concave
 constexpr double kAway = 3;
 constexpr double kDifference = 1e-4;     // in theta, of derivatives
+constexpr double kLawTolerance = 1e-3;   // on the gradient in the imputation model
+constexpr int kMostLawSteps = 200;
 const double kRoot2 = std::sqrt(2.0);
 
 double slack(double bound) { return 1e-13 * (1 + std::abs(bound)); }
@@ -58,7 +60,7 @@ bool far(const Mat& turn) {
 DenseAscent::DenseAscent(const Problem& problem, std::unique_ptr<RowSource> source,
                          const Options& options, Host& host)
     : source_(std::move(source)), options_(options), host_(host), side_(problem),
-      sums_(side_.layout().p), concave_(problem.likelihood->concave()) {
+      sums_(side_.layout()), concave_(problem.likelihood->concave()) {
   std::vector<double> scale;
   for (const PriorPart& part : side_.parts())
     scale.insert(scale.end(), part.free_size(), std::sqrt(2 * std::max(1.0, part.count())));
@@ -71,11 +73,36 @@ DenseAscent::Point DenseAscent::begin() {
   out.theta = side_.free(out.state);
   side_.fix_priors(out.state, out.theta);
   out.state.damping() = 1;
+  settle_law(out.state);
   const Coefficients::Proposal next = first_proposal(out.state);
   if (options_.start.size() == 0) out.state.mean() += next.step;
   out.state.inverse_factor() = next.inverse_factor;
   out.state.begun() = 1;
   return out;
+}
+
+// The imputation model that what is observed of its own variables makes best: the response will
+// change it little.
+void DenseAscent::settle_law(State& state) {
+  if (state.layout.variables == 0) return;
+  for (int step = 0; step < kMostLawSteps; ++step) {
+    source_->sums(state, sums_, host_);
+    if (!(side_.law_change(sums_, state) > kLawTolerance * kLawTolerance)) return;
+    side_.update_law(sums_, state);
+  }
+}
+
+// Where q and the imputation model are best given each other: a step of the model, which cannot
+// lower the bound, and another climb that starts where the last one ended.
+void DenseAscent::follow_law(Point& best) {
+  if (best.state.layout.variables == 0) return;
+  for (int step = 0; step < kMostLawSteps; ++step) {
+    if (progress_.end != Termination::converged) return;
+    source_->sums(best.state, sums_, host_);
+    if (!(side_.law_change(sums_, best.state) > kLawTolerance * kLawTolerance)) return;
+    side_.update_law(sums_, best.state);
+    best = run(best, options_.tolerance, true, true);
+  }
 }
 
 // Weights below zero may leave no precision: with larger variances they come nearer to zero.
@@ -95,6 +122,7 @@ Coefficients::Proposal DenseAscent::first_proposal(State& state) {
 Node DenseAscent::climb() {
   Point best = run(begin(), options_.tolerance, true);
   try {
+    follow_law(best);
     if (!concave_) start_again(best);
     return node(best);
   } catch (const Interrupted&) {
@@ -150,9 +178,10 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
   return to;
 }
 
-DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing) {
+DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known) {
   progress_.end = Termination::pass_limit;
-  restart(climbing, best);
+  if (known) settle(best);
+  else restart(climbing, best);
   if (!look(climbing, best))
     throw NumericalFailure("A number became infinite or undefined. Check the scale of predictors, "
                            "offset, weights and priors.");
@@ -303,6 +332,10 @@ Node DenseAscent::node(const Point& at) {
   out.state = at.state;
   out.matched = converged && match_moments(*source_, side_, out.state, out.log_density, host_);
   return out;
+}
+
+Imputations DenseAscent::imputations(const Node& top) {
+  return source_->imputations(top.state);
 }
 
 // Minus the derivative of the bound's gradient in theta, the rows' share of q held: no row is seen.

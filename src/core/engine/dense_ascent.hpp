@@ -28,6 +28,7 @@ class DenseAscent : public Conditional {
   Node climb() override;
   Node at(ConstVecRef theta, const Node& from) override;
   Mat curvature(const Node& top) override;
+  Imputations imputations(const Node& top) override;
 
  private:
   struct Point {
@@ -42,7 +43,10 @@ class DenseAscent : public Conditional {
   Coefficients::Proposal first_proposal(State& state);
   void start_again(Point& best);
   Point away_from(const Point& from, int start);
-  Point run(Point from, double tolerance, bool climbing);
+  // `known`: has the memory seen this objective, nearly?
+  Point run(Point from, double tolerance, bool climbing, bool known = false);
+  void settle_law(State& state);
+  void follow_law(Point& best);
   bool look(bool climbing, Point& at);
   bool settle(Point& at);
   void restart(bool climbing, Point& at);

@@ -16,6 +16,7 @@ class GaussianEngine : public Approximator {
     const auto conditional = make_conditional(problem, Centre::mean, options, threads, host);
     const Node top = conditional->climb();
     out.climb = conditional->progress();
+    out.imputed = conditional->imputations(top);
     try {
       if (out.climb.end != Termination::interrupted)
         explore(*conditional, free_units(problem, top.theta), top, out);

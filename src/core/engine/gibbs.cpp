@@ -18,7 +18,7 @@ class SummedChain : public GibbsChain {
   SummedChain(const Problem& problem, std::unique_ptr<DrawSource> source,
               const GibbsOptions& options)
       : GibbsChain(problem, source->extra(), options), source_(std::move(source)),
-        sums_(state_.layout.p), selects_(problem.selects()) {
+        sums_(state_.layout), selects_(problem.selects()) {
     source_->restore(expected_effects_);
     disperse();
   }
@@ -28,6 +28,7 @@ class SummedChain : public GibbsChain {
     source_->sums(state_, sums_, host);
     expected_ = selects_ ? draw_selected(side_, SummedEquations(side_, state_, sums_), state_, host)
                          : side_.draw(state_, sums_, host);
+    side_.draw_law(sums_, state_);
     const Mat group_moments = source_->settle(state_, Settle::draw, 1);
     expected_effects_ = source_->expected_effects(expected_);
     return group_moments;
@@ -36,6 +37,8 @@ class SummedChain : public GibbsChain {
   LineSource& lines() override { return *source_; }
   Vec effects() const override { return source_->effects(); }
   void set_effects(ConstVecRef effects) override { source_->restore(effects); }
+  Vec unknowns() const override { return source_->unknowns(); }
+  void set_unknowns(ConstVecRef drawn) override { source_->restore_unknowns(drawn); }
 
   std::unique_ptr<DrawSource> source_;
   RowSums sums_;

@@ -24,24 +24,27 @@ void GibbsChain::read(Draw& draw) const {
   side_.to_outside(draw.effects);
   side_.to_outside(draw.expected_effects);
   draw.hyper = side_.drawn(state_);
+  draw.unknowns = unknowns();
+  draw.law = side_.law().drawn(state_);
 }
 
-// The mean, the hyper-parameters, the effects and what the moves have learnt are all a sweep starts
+// The mean, the hyper-parameters, the effects, missing entries with their model and what the moves have learnt are all a sweep starts
 // from.
 Vec GibbsChain::save() const {
-  const Vec own = effects();
+  const Vec own = effects(), drawn = unknowns();
   Vec out(1 + state_.layout.p + state_.layout.hyper + own.size() + mixing_.widths().size() +
-          toggles_.learnt().size());
+          toggles_.learnt().size() + state_.layout.law() + drawn.size());
   out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), own, mixing_.widths(),
-      toggles_.learnt();
+      toggles_.learnt(), state_.law(), drawn;
   return out;
 }
 
 void GibbsChain::restore(ConstVecRef saved) {
   const Index p = state_.layout.p, hyper = state_.layout.hyper,
               effects = problem_.group_coefficients(), widths = mixing_.widths().size(),
-              learnt = toggles_.learnt().size();
-  if (saved.size() != 1 + p + hyper + effects + widths + learnt || !saved.allFinite())
+              learnt = toggles_.learnt().size(), law = state_.layout.law(),
+              entries = unknowns().size();
+  if (saved.size() != 1 + p + hyper + effects + widths + learnt + law + entries || !saved.allFinite())
     throw InvalidInput("checkpoint", "The checkpoint is of another model.");
   sweeps_ = static_cast<Index>(saved[0]);
   state_.mean() = saved.segment(1, p);
@@ -49,7 +52,9 @@ void GibbsChain::restore(ConstVecRef saved) {
   side_.refresh_group_prior(state_);
   set_effects(saved.segment(1 + p + hyper, effects));
   mixing_.restore(saved.segment(1 + p + hyper + effects, widths));
-  toggles_.restore(saved.tail(learnt));
+  toggles_.restore(saved.segment(1 + p + hyper + effects + widths, learnt));
+  state_.law() = saved.tail(law + entries).head(law);
+  set_unknowns(saved.tail(entries));
 }
 
 void GibbsChain::make_sweep(Host& host) {

@@ -43,6 +43,8 @@ class GibbsChain : public Chain {
   virtual LineSource& lines() = 0;
   virtual Vec effects() const = 0;
   virtual void set_effects(ConstVecRef effects) = 0;
+  virtual Vec unknowns() const { return Vec(); }
+  virtual void set_unknowns(ConstVecRef) {}
 
   void make_sweep(Host& host) override;
 

@@ -20,10 +20,10 @@ State checked(const Result& found, RowSource& source) {
 }
 
 // Leaves the problem as it was, whatever happens.
-struct Tilted {
+struct Untilt {
   Problem& problem;
-  explicit Tilted(Problem& of) : problem(of) {}
-  ~Tilted() { problem.tilt = Vec(); }
+  explicit Untilt(Problem& of) : problem(of) {}
+  ~Untilt() { problem.tilt = Vec(); }
 };
 
 }  // namespace
@@ -36,7 +36,7 @@ Mat linear_response(Problem& problem, const Engine& engine, RowSource& source,
   tight.tolerance = 1e-16;
   State state = checked(engine.run(problem, source, tight, host), source);
   const Vec sd = side.outside(state, GroupPosterior()).covariance.diagonal().cwiseSqrt();
-  const Tilted guard(problem);
+  const Untilt guard(problem);
   Vec before = Vec::Zero(p);
   const auto mean_at = [&](const Vec& tilt) {
     state.prior_value() += (tilt - before).dot(side.outside_mean(state.mean()));

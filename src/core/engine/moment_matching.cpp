@@ -20,7 +20,7 @@ struct Asked {
 bool match_moments(RowSource& source, const Coefficients& side, State& state,
                    double& log_density, Host& host) {
   const Asked guard(source);
-  RowSums sums(state.layout.p);
+  RowSums sums(state.layout);
   state.damping() = 1;
   try {
     source.sums(state, sums, host);

@@ -15,7 +15,7 @@ class RowSelector : public Selector {
   RowSelector(const Problem& problem, RowSource& source)
       : side_(problem, source.extra()), selection_(problem, side_), source_(source),
         own_(side_.layout()), state_(side_.layout()), best_(state_), best_own_(own_),
-        sums_(side_.layout().p, side_.layout().scatter) {}
+        sums_(side_.layout()) {}
 
   void start(int number, const Options& options) override {
     own_ = side_.start(number == 0 ? options.start : Vec());
@@ -32,7 +32,7 @@ class RowSelector : public Selector {
 
   double advance(Step how, Host& host) override {
     const RowModel rows = row_model(sums_, state_.mean());
-    const double square = climb(rows, how, host);
+    const double square = climb(rows, how, host) + side_.law_change(sums_, state_);
     if (how == Step::bold) {
       update_boldly();
       climb(rows, how, host);
@@ -42,9 +42,11 @@ class RowSelector : public Selector {
     state_ = selection_.effective(own_);
     state_.step() = state_.mean() - before;
     const Mat groups = source_.settle(state_, Settle::advance, 1);
+    side_.update_law(sums_, own_);
     side_.update_priors(own_, groups, how == Step::bold ? kBoldReach : 1);
     state_.hyper() = own_.hyper();
     state_.group_prior() = own_.group_prior();
+    state_.law() = own_.law();
     return std::sqrt(square + sums_.group_decrement() + sums_.group_change());
   }
 

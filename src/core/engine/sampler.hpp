@@ -13,6 +13,7 @@ struct Draw {
   Vec coefficients, expected;          // (p) and the mean they were drawn around
   Vec hyper;                           // the drawn hyper-parameters, prior by prior
   Vec effects, expected_effects;       // of all levels: by term, level, effect
+  Vec unknowns, law;                   // missing entries; ImputationModel::drawn()
 };
 
 // One chain. All randomness is keyed by (seed, chain, sweep), so that what it draws does

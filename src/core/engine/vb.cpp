@@ -48,7 +48,7 @@ class VariationalBayes : public Engine {
     const Coefficients side(problem, source.extra());
     State state = options.from ? *options.from : side.start(options.start);
     Result best(state);
-    RowSums sums(state.layout.p);
+    RowSums sums(state.layout);
     try {
       while (static_cast<int>(best.trace.size()) < options.max_passes) {
         source.sums(state, sums, host);
@@ -143,6 +143,7 @@ class VariationalBayes : public Engine {
     state.mean() += state.fraction() * next.step;
     state.group_logdet() = sums.group_logdet();
     const Mat moments = source.settle(state, Settle::advance, state.fraction());
+    side.update_law(sums, state);
     side.update_priors(state, moments, accelerate_ && !first ? kReach : 1);
     if (accelerate_ && !first) state.damping() = std::max(kLeastDamping, state.damping() / 2);
   }

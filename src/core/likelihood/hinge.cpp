@@ -33,9 +33,7 @@ class Hinge : public Likelihood {
  public:
   explicit Hinge(const Params&) {}
 
-  bool supports(Use use) const override {
-    return use != Use::marginal;
-  }
+  bool supports(Use) const override { return true; }
 
   void terms(Use use, const Eigen::Ref<const Arr>& y,
              const Eigen::Ref<const Arr>& m, const Eigen::Ref<const Arr>& v,
@@ -69,6 +67,12 @@ class Hinge : public Likelihood {
   double over(const double* margin, const double* a, const double* b, const double* weight,
               double s, double t, Index r) const override {
     return -2 * kernels().positive_parts(margin, a, b, weight, s, t, r);
+  }
+
+  // A power of the likelihood is the likelihood at 1 - weight (1 - g).
+  Tilted averaged(double mean, double v, double weight) const override {
+    const Tilted one = tilted(1 - weight * (1 - mean), weight * weight * v);
+    return {one.value, weight * one.slope, weight * weight * one.curvature};
   }
 
   std::unique_ptr<EffectIntegral> integral() const override { return pseudo_hinge_integral(); }

@@ -18,6 +18,7 @@
 #include "../integral/hinge_integral.hpp"
 #include "hazard.hpp"
 #include "likelihood.hpp"
+#include "moment_matching.hpp"
 #include "normalised_tilt.hpp"
 
 namespace bsvm {
@@ -154,13 +155,13 @@ class HingeNormalized : public Likelihood {
   }
 
   bool supports(Use use) const override {
-    return use == Use::expected || use == Use::matched || use == Use::point;
+    return use != Use::augmented && use != Use::drawn;
   }
   bool concave() const override { return false; }
 
   void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
              const Eigen::Ref<const Arr>& v, RowTerms& out) const override {
-    if (!supports(use))
+    if (!supports(use) || use == Use::marginal)
       throw InvalidInput("likelihood", "The normalised hinge likelihood has no latent scales.");
     for (Index i = 0; i < y.size(); ++i) {
       const double g = y[i] * m[i];
@@ -170,7 +171,9 @@ class HingeNormalized : public Likelihood {
       out.weight[i] = use == Use::point ? 0 : -row.second;
       out.curvature[i] = -row.second;
     }
-    if (use == Use::matched) match_moments(y, m, v, normalised_tilt, out);
+    if (use == Use::matched)
+      match_moments(y, m, v, [](double mean, double s2) { return normalised_tilt(mean, s2, 1); },
+                    out);
   }
 
   double along(const double* margin, const double* slope, const double* weight, double t,
@@ -181,6 +184,10 @@ class HingeNormalized : public Likelihood {
   double over(const double* margin, const double* a, const double* b, const double* weight,
               double s, double t, Index r) const override {
     return hinge_kernels().log_p(margin, a, b, weight, s, t, r);
+  }
+
+  Tilted averaged(double mean, double v, double weight) const override {
+    return normalised_tilt(mean, v, weight);
   }
 
   std::unique_ptr<EffectIntegral> integral() const override { return normalised_hinge_integral(); }

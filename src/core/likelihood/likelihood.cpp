@@ -19,6 +19,10 @@ double Likelihood::along(const double*, const double*, const double*, double, In
   throw InvalidInput("likelihood", "This likelihood can't be evaluated at a point.");
 }
 
+Tilted Likelihood::averaged(double, double, double) const {
+  throw InvalidInput("likelihood", "Nothing unknown can be integrated out of this likelihood.");
+}
+
 std::unique_ptr<EffectIntegral> Likelihood::integral() const {
   throw InvalidInput("likelihood", "No effect can be integrated out of this likelihood.");
 }

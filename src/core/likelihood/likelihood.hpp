@@ -24,6 +24,12 @@ struct RowTerms {
   }
 };
 
+// log E p(y | f)^weight under y f ~ N(mean, v), its slope in the mean and minus its second derivative.
+// Its derivative in v is (slope^2 - curvature) / 2.
+struct Tilted {
+  double value, slope, curvature;
+};
+
 // What randomness a row may use in one sweep.
 struct RowDraws {
   Arr normal, uniform;  // (r)
@@ -65,6 +71,9 @@ class Likelihood {
   // The same at y f = margin + s a + t b.
   virtual double over(const double* margin, const double* a, const double* b, const double* weight,
                       double s, double t, Index r) const;
+
+  // Use::marginal: what is unknown of a row integrated out, v > 0.
+  virtual Tilted averaged(double mean, double v, double weight) const;
 
   // An effect integrated out of rows of this likelihood.
   virtual std::unique_ptr<EffectIntegral> integral() const;

@@ -5,11 +5,6 @@
 
 namespace bsvm {
 
-// log E p(g) under g = y f ~ N(mean, v), its slope in the mean and minus its second derivative.
-struct Tilted {
-  double value, slope, curvature;
-};
-
 // Turns a row's terms under Use::expected into those under Use::matched (Minka 2001). At the
 // expected bound's optimum q has a factor exp(-w f^2/2 + (w m + slope) f) for the row. Without that
 // factor f is N(m - c slope, c), c = v / (1 - w v); p times this has the moments that the row's factor

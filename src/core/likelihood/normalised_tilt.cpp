@@ -1,6 +1,7 @@
 #include "normalised_tilt.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "../integral/legendre.hpp"
 #include "../special/functions.hpp"
@@ -14,58 +15,82 @@ constexpr double kLongest = 4.3;  // of a panel, in standard deviations
 constexpr double kWidest = 2;     // of a panel where p bends, in g
 constexpr double kBends = 3;      // |g| up to which it does
 
-double log_probability(double g) {
-  const double h = 2 * g + 2 * std::min(std::max(g, -1.0), 1.0);
-  return std::min(h, 0.0) - std::log1p(std::exp(-std::abs(h)));
-}
+// The log odds and what goes with them.
+struct Odds {
+  double log_p, other;  // of the row's class; probability of the other one
 
-// With g = mean + s x: sums of p(g) N(x; 0, 1) times 1, x and x^2, relative to exp(shift).
-struct Sums {
-  double zero = 0, one = 0, two = 0;
+  explicit Odds(double g) {
+    const double h = 2 * g + 2 * std::min(std::max(g, -1.0), 1.0), e = std::exp(-std::abs(h));
+    log_p = std::min(h, 0.0) - std::log1p(e);
+    other = (h > 0 ? e : 1) / (1 + e);
+  }
 };
 
-void add_panel(double low, double high, double mean, double s, double shift, Sums& sums) {
-  const Legendre& rule = kLegendre[5];
-  const double centre = 0.5 * (low + high), half = 0.5 * (high - low);
-  for (int side = -1; side <= 1; side += 2)
-    for (int k = 0; k < rule.order / 2; ++k) {
-      const double x = centre + side * half * rule.x[k];
-      const double share =
-          rule.w[k] * half * std::exp(log_probability(mean + s * x) - 0.5 * x * x - shift);
-      sums.zero += share;
-      sums.one += share * x;
-      sums.two += share * x * x;
-    }
-}
+// With g = mean + s x and q = p^weight: sums of q N(x; 0, 1) times one, and of dq/dg and d2q/dg2
+// beside the kinks, relative to exp(shift).
+struct Sums {
+  double mean, s, weight, shift;
+  double zero = 0, first = 0, second = 0;
+
+  double density(double x, double log_p) const {
+    return std::exp(weight * log_p - 0.5 * x * x - shift);
+  }
+
+  void add_panel(double low, double high) {
+    const Legendre& rule = kLegendre[5];
+    const double centre = 0.5 * (low + high), half = 0.5 * (high - low);
+    const double rate = std::abs(mean + s * centre) < 1 ? 4 : 2;
+    for (int side = -1; side <= 1; side += 2)
+      for (int k = 0; k < rule.order / 2; ++k) {
+        const double x = centre + side * half * rule.x[k];
+        const Odds at(mean + s * x);
+        const double share = rule.w[k] * half * density(x, at.log_p);
+        const double slope = weight * rate * at.other;
+        zero += share;
+        first += share * slope;
+        second += share * (slope * slope - rate * slope * (1 - at.other));
+      }
+  }
+
+  // Where dq/dg jumps.
+  void add_kink(double g, double jump) {
+    const double x = (g - mean) / s;
+    const Odds at(g);
+    second += density(x, at.log_p) * weight * jump * at.other / s;
+  }
+};
 
 // Where a panel from x has to end.
-double panel_end(double x, double mean, double s) {
+double panel_end(double x, const Sums& of) {
   double end = x + kLongest;
   for (const double at : {-kBends, -1.0, 1.0, kBends}) {
-    const double cut = (at - mean) / s;
+    const double cut = (at - of.mean) / of.s;
     if (x < cut && cut < end) end = cut;
   }
-  const double g = mean + s * x;
-  if (g >= -kBends && g < kBends) end = std::min(end, x + kWidest / s);
-  return std::max(end, x + 1e-3);
+  const double g = of.mean + of.s * x;
+  if (g >= -kBends && g < kBends) end = std::min(end, x + kWidest / std::max(1.0, of.weight) / of.s);
+  return std::max(end, x + 1e-9 * (1 + std::abs(x)));
 }
 
 }  // namespace
 
-// Below the margin log p rises by 2 a unit, which moves the integrand's top by up to 2 s.
-Tilted normalised_tilt(double mean, double v) {
+// Below the margin log q rises by 2 weight a unit, which moves the integrand's top by up to as many
+// variances.
+Tilted normalised_tilt(double mean, double v, double weight) {
   const double s = std::sqrt(v);
-  const double top = std::max(0.0, std::min(2 * s, (1 - mean) / s));
-  const double shift = log_probability(mean + s * top) - 0.5 * top * top;
-  Sums sums;
-  for (double x = top > kReach ? top - kReach - 2 : -kReach; x < top + kReach;) {
-    const double end = std::min(panel_end(x, mean, s), top + kReach);
-    add_panel(x, end, mean, s, shift, sums);
+  const double top = std::max(0.0, std::min(2 * weight * s, (1 - mean) / s));
+  Sums sums{mean, s, weight, weight * Odds(mean + s * top).log_p - 0.5 * top * top};
+  const double low = top > kReach ? top - kReach - 2 : -kReach, high = top + kReach;
+  for (double x = low; x < high;) {
+    const double end = std::min(panel_end(x, sums), high);
+    sums.add_panel(x, end);
     x = end;
   }
-  const double slope = sums.one / sums.zero / s;
-  return {std::log(sums.zero) + shift - 0.5 * kLog2Pi, slope,
-          (1 - sums.two / sums.zero) / v + slope * slope};
+  sums.add_kink(-1, 2);
+  sums.add_kink(1, -2);
+  const double slope = sums.first / sums.zero;
+  return {std::log(sums.zero) + sums.shift - 0.5 * kLog2Pi, slope,
+          slope * slope - sums.second / sums.zero};
 }
 
 }  // namespace bsvm

@@ -1,9 +1,10 @@
 #pragma once
-#include "moment_matching.hpp"
+#include "likelihood.hpp"
 
 namespace bsvm {
 
-// Of the normalised hinge likelihood, by Gauss-Legendre panels cut at both kinks.
-Tilted normalised_tilt(double mean, double v);
+// Likelihood::averaged() of the normalised hinge likelihood, by Gauss-Legendre panels cut at both
+// kinks.
+Tilted normalised_tilt(double mean, double v, double weight);
 
 }  // namespace bsvm

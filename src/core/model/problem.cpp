@@ -83,7 +83,27 @@ void check_sparse(const SparseColumns& sparse, Index n) {
 
 }  // namespace
 
+namespace {
+
+void check_unknowns(const Problem& problem) {
+  const Unknowns& of = problem.unknowns;
+  if (problem.sparse.columns > 0)
+    throw InvalidInput("missing", "Missing predictors are modelled beside dense predictors and at "
+                                  "most one grouping factor.");
+  if (of.center.size() != of.d || of.factor.size() != of.d || !(of.factor.array() > 0).all())
+    throw InvalidInput("missing", "Every variable of the imputation model needs a center and a "
+                                  "factor above 0.");
+  for (const Index column : of.column)
+    if (column < -1 || column >= problem.columns())
+      throw InvalidInput("missing", "The imputation model names a column that does not exist.");
+  if (!(of.mean_variance > 0 && of.scale > 0 && of.df > 0))
+    throw InvalidInput("missing", "The prior of the imputation model needs numbers above 0.");
+}
+
+}  // namespace
+
 void check(const Problem& problem) {
+  if (problem.unknowns.any()) check_unknowns(problem);
   check_sparse(problem.sparse, problem.n);
   if (problem.multipliers && problem.sparse.columns > 0)
     throw InvalidInput("sparse", "Sparse columns and a grouping factor can't stand together.");

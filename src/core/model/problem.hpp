@@ -4,6 +4,7 @@
 
 #include "../block/block.hpp"
 #include "../likelihood/likelihood.hpp"
+#include "../missing/unknowns.hpp"
 #include "../prior/prior.hpp"
 #include "../types.hpp"
 
@@ -46,6 +47,7 @@ struct Problem {
   const int* group = nullptr;                  // (n) codes 1..groups, or null
   Index groups = 0;
   SparseColumns sparse;                        // or none; not together with multipliers
+  Unknowns unknowns;                           // predictors with missing values, or none
   Index integrated = -1;  // the term whose effects are integrated out (0: of multipliers), or none
 
   std::unique_ptr<Likelihood> likelihood;

@@ -1,5 +1,5 @@
 #pragma once
-#include "../types.hpp"
+#include "state.hpp"
 
 namespace bsvm {
 
@@ -10,10 +10,13 @@ namespace bsvm {
 struct RowSums {
   Index p = 0;
   Index raw = 0;  // p where the State has `scatter`, else 0
+  Index variables = 0, given = 0;  // of the imputation model, as in Layout
   Vec x;
 
-  explicit RowSums(Index columns, Index raw_columns = 0)
-      : p(columns), raw(raw_columns), x(Vec::Zero(5 + p + 2 * p * p + raw)) {}
+  explicit RowSums(Index columns) : RowSums(Layout{columns}) {}
+  explicit RowSums(const Layout& l)
+      : p(l.p), raw(l.scatter), variables(l.variables), given(l.given),
+        x(Vec::Zero(law_start() + variables * (variables + given))) {}
 
   void clear() { x.setZero(); }
   RowSums& operator+=(const RowSums& other) {
@@ -37,6 +40,21 @@ struct RowSums {
   Eigen::Map<Mat> curvature() { return {x.data() + 5 + p + p * p, p, p}; }
   // (p) or none: the diagonal of the precision under the rows' weights, nothing eliminated.
   Eigen::Map<Vec> raw_diagonal() { return {x.data() + 5 + p + 2 * p * p, raw}; }
+  // Of the imputation model's variables x and what they are regressed on, z: E x x' (d, d), lower
+  // triangle, and z E x' (k, d).
+  Eigen::Map<Mat> law_square() { return {x.data() + law_start(), variables, variables}; }
+  Eigen::Map<const Mat> law_square() const {
+    return {x.data() + law_start(), variables, variables};
+  }
+  Eigen::Map<Mat> law_cross() {
+    return {x.data() + law_start() + variables * variables, given, variables};
+  }
+  Eigen::Map<const Mat> law_cross() const {
+    return {x.data() + law_start() + variables * variables, given, variables};
+  }
+
+ private:
+  Index law_start() const { return 5 + p + 2 * p * p + raw; }
 };
 
 }  // namespace bsvm

@@ -11,6 +11,7 @@ struct Layout {
   Index hyper = 0;  // hyper-parameters of all priors together
   Index scatter = 0;  // p where some coefficients are selected, else 0
   bool covariance = true;  // does the State hold the coefficients' covariance?
+  Index variables = 0, given = 0;  // of the imputation model (missing/unknowns.hpp), or none
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
@@ -19,7 +20,9 @@ struct Layout {
   Index group_prior() const { return inverse_factor() + factor() * factor(); }
   Index hyper_start() const { return group_prior() + q * q; }
   Index scatter_start() const { return hyper_start() + hyper; }
-  Index size() const { return scatter_start() + scatter; }
+  Index law_start() const { return scatter_start() + scatter; }
+  Index law() const { return variables * (2 * variables + given); }
+  Index size() const { return law_start() + law(); }
 };
 
 // Everything global that a run moves, in one vector, to be sent to wherever the
@@ -91,6 +94,30 @@ struct State {
   Eigen::Map<Vec> scatter() { return {x.data() + layout.scatter_start(), layout.scatter}; }
   Eigen::Map<const Vec> scatter() const {
     return {x.data() + layout.scatter_start(), layout.scatter};
+  }
+  // Of the imputation model (missing/imputation_model.hpp), which says what they mean: (d, d), the
+  // same, and (k, d).
+  Eigen::Map<Vec> law() { return {x.data() + layout.law_start(), layout.law()}; }
+  Eigen::Map<const Vec> law() const { return {x.data() + layout.law_start(), layout.law()}; }
+  Eigen::Map<Mat> law_precision() { return law_square(0); }
+  Eigen::Map<const Mat> law_precision() const { return law_square(0); }
+  Eigen::Map<Mat> law_formed() { return law_square(1); }
+  Eigen::Map<const Mat> law_formed() const { return law_square(1); }
+  Eigen::Map<Mat> law_mean() {
+    return {law_square(2).data(), layout.given, layout.variables};
+  }
+  Eigen::Map<const Mat> law_mean() const {
+    return {law_square(2).data(), layout.given, layout.variables};
+  }
+
+ private:
+  Eigen::Map<Mat> law_square(Index number) {
+    const Index d = layout.variables;
+    return {x.data() + layout.law_start() + number * d * d, d, d};
+  }
+  Eigen::Map<const Mat> law_square(Index number) const {
+    const Index d = layout.variables;
+    return {x.data() + layout.law_start() + number * d * d, d, d};
   }
 };
 

@@ -41,6 +41,11 @@ void MemorySource::restore(ConstVecRef effects) {
   known_margins_ = false;
 }
 
+void MemorySource::restore_unknowns(ConstVecRef drawn) {
+  if (unknown_) unknown_->restore(drawn);
+  known_margins_ = false;
+}
+
 // The margin y f of every row, in working order.
 void MemorySource::find_margins(const State& state) {
   slope_.resize(problem_.n);
@@ -61,10 +66,17 @@ void MemorySource::aim(const State& state, const Line& line) {
   line_ = line;
   const Index used = (line.dense.array() != 0).count();
   if (used == 0) slope_.setZero();
-  else if (used <= 2) fill_columns(state, line.dense);
+  else if (used <= 2 && !moves_unknown(line.dense)) fill_columns(state, line.dense);
   else fill_combination(state, line.dense);
   if ((line.effect.array() != 0).any()) add_moving_effects(state, line.effect);
   slope_ *= y_;
+}
+
+bool MemorySource::moves_unknown(ConstVecRef dense) const {
+  if (!unknown_) return false;
+  for (Index j = 0; j < dense.size(); ++j)
+    if (dense[j] != 0 && unknown_->incomplete(j)) return true;
+  return false;
 }
 
 void MemorySource::fill_combination(const State& state, ConstVecRef dense) {

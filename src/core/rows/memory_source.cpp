@@ -23,10 +23,11 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
   const Index lanes = static_cast<Index>(partition_.lanes.size());
   for (Index k = 0; k < std::min<Index>(threads, lanes); ++k) {
     workers_.push_back({RowBlock(p, q, partition_.largest_block, partition_.largest_units),
-                        RowTerms(), RowDraws()});
+                        RowTerms(), RowDraws(), WeightedGram(), UnknownBlock()});
     workers_.back().terms.resize(partition_.largest_block);
   }
   if ((p + q + 3) * problem.n <= most_gathered) keep_gathered();
+  if (problem.unknowns.any()) unknown_.reset(new UnknownRows(problem, partition_));
   if (use == Use::drawn) prepare_draws();
   if (use == Use::expected) history_.start(problem.n);
 }
@@ -34,13 +35,14 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
   known_margins_ = false;
   if (lane_sums_.empty())
-    lane_sums_.assign(partition_.lanes.size(), RowSums(units_.p, state.layout.scatter));
+    lane_sums_.assign(partition_.lanes.size(), RowSums(state.layout));
   if (use_ != Use::drawn) {
     if (!state.begun()) units_.clear();
     const Index p = state.layout.p;
     inverse_factor_.resize(packed_size(p, p));
     pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
   }
+  if (unknown_) unknown_->prepare(state, use_);
   run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, host,
             [&](Index lane, int worker, const Checkpoint& checkpoint) {
     RowSums& mine = lane_sums_[lane];
@@ -49,9 +51,8 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
     for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b) {
       checkpoint();
       const BlockRange& range = partition_.blocks[b];
-      load(range, state, scratch.block);
+      look(range, state, scratch);
       checkpoint();  // a block holds a group whole, however long
-      moments(range, state, scratch.block);
       answer(range, state, scratch);
       checkpoint();
       add(range, state, scratch, mine);
@@ -59,6 +60,34 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
   });
   out.clear();
   for (const RowSums& lane : lane_sums_) out += lane;
+  if (unknown_) unknown_->add_complete(state, out);
+}
+
+// The block's rows and the moments of their linear predictors, unknown predictors at what is known
+// of them.
+void MemorySource::look(const BlockRange& range, const State& state, Worker& worker) const {
+  RowBlock& block = worker.block;
+  load(range, state, block);
+  if (unknown_ && use_ != Use::drawn) unknown_->expect(range, block, worker.unknown);
+  moments(range, state, block);
+  if (unknown_ && use_ == Use::augmented) unknown_->average(range, state, block, worker.unknown);
+}
+
+Imputations MemorySource::imputations(const State& state) {
+  if (!unknown_) return Imputations();
+  Imputations out = unknown_->places();
+  if (use_ == Use::drawn) return out;
+  unknown_->prepare(state, use_);
+  const Index p = state.layout.p;
+  inverse_factor_.resize(packed_size(p, p));
+  pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
+  Worker& worker = workers_[0];
+  for (const BlockRange& range : partition_.blocks) {
+    look(range, state, worker);
+    if (use_ != Use::augmented) answer(range, state, worker);
+    unknown_->read(worker.unknown, out);
+  }
+  return out;
 }
 
 void MemorySource::keep_gathered() {
@@ -87,9 +116,13 @@ void MemorySource::gather(Index first_row, Index r, const State& state, RowData&
 
 // The block's rows, and its offset in m.
 void MemorySource::load(const BlockRange& range, const State& state, RowBlock& block) const {
-  if (gathered_) return block.look_at(*gathered_, range.first_row, range.rows);
-  gather(range.first_row, range.rows, state, block.own);
-  block.look_at(block.own, 0, range.rows);
+  if (gathered_) {
+    block.look_at(*gathered_, range.first_row, range.rows);
+  } else {
+    gather(range.first_row, range.rows, state, block.own);
+    block.look_at(block.own, 0, range.rows);
+  }
+  if (unknown_ && use_ == Use::drawn) unknown_->fill(range, block);
 }
 
 // f_i ~ N(m_i, v_i) under q.
@@ -136,14 +169,18 @@ void MemorySource::answer(const BlockRange& range, const State& state, Worker& w
     worker.random.resize(r);
     row_draws(state.key(), partition_.order.data() + range.first_row, r,
               worker.random.normal.data(), worker.random.uniform.data());
-    return problem_.likelihood->draw(view(block.y, r), block.m.head(r), view(block.weight, r),
-                                     worker.random, terms);
+    problem_.likelihood->draw(view(block.y, r), block.m.head(r), view(block.weight, r),
+                              worker.random, terms);
+    if (unknown_) unknown_->draw(range, state, worker.block, terms, worker.unknown);
+    return;
   }
   problem_.likelihood->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r),
                              terms);
   if (problem_.weight)
     for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
       *a *= view(block.weight, r);
+  if (unknown_ && one_precision())
+    unknown_->integrate(range, state, block, terms, worker.unknown);
   if (one_precision())
     history_.blend(range.first_row, r, state.damping(), terms.weight);
 }
@@ -159,6 +196,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   out.rows() += static_cast<double>(r);
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
+  if (unknown_) unknown_->add(range, state, terms, worker.unknown, out);
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {

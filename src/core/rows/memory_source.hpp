@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "../linalg/weighted_gram.hpp"
+#include "../missing/unknown_rows.hpp"
 #include "../model/problem.hpp"
 #include "partition.hpp"
 #include "row_source.hpp"
@@ -25,6 +26,7 @@ class MemorySource : public DrawSource {
   void keep() override;
   void back(const State& best) override;
   GroupPosterior groups() const override { return kept_; }
+  Imputations imputations(const State& state) override;
 
   Vec effects() const override {
     return Eigen::Map<const Vec>(units_.effect.data(), units_.effect.size());
@@ -33,6 +35,8 @@ class MemorySource : public DrawSource {
     return Eigen::Map<const Vec>(expected_.data(), expected_.size());
   }
   void restore(ConstVecRef effects) override;
+  Vec unknowns() const override { return unknown_ ? unknown_->drawn() : Vec(); }
+  void restore_unknowns(ConstVecRef drawn) override;
 
   void aim(const State& state, const Line& line) override;
   double along(double t) override;
@@ -45,6 +49,7 @@ class MemorySource : public DrawSource {
     RowTerms terms;
     RowDraws random;
     WeightedGram squares;
+    UnknownBlock unknown;
   };
 
   // Is the rows' weight their curvature too? Then one precision is formed.
@@ -52,6 +57,7 @@ class MemorySource : public DrawSource {
   void keep_gathered();
   void gather(Index first_row, Index r, const State& state, RowData& out) const;
   void load(const BlockRange& range, const State& state, RowBlock& block) const;
+  void look(const BlockRange& range, const State& state, Worker& worker) const;
   void moments(const BlockRange& range, const State& state, RowBlock& block) const;
   void add_effects(const BlockRange& range, const Mat& effects, RowBlock& block) const;
   void answer(const BlockRange& range, const State& state, Worker& worker);
@@ -67,6 +73,7 @@ class MemorySource : public DrawSource {
   void find_margins(const State& state);
   void slide_unit(const UnitRows& rows, Index first_row, const State& state,
                   RowBlock& block);
+  bool moves_unknown(ConstVecRef dense) const;
   void fill_columns(const State& state, ConstVecRef dense);
   void fill_combination(const State& state, ConstVecRef dense);
   void add_moving_effects(const State& state, ConstVecRef effect);
@@ -81,6 +88,7 @@ class MemorySource : public DrawSource {
   Partition partition_;
   Units units_;
   std::unique_ptr<RowData> gathered_;   // all rows, or null
+  std::unique_ptr<UnknownRows> unknown_;  // where predictors are missing
   GroupPosterior kept_;
   WeightHistory history_;               // without Use::augmented and Use::drawn
   std::vector<double> inverse_factor_;  // the State's, packed for the kernels

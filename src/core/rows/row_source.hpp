@@ -1,6 +1,7 @@
 #pragma once
 #include "../host.hpp"
 #include "../likelihood/likelihood.hpp"
+#include "../missing/unknowns.hpp"
 #include "../model/group_posterior.hpp"
 #include "../model/row_sums.hpp"
 #include "../model/state.hpp"
@@ -58,6 +59,9 @@ class RowSource {
   virtual void keep() = 0;
   virtual void back(const State& best) = 0;
   virtual GroupPosterior groups() const = 0;
+
+  // What q says of missing entries at a State; where they are drawn, the draws.
+  virtual Imputations imputations(const State&) { return Imputations(); }
 };
 
 // What sampling (Use::drawn) needs besides.
@@ -68,6 +72,10 @@ class DrawSource : public RowSource, public LineSource {
   // What settle() drew it around; extra ones stand in `expected`, the State's coefficients'.
   virtual Vec expected_effects(ConstVecRef expected) const = 0;
   virtual void restore(ConstVecRef effects) = 0;
+
+  // Missing entries as they were drawn last.
+  virtual Vec unknowns() const { return Vec(); }
+  virtual void restore_unknowns(ConstVecRef) {}
 
   // Moves every effect of every level in turn by a slice of its own, with the latent scales averaged
   // out, and returns

@@ -28,7 +28,7 @@ RowBlock::RowBlock(Index width, Index q, Index rows, Index units)
   look_at(own, 0, 0);
 }
 
-void RowBlock::look_at(const RowData& data, Index first, Index rows) {
+void RowBlock::look_at(RowData& data, Index first, Index rows) {
   r = rows;
   c = data.c.data() + first * p;
   z = data.z.data() + first * data.z.rows();

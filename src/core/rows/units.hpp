@@ -37,7 +37,8 @@ struct RowData {
 struct RowBlock {
   Index p, r = 0;
   RowData own;      // what the next four look at, unless it is kept elsewhere
-  const double *c, *z, *y, *weight;
+  double* c;        // unknown predictors are put into it
+  const double *z, *y, *weight;
   Mat centred;      // (p, r) c - B_g' z
   Mat columns;      // (p, r + q units) what the reduced precision is a sum over
   Arr m, v;         // (r)
@@ -45,7 +46,7 @@ struct RowBlock {
   RowBlock(Index p, Index q, Index rows, Index units);
 
   // Rows from `first` of these data on.
-  void look_at(const RowData& data, Index first, Index rows);
+  void look_at(RowData& data, Index first, Index rows);
   Eigen::Map<const Mat> design() const { return {c, p, r}; }  // (p, r)
 };
 

@@ -1,0 +1,154 @@
+# Missing values that stay in the frame, to be modelled: frame$unknowns, NULL where none are, is
+#   rule       from missing_normal()
+#   auxiliary  n x a, numeric, variables that are no predictors; NA where missing
+#   given      n x b, complete dummies among these
+
+# Only numeric predictors may be missing: everything else is refused with a count. `columns` as in
+# settle_missing(), `numeric` which of them are.
+check_modelled <- function(columns, numeric) {
+  counts <- count_bad_columns(columns)
+  if (is.null(counts)) return(invisible())
+  n <- NROW(columns[[1L]])
+  infinite <- counts[, "Inf"] > 0
+  if (any(infinite)) refuse_infinite(counts[infinite, , drop = FALSE], "predictors", FALSE)
+  other <- !rownames(counts) %in% names(columns)[numeric]
+  if (!any(other)) return(invisible())
+  refused <- counts[other, , drop = FALSE]
+  class <- bad_class(rownames(refused), "missing")
+  abort(class, "missing_normal() models numeric predictors; these can't be missing: ",
+        count_text(refused), ". A missing level of a factor can be a level of its own ",
+        "(addNA()); a row without a response, weight, offset or group must be left out with ",
+        "`subset`.")
+}
+
+# Which columns of a model frame are numeric predictors.
+numeric_predictors <- function(columns, parts) {
+  special <- c(names(columns)[1L], "(weights)", "(offset)", group_variable_names(parts))
+  vapply(columns, is.numeric, TRUE) & !names(columns) %in% special &
+    !startsWith(names(columns), "offset(")
+}
+
+group_variable_names <- function(parts) {
+  unique(unlist(lapply(parts$bars, function(bar) {
+    c(text_of(bar$group), variables_in(bar$group))
+  })))
+}
+
+frame_unknowns <- function(rule, data, rows, home) {
+  list(rule = rule, auxiliary = auxiliary_matrix(rule$settings$auxiliary, data, rows, home))
+}
+
+# The auxiliary variables of the rows of the fit (NULL: all), n x a.
+auxiliary_matrix <- function(auxiliary, data, rows, home) {
+  if (is.null(auxiliary)) return(NULL)
+  if (is.matrix(auxiliary)) {
+    if (is.null(colnames(auxiliary))) {
+      colnames(auxiliary) <- sprintf("auxiliary%d", seq_len(ncol(auxiliary)))
+    }
+    storage.mode(auxiliary) <- "double"
+    return(check_auxiliary(take_rows(auxiliary, rows)))
+  }
+  terms <- stats::terms(auxiliary)
+  columns <- tryCatch(
+    stats::model.frame(terms, data, na.action = stats::na.pass),
+    error = function(e) abort("data", "`auxiliary` can't be evaluated: ", conditionMessage(e), ".")
+  )
+  absent <- vapply(columns, function(v) !is.numeric(v) && anyNA(v), TRUE)
+  if (any(absent)) {
+    abort("missing", "Auxiliary variables that are missing must be numeric; found ",
+          enumerate(names(columns)[absent]), ". addNA() makes a level of missing ones.")
+  }
+  x <- build_matrix(terms, columns)
+  x <- x[, attr(terms, "intercept") + seq_len(ncol(x) - attr(terms, "intercept")), drop = FALSE]
+  check_auxiliary(take_rows(x, rows))
+}
+
+check_auxiliary <- function(x) {
+  if (any(is.infinite(x))) abort("predictors", "`auxiliary` has infinite values.")
+  x
+}
+
+# What the core needs of the imputation model, and what R needs to use it: list(core, law). `law` is
+#   variables, center, scale   names, means and standard deviations of what is observed
+#   column                     which column of the fit a variable is, 0: an auxiliary one
+#   given                      names of what they are regressed on, columns of the fit `given_column`
+# A complete column of two values is a dummy.
+design_law <- function(frame, design) {
+  p <- length(design$columns)
+  columns <- setdiff(seq_len(p), frame$intercept)
+  x <- function(j) frame$x[, j - frame$implicit]
+  absent <- vapply(columns, function(j) sum(is.na(x(j))), 0)
+  smooth <- columns %in% columns_of(frame$smooths)
+  plain <- absent == 0 & (smooth | vapply(columns, function(j) is_dummy(x(j)), TRUE))
+  own <- columns[!plain]
+  auxiliary <- frame$unknowns$auxiliary
+  dummies <- if (is.null(auxiliary)) logical() else {
+    vapply(seq_len(ncol(auxiliary)), function(j) {
+      !anyNA(auxiliary[, j]) && is_dummy(auxiliary[, j])
+    }, TRUE)
+  }
+  modelled <- auxiliary[, !dummies, drop = FALSE]
+  if (is.null(auxiliary)) modelled <- matrix(0, nrow(frame$x), 0L)
+  moments <- cbind(vapply(own, function(j) observed_moments(x(j)), c(0, 0)),
+                   apply(modelled, 2L, observed_moments))
+  names <- c(design$columns[own], colnames(modelled))
+  if (length(names) == 0L) return(NULL)
+  check_observed(names, moments)
+  given <- cbind(rep(1, nrow(frame$x)), do.call(cbind, lapply(columns[plain], x)), auxiliary[, dummies, drop = FALSE])
+  given_names <- c("(Intercept)", design$columns[columns[plain]], colnames(auxiliary)[dummies])
+  law <- list(variables = names, center = moments[1L, ], scale = moments[2L, ],
+              column = c(own, rep(0L, ncol(modelled))), given = given_names,
+              given_column = c(0L, columns[plain], rep(-1L, sum(dummies))),
+              missing = stats::setNames(c(absent[!plain], colSums(is.na(modelled))), names))
+  list(law = law, given = unname(given), auxiliary = modelled)
+}
+
+is_dummy <- function(v) {
+  first <- v[1L]
+  other <- v[v != first]
+  length(other) == 0L || all(other == other[1L])
+}
+
+observed_moments <- function(v) {
+  v <- v[!is.na(v)]
+  if (length(v) == 0L) return(c(NA, NA))
+  moments <- column_moments(v)
+  c(moments$mean, if (length(v) < 2L || moments$sd == 0) 1 else moments$sd)
+}
+
+check_observed <- function(names, moments) {
+  absent <- is.na(moments[1L, ])
+  if (any(absent)) {
+    abort("missing", if (sum(absent) == 1L) "Column " else "Columns ", enumerate(names[absent]),
+          " ha", if (sum(absent) == 1L) "s" else "ve", " no value in any row: nothing can be known ",
+          "of what is missing. Leave out of the formula.")
+  }
+}
+
+# For the core: columns of its design, in its units.
+core_unknowns <- function(frame, design) {
+  if (is.null(frame$unknowns)) return(NULL)
+  found <- design_law(frame, design)
+  if (is.null(found)) return(NULL)
+  law <- found$law
+  settings <- frame$unknowns$rule$settings
+  d <- length(law$variables)
+  df <- if (is.null(settings$df)) d + 1 else settings$df
+  if (df <= d - 1) {
+    warn("improper", "An inverse-Wishart law of ", d, " variables with ", format(df), " degrees of ",
+         "freedom is improper: it needs more than ", d - 1, ". The bound leaves its constant out.")
+  }
+  dense <- law$column > 0L
+  center <- factor <- numeric(d)
+  center[dense] <- (law$center[dense] - design$center[law$column[dense]]) /
+    design$scale[law$column[dense]]
+  factor[dense] <- law$scale[dense] / design$scale[law$column[dense]]
+  factor[!dense] <- 1
+  auxiliary <- found$auxiliary
+  auxiliary <- sweep(sweep(auxiliary, 2L, law$center[!dense]), 2L, law$scale[!dense], "/")
+  list(law = law,
+       core = list(column = as.integer(law$column), center = center, factor = factor,
+                   auxiliary = if (ncol(auxiliary) > 0L) unname(auxiliary),
+                   given = found$given, mean_variance = settings$mean_variance,
+                   scale = settings$scale, df = df))
+}

@@ -1,0 +1,165 @@
+#include "imputation_model.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <cmath>
+
+#include "../error.hpp"
+#include "../random/draws.hpp"
+#include "../special/functions.hpp"
+
+namespace bsvm {
+
+namespace {
+
+using Eigen_ = Eigen::SelfAdjointEigenSolver<Mat>;
+
+Eigen::LLT<Mat> factor_of(const Mat& a) {
+  Eigen::LLT<Mat> out(a);
+  if (out.info() != Eigen::Success || !a.allFinite())
+    throw NumericalFailure(
+        "The covariance of the imputation model is not positive definite to working accuracy. "
+        "Leave out variables that repeat others.");
+  return out;
+}
+
+double logdet(const Eigen::LLT<Mat>& factor) {
+  return 2 * factor.matrixLLT().diagonal().array().log().sum();
+}
+
+// log of the multivariate gamma function, without its power of pi.
+double log_gamma_product(double x, Index d) {
+  double sum = 0;
+  for (Index j = 0; j < d; ++j) sum += log_gamma(x - 0.5 * static_cast<double>(j));
+  return sum;
+}
+
+}  // namespace
+
+ImputationModel::ImputationModel(const Unknowns& unknowns, Index n)
+    : d_(unknowns.d), k_(unknowns.k), n_(static_cast<double>(n)),
+      mean_variance_(unknowns.mean_variance), scale_(unknowns.scale), df_(unknowns.df) {
+  if (d_ == 0) return;
+  const Eigen::Map<const Mat> given(unknowns.given, n, k_);
+  gram_ = given.transpose() * given;
+  const Eigen_ eigen(gram_);
+  gram_vectors_ = eigen.eigenvectors();
+  gram_values_ = eigen.eigenvalues().cwiseMax(0);
+}
+
+// Standard normal variables.
+void ImputationModel::start(State& state) const {
+  state.law().setZero();
+  state.law_precision().setIdentity();
+  state.law_formed().setIdentity();
+}
+
+ImputationModel::Spectrum ImputationModel::spectrum(ConstMatRef precision) const {
+  const Eigen_ eigen(precision);
+  Spectrum out{eigen.eigenvectors(), gram_values_ * eigen.eigenvalues().transpose()};
+  out.values.array() += 1 / mean_variance_;
+  return out;
+}
+
+// B solves B / mean_variance + Z'Z B P = (Z'x) P.
+Mat ImputationModel::mean_given(ConstMatRef precision, const Spectrum& of, ConstMatRef zx) const {
+  const Mat turned = gram_vectors_.transpose() * (zx * precision) * of.vectors;
+  return gram_vectors_ * turned.cwiseQuotient(of.values) * of.vectors.transpose();
+}
+
+Mat ImputationModel::spread(const Spectrum& of) const {
+  const Vec along = (of.values.cwiseInverse().transpose() * gram_values_);
+  return of.vectors * along.asDiagonal() * of.vectors.transpose();
+}
+
+Mat ImputationModel::about(const RowSums& sums, ConstMatRef mean) const {
+  const Mat cross = mean.transpose() * sums.law_cross();
+  const Mat square = sums.law_square().selfadjointView<Eigen::Lower>();
+  const Mat out = square - cross - cross.transpose() + mean.transpose() * gram_ * mean;
+  return 0.5 * (out + out.transpose());
+}
+
+void ImputationModel::update(const RowSums& sums, State& state) const {
+  const Spectrum of = spectrum(state.law_precision());
+  state.law_mean() = mean_given(state.law_precision(), of, sums.law_cross());
+  state.law_formed() = Mat(state.law_precision());
+  Mat scale = about(sums, state.law_mean()) + spread(of);
+  scale.diagonal().array() += scale_;
+  state.law_precision() = degrees() * factor_of(scale).solve(Mat::Identity(d_, d_));
+}
+
+double ImputationModel::change(const RowSums& sums, const State& state) const {
+  State next = state;
+  update(sums, next);
+  const Spectrum of = spectrum(state.law_formed());
+  const Mat step = gram_vectors_.transpose() * (next.law_mean() - state.law_mean()) * of.vectors;
+  const auto before = factor_of(state.law_precision());
+  Mat ratio = before.matrixL().solve(Mat(next.law_precision()));
+  ratio = before.matrixL().solve(Mat(ratio.transpose()));
+  ratio.diagonal().array() -= 1;
+  return step.cwiseAbs2().cwiseProduct(of.values).sum() +
+         0.5 * degrees() * ratio.squaredNorm();
+}
+
+// With Sigma^{-1} ~ Wishart(m, Psi_q^{-1}): P = m Psi_q^{-1}.
+double ImputationModel::value(const State& state) const {
+  const double d = static_cast<double>(d_), m = degrees();
+  const Spectrum of = spectrum(state.law_formed());
+  const auto precision = state.law_precision();
+  const double logdet_p = logdet(factor_of(precision));
+  double expected = logdet_p + d * std::log(2 / m);  // E log |Sigma^{-1}|
+  for (Index j = 0; j < d_; ++j) expected += digamma(0.5 * (m - static_cast<double>(j)));
+
+  const double rows = 0.5 * n_ * (expected - d * kLog2Pi) -
+                      0.5 * precision.cwiseProduct(spread(of)).sum();
+  const double square = state.law_mean().squaredNorm() + of.values.cwiseInverse().sum();
+  const double coefficients = static_cast<double>(k_ * d_);
+  const double means = 0.5 * (coefficients * (1 - std::log(mean_variance_)) -
+                              of.values.array().log().sum() - square / mean_variance_);
+  double covariance = -0.5 * n_ * expected - 0.5 * scale_ * precision.trace() + 0.5 * m * d +
+                      0.5 * df_ * d * std::log(scale_) - 0.5 * m * (d * std::log(m) - logdet_p) +
+                      0.5 * d * n_ * std::log(2.0) + log_gamma_product(0.5 * m, d_);
+  if (df_ > d - 1) covariance -= log_gamma_product(0.5 * df_, d_);
+  return rows + means + covariance;
+}
+
+// Bartlett's decomposition: with L L' the scale, Sigma^{-1} = L^{-T} T T' L^{-1}, T lower triangular.
+void ImputationModel::draw(const RowSums& sums, State& state) const {
+  Draws random(state.key(), Purpose::unknown, 0);
+  const Spectrum of = spectrum(state.law_precision());
+  Mat noise(k_, d_);
+  for (Index j = 0; j < d_; ++j)
+    for (Index a = 0; a < k_; ++a) noise(a, j) = random.normal() / std::sqrt(of.values(a, j));
+  state.law_mean() = mean_given(state.law_precision(), of, sums.law_cross()) +
+                     gram_vectors_ * noise * of.vectors.transpose();
+  Mat scale = about(sums, state.law_mean());
+  scale.diagonal().array() += scale_;
+  Mat t = Mat::Zero(d_, d_);
+  for (Index j = 0; j < d_; ++j) {
+    const double shape = 0.5 * (degrees() - static_cast<double>(j));
+    t(j, j) = std::exp(0.5 * (std::log(2.0) + random.log_gamma_draw(shape)));
+    for (Index i = j + 1; i < d_; ++i) t(i, j) = random.normal();
+  }
+  const Mat root = factor_of(scale).matrixU().solve(t);
+  state.law_precision() = root * root.transpose();
+}
+
+Mat ImputationModel::covariance(const State& state) const {
+  const double left = degrees() - static_cast<double>(d_) - 1;
+  return inverse(state) * (degrees() / std::max(1.0, left));
+}
+
+Vec ImputationModel::drawn(const State& state) const {
+  Vec out(d_ * (k_ + d_));
+  if (d_ == 0) return out;
+  const Mat mean = state.law_mean(), sigma = inverse(state);
+  out << Eigen::Map<const Vec>(mean.data(), mean.size()),
+      Eigen::Map<const Vec>(sigma.data(), sigma.size());
+  return out;
+}
+
+Mat ImputationModel::inverse(const State& state) const {
+  return factor_of(state.law_precision()).solve(Mat::Identity(d_, d_));
+}
+
+}  // namespace bsvm

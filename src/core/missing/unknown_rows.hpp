@@ -1,0 +1,133 @@
+#pragma once
+#include <map>
+#include <vector>
+
+#include "../likelihood/likelihood.hpp"
+#include "../linalg/weighted_gram.hpp"
+#include "../model/problem.hpp"
+#include "../model/row_sums.hpp"
+#include "../rows/partition.hpp"
+#include "../rows/units.hpp"
+#include "unknowns.hpp"
+
+namespace bsvm {
+
+// What the unknown entries of a row's variables are given the observed ones, under the imputation
+// model; rows in which the same ones are missing share it.
+struct MissingPattern {
+  std::vector<Index> missing;  // variables
+  std::vector<Index> dense;    // those of them that are dense columns: places in `missing`
+  Index rows = 0;              // how many have it
+};
+
+// The conditional law of a pattern's missing entries: precision P_MM = L L'.
+struct ConditionalLaw {
+  Index pattern = -1;
+  Mat precision, factor, covariance;
+  double logdet = 0;
+};
+
+// One pass's scratch for the rows of a block that have missing entries.
+struct UnknownBlock {
+  Index first = 0, count = 0;  // of UnknownRows' rows
+  Mat x, residual, product;    // (d, count) variables, less their mean B'z, and P times that
+  Arr value;                   // (count) what is added to the bound
+  Arr spread;                  // (count) the row's precision for the covariances
+  std::vector<Mat> covariance; // of the missing entries, in their units
+  ConditionalLaw own;          // of a pattern that only one row has
+  WeightedGram squares;
+  Arr ones;
+};
+
+// The row side of the imputation model (000, section 3.3 and Appendix C). Beside the State it keeps
+// in sampling the entries as drawn; what q says of them follows from the State:
+//
+//   augmented  the best q(x_M) and E 1/a of a row together, which is a concave problem in the one
+//              number sqrt(chi): at its solution chi = E u^2
+//   expected   x_M integrated out: f ~ N(m, t) with m and t = s'C s functions of the coefficients s of
+//              x_M, C = Cov(x_M | x_O); over b, m is averaged by a rule, and t stands at its mean
+class UnknownRows {
+ public:
+  UnknownRows(const Problem& problem, const Partition& partition);
+
+  // Before a pass, once: what depends on the State alone.
+  void prepare(const State& state, Use use);
+
+  // The block's rows with missing entries, their means put into its design.
+  void expect(const BlockRange& range, RowBlock& block,
+              UnknownBlock& out) const;
+
+  // After the moments of f given those: q(x_M) of variational Bayes enters design and moments.
+  void average(const BlockRange& range, const State& state, RowBlock& block,
+               UnknownBlock& out) const;
+
+  // Or x_M is integrated out of the rows' terms, weights included.
+  void integrate(const BlockRange& range, const State& state, const RowBlock& block, RowTerms& terms,
+                 UnknownBlock& out) const;
+
+  // In sampling: the draws as they are in the design, and new ones given the latent scales, on which
+  // the terms have to follow.
+  void fill(const BlockRange& range, RowBlock& block) const;
+  void draw(const BlockRange& range, const State& state, RowBlock& block, RowTerms& terms,
+            UnknownBlock& out);
+
+  // The shares of these rows in the sums, beside those of their designs.
+  void add(const BlockRange& range, const State& state, const RowTerms& terms, UnknownBlock& block,
+           RowSums& out) const;
+  // And of the complete rows of all the problem in those of the imputation model.
+  void add_complete(const State& state, RowSums& out) const;
+
+  // Does this dense column have missing entries?
+  bool incomplete(Index column) const { return incomplete_[column]; }
+
+  Index entries() const { return start_.back(); }
+  const Vec& drawn() const { return drawn_; }  // entry by entry, by row of the problem
+  void restore(ConstVecRef drawn) { drawn_ = drawn; }
+  // Moments of the block's entries as expect() and average() left them, into those of all.
+  void read(const UnknownBlock& block, Imputations& out) const;
+  Imputations places() const;
+
+ private:
+  struct Row {
+    Index at;       // in working order
+    Index row;      // of the problem
+    Index pattern;
+    Index entry;    // where its entries begin
+  };
+
+  void find_rows();
+  void add_row(Index at, ConstVecRef x);
+  void sum_complete(Index at, ConstVecRef x);
+  void find(const BlockRange& range, UnknownBlock& out) const;
+  void variables(const Row& row, const double* design, VecRef out) const;
+  const ConditionalLaw& law(Index pattern, UnknownBlock& scratch) const;
+  void make_law(Index pattern, ConditionalLaw& out) const;
+  void put(const Row& row, const MissingPattern& pattern, const UnknownBlock& from, Index at,
+           const BlockRange& range, RowBlock& block) const;
+  Vec slopes(const MissingPattern& pattern, const State& state) const;
+  Mat slopes_covariance(const MissingPattern& pattern) const;
+  Vec coupling(const MissingPattern& pattern, const double* centred, const double* design,
+               const State& state) const;
+  double shared(const Row& row) const { return weight_ ? weight_[row.row] : 1; }
+
+  const Problem& problem_;
+  const Unknowns& unknowns_;
+  const Partition& partition_;
+  const double* weight_;
+  Vec shift_, factor_;                  // (d) the design inside is shift + factor variable
+  std::vector<Index> auxiliary_;        // (d) which auxiliary column, or -1
+  std::vector<bool> incomplete_;        // (p)
+  std::vector<Row> rows_;               // by working order
+  std::vector<Index> start_;            // first entry of each row of rows_ by problem row, and the end
+  std::vector<MissingPattern> patterns_;
+  std::map<std::vector<Index>, Index> numbers_;  // of patterns, by what is missing
+  Mat complete_square_, complete_cross_, complete_gram_;
+  // Of this pass:
+  Mat precision_, mean_;                // P and E B
+  Mat covariance_;                      // (p, p) of the coefficients, groups integrated out
+  std::vector<ConditionalLaw> laws_;    // of patterns that several rows have
+  Use use_ = Use::point;
+  Vec drawn_;
+};
+
+}  // namespace bsvm
