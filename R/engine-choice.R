@@ -7,10 +7,9 @@
 as_engine <- function(x, frame, likelihood, assigned) {
   if (!is.null(x)) return(as_component(x, "engine"))
   near <- is_normalised(likelihood) || is_quick(frame, likelihood)
-  first <- if (near) list(engine_gaussian(), engine_vb()) else list(engine_vb(), engine_gaussian())
-  candidates <- c(first, list(engine_gibbs(), engine_em()))
-  able <- vapply(candidates, can_take, TRUE, frame, likelihood, assigned)
-  candidates[[c(which(able), 1L)[1L]]]
+  candidates <- c(if (near) c("gaussian", "vb") else c("vb", "gaussian"), "gibbs", "em")
+  able <- Find(function(name) can_take(name, frame, likelihood, assigned), candidates)
+  as_component(c(able, candidates)[1L], "engine")
 }
 
 is_quick <- function(frame, likelihood) {
@@ -20,7 +19,7 @@ is_quick <- function(frame, likelihood) {
   simple && length(frame$columns) <= 200L && length(frame$y) <= 1e5 && !is_sparse(frame$x)
 }
 
-can_take <- function(engine, ...) is.null(refusal(engine, ...))
+can_take <- function(name, ...) is.null(refusal(as_component(name, "engine"), ...))
 
 # The error that says what can take the model instead.
 check_engine <- function(engine, frame, likelihood, assigned) {
@@ -28,13 +27,21 @@ check_engine <- function(engine, frame, likelihood, assigned) {
   if (is.null(why)) return(invisible())
   names <- setdiff(known_components("engine", getNamespaceExports(environment(as_component))),
                    engine$name)
-  able <- Filter(function(name) {
-    can_take(as_component(name, "engine"), frame, likelihood, assigned)
-  }, names)
+  able <- Filter(function(name) can_take(name, frame, likelihood, assigned), names)
   abort(sub("bsvm_error_", "", class(why)[1L]), conditionMessage(why), " ",
-        if (length(able) == 0L) "No engine takes this model as it is."
-        else paste0("What takes this model: ", enumerate(paste0("engine_", able, "()"), ""), "."))
+        what_takes(able, is_sampler(engine)))
 }
+
+# In words; in place of exact draws, what is exact too or comes close.
+what_takes <- function(able, exactly) {
+  samplers <- intersect(able, core_registry()$samplers)
+  if (length(able) == 0L) "No engine takes this model as it is."
+  else if (exactly && length(samplers) > 0L) paste0(name_engines(samplers), " can.")
+  else if (exactly && "gaussian" %in% able) "No exact engine can; engine_gaussian() comes close."
+  else paste0("What takes this model: ", name_engines(able), ".")
+}
+
+name_engines <- function(names) enumerate(paste0("engine_", names, "()"), "", last = "or")
 
 # Why the engine can't take the model, NULL if it can.
 refusal <- function(engine, frame, likelihood, assigned) {
@@ -61,7 +68,7 @@ with_spread <- function(object) {
                      bsvm_error = identity))
   }, c("gaussian", "vb", "slice", "gibbs"))
   if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
-  paste0("Fit with ", enumerate(paste0("engine_", able, "()"), ""), ".")
+  paste0("Fit with ", name_engines(able), ".")
 }
 
 # The core's names of the engines that work on the rows' latent scales.
@@ -122,8 +129,8 @@ check_unrotated <- function(blocks, engine, frame) {
     few <- m <= most_unrotated || (m <= nrow(frame$x) && !is_sparse(frame$x))
     if (few) next
     abort("size", enumerate(block$label, "`"), " has ", m, " columns, more than the ",
-          most_unrotated, " that draws under its prior (", block$prior$label, ") can have where there are fewer ",
-          "rows or sparse predictors. prior_ridge() takes any number.")
+          most_unrotated, " that draws under its prior (", block$prior$label, ") can have where ",
+          "there are fewer rows or sparse predictors. prior_ridge() takes any number.")
   }
 }
 
