@@ -23,7 +23,7 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
   const Index lanes = static_cast<Index>(partition_.lanes.size());
   for (Index k = 0; k < std::min<Index>(threads, lanes); ++k) {
     workers_.push_back({RowBlock(p, q, partition_.largest_block, partition_.largest_units),
-                        RowTerms(), RowDraws()});
+                        RowTerms(), RowDraws(), WeightedGram()});
     workers_.back().terms.resize(partition_.largest_block);
   }
   if ((p + q + 3) * problem.n <= most_gathered) keep_gathered();
