@@ -30,7 +30,7 @@ class HeatedChain {
   const Design& design_;
   NormalEquations equations_;
   DrawKey key_;
-  Vec b_;
+  Vec b_, image_;  // A b
 };
 
 // Simulated annealing: that many sweeps while the temperature falls from one, by equal factors;
