@@ -34,8 +34,8 @@ class HeatedChain {
 };
 
 // Simulated annealing: that many sweeps while the temperature falls from one, by equal factors;
-// after each the hyper-parameters that are not given go to their mode. Returns the lowest b that was
-// seen; `hyper` becomes its own.
+// after each the hyper-parameters that are not given go to their mode. Returns the lowest b that
+// was seen; `hyper` becomes its own.
 Vec anneal(const PointModel& model, HeatedChain chain, int sweeps, PointModel::Hyper& hyper,
            Host& host);
 

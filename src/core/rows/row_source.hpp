@@ -69,9 +69,8 @@ class DrawSource : public RowSource, public LineSource {
   virtual Vec expected_effects(ConstVecRef expected) const = 0;
   virtual void restore(ConstVecRef effects) = 0;
 
-  // Moves every effect of every level in turn by a slice of its own, with the latent scales averaged
-  // out, and returns
-  // the sum over levels of u u' (q, q).
+  // Moves every effect of every level in turn by a slice of its own, with the latent scales
+  // averaged out, and returns the sum over levels of u u' (q, q).
   virtual Mat slide(State& state) = 0;
 };
 
