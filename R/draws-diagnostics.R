@@ -16,7 +16,7 @@ need_posterior <- function(what) {
 need_draws <- function(object, what) {
   if (inherits(object$posterior, "bsvm_draws")) return(invisible())
   abort("unsupported", what, " needs draws, and a fit by ", call_of_engine(object), " has none. ",
-        "Fit with `engine = engine_slice()`.")
+        with_draws(object))
 }
 
 call_of_engine <- function(object) paste0("engine_", object$engine$name, "()")

@@ -25,20 +25,36 @@ can_take <- function(name, ...) is.null(refusal(as_component(name, "engine"), ..
 check_engine <- function(engine, frame, likelihood, assigned) {
   why <- refusal(engine, frame, likelihood, assigned)
   if (is.null(why)) return(invisible())
-  names <- setdiff(known_components("engine", getNamespaceExports(environment(as_component))),
-                   engine$name)
-  able <- Filter(function(name) can_take(name, frame, likelihood, assigned), names)
-  abort(sub("bsvm_error_", "", class(why)[1L]), conditionMessage(why), " ",
-        what_takes(able, is_sampler(engine)))
+  able <- setdiff(able_engines(frame, likelihood, assigned), engine$name)
+  words <- if (length(able) > 0L) what_takes(able, is_sampler(engine))
+           else what_else(able_engines(frame, likelihood_hinge(), assigned))
+  abort(sub("bsvm_error_", "", class(why)[1L]), conditionMessage(why), " ", words)
+}
+
+able_engines <- function(frame, likelihood, assigned) {
+  names <- known_components("engine", getNamespaceExports(environment(as_component)))
+  Filter(function(name) can_take(name, frame, likelihood, assigned), names)
 }
 
 # In words; in place of exact draws, what is exact too or comes close.
 what_takes <- function(able, exactly) {
   samplers <- intersect(able, core_registry()$samplers)
-  if (length(able) == 0L) "No engine takes this model as it is."
-  else if (exactly && length(samplers) > 0L) paste0(name_engines(samplers), " can.")
-  else if (exactly && "gaussian" %in% able) "No exact engine can; engine_gaussian() comes close."
-  else paste0("What takes this model: ", name_engines(able), ".")
+  others <- setdiff(able, samplers)
+  if (exactly && length(samplers) > 0L) {
+    paste0(name_engines(samplers), " can",
+           if (length(others) > 0L) paste0("; less exact: ", name_engines(others)), ".")
+  } else if (exactly && "gaussian" %in% able) {
+    "No exact engine can; engine_gaussian() comes close."
+  } else {
+    paste0("What takes this model: ", name_engines(able), ".")
+  }
+}
+
+# Where nothing does; `pseudo`: what would, under the pseudo-likelihood.
+what_else <- function(pseudo) {
+  paste0("No engine takes this model as it is",
+         if (length(pseudo) > 0L) paste0("; under likelihood_hinge() ", name_engines(pseudo), " can"),
+         ".")
 }
 
 name_engines <- function(names) enumerate(paste0("engine_", names, "()"), "", last = "or")
@@ -60,15 +76,26 @@ check_parts <- function(engine, likelihood, assigned) {
   check_scales(all_blocks(assigned), engine)
 }
 
-# Advice for a fit without a spread: engines that have one under its priors and likelihood.
+# Advice for a fit without a spread, or without draws: engines that have these under its priors and
+# likelihood.
 with_spread <- function(object) {
-  able <- Filter(function(name) {
+  able <- take_parts(c("gaussian", "vb", "slice", "gibbs"), object)
+  if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
+  paste0("Fit with ", name_engines(able), ".")
+}
+
+with_draws <- function(object) {
+  able <- take_parts(c("slice", "gibbs"), object)
+  if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
+  paste0("Fit with `engine = engine_", able[1L], "()`.")
+}
+
+take_parts <- function(names, object) {
+  Filter(function(name) {
     parts <- object[c("blocks", "group_blocks")]
     is.null(tryCatch(check_parts(as_component(name, "engine"), object$likelihood, parts),
                      bsvm_error = identity))
-  }, c("gaussian", "vb", "slice", "gibbs"))
-  if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
-  paste0("Fit with ", name_engines(able), ".")
+  }, names)
 }
 
 # The core's names of the engines that work on the rows' latent scales.
