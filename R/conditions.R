@@ -61,13 +61,13 @@ new_condition <- function(kind, class, message, call = NULL) {
   )
 }
 
-# "`a`, `b` and 3 more": names of things, for messages.
-enumerate <- function(x, quote = "`", most = 8L) {
+# "`a`, `b` and 3 more": names of things, for messages; `last` is before the last of all.
+enumerate <- function(x, quote = "`", most = 8L, last = "and") {
   shown <- paste0(quote, utils::head(x, most), quote)
   rest <- length(x) - length(shown)
   if (rest > 0L) return(paste0(paste(shown, collapse = ", "), " and ", rest, " more"))
   if (length(shown) < 2L) return(paste(shown, collapse = ""))
-  paste(paste(shown[-length(shown)], collapse = ", "), "and", shown[length(shown)])
+  paste(paste(shown[-length(shown)], collapse = ", "), last, shown[length(shown)])
 }
 
 # "a character vector of length 3": what was found, for messages.

@@ -16,7 +16,7 @@ need_posterior <- function(what) {
 need_draws <- function(object, what) {
   if (inherits(object$posterior, "bsvm_draws")) return(invisible())
   abort("unsupported", what, " needs draws, and a fit by ", call_of_engine(object), " has none. ",
-        "Fit with `engine = engine_slice()`.")
+        with_draws(object))
 }
 
 call_of_engine <- function(object) paste0("engine_", object$engine$name, "()")
@@ -90,10 +90,10 @@ warn_unchecked <- function() {
 warn_unbounded <- function(variances) {
   largest <- apply(variances, 1L, max)
   names <- dimnames(variances)[[1L]]
-  far <- names[which(largest > ifelse(grepl("^nu_", names), 1e5, 1e10))]
+  far <- which(largest > ifelse(grepl("^(nu|s)_", names), 1e5, 1e10)) # scales, variances
   if (length(far) > 0L) {
-    warn("rank", "Only its prior holds ", enumerate(far), ": the largest draw is ",
-         format(max(largest), digits = 2L), ". The classes may be separated; give a variance ",
+    warn("rank", "Only its prior holds ", enumerate(names[far]), ": the largest draw is ",
+         format(max(largest[far]), digits = 2L), ". The classes may be separated; give a variance ",
          "(or `nu`), or a law with less of a tail, such as prior_ridge(variance = prior_half_t()).")
   }
 }

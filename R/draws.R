@@ -10,7 +10,8 @@
 #'   `var_patientID: (Intercept)`, and covariances of correlated effects as
 #'   `cov_patientID: (Intercept), time`; those of population-level blocks are on the scale of the
 #'   prior (see [summary.bsvm()]);
-#' * of [prior_bridge()] `nu_<block>` and `alpha_<block>`, where they are inferred;
+#' * of [prior_bridge()] `nu_<block>` and `alpha_<block>`, of [prior_spike_slab()] `pi_<block>`,
+#'   where they are inferred; of [prior_laplace_zero()] its scale `s_<block>`;
 #' * the group effects as `patientID[12].(Intercept)`, unless the fit was told not to keep them.
 #'
 #' In a block with more columns than rows, the data say nothing of most directions: there the

@@ -7,10 +7,9 @@
 as_engine <- function(x, frame, likelihood, assigned) {
   if (!is.null(x)) return(as_component(x, "engine"))
   near <- is_normalised(likelihood) || is_quick(frame, likelihood)
-  first <- if (near) list(engine_gaussian(), engine_vb()) else list(engine_vb(), engine_gaussian())
-  candidates <- c(first, list(engine_gibbs(), engine_em()))
-  able <- vapply(candidates, can_take, TRUE, frame, likelihood, assigned)
-  candidates[[c(which(able), 1L)[1L]]]
+  candidates <- c(if (near) c("gaussian", "vb") else c("vb", "gaussian"), "gibbs", "em")
+  able <- Find(function(name) can_take(name, frame, likelihood, assigned), candidates)
+  as_component(c(able, candidates)[1L], "engine")
 }
 
 is_quick <- function(frame, likelihood) {
@@ -20,21 +19,45 @@ is_quick <- function(frame, likelihood) {
   simple && length(frame$columns) <= 200L && length(frame$y) <= 1e5 && !is_sparse(frame$x)
 }
 
-can_take <- function(engine, ...) is.null(refusal(engine, ...))
+can_take <- function(name, ...) is.null(refusal(as_component(name, "engine"), ...))
 
 # The error that says what can take the model instead.
 check_engine <- function(engine, frame, likelihood, assigned) {
   why <- refusal(engine, frame, likelihood, assigned)
   if (is.null(why)) return(invisible())
-  names <- setdiff(known_components("engine", getNamespaceExports(environment(as_component))),
-                   engine$name)
-  able <- Filter(function(name) {
-    can_take(as_component(name, "engine"), frame, likelihood, assigned)
-  }, names)
-  abort(sub("bsvm_error_", "", class(why)[1L]), conditionMessage(why), " ",
-        if (length(able) == 0L) "No engine takes this model as it is."
-        else paste0("What takes this model: ", enumerate(paste0("engine_", able, "()"), ""), "."))
+  able <- setdiff(able_engines(frame, likelihood, assigned), engine$name)
+  words <- if (length(able) > 0L) what_takes(able, is_sampler(engine))
+           else what_else(able_engines(frame, likelihood_hinge(), assigned))
+  abort(sub("bsvm_error_", "", class(why)[1L]), conditionMessage(why), " ", words)
 }
+
+able_engines <- function(frame, likelihood, assigned) {
+  names <- known_components("engine", getNamespaceExports(environment(as_component)))
+  Filter(function(name) can_take(name, frame, likelihood, assigned), names)
+}
+
+# In words; in place of exact draws, what is exact too or comes close.
+what_takes <- function(able, exactly) {
+  samplers <- intersect(able, core_registry()$samplers)
+  others <- setdiff(able, samplers)
+  if (exactly && length(samplers) > 0L) {
+    paste0(name_engines(samplers), " can",
+           if (length(others) > 0L) paste0("; less exact: ", name_engines(others)), ".")
+  } else if (exactly && "gaussian" %in% able) {
+    "No exact engine can; engine_gaussian() comes close."
+  } else {
+    paste0("What takes this model: ", name_engines(able), ".")
+  }
+}
+
+# Where nothing does; `pseudo`: what would, under the pseudo-likelihood.
+what_else <- function(pseudo) {
+  paste0("No engine takes this model as it is",
+         if (length(pseudo) > 0L) paste0("; under likelihood_hinge() ", name_engines(pseudo), " can"),
+         ".")
+}
+
+name_engines <- function(names) enumerate(paste0("engine_", names, "()"), "", last = "or")
 
 # Why the engine can't take the model, NULL if it can.
 refusal <- function(engine, frame, likelihood, assigned) {
@@ -54,15 +77,26 @@ check_parts <- function(engine, likelihood, assigned) {
   check_scales(all_blocks(assigned), engine)
 }
 
-# Advice for a fit without a spread: engines that have one under its priors and likelihood.
+# Advice for a fit without a spread, or without draws: engines that have these under its priors and
+# likelihood.
 with_spread <- function(object) {
-  able <- Filter(function(name) {
+  able <- take_parts(c("gaussian", "vb", "slice", "gibbs"), object)
+  if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
+  paste0("Fit with ", name_engines(able), ".")
+}
+
+with_draws <- function(object) {
+  able <- take_parts(c("slice", "gibbs"), object)
+  if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
+  paste0("Fit with `engine = engine_", able[1L], "()`.")
+}
+
+take_parts <- function(names, object) {
+  Filter(function(name) {
     parts <- object[c("blocks", "group_blocks")]
     is.null(tryCatch(check_parts(as_component(name, "engine"), object$likelihood, parts),
                      bsvm_error = identity))
-  }, c("gaussian", "vb", "slice", "gibbs"))
-  if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
-  paste0("Fit with ", enumerate(paste0("engine_", able, "()"), ""), ".")
+  }, names)
 }
 
 # The core's names of the engines that work on the rows' latent scales.
@@ -123,8 +157,8 @@ check_unrotated <- function(blocks, engine, frame) {
     few <- m <= most_unrotated || (m <= nrow(frame$x) && !is_sparse(frame$x))
     if (few) next
     abort("size", enumerate(block$label, "`"), " has ", m, " columns, more than the ",
-          most_unrotated, " that draws under its prior (", block$prior$label, ") can have where there are fewer ",
-          "rows or sparse predictors. prior_ridge() takes any number.")
+          most_unrotated, " that draws under its prior (", block$prior$label, ") can have where ",
+          "there are fewer rows or sparse predictors. prior_ridge() takes any number.")
   }
 }
 

@@ -33,15 +33,18 @@
 #' Gibbs sampler under the objective over a temperature, which falls from 1 to 1e-4 by equal factors
 #' (Section 4.1); the descent starts at the lowest point that was seen. It often finds
 #' lower optima where \eqn{\alpha < 1}{alpha < 1} and predictors resemble each other, at the price
-#' of a system solved each sweep; with few sweeps random starts alone may do better. With \eqn{\alpha \ge 1}{alpha >= 1} there is one optimum: sweeps are made
-#' before plain updates alone (`accelerate = FALSE`), to which they lead.
+#' of a system solved each sweep; with few sweeps random starts alone may do better. With
+#' \eqn{\alpha \ge 1}{alpha >= 1} there is one optimum: sweeps are made before plain updates alone
+#' (`accelerate = FALSE`), to which they lead.
 #'
 #' **`engine_ecme()`** is for [prior_bridge()] and [prior_lasso()] whose `nu` is inferred: it puts
 #' `nu` at its mode given the coefficients, in turn with these (CME-step), as the mode of the joint
 #' density of the coefficients and \eqn{\nu^{-\alpha}}{nu^-alpha}. The gap is that given `nu`.
 #'
 #' **A path.** With a grid of scales, as `prior_lasso(nu = c(0.01, 0.1, 1))`, `engine_em()` fits all
-#' of them in turn; the fit is that of the last, and [regularization_path()] has them all.
+#' of them in turn; the fit is that of the last, and [regularization_path()] has them all. Where
+#' \eqn{\alpha < 1}{alpha < 1} and `starts` is above 1, each value also starts at the fits of its
+#' neighbours, up the grid and down, and keeps the lowest optimum.
 #'
 #' **No spread.** The mode lies on kinks of the loss and of the penalty, where curvature says
 #' nothing about the posterior. So `vcov()`, `confint()` and standard deviations are an error of

@@ -56,8 +56,9 @@ say_model <- function(x, groups) {
 }
 
 word_for_engine <- function(engine) {
-  switch(engine$name, gibbs = "Gibbs sampler", slice = "slice sampler", gaussian = "Gaussian engine",
-         map = "posterior mode", paste(toupper(engine$name), "engine"))
+  switch(engine$name, gibbs = "Gibbs sampler", slice = "slice sampler",
+         gaussian = "Gaussian engine", map = "posterior mode",
+         paste(toupper(engine$name), "engine"))
 }
 
 say_coefficients <- function(x, n, digits) {

@@ -16,8 +16,8 @@
 #' (Scott and Berger 2010). Where there are more columns than rows the uniform law does not hold the
 #' pseudo-likelihood, which rewards any large predictor, and `pi` would go up to one: there the
 #' default is Beta(1, number of columns), under which one coefficient is expected (Castillo,
-#' Schmidt-Hieber and van der Vaart 2015). `size`, the number of coefficients expected, fixes `pi` at
-#' `size` over the number of columns.
+#' Schmidt-Hieber and van der Vaart 2015). `size`, the number of coefficients expected, fixes `pi`
+#' at `size` over the number of columns.
 #'
 #' **How large.** `nu` is the standard deviation of a coefficient that is not zero, of a
 #' standardised predictor if [bsvm()] standardises. The margin lies at -1 and 1: with `nu = 1`, the
@@ -33,8 +33,8 @@
 #'   number, or one for each column of the block, in the order of the design.
 #' @param size Instead of `pi`: how many coefficients are expected not to be zero, a positive number
 #'   below that of the columns.
-#' @param a,b The law of an inferred `pi` is Beta(`a`, `b`): positive numbers. `b = NULL` (default) is
-#'   1, or the number of the block's columns where these are more than the rows. A sweep of
+#' @param a,b The law of an inferred `pi` is Beta(`a`, `b`): positive numbers. `b = NULL` (default)
+#'   is 1, or the number of the block's columns where these are more than the rows. A sweep of
 #'   [engine_gibbs()] takes time in proportion to the columns and to those that are in, so a law
 #'   that lets thousands in is slow.
 #' @return An object of class `bsvm_prior`.
@@ -127,6 +127,7 @@ fill_size <- function(block, rows) {
 with_few <- function(block, columns) {
   a <- block$prior$parameters[["shape_in"]]
   block$prior$parameters[c("log_odds", "shape_out")] <- c(log(a / columns), columns)
-  block$prior$label <- sub(beta_words(a, 1), beta_words(a, columns), block$prior$label, fixed = TRUE)
+  block$prior$label <- sub(beta_words(a, 1), beta_words(a, columns), block$prior$label,
+                           fixed = TRUE)
   block
 }

@@ -75,39 +75,63 @@ path_grid <- function(blocks) {
 
 # The last value's result, with `path`: list(nu, mean (coefficients x nu), effects, objective, gap).
 # An interior point method gains nothing from the optimum at another scale, so each starts afresh;
-# where there are local optima the neighbours' fits are starts too, on the way up and down.
+# where there are local optima the neighbours' fits are starts too, on the way up and down. An
+# interrupt ends it with what there is.
 run_path <- function(spec, options, grid) {
   specs <- lapply(grid$nu, function(nu) with_scale(spec, grid$block, nu))
-  runs <- list()
-  for (k in seq_along(specs)) {
-    runs[[k]] <- estimate(specs[[k]], options)
-    if (runs[[k]]$termination == "interrupted") break
-  }
+  runs <- run_each(specs, options)
   reached <- length(runs)
-  if (options$starts > 1L) {
-    up <- seq_len(reached)[-1L]
-    for (k in up) runs[[k]] <- better_from(runs[[k - 1L]], runs[[k]], specs[[k]], options)
-    for (k in rev(up) - 1L) runs[[k]] <- better_from(runs[[k + 1L]], runs[[k]], specs[[k]], options)
-  }
+  if (options$starts > 1L && !is_stopped(runs[[reached]])) runs <- improve(runs, specs, options)
   nu <- grid$nu[seq_len(reached)]
-  Map(function(run, at) warn_estimate(run, paste(" at nu =", format(at))), runs, nu)
+  for (k in seq_len(reached)) warn_estimate(runs[[k]], paste(" at nu =", format(nu[k])))
   take <- function(part) vapply(runs, `[[`, 0, part)
   result <- runs[[reached]]
+  if (any(vapply(runs, is_stopped, TRUE))) result$termination <- "interrupted"
   result$path <- list(nu = nu, mean = stack_columns(lapply(runs, `[[`, "mean")),
                       effects = stack_columns(lapply(runs, `[[`, "effects")),
                       objective = take("objective"), gap = take("gap"))
   result
 }
 
+is_stopped <- function(run) run$termination == "interrupted"
+
+run_each <- function(specs, options) {
+  runs <- list(estimate(specs[[1L]], options))
+  for (spec in specs[-1L]) {
+    last <- length(runs)
+    if (is_stopped(runs[[last]])) break
+    run <- estimate_or_null(spec, options)
+    if (is.null(run)) runs[[last]]$termination <- "interrupted" else runs[[last + 1L]] <- run
+  }
+  runs
+}
+
+# NULL where an interrupt came before there was a result.
+estimate_or_null <- function(spec, options) {
+  tryCatch(estimate(spec, options), bsvm_error_interrupted = function(e) NULL)
+}
+
+improve <- function(runs, specs, options) {
+  up <- seq_along(runs)[-1L]
+  from <- c(up - 1L, rev(up))
+  to <- c(up, rev(up) - 1L)
+  for (j in seq_along(to)) {
+    k <- to[j]
+    runs[[k]] <- better_from(runs[[from[j]]], runs[[k]], specs[[k]], options)
+    if (is_stopped(runs[[k]])) break
+  }
+  runs
+}
+
 # A run, or the one that starts at its neighbour if that ends lower.
 better_from <- function(neighbour, run, spec, options) {
-  if ("interrupted" %in% c(neighbour$termination, run$termination)) return(run)
   options$starts <- 1L
   options$annealing <- 0L
   options$start <- c(neighbour$mean, neighbour$effects)
-  other <- estimate(spec, options)
-  best <- if (other$objective < run$objective) other else run
+  other <- estimate_or_null(spec, options)
+  best <- if (!is.null(other) && other$objective < run$objective) other else run
   best$optima <- c(run$optima, other$objective)
+  if (is.null(other) || is_stopped(other)) best$termination <- "interrupted"
   best
 }
 

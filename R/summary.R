@@ -60,9 +60,9 @@
 #'   `standard_scale`, whether those of population-level coefficients refer to standardised
 #'   predictors;
 #' * with draws `variance_draws`: matrix as `coefficients`, a row an inferred variance or
-#'   covariance (of [prior_bridge()] `nu` and `alpha`), named as by [as_draws.bsvm()]; and
-#'   `sampling`, a list of `draws`, `burnin`, `thin`,
-#'   `chains`, `mixing`, `seed`, `seconds`, `resumed`;
+#'   covariance (of [prior_bridge()] `nu` and `alpha`, of [prior_spike_slab()] `pi`, of
+#'   [prior_laplace_zero()] `s`), named as by [as_draws.bsvm()]; and `sampling`, a list of `draws`,
+#'   `burnin`, `thin`, `chains`, `mixing`, `seed`, `seconds`, `resumed`;
 #' * of [engine_gaussian()] and [engine_map()] `sds`: matrix, a row an inferred standard deviation,
 #'   columns `Estimate`, `SD`, `lower`, `upper`; `NULL` without integrated group effects of
 #'   `engine_map()`;

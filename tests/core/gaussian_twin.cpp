@@ -112,7 +112,8 @@ Estimate simulated_bound(const GaussianTwin& twin, const VecL& mean, const MatL&
     Vec z(p);
     for (Index j = 0; j < p; ++j)  // Box and Muller
       z[j] = std::sqrt(-2 * std::log(noise.uniform())) * std::cos(2 * M_PI * noise.uniform());
-    const Real log_q = -0.5L * (z.squaredNorm() + static_cast<Real>(p) * std::log(2 * kPi)) - logdet;
+    const Real log_q =
+        -0.5L * (z.squaredNorm() + static_cast<Real>(p) * std::log(2 * kPi)) - logdet;
     const Real value = twin.log_joint(mean + product(root, z.cast<Real>()).col(0)) - log_q;
     sum += value;
     squares += value * value;

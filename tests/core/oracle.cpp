@@ -78,7 +78,8 @@ ReducedSums Oracle::reduce(Real damping) const {
   const VecL own = gradient().tail(groups_size);
   const VecL reach = inverse(newton.bottomRightCorner(groups_size, groups_size)) * own;
   out.value = rows.value.sum();
-  out.linear = c.leftCols(p).transpose() * rows.slope - newton.topRightCorner(p, groups_size) * reach;
+  out.linear =
+      c.leftCols(p).transpose() * rows.slope - newton.topRightCorner(p, groups_size) * reach;
   out.weight = schur(next);
   out.curvature = schur(newton);
   out.logdet = log_determinant(next.bottomRightCorner(groups_size, groups_size));

@@ -43,7 +43,8 @@ Mat predictors(Index n, Index columns, Noise& draws) {
 std::vector<int> groups_of_rows(const Shape& shape, Noise& draws) {
   std::vector<int> group(shape.n);
   for (Index i = 0; i < shape.n; ++i)
-    group[i] = static_cast<int>(i == 0 ? 1 : i <= shape.large ? 2 : 3 + draws.below(shape.groups - 3));
+    group[i] = static_cast<int>(i == 0 ? 1 : i <= shape.large ? 2
+                                                              : 3 + draws.below(shape.groups - 3));
   for (Index i = shape.n - 1; i > 0; --i) std::swap(group[i], group[draws.below(i + 1)]);
   return group;
 }
@@ -147,7 +148,8 @@ std::vector<PriorSpec> usual_priors(Index p) {
 
 std::vector<PriorSpec> usual_group_priors(Index q) {
   std::vector<PriorSpec> out;
-  for (Index a = 0; a < q; ++a) out.push_back(ridge_prior(0.5, 0.3 + 0.1 * static_cast<double>(a), {a}));
+  for (Index a = 0; a < q; ++a)
+    out.push_back(ridge_prior(0.5, 0.3 + 0.1 * static_cast<double>(a), {a}));
   return out;
 }
 

@@ -296,7 +296,8 @@ TEST_CASE("ascent: where no step raises the bound it stalls, and says so") {
   const Data data = grouped(1);
   const Problem problem = known(data, "hinge");
   Host host;
-  Ascent ascent(problem, std::unique_ptr<RowSource>(new Falling(make_source(problem, Use::expected, 1))),
+  Ascent ascent(problem,
+                std::unique_ptr<RowSource>(new Falling(make_source(problem, Use::expected, 1))),
                 close_options(), host);
   const Node node = ascent.climb();
   CHECK(ascent.progress().end == Termination::stalled);
@@ -426,7 +427,8 @@ TEST_CASE("ascent: interrupted, it is as far as it came; its groups too") {
     CHECK(conditional->progress().end == Termination::interrupted);
     CHECK(node.groups.mean.cols() == 7);
     double best = -std::numeric_limits<double>::infinity();
-    for (const TraceEntry& entry : conditional->progress().trace) best = std::max(best, entry.bound);
+    for (const TraceEntry& entry : conditional->progress().trace)
+      best = std::max(best, entry.bound);
     CHECK(node.log_density == best);
   }
 }

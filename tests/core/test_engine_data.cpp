@@ -58,7 +58,8 @@ TEST_CASE("columns times powers of two under a prior times them give scaled bits
   const Fit after = run(std::ldexp(2, -80));
   const Vec unit = Eigen::Vector3d(1, 0x1p40, 1);
   CHECK(same_bits(before.outside.mean, unit.cwiseProduct(after.outside.mean)));
-  CHECK(same_bits(before.outside.covariance, unit.asDiagonal() * after.outside.covariance * unit.asDiagonal()));
+  CHECK(same_bits(before.outside.covariance,
+                  unit.asDiagonal() * after.outside.covariance * unit.asDiagonal()));
   CHECK(gap(after.result.bound, before.result.bound) < 1e-13);
 }
 
@@ -72,8 +73,8 @@ TEST_CASE("columns on scales from 1e-150 to 1e150 are fitted, standardised or no
       scale_column(data, 2, 1e-150);
       for (const char* name : {"ridge", "half_t"}) {
         CAPTURE(name);
-        Problem problem = to_problem(data, {normal_prior(variance, {0, 1, 2}), normal_prior(1, {3})},
-                                     usual_group_priors(1));
+        Problem problem = to_problem(
+            data, {normal_prior(variance, {0, 1, 2}), normal_prior(1, {3})}, usual_group_priors(1));
         problem.priors[1].prior = make_any<Prior>(name);
         const Fit found = fit(problem, Options());
         CHECK(found.result.end == Termination::converged);

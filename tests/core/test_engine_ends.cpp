@@ -103,7 +103,8 @@ TEST_CASE("an interrupted run returns the best it has") {
     const Fit found = fit(problem, source, hard_options(1000), host);
     CHECK(found.result.end == Termination::interrupted);
     CHECK(found.result.state.begun() == (found.result.trace.size() > 1));
-    if (found.result.state.begun()) CHECK(gap(found.result.bound, twin_at(data, found).bound()) < 1e-10);
+    if (found.result.state.begun())
+      CHECK(gap(found.result.bound, twin_at(data, found).bound()) < 1e-10);
   }
 }
 
@@ -152,7 +153,8 @@ TEST_CASE("a source that has served a run serves the next one the same") {
   const Result first = fit(problem, source, Options(), host).result;
   const Result second = fit(problem, source, Options(), host).result;
   REQUIRE(first.trace.size() == second.trace.size());
-  for (size_t k = 0; k < first.trace.size(); ++k) CHECK(first.trace[k].bound == second.trace[k].bound);
+  for (size_t k = 0; k < first.trace.size(); ++k)
+    CHECK(first.trace[k].bound == second.trace[k].bound);
 }
 
 TEST_CASE("ends have names") {

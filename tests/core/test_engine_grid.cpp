@@ -117,8 +117,9 @@ TEST_CASE("grid: one hyper-parameter, a Gaussian") {
 
 TEST_CASE("grid: one hyper-parameter, skewed") {
   // log of a gamma variable with shape 3 and with shape 1
-  check_line({[](long double t) { return 3 * t - std::exp(t) - std::lgamma(3.0L); }, std::log(3.0), 3,
-              -20, 5}, 0.01, 0.04, 9);
+  check_line({[](long double t) { return 3 * t - std::exp(t) - std::lgamma(3.0L); }, std::log(3.0),
+              3, -20, 5},
+             0.01, 0.04, 9);
   check_line({[](long double t) { return t - std::exp(t); }, 0, 1, -40, 5}, 0.02, 0.08, 12);
 }
 
@@ -151,8 +152,9 @@ TEST_CASE("grid: several hyper-parameters, a Gaussian") {
   for (Index h : {2, 3, 4, 6, 7, 9}) {
     const Mat covariance = correlated(h), precision = covariance.llt().solve(Mat::Identity(h, h));
     const Vec top = Vec::LinSpaced(h, -1, 2);
-    Known of([&](const Vec& theta) { return 1.5 - 0.5 * (theta - top).dot(precision * (theta - top)); },
-             top, precision);
+    Known of(
+        [&](const Vec& theta) { return 1.5 - 0.5 * (theta - top).dot(precision * (theta - top)); },
+        top, precision);
     const Approximation found = explored(of);
     const double logdet = 2 * Mat(covariance.llt().matrixL()).diagonal().array().log().sum();
     const double expected =
@@ -191,8 +193,9 @@ TEST_CASE("grid: several hyper-parameters, two hills and a wrong curvature") {
     return std::exp(-0.5 * (std::pow(at[0] - x, 2) + std::pow(at[1] - y, 2)) / variance) / variance;
   };
   for (double factor : {1.0, 3.0, 40.0}) {
-    Known of([&](const Vec& at) { return std::log(hill(at, 0, 0, 0.5) + 0.5 * hill(at, 2, 1, 0.7)); },
-             Vec::Zero(2), 2 * factor * Mat::Identity(2, 2));
+    Known of(
+        [&](const Vec& at) { return std::log(hill(at, 0, 0, 0.5) + 0.5 * hill(at, 2, 1, 0.7)); },
+        Vec::Zero(2), 2 * factor * Mat::Identity(2, 2));
     const Approximation found = explored(of);
     INFO(factor);
     CHECK(std::abs(found.evidence - std::log(2 * M_PI * 1.5)) < 0.03);
@@ -267,6 +270,7 @@ TEST_CASE("grid: an interrupt is passed on") {
              Mat::Identity(h, h));
     of.patience = 2;
     Approximation out;
-    CHECK_THROWS_AS(explore(of, all_logarithms(of.climb().theta.size()), of.climb(), out), Interrupted);
+    CHECK_THROWS_AS(explore(of, all_logarithms(of.climb().theta.size()), of.climb(), out),
+                    Interrupted);
   }
 }

@@ -85,8 +85,9 @@ TEST_CASE("integrated: the density of theta is Laplace's at the mode of b") {
       CHECK(std::abs(last.log_density - static_cast<double>(twin.laplace(mode, theta[0]))) <
             (step == 0 ? 1e-5 : 0.04));
       const Vec sd = outside_covariance(problem, last).diagonal().cwiseSqrt();
-      CHECK(((outside_mean(problem, last) - mode.cast<double>()).array() / sd.array()).abs().maxCoeff() <
-            (step == 0 ? 1e-5 : 0.02));
+      CHECK(((outside_mean(problem, last) - mode.cast<double>()).array() / sd.array())
+                .abs()
+                .maxCoeff() < (step == 0 ? 1e-5 : 0.02));
       VecL at(3);
       at << mode, theta[0];
       CHECK(gap(inverse(outside_covariance(problem, last).cast<Real>()),
@@ -161,7 +162,8 @@ TEST_CASE("integrated: curvature in a variance of coefficients is about the seco
   const double h = 0.15;
   for (Index k = 0; k < 2; ++k) {
     const double up = found.engine.at(found.top.theta + h * Vec::Unit(2, k), found.top).log_density;
-    const double down = found.engine.at(found.top.theta - h * Vec::Unit(2, k), found.top).log_density;
+    const double down =
+        found.engine.at(found.top.theta - h * Vec::Unit(2, k), found.top).log_density;
     const double expected = (2 * found.top.log_density - up - down) / (h * h);
     CHECK(curvature(k, k) == doctest::Approx(expected).epsilon(0.25));
   }
@@ -177,7 +179,8 @@ TEST_CASE("integrated: a variance of coefficients is where their moments want it
   const Mat covariance = outside_covariance(problem, found.top);
   const double square =
       mean.tail(3).squaredNorm() + covariance.diagonal().tail(3).sum();
-  CHECK(found.top.theta[0] == doctest::Approx(0.5 * std::log((2 + square) / (3 + 3))).epsilon(1e-4));
+  CHECK(found.top.theta[0] ==
+        doctest::Approx(0.5 * std::log((2 + square) / (3 + 3))).epsilon(1e-4));
 }
 
 TEST_CASE("integrated: other units, an offset for an intercept, another start: the same") {
@@ -192,7 +195,8 @@ TEST_CASE("integrated: other units, an offset for an intercept, another start: t
   const Engine5 found(scaled);
   CHECK(gap(found.top.log_density, expected.top.log_density) < 1e-10);
   CHECK(gap(outside_mean(scaled, found.top), outside_mean(problem, expected.top)) < 1e-7);
-  CHECK(gap(outside_covariance(scaled, found.top), outside_covariance(problem, expected.top)) < 1e-7);
+  CHECK(gap(outside_covariance(scaled, found.top), outside_covariance(problem, expected.top)) <
+        1e-7);
 
   Options options = close_options();
   options.start = Eigen::Vector3d(4, -5, 3);
@@ -248,7 +252,8 @@ TEST_CASE("integrated: other factors' effects are columns like the rest") {
       CHECK(gap(here[0].groups.mean, there[0].groups.mean) < 1e-5);
       CHECK(gap(here[0].groups.precision, there[0].groups.precision) < 1e-4);
       CHECK(gap(here[0].groups.regression, there[0].groups.regression) < 1e-4);
-      CHECK(gap(here[0].state.mean().tail(others), outside_mean(twin, there[0]).tail(others)) < 1e-4);
+      CHECK(gap(here[0].state.mean().tail(others), outside_mean(twin, there[0]).tail(others)) <
+            1e-4);
     }
 }
 
@@ -272,8 +277,10 @@ TEST_CASE("integrated: another factor's variances are where its moments want the
     slopes += square[3 + 2 * level];
   }
   // dense columns' ridge first, then the priors in the order given
-  CHECK(found.top.theta[1] == doctest::Approx(0.5 * std::log((1.6 + slopes) / (2.4 + 8))).epsilon(1e-4));
-  CHECK(found.top.theta[2] == doctest::Approx(0.5 * std::log((2 + intercepts) / (4 + 8))).epsilon(1e-4));
+  CHECK(found.top.theta[1] ==
+        doctest::Approx(0.5 * std::log((1.6 + slopes) / (2.4 + 8))).epsilon(1e-4));
+  CHECK(found.top.theta[2] ==
+        doctest::Approx(0.5 * std::log((2 + intercepts) / (4 + 8))).epsilon(1e-4));
 }
 
 // ---- two effects; the source and the priors are tested elsewhere
@@ -332,7 +339,8 @@ TEST_CASE("integrated: the effects' variance may be known") {
     const VecL mode = twin.mode(outside_mean(problem, found.top).cast<Real>(), theta);
     CHECK(gap(outside_mean(problem, found.top), mode) < 1e-6);
     const Real prior = log_inverse_gamma(0.8L, 1.2L, 0.8L) + std::log(1.6L);
-    CHECK(std::abs(found.top.log_density - static_cast<double>(twin.laplace(mode, theta) - prior)) < 1e-5);
+    CHECK(std::abs(found.top.log_density - static_cast<double>(twin.laplace(mode, theta) - prior)) <
+          1e-5);
   }
 }
 
@@ -388,7 +396,7 @@ TEST_CASE("integrated: means in place of modes, where the density is skewed") {
 // happens to be near.
 TEST_CASE("integrated: where kinks are hardly smoothed averages take the Hessian's place") {
   double plain_error = 0, error = 0;
-  for (std::uint64_t seed = 1; seed < 4; ++seed) {
+  for (std::uint64_t seed = 1; seed < 9; ++seed) {
     Shape shape = grouped(1, 60, 6).shape;
     shape.seed = seed;
     const Data data = simulate(shape);
@@ -412,8 +420,8 @@ TEST_CASE("integrated: where kinks are hardly smoothed averages take the Hessian
       return std::abs(std::log(sd / exact.sd)) +
              std::abs(outside_mean(problem, node)[0] - exact.mean) / exact.sd;
     };
-    plain_error += miss(plain.top) / 3;
-    error += miss(nodes[0]) / 3;
+    plain_error += miss(plain.top) / 8;
+    error += miss(nodes[0]) / 8;
     CHECK(std::abs(found.top.log_density + prior - exact.log) < 0.1);
     CHECK(miss(nodes[0]) < 0.4);
   }
@@ -427,7 +435,8 @@ TEST_CASE("integrated: the effects' law is that at the node's mean") {
     const Problem problem = integrated_problem(data, likelihood);
     Engine5 found(problem, Centre::mean);
     const IntegratedTwin twin = integrated_twin(data, likelihood);
-    std::vector<bsvm::Node> nodes{found.top, found.engine.at(found.top.theta.array() + 0.5, found.top)};
+    std::vector<bsvm::Node> nodes{found.top,
+                                  found.engine.at(found.top.theta.array() + 0.5, found.top)};
     found.engine.finish(nodes);
     for (size_t k = 0; k < 2; ++k)
       for (int g : {1, 3, 4}) {

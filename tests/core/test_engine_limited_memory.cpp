@@ -16,9 +16,9 @@ struct Quadratic {
 
   explicit Quadratic(Index size) {
     Noise noise(7);
-    const Mat root = Mat::Identity(size, size) + 0.25 * Mat::NullaryExpr(size, size, [&](Index, Index) {
-                       return noise.normal();
-                     });
+    const Mat root =
+        Mat::Identity(size, size) +
+        0.25 * Mat::NullaryExpr(size, size, [&](Index, Index) { return noise.normal(); });
     a = root * root.transpose();
     b = noise.normals(size);
   }
@@ -137,7 +137,8 @@ TEST_CASE("limited memory: in other coordinates it knows the same") {
   CHECK(gap(scaled.direction(fall.cwiseProduct(scale)), step.cwiseQuotient(scale)) < 1e-12);
 }
 
-TEST_CASE("limited memory: coordinates that are cut stay, the others go on as if they had not moved") {
+TEST_CASE(
+    "limited memory: coordinates that are cut stay, the others go on as if they had not moved") {
   const Quadratic of(6);
   LimitedMemory memory, expected;
   Noise noise(10);

@@ -54,8 +54,9 @@ Real highest(const std::function<Real(Real)>& f, Real low, Real high) {
 VecL highest_of_two(const GaussianTwin& twin, Real reach) {
   VecL b(2);
   const auto best_first = [&](Real second) {
-    return highest([&](Real first) { return twin.log_joint((VecL(2) << first, second).finished()); },
-                   -reach, reach);
+    return highest(
+        [&](Real first) { return twin.log_joint((VecL(2) << first, second).finished()); }, -reach,
+        reach);
   };
   b[1] = highest([&](Real second) {
     return twin.log_joint((VecL(2) << best_first(second), second).finished());
@@ -98,7 +99,8 @@ TEST_CASE("map: no small step from the mode leads up, whatever the likelihood") 
       for (double length : {1e-1, 1e-2, 1e-3, 1e-4})
         for (int k = 0; k < 60; ++k) {
           const Vec step = length * noise.normals(8).normalized();
-          CHECK(twin.log_joint(b + step.cast<Real>()) < top + 1e-5L * static_cast<Real>(length) + 1e-6L);
+          CHECK(twin.log_joint(b + step.cast<Real>()) <
+                top + 1e-5L * static_cast<Real>(length) + 1e-6L);
         }
     }
 }
@@ -229,7 +231,8 @@ TEST_CASE("gaussian: evidence and moments, a variance unknown, against quadratur
     const double variance =
         static_cast<double>(theta_second / total - theta_mean * theta_mean);
     double theta = 0;
-    for (size_t k = 0; k < found.nodes.size(); ++k) theta += found.weights[k] * found.nodes[k].theta[0];
+    for (size_t k = 0; k < found.nodes.size(); ++k)
+      theta += found.weights[k] * found.nodes[k].theta[0];
     CHECK(std::abs(theta - static_cast<double>(theta_mean)) < 0.15 * std::sqrt(variance));
     CHECK(found.theta_covariance(0, 0) == doctest::Approx(variance).epsilon(0.25));
   }

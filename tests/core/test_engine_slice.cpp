@@ -154,7 +154,8 @@ TEST_CASE("slice: draws against quadrature, without groups and with an inferred 
   }
 }
 
-TEST_CASE("slice: effects drawn after they were integrated out are those of a chain that has them") {
+TEST_CASE(
+    "slice: effects drawn after they were integrated out are those of a chain that has them") {
   const Data data = grouped(1, 16, 3);
   const Problem problem = integrated_problem(data, "hinge");
   Mat moments(2 * 3, 2);  // of asinh u: the largest few of all draws decide u's own sd
@@ -290,7 +291,8 @@ TEST_CASE("margins: found, along a line, after a move and after slides") {
   Vec moved = u;
   for (Index k = 0; k < 14; ++k) moved[k] *= 1 + 0.3 * line.effect[k % 2];
   const Vec there = brute_margins(data, problem, b + 0.3 * line.dense, moved);
-  const double expected = problem.likelihood->along(there.data(), there.data(), problem.weight, 0, 50);
+  const double expected =
+      problem.likelihood->along(there.data(), there.data(), problem.weight, 0, 50);
   CHECK(rows.along(0.3) == doctest::Approx(expected).epsilon(1e-12));
   rows.move(state, 0.3);
   CHECK((rows.margin() - there).norm() < 1e-12);
@@ -300,7 +302,8 @@ TEST_CASE("margins: found, along a line, after a move and after slides") {
   state.mean() = b + 0.3 * line.dense;
   state.group_prior() = (Mat(2, 2) << 1.5, 0.4, 0.4, 0.9).finished();
   const Mat sums = rows.slide(state, -1);
-  CHECK((rows.margin() - brute_margins(data, problem, state.mean(), rows.effects())).norm() < 1e-11);
+  CHECK((rows.margin() - brute_margins(data, problem, state.mean(), rows.effects())).norm() <
+        1e-11);
   const Eigen::Map<const Mat> effects(rows.effects().data(), 2, 7);
   CHECK((sums - effects * effects.transpose()).norm() < 1e-12);
   CHECK((rows.effects() - moved).norm() > 0.1);

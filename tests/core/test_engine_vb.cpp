@@ -118,7 +118,8 @@ TEST_CASE("more columns than rows: the rotated problem is the one with all coeff
   const MatL basis = rotation.basis.cast<Real>();
   const Real variance = 1 / twin.priors[0].precision();
   const MatL unseen = MatL::Identity(40, 40) - product(basis, basis.transpose());
-  const MatL seen = product(product(basis, found.outside.covariance.cast<Real>()), basis.transpose());
+  const MatL seen =
+      product(product(basis, found.outside.covariance.cast<Real>()), basis.transpose());
   CHECK(gap(product(basis, found.outside.mean.cast<Real>()), twin.q.mean) < 1e-9);
   CHECK(gap(seen + variance * unseen, twin.q.covariance) < 1e-9);
   CHECK(gap(found.result.bound, twin.bound()) < 1e-12);

@@ -74,7 +74,8 @@ TEST_CASE("two effects on a grid: near the exact integral, its derivatives and l
     const Mat own = found.hessian.selfadjointView<Eigen::Lower>();
     // as far as a unit step in each coordinate can tell
     const Vec size = (1 + bend.diagonal().array().abs()).sqrt();
-    CHECK(((found.gradient - truth.gradient).array() / size.array()).abs().maxCoeff() < (large ? 0.05 : 0.01));
+    CHECK(((found.gradient - truth.gradient).array() / size.array()).abs().maxCoeff() <
+          (large ? 0.05 : 0.01));
     const Mat relative = size.cwiseInverse().asDiagonal() * (own - bend) *
                          size.cwiseInverse().asDiagonal();
     CHECK(relative.cwiseAbs().maxCoeff() < (large ? 0.4 : 0.2));
@@ -172,7 +173,8 @@ TEST_CASE("two effects on a grid: it stays right while parameters wander") {
       const PairRows rows{data.rows(), pair.second.data()};
       grid.integrate(rows, scale, Depth::gradient, frame, found);
       exact.integrate(rows, scale, Depth::gradient, truth);
-      INFO("normalised " << normalised << " turn " << k << " " << scale.f00 << " " << scale.f10 << " " << scale.f11);
+      INFO("normalised " << normalised << " turn " << k << " " << scale.f00 << " " << scale.f10
+                         << " " << scale.f11);
       CHECK(std::abs(found.value - truth.value) < 3e-3);
       const Vec sizes = (Vec(5) << 1, 1, 1, 20, 1).finished();  // f10 is about 0.05
       CHECK((found.gradient - truth.gradient).cwiseQuotient(sizes).cwiseAbs().maxCoeff() < 0.02);

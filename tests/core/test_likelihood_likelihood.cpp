@@ -63,7 +63,8 @@ TEST_CASE("likelihood: slope, weight and curvature are derivatives of value") {
       const auto in_v = [&](double h) { return at(likelihood, use, y, m, v + h).value; };
       const double step = 2e-3 * std::sqrt(v);
       CHECK(std::abs(slope_of([&](double h) { return in_m(h).value; }, step) - here.slope) < 1e-8);
-      CHECK(std::abs(slope_of([&](double h) { return in_m(h).slope; }, step) + here.curvature) < 1e-8);
+      CHECK(std::abs(slope_of([&](double h) { return in_m(h).slope; }, step) + here.curvature) <
+            1e-8);
       CHECK(std::abs(-2 * slope_of(in_v, 2e-3 * v) - here.weight) < 1e-8);
     });
   });
@@ -173,7 +174,8 @@ TEST_CASE("likelihood: over a plane, of any number of rows, on either kind of pr
   for (const std::string& name : Registry<Likelihood>::names()) {
     const auto likelihood = Registry<Likelihood>::make(name, Params());
     for (Index r : {0, 1, 3, 7, 8, 9, 16, 23, 40, 3000}) {
-      const Vec margin = 3 * Noise(15).normals(r), a = Noise(16).normals(r), b = Noise(18).normals(r);
+      const Vec margin = 3 * Noise(15).normals(r), a = Noise(16).normals(r),
+                b = Noise(18).normals(r);
       const Vec weight = Noise(17).normals(r).cwiseAbs();
       const Vec there = margin + 0.4 * a - 1.3 * b;
       for (const double* w : {static_cast<const double*>(nullptr), weight.data()}) {

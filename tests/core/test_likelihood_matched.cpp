@@ -19,7 +19,8 @@ struct RowTruth {
 // Derivatives of E log p(f) in the moments of f ~ N(m, v), by parts.
 RowTruth expected_row(const RowLaw& law, Real y, Real m, Real v) {
   const auto mean = [&](auto factor) {
-    return expectation([&](Real f) { return law.log_p(y, f) * factor((f - m) / std::sqrt(v)); }, m, v);
+    return expectation([&](Real f) { return law.log_p(y, f) * factor((f - m) / std::sqrt(v)); }, m,
+                       v);
   };
   return {mean([](Real) { return 1.0L; }), mean([](Real z) { return z; }) / std::sqrt(v),
           -mean([](Real z) { return z * z - 1; }) / v};
@@ -79,7 +80,8 @@ TEST_CASE("matched: moments and mass are those of quadrature") {
 
 // A row whose log p is a line where q is: its factor is that line, matched or not.
 TEST_CASE("matched: where log p does not bend nothing changes") {
-  const Arr y = Arr::Constant(3, 1), m = Eigen::Array3d(-9, 5, -30), v = Eigen::Array3d(0.3, 0.1, 1);
+  const Arr y = Arr::Constant(3, 1), m = Eigen::Array3d(-9, 5, -30),
+            v = Eigen::Array3d(0.3, 0.1, 1);
   const RowTerms before = terms("hinge", Use::expected, y, m, v);
   const RowTerms after = terms("hinge", Use::matched, y, m, v);
   for (Index i = 0; i < 3; ++i) {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 
+#include "engine/coefficients.hpp"
 #include "error.hpp"
 #include "hosts.hpp"
 #include "linalg/cholesky.hpp"
@@ -128,4 +129,22 @@ TEST_CASE("a matrix without columns is factorised") {
   Host host;
   CHECK(cholesky(none, host));
   CHECK(inverse_lower(none, host).size() == 0);
+}
+
+TEST_CASE("a precision that is singular to rounding has a factor, an indefinite one is refused") {
+  Host host;
+  for (Index p : {3, 60, 300}) {
+    const Mat low = positive_definite(p).leftCols(p - p / 3);
+    const Vec size = Vec::LinSpaced(p, -4, 4).array().exp();
+    const Mat a = size.asDiagonal() * low * low.transpose() * size.asDiagonal();
+    Mat factor;
+    factor_precision([&](Mat& out) { out = a; }, factor, host);
+    const Vec inverse = a.diagonal().cwiseSqrt().cwiseInverse();
+    const Mat off = inverse.asDiagonal() * (factor * factor.transpose() - a) * inverse.asDiagonal();
+    CHECK(off.cwiseAbs().maxCoeff() < 1.1e-10);
+    Mat indefinite = a;
+    indefinite(p - 1, p - 1) *= 0.9;
+    CHECK_THROWS_AS(factor_precision([&](Mat& out) { out = indefinite; }, factor, host),
+                    NumericalFailure);
+  }
 }

@@ -71,7 +71,8 @@ TEST_CASE("both kinds of kernel are sums of squares and of products of any shape
 namespace {
 
 // X Y' of the parts of larger matrices, with Y packed or as it stands.
-void check_product(const Kernels& use, Index m, Index n, Index depth, bool packed_y, bool triangle) {
+void check_product(const Kernels& use, Index m, Index n, Index depth, bool packed_y,
+                   bool triangle) {
   const Mat x = made_up(m + 2, depth, 8), y_room = made_up(depth + 1, n, 9);
   Mat y = y_room.topRows(depth);
   if (triangle) y = Mat(y.triangularView<Eigen::Lower>());
@@ -119,6 +120,7 @@ TEST_CASE("two combinations of columns at once") {
         use->combine(x.data() + 1, n + 3, factor.data(), factor.data() + k, n, k, first.data(),
                      second.data());
         CHECK((first - x.middleRows(1, n) * factor.col(0)).norm() < 1e-13 * static_cast<double>(n));
-        CHECK((second - x.middleRows(1, n) * factor.col(1)).norm() < 1e-13 * static_cast<double>(n));
+        CHECK((second - x.middleRows(1, n) * factor.col(1)).norm() <
+              1e-13 * static_cast<double>(n));
       }
 }

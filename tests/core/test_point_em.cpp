@@ -37,8 +37,7 @@ Problem bridge_problem(const Data& data, double alpha, double nu) {
 }
 
 Estimate estimate(const Problem& problem, bool accelerate = true,
-                  const EstimateOptions& options = EstimateOptions()) {
-  Host host;
+                  const EstimateOptions& options = EstimateOptions(), Host&& host = Host()) {
   const Params params("em", {{"accelerate", accelerate ? 1.0 : 0.0}});
   return Registry<Estimator>::make("ecme", params)->run(problem, options, host);
 }
@@ -155,6 +154,32 @@ TEST_CASE("point em: of several starts the best is kept, the same for the same s
   CHECK_FALSE(found.certified);
   options.starts = 1;
   CHECK(estimate(problem, true, options).objective == found.optima[0]);
+}
+
+TEST_CASE("point em: an interrupt at any time keeps what there is, or says that there is nothing") {
+  const Data data = dense_data(60, 5);
+  EstimateOptions options;
+  options.starts = 3;
+  for (bool accelerate : {false, true})
+    for (double alpha : {1.5, 0.7}) {
+      INFO("accelerate ", accelerate, " alpha ", alpha);
+      const Problem problem = bridge_problem(data, alpha, 0);
+      bool stopped = true, kept = false;
+      for (int patience = 0; stopped; patience += 1 + patience / 4) {
+        try {
+          const Estimate found = estimate(problem, accelerate, options, ImpatientHost(patience));
+          stopped = found.end == Termination::interrupted;
+          kept = true;
+          CHECK(found.coefficients.size() == data.shape.p);
+          CHECK(found.coefficients.allFinite());
+          CHECK(std::isfinite(found.objective));
+        } catch (const Interrupted&) {
+          CHECK_FALSE(kept);
+        }
+      }
+      if (!accelerate)
+        CHECK_THROWS_AS(estimate(problem, false, options, ImpatientHost(0)), Interrupted);
+    }
 }
 
 TEST_CASE("point em: what it can't take is refused") {

@@ -229,7 +229,8 @@ TEST_CASE("point: powers just above one, more columns than rows, at any scale") 
         const Problem problem = problem_of(data);
         const Design design(problem);
         Penalties penalties = penalties_of(design.columns(), {power}, seed);
-        penalties.scale.tail(penalties.size() - 1) *= 0.1 * std::pow(1.7, static_cast<double>(seed));
+        penalties.scale.tail(penalties.size() - 1) *=
+            0.1 * std::pow(1.7, static_cast<double>(seed));
         Host host;
         const Point found = minimise_convex(design, penalties, PointOptions(), host);
         INFO("n ", n, " power ", power, " seed ", seed);

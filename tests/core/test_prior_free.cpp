@@ -37,8 +37,8 @@ Moments none(const Prior& prior) {
   return {Vec::Zero(some.square.size()), 0, 0};
 }
 
-// visit(prior) for every prior with free numbers, those that can be joint also on two effects and on
-// three.
+// visit(prior) for every prior with free numbers, those that can be joint also on two effects and
+// on three.
 template <class Visit>
 void each_prior(Visit visit) {
   Numbers three = kTwoEffects;

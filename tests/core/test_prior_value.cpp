@@ -24,7 +24,8 @@ template <class LogDensity>
 Real log_evidence(LogDensity log_s2) {
   return std::log(over_positive([&](Real s2) {
     const Real s = std::sqrt(s2);  // E exp{-2 (1 - b)_+}, b ~ N(0, s2)
-    const Real inside = -2 + 2 * s2 < 11000 ? std::exp(-2 + 2 * s2) * upper_tail((2 * s2 - 1) / s) : 0;
+    const Real inside =
+        -2 + 2 * s2 < 11000 ? std::exp(-2 + 2 * s2) * upper_tail((2 * s2 - 1) / s) : 0;
     return std::exp(log_s2(s2)) * (upper_tail(1 / s) + inside);
   }, -40, 8, 3000));
 }

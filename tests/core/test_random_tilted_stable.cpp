@@ -2,7 +2,10 @@
 // E exp(-s T) = exp{tilt^a - (tilt + s)^a}, mean a tilt^(a-1), variance a (1-a) tilt^(a-2).
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "laws.hpp"
+#include "random/draws.hpp"
 #include "random/tilted_stable.hpp"
 
 using namespace bsvm;
@@ -37,6 +40,15 @@ double transform_gap(const std::vector<double>& log_t, double log_s, double expe
   }
   return std::abs(sum - expected) / std::sqrt(std::max(square - sum * sum, 1e-12) / kDraws);
 }
+
+struct Counted {
+  Draws& draws;
+  int uniforms = 0, normals = 0;
+  double uniform() { return ++uniforms, draws.uniform(); }
+  double normal() { return ++normals, draws.normal(); }
+  // At most: each has one normal or three uniforms and more.
+  int proposals() const { return std::max(normals, (uniforms + 2) / 3); }
+};
 
 const double kIndices[] = {0.005, 0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975, 0.999};
 
@@ -111,6 +123,21 @@ TEST_CASE("tilted stable: continuous where the normal limit begins") {
     CHECK(kolmogorov(sample, [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }) <
           kKolmogorov);
   }
+}
+
+TEST_CASE("tilted stable: at least a fifth of the proposals is kept") {
+  const double none = -INFINITY;
+  for (double index : kIndices)
+    for (double log_tilt : {none, -300.0, -30.0, -7.0, -2.0, 0.0, 2.0, 7.0, 10.0, 30.0, 300.0}) {
+      CAPTURE(index);
+      CAPTURE(log_tilt);
+      const TiltedStable law(index, log_tilt);
+      Draws random({43, 0, 0}, Purpose::hyper, 0);
+      Counted counted{random};
+      const int draws = 2000;
+      for (int k = 0; k < draws; ++k) law.draw(counted);
+      CHECK(counted.proposals() < 5 * draws);
+    }
 }
 
 TEST_CASE("tilted stable: always a number") {

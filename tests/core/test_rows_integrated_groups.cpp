@@ -102,7 +102,8 @@ VecL brute_force(const Point& point, Index group) {
     if (share < 1e-22L) continue;
     const VecL inside = (rows.short_of(node.x).array() > 0).cast<Real>();
     sums[0] += share;
-    sums.segment(1, p) += share * 2 * rows.c * rows.weight.cwiseProduct(rows.y).cwiseProduct(inside);
+    sums.segment(1, p) +=
+        share * 2 * rows.c * rows.weight.cwiseProduct(rows.y).cwiseProduct(inside);
     sums[p + 1] += share * 0.5L * (node.x * node.x / s2 - 1);
   }
   sums.tail(p + 1) /= sums[0];
@@ -144,8 +145,10 @@ const double kVariances[] = {1e-8, 1e-4, 0.01, 0.3, 1, 11, 300, 1e4, 1e5, 1e8};
 void check_derivatives(Point& point, double gradient_tolerance, double hessian_tolerance) {
   RowSums sums = point.sums(point.at);
   for (Index j = 0; j < point.at.size(); ++j) {
-    const double slope = derivative([&](const Vec& x) { return point.sums(x).value(); }, point.at, j, 1e-3);
-    const Vec bend = derivative([&](const Vec& x) { return Vec(point.sums(x).linear()); }, point.at, j, 1e-4);
+    const double slope =
+        derivative([&](const Vec& x) { return point.sums(x).value(); }, point.at, j, 1e-3);
+    const Vec bend =
+        derivative([&](const Vec& x) { return Vec(point.sums(x).linear()); }, point.at, j, 1e-4);
     CAPTURE(j);
     CHECK(std::abs(sums.linear()[j] - slope) < gradient_tolerance * (1 + std::abs(slope)));
     for (Index i = j; i < point.at.size(); ++i)
@@ -228,9 +231,11 @@ Mat read_csv(const char* path, const std::vector<std::string>& names) {
   std::getline(file, line);
   for (std::istringstream row(line); std::getline(row, cell, ',');) header.push_back(cell);
   while (std::getline(file, line))
-    for (std::istringstream row(line); std::getline(row, cell, ',');) cells.push_back(std::stod(cell));
+    for (std::istringstream row(line); std::getline(row, cell, ',');)
+      cells.push_back(std::stod(cell));
   const Index width = static_cast<Index>(header.size());
-  const Mat all = Eigen::Map<const Mat>(cells.data(), width, static_cast<Index>(cells.size()) / width);
+  const Mat all =
+      Eigen::Map<const Mat>(cells.data(), width, static_cast<Index>(cells.size()) / width);
   Mat out(all.cols(), static_cast<Index>(names.size()));
   for (size_t k = 0; k < names.size(); ++k)
     out.col(k) = all.row(std::find(header.begin(), header.end(), names[k]) - header.begin());
@@ -253,14 +258,16 @@ Data toenail() {
   data.y = 2 * csv.col(0).array() - 1;
   std::map<double, int> codes;
   for (Index i = 0; i < csv.rows(); ++i)
-    data.group.push_back(codes.emplace(csv(i, 1), static_cast<int>(codes.size()) + 1).first->second);
+    data.group.push_back(
+        codes.emplace(csv(i, 1), static_cast<int>(codes.size()) + 1).first->second);
   data.shape.groups = static_cast<Index>(codes.size());
   return data;
 }
 
 }  // namespace
 
-TEST_CASE("integrated groups: the toenail trial at stated parameters" * doctest::skip(no_toenail())) {
+TEST_CASE("integrated groups: the toenail trial at stated parameters" *
+          doctest::skip(no_toenail())) {
   const Data data = toenail();
   REQUIRE(data.shape.n == 1908);
   REQUIRE(data.shape.groups == 294);

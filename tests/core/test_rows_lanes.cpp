@@ -14,7 +14,8 @@ using namespace bsvm;
 
 namespace {
 
-std::string message_of(int threads, const std::function<void(Index, int, const Checkpoint&)>& work) {
+std::string message_of(int threads,
+                       const std::function<void(Index, int, const Checkpoint&)>& work) {
   Host host;
   try {
     run_lanes(6, threads, host, work);

@@ -139,7 +139,8 @@ double value_at(const Sampled& now, const Vec& coefficients) {
   const Data& data = now.data.data;
   const Vec f = now.design() * coefficients + data.offset;
   double sum = 0;
-  for (Index i = 0; i < f.size(); ++i) sum -= 2 * data.weight[i] * std::max(0.0, 1 - data.y[i] * f[i]);
+  for (Index i = 0; i < f.size(); ++i)
+    sum -= 2 * data.weight[i] * std::max(0.0, 1 - data.y[i] * f[i]);
   return sum;
 }
 
@@ -156,7 +157,8 @@ Vec moved(const Sampled& now, const Line& line, double t) {
 void check_line(Sampled& now, const Line& line) {
   now.source.aim(now.state, line);
   for (double t : {0.0, -0.7, 1.3})
-    CHECK(now.source.along(t) == doctest::Approx(value_at(now, moved(now, line, t))).epsilon(1e-12));
+    CHECK(now.source.along(t) ==
+          doctest::Approx(value_at(now, moved(now, line, t))).epsilon(1e-12));
   const Vec there = moved(now, line, 0.4);
   now.source.move(now.state, 0.4);
   now.state.mean().tail(line.dense.size()) += 0.4 * line.dense;

@@ -112,8 +112,9 @@ void check_sums(SideBySide& both) {
   const Real logdet =
       2 * lower_factor(next.bottomRightCorner(lead, lead)).diagonal().array().log().sum();
   CHECK(std::abs(both.sums.group_logdet() - static_cast<double>(logdet)) < 1e-11);
-  CHECK(std::abs(both.sums.group_decrement() - static_cast<double>(gradient.tail(lead).dot(reach))) <
-        kTight * (1 + both.sums.group_decrement()));
+  CHECK(
+      std::abs(both.sums.group_decrement() - static_cast<double>(gradient.tail(lead).dot(reach))) <
+      kTight * (1 + both.sums.group_decrement()));
   if (!oracle.begun) return;
   const double change = static_cast<double>(oracle.leading_divergence(next));
   CHECK(std::abs(both.sums.group_change() - change) < 1e-9 * change + 1e-13);
@@ -154,10 +155,12 @@ void check_kept_factor(SideBySide& both) {
   const Index size = both.oracle.size(), root = size - lead;
   MatL l = MatL::Zero(size, size);
   for (Index k = 0; k < lead; ++k)
-    for (int t = factor.start[k]; t < factor.start[k + 1]; ++t) l(factor.row[t], k) = factor.value[t];
+    for (int t = factor.start[k]; t < factor.start[k + 1]; ++t)
+      l(factor.row[t], k) = factor.value[t];
   VecL unit = VecL::Ones(size);
   unit.tail(size - columns) = both.problem.blocks[0]->unit().cast<Real>();
-  l.bottomRightCorner(root, root) = lower_factor(inverse(both.oracle.covariance.topLeftCorner(root, root)));
+  l.bottomRightCorner(root, root) =
+      lower_factor(inverse(both.oracle.covariance.topLeftCorner(root, root)));
   l.bottomRightCorner(root, root) = unit.tail(root).cwiseInverse().asDiagonal() *
                                     MatL(l.bottomRightCorner(root, root));
   const MatL found = product(l, l.transpose());
@@ -267,7 +270,8 @@ TEST_CASE("one factor: the same fit as by eliminating its groups one by one") {
     CHECK(found.result.bound == doctest::Approx(expected.result.bound).epsilon(1e-12));
     CHECK(gap(found.outside.mean, expected.outside.mean) < 1e-9);
     CHECK(gap(found.outside.covariance, expected.outside.covariance) < 1e-9);
-    CHECK(gap(found.result.groups.effect, Eigen::Map<const Vec>(expected.outside.groups.mean.data(), 50)) < 1e-9);
+    CHECK(gap(found.result.groups.effect,
+              Eigen::Map<const Vec>(expected.outside.groups.mean.data(), 50)) < 1e-9);
     CHECK(gap(found.result.state.hyper(), expected.result.state.hyper()) < 1e-9);
     CHECK(found.result.trace.size() < expected.result.trace.size() + 10);
   }
@@ -287,7 +291,8 @@ Twin sparse_twin(const SparseData& data) {
   for (const SparseTerm& term : data.terms) {
     for (Index a = 0; a < term.effects; ++a, ++effect) {
       std::vector<Index> at;
-      for (Index level = 0; level < term.levels; ++level) at.push_back(column + level * term.effects + a);
+      for (Index level = 0; level < term.levels; ++level)
+        at.push_back(column + level * term.effects + a);
       twin.priors.push_back(inferred_variance(0.5, 0.3 + 0.1 * static_cast<double>(effect), at));
     }
     column += term.levels * term.effects;

@@ -19,7 +19,8 @@ plain_em <- function(b, x, y, alpha, nu, passes) {
   list(objective = objective, b = b)
 }
 
-# The lasso's optimum as a linear programme in (b+, b-, slacks); a free intercept: list(objective, b).
+# The lasso's optimum as a linear programme in (b+, b-, slacks); a free intercept: list(objective,
+# b).
 linear_programme <- function(x, y, nu) {
   n <- nrow(x)
   p <- ncol(x)

@@ -49,15 +49,16 @@ fit_or_refusal <- function(structure, prior, target, engine, likelihood) {
 }
 
 # Covariance priors are for correlated effects (and, of one effect, a variance); correlated effects
-# take no other; all effects of a factor have one variance; a model with nothing for the prior to act
-# on says so; engines on latent scales have the pseudo-likelihood.
+# take no other; all effects of a factor have one variance; a model with nothing for the prior to
+# act on says so; engines on latent scales have the pseudo-likelihood.
 refusable <- function(structure, prior, target, engine, likelihood) {
   correlated <- structure %in% c("correlated", "crossed_slopes", "smooth_groups")
   several <- structure %in% c("crossed", "nested", "crossed_slopes")
   (likelihood$normalized && engine$name %in% c("vb", "gibbs", "em", "ecme")) ||
     !prior %in% taken[[engine$name]] ||
     (prior == "wishart" && target != "g") ||
-    (target == "g" && (!prior %in% variances || correlated && !prior %in% c("wishart", "half_t"))) ||
+    (target == "g" &&
+     (!prior %in% variances || correlated && !prior %in% c("wishart", "half_t"))) ||
     (target == "" && structure == "smooth_groups") ||
     (engine$name == "vb" && prior == "laplace_zero" && several) ||
     (engine$name %in% c("em", "ecme") && infers_others(structure, target))

@@ -8,6 +8,7 @@ test_that("errors, warnings and messages have the class of their topic and a com
 test_that("things are enumerated and described for messages", {
   expect_equal(bsvm:::enumerate("a"), "`a`")
   expect_equal(bsvm:::enumerate(c("a", "b", "c")), "`a`, `b` and `c`")
+  expect_equal(bsvm:::enumerate(c("a", "b", "c"), "", last = "or"), "a, b or c")
   expect_equal(bsvm:::enumerate(letters[1:9], "'", 2), "'a', 'b' and 7 more")
   found <- list("NULL" = NULL, "a function" = mean, "a data frame" = mtcars, "3" = 3,
                 "a 2 x 3 integer matrix" = matrix(1:6, 2), "a character vector of length 2" =

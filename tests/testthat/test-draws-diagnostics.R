@@ -59,6 +59,15 @@ test_that("separated classes are told from slow chains", {
   expect_match(warned[1], "prior_half_t()", fixed = TRUE)
 })
 
+test_that("a scale has no bounds from where its square, a variance, has none", {
+  drawn <- function(name, x) array(c(1, x), c(1, 2, 1), list(name, NULL, NULL))
+  for (limit in list(list("nu_x", 1e5), list("s_x", 1e5), list("var_nu_x", 1e10))) {
+    expect_silent(bsvm:::warn_unbounded(drawn(limit[[1]], 0.9 * limit[[2]])))
+    expect_warning(bsvm:::warn_unbounded(drawn(limit[[1]], 1.1 * limit[[2]])),
+                   paste0("holds `", limit[[1]]), class = "bsvm_warning_rank")
+  }
+})
+
 test_that("without the package posterior one hint is given, and numbers are NA", {
   d <- binary_data()
   fit <- gibbs_fit(y ~ x1, d)

@@ -22,7 +22,8 @@ test_that("the lasso is the linear programme, and so is spam's by its own certif
     d <- rule_data(120, 8, seed)
     for (nu in c(0.03, 0.3, 3)) {
       fit <- em_fit(d$data, prior_lasso(nu = nu))
-      expect_equal(plain_objective(coef(fit), d$x, d$y, 1, nu), linear_programme(d$x, d$y, nu)$objective,
+      expect_equal(plain_objective(coef(fit), d$x, d$y, 1, nu),
+                   linear_programme(d$x, d$y, nu)$objective,
                    tolerance = 1e-7)
     }
   }

@@ -34,8 +34,10 @@ test_that("a run goes on from its checkpoint as if it had never ended", {
   expect_identical(longer$posterior, fit(50)$posterior)
   expect_identical(longer$sampling$seed, first$sampling$seed)
   other <- d[-1, ]
-  expect_refusal(fit(60, checkpoint = file, resume = TRUE, data = other), "checkpoint", "other data")
-  expect_refusal(fit(60, checkpoint = file, resume = TRUE, thin = 2), "checkpoint", c("thin = 1", "2"))
+  expect_refusal(fit(60, checkpoint = file, resume = TRUE, data = other), "checkpoint",
+                 "other data")
+  expect_refusal(fit(60, checkpoint = file, resume = TRUE, thin = 2), "checkpoint",
+                 c("thin = 1", "2"))
   writeLines("nonsense", file)
   expect_refusal(fit(60, checkpoint = file, resume = TRUE), "checkpoint", file)
   expect_refusal(fit(60, checkpoint = file.path(file, "x")), "argument", "does not exist")

@@ -46,6 +46,16 @@ test_that("engines on latent scales refuse the normalised likelihood before anyt
 
 # ---- the twin of the normalised likelihood, on which other tests rely -------------------------
 
+test_that("where no engine takes the normalised likelihood, those of the other are named", {
+  fit <- function(...) {
+    bsvm(y ~ x1, binary_data(), likelihood = likelihood_hinge(normalized = TRUE), ...)
+  }
+  expect_refusal(fit(prior = prior_spike_slab(0.3)), "unsupported",
+                 "No engine takes this model as it is; under likelihood_hinge() engine_gibbs() can.")
+  expect_refusal(fit(prior = prior_lasso(nu = 1), engine = "em"), "unsupported",
+                 "under likelihood_hinge() engine_em() or engine_gibbs() can.")
+})
+
 test_that("the twin's probabilities sum to one and are logistic in a line with two bends", {
   g <- c(-50, seq(-4, 4, by = 0.13), 50)
   expect_equal(exp(normalized_log_p(g)) + exp(normalized_log_p(-g)), rep(1, length(g)),

@@ -3,7 +3,8 @@ skip_if_not_installed("mgcv")
 
 smooth_data_set <- function(n = 150) {
   with_seed(6, {
-    d <- data.frame(x = runif(n), z = runif(n), v = rnorm(n), f = gl(2, n / 2, labels = c("a", "b")))
+    d <- data.frame(x = runif(n), z = runif(n), v = rnorm(n),
+                    f = gl(2, n / 2, labels = c("a", "b")))
     d$y <- sin(6 * d$x) + d$z + d$v + rnorm(n) > 0.5
     d
   })

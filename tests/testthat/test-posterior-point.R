@@ -43,6 +43,17 @@ test_that("a point estimate has no spread, and says which engine has", {
   expect_true(all(is.na(tidy(fit, effects = c("fixed", "ran_vals"))$std.error)))
 })
 
+test_that("what needs draws names the engine that has them under the fit's priors", {
+  d <- rule_data(40, 3)
+  asks <- function(fit, ...) {
+    expect_error(posterior_linpred(fit), ..., fixed = TRUE, class = "bsvm_error_unsupported")
+  }
+  asks(em_fit(d$data, prior_lasso(nu = 1)), "`engine = engine_gibbs()`")
+  asks(em_fit(d$data, prior_lasso(nu = c(0.1, 1))), "Give `nu` one number")
+  asks(em_fit(d$data, prior_laplace_zero(0.3), engine = "vb"), "`engine = engine_gibbs()`")
+  asks(em_fit(d$data, prior_ridge(variance = 1)), "`engine = engine_slice()`")
+})
+
 test_that("what needs no spread works", {
   fit <- point_fit()
   expect_length(coef(fit), 3 + 12)

@@ -133,7 +133,8 @@ test_that("draws of several factors", {
 # Sparse predictors: the same as dense ones, but for centring, which the fits here do without.
 test_that("sparse predictors have means, sds, links and draws like dense ones", {
   skip_if_not_installed("Matrix")
-  s <- with_seed(3, matrix(rbinom(160 * 12, 1, 0.15), 160, dimnames = list(NULL, paste0("v", 1:12))))
+  s <- with_seed(3, matrix(rbinom(160 * 12, 1, 0.15), 160,
+                           dimnames = list(NULL, paste0("v", 1:12))))
   y <- d$y
   sparse <- Matrix::Matrix(s, sparse = TRUE)
   a <- bsvm(sparse, y, group = d$g, prior = prior_ridge(), engine = "vb", standardize = FALSE,

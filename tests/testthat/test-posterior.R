@@ -80,7 +80,8 @@ test_that("the variance of a new level is the mean of those of the draws", {
   sigma <- apply(ref$covariance, 1:2, mean)
   z <- ref$z[1:4, ]
   expect_close(ours$sd, sqrt(row_sds(population)^2 + rowSums((z %*% sigma) * z)), 1e-10)
-  some <- predict(ref$fit, new, interval = TRUE, allow_new_levels = TRUE, re_formula = ~ (0 + t | g))
+  some <- predict(ref$fit, new, interval = TRUE, allow_new_levels = TRUE,
+                  re_formula = ~ (0 + t | g))
   expect_close(some$sd, sqrt(row_sds(population)^2 + z[, 2]^2 * sigma[2, 2]), 1e-10)
 })
 

@@ -170,6 +170,17 @@ test_that("the quadrature tells the misprinted mean of nu", {
   expect_gt(max(abs(exact[[1]]$mean - exact[[2]]$mean) / exact[[1]]$sd), 0.1)
 })
 
+test_that("with separated classes a chain passes where its precision is singular to rounding", {
+  for (seed in c(5, 15, 20, 45, 50)) for (p in c(20, 40)) {
+    d <- rule_data(20, p, seed)
+    fit <- with_seed(seed, suppressWarnings(
+      bsvm(y ~ ., d$data, prior = prior_bridge(NULL), engine = engine_gibbs(300, 300, chains = 2),
+           control = bsvm_control(verbose = FALSE)), classes = "bsvm_warning"))
+    expect_equal(fit$termination, "completed")
+    expect_finite(fit$posterior[c("coefficients", "variances")], paste(seed, p))
+  }
+})
+
 test_that("draws that were resumed are those of one run", {
   file <- tempfile()
   on.exit(unlink(file))

@@ -45,6 +45,47 @@ test_that("below alpha = 1 no value of a path is worse than its neighbour before
   expect_true(all(path$gap < 1e-8))
 })
 
+# Ends the core's run number `at` with an interrupt: "late" with what it has, "early" with nothing.
+interrupt_at <- function(at, when, frame) {
+  run <- get("core_estimate", asNamespace("bsvm"))
+  calls <- 0L
+  local_replace("core_estimate", function(...) {
+    calls <<- calls + 1L
+    if (calls > at) stop("The path went on.")
+    if (calls == at && when == "early") {
+      stop(structure(class = c("bsvm_core_interrupted", "error", "condition"),
+                     list(message = "Before.", call = NULL, argument = "")))
+    }
+    result <- run(...)
+    if (calls == at) result$termination <- "interrupted"
+    result
+  }, frame)
+}
+
+test_that("an interrupt ends a path with what was found so far", {
+  d <- rule_data(60, 5, 2)
+  grid <- c(0.02, 0.1, 0.5)
+  path <- function() {
+    with_seed(1, em_fit(d$data, prior_bridge(0.3, nu = grid), engine = engine_em(starts = 2)))
+  }
+  whole <- path()$posterior$path
+  stopped <- function(at, when) {
+    interrupt_at(at, when, environment())
+    path()
+  }
+  # three runs, then two up and two down
+  for (case in list(list(2, "late", 2), list(3, "early", 2), list(4, "late", 3),
+                    list(5, "early", 3), list(7, "late", 3))) {
+    expect_warning(fit <- stopped(case[[1L]], case[[2L]]), "interrupted after",
+                   class = "bsvm_warning_interrupted")
+    expect_equal(fit$termination, "interrupted")
+    expect_equal(fit$posterior$path$nu, grid[seq_len(case[[3L]])])
+    expect_finite(list(coef(fit), fit$posterior$path$objective))
+  }
+  expect_equal(fit$posterior$path$mean, whole$mean)
+  expect_s3_class(tryCatch(stopped(1, "early"), interrupt = identity), "bsvm_error_interrupted")
+})
+
 test_that("the fit of a grid is that of its last value", {
   d <- rule_data(60, 3)
   fit <- em_fit(d$data, prior_lasso(nu = c(0.1, 0.5)))

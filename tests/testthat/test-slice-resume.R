@@ -7,7 +7,8 @@ settings <- list(draws = 120, burnin = 40, thin = 2, chains = 2, seed = 77)
 
 # Both ways of a chain: with effects in it, and integrated out.
 kinds <- list(
-  kept = list(of = crossed, integrate = FALSE), integrated = list(of = integrated, integrate = TRUE),
+  kept = list(of = crossed, integrate = FALSE),
+  integrated = list(of = integrated, integrate = TRUE),
   slopes = list(of = sampled_cases()$wishart, integrate = TRUE),
   normalised = list(of = utils::modifyList(crossed, list(normalised = TRUE)), integrate = TRUE)
 )

@@ -59,9 +59,11 @@ test_that("which factor is integrated out", {
   expect_equal(term(y ~ x1 + (0 + z | g), likelihood = normalised), 0L)
   most <- bsvm:::most_beside_integrated
   hinge <- likelihood_hinge()
-  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), hinge, engine_map(),
+  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), hinge,
+                                      engine_map(),
                                       FALSE, most), 0L)
-  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), hinge, engine_map(),
+  expect_equal(bsvm:::integrated_term(list(g = list(labels = "a", levels = 1:3)), hinge,
+                                      engine_map(),
                                       FALSE, most + 1), -1L)
   two <- list(g = list(labels = "a", levels = 1:30), h = list(labels = "a", levels = 1:20))
   expect_equal(bsvm:::integrated_term(two, hinge, engine_map(), FALSE, most - 20), 0L)

@@ -72,7 +72,8 @@ test_that("with draws these are means over the draws", {
   expect_equal(rows$term, c("sd__(Intercept)", "sd__t", "cor__(Intercept).t"))
   roots <- rbind(sqrt(sigma[1, 1, ]), sqrt(sigma[2, 2, ]), r)
   expect_close(rows$std.error, row_sds(roots), tolerances[["rounding"]])
-  expect_close(cbind(rows$conf.low, rows$conf.high), row_tails(roots, 0.9), tolerances[["rounding"]])
+  expect_close(cbind(rows$conf.low, rows$conf.high), row_tails(roots, 0.9),
+               tolerances[["rounding"]])
 })
 
 test_that("fixed variances are reported as they are with draws, too", {

@@ -19,7 +19,6 @@ struct OutsideMoments {
   GroupPosterior groups;  // regression as (q p, m): B_g itself
 };
 
-
 // A prior and where its hyper-parameters stand in the State.
 struct PriorPart {
   const PriorSlot& slot;

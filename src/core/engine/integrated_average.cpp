@@ -74,7 +74,8 @@ Integrated::Moved Integrated::move(const Average& average, Node& node) const {
 
 double Integrated::bound(const Average& average, const Node& node) const {
   return average.value + 0.5 * static_cast<double>(d_) * (kLog2Pi + 1) +
-         node.state.inverse_factor().diagonal().array().log().sum() + prior_.unit().array().log().sum();
+         node.state.inverse_factor().diagonal().array().log().sum() +
+         prior_.unit().array().log().sum();
 }
 
 // What the top's averages say of all nodes.

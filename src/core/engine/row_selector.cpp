@@ -1,5 +1,5 @@
-// Selection from the sums of a row source, with any grouping factor. The precision of all columns is
-// formed.
+// Selection from the sums of a row source, with any grouping factor. The precision of all columns
+// is formed.
 #include <cmath>
 #include <limits>
 

@@ -9,8 +9,8 @@
 //   variances  given the coefficients
 //   mixing     blocks together with their variance, and the coefficients each along its own axis
 //              (mixing.hpp): in every sweep those without which a variance or a coefficient hardly
-//              moves; the others now and then, for tails that a Gaussian has not, and so the effects
-//              of other factors, which ellipses move
+//              moves; the others now and then, for tails that a Gaussian has not, and so the
+//              effects of other factors, which ellipses move
 //
 // Never a Gram matrix; margins are kept.
 #include "../error.hpp"
@@ -34,9 +34,9 @@ constexpr Index kTogether = 6;       // coordinates of an ellipse
 constexpr Index kPathEvery = 4, kOthersEvery = 8, kSeldom = 64;
 constexpr Index kRefresh = 64;       // sweeps after which margins are computed afresh
 // Effects are integrated out where coefficients and parameters are not many, of which any few cost
-// a look at all rows. With many levels of few rows, and no other unknown variance, which coefficients
-// would have to follow, draws are then about twice as many a second, otherwise several times fewer:
-// unless asked for, only there.
+// a look at all rows. With many levels of few rows, and no other unknown variance, which
+// coefficients would have to follow, draws are then about twice as many a second, otherwise several
+// times fewer: unless asked for, only there.
 constexpr Index kMostIntegrated = 12, kFewestLevels = 150, kMostRows = 10;
 constexpr double kMostNumbers = 1 << 27;  // rows times coordinates
 

@@ -9,7 +9,7 @@ namespace bsvm {
 
 namespace {
 
-constexpr Index kTries = 12;            // a sweep
+constexpr Index kTries = 12;            // a sweep, of more columns than that
 constexpr Index kMostWithTwins = 500;   // columns: they are compared with each other
 constexpr Index kMostCompared = 5000;   // rows, evenly spread
 constexpr double kFirst = 5;            // draws that the prior counts as
@@ -61,7 +61,7 @@ void Toggles::run(State& state, LineSource& source, bool tune, Host& host) {
   if (m == 0) return;
   Draws random(state.key(), Purpose::dense, 2);
   const Vec precision = side_.precision(state).tail(p_), open_so_far = open();
-  for (Index tries = 0; tries < kTries; ++tries) {
+  for (Index tries = 0; tries < std::min(m, kTries); ++tries) {
     if (host.interrupted()) throw Interrupted();
     const Index anywhere = static_cast<Index>(random.uniform() * static_cast<double>(m));
     const double at = (2 * random.uniform() - 1) * open_so_far[m - 1];

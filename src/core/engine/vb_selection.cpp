@@ -4,8 +4,8 @@
 // halved after each pass that raises the bound, and hyper-parameters go further than their optimum:
 // a bold step. One that lowers the bound is taken back: its rows are looked at again with eight
 // times the damping, and no boldness. With all of it such a step climbs a function that is nowhere
-// above the bound and meets it where it begins; but inclusions are not all found one after the other,
-// and where that lowers the bound the next step leaves them as they are.
+// above the bound and meets it where it begins; but inclusions are not all found one after the
+// other, and where that lowers the bound the next step leaves them as they are.
 //
 // The objective has local optima, hence several starts.
 #include <algorithm>

@@ -95,7 +95,8 @@ class WideSelector : public Selector {
     if (now_.own.begun() && how != Step::careful) square += improve_indicators();
     square += improve_coefficients(host);
     now_.own.begun() = 1;
-    side_.update_priors(now_.own, moments(), -log_precision(), Mat(), how == Step::bold ? kBoldReach : 1);
+    side_.update_priors(now_.own, moments(), -log_precision(), Mat(),
+                        how == Step::bold ? kBoldReach : 1);
     return std::sqrt(square);
   }
 

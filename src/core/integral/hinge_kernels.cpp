@@ -40,8 +40,8 @@ BSVM_INLINE V<W>& at(double* x) {
   return *reinterpret_cast<V<W>*>(x);
 }
 
-// exp(x), x <= 0: 2^n exp(t), |t| <= log(2) / 2, by Taylor's polynomial. N of them side by side: each
-// step waits for the one before.
+// exp(x), x <= 0: 2^n exp(t), |t| <= log(2) / 2, by Taylor's polynomial. N of them side by side:
+// each step waits for the one before.
 template <int W, int N>
 BSVM_INLINE void exponentials_of(const V<W>* x, V<W>* out) {
   typedef typename Vector<W>::bits Bits;

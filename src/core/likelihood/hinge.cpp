@@ -121,15 +121,22 @@ class Hinge : public Likelihood {
     match_moments(y, m, v, tilted, out);
   }
 
-  // E exp{-2 (1 - g)_+} = phi(x) (R(x) + R(2 s - x)), x = (1 - mean)/s, R the Mills ratio
-  // (models.md, row 27).
+  // With a = 1 - mean, x = a/s: E exp{-2 (1 - g)_+} = Phi(-x) + exp(2 v - 2 a) Phi(x - 2 s)
+  // (models.md, row 27), each term as the density at x times a Mills ratio where that cancels less.
   static Tilted tilted(double mean, double v) {
-    const double s = std::sqrt(v), x = (1 - mean) / s;
-    const double beyond = log_mills(x), within = log_mills(2 * s - x);
-    const double sum = std::max(beyond, within) + std::log1p(std::exp(-std::abs(beyond - within)));
-    const double share = std::exp(within - sum);
-    return {-0.5 * (x * x + kLog2Pi) + sum, 2 * share,
-            2 * std::exp(-sum) / s - 4 * share * (1 - share)};
+    const double s = std::sqrt(v), a = 1 - mean, x = a / s, density = -0.5 * (x * x + kLog2Pi);
+    const double beyond = x > 0 ? density + log_mills(x) : log_upper(x);
+    const double within =
+        2 * s > x ? density + log_mills(2 * s - x) : 2 * v - 2 * a + log_upper(2 * s - x);
+    const double value =
+        std::max(beyond, within) + std::log1p(std::exp(-std::abs(beyond - within)));
+    const double share = std::exp(within - value);
+    return {value, 2 * share, 2 * std::exp(density - value) / s - 4 * share * (1 - share)};
+  }
+
+  // log P(Z > x), x <= 0.
+  static double log_upper(double x) {
+    return std::log1p(-std::exp(log_mills(-x) - 0.5 * (x * x + kLog2Pi)));
   }
 
   // From the half beyond |u|, which is small; `tail` is P(1 - y f > 0).

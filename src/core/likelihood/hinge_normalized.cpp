@@ -3,8 +3,8 @@
 //   p(y | f) = 1 / (1 + exp(-h(y f))),   h(g) = 2g - 2 below -1, 4g from -1 to 1, 2g + 2 above.
 //
 // log p is smooth but for a kink at each end of the margin, and at y f = -1 its slope jumps up: it
-// is not concave. Its expectation under g = y f ~ N(mean, s^2), and the derivatives of that in the
-// mean, which are expected derivatives (Price 1958), are put together from
+// is not concave. Expectations of log p and of p itself under g = y f ~ N(mean, s^2), and their
+// derivatives in the mean, which are expected derivatives (Price 1958), are put together from
 //   beyond a kink    powers of exp(-h) times a normal law, each closed;
 //   inside           a Gauss-Legendre rule with fixed nodes, unless s is small;
 //   if s is small    a Gauss-Hermite rule for the inside's formula on the whole line, and beyond a
@@ -24,7 +24,7 @@
 namespace bsvm {
 namespace {
 
-// E of log p and of its first two derivatives in g.
+// E of a function of g and of its first two derivatives.
 struct Expected {
   double value = 0, slope = 0, second = 0;
 };
@@ -42,13 +42,16 @@ Powers powers() {
   return k;
 }
 
-// log(1 + exp(-4 - rate d)), rate 2 or 4.
-Powers log_series(int rate) {
+// Of z = exp(-4 - rate d), rate 2 or 4: log(1 + z), or z / (1 + z).
+Powers series(int rate, bool logarithm) {
   Powers out = Powers::Zero();
   for (int k = 1; k <= kHighest; ++k)
-    out += (powers() == k * rate / 2).cast<double>() * ((k % 2 ? 1 : -1) * std::exp(-4.0 * k) / k);
+    out += (powers() == k * rate / 2).cast<double>() *
+           ((k % 2 ? 1 : -1) * std::exp(-4.0 * k) / (logarithm ? k : 1));
   return out;
 }
+Powers log_series(int rate) { return series(rate, true); }
+Powers odds_series(int rate) { return series(rate, false); }
 
 Powers constant(double c) {
   return (powers() == 0).cast<double>() * c;
@@ -60,13 +63,13 @@ struct Beyond {
   double outward, linear, jump;
   Powers value, slope, second;
 
-  Beyond(double direction, double line, const Powers& series)
+  Beyond(double direction, double line, double jumps, const Powers& of)
       : outward(direction),
         linear(line),
-        jump(outward > 0 ? -2 / (1 + std::exp(4.0)) : 2 / (1 + std::exp(-4.0))),
-        value(series),
-        slope(outward * (-2 * powers() * series + constant(line))),
-        second(4 * powers().square() * series) {}
+        jump(jumps),
+        value(of),
+        slope(outward * (-2 * powers() * of + constant(line))),
+        second(4 * powers().square() * of) {}
 };
 
 // P(Z > x) E[exp(-2 k s (Z - x)) | Z > x] of a standard normal Z, |x| <= 1e150, for all powers
@@ -118,17 +121,38 @@ struct Rule {
   }
 };
 
-// -log(1 + exp(-4g)) and its derivatives.
+// A function on the margin and its derivatives, from the probability of the other class.
 template <class Nodes>
 struct Inside {
   Nodes value, slope, second;
+};
 
-  explicit Inside(const Nodes& g) {
-    const Nodes e = (-4 * g).exp(), other = e / (1 + e);  // probability of the other class
-    value = -(1 + e).log();
-    slope = 4 * other;
-    second = -16 * other * (1 - other);
+// The two functions: what they are inside, and beyond the lower and the upper kink; `correction` is
+// how much more that is than the inside's formula.
+struct LogProbability {
+  template <class Nodes>
+  static Inside<Nodes> inside(const Nodes& g) {
+    const Nodes e = (-4 * g).exp(), other = e / (1 + e);
+    return {-(1 + e).log(), 4 * other, -16 * other * (1 - other)};
   }
+  const double below = 2 / (1 + std::exp(-4.0)), above = -2 / (1 + std::exp(4.0));  // jumps
+  const Beyond outer[2] = {{-1, -2, below, constant(-4) - log_series(2)},
+                           {1, 0, above, -log_series(2)}};
+  const Beyond correction[2] = {{-1, 2, below, log_series(4) - log_series(2)},
+                                {1, 0, above, log_series(4) - log_series(2)}};
+};
+
+struct Probability {
+  template <class Nodes>
+  static Inside<Nodes> inside(const Nodes& g) {
+    const Nodes p = 1 / (1 + (-4 * g).exp()), change = 4 * p * (1 - p);
+    return {p, change, 4 * change * (1 - 2 * p)};
+  }
+  const double jump = 2 / ((1 + std::exp(4.0)) * (1 + std::exp(-4.0)));
+  const Beyond outer[2] = {{-1, 0, jump, odds_series(2)},
+                           {1, 0, -jump, constant(1) - odds_series(2)}};
+  const Beyond correction[2] = {{-1, 0, jump, odds_series(2) - odds_series(4)},
+                                {1, 0, -jump, odds_series(4) - odds_series(2)}};
 };
 
 double hermite(double k) {
@@ -140,19 +164,61 @@ double legendre(double k) {
 
 constexpr double kReach = 8.5;    // standard deviations, beyond which there is nothing
 constexpr double kNarrow = 0.12;  // where the two rules are equally good, about 1e-13
+constexpr double kLeast = 1e-200;  // of E p, which would underflow soon
 
-class HingeNormalized : public Likelihood {
+// E of one of these.
+template <class Function>
+class Expectation {
   using Line = Rule<16>;
   using Margin = Rule<40>;
 
  public:
-  explicit HingeNormalized(const Params&)
-      : line_(hermite),
-        margin_(legendre),
-        inside_(margin_.node),
-        outer_{{-1, -2, constant(-4) - log_series(2)}, {1, 0, -log_series(2)}},
-        correction_{{-1, 2, log_series(4) - log_series(2)}, {1, 0, log_series(4) - log_series(2)}} {
+  Expectation() : line_(hermite), margin_(legendre), inside_(Function::inside(margin_.node)) {}
+
+  Expected operator()(double mean, double s) const {
+    Expected out;
+    s = std::max(s, 1e-100);
+    const double reach = s < 1 ? kReach * s : std::numeric_limits<double>::infinity();
+    if (std::abs(mean) - 1 > reach) {
+      add(of_.outer[mean > 0], mean, s, out);
+      return out;
+    }
+    const bool narrow = s < kNarrow;
+    if (narrow)
+      add_line(mean, s, out);
+    else
+      add_margin(mean, s, out);
+    for (const Beyond& f : narrow ? of_.correction : of_.outer)
+      if (1 - f.outward * mean < reach) add(f, mean, s, out);
+    return out;
   }
+
+ private:
+  void add_line(double mean, double s, Expected& out) const {
+    const auto f = Function::inside(Line::Nodes(mean + s * line_.node));
+    out.value += (line_.weight * f.value).sum();
+    out.slope += (line_.weight * f.slope).sum();
+    out.second += (line_.weight * f.second).sum();
+  }
+
+  void add_margin(double mean, double s, Expected& out) const {
+    const Margin::Nodes density =
+        margin_.weight * (-0.5 * ((margin_.node - mean) / s).square()).exp();
+    const double scale = 2 * Tail::normal_density(0) / s;  // the rule's weights add up to one
+    out.value += scale * (density * inside_.value).sum();
+    out.slope += scale * (density * inside_.slope).sum();
+    out.second += scale * (density * inside_.second).sum();
+  }
+
+  Line line_;
+  Margin margin_;
+  Inside<Margin::Nodes> inside_;
+  Function of_;
+};
+
+class HingeNormalized : public Likelihood {
+ public:
+  explicit HingeNormalized(const Params&) {}
 
   bool supports(Use use) const override {
     return use != Use::augmented && use != Use::drawn;
@@ -165,14 +231,14 @@ class HingeNormalized : public Likelihood {
       throw InvalidInput("likelihood", "The normalised hinge likelihood has no latent scales.");
     for (Index i = 0; i < y.size(); ++i) {
       const double g = y[i] * m[i];
-      const Expected row = use == Use::point ? at(g) : expected(g, std::sqrt(v[i]));
+      const Expected row = use == Use::point ? at(g) : log_p_(g, std::sqrt(v[i]));
       out.value[i] = row.value;
       out.slope[i] = y[i] * row.slope;
       out.weight[i] = use == Use::point ? 0 : -row.second;
       out.curvature[i] = -row.second;
     }
     if (use == Use::matched)
-      match_moments(y, m, v, [](double mean, double s2) { return normalised_tilt(mean, s2, 1); },
+      match_moments(y, m, v, [this](double mean, double s2) { return averaged(mean, s2, 1); },
                     out);
   }
 
@@ -187,7 +253,11 @@ class HingeNormalized : public Likelihood {
   }
 
   Tilted averaged(double mean, double v, double weight) const override {
-    return normalised_tilt(mean, v, weight);
+    if (weight != 1) return normalised_tilt(mean, v, weight);
+    const Expected p = p_(mean, std::sqrt(v));
+    if (!(p.value > kLeast)) return normalised_tilt(mean, v, weight);
+    const double slope = p.slope / p.value;
+    return {std::log(p.value), slope, slope * slope - p.second / p.value};
   }
 
   std::unique_ptr<EffectIntegral> integral() const override { return normalised_hinge_integral(); }
@@ -207,44 +277,8 @@ class HingeNormalized : public Likelihood {
     return {log_probability(g), rate * other, -rate * rate * other * (1 - other)};
   }
 
-  Expected expected(double mean, double s) const {
-    Expected out;
-    s = std::max(s, 1e-100);
-    const double reach = s < 1 ? kReach * s : std::numeric_limits<double>::infinity();
-    if (std::abs(mean) - 1 > reach) {
-      add(outer_[mean > 0], mean, s, out);
-      return out;
-    }
-    const bool narrow = s < kNarrow;
-    if (narrow)
-      add_line(mean, s, out);
-    else
-      add_margin(mean, s, out);
-    for (const Beyond& f : narrow ? correction_ : outer_)
-      if (1 - f.outward * mean < reach) add(f, mean, s, out);
-    return out;
-  }
-
-  void add_line(double mean, double s, Expected& out) const {
-    const Inside<Line::Nodes> f(mean + s * line_.node);
-    out.value += (line_.weight * f.value).sum();
-    out.slope += (line_.weight * f.slope).sum();
-    out.second += (line_.weight * f.second).sum();
-  }
-
-  void add_margin(double mean, double s, Expected& out) const {
-    const Margin::Nodes density =
-        margin_.weight * (-0.5 * ((margin_.node - mean) / s).square()).exp();
-    const double scale = 2 * Tail::normal_density(0) / s;  // the rule's weights add up to one
-    out.value += scale * (density * inside_.value).sum();
-    out.slope += scale * (density * inside_.slope).sum();
-    out.second += scale * (density * inside_.second).sum();
-  }
-
-  Line line_;
-  Margin margin_;
-  Inside<Margin::Nodes> inside_;
-  Beyond outer_[2], correction_[2];  // below the margin, above it
+  Expectation<LogProbability> log_p_;
+  Expectation<Probability> p_;
 };
 
 const Register<Likelihood, HingeNormalized> entry("hinge_normalized");

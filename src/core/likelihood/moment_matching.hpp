@@ -7,8 +7,8 @@ namespace bsvm {
 
 // Turns a row's terms under Use::expected into those under Use::matched (Minka 2001). At the
 // expected bound's optimum q has a factor exp(-w f^2/2 + (w m + slope) f) for the row. Without that
-// factor f is N(m - c slope, c), c = v / (1 - w v); p times this has the moments that the row's factor
-// gives it from now on:
+// factor f is N(m - c slope, c), c = v / (1 - w v); p times this has the moments that the row's
+// factor gives it from now on:
 //   precision w' = k / (1 - c k),  gradient at m  w' (mean - m) + dlog E p,  k = -d2log E p.
 // The value is the row's share of log p(y) with the factors before, less what the bound's entropy
 // and prior have of it: at the optimum p - tr(D S) = sum_i w_i v_i.

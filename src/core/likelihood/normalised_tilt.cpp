@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kReach = 8.5;    // standard deviations beyond where the integrand is highest
 constexpr double kLongest = 4.3;  // of a panel, in standard deviations
-constexpr double kWidest = 2;     // of a panel where p bends, in g
-constexpr double kBends = 3;      // |g| up to which it does
+// In g: up to where p bends, and how wide panels are there at most.
+constexpr double kBends[] = {3, 14}, kWidest[] = {1, 2};
 
 // The log odds and what goes with them.
 struct Odds {
@@ -63,12 +63,14 @@ struct Sums {
 // Where a panel from x has to end.
 double panel_end(double x, const Sums& of) {
   double end = x + kLongest;
-  for (const double at : {-kBends, -1.0, 1.0, kBends}) {
+  for (const double at : {-kBends[1], -kBends[0], -1.0, 1.0, kBends[0], kBends[1]}) {
     const double cut = (at - of.mean) / of.s;
     if (x < cut && cut < end) end = cut;
   }
   const double g = of.mean + of.s * x;
-  if (g >= -kBends && g < kBends) end = std::min(end, x + kWidest / std::max(1.0, of.weight) / of.s);
+  for (int k = 0; k < 2; ++k)
+    if (g >= -kBends[k] && g < kBends[k])
+      end = std::min(end, x + kWidest[k] / std::max(1.0, of.weight) / of.s);
   return std::max(end, x + 1e-9 * (1 + std::abs(x)));
 }
 

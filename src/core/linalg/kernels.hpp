@@ -39,7 +39,8 @@ struct Kernels {
   // up to column 4 ceil(r/4) - 1, whatever may stand there.
   void (*variances)(const double* m, const double* c, Index p, Index r, double* v);
 
-  // sum_i weight_i max(0, 1 - margin_i - s a_i - t b_i), all (r); weight null: all one; a null: zero.
+  // sum_i weight_i max(0, 1 - margin_i - s a_i - t b_i), all (r); weight null: all one; a null:
+  // zero.
   double (*positive_parts)(const double* margin, const double* a, const double* b,
                            const double* weight, double s, double t, Index r);
 

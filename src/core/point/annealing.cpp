@@ -23,10 +23,10 @@ Vec normals(Index count, Draws& random) {
 
 HeatedChain::HeatedChain(const Design& design, ConstVecRef start, std::uint64_t seed, int chain)
     : design_(design), equations_(design), key_{seed, static_cast<std::uint32_t>(chain), 0},
-      b_(start) {}
+      b_(start), image_(design.times(start)) {}
 
 Vec HeatedChain::row_weights(double temperature, Draws& random) const {
-  const Vec size = (design_.kink - design_.times(b_)).cwiseAbs();
+  const Vec size = (design_.kink - image_).cwiseAbs();
   Vec out(size.size());
   for (Index i = 0; i < out.size(); ++i) {
     const double rate = design_.cost[i] / (2 * temperature), normal = random.normal();
@@ -61,9 +61,10 @@ bool HeatedChain::sweep(const Penalties& penalties, double temperature, Host& ho
                       size * weight.cwiseSqrt().cwiseProduct(normals(weight.size(), rows));
   const Vec right = design_.transposed(in_rows) +
                     size * precision.cwiseSqrt().cwiseProduct(normals(b_.size(), dense));
-  const Vec drawn = equations_.solve(right, host).x;
-  if (!drawn.allFinite()) return false;
-  b_ = drawn;
+  const NormalEquations::Solution drawn = equations_.solve(right, host);
+  if (!drawn.x.allFinite()) return false;
+  b_ = drawn.x;
+  image_ = drawn.image;
   return true;
 }
 

@@ -30,12 +30,12 @@ class HeatedChain {
   const Design& design_;
   NormalEquations equations_;
   DrawKey key_;
-  Vec b_;
+  Vec b_, image_;  // A b
 };
 
 // Simulated annealing: that many sweeps while the temperature falls from one, by equal factors;
-// after each the hyper-parameters that are not given go to their mode. Returns the lowest b that was
-// seen; `hyper` becomes its own.
+// after each the hyper-parameters that are not given go to their mode. Returns the lowest b that
+// was seen; `hyper` becomes its own.
 Vec anneal(const PointModel& model, HeatedChain chain, int sweeps, PointModel::Hyper& hyper,
            Host& host);
 

@@ -43,8 +43,7 @@ class Em : public Estimator {
     std::vector<double> optima;
     const Run best = best_of(convex ? 1 : options.starts, design, model, options, optima, host);
     if (best.point.b.size() != design.columns() || !best.point.b.allFinite())
-      throw NumericalFailure("The system of the first pass can't be solved. Standardise, or "
-                             "rescale predictors.");
+      refuse(best.point.end);
     return package(problem, design, best, convex, std::move(optima));
   }
 
@@ -61,7 +60,11 @@ class Em : public Estimator {
     for (int k = 0; k < starts; ++k) {
       Run next{model.start(), Point()};
       next.point.b = start_of(design, model.penalties(next.hyper), options, k);
-      climb(design, model, options, k, next, host);
+      try {
+        climb(design, model, options, k, next, host);
+      } catch (const Interrupted&) {
+        next.point.end = Termination::interrupted;
+      }
       optima.push_back(next.point.objective);
       if (next.point.objective < best.point.objective) best = next;
       if (next.point.end != Termination::interrupted) continue;

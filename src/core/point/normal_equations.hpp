@@ -20,8 +20,8 @@ namespace bsvm {
 //     where iterations were many.
 //
 // No matrix of more than `most` rows is ever formed. 1/d_F and theta never stand in a sum with
-// others, so both may be nearly infinite: the support vectors and the coefficients that are not zero
-// in an interior point method.
+// others, so both may be nearly infinite: the support vectors and the coefficients that are not
+// zero in an interior point method.
 class NormalEquations {
  public:
   static constexpr Index kMostFactored = 3000;

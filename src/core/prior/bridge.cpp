@@ -8,9 +8,9 @@
 //
 //   p(b | alpha) = Gamma(shape + m/alpha) / {(rate + S)^(shape + m/alpha) Gamma(1 + 1/alpha)^m}
 //
-// up to what does not depend on alpha. As a mixture, b_j ~ N(0, nu^2 sigma_j^2 / tau_j), tau_j given
-// z = |b_j / (nu sigma_j)| that of power_mixture.hpp. tau is drawn last: alpha and nu are drawn from
-// laws in which it is integrated out.
+// up to what does not depend on alpha. As a mixture, b_j ~ N(0, nu^2 sigma_j^2 / tau_j), tau_j
+// given z = |b_j / (nu sigma_j)| that of power_mixture.hpp. tau is drawn last: alpha and nu are
+// drawn from laws in which it is integrated out.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -96,8 +96,9 @@ class Bridge : public Prior {
     if (nu_ > 0) return;
     const double count = static_cast<double>(b.size()) / alpha_ + shape_ - 1;
     if (!(count > 0))
-      throw InvalidInput("prior", "'shape' of a bridge prior is too small for nu to have a mode: the "
-                                  "number of coefficients / alpha + shape must be above 1.");
+      throw InvalidInput("prior",
+                         "'shape' of a bridge prior is too small for nu to have a mode: the "
+                         "number of coefficients / alpha + shape must be above 1.");
     const double sum = rate_ + (b.cwiseQuotient(scales(b.size()))).array().abs().pow(alpha_).sum();
     hyper[0] = std::pow(sum / count, 1 / alpha_);
   }

@@ -18,7 +18,8 @@ struct Moments {
   double unseen = 0;  // those of them that no row can see (not in `square`):
                       // a priori independent of the rest, N(0, 1/precision) under q
 
-  // (m) or none. For a bold step: by which power of the prior variance E b_j^2 would change with it.
+  // (m) or none. For a bold step: by which power of the prior variance E b_j^2 would change with
+  // it.
   Vec follow = Vec();
 
   double seen() const { return count - unseen; }
@@ -109,8 +110,8 @@ class Prior {
   virtual double loss(ConstVecRef b, ConstVecRef hyper) const;
 
   // ---- priors that select: b_j = g_j v_j with g_j 0 or 1, and all of the above speaks of v_j. The
-  // last m numbers of `hyper` are the g_j, their probabilities under q or a draw of them; log_odds()
-  // are those of any g_j = 1 given the others and the rest of `hyper`.
+  // last m numbers of `hyper` are the g_j, their probabilities under q or a draw of them;
+  // log_odds() are those of any g_j = 1 given the others and the rest of `hyper`.
   virtual bool selects() const { return false; }
   virtual double log_odds(ConstVecRef /*hyper*/) const { return 0; }
 

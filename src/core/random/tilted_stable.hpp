@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "../special/functions.hpp"
-#include "draws.hpp"
 
 namespace bsvm {
 
@@ -29,7 +28,8 @@ namespace bsvm {
 //
 //   P(u) <= P(0) - x_0 a u^2/2,   l(t; x) <= l(t; x_0) <= 0 and its tangents
 //
-// and at least a fifth of the pairs (u, t) from these bounds is kept, whatever index and tilt.
+// and at least a fifth of the pairs (u, t) from these bounds is kept, whatever the tilt, if the
+// index is 0.005 or more; with smaller ones fewer are.
 // Beyond x_0 = 1e10 t is normal and u zero to working accuracy.
 class TiltedStable {
  public:
@@ -41,8 +41,9 @@ class TiltedStable {
     right_ = tangent(width);
   }
 
-  // log T.
-  double draw(Draws& random) const {
+  // log T. Random: has uniform() and normal(), as Draws.
+  template <class Random>
+  double draw(Random& random) const {
     for (int k = 0; k < 1000 && x0_ < 1e10; ++k) {
       const double u = draw_angle(random);
       if (!(u < kPi)) continue;
@@ -65,13 +66,15 @@ class TiltedStable {
 
   bool is_narrow() const { return curvature_ > 0.3; }
 
-  double draw_angle(Draws& random) const {
+  template <class Random>
+  double draw_angle(Random& random) const {
     return is_narrow() ? std::abs(random.normal()) / std::sqrt(curvature_)
                        : kPi * random.uniform();
   }
 
   // From min(0, the tangents), in logarithms.
-  double draw_shift(Draws& random, double& log_bound) const {
+  template <class Random>
+  double draw_shift(Random& random, double& log_bound) const {
     const double below = 1 / left_.slope, middle = right_.start - left_.start,
                  above = -1 / right_.slope;
     const double at = random.uniform() * (below + middle + above);

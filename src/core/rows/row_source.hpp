@@ -77,9 +77,8 @@ class DrawSource : public RowSource, public LineSource {
   virtual Vec unknowns() const { return Vec(); }
   virtual void restore_unknowns(ConstVecRef) {}
 
-  // Moves every effect of every level in turn by a slice of its own, with the latent scales averaged
-  // out, and returns
-  // the sum over levels of u u' (q, q).
+  // Moves every effect of every level in turn by a slice of its own, with the latent scales
+  // averaged out, and returns the sum over levels of u u' (q, q).
   virtual Mat slide(State& state) = 0;
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <cmath>
 
-
 namespace bsvm {
 
 constexpr double kLog2Pi = 1.8378770664093454836;
