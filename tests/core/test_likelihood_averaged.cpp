@@ -32,7 +32,7 @@ Truth truth(const std::string& name, Real mean, Real v, Real weight) {
     if (log_share(z) > log_share(top)) top = z;
   std::vector<long double> breaks;
   for (Real z = top - 14; z <= top + 14; z += 0.25L) breaks.push_back(z);
-  for (Real g = -20; g <= 20; g += 0.25L)
+  for (Real g = -80; g <= 80; g += 0.25L)
     if (std::abs((g - mean) / s - top) < 14) breaks.push_back((g - mean) / s);
   Real zero = 0, one = 0, two = 0;
   for (const Node& node : panel_nodes(breaks)) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kReach = 8.5;    // standard deviations beyond where the integrand is highest
 constexpr double kLongest = 4.3;  // of a panel, in standard deviations
-// In g: up to where p bends, and how wide panels are there at most.
+// In g: up to where q bends, of small weights further out, and how wide panels are there at most.
 constexpr double kBends[] = {3, 14}, kWidest[] = {1, 2};
 
 // The log odds and what goes with them.
@@ -63,13 +63,14 @@ struct Sums {
 // Where a panel from x has to end.
 double panel_end(double x, const Sums& of) {
   double end = x + kLongest;
-  for (const double at : {-kBends[1], -kBends[0], -1.0, 1.0, kBends[0], kBends[1]}) {
+  const double bends[] = {kBends[0], kBends[1] / std::min(1.0, of.weight)};
+  for (const double at : {-bends[1], -bends[0], -1.0, 1.0, bends[0], bends[1]}) {
     const double cut = (at - of.mean) / of.s;
     if (x < cut && cut < end) end = cut;
   }
   const double g = of.mean + of.s * x;
   for (int k = 0; k < 2; ++k)
-    if (g >= -kBends[k] && g < kBends[k])
+    if (g >= -bends[k] && g < bends[k])
       end = std::min(end, x + kWidest[k] / std::max(1.0, of.weight) / of.s);
   return std::max(end, x + 1e-9 * (1 + std::abs(x)));
 }
