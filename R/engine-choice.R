@@ -206,7 +206,7 @@ check_selection <- function(engine, frame, blocks, sparse) {
 # Who models missing predictors, and beside what.
 check_unknowns <- function(engine, frame, assigned) {
   if (is.null(frame$unknowns)) return(invisible())
-  if (!engine$name %in% c("vb", "gibbs", "gaussian")) {
+  if (!engine$name %in% c("vb", "gibbs", "gaussian", "slice")) {
     abort("unsupported", "engine_", engine$name, "() can't model missing predictors.")
   }
   if (is_sparse(frame$x)) {
@@ -215,6 +215,9 @@ check_unknowns <- function(engine, frame, assigned) {
   if (length(frame$groups) > 1L) {
     abort("unsupported", "missing_normal() takes at most one grouping factor; found ",
           length(frame$groups), ".")
+  }
+  if (engine$name == "slice" && length(frame$groups) > 0L) {
+    abort("unsupported", "engine_slice() models missing predictors beside no grouping factor.")
   }
   if (selects_any(assigned$blocks) && length(frame$columns) > nrow(frame$x)) {
     abort("unsupported", "Beside missing predictors a prior that selects takes at most as many ",

@@ -23,6 +23,7 @@
 #include "prior_density.hpp"
 #include "sampler.hpp"
 #include "slice_integrated.hpp"
+#include "slice_missing.hpp"
 #include "whitening.hpp"
 
 namespace bsvm {
@@ -209,11 +210,12 @@ class Slice : public Sampler {
       throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
                                    "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
     white_ = whiten(problem, threads, host);
-    if (!integrates(problem)) turn_ = Margins(problem).changes(white_.axes);
+    if (!integrates(problem) && !problem.unknowns.any()) turn_ = Margins(problem).changes(white_.axes);
   }
 
   std::unique_ptr<Chain> start(const Problem& problem, const MakeSource&, int threads,
                                std::uint64_t seed, int chain, Index burnin) const override {
+    if (problem.unknowns.any()) return missing_chain(problem, white_, seed, chain, burnin);
     if (integrates(problem)) return integrated_chain(problem, white_, threads, seed, chain, burnin);
     return std::unique_ptr<Chain>(new SliceChain(problem, white_, turn_, seed, chain, burnin));
   }

@@ -25,6 +25,7 @@
 #include "hazard.hpp"
 #include "likelihood.hpp"
 #include "moment_matching.hpp"
+#include "pseudo_tilt.hpp"
 
 namespace bsvm {
 namespace {
@@ -69,10 +70,12 @@ class Hinge : public Likelihood {
     return -2 * kernels().positive_parts(margin, a, b, weight, s, t, r);
   }
 
-  // A power of the likelihood is the likelihood at 1 - weight (1 - g).
   Tilted averaged(double mean, double v, double weight) const override {
-    const Tilted one = tilted(1 - weight * (1 - mean), weight * weight * v);
-    return {one.value, weight * one.slope, weight * weight * one.curvature};
+    return pseudo_tilt(mean, v, weight);
+  }
+
+  double draw_averaged(double mean, double v, double weight, Draws& random) const override {
+    return draw_pseudo(mean, v, weight, random);
   }
 
   std::unique_ptr<EffectIntegral> integral() const override { return pseudo_hinge_integral(); }
@@ -118,25 +121,7 @@ class Hinge : public Likelihood {
   void matched(const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
                const Eigen::Ref<const Arr>& v, RowTerms& out) const {
     expected(y, m, v, out);
-    match_moments(y, m, v, tilted, out);
-  }
-
-  // With a = 1 - mean, x = a/s: E exp{-2 (1 - g)_+} = Phi(-x) + exp(2 v - 2 a) Phi(x - 2 s)
-  // (models.md, row 27), each term as the density at x times a Mills ratio where that cancels less.
-  static Tilted tilted(double mean, double v) {
-    const double s = std::sqrt(v), a = 1 - mean, x = a / s, density = -0.5 * (x * x + kLog2Pi);
-    const double beyond = x > 0 ? density + log_mills(x) : log_upper(x);
-    const double within =
-        2 * s > x ? density + log_mills(2 * s - x) : 2 * v - 2 * a + log_upper(2 * s - x);
-    const double value =
-        std::max(beyond, within) + std::log1p(std::exp(-std::abs(beyond - within)));
-    const double share = std::exp(within - value);
-    return {value, 2 * share, 2 * std::exp(density - value) / s - 4 * share * (1 - share)};
-  }
-
-  // log P(Z > x), x <= 0.
-  static double log_upper(double x) {
-    return std::log1p(-std::exp(log_mills(-x) - 0.5 * (x * x + kLog2Pi)));
+    match_moments(y, m, v, [](double mean, double s2) { return pseudo_tilt(mean, s2, 1); }, out);
   }
 
   // From the half beyond |u|, which is small; `tail` is P(1 - y f > 0).

@@ -20,6 +20,7 @@
 #include "likelihood.hpp"
 #include "moment_matching.hpp"
 #include "normalised_tilt.hpp"
+#include "pseudo_tilt.hpp"
 
 namespace bsvm {
 namespace {
@@ -258,6 +259,16 @@ class HingeNormalized : public Likelihood {
     if (!(p.value > kLeast)) return normalised_tilt(mean, v, weight);
     const double slope = p.slope / p.value;
     return {std::log(p.value), slope, slope * slope - p.second / p.value};
+  }
+
+  // The sum over the classes, by which the pseudo-likelihood is divided, is 2 exp(-2) at least.
+  double draw_averaged(double mean, double v, double weight, Draws& random) const override {
+    for (;;) {
+      const double g = draw_pseudo(mean, v, weight, random);
+      const double sum =
+          std::exp(-2 * std::max(0.0, 1 - g)) + std::exp(-2 * std::max(0.0, 1 + g));
+      if (std::log(random.uniform()) <= weight * std::log(2 * std::exp(-2.0) / sum)) return g;
+    }
   }
 
   std::unique_ptr<EffectIntegral> integral() const override { return normalised_hinge_integral(); }

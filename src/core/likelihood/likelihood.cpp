@@ -23,6 +23,10 @@ Tilted Likelihood::averaged(double, double, double) const {
   throw InvalidInput("likelihood", "Nothing unknown can be integrated out of this likelihood.");
 }
 
+double Likelihood::draw_averaged(double, double, double, Draws&) const {
+  throw InvalidInput("likelihood", "Nothing unknown can be integrated out of this likelihood.");
+}
+
 std::unique_ptr<EffectIntegral> Likelihood::integral() const {
   throw InvalidInput("likelihood", "No effect can be integrated out of this likelihood.");
 }

@@ -4,6 +4,7 @@
 
 #include "../integral/effect_integral.hpp"
 #include "../params.hpp"
+#include "../random/draws.hpp"
 #include "../registry.hpp"
 #include "../types.hpp"
 #include "../use.hpp"
@@ -74,6 +75,8 @@ class Likelihood {
 
   // Use::marginal: what is unknown of a row integrated out, v > 0.
   virtual Tilted averaged(double mean, double v, double weight) const;
+  // A draw of y f given y.
+  virtual double draw_averaged(double mean, double v, double weight, Draws& random) const;
 
   // An effect integrated out of rows of this likelihood.
   virtual std::unique_ptr<EffectIntegral> integral() const;

@@ -164,7 +164,7 @@ void UnknownRows::make_law(Index pattern, ConditionalLaw& out) const {
 }
 
 const ConditionalLaw& UnknownRows::law(Index pattern, UnknownBlock& scratch) const {
-  if (patterns_[pattern].rows > 1) return laws_[pattern];
+  if (patterns_[pattern].rows > 1 || use_ == Use::marginal) return laws_[pattern];
   if (scratch.own.pattern != pattern) make_law(pattern, scratch.own);
   return scratch.own;
 }
@@ -173,7 +173,7 @@ void UnknownRows::prepare(const State& state, Use use) {
   use_ = use;
   precision_ = state.law_precision();
   mean_ = state.law_mean();
-  if (use != Use::drawn && state.begun()) {
+  if (!draws() && state.begun()) {
     const auto root = state.inverse_factor().triangularView<Eigen::Lower>();
     covariance_ = root.transpose() * Mat(root);
     if (state.layout.scatter > 0) covariance_.diagonal() += state.scatter();
@@ -181,7 +181,7 @@ void UnknownRows::prepare(const State& state, Use use) {
   if (use == Use::drawn) return;
   laws_.resize(patterns_.size());
   for (size_t k = 0; k < patterns_.size(); ++k)
-    if (patterns_[k].rows > 1) make_law(static_cast<Index>(k), laws_[k]);
+    if (patterns_[k].rows > 1 || use == Use::marginal) make_law(static_cast<Index>(k), laws_[k]);
 }
 
 void UnknownRows::expect(const BlockRange& range, RowBlock& block,
@@ -236,11 +236,11 @@ void UnknownRows::put(const Row& row, const MissingPattern& pattern, const Unkno
 // ---- given the coefficients
 
 // By what f changes with each missing variable: zero for auxiliary ones.
-Vec UnknownRows::slopes(const MissingPattern& pattern, const State& state) const {
+Vec UnknownRows::slopes(const MissingPattern& pattern, ConstVecRef mean) const {
   Vec out = Vec::Zero(static_cast<Index>(pattern.missing.size()));
   for (const Index b : pattern.dense) {
     const Index j = pattern.missing[b];
-    out[b] = factor_[j] * state.mean()[unknowns_.column[j]];
+    out[b] = factor_[j] * mean[unknowns_.column[j]];
   }
   return out;
 }
@@ -285,7 +285,7 @@ void UnknownRows::average(const BlockRange& range, const State& state, RowBlock&
     const Index i = row.at - range.first_row, k = static_cast<Index>(pattern.missing.size());
     const ConditionalLaw& of = law(row.pattern, out);
     const double* design = block.c + i * block.p;
-    const Vec sigma = slopes(pattern, state);
+    const Vec sigma = slopes(pattern, state.mean());
     const Mat own = slopes_covariance(pattern), square = own + sigma * sigma.transpose();
     const Vec cross =
         coupling(pattern, grouped ? block.centred.data() + i * block.p : design, design, state);
@@ -342,7 +342,7 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
     out.spread[a] = terms.weight[i];
     if (!state.begun() || pattern.dense.empty()) continue;
     const ConditionalLaw& of = law(row.pattern, out);
-    const Vec sigma = slopes(pattern, state), pulled = of.covariance * sigma;
+    const Vec sigma = slopes(pattern, state.mean()), pulled = of.covariance * sigma;
     const double t = sigma.dot(pulled) +
                      of.covariance.cwiseProduct(slopes_covariance(pattern)).sum();
     const double s = std::sqrt(std::max(block.v[i], 1e-24)), y = block.y[i];
@@ -376,7 +376,7 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
 
 void UnknownRows::add(const BlockRange& range, const State& state, const RowTerms& terms,
                       UnknownBlock& block, RowSums& out) const {
-  const bool drawn = use_ == Use::drawn, averaged = use_ == Use::augmented;
+  const bool averaged = use_ == Use::augmented;
   for (Index a = 0; a < block.count; ++a) {
     const Row& row = rows_[block.first + a];
     const MissingPattern& pattern = patterns_[row.pattern];
@@ -384,7 +384,7 @@ void UnknownRows::add(const BlockRange& range, const State& state, const RowTerm
     auto cross = out.law_cross();
     for (Index b = 0; b < unknowns_.k; ++b)
       cross.row(b) += unknowns_.given[row.row + b * problem_.n] * block.x.col(a).transpose();
-    if (drawn) continue;
+    if (draws()) continue;
     out.value() += block.value[a];
     auto square = out.law_square();
     for (Index b = 0; b < k; ++b)
@@ -395,7 +395,7 @@ void UnknownRows::add(const BlockRange& range, const State& state, const RowTerm
     // For the coefficients x_M varies as it does given the other rows alone, or under q.
     const Mat& spread = averaged ? block.covariance[a] : law(row.pattern, block).covariance;
     const double weight = averaged ? terms.weight[i] : block.spread[a];
-    const Vec pulled = spread * slopes(pattern, state);
+    const Vec pulled = spread * slopes(pattern, state.mean());
     for (const Index b : pattern.dense) {
       const Index j = pattern.missing[b], column = unknowns_.column[j];
       out.linear()[column] -= weight * factor_[j] * pulled[b];
@@ -418,7 +418,7 @@ void UnknownRows::add(const BlockRange& range, const State& state, const RowTerm
 void UnknownRows::add_complete(const State& state, RowSums& out) const {
   out.law_square() += complete_square_;
   out.law_cross() += complete_cross_;
-  if (use_ == Use::drawn) return;
+  if (draws()) return;
   const Mat mean = state.law_mean(), cross = mean.transpose() * complete_cross_;
   const Mat about = complete_square_ - cross - cross.transpose() +
                     mean.transpose() * complete_gram_ * mean;
@@ -463,7 +463,7 @@ void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& bl
     const Row& row = rows_[out.first + a];
     const MissingPattern& pattern = patterns_[row.pattern];
     const Index i = row.at - range.first_row, k = static_cast<Index>(pattern.missing.size());
-    const Vec sigma = slopes(pattern, state);
+    const Vec sigma = slopes(pattern, state.mean());
     Mat precision(k, k);
     Vec step(k);
     for (Index b = 0; b < k; ++b) {
@@ -485,6 +485,32 @@ void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& bl
       out.x(pattern.missing[b], a) = drawn_[row.entry + b];
     }
     put(row, pattern, out, a, range, block);
+  }
+}
+
+void UnknownRows::find_spreads(ConstVecRef mean) {
+  spreads_.resize(static_cast<Index>(patterns_.size()));
+  for (size_t k = 0; k < patterns_.size(); ++k) {
+    const Vec sigma = slopes(patterns_[k], mean);
+    spreads_[static_cast<Index>(k)] = sigma.dot(laws_[k].covariance * sigma);
+  }
+}
+
+// A draw whatever f is, moved to where f is as given.
+void UnknownRows::draw_given(Index number, const State& state, double away, Draws& random,
+                             UnknownBlock& block) {
+  const Row& row = rows_[number];
+  const MissingPattern& pattern = patterns_[row.pattern];
+  const ConditionalLaw& of = laws_[row.pattern];
+  Vec x(static_cast<Index>(pattern.missing.size()));
+  for (Index b = 0; b < x.size(); ++b) x[b] = random.normal();
+  of.factor.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+  const Vec sigma = slopes(pattern, state.mean()), pulled = of.covariance * sigma;
+  const double v = sigma.dot(pulled);
+  if (v > 0) x += pulled * ((away - sigma.dot(x)) / v);
+  for (Index b = 0; b < x.size(); ++b) {
+    const Index j = pattern.missing[b];
+    drawn_[row.entry + b] = block.x(j, number - block.first) += x[b];
   }
 }
 

@@ -71,6 +71,16 @@ class UnknownRows {
   void draw(const BlockRange& range, const State& state, RowBlock& block, RowTerms& terms,
             UnknownBlock& out);
 
+  // Use::marginal, row by row of those with missing entries: where it stands in working order; the
+  // variance of f that its missing entries make, at coefficients given to find_spreads(); and a draw
+  // of the entries (expect() has been asked) given that f is this far from its mean.
+  Index count() const { return static_cast<Index>(rows_.size()); }
+  Index place(Index number) const { return rows_[number].at; }
+  void find_spreads(ConstVecRef mean);
+  double spread(Index number) const { return spreads_[rows_[number].pattern]; }
+  void draw_given(Index number, const State& state, double away, Draws& random,
+                  UnknownBlock& block);
+
   // The shares of these rows in the sums, beside those of their designs.
   void add(const BlockRange& range, const State& state, const RowTerms& terms, UnknownBlock& block,
            RowSums& out) const;
@@ -104,10 +114,11 @@ class UnknownRows {
   void make_law(Index pattern, ConditionalLaw& out) const;
   void put(const Row& row, const MissingPattern& pattern, const UnknownBlock& from, Index at,
            const BlockRange& range, RowBlock& block) const;
-  Vec slopes(const MissingPattern& pattern, const State& state) const;
+  Vec slopes(const MissingPattern& pattern, ConstVecRef mean) const;
   Mat slopes_covariance(const MissingPattern& pattern) const;
   Vec coupling(const MissingPattern& pattern, const double* centred, const double* design,
                const State& state) const;
+  bool draws() const { return use_ == Use::drawn || use_ == Use::marginal; }
   double shared(const Row& row) const { return weight_ ? weight_[row.row] : 1; }
 
   const Problem& problem_;
@@ -126,6 +137,7 @@ class UnknownRows {
   Mat precision_, mean_;                // P and E B
   Mat covariance_;                      // (p, p) of the coefficients, groups integrated out
   std::vector<ConditionalLaw> laws_;    // of patterns that several rows have
+  Vec spreads_;                         // (patterns)
   Use use_ = Use::point;
   Vec drawn_;
 };

@@ -1,0 +1,12 @@
+#pragma once
+#include "../random/draws.hpp"
+#include "likelihood.hpp"
+
+namespace bsvm {
+
+// Likelihood::averaged() of the hinge pseudo-likelihood, and a draw of g under N(mean, v) times its
+// power.
+Tilted pseudo_tilt(double mean, double v, double weight);
+double draw_pseudo(double mean, double v, double weight, Draws& random);
+
+}  // namespace bsvm
