@@ -96,7 +96,7 @@ class UnknownLines : public LineSource {
       unknown_.draw_given(own, state, away, random, scratch_);
     }
     out.clear();
-    unknown_.add(whole_, state, RowTerms(), scratch_, out);
+    unknown_.add(whole_, state, block_, RowTerms(), scratch_, out);
     unknown_.add_complete(state, out);
   }
 

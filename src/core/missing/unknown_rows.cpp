@@ -39,6 +39,26 @@ constexpr Rule kMany = {4,
                         {0.45714285714285713, 0.24012317860501271, 0.030757123967586497,
                          0.00054826885597221808}};
 constexpr double kSmooth = 0.7;  // of the spread of m to that of f given m, where few will do
+constexpr double kStep = 1e-6;   // of t, where it hardly changes with b
+constexpr double kLeastShare = 0.05;  // of t's mean that a node has at least
+
+// Averages over nodes of log E p, of its derivatives in m and t, and of these times z and z'.
+struct RowAverage {
+  double value = 0, slope = 0, slope_z = 0, curvature = 0, spread = 0, spread_z = 0,
+         spread_other = 0;
+
+  // `moves`: does t?
+  void add(const Tilted& at, double z, double other, double share, double y, double moves) {
+    const double by_t = 0.5 * (at.slope * at.slope - at.curvature);
+    value += share * at.value;
+    slope += share * y * at.slope;
+    slope_z += share * y * at.slope * z;
+    curvature += share * at.curvature;
+    spread += share * moves * by_t;
+    spread_z += share * moves * by_t * z;
+    spread_other += share * moves * by_t * other;
+  }
+};
 
 }  // namespace
 
@@ -192,7 +212,7 @@ void UnknownRows::expect(const BlockRange& range, RowBlock& block,
   out.x.resize(d, out.count);
   out.residual.resize(d, out.count);
   out.value.resize(out.count);
-  out.spread.resize(out.count);
+  for (Arr* a : {&out.spread, &out.both, &out.square}) a->resize(out.count);
   if (static_cast<Index>(out.covariance.size()) < out.count) out.covariance.resize(out.count);
   Vec z(unknowns_.k);
   for (Index a = 0; a < out.count; ++a) {
@@ -333,6 +353,10 @@ void UnknownRows::average(const BlockRange& range, const State& state, RowBlock&
   }
 }
 
+// Over b, f's mean m and variance t are about normal: m is linear, and t = s'C s changes with
+// g'(s - E s), g = 2 C E s. With m = E m + a z, t = E t + b z + c z' the average of log E p is one over
+// z, with z' = 0, and the same the other way round; derivatives in the covariances follow the nodes.
+// Beside groups t stays at its mean.
 void UnknownRows::integrate(const BlockRange& range, const State& state, const RowBlock& block,
                             RowTerms& terms, UnknownBlock& out) const {
   for (Index a = 0; a < out.count; ++a) {
@@ -340,42 +364,57 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
     const MissingPattern& pattern = patterns_[row.pattern];
     const Index i = row.at - range.first_row;
     out.spread[a] = terms.weight[i];
+    out.both[a] = out.square[a] = 0;
     if (!state.begun() || pattern.dense.empty()) continue;
     const ConditionalLaw& of = law(row.pattern, out);
     const Vec sigma = slopes(pattern, state.mean()), pulled = of.covariance * sigma;
-    const double t = sigma.dot(pulled) +
-                     of.covariance.cwiseProduct(slopes_covariance(pattern)).sum();
-    const double s = std::sqrt(std::max(block.v[i], 1e-24)), y = block.y[i];
-    const Rule& rule = s < kSmooth * std::sqrt(t) ? kFew : kMany;
-    terms.value[i] = terms.slope[i] = terms.weight[i] = terms.curvature[i] = out.spread[a] = 0;
-    for (int node = 0; node < rule.size; ++node)
-      for (const double side : {1.0, -1.0}) {
-        if (node == 0 && side < 0) continue;
-        const Tilted here = problem_.likelihood->averaged(
-            y * (block.m[i] + side * s * rule.node[node]), t, shared(row));
-        const double share = rule.weight[node];
-        terms.value[i] += share * here.value;
-        terms.slope[i] += share * y * here.slope;
-        terms.weight[i] -= share * side * rule.node[node] / s * y * here.slope;
-        terms.curvature[i] += share * here.curvature;
-        out.spread[a] += share * (here.curvature - here.slope * here.slope);
-      }
-    // The rule's own derivative in v; where s is small that of the limit.
-    if (s < 1e-6) terms.weight[i] = terms.curvature[i];
+    const Mat own = slopes_covariance(pattern);
+    const double y = block.y[i], t = sigma.dot(pulled) + of.covariance.cwiseProduct(own).sum();
+    const double alone = std::sqrt(std::max(block.v[i], 1e-24));
+    double with = 0, apart = 0;
+    if (problem_.groups == 0) {
+      const double* design = block.c + i * block.p;
+      with = 2 * pulled.dot(coupling(pattern, design, design, state)) / alone;
+      const double left = 4 * pulled.dot(own * pulled) - with * with;
+      apart = std::sqrt(std::max(left, kStep * kStep * t * t));
+    }
+    RowAverage mean;
+    const auto look = [&](double z, double other, double share) {
+      const double linear = t + with * z + apart * other, at = std::max(linear, kLeastShare * t);
+      const Tilted here =
+          problem_.likelihood->averaged(y * (block.m[i] + alone * z), at, shared(row));
+      mean.add(here, z, other, share, y, at > linear ? 0 : 1);
+    };
+    const Rule& rule = alone < kSmooth * std::sqrt(t) ? kFew : kMany;
+    look(0, 0, rule.weight[0] - (apart > 0 ? 2 * kFew.weight[1] : 0));
+    for (int node = 1; node < rule.size; ++node)
+      for (const double side : {1.0, -1.0}) look(side * rule.node[node], 0, rule.weight[node]);
+    for (const double side : {1.0, -1.0})
+      if (apart > 0) look(0, side * kFew.node[1], kFew.weight[1]);
+
+    const double by_square = apart > 0 ? mean.spread_other / (2 * apart) : 0;
+    const double by_both = apart > 0 ? (mean.spread_z - 2 * by_square * with) / alone : 0;
+    terms.value[i] = mean.value;
+    terms.slope[i] = mean.slope;
+    // Where m is known almost exactly, the limit.
+    terms.weight[i] = alone < 1e-6 ? mean.curvature
+                                   : -mean.slope_z / alone + with * by_both / alone;
     terms.curvature[i] = terms.weight[i];
+    out.spread[a] = -2 * mean.spread;
+    out.both[a] = by_both;
+    out.square[a] = by_square;
     // What the row itself says of x_M: f given y is N(m, t) tilted.
-    Mat& covariance = out.covariance[a];
-    const double slope = terms.slope[i];
-    covariance = of.covariance -
-                 (out.spread[a] + slope * slope) * pulled * pulled.transpose();
-    for (Index b = 0; b < pulled.size(); ++b) out.x(pattern.missing[b], a) += slope * pulled[b];
+    out.covariance[a] = of.covariance + (2 * mean.spread - mean.slope * mean.slope) * pulled *
+                                            pulled.transpose();
+    for (Index b = 0; b < pulled.size(); ++b)
+      out.x(pattern.missing[b], a) += mean.slope * pulled[b];
   }
 }
 
 // ---- sums
 
-void UnknownRows::add(const BlockRange& range, const State& state, const RowTerms& terms,
-                      UnknownBlock& block, RowSums& out) const {
+void UnknownRows::add(const BlockRange& range, const State& state, const RowBlock& rows,
+                      const RowTerms& terms, UnknownBlock& block, RowSums& out) const {
   const bool averaged = use_ == Use::augmented;
   for (Index a = 0; a < block.count; ++a) {
     const Row& row = rows_[block.first + a];
@@ -392,6 +431,9 @@ void UnknownRows::add(const BlockRange& range, const State& state, const RowTerm
         if (pattern.missing[c] >= pattern.missing[b])
           square(pattern.missing[c], pattern.missing[b]) += block.covariance[a](c, b);
     if (pattern.dense.empty()) continue;
+    if (!averaged && state.begun())
+      add_moving(row, state, rows.c + i * rows.p, law(row.pattern, block), block.both[a],
+                 block.square[a], out);
     // For the coefficients x_M varies as it does given the other rows alone, or under q.
     const Mat& spread = averaged ? block.covariance[a] : law(row.pattern, block).covariance;
     const double weight = averaged ? terms.weight[i] : block.spread[a];
@@ -413,6 +455,31 @@ void UnknownRows::add(const BlockRange& range, const State& state, const RowTerm
   if (block.count > 0)
     block.squares.add(block.x.data(), unknowns_.d, block.count, block.ones.data(),
                       out.law_square().data(), unknowns_.d);
+}
+
+// Derivatives in the variance of t (`square`) and in its covariance with m (`both`), as of b: with
+// g = 2 C s on the coefficients of x_M and c the row of the design these are g'S g and c'S g.
+void UnknownRows::add_moving(const Row& row, const State& state, const double* design,
+                             const ConditionalLaw& of, double both, double square,
+                             RowSums& out) const {
+  if (both == 0 && square == 0) return;
+  const MissingPattern& pattern = patterns_[row.pattern];
+  const Vec g = 2 * of.covariance * slopes(pattern, state.mean());
+  const Vec moved = 2 * of.covariance * (both * coupling(pattern, design, design, state) +
+                                         2 * square * slopes_covariance(pattern) * g);
+  auto weight = out.weight();
+  for (const Index b : pattern.dense) {
+    const Index j = pattern.missing[b], column = unknowns_.column[j];
+    const double own = factor_[j] * g[b];
+    out.linear()[column] += factor_[j] * moved[b];
+    for (Index l = 0; l < out.p; ++l)
+      weight(std::max(l, column), std::min(l, column)) -=
+          both * design[l] * own * (l == column ? 2 : 1);
+    for (const Index c : pattern.dense) {
+      const Index k = pattern.missing[c], other = unknowns_.column[k];
+      if (other >= column) weight(other, column) -= 2 * square * own * factor_[k] * g[c];
+    }
+  }
 }
 
 void UnknownRows::add_complete(const State& state, RowSums& out) const {

@@ -32,7 +32,8 @@ struct UnknownBlock {
   Index first = 0, count = 0;  // of UnknownRows' rows
   Mat x, residual, product;    // (d, count) variables, less their mean B'z, and P times that
   Arr value;                   // (count) what is added to the bound
-  Arr spread;                  // (count) the row's precision for the covariances
+  Arr spread, both, square;    // (count) of log E p: -2 times the derivative in t, and those in t's
+                               // covariance with m and its variance
   std::vector<Mat> covariance; // of the missing entries, in their units
   ConditionalLaw own;          // of a pattern that only one row has
   WeightedGram squares;
@@ -45,7 +46,7 @@ struct UnknownBlock {
 //   augmented  the best q(x_M) and E 1/a of a row together, which is a concave problem in the one
 //              number sqrt(chi): at its solution chi = E u^2
 //   expected   x_M integrated out: f ~ N(m, t) with m and t = s'C s functions of the coefficients s of
-//              x_M, C = Cov(x_M | x_O); over b, m is averaged by a rule, and t stands at its mean
+//              x_M, C = Cov(x_M | x_O), whose average over b is by a rule
 class UnknownRows {
  public:
   UnknownRows(const Problem& problem, const Partition& partition);
@@ -82,8 +83,8 @@ class UnknownRows {
                   UnknownBlock& block);
 
   // The shares of these rows in the sums, beside those of their designs.
-  void add(const BlockRange& range, const State& state, const RowTerms& terms, UnknownBlock& block,
-           RowSums& out) const;
+  void add(const BlockRange& range, const State& state, const RowBlock& rows,
+           const RowTerms& terms, UnknownBlock& block, RowSums& out) const;
   // And of the complete rows of all the problem in those of the imputation model.
   void add_complete(const State& state, RowSums& out) const;
 
@@ -118,6 +119,8 @@ class UnknownRows {
   Mat slopes_covariance(const MissingPattern& pattern) const;
   Vec coupling(const MissingPattern& pattern, const double* centred, const double* design,
                const State& state) const;
+  void add_moving(const Row& row, const State& state, const double* design,
+                  const ConditionalLaw& of, double both, double square, RowSums& out) const;
   bool draws() const { return use_ == Use::drawn || use_ == Use::marginal; }
   double shared(const Row& row) const { return weight_ ? weight_[row.row] : 1; }
 

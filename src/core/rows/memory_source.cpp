@@ -196,7 +196,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   out.rows() += static_cast<double>(r);
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
-  if (unknown_) unknown_->add(range, state, terms, worker.unknown, out);
+  if (unknown_) unknown_->add(range, state, block, terms, worker.unknown, out);
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
