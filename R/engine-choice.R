@@ -209,6 +209,9 @@ check_unknowns <- function(engine, frame, assigned) {
   if (!engine$name %in% c("vb", "gibbs", "gaussian", "slice")) {
     abort("unsupported", "engine_", engine$name, "() can't model missing predictors.")
   }
+  if (frame$unknowns$rule$name == "selection" && !engine$name %in% c("vb", "gibbs")) {
+    abort("unsupported", "engine_", engine$name, "() can't take missing_selection().")
+  }
   if (is_sparse(frame$x)) {
     abort("unsupported", "missing_normal() can't model sparse predictors. A dense matrix works.")
   }

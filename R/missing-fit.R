@@ -5,7 +5,8 @@
 
 fit_missing <- function(frame, spec, result) {
   if (is.null(spec$law)) return(NULL)
-  law <- c(spec$law, result$law)
+  law <- c(spec$law, result$law[c("mean", "covariance")])
+  law$probit <- named_probit(result$law$probit, law, law$mechanism)
   found <- result$imputed
   on_scale <- function(x, shift = 0) x * law$scale[found$variable] + shift
   center <- law$center[found$variable]

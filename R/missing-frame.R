@@ -146,9 +146,10 @@ core_unknowns <- function(frame, design) {
   factor[!dense] <- 1
   auxiliary <- found$auxiliary
   auxiliary <- sweep(sweep(auxiliary, 2L, law$center[!dense]), 2L, law$scale[!dense], "/")
-  list(law = law,
-       core = list(column = as.integer(law$column), center = center, factor = factor,
+  mechanism <- core_mechanism(frame$unknowns$rule, law)
+  list(law = c(law, list(mechanism = mechanism)),
+       core = c(mechanism, list(column = as.integer(law$column), center = center, factor = factor,
                    auxiliary = if (ncol(auxiliary) > 0L) unname(auxiliary),
                    given = found$given, mean_variance = settings$mean_variance,
-                   scale = settings$scale, df = df))
+                   scale = settings$scale, df = df)))
 }

@@ -56,7 +56,7 @@
 #' machine classification. *Computational Statistics & Data Analysis*, 73, 163-176 (section 3.3,
 #' Algorithm 4, Appendix C; its update of \eqn{\Sigma}{Sigma} in Appendix C is not symmetric, a
 #' misprint).
-#' @seealso [imputed()] for what a fit says of missing values.
+#' @seealso [missing_selection()] where values are not missing at random; [imputed()] for what a fit says of missing values.
 #' @examples
 #' d <- transform(mtcars, wt = replace(wt, c(3, 9, 20), NA), qsec = replace(qsec, 5:8, NA))
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = d, missing = missing_normal(), engine = "vb")
@@ -113,7 +113,7 @@ as_missing <- function(x, given) {
   rule
 }
 
-models_missing <- function(rule) !is.null(rule) && rule$name == "normal"
+models_missing <- function(rule) !is.null(rule) && rule$name %in% c("normal", "selection")
 
 # What `na.action` the rule is.
 rule_action <- function(rule, na.action) {

@@ -92,6 +92,13 @@ void take_unknowns(const List& unknowns, bsvm::Problem& out) {
   to.mean_variance = as<double>(unknowns["mean_variance"]);
   to.scale = as<double>(unknowns["scale"]);
   to.df = as<double>(unknowns["df"]);
+  if (!has(unknowns, "indicators")) return;
+  for (const auto& part : {std::make_pair("indicators", &to.indicators),
+                           std::make_pair("by_given", &to.by_given),
+                           std::make_pair("by", &to.by)})
+    for (const int number : as<std::vector<int>>(unknowns[part.first]))
+      part.second->push_back(number - 1);
+  to.probit_variance = as<double>(unknowns["probit_variance"]);
 }
 
 // How many levels the term of these effects has.

@@ -71,7 +71,8 @@ List row_moments(const bsvm::Problem& problem, const bsvm::State& state,
 }
 
 List missing_report(const bsvm::Problem& problem, const bsvm::Mat& mean,
-                    const bsvm::Mat& covariance, const bsvm::Imputations& imputed) {
+                    const bsvm::Mat& covariance, const bsvm::Mat& probit,
+                    const bsvm::Imputations& imputed) {
   if (!problem.unknowns.any()) return List();
   const bsvm::Index d = problem.unknowns.d, k = problem.unknowns.k;
   Rcpp::IntegerVector row(imputed.row.begin(), imputed.row.end()),
@@ -81,7 +82,8 @@ List missing_report(const bsvm::Problem& problem, const bsvm::Mat& mean,
                                   _["mean"] = to_numeric(imputed.mean),
                                   _["sd"] = to_numeric(imputed.sd)),
       _["law"] = List::create(_["mean"] = to_array(mean, {k, d}),
-                              _["covariance"] = to_array(covariance, {d, d})));
+                              _["covariance"] = to_array(covariance, {d, d}),
+                              _["probit"] = to_array(probit, {probit.rows(), probit.cols()})));
 }
 
 List missing_report(const bsvm::Problem& problem, const bsvm::State& state,
@@ -89,7 +91,7 @@ List missing_report(const bsvm::Problem& problem, const bsvm::State& state,
   if (!problem.unknowns.any()) return List();
   return missing_report(problem, state.law_mean(),
                         bsvm::ImputationModel(problem.unknowns, problem.n).covariance(state),
-                        imputed);
+                        state.law_probit(), imputed);
 }
 
 bsvm::Vec dense_units(const bsvm::Problem& problem) {

@@ -125,7 +125,8 @@ bsvm::Vec sd_over(const bsvm::SampleResult& result, bsvm::Vec bsvm::ChainDraws::
 List unknowns(const bsvm::Problem& problem, const bsvm::SampleResult& result,
               const bsvm::SampleOptions& options) {
   if (!problem.unknowns.any()) return List();
-  const bsvm::Index d = problem.unknowns.d, k = problem.unknowns.k;
+  const bsvm::Index d = problem.unknowns.d, k = problem.unknowns.k,
+                    indicators = static_cast<bsvm::Index>(problem.unknowns.indicators.size());
   bsvm::Imputations imputed =
       bsvm::MemorySource(problem, bsvm::Use::drawn, 1).imputations(bsvm::State(bsvm::Layout()));
   imputed.mean = mean_over(result, &bsvm::ChainDraws::unknown_center);
@@ -134,7 +135,11 @@ List unknowns(const bsvm::Problem& problem, const bsvm::SampleResult& result,
   const bsvm::Vec law = mean_over(result, &bsvm::ChainDraws::law);
   const List report =
       missing_report(problem, Eigen::Map<const bsvm::Mat>(law.data(), k, d),
-                     Eigen::Map<const bsvm::Mat>(law.data() + k * d, d, d), imputed);
+                     Eigen::Map<const bsvm::Mat>(law.data() + k * d, d, d),
+                     Eigen::Map<const bsvm::Mat>(law.data() + (k + d) * d,
+                                                 indicators > 0 ? problem.unknowns.probits() : 0,
+                                                 indicators),
+                     imputed);
   if (!options.keep_unknowns) return report;
   return join(report, List::create(_["unknowns"] = draws_array(result, &bsvm::ChainDraws::unknowns,
                                                                0, imputed.mean.size())));

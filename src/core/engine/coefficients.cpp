@@ -54,6 +54,8 @@ Coefficients::Coefficients(const Problem& problem, Index extra, bool covariance)
   layout_.q = problem.effects();
   layout_.variables = problem.unknowns.d;
   layout_.given = problem.unknowns.k;
+  layout_.indicators = static_cast<Index>(problem.unknowns.indicators.size());
+  if (layout_.indicators > 0) layout_.probits = problem.unknowns.probits();
   if (covariance && problem.selects()) layout_.scatter = layout_.p;
   for (const bool group : {false, true})
     for (const PriorSlot& slot : group ? problem.group_priors : problem.priors) {

@@ -38,7 +38,8 @@ double log_gamma_product(double x, Index d) {
 
 ImputationModel::ImputationModel(const Unknowns& unknowns, Index n)
     : d_(unknowns.d), k_(unknowns.k), n_(static_cast<double>(n)),
-      mean_variance_(unknowns.mean_variance), scale_(unknowns.scale), df_(unknowns.df) {
+      mean_variance_(unknowns.mean_variance), scale_(unknowns.scale), df_(unknowns.df),
+      unknowns_(unknowns) {
   if (d_ == 0) return;
   const Eigen::Map<const Mat> given(unknowns.given, n, k_);
   gram_ = given.transpose() * given;
@@ -52,6 +53,7 @@ void ImputationModel::start(State& state) const {
   state.law().setZero();
   state.law_precision().setIdentity();
   state.law_formed().setIdentity();
+  state.law_probit_spread().setIdentity();
 }
 
 ImputationModel::Spectrum ImputationModel::spectrum(ConstMatRef precision) const {
@@ -79,7 +81,29 @@ Mat ImputationModel::about(const RowSums& sums, ConstMatRef mean) const {
   return 0.5 * (out + out.transpose());
 }
 
+// (q, q) precision of each phi_j.
+Mat ImputationModel::probit_precision(const RowSums& sums) const {
+  const Index g = static_cast<Index>(unknowns_.by_given.size()), q = unknowns_.probits();
+  const Mat square = sums.law_square().selfadjointView<Eigen::Lower>();
+  Mat out(q, q);
+  for (Index a = 0; a < q; ++a)
+    for (Index b = 0; b <= a; ++b) {
+      double& to = out(b, a);
+      if (a < g) to = gram_(unknowns_.by_given[a], unknowns_.by_given[b]);
+      else if (b < g) to = sums.law_cross()(unknowns_.by_given[b], unknowns_.by[a - g]);
+      else to = square(unknowns_.by[a - g], unknowns_.by[b - g]);
+      out(a, b) = to;
+    }
+  out.diagonal().array() += 1 / unknowns_.probit_variance;
+  return out;
+}
+
 void ImputationModel::update(const RowSums& sums, State& state) const {
+  if (state.layout.indicators > 0) {
+    const Index q = state.layout.probits;
+    state.law_probit_spread() = factor_of(probit_precision(sums)).solve(Mat::Identity(q, q));
+    state.law_probit() = state.law_probit_spread() * sums.law_latent();
+  }
   const Spectrum of = spectrum(state.law_precision());
   state.law_mean() = mean_given(state.law_precision(), of, sums.law_cross());
   state.law_formed() = Mat(state.law_precision());
@@ -97,8 +121,13 @@ double ImputationModel::change(const RowSums& sums, const State& state) const {
   Mat ratio = before.matrixL().solve(Mat(next.law_precision()));
   ratio = before.matrixL().solve(Mat(ratio.transpose()));
   ratio.diagonal().array() -= 1;
-  return step.cwiseAbs2().cwiseProduct(of.values).sum() +
-         0.5 * degrees() * ratio.squaredNorm();
+  double square = step.cwiseAbs2().cwiseProduct(of.values).sum() +
+                  0.5 * degrees() * ratio.squaredNorm();
+  if (state.layout.indicators > 0) {
+    const Mat moved = next.law_probit() - state.law_probit();
+    square += moved.cwiseProduct(probit_precision(sums) * moved).sum();
+  }
+  return square;
 }
 
 // With Sigma^{-1} ~ Wishart(m, Psi_q^{-1}): P = m Psi_q^{-1}.
@@ -120,7 +149,17 @@ double ImputationModel::value(const State& state) const {
                       0.5 * df_ * d * std::log(scale_) - 0.5 * m * (d * std::log(m) - logdet_p) +
                       0.5 * d * n_ * std::log(2.0) + log_gamma_product(0.5 * m, d_);
   if (df_ > d - 1) covariance -= log_gamma_product(0.5 * df_, d_);
-  return rows + means + covariance;
+  return rows + means + covariance + probit_value(state);
+}
+
+double ImputationModel::probit_value(const State& state) const {
+  if (state.layout.indicators == 0) return 0;
+  const double q = static_cast<double>(state.layout.probits),
+               number = static_cast<double>(state.layout.indicators);
+  const Mat spread = state.law_probit_spread();
+  return 0.5 * (number * (q + logdet(factor_of(spread)) - q * std::log(unknowns_.probit_variance)) -
+                (state.law_probit().squaredNorm() + number * spread.trace()) /
+                    unknowns_.probit_variance);
 }
 
 // Bartlett's decomposition: with L L' the scale, Sigma^{-1} = L^{-T} T T' L^{-1}, T lower triangular.
@@ -142,6 +181,13 @@ void ImputationModel::draw(const RowSums& sums, State& state) const {
   }
   const Mat root = factor_of(scale).matrixU().solve(t);
   state.law_precision() = root * root.transpose();
+  if (state.layout.indicators == 0) return;
+  const auto factor = factor_of(probit_precision(sums));
+  Mat phi = factor.matrixL().solve(Mat(sums.law_latent()));
+  for (Index j = 0; j < phi.cols(); ++j)
+    for (Index a = 0; a < phi.rows(); ++a) phi(a, j) += random.normal();
+  state.law_probit() = factor.matrixU().solve(phi);
+  state.law_probit_spread().setZero();
 }
 
 Mat ImputationModel::covariance(const State& state) const {
@@ -150,11 +196,13 @@ Mat ImputationModel::covariance(const State& state) const {
 }
 
 Vec ImputationModel::drawn(const State& state) const {
-  Vec out(d_ * (k_ + d_));
+  const Mat phi = state.law_probit();
+  Vec out(d_ * (k_ + d_) + phi.size());
   if (d_ == 0) return out;
   const Mat mean = state.law_mean(), sigma = inverse(state);
   out << Eigen::Map<const Vec>(mean.data(), mean.size()),
-      Eigen::Map<const Vec>(sigma.data(), sigma.size());
+      Eigen::Map<const Vec>(sigma.data(), sigma.size()),
+      Eigen::Map<const Vec>(phi.data(), phi.size());
   return out;
 }
 

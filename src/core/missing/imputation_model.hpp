@@ -13,7 +13,8 @@ namespace bsvm {
 //   formed     the P that B's covariance was formed with: vec B has precision
 //              formed (x) Z'Z + I / mean_variance
 //
-// Rows say nothing of `formed`; their share of the bound is at E B.
+// Rows say nothing of `formed`; their share of the bound is at E B. The mechanism, if it is modelled,
+// has probits of its own (missing/mechanism.hpp).
 class ImputationModel {
  public:
   ImputationModel(const Unknowns& unknowns, Index n);
@@ -29,12 +30,14 @@ class ImputationModel {
 
   void draw(const RowSums& sums, State& state) const;
 
-  // E Sigma; and of a draw B by columns, then Sigma (d, d), as one vector.
+  // E Sigma; and of a draw B by columns, Sigma (d, d), then the probits' (q, J), as one vector.
   Mat covariance(const State& state) const;
   Vec drawn(const State& state) const;
 
  private:
   Mat inverse(const State& state) const;  // of P
+  Mat probit_precision(const RowSums& sums) const;
+  double probit_value(const State& state) const;
   // The eigenvalues of P (x) Z'Z + I / mean_variance, P = V diag V': (k, d).
   struct Spectrum {
     Mat vectors;
@@ -49,6 +52,7 @@ class ImputationModel {
 
   Index d_, k_;
   double n_, mean_variance_, scale_, df_;
+  const Unknowns& unknowns_;
   Mat gram_;           // (k, k) Z'Z
   Mat gram_vectors_;
   Vec gram_values_;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kMostSteps = 100;
 constexpr double kPrecise = 1e-13;  // of log chi + 2 log w, at most
+constexpr double kSettled = 1e-9;   // of an entry's change
 
 Eigen::LLT<Mat> factor_of(const Mat& a) {
   Eigen::LLT<Mat> out(a);
@@ -64,6 +65,7 @@ struct RowAverage {
 
 UnknownRows::UnknownRows(const Problem& problem, const Partition& partition)
     : problem_(problem), unknowns_(problem.unknowns), partition_(partition),
+      mechanism_(problem.unknowns),
       weight_(problem.weight), shift_(unknowns_.d), factor_(unknowns_.d),
       auxiliary_(unknowns_.d, -1), incomplete_(problem.columns(), false),
       complete_square_(Mat::Zero(unknowns_.d, unknowns_.d)),
@@ -193,6 +195,7 @@ void UnknownRows::prepare(const State& state, Use use) {
   use_ = use;
   precision_ = state.law_precision();
   mean_ = state.law_mean();
+  if (mechanism_.any()) mechanism_.prepare(state);
   if (!draws() && state.begun()) {
     const auto root = state.inverse_factor().triangularView<Eigen::Lower>();
     covariance_ = root.transpose() * Mat(root);
@@ -293,64 +296,121 @@ Vec UnknownRows::coupling(const MissingPattern& pattern, const double* centred,
   return out;
 }
 
+// Of one row, its missing entries at x_M = E x_M + e: with base + omega w E s s' the precision of q(e)
+// the linear term is pull + omega (y (1 + w) E s - w E s f), f where e is zero.
+struct UnknownRows::RowProblem {
+  Mat base, own, square;      // (k, k); Cov s, E s s'
+  Vec pull, sigma, second;    // (k) E s, E s f
+  Vec cross;                  // (k) Cov(s, f)
+  double y, m, v, omega;
+};
+
+struct UnknownRows::RowSolution {
+  Vec away;
+  Mat covariance;
+  double logdet = 0, mean = 0, variance = 0;  // of the precision; of f
+};
+
+double UnknownRows::look(const RowProblem& of, double w, RowSolution& out) {
+  const auto factor = factor_of(of.base + of.omega * w * of.square);
+  out.away = factor.solve(of.pull + of.omega * (of.y * (1 + w) * of.sigma - w * of.second));
+  out.covariance = factor.solve(Mat::Identity(of.base.rows(), of.base.rows()));
+  out.logdet = logdet(factor);
+  out.mean = of.m + of.sigma.dot(out.away);
+  out.variance = of.v + 2 * out.away.dot(of.cross) + out.away.dot(of.own * out.away) +
+                 of.square.cwiseProduct(out.covariance).sum();
+  return (1 - of.y * out.mean) * (1 - of.y * out.mean) + out.variance;
+}
+
 // With t = log w, chi(w) w^2 rises in t from below one to above.
+void UnknownRows::solve(const RowProblem& of, RowSolution& out) {
+  const auto excess = [&](double t) {
+    return std::log(std::max(look(of, std::exp(t), out), 1e-300)) + 2 * t;
+  };
+  const double nearby = (1 - of.y * of.m) * (1 - of.y * of.m) + of.v;
+  double t = -0.5 * std::log(std::max(nearby, 1e-200)), low = -700, high = 700;
+  double before = t, excess_before = 0, slope = 2;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const double now = excess(t);
+    if (std::abs(now) <= kPrecise) break;
+    (now < 0 ? low : high) = t;
+    if (step > 0 && t != before) slope = (now - excess_before) / (t - before);
+    if (!(slope > 0.01)) slope = 2;
+    before = t;
+    excess_before = now;
+    double next = t - now / slope;
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    if (std::abs(next - t) <= 1e-15 * (1 + std::abs(t))) break;
+    t = next;
+  }
+}
+
 void UnknownRows::average(const BlockRange& range, const State& state, RowBlock& block,
                           UnknownBlock& out) const {
-  if (!state.begun()) return;
-  const bool grouped = problem_.groups > 0;
+  if (mechanism_.any()) out.latent.resize(unknowns_.indicators.size(), range.rows);
   for (Index a = 0; a < out.count; ++a) {
     const Row& row = rows_[out.first + a];
     const MissingPattern& pattern = patterns_[row.pattern];
-    if (pattern.dense.empty()) continue;
+    const bool seen = state.begun() && !pattern.dense.empty();
+    if (!seen && !mechanism_.any()) continue;
     const Index i = row.at - range.first_row, k = static_cast<Index>(pattern.missing.size());
     const ConditionalLaw& of = law(row.pattern, out);
     const double* design = block.c + i * block.p;
-    const Vec sigma = slopes(pattern, state.mean());
-    const Mat own = slopes_covariance(pattern), square = own + sigma * sigma.transpose();
-    const Vec cross =
-        coupling(pattern, grouped ? block.centred.data() + i * block.p : design, design, state);
-    const double y = block.y[i], m = block.m[i], v = block.v[i], omega = shared(row);
-    const Vec second = cross + m * sigma;
-    Mat covariance(k, k);
-    Vec away(k);
-    double logdet_q = 0, mean = m, variance = v;
-    const auto chi = [&](double w) {
-      const auto factor = factor_of(of.precision + omega * w * square);
-      away = factor.solve(omega * (y * (1 + w) * sigma - w * second));
-      covariance = factor.solve(Mat::Identity(k, k));
-      logdet_q = logdet(factor);
-      mean = m + sigma.dot(away);
-      variance = v + 2 * away.dot(cross) + away.dot(own * away) +
-                 square.cwiseProduct(covariance).sum();
-      return (1 - y * mean) * (1 - y * mean) + variance;
-    };
-    const double nearby =
-        (1 - y * m) * (1 - y * m) + v + square.cwiseProduct(of.covariance).sum();
-    const auto excess = [&](double t) { return std::log(std::max(chi(std::exp(t)), 1e-300)) + 2 * t; };
-    double t = -0.5 * std::log(std::max(nearby, 1e-200)), low = -700, high = 700;
-    double before = t, excess_before = 0, slope = 2;
-    for (int step = 0; step < kMostSteps; ++step) {
-      const double now = excess(t);
-      if (std::abs(now) <= kPrecise) break;
-      (now < 0 ? low : high) = t;
-      if (step > 0 && t != before) slope = (now - excess_before) / (t - before);
-      if (!(slope > 0.01)) slope = 2;
-      before = t;
-      excess_before = now;
-      double next = t - now / slope;
-      if (!(next > low && next < high)) next = 0.5 * (low + high);
-      if (std::abs(next - t) <= 1e-15 * (1 + std::abs(t))) break;
-      t = next;
+    RowProblem problem;
+    problem.base = of.precision;
+    problem.pull = problem.sigma = problem.cross = problem.second = Vec::Zero(k);
+    problem.own = problem.square = Mat::Zero(k, k);
+    problem.y = block.y[i];
+    problem.m = block.m[i];
+    problem.v = block.v[i];
+    problem.omega = seen ? shared(row) : 0;
+    if (seen) {
+      problem.sigma = slopes(pattern, state.mean());
+      problem.own = slopes_covariance(pattern);
+      problem.square = problem.own + problem.sigma * problem.sigma.transpose();
+      const bool grouped = problem_.groups > 0;
+      problem.cross = coupling(pattern, grouped ? block.centred.data() + i * block.p : design,
+                               design, state);
+      problem.second = problem.cross + problem.m * problem.sigma;
     }
-    block.m[i] = mean;
-    block.v[i] = variance;
-    for (Index b = 0; b < k; ++b) out.x(pattern.missing[b], a) += away[b];
-    const double kd = static_cast<double>(k);
-    out.value[a] += 0.5 * (of.logdet - logdet_q + kd - away.dot(of.precision * away) -
-                           of.precision.cwiseProduct(covariance).sum());
-    out.covariance[a] = covariance;
+    RowSolution found;
+    double value = 0;
+    if (mechanism_.any()) value = settle(row, i, problem, found, out.x.col(a), out);
+    else solve(problem, found);
+    if (seen) {
+      block.m[i] = found.mean;
+      block.v[i] = found.variance;
+    }
+    for (Index b = 0; b < k; ++b) out.x(pattern.missing[b], a) += found.away[b];
+    out.value[a] += value + 0.5 * (of.logdet - found.logdet + static_cast<double>(k) -
+                                   found.away.dot(of.precision * found.away) -
+                                   of.precision.cwiseProduct(found.covariance).sum());
+    out.covariance[a] = found.covariance;
     put(row, pattern, out, a, range, block);
   }
+}
+
+// The row's latent indicators and its entries, in turn. Returns the mechanism's share of the bound.
+double UnknownRows::settle(const Row& row, Index at, RowProblem& problem, RowSolution& found,
+                           ConstVecRef x, UnknownBlock& out) const {
+  const std::vector<Index>& missing = patterns_[row.pattern].missing;
+  const double* given = unknowns_.given + row.row;
+  const Mat own = mechanism_.precision(missing);
+  problem.base += own;
+  const Vec start = mechanism_.regressors(given, problem_.n, x);
+  Vec here = x, latent(out.latent.rows());
+  double value = mechanism_.expect(start, missing, latent);
+  for (int step = 0; step < kMostSteps; ++step) {
+    problem.pull = mechanism_.slope(missing, start, latent);
+    const Vec before = found.away;
+    solve(problem, found);
+    for (size_t b = 0; b < missing.size(); ++b)
+      here[missing[b]] = x[missing[b]] + found.away[static_cast<Index>(b)];
+    value = mechanism_.expect(mechanism_.regressors(given, problem_.n, here), missing, latent);
+    if (step > 0 && (found.away - before).cwiseAbs().maxCoeff() <= kSettled) break;
+  }
+  out.latent.col(at) = latent;
+  return value - 0.5 * own.cwiseProduct(found.covariance).sum();
 }
 
 // Over b, f's mean m and variance t are about normal: m is linear, and t = s'C s changes with
@@ -451,10 +511,28 @@ void UnknownRows::add(const BlockRange& range, const State& state, const RowBloc
       }
     }
   }
+  if (mechanism_.any()) add_indicators(range, rows, block, out);
   block.ones.setOnes(block.count);
   if (block.count > 0)
     block.squares.add(block.x.data(), unknowns_.d, block.count, block.ones.data(),
                       out.law_square().data(), unknowns_.d);
+}
+
+// Of all rows of the block, those without missing entries too.
+void UnknownRows::add_indicators(const BlockRange& range, const RowBlock& rows, UnknownBlock& block,
+                                 RowSums& out) const {
+  const std::vector<Index> none;
+  Vec x(unknowns_.d);
+  for (Index i = 0, a = 0; i < range.rows; ++i) {
+    const Index at = range.first_row + i, row = partition_.order[at];
+    const bool own = a < block.count && rows_[block.first + a].at == at;
+    if (own) x = block.x.col(a);
+    else variables({at, row, 0, 0}, rows.c + i * rows.p, x);
+    const Vec t = mechanism_.regressors(unknowns_.given + row, problem_.n, x);
+    if (!own && !draws()) out.value() += mechanism_.expect(t, none, block.latent.col(i));
+    out.law_latent().noalias() += t * block.latent.col(i).transpose();
+    a += own;
+  }
 }
 
 // Derivatives in the variance of t (`square`) and in its covariance with m (`both`), as of b: with
@@ -526,6 +604,7 @@ void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& bl
     out.residual.col(a) = out.x.col(a) - mean_.transpose() * z;
   }
   out.product.noalias() = precision_ * out.residual;
+  if (mechanism_.any()) draw_indicators(range, state, block, out);
   for (Index a = 0; a < out.count; ++a) {
     const Row& row = rows_[out.first + a];
     const MissingPattern& pattern = patterns_[row.pattern];
@@ -538,6 +617,11 @@ void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& bl
       for (Index c = 0; c < k; ++c)
         precision(c, b) = precision_(pattern.missing[c], pattern.missing[b]) +
                           terms.weight[i] * sigma[b] * sigma[c];
+    }
+    if (mechanism_.any()) {
+      const Vec t = mechanism_.regressors(unknowns_.given + row.row, n, out.x.col(a));
+      step += mechanism_.slope(pattern.missing, t, out.latent.col(i));
+      precision += mechanism_.precision(pattern.missing);
     }
     const auto factor = factor_of(precision);
     factor.matrixL().solveInPlace(step);
@@ -578,6 +662,25 @@ void UnknownRows::draw_given(Index number, const State& state, double away, Draw
   for (Index b = 0; b < x.size(); ++b) {
     const Index j = pattern.missing[b];
     drawn_[row.entry + b] = block.x(j, number - block.first) += x[b];
+  }
+}
+
+// Of all rows of the block, given their entries.
+void UnknownRows::draw_indicators(const BlockRange& range, const State& state, const RowBlock& rows,
+                                  UnknownBlock& out) const {
+  const std::vector<Index> none;
+  out.latent.resize(unknowns_.indicators.size(), range.rows);
+  Vec x(unknowns_.d);
+  for (Index i = 0, a = 0; i < range.rows; ++i) {
+    const Index at = range.first_row + i, row = partition_.order[at];
+    const bool own = a < out.count && rows_[out.first + a].at == at;
+    if (own) x = out.x.col(a);
+    else variables({at, row, 0, 0}, rows.c + i * rows.p, x);
+    const auto& missing = own ? patterns_[rows_[out.first + a].pattern].missing : none;
+    Draws random(state.key(), Purpose::indicator, static_cast<std::uint64_t>(row));
+    mechanism_.draw(mechanism_.regressors(unknowns_.given + row, problem_.n, x), missing, random,
+                    out.latent.col(i));
+    a += own;
   }
 }
 

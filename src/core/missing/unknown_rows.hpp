@@ -8,6 +8,7 @@
 #include "../model/row_sums.hpp"
 #include "../rows/partition.hpp"
 #include "../rows/units.hpp"
+#include "mechanism.hpp"
 #include "unknowns.hpp"
 
 namespace bsvm {
@@ -35,6 +36,7 @@ struct UnknownBlock {
   Arr spread, both, square;    // (count) of log E p: -2 times the derivative in t, and those in t's
                                // covariance with m and its variance
   std::vector<Mat> covariance; // of the missing entries, in their units
+  Mat latent;                  // (J, rows of the block) of the mechanism: E a, or a draw
   ConditionalLaw own;          // of a pattern that only one row has
   WeightedGram squares;
   Arr ones;
@@ -106,6 +108,16 @@ class UnknownRows {
     Index entry;    // where its entries begin
   };
 
+  struct RowProblem;
+  struct RowSolution;
+  static double look(const RowProblem& of, double w, RowSolution& out);
+  static void solve(const RowProblem& of, RowSolution& out);
+  double settle(const Row& row, Index at, RowProblem& problem, RowSolution& found, ConstVecRef x,
+                UnknownBlock& out) const;
+  void add_indicators(const BlockRange& range, const RowBlock& rows, UnknownBlock& block,
+                      RowSums& out) const;
+  void draw_indicators(const BlockRange& range, const State& state, const RowBlock& rows,
+                       UnknownBlock& out) const;
   void find_rows();
   void add_row(Index at, ConstVecRef x);
   void sum_complete(Index at, ConstVecRef x);
@@ -127,6 +139,7 @@ class UnknownRows {
   const Problem& problem_;
   const Unknowns& unknowns_;
   const Partition& partition_;
+  Mechanism mechanism_;
   const double* weight_;
   Vec shift_, factor_;                  // (d) the design inside is shift + factor variable
   std::vector<Index> auxiliary_;        // (d) which auxiliary column, or -1

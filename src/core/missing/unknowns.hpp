@@ -19,6 +19,12 @@ struct Unknowns {
   const double* given = nullptr;      // (n, k), a column of ones first
   double mean_variance = 1e8, scale = 0.01, df = 0;
 
+  // Where entries are not missing at random (missing/mechanism.hpp): variables whose indicators are
+  // modelled, the columns of `given` and the variables they depend on.
+  std::vector<Index> indicators, by_given, by;
+  double probit_variance = 1;
+  Index probits() const { return static_cast<Index>(by_given.size() + by.size()); }
+
   bool any() const { return d > 0; }
 };
 

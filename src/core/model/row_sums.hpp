@@ -10,13 +10,13 @@ namespace bsvm {
 struct RowSums {
   Index p = 0;
   Index raw = 0;  // p where the State has `scatter`, else 0
-  Index variables = 0, given = 0;  // of the imputation model, as in Layout
+  Index variables = 0, given = 0, indicators = 0, probits = 0;  // as in Layout
   Vec x;
 
   explicit RowSums(Index columns) : RowSums(Layout{columns}) {}
   explicit RowSums(const Layout& l)
-      : p(l.p), raw(l.scatter), variables(l.variables), given(l.given),
-        x(Vec::Zero(law_start() + variables * (variables + given))) {}
+      : p(l.p), raw(l.scatter), variables(l.variables), given(l.given), indicators(l.indicators),
+        probits(l.probits), x(Vec::Zero(probit_start() + probits * indicators)) {}
 
   void clear() { x.setZero(); }
   RowSums& operator+=(const RowSums& other) {
@@ -52,9 +52,15 @@ struct RowSums {
   Eigen::Map<const Mat> law_cross() const {
     return {x.data() + law_start() + variables * variables, given, variables};
   }
+  // (q, J) sum of E t a' of its mechanism.
+  Eigen::Map<Mat> law_latent() { return {x.data() + probit_start(), probits, indicators}; }
+  Eigen::Map<const Mat> law_latent() const {
+    return {x.data() + probit_start(), probits, indicators};
+  }
 
  private:
   Index law_start() const { return 5 + p + 2 * p * p + raw; }
+  Index probit_start() const { return law_start() + variables * (variables + given); }
 };
 
 }  // namespace bsvm

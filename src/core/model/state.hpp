@@ -12,6 +12,7 @@ struct Layout {
   Index scatter = 0;  // p where some coefficients are selected, else 0
   bool covariance = true;  // does the State hold the coefficients' covariance?
   Index variables = 0, given = 0;  // of the imputation model (missing/unknowns.hpp), or none
+  Index indicators = 0, probits = 0;  // of its mechanism, or none
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
@@ -21,7 +22,8 @@ struct Layout {
   Index hyper_start() const { return group_prior() + q * q; }
   Index scatter_start() const { return hyper_start() + hyper; }
   Index law_start() const { return scatter_start() + scatter; }
-  Index law() const { return variables * (2 * variables + given); }
+  Index law() const { return probit() + probits * (indicators + probits); }
+  Index probit() const { return variables * (2 * variables + given); }
   Index size() const { return law_start() + law(); }
 };
 
@@ -108,6 +110,19 @@ struct State {
   }
   Eigen::Map<const Mat> law_mean() const {
     return {law_square(2).data(), layout.given, layout.variables};
+  }
+  // (q, J) and (q, q) of the mechanism (missing/mechanism.hpp).
+  Eigen::Map<Mat> law_probit() {
+    return {x.data() + layout.law_start() + layout.probit(), layout.probits, layout.indicators};
+  }
+  Eigen::Map<const Mat> law_probit() const {
+    return {x.data() + layout.law_start() + layout.probit(), layout.probits, layout.indicators};
+  }
+  Eigen::Map<Mat> law_probit_spread() {
+    return {law_probit().data() + law_probit().size(), layout.probits, layout.probits};
+  }
+  Eigen::Map<const Mat> law_probit_spread() const {
+    return {law_probit().data() + law_probit().size(), layout.probits, layout.probits};
   }
 
  private:

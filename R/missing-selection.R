@@ -1,0 +1,80 @@
+#' Predictors that are not missing at random
+#'
+#' As [missing_normal()], with a model of which values are missing: a probit of each incomplete
+#' column's indicator given predictors, the missing ones among them.
+#'
+#' @details
+#' Value \eqn{x_{ij}} is there with probability \eqn{\Phi(t_i'\phi_j)}{Phi(t_i'phi_j)}, where
+#' \eqn{t_i} are an intercept and the columns that `mechanism` names, standardised as in
+#' [missing_normal()], and \eqn{\phi_j \sim N(0, s^2 I)}{phi_j ~ N(0, s^2 I)} with \eqn{s} =
+#' `probit_sd` (after Faes, Ormerod and Wand 2011, whose prior is vaguer). A negative coefficient of a
+#' column says that large values tend to be missing.
+#'
+#' What the data tell of such a mechanism comes from the normal law of the predictors and from the
+#' response: it can be tried, not proven. Under the pseudo-likelihood the caution of
+#' [missing_normal()] about coefficients of incomplete predictors holds here too.
+#'
+#' [engine_vb()] and [engine_gibbs()] take it.
+#'
+#' @inheritParams missing_normal
+#' @param mechanism A one-sided formula of columns of the design and auxiliary variables, by name;
+#'   `~ .` (default) is all of them, `~ 1` none: completely at random.
+#' @param probit_sd Prior standard deviation of the probits' coefficients: a positive number.
+#' @return An object of class `bsvm_missing`. A fit has the posterior means of the probits'
+#'   coefficients in `fit$missing$law$probit`, a column for each incomplete variable.
+#' @section Errors: As for [missing_normal()]; in [bsvm()] `bsvm_error_argument` where `mechanism` names
+#'   what is not in the model.
+#' @references Faes, C., Ormerod, J. T. and Wand, M. P. (2011). Variational Bayesian inference for
+#'   parametric and nonparametric regression with missing data. *Journal of the American Statistical
+#'   Association*, 106, 959-971 (section 4).
+#' @examples
+#' d <- transform(mtcars, wt = replace(wt, wt > 3.5, NA))
+#' fit <- bsvm(am ~ mpg + wt, data = d, missing = missing_selection(~ wt), engine = "vb")
+#' fit$missing$law$probit
+#' @export
+missing_selection <- function(mechanism = ~ ., auxiliary = NULL, df = NULL, scale = 0.01,
+                              mean_variance = 1e8, probit_sd = 2.5, keep_draws = TRUE) {
+  if (!inherits(mechanism, "formula") || length(mechanism) != 2L) {
+    abort("argument", "`mechanism` must be a one-sided formula, such as ~ x1 + x2; found ",
+          describe(mechanism), ".")
+  }
+  out <- missing_normal(auxiliary, df, scale, mean_variance, keep_draws)
+  out$name <- "selection"
+  out$label <- paste("jointly normal, not at random:", deparse1(mechanism))
+  out$settings$mechanism <- mechanism
+  out$settings$probit_sd <- check_positive(probit_sd, "probit_sd")
+  out
+}
+
+# For the core: list(indicators, by, by_given, probit_variance), numbers of variables and of what they
+# are regressed on; NULL where values are missing at random.
+core_mechanism <- function(rule, law) {
+  if (rule$name != "selection") return(NULL)
+  indicators <- which(law$missing > 0L)
+  if (length(indicators) == 0L) return(NULL)
+  chosen <- mechanism_names(rule$settings$mechanism, c(law$given[-1L], law$variables))
+  list(indicators = unname(indicators), by_given = c(1L, which(law$given[-1L] %in% chosen) + 1L),
+       by = which(law$variables %in% chosen), probit_variance = rule$settings$probit_sd^2)
+}
+
+mechanism_names <- function(mechanism, known) {
+  if (identical(mechanism[[2L]], quote(.))) return(known)
+  named <- attr(stats::terms(mechanism), "term.labels")
+  named <- ifelse(named %in% known, named, gsub("^`|`$", "", named))
+  lost <- setdiff(named, known)
+  if (length(lost) > 0L) {
+    abort("argument", "`mechanism` names ", enumerate(lost), ", not ",
+          if (length(lost) == 1L) "a column" else "columns", " of the model; it has ",
+          enumerate(known), ".")
+  }
+  named
+}
+
+# The probits' coefficients, with names.
+named_probit <- function(probit, law, mechanism) {
+  if (is.null(mechanism)) return(NULL)
+  matrix(probit, ncol = length(mechanism$indicators), dimnames = list(
+    c(law$given[mechanism$by_given], law$variables[mechanism$by]),
+    law$variables[mechanism$indicators]
+  ))
+}
