@@ -29,35 +29,26 @@ double logdet(const Eigen::LLT<Mat>& factor) {
   return 2 * factor.matrixLLT().diagonal().array().log().sum();
 }
 
-// A rule for averages over N(0, 1) (Gauss and Hermite).
-struct Rule {
-  int size;
-  double node[4], weight[4];  // of one half; the first node is zero
-};
-constexpr Rule kFew = {2, {0, 1.7320508075688772}, {2.0 / 3, 1.0 / 6}};
-constexpr Rule kMany = {4,
-                        {0, 1.154405394739968, 2.366759410734541, 3.750439717725742},
-                        {0.45714285714285713, 0.24012317860501271, 0.030757123967586497,
-                         0.00054826885597221808}};
-constexpr double kSmooth = 0.7;  // of the spread of m to that of f given m, where few will do
+// For averages over N(0, 1): the rule of Gauss and Hermite with three nodes; zero has the rest.
+constexpr double kNode = 1.7320508075688772, kShare = 1.0 / 6;
 constexpr double kStep = 1e-6;   // of t, where it hardly changes with b
-constexpr double kLeastShare = 0.05;  // of t's mean that a node has at least
 
 // Averages over nodes of log E p, of its derivatives in m and t, and of these times z and z'.
 struct RowAverage {
   double value = 0, slope = 0, slope_z = 0, curvature = 0, spread = 0, spread_z = 0,
          spread_other = 0;
 
-  // `moves`: does t?
-  void add(const Tilted& at, double z, double other, double share, double y, double moves) {
+  // by_mean, by_change: derivatives of the node's t in its mean and in z.
+  void add(const Tilted& at, double z, double other, double share, double y, double by_mean,
+           double by_change) {
     const double by_t = 0.5 * (at.slope * at.slope - at.curvature);
     value += share * at.value;
     slope += share * y * at.slope;
     slope_z += share * y * at.slope * z;
     curvature += share * at.curvature;
-    spread += share * moves * by_t;
-    spread_z += share * moves * by_t * z;
-    spread_other += share * moves * by_t * other;
+    spread += share * by_mean * by_t;
+    spread_z += share * by_change * by_t * z;
+    spread_other += share * by_change * by_t * other;
   }
 };
 
@@ -440,18 +431,18 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
     }
     RowAverage mean;
     const auto look = [&](double z, double other, double share) {
-      const double linear = t + with * z + apart * other, at = std::max(linear, kLeastShare * t);
+      // 1 + x, bent where it would come near zero.
+      const double x = (with * z + apart * other) / t, bent = x < -0.5 ? 0.25 / (x * x) : 1,
+                   at = x < -0.5 ? -0.25 / x : 1 + x;
       const Tilted here =
-          problem_.likelihood->averaged(y * (block.m[i] + alone * z), at, shared(row));
-      mean.add(here, z, other, share, y, at > linear ? 0 : 1);
+          problem_.likelihood->averaged(y * (block.m[i] + alone * z), t * at, shared(row));
+      mean.add(here, z, other, share, y, at - x * bent, bent);
     };
-    const Rule& rule = alone < kSmooth * std::sqrt(t) ? kFew : kMany;
-    look(0, 0, rule.weight[0] - (apart > 0 ? 2 * kFew.weight[1] : 0));
-    for (int node = 1; node < rule.size; ++node)
-      for (const double side : {1.0, -1.0}) look(side * rule.node[node], 0, rule.weight[node]);
-    for (const double side : {1.0, -1.0})
-      if (apart > 0) look(0, side * kFew.node[1], kFew.weight[1]);
-
+    look(0, 0, 1 - (apart > 0 ? 4 : 2) * kShare);
+    for (const double side : {1.0, -1.0}) {
+      look(side * kNode, 0, kShare);
+      if (apart > 0) look(0, side * kNode, kShare);
+    }
     const double by_square = apart > 0 ? mean.spread_other / (2 * apart) : 0;
     const double by_both = apart > 0 ? (mean.spread_z - 2 * by_square * with) / alone : 0;
     terms.value[i] = mean.value;
