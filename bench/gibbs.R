@@ -38,14 +38,16 @@ sweep_limit_missing <- function() {
   if (is.null(attr(said, "status"))) "" else paste(said, collapse = " ")
 }
 
-# Named seconds: draws, algebra, and the n terms of a likelihood: pseudo, normalised.
+# Named seconds: draws, algebra, and the n terms of a likelihood: pseudo, normalised; with `entries`
+# those of as many missing entries, in the last column of the first rows.
 # x (n, p) may have no columns, group may be 0 everywhere.
-sweep_limit <- function(y, f, group, x, repeats = 2001L) {
+sweep_limit <- function(y, f, group, x, repeats = 2001L, entries = 0L) {
   file <- tempfile()
   on.exit(unlink(file))
   rows <- cbind(y, f, group, x)[order(group), , drop = FALSE]
   utils::write.table(rows, file, row.names = FALSE, col.names = FALSE)
-  said <- system2(blas_cache("sweep-limit"), c(shQuote(file), ncol(x), repeats), stdout = TRUE)
+  said <- system2(blas_cache("sweep-limit"), c(shQuote(file), ncol(x), repeats, entries),
+                  stdout = TRUE)
   parts <- do.call(rbind, strsplit(said, ",", fixed = TRUE))
   stats::setNames(as.numeric(parts[, 2L]), parts[, 1L])
 }

@@ -23,7 +23,7 @@ memory <- function() {
 }
 
 packages <- function(used = c("bsvm", "Rcpp", "RcppEigen", "lme4", "e1071", "kernlab", "HSAUR3",
-                               "reformulas", "posterior")) {
+                               "reformulas", "posterior", "mice")) {
   there <- Filter(installed, used)
   toString(paste(there, vapply(there, function(p) format(utils::packageVersion(p)), "")))
 }

@@ -1,8 +1,11 @@
 // What a Gibbs sweep over n rows cannot avoid: the n latent scales, drawn as the core draws
 // them, and one pass of the algebra that eliminates the groups' intercepts, in plain loops. And
 // what a trial on an ellipse cannot: the n terms of either likelihood, as the core sums them.
-// Usage: sweep-limit <rows> <p> <repeats>; <rows> has lines "y f group c_1 .. c_p", sorted by
-// group, with group 0 everywhere when there are none. Prints one "name,value" a line, seconds.
+// With <entries>, the draws of one missing entry in each of so many rows, and the sums over these
+// rows that the imputation model needs.
+// Usage: sweep-limit <rows> <p> <repeats> [<entries>]; <rows> has lines "y f group c_1 .. c_p",
+// sorted by group, with group 0 everywhere when there are none; of its first <entries> the last
+// column is missing. Prints one "name,value" a line, seconds.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -118,6 +121,40 @@ void predict(const Rows& rows, const Reduced& sums, Arr& f) {
   }
 }
 
+// The last column of the first rows given the latent scales, the coefficients and the other
+// columns, under a made-up law of these: arithmetic alone. Its new value goes into c and f.
+void draw_entries(Rows& rows, int entries, const bsvm::RowTerms& terms, std::uint64_t sweep,
+                  const std::vector<double>& law, std::vector<double>& square) {
+  const int p = rows.p;
+  const double slope = 0.5;
+  square.assign(p * p, 0.0);
+  for (int i = 0; i < entries; ++i) {
+    double* c = &rows.c[static_cast<std::size_t>(i) * p];
+    double pull = 0;
+    for (int j = 0; j < p; ++j) pull += law[j] * c[j];
+    const double precision = law[p - 1] + terms.weight[i] * slope * slope;
+    bsvm::Draws random({1, 0, sweep}, bsvm::Purpose::unknown, static_cast<std::uint64_t>(i));
+    const double step = (terms.slope[i] * slope - pull) / precision +
+                        random.normal() / std::sqrt(precision);
+    c[p - 1] += step;
+    rows.f[i] += slope * step;
+    for (int j = 0; j < p; ++j)
+      for (int k = j; k < p; ++k) square[j * p + k] += c[j] * c[k];
+  }
+}
+
+double entries_seconds(const Rows& rows, int entries, const bsvm::RowTerms& terms, int repeats,
+                       double& sum) {
+  Rows own = rows;
+  std::vector<double> law(rows.p, -0.2), square;
+  law.back() = 1.2;
+  const double seconds = median_seconds(repeats, [&](int sweep) {
+    draw_entries(own, entries, terms, static_cast<std::uint64_t>(sweep), law, square);
+  });
+  sum += square.back();
+  return seconds;
+}
+
 // sum_i log p(y_i | f_i + s a_i + t b_i); the sum keeps the compiler from leaving it out.
 double terms_seconds(const Rows& rows, const char* name, int repeats, double& sum) {
   const auto likelihood = bsvm::Registry<bsvm::Likelihood>::make(name, bsvm::Params());
@@ -129,7 +166,7 @@ double terms_seconds(const Rows& rows, const char* name, int repeats, double& su
   });
 }
 
-void report(const Rows& rows, int repeats) {
+void report(const Rows& rows, int repeats, int entries) {
   const auto hinge = bsvm::Registry<bsvm::Likelihood>::make("hinge", bsvm::Params());
   const Arr weight = Arr::Ones(rows.n);
   bsvm::RowDraws random;
@@ -150,6 +187,8 @@ void report(const Rows& rows, int repeats) {
     predict(rows, sums, f);
   });
   double sum = 0;
+  if (entries > 0)
+    std::printf("entries,%.9g\n", entries_seconds(rows, entries, terms, repeats, sum));
   const double pseudo = terms_seconds(rows, "hinge", repeats, sum),
                normalised = terms_seconds(rows, "hinge_normalized", repeats, sum);
   std::printf("draws,%.9g\nalgebra,%.9g\npseudo,%.9g\nnormalised,%.9g\ncheck,%.9g\n", draws,
@@ -157,8 +196,10 @@ void report(const Rows& rows, int repeats) {
 }
 
 int main(int count, char** argument) try {
-  if (count != 4) throw std::runtime_error("Usage: sweep-limit <rows> <p> <repeats>");
-  report(read(argument[1], std::atoi(argument[2])), std::atoi(argument[3]));
+  if (count != 4 && count != 5)
+    throw std::runtime_error("Usage: sweep-limit <rows> <p> <repeats> [<entries>]");
+  report(read(argument[1], std::atoi(argument[2])), std::atoi(argument[3]),
+         count == 5 ? std::atoi(argument[4]) : 0);
 } catch (const std::exception& problem) {
   std::fprintf(stderr, "%s\n", problem.what());
   return 1;
