@@ -592,7 +592,8 @@ void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& bl
     const std::vector<Index>& missing = patterns_[row.pattern].missing;
     for (size_t b = 0; b < missing.size(); ++b)
       out.x(missing[b], a) = drawn_[row.entry + static_cast<Index>(b)];
-    out.residual.col(a) = out.x.col(a) - mean_.transpose() * z;
+    out.residual.col(a) = out.x.col(a);
+    out.residual.col(a).noalias() -= mean_.transpose() * z;
   }
   out.product.noalias() = precision_ * out.residual;
   if (mechanism_.any()) draw_indicators(range, state, block, out);
@@ -600,6 +601,10 @@ void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& bl
     const Row& row = rows_[out.first + a];
     const MissingPattern& pattern = patterns_[row.pattern];
     const Index i = row.at - range.first_row, k = static_cast<Index>(pattern.missing.size());
+    if (k == 1 && !mechanism_.any()) {
+      draw_one(row, i, a, state, block, terms, out);
+      continue;
+    }
     const Vec sigma = slopes(pattern, state.mean());
     Mat precision(k, k);
     Vec step(k);
@@ -654,6 +659,21 @@ void UnknownRows::draw_given(Index number, const State& state, double away, Draw
     const Index j = pattern.missing[b];
     drawn_[row.entry + b] = block.x(j, number - block.first) += x[b];
   }
+}
+
+// The same for a row with one missing entry, without matrices.
+void UnknownRows::draw_one(const Row& row, Index at, Index number, const State& state,
+                           RowBlock& block, RowTerms& terms, UnknownBlock& out) {
+  const Index j = patterns_[row.pattern].missing[0], column = unknowns_.column[j];
+  const double sigma = column < 0 ? 0 : factor_[j] * state.mean()[column];
+  const double precision = precision_(j, j) + terms.weight[at] * sigma * sigma;
+  Draws random(state.key(), Purpose::unknown, static_cast<std::uint64_t>(row.row) + 1);
+  const double step = (terms.slope[at] * sigma - out.product(j, number)) / precision +
+                      random.normal() / std::sqrt(precision);
+  block.m[at] += sigma * step;
+  terms.slope[at] -= terms.weight[at] * sigma * step;
+  out.x(j, number) = drawn_[row.entry] += step;
+  if (column >= 0) block.c[at * block.p + column] = shift_[j] + factor_[j] * drawn_[row.entry];
 }
 
 // Of all rows of the block, given their entries.

@@ -116,6 +116,8 @@ class UnknownRows {
                 UnknownBlock& out) const;
   void add_indicators(const BlockRange& range, const RowBlock& rows, UnknownBlock& block,
                       RowSums& out) const;
+  void draw_one(const Row& row, Index at, Index number, const State& state, RowBlock& block,
+                RowTerms& terms, UnknownBlock& out);
   void draw_indicators(const BlockRange& range, const State& state, const RowBlock& rows,
                        UnknownBlock& out) const;
   void find_rows();
