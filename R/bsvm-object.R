@@ -34,7 +34,10 @@
 new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL) {
   design <- spec$design
   missing <- fit_missing(frame, spec, result)
-  if (!is.null(missing)) frame$x <- fill_imputed(frame$x, missing, frame$implicit)
+  if (!is.null(missing)) {
+    used <- setdiff(seq_len(frame$nobs + length(frame$absent$at)), frame$absent$at)
+    frame$x <- fill_imputed(frame$x, missing, frame$implicit, used)
+  }
   fit <- list(
     call = clean_call(call), formula = frame$formula, terms = frame$terms,
     xlevels = frame$xlevels, contrasts = frame$contrasts, na.action = frame$na.action,

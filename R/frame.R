@@ -180,7 +180,23 @@ explain_frame_error <- function(e, parts, data, given) {
   n <- data_rows(parts, data)
   for (name in c("weights", "offset")) check_length(given[[name]], n, name)
   if (any(is_function)) refuse_unknown(outside[is_function], data)
+  refuse_incomplete_terms(parts, data)
   abort("data", "The variables of the formula can't be put together: ", conditionMessage(e), ".")
+}
+
+# Terms such as poly(x, 2), which fail where x has missing values.
+refuse_incomplete_terms <- function(parts, data) {
+  terms <- as.list(attr(stats::terms(parts$frame), "variables"))[-1L]
+  value <- function(term) tryCatch(eval(term, data, formula_environment(parts$frame)), error = function(e) NULL)
+  failed <- Filter(function(term) is.call(term) && is.null(value(term)), terms)
+  for (term in failed) {
+    absent <- Filter(function(v) is.numeric(value(as.name(v))) && anyNA(value(as.name(v))),
+                     variables_in(term))
+    if (length(absent) == 0L) next
+    abort("missing", "`", deparse1(term), "` can't be made where ", enumerate(absent), " ",
+          if (length(absent) == 1L) "has" else "have", " missing values. missing_normal() models ",
+          "columns of the design: in place of poly(x, 2) write x + I(x^2).")
+  }
 }
 
 refuse_unknown <- function(names, data) {

@@ -1,7 +1,7 @@
 # Missing predictors of a fit: fit$missing, NULL where none are modelled, is list(rule, law, imputed,
 # draws). `law` is design_law()'s with mean (k x d) and covariance (d x d) of the variables, which are
 # (column - center) / scale; `imputed` list(row, variable, mean, sd) on the columns' own scale, rows
-# those of the fit; `draws` entries x draws x chains, or NULL.
+# those of the fit, of weight zero included; `draws` entries x draws x chains, or NULL.
 
 fit_missing <- function(frame, spec, result) {
   if (is.null(spec$law)) return(NULL)
@@ -9,19 +9,80 @@ fit_missing <- function(frame, spec, result) {
   found <- result$imputed
   on_scale <- function(x, shift = 0) x * law$scale[found$variable] + shift
   center <- law$center[found$variable]
+  rows <- setdiff(seq_len(frame$nobs + length(frame$absent$at)), frame$absent$at)
   list(rule = spec$missing, law = law,
-       imputed = list(row = found$row, variable = found$variable,
+       imputed = list(row = rows[found$row], variable = found$variable,
                       mean = on_scale(found$mean, center), sd = on_scale(found$sd)),
        draws = if (!is.null(result$unknowns)) on_scale(result$unknowns, center))
 }
 
-# The design with imputed means where values are missing: of the fit's own rows.
-fill_imputed <- function(x, missing, implicit = FALSE) {
+# Of a fit or a spec: a row a variable with missing values; NULL where none are modelled.
+missing_table <- function(object) {
+  law <- if (inherits(object, "bsvm_spec")) object$law else object$missing$law
+  if (is.null(law)) return(NULL)
+  absent <- law$missing > 0
+  data.frame(column = law$variables, missing = unname(law$missing),
+             share = unname(law$missing) / law$rows, predictor = law$column > 0L)[absent, ]
+}
+
+modelled_text <- function(table) {
+  if (NROW(table) == 0L) return(NULL)
+  paste0("; ", sum(table$missing), " missing value", if (sum(table$missing) > 1L) "s", " of ",
+         nrow(table), " variable", if (nrow(table) > 1L) "s", " modelled")
+}
+
+say_missing <- function(table, digits) {
+  if (NROW(table) == 0L) return(invisible())
+  cat("\nMissing values, modelled:\n")
+  say_wrapped(paste0(table$column, ifelse(table$predictor, "", " (auxiliary)"), ": ",
+                     table$missing, " (", format_share(table$share), ")"), 2L)
+}
+
+format_share <- function(share) paste(trimws(format(100 * share, digits = 2L)), "%")
+
+# Under the pseudo-likelihood every row rewards a large |f|, which an unknown predictor can give.
+missing_note <- function(x) {
+  if (is_normalised(x$likelihood)) return(NULL)
+  columns <- x$missing$column[x$missing$predictor]
+  if (length(columns) == 0L) return(NULL)
+  paste0("Under the pseudo-likelihood rows in which a predictor is unknown pull its coefficient ",
+         "away from zero, so effects of ", enumerate(columns), " are not to be trusted: fit with ",
+         "likelihood_hinge(normalized = TRUE) and engine_gaussian().")
+}
+
+much_missing <- 0.2
+
+warn_pseudo_missing <- function(spec) {
+  if (is_normalised(spec$likelihood)) return(invisible())
+  table <- missing_table(spec)
+  table <- table[table$predictor & table$share > much_missing, ]
+  if (NROW(table) == 0L) return(invisible())
+  warn("pseudo_missing", "Of ", enumerate(paste0(table$column, " (", format_share(table$share), ")"),
+       ""), " many values are missing: under the pseudo-likelihood a predictor without any effect ",
+       "then gets a large coefficient. For effects fit with likelihood_hinge(normalized = TRUE) ",
+       "and engine_gaussian().")
+}
+
+# The design with imputed means where values are missing: of the fit's own rows; `used`: which of them
+# there are.
+fill_imputed <- function(x, missing, implicit = FALSE, used = NULL) {
   if (is.null(missing)) return(x)
   column <- missing$law$column[missing$imputed$variable]
   dense <- column > 0L
-  x[cbind(missing$imputed$row[dense], column[dense] - implicit)] <- missing$imputed$mean[dense]
+  row <- missing$imputed$row[dense]
+  if (!is.null(used)) row <- match(row, used)
+  x[cbind(row, column[dense] - implicit)] <- missing$imputed$mean[dense]
   x
+}
+
+# For the fit's own rows: list(row, column, mean, sd, entry), entries of the design.
+imputed_entries <- function(object) {
+  if (is.null(object$missing)) return(NULL)
+  found <- object$missing$imputed
+  column <- object$missing$law$column[found$variable]
+  entry <- which(column > 0L)
+  list(row = found$row[entry], column = column[entry], mean = found$mean[entry],
+       sd = found$sd[entry], entry = entry)
 }
 
 # Rows as new_design() gives them, completed by what the imputation model says of their missing
@@ -76,18 +137,69 @@ conditional_law <- function(covariance, lost, known) {
   list(regression = regression, covariance = own - crossprod(cross, regression))
 }
 
-# Variance of the rows' linear predictors from entries that are not known: E b_M' C b_M.
+has_unknown <- function(rows) length(rows$unknown) > 0L || length(rows$imputed$row) > 0L
+
+# Of some of the rows.
+unknown_at <- function(rows, at) {
+  unknown <- lapply(rows$unknown, function(part) {
+    part$at <- which(at %in% part$at)
+    part
+  })
+  unknown <- Filter(function(part) length(part$at) > 0L, unknown)
+  imputed <- rows$imputed
+  if (!is.null(imputed)) {
+    kept <- imputed$row %in% at
+    imputed <- lapply(imputed, `[`, kept)
+    imputed$row <- match(imputed$row, at)
+  }
+  c(if (length(unknown) > 0L) list(unknown = unknown),
+    if (length(imputed$row) > 0L) list(imputed = imputed))
+}
+
+# Variance of the rows' linear predictors from entries that are not known: E b_M' C b_M. Entries of
+# the fit's own rows count as independent.
 unknown_variance <- function(fit, rows) {
   out <- numeric(nrow(rows$x))
-  if (length(rows$unknown) == 0L) return(out)
   moments <- posterior_coefficients(fit)
   covariance <- moments$covariance()
   if (anyNA(covariance)) covariance[] <- 0
+  second <- tcrossprod(moments$mean) + covariance
   for (part in rows$unknown) {
-    b <- moments$mean[part$columns]
-    second <- tcrossprod(b) + covariance[part$columns, part$columns, drop = FALSE]
-    out[part$at] <- sum(part$covariance * second)
+    out[part$at] <- sum(part$covariance * second[part$columns, part$columns])
   }
+  own <- rows$imputed
+  if (is.null(own)) return(out)
+  shares <- own$sd^2 * diag(second)[own$column]
+  out + tabulate_sums(shares, own$row, length(out))
+}
+
+tabulate_sums <- function(values, at, n) {
+  out <- numeric(n)
+  sums <- rowsum(values, at)
+  out[as.integer(rownames(sums))] <- sums
+  out
+}
+
+# k x S: what these entries add to draws of the linear predictors at their means. New rows draw them;
+# the fit's own have their draws, and where these were not kept noise about the means.
+unknown_draws <- function(fit, rows) {
+  columns <- unlist(c(lapply(rows$unknown, `[[`, "columns"), list(rows$imputed$column)))
+  columns <- sort(unique(columns))
+  b <- coefficient_draws(fit, columns)
+  out <- matrix(0, nrow(rows$x), ncol(b))
+  for (part in rows$unknown) {
+    own <- b[match(part$columns, columns), , drop = FALSE]
+    sd <- sqrt(colSums(own * (part$covariance %*% own)))
+    noise <- matrix(stats::rnorm(length(part$at) * ncol(b)), length(part$at))
+    out[part$at, ] <- noise * rep(sd, each = length(part$at))
+  }
+  own <- rows$imputed
+  if (is.null(own)) return(out)
+  away <- if (is.null(fit$missing$draws)) stats::rnorm(length(own$row) * ncol(b)) * own$sd
+          else draw_matrix(fit$missing$draws[own$entry, , , drop = FALSE]) - own$mean
+  sums <- rowsum(b[match(own$column, columns), , drop = FALSE] * away, own$row)
+  at <- as.integer(rownames(sums))
+  out[at, ] <- out[at, ] + sums
   out
 }
 
@@ -100,8 +212,8 @@ new_auxiliary <- function(fit, newdata) {
 }
 
 # Methods that would need the likelihood with missing predictors integrated out.
-refuse_missing <- function(object, what) {
+refuse_modelled <- function(object, what) {
   if (is.null(object$missing)) return(invisible())
   abort("unsupported", what, " can't take a fit with a model of missing predictors (yet). ",
-        "missing_omit() fits the complete rows.")
+        "`missing = missing_omit()` fits the complete rows.")
 }

@@ -94,12 +94,13 @@ design_law <- function(frame, design) {
   names <- c(design$columns[own], colnames(modelled))
   if (length(names) == 0L) return(NULL)
   check_observed(names, moments)
-  given <- cbind(rep(1, nrow(frame$x)), do.call(cbind, lapply(columns[plain], x)), auxiliary[, dummies, drop = FALSE])
+  given <- cbind(rep(1, nrow(frame$x)), do.call(cbind, lapply(columns[plain], x)),
+                 auxiliary[, dummies, drop = FALSE])
   given_names <- c("(Intercept)", design$columns[columns[plain]], colnames(auxiliary)[dummies])
   law <- list(variables = names, center = moments[1L, ], scale = moments[2L, ],
               column = c(own, rep(0L, ncol(modelled))), given = given_names,
               given_column = c(0L, columns[plain], rep(-1L, sum(dummies))),
-              missing = stats::setNames(c(absent[!plain], colSums(is.na(modelled))), names))
+              rows = nrow(frame$x), missing = stats::setNames(c(absent[!plain], colSums(is.na(modelled))), names))
   list(law = law, given = unname(given), auxiliary = modelled)
 }
 

@@ -51,6 +51,7 @@ bsvm_run <- function(spec, control = bsvm_control()) {
          else run_optimiser
   result <- run(spec, control)
   warn_rank(result, spec)
+  warn_pseudo_missing(spec)
   result
 }
 

@@ -76,6 +76,9 @@
 #'   lower bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are
 #'   local optima), `optima` (the objective of each start) and `n_margin` (support vectors on the
 #'   margin);
+#' * where missing predictors are modelled `missing`: data frame, a row a variable with missing
+#'   values: `column`, `missing` (how many), `share` (of the rows), `predictor` (is it one, or
+#'   auxiliary?);
 #' * and, from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`,
 #'   `default_prior`, `na.action`, `level`, `method`, and `point`, whether standard deviations are
 #'   missing since the fit is a mode alone.
@@ -117,7 +120,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object),
-    sds = sd_table(object, level), check = check, scales = scale_table(object),
+    sds = sd_table(object, level), missing = missing_table(object), check = check, scales = scale_table(object),
     estimate = estimate_facts(object)
   )), class = "summary.bsvm")
   if (is.null(object$sampling)) return(out)
@@ -135,13 +138,14 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
 print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") - 3L), ...) {
   check_shown(n)
   check_digits(digits)
-  say_model(x, x$ngroups)
+  say_model(x, x$ngroups, x$missing)
   say_table(x, n, digits)
   if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits, x)
   else say_drawn_variances(x, n, digits)
   say_scales(x$scales, digits)
   say_sds(x, n, digits)
   say_priors(x)
+  say_missing(x$missing, digits)
   say_fit(x, digits)
   invisible(x)
 }
@@ -321,7 +325,7 @@ say_fit <- function(x, digits) {
     cat("Gradient of the ", if (concave) "concave ", "objective: ",
         format(x$gradient, digits = 2L), "\n", sep = "")
   }
-  for (note in c(interval_note(x), check_note(x))) {
+  for (note in c(interval_note(x), missing_note(x), check_note(x))) {
     cat("\n")
     say_wrapped(note)
   }
