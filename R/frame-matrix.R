@@ -5,7 +5,8 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
                                class.weights = NULL, missing = NULL, ...) {
   check_dots(substitute(list(...)))
   if (base::missing(x)) refuse_nothing()
-  rule <- as_missing(missing, "na.action" %in% names(match.call()) && !inherits(missing, "bsvm_missing"))
+  given <- "na.action" %in% names(match.call()) && !inherits(missing, "bsvm_missing")
+  rule <- as_missing(missing, given)
   x <- check_matrix(x)
   n <- nrow(x)
   if (base::missing(y)) abort("response", "`y`, the response, is missing.")

@@ -187,7 +187,8 @@ explain_frame_error <- function(e, parts, data, given) {
 # Terms such as poly(x, 2), which fail where x has missing values.
 refuse_incomplete_terms <- function(parts, data) {
   terms <- as.list(attr(stats::terms(parts$frame), "variables"))[-1L]
-  value <- function(term) tryCatch(eval(term, data, formula_environment(parts$frame)), error = function(e) NULL)
+  home <- formula_environment(parts$frame)
+  value <- function(term) tryCatch(eval(term, data, home), error = function(e) NULL)
   failed <- Filter(function(term) is.call(term) && is.null(value(term)), terms)
   for (term in failed) {
     absent <- Filter(function(v) is.numeric(value(as.name(v))) && anyNA(value(as.name(v))),

@@ -1,7 +1,8 @@
-# Missing predictors of a fit: fit$missing, NULL where none are modelled, is list(rule, law, imputed,
-# draws). `law` is design_law()'s with mean (k x d) and covariance (d x d) of the variables, which are
-# (column - center) / scale; `imputed` list(row, variable, mean, sd) on the columns' own scale, rows
-# those of the fit, of weight zero included; `draws` entries x draws x chains, or NULL.
+# Missing predictors of a fit: fit$missing, NULL where none are modelled, is list(rule, law,
+# imputed, draws). `law` is design_law()'s with mean (k x d) and covariance (d x d) of the
+# variables, which are (column - center) / scale; `imputed` list(row, variable, mean, sd) on the
+# columns' own scale, rows those of the fit, of weight zero included; `draws` entries x draws x
+# chains, or NULL.
 
 fit_missing <- function(frame, spec, result) {
   if (is.null(spec$law)) return(NULL)
@@ -57,14 +58,13 @@ warn_pseudo_missing <- function(spec) {
   table <- missing_table(spec)
   table <- table[table$predictor & table$share > much_missing, ]
   if (NROW(table) == 0L) return(invisible())
-  warn("pseudo_missing", "Of ", enumerate(paste0(table$column, " (", format_share(table$share), ")"),
-       ""), " many values are missing: under the pseudo-likelihood a predictor without any effect ",
-       "then gets a large coefficient. For effects fit with likelihood_hinge(normalized = TRUE) ",
+  columns <- paste0(table$column, " (", format_share(table$share), ")")
+  warn("pseudo_missing", "Of ", enumerate(columns, ""), " many values are missing: under the ",
+       "pseudo-likelihood a predictor without any effect then gets a large coefficient. For effects fit with likelihood_hinge(normalized = TRUE) ",
        "and engine_gaussian().")
 }
 
-# The design with imputed means where values are missing: of the fit's own rows; `used`: which of them
-# there are.
+# The design with imputed means where values are missing: of the fit's own rows, or of those `used`.
 fill_imputed <- function(x, missing, implicit = FALSE, used = NULL) {
   if (is.null(missing)) return(x)
   column <- missing$law$column[missing$imputed$variable]
@@ -180,8 +180,8 @@ tabulate_sums <- function(values, at, n) {
   out
 }
 
-# k x S: what these entries add to draws of the linear predictors at their means. New rows draw them;
-# the fit's own have their draws, and where these were not kept noise about the means.
+# k x S: what these entries add to draws of the linear predictors at their means. New rows draw
+# them; the fit's own have their draws, and where these were not kept noise about the means.
 unknown_draws <- function(fit, rows) {
   columns <- unlist(c(lapply(rows$unknown, `[[`, "columns"), list(rows$imputed$column)))
   columns <- sort(unique(columns))

@@ -71,7 +71,7 @@ check_auxiliary <- function(x) {
 # What the core needs of the imputation model, and what R needs to use it: list(core, law). `law` is
 #   variables, center, scale   names, means and standard deviations of what is observed
 #   column                     which column of the fit a variable is, 0: an auxiliary one
-#   given                      names of what they are regressed on, columns of the fit `given_column`
+#   given, given_column        what they are regressed on: names, columns of the fit
 # A complete column of two values is a dummy.
 design_law <- function(frame, design) {
   p <- length(design$columns)
@@ -100,7 +100,8 @@ design_law <- function(frame, design) {
   law <- list(variables = names, center = moments[1L, ], scale = moments[2L, ],
               column = c(own, rep(0L, ncol(modelled))), given = given_names,
               given_column = c(0L, columns[plain], rep(-1L, sum(dummies))),
-              rows = nrow(frame$x), missing = stats::setNames(c(absent[!plain], colSums(is.na(modelled))), names))
+              rows = nrow(frame$x),
+              missing = stats::setNames(c(absent[!plain], colSums(is.na(modelled))), names))
   list(law = law, given = unname(given), auxiliary = modelled)
 }
 
@@ -121,8 +122,8 @@ check_observed <- function(names, moments) {
   absent <- is.na(moments[1L, ])
   if (any(absent)) {
     abort("missing", if (sum(absent) == 1L) "Column " else "Columns ", enumerate(names[absent]),
-          " ha", if (sum(absent) == 1L) "s" else "ve", " no value in any row: nothing can be known ",
-          "of what is missing. Leave out of the formula.")
+          if (sum(absent) == 1L) " has" else " have", " no value in any row: nothing can be known ",
+          "of what is missing. Leave out such columns.")
   }
 }
 
@@ -136,8 +137,9 @@ core_unknowns <- function(frame, design) {
   d <- length(law$variables)
   df <- if (is.null(settings$df)) d + 1 else settings$df
   if (df <= d - 1) {
-    warn("improper", "An inverse-Wishart law of ", d, " variables with ", format(df), " degrees of ",
-         "freedom is improper: it needs more than ", d - 1, ". The bound leaves its constant out.")
+    warn("improper", "An inverse-Wishart law of ", d, " variables with ", format(df), " degrees ",
+         "of freedom is improper: it needs more than ", d - 1, ". The bound leaves its constant ",
+         "out.")
   }
   dense <- law$column > 0L
   center <- factor <- numeric(d)

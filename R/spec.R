@@ -72,7 +72,8 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   problem$unknowns <- unknowns$core
   structure(
     c(list(problem = problem, model = model, design = design), assigned,
-      list(missing = frame$unknowns$rule, law = unknowns$law, likelihood = likelihood, engine = engine, standardize = standardize)),
+      list(missing = frame$unknowns$rule, law = unknowns$law, likelihood = likelihood,
+           engine = engine, standardize = standardize)),
     class = "bsvm_spec"
   )
 }

@@ -120,7 +120,8 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object),
-    sds = sd_table(object, level), missing = missing_table(object), check = check, scales = scale_table(object),
+    sds = sd_table(object, level), missing = missing_table(object), check = check,
+    scales = scale_table(object),
     estimate = estimate_facts(object)
   )), class = "summary.bsvm")
   if (is.null(object$sampling)) return(out)
@@ -368,7 +369,8 @@ engine_note <- function(x) {
     if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
     if (length(x$ngroups) > 0L && identical(x$method, "linear_response"))
       ", and standard deviations with them",
-    ". engine_gaussian() is closer, engine_slice() draws from the posterior itself."
+    ". engine_gaussian() is closer, engine_", if (is.null(x$missing)) "slice" else "gibbs",
+    "() draws from the posterior itself."
   )
 }
 
