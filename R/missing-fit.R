@@ -60,8 +60,8 @@ warn_pseudo_missing <- function(spec) {
   if (NROW(table) == 0L) return(invisible())
   columns <- paste0(table$column, " (", format_share(table$share), ")")
   warn("pseudo_missing", "Of ", enumerate(columns, ""), " many values are missing: under the ",
-       "pseudo-likelihood a predictor without any effect then gets a large coefficient. For effects fit with likelihood_hinge(normalized = TRUE) ",
-       "and engine_gaussian().")
+       "pseudo-likelihood a predictor without any effect then gets a large coefficient. For ",
+       "effects fit with likelihood_hinge(normalized = TRUE) and engine_gaussian().")
 }
 
 # The design with imputed means where values are missing: of the fit's own rows, or of those `used`.
