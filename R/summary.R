@@ -37,8 +37,8 @@
 #' * **Certificate**: for given variances the bound of `engine_vb()`, and under the
 #'   pseudo-likelihood the objective of `engine_gaussian()` and `engine_map()`, is concave (in the
 #'   mean and the root of the covariance), so a gradient of (nearly) zero proves that no better mean
-#'   exists. Where a prior selects it is not; then the bounds of several starts show how much they
-#'   differ.
+#'   exists. Where a prior selects, or predictors are missing, it is not; of a prior that selects
+#'   the bounds of several starts show how much they differ.
 #'
 #' @param object A fit from [bsvm()].
 #' @param level Probability of the credible intervals.
@@ -322,7 +322,7 @@ say_fit <- function(x, digits) {
   if (!is.null(x$estimate)) {
     say_estimate(x$estimate, digits)
   } else if (is.null(x$sampling)) {
-    concave <- !is_normalised(x$likelihood) && is.null(x$start_bounds)
+    concave <- !is_normalised(x$likelihood) && is.null(x$start_bounds) && is.null(x$missing)
     cat("Gradient of the ", if (concave) "concave ", "objective: ",
         format(x$gradient, digits = 2L), "\n", sep = "")
   }

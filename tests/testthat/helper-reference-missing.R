@@ -220,3 +220,52 @@ simulated_missing_bound <- function(fit, y, x, variance, draws = 4000L) {
   rows <- -colSums(u) - colSums(u^2 / scale + scale) / 2
   list(value = mean(rest + rows), error = stats::sd(rest + rows) / sqrt(draws))
 }
+
+# Appendix C of 000 in plain R, of a fit of y ~ x1 + x2 + (1 | g) beside an auxiliary x3, all priors
+# with given variances: list(coefficients (b, then effects), entries), a row a draw.
+twin_gibbs_missing <- function(fit, d, variance, draws, burnin = 500) {
+  v <- law_variables(fit, cbind(1, d$x1, d$x2), cbind(x3 = d$x3))
+  z <- stats::model.matrix(~ factor(g) - 1, d)
+  p <- 3 + ncol(z)
+  n <- nrow(d)
+  k <- ncol(v$u)
+  absent <- is.na(v$u)
+  u <- v$u
+  u[absent] <- 0
+  penalty <- diag(1 / c(rep(1e8, 3), rep(variance, ncol(z))))
+  b <- numeric(p)
+  mean <- numeric(k)
+  precision <- diag(k)
+  at <- which(t(absent), arr.ind = TRUE)[, 2:1]
+  out <- list(coefficients = matrix(0, draws, p), entries = matrix(0, draws, nrow(at)))
+  used <- v$predictor
+  for (sweep in seq_len(burnin + draws)) {
+    c <- cbind(1, sweep(sweep(u[, used], 2, v$factor[used], `*`), 2, v$shift[used], `+`), z)
+    w <- draw_inverse_scale(abs(1 - d$y * drop(c %*% b)))
+    root <- chol(crossprod(c * w, c) + penalty)
+    b <- drop(backsolve(root, backsolve(root, crossprod(c, d$y * (1 + w)), transpose = TRUE) +
+                          rnorm(p)))
+    slope <- numeric(k)
+    slope[used] <- v$factor[used] * b[2:3]
+    f <- drop(c %*% b)
+    for (i in which(rowSums(absent) > 0)) {
+      m <- which(absent[i, ])
+      q <- precision[m, m, drop = FALSE] + w[i] * tcrossprod(slope[m])
+      rest <- f[i] - sum(slope[m] * u[i, m])
+      e <- u[i, ] - mean
+      e[m] <- -mean[m]
+      h <- slope[m] * (d$y[i] * (1 + w[i]) - w[i] * rest) - (precision %*% e)[m]
+      r <- chol(q)
+      u[i, m] <- backsolve(r, backsolve(r, h, transpose = TRUE) + rnorm(length(m)))
+    }
+    r <- chol(n * precision + diag(k) / 1e8)
+    mean <- drop(backsolve(r, backsolve(r, precision %*% colSums(u), transpose = TRUE) + rnorm(k)))
+    scatter <- crossprod(sweep(u, 2, mean)) + 0.01 * diag(k)
+    precision <- stats::rWishart(1, n + k + 1, solve(scatter))[, , 1]
+    if (sweep <= burnin) next
+    out$coefficients[sweep - burnin, ] <- b
+    value <- sweep(sweep(u, 2, fit$missing$law$scale, `*`), 2, fit$missing$law$center, `+`)
+    out$entries[sweep - burnin, ] <- value[at]
+  }
+  out
+}
