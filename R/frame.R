@@ -68,7 +68,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   places <- place_rows(rows, attr(settled, "na.action"))
   frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels)
   if (models_missing(rule)) {
-    frame$unknowns <- frame_unknowns(rule, data, rows$used, parts$formula)
+    frame$unknowns <- frame_unknowns(rule, data, rows$used, data_rows(parts, data))
   }
   frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
   frame["rows"] <- list(rows$all)

@@ -208,7 +208,7 @@ new_auxiliary <- function(fit, newdata) {
   auxiliary <- fit$missing$rule$settings$auxiliary
   if (!inherits(auxiliary, "formula") || !is.data.frame(newdata)) return(NULL)
   if (!all(all.vars(auxiliary) %in% names(newdata))) return(NULL)
-  auxiliary_matrix(auxiliary, newdata, NULL, NULL)
+  auxiliary_matrix(auxiliary, newdata, NULL, nrow(newdata))
 }
 
 # Methods that would need the likelihood with missing predictors integrated out.

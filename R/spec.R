@@ -52,6 +52,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   check_not_effects(assigned$group_blocks)
   check_effect_priors(assigned$group_blocks)
   check_engine(engine, frame, likelihood, assigned)
+  check_unknown_columns(frame)
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
   penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
