@@ -61,7 +61,8 @@ exact_missing <- function(y, x, variance, weight = rep(1, length(y)), normalised
     spread <- pmin(spread, pmax(6 * of_b$sd, spread / 5))
   }
   p <- weights / sum(weights)
-  law <- weighted_moments(cbind(mean = found$h$mean, variance = exp(found$h$log_s)), colSums(weights))
+  law <- weighted_moments(cbind(mean = found$h$mean, variance = exp(found$h$log_s)),
+                          colSums(weights))
   x_mean <- rep(found$h$mean, each = nrow(found$g))
   x_sd <- rep(exp(found$h$log_s / 2), each = nrow(found$g))
   entries <- vapply(seq_len(nrow(kinds)), function(k) {

@@ -11,7 +11,8 @@ x <- as.matrix(d[c("x1", "x2")])
 vb <- function(...) bsvm(..., engine = "vb")
 
 test_that("missing_fail() counts and names the alternatives", {
-  words <- c("6 of 60 rows", "`x1` has 3 NA", "`x2` has 4 NaN", "missing_normal()", "missing_omit()")
+  words <- c("6 of 60 rows", "`x1` has 3 NA", "`x2` has 4 NaN", "missing_normal()",
+             "missing_omit()")
   for (rule in list(missing_fail(), "fail")) {
     expect_refusal(bsvm(y ~ x1 + x2, d, missing = rule), "missing", words)
     expect_refusal(bsvm(x, d$y, missing = rule), "missing", words)
