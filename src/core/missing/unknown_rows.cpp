@@ -335,6 +335,7 @@ void UnknownRows::average(const BlockRange& range, const State& state, RowBlock&
 
 void UnknownRows::integrate(const BlockRange& range, const State& state, const RowBlock& block,
                             RowTerms& terms, UnknownBlock& out) const {
+  const bool grouped = problem_.groups > 0;
   for (Index a = 0; a < out.count; ++a) {
     const Row& row = rows_[out.first + a];
     const MissingPattern& pattern = patterns_[row.pattern];
@@ -342,9 +343,9 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
     out.spread[a] = terms.weight[i];
     if (!state.begun() || pattern.dense.empty()) continue;
     const ConditionalLaw& of = law(row.pattern, out);
-    const Vec sigma = slopes(pattern, state), pulled = of.covariance * sigma;
-    const double t = sigma.dot(pulled) +
-                     of.covariance.cwiseProduct(slopes_covariance(pattern)).sum();
+    const Vec sigma = slopes(pattern, state);
+    const Mat square = slopes_covariance(pattern) + sigma * sigma.transpose();
+    const double t = of.covariance.cwiseProduct(square).sum();
     const double s = std::sqrt(std::max(block.v[i], 1e-24)), y = block.y[i];
     const Rule& rule = s < kSmooth * std::sqrt(t) ? kFew : kMany;
     terms.value[i] = terms.slope[i] = terms.weight[i] = terms.curvature[i] = out.spread[a] = 0;
@@ -363,12 +364,15 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
     // The rule's own derivative in v; where s is small that of the limit.
     if (s < 1e-6) terms.weight[i] = terms.curvature[i];
     terms.curvature[i] = terms.weight[i];
-    // What the row itself says of x_M: f given y is N(m, t) tilted.
-    Mat& covariance = out.covariance[a];
-    const double slope = terms.slope[i];
-    covariance = of.covariance -
-                 (out.spread[a] + slope * slope) * pulled * pulled.transpose();
-    for (Index b = 0; b < pulled.size(); ++b) out.x(pattern.missing[b], a) += slope * pulled[b];
+    // What the row itself says of x_M: derivatives of its value in the mean and the covariance C of
+    // its law are C^{-1} E(x - mean) and C^{-1} (E (x - mean)(x - mean)' - C) C^{-1} / 2.
+    const double* design = block.c + i * block.p;
+    const Vec cross =
+        coupling(pattern, grouped ? block.centred.data() + i * block.p : design, design, state);
+    const Vec away = of.covariance * (terms.slope[i] * sigma - terms.weight[i] * cross);
+    out.covariance[a] = of.covariance - out.spread[a] * of.covariance * square * of.covariance -
+                        away * away.transpose();
+    for (Index b = 0; b < away.size(); ++b) out.x(pattern.missing[b], a) += away[b];
   }
 }
 
