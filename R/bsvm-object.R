@@ -24,6 +24,8 @@
 #' * `termination`; of [engine_vb()] and [engine_gaussian()] `elbo`, `trace`, `passes`, `gradient`,
 #'   of [engine_map()] these but `elbo`, of [engine_em()] and [engine_ecme()] `trace` and `passes`,
 #'   of [engine_gibbs()] `sampling`;
+#' * `missing`: `NULL`, or of missing predictors that are modelled `rule`, `law`, `imputed` and
+#'   `draws`, which [imputed()] returns;
 #' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `version`.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
