@@ -39,6 +39,9 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
   if (!is.null(missing)) {
     used <- setdiff(seq_len(frame$nobs + length(frame$absent$at)), frame$absent$at)
     frame$x <- fill_imputed(frame$x, missing, frame$implicit, used)
+    if (!is.null(frame$absent)) {
+      frame$absent$x <- complete_rows(list(missing = missing), frame$absent)$x
+    }
   }
   fit <- list(
     call = clean_call(call), formula = frame$formula, terms = frame$terms,

@@ -46,10 +46,12 @@ test_that("weights count in draws as powers of the likelihood", {
 })
 
 test_that("engine_gaussian() is close to the exact posterior under both likelihoods", {
+  weight <- rep(c(1, 2), 30)
   for (normalised in c(FALSE, TRUE)) {
     s <- one_missing(60, 0.25, seed = 3)
-    exact <- exact_missing(s$y, s$x, 2, normalised = normalised)
-    fit <- one_fit(s, engine = "gaussian", likelihood = likelihood_hinge(normalized = normalised))
+    exact <- exact_missing(s$y, s$x, 2, weight, normalised)
+    fit <- one_fit(s, engine = "gaussian", weights = weight,
+                   likelihood = likelihood_hinge(normalized = normalised))
     expect_close(fixef(fit), exact$mean, 0.15, exact$sd)
     expect_close(sqrt(diag(vcov(fit))) / exact$sd, c(1, 1), 0.15)
     found <- imputed(fit)
@@ -69,6 +71,23 @@ test_that("engine_gaussian() is close to draws with several incomplete predictor
   expect_close(fixef(near), fixef(exact), 0.15, sd)
   expect_close(sqrt(diag(vcov(near))) / sd, rep(1, 5), 0.15)
   expect_close(imputed(near)$mean, imputed(exact)$mean, 0.15, imputed(exact)$sd)
+})
+
+test_that("engine_gaussian() is close to draws beside group effects", {
+  s <- simulate_missing(300, 2, 0.12, seed = 5)
+  d <- data.frame(s$x, g = rep(1:15, 20))
+  d$y <- with_seed(1, runif(300) < plogis(2 * s$full[, 1] + rnorm(15)[d$g]))
+  near <- quiet_fit(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = "gaussian")
+  set.seed(7)
+  exact <- quiet_fit(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = gibbs(2000))
+  sd <- sqrt(diag(vcov(exact)))
+  expect_close(fixef(near), fixef(exact), 0.15, sd)
+  expect_close(sqrt(diag(vcov(near))) / sd, rep(1, 3), 0.15)
+  expect_close(near$missing$imputed$mean, exact$missing$imputed$mean, 0.15,
+               exact$missing$imputed$sd)
+  two <- quiet_fit(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = "gaussian",
+                   control = bsvm_control(threads = 2))
+  expect_identical(two$posterior, near$posterior)
 })
 
 test_that("draws are those of a plain sampler with group effects and an auxiliary variable", {

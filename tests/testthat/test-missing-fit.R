@@ -146,7 +146,9 @@ test_that("refits follow: update(), weights of zero, subset, kept data", {
   zero <- bsvm(y ~ x1 + x2 + x3 + f, d, weights = weights, missing = "normal", engine = "vb")
   expect_equal(coef(zero), coef(half), tolerance = 1e-8)
   expect_equal(fitted(zero)[keep], fitted(half), tolerance = 1e-8, ignore_attr = TRUE)
-  expect_finite(predict(zero, interval = TRUE)$sd[keep])
+  expect_finite(fitted(zero))
+  expect_equal(predict(zero, interval = TRUE)[-keep, ], predict(zero, d[-keep, ], interval = TRUE),
+               tolerance = 1e-8, ignore_attr = TRUE)
   expect_equal(predict(zero, interval = TRUE)$sd[keep], predict(half, interval = TRUE)$sd,
                tolerance = 1e-8)
   kept <- bsvm(y ~ x1 + x2 + x3 + f, d, missing = "normal", engine = "vb", keep_data = TRUE)
