@@ -32,8 +32,8 @@
 #' * `formula`, `terms` (without the data's environment), `xlevels`, `contrasts`, `na.action`,
 #'   `row_names` (`NULL` if automatic), `rows` (the numbers of the rows `subset` chose, `NULL` for
 #'   all), `nobs` (n), `bars` (did the formula have any);
-#' * `unknowns`: `NULL`, or where missing predictors are modelled a list of `rule` and `auxiliary` (n
-#'   rows); `x` then has missing values;
+#' * `unknowns`: `NULL`, or where missing predictors are modelled a list of `rule` and `auxiliary`
+#'   (n rows); `x` then has missing values;
 #' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`.
 #' @section Errors: Those of [bsvm()] that concern formula and data.
 #' @seealso [bsvm_spec()], the next stage.

@@ -100,20 +100,23 @@ complete_rows <- function(fit, rows, auxiliary = NULL) {
   mean <- given %*% law$mean
   absent <- is.na(x)
   able <- which(rowSums(absent[, dense, drop = FALSE]) > 0 & !is.na(mean[, 1L]))
-  patterns <- split(able, apply(absent[able, , drop = FALSE], 1L, paste, collapse = ""))
+  words <- lapply(seq_len(ncol(absent)), function(j) as.integer(absent[able, j]))
+  patterns <- split(able, do.call(paste0, words))
+  precision <- solve(law$covariance)
   rows$unknown <- lapply(unname(patterns), function(at) {
     lost <- which(absent[at[1L], ])
-    known <- setdiff(seq_len(ncol(x)), lost)
-    of <- conditional_law(law$covariance, lost, known)
-    expected <- mean[at, lost, drop = FALSE] +
-      (x[at, known, drop = FALSE] - mean[at, known, drop = FALSE]) %*% of$regression
+    covariance <- solve(precision[lost, lost, drop = FALSE])
+    away <- x[at, -lost, drop = FALSE] - mean[at, -lost, drop = FALSE]
+    expected <- mean[at, lost, drop = FALSE] -
+      away %*% (precision[-lost, lost, drop = FALSE] %*% covariance)
     used <- which(law$column[lost] > 0L)
     columns <- law$column[lost[used]]
     scale <- law$scale[lost[used]]
-    rows$x[at, columns] <<- sweep(sweep(expected[, used, drop = FALSE], 2L, scale, "*"), 2L,
-                                  law$center[lost[used]], "+")
+    rows$x[cbind(rep(at, length(used)), rep(columns, each = length(at)))] <<-
+      as.vector(expected[, used]) * rep(scale, each = length(at)) +
+      rep(law$center[lost[used]], each = length(at))
     list(at = at, columns = columns,
-         covariance = of$covariance[used, used, drop = FALSE] * outer(scale, scale))
+         covariance = covariance[used, used, drop = FALSE] * outer(scale, scale))
   })
   rows
 }
@@ -129,23 +132,17 @@ given_columns <- function(law, x, auxiliary) {
   do.call(cbind, columns)
 }
 
-conditional_law <- function(covariance, lost, known) {
-  own <- covariance[lost, lost, drop = FALSE]
-  if (length(known) == 0L) return(list(regression = matrix(0, 0L, length(lost)), covariance = own))
-  cross <- covariance[known, lost, drop = FALSE]
-  regression <- solve(covariance[known, known, drop = FALSE], cross)
-  list(regression = regression, covariance = own - crossprod(cross, regression))
-}
-
 has_unknown <- function(rows) length(rows$unknown) > 0L || length(rows$imputed$row) > 0L
 
 # Of some of the rows.
 unknown_at <- function(rows, at) {
-  unknown <- lapply(rows$unknown, function(part) {
-    part$at <- which(at %in% part$at)
+  place <- match(unlist(lapply(rows$unknown, `[[`, "at")), at)
+  pattern <- rep(seq_along(rows$unknown), vapply(rows$unknown, function(part) length(part$at), 0L))
+  places <- split(place[!is.na(place)], pattern[!is.na(place)])
+  unknown <- Map(function(part, own) {
+    part$at <- own
     part
-  })
-  unknown <- Filter(function(part) length(part$at) > 0L, unknown)
+  }, rows$unknown[as.integer(names(places))], unname(places))
   imputed <- rows$imputed
   if (!is.null(imputed)) {
     kept <- imputed$row %in% at

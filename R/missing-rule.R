@@ -21,9 +21,9 @@
 #' **What is imputed.** The unit is the column of the design: `log1p(x)`, `x:z`, `I(x^2)` and each
 #' column of `s(x)`, whose basis is made of complete rows, are variables of their own, and nothing
 #' ties an imputed `x:z` to an imputed `x`; that of a dummy is unknown even where the dummy is zero.
-#' Where a term is linear that is the variable itself; a term such as `poly(x, 2)` can't be made of an
-#' incomplete `x`. The response is never imputed, and a missing weight, offset, group or level of a
-#' factor is an error.
+#' Where a term is linear that is the variable itself; a term such as `poly(x, 2)` can't be made of
+#' an incomplete `x`. The response is never imputed, and a missing weight, offset, group or level of
+#' a factor is an error.
 #'
 #' **What it says of coefficients.** Under the papers' pseudo-likelihood ([likelihood_hinge()]) the
 #' coefficient of an incomplete predictor is not to be trusted: every row rewards a large

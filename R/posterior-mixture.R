@@ -116,7 +116,6 @@ in_component_chunks <- function(fit, rows, f) {
 linear_sd.bsvm_mixture <- function(posterior, fit, rows) {
   sd <- rep(NA_real_, nrow(rows$x))
   if (posterior$point) return(sd)
-  rows[c("unknown", "imputed")] <- NULL # posterior_linear() adds what they bring
   in_component_chunks(fit, rows, function(at, moments) {
     sd[at] <<- mix(moments$mean, moments$sd, posterior$weights)$sd
   })

@@ -18,8 +18,8 @@
 posterior_linear <- function(fit, rows, sd = TRUE) {
   mean <- drop(as.matrix(rows$x %*% population_mean(fit$posterior, fit$design)))
   mean <- mean + groups_link(effect_means(fit$posterior, fit$groups), rows$groups)
-  if (sd) sd <- linear_sd(fit$posterior, fit, rows)
-  else return(list(mean = unname(mean), sd = NULL))
+  if (!sd) return(list(mean = unname(mean), sd = NULL))
+  sd <- linear_sd(fit$posterior, fit, rows[setdiff(names(rows), c("unknown", "imputed"))])
   if (has_unknown(rows)) sd <- sqrt(sd^2 + unknown_variance(fit, rows))
   list(mean = unname(mean), sd = sd)
 }
@@ -39,7 +39,7 @@ posterior_coefficients <- function(fit) {
   )
 }
 
-# Standard deviations of the rows' linear predictors.
+# Standard deviations of the rows' linear predictors, all predictors at their means.
 linear_sd <- function(posterior, fit, rows) UseMethod("linear_sd")
 
 # Lower and upper limits (k x 2) of the rows' linear predictors; `link` from posterior_linear().

@@ -1,9 +1,10 @@
 # The exact posterior with one predictor, partly missing: x (n), standardised by what is observed,
-# under b0 ~ N(0, 1e8), b1 ~ N(0, variance), x_i ~ N(B, S), B ~ N(0, mean_variance),
+# under b0 ~ N(0, 1e8), b1 ~ N(0, variance) or what `log_prior` says, x_i ~ N(B, S), B ~ N(0, mean_variance),
 # S ~ IW(scale, df). Sums over a grid of (b0, b1, B, log S); the missing value of a row, which is
 # normal given these, by the trapezoid rule. Moments of b, B, S and of the missing values.
 exact_missing <- function(y, x, variance, weight = rep(1, length(y)), normalised = FALSE, df = 2,
-                          scale = 0.01, mean_variance = 1e8, nodes = 31, law_nodes = 13) {
+                          scale = 0.01, mean_variance = 1e8, nodes = 31, law_nodes = 13,
+                          log_prior = function(b) dnorm(b, 0, sqrt(variance), log = TRUE)) {
   absent <- is.na(x)
   observed <- x[!absent]
   class <- function(y, f) {
@@ -28,8 +29,7 @@ exact_missing <- function(y, x, variance, weight = rep(1, length(y)), normalised
     for (i in which(!absent)) {
       likelihood <- likelihood + weight[i] * log(class(y[i], g$b0 + g$b1 * x[i]))
     }
-    likelihood <- likelihood + dnorm(g$b0, 0, 1e4, log = TRUE) +
-      dnorm(g$b1, 0, sqrt(variance), log = TRUE)
+    likelihood <- likelihood + dnorm(g$b0, 0, 1e4, log = TRUE) + log_prior(g$b1)
     h <- expand.grid(mean = mean, log_s = log_s)
     s <- exp(h$log_s)
     law <- -length(observed) / 2 * h$log_s -

@@ -7,9 +7,9 @@ quiet_fit <- function(...) {
   })
 }
 
-one_fit <- function(s, ...) {
+one_fit <- function(s, ..., prior = prior_ridge(variance = 2)) {
   quiet_fit(matrix(s$x, dimnames = list(NULL, "x")), s$y, ..., standardize = FALSE,
-            prior = prior_ridge(variance = 2), missing = missing_normal())
+            prior = prior, missing = missing_normal())
 }
 
 gibbs <- function(draws = 5000, ...) engine_gibbs(draws = draws, burnin = 500, ...)
@@ -41,6 +41,15 @@ test_that("weights count in draws as powers of the likelihood", {
   exact <- exact_missing(s$y, s$x, 2, weight)
   set.seed(2)
   fit <- one_fit(s, weights = weight, engine = gibbs())
+  expect_exact(t(flat_draws(fit$posterior$coefficients)), exact, mean = 0.05, sd = 0.05)
+  expect_close(imputed(fit)$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
+})
+
+test_that("draws under a bridge prior are exact too", {
+  s <- one_missing(30, 0.3, seed = 4)
+  exact <- exact_missing(s$y, s$x, log_prior = function(b) -sqrt(abs(b) / 0.1))
+  set.seed(3)
+  fit <- one_fit(s, engine = gibbs(), prior = prior_bridge(alpha = 0.5, nu = 0.1))
   expect_exact(t(flat_draws(fit$posterior$coefficients)), exact, mean = 0.05, sd = 0.05)
   expect_close(imputed(fit)$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
 })
