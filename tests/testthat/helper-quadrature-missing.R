@@ -3,7 +3,7 @@
 # S ~ IW(scale, df). Sums over a grid of (b0, b1, B, log S); the missing value of a row, which is
 # normal given these, by the trapezoid rule. Moments of b, B, S and of the missing values.
 exact_missing <- function(y, x, variance, weight = rep(1, length(y)), normalised = FALSE, df = 2,
-                          scale = 0.01, mean_variance = 1e8, nodes = 31, law_nodes = 13,
+                          scale = 0.01, mean_variance = 1e8, nodes = 25, law_nodes = 9,
                           log_prior = function(b) dnorm(b, 0, sqrt(variance), log = TRUE)) {
   absent <- is.na(x)
   observed <- x[!absent]
@@ -47,8 +47,8 @@ exact_missing <- function(y, x, variance, weight = rep(1, length(y)), normalised
   }
   at <- function(mean, sd, n, width) mean + sd * seq(-width, width, length.out = n)
   n <- length(observed)
-  law_mean <- at(mean(observed), sd(observed) / sqrt(n), law_nodes, 5)
-  log_s <- at(log(mean((observed - mean(observed))^2)), sqrt(2 / n), law_nodes, 5)
+  law_mean <- at(mean(observed), sd(observed) / sqrt(n), law_nodes, 4.5)
+  log_s <- at(log(mean((observed - mean(observed))^2)), sqrt(2 / n), law_nodes, 4.5)
   centre <- c(0, 0)
   spread <- c(6, 6)
   for (round in 1:8) {

@@ -47,7 +47,7 @@ test_that("weights count in draws as powers of the likelihood", {
 
 test_that("draws under a bridge prior are exact too", {
   s <- one_missing(30, 0.3, seed = 4)
-  exact <- exact_missing(s$y, s$x, log_prior = function(b) -sqrt(abs(b) / 0.1))
+  exact <- exact_missing(s$y, s$x, log_prior = function(b) -sqrt(abs(b) / 0.1), nodes = 61)
   set.seed(3)
   fit <- one_fit(s, engine = gibbs(), prior = prior_bridge(alpha = 0.5, nu = 0.1))
   expect_exact(t(flat_draws(fit$posterior$coefficients)), exact, mean = 0.05, sd = 0.05)
@@ -106,7 +106,7 @@ test_that("draws are those of a plain sampler with group effects and an auxiliar
   set.seed(4)
   fit <- quiet_fit(y ~ x1 + x2 + (1 | g), d, missing = missing_normal(auxiliary = ~ x3),
                    engine = gibbs(), prior = list(g = prior_ridge(variance = 0.5)))
-  twin <- with_seed(5, twin_gibbs_missing(fit, d, variance = 0.5, draws = 20000))
+  twin <- with_seed(5, twin_gibbs_missing(fit, d, variance = 0.5, draws = 5000))
   draws <- rbind(flat_draws(fit$posterior$coefficients), flat_draws(fit$posterior$effects))
   expect_same_law(t(draws), twin$coefficients)
   expect_same_law(imputed(fit, draws = TRUE), twin$entries)
