@@ -30,8 +30,8 @@
 #' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`,
 #'   `thin`, `chains`, `mixing`, `seed`, `seconds`, `resumed`;
 #' * where missing predictors are modelled `imputed` (`row`, `variable`, `mean`, `sd` of every
-#'   missing entry) and `law` (`mean`, `covariance` of the variables), in their own units, and with draws of
-#'   the entries `unknowns`.
+#'   missing entry) and `law` (`mean`, `covariance` of the variables), in their own units, and with
+#'   draws of the entries `unknowns`.
 #' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
 #'   for a checkpoint that can't be used.
 #' @section Warnings: `bsvm_warning_convergence`, `bsvm_warning_interrupted`, `bsvm_warning_rank`
