@@ -1,7 +1,8 @@
 # The exact posterior with one predictor, partly missing: x (n), standardised by what is observed,
 # under b0 ~ N(0, 1e8), b1 ~ N(0, variance) or what `log_prior` says, x_i ~ N(B, S),
-# B ~ N(0, mean_variance), S ~ IW(scale, df). Sums over a grid of (b0, b1, B, log S); the missing value of a row, which is
-# normal given these, by the trapezoid rule. Moments of b, B, S and of the missing values.
+# B ~ N(0, mean_variance), S ~ IW(scale, df). Sums over a grid of (b0, b1, B, log S); the missing
+# value of a row, which is normal given these, by the trapezoid rule. Moments of b, B, S and of the
+# missing values.
 exact_missing <- function(y, x, variance, weight = rep(1, length(y)), normalised = FALSE, df = 2,
                           scale = 0.01, mean_variance = 1e8, nodes = 25, law_nodes = 9,
                           log_prior = function(b) dnorm(b, 0, sqrt(variance), log = TRUE)) {
