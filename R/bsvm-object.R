@@ -24,6 +24,8 @@
 #' * `termination`; of [engine_vb()] and [engine_gaussian()] `elbo`, `trace`, `passes`, `gradient`,
 #'   of [engine_map()] these but `elbo`, of [engine_em()] and [engine_ecme()] `trace` and `passes`,
 #'   of [engine_gibbs()] `sampling`;
+#' * `missing`: `NULL`, or of missing predictors that are modelled `rule`, `law`, `imputed` and
+#'   `draws`, which [imputed()] returns;
 #' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `version`.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
@@ -34,7 +36,13 @@
 new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL) {
   design <- spec$design
   missing <- fit_missing(frame, spec, result)
-  if (!is.null(missing)) frame$x <- fill_imputed(frame$x, missing, frame$implicit)
+  if (!is.null(missing)) {
+    used <- setdiff(seq_len(frame$nobs + length(frame$absent$at)), frame$absent$at)
+    frame$x <- fill_imputed(frame$x, missing, frame$implicit, used)
+    if (!is.null(frame$absent)) {
+      frame$absent$x <- complete_rows(list(missing = missing), frame$absent)$x
+    }
+  }
   fit <- list(
     call = clean_call(call), formula = frame$formula, terms = frame$terms,
     xlevels = frame$xlevels, contrasts = frame$contrasts, na.action = frame$na.action,

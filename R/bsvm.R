@@ -86,8 +86,8 @@
 #' @param na.action What to do with missing values: `na.fail` (default), `na.omit`, `na.exclude`,
 #'   or a function of a data frame.
 #' @param missing What becomes of missing predictors: `NULL` (default) leaves that to `na.action`;
-#'   [missing_fail()], [missing_omit()] or [missing_normal()], which models them, or one of the strings
-#'   "fail", "omit" and "normal".
+#'   [missing_fail()], [missing_omit()] or [missing_normal()], which models them, or one of the
+#'   strings "fail", "omit" and "normal".
 #' @param contrasts As in [stats::model.matrix()]: a named list.
 #' @param drop.unused.levels Should levels of factors that do not occur be dropped? `TRUE` by
 #'   default. Levels of grouping factors always are.

@@ -108,6 +108,7 @@ check_checkable <- function(fit) {
   if (!inherits(fit, "bsvm")) {
     abort("argument", "`fit` must be made by bsvm(); found ", describe(fit), ".")
   }
+  refuse_modelled(fit, "check_approximation()")
   if (!is.null(fit$sampling)) {
     abort("unsupported", "A fit by ", call_of_engine(fit), " is made of draws from the exact ",
           "posterior: there is no approximation to check. summary() has the Monte Carlo error.")

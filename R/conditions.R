@@ -33,6 +33,9 @@
 #' * `approximation`: an approximate fit is far from the exact posterior (see
 #'   [check_approximation()]);
 #' * `constant`: a penalised column that does not vary;
+#' * `improper`: an inverse-Wishart law of missing predictors with too few degrees of freedom;
+#' * `pseudo_missing`: a predictor with many missing values under the pseudo-likelihood, of whose
+#'   coefficient that says little (see [missing_normal()]);
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'

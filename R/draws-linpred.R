@@ -9,6 +9,10 @@
 #' covariance. They depend on the seed of the fit and the level's name alone: rows of the
 #' same new level share them, and a second call gives the same.
 #'
+#' Where the fit models missing predictors ([missing_normal()]), draws of a new row that lacks some
+#' have the noise of what is not known, drawn by R's random numbers; those of a row of the fit have
+#' the draws of its missing entries, or such noise where these were not kept.
+#'
 #' **What `posterior_epred()` means.** The pseudo-likelihood is not normalised over the two
 #' classes, so the model has no probabilities. The map is the one Polson and Scott (2011, Section 2)
 #' get by dividing by the sum over both classes,
@@ -85,7 +89,9 @@ link_draws <- function(object, newdata, re_formula, allow_new_levels, draw_ids, 
   rows <- prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset, env)
   draws <- matrix(NA_real_, length(draw_ids), nrow(rows$x), dimnames = list(NULL, rows$names))
   in_row_chunks(object$posterior, rows, function(at, part) {
-    link <- linear_draws(object, part)[, draw_ids, drop = FALSE]
+    link <- linear_draws(object, part)
+    if (has_unknown(part)) link <- link + unknown_draws(object, part)
+    link <- link[, draw_ids, drop = FALSE]
     if (!is.null(rows$offset)) link <- link + rows$offset[at]
     draws[, at] <<- t(link)
   })
@@ -109,5 +115,5 @@ linpred_hints <- c(
   draws = "Here that is `draw_ids`, the numbers of the draws.",
   ndraws = "Here that is `draw_ids`, the numbers of the draws.",
   nsamples = "Here that is `draw_ids`, the numbers of the draws.",
-  seed = "Nothing here is random: the draws are those of the fit."
+  seed = "The draws are those of the fit; set.seed() is for the noise of missing predictors."
 )

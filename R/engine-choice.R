@@ -53,7 +53,8 @@ what_takes <- function(able, exactly) {
 # Where nothing does; `pseudo`: what would, under the pseudo-likelihood.
 what_else <- function(pseudo) {
   paste0("No engine takes this model as it is",
-         if (length(pseudo) > 0L) paste0("; under likelihood_hinge() ", name_engines(pseudo), " can"),
+         if (length(pseudo) > 0L)
+           paste0("; under likelihood_hinge() ", name_engines(pseudo), " can"),
          ".")
 }
 

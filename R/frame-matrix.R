@@ -5,7 +5,8 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
                                class.weights = NULL, missing = NULL, ...) {
   check_dots(substitute(list(...)))
   if (base::missing(x)) refuse_nothing()
-  rule <- as_missing(missing, "na.action" %in% names(match.call()) && !inherits(missing, "bsvm_missing"))
+  given <- "na.action" %in% names(match.call()) && !inherits(missing, "bsvm_missing")
+  rule <- as_missing(missing, given)
   x <- check_matrix(x)
   n <- nrow(x)
   if (base::missing(y)) abort("response", "`y`, the response, is missing.")
@@ -24,7 +25,7 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
   frame <- matrix_frame(take_rows(x, kept), lapply(variables, take_rows, rows = kept),
                         drop.unused.levels)
   frame[c("na.action", "row_names")] <- list(places$na.action, matrix_names(x, places, kept))
-  if (models_missing(rule)) frame$unknowns <- frame_unknowns(rule, NULL, kept, NULL)
+  if (models_missing(rule)) frame$unknowns <- frame_unknowns(rule, NULL, kept, n)
   if (length(rows$zero) > 0L) frame$absent <- absent_matrix_rows(frame, x, variables, places)
   weigh_classes(frame, class.weights)
 }

@@ -32,6 +32,8 @@
 #' * `formula`, `terms` (without the data's environment), `xlevels`, `contrasts`, `na.action`,
 #'   `row_names` (`NULL` if automatic), `rows` (the numbers of the rows `subset` chose, `NULL` for
 #'   all), `nobs` (n), `bars` (did the formula have any);
+#' * `unknowns`: `NULL`, or where missing predictors are modelled a list of `rule` and `auxiliary`
+#'   (n rows); `x` then has missing values;
 #' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`.
 #' @section Errors: Those of [bsvm()] that concern formula and data.
 #' @seealso [bsvm_spec()], the next stage.
@@ -68,7 +70,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   places <- place_rows(rows, attr(settled, "na.action"))
   frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels)
   if (models_missing(rule)) {
-    frame$unknowns <- frame_unknowns(rule, data, rows$used, parts$formula)
+    frame$unknowns <- frame_unknowns(rule, data, rows$used, data_rows(parts, data))
   }
   frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
   frame["rows"] <- list(rows$all)
@@ -180,7 +182,24 @@ explain_frame_error <- function(e, parts, data, given) {
   n <- data_rows(parts, data)
   for (name in c("weights", "offset")) check_length(given[[name]], n, name)
   if (any(is_function)) refuse_unknown(outside[is_function], data)
+  refuse_incomplete_terms(parts, data)
   abort("data", "The variables of the formula can't be put together: ", conditionMessage(e), ".")
+}
+
+# Terms such as poly(x, 2), which fail where x has missing values.
+refuse_incomplete_terms <- function(parts, data) {
+  terms <- as.list(attr(stats::terms(parts$frame), "variables"))[-1L]
+  home <- formula_environment(parts$frame)
+  value <- function(term) tryCatch(eval(term, data, home), error = function(e) NULL)
+  failed <- Filter(function(term) is.call(term) && is.null(value(term)), terms)
+  for (term in failed) {
+    absent <- Filter(function(v) is.numeric(value(as.name(v))) && anyNA(value(as.name(v))),
+                     variables_in(term))
+    if (length(absent) == 0L) next
+    abort("missing", "`", deparse1(term), "` can't be made where ", enumerate(absent), " ",
+          if (length(absent) == 1L) "has" else "have", " missing values. missing_normal() models ",
+          "columns of the design: in place of poly(x, 2) write x + I(x^2).")
+  }
 }
 
 refuse_unknown <- function(names, data) {

@@ -5,24 +5,23 @@
 #'
 #' @details
 #' Entries are those of the columns of the design, and of auxiliary variables (see
-#' [missing_normal()]), on the columns' own scale. By `engine_vb()` and `engine_gaussian()` the law of
-#' an entry is normal with this mean and standard deviation; the coefficients and the imputation model
-#' count as known. `engine_gibbs()` has draws of the exact posterior.
+#' [missing_normal()]), on the columns' own scale. By `engine_vb()` and `engine_gaussian()` the law
+#' of an entry is normal with this mean and standard deviation; the coefficients and the imputation
+#' model count as known. `engine_gibbs()` has draws of the exact posterior.
 #'
-#' `plot()` shows, column by column, imputed means (or one draw of each entry) beside observed values:
-#' where predictors are missing completely at random the two should look alike, but for less spread of
-#' means.
+#' `plot()` shows, column by column, the average law of the missing values beside a histogram of the
+#' observed ones: where values are missing completely at random the two should look alike.
 #'
 #' @param object A fit from [bsvm()] with `missing = missing_normal()`.
 #' @param draws Return the draws, by [engine_gibbs()], instead of moments?
 #' @param x What `imputed()` returned.
 #' @param newdata For `plot()`: the data of the fit, for the observed values.
 #' @param ... Must be empty.
-#' @return A data frame of class `bsvm_imputed` with a row for each missing entry: `row` (number of the
-#'   row among those of the fit), `column`, `mean`, `sd`; with `draws = TRUE` a matrix, draws of all
-#'   chains one after the other by entries, named `column[row]`. `plot()` returns a ggplot.
-#' @section Errors: `bsvm_error_unsupported` for a fit without a model of missing predictors, and for
-#'   draws of a fit that has none.
+#' @return A data frame of class `bsvm_imputed` with a row for each missing entry: `row` (number of
+#'   the row among those of the fit), `column`, `mean`, `sd`; with `draws = TRUE` a matrix, draws of
+#'   all chains one after the other by entries, named `column[row]`. `plot()` returns a ggplot.
+#' @section Errors: `bsvm_error_unsupported` for a fit without a model of missing predictors, and
+#'   for draws of a fit that has none.
 #' @examples
 #' d <- transform(mtcars, wt = replace(wt, c(3, 9, 20), NA))
 #' fit <- bsvm(am ~ mpg + wt, data = d, missing = missing_normal(), engine = "vb")
@@ -34,8 +33,8 @@ imputed <- function(object, draws = FALSE, ...) {
   check_flag(draws, "draws")
   missing <- object$missing
   if (is.null(missing)) {
-    abort("unsupported", "The fit has no model of missing predictors: `missing = missing_normal()` ",
-          "in bsvm() makes one.")
+    abort("unsupported", "The fit has no model of missing predictors: `missing = ",
+          "missing_normal()` in bsvm() makes one.")
   }
   found <- missing$imputed
   column <- missing$law$variables[found$variable]
@@ -62,13 +61,31 @@ check_fit <- function(object) {
 #' @export
 plot.bsvm_imputed <- function(x, newdata = NULL, ...) {
   need_ggplot2()
-  known <- observed_values(newdata, unique(x$column))
-  shown <- rbind(data.frame(column = x$column, value = x$mean, kind = "imputed"), known)
-  ggplot2::ggplot(shown, ggplot2::aes(x = .data$value, y = ggplot2::after_stat(.data$ndensity),
-                                      fill = .data$kind)) +
-    ggplot2::geom_histogram(bins = 30, position = "identity", alpha = 0.5) +
-    ggplot2::facet_wrap(ggplot2::vars(.data$column), scales = "free_x") +
-    ggplot2::labs(x = NULL, y = "density, largest one", fill = NULL)
+  columns <- unique(x$column)
+  known <- observed_values(newdata, columns)
+  laws <- do.call(rbind, lapply(columns, average_law, x))
+  observed <- if (!is.null(known)) {
+    ggplot2::geom_histogram(ggplot2::aes(x = .data$value, y = ggplot2::after_stat(.data$density)),
+                            known, bins = 30, fill = "grey75")
+  }
+  ggplot2::ggplot() + observed +
+    ggplot2::geom_line(ggplot2::aes(.data$value, .data$density), laws, colour = plot_colour) +
+    ggplot2::geom_rug(ggplot2::aes(x = .data$mean), as.data.frame(x), colour = plot_colour) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$column), scales = "free") +
+    ggplot2::labs(x = NULL, y = "density", caption = paste0(
+      "Line: average law of missing values, ticks: their means",
+      if (!is.null(known)) "; grey: observed values"
+    )) +
+    plot_theme()
+}
+
+# The average of the normal laws of a column's missing entries.
+average_law <- function(column, x) {
+  own <- x[x$column == column, ]
+  ends <- range(own$mean - 3 * own$sd, own$mean + 3 * own$sd)
+  value <- seq(ends[1L], ends[2L], length.out = 201L)
+  density <- vapply(value, function(v) mean(stats::dnorm(v, own$mean, own$sd)), 0)
+  data.frame(column = column, value = value, density = density)
 }
 
 observed_values <- function(newdata, columns) {
@@ -77,7 +94,7 @@ observed_values <- function(newdata, columns) {
     v <- tryCatch(eval(str2lang(column), as.data.frame(newdata)), error = function(e) NULL)
     v <- v[!is.na(v)]
     if (!is.numeric(v) || length(v) == 0L) return(NULL)
-    data.frame(column = column, value = v, kind = "observed")
+    data.frame(column = column, value = v)
   })
   do.call(rbind, values)
 }

@@ -8,6 +8,7 @@ with_method <- function(object, method, env) {
   method <- pick_one(method, covariance_methods, "method")
   if (method == "posterior") return(object)
   check_variational(object)
+  refuse_modelled(object, "`method = \"linear_response\"`")
   rows <- rows_again(object, env)
   options <- c(object$control[c("tol", "max_passes", "threads")],
                list(verbose = FALSE, start = object$posterior$mean))

@@ -93,6 +93,7 @@ loo_hints <- c(
 # `by`, once all that is asked for is possible.
 check_loo <- function(object, by, cores, what) {
   need_law(object, what, refuse_measure)
+  refuse_modelled(object, what)
   by <- pick_one(by, c("row", "group"), "by")
   check_count(cores, "cores")
   if (!requireNamespace("loo", quietly = TRUE)) {

@@ -1,7 +1,8 @@
-# Missing predictors of a fit: fit$missing, NULL where none are modelled, is list(rule, law, imputed,
-# draws). `law` is design_law()'s with mean (k x d) and covariance (d x d) of the variables, which are
-# (column - center) / scale; `imputed` list(row, variable, mean, sd) on the columns' own scale, rows
-# those of the fit; `draws` entries x draws x chains, or NULL.
+# Missing predictors of a fit: fit$missing, NULL where none are modelled, is list(rule, law,
+# imputed, draws). `law` is design_law()'s with mean (k x d) and covariance (d x d) of the
+# variables, which are (column - center) / scale; `imputed` list(row, variable, mean, sd) on the
+# columns' own scale, rows those of the fit, of weight zero included; `draws` entries x draws x
+# chains, or NULL.
 
 fit_missing <- function(frame, spec, result) {
   if (is.null(spec$law)) return(NULL)
@@ -10,19 +11,79 @@ fit_missing <- function(frame, spec, result) {
   found <- result$imputed
   on_scale <- function(x, shift = 0) x * law$scale[found$variable] + shift
   center <- law$center[found$variable]
+  rows <- setdiff(seq_len(frame$nobs + length(frame$absent$at)), frame$absent$at)
   list(rule = spec$missing, law = law,
-       imputed = list(row = found$row, variable = found$variable,
+       imputed = list(row = rows[found$row], variable = found$variable,
                       mean = on_scale(found$mean, center), sd = on_scale(found$sd)),
        draws = if (!is.null(result$unknowns)) on_scale(result$unknowns, center))
 }
 
-# The design with imputed means where values are missing: of the fit's own rows.
-fill_imputed <- function(x, missing, implicit = FALSE) {
+# Of a fit or a spec: a row a variable with missing values; NULL where none are modelled.
+missing_table <- function(object) {
+  law <- if (inherits(object, "bsvm_spec")) object$law else object$missing$law
+  if (is.null(law)) return(NULL)
+  absent <- law$missing > 0
+  data.frame(column = law$variables, missing = unname(law$missing),
+             share = unname(law$missing) / law$rows, predictor = law$column > 0L)[absent, ]
+}
+
+modelled_text <- function(table) {
+  if (NROW(table) == 0L) return(NULL)
+  paste0("; ", sum(table$missing), " missing value", if (sum(table$missing) > 1L) "s", " of ",
+         nrow(table), " variable", if (nrow(table) > 1L) "s", " modelled")
+}
+
+say_missing <- function(table, digits) {
+  if (NROW(table) == 0L) return(invisible())
+  cat("\nMissing values, modelled:\n")
+  say_wrapped(paste0(table$column, ifelse(table$predictor, "", " (auxiliary)"), ": ",
+                     table$missing, " (", format_share(table$share), ")"), 2L)
+}
+
+format_share <- function(share) paste(trimws(format(100 * share, digits = 2L)), "%")
+
+# Under the pseudo-likelihood every row rewards a large |f|, which an unknown predictor can give.
+missing_note <- function(x) {
+  if (is_normalised(x$likelihood)) return(NULL)
+  columns <- x$missing$column[x$missing$predictor]
+  if (length(columns) == 0L) return(NULL)
+  paste0("Under the pseudo-likelihood rows in which a predictor is unknown pull its coefficient ",
+         "away from zero, so effects of ", enumerate(columns), " are not to be trusted: fit with ",
+         "likelihood_hinge(normalized = TRUE) and engine_gaussian().")
+}
+
+much_missing <- 0.2
+
+warn_pseudo_missing <- function(spec) {
+  if (is_normalised(spec$likelihood)) return(invisible())
+  table <- missing_table(spec)
+  table <- table[table$predictor & table$share > much_missing, ]
+  if (NROW(table) == 0L) return(invisible())
+  columns <- paste0(table$column, " (", format_share(table$share), ")")
+  warn("pseudo_missing", "Of ", enumerate(columns, ""), " many values are missing: under the ",
+       "pseudo-likelihood a predictor without any effect then gets a large coefficient. For ",
+       "effects fit with likelihood_hinge(normalized = TRUE) and engine_gaussian().")
+}
+
+# The design with imputed means where values are missing: of the fit's own rows, or of those `used`.
+fill_imputed <- function(x, missing, implicit = FALSE, used = NULL) {
   if (is.null(missing)) return(x)
   column <- missing$law$column[missing$imputed$variable]
   dense <- column > 0L
-  x[cbind(missing$imputed$row[dense], column[dense] - implicit)] <- missing$imputed$mean[dense]
+  row <- missing$imputed$row[dense]
+  if (!is.null(used)) row <- match(row, used)
+  x[cbind(row, column[dense] - implicit)] <- missing$imputed$mean[dense]
   x
+}
+
+# For the fit's own rows: list(row, column, mean, sd, entry), entries of the design.
+imputed_entries <- function(object) {
+  if (is.null(object$missing)) return(NULL)
+  found <- object$missing$imputed
+  column <- object$missing$law$column[found$variable]
+  entry <- which(column > 0L)
+  list(row = found$row[entry], column = column[entry], mean = found$mean[entry],
+       sd = found$sd[entry], entry = entry)
 }
 
 # Rows as new_design() gives them, completed by what the imputation model says of their missing
@@ -40,20 +101,23 @@ complete_rows <- function(fit, rows, auxiliary = NULL) {
   mean <- given %*% law$mean
   absent <- is.na(x)
   able <- which(rowSums(absent[, dense, drop = FALSE]) > 0 & !is.na(mean[, 1L]))
-  patterns <- split(able, apply(absent[able, , drop = FALSE], 1L, paste, collapse = ""))
+  words <- lapply(seq_len(ncol(absent)), function(j) as.integer(absent[able, j]))
+  patterns <- split(able, do.call(paste0, words))
+  precision <- solve(law$covariance)
   rows$unknown <- lapply(unname(patterns), function(at) {
     lost <- which(absent[at[1L], ])
-    known <- setdiff(seq_len(ncol(x)), lost)
-    of <- conditional_law(law$covariance, lost, known)
-    expected <- mean[at, lost, drop = FALSE] +
-      (x[at, known, drop = FALSE] - mean[at, known, drop = FALSE]) %*% of$regression
+    covariance <- solve(precision[lost, lost, drop = FALSE])
+    away <- x[at, -lost, drop = FALSE] - mean[at, -lost, drop = FALSE]
+    expected <- mean[at, lost, drop = FALSE] -
+      away %*% (precision[-lost, lost, drop = FALSE] %*% covariance)
     used <- which(law$column[lost] > 0L)
     columns <- law$column[lost[used]]
     scale <- law$scale[lost[used]]
-    rows$x[at, columns] <<- sweep(sweep(expected[, used, drop = FALSE], 2L, scale, "*"), 2L,
-                                  law$center[lost[used]], "+")
+    rows$x[cbind(rep(at, length(used)), rep(columns, each = length(at)))] <<-
+      as.vector(expected[, used]) * rep(scale, each = length(at)) +
+      rep(law$center[lost[used]], each = length(at))
     list(at = at, columns = columns,
-         covariance = of$covariance[used, used, drop = FALSE] * outer(scale, scale))
+         covariance = covariance[used, used, drop = FALSE] * outer(scale, scale))
   })
   rows
 }
@@ -69,26 +133,71 @@ given_columns <- function(law, x, auxiliary) {
   do.call(cbind, columns)
 }
 
-conditional_law <- function(covariance, lost, known) {
-  own <- covariance[lost, lost, drop = FALSE]
-  if (length(known) == 0L) return(list(regression = matrix(0, 0L, length(lost)), covariance = own))
-  cross <- covariance[known, lost, drop = FALSE]
-  regression <- solve(covariance[known, known, drop = FALSE], cross)
-  list(regression = regression, covariance = own - crossprod(cross, regression))
+has_unknown <- function(rows) length(rows$unknown) > 0L || length(rows$imputed$row) > 0L
+
+# Of some of the rows.
+unknown_at <- function(rows, at) {
+  place <- match(unlist(lapply(rows$unknown, `[[`, "at")), at)
+  pattern <- rep(seq_along(rows$unknown), vapply(rows$unknown, function(part) length(part$at), 0L))
+  places <- split(place[!is.na(place)], pattern[!is.na(place)])
+  unknown <- Map(function(part, own) {
+    part$at <- own
+    part
+  }, rows$unknown[as.integer(names(places))], unname(places))
+  imputed <- rows$imputed
+  if (!is.null(imputed)) {
+    kept <- imputed$row %in% at
+    imputed <- lapply(imputed, `[`, kept)
+    imputed$row <- match(imputed$row, at)
+  }
+  c(if (length(unknown) > 0L) list(unknown = unknown),
+    if (length(imputed$row) > 0L) list(imputed = imputed))
 }
 
-# Variance of the rows' linear predictors from entries that are not known: E b_M' C b_M.
+# Variance of the rows' linear predictors from entries that are not known: E b_M' C b_M. Entries of
+# the fit's own rows count as independent.
 unknown_variance <- function(fit, rows) {
   out <- numeric(nrow(rows$x))
-  if (length(rows$unknown) == 0L) return(out)
   moments <- posterior_coefficients(fit)
   covariance <- moments$covariance()
   if (anyNA(covariance)) covariance[] <- 0
+  second <- tcrossprod(moments$mean) + covariance
   for (part in rows$unknown) {
-    b <- moments$mean[part$columns]
-    second <- tcrossprod(b) + covariance[part$columns, part$columns, drop = FALSE]
-    out[part$at] <- sum(part$covariance * second)
+    out[part$at] <- sum(part$covariance * second[part$columns, part$columns])
   }
+  own <- rows$imputed
+  if (is.null(own)) return(out)
+  shares <- own$sd^2 * diag(second)[own$column]
+  out + tabulate_sums(shares, own$row, length(out))
+}
+
+tabulate_sums <- function(values, at, n) {
+  out <- numeric(n)
+  sums <- rowsum(values, at)
+  out[as.integer(rownames(sums))] <- sums
+  out
+}
+
+# k x S: what these entries add to draws of the linear predictors at their means. New rows draw
+# them; the fit's own have their draws, and where these were not kept noise about the means.
+unknown_draws <- function(fit, rows) {
+  columns <- unlist(c(lapply(rows$unknown, `[[`, "columns"), list(rows$imputed$column)))
+  columns <- sort(unique(columns))
+  b <- coefficient_draws(fit, columns)
+  out <- matrix(0, nrow(rows$x), ncol(b))
+  for (part in rows$unknown) {
+    own <- b[match(part$columns, columns), , drop = FALSE]
+    sd <- sqrt(colSums(own * (part$covariance %*% own)))
+    noise <- matrix(stats::rnorm(length(part$at) * ncol(b)), length(part$at))
+    out[part$at, ] <- noise * rep(sd, each = length(part$at))
+  }
+  own <- rows$imputed
+  if (is.null(own)) return(out)
+  away <- if (is.null(fit$missing$draws)) stats::rnorm(length(own$row) * ncol(b)) * own$sd
+          else draw_matrix(fit$missing$draws[own$entry, , , drop = FALSE]) - own$mean
+  sums <- rowsum(b[match(own$column, columns), , drop = FALSE] * away, own$row)
+  at <- as.integer(rownames(sums))
+  out[at, ] <- out[at, ] + sums
   out
 }
 
@@ -97,12 +206,12 @@ new_auxiliary <- function(fit, newdata) {
   auxiliary <- fit$missing$rule$settings$auxiliary
   if (!inherits(auxiliary, "formula") || !is.data.frame(newdata)) return(NULL)
   if (!all(all.vars(auxiliary) %in% names(newdata))) return(NULL)
-  auxiliary_matrix(auxiliary, newdata, NULL, NULL)
+  auxiliary_matrix(auxiliary, newdata, NULL, nrow(newdata))
 }
 
 # Methods that would need the likelihood with missing predictors integrated out.
-refuse_missing <- function(object, what) {
+refuse_modelled <- function(object, what) {
   if (is.null(object$missing)) return(invisible())
   abort("unsupported", what, " can't take a fit with a model of missing predictors (yet). ",
-        "missing_omit() fits the complete rows.")
+        "`missing = missing_omit()` fits the complete rows.")
 }

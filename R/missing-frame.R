@@ -17,8 +17,8 @@ check_modelled <- function(columns, numeric) {
   class <- bad_class(rownames(refused), "missing")
   abort(class, "missing_normal() models numeric predictors; these can't be missing: ",
         count_text(refused), ". A missing level of a factor can be a level of its own ",
-        "(addNA()); a row without a response, weight, offset or group must be left out with ",
-        "`subset`.")
+        "(addNA()); a row without a response, weight, offset, group or multiplier of its effects ",
+        "must be left out with `subset`.")
 }
 
 # Which columns of a model frame are numeric predictors.
@@ -28,24 +28,28 @@ numeric_predictors <- function(columns, parts) {
     !startsWith(names(columns), "offset(")
 }
 
+# Groups and what multiplies their effects.
 group_variable_names <- function(parts) {
   unique(unlist(lapply(parts$bars, function(bar) {
-    c(text_of(bar$group), variables_in(bar$group))
+    terms <- stats::terms(stats::as.formula(call("~", bar$lhs), env = globalenv()))
+    multipliers <- vapply(as.list(attr(terms, "variables"))[-1L], text_of, "")
+    c(text_of(bar$group), variables_in(bar$group), multipliers)
   })))
 }
 
-frame_unknowns <- function(rule, data, rows, home) {
-  list(rule = rule, auxiliary = auxiliary_matrix(rule$settings$auxiliary, data, rows, home))
+frame_unknowns <- function(rule, data, rows, n) {
+  list(rule = rule, auxiliary = auxiliary_matrix(rule$settings$auxiliary, data, rows, n))
 }
 
-# The auxiliary variables of the rows of the fit (NULL: all), n x a.
-auxiliary_matrix <- function(auxiliary, data, rows, home) {
+# The auxiliary variables of some rows (NULL: all) of the n in the data.
+auxiliary_matrix <- function(auxiliary, data, rows, n) {
   if (is.null(auxiliary)) return(NULL)
   if (is.matrix(auxiliary)) {
     if (is.null(colnames(auxiliary))) {
       colnames(auxiliary) <- sprintf("auxiliary%d", seq_len(ncol(auxiliary)))
     }
     storage.mode(auxiliary) <- "double"
+    check_side(auxiliary, n, "auxiliary", "data")
     return(check_auxiliary(take_rows(auxiliary, rows)))
   }
   terms <- stats::terms(auxiliary)
@@ -71,7 +75,7 @@ check_auxiliary <- function(x) {
 # What the core needs of the imputation model, and what R needs to use it: list(core, law). `law` is
 #   variables, center, scale   names, means and standard deviations of what is observed
 #   column                     which column of the fit a variable is, 0: an auxiliary one
-#   given                      names of what they are regressed on, columns of the fit `given_column`
+#   given, given_column        what they are regressed on: names, columns of the fit
 # A complete column of two values is a dummy.
 design_law <- function(frame, design) {
   p <- length(design$columns)
@@ -93,12 +97,13 @@ design_law <- function(frame, design) {
                    apply(modelled, 2L, observed_moments))
   names <- c(design$columns[own], colnames(modelled))
   if (length(names) == 0L) return(NULL)
-  check_observed(names, moments)
-  given <- cbind(rep(1, nrow(frame$x)), do.call(cbind, lapply(columns[plain], x)), auxiliary[, dummies, drop = FALSE])
+  given <- cbind(rep(1, nrow(frame$x)), do.call(cbind, lapply(columns[plain], x)),
+                 auxiliary[, dummies, drop = FALSE])
   given_names <- c("(Intercept)", design$columns[columns[plain]], colnames(auxiliary)[dummies])
   law <- list(variables = names, center = moments[1L, ], scale = moments[2L, ],
               column = c(own, rep(0L, ncol(modelled))), given = given_names,
               given_column = c(0L, columns[plain], rep(-1L, sum(dummies))),
+              rows = nrow(frame$x),
               missing = stats::setNames(c(absent[!plain], colSums(is.na(modelled))), names))
   list(law = law, given = unname(given), auxiliary = modelled)
 }
@@ -111,18 +116,29 @@ is_dummy <- function(v) {
 
 observed_moments <- function(v) {
   v <- v[!is.na(v)]
-  if (length(v) == 0L) return(c(NA, NA))
   moments <- column_moments(v)
   c(moments$mean, if (length(v) < 2L || moments$sd == 0) 1 else moments$sd)
 }
 
-check_observed <- function(names, moments) {
-  absent <- is.na(moments[1L, ])
-  if (any(absent)) {
-    abort("missing", if (sum(absent) == 1L) "Column " else "Columns ", enumerate(names[absent]),
-          " ha", if (sum(absent) == 1L) "s" else "ve", " no value in any row: nothing can be known ",
-          "of what is missing. Leave out of the formula.")
+# Before columns are standardised.
+check_unknown_columns <- function(frame) {
+  if (is.null(frame$unknowns)) return(invisible())
+  auxiliary <- frame$unknowns$auxiliary
+  names <- c(frame$columns[seq_len(ncol(frame$x)) + frame$implicit], colnames(auxiliary))
+  twice <- intersect(colnames(auxiliary), frame$columns)
+  if (length(twice) > 0L) {
+    abort("argument", "`auxiliary` has ", enumerate(twice), ", which the design has too.")
   }
+  if (is_sparse(frame$x)) return(invisible())
+  empty <- function(x) {
+    if (is.null(x) || !anyNA(x)) return(logical(NCOL(x)))
+    colSums(is.na(x)) == nrow(x)
+  }
+  absent <- c(empty(frame$x), if (!is.null(auxiliary)) empty(auxiliary))
+  if (!any(absent)) return(invisible())
+  abort("missing", if (sum(absent) == 1L) "Column " else "Columns ", enumerate(names[absent]),
+        if (sum(absent) == 1L) " has" else " have", " no value in any row: nothing can be known ",
+        "of what is missing. Leave out such columns.")
 }
 
 # For the core: columns of its design, in its units.
@@ -135,8 +151,9 @@ core_unknowns <- function(frame, design) {
   d <- length(law$variables)
   df <- if (is.null(settings$df)) d + 1 else settings$df
   if (df <= d - 1) {
-    warn("improper", "An inverse-Wishart law of ", d, " variables with ", format(df), " degrees of ",
-         "freedom is improper: it needs more than ", d - 1, ". The bound leaves its constant out.")
+    warn("improper", "An inverse-Wishart law of ", d, " variables with ", format(df), " degrees ",
+         "of freedom is improper: it needs more than ", d - 1, ". The bound leaves its constant ",
+         "out.")
   }
   dense <- law$column > 0L
   center <- factor <- numeric(d)

@@ -10,47 +10,49 @@
 #' one or the other.
 #'
 #' `missing_normal()` models the columns of the design (000, section 3.3; App. C): incomplete ones,
-#' complete numeric ones and auxiliary variables, standardised by what is observed, are jointly normal
-#' with unknown means and covariance; complete columns of two values (dummies) and of smooth terms are
-#' not modelled, the others are regressed on them. Values are missing completely at random, or at random
-#' given what is observed. With \eqn{x_i} the d variables of row i and \eqn{z_i} the intercept and the
-#' columns they are regressed on,
+#' complete numeric ones and auxiliary variables, standardised by what is observed, are jointly
+#' normal with unknown means and covariance; complete columns of two values (dummies) and of smooth
+#' terms are not modelled, the others are regressed on them. Values are missing completely at
+#' random, or at random given what is observed. With \eqn{x_i} the d variables of row i and
+#' \eqn{z_i} the intercept and the columns they are regressed on,
 #' \deqn{x_i \sim N(B' z_i, \Sigma),\quad B_{aj} \sim N(0, s^2),\quad \Sigma \sim IW(\psi I,
 #' \nu).}{x_i ~ N(B'z_i, Sigma), B_aj ~ N(0, s^2), Sigma ~ IW(psi I, nu).}
 #'
-#' **What is imputed.** The unit is the column of the design: `log1p(x)`, `x:z` and each column of
-#' `poly(x, 2)` are variables of their own, and nothing ties an imputed `x:z` to an imputed `x`. Where
-#' a term is linear that is the variable itself. The response is never imputed, and a missing weight,
-#' offset, group or level of a factor is an error.
+#' **What is imputed.** The unit is the column of the design: `log1p(x)`, `x:z`, `I(x^2)` and each
+#' column of `s(x)`, whose basis is made of complete rows, are variables of their own, and nothing
+#' ties an imputed `x:z` to an imputed `x`; that of a dummy is unknown even where the dummy is zero.
+#' Where a term is linear that is the variable itself; a term such as `poly(x, 2)` can't be made of
+#' an incomplete `x`. The response is never imputed, and a missing weight, offset, group or level of
+#' a factor is an error.
 #'
 #' **What it says of coefficients.** Under the papers' pseudo-likelihood ([likelihood_hinge()]) the
 #' coefficient of an incomplete predictor is not to be trusted: every row rewards a large
 #' \eqn{|f|}{|f|}, and a row whose predictor is unknown can have one, so a predictor without any
 #' effect gets a large coefficient and a small standard deviation once about a quarter of its values
-#' are missing. For effects take `likelihood_hinge(normalized = TRUE)` with [engine_gaussian()], which
-#' integrates missing predictors out. `summary()` says so too.
+#' are missing. For effects take `likelihood_hinge(normalized = TRUE)` with [engine_gaussian()],
+#' which integrates missing predictors out. `summary()` says so too.
 #'
-#' **Engines.** [engine_vb()] has a normal law of each row's missing entries given the rest (Algorithm
-#' 4), [engine_gibbs()] draws them (Appendix C); [engine_gaussian()] integrates them out, for either
-#' likelihood: given the coefficients \eqn{f} of a row is normal, and the average of its likelihood is
-#' one-dimensional. Its imputation model stands at its best, so intervals of coefficients take it as
-#' known. All take dense predictors and at most one grouping factor. A row's weight raises the
-#' likelihood of its class to a power; its predictors count once.
+#' **Engines.** [engine_vb()] has a normal law of each row's missing entries given the rest
+#' (Algorithm 4), [engine_gibbs()] draws them (Appendix C); [engine_gaussian()] integrates them out,
+#' for either likelihood: given the coefficients \eqn{f} of a row is normal, and the average of its
+#' likelihood is one-dimensional. Its imputation model stands at its best, so intervals of
+#' coefficients take it as known. All take dense predictors and at most one grouping factor. A row's
+#' weight raises the likelihood of its class to a power; its predictors count once.
 #'
 #' @param auxiliary Variables that tell of missing predictors without being predictors themselves: a
 #'   one-sided formula, evaluated in `data`, or a numeric matrix with a row for each row of `x` in
 #'   `bsvm(x, y)`. They may have missing values too.
-#' @param df Degrees of freedom \eqn{\nu}{nu} of the inverse-Wishart law; `NULL` is d + 1. The paper's
-#'   3 is improper for d = 4 variables and more: it is taken with a warning, and the bound then leaves
-#'   a constant out.
+#' @param df Degrees of freedom \eqn{\nu}{nu} of the inverse-Wishart law; `NULL` is d + 1. The
+#'   paper's 3 is improper for d = 4 variables and more: it is taken with a warning, and the bound
+#'   then leaves a constant out.
 #' @param scale \eqn{\psi}{psi}, its scale: a positive number, in units of standardised columns.
 #' @param mean_variance \eqn{s^2}, the prior variance of the means: a positive number.
-#' @param keep_draws Keep the draws of missing entries (engine_gibbs())? `FALSE` keeps their means and
-#'   standard deviations only.
+#' @param keep_draws Keep the draws of missing entries (engine_gibbs())? `FALSE` keeps their means
+#'   and standard deviations only.
 #' @return An object of class `bsvm_missing`.
 #' @section Errors: `bsvm_error_argument` for arguments that are not what they must be; in [bsvm()]
-#'   `bsvm_error_missing` for values that can't be missing, columns without any value, and rules that
-#'   leave no rows.
+#'   `bsvm_error_missing` for values that can't be missing, columns without any value, and rules
+#'   that leave no rows.
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support vector
 #' machine classification. *Computational Statistics & Data Analysis*, 73, 163-176 (section 3.3,

@@ -31,7 +31,9 @@ linear_sd.bsvm_draws <- function(posterior, fit, rows) {
 linear_limits.bsvm_draws <- function(posterior, fit, rows, link, level) {
   limits <- matrix(NA_real_, nrow(rows$x), 2L, dimnames = list(NULL, c("lower", "upper")))
   in_row_chunks(posterior, rows, function(at, part) {
-    limits[at, ] <<- row_quantiles(linear_draws(fit, part), level)
+    draws <- linear_draws(fit, part)
+    if (has_unknown(part)) draws <- draws + with_given_seed(1, unknown_draws(fit, part))
+    limits[at, ] <<- row_quantiles(draws, level)
   })
   limits
 }

@@ -12,15 +12,15 @@
 # Each class has a method of the generics below. Rows are list(x, groups): x is k x p on the
 # user's scale; groups a list by grouping factor of list(codes, z, values): codes into its levels,
 # NA for none and 0 for a level the fit has not seen; z k x q multipliers, NULL for ones; values,
-# the levels in words.
+# the levels in words. Of predictors that are not known, `unknown` or `imputed` (missing-fit.R).
 
 # Mean and standard deviation of linear functions, one a row. `sd = FALSE` leaves sd NULL.
 posterior_linear <- function(fit, rows, sd = TRUE) {
   mean <- drop(as.matrix(rows$x %*% population_mean(fit$posterior, fit$design)))
   mean <- mean + groups_link(effect_means(fit$posterior, fit$groups), rows$groups)
-  if (sd) sd <- linear_sd(fit$posterior, fit, rows)
-  else return(list(mean = unname(mean), sd = NULL))
-  if (length(rows$unknown) > 0L) sd <- sqrt(sd^2 + unknown_variance(fit, rows))
+  if (!sd) return(list(mean = unname(mean), sd = NULL))
+  sd <- linear_sd(fit$posterior, fit, rows[setdiff(names(rows), c("unknown", "imputed"))])
+  if (has_unknown(rows)) sd <- sqrt(sd^2 + unknown_variance(fit, rows))
   list(mean = unname(mean), sd = sd)
 }
 
@@ -39,7 +39,7 @@ posterior_coefficients <- function(fit) {
   )
 }
 
-# Standard deviations of the rows' linear predictors.
+# Standard deviations of the rows' linear predictors, all predictors at their means.
 linear_sd <- function(posterior, fit, rows) UseMethod("linear_sd")
 
 # Lower and upper limits (k x 2) of the rows' linear predictors; `link` from posterior_linear().
@@ -98,11 +98,12 @@ in_chunks <- function(n, size, f) {
 
 # Some of the rows.
 rows_at <- function(rows, at) {
-  list(x = rows$x[at, , drop = FALSE],
-       groups = lapply(rows$groups, function(group) {
-         group$codes <- group$codes[at]
-         if (!is.null(group$z)) group$z <- group$z[at, , drop = FALSE]
-         group$values <- group$values[at]
-         group
-       }))
+  c(list(x = rows$x[at, , drop = FALSE],
+         groups = lapply(rows$groups, function(group) {
+           group$codes <- group$codes[at]
+           if (!is.null(group$z)) group$z <- group$z[at, , drop = FALSE]
+           group$values <- group$values[at]
+           group
+         })),
+    unknown_at(rows, at))
 }

@@ -19,7 +19,12 @@
 #' evaluated there, or given as `offset`.
 #'
 #' `newdata` may have more columns than needed, needs no response and can have any number of rows,
-#' none included. A row with a missing value in a variable that is used gets `NA`.
+#' none included. A row with a missing value in a variable that is used gets `NA`. Where the fit
+#' models missing predictors ([missing_normal()]), these are averaged over their law given the
+#' others of the row: the link is at their means, what is not known adds to the standard deviation,
+#' and only a row that lacks something else (a factor, a group, a dummy) gets `NA`. Auxiliary
+#' variables are used where `newdata` has them. In rows of the fit missing entries are as
+#' [imputed()] has them, which has seen the class of the row, and count as independent.
 #'
 #' Without `newdata` the links kept in the fit serve. What they do not contain (`interval = TRUE`,
 #' `re_formula`) needs the data: the call of the fit is evaluated again, and if that fails the error

@@ -17,7 +17,7 @@
 print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), ...) {
   check_shown(n)
   check_digits(digits)
-  say_model(x, group_counts(x))
+  say_model(x, group_counts(x), missing_table(x))
   say_coefficients(x, n, digits)
   say_variances(variance_table(x), standard_scale(x), digits, x)
   say_scales(scale_table(x), digits)
@@ -40,7 +40,7 @@ check_digits <- function(digits) {
 
 # The `say_` functions serve print and summary alike: `x` is a fit or a summary, and both have
 # the fields that are used.
-say_model <- function(x, groups) {
+say_model <- function(x, groups, missing) {
   cat("Bayesian support vector machine (", x$likelihood$label,
       if (is_normalised(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
       sep = "")
@@ -49,7 +49,8 @@ say_model <- function(x, groups) {
   levels <- sprintf(", %d level%s of %s", groups, ifelse(groups == 1L, "", "s"), names(groups))
   say_wrapped(paste0(
     x$nobs, " rows", paste(levels, collapse = ""),
-    if (omitted > 0L) paste0("; ", omitted, " more left out for missing values")
+    if (omitted > 0L) paste0("; ", omitted, " more left out for missing values"),
+    modelled_text(missing)
   ), 2L)
   say_wrapped(paste0("class +1 is \"", x$response$levels[2L], "\", class -1 is \"",
                      x$response$levels[1L], "\""), 2L)

@@ -28,7 +28,10 @@
 #' * of [engine_em()] and [engine_ecme()] `trace` (a row a pass: `objective`, `gap`) and `passes`;
 #' * of [engine_vb()] where a prior selects `start_bounds`, the bound where each start ended;
 #' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`,
-#'   `thin`, `chains`, `mixing`, `seed`, `seconds`, `resumed`.
+#'   `thin`, `chains`, `mixing`, `seed`, `seconds`, `resumed`;
+#' * where missing predictors are modelled `imputed` (`row`, `variable`, `mean`, `sd` of every
+#'   missing entry) and `law` (`mean`, `covariance` of the variables), in their own units, and with
+#'   draws of the entries `unknowns`.
 #' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
 #'   for a checkpoint that can't be used.
 #' @section Warnings: `bsvm_warning_convergence`, `bsvm_warning_interrupted`, `bsvm_warning_rank`
@@ -51,6 +54,7 @@ bsvm_run <- function(spec, control = bsvm_control()) {
          else run_optimiser
   result <- run(spec, control)
   warn_rank(result, spec)
+  warn_pseudo_missing(spec)
   result
 }
 
@@ -146,7 +150,7 @@ run_sampler <- function(spec, control) {
               hyper = Map(draws_hyper, spec$blocks, variances$hyper),
               group_hyper = Map(draws_hyper, spec$group_blocks, variances$group_hyper),
               termination = result$termination, sampling = sampling_facts(result, options))
-  out[c("imputed", "law", "unknowns")] <- result[c("imputed", "law", "unknowns")]
+  out <- c(out, result[intersect(c("imputed", "law", "unknowns"), names(result))])
   warn_chains(out, spec)
   out
 }

@@ -72,15 +72,26 @@ build_smooths <- function(term, columns, frame_terms, env) {
   spec <- smooth_spec(term, env)
   expression <- smooth_expression(term, columns, frame_terms)
   data <- smooth_data(spec, expression, columns)
+  complete <- stats::complete.cases(data)
+  data <- data[complete, , drop = FALSE]
   check_covariates(spec, data, term)
   for (margin in smooth_margins(spec)) check_given_size(margin, data, term)
   # modCon = 3: t2() has the same constraint in the fit and in predictions
   objects <- with_mgcv(mgcv::smoothCon(spec, data, absorb.cons = TRUE, modCon = 3), deparse1(term),
                        function(e) explain_smooth(e, spec, data, term))
   lapply(objects, function(object) {
+    object$X <- spread_rows(object$X, complete)
     list(label = object$label, term = spec$term, by = spec$by, object = object,
          expression = expression, range = lapply(data, range_of))
   })
+}
+
+# A basis is made of complete rows; others are NA.
+spread_rows <- function(x, complete) {
+  if (all(complete)) return(x)
+  out <- matrix(NA_real_, length(complete), ncol(x))
+  out[complete, ] <- as.matrix(x)
+  out
 }
 
 # Runs mgcv: its warnings get a class of ours, `explain` is told its errors.

@@ -52,6 +52,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   check_not_effects(assigned$group_blocks)
   check_effect_priors(assigned$group_blocks)
   check_engine(engine, frame, likelihood, assigned)
+  check_unknown_columns(frame)
   penalised <- penalised_columns(assigned$blocks, length(frame$columns))
   penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
@@ -72,7 +73,8 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   problem$unknowns <- unknowns$core
   structure(
     c(list(problem = problem, model = model, design = design), assigned,
-      list(missing = frame$unknowns$rule, law = unknowns$law, likelihood = likelihood, engine = engine, standardize = standardize)),
+      list(missing = frame$unknowns$rule, law = unknowns$law, likelihood = likelihood,
+           engine = engine, standardize = standardize)),
     class = "bsvm_spec"
   )
 }

@@ -37,8 +37,8 @@
 #' * **Certificate**: for given variances the bound of `engine_vb()`, and under the
 #'   pseudo-likelihood the objective of `engine_gaussian()` and `engine_map()`, is concave (in the
 #'   mean and the root of the covariance), so a gradient of (nearly) zero proves that no better mean
-#'   exists. Where a prior selects it is not; then the bounds of several starts show how much they
-#'   differ.
+#'   exists. Where a prior selects, or predictors are missing, it is not; of a prior that selects
+#'   the bounds of several starts show how much they differ.
 #'
 #' @param object A fit from [bsvm()].
 #' @param level Probability of the credible intervals.
@@ -76,6 +76,9 @@
 #'   lower bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are
 #'   local optima), `optima` (the objective of each start) and `n_margin` (support vectors on the
 #'   margin);
+#' * where missing predictors are modelled `missing`: data frame, a row a variable with missing
+#'   values: `column`, `missing` (how many), `share` (of the rows), `predictor` (is it one, or
+#'   auxiliary?);
 #' * and, from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`,
 #'   `default_prior`, `na.action`, `level`, `method`, and `point`, whether standard deviations are
 #'   missing since the fit is a mode alone.
@@ -117,7 +120,8 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object),
-    sds = sd_table(object, level), check = check, scales = scale_table(object),
+    sds = sd_table(object, level), missing = missing_table(object), check = check,
+    scales = scale_table(object),
     estimate = estimate_facts(object)
   )), class = "summary.bsvm")
   if (is.null(object$sampling)) return(out)
@@ -135,13 +139,14 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
 print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") - 3L), ...) {
   check_shown(n)
   check_digits(digits)
-  say_model(x, x$ngroups)
+  say_model(x, x$ngroups, x$missing)
   say_table(x, n, digits)
   if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits, x)
   else say_drawn_variances(x, n, digits)
   say_scales(x$scales, digits)
   say_sds(x, n, digits)
   say_priors(x)
+  say_missing(x$missing, digits)
   say_fit(x, digits)
   invisible(x)
 }
@@ -317,11 +322,11 @@ say_fit <- function(x, digits) {
   if (!is.null(x$estimate)) {
     say_estimate(x$estimate, digits)
   } else if (is.null(x$sampling)) {
-    concave <- !is_normalised(x$likelihood) && is.null(x$start_bounds)
+    concave <- !is_normalised(x$likelihood) && is.null(x$start_bounds) && is.null(x$missing)
     cat("Gradient of the ", if (concave) "concave ", "objective: ",
         format(x$gradient, digits = 2L), "\n", sep = "")
   }
-  for (note in c(interval_note(x), check_note(x))) {
+  for (note in c(interval_note(x), missing_note(x), check_note(x))) {
     cat("\n")
     say_wrapped(note)
   }
@@ -364,7 +369,8 @@ engine_note <- function(x) {
     if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
     if (length(x$ngroups) > 0L && identical(x$method, "linear_response"))
       ", and standard deviations with them",
-    ". engine_gaussian() is closer, engine_slice() draws from the posterior itself."
+    ". engine_gaussian() is closer, engine_", if (is.null(x$missing)) "slice" else "gibbs",
+    "() draws from the posterior itself."
   )
 }
 

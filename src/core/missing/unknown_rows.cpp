@@ -410,6 +410,7 @@ double UnknownRows::settle(const Row& row, Index at, RowProblem& problem, RowSol
 // Beside groups t stays at its mean.
 void UnknownRows::integrate(const BlockRange& range, const State& state, const RowBlock& block,
                             RowTerms& terms, UnknownBlock& out) const {
+  const bool grouped = problem_.groups > 0;
   for (Index a = 0; a < out.count; ++a) {
     const Row& row = rows_[out.first + a];
     const MissingPattern& pattern = patterns_[row.pattern];
@@ -422,10 +423,12 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
     const Mat own = slopes_covariance(pattern);
     const double y = block.y[i], t = sigma.dot(pulled) + of.covariance.cwiseProduct(own).sum();
     const double alone = std::sqrt(std::max(block.v[i], 1e-24));
+    const double* design = block.c + i * block.p;
+    const Vec cross =
+        coupling(pattern, grouped ? block.centred.data() + i * block.p : design, design, state);
     double with = 0, apart = 0;
-    if (problem_.groups == 0) {
-      const double* design = block.c + i * block.p;
-      with = 2 * pulled.dot(coupling(pattern, design, design, state)) / alone;
+    if (!grouped) {
+      with = 2 * pulled.dot(cross) / alone;
       const double left = 4 * pulled.dot(own * pulled) - with * with;
       apart = std::sqrt(std::max(left, kStep * kStep * t * t));
     }
@@ -454,11 +457,16 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
     out.spread[a] = -2 * mean.spread;
     out.both[a] = by_both;
     out.square[a] = by_square;
-    // What the row itself says of x_M: f given y is N(m, t) tilted.
-    out.covariance[a] = of.covariance + (2 * mean.spread - mean.slope * mean.slope) * pulled *
-                                            pulled.transpose();
-    for (Index b = 0; b < pulled.size(); ++b)
-      out.x(pattern.missing[b], a) += mean.slope * pulled[b];
+    // What the row itself says of x_M: derivatives of its value in the mean and the covariance C of
+    // its law are C^{-1} E(x - mean) and C^{-1} (E (x - mean)(x - mean)' - C) C^{-1} / 2.
+    const Vec g = 2 * pulled, turned = 2 * by_both * cross + 4 * by_square * (own * g);
+    const Vec away = of.covariance * (mean.slope * sigma - terms.weight[i] * cross +
+                                      by_both * (own * g));
+    const Mat by_covariance = 2 * mean.spread * (own + sigma * sigma.transpose()) +
+                              turned * sigma.transpose() + sigma * turned.transpose();
+    out.covariance[a] = of.covariance + of.covariance * by_covariance * of.covariance -
+                        away * away.transpose();
+    for (Index b = 0; b < away.size(); ++b) out.x(pattern.missing[b], a) += away[b];
   }
 }
 

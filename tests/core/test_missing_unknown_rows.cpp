@@ -1,0 +1,336 @@
+#include <doctest/doctest.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <functional>
+
+#include "fitting.hpp"
+#include "hosts.hpp"
+#include "missing/imputation_model.hpp"
+#include "oracle.hpp"
+#include "random/draws.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+// A problem of p columns, of which all but the first may be missing, an auxiliary variable and a
+// dummy; `pattern` chooses what is missing.
+enum class Pattern { column, any, whole_rows };
+
+struct Lost {
+  Data data;
+  Mat given, auxiliary;
+  Problem problem;
+
+  Lost(const Shape& shape, Pattern pattern, const char* likelihood) : data(simulate(shape)) {
+    Noise noise(shape.seed + 100);
+    const Index n = shape.n, p = shape.p;
+    given = Mat::Ones(n, 2);
+    auxiliary = Mat::Zero(n, 1);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (Index i = 0; i < n; ++i) {
+      given(i, 1) = noise.uniform() < 0.4 ? 1 : 0;
+      auxiliary(i, 0) = data.x(i, 1) + noise.normal();
+      for (Index j = 1; j < p; ++j)
+        if (lost(pattern, i, j, p, noise)) data.x(i, j) = nan;
+      if (pattern != Pattern::column && noise.uniform() < 0.3) auxiliary(i, 0) = nan;
+    }
+    problem = usual_problem(data);
+    Unknowns& of = problem.unknowns;
+    of.d = p;
+    of.k = 2;
+    of.center = Vec::Zero(p);
+    of.factor = Vec::Ones(p);
+    for (Index j = 1; j < p; ++j) {
+      of.column.push_back(j);
+      of.center[j - 1] = 0.3 * static_cast<double>(j);
+      of.factor[j - 1] = 0.5 + static_cast<double>(j);
+    }
+    of.column.push_back(-1);
+    of.auxiliary = auxiliary.data();
+    of.given = given.data();
+    of.mean_variance = 50;
+    of.scale = 0.2;
+    of.df = static_cast<double>(p) + 1;
+    problem = with(std::move(problem), likelihood);
+  }
+
+  static bool lost(Pattern pattern, Index i, Index j, Index p, Noise& noise) {
+    switch (pattern) {
+      case Pattern::column: return j == p - 1 && noise.uniform() < 0.4;
+      case Pattern::any: return noise.uniform() < 0.3;
+      default: return i % 7 == 3 || (j == 1 && i % 3 == 0);
+    }
+  }
+};
+
+constexpr Pattern kPatterns[] = {Pattern::column, Pattern::any, Pattern::whole_rows};
+
+Shape small_shape(Index q = 0, Index groups = 0) {
+  Shape shape;
+  shape.n = 70;
+  shape.p = 4;
+  shape.q = q;
+  shape.groups = groups;
+  return shape;
+}
+
+// K lower triangular with K'K = s.
+Mat inverse_factor_of(const Mat& s) {
+  const Mat turned = s.colwise().reverse().rowwise().reverse();
+  const Mat factor = Eigen::LLT<Mat>(turned).matrixL();
+  return Mat(factor.colwise().reverse().rowwise().reverse()).transpose();
+}
+
+Mat covariance_of(const State& state) {
+  const Mat root = state.inverse_factor().triangularView<Eigen::Lower>();
+  return root.transpose() * root;
+}
+
+Mat positive(Index d, double diagonal, std::uint64_t seed) {
+  Noise noise(seed);
+  Mat a(d, d);
+  for (Index j = 0; j < d; ++j) a.col(j) = noise.normals(d);
+  return 0.1 * a * a.transpose() + diagonal * Mat::Identity(d, d);
+}
+
+// Somewhere in the middle of a run.
+State middle(const Problem& problem) {
+  const Coefficients side(problem);
+  Noise noise(11);
+  State state = side.start(0.5 * noise.normals(problem.columns()));
+  state.begun() = 1;
+  state.inverse_factor() = inverse_factor_of(0.05 * positive(problem.columns(), 0.5, 12));
+  state.law_precision() = positive(problem.unknowns.d, 0.8, 13);
+  state.law_formed() = positive(problem.unknowns.d, 0.6, 14);
+  state.group_prior() = positive(problem.effects(), 1, 15);
+  for (Index j = 0; j < problem.unknowns.d; ++j)
+    state.law_mean().col(j) = 0.3 * noise.normals(problem.unknowns.k);
+  return state;
+}
+
+struct Asked {
+  Problem& problem;
+  Use use;
+  MemorySource source;
+  Host host;
+
+  Asked(Problem& of, Use asked, int threads = 1)
+      : problem(of), use(asked), source(of, asked, threads) {}
+
+  RowSums sums(const State& state) {
+    RowSums out(state.layout);
+    source.sums(state, out, host);
+    return out;
+  }
+  double value(const State& state) { return sums(state).value(); }
+
+  // The groups' first posterior, and passes until it is that of coefficients that stand still.
+  void settle_groups(State state, int passes) {
+    state.step().setZero();
+    state.fraction() = 1;
+    State nothing = state;
+    nothing.begun() = 0;
+    value(nothing);
+    for (int pass = 0; pass < passes; ++pass) {
+      source.settle(state, Settle::advance, 1);
+      value(state);
+    }
+  }
+};
+
+double slope(const std::function<double(double)>& f, double h) {
+  return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h);
+}
+
+void check_derivatives(Asked asked, const State& state) {
+  RowSums sums = asked.sums(state);
+  const Index p = state.layout.p;
+  const Mat weight = sums.weight().selfadjointView<Eigen::Lower>();
+  const Mat covariance = covariance_of(state);
+  for (Index j = 0; j < p; ++j) {
+    const double found = slope([&](double t) {
+      State at = state;
+      at.mean()[j] += t;
+      return asked.value(at);
+    }, 1e-3);
+    CHECK(std::abs(found - sums.linear()[j]) < 1e-6 * (1 + std::abs(found)));
+    for (Index k = 0; k <= j; ++k) {
+      const double twice = slope([&](double t) {
+        State at = state;
+        Mat s = covariance;
+        s(j, k) += t;
+        if (j != k) s(k, j) += t;
+        at.inverse_factor() = inverse_factor_of(s);
+        return asked.value(at);
+      }, 1e-4);
+      const double expected = -(j == k ? 0.5 : 1.0) * weight(j, k);
+      CHECK(std::abs(twice - expected) < 1e-5 * (1 + std::abs(expected)));
+    }
+  }
+}
+
+const char* likelihood_of(Use use, Index number) {
+  return use == Use::augmented ? kLikelihoods[0] : kLikelihoods[number];
+}
+
+}  // namespace
+
+TEST_CASE("unknown rows: sums are derivatives of the value, in mean and covariance") {
+  for (const Use use : {Use::augmented, Use::expected})
+    for (Index number = 0; number < (use == Use::augmented ? 1 : 2); ++number)
+      for (const Pattern pattern : kPatterns) {
+        CAPTURE(static_cast<int>(use));
+        CAPTURE(number);
+        CAPTURE(static_cast<int>(pattern));
+        Lost lost(small_shape(), pattern, likelihood_of(use, number));
+        check_derivatives(Asked(lost.problem, use), middle(lost.problem));
+      }
+}
+
+// Once the groups have followed, for coefficients that stand still, the value's slope along any
+// direction is that of the sums.
+TEST_CASE("unknown rows: with groups the slope in the mean is that of the sums") {
+  for (const Use use : {Use::augmented, Use::expected})
+    for (Index number = 0; number < (use == Use::augmented ? 1 : 2); ++number) {
+      Lost lost(small_shape(2, 6), Pattern::any, likelihood_of(use, number));
+      Asked asked(lost.problem, use);
+      State state = middle(lost.problem);
+      asked.settle_groups(state, 400);
+      asked.source.settle(state, Settle::advance, 1);
+      const Vec linear = asked.sums(state).linear();
+      for (Index j = 0; j < state.layout.p; ++j) {
+        state.step().setZero();
+        state.step()[j] = 1;
+        double at = 0;
+        const double found = slope([&](double t) {
+          state.mean()[j] += t - at;
+          asked.source.settle(state, Settle::shorten, t - at);
+          at = t;
+          return asked.value(state);
+        }, 1e-3);
+        state.mean()[j] -= at;
+        asked.source.settle(state, Settle::shorten, -at);
+        CHECK(std::abs(found - linear[j]) < 1e-5 * (1 + std::abs(found)));
+      }
+    }
+}
+
+TEST_CASE("unknown rows: the same bits for any number of threads") {
+  Shape shape = small_shape(1, 40);
+  shape.n = 1500;
+  for (const Index groups : {Index{0}, Index{40}}) {
+    shape.groups = groups;
+    shape.q = groups > 0 ? 1 : 0;
+    for (const Use use : {Use::augmented, Use::expected}) {
+      Lost lost(shape, Pattern::any, kLikelihoods[0]);
+      Asked one(lost.problem, use), two(lost.problem, use, 2);
+      const State state = middle(lost.problem);
+      one.settle_groups(state, 1);
+      two.settle_groups(state, 1);
+      CHECK(same_bits(one.sums(state).x, two.sums(state).x));
+    }
+  }
+}
+
+TEST_CASE("unknown rows: the imputation model's step is its maximum") {
+  for (const Use use : {Use::augmented, Use::expected})
+    for (Index number = 0; number < (use == Use::augmented ? 1 : 2); ++number) {
+      Lost lost(small_shape(), Pattern::any, likelihood_of(use, number));
+      Asked asked(lost.problem, use);
+      const ImputationModel model(lost.problem.unknowns, lost.problem.n);
+      State state = middle(lost.problem);
+      const auto total = [&](const State& at) { return model.value(at) + asked.value(at); };
+      double before = -1e300, change = 1;
+      for (int step = 0; step < 3000 && change > 1e-22; ++step) {
+        RowSums sums = asked.sums(state);
+        change = model.change(sums, state);
+        const double now = sums.value() + model.value(state);
+        CHECK(now >= before - 1e-9 * std::abs(now));
+        before = now;
+        model.update(sums, state);
+      }
+      CHECK(change <= 1e-18);
+      const double best = total(state);
+      const Index d = state.layout.variables;
+      for (Index j = 0; j < d; ++j) {
+        for (Index a = 0; a < state.layout.given; ++a) {
+          const auto moved = [&](double t) {
+            State at = state;
+            at.law_mean()(a, j) += t;
+            return total(at);
+          };
+          CHECK(std::abs(slope(moved, 1e-3)) < 1e-5);
+          CHECK(moved(0.03) < best);
+        }
+        for (Index k = 0; k <= j; ++k) {
+          const auto moved = [&](double t) {
+            State at = state;
+            at.law_precision()(j, k) += t;
+            if (j != k) at.law_precision()(k, j) += t;
+            return total(at);
+          };
+          CHECK(std::abs(slope(moved, 1e-3)) < 1e-5);
+          CHECK(moved(0.03) < best);
+          CHECK(moved(-0.03) < best);
+        }
+      }
+    }
+}
+
+// B given Sigma is normal, and then Sigma^{-1} is Wishart.
+TEST_CASE("unknown rows: the imputation model is drawn from its law") {
+  Lost lost(small_shape(), Pattern::any, kLikelihoods[0]);
+  const Unknowns& of = lost.problem.unknowns;
+  Asked asked(lost.problem, Use::augmented);
+  const ImputationModel model(of, lost.problem.n);
+  const State state = middle(lost.problem);
+  RowSums sums = asked.sums(state);
+  const Index d = of.d, k = of.k, kd = k * d;
+  const Mat precision = state.law_precision(), gram = lost.given.transpose() * lost.given;
+  Mat joint = Mat::Identity(kd, kd) / of.mean_variance;
+  for (Index i = 0; i < d; ++i)
+    for (Index j = 0; j < d; ++j) joint.block(i * k, j * k, k, k) += precision(i, j) * gram;
+  const Mat covariance = joint.inverse();
+  const Mat pulled = sums.law_cross() * precision;
+  const Vec center = covariance * Eigen::Map<const Vec>(pulled.data(), kd);
+  const Mat square = sums.law_square().selfadjointView<Eigen::Lower>();
+  const double df = of.df + static_cast<double>(lost.problem.n);
+
+  const int draws = 20000;
+  Mat square_b = Mat::Zero(kd, kd), mean_w = Mat::Zero(d, d), square_w = Mat::Zero(d, d);
+  Vec mean_b = Vec::Zero(kd);
+  State at = state;
+  for (int draw = 0; draw < draws; ++draw) {
+    at.x = state.x;
+    at.seed() = 5;
+    at.sweep() = draw;
+    model.draw(sums, at);
+    const Mat b = at.law_mean();
+    const Vec away = Eigen::Map<const Vec>(b.data(), kd) - center;
+    mean_b += away / draws;
+    square_b += away * away.transpose() / draws;
+    const Mat cross = b.transpose() * sums.law_cross();
+    Mat scale = square - cross - cross.transpose() + b.transpose() * gram * b;
+    scale.diagonal().array() += of.scale;
+    const Mat root = Eigen::LLT<Mat>(scale).matrixL();
+    const Mat w = root.transpose() * at.law_precision() * root - df * Mat::Identity(d, d);
+    mean_w += w / draws;
+    square_w += w.cwiseAbs2() / draws;
+  }
+  const double error = 5 / std::sqrt(static_cast<double>(draws));
+  for (Index i = 0; i < kd; ++i) {
+    CHECK(std::abs(mean_b[i]) < error * std::sqrt(covariance(i, i)));
+    for (Index j = 0; j < kd; ++j) {
+      const double size = std::sqrt(covariance(i, i) * covariance(j, j));
+      CHECK(std::abs(square_b(i, j) - covariance(i, j)) < error * 1.5 * size);
+    }
+  }
+  for (Index i = 0; i < d; ++i)
+    for (Index j = 0; j < d; ++j) {
+      const double variance = i == j ? 2 * df : df;
+      CHECK(std::abs(mean_w(i, j)) < error * std::sqrt(variance));
+      CHECK(std::abs(square_w(i, j) / variance - 1) < error * 2);
+    }
+}
