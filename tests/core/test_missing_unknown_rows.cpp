@@ -189,6 +189,41 @@ TEST_CASE("unknown rows: sums are derivatives of the value, in mean and covarian
       }
 }
 
+TEST_CASE("unknown rows: with a mechanism too, and its probits' slope is that of the sums") {
+  for (const Pattern pattern : kPatterns) {
+    CAPTURE(static_cast<int>(pattern));
+    Lost lost(small_shape(), pattern, kLikelihoods[0]);
+    Unknowns& of = lost.problem.unknowns;
+    of.indicators = {2};
+    if (pattern == Pattern::any) of.indicators = {0, 2, 3};
+    of.by_given = {0, 1};
+    of.by = {2, 3};
+    of.probit_variance = 4;
+    State state = middle(lost.problem);
+    Noise noise(21);
+    for (Index j = 0; j < state.law_probit().cols(); ++j)
+      state.law_probit().col(j) = 0.6 * noise.normals(4);
+    state.law_probit_spread() = 0.05 * positive(4, 0.5, 22);
+    check_derivatives(Asked(lost.problem, Use::augmented), state);
+
+    Asked asked(lost.problem, Use::augmented);
+    const ImputationModel model(of, lost.problem.n);
+    const RowSums sums = asked.sums(state);
+    State next = state;
+    model.update(sums, next);
+    const Mat expected =
+        sums.law_latent() - Mat(next.law_probit_spread()).inverse() * state.law_probit();
+    for (Index k = 0; k < expected.size(); ++k) {
+      const double found = slope([&](double t) {
+        State at = state;
+        at.law_probit().data()[k] += t;
+        return asked.value(at) + model.value(at);
+      }, 1e-3);
+      CHECK(std::abs(found - expected.data()[k]) < 1e-6 * (1 + std::abs(found)));
+    }
+  }
+}
+
 // Once the groups have followed, for coefficients that stand still, the value's slope along any
 // direction is that of the sums.
 TEST_CASE("unknown rows: with groups the slope in the mean is that of the sums") {
