@@ -36,8 +36,9 @@
 #' (Algorithm 4), [engine_gibbs()] draws them (Appendix C); [engine_gaussian()] integrates them out,
 #' for either likelihood: given the coefficients \eqn{f} of a row is normal, and the average of its
 #' likelihood is one-dimensional. Its imputation model stands at its best, so intervals of
-#' coefficients take it as known. All take dense predictors and at most one grouping factor. A row's
-#' weight raises the likelihood of its class to a power; its predictors count once.
+#' coefficients take it as known. [engine_slice()] draws from the exact posterior of either
+#' likelihood, missing predictors integrated out. All take dense predictors and at most one grouping
+#' factor, engine_slice() none. A row's weight raises the likelihood of its class to a power; its predictors count once.
 #'
 #' @param auxiliary Variables that tell of missing predictors without being predictors themselves: a
 #'   one-sided formula, evaluated in `data`, or a numeric matrix with a row for each row of `x` in
@@ -58,7 +59,8 @@
 #' machine classification. *Computational Statistics & Data Analysis*, 73, 163-176 (section 3.3,
 #' Algorithm 4, Appendix C; its update of \eqn{\Sigma}{Sigma} in Appendix C is not symmetric, a
 #' misprint).
-#' @seealso [missing_selection()] where values are not missing at random; [imputed()] for what a fit says of missing values.
+#' @seealso [missing_selection()] where values are not missing at random; [imputed()] for what a fit
+#'   says of missing values.
 #' @examples
 #' d <- transform(mtcars, wt = replace(wt, c(3, 9, 20), NA), qsec = replace(qsec, 5:8, NA))
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = d, missing = missing_normal(), engine = "vb")
