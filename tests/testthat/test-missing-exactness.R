@@ -45,6 +45,19 @@ test_that("weights count in draws as powers of the likelihood", {
   expect_close(imputed(fit)$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
 })
 
+test_that("engine_slice() draws from the exact posterior under both likelihoods", {
+  for (normalised in c(FALSE, TRUE)) {
+    s <- one_missing(30, 0.3, seed = 2)
+    exact <- exact_missing(s$y, s$x, 2, normalised = normalised)
+    set.seed(2)
+    fit <- one_fit(s, engine = engine_slice(5000, 500),
+                   likelihood = likelihood_hinge(normalized = normalised))
+    expect_exact(t(flat_draws(fit$posterior$coefficients)), exact, mean = 0.06, sd = 0.06)
+    expect_close(imputed(fit)$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
+    expect_close(imputed(fit)$sd / exact$imputed_sd, rep(1, 9), 0.06)
+  }
+})
+
 test_that("draws under a bridge prior are exact too", {
   s <- one_missing(30, 0.3, seed = 4)
   exact <- exact_missing(s$y, s$x, log_prior = function(b) -sqrt(abs(b) / 0.1), nodes = 61)

@@ -181,4 +181,11 @@ test_that("methods that would be wrong refuse", {
   refuse(summary(fits$vb, method = "linear_response"))
   refuse(check_approximation(fits$gaussian))
   refuse(integrated_loglik(fits$gaussian))
+  drawn <- with_seed(1, unchecked(bsvm(y ~ x1 + x2, d, missing = "normal",
+                                       likelihood = likelihood_hinge(normalized = TRUE),
+                                       engine = engine_slice(50, 50, chains = 2))))
+  refuse(log_lik(drawn))
+  f <- posterior_linpred(drawn)
+  expect_finite(f)
+  expect_true(all(posterior_predict(drawn) %in% 0:1))
 })

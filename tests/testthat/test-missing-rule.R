@@ -119,7 +119,7 @@ test_that("a row may miss everything, and there may be more columns than rows", 
 })
 
 test_that("engines and structures that can't are refused with those that can", {
-  for (engine in c("map", "slice", "em", "ecme")) {
+  for (engine in c("map", "em", "ecme")) {
     expect_refusal(bsvm(y ~ x1 + x2, d, missing = "normal", engine = engine,
                         prior = if (engine == "em") prior_ridge(variance = 1)), "unsupported",
                    "engine_gibbs()")
@@ -127,6 +127,8 @@ test_that("engines and structures that can't are refused with those that can", {
   expect_refusal(bsvm(y ~ x1, d, missing = "normal", engine = "gibbs",
                       likelihood = likelihood_hinge(normalized = TRUE)), "unsupported",
                  "engine_gaussian()")
+  expect_refusal(bsvm(y ~ x1 + (1 | g), d, missing = "normal", engine = "slice"), "unsupported",
+                 "grouping factor")
   d$h <- gl(5, 1, 60)
   expect_refusal(bsvm(y ~ x1 + (1 | g) + (1 | h), d, missing = "normal"), "unsupported",
                  "one grouping factor")
