@@ -7,8 +7,8 @@
 #' Value \eqn{x_{ij}} is there with probability \eqn{\Phi(t_i'\phi_j)}{Phi(t_i'phi_j)}, where
 #' \eqn{t_i} are an intercept and the columns that `mechanism` names, standardised as in
 #' [missing_normal()], and \eqn{\phi_j \sim N(0, s^2 I)}{phi_j ~ N(0, s^2 I)} with \eqn{s} =
-#' `probit_sd` (after Faes, Ormerod and Wand 2011, whose prior is vaguer). A negative coefficient of a
-#' column says that large values tend to be missing.
+#' `probit_sd` (after Faes, Ormerod and Wand 2011, whose prior is vaguer). A negative coefficient of
+#' a column says that large values tend to be missing.
 #'
 #' What the data tell of such a mechanism comes from the normal law of the predictors and from the
 #' response: it can be tried, not proven. Under the pseudo-likelihood the caution of
@@ -22,8 +22,8 @@
 #' @param probit_sd Prior standard deviation of the probits' coefficients: a positive number.
 #' @return An object of class `bsvm_missing`. A fit has the posterior means of the probits'
 #'   coefficients in `fit$missing$law$probit`, a column for each incomplete variable.
-#' @section Errors: As for [missing_normal()]; in [bsvm()] `bsvm_error_argument` where `mechanism` names
-#'   what is not in the model.
+#' @section Errors: As for [missing_normal()]; in [bsvm()] `bsvm_error_argument` where `mechanism`
+#'   names what is not in the model.
 #' @references Faes, C., Ormerod, J. T. and Wand, M. P. (2011). Variational Bayesian inference for
 #'   parametric and nonparametric regression with missing data. *Journal of the American Statistical
 #'   Association*, 106, 959-971 (section 4).
@@ -46,8 +46,8 @@ missing_selection <- function(mechanism = ~ ., auxiliary = NULL, df = NULL, scal
   out
 }
 
-# For the core: list(indicators, by, by_given, probit_variance), numbers of variables and of what they
-# are regressed on; NULL where values are missing at random.
+# For the core: list(indicators, by, by_given, probit_variance), numbers of variables and of what
+# they are regressed on; NULL where values are missing at random.
 core_mechanism <- function(rule, law) {
   if (rule$name != "selection") return(NULL)
   indicators <- which(law$missing > 0L)

@@ -37,11 +37,14 @@ inline void unpack_numbers(const Bytes& from, size_t sizes, Vec& numbers) {
 
 inline Bytes to_bytes(const State& state) {
   const Layout& layout = state.layout;
-  return pack_message({layout.p, layout.q, layout.hyper, layout.scatter, layout.variables, layout.given, layout.indicators, layout.probits},
+  return pack_message({layout.p, layout.q, layout.hyper, layout.scatter, layout.variables,
+                       layout.given, layout.indicators, layout.probits},
                       state.x);
 }
 inline Bytes to_bytes(const RowSums& sums) {
-  return pack_message({sums.p, sums.raw, sums.variables, sums.given, sums.indicators, sums.probits}, sums.x);
+  return pack_message({sums.p, sums.raw, sums.variables, sums.given, sums.indicators,
+                       sums.probits},
+                      sums.x);
 }
 inline Bytes to_bytes(const Mat& m) {
   return pack_message({m.rows(), m.cols()}, Eigen::Map<const Vec>(m.data(), m.size()));

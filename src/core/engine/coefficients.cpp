@@ -38,7 +38,8 @@ void refuse_precision() {
 }
 
 Coefficients::Coefficients(const Problem& problem, Index extra, bool covariance)
-    : problem_(problem), extra_(extra), law_(problem.unknowns, problem.n), unit_(Vec::Ones(extra + problem.columns())),
+    : problem_(problem), extra_(extra), law_(problem.unknowns, problem.n),
+      unit_(Vec::Ones(extra + problem.columns())),
       group_unit_(Vec::Ones(problem.effects())) {
   Index first = extra;
   for (const auto& block : problem.blocks) {

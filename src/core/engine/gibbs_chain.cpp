@@ -28,8 +28,8 @@ void GibbsChain::read(Draw& draw) const {
   draw.law = side_.law().drawn(state_);
 }
 
-// The mean, the hyper-parameters, the effects, missing entries with their model and what the moves have learnt are all a sweep starts
-// from.
+// The mean, the hyper-parameters, the effects, missing entries with their model and what the moves
+// have learnt are all a sweep starts from.
 Vec GibbsChain::save() const {
   const Vec own = effects(), drawn = unknowns();
   Vec out(1 + state_.layout.p + state_.layout.hyper + own.size() + mixing_.widths().size() +
@@ -44,7 +44,8 @@ void GibbsChain::restore(ConstVecRef saved) {
               effects = problem_.group_coefficients(), widths = mixing_.widths().size(),
               learnt = toggles_.learnt().size(), law = state_.layout.law(),
               entries = unknowns().size();
-  if (saved.size() != 1 + p + hyper + effects + widths + learnt + law + entries || !saved.allFinite())
+  if (saved.size() != 1 + p + hyper + effects + widths + learnt + law + entries ||
+      !saved.allFinite())
     throw InvalidInput("checkpoint", "The checkpoint is of another model.");
   sweeps_ = static_cast<Index>(saved[0]);
   state_.mean() = saved.segment(1, p);

@@ -210,7 +210,8 @@ class Slice : public Sampler {
       throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
                                    "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
     white_ = whiten(problem, threads, host);
-    if (!integrates(problem) && !problem.unknowns.any()) turn_ = Margins(problem).changes(white_.axes);
+    if (!integrates(problem) && !problem.unknowns.any())
+      turn_ = Margins(problem).changes(white_.axes);
   }
 
   std::unique_ptr<Chain> start(const Problem& problem, const MakeSource&, int threads,

@@ -1,10 +1,10 @@
 // Slice sampling with missing predictors integrated out (models.md, rows 24 and 27). A sweep is
 //
-//   coefficients  given the imputation model, by ellipses over a few whitened coordinates at a time:
-//                 f of a row is normal about what is linear in b, with a variance quadratic in it
+//   coefficients  given the imputation model, by ellipses over a few whitened coordinates at a
+//                 time: f of a row is normal about what is linear in b, with a variance quadratic in it
 //   variances     given the coefficients, and together with them (mixing.hpp)
-//   entries       f given y, and the missing predictors given f: from their exact conditional, since
-//                 the moves above have them integrated out
+//   entries       f given y, and the missing predictors given f: from their exact conditional,
+//                 since the moves above have them integrated out
 //   model         of the predictors, given these completed
 #include "slice_missing.hpp"
 

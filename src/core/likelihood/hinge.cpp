@@ -34,7 +34,7 @@ class Hinge : public Likelihood {
  public:
   explicit Hinge(const Params&) {}
 
-  bool supports(Use) const override { return true; }
+  bool supports(Use use) const override { return use != Use::marginal; }
 
   void terms(Use use, const Eigen::Ref<const Arr>& y,
              const Eigen::Ref<const Arr>& m, const Eigen::Ref<const Arr>& v,

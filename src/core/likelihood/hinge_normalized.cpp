@@ -222,13 +222,13 @@ class HingeNormalized : public Likelihood {
   explicit HingeNormalized(const Params&) {}
 
   bool supports(Use use) const override {
-    return use != Use::augmented && use != Use::drawn;
+    return use == Use::expected || use == Use::matched || use == Use::point;
   }
   bool concave() const override { return false; }
 
   void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
              const Eigen::Ref<const Arr>& v, RowTerms& out) const override {
-    if (!supports(use) || use == Use::marginal)
+    if (!supports(use))
       throw InvalidInput("likelihood", "The normalised hinge likelihood has no latent scales.");
     for (Index i = 0; i < y.size(); ++i) {
       const double g = y[i] * m[i];

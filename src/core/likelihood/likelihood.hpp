@@ -25,8 +25,8 @@ struct RowTerms {
   }
 };
 
-// log E p(y | f)^weight under y f ~ N(mean, v), its slope in the mean and minus its second derivative.
-// Its derivative in v is (slope^2 - curvature) / 2.
+// log E p(y | f)^weight under y f ~ N(mean, v), its slope in the mean and minus its second
+// derivative. Its derivative in v is (slope^2 - curvature) / 2.
 struct Tilted {
   double value, slope, curvature;
 };
@@ -73,7 +73,7 @@ class Likelihood {
   virtual double over(const double* margin, const double* a, const double* b, const double* weight,
                       double s, double t, Index r) const;
 
-  // Use::marginal: what is unknown of a row integrated out, v > 0.
+  // What is unknown of a row integrated out of it, v > 0.
   virtual Tilted averaged(double mean, double v, double weight) const;
   // A draw of y f given y.
   virtual double draw_averaged(double mean, double v, double weight, Draws& random) const;

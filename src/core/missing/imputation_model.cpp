@@ -162,7 +162,8 @@ double ImputationModel::probit_value(const State& state) const {
                     unknowns_.probit_variance);
 }
 
-// Bartlett's decomposition: with L L' the scale, Sigma^{-1} = L^{-T} T T' L^{-1}, T lower triangular.
+// Bartlett's decomposition: with L L' the scale, Sigma^{-1} = L^{-T} T T' L^{-1}, T lower
+// triangular.
 void ImputationModel::draw(const RowSums& sums, State& state) const {
   Draws random(state.key(), Purpose::unknown, 0);
   const Spectrum of = spectrum(state.law_precision());

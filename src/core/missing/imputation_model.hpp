@@ -13,8 +13,8 @@ namespace bsvm {
 //   formed     the P that B's covariance was formed with: vec B has precision
 //              formed (x) Z'Z + I / mean_variance
 //
-// Rows say nothing of `formed`; their share of the bound is at E B. The mechanism, if it is modelled,
-// has probits of its own (missing/mechanism.hpp).
+// Rows say nothing of `formed`; their share of the bound is at E B. The mechanism, if it is
+// modelled, has probits of its own (missing/mechanism.hpp).
 class ImputationModel {
  public:
   ImputationModel(const Unknowns& unknowns, Index n);

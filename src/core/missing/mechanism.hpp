@@ -10,9 +10,9 @@ namespace bsvm {
 //
 //   P(entry j is observed) = Phi(t'phi_j),  phi_j ~ N(0, probit_variance I),
 //
-// t (q) some of the columns `given` and some of the variables (after Faes, Ormerod & Wand 2011), with
-// a latent a_j ~ N(t'phi_j, 1) whose sign the indicator is. Row by row; the State has E phi (q, J) and
-// the covariance that all phi_j share, zero of draws.
+// t (q) some of the columns `given` and some of the variables (after Faes, Ormerod & Wand 2011),
+// with a latent a_j ~ N(t'phi_j, 1) whose sign the indicator is. Row by row; the State has E phi
+// (q, J) and the covariance that all phi_j share, zero of draws.
 class Mechanism {
  public:
   explicit Mechanism(const Unknowns& unknowns);
@@ -23,8 +23,8 @@ class Mechanism {
   // (q) of a row: `given` its first, columns n apart; x (d).
   Vec regressors(const double* given, Index n, ConstVecRef x) const;
 
-  // E a (J) at E t; and the row's share of the bound there: with S the covariance of x_M it is less by
-  // tr(precision S) / 2.
+  // E a (J) at E t; and the row's share of the bound there: with S the covariance of x_M it is less
+  // by tr(precision S) / 2.
   double expect(ConstVecRef t, const std::vector<Index>& missing, VecRef latent) const;
   void draw(ConstVecRef t, const std::vector<Index>& missing, Draws& random, VecRef latent) const;
 

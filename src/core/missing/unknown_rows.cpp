@@ -287,8 +287,8 @@ Vec UnknownRows::coupling(const MissingPattern& pattern, const double* centred,
   return out;
 }
 
-// Of one row, its missing entries at x_M = E x_M + e: with base + omega w E s s' the precision of q(e)
-// the linear term is pull + omega (y (1 + w) E s - w E s f), f where e is zero.
+// Of one row, its missing entries at x_M = E x_M + e: with base + omega w E s s' the precision of
+// q(e) the linear term is pull + omega (y (1 + w) E s - w E s f), f where e is zero.
 struct UnknownRows::RowProblem {
   Mat base, own, square;      // (k, k); Cov s, E s s'
   Vec pull, sigma, second;    // (k) E s, E s f
@@ -405,8 +405,9 @@ double UnknownRows::settle(const Row& row, Index at, RowProblem& problem, RowSol
 }
 
 // Over b, f's mean m and variance t are about normal: m is linear, and t = s'C s changes with
-// g'(s - E s), g = 2 C E s. With m = E m + a z, t = E t + b z + c z' the average of log E p is one over
-// z, with z' = 0, and the same the other way round; derivatives in the covariances follow the nodes.
+// g'(s - E s), g = 2 C E s. With m = E m + a z, t = E t + b z + c z' the average of log E p is one
+// over z, with z' = 0, and the same the other way round; derivatives in the covariances follow the
+// nodes.
 // Beside groups t stays at its mean.
 void UnknownRows::integrate(const BlockRange& range, const State& state, const RowBlock& block,
                             RowTerms& terms, UnknownBlock& out) const {

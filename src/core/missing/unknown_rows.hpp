@@ -47,8 +47,8 @@ struct UnknownBlock {
 //
 //   augmented  the best q(x_M) and E 1/a of a row together, which is a concave problem in the one
 //              number sqrt(chi): at its solution chi = E u^2
-//   expected   x_M integrated out: f ~ N(m, t) with m and t = s'C s functions of the coefficients s of
-//              x_M, C = Cov(x_M | x_O), whose average over b is by a rule
+//   expected   x_M integrated out: f ~ N(m, t) with m and t = s'C s functions of the coefficients
+//              s of x_M, C = Cov(x_M | x_O), whose average over b is by a rule
 class UnknownRows {
  public:
   UnknownRows(const Problem& problem, const Partition& partition);
@@ -65,18 +65,18 @@ class UnknownRows {
                UnknownBlock& out) const;
 
   // Or x_M is integrated out of the rows' terms, weights included.
-  void integrate(const BlockRange& range, const State& state, const RowBlock& block, RowTerms& terms,
-                 UnknownBlock& out) const;
+  void integrate(const BlockRange& range, const State& state, const RowBlock& block,
+                 RowTerms& terms, UnknownBlock& out) const;
 
-  // In sampling: the draws as they are in the design, and new ones given the latent scales, on which
+  // In sampling: the draws as they are in the design, and new ones given the latent scales, which
   // the terms have to follow.
   void fill(const BlockRange& range, RowBlock& block) const;
   void draw(const BlockRange& range, const State& state, RowBlock& block, RowTerms& terms,
             UnknownBlock& out);
 
   // Use::marginal, row by row of those with missing entries: where it stands in working order; the
-  // variance of f that its missing entries make, at coefficients given to find_spreads(); and a draw
-  // of the entries (expect() has been asked) given that f is this far from its mean.
+  // variance of f that its missing entries make, at coefficients given to find_spreads(); and a
+  // draw of the entries (expect() has been asked) given that f is this far from its mean.
   Index count() const { return static_cast<Index>(rows_.size()); }
   Index place(Index number) const { return rows_[number].at; }
   void find_spreads(ConstVecRef mean);
@@ -147,7 +147,7 @@ class UnknownRows {
   std::vector<Index> auxiliary_;        // (d) which auxiliary column, or -1
   std::vector<bool> incomplete_;        // (p)
   std::vector<Row> rows_;               // by working order
-  std::vector<Index> start_;            // first entry of each row of rows_ by problem row, and the end
+  std::vector<Index> start_;            // first entry of each by row of the problem, and the end
   std::vector<MissingPattern> patterns_;
   std::map<std::vector<Index>, Index> numbers_;  // of patterns, by what is missing
   Mat complete_square_, complete_cross_, complete_gram_;
