@@ -85,9 +85,6 @@
 #'   have `offset()` terms too.
 #' @param na.action What to do with missing values: `na.fail` (default), `na.omit`, `na.exclude`,
 #'   or a function of a data frame.
-#' @param missing What becomes of missing predictors: `NULL` (default) leaves that to `na.action`;
-#'   [missing_fail()], [missing_omit()] or [missing_normal()], which models them, or one of the
-#'   strings "fail", "omit" and "normal".
 #' @param contrasts As in [stats::model.matrix()]: a named list.
 #' @param drop.unused.levels Should levels of factors that do not occur be dropped? `TRUE` by
 #'   default. Levels of grouping factors always are.
@@ -96,6 +93,9 @@
 #' @param likelihood [likelihood_hinge()], or `"hinge"`: the pseudo-likelihood (default), or
 #'   `likelihood_hinge(normalized = TRUE)`.
 #' @param prior `NULL` (the default priors), a prior, or a list of priors; see Details.
+#' @param missing What becomes of missing predictors: `NULL` (default) leaves that to `na.action`;
+#'   [missing_fail()], [missing_omit()] or [missing_normal()], which models them, or one of the
+#'   strings "fail", "omit" and "normal".
 #' @param engine [engine_vb()], [engine_gaussian()], [engine_map()], [engine_slice()],
 #'   [engine_gibbs()], [engine_em()] or [engine_ecme()], a string such as `"vb"`, or `NULL`
 #'   (default): `engine_gaussian()`, which is near the exact posterior; under the pseudo-likelihood
@@ -157,7 +157,7 @@ bsvm <- function(x, ...) {
 #' @export
 bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                          contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
-                         missing = NULL, likelihood = likelihood_hinge(), prior = NULL,
+                         likelihood = likelihood_hinge(), prior = NULL, missing = NULL,
                          engine = NULL, standardize = TRUE, keep_data = FALSE,
                          control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))
@@ -178,7 +178,7 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
 #' @export
 bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.action = na.fail,
                          drop.unused.levels = TRUE, class.weights = NULL,
-                         missing = NULL, likelihood = likelihood_hinge(), prior = NULL,
+                         likelihood = likelihood_hinge(), prior = NULL, missing = NULL,
                          engine = NULL, standardize = TRUE, keep_data = FALSE,
                          control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))

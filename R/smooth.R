@@ -80,14 +80,14 @@ build_smooths <- function(term, columns, frame_terms, env) {
   objects <- with_mgcv(mgcv::smoothCon(spec, data, absorb.cons = TRUE, modCon = 3), deparse1(term),
                        function(e) explain_smooth(e, spec, data, term))
   lapply(objects, function(object) {
-    object$X <- spread_rows(object$X, complete)
+    object$X <- scatter_complete(object$X, complete)
     list(label = object$label, term = spec$term, by = spec$by, object = object,
          expression = expression, range = lapply(data, range_of))
   })
 }
 
 # A basis is made of complete rows; others are NA.
-spread_rows <- function(x, complete) {
+scatter_complete <- function(x, complete) {
   if (all(complete)) return(x)
   out <- matrix(NA_real_, length(complete), ncol(x))
   out[complete, ] <- as.matrix(x)

@@ -121,7 +121,7 @@ sample_options <- function(draws = 1000, burnin = 200, thin = 1, chains = 1, see
   list(draws = as.integer(draws), burnin = as.integer(burnin), thin = as.integer(thin),
        chains = as.integer(chains), mixing = mixing, seed = as.double(seed),
        threads = as.integer(threads), verbose = FALSE, checkpoint = checkpoint, resume = resume,
-       checkpoint_interval = checkpoint_interval, keep_effects = keep_effects)
+       checkpoint_interval = checkpoint_interval, keep_effects = keep_effects, keep_unknowns = TRUE)
 }
 
 # `integrate` is engine_slice()'s and makes the model one for it; `mixing` is engine_gibbs()'s.
