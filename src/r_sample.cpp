@@ -59,7 +59,8 @@ bsvm::SampleOptions to_options(const List& options) {
   out.threads = as<int>(options["threads"]);
   out.seed = static_cast<std::uint64_t>(as<double>(options["seed"]));
   out.keep_effects = as<bool>(options["keep_effects"]);
-  out.keep_unknowns = as<bool>(options["keep_unknowns"]);
+  if (options.containsElementNamed("keep_unknowns"))
+    out.keep_unknowns = as<bool>(options["keep_unknowns"]);
   out.checkpoint = as<std::string>(options["checkpoint"]);
   out.resume = as<bool>(options["resume"]);
   out.interval = as<double>(options["checkpoint_interval"]);
