@@ -94,8 +94,8 @@
 #'   `likelihood_hinge(normalized = TRUE)`.
 #' @param prior `NULL` (the default priors), a prior, or a list of priors; see Details.
 #' @param missing What becomes of missing predictors: `NULL` (default) leaves that to `na.action`;
-#'   [missing_fail()], [missing_omit()] or [missing_normal()], which models them, or one of the
-#'   strings "fail", "omit" and "normal".
+#'   [missing_fail()], [missing_omit()], [missing_normal()] or [missing_selection()], of which the
+#'   latter two model them, or one of the strings "fail", "omit", "normal" and "selection".
 #' @param engine [engine_vb()], [engine_gaussian()], [engine_map()], [engine_slice()],
 #'   [engine_gibbs()], [engine_em()] or [engine_ecme()], a string such as `"vb"`, or `NULL`
 #'   (default): `engine_gaussian()`, which is near the exact posterior; under the pseudo-likelihood

@@ -66,7 +66,7 @@ refusal <- function(engine, frame, likelihood, assigned) {
     check_parts(engine, likelihood, assigned)
     check_unrotated(assigned$blocks, engine, frame)
     check_structure(engine, frame, likelihood, assigned)
-    check_unknowns(engine, frame, assigned)
+    check_unknowns(engine, frame, likelihood, assigned)
     NULL
   }, bsvm_error = identity)
 }
@@ -205,7 +205,7 @@ check_selection <- function(engine, frame, blocks, sparse) {
 }
 
 # Who models missing predictors, and beside what.
-check_unknowns <- function(engine, frame, assigned) {
+check_unknowns <- function(engine, frame, likelihood, assigned) {
   if (is.null(frame$unknowns)) return(invisible())
   if (!engine$name %in% c("vb", "gibbs", "gaussian", "slice")) {
     abort("unsupported", "engine_", engine$name, "() can't model missing predictors.")
@@ -219,6 +219,12 @@ check_unknowns <- function(engine, frame, assigned) {
   if (length(frame$groups) > 1L) {
     abort("unsupported", "missing_normal() takes at most one grouping factor; found ",
           length(frame$groups), ".")
+  }
+  # Beyond, exact draws of f take more and more tries.
+  heavy <- engine$name == "slice" && is_normalised(likelihood) && any(frame$weights > 4)
+  if (heavy) {
+    abort("unsupported", "engine_slice() under the normalised likelihood takes weights up to 4 ",
+          "beside missing predictors; found ", format(max(frame$weights)), ".")
   }
   if (engine$name == "slice" && length(frame$groups) > 0L) {
     abort("unsupported", "engine_slice() models missing predictors beside no grouping factor.")

@@ -201,12 +201,18 @@ unknown_draws <- function(fit, rows) {
   out
 }
 
-# Auxiliary variables of new rows, NULL where they are not to be had: then they are unknown too.
+# Auxiliary variables of new rows, made as in the fit; NULL where they are not to be had. What is not
+# there, is infinite or has a level the fit has not seen is unknown.
 new_auxiliary <- function(fit, newdata) {
-  auxiliary <- fit$missing$rule$settings$auxiliary
-  if (!inherits(auxiliary, "formula") || !is.data.frame(newdata)) return(NULL)
-  if (!all(all.vars(auxiliary) %in% names(newdata))) return(NULL)
-  auxiliary_matrix(auxiliary, newdata, NULL, nrow(newdata))
+  recipe <- fit$missing$law$recipe
+  if (is.null(recipe) || !is.data.frame(newdata)) return(NULL)
+  if (!all(variables_in(attr(recipe$terms, "variables")) %in% names(newdata))) return(NULL)
+  columns <- new_columns(recipe$terms, newdata, "missing")
+  columns <- match_factors(columns, recipe$xlevels, "missing")
+  check_classes(recipe$terms, columns)
+  x <- without_intercept(build_matrix(recipe$terms, columns, recipe$contrasts), recipe$terms)
+  x[is.infinite(x)] <- NA
+  x
 }
 
 # Methods that would need the likelihood with missing predictors integrated out.

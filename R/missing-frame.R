@@ -38,11 +38,13 @@ group_variable_names <- function(parts) {
 }
 
 frame_unknowns <- function(rule, data, rows, n) {
-  list(rule = rule, auxiliary = auxiliary_matrix(rule$settings$auxiliary, data, rows, n))
+  made <- auxiliary_matrix(rule$settings$auxiliary, data, n)
+  auxiliary <- if (!is.null(made)) check_auxiliary(take_rows(made$x, rows))
+  list(rule = rule, auxiliary = auxiliary, recipe = made$recipe)
 }
 
 # The auxiliary variables of some rows (NULL: all) of the n in the data.
-auxiliary_matrix <- function(auxiliary, data, rows, n) {
+auxiliary_matrix <- function(auxiliary, data, n) {
   if (is.null(auxiliary)) return(NULL)
   if (is.matrix(auxiliary)) {
     if (is.null(colnames(auxiliary))) {
@@ -50,11 +52,10 @@ auxiliary_matrix <- function(auxiliary, data, rows, n) {
     }
     storage.mode(auxiliary) <- "double"
     check_side(auxiliary, n, "auxiliary", "data")
-    return(check_auxiliary(take_rows(auxiliary, rows)))
+    return(list(x = auxiliary))
   }
-  terms <- stats::terms(auxiliary)
   columns <- tryCatch(
-    stats::model.frame(terms, data, na.action = stats::na.pass),
+    stats::model.frame(stats::terms(auxiliary), data, na.action = stats::na.pass),
     error = function(e) abort("data", "`auxiliary` can't be evaluated: ", conditionMessage(e), ".")
   )
   absent <- vapply(columns, function(v) !is.numeric(v) && anyNA(v), TRUE)
@@ -62,9 +63,15 @@ auxiliary_matrix <- function(auxiliary, data, rows, n) {
     abort("missing", "Auxiliary variables that are missing must be numeric; found ",
           enumerate(names(columns)[absent]), ". addNA() makes a level of missing ones.")
   }
+  terms <- attr(columns, "terms")
   x <- build_matrix(terms, columns)
-  x <- x[, attr(terms, "intercept") + seq_len(ncol(x) - attr(terms, "intercept")), drop = FALSE]
-  check_auxiliary(take_rows(x, rows))
+  list(x = without_intercept(x, terms),
+       recipe = list(terms = terms, xlevels = stats::.getXlevels(terms, columns),
+                     contrasts = attr(x, "contrasts")))
+}
+
+without_intercept <- function(x, terms) {
+  x[, attr(terms, "intercept") + seq_len(ncol(x) - attr(terms, "intercept")), drop = FALSE]
 }
 
 check_auxiliary <- function(x) {
@@ -164,7 +171,7 @@ core_unknowns <- function(frame, design) {
   auxiliary <- found$auxiliary
   auxiliary <- sweep(sweep(auxiliary, 2L, law$center[!dense]), 2L, law$scale[!dense], "/")
   mechanism <- core_mechanism(frame$unknowns$rule, law)
-  list(law = c(law, list(mechanism = mechanism)),
+  list(law = c(law, list(mechanism = mechanism, recipe = frame$unknowns$recipe)),
        core = c(mechanism, list(column = as.integer(law$column), center = center, factor = factor,
                    auxiliary = if (ncol(auxiliary) > 0L) unname(auxiliary),
                    given = found$given, mean_variance = settings$mean_variance,

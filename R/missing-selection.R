@@ -58,8 +58,8 @@ core_mechanism <- function(rule, law) {
 }
 
 mechanism_names <- function(mechanism, known) {
-  if (identical(mechanism[[2L]], quote(.))) return(known)
-  named <- attr(stats::terms(mechanism), "term.labels")
+  all <- stats::setNames(as.data.frame(matrix(0, 1L, length(known))), known)
+  named <- attr(stats::terms(mechanism, data = all), "term.labels")
   named <- ifelse(named %in% known, named, gsub("^`|`$", "", named))
   lost <- setdiff(named, known)
   if (length(lost) > 0L) {

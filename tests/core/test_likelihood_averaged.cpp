@@ -51,7 +51,7 @@ Truth truth(const std::string& name, Real mean, Real v, Real weight) {
 TEST_CASE("averaged: log E p^weight and its derivatives, variances 1e-12 to 1e6") {
   for (const std::string name : {"hinge", "hinge_normalized"}) {
     const auto likelihood = Registry<Likelihood>::make(name, Params());
-    for (double weight : {1.0, 0.3, 2.5})
+    for (double weight : {1.0, 0.3, 2.5, 60.0})
       for (double mean : {-30.0, -3.0, -1.0001, -0.7, 0.0, 0.4, 0.9999, 1.3, 8.0})
         for (double v : {1e-12, 1e-8, 1e-4, 0.0143, 0.0145, 0.3, 0.99, 1.01, 9.0, 400.0, 1e6}) {
           const Truth expected = truth(name, mean, v, weight);

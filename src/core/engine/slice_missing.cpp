@@ -29,7 +29,8 @@ class UnknownLines : public LineSource {
   explicit UnknownLines(const Problem& problem)
       : problem_(problem), p_(problem.columns()), n_(problem.n),
         partition_(cut(nullptr, n_, 0, p_)), whole_{0, n_, 0, 0}, unknown_(problem, partition_),
-        block_(p_, 0, n_, 0), y_(n_), weight_(n_), margin_(n_), slope_(n_), second_(n_),
+        block_(p_, 0, n_, 0), y_(n_), weight_(n_), margin_(n_), slope_(Arr::Zero(n_)),
+        second_(Arr::Zero(n_)),
         b_(Vec::Zero(p_)) {
     for (Index i = 0; i < n_; ++i) y_[i] = problem.y[i];
     weight_ = problem.weight ? Arr(Eigen::Map<const Arr>(problem.weight, n_)) : Arr::Ones(n_);

@@ -11,8 +11,10 @@ namespace bsvm {
 namespace {
 
 constexpr double kReach = 8.5;    // standard deviations beyond where the integrand is highest
+constexpr double kNothing = 45;   // how far below the top, in logarithms, that is
 constexpr double kLongest = 4.3;  // of a panel, in standard deviations
-// In g: up to where q bends, of small weights further out, and how wide panels are there at most.
+// In g: up to where q bends, of small weights further out, and how wide panels are there at most,
+// less where log q is steep.
 constexpr double kBends[] = {3, 14}, kWidest[] = {1, 2};
 
 // The log odds and what goes with them.
@@ -71,8 +73,21 @@ double panel_end(double x, const Sums& of) {
   const double g = of.mean + of.s * x;
   for (int k = 0; k < 2; ++k)
     if (g >= -bends[k] && g < bends[k])
-      end = std::min(end, x + kWidest[k] / std::max(1.0, of.weight) / of.s);
+      end = std::min(end, x + kWidest[k] / std::max(1.0, of.weight * Odds(g).other) / of.s);
   return std::max(end, x + 1e-9 * (1 + std::abs(x)));
+}
+
+// Below it q is nothing beside the integrand's top.
+double least(double low, double top, const Sums& of) {
+  const auto nothing = [&](double x) {
+    return of.weight * Odds(of.mean + of.s * x).log_p < of.shift - kNothing;
+  };
+  if (!nothing(low)) return low;
+  for (int halved = 0; halved < 60; ++halved) {
+    const double middle = 0.5 * (low + top);
+    (nothing(middle) ? low : top) = middle;
+  }
+  return low;
 }
 
 }  // namespace
@@ -83,7 +98,8 @@ Tilted normalised_tilt(double mean, double v, double weight) {
   const double s = std::sqrt(v);
   const double top = std::max(0.0, std::min(2 * weight * s, (1 - mean) / s));
   Sums sums{mean, s, weight, weight * Odds(mean + s * top).log_p - 0.5 * top * top};
-  const double low = top > kReach ? top - kReach - 2 : -kReach, high = top + kReach;
+  const double low = least(top > kReach ? top - kReach - 2 : -kReach, top, sums),
+               high = top + kReach;
   for (double x = low; x < high;) {
     const double end = std::min(panel_end(x, sums), high);
     sums.add_panel(x, end);
