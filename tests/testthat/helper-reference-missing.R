@@ -270,3 +270,10 @@ twin_gibbs_missing <- function(fit, d, variance, draws, burnin = 500) {
   }
   out
 }
+
+# bsvm() without the warning about coefficients of incomplete predictors.
+quiet_missing <- function(...) {
+  withCallingHandlers(bsvm(...), bsvm_warning_pseudo_missing = function(w) {
+    invokeRestart("muffleWarning")
+  })
+}

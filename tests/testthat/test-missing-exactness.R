@@ -1,14 +1,8 @@
 # Fits with missing predictors against sums over grids, one engine against another, and what the
 # two likelihoods say of a predictor without effect.
 
-quiet_fit <- function(...) {
-  withCallingHandlers(bsvm(...), bsvm_warning_pseudo_missing = function(w) {
-    invokeRestart("muffleWarning")
-  })
-}
-
 one_fit <- function(s, ..., prior = prior_ridge(variance = 2)) {
-  quiet_fit(matrix(s$x, dimnames = list(NULL, "x")), s$y, ..., standardize = FALSE,
+  quiet_missing(matrix(s$x, dimnames = list(NULL, "x")), s$y, ..., standardize = FALSE,
             prior = prior, missing = missing_normal())
 }
 
@@ -86,9 +80,9 @@ test_that("engine_gaussian() is close to the exact posterior under both likeliho
 
 test_that("engine_gaussian() is close to draws with several incomplete predictors", {
   s <- simulate_missing(300, 4, 0.12, seed = 4)
-  near <- quiet_fit(s$x, s$y, missing = "normal", engine = "gaussian")
+  near <- quiet_missing(s$x, s$y, missing = "normal", engine = "gaussian")
   set.seed(3)
-  exact <- quiet_fit(s$x, s$y, missing = "normal", engine = gibbs(2000))
+  exact <- quiet_missing(s$x, s$y, missing = "normal", engine = gibbs(2000))
   sd <- sqrt(diag(vcov(exact)))
   expect_close(fixef(near), fixef(exact), 0.15, sd)
   expect_close(sqrt(diag(vcov(near))) / sd, rep(1, 5), 0.15)
@@ -99,15 +93,15 @@ test_that("engine_gaussian() is close to draws beside group effects", {
   s <- simulate_missing(300, 2, 0.12, seed = 5)
   d <- data.frame(s$x, g = rep(1:15, 20))
   d$y <- with_seed(1, runif(300) < plogis(2 * s$full[, 1] + rnorm(15)[d$g]))
-  near <- quiet_fit(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = "gaussian")
+  near <- quiet_missing(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = "gaussian")
   set.seed(7)
-  exact <- quiet_fit(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = gibbs(2000))
+  exact <- quiet_missing(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = gibbs(2000))
   sd <- sqrt(diag(vcov(exact)))
   expect_close(fixef(near), fixef(exact), 0.15, sd)
   expect_close(sqrt(diag(vcov(near))) / sd, rep(1, 3), 0.15)
   expect_close(near$missing$imputed$mean, exact$missing$imputed$mean, 0.15,
                exact$missing$imputed$sd)
-  two <- quiet_fit(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = "gaussian",
+  two <- quiet_missing(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = "gaussian",
                    control = bsvm_control(threads = 2))
   expect_identical(two$posterior, near$posterior)
 })
@@ -117,7 +111,7 @@ test_that("draws are those of a plain sampler with group effects and an auxiliar
   g <- rep(1:6, 10)
   d <- data.frame(y = s$y, s$x, g)
   set.seed(4)
-  fit <- quiet_fit(y ~ x1 + x2 + (1 | g), d, missing = missing_normal(auxiliary = ~ x3),
+  fit <- quiet_missing(y ~ x1 + x2 + (1 | g), d, missing = missing_normal(auxiliary = ~ x3),
                    engine = gibbs(), prior = list(g = prior_ridge(variance = 0.5)))
   twin <- with_seed(5, twin_gibbs_missing(fit, d, variance = 0.5, draws = 5000))
   draws <- rbind(flat_draws(fit$posterior$coefficients), flat_draws(fit$posterior$effects))
@@ -131,7 +125,7 @@ test_that("threads do not change a draw, and a resumed run is the whole run", {
   s <- simulate_missing(50, 3, 0.25, seed = 6)
   d <- data.frame(y = s$y, s$x, g = rep(1:5, 10))
   run <- function(draws = 60, threads = 1, ...) {
-    with_seed(1, unchecked(quiet_fit(
+    with_seed(1, unchecked(quiet_missing(
       y ~ x1 + x2 + x3 + (1 | g), d, missing = "normal",
       engine = engine_gibbs(draws = draws, burnin = 30, chains = 2, ...),
       control = bsvm_control(threads = threads)
@@ -153,7 +147,7 @@ test_that("threads do not change a draw, and a resumed run is the whole run", {
 test_that("without their draws the moments of missing values are the same", {
   s <- simulate_missing(50, 2, 0.25, seed = 7)
   run <- function(keep) {
-    with_seed(1, unchecked(quiet_fit(s$x, s$y, missing = missing_normal(keep_draws = keep),
+    with_seed(1, unchecked(quiet_missing(s$x, s$y, missing = missing_normal(keep_draws = keep),
                                      engine = engine_gibbs(draws = 100, burnin = 30))))
   }
   kept <- run(TRUE)
@@ -180,7 +174,7 @@ test_that("an irrelevant predictor, 35 % missing, has no effect under the normal
   expect_identical(true$engine$name, "gaussian")
   expect_lt(abs(fixef(true)[["irrelevant"]]), 0.1 * fixef(true)[["relevant"]])
   for (engine in c("gaussian", "vb")) {
-    pseudo <- quiet_fit(formula, d, missing = "normal", engine = engine)
+    pseudo <- quiet_missing(formula, d, missing = "normal", engine = engine)
     expect_gt(abs(fixef(pseudo)[["irrelevant"]]), 0.3 * fixef(pseudo)[["relevant"]])
   }
   expect_lt(sqrt(vcov(pseudo)["irrelevant", "irrelevant"]), 0.05)
@@ -207,7 +201,7 @@ test_that("intervals of missing values hold them", {
   })
   set.seed(6)
   for (engine in list(engine_vb(), engine_gaussian(), gibbs(500))) {
-    fit <- unchecked(quiet_fit(s$x, s$y, missing = "normal", engine = engine))
+    fit <- unchecked(quiet_missing(s$x, s$y, missing = "normal", engine = engine))
     expect_gt(covered_share(fit, s$full), 0.8)
     expect_lt(covered_share(fit, s$full), 0.97)
   }

@@ -1,11 +1,5 @@
 # engine_vb() against Algorithm 4 in plain R, and what must hold of any fit with missing predictors.
 
-quiet_missing <- function(...) {
-  withCallingHandlers(bsvm(...), bsvm_warning_pseudo_missing = function(w) {
-    invokeRestart("muffleWarning")
-  })
-}
-
 vb <- function(...) quiet_missing(..., engine = "vb", control = tight())
 
 fixed_part <- function(x) cbind("(Intercept)" = 1, x)

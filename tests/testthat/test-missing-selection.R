@@ -54,20 +54,20 @@ plain_selection <- function(y, x, draws, burnin, variance, probit_sd = 2.5) {
 
 test_that("VB's bound never falls, and the mechanism it finds has the truth's sign", {
   data <- not_at_random()
-  fit <- bsvm(data$x, data$y, missing = missing_selection(~ b),
+  fit <- quiet_missing(data$x, data$y, missing = missing_selection(~ b),
               engine = engine_vb(accelerate = FALSE))
   expect_true(all(diff(fit$trace[-1L, "bound"]) > -1e-8))
   expect_lt(fit$missing$law$probit["b", "b"], -0.2)
-  at_random <- bsvm(data$x, data$y, missing = missing_normal(), engine = "vb")
+  at_random <- quiet_missing(data$x, data$y, missing = missing_normal(), engine = "vb")
   truth <- data$full[is.na(data$x[, "b"]), "b"]
   expect_lt(abs(mean(imputed(fit)$mean - truth)), 0.8 * abs(mean(imputed(at_random)$mean - truth)))
 })
 
 test_that("a mechanism without predictors leaves values missing at random", {
   data <- not_at_random()
-  one <- bsvm(data$x, data$y, missing = missing_selection(~ 1), engine = "vb",
+  one <- quiet_missing(data$x, data$y, missing = missing_selection(~ 1), engine = "vb",
               control = bsvm_control(tol = 1e-12))
-  other <- bsvm(data$x, data$y, missing = missing_normal(), engine = "vb",
+  other <- quiet_missing(data$x, data$y, missing = missing_normal(), engine = "vb",
                 control = bsvm_control(tol = 1e-12))
   expect_equal(coef(one), coef(other), tolerance = 1e-6)
   share <- mean(!is.na(data$x[, "b"]))
@@ -92,8 +92,9 @@ test_that("Gibbs draws are those of a plain sampler", {
   x <- scale(data$x)
   set.seed(2)
   plain <- plain_selection(data$y, x, 6000, 1000, variance = 2)
-  fit <- bsvm(data$x, data$y, missing = missing_selection(~ b), prior = prior_ridge(variance = 2),
-              engine = engine_gibbs(draws = 3000, burnin = 500, chains = 2))
+  fit <- quiet_missing(data$x, data$y, missing = missing_selection(~ b),
+                       prior = prior_ridge(variance = 2),
+                       engine = engine_gibbs(draws = 3000, burnin = 500, chains = 2))
   mean <- rowMeans(draw_matrix(fit$posterior$coefficients))
   sd <- apply(plain, 2, stats::sd)
   expect_lt(max(abs(mean - colMeans(plain)[1:3]) / sd[1:3]), 0.2)
@@ -103,7 +104,7 @@ test_that("Gibbs draws are those of a plain sampler", {
 
 test_that("unknown names and engines are refused", {
   data <- not_at_random(60)
-  fit <- function(...) bsvm(data$x, data$y, ...)
+  fit <- function(...) quiet_missing(data$x, data$y, ...)
   expect_error(missing_selection(y ~ b), class = "bsvm_error_argument")
   expect_error(missing_selection(probit_sd = 0), class = "bsvm_error_argument")
   expect_error(fit(missing = missing_selection(~ zz), engine = "vb"),

@@ -90,16 +90,43 @@ double least(double low, double top, const Sums& of) {
   return low;
 }
 
+// Where the integrand is highest on one side of g = -1, where its logarithm is at least as concave
+// as that of N(x; 0, 1): to within a standard deviation, and how high it is.
+struct Top {
+  double low, high, log_value;
+
+  Top(double from, double to, const Sums& of) : low(from), high(to) {
+    while (high - low > std::min(1.0, 30 / (1 + std::abs(high)))) {
+      const double x = 0.5 * (low + high), g = of.mean + of.s * x;
+      const double rate = std::abs(g) < 1 ? 4 : 2;
+      (rate * of.weight * of.s * Odds(g).other > x ? low : high) = x;
+    }
+    log_value = std::max(log_density(low, of), log_density(high, of));
+  }
+
+  static double log_density(double x, const Sums& of) {
+    return of.weight * Odds(of.mean + of.s * x).log_p - 0.5 * x * x;
+  }
+};
+
 }  // namespace
 
-// Below the margin log q rises by 2 weight a unit, which moves the integrand's top by up to as many
-// variances.
+// log q rises by 2 weight a unit below g = -1, by at most 4 weight up to g = 1 and by 0.036 weight
+// from there, which bounds how far from zero the integrand can be highest.
 Tilted normalised_tilt(double mean, double v, double weight) {
-  const double s = std::sqrt(v);
-  const double top = std::max(0.0, std::min(2 * weight * s, (1 - mean) / s));
-  Sums sums{mean, s, weight, weight * Odds(mean + s * top).log_p - 0.5 * top * top};
-  const double low = least(top > kReach ? top - kReach - 2 : -kReach, top, sums),
-               high = top + kReach;
+  const double s = std::sqrt(v), ws = weight * s;
+  const double join = (-1 - mean) / s, margin = (1 - mean) / s;
+  Sums sums{mean, s, weight, 0};
+  const Top below = join > 0 ? Top(0, std::min(2 * ws, join), sums) : Top(join, join, sums);
+  const double from = std::max(0.0, join);
+  const Top above(from, std::max(from, std::min(4 * ws, std::max(margin, 0.036 * ws))), sums);
+  sums.shift = std::max(below.log_value, above.log_value);
+  const bool has_below = below.log_value > sums.shift - kNothing,
+             has_above = above.log_value > sums.shift - kNothing;
+  const double reached = has_below ? std::max(0.0, below.low) - kReach
+                                   : std::max(join, above.low - kReach);
+  const double low = least(reached, has_above ? above.high : below.high, sums),
+               high = has_above ? above.high + kReach : std::min(join, below.high + kReach);
   for (double x = low; x < high;) {
     const double end = std::min(panel_end(x, sums), high);
     sums.add_panel(x, end);
