@@ -71,7 +71,7 @@ column_scaling <- function(frame, penalised, standardize, sparse = NULL) {
   scaling$scale[columns] <- ifelse(constant, 1, moments$sd)
   if (frame$intercept > 0L) scaling$center[columns] <- moments$mean
   scaling$center[sparse] <- 0
-  if (any(constant) && frame$intercept > 0L) warn_constant(frame$columns[columns[constant]])
+  if (any(constant) && frame$intercept > 0L) warn_constant(frame, columns[constant])
   scaling
 }
 
@@ -92,10 +92,13 @@ check_divisor <- function(weights) {
   }
 }
 
-warn_constant <- function(columns) {
+warn_constant <- function(frame, at) {
+  columns <- frame$columns[at]
+  modelled <- !is.null(frame$unknowns) && anyNA(frame$x[, at - frame$implicit])
   warn("constant", if (length(columns) == 1L) "Column " else "Columns ", enumerate(columns),
        if (length(columns) == 1L) " does" else " do", " not vary among the rows of the fit; ",
-       "the coefficient is shrunk to zero.")
+       if (modelled) "where values are missing the coefficient rests on priors alone."
+       else "the coefficient is shrunk to zero.")
 }
 
 # A power of two brings a column of extreme size near 1 first, so that nothing over- or underflows.

@@ -213,12 +213,13 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
   if (frame$unknowns$rule$name == "selection" && !engine$name %in% c("vb", "gibbs")) {
     abort("unsupported", "engine_", engine$name, "() can't take missing_selection().")
   }
+  rule <- rule_name(frame$unknowns$rule)
   if (is_sparse(frame$x)) {
-    abort("unsupported", "missing_normal() can't model sparse predictors. A dense matrix works.")
+    abort("unsupported", rule, " can't model sparse predictors. A dense matrix works.")
   }
   if (length(frame$groups) > 1L) {
-    abort("unsupported", "missing_normal() takes at most one grouping factor; found ",
-          length(frame$groups), ".")
+    abort("unsupported", rule, " takes at most one grouping factor; found ", length(frame$groups),
+          ".")
   }
   # Beyond, exact draws of f take more and more tries.
   heavy <- engine$name == "slice" && is_normalised(likelihood) && any(frame$weights > 4)

@@ -15,7 +15,7 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
   variables <- list(y = y, group = group, `(weights)` = check_weights(weights, n),
                     `(offset)` = check_offset(offset, n))
   rows <- choose_matrix_rows(weights, n)
-  if (models_missing(rule)) check_modelled_matrix(x, variables, rows$used)
+  if (models_missing(rule)) check_modelled_matrix(x, variables, rows$used, rule)
   omitted <- if (!models_missing(rule)) {
     settle_matrix(x, variables, rows$used, rule_action(rule, na.action))
   }
@@ -77,13 +77,13 @@ settle_matrix <- function(x, variables, rows, na.action) {
   named_rows(omitted, if (is.null(rows)) rownames(x) else rownames(x)[rows])
 }
 
-check_modelled_matrix <- function(x, variables, rows) {
+check_modelled_matrix <- function(x, variables, rows, rule) {
   if (is_sparse(x)) {
     if (!has_bad(stored(x))) return(invisible())
-    abort("unsupported", "missing_normal() can't model sparse predictors. A dense matrix works.")
+    abort("unsupported", rule_name(rule), " can't model sparse predictors. A dense matrix works.")
   }
   variables <- Filter(Negate(is.null), variables)
-  check_modelled(lapply(variables, take_rows, rows = rows), logical(length(variables)))
+  check_modelled(lapply(variables, take_rows, rows = rows), rep("needed", length(variables)), rule)
   if (any(is.infinite(x))) {
     refuse_infinite(count_bad_columns(looked_at_columns(x)), "predictors", TRUE)
   }

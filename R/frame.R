@@ -63,7 +63,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   )
   rows <- choose_rows(given, parts, data)
   columns <- model_columns(parts, data, given, rows)
-  if (models_missing(rule)) check_modelled(columns, numeric_predictors(columns, parts))
+  if (models_missing(rule)) check_modelled(columns, column_roles(columns, parts), rule)
   settled <- if (models_missing(rule)) columns
              else settle_missing(columns, rule_action(rule, na.action))
   tell_omitted(rule, attr(settled, "na.action"), nrow(columns))

@@ -7,13 +7,14 @@
 #' Entries are those of the columns of the design, and of auxiliary variables (see
 #' [missing_normal()]), on the columns' own scale. By `engine_vb()` and `engine_gaussian()` the law
 #' of an entry is normal with this mean and standard deviation; the coefficients and the imputation
-#' model count as known. `engine_gibbs()` has draws of the exact posterior.
+#' model count as known. `engine_gibbs()` and `engine_slice()` have draws of the exact posterior.
+#' Rows of weight zero have no entries.
 #'
 #' `plot()` shows, column by column, the average law of the missing values beside a histogram of the
 #' observed ones: where values are missing completely at random the two should look alike.
 #'
 #' @param object A fit from [bsvm()] with `missing = missing_normal()`.
-#' @param draws Return the draws, by [engine_gibbs()], instead of moments?
+#' @param draws Return the draws, by [engine_gibbs()] or [engine_slice()], instead of moments?
 #' @param x What `imputed()` returned.
 #' @param newdata For `plot()`: the data of the fit, for the observed values.
 #' @param ... Must be empty.
@@ -43,8 +44,8 @@ imputed <- function(object, draws = FALSE, ...) {
     return(structure(out, class = c("bsvm_imputed", "data.frame")))
   }
   if (is.null(missing$draws)) {
-    abort("unsupported", "The fit has no draws of missing entries: engine_gibbs() makes them, and ",
-          "missing_normal(keep_draws = TRUE) keeps them.")
+    abort("unsupported", "The fit has no draws of missing entries: engine_gibbs() and engine_slice() ",
+          "make them, missing_normal(keep_draws = TRUE) keeps them.")
   }
   out <- t(matrix(missing$draws, nrow = dim(missing$draws)[1L]))
   colnames(out) <- sprintf("%s[%d]", column, found$row)

@@ -103,10 +103,10 @@ complete_rows <- function(fit, rows, auxiliary = NULL) {
   able <- which(rowSums(absent[, dense, drop = FALSE]) > 0 & !is.na(mean[, 1L]))
   words <- lapply(seq_len(ncol(absent)), function(j) as.integer(absent[able, j]))
   patterns <- split(able, do.call(paste0, words))
-  precision <- solve(law$covariance)
+  precision <- inverse_covariance(law$covariance)
   rows$unknown <- lapply(unname(patterns), function(at) {
     lost <- which(absent[at[1L], ])
-    covariance <- solve(precision[lost, lost, drop = FALSE])
+    covariance <- inverse_covariance(precision[lost, lost, drop = FALSE])
     away <- x[at, -lost, drop = FALSE] - mean[at, -lost, drop = FALSE]
     expected <- mean[at, lost, drop = FALSE] -
       away %*% (precision[-lost, lost, drop = FALSE] %*% covariance)
@@ -120,6 +120,14 @@ complete_rows <- function(fit, rows, auxiliary = NULL) {
          covariance = covariance[used, used, drop = FALSE] * outer(scale, scale))
   })
   rows
+}
+
+inverse_covariance <- function(x) {
+  tryCatch(chol2inv(chol(x)), error = function(e) {
+    abort("numerical", "The covariance of the imputation model is not positive definite to ",
+          "working accuracy, so missing predictors of new rows can't be integrated out. Fit ",
+          "without variables that repeat others.")
+  })
 }
 
 # What the variables are regressed on; an auxiliary dummy that is not there leaves a row unknown.

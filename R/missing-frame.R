@@ -4,28 +4,31 @@
 #   given      n x b, complete dummies among these
 
 # Only numeric predictors may be missing: everything else is refused with a count. `columns` as in
-# settle_missing(), `numeric` which of them are.
-check_modelled <- function(columns, numeric) {
+# settle_missing(), `roles` as from column_roles().
+check_modelled <- function(columns, roles, rule) {
   counts <- count_bad_columns(columns)
   if (is.null(counts)) return(invisible())
-  n <- NROW(columns[[1L]])
   infinite <- counts[, "Inf"] > 0
   if (any(infinite)) refuse_infinite(counts[infinite, , drop = FALSE], "predictors", FALSE)
-  other <- !rownames(counts) %in% names(columns)[numeric]
-  if (!any(other)) return(invisible())
-  refused <- counts[other, , drop = FALSE]
-  class <- bad_class(rownames(refused), "missing")
-  abort(class, "missing_normal() models numeric predictors; these can't be missing: ",
-        count_text(refused), ". A missing level of a factor can be a level of its own ",
-        "(addNA()); a row without a response, weight, offset, group or multiplier of its effects ",
-        "must be left out with `subset`.")
+  of <- function(role) rownames(counts) %in% names(columns)[roles == role]
+  if (any(of("needed"))) {
+    refused <- counts[of("needed"), , drop = FALSE]
+    abort(bad_class(rownames(refused), "missing"), count_text(refused), ". ", rule_name(rule),
+          " models predictors only: rows without a response, weight, offset, group or multiplier ",
+          "of group effects must be left out, with `subset` or in the data.")
+  }
+  if (any(of("other"))) {
+    abort("missing", count_text(counts[of("other"), , drop = FALSE]), ". ", rule_name(rule),
+          " models numeric predictors. addNA() makes a level of a factor's missing values, ",
+          "as.numeric() a number of TRUE and FALSE.")
+  }
 }
 
-# Which columns of a model frame are numeric predictors.
-numeric_predictors <- function(columns, parts) {
+# Of the columns of a model frame: numeric predictors, other ones, and what every row needs.
+column_roles <- function(columns, parts) {
   special <- c(names(columns)[1L], "(weights)", "(offset)", group_variable_names(parts))
-  vapply(columns, is.numeric, TRUE) & !names(columns) %in% special &
-    !startsWith(names(columns), "offset(")
+  needed <- names(columns) %in% special | startsWith(names(columns), "offset(")
+  ifelse(needed, "needed", ifelse(vapply(columns, is.numeric, TRUE), "numeric", "other"))
 }
 
 # Groups and what multiplies their effects.

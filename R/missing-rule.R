@@ -38,7 +38,7 @@
 #' likelihood is one-dimensional. Its imputation model stands at its best, so intervals of
 #' coefficients take it as known. [engine_slice()] draws from the exact posterior of either
 #' likelihood, missing predictors integrated out. All take dense predictors and at most one grouping
-#' factor, engine_slice() none. A row's weight raises the likelihood of its class to a power; its
+#' factor, engine_slice() none and under the normalised likelihood weights up to 4. A row's weight raises the likelihood of its class to a power; its
 #' predictors count once.
 #'
 #' @param auxiliary Variables that tell of missing predictors without being predictors themselves: a
@@ -49,8 +49,8 @@
 #'   then leaves a constant out.
 #' @param scale \eqn{\psi}{psi}, its scale: a positive number, in units of standardised columns.
 #' @param mean_variance \eqn{s^2}, the prior variance of the means: a positive number.
-#' @param keep_draws Keep the draws of missing entries (engine_gibbs())? `FALSE` keeps their means
-#'   and standard deviations only.
+#' @param keep_draws Keep the draws of missing entries (of engines that draw)? `FALSE` keeps their
+#'   means and standard deviations only.
 #' @return An object of class `bsvm_missing`.
 #' @section Errors: `bsvm_error_argument` for arguments that are not what they must be; in [bsvm()]
 #'   `bsvm_error_missing` for values that can't be missing, columns without any value, and rules
@@ -117,6 +117,8 @@ as_missing <- function(x, given) {
   }
   rule
 }
+
+rule_name <- function(rule) paste0("missing_", rule$name, "()")
 
 models_missing <- function(rule) !is.null(rule) && rule$name %in% c("normal", "selection")
 

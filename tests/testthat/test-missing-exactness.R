@@ -40,11 +40,12 @@ test_that("weights count in draws as powers of the likelihood", {
 })
 
 test_that("engine_slice() draws from the exact posterior under both likelihoods", {
+  weight <- rep(c(1, 3), 15)
   for (normalised in c(FALSE, TRUE)) {
     s <- one_missing(30, 0.3, seed = 2)
-    exact <- exact_missing(s$y, s$x, 2, normalised = normalised)
+    exact <- exact_missing(s$y, s$x, 2, weight, normalised = normalised)
     set.seed(2)
-    fit <- one_fit(s, engine = engine_slice(5000, 500),
+    fit <- one_fit(s, weights = weight, engine = engine_slice(5000, 500),
                    likelihood = likelihood_hinge(normalized = normalised))
     expect_exact(t(flat_draws(fit$posterior$coefficients)), exact, mean = 0.06, sd = 0.06)
     expect_close(imputed(fit)$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
@@ -124,24 +125,29 @@ test_that("draws are those of a plain sampler with group effects and an auxiliar
 test_that("threads do not change a draw, and a resumed run is the whole run", {
   s <- simulate_missing(50, 3, 0.25, seed = 6)
   d <- data.frame(y = s$y, s$x, g = rep(1:5, 10))
-  run <- function(draws = 60, threads = 1, ...) {
-    with_seed(1, unchecked(quiet_missing(
-      y ~ x1 + x2 + x3 + (1 | g), d, missing = "normal",
-      engine = engine_gibbs(draws = draws, burnin = 30, chains = 2, ...),
-      control = bsvm_control(threads = threads)
-    )))
+  check <- function(formula, engine, likelihood) {
+    run <- function(draws = 60, threads = 1, ...) {
+      with_seed(1, unchecked(quiet_missing(
+        formula, d, missing = "normal", likelihood = likelihood,
+        engine = engine(draws = draws, burnin = 30, chains = 2, ...),
+        control = bsvm_control(threads = threads)
+      )))
+    }
+    whole <- run()
+    other <- run(threads = 2)
+    expect_identical(other$posterior, whole$posterior)
+    expect_identical(other$missing, whole$missing)
+    file <- new_checkpoint()
+    on.exit(unlink(file))
+    part <- run(25, checkpoint = file)
+    expect_identical(part$missing$draws, whole$missing$draws[, 1:25, ])
+    resumed <- run(60, checkpoint = file, resume = TRUE)
+    expect_identical(resumed$posterior, whole$posterior)
+    expect_identical(resumed$missing, whole$missing)
   }
-  whole <- run()
-  other <- run(threads = 2)
-  expect_identical(other$posterior, whole$posterior)
-  expect_identical(other$missing, whole$missing)
-  file <- new_checkpoint()
-  on.exit(unlink(file))
-  part <- run(25, checkpoint = file)
-  expect_identical(part$missing$draws, whole$missing$draws[, 1:25, ])
-  resumed <- run(60, checkpoint = file, resume = TRUE)
-  expect_identical(resumed$posterior, whole$posterior)
-  expect_identical(resumed$missing, whole$missing)
+  check(y ~ x1 + x2 + x3 + (1 | g), engine_gibbs, likelihood_hinge())
+  check(y ~ x1 + x2 + x3, engine_slice, likelihood_hinge())
+  check(y ~ x1 + x2 + x3, engine_slice, likelihood_hinge(normalized = TRUE))
 })
 
 test_that("without their draws the moments of missing values are the same", {

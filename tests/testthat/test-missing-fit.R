@@ -96,6 +96,16 @@ test_that("auxiliary variables inform new rows, and need not be there", {
   expect_equal(diff(predict(fit, complete, type = "link")), c(`2` = 0), ignore_attr = TRUE)
 })
 
+test_that("auxiliary terms of new rows are those of the fit", {
+  d$h <- gl(3, 1, nrow(d), labels = c("a", "b", "c"))
+  fit <- bsvm(y ~ x1 + x2, d, missing = missing_normal(auxiliary = ~ scale(x3) + h), engine = "vb")
+  d$x1 <- NA_real_
+  all <- predict(fit, d, type = "link")
+  expect_identical(unname(predict(fit, d[7:9, ], type = "link")), all[7:9])
+  expect_false(anyNA(all))
+  expect_true(all(is.na(predict(fit, d[c("x1", "x2")], type = "link"))))
+})
+
 test_that("a matrix fit takes matrices with missing values", {
   fit <- bsvm(s$x, s$y, missing = "normal", engine = "vb")
   same <- bsvm(y ~ x1 + x2 + x3, d, missing = "normal", engine = "vb")

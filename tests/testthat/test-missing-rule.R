@@ -63,7 +63,8 @@ test_that("only numeric predictors may be missing", {
                  "`group` has 1 NA")
   expect_refusal(bsvm(y ~ x1 + (1 + x2 | g), d, missing = "normal"), "missing", "multiplier")
   d$above <- d$x2 > 0
-  expect_refusal(bsvm(y ~ x1 + above, d, missing = "normal"), "missing", "`above` has 4 NA")
+  expect_refusal(bsvm(y ~ x1 + above, d, missing = missing_selection()), "missing",
+                 c("`above` has 4 NA", "missing_selection()", "as.numeric()"))
 })
 
 test_that("infinite values are no missing ones", {
@@ -129,6 +130,9 @@ test_that("engines and structures that can't are refused with those that can", {
                  "engine_gaussian()")
   expect_refusal(bsvm(y ~ x1 + (1 | g), d, missing = "normal", engine = "slice"), "unsupported",
                  "grouping factor")
+  expect_refusal(bsvm(y ~ x1, d, weights = rep(c(1, 5), 30), missing = "normal", engine = "slice",
+                      likelihood = likelihood_hinge(normalized = TRUE)), "unsupported",
+                 c("weights up to 4", "found 5"))
   d$h <- gl(5, 1, 60)
   expect_refusal(bsvm(y ~ x1 + (1 | g) + (1 | h), d, missing = "normal"), "unsupported",
                  "one grouping factor")

@@ -102,6 +102,16 @@ test_that("Gibbs draws are those of a plain sampler", {
   expect_lt(max(abs(found - colMeans(plain)[4:7]) / sd[4:7]), 0.35)
 })
 
+test_that("a dot stands for every column, less those taken out", {
+  data <- not_at_random(60)
+  columns <- function(mechanism) {
+    fit <- quiet_missing(data$x, data$y, missing = missing_selection(mechanism), engine = "vb")
+    rownames(fit$missing$law$probit)
+  }
+  expect_identical(columns(~ .), c("(Intercept)", colnames(data$x)))
+  expect_identical(columns(~ . - a), c("(Intercept)", setdiff(colnames(data$x), "a")))
+})
+
 test_that("unknown names and engines are refused", {
   data <- not_at_random(60)
   fit <- function(...) quiet_missing(data$x, data$y, ...)
