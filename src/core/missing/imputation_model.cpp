@@ -1,31 +1,17 @@
 #include "imputation_model.hpp"
 
-#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
-#include "../error.hpp"
 #include "../random/draws.hpp"
 #include "../special/functions.hpp"
+#include "factor.hpp"
 
 namespace bsvm {
 
 namespace {
 
 using Eigen_ = Eigen::SelfAdjointEigenSolver<Mat>;
-
-Eigen::LLT<Mat> factor_of(const Mat& a) {
-  Eigen::LLT<Mat> out(a);
-  if (out.info() != Eigen::Success || !a.allFinite())
-    throw NumericalFailure(
-        "The covariance of the imputation model is not positive definite to working accuracy. "
-        "Leave out variables that repeat others.");
-  return out;
-}
-
-double logdet(const Eigen::LLT<Mat>& factor) {
-  return 2 * factor.matrixLLT().diagonal().array().log().sum();
-}
 
 // log of the multivariate gamma function, without its power of pi.
 double log_gamma_product(double x, Index d) {

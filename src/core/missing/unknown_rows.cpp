@@ -1,12 +1,11 @@
 #include "unknown_rows.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
-#include "../error.hpp"
 #include "../random/draws.hpp"
 #include "../special/functions.hpp"
+#include "factor.hpp"
 
 namespace bsvm {
 
@@ -15,19 +14,6 @@ namespace {
 constexpr int kMostSteps = 100;
 constexpr double kPrecise = 1e-13;  // of log chi + 2 log w, at most
 constexpr double kSettled = 1e-9;   // of an entry's change
-
-Eigen::LLT<Mat> factor_of(const Mat& a) {
-  Eigen::LLT<Mat> out(a);
-  if (out.info() != Eigen::Success)
-    throw NumericalFailure(
-        "The law of a row's missing predictors is not positive definite to working accuracy. "
-        "Leave out variables that repeat others.");
-  return out;
-}
-
-double logdet(const Eigen::LLT<Mat>& factor) {
-  return 2 * factor.matrixLLT().diagonal().array().log().sum();
-}
 
 // For averages over N(0, 1): the rule of Gauss and Hermite with three nodes; zero has the rest.
 constexpr double kNode = 1.7320508075688772, kShare = 1.0 / 6;
