@@ -49,10 +49,10 @@ Rscript -e 'with(HSAUR3::toenail, write.csv(
              y = as.integer(outcome) - 1L),
   Sys.getenv("BSVM_TOENAIL"), row.names = FALSE, quote = FALSE))'
 
+# The core's programs run beside what follows, each on one processor: the sanitized one is slow.
 core="make --no-print-directory -j$jobs -C tests/core"
-run core-plain $core plain
-
-# The sanitized program is slow and runs beside what follows, on one processor.
+$core build/plain/run </dev/null
+ended $core plain </dev/null >$logs/core-plain.log &
 $core build/sanitized/run </dev/null
 ended $core sanitized </dev/null >$logs/core-sanitized.log &
 
@@ -60,6 +60,6 @@ ended $core sanitized </dev/null >$logs/core-sanitized.log &
 NOT_CRAN=true BSVM_SOURCE="$PWD/_build/bsvm" MAKEFLAGS="-j$jobs" run testthat Rscript tools/testthat.R
 
 wait
-cat $logs/core-sanitized.log
+cat $logs/core-plain.log $logs/core-sanitized.log
 echo
 count $logs/core-plain.log $logs/core-sanitized.log $logs/testthat.log
