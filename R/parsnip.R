@@ -62,9 +62,9 @@ cost_prior <- function(cost, prior) {
 }
 
 # parsnip is suggested: whichever of the two packages is loaded first, its engine is registered as
-# soon as both are.
+# soon as both are. Should that fail, bsvm still loads; hooks are tried by R.
 .onLoad <- function(libname, pkgname) {
-  if (isNamespaceLoaded("parsnip")) register_parsnip()
+  if (isNamespaceLoaded("parsnip")) try(register_parsnip())
   setHook(packageEvent("parsnip", "onLoad"), function(...) register_parsnip())
 }
 
