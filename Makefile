@@ -5,6 +5,7 @@
 #   make check     R CMD check --as-cran on the built package
 #   make bench     time and accuracy beside other packages
 #   make document  writes man/, NAMESPACE and the Rcpp glue anew
+#   make site      the web site of help pages and articles, in _build/site
 #   make install   the package into your own R library
 
 VERSION := $(shell sed -n 's/^Version: *//p' DESCRIPTION)
@@ -19,10 +20,10 @@ export R_MAKEVARS_USER := $(CURDIR)/tools/Makevars
 QUIETLY := MAKEFLAGS="-s -j$(shell nproc)"
 
 .NOTPARALLEL:
-.PHONY: help demo test check bench document install
+.PHONY: help demo test check bench document site install
 
 help:
-	@sed -n '3,8s/^# *//p' Makefile
+	@sed -n '3,9s/^# *//p' Makefile
 
 demo: setup-demo install
 	@Rscript demo/toenail.R $(PICTURE)
@@ -38,6 +39,10 @@ bench: setup-bench install
 
 document: setup-document
 	@Rscript tools/document.R
+
+# Its help pages run their examples, its articles their code: with what the tests need.
+site: setup-test setup-site install
+	@Rscript tools/site.R _build/site
 
 # R puts it into the first library of .libPaths(): yours.
 install: setup-package $(UNPACKED)/DESCRIPTION

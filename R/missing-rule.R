@@ -73,6 +73,8 @@
 #' bsvm(am ~ mpg + wt, data = d, missing = missing_normal(auxiliary = ~ hp), engine = "vb")
 #'
 #' bsvm(am ~ mpg + wt, data = d, missing = missing_omit(), engine = "vb")
+#' tryCatch(bsvm(am ~ mpg + wt, data = d, missing = missing_fail(), engine = "vb"),
+#'          bsvm_error_missing = function(e) conditionMessage(e))
 #' @export
 missing_normal <- function(auxiliary = NULL, df = NULL, scale = 0.01, mean_variance = 1e8,
                            keep_draws = TRUE) {

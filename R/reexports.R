@@ -12,9 +12,26 @@
 #'   [log_lik.bsvm()], [prior_summary.bsvm()].
 #' @return What the method returns.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
+#' set.seed(1)
+#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
+#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
+#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
 #' fixef(fit)
+#' head(ranef(fit)$clinic, 3)
+#' VarCorr(fit)
+#' prior_summary(fit)
 #' tidy(fit)
+#' glance(fit)
+#' head(augment(fit), 3)
+#'
+#' # with draws, under a law of the response
+#' drawn <- bsvm(am ~ mpg + wt, data = mtcars, likelihood = likelihood_hinge(normalized = TRUE),
+#'               engine = engine_slice(draws = 500, burnin = 200))
+#' new <- data.frame(mpg = c(15, 25), wt = c(4, 2))
+#' colMeans(posterior_linpred(drawn, newdata = new))
+#' colMeans(posterior_epred(drawn, newdata = new))
+#' dim(posterior_predict(drawn, newdata = new))
+#' dim(log_lik(drawn))
 #' @name reexports
 #' @aliases fixef ranef VarCorr tidy glance augment posterior_linpred posterior_epred
 #'   posterior_predict log_lik prior_summary

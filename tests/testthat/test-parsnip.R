@@ -1,0 +1,111 @@
+svm_engine <- function(..., cost = NULL) {
+  skip_if_not_installed("parsnip")
+  model <- parsnip::svm_linear(mode = "classification", cost = !!cost)
+  parsnip::set_engine(model, "bsvm", ...)
+}
+
+test_that("`cost` is LIBSVM's", {
+  skip_if_not_installed("e1071")
+  d <- binary_data()[c("x1", "x2", "x3", "y")]
+  svm <- e1071::svm(y ~ ., d, kernel = "linear", cost = 0.3, tolerance = 1e-8)
+  fit <- bsvm_parsnip(y ~ ., d, cost = 0.3, algorithm = "em")
+  link <- attr(predict(svm, d, decision.values = TRUE), "decision.values")
+  sign <- if (colnames(link) == "yes/no") 1 else -1
+  expect_close(fitted(fit), sign * link, 1e-5)
+  expect_identical(coef(fit), coef(bsvm(y ~ ., d, prior = prior_ridge(variance = 0.15),
+                                        engine = "em")))
+})
+
+test_that("`cost` must be positive and goes without `prior`", {
+  d <- binary_data()
+  for (cost in list(0, -1, NA_real_, "a", 1:2)) {
+    expect_refusal(bsvm_parsnip(y ~ x1, d, cost = cost), "argument", "`cost`")
+  }
+  expect_refusal(bsvm_parsnip(y ~ x1, d, cost = 1, prior = prior_flat()), "argument",
+                 c("`cost`", "`prior`"))
+  expect_refusal(bsvm_parsnip(y ~ x1, d, kernel = "radial"), "argument", "`kernel`")
+})
+
+test_that("weights are those given, whatever columns the data have", {
+  d <- binary_data()
+  w <- rep(1:3, length.out = nrow(d))
+  direct <- bsvm(y ~ x1 + x2, d, weights = w, engine = "vb")
+  d$weights <- d$w <- d$data <- 9
+  fit <- bsvm_parsnip(y ~ x1 + x2, d, weights = w, algorithm = "vb")
+  expect_identical(fit$posterior, direct$posterior)
+})
+
+test_that("the call holds code only, and can't be evaluated again unless the data are kept", {
+  d <- binary_data()
+  fit <- bsvm_parsnip(y ~ x1, d, weights = rep(2, nrow(d)), algorithm = "vb")
+  expect_identical(fit$call, quote(bsvm(formula = y ~ x1, data = `<data>`, weights = `<weights>`,
+                                        engine = "vb")))
+  expect_refusal(update(fit, engine = "map"), "data", c("`data`", "`weights`"))
+  kept <- bsvm_parsnip(y ~ x1, d, algorithm = "vb", keep_data = TRUE)
+  expect_identical(coef(update(kept, . ~ . + 0)), coef(bsvm(y ~ x1 + 0, d, engine = "vb")))
+})
+
+test_that("parsnip fits and predicts as bsvm() does", {
+  model <- svm_engine(algorithm = "vb", cost = 4)
+  d <- binary_data()
+  levels(d$y) <- c("not yet", "yes") # no name of a variable
+  direct <- bsvm(y ~ x1 + x2 + f, d, prior = prior_ridge(variance = 2), engine = "vb")
+  fit <- parsnip::fit(model, y ~ x1 + x2 + f, data = d)
+  expect_identical(coef(fit$fit), coef(direct))
+  new <- d[5:1, ]
+  expect_identical(as.list(predict(fit, new)),
+                   list(.pred_class = unname(predict(direct, new))))
+  link <- unname(predict(direct, new, type = "link"))
+  expect_equal(predict(fit, new, type = "linear_pred")$.pred_linear_pred, link)
+  expect_equal(predict(fit, new, type = "raw", opts = list(interval = TRUE)),
+               predict(direct, new, interval = TRUE))
+  columns <- parsnip::fit_xy(model, x = d[c("x1", "x2", "f")], y = d$y)
+  expect_close(coef(columns$fit), coef(direct), tolerances[["rounding"]])
+  expect_equal(predict(columns, new[c("f", "x2", "x1")]), predict(fit, new))
+})
+
+test_that("probabilities are those of predict(), named by the levels", {
+  d <- binary_data()
+  levels(d$y) <- c("not yet", "yes")
+  model <- svm_engine(likelihood = likelihood_hinge(normalized = TRUE), algorithm = "gaussian")
+  fit <- parsnip::fit(model, y ~ x1 + x2, data = d)
+  prob <- predict(fit, d, type = "prob")
+  expect_named(prob, c(".pred_not yet", ".pred_yes"))
+  expect_equal(as.matrix(prob), predict(fit$fit, d, type = "prob"), ignore_attr = TRUE)
+  both <- parsnip::augment(fit, d)
+  expect_identical(both$.pred_class == "yes", both$.pred_yes >= 0.5)
+})
+
+test_that("bars, case weights and engine arguments reach bsvm()", {
+  model <- svm_engine(algorithm = "vb", class.weights = c(no = 2))
+  g <- grouped_data()
+  w <- rep(1:2, length.out = nrow(g))
+  fit <- parsnip::fit(model, y ~ x1 + (1 | g), data = g,
+                      case_weights = parsnip::frequency_weights(w))
+  direct <- bsvm(y ~ x1 + (1 | g), g, weights = w, class.weights = c(no = 2), engine = "vb")
+  expect_identical(fit$fit$posterior, direct$posterior)
+  new <- transform(g[1:3, ], g = c("g01", "unseen", "g02"))
+  expect_identical(predict(fit, new)$.pred_class,
+                   unname(predict(direct, new, allow_new_levels = TRUE)))
+  expect_refusal(predict(fit, new, type = "raw"), "newdata", "unseen")
+})
+
+test_that("the engine is registered whichever package comes first", {
+  skip_on_cran()
+  skip_if_not_installed("parsnip")
+  folder <- new_folder("parsnip")
+  on.exit(unlink(folder, recursive = TRUE))
+  script <- file.path(folder, "order.R")
+  for (first in c("bsvm", "parsnip")) {
+    writeLines(c(
+      sprintf(".libPaths(%s)", deparse1(.libPaths())),
+      sprintf("invisible(lapply(%s, loadNamespace))",
+              deparse1(c(first, setdiff(c("bsvm", "parsnip"), first)))),
+      "bsvm:::register_parsnip()", # once more changes nothing
+      "cat(sum(parsnip::show_engines('svm_linear')$engine == 'bsvm'))"
+    ), script)
+    output <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)),
+                      stdout = TRUE, stderr = TRUE)
+    expect_identical(tail(output, 1), "1", info = paste(c(first, output), collapse = "\n"))
+  }
+})
