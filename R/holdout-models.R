@@ -45,13 +45,16 @@ as_learner.bsvm <- function(model, name, formula, env) {
   }
   call <- model$call[c(1L, which(names(model$call) %in% c("weights", "offset")))]
   call[[1L]] <- bsvm.formula
-  refitter(call, refit_values(model, name, env), env)
+  refitter(call, refit_values(model, name, env))
 }
 
 # In a function of its own, so that the fit is not sent along to workers.
-refitter <- function(call, values, env) {
+refitter <- function(call, values) {
+  force(call)
   force(values)
-  function(data) eval_with(call, c(values, list(data = data)), env)
+  function(data) {
+    eval_with(call, c(values, list(data = data)), formula_environment(values$formula))
+  }
 }
 
 # The arguments of a fit but for its rows. Where to start would tell of rows that are to be tested.

@@ -84,15 +84,23 @@ refuse_absent <- function(class, most) {
 }
 
 # An argument with an element a row, evaluated in the data: a vector, the name of a column, or a
-# one-sided formula.
-row_values <- function(expression, data, env, name) {
-  value <- value_in(expression, data, env, name)
+# one-sided formula. What came through another function's `...` has its value where it was written,
+# which `call`, the frame that has it as an argument, knows.
+row_argument <- function(name, data, call, env) {
+  expression <- eval(as.call(list(quote(substitute), as.name(name))), call)
+  value <- tryCatch(eval(expression, data, env), error = function(e) {
+    tryCatch(get(name, call), error = function(other) refuse_row_value(name, e))
+  })
+  row_values(value, data, name)
+}
+
+row_values <- function(value, data, name) {
   if (is.character(value) && length(value) == 1L && nrow(data) != 1L) {
     value <- value_in(as.name(value), data, emptyenv(), name)
   }
   if (inherits(value, "formula")) {
     if (length(value) != 2L) refuse_rows(name, value, data)
-    value <- value_in(value[[2L]], data, environment(value), name)
+    value <- value_in(value[[2L]], data, formula_environment(value), name)
   }
   if (is.null(value)) return(NULL)
   if (!is.atomic(value) || length(value) != nrow(data)) refuse_rows(name, value, data)
@@ -100,9 +108,11 @@ row_values <- function(expression, data, env, name) {
 }
 
 value_in <- function(expression, data, env, name) {
-  tryCatch(eval(expression, data, env), error = function(e) {
-    abort("argument", "`", name, "` can't be evaluated in `data`: ", conditionMessage(e), ".")
-  })
+  tryCatch(eval(expression, data, env), error = function(e) refuse_row_value(name, e))
+}
+
+refuse_row_value <- function(name, e) {
+  abort("argument", "`", name, "` can't be evaluated in `data`: ", conditionMessage(e), ".")
 }
 
 refuse_rows <- function(name, value, data) {

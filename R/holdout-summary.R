@@ -22,7 +22,7 @@
 #'     both have a value), `se`, `se_corrected`, `splits`;
 #'   * `study`, the object.
 #'
-#'   Of rows taken from a study `se_corrected` is `NA`.
+#'   Where the object has lost its splits, `se_corrected` is `NA`.
 #' @section Errors: `bsvm_error_argument` for a reference that is not there.
 #' @references Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. *Machine
 #'   Learning*, 52, 239-281.
@@ -34,7 +34,7 @@
 #' @export
 summary.bsvm_holdout <- function(object, reference = NULL, ...) {
   check_dots(substitute(list(...)), "summary()", NULL)
-  models <- levels(object$model)
+  models <- levels(droplevels(object$model))
   reference <- pick_one(if (is.null(reference)) models[1L] else reference, models, "reference")
   ratio <- test_ratio(attr(object, "splits"))
   structure(list(means = mean_table(object, ratio),
@@ -49,8 +49,8 @@ test_ratio <- function(splits) {
 }
 
 mean_table <- function(study, ratio) {
-  cells <- expand.grid(model = levels(study$model), metric = levels(study$metric),
-                       stringsAsFactors = FALSE)
+  cells <- expand.grid(model = levels(droplevels(study$model)),
+                       metric = levels(droplevels(study$metric)), stringsAsFactors = FALSE)
   rows <- Map(function(model, metric) {
     value <- study$value[study$model == model & study$metric == metric]
     found <- mean_and_error(value[!is.na(value)], ratio)
@@ -67,8 +67,8 @@ mean_and_error <- function(value, ratio) {
 }
 
 difference_table <- function(study, reference, ratio) {
-  cells <- expand.grid(model = setdiff(levels(study$model), reference),
-                       metric = levels(study$metric), stringsAsFactors = FALSE)
+  cells <- expand.grid(model = setdiff(levels(droplevels(study$model)), reference),
+                       metric = levels(droplevels(study$metric)), stringsAsFactors = FALSE)
   rows <- Map(function(model, metric) {
     own <- study[study$metric == metric, ]
     ours <- own[own$model == model, ]

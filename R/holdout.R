@@ -129,8 +129,8 @@ holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stra
   check_dots(substitute(list(...)), "holdout()", holdout_hints)
   check_count(times, "times")
   check_level(prop, "prop")
-  rows <- list(group = substitute(group), test = substitute(test), response = substitute(response))
-  study <- prepare_study(models, data, rows, stratify, metrics, predictions, parent.frame())
+  study <- prepare_study(models, data, stratify, metrics, predictions, environment(),
+                         parent.frame())
   check_runner(cores, cluster, progress)
   splits <- random_splits(study$units, times, prop, study$levels)
   run_study(study, splits, list(kind = "holdout", times = times, prop = prop), cores, cluster,
@@ -146,8 +146,8 @@ cross_validate <- function(models, data, folds = 10L, times = 1L, group = NULL, 
   check_dots(substitute(list(...)), "cross_validate()", holdout_hints)
   check_count(folds, "folds", least = 2L)
   check_count(times, "times")
-  rows <- list(group = substitute(group), test = substitute(test), response = substitute(response))
-  study <- prepare_study(models, data, rows, stratify, metrics, predictions, parent.frame())
+  study <- prepare_study(models, data, stratify, metrics, predictions, environment(),
+                         parent.frame())
   check_runner(cores, cluster, progress)
   splits <- fold_splits(study$units, folds, times, study$levels)
   run_study(study, splits, list(kind = "folds", times = times, folds = folds), cores, cluster,
@@ -164,17 +164,18 @@ holdout_hints <- c(
   seed = "Splits follow R's random numbers: call set.seed() before."
 )
 
-# Everything but the splits, checked. `rows` are expressions, evaluated in the data or in `env`.
-prepare_study <- function(models, data, rows, stratify, metrics, predictions, env) {
+# Everything but the splits, checked. `call` is where the arguments that are evaluated in the data
+# are, not yet looked at, `env` where the call was written.
+prepare_study <- function(models, data, stratify, metrics, predictions, call, env) {
   check_flag(stratify, "stratify")
   check_flag(predictions, "predictions")
   check_rows_of(data)
   models <- check_models(models)
   metrics <- check_metrics(metrics)
   formulas <- Filter(Negate(is.null), lapply(models, model_formula, env))
-  response <- study_response(row_values(rows$response, data, env, "response"), formulas, data)
-  group <- row_values(rows$group, data, env, "group")
-  testable <- check_testable(row_values(rows$test, data, env, "test"))
+  response <- study_response(row_argument("response", data, call, env), formulas, data)
+  group <- row_argument("group", data, call, env)
+  testable <- check_testable(row_argument("test", data, call, env))
   first <- if (length(formulas) > 0L) formulas[[1L]]
   truth <- response$y > 0
   list(data = data, truth = truth, levels = response$levels, metrics = metrics,
@@ -341,11 +342,11 @@ holdout_predictions <- function(object) {
   part_of_study(object, "predictions", "holdout_predictions()")
 }
 
-# Rows or columns taken from a study leave these behind.
+# What has been through other hands may have lost these.
 part_of_study <- function(object, part, what) {
   found <- if (inherits(object, "bsvm_holdout")) attr(object, part)
   if (is.null(found)) {
-    abort("argument", what, " takes what holdout() or cross_validate() returns, whole; found ",
+    abort("argument", what, " takes what holdout() or cross_validate() returns; found ",
           describe(object), ".")
   }
   found

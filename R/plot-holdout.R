@@ -42,8 +42,8 @@ plot.bsvm_holdout <- function(x, ...) autoplot.bsvm_holdout(x, ...)
 autoplot.bsvm_holdout <- function(object, metrics = NULL, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)
-  metrics <- if (is.null(metrics)) levels(object$metric)
-             else pick_part(metrics, levels(object$metric), "metrics")
+  known <- levels(droplevels(object$metric))
+  metrics <- if (is.null(metrics)) known else pick_part(metrics, known, "metrics")
   shown <- study_values(object, metrics, "object")
   one <- length(metrics) == 1L
   levels(shown$metric) <- label_of_metric(levels(shown$metric))

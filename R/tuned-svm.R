@@ -114,7 +114,7 @@ svm_columns <- function(x, frame) {
 
 inner_group <- function(group, data, omitted) {
   if (is.null(group)) return(NULL)
-  values <- row_values(group, data, emptyenv(), "group")
+  values <- row_values(group, data, "group")
   check_split_group(if (is.null(omitted)) values else values[-omitted])
 }
 

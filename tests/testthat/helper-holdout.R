@@ -8,9 +8,8 @@ scored_by <- function(score) {
 
 # The study without what the clock says.
 untimed <- function(study) {
-  rows <- as.data.frame(study)[study$metric != "seconds", ]
-  attributes(rows)[c("design", "runs", "splits", "predictions")] <- NULL
-  rows
+  rows <- as.list(study)[c("model", "split", "metric", "value", "failure")]
+  as.data.frame(rows)[study$metric != "seconds", ]
 }
 
 quiet_study <- function(code) suppressWarnings(code, classes = "bsvm_warning_failure")

@@ -46,7 +46,8 @@ test_that("rows that may not be tested are trained on, but not beside their test
     expect_equal(sum(testable[split$train]), 15 - 15 %/% 2 + 22)
   }
   testable[clinic <= 3] <- FALSE
-  for (split in with_seed(3, random_splits(split_units(truth, clinic, testable), 5, 1 / 2, levels))) {
+  units <- split_units(truth, clinic, testable)
+  for (split in with_seed(3, random_splits(units, 5, 1 / 2, levels))) {
     expect_true(all(testable[split$test]))
     expect_true(all(which(clinic <= 3) %in% split$train))
     expect_length(intersect(clinic[split$train], clinic[split$test]), 0)
@@ -94,16 +95,21 @@ test_that("what can't be split is refused", {
 test_that("rows are told by a vector, a column's name or a formula", {
   d <- data.frame(a = 1:4, g = c("u", "u", "v", "v"))
   elsewhere <- 4:1
-  own <- function(expression) row_values(expression, d, environment(), "group")
-  expect_identical(own(quote(g)), d$g)
+  own <- function(group, env = parent.frame()) row_argument("group", d, environment(), env)
+  expect_identical(own(g), d$g)
   expect_identical(own("g"), d$g)
   expect_identical(own(~ g), d$g)
   expect_identical(own(~ paste(g, a)), paste(d$g, 1:4))
-  expect_identical(own(quote(elsewhere)), 4:1)
+  expect_identical(own(elsewhere), 4:1)
   expect_identical(own(~ a > elsewhere), c(FALSE, FALSE, TRUE, TRUE))
+  expect_identical(own(elsewhere, globalenv()), 4:1)
+  through <- function(...) own(...)
+  inner <- 8:5
+  expect_identical(through(inner), 8:5)
+  expect_identical(through(g), d$g)
   expect_null(own(NULL))
   expect_refusal(own("h"), "argument", c("`group`", "h"))
-  expect_refusal(own(quote(absent)), "argument", "absent")
+  expect_refusal(own(absent), "argument", "absent")
   expect_refusal(own(1:3), "argument", "4")
   expect_refusal(own(g ~ a), "argument", "one-sided")
 })
