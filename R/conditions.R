@@ -32,6 +32,7 @@
 #'   good as improper;
 #' * `approximation`: an approximate fit is far from the exact posterior (see
 #'   [check_approximation()]);
+#' * `failure`: in a study by [holdout()] some fits, predictions or metrics failed;
 #' * `constant`: a penalised column that does not vary;
 #' * `improper`: an inverse-Wishart law of missing predictors with too few degrees of freedom;
 #' * `pseudo_missing`: a predictor with many missing values under the pseudo-likelihood, of whose

@@ -79,9 +79,9 @@ inclusion_table <- function(fit, label) {
 }
 
 # Distinct, in the order of the fits.
-panel_labels <- function(names, number) {
+panel_labels <- function(names, number, word = "fit") {
   if (is.null(names)) names <- rep("", number)
-  make.unique(ifelse(names == "", paste("fit", seq_len(number)), names), sep = " ")
+  make.unique(ifelse(names == "", paste(word, seq_len(number)), names), sep = " ")
 }
 
 inclusion_caption <- function(shown) {

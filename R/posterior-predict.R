@@ -44,12 +44,21 @@ posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
 
 predict_draws_hints <- linpred_hints[names(linpred_hints) != "seed"]
 
-with_given_seed <- function(seed, code) {
+# `...`: kinds of generators, for set.seed().
+with_given_seed <- function(seed, code, ...) {
   if (is.null(seed)) return(code)
   check_number(seed, "seed")
+  with_seed_kept({
+    set.seed(seed, ...)
+    code
+  })
+}
+
+# The caller's random numbers are left as they were.
+with_seed_kept <- function(code) {
   old <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(if (is.null(old)) rm(".Random.seed", envir = globalenv())
+  on.exit(if (is.null(old)) rm(list = intersect(".Random.seed", names(globalenv())),
+                               envir = globalenv())
           else assign(".Random.seed", old, globalenv()))
-  set.seed(seed)
   force(code)
 }

@@ -1,0 +1,202 @@
+# The models of a study. A learner is a function of training rows that gives what predicts; what
+# that says of the rows to test is read by classify().
+
+# `formula` is the first one among the models, for those without; `env` is where holdout() was
+# called.
+as_learner <- function(model, name, formula, env) UseMethod("as_learner")
+
+#' @export
+as_learner.default <- function(model, name, formula, env) {
+  abort("argument", "A model must be a fit by bsvm(), a formula, a function of training rows or ",
+        "tuned_svm(); found ", describe(model), " for ", enumerate(name), ".")
+}
+
+#' @export
+as_learner.function <- function(model, name, formula, env) model
+
+#' @export
+as_learner.formula <- function(model, name, formula, env) {
+  check_formula(model)
+  rm(formula, env)
+  function(data) bsvm.formula(model, data = data, control = bsvm_control(verbose = FALSE))
+}
+
+#' @export
+as_learner.bsvm_tuned_svm <- function(model, name, formula, env) {
+  if (is.null(model$formula)) model$formula <- formula
+  if (is.null(model$formula)) {
+    abort("argument", "tuned_svm() takes its formula from the first model that has one, and none ",
+          "has: give it one, as in `tuned_svm(formula = y ~ x)`.")
+  }
+  rm(formula, env)
+  function(data) fit.bsvm_tuned_svm(model, data = data)
+}
+
+#' @export
+as_learner.bsvm <- function(model, name, formula, env) {
+  if (is.null(model$formula)) {
+    abort("unsupported", "The fit ", enumerate(name), " is from bsvm(x, y) and has no formula to ",
+          "fit to rows of `data`. Give a function, such as ",
+          "`function(data) bsvm(as.matrix(data[columns]), data$y)`.")
+  }
+  if (!is.null(model$call$subset)) {
+    abort("unsupported", "The fit ", enumerate(name), " has `subset`, which can't be applied to ",
+          "rows that are split anew. Fit without it, and give those rows as `data`.")
+  }
+  call <- model$call[c(1L, which(names(model$call) %in% c("weights", "offset")))]
+  call[[1L]] <- bsvm.formula
+  refitter(call, refit_values(model, name, env))
+}
+
+# In a function of its own, so that the fit is not sent along to workers.
+refitter <- function(call, values) {
+  force(call)
+  force(values)
+  function(data) {
+    eval_with(call, c(values, list(data = data)), formula_environment(values$formula))
+  }
+}
+
+# The arguments of a fit but for its rows. Where to start would tell of rows that are to be tested.
+refit_values <- function(model, name, env) {
+  control <- model$control
+  control$verbose <- FALSE
+  control["start"] <- list(NULL)
+  stored <- list(formula = re_home(model$formula, formula_home(model, env)),
+                 engine = model$engine, likelihood = model$likelihood,
+                 standardize = model$standardize, control = control)
+  others <- setdiff(names(model$call), c("", arguments_of_data, "keep_data", names(stored)))
+  need_values(model$call[names(model$call) %in% c("weights", "offset", others)])
+  given <- lapply(as.list(model$call)[others], function(argument) {
+    tryCatch(eval(argument, env), error = function(e) {
+      abort("data", "The call of the fit ", enumerate(name), " can't be evaluated again: ",
+            conditionMessage(e), ".")
+    })
+  })
+  c(stored, given)
+}
+
+# The formula of a model, NULL if it has none.
+model_formula <- function(model, env) {
+  if (inherits(model, "formula")) return(model)
+  if (inherits(model, "bsvm_tuned_svm")) return(model$formula)
+  if (!inherits(model, "bsvm") || is.null(model$formula)) return(NULL)
+  re_home(model$formula, formula_home(model, env))
+}
+
+# A named list of models.
+check_models <- function(models) {
+  one <- is.function(models) || is.object(models)
+  if (one) models <- list(model = models)
+  if (!is.list(models) || length(models) == 0L) {
+    abort("argument", "`models` must be a model or a list of models; found ", describe(models), ".")
+  }
+  names(models) <- panel_labels(names(models), length(models), "model")
+  models
+}
+
+# ---- predictions ------------------------------------------------------------------------------
+
+# list(class, link, prob) of rows, as metrics take them: class and prob of the second level. `prob`:
+# are probabilities wanted?
+classify <- function(fitted, newdata, levels, prob) UseMethod("classify")
+
+#' @export
+classify.bsvm <- function(fitted, newdata, levels, prob) {
+  found <- function(type) stats::predict(fitted, newdata, type = type, allow_new_levels = TRUE)
+  said <- list(class = found("class"), link = found("link"))
+  if (prob) said$prob <- tryCatch(found("prob"), bsvm_error_unsupported = function(e) NULL)
+  read_prediction(said, levels, nrow(newdata))
+}
+
+#' @export
+classify.bsvm_tuned_svm_fit <- function(fitted, newdata, levels, prob) {
+  read_prediction(list(link = stats::predict(fitted, newdata, type = "link")), levels,
+                  nrow(newdata))
+}
+
+#' @export
+classify.function <- function(fitted, newdata, levels, prob) {
+  read_prediction(fitted(newdata), levels, nrow(newdata))
+}
+
+# Probabilities are asked for by the name most packages have for them; what predict() makes of a
+# type it does not know is not taken for them.
+#' @export
+classify.default <- function(fitted, newdata, levels, prob) {
+  predict <- predict_of(fitted)
+  said <- as_parts(predict(fitted, newdata))
+  if (prob && !is.null(said$class) && is.null(said$prob)) {
+    said$prob <- tryCatch(as_parts(predict(fitted, newdata, type = "prob"))$prob,
+                          error = function(e) NULL)
+    if (!has_columns(said$prob, levels)) said$prob <- NULL
+  }
+  read_prediction(said, levels, nrow(newdata))
+}
+
+# Packages with S4 classes have a predict() of their own.
+predict_of <- function(fitted) {
+  home <- attr(class(fitted), "package")
+  own <- isS4(fitted) && !is.null(home) && "predict" %in% getNamespaceExports(home)
+  if (own) getExportedValue(home, "predict") else stats::predict
+}
+
+has_columns <- function(x, columns) length(dim(x)) == 2L && all(columns %in% colnames(x))
+
+# What a model said, by its shape: list(class, link, prob), some of them NULL.
+as_parts <- function(said) {
+  if (is.data.frame(said)) {
+    names(said) <- sub("^[.]pred_", "", names(said))
+    said <- if ("class" %in% names(said)) as.list(said) else as.matrix(said)
+  }
+  if (is.list(said) && any(c("class", "link", "prob") %in% names(said))) {
+    return(said[intersect(c("class", "link", "prob"), names(said))])
+  }
+  if (is.factor(said) || is.character(said) || is.logical(said)) return(list(class = said))
+  if (is.numeric(said) && NCOL(said) == 1L) return(list(link = as.vector(said)))
+  if (is.numeric(said)) return(list(prob = said))
+  abort("argument", "A prediction must be classes, links, probabilities, or a list of `class`, ",
+        "`link` and `prob`; found ", describe(said), ".")
+}
+
+read_prediction <- function(said, levels, n) {
+  parts <- as_parts(said)
+  link <- parts$link
+  prob <- second_probability(parts$prob, levels)
+  class <- if (!is.null(parts$class)) is_second(parts$class, levels)
+           else if (!is.null(link)) link >= 0
+           else prob >= 0.5
+  for (part in list(class, link, prob)) {
+    if (!is.null(part) && length(part) != n) {
+      abort("argument", "There must be one prediction a row (", n, "); found ", length(part), ".")
+    }
+  }
+  lapply(list(class = class, link = link, prob = prob), unname)
+}
+
+is_second <- function(class, levels) {
+  class <- as.character(class)
+  odd <- setdiff(class, c(levels, NA))
+  if (length(odd) > 0L) {
+    abort("argument", "Predicted classes must be ", enumerate(levels, "'"), "; found ",
+          enumerate(odd, "'"), ".")
+  }
+  class == levels[2L]
+}
+
+second_probability <- function(prob, levels) {
+  if (is.null(prob)) return(NULL)
+  if (is.data.frame(prob)) prob <- as.matrix(prob)
+  if (length(dim(prob)) == 2L) {
+    if (!has_columns(prob, levels)) {
+      found <- if (is.null(colnames(prob))) "no names" else enumerate(colnames(prob), "'")
+      abort("argument", "Probabilities must have columns named ", enumerate(levels, "'"),
+            "; found ", found, ".")
+    }
+    prob <- prob[, levels[2L]]
+  }
+  if (!is.numeric(prob) || any(prob < 0 | prob > 1, na.rm = TRUE)) {
+    abort("argument", "Probabilities must be between 0 and 1.")
+  }
+  as.vector(prob)
+}

@@ -1,0 +1,169 @@
+# The tasks of a study, one a split and model. `job` is a list of
+#   data, truth, levels   all rows, their classes (logical) and the classes' names
+#   learners              named list of functions (see as_learner())
+#   splits, seeds         list(train, test) of each split, and a seed for its models
+#   metrics               named list of functions of `seen` (see metrics.R); NULL for seconds
+#   predictions           are they kept?
+# A task sees nothing but the job and its number, so it does not matter who runs it, or when.
+
+run_tasks <- function(job, cores, cluster, progress) {
+  tasks <- seq_len(length(job$splits) * length(job$learners))
+  run <- task_runner(job, cores, cluster)
+  on.exit(run$stop())
+  tell <- progress_bar(length(tasks), progress)
+  on.exit(tell(NULL), add = TRUE)
+  size <- if (progress) max(run$workers, ceiling(length(tasks) / 50)) else length(tasks)
+  rounds <- split(tasks, ceiling(tasks / size))
+  results <- lapply(unname(rounds), function(round) {
+    found <- run$run(round)
+    tell(max(round))
+    found
+  })
+  lapply(unlist(results, recursive = FALSE), lost_task, job = job)
+}
+
+# A worker that was killed gives no list.
+lost_task <- function(result, job) {
+  if (is.list(result)) return(result)
+  why <- if (inherits(result, "try-error")) as.character(result) else "the worker was lost"
+  list(values = rep(NA_real_, length(job$metrics)), failures = rep(why, length(job$metrics)),
+       warnings = character(0))
+}
+
+# list(workers, run = function of tasks, stop).
+task_runner <- function(job, cores, cluster) {
+  nothing <- function() NULL
+  if (is.null(cluster) && cores == 1L) {
+    return(list(workers = 1L, run = function(tasks) lapply(tasks, run_task, job), stop = nothing))
+  }
+  if (is.null(cluster) && .Platform$OS.type == "unix") {
+    run <- function(tasks) {
+      suppressWarnings(parallel::mclapply(tasks, run_task, job, mc.cores = cores,
+                                          mc.preschedule = FALSE, mc.set.seed = FALSE))
+    }
+    return(list(workers = cores, run = run, stop = nothing))
+  }
+  own <- is.null(cluster)
+  if (own) cluster <- new_cluster(cores)
+  parallel::clusterCall(cluster, remember_job, job)
+  list(workers = length(cluster),
+       run = function(tasks) parallel::clusterApplyLB(cluster, tasks, run_remembered),
+       stop = function() {
+         if (own) parallel::stopCluster(cluster) else parallel::clusterCall(cluster, remember_job)
+       })
+}
+
+new_cluster <- function(cores) {
+  cluster <- parallel::makeCluster(cores)
+  parallel::clusterCall(cluster, .libPaths, .libPaths())
+  cluster
+}
+
+# On a worker, so that the data are sent once.
+remembered <- new.env(parent = emptyenv())
+
+remember_job <- function(job = NULL) {
+  remembered$job <- job
+  NULL
+}
+
+run_remembered <- function(task) run_task(task, remembered$job)
+
+progress_bar <- function(n, shown) {
+  if (!shown) return(function(done) NULL)
+  bar <- utils::txtProgressBar(max = n, style = 3L, file = stderr())
+  function(done) if (is.null(done)) close(bar) else utils::setTxtProgressBar(bar, done)
+}
+
+# Tasks go through the models of a split, then to the next split.
+task_model <- function(task, job) (task - 1L) %% length(job$learners) + 1L
+
+task_split <- function(task, job) (task - 1L) %/% length(job$learners) + 1L
+
+# list(values, failures) by metric, warnings, and the predictions if they are kept. The models of a
+# split have one seed, so that none depends on which others there are.
+run_task <- function(task, job) {
+  at <- task_split(task, job)
+  rows <- job$splits[[at]]
+  learner <- job$learners[[task_model(task, job)]]
+  test <- job$data[rows$test, , drop = FALSE]
+  prob <- job$predictions || !all(names(job$metrics) %in% c("ber", "error", "seconds"))
+  started <- proc.time()[["elapsed"]]
+  tried <- with_given_seed(job$seeds[at], attempt({
+    classify(learner(job$data[rows$train, , drop = FALSE]), test, job$levels, prob)
+  }), "Mersenne-Twister", "Inversion", "Rejection")
+  seconds <- proc.time()[["elapsed"]] - started
+  seen <- c(list(truth = job$truth[rows$test]), tried$value)
+  judged <- judge(seen, tried$failure, seconds, job$metrics)
+  c(judged, list(warnings = tried$warnings,
+                 predictions = if (job$predictions) predicted_rows(seen, rows$test, job)))
+}
+
+# list(value, failure, warnings): errors and warnings are kept as words, messages are not. A fit
+# that was interrupted is kept by bsvm(); here Ctrl-C means the whole study.
+attempt <- function(code) {
+  failure <- NA_character_
+  warnings <- character(0)
+  value <- withCallingHandlers(
+    tryCatch(code, error = function(e) {
+      failure <<- conditionMessage(e)
+      NULL
+    }),
+    bsvm_warning_interrupted = resignal_interrupted,
+    warning = function(w) {
+      warnings <<- c(warnings, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    },
+    message = function(m) invokeRestart("muffleMessage")
+  )
+  list(value = value, failure = failure, warnings = warnings)
+}
+
+# Values of the metrics, and why there is none.
+judge <- function(seen, failure, seconds, metrics) {
+  if (is.na(failure) && anyNA(seen$class)) {
+    failure <- paste(sum(is.na(seen$class)), "of", length(seen$class), "rows have no prediction")
+  }
+  found <- Map(function(metric, name) {
+    if (!is.na(failure)) return(list(value = NA_real_, failure = failure))
+    if (is.null(metric)) return(list(value = seconds, failure = NA_character_))
+    measure(metric, name, seen)
+  }, metrics, names(metrics))
+  list(values = vapply(found, `[[`, 0, "value"), failures = vapply(found, `[[`, "", "failure"))
+}
+
+measure <- function(metric, name, seen) {
+  tried <- attempt(as_one_value(metric(seen)))
+  failure <- tried$failure
+  if (is.na(failure) && is.na(tried$value)) failure <- why_missing(name, seen)
+  list(value = if (is.na(failure)) tried$value else NA_real_, failure = failure)
+}
+
+as_one_value <- function(value) {
+  if (!is.atomic(value) || length(value) != 1L || !(is.numeric(value) || is.na(value))) {
+    abort("argument", "A metric must be one number; found ", describe(value), ".")
+  }
+  as.numeric(value)
+}
+
+why_missing <- function(name, seen) {
+  if (name %in% c("brier", "log_score", "slope") && is.null(seen$prob)) {
+    return("the model gives no probabilities")
+  }
+  if (name == "auc" && is.null(seen$link) && is.null(seen$prob)) return("the model gives no scores")
+  if (!both_classes(seen$truth)) return("only one class was tested")
+  "the metric is NA"
+}
+
+predicted_rows <- function(seen, rows, job) {
+  as_class <- function(x) {
+    factor(job$levels[1L + (if (is.null(x)) NA else x)], levels = job$levels)
+  }
+  number <- function(x) if (is.null(x)) rep(NA_real_, length(rows)) else x
+  prob <- number(seen$prob)
+  frame <- data.frame(.row = rows, truth = as_class(seen$truth),
+                      .pred_class = rep_len(as_class(seen$class), length(rows)),
+                      1 - prob, prob, .link = number(seen$link))
+  names(frame)[4:5] <- paste0(".pred_", job$levels)
+  frame
+}

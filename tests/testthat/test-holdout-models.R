@@ -1,0 +1,113 @@
+# What models may be and may say, against predictions that are known.
+
+d <- binary_data(80)
+g <- grouped_data()
+levels <- c("no", "yes")
+read <- function(said, n = 3) read_prediction(said, levels, n)
+
+test_that("predictions are read by their shape", {
+  second <- c(TRUE, FALSE, NA)
+  expect_identical(read(factor(c("yes", "no", NA), levels))$class, second)
+  expect_identical(read(c("yes", "no", NA))$class, second)
+  zero_one <- read_prediction(c(TRUE, FALSE), c("FALSE", "TRUE"), 2)
+  expect_identical(zero_one, list(class = c(TRUE, FALSE), link = NULL, prob = NULL))
+  expect_identical(read(c(a = 0, b = -1, c = 2)),
+                   list(class = c(TRUE, FALSE, TRUE), link = c(0, -1, 2), prob = NULL))
+  prob <- cbind(no = c(0.2, 0.5, 0.9), yes = c(0.8, 0.5, 0.1))
+  expected <- list(class = c(TRUE, TRUE, FALSE), link = NULL, prob = c(0.8, 0.5, 0.1))
+  expect_identical(read(prob), expected)
+  expect_identical(read(as.data.frame(prob[, 2:1])), expected)
+  expect_identical(read(list(prob = c(0.8, 0.5, 0.1))), expected)
+  dotted <- data.frame(.pred_class = factor(c("no", "yes", "no"), levels))
+  expect_identical(read(dotted)$class, c(FALSE, TRUE, FALSE))
+  all <- read(list(class = c("no", "yes", "no"), link = 1:3, prob = prob))
+  expect_identical(all, list(class = c(FALSE, TRUE, FALSE), link = 1:3, prob = prob[, 2]))
+})
+
+test_that("what is no prediction is refused", {
+  expect_refusal(read(c("yes", "maybe", "no")), "argument", c("'no' and 'yes'", "'maybe'"))
+  expect_refusal(read(1:4), "argument", c("3", "4"))
+  expect_refusal(read(cbind(a = 1:3, b = 1)), "argument", c("'a' and 'b'"))
+  expect_refusal(read(list(prob = c(0.1, 1.2, 0))), "argument", "between 0 and 1")
+  expect_refusal(read(sum), "argument", "a function")
+})
+
+test_that("a fit is fitted again with all its arguments, by its own methods", {
+  prior <- prior_ridge(variance = 0.3)
+  d$w <- rep(1:2, 40)
+  fit <- bsvm(y ~ x1 + log(x3 + 1), d, weights = w, prior = prior, engine = "vb",
+              standardize = FALSE, class.weights = c(yes = 2))
+  again <- as_learner(fit, "fit", NULL, environment())(d[1:50, ])
+  direct <- bsvm(y ~ x1 + log(x3 + 1), d[1:50, ], weights = w, prior = prior, engine = "vb",
+                 standardize = FALSE, class.weights = c(yes = 2))
+  expect_identical(again$posterior, direct$posterior)
+  said <- classify(again, d[51:80, ], levels, TRUE)
+  expect_identical(said$class, unname(predict(direct, d[51:80, ]) == "yes"))
+  expect_equal(said$link, unname(predict(direct, d[51:80, ], type = "link")))
+})
+
+test_that("a formula is a fit with the defaults, and constants of the formula come along", {
+  k <- 3
+  fit <- bsvm(y ~ I(x1^k), d, engine = "vb")
+  again <- as_learner(fit, "fit", NULL, globalenv())(d[1:50, ])
+  expect_identical(again$posterior, bsvm(y ~ I(x1^3), d[1:50, ], engine = "vb")$posterior)
+  plain <- as_learner(y ~ x1, "plain", NULL, globalenv())(d)
+  expect_identical(plain$posterior, bsvm(y ~ x1, d)$posterior)
+})
+
+test_that("where a fit started is not carried over", {
+  first <- bsvm(y ~ x1, d, engine = "vb")
+  started <- bsvm(y ~ x1, d, engine = "vb", control = bsvm_control(start = first, verbose = TRUE))
+  again <- as_learner(started, "fit", NULL, environment())(d)
+  expect_null(again$control$start)
+  expect_false(again$control$verbose)
+})
+
+test_that("levels that were not trained on are predicted", {
+  fit <- bsvm(y ~ x1 + (1 | g), g, engine = "vb")
+  known <- g$g %in% levels(g$g)[1:6]
+  again <- as_learner(fit, "fit", NULL, environment())(g[known, ])
+  said <- classify(again, g[!known, ], levels, FALSE)
+  expect_equal(said$link, unname(predict(again, g[!known, ], type = "link", re_formula = NA)))
+})
+
+test_that("probabilities are asked for by type, S4 models by their own predict()", {
+  skip_if_not_installed("kernlab")
+  svm <- with_seed(1, kernlab::ksvm(y ~ x1 + x2, d, prob.model = TRUE))
+  said <- classify(svm, d, levels, TRUE)
+  expect_equal(said$prob, kernlab::predict(svm, d, type = "probabilities")[, "yes"])
+  expect_identical(said$class, kernlab::predict(svm, d) == "yes")
+  expect_null(classify(svm, d, levels, FALSE)$prob)
+  skip_if_not_installed("e1071")
+  other <- e1071::svm(y ~ x1 + x2, data = d)
+  expect_identical(classify(other, d, levels, TRUE),
+                   list(class = unname(predict(other, d) == "yes"), link = NULL, prob = NULL))
+  logistic <- glm(y ~ x1, binomial, d)
+  expect_equal(classify(logistic, d, levels, TRUE)$link, unname(predict(logistic, d)))
+})
+
+test_that("what can't be fitted to other rows is refused", {
+  as_model <- function(model) as_learner(model, "mine", NULL, environment())
+  expect_refusal(as_model(3), "argument", c("3", "`mine`"))
+  matrix <- bsvm(as.matrix(d[1:3]), d$y, engine = "vb")
+  expect_refusal(as_model(matrix), "unsupported", c("bsvm(x, y)", "function(data)"))
+  some <- bsvm(y ~ x1, d, subset = x2 > 2, engine = "vb")
+  expect_refusal(as_model(some), "unsupported", "`subset`")
+  gone <- local({
+    p <- prior_ridge(variance = 1)
+    bsvm(y ~ x1, d, prior = p, engine = "vb")
+  })
+  expect_refusal(as_model(gone), "data", c("`mine`", "'p'"))
+  expect_refusal(as_model(tuned_svm()), "argument", "tuned_svm(formula = y ~ x)")
+  expect_refusal(check_models(list()), "argument", "`models`")
+  expect_named(check_models(list(y ~ x1, a = y ~ x2)), c("model 1", "a"))
+})
+
+test_that("a fit to a matrix goes in through a function", {
+  columns <- c("x1", "x2", "x3")
+  own <- function(data) bsvm(as.matrix(data[columns]), data$y, engine = "vb")
+  study <- with_seed(1, holdout(list(matrix = own), d, times = 2, response = y))
+  fit <- bsvm(y ~ x1 + x2 + x3, d, engine = "vb")
+  other <- with_seed(1, holdout(list(matrix = fit), d, times = 2))
+  expect_identical(untimed(study), untimed(other))
+})
