@@ -109,9 +109,12 @@
 #'     function(new) list(prob = predict(fit, new, type = "response"))
 #'   }
 #' )
-#' study <- holdout(models, d, times = 10)
+#' study <- holdout(models, d, times = 10, predictions = TRUE)
 #' study
 #' summary(study)
+#' lengths(holdout_splits(study)[[1]])
+#' head(holdout_predictions(study), 3)
+#' head(holdout_runs(study), 3)
 #'
 #' # new clinics
 #' holdout(models, d, times = 10, group = clinic)

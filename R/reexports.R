@@ -32,6 +32,11 @@
 #' colMeans(posterior_epred(drawn, newdata = new))
 #' dim(posterior_predict(drawn, newdata = new))
 #' dim(log_lik(drawn))
+#'
+#' # a specification to fit
+#' if (requireNamespace("e1071", quietly = TRUE)) {
+#'   fit(tuned_svm(times = 2), am ~ mpg + wt, data = mtcars)
+#' }
 #' @name reexports
 #' @aliases fixef ranef VarCorr tidy glance augment fit posterior_linpred posterior_epred
 #'   posterior_predict log_lik prior_summary
