@@ -37,6 +37,10 @@ core_log_posterior <- function(problem, model, points, quick, threads) {
     .Call(`_bsvm_core_log_posterior`, problem, model, points, quick, threads)
 }
 
+core_normalised_probability <- function(mean, sd) {
+    .Call(`_bsvm_core_normalised_probability`, mean, sd)
+}
+
 core_prior_traits <- function(prior, parameters) {
     .Call(`_bsvm_core_prior_traits`, prior, parameters)
 }

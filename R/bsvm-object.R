@@ -26,6 +26,7 @@
 #'   of [engine_gibbs()] `sampling`;
 #' * `missing`: `NULL`, or of missing predictors that are modelled `rule`, `law`, `imputed` and
 #'   `draws`, which [imputed()] returns;
+#' * `odds_slope`: under the pseudo-likelihood the slope of [predict.bsvm()]'s `map = "logistic"`;
 #' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `version`.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
@@ -59,7 +60,9 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     missing = missing, control = control, default_prior = spec$default_prior, data = data,
     version = unname(getNamespaceVersion(environment(new_bsvm)))
   )
-  validate_bsvm(structure(fit, class = "bsvm"))
+  fit <- validate_bsvm(structure(fit, class = "bsvm"))
+  fit$odds_slope <- own_odds_slope(fit, frame)
+  fit
 }
 
 validate_bsvm <- function(fit) {

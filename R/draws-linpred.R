@@ -20,7 +20,8 @@
 #'   exp(-2 (1 - f)+) / (exp(-2 (1 - f)+) + exp(-2 (1 + f)+)),}
 #' draw by draw. It is a map from links to numbers between 0 and 1, with 1/2 at `f = 0`, and not the
 #' model's probability of class +1: that the share of +1 among rows with such a value
-#' is near it has to be checked on rows left out of the fit, not assumed.
+#' is near it has to be checked on rows left out of the fit, not assumed ([calibration()]). It is
+#' far too sure; `predict(type = "prob")` has better ones.
 #'
 #' Under `likelihood_hinge(normalized = TRUE)` the same map **is** the probability of class +1
 #' given `f`: each draw has a row's probability given that draw of the coefficients and group

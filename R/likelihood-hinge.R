@@ -25,13 +25,12 @@
 #' [engine_vb()] and [engine_gibbs()] can't take it; `engine_gaussian()`, `engine_map()` and, for
 #' draws, `engine_slice()` do.
 #'
-#' **Probabilities.** \eqn{p(y | f)} is that of a class given the link. With draws,
-#' [posterior_epred()][posterior_epred.bsvm] has it draw by draw, and its averages over these are
-#' the probabilities of the posterior predictive law; `predict(type = "prob")` comes in a later
-#' version. Draws are also what [loo()][loo.bsvm], [log_lik()][log_lik.bsvm],
-#' [posterior_predict()][posterior_predict.bsvm] and [pp_check()][pp_check.bsvm] work on. Without
-#' draws [predict.bsvm()] has classes, and links with intervals. Under the pseudo-likelihood there
-#' are no probabilities: `posterior_epred()` is then a map of links to the unit interval.
+#' **Probabilities.** \eqn{p(y | f)} is that of a class given the link, and `predict(type = "prob")`
+#' its average over the posterior, the probability of the posterior predictive law. With draws,
+#' [posterior_epred()][posterior_epred.bsvm] has it draw by draw, and [loo()][loo.bsvm],
+#' [log_lik()][log_lik.bsvm], [posterior_predict()][posterior_predict.bsvm] and
+#' [pp_check()][pp_check.bsvm] work on them. The pseudo-likelihood has no probabilities of its own;
+#' [predict.bsvm()] says which maps of its links are near them, [calibration()] how near.
 #'
 #' @param normalized `FALSE` (default) for the pseudo-likelihood, `TRUE` for the probability model.
 #' @param ... Must be empty.

@@ -1,4 +1,4 @@
-#' Predict classes and links
+#' Predict classes, links and probabilities
 #'
 #' @details
 #' The link of a row is the posterior mean of `f`, offset and group effects included; the class is
@@ -27,16 +27,52 @@
 #' [imputed()] has them, which has seen the class of the row, and count as independent.
 #'
 #' Without `newdata` the links kept in the fit serve. What they do not contain (`interval = TRUE`,
-#' `re_formula`) needs the data: the call of the fit is evaluated again, and if that fails the error
-#' (class `bsvm_error_data`) names `keep_data = TRUE`.
+#' `re_formula`, the spread that probabilities are averaged over) needs the data: the call of the
+#' fit is evaluated again, and if that fails the error (class `bsvm_error_data`) names
+#' `keep_data = TRUE`.
 #'
+#' @section Probabilities:
+#' Under `likelihood_hinge(normalized = TRUE)` the model has probabilities: \eqn{p(+1 | f)}{p(+1|f)}
+#' of [likelihood_hinge()], averaged over the posterior of `f` (`map = "likelihood"`): over the
+#' draws, over each Gaussian of [engine_gaussian()]'s mixture, or at the mode where the spread is
+#' not known. This is what to take where probabilities matter.
+#'
+#' The pseudo-likelihood has none, and the same average is far too sure: it rewards a large
+#' \eqn{|f|}{|f|}. Its default is `map = "logistic"`, with the mean \eqn{m} and the standard
+#' deviation \eqn{s} of the link
+#' \deqn{p = \mathrm{logit}^{-1}\left\{\frac{a m}{\sqrt{1 + (\pi/8) (a s / 2)^2}}\right\},}{p =
+#' plogis(a m / sqrt(1 + (pi/8) (a s / 2)^2)),}
+#' nearly the average of a logistic curve of slope \eqn{a} over a normal law (MacKay 1992) with half
+#' the standard deviation. `a` is learned when the model is fitted, by maximum likelihood with the
+#' targets of Platt (2000), from the links of its own rows (a thousand at most) less what each
+#' gained from its own class: to first order \eqn{s^2} times the expected slope of the loss, at most
+#' \eqn{s}. Fits without standard deviations ([engine_em()], [engine_map()] without integrated group
+#' effects) do without this, and are too sure where coefficients are many; so are those by
+#' [engine_vb()], whose standard deviations are too small. Rows left out of the fit tell, see
+#' [calibration()], and [calibration_map()] learns the slope from them. `map = "probit"` is
+#' \eqn{\Phi\{m / \sqrt{1 + s^2}\}}{Phi(m / sqrt(1 + s^2))} (Henao, Yuan and Carin 2014).
+#'
+#' All maps are one half where the link is zero, so `type = "prob"` and `type = "class"` agree. An
+#' average over draws or a mixture may lie on the other side of one half than the mean link, which
+#' decides the class; it is then put at one half on the class's side.
+#'
+#' With `weights` or `class.weights` the probabilities are those of the weighted population. Where
+#' the classes had weights \eqn{w_1}{w1} and \eqn{w_2}{w2}, that of the second class in the
+#' population as it is follows from the weighted one, \eqn{p}, as
+#' \deqn{\frac{p / w_2}{p / w_2 + (1 - p) / w_1}.}{(p / w2) / (p / w2 + (1 - p) / w1).}
+#' @references
+#' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
+#' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.
+#'
+#' MacKay, D. J. C. (1992). The evidence framework applied to classification networks. *Neural
+#' Computation*, 4, 720-736.
+#'
+#' Platt, J. C. (2000). Probabilities for SV machines. In *Advances in Large Margin Classifiers*,
+#' 61-74. MIT Press.
 #' @param object A fit from [bsvm()].
 #' @param newdata A data frame with the variables of the formula (a matrix with the columns of `x`
 #'   for a fit from `bsvm(x, y)`); the rows of the fit by default.
-#' @param type `"class"` (default) or `"link"`. `"prob"` is an error of class
-#'   `bsvm_error_unsupported`: the pseudo-likelihood has no probabilities, and those under
-#'   `likelihood_hinge(normalized = TRUE)` come in a later version ([likelihood_hinge()] says what
-#'   there is now).
+#' @param type `"class"` (default), `"link"`, or `"prob"` for the probabilities of both classes.
 #' @param interval If `TRUE`, the link with its standard deviation and credible interval
 #'   (`type = "link"`, which it implies).
 #' @param level Probability of the interval.
@@ -48,12 +84,21 @@
 #'   be evaluated in `newdata`.
 #' @param na.action What to do with rows that have missing values: [stats::na.pass()] (default)
 #'   gives `NA`, [stats::na.omit()] leaves them out, [stats::na.fail()] is an error.
+#' @param map For probabilities: `"likelihood"`, `"logistic"`, `"probit"`, or what
+#'   [calibration_map()] learned from held-out rows. `NULL` (default) is `"likelihood"` under
+#'   `likelihood_hinge(normalized = TRUE)`, else `"logistic"`. See below.
+#' @param threshold For `type = "class"`: rows whose probability of the second level is at least
+#'   this get it. `NULL` (default): the sign of the link, which is one half.
+#' @param costs For `type = "class"`, in place of `threshold`: what it costs to take a row of each
+#'   class for the other one, two positive numbers named by the levels. With costs `a` of the first
+#'   level and `b` of the second the threshold is `a / (a + b)`.
 #' @param ... Must be empty; a misspelt or foreign argument is an error that names the right one
 #'   where it is known (`re.form`, `allow.new.levels`, `se.fit`, ...).
 #' @return One element (or row) a row of `newdata`, in its order, named by its row names unless they
 #'   are automatic.
 #' * `type = "class"`: a factor with the levels of the response (`"0"`, `"1"`, or `"FALSE"`,
 #'   `"TRUE"`, or `"-1"`, `"1"` where it was not a factor).
+#' * `type = "prob"`: a numeric matrix with two columns named by these levels; rows sum to one.
 #' * `type = "link"`: a numeric vector; with `interval = TRUE` a data frame with columns `fit`,
 #'   `sd`, `lower` and `upper`.
 #' @examples
@@ -66,51 +111,88 @@
 #' predict(fit, new, allow_new_levels = TRUE)
 #' predict(fit, new, interval = TRUE, allow_new_levels = TRUE)
 #' predict(fit, new, type = "link", re_formula = NA)
+#' predict(fit, new, type = "prob", allow_new_levels = TRUE)
+#' # where to miss a sick patient costs five times as much
+#' predict(fit, new, costs = c("FALSE" = 1, "TRUE" = 5), allow_new_levels = TRUE)
 #' @export
 predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob"),
                          interval = FALSE, level = 0.95, re_formula = NULL,
                          allow_new_levels = FALSE, group = NULL, offset = NULL,
-                         na.action = stats::na.pass, ...) {
+                         na.action = stats::na.pass, map = NULL, threshold = NULL, costs = NULL,
+                         ...) {
   check_dots(substitute(list(...)), "predict()", predict_hints)
   na.action <- prediction_action(na.action)
-  type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval,
-                          object$likelihood)
+  type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)
+  threshold <- class_threshold(threshold, costs, type, object$response$levels)
+  map <- prediction_map(map, object, type, threshold)
   level <- if (interval) check_level(level)
-  if (is.null(newdata) && is.null(re_formula) && !interval) {
-    check_group_argument(object, group)
-    link <- list(mean = fitted.bsvm(object))
-  } else {
-    if (interval) need_spread(object, "predict(interval = TRUE)")
-    rows <- prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset,
-                            parent.frame())
-    link <- linear_predictor(object, rows, level)
-    if (is.null(newdata)) link <- lapply(link, stats::napredict, omit = object$na.action)
+  if (interval) need_spread(object, "predict(interval = TRUE)")
+  rows <- if (!is.null(newdata) || !is.null(re_formula) || interval || needs_spread(map)) {
+    prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset, parent.frame())
   }
-  shape_prediction(object, link, type, na.action)
+  if (is.null(rows)) check_group_argument(object, group)
+  found <- predicted(object, rows, level, map)
+  if (is.null(newdata) && !is.null(rows)) {
+    found <- lapply(found, stats::napredict, omit = object$na.action)
+  }
+  shape_prediction(object, found, type, threshold, na.action)
 }
 
-prediction_type <- function(type, interval, likelihood) {
+prediction_type <- function(type, interval) {
   check_flag(interval, "interval")
   type <- pick_one(type, c("class", "link", "prob"), "type")
-  if (type == "prob") refuse_probabilities(likelihood)
   if (interval && type != "link") {
     abort("argument", "`interval = TRUE` goes with `type = \"link\"`; found `type = \"", type,
-          "\"`. A class has no interval.")
+          "\"`. A class has no interval, and a probability is an average over the link's law.")
   }
   type
 }
 
-refuse_probabilities <- function(likelihood) {
-  if (is_normalised(likelihood)) {
-    abort("unsupported", "`type = \"prob\"` is not available yet: probabilities, averaged over ",
-          "the posterior, come in a later version. Use `type = \"class\"`, or `type = \"link\"`, ",
-          "which has intervals; ?likelihood_hinge has the probability of a class given the link.")
+# The probability from which on a row gets class +1; NULL for the sign of the link.
+class_threshold <- function(threshold, costs, type, levels) {
+  if (is.null(threshold) && is.null(costs)) return(NULL)
+  if (type != "class") {
+    abort("argument", "`threshold` and `costs` go with `type = \"class\"`; found `type = \"", type,
+          "\"`.")
   }
-  abort("unsupported", "`type = \"prob\"` is not available: the hinge pseudo-likelihood is not ",
-        "normalised over the two classes, so it gives no probabilities; those under ",
-        "likelihood_hinge(normalized = TRUE) come in a later version. Use `type = \"class\"` or ",
-        "`type = \"link\"`, or with draws posterior_linpred() and posterior_epred(), a map of ",
-        "these to the unit interval.")
+  if (is.null(costs)) return(check_level(threshold, "threshold"))
+  if (!is.null(threshold)) {
+    abort("argument", "Give `threshold` or `costs`, not both: costs c(a, b) of the two classes ",
+          "are the threshold a / (a + b).")
+  }
+  costs <- check_costs(costs, levels)
+  costs[[1L]] / sum(costs)
+}
+
+check_costs <- function(costs, levels) {
+  good <- is.numeric(costs) && length(costs) == 2L && all(is.finite(costs) & costs > 0) &&
+    setequal(names(costs), levels)
+  if (!good) {
+    abort("argument", "`costs` must be two numbers above 0, named by the classes ",
+          enumerate(levels, "'"), ": what a wrong class costs for a row of that class; found ",
+          describe(costs), if (!is.null(names(costs))) paste0(" named ",
+                                                              enumerate(names(costs), "'")), ".")
+  }
+  costs[levels]
+}
+
+# NULL where no probability is needed.
+prediction_map <- function(map, object, type, threshold) {
+  if (type == "prob" || !is.null(threshold)) return(as_map(map, object))
+  if (!is.null(map)) {
+    abort("argument", "`map` goes with `type = \"prob\"`, or with a class by `threshold` or ",
+          "`costs`; the class by itself is the sign of the link.")
+  }
+}
+
+# list(mean, sd, limits) of links, or list(prob); without `rows` from the links of the fit.
+predicted <- function(object, rows, level, map) {
+  link <- if (is.null(rows)) fitted.bsvm(object)
+  if (is.null(map)) {
+    return(if (is.null(rows)) list(mean = link) else linear_predictor(object, rows, level))
+  }
+  if (!is.null(rows)) return(list(prob = row_probability(object, rows, map)))
+  list(prob = named_probability(mapped_link(map, object, list(mean = link)), link))
 }
 
 check_group_argument <- function(object, group) {
@@ -157,10 +239,10 @@ only_effects <- function(rows, chosen, groups) {
   rows
 }
 
-# list(mean, sd, limits) of the rows' links; only the mean where `level` is NULL. A row whose level
-# is missing has no code; posterior_linear() would take it for one without group.
-linear_predictor <- function(object, rows, level) {
-  link <- posterior_linear(object, rows, sd = !is.null(level))
+# list(mean, sd, limits) of the rows' links; no limits where `level` is NULL. A row whose level is
+# missing has no code; posterior_linear() would take it for one without group.
+linear_predictor <- function(object, rows, level, sd = !is.null(level)) {
+  link <- posterior_linear(object, rows, sd)
   if (!is.null(level)) {
     link$limits <- linear_limits(object$posterior, object, rows, link, level)
   }
@@ -195,22 +277,30 @@ row_labels <- function(newdata) {
   if (is.data.frame(newdata) && .row_names_info(newdata) < 0L) NULL else rownames(newdata)
 }
 
-shape_prediction <- function(object, link, type, na.action) {
+shape_prediction <- function(object, found, type, threshold, na.action) {
+  levels <- object$response$levels
+  if (type == "prob") return(keep_complete(two_columns(found$prob, levels), na.action))
   if (type == "class") {
-    return(keep_complete(link_class(link$mean, object$response$levels), na.action))
+    score <- if (is.null(threshold)) found$mean else found$prob - threshold
+    return(keep_complete(score_class(score, levels), na.action))
   }
-  if (is.null(link$sd)) return(keep_complete(link$mean, na.action))
-  frame <- data.frame(fit = link$mean, sd = link$sd, link$limits,
-                      row.names = unless_twice(names(link$mean)))
+  if (is.null(found$sd)) return(keep_complete(found$mean, na.action))
+  frame <- data.frame(fit = found$mean, sd = found$sd, found$limits,
+                      row.names = unless_twice(names(found$mean)))
   keep_complete(frame, na.action)
+}
+
+# n x 2, of the first class and of the second.
+two_columns <- function(prob, levels) {
+  matrix(c(1 - prob, prob), ncol = 2L, dimnames = list(names(prob), levels))
 }
 
 # A matrix may have a row name twice, a data frame may not.
 unless_twice <- function(names) if (!anyDuplicated(names)) names
 
-link_class <- function(link, levels) {
-  class <- factor(levels[1L + (link >= 0)], levels = levels)
-  names(class) <- names(link)
+score_class <- function(score, levels) {
+  class <- factor(levels[1L + (score >= 0)], levels = levels)
+  names(class) <- names(score)
   class
 }
 
@@ -237,7 +327,7 @@ keep_complete <- function(prediction, na.action) {
 # Names that users of neighbouring packages reach for.
 known_elsewhere <- c(
   re.form = "re_formula", re_form = "re_formula", allow.new.levels = "allow_new_levels",
-  se.fit = "interval = TRUE", se = "interval = TRUE", probability = "type",
+  se.fit = "interval = TRUE", se = "interval = TRUE", probability = "type = \"prob\"",
   decision.values = "type = \"link\"", newx = "newdata", data = "newdata", conf.level = "level"
 )
 

@@ -18,7 +18,8 @@
 #' [engine_gaussian()] or [engine_vb()] to the same response under the same likelihood, or the
 #' errors on rows left out of the fit.
 #'
-#' For new rows, [predict.bsvm()] gives classes and [posterior_linpred.bsvm()] draws of the link.
+#' For new rows, [predict.bsvm()] gives classes and probabilities, [posterior_linpred.bsvm()] draws
+#' of the link, and [calibration()] says how good the probabilities are.
 #'
 #' @param object A fit from [bsvm()].
 #' @param nsim,seed,... Not used; arguments of the generics.

@@ -16,6 +16,8 @@
 #'   `model.frame(x)`.
 #' @param newdata Data to predict, in place of `data`.
 #' @param sd Add the posterior standard deviation of the link as `.sd`? `FALSE` by default.
+#' @param prob Add the probabilities of the classes, `.pred_` and the level, as
+#'   `predict(type = "prob")` has them? `FALSE` by default.
 #' @param ... For `augment()` of `newdata`: `re_formula`, `allow_new_levels`, `group` and `offset`
 #'   of [predict.bsvm()]. Else must be empty.
 #' @return
@@ -35,7 +37,7 @@
 #'   variances), `n_support`, `support_share`, and `chains`, `draws`, `max_rhat`, `min_ess` (`NA`
 #'   without draws, or without the package posterior).
 #' * `augment()`: `data` or `newdata` with `.fitted` (the link), `.class`, and, for the data of the
-#'   fit, `.resid` (`1 - y f`); `.sd` on request.
+#'   fit, `.resid` (`1 - y f`); `.sd` and the probabilities on request.
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
@@ -100,17 +102,26 @@ largest <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
 
 #' @rdname tidy.bsvm
 #' @export
-augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ...) {
+augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob = FALSE) {
   if (check_flag(sd, "sd")) need_spread(x, "augment(sd = TRUE)")
+  check_flag(prob, "prob")
   if (!is.null(newdata)) {
     check_dots(not_for_predict(substitute(list(...))), "augment()", augment_hints)
-    return(add_columns(newdata, prediction_columns(x, newdata, sd, ...)))
+    added <- prediction_columns(x, newdata, sd, ...)
+    if (prob) {
+      added <- cbind(added, probability_columns(predict.bsvm(x, newdata, type = "prob", ...)))
+    }
+    return(add_columns(newdata, added))
   }
   check_dots(substitute(list(...)), "augment() of the fit's own data", augment_hints)
   env <- parent.frame()
-  if (sd && !is.null(data) && !is.null(x$formula)) x$data <- data # the sd needs predictors
+  if ((sd || prob) && !is.null(data) && !is.null(x$formula)) x$data <- data # predictors are needed
   if (is.null(data)) data <- frame_of_fit(x, env)
   added <- fitted_columns(x, sd, env)
+  if (prob) {
+    own <- two_columns(fitted_probability(x, env), x$response$levels)
+    added <- cbind(added, probability_columns(own))
+  }
   if (NROW(data) != nrow(added) && NROW(data) == length(x$link)) {
     added <- added[-x$na.action, , drop = FALSE]
   }
@@ -207,8 +218,18 @@ fitted_sd <- function(x, env) {
   stats::napredict(x$na.action, sd)
 }
 
+fitted_probability <- function(x, env) {
+  rows <- prediction_rows(x, NULL, NULL, FALSE, NULL, NULL, env)
+  stats::napredict(x$na.action, row_probability(x, rows, as_map(NULL, x)))
+}
+
+# Named as tidymodels has them.
+probability_columns <- function(prob) {
+  stats::setNames(as.data.frame(unname(prob)), paste0(".pred_", colnames(prob)))
+}
+
 link_columns <- function(x, link, sd) {
-  columns <- data.frame(.fitted = link, .class = link_class(link, x$response$levels))
+  columns <- data.frame(.fitted = link, .class = score_class(link, x$response$levels))
   if (!is.null(sd)) columns$.sd <- sd
   columns
 }

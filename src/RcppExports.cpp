@@ -128,6 +128,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_normalised_probability
+Rcpp::NumericVector core_normalised_probability(Rcpp::NumericVector mean, Rcpp::NumericVector sd);
+RcppExport SEXP _bsvm_core_normalised_probability(SEXP meanSEXP, SEXP sdSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type sd(sdSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_normalised_probability(mean, sd));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_prior_traits
 Rcpp::LogicalVector core_prior_traits(std::string prior, SEXP parameters);
 RcppExport SEXP _bsvm_core_prior_traits(SEXP priorSEXP, SEXP parametersSEXP) {
@@ -196,6 +207,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_log_posterior", (DL_FUNC) &_bsvm_core_log_posterior, 5},
+    {"_bsvm_core_normalised_probability", (DL_FUNC) &_bsvm_core_normalised_probability, 2},
     {"_bsvm_core_prior_traits", (DL_FUNC) &_bsvm_core_prior_traits, 2},
     {"_bsvm_core_takes", (DL_FUNC) &_bsvm_core_takes, 4},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},

@@ -35,7 +35,7 @@ test_that("messages say what must hold, what was found and what to do", {
     bsvm(y ~ x1, d, prior = list(z = prior_ridge())), prior_ridge(variance = -1),
     prior_ridge(1, variance = 2), bsvm_control(tol = 0), bsvm_control(threads = 0.5),
     predict(fit, data.frame(x1 = 1, g = "new")), predict(fit, data.frame(g = "g01")),
-    predict(fit, g, re.form = NA), predict(fit, g, type = "prob"), logLik(fit),
+    predict(fit, g, re.form = NA), predict(fit, g, type = "prob", map = "platt"), logLik(fit),
     confint(fit, level = 2)
   )
   say <- function(call) {

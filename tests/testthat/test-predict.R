@@ -112,9 +112,6 @@ test_that("unknown and foreign arguments are refused with a hint", {
   expect_refusal(predict(fit, d, re.form = NA), "argument", "re_formula")
   expect_refusal(predict(fit, d, allow.new.levels = TRUE), "argument", "allow_new_levels")
   expect_refusal(predict(fit, d, se.fit = TRUE), "argument", "interval")
-  expect_refusal(predict(fit, d, type = "prob"), "unsupported",
-                 c("`type = \"prob\"`", "likelihood_hinge(normalized = TRUE)", "later version",
-                   "posterior_linpred()"))
   expect_refusal(predict(fit, d, type = "response"), "argument", c("`type`", "response"))
   expect_refusal(predict(fit, d, type = "class", interval = TRUE), "argument", "interval")
 })

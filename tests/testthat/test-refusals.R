@@ -25,8 +25,6 @@ test_that("under the normalised likelihood a Bayesian fit has no maximum, and dr
   expect_refusal(posterior_predict(fit), "unsupported", "engine = engine_slice()")
   expect_refusal(log_lik(fit), "unsupported", "engine = engine_slice()")
   expect_refusal(family(fit), "unsupported", "normalised hinge")
-  expect_refusal(predict(fit, type = "prob"), "unsupported",
-                 c("not available yet", "later version", "?likelihood_hinge"))
 })
 
 test_that("so are those of the package loo", {

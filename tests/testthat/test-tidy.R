@@ -91,3 +91,16 @@ test_that("misspelt arguments and nonsense are refused", {
                unname(predict(fit, new, type = "link", re_formula = NA)))
   expect_refusal(augment(fit, sd = "a"), "argument", "`sd`")
 })
+
+test_that("augment() has probabilities named by the levels on request", {
+  d <- grouped_data()
+  fit <- bsvm(y ~ x1 + (1 | g), d, engine = "vb")
+  p <- predict(fit, d, type = "prob")
+  for (rows in list(augment(fit, prob = TRUE), augment(fit, d, prob = TRUE),
+                    augment(fit, newdata = d, prob = TRUE))) {
+    expect_close(rows$.pred_yes, p[, "yes"], 1e-12)
+    expect_close(rows$.pred_no, p[, "no"], 1e-12)
+  }
+  expect_false(".pred_yes" %in% names(augment(fit, newdata = d)))
+  expect_refusal(augment(fit, prob = "yes"), "argument", "`prob`")
+})

@@ -1,0 +1,99 @@
+#' Learn probabilities from held-out rows
+#'
+#' The slope `a` of `p = plogis(a * link)`, from rows the fit has not seen: a map for
+#' [predict.bsvm()].
+#'
+#' @details
+#' `a` maximises the likelihood of the classes of `newdata` with the targets of Platt (2000), which
+#' keep it finite where the link separates the classes: (n + 1) / (n + 2) for the n rows of the
+#' second class in place of 1, and 1 / (n + 2) for those of the first in place of 0. Platt's map has
+#' an intercept besides. This one has none, so that one half stays where the link is zero and
+#' probabilities agree with predicted classes; to move the border between the classes, give
+#' `threshold` or `costs` to `predict()`.
+#'
+#' The rows must not have been in the fit: links of its own rows are too good. Take a third of the
+#' data, say, or rows that came later. Rows that lack a variable or their class are left out.
+#'
+#' @param object A fit from [bsvm()].
+#' @param newdata Rows that were not in the fit, with their response (a matrix for a fit from
+#'   `bsvm(x, y)`).
+#' @param re_formula,allow_new_levels,group,offset As in [predict.bsvm()].
+#' @param y For a fit from `bsvm(x, y)`: the classes of the rows of `newdata`, coded as in the fit.
+#' @param x What `calibration_map()` returned.
+#' @param digits Significant digits.
+#' @param ... Must be empty.
+#' @return An object of class `bsvm_calibration_map`, a list with `slope`, `nobs` (rows by class)
+#'   and `levels`. `print()` returns it invisibly.
+#' @section Errors: `bsvm_error_newdata` for fewer than ten rows, rows of one class only, links
+#'   that do not grow with the odds of the second class, so that no slope is positive, and for
+#'   `newdata` that can't be used; `bsvm_error_argument` for other arguments.
+#' @references Platt, J. C. (2000). Probabilities for SV machines. In *Advances in Large Margin
+#'   Classifiers*, 61-74. MIT Press.
+#' @seealso [calibration()] for how good the probabilities are, on yet other rows.
+#' @examples
+#' set.seed(1)
+#' d <- data.frame(x = rnorm(300))
+#' d$y <- d$x + rlogis(300) > 0
+#' fit <- bsvm(y ~ x, data = d[1:150, ], engine = "vb")
+#' map <- calibration_map(fit, d[151:250, ])
+#' map
+#' head(predict(fit, d[251:300, ], type = "prob", map = map))
+#' @export
+calibration_map <- function(object, newdata, re_formula = NULL, allow_new_levels = FALSE,
+                            group = NULL, offset = NULL, y = NULL, ...) {
+  check_dots(substitute(list(...)), "calibration_map()", predict_hints)
+  check_fit(object)
+  truth <- new_classes(object, held_out(newdata), y)
+  link <- predict.bsvm(object, newdata, type = "link", re_formula = re_formula,
+                       allow_new_levels = allow_new_levels, group = group, offset = offset)
+  known <- !is.na(link) & !is.na(truth)
+  slope <- platt_slope(link[known], check_both(truth[known], least_to_calibrate))
+  structure(list(slope = slope, nobs = class_counts(truth[known], object$response$levels),
+                 levels = object$response$levels), class = "bsvm_calibration_map")
+}
+
+least_to_calibrate <- 10L
+
+held_out <- function(newdata) {
+  if (missing(newdata) || is.null(newdata)) {
+    abort("newdata", "`newdata` must be rows that were not in the fit, with their classes; found ",
+          "none. Links of the fit's own rows are too good.")
+  }
+  newdata
+}
+
+# -1 and +1, of both and enough of them.
+check_both <- function(y, least = 2L) {
+  if (length(y) < least || length(unique(y)) < 2L) {
+    abort("newdata", "`newdata` must have at least ", least, " complete rows, of both classes; ",
+          "found ", length(y), " row(s) of ", length(unique(y)), " class(es).")
+  }
+  y
+}
+
+class_counts <- function(y, levels) stats::setNames(c(sum(y < 0), sum(y > 0)), levels)
+
+# The root of the score of a logistic regression through zero, which falls from its value at zero.
+platt_slope <- function(link, y) {
+  target <- platt_targets(y)[1L + (y > 0)]
+  score <- function(slope) sum((target - stats::plogis(slope * link)) * link)
+  if (!(score(0) > 0)) {
+    abort("newdata", "The link of the fit does not grow with the odds of the second class in ",
+          "`newdata`, so that no slope above 0 is likely: there the fit predicts no better than ",
+          "chance.")
+  }
+  high <- 1 / max(abs(link))
+  while (score(high) > 0) high <- 2 * high
+  stats::uniroot(score, c(0, high), tol = 1e-10 * high)$root
+}
+
+#' @rdname calibration_map
+#' @export
+print.bsvm_calibration_map <- function(x, digits = 4L, ...) {
+  check_digits(digits)
+  cat("Calibration map: probability of '", x$levels[2L], "' is plogis(",
+      format(x$slope, digits = digits), " * link)\n", sep = "")
+  cat("Learned from ", sum(x$nobs), " held-out rows: ",
+      paste0(x$nobs, " of '", names(x$nobs), "'", collapse = ", "), "\n", sep = "")
+  invisible(x)
+}

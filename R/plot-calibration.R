@@ -1,0 +1,71 @@
+#' Reliability plot
+#'
+#' The share of a class against its predicted probability: points are bins, as large as they have
+#' rows, with their limits; the line is the smooth curve with its pointwise limits. On the dashed
+#' diagonal probabilities are calibrated. Ticks are the rows' probabilities: at the bottom those of
+#' rows of the first class, at the top those of the second.
+#'
+#' @param x,object What [calibration()] returned.
+#' @param smooth Show the curve?
+#' @param ... Must be empty.
+#' @return A `ggplot` object.
+#' @section Errors: `bsvm_error_unsupported` if ggplot2 is missing, `bsvm_error_argument` for other
+#'   arguments.
+#' @seealso [calibration()].
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' d <- data.frame(x = rnorm(600))
+#' d$y <- d$x + rlogis(600) > 0
+#' fit <- bsvm(y ~ x, data = d[1:200, ], engine = "vb")
+#' plot(calibration(fit, d[201:600, ]))
+#' plot(calibration(fit, d[201:600, ], map = "likelihood")) # too sure
+#' @export
+plot.bsvm_calibration <- function(x, ...) autoplot.bsvm_calibration(x, ...)
+
+#' @rdname plot.bsvm_calibration
+#' @exportS3Method ggplot2::autoplot
+autoplot.bsvm_calibration <- function(object, smooth = TRUE, ...) {
+  need_ggplot2()
+  check_dots(substitute(list(...)), "plot()", NULL)
+  check_flag(smooth, "smooth")
+  ggplot2::ggplot(object$bins, ggplot2::aes(.data$predicted, .data$observed)) +
+    ggplot2::geom_abline(colour = "grey55", linetype = "dashed") +
+    (if (smooth) calibration_layers(object$curve)) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                            colour = "grey30") +
+    ggplot2::geom_point(ggplot2::aes(size = .data$n), colour = "grey20") +
+    calibration_ticks(object) +
+    ggplot2::scale_size_area(max_size = 4) +
+    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
+    ggplot2::labs(x = paste0("Predicted probability of '", object$levels[2L], "'"),
+                  y = paste0("Share of '", object$levels[2L], "'"), size = "Rows",
+                  caption = calibration_caption(object)) +
+    plot_theme()
+}
+
+calibration_layers <- function(curve) {
+  if (is.null(curve)) return(NULL)
+  list(ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), curve,
+                            fill = plot_colour, alpha = 0.2),
+       ggplot2::geom_line(data = curve, colour = plot_colour, linewidth = 0.8))
+}
+
+# Of many rows, evenly spread quantiles.
+most_ticks <- 500L
+
+calibration_ticks <- function(object) {
+  lapply(c(FALSE, TRUE), function(class) {
+    shown <- sort(object$prob[object$truth == class])
+    if (length(shown) > most_ticks) {
+      shown <- shown[round(seq(1, length(shown), length.out = most_ticks))]
+    }
+    ggplot2::geom_rug(ggplot2::aes(x = .data$predicted), data.frame(predicted = shown),
+                      inherit.aes = FALSE, sides = if (class) "t" else "b", colour = plot_colour,
+                      alpha = 0.3)
+  })
+}
+
+calibration_caption <- function(object) {
+  paste0("Brier score ", format(object$brier, digits = 3L), ", slope ",
+         format(object$line[["slope"]], digits = 3L), "; limits of probability ", object$level)
+}

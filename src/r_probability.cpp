@@ -1,0 +1,19 @@
+#include <cmath>
+
+#include "r_convert.h"
+
+// Probabilities of class +1 under the normalised hinge likelihood, averaged over links N(mean, sd^2),
+// both (n) and finite.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_normalised_probability(Rcpp::NumericVector mean, Rcpp::NumericVector sd) {
+  return with_core_errors([&] {
+    if (mean.size() != sd.size())
+      throw bsvm::InvalidInput("sd", "There must be a standard deviation for each mean.");
+    const auto likelihood =
+        bsvm::Registry<bsvm::Likelihood>::make("hinge_normalized", bsvm::Params());
+    Rcpp::NumericVector out(mean.size());
+    for (R_xlen_t i = 0; i < mean.size(); ++i)
+      out[i] = std::exp(likelihood->averaged(mean[i], sd[i] * sd[i], 1).value);
+    return out;
+  });
+}
