@@ -64,14 +64,14 @@ tuned_svm <- function(kernel = c("linear", "radial"), formula = NULL, cost = 2^s
     abort("argument", "`group` must be the name of a column or a one-sided formula; found ",
           describe(group), ".")
   }
-  structure(list(kernel = kernel, formula = formula, cost = check_costs(cost, "cost"),
-                 gamma = if (!is.null(gamma)) check_costs(gamma, "gamma"),
-                 fine = check_costs(fine, "fine"), times = check_count(times, "times"),
+  structure(list(kernel = kernel, formula = formula, cost = check_tried(cost, "cost"),
+                 gamma = if (!is.null(gamma)) check_tried(gamma, "gamma"),
+                 fine = check_tried(fine, "fine"), times = check_count(times, "times"),
                  prop = check_level(prop, "prop"), group = group),
             class = "bsvm_tuned_svm")
 }
 
-check_costs <- function(x, name) {
+check_tried <- function(x, name) {
   if (!is.numeric(x) || length(x) == 0L || !all(is.finite(x)) || any(x <= 0)) {
     abort("argument", "`", name, "` must be positive numbers; found ", describe(x), ".")
   }
