@@ -45,7 +45,7 @@ mapped_link <- function(map, object, link) {
   if (is.list(map)) return(stats::plogis(map$slope * link$mean))
   sd <- no_spread(link$sd)
   if (map == "probit") stats::pnorm(link$mean / sqrt(1 + sd^2))
-  else spread_logistic(link$mean, sd, object$odds_slope)
+  else stats::plogis(spread_odds(link$mean, sd, object$odds_slope))
 }
 
 named_probability <- function(p, link) {
@@ -117,8 +117,8 @@ normal_probability <- function(mean, sd) {
 # scores of held-out rows of five data sets; the whole is better calibrated where it is well known.
 used_spread <- 0.5
 
-spread_logistic <- function(mean, sd, slope) {
-  stats::plogis(slope * mean / sqrt(1 + pi / 8 * (slope * used_spread * sd)^2))
+spread_odds <- function(mean, sd, slope) {
+  slope * mean / sqrt(1 + pi / 8 * (slope * used_spread * sd)^2)
 }
 
 # Of the fit's own rows, their links as if each had been left out. At most `most` rows, evenly
@@ -168,11 +168,15 @@ learn_odds_slope <- function(margin, y, sd, weight) {
   target <- platt_targets(y, weight)
   own <- ifelse(y > 0, target[2L], 1 - target[1L])
   known <- is.finite(margin) & is.finite(sd)
+  margin <- margin[known]
+  sd <- sd[known]
+  other <- (weight * (1 - own))[known]
+  weight <- weight[known]
   loss <- function(log_slope) {
-    p <- bounded_probability(spread_logistic(margin[known], sd[known], exp(log_slope)))
-    -sum((weight * (own * log(p) + (1 - own) * log1p(-p)))[known])
+    odds <- spread_odds(margin, sd, exp(log_slope))
+    sum(other * odds) - sum(weight * stats::plogis(odds, log.p = TRUE))
   }
-  exp(stats::optimize(loss, log(c(1e-4, 4)), tol = 1e-6)$minimum)
+  exp(stats::optimize(loss, log(c(1e-4, 4)), tol = 1e-4)$minimum)
 }
 
 # Probabilities of class +1 that rows of classes -1 and +1 stand for (Platt 2000).

@@ -192,7 +192,7 @@ predict.bsvm_tuned_svm_fit <- function(object, newdata, type = c("class", "link"
   link <- rep(NA_real_, nrow(x))
   link[complete] <- decision_values(object, x[complete, , drop = FALSE])
   names(link) <- row_labels(newdata)
-  if (type == "link") link else link_class(link, object$levels)
+  if (type == "link") link else score_class(link, object$levels)
 }
 
 #' @rdname tuned_svm

@@ -86,6 +86,17 @@ test_that("probabilities are asked for by type, S4 models by their own predict()
   expect_equal(classify(logistic, d, levels, TRUE)$link, unname(predict(logistic, d)))
 })
 
+test_that("fits have the probabilities that predict() gives them", {
+  for (likelihood in list(likelihood_hinge(), likelihood_hinge(normalized = TRUE))) {
+    fit <- bsvm(y ~ x1 + x2, d, engine = "gaussian", likelihood = likelihood)
+    again <- as_learner(fit, "fit", NULL, environment())(d)
+    expect_identical(classify(again, d[1:9, ], levels, TRUE)$prob,
+                     unname(predict(fit, d[1:9, ], type = "prob")[, "yes"]))
+  }
+  study <- with_seed(3, holdout(list(fit = fit), d, times = 2, metrics = c("brier", "slope")))
+  expect_true(all(is.na(study$failure)) && all(study$value[study$metric == "brier"] < 0.25))
+})
+
 test_that("what can't be fitted to other rows is refused", {
   as_model <- function(model) as_learner(model, "mine", NULL, environment())
   expect_refusal(as_model(3), "argument", c("3", "`mine`"))

@@ -31,7 +31,7 @@ test_that("every map grows with the link, lies in [0, 1] and is one half at zero
   m <- c(-Inf, -1e3, seq(-4, 4, 0.1), 1e3)
   m <- m[is.finite(m)]
   maps <- list(function(s) normal_probability(m, s), function(s) pnorm(m / sqrt(1 + s^2)),
-               function(s) spread_logistic(m, s, 1.3))
+               function(s) plogis(spread_odds(m, s, 1.3)))
   for (map in maps) for (s in c(0, 0.1, 1, 30)) {
     p <- map(rep(s, length(m)))
     expect_true(all(p >= 0 & p <= 1) && all(diff(p) >= -1e-15) && p[1] < p[length(p)])
