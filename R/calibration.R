@@ -14,7 +14,8 @@
 #' The **Brier score** is the mean squared difference of the probability and the class, 0 or 1. With
 #' the bins' mean probabilities, shares seen and the share of all rows it is
 #' `reliability - resolution + uncertainty` (Murphy 1973) and, since probabilities differ within a
-#' bin, `within` (Stephenson, Coelho and Jolliffe 2008). Reliability is zero for calibrated probabilities,
+#' bin, `within` (Stephenson, Coelho and Jolliffe 2008). Reliability is zero for calibrated
+#' probabilities,
 #' resolution is the higher the more they tell classes apart. The **log score** is the mean
 #' log-probability of the class that was seen; a wrong class of probability one makes it `-Inf`. The
 #' **line** is that of a logistic regression on the log odds predicted: calibrated probabilities

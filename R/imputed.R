@@ -44,8 +44,8 @@ imputed <- function(object, draws = FALSE, ...) {
     return(structure(out, class = c("bsvm_imputed", "data.frame")))
   }
   if (is.null(missing$draws)) {
-    abort("unsupported", "The fit has no draws of missing entries: engine_gibbs() and engine_slice() ",
-          "make them, missing_normal(keep_draws = TRUE) keeps them.")
+    abort("unsupported", "The fit has no draws of missing entries: engine_gibbs() and ",
+          "engine_slice() make them, missing_normal(keep_draws = TRUE) keeps them.")
   }
   out <- t(matrix(missing$draws, nrow = dim(missing$draws)[1L]))
   colnames(out) <- sprintf("%s[%d]", column, found$row)

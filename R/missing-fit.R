@@ -209,8 +209,8 @@ unknown_draws <- function(fit, rows) {
   out
 }
 
-# Auxiliary variables of new rows, made as in the fit; NULL where they are not to be had. What is not
-# there, is infinite or has a level the fit has not seen is unknown.
+# Auxiliary variables of new rows, made as in the fit; NULL where they are not to be had. What is
+# not there, is infinite or has a level the fit has not seen is unknown.
 new_auxiliary <- function(fit, newdata) {
   recipe <- fit$missing$law$recipe
   if (is.null(recipe) || !is.data.frame(newdata)) return(NULL)

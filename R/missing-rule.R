@@ -38,8 +38,8 @@
 #' likelihood is one-dimensional. Its imputation model stands at its best, so intervals of
 #' coefficients take it as known. [engine_slice()] draws from the exact posterior of either
 #' likelihood, missing predictors integrated out. All take dense predictors and at most one grouping
-#' factor, engine_slice() none and under the normalised likelihood weights up to 4. A row's weight raises the likelihood of its class to a power; its
-#' predictors count once.
+#' factor, engine_slice() none and under the normalised likelihood weights up to 4. A row's weight
+#' raises the likelihood of its class to a power; its predictors count once.
 #'
 #' @param auxiliary Variables that tell of missing predictors without being predictors themselves: a
 #'   one-sided formula, evaluated in `data`, or a numeric matrix with a row for each row of `x` in
