@@ -15,12 +15,11 @@
 #' the bins' mean probabilities, shares seen and the share of all rows it is
 #' `reliability - resolution + uncertainty` (Murphy 1973) and, since probabilities differ within a
 #' bin, `within` (Stephenson, Coelho and Jolliffe 2008). Reliability is zero for calibrated
-#' probabilities,
-#' resolution is the higher the more they tell classes apart. The **log score** is the mean
-#' log-probability of the class that was seen; a wrong class of probability one makes it `-Inf`. The
-#' **line** is that of a logistic regression on the log odds predicted: calibrated probabilities
-#' have intercept 0 and slope 1, a slope below 1 is of probabilities that are too sure (`NA` where
-#' classes are separated).
+#' probabilities, resolution is the higher the more they tell classes apart. The **log score** is
+#' the mean log-probability of the class that was seen; a wrong class of probability one makes it
+#' `-Inf`. The **line** is that of a logistic regression on the log odds predicted: calibrated
+#' probabilities have intercept 0 and slope 1, a slope below 1 is of probabilities that are too sure
+#' (`NA` where classes are separated).
 #'
 #' @param object A fit from [bsvm()], or any classifier's probabilities: of the second class (a
 #'   numeric vector), or of both (a matrix with two columns).
