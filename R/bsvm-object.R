@@ -36,6 +36,7 @@
 #' @export
 new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL) {
   design <- spec$design
+  given <- frame
   missing <- fit_missing(frame, spec, result)
   if (!is.null(missing)) {
     used <- setdiff(seq_len(frame$nobs + length(frame$absent$at)), frame$absent$at)
@@ -61,7 +62,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     version = unname(getNamespaceVersion(environment(new_bsvm)))
   )
   fit <- validate_bsvm(structure(fit, class = "bsvm"))
-  fit$odds_slope <- own_odds_slope(fit, frame)
+  fit$odds_slope <- own_odds_slope(fit, given)
   fit
 }
 

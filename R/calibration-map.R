@@ -73,18 +73,15 @@ check_both <- function(y, least = 2L) {
 
 class_counts <- function(y, levels) stats::setNames(c(sum(y < 0), sum(y > 0)), levels)
 
-# The root of the score of a logistic regression through zero, which falls from its value at zero.
+# Slope of a logistic regression through zero.
 platt_slope <- function(link, y) {
   target <- platt_targets(y)[1L + (y > 0)]
-  score <- function(slope) sum((target - stats::plogis(slope * link)) * link)
-  if (!(score(0) > 0)) {
+  if (!(sum((target - 0.5) * link) > 0)) {
     abort("newdata", "The link of the fit does not grow with the odds of the second class in ",
           "`newdata`, so that no slope above 0 is likely: there the fit predicts no better than ",
           "chance.")
   }
-  high <- 1 / max(abs(link))
-  while (score(high) > 0) high <- 2 * high
-  stats::uniroot(score, c(0, high), tol = 1e-10 * high)$root
+  learn_odds_slope(y * link, y, 0 * y, rep(1, length(y)), tol = 1e-9)
 }
 
 #' @rdname calibration_map

@@ -7,22 +7,25 @@
 #' @details
 #' **Bins** are of equal width, those without rows left out. The limits of a bin's share are those
 #' of Clopper and Pearson. The **curve** is a logistic regression on a natural cubic spline of the
-#' log odds with four knots, with pointwise limits, from the 5 % quantile of the probabilities to
-#' the 95 % one; there is none where they have fewer than eight values, or where it would be
-#' infinite.
+#' log odds with four knots (three where quantiles are tied), with pointwise limits, from the 5 %
+#' quantile of the probabilities to the 95 % one; there is none where they have fewer than eight
+#' values, or where it would be infinite.
 #'
 #' The **Brier score** is the mean squared difference of the probability and the class, 0 or 1. With
-#' the bins' mean probabilities, shares seen and the share of all rows it is
-#' `reliability - resolution + uncertainty` (Murphy 1973) and, since probabilities differ within a
-#' bin, `within` (Stephenson, Coelho and Jolliffe 2008). Reliability is zero for calibrated
-#' probabilities, resolution is the higher the more they tell classes apart. The **log score** is
-#' the mean log-probability of the class that was seen; a wrong class of probability one makes it
-#' `-Inf`. The **line** is that of a logistic regression on the log odds predicted: calibrated
-#' probabilities have intercept 0 and slope 1, a slope below 1 is of probabilities that are too sure
-#' (`NA` where classes are separated).
+#' the bins' mean probabilities, shares seen and the share of all rows it is `reliability -
+#' resolution + uncertainty` (Murphy 1973) and, since probabilities differ within a bin, `within`
+#' (Stephenson, Coelho and Jolliffe 2008). Reliability is zero for calibrated probabilities, but for
+#' chance, resolution is the higher the more they tell classes apart. The **log score** is the mean
+#' log-probability of the class that was seen; a wrong class of probability one counts as rounding
+#' leaves it, -36. The **line** is that of a logistic regression on the log odds predicted:
+#' calibrated probabilities have intercept 0 and slope 1, a slope below 1 is of probabilities that
+#' are too sure (`NA` where classes are separated).
+#'
+#' A fit with `class.weights` has probabilities of the weighted population (see [predict.bsvm()]),
+#' which rows as they come show off the diagonal: convert them, and give them with `truth`.
 #'
 #' @param object A fit from [bsvm()], or any classifier's probabilities: of the second class (a
-#'   numeric vector), or of both (a matrix with two columns).
+#'   numeric vector), or of both (a matrix with two columns, known by their names if they have any).
 #' @param newdata Rows that were not in the fit, with their response (a matrix for a fit from
 #'   `bsvm(x, y)`).
 #' @param truth The classes: a factor with two levels, logical, 0/1 or -1/+1; a factor's second
@@ -96,6 +99,7 @@ calibration.default <- function(object, truth, bins = 10L, level = 0.95, ...) {
   coded <- tryCatch(code_response(truth), bsvm_error_response = function(e) {
     abort("argument", "`truth` can't be used: ", conditionMessage(e))
   })
+  if (!is.null(colnames(object))) prob <- second_probability(object, coded$levels)
   new_calibration(prob, coded$y > 0, coded$levels, bins, level)
 }
 

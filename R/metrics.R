@@ -22,7 +22,7 @@ metric_error <- function(seen) mean(seen$class != seen$truth)
 # The probability that a row of class +1 has the higher score, ties counting one half.
 metric_auc <- function(seen) {
   score <- if (is.null(seen$link)) seen$prob else seen$link
-  if (is.null(score) || !both_classes(seen$truth)) return(NA_real_)
+  if (is.null(score) || anyNA(score) || !both_classes(seen$truth)) return(NA_real_)
   n <- as.numeric(sum(seen$truth))
   (sum(rank(score)[seen$truth]) - n * (n + 1) / 2) / (n * sum(!seen$truth))
 }
@@ -31,9 +31,12 @@ metric_brier <- function(seen) {
   if (is.null(seen$prob)) NA_real_ else mean((seen$prob - seen$truth)^2)
 }
 
-# Mean log-probability of the class that was seen: the higher, the better.
+# Mean log-probability of the class that was seen: the higher, the better. Finite, since a
+# probability of one that was wrong, rounded in a double, is no proof of certainty.
 metric_log_score <- function(seen) {
-  if (is.null(seen$prob)) NA_real_ else mean(log(ifelse(seen$truth, seen$prob, 1 - seen$prob)))
+  if (is.null(seen$prob)) return(NA_real_)
+  prob <- bounded_probability(seen$prob)
+  mean(log(ifelse(seen$truth, prob, 1 - prob)))
 }
 
 # Of the log odds of the class in a logistic regression on those predicted: 1 is calibrated, less

@@ -46,19 +46,24 @@
 #' the standard deviation. `a` is learned when the model is fitted, by maximum likelihood with the
 #' targets of Platt (2000), from the links of its own rows (a thousand at most) less what each
 #' gained from its own class: to first order \eqn{s^2} times the expected slope of the loss, at most
-#' \eqn{s}. Fits without standard deviations ([engine_em()], [engine_map()] without integrated group
-#' effects) do without this, and are too sure where coefficients are many; so are those by
-#' [engine_vb()], whose standard deviations are too small. Rows left out of the fit tell, see
-#' [calibration()], and [calibration_map()] learns the slope from them. `map = "probit"` is
-#' \eqn{\Phi\{m / \sqrt{1 + s^2}\}}{Phi(m / sqrt(1 + s^2))} (Henao, Yuan and Carin 2014).
+#' \eqn{s}. What varies between groups that are new, and what missing predictors leave open, counts
+#' whole in \eqn{s}, not by half; rows with missing predictors come in as new ones would. Fits
+#' without standard deviations ([engine_em()], [engine_map()] without integrated group effects,
+#' draws with `keep_effects = FALSE`) do without all this, and are too sure where coefficients are
+#' many; so are those by [engine_vb()], whose standard deviations are too small. Rows left out of
+#' the fit tell, see [calibration()], and [calibration_map()] learns the slope from them. `map =
+#' "probit"` is \eqn{\Phi\{m / \sqrt{1 + s^2}\}}{Phi(m / sqrt(1 + s^2))} (Henao, Yuan and Carin
+#' 2014).
 #'
 #' All maps are one half where the link is zero, so `type = "prob"` and `type = "class"` agree. An
 #' average over draws or a mixture may lie on the other side of one half than the mean link, which
-#' decides the class; it is then put at one half on the class's side.
+#' decides the class; it is then put beside one half, on the class's side. A link of exactly zero
+#' has one half for both classes, and is of the second.
 #'
-#' With `weights` or `class.weights` the probabilities are those of the weighted population. Where
-#' the classes had weights \eqn{w_1}{w1} and \eqn{w_2}{w2}, that of the second class in the
-#' population as it is follows from the weighted one, \eqn{p}, as
+#' With `weights` or `class.weights` the probabilities are those of the weighted population, but for
+#' a map that was learned from rows without such weights. Where the classes had weights
+#' \eqn{w_1}{w1} and \eqn{w_2}{w2}, that of the second class in the population as it is follows from
+#' the weighted one, \eqn{p}, as
 #' \deqn{\frac{p / w_2}{p / w_2 + (1 - p) / w_1}.}{(p / w2) / (p / w2 + (1 - p) / w1).}
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
@@ -127,7 +132,8 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
   map <- prediction_map(map, object, type, threshold)
   level <- if (interval) check_level(level)
   if (interval) need_spread(object, "predict(interval = TRUE)")
-  rows <- if (!is.null(newdata) || !is.null(re_formula) || interval || needs_spread(map)) {
+  rows <- if (!is.null(newdata) || !is.null(re_formula) || interval ||
+              (!is.null(map) && needs_spread(map, object))) {
     prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset, parent.frame())
   }
   if (is.null(rows)) check_group_argument(object, group)
@@ -192,7 +198,7 @@ predicted <- function(object, rows, level, map) {
     return(if (is.null(rows)) list(mean = link) else linear_predictor(object, rows, level))
   }
   if (!is.null(rows)) return(list(prob = row_probability(object, rows, map)))
-  list(prob = named_probability(mapped_link(map, object, list(mean = link)), link))
+  list(prob = named_probability(mapped_link(map, object, link), link))
 }
 
 check_group_argument <- function(object, group) {

@@ -30,22 +30,29 @@ check_map_levels <- function(map, object) {
   map
 }
 
-needs_spread <- function(map) is.character(map)
+needs_spread <- function(map, object) is.character(map) && has_spread(object)
+
+# Not a mode on kinks, nor draws without those of the group effects.
+has_spread <- function(object) {
+  draws <- inherits(object$posterior, "bsvm_draws")
+  !is_point(object) && !(draws && !is.null(object$groups) && is.null(object$posterior$effects))
+}
 
 # Probabilities of class +1 of rows, named; NA where the link is.
 row_probability <- function(object, rows, map) {
-  own <- identical(map, "likelihood")
-  link <- linear_predictor(object, rows, NULL, sd = needs_spread(map) && !own)
-  p <- if (own) mean_probability(object$posterior, object, rows, link$mean)
-       else mapped_link(map, object, link)
-  named_probability(p, link$mean)
+  link <- linear_predictor(object, rows, NULL)$mean
+  p <- if (!needs_spread(map, object)) mapped_link(map, object, link)
+       else if (map == "likelihood") mean_probability(object$posterior, object, rows, link)
+       else mapped_link(map, object, link, link_sds(object, rows))
+  named_probability(p, link)
 }
 
-mapped_link <- function(map, object, link) {
-  if (is.list(map)) return(stats::plogis(map$slope * link$mean))
-  sd <- no_spread(link$sd)
-  if (map == "probit") stats::pnorm(link$mean / sqrt(1 + sd^2))
-  else stats::plogis(spread_odds(link$mean, sd, object$odds_slope))
+# `sds` as from link_sds(), none where the spread is not known.
+mapped_link <- function(map, object, link, sds = list(total = 0, used = 0)) {
+  if (is.list(map)) return(stats::plogis(map$slope * link))
+  switch(map, likelihood = normalised_map(link),
+         probit = stats::pnorm(link / sqrt(1 + sds$total^2)),
+         logistic = stats::plogis(spread_odds(link, sds$used, object$odds_slope)))
 }
 
 named_probability <- function(p, link) {
@@ -53,16 +60,14 @@ named_probability <- function(p, link) {
   stats::setNames(on_side(p, link), names(link))
 }
 
-# A mode on kinks has no spread.
-no_spread <- function(sd) replace(sd, is.na(sd), 0)
-
 # An average over skewed draws or a mixture may lie on the other side of one half than the mean
-# link. The class is the link's sign: it is put at one half then.
-below_half <- 0.5 * (1 - .Machine$double.neg.eps)
+# link. The class is the link's sign: it is put beside one half then.
+beside_half <- 0.5 + c(-1, 1) * .Machine$double.eps
 
 on_side <- function(p, link) {
-  p[which(link >= 0 & p < 0.5)] <- 0.5
-  p[which(link < 0 & p >= 0.5)] <- below_half
+  p[which(link == 0)] <- 0.5
+  p[which(link > 0 & p <= 0.5)] <- beside_half[2L]
+  p[which(link < 0 & p >= 0.5)] <- beside_half[1L]
   p
 }
 
@@ -73,7 +78,7 @@ mean_probability <- function(posterior, fit, rows, link) UseMethod("mean_probabi
 
 #' @export
 mean_probability.default <- function(posterior, fit, rows, link) {
-  normal_probability(link, no_spread(posterior_linear(fit, rows)$sd))
+  normal_probability(link, posterior_linear(fit, rows)$sd)
 }
 
 #' @export
@@ -90,7 +95,6 @@ mean_probability.bsvm_draws <- function(posterior, fit, rows, link) {
 
 #' @export
 mean_probability.bsvm_mixture <- function(posterior, fit, rows, link) {
-  if (posterior$point) return(mean_probability.default(posterior, fit, rows, link))
   p <- rep(NA_real_, nrow(rows$x))
   in_component_chunks(fit, rows, function(at, moments) {
     mean <- moments$mean
@@ -111,48 +115,54 @@ normal_probability <- function(mean, sd) {
 
 # ---- the logistic map of a fit under the pseudo-likelihood --------------------------------------
 
-# Nearly the average of plogis(slope f) over a normal law (MacKay 1992) with a part of the standard
-# deviation. The whole of it is too much where classes are separable and the coefficients' scale is
-# hardly known, none of it too little elsewhere. Half was chosen, among a few shares, by the Brier
-# scores of held-out rows of five data sets; the whole is better calibrated where it is well known.
+# Nearly the average of plogis(slope f) over a normal law (MacKay 1992).
+spread_odds <- function(mean, sd, slope) slope * mean / sqrt(1 + pi / 8 * (slope * sd)^2)
+
+# Of the coefficients' standard deviation the logistic map uses a part. The whole of it is too much
+# where classes are separable and the coefficients' scale is hardly known, none of it too little
+# elsewhere. Half was chosen, among a few shares, by the Brier scores of held-out rows of five data
+# sets; the whole is better calibrated where the scale is well known.
 used_spread <- 0.5
 
-spread_odds <- function(mean, sd, slope) {
-  slope * mean / sqrt(1 + pi / 8 * (slope * used_spread * sd)^2)
+# list(total, used): standard deviations of the rows' links. What varies between new groups, and
+# what is missing, is no uncertainty of coefficients and counts whole.
+link_sds <- function(fit, rows) {
+  total <- posterior_linear(fit, rows)$sd
+  between <- new_level_variance(fit, rows$groups) +
+    (if (has_unknown(rows)) unknown_variance(fit, rows) else 0)
+  between <- pmin(between, total^2)
+  list(total = total, used = sqrt(used_spread^2 * (total^2 - between) + between))
 }
 
-# Of the fit's own rows, their links as if each had been left out. At most `most` rows, evenly
-# spread, are as good as all for one number. NULL under the normalised likelihood.
+# Of the fit's own rows, their links as if each had been left out; `x` has what is missing as it
+# was. At most `most` rows, evenly spread, are as good as all for one number. NULL under the
+# normalised likelihood.
 own_odds_slope <- function(fit, frame, most = 1000L) {
   if (is_normalised(fit$likelihood)) return(NULL)
   at <- unique(round(seq(1, length(frame$y), length.out = min(length(frame$y), most))))
   rows <- rows_at(list(x = frame$x, groups = frame$groups), at)
   rows$x <- with_intercept(frame, rows$x)
+  rows <- complete_rows(fit, rows, take_rows(frame$unknowns$auxiliary, at))
   offset <- if (is.null(frame$offset)) 0 else frame$offset[at]
   weight <- if (is.null(frame$weights)) rep(1, length(at)) else as.double(frame$weights[at])
-  parts <- own_moments(fit, rows)
   y <- frame$y[at]
-  left_out <- y * (parts$mean + offset) - left_out_shift(parts, y, offset, weight)
-  learn_odds_slope(drop(left_out %*% parts$weights), y, parts$total, weight)
+  parts <- own_moments(fit, rows)
+  shift <- left_out_shift(parts, y, offset, weight)
+  shift[unlist(lapply(rows$unknown, `[[`, "at")), ] <- 0
+  margin <- drop((y * (parts$mean + offset) - shift) %*% parts$weights)
+  learn_odds_slope(margin, y, parts$used, weight)
 }
 
-# list(mean, sd, n x K by component; weights; total sd).
+# list(mean, sd, n x K by component; weights; used sd), sd zero where the spread is not known.
 own_moments <- function(fit, rows) {
-  if (inherits(fit$posterior, "bsvm_mixture") && !is_point(fit)) {
-    parts <- component_moments(fit, function(own) posterior_linear(own, rows))
-    weights <- fit$posterior$weights
-    return(c(parts, list(weights = weights, total = mix(parts$mean, parts$sd, weights)$sd)))
+  mean <- cbind(posterior_linear(fit, rows, sd = FALSE)$mean)
+  if (!has_spread(fit)) return(list(mean = mean, sd = 0 * mean, weights = 1, used = 0 * mean[, 1L]))
+  sds <- link_sds(fit, rows)
+  if (!inherits(fit$posterior, "bsvm_mixture")) {
+    return(list(mean = mean, sd = cbind(sds$total), weights = 1, used = sds$used))
   }
-  mean <- posterior_linear(fit, rows, sd = FALSE)$mean
-  sd <- no_spread(own_sd(fit, rows))
-  list(mean = cbind(mean), sd = cbind(sd), weights = 1, total = sd)
-}
-
-# Not known where draws of group effects were not kept.
-own_sd <- function(fit, rows) {
-  tryCatch(linear_sd(fit$posterior, fit, rows), bsvm_error_unsupported = function(e) {
-    rep(0, nrow(rows$x))
-  })
+  parts <- component_moments(fit, function(own) posterior_linear(own, rows))
+  c(parts, list(weights = fit$posterior$weights, used = sds$used))
 }
 
 # What y f loses without its row: to first order the variance times the expected slope of the loss,
@@ -162,9 +172,8 @@ left_out_shift <- function(parts, y, offset, weight) {
   pmin(2 * pmin(weight, 1) * inside * parts$sd^2, parts$sd)
 }
 
-# Maximum likelihood with Platt's targets; `margin` is y f. The largest slope is that of the
-# likelihood's own log odds.
-learn_odds_slope <- function(margin, y, sd, weight) {
+# Maximum likelihood with Platt's targets; `margin` is y f. The slope is one per size of the link.
+learn_odds_slope <- function(margin, y, sd, weight, tol = 1e-4) {
   target <- platt_targets(y, weight)
   own <- ifelse(y > 0, target[2L], 1 - target[1L])
   known <- is.finite(margin) & is.finite(sd)
@@ -172,11 +181,13 @@ learn_odds_slope <- function(margin, y, sd, weight) {
   sd <- sd[known]
   other <- (weight * (1 - own))[known]
   weight <- weight[known]
+  size <- stats::quantile(abs(margin), 0.75, names = FALSE)
+  if (!(size > 0)) return(1)
   loss <- function(log_slope) {
     odds <- spread_odds(margin, sd, exp(log_slope))
     sum(other * odds) - sum(weight * stats::plogis(odds, log.p = TRUE))
   }
-  exp(stats::optimize(loss, log(c(1e-4, 4)), tol = 1e-4)$minimum)
+  exp(stats::optimize(loss, log(c(1e-4, 1e3) / size), tol = tol)$minimum)
 }
 
 # Probabilities of class +1 that rows of classes -1 and +1 stand for (Platt 2000).

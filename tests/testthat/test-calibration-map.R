@@ -14,7 +14,7 @@ test_that("the slope is Platt's without intercept, and predict() takes it", {
   p <- predict(fit, d, type = "prob", map = map)[, 2]
   expect_close(p, plogis(map$slope * predict(fit, d, type = "link")), 1e-12)
   expect_identical(unname(p >= 0.5), unname(predict(fit, d) == "yes"))
-  expect_output(print(map), "learned|Learned from 200 held-out rows")
+  expect_output(print(map), "Learned from 200 held-out rows", fixed = TRUE)
 })
 
 test_that("separated rows have a finite slope; matrices have their classes as `y`", {

@@ -68,6 +68,33 @@ test_that("a fit's probabilities, or the same given by themselves", {
   expect_output(print(found), "slope")
 })
 
+test_that("columns with names are known by them", {
+  both <- cbind(yes = sample_prob, no = 1 - sample_prob)
+  truth <- factor(ifelse(sample_truth, "yes", "no"))
+  expect_identical(calibration(both, truth), calibration(sample_prob, truth))
+  expect_identical(calibration(both[, 2:1], truth), calibration(sample_prob, truth))
+})
+
+# The pseudo-posterior is exact under the tilted prior (helper-tilted.R), and there so is the average
+# of the likelihood's map over it, for rows that take no part in the tilt.
+test_that("under the tilted prior averages over the pseudo-posterior are calibrated", {
+  case <- tilted_cases()$fixed
+  model <- case_twin(case)
+  seen <- with_seed(4, {
+    drawn <- tilted_draws(model, 300)
+    do.call(rbind, lapply(1:300, function(i) {
+      case$y <- drawn$y[i, ]
+      b <- core_slice(case, draws = 100, burnin = 50, thin = 3, seed = i)$b
+      x <- cbind(1, rnorm(20))
+      truth <- runif(20) < normalised_map(drop(x %*% drawn$b[i, ]))
+      data.frame(prob = rowMeans(normalised_map(tcrossprod(x, b))), truth)
+    }))
+  })
+  line <- calibration(seen$prob, seen$truth)$line
+  expect_lt(abs(line[["slope"]] - 1), 0.1)
+  expect_lt(abs(line[["intercept"]]), 0.1)
+})
+
 test_that("what can't be judged is refused", {
   prob <- c(0.2, 0.7, 0.4)
   truth <- c(FALSE, TRUE, TRUE)
@@ -77,6 +104,7 @@ test_that("what can't be judged is refused", {
   expect_refusal(calibration(numeric(0), logical(0)), "argument", "`object`")
   expect_refusal(calibration(matrix(0.1, 3, 3), truth), "argument", "3 x 3")
   expect_refusal(calibration(prob, truth[1:2]), "argument", "`truth`")
+  expect_refusal(calibration(cbind(one = prob, two = 1 - prob), truth), "argument", "'one'")
   expect_refusal(calibration(prob, c(NA, TRUE, FALSE)), "argument", c("`truth`", "missing"))
   expect_refusal(calibration(prob), "argument", "`truth`")
   expect_refusal(calibration(prob, rep(TRUE, 3)), "argument", "both classes")

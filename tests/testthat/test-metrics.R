@@ -18,6 +18,8 @@ test_that("areas count pairs, however many are tied", {
   many <- with_seed(1, list(truth = runif(300) < 0.3, link = sample(20, 300, TRUE)))
   pairs <- outer(many$link[many$truth], many$link[!many$truth], "-")
   expect_equal(metric_auc(many), mean((sign(pairs) + 1) / 2))
+  rank_sum <- suppressWarnings(wilcox.test(many$link[many$truth], many$link[!many$truth]))
+  expect_equal(metric_auc(many), rank_sum$statistic[["W"]] / length(pairs))
 })
 
 test_that("the slope is that of a logistic regression on the log odds", {
@@ -39,5 +41,8 @@ test_that("what can't be known is NA", {
   apart <- list(truth = c(TRUE, TRUE, FALSE), prob = c(0.9, 0.8, 0.1))
   expect_identical(metric_slope(apart), NA_real_)
   expect_identical(metric_slope(list(truth = c(TRUE, FALSE), prob = c(0.3, 0.3))), NA_real_)
-  expect_identical(metric_log_score(list(truth = TRUE, prob = 0)), -Inf)
+  seen$link[2] <- NA
+  expect_identical(metric_auc(seen), NA_real_)
+  expect_identical(metric_log_score(list(truth = c(TRUE, FALSE), prob = c(0, 1))),
+                   log(.Machine$double.eps))
 })

@@ -79,7 +79,10 @@ test_that("maps are their formulas in the link's mean and sd", {
   expect_close(p("probit"), pnorm(link$fit / sqrt(1 + link$sd^2)), 1e-12)
   expect_close(p("likelihood"), normal_probability(link$fit, link$sd), 1e-12)
   a <- fit$odds_slope
-  expect_close(p(NULL), plogis(a * link$fit / sqrt(1 + pi / 8 * (a * link$sd / 2)^2)), 1e-12)
+  # half the coefficients' sd, all of what differs between patients
+  between <- c(0, 1, 1, 0) * VarCorr(fit)$g[1]
+  used <- (link$sd^2 - between) / 4 + between
+  expect_close(p(NULL), plogis(a * link$fit / sqrt(1 + pi / 8 * a^2 * used)), 1e-12)
   expect_identical(p(NULL), p("logistic"))
   map <- structure(list(slope = 2, levels = levels(d$y)), class = "bsvm_calibration_map")
   expect_close(p(map), plogis(2 * link$fit), 1e-12)
@@ -133,6 +136,42 @@ test_that("weak signals get small slopes: the pseudo-likelihood's own map is too
   }
 })
 
+test_that("whatever the penalty makes of the link's size", {
+  e <- binary_data(400)
+  brier <- function(variance) {
+    fit <- bsvm(y ~ 0 + x1 + x2 + x3, e[1:200, ], engine = "vb",
+                prior = prior_ridge(variance = variance))
+    c(calibration(fit, e[201:400, ])$brier, fit$odds_slope)
+  }
+  small <- brier(1e-3)
+  expect_lt(abs(small[1] / brier(1e-1)[1] - 1), 0.02)
+  expect_gt(small[2], 4)
+})
+
+test_that("missing predictors of own rows are as those of others: unknown, and not learned from", {
+  e <- with_seed(7, {
+    e <- data.frame(x1 = rnorm(1500), x2 = rnorm(1500))
+    e$y <- runif(1500) < plogis(1.5 * e$x1 - e$x2)
+    for (j in c("x1", "x2")) e[[j]][runif(1500) < 0.4] <- NA
+    e
+  })
+  for (engine in c("vb", "gaussian")) {
+    fit <- quiet_missing(y ~ x1 + x2, e[1:500, ], missing = missing_normal(), engine = engine)
+    line <- calibration(fit, e[501:1500, ])$line
+    expect_lt(abs(line[["slope"]] - 1), 0.25)
+  }
+})
+
+test_that("where draws of the effects were not kept the map is of the mean link alone", {
+  fit <- gibbs_fit(y ~ x1 + (1 | g), d,
+                   engine = engine_gibbs(150, 50, chains = 2, keep_effects = FALSE))
+  link <- predict(fit, d, type = "link")
+  y <- ifelse(d$y == "yes", 1, -1)
+  slope <- learn_odds_slope(y * link, y, 0 * link, rep(1, nrow(d)))
+  expect_close(second(fit, d), plogis(slope * link), 1e-10)
+  expect_identical(predict(fit, d, threshold = 0.5), predict(fit, d))
+})
+
 test_that("probabilities of the normalised model are calibrated on data simulated from it", {
   e <- with_seed(3, {
     x <- matrix(rnorm(3 * 12000), 12000)
@@ -161,11 +200,29 @@ test_that("class and probability agree by every engine and map", {
   }
 })
 
-test_that("an average on the other side of one half is put at one half", {
-  expect_identical(on_side(c(0.4, 0.6, 0.3, NA, 0.5), c(1, -1, -1, NA, -1e-300)),
-                   c(0.5, below_half, 0.3, NA, below_half))
-  expect_lt(below_half, 0.5)
-  expect_identical(below_half + 2^-54, 0.5)
+test_that("without draws and mixtures the maps agree with the class by themselves", {
+  fits <- list(bsvm(y ~ x1 + (1 | g), d, engine = "vb"),
+               bsvm(y ~ x1 + x2, d, engine = "em", prior = prior_ridge(variance = 1)),
+               as_normalised(bsvm(y ~ x1 + (1 | g), d, engine = "vb")))
+  for (fit in fits) {
+    rows <- prediction_rows(fit, d, NULL, FALSE, NULL, NULL, environment())
+    link <- predict(fit, d, type = "link")
+    sds <- if (is_point(fit)) list(total = 0, used = 0) else link_sds(fit, rows)
+    fit$odds_slope <- 1.3
+    for (map in c("logistic", "probit", "likelihood")) {
+      expect_identical(mapped_link(map, fit, link, sds) >= 0.5, link >= 0)
+    }
+    if (!is_point(fit)) {
+      expect_identical(mean_probability(fit$posterior, fit, rows, link) >= 0.5, unname(link >= 0))
+    }
+  }
+})
+
+test_that("an average on the other side of one half is put beside one half", {
+  expect_identical(on_side(c(0.4, 0.6, 0.3, NA, 0.5, 0.5, 0.6), c(1, -1, -1, NA, -1e-300, 1, 0)),
+                   c(beside_half[2], beside_half[1], 0.3, NA, beside_half, 0.5))
+  expect_true(beside_half[1] < 0.5 && beside_half[2] > 0.5)
+  expect_identical(1 - beside_half, rev(beside_half))
   # most draws below zero, a few far above: the mean link is above
   fit <- as_normalised(gibbs_fit(am ~ mpg, mtcars, draws = 10, chains = 1))
   fit$posterior$coefficients[] <- 0
@@ -173,7 +230,7 @@ test_that("an average on the other side of one half is put at one half", {
   fit$posterior$mean[] <- c(1.55, 0)
   expect_lt(mean(posterior_epred(fit, mtcars[1, ])), 0.5)
   expect_identical(as.character(predict(fit, mtcars[1, ])), "1")
-  expect_identical(second(fit, mtcars[1, ]), 0.5)
+  expect_identical(second(fit, mtcars[1, ]), beside_half[2])
 })
 
 test_that("thresholds and costs", {
