@@ -43,37 +43,45 @@ as_learner.bsvm <- function(model, name, formula, env) {
     abort("unsupported", "The fit ", enumerate(name), " has `subset`, which can't be applied to ",
           "rows that are split anew. Fit without it, and give those rows as `data`.")
   }
-  call <- model$call[c(1L, which(names(model$call) %in% c("weights", "offset")))]
+  if (is.null(model$arguments)) {
+    abort("unsupported", "The fit ", enumerate(name), " does not keep the arguments to fit it ",
+          "again with. Fit it by bsvm(), or give `arguments` to new_bsvm().")
+  }
+  call <- model$call[c(1L, which(names(model$call) %in% by_row))]
+  need_values(call)
   call[[1L]] <- bsvm.formula
-  refitter(call, refit_values(model, name, env))
+  refitter(call, refit_values(model, env))
 }
+
+by_row <- c("weights", "offset")
 
 # In a function of its own, so that the fit is not sent along to workers.
 refitter <- function(call, values) {
   force(call)
   force(values)
   function(data) {
+    for (name in intersect(by_row, names(call))) need_columns(call[[name]], data, name)
     eval_with(call, c(values, list(data = data)), formula_environment(values$formula))
   }
 }
 
+# What lies elsewhere has not the rows of a split, and may have changed since.
+need_columns <- function(expression, data, name) {
+  absent <- setdiff(variables_in(expression), names(data))
+  if (length(absent) > 0L) {
+    abort("data", "The `", name, "` of the fit must be made of columns of `data`, which has no ",
+          enumerate(absent), ".")
+  }
+}
+
 # The arguments of a fit but for its rows. Where to start would tell of rows that are to be tested.
-refit_values <- function(model, name, env) {
+refit_values <- function(model, env) {
   control <- model$control
   control$verbose <- FALSE
   control["start"] <- list(NULL)
-  stored <- list(formula = re_home(model$formula, formula_home(model, env)),
-                 engine = model$engine, likelihood = model$likelihood,
-                 standardize = model$standardize, control = control)
-  others <- setdiff(names(model$call), c("", arguments_of_data, "keep_data", names(stored)))
-  need_values(model$call[names(model$call) %in% c("weights", "offset", others)])
-  given <- lapply(as.list(model$call)[others], function(argument) {
-    tryCatch(eval(argument, env), error = function(e) {
-      abort("data", "The call of the fit ", enumerate(name), " can't be evaluated again: ",
-            conditionMessage(e), ".")
-    })
-  })
-  c(stored, given)
+  c(list(formula = re_home(model$formula, formula_home(model, env)), engine = model$engine,
+         likelihood = model$likelihood, standardize = model$standardize, control = control),
+    model$arguments)
 }
 
 # The formula of a model, NULL if it has none.

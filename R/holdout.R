@@ -6,7 +6,7 @@
 #'
 #' @details
 #' **Models** are given as a list, whose names are those in the result. One of them may be
-#' * a fit by [bsvm()] from a formula: fitted to the training rows with the same arguments.
+#' * a fit by [bsvm()] from a formula: fitted to the training rows with the values its arguments had.
 #'   Variables of `weights` and `offset` must be columns of `data`;
 #' * a formula: `bsvm(formula, data)` with the defaults;
 #' * what [tuned_svm()] gives;

@@ -46,6 +46,42 @@ test_that("a fit is fitted again with all its arguments, by its own methods", {
   expect_equal(said$link, unname(predict(direct, d[51:80, ], type = "link")))
 })
 
+test_that("a fit is fitted again with the values its arguments had", {
+  again <- function(fit) as_learner(fit, "fit", NULL, environment())(d[1:50, ])
+  direct <- function(...) bsvm(y ~ x1 + f, d[1:50, ], engine = "vb", ...)
+  looped <- list()
+  for (v in c(1e-4, 10)) {
+    looped[[length(looped) + 1]] <- bsvm(y ~ x1 + f, d, prior = prior_ridge(variance = v),
+                                         engine = "vb")
+  }
+  applied <- lapply(c(1e-4, 10), function(own) {
+    bsvm(y ~ x1 + f, d, prior = prior_ridge(variance = own), engine = "vb")
+  })
+  variances <- c(1e-4, 10)
+  for (k in 1:2) {
+    expected <- direct(prior = prior_ridge(variance = variances[k]))$posterior
+    expect_identical(again(looped[[k]])$posterior, expected)
+    expect_identical(again(applied[[k]])$posterior, expected)
+  }
+  weighted <- lapply(c(1, 5), function(own) {
+    contrast <- if (own == 1) "contr.sum" else "contr.helmert"
+    bsvm(y ~ x1 + f, d, class.weights = c(yes = own), contrasts = list(f = contrast),
+         missing = missing_omit(), engine = "vb")
+  })
+  expected <- direct(class.weights = c(yes = 5), contrasts = list(f = "contr.helmert"))
+  expect_identical(again(weighted[[2]])$posterior, expected$posterior)
+  expect_identical(weighted[[1]]$arguments$missing, missing_omit())
+})
+
+test_that("weights and offset are of the data's columns", {
+  k <- 2
+  constant <- bsvm(y ~ x1, d, weights = x3 * k, engine = "vb")
+  learner <- as_learner(constant, "mine", NULL, environment())
+  expect_refusal(learner(d), "data", c("`weights`", "`k`"))
+  given <- do.call(bsvm, list(y ~ x1, d, offset = d$x3, engine = "vb"))
+  expect_refusal(as_learner(given, "mine", NULL, environment()), "data", "`offset`")
+})
+
 test_that("a formula is a fit with the defaults, and constants of the formula come along", {
   k <- 3
   fit <- bsvm(y ~ I(x1^k), d, engine = "vb")
@@ -104,11 +140,12 @@ test_that("what can't be fitted to other rows is refused", {
   expect_refusal(as_model(matrix), "unsupported", c("bsvm(x, y)", "function(data)"))
   some <- bsvm(y ~ x1, d, subset = x2 > 2, engine = "vb")
   expect_refusal(as_model(some), "unsupported", "`subset`")
-  gone <- local({
-    p <- prior_ridge(variance = 1)
-    bsvm(y ~ x1, d, prior = p, engine = "vb")
-  })
-  expect_refusal(as_model(gone), "data", c("`mine`", "'p'"))
+  frame <- bsvm_frame(y ~ x1, d)
+  spec <- bsvm_spec(frame, prior_ridge(variance = 3), engine = "vb")
+  staged <- function(...) new_bsvm(frame, spec, bsvm_run(spec), quote(bsvm(y ~ x1, d)), ...)
+  expect_refusal(as_model(staged()), "unsupported", c("`mine`", "`arguments`"))
+  kept <- staged(arguments = list(prior = prior_ridge(variance = 3)))
+  expect_identical(as_model(kept)(d)$posterior, kept$posterior)
   expect_refusal(as_model(tuned_svm()), "argument", "tuned_svm(formula = y ~ x)")
   expect_refusal(check_models(list()), "argument", "`models`")
   expect_named(check_models(list(y ~ x1, a = y ~ x2)), c("model 1", "a"))
