@@ -133,13 +133,23 @@ classify.function <- function(fitted, newdata, levels, prob) {
 #' @export
 classify.default <- function(fitted, newdata, levels, prob) {
   predict <- predict_of(fitted)
-  said <- as_parts(predict(fitted, newdata))
+  said <- as_parts(predict(fitted, newdata), levels)
   if (prob && !is.null(said$class) && is.null(said$prob)) {
-    said$prob <- tryCatch(as_parts(predict(fitted, newdata, type = "prob"))$prob,
+    said$prob <- tryCatch(as_parts(predict(fitted, newdata, type = "prob"), levels)$prob,
                           error = function(e) NULL)
     if (!has_columns(said$prob, levels)) said$prob <- NULL
   }
   read_prediction(said, levels, nrow(newdata))
+}
+
+# The link of another function than the logistic need not be zero where both classes are as likely.
+#' @export
+classify.glm <- function(fitted, newdata, levels, prob) {
+  if (!fitted$family$family %in% c("binomial", "quasibinomial")) return(NextMethod())
+  said <- function(type) as.vector(stats::predict(fitted, newdata, type = type))
+  prob <- said("response")
+  read_prediction(list(class = levels[1L + (prob >= 0.5)], link = said("link"), prob = prob),
+                  levels, nrow(newdata))
 }
 
 # Packages with S4 classes have a predict() of their own.
@@ -152,23 +162,49 @@ predict_of <- function(fitted) {
 has_columns <- function(x, columns) length(dim(x)) == 2L && all(columns %in% colnames(x))
 
 # What a model said, by its shape: list(class, link, prob), some of them NULL.
-as_parts <- function(said) {
-  if (is.data.frame(said)) {
-    names(said) <- sub("^[.]pred_", "", names(said))
-    said <- if ("class" %in% names(said)) as.list(said) else as.matrix(said)
-  }
-  if (is.list(said) && any(c("class", "link", "prob") %in% names(said))) {
-    return(said[intersect(c("class", "link", "prob"), names(said))])
+as_parts <- function(said, levels) {
+  if (is.data.frame(said)) said <- frame_parts(said, levels)
+  if (is.list(said) && any(part_names %in% names(said))) {
+    return(said[intersect(part_names, names(said))])
   }
   if (is.factor(said) || is.character(said) || is.logical(said)) return(list(class = said))
-  if (is.numeric(said) && NCOL(said) == 1L) return(list(link = as.vector(said)))
+  if (is.numeric(said) && NCOL(said) == 1L) return(number_part(as.vector(said), levels))
   if (is.numeric(said)) return(list(prob = said))
   abort("argument", "A prediction must be classes, links, probabilities, or a list of `class`, ",
         "`link` and `prob`; found ", describe(said), ".")
 }
 
+part_names <- c("class", "link", "prob")
+
+# Probabilities may stand beside the class in columns of their own.
+frame_parts <- function(said, levels) {
+  names(said) <- sub("^[.]pred_", "", names(said))
+  if (!any(part_names %in% names(said))) return(as.matrix(said))
+  parts <- as.list(said)
+  if (is.null(parts$prob) && has_columns(said, levels)) parts$prob <- as.matrix(said[levels])
+  parts
+}
+
+# Numbers that are all names of classes are these. Others may be links or probabilities, which
+# between 0 and 1 can't be told apart.
+number_part <- function(said, levels) {
+  if (all(class_names(said, levels) %in% c(levels, NA))) return(list(class = said))
+  if (all(said >= 0 & said <= 1, na.rm = TRUE)) {
+    abort("argument", "Predicted numbers between 0 and 1 may be links or probabilities: say which, ",
+          "as in `list(prob = )` or `list(link = )`.")
+  }
+  list(link = said)
+}
+
+# As the levels have them: 0 and 1 are FALSE and TRUE, too.
+class_names <- function(class, levels) {
+  class <- as.character(class)
+  twin <- c(`0` = "FALSE", `1` = "TRUE", `FALSE` = "0", `TRUE` = "1")[class]
+  unname(ifelse(!class %in% levels & twin %in% levels, twin, class))
+}
+
 read_prediction <- function(said, levels, n) {
-  parts <- as_parts(said)
+  parts <- as_parts(said, levels)
   link <- parts$link
   prob <- second_probability(parts$prob, levels)
   class <- if (!is.null(parts$class)) is_second(parts$class, levels)
@@ -183,7 +219,7 @@ read_prediction <- function(said, levels, n) {
 }
 
 is_second <- function(class, levels) {
-  class <- as.character(class)
+  class <- class_names(class, levels)
   odd <- setdiff(class, c(levels, NA))
   if (length(odd) > 0L) {
     abort("argument", "Predicted classes must be ", enumerate(levels, "'"), "; found ",

@@ -13,7 +13,9 @@
 #' * a function of a data frame, the training rows, which returns a model. What
 #'   `predict(model, newdata)` gives may be classes (a factor, or as the response is coded), a
 #'   numeric link (class +1 from zero on), a matrix or data frame of probabilities with a column a
-#'   class, or a list of some of `class`, `link` and `prob` (of class +1). Where it gives classes,
+#'   class, or a list (data frame) of some of `class`, `link` and `prob` (of class +1; in a data
+#'   frame also columns named by class). Numbers that are all between 0 and 1 are refused unless
+#'   they are classes: a list tells whether they are `link` or `prob`. Where it gives classes,
 #'   `predict(model, newdata, type = "prob")` is tried for probabilities. The function may
 #'   also return a function of new rows, which is then called in place of `predict()`.
 #'
