@@ -28,6 +28,7 @@ as_learner.bsvm_tuned_svm <- function(model, name, formula, env) {
     abort("argument", "tuned_svm() takes its formula from the first model that has one, and none ",
           "has: give it one, as in `tuned_svm(formula = y ~ x)`.")
   }
+  check_svm_formula(model$formula)
   rm(formula, env)
   function(data) fit.bsvm_tuned_svm(model, data = data)
 }
@@ -84,12 +85,13 @@ refit_values <- function(model, env) {
     model$arguments)
 }
 
-# The formula of a model, NULL if it has none.
+# The formula of a model with the offset it has as an argument, NULL if it has none.
 model_formula <- function(model, env) {
   if (inherits(model, "formula")) return(model)
   if (inherits(model, "bsvm_tuned_svm")) return(model$formula)
   if (!inherits(model, "bsvm") || is.null(model$formula)) return(NULL)
-  re_home(model$formula, formula_home(model, env))
+  offset <- if (!is.null(model$call$offset)) list(call("offset", model$call$offset))
+  re_home(add_terms(model$formula, offset), formula_home(model, env))
 }
 
 # A named list of models.
