@@ -44,10 +44,11 @@
 #' A function is called with a list of `truth` and `class` (logical: is it class +1?), and, where
 #' the model has them, `link` and `prob`, and returns one number.
 #'
-#' **Failures** do not stop a study: where a fit, a prediction or a metric fails, the value is `NA`,
-#' the reason is recorded, and a warning of class `bsvm_warning_failure` counts them at the end. A
-#' model without a prediction for some tested row has failed there. Warnings of fits are recorded
-#' too and not shown.
+#' **Failures** do not stop a study: where a fit, a prediction or a metric fails, or a metric is
+#' infinite, the value is `NA`, the reason is recorded, and a warning of class
+#' `bsvm_warning_failure` counts them at the end. A model without a class, link or probability for
+#' some tested row, and with it for others, has failed there. Warnings of fits are recorded too and
+#' not shown.
 #'
 #' Processes for `cores` are forks, on Windows a cluster of their own. Functions among the models
 #' find on a cluster what they bring along; what lies in the global environment has to be sent there
