@@ -144,7 +144,7 @@ classify.default <- function(fitted, newdata, levels, prob) {
   read_prediction(said, levels, nrow(newdata))
 }
 
-# The link of another function than the logistic need not be zero where both classes are as likely.
+# A link need not be zero where both classes are as likely (complementary log-log).
 #' @export
 classify.glm <- function(fitted, newdata, levels, prob) {
   if (!fitted$family$family %in% c("binomial", "quasibinomial")) return(NextMethod())
@@ -192,8 +192,8 @@ frame_parts <- function(said, levels) {
 number_part <- function(said, levels) {
   if (all(class_names(said, levels) %in% c(levels, NA))) return(list(class = said))
   if (all(said >= 0 & said <= 1, na.rm = TRUE)) {
-    abort("argument", "Predicted numbers between 0 and 1 may be links or probabilities: say which, ",
-          "as in `list(prob = )` or `list(link = )`.")
+    abort("argument", "Predicted numbers that are all between 0 and 1 may be links or ",
+          "probabilities: say which, as in `list(prob = )` or `list(link = )`.")
   }
   list(link = said)
 }

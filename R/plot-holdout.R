@@ -42,6 +42,7 @@ plot.bsvm_holdout <- function(x, ...) autoplot.bsvm_holdout(x, ...)
 autoplot.bsvm_holdout <- function(object, metrics = NULL, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)
+  check_study(object, "plot()")
   known <- levels(droplevels(object$metric))
   metrics <- if (is.null(metrics)) known else pick_part(metrics, known, "metrics")
   shown <- study_values(object, metrics, "object")
@@ -59,7 +60,7 @@ label_of_metric <- function(metrics) {
 }
 
 study_values <- function(study, metrics, name) {
-  if (!inherits(study, "bsvm_holdout") || !all(metrics %in% study$metric)) {
+  if (!is_study(study) || !all(metrics %in% study$metric)) {
     abort("argument", "What is plotted must be a result of holdout() or cross_validate() with ",
           enumerate(metrics, "\""), " among its metrics; found ", describe(study), " for ",
           enumerate(name), ".")
