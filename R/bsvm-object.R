@@ -8,6 +8,9 @@
 #' @param call The call to be kept for [update()]; data given as values in it are left out.
 #' @param control From [bsvm_control()].
 #' @param data The data to be kept in the fit, or `NULL`.
+#' @param arguments Named list of the values that arguments of [bsvm()] had, for [holdout()] to fit
+#'   again to other rows: those given among `na.action`, `contrasts`, `drop.unused.levels`,
+#'   `class.weights`, `prior` and `missing`. `NULL`: they are not known.
 #' @return An object of class `bsvm`, a list with
 #' * `call`, `formula`, `terms`, `xlevels`, `contrasts`, `na.action`: as in [stats::glm()]; terms
 #'   and formula do not carry the environment they were made in;
@@ -27,14 +30,16 @@
 #' * `missing`: `NULL`, or of missing predictors that are modelled `rule`, `law`, `imputed` and
 #'   `draws`, which [imputed()] returns;
 #' * `odds_slope`: under the pseudo-likelihood the slope of [predict.bsvm()]'s `map = "logistic"`;
-#' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `version`.
+#' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `arguments`,
+#'   `version`.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
 #' spec <- bsvm_spec(frame, engine = "vb")
 #' fit <- new_bsvm(frame, spec, bsvm_run(spec), call = quote(bsvm(am ~ mpg + wt, mtcars)))
 #' fit
 #' @export
-new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL) {
+new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL,
+                     arguments = NULL) {
   design <- spec$design
   given <- frame
   missing <- fit_missing(frame, spec, result)
@@ -59,6 +64,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     gradient = result$gradient, sampling = result$sampling, termination = result$termination,
     engine = spec$engine, likelihood = spec$likelihood, standardize = spec$standardize,
     missing = missing, control = control, default_prior = spec$default_prior, data = data,
+    arguments = arguments,
     version = unname(getNamespaceVersion(environment(new_bsvm)))
   )
   fit <- validate_bsvm(structure(fit, class = "bsvm"))
@@ -132,6 +138,10 @@ link_of <- function(rows, coefficients, means) {
   if (!is.null(rows$offset)) link <- link + rows$offset
   link
 }
+
+# What the call says of these may mean something else later, as the variable of a loop does.
+refit_arguments <- c("na.action", "contrasts", "drop.unused.levels", "class.weights", "prior",
+                     "missing")
 
 arguments_of_data <- c("data", "x", "y", "group", "weights", "offset", "subset")
 

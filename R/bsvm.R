@@ -171,7 +171,8 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   result <- bsvm_run(spec, control)
   new_bsvm(frame, spec, result, call, control,
-           if (keep_data) kept_data(frame, call, data, formula))
+           if (keep_data) kept_data(frame, call, data, formula),
+           mget(intersect(refit_arguments, names(matched)), environment()))
 }
 
 #' @rdname bsvm

@@ -28,6 +28,7 @@ as_learner.bsvm_tuned_svm <- function(model, name, formula, env) {
     abort("argument", "tuned_svm() takes its formula from the first model that has one, and none ",
           "has: give it one, as in `tuned_svm(formula = y ~ x)`.")
   }
+  check_svm_formula(model$formula)
   rm(formula, env)
   function(data) fit.bsvm_tuned_svm(model, data = data)
 }
@@ -43,45 +44,54 @@ as_learner.bsvm <- function(model, name, formula, env) {
     abort("unsupported", "The fit ", enumerate(name), " has `subset`, which can't be applied to ",
           "rows that are split anew. Fit without it, and give those rows as `data`.")
   }
-  call <- model$call[c(1L, which(names(model$call) %in% c("weights", "offset")))]
+  if (is.null(model$arguments)) {
+    abort("unsupported", "The fit ", enumerate(name), " does not keep the arguments to fit it ",
+          "again with. Fit it by bsvm(), or give `arguments` to new_bsvm().")
+  }
+  call <- model$call[c(1L, which(names(model$call) %in% by_row))]
+  need_values(call)
   call[[1L]] <- bsvm.formula
-  refitter(call, refit_values(model, name, env))
+  refitter(call, refit_values(model, env))
 }
+
+by_row <- c("weights", "offset")
 
 # In a function of its own, so that the fit is not sent along to workers.
 refitter <- function(call, values) {
   force(call)
   force(values)
   function(data) {
+    for (name in intersect(by_row, names(call))) need_columns(call[[name]], data, name)
     eval_with(call, c(values, list(data = data)), formula_environment(values$formula))
   }
 }
 
+# What lies elsewhere has not the rows of a split, and may have changed since.
+need_columns <- function(expression, data, name) {
+  absent <- setdiff(variables_in(expression), names(data))
+  if (length(absent) > 0L) {
+    abort("data", "The `", name, "` of the fit must be made of columns of `data`, which has no ",
+          enumerate(absent), ".")
+  }
+}
+
 # The arguments of a fit but for its rows. Where to start would tell of rows that are to be tested.
-refit_values <- function(model, name, env) {
+refit_values <- function(model, env) {
   control <- model$control
   control$verbose <- FALSE
   control["start"] <- list(NULL)
-  stored <- list(formula = re_home(model$formula, formula_home(model, env)),
-                 engine = model$engine, likelihood = model$likelihood,
-                 standardize = model$standardize, control = control)
-  others <- setdiff(names(model$call), c("", arguments_of_data, "keep_data", names(stored)))
-  need_values(model$call[names(model$call) %in% c("weights", "offset", others)])
-  given <- lapply(as.list(model$call)[others], function(argument) {
-    tryCatch(eval(argument, env), error = function(e) {
-      abort("data", "The call of the fit ", enumerate(name), " can't be evaluated again: ",
-            conditionMessage(e), ".")
-    })
-  })
-  c(stored, given)
+  c(list(formula = re_home(model$formula, formula_home(model, env)), engine = model$engine,
+         likelihood = model$likelihood, standardize = model$standardize, control = control),
+    model$arguments)
 }
 
-# The formula of a model, NULL if it has none.
+# The formula of a model with the offset it has as an argument, NULL if it has none.
 model_formula <- function(model, env) {
   if (inherits(model, "formula")) return(model)
   if (inherits(model, "bsvm_tuned_svm")) return(model$formula)
   if (!inherits(model, "bsvm") || is.null(model$formula)) return(NULL)
-  re_home(model$formula, formula_home(model, env))
+  offset <- if (!is.null(model$call$offset)) list(call("offset", model$call$offset))
+  re_home(add_terms(model$formula, offset), formula_home(model, env))
 }
 
 # A named list of models.
@@ -125,13 +135,23 @@ classify.function <- function(fitted, newdata, levels, prob) {
 #' @export
 classify.default <- function(fitted, newdata, levels, prob) {
   predict <- predict_of(fitted)
-  said <- as_parts(predict(fitted, newdata))
+  said <- as_parts(predict(fitted, newdata), levels)
   if (prob && !is.null(said$class) && is.null(said$prob)) {
-    said$prob <- tryCatch(as_parts(predict(fitted, newdata, type = "prob"))$prob,
+    said$prob <- tryCatch(as_parts(predict(fitted, newdata, type = "prob"), levels)$prob,
                           error = function(e) NULL)
     if (!has_columns(said$prob, levels)) said$prob <- NULL
   }
   read_prediction(said, levels, nrow(newdata))
+}
+
+# A link need not be zero where both classes are as likely (complementary log-log).
+#' @export
+classify.glm <- function(fitted, newdata, levels, prob) {
+  if (!fitted$family$family %in% c("binomial", "quasibinomial")) return(NextMethod())
+  said <- function(type) as.vector(stats::predict(fitted, newdata, type = type))
+  prob <- said("response")
+  read_prediction(list(class = levels[1L + (prob >= 0.5)], link = said("link"), prob = prob),
+                  levels, nrow(newdata))
 }
 
 # Packages with S4 classes have a predict() of their own.
@@ -144,23 +164,49 @@ predict_of <- function(fitted) {
 has_columns <- function(x, columns) length(dim(x)) == 2L && all(columns %in% colnames(x))
 
 # What a model said, by its shape: list(class, link, prob), some of them NULL.
-as_parts <- function(said) {
-  if (is.data.frame(said)) {
-    names(said) <- sub("^[.]pred_", "", names(said))
-    said <- if ("class" %in% names(said)) as.list(said) else as.matrix(said)
-  }
-  if (is.list(said) && any(c("class", "link", "prob") %in% names(said))) {
-    return(said[intersect(c("class", "link", "prob"), names(said))])
+as_parts <- function(said, levels) {
+  if (is.data.frame(said)) said <- frame_parts(said, levels)
+  if (is.list(said) && any(part_names %in% names(said))) {
+    return(said[intersect(part_names, names(said))])
   }
   if (is.factor(said) || is.character(said) || is.logical(said)) return(list(class = said))
-  if (is.numeric(said) && NCOL(said) == 1L) return(list(link = as.vector(said)))
+  if (is.numeric(said) && NCOL(said) == 1L) return(number_part(as.vector(said), levels))
   if (is.numeric(said)) return(list(prob = said))
   abort("argument", "A prediction must be classes, links, probabilities, or a list of `class`, ",
         "`link` and `prob`; found ", describe(said), ".")
 }
 
+part_names <- c("class", "link", "prob")
+
+# Probabilities may stand beside the class in columns of their own.
+frame_parts <- function(said, levels) {
+  names(said) <- sub("^[.]pred_", "", names(said))
+  if (!any(part_names %in% names(said))) return(as.matrix(said))
+  parts <- as.list(said)
+  if (is.null(parts$prob) && has_columns(said, levels)) parts$prob <- as.matrix(said[levels])
+  parts
+}
+
+# Numbers that are all names of classes are these. Others may be links or probabilities, which
+# between 0 and 1 can't be told apart.
+number_part <- function(said, levels) {
+  if (all(class_names(said, levels) %in% c(levels, NA))) return(list(class = said))
+  if (all(said >= 0 & said <= 1, na.rm = TRUE)) {
+    abort("argument", "Predicted numbers that are all between 0 and 1 may be links or ",
+          "probabilities: say which, as in `list(prob = )` or `list(link = )`.")
+  }
+  list(link = said)
+}
+
+# As the levels have them: 0 and 1 are FALSE and TRUE, too.
+class_names <- function(class, levels) {
+  class <- as.character(class)
+  twin <- c(`0` = "FALSE", `1` = "TRUE", `FALSE` = "0", `TRUE` = "1")[class]
+  unname(ifelse(!class %in% levels & twin %in% levels, twin, class))
+}
+
 read_prediction <- function(said, levels, n) {
-  parts <- as_parts(said)
+  parts <- as_parts(said, levels)
   link <- parts$link
   prob <- second_probability(parts$prob, levels)
   class <- if (!is.null(parts$class)) is_second(parts$class, levels)
@@ -175,7 +221,7 @@ read_prediction <- function(said, levels, n) {
 }
 
 is_second <- function(class, levels) {
-  class <- as.character(class)
+  class <- class_names(class, levels)
   odd <- setdiff(class, c(levels, NA))
   if (length(odd) > 0L) {
     abort("argument", "Predicted classes must be ", enumerate(levels, "'"), "; found ",

@@ -87,7 +87,7 @@ run_task <- function(task, job) {
   rows <- job$splits[[at]]
   learner <- job$learners[[task_model(task, job)]]
   test <- job$data[rows$test, , drop = FALSE]
-  prob <- job$predictions || !all(names(job$metrics) %in% c("ber", "error", "seconds"))
+  prob <- job$predictions || !all(vapply(job$metrics, needs_class_only, TRUE))
   started <- proc.time()[["elapsed"]]
   tried <- with_given_seed(job$seeds[at], attempt({
     classify(learner(job$data[rows$train, , drop = FALSE]), test, job$levels, prob)
@@ -97,6 +97,13 @@ run_task <- function(task, job) {
   judged <- judge(seen, tried$failure, seconds, job$metrics)
   c(judged, list(warnings = tried$warnings,
                  predictions = if (job$predictions) predicted_rows(seen, rows$test, job)))
+}
+
+# A user's metric may have any name, and look at what it likes.
+needs_class_only <- function(metric) is.null(metric) || is_known_metric(metric, c("ber", "error"))
+
+is_known_metric <- function(metric, names) {
+  any(vapply(known_metrics()[names], identical, TRUE, metric))
 }
 
 # list(value, failure, warnings): errors and warnings are kept as words, messages are not. A fit
@@ -121,21 +128,27 @@ attempt <- function(code) {
 
 # Values of the metrics, and why there is none.
 judge <- function(seen, failure, seconds, metrics) {
-  if (is.na(failure) && anyNA(seen$class)) {
-    failure <- paste(sum(is.na(seen$class)), "of", length(seen$class), "rows have no prediction")
-  }
-  found <- Map(function(metric, name) {
+  if (is.na(failure)) failure <- why_unseen(seen)
+  found <- lapply(metrics, function(metric) {
     if (!is.na(failure)) return(list(value = NA_real_, failure = failure))
     if (is.null(metric)) return(list(value = seconds, failure = NA_character_))
-    measure(metric, name, seen)
-  }, metrics, names(metrics))
+    measure(metric, seen)
+  })
   list(values = vapply(found, `[[`, 0, "value"), failures = vapply(found, `[[`, "", "failure"))
 }
 
-measure <- function(metric, name, seen) {
+# NA where a row has all that the model says of others.
+why_unseen <- function(seen) {
+  unseen <- Reduce(`|`, lapply(Filter(Negate(is.null), seen[part_names]), is.na))
+  if (!any(unseen)) return(NA_character_)
+  paste(sum(unseen), "of", length(unseen), "rows have no prediction")
+}
+
+measure <- function(metric, seen) {
   tried <- attempt(as_one_value(metric(seen)))
   failure <- tried$failure
-  if (is.na(failure) && is.na(tried$value)) failure <- why_missing(name, seen)
+  if (is.na(failure) && is.na(tried$value)) failure <- why_missing(metric, seen)
+  if (is.na(failure) && is.infinite(tried$value)) failure <- "the metric is infinite"
   list(value = if (is.na(failure)) tried$value else NA_real_, failure = failure)
 }
 
@@ -146,11 +159,13 @@ as_one_value <- function(value) {
   as.numeric(value)
 }
 
-why_missing <- function(name, seen) {
-  if (name %in% c("brier", "log_score", "slope") && is.null(seen$prob)) {
+why_missing <- function(metric, seen) {
+  if (is_known_metric(metric, c("brier", "log_score", "slope")) && is.null(seen$prob)) {
     return("the model gives no probabilities")
   }
-  if (name == "auc" && is.null(seen$link) && is.null(seen$prob)) return("the model gives no scores")
+  if (is_known_metric(metric, "auc") && is.null(seen$link) && is.null(seen$prob)) {
+    return("the model gives no scores")
+  }
   if (!both_classes(seen$truth)) return("only one class was tested")
   "the metric is NA"
 }

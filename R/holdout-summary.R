@@ -23,7 +23,8 @@
 #'   * `study`, the object.
 #'
 #'   Where the object has lost its splits, `se_corrected` is `NA`.
-#' @section Errors: `bsvm_error_argument` for a reference that is not there.
+#' @section Errors: `bsvm_error_argument` for a reference that is not there, and for an object that
+#'   has lost columns.
 #' @references Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. *Machine
 #'   Learning*, 52, 239-281.
 #' @seealso [plot_ber()].
@@ -34,6 +35,7 @@
 #' @export
 summary.bsvm_holdout <- function(object, reference = NULL, ...) {
   check_dots(substitute(list(...)), "summary()", NULL)
+  check_study(object, "summary()")
   models <- levels(droplevels(object$model))
   reference <- pick_one(if (is.null(reference)) models[1L] else reference, models, "reference")
   ratio <- test_ratio(attr(object, "splits"))

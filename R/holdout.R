@@ -6,14 +6,16 @@
 #'
 #' @details
 #' **Models** are given as a list, whose names are those in the result. One of them may be
-#' * a fit by [bsvm()] from a formula: fitted to the training rows with the same arguments.
-#'   Variables of `weights` and `offset` must be columns of `data`;
+#' * a fit by [bsvm()] from a formula: fitted to the training rows with the values that its
+#'   arguments had. Variables of `weights` and `offset` must be columns of `data`;
 #' * a formula: `bsvm(formula, data)` with the defaults;
 #' * what [tuned_svm()] gives;
 #' * a function of a data frame, the training rows, which returns a model. What
 #'   `predict(model, newdata)` gives may be classes (a factor, or as the response is coded), a
 #'   numeric link (class +1 from zero on), a matrix or data frame of probabilities with a column a
-#'   class, or a list of some of `class`, `link` and `prob` (of class +1). Where it gives classes,
+#'   class, or a list (data frame) of some of `class`, `link` and `prob` (of class +1; in a data
+#'   frame also columns named by class). Numbers that are all between 0 and 1 are refused unless
+#'   they are classes: a list tells whether they are `link` or `prob`. Where it gives classes,
 #'   `predict(model, newdata, type = "prob")` is tried for probabilities. The function may
 #'   also return a function of new rows, which is then called in place of `predict()`.
 #'
@@ -42,10 +44,10 @@
 #' A function is called with a list of `truth` and `class` (logical: is it class +1?), and, where
 #' the model has them, `link` and `prob`, and returns one number.
 #'
-#' **Failures** do not stop a study: where a fit, a prediction or a metric fails, the value is `NA`,
-#' the reason is recorded, and a warning of class `bsvm_warning_failure` counts them at the end. A
-#' model without a prediction for some tested row has failed there. Warnings of fits are recorded
-#' too and not shown.
+#' **Failures** do not stop a study: where a fit, a prediction or a metric fails, or a metric is
+#' infinite, the value is `NA`, the reason is recorded, and a warning of class
+#' `bsvm_warning_failure` counts them at the end. A model whose classes, links or probabilities are
+#' `NA` for some tested row has failed there. Warnings of fits are recorded too and not shown.
 #'
 #' Processes for `cores` are forks, on Windows a cluster of their own. Functions among the models
 #' find on a cluster what they bring along; what lies in the global environment has to be sent there
@@ -74,7 +76,8 @@
 #' @param ... Must be empty.
 #' @return A data frame of class `bsvm_holdout` with a row a split, model and metric: `model` and
 #'   `metric` (factors in the order given), `split` (its number), `value`, and `failure`, why it is
-#'   `NA`.
+#'   `NA`. Some of its rows have that class too; some of its columns, `head()` and `tail()` are a
+#'   plain data frame.
 #'
 #'   `holdout_splits()`: a list with an element a split, a list of the numbers of rows `train` and
 #'   `test`. `holdout_runs()`: a data frame with a row a split and model: `model`, `split`, the
@@ -124,6 +127,7 @@
 #' holdout(models["plain"], d, times = 10, test = x > 0, metrics = list("error", missed = missed))
 #'
 #' cross_validate(models, d, folds = 5)
+#' @order 1
 #' @export
 holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stratify = TRUE,
                     test = NULL, response = NULL, metrics = c("ber", "seconds"),
@@ -141,6 +145,7 @@ holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stra
 }
 
 #' @rdname holdout
+#' @order 2
 #' @export
 cross_validate <- function(models, data, folds = 10L, times = 1L, group = NULL, stratify = TRUE,
                            test = NULL, response = NULL, metrics = c("ber", "seconds"),
@@ -187,85 +192,6 @@ prepare_study <- function(models, data, stratify, metrics, predictions, call, en
        grouped = !is.null(group), predictions = predictions)
 }
 
-check_rows_of <- function(data) {
-  if (!is.data.frame(data)) {
-    abort("data", "`data` must be a data frame, whose rows can be split; found ", describe(data),
-          ".")
-  }
-  check_data(data)
-}
-
-# list(y, levels): what all formulas have on the left, or what was given.
-study_response <- function(given, formulas, data) {
-  sides <- lapply(formulas, function(formula) {
-    check_formula(formula)
-    value_in(formula[[2L]], data, formula_environment(formula), "response")
-  })
-  if (!is.null(given)) sides <- c(list(given), sides)
-  if (length(sides) == 0L) {
-    abort("argument", "`response` must be given where no model has a formula: what is to be ",
-          "predicted, such as `response = y`.")
-  }
-  coded <- lapply(sides, code_complete, n = nrow(data))
-  same <- vapply(coded, function(other) identical(other[c("y", "levels")],
-                                                  coded[[1L]][c("y", "levels")]), TRUE)
-  if (!all(same)) {
-    abort("argument", "All models must have the same response, coded in the same way; ",
-          enumerate(names(coded)[!same]), " differ", if (sum(!same) == 1L) "s", " from the first.")
-  }
-  coded[[1L]]
-}
-
-code_complete <- function(y, n) {
-  if (NROW(y) != n) {
-    abort("response", "The response must have one element a row (", n, "); found ", describe(y),
-          ".")
-  }
-  if (anyNA(y)) {
-    abort("missing", "The response must have no missing values; found ", sum(is.na(y)), ". Leave ",
-          "these rows out: they can be neither tested nor trained on.")
-  }
-  code_response(y)
-}
-
-# A named list of functions; NULL for "seconds".
-check_metrics <- function(metrics) {
-  if (is.function(metrics)) metrics <- list(metrics)
-  if (!is.character(metrics) && !is.list(metrics) || length(metrics) == 0L) refuse_metric(metrics)
-  metrics <- as.list(metrics)
-  names <- if (is.null(names(metrics))) rep("", length(metrics)) else names(metrics)
-  known <- c(known_metrics(), list(seconds = NULL))
-  for (k in seq_along(metrics)) {
-    metric <- metrics[[k]]
-    if (is.function(metric) && nzchar(names[k])) next
-    if (!is.character(metric) || length(metric) != 1L || !metric %in% names(known)) {
-      refuse_metric(metric)
-    }
-    metrics[k] <- known[metric]
-    names[k] <- metric
-  }
-  if (anyDuplicated(names)) {
-    abort("argument", "`metrics` must have different names; found ",
-          enumerate(unique(names[duplicated(names)]), "\""), " twice.")
-  }
-  stats::setNames(metrics, names)
-}
-
-refuse_metric <- function(metric) {
-  abort("argument", "`metrics` must be among ", enumerate(c(names(known_metrics()), "seconds"),
-        "\""), ", or functions with names, as in `list(\"ber\", mine = function(seen) ...)`; ",
-        "found ", describe(metric), if (is.function(metric)) " without a name", ".")
-}
-
-check_runner <- function(cores, cluster, progress) {
-  check_count(cores, "cores")
-  check_flag(progress, "progress")
-  if (!is.null(cluster) && !inherits(cluster, "cluster")) {
-    abort("argument", "`cluster` must be made by parallel::makeCluster(); found ",
-          describe(cluster), ".")
-  }
-}
-
 # Seeds come from R's random numbers after the splits, and nothing later uses these.
 run_study <- function(study, splits, design, cores, cluster, progress) {
   job <- study[c("data", "truth", "levels", "learners", "metrics", "predictions")]
@@ -274,126 +200,4 @@ run_study <- function(study, splits, design, cores, cluster, progress) {
   results <- with_seed_kept(run_tasks(job, cores, cluster, progress))
   design <- c(design, study["grouped"], list(rows = nrow(study$data), levels = study$levels))
   new_holdout(results, job, design)
-}
-
-new_holdout <- function(results, job, design) {
-  models <- names(job$learners)
-  tasks <- seq_along(results)
-  runs <- data.frame(model = factor(models[task_model(tasks, job)], models),
-                     split = task_split(tasks, job))
-  each <- rep(tasks, each = length(job$metrics))
-  values <- data.frame(
-    runs[each, ], metric = factor(rep(names(job$metrics), length(tasks)), names(job$metrics)),
-    value = unlist(lapply(results, `[[`, "values")),
-    failure = unlist(lapply(results, `[[`, "failures")), row.names = NULL
-  )
-  runs$warnings <- lengths(lapply(results, `[[`, "warnings"))
-  runs$warning <- vapply(results, function(result) result$warnings[1L], "")
-  out <- structure(values, class = c("bsvm_holdout", "data.frame"), design = design, runs = runs,
-                   splits = job$splits,
-                   predictions = if (job$predictions) join_predictions(results, runs))
-  warn_failures(out)
-  out
-}
-
-join_predictions <- function(results, runs) {
-  rows <- lapply(results, `[[`, "predictions")
-  count <- vapply(rows, NROW, 1L)
-  each <- rep(seq_along(rows), count)
-  data.frame(runs[each, c("model", "split")], do.call(rbind, rows), check.names = FALSE,
-             row.names = NULL)
-}
-
-warn_failures <- function(study) {
-  lines <- failure_lines(study)
-  if (length(lines) > 0L) warn("failure", paste(lines, collapse = "\n"))
-}
-
-# "`vb`, brier: 100 of 100 values are missing (the model gives no probabilities)"; metrics that
-# fail for the same reason together.
-failure_lines <- function(study) {
-  failed <- as.data.frame(study)[!is.na(study$failure), ]
-  cells <- split(failed, list(failed$metric, failed$model), drop = TRUE)
-  of <- vapply(cells, function(cell) as.character(cell$model[1L]), "")
-  metric <- vapply(cells, function(cell) as.character(cell$metric[1L]), "")
-  what <- vapply(cells, function(cell) {
-    paste0(nrow(cell), " of ", length(unique(study$split)), " values are missing (",
-           cell$failure[1L], ")")
-  }, "")
-  key <- paste(of, what)
-  vapply(split(seq_along(key), factor(key, unique(key))), function(same) {
-    paste0(enumerate(of[same[1L]]), ", ", enumerate(metric[same], ""), ": ", what[same[1L]])
-  }, "", USE.NAMES = FALSE)
-}
-
-#' @rdname holdout
-#' @param object A result of `holdout()` or `cross_validate()`.
-#' @export
-holdout_splits <- function(object) part_of_study(object, "splits", "holdout_splits()")
-
-#' @rdname holdout
-#' @export
-holdout_runs <- function(object) part_of_study(object, "runs", "holdout_runs()")
-
-#' @rdname holdout
-#' @export
-holdout_predictions <- function(object) {
-  if (inherits(object, "bsvm_holdout") && is.null(attr(object, "predictions"))) {
-    abort("unsupported", "The predictions were not kept: call holdout() or cross_validate() with ",
-          "`predictions = TRUE`.")
-  }
-  part_of_study(object, "predictions", "holdout_predictions()")
-}
-
-# What has been through other hands may have lost these.
-part_of_study <- function(object, part, what) {
-  found <- if (inherits(object, "bsvm_holdout")) attr(object, part)
-  if (is.null(found)) {
-    abort("argument", what, " takes what holdout() or cross_validate() returns; found ",
-          describe(object), ".")
-  }
-  found
-}
-
-#' @rdname holdout
-#' @param x A result of `holdout()` or `cross_validate()`.
-#' @param digits Significant digits.
-#' @export
-print.bsvm_holdout <- function(x, digits = 3L, ...) {
-  check_digits(digits)
-  say_design(attr(x, "design"))
-  means <- mean_table(x, NULL)
-  say_by_metric(means[c("model", "metric", "mean", "se", "splits")], digits)
-  say_trouble(x)
-  invisible(x)
-}
-
-say_design <- function(design) {
-  if (is.null(design)) return(cat("Part of a study of classifiers\n"))
-  what <- if (design$grouped) "groups" else "rows"
-  cat(if (design$kind == "holdout") {
-    c("Hold-out: ", design$times, " random splits, ", format(100 * design$prop, digits = 3),
-      " % of the ", what, " trained on")
-  } else {
-    c("Cross-validation: ", design$folds, " folds of ", what,
-      if (design$times > 1L) c(", ", design$times, " times"))
-  }, "; ", design$rows, " rows of data\n", sep = "")
-}
-
-# Each metric in digits of its own.
-say_by_metric <- function(table, digits) {
-  parts <- lapply(split(table, factor(table$metric, unique(table$metric))), format, digits = digits)
-  print(do.call(rbind, unname(parts)), row.names = FALSE)
-}
-
-# What failed, and how many fits gave warnings.
-say_trouble <- function(study) {
-  writeLines(failure_lines(study))
-  runs <- attr(study, "runs")
-  for (model in levels(runs$model)) {
-    own <- runs[runs$model == model & runs$warnings > 0L, ]
-    if (nrow(own) == 0L) next
-    cat(enumerate(model), ": warnings in ", nrow(own), " of ", sum(runs$model == model),
-        " splits (", own$warning[1L], ")\n", sep = "")
-  }
 }

@@ -8,7 +8,7 @@
 #'   names, if given, are the panels' titles. Of `plot()` arguments of `autoplot()`.
 #' @param x,object A result of [holdout()] or [cross_validate()].
 #' @param metrics Names of the metrics to show; all by default.
-#' @return A `ggplot` object.
+#' @return A `ggplot` object. Where values are missing, the caption counts them.
 #' @section Errors: `bsvm_error_unsupported` if ggplot2 is missing, `bsvm_error_argument` for what
 #'   is no study or a metric it has not got.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
@@ -42,6 +42,7 @@ plot.bsvm_holdout <- function(x, ...) autoplot.bsvm_holdout(x, ...)
 autoplot.bsvm_holdout <- function(object, metrics = NULL, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)
+  check_study(object, "plot()")
   known <- levels(droplevels(object$metric))
   metrics <- if (is.null(metrics)) known else pick_part(metrics, known, "metrics")
   shown <- study_values(object, metrics, "object")
@@ -59,12 +60,12 @@ label_of_metric <- function(metrics) {
 }
 
 study_values <- function(study, metrics, name) {
-  if (!inherits(study, "bsvm_holdout") || !all(metrics %in% study$metric)) {
+  if (!is_study(study) || !all(metrics %in% study$metric)) {
     abort("argument", "What is plotted must be a result of holdout() or cross_validate() with ",
           enumerate(metrics, "\""), " among its metrics; found ", describe(study), " for ",
           enumerate(name), ".")
   }
-  shown <- as.data.frame(study)[study$metric %in% metrics & is.finite(study$value), ]
+  shown <- as.data.frame(study)[study$metric %in% metrics, ]
   shown$metric <- factor(shown$metric, metrics)
   shown
 }
@@ -72,12 +73,15 @@ study_values <- function(study, metrics, name) {
 # Names that would run into each other are turned.
 plot_boxes <- function(shown, panels, label, scales = "fixed") {
   turned <- sum(nchar(levels(shown$model))) > 30L
+  there <- is.finite(shown$value)
+  caption <- if (!all(there)) paste(sum(!there), "of", length(there), "values are missing")
+  shown <- shown[there, ]
   ggplot2::ggplot(shown, ggplot2::aes(.data$model, .data$value)) +
     ggplot2::geom_boxplot(colour = plot_colour, fill = "grey95", width = 0.6, outlier.size = 1) +
     (if (!is.null(panels)) ggplot2::facet_wrap(panels, scales = scales)) +
     ggplot2::scale_x_discrete(drop = FALSE,
                               guide = ggplot2::guide_axis(angle = if (turned) 45)) +
-    ggplot2::labs(x = NULL, y = label) +
+    ggplot2::labs(x = NULL, y = label, caption = caption) +
     plot_theme() +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank())
 }

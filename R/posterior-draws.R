@@ -175,11 +175,10 @@ sparse_covariance.bsvm_draws <- function(fit) stats::cov(t(coefficient_draws(fit
 
 # Runs `code` on a stream of its own, a function of the fit's seed and `key`; R's is left alone.
 with_stream <- function(fit, key, code) {
-  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(if (is.null(old)) rm(".Random.seed", envir = globalenv())
-          else assign(".Random.seed", old, globalenv()))
-  set.seed(hash_text(paste(fit$sampling$seed, key)), "Mersenne-Twister", "Inversion")
-  force(code)
+  with_seed_kept({
+    set.seed(hash_text(paste(fit$sampling$seed, key)), "Mersenne-Twister", "Inversion")
+    code
+  })
 }
 
 # A whole number below 2^31 from a text.

@@ -13,7 +13,8 @@
 #'
 #' Columns are standardised by the mean and standard deviation of the rows that are trained on.
 #' Terms with bars are left out of the formula: the machine has no group effects. Rows with missing
-#' values are left out, and have no prediction.
+#' values are left out, and have no prediction. An offset is refused. Where [holdout()] takes the
+#' formula from a fit, `weights` and `class.weights` of that fit are not used.
 #'
 #' @param kernel `"linear"` (default) or `"radial"`.
 #' @param formula The formula, if it is not to be that of the first model of [holdout()].
@@ -34,8 +35,9 @@
 #'   frame with a row a value tried: `stage`, `cost`, `gamma`, mean `ber`), `svm` (from
 #'   [e1071::svm()], of standardised columns), and what predictions need. `predict()`: a factor or a
 #'   numeric vector, `NA` for rows with missing values.
-#' @section Errors: `bsvm_error_unsupported` if e1071 is missing, `bsvm_error_argument` for
-#'   arguments that are not what they must be, and those of [bsvm()] that concern formula and data.
+#' @section Errors: `bsvm_error_unsupported` if e1071 is missing and for an offset,
+#'   `bsvm_error_argument` for arguments that are not what they must be, `bsvm_error_formula` for a
+#'   formula without predictors, and those of [bsvm()] that concern formula and data.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
 #'   (Section 4.1).
@@ -55,7 +57,7 @@ tuned_svm <- function(kernel = c("linear", "radial"), formula = NULL, cost = 2^s
                       group = NULL, ...) {
   check_dots(substitute(list(...)), "tuned_svm()", NULL)
   kernel <- pick_one(kernel, c("linear", "radial"), "kernel")
-  if (!is.null(formula)) check_formula(formula)
+  if (!is.null(formula)) check_svm_formula(formula)
   if (!is.null(gamma) && kernel == "linear") {
     abort("argument", "`gamma` goes with `kernel = \"radial\"`; a linear kernel has none.")
   }
@@ -71,6 +73,15 @@ tuned_svm <- function(kernel = c("linear", "radial"), formula = NULL, cost = 2^s
             class = "bsvm_tuned_svm")
 }
 
+check_svm_formula <- function(formula) {
+  check_formula(formula)
+  terms <- lapply(added_terms(formula[[3L]]), `[[`, "term")
+  if (any(vapply(terms, is_call_to, TRUE, "offset"))) {
+    abort("unsupported", "tuned_svm() can't take an offset, which the machine has no place for: ",
+          "give it a formula without one, as in `tuned_svm(formula = y ~ x)`.")
+  }
+}
+
 check_tried <- function(x, name) {
   if (!is.numeric(x) || length(x) == 0L || !all(is.finite(x)) || any(x <= 0)) {
     abort("argument", "`", name, "` must be positive numbers; found ", describe(x), ".")
@@ -83,12 +94,16 @@ check_tried <- function(x, name) {
 fit.bsvm_tuned_svm <- function(object, formula = object$formula, data, ...) {
   check_dots(substitute(list(...)), "fit()", NULL)
   need_e1071()
-  check_formula(formula)
+  check_svm_formula(formula)
   check_rows_of(data)
   parts <- parse_formula(formula, data)
   frame <- bsvm_frame.formula(add_terms(parts$fixed, parts$smooths), data,
                               na.action = stats::na.omit)
   x <- svm_columns(frame$x, frame)
+  if (ncol(x) == 0L) {
+    abort("formula", "tuned_svm() needs predictors, and the formula has none: ",
+          deparse1(formula), ".")
+  }
   units <- split_units(frame$y > 0, inner_group(object$group, data, frame$na.action))
   splits <- random_splits(units, object$times, object$prop, frame$response$levels)
   best <- tune_svm(object, x, frame$y > 0, splits)

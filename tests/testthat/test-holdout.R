@@ -192,6 +192,35 @@ test_that("metrics that fail or are NA are recorded", {
   expect_identical(alone$failure, c("only one class was tested", NA))
 })
 
+test_that("a metric of one's own has probabilities, whatever it is called", {
+  mine <- function(seen) mean(seen$prob)
+  study <- study_of(models = list(vb = vb), times = 2, metrics = list(ber = mine, seconds = mine))
+  expect_finite(study$value)
+  direct <- study_of(models = list(vb = vb), times = 2, metrics = list(mine = mine))
+  expect_identical(study$value, rep(direct$value, each = 2))
+  expect_true(needs_class_only(NULL) && needs_class_only(metric_ber))
+  expect_false(needs_class_only(mine) || needs_class_only(metric_brier))
+})
+
+test_that("infinite metrics are failures, not values that vanish", {
+  odd <- list("error", inf = function(seen) -Inf, nan = function(seen) NaN)
+  study <- expect_warned(study_of(models = list(vb = vb), times = 2, metrics = odd), "failure")
+  expect_identical(study$failure, rep(c(NA, "the metric is infinite", "the metric is NA"), 2))
+  expect_identical(is.na(study$value), rep(c(FALSE, TRUE, TRUE), 2))
+  expect_identical(summary(study)$means$failed, c(0L, 2L, 2L))
+})
+
+test_that("a row without some part of its prediction is a failure", {
+  holes <- function(...) list(truth = c(TRUE, FALSE, TRUE), ...)
+  judged <- function(...) judge(holes(...), NA_character_, 1, known_metrics()["error"])$failures
+  class <- c(TRUE, TRUE, FALSE)
+  expect_identical(judged(class = class, link = c(1, Inf, -Inf), prob = c(1, 1, 0)),
+                   c(error = NA_character_))
+  expect_match(judged(class = class, prob = c(NA, 0.5, NaN)), "2 of 3 rows have no prediction")
+  expect_match(judged(class = replace(class, 1, NA), link = c(1, NA, -1)), "2 of 3 rows")
+  expect_match(judged(class = replace(class, 1, NA)), "1 of 3 rows")
+})
+
 test_that("Ctrl-C in a fit ends the study", {
   stopped <- function(data) {
     warn("interrupted", "The fit was interrupted.")

@@ -18,6 +18,15 @@ test_that("there is a box a model, and a panel a metric", {
   expect_identical(one$labels$y, "Area under the curve")
 })
 
+test_that("missing values are counted", {
+  expect_identical(plot(study)$labels$caption, "16 of 48 values are missing")
+  expect_identical(plot_ber(study, study)$labels$caption, "16 of 48 values are missing")
+  expect_null(plot(study[study$model != "bad", ])$labels$caption)
+  infinite <- study
+  infinite$value[1] <- Inf
+  expect_identical(plot(infinite)$labels$caption, "17 of 48 values are missing")
+})
+
 test_that("plot_ber() sets studies beside each other", {
   expect_identical(plot_ber(study)$labels$y, "Balanced error rate")
   both <- plot_ber(first = study, study)

@@ -130,7 +130,24 @@ test_that("what can't be tuned is refused", {
   expect_refusal(tuned_svm(formula = ~ x), "formula")
   expect_refusal(tuned_svm(folds = 3), "argument", "`folds`")
   expect_refusal(fit(spec(), NULL, d), "formula")
+  expect_refusal(fit(spec(), y ~ 1, d), "formula", c("predictors", "y ~ 1"))
+  expect_refusal(fit(spec(), y ~ (1 | f), d), "formula", "predictors")
   expect_refusal(fit(spec(), y ~ x1, as.list(d)), "data")
   svm <- fit(spec(cost = 1, fine = 1), y ~ x1, d)
   expect_refusal(predict(svm, d, type = "prob"), "argument", "`type`")
+})
+
+test_that("an offset is refused, of whichever model", {
+  expect_refusal(tuned_svm(formula = y ~ x1 + offset(x2)), "unsupported", "offset")
+  expect_refusal(fit(spec(), y ~ offset(x2) + x1 + (1 | f), d), "unsupported", "offset")
+  refused <- function(first) {
+    expect_refusal(holdout(list(first = first, svm = spec()), d, times = 1), "unsupported",
+                   "offset")
+  }
+  refused(y ~ x1 + offset(x2))
+  refused(bsvm(y ~ x1 + offset(x2), d, engine = "vb"))
+  refused(bsvm(y ~ x1, d, offset = x2, engine = "vb"))
+  own <- list(first = bsvm(y ~ x1, d, offset = x2, engine = "vb"),
+              svm = spec(cost = 1, fine = 1, formula = y ~ x1))
+  expect_finite(with_seed(1, holdout(own, d, times = 1))$value)
 })

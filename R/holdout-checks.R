@@ -1,0 +1,80 @@
+# What a study is asked for, checked before anything is fitted.
+
+check_rows_of <- function(data) {
+  if (!is.data.frame(data)) {
+    abort("data", "`data` must be a data frame, whose rows can be split; found ", describe(data),
+          ".")
+  }
+  check_data(data)
+}
+
+# list(y, levels): what all formulas have on the left, or what was given.
+study_response <- function(given, formulas, data) {
+  sides <- lapply(formulas, function(formula) {
+    check_formula(formula)
+    value_in(formula[[2L]], data, formula_environment(formula), "response")
+  })
+  if (!is.null(given)) sides <- c(list(given), sides)
+  if (length(sides) == 0L) {
+    abort("argument", "`response` must be given where no model has a formula: what is to be ",
+          "predicted, such as `response = y`.")
+  }
+  coded <- lapply(sides, code_complete, n = nrow(data))
+  same <- vapply(coded, function(other) identical(other[c("y", "levels")],
+                                                  coded[[1L]][c("y", "levels")]), TRUE)
+  if (!all(same)) {
+    abort("argument", "All models must have the same response, coded in the same way; ",
+          enumerate(names(coded)[!same]), " differ", if (sum(!same) == 1L) "s", " from the first.")
+  }
+  coded[[1L]]
+}
+
+code_complete <- function(y, n) {
+  if (NROW(y) != n) {
+    abort("response", "The response must have one element a row (", n, "); found ", describe(y),
+          ".")
+  }
+  if (anyNA(y)) {
+    abort("missing", "The response must have no missing values; found ", sum(is.na(y)), ". Leave ",
+          "these rows out: they can be neither tested nor trained on.")
+  }
+  code_response(y)
+}
+
+# A named list of functions; NULL for "seconds".
+check_metrics <- function(metrics) {
+  if (is.function(metrics)) metrics <- list(metrics)
+  if (!is.character(metrics) && !is.list(metrics) || length(metrics) == 0L) refuse_metric(metrics)
+  metrics <- as.list(metrics)
+  names <- if (is.null(names(metrics))) rep("", length(metrics)) else names(metrics)
+  known <- c(known_metrics(), list(seconds = NULL))
+  for (k in seq_along(metrics)) {
+    metric <- metrics[[k]]
+    if (is.function(metric) && nzchar(names[k])) next
+    if (!is.character(metric) || length(metric) != 1L || !metric %in% names(known)) {
+      refuse_metric(metric)
+    }
+    metrics[k] <- known[metric]
+    names[k] <- metric
+  }
+  if (anyDuplicated(names)) {
+    abort("argument", "`metrics` must have different names; found ",
+          enumerate(unique(names[duplicated(names)]), "\""), " twice.")
+  }
+  stats::setNames(metrics, names)
+}
+
+refuse_metric <- function(metric) {
+  abort("argument", "`metrics` must be among ", enumerate(c(names(known_metrics()), "seconds"),
+        "\""), ", or functions with names, as in `list(\"ber\", mine = function(seen) ...)`; ",
+        "found ", describe(metric), if (is.function(metric)) " without a name", ".")
+}
+
+check_runner <- function(cores, cluster, progress) {
+  check_count(cores, "cores")
+  check_flag(progress, "progress")
+  if (!is.null(cluster) && !inherits(cluster, "cluster")) {
+    abort("argument", "`cluster` must be made by parallel::makeCluster(); found ",
+          describe(cluster), ".")
+  }
+}
