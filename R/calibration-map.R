@@ -11,6 +11,9 @@
 #' probabilities agree with predicted classes; to move the border between the classes, give
 #' `threshold` or `costs` to `predict()`.
 #'
+#' Of a fit with `class.weights` the rows count by these, so that the map is of the population that
+#' the fit's other maps are of (see [predict.bsvm()]).
+#'
 #' The rows must not have been in the fit: links of its own rows are too good. Take a third of the
 #' data, say, or rows that came later. Rows that lack a variable or their class are left out.
 #'
@@ -47,7 +50,8 @@ calibration_map <- function(object, newdata, re_formula = NULL, allow_new_levels
   link <- predict.bsvm(object, newdata, type = "link", re_formula = re_formula,
                        allow_new_levels = allow_new_levels, group = group, offset = offset)
   known <- !is.na(link) & !is.na(truth)
-  slope <- platt_slope(link[known], check_both(truth[known], least_to_calibrate))
+  slope <- platt_slope(link[known], check_both(truth[known], least_to_calibrate),
+                       object$response$class_weights)
   structure(list(slope = slope, nobs = class_counts(truth[known], object$response$levels),
                  levels = object$response$levels), class = "bsvm_calibration_map")
 }
@@ -73,15 +77,16 @@ check_both <- function(y, least = 2L) {
 
 class_counts <- function(y, levels) stats::setNames(c(sum(y < 0), sum(y > 0)), levels)
 
-# Slope of a logistic regression through zero.
-platt_slope <- function(link, y) {
-  target <- platt_targets(y)[1L + (y > 0)]
-  if (!(sum((target - 0.5) * link) > 0)) {
+# Slope of a logistic regression through zero, of the population whose link is zero at one half.
+platt_slope <- function(link, y, class_weights = NULL) {
+  weight <- if (is.null(class_weights)) rep(1, length(y)) else unname(class_weights[1L + (y > 0)])
+  target <- platt_targets(y, weight)[1L + (y > 0)]
+  if (!(sum(weight * (target - 0.5) * link) > 0)) {
     abort("newdata", "The link of the fit does not grow with the odds of the second class in ",
           "`newdata`, so that no slope above 0 is likely: there the fit predicts no better than ",
           "chance.")
   }
-  learn_odds_slope(y * link, y, 0 * y, rep(1, length(y)), tol = 1e-9)
+  learn_odds_slope(y * link, y, 0 * y, weight, tol = 1e-9)
 }
 
 #' @rdname calibration_map

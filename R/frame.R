@@ -323,6 +323,7 @@ weigh_classes <- function(frame, class.weights) {
   check_class_weights(class.weights, levels)
   factors <- stats::setNames(c(1, 1), levels)
   factors[names(class.weights)] <- class.weights
+  frame$response$class_weights <- factors
   weights <- unname(factors[(frame$y + 3) / 2])
   frame$weights <- if (is.null(frame$weights)) weights else frame$weights * weights
   frame

@@ -60,10 +60,9 @@
 #' decides the class; it is then put beside one half, on the class's side. A link of exactly zero
 #' has one half for both classes, and is of the second.
 #'
-#' With `weights` or `class.weights` the probabilities are those of the weighted population, but for
-#' a map that was learned from rows without such weights. Where the classes had weights
-#' \eqn{w_1}{w1} and \eqn{w_2}{w2}, that of the second class in the population as it is follows from
-#' the weighted one, \eqn{p}, as
+#' With `class.weights`, or `weights` that do not count rows, the probabilities are those of the
+#' weighted population. Where the classes had weights \eqn{w_1}{w1} and \eqn{w_2}{w2}, that of the
+#' second class in the population as it is follows from the weighted one, \eqn{p}, as
 #' \deqn{\frac{p / w_2}{p / w_2 + (1 - p) / w_1}.}{(p / w2) / (p / w2 + (1 - p) / w1).}
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and

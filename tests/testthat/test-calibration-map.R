@@ -17,6 +17,16 @@ test_that("the slope is Platt's without intercept, and predict() takes it", {
   expect_output(print(map), "Learned from 200 held-out rows", fixed = TRUE)
 })
 
+test_that("rows count by the fit's class weights", {
+  weighted <- bsvm(y ~ x1 + x2, train, engine = "vb", class.weights = c(yes = 3))
+  link <- predict(weighted, held, type = "link")
+  w <- ifelse(held$y == "yes", 3, 1)
+  n <- tapply(w, held$y, sum)
+  target <- ifelse(held$y == "yes", (n[["yes"]] + 1) / (n[["yes"]] + 2), 1 / (n[["no"]] + 2))
+  expected <- suppressWarnings(glm(target ~ 0 + link, binomial(), weights = w))
+  expect_close(calibration_map(weighted, held)$slope, coef(expected), 1e-6)
+})
+
 test_that("separated rows have a finite slope; matrices have their classes as `y`", {
   x <- as.matrix(d[c("x1", "x2")])
   matrix_fit <- bsvm(x[1:100, ], train$y, engine = "vb")
