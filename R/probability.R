@@ -107,7 +107,7 @@ mean_probability.bsvm_mixture <- function(posterior, fit, rows, link) {
 
 # E p(+1 | f) of f ~ N(mean, sd^2).
 normal_probability <- function(mean, sd) {
-  p <- rep(NA_real_, length(mean))
+  p <- ifelse(is.infinite(sd), 0.5, NA_real_)
   known <- which(is.finite(mean) & is.finite(sd))
   p[known] <- with_core_conditions(core_normalised_probability(mean[known], sd[known]))
   p
@@ -128,10 +128,12 @@ used_spread <- 0.5
 # what is missing, is no uncertainty of coefficients and counts whole.
 link_sds <- function(fit, rows) {
   total <- posterior_linear(fit, rows)$sd
+  total[is.na(total)] <- 0 # of one draw
   between <- new_level_variance(fit, rows$groups) +
     (if (has_unknown(rows)) unknown_variance(fit, rows) else 0)
   between <- pmin(between, total^2)
-  list(total = total, used = sqrt(used_spread^2 * (total^2 - between) + between))
+  used <- sqrt(used_spread^2 * (total^2 - between) + between)
+  list(total = total, used = ifelse(is.infinite(total), Inf, used))
 }
 
 # Of the fit's own rows, their links as if each had been left out; `x` has what is missing as it
@@ -181,8 +183,9 @@ learn_odds_slope <- function(margin, y, sd, weight, tol = 1e-4) {
   sd <- sd[known]
   other <- (weight * (1 - own))[known]
   weight <- weight[known]
+  if (length(margin) == 0L) return(1)
   size <- stats::quantile(abs(margin), 0.75, names = FALSE)
-  if (!(size > 0)) return(1)
+  if (size == 0) return(1)
   loss <- function(log_slope) {
     odds <- spread_odds(margin, sd, exp(log_slope))
     sum(other * odds) - sum(weight * stats::plogis(odds, log.p = TRUE))

@@ -200,6 +200,13 @@ test_that("class and probability agree by every engine and map", {
   }
 })
 
+test_that("of one draw the spread is nothing, of an infinite one the probability one half", {
+  one <- gibbs_fit(y ~ x1, d, draws = 1, burnin = 0, chains = 1)
+  expect_finite(second(one, d))
+  expect_identical(normal_probability(c(1, -1), c(Inf, Inf)), c(0.5, 0.5))
+  expect_identical(learn_odds_slope(c(1, 2), c(1, -1), c(Inf, Inf), c(1, 1)), 1)
+})
+
 test_that("without draws and mixtures the maps agree with the class by themselves", {
   fits <- list(bsvm(y ~ x1 + (1 | g), d, engine = "vb"),
                bsvm(y ~ x1 + x2, d, engine = "em", prior = prior_ridge(variance = 1)),
