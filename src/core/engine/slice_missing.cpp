@@ -1,7 +1,7 @@
 // Slice sampling with missing predictors integrated out (models.md, rows 24 and 27). A sweep is
 //
 //   coefficients  given the imputation model, by ellipses over a few whitened coordinates at a
-//                 time: f of a row is normal about what is linear in b, with a variance quadratic in it
+//                 time: f of a row is normal about what is linear in b, its variance is quadratic
 //   variances     given the coefficients, and together with them (mixing.hpp)
 //   entries       f given y, and the missing predictors given f: from their exact conditional,
 //                 since the moves above have them integrated out
@@ -97,7 +97,7 @@ class UnknownLines : public LineSource {
       unknown_.draw_given(own, state, away, random, scratch_);
     }
     out.clear();
-    unknown_.add(whole_, state, block_, RowTerms(), scratch_, out);
+    unknown_.add(whole_, block_, RowTerms(), scratch_, out);
     unknown_.add_complete(state, out);
   }
 

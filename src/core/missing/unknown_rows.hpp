@@ -21,11 +21,20 @@ struct MissingPattern {
   Index rows = 0;              // how many have it
 };
 
-// The conditional law of a pattern's missing entries: precision P_MM = L L'.
+// The conditional law of a pattern's missing entries, of covariance C and precision P_MM = L L';
+// and, unless they are drawn, what it has to do with their coefficients s (zero for auxiliary
+// variables).
 struct ConditionalLaw {
   Index pattern = -1;
   Mat precision, factor, covariance;
   double logdet = 0;
+  Vec slope;           // E s
+  Mat slope_spread;    // Cov s
+  // Where x_M is integrated out:
+  Vec pulled, moved;   // C E s, C Cov s C E s
+  Mat turned;          // C Cov s C
+  double spread = 0;   // E s'C s
+  double sway = 0;     // variance of s'C s, to first order
 };
 
 // One pass's scratch for the rows of a block that have missing entries.
@@ -35,6 +44,9 @@ struct UnknownBlock {
   Arr value;                   // (count) what is added to the bound
   Arr spread, both, square;    // (count) of log E p: -2 times the derivative in t, and those in t's
                                // covariance with m and its variance
+  Mat moving;                  // (d, count) what the last two add to the gradient in s
+  Arr y, m, v;                 // of the rows without, and
+  RowTerms known;              // their terms
   std::vector<Mat> covariance; // of the missing entries, in their units
   Mat latent;                  // (J, rows of the block) of the mechanism: E a, or a draw
   ConditionalLaw own;          // of a pattern that only one row has
@@ -64,7 +76,7 @@ class UnknownRows {
   void average(const BlockRange& range, const State& state, RowBlock& block,
                UnknownBlock& out) const;
 
-  // Or x_M is integrated out of the rows' terms, weights included.
+  // Or x_M is integrated out: terms of all rows of the block, weights included.
   void integrate(const BlockRange& range, const State& state, const RowBlock& block,
                  RowTerms& terms, UnknownBlock& out) const;
 
@@ -85,8 +97,8 @@ class UnknownRows {
                   UnknownBlock& block);
 
   // The shares of these rows in the sums, beside those of their designs.
-  void add(const BlockRange& range, const State& state, const RowBlock& rows,
-           const RowTerms& terms, UnknownBlock& block, RowSums& out) const;
+  void add(const BlockRange& range, const RowBlock& rows, const RowTerms& terms,
+           UnknownBlock& block, RowSums& out) const;
   // And of the complete rows of all the problem in those of the imputation model.
   void add_complete(const State& state, RowSums& out) const;
 
@@ -114,6 +126,8 @@ class UnknownRows {
   static void solve(const RowProblem& of, RowSolution& out);
   double settle(const Row& row, Index at, RowProblem& problem, RowSolution& found, ConstVecRef x,
                 UnknownBlock& out) const;
+  void add_spread(const MissingPattern& pattern, const Mat& covariance, const Vec& slope,
+                  double weight, RowSums& out) const;
   void add_indicators(const BlockRange& range, const RowBlock& rows, UnknownBlock& block,
                       RowSums& out) const;
   void draw_one(const Row& row, Index at, Index number, const State& state, RowBlock& block,
@@ -129,12 +143,17 @@ class UnknownRows {
   void make_law(Index pattern, ConditionalLaw& out) const;
   void put(const Row& row, const MissingPattern& pattern, const UnknownBlock& from, Index at,
            const BlockRange& range, RowBlock& block) const;
+  void add_slopes(const MissingPattern& pattern, ConditionalLaw& out) const;
   Vec slopes(const MissingPattern& pattern, ConstVecRef mean) const;
-  Mat slopes_covariance(const MissingPattern& pattern) const;
   Vec coupling(const MissingPattern& pattern, const double* centred, const double* design,
                const State& state) const;
-  void add_moving(const Row& row, const State& state, const double* design,
-                  const ConditionalLaw& of, double both, double square, RowSums& out) const;
+  bool integrated(const Row& row) const {
+    return begun_ && !patterns_[row.pattern].dense.empty();
+  }
+  void find_known(const BlockRange& range, const RowBlock& block, RowTerms& terms,
+                  UnknownBlock& out) const;
+  void add_moving(const Row& row, Index number, const double* design, const UnknownBlock& block,
+                  const ConditionalLaw& of, RowSums& out) const;
   bool draws() const { return use_ == Use::drawn || use_ == Use::marginal; }
   double shared(const Row& row) const { return weight_ ? weight_[row.row] : 1; }
 
@@ -153,7 +172,9 @@ class UnknownRows {
   Mat complete_square_, complete_cross_, complete_gram_;
   // Of this pass:
   Mat precision_, mean_;                // P and E B
-  Mat covariance_;                      // (p, p) of the coefficients, groups integrated out
+  bool begun_ = false;                  // is there a q of the coefficients? Then
+  Vec coefficients_;                    // (p) their mean and
+  Mat covariance_;                      // (p, p) covariance, groups integrated out
   std::vector<ConditionalLaw> laws_;    // of patterns that several rows have
   Vec spreads_;                         // (patterns)
   Use use_ = Use::point;

@@ -174,13 +174,14 @@ void MemorySource::answer(const BlockRange& range, const State& state, Worker& w
     if (unknown_) unknown_->draw(range, state, worker.block, terms, worker.unknown);
     return;
   }
-  problem_.likelihood->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r),
-                             terms);
-  if (problem_.weight)
-    for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
-      *a *= view(block.weight, r);
-  if (unknown_ && one_precision())
+  if (unknown_ && one_precision()) {
     unknown_->integrate(range, state, block, terms, worker.unknown);
+  } else {
+    problem_.likelihood->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r), terms);
+    if (problem_.weight)
+      for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
+        *a *= view(block.weight, r);
+  }
   if (one_precision())
     history_.blend(range.first_row, r, state.damping(), terms.weight);
 }
@@ -196,7 +197,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   out.rows() += static_cast<double>(r);
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
-  if (unknown_) unknown_->add(range, state, block, terms, worker.unknown, out);
+  if (unknown_) unknown_->add(range, block, terms, worker.unknown, out);
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {

@@ -1,0 +1,133 @@
+#include "unknown_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "factor.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr int kMostSteps = 100;
+constexpr double kPrecise = 1e-13;  // of log chi + 2 log w, at most
+constexpr double kSettled = 1e-9;   // of an entry's change
+
+}  // namespace
+
+// Of one row, its missing entries at x_M = E x_M + e: with base + omega w E s s' the precision of
+// q(e) the linear term is pull + omega (y (1 + w) E s - w E s f), f where e is zero.
+struct UnknownRows::RowProblem {
+  Mat base, own, square;      // (k, k); Cov s, E s s'
+  Vec pull, sigma, second;    // (k) E s, E s f
+  Vec cross;                  // (k) Cov(s, f)
+  double y, m, v, omega;
+};
+
+struct UnknownRows::RowSolution {
+  Vec away;
+  Mat covariance;
+  double logdet = 0, mean = 0, variance = 0;  // of the precision; of f
+};
+
+double UnknownRows::look(const RowProblem& of, double w, RowSolution& out) {
+  const auto factor = factor_of(of.base + of.omega * w * of.square);
+  out.away = factor.solve(of.pull + of.omega * (of.y * (1 + w) * of.sigma - w * of.second));
+  out.covariance = factor.solve(Mat::Identity(of.base.rows(), of.base.rows()));
+  out.logdet = logdet(factor);
+  out.mean = of.m + of.sigma.dot(out.away);
+  out.variance = of.v + 2 * out.away.dot(of.cross) + out.away.dot(of.own * out.away) +
+                 of.square.cwiseProduct(out.covariance).sum();
+  return (1 - of.y * out.mean) * (1 - of.y * out.mean) + out.variance;
+}
+
+// With t = log w, chi(w) w^2 rises in t from below one to above.
+void UnknownRows::solve(const RowProblem& of, RowSolution& out) {
+  const auto excess = [&](double t) {
+    return std::log(std::max(look(of, std::exp(t), out), 1e-300)) + 2 * t;
+  };
+  const double nearby = (1 - of.y * of.m) * (1 - of.y * of.m) + of.v;
+  double t = -0.5 * std::log(std::max(nearby, 1e-200)), low = -700, high = 700;
+  double before = t, excess_before = 0, slope = 2;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const double now = excess(t);
+    if (std::abs(now) <= kPrecise) break;
+    (now < 0 ? low : high) = t;
+    if (step > 0 && t != before) slope = (now - excess_before) / (t - before);
+    if (!(slope > 0.01)) slope = 2;
+    before = t;
+    excess_before = now;
+    double next = t - now / slope;
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    if (std::abs(next - t) <= 1e-15 * (1 + std::abs(t))) break;
+    t = next;
+  }
+}
+
+void UnknownRows::average(const BlockRange& range, const State& state, RowBlock& block,
+                          UnknownBlock& out) const {
+  if (mechanism_.any()) out.latent.resize(unknowns_.indicators.size(), range.rows);
+  for (Index a = 0; a < out.count; ++a) {
+    const Row& row = rows_[out.first + a];
+    const MissingPattern& pattern = patterns_[row.pattern];
+    const bool seen = state.begun() && !pattern.dense.empty();
+    if (!seen && !mechanism_.any()) continue;
+    const Index i = row.at - range.first_row, k = static_cast<Index>(pattern.missing.size());
+    const ConditionalLaw& of = law(row.pattern, out);
+    const double* design = block.c + i * block.p;
+    RowProblem problem;
+    problem.base = of.precision;
+    problem.pull = problem.sigma = problem.cross = problem.second = Vec::Zero(k);
+    problem.own = problem.square = Mat::Zero(k, k);
+    problem.y = block.y[i];
+    problem.m = block.m[i];
+    problem.v = block.v[i];
+    problem.omega = seen ? shared(row) : 0;
+    if (seen) {
+      problem.sigma = of.slope;
+      problem.own = of.slope_spread;
+      problem.square = problem.own + problem.sigma * problem.sigma.transpose();
+      const bool grouped = problem_.groups > 0;
+      problem.cross = coupling(pattern, grouped ? block.centred.data() + i * block.p : design,
+                               design, state);
+      problem.second = problem.cross + problem.m * problem.sigma;
+    }
+    RowSolution found;
+    double value = 0;
+    if (mechanism_.any()) value = settle(row, i, problem, found, out.x.col(a), out);
+    else solve(problem, found);
+    if (seen) {
+      block.m[i] = found.mean;
+      block.v[i] = found.variance;
+    }
+    for (Index b = 0; b < k; ++b) out.x(pattern.missing[b], a) += found.away[b];
+    out.value[a] += value + 0.5 * (of.logdet - found.logdet + static_cast<double>(k) -
+                                   found.away.dot(of.precision * found.away) -
+                                   of.precision.cwiseProduct(found.covariance).sum());
+    out.covariance[a] = found.covariance;
+    put(row, pattern, out, a, range, block);
+  }
+}
+
+// The row's latent indicators and its entries, in turn. Returns the mechanism's share of the bound.
+double UnknownRows::settle(const Row& row, Index at, RowProblem& problem, RowSolution& found,
+                           ConstVecRef x, UnknownBlock& out) const {
+  const std::vector<Index>& missing = patterns_[row.pattern].missing;
+  const double* given = unknowns_.given + row.row;
+  const Mat own = mechanism_.precision(missing);
+  problem.base += own;
+  const Vec start = mechanism_.regressors(given, problem_.n, x);
+  Vec here = x, latent(out.latent.rows());
+  double value = mechanism_.expect(start, missing, latent);
+  for (int step = 0; step < kMostSteps; ++step) {
+    problem.pull = mechanism_.slope(missing, start, latent);
+    const Vec before = found.away;
+    solve(problem, found);
+    for (size_t b = 0; b < missing.size(); ++b)
+      here[missing[b]] = x[missing[b]] + found.away[static_cast<Index>(b)];
+    value = mechanism_.expect(mechanism_.regressors(given, problem_.n, here), missing, latent);
+    if (step > 0 && (found.away - before).cwiseAbs().maxCoeff() <= kSettled) break;
+  }
+  out.latent.col(at) = latent;
+  return value - 0.5 * own.cwiseProduct(found.covariance).sum();
+}}  // namespace bsvm
