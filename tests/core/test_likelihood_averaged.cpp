@@ -87,3 +87,20 @@ TEST_CASE("averaged: no variance leaves the likelihood, and its derivative in th
     }
   }
 }
+
+// A top far out is looked for until no number lies between.
+TEST_CASE("averaged: an answer, whatever mean and variance") {
+  for (const std::string name : {"hinge", "hinge_normalized"}) {
+    const auto likelihood = Registry<Likelihood>::make(name, Params());
+    for (double weight : {1.0, 0.3, 7.0})
+      for (double mean : {-1e300, -1e150, -1e20, -1e8, 0.0, 1e8, 1e20, 1e150, 1e300})
+        for (double v : {1e-300, 1e-20, 1.0, 1e8, 1e20, 1e34, 1e100, 1e300}) {
+          const Tilted found = likelihood->averaged(mean, v, weight);
+          INFO(name, " weight ", weight, " mean ", mean, " v ", v);
+          CHECK(found.value <= 0);
+          // Both top and kink so far out that neither has digits left.
+          if (mean < -1e12 && 2 * weight * v >= -mean) continue;
+          CHECK(!std::isnan(found.slope));
+        }
+  }
+}

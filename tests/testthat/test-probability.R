@@ -27,6 +27,16 @@ test_that("averages over a normal law are those of integrate()", {
                1e-12)
 })
 
+test_that("averages over a normal law have no extremes", {
+  law <- expand.grid(mean = c(0, 1, 1e-300, 37, 1e8, 1e150, 1e300, .Machine$double.xmax),
+                     sd = c(0, 1e-300, 1e-8, 1, 1e8, 1e17, 1.1e17, 1e150, 1e300))
+  p <- normal_probability(law$mean, law$sd)
+  expect_true(all(p >= 0.5 & p <= 1))
+  expect_equal(normal_probability(-law$mean, law$sd), 1 - p)
+  wide <- law$sd > 1e16
+  expect_equal(p[wide], pnorm(law$mean / law$sd)[wide])
+})
+
 test_that("every map grows with the link, lies in [0, 1] and is one half at zero", {
   m <- c(-Inf, -1e3, seq(-4, 4, 0.1), 1e3)
   m <- m[is.finite(m)]

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kReach = 8.5;    // standard deviations beyond where the integrand is highest
 constexpr double kNothing = 45;   // how far below the top, in logarithms, that is
+constexpr double kLine = 25;      // in g, below the lower kink
 constexpr double kLongest = 4.3;  // of a panel, in standard deviations
 // In g: up to where q bends, of small weights further out, and how wide panels are there at most,
 // less where log q is steep.
@@ -98,6 +99,7 @@ struct Top {
   Top(double from, double to, const Sums& of) : low(from), high(to) {
     while (high - low > std::min(1.0, 30 / (1 + std::abs(high)))) {
       const double x = 0.5 * (low + high), g = of.mean + of.s * x;
+      if (!(low < x && x < high)) break;  // no number lies between
       const double rate = std::abs(g) < 1 ? 4 : 2;
       (rate * of.weight * of.s * Odds(g).other > x ? low : high) = x;
     }
@@ -116,6 +118,10 @@ struct Top {
 Tilted normalised_tilt(double mean, double v, double weight) {
   const double s = std::sqrt(v), ws = weight * s;
   const double join = (-1 - mean) / s, margin = (1 - mean) / s;
+  // Far enough below the margin log q is the line 2 weight (g - 1).
+  const double away = join - 2 * ws;
+  if (away * s > kLine && away * away > 2 * (kNothing + 4 * weight))
+    return {2 * weight * (mean - 1) + 2 * ws * ws, 2 * weight, 0};
   Sums sums{mean, s, weight, 0};
   const Top below = join > 0 ? Top(0, std::min(2 * ws, join), sums) : Top(join, join, sums);
   const double from = std::max(0.0, join);
