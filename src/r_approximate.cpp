@@ -42,8 +42,9 @@ List package(const bsvm::Problem& problem, const bsvm::Approximation& found) {
   for (size_t k = 0; k < found.nodes.size(); ++k)
     components.push_back(component(problem, found.nodes[k], found.weights[k]));
   const bsvm::Index h = found.theta_covariance.rows();
-  const auto top = std::max_element(found.weights.data(), found.weights.data() + found.weights.size());
-  const bsvm::State& state = found.nodes[top - found.weights.data()].state;
+  const double* first = found.weights.data();
+  const auto top = std::max_element(first, first + found.weights.size());
+  const bsvm::State& state = found.nodes[top - first].state;
   const List out = List::create(
       _["components"] = components, _["free"] = free_sizes(problem),
       _["unbounded"] = Rcpp::wrap(found.unbounded),

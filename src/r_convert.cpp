@@ -12,7 +12,8 @@ using Rcpp::NumericVector;
 namespace {
 
 void require(bool holds, const char* argument, const char* rule) {
-  if (!holds) throw bsvm::InvalidInput(argument, std::string("'") + argument + "' must be " + rule + ".");
+  if (!holds)
+    throw bsvm::InvalidInput(argument, std::string("'") + argument + "' must be " + rule + ".");
 }
 
 // Null for R's NULL; never a copy, so type and length must be right.

@@ -26,8 +26,8 @@ void check_points(const bsvm::IntegratedSource& source, const NumericMatrix& poi
 
 }  // namespace
 
-// log-likelihood with a factor's effects integrated out at points (d + free, K), coefficients on the
-// outside scale; depth 0: value, 1: and gradient, 2: and Hessian.
+// log-likelihood with a factor's effects integrated out at points (d + free, K), coefficients on
+// the outside scale; depth 0: value, 1: and gradient, 2: and Hessian.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points,
                            int depth, int threads) {

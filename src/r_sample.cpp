@@ -186,7 +186,9 @@ Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options)
       run.fingerprint = print.value();
     }
     RHost host(as<bool>(options["verbose"]));
-    const auto source = [&](int threads) { return bsvm::make_source(data, sampler->use(), threads); };
+    const auto source = [&](int threads) {
+      return bsvm::make_source(data, sampler->use(), threads);
+    };
     return package(data, bsvm::run_chains(*sampler, data, source, run, host), run);
   });
 }

@@ -75,8 +75,8 @@ test_that("columns with names are known by them", {
   expect_identical(calibration(both[, 2:1], truth), calibration(sample_prob, truth))
 })
 
-# The pseudo-posterior is exact under the tilted prior (helper-tilted.R), and there so is the average
-# of the likelihood's map over it, for rows that take no part in the tilt.
+# The pseudo-posterior is exact under the tilted prior (helper-tilted.R), and there so is the
+# average of the likelihood's map over it, for rows that take no part in the tilt.
 test_that("under the tilted prior averages over the pseudo-posterior are calibrated", {
   case <- tilted_cases()$fixed
   model <- case_twin(case)

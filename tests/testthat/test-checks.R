@@ -35,5 +35,6 @@ test_that("arguments of neighbours get a hint, others are named", {
   expect_refusal(bsvm(y ~ x1, d, seed = 4), "argument", "set.seed()")
   expect_refusal(bsvm(as.matrix(d[1:3]), d$y, kernel = "linear"), "argument", "kernel")
   expect_refusal(bsvm(as.matrix(d[1:3]), d$y, NULL, NULL, NULL, na.fail, TRUE, NULL, "hinge",
-                      NULL, NULL, "vb", TRUE, FALSE, bsvm_control(), 17), "argument", c("unnamed", "17"))
+                      NULL, NULL, "vb", TRUE, FALSE, bsvm_control(), 17), "argument",
+                 c("unnamed", "17"))
 })
