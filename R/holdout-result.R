@@ -110,6 +110,11 @@ head.bsvm_holdout <- function(x, ...) head(plain_frame(x), ...)
 #' @export
 tail.bsvm_holdout <- function(x, ...) tail(plain_frame(x), ...)
 
+#' @export
+as.data.frame.bsvm_holdout <- function(x, row.names = NULL, optional = FALSE, ...) {
+  as.data.frame(plain_frame(x), row.names = row.names, optional = optional, ...)
+}
+
 plain_frame <- function(study) {
   attributes(study) <- c(attributes(study)[c("names", "row.names")], class = "data.frame")
   study

@@ -52,6 +52,8 @@ test_that("the result is a tidy data frame, in the order given", {
   expect_equal(nrow(runs), 6)
   expect_refusal(holdout_predictions(study), "unsupported", "`predictions = TRUE`")
   expect_refusal(holdout_splits(3), "argument", "holdout_splits()")
+  expect_named(attributes(as.data.frame(study)), c("names", "row.names", "class"),
+               ignore.order = TRUE)
   expect_refusal(holdout_runs(as.data.frame(untimed(study))), "argument", "holdout_runs()")
 })
 
