@@ -1,6 +1,8 @@
 # How far off approximations are: against the exact posterior by quadrature, long runs of the Gibbs
 # sampler, and mistakes made on purpose.
 
+skip_on_cran()
+
 skip_if_not_installed("loo")
 
 r <- random_case(50, 2, seed = 3)
@@ -492,7 +494,6 @@ test_that("summary() says the sentence", {
 })
 
 test_that("prints", {
-  skip_on_cran()
   fit <- bsvm(am ~ mpg + wt, mtcars, engine = "gaussian")
   check <- checked(fit)
   expect_identical(withVisible(print(check, n = 1))$visible, FALSE) |> capture.output()

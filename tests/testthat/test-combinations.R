@@ -1,6 +1,8 @@
 # Every engine with every likelihood and prior on every structure: a fit whose numbers are finite,
 # or a refusal before anything runs.
 
+skip_on_cran()
+
 d <- grouped_data(60, 6)
 d$h <- factor(rep(c("p", "q", "r"), 20))
 

@@ -1,6 +1,8 @@
 # Gibbs draws against the exact pseudo-posterior by quadrature, and against the plain-R sampler,
 # which is itself held against quadrature. With and without the moves that help mixing.
 
+skip_on_cran()
+
 quadrature_cases <- quadrature_cases()
 exact <- lapply(quadrature_cases, exact_of)
 

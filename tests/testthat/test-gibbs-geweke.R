@@ -1,6 +1,8 @@
 # Geweke's (2004) test under the tilted prior (helper-tilted.R): parameters given data by the
 # sampler, data given parameters from L/Z, in turns, have the law of the tilted prior.
 
+skip_on_cran()
+
 long <- identical(Sys.getenv("BSVM_EXTENDED_TESTS"), "true")
 
 worst_z <- function(name, k, sampler) {

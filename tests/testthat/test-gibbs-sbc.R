@@ -2,6 +2,8 @@
 # prior ranks uniformly among the sampler's draws. Small data, so that the prior is drawn by
 # rejection; ranked are all coefficients, variances, covariances and the log-likelihood.
 
+skip_on_cran()
+
 long <- identical(Sys.getenv("BSVM_EXTENDED_TESTS"), "true")
 kept <- 31
 

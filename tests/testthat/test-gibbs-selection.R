@@ -1,5 +1,7 @@
 # Spike and slab by Gibbs sampling: draws against enumeration and quadrature, structures, resuming.
 
+skip_on_cran()
+
 small_rows <- function(n = 14, seed = 3) {
   with_seed(seed, {
     x <- matrix(rnorm(2 * n), n) %*% matrix(c(1, 0.6, 0, 0.8), 2)

@@ -1,6 +1,8 @@
 # Draws of correlated effects, crossed and nested factors: against the plain-R sampler, one
 # source against another, and against the prior where there are no data.
 
+skip_on_cran()
+
 structures <- sampled_cases()
 
 # ---- against the plain-R sampler ----------------------------------------------------------

@@ -1,5 +1,7 @@
 # Log-likelihood with group effects integrated out, against integrate() and sums over grids.
 
+skip_on_cran()
+
 d <- grouped_data()
 d$w <- rep(c(1, 2, 0.5, 1), 30)
 d$o <- rep(c(0, 0.3, -0.2), 40)

@@ -1,6 +1,8 @@
 # Terms of leave-one-out cross-validation against brute force, and what comes of them against
 # posteriors without the row, or the group, by sums over grids.
 
+skip_on_cran()
+
 d <- grouped_data()
 d$w <- rep(c(1, 2, 0.5, 1), 30)
 d$o <- rep(c(0, 0.3, -0.2), 40)

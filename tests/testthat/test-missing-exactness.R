@@ -1,6 +1,8 @@
 # Fits with missing predictors against sums over grids, one engine against another, and what the
 # two likelihoods say of a predictor without effect.
 
+skip_on_cran()
+
 one_fit <- function(s, ..., prior = prior_ridge(variance = 2)) {
   quiet_missing(matrix(s$x, dimnames = list(NULL, "x")), s$y, ..., standardize = FALSE,
             prior = prior, missing = missing_normal())

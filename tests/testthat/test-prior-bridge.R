@@ -1,3 +1,5 @@
+skip_on_cran()
+
 block_of <- function(prior, formula = am ~ mpg + wt, ...) {
   bsvm:::assign_priors(bsvm_frame(formula, mtcars, ...), prior)$blocks[[2]]$prior
 }

@@ -2,6 +2,8 @@
 # (helper-tilted.R), under the normalised one as it is, y drawn from p(y | f). What was drawn from
 # the prior ranks uniformly among the sampler's draws.
 
+skip_on_cran()
+
 long <- identical(Sys.getenv("BSVM_EXTENDED_TESTS"), "true")
 kept <- 31
 
