@@ -47,5 +47,5 @@ studies <- list(all = study(models, 100L), gibbs = study(list(Gibbs = gibbs), 10
 stopifnot(identical(holdout_splits(studies$all), holdout_splits(studies$gibbs)),
           identical(holdout_splits(studies$all)[1:10], holdout_splits(studies$tuned)))
 
-store("cardiac", list(values = do.call(rbind, lapply(studies, as.data.frame)),
+store("cardiac", list(values = values_of(studies),
                       rows = nrow(patients), incomplete = sum(is.na(patients$cholesterol))))

@@ -7,7 +7,9 @@ library(bsvm)
 
 data(spam, package = "kernlab")
 two <- bsvm_control(threads = 2L)
-chains <- function(draws, burnin) engine_gibbs(draws = draws, burnin = burnin, chains = 2L)
+chains <- function(draws, burnin) {
+  engine_gibbs(draws = draws, burnin = burnin, thin = 10L, chains = 2L)
+}
 
 fit <- function(prior, engine) {
   message(format(Sys.time(), "%H:%M "), prior$label)
@@ -21,7 +23,7 @@ summary_of <- function(found) {
 }
 
 vb <- fit(prior_laplace_zero(rho = 0.01), engine_vb())
-gibbs <- fit(prior_laplace_zero(rho = 0.01), chains(20000L, 5000L))
+gibbs <- fit(prior_laplace_zero(rho = 0.01), chains(10000L, 5000L))
 sparse <- fit(prior_spike_slab(pi = 0.01, nu = 100), chains(10000L, 5000L))
 free <- fit(prior_spike_slab(pi = 0.5, nu = 100), chains(10000L, 5000L))
 ecme <- fit(prior_lasso(), engine_ecme())

@@ -12,8 +12,16 @@ timed <- function(expr) {
   list(value = value, seconds = seconds)
 }
 
+# The values of several studies of the same splits.
+values_of <- function(studies) {
+  values <- do.call(rbind, lapply(unname(studies), as.data.frame))
+  values$value <- signif(values$value, 6L)
+  values[c("model", "split", "metric", "value")]
+}
+
 store <- function(name, results) {
-  results$made <- c(date = format(Sys.Date()), r = paste(R.version$major, R.version$minor, sep = "."),
+  results$made <- c(date = format(Sys.Date()),
+                    r = paste(R.version$major, R.version$minor, sep = "."),
                     bsvm = as.character(utils::packageVersion("bsvm")),
                     cores = as.character(parallel::detectCores()))
   saveRDS(results, file.path(dirname(here), paste0(name, ".rds")), compress = "xz")

@@ -78,6 +78,6 @@ stopifnot(identical(holdout_splits(studies$all), holdout_splits(studies$gibbs)),
 
 store("toenail", list(
   effects = effects,
-  values = do.call(rbind, lapply(studies, as.data.frame)),
+  values = values_of(studies),
   splits = vapply(studies, function(s) length(holdout_splits(s)), 0L)
 ))
