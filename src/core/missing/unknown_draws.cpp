@@ -83,7 +83,7 @@ void UnknownRows::find_spreads(ConstVecRef mean) {
   spreads_.resize(static_cast<Index>(patterns_.size()));
   for (size_t k = 0; k < patterns_.size(); ++k) {
     const Vec sigma = slopes(patterns_[k], mean);
-    spreads_[static_cast<Index>(k)] = sigma.dot(laws_[k].covariance * sigma);
+    spreads_[static_cast<Index>(k)] = sigma.dot(laws_[patterns_[k].law].covariance * sigma);
   }
 }
 
@@ -92,7 +92,7 @@ void UnknownRows::draw_given(Index number, const State& state, double away, Draw
                              UnknownBlock& block) {
   const Row& row = rows_[number];
   const MissingPattern& pattern = patterns_[row.pattern];
-  const ConditionalLaw& of = laws_[row.pattern];
+  const ConditionalLaw& of = laws_[pattern.law];
   Vec x(static_cast<Index>(pattern.missing.size()));
   for (Index b = 0; b < x.size(); ++b) x[b] = random.normal();
   of.factor.triangularView<Eigen::Lower>().transpose().solveInPlace(x);

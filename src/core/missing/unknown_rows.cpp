@@ -36,6 +36,9 @@ void UnknownRows::find_rows() {
   const State nothing{Layout()};
   Mat design(problem_.columns(), partition_.largest_block);
   Vec x(unknowns_.d);
+  PatternNumbers numbers([this](Index a, Index b) {
+    return patterns_[a].missing < patterns_[b].missing;
+  });
   for (const BlockRange& range : partition_.blocks) {
     Index first = 0;
     for (const auto& part : problem_.blocks) {
@@ -46,7 +49,7 @@ void UnknownRows::find_rows() {
     for (Index i = 0; i < range.rows; ++i) {
       const Index at = range.first_row + i;
       variables({at, partition_.order[at], 0, 0}, design.col(i).data(), x);
-      add_row(at, x);
+      add_row(at, x, numbers);
     }
   }
   complete_square_ = complete_square_.selfadjointView<Eigen::Lower>();
@@ -65,31 +68,27 @@ void UnknownRows::find_rows() {
 }
 
 // Patterns are numbered as they come.
-void UnknownRows::add_row(Index at, ConstVecRef x) {
+void UnknownRows::add_row(Index at, ConstVecRef x, PatternNumbers& numbers) {
   std::vector<Index> missing;
   for (Index j = 0; j < unknowns_.d; ++j)
     if (std::isnan(x[j])) missing.push_back(j);
   if (missing.empty()) return sum_complete(at, x);
-  Index number = -1;
-  // Rows with a pattern seen before are the rule.
-  const auto found = numbers_.find(missing);
-  if (found != numbers_.end()) {
-    number = found->second;
-  } else {
-    number = static_cast<Index>(patterns_.size());
-    numbers_.emplace(missing, number);
-    MissingPattern pattern;
-    pattern.missing = missing;
+  patterns_.emplace_back();
+  MissingPattern& pattern = patterns_.back();
+  pattern.missing = std::vector<Index>(missing);  // of its own length
+  const auto [number, is_new] = numbers.insert(static_cast<Index>(patterns_.size()) - 1);
+  if (is_new) {
     for (size_t a = 0; a < missing.size(); ++a) {
       const Index column = unknowns_.column[missing[a]];
       if (column < 0) continue;
       pattern.dense.push_back(static_cast<Index>(a));
       incomplete_[column] = true;
     }
-    patterns_.push_back(pattern);
+  } else {
+    patterns_.pop_back();
   }
-  ++patterns_[number].rows;
-  rows_.push_back({at, partition_.order[at], number, 0});
+  ++patterns_[*number].rows;
+  rows_.push_back({at, partition_.order[at], *number, 0});
 }
 
 void UnknownRows::sum_complete(Index at, ConstVecRef x) {
@@ -153,9 +152,16 @@ void UnknownRows::add_slopes(const MissingPattern& pattern, ConditionalLaw& out)
 }
 
 const ConditionalLaw& UnknownRows::law(Index pattern, UnknownBlock& scratch) const {
-  if (patterns_[pattern].rows > 1 || use_ == Use::marginal) return laws_[pattern];
+  if (patterns_[pattern].law >= 0) return laws_[patterns_[pattern].law];
   if (scratch.own.pattern != pattern) make_law(pattern, scratch.own);
   return scratch.own;
+}
+
+void UnknownRows::keep_laws() {
+  int kept = 0;
+  for (MissingPattern& pattern : patterns_)
+    if (pattern.rows > 1 || use_ == Use::marginal) pattern.law = kept++;
+  laws_.resize(kept);
 }
 
 void UnknownRows::prepare(const State& state, Use use) {
@@ -171,9 +177,9 @@ void UnknownRows::prepare(const State& state, Use use) {
     if (state.layout.scatter > 0) covariance_.diagonal() += state.scatter();
   }
   if (use == Use::drawn) return;
-  laws_.resize(patterns_.size());
+  if (laws_.empty()) keep_laws();
   for (size_t k = 0; k < patterns_.size(); ++k)
-    if (patterns_[k].rows > 1 || use == Use::marginal) make_law(static_cast<Index>(k), laws_[k]);
+    if (patterns_[k].law >= 0) make_law(static_cast<Index>(k), laws_[patterns_[k].law]);
 }
 
 void UnknownRows::expect(const BlockRange& range, RowBlock& block,

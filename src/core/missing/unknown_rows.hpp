@@ -1,5 +1,6 @@
 #pragma once
-#include <map>
+#include <functional>
+#include <set>
 #include <vector>
 
 #include "../likelihood/likelihood.hpp"
@@ -18,7 +19,8 @@ namespace bsvm {
 struct MissingPattern {
   std::vector<Index> missing;  // variables
   std::vector<Index> dense;    // those of them that are dense columns: places in `missing`
-  Index rows = 0;              // how many have it
+  int rows = 0;                // how many have it
+  int law = -1;                // its place among the laws that are kept
 };
 
 // The conditional law of a pattern's missing entries, of covariance C and precision P_MM = L L';
@@ -135,12 +137,15 @@ class UnknownRows {
   void draw_indicators(const BlockRange& range, const State& state, const RowBlock& rows,
                        UnknownBlock& out) const;
   void find_rows();
-  void add_row(Index at, ConstVecRef x);
+  // Numbers of patterns, by what is missing.
+  using PatternNumbers = std::set<Index, std::function<bool(Index, Index)>>;
+  void add_row(Index at, ConstVecRef x, PatternNumbers& numbers);
   void sum_complete(Index at, ConstVecRef x);
   void find(const BlockRange& range, UnknownBlock& out) const;
   void variables(const Row& row, const double* design, VecRef out) const;
   const ConditionalLaw& law(Index pattern, UnknownBlock& scratch) const;
   void make_law(Index pattern, ConditionalLaw& out) const;
+  void keep_laws();
   void put(const Row& row, const MissingPattern& pattern, const UnknownBlock& from, Index at,
            const BlockRange& range, RowBlock& block) const;
   void add_slopes(const MissingPattern& pattern, ConditionalLaw& out) const;
@@ -168,14 +173,13 @@ class UnknownRows {
   std::vector<Row> rows_;               // by working order
   std::vector<Index> start_;            // first entry of each by row of the problem, and the end
   std::vector<MissingPattern> patterns_;
-  std::map<std::vector<Index>, Index> numbers_;  // of patterns, by what is missing
   Mat complete_square_, complete_cross_, complete_gram_;
   // Of this pass:
   Mat precision_, mean_;                // P and E B
   bool begun_ = false;                  // is there a q of the coefficients? Then
   Vec coefficients_;                    // (p) their mean and
   Mat covariance_;                      // (p, p) covariance, groups integrated out
-  std::vector<ConditionalLaw> laws_;    // of patterns that several rows have
+  std::vector<ConditionalLaw> laws_;    // of patterns that several rows have; one by one, of all
   Vec spreads_;                         // (patterns)
   Use use_ = Use::point;
   Vec drawn_;
