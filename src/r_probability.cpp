@@ -4,7 +4,7 @@
 
 namespace {
 
-constexpr double kStep = 1e17;  // a standard deviation beside which the margin has no width
+constexpr double kWide = 1e17;  // a standard deviation beside which the margin has no width
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Rcpp::NumericVector core_normalised_probability(Rcpp::NumericVector mean, Rcpp::
         bsvm::Registry<bsvm::Likelihood>::make("hinge_normalized", bsvm::Params());
     Rcpp::NumericVector out(mean.size());
     for (R_xlen_t i = 0; i < mean.size(); ++i)
-      out[i] = sd[i] > kStep ? R::pnorm(mean[i] / sd[i], 0, 1, true, false)
+      out[i] = sd[i] > kWide ? R::pnorm(mean[i] / sd[i], 0, 1, true, false)
                              : std::exp(likelihood->averaged(mean[i], sd[i] * sd[i], 1).value);
     return out;
   });

@@ -51,8 +51,8 @@ Rscript -e 'with(HSAUR3::toenail, write.csv(
 
 # The core's programs run beside what follows, each on one processor: the sanitized one is slow.
 core="make --no-print-directory -j$jobs -C tests/core"
-$core build/plain/run PACKAGE="$PWD/_build/bsvm" </dev/null
-ended tests/core/build/plain/run </dev/null >$logs/core-plain.log &
+$core build/package/run PACKAGE="$PWD/_build/bsvm" </dev/null
+ended tests/core/build/package/run </dev/null >$logs/core-plain.log &
 $core build/sanitized/run </dev/null
 ended $core sanitized </dev/null >$logs/core-sanitized.log &
 

@@ -1,5 +1,5 @@
 # Results of the vignette `simulation`: 000, section 4.2, all nine cells, 200 data sets each.
-# Rscript vignettes/precompute/simulation.R [cores]; some twenty minutes on two.
+# Rscript vignettes/precompute/simulation.R [cores]; half an hour on two.
 
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))),
                  "stored.R"))

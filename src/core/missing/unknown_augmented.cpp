@@ -130,4 +130,6 @@ double UnknownRows::settle(const Row& row, Index at, RowProblem& problem, RowSol
   }
   out.latent.col(at) = latent;
   return value - 0.5 * own.cwiseProduct(found.covariance).sum();
-}}  // namespace bsvm
+}
+
+}  // namespace bsvm

@@ -138,4 +138,5 @@ void UnknownRows::draw_indicators(const BlockRange& range, const State& state, c
     a += own;
   }
 }
+
 }  // namespace bsvm

@@ -134,16 +134,19 @@ void UnknownRows::make_law(Index pattern, ConditionalLaw& out) const {
 void UnknownRows::add_slopes(const MissingPattern& pattern, ConditionalLaw& out) const {
   const Index k = static_cast<Index>(pattern.missing.size());
   out.slope = slopes(pattern, coefficients_);
-  out.slope_spread = Mat::Zero(k, k);
+  Mat spread = Mat::Zero(k, k);
   if (begun_)
     for (const Index a : pattern.dense)
       for (const Index b : pattern.dense) {
         const Index i = pattern.missing[a], j = pattern.missing[b];
-        out.slope_spread(a, b) = factor_[i] * factor_[j] *
-                                 covariance_(unknowns_.column[i], unknowns_.column[j]);
+        spread(a, b) =
+            factor_[i] * factor_[j] * covariance_(unknowns_.column[i], unknowns_.column[j]);
       }
-  if (use_ == Use::augmented) return;
-  const Mat once = out.covariance * out.slope_spread;
+  if (use_ == Use::augmented) {
+    out.slope_spread = spread;
+    return;
+  }
+  const Mat once = out.covariance * spread;
   out.pulled = out.covariance * out.slope;
   out.moved = once * out.pulled;
   out.turned = once * out.covariance;
@@ -158,9 +161,9 @@ const ConditionalLaw& UnknownRows::law(Index pattern, UnknownBlock& scratch) con
 }
 
 void UnknownRows::keep_laws() {
-  int kept = 0;
+  int kept = static_cast<int>(laws_.size());
   for (MissingPattern& pattern : patterns_)
-    if (pattern.rows > 1 || use_ == Use::marginal) pattern.law = kept++;
+    if (pattern.law < 0 && (pattern.rows > 1 || use_ == Use::marginal)) pattern.law = kept++;
   laws_.resize(kept);
 }
 
@@ -177,7 +180,7 @@ void UnknownRows::prepare(const State& state, Use use) {
     if (state.layout.scatter > 0) covariance_.diagonal() += state.scatter();
   }
   if (use == Use::drawn) return;
-  if (laws_.empty()) keep_laws();
+  keep_laws();
   for (size_t k = 0; k < patterns_.size(); ++k)
     if (patterns_[k].law >= 0) make_law(static_cast<Index>(k), laws_[patterns_[k].law]);
 }

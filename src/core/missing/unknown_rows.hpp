@@ -31,8 +31,7 @@ struct ConditionalLaw {
   Mat precision, factor, covariance;
   double logdet = 0;
   Vec slope;           // E s
-  Mat slope_spread;    // Cov s
-  // Where x_M is integrated out:
+  Mat slope_spread;    // Cov s, where x_M is not integrated out; and where it is:
   Vec pulled, moved;   // C E s, C Cov s C E s
   Mat turned;          // C Cov s C
   double spread = 0;   // E s'C s
@@ -47,7 +46,7 @@ struct UnknownBlock {
   Arr spread, both, square;    // (count) of log E p: -2 times the derivative in t, and those in t's
                                // covariance with m and its variance
   Mat moving;                  // (d, count) what the last two add to the gradient in s
-  Arr y, m, v;                 // of the rows without, and
+  Arr y, m, v;                 // of the rows whose x_M is not integrated out, and
   RowTerms known;              // their terms
   std::vector<Mat> covariance; // of the missing entries, in their units
   Mat latent;                  // (J, rows of the block) of the mechanism: E a, or a draw
@@ -179,7 +178,7 @@ class UnknownRows {
   bool begun_ = false;                  // is there a q of the coefficients? Then
   Vec coefficients_;                    // (p) their mean and
   Mat covariance_;                      // (p, p) covariance, groups integrated out
-  std::vector<ConditionalLaw> laws_;    // of patterns that several rows have; one by one, of all
+  std::vector<ConditionalLaw> laws_;    // of patterns that several rows have; marginal: of all
   Vec spreads_;                         // (patterns)
   Use use_ = Use::point;
   Vec drawn_;
