@@ -1,57 +1,70 @@
 #' Fit a Bayesian support vector machine
 #'
-#' A support vector machine as a Bayesian model, with the penalty inferred, random effects where the
-#' formula has bars, and smooth functions where it has `s()`.
+#' A support vector machine as a Bayesian model: with the penalty inferred, random effects, smooth
+#' functions, missing predictors, and intervals and class probabilities that are calibrated.
 #'
 #' @details
+#' **Defaults.** `bsvm(y ~ x, data)` without another argument is meant to be the right answer. The
+#' likelihood is the normalised hinge ([likelihood_hinge()]), the standard deviation of every
+#' inferred variance has a half-t prior ([prior_half_t()]), and the engine is the cheapest one that
+#' is near the exact posterior for the model (below). `print()` names all three.
+#'
 #' **Model.** With the response \eqn{y} coded as -1 or +1 and the linear predictor \eqn{f}, each
 #' row contributes \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}, to the power of its
-#' weight: the hinge loss of the support vector machine. That is a pseudo-likelihood, and the
-#' papers' classifier. With `likelihood = likelihood_hinge(normalized = TRUE)` it is divided by its
-#' sum over the two classes, which makes it a probability model whose intervals and variances mean
-#' what they say.
+#' weight: the hinge loss of the support vector machine. The default likelihood divides this by its
+#' sum over the two classes, which makes it a probability model. `likelihood = "hinge"` does not: it
+#' is the pseudo-likelihood of the papers, a classifier.
 #'
 #' **Response.** A factor (its second level is +1), logical (`TRUE` is +1), 0/1 or -1/+1. Factor
 #' levels that do not occur are dropped.
 #'
-#' **Bars** are read as in lme4. `(1 | g)` gives every level of `g` an intercept of its own, `(0 + x
+#' **Random-effects terms** are read as in lme4. `(1 | g)` gives every level of `g` an intercept of
+#' its own, `(0 + x
 #' | g)` a slope, `(x | g)` both, correlated, and `(x || g)` both, independent. There can be any
 #' number of grouping factors, crossed, `(1 | g) + (1 | h)`, or nested: `(1 | g / h)` stands for `(1
 #' | g) + (1 | h:g)`, and `a:b` is the factor of the combinations that occur. Correlated effects
-#' have an inferred covariance matrix ([prior_inv_wishart()]), independent ones a variance each. In
-#' a term with `||` the columns of a factor are independent effects too (lme4 keeps these
-#' correlated). A multiplier that does not vary, beside an intercept, is an error, since the two
-#' effects can't be told apart. A factor with as many effects as there are rows is fitted with a
-#' warning of class `bsvm_warning_group`: the prior decides on its variance.
+#' have an inferred covariance matrix, independent ones a variance each. In a term with `||` the
+#' columns of a factor are independent effects too (lme4 keeps these correlated). A covariate of a
+#' varying slope that does not vary is an error if the term has an intercept, since the two effects
+#' can't be told apart. A factor with as many effects as there are rows is fitted with a warning of
+#' class `bsvm_warning_group`: the prior decides on its variance.
 #'
 #' **Smooth terms** are those of mgcv: `s(x)`, `s(x, z)`, `t2(x, z)`, with `k`, `bs`, `m`, `by`,
 #' `fx`, `xt` and `pc` as there. mgcv makes the basis and its penalty, centres the function, and
-#' splits it: the columns without penalty (the straight line of `s(x)`) join the population-level
-#' coefficients with [prior_flat()], and the penalised ones have normal priors with a variance for
-#' each penalty, by default [prior_ridge()], on mgcv's scale. Rows count once for the basis,
-#' whatever their weight. With a factor `by` there is a smooth for each level, with a variance of
-#' its own; the factor's main effect is for the formula to have. `te()` and `ti()`, whose penalties
-#' overlap, are refused, and so are the arguments `sp` and `id`. A thin plate spline (`bs = "tp"`,
-#' the default) keeps up to 2000 values of its variable in the fit, `bs = "cr"` does not. Where a
-#' smooth separates the classes, the default leaves its variance almost unbounded: see
-#' [prior_ridge()].
+#' splits it: the columns without penalty (the straight line of `s(x)`) are population-level
+#' coefficients, and the penalised ones have normal priors with a variance for each penalty, by
+#' default [prior_ridge()], in units of the function (see [prior_half_t()]). Rows count once for the
+#' basis, whatever their weight. With a factor `by` there is a smooth for each level, with a
+#' variance of its own; the formula must have the factor's main effect. `te()` and `ti()`, whose
+#' penalties overlap, are refused, and so are the arguments `sp` and `id`. A thin plate spline (`bs
+#' = "tp"`, the default) keeps up to 2000 values of its variable in the fit, `bs = "cr"` does not.
 #'
 #' `.` stands for all columns but the response, the grouping factors and the variables of smooths (a
 #' factor that is only `by` stays).
 #'
-#' **Which effects are penalised.** Without bars and smooths all but the intercept share one
-#' [prior_ridge()]. With either the population-level effects have [prior_flat()], the group effects
-#' and the penalised parts of smooths the priors above. `prior` sets it otherwise: one prior is for
-#' the population-level slopes; in a list, the entry without a name is for those, and names are
+#' **Priors.** Without random effects and smooths, all coefficients but the intercept share one
+#' [prior_ridge()], whose variance is inferred, and the intercept has [prior_flat()]. With random
+#' effects or smooths, the population-level coefficients have independent normal priors instead,
+#' weakly informative: standard deviation 2.5 for each standard deviation of the predictor, as
+#' `prior_ridge(variance = 6.25)` would give, and 10 for the intercept (10 and 40 under the
+#' pseudo-likelihood, whose coefficients are about four times as large). These are so wide that they
+#' matter only if predictors or groups separate the classes. `prior = prior_flat()` makes all of
+#' them flat. Group effects and the penalised parts of smooths have [prior_ridge()], with a
+#' covariance matrix for correlated effects (see [prior_inv_wishart()]). One `prior` is for the
+#' population-level slopes; in a list, the entry without a name is for those, and names are
 #' `"(Intercept)"`, a column, a term, a smooth or a grouping factor (see [prior_for()]).
 #'
+#' To reproduce figures of Luts and Ormerod (2014), use `prior = prior_ridge(0.01, 0.01)` and
+#' `engine = "vb"` or `"gibbs"`; with random intercepts of `g`,
+#' `prior = list(prior_flat(), g = prior_ridge(0.01, 0.01))`.
+#'
 #' **Standardisation.** Columns with a penalty are centred (if there is an intercept) and scaled to
-#' standard deviation one inside; flat columns, those of smooths and the multipliers of group
-#' effects are used as given. Coefficients and predictions
-#' are on the scale of the predictors as given, variances and the bound on the standardised scale.
-#' With weights `w` the mean and standard deviation are weighted, with divisor `sum(w) - 1`, so
-#' that weight 2 is the row twice. A penalised column that does not vary is kept unscaled, its
-#' coefficient is shrunk to zero, and a warning says so.
+#' standard deviation one inside; flat columns, penalised columns of smooths and the covariates of
+#' varying slopes are used as given. Coefficients and predictions are on the scale of the predictors
+#' as given, variances and the bound on the standardised scale. With weights `w` the mean and
+#' standard deviation are weighted, with divisor `sum(w) - 1`, so that weight 2 is the row twice. A
+#' penalised column that does not vary is kept unscaled, its coefficient is shrunk to zero, and a
+#' warning says so.
 #'
 #' **Sparse designs.** A sparse matrix `x`, and the design of a formula that would have more than
 #' 1e7 cells and be less than 10 % full (factors of very many levels), stay sparse from end to end.
@@ -63,11 +76,11 @@
 #'
 #' **Weight zero** is as if the row were absent, but it has a fitted link.
 #'
-#' **What is kept.** The fit keeps the response and the fitted link, not the data. Methods that need
-#' the data evaluate the call again, unless `keep_data = TRUE`. Of what the formula takes from
-#' elsewhere, constants and functions stay with the terms. A function that was made inside another
-#' one brings along everything that lay there when it was made, large objects too: define it at top
-#' level, or remove those first.
+#' **What is kept.** The fit keeps the variables it used (without a copy if all rows are used), as
+#' [stats::glm()] and lme4 keep their model frame, so that methods and [update()][update.bsvm] work
+#' in another function or another session. With `keep_data = FALSE` the fit is a smaller file, and
+#' methods that need the data evaluate the call again. The formula's environment is not kept; of
+#' what the formula uses from there, constants and functions stay with the terms.
 #'
 #' @param x A formula, or a numeric matrix of predictors without the column of ones (an intercept
 #'   is always fitted; a column of ones named `"(Intercept)"` is taken for it). The matrix is
@@ -90,8 +103,9 @@
 #'   default. Levels of grouping factors always are.
 #' @param class.weights Positive numbers named by class, which multiply the weights of that class;
 #'   a class that is not named has 1.
-#' @param likelihood [likelihood_hinge()], or `"hinge"`: the pseudo-likelihood (default), or
-#'   `likelihood_hinge(normalized = TRUE)`.
+#' @param likelihood `NULL` (default): the normalised hinge likelihood, unless the engine or a prior
+#'   only accepts the pseudo-likelihood (see [likelihood_hinge()]). `"normalized"` or `"hinge"` (the
+#'   pseudo-likelihood), or an object from [likelihood_hinge()].
 #' @param prior `NULL` (the default priors), a prior, or a list of priors; see Details.
 #' @param missing What becomes of missing predictors: `NULL` (default) leaves that to `na.action`;
 #'   [missing_fail()], [missing_omit()], [missing_normal()] or [missing_selection()], of which the
@@ -105,10 +119,10 @@
 #'   that can't take the model is an error of class `bsvm_error_unsupported` that names those that
 #'   can.
 #' @param standardize Should penalised columns be standardised? `TRUE` by default.
-#' @param keep_data Should the fit keep its data? `FALSE` by default. `TRUE` keeps the variables
-#'   that formula, `weights` and `offset` name, from `data` or elsewhere, for the rows `subset`
-#'   chose (in `update()`, a term such as `x - mean(x)` sees only these); of a matrix fit `x`, `y`,
-#'   `group`, `weights` and `offset`.
+#' @param keep_data Should the fit keep its data? `TRUE` (default) keeps the variables that formula,
+#'   `weights` and `offset` name, from `data` or elsewhere, for the rows `subset` chose (in
+#'   `update()`, a term such as `x - mean(x)` sees only these); of a matrix fit `x`, `y`, `group`,
+#'   `weights` and `offset`.
 #' @param control From [bsvm_control()].
 #' @param ... Must be empty.
 #' @return An object of class `bsvm`; [new_bsvm()] lists what it holds. Methods: [print.bsvm()],
@@ -130,23 +144,27 @@
 #'   [check_approximation()], [inclusion()], [bsvm_control()].
 #' @examples
 #' # penalty inferred
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = "vb")
+#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars)
 #' summary(fit)
-#' predict(fit, data.frame(mpg = 25, wt = 2.5, qsec = 18))
+#' predict(fit, data.frame(mpg = 25, wt = 2.5, qsec = 18), type = "prob")
 #'
 #' # random intercepts
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
 #' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
+#' bsvm(sick ~ x + (1 | clinic), data = d)
 #'
 #' # a smooth function
 #' if (requireNamespace("mgcv", quietly = TRUE)) {
-#'   bsvm(am ~ s(wt, k = 5), data = mtcars, engine = "vb")
+#'   bsvm(am ~ s(wt, k = 5), data = mtcars)
 #' }
 #'
 #' # matrix
-#' bsvm(as.matrix(mtcars[c("mpg", "wt")]), mtcars$am, engine = "vb")
+#' bsvm(as.matrix(mtcars[c("mpg", "wt")]), mtcars$am)
+#'
+#' # the papers' classifier
+#' bsvm(am ~ mpg + wt, data = mtcars, likelihood = "hinge", prior = prior_ridge(0.01, 0.01),
+#'      engine = "vb")
 #' @export
 bsvm <- function(x, ...) {
   if (nargs() == 0L) refuse_nothing()
@@ -157,8 +175,8 @@ bsvm <- function(x, ...) {
 #' @export
 bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                          contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
-                         likelihood = likelihood_hinge(), prior = NULL, missing = NULL,
-                         engine = NULL, standardize = TRUE, keep_data = FALSE,
+                         likelihood = NULL, prior = NULL, missing = NULL,
+                         engine = NULL, standardize = TRUE, keep_data = TRUE,
                          control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
@@ -179,8 +197,8 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
 #' @export
 bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.action = na.fail,
                          drop.unused.levels = TRUE, class.weights = NULL,
-                         likelihood = likelihood_hinge(), prior = NULL, missing = NULL,
-                         engine = NULL, standardize = TRUE, keep_data = FALSE,
+                         likelihood = NULL, prior = NULL, missing = NULL,
+                         engine = NULL, standardize = TRUE, keep_data = TRUE,
                          control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")

@@ -48,6 +48,8 @@ fit_hints <- c(
   scale = "Here it is `standardize`, TRUE or FALSE.",
   standardise = "Here it is `standardize`, TRUE or FALSE.",
   priors = "Here it is `prior`, a prior or a list of priors.",
+  normalized = "Use `likelihood = \"normalized\"`, which is also the default.",
+  normalised = "Use `likelihood = \"normalized\"`, which is also the default.",
   threads = "It goes into `control = bsvm_control(threads = )`.",
   tol = "It goes into `control = bsvm_control(tol = )`.",
   max_passes = "It goes into `control = bsvm_control(max_passes = )`.",

@@ -40,6 +40,11 @@
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'
+#' @section Messages: These have the class `bsvm_message_<name>`, so that [suppressMessages()] with
+#'   `classes =` can silence them one by one:
+#' * `likelihood`: the model was fitted with the pseudo-likelihood although no `likelihood` was
+#'   given, or `update()` has changed the likelihood of a fit.
+#'
 #' @return This page documents classes; it has no function.
 #' @examples
 #' tryCatch(
@@ -56,6 +61,18 @@ abort <- function(class, ..., call. = NULL) {
 
 warn <- function(class, ..., call. = NULL) {
   warning(new_condition("warning", class, paste0(...), call.))
+}
+
+# Signals a message of class bsvm_message_<class>.
+tell <- function(class, ...) {
+  message(new_condition("message", class, paste0(..., "\n")))
+}
+
+# The same once a session.
+tell_once <- function(class, ...) {
+  if (isTRUE(session[[class]])) return(invisible())
+  session[[class]] <- TRUE
+  tell(class, ..., " (Shown once a session.)")
 }
 
 new_condition <- function(kind, class, message, call = NULL) {

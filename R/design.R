@@ -56,15 +56,15 @@ largest_size <- function(x, absent = FALSE) {
   suppressWarnings(max(max(x, na.rm = TRUE), -min(x, na.rm = TRUE), 0))
 }
 
-# Where the fit's own columns come from: list(center, scale), each of length p. Penalised columns
+# Where the fit's own columns come from: list(center, scale), each of length p. Columns `scaled`
 # are standardised, with the weighted mean and standard deviation (divisor sum(w) - 1, so that
 # weight 2 is the row twice); centred only if there is an intercept to take it up, and if they are
 # not sparse, which centring would fill.
-column_scaling <- function(frame, penalised, standardize, sparse = NULL) {
+column_scaling <- function(frame, scaled, sparse = NULL) {
   p <- length(frame$columns)
   scaling <- list(center = numeric(p), scale = rep(1, p))
-  columns <- setdiff(which(penalised), frame$intercept)
-  if (!standardize) return(scaling)
+  columns <- setdiff(which(scaled), frame$intercept)
+  if (length(columns) == 0L) return(scaling)
   check_divisor(frame$weights)
   moments <- frame_moments(frame, columns)
   constant <- moments$sd == 0

@@ -9,9 +9,10 @@
 #' workflow as the argument `formula` of `add_model()`. The outcome must be a factor of two levels.
 #'
 #' **Arguments.** The argument `cost` of `svm_linear()` is that of LIBSVM: it fixes the variance of
-#' the slopes by `prior_ridge(variance = cost / 2)`, for predictors that are standardised inside, as
-#' kernlab's engine does too. Without it the priors are those of [bsvm()], penalty inferred, and
-#' there is nothing to tune. `margin` is for regression and is not used. Others go into
+#' the slopes at `cost / 2` under the pseudo-likelihood, for predictors that are standardised
+#' inside, as kernlab's engine does too, and at a sixteenth of that under the normalised likelihood,
+#' whose coefficients are a quarter. Without it the priors are those of [bsvm()], penalty inferred,
+#' and there is nothing to tune. `margin` is for regression and is not used. Others go into
 #' `set_engine()`: `prior`, `likelihood`, `missing`, `class.weights`, `standardize`, `keep_data`,
 #' `control`, and `algorithm` for what is `engine` in [bsvm()], a name that parsnip has taken.
 #'
@@ -58,7 +59,9 @@ cost_prior <- function(cost, prior) {
     abort("argument", "`cost` and `prior` both say how coefficients are penalised: give one of ",
           "the two.")
   }
-  prior_ridge(variance = check_positive(cost, "cost") / 2)
+  prior <- prior_ridge(variance = check_positive(cost, "cost") / 2)
+  prior$open_scale <- "fixed" # LIBSVM's cost speaks of the pseudo-likelihood
+  prior
 }
 
 # parsnip is suggested: whichever of the two packages is loaded first, its engine is registered as

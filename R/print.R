@@ -95,7 +95,7 @@ say_hidden <- function(number) {
 
 say_flat <- function(x) {
   if (isTRUE(x$default_prior)) {
-    cat("The formula has bars or smooth terms, so these have flat priors.\n")
+    cat("Weakly informative priors (default in models with random effects or smooths).\n")
   }
 }
 
@@ -134,7 +134,9 @@ say_scales <- function(table, digits) {
 
 # Of blocks without a variance, posterior means of what they have: "block: nu 0.32, alpha 0.9".
 say_other_hyper <- function(x, digits) {
-  blocks <- Filter(function(block) !has_variance(block) && length(block$hyper) > 0L, all_blocks(x))
+  blocks <- Filter(function(block) {
+    !has_variance(block) && !is_weak(block$prior) && length(block$hyper) > 0L
+  }, all_blocks(x))
   if (is_estimator(x$engine) || length(blocks) == 0L) return(invisible())
   cat("\nHyper-parameters", if (standard_scale(x)) " (of standardised predictors)", ":\n", sep = "")
   for (block in blocks) {

@@ -2,7 +2,7 @@
 # list(prior, columns, label); the blocks' columns are disjoint and cover 1..p, those of the
 # group blocks number the effects over all grouping factors (`factor` says which has them, `labels`
 # what they are called).
-# `default_prior`: did bars or smooths make the slopes flat?
+# `default_prior`: do the slopes have the weak priors of models with bars or smooths?
 assign_priors <- function(frame, prior = NULL) {
   given <- as_prior_list(prior)
   named <- given[names(given) != ""]
@@ -12,21 +12,21 @@ assign_priors <- function(frame, prior = NULL) {
   slope_columns <- setdiff(free, c(frame$intercept, columns_of(frame$smooths)))
   if (length(slopes) > 0L && length(slope_columns) == 0L) refuse_idle(frame)
   slope_prior <- if (length(slopes) > 0L) slopes[[1L]] else default_slopes(frame)
-  flat <- prior_flat()
+  weak <- is_mixed(frame) && slope_prior$penalised
   blocks <- c(
-    list(new_block(flat, intersect(free, frame$intercept), "(Intercept)"),
+    list(new_block(if (weak) prior_weak_intercept() else prior_flat(),
+                   intersect(free, frame$intercept), "(Intercept)"),
          new_block(slope_prior, slope_columns, slopes_label)),
     lapply(seq_along(named), function(k) new_block(named[[k]], which(owner == k), names(named)[k])),
-    list(new_block(flat, intersect(free, columns_of(frame$smooths, "unpenalised")),
-                   unpenalised_label))
+    list(new_block(if (weak) prior_weak_slope() else prior_flat(),
+                   intersect(free, columns_of(frame$smooths, "unpenalised")), unpenalised_label))
   )
   blocks <- blocks[lengths(lapply(blocks, `[[`, "columns")) > 0L]
-  penalised <- vapply(blocks, function(block) block$prior$penalised, TRUE)
-  blocks <- c(blocks, assign_smooth_priors(frame$smooths, named))
+  blocks <- c(blocks, assign_smooth_priors(frame, named))
   check_scalar(blocks)
   blocks <- lapply(lapply(blocks, fill_scales), fill_size, nrow(frame$x))
   list(blocks = blocks, group_blocks = assign_group_priors(frame, named),
-       default_prior = is_mixed(frame) && length(slopes) == 0L && !any(penalised))
+       default_prior = weak && length(slopes) == 0L && length(slope_columns) > 0L)
 }
 
 slopes_label <- "population-level slopes"
@@ -39,9 +39,11 @@ columns_of <- function(smooths, parts = c("unpenalised", "columns")) {
   unlist(lapply(smooths, function(smooth) smooth[parts]), use.names = FALSE)
 }
 
-# With bars or smooths the population-level effects are not penalised (Luts & Ormerod 2014,
-# Example 2): the straight line of s(x) is one of them.
-default_slopes <- function(frame) if (is_mixed(frame)) prior_flat() else prior_ridge()
+# With bars or smooths the population-level effects are not shrunk together, as the straight line of
+# s(x) is one of them. Luts & Ormerod (2014, Example 2) have flat priors there, under which
+# separated classes leave coefficients to rounding errors. A flat prior of the slopes is one of the
+# intercept and of the lines of smooths, too.
+default_slopes <- function(frame) if (is_mixed(frame)) prior_weak_slope() else prior_ridge()
 
 is_mixed <- function(frame) frame$bars || length(frame$smooths) > 0L
 
@@ -156,14 +158,26 @@ refuse_idle <- function(frame) {
 }
 
 # Each penalty of a smooth has a variance of its own.
-assign_smooth_priors <- function(smooths, named) {
-  blocks <- lapply(smooths, function(smooth) {
+assign_smooth_priors <- function(frame, named) {
+  blocks <- lapply(frame$smooths, function(smooth) {
     lapply(names(smooth$blocks), function(label) {
       prior <- first_prior(named, c(label, smooth$label), prior_ridge())
-      new_block(prior, smooth$blocks[[label]], label)
+      columns <- smooth$blocks[[label]]
+      new_block(in_units(prior, function_size(frame, columns)), columns, label)
     })
   })
   unlist(blocks, recursive = FALSE)
+}
+
+# Root mean square over the rows of a function whose coefficients in these columns have variance
+# one.
+function_size <- function(frame, columns) {
+  at <- columns - frame$implicit
+  squares <- rowSums(as.matrix(frame$x[, at, drop = FALSE])^2)
+  known <- !is.na(squares)
+  if (!any(known)) return(1)
+  weights <- if (is.null(frame$weights)) rep(1, length(squares)) else frame$weights
+  sqrt(stats::weighted.mean(squares[known], weights[known]))
 }
 
 first_prior <- function(named, names, default) {
@@ -176,8 +190,7 @@ assign_group_priors <- function(frame, named) {
   blocks <- Map(function(group, numbers) {
     sizes <- function(block) multiplier_sizes(group, frame$weights)[block]
     Map(function(block, label) {
-      default <- if (length(block) > 1L) prior_inv_wishart() else prior_ridge()
-      prior <- first_prior(named, c(label, group$name), default)
+      prior <- first_prior(named, c(label, group$name), prior_ridge())
       prior <- effect_prior(prior, group$labels[block], sizes(block))
       c(new_block(prior, numbers[block], label),
         list(factor = group$name, labels = group$labels[block]))
@@ -198,18 +211,20 @@ assign_group_priors <- function(frame, named) {
 #'   columns share one variance. A prior for `"(Intercept)"` is that of the intercept at the means
 #'   of the standardised columns, where these are centred.
 #' * A grouping factor (all its effects), or a block of its effects: one, as in `"patientID: time"`,
-#'   with a variance of its own, or those of a bar, as in `"clinic: (Intercept), time"`, with a
-#'   covariance matrix ([prior_inv_wishart()]). Where a factor has a single bar with correlated
-#'   effects, these are named by the factor alone.
+#'   with a variance of its own, or the effects of a random-effects term, as in `"clinic:
+#'   (Intercept), time"`, with a covariance matrix ([prior_inv_wishart()]). If a factor has a single
+#'   term with correlated effects, these are named by the factor alone.
 #' * A smooth term, `"s(x)"` or, for a level of its factor `by`, `"s(x):fa"`: the variance of its
 #'   penalised part. A smooth with several penalties has a variance for each, `"t2(x,z)1"` and so
-#'   on; `"t2(x,z)"` stands for all. The columns without penalty have [prior_flat()] and can be
-#'   named one by one.
+#'   on; `"t2(x,z)"` stands for all. The columns without penalty have the weakly informative normal
+#'   prior of the slopes and can be named one by one.
 #'
 #' The entry without a name is for the population-level slopes that no other entry names; the
 #' columns of smooths are not among them.
 #'
-#' @param formula,data,likelihood As in [bsvm()]; default scales go with the likelihood.
+#' @param formula,data As in [bsvm()].
+#' @param likelihood As in [bsvm()], on which default scales depend; `NULL` is the normalised
+#'   likelihood.
 #' @param ... For `prior_for()`, further arguments of [bsvm_frame()], such as `subset`.
 #' @param object A fit from [bsvm()].
 #' @return A data frame: `name` (as it may stand in `prior`; empty for the slopes' prior, which has
@@ -222,9 +237,10 @@ assign_group_priors <- function(frame, named) {
 #'             prior = list(prior_ridge(), "factor(cyl)" = prior_ridge(variance = 1)))
 #' prior_summary(fit)
 #' @export
-prior_for <- function(formula, data = NULL, ..., likelihood = likelihood_hinge()) {
+prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   frame <- bsvm_frame(formula, data, ...)
-  likelihood <- as_likelihood(likelihood)
+  likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
+                else as_likelihood(likelihood)
   default <- scale_prior(default_slopes(frame), likelihood)
   slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, columns_of(frame$smooths)))
   rows <- c(list(data.frame(name = "", prior = default$label, columns = length(slopes))),
@@ -242,9 +258,9 @@ settable_row <- function(name, frame, likelihood, assigned) {
                       columns = sum(vapply(blocks, block_size, 0L, frame$groups))))
   }
   columns <- prior_columns(name, frame)
-  unpenalised <- c(frame$intercept, columns_of(frame$smooths, "unpenalised"))
-  prior <- if (all(columns %in% unpenalised)) prior_flat() else default_slopes(frame)
-  data.frame(name = name, prior = scale_prior(prior, likelihood)$label, columns = length(columns))
+  own <- Filter(function(block) all(columns %in% block$columns), assigned$blocks)
+  prior <- if (length(own) > 0L) own[[1L]]$prior else scale_prior(default_slopes(frame), likelihood)
+  data.frame(name = name, prior = prior$label, columns = length(columns))
 }
 
 named_blocks <- function(name, frame, assigned) {

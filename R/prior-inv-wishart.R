@@ -1,6 +1,7 @@
 #' Inverse-Wishart prior
 #'
-#' The prior of the covariance matrix of correlated group effects, as in `(time | patientID)`.
+#' A prior of the covariance matrix of correlated group effects, as in `(time | patientID)`. The
+#' default there is not this prior but [prior_ridge()], the prior of Huang and Wand (2013).
 #'
 #' @details
 #' The q effects of a level are normal with mean zero and covariance \eqn{\Sigma}, whose density is
@@ -20,10 +21,10 @@
 #'
 #' On a single effect the prior is inverse gamma with shape `df/2` and scale `scale/2`.
 #'
-#' [prior_ridge()] with [prior_half_t()] on correlated effects is the prior of Huang and Wand
-#' (2013): half-t standard deviations, with `scale` divided by \eqn{s_k}{s_k}, and, with 2 degrees
-#' of freedom, uniform correlations. It does not keep the variances from zero as an inverse Wishart
-#' does.
+#' [prior_ridge()] with [prior_half_t()] on correlated effects, the default, is the prior of Huang
+#' and Wand (2013): half-t standard deviations, with `scale` divided by \eqn{s_k}{s_k}, and, with 2
+#' degrees of freedom, uniform correlations. It does not keep the variances away from zero as an
+#' inverse Wishart does.
 #'
 #' @param df Degrees of freedom, above q - 1; q + 1 by default.
 #' @param scale A positive number, which multiplies the default matrix, or a symmetric positive
@@ -75,7 +76,7 @@ is_positive_definite <- function(a) {
 # covariance. `s`: root mean squares of their multipliers, a promise.
 effect_prior <- function(prior, labels, s) {
   if (prior$name == "inverse_wishart") return(fill_inv_wishart(prior, labels, s))
-  if (length(labels) == 1L) return(prior)
+  if (length(labels) == 1L) return(in_units(prior, s))
   if (prior$name == "half_t") return(huang_wand(prior, s))
   abort("prior", "The effects ", enumerate(labels), " are correlated, so their prior must be one ",
         "of a covariance matrix: prior_inv_wishart(), or prior_ridge(variance = prior_half_t()). ",

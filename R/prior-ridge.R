@@ -4,51 +4,63 @@
 #' given.
 #'
 #' @details
-#' All coefficients that share the prior share its variance. With `shape` and `scale`, or with
-#' `variance = prior_inv_gamma()` or `prior_half_t()`, the variance is inferred along with the
+#' All coefficients that share the prior share its variance. By default, and with
+#' `variance = prior_half_t()` or `prior_inv_gamma()`, the variance is inferred together with the
 #' coefficients; with a number it stays fixed.
+#'
+#' **The default** is a half-t distribution on the standard deviation, [prior_half_t()]. It lets the
+#' variance go to zero if the predictors have no effect, and bounds it if the classes can be
+#' separated or a factor has few levels. Its scale is in units of what the coefficients multiply:
+#' a standard deviation of the predictor for slopes, the root mean square of the covariate for
+#' varying slopes, and the root mean square of the penalised part of the function for smooth terms
+#' (see [prior_half_t()]). The prior of Luts and Ormerod (2014) is
+#' `prior_ridge(shape = 0.01, scale = 0.01)`; it bounds the variance neither from zero nor from
+#' above, so that coefficients of separated classes run away.
 #'
 #' A variance \eqn{s^2} is the penalty \eqn{1/(4 s^2)} of Luts and Ormerod (2014), and LIBSVM's
 #' (and e1071's) `cost` is \eqn{2 s^2}. It refers to the coefficients of standardised predictors
 #' if [bsvm()] standardises, which it does by default.
 #'
-#' A scale that is not given goes with the likelihood (see [prior_inv_gamma()]): under
-#' `likelihood_hinge(normalized = TRUE)` it is a sixteenth, 0.000625.
-#'
-#' Where the classes are separated, or a factor has few levels, the data hardly bound a variance
-#' from above, and neither does inverse-gamma(0.01, 0.01); `variance = prior_half_t()` does.
-#'
 #' Correlated group effects, as in `(x | g)`, have a covariance matrix instead of a variance: see
-#' [prior_inv_wishart()], also for what `variance = prior_half_t()` means there.
+#' [prior_inv_wishart()], also for what `prior_half_t()` means there.
 #'
-#' @param shape,scale Shape and scale of an inverse-gamma law of the variance: positive numbers,
-#'   0.01 by default (`scale = NULL` is 0.01 under the pseudo-likelihood). Shorthand for
+#' @param shape,scale Shape and scale of an inverse-gamma distribution of the variance: positive
+#'   numbers. If one is given, the other is 0.01 (a `scale` that is not given is smaller under the
+#'   normalised likelihood, see [prior_inv_gamma()]). Shorthand for
 #'   `variance = prior_inv_gamma(shape, scale)`.
 #' @param variance Instead of `shape` and `scale`: a positive number, which fixes the variance, or
-#'   its law, [prior_inv_gamma()] or [prior_half_t()].
+#'   its distribution, [prior_half_t()] (default) or [prior_inv_gamma()].
 #' @return An object of class `bsvm_prior`.
 #' @section Errors: `bsvm_error_prior` if a number is not positive and finite, or both ways of
 #'   giving the variance are used.
-#' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
-#'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
-#'   163-176 (Algorithms 1 and 2).
+#' @references
+#' Gelman, A. (2006). Prior distributions for variance parameters in hierarchical models.
+#' *Bayesian Analysis*, 1, 515-534.
+#'
+#' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
+#' support vector machine classification. *Computational Statistics & Data Analysis*, 73,
+#' 163-176 (Algorithms 1 and 2).
 #' @seealso [prior_flat()], [prior_inv_wishart()]; [prior_for()] lists what in a model can be given
 #'   a prior, [prior_summary()] which prior it had.
 #' @examples
 #' prior_ridge()
 #' prior_ridge(variance = 2)
-#' prior_ridge(variance = prior_half_t(df = 3, scale = 2.5))
+#' prior_ridge(shape = 0.01, scale = 0.01)
 #'
 #' # its own variance for one predictor, a fixed one for the others
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = "vb",
+#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars,
 #'             prior = list(prior_ridge(variance = 1), wt = prior_ridge()))
 #' prior_summary(fit)
 #' @export
-prior_ridge <- function(shape = 0.01, scale = NULL, variance = NULL) {
-  if (!is.null(variance) && !(missing(shape) && missing(scale))) {
+prior_ridge <- function(shape = NULL, scale = NULL, variance = NULL) {
+  given <- !is.null(shape) || !is.null(scale)
+  if (!is.null(variance) && given) {
     abort("prior", "prior_ridge() takes either `variance` or `shape` and `scale`, not both.")
   }
-  if (is.null(variance)) variance <- prior_inv_gamma(shape, scale)
+  if (is.null(variance)) {
+    variance <- if (!given) prior_half_t()
+                else prior_inv_gamma(if (is.null(shape)) 0.01 else shape, scale)
+  }
   if (inherits(variance, "bsvm_hyperprior")) {
     prior <- new_prior(variance$name, variance$parameters, paste0("ridge, ", variance$label), TRUE)
     prior$open_scale <- variance$open_scale

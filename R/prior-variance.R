@@ -1,22 +1,29 @@
-#' Laws of a variance
+#' Priors of a variance
 #'
-#' What [prior_ridge()] takes as `variance` when the variance is to be inferred.
+#' What [prior_ridge()] accepts as `variance` if the variance is to be inferred.
 #'
 #' @details
-#' `prior_inv_gamma()` is the law of the papers: density proportional to
+#' `prior_half_t()`, the default, puts a half-t distribution on the standard deviation, with density
+#' proportional to \eqn{(1 + (s/scale)^2/df)^{-(df+1)/2}}{(1 + (s/scale)^2/df)^(-(df+1)/2)},
+#' `s > 0`. It does not keep the variance away from zero, and bounds it from above.
+#' `prior_inv_gamma()` is the distribution of the papers: density proportional to
 #' \eqn{v^{-shape-1} \exp(-scale/v)}{v^(-shape-1) exp(-scale/v)} in the variance \eqn{v}.
-#' `prior_half_t()` puts a half-t law on the standard deviation, with density proportional to
-#' \eqn{(1 + (s/scale)^2/df)^{-(df+1)/2}}{(1 + (s/scale)^2/df)^(-(df+1)/2)}, `s > 0`: it does not
-#' keep the variance from zero.
 #'
-#' Where `scale` is not given it goes with the likelihood, since coefficients under
-#' `likelihood_hinge(normalized = TRUE)` are about a quarter of what they are under the
-#' pseudo-likelihood: there it is 0.01/16 on the variance and 1/4 on the standard deviation. Printed
-#' alone a law shows the numbers of the pseudo-likelihood; [prior_summary()] has those of a fit.
+#' **Scale.** A scale that is not given is in units of the model.
+#' * Coefficients under `likelihood_hinge(normalized = TRUE)` are about a quarter of those under the
+#'   pseudo-likelihood, so the scale is 1/4 for the half-t distribution and 0.01/16 for the
+#'   inverse-gamma, in place of 1 and 0.01.
+#' * The scale of `prior_half_t()` is divided by the root mean square of the covariate for varying
+#'   slopes such as `(0 + x | g)`, and by the root mean square over the rows of the columns of a
+#'   smooth term together. So it refers to what the term adds to the linear predictor, and the
+#'   answer depends neither on the units of `x` nor on how a basis is scaled.
 #'
-#' @param shape,scale Shape and scale of the inverse-gamma law; for `prior_half_t()`, `scale` is
-#'   that of the standard deviation. Positive numbers; `scale = NULL` is 0.01 for the inverse-gamma
-#'   and 1 for the half-t law, and less under the normalised likelihood (see Details).
+#' Printed alone, a prior shows the numbers of the pseudo-likelihood; [prior_summary()] has those of
+#' a fit. A scale that is given is used as it is.
+#'
+#' @param shape,scale Shape and scale of the inverse-gamma distribution; for `prior_half_t()`,
+#'   `scale` is that of the standard deviation. Positive numbers; `scale = NULL` is 0.01 for the
+#'   inverse-gamma and 1 for the half-t distribution, in the units above.
 #' @param df Degrees of freedom; a positive number.
 #' @return An object of class `bsvm_hyperprior`.
 #' @section Errors: `bsvm_error_prior` for a number that is not positive and finite.
@@ -29,8 +36,8 @@
 #' *Bayesian Analysis*, 1, 515-534.
 #' @seealso [prior_ridge()].
 #' @examples
-#' prior_ridge(variance = prior_inv_gamma(2, 1))
 #' prior_ridge(variance = prior_half_t(df = 3, scale = 1))
+#' prior_ridge(variance = prior_inv_gamma(0.01, 0.01))
 #' @export
 prior_inv_gamma <- function(shape = 0.01, scale = NULL) {
   check_positive(shape, "shape", "prior")
@@ -64,7 +71,7 @@ new_hyperprior <- function(name, parameters, label) {
 #' @rdname print.bsvm_component
 #' @export
 print.bsvm_hyperprior <- function(x, ...) {
-  cat("Law of a variance: ", x$label, "\n", sep = "")
+  cat("Prior of a variance: ", x$label, "\n", sep = "")
   invisible(x)
 }
 
@@ -85,27 +92,46 @@ scale_priors <- function(assigned, likelihood) {
   assigned
 }
 
-# A prior whose scale was not given says by `open_scale` which law it has.
+# A prior whose scale was not given says by `open_scale` which distribution it has.
 scale_prior <- function(prior, likelihood) {
   law <- prior$open_scale
   if (is.null(law) || !likelihood$normalized) return(prior)
   of_sd <- law %in% c("half-t", "Huang-Wand")
-  scales <- grep("^scale", names(prior$parameters))
-  prior$parameters[scales] <- prior$parameters[scales] * coefficient_ratio^(if (of_sd) 1 else 2)
-  before <- if (law %in% c("inverse-gamma", "half-t")) "ridge, "
+  rescale_prior(prior, coefficient_ratio^(if (of_sd) 1 else 2))
+}
+
+# A half-t scale that was not given is that of what its coefficients add to the linear predictor:
+# `size` is the root mean square of what they multiply.
+in_units <- function(prior, size) {
+  if (!identical(prior$open_scale, "half-t") || !is.finite(size) || size <= 0) return(prior)
+  open <- rescale_prior(prior, 1 / size)
+  open$open_scale <- "half-t"
+  open
+}
+
+rescale_prior <- function(prior, factor) {
+  law <- prior$open_scale
+  numbers <- grep("^(scale|variance)", names(prior$parameters))
+  prior$parameters[numbers] <- prior$parameters[numbers] * factor
+  before <- if (law %in% c("inverse-gamma", "half-t", "fixed")) "ridge, "
   prior$label <- paste0(before, law_label(law, prior$parameters))
   prior$open_scale <- NULL
   prior
 }
 
-# A law in words, from the core's numbers.
+# A distribution in words, from the core's numbers.
 law_label <- function(law, parameters) {
+  shown <- function(name) format(parameters[[name]], digits = 3L)
   switch(law,
     "inverse-gamma" = paste0("inverse-gamma(", parameters[["shape"]], ", ", parameters[["scale"]],
                              ") on the variance"),
-    "half-t" = paste0("half-t(", parameters[["df"]], ", ", parameters[["scale"]],
+    "half-t" = paste0("half-t(", parameters[["df"]], ", ", shown("scale"),
                       ") on the standard deviation"),
     "inverse-Wishart" = wishart_label(parameters),
-    "Huang-Wand" = huang_wand_label(parameters)
+    "Huang-Wand" = huang_wand_label(parameters),
+    "fixed" = paste0("variance ", format(parameters[["variance"]])),
+    "weak" = paste0("normal, standard deviation ", format(sqrt(parameters[["variance"]]))),
+    "weak slope" = paste0("normal, standard deviation ", format(sqrt(parameters[["variance"]])),
+                          " per standard deviation of the predictor")
   )
 }

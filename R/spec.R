@@ -30,7 +30,8 @@
 #'   `rotation`, `sparse`: the columns that are sparse in the core, in its order, or `NULL`),
 #'   `blocks`, `group_blocks` (each a list of `prior`, `columns` and `label`; of group effects also
 #'   `factor` and `labels`, and `columns` numbers the effects over all factors), `default_prior`
-#'   (did bars or smooths make the slopes flat?), `likelihood`, `engine` and `standardize`.
+#'   (do the slopes have the weakly informative priors of models with random effects or smooths?),
+#'   `likelihood`, `engine` and `standardize`.
 #' @section Errors: Classes `prior`, `argument`, `weights` and `unsupported` (see
 #'   [bsvm_conditions]).
 #' @seealso [bsvm_run()], the next stage.
@@ -38,14 +39,16 @@
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
 #' bsvm_spec(frame, prior = prior_ridge(variance = 2))
 #' @export
-bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engine = NULL,
+bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
                       standardize = TRUE) {
   if (!inherits(frame, "bsvm_frame")) {
     abort("argument", "`frame` must be made by bsvm_frame(); found ", describe(frame), ".")
   }
-  likelihood <- as_likelihood(likelihood)
   check_flag(standardize, "standardize")
-  assigned <- scale_priors(assign_priors(frame, prior), likelihood)
+  assigned <- assign_priors(frame, prior)
+  likelihood <- if (is.null(likelihood)) default_likelihood(frame, engine, assigned)
+                else as_likelihood(likelihood)
+  assigned <- scale_priors(assigned, likelihood)
   check_registered(all_blocks(assigned), likelihood)
   engine <- as_engine(engine, frame, likelihood, assigned)
   need_registered(engine$name, registered_engines(), "engine")
@@ -53,13 +56,12 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   check_effect_priors(assigned$group_blocks)
   check_engine(engine, frame, likelihood, assigned)
   check_unknown_columns(frame)
-  penalised <- penalised_columns(assigned$blocks, length(frame$columns))
-  penalised[columns_of(frame$smooths)] <- FALSE # mgcv scales its bases
+  scaled <- scaled_columns(assigned$blocks, frame, standardize)
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
   check_not_sparse(assigned$blocks[sparse])
   assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
   sparse <- sort(sparse)
-  design <- spec_design(frame, penalised, standardize, assigned$blocks[sparse])
+  design <- spec_design(frame, scaled, assigned$blocks[sparse])
   core <- core_columns(frame, design, assigned$blocks[!sparse],
                        rotate = !is_estimator(engine) && is.null(frame$unknowns))
   model <- list(likelihood = likelihood[c("name", "parameters")],
@@ -97,10 +99,16 @@ check_effect_priors <- function(blocks) {
   }
 }
 
-penalised_columns <- function(blocks, p) {
-  penalised <- logical(p)
-  for (block in blocks) penalised[block$columns] <- block$prior$penalised
-  penalised
+# Which columns are standardised: those with a penalty, but not those of smooths, which have a scale
+# by mgcv. A weak prior is in units of standard deviations, so that its columns always are.
+scaled_columns <- function(blocks, frame, standardize) {
+  scaled <- weak <- logical(length(frame$columns))
+  for (block in blocks) {
+    scaled[block$columns] <- standardize && block$prior$penalised
+    weak[block$columns] <- is_weak(block$prior) && block$prior$penalised
+  }
+  scaled[columns_of(frame$smooths)] <- FALSE
+  scaled | weak
 }
 
 # Everything named must be in the core's registry.
@@ -123,9 +131,9 @@ need_registered <- function(names, known, kind) {
   }
 }
 
-spec_design <- function(frame, penalised, standardize, sparse) {
+spec_design <- function(frame, scaled, sparse) {
   columns <- unlist(lapply(sparse, `[[`, "columns"))
-  scaling <- column_scaling(frame, penalised, standardize, columns)
+  scaling <- column_scaling(frame, scaled, columns)
   design <- c(frame[c("columns", "assign", "term_labels", "intercept", "implicit")], scaling)
   design["sparse"] <- list(columns)
   design

@@ -206,7 +206,8 @@ variance_table <- function(object) {
 
 # Priors of other families have a scale instead.
 has_variance <- function(block) {
-  is_joint(block) || (!selects(block) && "inverse_mean" %in% names(block$hyper))
+  is_joint(block) ||
+    (!selects(block) && !is_weak(block$prior) && "inverse_mean" %in% names(block$hyper))
 }
 
 # A row a scale nu of a block: data frame with `block`, `nu` and `fixed`, whether it was given.
@@ -240,7 +241,7 @@ plug_in_variances <- function(block) {
 }
 
 penalised_blocks <- function(object) {
-  Filter(function(block) isTRUE(block$prior$penalised), object$blocks)
+  Filter(function(block) isTRUE(block$prior$penalised) && !is_weak(block$prior), object$blocks)
 }
 
 # Standardisation touches the variances of penalised columns only, and not of smooth terms.
