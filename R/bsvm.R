@@ -19,15 +19,14 @@
 #' levels that do not occur are dropped.
 #'
 #' **Random-effects terms** are read as in lme4. `(1 | g)` gives every level of `g` an intercept of
-#' its own, `(0 + x
-#' | g)` a slope, `(x | g)` both, correlated, and `(x || g)` both, independent. There can be any
-#' number of grouping factors, crossed, `(1 | g) + (1 | h)`, or nested: `(1 | g / h)` stands for `(1
-#' | g) + (1 | h:g)`, and `a:b` is the factor of the combinations that occur. Correlated effects
-#' have an inferred covariance matrix, independent ones a variance each. In a term with `||` the
-#' columns of a factor are independent effects too (lme4 keeps these correlated). A covariate of a
-#' varying slope that does not vary is an error if the term has an intercept, since the two effects
-#' can't be told apart. A factor with as many effects as there are rows is fitted with a warning of
-#' class `bsvm_warning_group`: the prior decides on its variance.
+#' its own, `(0 + x | g)` a slope, `(x | g)` both, correlated, and `(x || g)` both, independent.
+#' There can be any number of grouping factors, crossed, `(1 | g) + (1 | h)`, or nested: `(1 | g /
+#' h)` stands for `(1 | g) + (1 | h:g)`, and `a:b` is the factor of the combinations that occur.
+#' Correlated effects have an inferred covariance matrix, independent ones a variance each. In a
+#' term with `||` the columns of a factor are independent effects too (lme4 keeps these correlated).
+#' A covariate of a varying slope that does not vary is an error if the term has an intercept, since
+#' the two effects can't be told apart. A factor with as many effects as there are rows is fitted
+#' with a warning of class `bsvm_warning_group`: the prior decides on its variance.
 #'
 #' **Smooth terms** are those of mgcv: `s(x)`, `s(x, z)`, `t2(x, z)`, with `k`, `bs`, `m`, `by`,
 #' `fx`, `xt` and `pc` as there. mgcv makes the basis and its penalty, centres the function, and

@@ -241,7 +241,7 @@ grouped_reference <- function() {
   model <- twin_model(x, ifelse(d$y == "yes", 1, -1), list(block_normal(1:3)),
                       group = as.integer(d$g), z = z,
                       group_blocks = list(block_ridge(1), block_ridge(2)))
-  fit <- bsvm(y ~ x1 + t + (1 + t || g), d, engine = "vb", control = tight())
+  fit <- paper_bsvm(y ~ x1 + t + (1 + t || g), d, engine = "vb", control = tight())
   list(data = d, x = x, z = z, fit = fit, twin = twin_fit(model))
 }
 

@@ -7,7 +7,7 @@ unchecked <- function(code) {
 
 gibbs_fit <- function(..., draws = 150, burnin = 50, chains = 2, seed = 1,
                       engine = engine_gibbs(draws, burnin, chains = chains)) {
-  with_seed(seed, unchecked(bsvm(..., engine = engine, keep_data = TRUE,
+  with_seed(seed, unchecked(paper_bsvm(..., engine = engine, keep_data = TRUE,
                                  control = bsvm_control(verbose = FALSE))))
 }
 
@@ -19,7 +19,7 @@ slice_fit <- function(..., draws = 150, burnin = 50, chains = 2) {
 # coefficients (3 x S), effects (2 x 12 x S), covariance (2 x 2 x S). Draws go chain by chain.
 drawn_reference <- function() {
   d <- grouped_data()
-  fit <- gibbs_fit(y ~ x1 + t + (t | g), d, prior = prior_ridge())
+  fit <- gibbs_fit(y ~ x1 + t + (t | g), d, prior = prior_ridge(0.01))
   core <- flat_draws(fit$posterior$coefficients)
   x <- scale(d[c("x1", "t")])
   slopes <- core[2:3, ] / attr(x, "scaled:scale")

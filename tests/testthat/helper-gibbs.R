@@ -244,7 +244,7 @@ expect_same_law <- function(a, b, z = 5) {
 
 toenail_fit <- function(engine, ...) {
   d <- toenail_data()
-  with_seed(1, suppressWarnings(bsvm(outcome ~ time * treatment + (1 | patientID), d, ...,
+  with_seed(1, suppressWarnings(paper_bsvm(outcome ~ time * treatment + (1 | patientID), d, ...,
                                      engine = engine, control = bsvm_control(verbose = FALSE))))
 }
 

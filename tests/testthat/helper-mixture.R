@@ -6,7 +6,7 @@ hand_mixture <- function(formula, data, name = "g", theta = c(-0.6, 0, 0.5),
                          weights = c(0.2, 0.5, 0.3), others = list()) {
   fits <- lapply(theta, function(t) {
     prior <- stats::setNames(list(prior_ridge(variance = exp(2 * t))), name)
-    bsvm(formula, data, prior = c(prior, others), engine = "vb")
+    paper_bsvm(formula, data, prior = c(prior, others), engine = "vb")
   })
   blocks <- bsvm:::all_blocks(fits[[1L]])
   as_mixture(fits, theta, weights, which(vapply(blocks, function(block) {
@@ -53,7 +53,7 @@ columns_of_fits <- function(made, f) do.call(cbind, lapply(made$fits, f))
 # The same of a matrix of predictors.
 hand_mixture_matrix <- function(x, y, theta = c(-0.6, 0, 0.5), weights = c(0.2, 0.5, 0.3)) {
   fits <- lapply(theta, function(t) {
-    bsvm(x, y, prior = prior_ridge(variance = exp(2 * t)), engine = "vb")
+    paper_bsvm(x, y, prior = prior_ridge(variance = exp(2 * t)), engine = "vb")
   })
   as_mixture(fits, theta, weights, 2L)
 }

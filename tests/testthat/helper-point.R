@@ -52,7 +52,7 @@ rule_data <- function(n, p, seed = 1) {
 }
 
 em_fit <- function(data, prior, ..., engine = engine_em()) {
-  bsvm(y ~ ., data, prior = prior, engine = engine, standardize = FALSE, ...,
+  paper_bsvm(y ~ ., data, prior = prior, engine = engine, standardize = FALSE, ...,
        control = bsvm_control(verbose = FALSE))
 }
 

@@ -273,7 +273,7 @@ twin_gibbs_missing <- function(fit, d, variance, draws, burnin = 500) {
 
 # bsvm() without the warning about coefficients of incomplete predictors.
 quiet_missing <- function(...) {
-  withCallingHandlers(bsvm(...), bsvm_warning_pseudo_missing = function(w) {
+  withCallingHandlers(paper_bsvm(...), bsvm_warning_pseudo_missing = function(w) {
     invokeRestart("muffleWarning")
   })
 }

@@ -1,6 +1,8 @@
 # Correlated effects and several grouping factors: the core against the plain-R twin, whose
 # design has a column for every level of every factor.
 
+bsvm <- paper_bsvm
+
 cases <- structure_cases()
 twins <- lapply(cases, function(case) twin_fit(case_twin(case)))
 

@@ -1,6 +1,8 @@
 # The core against the plain-R twin, the bound against simulation and quadrature, the optimum
 # against finite differences and optim.
 
+bsvm <- paper_bsvm
+
 cases <- core_cases()
 twins <- lapply(cases, function(case) twin_fit(case_twin(case)))
 

@@ -1,6 +1,8 @@
 # The list of bad and odd input, each a classed error that says what was found, or a fit whose
 # every number is finite.
 
+bsvm <- paper_bsvm
+
 d <- binary_data()
 g <- grouped_data()
 

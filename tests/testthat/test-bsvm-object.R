@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 test_that("a fit survives saving and reading", {
   d <- grouped_data()
   fit <- bsvm(y ~ x1 + poly(x2, 2) + (1 + t || g), d, engine = "vb")

@@ -1,5 +1,7 @@
 # Slopes against a logistic regression through zero with Platt's targets.
 
+bsvm <- paper_bsvm
+
 d <- binary_data(300)
 train <- d[1:100, ]
 held <- d[101:300, ]

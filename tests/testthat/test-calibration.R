@@ -1,5 +1,7 @@
 # Bins and parts by hand, the curve against splinefun(), and what must be refused.
 
+bsvm <- paper_bsvm
+
 sample_prob <- with_seed(1, plogis(rnorm(1000, sd = 1.5)))
 sample_truth <- with_seed(2, runif(1000) < sample_prob)
 

@@ -1,6 +1,8 @@
 # How far off approximations are: against the exact posterior by quadrature, long runs of the Gibbs
 # sampler, and mistakes made on purpose.
 
+bsvm <- paper_bsvm
+
 skip_on_cran()
 
 skip_if_not_installed("loo")

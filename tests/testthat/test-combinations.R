@@ -1,6 +1,8 @@
 # Every engine with every likelihood and prior on every structure: a fit whose numbers are finite,
 # or a refusal before anything runs.
 
+bsvm <- paper_bsvm
+
 skip_on_cran()
 
 d <- grouped_data(60, 6)

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 test_that("a control object holds checked values", {
   control <- bsvm_control(threads = 2, tol = 1e-6, max_passes = 10, verbose = FALSE)
   expect_s3_class(control, "bsvm_control")

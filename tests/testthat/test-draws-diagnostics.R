@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 skip_if_not_installed("posterior")
 
 # Rows a, b, c: well mixed; one chain elsewhere; slow.

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 ref <- drawn_reference()
 fit <- ref$fit
 d <- ref$data

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 test_that("draws have no bound", {
   fit <- gibbs_fit(y ~ x1, binary_data(), draws = 10)
   expect_refusal(elbo(fit), "unsupported", c("engine_gibbs()", "draws", "engine_gaussian()"))

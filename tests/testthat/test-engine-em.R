@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 test_that("ridge is the quadratic programme of e1071, on spam", {
   skip_if_not_installed("e1071")
   skip_on_cran()

@@ -1,5 +1,7 @@
 # Against the exact posterior by quadrature, under both likelihoods.
 
+bsvm <- paper_bsvm
+
 r <- random_case(50, 2, seed = 3)
 d <- data.frame(y = r$y, x = r$x[, 2], w = r$weight, o = r$offset, g = rep(1:6, length.out = 50))
 likelihoods <- list(pseudo = likelihood_hinge(), normalised = likelihood_hinge(normalized = TRUE))

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 test_that("an engine holds what it was asked for", {
   engine <- engine_gibbs(draws = 10, burnin = 0, thin = 2, chains = 3, mixing = FALSE)
   expect_s3_class(engine, "bsvm_engine")

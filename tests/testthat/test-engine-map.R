@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 r <- random_case(50, 2, seed = 3)
 d <- data.frame(y = r$y, x = r$x[, 2], g = rep(1:10, 5))
 

@@ -1,5 +1,7 @@
 # What engine_gibbs() and engine_slice() have in common. Each has one flag of its own.
 
+bsvm <- paper_bsvm
+
 flags <- c(engine_gibbs = "mixing", engine_slice = "integrate")
 
 for (name in names(flags)) {

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 normalised <- likelihood_hinge(normalized = TRUE)
 likelihoods <- list(likelihood_hinge(), normalised)
 

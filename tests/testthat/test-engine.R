@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 test_that("an engine is an object or its name", {
   d <- binary_data()
   by_name <- bsvm(y ~ x1, d, engine = "vb")

@@ -1,5 +1,7 @@
 # The problem made again from a fit and its data is the one that was fitted.
 
+bsvm <- paper_bsvm
+
 expect_same_problem <- function(fit) {
   rows <- bsvm:::rows_again(fit, parent.frame())
   problem <- bsvm:::problem_again(fit, rows)

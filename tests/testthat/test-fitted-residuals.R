@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 ref <- grouped_reference()
 
 test_that("fitted is the link, residuals 1 - y f", {

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 d <- grouped_data()
 
 d$h <- factor(rep(c("u", "v", "w"), 40))

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 d <- binary_data()
 x <- as.matrix(d[c("x1", "x2", "x3")])
 

@@ -1,5 +1,7 @@
 # Rows of weight zero: absent from the fit, present in what is returned.
 
+bsvm <- paper_bsvm
+
 d <- binary_data()
 
 test_that("rows of weight zero get the link of a new row", {

@@ -1,5 +1,7 @@
 # Designs that are sparse matrices.
 
+bsvm <- paper_bsvm
+
 skip_if_not_installed("Matrix")
 
 # n rows, p columns, a tenth of them filled; two classes.

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 d <- binary_data()
 
 test_that("a frame holds the numbers of the formula", {

@@ -1,5 +1,7 @@
 # Odd and impossible input for engine_gaussian() and engine_map().
 
+bsvm <- paper_bsvm
+
 d <- binary_data()
 engines <- list(gaussian = engine_gaussian(), map = engine_map())
 likelihoods <- list(likelihood_hinge(), likelihood_hinge(normalized = TRUE))

@@ -1,6 +1,8 @@
 # The same draws whatever the threads, and however a run was cut: checkpoints, killed processes,
 # resumed runs; and checkpoints that must not be used.
 
+bsvm <- paper_bsvm
+
 case <- structure_cases()$crossed_slopes
 settings <- list(draws = 300, burnin = 60, thin = 2, chains = 2, seed = 77)
 

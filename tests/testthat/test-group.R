@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 g <- grouped_data()
 
 test_that("one level, or a level for each row, is fitted with a warning", {

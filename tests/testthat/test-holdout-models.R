@@ -1,5 +1,7 @@
 # What models may be and may say, against predictions that are known.
 
+bsvm <- paper_bsvm
+
 d <- binary_data(80)
 g <- grouped_data()
 levels <- c("no", "yes")

@@ -1,6 +1,8 @@
 # Studies of models whose predictions are known: metrics by hand, the same splits and bits however
 # they are run, failures recorded.
 
+bsvm <- paper_bsvm
+
 d <- binary_data(80)
 g <- grouped_data()
 vb <- bsvm(y ~ x1 + x2, d, engine = "vb")

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 s <- simulate_missing(60, 3, 0.15, seed = 1)
 d <- data.frame(y = s$y, s$x)
 fit <- bsvm(y ~ x1 + x2 + x3, d, missing = "normal", engine = "vb")

@@ -1,5 +1,7 @@
 # Inclusion probabilities of fits by draws and by variational Bayes.
 
+bsvm <- paper_bsvm
+
 d <- binary_data(80)
 d$z <- 2 * d$x1 + 5 # on another scale
 quiet <- bsvm_control(verbose = FALSE)

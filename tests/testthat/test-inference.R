@@ -1,6 +1,8 @@
 # What the intervals and variances mean: simulations under a logistic model, which shares no code
 # with the package. Figures with more data sets are in bench/.
 
+bsvm <- paper_bsvm
+
 normalised <- likelihood_hinge(normalized = TRUE)
 
 # Share of 95 % intervals, all coefficients, that hold the mean of the posterior means.

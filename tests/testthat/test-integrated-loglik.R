@@ -1,5 +1,7 @@
 # Log-likelihood with group effects integrated out, against integrate() and sums over grids.
 
+bsvm <- paper_bsvm
+
 skip_on_cran()
 
 d <- grouped_data()

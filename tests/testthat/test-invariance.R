@@ -1,5 +1,7 @@
 # The same model written differently gives the same posterior.
 
+bsvm <- paper_bsvm
+
 d <- binary_data()
 g <- grouped_data()
 

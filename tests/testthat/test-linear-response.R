@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 r <- random_case(60, 4, seed = 2)
 d <- data.frame(y = r$y, r$x[, -1], g = r$group)
 names(d)[2:4] <- c("a", "b", "t")

@@ -1,6 +1,8 @@
 # Terms of leave-one-out cross-validation against brute force, and what comes of them against
 # posteriors without the row, or the group, by sums over grids.
 
+bsvm <- paper_bsvm
+
 skip_on_cran()
 
 d <- grouped_data()

@@ -1,6 +1,8 @@
 # Fits with missing predictors against sums over grids, one engine against another, and what the
 # two likelihoods say of a predictor without effect.
 
+bsvm <- paper_bsvm
+
 skip_on_cran()
 
 one_fit <- function(s, ..., prior = prior_ridge(variance = 2)) {

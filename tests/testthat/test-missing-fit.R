@@ -1,5 +1,7 @@
 # What comes after a fit with missing predictors: predictions, prints, refits, refusals.
 
+bsvm <- paper_bsvm
+
 s <- simulate_missing(80, 3, 0.15, seed = 3)
 d <- data.frame(y = s$y, s$x, f = gl(2, 1, 80, labels = c("a", "b")), g = gl(8, 10))
 engines <- list(vb = engine_vb(), gaussian = engine_gaussian(),

@@ -1,5 +1,7 @@
 # engine_vb() against Algorithm 4 in plain R, and what must hold of any fit with missing predictors.
 
+bsvm <- paper_bsvm
+
 vb <- function(...) quiet_missing(..., engine = "vb", control = tight())
 
 fixed_part <- function(x) cbind("(Intercept)" = 1, x)

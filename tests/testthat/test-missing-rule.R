@@ -1,5 +1,7 @@
 # Rules for missing predictors: what is refused, and what it says.
 
+bsvm <- paper_bsvm
+
 d <- with_seed(1, {
   d <- data.frame(x1 = rnorm(60), x2 = rnorm(60), f = gl(3, 1, 60), g = gl(6, 10), w = 1, o = 0)
   d$y <- ifelse(d$x1 + rnorm(60) > 0, 1, -1)

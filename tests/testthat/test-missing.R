@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 d <- binary_data()
 d$x1[c(3, 9)] <- NA
 d$x2[9] <- NaN

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 d <- grouped_data()
 
 test_that("infinite values in newdata are refused by name, missing ones give NA", {

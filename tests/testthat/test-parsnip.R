@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 svm_engine <- function(..., cost = NULL) {
   skip_if_not_installed("parsnip")
   model <- parsnip::svm_linear(mode = "classification", cost = !!cost)

@@ -1,5 +1,7 @@
 # Whole pictures, as vdiffr stored them. What they are drawn from is converged or arithmetic, never
 # draws.
+bsvm <- paper_bsvm
+
 skip_if_not_installed("ggplot2")
 skip_if_not_installed("vdiffr")
 

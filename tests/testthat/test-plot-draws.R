@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 skip_if_not_installed("bayesplot")
 skip_if_not_installed("posterior")
 ref <- drawn_reference()

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 d <- binary_data(80)
 fit <- bsvm(y ~ x1 + x2 + x3, d, prior = prior_laplace_zero(0.3), engine = "vb")
 other <- bsvm(y ~ x2 + x3, d, prior = prior_laplace_zero(0.5), engine = "vb")

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 skip_if_not_installed("ggplot2")
 skip_if_not_installed("mgcv")
 

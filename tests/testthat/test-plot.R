@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 ref <- grouped_reference()
 
 test_that("plot and autoplot give the same ggplot", {

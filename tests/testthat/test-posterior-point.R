@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 point_fit <- function() {
   set.seed(1)
   d <- data.frame(x = rnorm(120), z = rnorm(120), clinic = gl(12, 10))

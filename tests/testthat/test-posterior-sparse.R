@@ -1,6 +1,8 @@
 # Several grouping factors: every method against the dense posterior of the twin, whose design has a
 # column for every level of every factor.
 
+bsvm <- paper_bsvm
+
 crossed_data <- function() {
   d <- grouped_data(160, 8)
   with_seed(9, {

@@ -1,5 +1,7 @@
 # The verbs all methods use, against a dense posterior, or draws worked out by hand.
 
+bsvm <- paper_bsvm
+
 test_that("linear functions of coefficients and group effects", {
   ref <- grouped_reference()
   codes <- as.integer(ref$data$g)

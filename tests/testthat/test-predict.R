@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 ref <- grouped_reference()
 fit <- ref$fit
 d <- ref$data

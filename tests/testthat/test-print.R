@@ -1,5 +1,7 @@
 # Numbers are masked and spaces squeezed, so that the prints are the same on every platform.
 
+bsvm <- paper_bsvm
+
 test_that("print says model, classes, coefficients and how it ended", {
   ref <- grouped_reference()
   expect_snapshot_output(print_masked(ref$fit))

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 skip_on_cran()
 
 block_of <- function(prior, formula = am ~ mpg + wt, ...) {

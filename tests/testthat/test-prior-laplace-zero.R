@@ -1,6 +1,8 @@
 # Variational Bayes with the Laplace-zero prior against a plain twin (helper-reference-selection.R)
 # and against draws from q.
 
+bsvm <- paper_bsvm
+
 selection_data <- function(n = 80L, p = 6L, seed = 3) {
   with_seed(seed, {
     x <- matrix(rnorm(n * p), n, p, dimnames = list(NULL, paste0("x", seq_len(p))))

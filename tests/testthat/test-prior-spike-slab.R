@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 d <- binary_data()
 d$noise <- with_seed(2, rnorm(nrow(d)))
 

@@ -1,5 +1,7 @@
 # Probabilities against integrate(), draws, formulas written out and glm().
 
+bsvm <- paper_bsvm
+
 d <- grouped_data()
 normalised <- likelihood_hinge(normalized = TRUE)
 hinge_probability <- function(f) {

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 test_that("what the pseudo-likelihood does not define is refused, with what to use", {
   fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
   expect_refusal(logLik(fit), "unsupported", c("likelihood_hinge(normalized = TRUE)", "elbo()"))

@@ -1,5 +1,7 @@
 # One defect a test, found in review.
 
+bsvm <- paper_bsvm
+
 vb <- function(...) {
   call <- sys.call()
   call[[1L]] <- bsvm

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 test_that("a path has what single fits have", {
   d <- rule_data(100, 6)
   grid <- c(0.01, 0.03, 0.1, 1)

@@ -1,5 +1,7 @@
 # Codings of the response: all the same model, each giving back its own levels.
 
+bsvm <- paper_bsvm
+
 d <- binary_data()
 codings <- list(
   factor = d$y,

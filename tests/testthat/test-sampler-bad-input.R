@@ -1,5 +1,7 @@
 # Bad and odd input of the samplers, and of formulas with several terms.
 
+bsvm <- paper_bsvm
+
 d <- binary_data()
 g <- grouped_data()
 

@@ -1,6 +1,8 @@
 # Slice draws against the exact posterior by quadrature, under both likelihoods; against
 # engine_gibbs(); and toenail's exact figures.
 
+bsvm <- paper_bsvm
+
 skip_on_cran()
 
 of_kind <- function(case, normalised) {

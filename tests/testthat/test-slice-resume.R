@@ -1,6 +1,8 @@
 # engine_slice(): the same draws whatever the threads, and however a run was cut; checkpoints that
 # must not be used.
 
+bsvm <- paper_bsvm
+
 crossed <- sampled_cases()$crossed
 integrated <- sampled_cases()$nested
 settings <- list(draws = 120, burnin = 40, thin = 2, chains = 2, seed = 77)

@@ -1,5 +1,7 @@
 # Smooth terms against mgcv's own matrices.
 
+bsvm <- paper_bsvm
+
 skip_if_not_installed("mgcv")
 d <- grouped_data(200)
 

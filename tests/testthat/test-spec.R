@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 d <- binary_data()
 
 test_that("the four stages in a row are bsvm()", {

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 ref <- grouped_reference()
 
 test_that("summary holds coefficients, variances, groups and certificate", {

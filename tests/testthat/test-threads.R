@@ -1,5 +1,7 @@
 # The same bits for any number of threads. Enough rows that every lane has some.
 
+bsvm <- paper_bsvm
+
 less_control <- function(fit) {
   fit$control <- fit$call <- NULL
   fit

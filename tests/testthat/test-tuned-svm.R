@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 skip_if_not_installed("e1071")
 
 d <- binary_data(90)

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 ref <- grouped_reference()
 
 test_that("VarCorr is the posterior mean of variance and sd", {

@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 test_that("vcov is the twin's covariance on the user's scale", {
   d <- binary_data()
   fit <- bsvm(y ~ x1 + x2, d, engine = "vb", control = tight())
