@@ -43,7 +43,8 @@
 #' @section Messages: These have the class `bsvm_message_<name>`, so that [suppressMessages()] with
 #'   `classes =` can silence them one by one:
 #' * `likelihood`: the model was fitted with the pseudo-likelihood although no `likelihood` was
-#'   given, or `update()` has changed the likelihood of a fit.
+#'   given, or `update()` has changed the likelihood of a fit;
+#' * `engine`: the default engine is only an approximation here.
 #'
 #' @return This page documents classes; it has no function.
 #' @examples

@@ -92,9 +92,10 @@ warn_unbounded <- function(variances) {
   names <- dimnames(variances)[[1L]]
   far <- which(largest > ifelse(grepl("^(nu|s)_", names), 1e5, 1e10)) # scales, variances
   if (length(far) > 0L) {
-    warn("rank", "Only its prior holds ", enumerate(names[far]), ": the largest draw is ",
-         format(max(largest[far]), digits = 2L), ". The classes may be separated; give a variance ",
-         "(or `nu`), or a law with less of a tail, such as prior_ridge(variance = prior_half_t()).")
+    warn("rank", "The data do not bound ", enumerate(names[far]), ": the largest draw is ",
+         format(max(largest[far]), digits = 2L), ". The classes can perhaps be separated, and ",
+         "then estimates, probabilities and even classes are unreliable. Use prior_ridge(), whose ",
+         "half-t standard deviation is bounded, or give the variance (or `nu`) a number.")
   }
 }
 

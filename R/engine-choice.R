@@ -1,22 +1,10 @@
 # Which engine a model gets, and which engines can take it. A model is its frame, its likelihood and
 # its priors (`assigned`, a list with `blocks` and `group_blocks`).
 
-# NULL picks the first that can take the model: what is nearest to the posterior at comparable cost,
-# the Gaussian engine, but under the pseudo-likelihood, where there is a quicker one, only where it
-# costs about as much; then draws; then, for a path over a grid, point estimates.
+# NULL picks by the rule of R/engine-default.R.
 as_engine <- function(x, frame, likelihood, assigned) {
   if (!is.null(x)) return(as_component(x, "engine"))
-  near <- is_normalised(likelihood) || is_quick(frame, likelihood)
-  candidates <- c(if (near) c("gaussian", "vb") else c("vb", "gaussian"), "gibbs", "em")
-  able <- Find(function(name) can_take(name, frame, likelihood, assigned), candidates)
-  as_component(c(able, candidates)[1L], "engine")
-}
-
-is_quick <- function(frame, likelihood) {
-  groups <- frame$groups
-  simple <- length(groups) == 0L || (length(groups) == 1L && length(groups[[1L]]$labels) == 1L &&
-                                       !leaves_kinks(groups[[1L]], likelihood))
-  simple && length(frame$columns) <= 200L && length(frame$y) <= 1e5 && !is_sparse(frame$x)
+  default_engine(frame, likelihood, assigned)
 }
 
 can_take <- function(name, ...) is.null(refusal(as_component(name, "engine"), ...))

@@ -66,7 +66,10 @@ with_new_variables <- function(object, call, env) {
   source <- tryCatch(eval(object$call$data, env), error = function(e) NULL)
   if (is.null(object$call$data)) source <- env
   in_source <- vapply(new, function(name) is_variable(name, source), TRUE)
-  elsewhere <- vapply(new, function(name) NROW(get0(name, env)) == n, TRUE) & !in_source
+  elsewhere <- !in_source & vapply(new, function(name) {
+    NROW(get0(name, env)) %in% c(n, if (is.data.frame(source)) nrow(source))
+  }, TRUE)
+  if (is.null(source)) refuse_changed(new)
   if (any(elsewhere)) refuse_elsewhere(new[elsewhere])
   if (!any(in_source)) return(object$data)
   rows <- source_rows(object, source, env)

@@ -54,6 +54,9 @@ say_model <- function(x, groups, missing) {
   ), 2L)
   say_wrapped(paste0("class +1 is \"", x$response$levels[2L], "\", class -1 is \"",
                      x$response$levels[1L], "\""), 2L)
+  if (!is.null(x$engine$chosen)) {
+    say_wrapped(paste0("engine_", x$engine$name, "() by default: ", x$engine$chosen), 2L)
+  }
 }
 
 word_for_engine <- function(engine) {

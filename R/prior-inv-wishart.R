@@ -79,9 +79,8 @@ effect_prior <- function(prior, labels, s) {
   if (length(labels) == 1L) return(in_units(prior, s))
   if (prior$name == "half_t") return(huang_wand(prior, s))
   abort("prior", "The effects ", enumerate(labels), " are correlated, so their prior must be one ",
-        "of a covariance matrix: prior_inv_wishart(), or prior_ridge(variance = prior_half_t()). ",
-        "`||` in place of `|` makes them independent, each with a variance of its own; found ",
-        prior$label, ".")
+        "of a covariance matrix: prior_ridge() or prior_inv_wishart(). `||` in place of `|` makes ",
+        "them independent, each with a variance of its own; found ", prior$label, ".")
 }
 
 fill_inv_wishart <- function(prior, labels, s) {

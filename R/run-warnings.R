@@ -37,18 +37,57 @@ warn_rank <- function(result, spec) {
   }
   held <- sort(unique(held))
   if (length(held) == 0L) return(invisible())
-  warn("rank", "Only the flat prior holds the coefficient", if (length(held) > 1L) "s", " of ",
-       enumerate(spec$design$columns[held]), ": the column", if (length(held) > 1L) "s",
-       " may be collinear with others, separate the classes perfectly, or be very small. ",
-       "Leave columns out, rescale them, or use prior_ridge().")
+  columns <- unlist(lapply(spec$blocks[flat], `[[`, "columns"))
+  repeated <- intersect(collinear_columns(columns, spec), columns)
+  if (length(repeated) > 0L) return(warn_collinear(spec$design$columns[repeated]))
+  # The intercept runs away with what separates the classes, and is not to blame.
+  warn_separated(spec$design$columns[setdiff(held, spec$design$intercept)])
+}
+
+warn_collinear <- function(names) {
+  one <- length(names) == 1L
+  warn("rank", enumerate(names),
+       if (one) " is a linear combination" else " are linear combinations", " of other columns: only the flat prior determines ",
+       if (one) "its coefficient, whose estimate and interval mean nothing. "
+       else "their coefficients, whose estimates and intervals mean nothing. ",
+       "Leave ", if (one) "it" else "them", " out of the formula, or use prior = prior_ridge().")
+}
+
+warn_separated <- function(names) {
+  by <- if (length(names) > 0L) {
+    paste0(" by ", enumerate(names), ", whose flat prior does not bound ",
+           if (length(names) == 1L) "its coefficient" else "their coefficients")
+  }
+  warn("rank", "The classes can be separated", by, ": estimates, intervals and probabilities are ",
+       "unreliable, and classes may be. Use prior = prior_ridge().")
+}
+
+# Of these columns the ones that are a linear combination of others before them, the intercept among
+# these: on unit scale, as far as rounding can tell.
+collinear_columns <- function(columns, spec) {
+  problem <- spec$problem
+  kept <- core_layout(spec$design)$kept
+  at <- match(setdiff(columns, spec$design$intercept), kept)
+  at <- at[!is.na(at)] - problem$intercept
+  if (length(at) == 0L || length(problem$x) > 1e7) return(integer(0))
+  x <- problem$x[, at, drop = FALSE]
+  x[is.na(x)] <- 0
+  if (spec$design$intercept > 0L) x <- sweep(x, 2L, colMeans(x))
+  size <- apply(abs(x), 2L, max)
+  x <- sweep(x, 2L, ifelse(size > 0, size, 1), "/")
+  found <- qr(x, tol = 1e-9)
+  kept[at[found$pivot[-seq_len(found$rank)]] + problem$intercept]
 }
 
 warn_open_variances <- function(result, spec) {
-  labels <- vapply(all_blocks(spec)[result$unbounded], `[[`, "", "label")
-  warn("rank", "Neither the data nor its prior bound the variance of ", enumerate(labels, "`"),
-       " from above, as where the classes are separated: means, standard deviations and intervals ",
-       "say little. Give it a law that bounds it, as prior_ridge(variance = prior_half_t()), or ",
-       "leave columns out.")
+  open <- all_blocks(spec)[result$unbounded]
+  labels <- vapply(open, `[[`, "", "label")
+  bounded <- vapply(open, function(block) block$prior$name == "half_t", TRUE)
+  warn("rank", "The classes can be separated perfectly, so that the data do not bound the ",
+       "variance of ", enumerate(labels, "`"), ": estimates, probabilities and even classes are ",
+       "unreliable. ",
+       if (all(bounded)) "Give the variance a number, as in prior_ridge(variance = 1)."
+       else "Use prior_ridge(), whose half-t standard deviation is bounded.")
 }
 
 # Does a mode or mean in flat columns alone put every row on its side? Then any multiple of it does,

@@ -1,7 +1,7 @@
 # The papers' model, for tests whose oracles have it: a file that begins with `bsvm <- paper_bsvm`
-# speaks of the pseudo-likelihood, inverse-gamma(0.01, 0.01) variances (inverse Wishart covariances),
-# flat priors next to random effects and smooths, and fits that keep no data, where nothing else is
-# given.
+# speaks of the pseudo-likelihood, inverse-gamma(0.01, 0.01) variances (inverse Wishart
+# covariances), flat priors next to random effects and smooths, and fits that keep no data, where
+# nothing else is given.
 
 paper_bsvm <- function(...) {
   call <- match.call()
@@ -24,14 +24,15 @@ paper_prior <- function(call, env) {
   if (is.null(own)) return(paper_priors(frame))
   if (inherits(own, "bsvm_prior")) own <- list(own)
   if (is.null(names(own))) names(own) <- rep("", length(own))
-  rest <- paper_priors(frame)
+  rest <- paper_priors(frame, named = any(names(own) == ""))
   covered <- names(rest) %in% names(own) | sub(": .*", "", names(rest)) %in% names(own) |
     vapply(names(rest), function(name) any(startsWith(name, setdiff(names(own), ""))), NA)
   c(own, rest[!covered])
 }
 
-# A list for a frame.
-paper_priors <- function(frame) {
+# A list for a frame. A flat prior of the slopes is one of the intercept and of the lines of
+# smooths; `named`: are these to be named, since the slopes have another?
+paper_priors <- function(frame, named = FALSE) {
   smooths <- frame$smooths
   unpenalised <- unlist(lapply(smooths, `[[`, "unpenalised"))
   penalised <- unlist(lapply(smooths, `[[`, "columns"))
@@ -45,7 +46,8 @@ paper_priors <- function(frame) {
     Map(function(block) if (length(block) > 1) prior_inv_wishart() else prior_ridge(0.01),
         stats::setNames(group$blocks, bsvm:::block_names(group)))
   })
-  c(own, named_priors(frame$columns[c(frame$intercept, unpenalised)], prior_flat()),
+  lines <- if (named || length(slopes) == 0) frame$columns[c(frame$intercept, unpenalised)]
+  c(own, named_priors(lines, prior_flat()),
     named_priors(blocks, prior_ridge(0.01)), unlist(unname(effects), recursive = FALSE))
 }
 

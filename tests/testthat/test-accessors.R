@@ -1,3 +1,5 @@
+bsvm <- paper_bsvm
+
 d <- grouped_data()
 fit <- bsvm(y ~ x1 + f + (1 + t || g), d, engine = "vb")
 

@@ -280,7 +280,7 @@ test_that("one level's huge fixed variance is a fixed effect", {
 test_that("the spam data end at the bound of the papers' algorithm, in at most 60 passes", {
   spam <- spam_data()
   spam[-58] <- scale(spam[-58])
-  fit <- bsvm(type ~ ., spam, prior = prior_ridge(), engine = "vb", standardize = FALSE,
+  fit <- bsvm(type ~ ., spam, prior = prior_ridge(0.01), engine = "vb", standardize = FALSE,
               control = bsvm_control(tol = 1e-10))
   expect_close(elbo(fit), -1982.98335659, 1e-7, scale = 1)
   expect_lte(fit$passes, 60)

@@ -77,11 +77,11 @@ test_that("sizes beyond an integer", {
 })
 
 test_that("priors for what the model has not got, and other nonsense", {
-  expect_refusal(vb(y ~ x1, d, prior = list(x9 = prior_ridge())), "prior", "x9")
-  expect_refusal(vb(y ~ x1, d, prior = list(prior_ridge(), prior_flat())), "prior")
+  expect_refusal(vb(y ~ x1, d, prior = list(x9 = prior_ridge(0.01))), "prior", "x9")
+  expect_refusal(vb(y ~ x1, d, prior = list(prior_ridge(0.01), prior_flat())), "prior")
   expect_refusal(vb(y ~ x1, d, prior = "ridge"), "prior", "ridge")
   expect_refusal(vb(y ~ x1, d, prior = prior_half_t()), "prior", "prior_ridge")
-  expect_refusal(vb(y ~ x1, d, prior = list(g = prior_ridge())), "prior", "g")
+  expect_refusal(vb(y ~ x1, d, prior = list(g = prior_ridge(0.01))), "prior", "g")
   expect_refusal(vb(y ~ x1, d, standardize = "yes"), "argument", "`standardize`")
   expect_refusal(vb(y ~ x1, d, keep_data = 1), "argument", "`keep_data`")
   expect_refusal(vb(y ~ x1, d, x1), "argument", "`subset`")

@@ -214,7 +214,7 @@ test_that("laws of variances are the densities of their draws", {
   formulas <- list(y ~ x1 + (t | g), y ~ x1 + (t + x3 | g))
   priors <- list(list(), list(g = prior_inv_wishart()))
   for (formula in formulas) for (prior in priors) {
-    fit <- bsvm(formula, grouped, engine = "vb", prior = c(list(prior_ridge()), prior))
+    fit <- bsvm(formula, grouped, engine = "vb", prior = c(list(prior_ridge(0.01)), prior))
     q <- length(fit$groups[[1]]$labels)
     expect_own_draws(bsvm:::variational_law(fit$group_blocks[[1]]), q * (q + 1) / 2)
   }

@@ -16,7 +16,7 @@ structures <- list(
 )
 
 priors <- list(
-  fixed = prior_ridge(variance = 1), ridge = prior_ridge(),
+  fixed = prior_ridge(variance = 1), ridge = prior_ridge(0.01),
   half_t = prior_ridge(variance = prior_half_t(3, 1)), flat = prior_flat(10),
   wishart = prior_inv_wishart(),
   bridge = prior_bridge(0.8, nu = 0.5), lasso = prior_lasso(),

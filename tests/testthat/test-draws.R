@@ -12,7 +12,7 @@ test_that("draws are on the user's scale, under the names the documentation give
                      "var_g: (Intercept)", "cov_g: (Intercept), t", "var_g: t",
                      "g[g01].(Intercept)", "g[g01].t"))
   expect_close(t(draws[, 1:3]), ref$coefficients, tolerances[["rounding"]])
-  expect_identical(as.vector(draws[, 4]), as.vector(fit$posterior$variances[[2]]))
+  expect_identical(as.vector(draws[, 4]), as.vector(fit$posterior$variances[[1]]))
   expect_identical(as.vector(draws[, "cov_g: (Intercept), t"]), ref$covariance[1, 2, ])
   expect_identical(as.vector(draws[, "var_g: t"]), ref$covariance[2, 2, ])
   expect_identical(as.vector(draws[, "g[g05].t"]), ref$effects[2, 5, ])

@@ -168,7 +168,7 @@ test_that("what does not fit together is refused, with what does", {
                class = "bsvm_error_unsupported")
   expect_error(em_fit(rule_data(30, 2)$data, prior_lasso(nu = 1), engine = engine_ecme()),
                "engine_em()", class = "bsvm_error_unsupported")
-  expect_error(em_fit(rule_data(30, 2)$data, prior_ridge()), "engine_vb",
+  expect_error(em_fit(rule_data(30, 2)$data, prior_ridge(0.01)), "engine_vb",
                class = "bsvm_error_unsupported")
   expect_error(em_fit(rule_data(30, 2)$data, prior_ridge(variance = 1),
                       likelihood = likelihood_hinge(normalized = TRUE)), "latent scales",

@@ -47,7 +47,7 @@ test_that("it goes to the core scaled but not centred, after the groups", {
   expect_equal(spec$model$group_blocks[[1]]$columns, 1)
 
   grouped <- bsvm_spec(bsvm_frame(d$sparse, d$y, group = d$g),
-                       prior = list(prior_ridge(), v3 = prior_ridge(variance = 2)))
+                       prior = list(prior_ridge(0.01), v3 = prior_ridge(variance = 2)))
   expect_identical(grouped$problem$sparse$levels, c(9L, 39L, 1L))
   expect_null(grouped$problem$group)
   expect_equal(grouped$design$sparse, c(2:3, 5:41, 4))

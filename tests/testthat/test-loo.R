@@ -45,7 +45,7 @@ test_that("two effects, correlated and independent", {
 
 test_that("a fixed variance, and effects that were not kept", {
   fixed <- as_normalised(gibbs_fit(y ~ x1 + (1 | g), d, draws = 20,
-                                   prior = list(prior_ridge(), g = prior_ridge(variance = 2))))
+                                   prior = list(prior_ridge(0.01), g = prior_ridge(variance = 2))))
   o <- posterior_linpred(fixed, re_formula = NA)
   compare_terms(fixed, o, matrix(1, 120), as.integer(d$g), 5, 1e-6)
   forgotten <- fixed

@@ -128,7 +128,7 @@ test_that("covariances, standard deviations and correlations are means over the 
 })
 
 test_that("a mode has values at the mode, and log-normal limits from its Hessian", {
-  scalar <- list(prior = prior_ridge(), columns = 1L, factor = "g", label = "g", labels = "x")
+  scalar <- list(prior = prior_ridge(0.01), columns = 1L, factor = "g", label = "g", labels = "x")
   posterior <- posterior_of(matrix(c(0.4, 0.3)), 1, free = list(1L, 2L),
                             theta_covariance = matrix(c(0.04, 0.01, 0.01, 0.09), 2))
   scalar$hyper <- bsvm:::mixture_hyper(posterior, scalar, 1L)

@@ -139,9 +139,9 @@ test_that("sparse predictors have means, sds, links and draws like dense ones", 
                            dimnames = list(NULL, paste0("v", 1:12))))
   y <- d$y
   sparse <- Matrix::Matrix(s, sparse = TRUE)
-  a <- bsvm(sparse, y, group = d$g, prior = prior_ridge(), engine = "vb", standardize = FALSE,
+  a <- bsvm(sparse, y, group = d$g, prior = prior_ridge(0.01), engine = "vb", standardize = FALSE,
             control = tight())
-  b <- bsvm(s, y, group = d$g, prior = prior_ridge(), engine = "vb", standardize = FALSE,
+  b <- bsvm(s, y, group = d$g, prior = prior_ridge(0.01), engine = "vb", standardize = FALSE,
             control = tight())
   expect_close(coef(a), coef(b), 1e-7)
   expect_close(confint(a), confint(b), 1e-7)

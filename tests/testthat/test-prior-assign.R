@@ -1,3 +1,7 @@
+# The oracles have the papers' priors; test-defaults.R is about what there is without a word.
+
+bsvm <- paper_bsvm
+
 d <- binary_data()
 y <- ifelse(d$y == "yes", 1, -1)
 x <- model.matrix(~ x1 + x2 + x3 + f, d)
@@ -17,7 +21,7 @@ test_that("the default shrinks all but the intercept, together", {
 })
 
 test_that("columns, terms and the intercept can have priors of their own", {
-  expect_twin(given(list(prior_ridge(variance = 2), x2 = prior_ridge())),
+  expect_twin(given(list(prior_ridge(variance = 2), x2 = prior_ridge(0.01))),
               list(block_normal(1), block_normal(c(2, 4:6), 2), block_ridge(3)))
   expect_twin(given(list(f = prior_ridge(variance = prior_half_t(3, 1)))),
               list(block_normal(1), block_ridge(2:4), block_half_t(5:6)))
@@ -31,13 +35,12 @@ test_that("columns, terms and the intercept can have priors of their own", {
 test_that("with bars the fixed effects are flat and the groups inferred, unless said otherwise", {
   g <- grouped_data()
   fit <- bsvm(y ~ x1 + t + (1 | g), g, engine = "vb")
-  expect_true(fit$default_prior)
-  expect_output(print(fit), "flat")
+  expect_output(print(summary(fit)), "flat")
   summary <- prior_summary(fit)
   expect_match(summary$prior[summary$name == "population-level slopes"], "flat")
   expect_match(summary$prior[summary$name == "g: (Intercept)"], "inverse-gamma\\(0.01, 0.01\\)")
   other <- bsvm(y ~ x1 + t + (1 + t || g), g, engine = "vb",
-                prior = list(prior_ridge(), g = prior_ridge(variance = 1),
+                prior = list(prior_ridge(0.01), g = prior_ridge(variance = 1),
                              "g: t" = prior_ridge(variance = prior_half_t(3, 2))))
   expect_false(other$default_prior)
   summary <- prior_summary(other)
@@ -73,15 +76,16 @@ test_that("a flat prior of moderate variance is no sign of collinear columns", {
 })
 
 test_that("names for nothing, twice or idle are refused", {
-  expect_refusal(given(list(x9 = prior_ridge())), "prior", c("`x9`", "`x1`"))
-  expect_refusal(given(list(prior_ridge(), prior_flat())), "prior", "more than one entry")
-  expect_refusal(given(list(x1 = prior_ridge(), x1 = prior_flat())), "prior", "`x1`")
+  expect_refusal(given(list(x9 = prior_ridge(0.01))), "prior", c("`x9`", "`x1`"))
+  expect_refusal(given(list(prior_ridge(0.01), prior_flat())), "prior", "more than one entry")
+  expect_refusal(given(list(x1 = prior_ridge(0.01), x1 = prior_flat())), "prior", "`x1`")
   g <- grouped_data()
-  expect_refusal(bsvm(y ~ g + (1 | g), g, prior = list(g = prior_ridge())), "prior",
+  expect_refusal(bsvm(y ~ g + (1 | g), g, prior = list(g = prior_ridge(0.01))), "prior",
                  c("both a column and the grouping factor", "g: (Intercept)"))
   expect_refusal(given("ridge"), "prior", "\"ridge\"")
   expect_refusal(given(prior_half_t()), "prior", "prior_ridge(variance = )")
-  expect_refusal(given(prior_ridge(), y ~ 1), "prior", "slopes")
-  expect_refusal(given(list(f = prior_ridge(), fb = prior_ridge(), fc = prior_ridge())), "prior",
+  expect_refusal(given(prior_ridge(0.01), y ~ 1), "prior", "slopes")
+  all <- prior_ridge(0.01)
+  expect_refusal(given(list(f = all, fb = all, fc = all)), "prior",
                  c("`f`", "sets nothing"))
 })

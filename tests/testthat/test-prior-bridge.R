@@ -226,7 +226,7 @@ test_that("with nu and alpha given there is nothing more to report", {
   expect_length(fit$blocks[[2]]$hyper, 0)
   expect_equal(nrow(unchecked(summary(fit))$variance_draws), 0)
   expect_no_match(capture.output(print(fit)), "Hyper-parameters|Variances")
-  both <- fit_cars(prior = list(prior_lasso(), hp = prior_ridge()))
+  both <- fit_cars(prior = list(prior_lasso(), hp = prior_ridge(0.01)))
   expect_equal(unchecked(summary(both))$variances$block, "hp")
   expect_match(capture.output(print(unchecked(summary(both)))), "^nu_population", all = FALSE)
 })

@@ -1,11 +1,13 @@
 d <- grouped_data()
 
-group_priors <- function(formula, prior = NULL, ...) {
+wishart <- list(g = prior_inv_wishart())
+
+group_priors <- function(formula, prior = wishart, ...) {
   frame <- bsvm_frame(formula, d, ...)
   lapply(bsvm:::assign_priors(frame, prior)$group_blocks, `[[`, "prior")
 }
 
-test_that("a correlated bar has an inverse-Wishart prior, scale-free in the multipliers' units", {
+test_that("an inverse-Wishart prior is scale-free in the covariates' units", {
   prior <- group_priors(y ~ (t | g))[[1]]
   s <- sqrt(mean(d$t^2))
   expect_identical(prior$name, "inverse_wishart")
@@ -13,7 +15,8 @@ test_that("a correlated bar has an inverse-Wishart prior, scale-free in the mult
                                    scale_2_2 = 1 / s^2))
   expect_match(prior$label, "inverse-Wishart, 3 df")
   d$t <- d$t * 1000
-  other <- bsvm:::assign_priors(bsvm_frame(y ~ (t | g), d))$group_blocks[[1]]$prior$parameters
+  frame <- bsvm_frame(y ~ (t | g), d)
+  other <- bsvm:::assign_priors(frame, wishart)$group_blocks[[1]]$prior$parameters
   expect_equal(other[["scale_2_2"]] * 1e6, prior$parameters[["scale_2_2"]])
 })
 
@@ -55,9 +58,9 @@ test_that("half-t on a correlated bar is Huang and Wand's", {
 })
 
 test_that("a variance alone is no prior of correlated effects", {
-  for (prior in list(prior_ridge(), prior_ridge(variance = 2), prior_flat())) {
+  for (prior in list(prior_ridge(0.01), prior_ridge(variance = 2), prior_flat())) {
     expect_refusal(group_priors(y ~ (t | g), list(g = prior)), "prior",
-                   c("`(Intercept)` and `t`", "prior_inv_wishart()", "prior_half_t()", "`||`"))
+                   c("`(Intercept)` and `t`", "prior_inv_wishart()", "prior_ridge()", "`||`"))
   }
 })
 
@@ -74,7 +77,7 @@ test_that("priors of several factors are named by factor, bar and effect", {
   expect_equal(blocks[[1]]$prior$parameters[["df"]], 7)
   expect_equal(blocks[[2]]$prior$parameters[["shape"]], 3.5)
   expect_match(blocks[[4]]$prior$label, "variance 2")
-  expect_match(blocks[[3]]$prior$label, "inverse-gamma")
+  expect_match(blocks[[3]]$prior$label, "half-t")
   expect_identical(bsvm:::block_names(bsvm_frame(y ~ (t | g), d)$groups$g), "g")
 })
 
@@ -96,7 +99,7 @@ test_that("what can't be its numbers is refused", {
 })
 
 test_that("default scales follow the likelihood, given ones do not", {
-  under <- function(formula, prior = NULL, likelihood = likelihood_hinge(normalized = TRUE)) {
+  under <- function(formula, prior = wishart, likelihood = likelihood_hinge(normalized = TRUE)) {
     assigned <- bsvm:::assign_priors(bsvm_frame(formula, d), prior)
     bsvm:::scale_priors(assigned, likelihood)$group_blocks[[1]]$prior
   }

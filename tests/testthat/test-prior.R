@@ -1,5 +1,8 @@
 test_that("constructors give the core's names and numbers", {
   expect_equal(prior_ridge()[c("name", "parameters")],
+               list(name = "half_t", parameters = c(df = 3, scale = 1)), ignore_attr = TRUE)
+  expect_identical(prior_ridge(), prior_ridge(variance = prior_half_t()))
+  expect_equal(prior_ridge(0.01, 0.01)[c("name", "parameters")],
                list(name = "ridge", parameters = c(shape = 0.01, scale = 0.01)),
                ignore_attr = TRUE)
   expect_equal(prior_ridge(2, 3)$parameters, c(shape = 2, scale = 3))
@@ -15,7 +18,8 @@ test_that("constructors give the core's names and numbers", {
 })
 
 test_that("priors print in one line", {
-  expect_output(print(prior_ridge()), "inverse-gamma\\(0.01, 0.01\\) on the variance")
+  expect_output(print(prior_ridge()), "half-t\\(3, 1\\) on the standard deviation")
+  expect_output(print(prior_ridge(0.01)), "inverse-gamma\\(0.01, 0.01\\) on the variance")
   expect_output(print(prior_ridge(variance = 2)), "variance 2")
   expect_output(print(prior_flat()), "flat")
   expect_output(print(prior_half_t()), "half-t\\(3, 1\\) on the standard deviation")
@@ -28,7 +32,7 @@ test_that("nonsense hyper-parameters are refused by name, with what was found", 
   expect_refusal(prior_ridge(variance = c(1, 2)), "prior", "`variance`")
   expect_refusal(prior_ridge(variance = Inf), "prior", "Inf")
   expect_refusal(prior_ridge(variance = "big"), "prior", "big")
-  expect_refusal(prior_ridge(variance = prior_ridge()), "prior", "bsvm_prior")
+  expect_refusal(prior_ridge(variance = prior_ridge(0.01)), "prior", "bsvm_prior")
   expect_refusal(prior_ridge(shape = 1, variance = 2), "prior", "not both")
   expect_refusal(prior_flat(NA), "prior", "`variance`")
   expect_refusal(prior_inv_gamma(NaN, 1), "prior", "`shape`")
@@ -45,14 +49,14 @@ test_that("without `scale` the laws have 0.01 and 1 under the pseudo-likelihood"
   expect_equal(prior_inv_gamma()$parameters, c(shape = 0.01, scale = 0.01))
   expect_equal(prior_inv_gamma(2)$parameters, c(shape = 2, scale = 0.01))
   expect_equal(prior_half_t()$parameters, c(df = 3, scale = 1))
-  for (prior in list(prior_ridge(), prior_ridge(variance = prior_half_t()), prior_flat(),
+  for (prior in list(prior_ridge(0.01), prior_ridge(), prior_flat(),
                      prior_ridge(variance = 2))) {
     expect_identical(under(prior, likelihood_hinge()), prior)
   }
 })
 
 test_that("under the normalised likelihood they are a sixteenth and a quarter, and say so", {
-  ridge <- under(prior_ridge(), normalised)
+  ridge <- under(prior_ridge(0.01), normalised)
   expect_equal(ridge$parameters, c(shape = 0.01, scale = 0.01 / 16))
   expect_identical(ridge$label, "ridge, inverse-gamma(0.01, 0.000625) on the variance")
   expect_equal(under(prior_ridge(3), normalised)$parameters, c(shape = 3, scale = 0.01 / 16))
@@ -70,7 +74,7 @@ test_that("what was given stays, as do flat priors and fixed variances", {
 })
 
 test_that("a prior is resolved once", {
-  once <- under(prior_ridge(), normalised)
+  once <- under(prior_ridge(0.01), normalised)
   expect_identical(under(once, normalised), once)
 })
 
@@ -81,7 +85,7 @@ test_that("a model's priors follow its likelihood, whoever chose them", {
     frame <- bsvm_frame(formula, d)
     bsvm:::scale_priors(bsvm:::assign_priors(frame, prior), likelihood)
   }
-  slopes <- assigned(y ~ x)$blocks[[2]]$prior
+  slopes <- assigned(y ~ x, prior_ridge(0.01))$blocks[[2]]$prior
   expect_equal(slopes$parameters[["scale"]], 0.000625)
   group <- assigned(y ~ x + (1 | g), list(g = prior_ridge(variance = prior_half_t())))
   expect_equal(group$group_blocks[[1]]$prior$parameters[["scale"]], 0.25)

@@ -176,7 +176,7 @@ test_that("arguments of bsvm_control() and other spellings are pointed to", {
 
 test_that("flat priors are announced only where all are flat, few levels where they matter", {
   d <- grouped_data()
-  own <- vb(y ~ x1 + (1 | g), d, prior = list(x1 = prior_ridge()))
+  own <- vb(y ~ x1 + (1 | g), d, prior = list(x1 = prior_ridge(0.01)))
   expect_no_match(capture.output(print(own)), "flat priors")
   few <- vb(y ~ x1 + (1 | f), d)
   expect_output(print(VarCorr(few)), "unreliable")

@@ -50,7 +50,7 @@ for (name in names(kinds)) {
 
   test_that(paste("separated classes under flat priors: a warning, finite draws:", name), {
     separable <- transform(d, y = factor(x1 > 0, labels = c("no", "yes")))
-    for (prior in list(prior_flat(), prior_ridge())) {
+    for (prior in list(prior_flat(), prior_ridge(0.01))) {
       run <- function() {
         with_seed(1, bsvm(y ~ x1 + x2, separable, prior = prior, likelihood = likelihood,
                           engine = engine(200, 200, chains = 2)))

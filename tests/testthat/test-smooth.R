@@ -74,7 +74,7 @@ test_that("each penalty has a variance, what has none is flat, and nothing is st
   expect_identical(vapply(assigned$blocks, function(b) b$prior$name, ""),
                    rep(c("normal", "ridge"), c(3, 4)))
   expect_true(assigned$default_prior)
-  spec <- bsvm_spec(frame, prior = prior_ridge())
+  spec <- bsvm_spec(frame, prior = prior_ridge(0.01))
   at <- bsvm:::columns_of(frame$smooths)
   expect_equal(spec$design$scale[at], rep(1, length(at)))
   expect_equal(spec$design$center[at], rep(0, length(at)))
@@ -97,7 +97,8 @@ test_that("priors of smooths are named by their labels", {
   by <- blocks(y ~ f + s(x1, by = f, k = 5), list("s(x1):fb" = fixed))
   expect_match(by[["s(x1):fb"]], "variance 2")
   expect_match(by[["s(x1):fa"]], "inverse-gamma")
-  tensor <- blocks(y ~ t2(x1, x2, k = 3), list("t2(x1,x2)" = fixed, "t2(x1,x2)2" = prior_ridge()))
+  tensor <- blocks(y ~ t2(x1, x2, k = 3),
+                   list("t2(x1,x2)" = fixed, "t2(x1,x2)2" = prior_ridge(0.01)))
   expect_match(tensor[["t2(x1,x2)1"]], "variance 2")
   expect_match(tensor[["t2(x1,x2)2"]], "inverse-gamma")
   line <- blocks(y ~ s(x1, k = 5), list("s(x1).fixed1" = prior_ridge(variance = 3)))

@@ -22,7 +22,7 @@ test_that("bars are added and taken away", {
 })
 
 test_that("a call whose data were values can't be evaluated again", {
-  fit <- do.call(bsvm, list(y ~ x1, binary_data(), engine = "vb"))
+  fit <- do.call(bsvm, list(y ~ x1, binary_data(), engine = "vb", keep_data = FALSE))
   expect_refusal(update(fit, . ~ 1), "data", "values in place of names")
 })
 

@@ -1,0 +1,138 @@
+# The engine of `engine = NULL`: the cheapest one whose answer is near the exact posterior, means
+# within a tenth of a standard deviation, standard deviations within 10 %, variances within 20 %.
+# What is near was measured once, structure by structure and size by size: bench/engines.R, with its
+# figures in bench/results/engines.csv. Nothing is timed when a model is fitted, so that the same
+# data have the same engine on every machine.
+#
+#   few rows        posteriors are skewed, draws are cheap        engine_slice()
+#   many rows       the posterior is nearly normal                engine_gaussian(); if it turns out
+#                                                                 skewed (below), engine_slice()
+#   several effects for each level, or several factors
+#                   covariances are skewed, and lattices of three
+#                   numbers slow                                  engine_slice()
+#   priors that select, bridge and lasso priors                   engine_gibbs(), and engine_vb()
+#                                                                 with a message if draws take too
+#                                                                 long
+few_rows <- 200
+few_cells <- 6000      # rows times coefficients: half a second of draws
+most_cells <- 5e4      # five seconds
+most_columns <- 60     # next to several effects or factors
+most_structured <- 1e7
+most_gram <- 1e6       # rows times squared coefficients in each of Gibbs sampling's iterations
+
+default_engine <- function(frame, likelihood, assigned) {
+  first <- if (draws_are_better(frame)) "slice" else "gaussian"
+  draws <- if (draws_are_cheap(frame)) c("gibbs", "vb") else c("vb", "gibbs")
+  candidates <- unique(c(first, "gaussian", "slice", draws, "em"))
+  able <- Find(function(name) can_take(name, frame, likelihood, assigned), candidates)
+  if (identical(able, "vb")) tell_vb()
+  chosen(c(able, candidates)[1L], switch(
+    c(able, candidates)[1L],
+    slice = if (is_structured(frame$groups)) "exact draws, for several effects or factors"
+            else "exact draws, for few rows",
+    gaussian = "near the exact posterior for this structure and size",
+    gibbs = "exact draws under this prior",
+    vb = "an approximation, since draws would take long",
+    "point estimates"
+  ))
+}
+
+# `chosen`: why, for print().
+chosen <- function(name, why) {
+  engine <- as_component(name, "engine")
+  engine$chosen <- why
+  engine
+}
+
+cells <- function(frame) as.numeric(length(frame$y)) * max(1, length(frame$columns))
+
+draws_are_better <- function(frame) {
+  if (length(frame$groups) == 0L) return(length(frame$y) <= few_rows && cells(frame) <= few_cells)
+  is_structured(frame$groups) && length(frame$columns) <= most_columns &&
+    cells(frame) <= most_structured
+}
+
+# More than one effect a level, or more than one factor.
+is_structured <- function(groups) {
+  length(groups) > 1L || any(lengths(lapply(groups, `[[`, "labels")) > 1L)
+}
+
+draws_are_cheap <- function(frame) {
+  length(frame$y) * as.numeric(length(frame$columns))^2 <= most_gram
+}
+
+tell_vb <- function() {
+  tell("engine", "Fitted with engine_vb(), since draws would take long for this many rows and ",
+       "columns: standard deviations are too small, and probabilities of inclusion too close to 0 ",
+       "and 1. engine = \"gibbs\" draws from the exact posterior.")
+}
+
+# ---- a Gaussian that turns out skewed -----------------------------------------------------------
+
+# list(spec, result) of a model whose engine is the default's: the Gaussian engine is looked after.
+run_default <- function(frame, spec, prior, control) {
+  result <- bsvm_run(spec, control)
+  near <- is.null(spec$engine$chosen) || !is_skewed(result, spec)
+  if (near) return(list(spec = spec, result = result))
+  able <- cells(frame) <= most_cells && can_take("slice", frame, spec$likelihood, spec)
+  if (!able) {
+    tell("engine", "The posterior is skewed, as with classes that can almost be separated: means ",
+         "and standard deviations by engine_gaussian() are rough. check_approximation() says how ",
+         "rough.")
+    return(list(spec = spec, result = result))
+  }
+  engine <- chosen("slice", "exact draws, for a skewed posterior")
+  again <- bsvm_spec(frame, prior, spec$likelihood, engine, spec$standardize)
+  list(spec = again, result = bsvm_run(again, control))
+}
+
+# Along the path on which one coefficient moves and the others follow by their regression on it, at
+# the likeliest variances, a normal posterior has standard deviation one. Separated classes and
+# groups without events make one side flat.
+#   reach     nodes, in standard deviations
+#   limits    of the standard deviation along any path
+reach <- c(-4, -2.5, -1.25, 0, 1.25, 2.5, 4)
+limits_of_sd <- c(0.88, 1.1)
+most_paths <- 100
+most_path_cells <- 1e7
+
+is_skewed <- function(result, spec) {
+  part <- likeliest_part(result$posterior)
+  d <- length(part$mean)
+  small <- d > 0L && d <= most_paths && d * length(spec$problem$y) <= most_path_cells
+  if (spec$engine$name != "gaussian" || !small || result$termination == "interrupted") return(FALSE)
+  sd <- path_sds(part, spec)
+  any(is.na(sd) | sd < limits_of_sd[1L] | sd > limits_of_sd[2L])
+}
+
+likeliest_part <- function(posterior) {
+  k <- which.max(posterior$weights)
+  component <- posterior$components[[k]]
+  joint <- inherits(component, "bsvm_integrated")
+  apart <- !is.null(component$effects) || (posterior$integrated == 0L &&
+                                              length(component$group_mean) > 0L)
+  if (!joint && apart) return(list())
+  list(mean = if (joint) component$joint_mean else component$mean,
+       covariance = if (joint) component$joint_covariance else component$covariance,
+       theta = posterior$theta[, k], integrated = posterior$integrated > 0L)
+}
+
+path_sds <- function(part, spec) {
+  d <- length(part$mean)
+  slopes <- part$covariance / rep(sqrt(diag(part$covariance)), each = d)
+  paths <- lapply(seq_len(d), function(j) part$mean + outer(slopes[, j], reach))
+  points <- do.call(cbind, paths)
+  points <- rbind(points, matrix(part$theta, length(part$theta), ncol(points)))
+  if (!part$integrated) spec$model$integrated <- -1L
+  density <- with_core_conditions(core_log_posterior(spec$problem, spec$model, points, TRUE, 1L))
+  apply(matrix(density, length(reach)), 2L, sd_of_density)
+}
+
+# Of a log density at the nodes.
+sd_of_density <- function(logs) {
+  if (!all(is.finite(logs))) return(NA_real_)
+  t <- seq(reach[1L], -reach[1L], length.out = 161L)
+  weights <- exp(stats::spline(reach, logs - max(logs), xout = t)$y)
+  mean <- stats::weighted.mean(t, weights)
+  sqrt(stats::weighted.mean((t - mean)^2, weights))
+}
