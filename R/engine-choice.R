@@ -107,9 +107,16 @@ check_prior_engines <- function(blocks, engine) {
     if (takes_prior(block, engine)) next
     abort("unsupported", "engine_", engine$name, "() can't take the prior of ",
           enumerate(block$label, "`"), " (", block$prior$label, ").",
-          if (is_estimator(engine) && !selects(block))
-            " It needs every variance given, as in prior_ridge(variance = 2).")
+          if (is_estimator(engine) && !selects(block)) words_for_estimates(engine))
   }
+}
+
+words_for_estimates <- function(engine) {
+  switch(engine$name,
+    em = " It requires a prior with given variances: prior_ridge(variance = 2) or prior_lasso(nu = 1).",
+    ecme = paste(" It requires prior_lasso() or prior_bridge(), whose scale it estimates, and a",
+                 "given variance elsewhere, as in prior_ridge(variance = 2).")
+  )
 }
 
 # A path over a grid of nu is one of point estimates.

@@ -23,6 +23,7 @@ paper_prior <- function(call, env) {
   frame <- suppressWarnings(suppressMessages(eval(call, env)))
   if (is.null(own)) return(paper_priors(frame))
   if (inherits(own, "bsvm_prior")) own <- list(own)
+  stopifnot(all(vapply(own, inherits, NA, "bsvm_prior")))
   if (is.null(names(own))) names(own) <- rep("", length(own))
   rest <- paper_priors(frame, named = any(names(own) == ""))
   covered <- names(rest) %in% names(own) | sub(": .*", "", names(rest)) %in% names(own) |

@@ -39,9 +39,9 @@ test_that("with bars the fixed effects are flat and the groups inferred, unless 
   summary <- prior_summary(fit)
   expect_match(summary$prior[summary$name == "population-level slopes"], "flat")
   expect_match(summary$prior[summary$name == "g: (Intercept)"], "inverse-gamma\\(0.01, 0.01\\)")
-  other <- bsvm(y ~ x1 + t + (1 + t || g), g, engine = "vb",
-                prior = list(prior_ridge(0.01), g = prior_ridge(variance = 1),
-                             "g: t" = prior_ridge(variance = prior_half_t(3, 2))))
+  other <- bsvm::bsvm(y ~ x1 + t + (1 + t || g), g, engine = "vb", likelihood = "hinge",
+                      prior = list(prior_ridge(0.01), g = prior_ridge(variance = 1),
+                                   "g: t" = prior_ridge(variance = prior_half_t(3, 2))))
   expect_false(other$default_prior)
   summary <- prior_summary(other)
   expect_equal(summary$name, c("(Intercept)", "population-level slopes", "g: (Intercept)", "g: t"))
