@@ -4,6 +4,7 @@ goldens <- readRDS(test_path("fixtures", "golden.rds"))
 
 run_golden <- function(call) {
   call$engine <- "vb"
+  call$likelihood <- "hinge"
   call$control <- quote(tight())
   eval(call)
 }
