@@ -128,8 +128,8 @@ test_that("a formula is a fit with the defaults, and constants of the formula co
   fit <- bsvm(y ~ I(x1^k), d, engine = "vb")
   again <- as_learner(fit, "fit", NULL, globalenv())(d[1:50, ])
   expect_identical(again$posterior, bsvm(y ~ I(x1^3), d[1:50, ], engine = "vb")$posterior)
-  plain <- as_learner(y ~ x1, "plain", NULL, globalenv())(d)
-  expect_identical(plain$posterior, bsvm(y ~ x1, d)$posterior)
+  plain <- with_seed(1, as_learner(y ~ x1, "plain", NULL, globalenv())(d))
+  expect_identical(plain$posterior, with_seed(1, bsvm::bsvm(y ~ x1, d))$posterior)
 })
 
 test_that("where a fit started is not carried over", {
