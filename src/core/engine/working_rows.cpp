@@ -76,6 +76,30 @@ WorkingRows::WorkingRows(const Problem& problem, const Mat& design)
   }
   gram_.resize(factors_.size());
   links_.resize(factors_.size());
+  link_.resize(factors_.size());
+  for (size_t t = 0; t < factors_.size(); ++t)
+    if (static_cast<Index>(t) != main_) find_links(static_cast<Index>(t));
+}
+
+void WorkingRows::find_links(Index t) {
+  const FactorRows &factor = factors_[t], &main = factors_[main_];
+  Links& links = links_[t];
+  link_[t].assign(problem_.n, -1);
+  links.start.assign(1, 0);
+  for (Index l = 0; l < factor.levels; ++l) {
+    std::vector<int> rows(factor.row.begin() + factor.start[l],
+                          factor.row.begin() + factor.start[l + 1]);
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](int i, int j) { return main.level[i] < main.level[j]; });
+    for (int i : rows) {
+      const int g = main.level[i];
+      if (g < 0) continue;
+      const bool first = static_cast<Index>(links.level.size()) == links.start.back();
+      if (first || links.level.back() != g) links.level.push_back(g);
+      link_[t][i] = static_cast<Index>(links.level.size()) - 1;
+    }
+    links.start.push_back(static_cast<Index>(links.level.size()));
+  }
 }
 
 void WorkingRows::set(const Vec& mean, const Vec& variance) {
@@ -125,38 +149,30 @@ void WorkingRows::sum() {
 
 void WorkingRows::sum_links(Index t) {
   const FactorRows &factor = factors_[t], &main = factors_[main_];
-  links_[t].assign(factor.levels, {});
-  for (Index l = 0; l < factor.levels; ++l) {
-    std::vector<Link>& links = links_[t][l];
-    std::vector<int> rows(factor.row.begin() + factor.start[l],
-                          factor.row.begin() + factor.start[l + 1]);
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](int i, int j) { return main.level[i] < main.level[j]; });
-    for (int i : rows) {
-      if (main.level[i] < 0) continue;
-      if (links.empty() || links.back().level != main.level[i])
-        links.push_back({main.level[i], Mat::Zero(main.effects, factor.effects)});
-      links.back().cross += weight_[i] * main.z.col(i) * factor.z.col(i).transpose();
-    }
-  }
+  const Index q = factor.effects, m = main.effects;
+  Mat& cross = links_[t].cross;
+  cross = Mat::Zero(m * q, static_cast<Index>(links_[t].level.size()));
+  for (Index i = 0; i < problem_.n; ++i)
+    for (Index b = 0; link_[t][i] >= 0 && b < q; ++b)
+      for (Index a = 0; a < m; ++a)
+        cross(a + b * m, link_[t][i]) += weight_[i] * main.z(a, i) * factor.z(b, i);
 }
 
-Vec WorkingRows::along(const Vec& u) const {
-  Vec out = Vec::Zero(problem_.n);
-  for (const FactorRows& factor : factors_)
-    for (Index i = 0; i < problem_.n; ++i)
-      for (Index a = 0; factor.level[i] >= 0 && a < factor.effects; ++a)
-        out[i] += factor.z(a, i) * u[factor.at(factor.level[i]) + a];
-  return out;
+void WorkingRows::add_along(Index t, const Vec& u, Vec& out) const {
+  const FactorRows& factor = factors_[t];
+  const double *z = factor.z.data(), *from = u.data() + factor.first;
+  for (Index i = 0; i < problem_.n; ++i, z += factor.effects)
+    for (Index a = 0; factor.level[i] >= 0 && a < factor.effects; ++a)
+      out[i] += z[a] * from[factor.level[i] * factor.effects + a];
 }
 
-Vec WorkingRows::gather(const Vec& r) const {
-  Vec out = Vec::Zero(effects_);
-  for (const FactorRows& factor : factors_)
-    for (Index i = 0; i < problem_.n; ++i)
-      for (Index a = 0; factor.level[i] >= 0 && a < factor.effects; ++a)
-        out[factor.at(factor.level[i]) + a] += factor.z(a, i) * r[i];
-  return out;
+void WorkingRows::add_gathered(Index t, const Vec& r, Vec& out) const {
+  const FactorRows& factor = factors_[t];
+  const double* z = factor.z.data();
+  double* to = out.data() + factor.first;
+  for (Index i = 0; i < problem_.n; ++i, z += factor.effects)
+    for (Index a = 0; factor.level[i] >= 0 && a < factor.effects; ++a)
+      to[factor.level[i] * factor.effects + a] += z[a] * r[i];
 }
 
 }  // namespace bsvm

@@ -43,19 +43,20 @@ class WorkingRows {
   // (effects^2, levels) of a factor: the sums of w z z' over the rows of each level.
   const Mat& gram(Index factor) const { return gram_[factor]; }
 
-  // What another factor's level shares with levels of the main one: (main effects, effects) sums
-  // of w z z' over their common rows.
-  struct Link {
-    Index level;
-    Mat cross;
+  // What another factor's levels share with levels of the main one: sums of w z z' over common rows.
+  struct Links {
+    std::vector<Index> start;  // (levels + 1) a level's first link
+    std::vector<int> level;    // (links) of the main factor
+    Mat cross;                 // (main effects times effects, links)
   };
-  const std::vector<Link>& links(Index factor, Index level) const { return links_[factor][level]; }
+  const Links& links(Index factor) const { return links_[factor]; }
 
-  // Z u (n), and Z' r (u).
-  Vec along(const Vec& u) const;
-  Vec gather(const Vec& r) const;
+  // out += Z u, and Z' r, of one factor: (n) and (u).
+  void add_along(Index factor, const Vec& u, Vec& out) const;
+  void add_gathered(Index factor, const Vec& r, Vec& out) const;
 
  private:
+  void find_links(Index factor);
   void sum();
   void sum_links(Index factor);
 
@@ -66,7 +67,8 @@ class WorkingRows {
   Vec weight_, target_;
   Mat dense_, cross_;
   std::vector<Mat> gram_;
-  std::vector<std::vector<std::vector<Link>>> links_;
+  std::vector<Links> links_;
+  std::vector<std::vector<Index>> link_;  // (n) of each factor: a row's link, or -1
 };
 
 }  // namespace bsvm
