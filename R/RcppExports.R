@@ -5,6 +5,10 @@ core_approximate <- function(problem, model, options) {
     .Call(`_bsvm_core_approximate`, problem, model, options)
 }
 
+core_diagnose <- function(draws, rows, kept, chains) {
+    .Call(`_bsvm_core_diagnose`, draws, rows, kept, chains)
+}
+
 core_estimate <- function(problem, model, options) {
     .Call(`_bsvm_core_estimate`, problem, model, options)
 }

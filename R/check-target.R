@@ -44,7 +44,7 @@ exact_answer <- function(fit, target, timed) {
 default_seconds <- function(engine, fit, target, least = 0.1) {
   settings <- engine$settings
   seconds <- function(sweeps) {
-    engine$settings[c("draws", "burnin", "chains")] <- list(sweeps, 0L, 1L)
+    engine$settings[c("draws", "most", "burnin", "chains")] <- list(sweeps, 0L, 0L, 1L)
     sweep_seconds(engine, fit, target)
   }
   start <- seconds(1L)

@@ -21,18 +21,12 @@ need_draws <- function(object, what) {
 
 call_of_engine <- function(object) paste0("engine_", object$engine$name, "()")
 
-# A row a variable of an array (variable, draws, chains); NA without the package posterior.
+# A row a variable of an array (variable, draws, chains); NA where there are too few draws or these
+# do not vary.
 diagnose <- function(draws) {
-  columns <- c("Rhat", "Bulk_ESS", "Tail_ESS", "MCSE")
-  table <- matrix(NA_real_, dim(draws)[1L], 4L, dimnames = list(dimnames(draws)[[1L]], columns))
-  if (!has_posterior()) return(table)
-  for (k in seq_len(nrow(table))) {
-    one <- matrix(draws[k, , ], dim(draws)[2L])
-    table[k, ] <- suppressWarnings( # that a size was capped
-      c(posterior::rhat(one), posterior::ess_bulk(one), posterior::ess_tail(one),
-        posterior::mcse_mean(one))
-    )
-  }
+  size <- dim(draws)
+  table <- core_diagnose(draws, size[1L], size[2L], size[3L])
+  dimnames(table) <- list(dimnames(draws)[[1L]], c("Rhat", "Bulk_ESS", "Tail_ESS", "MCSE"))
   table
 }
 

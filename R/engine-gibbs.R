@@ -98,7 +98,7 @@
 #' more <- update(long, engine = engine_gibbs(draws = 1000, checkpoint = file, resume = TRUE))
 #' unlink(file)
 #' @export
-engine_gibbs <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, mixing = TRUE,
+engine_gibbs <- function(draws = NULL, burnin = 1000, thin = 1, chains = 4, mixing = TRUE,
                          checkpoint = NULL, resume = FALSE, keep_effects = TRUE, ...) {
   check_dots(substitute(list(...)), "engine_gibbs()", sampler_hints)
   settings <- sampler_settings(draws, burnin, thin, chains, checkpoint, resume, keep_effects)

@@ -3,8 +3,10 @@
 is_sampler <- function(engine) engine$name %in% core_registry()$samplers
 
 sampler_settings <- function(draws, burnin, thin, chains, checkpoint, resume, keep_effects) {
+  adaptive <- is.null(draws)
   settings <- list(
-    draws = check_count(draws, "draws"), burnin = check_burnin(burnin),
+    draws = if (adaptive) first_draws else check_count(draws, "draws"),
+    most = if (adaptive) most_draws else 0L, burnin = check_burnin(burnin),
     thin = check_count(thin, "thin"), chains = check_chains(chains),
     keep_effects = check_flag(keep_effects, "keep_effects"),
     checkpoint = check_checkpoint(checkpoint),
@@ -13,6 +15,10 @@ sampler_settings <- function(draws, burnin, thin, chains, checkpoint, resume, ke
   check_sweeps(settings)
   settings
 }
+
+# Where no number is given: draws of each chain at first, and at most.
+first_draws <- 300L
+most_draws <- 10000L
 
 # What the arguments of other samplers are here.
 sampler_hints <- c(
@@ -31,7 +37,7 @@ sampler_hints <- c(
 
 # `name`, how many draws, and `more`.
 sampler_label <- function(name, settings, more = NULL) {
-  paste0(name, ", ", chains_text(settings),
+  paste0(name, ", ", if (settings$most > 0L) adaptive_text(settings) else chains_text(settings),
          if (settings$burnin != 1000L) paste0(" after ", settings$burnin, " of burn-in"),
          if (settings$thin > 1L) paste0(", one kept of ", settings$thin), more)
 }
@@ -78,6 +84,11 @@ check_resume <- function(resume, checkpoint) {
     abort("argument", "`resume = TRUE` needs `checkpoint`, the name of the file to go on from.")
   }
   resume
+}
+
+adaptive_text <- function(settings) {
+  paste0(settings$chains, if (settings$chains == 1L) " chain" else " chains", ", draws until ",
+         ess_limit, " are effective")
 }
 
 # "4 chains of 1000 draws": of an engine's settings or of what a fit has.

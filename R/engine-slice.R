@@ -59,7 +59,7 @@
 #'             prior = prior_ridge(variance = prior_half_t()))
 #' summary(fit)
 #' @export
-engine_slice <- function(draws = 1000, burnin = 1000, thin = 1, chains = 4, integrate = NULL,
+engine_slice <- function(draws = NULL, burnin = 500, thin = 1, chains = 4, integrate = NULL,
                          checkpoint = NULL, resume = FALSE, keep_effects = TRUE, ...) {
   check_dots(substitute(list(...)), "engine_slice()",
              c(sampler_hints, mixing = "That is an argument of engine_gibbs()."))

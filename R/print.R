@@ -163,6 +163,7 @@ say_sampling <- function(x) {
   sampling <- x$sampling
   say_wrapped(paste0(
     chains_text(sampling), " after ", sampling$burnin, " of burn-in",
+    if (isTRUE(sampling$adaptive)) paste0(" (until ", ess_limit, " were effective)"),
     if (sampling$thin > 1L) paste0(", one kept of ", sampling$thin),
     if (x$engine$name == "gibbs" && !sampling$mixing) ", plain sampler", ", ",
     format(sampling$seconds, digits = 2L), " s",

@@ -140,6 +140,7 @@ run_sampler <- function(spec, control) {
   check_draws_memory(spec)
   options <- sampler_options(spec$engine, control)
   options$keep_unknowns <- isTRUE(spec$missing$settings$keep_draws)
+  if (options$most > 0L) options$most <- min(options$most, most_kept(spec))
   started <- proc.time()[["elapsed"]]
   result <- with_core_conditions(core_sample(spec$problem, spec$model, options))
   result$seconds <- proc.time()[["elapsed"]] - started
@@ -213,7 +214,7 @@ draws_posterior <- function(result) {
 sampling_facts <- function(result, options) {
   seed <- if (is.null(result$seed)) options$seed else result$seed
   c(list(draws = dim(result$coefficients)[2L]), options[c("burnin", "thin", "chains", "mixing")],
-    list(seed = seed), result[c("seconds", "resumed")])
+    list(seed = seed), result[c("seconds", "resumed")], list(adaptive = options$most > 0L))
 }
 
 with_core_conditions <- function(call) {
@@ -230,9 +231,7 @@ with_core_conditions <- function(call) {
 # stand in the core and then in R.
 check_draws_memory <- function(spec) {
   settings <- spec$engine$settings
-  numbers <- length(spec$problem$center) + length(spec$model$group_blocks)
-  if (settings$keep_effects) numbers <- numbers + group_coefficient_count(spec$problem)
-  if (isTRUE(spec$missing$settings$keep_draws)) numbers <- numbers + sum(spec$law$missing)
+  numbers <- numbers_drawn(spec)
   bytes <- 2 * 8 * settings$draws * settings$chains * numbers
   limit <- getOption("bsvm.max_memory", 16 * 2^30)
   if (bytes <= limit) return(invisible())
@@ -240,6 +239,23 @@ check_draws_memory <- function(spec) {
         " numbers each, take ", signif(bytes / 2^30, 3), " GiB, above the option bsvm.max_memory (",
         signif(limit / 2^30, 3), " GiB). Keep fewer: `thin`, `keep_effects = FALSE`",
         if (models_missing(spec$missing)) ", missing_normal(keep_draws = FALSE)", ".")
+}
+
+numbers_drawn <- function(spec) {
+  numbers <- length(spec$problem$center) + length(spec$model$group_blocks)
+  if (spec$engine$settings$keep_effects) {
+    numbers <- numbers + group_coefficient_count(spec$problem)
+  }
+  if (isTRUE(spec$missing$settings$keep_draws)) numbers <- numbers + sum(spec$law$missing)
+  numbers
+}
+
+# Draws of each chain that fit into a quarter of a gigabyte, or the option if that is less: where
+# the number of draws is ours to choose it must not take more.
+most_kept <- function(spec) {
+  limit <- min(2^28, getOption("bsvm.max_memory", 16 * 2^30) / 2)
+  fit <- floor(limit / (8 * spec$engine$settings$chains * numbers_drawn(spec)))
+  max(spec$engine$settings$draws, fit)
 }
 
 group_coefficient_count <- function(problem) {

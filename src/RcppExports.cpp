@@ -23,6 +23,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_diagnose
+Rcpp::NumericMatrix core_diagnose(Rcpp::NumericVector draws, int rows, int kept, int chains);
+RcppExport SEXP _bsvm_core_diagnose(SEXP drawsSEXP, SEXP rowsSEXP, SEXP keptSEXP, SEXP chainsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< int >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< int >::type kept(keptSEXP);
+    Rcpp::traits::input_parameter< int >::type chains(chainsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_diagnose(draws, rows, kept, chains));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_estimate
 Rcpp::List core_estimate(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
 RcppExport SEXP _bsvm_core_estimate(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
@@ -199,6 +212,7 @@ END_RCPP
 
 static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 3},
+    {"_bsvm_core_diagnose", (DL_FUNC) &_bsvm_core_diagnose, 4},
     {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 3},
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},

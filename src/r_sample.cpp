@@ -53,6 +53,7 @@ class Fingerprint {
 bsvm::SampleOptions to_options(const List& options) {
   bsvm::SampleOptions out;
   out.draws = as<int>(options["draws"]);
+  if (options.containsElementNamed("most")) out.most = as<int>(options["most"]);
   out.burnin = as<int>(options["burnin"]);
   out.thin = as<int>(options["thin"]);
   out.chains = as<int>(options["chains"]);

@@ -8,6 +8,7 @@
 #include "../error.hpp"
 #include "../rows/lanes.hpp"
 #include "checkpoint.hpp"
+#include "diagnosis.hpp"
 
 namespace bsvm {
 
@@ -39,7 +40,7 @@ class LaneHost : public Host {
 class Recorder {
  public:
   Recorder(std::unique_ptr<Chain> chain, const SampleOptions& options)
-      : chain_(std::move(chain)), options_(options) {
+      : chain_(std::move(chain)), options_(options), room_(options.draws) {
     chain_->read(draw_);
     ChainDraws& d = draws_;
     d.coefficients.resize(draw_.coefficients.size(), options.draws);
@@ -61,9 +62,17 @@ class Recorder {
     chain_->restore(state);
     if (!fits(draws))
       throw InvalidInput("checkpoint", "The checkpoint is of another model, or damaged.");
+    room_ = std::max(draws.kept, room_);
     for (const auto part : kDrawn)
-      (draws.*part).conservativeResize((draws.*part).rows(), std::max(draws.kept, options_.draws));
+      (draws.*part).conservativeResize((draws.*part).rows(), room_);
     draws_ = std::move(draws);
+  }
+
+  void grow(Index draws) {
+    if (draws <= room_) return;
+    room_ = draws;
+    for (const auto part : kDrawn)
+      (draws_.*part).conservativeResize((draws_.*part).rows(), draws);
   }
 
   // Sweeps until `target` have been made.
@@ -72,7 +81,7 @@ class Recorder {
       if (host.interrupted()) throw Interrupted();
       chain_->sweep(host);
       const Index after = chain_->sweeps() - options_.burnin;
-      if (after > 0 && after % options_.thin == 0 && draws_.kept < options_.draws) keep();
+      if (after > 0 && after % options_.thin == 0 && draws_.kept < room_) keep();
     }
   }
 
@@ -110,6 +119,7 @@ class Recorder {
 
   std::unique_ptr<Chain> chain_;
   const SampleOptions& options_;
+  Index room_;  // for how many draws
   ChainDraws draws_;
   Draw draw_;
 };
@@ -118,8 +128,7 @@ class Run {
  public:
   Run(Sampler& sampler, const Problem& problem, const MakeSource& make_source,
       const SampleOptions& options, Host& host)
-      : options_(options), host_(host),
-        total_(options.burnin + options.draws * options.thin) {
+      : options_(options), host_(host), draws_(options.draws) {
     Saved saved = former();
     resumed_ = !saved.states.empty();
     seed_ = resumed_ ? saved.seed : options.seed;
@@ -138,13 +147,15 @@ class Run {
     out.resumed = resumed_;
     out.seed = seed_;
     try {
-      while (done() < total_) round();
+      do
+        while (done() < total()) round();
+      while (go_on());
     } catch (const Interrupted&) {
       out.interrupted = true;
     }
     if (!options_.checkpoint.empty()) write();
     out.unwritten = unwritten_;
-    out.kept = options_.draws;
+    out.kept = draws_;
     for (const auto& chain : chains_) out.kept = std::min(out.kept, chain->draws().kept);
     for (const auto& chain : chains_) out.chains.push_back(std::move(chain->draws()));
     return out;
@@ -161,15 +172,54 @@ class Run {
                        "or name another one.");
   }
 
+  Index total() const { return options_.burnin + draws_ * options_.thin; }
+
+  // How many draws chains get next, which depends on those there are and nothing else: a run that
+  // was cut comes by the same numbers again. False where they have enough.
+  bool go_on() {
+    if (draws_ >= options_.most) return false;
+    const double share = worst();
+    if (share <= 1) return false;
+    const double now = static_cast<double>(draws_);
+    const double next = now * std::min(std::max(1.1 * share, 1.25), 2.0);
+    draws_ = std::min(options_.most, static_cast<Index>(std::ceil(next / 50)) * 50);
+    for (const auto& chain : chains_) chain->grow(draws_);
+    return true;
+  }
+
+  // The largest ratio of draws needed to draws there are; what does not vary needs none.
+  double worst() const {
+    double out = 0;
+    const auto look = [&](Mat ChainDraws::*part, Index row) {
+      Mat draws(draws_, static_cast<Index>(chains_.size()));
+      for (Index k = 0; k < draws.cols(); ++k)
+        draws.col(k) = (chains_[k]->draws().*part).row(row).head(draws_);
+      if (draws.maxCoeff() == draws.minCoeff()) return;
+      const Diagnosis seen = diagnose(draws);
+      const double size = std::min(seen.bulk, seen.tail);
+      if (!(size > 0)) out = std::max(out, 2.0);
+      else out = std::max(out, kEnoughDraws / size);
+      if (!(seen.rhat <= kEnoughRhat)) out = std::max(out, 1.5);
+    };
+    const ChainDraws& first = chains_[0]->draws();
+    for (Index k = 0; k < first.hyper.rows(); ++k) look(&ChainDraws::hyper, k);
+    const Index p = first.coefficients.rows(), few = std::min(p, kWatched);
+    for (Index k = 0; k < few; ++k)
+      look(&ChainDraws::coefficients,
+           few == 1 ? 0 : static_cast<Index>(std::nearbyint(static_cast<double>(k * (p - 1)) /
+                                                            static_cast<double>(few - 1))));
+    return out;
+  }
+
   Index done() const {
-    Index least = total_;
+    Index least = total();
     for (const auto& chain : chains_) least = std::min(least, chain->sweeps());
     return least;
   }
 
   // About a quarter of a second's sweeps of every chain.
   void round() {
-    const Index target = std::min(total_, done() + length_);
+    const Index target = std::min(total(), done() + length_);
     const Clock::time_point start = Clock::now();
     run_lanes(options_.chains, options_.threads, host_,
               [&](Index lane, int, const Checkpoint& checkpoint) {
@@ -190,9 +240,9 @@ class Run {
     const Index now = done();
     const double rate = seconds_since(started_) / static_cast<double>(std::max<Index>(1, swept_));
     std::ostringstream text;
-    text << "sweep " << now << " of " << total_ << (options_.chains > 1 ? " of each chain" : "")
+    text << "sweep " << now << " of " << total() << (options_.chains > 1 ? " of each chain" : "")
          << (now < options_.burnin ? " (burn-in)" : "") << ", about "
-         << std::ceil(rate * static_cast<double>(total_ - now)) << " s left";
+         << std::ceil(rate * static_cast<double>(total() - now)) << " s left";
     host_.progress(text.str());
   }
 
@@ -218,7 +268,8 @@ class Run {
 
   const SampleOptions& options_;
   Host& host_;
-  Index total_, length_ = 8, swept_ = 0;
+  Index draws_;  // that chains get
+  Index length_ = 8, swept_ = 0;
   bool resumed_ = false;
   std::uint64_t seed_ = 0;
   double writing_ = 0;  // seconds the last checkpoint took

@@ -6,8 +6,13 @@
 
 namespace bsvm {
 
+// When chains are long enough: by every parameter of the priors and some coefficients, evenly spread.
+constexpr double kEnoughDraws = 400, kEnoughRhat = 1.01;  // of all chains, bulk and tail
+constexpr Index kWatched = 50;                            // coefficients
+
 struct SampleOptions {
   Index draws = 1000;   // kept, per chain
+  Index most = 0;       // if more than `draws`: chains go on until they are long enough, or to here
   Index burnin = 1000;  // sweeps before the first
   Index thin = 1;       // sweeps per kept draw
   int chains = 4;

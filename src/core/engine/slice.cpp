@@ -13,6 +13,8 @@
 //              effects of other factors, which ellipses move
 //
 // Never a Gram matrix; margins are kept.
+#include <cstdlib>
+
 #include "../error.hpp"
 #include "../linalg/kernels.hpp"
 #include "../random/ellipse.hpp"
@@ -22,6 +24,7 @@
 #include "path_move.hpp"
 #include "prior_density.hpp"
 #include "sampler.hpp"
+#include "slice_grouped.hpp"
 #include "slice_integrated.hpp"
 #include "slice_missing.hpp"
 #include "whitening.hpp"
@@ -209,6 +212,7 @@ class Slice : public Sampler {
     if (static_cast<double>(problem.n) * static_cast<double>(d) > kMostNumbers)
       throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
                                    "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
+    if (grouped(problem)) return;
     white_ = whiten(problem, threads, host);
     if (!integrates(problem) && !problem.unknowns.any())
       turn_ = Margins(problem).changes(white_.axes);
@@ -216,12 +220,17 @@ class Slice : public Sampler {
 
   std::unique_ptr<Chain> start(const Problem& problem, const MakeSource&, int threads,
                                std::uint64_t seed, int chain, Index burnin) const override {
+    if (grouped(problem)) return grouped_chain(problem, seed, chain, burnin);
     if (problem.unknowns.any()) return missing_chain(problem, white_, seed, chain, burnin);
     if (integrates(problem)) return integrated_chain(problem, white_, threads, seed, chain, burnin);
     return std::unique_ptr<Chain>(new SliceChain(problem, white_, turn_, seed, chain, burnin));
   }
 
  private:
+  bool grouped(const Problem& problem) const {
+    if (std::getenv("OLD")) return false;
+    return problem.group_coefficients() > 0 && !problem.unknowns.any();
+  }
   bool integrates(const Problem& problem) const {
     if (!integrate_ || problem.integrated < 0) return false;
     if (white_.joint.rows() > kMostIntegrated) return false;
