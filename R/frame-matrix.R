@@ -163,7 +163,7 @@ absent_matrix_rows <- function(frame, x, variables, places) {
 # The groups of rows that come as `group` of a fit from bsvm(x, y): as group_rows().
 given_groups <- function(groups, values) {
   if (is.null(groups)) return(NULL)
-  list(group = group_codes(groups[[1L]], as.character(values), NULL))
+  list(group = group_codes(groups[[1L]], level_names(check_group_values(values, "group")), NULL))
 }
 
 # The matrix with all columns the fit counts.

@@ -91,15 +91,23 @@ need_variables <- function(variables, terms, newdata) {
 
 match_factors <- function(columns, xlevels, unknown) {
   for (name in names(xlevels)) {
-    values <- as.character(columns[[name]])
-    unseen <- setdiff(values, c(xlevels[[name]], NA))
+    values <- predictor_level_names(columns[[name]])
+    codes <- match_levels(values, xlevels[[name]])
+    unseen <- unique(values[codes %in% 0L])
     if (length(unseen) > 0L && unknown == "error") {
       abort("newdata", "`newdata` has levels of `", name, "` the fit has not seen: ",
             enumerate(unseen, "'"), "; known are ", enumerate(xlevels[[name]], "'"), ".")
     }
-    columns[[name]] <- factor(values, levels = xlevels[[name]], exclude = NULL) # addNA() has NA
+    known <- xlevels[[name]][replace(codes, codes %in% 0L, NA)]
+    columns[[name]] <- factor(known, levels = xlevels[[name]], exclude = NULL) # addNA() has NA
   }
   columns
+}
+
+# A factor's own names, in which a level for missing values is NA.
+predictor_level_names <- function(values) {
+  if (is.factor(values)) return(as.character(values))
+  level_names(values)
 }
 
 check_classes <- function(terms, columns) {
