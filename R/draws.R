@@ -35,12 +35,14 @@
 #' @name as_draws.bsvm
 #' @exportS3Method posterior::as_draws
 as_draws.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   as_draws_array.bsvm(x, variable, regex, ...)
 }
 
 #' @rdname as_draws.bsvm
 #' @exportS3Method posterior::as_draws_array
 as_draws_array.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   check_dots(substitute(list(...)), "as_draws()", NULL)
   need_posterior("as_draws()")
   need_draws(x, "as_draws()")
@@ -51,24 +53,28 @@ as_draws_array.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
 #' @rdname as_draws.bsvm
 #' @exportS3Method posterior::as_draws_df
 as_draws_df.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   posterior::as_draws_df(as_draws_array.bsvm(x, variable, regex, ...))
 }
 
 #' @rdname as_draws.bsvm
 #' @exportS3Method posterior::as_draws_matrix
 as_draws_matrix.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   posterior::as_draws_matrix(as_draws_array.bsvm(x, variable, regex, ...))
 }
 
 #' @rdname as_draws.bsvm
 #' @exportS3Method posterior::as_draws_list
 as_draws_list.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   posterior::as_draws_list(as_draws_array.bsvm(x, variable, regex, ...))
 }
 
 #' @rdname as_draws.bsvm
 #' @exportS3Method posterior::as_draws_rvars
 as_draws_rvars.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   posterior::as_draws_rvars(as_draws_array.bsvm(x, variable, regex, ...))
 }
 

@@ -36,7 +36,7 @@ check_matrix <- function(x) {
     abort("argument", "bsvm(x, y) takes a numeric matrix, not a data frame. Use a formula, as in ",
           "bsvm(y ~ ., data = x), which treats factors properly.")
   }
-  if (!is_sparse(x) && (!is.matrix(x) || !(is.numeric(x) || is.logical(x)))) {
+  if (!inherits(x, "Matrix") && (!is.matrix(x) || !(is.numeric(x) || is.logical(x)))) {
     abort("predictors", "`x` must be a formula or a numeric matrix; found ", describe(x), ".")
   }
   if (nrow(x) == 0L) abort("data", "`x` has no rows.")

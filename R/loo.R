@@ -63,6 +63,7 @@
 #' @name loo.bsvm
 #' @exportS3Method loo::loo
 loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE, ...) {
+  check_fit(x, "x")
   check_dots(substitute(list(...)), "loo()", loo_hints)
   by <- check_loo(x, by, cores, "loo()")
   check_flag(save_psis, "save_psis")
@@ -75,6 +76,7 @@ loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE, ..
 #' @rdname loo.bsvm
 #' @exportS3Method loo::waic
 waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
+  check_fit(x, "x")
   check_dots(substitute(list(...)), "waic()", loo_hints)
   by <- check_loo(x, by, cores, "waic()")
   terms <- loo_terms(x, by, cores, parent.frame())

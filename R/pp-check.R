@@ -40,6 +40,7 @@
 #' @exportS3Method bayesplot::pp_check
 pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned", "stat"),
                           group = NULL, re_formula = NULL, draw_ids = NULL, ...) {
+  check_fit(object)
   need_law(object, "pp_check()", refuse_responses)
   type <- pick_one(type, c("bars", "bars_grouped", "error_binned", "stat"), "type")
   need_bayesplot("pp_check()")

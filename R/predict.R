@@ -124,6 +124,7 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
                          allow_new_levels = FALSE, group = NULL, offset = NULL,
                          na.action = stats::na.pass, map = NULL, threshold = NULL, costs = NULL,
                          ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "predict()", predict_hints)
   na.action <- prediction_action(na.action)
   type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)

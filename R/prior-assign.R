@@ -61,6 +61,7 @@ as_prior_list <- function(prior) {
   if (!is.list(prior) || is.object(prior) || !all(vapply(prior, is_prior, TRUE))) {
     refuse_prior(prior)
   }
+  for (one in prior) check_component(one, "prior")
   names <- names(prior)
   if (is.null(names)) names <- rep("", length(prior))
   if (anyDuplicated(names)) {
@@ -223,6 +224,7 @@ assign_group_priors <- function(frame, named) {
 #' prior_summary(fit)
 #' @export
 prior_for <- function(formula, data = NULL, ..., likelihood = likelihood_hinge()) {
+  need_arguments("formula", what = "prior_for()")
   frame <- bsvm_frame(formula, data, ...)
   likelihood <- as_likelihood(likelihood)
   default <- scale_prior(default_slopes(frame), likelihood)
@@ -263,6 +265,7 @@ block_size <- function(block, groups) {
 #' @rdname prior_for
 #' @export
 prior_summary.bsvm <- function(object, ...) {
+  check_fit(object)
   blocks <- c(object$blocks, object$group_blocks)
   labels <- block_labels(blocks)
   data.frame(name = names(labels), prior = unname(labels),

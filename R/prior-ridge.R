@@ -50,6 +50,7 @@ prior_ridge <- function(shape = 0.01, scale = NULL, variance = NULL) {
   }
   if (is.null(variance)) variance <- prior_inv_gamma(shape, scale)
   if (inherits(variance, "bsvm_hyperprior")) {
+    check_component(variance, "hyperprior")
     prior <- new_prior(variance$name, variance$parameters, paste0("ridge, ", variance$label), TRUE)
     prior$open_scale <- variance$open_scale
     return(prior)

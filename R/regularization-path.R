@@ -27,6 +27,7 @@
 #' @export
 regularization_path <- function(object, ...) {
   check_dots(substitute(list(...)), "regularization_path()", NULL)
+  need_arguments("object", what = "regularization_path()")
   need_estimate(object, "regularization_path()")
   path <- object$posterior$path
   if (is.null(path)) {

@@ -43,6 +43,7 @@
 #' result$termination
 #' @export
 bsvm_run <- function(spec, control = bsvm_control()) {
+  need_arguments("spec", what = "bsvm_run()")
   if (!inherits(spec, "bsvm_spec")) {
     abort("argument", "`spec` must be made by bsvm_spec(); found ", describe(spec), ".")
   }

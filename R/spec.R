@@ -40,6 +40,7 @@
 #' @export
 bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engine = NULL,
                       standardize = TRUE) {
+  need_arguments("frame", what = "bsvm_spec()")
   if (!inherits(frame, "bsvm_frame")) {
     abort("argument", "`frame` must be made by bsvm_frame(); found ", describe(frame), ".")
   }

@@ -21,6 +21,7 @@
 #' update(fit, standardize = FALSE, evaluate = FALSE)
 #' @export
 update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
+  check_fit(object)
   check_flag(evaluate, "evaluate")
   call <- object$call
   env <- parent.frame()
