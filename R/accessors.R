@@ -82,7 +82,8 @@ weights.bsvm <- function(object, ...) {
 }
 
 #' @rdname accessors
-#' @exportS3Method lme4::ngrps
+#' @method ngrps bsvm
+#' @rawNamespace S3method(lme4::ngrps,bsvm)
 ngrps.bsvm <- function(object, ...) {
   check_fit(object)
   group_counts(object)

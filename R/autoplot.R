@@ -2,7 +2,8 @@
 utils::globalVariables(".data")
 
 #' @rdname plot.bsvm
-#' @exportS3Method ggplot2::autoplot
+#' @method autoplot bsvm
+#' @rawNamespace S3method(ggplot2::autoplot,bsvm)
 autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE, scaled = FALSE,
                           n = 40L, pars = NULL, select = NULL, ...) {
   check_fit(object)

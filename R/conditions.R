@@ -24,6 +24,7 @@
 #'   `interrupt` instead of `error`.
 #'
 #' @section Warnings:
+#' * `checkpoint`: a checkpoint could not be written; the fit has all its draws;
 #' * `convergence`: the fit ended before its tolerance was reached; of draws, the chains disagree or
 #'   are worth too few independent draws;
 #' * `interrupted`: the fit was stopped by the user and is kept as it was, with the draws it has;
@@ -39,6 +40,12 @@
 #'   coefficient that says little (see [missing_normal()]);
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
+#'
+#' @section Messages:
+#' Messages have the class `bsvm_message_<name>` and `bsvm_message`, and are said once a session:
+#' * `one_class`: [predict.bsvm()] puts rows into classes by a fit that puts all its own rows into
+#'   one;
+#' * `many_levels`: a factor of 30 levels or more shares its variance with other predictors.
 #'
 #' @return This page documents classes; it has no function.
 #' @examples

@@ -17,10 +17,25 @@ new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, gr
     rows <- design_rows(parts, newdata, unknown)
   }
   if (!allow_new_levels) check_new_levels(rows$groups)
-  if (unknown == "error") rows <- complete_rows(fit, rows, new_auxiliary(fit, newdata))
+  if (unknown == "error") {
+    check_new_sizes(rows)
+    rows <- complete_rows(fit, rows, new_auxiliary(fit, newdata))
+  }
   if (has_row_names(newdata)) rownames(rows$x) <- row.names(newdata)
   rows$offset <- sum_offsets(rows$offset, argument_offset(fit, newdata, offset))
   rows
+}
+
+# Numbers whose squares doubles can't hold would give intervals that are no numbers.
+check_new_sizes <- function(rows) {
+  sizes <- lapply(c(list(rows$x), lapply(rows$groups, `[[`, "z")), function(x) {
+    x <- stored(x)
+    if (length(x) == 0L) 0 else largest_size(x, absent = TRUE)
+  })
+  if (max(unlist(sizes)) <= 1e150) return(invisible())
+  abort("newdata", "`newdata` has predictors of size ", format(max(unlist(sizes)), digits = 3L),
+        "; they must not exceed 1e150, as in the fit. Look for wrong values, or for codes of ",
+        "missing values, which must be `NA`.")
 }
 
 check_new_levels <- function(groups) {

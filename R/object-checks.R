@@ -30,7 +30,7 @@ fit_fields <- c(
 
 part_fields <- list(
   response = c(levels = "text", type = "text"),
-  design = c(columns = "text", assign = "numbers", term_labels = "text", center = "numbers",
+  design = c(columns = "?text", assign = "?numbers", term_labels = "?text", center = "numbers",
              scale = "numbers", intercept = "numbers", implicit = "flag", sparse = "?numbers",
              rotation = "list"),
   engine = c(name = "text", label = "text"),

@@ -37,7 +37,8 @@
 #' bayesplot::pp_check(fit)
 #' bayesplot::pp_check(fit, "bars_grouped", group = "cyl")
 #' bayesplot::pp_check(fit, "error_binned")
-#' @exportS3Method bayesplot::pp_check
+#' @method pp_check bsvm
+#' @rawNamespace S3method(bayesplot::pp_check,bsvm)
 pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned", "stat"),
                           group = NULL, re_formula = NULL, draw_ids = NULL, ...) {
   check_fit(object)

@@ -25,6 +25,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   say_other_hyper(x, digits)
   cat("\n")
   say_end(x, digits)
+  say_one_class(x)
   invisible(x)
 }
 

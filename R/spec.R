@@ -69,6 +69,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
                 integrated = integrated_term(frame$groups, likelihood, engine, any(sparse),
                                              length(core$center), !is.null(frame$unknowns)))
   design$rotation <- core$rotation
+  inform_many_levels(frame, assigned$blocks)
   unknowns <- core_unknowns(frame, design)
   problem <- core_problem(frame, design, core, assigned$blocks[sparse])
   problem$unknowns <- unknowns$core

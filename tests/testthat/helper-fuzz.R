@@ -132,7 +132,7 @@ fuzz_use <- function(fit) {
 }
 
 fuzz_bare <- function() {
-  exported <- setdiff(getNamespaceExports("bsvm"), c("demo_app", "%>%"))
+  exported <- setdiff(getNamespaceExports("bsvm"), "prior_summary") # of another package
   name <- fuzz_pick(grep("^(engine_|prior_|likelihood_|missing_|bsvm|new_|holdout|cross_|tuned)", exported, value = TRUE))
   known <- setdiff(names(formals(getExportedValue("bsvm", name))), "...")
   fuzz_call(name, character(), stats::setNames(rep(list(fuzz_odd), length(known)), known), 0.3)
