@@ -36,6 +36,7 @@ NULL
 #' @rdname accessors
 #' @export
 formula.bsvm <- function(x, ...) {
+  check_fit(x, "x")
   need_formula(x, "formula()")
   x$formula
 }
@@ -43,6 +44,7 @@ formula.bsvm <- function(x, ...) {
 #' @rdname accessors
 #' @export
 terms.bsvm <- function(x, ...) {
+  check_fit(x, "x")
   need_formula(x, "terms()")
   x$terms
 }
@@ -50,12 +52,14 @@ terms.bsvm <- function(x, ...) {
 #' @rdname accessors
 #' @export
 model.frame.bsvm <- function(formula, ...) {
+  check_fit(formula, "formula")
   frame_of_fit(formula, parent.frame())
 }
 
 #' @rdname accessors
 #' @export
 model.matrix.bsvm <- function(object, ...) {
+  check_fit(object)
   data <- training_data(object, parent.frame())
   x <- training_design(object, data, groups = FALSE)$x
   rownames(x) <- row.names(data$x)
@@ -65,19 +69,23 @@ model.matrix.bsvm <- function(object, ...) {
 #' @rdname accessors
 #' @export
 nobs.bsvm <- function(object, ...) {
+  check_fit(object)
   object$nobs
 }
 
 #' @rdname accessors
 #' @export
 weights.bsvm <- function(object, ...) {
+  check_fit(object)
   if (is.null(object$weights)) return(NULL)
   stats::naresid(object$na.action, object$weights)
 }
 
 #' @rdname accessors
-#' @exportS3Method lme4::ngrps
+#' @method ngrps bsvm
+#' @rawNamespace S3method(lme4::ngrps,bsvm)
 ngrps.bsvm <- function(object, ...) {
+  check_fit(object)
   group_counts(object)
 }
 

@@ -2,9 +2,11 @@
 utils::globalVariables(".data")
 
 #' @rdname plot.bsvm
-#' @exportS3Method ggplot2::autoplot
+#' @method autoplot bsvm
+#' @rawNamespace S3method(ggplot2::autoplot,bsvm)
 autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE, scaled = FALSE,
                           n = 40L, pars = NULL, select = NULL, ...) {
+  check_fit(object)
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)
   which <- pick_one(if (is.null(which)) default_plot(object) else which, plot_kinds, "which")

@@ -40,6 +40,8 @@
 #' @export
 new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL,
                      arguments = NULL) {
+  need_arguments("frame", "spec", "result", "call", what = "new_bsvm()")
+  check_belongs(frame, spec, result, call)
   design <- spec$design
   given <- frame
   missing <- fit_missing(frame, spec, result)

@@ -15,8 +15,9 @@
 #' sum over the two classes, which makes it a probability model. `likelihood = "hinge"` does not: it
 #' is the pseudo-likelihood of the papers, a classifier.
 #'
-#' **Response.** A factor (its second level is +1), logical (`TRUE` is +1), 0/1 or -1/+1. Factor
-#' levels that do not occur are dropped.
+#' **Response.** A factor (its second level is +1), text of two values (the second in order is +1, as
+#' [factor()] has it), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do not occur are
+#' dropped.
 #'
 #' **Random-effects terms** are read as in lme4. `(1 | g)` gives every level of `g` an intercept of
 #' its own, `(0 + x | g)` a slope, `(x | g)` both, correlated, and `(x || g)` both, independent.

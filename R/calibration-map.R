@@ -45,6 +45,7 @@
 calibration_map <- function(object, newdata, re_formula = NULL, allow_new_levels = FALSE,
                             group = NULL, offset = NULL, y = NULL, ...) {
   check_dots(substitute(list(...)), "calibration_map()", predict_hints)
+  need_arguments("object", what = "calibration_map()")
   check_fit(object)
   truth <- new_classes(object, held_out(newdata), y)
   link <- predict.bsvm(object, newdata, type = "link", re_formula = re_formula,

@@ -70,13 +70,17 @@
 #' other <- glm(y ~ x + z, binomial(), data = d[1:200, ])
 #' calibration(predict(other, d[201:400, ], type = "response"), d$y[201:400])
 #' @export
-calibration <- function(object, ...) UseMethod("calibration")
+calibration <- function(object, ...) {
+  need_arguments("object", what = "calibration()")
+  UseMethod("calibration")
+}
 
 #' @rdname calibration
 #' @export
 calibration.bsvm <- function(object, newdata, map = NULL, bins = 10L, level = 0.95,
                              re_formula = NULL, allow_new_levels = FALSE, group = NULL,
                              offset = NULL, y = NULL, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "calibration()", predict_hints)
   truth <- new_classes(object, held_out(newdata), y)
   prob <- predict.bsvm(object, newdata, type = "prob", map = map, re_formula = re_formula,

@@ -83,6 +83,7 @@
 #' check$table["x", c("mean", "mean_exact")]
 #' @export
 check_approximation <- function(fit, draws = 1000L, ...) {
+  need_arguments("fit", what = "check_approximation()")
   check_approximate_fit(fit, draws, substitute(list(...)), parent.frame())
 }
 
@@ -105,9 +106,7 @@ check_hints <- c(
 )
 
 check_checkable <- function(fit) {
-  if (!inherits(fit, "bsvm")) {
-    abort("argument", "`fit` must be made by bsvm(); found ", describe(fit), ".")
-  }
+  check_fit(fit, "fit")
   refuse_modelled(fit, "check_approximation()")
   if (!is.null(fit$sampling)) {
     abort("unsupported", "A fit by ", call_of_engine(fit), " is made of draws from the exact ",

@@ -1,7 +1,7 @@
 # One assertion a function. Each returns its argument, so that it can stand in an expression.
 
 check_positive <- function(x, name, class = "argument") {
-  check_number(x, name, class)
+  x <- check_number(x, name, class)
   if (x <= 0) abort(class, "`", name, "` must be above 0; found ", describe(x), ".")
   x
 }
@@ -10,7 +10,7 @@ check_number <- function(x, name, class = "argument") {
   if (!is.numeric(x) || length(x) != 1L || !is.finite(x)) {
     abort(class, "`", name, "` must be one finite number; found ", describe(x), ".")
   }
-  x
+  unname(x)
 }
 
 check_count <- function(x, name, class = "argument", least = 1L) {

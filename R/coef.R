@@ -56,6 +56,7 @@
 #' head(as.data.frame(ranef(fit, level = 0.9)))
 #' @export
 coef.bsvm <- function(object, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "coef()", NULL)
   c(fixef.bsvm(object), group_coefficients(object))
 }
@@ -63,6 +64,7 @@ coef.bsvm <- function(object, ...) {
 #' @rdname coef.bsvm
 #' @export
 fixef.bsvm <- function(object, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "fixef()", NULL)
   posterior_coefficients(object)$mean
 }
@@ -70,6 +72,7 @@ fixef.bsvm <- function(object, ...) {
 #' @rdname coef.bsvm
 #' @export
 ranef.bsvm <- function(object, sd = !is_point(object), level = NULL, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "ranef()", ranef_hints)
   need_groups(object, "ranef()")
   if (check_flag(sd, "sd")) need_spread(object, "ranef(sd = TRUE)")

@@ -24,6 +24,7 @@
 #'   `interrupt` instead of `error`.
 #'
 #' @section Warnings:
+#' * `checkpoint`: a checkpoint could not be written; the fit has all its draws;
 #' * `convergence`: the fit ended before its tolerance was reached; of draws, the chains disagree or
 #'   are worth too few independent draws;
 #' * `interrupted`: the fit was stopped by the user and is kept as it was, with the draws it has;
@@ -40,11 +41,16 @@
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'
-#' @section Messages: These have the class `bsvm_message_<name>`, so that [suppressMessages()] with
-#'   `classes =` can silence them one by one:
-#' * `likelihood`: the model was fitted with the pseudo-likelihood although no `likelihood` was
-#'   given, or `update()` has changed the likelihood of a fit;
-#' * `engine`: the default engine is only an approximation here.
+#' @section Messages:
+#' Messages have the class `bsvm_message_<name>` and `bsvm_message`, so that [suppressMessages()] with
+#' `classes =` can silence them one by one:
+#' * `likelihood`: the model was fitted with the pseudo-likelihood although no `likelihood` was given
+#'   (once a session), or `update()` has changed the likelihood of a fit;
+#' * `engine`: the default engine is only an approximation here;
+#' * `one_class`: [predict.bsvm()] puts rows into classes by a fit that puts all its own rows into
+#'   one (once a session);
+#' * `many_levels`: a factor of 30 levels or more shares its variance with other predictors (once a
+#'   session).
 #'
 #' @return This page documents classes; it has no function.
 #' @examples

@@ -58,7 +58,7 @@ check_passes <- function(max_passes) {
 
 # Coefficients only: a control object that held a fit would end up in the next fit's.
 check_start <- function(start) {
-  if (inherits(start, "bsvm")) return(posterior_coefficients(start)$mean)
+  if (inherits(start, "bsvm")) return(posterior_coefficients(check_fit(start, "start"))$mean)
   if (!is.null(start) && !(is.numeric(start) && all(is.finite(start)))) {
     abort("argument", "`start` must be finite coefficients or a fit from bsvm(); found ",
           describe(start), ".")
@@ -70,5 +70,5 @@ check_control <- function(control) {
   if (!inherits(control, "bsvm_control")) {
     abort("argument", "`control` must be made by bsvm_control(); found ", describe(control), ".")
   }
-  control
+  check_component(control, "control")
 }

@@ -56,6 +56,7 @@
 posterior_linpred.bsvm <- function(object, transform = FALSE, newdata = NULL, re_formula = NULL,
                                    allow_new_levels = FALSE, draw_ids = NULL, group = NULL,
                                    offset = NULL, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "posterior_linpred()", linpred_hints)
   need_draws(object, "posterior_linpred()")
   if (!identical(transform, FALSE)) {
@@ -70,6 +71,7 @@ posterior_linpred.bsvm <- function(object, transform = FALSE, newdata = NULL, re
 posterior_epred.bsvm <- function(object, newdata = NULL, re_formula = NULL,
                                  allow_new_levels = FALSE, draw_ids = NULL, group = NULL,
                                  offset = NULL, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "posterior_epred()", linpred_hints)
   need_draws(object, "posterior_epred(), a map of posterior_linpred(),")
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,

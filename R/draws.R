@@ -33,14 +33,18 @@
 #' posterior::summarise_draws(draws)
 #' mean(draws$wt < 0)
 #' @name as_draws.bsvm
-#' @exportS3Method posterior::as_draws
+#' @method as_draws bsvm
+#' @rawNamespace S3method(posterior::as_draws,bsvm)
 as_draws.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   as_draws_array.bsvm(x, variable, regex, ...)
 }
 
 #' @rdname as_draws.bsvm
-#' @exportS3Method posterior::as_draws_array
+#' @method as_draws_array bsvm
+#' @rawNamespace S3method(posterior::as_draws_array,bsvm)
 as_draws_array.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   check_dots(substitute(list(...)), "as_draws()", NULL)
   need_posterior("as_draws()")
   need_draws(x, "as_draws()")
@@ -49,26 +53,34 @@ as_draws_array.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
 }
 
 #' @rdname as_draws.bsvm
-#' @exportS3Method posterior::as_draws_df
+#' @method as_draws_df bsvm
+#' @rawNamespace S3method(posterior::as_draws_df,bsvm)
 as_draws_df.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   posterior::as_draws_df(as_draws_array.bsvm(x, variable, regex, ...))
 }
 
 #' @rdname as_draws.bsvm
-#' @exportS3Method posterior::as_draws_matrix
+#' @method as_draws_matrix bsvm
+#' @rawNamespace S3method(posterior::as_draws_matrix,bsvm)
 as_draws_matrix.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   posterior::as_draws_matrix(as_draws_array.bsvm(x, variable, regex, ...))
 }
 
 #' @rdname as_draws.bsvm
-#' @exportS3Method posterior::as_draws_list
+#' @method as_draws_list bsvm
+#' @rawNamespace S3method(posterior::as_draws_list,bsvm)
 as_draws_list.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   posterior::as_draws_list(as_draws_array.bsvm(x, variable, regex, ...))
 }
 
 #' @rdname as_draws.bsvm
-#' @exportS3Method posterior::as_draws_rvars
+#' @method as_draws_rvars bsvm
+#' @rawNamespace S3method(posterior::as_draws_rvars,bsvm)
 as_draws_rvars.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+  check_fit(x, "x")
   posterior::as_draws_rvars(as_draws_array.bsvm(x, variable, regex, ...))
 }
 

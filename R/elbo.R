@@ -44,6 +44,7 @@ elbo <- function(object, ...) {
 #' @rdname elbo
 #' @export
 elbo.bsvm <- function(object, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "elbo()", NULL)
   if (is.null(object$elbo)) {
     abort("unsupported", "A fit by ", call_of_engine(object), " has ",

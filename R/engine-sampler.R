@@ -6,7 +6,7 @@ sampler_settings <- function(draws, burnin, thin, chains, checkpoint, resume, ke
   adaptive <- is.null(draws)
   settings <- list(
     draws = if (adaptive) first_draws else check_count(draws, "draws"),
-    most = if (adaptive) most_draws else 0L, burnin = check_burnin(burnin),
+    most = if (adaptive) most_draws else 0L, burnin = check_count(burnin, "burnin", least = 0L),
     thin = check_count(thin, "thin"), chains = check_chains(chains),
     keep_effects = check_flag(keep_effects, "keep_effects"),
     checkpoint = check_checkpoint(checkpoint),
@@ -55,16 +55,6 @@ check_sweeps <- function(settings) {
     abort("argument", "`burnin` + `draws` * `thin`, the sweeps of a chain, must be at most 1e9; ",
           "found ", sprintf("%.0f", sweeps), ".")
   }
-}
-
-check_burnin <- function(burnin) {
-  if (identical(as.vector(burnin), 0) || identical(burnin, 0L)) return(0L)
-  check_number(burnin, "burnin")
-  if (burnin < 0) {
-    abort("argument", "`burnin` must be a whole number of at least 0; found ", describe(burnin),
-          ".")
-  }
-  check_count(burnin, "burnin")
 }
 
 check_checkpoint <- function(checkpoint) {

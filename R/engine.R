@@ -12,7 +12,7 @@ print.bsvm_engine <- function(x, ...) {
 
 # An object of class bsvm_<kind>, or a string that names an exported constructor <kind>_<string>().
 as_component <- function(x, kind) {
-  if (inherits(x, paste0("bsvm_", kind))) return(x)
+  if (inherits(x, paste0("bsvm_", kind))) return(check_component(x, kind))
   namespace <- environment(as_component)
   known <- known_components(kind, getNamespaceExports(namespace))
   if (is.character(x) && length(x) == 1L && x %in% known) {

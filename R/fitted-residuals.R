@@ -19,6 +19,7 @@
 #' mean(residuals(fit) > 0)
 #' @export
 fitted.bsvm <- function(object, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "fitted()", NULL)
   stats::napredict(object$na.action, object$link)
 }
@@ -26,6 +27,7 @@ fitted.bsvm <- function(object, ...) {
 #' @rdname fitted.bsvm
 #' @export
 residuals.bsvm <- function(object, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "residuals()", c(type = "There is one kind."))
   stats::naresid(object$na.action, 1 - object$y * object$link)
 }

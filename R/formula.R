@@ -7,13 +7,15 @@
 # `data` is only asked for its names, and which columns are factors.
 parse_formula <- function(formula, data) {
   check_formula(formula)
-  formula <- stats::formula(formula) # terms() are a formula too
+  check_name_lengths(formula, data)
+  formula <- re_home(stats::formula(formula), formula_environment(formula)) # terms() are one too
   parts <- split_special(formula[[3L]], data)
   bars <- unlist(lapply(parts$bars, expand_bar, data), recursive = FALSE)
   fixed <- formula
   fixed[[3L]] <- parts$fixed
   fixed <- write_out_dot(fixed, data, bars, parts$smooths)
   special <- c(parts$bars, parts$smooths)
+  refuse_response_as_predictor(fixed, special)
   list(formula = spell_dot(formula, fixed, special), fixed = fixed,
        frame = add_terms(fixed, lapply(special, open_term)), bars = bars,
        smooths = parts$smooths)
@@ -27,6 +29,30 @@ check_formula <- function(formula) {
     abort("formula", "The formula has no response: ", deparse1(formula),
           ". Put it on the left, as in `y ~ x`.")
   }
+}
+
+# R's parser reads names of up to 8191 bytes.
+check_name_lengths <- function(formula, data) {
+  used <- all.names(formula, unique = TRUE)
+  if ("." %in% used) used <- c(used, names(data))
+  size <- nchar(used, "bytes")
+  if (all(size <= 8000L, na.rm = TRUE)) return(invisible())
+  long <- used[which.max(size)]
+  abort("data", "The name of a variable, ", substr(long, 1L, 20L), "..., has ", max(size),
+        " bytes, and R reads formulas with names of at most 8000. Rename the column.")
+}
+
+# R drops the response from the predictors with a warning of its own, and then looks for it in new
+# data.
+refuse_response_as_predictor <- function(fixed, special) {
+  response <- text_of(fixed[[2L]])
+  opened <- lapply(c(list(fixed[[3L]]), lapply(special, open_term)), function(rhs) {
+    factors <- attr(stats::terms(stats::as.formula(call("~", rhs), globalenv())), "factors")
+    if (length(factors) > 0L) rownames(factors)[rowSums(factors) > 0]
+  })
+  if (!response %in% unlist(opened)) return(invisible())
+  abort("formula", "The response `", response, "` is among the predictors too: ",
+        "take it off the right-hand side of the formula.")
 }
 
 bar_names <- c("|", "||")
@@ -156,6 +182,11 @@ write_out_dot <- function(fixed, data, bars, smooths) {
   if (is.null(names(data))) {
     abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
   }
+  if (!all(nzchar(names(data))) || anyNA(names(data))) {
+    abort("formula", "`.` stands for all columns of `data`, of which number ",
+          which(!nzchar(names(data)) | is.na(names(data)))[1L], " has no name. Name it, or write ",
+          "out the columns.")
+  }
   taken <- c(lapply(bars, function(bar) all.vars(bar$group)),
              lapply(smooths, smooth_effects, data = data))
   others <- setdiff(names(data), unlist(taken))
@@ -175,9 +206,12 @@ spell_dot <- function(formula, fixed, special) {
   dot <- vapply(added, function(a) identical(a$term, quote(.)), TRUE)
   others <- join_terms(Filter(function(a) !is_bar(a$term) && !is_smooth(a$term), added[!dot]))
   if (any(minus) || sum(dot) != 1L || "." %in% all.vars(others)) return(add_terms(fixed, special))
-  columns <- setdiff(labels(stats::terms(fixed)),
+  terms <- stats::terms(fixed)
+  variables <- stats::setNames(as.list(attr(terms, "variables"))[-1L],
+                               rownames(attr(terms, "factors")))
+  columns <- setdiff(labels(terms),
                      labels(stats::terms(stats::as.formula(call("~", others), globalenv()))))
-  columns <- lapply(columns, function(label) list(term = str2lang(label), sign = "+"))
+  columns <- lapply(columns, function(label) list(term = variables[[label]], sign = "+"))
   added <- append(added[!dot], columns, which(dot) - 1L)
   formula[[3L]] <- join_terms(lapply(added, in_brackets))
   formula

@@ -36,7 +36,7 @@ check_matrix <- function(x) {
     abort("argument", "bsvm(x, y) takes a numeric matrix, not a data frame. Use a formula, as in ",
           "bsvm(y ~ ., data = x), which treats factors properly.")
   }
-  if (!is_sparse(x) && (!is.matrix(x) || !(is.numeric(x) || is.logical(x)))) {
+  if (!inherits(x, "Matrix") && (!is.matrix(x) || !(is.numeric(x) || is.logical(x)))) {
     abort("predictors", "`x` must be a formula or a numeric matrix; found ", describe(x), ".")
   }
   if (nrow(x) == 0L) abort("data", "`x` has no rows.")
@@ -163,7 +163,7 @@ absent_matrix_rows <- function(frame, x, variables, places) {
 # The groups of rows that come as `group` of a fit from bsvm(x, y): as group_rows().
 given_groups <- function(groups, values) {
   if (is.null(groups)) return(NULL)
-  list(group = group_codes(groups[[1L]], as.character(values), NULL))
+  list(group = group_codes(groups[[1L]], level_names(check_group_values(values, "group")), NULL))
 }
 
 # The matrix with all columns the fit counts.

@@ -61,6 +61,11 @@ is_sparse <- function(x) isS4(x)
 # A dgCMatrix of any sparse matrix of package Matrix; a dense one as R's own.
 as_sparse <- function(x) {
   need_matrix("A sparse matrix")
+  valid <- tryCatch(methods::validObject(x, test = TRUE), error = conditionMessage)
+  if (!isTRUE(valid)) {
+    abort("predictors", "The matrix of package Matrix is damaged: ", valid[1L], ". Make it anew, ",
+          "as with Matrix::sparseMatrix().")
+  }
   if (!methods::is(x, "sparseMatrix")) return(as.matrix(x))
   if (methods::is(x, "dgCMatrix")) return(x)
   x <- methods::as(methods::as(x, "dMatrix"), "generalMatrix")

@@ -61,6 +61,8 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
     weights = if (!base::missing(weights)) evaluate(substitute(weights), data, formula, "weights"),
     offset = if (!base::missing(offset)) evaluate(substitute(offset), data, formula, "offset")
   )
+  check_weights(given$weights)
+  check_offset(given$offset)
   rows <- choose_rows(given, parts, data)
   columns <- model_columns(parts, data, given, rows)
   if (models_missing(rule)) check_modelled(columns, column_roles(columns, parts), rule)
@@ -301,6 +303,10 @@ drop_levels <- function(columns) {
 }
 
 check_contrasts <- function(contrasts, columns) {
+  if (!is.null(contrasts) && (!is.list(contrasts) || is.null(names(contrasts)))) {
+    abort("argument", "`contrasts` must be a list named by factors, as in ",
+          "list(f = \"contr.sum\"); found ", describe(contrasts), ".")
+  }
   unknown <- setdiff(names(contrasts), names(columns))
   if (length(unknown) > 0L) {
     abort("argument", "`contrasts` names ", enumerate(unknown), ", not a factor of the formula.")

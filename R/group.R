@@ -128,10 +128,7 @@ cross_index <- function(a, b, name) {
   pairs <- (a$codes - 1) * m + b$codes
   used <- sort(unique(pairs))
   levels <- paste(a$levels[(used - 1) %/% m + 1], b$levels[(used - 1) %% m + 1], sep = ":")
-  if (anyDuplicated(levels)) {
-    abort("group", "Two levels of the grouping factor `", name, "` have the same name, ",
-          enumerate(levels[duplicated(levels)], "'"), ". Rename those of one of its parts.")
-  }
+  if (anyDuplicated(levels)) refuse_same_names(levels, name)
   list(codes = match(pairs, used), levels = levels)
 }
 
@@ -142,40 +139,48 @@ refuse_group <- function(variable) {
 
 # list(codes, levels), only of the levels that occur.
 index_levels <- function(values, name) {
-  if (!is.null(dim(values)) || is.list(values)) {
+  values <- check_group_values(values, name)
+  index <- if (is.factor(values)) factor_index(values) else value_index(values)
+  if (anyDuplicated(index$levels)) refuse_same_names(index$levels, name)
+  index
+}
+
+check_group_values <- function(values, name) {
+  if (inherits(values, "POSIXlt")) return(as.POSIXct(values))
+  if (!is.null(dim(values)) || !is.atomic(values)) {
     abort("group", "The grouping factor `", name, "` must be a vector or a factor; found ",
           describe(values), ".")
   }
-  if (is.factor(values)) factor_index(values) else value_index(values)
+  values
+}
+
+refuse_same_names <- function(levels, name) {
+  abort("group", "Two levels of the grouping factor `", name, "` have the same name, ",
+        enumerate(unique(levels[duplicated(levels)]), "'"), ". Give them different names, as with ",
+        "`levels(x) <-` of a factor `x`.")
 }
 
 factor_index <- function(values) {
-  levels <- levels(values)
+  levels <- factor_level_names(values)
   used <- tabulate(values, length(levels)) > 0L
   if (all(used)) return(list(codes = as.integer(values), levels = levels))
   list(codes = cumsum(used)[values], levels = levels[used])
 }
 
 value_index <- function(values) {
-  unique <- sort(unique(values))
-  list(codes = match(values, unique), levels = as.character(unique))
+  keyed <- level_keys(values)
+  unique <- sort(unique(keyed$keys))
+  list(codes = match(keyed$keys, unique), levels = keyed$name(unique))
 }
 
-# Values of a grouping expression in new data, to be matched with the levels by name.
+# Values of a grouping expression in new data by name, to be matched with the levels.
 group_values <- function(variable, columns) {
   values <- columns[[text_of(variable)]]
-  if (!is.null(values)) return(as.character(values))
+  if (!is.null(values)) return(level_names(check_group_values(values, text_of(variable))))
   sides <- lapply(as.list(variable)[-1L], group_values, columns = columns)
   crossed <- paste(sides[[1L]], sides[[2L]], sep = ":")
   crossed[is.na(sides[[1L]]) | is.na(sides[[2L]])] <- NA
   crossed
-}
-
-# Codes of new values: NA stays NA, a level the fit has not seen is 0.
-match_levels <- function(values, levels) {
-  codes <- match(as.character(values), levels, nomatch = 0L)
-  codes[is.na(values)] <- NA
-  codes
 }
 
 # Numbers of the effects over all factors: for each factor those of its multipliers.

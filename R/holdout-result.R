@@ -54,17 +54,24 @@ failure_lines <- function(study) {
 #' @param object A result of `holdout()` or `cross_validate()`.
 #' @order 3
 #' @export
-holdout_splits <- function(object) part_of_study(object, "splits", "holdout_splits()")
+holdout_splits <- function(object) {
+  need_arguments("object", what = "holdout_splits()")
+  part_of_study(object, "splits", "holdout_splits()")
+}
 
 #' @rdname holdout
 #' @order 4
 #' @export
-holdout_runs <- function(object) part_of_study(object, "runs", "holdout_runs()")
+holdout_runs <- function(object) {
+  need_arguments("object", what = "holdout_runs()")
+  part_of_study(object, "runs", "holdout_runs()")
+}
 
 #' @rdname holdout
 #' @order 5
 #' @export
 holdout_predictions <- function(object) {
+  need_arguments("object", what = "holdout_predictions()")
   if (inherits(object, "bsvm_holdout") && is.null(attr(object, "predictions"))) {
     abort("unsupported", "The predictions were not kept: call holdout() or cross_validate() with ",
           "`predictions = TRUE`.")

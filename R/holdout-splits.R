@@ -8,7 +8,7 @@
 
 split_units <- function(truth, group = NULL, testable = TRUE, stratify = TRUE) {
   n <- length(truth)
-  of <- if (is.null(group)) seq_len(n) else match(group, unique(group))
+  of <- if (is.null(group)) seq_len(n) else level_units(group)
   if (max(of) < 2L) {
     abort("group", "`group` must have two levels or more, so that one can be tested while others ",
           "are trained on; found one for all ", n, " rows.")
@@ -17,6 +17,11 @@ split_units <- function(truth, group = NULL, testable = TRUE, stratify = TRUE) {
   share <- rowsum(as.numeric(truth), of) / tabulate(of)
   list(of = of, stratum = if (stratify) 1L + (share[, 1L] >= 0.5) else rep(1L, max(of)),
        movable = sort(unique(of[testable])), testable = testable, truth = truth)
+}
+
+level_units <- function(group) {
+  names <- level_names(group)
+  match(names, unique(names))
 }
 
 split_at <- function(units, tested) {

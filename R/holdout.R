@@ -134,6 +134,7 @@ holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stra
                     predictions = FALSE, cores = 1L, cluster = NULL, progress = interactive(),
                     ...) {
   check_dots(substitute(list(...)), "holdout()", holdout_hints)
+  need_arguments("models", "data", what = "holdout()")
   check_count(times, "times")
   check_level(prop, "prop")
   study <- prepare_study(models, data, stratify, metrics, predictions, environment(),
@@ -152,6 +153,7 @@ cross_validate <- function(models, data, folds = 10L, times = 1L, group = NULL, 
                            predictions = FALSE, cores = 1L, cluster = NULL,
                            progress = interactive(), ...) {
   check_dots(substitute(list(...)), "cross_validate()", holdout_hints)
+  need_arguments("models", "data", what = "cross_validate()")
   check_count(folds, "folds", least = 2L)
   check_count(times, "times")
   study <- prepare_study(models, data, stratify, metrics, predictions, environment(),

@@ -30,6 +30,7 @@
 #' @export
 imputed <- function(object, draws = FALSE, ...) {
   check_dots(substitute(list(...)), "imputed()", character())
+  need_arguments("object", what = "imputed()")
   check_fit(object)
   check_flag(draws, "draws")
   missing <- object$missing
@@ -50,12 +51,6 @@ imputed <- function(object, draws = FALSE, ...) {
   out <- t(matrix(missing$draws, nrow = dim(missing$draws)[1L]))
   colnames(out) <- sprintf("%s[%d]", column, found$row)
   out
-}
-
-check_fit <- function(object) {
-  if (!inherits(object, "bsvm")) {
-    abort("argument", "`object` must be a fit from bsvm(); found ", describe(object), ".")
-  }
 }
 
 #' @rdname imputed

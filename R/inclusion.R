@@ -50,6 +50,7 @@
 #' @export
 inclusion <- function(object, ...) {
   check_dots(substitute(list(...)), "inclusion()", NULL)
+  need_arguments("object", what = "inclusion()")
   columns <- selected_over(object)
   moments <- inclusion_moments(object$posterior, object, columns)
   unit <- 1 / object$design$scale[columns]
@@ -62,6 +63,7 @@ inclusion <- function(object, ...) {
 #' @rdname inclusion
 #' @export
 selected <- function(object, threshold = 0.5) {
+  need_arguments("object", what = "selected()")
   check_level(threshold, "threshold")
   found <- inclusion(object)
   found <- found[order(-found$probability), ]
@@ -85,9 +87,7 @@ print.bsvm_inclusion <- function(x, n = Inf, digits = 3L, ...) {
 
 # Numbers of the columns that a prior of the fit selects among.
 selected_over <- function(object) {
-  if (!inherits(object, "bsvm")) {
-    abort("argument", "`object` must be a fit by bsvm(); found ", describe(object), ".")
-  }
+  check_fit(object)
   selected <- Filter(selects, object$blocks)
   if (length(selected) > 0L) return(sort(unlist(lapply(selected, `[[`, "columns"))))
   abort("unsupported", "No prior of this fit selects columns. prior_spike_slab() and ",

@@ -48,12 +48,14 @@
 #' vapply(sds, function(s) integrated_loglik(fit, sd = s), 0)
 #' @export
 integrated_loglik <- function(object, ...) {
+  need_arguments("object", what = "integrated_loglik()")
   UseMethod("integrated_loglik")
 }
 
 #' @rdname integrated_loglik
 #' @export
 integrated_loglik.bsvm <- function(object, fixef = NULL, sd = NULL, covariance = NULL, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "integrated_loglik()", loglik_hints)
   refuse_modelled(object, "integrated_loglik()")
   name <- integrated_name(object, sd, covariance)

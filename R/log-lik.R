@@ -36,6 +36,7 @@
 #' @export
 log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_levels = FALSE,
                          draw_ids = NULL, group = NULL, offset = NULL, y = NULL, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "log_lik()", linpred_hints)
   need_law(object, "log_lik()", refuse_measure)
   refuse_modelled(object, "log_lik()")

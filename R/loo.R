@@ -61,8 +61,10 @@
 #' loo::loo(fit)
 #' loo::loo(fit, by = "group")
 #' @name loo.bsvm
-#' @exportS3Method loo::loo
+#' @method loo bsvm
+#' @rawNamespace S3method(loo::loo,bsvm)
 loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE, ...) {
+  check_fit(x, "x")
   check_dots(substitute(list(...)), "loo()", loo_hints)
   by <- check_loo(x, by, cores, "loo()")
   check_flag(save_psis, "save_psis")
@@ -73,8 +75,10 @@ loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE, ..
 }
 
 #' @rdname loo.bsvm
-#' @exportS3Method loo::waic
+#' @method waic bsvm
+#' @rawNamespace S3method(loo::waic,bsvm)
 waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
+  check_fit(x, "x")
   check_dots(substitute(list(...)), "waic()", loo_hints)
   by <- check_loo(x, by, cores, "waic()")
   terms <- loo_terms(x, by, cores, parent.frame())
@@ -96,6 +100,10 @@ check_loo <- function(object, by, cores, what) {
   refuse_modelled(object, what)
   by <- pick_one(by, c("row", "group"), "by")
   check_count(cores, "cores")
+  if (object$sampling$draws < 2L) {
+    abort("argument", what, " needs at least two draws a chain, better hundreds; the fit has ",
+          object$sampling$draws, ". Use update(fit, engine = engine_slice(draws = 1000)).")
+  }
   if (!requireNamespace("loo", quietly = TRUE)) {
     abort("unsupported", what, " needs the package loo, which is not installed. Install it with ",
           "install.packages(\"loo\").")

@@ -23,8 +23,10 @@ missing_table <- function(object) {
   law <- if (inherits(object, "bsvm_spec")) object$law else object$missing$law
   if (is.null(law)) return(NULL)
   absent <- law$missing > 0
-  data.frame(column = law$variables, missing = unname(law$missing),
-             share = unname(law$missing) / law$rows, predictor = law$column > 0L)[absent, ]
+  rule <- if (inherits(object, "bsvm_spec")) object$missing else object$missing$rule
+  table <- data.frame(column = law$variables, missing = unname(law$missing),
+                      share = unname(law$missing) / law$rows, predictor = law$column > 0L)
+  structure(table[absent, ], rule = rule$name)
 }
 
 modelled_text <- function(table) {
@@ -48,8 +50,17 @@ missing_note <- function(x) {
   columns <- x$missing$column[x$missing$predictor]
   if (length(columns) == 0L) return(NULL)
   paste0("Under the pseudo-likelihood rows in which a predictor is unknown pull its coefficient ",
-         "away from zero, so effects of ", enumerate(columns), " are not to be trusted: fit with ",
-         "likelihood_hinge(normalized = TRUE) and engine_gaussian().")
+         "away from zero, so effects of ", enumerate(columns), " are not to be trusted. ",
+         for_effects(attr(x$missing, "rule")))
+}
+
+# Only missing_normal() has other likelihoods to offer.
+for_effects <- function(rule) {
+  other <- if (rule == "selection") "compare with `missing = missing_normal()`, "
+  paste0("To estimate effects, ", other, if (is.null(other)) "use ", "`likelihood = ",
+         "likelihood_hinge(normalized = TRUE)`", if (is.null(other)) " and " else ", ",
+         "`engine = engine_gaussian()`",
+         if (!is.null(other)) ": missing_selection() has no other likelihood", ".")
 }
 
 much_missing <- 0.2
@@ -61,8 +72,8 @@ warn_pseudo_missing <- function(spec) {
   if (NROW(table) == 0L) return(invisible())
   columns <- paste0(table$column, " (", format_share(table$share), ")")
   warn("pseudo_missing", "Of ", enumerate(columns, ""), " many values are missing: under the ",
-       "pseudo-likelihood a predictor without any effect then gets a large coefficient. For ",
-       "effects fit with likelihood_hinge(normalized = TRUE) and engine_gaussian().")
+       "pseudo-likelihood a predictor without any effect then gets a large coefficient. ",
+       for_effects(spec$missing$name))
 }
 
 # The design with imputed means where values are missing: of the fit's own rows, or of those `used`.

@@ -175,6 +175,7 @@ law_limits <- function(law, level) {
 
 grid_quantile <- function(p, law) {
   masses <- law_masses(law, 0)
+  if (!isTRUE(sum(masses) > 0)) return(NA_real_) # a grid so far out that densities are no numbers
   below <- cumsum(masses) / sum(masses)
   n <- length(law$at)
   k <- which(below >= p)[1L]

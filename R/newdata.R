@@ -17,10 +17,25 @@ new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, gr
     rows <- design_rows(parts, newdata, unknown)
   }
   if (!allow_new_levels) check_new_levels(rows$groups)
-  if (unknown == "error") rows <- complete_rows(fit, rows, new_auxiliary(fit, newdata))
+  if (unknown == "error") {
+    check_new_sizes(rows)
+    rows <- complete_rows(fit, rows, new_auxiliary(fit, newdata))
+  }
   if (has_row_names(newdata)) rownames(rows$x) <- row.names(newdata)
   rows$offset <- sum_offsets(rows$offset, argument_offset(fit, newdata, offset))
   rows
+}
+
+# Numbers whose squares doubles can't hold would give intervals that are no numbers.
+check_new_sizes <- function(rows) {
+  sizes <- lapply(c(list(rows$x), lapply(rows$groups, `[[`, "z")), function(x) {
+    x <- stored(x)
+    if (length(x) == 0L) 0 else largest_size(x, absent = TRUE)
+  })
+  if (max(unlist(sizes)) <= 1e150) return(invisible())
+  abort("newdata", "`newdata` has predictors of size ", format(max(unlist(sizes)), digits = 3L),
+        "; they must not exceed 1e150, as in the fit. Look for wrong values, or for codes of ",
+        "missing values, which must be `NA`.")
 }
 
 check_new_levels <- function(groups) {
@@ -91,15 +106,23 @@ need_variables <- function(variables, terms, newdata) {
 
 match_factors <- function(columns, xlevels, unknown) {
   for (name in names(xlevels)) {
-    values <- as.character(columns[[name]])
-    unseen <- setdiff(values, c(xlevels[[name]], NA))
+    values <- predictor_level_names(columns[[name]])
+    codes <- match_levels(values, xlevels[[name]])
+    unseen <- unique(values[codes %in% 0L])
     if (length(unseen) > 0L && unknown == "error") {
       abort("newdata", "`newdata` has levels of `", name, "` the fit has not seen: ",
             enumerate(unseen, "'"), "; known are ", enumerate(xlevels[[name]], "'"), ".")
     }
-    columns[[name]] <- factor(values, levels = xlevels[[name]], exclude = NULL) # addNA() has NA
+    known <- xlevels[[name]][replace(codes, codes %in% 0L, NA)]
+    columns[[name]] <- factor(known, levels = xlevels[[name]], exclude = NULL) # addNA() has NA
   }
   columns
+}
+
+# A factor's own names, in which a level for missing values is NA.
+predictor_level_names <- function(values) {
+  if (is.factor(values)) return(as.character(values))
+  level_names(values)
 }
 
 check_classes <- function(terms, columns) {

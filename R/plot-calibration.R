@@ -23,7 +23,8 @@
 plot.bsvm_calibration <- function(x, ...) autoplot.bsvm_calibration(x, ...)
 
 #' @rdname plot.bsvm_calibration
-#' @exportS3Method ggplot2::autoplot
+#' @method autoplot bsvm_calibration
+#' @rawNamespace S3method(ggplot2::autoplot,bsvm_calibration)
 autoplot.bsvm_calibration <- function(object, smooth = TRUE, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)

@@ -31,7 +31,8 @@ plot.bsvm_check <- function(x, ...) {
 }
 
 #' @rdname plot.bsvm_check
-#' @exportS3Method ggplot2::autoplot
+#' @method autoplot bsvm_check
+#' @rawNamespace S3method(ggplot2::autoplot,bsvm_check)
 autoplot.bsvm_check <- function(object, parameters = NULL, exact = NULL, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", c(pars = "Here it is `parameters`."))

@@ -38,7 +38,8 @@ plot_ber <- function(...) {
 plot.bsvm_holdout <- function(x, ...) autoplot.bsvm_holdout(x, ...)
 
 #' @rdname plot_ber
-#' @exportS3Method ggplot2::autoplot
+#' @method autoplot bsvm_holdout
+#' @rawNamespace S3method(ggplot2::autoplot,bsvm_holdout)
 autoplot.bsvm_holdout <- function(object, metrics = NULL, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)

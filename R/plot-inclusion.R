@@ -49,7 +49,8 @@ plot_inclusion <- function(..., threshold = 0.5, n = 60L) {
 plot.bsvm_inclusion <- function(x, ...) plot_inclusion(x, ...)
 
 #' @rdname plot_inclusion
-#' @exportS3Method ggplot2::autoplot
+#' @method autoplot bsvm_inclusion
+#' @rawNamespace S3method(ggplot2::autoplot,bsvm_inclusion)
 autoplot.bsvm_inclusion <- function(object, ...) plot_inclusion(object, ...)
 
 # The tables of several fits below each other: terms in the order of the designs, the `n` that are

@@ -56,5 +56,6 @@
 #' plot(cars, "trace")
 #' @export
 plot.bsvm <- function(x, ...) {
+  check_fit(x, "x")
   autoplot.bsvm(x, ...)
 }

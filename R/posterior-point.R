@@ -38,6 +38,7 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #' @export
 support_vectors <- function(object, ...) {
   check_dots(substitute(list(...)), "support_vectors()", NULL)
+  need_arguments("object", what = "support_vectors()")
   need_estimate(object, "support_vectors()")
   rows <- which(rep_len(used_rows(object), length(object$link)))
   weight <- if (is.null(object$weights)) 1 else object$weights[rows]
@@ -49,9 +50,7 @@ support_vectors <- function(object, ...) {
 }
 
 need_estimate <- function(object, what) {
-  if (!inherits(object, "bsvm")) {
-    abort("argument", "`object` must be made by bsvm(); found ", describe(object), ".")
-  }
+  check_fit(object)
   if (inherits(object$posterior, "bsvm_point")) return(invisible())
   abort("unsupported", what, " is for point estimates: fits by engine_em() or engine_ecme(). This ",
         "one is by ", call_of_engine(object), ".")

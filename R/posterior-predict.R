@@ -33,6 +33,7 @@
 posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
                                    allow_new_levels = FALSE, draw_ids = NULL, group = NULL,
                                    offset = NULL, seed = NULL, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "posterior_predict()", predict_draws_hints)
   need_law(object, "posterior_predict()", refuse_responses)
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,

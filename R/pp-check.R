@@ -37,9 +37,11 @@
 #' bayesplot::pp_check(fit)
 #' bayesplot::pp_check(fit, "bars_grouped", group = "cyl")
 #' bayesplot::pp_check(fit, "error_binned")
-#' @exportS3Method bayesplot::pp_check
+#' @method pp_check bsvm
+#' @rawNamespace S3method(bayesplot::pp_check,bsvm)
 pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned", "stat"),
                           group = NULL, re_formula = NULL, draw_ids = NULL, ...) {
+  check_fit(object)
   need_law(object, "pp_check()", refuse_responses)
   type <- pick_one(type, c("bars", "bars_grouped", "error_binned", "stat"), "type")
   need_bayesplot("pp_check()")

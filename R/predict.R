@@ -124,6 +124,7 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
                          allow_new_levels = FALSE, group = NULL, offset = NULL,
                          na.action = stats::na.pass, map = NULL, threshold = NULL, costs = NULL,
                          ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "predict()", predict_hints)
   na.action <- prediction_action(na.action)
   type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)
@@ -136,6 +137,7 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
     prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset, parent.frame())
   }
   if (is.null(rows)) check_group_argument(object, group)
+  inform_one_class(object, type, threshold)
   found <- predicted(object, rows, level, map)
   if (is.null(newdata) && !is.null(rows)) {
     found <- lapply(found, stats::napredict, omit = object$na.action)
@@ -145,6 +147,10 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
 
 prediction_type <- function(type, interval) {
   check_flag(interval, "interval")
+  if (identical(type, "response")) {
+    abort("argument", "`type` must be one of \"class\", \"link\" and \"prob\"; found \"response\". ",
+          "Use `type = \"prob\"` for probabilities, `type = \"class\"` for classes.")
+  }
   type <- pick_one(type, c("class", "link", "prob"), "type")
   if (interval && type != "link") {
     abort("argument", "`interval = TRUE` goes with `type = \"link\"`; found `type = \"", type,

@@ -15,6 +15,7 @@
 #' print(fit, digits = 2)
 #' @export
 print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), ...) {
+  check_fit(x, "x")
   check_shown(n)
   check_digits(digits)
   say_model(x, group_counts(x), missing_table(x))
@@ -24,6 +25,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   say_other_hyper(x, digits)
   cat("\n")
   say_end(x, digits)
+  say_one_class(x)
   invisible(x)
 }
 

@@ -63,6 +63,7 @@ as_prior_list <- function(prior) {
   if (!is.list(prior) || is.object(prior) || !all(vapply(prior, is_prior, TRUE))) {
     refuse_prior(prior)
   }
+  for (one in prior) check_component(one, "prior")
   names <- names(prior)
   if (is.null(names)) names <- rep("", length(prior))
   if (anyDuplicated(names)) {
@@ -238,6 +239,7 @@ assign_group_priors <- function(frame, named) {
 #' prior_summary(fit)
 #' @export
 prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
+  need_arguments("formula", what = "prior_for()")
   frame <- bsvm_frame(formula, data, ...)
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
@@ -279,6 +281,7 @@ block_size <- function(block, groups) {
 #' @rdname prior_for
 #' @export
 prior_summary.bsvm <- function(object, ...) {
+  check_fit(object)
   blocks <- c(object$blocks, object$group_blocks)
   labels <- block_labels(blocks)
   data.frame(name = names(labels), prior = unname(labels),

@@ -62,6 +62,7 @@ prior_ridge <- function(shape = NULL, scale = NULL, variance = NULL) {
                 else prior_inv_gamma(if (is.null(shape)) 0.01 else shape, scale)
   }
   if (inherits(variance, "bsvm_hyperprior")) {
+    check_component(variance, "hyperprior")
     prior <- new_prior(variance$name, variance$parameters, paste0("ridge, ", variance$label), TRUE)
     prior$open_scale <- variance$open_scale
     return(prior)

@@ -32,12 +32,14 @@
 #' elbo(fit)
 #' @export
 logLik.bsvm <- function(object, ...) {
+  check_fit(object)
   refuse_measure(object, "logLik(), AIC() and BIC()", "are")
 }
 
 #' @rdname logLik.bsvm
 #' @export
 anova.bsvm <- function(object, ...) {
+  check_fit(object)
   refuse_measure(object, "anova()")
 }
 
@@ -45,6 +47,7 @@ anova.bsvm <- function(object, ...) {
 #' @importFrom stats simulate
 #' @export
 simulate.bsvm <- function(object, nsim = 1, seed = NULL, ...) {
+  check_fit(object)
   refuse_responses(object, "simulate()")
 }
 
@@ -52,6 +55,7 @@ simulate.bsvm <- function(object, nsim = 1, seed = NULL, ...) {
 #' @importFrom stats family
 #' @export
 family.bsvm <- function(object, ...) {
+  check_fit(object)
   abort("unsupported", "family() is not defined for this fit: the ", object$likelihood$label,
         " is no exponential family and has no link function; `fit$likelihood` says what was ",
         "fitted.")
@@ -61,6 +65,7 @@ family.bsvm <- function(object, ...) {
 #' @importFrom stats deviance
 #' @export
 deviance.bsvm <- function(object, ...) {
+  check_fit(object)
   refuse_measure(object, "deviance()")
 }
 
@@ -68,6 +73,7 @@ deviance.bsvm <- function(object, ...) {
 #' @importFrom stats df.residual
 #' @export
 df.residual.bsvm <- function(object, ...) {
+  check_fit(object)
   abort("unsupported", "df.residual() is not defined for this fit: coefficients are shrunk, so ",
         "they do not use up whole degrees of freedom; nobs() has the number of rows.")
 }
@@ -76,6 +82,7 @@ df.residual.bsvm <- function(object, ...) {
 #' @importFrom stats sigma
 #' @export
 sigma.bsvm <- function(object, ...) {
+  check_fit(object)
   abort("unsupported", "sigma() is not defined for this fit: the response is a class and has no ",
         "residual variance; VarCorr() and summary() have the variances there are.")
 }

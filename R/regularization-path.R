@@ -27,6 +27,7 @@
 #' @export
 regularization_path <- function(object, ...) {
   check_dots(substitute(list(...)), "regularization_path()", NULL)
+  need_arguments("object", what = "regularization_path()")
   need_estimate(object, "regularization_path()")
   path <- object$posterior$path
   if (is.null(path)) {
@@ -66,7 +67,8 @@ plot.bsvm_path <- function(x, ...) {
 }
 
 #' @rdname regularization_path
-#' @exportS3Method ggplot2::autoplot
+#' @method autoplot bsvm_path
+#' @rawNamespace S3method(ggplot2::autoplot,bsvm_path)
 autoplot.bsvm_path <- function(object, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)

@@ -1,6 +1,7 @@
 # The response coded as -1 and +1: list(y, levels = c(negative, positive), type). `y` has no
 # missing values.
 code_response <- function(y, drop_unused = TRUE) {
+  if (is.character(y) && is.null(dim(y))) y <- as_two_classes(y)
   type <- response_type(y)
   levels <- switch(type, factor = factor_levels(y, drop_unused), logical = c("FALSE", "TRUE"),
                    zero_one = c("0", "1"), plus_minus = c("-1", "1"))
@@ -17,7 +18,15 @@ recode_response <- function(y, levels) {
   match(as.character(y), levels) * 2 - 3
 }
 
+# Text of two values is a factor of these; of more it is hardly meant as classes.
+as_two_classes <- function(y) {
+  values <- unique(as.vector(y))
+  if (length(values) > 2L) refuse_classes(sort(values))
+  factor(as.vector(y))
+}
+
 response_type <- function(y) {
+  if (length(dim(y)) > 1L && ncol(y) == 2L && is.numeric(y)) refuse_counts(y)
   if (!is.null(dim(y)) && length(dim(y)) > 1L) refuse_response(describe(y))
   if (is.factor(y)) return("factor")
   if (is.logical(y)) return("logical")
@@ -30,8 +39,27 @@ response_type <- function(y) {
 
 factor_levels <- function(y, drop_unused) {
   levels <- levels(y)
+  if (anyNA(levels)) {
+    of_missing <- sum(is.na(levels)[y])
+    if (of_missing > 0L) refuse_missing_level(of_missing)
+    levels <- levels[!is.na(levels)]
+    y <- factor(y, levels)
+  }
   if (!drop_unused) return(levels)
   levels[tabulate(y, length(levels)) > 0L]
+}
+
+refuse_missing_level <- function(n) {
+  abort("response", "The response is a factor with a level `NA`, which ", n, " row",
+        if (n > 1L) "s have" else " has", "; `NA` is no class. Use factor(), which turns the level ",
+        "into missing values, and `na.action = na.omit` to leave these rows out.")
+}
+
+refuse_counts <- function(y) {
+  abort("response", "The response must have one column; found ", describe(y), ", as ",
+        "cbind(successes, failures) makes it. Use a response with a row for each class and the counts as `weights`: ",
+        "y = rep(c(1, 0), each = ", nrow(y), "), weights = c(successes, failures), with the other ",
+        "variables twice.")
 }
 
 describe_values <- function(y) {
@@ -42,9 +70,9 @@ describe_values <- function(y) {
 }
 
 refuse_response <- function(found) {
-  abort("response", "The response must be a factor with two levels, logical, 0/1 or -1/+1; ",
-        "found ", found, ". Use factor() to turn two values into a factor; ",
-        "its second level is the class +1.")
+  abort("response", "The response must be a factor with two levels, text of two values, logical, ",
+        "0/1 or -1/+1; found ", found, ". Use factor() to turn two values, such as 1 and 2, into ",
+        "a factor; its second level is the class +1.")
 }
 
 refuse_classes <- function(levels) {

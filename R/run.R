@@ -43,6 +43,7 @@
 #' result$termination
 #' @export
 bsvm_run <- function(spec, control = bsvm_control()) {
+  need_arguments("spec", what = "bsvm_run()")
   if (!inherits(spec, "bsvm_spec")) {
     abort("argument", "`spec` must be made by bsvm_spec(); found ", describe(spec), ".")
   }
@@ -116,7 +117,7 @@ check_computed <- function(result) {
   finite <- vapply(result$components, function(part) {
     is.finite(part$weight) && all(is.finite(part$mean)) && all(is.finite(part$covariance))
   }, TRUE)
-  if (all(finite)) return(invisible())
+  if (length(finite) > 0L && all(finite)) return(invisible())
   abort("numerical", "The posterior could not be computed: a mean or variance is beyond what ",
         "numbers hold. Check the scale of predictors, offset, weights and priors.")
 }

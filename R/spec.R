@@ -41,6 +41,7 @@
 #' @export
 bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
                       standardize = TRUE) {
+  need_arguments("frame", what = "bsvm_spec()")
   if (!inherits(frame, "bsvm_frame")) {
     abort("argument", "`frame` must be made by bsvm_frame(); found ", describe(frame), ".")
   }
@@ -70,6 +71,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
                 integrated = integrated_term(frame$groups, likelihood, engine, any(sparse),
                                              length(core$center), !is.null(frame$unknowns)))
   design$rotation <- core$rotation
+  inform_many_levels(frame, assigned$blocks)
   unknowns <- core_unknowns(frame, design)
   problem <- core_problem(frame, design, core, assigned$blocks[sparse])
   problem$unknowns <- unknowns$core

@@ -99,6 +99,7 @@
 #' @export
 summary.bsvm <- function(object, level = 0.95, rank = FALSE,
                          method = c("posterior", "linear_response"), check = FALSE, ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "summary()", c(conf.level = "Here that is `level`."))
   check_level(level)
   check_flag(rank, "rank")

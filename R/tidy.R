@@ -50,13 +50,14 @@
 #' @export
 tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, conf.level = 0.95,
                       method = c("posterior", "linear_response"), ...) {
+  check_fit(x, "x")
   check_dots(substitute(list(...)), "tidy()", tidy_hints)
   if (check_flag(conf.int, "conf.int")) need_spread(x, "tidy(conf.int = TRUE)")
   makers <- list(fixed = tidy_fixed, ran_pars = tidy_sd, ran_vals = tidy_groups)
-  unknown <- setdiff(effects, names(makers))
-  if (length(unknown) > 0L) {
+  unknown <- if (is.character(effects)) setdiff(effects, names(makers))
+  if (!is.character(effects) || length(effects) == 0L || length(unknown) > 0L) {
     abort("argument", "`effects` must be among \"fixed\", \"ran_pars\" and \"ran_vals\"; found ",
-          enumerate(unknown, "\""), ".")
+          if (length(unknown) > 0L) enumerate(unknown, "\"") else describe(effects), ".")
   }
   check_level(conf.level, "conf.level")
   told <- with_method(x, method, parent.frame())
@@ -75,6 +76,7 @@ tidy_hints <- c(level = "Here that is `conf.level`.",
 #' @rdname tidy.bsvm
 #' @export
 glance.bsvm <- function(x, ...) {
+  check_fit(x, "x")
   check_dots(substitute(list(...)), "glance()", NULL)
   support <- support_rows(x)
   quality <- chain_quality(x)
@@ -103,6 +105,7 @@ largest <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
 #' @rdname tidy.bsvm
 #' @export
 augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob = FALSE) {
+  check_fit(x, "x")
   if (check_flag(sd, "sd")) need_spread(x, "augment(sd = TRUE)")
   check_flag(prob, "prob")
   if (!is.null(newdata)) {

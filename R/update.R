@@ -29,6 +29,7 @@
 #' update(fit, standardize = FALSE, evaluate = FALSE)
 #' @export
 update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
+  check_fit(object)
   check_flag(evaluate, "evaluate")
   call <- object$call
   env <- parent.frame()
@@ -69,5 +70,9 @@ need_values <- function(call) {
 
 changed_formula <- function(object, change, env) {
   need_formula(object, "update() with a formula")
+  if (!inherits(change, "formula")) {
+    abort("formula", "`formula.` must be a formula such as `. ~ . + x`; found ", describe(change),
+          ".")
+  }
   re_home(stats::update.formula(object$formula, change), formula_home(object, env))
 }

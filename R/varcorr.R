@@ -59,6 +59,7 @@
 #' as.data.frame(VarCorr(fit))
 #' @export
 VarCorr.bsvm <- function(x, sigma = 1, ...) {
+  check_fit(x, "x")
   check_dots(substitute(list(...)), "VarCorr()", NULL)
   need_groups(x, "VarCorr()")
   check_sigma(sigma)

@@ -47,6 +47,7 @@
 #' confint(fit, method = "linear_response")
 #' @export
 vcov.bsvm <- function(object, method = c("posterior", "linear_response"), ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "vcov()", NULL)
   need_spread(object, "vcov()")
   posterior_coefficients(with_method(object, method, parent.frame()))$covariance()
@@ -56,6 +57,7 @@ vcov.bsvm <- function(object, method = c("posterior", "linear_response"), ...) {
 #' @export
 confint.bsvm <- function(object, parm, level = 0.95, method = c("posterior", "linear_response"),
                          ...) {
+  check_fit(object)
   check_dots(substitute(list(...)), "confint()", c(conf.level = "Here that is `level`."))
   check_level(level)
   need_spread(object, "confint()")
@@ -81,10 +83,15 @@ pseudo_note <- paste("Intervals are those of a pseudo-posterior, which counts ro
 
 choose_coefficients <- function(names, parm) {
   if (missing(parm)) return(seq_along(names))
-  chosen <- if (is.character(parm)) match(parm, names) else seq_along(names)[parm]
+  if (!is.character(parm) && !is.numeric(parm) && !is.logical(parm)) {
+    abort("argument", "`parm` must be names or positions of coefficients; found ", describe(parm),
+          ". See names(fixef(fit)).")
+  }
+  chosen <- if (is.character(parm)) match(parm, names)
+            else tryCatch(seq_along(names)[parm], error = function(e) NA)
   if (anyNA(chosen)) {
     abort("argument", "`parm` must name coefficients of the fit; not found: ",
-          enumerate(parm[is.na(chosen)]), ". See names(fixef(fit)).")
+          enumerate(rep_len(parm, length(chosen))[is.na(chosen)]), ". See names(fixef(fit)).")
   }
   chosen
 }
