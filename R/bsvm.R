@@ -104,7 +104,10 @@
 #'   Where these can't take a prior, `engine_gibbs()`; for a grid of `nu`, `engine_em()`. An engine
 #'   that can't take the model is an error of class `bsvm_error_unsupported` that names those that
 #'   can.
-#' @param standardize Should penalised columns be standardised? `TRUE` by default.
+#' @param standardize Should penalised columns be standardised? `TRUE` by default. Columns of the
+#'   other priors are centred but not scaled, if there is an intercept. A prior for the intercept
+#'   (`prior = list("(Intercept)" = ...)`) is then for the linear predictor at the means of the
+#'   predictors.
 #' @param keep_data Should the fit keep its data? `FALSE` by default. `TRUE` keeps the variables
 #'   that formula, `weights` and `offset` name, from `data` or elsewhere, for the rows `subset`
 #'   chose (in `update()`, a term such as `x - mean(x)` sees only these); of a matrix fit `x`, `y`,
