@@ -15,8 +15,8 @@
 #' sum over the two classes, which makes it a probability model. `likelihood = "hinge"` does not: it
 #' is the pseudo-likelihood of the papers, a classifier.
 #'
-#' **Response.** A factor (its second level is +1), text of two values (the second in order is +1, as
-#' [factor()] has it), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do not occur are
+#' **Response.** A factor (its second level is +1), text of two values (the second in order is +1,
+#' as [factor()] has it), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do not occur are
 #' dropped.
 #'
 #' **Random-effects terms** are read as in lme4. `(1 | g)` gives every level of `g` an intercept of
@@ -115,7 +115,10 @@
 #'   [engine_vb()], [engine_gibbs()], [engine_em()], [engine_ecme()], or a string such as `"slice"`.
 #'   An engine that can't fit the model is an error of class `bsvm_error_unsupported` that names the
 #'   engines that can.
-#' @param standardize Should penalised columns be standardised? `TRUE` by default.
+#' @param standardize Should penalised columns be standardised? `TRUE` by default. Columns of the
+#'   other priors are centred but not scaled, if there is an intercept. A prior for the intercept
+#'   (`prior = list("(Intercept)" = ...)`) is then for the linear predictor at the means of the
+#'   predictors.
 #' @param keep_data Should the fit keep its data? `TRUE` (default) keeps the variables that formula,
 #'   `weights` and `offset` name, from `data` or elsewhere, for the rows `subset` chose (in
 #'   `update()`, a term such as `x - mean(x)` sees only these); of a matrix fit `x`, `y`, `group`,

@@ -120,6 +120,7 @@ check_checkable <- function(fit) {
     abort("unsupported", "The posterior under a prior that selects has no density to check a fit ",
           "against: coefficients may be exactly zero.")
   }
+  check_whole_fit(fit)
 }
 
 least_draws <- 100L

@@ -41,11 +41,10 @@
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'
-#' @section Messages:
-#' Messages have the class `bsvm_message_<name>` and `bsvm_message`, so that [suppressMessages()] with
-#' `classes =` can silence them one by one:
-#' * `likelihood`: the model was fitted with the pseudo-likelihood although no `likelihood` was given
-#'   (once a session), or `update()` has changed the likelihood of a fit;
+#' @section Messages: Messages have the class `bsvm_message_<name>` and `bsvm_message`, so that
+#' [suppressMessages()] with `classes =` can silence them one by one:
+#' * `likelihood`: the model was fitted with the pseudo-likelihood although no `likelihood` was
+#'   given (once a session), or `update()` has changed the likelihood of a fit;
 #' * `engine`: the default engine is only an approximation here;
 #' * `one_class`: [predict.bsvm()] puts rows into classes by a fit that puts all its own rows into
 #'   one (once a session);
@@ -70,16 +69,14 @@ warn <- function(class, ..., call. = NULL) {
   warning(new_condition("warning", class, paste0(...), call.))
 }
 
-# Signals a message of class bsvm_message_<class>.
-tell <- function(class, ...) {
-  message(new_condition("message", class, paste0(..., "\n")))
-}
-
-# The same once a session.
-tell_once <- function(class, ...) {
-  if (isTRUE(session[[class]])) return(invisible())
-  session[[class]] <- TRUE
-  tell(class, ..., " (Shown once a session.)")
+# A message of class bsvm_message_<class>. With `once`, a name, it is shown once a session.
+inform <- function(class, ..., once = NULL) {
+  if (!is.null(once)) {
+    if (isTRUE(session[[once]])) return(invisible())
+    session[[once]] <- TRUE
+  }
+  text <- paste0(..., if (!is.null(once)) " (Shown once a session.)", "\n")
+  message(new_condition("message", class, text))
 }
 
 new_condition <- function(kind, class, message, call = NULL) {

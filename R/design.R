@@ -56,21 +56,26 @@ largest_size <- function(x, absent = FALSE) {
   suppressWarnings(max(max(x, na.rm = TRUE), -min(x, na.rm = TRUE), 0))
 }
 
-# Where the fit's own columns come from: list(center, scale), each of length p. Columns `scaled`
-# are standardised, with the weighted mean and standard deviation (divisor sum(w) - 1, so that
-# weight 2 is the row twice); centred only if there is an intercept to take it up, and if they are
-# not sparse, which centring would fill.
-column_scaling <- function(frame, scaled, sparse = NULL) {
+# Where the fit's own columns come from: list(center, scale), each of length p. Columns that are
+# `scaled` (logical, p) are divided by their weighted standard deviation (divisor sum(w) - 1, so
+# that weight 2 is the row twice). If `centre`, and there is an intercept to take it up, all columns
+# are centred at their weighted means: a prior on the intercept then speaks of the linear predictor
+# at the predictors' means, and not of one that may lie far beyond the data, where even a flat prior
+# holds the intercept and the slopes with it. Of sparse columns only the full ones are centred:
+# others would be filled, and their means are below their standard deviations (full_share).
+column_scaling <- function(frame, scaled, sparse = NULL, centre = any(scaled)) {
   p <- length(frame$columns)
   scaling <- list(center = numeric(p), scale = rep(1, p))
-  columns <- setdiff(which(scaled), frame$intercept)
-  if (length(columns) == 0L) return(scaling)
-  check_divisor(frame$weights)
+  centred <- if (centre && frame$intercept > 0L) setdiff(seq_len(p), frame$intercept)
+  scaled <- setdiff(which(scaled), frame$intercept)
+  if (length(scaled) > 0L) check_divisor(frame$weights)
+  columns <- sort(union(centred, scaled))
   moments <- frame_moments(frame, columns)
-  constant <- moments$sd == 0
-  scaling$scale[columns] <- ifelse(constant, 1, moments$sd)
-  if (frame$intercept > 0L) scaling$center[columns] <- moments$mean
-  scaling$center[sparse] <- 0
+  constant <- columns %in% scaled & moments$sd %in% 0
+  scaling$scale[scaled] <- ifelse(constant, 1, moments$sd)[match(scaled, columns)]
+  scaling$center[centred] <- moments$mean[match(centred, columns)]
+  hollow <- setdiff(sparse, full_columns(frame, sparse))
+  scaling$center[hollow] <- 0
   if (any(constant) && frame$intercept > 0L) warn_constant(frame, columns[constant])
   scaling
 }

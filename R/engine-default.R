@@ -62,7 +62,7 @@ draws_are_cheap <- function(frame) {
 }
 
 tell_vb <- function() {
-  tell("engine", "Fitted with engine_vb(), since draws would take long for this many rows and ",
+  inform("engine", "Fitted with engine_vb(), since draws would take long for this many rows and ",
        "columns: standard deviations are too small, and probabilities of inclusion too close to 0 ",
        "and 1. engine = \"gibbs\" draws from the exact posterior.")
 }
@@ -76,7 +76,7 @@ run_default <- function(frame, spec, prior, control) {
   if (near) return(list(spec = spec, result = result))
   able <- cells(frame) <= most_cells && can_take("slice", frame, spec$likelihood, spec)
   if (!able) {
-    tell("engine", "The posterior is skewed, as with classes that can almost be separated: means ",
+    inform("engine", "The posterior is skewed, as with classes that can almost be separated: means ",
          "and standard deviations by engine_gaussian() are rough. check_approximation() says how ",
          "rough.")
     return(list(spec = spec, result = result))

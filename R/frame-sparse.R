@@ -44,7 +44,7 @@ level_blocks <- function(size, q) {
 # term, with a level for each column.
 sparse_predictors <- function(frame, design, blocks) {
   columns <- design$sparse
-  x <- frame$x[, columns - frame$implicit, drop = FALSE]
+  x <- centred_sparse(frame$x[, columns - frame$implicit, drop = FALSE], design$center[columns])
   counts <- diff(x@p)
   predictors <- list(i = x@i, x = x@x / rep(design$scale[columns], counts), counts = counts)
   join_sparse(c(unname(lapply(frame$groups, sparse_factor)), list(predictors)),
@@ -163,6 +163,20 @@ sparse_blocks <- function(frame, blocks) {
     !frame$intercept %in% block$columns &&
       sum(counts[block$columns]) < full_share * frame$nobs * length(block$columns)
   }, TRUE)
+}
+
+# Those of these columns of a sparse design that are fuller than that themselves.
+full_columns <- function(frame, columns) {
+  if (length(columns) == 0L) return(columns)
+  columns[diff(frame$x@p)[columns - frame$implicit] >= full_share * frame$nobs]
+}
+
+# Columns of a sparse matrix less `times` (of the rows) their centers. Columns whose center is not
+# zero are filled.
+centred_sparse <- function(x, center, times = rep(1, nrow(x))) {
+  at <- which(center != 0)
+  if (length(at) > 0L) x[, at] <- as.matrix(x[, at, drop = FALSE]) - outer(times, center[at])
+  x
 }
 
 # For sparse columns what column_moments() gives: list(mean, sd), vectors.

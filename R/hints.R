@@ -1,16 +1,5 @@
 # What users should hear of a model that is not wrong: messages, each with a class of its own.
 
-# A message of class bsvm_message_<class>. With `once`, a name, it is said once a session.
-inform <- function(class, ..., once = NULL) {
-  if (!is.null(once)) {
-    if (isTRUE(session[[once]])) return(invisible())
-    session[[once]] <- TRUE
-  }
-  text <- paste0(..., if (!is.null(once)) " (Said once a session.)", "\n")
-  message(structure(class = c(paste0("bsvm_message", c(paste0("_", class), "")), "message",
-                              "condition"), list(message = text, call = NULL)))
-}
-
 # ---- one class for all rows -----------------------------------------------------------------
 
 # The class all rows of the fit are put into, NULL where there are two. Without predictors it is

@@ -19,13 +19,18 @@ run_tasks <- function(job, cores, cluster, progress) {
     tell(max(round))
     found
   })
-  lapply(unlist(results, recursive = FALSE), lost_task, job = job)
+  results <- unlist(results, recursive = FALSE)
+  killed <- which(vapply(results, is.null, TRUE))
+  if (length(killed) > 0L) results[killed] <- run$run(killed)
+  lapply(results, lost_task, job = job)
 }
 
-# A worker that was killed gives no list.
+# A process that was killed leaves NULL, and its task gets one more; one that failed for a reason of
+# its own would fail again.
 lost_task <- function(result, job) {
   if (is.list(result)) return(result)
-  why <- if (inherits(result, "try-error")) as.character(result) else "the worker was lost"
+  why <- if (inherits(result, "try-error")) as.character(result)
+         else "the process that ran it was killed, and so was a second one"
   list(values = rep(NA_real_, length(job$metrics)), failures = rep(why, length(job$metrics)),
        warnings = character(0))
 }
@@ -36,22 +41,43 @@ task_runner <- function(job, cores, cluster) {
   if (is.null(cluster) && cores == 1L) {
     return(list(workers = 1L, run = function(tasks) lapply(tasks, run_task, job), stop = nothing))
   }
-  if (is.null(cluster) && .Platform$OS.type == "unix") {
-    run <- function(tasks) {
-      suppressWarnings(parallel::mclapply(tasks, run_task, job, mc.cores = cores,
-                                          mc.preschedule = FALSE, mc.set.seed = FALSE))
-    }
-    return(list(workers = cores, run = run, stop = nothing))
+  if (!is.null(cluster) || .Platform$OS.type != "unix") return(cluster_runner(job, cores, cluster))
+  run <- function(tasks) {
+    suppressWarnings(parallel::mclapply(tasks, run_task, job, mc.cores = cores,
+                                        mc.preschedule = FALSE, mc.set.seed = FALSE))
   }
-  own <- is.null(cluster)
-  if (own) cluster <- new_cluster(cores)
-  parallel::clusterCall(cluster, remember_job, job)
-  list(workers = length(cluster),
-       run = function(tasks) parallel::clusterApplyLB(cluster, tasks, run_remembered),
-       stop = function() {
-         if (own) parallel::stopCluster(cluster) else parallel::clusterCall(cluster, remember_job)
-       })
+  list(workers = cores, run = run, stop = nothing)
 }
+
+# The same by a cluster; one of its own is made again if a process was killed.
+cluster_runner <- function(job, cores, given) {
+  start <- function() {
+    cluster <- if (is.null(given)) new_cluster(cores) else given
+    parallel::clusterCall(cluster, remember_job, job)
+    cluster
+  }
+  cluster <- start()
+  run <- function(tasks) {
+    if (is.null(cluster) && is.null(given)) cluster <<- start()
+    if (is.null(cluster)) return(rep(list(lost_cluster), length(tasks)))
+    tryCatch(parallel::clusterApplyLB(cluster, tasks, run_remembered), error = function(e) {
+      if (is_time_limit(e)) stop(e)
+      if (is.null(given)) try(parallel::stopCluster(cluster), silent = TRUE)
+      cluster <<- NULL
+      rep(list(if (!is.null(given)) lost_cluster), length(tasks))
+    })
+  }
+  stop_all <- function() {
+    if (is.null(cluster)) return(NULL)
+    if (is.null(given)) parallel::stopCluster(cluster)
+    else parallel::clusterCall(cluster, remember_job)
+  }
+  list(workers = length(cluster), run = run, stop = stop_all)
+}
+
+# What is left of a cluster one of whose processes was killed can't be told from its answers.
+lost_cluster <- structure("a process of `cluster` was killed; make a new cluster",
+                          class = "try-error")
 
 new_cluster <- function(cores) {
   cluster <- parallel::makeCluster(cores)
@@ -107,12 +133,14 @@ is_known_metric <- function(metric, names) {
 }
 
 # list(value, failure, warnings): errors and warnings are kept as words, messages are not. A fit
-# that was interrupted is kept by bsvm(); here Ctrl-C means the whole study.
+# that was interrupted is kept by bsvm(); here Ctrl-C means the whole study, and so does the
+# caller's setTimeLimit().
 attempt <- function(code) {
   failure <- NA_character_
   warnings <- character(0)
   value <- withCallingHandlers(
     tryCatch(code, error = function(e) {
+      if (is_time_limit(e)) stop(e)
       failure <<- conditionMessage(e)
       NULL
     }),
@@ -124,6 +152,13 @@ attempt <- function(code) {
     message = function(m) invokeRestart("muffleMessage")
   )
   list(value = value, failure = failure, warnings = warnings)
+}
+
+# R's error has no class of its own, and the language of the session.
+is_time_limit <- function(e) {
+  said <- c("reached elapsed time limit", "reached CPU time limit",
+            "reached session elapsed time limit", "reached session CPU time limit")
+  conditionMessage(e) %in% c(said, gettext(said, domain = "R"))
 }
 
 # Values of the metrics, and why there is none.

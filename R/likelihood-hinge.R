@@ -137,7 +137,7 @@ words_for_cause <- function(frame, assigned) {
 }
 
 tell_pseudo <- function(cause) {
-  tell_once("likelihood", "Fitted with the hinge pseudo-likelihood, which ", cause, " requires: ",
-            "classes are reliable, but intervals are too narrow and probabilities approximate. ",
-            "likelihood = \"hinge\" confirms the choice.")
+  inform("likelihood", "Fitted with the hinge pseudo-likelihood, which ", cause, " requires: ",
+         "classes are reliable, but intervals are too narrow and probabilities approximate. ",
+         "likelihood = \"hinge\" confirms the choice.", once = "likelihood")
 }

@@ -5,7 +5,8 @@
 #
 # The rows see s only; the second part is what the prior says of directions no row can see. In the
 # core, dense columns that are not rotated come first, then the features of each rotated block.
-# Coefficients of sparse columns (scaled, never centred) are the last of the core's effects.
+# Coefficients of sparse columns (scaled, and centred only if they are full) are the last of the
+# core's effects.
 
 # `mean`: of the core's dense columns, then of the sparse ones.
 user_mean <- function(design, mean) {
@@ -72,7 +73,11 @@ user_sd <- function(fit) {
   i <- design$intercept
   if (i > 0L && any(design$center != 0)) {
     at_zero <- selector(design, i)
-    variance[i] <- row_variance(core_rows(layout, design, at_zero), covariance)
+    variance[i] <- if (all(design$center[sparse] == 0)) {
+      row_variance(core_rows(layout, design, at_zero), covariance)
+    } else {
+      linear_sd(fit$posterior, fit, list(x = at_zero))^2
+    }
   }
   variance[is.na(variance)] <- NA # products of NA may be NaN
   sqrt(pmax(variance, 0))
@@ -148,6 +153,9 @@ core_rows <- function(layout, design, x) {
 sparse_rows <- function(design, x) {
   if (is.null(design$sparse)) return(NULL)
   part <- x[, design$sparse, drop = FALSE]
+  if (design$intercept > 0L) {
+    part <- centred_sparse(part, design$center[design$sparse], as.vector(x[, design$intercept]))
+  }
   part@x <- part@x / rep(design$scale[design$sparse], diff(part@p))
   part
 }

@@ -19,9 +19,15 @@
 #' columns and effects beside it (or 1e7 of these times its own effects), or, under the
 #' pseudo-likelihood, its one effect is not seen by all rows.
 #'
-#' Columns of a sparse design go there too, after the groups: block by block, where a block is less
-#' than a quarter full. They are scaled like others, but not centred, since that would fill them;
-#' the intercept, whose prior is flat, takes up the difference.
+#' With an intercept, all population-level columns are centred at their weighted means, so that flat
+#' priors are flat however far the predictors are from zero. A prior on the intercept is then on
+#' the linear predictor at the means of the predictors. Only with `standardize = FALSE` and a prior
+#' on the intercept that is not flat are the columns used as they are.
+#'
+#' Columns of a sparse design go there too, after the groups: block by block, if a block is less
+#' than a quarter full. They are scaled like others. They are centred only if they are themselves
+#' more than a quarter full, since centring fills them; the mean of an emptier column is small
+#' compared with its standard deviation, and the intercept takes it up.
 #'
 #' @param frame From [bsvm_frame()].
 #' @inheritParams bsvm
@@ -62,7 +68,8 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_not_sparse(assigned$blocks[sparse])
   assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
   sparse <- sort(sparse)
-  design <- spec_design(frame, scaled, assigned$blocks[sparse])
+  design <- spec_design(frame, scaled, assigned$blocks[sparse],
+                        centre = standardize || flat_intercept(frame, assigned$blocks))
   core <- core_columns(frame, design, assigned$blocks[!sparse],
                        rotate = !is_estimator(engine) && is.null(frame$unknowns))
   model <- list(likelihood = likelihood[c("name", "parameters")],
@@ -133,9 +140,16 @@ need_registered <- function(names, known, kind) {
   }
 }
 
-spec_design <- function(frame, scaled, sparse) {
+# With `standardize = FALSE` a prior that the user gave the intercept is on the intercept of the
+# columns as they are.
+flat_intercept <- function(frame, blocks) {
+  owner <- Filter(function(block) frame$intercept %in% block$columns, blocks)
+  length(owner) == 1L && !owner[[1L]]$prior$penalised
+}
+
+spec_design <- function(frame, scaled, sparse, centre) {
   columns <- unlist(lapply(sparse, `[[`, "columns"))
-  scaling <- column_scaling(frame, scaled, columns)
+  scaling <- column_scaling(frame, scaled, columns, centre)
   design <- c(frame[c("columns", "assign", "term_labels", "intercept", "implicit")], scaling)
   design["sparse"] <- list(columns)
   design

@@ -54,7 +54,7 @@ refit_call <- function(call, env) {
 
 tell_changed_likelihood <- function(before, after) {
   if (identical(before$likelihood$name, after$likelihood$name)) return(invisible())
-  tell("likelihood", "update() has changed the likelihood from the ", before$likelihood$label,
+  inform("likelihood", "update() has changed the likelihood from the ", before$likelihood$label,
        " to the ", after$likelihood$label, ": coefficients, variances and intervals of the two ",
        "fits can't be compared. Give `likelihood` to choose.")
 }

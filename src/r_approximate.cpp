@@ -59,14 +59,13 @@ List package(const bsvm::Problem& problem, const bsvm::Approximation& found) {
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
-  return with_core_errors([&] {
+  return with_host(as<bool>(options["verbose"]), [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
     const std::string name = as<std::string>(engine_spec["name"]);
     const auto engine = bsvm::Registry<bsvm::Approximator>::make(
         name, to_params(name, engine_spec["parameters"]));
-    RHost host(as<bool>(options["verbose"]));
-    const int threads = as<int>(options["threads"]);
+    const int threads = to_count(options, "threads", 1);
     return package(data, engine->run(data, to_run_options(options), threads, host));
   });
 }

@@ -1,6 +1,7 @@
 #include "r_convert.h"
 
 #include <algorithm>
+#include <climits>
 
 #include "core/block/dense.hpp"
 
@@ -14,6 +15,14 @@ namespace {
 void require(bool holds, const char* argument, const char* rule) {
   if (!holds)
     throw bsvm::InvalidInput(argument, std::string("'") + argument + "' must be " + rule + ".");
+}
+
+constexpr double kMostSeed = 9007199254740992;  // whole numbers a double knows
+
+// Is every number finite? What is not makes the sum NaN.
+bool all_finite(SEXP x) {
+  const Eigen::Map<const bsvm::Arr> numbers(REAL(x), Rf_xlength(x));
+  return !(numbers * 0).isNaN().any();
 }
 
 // Null for R's NULL; never a copy, so type and length must be right.
@@ -39,6 +48,7 @@ void take_groups(const List& problem, bsvm::Problem& out) {
   }
   require(TYPEOF(z) == REALSXP && Rf_isMatrix(z) && Rf_nrows(z) == out.n, "z",
           "a double matrix with a row for each row of x");
+  require(all_finite(z), "z", "finite");
   const bsvm::Index q = Rf_ncols(z);
   out.multipliers.reset(
       new bsvm::DenseBlock(REAL(z), out.n, bsvm::Vec::Zero(q), bsvm::Vec::Ones(q)));
@@ -66,6 +76,7 @@ void take_sparse(const List& sparse, bsvm::Problem& out) {
   }
   out.sparse.start = integers(sparse, "p", out.sparse.columns + 1);
   const R_xlen_t size = out.sparse.start[out.sparse.columns];
+  require(size >= 0, "sparse", "compressed by column");
   out.sparse.row = integers(sparse, "i", size);
   SEXP x = sparse["x"];
   require(TYPEOF(x) == REALSXP && Rf_xlength(x) == size, "sparse", "given by doubles");
@@ -123,6 +134,18 @@ bsvm::PriorSlot to_slot(const List& block) {
 
 }  // namespace
 
+int to_count(const List& list, const char* name, int least) {
+  const double x = as<double>(list[name]);
+  require(x >= least && x <= INT_MAX, name, "a whole number in the range of integers");
+  return static_cast<int>(x);
+}
+
+std::uint64_t to_seed(const List& list) {
+  const double x = as<double>(list["seed"]);
+  require(x >= 0 && x <= kMostSeed, "seed", "a whole number");
+  return static_cast<std::uint64_t>(x);
+}
+
 NumericVector to_numeric(const bsvm::Vec& x) {
   return NumericVector(x.data(), x.data() + x.size());
 }
@@ -159,18 +182,23 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
   // An intercept that is not a column of x saves the caller a copy of x.
   const bool intercept = problem.containsElementNamed("intercept") &&
                          as<bool>(problem["intercept"]);
+  require(has(problem, "unknowns") || all_finite(x), "x", "finite");
   const R_xlen_t columns = x.ncol() + intercept;
-  for (const char* name : {"center", "scale"})
-    require(Rf_xlength(problem[name]) == columns, name, "one number a column");
+  for (const char* name : {"center", "scale"}) {
+    SEXP numbers = problem[name];
+    require(TYPEOF(numbers) == REALSXP && Rf_xlength(numbers) == columns && all_finite(numbers),
+            name, "one finite number a column");
+  }
+  require((to_vec(problem["scale"]).array() > 0).all(), "scale", "above 0");
   if (intercept) out.blocks.emplace_back(new bsvm::OnesBlock);
   out.blocks.emplace_back(new bsvm::DenseBlock(
       x.begin(), out.n, to_vec(problem["center"]).tail(x.ncol()),
       to_vec(problem["scale"]).tail(x.ncol())));
-  out.groups = as<int>(problem["n_groups"]);
+  out.groups = to_count(problem, "n_groups");
   if (out.groups > 0) take_groups(problem, out);
   if (has(problem, "sparse")) take_sparse(problem["sparse"], out);
   if (has(problem, "unknowns")) take_unknowns(problem["unknowns"], out);
-  if (has(model, "integrated")) out.integrated = as<int>(model["integrated"]);
+  if (has(model, "integrated")) out.integrated = to_count(model, "integrated", -1);
   const List likelihood = model["likelihood"];
   const std::string name = as<std::string>(likelihood["name"]);
   out.likelihood = bsvm::Registry<bsvm::Likelihood>::make(

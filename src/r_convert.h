@@ -17,6 +17,10 @@ bsvm::Params to_params(const std::string& component, SEXP numbers);
 // and unchanged while it is used.
 bsvm::Problem to_problem(const Rcpp::List& problem, const Rcpp::List& model);
 
+// A whole number of the list, from `least` on; never a conversion of one that no int can hold.
+int to_count(const Rcpp::List& list, const char* name, int least = 0);
+std::uint64_t to_seed(const Rcpp::List& list);
+
 bsvm::Vec to_vec(const Rcpp::NumericVector& x);
 Rcpp::NumericVector to_numeric(const bsvm::Vec& x);
 
@@ -60,5 +64,8 @@ auto with_core_errors(Work work) -> decltype(work()) {
     signal_core_error("bsvm_core_interrupted", "Interrupted before there was a result.", "");
   } catch (const std::bad_alloc&) {
     signal_core_error("bsvm_core_memory", "There is not enough memory for this fit.", "");
+  } catch (const std::exception& error) {  // lists without what they need, or with something else
+    signal_core_error("bsvm_core_invalid",
+                      std::string("It is not as bsvm_spec() makes it (") + error.what() + ").", "");
   }
 }

@@ -10,10 +10,10 @@ namespace {
 bsvm::EstimateOptions to_estimate_options(const List& options) {
   bsvm::EstimateOptions out;
   out.tolerance = as<double>(options["tol"]);
-  out.max_passes = as<int>(options["max_passes"]);
-  out.starts = as<int>(options["starts"]);
-  out.annealing = as<int>(options["annealing"]);
-  out.seed = static_cast<std::uint64_t>(as<double>(options["seed"]));
+  out.max_passes = to_count(options, "max_passes");
+  out.starts = to_count(options, "starts");
+  out.annealing = to_count(options, "annealing");
+  out.seed = to_seed(options);
   if (!Rf_isNull(options["start"])) out.start = to_vec(options["start"]);
   return out;
 }
@@ -52,13 +52,12 @@ List package(const bsvm::Problem& problem, const bsvm::Estimate& found) {
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_estimate(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
-  return with_core_errors([&] {
+  return with_host(as<bool>(options["verbose"]), [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
     const std::string name = as<std::string>(engine_spec["name"]);
     const auto engine = bsvm::Registry<bsvm::Estimator>::make(
         name, to_params(name, engine_spec["parameters"]));
-    RHost host(as<bool>(options["verbose"]));
     return package(data, engine->run(data, to_estimate_options(options), host));
   });
 }

@@ -66,16 +66,16 @@ List package(const bsvm::Problem& problem, const bsvm::Result& result,
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
-  return with_core_errors([&] {
+  return with_host(as<bool>(options["verbose"]), [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
     const std::string name = as<std::string>(engine_spec["name"]);
     const auto engine = bsvm::Registry<bsvm::Engine>::make(
         name, to_params(name, engine_spec["parameters"]));
     const bsvm::Options run = to_run_options(options);
-    RHost host(as<bool>(options["verbose"]));
-    const auto rows = bsvm::make_source(data, engine->use(), as<int>(options["threads"]));
+    const auto rows = bsvm::make_source(data, engine->use(), to_count(options, "threads", 1));
     const bsvm::Result result = engine->run(data, *rows, run, host);
+    host.resignal();
     if (!data.unknowns.any() || !result.state.begun()) return package(data, result, {});
     rows->back(result.state);
     return package(data, result, rows->imputations(result.state));

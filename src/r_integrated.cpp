@@ -31,16 +31,17 @@ void check_points(const bsvm::IntegratedSource& source, const NumericMatrix& poi
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points,
                            int depth, int threads) {
-  return with_core_errors([&] {
+  return with_host(false, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::IntegratedSource source(data, threads);
     check_points(source, points);
+    if (depth < 0 || depth > 2)
+      throw bsvm::InvalidInput("depth", "'depth' must be 0, 1 or 2.");
     const bsvm::Mat at = inside(data, points);
     const bsvm::Index size = at.rows(), number = at.cols();
     bsvm::Vec unit = bsvm::Vec::Ones(size);
     unit.head(data.columns()) = dense_units(data);
     bsvm::RowSums sums(size);
-    RHost host(false);
     Rcpp::NumericVector value(number);
     NumericMatrix gradient(static_cast<int>(size), static_cast<int>(number));
     List hessian;
@@ -63,11 +64,10 @@ Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMa
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix core_integrated_terms(Rcpp::List problem, Rcpp::List model,
                                           Rcpp::NumericMatrix points, bool by_row, int threads) {
-  return with_core_errors([&] {
+  return with_host(false, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::IntegratedSource source(data, threads, bsvm::Precision::quick);
     check_points(source, points);
-    RHost host(false);
     const bsvm::Mat at = inside(data, points);
     const bsvm::Mat out = by_row ? source.row_terms(at, host) : source.group_terms(at, host);
     return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());
@@ -80,11 +80,10 @@ Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model,
                                           Rcpp::NumericMatrix points,
                                           Rcpp::NumericVector weights,
                                           Rcpp::NumericVector probabilities, int threads) {
-  return with_core_errors([&] {
+  return with_host(false, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::IntegratedSource source(data, threads);
     check_points(source, points);
-    RHost host(false);
     const bsvm::Mat out = source.quantiles(inside(data, points), to_vec(weights),
                                            to_vec(probabilities), host);
     return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());

@@ -12,7 +12,7 @@ std::vector<int> integers(const Rcpp::List& from, const char* name) {
 bsvm::SparseFactor to_factor(const Rcpp::List& factor) {
   bsvm::SparseFactor out;
   out.order = integers(factor, "order");
-  out.leading = Rcpp::as<int>(factor["n_leading"]);
+  out.leading = to_count(factor, "n_leading");
   out.start = integers(factor, "p");
   out.row = integers(factor, "i");
   out.value = Rcpp::as<std::vector<double>>(factor["x"]);
@@ -25,7 +25,7 @@ bsvm::SparseFactor to_factor(const Rcpp::List& factor) {
 // (i, p, x, nrow), x (nrow, p).
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector core_linear_sd(Rcpp::List factor, Rcpp::List z, Rcpp::NumericMatrix x) {
-  return with_core_errors([&] {
+  return with_host(false, [&](RHost& host) {
     const std::vector<int> start = integers(z, "p"), row = integers(z, "i");
     const Rcpp::NumericVector value = z["x"];
     bsvm::SparseColumns columns;
@@ -35,9 +35,8 @@ Rcpp::NumericVector core_linear_sd(Rcpp::List factor, Rcpp::List z, Rcpp::Numeri
     columns.value = value.begin();
     const Rcpp::NumericMatrix root = factor["root"];
     if (start.empty() || start.back() != value.size() || value.size() != Rf_xlength(z["i"]) ||
-        Rcpp::as<int>(z["nrow"]) != x.nrow())
+        to_count(z, "nrow") != x.nrow())
       throw bsvm::InvalidInput("sparse", "The sparse columns must be compressed by column.");
-    RHost host(false);
     const bsvm::Vec variance = bsvm::linear_variances(
         to_factor(factor), Eigen::Map<const bsvm::Mat>(root.begin(), root.nrow(), root.ncol()),
         columns, Eigen::Map<const bsvm::Mat>(x.begin(), x.nrow(), x.ncol()), host);

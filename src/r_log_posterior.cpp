@@ -7,11 +7,10 @@
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector core_log_posterior(Rcpp::List problem, Rcpp::List model,
                                        Rcpp::NumericMatrix points, bool quick, int threads) {
-  return with_core_errors([&] {
+  return with_host(false, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::LogPosterior density(data, threads,
                                quick ? bsvm::Precision::quick : bsvm::Precision::exact);
-    RHost host(false);
     return to_numeric(density.at(
         Eigen::Map<const bsvm::Mat>(points.begin(), points.nrow(), points.ncol()), host));
   });

@@ -38,11 +38,10 @@ List join(const List& a, const List& b) { return Rcpp::Function("c", R_BaseEnv)(
 bsvm::Options to_run_options(const List& options) {
   bsvm::Options out;
   out.tolerance = as<double>(options["tol"]);
-  out.max_passes = as<int>(options["max_passes"]);
+  out.max_passes = to_count(options, "max_passes");
   if (!Rf_isNull(options["start"])) out.start = to_vec(options["start"]);
-  if (options.containsElementNamed("starts")) out.starts = as<int>(options["starts"]);
-  if (options.containsElementNamed("seed"))
-    out.seed = static_cast<std::uint64_t>(as<double>(options["seed"]));
+  if (options.containsElementNamed("starts")) out.starts = to_count(options, "starts");
+  if (options.containsElementNamed("seed")) out.seed = to_seed(options);
   return out;
 }
 

@@ -52,13 +52,13 @@ class Fingerprint {
 
 bsvm::SampleOptions to_options(const List& options) {
   bsvm::SampleOptions out;
-  out.draws = as<int>(options["draws"]);
-  if (options.containsElementNamed("most")) out.most = as<int>(options["most"]);
-  out.burnin = as<int>(options["burnin"]);
-  out.thin = as<int>(options["thin"]);
-  out.chains = as<int>(options["chains"]);
-  out.threads = as<int>(options["threads"]);
-  out.seed = static_cast<std::uint64_t>(as<double>(options["seed"]));
+  out.draws = to_count(options, "draws", 1);
+  if (options.containsElementNamed("most")) out.most = to_count(options, "most");
+  out.burnin = to_count(options, "burnin");
+  out.thin = to_count(options, "thin", 1);
+  out.chains = to_count(options, "chains", 1);
+  out.threads = to_count(options, "threads", 1);
+  out.seed = to_seed(options);
   out.keep_effects = as<bool>(options["keep_effects"]);
   if (options.containsElementNamed("keep_unknowns"))
     out.keep_unknowns = as<bool>(options["keep_unknowns"]);
@@ -173,7 +173,7 @@ List package(const bsvm::Problem& problem, const bsvm::SampleResult& result,
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
-  return with_core_errors([&] {
+  return with_host(as<bool>(options["verbose"]), [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
     const std::string name = as<std::string>(engine_spec["name"]);
@@ -186,10 +186,11 @@ Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options)
       print.add(model);
       run.fingerprint = print.value();
     }
-    RHost host(as<bool>(options["verbose"]));
     const auto source = [&](int threads) {
       return bsvm::make_source(data, sampler->use(), threads);
     };
-    return package(data, bsvm::run_chains(*sampler, data, source, run, host), run);
+    const bsvm::SampleResult result = bsvm::run_chains(*sampler, data, source, run, host);
+    host.resignal();
+    return package(data, result, run);
   });
 }

@@ -105,3 +105,22 @@ expect_first_draws <- function(engine, after = 1.5, compared = 500) {
   expect_identical(fit$posterior$coefficients[, seq_len(draws), , drop = FALSE],
                    same$posterior$coefficients)
 }
+
+# What a child returns that may die: list(died, value). `lines` make `result`; after `seconds` it is
+# ended, and has died too.
+child_result <- function(lines, seconds = 120) {
+  folder <- new_folder("mortal")
+  on.exit(unlink(folder, recursive = TRUE))
+  script <- file.path(folder, "child.R")
+  saved <- file.path(folder, "result")
+  writeLines(c(sprintf(".libPaths(%s)", deparse1(.libPaths())), "library(bsvm)", lines,
+               sprintf("saveRDS(result, %s)", deparse1(saved))), script)
+  status <- suppressWarnings(
+    system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), timeout = seconds,
+            stdout = file.path(folder, "out"), stderr = file.path(folder, "err"))
+  )
+  died <- status != 0 || !file.exists(saved)
+  list(died = died, value = if (!died) readRDS(saved),
+       said = paste(utils::tail(readLines(file.path(folder, "err"), warn = FALSE), 5),
+                    collapse = "\n"))
+}

@@ -149,6 +149,16 @@ std::vector<char> read_file(const std::string& path) {
 
 std::string beside(const std::string& path) { return path + ".new"; }
 
+// To open a pipe waits until somebody reads it, and a device is no place for a checkpoint.
+void check_kind(const std::string& path) {
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(beside(path), ignored).type();
+  if (kind != std::filesystem::file_type::regular &&
+      kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::none)
+    refuse(path, "can't be written: '" + beside(path) + "', its name while it is written, is there "
+                 "and is not a file. Remove that.");
+}
+
 }  // namespace
 
 bool file_exists(const std::string& path) {
@@ -157,6 +167,7 @@ bool file_exists(const std::string& path) {
 }
 
 void check_writable(const std::string& path) {
+  check_kind(path);
   const bool was_there = file_exists(beside(path));  // what a killed run left
   if (!std::ofstream(beside(path), std::ios::binary | std::ios::app))
     refuse(path, "can't be written: is its folder there, and may files be made in it?");
@@ -167,6 +178,7 @@ void check_writable(const std::string& path) {
 void write_checkpoint(std::uint64_t seed, const std::vector<Vec>& states,
                       const std::vector<const ChainDraws*>& draws,
                       const SampleOptions& options) {
+  check_kind(options.checkpoint);
   Writer to(beside(options.checkpoint));
   to.number(kMagic);
   for (const auto& setting : settings(options)) to.number(setting.second);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "../error.hpp"
+#include "../special/whole.hpp"
 
 namespace bsvm {
 
@@ -47,7 +48,7 @@ void GibbsChain::restore(ConstVecRef saved) {
   if (saved.size() != 1 + p + hyper + effects + widths + learnt + law + entries ||
       !saved.allFinite())
     throw InvalidInput("checkpoint", "The checkpoint is of another model.");
-  sweeps_ = static_cast<Index>(saved[0]);
+  sweeps_ = whole_within(saved[0], 0, kMostSweeps);
   state_.mean() = saved.segment(1, p);
   state_.hyper() = saved.segment(1 + p, hyper);
   side_.refresh_group_prior(state_);

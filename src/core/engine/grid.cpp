@@ -189,6 +189,8 @@ void drop_light(Approximation& out) {
     if (kept < k) out.nodes[kept] = std::move(out.nodes[k]);
     out.weights[kept++] = out.weights[k];
   }
+  if (kept == 0)
+    throw NumericalFailure("The posterior density of the variances is beyond what numbers hold.");
   out.nodes.resize(kept);
   out.weights = Vec(out.weights.head(kept)) / out.weights.head(kept).sum();
 }
@@ -221,6 +223,8 @@ void explore(Conditional& conditional, const FreeUnits& units, const Node& top,
              Approximation& out) {
   const Index h = top.theta.size();
   out.unbounded.assign(h, false);
+  if (!std::isfinite(top.log_density))
+    throw NumericalFailure("The log density at its highest point is beyond what numbers hold.");
   if (h == 0) {
     keep_only(top, out);
     return conditional.finish(out.nodes);

@@ -84,12 +84,18 @@ Vec Integrated::newton_step(const Look& now, bool with_theta, double& gain) cons
   return step;
 }
 
-// Along the step, halved until the density rises. False where it does not.
+// Along the step, halved until the density rises. False where it does not. A step too long for
+// numbers is halved like one that falls.
 bool Integrated::rise(Vec step, Look& now) {
   for (int halved = 0; halved < kMostHalvings; ++halved, step /= 2) {
     Vec theta = now.theta;
     theta.segment(own_first_, own_) += step.tail(own_);
-    Look next = look(now.b + step.head(d_), theta);
+    Look next;
+    try {
+      next = look(now.b + step.head(d_), theta);
+    } catch (const NumericalFailure&) {
+      continue;
+    }
     record(next.value);
     if (!(next.value >= now.value - source_.noise() - 1e-12 * (1 + std::abs(now.value)))) continue;
     now = std::move(next);
@@ -204,7 +210,7 @@ void Integrated::finish(std::vector<Node>& nodes) {
   for (Node& node : nodes) {
     if (shift_.size() > 0) {
       node.state.mean() += shift_;
-      node.state.inverse_factor() = turn_ * node.state.inverse_factor();
+      node.state.inverse_factor() = changed_factor(node.state.inverse_factor());
     }
     node.groups = outside(source_.law(point(node.state.mean(), node.theta), nobody));
   }

@@ -11,7 +11,7 @@ namespace bsvm {
 //
 //   log p(theta, y) = log p(y, b, theta) - log|H|/2 + d log(2 pi)/2      at the mode (Laplace).
 //
-// With Centre::mean averages over that Gaussian at sqrt(3) standard deviations along its axes (as
+// With Centre::mean averages over that Gaussian at sqrt(3) standard deviations along axes of it (as
 // Gauss and Hermite's rule with three nodes has them) take their place: E gradient = 0 gives its
 // mean, E Hessian = -E[gradient e'] (Stein) its precision. Where they differ little, what the top
 // shows mends the other nodes too; where they differ much, as where hardly smoothed kinks are
@@ -38,8 +38,8 @@ class Integrated : public Conditional {
     Mat row_curvature, curvature;
   };
 
-  // Averages over a node's Gaussian, whose axes are the rows of its inverse factor: log density,
-  // its gradient, minus its second derivatives along the axes.
+  // Averages over a node's Gaussian: log density, its gradient, minus its second derivatives along
+  // the rows of the inverse factor.
   struct Average {
     double value;
     Vec gradient;
@@ -63,10 +63,13 @@ class Integrated : public Conditional {
 
   // integrated_average.cpp
   void look_aside(const Vec& b, ConstVecRef theta);
+  Mat axes(const Mat& inverse_factor, Mat& turn);
   Average average(const Node& node, double value, ConstVecRef gradient);
   Moved move(const Average& average, Node& node) const;
   double bound(const Average& average, const Node& node) const;
   void learn(Node& top);
+  static Mat changed(const Mat& before, const Mat& after);
+  Mat changed_factor(const Mat& inverse_factor) const;
   bool averaged(Node& node);
 
   GroupPosterior outside(const GroupPosterior& inside) const;
@@ -87,7 +90,8 @@ class Integrated : public Conditional {
   Look top_;        // the highest
   bool own_average_ = false;  // has each node averages of its own?
   Vec shift_;       // (d) else what the top's do to every mean
-  Mat turn_;        // (d, d), and to every inverse factor, from the left
+  Mat change_;      // (d, d), and to every precision, from either side
+  Mat gram_;        // (d, d) of all rows, once it is asked for
 };
 
 }  // namespace bsvm

@@ -27,11 +27,26 @@ void Integrated::look_aside(const Vec& b, ConstVecRef theta) {
   source_.sums(point(b, theta), Depth::gradient, sums_, host_);
 }
 
+// (d, d) whose rows are the node's axes. The rule sees what curves along each and nothing between
+// them, so it depends on which they are. Columns of a Cholesky factor would change with the order of
+// the terms and with contrasts; these do not: e_k'C'C e_l = 0 for k != l, C the rows' design, as well
+// as e_k'H e_l = 0, which holds in any coordinates of b. `turn` (d, d) gives them from the inverse
+// factor.
+Mat Integrated::axes(const Mat& inverse_factor, Mat& turn) {
+  if (gram_.size() == 0) gram_ = source_.gram();
+  const Mat turned = inverse_factor * gram_.selfadjointView<Eigen::Lower>() *
+                     inverse_factor.transpose();
+  turn = Eigen::SelfAdjointEigenSolver<Mat>(turned).eigenvectors().transpose();
+  return turn * inverse_factor;
+}
+
 // From the rows' value and gradient at the node's mean.
 Integrated::Average Integrated::average(const Node& node, double value, ConstVecRef gradient) {
   const double reach = std::sqrt(3.0);
   const Vec b = node.state.mean();
-  const Mat axes = node.state.inverse_factor().triangularView<Eigen::Lower>();
+  const Mat inverse_factor = node.state.inverse_factor().triangularView<Eigen::Lower>();
+  Mat turn;
+  const Mat axes = this->axes(inverse_factor, turn);
   Average out{value, gradient, Mat(d_, d_)};
   double highest = value;
   for (Index k = 0; k < d_; ++k) {
@@ -46,8 +61,9 @@ Integrated::Average Integrated::average(const Node& node, double value, ConstVec
     out.curvature.col(k) = axes * fall;
   }
   out.value = std::min(out.value, highest);  // more than three coefficients: a weight is below zero
-  out.curvature = (0.5 * (out.curvature + out.curvature.transpose())).eval();
-  const Mat prior = prior_.precision(node.theta), turned = axes * prior * axes.transpose();
+  out.curvature = 0.5 * turn.transpose() * (out.curvature + out.curvature.transpose()) * turn;
+  const Mat prior = prior_.precision(node.theta);
+  const Mat turned = inverse_factor * prior * inverse_factor.transpose();
   out.value += prior_.log_density(b, node.theta) - 0.5 * turned.trace();
   out.gradient -= prior * b;
   out.curvature += turned;
@@ -92,7 +108,26 @@ void Integrated::learn(Node& top) {
   shift_ = moved.state.mean() - top.state.mean();
   const Mat before = top.state.inverse_factor().triangularView<Eigen::Lower>();
   const Mat after = moved.state.inverse_factor().triangularView<Eigen::Lower>();
-  turn_ = before.triangularView<Eigen::Lower>().solve<Eigen::OnTheRight>(after);
+  change_ = changed(before, after);
+}
+
+// (d, d) A of A P A' = P_after, where P and P_after are the precisions of these inverse factors.
+// Of many such matrices this is the one that is symmetric in the metric of P: another order of the
+// coefficients, or other contrasts, leave what it does as it is. With P = L L', M = L^{-1} and
+// W = L' P_after^{-1} L it is L W^{-1/2} M.
+Mat Integrated::changed(const Mat& before, const Mat& after) {
+  const auto m = before.triangularView<Eigen::Lower>();
+  const Mat lower = m.solve(Mat::Identity(before.rows(), before.cols()));
+  const Mat part = after * lower;
+  const Eigen::SelfAdjointEigenSolver<Mat> w(part.transpose() * part);
+  return lower * w.operatorInverseSqrt() * before;
+}
+
+// The inverse factor of change_ P change_', P that of this one.
+Mat Integrated::changed_factor(const Mat& inverse_factor) const {
+  const Mat identity = Mat::Identity(d_, d_);
+  const Mat root = change_ * inverse_factor.triangularView<Eigen::Lower>().solve(identity);
+  return positive_factor(root * root.transpose()).matrixL().solve(identity);
 }
 
 // Where averages and Gaussian agree; else the best that was seen, and false.

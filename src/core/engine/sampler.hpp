@@ -16,6 +16,9 @@ struct Draw {
   Vec unknowns, law;                   // missing entries; ImputationModel::drawn()
 };
 
+// No chain makes more: a stored number beyond is not one of sweeps.
+constexpr Index kMostSweeps = Index{1} << 53;
+
 // One chain. All randomness is keyed by (seed, chain, sweep), so that what it draws does
 // not depend on threads, on other chains or on where a run was cut.
 class Chain {

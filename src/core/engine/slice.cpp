@@ -19,6 +19,7 @@
 #include "../linalg/kernels.hpp"
 #include "../random/ellipse.hpp"
 #include "../rows/margins.hpp"
+#include "../special/whole.hpp"
 #include "jumps.hpp"
 #include "mixing.hpp"
 #include "path_move.hpp"
@@ -85,7 +86,7 @@ class SliceChain : public Chain {
       at += size;
       return saved.segment(at - size, size);
     };
-    sweeps_ = static_cast<Index>(take(1)[0]);
+    sweeps_ = whole_within(take(1)[0], 0, kMostSweeps);
     state_.mean() = take(p_);
     state_.hyper() = take(state_.layout.hyper);
     rows_.effects() = take(rows_.effects().size());

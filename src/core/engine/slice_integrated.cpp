@@ -12,6 +12,7 @@
 #include "../random/ellipse.hpp"
 #include "../random/slice.hpp"
 #include "../rows/integrated_source.hpp"
+#include "../special/whole.hpp"
 #include "coefficients.hpp"
 #include "jumps.hpp"
 #include "positive_factor.hpp"
@@ -69,11 +70,11 @@ class IntegratedChain : public Chain {
   void restore(ConstVecRef saved) override {
     if (saved.size() != save().size() || !saved.allFinite())
       throw InvalidInput("checkpoint", "The checkpoint is of another model.");
-    sweeps_ = static_cast<Index>(saved[0]);
+    sweeps_ = whole_within(saved[0], 0, kMostSweeps);
     value_ = saved[1];
     x_ = saved.segment(2, x_.size());
     effects_ = saved.segment(2 + x_.size(), effects_.size());
-    pause_ = saved.tail(3 * x_.size()).head(x_.size());
+    pause_ = saved.tail(3 * x_.size()).head(x_.size()).cwiseMax(1).cwiseMin(kSeldom);
     jumps_.others = saved.tail(2 * x_.size()).head(x_.size());
     jumps_.own = saved.tail(x_.size());
   }

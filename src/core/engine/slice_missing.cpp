@@ -15,6 +15,7 @@
 #include "../linalg/kernels.hpp"
 #include "../missing/unknown_rows.hpp"
 #include "../random/ellipse.hpp"
+#include "../special/whole.hpp"
 #include "mixing.hpp"
 
 namespace bsvm {
@@ -186,7 +187,7 @@ class MissingChain : public Chain {
       at += size;
       return saved.segment(at - size, size);
     };
-    sweeps_ = static_cast<Index>(take(1)[0]);
+    sweeps_ = whole_within(take(1)[0], 0, kMostSweeps);
     state_.mean() = take(p_);
     state_.hyper() = take(state_.layout.hyper);
     state_.law() = take(state_.layout.law());

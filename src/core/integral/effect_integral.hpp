@@ -8,6 +8,11 @@
 
 namespace bsvm {
 
+// An integral without a value: a linear predictor or a scale is so large that rounding leaves
+// nothing of the log integrand's shape. Integrals throw this before such numbers choose a place in
+// an array or how often to go round.
+[[noreturn]] void beyond_numbers();
+
 // The rows of one group as a function of its effect u ~ N(0, s^2): f_i = o_i + z_i u, and
 // o_i moves with coefficients b by c_i. Rows with z_i = 0 do not see u.
 struct EffectRows {

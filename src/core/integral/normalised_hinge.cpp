@@ -62,6 +62,7 @@ void NormalisedHinge::run(const EffectRows& rows, double s, Depth depth, Moment 
   std::iota(all_.begin(), all_.end(), 0);
   if (small) run_small();
   else run_large();
+  if (!(sum_[0] > 0 && std::isfinite(sum_[0]))) beyond_numbers();
 }
 
 void NormalisedHinge::run_small() {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "../special/functions.hpp"
+#include "../special/whole.hpp"
 
 namespace bsvm {
 
@@ -221,9 +222,9 @@ void PairGrid::soften(const Frame& frame) {
       if (std::abs(by) > 1e-12 * width) {
         const double one = (-width - start) / by, other = (width - start) / by;
         const double low = std::min(one, other), high = std::max(one, other);
-        if (high < 0 || low > static_cast<double>(n - 1)) continue;
-        first = static_cast<Index>(std::ceil(std::max(low, 0.0)));
-        last = static_cast<Index>(std::floor(std::min(high, static_cast<double>(n - 1))));
+        if (!(high >= 0 && low <= static_cast<double>(n - 1))) continue;
+        first = whole_within(std::ceil(low), 0, n - 1);
+        last = whole_within(std::floor(high), 0, n - 1);
       }
       for (Index k = first; k <= last; ++k) {
         const double v = start + by * static_cast<double>(k), u = v / width;

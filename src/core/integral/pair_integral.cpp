@@ -11,6 +11,8 @@ namespace {
 
 constexpr Index kMostLines = 2000;     // rows: lines take their square
 constexpr double kLeastSteep = 1e-30;
+constexpr double kRounding = 1e-14;   // of a log integrand; of the integrand as much times that
+constexpr Index kMostPanels = 2000;   // of a stretch: what still disagrees then is rounding
 constexpr double kLayer = 8;          // of e_1, over which the inner integral smooths a kink;
 constexpr double kSharp = 0.5;        // over less than this of a stretch it gets its own panels
 
@@ -70,10 +72,11 @@ double PairIntegral::value(double e) {
 // More than one stretch to begin with, since the integrand may have more than one mode: at
 // quantiles of where single rows are undecided.
 void PairIntegral::add_starts(double reach) {
+  if (!std::isfinite(reach)) beyond_numbers();
   start_.clear();
   for (Index i = 0; i < rows_.r; ++i) {
     const double e = -of_->rows.o[i] / along_[i];
-    if (std::abs(e) < reach) start_.push_back(e);
+    if (std::abs(e) < reach) start_.push_back(e);  // not where it is no number
   }
   std::sort(start_.begin(), start_.end());
   double low = -reach;
@@ -106,10 +109,11 @@ std::vector<double> PairIntegral::ends(double low, double high,
   return out;
 }
 
-// Halved until the two rules agree.
+// Halved until the two rules agree as far as rounding of the log integrand lets them.
 void PairIntegral::add_panel(double low, double high) {
+  const double limit = std::max(tolerance_, kRounding * std::abs(best_.value));
   waiting_.assign(1, {low, high});
-  while (!waiting_.empty()) {
+  for (Index panels = 0; !waiting_.empty(); ++panels) {
     const auto [a, b] = waiting_.back();
     waiting_.pop_back();
     const double centre = 0.5 * (a + b), half = 0.5 * (b - a);
@@ -125,7 +129,8 @@ void PairIntegral::add_panel(double low, double high) {
         if (k % 2 == 1) gauss += f * kGauss[k / 2];
       }
     const bool short_enough = half < 1e-9 * (high - low) || half < 1e-13 * std::abs(centre);
-    if (std::abs(kronrod - gauss) <= tolerance_ * std::max(total_, kronrod) || short_enough) {
+    if (std::abs(kronrod - gauss) <= limit * std::max(total_, kronrod) || short_enough ||
+        panels >= kMostPanels) {
       total_ += kronrod;
       continue;
     }
@@ -153,6 +158,7 @@ void PairIntegral::find_nodes(const std::vector<double>& cuts) {
       low = high;
     }
   }
+  if (!(total_ > 0 && std::isfinite(total_))) beyond_numbers();
 }
 
 // From the inner columns' derivatives to those in log f00 and f10.

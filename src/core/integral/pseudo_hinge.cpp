@@ -26,9 +26,13 @@ void PseudoHinge::cut(const EffectRows& rows, double s) {
   flat_.clear();
   for (Index i = 0; i < rows.r; ++i) {
     const double slope = rows.z[i] * s;
-    if (std::abs(slope) < kFlat) flat_.push_back(i);
-    else kinks_.push_back({(rows.y[i] - rows.o[i]) / slope,
-                           2 * weight_of(rows, i) * std::abs(slope), i, rows.y[i] * slope > 0});
+    if (std::abs(slope) < kFlat) {
+      flat_.push_back(i);
+      continue;
+    }
+    kinks_.push_back({(rows.y[i] - rows.o[i]) / slope, 2 * weight_of(rows, i) * std::abs(slope), i,
+                      rows.y[i] * slope > 0});
+    if (std::isnan(kinks_.back().at) || std::isnan(kinks_.back().jump)) beyond_numbers();
   }
   sort();
 }
@@ -125,7 +129,7 @@ void PseudoHinge::fall(int direction) {
       log -= fall;
       scale *= std::exp(-fall);
     }
-    if (!(log > -kNothing)) break;
+    if (!(log > -kNothing) || std::isinf(end)) break;
     segments_[direction > 0 ? k : k - 1].edge = scale;
     at = end;
   }
@@ -142,6 +146,7 @@ void PseudoHinge::run(const EffectRows& rows, double s) {
   for (int side : {0, 1}) pieces_[side].clear();
   fall<K>(-1);
   fall<K>(1);
+  if (!(moment_[0] > 0 && moment_[0] < kInfinite)) beyond_numbers();
 }
 
 // For every kink, over the segments where its row is within the margin: their share, and that of

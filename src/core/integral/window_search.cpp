@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "effect_integral.hpp"
+
 namespace bsvm {
 
 namespace {
@@ -82,6 +84,7 @@ void WindowSearch::find(const std::vector<HingeRow>& rows, bool weighted, bool a
   at_kinks_ = at_kinks;
   open_.clear();
   reach_ = reach(rows);
+  if (!std::isfinite(reach_)) beyond_numbers();
   if (at_kinks) {
     start_at_kinks(rows, weighted);
   } else {
@@ -93,6 +96,7 @@ void WindowSearch::find(const std::vector<HingeRow>& rows, bool weighted, bool a
   find_stretches(
       [&](double e) { return probe(rows.data(), static_cast<Index>(rows.size()), weighted, e); },
       [&](double low, double high) { return jumps(low, high); }, open_, best_, found_);
+  if (found_.empty() || !std::isfinite(best_.value)) beyond_numbers();
 }
 
 }  // namespace bsvm

@@ -265,6 +265,7 @@ class HingeNormalized : public Likelihood {
   double draw_averaged(double mean, double v, double weight, Draws& random) const override {
     for (;;) {
       const double g = draw_pseudo(mean, v, weight, random);
+      if (!std::isfinite(g)) return g;
       const double sum =
           std::exp(-2 * std::max(0.0, 1 - g)) + std::exp(-2 * std::max(0.0, 1 + g));
       if (std::log(random.uniform()) <= weight * std::log(2 * std::exp(-2.0) / sum)) return g;

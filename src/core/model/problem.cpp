@@ -1,6 +1,8 @@
 #include "problem.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <sstream>
 
 #include "../error.hpp"
 #include "../rows/units.hpp"
@@ -30,6 +32,13 @@ bool Problem::selects() const {
 }
 
 namespace {
+
+bool finite(double x) { return std::isfinite(x); }
+
+template <class Rule>
+bool all(const double* x, Index size, Rule holds) {
+  return std::all_of(x, x + size, holds);
+}
 
 void check_cover(const std::vector<PriorSlot>& priors, Index columns, const char* argument) {
   std::vector<int> seen(columns, 0);
@@ -79,6 +88,30 @@ void check_sparse(const SparseColumns& sparse, Index n) {
   if (!good)
     throw InvalidInput("sparse", "The sparse columns must be compressed by column, with rows "
                                  "in increasing order.");
+  if (columns > 0 && !all(sparse.value, sparse.start[columns], finite))
+    throw InvalidInput("sparse", "Their numbers must be finite.");
+}
+
+// y f has its kinks at 1 and -1. Of an offset beyond this size the rounding is no longer small
+// beside that, and the log-likelihood's differences drown in its own.
+constexpr double kMostOffset = 1e10;
+
+void check_rows(const Problem& problem) {
+  const Index n = problem.n;
+  if (!problem.y || !all(problem.y, n, [](double y) { return y == 1 || y == -1; }))
+    throw InvalidInput("y", "Its codes must be -1 and 1.");
+  if (problem.weight && !all(problem.weight, n, [](double w) { return w >= 0 && finite(w); }))
+    throw InvalidInput("weight", "They must be finite numbers that are not negative.");
+  if (!problem.offset || n == 0) return;
+  double largest = 0;
+  for (Index i = 0; i < n; ++i)
+    if (!(std::abs(problem.offset[i]) <= largest)) largest = std::abs(problem.offset[i]);
+  if (largest <= kMostOffset) return;
+  std::ostringstream text;
+  text << "Its largest size is " << largest << "; sizes up to " << kMostOffset
+       << " are possible. The margin of the classes is 1 in its units: rescale the offset, or leave "
+          "out rows with such an offset.";
+  throw InvalidInput("offset", text.str());
 }
 
 }  // namespace
@@ -96,6 +129,13 @@ void check_unknowns(const Problem& problem) {
   for (const Index column : of.column)
     if (column < -1 || column >= problem.columns())
       throw InvalidInput("missing", "The imputation model names a column that does not exist.");
+  const auto below = [](const std::vector<Index>& which, Index limit) {
+    return std::all_of(which.begin(), which.end(),
+                       [limit](Index k) { return k >= 0 && k < limit; });
+  };
+  if (!below(of.indicators, of.d) || !below(of.by, of.d) || !below(of.by_given, of.k))
+    throw InvalidInput("missing", "The model of the indicators names a variable that does not "
+                                  "exist.");
   if (!(of.mean_variance > 0 && of.scale > 0 && of.df > 0))
     throw InvalidInput("missing", "The prior of the imputation model needs numbers above 0.");
 }
@@ -104,6 +144,7 @@ void check_unknowns(const Problem& problem) {
 
 void check(const Problem& problem) {
   if (problem.unknowns.any()) check_unknowns(problem);
+  check_rows(problem);
   check_sparse(problem.sparse, problem.n);
   if (problem.multipliers && problem.sparse.columns > 0)
     throw InvalidInput("sparse", "Sparse columns and a grouping factor can't stand together.");

@@ -114,8 +114,10 @@ double Draws::uniform() {
 
 double Draws::normal() { return normal_quantile(uniform()); }
 
-// Marsaglia & Tsang (2000); a shape below one from shape + 1, in logarithms.
+// Marsaglia & Tsang (2000); a shape below one from shape + 1, in logarithms. Without a positive
+// shape there is no such distribution and nothing would be accepted.
 double Draws::log_gamma_draw(double shape) {
+  if (!(shape > 0 && shape < 1e300)) return std::log(shape);
   if (shape < 1) {
     const double more = log_gamma_draw(shape + 1);
     return more + std::log(uniform()) / shape;

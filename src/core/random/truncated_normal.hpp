@@ -14,7 +14,7 @@ inline double normal_above(double a, Draws& random) {
       if (z > a) return z;
     }
   }
-  if (a > 1e8) return a - std::log(random.uniform()) / a;
+  if (!(a <= 1e8)) return a - std::log(random.uniform()) / a;
   const double rate = 0.5 * (a + std::sqrt(a * a + 4));
   for (;;) {
     const double z = a - std::log(random.uniform()) / rate, away = z - rate;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "../error.hpp"
+#include "../integral/effect_integral.hpp"
 #include "../linalg/small.hpp"
 #include "../model/state.hpp"
 
@@ -153,10 +154,10 @@ void IntegratedRows::load(const BlockRange& range, ConstVecRef b, Block& out) co
   out.c = c_.size() == 0 ? out.own.data() : c_.data() + first * dense_;
   out.o = offset_.segment(first, r);
   out.o.noalias() += Eigen::Map<const Mat>(out.c, dense_, r).transpose() * b.head(dense_);
-  if (others_ == 0) return;
-  for (Index i = 0; i < r; ++i)
+  for (Index i = 0; others_ > 0 && i < r; ++i)
     for (int k = other_start_[first + i]; k < other_start_[first + i + 1]; ++k)
       out.o[i] += other_value_[k] * b[dense_ + other_[k]];
+  if (!out.o.allFinite()) beyond_numbers();
 }
 
 // Which other columns occur in these rows, in order, after the dense ones.
@@ -194,6 +195,26 @@ PairRows IntegratedRows::group(Index unit, const BlockRange& range, Block& block
   const double* weight = weight_.size() > 0 ? weight_.data() + first : nullptr;
   return {{y_.data() + first, weight, block.o.data() + at, z_.data() + first, c, d, r},
           effects() == 2 ? z_.col(1).data() + first : nullptr};
+}
+
+Mat IntegratedRows::gram() const {
+  const Index d = coefficients();
+  Mat out = Mat::Zero(d, d), c;
+  Block block;
+  for (const BlockRange& range : partition_.blocks) {
+    load(range, Vec::Zero(d), block);
+    c.setZero(d, range.rows);
+    c.topRows(dense_) = Eigen::Map<const Mat>(block.c, dense_, range.rows);
+    for (Index i = 0; others_ > 0 && i < range.rows; ++i) {
+      const Index row = range.first_row + i;
+      for (int k = other_start_[row]; k < other_start_[row + 1]; ++k)
+        c(dense_ + other_[k], i) += other_value_[k];
+    }
+    if (weight_.size() > 0)
+      c *= weight_.segment(range.first_row, range.rows).sqrt().matrix().asDiagonal();
+    out.selfadjointView<Eigen::Lower>().rankUpdate(c);
+  }
+  return out;
 }
 
 }  // namespace bsvm

@@ -33,6 +33,9 @@ class IntegratedRows {
   };
   void load(const BlockRange& range, ConstVecRef b, Block& out) const;
 
+  // (d, d) sum of weight c c' over all rows, lower triangle.
+  Mat gram() const;
+
   // A group's rows of the block just loaded.
   PairRows group(Index unit, const BlockRange& range, Block& block) const;
 

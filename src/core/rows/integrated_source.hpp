@@ -30,6 +30,9 @@ class IntegratedSource {
   // 1: log sd; 2: two log sds; 3: log F_11, F_21, log F_22; a prior that is fixed has none.
   Index free() const { return free_; }
 
+  // (d, d) sum of weight c c' over all rows, c what multiplies the coefficients; lower triangle.
+  Mat gram() const { return rows_.gram(); }
+
   // By how much sums at nearby points may be off, one from another.
   double noise() const { return noise_; }
 

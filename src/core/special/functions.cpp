@@ -1,10 +1,18 @@
 #include "functions.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace bsvm {
 
+namespace {
+
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
 double digamma(double x) {
+  if (!(x > 0)) return kNoNumber;  // nor does the sum below end for a large one
   double shift = 0;
   for (; x < 10; ++x) shift -= 1 / x;  // psi(x) = psi(x + 1) - 1/x
   const double r = 1 / (x * x);
@@ -15,6 +23,7 @@ double digamma(double x) {
 }
 
 double log_gamma(double x) {
+  if (!(x > 0)) return kNoNumber;
   double product = 1;
   for (; x < 10; ++x) product *= x;  // Gamma(x) = Gamma(x + 1) / x
   const double r = 1 / (x * x);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "whole.hpp"
+
 namespace bsvm {
 
 namespace {
@@ -11,14 +13,14 @@ constexpr int kNearGrid = 8, kFarGrid = 2;
 constexpr int kNearPoints = kNear * kNearGrid, kPoints = kNearPoints + (kFar - kNear) * kFarGrid;
 constexpr int kTerms = 13, kOrders = 18;   // of Taylor's series; moments kept
 
-inline double grid_point(int k) {
+inline double grid_point(Index k) {
   return k < kNearPoints ? static_cast<double>(k) / kNearGrid
                          : kNear + static_cast<double>(k - kNearPoints) / kFarGrid;
 }
 
-inline int nearest_point(double x) {
-  return static_cast<int>(x < kNear ? x * kNearGrid + 0.5
-                                    : kNearPoints + (x - kNear) * kFarGrid + 0.5);
+// Its number, and a fraction.
+inline double nearest_point(double x) {
+  return x < kNear ? x * kNearGrid + 0.5 : kNearPoints + (x - kNear) * kFarGrid + 0.5;
 }
 
 // J_i at grid points.
@@ -70,7 +72,7 @@ inline double taylor(const double* moment, double h) {
 template <int K>
 inline void by_series(double x, double* out) {
   static const TailTable table;
-  const int k = nearest_point(x);
+  const Index k = whole_within(nearest_point(x), 0, kPoints);
   const double h = x - grid_point(k);
   out[K] = taylor(table.moment[k] + K, h);
   if (K == 0) return;
