@@ -3,24 +3,18 @@
 # covariances), flat priors next to random effects and smooths, and fits that keep no data, where
 # nothing else is given.
 
-paper_bsvm <- function(...) {
-  call <- match.call()
-  call[[1L]] <- quote(bsvm::bsvm)
-  given <- names(call)
-  call$prior <- tryCatch(paper_prior(call, parent.frame()), error = function(e) call$prior)
-  if (!"likelihood" %in% given) call$likelihood <- "hinge"
-  if (!"keep_data" %in% given) call$keep_data <- FALSE
-  eval(call, parent.frame())
+paper_bsvm <- function(..., prior = NULL, likelihood = "hinge", keep_data = FALSE, engine,
+                       standardize, control) {
+  prior <- tryCatch(paper_prior(prior, bsvm::bsvm_frame(...)), condition = function(e) prior)
+  given <- list(prior = prior, likelihood = likelihood, keep_data = keep_data)
+  if (!missing(engine)) given["engine"] <- list(engine)
+  if (!missing(standardize)) given$standardize <- standardize
+  if (!missing(control)) given$control <- control
+  eval(as.call(c(quote(bsvm::bsvm), quote(...), given)))
 }
 
 # What is given, and the papers' priors of the rest.
-paper_prior <- function(call, env) {
-  own <- eval(call$prior, env)
-  of_frame <- c("", "x", "y", "formula", "data", "group", "subset", "weights", "offset",
-                "na.action", "contrasts", "drop.unused.levels", "class.weights", "missing")
-  if (!is.null(names(call))) call <- call[names(call) %in% of_frame]
-  call[[1L]] <- quote(bsvm::bsvm_frame)
-  frame <- suppressWarnings(suppressMessages(eval(call, env)))
+paper_prior <- function(own, frame) {
   if (is.null(own)) return(paper_priors(frame))
   if (inherits(own, "bsvm_prior")) own <- list(own)
   stopifnot(all(vapply(own, inherits, NA, "bsvm_prior")))

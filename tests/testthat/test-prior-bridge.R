@@ -80,7 +80,7 @@ test_that("effects of a grouping factor need one variance", {
   expect_refusal(fit_cars(am ~ mpg + (hp | cyl), prior = list(cyl = prior_lasso())), "prior",
                  "prior_inv_wishart()")
   fit <- fit_cars(am ~ mpg + hp + (1 | cyl), prior = prior_lasso())
-  expect_named(fit$blocks[[2]]$hyper, "nu")
+  expect_named(fit$blocks[[1]]$hyper, "nu")
 })
 
 wide_data <- function(n, p) {

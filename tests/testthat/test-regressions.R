@@ -78,7 +78,8 @@ test_that("a matrix fit that keeps its data is fitted again to them", {
 test_that("update() takes away what is not there, and finds variables where it is called", {
   d <- binary_data()
   fit <- vb(y ~ x1, d)
-  expect_identical(update(fit, prior = NULL)$posterior, fit$posterior)
+  own <- bsvm::bsvm(y ~ x1, d, engine = "vb", likelihood = "hinge")
+  expect_identical(update(own, prior = NULL)$posterior, own$posterior)
   inside <- function() {
     other <- d$x3
     update(fit, . ~ . + other)
