@@ -65,9 +65,9 @@ engine_slice <- function(draws = NULL, burnin = 500, thin = 1, chains = 4, integ
              c(sampler_hints, mixing = "That is an argument of engine_gibbs()."))
   settings <- sampler_settings(draws, burnin, thin, chains, checkpoint, resume, keep_effects)
   if (!is.null(integrate)) check_flag(integrate, "integrate")
-  engine <- new_engine("slice", c(integrate = !isFALSE(integrate), always = isTRUE(integrate)) + 0,
+  engine <- new_engine("slice", c(integrate = isTRUE(integrate)) + 0,
                        sampler_label("Slice sampler", settings,
-                                     if (isFALSE(integrate)) ", no effects integrated out"))
+                                     if (isTRUE(integrate)) ", effects integrated out"))
   engine$settings <- c(settings, list(integrate = integrate))
   engine
 }
