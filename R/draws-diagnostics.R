@@ -1,5 +1,5 @@
 # How well chains agree and what their draws are worth: Rhat, bulk and tail effective sample size,
-# and the Monte Carlo error of the mean, by the package posterior (Vehtari et al. 2021).
+# and the Monte Carlo error of the mean, as the package posterior has them (Vehtari et al. 2021).
 
 rhat_limit <- 1.01
 ess_limit <- 400
@@ -67,7 +67,6 @@ warn_chains <- function(result, spec) {
   if (result$termination == "interrupted") return(warn_cut_short(result$sampling))
   variances <- variance_draws(c(spec$blocks, spec$group_blocks), result$posterior$variances)
   warn_unbounded(variances)
-  if (!has_posterior()) return(hint_posterior())
   coefficients <- some_coefficients(result$posterior, spec$design)
   table <- diagnose(bind_variables(coefficients, variances))
   if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
@@ -98,14 +97,7 @@ warn_cut_short <- function(sampling) {
        " are kept. The chains have not been checked; see summary().")
 }
 
-# Once a session: without the package nobody has looked at the chains.
-hint_posterior <- function() {
-  if (isTRUE(session$hinted)) return(invisible())
-  session$hinted <- TRUE
-  warn("convergence", "The chains have not been checked: Rhat and effective sample sizes need the ",
-       "package posterior. Install it with install.packages(\"posterior\").")
-}
-
+# What was said already and is said once a session.
 session <- new.env(parent = emptyenv())
 
 # Not on the user's scale, which matters to no diagnostic but the intercept's, there centred.

@@ -171,7 +171,7 @@ check_structure <- function(engine, frame, likelihood, assigned) {
                                 !is.null(frame$unknowns))
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
-  check_slice(engine, integrated, frame$groups, any(sparse))
+  check_slice(engine, any(sparse))
 }
 
 # Once those wider than the rows are rotated.
@@ -243,16 +243,7 @@ check_mode <- function(engine, integrated, groups, sparse) {
         "zero), beside at most ", most_beside_integrated, " coefficients and other effects.")
 }
 
-# What the sampler's whitening needs of the model; `integrated` is the factor that is swept.
-check_slice <- function(engine, integrated, groups, sparse) {
-  if (engine$name != "slice" || integrated >= 0L || (length(groups) < 2L && !sparse)) {
-    return(invisible())
-  }
-  if (sparse) {
-    abort("unsupported", "engine_slice() can't take sparse predictors. A dense matrix works.")
-  }
-  abort("unsupported", "Of several grouping factors engine_slice() needs one that can be ",
-        "integrated out: with two effects a level or one (under the pseudo-likelihood one that no ",
-        "row multiplies by zero), beside at most ", most_beside_integrated, " coefficients and ",
-        "other effects; the one with most levels has not.")
+check_slice <- function(engine, sparse) {
+  if (engine$name != "slice" || !sparse) return(invisible())
+  abort("unsupported", "engine_slice() can't take sparse predictors. A dense matrix works.")
 }

@@ -30,8 +30,8 @@
 #'
 #' **How long.** `summary()` says how well the chains agree (Rhat) and how many independent draws
 #' they are worth (effective sample sizes). A fit warns with class `bsvm_warning_convergence`
-#' where Rhat exceeds 1.01 or an effective size is below 400 in all; these need the package
-#' posterior. See [as_draws.bsvm()] for the draws.
+#' where Rhat exceeds 1.01 or an effective size is below 400 in all. With `draws = NULL` the chains
+#' go on until neither is so, as those of [engine_slice()] do. See [as_draws.bsvm()] for the draws.
 #'
 #' **Separated classes.** Where a plane separates the classes (more columns than rows, say) nothing
 #' but its prior bounds the variance, and the default inverse-gamma(0.01, 0.01) hardly does: the
@@ -55,7 +55,8 @@
 #' `bsvm_error_checkpoint`. A file that can't be written (a full disk) is a warning of class
 #' `bsvm_warning_checkpoint` at the end of the run, which keeps its draws.
 #'
-#' @param draws How many draws each chain keeps; at least 1.
+#' @param draws How many draws each chain keeps; at least 1. With `NULL` (default) chains go on until
+#'   effective sample sizes reach 400 and Rhat 1.01, to at most 10,000 draws; see [engine_slice()].
 #' @param burnin How many sweeps each chain makes before; at least 0.
 #' @param thin Of how many sweeps after the burn-in one is kept; at least 1.
 #' @param chains How many chains; from 1 to 1000, and at least 2 for Rhat to mean much. Each makes

@@ -35,10 +35,10 @@ sampler_hints <- c(
   seed = "For a seed, call set.seed() before the fit."
 )
 
-# `name`, how many draws, and `more`.
-sampler_label <- function(name, settings, more = NULL) {
+# `name`, how many draws, and `more`; `burnin`: the engine's default.
+sampler_label <- function(name, settings, more = NULL, burnin = 1000L) {
   paste0(name, ", ", if (settings$most > 0L) adaptive_text(settings) else chains_text(settings),
-         if (settings$burnin != 1000L) paste0(" after ", settings$burnin, " of burn-in"),
+         if (settings$burnin != burnin) paste0(" after ", settings$burnin, " of burn-in"),
          if (settings$thin > 1L) paste0(", one kept of ", settings$thin), more)
 }
 

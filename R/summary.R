@@ -128,7 +128,6 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
   if (is.null(object$sampling)) return(out)
   out$variance_draws <- drawn_variance_table(object, level)
   warn_diagnosis(rbind(out$coefficients, out$variance_draws))
-  if (!has_posterior()) hint_posterior()
   out
 }
 

@@ -130,7 +130,7 @@ sampler_model <- function(case, mixing = TRUE, integrate = NULL) {
   model$engine <- list(name = "gibbs", parameters = c(mixing = as.numeric(mixing)))
   if (!is.null(integrate)) {
     model$engine <- list(name = "slice",
-                         parameters = c(integrate = as.numeric(integrate), always = 1))
+                         parameters = c(integrate = as.numeric(integrate)))
     model$integrated <- swept_factor(case)
   }
   if (isTRUE(case$normalised)) {

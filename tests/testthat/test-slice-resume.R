@@ -135,7 +135,7 @@ test_that("a checkpoint of another model, other settings or another engine is re
   refused(y ~ x1 + (t | g))
   refused(data = d[-1, ])
   refused(likelihood = likelihood_hinge(normalized = TRUE))
-  refused(integrate = FALSE)
+  refused(integrate = TRUE)
   refused(thin = 2, words = c("thin = 1", "2"))
   refused(keep_effects = FALSE, words = "keep_effects = 1")
   gibbs <- engine_gibbs(20, 30, chains = 2, checkpoint = file, resume = TRUE)

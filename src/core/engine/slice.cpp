@@ -13,8 +13,6 @@
 //              effects of other factors, which ellipses move
 //
 // Never a Gram matrix; margins are kept.
-#include <cstdlib>
-
 #include "../error.hpp"
 #include "../linalg/kernels.hpp"
 #include "../random/ellipse.hpp"
@@ -38,11 +36,10 @@ constexpr Index kTogether = 6;       // coordinates of an ellipse
 // mixing that others mostly do without.
 constexpr Index kPathEvery = 4, kOthersEvery = 8, kSeldom = 64;
 constexpr Index kRefresh = 64;       // sweeps after which margins are computed afresh
-// Effects are integrated out where coefficients and parameters are not many, of which any few cost
-// a look at all rows. With many levels of few rows, and no other unknown variance, which
-// coefficients would have to follow, draws are then about twice as many a second, otherwise several
-// times fewer: unless asked for, only there.
-constexpr Index kMostIntegrated = 12, kFewestLevels = 150, kMostRows = 10;
+// Effects are integrated out, where that is asked for, beside so many numbers at most, of which any
+// few cost a look at all rows.
+constexpr Index kMostIntegrated = 12;
+constexpr Index kMostGrouped = 64;   // coefficients beside grouping factors
 constexpr double kMostNumbers = 1 << 27;  // rows times coordinates
 
 class SliceChain : public Chain {
@@ -202,14 +199,14 @@ class SliceChain : public Chain {
 class Slice : public Sampler {
  public:
   explicit Slice(const Params& params)
-      : integrate_(params.flag("integrate")), always_(params.flag("always")) {}
+      : integrate_(params.flag("integrate")) {}
 
   Use use() const override { return Use::point; }
   Use prior_use() const override { return Use::expected; }
 
   void prepare(const Problem& problem, int threads, Host& host) override {
-    const Index d = problem.integrated >= 0 ? PriorDensity(problem).coefficients()
-                                            : problem.columns();
+    const Index d = problem.integrated >= 0 && !grouped(problem)
+                        ? PriorDensity(problem).coefficients() : problem.columns();
     if (static_cast<double>(problem.n) * static_cast<double>(d) > kMostNumbers)
       throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
                                    "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
@@ -228,24 +225,23 @@ class Slice : public Sampler {
   }
 
  private:
+  // Grouping factors have a chain of their own, unless there are so many coefficients that forming
+  // their precision in every sweep would cost more than it gains.
   bool grouped(const Problem& problem) const {
-    if (std::getenv("OLD")) return false;
-    return problem.group_coefficients() > 0 && !problem.unknowns.any();
+    if (problem.group_coefficients() == 0 || problem.unknowns.any() || integrates(problem))
+      return false;
+    return problem.columns() <= kMostGrouped || (!problem.multipliers && problem.integrated < 0);
   }
   bool integrates(const Problem& problem) const {
     if (!integrate_ || problem.integrated < 0) return false;
-    if (white_.joint.rows() > kMostIntegrated) return false;
-    const Index levels = static_cast<Index>(white_.swept.size());
+    const PriorDensity prior(problem);
+    if (prior.coefficients() + prior.free() > kMostIntegrated) return false;
     const Index effects = problem.multipliers ? problem.effects()
                                               : problem.sparse.terms[problem.integrated].effects;
-    if (effects > 1 || problem.likelihood->integral()->line()) return false;
-    if (always_) return true;
-    const PriorDensity prior(problem);
-    return levels >= kFewestLevels && problem.n <= kMostRows * levels &&
-           prior.free() == prior.own();
+    return effects == 1 && !problem.likelihood->integral()->line();
   }
 
-  bool integrate_, always_;  // at all; wherever there is a closed form
+  bool integrate_;  // wherever there is a closed form
   Whitening white_;
   Mat turn_;  // (n, d) shared by all chains
 };

@@ -10,6 +10,9 @@
 //                 L L' the Gaussian's mean and covariance given all else. So large effects move as
 //                 in a centred parameterisation, small ones as in one that is not centred
 //   theta         given coefficients and effects (Gibbs)
+//   scales        each block with its variance, and everything at once (mixing.hpp): where classes
+//                 are nearly separated by levels, coefficients, effects and their standard
+//                 deviations have a common scale that the Gaussian does not know of
 //
 // What the rows' quadratics are is learnt in the burn-in from the margins' own mean and variance.
 // Nothing is approximated: each move is a slice of the posterior itself along a line or a curve.
@@ -22,6 +25,7 @@
 #include "../rows/margins.hpp"
 #include "coefficients.hpp"
 #include "level_moves.hpp"
+#include "mixing.hpp"
 #include "positive_factor.hpp"
 #include "variance_moves.hpp"
 #include "working_gaussian.hpp"
@@ -40,14 +44,19 @@ class GroupedChain : public Chain {
       : problem_(problem), p_(problem.columns()), e_(problem.group_coefficients()),
         side_(problem, 0, false), state_(side_.start(Vec())), rows_(problem),
         working_(problem, rows_.design()), gaussian_(working_, rows_.design()),
-        levels_(problem, working_, gaussian_), variances_(problem, side_, working_, gaussian_),
+        levels_(problem, working_, gaussian_), mixing_(problem, side_, true), variances_(problem, side_, working_, gaussian_),
         burnin_(burnin), seen_mean_(Vec::Zero(problem.n)), seen_square_(Vec::Zero(problem.n)) {
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
-    if (working_.good()) disperse();
+    // Coefficients have moved already.
+    for (Index k = mixing_.widths().size() - p_; k < mixing_.widths().size(); ++k)
+      mixing_.make_seldom(k);
+    if (!working_.good())
+      throw InvalidInput("engine", "Slice sampling needs grouping factors of which each row has one "
+                                   "level, and no sparse predictors.");
+    disperse();
   }
 
-  bool good() const { return working_.good(); }
   Index sweeps() const override { return sweeps_; }
 
   void read(Draw& draw) const override {
@@ -60,16 +69,18 @@ class GroupedChain : public Chain {
 
   Vec save() const override {
     const Index n = problem_.n;
-    Vec out(1 + p_ + state_.layout.hyper + e_ + variances_.widths().size() + 5 * n);
+    Vec out(1 + p_ + state_.layout.hyper + e_ + variances_.widths().size() +
+            mixing_.widths().size() + 5 * n);
     out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), rows_.effects(),
-        variances_.widths(),
+        variances_.widths(), mixing_.widths(),
         rows_.margin(), working_.save(), seen_mean_, seen_square_;
     return out;
   }
 
   void restore(ConstVecRef saved) override {
     const Index n = problem_.n;
-    if (saved.size() != 1 + p_ + state_.layout.hyper + e_ + variances_.widths().size() + 5 * n ||
+    if (saved.size() != 1 + p_ + state_.layout.hyper + e_ + variances_.widths().size() +
+                            mixing_.widths().size() + 5 * n ||
         !saved.allFinite())
       throw InvalidInput("checkpoint", "The checkpoint is of another model.");
     Index at = 0;
@@ -82,6 +93,7 @@ class GroupedChain : public Chain {
     state_.hyper() = take(state_.layout.hyper);
     rows_.effects() = take(e_);
     variances_.restore(take(variances_.widths().size()));
+    mixing_.restore(take(mixing_.widths().size()));
     rows_.margin() = take(n);
     working_.restore(take(2 * n));
     seen_mean_ = take(n);
@@ -101,7 +113,9 @@ class GroupedChain : public Chain {
     variances_.run_dense(state_, rows_, tune, random);
     levels_.run(rows_, random);
     variances_.run_groups(state_, rows_, tune, random);
-    side_.draw_priors(state_, rows_.group_moments(rows_.effects()));
+    Mat group_moments = rows_.group_moments(rows_.effects());
+    side_.draw_priors(state_, group_moments);
+    mixing_.run(state_, rows_, group_moments, tune, false, host);
     ++sweeps_;
     if (tune) learn();
   }
@@ -167,6 +181,7 @@ class GroupedChain : public Chain {
   WorkingRows working_;
   WorkingGaussian gaussian_;
   LevelMoves levels_;
+  Mixing mixing_;
   VarianceMoves variances_;
   Index burnin_, sweeps_ = 0;
   Vec seen_mean_, seen_square_;  // (n) of margins since the last look
@@ -176,9 +191,7 @@ class GroupedChain : public Chain {
 
 std::unique_ptr<Chain> grouped_chain(const Problem& problem, std::uint64_t seed, int chain,
                                      Index burnin) {
-  std::unique_ptr<GroupedChain> out(new GroupedChain(problem, seed, chain, burnin));
-  if (!out->good()) return nullptr;
-  return std::unique_ptr<Chain>(std::move(out));
+  return std::unique_ptr<Chain>(new GroupedChain(problem, seed, chain, burnin));
 }
 
 }  // namespace bsvm
