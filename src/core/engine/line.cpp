@@ -124,7 +124,7 @@ class Steps {
     const double log_mass =
         middle.log_density + 0.5 * (mean * through.slope + kLog2Pi + std::log(variance));
     const double end = place(middle) + mean - kAside * std::sqrt(variance);
-    if (prior_ && left_of(end, kNothing) > kLeftOut * std::exp(log_mass - start_.log_density))
+    if (prior_ && left_of(end, kNothing, 0) > kLeftOut * std::exp(log_mass - start_.log_density))
       return false;
     out.weights = Eigen::Vector3d((side - tilt) / 2, 1 - side, (side + tilt) / 2);
     out.evidence = log_mass;
@@ -187,9 +187,9 @@ class Steps {
   // log p(y | theta).
   double evidence(const Node& node) const { return node.log_density - prior_(node.theta); }
 
-  // At most how much mass lies left of `end`, in units of the start's density, where the evidence is
-  // at most that of the floor or `least`.
-  double left_of(double end, double least) {
+  // At most how much mass lies left of `end`, in units of the start's density: the evidence falls
+  // towards the floor's half as fast as from node to node before, or it rises there.
+  double left_of(double end, double from, double slope) {
     if (floor_ == kNothing) {
       const Node low = at(end - kFloor, nodes_.front());
       if (low.log_density == kNothing) return 0;
@@ -197,8 +197,9 @@ class Steps {
     }
     double sum = 0;
     for (double theta = end - kFine / 2; theta > end - kLowest; theta -= kFine) {
-      const double now = std::exp(prior_(Vec::Constant(1, theta)) +
-                                  std::max(floor_, least) - start_.log_density);
+      const double height = std::max(floor_, from - 0.5 * std::max(slope, 0.0) * (end - theta));
+      const double now =
+          std::exp(prior_(Vec::Constant(1, theta)) + height - start_.log_density);
       sum += kFine * now;
       if (!(now > 1e-6 * sum) && sum > 0) break;
     }
@@ -208,8 +209,9 @@ class Steps {
   void look_left() {
     while (middle_ < kMostSteps) {
       const Node& end = nodes_.front();
-      const double edge = place(end) - step_ / 2;
-      if (!(left_of(edge, evidence(end)) > kLeftOut * total())) return;
+      const double here = evidence(end);
+      const double slope = nodes_.size() > 1 ? (evidence(nodes_[1]) - here) / step_ : 0;
+      if (!(left_of(place(end) - step_ / 2, here, slope) > kLeftOut * total())) return;
       if (!go(false)) return;
     }
   }

@@ -99,7 +99,6 @@ bool RowNewton::rest(Sites sites, Point& at, double& log_density) {
     Matched now;
     if (!renew(at, next, now)) return false;
     log_density = now.log_density;
-    if (getenv("DBG")) fprintf(stderr, "  round %d: %.6f change %.3g share %.3g\n", round, log_density, now.change, share);
     if (now.change > kTired * before) share = std::max(0.5 * share, 0.1);
     before = now.change;
     if (now.change < kAtRest) share = 1;

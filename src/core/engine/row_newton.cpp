@@ -281,7 +281,6 @@ Node RowNewton::node(const Point& at, bool matched, double log_density) const {
   out.pull = at.pull;
   out.state = at.state;
   out.matched = matched;
-  if (getenv("DBG")) fprintf(stderr, "NODE theta %.4f bound %.6f matched %d %.6f\n", at.theta.size() ? at.theta[0] : 0.0, at.bound, out.matched, out.log_density);
   return out;
 }
 
@@ -289,7 +288,6 @@ Mat RowNewton::curvature(const Node&) { return curvature_; }
 
 void RowNewton::record(const Point& at, double step) {
   progress_.trace.push_back({at.bound, progress_.gradient, 1, step});
-  if (getenv("DBG")) fprintf(stderr, "pass %d theta %.4f bound %.6f gradient %.3g share %.3g\n", progress_.passes, at.theta.size() ? at.theta[0] : 0.0, at.bound, progress_.gradient, step);
   std::ostringstream text;
   text.precision(12);
   text << "pass " << progress_.passes << ": bound " << at.bound << ", gradient ";
