@@ -20,9 +20,11 @@ constexpr double kLeastStep = 1e-12;
 constexpr double kLongest = 0.8;         // how far a diagonal entry of T may fall in one step
 constexpr double kFar = 0.1;              // from the identity, of an entry of T
 constexpr double kNodeTolerance = 0.05;  // on the gradient of nodes beside the top: 1e-3 nats
+constexpr double kFarTolerance = 0.4;   // and of those that only say how much lies there
 constexpr double kMostSpread = 1e6;
 constexpr int kMoreStarts = 2;           // where the bound need not be concave
 constexpr double kAway = 3;
+constexpr double kOtherCurvature = 3;    // in theta: memory is of no use as far
 constexpr double kDifference = 1e-4;     // in theta, of derivatives
 constexpr double kLawTolerance = 1e-3;   // on the gradient in the imputation model
 constexpr int kMostLawSteps = 200;
@@ -60,7 +62,8 @@ bool far(const Mat& turn) {
 DenseAscent::DenseAscent(const Problem& problem, std::unique_ptr<RowSource> source,
                          const Options& options, Host& host)
     : source_(std::move(source)), options_(options), host_(host), side_(problem),
-      sums_(side_.layout()), concave_(problem.likelihood->concave()) {
+      sums_(side_.layout()), concave_(problem.likelihood->concave()),
+      node_tolerance_(kNodeTolerance) {
   std::vector<double> scale;
   for (const PriorPart& part : side_.parts())
     scale.insert(scale.end(), part.free_size(), std::sqrt(2 * std::max(1.0, part.count())));
@@ -154,8 +157,19 @@ DenseAscent::Point DenseAscent::away_from(const Point& from, int start) {
   return out;
 }
 
+// Far away nothing that was learnt here is good, nor is what was learnt there good here.
 Node DenseAscent::at(ConstVecRef theta, const Node& from) {
-  return node(run(moved(from, theta), 0, false));
+  if (!((theta - from.theta).cwiseAbs().maxCoeff() > kOtherCurvature))
+    return node(run(moved(from, theta), 0, false));
+  const LimitedMemory memory = memory_;
+  const Mat reference = reference_;
+  memory_.forget();
+  node_tolerance_ = kFarTolerance;
+  const Node out = node(run(moved(from, theta), 0, false));
+  node_tolerance_ = kNodeTolerance;
+  memory_ = memory;
+  reference_ = reference;
+  return out;
 }
 
 // q at another theta as if the rows' share of its density stayed as it is: precision A + D - D_0,
@@ -223,9 +237,8 @@ DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing,
 // What was learnt of the curvature on the way to another node is good here too.
 void DenseAscent::restart(bool climbing, Point& at) {
   Mat turn = at.state.inverse_factor();
-  if (climbing) {
-    memory_.forget();
-  } else {
+  if (climbing) memory_.forget();
+  if (!memory_.empty()) {
     memory_.cut(at.theta.size());
     reference_.triangularView<Eigen::Lower>().solveInPlace<Eigen::OnTheRight>(turn);
   }
@@ -236,7 +249,7 @@ void DenseAscent::restart(bool climbing, Point& at) {
 bool DenseAscent::finished(const Point& at, double gain, double tolerance) {
   const double reach = tolerance + 1e-14 * std::abs(at.bound);
   progress_.gradient = at.gradient.norm();
-  const double least = tolerance == 0 ? kNodeTolerance : 10 * std::sqrt(tolerance);
+  const double least = tolerance == 0 ? node_tolerance_ : 10 * std::sqrt(tolerance);
   const bool done = progress_.gradient <= least && (tolerance == 0 || gain <= reach);
   if (done) progress_.end = Termination::converged;
   return done;

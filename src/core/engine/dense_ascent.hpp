@@ -63,6 +63,7 @@ class DenseAscent : public Conditional {
   Coefficients side_;
   RowSums sums_;
   bool concave_;
+  double node_tolerance_;
   Mat reference_;  // (p, p) M_0
   Vec theta_scale_;
   LimitedMemory memory_;

@@ -6,6 +6,24 @@
 namespace bsvm {
 namespace {
 
+// log p(theta) of all hyper-parameters.
+double log_prior(const Problem& problem, ConstVecRef theta) {
+  double out = 0;
+  Vec unused(theta.size());
+  Index first = 0;
+  for (const auto* slots : {&problem.priors, &problem.group_priors})
+    for (const PriorSlot& slot : *slots) {
+      const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
+      Moments nothing;
+      nothing.square = Vec::Zero(slot.prior->effects() * slot.prior->effects());
+      if (size > 0)
+        out += slot.prior->log_joint(nothing, theta.segment(first, size),
+                                     unused.segment(first, size));
+      first += size;
+    }
+  return out;
+}
+
 class GaussianEngine : public Approximator {
  public:
   explicit GaussianEngine(const Params&) {}
@@ -19,7 +37,8 @@ class GaussianEngine : public Approximator {
     out.imputed = conditional->imputations(top);
     try {
       if (out.climb.end != Termination::interrupted)
-        explore(*conditional, free_units(problem, top.theta), top, out);
+        explore(*conditional, free_units(problem, top.theta), top, out,
+                [&](ConstVecRef theta) { return log_prior(problem, theta); });
     } catch (const Interrupted&) {
       out.climb.end = Termination::interrupted;
     }

@@ -5,6 +5,7 @@
 #include "ascent.hpp"
 #include "dense_ascent.hpp"
 #include "integrated.hpp"
+#include "row_newton.hpp"
 
 namespace bsvm {
 
@@ -18,6 +19,10 @@ std::unique_ptr<Conditional> make_conditional(const Problem& problem, Centre cen
   if (!problem.likelihood->supports(Use::expected))
     throw InvalidInput("likelihood", "Gaussian variational inference needs a likelihood whose "
                                      "logarithm has an expectation, such as the hinge.");
+  if (RowNewton::suits(problem)) {
+    out.reset(new RowNewton(problem, options, host));
+    return out;
+  }
   auto source = make_source(problem, Use::expected, threads);
   if (problem.effects() == 0)
     out.reset(new DenseAscent(problem, std::move(source), options, host));

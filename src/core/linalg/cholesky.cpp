@@ -140,6 +140,43 @@ Mat squared_transposed(ConstMatRef m, Host& host) {
   return out;
 }
 
+Mat lower_times(ConstMatRef m, const Mat& x, Host& host) {
+  const Index p = m.rows(), n = x.cols(), panel = panel_of(p);
+  Mat out = Mat::Zero(p, n);
+  for (Index k = 0; k < p; k += panel) {
+    check(p, host);
+    const Index width = std::min(panel, p - k), used = k + width;
+    const Panels rows = packed_block(m.block(k, 0, width, used));
+    PanelProduct of{rows.data(), width, used, x.data(), n, p, out.data() + k, p};
+    of.packed_y = false;
+    kernels().product(of);
+  }
+  return out;
+}
+
+Mat transposed_times(ConstMatRef m, const Mat& x, Host& host) {
+  const Index p = m.rows(), n = x.cols(), panel = panel_of(p);
+  Mat out = Mat::Zero(p, n);
+  for (Index k = 0; k < p; k += panel) {  // columns k .. of M are zero above
+    check(p, host);
+    const Index width = std::min(panel, p - k), used = p - k;
+    const Panels rows = packed_transposed(m.block(k, k, used, width));
+    PanelProduct of{rows.data(), width, used, x.data() + k, n, p, out.data() + k, p};
+    of.packed_y = false;
+    kernels().product(of);
+  }
+  return out;
+}
+
+Mat lower_gram(const Mat& x, Host& host) {
+  const Index p = x.rows(), n = x.cols();
+  check(std::max(p, n), host);
+  Mat out = Mat::Zero(n, n);
+  const Panels rows = packed_transposed(x);
+  kernels().gram(rows.data(), rows.data(), n, p, out.data());
+  return out;
+}
+
 double log_distance(double x) {
   const double d = (x - 1) * (x + 1);  // x^2 - 1
   if (std::abs(d) > 1e-3) return d - std::log1p(d);

@@ -14,6 +14,11 @@ bool cholesky(MatRef a, Host& host);
 // L^{-1} of lower triangular L (p, p).
 Mat inverse_lower(ConstMatRef l, Host& host);
 
+// M X and M'X for lower triangular M (p, p), and the lower triangle of X'X; X (p, n).
+Mat lower_times(ConstMatRef m, const Mat& x, Host& host);
+Mat transposed_times(ConstMatRef m, const Mat& x, Host& host);
+Mat lower_gram(const Mat& x, Host& host);
+
 // M'M, both triangles, for lower triangular M (p, p).
 Mat squared_transposed(ConstMatRef m, Host& host);
 
