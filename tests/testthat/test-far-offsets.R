@@ -73,7 +73,8 @@ test_that("offsets beyond what numbers can hold are refused by name", {
 test_that("offsets up to there have an answer", {
   skip_on_cran()
   calls <- each_engine("1e6")
-  expect_survived(grouped_setup, calls[!grepl("(x1 | g).*TRUE", calls)])
+  slow <- grepl("(x1 | g)", calls, fixed = TRUE) & grepl("TRUE", calls, fixed = TRUE)
+  expect_survived(grouped_setup, calls[!slow])
 })
 
 # A row far beyond its margin says nothing.
