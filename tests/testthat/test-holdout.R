@@ -279,3 +279,53 @@ test_that("what can't be studied is refused", {
   expect_refusal(cross_validate(vb, d, folds = 1), "argument", "`folds`")
   expect_refusal(cross_validate(vb, d, k = 5), "argument", "`folds`")
 })
+
+# A model whose process is killed the first `times` times that one of its fits is made.
+killed <- function(folder, times) {
+  function(data) {
+    before <- length(list.files(folder))
+    if (before < times) {
+      file.create(tempfile("killed", folder))
+      tools::pskill(Sys.getpid(), tools::SIGKILL)
+      Sys.sleep(10)
+    }
+    function(new) new$x1
+  }
+}
+
+test_that("splits of a process that was killed are run again, once", {
+  skip_on_os("windows")
+  skip_on_cran()
+  folder <- new_folder("killed")
+  dir.create(folder, showWarnings = FALSE)
+  on.exit(unlink(folder, recursive = TRUE))
+  x <- scored_by(x1)
+  study <- function(k) {
+    quiet_study(study_of(models = list(k = k, x = x), response = "y", times = 3, cores = 2,
+                         metrics = "ber"))
+  }
+  again <- study(killed(folder, 1))
+  expect_length(list.files(folder), 1)
+  expect_identical(untimed(again), untimed(study(x)))
+  hopeless <- study(killed(folder, 1000))
+  lost <- as.list(hopeless)$model == "k"
+  expect_true(all(is.na(hopeless$value[lost])))
+  expect_match(hopeless$failure[lost], "killed")
+  expect_finite(hopeless$value[!lost])
+})
+
+test_that("splits of a cluster that lost a process are recorded as failed", {
+  skip_on_os("windows")
+  skip_on_cran()
+  folder <- new_folder("killed")
+  dir.create(folder, showWarnings = FALSE)
+  cluster <- parallel::makeCluster(2)
+  on.exit({
+    unlink(folder, recursive = TRUE)
+    try(parallel::stopCluster(cluster), silent = TRUE)
+  })
+  study <- quiet_study(study_of(models = list(k = killed(folder, 1)), response = "y", times = 3,
+                                cluster = cluster, metrics = "ber"))
+  expect_true(all(is.na(study$value)))
+  expect_match(study$failure, "make a new cluster", fixed = TRUE)
+})

@@ -247,3 +247,35 @@ test_that("swapping the classes leaves the law of the draws, with other signs", 
   }
   expect_same_law(-long(swapped), long(d))
 })
+
+# The averages of engine_gaussian() look aside along axes that do not depend on the coordinates.
+test_that("engine_gaussian(): order of terms and coding of factors do not matter", {
+  data <- with_seed(3, {
+    n <- 240
+    data <- data.frame(x = rnorm(n), z = rexp(n), f = gl(3, 1, n), g = gl(24, 10),
+                       h = gl(12, 20, n))
+    data$y <- as.integer(plogis(data$x - data$z + 0.5 * (data$f == "2") + rnorm(24)[data$g]) >
+                           runif(n))
+    data
+  })
+  coded <- transform(data, f = factor(f, levels = c(3, 1, 2)))
+  contrasts(coded$f) <- contr.sum(3)
+  cases <- list(list("(1 | g)", FALSE), list("(1 | g)", TRUE), list("(x | g)", FALSE),
+                list("(1 | g) + (1 | h)", FALSE))
+  for (case in cases) {
+    run <- function(terms, data) {
+      bsvm(stats::as.formula(paste("y ~", terms, "+", case[[1]])), data, engine = "gaussian",
+           prior = prior_flat(), likelihood = likelihood_hinge(normalized = case[[2]]))
+    }
+    fit <- run("x + z + f", data)
+    sd <- sqrt(diag(vcov(fit)))
+    other <- run("f + z + x", data)
+    expect_close(fixef(other)[names(sd)], fixef(fit), 1e-8, scale = sd)
+    expect_close(sqrt(diag(vcov(other)))[names(sd)], sd, 1e-8, scale = sd)
+    slopes <- c("x", "z")
+    recoded <- run("x + z + f", coded)
+    expect_close(fixef(recoded)[slopes], fixef(fit)[slopes], 1e-4, scale = sd[slopes])
+    expect_close(sqrt(diag(vcov(recoded)))[slopes], sd[slopes], 1e-4, scale = sd[slopes])
+    expect_close(fitted(recoded), fitted(fit), 1e-4)
+  }
+})

@@ -63,7 +63,7 @@ for (name in names(kinds)) {
   test_that(paste("columns at 1e150 and 1e-150, offsets and weights far out:", name), {
     wide <- transform(d, x1 = x1 * 1e149, x2 = x2 * 1e-149)
     expect_finite(fitted(sampled(y ~ x1 + x2, wide)))
-    far <- transform(d, o = 1e8 * x1, w = 10^(4 * x3))
+    far <- transform(d, o = 1e5 * x1, w = 10^(4 * x3))
     few <- engine(20, 10, chains = 1)
     for (fit in list(quote(bsvm(y ~ x2, far, offset = o, engine = few, likelihood = likelihood)),
                      quote(bsvm(y ~ x2, far, weights = w, engine = few,

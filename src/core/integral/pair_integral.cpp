@@ -12,7 +12,8 @@ namespace {
 constexpr Index kMostLines = 2000;     // rows: lines take their square
 constexpr double kLeastSteep = 1e-30;
 constexpr double kRounding = 1e-14;   // of a log integrand; of the integrand as much times that
-constexpr Index kMostPanels = 2000;   // of a stretch: what still disagrees then is rounding
+constexpr double kMostRounding = 1e-2;
+constexpr Index kMostPanels = 500;    // between two ends: what still disagrees then is rounding
 constexpr double kLayer = 8;          // of e_1, over which the inner integral smooths a kink;
 constexpr double kSharp = 0.5;        // over less than this of a stretch it gets its own panels
 
@@ -111,7 +112,9 @@ std::vector<double> PairIntegral::ends(double low, double high,
 
 // Halved until the two rules agree as far as rounding of the log integrand lets them.
 void PairIntegral::add_panel(double low, double high) {
-  const double limit = std::max(tolerance_, kRounding * std::abs(best_.value));
+  const double rounding = kRounding * std::abs(best_.value);
+  if (!(rounding < kMostRounding)) beyond_numbers();
+  const double limit = std::max(tolerance_, rounding);
   waiting_.assign(1, {low, high});
   for (Index panels = 0; !waiting_.empty(); ++panels) {
     const auto [a, b] = waiting_.back();
