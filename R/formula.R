@@ -189,6 +189,10 @@ write_out_dot <- function(fixed, data, bars, smooths) {
   }
   taken <- c(lapply(bars, function(bar) all.vars(bar$group)),
              lapply(smooths, smooth_effects, data = data))
+  added <- added_terms(fixed[[3L]]) # terms() stumbles over `- g` where `.` has no g
+  fixed[[3L]] <- join_terms(Filter(function(a) {
+    a$sign == "+" || !text_of(a$term) %in% unlist(taken)
+  }, added))
   others <- setdiff(names(data), unlist(taken))
   columns <- structure(rep(list(logical(0)), length(others)), names = others,
                        class = "data.frame", row.names = integer(0))
