@@ -11,9 +11,8 @@
 #' sum over the two classes, which makes it a probability model whose intervals and variances mean
 #' what they say.
 #'
-#' **Response.** A factor (its second level is +1), text of two values (the second in order is +1, as
-#' [factor()] has it), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do not occur are
-#' dropped.
+#' **Response.** A factor (its second level is +1), text of two values (as [factor()] orders them),
+#' logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do not occur are dropped.
 #'
 #' **Bars** are read as in lme4. `(1 | g)` gives every level of `g` an intercept of its own, `(0 + x
 #' | g)` a slope, `(x | g)` both, correlated, and `(x || g)` both, independent. There can be any

@@ -182,10 +182,10 @@ write_out_dot <- function(fixed, data, bars, smooths) {
   if (is.null(names(data))) {
     abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
   }
-  if (!all(nzchar(names(data))) || anyNA(names(data))) {
-    abort("formula", "`.` stands for all columns of `data`, of which number ",
-          which(!nzchar(names(data)) | is.na(names(data)))[1L], " has no name. Name it, or write ",
-          "out the columns.")
+  unusable <- which(names(data) %in% c("", ".", NA))
+  if (length(unusable) > 0L) {
+    abort("formula", "`.` stands for all columns of `data`, of which number ", unusable[1L],
+          " has no name, or the name `.`. Rename it, or write out the columns.")
   }
   taken <- c(lapply(bars, function(bar) all.vars(bar$group)),
              lapply(smooths, smooth_effects, data = data))

@@ -50,11 +50,11 @@ test_that("usage sections show as callable only what is exported", {
   exported <- getNamespaceExports("bsvm")
   for (page in tools::Rd_db("bsvm")) {
     tags <- vapply(page, attr, "", "Rd_tag")
-    usage <- paste(unlist(page[tags == "\\usage"]), collapse = "")
     plain <- unlist(lapply(page[tags == "\\usage"], function(section) {
       unlist(Filter(function(part) identical(attr(part, "Rd_tag"), "RCODE"), section))
     }))
-    called <- sub("\\(.*", "", grep("^[A-Za-z.][A-Za-z0-9._]*\\(", trimws(plain, "left"), value = TRUE))
+    calls <- grep("^[A-Za-z.][A-Za-z0-9._]*\\(", trimws(plain, "left"), value = TRUE)
+    called <- sub("\\(.*", "", calls)
     called <- called[grepl("\\.", called)]
     expect(all(called %in% exported), paste("Not exported:", paste(setdiff(called, exported),
                                                                  collapse = ", ")))

@@ -215,7 +215,8 @@ test_that("what is advised about coefficients of incomplete predictors can be do
   selection <- expect_warning(own <- bsvm(y ~ x1 + x2, d, missing = "selection", engine = "vb",
                                           likelihood = likelihood_hinge()),
                               class = "bsvm_warning_pseudo_missing")
-  for (text in c(conditionMessage(selection), paste(capture.output(summary(own)), collapse = " "))) {
+  printed <- paste(capture.output(summary(own)), collapse = " ")
+  for (text in c(conditionMessage(selection), printed)) {
     expect_match(gsub("\\s+", " ", text), "compare with `missing = missing_normal()`", fixed = TRUE)
   }
   expect_s3_class(update(own, missing = missing_normal(), engine = engine_gaussian(),

@@ -26,8 +26,9 @@ test_that("what only has a class is refused, and so is a fit that was changed", 
   expect_refusal(bsvm_control(start = structure(list(), class = "bsvm")), "argument")
   changes <- list(list("link", "x"), list(c("design", "center"), 1:9), list("blocks", -1),
                   list("groups", quote(x)), list(c("posterior", "mean"), "x"),
-                  list("posterior", list()), list("offset", 1:3), list(c("response", "levels"), "x"),
-                  list("engine", NULL), list(c("posterior", "covariance"), matrix(0, 1, 1)))
+                  list("posterior", list()), list("offset", 1:3), list("engine", NULL),
+                  list(c("response", "levels"), "x"),
+                  list(c("posterior", "covariance"), matrix(0, 1, 1)))
   for (change in changes) {
     bad <- fit
     bad[[change[[1]]]] <- change[[2]]
