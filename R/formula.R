@@ -182,13 +182,17 @@ write_out_dot <- function(fixed, data, bars, smooths) {
   if (is.null(names(data))) {
     abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
   }
-  if (!all(nzchar(names(data))) || anyNA(names(data))) {
-    abort("formula", "`.` stands for all columns of `data`, of which number ",
-          which(!nzchar(names(data)) | is.na(names(data)))[1L], " has no name. Name it, or write ",
-          "out the columns.")
+  unusable <- which(names(data) %in% c("", ".", NA))
+  if (length(unusable) > 0L) {
+    abort("formula", "`.` stands for all columns of `data`, of which number ", unusable[1L],
+          " has no name, or the name `.`. Rename it, or write out the columns.")
   }
   taken <- c(lapply(bars, function(bar) all.vars(bar$group)),
              lapply(smooths, smooth_effects, data = data))
+  added <- added_terms(fixed[[3L]]) # terms() stumbles over `- g` where `.` has no g
+  fixed[[3L]] <- join_terms(Filter(function(a) {
+    a$sign == "+" || !text_of(a$term) %in% unlist(taken)
+  }, added))
   others <- setdiff(names(data), unlist(taken))
   columns <- structure(rep(list(logical(0)), length(others)), names = others,
                        class = "data.frame", row.names = integer(0))

@@ -83,7 +83,7 @@ missing_normal <- function(auxiliary = NULL, df = NULL, scale = 0.01, mean_varia
     abort("argument", "`auxiliary` must be a one-sided formula, such as ~ z1 + z2, or a numeric ",
           "matrix; found ", describe(auxiliary), ".")
   }
-  if (!is.null(df)) check_positive(df, "df")
+  if (!is.null(df)) df <- check_positive(df, "df")
   new_missing("normal", "jointly normal", list(
     auxiliary = auxiliary, df = df, scale = check_positive(scale, "scale"),
     mean_variance = check_positive(mean_variance, "mean_variance"),

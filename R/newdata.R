@@ -65,10 +65,12 @@ design_rows <- function(parts, newdata, unknown = "error") {
 }
 
 check_newdata <- function(newdata) {
-  if (!is.list(newdata)) {
+  if (is.data.frame(newdata)) return(as.data.frame(newdata))
+  frame <- if (is.list(newdata)) tryCatch(as.data.frame(newdata), error = function(e) NULL)
+  if (is.null(frame)) {
     abort("newdata", "`newdata` must be a data frame; found ", describe(newdata), ".")
   }
-  as.data.frame(newdata)
+  frame
 }
 
 new_columns <- function(terms, newdata, unknown) {

@@ -172,9 +172,10 @@ component_fields <- list(
 check_component <- function(x, kind) {
   if (!has_fields(x, component_fields[[kind]]) || !has_settings(x, kind)) {
     class <- if (kind %in% c("prior", "hyperprior")) "prior" else "argument"
-    abort(class, if (kind == "hyperprior") "`variance`" else paste0("`", kind, "`"), " has the class ",
-          "bsvm_", kind, ", but not what the function that makes it, such as ",
-          component_example[[kind]], "(), puts into it. Use the function's own value.")
+    name <- if (kind == "hyperprior") "variance" else kind
+    abort(class, "`", name, "` has the class bsvm_", kind, ", but not what the function that ",
+          "makes it, such as ", component_example[[kind]], "(), puts into it. Use the function's ",
+          "own value.")
   }
   x
 }

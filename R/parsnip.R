@@ -46,6 +46,7 @@
 bsvm_parsnip <- function(formula, data, weights = NULL, cost = NULL, prior = NULL,
                          algorithm = NULL, ...) {
   need_arguments("formula", "data", what = "bsvm_parsnip()")
+  check_formula(formula)
   prior <- if (is.null(cost)) prior else cost_prior(cost, prior)
   arguments <- list(formula = formula, data = data, weights = weights, prior = prior,
                     engine = algorithm, ...)

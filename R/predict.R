@@ -148,8 +148,8 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
 prediction_type <- function(type, interval) {
   check_flag(interval, "interval")
   if (identical(type, "response")) {
-    abort("argument", "`type` must be one of \"class\", \"link\" and \"prob\"; found \"response\". ",
-          "Use `type = \"prob\"` for probabilities, `type = \"class\"` for classes.")
+    abort("argument", "`type` must be one of \"class\", \"link\" and \"prob\"; found ",
+          "\"response\". Use `type = \"prob\"` for probabilities, `type = \"class\"` for classes.")
   }
   type <- pick_one(type, c("class", "link", "prob"), "type")
   if (interval && type != "link") {

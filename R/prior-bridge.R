@@ -75,8 +75,8 @@ prior_bridge <- function(alpha = 1, nu = NULL, sigma = NULL, shape = 1, rate = 1
   check_exponent(alpha)
   check_nu(nu)
   if (!is.null(sigma)) check_all_positive(sigma, "sigma")
-  check_positive(shape, "shape", "prior")
-  check_positive(rate, "rate", "prior")
+  shape <- check_positive(shape, "shape", "prior")
+  rate <- check_positive(rate, "rate", "prior")
   if (!is.null(nu) && any(c(shape, rate) != 1)) {
     abort("prior", "`shape` and `rate` are of the law of `nu` where it is inferred; found ",
           "`nu` given too.")
@@ -97,7 +97,7 @@ prior_lasso <- function(nu = NULL, sigma = NULL, shape = 1, rate = 1) {
 
 check_exponent <- function(alpha) {
   if (is.null(alpha)) return(invisible())
-  check_positive(alpha, "alpha", "prior")
+  alpha <- check_positive(alpha, "alpha", "prior")
   if (alpha > 2) abort("prior", "`alpha` must be at most 2; found ", describe(alpha), ".")
 }
 

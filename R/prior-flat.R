@@ -21,6 +21,6 @@
 #' prior_summary(fit)
 #' @export
 prior_flat <- function(variance = 1e8) {
-  check_positive(variance, "variance", "prior")
+  variance <- check_positive(variance, "variance", "prior")
   new_prior("normal", c(variance = variance), paste0("flat, variance ", format(variance)), FALSE)
 }

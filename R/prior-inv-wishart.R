@@ -48,7 +48,7 @@
 #' prior_for(sick ~ x + (x | clinic), data = d)
 #' @export
 prior_inv_wishart <- function(df = NULL, scale = NULL) {
-  if (!is.null(df)) check_positive(df, "df", "prior")
+  if (!is.null(df)) df <- check_positive(df, "df", "prior")
   if (!is.null(scale)) check_scale(scale)
   label <- paste0("inverse-Wishart, ", if (is.null(df)) "q + 1" else format(df), " df, scale ",
                   if (is.matrix(scale)) "given"

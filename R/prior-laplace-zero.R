@@ -44,9 +44,9 @@
 #' @export
 prior_laplace_zero <- function(rho, shape = 0.01, scale = NULL) {
   if (missing(rho)) abort("prior", "`rho` must be given: the prior probability of inclusion.")
-  check_positive(rho, "rho", "prior")
+  rho <- check_positive(rho, "rho", "prior")
   if (rho > 1) abort("prior", "`rho` must be at most 1; found ", describe(rho), ".")
-  check_positive(shape, "shape", "prior")
+  shape <- check_positive(shape, "shape", "prior")
   numbers <- c(rho = rho, shape = shape, scale = given_scale(scale, 0.01))
   new_prior("laplace_zero", numbers, laplace_zero_label(numbers), TRUE)
 }

@@ -71,6 +71,6 @@ prior_ridge <- function(shape = NULL, scale = NULL, variance = NULL) {
     abort("prior", "`variance` must be a positive number, prior_inv_gamma() or prior_half_t(); ",
           "found ", describe(variance), ".")
   }
-  check_positive(variance, "variance", "prior")
+  variance <- check_positive(variance, "variance", "prior")
   new_prior("normal", c(variance = variance), paste0("ridge, variance ", variance), TRUE)
 }

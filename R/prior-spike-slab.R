@@ -100,7 +100,7 @@ check_inclusion <- function(pi, size, shapes) {
     abort("prior", "`a` and `b` are the law of a `pi` that is inferred; leave them out, or `pi` ",
           "and `size`.")
   }
-  if (!is.null(size)) check_positive(size, "size", "prior")
+  if (!is.null(size)) size <- check_positive(size, "size", "prior")
   if (!is.null(pi) && (check_number(pi, "pi", "prior") <= 0 || pi >= 1)) {
     abort("prior", "`pi` must be above 0 and below 1; found ", describe(pi), ".")
   }

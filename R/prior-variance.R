@@ -40,14 +40,14 @@
 #' prior_ridge(variance = prior_inv_gamma(0.01, 0.01))
 #' @export
 prior_inv_gamma <- function(shape = 0.01, scale = NULL) {
-  check_positive(shape, "shape", "prior")
+  shape <- check_positive(shape, "shape", "prior")
   new_law("inverse-gamma", c(shape = shape, scale = given_scale(scale, 0.01)), is.null(scale))
 }
 
 #' @rdname prior_inv_gamma
 #' @export
 prior_half_t <- function(df = 3, scale = NULL) {
-  check_positive(df, "df", "prior")
+  df <- check_positive(df, "df", "prior")
   new_law("half-t", c(df = df, scale = given_scale(scale, 1)), is.null(scale))
 }
 

@@ -51,15 +51,15 @@ factor_levels <- function(y, drop_unused) {
 
 refuse_missing_level <- function(n) {
   abort("response", "The response is a factor with a level `NA`, which ", n, " row",
-        if (n > 1L) "s have" else " has", "; `NA` is no class. Use factor(), which turns the level ",
-        "into missing values, and `na.action = na.omit` to leave these rows out.")
+        if (n > 1L) "s have" else " has", "; `NA` is no class. Use factor(), which turns the ",
+        "level into missing values, and `na.action = na.omit` to leave these rows out.")
 }
 
 refuse_counts <- function(y) {
   abort("response", "The response must have one column; found ", describe(y), ", as ",
-        "cbind(successes, failures) makes it. Use a response with a row for each class and the counts as `weights`: ",
-        "y = rep(c(1, 0), each = ", nrow(y), "), weights = c(successes, failures), with the other ",
-        "variables twice.")
+        "cbind(successes, failures) makes it. Use a response with a row for each class and the ",
+        "counts as `weights`: y = rep(c(1, 0), each = ", nrow(y), "), weights = c(successes, ",
+        "failures), with the other variables twice.")
 }
 
 describe_values <- function(y) {

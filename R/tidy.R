@@ -109,6 +109,7 @@ augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob =
   if (check_flag(sd, "sd")) need_spread(x, "augment(sd = TRUE)")
   check_flag(prob, "prob")
   if (!is.null(newdata)) {
+    if (is.null(dim(newdata))) newdata <- check_newdata(newdata)
     check_dots(not_for_predict(substitute(list(...))), "augment()", augment_hints)
     added <- prediction_columns(x, newdata, sd, ...)
     if (prob) {

@@ -22,7 +22,7 @@ test_that("responses", {
   expect_refusal(vb(y ~ x1, transform(d, y = replace(y, 3, NA))), "missing",
                  c("1 of 60 rows", "`y` has 1 NA"))
   expect_refusal(vb(x1 ~ x2, d), "response", "0/1")
-  expect_refusal(vb(y ~ x1, transform(d, y = as.character(y))), "response", "factor()")
+  expect_refusal(vb(y ~ x1, transform(d, y = as.numeric(y))), "response", "factor()")
   expect_refusal(vb(~ x1, d), "formula", "no response")
 })
 

@@ -45,3 +45,34 @@ test_that("messages say what must hold, what was found and what to do", {
   }
   expect_snapshot_output(for (call in as.list(calls)) say(call))
 })
+
+test_that("usage sections show as callable only what is exported", {
+  exported <- getNamespaceExports("bsvm")
+  for (page in tools::Rd_db("bsvm")) {
+    tags <- vapply(page, attr, "", "Rd_tag")
+    plain <- unlist(lapply(page[tags == "\\usage"], function(section) {
+      unlist(Filter(function(part) identical(attr(part, "Rd_tag"), "RCODE"), section))
+    }))
+    calls <- grep("^[A-Za-z.][A-Za-z0-9._]*\\(", trimws(plain, "left"), value = TRUE)
+    called <- sub("\\(.*", "", calls)
+    called <- called[grepl("\\.", called)]
+    expect(all(called %in% exported), paste("Not exported:", paste(setdiff(called, exported),
+                                                                 collapse = ", ")))
+  }
+})
+
+test_that("the page of conditions has every class that is signalled", {
+  code <- unlist(lapply(ls(asNamespace("bsvm"), all.names = TRUE), function(name) {
+    value <- get(name, asNamespace("bsvm"))
+    if (is.function(value)) deparse(value)
+  }))
+  signalled <- function(what) {
+    found <- regmatches(code, gregexpr(paste0("\\b", what, "\\(\"[a-z_]+\""), code))
+    unique(sub(".*\"(.*)\"", "\\1", unlist(found)))
+  }
+  page <- tools::Rd_db("bsvm")[["bsvm_conditions.Rd"]]
+  text <- paste(unlist(page), collapse = "")
+  for (class in c(signalled("abort"), signalled("warn"), signalled("inform"))) {
+    expect(grepl(class, text, fixed = TRUE), paste0("`", class, "` is not in ?bsvm_conditions."))
+  }
+})

@@ -189,3 +189,38 @@ test_that("an intercept alone, group effects alone, no intercept", {
   none <- bsvm(y ~ 0 + x1 + x2, d, engine = "vb")
   expect_named(fixef(none), c("x1", "x2"))
 })
+
+test_that("the response among the predictors is refused, wherever it stands", {
+  g <- grouped_data()
+  g$h <- 1
+  for (formula in list(y ~ y + x1, y ~ x1 * y, y ~ x1 + (1 | y), y ~ x1 + (0 + y | g))) {
+    expect_refusal(bsvm(formula, g), "formula", c("`y`", "right-hand side"))
+  }
+  expect_s3_class(bsvm(y ~ x1 - y, g, engine = "vb"), "bsvm")
+  expect_s3_class(bsvm(I(x1 > 0) ~ t, g, engine = "vb"), "bsvm")
+})
+
+test_that("formulas without environment, and `.` less grouping factors, are fitted", {
+  g <- grouped_data()
+  g$h <- gl(2, 1, nrow(g))
+  plain <- bsvm(y ~ x1, g, engine = "vb")
+  homeless <- y ~ x1
+  environment(homeless) <- NULL
+  expect_identical(coef(bsvm(homeless, g, engine = "vb")), coef(plain))
+  less <- bsvm(y ~ . - g - h + (1 | g), g, engine = "vb")
+  spelt <- bsvm(y ~ x1 + x2 + x3 + f + t + (1 | g), g, engine = "vb")
+  expect_same_posterior(less, spelt, tolerances[["invariance"]])
+  expect_close(predict(less, g, type = "link"), fitted(less), tolerances[["rounding"]])
+})
+
+test_that("names that R's parser can't read, and columns without one, are refused", {
+  d <- data.frame(y = rep(0:1, 10), x = 1:20)
+  names(d)[2] <- strrep("x", 9999)
+  expect_refusal(bsvm(y ~ ., d), "data", c("9999", "Rename"))
+  expect_s3_class(bsvm(as.matrix(d[2]), d$y, engine = "vb"), "bsvm")
+  names(d)[2] <- strrep("x", 200)
+  fit <- bsvm(y ~ ., d, engine = "vb")
+  expect_close(predict(fit, d, type = "link"), fitted(fit), tolerances[["rounding"]])
+  names(d)[2] <- ""
+  expect_refusal(bsvm(y ~ ., d), "formula", c("number 2", "no name"))
+})

@@ -201,3 +201,26 @@ test_that("methods that would be wrong refuse", {
   expect_finite(f)
   expect_true(all(posterior_predict(drawn) %in% 0:1))
 })
+
+test_that("what is advised about coefficients of incomplete predictors can be done", {
+  d <- with_seed(5, {
+    d <- data.frame(x1 = rnorm(80), x2 = rnorm(80))
+    d$y <- rbinom(80, 1, plogis(2 * d$x1))
+    transform(d, x2 = replace(x2, 1:30, NA))
+  })
+  normal <- expect_warning(own <- bsvm(y ~ x1 + x2, d, missing = "normal", engine = "vb",
+                                       likelihood = likelihood_hinge()),
+                           class = "bsvm_warning_pseudo_missing")
+  expect_match(conditionMessage(normal), "engine_gaussian()", fixed = TRUE)
+  expect_s3_class(update(own, likelihood = likelihood_hinge(normalized = TRUE),
+                         engine = engine_gaussian()), "bsvm")
+  selection <- expect_warning(own <- bsvm(y ~ x1 + x2, d, missing = "selection", engine = "vb",
+                                          likelihood = likelihood_hinge()),
+                              class = "bsvm_warning_pseudo_missing")
+  printed <- paste(capture.output(summary(own)), collapse = " ")
+  for (text in c(conditionMessage(selection), printed)) {
+    expect_match(gsub("\\s+", " ", text), "compare with `missing = missing_normal()`", fixed = TRUE)
+  }
+  expect_s3_class(update(own, missing = missing_normal(), engine = engine_gaussian(),
+                         likelihood = likelihood_hinge(normalized = TRUE)), "bsvm")
+})

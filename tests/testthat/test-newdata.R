@@ -44,3 +44,15 @@ test_that("rows of weight zero may be infinite", {
   fit <- bsvm(y ~ x1, far, weights = w, engine = "vb")
   expect_identical(which(!is.finite(fitted(fit))), 2L, ignore_attr = TRUE)
 })
+
+test_that("new predictors beyond what squares hold are refused, not answered with NaN", {
+  fit <- bsvm(y ~ x1 + x2, d, engine = "vb", likelihood = likelihood_hinge())
+  expect_refusal(predict(fit, data.frame(x1 = 1e308, x2 = 1), interval = TRUE), "newdata",
+                 c("1e+308", "1e150"))
+  expect_finite(predict(fit, data.frame(x1 = c(1e150, -1e100), x2 = 1), interval = TRUE))
+  matrix <- bsvm(as.matrix(d[c("x1", "x2")]), d$y, engine = "vb", likelihood = likelihood_hinge())
+  expect_refusal(predict(matrix, cbind(x1 = 1, x2 = -1e200)), "newdata", "1e+200")
+  g <- grouped_data()
+  slopes <- bsvm(y ~ x1 + (t | g), g, engine = "vb", likelihood = likelihood_hinge())
+  expect_refusal(predict(slopes, transform(g[1:2, ], t = 1e200)), "newdata", "1e+200")
+})

@@ -157,3 +157,8 @@ test_that("na.action and the side of re_formula are checked before they are need
   expect_refusal(predict(fit, d, re_formula = y ~ (1 | g)), "argument", c("`re_formula`", "y ~"))
   expect_refusal(predict(fit, d, re_formula = y ~ 0), "argument", "`re_formula`")
 })
+
+test_that("type = \"response\" names what there is", {
+  fit <- bsvm(am ~ wt, mtcars, engine = "vb", likelihood = likelihood_hinge())
+  expect_refusal(predict(fit, type = "response"), "argument", c("\"prob\"", "\"class\""))
+})
