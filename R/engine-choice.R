@@ -6,6 +6,8 @@
 # costs about as much; then draws; then, for a path over a grid, point estimates.
 as_engine <- function(x, frame, likelihood, assigned) {
   if (!is.null(x)) return(as_component(x, "engine"))
+  for_sparse <- sparse_engine(frame, likelihood, assigned)
+  if (!is.null(for_sparse)) return(as_component(for_sparse, "engine"))
   near <- is_normalised(likelihood) || is_quick(frame, likelihood)
   candidates <- c(if (near) c("gaussian", "vb") else c("vb", "gaussian"), "gibbs", "em")
   able <- Find(function(name) can_take(name, frame, likelihood, assigned), candidates)

@@ -39,6 +39,8 @@ class SparseClimb {
   Approximation run();
 
  private:
+  static constexpr double kRough = 0.05;  // nats a Newton step may still gain between passes
+
   // kSide draws, which a thread finds together.
   struct Side {
     Eigen::MatrixXf coefficient_noise, row_noise;  // (kSide, d), (kSide, n)
