@@ -5,7 +5,7 @@
 
 # A dense matrix of this many cells at most, rows times the square of its rank at most this: a second
 # for the Gaussian engine, once a block wider than the rows is rotated.
-most_made_dense <- 5e6
+most_made_dense <- function() getOption("bsvm.dense_cells", 5e6)
 most_dense_work <- 1e8
 
 # Multiplications of a factor with which engine_gaussian() takes some tens of seconds.
@@ -14,7 +14,7 @@ most_factor_work <- 2e8
 is_small_block <- function(block, n) {
   p <- length(block$columns)
   rank <- if (prior_traits(block$prior)[["exchangeable"]]) min(n, p) else p
-  as.numeric(n) * p <= most_made_dense && as.numeric(n) * as.numeric(rank)^2 <= most_dense_work
+  as.numeric(n) * p <= most_made_dense() && as.numeric(n) * as.numeric(rank)^2 <= most_dense_work
 }
 
 # The name of the engine for a model with predictors that are sparse in the core, where the user has
