@@ -65,3 +65,7 @@ core_sample <- function(problem, model, options) {
     .Call(`_bsvm_core_sample`, problem, model, options)
 }
 
+core_sparse_cost <- function(sparse, n, dense) {
+    .Call(`_bsvm_core_sparse_cost`, sparse, n, dense)
+}
+

@@ -46,6 +46,7 @@
 #' * `likelihood`: the model was fitted with the pseudo-likelihood although no `likelihood` was
 #'   given (once a session), or `update()` has changed the likelihood of a fit;
 #' * `engine`: the default engine is only an approximation here;
+#' * `point_estimate`: the default engine for many sparse predictors gives a point estimate;
 #' * `one_class`: [predict.bsvm()] puts rows into classes by a fit that puts all its own rows into
 #'   one (once a session);
 #' * `many_levels`: a factor of 30 levels or more shares its variance with other predictors (once a

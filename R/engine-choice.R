@@ -233,10 +233,7 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
 
 # Modes of effects that are not integrated out.
 check_mode <- function(engine, integrated, groups, sparse) {
-  if (engine$name != "map" || integrated >= 0L) return(invisible())
-  if (sparse) {
-    abort("unsupported", "engine_map() can't take sparse predictors. A dense matrix works.")
-  }
+  if (engine$name != "map" || integrated >= 0L || sparse) return(invisible())
   if (length(groups) == 0L) return(invisible())
   abort("unsupported", "engine_map() needs the group effects integrated out: of one factor, with ",
         "two effects a level or one (under the pseudo-likelihood one that no row multiplies by ",

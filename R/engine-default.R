@@ -21,6 +21,14 @@ most_structured <- 1e7
 most_gram <- 1e6       # rows times squared coefficients in each of Gibbs sampling's iterations
 
 default_engine <- function(frame, likelihood, assigned) {
+  for_sparse <- sparse_engine(frame, likelihood, assigned)
+  if (!is.null(for_sparse)) {
+    return(chosen(for_sparse, switch(
+      for_sparse,
+      gaussian = "near the exact posterior for this structure and size",
+      map = "a point estimate, as the covariance of this many sparse predictors is too large"
+    )))
+  }
   first <- if (draws_are_better(frame)) "slice" else "gaussian"
   draws <- if (draws_are_cheap(frame)) c("gibbs", "vb") else c("vb", "gibbs")
   candidates <- unique(c(first, "gaussian", "slice", draws, "em"))

@@ -152,15 +152,15 @@ sparse_design <- function(terms, columns, contrasts) {
   design
 }
 
-# Which blocks go to the core as sparse columns: not the intercept's, and none that is fuller than
-# this.
+# Which blocks go to the core as sparse columns: not the intercept's, none that is small, and none
+# that is fuller than this.
 full_share <- 0.25
 
 sparse_blocks <- function(frame, blocks) {
   if (!is_sparse(frame$x)) return(logical(length(blocks)))
   counts <- c(if (frame$implicit) frame$nobs, diff(frame$x@p))
   vapply(blocks, function(block) {
-    !frame$intercept %in% block$columns &&
+    !frame$intercept %in% block$columns && !is_small_block(block, frame$nobs) &&
       sum(counts[block$columns]) < full_share * frame$nobs * length(block$columns)
   }, TRUE)
 }

@@ -25,9 +25,11 @@
 #' on the intercept that is not flat are the columns used as they are.
 #'
 #' Columns of a sparse design go there too, after the groups: block by block, if a block is less
-#' than a quarter full. They are scaled like others. They are centred only if they are themselves
-#' more than a quarter full, since centring fills them; the mean of an emptier column is small
-#' compared with its standard deviation, and the intercept takes it up.
+#' than a quarter full and not small. A small block (at most `getOption("bsvm.dense_cells", 5e6)`
+#' cells, and 1e8 for the rows times the square of its rank) is made dense. Sparse columns are
+#' scaled like others. They are centred only if they are themselves more than a quarter full, since
+#' centring fills them; the mean of an emptier column is small compared with its standard deviation,
+#' and the intercept takes it up.
 #'
 #' @param frame From [bsvm_frame()].
 #' @inheritParams bsvm

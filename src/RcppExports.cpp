@@ -209,6 +209,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_sparse_cost
+double core_sparse_cost(Rcpp::List sparse, int n, int dense);
+RcppExport SEXP _bsvm_core_sparse_cost(SEXP sparseSEXP, SEXP nSEXP, SEXP denseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type sparse(sparseSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< int >::type dense(denseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sparse_cost(sparse, n, dense));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 3},
@@ -227,6 +239,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
     {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},
+    {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},
     {NULL, NULL, 0}
 };
 

@@ -76,14 +76,6 @@ test_that("effects that can't be integrated are refused before anything runs", {
   g <- grouped_data()
   expect_refusal(bsvm(y ~ (x1 + t | g), g, engine = "map"), "unsupported",
                  c("engine_map()", "integrated out", "engine_gaussian()"))
-  skip_if_not_installed("Matrix")
-  with_seed(4, {
-    x <- Matrix::rsparsematrix(80, 30, 0.15)
-    y <- rnorm(80) + x[, 1] * 3 > 0
-  })
-  expect_refusal(bsvm(x, y, engine = "map"), "unsupported",
-                 c("engine_map()", "sparse predictors", "engine_gaussian()", "dense matrix"))
-  expect_s3_class(bsvm(as.matrix(x), y, engine = "map"), "bsvm")
   g$t[1:50] <- 0
   expect_refusal(bsvm(y ~ x1 + (0 + t | g), g, engine = "map"), "unsupported", "by zero")
 })

@@ -10,6 +10,7 @@
 #include "make_conditional.hpp"
 #include "point.hpp"
 #include "positive_factor.hpp"
+#include "sparse_climb.hpp"
 
 namespace bsvm {
 namespace {
@@ -20,9 +21,11 @@ class Map : public Approximator {
 
   Approximation run(const Problem& problem, const Options& options, int threads,
                     Host& host) const override {
-    if (problem.integrated < 0 && problem.effects() > 0)
+    if (problem.integrated < 0 && problem.multipliers)
       throw InvalidInput("engine", "The mode needs the effects of groups integrated out, which "
                                    "these are not.");
+    if (problem.sparse.columns > 0 && problem.integrated < 0)
+      return SparseClimb(problem, options, threads, host).run();
     Approximation out;
     const auto conditional = make_conditional(problem, Centre::mode, options, threads, host);
     Node top = conditional->climb();
