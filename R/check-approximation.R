@@ -82,7 +82,7 @@
 #' check
 #' check$table["x", c("mean", "mean_exact")]
 #' @export
-check_approximation <- function(fit, draws = 1000L, ...) {
+check_approximation <- function(fit, draws = NULL, ...) {
   check_approximate_fit(fit, draws, substitute(list(...)), parent.frame())
 }
 
@@ -93,9 +93,8 @@ check_approximate_fit <- function(fit, draws, dots, env) {
   draws <- check_draws(draws)
   need_loo()
   target <- check_target(fit, env)
-  sample <- weighed_draws(fit, target, draws)
-  out <- new_check(fit, sample, target)
-  if (!is_close(out)) warn("approximation", paste(check_sentences(out), collapse = " "))
+  out <- new_check(fit, target, draws)
+  if (needs_warning(out)) warn("approximation", paste(check_sentences(out), collapse = " "))
   out
 }
 
@@ -126,6 +125,7 @@ check_checkable <- function(fit) {
 least_draws <- 100L
 
 check_draws <- function(draws) {
+  if (is.null(draws)) return(NULL)
   if (check_count(draws, "draws") < least_draws) {
     abort("argument", "`draws` must be at least ", least_draws, " for Pareto k to mean anything; ",
           "found ", describe(draws), ".")
@@ -140,104 +140,35 @@ need_loo <- function() {
   }
 }
 
-# ---- draws and weights --------------------------------------------------------------------------
-
-# list(values, log_ratio): of each draw its quantities and log of exact over approximate density.
-weighed_draws <- function(fit, target, draws) {
-  law <- fit_law(fit, target)
-  values <- log_ratio <- list()
-  size <- 2^22 / max(1, length(fit$posterior$mean) + sum(effect_counts(fit$groups)))
-  in_chunks(draws, size, function(at) {
-    points <- law$draw(length(at))
-    ratio <- target_log_density(target, points) - law$log_density(points)
-    log_ratio[[length(log_ratio) + 1L]] <<- ratio
-    values[[length(values) + 1L]] <<- point_quantities(fit, points, target$integrated)
-  })
-  list(values = do.call(cbind, values), log_ratio = check_ratios(unlist(log_ratio)))
-}
-
-# Draws the exact posterior rules out weigh nothing, and count in k as the lightest.
-check_ratios <- function(log_ratio) {
-  finite <- is.finite(log_ratio)
-  if (!all(finite | log_ratio %in% -Inf) || sum(finite) < least_draws / 2) {
-    abort("numerical", "The posterior density could not be computed at ", sum(!finite), " of ",
-          length(finite), " draws. Check the scale of predictors and priors, and whether the ",
-          "classes are separated.")
-  }
-  log_ratio[!finite] <- min(log_ratio[finite]) - 700
-  log_ratio - max(log_ratio)
-}
-
-# list(k, weights) of log ratios.
-smoothed_weights <- function(log_ratio) {
-  n <- length(log_ratio)
-  if (diff(range(log_ratio)) < 1e-9) return(list(k = 0, weights = rep(1 / n, n)))
-  smoothed <- suppressWarnings(loo::psis(log_ratio, r_eff = 1))
-  list(k = smoothed$diagnostics$pareto_k[[1L]],
-       weights = as.vector(stats::weights(smoothed, log = FALSE)))
-}
-
 # ---- the result ---------------------------------------------------------------------------------
 
-highest_k <- 0.7
-most_shift <- 0.2
-most_ratio <- 1.15
-
-new_check <- function(fit, sample, target) {
-  smoothed <- smoothed_weights(sample$log_ratio)
-  close <- smoothed$k < highest_k
-  moments <- both_moments(sample$values, smoothed$weights)
-  ess <- 1 / sum(smoothed$weights^2)
+new_check <- function(fit, target, draws) {
+  own <- fit_moments(fit)
+  decided <- function(sample) !anyNA(check_table(own, sample)$trust[!sample$heavy])
+  sample <- exact_sample(target, draws, decided)
+  usable <- is_usable(sample)
+  table <- check_table(own, sample)
   structure(list(
-    pareto_k = smoothed$k, draws = length(smoothed$weights), ess = ess,
-    table = if (close) close_table(moments) else far_table(moments, ess),
-    exact = exact_answer(fit, target, timed = !close), marginals = coefficient_marginals(fit),
-    values = sample$values, weights = smoothed$weights,
+    pareto_k = sample$pareto_k, method = sample$method, usable = usable, draws = sample$draws,
+    ess = sample$ess, table = if (usable) table else without_corrected(table),
+    exact = exact_answer(target, sample), marginals = coefficient_marginals(fit),
+    values = sample$values, weights = sample$weights,
     engine = fit$engine, likelihood = fit$likelihood, centre = fit$posterior$mean
   ), class = "bsvm_check")
 }
 
-is_close <- function(check) check$pareto_k < highest_k
+# A difference that is too small for its Monte Carlo error is told, and no reason to worry.
+needs_warning <- function(check) !check$usable || any(check$table$trust %in% FALSE)
 
-# A row a quantity: moments of the draws as they are and weighed, and the Monte Carlo errors of
-# the shift between the means (in exact sds) and of the log of the ratio of the sds.
-both_moments <- function(values, weights) {
-  n <- length(weights)
-  mean <- rowMeans(values)
-  mean_exact <- drop(values %*% weights)
-  variance <- rowSums((values - mean)^2) / n
-  variance_exact <- drop((values - mean_exact)^2 %*% weights)
-  own <- (values - mean)^2 / variance - 1
-  weighed <- ((values - mean_exact)^2 / variance_exact - 1) * rep(weights, each = nrow(values))
-  data.frame(
-    mean, sd = sqrt(variance), mean_exact, sd_exact = sqrt(variance_exact),
-    shift_error = sqrt(drop((values - mean_exact)^2 %*% (weights - 1 / n)^2) / variance_exact),
-    ratio_error = sqrt(rowSums((own / n - weighed)^2)) / 2,
-    row.names = rownames(values)
-  )
-}
+is_close <- function(check) all(check$table$trust %in% TRUE)
 
-close_table <- function(moments) {
-  shift <- (moments$mean - moments$mean_exact) / moments$sd_exact
-  ratio <- moments$sd / moments$sd_exact
-  trust <- abs(shift) <= pmax(most_shift, 3 * moments$shift_error) &
-    abs(log(ratio)) <= pmax(log(most_ratio), 3 * moments$ratio_error)
-  data.frame(moments[c("mean", "sd", "mean_exact", "sd_exact")], shift, sd_ratio = ratio, trust)
-}
-
-# Corrected values mean nothing here, so there are none. How far the weights move a mean still tells
-# something where it is more than the few draws they are worth would move any of so many by chance.
-chance_level <- 0.01
-
-far_table <- function(moments, ess) {
-  moved <- abs(moments$mean_exact - moments$mean) / moments$sd
-  out <- data.frame(moments[c("mean", "sd")], mean_exact = NA_real_, sd_exact = NA_real_,
-                    shift = NA_real_, sd_ratio = NA_real_, trust = NA,
-                    row.names = rownames(moments))
-  chance <- stats::qnorm(1 - chance_level / (2 * max(1L, nrow(moments)))) / sqrt(ess)
-  out$trust[moved > max(most_shift, chance)] <- FALSE
-  attr(out, "moved") <- moved
-  out
+# list(name, seconds): the engine that draws from this posterior, and about how long it takes with
+# its own settings, NA where no chains were run. NULL if there is none.
+exact_answer <- function(target, sample) {
+  engine <- target_engine(target)
+  if (is.null(engine)) return(NULL)
+  list(name = paste0("engine_", engine$name, "()"),
+       seconds = if (is.null(sample$seconds)) NA_real_ else sample$seconds)
 }
 
 # list(mean, sd, weights), a row a coefficient on the user's scale and a column a part.
