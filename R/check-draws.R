@@ -2,15 +2,15 @@
 #
 # Either is list(method, values, weights, mean_error, sd_error, pareto_k, ess, draws): quantities x
 # draws with weights that sum to one, and for each quantity the Monte Carlo errors of its mean (in
-# its standard deviations) and of the log of its standard deviation, and whether its tail is too
-# `heavy` for the latter; `seconds` of chains is about how long the engine takes with its own
-# settings.
+# its standard deviations) and of the log of its standard deviation, and the shape of the `tail` of
+# what its variance is the mean of; `seconds` of chains is about how long the engine takes with its
+# own settings.
 
 # `number`: how many points, NULL for as many as the table needs. `decided(sample)`: do they do?
 exact_sample <- function(target, number, decided) {
   weighted <- weighted_sample(target, number, decided)
   if (is_usable(weighted)) return(weighted)
-  chains <- chain_sample(target, decided)
+  chains <- chain_sample(target, number, decided)
   if (!is.null(chains)) {
     chains["pareto_k"] <- list(if (is.null(weighted)) NA_real_ else weighted$pareto_k)
     return(chains)
@@ -25,6 +25,7 @@ exact_sample <- function(target, number, decided) {
 
 highest_k <- 0.7
 least_ess <- 100
+hopeless_k <- 1 # of few points k is a rough estimate: up to here more are drawn
 
 is_usable <- function(sample) {
   if (is.null(sample)) return(FALSE)
@@ -57,7 +58,8 @@ weighted_sample <- function(target, number, decided) {
     points <- more_points(points, proposal, target,
                           if (is.null(number)) max(first_points, have) else number)
     sample <- new_weighted(points)
-    if (length(points$log_ratio) >= most || !is_usable(sample) || decided(sample)) return(sample)
+    if ((is_usable(sample) && decided(sample)) || sample$pareto_k > hopeless_k ||
+          sample$draws >= most) return(sample)
   }
 }
 
@@ -70,8 +72,9 @@ unknown_count <- function(target) {
 
 first_points <- 1000L
 
-# About what the core looks at in two seconds; below `first_points` chains are quicker. A point costs
-# rows x columns, the more by these factors where effects of a level (one, two) are integrated out.
+# About what the core looks at in two seconds; below `first_points` chains are quicker. A point
+# costs rows x columns, the more by these factors where effects of a level (one, two) are
+# integrated out.
 most_points <- function(target) {
   at <- target$integrated
   effects <- if (at > 0L) length(target$fit$groups[[at]]$labels) else 0L
@@ -81,14 +84,24 @@ most_points <- function(target) {
 }
 
 more_points <- function(points, proposal, target, number) {
-  size <- 2^22 / max(1, unknown_count(target) + length(target$problem$y) / 16)
+  size <- min(1000, 2^22 / unknown_count(target))
+  started <- proc.time()[["elapsed"]]
   in_chunks(number, size, function(at) {
+    say_draws(at[1L] - 1L, number, started, target)
     new <- proposal$draw(length(at))
     points$log_ratio <<- c(points$log_ratio,
-                           target_log_density(target, new) - proposal$log_density(new))
+                           target_log_density(target, new) - attr(new, "log_density"))
     points$values <<- cbind(points$values, point_quantities(target$fit, new, target$integrated))
   })
   points
+}
+
+# In each chunk after the first ten seconds.
+say_draws <- function(done, number, started, target) {
+  taken <- proc.time()[["elapsed"]] - started
+  if (taken < 10 || isFALSE(target$fit$control$verbose)) return(invisible())
+  message("check_approximation(): ", done, " of ", number, " draws, about ",
+          words_for_seconds(taken * (number - done) / done), " left")
 }
 
 new_weighted <- function(points) {
@@ -101,7 +114,7 @@ new_weighted <- function(points) {
   list(method = "importance", values = values, weights = weights,
        mean_error = sqrt(drop(square %*% weights^2) / variance),
        sd_error = sqrt(drop((square / variance - 1)^2 %*% weights^2)) / 2,
-       heavy = heavy_rows(values, weights), pareto_k = smoothed$k, ess = 1 / sum(weights^2),
+       tail = row_tails(square, weights), pareto_k = smoothed$k, ess = 1 / sum(weights^2),
        draws = length(weights))
 }
 
@@ -126,39 +139,44 @@ smoothed_weights <- function(log_ratio) {
        weights = as.vector(stats::weights(smoothed, log = FALSE)))
 }
 
-# Which standard deviations have too heavy a tail for their own standard deviation to be estimated:
-# the shape of the tail of what their variance is the mean of. With a vague prior and few
-# coefficients or levels it is nearly infinite.
-highest_row_k <- 0.5
+# With a vague prior and few coefficients or levels, or separated classes, a variance may be nearly
+# infinite: the shape of each row's tail as Pareto k. Only rows of which a few draws are a good part
+# of all are looked at.
+large_share <- 0.02
 
-heavy_rows <- function(values, weights) {
-  vapply(seq_len(nrow(values)), function(k) {
-    if (!startsWith(rownames(values)[k], "sd_")) return(FALSE)
-    away <- abs(values[k, ] - sum(values[k, ] * weights) / sum(weights))
-    own <- away > 0 & weights > 0
-    smoothed_weights(log(away[own]^2 * weights[own]))$k > highest_row_k
-  }, TRUE)
+row_tails <- function(square, weights) {
+  share <- square * rep(weights, each = nrow(square))
+  total <- rowSums(share)
+  largest <- over_columns(share, pmax)
+  vapply(seq_len(nrow(share)), function(k) {
+    if (!isTRUE(largest[k] > large_share * total[k])) return(0)
+    own <- share[k, ] > 0
+    smoothed_weights(log(share[k, own] / total[k]))$k
+  }, 0)
 }
 
 # ---- chains -------------------------------------------------------------------------------------
 
 chain_number <- 4L
-chain_draws <- c(250L, 1000L, 4000L) # a chain, of which the first two fifths more are burn-in
+chain_draws <- c(240L, 960L, 4800L) # in each chain, after two fifths as many of burn-in
 good_chains <- list(rhat = 1.02, ess = 400)
-usable_chains <- list(rhat = 1.05, ess = 100)
+usable_chains <- list(rhat = 1.05, ess = 150)
 
 # Short chains, longer ones where these do not do; NULL if no engine draws from such a posterior.
-chain_sample <- function(target, decided) {
+chain_sample <- function(target, number, decided) {
   engine <- target_engine(target)
   if (is.null(engine)) return(NULL)
   full <- with(engine$settings, chains * (burnin + draws * thin))
-  for (draws in chain_draws) {
+  rounds <- if (!is.null(number)) 8L * as.integer(ceiling(number / (8L * chain_number)))
+            else if (unknown_count(target) > most_weighted) chain_draws[-1L] else chain_draws
+  for (draws in rounds) {
     short <- engine
     short$settings[c("draws", "burnin", "chains", "keep_effects")] <-
       list(draws, as.integer(0.4 * draws), chain_number, !is.null(target$fit$design$sparse))
     started <- proc.time()[["elapsed"]]
     sample <- new_chains(short, target)
-    if (meets(sample, good_chains) && (draws > chain_draws[1L] || decided(sample))) break
+    if (meets(sample, good_chains) && decided(sample)) break
+    if (meets(sample, usable_chains) && draws > chain_draws[1L]) break
   }
   taken <- proc.time()[["elapsed"]] - started
   sample$seconds <- taken * full / (1.4 * draws * chain_number)
@@ -173,18 +191,28 @@ new_chains <- function(engine, target) {
   fit <- target$fit
   fit[c("posterior", "sampling")] <- run[c("posterior", "sampling")]
   values <- drawn_quantities(fit)
-  chains <- array(values, c(nrow(values), engine$settings$draws, chain_number))
-  found <- vapply(seq_len(nrow(values)), function(k) chain_worth(chains[k, , ]), numeric(4L))
-  list(method = "chains", values = values, weights = rep(1 / ncol(values), ncol(values)),
-       mean_error = 1 / sqrt(found[2L, ]), sd_error = found[4L, ],
-       heavy = heavy_rows(values, rep(1, ncol(values))), ess = min(found[2:3, ]),
-       rhat = max(found[1L, ]), draws = ncol(values))
+  c(list(method = "chains", values = values, weights = rep(1 / ncol(values), ncol(values)),
+         draws = ncol(values)), chain_worth(values))
 }
 
-# Rhat, effective draws of the mean (bulk and not), and the error of the log of the sd.
-chain_worth <- function(x) {
-  suppressWarnings(c(
-    posterior::rhat(x), posterior::ess_mean(x), posterior::ess_bulk(x),
-    posterior::mcse_sd(x) / stats::sd(x)
-  ))
+# list(mean_error, sd_error, ess, rhat) of draws, chain by chain: errors from the means of batches,
+# eight a chain, R-hat from half chains.
+chain_worth <- function(values) {
+  batches <- 8L * chain_number
+  mean <- rowMeans(values)
+  square <- (values - mean)^2
+  variance <- rowMeans(square)
+  error <- function(x) sqrt(row_variances(batch_means(x, batches)) / batches)
+  mean_error <- error(values) / sqrt(variance)
+  between <- row_variances(batch_means(values, 2L * chain_number))
+  list(mean_error = mean_error, sd_error = error(square) / variance / 2,
+       tail = row_tails(square, rep(1, ncol(values))), ess = 1 / max(mean_error)^2,
+       rhat = sqrt(1 + max(between / (variance - between))))
+}
+
+batch_means <- function(x, number) {
+  size <- ncol(x) / number
+  vapply(seq_len(number), function(k) {
+    rowMeans(x[, (k - 1L) * size + seq_len(size), drop = FALSE])
+  }, numeric(nrow(x)))
 }

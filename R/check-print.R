@@ -65,18 +65,26 @@ check_sentences <- function(check) {
                   " standard deviations and every standard deviation within ",
                   round(100 * (most_ratio - 1)), " % of the corrected value."))
   }
-  c(paste0("No estimate is clearly wrong, but ", enumerate(rownames(check$table)[is.na(trust)]),
-           " cannot be confirmed: ", unconfirmed_reason(check$table), "."),
-    "The table has corrected values.")
+  c(paste0("No estimate is clearly wrong, but ", sum(is.na(trust)), " of ", length(trust),
+           " cannot be confirmed."), unconfirmed_sentences(check$table))
 }
 
-unconfirmed_reason <- function(table) {
+unconfirmed_sentences <- function(table) {
+  names <- rownames(table)
   heavy <- is.na(table$sd_corrected)
-  c(if (any(heavy)) "its posterior has too heavy a tail for a standard deviation",
-    if (any(is.na(table$trust) & !heavy)) {
-      paste0("the difference is too near the limits (", most_shift, " standard deviations, ",
-             round(100 * (most_ratio - 1)), " %) for its Monte Carlo error")
-    }) |> paste(collapse = ", or ")
+  near <- is.na(table$trust) & !heavy
+  c(if (any(heavy)) {
+      paste0("The posterior of ", enumerate(names[heavy]), " has so heavy a tail that its ",
+             "standard deviation cannot be estimated.")
+    },
+    if (any(near)) {
+      paste0("For ", enumerate(names[near]), " the difference from the corrected value is too ",
+             "near the limits (", limits_text(), ") for its Monte Carlo error.")
+    })
+}
+
+limits_text <- function() {
+  paste0(most_shift, " standard deviations, ", round(100 * (most_ratio - 1)), " %")
 }
 
 unconfirmed <- "No estimate is clearly wrong, but none can be confirmed."
@@ -97,7 +105,7 @@ exact_sentence <- function(check) {
 }
 
 words_for_seconds <- function(seconds) {
-  if (seconds < 1) return("a second")
+  if (seconds < 1.5) return("a second")
   if (seconds < 120) return(paste(signif(seconds, 2L), "seconds"))
   if (seconds < 7200) return(paste(signif(seconds / 60, 2L), "minutes"))
   paste(signif(seconds / 3600, 2L), "hours")

@@ -4,7 +4,8 @@
 # the order of the core (engine/log_posterior.hpp), then the free parameters theta of the
 # variances, prior by prior.
 #
-#   theta      t around the mean of the mixture's points
+#   theta      t around the mean of the mixture's points, a quarter of them from one of several
+#              times its width: a second mode, at a variance near zero, is seen there
 #   b | theta  the Gaussian of the nearest point, moved to theta: blocks with one variance exp(2
 #              theta_j) add exp(-2 theta_j) to their precision, so near a variance of zero b shrinks
 #              to zero as the posterior does; for other variances, of integrated effects and of
@@ -12,42 +13,48 @@
 #              drawn from that Gaussian, half from a t of the same scale.
 
 theta_df <- 4
-theta_widening <- 1.2
+theta_widths <- c(1.2, 1.2, 1.2, 4)
 b_df <- 5
 
-# list(draw, log_density): draw(n) gives n points, log_density(points) n numbers.
+# list(draw, log_density): draw(n) gives n points with their log densities as an attribute,
+# log_density(points) those of any points.
 new_proposal <- function(posterior, target) {
   theta <- theta_proposal(posterior)
   nodes <- proposal_nodes(posterior, target, theta)
-  d <- length(nodes$means[, 1L])
+  d <- nrow(nodes$means)
   list(
     draw = function(n) {
       free <- theta$draw(n)
-      rbind(over_points(nodes, free, function(node, k) {
-        node$mean + backsolve(node$root, t_scores(d))
-      }, matrix(0, d, n)), free)
+      found <- over_points(nodes, free, d + 1L, function(node, k) {
+        score <- t_scores(d)
+        c(node$mean + backsolve(node$root, score), node_log_density(node, score))
+      })
+      structure(rbind(found[seq_len(d), , drop = FALSE], free),
+                log_density = theta$log_density(free) + found[d + 1L, ])
     },
     log_density = function(points) {
-      free <- points[d + seq_len(nrow(points) - d), , drop = FALSE]
-      theta$log_density(free) + over_points(nodes, free, function(node, k) {
-        score <- node$root %*% (points[seq_len(d), k] - node$mean)
-        sum(log(diag(node$root))) + log_scores(sum(score^2), d)
-      }, matrix(0, 1L, ncol(points)))[1L, ]
+      free <- points[-seq_len(d), , drop = FALSE]
+      theta$log_density(free) + drop(over_points(nodes, free, 1L, function(node, k) {
+        node_log_density(node, node$root %*% (points[seq_len(d), k] - node$mean))
+      }))
     }
   )
 }
 
-# f(node, k) for each column k of theta, with the Gaussian there, into the columns of `out`.
-over_points <- function(nodes, theta, f, out) {
+node_log_density <- function(node, score) {
+  sum(log(diag(node$root))) + log_scores(sum(score^2), length(score))
+}
+
+# f(node, k), `size` numbers, for each column k of theta, with the Gaussian there.
+over_points <- function(nodes, theta, size, f) {
   nearest <- nearest_nodes(nodes, theta)
+  moves <- nodes$slope %*% (theta - nodes$theta[, nearest, drop = FALSE])
   still <- length(nodes$own) == 0L
-  for (k in seq_len(ncol(theta))) {
-    at <- nearest[k]
-    node <- if (still) nodes$known[[at]] else moved_node(nodes, at, theta[, k])
-    node$mean <- node$mean + nodes$slope %*% (theta[, k] - nodes$theta[, at])
-    out[, k] <- f(node, k)
-  }
-  out
+  matrix(vapply(seq_len(ncol(theta)), function(k) {
+    node <- if (still) nodes$known[[nearest[k]]] else moved_node(nodes, nearest[k], theta[, k])
+    node$mean <- node$mean + moves[, k]
+    f(node, k)
+  }, numeric(size)), size)
 }
 
 # ---- b given theta ------------------------------------------------------------------------------
@@ -133,6 +140,12 @@ log_scores <- function(squares, d) {
   max(logs) + log(mean(exp(logs - max(logs))))
 }
 
+# log of means of exponentials, along the rows.
+log_row_means <- function(logs) {
+  top <- over_columns(logs, pmax)
+  top + log(rowMeans(exp(logs - top)))
+}
+
 # Of a d-dimensional t with unit scale.
 log_t <- function(squares, d, df) {
   lgamma((df + d) / 2) - lgamma(df / 2) - d * log(df * pi) / 2 -
@@ -150,15 +163,17 @@ theta_proposal <- function(posterior) {
   away <- posterior$theta - centre
   covariance <- away %*% (weights * t(away))
   root <- t(upper_root(covariance))
-  wide <- theta_widening * root
   list(
     draw = function(n) {
-      scale <- sqrt(theta_df / stats::rchisq(n, theta_df))
-      centre + wide %*% (normals(h, n) * rep(scale, each = h))
+      scale <- sample(theta_widths, n, TRUE) * sqrt(theta_df / stats::rchisq(n, theta_df))
+      centre + root %*% (normals(h, n) * rep(scale, each = h))
     },
     log_density = function(theta) {
-      score <- forwardsolve(wide, theta - centre)
-      log_t(colSums(score^2), h, theta_df) - sum(log(diag(wide)))
+      squares <- colSums(forwardsolve(root, theta - centre)^2)
+      logs <- vapply(theta_widths, function(width) {
+        log_t(squares / width^2, h, theta_df) - h * log(width)
+      }, squares)
+      log_row_means(matrix(logs, length(squares))) - sum(log(diag(root)))
     },
     regression = function(means) (means %*% (weights * t(away))) %*% chol2inv(t(root)),
     metric = solve(root)

@@ -1,6 +1,6 @@
-# What a user knows of points in the core's unknowns (columns, as in check-proposal.R): population-level
-# coefficients on the user's scale, then standard deviations (sd_) and correlations (cor_) of the
-# blocks whose variances are inferred. One a row.
+# What a user knows of points in the core's unknowns (columns, as in check-proposal.R):
+# population-level coefficients on the user's scale, then standard deviations (sd_) and
+# correlations (cor_) of the blocks whose variances are inferred. One a row.
 
 point_quantities <- function(fit, points, integrated) {
   size <- core_layout(fit$design)$size

@@ -6,12 +6,21 @@ most_ratio <- 1.1
 # How many Monte Carlo errors a row must stay on one side of the limits to be decided.
 error_margin <- 2
 
+# The shape of a tail (as Pareto k) from which on a standard deviation has no Monte Carlo error,
+# where it is not the weights' own; from twice that on a mean has none.
+heaviest_tail <- 0.5
+
+most_undecided <- 0.05
+largest_error <- 0.05
+
 # A row a quantity; shift_error and ratio_error are the Monte Carlo errors of shift and of the log
 # of sd_ratio.
 check_table <- function(own, sample) {
   mean <- drop(sample$values %*% sample$weights)
   sd <- sqrt(drop((sample$values - mean)^2 %*% sample$weights))
-  sd[sample$heavy] <- NA
+  limit <- max(heaviest_tail, sample$pareto_k + 0.2, na.rm = TRUE)
+  sd[sample$tail > limit] <- NA
+  mean[sample$tail > 2 * heaviest_tail] <- NA
   shift <- (own$mean - mean) / sd
   ratio <- own$sd / sd
   out <- data.frame(
@@ -21,6 +30,12 @@ check_table <- function(own, sample) {
   )
   out$trust <- verdicts(out)
   out
+}
+
+# Are all rows decided, but for a few of many, and is no corrected value rough?
+is_decided <- function(table) {
+  mean(is.na(table$trust)) <= most_undecided &&
+    all(c(table$shift_error, table$ratio_error) <= largest_error)
 }
 
 # TRUE: within both limits by a margin of the errors; FALSE: beyond one of them by as much; NA
@@ -70,4 +85,35 @@ inferred_moments <- function(fit) {
 below_diagonal <- function(q) {
   pairs <- lower_pairs(q)
   pairs[pairs[, 1L] > pairs[, 2L], , drop = FALSE]
+}
+
+# The distributions of log standard deviations (list(shape, scale) where the variance is inverse
+# gamma, else as in mixture-variance.R) and of correlations as Fisher's z, in the order of
+# inferred_moments(); NULL where the fit has none.
+inferred_laws <- function(fit) {
+  blocks <- all_blocks(fit)
+  inferred <- which(vapply(blocks, free_size, 0) > 0)
+  unlist(lapply(inferred, function(k) block_laws(fit, blocks[[k]], k)), recursive = FALSE)
+}
+
+block_laws <- function(fit, block, k) {
+  pairs <- if (is_joint(block)) below_diagonal(length(block$columns)) else matrix(0L, 0L, 2L)
+  if (!inherits(fit$posterior, "bsvm_mixture")) {
+    laws <- lapply(inverse_gammas(block), function(law) {
+      if ("shape" %in% names(law)) as.list(law[c("shape", "scale")])
+    })
+    return(c(laws, vector("list", nrow(pairs))))
+  }
+  if (!is_joint(block)) return(list(log_sd_law(fit$posterior, k)))
+  c(lapply(seq_along(block$columns), function(i) effect_sd_law(fit$posterior, block, k, i)),
+    lapply(seq_len(nrow(pairs)), function(r) {
+      correlation_law(fit$posterior, block, k, pairs[r, ])
+    }))
+}
+
+correlation_law <- function(posterior, block, k, pair) {
+  point_law(posterior, posterior$free[[k]], function(theta) {
+    z <- stats::cov2cor(point_covariance(block, theta))[pair[1L], pair[2L]]
+    atanh(pmin(pmax(z, -largest_correlation), largest_correlation))
+  })
 }

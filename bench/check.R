@@ -11,6 +11,7 @@ check_designs <- function() {
   designs <- rbind(plain, groups)
   designs$seed <- seq_len(nrow(designs))
   designs$likelihood <- rep_len(c("pseudo", "normalised"), nrow(designs))
+  designs$prior <- ifelse(designs$turn == 2L, "inverse gamma", "half-t")
   designs
 }
 
@@ -39,8 +40,9 @@ check_data <- function(design) {
 check_model <- function(design, engine) {
   formula <- stats::reformulate(c(paste0("x", seq_len(design$p)),
                                   if (design$levels > 0L) "(1 | g)"), "y")
-  half_t <- prior_ridge(variance = prior_half_t())
-  prior <- if (design$levels > 0L) list(prior_ridge(variance = 6.25), g = half_t) else half_t
+  ridge <- prior_ridge(variance = if (design$prior == "half-t") prior_half_t()
+                                  else prior_inv_gamma(0.01, 0.01))
+  prior <- if (design$levels > 0L) list(prior_ridge(variance = 6.25), g = ridge) else ridge
   suppressWarnings(bsvm(formula, check_data(design), engine = engine, keep_data = TRUE,
                         likelihood = check_likelihoods[[design$likelihood]], prior = prior))
 }
@@ -73,7 +75,8 @@ check_one <- function(design, engine, truth) {
     invokeRestart("muffleWarning")
   })
   taken <- proc.time() - started
-  data.frame(design[c("seed", "n", "p", "correlation", "levels", "likelihood")], engine = engine,
+  data.frame(design[c("seed", "n", "p", "correlation", "levels", "likelihood", "prior")],
+             engine = engine,
              quantity = rownames(check$table), check$table, truth, k = check$pareto_k,
              method = check$method, draws = check$draws, ess = check$ess,
              close = all(check$table$trust %in% TRUE),
