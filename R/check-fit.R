@@ -67,6 +67,7 @@ check_numbers <- function(x, name, size = NULL) {
   }
 }
 
-refuse_changed <- function(name, ...) {
-  abort("argument", "`fit` is not as bsvm() made it: ", name, " ", ..., ". Fit the model again.")
+refuse_changed <- function(...) {
+  why <- paste(c(...)[1L], paste(c(...)[-1L], collapse = ""))
+  abort("argument", "`fit` is not as bsvm() made it: ", trimws(why), ". Fit the model again.")
 }

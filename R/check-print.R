@@ -10,11 +10,10 @@ print.bsvm_check <- function(x, n = 20L, digits = max(3L, getOption("digits") - 
   check_digits(digits)
   cat("Check of engine_", x$engine$name, "() against the exact posterior (", x$likelihood$label,
       ")\n", sep = "")
-  say_wrapped(paste0("Pareto k ", format_k(x$pareto_k), " of ", x$draws, " draws, worth ",
-                     format(x$ess, digits = 2L), " independent ones"), 2L)
+  say_wrapped(source_sentence(x), 2L)
   cat("\n")
   shown <- x$table[by_trust(x$table), , drop = FALSE]
-  say_checked(utils::head(shown, n), is_close(x), digits)
+  say_checked(utils::head(shown, n), x$usable, digits)
   say_more(nrow(shown) - n, "quantities")
   cat("\n")
   say_wrapped(paste(check_sentences(x), collapse = " "))
@@ -24,12 +23,12 @@ print.bsvm_check <- function(x, n = 20L, digits = max(3L, getOption("digits") - 
 # As they are, those not to trust first.
 by_trust <- function(table) order(!table$trust %in% FALSE)
 
-say_checked <- function(table, close, digits) {
-  columns <- c("mean", "sd", if (close) c("mean_exact", "sd_exact", "shift", "sd_ratio"))
+say_checked <- function(table, usable, digits) {
+  columns <- c("mean", "sd", if (usable) c("mean_corrected", "sd_corrected", "shift", "sd_ratio"))
   if (nrow(table) == 0L) return(cat("no quantities\n"))
   shown <- as.matrix(table[columns])
-  if (close) shown[, c("shift", "sd_ratio")] <- round(shown[, c("shift", "sd_ratio")], 2L)
-  colnames(shown) <- c("mean", "sd", if (close) c("exact", "exact_sd", "shift", "ratio"))
+  if (usable) shown[, c("shift", "sd_ratio")] <- round(shown[, c("shift", "sd_ratio")], 2L)
+  colnames(shown) <- c("mean", "sd", if (usable) c("corrected", "sd", "shift", "ratio"))
   trust <- ifelse(is.na(table$trust), "?", ifelse(table$trust, "yes", "no"))
   formatted <- apply(shown, 2L, format, digits = digits)
   formatted <- matrix(formatted, nrow(shown), dimnames = dimnames(shown))
@@ -38,73 +37,100 @@ say_checked <- function(table, close, digits) {
 
 format_k <- function(k) formatC(k, digits = 2L, format = "f")
 
-# Sentences: how close, what is off by how much or not to be trusted, who is exact.
+# Where corrected values come from.
+source_sentence <- function(check) {
+  draws <- paste0(check$draws, " draws, effective sample size ", floor(check$ess))
+  if (check$method == "importance") {
+    return(paste0("Pareto k ", format_k(check$pareto_k), " (", draws, ")"))
+  }
+  paste0("Corrected by chains of ", check$exact$name, " (", draws, ")",
+         if (!is.na(check$pareto_k)) paste0("; Pareto k ", format_k(check$pareto_k),
+                                            ", so importance weights were not used"))
+}
+
+# Sentences: how close, which quantities are off by how much, and what to do.
 check_sentences <- function(check) {
   engine <- paste0("engine_", check$engine$name, "()")
-  if (!is_close(check)) {
-    return(c(paste0("Over all unknowns together ", engine, " is far from the exact posterior: ",
-                    "Pareto k is ", format_k(check$pareto_k), ", where below 0.7 is close."),
-             tail_sentence(check), distrust_sentence(check$table), exact_sentence(check$exact)))
-  }
+  trust <- check$table$trust
+  if (!check$usable) return(c(unusable_sentence(check), unconfirmed, exact_sentence(check)))
   off <- off_phrases(check$table)
-  start <- paste0(engine, " is close to the exact posterior: Pareto k is ",
-                  format_k(check$pareto_k))
-  if (length(off) == 0L) {
-    return(paste0(start, ", and no mean is off by more than ", most_shift,
-                  " standard deviations, no standard deviation by more than ",
-                  round(100 * (most_ratio - 1)), " %, Monte Carlo error allowed for."))
+  if (length(off) > 0L) {
+    return(c(paste0(engine, " is off for ", sum(trust %in% FALSE), " of ", length(trust),
+                    if (length(trust) == 1L) " quantity: " else " quantities: ",
+                    paste(off, collapse = "; "), "."),
+             "The table has corrected values.", exact_sentence(check)))
   }
-  c(paste0(start, ". Off are ", paste(off, collapse = "; "), ". The table has corrected values."))
-}
-
-# High k, and yet nearly all draws count the same.
-tail_sentence <- function(check) {
-  if (check$ess < 0.9 * check$draws) return(NULL)
-  paste0("The difference is in the far tails: the weights are nearly equal, worth ",
-         round(check$ess), " of ", check$draws, " draws.")
-}
-
-distrust_sentence <- function(table) {
-  off <- which(table$trust %in% FALSE)
-  off <- rownames(table)[off[order(-attr(table, "moved")[off])]]
-  if (length(off) == 0L) {
-    return("None of its means and standard deviations stands out, and none is vouched for.")
+  if (!anyNA(trust)) {
+    return(paste0(engine, " is close to the exact posterior: every mean is within ", most_shift,
+                  " standard deviations and every standard deviation within ",
+                  round(100 * (most_ratio - 1)), " % of the corrected value."))
   }
-  others <- if (length(off) < nrow(table)) "; nothing vouches for the others"
-  paste0("Do not trust what it says of ", enumerate(off), others, ".")
+  c(paste0("No estimate is clearly wrong, but ", sum(is.na(trust)), " of ", length(trust),
+           " cannot be confirmed."), unconfirmed_sentences(check$table))
 }
 
-exact_sentence <- function(exact) {
-  if (is.null(exact)) return("No engine here draws from this posterior exactly.")
-  paste0(exact$name, " has the exact answer",
+unconfirmed_sentences <- function(table) {
+  names <- rownames(table)
+  heavy <- is.na(table$sd_corrected)
+  near <- is.na(table$trust) & !heavy
+  c(if (any(heavy)) {
+      paste0("The posterior of ", enumerate(names[heavy]), " has so heavy a tail that its ",
+             "standard deviation cannot be estimated.")
+    },
+    if (any(near)) {
+      paste0("For ", enumerate(names[near]), " the difference from the corrected value is too ",
+             "near the limits (", limits_text(), ") for its Monte Carlo error.")
+    })
+}
+
+limits_text <- function() {
+  paste0(most_shift, " standard deviations, ", round(100 * (most_ratio - 1)), " %")
+}
+
+unconfirmed <- "No estimate is clearly wrong, but none can be confirmed."
+
+unusable_sentence <- function(check) {
+  if (check$method == "chains") {
+    return(paste0("Chains of ", check$exact$name, " did not converge in ", check$draws, " draws."))
+  }
+  paste0("Importance weights cannot be used: Pareto k is ", format_k(check$pareto_k),
+         ", above ", highest_k, ", or the effective sample size is below ", least_ess, ".")
+}
+
+exact_sentence <- function(check) {
+  exact <- check$exact
+  if (is.null(exact)) return("No engine draws from this posterior exactly.")
+  paste0("update(fit, engine = ", exact$name, ") draws from the exact posterior",
          if (!is.na(exact$seconds)) paste0(", in about ", words_for_seconds(exact$seconds)), ".")
 }
 
 words_for_seconds <- function(seconds) {
-  if (seconds < 1) return("a second")
+  if (seconds < 1.5) return("a second")
   if (seconds < 120) return(paste(signif(seconds, 2L), "seconds"))
   if (seconds < 7200) return(paste(signif(seconds / 60, 2L), "minutes"))
   paste(signif(seconds / 3600, 2L), "hours")
 }
 
-# "`wt`: mean 0.31 sd too high, sd 1.2 times the exact one", those off most first.
+# "the mean of `wt` is 0.31 standard deviations too high and its standard deviation 0.69 of the
+# corrected value", the largest differences first.
 off_phrases <- function(table, most = 8L) {
   off <- which(table$trust %in% FALSE)
-  size <- pmax(abs(table$shift) / most_shift, abs(log(table$sd_ratio)) / log(most_ratio))
+  size <- pmax(abs(table$shift) / most_shift, abs(log(table$sd_ratio)) / log(most_ratio),
+               na.rm = TRUE)
   off <- off[order(-size[off])]
   phrases <- vapply(utils::head(off, most), function(i) off_phrase(table[i, ]), "")
   c(phrases, if (length(off) > most) paste(length(off) - most, "more"))
 }
 
 off_phrase <- function(row) {
-  mean <- if (abs(row$shift) > most_shift) {
-    paste0("mean ", format(abs(row$shift), digits = 2L), " sd too ",
-           if (row$shift > 0) "high" else "low")
-  }
-  sd <- if (abs(log(row$sd_ratio)) > log(most_ratio)) {
-    paste0("sd ", format(row$sd_ratio, digits = 2L), " times the exact one")
-  }
-  paste0("`", rownames(row), "` (", paste(c(mean, sd), collapse = ", "), ")")
+  name <- paste0("`", rownames(row), "`")
+  ratio <- paste(format(row$sd_ratio, digits = 2L), "of the corrected value")
+  high <- abs(row$shift) > most_shift
+  wrong <- isTRUE(abs(log(row$sd_ratio)) > log(most_ratio))
+  mean <- paste0("the mean of ", name, " is ", format(abs(row$shift), digits = 2L),
+                 " standard deviations too ", if (row$shift > 0) "high" else "low")
+  if (high && wrong) return(paste0(mean, " and its standard deviation ", ratio))
+  if (high) mean else paste0("the standard deviation of ", name, " is ", ratio)
 }
 
 # ---- in summary() -------------------------------------------------------------------------------
@@ -112,7 +138,7 @@ off_phrase <- function(row) {
 # The check that goes into a summary, NULL for none.
 check_of_summary <- function(fit, check, env) {
   if (identical(check, FALSE)) return(NULL)
-  if (identical(check, TRUE)) return(check_approximate_fit(fit, 1000L, quote(list()), env))
+  if (identical(check, TRUE)) return(check_approximate_fit(fit, NULL, quote(list()), env))
   if (!inherits(check, "bsvm_check")) {
     abort("argument", "`check` must be TRUE, FALSE or made by check_approximation(); found ",
           describe(check), ".")

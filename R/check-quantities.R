@@ -1,6 +1,6 @@
-# What a user knows of points in the core's unknowns (columns, as in check-law.R): population-level
-# coefficients on the user's scale, then standard deviations (sd_) and correlations (cor_) of the
-# blocks whose variances are inferred. One a row.
+# What a user knows of points in the core's unknowns (columns, as in check-proposal.R):
+# population-level coefficients on the user's scale, then standard deviations (sd_) and
+# correlations (cor_) of the blocks whose variances are inferred. One a row.
 
 point_quantities <- function(fit, points, integrated) {
   size <- core_layout(fit$design)$size
@@ -27,6 +27,13 @@ unique_rows <- function(...) {
 }
 
 as_one_chain <- function(x) array(x, c(dim(x), 1L))
+
+# The core counts dense blocks, groups, sparse blocks; all_blocks() has the groups last.
+core_order <- function(fit) {
+  sparse <- which(of_sparse_columns(fit))
+  groups <- length(fit$blocks) + seq_along(fit$group_blocks)
+  c(setdiff(seq_along(fit$blocks), sparse), groups, sparse)
+}
 
 # list by block (as all_blocks() has them) of its rows of theta.
 theta_rows <- function(fit) {
@@ -76,8 +83,7 @@ spread_rows <- function(block, covariances) {
   n <- dim(covariances)[3L]
   sds <- matrix(vapply(seq_len(q), function(j) sqrt(covariances[j, j, ]), numeric(n)), q, n,
                 byrow = TRUE, dimnames = list(paste0("sd_", spread_names(block)), NULL))
-  pairs <- lower_pairs(q)
-  pairs <- pairs[pairs[, 1L] > pairs[, 2L], , drop = FALSE]
+  pairs <- below_diagonal(q)
   rows <- lapply(seq_len(nrow(pairs)), function(r) {
     i <- pairs[r, 1L]
     j <- pairs[r, 2L]

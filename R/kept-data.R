@@ -69,14 +69,14 @@ with_new_variables <- function(object, call, env) {
   elsewhere <- !in_source & vapply(new, function(name) {
     NROW(get0(name, env)) %in% c(n, if (is.data.frame(source)) nrow(source))
   }, TRUE)
-  if (is.null(source)) refuse_changed(new)
+  if (is.null(source)) refuse_lost(new)
   if (any(elsewhere)) refuse_elsewhere(new[elsewhere])
   if (!any(in_source)) return(object$data)
   rows <- source_rows(object, source, env)
   same <- !is.null(rows) && all(vapply(names(object$data), function(name) {
     !is_variable(name, source) || identical(take_rows(source[[name]], rows), object$data[[name]])
   }, TRUE))
-  if (!same) refuse_changed(new[in_source])
+  if (!same) refuse_lost(new[in_source])
   for (name in new[in_source]) object$data[[name]] <- take_rows(source[[name]], rows)
   object$data
 }
@@ -103,7 +103,7 @@ refuse_elsewhere <- function(names) {
         "has all variables: update(fit, ..., data = cbind(data, ", names[1L], ")).")
 }
 
-refuse_changed <- function(names) {
+refuse_lost <- function(names) {
   abort("data", "The fit does not keep ", enumerate(names), ", and the data of its call can't be ",
         "found again or have changed since. Give update() the data: update(fit, ..., data = ).")
 }

@@ -1,19 +1,20 @@
 #' Plot a check
 #'
-#' For each quantity the density by the approximation beside the exact one: that of the same draws
-#' weighed by importance, or that of a fit by draws.
+#' For each quantity the density by the approximation together with the corrected one, or with that
+#' of a fit by draws.
 #'
 #' @details
-#' Of coefficients the approximation's density is its law itself, a mixture of normals; other
-#' densities are kernel estimates from draws. If Pareto k is 0.7 or more the weighed ones mean
-#' nothing and are left out: give `exact`, a fit of the same model by an engine that draws from the
-#' posterior, as the check's own sentence names it.
+#' The approximation's density is that of its own distribution; a correlation by [engine_vb()] has
+#' none. Corrected densities are kernel estimates from the weighted draws or the chains of the
+#' check, made on the logarithmic scale for standard deviations and as Fisher's z for correlations,
+#' so that none extends beyond what such a quantity can be. If the check has no corrected values,
+#' give `exact`, a fit of the same model by an engine that draws from the posterior.
 #'
 #' @param x,object A check from [check_approximation()].
 #' @param parameters Names of quantities, rows of the check's `table`; by default at most 12,
 #'   standard deviations and those not to trust first.
 #' @param exact A fit of the same model by draws, such as by [engine_gibbs()], whose draws stand for
-#'   the exact law; `NULL` (default) for the weighed draws of the check.
+#'   the exact distribution; `NULL` (default) for the corrected one of the check.
 #' @param ... For `plot()`: arguments of `autoplot()`. Else not used.
 #' @return A `ggplot` object, a panel a quantity. Errors of class `bsvm_error_unsupported` where
 #'   ggplot2 is missing, and `bsvm_error_argument` for names that are not there or an `exact` that
@@ -39,8 +40,8 @@ autoplot.bsvm_check <- function(object, parameters = NULL, exact = NULL, ...) {
   chosen <- checked_quantities(object, parameters)
   draws <- if (!is.null(exact)) exact_draws(object, exact)
   shown <- check_densities(object, chosen, draws)
-  ggplot2::ggplot(shown, ggplot2::aes(.data$value, .data$density, colour = .data$law,
-                                      linetype = .data$law)) +
+  ggplot2::ggplot(shown, ggplot2::aes(.data$value, .data$density, colour = .data$source,
+                                      linetype = .data$source)) +
     ggplot2::geom_line(linewidth = 0.7) +
     ggplot2::facet_wrap("quantity", scales = "free", labeller = ggplot2::label_wrap_gen(24)) +
     ggplot2::scale_colour_manual(values = c("grey45", plot_colour)) +
@@ -77,47 +78,96 @@ exact_draws <- function(check, exact) {
 }
 
 check_densities <- function(check, chosen, draws) {
-  laws <- c("exact", paste0("engine_", check$engine$name, "()"))
+  names <- c(if (is.null(draws)) "corrected" else "exact",
+             paste0("engine_", check$engine$name, "()"))
   one <- function(name) {
-    own <- own_density(check, name, laws[2L])
-    exact <- if (!is.null(draws)) density_of(draws[name, ], NULL, laws[1L])
-             else if (is_close(check)) density_of(check$values[name, ], check$weights, laws[1L])
-    data.frame(rbind(exact, own), quantity = name)
+    scale <- quantity_scale(name, check)
+    exact <- if (!is.null(draws)) drawn_density(draws[name, ], NULL, scale)
+             else if (check$usable) drawn_density(check$values[name, ], check$weights, scale)
+    parts <- list(exact, own_density(check, name, scale))
+    some <- lengths(parts) > 0L
+    data.frame(do.call(rbind, parts[some]), quantity = name,
+               source = rep(names[some], vapply(parts[some], nrow, 0L)))
   }
   shown <- do.call(rbind, lapply(chosen, one))
   shown$quantity <- factor(shown$quantity, chosen)
-  shown$law <- factor(shown$law, laws)
+  shown$source <- factor(shown$source, names)
   shown
 }
 
-# Of coefficients that of the law itself.
-own_density <- function(check, name, law) {
-  estimate <- density_of(check$values[name, ], NULL, law)
-  at <- match(name, rownames(check$table))
-  marginals <- check$marginals
-  if (at > nrow(marginals$mean)) return(estimate)
-  estimate$density <- 0
-  for (k in seq_along(marginals$weights)) {
-    estimate$density <- estimate$density + marginals$weights[k] *
-      stats::dnorm(estimate$value, marginals$mean[at, k], marginals$sd[at, k])
+# Densities are drawn on a scale without bounds: standard deviations in logarithms, correlations as
+# Fisher's z. list(to, from, slope): `slope` is that of `to` at the values on it.
+quantity_scale <- function(name, check) {
+  if (match(name, rownames(check$table)) <= nrow(check$marginals$mean)) {
+    return(list(to = identity, from = identity, slope = function(t) 1))
   }
-  estimate
+  if (startsWith(name, "sd_")) return(list(to = log, from = exp, slope = function(t) exp(-t)))
+  list(to = function(x) atanh(pmin(pmax(x, -largest_correlation), largest_correlation)),
+       from = tanh, slope = function(t) cosh(t)^2)
 }
 
-# In the middle of what it says, since tails of variances are long.
-density_of <- function(x, weights, law) {
-  ends <- stats::quantile(x, c(0.002, 0.998), names = FALSE)
-  found <- if (is.null(weights)) stats::density(x, adjust = 1.2, n = 256L)
-           else stats::density(x, weights = weights, bw = 1.2 * stats::bw.nrd0(x), n = 256L)
-  wide <- diff(ends) / 4
-  at <- found$x > ends[1L] - wide & found$x < ends[2L] + wide
-  data.frame(value = found$x[at], density = found$y[at], law = law)
+on_scale <- function(t, density, scale) {
+  data.frame(value = scale$from(t), density = density * scale$slope(t))
+}
+
+# In the middle of what the draws say, since tails of variances are long.
+drawn_density <- function(x, weights, scale) {
+  t <- scale$to(x)
+  ends <- weighted_quantiles(t, weights, c(0.002, 0.998))
+  width <- 1.2 * stats::bw.nrd0(t)
+  if (!is.null(weights)) weights <- weights / sum(weights)
+  found <- stats::density(t, weights = weights, bw = width, n = 512L, from = ends[1L] - 2 * width,
+                          to = ends[2L] + 2 * width)
+  on_scale(found$x, found$y, scale)
+}
+
+weighted_quantiles <- function(x, weights, probs) {
+  if (is.null(weights)) return(stats::quantile(x, probs, names = FALSE))
+  order <- order(x)
+  below <- cumsum(weights[order])
+  x[order][pmin(findInterval(probs, below) + 1L, length(x))]
+}
+
+# By the approximation itself; NULL where it says nothing of the quantity's distribution.
+own_density <- function(check, name, scale) {
+  at <- match(name, rownames(check$table))
+  coefficients <- nrow(check$marginals$mean)
+  law <- if (at > coefficients) check$spreads[[at - coefficients]]
+         else list(mean = check$marginals$mean[at, ], sd = check$marginals$sd[at, ],
+                   weights = check$marginals$weights)
+  if (is.null(law) || anyNA(law$sd)) return(NULL)
+  ends <- law_ends(law)
+  t <- seq(ends[1L], ends[2L], length.out = 512L)
+  on_scale(t, law_density(law, t), scale)
+}
+
+# Of a mixture of normals, of log densities on a grid, of a log standard deviation whose square is
+# inverse gamma.
+law_ends <- function(law) {
+  if (!is.null(law$shape)) {
+    return(-log(stats::qgamma(c(0.998, 0.002), law$shape, rate = law$scale)) / 2)
+  }
+  if (!is.null(law$at)) return(range(law$at[law$log > max(law$log) - 7]))
+  range(law$mean - 3.5 * law$sd, law$mean + 3.5 * law$sd)
+}
+
+law_density <- function(law, t) {
+  if (!is.null(law$shape)) {
+    return(2 * exp(law$shape * log(law$scale) - lgamma(law$shape) - 2 * law$shape * t -
+                     law$scale * exp(-2 * t)))
+  }
+  if (!is.null(law$at)) {
+    return(exp(stats::approx(law$at, law$log, t, rule = 2)$y) / sum(law_masses(law, 0)))
+  }
+  parts <- Map(function(weight, mean, sd) weight * stats::dnorm(t, mean, sd),
+               law$weights, law$mean, rep_len(law$sd, length(law$mean)))
+  Reduce(`+`, parts)
 }
 
 check_caption <- function(check, draws, shown) {
-  paste(c(paste("Pareto k", format_k(check$pareto_k)),
-          if (is.null(draws) && !is_close(check))
-            "Nothing exact to show: importance weights fail. Give `exact`, a fit by draws.",
+  paste(c(source_sentence(check),
+          if (is.null(draws) && !check$usable)
+            "No corrected values to show. Give `exact`, a fit by draws.",
           if (shown < nrow(check$table)) paste(shown, "of", nrow(check$table), "quantities")),
         collapse = "\n")
 }
