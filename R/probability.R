@@ -95,13 +95,19 @@ mean_probability.bsvm_draws <- function(posterior, fit, rows, link) {
 
 #' @export
 mean_probability.bsvm_mixture <- function(posterior, fit, rows, link) {
-  p <- rep(NA_real_, nrow(rows$x))
-  in_component_chunks(fit, rows, function(at, moments) {
-    mean <- moments$mean
-    if (!is.null(rows$offset)) mean <- mean + rows$offset[at]
-    each <- normal_probability(as.vector(mean), as.vector(moments$sd))
-    p[at] <<- drop(matrix(each, nrow(mean)) %*% posterior$weights)
-  })
+  p <- numeric(nrow(rows$x))
+  name <- if (!is.null(posterior$shapes)) names(fit$groups)[posterior$integrated]
+  for (k in seq_along(posterior$weights)) {
+    own <- component_fit(fit, k)
+    shapes <- component_shapes(posterior, k)
+    in_chunks(nrow(rows$x), 2^18, function(at) {
+      part <- rows_at(rows, at)
+      moments <- posterior_linear(own, part)
+      mean <- if (is.null(rows$offset)) moments$mean else moments$mean + rows$offset[at]
+      p[at] <<- p[at] + posterior$weights[k] *
+        component_probability(own, part, mean, moments$sd, name, shapes)
+    })
+  }
   p
 }
 

@@ -90,3 +90,18 @@ Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model,
     return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());
   });
 }
+
+// How the integrated effects' distributions at points differ from normal ones, a column a level,
+// all levels of a point adjoining (IntegratedSource::shapes).
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_effect_shapes(Rcpp::List problem, Rcpp::List model,
+                                       Rcpp::NumericMatrix points, int threads) {
+  return with_core_errors([&] {
+    const bsvm::Problem data = to_problem(problem, model);
+    bsvm::IntegratedSource source(data, threads, bsvm::Precision::quick);
+    check_points(source, points);
+    RHost host(false);
+    const bsvm::Mat out = source.shapes(inside(data, points), host);
+    return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());
+  });
+}

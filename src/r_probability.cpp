@@ -5,6 +5,47 @@
 namespace {
 
 constexpr double kWide = 1e17;  // a standard deviation beside which the margin has no width
+constexpr double kReach = 4.5;      // standard deviations of a normal variable
+constexpr double kStep = 0.4;   // of the link; p(+1 | f) rises within a few of these
+constexpr double kOwnStep = 0.5, kRestStep = 1;  // at most, of a normal variable
+constexpr int kMostPoints = 1024;
+
+// Equal steps along a normal variable, `sd` of which in the link, by which that moves by kStep.
+struct NormalPoints {
+  bsvm::Arr z, weight;
+
+  void make(double sd, double widest) {
+    const double step = std::min(widest, kStep / sd);
+    const int half = sd > 0 ? std::min<int>(kMostPoints / 2, std::ceil(kReach / step)) : 0;
+    z = bsvm::Arr::LinSpaced(2 * half + 1, half > 0 ? -kReach : 0, half > 0 ? kReach : 0);
+    weight = (-0.5 * z.square()).exp();
+    weight /= weight.sum();
+  }
+};
+
+// Of class +1 under the normalised hinge.
+double average_probability(const bsvm::Arr& link, const bsvm::Arr& weight) {
+  const bsvm::Arr odds = 2 * link + 2 * link.max(-1).min(1);
+  return (weight / (1 + (-odds.max(-700)).exp())).sum();
+}
+
+// sum_k a_k He_k(z), a_1 such that the variance is one.
+void hermite_sum(const double* shape, int orders, const bsvm::Arr& z, bsvm::Arr& out) {
+  double factorial = 1, variance = 0;
+  for (int k = 2; k <= orders; ++k) {
+    factorial *= k;
+    variance += factorial * shape[k - 2] * shape[k - 2];
+  }
+  const double size = 1 / std::sqrt(std::max(1.0, variance));
+  bsvm::Arr before = bsvm::Arr::Ones(z.size()), now = z, next;
+  out = std::sqrt(std::max(0.0, 1 - variance)) * z;
+  for (int k = 2; k <= orders; ++k) {
+    next = z * now - (k - 1) * before;
+    before = now;
+    now = next;
+    out += size * shape[k - 2] * now;
+  }
+}
 
 }  // namespace
 
@@ -21,6 +62,33 @@ Rcpp::NumericVector core_normalised_probability(Rcpp::NumericVector mean, Rcpp::
     for (R_xlen_t i = 0; i < mean.size(); ++i)
       out[i] = sd[i] > kWide ? R::pnorm(mean[i] / sd[i], 0, 1, true, false)
                              : std::exp(likelihood->averaged(mean[i], sd[i] * sd[i], 1).value);
+    return out;
+  });
+}
+
+// The same over links mean + own x + rest e: e is standard normal, x has mean 0, variance 1 and the
+// columns of `shape` (orders 2 .., n) as coefficients of Hermite's polynomials.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_shaped_probability(Rcpp::NumericVector mean, Rcpp::NumericVector own,
+                                            Rcpp::NumericVector rest,
+                                            Rcpp::NumericMatrix shape) {
+  return with_core_errors([&] {
+    if (own.size() != mean.size() || rest.size() != mean.size() || shape.ncol() != mean.size())
+      throw bsvm::InvalidInput("shape", "There must be two standard deviations and a shape for "
+                                        "each mean.");
+    Rcpp::NumericVector out(mean.size());
+    NormalPoints x, e;
+    bsvm::Arr link, moved;
+    for (R_xlen_t i = 0; i < mean.size(); ++i) {
+      x.make(own[i], kOwnStep);
+      e.make(rest[i], kRestStep);
+      hermite_sum(&shape(0, static_cast<int>(i)), shape.nrow() + 1, x.z, link);
+      link = mean[i] + own[i] * link;
+      for (bsvm::Index k = 0; k < e.z.size(); ++k) {
+        moved = link + rest[i] * e.z[k];
+        out[i] += e.weight[k] * average_probability(moved, x.weight);
+      }
+    }
     return out;
   });
 }

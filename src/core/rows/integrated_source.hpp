@@ -55,6 +55,12 @@ class IntegratedSource {
   // these weights: (probabilities, q m), effects of a level adjoining.
   Mat quantiles(ConstMatRef points, ConstVecRef weights, ConstVecRef probabilities, Host& host);
 
+  // How the effects' distributions at points (a column each) differ from normal ones with the same
+  // moments, as coefficients of Hermite's polynomials of orders 2 .. kShapeLast: a column a group,
+  // all groups of a point adjoining. Of two effects, of projections in kDirections directions.
+  static constexpr Index kShapeLast = 7, kDirections = 6;
+  Mat shapes(ConstMatRef points, Host& host);
+
  private:
   struct Worker;
   // The prior of effects first .. of the level, and its free parameters.
@@ -87,7 +93,11 @@ class IntegratedSource {
   struct Mixture;
   void quantiles_of(const PairRows& rows, Index first, Index effect, const Mixture& of,
                     Worker& worker, VecRef out) const;
+  void line_shape(const EffectRows& of, double s, Worker& worker, VecRef out) const;
+  void plane_shape(Index unit, const PairRows& of, const PairScale& scale, Worker& worker,
+                   VecRef out);
 
+  const Likelihood& likelihood_;
   IntegratedRows rows_;
   int threads_;
   double noise_ = 0;
