@@ -25,8 +25,8 @@ core_effect_quantiles <- function(problem, model, points, weights, probabilities
     .Call(`_bsvm_core_effect_quantiles`, problem, model, points, weights, probabilities, threads)
 }
 
-core_effect_shapes <- function(problem, model, points, threads) {
-    .Call(`_bsvm_core_effect_shapes`, problem, model, points, threads)
+core_effect_shapes <- function(problem, model, points, moved, threads) {
+    .Call(`_bsvm_core_effect_shapes`, problem, model, points, moved, threads)
 }
 
 core_linear_response <- function(problem, model, options) {

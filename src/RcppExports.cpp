@@ -91,15 +91,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_effect_shapes
-Rcpp::NumericMatrix core_effect_shapes(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points, int threads);
-RcppExport SEXP _bsvm_core_effect_shapes(SEXP problemSEXP, SEXP modelSEXP, SEXP pointsSEXP, SEXP threadsSEXP) {
+Rcpp::NumericMatrix core_effect_shapes(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points, Rcpp::NumericMatrix moved, int threads);
+RcppExport SEXP _bsvm_core_effect_shapes(SEXP problemSEXP, SEXP modelSEXP, SEXP pointsSEXP, SEXP movedSEXP, SEXP threadsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type moved(movedSEXP);
     Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_effect_shapes(problem, model, points, threads));
+    rcpp_result_gen = Rcpp::wrap(core_effect_shapes(problem, model, points, moved, threads));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -230,7 +231,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},
-    {"_bsvm_core_effect_shapes", (DL_FUNC) &_bsvm_core_effect_shapes, 4},
+    {"_bsvm_core_effect_shapes", (DL_FUNC) &_bsvm_core_effect_shapes, 5},
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_log_posterior", (DL_FUNC) &_bsvm_core_log_posterior, 5},

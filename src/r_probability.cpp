@@ -29,21 +29,15 @@ double average_probability(const bsvm::Arr& link, const bsvm::Arr& weight) {
   return (weight / (1 + (-odds.max(-700)).exp())).sum();
 }
 
-// sum_k a_k He_k(z), a_1 such that the variance is one.
+// sum_k a_k He_k(z)
 void hermite_sum(const double* shape, int orders, const bsvm::Arr& z, bsvm::Arr& out) {
-  double factorial = 1, variance = 0;
-  for (int k = 2; k <= orders; ++k) {
-    factorial *= k;
-    variance += factorial * shape[k - 2] * shape[k - 2];
-  }
-  const double size = 1 / std::sqrt(std::max(1.0, variance));
-  bsvm::Arr before = bsvm::Arr::Ones(z.size()), now = z, next;
-  out = std::sqrt(std::max(0.0, 1 - variance)) * z;
-  for (int k = 2; k <= orders; ++k) {
-    next = z * now - (k - 1) * before;
+  bsvm::Arr before = bsvm::Arr::Zero(z.size()), now = bsvm::Arr::Ones(z.size()), next;
+  out.setZero(z.size());
+  for (int k = 0; k < orders; ++k) {
+    out += shape[k] * now;
+    next = z * now - k * before;
     before = now;
     now = next;
-    out += size * shape[k - 2] * now;
   }
 }
 
@@ -66,8 +60,8 @@ Rcpp::NumericVector core_normalised_probability(Rcpp::NumericVector mean, Rcpp::
   });
 }
 
-// The same over links mean + own x + rest e: e is standard normal, x has mean 0, variance 1 and the
-// columns of `shape` (orders 2 .., n) as coefficients of Hermite's polynomials.
+// The same over links mean + own x + rest e: e is standard normal, x independent of it with the
+// columns of `shape` (orders 0 .., n) as coefficients of Hermite's polynomials.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector core_shaped_probability(Rcpp::NumericVector mean, Rcpp::NumericVector own,
                                             Rcpp::NumericVector rest,
@@ -82,7 +76,7 @@ Rcpp::NumericVector core_shaped_probability(Rcpp::NumericVector mean, Rcpp::Nume
     for (R_xlen_t i = 0; i < mean.size(); ++i) {
       x.make(own[i], kOwnStep);
       e.make(rest[i], kRestStep);
-      hermite_sum(&shape(0, static_cast<int>(i)), shape.nrow() + 1, x.z, link);
+      hermite_sum(&shape(0, static_cast<int>(i)), shape.nrow(), x.z, link);
       link = mean[i] + own[i] * link;
       for (bsvm::Index k = 0; k < e.z.size(); ++k) {
         moved = link + rest[i] * e.z[k];

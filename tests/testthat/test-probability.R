@@ -349,9 +349,11 @@ test_that("rows of known groups have the probabilities of sums over grids", {
     exact <- exact_known_groups(positive, size, offsets, likelihood)
     first <- match(0:size, positive)
     new <- expand.grid(g = fit$groups$g$levels[first], o = offsets)
-    ratio <- second(fit, new, map = "likelihood") / as.vector(exact)
-    tolerance <- if (likelihood$name == "hinge") 0.06 else 0.025
-    expect_lt(max(abs(ratio - 1)), tolerance)
+    # under the pseudo-likelihood probabilities are extreme, and the least are less exact
+    pseudo <- likelihood$name == "hinge"
+    common <- exact > if (pseudo) 0.01 else 0
+    ratio <- (second(fit, new, map = "likelihood") / exact)[common]
+    expect_lt(max(abs(ratio - 1)), if (pseudo) 0.07 else 0.015)
     fit$posterior$shapes <- NULL
     expect_gt(max(abs(second(fit, new, map = "likelihood") / as.vector(exact) - 1)), 0.5)
     expect_identical(unname(predict(fit, new)), factor(as.integer(second(fit, new) >= 0.5)))
@@ -362,35 +364,39 @@ test_that("averages over a law of given shape are those of a fine sum", {
   hermite <- function(z) cbind(z^2 - 1, z^3 - 3 * z, z^4 - 6 * z^2 + 3, z^5 - 10 * z^3 + 15 * z,
                                z^6 - 15 * z^4 + 45 * z^2 - 15,
                                z^7 - 21 * z^5 + 105 * z^3 - 105 * z)
-  shape <- c(-0.15, 0.01, 0.004, -0.001, -2e-4, 1e-5)
-  first <- sqrt(1 - sum(factorial(2:7) * shape^2))
+  shape <- c(0.02, 0.96, -0.15, 0.01, 0.004, -0.001, -2e-4, 1e-5)
   z <- seq(-4.5, 4.5, length.out = 2001)
-  x <- first * z + drop(hermite(z) %*% shape)
+  x <- drop(cbind(1, z, hermite(z)) %*% shape)
   weight <- dnorm(z) / sum(dnorm(z))
   cases <- expand.grid(mean = c(-3, -0.4, 1), own = c(0.1, 1, 4), rest = c(0, 0.2, 2))
   expected <- mapply(function(mean, own, rest) {
     sum(weight * normal_probability(mean + own * x, rep(rest, length(x))))
   }, cases$mean, cases$own, cases$rest)
   found <- core_shaped_probability(cases$mean, cases$own, cases$rest,
-                                   matrix(shape, 6, nrow(cases)))
+                                   matrix(shape, 8, nrow(cases)))
   expect_close(found / expected, rep(1, nrow(cases)), 2e-3)
   normal <- core_shaped_probability(cases$mean, cases$own, cases$rest,
-                                    matrix(0, 6, nrow(cases)))
+                                    matrix(c(0, 1, 0, 0), 4, nrow(cases)))
   whole <- normal_probability(cases$mean, sqrt(cases$own^2 + cases$rest^2))
   expect_close(normal / whole, rep(1, nrow(cases)), 2e-3)
-  expect_error(core_shaped_probability(0, 1, 1, matrix(0, 6, 2)), "shape")
+  expect_error(core_shaped_probability(0, 1, 1, matrix(0, 8, 2)), "shape")
 })
 
-# Of one component with known coefficients, by sums over a grid of the level's two effects.
-exact_pair_probability <- function(own, rows, y, link, new_link, z_new, log_p) {
-  covariance <- effect_covariances(own)[[1]]
-  axis <- seq(-7, 7, length.out = 141)
+# Of one component, by sums over the intercept b ~ N(mean, sd^2) and a grid of the level's effects.
+exact_pair_probability <- function(sigma, rows, y, mean, sd, z_new, log_p) {
+  axis <- seq(-7, 7, length.out = 71)
   e <- as.matrix(expand.grid(axis, axis))
-  u <- e %*% chol(covariance)
-  log_mass <- -rowSums(e^2) / 2
-  for (i in seq_along(y)) log_mass <- log_mass + log_p(y[i] * (link[i] + drop(u %*% rows[i, ])))
-  mass <- exp(log_mass - max(log_mass))
-  sum(mass * hinge_probability(new_link + drop(u %*% z_new))) / sum(mass)
+  u <- e %*% chol(sigma)
+  by_row <- u %*% t(rows)
+  own <- drop(u %*% z_new)
+  nodes <- seq(-3, 3, by = 0.75)
+  each <- vapply(mean + sd * nodes, function(b) {
+    log_mass <- -rowSums(e^2) / 2
+    for (i in seq_along(y)) log_mass <- log_mass + log_p(y[i] * (b + by_row[, i]))
+    mass <- exp(log_mass - max(log_mass))
+    sum(mass * hinge_probability(b + own)) / sum(mass)
+  }, 0)
+  sum(each * dnorm(nodes)) / sum(dnorm(nodes))
 }
 
 test_that("two effects a level: rows in any direction have the probabilities of sums over a grid", {
@@ -406,27 +412,25 @@ test_that("two effects a level: rows in any direction have the probabilities of 
     fit <- bsvm(y ~ 1 + (x | g), e, likelihood = likelihood, engine = "gaussian",
                 prior = list("(Intercept)" = prior_ridge(variance = 1),
                              g = prior_inv_wishart(df = 4, scale = diag(2))))
-    expect_identical(dim(fit$posterior$shapes), c(36L, 40L, 1L))
-    # in the middle of the variances
+    expect_identical(dim(fit$posterior$shapes), c(48L, 40L, 1L))
     k <- which.max(fit$posterior$weights)
     own <- component_fit(fit, k)
-    own$posterior$covariance[] <- 0
-    own$posterior$joint_covariance[] <- 0
-    new <- expand.grid(x = c(-2, -0.5, 0, 1.5), g = levels(e$g)[1:12])
+    new <- expand.grid(x = c(-2, -0.5, 0, 1.5), g = levels(e$g)[1:12], stringsAsFactors = FALSE)
     rows <- prediction_rows(fit, new, NULL, FALSE, NULL, NULL, environment())
     link <- posterior_linear(own, rows)
     found <- component_probability(own, rows, link$mean, link$sd, "g",
                                    component_shapes(fit$posterior, k))
-    b <- user_mean(own$design, own$posterior$mean)[[1]]
+    b <- posterior_coefficients(own)
     exact <- vapply(seq_len(nrow(new)), function(i) {
-      at <- which(as.character(e$g) == as.character(new$g[i]))
-      exact_pair_probability(own, cbind(1, e$x[at]), 2 * e$y[at] - 1, rep(b, length(at)), b,
-                             c(1, new$x[i]),
+      at <- which(e$g == new$g[i])
+      exact_pair_probability(effect_covariances(own)[[1]], cbind(1, e$x[at]), 2 * e$y[at] - 1,
+                             b$mean, b$sd, c(1, new$x[i]),
                              if (likelihood$name == "hinge") log_pseudo else log_normalised)
     }, 0)
-    common <- exact > 0.005 & exact < 0.995
-    expect_gt(sum(common), 30)
-    expect_lt(max(abs(found / exact - 1)[common]), 0.08)
+    pseudo <- likelihood$name == "hinge"
+    common <- exact > if (pseudo) 0.01 else 0
+    expect_gt(sum(common), 25)
+    expect_lt(max(abs(found / exact - 1)[common]), if (pseudo) 0.08 else 0.03)
     normal <- normal_probability(link$mean, link$sd)
     expect_gt(max(abs(normal / exact - 1)[common]), 0.3)
   }
