@@ -128,14 +128,15 @@ with_own_draws <- function(object, what, env, draws = 250L, most = 1e6) {
     what, " draws 4 chains of ", draws, " from the posterior with engine_slice(); ",
     "update(fit, engine = engine_slice()) makes a fit that keeps its draws.\n"
   )))
-  engine <- engine_slice(draws = draws, burnin = draws)
-  control <- replace(object$control, "verbose", FALSE)
-  update_at(object, env, engine = engine, control = control)
+  refit_by(object, engine_slice(draws = draws, burnin = draws), env)
 }
 
-# update() with values, evaluated where the user is.
-update_at <- function(object, env, ...) {
-  do.call(update.bsvm, list(object, ...), envir = env)
+# The model of a fit by another engine, with the values its arguments had.
+refit_by <- function(object, engine, env) {
+  control <- replace(object$control, c("verbose", "start"), list(FALSE, NULL))
+  values <- c(list(object, engine = engine, control = control),
+              object[c("likelihood", "standardize")], object$arguments)
+  do.call(update.bsvm, values, envir = env)
 }
 
 need_integrable <- function(object, what) {
