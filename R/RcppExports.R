@@ -29,6 +29,10 @@ core_effect_quantiles <- function(problem, model, points, weights, probabilities
     .Call(`_bsvm_core_effect_quantiles`, problem, model, points, weights, probabilities, threads)
 }
 
+core_effect_shapes <- function(problem, model, points, moved, threads) {
+    .Call(`_bsvm_core_effect_shapes`, problem, model, points, moved, threads)
+}
+
 core_linear_response <- function(problem, model, options) {
     .Call(`_bsvm_core_linear_response`, problem, model, options)
 }
@@ -43,6 +47,10 @@ core_log_posterior <- function(problem, model, points, quick, threads) {
 
 core_normalised_probability <- function(mean, sd) {
     .Call(`_bsvm_core_normalised_probability`, mean, sd)
+}
+
+core_shaped_probability <- function(mean, own, rest, shape) {
+    .Call(`_bsvm_core_shaped_probability`, mean, own, rest, shape)
 }
 
 core_prior_traits <- function(prior, parameters) {

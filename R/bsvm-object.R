@@ -70,6 +70,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     version = unname(getNamespaceVersion(environment(new_bsvm)))
   )
   fit <- validate_bsvm(structure(fit, class = "bsvm"))
+  fit$posterior$shapes <- effect_shapes(fit, frame)
   fit$odds_slope <- own_odds_slope(fit, given)
   fit
 }

@@ -47,6 +47,7 @@
 #'   given (once a session), or `update()` has changed the likelihood of a fit;
 #' * `engine`: the default engine is only an approximation here;
 #' * `point_estimate`: the default engine for many sparse predictors gives a point estimate;
+#' * `draws`: [loo()][loo.bsvm] draws for a fit that has no draws;
 #' * `one_class`: [predict.bsvm()] puts rows into classes by a fit that puts all its own rows into
 #'   one (once a session);
 #' * `many_levels`: a factor of 30 levels or more shares its variance with other predictors (once a

@@ -7,13 +7,18 @@
 #' Of draws (`engine_gibbs()`) they are counted: the share of the draws in which the coefficient is
 #' not zero, and mean, standard deviation and sign of these. Of `engine_vb()` they are those of the
 #' approximation, under which a coefficient is the product of an indicator and a normal variable,
-#' independent of each other: its probabilities are more extreme than those of the posterior (Luts
-#' and Ormerod 2014, Section 4.4), since it settles on one of several similar columns.
+#' independent of each other. **Its probabilities are nearly always close to 0 or 1, whatever those of
+#' the posterior are** (Luts and Ormerod 2014, Section 4.4): it chooses one model of several similar
+#' ones. It can even be certain of predictors that are almost surely excluded. `check = TRUE` runs a
+#' short Gibbs sampler for the same model and adds its probabilities.
 #'
 #' [coef.bsvm()], [predict.bsvm()] and the other methods average over the models, each coefficient
 #' counting as zero where it is out: `coef()` is `probability * mean`.
 #'
 #' @param object A fit from [bsvm()].
+#' @param check For a fit by [engine_vb()]: also run [engine_gibbs()] for the same model, 2 chains of
+#'   500 draws after 500 iterations of burn-in? It takes seconds for some thousand rows and some ten
+#'   predictors, and needs the data: those the fit keeps, or its call is evaluated again.
 #' @param threshold A probability.
 #' @param ... Must be empty.
 #' @return `inclusion()`: a data frame of class `bsvm_inclusion`, a row a column of the design that
@@ -22,12 +27,16 @@
 #'   * `probability` that it is in;
 #'   * `mean` and `sd` of its coefficient given that it is in, on the scale of the predictors as
 #'     given; `NA` where no draw has it (of the `sd`: fewer than two);
-#'   * `p_positive`, the probability that it is positive given that it is in.
+#'   * `p_positive`, the probability that it is positive given that it is in;
+#'   * with `check = TRUE`, `gibbs`, the probability by the Gibbs sampler.
+#'
+#'   Rows of it (`head()`, `[`) print the expected size of the whole model; without some of its columns
+#'   it is a plain data frame.
 #'
 #'   `selected()`: the names of those whose probability is above `threshold`, the most probable
 #'   first. With 0.5 it is the median probability model (Barbieri and Berger 2004).
-#' @section Errors: `bsvm_error_unsupported` if no prior of the fit selects, `bsvm_error_argument`
-#'   for what is no fit or no probability.
+#' @section Errors: `bsvm_error_unsupported` if no prior of the fit selects, or for `check = TRUE` of
+#'   a fit by draws; `bsvm_error_argument` for what is no fit or no probability.
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
@@ -48,16 +57,35 @@
 #' inclusion(fit)
 #' selected(fit)
 #' @export
-inclusion <- function(object, ...) {
+inclusion <- function(object, ..., check = FALSE) {
   check_dots(substitute(list(...)), "inclusion()", NULL)
   need_arguments("object", what = "inclusion()")
+  check_flag(check, "check")
   columns <- selected_over(object)
   moments <- inclusion_moments(object$posterior, object, columns)
   unit <- 1 / object$design$scale[columns]
   out <- data.frame(term = object$design$columns[columns], probability = moments$probability,
                     mean = moments$mean * unit, sd = moments$sd * unit,
                     p_positive = moments$p_positive)
-  structure(out, class = c("bsvm_inclusion", "data.frame"))
+  drawn <- inherits(object$posterior, "bsvm_draws")
+  if (check) out$gibbs <- gibbs_inclusion(object, parent.frame())
+  structure(out, class = c("bsvm_inclusion", "data.frame"),
+            note = if (!drawn) inclusion_note(out), size = c(expected = sum(out$probability), columns = nrow(out),
+                     above = sum(out$probability > 0.5)))
+}
+
+# Probabilities of inclusion in a short run of the Gibbs sampler.
+gibbs_inclusion <- function(object, env) {
+  if (inherits(object$posterior, "bsvm_draws")) {
+    abort("unsupported", "`check = TRUE` compares a fit by engine_vb() with draws, and this fit ",
+          "has draws. summary() shows how well its chains have converged.")
+  }
+  # convergence is judged by how much the probabilities differ, not draw by draw
+  drawn <- withCallingHandlers(
+    refit_by(object, engine_gibbs(draws = 500, burnin = 500, chains = 2), env),
+    bsvm_warning_convergence = function(w) invokeRestart("muffleWarning")
+  )
+  inclusion(drawn)$probability
 }
 
 #' @rdname inclusion
@@ -78,11 +106,43 @@ selected <- function(object, threshold = 0.5) {
 print.bsvm_inclusion <- function(x, n = Inf, digits = 3L, ...) {
   check_shown(n)
   check_digits(digits)
-  shown <- utils::head(x[order(-x$probability), ], n)
-  cat("Inclusion: ", sum(x$probability), " of ", nrow(x), " columns expected, ",
-      sum(x$probability > 0.5), " above one half\n", sep = "")
+  shown <- utils::head(x[order(-x$probability), , drop = FALSE], n)
+  size <- attr(x, "size")
+  if (!is.null(size)) {
+    cat("Expected model size ", format(size[["expected"]], digits = digits), " of ",
+        size[["columns"]], "; ", size[["above"]], " with probability above 0.5",
+        if (nrow(x) < size[["columns"]]) paste0("; ", nrow(x), " of them here"), "\n", sep = "")
+  }
   print(format(as.data.frame(shown), digits = digits), row.names = FALSE)
+  if (!is.null(attr(x, "note"))) say_wrapped(attr(x, "note"))
   invisible(x)
+}
+
+# How far probabilities by variational Bayes can be trusted.
+inclusion_note <- function(x, far = 0.25) {
+  if (is.null(x$gibbs)) {
+    return(paste("By variational Bayes: probabilities are nearly always close to 0 or 1, even if the",
+                 "posterior is undecided. inclusion(fit, check = TRUE) compares them with draws."))
+  }
+  gap <- abs(x$probability - x$gibbs)
+  worst <- which.max(gap)
+  if (length(worst) == 0L || gap[worst] < far) {
+    return(paste0("Probabilities by variational Bayes are within ", far, " of those by draws."))
+  }
+  paste0("Probabilities by variational Bayes differ from those by draws (`gibbs`) by up to ",
+         format(gap[worst], digits = 2L), " (`", x$term[worst], "`), and by more than ", far,
+         " for ", sum(gap >= far), " of ", nrow(x), ". Use engine_gibbs() for this model.")
+}
+
+# Rows keep what is known of all; without the columns that print() needs it is a plain data frame.
+#' @export
+`[.bsvm_inclusion` <- function(x, ...) {
+  out <- NextMethod()
+  if (!is.data.frame(out)) return(out)
+  complete <- all(c("term", "probability") %in% names(out))
+  if (!complete) return(structure(out, class = "data.frame", size = NULL, note = NULL))
+  for (name in c("size", "note")) attr(out, name) <- attr(x, name)
+  out
 }
 
 # Numbers of the columns that a prior of the fit selects among.

@@ -24,9 +24,10 @@
 #' `normalized = FALSE` (`likelihood = "hinge"`) is the pseudo-likelihood \eqn{L}{L} itself. It does
 #' not sum to one over the two classes, and the sum depends on \eqn{f}, so there is no
 #' log-likelihood (see [logLik.bsvm()]), and every row rewards a large \eqn{|f|}. The 95 % intervals
-#' of its pseudo-posterior cover too little, it finds group variance where there is none, and under
-#' class imbalance it misses real effects. Its class predictions are good, and every engine accepts
-#' it.
+#' of its pseudo-posterior are too narrow (they covered the estimand in 58 to 74 % of simulated data
+#' sets, the intervals of the normalised likelihood in 94 to 97 %), it finds group variance where
+#' there is none, and under class imbalance it misses real effects. Its class predictions are good,
+#' and every engine accepts it.
 #'
 #' **The default of bsvm()**, `likelihood = NULL`, is the normalised likelihood if the engine and
 #' the priors accept it. An engine or a prior that only has the pseudo-likelihood (`engine_vb()`,

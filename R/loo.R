@@ -30,10 +30,16 @@
 #' A row's weight multiplies its log-likelihood, so a row of weight 2 is two rows that are left out
 #' together. Rows of weight 0 have no term.
 #'
+#' **A fit without draws**, as by [engine_gaussian()], is drawn from first, by [engine_slice()] under
+#' the same likelihood and priors: 4 chains of 250 draws after as many iterations of burn-in. A
+#' message (class `bsvm_message_draws`) says so. Larger models, of more than a million rows times
+#' coefficients, are refused with the call of `update()` that draws. `update(fit, engine =
+#' engine_slice())` keeps the draws for other methods.
+#'
 #' The data of the fit are needed: these are kept in it (`keep_data = TRUE`) or its call is
 #' evaluated again.
 #'
-#' @param x A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)`.
+#' @param x A fit from [bsvm()] under `likelihood_hinge(normalized = TRUE)`.
 #' @param by `"row"` (default) or `"group"`: what is left out.
 #' @param cores Threads for the integrals, and processes for loo's own work.
 #' @param save_psis Keep the importance weights, as for [loo::E_loo()]?
@@ -41,9 +47,9 @@
 #' @return As [loo::loo()] and [loo::waic()] return it, with a term a row of positive weight in the
 #'   order of the data, or a term a level in the order of `ranef()`, whose names the
 #'   rows of `pointwise` then have. Compare fits to the same response by [loo::loo_compare()].
-#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, which is no law of the
-#'   response, for a fit without draws, and for `by = "group"` where no effects can be
-#'   integrated out; `bsvm_error_data` if the data can't be found again; `bsvm_error_argument` for
+#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, which is not a
+#'   distribution of the response, for a fit without draws that is too large to be drawn from, and
+#'   for `by = "group"` if no effects can be integrated out; `bsvm_error_data` if the data can't be found again; `bsvm_error_argument` for
 #'   other arguments.
 #' @references
 #' Merkle, E. C., Furr, D. and Rabe-Hesketh, S. (2019). Bayesian comparison of latent variable
@@ -51,23 +57,25 @@
 #'
 #' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using
 #' leave-one-out cross-validation and WAIC. *Statistics and Computing*, 27, 1413-1432.
-#' @seealso [log_lik.bsvm()] for the terms given the drawn effects, [elbo()].
-#' @examplesIf requireNamespace("loo", quietly = TRUE)
+#' @seealso [log_lik.bsvm()] for the terms given the drawn effects, [holdout()].
+#' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(100), clinic = gl(20, 5))
 #' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(100) > 0
 #' fit <- bsvm(sick ~ x + (1 | clinic), data = d, likelihood = likelihood_hinge(normalized = TRUE),
 #'             engine = engine_slice(draws = 250, burnin = 100))
-#' loo::loo(fit)
-#' loo::loo(fit, by = "group")
+#' loo(fit)
+#' loo(fit, by = "group")
+#' # without draws
+#' loo(bsvm(am ~ wt, data = mtcars, likelihood = likelihood_hinge(normalized = TRUE)))
 #' @name loo.bsvm
-#' @method loo bsvm
-#' @rawNamespace S3method(loo::loo,bsvm)
+#' @export
 loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE, ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "loo()", loo_hints)
   by <- check_loo(x, by, cores, "loo()")
   check_flag(save_psis, "save_psis")
+  x <- with_own_draws(x, "loo()", parent.frame())
   terms <- loo_terms(x, by, cores, parent.frame())
   out <- loo::loo(chain_array(terms, x), r_eff = relative_sizes(terms, x, cores), cores = cores,
                   save_psis = save_psis)
@@ -75,12 +83,12 @@ loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE, ..
 }
 
 #' @rdname loo.bsvm
-#' @method waic bsvm
-#' @rawNamespace S3method(loo::waic,bsvm)
+#' @export
 waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "waic()", loo_hints)
   by <- check_loo(x, by, cores, "waic()")
+  x <- with_own_draws(x, "waic()", parent.frame())
   terms <- loo_terms(x, by, cores, parent.frame())
   named_terms(loo::waic(terms), terms, x, by)
 }
@@ -96,20 +104,43 @@ loo_hints <- c(
 
 # `by`, once all that is asked for is possible.
 check_loo <- function(object, by, cores, what) {
-  need_law(object, what, refuse_measure)
+  if (!is_normalised(object$likelihood)) refuse_measure(object, what)
   refuse_modelled(object, what)
   by <- pick_one(by, c("row", "group"), "by")
   check_count(cores, "cores")
-  if (object$sampling$draws < 2L) {
-    abort("argument", what, " needs at least two draws a chain, better hundreds; the fit has ",
+  if (isTRUE(object$sampling$draws < 2L)) {
+    abort("argument", what, " needs at least two draws in each chain, better hundreds; the fit has ",
           object$sampling$draws, ". Use update(fit, engine = engine_slice(draws = 1000)).")
-  }
-  if (!requireNamespace("loo", quietly = TRUE)) {
-    abort("unsupported", what, " needs the package loo, which is not installed. Install it with ",
-          "install.packages(\"loo\").")
   }
   if (by == "group") need_integrable(object, paste0(what, " with `by = \"group\"`"))
   by
+}
+
+# The fit itself if it has draws, else one by engine_slice() with as many as its own loo needs.
+with_own_draws <- function(object, what, env, draws = 250L, most = 1e6) {
+  if (inherits(object$posterior, "bsvm_draws")) return(object)
+  if (!has_exact_draws(object)) {
+    abort("unsupported", what, " needs draws, which this fit by ", call_of_engine(object),
+          " does not have and engine_slice() cannot make for its model. To compare models, use ",
+          "holdout(list(first = fit, second = other), data = d), with `d` the data.")
+  }
+  cells <- object$nobs * (length(object$design$columns) + 1)
+  if (cells > most) {
+    abort("unsupported", what, " needs draws, which this fit by ", call_of_engine(object),
+          " does not have; with ", object$nobs, " rows and ", length(object$design$columns),
+          " coefficients they would take long. Use loo(update(fit, engine = engine_slice())).")
+  }
+  inform("draws", what, " draws 4 chains of ", draws, " from the posterior with engine_slice(); ",
+         "update(fit, engine = engine_slice()) makes a fit that keeps its draws.")
+  refit_by(object, engine_slice(draws = draws, burnin = draws), env)
+}
+
+# The model of a fit by another engine, with the values its arguments had.
+refit_by <- function(object, engine, env) {
+  control <- replace(object$control, c("verbose", "start"), list(FALSE, NULL))
+  values <- c(list(object, engine = engine, control = control),
+              object[c("likelihood", "standardize")], object$arguments)
+  do.call(update.bsvm, values, envir = env)
 }
 
 need_integrable <- function(object, what) {

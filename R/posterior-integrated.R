@@ -58,3 +58,4 @@ other_effects <- function(rows, groups, n) {
   }
   out
 }
+

@@ -30,6 +30,34 @@ check_map_levels <- function(map, object) {
   map
 }
 
+# The learnt slope is one number, and class +1 has probability one half at a link of zero: what few rows
+# of one class need is an intercept, which the pseudo-likelihood does not have.
+rare_share <- 0.15
+
+hint_rare <- function(object, map) {
+  if (!identical(map, "logistic") || isTRUE(session$rare)) return(invisible())
+  weights <- if (is.null(object$weights)) rep(1, length(object$y)) else object$weights
+  share <- sum(weights[object$y > 0]) / sum(weights)
+  rare <- min(share, 1 - share)
+  if (rare > rare_share) return(invisible())
+  session$rare <- TRUE
+  message(new_condition("message", "rare", paste0(
+    "Only ", format(100 * rare, digits = 2L), " % of the rows are of class '",
+    object$response$levels[1L + (share < 0.5)], "'. Under the pseudo-likelihood probabilities then ",
+    "say hardly more than this share; calibration() shows it on held-out rows.",
+    if (takes_normalised(object)) paste0(" Use ", normalised_call, " for probabilities."),
+    " (Said once a session.)\n"
+  )))
+}
+
+normalised_call <- paste("update(fit, likelihood = likelihood_hinge(normalized = TRUE),",
+                         "engine = NULL)")
+
+takes_normalised <- function(object) {
+  object$likelihood <- likelihood_hinge(normalized = TRUE)
+  length(take_parts("gaussian", object)) > 0L && is.null(object$missing)
+}
+
 needs_spread <- function(map, object) is.character(map) && has_spread(object)
 
 # Not a mode on kinks, nor draws without those of the group effects.
@@ -95,13 +123,19 @@ mean_probability.bsvm_draws <- function(posterior, fit, rows, link) {
 
 #' @export
 mean_probability.bsvm_mixture <- function(posterior, fit, rows, link) {
-  p <- rep(NA_real_, nrow(rows$x))
-  in_component_chunks(fit, rows, function(at, moments) {
-    mean <- moments$mean
-    if (!is.null(rows$offset)) mean <- mean + rows$offset[at]
-    each <- normal_probability(as.vector(mean), as.vector(moments$sd))
-    p[at] <<- drop(matrix(each, nrow(mean)) %*% posterior$weights)
-  })
+  p <- numeric(nrow(rows$x))
+  name <- if (!is.null(posterior$shapes)) names(fit$groups)[posterior$integrated]
+  for (k in seq_along(posterior$weights)) {
+    own <- component_fit(fit, k)
+    shapes <- component_shapes(posterior, k)
+    in_chunks(nrow(rows$x), 2^18, function(at) {
+      part <- rows_at(rows, at)
+      moments <- posterior_linear(own, part)
+      mean <- if (is.null(rows$offset)) moments$mean else moments$mean + rows$offset[at]
+      p[at] <<- p[at] + posterior$weights[k] *
+        component_probability(own, part, mean, moments$sd, name, shapes)
+    })
+  }
   p
 }
 

@@ -4,12 +4,13 @@
 #' package that owns them: [nlme::fixef()], [nlme::ranef()], [nlme::VarCorr()] (the ones lme4 and
 #' brms use too), [generics::tidy()], [generics::glance()], [generics::augment()],
 #' [generics::fit()], [rstantools::posterior_linpred()], [rstantools::posterior_epred()],
-#' [rstantools::posterior_predict()], [rstantools::log_lik()] and [rstantools::prior_summary()].
+#' [rstantools::posterior_predict()], [rstantools::log_lik()] and [rstantools::prior_summary()],
+#' [loo::loo()], [loo::waic()] and the function [loo::loo_compare()].
 #'
 #' @param x,object,transform,... See the methods: [fixef.bsvm()], [ranef.bsvm()],
 #'   [VarCorr.bsvm()], [tidy.bsvm()], [glance.bsvm()], [augment.bsvm()],
 #'   [posterior_linpred.bsvm()], [posterior_epred.bsvm()], [posterior_predict.bsvm()],
-#'   [log_lik.bsvm()], [prior_summary.bsvm()], [fit.bsvm_tuned_svm()].
+#'   [log_lik.bsvm()], [prior_summary.bsvm()], [loo.bsvm()], [fit.bsvm_tuned_svm()].
 #' @return What the method returns.
 #' @examples
 #' set.seed(1)
@@ -39,11 +40,12 @@
 #' }
 #' @name reexports
 #' @aliases fixef ranef VarCorr tidy glance augment fit posterior_linpred posterior_epred
-#'   posterior_predict log_lik prior_summary
+#'   posterior_predict log_lik prior_summary loo waic loo_compare
 #' @importFrom nlme fixef ranef VarCorr
 #' @importFrom generics tidy glance augment fit
 #' @importFrom rstantools posterior_linpred posterior_epred posterior_predict log_lik
 #'   prior_summary
+#' @importFrom loo loo waic loo_compare
 #' @export fixef
 #' @export ranef
 #' @export VarCorr
@@ -56,4 +58,7 @@
 #' @export posterior_predict
 #' @export log_lik
 #' @export prior_summary
+#' @export loo
+#' @export waic
+#' @export loo_compare
 NULL

@@ -14,9 +14,9 @@
 #' parameters. A Bayesian fit has no one log-likelihood, and none that is maximised, so that
 #' `logLik()` and what comes of it stay an error of the same class.
 #'
-#' To compare models use [loo()][loo.bsvm] under the normalised likelihood, [elbo()] of fits by
-#' [engine_gaussian()] or [engine_vb()] to the same response under the same likelihood, or the
-#' errors on rows left out of the fit.
+#' To compare models use [holdout()], the errors on rows that were held out, for any fits, or
+#' [loo()][loo.bsvm] under the normalised likelihood. [elbo()] does not compare models that differ in
+#' coefficients with flat priors, nor fits by different engines.
 #'
 #' For new rows, [predict.bsvm()] gives classes and probabilities, [posterior_linpred.bsvm()] draws
 #' of the link, and [calibration()] says how good the probabilities are.
@@ -29,7 +29,9 @@
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
 #' tryCatch(AIC(fit), bsvm_error_unsupported = conditionMessage)
-#' elbo(fit)
+#' small <- bsvm(am ~ mpg, data = mtcars, engine = "vb")
+#' set.seed(1)
+#' holdout(list(both = fit, mpg = small), data = mtcars, times = 10)
 #' @export
 logLik.bsvm <- function(object, ...) {
   check_fit(object)
@@ -88,17 +90,34 @@ sigma.bsvm <- function(object, ...) {
 }
 
 refuse_measure <- function(object, what, is = "is") {
-  if (is_normalised(object$likelihood)) {
-    abort("unsupported", what, " ", is, " not defined for this fit: a Bayesian fit has a ",
-          "posterior, and no likelihood at its maximum. log_lik() has the rows' log-likelihood ",
-          "draw by draw and integrated_loglik() that of all at stated parameters; to compare ",
-          "models, use loo(), or elbo(), an estimate of the log evidence by engine_gaussian().")
+  why <- if (is_normalised(object$likelihood)) {
+    "a Bayesian fit has no maximised likelihood"
+  } else {
+    paste("the hinge pseudo-likelihood does not sum to one over the two classes, so it is not a",
+          "likelihood of the response")
   }
-  abort("unsupported", what, " ", is, " not defined for this fit: the hinge pseudo-likelihood is ",
-        "not normalised over the two classes, so it is not a likelihood of the response; ",
-        "likelihood_hinge(normalized = TRUE) is one. To compare models, use elbo(), the evidence ",
-        "of the pseudo-likelihood by engine_vb() or engine_gaussian(), or the error on rows left ",
-        "out of the fit.")
+  abort("unsupported", what, " ", is, " not defined for this fit: ", why, ". ",
+        comparison_advice(object))
+}
+
+# `fit` is the fit in question, `d` its data, `other` another fit.
+comparison_advice <- function(object) {
+  study <- paste("To compare models, use holdout(list(first = fit, second = other), data = d),",
+                 "their errors on held-out rows of the data `d`")
+  if (!is.null(object$missing) || !has_exact_draws(object)) return(paste0(study, "."))
+  call <- if (is_normalised(object$likelihood)) "loo(fit)" else paste0("loo(", drawn_call, ")")
+  paste0(study, ", or ", call, " of each.")
+}
+
+drawn_call <- paste("update(fit, likelihood = likelihood_hinge(normalized = TRUE),",
+                    "engine = engine_slice())")
+
+# Could engine_slice() draw under the normalised likelihood, with the fit's priors and structure?
+has_exact_draws <- function(object) {
+  groups <- object$groups
+  object$likelihood <- likelihood_hinge(normalized = TRUE)
+  length(take_parts("slice", object)) > 0L && is.null(object$design$sparse) &&
+    (length(groups) < 2L || integrable_factor(groups) > 0L)
 }
 
 refuse_responses <- function(object, what) {

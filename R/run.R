@@ -72,7 +72,8 @@ run_optimiser <- function(spec, control) {
 # Where a prior selects there are several optima; one start needs no random numbers.
 start_options <- function(spec) {
   starts <- spec$engine$settings$starts
-  if (is.null(starts) || starts == 1L || !selects_any(spec$blocks)) return(list(starts = 1L))
+  if (is.null(starts) || !selects_any(spec$blocks)) return(list(starts = 1L))
+  if (starts < 2L) return(list(starts = starts))
   list(starts = starts, seed = floor(stats::runif(1L) * 2^31))
 }
 

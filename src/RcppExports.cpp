@@ -103,6 +103,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_effect_shapes
+Rcpp::NumericMatrix core_effect_shapes(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points, Rcpp::NumericMatrix moved, int threads);
+RcppExport SEXP _bsvm_core_effect_shapes(SEXP problemSEXP, SEXP modelSEXP, SEXP pointsSEXP, SEXP movedSEXP, SEXP threadsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type moved(movedSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_effect_shapes(problem, model, points, moved, threads));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_linear_response
 Rcpp::NumericMatrix core_linear_response(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
 RcppExport SEXP _bsvm_core_linear_response(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
@@ -149,6 +163,19 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type mean(meanSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type sd(sdSEXP);
     rcpp_result_gen = Rcpp::wrap(core_normalised_probability(mean, sd));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_shaped_probability
+Rcpp::NumericVector core_shaped_probability(Rcpp::NumericVector mean, Rcpp::NumericVector own, Rcpp::NumericVector rest, Rcpp::NumericMatrix shape);
+RcppExport SEXP _bsvm_core_shaped_probability(SEXP meanSEXP, SEXP ownSEXP, SEXP restSEXP, SEXP shapeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type own(ownSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type rest(restSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type shape(shapeSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shaped_probability(mean, own, rest, shape));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -230,10 +257,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},
+    {"_bsvm_core_effect_shapes", (DL_FUNC) &_bsvm_core_effect_shapes, 5},
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_log_posterior", (DL_FUNC) &_bsvm_core_log_posterior, 5},
     {"_bsvm_core_normalised_probability", (DL_FUNC) &_bsvm_core_normalised_probability, 2},
+    {"_bsvm_core_shaped_probability", (DL_FUNC) &_bsvm_core_shaped_probability, 4},
     {"_bsvm_core_prior_traits", (DL_FUNC) &_bsvm_core_prior_traits, 2},
     {"_bsvm_core_takes", (DL_FUNC) &_bsvm_core_takes, 4},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},

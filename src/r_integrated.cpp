@@ -89,3 +89,20 @@ Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model,
     return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());
   });
 }
+
+// How the integrated effects' distributions at points differ from normal ones, a column a level,
+// all levels of a point adjoining (IntegratedSource::shapes); `moved` on the outside scale.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix core_effect_shapes(Rcpp::List problem, Rcpp::List model,
+                                       Rcpp::NumericMatrix points, Rcpp::NumericMatrix moved,
+                                       int threads) {
+  return with_core_errors([&] {
+    const bsvm::Problem data = to_problem(problem, model);
+    bsvm::IntegratedSource source(data, threads, bsvm::Precision::quick);
+    check_points(source, points);
+    const Eigen::Map<const bsvm::Mat> spread(moved.begin(), moved.nrow(), moved.ncol());
+    RHost host(false);
+    const bsvm::Mat out = source.shapes(inside(data, points), spread, host);
+    return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());
+  });
+}

@@ -414,23 +414,19 @@ test_that("sparse predictors", {
     moments <- bsvm:::posterior_coefficients(fit)
     expect_close(check$table$mean[1:13], moments$mean, 0.1, scale = moments$sd)
     expect_close(check$table$sd[1:13], moments$sd, 0.1, scale = moments$sd)
-    expect_equal(bsvm:::exact_engine(fit$likelihood, NULL, TRUE, FALSE)$name, "gibbs")
   }
 })
 
 # ---- who is exact --------------------------------------------------------------------------------
 
 test_that("the exact engine is one that covers the model", {
-  groups <- list(g = list(), h = list())
-  pseudo <- likelihoods$pseudo
-  normalised <- likelihoods$normalised
-  expect_equal(bsvm:::exact_engine(pseudo, groups, FALSE, FALSE)$name, "gibbs")
-  expect_equal(bsvm:::exact_engine(pseudo, NULL, TRUE, FALSE)$name, "gibbs")
-  expect_null(bsvm:::exact_engine(normalised, groups, FALSE, FALSE))
-  expect_null(bsvm:::exact_engine(normalised, NULL, TRUE, FALSE))
-  for (own in list(NULL, groups)) for (likelihood in likelihoods) {
-    expect_equal(bsvm:::exact_engine(likelihood, own, FALSE, TRUE)$name, "slice")
+  target <- function(likelihood, sparse) {
+    list(fit = list(likelihood = likelihood, design = list(sparse = sparse)))
   }
+  name <- function(...) bsvm:::target_engine(target(...))$name
+  for (likelihood in likelihoods) expect_equal(name(likelihood, NULL), "slice")
+  expect_equal(name(likelihoods$pseudo, 1:3), "gibbs")
+  expect_null(name(likelihoods$normalised, 1:3))
 })
 
 # ---- refusals, prints, plots ---------------------------------------------------------------------

@@ -60,7 +60,7 @@ test_that("a column that no draw has is NA, not NaN", {
 })
 
 test_that("it prints the most probable first", {
-  expect_output(print(inclusion(by_draws)), "Inclusion: .* of 3 columns expected, ")
+  expect_output(print(inclusion(by_draws)), "Expected model size .* of 3; ")
   found <- inclusion(by_draws)
   first <- utils::capture.output(print(found, n = 1))
   expect_match(first[length(first)], found$term[which.max(found$probability)], fixed = TRUE)
@@ -72,4 +72,31 @@ test_that("what has no inclusion is refused", {
   expect_refusal(inclusion(1), "argument", c("`object`", "1"))
   expect_refusal(inclusion(by_vb, 0.5), "argument", "inclusion()")
   expect_refusal(selected(by_vb, 1.5), "argument", c("`threshold`", "1.5"))
+})
+
+test_that("some rows, or a head, print the size of the whole model; fewer columns are a data frame", {
+  found <- inclusion(by_draws)
+  header <- function(x) utils::capture.output(print(x))[1L]
+  expect_match(header(found[1:2, ]), header(found), fixed = TRUE)
+  expect_match(header(found[1:2, ]), "2 of them here", fixed = TRUE)
+  expect_match(header(head(found, 1)), header(found), fixed = TRUE)
+  expect_identical(header(found[order(found$term), ]), header(found))
+  expect_s3_class(found[, c("term", "mean")], "data.frame", exact = TRUE)
+  expect_identical(found[["probability"]], found[, "probability"])
+  expect_output(print(found[0, ]), "0 of them here", fixed = TRUE)
+})
+
+test_that("a fit by variational Bayes says how far it can be trusted, and compares itself with draws", {
+  expect_output(print(inclusion(by_vb)), "check = TRUE")
+  expect_no_match(utils::capture.output(print(inclusion(by_draws))), "check = TRUE")
+  kept <- bsvm(y ~ x2 + x3 + z, d, prior = prior_laplace_zero(0.3), engine = "vb",
+               likelihood = likelihood_hinge(), control = quiet, keep_data = TRUE)
+  checked <- with_seed(2, inclusion(kept, check = TRUE))
+  long <- with_seed(3, suppressWarnings(update(
+    kept, engine = engine_gibbs(draws = 4000, burnin = 500, chains = 2)
+  )))
+  expect_close(checked$gibbs, inclusion(long)$probability, 0.1)
+  expect_output(print(checked[1, ]), "Probabilities by variational Bayes")
+  expect_refusal(inclusion(by_draws, check = TRUE), "unsupported", "engine_vb()")
+  expect_refusal(inclusion(by_vb, check = 1), "argument", "`check`")
 })

@@ -234,9 +234,10 @@ test_that("loo of the package's own draws is that of brute force refits on 30 ro
 
 test_that("what can't be is refused", {
   skip_if_not_installed("loo")
+  pseudo <- gibbs_fit(y ~ x1 + (1 | g), d, engine = engine_gibbs(20, 10, chains = 1))
   for (by in c("row", "group")) {
-    expect_needs_law(function(fit) loo::loo(fit, by = by), "loo()")
-    expect_needs_law(function(fit) loo::waic(fit, by = by), "waic()")
+    expect_refusal(loo::loo(pseudo, by = by), "unsupported", c("loo()", "normalized = TRUE"))
+    expect_refusal(loo::waic(pseudo, by = by), "unsupported", c("waic()", "normalized = TRUE"))
   }
   fit <- as_normalised(gibbs_fit(y ~ x1 + (1 | g), d, draws = 20))
   expect_refusal(loo::loo(fit, by = "rows"), "argument", "`by`")
@@ -247,4 +248,25 @@ test_that("what can't be is refused", {
   expect_refusal(loo::loo(plain, by = "group"), "unsupported", c("grouping factor", "by = \"row\""))
   three <- as_normalised(gibbs_fit(y ~ x1 + (t + x2 | g), d, draws = 20))
   expect_refusal(loo::loo(three, by = "group"), "unsupported", c("`g`", "by = \"row\""))
+})
+
+test_that("a fit without draws is drawn from, with the priors it has, and says so", {
+  prior <- list(prior_ridge(variance = 2), g = prior_ridge(variance = prior_half_t(3, 1)))
+  likelihood <- likelihood_hinge(normalized = TRUE)
+  fit <- bsvm(y ~ x1 + x2 + (1 | g), d, prior = prior, likelihood = likelihood,
+              engine = "gaussian", keep_data = TRUE)
+  drawn <- with_seed(1, suppressWarnings(update(
+    fit, engine = engine_slice(draws = 1000, burnin = 250)
+  )))
+  exact <- suppressWarnings(loo(drawn))
+  prior <- "not the prior any more"
+  expect_message(own <- with_seed(2, suppressWarnings(loo(fit))), "4 chains of 250",
+                 class = "bsvm_message_draws")
+  expect_close(own$estimates["elpd_loo", "Estimate"], exact$estimates["elpd_loo", "Estimate"], 1)
+  expect_s3_class(loo_compare(own, exact), "compare.loo")
+  grouped <- with_seed(3, suppressMessages(suppressWarnings(waic(fit, by = "group"))))
+  expect_identical(nrow(grouped$pointwise), nlevels(d$g))
+  message <- tryCatch(with_own_draws(fit, "loo()", environment(), most = 10),
+                      bsvm_error_unsupported = conditionMessage)
+  expect_match(message, "loo(update(fit, engine = engine_slice()))", fixed = TRUE)
 })

@@ -13,8 +13,9 @@ selection_data <- function(n = 80L, p = 6L, seed = 3) {
   })
 }
 
-fit_selection <- function(data, ..., rho = 0.3, shape = 0.5, engine = engine_vb(), tol = 1e-14,
-                          max_passes = 20000L) {
+# From one start, as the twin.
+fit_selection <- function(data, ..., rho = 0.3, shape = 0.5, engine = engine_vb(starts = 1L),
+                          tol = 1e-14, max_passes = 20000L) {
   bsvm(data$x, data$y, prior = prior_laplace_zero(rho, shape, 0.4), engine = engine,
        standardize = FALSE, control = bsvm_control(tol = tol, max_passes = max_passes), ...)
 }
@@ -75,7 +76,7 @@ test_that("group effects stand beside it as columns that are always in", {
     variance = c(rep(1e8, 7L), rep(0.7, 8L))
   ))
   for (accelerate in c(TRUE, FALSE)) {
-    fit <- bsvm(formula, frame, prior = prior, engine = engine_vb(accelerate), standardize = FALSE,
+    fit <- bsvm(formula, frame, prior = prior, engine = engine_vb(accelerate, starts = 1L), standardize = FALSE,
                 control = bsvm_control(tol = 1e-14, max_passes = 20000L))
     expect_same_selection(fit, twin)
     effects <- as.data.frame(ranef(fit))
@@ -126,7 +127,7 @@ test_that("several starts: the best is kept, all are reported, and R's seed deci
   expect_identical(several$elbo, max(several$start_bounds))
   expect_identical(several$start_bounds, again$start_bounds)
   expect_output(print(summary(several)), "Bounds of 6 starts")
-  one <- fit_selection(data, rho = 0.1)
+  one <- fit_selection(data, engine = engine_vb(starts = 1L), rho = 0.1)
   expect_identical(one$elbo, several$start_bounds[1L])
   set.seed(1)
   fit_selection(data, rho = 0.1)
@@ -139,7 +140,7 @@ test_that("more columns than rows: what the twin has, with no p x p matrix", {
   data <- selection_data(25L, 40L)
   twin <- run_selection_twin(twin_of(data, rho = 0.2, shape = 20), move = 1e-12)
   for (accelerate in c(TRUE, FALSE)) {
-    fit <- fit_selection(data, engine = engine_vb(accelerate), rho = 0.2, shape = 20)
+    fit <- fit_selection(data, engine = engine_vb(accelerate, starts = 1L), rho = 0.2, shape = 20)
     expect_s3_class(fit$posterior$covariance, "bsvm_low_rank")
     expect_same_selection(fit, twin)
     limits <- predict(fit, data$x[1:5, ], type = "link", interval = TRUE)
@@ -203,4 +204,34 @@ test_that("bad numbers and models it can't take are refused in words", {
 test_that("the default engine is one that takes it", {
   fit <- bsvm(am ~ mpg + wt, mtcars, prior = prior_laplace_zero(0.5))
   expect_identical(fit$engine$name, "vb")
+})
+
+test_that("starts with fewer coefficients find the optimum that the first start misses", {
+  skip_if_not_installed("MASS")
+  e <- MASS::birthwt
+  e$race <- factor(e$race)
+  e$bwt <- NULL
+  prior <- prior_laplace_zero(rho = 0.3, shape = 2, scale = 1)
+  vb <- function(engine) {
+    bsvm(low ~ ., e, likelihood = likelihood_hinge(), prior = prior, engine = engine,
+         keep_data = TRUE)
+  }
+  first <- vb(engine_vb(starts = 1L))
+  fit <- vb(engine_vb())
+  expect_identical(fit$elbo, max(fit$start_bounds))
+  expect_identical(fit$start_bounds[1L], first$elbo)
+  expect_gt(fit$elbo, first$elbo + 10)
+  # seven of nine, of which the posterior hardly has two
+  expect_gt(sum(inclusion(first)$probability > 0.96), 6)
+  checked <- with_seed(1, inclusion(fit, check = TRUE))
+  expect_false(any(checked$probability > 0.5 & checked$gibbs < 0.5))
+  expect_output(print(checked), "differ from those by draws", fixed = TRUE)
+  # plain updates are the paper's, from all coefficients
+  expect_length(vb(engine_vb(accelerate = FALSE))$start_bounds, 1L)
+  # what was drawn at random before is not changed
+  set.seed(1)
+  vb(engine_vb())
+  after <- runif(1)
+  set.seed(1)
+  expect_identical(runif(1), after)
 })

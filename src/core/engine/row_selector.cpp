@@ -23,6 +23,12 @@ class RowSelector : public Selector {
     state_ = selection_.effective(own_);
   }
 
+  void start_at(const Vec& inclusion) override {
+    own_ = side_.start(Vec());
+    selection_.set(own_, inclusion);
+    state_ = selection_.effective(own_);
+  }
+
   double pass(double damping, Host& host) override {
     state_.damping() = damping;
     source_.sums(state_, sums_, host);

@@ -16,6 +16,9 @@ class Selector {
   // Start `number`: 0 has all coefficients in; in later ones each is half in with probability 1/2.
   virtual void start(int number, const Options& options) = 0;
 
+  // From coefficients that are in with these probabilities (p).
+  virtual void start_at(const Vec& inclusion) = 0;
+
   // A pass over the rows with this share of the weights in their curvature. The bound where q is
   // now, or -inf while there is no covariance yet.
   virtual double pass(double damping, Host& host) = 0;
@@ -41,7 +44,7 @@ std::unique_ptr<Selector> wide_selector(const Problem& problem);
 // Of a bold step: hyper-parameters go this many times as far as their optimum.
 constexpr double kBoldReach = 1.5;
 
-// Runs all starts.
+// Runs all starts. Options::starts = 0: one, and then some with fewer and fewer of its coefficients.
 Result select_variables(const Problem& problem, RowSource& source, const Options& options,
                         bool accelerate, Host& host);
 

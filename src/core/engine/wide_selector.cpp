@@ -76,6 +76,12 @@ class WideSelector : public Selector {
     now_.spread = Vec::Constant(problem_.n, now_.own.spread());
   }
 
+  void start_at(const Vec& inclusion) override {
+    now_.own = side_.start(Vec());
+    selection_.set(now_.own, inclusion);
+    now_.spread = Vec::Constant(problem_.n, now_.own.spread());
+  }
+
   double pass(double damping, Host& host) override {
     if (host.interrupted()) throw Interrupted();
     link_ = design() * selection_.inclusion(now_.own).cwiseProduct(now_.own.mean());

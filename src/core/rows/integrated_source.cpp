@@ -15,7 +15,7 @@ constexpr double kNoise = 1e-11, kPairNoise = 1e-5;  // of a group's quick integ
 }  // namespace
 
 IntegratedSource::IntegratedSource(const Problem& problem, int threads, Precision precision)
-    : rows_(problem), threads_(threads) {
+    : likelihood_(*problem.likelihood), rows_(problem), threads_(threads) {
   find_parts(problem);
   const bool quick = precision == Precision::quick, pairs = rows_.effects() == 2;
   const Index lanes = static_cast<Index>(rows_.lanes().size());

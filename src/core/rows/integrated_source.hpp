@@ -58,6 +58,14 @@ class IntegratedSource {
   // these weights: (probabilities, q m), effects of a level adjoining.
   Mat quantiles(ConstMatRef points, ConstVecRef weights, ConstVecRef probabilities, Host& host);
 
+  // How the effects' distributions at points (a column each) differ from normal ones, where the
+  // coefficients have a Gaussian distribution that moves the effects by a covariance `moved`
+  // (integrated_shapes.cpp), (q q, groups x points): coefficients of Hermite's polynomials of orders
+  // 0 .. kShapeLast, a column a group, all groups of a point adjoining. Of two effects, of
+  // projections in kDirections directions.
+  static constexpr Index kShapeLast = 7, kDirections = 6;
+  Mat shapes(ConstMatRef points, ConstMatRef moved, Host& host);
+
  private:
   struct Worker;
   // The prior of effects first .. of the level, and its free parameters.
@@ -90,7 +98,14 @@ class IntegratedSource {
   struct Mixture;
   void quantiles_of(const PairRows& rows, Index first, Index effect, const Mixture& of,
                     Worker& worker, VecRef out) const;
+  void line_shape(const EffectRows& of, double s, double w2, Worker& worker, VecRef out) const;
+  void plane_masses(const PairRows& of, const PairScale& scale, const Eigen::Vector2d& mean,
+                    const Eigen::Matrix2d& axes, const Eigen::Matrix2d& w, const Vec& axis,
+                    Arr& mass) const;
+  void plane_shape(Index unit, const PairRows& of, const PairScale& scale,
+                   const Eigen::Matrix2d& w, Worker& worker, VecRef out);
 
+  const Likelihood& likelihood_;
   IntegratedRows rows_;
   int threads_;
   double noise_ = 0;
