@@ -50,6 +50,8 @@
 #' * `draws`: [loo()][loo.bsvm] draws for a fit that has no draws;
 #' * `one_class`: [predict.bsvm()] puts rows into classes by a fit that puts all its own rows into
 #'   one (once a session);
+#' * `rare`: probabilities are asked for under the pseudo-likelihood, and a class is rare (once a
+#'   session);
 #' * `many_levels`: a factor of 30 levels or more shares its variance with other predictors (once a
 #'   session).
 #'

@@ -35,19 +35,16 @@ check_map_levels <- function(map, object) {
 rare_share <- 0.15
 
 hint_rare <- function(object, map) {
-  if (!identical(map, "logistic") || isTRUE(session$rare)) return(invisible())
+  if (!identical(map, "logistic")) return(invisible())
   weights <- if (is.null(object$weights)) rep(1, length(object$y)) else object$weights
   share <- sum(weights[object$y > 0]) / sum(weights)
   rare <- min(share, 1 - share)
   if (rare > rare_share) return(invisible())
-  session$rare <- TRUE
-  message(new_condition("message", "rare", paste0(
-    "Only ", format(100 * rare, digits = 2L), " % of the rows are of class '",
-    object$response$levels[1L + (share < 0.5)], "'. Under the pseudo-likelihood probabilities then ",
-    "say hardly more than this share; calibration() shows it on held-out rows.",
-    if (takes_normalised(object)) paste0(" Use ", normalised_call, " for probabilities."),
-    " (Said once a session.)\n"
-  )))
+  inform("rare", "Only ", format(100 * rare, digits = 2L), " % of the rows are of class '",
+         object$response$levels[1L + (share < 0.5)], "'. Under the pseudo-likelihood ",
+         "probabilities then say hardly more than this share; calibration() shows it on held-out ",
+         "rows.", if (takes_normalised(object)) paste0(" Use ", normalised_call,
+                                                       " for probabilities."), once = "rare")
 }
 
 normalised_call <- paste("update(fit, likelihood = likelihood_hinge(normalized = TRUE),",

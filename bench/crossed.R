@@ -8,7 +8,10 @@ for (part in c("gibbs.R", "crossed-data.R"))
 run <- function() rbind(vb_figures(crossed_data(1e5)), sweep_figures())
 
 vb_figures <- function(data) {
-  fit <- function() bsvm(crossed_formula, data, engine = engine_vb())
+  fit <- function() {
+    bsvm(crossed_formula, data, likelihood = "hinge", prior = papers_prior("a", "b"),
+         engine = engine_vb())
+  }
   passes <- fit()$passes
   middle <- stats::median(replicate(5L, seconds(fit)))
   glmer <- read_reference("crossed-glmer")[["seconds"]]
@@ -31,7 +34,8 @@ sweep_figures <- function(sizes = c(1e4, 1e5, 1e6)) {
 sweep_seconds <- function(n, draws = c(5L, 25L), times = 5L) {
   frame <- bsvm_frame(crossed_formula, crossed_data(n))
   run_of <- function(count) {
-    spec <- bsvm_spec(frame, engine = engine_gibbs(count, count, chains = 1L))
+    spec <- bsvm_spec(frame, papers_prior("a", "b"), "hinge",
+                      engine_gibbs(count, count, chains = 1L))
     processor_seconds(function() suppressWarnings(bsvm_run(spec, bsvm_control(threads = 1L))))
   }
   taken <- vapply(draws, function(count) stats::median(replicate(times, run_of(count))), 0)

@@ -5,8 +5,8 @@ source(file.path(getOption("bsvm.bench"), "spam-data.R"), local = TRUE)
 variance <- 0.5 # LIBSVM's cost of one
 
 fit_em <- function(data, prior) {
-  bsvm(type ~ ., data, prior = prior, engine = engine_em(), standardize = FALSE,
-       control = bsvm_control(tol = 1e-8, verbose = FALSE))
+  bsvm(type ~ ., data, likelihood = "hinge", prior = prior, engine = engine_em(),
+       standardize = FALSE, control = bsvm_control(tol = 1e-8, verbose = FALSE))
 }
 
 run <- function() {
@@ -43,7 +43,8 @@ beside_liblinear <- function(data) {
   if (!installed("LiblineaR")) return(skipped("LiblineaR", "The package LiblineaR is needed."))
   x <- as.matrix(data[names(data) != "type"])
   fits <- list(
-    bsvm = function() bsvm(x, data$type, engine = engine_em(), standardize = FALSE,
+    bsvm = function() bsvm(x, data$type, likelihood = "hinge", engine = engine_em(),
+                           standardize = FALSE,
                            prior = list(prior_ridge(variance = variance),
                                         "(Intercept)" = prior_ridge(variance = variance)),
                            control = bsvm_control(tol = 1e-8, verbose = FALSE)),
@@ -83,8 +84,8 @@ sparse_figures <- function() {
 
 sparse_figure <- function(name, data, prior) {
   seconds <- system.time(
-    fit <- bsvm(data$x, data$y, prior = prior, engine = engine_em(), standardize = FALSE,
-                control = bsvm_control(tol = 1e-8, verbose = FALSE))
+    fit <- bsvm(data$x, data$y, likelihood = "hinge", prior = prior, engine = engine_em(),
+                standardize = FALSE, control = bsvm_control(tol = 1e-8, verbose = FALSE))
   )[["elapsed"]]
   rbind(figure(paste0("1e5 sparse columns, ", name), seconds, "s"),
         figure(paste0("1e5 sparse columns, ", name, ": relative duality gap"), fit$posterior$gap,

@@ -71,7 +71,7 @@ plain_loglik <- function(study, fit, layout) {
 
 # Where the core finds no finite value the density is as good as zero.
 integrated_loglik_at <- function(study, fit, layout) {
-  spec <- bsvm_spec(bsvm_frame(study[[1L]], study[[2L]]), likelihood = fit$likelihood,
+  spec <- bsvm_spec(bsvm_frame(study[[1L]], study[[2L]]), prior_of(study), fit$likelihood,
                     engine = engine_gaussian(), standardize = FALSE)
   at <- c(seq_len(layout$size), integrated_at(layout))
   function(x) {

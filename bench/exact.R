@@ -5,8 +5,8 @@
 file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 options(bsvm.bench = dirname(normalizePath(file)), width = 120L)
 suppressPackageStartupMessages(library(bsvm))
-for (part in c("figures.R", "timing.R", "machine.R", "studies.R", "exact-density.R", "hmc.R",
-               "exact-store.R"))
+for (part in c("figures.R", "timing.R", "machine.R", "papers.R", "studies.R", "exact-density.R",
+               "hmc.R", "exact-store.R"))
   source(file.path(getOption("bsvm.bench"), part))
 
 chains <- 4L

@@ -9,9 +9,10 @@ run <- function() {
   rbind(trial_time(studies$toenail()), spam_time(studies$spam()), all_passes())
 }
 
-# Defaults, as a user has them.
+# Without what a user need not say, but for the prior.
 fit_default <- function(study, likelihood, engine = engine_gaussian()) {
-  bsvm(study[[1L]], study[[2L]], engine = engine, likelihood = likelihoods[[likelihood]])
+  bsvm(study[[1L]], study[[2L]], engine = engine, likelihood = likelihoods[[likelihood]],
+       prior = prior_of(study))
 }
 
 fit_glmer <- function(study) {
@@ -38,7 +39,7 @@ trial_time <- function(study) {
 
 spam_time <- function(study) {
   fit <- function(engine, likelihood = "pseudo") {
-    function() bsvm(study[[1L]], study[[2L]], engine = engine, prior = prior_ridge(),
+    function() bsvm(study[[1L]], study[[2L]], engine = engine, prior = papers_prior(),
                     likelihood = likelihoods[[likelihood]], standardize = FALSE,
                     control = bsvm_control(tol = 1e-10))
   }

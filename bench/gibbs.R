@@ -3,10 +3,10 @@
 source(file.path(getOption("bsvm.bench"), "references.R"), local = TRUE)
 
 # One chain on one core.
-fit_gibbs <- function(formula, data, draws = 5000L, mixing = TRUE, ...) {
+fit_gibbs <- function(formula, data, prior, draws = 5000L, mixing = TRUE, ...) {
   engine <- engine_gibbs(draws = draws, burnin = draws, chains = 1L, mixing = mixing)
-  suppressWarnings(bsvm(formula, data, engine = engine, control = bsvm_control(threads = 1L), ...),
-                   classes = "bsvm_warning")
+  suppressWarnings(bsvm(formula, data, likelihood = "hinge", prior = prior, engine = engine,
+                        control = bsvm_control(threads = 1L), ...), classes = "bsvm_warning")
 }
 
 # Whole fits with their own seeds: seconds, and the smallest bulk effective sample size of

@@ -12,7 +12,7 @@ grouped_data <- function(truth, seed, groups = 400L, size = 5L) {
 
 ratio_bsvm <- function(data, likelihood, engine) {
   fit <- bsvm(y ~ x + (1 | g), data, engine = engine, likelihood = likelihood,
-              prior = list(g = prior_ridge(variance = prior_half_t())))
+              prior = list(prior_flat(), g = prior_ridge(variance = prior_half_t())))
   attr(VarCorr(fit)$g, "stddev")[[1L]] / fixef(fit)[["x"]]
 }
 

@@ -4,7 +4,8 @@
 file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 options(bsvm.bench = dirname(normalizePath(file)), width = 120L)
 suppressPackageStartupMessages(library(bsvm))
-for (part in c("figures.R", "timing.R", "machine.R", "studies.R", "exact-store.R", "pareto.R"))
+for (part in c("figures.R", "timing.R", "machine.R", "papers.R", "studies.R", "exact-store.R",
+               "pareto.R"))
   source(file.path(getOption("bsvm.bench"), part))
 
 case_of <- function(name) {

@@ -9,8 +9,8 @@ source(file.path(getOption("bsvm.bench"), "..", "tests", "testthat",
 rho <- 0.01
 
 fit_bsvm <- function(data, starts = 1L) {
-  bsvm(type ~ ., data, prior = prior_laplace_zero(rho), engine = engine_vb(starts = starts),
-       standardize = FALSE)
+  bsvm(type ~ ., data, likelihood = "hinge", prior = prior_laplace_zero(rho),
+       engine = engine_vb(starts = starts), standardize = FALSE)
 }
 
 run <- function() {
@@ -31,7 +31,8 @@ probabilities <- function(fit) fit$posterior$inclusion$probability
 
 # By engine_gibbs(): 4 chains of 20000 after 5000.
 exact_inclusion <- function(data) {
-  chains <- bsvm(type ~ ., data, prior = prior_laplace_zero(rho), standardize = FALSE,
+  chains <- bsvm(type ~ ., data, likelihood = "hinge", prior = prior_laplace_zero(rho),
+                 standardize = FALSE,
                  engine = engine_gibbs(draws = 20000L, burnin = 5000L, chains = 4L),
                  control = bsvm_control(threads = 2L))
   inclusion(chains)$probability

@@ -1,7 +1,8 @@
 # Rscript large-groups-memory.R rows|matrix <file>: one fit in a fresh process (memory.R).
 
 file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
-for (part in c("large-groups-data.R", "memory.R")) source(file.path(dirname(file), part))
+for (part in c("papers.R", "large-groups-data.R", "memory.R"))
+  source(file.path(dirname(file), part))
 suppressPackageStartupMessages(library(bsvm))
 
 # Code that is loaded at first use is not memory of the fit.

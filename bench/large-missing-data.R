@@ -12,5 +12,6 @@ large_missing <- function(n, seed = 1L) {
 }
 
 fit_missing <- function(input) {
-  bsvm(input$x, input$y, missing = missing_normal(), engine = engine_vb())
+  bsvm(input$x, input$y, missing = missing_normal(), likelihood = "hinge",
+       prior = papers_prior(), engine = engine_vb(), keep_data = FALSE)
 }

@@ -5,7 +5,7 @@
 file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 options(bsvm.bench = dirname(normalizePath(file)), width = 120L)
 suppressPackageStartupMessages(library(bsvm))
-for (part in c("figures.R", "timing.R", "machine.R", "cardiac-data.R"))
+for (part in c("figures.R", "timing.R", "machine.R", "papers.R", "cardiac-data.R"))
   source(file.path(getOption("bsvm.bench"), part))
 
 if (nzchar(cardiac_missing())) stop(cardiac_missing())
@@ -15,7 +15,7 @@ gibbs <- engine_gibbs(draws = 5000, burnin = 1000, chains = 4, keep_effects = FA
 
 fit_rows <- function(missing, engine, likelihood) {
   suppressMessages(bsvm(cardiac_formula, data, missing = missing, engine = engine,
-                        likelihood = likelihood))
+                        likelihood = likelihood, prior = papers_prior()))
 }
 
 fits <- list(

@@ -18,8 +18,9 @@ cardiac_figures <- function() {
   rbind(fast_figures(data), effect_figures(data), gibbs_figures(data), sweep_figures(data))
 }
 
-fit_cardiac <- function(data, ..., missing = missing_normal()) {
-  suppressMessages(bsvm(cardiac_formula, data, missing = missing, ...))
+fit_cardiac <- function(data, ..., missing = missing_normal(), likelihood = likelihood_hinge()) {
+  suppressMessages(bsvm(cardiac_formula, data, missing = missing, likelihood = likelihood,
+                        prior = papers_prior(), ...))
 }
 
 fast_figures <- function(data) {
@@ -54,7 +55,7 @@ effect_figures <- function(data) {
 
 gibbs_figures <- function(data) {
   chains <- function(mixing) {
-    run_chains(function() fit_gibbs(cardiac_formula, data, mixing = mixing,
+    run_chains(function() fit_gibbs(cardiac_formula, data, papers_prior(), mixing = mixing,
                                     missing = missing_normal()), ".", times = 3L)
   }
   if (!installed("posterior")) return(skipped("cardiac, Gibbs", "The package posterior is needed."))
@@ -77,7 +78,7 @@ sweep_figures <- function(data) {
 cardiac_sweeps <- function(data, mixing, bound) {
   engine <- engine_gibbs(draws = 1000L, burnin = 1000L, chains = 1L, mixing = mixing)
   frame <- bsvm_frame(cardiac_formula, data, missing = missing_normal())
-  sweep_and_bound(bsvm_spec(frame, engine = engine), bound)
+  sweep_and_bound(bsvm_spec(frame, papers_prior(), "hinge", engine), bound)
 }
 
 # The rows' links are those of the posterior at the means of what is missing; rows without a
@@ -129,7 +130,9 @@ size_time <- function(input) {
   full <- input
   full$x[absent] <- 0
   fits <- list(missing = function() fit_missing(input),
-               full = function() bsvm(full$x, full$y, engine = engine_vb()))
+               full = function() bsvm(full$x, full$y, likelihood = "hinge",
+                                      prior = papers_prior(), engine = engine_vb(),
+                                      keep_data = FALSE))
   middle <- median_of(interleaved(fits, times = 3L, warm = FALSE))
   passes <- fits$missing()$passes
   figure_of <- function(what, ...) figure(paste0("1e5 x 50: ", what), ...)
@@ -162,7 +165,7 @@ with_gaps <- function(data, share = 0.3) {
 
 coefficients_of <- function(data, ...) {
   fixef(suppressMessages(bsvm(y ~ ., data, engine = engine_gaussian(), likelihood = normalised,
-                              ...)))
+                              prior = papers_prior(), ...)))
 }
 
 pooled <- function(data, method, times = 20L) {

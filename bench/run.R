@@ -7,7 +7,7 @@ bench_directory <- function() {
 }
 
 options(bsvm.bench = bench_directory(), width = 120L)
-for (part in c("figures.R", "timing.R", "blas-limit.R", "machine.R"))
+for (part in c("figures.R", "timing.R", "blas-limit.R", "machine.R", "papers.R"))
   source(file.path(getOption("bsvm.bench"), part))
 
 cases <- c("toenail", "spam", "large-groups", "threads", "toenail-gibbs", "spam-gibbs", "crossed",

@@ -78,6 +78,7 @@ timed_chain <- function(study, chain, seed) {
 run_sampler <- function(study, likelihood, engine, seed) {
   set.seed(seed)
   suppressWarnings(bsvm(study[[1L]], study[[2L]], engine = engine,
-                        likelihood = likelihoods[[likelihood]], standardize = FALSE,
-                        control = bsvm_control(threads = 1L)), classes = "bsvm_warning")
+                        likelihood = likelihoods[[likelihood]], prior = prior_of(study),
+                        standardize = FALSE, control = bsvm_control(threads = 1L)),
+                   classes = "bsvm_warning")
 }

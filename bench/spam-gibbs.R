@@ -13,7 +13,7 @@ run <- function() {
 }
 
 fit_spam <- function(data, ...) {
-  fit_gibbs(type ~ ., data, prior = prior_ridge(), standardize = FALSE, ...)
+  fit_gibbs(type ~ ., data, papers_prior(), standardize = FALSE, ...)
 }
 
 sweep_figures <- function(data) {
@@ -26,7 +26,7 @@ sweep_figures <- function(data) {
 
 spam_sweeps <- function(data, mixing, bound) {
   engine <- engine_gibbs(draws = 500L, burnin = 500L, chains = 1L, mixing = mixing)
-  spec <- bsvm_spec(bsvm_frame(type ~ ., data), prior = prior_ridge(), engine = engine,
+  spec <- bsvm_spec(bsvm_frame(type ~ ., data), papers_prior(), "hinge", engine,
                     standardize = FALSE)
   sweep_and_bound(spec, bound)
 }

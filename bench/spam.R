@@ -4,8 +4,9 @@
 source(file.path(getOption("bsvm.bench"), "spam-data.R"), local = TRUE)
 
 fit_bsvm <- function(data, accelerate = TRUE) {
-  bsvm(type ~ ., data, prior = prior_ridge(), engine = engine_vb(accelerate = accelerate),
-       standardize = FALSE, control = bsvm_control(tol = 1e-10))
+  bsvm(type ~ ., data, likelihood = "hinge", prior = papers_prior(),
+       engine = engine_vb(accelerate = accelerate), standardize = FALSE,
+       control = bsvm_control(tol = 1e-10))
 }
 
 run <- function() {
@@ -26,7 +27,7 @@ optimum <- function(fit, data) {
 # limit's short calls are hardly ever interrupted, a whole run often is.
 pass_cost <- function(data, passes, turns = 11L) {
   reason <- blas_missing()
-  spec <- bsvm_spec(bsvm_frame(type ~ ., data), prior = prior_ridge(), engine = engine_vb(),
+  spec <- bsvm_spec(bsvm_frame(type ~ ., data), papers_prior(), "hinge", engine_vb(),
                     standardize = FALSE)
   control <- bsvm_control(tol = 1e-10)
   bsvm_run(spec, control)

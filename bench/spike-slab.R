@@ -22,7 +22,7 @@ selecting_prior <- function() prior_spike_slab(pi = 0.01, nu = 1)
 
 spam_selection <- function(mixing, data, bound) {
   engine <- engine_gibbs(draws = 500L, burnin = 500L, chains = 1L, mixing = mixing)
-  spec <- bsvm_spec(bsvm_frame(type ~ ., data), prior = selecting_prior(), engine = engine,
+  spec <- bsvm_spec(bsvm_frame(type ~ ., data), selecting_prior(), "hinge", engine,
                     standardize = FALSE)
   sweep_and_bound(spec, bound)
 }
@@ -47,8 +47,9 @@ draws_of_appendix <- 10000L
 
 fit_chains <- function(data, draws, chains) {
   engine <- engine_gibbs(draws = draws, burnin = draws, chains = chains)
-  suppressWarnings(bsvm(type ~ ., data, prior = selecting_prior(), engine = engine,
-                        standardize = FALSE, control = bsvm_control(threads = chains)),
+  suppressWarnings(bsvm(type ~ ., data, likelihood = "hinge", prior = selecting_prior(),
+                        engine = engine, standardize = FALSE,
+                        control = bsvm_control(threads = chains)),
                    classes = "bsvm_warning")
 }
 
@@ -128,7 +129,7 @@ wide_figures <- function(n = 100L, p = 5000L) {
   y <- ifelse(x[, 1L] - x[, 2L] + stats::rnorm(n) / 2 > 0, 1, -1)
   sweep_of <- function(mixing) {
     engine <- engine_gibbs(draws = 200L, burnin = 200L, chains = 1L, mixing = mixing)
-    spec <- bsvm_spec(bsvm_frame(x = x, y = y), prior = prior_spike_slab(size = 5), engine = engine)
+    spec <- bsvm_spec(bsvm_frame(x = x, y = y), prior_spike_slab(size = 5), "hinge", engine)
     figure(sprintf("p = %d, n = %d, mixing = %s: a sweep", p, n, mixing),
            1e3 * processor_seconds(function() suppressWarnings(bsvm_run(spec))) / 400, "ms",
            at_most = 50)

@@ -27,7 +27,12 @@ likelihoods <- list(pseudo = likelihood_hinge(), normalised = likelihood_hinge(n
 
 fit_study <- function(study, likelihood, engine) {
   bsvm(study[[1L]], study[[2L]], engine = engine, likelihood = likelihoods[[likelihood]],
-       standardize = FALSE)
+       prior = prior_of(study), standardize = FALSE)
+}
+
+prior_of <- function(study) {
+  groups <- lapply(reformulas::findbars(study[[1L]]), function(bar) deparse(bar[[3L]]))
+  papers_prior(unlist(groups))
 }
 
 # Means and standard deviations: population coefficients, then log standard deviations. In units of

@@ -18,8 +18,8 @@ run <- function() {
 
 pair_figures <- function(rows, pairs = 21L) {
   fit_with <- function(threads) {
-    bsvm(rows$x, rows$y, engine = engine_vb(), standardize = FALSE,
-         control = bsvm_control(threads = threads))
+    bsvm(rows$x, rows$y, likelihood = "hinge", prior = papers_prior(), engine = engine_vb(),
+         standardize = FALSE, control = bsvm_control(threads = threads))
   }
   parts <- c("posterior", "link", "elbo", "trace")
   one <- fit_with(1L)

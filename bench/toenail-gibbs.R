@@ -23,13 +23,14 @@ sweep_figures <- function(data) {
 
 trial_sweeps <- function(data, mixing, bound) {
   engine <- engine_gibbs(draws = 5000L, burnin = 5000L, chains = 1L, mixing = mixing)
-  sweep_and_bound(bsvm_spec(bsvm_frame(trial_formula, data), engine = engine), bound)
+  frame <- bsvm_frame(trial_formula, data)
+  sweep_and_bound(bsvm_spec(frame, papers_prior("patientID"), "hinge", engine), bound)
 }
 
 # The rows' links are those of the posterior.
 trial_bound <- function(data) {
   x <- stats::model.matrix(~ treatment * time, data)
-  link <- fitted(fit_gibbs(trial_formula, data, draws = 500L))
+  link <- fitted(fit_gibbs(trial_formula, data, papers_prior("patientID"), draws = 500L))
   y <- ifelse(data$outcome == levels(data$outcome)[2L], 1, -1)
   function() sweep_limit(y, link, as.integer(data$patientID), x)
 }
@@ -47,7 +48,9 @@ sweep_rows <- function(mixing, seen, n) {
 mixing_figures <- function(data) {
   names <- "^\\(Intercept\\)$|^treatment|^time|^var_"
   chains <- function(mixing) {
-    run_chains(function() fit_gibbs(trial_formula, data, mixing = mixing), names)
+    run_chains(function() {
+      fit_gibbs(trial_formula, data, papers_prior("patientID"), mixing = mixing)
+    }, names)
   }
   mixed <- chains(TRUE)
   plain <- chains(FALSE)

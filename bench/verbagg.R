@@ -6,7 +6,10 @@ answer_formula <- r2 ~ Anger + Gender + btype + situ + (1 | id) + (1 | item)
 run <- function() {
   if (!installed("lme4")) return(skipped("verbagg", "The package lme4 is needed."))
   data <- lme4::VerbAgg
-  fit <- function() bsvm(answer_formula, data, engine = engine_vb())
+  fit <- function() {
+    bsvm(answer_formula, data, likelihood = "hinge", prior = papers_prior("id", "item"),
+         engine = engine_vb())
+  }
   glmer <- function() {
     suppressMessages(lme4::glmer(answer_formula, data, family = stats::binomial()))
   }

@@ -10,10 +10,11 @@ patients <- with(raw, data.frame(disease = sigdz, sex, age, duration = log1p(cad
                                  cholesterol = choleste))
 patients[-1L] <- lapply(patients[-1L], function(v) as.vector(scale(v)))
 formula <- disease ~ sex + age + duration + cholesterol
+papers_prior <- prior_ridge(shape = 0.01) # its scale goes with the likelihood
 honest <- likelihood_hinge(normalized = TRUE)
 train <- function(...) {
   suppressWarnings(suppressMessages(
-    bsvm(formula, patients, control = bsvm_control(verbose = FALSE), ...)
+    bsvm(formula, patients, prior = papers_prior, control = bsvm_control(verbose = FALSE), ...)
   ))
 }
 sampler <- engine_gibbs(draws = 5000L, burnin = 5000L, chains = 1L)
@@ -23,18 +24,18 @@ complete <- function(...) {
   arguments <- list(...)
   function(data) {
     data <- stats::na.omit(data)
-    do.call(bsvm, c(list(formula, data = data, control = bsvm_control(verbose = FALSE)),
-                    arguments))
+    do.call(bsvm, c(list(formula, data = data, prior = papers_prior,
+                         control = bsvm_control(verbose = FALSE)), arguments))
   }
 }
 models <- list(
-  "VB" = train(missing = missing_normal(), engine = engine_vb()),
+  "VB" = train(missing = missing_normal(), engine = engine_vb(), likelihood = "hinge"),
   "normalised" = train(missing = missing_normal(), engine = engine_gaussian(),
                        likelihood = honest),
-  "VB, complete rows" = complete(engine = engine_vb()),
+  "VB, complete rows" = complete(engine = engine_vb(), likelihood = "hinge"),
   "normalised, complete rows" = complete(engine = engine_gaussian(), likelihood = honest)
 )
-gibbs <- train(missing = missing_normal(keep_draws = FALSE), engine = sampler)
+gibbs <- train(missing = missing_normal(keep_draws = FALSE), engine = sampler, likelihood = "hinge")
 
 study <- function(models, times) {
   message(format(Sys.time(), "%H:%M "), paste(names(models), collapse = ", "))

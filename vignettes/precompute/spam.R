@@ -14,7 +14,7 @@ chains <- function(draws, burnin) {
 fit <- function(prior, engine) {
   message(format(Sys.time(), "%H:%M "), prior$label)
   set.seed(1L)
-  timed(bsvm(type ~ ., spam, prior = prior, engine = engine, control = two))
+  timed(bsvm(type ~ ., spam, likelihood = "hinge", prior = prior, engine = engine, control = two))
 }
 
 summary_of <- function(found) {
