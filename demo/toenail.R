@@ -83,6 +83,7 @@ cat("\nbalanced_error: mean of the two classes' error rates; seconds: median pro
 # 3. The picture.
 subtitle <- paste0("Median processor seconds a fit: ",
                    paste(rownames(comparison), comparison$seconds, collapse = ", "))
+subtitle <- paste(strwrap(subtitle, 80), collapse = "\n")
 picture <- ggplot(results, aes(x = error, y = factor(method, rev(levels(method))))) +
   geom_boxplot() +
   labs(title = "Toenail trial: 20 splits, 3/4 of the rows to learn from", subtitle = subtitle,
