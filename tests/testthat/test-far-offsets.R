@@ -1,5 +1,6 @@
 # Offsets and hand-changed numbers far beyond what a model can mean, in an R of their own, since
-# what is tested is that R survives them: a finite answer, or a classed error that says what is wrong.
+# what is tested is that R survives them: a finite answer, or a classed error that says what is
+# wrong.
 
 # Lines that make `result`: for each call its error's class and message, or its coefficients.
 survey_lines <- function(setup, calls) {
