@@ -153,6 +153,7 @@ core_rows <- function(layout, design, x) {
 sparse_rows <- function(design, x) {
   if (is.null(design$sparse)) return(NULL)
   part <- x[, design$sparse, drop = FALSE]
+  if (!is_sparse(part)) part <- as_sparse(methods::as(part, "sparseMatrix")) # new data may be dense
   if (design$intercept > 0L) {
     part <- centred_sparse(part, design$center[design$sparse], as.vector(x[, design$intercept]))
   }

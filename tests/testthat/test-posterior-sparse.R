@@ -115,13 +115,16 @@ test_that("the rows' effects are a sparse matrix, missing and new levels empty",
 
 test_that("draws of several factors", {
   drawn <- gibbs_fit(y ~ x1 + t + (1 + t || g) + (1 | h), d)
-  links <- model$design %*% rbind(flat_draws(drawn$posterior$coefficients),
-                                  flat_draws(drawn$posterior$effects))
+  # Draws are of the centred columns.
+  centred <- model$design
+  centred[, 1:3] <- sweep(centred[, 1:3], 2, drawn$design$center)
+  links <- centred %*% rbind(flat_draws(drawn$posterior$coefficients),
+                             flat_draws(drawn$posterior$effects))
   expect_close(posterior_linpred(drawn), t(links), 1e-9)
   expect_close(predict(drawn, d, interval = TRUE)$sd, row_sds(links), 1e-9)
   expect_close(attr(ranef(drawn)$h, "sd")[[1]],
                row_sds(flat_draws(drawn$posterior$effects)[17:22, ]), 1e-9)
-  only <- model$design
+  only <- centred
   only[, 4:19] <- 0
   expect_close(posterior_linpred(drawn, re_formula = ~ (1 | h)),
                t(only %*% rbind(flat_draws(drawn$posterior$coefficients),

@@ -28,10 +28,10 @@ void Integrated::look_aside(const Vec& b, ConstVecRef theta) {
 }
 
 // (d, d) whose rows are the node's axes. The rule sees what curves along each and nothing between
-// them, so it depends on which they are. Columns of a Cholesky factor would change with the order of
-// the terms and with contrasts; these do not: e_k'C'C e_l = 0 for k != l, C the rows' design, as well
-// as e_k'H e_l = 0, which holds in any coordinates of b. `turn` (d, d) gives them from the inverse
-// factor.
+// them, so it depends on which they are. Columns of a Cholesky factor would change with the order
+// of the terms and with contrasts; these do not: e_k'C'C e_l = 0 for k != l, C the rows' design, as
+// well as e_k'H e_l = 0, which holds in any coordinates of b. `turn` (d, d) gives them from the
+// inverse factor.
 Mat Integrated::axes(const Mat& inverse_factor, Mat& turn) {
   if (gram_.size() == 0) gram_ = source_.gram();
   const Mat turned = inverse_factor * gram_.selfadjointView<Eigen::Lower>() *

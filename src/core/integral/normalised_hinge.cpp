@@ -35,6 +35,7 @@ void NormalisedHinge::take(const EffectRows& rows, double s) {
   flat_.clear();
   for (Index i = 0; i < rows.r; ++i) {
     const double slope = rows.z[i] * s;
+    if (!std::isfinite(rows.o[i]) || !std::isfinite(slope)) beyond_numbers();
     if (std::abs(slope) < kFlat || (weighted_ && rows.weight[i] == 0)) {
       flat_.push_back(i);
       continue;

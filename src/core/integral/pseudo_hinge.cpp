@@ -26,13 +26,13 @@ void PseudoHinge::cut(const EffectRows& rows, double s) {
   flat_.clear();
   for (Index i = 0; i < rows.r; ++i) {
     const double slope = rows.z[i] * s;
+    if (!std::isfinite(rows.o[i]) || !std::isfinite(slope)) beyond_numbers();
     if (std::abs(slope) < kFlat) {
       flat_.push_back(i);
       continue;
     }
     kinks_.push_back({(rows.y[i] - rows.o[i]) / slope, 2 * weight_of(rows, i) * std::abs(slope), i,
                       rows.y[i] * slope > 0});
-    if (std::isnan(kinks_.back().at) || std::isnan(kinks_.back().jump)) beyond_numbers();
   }
   sort();
 }

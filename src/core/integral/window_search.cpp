@@ -11,6 +11,7 @@ namespace bsvm {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kMostValue = 1e15;  // of a log integrand: beyond, rounding is as large as its unit
 constexpr double kJump = 1.9640275800758168839;  // 2 / (1 + exp(-4)): of the slope at y f = -1
 
 }  // namespace
@@ -96,7 +97,7 @@ void WindowSearch::find(const std::vector<HingeRow>& rows, bool weighted, bool a
   find_stretches(
       [&](double e) { return probe(rows.data(), static_cast<Index>(rows.size()), weighted, e); },
       [&](double low, double high) { return jumps(low, high); }, open_, best_, found_);
-  if (found_.empty() || !std::isfinite(best_.value)) beyond_numbers();
+  if (found_.empty() || !(std::abs(best_.value) < kMostValue)) beyond_numbers();
 }
 
 }  // namespace bsvm

@@ -110,8 +110,8 @@ void check_rows(const Problem& problem) {
   if (largest <= kMostOffset) return;
   std::ostringstream text;
   text << "Its largest size is " << largest << "; sizes up to " << kMostOffset
-       << " are possible. The margin of the classes is 1 in its units: rescale the offset, or leave "
-          "out rows with such an offset.";
+       << " are possible. The margin of the classes is 1 in its units: rescale the offset, or "
+          "leave out rows with such an offset.";
   throw InvalidInput("offset", text.str());
 }
 
