@@ -24,6 +24,10 @@
 #' effects can't be told apart. A factor with as many effects as there are rows is fitted with a
 #' warning of class `bsvm_warning_group`: the prior decides on its variance.
 #'
+#' Levels that are numbers are named by the shortest decimals that give the number back, times by
+#' universal time with fractions of seconds. So the same value has the same name as integer, double,
+#' text or factor, and `predict()` finds it; different values have different names.
+#'
 #' **Smooth terms** are those of mgcv: `s(x)`, `s(x, z)`, `t2(x, z)`, with `k`, `bs`, `m`, `by`,
 #' `fx`, `xt` and `pc` as there. mgcv makes the basis and its penalty, centres the function, and
 #' splits it: the columns without penalty (the straight line of `s(x)`) join the population-level
@@ -44,6 +48,10 @@
 #' and the penalised parts of smooths the priors above. `prior` sets it otherwise: one prior is for
 #' the population-level slopes; in a list, the entry without a name is for those, and names are
 #' `"(Intercept)"`, a column, a term, a smooth or a grouping factor (see [prior_for()]).
+#'
+#' A factor of 30 levels or more that shares an inferred variance with other predictors gets a
+#' message (class `bsvm_message_many_levels`, once a session): its many coefficients decide on the
+#' variance of all. Write `(1 | f)` to give them a variance of their own.
 #'
 #' **Standardisation.** Columns with a penalty are centred (if there is an intercept) and scaled to
 #' standard deviation one inside; flat columns, those of smooths and the multipliers of group
