@@ -29,6 +29,10 @@
 #' the two effects can't be told apart. A factor with as many effects as there are rows is fitted
 #' with a warning of class `bsvm_warning_group`: the prior decides on its variance.
 #'
+#' Levels that are numbers are named by the shortest decimals that give the number back, times by
+#' universal time with fractions of seconds. So the same value has the same name as integer, double,
+#' text or factor, and `predict()` finds it; different values have different names.
+#'
 #' **Smooth terms** are those of mgcv: `s(x)`, `s(x, z)`, `t2(x, z)`, with `k`, `bs`, `m`, `by`,
 #' `fx`, `xt` and `pc` as there. mgcv makes the basis and its penalty, centres the function, and
 #' splits it: the columns without penalty (the straight line of `s(x)`) are population-level
@@ -57,6 +61,10 @@
 #' To reproduce figures of Luts and Ormerod (2014), use `prior = prior_ridge(0.01, 0.01)` and
 #' `engine = "vb"` or `"gibbs"`; with random intercepts of `g`,
 #' `prior = list(prior_flat(), g = prior_ridge(0.01, 0.01))`.
+#'
+#' A factor of 30 levels or more that shares an inferred variance with other predictors gets a
+#' message (class `bsvm_message_many_levels`, once a session): its many coefficients decide on the
+#' variance of all. Write `(1 | f)` to give them a variance of their own.
 #'
 #' **Standardisation.** Columns with a penalty are centred (if there is an intercept) and scaled to
 #' standard deviation one inside; flat columns, penalised columns of smooths and the covariates of

@@ -147,7 +147,7 @@ sparse_design <- function(terms, columns, contrasts) {
   )
   attributes(design$x)[c("assign", "contrasts")] <- NULL
   dimnames(design$x) <- list(NULL, names)
-  incomplete <- !stats::complete.cases(columns)
+  incomplete <- !complete_cases(columns)
   if (any(incomplete)) design$x[incomplete, 1L] <- NA
   design
 }

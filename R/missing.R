@@ -51,6 +51,12 @@ count_bad <- function(column) {
     `Inf` = sum(is.infinite(column)))
 }
 
+# As stats::complete.cases(), which refuses columns of some types.
+complete_cases <- function(columns) {
+  if (length(columns) == 0L) return(rep(TRUE, NROW(columns)))
+  !Reduce(`|`, lapply(columns, incomplete_rows))
+}
+
 incomplete_rows <- function(column) {
   missing <- is.na(column)
   if (is.matrix(missing)) rowSums(missing) > 0 else as.vector(missing)

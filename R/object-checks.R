@@ -119,6 +119,8 @@ check_lengths <- function(fit) {
     `response$levels` = length(fit$response$levels) == 2L,
     `posterior$covariance` = covariance_fits(fit$posterior),
     blocks = identical(as.integer(columns), seq_len(p)),
+    smooths = is.null(fit$terms) ||
+      length(fit$design$term_labels) == length(labels(fit$terms)) + length(fit$smooths),
     group_blocks = length(unlist(lapply(fit$group_blocks, `[[`, "columns"))) == effects
   )
   if (!all(good)) refuse_fit("`", names(good)[!good][1L], "` has the wrong length")

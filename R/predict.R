@@ -2,8 +2,10 @@
 #'
 #' @details
 #' The link of a row is the posterior mean of `f`, offset and group effects included; the class is
-#' its sign, and a link of exactly zero goes to the second level, class +1. The standard deviation
-#' is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles of the
+#' its sign, and a link of exactly zero goes to the second level, class +1. If the fit puts all its
+#' own rows into one class, as with a rare class, a message says so once a session (class
+#' `bsvm_message_one_class`): use `threshold` or `costs`, or fit with `class.weights`. The standard
+#' deviation is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles of the
 #' draws of `f` (`engine_gibbs()`), of a mixture of normal laws (`engine_gaussian()`), or mean minus
 #' and plus normal quantiles times the standard deviation. They speak of the linear predictor, not
 #' of the next response, and under the pseudo-likelihood are too narrow (see [summary.bsvm()]). A

@@ -72,7 +72,7 @@ build_smooths <- function(term, columns, frame_terms, env) {
   spec <- smooth_spec(term, env)
   expression <- smooth_expression(term, columns, frame_terms)
   data <- smooth_data(spec, expression, columns)
-  complete <- stats::complete.cases(data)
+  complete <- complete_cases(data)
   data <- data[complete, , drop = FALSE]
   check_covariates(spec, data, term)
   for (margin in smooth_margins(spec)) check_given_size(margin, data, term)
@@ -262,7 +262,7 @@ bind_columns <- function(x, smooths, matrices) {
 # The columns of a smooth, in the order c(unpenalised, columns), for rows of its variables, which
 # are named as in `term` and `by`. A row with a missing value is NA.
 smooth_matrix <- function(smooth, columns) {
-  complete <- stats::complete.cases(columns)
+  complete <- complete_cases(columns)
   matrix <- matrix(NA_real_, nrow(columns), ncol(smooth$transform))
   if (any(complete)) {
     basis <- with_mgcv(mgcv::PredictMat(smooth$object, columns[complete, , drop = FALSE]),

@@ -69,7 +69,7 @@ fuzz_methods <- list(
     newdata = c("new", "new[0, ]", "new['a']", "as.matrix(new['a'])"), interval = "TRUE",
     type = c("'class'", "'link'", "'prob'", "'response'"), re_formula = c("NA", "~ (1 | g)"),
     allow_new_levels = "TRUE", threshold = "0.2", level = "0.5", map = "'probit'",
-    costs = "c('0' = 1, '1' = 5)", na.action = "na.omit", group = "new$g", offset = "new$b"
+    costs = "c('0' = 1, '1' = 5)", na.action = "na.omit", group = "as.list(new)$g", offset = "n"
   ),
   summary = list(level = "0.5"), print = list(n = "2", digits = "3"),
   ranef = list(level = "0.9", sd = "FALSE"), nobs = list(), terms = list(),
@@ -95,6 +95,6 @@ fuzz_damages <- c(
   "d$f <- unclass(d$f)", "attr(d$f, 'levels') <- NULL", "d <- d[c(1, 1, 1), ]"
 )
 fuzz_matrices <- c(
-  "data.matrix(as.data.frame(d))", "matrix(rnorm(90), nrow(d))", "d",
-  "Matrix::Matrix(diag(2)[rep(1:2, length = nrow(d)), ], sparse = TRUE)"
+  "data.matrix(as.data.frame(d))", "matrix(rnorm(3 * NROW(d)), NROW(d))", "d",
+  "Matrix::Matrix(diag(2)[rep(1:2, length = NROW(d)), ], sparse = TRUE)"
 )

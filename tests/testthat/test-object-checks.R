@@ -27,6 +27,7 @@ test_that("what only has a class is refused, and so is a fit that was changed", 
   changes <- list(list("link", "x"), list(c("design", "center"), 1:9), list("blocks", -1),
                   list("groups", quote(x)), list(c("posterior", "mean"), "x"),
                   list("posterior", list()), list("offset", 1:3), list("engine", NULL),
+                  list("smooths", list(1)),
                   list(c("response", "levels"), "x"),
                   list(c("posterior", "covariance"), matrix(0, 1, 1)))
   for (change in changes) {
@@ -121,4 +122,11 @@ test_that("loo() and waic() of one draw ask for more", {
     expect_refusal(loo::loo(fit), "argument", c("two draws", "engine_slice(draws = 1000)"))
     expect_refusal(loo::waic(fit), "argument", "two draws")
   }
+})
+
+test_that("columns of odd types under a smooth term are refused with a class", {
+  skip_if_not_installed("mgcv")
+  odd <- transform(d, r = as.raw(rep(1:3, 20)), z = complex(real = a))
+  expect_refusal(bsvm(y ~ a + s(b, by = r, k = 3), odd), "formula", "`s(b, by = r, k = 3)`")
+  expect_error(bsvm(y ~ s(z, k = 3), odd), class = "bsvm_error")
 })
