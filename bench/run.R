@@ -11,8 +11,8 @@ for (part in c("figures.R", "timing.R", "blas-limit.R", "machine.R", "papers.R")
   source(file.path(getOption("bsvm.bench"), part))
 
 cases <- c("toenail", "spam", "large-groups", "threads", "toenail-gibbs", "spam-gibbs", "crossed",
-           "verbagg", "gaussian", "coverage", "group-sd", "gaussian-time", "slice", "laplace-zero",
-           "spike-slab", "em", "missing", "probability")
+           "verbagg", "gaussian", "coverage", "group-sd", "gaussian-time", "dense", "slice",
+           "laplace-zero", "spike-slab", "em", "missing", "probability")
 
 chosen_cases <- function(named = commandArgs(trailingOnly = TRUE)) {
   unknown <- setdiff(named, cases)

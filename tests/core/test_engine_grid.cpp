@@ -254,6 +254,80 @@ TEST_CASE("grid: a node that counts for nothing is left out") {
   }
 }
 
+namespace {
+
+// log of a half-Cauchy standard deviation with this scale.
+long double log_half_cauchy(long double theta, long double scale) {
+  const long double s = std::exp(theta) / scale;
+  return std::log(2 / kPi) + std::log(s) - std::log1p(s * s);
+}
+
+// Rows that like s small as well as s about one: an evidence of `zero` where s is nothing, which
+// falls at `edge`, and a hill of height one and variance `wide` about theta = 0.
+struct TwoModes {
+  long double zero, edge, scale, wide = 0.09L;
+  long double evidence(long double theta) const {
+    const long double s = std::exp(theta) / edge;
+    return zero / std::pow(1 + s * s, 2) + std::exp(-0.5L * theta * theta / wide) + 1e-6L;
+  }
+  long double log_density(long double theta) const {
+    return std::log(evidence(theta)) + log_half_cauchy(theta, scale);
+  }
+};
+
+void check_two_modes(const TwoModes& two, double start) {
+  Known of([&](const Vec& at) { return static_cast<double>(two.log_density(at[0])); },
+           Vec::Constant(1, start), Mat::Constant(1, 1, 11));
+  Approximation found;
+  explore(of, all_logarithms(1), of.climb(), found, [&](ConstVecRef at) {
+    return static_cast<double>(log_half_cauchy(at[0], two.scale));
+  });
+  const auto integral = [&](auto f) {
+    return trapezoid([&](long double t) { return std::exp(two.log_density(t)) * f(t); }, -40, 20,
+                     60000);
+  };
+  const long double total = integral([](long double) { return 1.0L; });
+  const long double low =
+      integral([](long double t) { return t < -1.5L ? 1.0L : 0.0L; }) / total;
+  const long double mean = integral([](long double t) { return t; }) / total;
+  const long double sd =
+      std::sqrt(integral([&](long double t) { return (t - mean) * (t - mean); }) / total);
+  INFO("zero ", static_cast<double>(two.zero), " edge ", static_cast<double>(two.edge), " low ",
+       static_cast<double>(low));
+  CHECK(std::abs(found.evidence - static_cast<double>(std::log(total))) < 0.03);
+  double below = 0;
+  for (size_t k = 0; k < found.nodes.size(); ++k)
+    if (found.nodes[k].theta[0] < -1.5) below += found.weights[k];
+  CHECK(std::abs(below - static_cast<double>(low)) < 0.08);
+  CHECK(std::abs(mean_of(found)[0] - static_cast<double>(mean)) < 0.08 * static_cast<double>(sd));
+  CHECK(std::sqrt(found.theta_covariance(0, 0)) ==
+        doctest::Approx(static_cast<double>(sd)).epsilon(0.1));
+  CHECK(of.visits < 45);
+}
+
+}  // namespace
+
+// The top is the hill's; up to two thirds of the mass lie behind a dip, a tail to the left.
+TEST_CASE("grid: a second mode where a standard deviation is nothing") {
+  for (long double zero : {0.0L, 0.5L, 2.0L, 8.0L, 20.0L})
+    for (long double edge : {0.05L, 0.15L}) check_two_modes({zero, edge, 0.5L}, 0);
+}
+
+// The top is the low mode's.
+TEST_CASE("grid: a second mode above one that the data hardly prefer to nothing") {
+  check_two_modes({3, 0.15L, 0.5L, 0.25L}, -2.4);
+  check_two_modes({10, 0.15L, 0.5L, 0.25L}, -2.4);
+}
+
+TEST_CASE("grid: a middle that is not the highest place moves there") {
+  for (double start : {-2.0, -1.0, 3.0}) {
+    Single line = gaussian_line();
+    line.top = start;
+    INFO(start);
+    check_line(line, 0.01, 0.08, 9);
+  }
+}
+
 TEST_CASE("grid: where the density is nothing at all it ends") {
   Known of([](const Vec& theta) {
              return theta[0] > 0.3 ? -std::numeric_limits<double>::infinity()

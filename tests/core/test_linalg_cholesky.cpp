@@ -148,3 +148,17 @@ TEST_CASE("a precision that is singular to rounding has a factor, an indefinite 
                     NumericalFailure);
   }
 }
+
+TEST_CASE("products with a factor, its transpose, and a Gram matrix are Eigen's") {
+  for (Index p : kSizes)
+    for (Index n : {1, 5, 130}) {
+      const Mat m = positive_definite(p).triangularView<Eigen::Lower>();
+      Noise draws(4);
+      Mat x(p, n);
+      for (Index j = 0; j < n; ++j) x.col(j) = draws.normals(p);
+      Host host;
+      CHECK(gap(lower_times(m, x, host), Mat(m * x)) < 1e-13);
+      CHECK(gap(transposed_times(m, x, host), Mat(m.transpose() * x)) < 1e-13);
+      CHECK(gap(lower(lower_gram(x, host)), lower(x.transpose() * x)) < 1e-13);
+    }
+}

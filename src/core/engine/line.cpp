@@ -22,12 +22,14 @@ constexpr double kNowhere = 9;       // so far already
 constexpr int kMostAttempts = 6, kMostMoves = 10;
 constexpr double kHigher = 0.3;      // than the middle: then a side is the middle
 constexpr double kWidening = 1.6;
-constexpr double kLeftOut = 0.01;    // of the mass, at most
+constexpr double kLeftOut = 0.004;   // of the mass, at most
 constexpr double kFloor = 6;         // below the left end: s is a four hundredth
 constexpr double kAside = 3;         // standard deviations, where a Gaussian's mass ends
 constexpr double kWeak = 4;          // of a top over the floor
 constexpr int kLooksUp = 2;
 constexpr double kApart = 1.5;
+constexpr double kRough = 0.25;      // of the mass, which such sums may be off
+constexpr int kMostRefined = 2;
 constexpr double kFine = 0.05, kLowest = 60;  // of sums over a prior
 
 // A parabola through the log densities at -a, 0 and a from the top: its slope at 0 and twice its
@@ -66,6 +68,7 @@ class Steps {
       look_left();
       look_right();
     }
+    for (int k = 0; k < kMostRefined && rough(); ++k) refine();
     give(out);
   }
 
@@ -180,6 +183,27 @@ class Steps {
   void walk_left() {
     while (next_height(false) > -kDrop && middle_ < kMostSteps)
       if (!go(false)) return;
+  }
+
+  // Do every other node and those between them disagree on the mass?
+  bool rough() const {
+    double sums[2] = {0, 0};
+    for (size_t k = 0; k < nodes_.size(); ++k)
+      sums[k % 2] += std::exp(nodes_[k].log_density - best());
+    return std::abs(sums[0] - sums[1]) > kRough * (sums[0] + sums[1]) && nodes_.size() > 3;
+  }
+
+  // Nodes between the nodes.
+  void refine() {
+    step_ /= 2;
+    std::deque<Node> finer;
+    for (size_t k = 0; k < nodes_.size(); ++k) {
+      finer.push_back(nodes_[k]);
+      if (k + 1 == nodes_.size()) break;
+      finer.push_back(at(place(nodes_[k]) + step_, nodes_[k]));
+    }
+    middle_ *= 2;
+    nodes_ = std::move(finer);
   }
 
   // ---- what lies far away
