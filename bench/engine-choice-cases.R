@@ -85,6 +85,6 @@ choice_cases <- list(
     600, 2, 60, wave = TRUE), gam = list(y ~ s(x1) + x2 + s(g, bs = "re"))),
   "s(HEIGHT, by = YEAR) + (1 | BROOD), grouseticks" = c(real_case(
     "smooths and (1 | g)", y ~ s(HEIGHT, by = YEAR) + (1 | BROOD),
-    c(groups("BROOD"), stats::setNames(rep(list(half_t), 3L), paste0("s(HEIGHT):YEAR", 95:97))),
+    c(groups("BROOD")[-1L], stats::setNames(rep(list(half_t), 3L), paste0("s(HEIGHT):YEAR", 95:97))),
     "lme4", ticks), gam = list(y ~ s(HEIGHT, by = YEAR) + s(BROOD, bs = "re")))
 )

@@ -44,7 +44,7 @@ class GroupedChain : public Chain {
       : problem_(problem), p_(problem.columns()), e_(problem.group_coefficients()),
         side_(problem, 0, false), state_(side_.start(Vec())), rows_(problem),
         working_(problem, rows_.design()), gaussian_(working_, rows_.design()),
-        levels_(problem, working_, gaussian_), mixing_(problem, side_, true), variances_(problem, side_, working_, gaussian_),
+        levels_(problem, working_, gaussian_), mixing_(problem, side_, true), variances_(side_, working_, gaussian_),
         burnin_(burnin), seen_mean_(Vec::Zero(problem.n)), seen_square_(Vec::Zero(problem.n)) {
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
