@@ -55,8 +55,9 @@
 #' `bsvm_error_checkpoint`. A file that can't be written (a full disk) is a warning of class
 #' `bsvm_warning_checkpoint` at the end of the run, which keeps its draws.
 #'
-#' @param draws How many draws each chain keeps; at least 1. With `NULL` (default) chains go on until
-#'   effective sample sizes reach 400 and Rhat 1.01, to at most 10,000 draws; see [engine_slice()].
+#' @param draws How many draws each chain keeps; at least 1. With `NULL` (default) chains go on
+#'   until effective sample sizes reach 400 and Rhat is at most 1.01, up to 10,000 draws; see
+#'   [engine_slice()].
 #' @param burnin How many sweeps each chain makes before; at least 0.
 #' @param thin Of how many sweeps after the burn-in one is kept; at least 1.
 #' @param chains How many chains; from 1 to 1000, and at least 2 for Rhat to mean much. Each makes

@@ -4,8 +4,8 @@
 #' approximation: coefficients, group effects and variances, in several chains.
 #'
 #' @details
-#' **Models without grouping factors.** First [engine_gaussian()] finds a normal distribution near the
-#' posterior; its quality matters for speed alone. In its coordinates the posterior is nearly
+#' **Models without grouping factors.** First [engine_gaussian()] finds a normal distribution near
+#' the posterior; its quality matters for speed alone. In its coordinates the posterior is nearly
 #' spherical, and an iteration moves
 #' * the coefficients by elliptical slices (Murray, Adams and MacKay 2010), six whitened
 #'   coordinates at a time; the density divided by the normal density is the slice's likelihood
@@ -22,13 +22,13 @@
 #' estimated in the burn-in from the mean and variance of the row's linear predictor, and then
 #' frozen. With it the coefficients and effects have a normal distribution at any variances, and an
 #' iteration moves
-#' * the coefficients by slices along the axes of their covariance at the current variances, with all
-#'   effects following their regression on the coefficients;
+#' * the coefficients by slices along the axes of their covariance at the current variances, with
+#'   all effects following their regression on the coefficients;
 #' * the effects of each level by slices over the rows of that level, along the axes of their
 #'   covariance. With several grouping factors the effects of the largest one follow those of the
 #'   others;
-#' * each parameter of a variance or covariance (of a Cholesky factor), and the coefficients or effects
-#'   that it governs follow: well-determined effects hardly move, others change their scale with it;
+#' * each parameter of a variance or covariance (of a Cholesky factor), and the coefficients or
+#'   effects that it governs follow: well-determined effects hardly move, others change their scale with it;
 #' * the variances given coefficients and effects, each block together with its variance, and all of
 #'   them by a common factor (interweaving, after Yu and Meng 2011).
 #'
