@@ -28,7 +28,8 @@
 #'   covariance. With several grouping factors the effects of the largest one follow those of the
 #'   others;
 #' * each parameter of a variance or covariance (of a Cholesky factor), and the coefficients or
-#'   effects that it governs follow: well-determined effects hardly move, others change their scale with it;
+#'   effects that it governs follow: well-determined effects hardly move, others change their scale
+#'   with it;
 #' * the variances given coefficients and effects, each block together with its variance, and all of
 #'   them by a common factor (interweaving, after Yu and Meng 2011).
 #'

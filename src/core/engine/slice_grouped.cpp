@@ -1,6 +1,6 @@
 // Slice sampling with grouping factors: coefficients b, effects u of one or several factors, and
-// the parameters theta of their priors. A Gaussian is near the posterior of (b, u) given theta, each
-// row's log-likelihood replaced by a quadratic (WorkingRows), and every move goes by it at the
+// the parameters theta of their priors. A Gaussian is near the posterior of (b, u) given theta,
+// each row's log-likelihood replaced by a quadratic (WorkingRows), and every move goes by it at the
 // theta there is, however far theta has come:
 //
 //   coefficients  along the axes of their covariance, all effects following their regression
