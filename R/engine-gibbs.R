@@ -56,7 +56,7 @@
 #' `bsvm_warning_checkpoint` at the end of the run, which keeps its draws.
 #'
 #' @param draws How many draws each chain keeps; at least 1. With `NULL` (default) chains go on
-#'   until effective sample sizes reach 400 and Rhat 1.01, to at most 10,000 draws; see
+#'   until effective sample sizes reach 400 and Rhat is at most 1.01, up to 10,000 draws; see
 #'   [engine_slice()].
 #' @param burnin How many sweeps each chain makes before; at least 0.
 #' @param thin Of how many sweeps after the burn-in one is kept; at least 1.

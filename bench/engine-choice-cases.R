@@ -1,9 +1,10 @@
-# The models of engine-choice.R: a structure, a size, data and formula. Seeds and sizes are stated, so
-# the data are the same wherever they are made; real data are those of the packages named.
+# The models of engine-choice.R: a structure, a size, data and formula. Seeds and sizes are stated,
+# so the data are the same wherever they are made; real data are those of the packages named.
 
 half_t <- prior_ridge(variance = prior_half_t())
 
-# Fixed effects `x1` to `xp`; `levels` of each factor; effects of the intercept and, for `slopes`, of x1.
+# Fixed effects `x1` to `xp`; `levels` of each factor; effects of the intercept and, for `slopes`,
+# of x1.
 simulated <- function(seed, n, p = 2L, levels = c(), slopes = FALSE, crossed = TRUE, wave = FALSE) {
   set.seed(seed)
   x <- matrix(stats::rnorm(n * p), n, p, dimnames = list(NULL, paste0("x", seq_len(p))))
@@ -32,7 +33,9 @@ real_case <- function(structure, formula, prior, package, data) {
 }
 
 slopes_of <- function(p) stats::reformulate(paste0("x", seq_len(p)), "y")
-groups <- function(...) c(list(prior_flat()), stats::setNames(rep(list(half_t), ...length()), c(...)))
+groups <- function(...) {
+  c(list(prior_flat()), stats::setNames(rep(list(half_t), ...length()), c(...)))
+}
 
 ticks <- function() transform(lme4::grouseticks, y = TICKS > 0)
 
@@ -49,8 +52,10 @@ choice_cases <- list(
   "plain 2000 x 10" = simulated_case("no groups", slopes_of(10), half_t, 2, 2000, 10),
   "plain 500 x 50" = simulated_case("no groups", slopes_of(50), half_t, 3, 500, 50),
   "(1 | g) 30 x 10" = simulated_case("(1 | g)", y ~ x1 + x2 + (1 | g), groups("g"), 4, 300, 2, 30),
-  "(1 | g) 300 x 4" = simulated_case("(1 | g)", y ~ x1 + x2 + (1 | g), groups("g"), 5, 1200, 2, 300),
-  "(1 | g) 500 x 20" = simulated_case("(1 | g)", y ~ x1 + x2 + (1 | g), groups("g"), 6, 1e4, 2, 500),
+  "(1 | g) 300 x 4" = simulated_case("(1 | g)", y ~ x1 + x2 + (1 | g), groups("g"), 5, 1200, 2,
+                                     300),
+  "(1 | g) 500 x 20" = simulated_case("(1 | g)", y ~ x1 + x2 + (1 | g), groups("g"), 6, 1e4, 2,
+                                      500),
   "(1 | patientID), toenail" = real_case("(1 | g)", outcome ~ treatment * time + (1 | patientID),
                                          groups("patientID"), "HSAUR3",
                                          function() HSAUR3::toenail),
@@ -85,6 +90,7 @@ choice_cases <- list(
     600, 2, 60, wave = TRUE), gam = list(y ~ s(x1) + x2 + s(g, bs = "re"))),
   "s(HEIGHT, by = YEAR) + (1 | BROOD), grouseticks" = c(real_case(
     "smooths and (1 | g)", y ~ s(HEIGHT, by = YEAR) + (1 | BROOD),
-    c(groups("BROOD"), stats::setNames(rep(list(half_t), 3L), paste0("s(HEIGHT):YEAR", 95:97))),
+    c(groups("BROOD")[-1L], stats::setNames(rep(list(half_t), 3L),
+                                          paste0("s(HEIGHT):YEAR", 95:97))),
     "lme4", ticks), gam = list(y ~ s(HEIGHT, by = YEAR) + s(BROOD, bs = "re")))
 )

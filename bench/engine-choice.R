@@ -2,7 +2,8 @@
 # engine_gaussian() and engine_slice() as they come (draws = NULL), under the normalised likelihood
 # with half-t (Huang-Wand) priors of variances. Processor seconds of the whole fit, and errors
 # against long chains of the exact posterior. An engine that takes over three minutes is stopped.
-# Rscript bench/engine-choice.R [case ...] writes bench/results/engine-choice.csv, ten minutes in all.
+# Rscript bench/engine-choice.R [case ...] writes bench/results/engine-choice.csv, ten minutes in
+# all.
 
 file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 options(bsvm.bench = dirname(normalizePath(file)), width = 120L)
@@ -84,7 +85,8 @@ errors <- function(seen, exact) {
 # glmer's or gam's seconds; NA where there is none to compare with.
 other_seconds <- function(case) {
   d <- case$data()
-  task <- if (!is.null(case$gam)) function() mgcv::gam(case$gam, stats::binomial(), d, method = "REML")
+  task <- if (!is.null(case$gam))
+            function() mgcv::gam(case$gam, stats::binomial(), d, method = "REML")
           else if (grepl("|", deparse1(case$formula), fixed = TRUE))
             function() lme4::glmer(case$formula, d, stats::binomial())
   if (is.null(task)) return(NA_real_)

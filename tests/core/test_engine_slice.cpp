@@ -243,18 +243,34 @@ TEST_CASE("slice: threads change no bit, chains differ") {
   CHECK(!same_bits(one.chain->save(), other.chain->save()));
 }
 
-TEST_CASE("slice: several factors with several effects each are taken") {
-  const Data data = grouped(2, 40, 6, 3);
-  SparseData crossed_data = crossed(data.shape, {12, 9});
-  Problem problem = crossed_data.problem();
+TEST_CASE("slice: several factors, one with two effects a level") {
+  Shape shape;
+  shape.n = 40;
+  shape.p = 2;
+  const SparseData all[] = {crossed(shape, {12, 9}), nested(shape, 4, 9)};
+  for (const SparseData& data : all) {
+    Problem problem = data.problem();
+    problem.likelihood = Registry<Likelihood>::make("hinge", Params());
+    const Sampling of = chain_of(problem, false);
+    Host host;
+    Draw draw;
+    for (int k = 0; k < 20; ++k) of.chain->sweep(host);
+    of.chain->read(draw);
+    CHECK(draw.effects.size() == data.columns());
+    CHECK(draw.effects.allFinite());
+    CHECK(draw.effects.norm() > 0);
+    CHECK(draw.hyper.minCoeff() > 0);
+  }
+}
+
+TEST_CASE("slice: sparse predictors are refused") {
+  Shape shape;
+  shape.n = 40;
+  shape.p = 2;
+  const SparseData data = mixed(shape);
+  Problem problem = data.problem();
   problem.likelihood = Registry<Likelihood>::make("hinge", Params());
-  const Sampling of = chain_of(problem, false);
-  Host host;
-  Draw draw;
-  for (int k = 0; k < 20; ++k) of.chain->sweep(host);
-  of.chain->read(draw);
-  CHECK(draw.effects.allFinite());
-  CHECK(draw.effects.norm() > 0);
+  CHECK_THROWS_AS(chain_of(problem, false), InvalidInput);
 }
 
 // ---- the margins

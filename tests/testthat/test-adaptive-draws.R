@@ -4,8 +4,9 @@ normalised <- likelihood_hinge(normalized = TRUE)
 half_t <- prior_ridge(variance = prior_half_t())
 d <- grouped_data()
 
-adaptive <- function(formula, data, prior, ..., threads = 1L, seed = 3, engine = engine_slice(...)) {
-  with_seed(seed, bsvm(formula, data, likelihood = normalised, prior = prior, engine = engine,
+adaptive <- function(formula, data, prior, ..., threads = 1L, seed = 3) {
+  with_seed(seed, bsvm(formula, data, likelihood = normalised, prior = prior,
+                       engine = engine_slice(...),
                        control = bsvm_control(threads = threads, verbose = FALSE)))
 }
 
@@ -22,7 +23,8 @@ test_that("chains go on until their draws are enough, and no longer", {
   reached <- fit$sampling$draws
   expect_gte(reached, 300)
   expect_lt(reached, 3000)
-  expect_output(print(fit), paste0("4 chains of ", reached, " draws after 500 of burn-in \\(until 400"))
+  expect_output(print(fit), paste0("4 chains of ", reached, " draws after 500 of burn-in ",
+                                   "\\(until 400"))
   # The draws of as many that are asked for.
   asked <- adaptive(y ~ x1 + (t | g), d, list(g = half_t), draws = reached)
   expect_identical(asked$posterior, fit$posterior)

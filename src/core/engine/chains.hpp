@@ -6,7 +6,8 @@
 
 namespace bsvm {
 
-// When chains are long enough: by every parameter of the priors and some coefficients, evenly spread.
+// When chains are long enough: by every parameter of the priors and some coefficients, evenly
+// spread.
 constexpr double kEnoughDraws = 400, kEnoughRhat = 1.01;  // of all chains, bulk and tail
 constexpr Index kWatched = 50;                            // coefficients
 

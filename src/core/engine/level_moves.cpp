@@ -75,7 +75,8 @@ double LevelMoves::slice_touched(double pull, double bend, Margins& rows, Draws&
 }
 
 void LevelMoves::take(const FactorRows& own, Index g) {
-  touched_.insert(touched_.end(), own.row.begin() + own.start[g], own.row.begin() + own.start[g + 1]);
+  touched_.insert(touched_.end(), own.row.begin() + own.start[g],
+                  own.row.begin() + own.start[g + 1]);
 }
 
 void LevelMoves::move_level(const FactorRows& own, Index t, Index g, const Mat& prior,

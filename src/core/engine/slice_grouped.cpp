@@ -1,6 +1,6 @@
-// Slice sampling with grouping factors: coefficients b, effects u of one or several factors, and the
-// parameters theta of their priors. A Gaussian is near the posterior of (b, u) given theta, each
-// row's log-likelihood replaced by a quadratic (WorkingRows), and every move goes by it at the
+// Slice sampling with grouping factors: coefficients b, effects u of one or several factors, and
+// the parameters theta of their priors. A Gaussian is near the posterior of (b, u) given theta,
+// each row's log-likelihood replaced by a quadratic (WorkingRows), and every move goes by it at the
 // theta there is, however far theta has come:
 //
 //   coefficients  along the axes of their covariance, all effects following their regression
@@ -44,7 +44,8 @@ class GroupedChain : public Chain {
       : problem_(problem), p_(problem.columns()), e_(problem.group_coefficients()),
         side_(problem, 0, false), state_(side_.start(Vec())), rows_(problem),
         working_(problem, rows_.design()), gaussian_(working_, rows_.design()),
-        levels_(problem, working_, gaussian_), mixing_(problem, side_, true), variances_(problem, side_, working_, gaussian_),
+        levels_(problem, working_, gaussian_), mixing_(problem, side_, true),
+        variances_(side_, working_, gaussian_),
         burnin_(burnin), seen_mean_(Vec::Zero(problem.n)), seen_square_(Vec::Zero(problem.n)) {
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
@@ -52,8 +53,8 @@ class GroupedChain : public Chain {
     for (Index k = mixing_.widths().size() - p_; k < mixing_.widths().size(); ++k)
       mixing_.make_seldom(k);
     if (!working_.good())
-      throw InvalidInput("engine", "Slice sampling needs grouping factors of which each row has one "
-                                   "level, and no sparse predictors.");
+      throw InvalidInput("engine", "Slice sampling needs grouping factors of which each row has "
+                                   "one level, and no sparse predictors.");
     disperse();
   }
 

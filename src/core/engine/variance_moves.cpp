@@ -203,9 +203,9 @@ class VarianceMoves::Levels {
   Mat group_moments_;
 };
 
-VarianceMoves::VarianceMoves(const Problem& problem, const Coefficients& side,
-                             const WorkingRows& working, const WorkingGaussian& gaussian)
-    : problem_(problem), side_(side), working_(working), gaussian_(gaussian),
+VarianceMoves::VarianceMoves(const Coefficients& side, const WorkingRows& working,
+                             const WorkingGaussian& gaussian)
+    : side_(side), working_(working), gaussian_(gaussian),
       widths_(Vec::Constant(side.free_size(), 1)) {}
 
 // An entry below the diagonal is measured by its row's diagonal one, which stays.

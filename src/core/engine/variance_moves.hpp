@@ -12,7 +12,7 @@ namespace bsvm {
 // it scales with theta (one that is not centred).
 class VarianceMoves {
  public:
-  VarianceMoves(const Problem& problem, const Coefficients& side, const WorkingRows& working,
+  VarianceMoves(const Coefficients& side, const WorkingRows& working,
                 const WorkingGaussian& gaussian);
 
   // `tune`: may first intervals be adapted?
@@ -32,7 +32,6 @@ class VarianceMoves {
   void move(const PriorPart& part, Index at, Index k, Block& block, State& state, bool tune,
             Draws& random);
 
-  const Problem& problem_;
   const Coefficients& side_;
   const WorkingRows& working_;
   const WorkingGaussian& gaussian_;

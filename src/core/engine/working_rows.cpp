@@ -53,7 +53,11 @@ bool take_column(const Problem& problem, Index column, Index level, Index effect
 
 std::vector<FactorRows> factor_rows(const Problem& problem) {
   std::vector<FactorRows> out;
-  if (problem.multipliers) out.push_back(multiplied_rows(problem));
+  if (problem.multipliers) {
+    out.push_back(multiplied_rows(problem));
+    sort_rows(out[0]);
+    return out;
+  }
   Index effect = 0, first = 0;
   for (const SparseTerm& term : problem.sparse.terms) {
     FactorRows factor{term.levels, term.effects, effect, first,

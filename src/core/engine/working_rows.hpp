@@ -43,7 +43,8 @@ class WorkingRows {
   // (effects^2, levels) of a factor: the sums of w z z' over the rows of each level.
   const Mat& gram(Index factor) const { return gram_[factor]; }
 
-  // What another factor's levels share with levels of the main one: sums of w z z' over common rows.
+  // What another factor's levels share with levels of the main one: sums of w z z' over common
+  // rows.
   struct Links {
     std::vector<Index> start;  // (levels + 1) a level's first link
     std::vector<int> level;    // (links) of the main factor

@@ -24,8 +24,8 @@ double slice(const LogDensity& log_density, double width, Draws& random) {
   return 0;  // where rounding leaves no slice, stay
 }
 
-// The same in an interval of this width that is not stepped out of: fewer looks at the density, where
-// one knows how wide it is.
+// The same in an interval of this width that is not stepped out of: fewer looks at the density,
+// where one knows how wide it is.
 template <class LogDensity>
 double slice_within(const LogDensity& log_density, double width, Draws& random) {
   const double level = log_density(0.0) + std::log(random.uniform());
