@@ -76,8 +76,9 @@ start_options <- function(spec) {
 }
 
 run_options <- function(spec, control) {
-  c(control[c("tol", "max_passes", "threads", "verbose")],
-    list(start = internal_start(control$start, spec$design)))
+  c(control[c("tol", "max_passes", "threads")],
+    list(verbose = progress_pace(control$verbose),
+         start = internal_start(control$start, spec$design)))
 }
 
 run_approximation <- function(spec, control) {
@@ -182,8 +183,8 @@ warn_checkpoint <- function(reason, file) {
 # The seed is a whole number, so that the core knows it to the bit.
 sampler_options <- function(engine, control) {
   check_file(engine$settings)
-  c(engine$settings, control[c("threads", "verbose")],
-    list(mixing = isTRUE(engine$parameters["mixing"] > 0), seed = floor(stats::runif(1L) * 2^31)))
+  c(engine$settings, control["threads"],
+    list(verbose = progress_pace(control$verbose), mixing = isTRUE(engine$parameters["mixing"] > 0), seed = floor(stats::runif(1L) * 2^31)))
 }
 
 check_file <- function(settings) {

@@ -65,7 +65,7 @@ Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List opt
     const std::string name = as<std::string>(engine_spec["name"]);
     const auto engine = bsvm::Registry<bsvm::Approximator>::make(
         name, to_params(name, engine_spec["parameters"]));
-    RHost host(as<bool>(options["verbose"]));
+    RHost host(options["verbose"]);
     const int threads = as<int>(options["threads"]);
     return package(data, engine->run(data, to_run_options(options), threads, host));
   });

@@ -58,7 +58,7 @@ Rcpp::List core_estimate(Rcpp::List problem, Rcpp::List model, Rcpp::List option
     const std::string name = as<std::string>(engine_spec["name"]);
     const auto engine = bsvm::Registry<bsvm::Estimator>::make(
         name, to_params(name, engine_spec["parameters"]));
-    RHost host(as<bool>(options["verbose"]));
+    RHost host(options["verbose"]);
     return package(data, engine->run(data, to_estimate_options(options), host));
   });
 }

@@ -73,7 +73,7 @@ Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
     const auto engine = bsvm::Registry<bsvm::Engine>::make(
         name, to_params(name, engine_spec["parameters"]));
     const bsvm::Options run = to_run_options(options);
-    RHost host(as<bool>(options["verbose"]));
+    RHost host(options["verbose"]);
     const auto rows = bsvm::make_source(data, engine->use(), as<int>(options["threads"]));
     const bsvm::Result result = engine->run(data, *rows, run, host);
     if (!data.unknowns.any() || !result.state.begun()) return package(data, result, {});

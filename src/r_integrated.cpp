@@ -40,7 +40,7 @@ Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMa
     bsvm::Vec unit = bsvm::Vec::Ones(size);
     unit.head(data.columns()) = dense_units(data);
     bsvm::RowSums sums(size);
-    RHost host(false);
+    RHost host(R_NilValue);
     Rcpp::NumericVector value(number);
     NumericMatrix gradient(static_cast<int>(size), static_cast<int>(number));
     List hessian;
@@ -67,7 +67,7 @@ Rcpp::NumericMatrix core_integrated_terms(Rcpp::List problem, Rcpp::List model,
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::IntegratedSource source(data, threads, bsvm::Precision::quick);
     check_points(source, points);
-    RHost host(false);
+    RHost host(R_NilValue);
     const bsvm::Mat at = inside(data, points);
     const bsvm::Mat out = by_row ? source.row_terms(at, host) : source.group_terms(at, host);
     return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());
@@ -84,7 +84,7 @@ Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model,
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::IntegratedSource source(data, threads);
     check_points(source, points);
-    RHost host(false);
+    RHost host(R_NilValue);
     const bsvm::Mat out = source.quantiles(inside(data, points), to_vec(weights),
                                            to_vec(probabilities), host);
     return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());

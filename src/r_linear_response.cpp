@@ -11,7 +11,7 @@ Rcpp::NumericMatrix core_linear_response(Rcpp::List problem, Rcpp::List model,
     const std::string name = Rcpp::as<std::string>(engine_spec["name"]);
     const auto engine = bsvm::Registry<bsvm::Engine>::make(
         name, to_params(name, engine_spec["parameters"]));
-    RHost host(false);
+    RHost host(R_NilValue);
     const auto rows =
         bsvm::make_source(data, engine->use(), Rcpp::as<int>(options["threads"]));
     const bsvm::Mat out =

@@ -37,7 +37,7 @@ Rcpp::NumericVector core_linear_sd(Rcpp::List factor, Rcpp::List z, Rcpp::Numeri
     if (start.empty() || start.back() != value.size() || value.size() != Rf_xlength(z["i"]) ||
         Rcpp::as<int>(z["nrow"]) != x.nrow())
       throw bsvm::InvalidInput("sparse", "The sparse columns must be compressed by column.");
-    RHost host(false);
+    RHost host(R_NilValue);
     const bsvm::Vec variance = bsvm::linear_variances(
         to_factor(factor), Eigen::Map<const bsvm::Mat>(root.begin(), root.nrow(), root.ncol()),
         columns, Eigen::Map<const bsvm::Mat>(x.begin(), x.nrow(), x.ncol()), host);

@@ -11,7 +11,7 @@ Rcpp::NumericVector core_log_posterior(Rcpp::List problem, Rcpp::List model,
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::LogPosterior density(data, threads,
                                quick ? bsvm::Precision::quick : bsvm::Precision::exact);
-    RHost host(false);
+    RHost host(R_NilValue);
     return to_numeric(density.at(
         Eigen::Map<const bsvm::Mat>(points.begin(), points.nrow(), points.ncol()), host));
   });

@@ -185,7 +185,7 @@ Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options)
       print.add(model);
       run.fingerprint = print.value();
     }
-    RHost host(as<bool>(options["verbose"]));
+    RHost host(options["verbose"]);
     const auto source = [&](int threads) {
       return bsvm::make_source(data, sampler->use(), threads);
     };

@@ -188,12 +188,12 @@ class Run {
 
   void tell() const {
     const Index now = done();
-    const double rate = seconds_since(started_) / static_cast<double>(std::max<Index>(1, swept_));
     std::ostringstream text;
     text << "sweep " << now << " of " << total_ << (options_.chains > 1 ? " of each chain" : "")
-         << (now < options_.burnin ? " (burn-in)" : "") << ", about "
-         << std::ceil(rate * static_cast<double>(total_ - now)) << " s left";
-    host_.progress(text.str());
+         << (now < options_.burnin ? " (burn-in)" : "");
+    // A resumed run has fewer sweeps to do than there are.
+    const double mine = static_cast<double>(swept_);
+    host_.progress(text.str(), mine / (mine + static_cast<double>(total_ - now)));
   }
 
   // A file that can't be written costs no draw: the run goes on and says so at its end.

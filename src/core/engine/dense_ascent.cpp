@@ -179,6 +179,7 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
 }
 
 DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known) {
+  climbing_ = climbing;
   progress_.end = Termination::pass_limit;
   if (known) settle(best);
   else restart(climbing, best);
@@ -318,7 +319,7 @@ void DenseAscent::record(const Point& at, double step) {
   text << "pass " << progress_.passes << ": bound " << at.bound << ", gradient ";
   text.precision(3);
   text << at.gradient.norm();
-  host_.progress(text.str());
+  host_.progress(text.str(), share());
 }
 
 // What is left to gain is added as the memory sees it.

@@ -16,6 +16,7 @@ constexpr double kMostBytes = 1e9;       // that they take
 constexpr double kMeanTolerance = 1e-4, kDrawTolerance = 1e-3;  // of conjugate gradients
 constexpr int kMostProducts = 1000;
 constexpr int kMostNewton = 50, kMostHalvings = 30;
+constexpr double kUsualPasses = 40;
 constexpr int kMostSettle = 40;          // passes at one theta
 constexpr double kGrowth = 1.3, kRetreat = 0.5, kLeastShare = 0.05, kMostShare = 0.9;
 
@@ -237,7 +238,7 @@ void SparseClimb::record(double change) {
   text << "pass " << progress_.passes << ": objective " << value_ << ", change ";
   text.precision(3);
   text << change;
-  host_.progress(text.str());
+  host_.progress(text.str(), std::min(0.95, static_cast<double>(progress_.passes) / kUsualPasses));
 }
 
 Node SparseClimb::node() const {

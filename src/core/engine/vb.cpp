@@ -111,7 +111,7 @@ class VariationalBayes : public Engine {
     text << "pass " << best.trace.size() << ": bound " << bound << ", gradient ";
     text.precision(3);
     text << gradient;
-    host.progress(text.str());
+    host.progress(text.str(), share_done(best.trace[0].gradient, gradient));
   }
 
   [[noreturn]] static void fail(const Result& best) {

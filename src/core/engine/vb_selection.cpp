@@ -96,7 +96,7 @@ class Climb {
     text << "pass " << out_.trace.size() << ": bound " << bound << ", gradient ";
     text.precision(3);
     text << out_.gradient;
-    host_.progress(text.str());
+    host_.progress(text.str(), share_done(out_.trace[0].gradient, out_.gradient));
   }
 
   Selector& q_;

@@ -196,6 +196,8 @@ Point minimise_convex(const Design& design, const Penalties& penalties, const Po
     while (out.gap > options.tolerance && idle < kPatience &&
            static_cast<int>(out.trace.size()) < options.max_passes) {
       if (host.interrupted()) throw Interrupted();
+      host.progress("relative duality gap " + std::to_string(out.gap),
+                    share_done(1, out.gap, options.tolerance));
       if (!at.pass()) break;
       idle = best.look(at) ? 0 : idle + 1;
     }
