@@ -234,13 +234,12 @@ check_draws_memory <- function(spec) {
   numbers <- length(spec$problem$center) + length(spec$model$group_blocks)
   if (settings$keep_effects) numbers <- numbers + group_coefficient_count(spec$problem)
   if (isTRUE(spec$missing$settings$keep_draws)) numbers <- numbers + sum(spec$law$missing)
-  bytes <- 2 * 8 * settings$draws * settings$chains * numbers
-  limit <- getOption("bsvm.max_memory", 16 * 2^30)
-  if (bytes <= limit) return(invisible())
-  abort("size", settings$draws, " draws of ", settings$chains, " chains, ", numbers,
-        " numbers each, take ", signif(bytes / 2^30, 3), " GiB, above the option bsvm.max_memory (",
-        signif(limit / 2^30, 3), " GiB). Keep fewer: `thin`, `keep_effects = FALSE`",
-        if (models_missing(spec$missing)) ", missing_normal(keep_draws = FALSE)", ".")
+  check_memory(2 * 8 * settings$draws * settings$chains * numbers,
+               paste0(settings$draws, " draws of ", settings$chains, " chains, ", numbers,
+                      " numbers each, take"),
+               paste0("Keep fewer: `thin`, `keep_effects = FALSE`",
+                      if (models_missing(spec$missing)) ", missing_normal(keep_draws = FALSE)",
+                      "."))
 }
 
 group_coefficient_count <- function(problem) {

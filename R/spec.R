@@ -60,6 +60,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = likelihood_hinge(), engi
   check_not_sparse(assigned$blocks[sparse])
   assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
   sparse <- sort(sparse)
+  check_core_memory(frame, assigned$blocks[!sparse], engine)
   design <- spec_design(frame, penalised, standardize, assigned$blocks[sparse])
   core <- core_columns(frame, design, assigned$blocks[!sparse],
                        rotate = !is_estimator(engine) && is.null(frame$unknowns))
