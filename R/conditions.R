@@ -40,6 +40,10 @@
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'
+#' @section Messages:
+#' * `bsvm_message_point_estimate`: large sparse predictors are fitted with [engine_map()], without
+#'   standard deviations and intervals.
+#'
 #' @return This page documents classes; it has no function.
 #' @examples
 #' tryCatch(

@@ -47,7 +47,8 @@ bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose 
 #' @export
 print.bsvm_control <- function(x, ...) {
   cat("Control: threads ", x$threads, ", tol ", x$tol, ", max_passes ", x$max_passes,
-      ", verbose ", if (is.null(x$verbose)) "NULL" else x$verbose, if (!is.null(x$start)) ", start given", "\n", sep = "")
+      ", verbose ", if (is.null(x$verbose)) "NULL" else x$verbose,
+      if (!is.null(x$start)) ", start given", "\n", sep = "")
   invisible(x)
 }
 

@@ -184,7 +184,8 @@ warn_checkpoint <- function(reason, file) {
 sampler_options <- function(engine, control) {
   check_file(engine$settings)
   c(engine$settings, control["threads"],
-    list(verbose = progress_pace(control$verbose), mixing = isTRUE(engine$parameters["mixing"] > 0), seed = floor(stats::runif(1L) * 2^31)))
+    list(verbose = progress_pace(control$verbose),
+         mixing = isTRUE(engine$parameters["mixing"] > 0), seed = floor(stats::runif(1L) * 2^31)))
 }
 
 check_file <- function(settings) {

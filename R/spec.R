@@ -21,8 +21,9 @@
 #'
 #' Columns of a sparse design go there too, after the groups: block by block, where a block is less
 #' than a quarter full. A block that is small (at most `getOption("bsvm.dense_cells", 5e6)` cells,
-#' and 1e8 for the rows times the square of its rank) is made dense, as `as.matrix()` would. Sparse columns are scaled like others, but not
-#' centred, since that would fill them; the intercept, whose prior is flat, takes up the difference.
+#' and 1e8 for the rows times the square of its rank) is made dense, as `as.matrix()` would. Sparse
+#' columns are scaled like others, but not centred, since that would fill them; the intercept, whose
+#' prior is flat, takes up the difference.
 #'
 #' @param frame From [bsvm_frame()].
 #' @inheritParams bsvm

@@ -7,7 +7,7 @@
 #include <limits>
 #include <sstream>
 
-#include "core/host.hpp"
+#include "core/progress.hpp"
 
 // When progress is told: nothing before `after` seconds, then a line every `every`; earlier, from a
 // quarter of `after` on, if the run will take longer than that. `rewrite`: on a terminal, in place.
@@ -28,8 +28,9 @@ struct Pace {
 };
 
 // R behind the core's Host: Ctrl-C and progress. Main thread only.
-class RHost : public bsvm::Host {
+class RHost : public bsvm::TimedHost {
  public:
+  using bsvm::TimedHost::progress;
   explicit RHost(SEXP verbose) : pace_(verbose) {}
   ~RHost() override {
     if (open_) REprintf("\n");

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -58,19 +57,7 @@ class Conditional {
   virtual void finish(std::vector<Node>& /*nodes*/) {}
 
  protected:
-  // How much of the run is done, about: the nodes beside the top take as long as the climb to it.
-  double share() {
-    if (progress_.trace.empty()) return -1;
-    const double passes = progress_.passes;
-    if (!climbing_) return climb_passes_ > 0 ? std::min(0.95, 0.5 * passes / climb_passes_) : -1;
-    climb_passes_ = passes;
-    const double done = share_done(progress_.trace[0].gradient, progress_.gradient);
-    return done < 0 ? done : 0.5 * done;
-  }
-
   Progress progress_;
-  bool climbing_ = true;
-  double climb_passes_ = 0;
 };
 
 // A mixture of Gaussians over a few values of the hyper-parameters.

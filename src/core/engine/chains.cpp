@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "../error.hpp"
+#include "../progress.hpp"
 #include "../rows/lanes.hpp"
 #include "checkpoint.hpp"
 
@@ -193,7 +194,7 @@ class Run {
          << (now < options_.burnin ? " (burn-in)" : "");
     // A resumed run has fewer sweeps to do than there are.
     const double mine = static_cast<double>(swept_);
-    host_.progress(text.str(), mine / (mine + static_cast<double>(total_ - now)));
+    bsvm::tell(host_, text.str(), mine / (mine + static_cast<double>(total_ - now)));
   }
 
   // A file that can't be written costs no draw: the run goes on and says so at its end.

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "../error.hpp"
+#include "../progress.hpp"
 #include "selector.hpp"
 
 namespace bsvm {
@@ -96,7 +97,7 @@ class Climb {
     text << "pass " << out_.trace.size() << ": bound " << bound << ", gradient ";
     text.precision(3);
     text << out_.gradient;
-    host_.progress(text.str(), share_done(out_.trace[0].gradient, out_.gradient));
+    tell(host_, text.str(), share_done(out_.trace[0].gradient, out_.gradient));
   }
 
   Selector& q_;
