@@ -17,7 +17,9 @@
 #'   `bsvm_warning_convergence`; so is a point of the grid, without one. With [engine_em()] a pass
 #'   is a linear system, or below `alpha = 1` a convex problem, and the number holds for each start
 #'   and each `nu` of a grid.
-#' @param verbose Should progress be shown? By default in interactive sessions only.
+#' @param verbose Should progress be shown, as a line on stderr with an estimate of the time left?
+#'   `NULL` (default): only if the run takes over 10 seconds; `TRUE`: always; `FALSE`: never. On a
+#'   terminal the line is rewritten, in a log there is a new one every 10 seconds.
 #' @param start Where to start: population-level coefficients in the order and on the scale of
 #'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero, with
 #'   [engine_em()] below `alpha = 1` at the penalty's scale. The end is the same but where there are
@@ -29,13 +31,13 @@
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb", control = bsvm_control(tol = 1e-6))
 #' update(fit, control = bsvm_control(start = fit))
 #' @export
-bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose = interactive(),
+bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose = NULL,
                          start = NULL) {
   structure(
     list(threads = check_count(threads, "threads"),
          tol = check_positive(tol, "tol"),
          max_passes = check_passes(max_passes),
-         verbose = check_flag(verbose, "verbose"),
+         verbose = check_verbose(verbose),
          start = check_start(start)),
     class = "bsvm_control"
   )
@@ -45,7 +47,8 @@ bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose 
 #' @export
 print.bsvm_control <- function(x, ...) {
   cat("Control: threads ", x$threads, ", tol ", x$tol, ", max_passes ", x$max_passes,
-      ", verbose ", x$verbose, if (!is.null(x$start)) ", start given", "\n", sep = "")
+      ", verbose ", if (is.null(x$verbose)) "NULL" else x$verbose,
+      if (!is.null(x$start)) ", start given", "\n", sep = "")
   invisible(x)
 }
 

@@ -18,10 +18,16 @@
 #' [engine_gaussian()]. Coefficients, predictions, variances and the curves of smooth terms (without
 #' a band) are there.
 #'
+#' **Sparse predictors** may be many (1e5 and more). Coefficients are then the means of the Gaussian
+#' that comes closest to the posterior given the variances, found by conjugate gradients; its
+#' variances come from 128 draws with fixed random numbers, so results are repeatable. Standard
+#' deviations and intervals are not available. Variances are at the mode of their approximate
+#' posterior density; with more columns than rows that density may be flat, and the mode uncertain.
+#'
 #' **Groups that can't be integrated out** (three effects a level or more; more than 1000
 #' coefficients and other effects; under the pseudo-likelihood one effect whose multiplier is zero
-#' in some rows) and sparse predictors are an error of class `bsvm_error_unsupported` before the
-#' fit, since the joint mode of effects and variances is no estimate of these.
+#' in some rows) are an error of class `bsvm_error_unsupported` before the fit if no predictors are
+#' sparse, since the joint mode of effects and variances is no estimate of these.
 #'
 #' **What it leaves out.** A mode is not a mean: where a posterior is skewed (few rows, strong
 #' effects, large variances) the two differ, and plug-in variances understate the spread of the

@@ -72,7 +72,7 @@ refuse_metric <- function(metric) {
 
 check_runner <- function(cores, cluster, progress) {
   check_count(cores, "cores")
-  check_flag(progress, "progress")
+  check_verbose(progress, "progress")
   if (!is.null(cluster) && !inherits(cluster, "cluster")) {
     abort("argument", "`cluster` must be made by parallel::makeCluster(); found ",
           describe(cluster), ".")

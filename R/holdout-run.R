@@ -10,9 +10,9 @@ run_tasks <- function(job, cores, cluster, progress) {
   tasks <- seq_len(length(job$splits) * length(job$learners))
   run <- task_runner(job, cores, cluster)
   on.exit(run$stop())
-  tell <- progress_bar(length(tasks), progress)
+  tell <- progress_teller(length(tasks), progress, "fits")
   on.exit(tell(NULL), add = TRUE)
-  size <- if (progress) max(run$workers, ceiling(length(tasks) / 50)) else length(tasks)
+  size <- if (!isFALSE(progress)) max(run$workers, ceiling(length(tasks) / 50)) else length(tasks)
   rounds <- split(tasks, ceiling(tasks / size))
   results <- lapply(unname(rounds), function(round) {
     found <- run$run(round)
@@ -94,12 +94,6 @@ remember_job <- function(job = NULL) {
 }
 
 run_remembered <- function(task) run_task(task, remembered$job)
-
-progress_bar <- function(n, shown) {
-  if (!shown) return(function(done) NULL)
-  bar <- utils::txtProgressBar(max = n, style = 3L, file = stderr())
-  function(done) if (is.null(done)) close(bar) else utils::setTxtProgressBar(bar, done)
-}
 
 # Tasks go through the models of a split, then to the next split.
 task_model <- function(task, job) (task - 1L) %% length(job$learners) + 1L

@@ -72,7 +72,8 @@
 #'   says.
 #' @param cluster A cluster of package parallel, on whose nodes bsvm is installed, in place of
 #'   `cores`.
-#' @param progress Show a bar of progress?
+#' @param progress Should progress be shown, as a line on stderr with an estimate of the time left?
+#'   `NULL` (default): only if the study takes over 10 seconds.
 #' @param ... Must be empty.
 #' @return A data frame of class `bsvm_holdout` with a row a split, model and metric: `model` and
 #'   `metric` (factors in the order given), `split` (its number), `value`, and `failure`, why it is
@@ -131,8 +132,7 @@
 #' @export
 holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stratify = TRUE,
                     test = NULL, response = NULL, metrics = c("ber", "seconds"),
-                    predictions = FALSE, cores = 1L, cluster = NULL, progress = interactive(),
-                    ...) {
+                    predictions = FALSE, cores = 1L, cluster = NULL, progress = NULL, ...) {
   check_dots(substitute(list(...)), "holdout()", holdout_hints)
   need_arguments("models", "data", what = "holdout()")
   check_count(times, "times")
@@ -150,8 +150,7 @@ holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stra
 #' @export
 cross_validate <- function(models, data, folds = 10L, times = 1L, group = NULL, stratify = TRUE,
                            test = NULL, response = NULL, metrics = c("ber", "seconds"),
-                           predictions = FALSE, cores = 1L, cluster = NULL,
-                           progress = interactive(), ...) {
+                           predictions = FALSE, cores = 1L, cluster = NULL, progress = NULL, ...) {
   check_dots(substitute(list(...)), "cross_validate()", holdout_hints)
   need_arguments("models", "data", what = "cross_validate()")
   check_count(folds, "folds", least = 2L)

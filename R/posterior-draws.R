@@ -41,7 +41,7 @@ linear_limits.bsvm_draws <- function(posterior, fit, rows, link, level) {
 #' @export
 coefficient_limits.bsvm_draws <- function(posterior, fit, chosen, level) {
   limits <- matrix(NA_real_, length(chosen), 2L, dimnames = list(NULL, c("lower", "upper")))
-  in_chunks(length(chosen), 2^22 / draw_count(posterior), function(at) {
+  in_chunks(length(chosen), 2^24 / draw_count(posterior), function(at) {
     limits[at, ] <<- row_quantiles(coefficient_draws(fit, chosen[at]), level)
   })
   limits
@@ -158,14 +158,64 @@ kept_effects <- function(posterior) {
 # p x S draws of the coefficients `chosen` on the user's scale.
 coefficient_draws <- function(fit, chosen = seq_along(fit$design$columns)) {
   design <- fit$design
-  if (length(design$rotation) + length(design$sparse) > 0L) {
-    return(linear_draws(fit, list(x = selector(design, chosen))))
-  }
+  if (length(design$rotation) + length(design$sparse) > 0L) return(turned_draws(fit, chosen))
   draws <- draw_matrix(fit$posterior$coefficients)
   own <- draws[chosen, , drop = FALSE] / design$scale[chosen]
   at <- match(design$intercept, chosen, 0L)
   if (at > 0L) own[at, ] <- own[at, ] - drop((design$center / design$scale) %*% draws)
   own
+}
+
+# Where columns are rotated or sparse: those of linear_draws() at rows that pick a coefficient each,
+# without such rows, which would be a matrix of p x p.
+turned_draws <- function(fit, chosen) {
+  design <- fit$design
+  layout <- fit_layout(fit)
+  draws <- draw_matrix(fit$posterior$coefficients)
+  own <- matrix(0, length(chosen), ncol(draws))
+  kept <- match(chosen, layout$kept, 0L)
+  own[kept > 0L, ] <- draws[kept, , drop = FALSE]
+  for (r in layout$rotation) {
+    at <- match(chosen, r$columns, 0L)
+    own[at > 0L, ] <- r$basis[at, , drop = FALSE] %*% draws[r$at, , drop = FALSE] +
+      unseen_coefficients(fit, r, at[at > 0L])
+  }
+  at <- match(chosen, design$sparse, 0L)
+  if (any(at > 0L)) {
+    effects <- draw_matrix(kept_effects(fit$posterior))
+    own[at > 0L, ] <- effects[nrow(effects) - length(design$sparse) + at, , drop = FALSE]
+  }
+  own <- own / design$scale[chosen]
+  at <- match(design$intercept, chosen, 0L)
+  if (at > 0L && any(design$center != 0)) {
+    own[at, ] <- linear_draws(fit, list(x = selector(design, design$intercept)))
+  }
+  own
+}
+
+# unseen_draws() of the coefficients `at` of a rotated block themselves: k x S.
+unseen_coefficients <- function(fit, rotation, at) {
+  basis <- rotation$basis
+  own <- basis[at, , drop = FALSE]
+  draws <- matrix(0, length(at), draw_count(fit$posterior))
+  if (length(at) == 0L || isTRUE(sum(1 - rowSums(own^2)) <= 1e-20 * length(at))) return(draws)
+  sd <- sqrt(block_variances(fit, rotation$block))
+  with_stream(fit, paste("unseen", rotation$block), {
+    in_chunks(ncol(draws), 2^20 / nrow(basis), function(part) {
+      noise <- matrix(stats::rnorm(nrow(basis) * length(part)), nrow(basis))
+      draws[, part] <<- noise[at, , drop = FALSE] - own %*% crossprod(basis, noise)
+    })
+  })
+  draws * rep(sd, each = length(at))
+}
+
+# Standard deviations of all coefficients: as many draws at a time as make 2^24 numbers.
+drawn_sd <- function(fit) {
+  sd <- numeric(length(fit$design$columns))
+  in_chunks(length(sd), 2^24 / draw_count(fit$posterior), function(at) {
+    sd[at] <<- sqrt(row_variances(coefficient_draws(fit, at)))
+  })
+  sd
 }
 
 #' @export

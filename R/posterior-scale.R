@@ -58,7 +58,7 @@ sparse_coefficients <- function(posterior, number) {
 user_sd <- function(fit) {
   design <- fit$design
   if (is_point(fit)) return(rep(NA_real_, length(design$columns)))
-  if (is.null(fit$posterior$covariance)) return(sqrt(row_variances(coefficient_draws(fit))))
+  if (is.null(fit$posterior$covariance)) return(drawn_sd(fit))
   layout <- fit_layout(fit)
   covariance <- fit$posterior$covariance
   variance <- numeric(length(design$columns))
@@ -97,6 +97,7 @@ selector <- function(design, chosen) {
 
 user_covariance <- function(fit) {
   design <- fit$design
+  if (!is_point(fit)) check_covariance_memory(length(design$columns))
   if (!is.null(design$sparse)) return(sparse_covariance(fit))
   if (is.null(fit$posterior$covariance)) return(stats::cov(t(coefficient_draws(fit))))
   covariance <- expand_covariance(fit$posterior$covariance)

@@ -23,8 +23,8 @@ estimate_options <- function(spec, control) {
   settings <- spec$engine$settings
   starts <- if (local) settings$starts else 1L
   random <- starts > 1L || settings$annealing > 0L
-  c(control[c("tol", "max_passes", "verbose")],
-    list(starts = starts, annealing = settings$annealing,
+  c(control[c("tol", "max_passes")],
+    list(verbose = progress_pace(control$verbose), starts = starts, annealing = settings$annealing,
          seed = if (random) floor(stats::runif(1L) * 2^31) else 0,
          start = estimate_start(control$start, spec)))
 }

@@ -78,8 +78,9 @@ start_options <- function(spec) {
 }
 
 run_options <- function(spec, control) {
-  c(control[c("tol", "max_passes", "threads", "verbose")],
-    list(start = internal_start(control$start, spec$design)))
+  c(control[c("tol", "max_passes", "threads")],
+    list(verbose = progress_pace(control$verbose),
+         start = internal_start(control$start, spec$design)))
 }
 
 run_approximation <- function(spec, control) {
@@ -185,8 +186,9 @@ warn_checkpoint <- function(reason, file) {
 # The seed is a whole number, so that the core knows it to the bit.
 sampler_options <- function(engine, control) {
   check_file(engine$settings)
-  c(engine$settings, control[c("threads", "verbose")],
-    list(mixing = isTRUE(engine$parameters["mixing"] > 0), seed = floor(stats::runif(1L) * 2^31)))
+  c(engine$settings, control["threads"],
+    list(verbose = progress_pace(control$verbose),
+         mixing = isTRUE(engine$parameters["mixing"] > 0), seed = floor(stats::runif(1L) * 2^31)))
 }
 
 check_file <- function(settings) {
@@ -234,13 +236,12 @@ with_core_conditions <- function(call) {
 check_draws_memory <- function(spec) {
   settings <- spec$engine$settings
   numbers <- numbers_drawn(spec)
-  bytes <- 2 * 8 * settings$draws * settings$chains * numbers
-  limit <- getOption("bsvm.max_memory", 16 * 2^30)
-  if (bytes <= limit) return(invisible())
-  abort("size", settings$draws, " draws of ", settings$chains, " chains, ", numbers,
-        " numbers each, take ", signif(bytes / 2^30, 3), " GiB, above the option bsvm.max_memory (",
-        signif(limit / 2^30, 3), " GiB). Keep fewer: `thin`, `keep_effects = FALSE`",
-        if (models_missing(spec$missing)) ", missing_normal(keep_draws = FALSE)", ".")
+  check_memory(2 * 8 * settings$draws * settings$chains * numbers,
+               paste0(settings$draws, " draws of ", settings$chains, " chains, ", numbers,
+                      " numbers each, take"),
+               paste0("Keep fewer: `thin`, `keep_effects = FALSE`",
+                      if (models_missing(spec$missing)) ", missing_normal(keep_draws = FALSE)",
+                      "."))
 }
 
 numbers_drawn <- function(spec) {

@@ -1,10 +1,9 @@
-# How sparse predictors are computed. Blocks that are sparse and small are made dense: the same
-# model, whose columns are as little centred as sparse ones. Of the others a sparse Cholesky factor
-# has the precision where that stays sparse; else the coefficients are found by conjugate gradients,
-# and standard deviations of linear functions are not.
+# How sparse predictors are computed. Blocks that are sparse and small are made dense, as as.matrix()
+# would. Of the others a sparse Cholesky factor has the precision if that stays sparse; else
+# coefficients are found by conjugate gradients, and standard deviations are not available.
 
-# A dense matrix of this many cells at most, rows times the square of its rank at most this: a
-# second for the Gaussian engine, once a block wider than the rows is rotated.
+# A dense matrix has at most so many cells, and rows times the square of its rank are at most so
+# many; the rank is that after a block wider than the rows is rotated.
 most_made_dense <- function() getOption("bsvm.dense_cells", 5e6)
 most_dense_work <- 1e8
 

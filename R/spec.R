@@ -70,6 +70,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_not_sparse(assigned$blocks[sparse])
   assigned$blocks <- assigned$blocks[order(sparse)] # the core has the sparse ones last
   sparse <- sort(sparse)
+  check_core_memory(frame, assigned$blocks[!sparse], engine)
   design <- spec_design(frame, scaled, assigned$blocks[sparse],
                         centre = standardize || flat_intercept(frame, assigned$blocks))
   core <- core_columns(frame, design, assigned$blocks[!sparse],

@@ -66,7 +66,7 @@ List package(const bsvm::Problem& problem, const bsvm::Result& result,
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
-  return with_host(as<bool>(options["verbose"]), [&](RHost& host) {
+  return with_host(options["verbose"], [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
     const std::string name = as<std::string>(engine_spec["name"]);

@@ -1,15 +1,41 @@
 #pragma once
 #include <Rcpp.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
+#include <sstream>
 
-#include "core/host.hpp"
+#include "core/progress.hpp"
 #include "r_convert.h"
 
-// R behind the core's Host: Ctrl-C, time limits and messages. Main thread only.
-class RHost : public bsvm::Host {
+// When progress is told: nothing before `after` seconds, then a line every `every`; earlier, from a
+// quarter of `after` on, if the run will take longer than that. `rewrite`: on a terminal, in place.
+struct Pace {
+  double after = std::numeric_limits<double>::infinity(), every = 0;
+  bool rewrite = false;
+
+  // TRUE or FALSE, or the three numbers (R/progress.R).
+  explicit Pace(SEXP verbose) {
+    if (TYPEOF(verbose) == REALSXP && Rf_length(verbose) == 3) {
+      after = REAL(verbose)[0];
+      every = REAL(verbose)[1];
+      rewrite = REAL(verbose)[2] != 0;
+    } else if (TYPEOF(verbose) == LGLSXP && Rcpp::as<bool>(verbose)) {
+      after = 0;
+    }
+  }
+};
+
+// R behind the core's Host: Ctrl-C, time limits and progress. Main thread only.
+class RHost : public bsvm::TimedHost {
  public:
-  explicit RHost(bool verbose) : verbose_(verbose) {}
+  using bsvm::TimedHost::progress;
+  explicit RHost(SEXP verbose) : pace_(verbose) {}
+  ~RHost() override {
+    if (open_) REprintf("\n");
+  }
 
   // Once asked to stop, always stopping: R forgets the interrupt it reports.
   bool interrupted() override {
@@ -24,10 +50,16 @@ class RHost : public bsvm::Host {
     if (!Rf_isNull(error_)) Rcpp::Function("stop", R_BaseEnv)(error_);
   }
 
-  // Silent for the first two seconds; a line every half second then.
-  void progress(const std::string& text) override {
-    if (!verbose_ || seconds(started_) < 2 || !due(told_, 0.5)) return;
-    Rcpp::Rcout << text << std::endl;
+  void progress(const std::string& text, double share) override {
+    const double passed = seconds(started_);
+    const double left = share > 0 ? passed / share - passed : -1;
+    if (!told_once_ && !(passed >= pace_.after ||
+                         (passed >= pace_.after / 4 && passed + left > pace_.after)))
+      return;
+    if (told_once_ && !due(told_, pace_.every)) return;
+    told_once_ = true;
+    told_ = Clock::now();
+    tell(text, passed, left);
   }
 
  private:
@@ -51,7 +83,20 @@ class RHost : public bsvm::Host {
     return true;
   }
 
-  bool verbose_, stop_ = false;
+  void tell(const std::string& text, double passed, double left) {
+    std::ostringstream line;
+    line << "bsvm, " << std::ceil(passed) << " s: " << text;
+    if (left >= 0) line << ", about " << std::ceil(left) << " s left";
+    std::string words = line.str();
+    longest_ = std::max(longest_, words.size());
+    if (pace_.rewrite) words.resize(longest_, ' ');
+    REprintf(pace_.rewrite ? "\r%s" : "%s\n", words.c_str());
+    open_ = pace_.rewrite;
+  }
+
+  Pace pace_;
+  bool stop_ = false, told_once_ = false, open_ = false;
+  size_t longest_ = 0;
   Rcpp::RObject error_;
   Clock::time_point started_ = Clock::now(), asked_ = started_, told_ = started_;
 };
@@ -59,7 +104,7 @@ class RHost : public bsvm::Host {
 // Runs `work(host)` as with_core_errors() does. An error that R had for the caller comes before
 // whatever the work made of being stopped.
 template <class Work>
-auto with_host(bool verbose, Work work) -> decltype(work(std::declval<RHost&>())) {
+auto with_host(SEXP verbose, Work work) -> decltype(work(std::declval<RHost&>())) {
   RHost host(verbose);
   return with_core_errors([&] {
     try {

@@ -31,7 +31,7 @@ void check_points(const bsvm::IntegratedSource& source, const NumericMatrix& poi
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMatrix points,
                            int depth, int threads) {
-  return with_host(false, [&](RHost& host) {
+  return with_host(R_NilValue, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::IntegratedSource source(data, threads);
     check_points(source, points);
@@ -64,7 +64,7 @@ Rcpp::List core_integrated(Rcpp::List problem, Rcpp::List model, Rcpp::NumericMa
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix core_integrated_terms(Rcpp::List problem, Rcpp::List model,
                                           Rcpp::NumericMatrix points, bool by_row, int threads) {
-  return with_host(false, [&](RHost& host) {
+  return with_host(R_NilValue, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::IntegratedSource source(data, threads, bsvm::Precision::quick);
     check_points(source, points);
@@ -80,7 +80,7 @@ Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model,
                                           Rcpp::NumericMatrix points,
                                           Rcpp::NumericVector weights,
                                           Rcpp::NumericVector probabilities, int threads) {
-  return with_host(false, [&](RHost& host) {
+  return with_host(R_NilValue, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::IntegratedSource source(data, threads);
     check_points(source, points);

@@ -5,7 +5,7 @@
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix core_linear_response(Rcpp::List problem, Rcpp::List model,
                                          Rcpp::List options) {
-  return with_host(false, [&](RHost& host) {
+  return with_host(R_NilValue, [&](RHost& host) {
     bsvm::Problem data = to_problem(problem, model);
     const Rcpp::List engine_spec = model["engine"];
     const std::string name = Rcpp::as<std::string>(engine_spec["name"]);

@@ -25,7 +25,7 @@ bsvm::SparseFactor to_factor(const Rcpp::List& factor) {
 // (i, p, x, nrow), x (nrow, p).
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector core_linear_sd(Rcpp::List factor, Rcpp::List z, Rcpp::NumericMatrix x) {
-  return with_host(false, [&](RHost& host) {
+  return with_host(R_NilValue, [&](RHost& host) {
     const std::vector<int> start = integers(z, "p"), row = integers(z, "i");
     const Rcpp::NumericVector value = z["x"];
     bsvm::SparseColumns columns;

@@ -7,7 +7,7 @@
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector core_log_posterior(Rcpp::List problem, Rcpp::List model,
                                        Rcpp::NumericMatrix points, bool quick, int threads) {
-  return with_host(false, [&](RHost& host) {
+  return with_host(R_NilValue, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::LogPosterior density(data, threads,
                                quick ? bsvm::Precision::quick : bsvm::Precision::exact);

@@ -71,6 +71,7 @@ Node Ascent::at(ConstVecRef theta, const Node&) {
 }
 
 Ascent::Point Ascent::run(Point now, double tolerance, bool climbing) {
+  share_.climbing(climbing);
   now.state.damping() = 1;
   Point best = now;
   Coefficients::Proposal next;
@@ -177,7 +178,8 @@ void Ascent::record(const Point& point) {
   text << "pass " << progress_.passes << ": bound " << point.bound << ", gradient ";
   text.precision(3);
   text << progress_.gradient;
-  host_.progress(text.str());
+  tell(host_, text.str(),
+       share_(progress_.passes, progress_.trace[0].gradient, progress_.gradient));
 }
 
 Node Ascent::node(const Point& point) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 
+#include "../progress.hpp"
 #include "../rows/row_source.hpp"
 #include "approximation.hpp"
 #include "coefficients.hpp"
@@ -46,6 +47,7 @@ class Ascent : public Conditional {
   std::unique_ptr<RowSource> source_;
   Options options_;
   Host& host_;
+  ClimbShare share_;
   Coefficients side_;
   RowSums sums_;
   bool concave_, started_ = false;  // was this run's mean given?

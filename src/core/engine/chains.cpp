@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "../error.hpp"
+#include "../progress.hpp"
 #include "../rows/lanes.hpp"
 #include "checkpoint.hpp"
 #include "diagnosis.hpp"
@@ -238,12 +239,12 @@ class Run {
 
   void tell() const {
     const Index now = done();
-    const double rate = seconds_since(started_) / static_cast<double>(std::max<Index>(1, swept_));
     std::ostringstream text;
     text << "sweep " << now << " of " << total() << (options_.chains > 1 ? " of each chain" : "")
-         << (now < options_.burnin ? " (burn-in)" : "") << ", about "
-         << std::ceil(rate * static_cast<double>(total() - now)) << " s left";
-    host_.progress(text.str());
+         << (now < options_.burnin ? " (burn-in)" : "");
+    // A resumed run has fewer sweeps to do than there are.
+    const double mine = static_cast<double>(swept_);
+    bsvm::tell(host_, text.str(), mine / (mine + static_cast<double>(total() - now)));
   }
 
   // A file that can't be written costs no draw: the run goes on and says so at its end.

@@ -193,6 +193,7 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
 }
 
 DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known) {
+  share_.climbing(climbing);
   progress_.end = Termination::pass_limit;
   if (known) settle(best);
   else restart(climbing, best);
@@ -331,7 +332,8 @@ void DenseAscent::record(const Point& at, double step) {
   text << "pass " << progress_.passes << ": bound " << at.bound << ", gradient ";
   text.precision(3);
   text << at.gradient.norm();
-  host_.progress(text.str());
+  tell(host_, text.str(),
+       share_(progress_.passes, progress_.trace[0].gradient, progress_.gradient));
 }
 
 // What is left to gain is added as the memory sees it.

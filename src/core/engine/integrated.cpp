@@ -167,6 +167,7 @@ void Integrated::climb_from(Look& now) {
 // Where little is left to gain the last step is taken unseen: what it gains is known to third
 // order.
 Node Integrated::at(ConstVecRef theta, const Node& from) {
+  share_.climbing(false);
   if (own_average_) {
     Node out = from;
     out.theta = theta;
@@ -297,7 +298,8 @@ void Integrated::record(double value) {
   text << "look " << progress_.passes << ": log density " << value << ", gradient ";
   text.precision(3);
   text << progress_.gradient;
-  host_.progress(text.str());
+  tell(host_, text.str(),
+       share_(progress_.passes, progress_.trace[0].gradient, progress_.gradient));
 }
 
 }  // namespace bsvm

@@ -1,4 +1,5 @@
 #pragma once
+#include "../progress.hpp"
 #include "../rows/integrated_source.hpp"
 #include "approximation.hpp"
 #include "prior_density.hpp"
@@ -83,6 +84,7 @@ class Integrated : public Conditional {
   IntegratedSource source_;
   Options options_;
   Host& host_;
+  ClimbShare share_;
   PriorDensity prior_;
   Index d_, h_;             // coefficients, free parameters
   Index own_first_, own_;   // of which the integrated effects'

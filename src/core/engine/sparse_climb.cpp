@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "../error.hpp"
+#include "../progress.hpp"
 #include "../rows/lanes.hpp"
 
 namespace bsvm {
@@ -16,6 +17,7 @@ constexpr double kMostBytes = 1e9;       // that they take
 constexpr double kMeanTolerance = 1e-4, kDrawTolerance = 1e-3;  // of conjugate gradients
 constexpr int kMostProducts = 1000;
 constexpr int kMostNewton = 50, kMostHalvings = 30;
+constexpr double kUsualPasses = 40;
 constexpr int kMostSettle = 40;          // passes at one theta
 constexpr double kGrowth = 1.3, kRetreat = 0.5, kLeastShare = 0.05, kMostShare = 0.9;
 
@@ -220,7 +222,8 @@ double SparseClimb::find_variances(const Vec& w) {
   double moved = 0, sum = 0;
   for (Index i = 0; i < n; ++i) {
     if (!(next[i] > 0)) continue;
-    const double told = w[i] * next[i] + 1e-12, change = std::log(next[i] / std::max(v_[i], 1e-300));
+    const double told = w[i] * next[i] + 1e-12;
+    const double change = std::log(next[i] / std::max(v_[i], 1e-300));
     moved += told * change * change;
     sum += told;
   }
@@ -237,7 +240,7 @@ void SparseClimb::record(double change) {
   text << "pass " << progress_.passes << ": objective " << value_ << ", change ";
   text.precision(3);
   text << change;
-  host_.progress(text.str());
+  tell(host_, text.str(), std::min(0.95, static_cast<double>(progress_.passes) / kUsualPasses));
 }
 
 Node SparseClimb::node() const {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kThetaTolerance = 2e-3, kVarianceTolerance = 0.01;
 constexpr double kLongest = 1;           // of a step in theta
-// The way up: from where the prior's standard deviation of f is about this, by steps, until the bound
-// has fallen so many nats.
+// The way up: from where the prior's standard deviation of f is about this, by steps, until the
+// bound has fallen so many nats.
 constexpr double kLeastPrior = 0.02, kScanStep = 0.7, kFallen = 8, kScanTolerance = 0.05;
 constexpr int kMostScan = 16;
 constexpr double kFlat = 0.01;           // a slope that is none
@@ -124,7 +124,8 @@ void SparseClimb::scan() {
   for (int k = 0; k < kMostScan; ++k) {
     looks.push_back(look_at(first + k * kScanStep, kScanTolerance));
     Look& now = looks.back();
-    if (k > 0) now.height = looks[k - 1].height + 0.5 * kScanStep * (looks[k - 1].slope + now.slope);
+    if (k > 0)
+      now.height = looks[k - 1].height + 0.5 * kScanStep * (looks[k - 1].slope + now.slope);
     if (now.total() > looks[best].total()) best = k;
     if (now.slope < 0 && now.total() < looks[best].total() - kFallen) break;
   }

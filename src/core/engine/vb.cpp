@@ -24,6 +24,7 @@
 #include <sstream>
 
 #include "../error.hpp"
+#include "../progress.hpp"
 #include "coefficients.hpp"
 #include "engine.hpp"
 #include "selector.hpp"
@@ -111,7 +112,7 @@ class VariationalBayes : public Engine {
     text << "pass " << best.trace.size() << ": bound " << bound << ", gradient ";
     text.precision(3);
     text << gradient;
-    host.progress(text.str());
+    tell(host, text.str(), share_done(best.trace[0].gradient, gradient));
   }
 
   [[noreturn]] static void fail(const Result& best) {

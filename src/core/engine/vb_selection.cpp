@@ -20,6 +20,7 @@
 
 #include "../error.hpp"
 #include "selection.hpp"
+#include "../progress.hpp"
 #include "selector.hpp"
 
 namespace bsvm {
@@ -103,7 +104,7 @@ class Climb {
     text << "pass " << out_.trace.size() << ": bound " << bound << ", gradient ";
     text.precision(3);
     text << out_.gradient;
-    host_.progress(text.str());
+    tell(host_, text.str(), share_done(out_.trace[0].gradient, out_.gradient));
   }
 
   Selector& q_;

@@ -24,6 +24,7 @@
 #include <memory>
 
 #include "../error.hpp"
+#include "../progress.hpp"
 #include "normal_equations.hpp"
 #include "penalty_steps.hpp"
 
@@ -196,6 +197,8 @@ Point minimise_convex(const Design& design, const Penalties& penalties, const Po
     while (out.gap > options.tolerance && idle < kPatience &&
            static_cast<int>(out.trace.size()) < options.max_passes) {
       if (host.interrupted()) throw Interrupted();
+      tell(host, "relative duality gap " + std::to_string(out.gap),
+                    share_done(1, out.gap, options.tolerance));
       if (!at.pass()) break;
       idle = best.look(at) ? 0 : idle + 1;
     }
