@@ -145,7 +145,12 @@ check_intact <- function(fit) {
   if (!inherits(posterior, known) || !all(finite)) {
     refuse_changed("its posterior, design or priors hold what is not a finite number")
   }
-  as_made(validate_bsvm(fit))
+  as_made({
+    stopifnot(is.character(fit$likelihood$name), is.character(fit$engine$name))
+    validate_bsvm(fit)
+    check_registered(all_blocks(fit), fit$likelihood)
+    check_count(fit$control$threads, "threads")
+  })
 }
 
 # What only a changed fit can stumble over.
@@ -182,7 +187,10 @@ need_loo <- function() {
 
 new_check <- function(fit, target, own, draws) {
   table_of <- function(sample) check_table(own$moments, sample)
-  sample <- exact_sample(target, draws, function(sample) is_decided(table_of(sample)))
+  sample <- tryCatch(
+    exact_sample(target, draws, function(sample) is_decided(table_of(sample))),
+    "C++Error" = function(e) refuse_changed(conditionMessage(e)) # at the core's door
+  )
   usable <- is_usable(sample)
   table <- table_of(sample)
   structure(list(
