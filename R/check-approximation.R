@@ -30,8 +30,9 @@
 #'
 #' **How exact the check is.** In a study of 201 fits of simulated data by all three engines
 #' (`bench/check.R`), 61 were said to be close, and two of these were off by slightly more than 0.1
-#' standard deviations or 10 %. Corrected values were nearer to the truth for all 408 quantities that
-#' were off, and within 0.1 standard deviations and 10 % for all 465 others; for 3 % none were given.
+#' standard deviations or 10 %. Corrected values were nearer to the truth for all 408 quantities
+#' that were off, and within 0.1 standard deviations and 10 % for all 465 others; for 3 % none were
+#' given.
 #'
 #' **Cost.** The check draws 1000 points, then more until the quantities are decided or the core has
 #' worked for about two seconds. Most checks take 0.1 to 1 seconds: 0.2 on the toenail data of

@@ -47,7 +47,9 @@ weighted_sample <- function(target, number, decided) {
   if (length(fit$groups) > 0L && target$integrated == 0L) return(NULL)
   most <- if (is.null(number)) most_points(target) else number
   slow <- is.null(number) && most < first_points
-  if (slow || unknown_count(target) > most_weighted) return(NULL)
+  unknowns <- unknown_count(target)
+  nothing <- unknowns == sum(vapply(all_blocks(fit), free_size, 0)) # no coefficients
+  if (slow || nothing || unknowns > most_weighted) return(NULL)
   posterior <- gaussian_answer(target)
   if (is.null(posterior) || (nrow(posterior$theta) > 0L && ncol(posterior$theta) == 1L)) {
     return(NULL)

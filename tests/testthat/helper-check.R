@@ -29,7 +29,7 @@ with_log_variance <- function(values) {
   values
 }
 
-expect_exact <- function(found, exact, at, tolerance) {
+expect_exact_moments <- function(found, exact, at, tolerance) {
   expect_close(found$mean, exact$mean[at], tolerance, scale = exact$sd[at])
   expect_close(found$sd, exact$sd[at], tolerance, scale = exact$sd[at])
 }
