@@ -28,7 +28,11 @@
 #' variance with a vague prior and few coefficients or levels, or the coefficients of separated
 #' classes) has no corrected standard deviation.
 #'
-#' **How exact the check is.** In simulations (`bench/check.R`: @STUDY@
+#' **How exact the check is.** In a study of 201 fits of simulated data by all three engines
+#' (`bench/check.R`), 61 were said to be close, and two of these were off by slightly more than 0.1
+#' standard deviations or 10 %. Corrected values were nearer to the truth for all 408 quantities
+#' that were off, and within 0.1 standard deviations and 10 % for all 465 others; for 3 % none were
+#' given.
 #'
 #' **Cost.** The check draws 1000 points, then more until the quantities are decided or the core has
 #' worked for about two seconds. Most checks take 0.1 to 1 seconds: 0.2 on the toenail data of
@@ -97,7 +101,12 @@ check_approximation <- function(fit, draws = NULL, ...) {
 check_approximate_fit <- function(fit, draws, dots, env) {
   check_dots(dots, "check_approximation()", check_hints)
   check_checkable(fit)
-  as_made(validate_bsvm(fit))
+  as_made({
+    stopifnot(is.character(fit$likelihood$name), is.character(fit$engine$name))
+    validate_bsvm(fit)
+    check_registered(all_blocks(fit), fit$likelihood)
+    check_count(fit$control$threads, "threads")
+  })
   draws <- check_draws(draws)
   need_loo()
   own <- as_made(list(moments = fit_moments(fit), marginals = coefficient_marginals(fit),
@@ -161,7 +170,10 @@ need_loo <- function() {
 
 new_check <- function(fit, target, own, draws) {
   table_of <- function(sample) check_table(own$moments, sample)
-  sample <- exact_sample(target, draws, function(sample) is_decided(table_of(sample)))
+  sample <- tryCatch(
+    exact_sample(target, draws, function(sample) is_decided(table_of(sample))),
+    "C++Error" = function(e) refuse_changed(conditionMessage(e)) # at the core's door
+  )
   usable <- is_usable(sample)
   table <- table_of(sample)
   structure(list(

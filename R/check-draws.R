@@ -46,7 +46,10 @@ weighted_sample <- function(target, number, decided) {
   fit <- target$fit
   if (length(fit$groups) > 0L && target$integrated == 0L) return(NULL)
   most <- if (is.null(number)) most_points(target) else number
-  if (unknown_count(target) > most_weighted || most < first_points) return(NULL)
+  slow <- is.null(number) && most < first_points
+  unknowns <- unknown_count(target)
+  nothing <- unknowns == sum(vapply(all_blocks(fit), free_size, 0)) # no coefficients
+  if (slow || nothing || unknowns > most_weighted) return(NULL)
   posterior <- gaussian_answer(target)
   if (is.null(posterior) || (nrow(posterior$theta) > 0L && ncol(posterior$theta) == 1L)) {
     return(NULL)
@@ -83,6 +86,9 @@ most_points <- function(target) {
   as.integer(min(16000, first_points * 2^floor(log2(3e6 / one))))
 }
 
+# Far out a standard deviation may be infinite; what its point weighs is then next to nothing.
+largest_value <- 1e50
+
 more_points <- function(points, proposal, target, number) {
   size <- min(1000, 2^22 / unknown_count(target))
   started <- proc.time()[["elapsed"]]
@@ -91,7 +97,9 @@ more_points <- function(points, proposal, target, number) {
     new <- proposal$draw(length(at))
     points$log_ratio <<- c(points$log_ratio,
                            target_log_density(target, new) - attr(new, "log_density"))
-    points$values <<- cbind(points$values, point_quantities(target$fit, new, target$integrated))
+    values <- point_quantities(target$fit, new, target$integrated)
+    values[] <- pmin(pmax(values, -largest_value), largest_value)
+    points$values <<- cbind(points$values, values)
   })
   points
 }
@@ -151,7 +159,7 @@ row_tails <- function(square, weights) {
   vapply(seq_len(nrow(share)), function(k) {
     if (!isTRUE(largest[k] > large_share * total[k])) return(0)
     own <- share[k, ] > 0
-    smoothed_weights(log(share[k, own] / total[k]))$k
+    smoothed_weights(log(share[k, own]) - log(total[k]))$k
   }, 0)
 }
 
@@ -212,7 +220,7 @@ chain_worth <- function(values) {
 
 batch_means <- function(x, number) {
   size <- ncol(x) / number
-  vapply(seq_len(number), function(k) {
+  stack_columns(lapply(seq_len(number), function(k) {
     rowMeans(x[, (k - 1L) * size + seq_len(size), drop = FALSE])
-  }, numeric(nrow(x)))
+  }))
 }

@@ -66,7 +66,7 @@ without_corrected <- function(table) {
 fit_moments <- function(fit) {
   moments <- posterior_coefficients(fit)
   spread <- inferred_moments(fit)
-  list(mean = c(unname(moments$mean), spread[, 1L]), sd = c(unname(moments$sd), spread[, 2L]))
+  list(mean = unname(c(moments$mean, spread[, 1L])), sd = unname(c(moments$sd, spread[, 2L])))
 }
 
 # Of the standard deviations and correlations: mean and sd, a row a quantity.

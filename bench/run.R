@@ -12,7 +12,7 @@ for (part in c("figures.R", "timing.R", "blas-limit.R", "machine.R", "papers.R")
 
 cases <- c("toenail", "spam", "large-groups", "threads", "toenail-gibbs", "spam-gibbs", "crossed",
            "verbagg", "gaussian", "coverage", "group-sd", "gaussian-time", "dense", "slice",
-           "laplace-zero", "spike-slab", "em", "missing", "probability")
+           "laplace-zero", "spike-slab", "em", "missing", "probability", "check")
 
 chosen_cases <- function(named = commandArgs(trailingOnly = TRUE)) {
   unknown <- setdiff(named, cases)
