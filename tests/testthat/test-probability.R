@@ -449,3 +449,40 @@ test_that("shapes serve what has known levels only, and not what is left out of 
   plain$posterior$shapes <- NULL
   expect_identical(second(fit, new, re_formula = NA), second(plain, new, re_formula = NA))
 })
+
+test_that("of rare classes under the pseudo-likelihood a message says so, once, and what to run", {
+  e <- with_seed(6, {
+    e <- data.frame(x = rnorm(300))
+    e$y <- factor(ifelse(runif(300) < plogis(-3.5 + e$x), "ill", "well"), c("well", "ill"))
+    e
+  })
+  share <- mean(e$y == "ill")
+  expect_true(share > 0.02 && share < 0.12)
+  fit <- bsvm(y ~ x, e, likelihood = likelihood_hinge(), engine = "vb",
+              prior = prior_ridge(variance = 1), keep_data = TRUE)
+  old <- session$rare
+  on.exit(assign("rare", old, session))
+  said <- function(code) {
+    session$rare <- NULL
+    message <- tryCatch({
+      force(code)
+      NULL
+    }, bsvm_message_rare = conditionMessage)
+  }
+  message <- said(predict(fit, e, type = "prob"))
+  expect_match(message, "class 'ill'", fixed = TRUE)
+  expect_match(message, paste0("Only ", format(100 * share, digits = 2), " %"), fixed = TRUE)
+  call <- regmatches(message, regexpr("update\\(fit.*engine = NULL\\)", message))
+  refit <- eval(str2lang(call))
+  expect_true(is_normalised(refit$likelihood))
+  expect_null(said(predict(refit, e, type = "prob")))
+  expect_null(said(predict(fit, e)))
+  expect_match(said(calibration(fit, e)), "ill")
+  session$rare <- NULL
+  expect_message(predict(fit, e, type = "prob"), class = "bsvm_message_rare")
+  expect_no_message(predict(fit, e, type = "prob"))
+  # weights count
+  even <- bsvm(y ~ x, e, likelihood = likelihood_hinge(), engine = "vb",
+               prior = prior_ridge(variance = 1), weights = ifelse(y == "ill", 1 / share, 1))
+  expect_null(said(predict(even, e, type = "prob")))
+})
