@@ -10,8 +10,8 @@
 #' `normalized = FALSE` takes that as it is. It does not sum to one over the two classes, and the
 #' sum depends on \eqn{f}, so there is no log-likelihood (see [logLik.bsvm()]), every row rewards a
 #' large \eqn{|f|}, and the intervals and variances are those of a pseudo-posterior: its 95 %
-#' intervals are too narrow (they covered the estimand in 58 to 74 % of simulated data sets, those of
-#' `normalized = TRUE` in 94 to 97 %), and it finds group variance where there is none. Its point
+#' intervals are too narrow (they covered the estimand in 58 to 74 % of simulated data sets, those
+#' of `normalized = TRUE` in 94 to 97 %), and it finds group variance where there is none. Its point
 #' predictions are good, and every engine takes it.
 #'
 #' `normalized = TRUE` divides by the sum,

@@ -30,8 +30,8 @@ check_map_levels <- function(map, object) {
   map
 }
 
-# The learnt slope is one number, and class +1 has probability one half at a link of zero: what few rows
-# of one class need is an intercept, which the pseudo-likelihood does not have.
+# The logistic map has a slope and no intercept, and the pseudo-likelihood puts most links of a rare
+# class far on the other side of zero: below this share probabilities are worth little.
 rare_share <- 0.15
 
 hint_rare <- function(object, map) {
@@ -43,8 +43,8 @@ hint_rare <- function(object, map) {
   session$rare <- TRUE
   message(new_condition("message", "rare", paste0(
     "Only ", format(100 * rare, digits = 2L), " % of the rows are of class '",
-    object$response$levels[1L + (share < 0.5)], "'. Under the pseudo-likelihood probabilities then ",
-    "say hardly more than this share; calibration() shows it on held-out rows.",
+    object$response$levels[1L + (share < 0.5)], "'. Under the pseudo-likelihood probabilities ",
+    "then say hardly more than this share; calibration() shows it on held-out rows.",
     if (takes_normalised(object)) paste0(" Use ", normalised_call, " for probabilities."),
     " (Said once a session.)\n"
   )))

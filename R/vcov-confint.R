@@ -76,8 +76,8 @@ hint_pseudo <- function(likelihood) {
 }
 
 # By bench/results/coverage.csv: 500 rows, four predictors, 200 data sets.
-pseudo_note <- paste("95 % intervals of a pseudo-posterior are too narrow: they covered the estimand in",
-                     "58 to 74 % of simulated data sets. Use likelihood =",
+pseudo_note <- paste("95 % intervals of a pseudo-posterior are too narrow: they covered the",
+                     "estimand in 58 to 74 % of simulated data sets. Use likelihood =",
                      "likelihood_hinge(normalized = TRUE) for calibrated ones.")
 
 choose_coefficients <- function(names, parm) {
