@@ -21,8 +21,8 @@
 #' prior to its posterior standard deviation, several nats (the prior's is 1e4 by default), however
 #' much it is worth. So the bounds of models that differ in flat coefficients do not compare. In
 #' the toenail data of the package HSAUR3, dropping the clear interaction of treatment and time
-#' raises the bound from -1222.5 to -1213.4. Compare such models with [prior_ridge()] on these
-#' coefficients, or by the error on rows left out of the fit.
+#' raises the bound from -1222.5 to -1213.4. Compare such models by [holdout()] or
+#' [loo()][loo.bsvm], or with [prior_ridge()] on these coefficients.
 #'
 #' @param object A fit from [bsvm()] with `engine_vb()` or `engine_gaussian()`.
 #' @param ... Not used.

@@ -31,13 +31,13 @@
 #' better. A number of `starts` takes that many instead: in all but the first, each coefficient is
 #' included or half included at random (from R's random numbers). `starts = 1` is the algorithm of
 #' the paper. The bounds at which all starts ended are in `fit$start_bounds`, and `summary()` shows
-#' their range. On the spam data of the package kernlab with `prior_laplace_zero(0.01)` a start takes
-#' 0.2 s, and twelve random ones raise the bound from -2100.62 to -2095.64.
+#' their range. On the spam data of the package kernlab with `prior_laplace_zero(0.01)` a start
+#' takes 0.2 s, and twelve random ones raise the bound from -2100.62 to -2095.64.
 #'
 #' @param accelerate `TRUE` (default) for Newton steps in the mean, `FALSE` for the plain updates.
 #' @param starts With [prior_laplace_zero()], from how many points to start: a whole number, or
-#'   `NULL` (default), see below; with `accelerate = FALSE` the default is 1. Without that prior there
-#'   is one optimum, and one start.
+#'   `NULL` (default), see below; with `accelerate = FALSE` the default is 1. Without that prior
+#'   there is one optimum, and one start.
 #' @return An object of class `bsvm_engine`.
 #' @section Errors: `bsvm_error_argument` if `accelerate` is neither `TRUE` nor `FALSE`, or `starts`
 #'   is neither `NULL` nor a whole number of at least 1.

@@ -7,18 +7,18 @@
 #' Of draws (`engine_gibbs()`) they are counted: the share of the draws in which the coefficient is
 #' not zero, and mean, standard deviation and sign of these. Of `engine_vb()` they are those of the
 #' approximation, under which a coefficient is the product of an indicator and a normal variable,
-#' independent of each other. **Its probabilities are nearly always close to 0 or 1, whatever those of
-#' the posterior are** (Luts and Ormerod 2014, Section 4.4): it chooses one model of several similar
-#' ones. It can even be certain of predictors that are almost surely excluded. `check = TRUE` runs a
-#' short Gibbs sampler for the same model and adds its probabilities.
+#' independent of each other. **Its probabilities are nearly always close to 0 or 1, whatever those
+#' of the posterior are** (Luts and Ormerod 2014, Section 4.4): it chooses one model of several
+#' similar ones. It can even be certain of predictors that are almost surely excluded. `check =
+#' TRUE` runs a short Gibbs sampler for the same model and adds its probabilities.
 #'
 #' [coef.bsvm()], [predict.bsvm()] and the other methods average over the models, each coefficient
 #' counting as zero where it is out: `coef()` is `probability * mean`.
 #'
 #' @param object A fit from [bsvm()].
-#' @param check For a fit by [engine_vb()]: also run [engine_gibbs()] for the same model, 2 chains of
-#'   500 draws after 500 iterations of burn-in? It takes seconds for some thousand rows and some ten
-#'   predictors, and needs the data: those the fit keeps, or its call is evaluated again.
+#' @param check For a fit by [engine_vb()]: also run [engine_gibbs()] for the same model, 2 chains
+#'   of 500 draws after 500 iterations of burn-in? It takes seconds for some thousand rows and some
+#'   ten predictors, and needs the data: those the fit keeps, or its call is evaluated again.
 #' @param threshold A probability.
 #' @param ... Must be empty.
 #' @return `inclusion()`: a data frame of class `bsvm_inclusion`, a row a column of the design that
@@ -30,13 +30,13 @@
 #'   * `p_positive`, the probability that it is positive given that it is in;
 #'   * with `check = TRUE`, `gibbs`, the probability by the Gibbs sampler.
 #'
-#'   Rows of it (`head()`, `[`) print the expected size of the whole model; without some of its columns
-#'   it is a plain data frame.
+#'   Rows of it (`head()`, `[`) print the expected size of the whole model; without some of its
+#'   columns it is a plain data frame.
 #'
 #'   `selected()`: the names of those whose probability is above `threshold`, the most probable
 #'   first. With 0.5 it is the median probability model (Barbieri and Berger 2004).
-#' @section Errors: `bsvm_error_unsupported` if no prior of the fit selects, or for `check = TRUE` of
-#'   a fit by draws; `bsvm_error_argument` for what is no fit or no probability.
+#' @section Errors: `bsvm_error_unsupported` if no prior of the fit selects, or for `check = TRUE`
+#'   of a fit by draws; `bsvm_error_argument` for what is no fit or no probability.
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
@@ -70,7 +70,8 @@ inclusion <- function(object, ..., check = FALSE) {
   drawn <- inherits(object$posterior, "bsvm_draws")
   if (check) out$gibbs <- gibbs_inclusion(object, parent.frame())
   structure(out, class = c("bsvm_inclusion", "data.frame"),
-            note = if (!drawn) inclusion_note(out), size = c(expected = sum(out$probability), columns = nrow(out),
+            note = if (!drawn) inclusion_note(out),
+            size = c(expected = sum(out$probability), columns = nrow(out),
                      above = sum(out$probability > 0.5)))
 }
 
@@ -121,8 +122,9 @@ print.bsvm_inclusion <- function(x, n = Inf, digits = 3L, ...) {
 # How far probabilities by variational Bayes can be trusted.
 inclusion_note <- function(x, far = 0.25) {
   if (is.null(x$gibbs)) {
-    return(paste("By variational Bayes: probabilities are nearly always close to 0 or 1, even if the",
-                 "posterior is undecided. inclusion(fit, check = TRUE) compares them with draws."))
+    return(paste("By variational Bayes: probabilities are nearly always close to 0 or 1, even if",
+                 "the posterior is undecided. inclusion(fit, check = TRUE) compares them with",
+                 "draws."))
   }
   gap <- abs(x$probability - x$gibbs)
   worst <- which.max(gap)

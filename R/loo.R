@@ -30,9 +30,9 @@
 #' A row's weight multiplies its log-likelihood, so a row of weight 2 is two rows that are left out
 #' together. Rows of weight 0 have no term.
 #'
-#' **A fit without draws**, as by [engine_gaussian()], is drawn from first, by [engine_slice()] under
-#' the same likelihood and priors: 4 chains of 250 draws after as many iterations of burn-in. A
-#' message (class `bsvm_message_draws`) says so. Larger models, of more than a million rows times
+#' **A fit without draws**, as by [engine_gaussian()], is drawn from first, by [engine_slice()]
+#' under the same likelihood and priors: 4 chains of 250 draws after as many iterations of burn-in.
+#' A message (class `bsvm_message_draws`) says so. Larger models, of more than a million rows times
 #' coefficients, are refused with the call of `update()` that draws. `update(fit, engine =
 #' engine_slice())` keeps the draws for other methods.
 #'
@@ -49,8 +49,8 @@
 #'   rows of `pointwise` then have. Compare fits to the same response by [loo::loo_compare()].
 #' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, which is not a
 #'   distribution of the response, for a fit without draws that is too large to be drawn from, and
-#'   for `by = "group"` if no effects can be integrated out; `bsvm_error_data` if the data can't be found again; `bsvm_error_argument` for
-#'   other arguments.
+#'   for `by = "group"` if no effects can be integrated out; `bsvm_error_data` if the data can't be
+#'   found again; `bsvm_error_argument` for other arguments.
 #' @references
 #' Merkle, E. C., Furr, D. and Rabe-Hesketh, S. (2019). Bayesian comparison of latent variable
 #' models: conditional versus marginal likelihoods. *Psychometrika*, 84, 802-829.

@@ -11,7 +11,8 @@
 #   theta_covariance     h x h by engine_map(), else NULL; slope, d x h: how the mode of the core's
 #                        dense columns and other factors' effects moves with theta there
 #   integrated           number of the factor whose effects are integrated out, 0 for none
-#   shapes               how these effects' distributions differ from normal ones (posterior-shape.R)
+#   shapes               how these effects' distributions differ from normal ones, see
+#                        posterior-shape.R
 #   point                TRUE if the spread is not known (engine_map() on kinks of the loss)
 
 # From the core's result.

@@ -1,5 +1,5 @@
-# The distributions of group effects that were integrated out. They are not normal: where all rows of
-# a level are of one class, only the prior bounds the effect on one side. In the words of
+# The distributions of group effects that were integrated out. They are not normal: where all rows
+# of a level are of one class, only the prior bounds the effect on one side. In the words of
 # src/core/rows/integrated_shapes.cpp: v = u + C b is what the level's rows depend on, u its effects
 # with variance V given the coefficients b, which have covariance S; E[u | b] falls by B as b grows.
 
@@ -46,8 +46,8 @@ joint_covariance <- function(posterior) {
   if (is.null(posterior$joint_covariance)) posterior$covariance else posterior$joint_covariance
 }
 
-# C (q x d x m), from B = (I - V sigma^{-1}) C. Of levels whose rows tell hardly anything, B, which is
-# then about zero.
+# C (q x d x m), from B = (I - V sigma^{-1}) C. Of levels whose rows tell hardly anything, B, which
+# is then about zero.
 common_part <- function(posterior, sigma, least = 0.01) {
   b <- posterior$group_regression
   variance <- group_inverse(posterior$group_precision)

@@ -57,14 +57,15 @@
 #' "probit"` is \eqn{\Phi\{m / \sqrt{1 + s^2}\}}{Phi(m / sqrt(1 + s^2))} (Henao, Yuan and Carin
 #' 2014).
 #'
-#' **Rare classes.** If one class has a small share of the rows (3 to 12 % in the data sets tried), the
-#' pseudo-likelihood's probabilities are worth little more than this share: on held-out rows their
-#' calibration slopes were 5 to 11, where 1 is right. A message of class `bsvm_message_rare` says so once
-#' a session, below 15 %. Use `likelihood_hinge(normalized = TRUE)`, or see [calibration()].
+#' **Rare classes.** If one class has a small share of the rows (3 to 12 % in the data sets tried),
+#' the pseudo-likelihood's probabilities are worth little more than this share: on held-out rows
+#' their calibration slopes were 5 to 11, where 1 is right. A message of class `bsvm_message_rare`
+#' says so once a session, below 15 %. Use `likelihood_hinge(normalized = TRUE)`, or see
+#' [calibration()].
 #'
-#' **Known groups.** The distribution of a group's effect is not normal if its rows are of one class. If
-#' effects were integrated out ([engine_gaussian()], and [engine_map()] with one or two effects per
-#' level), probabilities average over their own distributions.
+#' **Known groups.** The distribution of a group's effect is not normal if its rows are of one
+#' class. If effects were integrated out ([engine_gaussian()], and [engine_map()] with one or two
+#' effects per level), probabilities average over their own distributions.
 #'
 #' All maps are one half where the link is zero, so `type = "prob"` and `type = "class"` agree. An
 #' average over draws or a mixture may lie on the other side of one half than the mean link, which

@@ -19,15 +19,16 @@
 #' given latent scales as in Luts and Ormerod (2014, Appendix B, whose sampler draws them given
 #' coefficients). Draws have exact zeros.
 #'
-#' [engine_vb()] bounds the evidence by a function with several local optima: see its `starts`. **Its
-#' probabilities of inclusion can be far from the posterior's**: on `birthwt` of the package MASS, with
-#' `rho = 0.3, shape = 2, scale = 1`, its first start gives five of nine predictors probabilities
-#' above 0.96 that the posterior gives less than 0.1; the optimum it now finds includes one, with
-#' certainty, where the posterior has probabilities of 0.87 and 0.58 for two. Compare them with
-#' `inclusion(fit, check = TRUE)`, which runs a short Gibbs sampler, before any conclusion about single
-#' predictors, and prefer [engine_gibbs()] where it is affordable: a second for 200 rows and 10
-#' predictors. engine_vb() goes with dense predictors, beside blocks with other priors and one grouping factor (then with
-#' up to 2000 columns, where these are more than the rows).
+#' [engine_vb()] bounds the evidence by a function with several local optima: see its `starts`.
+#' **Its probabilities of inclusion can be far from the posterior's**: on `birthwt` of the package
+#' MASS, with `rho = 0.3, shape = 2, scale = 1`, its first start gives five of nine predictors
+#' probabilities above 0.96 that the posterior gives less than 0.1; the optimum it now finds
+#' includes one, with certainty, where the posterior has probabilities of 0.87 and 0.58 for two.
+#' Compare them with `inclusion(fit, check = TRUE)`, which runs a short Gibbs sampler, before any
+#' conclusion about single predictors, and prefer [engine_gibbs()] where it is affordable: a second
+#' for 200 rows and 10 predictors. engine_vb() goes with dense predictors, beside blocks with other
+#' priors and one grouping factor (then with up to 2000 columns, where these are more than the
+#' rows).
 #'
 #' @param rho Prior probability that a coefficient is not zero: a number above 0 and at most 1.
 #' @param shape,scale Shape and scale of the inverse-gamma law of the squared Laplace scale:

@@ -30,8 +30,8 @@ check_map_levels <- function(map, object) {
   map
 }
 
-# The learnt slope is one number, and class +1 has probability one half at a link of zero: what few rows
-# of one class need is an intercept, which the pseudo-likelihood does not have.
+# The logistic map has a slope and no intercept, and the pseudo-likelihood puts most links of a rare
+# class far on the other side of zero: below this share probabilities are worth little.
 rare_share <- 0.15
 
 hint_rare <- function(object, map) {

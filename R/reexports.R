@@ -33,6 +33,10 @@
 #' colMeans(posterior_epred(drawn, newdata = new))
 #' dim(posterior_predict(drawn, newdata = new))
 #' dim(log_lik(drawn))
+#' both <- loo(drawn)
+#' weight <- loo(update(drawn, . ~ . - mpg))
+#' loo_compare(list(both = both, weight = weight))
+#' waic(drawn)
 #'
 #' # a specification to fit
 #' if (requireNamespace("e1071", quietly = TRUE)) {

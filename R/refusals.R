@@ -15,8 +15,8 @@
 #' `logLik()` and what comes of it stay an error of the same class.
 #'
 #' To compare models use [holdout()], the errors on rows that were held out, for any fits, or
-#' [loo()][loo.bsvm] under the normalised likelihood. [elbo()] does not compare models that differ in
-#' coefficients with flat priors, nor fits by different engines.
+#' [loo()][loo.bsvm] under the normalised likelihood. [elbo()] does not compare models that differ
+#' in coefficients with flat priors, nor fits by different engines.
 #'
 #' For new rows, [predict.bsvm()] gives classes and probabilities, [posterior_linpred.bsvm()] draws
 #' of the link, and [calibration()] says how good the probabilities are.

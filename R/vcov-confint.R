@@ -78,9 +78,9 @@ hint_pseudo <- function(likelihood) {
 }
 
 # By bench/results/coverage.csv: 500 rows, four predictors, 200 data sets.
-pseudo_note <- paste("Under the pseudo-likelihood 95 % intervals are too narrow (they covered in 58",
-                     "to 74 % of simulated data sets); likelihood = likelihood_hinge(normalized =",
-                     "TRUE) has calibrated ones.")
+pseudo_note <- paste("95 % intervals of a pseudo-posterior are too narrow: they covered the",
+                     "estimand in 58 to 74 % of simulated data sets. Use likelihood =",
+                     "likelihood_hinge(normalized = TRUE) for calibrated ones.")
 
 choose_coefficients <- function(names, parm) {
   if (missing(parm)) return(seq_along(names))

@@ -74,7 +74,7 @@ test_that("what has no inclusion is refused", {
   expect_refusal(selected(by_vb, 1.5), "argument", c("`threshold`", "1.5"))
 })
 
-test_that("some rows, or a head, print the size of the whole model; fewer columns are a data frame", {
+test_that("some rows print the size of the whole model; fewer columns are a data frame", {
   found <- inclusion(by_draws)
   header <- function(x) utils::capture.output(print(x))[1L]
   expect_match(header(found[1:2, ]), header(found), fixed = TRUE)
@@ -86,7 +86,7 @@ test_that("some rows, or a head, print the size of the whole model; fewer column
   expect_output(print(found[0, ]), "0 of them here", fixed = TRUE)
 })
 
-test_that("a fit by variational Bayes says how far it can be trusted, and compares itself with draws", {
+test_that("a fit by variational Bayes says how far to trust it, and is compared with draws", {
   expect_output(print(inclusion(by_vb)), "check = TRUE")
   expect_no_match(utils::capture.output(print(inclusion(by_draws))), "check = TRUE")
   kept <- bsvm(y ~ x2 + x3 + z, d, prior = prior_laplace_zero(0.3), engine = "vb",

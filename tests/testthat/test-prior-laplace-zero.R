@@ -76,7 +76,8 @@ test_that("group effects stand beside it as columns that are always in", {
     variance = c(rep(1e8, 7L), rep(0.7, 8L))
   ))
   for (accelerate in c(TRUE, FALSE)) {
-    fit <- bsvm(formula, frame, prior = prior, engine = engine_vb(accelerate, starts = 1L), standardize = FALSE,
+    fit <- bsvm(formula, frame, prior = prior, standardize = FALSE,
+                engine = engine_vb(accelerate, starts = 1L),
                 control = bsvm_control(tol = 1e-14, max_passes = 20000L))
     expect_same_selection(fit, twin)
     effects <- as.data.frame(ranef(fit))

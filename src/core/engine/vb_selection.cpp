@@ -9,9 +9,9 @@
 //
 // The objective has local optima, hence several starts. From all coefficients the inferred scale
 // becomes small before any of them is out, and then they stay: the optimum with many small
-// coefficients can be far below one with a few large ones (MASS::birthwt, rho 0.3: -267.0 with seven
-// of nine, -250.6 with one). So the best optimum's half, quarter, .. of the coefficients, those
-// furthest from zero in standard deviations, are starts too.
+// coefficients can be far below one with a few large ones (MASS::birthwt, rho 0.3: -267.0 with
+// seven of nine, -253.3 with one). So the best optimum's half, quarter, .. of the coefficients,
+// those furthest from zero in standard deviations, are starts too.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -101,6 +101,9 @@ void IntegratedSource::line_shape(const EffectRows& of, double s, double w2, Wor
 }
 
 // Masses of two effects on a grid of v = mean + axes t, at t from `axis`.
+//   margin, first, second   y f = margin + first t_0 + second t_1 of a row
+//   rows                    log L
+//   e0, e1; m0, m1          F^{-1} v and F^{-1} w, F F' = Sigma
 void IntegratedSource::plane_masses(const PairRows& of, const PairScale& scale,
                                     const Eigen::Vector2d& mean, const Eigen::Matrix2d& axes,
                                     const Eigen::Matrix2d& w, const Vec& axis, Arr& mass) const {
@@ -134,6 +137,8 @@ void IntegratedSource::plane_masses(const PairRows& of, const PairScale& scale,
 
 // Of two effects: of L^{-1} v in kDirections directions over the half circle, L L' the variance of
 // v by linear theory.
+//   own, ratio   V, V Sigma^{-1}
+//   axes, turn   a root of V + W, along which the grid is; L^{-1} axes
 void IntegratedSource::plane_shape(Index unit, const PairRows& of, const PairScale& scale,
                                    const Eigen::Matrix2d& w, Worker& worker, VecRef out) {
   if (frames_.empty()) worker.pair->law(of, scale, worker.pair_law);
@@ -174,8 +179,8 @@ Mat IntegratedSource::shapes(ConstMatRef points, ConstMatRef moved, Host& host) 
     each_group(points.col(k), host, [&](Index unit, const PairRows& of, Worker& worker, Index) {
       const Index at = k * m + unit;
       auto own = out.col(at);
-      if (q == 1)
-        return line_shape(of.rows, scale.f.f00, moved(0, at) * inverse[0] * inverse[0], worker, own);
+      const double w2 = moved(0, at) * inverse[0] * inverse[0];
+      if (q == 1) return line_shape(of.rows, scale.f.f00, w2, worker, own);
       const Eigen::Map<const Eigen::Matrix2d> outside(moved.data() + at * 4);
       const Eigen::Matrix2d w = inverse.asDiagonal() * outside * inverse.asDiagonal();
       plane_shape(unit, of, scale.f, w, worker, own);

@@ -60,8 +60,8 @@ class IntegratedSource {
 
   // How the effects' distributions at points (a column each) differ from normal ones, where the
   // coefficients have a Gaussian distribution that moves the effects by a covariance `moved`
-  // (integrated_shapes.cpp), (q q, groups x points): coefficients of Hermite's polynomials of orders
-  // 0 .. kShapeLast, a column a group, all groups of a point adjoining. Of two effects, of
+  // (integrated_shapes.cpp), (q q, groups x points): coefficients of Hermite's polynomials of
+  // orders 0 .. kShapeLast, a column a group, all groups of a point adjoining. Of two effects, of
   // projections in kDirections directions.
   static constexpr Index kShapeLast = 7, kDirections = 6;
   Mat shapes(ConstMatRef points, ConstMatRef moved, Host& host);
