@@ -35,7 +35,7 @@ TEST_CASE("krylov: solves systems that are not symmetric, to the residual asked 
   }
 }
 
-TEST_CASE("krylov: nothing on the right side is solved by nothing, few products by the best of them") {
+TEST_CASE("krylov: nothing on the right is solved by nothing, few products do what they can") {
   const Mat a = Mat::Identity(8, 8) + 0.5 * square(8, 7);
   const auto product = [&](const Vec& b) -> Vec { return a * b; };
   CHECK(bsvm::solve_by_products(product, Vec::Zero(8), 1e-3, 5).isZero(0));

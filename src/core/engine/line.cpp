@@ -55,7 +55,8 @@ bool is_parabola(const Parabola& through, const Node& left, const Node& right, d
 class Steps {
  public:
   Steps(Conditional& conditional, const Node& top, double sd, const LogPrior& prior)
-      : conditional_(conditional), prior_(prior), start_(top), step_(std::min(kStep * sd, kLongestStep)) {
+      : conditional_(conditional), prior_(prior), start_(top),
+        step_(std::min(kStep * sd, kLongestStep)) {
     nodes_ = {top};
   }
 

@@ -10,8 +10,8 @@ using LogPrior = std::function<double(ConstVecRef)>;
 // Nodes of one hyper-parameter, the log of a standard deviation s, by equal steps out to where the
 // density is a hundredth of the highest, on the way up also s^2 times it. A Gaussian has three.
 //
-// Far to the left lie no surprises: as s falls to nothing, its coefficients vanish, and the evidence
-// R = log p(y | s) comes to a constant. One look there bounds what is left of the nodes,
+// Far to the left lie no surprises: as s falls to nothing, its coefficients vanish, and the
+// evidence R = log p(y | s) comes to a constant. One look there bounds what is left of the nodes,
 //
 //   p(y) int_{-inf}^{left end} p(theta) dtheta      with the larger p(y) of both ends,
 //

@@ -231,8 +231,8 @@ double RowNewton::rise(const Step& step, double least, Point& at) {
 
 // ---- nodes
 
-// From the rows' sites elsewhere; where moments don't match from there, from the bound's optimum, and
-// where they don't either, that.
+// From the rows' sites elsewhere; where moments don't match from there, from the bound's optimum,
+// and where they don't either, that.
 Node RowNewton::at(ConstVecRef theta, const Node& from) {
   Point now;
   now.state = from.state;
@@ -269,7 +269,7 @@ RowNewton::Point RowNewton::moved(const Node& from, ConstVecRef theta) {
       return to;
     }
     to.weight = near.weight.max(1e-3);
-  } 
+  }
   if (!settle(to)) refuse_precision();
   return to;
 }

@@ -40,7 +40,8 @@ Vec solve_by_products(const std::function<Vec(const Vec&)>& product, const Vec& 
     if (!(left > 1e-14 * length)) break;
     basis.col(k) = next / left;
   }
-  const Vec share = upper.topLeftCorner(k, k).triangularView<Eigen::Upper>().solve(residual.head(k));
+  const Vec share =
+      upper.topLeftCorner(k, k).triangularView<Eigen::Upper>().solve(residual.head(k));
   return basis.leftCols(k) * share;
 }
 
