@@ -4,7 +4,7 @@
 told_of <- function(code) {
   old <- options(bsvm.progress_after = 0, bsvm.progress_every = 0)
   on.exit(options(old))
-  capture.output(code, type = "message")
+  capture.output(invisible(code), type = "message")
 }
 
 lines <- "^bsvm, [0-9]+ s: .+, about [0-9]+ s left$"
@@ -32,9 +32,9 @@ test_that("short runs say nothing, `FALSE` never does, `TRUE` always", {
          control = bsvm_control(verbose = verbose))
   }
   expect_null(bsvm_control()$verbose)
-  expect_identical(capture.output(fit(NULL), type = "message"), character(0))
+  expect_identical(capture.output(invisible(fit(NULL)), type = "message"), character(0))
   expect_identical(told_of(fit(FALSE)), character(0))
-  expect_match(capture.output(fit(TRUE), type = "message")[1L], "^bsvm, ")
+  expect_match(capture.output(invisible(fit(TRUE)), type = "message")[1L], "^bsvm, ")
   expect_output(print(bsvm_control()), "verbose NULL")
   expect_refusal(bsvm_control(verbose = "yes"), "argument", c("`verbose`", "NULL"))
   expect_refusal(bsvm_control(verbose = NA), "argument", "`verbose`")
@@ -67,12 +67,10 @@ test_that("a log gets a line every ten seconds, from when it is known to take ov
 
 test_that("studies tell by the same rule", {
   d <- binary_data()
-  study <- function(...) {
-    with_seed(1, holdout(list(a = bsvm(y ~ x1, d, engine = "vb", likelihood = likelihood_hinge())),
-                         d, times = 4, metrics = "ber", ...))
-  }
+  fit <- bsvm(y ~ x1, d, engine = "vb", likelihood = likelihood_hinge())
+  study <- function(...) with_seed(1, holdout(list(a = fit), d, times = 4, metrics = "ber", ...))
   expect_match(told_of(study()), "of 4 fits, about [0-9]+ s left", all = FALSE)
   expect_identical(told_of(study(progress = FALSE)), character(0))
-  expect_identical(capture.output(study(), type = "message"), character(0))
+  expect_identical(capture.output(invisible(study()), type = "message"), character(0))
   expect_refusal(study(progress = "bar"), "argument", "`progress`")
 })
