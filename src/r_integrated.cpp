@@ -96,12 +96,11 @@ Rcpp::NumericMatrix core_effect_quantiles(Rcpp::List problem, Rcpp::List model,
 Rcpp::NumericMatrix core_effect_shapes(Rcpp::List problem, Rcpp::List model,
                                        Rcpp::NumericMatrix points, Rcpp::NumericMatrix moved,
                                        int threads) {
-  return with_core_errors([&] {
+  return with_host(R_NilValue, [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     bsvm::IntegratedSource source(data, threads, bsvm::Precision::quick);
     check_points(source, points);
     const Eigen::Map<const bsvm::Mat> spread(moved.begin(), moved.nrow(), moved.ncol());
-    RHost host(false);
     const bsvm::Mat out = source.shapes(inside(data, points), spread, host);
     return NumericMatrix(static_cast<int>(out.rows()), static_cast<int>(out.cols()), out.data());
   });
