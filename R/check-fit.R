@@ -5,7 +5,17 @@ check_whole_fit <- function(fit) {
   if (!is.list(fit$posterior) || !is.list(fit$design)) refuse_changed("posterior", "is missing")
   parts <- if (inherits(fit$posterior, "bsvm_mixture")) check_mixture(fit) else list(fit$posterior)
   for (part in parts) check_part(fit, part)
-  for (block in all_blocks(fit)) check_numbers(unlist(block$hyper), paste("hyper of", block$label))
+  p <- core_layout(fit$design)$size
+  check_numbers(fit$posterior$mean, "the posterior's mean", p)
+  check_numbers(as.numeric(fit$posterior$covariance), "the posterior's covariance")
+  for (name in c("center", "scale")) {
+    check_numbers(fit$design[[name]], paste0("design$", name), length(fit$design$columns))
+  }
+  for (block in all_blocks(fit)) {
+    hyper <- unlist(block$hyper) # a variance may have an infinite mean
+    check_numbers(hyper[!hyper %in% Inf], paste("hyper of", block$label))
+    check_numbers(block$prior$parameters, paste("the prior of", block$label))
+  }
   invisible(fit)
 }
 

@@ -80,7 +80,7 @@ tell_vb <- function() {
 # list(spec, result) of a model whose engine is the default's: the Gaussian engine is looked after.
 run_default <- function(frame, spec, prior, control) {
   result <- bsvm_run(spec, control)
-  near <- is.null(spec$engine$chosen) || !is_skewed(result, spec)
+  near <- is.null(spec$engine$chosen) || !is.null(spec$missing) || !is_skewed(result, spec)
   if (near) return(list(spec = spec, result = result))
   able <- cells(frame) <= most_cells && can_take("slice", frame, spec$likelihood, spec)
   if (!able) {

@@ -60,6 +60,7 @@ without <- function(call, name) call[names(call) != name]
 with_new_variables <- function(object, call, env) {
   needed <- c(variables_in(open_terms(call$formula)), all.vars(call$weights),
               all.vars(call$offset), all.vars(call$subset))
+  needed <- needed[!grepl("^<.+>$", needed)] # values, of which clean_call() keeps no more
   new <- setdiff(needed, c(names(object$data), kept_names(environment(object$formula)), "."))
   n <- nrow(object$data)
   if (length(new) == 0L) return(object$data)

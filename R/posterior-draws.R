@@ -183,7 +183,8 @@ turned_draws <- function(fit, chosen) {
   at <- match(chosen, design$sparse, 0L)
   if (any(at > 0L)) {
     effects <- draw_matrix(kept_effects(fit$posterior))
-    own[at > 0L, ] <- effects[nrow(effects) - length(design$sparse) + at, , drop = FALSE]
+    own[at > 0L, ] <- effects[nrow(effects) - length(design$sparse) + at[at > 0L], ,
+                             drop = FALSE]
   }
   own <- own / design$scale[chosen]
   at <- match(design$intercept, chosen, 0L)

@@ -34,6 +34,13 @@ drawn_reference <- function() {
 
 flat_draws <- function(array) matrix(array, dim(array)[1])
 
+# Coefficients as they are for the columns as given, of a fit that scaled none; the core centres all.
+given_draws <- function(fit) {
+  draws <- flat_draws(fit$posterior$coefficients)
+  draws[1, ] <- draws[1, ] - colSums(draws[-1, , drop = FALSE] * fit$design$center[-1])
+  draws
+}
+
 # Links of all rows, n x S.
 hand_links <- function(ref) {
   links <- ref$x %*% ref$coefficients

@@ -5,7 +5,10 @@
 
 paper_bsvm <- function(..., prior = NULL, likelihood = "hinge", keep_data = FALSE, engine,
                        standardize, control) {
-  prior <- tryCatch(paper_prior(prior, bsvm::bsvm_frame(...)), condition = function(e) prior)
+  prior <- tryCatch(
+    suppressMessages(suppressWarnings(paper_prior(prior, bsvm::bsvm_frame(...)))),
+    error = function(e) prior
+  )
   given <- list(prior = prior, likelihood = likelihood, keep_data = keep_data)
   if (!missing(engine)) given["engine"] <- list(engine)
   if (!missing(standardize)) given$standardize <- standardize
@@ -22,7 +25,18 @@ paper_prior <- function(own, frame) {
   rest <- paper_priors(frame, named = any(names(own) == ""))
   covered <- names(rest) %in% names(own) | sub(": .*", "", names(rest)) %in% names(own) |
     vapply(names(rest), function(name) any(startsWith(name, setdiff(names(own), ""))), NA)
-  c(own, rest[!covered])
+  all <- c(own, rest[!covered])
+  idle <- tryCatch(is.null(bsvm:::assign_priors(frame, all)), bsvm_error = function(e) TRUE)
+  if (idle) all[names(all) != "" | seq_along(all) <= length(own)] else all
+}
+
+# A design whose columns after the intercept are centred, as the core has them, and what takes
+# coefficients back to the columns as they are: list(x, back).
+centred <- function(x) {
+  centre <- c(0, colMeans(x[, -1, drop = FALSE]))
+  back <- diag(1, ncol(x))
+  back[1, ] <- c(1, -centre[-1])
+  list(x = sweep(x, 2, centre), back = back)
 }
 
 # A list for a frame. A flat prior of the slopes is one of the intercept and of the lines of

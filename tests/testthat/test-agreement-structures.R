@@ -132,6 +132,7 @@ test_that("a factor's order among the factors does not matter", {
 
 # y ~ x1 + t + ... : flat x, everything else as given.
 expect_formula_twin <- function(formula, data, x, blocks, ...) {
+  x <- centred(x)$x
   fit <- bsvm(formula, data, engine = "vb", control = tight())
   twin <- twin_fit(twin_model(x, ifelse(data$y == "yes", 1, -1), blocks, ...))
   sd <- sqrt(diag(twin$covariance))

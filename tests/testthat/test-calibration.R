@@ -110,7 +110,7 @@ test_that("what can't be judged is refused", {
   expect_refusal(calibration(prob, c(NA, TRUE, FALSE)), "argument", c("`truth`", "missing"))
   expect_refusal(calibration(prob), "argument", "`truth`")
   expect_refusal(calibration(prob, rep(TRUE, 3)), "argument", "both classes")
-  expect_refusal(calibration(prob, c("a", "b", "a")), "argument", "`truth`")
+  expect_refusal(calibration(prob, c("a", "b", "c")), "argument", "`truth`")
   expect_refusal(calibration(prob, truth, bins = 0), "argument", "`bins`")
   expect_refusal(calibration(prob, truth, level = 2), "argument", "`level`")
   d <- binary_data()

@@ -1,5 +1,7 @@
 # Refusals, prints and plots of checks.
 
+bsvm <- paper_bsvm
+
 skip_on_cran()
 
 skip_if_not_installed("loo")
@@ -16,7 +18,7 @@ test_that("what can't be checked is refused with a class", {
                class = "bsvm_error_unsupported")
   mode <- bsvm(am ~ mpg, mtcars, engine = "map")
   expect_error(check_approximation(mode), "engine_gaussian", class = "bsvm_error_unsupported")
-  expect_error(check_approximation(lm(am ~ mpg, mtcars)), "`fit` must be made by bsvm",
+  expect_error(check_approximation(lm(am ~ mpg, mtcars)), "`fit` must be a fit from bsvm",
                class = "bsvm_error_argument")
   fit <- bsvm(am ~ mpg, mtcars, engine = "gaussian")
   for (draws in list(99, 0, -5, NA, "many", c(200, 300), 150.5)) {
@@ -26,7 +28,7 @@ test_that("what can't be checked is refused with a class", {
   expect_error(check_approximation(fit, exact = fit), "plot", class = "bsvm_error_argument")
   lost <- local({
     gone <- mtcars
-    bsvm(am ~ mpg, gone, engine = "gaussian")
+    bsvm(am ~ mpg, gone, engine = "gaussian", keep_data = FALSE)
   })
   expect_error(check_approximation(lost), "keep_data = TRUE", class = "bsvm_error_data")
 })

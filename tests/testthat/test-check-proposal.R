@@ -1,6 +1,8 @@
 # The exact density, the distribution points are drawn from, and Monte Carlo errors: against
 # quadrature, long runs of the Gibbs sampler and repeated samples.
 
+bsvm <- paper_bsvm
+
 skip_on_cran()
 
 skip_if_not_installed("loo")

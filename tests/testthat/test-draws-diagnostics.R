@@ -57,8 +57,8 @@ test_that("separated classes are told from slow chains", {
       invokeRestart("muffleWarning")
     }
   )
-  expect_match(warned[1], "Only its prior holds `var_population-level slopes`")
-  expect_match(warned[1], "prior_half_t()", fixed = TRUE)
+  expect_match(warned[1], "The data do not bound `var_population-level slopes`")
+  expect_match(warned[1], "prior_ridge()", fixed = TRUE)
 })
 
 test_that("a scale has no bounds from where its square, a variance, has none", {
@@ -66,7 +66,7 @@ test_that("a scale has no bounds from where its square, a variance, has none", {
   for (limit in list(list("nu_x", 1e5), list("s_x", 1e5), list("var_nu_x", 1e10))) {
     expect_silent(bsvm:::warn_unbounded(drawn(limit[[1]], 0.9 * limit[[2]])))
     expect_warning(bsvm:::warn_unbounded(drawn(limit[[1]], 1.1 * limit[[2]])),
-                   paste0("holds `", limit[[1]]), class = "bsvm_warning_rank")
+                   paste0("bound `", limit[[1]]), class = "bsvm_warning_rank")
   }
 })
 

@@ -84,7 +84,8 @@ test_that("what can't be is refused", {
   expect_refusal(posterior_linpred(plain), "unsupported", "engine = engine_slice()")
   expect_refusal(posterior_epred(plain), "unsupported",
                  c("posterior_epred()", "posterior_linpred()", "engine = engine_slice()"))
-  normalised <- bsvm(y ~ x1, ref$data, likelihood = likelihood_hinge(normalized = TRUE))
+  normalised <- bsvm(y ~ x1, ref$data, likelihood = likelihood_hinge(normalized = TRUE),
+                     engine = "gaussian")
   for (f in list(posterior_linpred, posterior_epred)) {
     expect_refusal(f(normalised), "unsupported", c("engine_gaussian()", "engine = engine_slice()"))
   }

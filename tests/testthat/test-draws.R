@@ -79,6 +79,7 @@ test_that("what no row sees has its prior given the variance, and the same draws
                     prior = prior_ridge(variance = prior_half_t(50, 0.5)))
   draws <- unclass(posterior::as_draws_matrix(wide))
   b <- draws[, 2:40]
+  x <- scale(x, scale = FALSE)
   expect_close(x %*% t(b), x %*% wide$design$rotation[[1]]$basis %*%
                  flat_draws(wide$posterior$coefficients)[-1, ], 1e-10)
   beyond <- qr.Q(qr(t(x)), complete = TRUE)[, 16:39]

@@ -123,16 +123,7 @@ test_that("one component where nothing is inferred, weights that sum to one else
                rep(2L, length(fit$posterior$weights)))
 })
 
-test_that("the default, under either likelihood, and asked for a wrong one", {
-  fit <- bsvm(y ~ x, d, likelihood = likelihood_hinge(normalized = TRUE))
-  expect_equal(fit$engine$name, "gaussian")
-  expect_equal(bsvm(y ~ x, d)$engine$name, "gaussian")
-  many <- grouped_data()
-  many$h <- gl(3, 1, nrow(many))
-  for (formula in list(y ~ x1 + (t | g), y ~ x1 + (1 | g) + (1 | h))) {
-    spec <- bsvm_spec(bsvm_frame(formula, many))
-    expect_equal(spec$engine$name, "vb")
-  }
+test_that("engines that can't have the normalised likelihood name those that can", {
   for (engine in list("vb", engine_gibbs(draws = 10))) {
     expect_refusal(bsvm(y ~ x, d, likelihood = likelihood_hinge(normalized = TRUE),
                         engine = engine),
@@ -200,7 +191,7 @@ test_that("the evidence of proper priors is below one, also where kinks are few"
     x <- matrix(rnorm(120), 60)
     d <- data.frame(x, g, y = drop(x %*% c(2, 0.2)) + rnorm(10)[g] + 0.1 * rnorm(60) > 0)
     fit <- suppressWarnings(bsvm(
-      y ~ X1 + X2 + (1 | g), d, likelihood = likelihoods$normalised,
+      y ~ X1 + X2 + (1 | g), d, likelihood = likelihoods$normalised, engine = "gaussian",
       prior = list(prior_ridge(variance = 25), "(Intercept)" = prior_ridge(variance = 25),
                    g = prior_ridge(variance = prior_half_t(4, 1)))
     ))

@@ -4,10 +4,8 @@ test_that("an engine is an object or its name", {
   d <- binary_data()
   by_name <- bsvm(y ~ x1, d, engine = "vb")
   by_object <- bsvm(y ~ x1, d, engine = engine_vb())
-  by_default <- bsvm(y ~ x1, d)
   expect_identical(by_name$posterior, by_object$posterior)
   expect_identical(by_name$engine, by_object$engine)
-  expect_equal(by_default$engine$name, "gaussian")
   expect_output(print(engine_vb()), "variational Bayes")
   expect_output(print(engine_vb(FALSE)), "plain updates")
 })
@@ -15,7 +13,7 @@ test_that("an engine is an object or its name", {
 test_that("an unknown engine or likelihood is refused, with what there is", {
   d <- binary_data()
   expect_refusal(bsvm(y ~ x1, d, engine = "nuts"), "argument", c("`engine`", "vb", "gibbs", "nuts"))
-  expect_refusal(bsvm(y ~ x1, d, likelihood = "nix"), "argument", "or be the string \"hinge\"")
+  expect_refusal(bsvm(y ~ x1, d, likelihood = "nix"), "argument", c("\"normalized\"", "\"hinge\""))
   for (helper in c("call", "word", "nix")) {
     error <- expect_refusal(bsvm(y ~ x1, d, engine = helper), "argument")
     expect_identical(conditionMessage(error), paste0(

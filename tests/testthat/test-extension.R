@@ -73,7 +73,7 @@ test_that("a prior added in one file is listed, fits, and agrees with its twin",
   expect_true("student" %in% result$priors)
 
   # A t is a normal whose variance is IG(df/2, df scale^2/2): one ridge block a coefficient.
-  x <- cbind(1, d$x1, d$x2, d$x3)
+  x <- centred(cbind(1, d$x1, d$x2, d$x3))$x
   slopes <- lapply(2:4, block_ridge, shape = 4 / 2, scale = 4 * 0.8^2 / 2)
   twin <- twin_fit(twin_model(x, ifelse(d$y == "yes", 1, -1), c(list(block_normal(1)), slopes)))
   sd <- sqrt(diag(twin$covariance))

@@ -20,7 +20,7 @@ test_that("one class for all rows is said by print() and once by predict(), with
     expect_identical(nlevels(droplevels(classes)), 1L)
     expect_silent(predict(fit))
     forget("one_class")
-    expect_silent(predict(fit, type = "prob"))
+    expect_no_message(predict(fit, type = "prob"), class = "bsvm_message_one_class")
     # What it advises finds the other class.
     expect_true("1" %in% predict(fit, threshold = mean(rare$y)))
     expect_true("1" %in% predict(fit, costs = c("0" = 1, "1" = 1 / mean(rare$y))))

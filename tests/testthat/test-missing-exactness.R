@@ -19,7 +19,7 @@ test_that("draws have the exact posterior's moments, those of missing values inc
   exact <- exact_missing(s$y, s$x, 2)
   set.seed(1)
   fit <- one_fit(s, engine = gibbs())
-  draws <- flat_draws(fit$posterior$coefficients)
+  draws <- given_draws(fit)
   expect_exact(t(draws), exact, mean = 0.05, sd = 0.05)
   expect_close(fixef(fit), exact$mean, 0.05, exact$sd)
   found <- imputed(fit)
@@ -39,7 +39,7 @@ test_that("weights count in draws as powers of the likelihood", {
   exact <- exact_missing(s$y, s$x, 2, weight)
   set.seed(2)
   fit <- one_fit(s, weights = weight, engine = gibbs())
-  expect_exact(t(flat_draws(fit$posterior$coefficients)), exact, mean = 0.05, sd = 0.05)
+  expect_exact(t(given_draws(fit)), exact, mean = 0.05, sd = 0.05)
   expect_close(imputed(fit)$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
 })
 
@@ -51,7 +51,7 @@ test_that("engine_slice() draws from the exact posterior under both likelihoods"
     set.seed(2)
     fit <- one_fit(s, weights = weight, engine = engine_slice(5000, 500),
                    likelihood = likelihood_hinge(normalized = normalised))
-    expect_exact(t(flat_draws(fit$posterior$coefficients)), exact, mean = 0.06, sd = 0.06)
+    expect_exact(t(given_draws(fit)), exact, mean = 0.06, sd = 0.06)
     expect_close(imputed(fit)$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
     expect_close(imputed(fit)$sd / exact$imputed_sd, rep(1, 9), 0.06)
   }
@@ -62,7 +62,7 @@ test_that("draws under a bridge prior are exact too", {
   exact <- exact_missing(s$y, s$x, log_prior = function(b) -sqrt(abs(b) / 0.1), nodes = 61)
   set.seed(3)
   fit <- one_fit(s, engine = gibbs(), prior = prior_bridge(alpha = 0.5, nu = 0.1))
-  expect_exact(t(flat_draws(fit$posterior$coefficients)), exact, mean = 0.05, sd = 0.05)
+  expect_exact(t(given_draws(fit)), exact, mean = 0.05, sd = 0.05)
   expect_close(imputed(fit)$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
 })
 
@@ -119,7 +119,7 @@ test_that("draws are those of a plain sampler with group effects and an auxiliar
   fit <- quiet_missing(y ~ x1 + x2 + (1 | g), d, missing = missing_normal(auxiliary = ~ x3),
                    engine = gibbs(), prior = list(g = prior_ridge(variance = 0.5)))
   twin <- with_seed(5, twin_gibbs_missing(fit, d, variance = 0.5, draws = 5000))
-  draws <- rbind(flat_draws(fit$posterior$coefficients), flat_draws(fit$posterior$effects))
+  draws <- rbind(given_draws(fit), flat_draws(fit$posterior$effects))
   expect_same_law(t(draws), twin$coefficients)
   expect_same_law(imputed(fit, draws = TRUE), twin$entries)
 })
@@ -180,8 +180,9 @@ test_that("an irrelevant predictor, 35 % missing, has no effect under the normal
     data.frame(y, relevant = x[, 1], irrelevant = x[, 2])
   })
   formula <- y ~ relevant + irrelevant
-  true <- bsvm(formula, d, missing = "normal", likelihood = likelihood_hinge(normalized = TRUE))
-  expect_identical(true$engine$name, "gaussian")
+  true <- bsvm(formula, d, missing = "normal", likelihood = likelihood_hinge(normalized = TRUE),
+               engine = "gaussian")
+  expect_identical(bsvm::bsvm(formula, d, missing = "normal")$engine$name, "gaussian")
   expect_lt(abs(fixef(true)[["irrelevant"]]), 0.1 * fixef(true)[["relevant"]])
   for (engine in c("gaussian", "vb")) {
     pseudo <- quiet_missing(formula, d, missing = "normal", engine = engine)

@@ -98,7 +98,7 @@ test_that("damaged sparse matrices are refused before anything reads them", {
 
 test_that("priors and offsets at the ends of the numbers: numbers, or a classed error", {
   quiet <- function(code) suppressMessages(suppressWarnings(code))
-  outcome <- function(code) tryCatch(quiet(code), bsvm_error_numerical = function(e) NULL)
+  outcome <- function(code) tryCatch(quiet(code), bsvm_error = function(e) NULL)
   priors <- list(prior_inv_gamma(1e300, 1e300), prior_half_t(3, 1e300), prior_inv_gamma(1, 1e300),
                  prior_half_t(1e300, 1))
   for (variance in priors) for (engine in c("vb", "gaussian")) {

@@ -1,5 +1,3 @@
-bsvm <- paper_bsvm
-
 svm_engine <- function(..., cost = NULL) {
   skip_if_not_installed("parsnip")
   model <- parsnip::svm_linear(mode = "classification", cost = !!cost)
@@ -39,9 +37,9 @@ test_that("weights are those given, whatever columns the data have", {
 
 test_that("the call holds code only, and can't be evaluated again unless the data are kept", {
   d <- binary_data()
-  fit <- bsvm_parsnip(y ~ x1, d, weights = rep(2, nrow(d)), algorithm = "vb")
+  fit <- bsvm_parsnip(y ~ x1, d, weights = rep(2, nrow(d)), algorithm = "vb", keep_data = FALSE)
   expect_identical(fit$call, quote(bsvm(formula = y ~ x1, data = `<data>`, weights = `<weights>`,
-                                        engine = "vb")))
+                                        engine = "vb", keep_data = FALSE)))
   expect_refusal(update(fit, engine = "map"), "data", c("`data`", "`weights`"))
   kept <- bsvm_parsnip(y ~ x1, d, algorithm = "vb", keep_data = TRUE)
   expect_identical(coef(update(kept, . ~ . + 0)), coef(bsvm(y ~ x1 + 0, d, engine = "vb")))

@@ -142,7 +142,7 @@ test_that("intervals of draws: offset, left-out rows and rows of weight zero", {
                                        engine = engine_gibbs(60, 20, chains = 2))))
   p <- predict(drawn, interval = TRUE)
   expect_identical(which(is.na(p$fit)), 3L)
-  b <- matrix(drawn$posterior$coefficients, 2)
+  b <- given_draws(drawn)
   u <- matrix(drawn$posterior$effects, 12)
   links <- cbind(1, e$x1) %*% b + u[as.integer(d$g), ] + e$x2
   expect_close(p$sd[-3], row_sds(links[-3, ]), 1e-10)

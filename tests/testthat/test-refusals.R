@@ -20,7 +20,8 @@ test_that("generics of models with a likelihood are refused in a sentence", {
 })
 
 test_that("under the normalised likelihood a Bayesian fit has no maximum, and draws are needed", {
-  fit <- bsvm(y ~ x1, binary_data(), likelihood = likelihood_hinge(normalized = TRUE))
+  fit <- bsvm(y ~ x1, binary_data(), likelihood = likelihood_hinge(normalized = TRUE),
+              engine = "gaussian")
   expect_refusal(logLik(fit), "unsupported", c("loo(fit)", "holdout("))
   expect_refusal(deviance(fit), "unsupported", "maximised")
   expect_refusal(simulate(fit), "unsupported", c("not there yet", "posterior_predict()"))

@@ -65,7 +65,7 @@ test_that("free parameters belong to their blocks, sparse ones in between", {
 })
 
 test_that("a result with draws holds what the documentation lists", {
-  spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g), grouped_data()),
+  spec <- bsvm_spec(bsvm_frame(y ~ x1 + (1 | g), grouped_data()), prior = prior_flat(),
                     engine = engine_gibbs(20, 10, chains = 3))
   result <- unchecked(bsvm_run(spec, bsvm_control(verbose = FALSE)))
   expect_setequal(names(result), c("posterior", "hyper", "group_hyper", "termination", "sampling"))

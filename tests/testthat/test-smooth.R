@@ -64,7 +64,7 @@ test_that("columns are placed and named after the formula's own", {
   expect_equal(frame$smooths[[1]]$range, list(x1 = range(d$x1)))
 })
 
-test_that("each penalty has a variance, what has none is flat, and nothing is standardised", {
+test_that("each penalty has a variance, what has none a weak prior in standard deviations", {
   frame <- bsvm_frame(y ~ x2 + s(x1, k = 5) + t2(x2, x3, k = 3) + (1 | g), d)
   assigned <- bsvm:::assign_priors(frame)
   labels <- vapply(assigned$blocks, `[[`, "", "label")
@@ -72,16 +72,18 @@ test_that("each penalty has a variance, what has none is flat, and nothing is st
                              "unpenalised parts of smooths", "s(x1)", paste0("t2(x2,x3)", 1:3)))
   expect_setequal(unlist(lapply(assigned$blocks, `[[`, "columns")), seq_along(frame$columns))
   expect_identical(vapply(assigned$blocks, function(b) b$prior$name, ""),
-                   rep(c("normal", "ridge"), c(3, 4)))
+                   rep(c("normal", "half_t"), c(3, 4)))
   expect_true(assigned$default_prior)
   spec <- bsvm_spec(frame, prior = prior_ridge(0.01))
-  at <- bsvm:::columns_of(frame$smooths)
+  at <- bsvm:::columns_of(frame$smooths, "columns")
   expect_equal(spec$design$scale[at], rep(1, length(at)))
-  expect_equal(spec$design$center[at], rep(0, length(at)))
+  expect_close(spec$design$center, c(0, colMeans(frame$x[, -1])), 1e-12)
+  lines <- bsvm:::columns_of(frame$smooths, "unpenalised")
+  expect_equal(spec$design$scale[lines], unname(apply(frame$x[, lines], 2, sd)))
   expect_equal(spec$design$scale[2], sd(d$x2))
 })
 
-test_that("without bars too, a smooth makes the default slopes flat", {
+test_that("without random effects too, a smooth gives the slopes weak priors", {
   assigned <- bsvm:::assign_priors(bsvm_frame(y ~ x2 + s(x1, k = 5), d))
   expect_identical(assigned$blocks[[2]]$prior$name, "normal")
   expect_true(assigned$default_prior)
@@ -96,7 +98,7 @@ test_that("priors of smooths are named by their labels", {
   }
   by <- blocks(y ~ f + s(x1, by = f, k = 5), list("s(x1):fb" = fixed))
   expect_match(by[["s(x1):fb"]], "variance 2")
-  expect_match(by[["s(x1):fa"]], "inverse-gamma")
+  expect_match(by[["s(x1):fa"]], "half-t")
   tensor <- blocks(y ~ t2(x1, x2, k = 3),
                    list("t2(x1,x2)" = fixed, "t2(x1,x2)2" = prior_ridge(0.01)))
   expect_match(tensor[["t2(x1,x2)1"]], "variance 2")

@@ -8,7 +8,7 @@ test_that("the four stages in a row are bsvm()", {
   expect_s3_class(spec, "bsvm_spec")
   expect_output(print(spec), "population-level slopes")
   fit <- new_bsvm(frame, spec, bsvm_run(spec), quote(bsvm(y ~ x1 + f, d, engine = "vb")))
-  whole <- bsvm(y ~ x1 + f, d, engine = "vb")
+  whole <- bsvm::bsvm(y ~ x1 + f, d, engine = "vb")
   expect_identical(fit$posterior, whole$posterior)
   expect_identical(fitted(fit), fitted(whole))
 })
@@ -43,8 +43,8 @@ test_that("which factor is integrated out", {
   d <- grouped_data()
   d$h <- factor(rep(c("p", "q", "r"), 40))
   d$many <- factor(rep(seq_len(40), 3))
-  term <- function(formula, engine = engine_gaussian(), ...) {
-    bsvm_spec(bsvm_frame(formula, d), engine = engine, ...)$model$integrated
+  term <- function(formula, engine = engine_gaussian(), likelihood = "hinge") {
+    bsvm_spec(bsvm_frame(formula, d), engine = engine, likelihood = likelihood)$model$integrated
   }
   expect_equal(term(y ~ x1), -1L)
   expect_equal(term(y ~ x1 + (1 | g)), 0L)
@@ -76,11 +76,13 @@ test_that("which factor is integrated out", {
 test_that("default scales go with the likelihood", {
   d <- grouped_data()
   frame <- bsvm_frame(y ~ x1 + (1 | g), d)
-  scale <- function(...) bsvm_spec(frame, ...)$model$group_blocks[[1]]$parameters[["scale"]]
+  scale <- function(..., prior = list(g = prior_ridge(0.01))) {
+    bsvm_spec(frame, ..., prior = prior)$model$group_blocks[[1]]$parameters[["scale"]]
+  }
   normalised <- likelihood_hinge(normalized = TRUE)
-  expect_equal(scale(likelihood = normalised), scale() / 16)
+  expect_equal(scale(likelihood = normalised), scale(likelihood = "hinge") / 16)
   expect_equal(scale(likelihood = normalised, prior = list(g = prior_ridge(1, 2))), 2)
   shown <- prior_for(y ~ x1 + (1 | g), d, likelihood = normalised)
   expect_true(all(shown$prior[shown$name == "g"] !=
-                    prior_for(y ~ x1 + (1 | g), d)$prior[shown$name == "g"]))
+                    prior_for(y ~ x1 + (1 | g), d, likelihood = "hinge")$prior[shown$name == "g"]))
 })
