@@ -5,10 +5,16 @@
 
 paper_bsvm <- function(..., prior = NULL, likelihood = "hinge", keep_data = FALSE, engine,
                        standardize, control) {
-  prior <- tryCatch(
-    suppressMessages(suppressWarnings(paper_prior(prior, bsvm::bsvm_frame(...)))),
-    error = function(e) prior
-  )
+  # Names of priors depend on formula and data alone; weights and the like stay unevaluated.
+  names <- if (is.null(...names())) rep("", ...length()) else ...names()
+  known <- list()
+  for (i in which(is.na(names) | names %in% c("", "formula", "data", "x", "y", "group"))) {
+    known[[length(known) + 1]] <- tryCatch(...elt(i), error = function(e) NULL)
+    names(known)[length(known)] <- if (is.na(names[i])) "" else names[i]
+  }
+  prior <- tryCatch(suppressMessages(suppressWarnings({
+    paper_prior(prior, do.call(bsvm::bsvm_frame, c(known, list(na.action = na.omit))))
+  })), error = function(e) prior)
   given <- list(prior = prior, likelihood = likelihood, keep_data = keep_data)
   if (!missing(engine)) given["engine"] <- list(engine)
   if (!missing(standardize)) given$standardize <- standardize

@@ -119,7 +119,7 @@ test_that("draws are those of a plain sampler with group effects and an auxiliar
   fit <- quiet_missing(y ~ x1 + x2 + (1 | g), d, missing = missing_normal(auxiliary = ~ x3),
                    engine = gibbs(), prior = list(g = prior_ridge(variance = 0.5)))
   twin <- with_seed(5, twin_gibbs_missing(fit, d, variance = 0.5, draws = 5000))
-  draws <- rbind(given_draws(fit), flat_draws(fit$posterior$effects))
+  draws <- rbind(flat_draws(fit$posterior$coefficients), flat_draws(fit$posterior$effects))
   expect_same_law(t(draws), twin$coefficients)
   expect_same_law(imputed(fit, draws = TRUE), twin$entries)
 })
