@@ -113,7 +113,8 @@ check_prior_engines <- function(blocks, engine) {
 
 words_for_estimates <- function(engine) {
   switch(engine$name,
-    em = " It requires a prior with given variances: prior_ridge(variance = 2) or prior_lasso(nu = 1).",
+    em = paste(" It requires given variances or scales, as in prior_ridge(variance = 2) or",
+               "prior_lasso(nu = 1)."),
     ecme = paste(" It requires prior_lasso() or prior_bridge(), whose scale it estimates, and a",
                  "given variance elsewhere, as in prior_ridge(variance = 2).")
   )

@@ -7,7 +7,7 @@
 #   few rows        posteriors are skewed, draws are cheap        engine_slice()
 #   many rows       the posterior is nearly normal                engine_gaussian(); if it turns out
 #                                                                 skewed (below), engine_slice()
-#   several effects for each level, or several factors
+#   several effects for each level, nested factors, large crossed ones
 #                   covariances are skewed, and lattices of three
 #                   numbers slow                                  engine_slice()
 #   priors that select, bridge and lasso priors                   engine_gibbs(), and engine_vb()
@@ -18,6 +18,7 @@ few_cells <- 6000      # rows times coefficients: half a second of draws
 most_cells <- 5e4      # five seconds
 most_columns <- 60     # next to several effects or factors
 most_structured <- 1e7
+most_crossed <- 40     # levels of the smaller crossed factors together
 most_gram <- 1e6       # rows times squared coefficients in each of Gibbs sampling's iterations
 
 default_engine <- function(frame, likelihood, assigned) {
@@ -36,7 +37,7 @@ default_engine <- function(frame, likelihood, assigned) {
   if (identical(able, "vb")) tell_vb()
   chosen(c(able, candidates)[1L], switch(
     c(able, candidates)[1L],
-    slice = if (is_structured(frame$groups)) "exact draws, for several effects or factors"
+    slice = if (is_structured(frame$groups)) "exact draws, for this structure of groups"
             else "exact draws, for few rows",
     gaussian = "near the exact posterior for this structure and size",
     gibbs = "exact draws under this prior",
@@ -60,9 +61,22 @@ draws_are_better <- function(frame) {
     cells(frame) <= most_structured
 }
 
-# More than one effect a level, or more than one factor.
+# More than one effect for each level; or factors that are nested, or whose crossing is too large for
+# the Gaussian engine, which integrates the effects of one factor out and keeps the others.
 is_structured <- function(groups) {
-  length(groups) > 1L || any(lengths(lapply(groups, `[[`, "labels")) > 1L)
+  if (any(lengths(lapply(groups, `[[`, "labels")) > 1L)) return(TRUE)
+  levels <- lengths(lapply(groups, `[[`, "levels"))
+  length(groups) > 1L && (sum(levels) - max(levels) > most_crossed || any_nested(groups))
+}
+
+any_nested <- function(groups) {
+  pairs <- utils::combn(length(groups), 2L, simplify = FALSE)
+  any(vapply(pairs, function(pair) {
+    a <- groups[[pair[1L]]]
+    b <- groups[[pair[2L]]]
+    together <- length(unique(a$codes * (length(b$levels) + 1) + b$codes))
+    together <= max(length(a$levels), length(b$levels))
+  }, TRUE))
 }
 
 draws_are_cheap <- function(frame) {
@@ -71,8 +85,8 @@ draws_are_cheap <- function(frame) {
 
 tell_vb <- function() {
   inform("engine", "Fitted with engine_vb(), since draws would take long for this many rows and ",
-       "columns: standard deviations are too small, and probabilities of inclusion too close to 0 ",
-       "and 1. engine = \"gibbs\" draws from the exact posterior.")
+         "columns: standard deviations are too small, and probabilities of inclusion too close to ",
+         "0 and 1. engine = \"gibbs\" draws from the exact posterior.")
 }
 
 # ---- a Gaussian that turns out skewed -----------------------------------------------------------
@@ -84,9 +98,9 @@ run_default <- function(frame, spec, prior, control) {
   if (near) return(list(spec = spec, result = result))
   able <- cells(frame) <= most_cells && can_take("slice", frame, spec$likelihood, spec)
   if (!able) {
-    inform("engine", "The posterior is skewed, as with classes that can almost be separated: means ",
-         "and standard deviations by engine_gaussian() are rough. check_approximation() says how ",
-         "rough.")
+    inform("engine", "The posterior is skewed, as with classes that can almost be separated: ",
+           "means and standard deviations by engine_gaussian() are rough. check_approximation() ",
+           "shows how rough.")
     return(list(spec = spec, result = result))
   }
   engine <- chosen("slice", "exact draws, for a skewed posterior")

@@ -109,8 +109,8 @@ check_loo <- function(object, by, cores, what) {
   by <- pick_one(by, c("row", "group"), "by")
   check_count(cores, "cores")
   if (isTRUE(object$sampling$draws < 2L)) {
-    abort("argument", what, " needs at least two draws in each chain, better hundreds; the fit has ",
-          object$sampling$draws, ". Use update(fit, engine = engine_slice(draws = 1000)).")
+    abort("argument", what, " needs at least two draws in each chain, better hundreds; the fit ",
+          "has ", object$sampling$draws, ". Use update(fit, engine = engine_slice(draws = 1000)).")
   }
   if (by == "group") need_integrable(object, paste0(what, " with `by = \"group\"`"))
   by

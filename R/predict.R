@@ -1,16 +1,15 @@
 #' Predict classes, links and probabilities
 #'
 #' @details
-#' The link of a row is the posterior mean of `f`, offset and group effects included; the class is
-#' its sign, and a link of exactly zero goes to the second level, class +1. If the fit puts all its
-#' own rows into one class, as with a rare class, a message says so once a session (class
+#' The link of a row is the posterior mean of `f`, offset and group effects included; the class is its sign, and a link of exactly zero goes to the second level, class +1. If the fit puts
+#' all its own rows into one class, as with a rare class, a message says so once a session (class
 #' `bsvm_message_one_class`): use `threshold` or `costs`, or fit with `class.weights`. The standard
-#' deviation is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles of the
-#' draws of `f` (`engine_gibbs()`), of a mixture of normal laws (`engine_gaussian()`), or mean minus
-#' and plus normal quantiles times the standard deviation. They speak of the linear predictor, not
-#' of the next response, and under the pseudo-likelihood are too narrow (see [summary.bsvm()]). A
-#' fit by [engine_map()] without integrated group effects has no standard deviation, and `interval =
-#' TRUE` is an error of class `bsvm_error_unsupported`.
+#' deviation is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles
+#' of the draws of `f` (`engine_gibbs()`), of a mixture of normal laws (`engine_gaussian()`), or
+#' mean minus and plus normal quantiles times the standard deviation. They speak of the linear
+#' predictor, not of the next response, and under the pseudo-likelihood are too narrow (see
+#' [summary.bsvm()]). A fit by [engine_map()] without integrated group effects has no standard
+#' deviation, and `interval = TRUE` is an error of class `bsvm_error_unsupported`.
 #'
 #' A level of a grouping factor that was not in the fit is an error unless
 #' `allow_new_levels = TRUE`; then its effects have mean zero, and their variance (of the

@@ -47,7 +47,8 @@ warn_rank <- function(result, spec) {
 warn_collinear <- function(names) {
   one <- length(names) == 1L
   warn("rank", enumerate(names),
-       if (one) " is a linear combination" else " are linear combinations", " of other columns: only the flat prior determines ",
+       if (one) " is a linear combination" else " are linear combinations",
+       " of other columns: only the flat prior determines ",
        if (one) "its coefficient, whose estimate and interval mean nothing. "
        else "their coefficients, whose estimates and intervals mean nothing. ",
        "Leave ", if (one) "it" else "them", " out of the formula, or use prior = prior_ridge().")

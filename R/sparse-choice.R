@@ -1,6 +1,6 @@
-# How sparse predictors are computed. Blocks that are sparse and small are made dense, as as.matrix()
-# would. Of the others a sparse Cholesky factor has the precision if that stays sparse; else
-# coefficients are found by conjugate gradients, and standard deviations are not available.
+# How sparse predictors are computed. Blocks that are sparse and small are made dense, as
+# as.matrix() would. Of the others a sparse Cholesky factor has the precision if that stays sparse;
+# else coefficients are found by conjugate gradients, and standard deviations are not available.
 
 # A dense matrix has at most so many cells, and rows times the square of its rank are at most so
 # many; the rank is that after a block wider than the rows is rotated.

@@ -34,7 +34,8 @@ drawn_reference <- function() {
 
 flat_draws <- function(array) matrix(array, dim(array)[1])
 
-# Coefficients as they are for the columns as given, of a fit that scaled none; the core centres all.
+# Coefficients as they are for the columns as given, of a fit that scaled none; the core centres
+# all.
 given_draws <- function(fit) {
   draws <- flat_draws(fit$posterior$coefficients)
   draws[1, ] <- draws[1, ] - colSums(draws[-1, , drop = FALSE] * fit$design$center[-1])

@@ -1,5 +1,5 @@
-# Tests of sparse predictors have small matrices, which the package would make dense: they stay sparse
-# unless a test asks for what users get.
+# Tests of sparse predictors have small matrices, which the package would make dense: they stay
+# sparse unless a test asks for what users get.
 options(bsvm.dense_cells = 0)
 
 # Runs `code` with what users get.

@@ -267,6 +267,13 @@ test_that("the default engine follows structure and size, and print() says which
   expect_identical(chosen_engine(y ~ x, many), "gaussian")
   expect_identical(chosen_engine(y ~ x1 + (1 | g), g), "gaussian")
   expect_identical(chosen_engine(y ~ x1 + (x1 | g), g), "slice")
+  g$h <- gl(3, 1, nrow(g))
+  g$part <- factor(as.integer(g$g) %% 4)
+  g$many <- gl(41, 1, nrow(g))
+  g$more <- gl(60, 2, nrow(g))
+  expect_identical(chosen_engine(y ~ x1 + (1 | g) + (1 | h), g), "gaussian")
+  expect_identical(chosen_engine(y ~ x1 + (1 | g) + (1 | part), g), "slice")
+  expect_identical(chosen_engine(y ~ x1 + (1 | more) + (1 | many), g), "slice")
   expect_identical(chosen_engine(am ~ mpg + wt, mtcars, prior = prior_spike_slab()), "gibbs")
   expect_output(print(bsvm(y ~ x, many)), "engine_gaussian() by default: near", fixed = TRUE)
   expect_output(print(unchecked(bsvm(am ~ mpg, mtcars))), "engine_slice() by default: exact",

@@ -7,7 +7,8 @@ test_that("an engine holds what it was asked for", {
                c(draws = 10, burnin = 0, thin = 2, chains = 3))
   expect_equal(engine$parameters, c(mixing = 0))
   expect_output(print(engine), "3 chains of 10 draws after 0 of burn-in, one kept of 2, plain$")
-  expect_output(print(engine_gibbs()), "^Engine: Gibbs sampler, 4 chains, draws until 400 are effective$")
+  expect_output(print(engine_gibbs()),
+                "^Engine: Gibbs sampler, 4 chains, draws until 400 are effective$")
   expect_output(print(engine_gibbs(draws = 1, chains = 1)), "1 chain of 1 draw$")
 })
 

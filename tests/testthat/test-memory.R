@@ -16,7 +16,8 @@ test_that("draws of coefficients are those of rows that pick one each", {
                linear_draws(fit, list(x = selector(fit$design, chosen))), tolerance = 1e-10,
                ignore_attr = TRUE)
   sd <- sqrt(row_variances(coefficient_draws(fit)))
-  expect_equal(unname(unchecked(summary(fit))$coefficients[, "SD"])[chosen], sd[chosen], tolerance = 0.5)
+  expect_equal(unname(unchecked(summary(fit))$coefficients[, "SD"])[chosen], sd[chosen],
+               tolerance = 0.5)
   expect_equal(drawn_sd(fit), sd)
 })
 

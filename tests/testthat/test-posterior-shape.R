@@ -5,8 +5,8 @@ hinge_probability <- function(f) plogis(2 * f + 2 * pmin(pmax(f, -1), 1))
 second <- function(...) unname(predict(..., type = "prob")[, 2])
 
 # Exact probabilities of rows of known groups whose links have `offsets`: y ~ 1 + (1 | g) with a
-# flat intercept and a half-t(3, 1) standard deviation, `size` rows a group, by sums over (b, log s, u).
-# Groups with as many rows of class +1 are alike: a row each in the answer, from none to all.
+# flat intercept and a half-t(3, 1) standard deviation, `size` rows a group, by sums over (b, log s,
+# u). Groups with as many rows of class +1 are alike: a row each in the answer, from none to all.
 exact_known_groups <- function(positive, size, offsets, likelihood) {
   log_p <- function(margin) {
     loss <- -2 * pmax(1 - margin, 0)

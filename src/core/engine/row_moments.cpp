@@ -1,10 +1,10 @@
 // Moments of RowNewton's nodes by expectation propagation (Minka 2001), all rows at once: from
-// sites exp(-w f^2/2 + lambda f), f less its offset, each row in turn is the only one that counts as
-// it is, and its site given that row's moments. Where that comes to rest, which it need not, log p(y)
-// is stationary in the sites.
+// sites exp(-w f^2/2 + lambda f), f less its offset, each row in turn is the only one that counts
+// as it is, and its site given that row's moments. Where that comes to rest, which it need not, log
+// p(y) is stationary in the sites.
 //
-// With g = lambda - w m the site's slope at m, f without the row is N(m - c g, c) with
-// c = v / (1 - w v), and the row's share of log p(y), less what the bound's entropy and prior have of it, is
+// With g = lambda - w m the site's slope at m, f without the row is N(m - c g, c) with c = v / (1 -
+// w v), and the row's share of log p(y), less what the bound's entropy and prior have of it, is
 //
 //   log E p - log(1 - w v)/2 + c g^2/2 - w v/2,
 //

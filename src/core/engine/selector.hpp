@@ -44,7 +44,8 @@ std::unique_ptr<Selector> wide_selector(const Problem& problem);
 // Of a bold step: hyper-parameters go this many times as far as their optimum.
 constexpr double kBoldReach = 1.5;
 
-// Runs all starts. Options::starts = 0: one, and then some with fewer and fewer of its coefficients.
+// Runs all starts. Options::starts = 0: one, and then some with fewer and fewer of its
+// coefficients.
 Result select_variables(const Problem& problem, RowSource& source, const Options& options,
                         bool accelerate, Host& host);
 

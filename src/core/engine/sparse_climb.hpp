@@ -21,12 +21,12 @@ namespace bsvm {
 //   theta   a mode of the bound, whose slope needs E |b|^2 alone (the rest of it stands still)
 //
 // which is what Ascent finds. One theta is looked for from scales at which the prior says f = 0 up
-// to where the bound has fallen for good: there may be a mode at small scales and one at large,
-// and the sum of slopes, with what matching moments adds, tells which is higher. Several follow
+// to where the bound has fallen for good: there may be a mode at small scales and one at large, and
+// the sum of slopes, with what matching moments adds, tells which is higher. Several follow
 // fixed-point steps from one start. All systems are solved by conjugate gradients. What is needed
 // of A^{-1} comes from draws x ~ N(0, A^{-1}), the solutions of A x = D^{1/2} e + B'W^{1/2} z
-// (Papandreou & Yuille 2010), with noise that is the same in each pass: the fixed point is a function of the
-// data. Averages of x^2 alone would be too rough for so few draws, so that
+// (Papandreou & Yuille 2010), with noise that is the same in each pass: the fixed point is a
+// function of the data. Averages of x^2 alone would be too rough for so few draws, so that
 //
 //   Var b_j   M^{-1}_jj + E (x - M^{-1} A x)_j^2, M the blocks of A on its diagonal (Siden,
 //             Lindgren, Bolin & Villani 2018)
