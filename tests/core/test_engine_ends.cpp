@@ -170,7 +170,7 @@ TEST_CASE("arithmetic that gives out is a failure that says where or what to try
   CHECK(failure_of<Indefinite>(problem).find("not positive definite") != std::string::npos);
   CHECK(failure_of<Undefined>(problem).find("became infinite or undefined") != std::string::npos);
   data.offset[3] = -1e200;
-  CHECK(failure_of<Forward>(problem).find("offset") != std::string::npos);
+  CHECK_THROWS_AS(failure_of<Forward>(problem), InvalidInput);
 }
 
 TEST_CASE("the host hears of every pass") {

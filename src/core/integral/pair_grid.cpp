@@ -53,6 +53,7 @@ void PairGrid::take(const PairRows& of, const PairScale& scale) {
   rows_.resize(r);
   for (Index i = 0; i < r; ++i) {
     loading_.col(i) = loading(of, i, scale);
+    if (!std::isfinite(rows.o[i]) || !loading_.col(i).allFinite()) beyond_numbers();
     rows_[i] = {rows.y[i], 0, 0, rows.weight ? rows.weight[i] : 1};
   }
 }
