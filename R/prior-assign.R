@@ -10,9 +10,10 @@ assign_priors <- function(frame, prior = NULL) {
   owner <- own_columns(frame, names(named))
   free <- which(is.na(owner))
   slope_columns <- setdiff(free, c(frame$intercept, columns_of(frame$smooths)))
-  if (length(slopes) > 0L && length(slope_columns) == 0L) refuse_idle(frame)
   slope_prior <- if (length(slopes) > 0L) slopes[[1L]] else default_slopes(frame)
   weak <- is_mixed(frame) && slope_prior$penalised
+  idle <- length(slopes) > 0L && length(slope_columns) == 0L
+  if (idle && (weak || !is_mixed(frame))) refuse_idle(frame)
   blocks <- c(
     list(new_block(if (weak) prior_weak_intercept() else prior_flat(),
                    intersect(free, frame$intercept), "(Intercept)"),

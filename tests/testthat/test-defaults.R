@@ -128,6 +128,10 @@ test_that("next to random effects slopes have weak priors of their own, flat one
     expect_identical(prior_of(formula, g, label, prior = prior_flat())$parameters,
                      c(variance = 1e8))
   }
+  only <- y ~ (1 | g)
+  expect_identical(prior_of(only, g, "(Intercept)", prior = prior_flat())$parameters,
+                   c(variance = 1e8))
+  expect_refusal(bsvm(only, g, prior = prior_ridge()), "prior", "slopes")
   as_ridge <- bsvm(formula, g, engine = "gaussian", prior = prior_ridge(variance = 6.25))
   expect_identical(fixef(bsvm(formula, g, engine = "gaussian")), fixef(as_ridge))
   expect_output(print(bsvm(formula, g, engine = "gaussian")), "Weakly informative priors")
