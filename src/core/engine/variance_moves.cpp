@@ -69,6 +69,8 @@ class VarianceMoves::Dense {
            factor.matrixLLT().diagonal().array().log().sum();
   }
 
+  void stay() {}
+
  private:
   Eigen::LLT<Mat> find_factor() const {
     const Vec prior = moves_.side_.precision(state_);
@@ -116,6 +118,7 @@ class VarianceMoves::Levels {
       for (Index a = 0; own_.level[i] >= 0 && a < m_; ++a)
         h_(a, own_.level[i]) += z_(a, i) * missed;
     }
+    stay();
     if (!find_factor()) return false;
     noise_.resize(m_, own_.levels);
     for (Index g = 0; g < own_.levels; ++g) {
@@ -133,7 +136,10 @@ class VarianceMoves::Levels {
   }
 
   double place(const Vec& theta) {
-    if (!find_factor()) return kNowhere;
+    if (!find_factor()) {
+      stay();
+      return kNowhere;
+    }
     to_ = h_;
     double volume = 0;
     for (Index g = 0; g < own_.levels; ++g) {
@@ -159,6 +165,12 @@ class VarianceMoves::Levels {
     }
     return rows_.value(slope_, slope_, 1, 0) - volume +
            log_joint(part_, moves_.side_.moments(part_, square_, group_moments_), theta);
+  }
+
+  // Where it was before any trial: a chain at the edge of numbers may have none that is possible.
+  void stay() {
+    to_ = u_;
+    slope_.setZero();
   }
 
   // Where it was placed last.
@@ -221,8 +233,12 @@ void VarianceMoves::move(const PriorPart& part, Index at, Index k, Block& block,
     last = by;
     theta[k] = now + unit * by;
     const double variance = k == diagonal ? std::exp(2 * theta[k]) : theta[k] * theta[k];
-    if (!(variance <= kMostVariance) || (k == diagonal && !possible_variance(variance)))
+    if (!(variance <= kMostVariance) || (k == diagonal && !possible_variance(variance))) {
+      theta[k] = now;
+      part.slot.prior->fix(theta, side_.hyper(state, part));
+      block.stay();
       return kNowhere;
+    }
     part.slot.prior->fix(theta, side_.hyper(state, part));
     return block.place(theta);
   };
