@@ -1,8 +1,8 @@
 # The engine of `engine = NULL`: the cheapest one whose answer is near the exact posterior, means
 # within a tenth of a standard deviation, standard deviations within 10 %, variances within 20 %.
-# What is near was measured once, structure by structure and size by size: bench/engine-choice.R, with its
-# figures in bench/results/engine-choice.csv. Nothing is timed when a model is fitted, so that the same
-# data have the same engine on every machine.
+# What is near was measured once, structure by structure and size by size: bench/engine-choice.R,
+# with its figures in bench/results/engine-choice.csv. Nothing is timed when a model is fitted, so
+# that the same data have the same engine on every machine.
 #
 #   few rows        posteriors are skewed, draws are cheap        engine_slice()
 #   many rows       the posterior is nearly normal                engine_gaussian(); if it turns out
@@ -61,8 +61,8 @@ draws_are_better <- function(frame) {
     cells(frame) <= most_structured
 }
 
-# More than one effect for each level; or factors that are nested, or whose crossing is too large for
-# the Gaussian engine, which integrates the effects of one factor out and keeps the others.
+# More than one effect for each level; or factors that are nested, or whose crossing is too large
+# for the Gaussian engine, which integrates the effects of one factor out and keeps the others.
 is_structured <- function(groups) {
   if (any(lengths(lapply(groups, `[[`, "labels")) > 1L)) return(TRUE)
   levels <- lengths(lapply(groups, `[[`, "levels"))
