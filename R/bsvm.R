@@ -47,11 +47,12 @@
 #' factor that is only `by` stays).
 #'
 #' **Priors.** Without random effects and smooths, all coefficients but the intercept share one
-#' [prior_ridge()], whose variance is inferred, and the intercept has [prior_flat()]. With random
-#' effects or smooths, the population-level coefficients have independent normal priors instead,
-#' weakly informative: standard deviation 2.5 for each standard deviation of the predictor, as
-#' `prior_ridge(variance = 6.25)` would give, and 10 for the intercept (10 and 40 under the
-#' pseudo-likelihood, whose coefficients are about four times as large). These are so wide that they
+#' [prior_ridge()], whose variance is inferred. With random effects or smooths, the population-level
+#' coefficients have independent normal priors instead, weakly informative: standard deviation 2.5
+#' for each standard deviation of the predictor, as `prior_ridge(variance = 6.25)` would give. The
+#' intercept, at the means of the predictors, has a normal prior of standard deviation 10 (2.5 and
+#' 10 are 10 and 40 under the pseudo-likelihood, whose coefficients are about four times as large).
+#' These are so wide that they
 #' matter only if predictors or groups separate the classes. `prior = prior_flat()` makes all of
 #' them flat. Group effects and the penalised parts of smooths have [prior_ridge()], with a
 #' covariance matrix for correlated effects (see [prior_inv_wishart()]). One `prior` is for the

@@ -11,9 +11,9 @@ assign_priors <- function(frame, prior = NULL) {
   free <- which(is.na(owner))
   slope_columns <- setdiff(free, c(frame$intercept, columns_of(frame$smooths)))
   slope_prior <- if (length(slopes) > 0L) slopes[[1L]] else default_slopes(frame)
-  weak <- is_mixed(frame) && slope_prior$penalised
+  weak <- slope_prior$penalised && (is_mixed(frame) || is_open(slope_prior))
   idle <- length(slopes) > 0L && length(slope_columns) == 0L
-  if (idle && (weak || !is_mixed(frame))) refuse_idle(frame)
+  if (idle && (slope_prior$penalised || !is_mixed(frame))) refuse_idle(frame)
   blocks <- c(
     list(new_block(if (weak) prior_weak_intercept() else prior_flat(),
                    intersect(free, frame$intercept), "(Intercept)"),
@@ -27,7 +27,8 @@ assign_priors <- function(frame, prior = NULL) {
   check_scalar(blocks)
   blocks <- lapply(lapply(blocks, fill_scales), fill_size, nrow(frame$x))
   list(blocks = blocks, group_blocks = assign_group_priors(frame, named),
-       default_prior = weak && length(slopes) == 0L && length(slope_columns) > 0L)
+       default_prior = weak && is_mixed(frame) && length(slopes) == 0L &&
+         length(slope_columns) > 0L)
 }
 
 slopes_label <- "population-level slopes"

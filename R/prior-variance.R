@@ -103,7 +103,7 @@ scale_prior <- function(prior, likelihood) {
 # A half-t scale that was not given is that of what its coefficients add to the linear predictor:
 # `size` is the root mean square of what they multiply.
 in_units <- function(prior, size) {
-  if (!identical(prior$open_scale, "half-t") || !is.finite(size) || size <= 0) return(prior)
+  if (!is_open(prior) || !is.finite(size) || size <= 0) return(prior)
   open <- rescale_prior(prior, 1 / size)
   open$open_scale <- "half-t"
   open

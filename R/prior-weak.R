@@ -1,5 +1,8 @@
-# The default priors of what is not penalised in models with random effects or smooth terms: normal,
-# independent, so wide that they matter only if the classes can be separated. Ten units of the
+# The default priors of what is not penalised: of the intercept, and in models with random effects
+# or smooth terms of the slopes. Normal, independent, so wide that they matter only if the classes
+# can be separated. Then a flat prior of the intercept would have the posterior of the slopes'
+# standard deviation s fall like s^-3 only, one power less than its half-t prior, since the evidence
+# grows with the room that the intercept has: the slopes would have no variance. Ten units of the
 # pseudo-likelihood's linear predictor for each standard deviation of a predictor are 2.5 under the
 # normalised likelihood, and change its log odds by up to 10. The intercept, at the means of the
 # predictors, has four times that: it holds the log odds of rare classes too.
@@ -21,3 +24,6 @@ new_weak <- function(sd, law, penalised) {
 }
 
 is_weak <- function(prior) isTRUE(prior$weak)
+
+# Is this the default of an inferred variance, a half-t without a scale of the user's own?
+is_open <- function(prior) identical(prior$open_scale, "half-t")

@@ -53,8 +53,9 @@ fit_or_refusal <- function(structure, prior, target, engine, likelihood) {
 }
 
 # Covariance priors are for correlated effects (and, of one effect, a variance); correlated effects
-# take no other; all effects of a factor have one variance; a model with nothing for the prior to
-# act on says so; engines on latent scales have the pseudo-likelihood.
+# take no other; all effects of a factor have one variance; a model with no slopes for the prior (a
+# flat one is the intercept's too)
+# says so; engines on latent scales have the pseudo-likelihood.
 refusable <- function(structure, prior, target, engine, likelihood) {
   correlated <- structure %in% c("correlated", "crossed_slopes", "smooth_groups")
   several <- structure %in% c("crossed", "nested", "crossed_slopes")
@@ -63,7 +64,7 @@ refusable <- function(structure, prior, target, engine, likelihood) {
     (prior == "wishart" && target != "g") ||
     (target == "g" &&
      (!prior %in% variances || correlated && !prior %in% c("wishart", "half_t"))) ||
-    (target == "" && structure == "smooth_groups") ||
+    (target == "" && structure == "smooth_groups" && prior != "flat") ||
     (engine$name == "vb" && prior == "laplace_zero" && several) ||
     (engine$name %in% c("em", "ecme") && infers_others(structure, target))
 }

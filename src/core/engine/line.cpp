@@ -15,6 +15,7 @@ constexpr double kStep = 1.25;       // standard deviations: the sum over them i
 constexpr double kBent = 0.15;       // how far slopes may be from a parabola's
 constexpr double kMostSide = 0.9;    // weight of the outer two of three nodes
 constexpr double kLeastWeight = 0.003;  // of each of them
+constexpr double kMostSd = 0.6;      // of theta: beyond, three nodes lose 9 % of the mean of s^2
 constexpr size_t kMostSteps = 40;    // a side
 constexpr double kDrop = 4.6;        // how far the log density falls until it counts no more,
 constexpr double kSquareDrop = 2.5;  // and that times s^2, unless it fell
@@ -123,6 +124,7 @@ class Steps {
     const Parabola through(left, middle, right, a);
     if (!is_parabola(through, left, right, a)) return false;
     const double variance = -1 / through.bend, mean = through.slope * variance;
+    if (variance > kMostSd * kMostSd) return false;
     const double side = (variance + mean * mean) / (a * a), tilt = mean / a;
     if (!(side < kMostSide && side > std::abs(tilt) + kLeastWeight)) return false;
     const double log_mass =

@@ -47,7 +47,7 @@ class SliceChain : public Chain {
   SliceChain(const Problem& problem, const Whitening& white, const Mat& turn, std::uint64_t seed,
              int chain, Index burnin)
       : p_(problem.columns()), white_(white), turn_(turn), side_(problem),
-        state_(side_.start(Vec())), rows_(problem), mixing_(problem, side_, false),
+        state_(side_.start(Vec())), rows_(problem), mixing_(problem, side_, true),
         z_(white.centre.size()), jumps_(mixing_.widths().size()), burnin_(burnin),
         swept_factor_(problem.multipliers ? 0 : problem.integrated), along0_(problem.n),
         along1_(problem.n) {
