@@ -3,10 +3,10 @@
 #' Formula, terms, model frame, design matrix, weights and sizes of a fit.
 #'
 #' @details
-#' The fit does not keep its data (unless `keep_data = TRUE`). `model.frame()` and `model.matrix()`
-#' evaluate the data, and `subset`, of its call again, where they are called from, and check that
-#' rows and response (`model.matrix()`: and the links) are those of the fit. If that fails, the
-#' error has the class `bsvm_error_data` and names `keep_data = TRUE`.
+#' A fit keeps the variables it used. With `keep_data = FALSE` it has none: `model.frame()` and
+#' `model.matrix()` then evaluate the data, and `subset`, of its call again, where they are called
+#' from, and check that rows and response (`model.matrix()`: and the links) are those of the fit. If
+#' that fails, the error has the class `bsvm_error_data` and names `keep_data = TRUE`.
 #'
 #' Formula and terms do not carry the environment they were made in. `formula()` has a `.` written
 #' out and the terms with bars in it; `terms()` are those of the population-level effects.
@@ -98,11 +98,19 @@ need_formula <- function(object, what) {
 frame_of_fit <- function(object, env) {
   data <- training_data(object, env)
   if (is.null(object$formula)) {
-    columns <- c(list(y = data$y), as.data.frame(data$x), if (!is.null(data$group)) data["group"])
+    columns <- c(list(y = data$y), as.data.frame(filled(data$x)),
+                 if (!is.null(data$group)) data["group"])
     return(data.frame(columns, check.names = FALSE, row.names = unless_twice(rownames(data$x))))
   }
   again(stats::model.frame(open_formula(object), data$x, na.action = stats::na.pass,
                            drop.unused.levels = TRUE))
+}
+
+# A matrix that is not sparse.
+filled <- function(x) {
+  check_memory(2 * 8 * as.numeric(nrow(x)) * ncol(x), "A model frame of these predictors takes",
+               "model.matrix() keeps them sparse.")
+  as.matrix(x)
 }
 
 # The formula with bars and smooth terms opened: every variable once.

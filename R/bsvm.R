@@ -143,8 +143,8 @@
 #'   sizes (`vignette("defaults")`):
 #'   * without random effects, up to 200 rows and 6000 cells (rows times coefficients):
 #'     [engine_slice()], since posteriors of few rows are skewed and draws take a moment;
-#'   * with several effects for each level, `(x | g)` or `(x || g)`, with nested grouping factors, or
-#'     with crossed ones of which all but the largest have more than 40 levels together:
+#'   * with several effects for each level, `(x | g)` or `(x || g)`, with nested grouping factors,
+#'     or with crossed ones of which all but the largest have more than 40 levels together:
 #'     [engine_slice()], up to 60 population-level coefficients and 1e7 cells;
 #'   * else [engine_gaussian()]. If its posterior turns out skewed, as with classes that can almost
 #'     be separated, `engine_slice()` follows with up to 50 000 cells, else a message of class

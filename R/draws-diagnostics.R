@@ -65,8 +65,9 @@ warn_diagnosis <- function(table) {
 # At the end of a run: a look at the variances and at most 50 coefficients.
 warn_chains <- function(result, spec) {
   if (result$termination == "interrupted") return(warn_cut_short(result$sampling))
-  variances <- variance_draws(c(spec$blocks, spec$group_blocks), result$posterior$variances)
-  warn_unbounded(variances)
+  blocks <- c(spec$blocks, spec$group_blocks)
+  variances <- variance_draws(blocks, result$posterior$variances)
+  warn_unbounded(variances, blocks)
   coefficients <- some_coefficients(result$posterior, spec$design)
   table <- diagnose(bind_variables(coefficients, variances))
   if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
@@ -80,16 +81,29 @@ warn_unchecked <- function() {
 
 # Where a plane separates the classes, the pseudo-likelihood does not fall as the variance grows,
 # and the tail of inverse-gamma(0.01, 0.01) has no end to speak of.
-warn_unbounded <- function(variances) {
+warn_unbounded <- function(variances, blocks) {
   largest <- apply(variances, 1L, max)
   names <- dimnames(variances)[[1L]]
   far <- which(largest > ifelse(grepl("^(nu|s)_", names), 1e5, 1e10)) # scales, variances
   if (length(far) > 0L) {
     warn("rank", "The data do not bound ", enumerate(names[far]), ": the largest draw is ",
          format(max(largest[far]), digits = 2L), ". The classes can perhaps be separated, and ",
-         "then estimates, probabilities and even classes are unreliable. Use prior_ridge(), whose ",
-         "half-t standard deviation is bounded, or give the variance (or `nu`) a number.")
+         "then estimates, probabilities and even classes are unreliable. ", bound_it(blocks))
   }
+}
+
+# What to write where the variances of these blocks are not bounded.
+bound_it <- function(blocks) {
+  bounded <- c("normal", "half_t", "huang_wand")
+  if (!all(vapply(blocks, function(block) block$prior$name %in% bounded, TRUE))) {
+    return(paste("Use prior_ridge(), whose half-t standard deviation is bounded, or give the",
+                 "variance (or `nu`) a number."))
+  }
+  if (any(vapply(blocks, function(block) block$prior$name == "huang_wand", TRUE))) {
+    return(paste("Give the variances numbers: `(x || g)` in place of `(x | g)`, with",
+                 "prior = list(g = prior_ridge(variance = 1))."))
+  }
+  "Give the variance a number, as in prior_ridge(variance = 1)."
 }
 
 warn_cut_short <- function(sampling) {

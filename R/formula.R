@@ -179,7 +179,7 @@ write_out_dot <- function(fixed, data, bars, smooths) {
     abort("formula", "`.` can't stand in a term with a bar; write out its columns.")
   }
   if (!"." %in% all.vars(fixed[[3L]])) return(fixed)
-  if (is.null(names(data))) {
+  if (length(names(data)) == 0L) {
     abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
   }
   unusable <- which(names(data) %in% c("", ".", NA))

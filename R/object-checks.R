@@ -24,7 +24,7 @@ fit_fields <- c(
   smooths = "?list", posterior = "list", blocks = "list", group_blocks = "?list",
   elbo = "?numbers", passes = "?numbers", gradient = "?numbers", sampling = "?list",
   termination = "text", engine = "list", likelihood = "list", standardize = "flag",
-  missing = "?list", default_prior = "?flag", data = "?list", arguments = "?list",
+  missing = "?list", control = "list", default_prior = "?flag", data = "?list", arguments = "?list",
   odds_slope = "?numbers"
 )
 
@@ -37,7 +37,7 @@ part_fields <- list(
   likelihood = c(name = "text", label = "text", normalized = "flag"),
   sampling = c(draws = "numbers", burnin = "numbers", thin = "numbers", chains = "numbers",
                seconds = "numbers"),
-  missing = c(rule = "list")
+  missing = c(rule = "list"), control = c(threads = "numbers")
 )
 
 posterior_fields <- c(

@@ -1,8 +1,9 @@
 #' Predict classes, links and probabilities
 #'
 #' @details
-#' The link of a row is the posterior mean of `f`, offset and group effects included; the class is its sign, and a link of exactly zero goes to the second level, class +1. If the fit puts
-#' all its own rows into one class, as with a rare class, a message says so once a session (class
+#' The link of a row is the posterior mean of `f`, offset and group effects included; the class is
+#' its sign, and a link of exactly zero goes to the second level, class +1. If the fit puts all its
+#' own rows into one class, as with a rare class, a message says so once a session (class
 #' `bsvm_message_one_class`): use `threshold` or `costs`, or fit with `class.weights`. The standard
 #' deviation is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles
 #' of the draws of `f` (`engine_gibbs()`), of a mixture of normal laws (`engine_gaussian()`), or

@@ -83,12 +83,9 @@ collinear_columns <- function(columns, spec) {
 warn_open_variances <- function(result, spec) {
   open <- all_blocks(spec)[result$unbounded]
   labels <- vapply(open, `[[`, "", "label")
-  bounded <- vapply(open, function(block) block$prior$name == "half_t", TRUE)
   warn("rank", "The classes can be separated perfectly, so that the data do not bound the ",
        "variance of ", enumerate(labels, "`"), ": estimates, probabilities and even classes are ",
-       "unreliable. ",
-       if (all(bounded)) "Give the variance a number, as in prior_ridge(variance = 1)."
-       else "Use prior_ridge(), whose half-t standard deviation is bounded.")
+       "unreliable. ", bound_it(open))
 }
 
 # Does a mode or mean in flat columns alone put every row on its side? Then any multiple of it does,

@@ -71,27 +71,42 @@ fuzz_bare <- function() {
 fuzz_outcome <- function(text, home, stopping) {
   on.exit(setTimeLimit())
   tryCatch({
-    call <- parse(text = text, keep.source = FALSE)
+    call <- str2lang(text)
     value <- suppressMessages(suppressWarnings(eval(call, home)))
     if (inherits(value, "bsvm") && grepl("^(bsvm|update)", text)) home$fit <- value
     "value"
   }, bsvm_error = function(e) class(e)[1L], interrupt = function(e) "stopped", error = function(e) {
     if (stopping && grepl("time limit", conditionMessage(e))) return("stopped")
+    if (!evaluates(call, home)) return("an argument's own")
     paste0("unclassed: ", gsub("\n", " ", conditionMessage(e)), " in ",
            deparse1(conditionCall(e)[1L]))
   })
 }
 
-# `code` under a time limit, or with a signal on its way, which may come after the call too.
+# Have the predictors and the response that bsvm(x, y) is given values? Theirs are errors of the call
+# itself.
+evaluates <- function(call, home) {
+  if (!identical(call[[1L]], quote(bsvm))) return(TRUE)
+  given <- as.list(call)[2:3]
+  all(vapply(given, function(one) !inherits(try(eval(one, home), TRUE), "try-error"), TRUE))
+}
+
+# `code` under a time limit, or with a signal on its way, which may come after the call too, but is
+# waited for.
 fuzz_stopped <- function(code, how) {
   if (how == "limit") setTimeLimit(elapsed = 0.05, transient = TRUE)
   if (how != "signal") return(code)
+  sent <- tempfile()
   tryCatch({
-    system(sprintf("(sleep 0.05; kill -INT %d) >/dev/null 2>&1 &", Sys.getpid()))
+    system(sprintf("(sleep 0.05; kill -INT %d; touch %s) >/dev/null 2>&1 &", Sys.getpid(), sent))
     result <- code
-    Sys.sleep(1)
+    while (!file.exists(sent)) Sys.sleep(0.05)
+    Sys.sleep(0.1)
     result
-  }, interrupt = function(e) "stopped")
+  }, interrupt = function(e) {
+    while (!file.exists(sent)) Sys.sleep(0.05)
+    "stopped"
+  })
 }
 
 # New data in `home`, every five calls.

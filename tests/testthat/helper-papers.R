@@ -33,7 +33,11 @@ paper_prior <- function(own, frame) {
     vapply(names(rest), function(name) any(startsWith(name, setdiff(names(own), ""))), NA)
   all <- c(own, rest[!covered])
   idle <- tryCatch(is.null(bsvm:::assign_priors(frame, all)), bsvm_error = function(e) TRUE)
-  if (idle) all[names(all) != "" | seq_along(all) <= length(own)] else all
+  if (!idle) return(all)
+  all <- all[names(all) != "" | seq_along(all) <= length(own)]
+  if (length(frame$intercept) > 0 && !"(Intercept)" %in% names(all))
+    all[["(Intercept)"]] <- prior_flat()
+  all
 }
 
 # A design whose columns after the intercept are centred, as the core has them, and what takes

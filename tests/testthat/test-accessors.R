@@ -53,6 +53,13 @@ test_that("a matrix fit has no formula", {
   expect_refusal(terms(by_matrix), "unsupported", "terms()")
   expect_equal(unname(model.matrix(by_matrix)), unname(cbind(1, x)), ignore_attr = TRUE)
   expect_equal(names(model.frame(by_matrix)), c("y", "x1", "t"))
+  skip_if_not_installed("Matrix")
+  x <- Matrix::Matrix(as.matrix(d[c("x1", "t")]), sparse = TRUE)
+  sparse <- bsvm(x, d$y, keep_data = TRUE)
+  expect_equal(model.frame(sparse), model.frame(by_matrix), ignore_attr = TRUE)
+  old <- options(bsvm.max_memory = 1000)
+  on.exit(options(old))
+  expect_refusal(model.frame(sparse), "size", "model.matrix()")
 })
 
 test_that("generics of other packages are theirs", {

@@ -87,3 +87,12 @@ test_that("the default does not warn on ordinary data with several inferred vari
   )
   for (case in cases) expect_silent(adaptive(case[[1]], case[[2]], case[[3]]))
 })
+
+test_that("chains that the limit would not help end before it", {
+  d <- with_seed(1, data.frame(x = rnorm(80), g = gl(8, 10), y = rep(0:1, 40)))
+  d$o <- rep(c(1, -1), 40) * 1e5
+  fit <- suppressWarnings(with_seed(1, bsvm(y ~ x + (x | g), d, offset = o,
+                                            control = bsvm_control(verbose = FALSE))))
+  expect_gte(fit$sampling$draws, 2000)
+  expect_lt(fit$sampling$draws, 10000)
+})

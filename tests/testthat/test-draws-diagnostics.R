@@ -64,10 +64,29 @@ test_that("separated classes are told from slow chains", {
 test_that("a scale has no bounds from where its square, a variance, has none", {
   drawn <- function(name, x) array(c(1, x), c(1, 2, 1), list(name, NULL, NULL))
   for (limit in list(list("nu_x", 1e5), list("s_x", 1e5), list("var_nu_x", 1e10))) {
-    expect_silent(bsvm:::warn_unbounded(drawn(limit[[1]], 0.9 * limit[[2]])))
-    expect_warning(bsvm:::warn_unbounded(drawn(limit[[1]], 1.1 * limit[[2]])),
+    expect_silent(bsvm:::warn_unbounded(drawn(limit[[1]], 0.9 * limit[[2]]), list()))
+    expect_warning(bsvm:::warn_unbounded(drawn(limit[[1]], 1.1 * limit[[2]]), list()),
                    paste0("bound `", limit[[1]]), class = "bsvm_warning_rank")
   }
+})
+
+# The default is bounded already, so that its own prior would be no advice.
+test_that("no warning advises a prior that the fit has", {
+  d <- with_seed(1, data.frame(x = rnorm(80), g = gl(8, 10), y = rep(0:1, 40)))
+  d$o <- rep(c(1, -1), 40) * 1e5
+  for (case in list(list(y ~ x + (x | g), NULL, "(x || g)"),
+                    list(y ~ x + (x || g), NULL, "variance = 1"))) {
+    warned <- capture_warnings(with_seed(1, bsvm::bsvm(
+      case[[1]], d, offset = o, prior = case[[2]],
+      engine = engine_slice(draws = 200, burnin = 300, chains = 2), control = bsvm_control(verbose = FALSE)
+    )))
+    expect_match(warned[1], "data do not bound")
+    expect_match(warned[1], case[[3]], fixed = TRUE)
+  }
+  expect_no_warning(with_seed(1, bsvm::bsvm(
+    y ~ x + (x || g), d, prior = list(g = prior_ridge(variance = 1)), offset = o / 1e5,
+    likelihood = "normalized"
+  )))
 })
 
 test_that("diagnostics do not need the package posterior", {

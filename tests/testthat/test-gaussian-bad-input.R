@@ -65,3 +65,12 @@ test_that("extreme weights and variances stay finite", {
                                  engine = "gaussian"))
   expect_finite(list(coef(heavy), vcov(heavy)))
 })
+
+# Steps of 0.2 in the entries of a root made covariances singular to rounding.
+test_that("three correlated effects of which one is hardly there", {
+  d <- grouped_data(200, 10)
+  d$x3 <- with_seed(1, rnorm(200))
+  fit <- suppressWarnings(bsvm::bsvm(y ~ x1 + (t + x3 | g), d, engine = "gaussian"))
+  expect_finite(unlist(VarCorr(fit)))
+  expect_finite(vcov(fit))
+})

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "../error.hpp"
+#include "free_parameters.hpp"
 #include "moment_matching.hpp"
 
 namespace bsvm {
@@ -18,7 +19,7 @@ constexpr double kMostSpread = 1e6;
 constexpr double kLeastShare = 1e-8;
 constexpr double kReach = 1.5;           // of the hyper-parameters' step, as in vb.cpp
 constexpr double kNodeTolerance = 0.05;  // on the gradient of nodes beside the top: 1e-3 nats
-constexpr double kDifference = 0.2;      // in theta, of curvature()
+constexpr double kDifference = 0.2;      // in theta's units, of curvature()
 
 double slack(double bound) { return 1e-12 * (1 + std::abs(bound)); }
 
@@ -26,7 +27,7 @@ double slack(double bound) { return 1e-12 * (1 + std::abs(bound)); }
 
 Ascent::Ascent(const Problem& problem, std::unique_ptr<RowSource> source,
                const Options& options, Host& host)
-    : source_(std::move(source)), options_(options), host_(host),
+    : problem_(problem), source_(std::move(source)), options_(options), host_(host),
       side_(problem, source_->extra()), sums_(side_.layout()),
       concave_(problem.likelihood->concave()), last_(side_.layout()) {}
 
@@ -206,12 +207,14 @@ Imputations Ascent::imputations(const Node& top) {
 // By differences of the bound's gradient, which at its optimum is that of what theta alone is in.
 Mat Ascent::curvature(const Node& top) {
   const Index h = top.theta.size();
+  const Vec unit = free_units(problem_, top.theta).unit;
   Mat out(h, h);
   for (Index k = 0; k < h; ++k) {
-    const Vec by = kDifference * Vec::Unit(h, k);
-    out.col(k) = at(top.theta - by, top).pull - at(top.theta + by, top).pull;
+    const double by = kDifference * unit[k];
+    const Vec step = by * Vec::Unit(h, k);
+    out.col(k) = (at(top.theta - step, top).pull - at(top.theta + step, top).pull) / (2 * by);
   }
-  return (out + out.transpose()) / (4 * kDifference);
+  return 0.5 * (out + out.transpose());
 }
 
 }  // namespace bsvm

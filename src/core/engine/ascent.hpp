@@ -44,6 +44,7 @@ class Ascent : public Conditional {
   void record(const Point& point);
   Node node(const Point& point);
 
+  const Problem& problem_;
   std::unique_ptr<RowSource> source_;
   Options options_;
   Host& host_;
