@@ -118,6 +118,8 @@ check_lengths <- function(fit) {
     `design$assign` = length(fit$design$assign) == p,
     `response$levels` = length(fit$response$levels) == 2L,
     `posterior$covariance` = covariance_fits(fit$posterior),
+    `posterior$coefficients` = !inherits(fit$posterior, "bsvm_draws") ||
+      length(dim(fit$posterior$coefficients)) == 3L,
     blocks = identical(as.integer(columns), seq_len(p)),
     smooths = is.null(fit$terms) ||
       length(fit$design$term_labels) == length(labels(fit$terms)) + length(fit$smooths),

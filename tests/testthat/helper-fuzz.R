@@ -83,8 +83,8 @@ fuzz_outcome <- function(text, home, stopping) {
   })
 }
 
-# Have the predictors and the response that bsvm(x, y) is given values? Theirs are errors of the call
-# itself.
+# Have the predictors and the response that bsvm(x, y) is given values? Their errors are the call's
+# own.
 evaluates <- function(call, home) {
   if (!identical(call[[1L]], quote(bsvm))) return(TRUE)
   given <- as.list(call)[2:3]

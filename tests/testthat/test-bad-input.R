@@ -157,7 +157,8 @@ test_that("extreme hyper-parameters", {
 # Slice moves of variances at the edge of numbers stay where they are: one had no trial to take.
 test_that("draws under variances of any size", {
   few <- data.frame(y = 0:1, a = c(-1, 1), g = "one")
-  for (size in c(1e-300, 1e100, 1e200, 1e300)) for (formula in c(y ~ a + (a | g), y ~ a + (a || g))) {
+  formulas <- c(y ~ a + (a | g), y ~ a + (a || g))
+  for (size in c(1e-300, 1e100, 1e200, 1e300)) for (formula in formulas) {
     fit <- tryCatch(suppressWarnings(with_seed(1, bsvm::bsvm(
       formula, few, prior = prior_ridge(variance = size),
       engine = engine_slice(draws = 20, burnin = 20, chains = 2)

@@ -137,6 +137,45 @@ test_that("next to random effects slopes have weak priors of their own, flat one
   expect_output(print(bsvm(formula, g, engine = "gaussian")), "Weakly informative priors")
 })
 
+test_that("the intercept is weak next to the default ridge, flat next to any other", {
+  d <- binary_data()
+  variance <- function(...) prior_of(y ~ x1 + x2, d, "(Intercept)", ...)$parameters[["variance"]]
+  expect_identical(c(variance(), variance(prior = prior_ridge())), c(100, 100))
+  expect_identical(variance(likelihood = "hinge"), 1600)
+  for (prior in list(prior_ridge(0.01, 0.01), prior_ridge(variance = 1), prior_flat(),
+                     list(prior_ridge(), "(Intercept)" = prior_flat())))
+    expect_identical(variance(prior = prior), 1e8)
+  flat <- bsvm(y ~ x1 + x2, d, prior = list(prior_ridge(), "(Intercept)" = prior_flat()),
+               engine = "gaussian")
+  own <- bsvm(y ~ x1 + x2, d, engine = "gaussian")
+  expect_close(fixef(own), fixef(flat), 0.005, scale = sqrt(diag(vcov(flat))))
+})
+
+# Where classes can be separated the data leave the slopes' standard deviation to the prior, and its
+# long upper tail is a good part of their variances: sums over a fine grid of given variances.
+test_that("as many columns as rows: standard deviations have the tail of the variance in them", {
+  case <- with_seed(1, {
+    x <- matrix(rnorm(60 * 60), 60)
+    list(x = x, y = rbinom(60, 1, plogis(2 * drop(x[, 1:3] %*% c(1, -1, 0.5)))))
+  })
+  theta <- seq(log(0.005), log(60), by = 0.25)
+  fits <- lapply(theta, function(t) {
+    bsvm(case$x, case$y, engine = "gaussian",
+         prior = list(prior_ridge(variance = exp(2 * t)), "(Intercept)" = prior_ridge(variance = 100)))
+  })
+  log_mass <- vapply(fits, function(fit) fit$posterior$log_density, 0) + theta +
+    dt(exp(theta) / 0.25, 3, log = TRUE)
+  weights <- exp(log_mass - max(log_mass))
+  weights <- weights / sum(weights)
+  means <- vapply(fits, fixef, numeric(61))
+  variances <- vapply(fits, function(fit) diag(vcov(fit)), numeric(61))
+  mean <- drop(means %*% weights)
+  sd <- sqrt(drop((variances + means^2) %*% weights) - mean^2)
+  fit <- bsvm(case$x, case$y, engine = "gaussian")
+  expect_close(fixef(fit), mean, 0.01, scale = sd)
+  expect_close(sqrt(diag(vcov(fit))) / sd, rep(1, 61), 0.05) # three nodes: 0.3
+})
+
 test_that("weak priors are in standard deviations of the predictor, whatever `standardize` says", {
   g <- grouped_data()
   fit <- function(d, ...) bsvm(y ~ x1 + x2 + (1 | g), d, engine = "gaussian", ...)

@@ -78,7 +78,8 @@ test_that("no warning advises a prior that the fit has", {
                     list(y ~ x + (x || g), NULL, "variance = 1"))) {
     warned <- capture_warnings(with_seed(1, bsvm::bsvm(
       case[[1]], d, offset = o, prior = case[[2]],
-      engine = engine_slice(draws = 200, burnin = 300, chains = 2), control = bsvm_control(verbose = FALSE)
+      engine = engine_slice(draws = 200, burnin = 300, chains = 2),
+      control = bsvm_control(verbose = FALSE)
     )))
     expect_match(warned[1], "data do not bound")
     expect_match(warned[1], case[[3]], fixed = TRUE)

@@ -75,7 +75,8 @@ test_that("a prior added in one file is listed, fits, and agrees with its twin",
   # A t is a normal whose variance is IG(df/2, df scale^2/2): one ridge block a coefficient.
   design <- centred(cbind(1, d$x1, d$x2, d$x3))
   slopes <- lapply(2:4, block_ridge, shape = 4 / 2, scale = 4 * 0.8^2 / 2)
-  twin <- twin_fit(twin_model(design$x, ifelse(d$y == "yes", 1, -1), c(list(block_normal(1)), slopes)))
+  twin <- twin_fit(twin_model(design$x, ifelse(d$y == "yes", 1, -1),
+                              c(list(block_normal(1)), slopes)))
   covariance <- design$back %*% twin$covariance %*% t(design$back)
   sd <- sqrt(diag(covariance))
   expect_close(result$mean, design$back %*% twin$mean, tolerances[["twin"]], scale = sd)
