@@ -1,13 +1,13 @@
-# engine_gaussian() on dense predictors, about as many as rows and many more, one unknown variance
-# (half-t), normalised likelihood: processor time of the whole fit, and beside long runs of
-# engine_slice() what it says of coefficients and of the log standard deviation of the slopes.
+# The default on dense predictors, about as many as rows and many more: processor time of the whole
+# fit, and compared with long runs of engine_slice() what it says of coefficients and of the log
+# standard deviation of the slopes.
 
 sizes <- list(c(100L, 50L), c(100L, 100L), c(100L, 199L), c(100L, 200L), c(100L, 201L),
               c(100L, 400L), c(212L, 1000L), c(400L, 400L), c(500L, 1000L))
 most_seconds <- function(size) {
   switch(paste(size, collapse = " x "), "212 x 1000" = 1.5, "400 x 400" = 2.5, "500 x 1000" = 6, 1)
 }
-judged <- list(c(100L, 50L), c(100L, 199L), c(100L, 201L))
+judged <- list(c(100L, 50L), c(100L, 100L), c(100L, 199L), c(100L, 201L), c(100L, 400L))
 
 dense_data <- function(size, seed = 1L) {
   set.seed(seed)
@@ -16,15 +16,13 @@ dense_data <- function(size, seed = 1L) {
   list(x = x, y = factor(stats::rbinom(size[1L], 1L, stats::plogis(2 * signal))))
 }
 
-fit_dense <- function(data, engine) {
-  suppressWarnings(bsvm(data$x, data$y, engine = engine,
-                        likelihood = likelihood_hinge(normalized = TRUE),
-                        prior = prior_ridge(variance = prior_half_t())))
+fit_dense <- function(data, engine = NULL) {
+  suppressWarnings(bsvm(data$x, data$y, engine = engine, control = bsvm_control(verbose = FALSE)))
 }
 
 time_of <- function(size) {
   data <- dense_data(size)
-  task <- function() fit_dense(data, engine_gaussian())
+  task <- function() fit_dense(data)
   task()
   figure(sprintf("%d x %d: whole fit, processor time", size[1L], size[2L]),
          stats::median(replicate(3L, processor_seconds(task))), "s", at_most = most_seconds(size))
@@ -43,9 +41,9 @@ log_sd <- function(fit) {
 
 beside_slice <- function(size) {
   data <- dense_data(size)
-  fit <- fit_dense(data, engine_gaussian())
+  fit <- fit_dense(data)
   set.seed(2L)
-  exact <- fit_dense(data, engine_slice(draws = 3000L, burnin = 1000L))
+  exact <- fit_dense(data, engine_slice(draws = 10000L, burnin = 1000L))
   sd <- sqrt(diag(stats::vcov(exact)))
   scale <- log_sd(exact)
   title <- sprintf("%d x %d: ", size[1L], size[2L])

@@ -18,9 +18,7 @@ one_size <- function(n, p, each, most) {
   data <- random_sparse(n, p, each)
   time <- processor_seconds(function() {
     suppressMessages(suppressWarnings(
-      bsvm(data$x, data$y, likelihood = likelihood_hinge(normalized = TRUE),
-           prior = prior_ridge(variance = prior_half_t()),
-           control = bsvm_control(verbose = FALSE))
+      bsvm(data$x, data$y, control = bsvm_control(verbose = FALSE))
     ))
   })
   figure(paste("sparse,", n, "x", paste0(p, ": default engine")), time, "s", at_most = most)
