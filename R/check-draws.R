@@ -7,13 +7,15 @@
 # own settings.
 
 # `number`: how many points, NULL for as many as the table needs. `decided(sample)`: do they do?
+# Weights can be good for all coefficients but one far out, whose tail chains see for themselves.
 exact_sample <- function(target, number, decided) {
   weighted <- weighted_sample(target, number, decided)
-  if (is_usable(weighted)) return(weighted)
+  coefficients <- seq_along(target$fit$design$columns)
+  if (is_usable(weighted) && !any(has_heavy_tail(weighted)[coefficients])) return(weighted)
   chains <- chain_sample(target, number, decided)
   if (!is.null(chains)) {
     chains["pareto_k"] <- list(if (is.null(weighted)) NA_real_ else weighted$pareto_k)
-    return(chains)
+    return(if (is_usable(weighted) && !is_usable(chains)) weighted else chains)
   }
   if (is.null(weighted)) {
     abort("unsupported", "check_approximation() requires draws from the exact posterior, and no ",

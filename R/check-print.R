@@ -45,7 +45,7 @@ source_sentence <- function(check) {
   }
   paste0("Corrected by chains of ", check$exact$name, " (", draws, ")",
          if (!is.na(check$pareto_k)) paste0("; Pareto k ", format_k(check$pareto_k),
-                                            ", so importance weights were not used"))
+                                            ": importance weights were not used"))
 }
 
 # Sentences: how close, which quantities are off by how much, and what to do.

@@ -18,9 +18,8 @@ largest_error <- 0.05
 check_table <- function(own, sample) {
   mean <- drop(sample$values %*% sample$weights)
   sd <- sqrt(drop((sample$values - mean)^2 %*% sample$weights))
-  limit <- max(heaviest_tail, sample$pareto_k + 0.2, na.rm = TRUE)
-  sd[sample$tail > limit] <- NA
   mean[sample$tail > 2 * heaviest_tail] <- NA
+  sd[has_heavy_tail(sample) | is.na(mean)] <- NA
   shift <- (own$mean - mean) / sd
   ratio <- own$sd / sd
   out <- data.frame(
@@ -30,6 +29,10 @@ check_table <- function(own, sample) {
   )
   out$trust <- verdicts(out)
   out
+}
+
+has_heavy_tail <- function(sample) {
+  sample$tail > max(heaviest_tail, sample$pareto_k + 0.2, na.rm = TRUE)
 }
 
 # Are all rows decided, but for a few of many, and is no corrected value rough?

@@ -101,6 +101,7 @@ run_default <- function(frame, spec, prior, control) {
     inform("engine", "The posterior is skewed, as with classes that can almost be separated: ",
            "means and standard deviations by engine_gaussian() are rough. check_approximation() ",
            "shows how rough.")
+    spec$engine$chosen <- "rough, since the posterior is skewed and too large for draws"
     return(list(spec = spec, result = result))
   }
   engine <- chosen("slice", "exact draws, for a skewed posterior")
@@ -109,34 +110,47 @@ run_default <- function(frame, spec, prior, control) {
 }
 
 # Along the path on which one coefficient moves and the others follow by their regression on it, at
-# the likeliest variances, a normal posterior has standard deviation one. Separated classes and
-# groups without events make one side flat.
+# given variances, a normal posterior has standard deviation one. Separated classes and groups
+# without events make one side flat, or near variances of zero both sides steep.
 #   reach     nodes, in standard deviations
-#   limits    of the standard deviation along any path
+#   limits    of the standard deviation along any path at the likeliest variances
+#   bent      of the size of its logarithm, averaged over likely variances, which are looked at
+#             unless all are below `straight` at the likeliest
 reach <- c(-4, -2.5, -1.25, 0, 1.25, 2.5, 4)
 limits_of_sd <- c(0.88, 1.1)
+most_bent <- 0.12
+straight <- 0.03
+most_parts <- 5L
 most_paths <- 100
 most_path_cells <- 1e7
 
 is_skewed <- function(result, spec) {
-  part <- likeliest_part(result$posterior)
-  d <- length(part$mean)
-  small <- d > 0L && d <= most_paths && d * length(spec$problem$y) <= most_path_cells
-  if (spec$engine$name != "gaussian" || !small || result$termination == "interrupted") return(FALSE)
-  sd <- path_sds(part, spec)
-  any(is.na(sd) | sd < limits_of_sd[1L] | sd > limits_of_sd[2L])
+  if (spec$engine$name != "gaussian" || result$termination == "interrupted") return(FALSE)
+  parts <- likely_parts(result$posterior)
+  d <- length(parts[[1L]]$mean)
+  if (d == 0L || d > most_paths || d * length(spec$problem$y) > most_path_cells) return(FALSE)
+  sds <- path_sds(parts[[1L]], spec)
+  if (any(is.na(sds) | sds < limits_of_sd[1L] | sds > limits_of_sd[2L])) return(TRUE)
+  if (all(abs(log(sds)) < straight)) return(FALSE)
+  bends <- vapply(parts, function(part) abs(log(path_sds(part, spec))), numeric(d))
+  weights <- vapply(parts, `[[`, 0, "weight")
+  any(is.na(bends)) || any(matrix(bends, d) %*% weights > most_bent * sum(weights))
 }
 
-likeliest_part <- function(posterior) {
-  k <- which.max(posterior$weights)
-  component <- posterior$components[[k]]
-  joint <- inherits(component, "bsvm_integrated")
-  apart <- !is.null(component$effects) || (posterior$integrated == 0L &&
-                                              length(component$group_mean) > 0L)
-  if (!joint && apart) return(list())
-  list(mean = if (joint) component$joint_mean else component$mean,
-       covariance = if (joint) component$joint_covariance else component$covariance,
-       theta = posterior$theta[, k], integrated = posterior$integrated > 0L)
+# The parts of a mixture with the most weight, from the likeliest.
+likely_parts <- function(posterior) {
+  likely <- order(-posterior$weights)[seq_len(min(most_parts, length(posterior$weights)))]
+  lapply(likely, function(k) {
+    component <- posterior$components[[k]]
+    joint <- inherits(component, "bsvm_integrated")
+    apart <- !is.null(component$effects) || (posterior$integrated == 0L &&
+                                                length(component$group_mean) > 0L)
+    if (!joint && apart) return(list())
+    list(mean = if (joint) component$joint_mean else component$mean,
+         covariance = if (joint) component$joint_covariance else component$covariance,
+         theta = posterior$theta[, k], integrated = posterior$integrated > 0L,
+         weight = posterior$weights[k])
+  })
 }
 
 path_sds <- function(part, spec) {

@@ -31,8 +31,8 @@
 #' together. Rows of weight 0 have no term.
 #'
 #' **A fit without draws**, as by [engine_gaussian()], is drawn from first, by [engine_slice()]
-#' under the same likelihood and priors: 4 chains of 250 draws after as many iterations of burn-in.
-#' A message (class `bsvm_message_draws`) says so. Larger models, of more than a million rows times
+#' under the same likelihood and priors, until 400 draws are effective. A message (class
+#' `bsvm_message_draws`) says so. Larger models, of more than a million rows times
 #' coefficients, are refused with the call of `update()` that draws. `update(fit, engine =
 #' engine_slice())` keeps the draws for other methods.
 #'
@@ -116,9 +116,9 @@ check_loo <- function(object, by, cores, what) {
   by
 }
 
-# The fit itself if it has draws, else one by engine_slice() with as many as its own loo needs.
-with_own_draws <- function(object, what, env, draws = 250L, most = 1e6) {
-  if (inherits(object$posterior, "bsvm_draws")) return(object)
+# The fit itself if it has draws, else one by engine_slice(); of very many every so manieth.
+with_own_draws <- function(object, what, env, most = 1e6) {
+  if (inherits(object$posterior, "bsvm_draws")) return(thinned(object))
   if (!has_exact_draws(object)) {
     abort("unsupported", what, " needs draws, which this fit by ", call_of_engine(object),
           " does not have and engine_slice() cannot make for its model. To compare models, use ",
@@ -130,9 +130,29 @@ with_own_draws <- function(object, what, env, draws = 250L, most = 1e6) {
           " does not have; with ", object$nobs, " rows and ", length(object$design$columns),
           " coefficients they would take long. Use loo(update(fit, engine = engine_slice())).")
   }
-  inform("draws", what, " draws 4 chains of ", draws, " from the posterior with engine_slice(); ",
-         "update(fit, engine = engine_slice()) makes a fit that keeps its draws.")
-  refit_by(object, engine_slice(draws = draws, burnin = draws), env)
+  inform("draws", what, " draws from the posterior with engine_slice(), until 400 draws are ",
+         "effective; update(fit, engine = engine_slice()) makes a fit that keeps its draws.")
+  thinned(refit_by(object, engine_slice(), env))
+}
+
+# Enough for an estimate whose own error is that of the rows; integrals over two effects per level
+# take milliseconds for each draw.
+most_terms <- c(4000, 4000, 1000)
+
+# The fit with draws at equal distances.
+thinned <- function(object) {
+  at <- if (is.null(object$groups)) 0L else integrable_factor(object$groups)
+  effects <- if (at > 0L) length(object$groups[[at]]$labels) else 0L
+  size <- dim(object$posterior$coefficients)
+  each <- ceiling(most_terms[effects + 1L] / size[3L])
+  if (size[2L] <= each) return(object)
+  kept <- round(seq(1, size[2L], length.out = each))
+  some <- function(draws) if (length(dim(draws)) == 3L) draws[, kept, , drop = FALSE] else draws
+  for (name in c("coefficients", "effects")) {
+    object$posterior[[name]] <- some(object$posterior[[name]])
+  }
+  object$posterior$variances <- lapply(object$posterior$variances, some)
+  object
 }
 
 # The model of a fit by another engine, with the values its arguments had.
@@ -186,12 +206,15 @@ integrated_terms <- function(object, rows, name, by_row, threads) {
   free <- free_of_roots(covariance_roots(object, name))
   size <- if (by_row) nrow(links) else length(object$groups[[name]]$levels)
   terms <- matrix(0, ncol(links), size)
+  tell <- progress_teller(ncol(links), object$control$verbose, "draws")
+  on.exit(tell(NULL))
   in_chunks(ncol(links), 16, function(at) {
     parts <- factor_problem(object, rows, name, links[, at, drop = FALSE])
     points <- rbind(diag(length(at)), free[, at, drop = FALSE])
     terms[at, ] <<- t(with_core_conditions(
       core_integrated_terms(parts$problem, parts$model, points, by_row, threads)
     ))
+    tell(max(at))
   })
   terms
 }

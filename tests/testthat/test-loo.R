@@ -260,7 +260,7 @@ test_that("a fit without draws is drawn from, with the priors it has, and says s
   )))
   exact <- suppressWarnings(loo(drawn))
   prior <- "not the prior any more"
-  expect_message(own <- with_seed(2, suppressWarnings(loo(fit))), "4 chains of 250",
+  expect_message(own <- with_seed(2, suppressWarnings(loo(fit))), "until 400 draws are effective",
                  class = "bsvm_message_draws")
   expect_close(own$estimates["elpd_loo", "Estimate"], exact$estimates["elpd_loo", "Estimate"], 1)
   expect_s3_class(loo_compare(own, exact), "compare.loo")
