@@ -52,9 +52,10 @@
 #' for each standard deviation of the predictor, as `prior_ridge(variance = 6.25)` would give. The
 #' intercept, at the means of the predictors, has a normal prior of standard deviation 10 (2.5 and
 #' 10 are 10 and 40 under the pseudo-likelihood, whose coefficients are about four times as large).
-#' These are so wide that they
-#' matter only if predictors or groups separate the classes. `prior = prior_flat()` makes all of
-#' them flat. Group effects and the penalised parts of smooths have [prior_ridge()], with a
+#' These are so wide that they matter only if predictors or groups separate the classes.
+#' `prior = prior_flat()` makes all of them flat, and next to a [prior_ridge()] with a scale or
+#' variance of its own, or another prior, the intercept of a model without random effects and
+#' smooths is flat. Group effects and the penalised parts of smooths have [prior_ridge()], with a
 #' covariance matrix for correlated effects (see [prior_inv_wishart()]). One `prior` is for the
 #' population-level slopes; in a list, the entry without a name is for those, and names are
 #' `"(Intercept)"`, a column, a term, a smooth or a grouping factor (see [prior_for()]).
@@ -104,7 +105,8 @@
 #'   row numbers or row names (no `NA`). A row that is chosen twice counts twice.
 #' @param weights Non-negative numbers, one a row, evaluated in `data` by the formula method.
 #' @param offset Numbers added to the linear predictor, evaluated like `weights`; the formula may
-#'   have `offset()` terms too.
+#'   have `offset()` terms too. They are in its units: an offset of a logistic regression, in log
+#'   odds, is divided by 4 under the normalised likelihood.
 #' @param na.action What to do with missing values: `na.fail` (default), `na.omit`, `na.exclude`,
 #'   or a function of a data frame.
 #' @param contrasts As in [stats::model.matrix()]: a named list.
@@ -140,7 +142,7 @@
 #'   clock, so that the same data have the same engine on every machine. The choice is the cheapest
 #'   engine with posterior means within a tenth of a standard deviation of the exact ones, standard
 #'   deviations within 10 % and variances within 20 %, as measured once on a table of structures and
-#'   sizes (`vignette("defaults")`):
+#'   sizes (`bench/results/engine-choice.csv` of the sources):
 #'   * without random effects, up to 200 rows and 6000 cells (rows times coefficients):
 #'     [engine_slice()], since posteriors of few rows are skewed and draws take a moment;
 #'   * with several effects for each level, `(x | g)` or `(x || g)`, with nested grouping factors,

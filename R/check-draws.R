@@ -19,8 +19,11 @@ exact_sample <- function(target, number, decided) {
   }
   if (is.null(weighted)) {
     abort("unsupported", "check_approximation() requires draws from the exact posterior, and no ",
-          "engine has them for this model. Compare the fit with update(fit, engine = ",
-          "engine_gaussian()), or use likelihood_hinge(), which engine_gibbs() supports.")
+          "engine has them for this model. ",
+          if (target$fit$engine$name != "gaussian")
+            "Compare the fit with update(fit, engine = engine_gaussian()), or use "
+          else "Use ",
+          "likelihood_hinge(), which engine_gibbs() supports.")
   }
   weighted
 }

@@ -127,7 +127,7 @@ off_phrase <- function(row) {
   ratio <- paste(format(row$sd_ratio, digits = 2L), "of the corrected value")
   high <- abs(row$shift) > most_shift
   wrong <- isTRUE(abs(log(row$sd_ratio)) > log(most_ratio))
-  mean <- paste0("the mean of ", name, " is ", format(abs(row$shift), digits = 2L),
+  mean <- paste0("the mean of ", name, " is ", format(abs(row$shift), digits = 3L),
                  " standard deviations too ", if (row$shift > 0) "high" else "low")
   if (high && wrong) return(paste0(mean, " and its standard deviation ", ratio))
   if (high) mean else paste0("the standard deviation of ", name, " is ", ratio)

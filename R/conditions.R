@@ -45,6 +45,7 @@
 #' [suppressMessages()] with `classes =` can silence them one by one:
 #' * `likelihood`: the model was fitted with the pseudo-likelihood although no `likelihood` was
 #'   given (once a session), or `update()` has changed the likelihood of a fit;
+#' * `pseudo`: intervals under the pseudo-likelihood are too narrow (once a session);
 #' * `engine`: the default engine is only an approximation here;
 #' * `point_estimate`: the default engine for many sparse predictors gives a point estimate;
 #' * `draws`: [loo()][loo.bsvm] draws for a fit that has no draws;

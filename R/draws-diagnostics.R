@@ -52,7 +52,7 @@ warn_diagnosis <- function(table) {
   worst_ess <- low[which.min(ess[low])]
   warn("convergence",
        if (length(high) > 0L) {
-         paste0("Chains disagree: Rhat is ", sprintf("%.3f", table[worst_rhat, "Rhat"]),
+         paste0("Chains disagree: Rhat is ", sprintf("%.3f", ceiling(1000 * table[worst_rhat, "Rhat"]) / 1000),
                 " for `", rownames(table)[worst_rhat], "`, above ", rhat_limit, ". ")
        },
        if (length(low) > 0L) {

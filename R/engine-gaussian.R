@@ -39,10 +39,8 @@
 #' at the rows is a quadrature in two dimensions and their covariance has three free parameters:
 #' with `(time | patientID)` there, ten seconds; `integrate = FALSE` is quick.
 #'
-#' **When to use it.** For intervals and variances with `likelihood_hinge(normalized = TRUE)`, where
-#' it is the default, as it is under the pseudo-likelihood where it costs about what [engine_vb()]
-#' does. For the papers' pseudo-posterior elsewhere, whenever that engine's standard deviations
-#' or variances matter: on the toenail data of the package HSAUR3 with `(1 | patientID)` that engine
+#' **When to use it.** It is the default for many structures and sizes (see [bsvm()]). For the
+#' papers' pseudo-posterior, whenever standard deviations or variances by [engine_vb()] matter: on the toenail data of the package HSAUR3 with `(1 | patientID)` that engine
 #' has the patients' variance at 3.5 and the intercept's standard deviation at 0.16, where the exact
 #' pseudo-posterior has 11.0 and 0.34. [engine_slice()] draws from the exact posterior and is
 #' the judge where the two disagree, [check_approximation()] asks whether to call it; [engine_map()]
@@ -54,7 +52,7 @@
 #' **Separated classes.** Where a plane in columns with [prior_flat()] separates the classes
 #' perfectly the likelihood bounds nothing, and the posterior is as good as improper: the fit warns
 #' with class `bsvm_warning_rank`. The same holds for variances, and the same warning says so: where
-#' the data do not bound one, give [prior_ridge()] a law that does (`prior_half_t()`).
+#' the data do not bound one, use the default, [prior_ridge()].
 #'
 #' @param integrate `TRUE` (default) integrates group effects out where that can be done. `FALSE`
 #'   keeps them all in the normal law, for comparison: faster with very many rows a level, and worse

@@ -34,11 +34,10 @@
 #' go on until neither is so, as those of [engine_slice()] do. See [as_draws.bsvm()] for the draws.
 #'
 #' **Separated classes.** Where a plane separates the classes (more columns than rows, say) nothing
-#' but its prior bounds the variance, and the default inverse-gamma(0.01, 0.01) hardly does: the
-#' posterior is proper, but its draws wander off to any size; inferred variances are therefore
-#' truncated to 1e-100 to 1e20. [engine_vb()] does not show this. Give
-#' a variance, or `prior_ridge(variance = prior_half_t())`; a warning of class
-#' `bsvm_warning_rank` says when.
+#' but its prior bounds the variance, and inverse-gamma(0.01, 0.01), the prior of the papers, hardly
+#' does: the posterior is proper, but its draws wander off to any size; inferred variances are
+#' therefore truncated to 1e-100 to 1e20. [engine_vb()] does not show this. Use the default,
+#' [prior_ridge()], or give a variance; a warning of class `bsvm_warning_rank` says when.
 #'
 #' **Interrupt.** Ctrl-C ends the run; the draws so far (an equal number from each chain) are kept
 #' as a valid fit with `termination` `"interrupted"` and a warning of class

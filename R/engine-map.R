@@ -69,7 +69,14 @@ need_spread <- function(object, what) {
   if (is_point(object)) {
     abort("unsupported", what, " needs a posterior's spread, and a fit by ", call_of_engine(object),
           if (object$engine$name == "map") " without integrated group effects",
-          " has none: its mode lies on kinks of the loss, where second derivatives say nothing. ",
-          with_spread(object))
+          if (is.null(object$design$sparse)) {
+            paste(" has none: its mode lies on kinks of the loss, where second derivatives say",
+                  "nothing.", with_spread(object))
+          } else paste(" has none.", no_sparse_spread))
   }
 }
+
+no_sparse_spread <- paste(
+  "Standard deviations are not available: the covariance matrix of this many sparse predictors is",
+  "too large. Use fewer predictors, or engine = \"gaussian\", which may take very long."
+)

@@ -241,7 +241,7 @@ check_offset <- function(offset, n = length(offset)) {
 # Everything that comes from the model frame. `columns` has no missing values.
 assemble_frame <- function(parts, columns, data, contrasts, drop_unused) {
   frame_terms <- attr(columns, "terms")
-  response <- code_response(columns[[1L]], drop_unused)
+  response <- code_response(columns[[1L]], drop_unused, names(columns)[1L])
   if (drop_unused) columns <- drop_levels(columns)
   check_contrasts(contrasts, columns)
   design <- fixed_design(parts, columns, frame_terms, contrasts)

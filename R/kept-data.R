@@ -75,15 +75,20 @@ with_new_variables <- function(object, call, env) {
   if (!any(in_source)) return(object$data)
   rows <- source_rows(object, source, env)
   same <- !is.null(rows) && all(vapply(names(object$data), function(name) {
-    !is_variable(name, source) || identical(take_rows(source[[name]], rows), object$data[[name]])
+    !is_variable(name, source) ||
+      identical(take_rows(variable_in(name, source), rows), object$data[[name]])
   }, TRUE))
   if (!same) refuse_lost(new[in_source])
-  for (name in new[in_source]) object$data[[name]] <- take_rows(source[[name]], rows)
+  for (name in new[in_source]) object$data[[name]] <- take_rows(variable_in(name, source), rows)
   object$data
 }
 
+variable_in <- function(name, source) {
+  if (is.environment(source)) get0(name, source) else source[[name]]
+}
+
 is_variable <- function(name, source) {
-  value <- if (is.environment(source)) get0(name, source) else source[[name]]
+  value <- variable_in(name, source)
   !is.null(value) && !is.function(value) && NROW(value) > 1L
 }
 
@@ -91,7 +96,7 @@ is_variable <- function(name, source) {
 source_rows <- function(object, source, env) {
   first <- Filter(function(name) is_variable(name, source), names(object$data))
   if (length(first) == 0L) return(NULL)
-  n <- NROW(source[[first[1L]]])
+  n <- NROW(variable_in(first[1L], source))
   subset <- tryCatch(eval(object$call$subset, source, env), error = function(e) NULL)
   if (is.null(object$call$subset)) return(seq_len(n))
   if (is.null(subset)) return(NULL)

@@ -74,7 +74,7 @@ likelihood_hinge <- function(normalized = FALSE, ...) {
 likelihood_hints <- c(
   normalised = "Here that is `normalized`.", normalise = "Here that is `normalized`.",
   normalize = "Here that is `normalized`.",
-  cost = "The penalty is `prior = prior_ridge(variance = cost / 2)` in bsvm()."
+  cost = "In bsvm() it is `prior_ridge(variance = cost / 2)` with `likelihood = \"hinge\"`."
 )
 
 # `normalized`: do the probabilities of the two classes sum to one?
@@ -118,8 +118,8 @@ default_likelihood <- function(frame, engine, assigned) {
   engine <- if (!is.null(engine)) as_component(engine, "engine")
   only_pseudo <- !is.null(engine) && engine$name %in% latent_engines
   if (!only_pseudo && !accepted(engine, frame, pseudo, assigned)) return(normalised)
-  tell_pseudo(if (only_pseudo) paste0("engine_", engine$name, "()")
-              else words_for_cause(frame, assigned))
+  pseudo$cause <- if (only_pseudo) paste0("engine_", engine$name, "()")
+                  else words_for_cause(frame, assigned)
   pseudo
 }
 
@@ -137,8 +137,13 @@ words_for_cause <- function(frame, assigned) {
   if (!is.null(rule)) rule_name(rule) else "the engine"
 }
 
-tell_pseudo <- function(cause) {
-  inform("likelihood", "Fitted with the hinge pseudo-likelihood, which ", cause, " requires: ",
+# Said once the model is known to be possible.
+tell_pseudo <- function(likelihood) {
+  if (is.null(likelihood$cause)) return(likelihood)
+  inform("likelihood", "Fitted with the hinge pseudo-likelihood, which ", likelihood$cause,
+         " requires: ",
          "classes are reliable, but intervals are too narrow and probabilities approximate. ",
          "likelihood = \"hinge\" confirms the choice.", once = "likelihood")
+  likelihood$cause <- NULL
+  likelihood
 }

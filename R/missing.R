@@ -29,14 +29,15 @@ as_na_action <- function(na.action) {
   action
 }
 
-# A row a column that has any, with counts of NA, NaN, Inf and the number of rows with NA or NaN
-# as an attribute; NULL if there is none.
+# A row a column that has any, with counts of NA, NaN, Inf and as attributes the number of rows with
+# NA or NaN, and whether the first column, of a model frame the response, is one; NULL if there is
+# none.
 count_bad_columns <- function(columns) {
   bad <- vapply(columns, has_bad, TRUE)
   if (!any(bad)) return(NULL)
   counts <- t(vapply(columns[bad], count_bad, c(`NA` = 0, `NaN` = 0, `Inf` = 0)))
   incomplete <- Reduce(`|`, lapply(columns[bad], incomplete_rows))
-  structure(counts, rows = sum(incomplete))
+  structure(counts, rows = sum(incomplete), response = bad[[1L]])
 }
 
 # A finite sum of doubles needs no second look.
@@ -77,7 +78,8 @@ bad_class <- function(names, other) {
 
 refuse_missing <- function(counts, n, class) {
   abort(class, "Missing values in ", attr(counts, "rows"), " of ", n, " rows: ",
-        count_text(counts), ". `missing = missing_normal()` models missing predictors; ",
+        count_text(counts), ". ",
+        if (!attr(counts, "response")) "`missing = missing_normal()` models missing predictors; ",
         "`missing_omit()`, or `na.action = na.omit` (`na.exclude`), leaves these rows out.")
 }
 

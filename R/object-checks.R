@@ -14,7 +14,7 @@ need_arguments <- function(..., what) {
 value_kinds <- list(
   numbers = list(is.numeric, "numbers"), text = list(is.character, "text"),
   list = list(is.list, "a list"), flag = list(is.logical, "TRUE or FALSE"),
-  code = list(is.language, "a call or formula")
+  code = list(is.call, "a call or formula")
 )
 
 fit_fields <- c(
@@ -120,6 +120,9 @@ check_lengths <- function(fit) {
     `posterior$covariance` = covariance_fits(fit$posterior),
     `posterior$coefficients` = !inherits(fit$posterior, "bsvm_draws") ||
       length(dim(fit$posterior$coefficients)) == 3L,
+    `posterior$components` = !inherits(fit$posterior, "bsvm_mixture") ||
+      length(fit$posterior$components) == max(1L, length(fit$posterior$weights)),
+    `design$sparse` = all(fit$design$sparse %in% seq_len(p)),
     blocks = identical(as.integer(columns), seq_len(p)),
     smooths = is.null(fit$terms) ||
       length(fit$design$term_labels) == length(labels(fit$terms)) + length(fit$smooths),

@@ -114,10 +114,8 @@ drawn_call <- paste("update(fit, likelihood = likelihood_hinge(normalized = TRUE
 
 # Could engine_slice() draw under the normalised likelihood, with the fit's priors and structure?
 has_exact_draws <- function(object) {
-  groups <- object$groups
   object$likelihood <- likelihood_hinge(normalized = TRUE)
-  length(take_parts("slice", object)) > 0L && is.null(object$design$sparse) &&
-    (length(groups) < 2L || integrable_factor(groups) > 0L)
+  length(take_parts("slice", object)) > 0L && is.null(object$design$sparse)
 }
 
 refuse_responses <- function(object, what) {

@@ -1,11 +1,12 @@
 # The response coded as -1 and +1: list(y, levels = c(negative, positive), type). `y` has no
 # missing values.
-code_response <- function(y, drop_unused = TRUE) {
-  if (is.character(y) && is.null(dim(y))) y <- as_two_classes(y)
+# `name`: what the user calls it.
+code_response <- function(y, drop_unused = TRUE, name = "y") {
+  if (is.character(y) && is.null(dim(y))) y <- as_two_classes(y, name)
   type <- response_type(y)
   levels <- switch(type, factor = factor_levels(y, drop_unused), logical = c("FALSE", "TRUE"),
                    zero_one = c("0", "1"), plus_minus = c("-1", "1"))
-  if (length(levels) > 2L) refuse_classes(levels)
+  if (length(levels) > 2L) refuse_classes(levels, name)
   coded <- if (type == "factor") as.double(match(levels(y), levels)[y]) * 2 - 3
            else if (type == "plus_minus") as.double(y) else as.double(y) * 2 - 1
   n_positive <- sum(coded > 0)
@@ -19,9 +20,9 @@ recode_response <- function(y, levels) {
 }
 
 # Text of two values is a factor of these; of more it is hardly meant as classes.
-as_two_classes <- function(y) {
+as_two_classes <- function(y, name) {
   values <- unique(as.vector(y))
-  if (length(values) > 2L) refuse_classes(sort(values))
+  if (length(values) > 2L) refuse_classes(sort(values), name)
   factor(as.vector(y))
 }
 
@@ -75,10 +76,10 @@ refuse_response <- function(found) {
         "a factor; its second level is the class +1.")
 }
 
-refuse_classes <- function(levels) {
+refuse_classes <- function(levels, name) {
   abort("response", "The response must have two classes; found ", length(levels), ": ",
         enumerate(levels, "'"), ". To fit one against the rest by hand, use a logical response ",
-        "such as `I(y == \"", levels[1L], "\")`, class by class.")
+        "such as `I(", name, " == \"", levels[1L], "\")`, class by class.")
 }
 
 refuse_one_class <- function(y) {

@@ -64,6 +64,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_not_effects(assigned$group_blocks)
   check_effect_priors(assigned$group_blocks)
   check_engine(engine, frame, likelihood, assigned)
+  likelihood <- tell_pseudo(likelihood)
   check_unknown_columns(frame)
   scaled <- scaled_columns(assigned$blocks, frame, standardize)
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)

@@ -15,19 +15,22 @@
 #'   `engine_gibbs()` of draws from it. *The target*: the posterior under the pseudo-likelihood
 #'   counts each row as more than it is worth: in simulations with 500 rows and four predictors its
 #'   95 % intervals covered the estimand in 58 to 74 % of 200 data sets, by coefficient. Under
-#'   `likelihood_hinge(normalized = TRUE)`, a probability model, intervals mean what they say.
+#'   `likelihood_hinge(normalized = TRUE)`, a probability model, intervals are calibrated.
 #' * **Variances** are on the scale of the prior: coefficients of standardised predictors when the
 #'   fit has `standardize = TRUE`. (Effects of grouping factors and smooth terms are not
 #'   standardised.) `mean` is the posterior mean of the variance, `plug_in` is
 #'   \eqn{1/E[1/s^2]}{1/E[1/s2]}, the value at which a fit with fixed variance gives the same
 #'   coefficients (for correlated effects the diagonal of the inverse of the mean inverse), and
-#'   `cost` is `2 * plug_in`: LIBSVM's (and e1071's) `cost` for the same penalty.
+#'   `cost` is `2 * plug_in`: LIBSVM's (and e1071's) `cost` for the same penalty, `NA` under the
+#'   normalised likelihood, whose loss is another. The mean of \eqn{1/s^2}{1/s2} is infinite where a
+#'   half-t prior lets the variance go to zero, and `plug_in` of draws then means nothing: print has
+#'   both only of [engine_vb()], which is made with them, and of variances that are given.
 #' * **Draws**: `Rhat` compares the chains, `Bulk_ESS` and `Tail_ESS` are the numbers of independent
 #'   draws that would tell as much of the middle and of the 5 and 95 % quantiles, and `MCSE` is the
 #'   Monte Carlo error of the mean of the draws (`Estimate` of a coefficient is Rao-Blackwellised,
 #'   see [coef.bsvm()], and has less). Where an `Rhat` is above 1.01 or an effective size below 400,
-#'   `summary()` warns with class `bsvm_warning_convergence` and names the worst. These columns need
-#'   the package posterior and are `NA` without it, and beyond 500 coefficients for some.
+#'   `summary()` warns with class `bsvm_warning_convergence` and names the worst. Beyond 500
+#'   coefficients they are `NA` for some.
 #' * **Standard deviations** (`engine_gaussian()`, `engine_map()`) have a table of their own. With
 #'   one inferred variance in the model their law is interpolated between the points of the grid;
 #'   with more, and with `engine_map()`, the standard deviation is taken as log-normal. Its mean
@@ -120,7 +123,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     smooth_basis = object$design$columns[penalised_smooth_columns(object)],
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
-    level = level, method = method, point = is_point(object),
+    level = level, method = method, point = is_point(object), sparse = object$design$sparse,
     sds = sd_table(object, level), missing = missing_table(object), check = check,
     scales = scale_table(object),
     estimate = estimate_facts(object)
@@ -196,7 +199,8 @@ variance_table <- function(object) {
   rows <- lapply(blocks, function(block) {
     plug_in <- plug_in_variances(block)
     data.frame(block = spread_names(block), prior = block$prior$label,
-               mean = diag(block_covariance(block)), plug_in = plug_in, cost = 2 * plug_in,
+               mean = diag(block_covariance(block)), plug_in = plug_in,
+               cost = if (is_normalised(object$likelihood)) NA_real_ else 2 * plug_in,
                fixed = is_fixed(block))
   })
   if (length(rows) > 0L) return(do.call(rbind, rows))
@@ -276,7 +280,7 @@ say_priors <- function(x) {
   say_wrapped(paste0(names(x$priors), ": ", x$priors), 2L)
 }
 
-# The table of draws, and the costs of population-level penalties.
+# The table of draws.
 say_drawn_variances <- function(x, n, digits) {
   if (nrow(x$variance_draws) > 0L) {
     cat("\n", word_for_hyper(rownames(x$variance_draws)),
@@ -284,11 +288,6 @@ say_drawn_variances <- function(x, n, digits) {
     print_table(utils::head(x$variance_draws, n), digits)
     say_more(nrow(x$variance_draws) - n, "variances")
   }
-  if (nrow(x$variances) == 0L) return(invisible())
-  cost <- utils::head(x$variances, n)
-  cost <- paste(cost$block, format(cost$cost, digits = digits, trim = TRUE))
-  cat("\n")
-  say_wrapped(paste0("LIBSVM cost (2/E[1/variance]): ", paste(cost, collapse = "; ")))
 }
 
 word_for_hyper <- function(names) {
@@ -376,6 +375,7 @@ engine_note <- function(x) {
 }
 
 mode_note <- function(x) {
+  if (isTRUE(x$point) && !is.null(x$sparse)) return(no_sparse_spread)
   if (isTRUE(x$point)) {
     return(paste("The mode lies on kinks of the loss, where curvature tells no standard",
                  "deviations;", if (x$engine$name == "map") "engine_gaussian() has them."

@@ -74,13 +74,14 @@ confint.bsvm <- function(object, parm, level = 0.95, method = c("posterior", "li
 hint_pseudo <- function(likelihood) {
   if (is_normalised(likelihood) || isTRUE(session$pseudo)) return(invisible())
   session$pseudo <- TRUE
-  message(pseudo_note, " (Said once a session.)")
+  inform("pseudo", pseudo_note, " (Said once a session.)")
 }
 
 # By bench/results/coverage.csv: 500 rows, four predictors, 200 data sets.
 pseudo_note <- paste("95 % intervals of a pseudo-posterior are too narrow: they covered the",
-                     "estimand in 58 to 74 % of simulated data sets. Use likelihood =",
-                     "likelihood_hinge(normalized = TRUE) for calibrated ones.")
+                     "estimand in 58 to 74 % of simulated data sets. For calibrated ones use",
+                     "likelihood = \"normalized\", with engine_gaussian() or engine_slice() and",
+                     "a prior they accept.")
 
 choose_coefficients <- function(names, parm) {
   if (missing(parm)) return(seq_along(names))

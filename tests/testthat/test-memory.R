@@ -34,3 +34,16 @@ test_that("large allocations are refused before any work, with what to write", {
   expect_refusal(bsvm(x, rep(0:1, 50), engine = "gaussian", likelihood = likelihood_hinge(),
                       prior = prior_ridge(variance = 1)), "size", c("dense columns", "GiB"))
 })
+
+# A p x p matrix of 20000 columns takes 3.2 GB.
+test_that("draws of 20000 coefficients are summarised in memory linear in them", {
+  skip_on_cran()
+  fit <- wide_fit(p = 20000)
+  old <- options(bsvm.max_memory = 2e8)
+  on.exit(options(old))
+  gc(reset = TRUE)
+  expect_finite(unchecked(summary(fit))$coefficients[, "SD"])
+  expect_finite(unchecked(confint(fit)))
+  expect_identical(nrow(unchecked(tidy(fit, conf.int = TRUE))), 20001L)
+  expect_lt(sum(gc()[, 6]), 1000) # Mb at most
+})

@@ -34,7 +34,7 @@ test_that("fits of the scripts in bench/ and vignettes/precompute/ name likeliho
   files <- c(list.files(script_folder("bench"), "[.]R$", full.names = TRUE),
              list.files(script_folder("vignettes", "precompute"), "[.]R$", full.names = TRUE))
   # These fit the default on purpose.
-  files <- files[!grepl("default|^coverage[.]R$", basename(files))]
+  files <- files[!grepl("default|^(coverage|dense|sparse)[.]R$", basename(files))]
   expect_gt(length(files), 20)
   for (file in files) {
     left <- vapply(unnamed_fits(file), function(call) paste(deparse(call), collapse = " "), "")
@@ -49,4 +49,16 @@ test_that("the search finds fits that leave something open", {
                "bsvm(y ~ x, d, prior = p, likelihood = 'hinge')",
                "g <- bsvm_spec(frame, p, 'hinge')", "bsvm_spec(frame, engine = e)"), file)
   expect_length(unnamed_fits(file), 2L)
+})
+
+test_that("the default is as good as the papers' model on separable and nearly separable classes", {
+  studies <- readRDS(file.path(script_folder("vignettes"), "defaults.rds"))$studies
+  for (problem in c("iris 1-2", "iris 2-3", "mtcars")) {
+    means <- studies[[problem]]$means
+    of <- function(model, metric) means$mean[means$model == model & means$metric == metric]
+    expect_lte(of("default", "ber"), of("papers' VB", "ber") + 1e-12)
+    expect_gte(of("default", "log_score"), of("papers' VB", "log_score"))
+  }
+  means <- studies[["iris 1-2"]]$means
+  expect_identical(means$mean[means$model == "default" & means$metric == "ber"], 0)
 })
