@@ -7,15 +7,17 @@
 # own settings.
 
 # `number`: how many points, NULL for as many as the table needs. `decided(sample)`: do they do?
-# Weights can be good for all coefficients but one far out, whose tail chains see for themselves.
+# A coefficient's heavy tail may be one of the weights alone: then chains have none.
 exact_sample <- function(target, number, decided) {
   weighted <- weighted_sample(target, number, decided)
   coefficients <- seq_along(target$fit$design$columns)
-  if (is_usable(weighted) && !any(has_heavy_tail(weighted)[coefficients])) return(weighted)
+  good <- is_usable(weighted)
+  if (good && !any(has_heavy_tail(weighted)[coefficients])) return(weighted)
   chains <- chain_sample(target, number, decided)
+  if (good && !(is_usable(chains) && same_size(weighted, chains, coefficients))) return(weighted)
   if (!is.null(chains)) {
     chains["pareto_k"] <- list(if (is.null(weighted)) NA_real_ else weighted$pareto_k)
-    return(if (is_usable(weighted) && !is_usable(chains)) weighted else chains)
+    return(chains)
   }
   if (is.null(weighted)) {
     abort("unsupported", "check_approximation() requires draws from the exact posterior, and no ",
@@ -26,6 +28,15 @@ exact_sample <- function(target, number, decided) {
           "likelihood_hinge(), which engine_gibbs() supports.")
   }
   weighted
+}
+
+# Are these rows' standard deviations within a factor of two?
+same_size <- function(one, other, rows) {
+  sds <- function(sample) {
+    values <- sample$values[rows, , drop = FALSE]
+    sqrt(drop((values - drop(values %*% sample$weights))^2 %*% sample$weights))
+  }
+  all(abs(log(sds(one) / sds(other))) < log(2))
 }
 
 highest_k <- 0.7

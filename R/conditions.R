@@ -12,7 +12,7 @@
 #' * `weights`, `offset`: unusable weights or offset;
 #' * `formula`, `data`: a formula without a response, a variable that is not there, no rows;
 #' * `group`: an unusable grouping factor, or a multiplier in a term with a bar that does not vary;
-#' * `prior`: nonsense hyper-parameters, or a prior for something the model has not got;
+#' * `prior`: nonsense hyper-parameters, or a prior for something that is not in the model;
 #' * `newdata`: new data that lack a variable, have infinite values or levels the fit has not seen;
 #' * `argument`: any other argument that is not what it must be;
 #' * `unsupported`: a combination that is not possible (yet), with what would work;

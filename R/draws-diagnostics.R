@@ -52,8 +52,9 @@ warn_diagnosis <- function(table) {
   worst_ess <- low[which.min(ess[low])]
   warn("convergence",
        if (length(high) > 0L) {
-         paste0("Chains disagree: Rhat is ", sprintf("%.3f", ceiling(1000 * table[worst_rhat, "Rhat"]) / 1000),
-                " for `", rownames(table)[worst_rhat], "`, above ", rhat_limit, ". ")
+         rhat <- ceiling(1000 * table[worst_rhat, "Rhat"]) / 1000 # not "1.010, above 1.01"
+         paste0("Chains disagree: Rhat is ", sprintf("%.3f", rhat), " for `",
+                rownames(table)[worst_rhat], "`, above ", rhat_limit, ". ")
        },
        if (length(low) > 0L) {
          paste0("Few effective draws: ", floor(ess[worst_ess]), " for `",

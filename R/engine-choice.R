@@ -34,7 +34,7 @@ what_takes <- function(able, exactly) {
   } else if (exactly && "gaussian" %in% able) {
     "No exact engine can; engine_gaussian() comes close."
   } else {
-    paste0("What takes this model: ", name_engines(able), ".")
+    paste0("Engines that can fit this model: ", name_engines(able), ".")
   }
 }
 
@@ -227,7 +227,7 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
     abort("unsupported", "engine_slice() models missing predictors beside no grouping factor.")
   }
   if (selects_any(assigned$blocks) && length(frame$columns) > nrow(frame$x)) {
-    abort("unsupported", "Beside missing predictors a prior that selects takes at most as many ",
+    abort("unsupported", "With missing predictors a prior that selects takes at most as many ",
           "columns as rows.")
   }
 }

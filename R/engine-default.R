@@ -14,7 +14,7 @@
 #                                                                 with a message if draws take too
 #                                                                 long
 few_rows <- 200
-few_cells <- 6000      # rows times coefficients: half a second of draws
+few_cells <- 6000      # rows times coefficients: up to a second of draws
 most_cells <- 5e4      # five seconds
 most_columns <- 60     # next to several effects or factors
 most_structured <- 1e7

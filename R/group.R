@@ -226,7 +226,7 @@ bar_effects <- function(bar, groups) {
   asked <- c(if (attr(terms, "intercept") == 1L) "(Intercept)", attr(terms, "term.labels"))
   if (is.null(group) || !all(asked %in% group$effect_terms)) {
     abort("argument", "`re_formula` asks for (", deparse1(bar$lhs), " | ", deparse1(bar$group),
-          "), which the fit has not got. It has ",
+          "), which the fit does not have. It has ",
           if (length(groups) == 0L) "no group effects."
           else paste0(enumerate(group_labels(groups), most = 20L), "."))
   }

@@ -10,7 +10,7 @@
 #' @param metrics Names of the metrics to show; all by default.
 #' @return A `ggplot` object. Where values are missing, the caption counts them.
 #' @section Errors: `bsvm_error_unsupported` if ggplot2 is missing, `bsvm_error_argument` for what
-#'   is no study or a metric it has not got.
+#'   is no study or a metric it does not have.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176.
 #' @seealso [summary.bsvm_holdout()].

@@ -43,7 +43,7 @@
 #'   default all smooth terms, and the first factor.
 #' @param ... For `plot()`: arguments of `autoplot()`. Else not used.
 #' @return A `ggplot` object. An error of class `bsvm_error_unsupported` where the package needed is
-#'   not installed, or the fit has not got what is to be shown.
+#'   not installed, or the fit does not have what is to be shown.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))

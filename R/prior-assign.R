@@ -2,7 +2,7 @@
 # list(prior, columns, label); the blocks' columns are disjoint and cover 1..p, those of the
 # group blocks number the effects over all grouping factors (`factor` says which has them, `labels`
 # what they are called).
-# `default_prior`: do the slopes have the weak priors of models with bars or smooths?
+# `default_prior`: do the slopes have the weak priors of models with random effects or smooths?
 assign_priors <- function(frame, prior = NULL) {
   given <- as_prior_list(prior)
   named <- given[names(given) != ""]
@@ -41,7 +41,7 @@ columns_of <- function(smooths, parts = c("unpenalised", "columns")) {
   unlist(lapply(smooths, function(smooth) smooth[parts]), use.names = FALSE)
 }
 
-# With bars or smooths the population-level effects are not shrunk together, as the straight line of
+# With random effects or smooths the population-level effects are not shrunk together, as the straight line of
 # s(x) is one of them. Luts & Ormerod (2014, Example 2) have flat priors there, under which
 # separated classes leave coefficients to rounding errors. A flat prior of the slopes is one of the
 # intercept and of the lines of smooths, too.
@@ -114,7 +114,7 @@ prior_columns <- function(name, frame) {
           "group effects ", enumerate(setdiff(groups, name)), ".")
   }
   if (length(columns) == 0L && !of_group) {
-    abort("prior", "`prior` names `", name, "`, which the model has not got. What can be named: ",
+    abort("prior", "`prior` names `", name, "`, which is not in the model. What can be named: ",
           enumerate(settable_names(frame), most = 20L), "; an entry without a name is for the ",
           slopes_label, ".")
   }

@@ -26,7 +26,7 @@
 #' includes one, with certainty, where the posterior has probabilities of 0.87 and 0.58 for two.
 #' Compare them with `inclusion(fit, check = TRUE)`, which runs a short Gibbs sampler, before any
 #' conclusion about single predictors, and prefer [engine_gibbs()] where it is affordable: a second
-#' for 200 rows and 10 predictors. engine_vb() goes with dense predictors, beside blocks with other
+#' for 200 rows and 10 predictors. engine_vb() accepts dense predictors, other blocks with other
 #' priors and one grouping factor (then with up to 2000 columns, where these are more than the
 #' rows).
 #'

@@ -3,7 +3,7 @@
 #' The support vector machine's loss is the log of a pseudo-likelihood
 #' \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}. It does not sum to one over the
 #' two classes, and the sum depends on `f`, so it has no log-likelihood to report and no law to draw
-#' responses from. `logLik()`, and with it `AIC()` and `BIC()`, `anova()`, `deviance()`,
+#' responses from. `logLik()`, and with it `AIC()` and `BIC()`, `anova()`, `deviance()`, `step()`,
 #' `df.residual()`, `sigma()`, `family()` and `simulate()` therefore stop with an error of class
 #' `bsvm_error_unsupported`, and so do [log_lik()][log_lik.bsvm], [loo()][loo.bsvm],
 #' [waic()][loo.bsvm], [posterior_predict()][posterior_predict.bsvm] and
@@ -43,6 +43,16 @@ logLik.bsvm <- function(object, ...) {
 anova.bsvm <- function(object, ...) {
   check_fit(object)
   refuse_measure(object, "anova()")
+}
+
+#' @rdname logLik.bsvm
+#' @param fit A fit from [bsvm()].
+#' @param scale,k Not used.
+#' @importFrom stats extractAIC
+#' @export
+extractAIC.bsvm <- function(fit, scale = 0, k = 2, ...) {
+  check_fit(fit, "fit")
+  refuse_measure(fit, "extractAIC(), and with it step() and drop1()", "are")
 }
 
 #' @rdname logLik.bsvm

@@ -349,7 +349,7 @@ say_starts <- function(bounds, digits) {
       sum(bounds > max(bounds) - 0.01), " within 0.01 of the best.\n", sep = "")
 }
 
-# What to know of the intervals; nothing of those that mean what they say.
+# What to know of the intervals; nothing of those that are calibrated.
 interval_note <- function(x) {
   note <- c(engine_note(x), if (!is_normalised(x$likelihood) && !isTRUE(x$point)) pseudo_note)
   if (length(note) > 0L) paste(note, collapse = " ")

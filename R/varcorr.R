@@ -129,9 +129,9 @@ print.bsvm_varcorr <- function(x, digits = max(3L, getOption("digits") - 2L), ..
   print(shown, quote = FALSE, right = FALSE)
   say_few_levels(table$vcov, attr(x, "shape"))
   if (isTRUE(attr(x, "pseudo"))) {
-    say_wrapped(paste("Under a pseudo-posterior: not to be compared with variances of other",
-                      "models; those under likelihood_hinge(normalized = TRUE) mean what they",
-                      "say."))
+    say_wrapped(paste("Variances under the pseudo-likelihood do not compare with those of other",
+                      "models. For calibrated ones use likelihood = \"normalized\", with",
+                      "engine_gaussian() or engine_slice()."))
   }
   invisible(x)
 }

@@ -6,6 +6,7 @@ test_that("what the pseudo-likelihood does not define is refused, with what to u
   expect_refusal(AIC(fit), "unsupported", "holdout(")
   expect_refusal(BIC(fit), "unsupported", "loo(")
   expect_refusal(anova(fit), "unsupported", "anova()")
+  expect_refusal(stats::step(fit, trace = 0), "unsupported", "step()")
   expect_refusal(rstantools::log_lik(fit), "unsupported", "log_lik()")
   expect_refusal(rstantools::posterior_predict(fit), "unsupported", "posterior_linpred()")
 })
