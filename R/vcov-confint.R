@@ -72,9 +72,7 @@ confint.bsvm <- function(object, parm, level = 0.95, method = c("posterior", "li
 
 # A matrix has no room for it, and once is enough.
 hint_pseudo <- function(likelihood) {
-  if (is_normalised(likelihood) || isTRUE(session$pseudo)) return(invisible())
-  session$pseudo <- TRUE
-  inform("pseudo", pseudo_note, " (Said once a session.)")
+  if (!is_normalised(likelihood)) inform("pseudo", pseudo_note, once = "pseudo")
 }
 
 # By bench/results/coverage.csv: 500 rows, four predictors, 200 data sets.
