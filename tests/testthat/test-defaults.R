@@ -87,6 +87,12 @@ prior_of <- function(formula, data, label, ..., likelihood = "normalized") {
   blocks[[match(label, vapply(blocks, `[[`, "", "label"))]]$prior
 }
 
+test_that("what is refused says nothing of its likelihood, and leaves the message to the next", {
+  forget("likelihood")
+  expect_no_message(tryCatch(bsvm(am ~ wt, mtcars, engine = "em"), bsvm_error = identity))
+  expect_message(bsvm(am ~ wt, mtcars, engine = "vb"), class = "bsvm_message_likelihood")
+})
+
 test_that("standard deviations are half-t, in units of likelihood, covariate and function", {
   g <- grouped_data()
   scale_of <- function(...) prior_of(...)$parameters[["scale"]]

@@ -73,3 +73,20 @@ test_that("what engine_slice() cannot draw is not advised", {
   expect_no_match(message, "loo(", fixed = TRUE)
   expect_match(message, "holdout(", fixed = TRUE)
 })
+
+test_that("what engine_slice() draws of several factors is advised, and runs", {
+  d <- transform(grouped_data(80, 8), h = gl(4, 20), z = rep(c(-1, 1, 0, 2), 20))
+  fit <- suppressWarnings(bsvm::bsvm(
+    y ~ x1 + (t + z || g) + (t + z || h), d, likelihood = "normalized",
+    engine = engine_slice(draws = 50, burnin = 50, chains = 2),
+    control = bsvm_control(verbose = FALSE)
+  ))
+  message <- tryCatch(AIC(fit), bsvm_error_unsupported = conditionMessage)
+  expect_s3_class(suppressMessages(suppressWarnings(eval(advised(message, "loo(")))), "loo")
+})
+
+test_that("step() and drop1() are refused in words", {
+  fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
+  expect_refusal(stats::step(fit, trace = 0), "unsupported", c("step()", "holdout("))
+  expect_refusal(stats::drop1(fit), "unsupported", "drop1()")
+})

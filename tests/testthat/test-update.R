@@ -37,3 +37,12 @@ test_that("evaluate is TRUE or FALSE", {
   fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
   expect_refusal(update(fit, evaluate = "a"), "argument", "`evaluate`")
 })
+
+test_that("update() finds the variables of a fit without `data`, inside a function too", {
+  y <- rep(0:1, 20)
+  x <- with_seed(1, rnorm(40))
+  z <- with_seed(2, rnorm(40))
+  fit <- bsvm(y ~ x, engine = "gaussian")
+  inside <- function(k) update(k, . ~ . + z)
+  expect_identical(fixef(inside(fit)), fixef(bsvm(y ~ x + z, engine = "gaussian")))
+})
