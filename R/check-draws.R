@@ -193,7 +193,9 @@ chain_sample <- function(target, number, decided) {
   full <- with(engine$settings, chains * (burnin + draws * thin))
   rounds <- if (!is.null(number)) 8L * as.integer(ceiling(number / (8L * chain_number)))
             else if (unknown_count(target) > most_weighted) chain_draws[-1L] else chain_draws
+  begun <- proc.time()[["elapsed"]]
   for (draws in rounds) {
+    say_round(draws, begun, target)
     short <- engine
     short$settings[c("draws", "most", "burnin", "chains", "keep_effects")] <-
       list(draws, 0L, as.integer(0.4 * draws), chain_number, !is.null(target$fit$design$sparse))
@@ -206,6 +208,14 @@ chain_sample <- function(target, number, decided) {
   sample$seconds <- taken * full / (1.4 * draws * chain_number)
   sample$engine <- paste0("engine_", engine$name, "()")
   sample
+}
+
+# With thousands of coefficients what is made of the draws takes longer than these.
+say_round <- function(draws, begun, target) {
+  taken <- proc.time()[["elapsed"]] - begun
+  if (taken < 3 || isFALSE(target$fit$control$verbose)) return(invisible())
+  message("check_approximation(): goes on with ", chain_number, " chains of ", draws, " draws, ",
+          "about ", words_for_seconds(taken * 5))
 }
 
 new_chains <- function(engine, target) {
