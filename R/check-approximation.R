@@ -70,9 +70,9 @@
 #' The print method returns it invisibly.
 #' @section Errors: `bsvm_error_argument` for what is not a fit, for a fit that was changed by hand,
 #'   and for fewer than 100 draws; `bsvm_error_unsupported` for a fit that is exact already, a mode
-#'   without standard deviations, a model no engine can draw from, and if the package loo is
-#'   missing; `bsvm_error_data` if the data cannot be found again; `bsvm_error_numerical` if no
-#'   weight can be computed; `bsvm_error_interrupted`.
+#'   without standard deviations and a model no engine can draw from; `bsvm_error_data` if the data
+#'   cannot be found again; `bsvm_error_numerical` if no weight can be computed;
+#'   `bsvm_error_interrupted`.
 #' @section Warnings: `bsvm_warning_approximation` if a quantity is off, a coefficient has no
 #'   corrected standard deviation, or nothing could be corrected.
 #' @references Vehtari, A., Simpson, D., Gelman, A., Yao, Y. and Gabry, J. (2024). Pareto smoothed
@@ -83,7 +83,7 @@
 #'   PMLR 80, 5581-5590.
 #' @seealso [summary.bsvm()], which prints the same sentences with `check = TRUE`;
 #'   [plot.bsvm_check()] for both distributions in a picture.
-#' @examplesIf requireNamespace("loo", quietly = TRUE)
+#' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
 #' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
@@ -108,7 +108,6 @@ check_approximate_fit <- function(fit, draws, dots, env) {
     check_count(fit$control$threads, "threads")
   })
   draws <- check_draws(draws)
-  need_loo()
   own <- as_made(list(moments = fit_moments(fit), marginals = coefficient_marginals(fit),
                       spreads = inferred_laws(fit)))
   out <- new_check(fit, as_made(check_target(fit, env)), own, draws)
@@ -157,13 +156,6 @@ check_draws <- function(draws) {
           "found ", describe(draws), ".")
   }
   as.integer(draws)
-}
-
-need_loo <- function() {
-  if (!requireNamespace("loo", quietly = TRUE)) {
-    abort("unsupported", "Pareto k requires the package loo, which is not installed. Install it ",
-          "with install.packages(\"loo\").")
-  }
 }
 
 # ---- the result ---------------------------------------------------------------------------------

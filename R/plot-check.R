@@ -20,7 +20,7 @@
 #'   ggplot2 is missing, and `bsvm_error_argument` for names that are not there or an `exact` that
 #'   is no such fit.
 #' @seealso [check_approximation()]
-#' @examplesIf all(sapply(c("ggplot2", "loo"), requireNamespace, quietly = TRUE))
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
 #' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
