@@ -30,14 +30,14 @@ as_na_action <- function(na.action) {
 }
 
 # A row a column that has any, with counts of NA, NaN, Inf and as attributes the number of rows with
-# NA or NaN, and whether the first column, of a model frame the response, is one; NULL if there is
-# none.
+# NA or NaN, and whether the response of a model frame is one; NULL if there is none.
 count_bad_columns <- function(columns) {
   bad <- vapply(columns, has_bad, TRUE)
   if (!any(bad)) return(NULL)
   counts <- t(vapply(columns[bad], count_bad, c(`NA` = 0, `NaN` = 0, `Inf` = 0)))
   incomplete <- Reduce(`|`, lapply(columns[bad], incomplete_rows))
-  structure(counts, rows = sum(incomplete), response = bad[[1L]])
+  response <- attr(attr(columns, "terms"), "response")
+  structure(counts, rows = sum(incomplete), response = isTRUE(response > 0L) && bad[[response]])
 }
 
 # A finite sum of doubles needs no second look.
