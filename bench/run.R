@@ -11,8 +11,9 @@ for (part in c("figures.R", "timing.R", "blas-limit.R", "machine.R", "papers.R")
   source(file.path(getOption("bsvm.bench"), part))
 
 cases <- c("toenail", "spam", "large-groups", "threads", "toenail-gibbs", "spam-gibbs", "crossed",
-           "verbagg", "gaussian", "coverage", "group-sd", "gaussian-time", "dense", "sparse", "slice",
-           "laplace-zero", "spike-slab", "em", "missing", "probability", "check")
+           "verbagg", "gaussian", "coverage", "group-sd", "gaussian-time", "default-dense",
+           "default-sparse", "slice", "laplace-zero", "spike-slab", "em", "missing", "probability",
+           "check")
 
 chosen_cases <- function(named = commandArgs(trailingOnly = TRUE)) {
   unknown <- setdiff(named, cases)

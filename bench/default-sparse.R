@@ -9,7 +9,7 @@ random_sparse <- function(n, p, each) {
 }
 
 run <- function() {
-  if (!installed("Matrix")) return(skipped("sparse", "The package Matrix is needed."))
+  if (!installed("Matrix")) return(skipped("default-sparse", "The package Matrix is needed."))
   set.seed(1)
   rbind(one_size(300, 2000, 20, 5), one_size(2000, 5000, 10, 20), one_size(1e4, 1e5, 10, 60))
 }
