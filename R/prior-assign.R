@@ -15,7 +15,7 @@ assign_priors <- function(frame, prior = NULL) {
   idle <- length(slopes) > 0L && length(slope_columns) == 0L
   if (idle && (slope_prior$penalised || !is_mixed(frame))) refuse_idle(frame)
   blocks <- c(
-    list(new_block(if (weak) prior_weak_intercept() else prior_flat(),
+    list(new_block(if (weak) prior_weak_intercept(frame$offset) else prior_flat(),
                    intersect(free, frame$intercept), "(Intercept)"),
          new_block(slope_prior, slope_columns, slopes_label)),
     lapply(seq_along(named), function(k) new_block(named[[k]], which(owner == k), names(named)[k])),
@@ -41,8 +41,8 @@ columns_of <- function(smooths, parts = c("unpenalised", "columns")) {
   unlist(lapply(smooths, function(smooth) smooth[parts]), use.names = FALSE)
 }
 
-# With random effects or smooths the population-level effects are not shrunk together, as the straight line of
-# s(x) is one of them. Luts & Ormerod (2014, Example 2) have flat priors there, under which
+# With random effects or smooths the population-level effects are not shrunk together, as the
+# straight line of s(x) is one of them. Luts & Ormerod (2014, Example 2) have flat priors there, under which
 # separated classes leave coefficients to rounding errors. A flat prior of the slopes is one of the
 # intercept and of the lines of smooths, too.
 default_slopes <- function(frame) if (is_mixed(frame)) prior_weak_slope() else prior_ridge()

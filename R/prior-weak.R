@@ -5,7 +5,8 @@
 # grows with the room that the intercept has: the slopes would have no variance. Ten units of the
 # pseudo-likelihood's linear predictor for each standard deviation of a predictor are 2.5 under the
 # normalised likelihood, and change its log odds by up to 10. The intercept, at the means of the
-# predictors, has four times that: it holds the log odds of rare classes too.
+# predictors, has four times that: it holds the log odds of rare classes too, and makes up for the
+# offset, whose mean widens it.
 weak_slope_sd <- 10
 weak_intercept_sd <- 40
 
@@ -13,7 +14,10 @@ weak_intercept_sd <- 40
 # this prior.
 prior_weak_slope <- function() new_weak(weak_slope_sd, "weak slope", TRUE)
 
-prior_weak_intercept <- function() new_weak(weak_intercept_sd, "weak", FALSE)
+prior_weak_intercept <- function(offset) {
+  away <- if (is.null(offset)) 0 else abs(mean(offset))
+  new_weak(weak_intercept_sd + away / coefficient_ratio, "weak", FALSE)
+}
 
 new_weak <- function(sd, law, penalised) {
   numbers <- c(variance = sd^2)

@@ -112,7 +112,9 @@ least_margin <- function(posterior, spec, blocks) {
 }
 
 # Meant to leave its coefficients to the data: prior_flat() may be made narrow too.
-is_wide <- function(prior) !prior$penalised && prior$parameters[["variance"]] >= 1e6
+is_wide <- function(prior) {
+  !prior$penalised && !is_weak(prior) && prior$parameters[["variance"]] >= 1e6
+}
 
 # The user's columns of flat block k that are so.
 held_by_prior <- function(k, result, spec) {

@@ -157,6 +157,22 @@ test_that("the intercept is weak next to the default ridge, flat next to any oth
   expect_close(fixef(own), fixef(flat), 0.005, scale = sqrt(diag(vcov(flat))))
 })
 
+test_that("an offset's mean goes into the intercept, whatever its prior", {
+  d <- grouped_data()
+  for (formula in c(y ~ x1, y ~ x1 + (1 | g))) for (likelihood in c("normalized", "hinge")) {
+    fit <- function(by) {
+      bsvm(formula, transform(d, o = by), offset = o, likelihood = likelihood, engine = "gaussian")
+    }
+    at_zero <- fit(0)
+    sd <- sqrt(diag(vcov(at_zero)))
+    for (shift in c(-30, 1000)) {
+      expect_silent(shifted <- fit(shift))
+      expect_close(fixef(shifted) + c(shift, 0), fixef(at_zero), 0.01, scale = sd)
+      expect_close(sqrt(diag(vcov(shifted))), sd, 0.01, scale = sd)
+    }
+  }
+})
+
 # Where classes can be separated the data leave the slopes' standard deviation to the prior, and its
 # long upper tail is a good part of their variances: sums over a fine grid of given variances.
 test_that("as many columns as rows: standard deviations have the tail of the variance in them", {
