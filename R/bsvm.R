@@ -196,6 +196,7 @@
 #' @export
 bsvm <- function(x, ...) {
   if (nargs() == 0L) refuse_nothing()
+  if (!missing(x)) force_argument(x, "x", "argument")
   UseMethod("bsvm")
 }
 
@@ -211,7 +212,7 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   check_control(control)
   matched <- match.call()
   call <- as_written(matched, environment())
-  data <- force_data(data)
+  data <- force_argument(data, "data", "data")
   lazy <- frame_call(passed_on(matched, call, data, parent.frame()))
   frame <- eval_with(lazy, list(data = data), parent.frame())
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
@@ -232,6 +233,7 @@ bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.a
   check_flag(keep_data, "keep_data")
   check_control(control)
   rule <- as_missing(missing, "na.action" %in% names(match.call()))
+  if (!base::missing(y)) force_argument(y, "y", "response")
   frame <- bsvm_frame.default(x, y, group, weights, offset, rule_action(rule, na.action),
                               drop.unused.levels, class.weights, rule)
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)

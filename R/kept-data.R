@@ -1,9 +1,10 @@
 # Data that are evaluated once and, unless the user says otherwise, kept in the fit.
 
-# `data` of bsvm(), a promise.
-force_data <- function(data) {
-  tryCatch(data, error = function(e) {
-    abort("data", "`data` can't be evaluated: ", sub("[.]$", "", conditionMessage(e)), ".")
+# A promise of bsvm(): an error in it is one of the argument, but for the caller's time limit.
+force_argument <- function(value, name, class) {
+  tryCatch(value, error = function(e) {
+    if (inherits(e, "bsvm_error") || is_time_limit(e)) stop(e)
+    abort(class, "`", name, "` can't be evaluated: ", sub("[.]$", "", conditionMessage(e)), ".")
   })
 }
 

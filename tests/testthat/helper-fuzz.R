@@ -71,24 +71,15 @@ fuzz_bare <- function() {
 fuzz_outcome <- function(text, home, stopping) {
   on.exit(setTimeLimit())
   tryCatch({
-    call <- str2lang(text)
+    call <- parse(text = text, keep.source = FALSE)
     value <- suppressMessages(suppressWarnings(eval(call, home)))
     if (inherits(value, "bsvm") && grepl("^(bsvm|update)", text)) home$fit <- value
     "value"
   }, bsvm_error = function(e) class(e)[1L], interrupt = function(e) "stopped", error = function(e) {
     if (stopping && grepl("time limit", conditionMessage(e))) return("stopped")
-    if (!evaluates(call, home)) return("an argument's own")
     paste0("unclassed: ", gsub("\n", " ", conditionMessage(e)), " in ",
            deparse1(conditionCall(e)[1L]))
   })
-}
-
-# Have the predictors and the response that bsvm(x, y) is given values? Their errors are the call's
-# own.
-evaluates <- function(call, home) {
-  if (!identical(call[[1L]], quote(bsvm))) return(TRUE)
-  given <- as.list(call)[2:3]
-  all(vapply(given, function(one) !inherits(try(eval(one, home), TRUE), "try-error"), TRUE))
 }
 
 # `code` under a time limit, or with a signal on its way, which may come after the call too, but is

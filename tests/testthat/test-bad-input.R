@@ -154,6 +154,17 @@ test_that("extreme hyper-parameters", {
   }
 })
 
+test_that("arguments that have no value are named", {
+  expect_refusal(bsvm::bsvm(stop("no"), d$y), "argument", c("`x`", "no"))
+  expect_refusal(bsvm::bsvm(as.matrix(d["x1"]), nowhere_to_be_found), "response", "`y`")
+  expect_refusal(bsvm::bsvm(y ~ x1, nowhere_to_be_found), "data", "`data`")
+  expect_error(bsvm::bsvm(y ~ x1, {
+    setTimeLimit(elapsed = 0.01)
+    on.exit(setTimeLimit())
+    repeat Sys.sleep(0.01)
+  }), "time limit")
+})
+
 # Slice moves of variances at the edge of numbers stay where they are: one had no trial to take.
 test_that("draws under variances of any size", {
   few <- data.frame(y = 0:1, a = c(-1, 1), g = "one")
