@@ -104,14 +104,13 @@ say_flat <- function(x) {
   }
 }
 
-# Where 1/variance has an expectation that the fit is made with, by engine_vb(), or the variance is
-# given; under a half-t prior it has none. LIBSVM's cost is that of the pseudo-likelihood's loss.
+# A mode is plugged in itself, and LIBSVM's cost is that of the pseudo-likelihood's loss.
 variance_columns <- function(table, x) {
   mode <- is_mode(x$engine)
-  used <- x$engine$name == "vb" || all(table$fixed)
   numbers <- as.matrix(table[c("mean", "plug_in", "cost")])
   dimnames(numbers) <- list(paste0(table$block, ifelse(table$fixed, " (fixed)", "")),
                             c(if (mode) "Mode" else "Mean", "1/E[1/var]", "LIBSVM cost"))
+  used <- !all(is.na(table$plug_in))
   numbers[, c(TRUE, used && !mode, used && !is_normalised(x$likelihood)), drop = FALSE]
 }
 

@@ -22,9 +22,8 @@
 #'   \eqn{1/E[1/s^2]}{1/E[1/s2]}, the value at which a fit with fixed variance gives the same
 #'   coefficients (for correlated effects the diagonal of the inverse of the mean inverse), and
 #'   `cost` is `2 * plug_in`: LIBSVM's (and e1071's) `cost` for the same penalty, `NA` under the
-#'   normalised likelihood, whose loss is another. The mean of \eqn{1/s^2}{1/s2} is infinite where a
-#'   half-t prior lets the variance go to zero, and `plug_in` of draws then means nothing: print has
-#'   both only of [engine_vb()], which is made with them, and of variances that are given.
+#'   normalised likelihood, whose loss is another. Under a half-t prior, which lets the variance go
+#'   to zero, the mean of \eqn{1/s^2}{1/s2} is infinite, and both are `NA` except for [engine_vb()].
 #' * **Draws**: `Rhat` compares the chains, `Bulk_ESS` and `Tail_ESS` are the numbers of independent
 #'   draws that would tell as much of the middle and of the 5 and 95 % quantiles, and `MCSE` is the
 #'   Monte Carlo error of the mean of the draws (`Estimate` of a coefficient is Rao-Blackwellised,
@@ -124,6 +123,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object), sparse = object$design$sparse,
+    pseudo_note = if (!is_normalised(object$likelihood)) pseudo_note(object),
     sds = sd_table(object, level), missing = missing_table(object), check = check,
     scales = scale_table(object),
     estimate = estimate_facts(object)
@@ -198,6 +198,7 @@ variance_table <- function(object) {
   blocks <- Filter(has_variance, c(penalised_blocks(object), object$group_blocks))
   rows <- lapply(blocks, function(block) {
     plug_in <- plug_in_variances(block)
+    if (!has_plug_in(block, object$engine)) plug_in[] <- NA_real_
     data.frame(block = spread_names(block), prior = block$prior$label,
                mean = diag(block_covariance(block)), plug_in = plug_in,
                cost = if (is_normalised(object$likelihood)) NA_real_ else 2 * plug_in,
@@ -206,6 +207,12 @@ variance_table <- function(object) {
   if (length(rows) > 0L) return(do.call(rbind, rows))
   data.frame(block = character(0), prior = character(0), mean = numeric(0), plug_in = numeric(0),
              cost = numeric(0), fixed = logical(0))
+}
+
+# Under a half-t prior the variance may go to zero and 1/variance has no mean; engine_vb() is made
+# with one all the same.
+has_plug_in <- function(block, engine) {
+  engine$name == "vb" || is_mode(engine) || !block$prior$name %in% c("half_t", "huang_wand")
 }
 
 # Priors of other families have a scale instead.
@@ -280,7 +287,7 @@ say_priors <- function(x) {
   say_wrapped(paste0(names(x$priors), ": ", x$priors), 2L)
 }
 
-# The table of draws.
+# The table of draws, and the costs of population-level penalties.
 say_drawn_variances <- function(x, n, digits) {
   if (nrow(x$variance_draws) > 0L) {
     cat("\n", word_for_hyper(rownames(x$variance_draws)),
@@ -288,6 +295,11 @@ say_drawn_variances <- function(x, n, digits) {
     print_table(utils::head(x$variance_draws, n), digits)
     say_more(nrow(x$variance_draws) - n, "variances")
   }
+  cost <- utils::head(x$variances[!is.na(x$variances$cost), ], n)
+  if (nrow(cost) == 0L) return(invisible())
+  cost <- paste(cost$block, format(cost$cost, digits = digits, trim = TRUE))
+  cat("\n")
+  say_wrapped(paste0("LIBSVM cost (2/E[1/variance]): ", paste(cost, collapse = "; ")))
 }
 
 word_for_hyper <- function(names) {
@@ -351,7 +363,7 @@ say_starts <- function(bounds, digits) {
 
 # What to know of the intervals; nothing of those that are calibrated.
 interval_note <- function(x) {
-  note <- c(engine_note(x), if (!is_normalised(x$likelihood) && !isTRUE(x$point)) pseudo_note)
+  note <- c(engine_note(x), if (!isTRUE(x$point)) x$pseudo_note)
   if (length(note) > 0L) paste(note, collapse = " ")
 }
 

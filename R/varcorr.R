@@ -72,7 +72,7 @@ VarCorr.bsvm <- function(x, sigma = 1, ...) {
               correlation = correlations[[name]])
   })
   structure(stats::setNames(matrices, names(covariances)), shape = min(spread$shape),
-            pseudo = !is_normalised(x$likelihood), class = "bsvm_varcorr")
+            note = if (!is_normalised(x$likelihood)) variance_note(x), class = "bsvm_varcorr")
 }
 
 check_sigma <- function(sigma) {
@@ -128,12 +128,13 @@ print.bsvm_varcorr <- function(x, digits = max(3L, getOption("digits") - 2L), ..
   rownames(shown) <- rep("", nrow(shown))
   print(shown, quote = FALSE, right = FALSE)
   say_few_levels(table$vcov, attr(x, "shape"))
-  if (isTRUE(attr(x, "pseudo"))) {
-    say_wrapped(paste("Variances under the pseudo-likelihood do not compare with those of other",
-                      "models. For calibrated ones use likelihood = \"normalized\", with",
-                      "engine_gaussian() or engine_slice()."))
-  }
+  for (line in attr(x, "note")) say_wrapped(line)
   invisible(x)
+}
+
+variance_note <- function(object) {
+  c("Variances under the pseudo-likelihood do not compare with those of other models.",
+    calibrated_advice(object))
 }
 
 # As lme4 prints them: with each effect its correlations with those before.

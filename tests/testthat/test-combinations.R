@@ -53,9 +53,8 @@ fit_or_refusal <- function(structure, prior, target, engine, likelihood) {
 }
 
 # Covariance priors are for correlated effects (and, of one effect, a variance); correlated effects
-# take no other; all effects of a factor have one variance; a model with no slopes for the prior (a
-# flat one is the intercept's too)
-# says so; engines on latent scales have the pseudo-likelihood.
+# take no other; all effects of a factor have one variance; a model with no slopes for the prior
+# says so (a flat one is the intercept's too); engines on latent scales have the pseudo-likelihood.
 refusable <- function(structure, prior, target, engine, likelihood) {
   correlated <- structure %in% c("correlated", "crossed_slopes", "smooth_groups")
   several <- structure %in% c("crossed", "nested", "crossed_slopes")

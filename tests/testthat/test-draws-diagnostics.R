@@ -63,9 +63,10 @@ test_that("separated classes are told from slow chains", {
 
 test_that("a scale has no bounds from where its square, a variance, has none", {
   drawn <- function(name, x) array(c(1, x), c(1, 2, 1), list(name, NULL, NULL))
+  owners <- list(list(prior = prior_ridge(0.01)))
   for (limit in list(list("nu_x", 1e5), list("s_x", 1e5), list("var_nu_x", 1e10))) {
-    expect_silent(bsvm:::warn_unbounded(drawn(limit[[1]], 0.9 * limit[[2]]), list()))
-    expect_warning(bsvm:::warn_unbounded(drawn(limit[[1]], 1.1 * limit[[2]]), list()),
+    expect_silent(bsvm:::warn_unbounded(drawn(limit[[1]], 0.9 * limit[[2]]), owners))
+    expect_warning(bsvm:::warn_unbounded(drawn(limit[[1]], 1.1 * limit[[2]]), owners),
                    paste0("bound `", limit[[1]]), class = "bsvm_warning_rank")
   }
 })

@@ -88,6 +88,24 @@ test_that("threads do not change a bit", {
   for (by in c("row", "group")) expect_identical(terms_of(fit, by, 2), terms_of(fit, by))
 })
 
+test_that("of very many draws with effects to integrate out some are used, at equal distances", {
+  two <- with_seed(1, suppressWarnings(bsvm::bsvm(
+    y ~ x1 + (t | g), grouped_data(60, 6), likelihood = "normalized",
+    engine = engine_slice(draws = 700, burnin = 100, chains = 2)
+  )))
+  some <- bsvm:::thinned(two)
+  expect_identical(dim(some$posterior$coefficients), c(2L, 500L, 2L))
+  expect_identical(dim(terms_of(some, "row")), c(1000L, 60L))
+  all <- suppressWarnings(loo::loo(terms_of(two, "row")))
+  expect_close(suppressWarnings(loo(two))$estimates["elpd_loo", 1], all$estimates["elpd_loo", 1],
+               0.5)
+  plain <- with_seed(1, suppressWarnings(bsvm::bsvm(
+    y ~ x1, grouped_data(60, 6), likelihood = "normalized",
+    engine = engine_slice(draws = 5000, burnin = 100, chains = 2)
+  )))
+  expect_identical(bsvm:::thinned(plain), plain)
+})
+
 test_that("loo() and waic() give what the package loo makes of the terms", {
   skip_if_not_installed("loo")
   fit <- as_normalised(gibbs_fit(y ~ x1 + (1 | g), d))

@@ -15,9 +15,8 @@ namespace bsvm {
 
 namespace {
 
-// Chains are looked at once they have a fifth of the most draws there may be: would four times as
-// many as these be too few?
-constexpr double kLook = 5, kFar = 4;
+// Chains of so many draws end if half as many again as the most there may be would be too few.
+constexpr double kLook = 1000, kFar = 1.5;
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
@@ -181,13 +180,13 @@ class Run {
 
   // How many draws chains get next, which depends on those there are and nothing else: a run that
   // was cut comes by the same numbers again. False where they have enough, or where even the most
-  // there may be would be far from it.
+  // there may be would not do.
   bool go_on() {
     if (draws_ >= options_.most) return false;
     const double share = worst();
     if (share <= 1) return false;
     const double now = static_cast<double>(draws_), most = static_cast<double>(options_.most);
-    if (kLook * now >= most && share * now > kFar * most) return false;
+    if (now >= kLook && share * now > kFar * most) return false;
     const double next = now * std::min(std::max(1.1 * share, 1.25), 2.0);
     draws_ = std::min(options_.most, static_cast<Index>(std::ceil(next / 50)) * 50);
     for (const auto& chain : chains_) chain->grow(draws_);

@@ -29,7 +29,7 @@ constexpr double kAside = 3;         // standard deviations, where a Gaussian's 
 constexpr double kWeak = 4;          // of a top over the floor
 constexpr int kLooksUp = 2;
 constexpr double kApart = 1.5;
-constexpr double kRough = 0.12;      // of the mass, which such sums may be off
+constexpr double kRough = 0.25;      // of the mass, which such sums may be off
 constexpr int kMostRefined = 2;
 constexpr double kFine = 0.05, kLowest = 60;  // of sums over a prior
 

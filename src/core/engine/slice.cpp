@@ -7,10 +7,10 @@
 //              variances in turn
 //   effects    each of the swept factor by a slice over its own rows
 //   variances  given the coefficients
-//   mixing     blocks together with their variance, and the coefficients each along its own axis
-//              (mixing.hpp): in every sweep those without which a variance or a coefficient hardly
-//              moves; the others now and then, for tails that a Gaussian has not, and so the
-//              effects of other factors, which ellipses move
+//   mixing     blocks together with their variance, everything at once, and the coefficients each
+//              along its own axis (mixing.hpp): in every sweep those without which a variance or
+//              a coefficient hardly moves; the others now and then, for tails that a Gaussian has
+//              not, and so the effects of other factors, which ellipses move
 //
 // Never a Gram matrix; margins are kept.
 #include "../error.hpp"
