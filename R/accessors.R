@@ -106,8 +106,9 @@ frame_of_fit <- function(object, env) {
                            drop.unused.levels = TRUE))
 }
 
-# A matrix that is not sparse.
+# A matrix, no sparse one.
 filled <- function(x) {
+  if (is.matrix(x)) return(x)
   check_memory(2 * 8 * as.numeric(nrow(x)) * ncol(x), "A model frame of these predictors takes",
                "model.matrix() keeps them sparse.")
   as.matrix(x)

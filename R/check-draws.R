@@ -36,7 +36,7 @@ same_size <- function(one, other, rows) {
     values <- sample$values[rows, , drop = FALSE]
     sqrt(drop((values - drop(values %*% sample$weights))^2 %*% sample$weights))
   }
-  all(abs(log(sds(one) / sds(other))) < log(2))
+  all(sds(one) <= 2 * sds(other) & sds(other) <= 2 * sds(one))
 }
 
 highest_k <- 0.7

@@ -68,7 +68,8 @@ warn_chains <- function(result, spec) {
   if (result$termination == "interrupted") return(warn_cut_short(result$sampling))
   blocks <- c(spec$blocks, spec$group_blocks)
   variances <- variance_draws(blocks, result$posterior$variances)
-  warn_unbounded(variances, blocks)
+  owner <- rep(seq_along(blocks), vapply(result$posterior$variances, NROW, 0L))
+  warn_unbounded(variances, blocks[owner])
   coefficients <- some_coefficients(result$posterior, spec$design)
   table <- diagnose(bind_variables(coefficients, variances))
   if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
@@ -82,14 +83,15 @@ warn_unchecked <- function() {
 
 # Where a plane separates the classes, the pseudo-likelihood does not fall as the variance grows,
 # and the tail of inverse-gamma(0.01, 0.01) has no end to speak of.
-warn_unbounded <- function(variances, blocks) {
+# `owners`: the block of each.
+warn_unbounded <- function(variances, owners) {
   largest <- apply(variances, 1L, max)
   names <- dimnames(variances)[[1L]]
   far <- which(largest > ifelse(grepl("^(nu|s)_", names), 1e5, 1e10)) # scales, variances
   if (length(far) > 0L) {
     warn("rank", "The data do not bound ", enumerate(names[far]), ": the largest draw is ",
          format(max(largest[far]), digits = 2L), ". The classes can perhaps be separated, and ",
-         "then estimates, probabilities and even classes are unreliable. ", bound_it(blocks))
+         "then estimates, probabilities and even classes are unreliable. ", bound_it(owners[far]))
   }
 }
 

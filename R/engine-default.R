@@ -125,7 +125,7 @@ most_paths <- 100
 most_path_cells <- 1e7
 
 # With more columns than rows directions are skewed, but no coefficient is one of them, and they are
-# near (bench/dense.R).
+# near (bench/default-dense.R).
 is_skewed <- function(result, spec) {
   wide <- length(spec$design$rotation) > 0L
   if (wide || spec$engine$name != "gaussian" || result$termination == "interrupted") return(FALSE)
@@ -135,7 +135,8 @@ is_skewed <- function(result, spec) {
   sds <- path_sds(parts[[1L]], spec)
   if (any(is.na(sds) | sds < limits_of_sd[1L] | sds > limits_of_sd[2L])) return(TRUE)
   if (all(abs(log(sds)) < straight)) return(FALSE)
-  bends <- vapply(parts, function(part) abs(log(path_sds(part, spec))), numeric(d))
+  others <- lapply(parts[-1L], path_sds, spec = spec)
+  bends <- abs(log(unlist(c(list(sds), others))))
   weights <- vapply(parts, `[[`, 0, "weight")
   any(is.na(bends)) || any(matrix(bends, d) %*% weights > most_bent * sum(weights))
 }

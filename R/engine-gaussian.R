@@ -40,7 +40,8 @@
 #' with `(time | patientID)` there, ten seconds; `integrate = FALSE` is quick.
 #'
 #' **When to use it.** It is the default for many structures and sizes (see [bsvm()]). For the
-#' papers' pseudo-posterior, whenever standard deviations or variances by [engine_vb()] matter: on the toenail data of the package HSAUR3 with `(1 | patientID)` that engine
+#' papers' pseudo-posterior, whenever standard deviations or variances by [engine_vb()] matter: on
+#' the toenail data of the package HSAUR3 with `(1 | patientID)` that engine
 #' has the patients' variance at 3.5 and the intercept's standard deviation at 0.16, where the exact
 #' pseudo-posterior has 11.0 and 0.34. [engine_slice()] draws from the exact posterior and is
 #' the judge where the two disagree, [check_approximation()] asks whether to call it; [engine_map()]

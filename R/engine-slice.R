@@ -38,10 +38,10 @@
 #' **How many draws.** With `draws = NULL` each chain first makes 300 draws. Then all chains go on
 #' until every variance, covariance and coefficient (of more than 50 coefficients, 50 of them) has a
 #' bulk and a tail effective sample size of at least 400, and Rhat is at most 1.01. They stop at
-#' 10,000 draws a chain, or earlier if draws would need more than 256 MB or half of the option
-#' `bsvm.max_memory`; a warning then gives the figures. The number depends on the draws alone,
-#' never on time: it is the same for the same seed on any number of threads, and after a
-#' checkpoint. `print()` and `summary()` show it.
+#' 10,000 draws a chain, from 1000 on if more than 15,000 would be needed, or earlier if draws would
+#' need more than 256 MB or half of the option `bsvm.max_memory`; a warning then gives the figures.
+#' The number depends on the draws alone, never on time: it is the same for the same seed on any
+#' number of threads, and after a checkpoint. `print()` and `summary()` show it.
 #'
 #' **Group effects integrated out.** Under the pseudo-likelihood the effects of one factor with one
 #' effect a level, as in `(1 | g)`, have an integral in closed form. With `integrate = TRUE` the

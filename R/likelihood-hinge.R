@@ -141,8 +141,8 @@ words_for_cause <- function(frame, assigned) {
 tell_pseudo <- function(likelihood) {
   if (is.null(likelihood$cause)) return(likelihood)
   inform("likelihood", "Fitted with the hinge pseudo-likelihood, which ", likelihood$cause,
-         " requires: ",
-         "classes are reliable, but intervals are too narrow and probabilities approximate. ",
+         " requires: classes are reliable, but intervals are too narrow and probabilities ",
+         "approximate. ",
          "likelihood = \"hinge\" confirms the choice.", once = "likelihood")
   likelihood$cause <- NULL
   likelihood

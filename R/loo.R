@@ -32,9 +32,12 @@
 #'
 #' **A fit without draws**, as by [engine_gaussian()], is drawn from first, by [engine_slice()]
 #' under the same likelihood and priors, until 400 draws are effective. A message (class
-#' `bsvm_message_draws`) says so. Larger models, of more than a million rows times
-#' coefficients, are refused with the call of `update()` that draws. `update(fit, engine =
-#' engine_slice())` keeps the draws for other methods.
+#' `bsvm_message_draws`) says so. Larger models, of more than a million rows times coefficients, are
+#' refused with the call of `update()` that draws. `update(fit, engine = engine_slice())` keeps the
+#' draws for other methods.
+#'
+#' **Many draws.** Where group effects are integrated out, 4000 draws are used, 1000 with two effects
+#' per level, at equal distances from those of the fit.
 #'
 #' The data of the fit are needed: these are kept in it (`keep_data = TRUE`) or its call is
 #' evaluated again.
@@ -116,7 +119,7 @@ check_loo <- function(object, by, cores, what) {
   by
 }
 
-# The fit itself if it has draws, else one by engine_slice(); of very many every so manieth.
+# The fit itself if it has draws, else one by engine_slice().
 with_own_draws <- function(object, what, env, most = 1e6) {
   if (inherits(object$posterior, "bsvm_draws")) return(thinned(object))
   if (!has_exact_draws(object)) {
@@ -135,16 +138,16 @@ with_own_draws <- function(object, what, env, most = 1e6) {
   thinned(refit_by(object, engine_slice(), env))
 }
 
-# Enough for an estimate whose own error is that of the rows; integrals over two effects per level
-# take milliseconds for each draw.
-most_terms <- c(4000, 4000, 1000)
+# Draws of which effects are integrated out, one or two per level: enough for an estimate whose own
+# error is that of the rows. Two take milliseconds for each draw.
+most_integrals <- c(4000, 1000)
 
-# The fit with draws at equal distances.
+# The fit with no more draws than these, at equal distances.
 thinned <- function(object) {
   at <- if (is.null(object$groups)) 0L else integrable_factor(object$groups)
-  effects <- if (at > 0L) length(object$groups[[at]]$labels) else 0L
+  if (at == 0L) return(object)
   size <- dim(object$posterior$coefficients)
-  each <- ceiling(most_terms[effects + 1L] / size[3L])
+  each <- ceiling(most_integrals[length(object$groups[[at]]$labels)] / size[3L])
   if (size[2L] <= each) return(object)
   kept <- round(seq(1, size[2L], length.out = each))
   some <- function(draws) if (length(dim(draws)) == 3L) draws[, kept, , drop = FALSE] else draws

@@ -6,8 +6,8 @@
 #' own rows into one class, as with a rare class, a message says so once a session (class
 #' `bsvm_message_one_class`): use `threshold` or `costs`, or fit with `class.weights`. The standard
 #' deviation is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles
-#' of the draws of `f` (`engine_gibbs()`), of a mixture of normal distributions (`engine_gaussian()`), or
-#' mean minus and plus normal quantiles times the standard deviation. They speak of the linear
+#' of the draws of `f` (`engine_gibbs()`), of a mixture of normal distributions
+#' (`engine_gaussian()`), or mean minus and plus normal quantiles times the standard deviation. They speak of the linear
 #' predictor, not of the next response, and under the pseudo-likelihood are too narrow (see
 #' [summary.bsvm()]). A fit by [engine_map()] without integrated group effects has no standard
 #' deviation, and `interval = TRUE` is an error of class `bsvm_error_unsupported`.

@@ -18,8 +18,8 @@
 #' above, so that coefficients of separated classes run away.
 #'
 #' Under the pseudo-likelihood a variance \eqn{s^2} is the penalty \eqn{1/(4 s^2)} of Luts and
-#' Ormerod (2014), and LIBSVM's (and e1071's) `cost` is \eqn{2 s^2}. It refers to the coefficients of standardised predictors
-#' if [bsvm()] standardises, which it does by default.
+#' Ormerod (2014), and LIBSVM's (and e1071's) `cost` is \eqn{2 s^2}. It refers to the coefficients
+#' of standardised predictors if [bsvm()] standardises, which it does by default.
 #'
 #' Correlated group effects, as in `(x | g)`, have a covariance matrix instead of a variance: see
 #' [prior_inv_wishart()], also for what `prior_half_t()` means there.

@@ -1,6 +1,5 @@
 # The response coded as -1 and +1: list(y, levels = c(negative, positive), type). `y` has no
-# missing values.
-# `name`: what the user calls it.
+# missing values; `name` is what the user calls it.
 code_response <- function(y, drop_unused = TRUE, name = "y") {
   if (is.character(y) && is.null(dim(y))) y <- as_two_classes(y, name)
   type <- response_type(y)
