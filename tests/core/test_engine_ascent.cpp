@@ -6,6 +6,7 @@
 
 #include "densities.hpp"
 #include "engine/ascent.hpp"
+#include "engine/free_parameters.hpp"
 #include "fitting.hpp"
 #include "forward_source.hpp"
 #include "gaussian_twin.hpp"
@@ -415,6 +416,34 @@ TEST_CASE("ascent: curvature is about the second difference of the nodes' densit
     density[side] = conditional->at(top.theta.array() + (side ? h : -h), top).log_density;
   CHECK(curvature(0, 0) ==
         doctest::Approx((2 * top.log_density - density.sum()) / (h * h)).epsilon(0.15));
+}
+
+// Where an effect's multiplier is a thousand times as large, its standard deviation is a thousandth,
+// and so are the entries of its row of the covariance's root: in units all is the same.
+TEST_CASE("ascent: curvature in a covariance's parameters is in their units") {
+  Shape shape = grouped(2).shape;
+  shape.n = 300;
+  shape.groups = 40;
+  Mat in_units[2];
+  for (int k : {0, 1}) {
+    const double times = k == 0 ? 1 : 1000;
+    Data data = simulate(shape);
+    data.z.col(1) *= times;
+    Problem problem = to_problem(data, {normal_prior(3, {0, 1})}, fixed_groups(2));
+    const Params wishart("inverse_wishart", {{"effects", 2}, {"df", 6}, {"scale_1_1", 3},
+                                             {"scale_2_1", 0.5 / times},
+                                             {"scale_2_2", 3 / (times * times)}});
+    problem.group_priors.clear();
+    problem.group_priors.push_back(
+        {Registry<Prior>::make("inverse_wishart", wishart), {0, 1}, 0, problem.groups});
+    Host host;
+    const auto conditional = ascent(problem, close_options(), host);
+    const Node top = conditional->climb();
+    const Vec unit = free_units(problem, top.theta).unit;
+    in_units[k] = unit.asDiagonal() * conditional->curvature(top) * unit.asDiagonal();
+  }
+  CHECK(gap(in_units[1], in_units[0]) < 1e-5 * in_units[0].norm());
+  CHECK(in_units[0](1, 1) > 1);
 }
 
 TEST_CASE("ascent: interrupted, it is as far as it came; its groups too") {
