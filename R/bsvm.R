@@ -66,7 +66,9 @@
 #'
 #' A factor of 30 levels or more that shares an inferred variance with other predictors gets a
 #' message (class `bsvm_message_many_levels`, once a session): its many coefficients decide on the
-#' variance of all. Write `(1 | f)` to give them a variance of their own.
+#' variance of all. Write `(1 | f)` to give them a variance of their own. Where slopes share a
+#' variance, predictions depend on the reference level of a factor, as its differences from that
+#' level are what is shrunk; `prior_flat()` for the factor, or `(1 | f)`, does not.
 #'
 #' **Standardisation.** Columns with a penalty are centred (if there is an intercept) and scaled to
 #' standard deviation one inside; flat columns, penalised columns of smooths and the covariates of
