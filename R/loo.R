@@ -36,8 +36,8 @@
 #' refused with the call of `update()` that draws. `update(fit, engine = engine_slice())` keeps the
 #' draws for other methods.
 #'
-#' **Many draws.** Where group effects are integrated out, 4000 draws are used, 1000 with two effects
-#' per level, at equal distances from those of the fit.
+#' **Many draws.** Where group effects are integrated out, at most 4000 draws of the fit are used,
+#' 1000 with two effects per level, at equal distances.
 #'
 #' The data of the fit are needed: these are kept in it (`keep_data = TRUE`) or its call is
 #' evaluated again.

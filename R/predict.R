@@ -7,9 +7,9 @@
 #' `bsvm_message_one_class`): use `threshold` or `costs`, or fit with `class.weights`. The standard
 #' deviation is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles
 #' of the draws of `f` (`engine_gibbs()`), of a mixture of normal distributions
-#' (`engine_gaussian()`), or mean minus and plus normal quantiles times the standard deviation. They speak of the linear
-#' predictor, not of the next response, and under the pseudo-likelihood are too narrow (see
-#' [summary.bsvm()]). A fit by [engine_map()] without integrated group effects has no standard
+#' (`engine_gaussian()`), or mean minus and plus normal quantiles times the standard deviation. They
+#' speak of the linear predictor, not of the next response, and under the pseudo-likelihood are too
+#' narrow (see [summary.bsvm()]). A fit by [engine_map()] without integrated group effects has no standard
 #' deviation, and `interval = TRUE` is an error of class `bsvm_error_unsupported`.
 #'
 #' A level of a grouping factor that was not in the fit is an error unless

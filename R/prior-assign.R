@@ -42,9 +42,9 @@ columns_of <- function(smooths, parts = c("unpenalised", "columns")) {
 }
 
 # With random effects or smooths the population-level effects are not shrunk together, as the
-# straight line of s(x) is one of them. Luts & Ormerod (2014, Example 2) have flat priors there, under which
-# separated classes leave coefficients to rounding errors. A flat prior of the slopes is one of the
-# intercept and of the lines of smooths, too.
+# straight line of s(x) is one of them. Luts & Ormerod (2014, Example 2) have flat priors there,
+# under which separated classes leave coefficients to rounding errors. A flat prior of the slopes is
+# one of the intercept and of the lines of smooths, too.
 default_slopes <- function(frame) if (is_mixed(frame)) prior_weak_slope() else prior_ridge()
 
 is_mixed <- function(frame) frame$bars || length(frame$smooths) > 0L

@@ -418,8 +418,8 @@ TEST_CASE("ascent: curvature is about the second difference of the nodes' densit
         doctest::Approx((2 * top.log_density - density.sum()) / (h * h)).epsilon(0.15));
 }
 
-// Where an effect's multiplier is a thousand times as large, its standard deviation is a thousandth,
-// and so are the entries of its row of the covariance's root: in units all is the same.
+// Where an effect's multiplier is a thousand times as large, its standard deviation is a
+// thousandth, and so are the entries of its row of the covariance's root: in units all is the same.
 TEST_CASE("ascent: curvature in a covariance's parameters is in their units") {
   Shape shape = grouped(2).shape;
   shape.n = 300;

@@ -183,7 +183,8 @@ test_that("as many columns as rows: standard deviations have the tail of the var
   theta <- seq(log(0.005), log(60), by = 0.25)
   fits <- lapply(theta, function(t) {
     bsvm(case$x, case$y, engine = "gaussian",
-         prior = list(prior_ridge(variance = exp(2 * t)), "(Intercept)" = prior_ridge(variance = 100)))
+         prior = list(prior_ridge(variance = exp(2 * t)),
+                      "(Intercept)" = prior_ridge(variance = 100)))
   })
   log_mass <- vapply(fits, function(fit) fit$posterior$log_density, 0) + theta +
     dt(exp(theta) / 0.25, 3, log = TRUE)

@@ -13,8 +13,8 @@ namespace bsvm {
 //   r_mu = C' slope + tilt - D mu,      r_w = w(m, v) - w      vanish,
 //
 // where w(m, v) = -2 dl/dv. With S the covariance, K = C S C' and K2 its squared entries, v changes
-// with w by -K2 dw and with theta by -e dtheta, e_i = c_i' S D' S c_i; the slope in m changes with v
-// by half of what w(m, v) changes with m, less (Price 1958). So with a = dw(m, v)/dm and
+// with w by -K2 dw and with theta by -e dtheta, e_i = c_i' S D' S c_i; the slope in m changes with
+// v by half of what w(m, v) changes with m, less (Price 1958). So with a = dw(m, v)/dm and
 // b = dw(m, v)/dv Newton's step has n unknowns,
 //
 //   dw + b K2 dw - a K (a/2 K2 dw) = r_w + a C S r_mu,      dmu = S r_mu + S C'(a/2 K2 dw),
