@@ -38,10 +38,11 @@
 #' splits it: the columns without penalty (the straight line of `s(x)`) are population-level
 #' coefficients, and the penalised ones have normal priors with a variance for each penalty, by
 #' default [prior_ridge()], in units of the function (see [prior_half_t()]). Rows count once for the
-#' basis, whatever their weight. With a factor `by` there is a smooth for each level, with a
-#' variance of its own; the formula must have the factor's main effect. `te()` and `ti()`, whose
-#' penalties overlap, are refused, and so are the arguments `sp` and `id`. A thin plate spline (`bs
-#' = "tp"`, the default) keeps up to 2000 values of its variable in the fit, `bs = "cr"` does not.
+#' basis, whatever their weight. With a factor `by` there is a centred smooth for each level, with
+#' a variance of its own; what differs between levels by a constant is the factor's main effect,
+#' which the formula should have as well. `te()` and `ti()`, whose penalties overlap, are refused,
+#' and so are the arguments `sp` and `id`. A thin plate spline (`bs = "tp"`, the default) keeps up
+#' to 2000 values of its variable in the fit, `bs = "cr"` does not.
 #'
 #' `.` stands for all columns but the response, the grouping factors and the variables of smooths (a
 #' factor that is only `by` stays).
