@@ -1,7 +1,7 @@
 # What the choice of the default engine rests on: structures and sizes, each fitted by
-# engine_gaussian() and engine_slice() as they come (draws = NULL), under the normalised likelihood
-# with half-t (Huang-Wand) priors of variances. Processor seconds of the whole fit, and errors
-# against long chains of the exact posterior. An engine that takes over three minutes is stopped.
+# engine_gaussian() and engine_slice() as they come (draws = NULL), under the default likelihood and
+# priors. Processor seconds of the whole fit, and errors against long chains of the exact posterior.
+# An engine that takes over three minutes is stopped.
 # Rscript bench/engine-choice.R [case ...] writes bench/results/engine-choice.csv, ten minutes in
 # all.
 
@@ -13,23 +13,23 @@ for (part in c("figures.R", "timing.R", "machine.R", "engine-choice-cases.R"))
 
 patience <- 180       # seconds of an engine
 long <- 4000L         # effective draws of the reference, about
-normalised <- likelihood_hinge(normalized = TRUE)
 
 fit_with <- function(case, engine) {
   set.seed(1)
-  bsvm(case$formula, case$data(), likelihood = normalised, prior = case$prior, engine = engine,
-       control = bsvm_control(verbose = FALSE))
+  bsvm(case$formula, case$data(), engine = engine, control = bsvm_control(verbose = FALSE))
 }
 
-# Means and sds of coefficients, means of variances, means of effects (with sds where there are).
+# Means and sds of coefficients and of effects, means of variances.
 moments <- function(fit) {
   variance <- if (length(fit$group_blocks) > 0L)
     unlist(lapply(VarCorr(fit), function(v) stats::setNames(diag(v), rownames(v))))
-  effects <- NULL
-  if (length(fit$group_blocks) > 0L)
-    effects <- unlist(lapply(ranef(fit), function(u) t(as.matrix(u))), use.names = FALSE)
-  list(mean = fixef(fit), sd = sqrt(diag(vcov(fit))), variance = variance, effects = effects,
-       effects_sd = fit$posterior$effects_sd)
+  effects <- if (length(fit$group_blocks) > 0L) suppressMessages(ranef(fit))
+  list(mean = fixef(fit), sd = sqrt(diag(vcov(fit))), variance = variance,
+       effects = numbers(effects), effects_sd = numbers(lapply(effects, attr, "sd")))
+}
+
+numbers <- function(tables) {
+  unlist(lapply(tables, function(u) t(as.matrix(u))), use.names = FALSE)
 }
 
 # In a process of its own, so that it can be stopped; NULL where it was.
@@ -64,8 +64,7 @@ reference <- function(case, short) {
   draws <- min(20000, ceiling(short$draws * long / 450))
   engine <- engine_slice(draws = draws, burnin = 1000, keep_effects = FALSE)
   set.seed(77)
-  fit <- suppressWarnings(bsvm(case$formula, case$data(), likelihood = normalised,
-                               prior = case$prior, engine = engine,
+  fit <- suppressWarnings(bsvm(case$formula, case$data(), engine = engine,
                                control = bsvm_control(verbose = FALSE)))
   table <- suppressWarnings(summary(fit))
   size <- min(rbind(table$coefficients, table$variance_draws)[, "Bulk_ESS"], na.rm = TRUE)
@@ -78,8 +77,8 @@ errors <- function(seen, exact) {
   data.frame(mean = largest((seen$mean - exact$mean) / exact$sd),
              sd = largest(seen$sd / exact$sd - 1),
              variance = largest(seen$variance / exact$variance - 1),
-             effect = if (length(exact$effects)) largest((seen$effects - exact$effects) /
-                                                           exact$effects_sd) else NA_real_)
+             effect = largest((seen$effects - exact$effects) / exact$effects_sd),
+             effect_sd = largest(seen$effects_sd / exact$effects_sd - 1))
 }
 
 # glmer's or gam's seconds; NA where there is none to compare with.
@@ -96,7 +95,7 @@ other_seconds <- function(case) {
   processor_seconds(quiet)
 }
 
-no_errors <- data.frame(mean = NA, sd = NA, variance = NA, effect = NA)
+no_errors <- data.frame(mean = NA, sd = NA, variance = NA, effect = NA, effect_sd = NA)
 
 run_choice <- function(name) {
   message(name, " ...")
@@ -128,7 +127,7 @@ store_choice <- function(name, rows) {
   kept <- kept[kept$case != name, ]
   utils::write.csv(rbind(kept, rows), path, row.names = FALSE)
   print(rows[c("case", "engine", "seconds", "glmer_or_gam", "mean", "sd", "variance", "effect",
-               "warned")], row.names = FALSE)
+               "effect_sd", "warned")], row.names = FALSE)
 }
 
 # The first fit of a session loads what later ones have.
