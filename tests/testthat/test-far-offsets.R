@@ -183,3 +183,10 @@ test_that("check_approximation() refuses a fit whose numbers were changed by han
              sprintf("check(4, %s)", vb))
   expect_survived(setup, calls, "argument", "Fit the model again")
 })
+
+test_that("an offset whose mean has no square is refused as offsets too large are", {
+  d <- data.frame(a = with_seed(1, rnorm(40)), y = rep(0:1, 20), o = 1e300)
+  for (engine in list(NULL, "map", "gaussian", "slice")) {
+    expect_error(bsvm(y ~ a + offset(o), d, engine = engine), class = "bsvm_error_offset")
+  }
+})
