@@ -1,7 +1,7 @@
 # The distribution that points for the exact posterior are drawn from: Student t around the answer
 # of engine_gaussian(), wide enough that the weights see what lies beyond it, whatever engine is
 # checked. Points are columns: dense coefficients and those effects that are not integrated out in
-# the order of the core (engine/log_posterior.hpp), then the free parameters theta of the
+# the order of the core (coefficients/log_posterior.hpp), then the free parameters theta of the
 # variances, prior by prior.
 #
 #   theta      t around the mean of the mixture's points, a quarter of them from one of several

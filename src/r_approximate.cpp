@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/engine/approximation.hpp"
-#include "core/engine/coefficients.hpp"
+#include "core/coefficients/coefficients.hpp"
+#include "core/gaussian/approximation.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 

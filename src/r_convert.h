@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "core/engine/approximation.hpp"
-#include "core/engine/engine.hpp"
-#include "core/engine/estimator.hpp"
-#include "core/engine/sampler.hpp"
+#include "core/chain/sampler.hpp"
+#include "core/gaussian/approximation.hpp"
+#include "core/point/estimator.hpp"
 #include "core/rows/make_source.hpp"
+#include "core/variational/engine.hpp"
 
 // Between R's lists and the core's types. Nothing here outlives a call.
 

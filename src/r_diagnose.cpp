@@ -1,4 +1,4 @@
-#include "core/engine/diagnosis.hpp"
+#include "core/chain/diagnosis.hpp"
 #include "r_convert.h"
 
 // A row a quantity of `draws` (quantity, draw, chain): Rhat, effective sample sizes of bulk and

@@ -1,4 +1,4 @@
-#include "core/engine/coefficients.hpp"
+#include "core/coefficients/coefficients.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 

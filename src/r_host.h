@@ -7,7 +7,7 @@
 #include <limits>
 #include <sstream>
 
-#include "core/progress.hpp"
+#include "core/base/progress.hpp"
 #include "r_convert.h"
 
 // When progress is told: nothing before `after` seconds, then a line every `every`; earlier, from a

@@ -1,5 +1,5 @@
-#include "core/rows/integrated_source.hpp"
-#include "core/error.hpp"
+#include "core/base/error.hpp"
+#include "core/rows/integrated/integrated_source.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 

@@ -1,4 +1,4 @@
-#include "core/engine/linear_response.hpp"
+#include "core/variational/linear_response.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 

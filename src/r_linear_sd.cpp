@@ -1,5 +1,5 @@
-#include "core/error.hpp"
-#include "core/rows/sparse_variance.hpp"
+#include "core/base/error.hpp"
+#include "core/rows/sparse/sparse_variance.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 

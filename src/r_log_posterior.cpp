@@ -1,4 +1,4 @@
-#include "core/engine/log_posterior.hpp"
+#include "core/coefficients/log_posterior.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 

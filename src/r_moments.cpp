@@ -1,5 +1,5 @@
 // What engines find out, as lists of R.
-#include "core/engine/coefficients.hpp"
+#include "core/coefficients/coefficients.hpp"
 #include "r_convert.h"
 
 using Rcpp::_;

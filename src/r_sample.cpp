@@ -1,8 +1,8 @@
 #include <cstring>
 
-#include "core/engine/chains.hpp"
-#include "core/engine/coefficients.hpp"
-#include "core/rows/memory_source.hpp"
+#include "core/chain/chains.hpp"
+#include "core/coefficients/coefficients.hpp"
+#include "core/rows/memory/memory_source.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "core/linalg/sparse_pattern.hpp"
-#include "core/rows/sparse_rows.hpp"
+#include "core/rows/sparse/sparse_rows.hpp"
 #include "r_convert.h"
 
 namespace {

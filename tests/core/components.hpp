@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "error.hpp"
-#include "registry.hpp"
+#include "base/error.hpp"
+#include "base/registry.hpp"
 
 namespace bsvm_test {
 

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "engine/ascent.hpp"
-#include "engine/dense_ascent.hpp"
 #include "forward_source.hpp"
+#include "gaussian/ascent.hpp"
+#include "gaussian/dense_ascent.hpp"
 #include "rows/make_source.hpp"
 
 namespace bsvm_test {

@@ -1,9 +1,9 @@
 #pragma once
-#include "engine/approximation.hpp"
-#include "engine/coefficients.hpp"
-#include "engine/engine.hpp"
+#include "coefficients/coefficients.hpp"
+#include "gaussian/approximation.hpp"
 #include "oracle.hpp"
-#include "rows/memory_source.hpp"
+#include "rows/memory/memory_source.hpp"
+#include "variational/engine.hpp"
 
 namespace bsvm_test {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "rows/row_source.hpp"
 
 // Sources that pass everything on, to be derived from where a test wants to meddle.

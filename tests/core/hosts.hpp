@@ -1,5 +1,5 @@
 #pragma once
-#include "host.hpp"
+#include "base/host.hpp"
 
 namespace bsvm_test {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "integral/effect_integral.hpp"
+#include "integral/one/effect_integral.hpp"
 #include "oracle.hpp"
 
 // An effect integrated out by brute force: panels of nodes in long double, split at the kinks

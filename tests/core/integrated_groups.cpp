@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.hpp"
 #include "densities.hpp"
-#include "error.hpp"
 
 namespace bsvm_test {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "rows/memory_source.hpp"
+#include "rows/memory/memory_source.hpp"
 #include "simulate.hpp"
 
 // Rows that are elsewhere: what goes there and comes back goes through bytes.

@@ -1,7 +1,7 @@
 #pragma once
 #include <cmath>
 
-#include "integral/pair_integral.hpp"
+#include "integral/pair/pair_integral.hpp"
 #include "integral_oracle.hpp"
 
 namespace bsvm_test {

@@ -1,6 +1,6 @@
 #pragma once
 #include "oracle.hpp"
-#include "rows/sparse_rows.hpp"
+#include "rows/sparse/sparse_rows.hpp"
 
 // Problems with several grouping factors and sparse predictors, and their dense twins.
 namespace bsvm_test {

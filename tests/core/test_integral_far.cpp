@@ -5,10 +5,10 @@
 #include <functional>
 #include <limits>
 
-#include "error.hpp"
-#include "integral/hinge_integral.hpp"
+#include "base/error.hpp"
 #include "integral/leave_one_out.hpp"
-#include "integral/pair_grid.hpp"
+#include "integral/one/hinge_integral.hpp"
+#include "integral/pair/pair_grid.hpp"
 #include "pair_data.hpp"
 
 using namespace bsvm_test;

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "integral/hinge_integral.hpp"
 #include "integral/leave_one_out.hpp"
+#include "integral/one/hinge_integral.hpp"
 #include "pair_data.hpp"
 
 using namespace bsvm_test;

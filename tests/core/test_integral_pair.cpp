@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "integral/hinge_integral.hpp"
+#include "integral/one/hinge_integral.hpp"
 #include "pair_data.hpp"
 
 using namespace bsvm_test;

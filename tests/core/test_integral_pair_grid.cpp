@@ -5,8 +5,8 @@
 #include <cmath>
 #include <functional>
 
-#include "integral/hinge_integral.hpp"
-#include "integral/pair_grid.hpp"
+#include "integral/one/hinge_integral.hpp"
+#include "integral/pair/pair_grid.hpp"
 #include "pair_data.hpp"
 
 using namespace bsvm_test;

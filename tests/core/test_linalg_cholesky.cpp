@@ -2,8 +2,8 @@
 
 #include <Eigen/Cholesky>
 
-#include "engine/coefficients.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
+#include "coefficients/coefficients.hpp"
 #include "hosts.hpp"
 #include "linalg/cholesky.hpp"
 #include "oracle.hpp"

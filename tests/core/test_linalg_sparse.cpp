@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "linalg/sparse_cholesky.hpp"
 #include "sparse_data.hpp"
 

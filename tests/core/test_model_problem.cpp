@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
+#include "base/error.hpp"
 #include "block/dense.hpp"
-#include "engine/coefficients.hpp"
-#include "error.hpp"
+#include "coefficients/coefficients.hpp"
 #include "simulate.hpp"
 
 using namespace bsvm_test;

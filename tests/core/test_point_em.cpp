@@ -4,11 +4,11 @@
 #include <cmath>
 #include <map>
 
-#include "engine/estimator.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
+#include "base/registry.hpp"
 #include "hosts.hpp"
 #include "oracle.hpp"
-#include "registry.hpp"
+#include "point/estimator.hpp"
 #include "sparse_data.hpp"
 
 using namespace bsvm_test;

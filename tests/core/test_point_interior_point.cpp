@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "hosts.hpp"
 #include "oracle.hpp"
 #include "point/local_search.hpp"

@@ -1,7 +1,7 @@
 // Spike and slab: what it draws and refuses.
 #include <doctest/doctest.h>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "prior/prior.hpp"
 
 using namespace bsvm;

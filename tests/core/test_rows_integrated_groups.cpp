@@ -11,7 +11,7 @@
 #include "densities.hpp"
 #include "integrated_groups.hpp"
 #include "quadrature.hpp"
-#include "rows/integrated_source.hpp"
+#include "rows/integrated/integrated_source.hpp"
 
 using namespace bsvm_test;
 

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <string>
 
+#include "base/error.hpp"
 #include "block/dense.hpp"
 #include "components.hpp"
-#include "error.hpp"
 #include "hosts.hpp"
 #include "integral_oracle.hpp"
 #include "integrated_groups.hpp"
-#include "rows/integrated_source.hpp"
+#include "rows/integrated/integrated_source.hpp"
 #include "sparse_data.hpp"
 
 using namespace bsvm_test;

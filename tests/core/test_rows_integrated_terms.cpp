@@ -5,7 +5,7 @@
 
 #include "components.hpp"
 #include "hosts.hpp"
-#include "rows/integrated_source.hpp"
+#include "rows/integrated/integrated_source.hpp"
 #include "sparse_data.hpp"
 
 using namespace bsvm_test;

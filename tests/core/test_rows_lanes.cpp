@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "hosts.hpp"
 #include "rows/lanes.hpp"
 

@@ -2,12 +2,12 @@
 
 #include <cstring>
 
+#include "base/error.hpp"
 #include "block/dense.hpp"
-#include "engine/coefficients.hpp"
-#include "error.hpp"
+#include "coefficients/coefficients.hpp"
 #include "hosts.hpp"
 #include "oracle.hpp"
-#include "rows/memory_source.hpp"
+#include "rows/memory/memory_source.hpp"
 
 using namespace bsvm_test;
 

@@ -2,10 +2,10 @@
 // function of its keyed noise, which can be read off the draw again.
 #include <doctest/doctest.h>
 
-#include "engine/coefficients.hpp"
-#include "engine/sampler.hpp"
+#include "chain/sampler.hpp"
+#include "coefficients/coefficients.hpp"
 #include "fitting.hpp"
-#include "rows/sparse_source.hpp"
+#include "rows/sparse/sparse_source.hpp"
 #include "sparse_data.hpp"
 
 using namespace bsvm_test;

@@ -2,11 +2,11 @@
 
 #include <cstring>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "fitting.hpp"
 #include "hosts.hpp"
-#include "rows/sparse_source.hpp"
-#include "rows/sparse_variance.hpp"
+#include "rows/sparse/sparse_source.hpp"
+#include "rows/sparse/sparse_variance.hpp"
 #include "sparse_data.hpp"
 
 using namespace bsvm_test;

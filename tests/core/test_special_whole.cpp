@@ -2,11 +2,11 @@
 
 #include <limits>
 
+#include "oracle.hpp"
 #include "special/functions.hpp"
 #include "special/normal_law.hpp"
 #include "special/normal_tail.hpp"
 #include "special/whole.hpp"
-#include "oracle.hpp"
 
 using namespace bsvm_test;
 

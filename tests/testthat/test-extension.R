@@ -4,7 +4,7 @@
 source_tree <- function() {
   named <- Sys.getenv("BSVM_SOURCE")
   tree <- if (nzchar(named)) named else normalizePath(test_path("..", ".."), mustWork = FALSE)
-  if (file.exists(file.path(tree, "src", "core", "registry.hpp"))) tree
+  if (file.exists(file.path(tree, "src", "core", "base", "registry.hpp"))) tree
 }
 
 # What an installation needs. Objects come along if they are younger than every source, so that

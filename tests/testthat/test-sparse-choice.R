@@ -22,7 +22,7 @@ fit_of <- function(d, engine, prior, likelihood = normalised, x = d$x, ...) {
 
 test_that("small sparse matrices are fitted as as.matrix() would be, and as the sparse path does", {
   skip_if_not_installed("Matrix")
-  # With fewer rows a coefficient dense columns have an engine of their own (engine/row_newton).
+  # With fewer rows a coefficient dense columns have an engine of their own (gaussian/row_newton).
   d <- random_sparse(600, 40, 3, 1)
   prior <- prior_ridge(variance = 0.3)
   small <- as_users_have(fit_of(d, "gaussian", prior))

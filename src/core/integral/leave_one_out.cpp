@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "../special/functions.hpp"
-#include "legendre.hpp"
+#include "integral/rules/legendre.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 
@@ -22,7 +22,6 @@ constexpr Index kPanels = 16, kLinePanels = 8;  // at least, of one effect and o
 constexpr Index kManyPanels = 32;
 constexpr size_t kMostCuts = 128;  // beyond, kinks are too small to matter
 constexpr int kDirections = 32;
-constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
 // Both signs, and weights in logarithms.
 constexpr Index kNodes = 8;

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "pair_integral.hpp"
+#include "integral/pair/pair_integral.hpp"
 
 namespace bsvm {
 

@@ -16,16 +16,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../error.hpp"
-#include "../integral/hinge_integral.hpp"
-#include "../linalg/kernels.hpp"
-#include "../random/inverse_gaussian.hpp"
-#include "../special/functions.hpp"
-#include "../special/normal_law.hpp"
+#include "base/error.hpp"
 #include "hazard.hpp"
+#include "integral/one/hinge_integral.hpp"
 #include "likelihood.hpp"
-#include "moment_matching.hpp"
+#include "linalg/kernels.hpp"
+#include "matched_terms.hpp"
 #include "pseudo_tilt.hpp"
+#include "random/inverse_gaussian.hpp"
+#include "special/functions.hpp"
+#include "special/normal_law.hpp"
 
 namespace bsvm {
 namespace {
@@ -136,7 +136,7 @@ class Hinge : public Likelihood {
   }
 };
 
-const Register<Likelihood, Hinge> entry("hinge");
+const Register<Likelihood, Hinge> hinge_entry("hinge");
 
 }  // namespace
 }  // namespace bsvm

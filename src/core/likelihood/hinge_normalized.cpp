@@ -14,11 +14,11 @@
 #include <cmath>
 #include <limits>
 
-#include "../error.hpp"
-#include "../integral/hinge_integral.hpp"
+#include "base/error.hpp"
 #include "hazard.hpp"
+#include "integral/one/hinge_integral.hpp"
 #include "likelihood.hpp"
-#include "moment_matching.hpp"
+#include "matched_terms.hpp"
 #include "normalised_tilt.hpp"
 #include "pseudo_tilt.hpp"
 
@@ -293,7 +293,7 @@ class HingeNormalized : public Likelihood {
   Expectation<Probability> p_;
 };
 
-const Register<Likelihood, HingeNormalized> entry("hinge_normalized");
+const Register<Likelihood, HingeNormalized> hinge_normalized_entry("hinge_normalized");
 
 }  // namespace
 }  // namespace bsvm

@@ -1,6 +1,6 @@
 #include "likelihood.hpp"
 
-#include "../error.hpp"
+#include "base/error.hpp"
 
 namespace bsvm {
 

@@ -2,12 +2,12 @@
 #include <memory>
 #include <string>
 
-#include "../integral/effect_integral.hpp"
-#include "../params.hpp"
-#include "../random/draws.hpp"
-#include "../registry.hpp"
-#include "../types.hpp"
-#include "../use.hpp"
+#include "base/params.hpp"
+#include "base/registry.hpp"
+#include "base/types.hpp"
+#include "base/use.hpp"
+#include "integral/one/effect_integral.hpp"
+#include "random/draws.hpp"
 
 namespace bsvm {
 

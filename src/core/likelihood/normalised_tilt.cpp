@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../integral/legendre.hpp"
-#include "../special/functions.hpp"
+#include "integral/rules/legendre.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 
 namespace {
 
-constexpr double kReach = 8.5;    // standard deviations beyond where the integrand is highest
-constexpr double kNothing = 45;   // how far below the top, in logarithms, that is
+constexpr double kTiltReach = 8.5;    // standard deviations beyond where the integrand is highest
+constexpr double kNegligible = 45;   // how far below the top, in logarithms, that is
 constexpr double kLine = 25;      // in g, below the lower kink
 constexpr double kLongest = 4.3;  // of a panel, in standard deviations
 // In g: up to where q bends, of small weights further out, and how wide panels are there at most,
@@ -81,7 +81,7 @@ double panel_end(double x, const Sums& of) {
 // Below it q is nothing beside the integrand's top.
 double least(double low, double top, const Sums& of) {
   const auto nothing = [&](double x) {
-    return of.weight * Odds(of.mean + of.s * x).log_p < of.shift - kNothing;
+    return of.weight * Odds(of.mean + of.s * x).log_p < of.shift - kNegligible;
   };
   if (!nothing(low)) return low;
   for (int halved = 0; halved < 60; ++halved) {
@@ -120,19 +120,19 @@ Tilted normalised_tilt(double mean, double v, double weight) {
   const double join = (-1 - mean) / s, margin = (1 - mean) / s;
   // Far enough below the margin log q is the line 2 weight (g - 1).
   const double away = join - 2 * ws;
-  if (away * s > kLine && away * away > 2 * (kNothing + 4 * weight))
+  if (away * s > kLine && away * away > 2 * (kNegligible + 4 * weight))
     return {2 * weight * (mean - 1) + 2 * ws * ws, 2 * weight, 0};
   Sums sums{mean, s, weight, 0};
   const Top below = join > 0 ? Top(0, std::min(2 * ws, join), sums) : Top(join, join, sums);
   const double from = std::max(0.0, join);
   const Top above(from, std::max(from, std::min(4 * ws, std::max(margin, 0.036 * ws))), sums);
   sums.shift = std::max(below.log_value, above.log_value);
-  const bool has_below = below.log_value > sums.shift - kNothing,
-             has_above = above.log_value > sums.shift - kNothing;
-  const double reached = has_below ? std::max(0.0, below.low) - kReach
-                                   : std::max(join, above.low - kReach);
+  const bool has_below = below.log_value > sums.shift - kNegligible,
+             has_above = above.log_value > sums.shift - kNegligible;
+  const double reached = has_below ? std::max(0.0, below.low) - kTiltReach
+                                   : std::max(join, above.low - kTiltReach);
   const double low = least(reached, has_above ? above.high : below.high, sums),
-               high = has_above ? above.high + kReach : std::min(join, below.high + kReach);
+               high = has_above ? above.high + kTiltReach : std::min(join, below.high + kTiltReach);
   for (double x = low; x < high;) {
     const double end = std::min(panel_end(x, sums), high);
     sums.add_panel(x, end);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../random/truncated_normal.hpp"
-#include "../special/functions.hpp"
-#include "../special/normal_law.hpp"
+#include "random/truncated_normal.hpp"
+#include "special/functions.hpp"
+#include "special/normal_law.hpp"
 
 namespace bsvm {
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "../random/draws.hpp"
 #include "likelihood.hpp"
+#include "random/draws.hpp"
 
 namespace bsvm {
 

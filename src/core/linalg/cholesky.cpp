@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "../error.hpp"
+#include "base/error.hpp"
 #include "kernels.hpp"
 
 namespace bsvm {

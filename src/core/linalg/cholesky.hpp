@@ -1,6 +1,6 @@
 #pragma once
-#include "../host.hpp"
-#include "../types.hpp"
+#include "base/host.hpp"
+#include "base/types.hpp"
 
 namespace bsvm {
 

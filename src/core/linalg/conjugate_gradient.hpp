@@ -1,7 +1,7 @@
 #pragma once
 #include <functional>
 
-#include "../types.hpp"
+#include "base/types.hpp"
 
 namespace bsvm {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "../types.hpp"
+#include "base/types.hpp"
 
 namespace bsvm {
 

@@ -2,8 +2,8 @@
 
 #include <Eigen/Cholesky>
 
-#include "../error.hpp"
-#include "../types.hpp"
+#include "base/error.hpp"
+#include "base/types.hpp"
 
 namespace bsvm {
 

@@ -3,9 +3,9 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
-#include "../random/draws.hpp"
-#include "../special/functions.hpp"
 #include "factor.hpp"
+#include "random/draws.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "../model/state.hpp"
-#include "unknowns.hpp"
+#include "data/unknowns.hpp"
+#include "model/state.hpp"
 
 namespace bsvm {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "../random/draws.hpp"
 #include "factor.hpp"
+#include "random/draws.hpp"
 
 namespace bsvm {
 

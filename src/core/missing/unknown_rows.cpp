@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../special/functions.hpp"
 #include "factor.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 

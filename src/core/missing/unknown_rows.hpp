@@ -3,14 +3,14 @@
 #include <set>
 #include <vector>
 
-#include "../likelihood/likelihood.hpp"
-#include "../linalg/weighted_gram.hpp"
-#include "../model/problem.hpp"
-#include "../model/row_sums.hpp"
-#include "../rows/partition.hpp"
-#include "../rows/units.hpp"
+#include "data/partition.hpp"
+#include "data/units.hpp"
+#include "data/unknowns.hpp"
+#include "likelihood/likelihood.hpp"
+#include "linalg/weighted_gram.hpp"
 #include "mechanism.hpp"
-#include "unknowns.hpp"
+#include "model/problem.hpp"
+#include "model/row_sums.hpp"
 
 namespace bsvm {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "../types.hpp"
+#include "base/types.hpp"
 
 namespace bsvm {
 

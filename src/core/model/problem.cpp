@@ -4,8 +4,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "../error.hpp"
-#include "../rows/units.hpp"
+#include "base/error.hpp"
+#include "data/units.hpp"
 
 namespace bsvm {
 

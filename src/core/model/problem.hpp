@@ -2,11 +2,11 @@
 #include <memory>
 #include <vector>
 
-#include "../block/block.hpp"
-#include "../likelihood/likelihood.hpp"
-#include "../missing/unknowns.hpp"
-#include "../prior/prior.hpp"
-#include "../types.hpp"
+#include "base/types.hpp"
+#include "block/block.hpp"
+#include "data/unknowns.hpp"
+#include "likelihood/likelihood.hpp"
+#include "prior/prior.hpp"
 
 namespace bsvm {
 

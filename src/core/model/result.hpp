@@ -10,7 +10,7 @@ namespace bsvm {
 // One pass over the rows, as the run saw it.
 struct TraceEntry {
   double bound;     // at the State the pass was made with
-  double gradient;  // its certificate: see engine/vb.cpp; where the pass was taken
+  double gradient;  // its certificate: see variational/vb.cpp; where the pass was taken
                     // back, that of the State it went back to
   double damping;   // share of the rows' weight in their curvature
   double step;      // share of the last step that State took; below 1: shortened

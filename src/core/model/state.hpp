@@ -1,6 +1,6 @@
 #pragma once
-#include "../random/draws.hpp"
-#include "../types.hpp"
+#include "base/types.hpp"
+#include "random/draws.hpp"
 
 namespace bsvm {
 
@@ -11,7 +11,7 @@ struct Layout {
   Index hyper = 0;  // hyper-parameters of all priors together
   Index scatter = 0;  // p where some coefficients are selected, else 0
   bool covariance = true;  // does the State hold the coefficients' covariance?
-  Index variables = 0, given = 0;  // of the imputation model (missing/unknowns.hpp), or none
+  Index variables = 0, given = 0;  // of the imputation model (data/unknowns.hpp), or none
   Index indicators = 0, probits = 0;  // of its mechanism, or none
 
   Index mean() const { return 9; }
@@ -28,7 +28,7 @@ struct Layout {
 };
 
 // Everything global that a run moves, in one vector, to be sent to wherever the
-// rows are. What belongs to a group stays with the rows (rows/units.hpp), so the
+// rows are. What belongs to a group stays with the rows (data/units.hpp), so the
 // State's size does not depend on the number of groups; a checkpoint is this and
 // the groups.
 struct State {
@@ -92,7 +92,7 @@ struct State {
     return {x.data() + layout.hyper_start(), layout.hyper};
   }
   // (p) or none: variances of the coefficients in addition to the covariance above, independent
-  // of all else: what indicators of selected coefficients contribute (engine/selection.hpp).
+  // of all else: what indicators of selected coefficients contribute (coefficients/selection.hpp).
   Eigen::Map<Vec> scatter() { return {x.data() + layout.scatter_start(), layout.scatter}; }
   Eigen::Map<const Vec> scatter() const {
     return {x.data() + layout.scatter_start(), layout.scatter};

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "../error.hpp"
-#include "../random/power_mixture.hpp"
+#include "base/error.hpp"
+#include "random/power_mixture.hpp"
 
 namespace bsvm {
 

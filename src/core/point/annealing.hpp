@@ -1,9 +1,9 @@
 #pragma once
 #include <cstdint>
 
-#include "../random/draws.hpp"
 #include "normal_equations.hpp"
 #include "point_model.hpp"
+#include "random/draws.hpp"
 
 namespace bsvm {
 

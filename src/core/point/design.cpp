@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "../error.hpp"
-#include "../linalg/weighted_gram.hpp"
-#include "../model/state.hpp"
+#include "base/error.hpp"
+#include "linalg/weighted_gram.hpp"
+#include "model/state.hpp"
 
 namespace bsvm {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "../host.hpp"
-#include "../model/problem.hpp"
+#include "base/host.hpp"
+#include "model/problem.hpp"
 
 namespace bsvm {
 

@@ -14,13 +14,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../engine/estimator.hpp"
-#include "../error.hpp"
-#include "../random/draws.hpp"
-#include "../registry.hpp"
 #include "annealing.hpp"
+#include "base/error.hpp"
+#include "base/registry.hpp"
+#include "estimator.hpp"
 #include "local_search.hpp"
 #include "plain_em.hpp"
+#include "random/draws.hpp"
 #include "working_set.hpp"
 
 namespace bsvm {

@@ -23,8 +23,8 @@
 #include <limits>
 #include <memory>
 
-#include "../error.hpp"
-#include "../progress.hpp"
+#include "base/error.hpp"
+#include "base/progress.hpp"
 #include "normal_equations.hpp"
 #include "penalty_steps.hpp"
 

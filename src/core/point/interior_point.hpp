@@ -1,7 +1,7 @@
 #pragma once
 #include <limits>
 
-#include "../engine/estimator.hpp"
+#include "estimator.hpp"
 #include "penalties.hpp"
 
 namespace bsvm {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "../error.hpp"
-#include "../linalg/cholesky.hpp"
+#include "base/error.hpp"
+#include "linalg/cholesky.hpp"
 
 namespace bsvm {
 

@@ -5,29 +5,29 @@
 //   D_j = alpha |b_j|^(alpha-2) / scale_j^alpha  (at alpha = 2: 2 / scale_j^2)
 //
 // W is infinite at support vectors, D at coefficients of zero. Section 3.2 takes these out of the
-// system and holds them; here |u_i| and |b_j| / scale_j are taken to be at least kLeast, which
+// system and holds them; here |u_i| and |b_j| / scale_j are taken to be at least kSmallest, which
 // does the same and lets go what should not be held: the row's multiplier
 //
-//   a_i = cost_i/2 (1 + u_i / kLeast)  after the step
+//   a_i = cost_i/2 (1 + u_i / kSmallest)  after the step
 //
-// is within [0, cost_i] if and only if |u_i| stays below kLeast, where the row is held on; a row
+// is within [0, cost_i] if and only if |u_i| stays below kSmallest, where the row is held on; a row
 // whose multiplier is not goes from there at its own pace. What is minimised has the hinge's kink
-// rounded over 2 kLeast, so the objective may rise by kLeast/4 a unit of cost and no more.
+// rounded over 2 kSmallest, so the objective may rise by kSmallest/4 a unit of cost and no more.
 #include "plain_em.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "../error.hpp"
-#include "../linalg/cholesky.hpp"
+#include "base/error.hpp"
+#include "linalg/cholesky.hpp"
 #include "normal_equations.hpp"
 
 namespace bsvm {
 
 namespace {
 
-constexpr double kLeast = 1e-10;
+constexpr double kSmallest = 1e-10;
 
 constexpr double kFlat = 1e3;  // scales of penalties that hardly hold a coefficient
 constexpr int kBalances = 5;
@@ -67,11 +67,11 @@ class PlainEm {
   bool pass(bool first) {
     const Penalties penalties = model_.penalties(hyper_);
     const Vec weight =
-        (design_.cost.array() / 2) / u_.array().abs().max(first ? 1.0 : kLeast);
+        (design_.cost.array() / 2) / u_.array().abs().max(first ? 1.0 : kSmallest);
     Vec precision(b_.size());
     for (Index j = 0; j < b_.size(); ++j)
       precision[j] = penalties.precision(
-          j, std::max(std::abs(b_[j]), penalties.scale[j] * (first ? 1 : kLeast)));
+          j, std::max(std::abs(b_[j]), penalties.scale[j] * (first ? 1 : kSmallest)));
     if (!precision.allFinite() || !equations_.set(weight, precision, host_)) return false;
     const Vec right = design_.cost / 2 + weight.cwiseProduct(design_.kink);
     b_ = equations_.solve(design_.transposed(right), host_).x;
@@ -87,7 +87,7 @@ class PlainEm {
     const Penalties penalties = model_.penalties(hyper_);
     const Vec a = balanced(design_, penalties, a_, host_);
     const double objective = model_.objective(hyper_, b_);
-    const Penalties convex = penalties.tangents(b_.cwiseAbs().cwiseMax(kLeast * penalties.scale));
+    const Penalties convex = penalties.tangents(b_.cwiseAbs().cwiseMax(kSmallest * penalties.scale));
     double stretch = 1;
     const double dual = dual_objective(design_, convex, a, design_.transposed(a), stretch);
     out.b = b_;

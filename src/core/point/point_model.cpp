@@ -1,6 +1,6 @@
 #include "point_model.hpp"
 
-#include "../error.hpp"
+#include "base/error.hpp"
 
 namespace bsvm {
 

@@ -15,11 +15,11 @@
 #include <cmath>
 #include <limits>
 
-#include "../error.hpp"
-#include "../random/power_mixture.hpp"
-#include "../random/slice.hpp"
-#include "../special/functions.hpp"
+#include "base/error.hpp"
 #include "prior.hpp"
+#include "random/power_mixture.hpp"
+#include "random/slice.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 namespace {
@@ -161,7 +161,7 @@ class Bridge : public Prior {
   Vec sigma_;  // (m) or empty
 };
 
-const Register<Prior, Bridge> entry("bridge");
+const Register<Prior, Bridge> bridge_entry("bridge");
 
 }  // namespace
 }  // namespace bsvm

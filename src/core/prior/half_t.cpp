@@ -10,8 +10,8 @@
 #include <cmath>
 #include <limits>
 
-#include "../special/functions.hpp"
 #include "prior.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 namespace {
@@ -130,7 +130,7 @@ class HalfT : public Prior {
   double df_, rate_;
 };
 
-const Register<Prior, HalfT> entry("half_t");
+const Register<Prior, HalfT> half_t_entry("half_t");
 
 }  // namespace
 }  // namespace bsvm

@@ -9,8 +9,8 @@
 // S = sum over levels of E u u'. A draw has IG(1, a_k) in place of q(a_k).
 #include <limits>
 
-#include "../special/functions.hpp"
 #include "joint.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 namespace {
@@ -163,7 +163,7 @@ class HuangWand : public JointPrior {
   Vec rate_;
 };
 
-const Register<Prior, HuangWand> entry("huang_wand");
+const Register<Prior, HuangWand> huang_wand_entry("huang_wand");
 
 }  // namespace
 }  // namespace bsvm

@@ -4,9 +4,9 @@
 //   q(Sigma) = inverse Wishart(df + m, Lambda + S),  S = sum over levels of E u u'
 #include <limits>
 
-#include "../error.hpp"
-#include "../linalg/small.hpp"
+#include "base/error.hpp"
 #include "joint.hpp"
+#include "linalg/small.hpp"
 
 namespace bsvm {
 namespace {
@@ -86,7 +86,7 @@ class InverseWishart : public JointPrior {
   double log_det_;
 };
 
-const Register<Prior, InverseWishart> entry("inverse_wishart");
+const Register<Prior, InverseWishart> inverse_wishart_entry("inverse_wishart");
 
 }  // namespace
 }  // namespace bsvm

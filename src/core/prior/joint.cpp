@@ -3,10 +3,10 @@
 #include <Eigen/Eigenvalues>
 #include <limits>
 
-#include "../error.hpp"
-#include "../linalg/small.hpp"
-#include "../random/wishart.hpp"
-#include "../special/functions.hpp"
+#include "base/error.hpp"
+#include "linalg/small.hpp"
+#include "random/wishart.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 namespace {

@@ -24,10 +24,10 @@
 #include <cmath>
 #include <limits>
 
-#include "../error.hpp"
-#include "../random/inverse_gaussian.hpp"
-#include "../special/functions.hpp"
+#include "base/error.hpp"
 #include "prior.hpp"
+#include "random/inverse_gaussian.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 namespace {
@@ -139,7 +139,7 @@ class LaplaceZero : public Prior {
   double rho_, shape_, scale_;
 };
 
-const Register<Prior, LaplaceZero> entry("laplace_zero");
+const Register<Prior, LaplaceZero> laplace_zero_entry("laplace_zero");
 
 }  // namespace
 }  // namespace bsvm

@@ -1,7 +1,7 @@
 // b_j ~ N(0, variance), variance fixed (000, Algorithm 1; the flat prior of
 // unpenalised effects is a large variance).
-#include "../special/functions.hpp"
 #include "prior.hpp"
+#include "special/functions.hpp"
 
 #include <cmath>
 
@@ -45,7 +45,7 @@ class Normal : public Prior {
   double variance_;
 };
 
-const Register<Prior, Normal> entry("normal");
+const Register<Prior, Normal> normal_entry("normal");
 
 }  // namespace
 }  // namespace bsvm

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "../error.hpp"
-#include "../special/functions.hpp"
+#include "base/error.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 

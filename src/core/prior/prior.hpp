@@ -1,12 +1,12 @@
 #pragma once
 #include <cmath>
 
-#include "../params.hpp"
-#include "../random/draws.hpp"
-#include "../registry.hpp"
-#include "../special/functions.hpp"
-#include "../types.hpp"
-#include "../use.hpp"
+#include "base/params.hpp"
+#include "base/registry.hpp"
+#include "base/types.hpp"
+#include "base/use.hpp"
+#include "random/draws.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "../special/functions.hpp"
 #include "prior.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 namespace {
@@ -98,7 +98,7 @@ class Ridge : public Prior {
   double shape_, scale_;
 };
 
-const Register<Prior, Ridge> entry("ridge");
+const Register<Prior, Ridge> ridge_entry("ridge");
 
 }  // namespace
 }  // namespace bsvm

@@ -6,7 +6,7 @@
 // ratio of two gamma variables, since the odds may be beyond what 1 - pi can tell.
 #include <cmath>
 
-#include "../error.hpp"
+#include "base/error.hpp"
 #include "prior.hpp"
 
 namespace bsvm {
@@ -73,7 +73,7 @@ class SpikeSlab : public Prior {
   Vec sigma_;  // (m) or empty
 };
 
-const Register<Prior, SpikeSlab> entry("spike_slab");
+const Register<Prior, SpikeSlab> spike_slab_entry("spike_slab");
 
 }  // namespace
 }  // namespace bsvm

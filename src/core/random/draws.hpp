@@ -2,7 +2,7 @@
 #include <array>
 #include <cstdint>
 
-#include "../types.hpp"
+#include "base/types.hpp"
 
 namespace bsvm {
 

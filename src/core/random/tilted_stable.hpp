@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../special/functions.hpp"
+#include "special/functions.hpp"
 
 namespace bsvm {
 

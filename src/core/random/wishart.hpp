@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../linalg/small.hpp"
 #include "draws.hpp"
+#include "linalg/small.hpp"
 
 namespace bsvm {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "../error.hpp"
+#include "base/error.hpp"
 
 namespace bsvm {
 

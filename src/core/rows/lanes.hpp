@@ -1,8 +1,8 @@
 #pragma once
 #include <functional>
 
-#include "../host.hpp"
-#include "../types.hpp"
+#include "base/host.hpp"
+#include "base/types.hpp"
 
 namespace bsvm {
 

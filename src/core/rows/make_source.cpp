@@ -1,7 +1,7 @@
 #include "make_source.hpp"
 
-#include "memory_source.hpp"
-#include "sparse_source.hpp"
+#include "rows/memory/memory_source.hpp"
+#include "rows/sparse/sparse_source.hpp"
 
 namespace bsvm {
 

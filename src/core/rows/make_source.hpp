@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "../model/problem.hpp"
+#include "model/problem.hpp"
 #include "row_source.hpp"
 
 namespace bsvm {

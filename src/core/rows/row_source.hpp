@@ -1,10 +1,10 @@
 #pragma once
-#include "../host.hpp"
-#include "../likelihood/likelihood.hpp"
-#include "../missing/unknowns.hpp"
-#include "../model/group_posterior.hpp"
-#include "../model/row_sums.hpp"
-#include "../model/state.hpp"
+#include "base/host.hpp"
+#include "data/unknowns.hpp"
+#include "likelihood/likelihood.hpp"
+#include "model/group_posterior.hpp"
+#include "model/row_sums.hpp"
+#include "model/state.hpp"
 
 namespace bsvm {
 

@@ -1,9 +1,12 @@
 #pragma once
 #include <cmath>
+#include <limits>
 
 namespace bsvm {
 
 constexpr double kLog2Pi = 1.8378770664093454836;
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kNothing = -kInfinite;  // the logarithm of zero
 
 // Derivative of log Gamma, x > 0; relative error below 1e-14.
 double digamma(double x);

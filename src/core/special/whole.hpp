@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../types.hpp"
+#include "base/types.hpp"
 
 namespace bsvm {
 

@@ -1,0 +1,68 @@
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "base/error.hpp"
+#include "model/problem.hpp"
+#include "rows/row_source.hpp"
+
+namespace bsvm {
+
+// What one draw of a chain is, on the outside scale.
+struct Draw {
+  Vec coefficients, expected;          // (p) and the mean they were drawn around
+  Vec hyper;                           // the drawn hyper-parameters, prior by prior
+  Vec effects, expected_effects;       // of all levels: by term, level, effect
+  Vec unknowns, law;                   // missing entries; ImputationModel::drawn()
+};
+
+// No chain makes more: a stored number beyond is not one of sweeps.
+constexpr Index kMostSweeps = Index{1} << 53;
+
+// One chain. All randomness is keyed by (seed, chain, sweep), so that what it draws does
+// not depend on threads, on other chains or on where a run was cut.
+class Chain {
+ public:
+  virtual ~Chain() = default;
+
+  // Interrupted leaves it at the last whole sweep.
+  void sweep(Host& host) {
+    const Vec before = save();
+    try {
+      make_sweep(host);
+    } catch (const Interrupted&) {
+      restore(before);
+      throw;
+    }
+  }
+
+  virtual Index sweeps() const = 0;
+  virtual void read(Draw& draw) const = 0;
+
+  // All a chain needs to go on, to the bit.
+  virtual Vec save() const = 0;
+  virtual void restore(ConstVecRef saved) = 0;
+
+ private:
+  virtual void make_sweep(Host& host) = 0;
+};
+
+using MakeSource = std::function<std::unique_ptr<DrawSource>(int threads)>;
+
+// Exact draws. It knows no likelihood, prior, block or source by name.
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  virtual Use use() const = 0;                        // what it asks of the likelihood
+  virtual Use prior_use() const { return use(); }     // and of priors
+
+  // Once, before the first chain: what all of them share. The same for any number of threads.
+  virtual void prepare(const Problem& /*problem*/, int /*threads*/, Host& /*host*/) {}
+
+  // It may adapt itself during the first `burnin` sweeps, which are not kept.
+  virtual std::unique_ptr<Chain> start(const Problem& problem, const MakeSource& make_source,
+                                       int threads, std::uint64_t seed, int chain,
+                                       Index burnin) const = 0;
+};
+
+}  // namespace bsvm

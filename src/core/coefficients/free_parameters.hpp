@@ -1,0 +1,22 @@
+#pragma once
+#include <vector>
+
+#include "model/problem.hpp"
+
+namespace bsvm {
+
+// Second derivatives of a prior's log_joint in its free parameters, from its gradient.
+Mat joint_hessian(const Prior& prior, const Moments& moments, ConstVecRef theta);
+
+// Where log_joint(moments, .) is largest, from `theta` by Newton's method with halved steps.
+Vec maximise_joint(const Prior& prior, const Moments& moments, ConstVecRef theta);
+
+// What a step in each free parameter of all priors is measured by: 1 for logarithms; for an
+// off-diagonal entry of a root F of a covariance the diagonal one of its row.
+struct FreeUnits {
+  Vec unit;                     // (h)
+  std::vector<bool> logarithm;  // (h)
+};
+FreeUnits free_units(const Problem& problem, ConstVecRef theta);
+
+}  // namespace bsvm

@@ -1,0 +1,126 @@
+#include "log_posterior.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "model/state.hpp"
+#include "rows/lanes.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr Index kBlock = 256;     // rows whose linear predictors are held for all points
+constexpr Index kMostLanes = 64;  // the order of sums must not depend on the threads
+
+std::unique_ptr<SparseRows> rows_of(const SparseColumns& sparse, Index n) {
+  std::vector<int> order(sparse.columns);
+  std::iota(order.begin(), order.end(), 0);
+  return std::make_unique<SparseRows>(sparse, n, order, std::vector<int>());
+}
+
+}  // namespace
+
+// Of a block of rows.
+struct LogPosterior::Scratch {
+  std::vector<int> rows;
+  Mat c, z;    // (p, r), (q, r) inside
+  Mat margin;  // (r, K)
+  Vec still;   // (r) zeros: a line that goes nowhere
+};
+
+LogPosterior::LogPosterior(const Problem& problem, int threads, Precision precision)
+    : problem_(problem), threads_(threads), prior_(problem) {
+  if (problem.integrated >= 0)
+    integrated_ = std::make_unique<IntegratedSource>(problem, threads, precision);
+  else if (problem.sparse.columns > 0)
+    sparse_ = rows_of(problem.sparse, problem.n);
+}
+
+LogPosterior::~LogPosterior() = default;
+
+Vec LogPosterior::at(ConstMatRef points, Host& host) {
+  const Index d = coefficients(), number = points.cols();
+  if (points.rows() != d + free())
+    throw InvalidInput("points", "A point must have a number for each coefficient and each free "
+                                 "parameter of the priors.");
+  Mat b = points.topRows(d);
+  b.array().colwise() /= prior_.unit().array();
+  Vec out = integrated_ ? Vec(number) : all_rows(b, host);
+  RowSums sums(integrated_ ? d + integrated_->free() : 0);
+  for (Index k = 0; k < number; ++k) {
+    const Vec theta = points.col(k).tail(free());
+    const double prior = prior_.log_density(b.col(k), theta);
+    const bool possible = prior > -std::numeric_limits<double>::infinity();
+    if (integrated_ && possible) out[k] = integrated_rows(b.col(k), theta, sums, host);
+    out[k] = possible ? out[k] + prior : -std::numeric_limits<double>::infinity();
+    if (problem_.tilt.size() > 0)
+      out[k] += problem_.tilt.dot(points.col(k).head(problem_.tilt.size()));
+  }
+  return out;
+}
+
+double LogPosterior::integrated_rows(ConstVecRef b, ConstVecRef theta, RowSums& sums,
+                                     Host& host) {
+  Vec point(b.size() + prior_.own());
+  point << b, theta.segment(prior_.own_first(), prior_.own());
+  integrated_->sums(point, Depth::value, sums, host);
+  return sums.value();
+}
+
+Vec LogPosterior::all_rows(ConstMatRef b, Host& host) const {
+  const Index n = problem_.n, blocks = (n + kBlock - 1) / kBlock;
+  const Index lanes = std::min(blocks, kMostLanes);
+  Mat sums = Mat::Zero(b.cols(), lanes);
+  std::vector<Scratch> scratch(std::max(1, threads_));
+  run_lanes(lanes, threads_, host, [&](Index lane, int worker, const Checkpoint& checkpoint) {
+    for (Index k = lane * blocks / lanes; k < (lane + 1) * blocks / lanes; ++k) {
+      checkpoint();
+      add_block(k * kBlock, std::min(kBlock, n - k * kBlock), b, scratch[worker], sums.col(lane));
+    }
+  });
+  return sums.rowwise().sum();
+}
+
+// Adds the log-likelihood of rows first .. first + r - 1 at all points.
+void LogPosterior::add_block(Index first, Index r, ConstMatRef b, Scratch& scratch,
+                             VecRef out) const {
+  const State nothing{Layout()};
+  scratch.rows.resize(r);
+  std::iota(scratch.rows.begin(), scratch.rows.end(), static_cast<int>(first));
+  scratch.c.resize(problem_.columns(), r);
+  Index at = 0;
+  for (const auto& block : problem_.blocks) {
+    block->fill(scratch.rows.data(), r, nothing, scratch.c.middleRows(at, block->columns()));
+    at += block->columns();
+  }
+  scratch.margin.noalias() = scratch.c.transpose() * b.topRows(at);
+  if (problem_.offset)
+    scratch.margin.colwise() += Eigen::Map<const Vec>(problem_.offset + first, r);
+  add_effects(first, r, b.bottomRows(b.rows() - at), scratch);
+  scratch.margin.array().colwise() *= Eigen::Map<const Arr>(problem_.y + first, r);
+  scratch.still.setZero(r);
+  const double* weight = problem_.weight ? problem_.weight + first : nullptr;
+  for (Index k = 0; k < out.size(); ++k)
+    out[k] += problem_.likelihood->along(scratch.margin.col(k).data(), scratch.still.data(), weight,
+                                         0, r);
+}
+
+// u (effects, K), inside.
+void LogPosterior::add_effects(Index first, Index r, ConstMatRef u, Scratch& scratch) const {
+  if (problem_.multipliers) {
+    const Index q = problem_.effects();
+    scratch.z.resize(q, r);
+    problem_.multipliers->fill(scratch.rows.data(), r, State(Layout()), scratch.z);
+    for (Index i = 0; i < r; ++i)
+      scratch.margin.row(i).noalias() +=
+          scratch.z.col(i).transpose() * u.middleRows((problem_.group[first + i] - 1) * q, q);
+  }
+  for (Index i = 0; sparse_ && i < r; ++i)
+    for (int t = sparse_->row_start[first + i]; t < sparse_->row_start[first + i + 1]; ++t)
+      scratch.margin.row(i) += sparse_->row_value[t] * u.row(sparse_->position[t]);
+}
+
+}  // namespace bsvm

@@ -1,0 +1,362 @@
+#include "dense_ascent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "linalg/cholesky.hpp"
+#include "moment_matching.hpp"
+#include "special/functions.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr double kFirstStep = 0.4;       // of the gradient, before anything is learnt
+constexpr double kShorter = 0.2;
+constexpr double kLeastStep = 1e-12;
+constexpr double kLongest = 0.8;         // how far a diagonal entry of T may fall in one step
+constexpr double kFar = 0.1;              // from the identity, of an entry of T
+constexpr double kFarTolerance = 0.4;   // and of those that only say how much lies there
+constexpr double kOtherCurvature = 3;    // in theta: memory is of no use as far
+constexpr double kLawTolerance = 1e-3;   // on the gradient in the imputation model
+constexpr int kMostLawSteps = 200;
+const double kRoot2 = std::sqrt(2.0);
+
+// Lower triangle by columns, the diagonal times `unit`.
+void pack(const Mat& a, double unit, VecRef out) {
+  const Index p = a.rows();
+  for (Index j = 0, at = 0; j < p; at += p - j, ++j) {
+    out.segment(at, p - j) = a.col(j).tail(p - j);
+    out[at] *= unit;
+  }
+}
+
+Mat unpack(ConstVecRef x, double unit, Index p) {
+  Mat out = Mat::Zero(p, p);
+  for (Index j = 0, at = 0; j < p; at += p - j, ++j) {
+    out.col(j).tail(p - j) = x.segment(at, p - j);
+    out(j, j) *= unit;
+  }
+  return out;
+}
+
+// Is T far from the identity?
+bool far(const Mat& turn) {
+  Mat away = turn;
+  away.diagonal().array() -= 1;
+  return away.cwiseAbs().maxCoeff() > kFar;
+}
+
+}  // namespace
+
+DenseAscent::DenseAscent(const Problem& problem, std::unique_ptr<RowSource> source,
+                         const Options& options, Host& host)
+    : source_(std::move(source)), options_(options), host_(host), side_(problem),
+      sums_(side_.layout()), concave_(problem.likelihood->concave()),
+      node_tolerance_(kNodeTolerance) {
+  std::vector<double> scale;
+  for (const PriorPart& part : side_.parts())
+    scale.insert(scale.end(), part.free_size(), std::sqrt(2 * std::max(1.0, part.count())));
+  theta_scale_ = Eigen::Map<const Vec>(scale.data(), static_cast<Index>(scale.size()));
+}
+
+// q from one pass with unit variances.
+DenseAscent::Point DenseAscent::begin() {
+  Point out{side_.start(options_.start), Mat(), Vec(), Vec(), kNothing, Vec()};
+  out.theta = side_.free(out.state);
+  side_.fix_priors(out.state, out.theta);
+  out.state.damping() = 1;
+  settle_law(out.state);
+  const Coefficients::Proposal next = first_proposal(out.state);
+  if (options_.start.size() == 0) out.state.mean() += next.step;
+  out.state.inverse_factor() = next.inverse_factor;
+  out.state.begun() = 1;
+  return out;
+}
+
+// The imputation model that what is observed of its own variables makes best: the response will
+// change it little.
+void DenseAscent::settle_law(State& state) {
+  if (state.layout.variables == 0) return;
+  for (int step = 0; step < kMostLawSteps; ++step) {
+    source_->sums(state, sums_, host_);
+    if (!(side_.law_change(sums_, state) > kLawTolerance * kLawTolerance)) return;
+    side_.update_law(sums_, state);
+  }
+}
+
+// Where q and the imputation model are best given each other: a step of the model, which cannot
+// lower the bound, and another climb that starts where the last one ended.
+void DenseAscent::follow_law(Point& best) {
+  if (best.state.layout.variables == 0) return;
+  for (int step = 0; step < kMostLawSteps; ++step) {
+    if (progress_.end != Termination::converged) return;
+    source_->sums(best.state, sums_, host_);
+    if (!(side_.law_change(sums_, best.state) > kLawTolerance * kLawTolerance)) return;
+    side_.update_law(sums_, best.state);
+    best = run(best, options_.tolerance, true, true);
+  }
+}
+
+// Weights below zero may leave no precision: with larger variances they come nearer to zero.
+Coefficients::Proposal DenseAscent::first_proposal(State& state) {
+  for (;; state.spread() *= 10) {
+    ++progress_.passes;
+    source_->sums(state, sums_, host_);
+    try {
+      return side_.propose_natural(state, sums_, host_);
+    } catch (const NumericalFailure&) {
+      if (concave_ || state.spread() > kMostSpread) throw;
+    }
+  }
+}
+
+// An interrupt after the first ascent leaves the best so far.
+Node DenseAscent::climb() {
+  Point best = run(begin(), options_.tolerance, true);
+  try {
+    follow_law(best);
+    if (!concave_) start_again(best);
+    return node(best);
+  } catch (const Interrupted&) {
+    progress_.end = Termination::interrupted;
+    return node(best);
+  }
+}
+
+void DenseAscent::start_again(Point& best) {
+  Termination end = progress_.end;
+  for (int start = 1; start <= kMoreStarts && progress_.end != Termination::interrupted; ++start) {
+    const Point other = run(away_from(best, start), options_.tolerance, true);
+    if (!(other.bound > best.bound + options_.tolerance)) continue;
+    best = other;
+    end = progress_.end;
+  }
+  if (progress_.end != Termination::interrupted) progress_.end = end;
+  progress_.gradient = best.gradient.norm();
+}
+
+// The same q with its mean some standard deviations away, the same place each time.
+DenseAscent::Point DenseAscent::away_from(const Point& from, int start) {
+  Point out = from;
+  Draws random(DrawKey{0, static_cast<std::uint32_t>(start), 0}, Purpose::dense, 0);
+  Vec noise(from.state.layout.p);
+  for (Index j = 0; j < noise.size(); ++j) noise[j] = kAway * random.normal();
+  out.state.mean() += from.state.inverse_factor().transpose() * noise;
+  out.gradient = Vec();
+  return out;
+}
+
+// Far away nothing that was learnt here is good, nor is what was learnt there good here.
+Node DenseAscent::at(ConstVecRef theta, const Node& from) {
+  if (!((theta - from.theta).cwiseAbs().maxCoeff() > kOtherCurvature))
+    return node(run(moved(from, theta), 0, false));
+  const LimitedMemory memory = memory_;
+  const Mat reference = reference_;
+  memory_.forget();
+  node_tolerance_ = kFarTolerance;
+  const Node out = node(run(moved(from, theta), 0, false));
+  node_tolerance_ = kNodeTolerance;
+  memory_ = memory;
+  reference_ = reference;
+  return out;
+}
+
+// q at another theta as if the rows' share of its density stayed as it is: precision A + D - D_0,
+// mean (A + D - D_0)^{-1} A mu. Where that is no precision, q as it was.
+DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
+  Point to{from.state, Mat(), theta, Vec(), kNothing, Vec()};
+  const Index p = from.state.layout.p;
+  Mat root = Mat::Identity(p, p);
+  from.state.inverse_factor().triangularView<Eigen::Lower>().solveInPlace(root);
+  const Vec linear = root * (root.transpose() * from.state.mean());
+  Mat precision = Mat::Zero(p, p);
+  precision.selfadjointView<Eigen::Lower>().rankUpdate(root);
+  precision.diagonal() -= side_.precision(to.state);
+  side_.fix_priors(to.state, theta);
+  precision.diagonal() += side_.precision(to.state);
+  if (!cholesky(precision, host_)) return to;
+  to.state.inverse_factor() = inverse_lower(precision, host_);
+  const Mat inverse = to.state.inverse_factor().triangularView<Eigen::Lower>();
+  to.state.mean() = inverse.transpose() * (inverse * linear);
+  return to;
+}
+
+DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known) {
+  share_.climbing(climbing);
+  progress_.end = Termination::pass_limit;
+  if (known) settle(best);
+  else restart(climbing, best);
+  if (!look(climbing, best))
+    refuse_numbers();
+  record(best, 1);
+  if (finished(best, 0, tolerance)) return best;
+  Vec direction = memory_.direction(best.gradient);
+  double step = memory_.empty() ? kFirstStep : 1;
+  const int limit = (climbing ? 0 : progress_.passes) + options_.max_passes;
+  while (progress_.passes < limit) {
+    Point next = best;
+    bool possible = false;
+    try {
+      possible = go(best, step * direction, next) && look(climbing, next);
+    } catch (const Interrupted&) {
+      if (!climbing) throw;
+      progress_.end = Termination::interrupted;
+      break;
+    }
+    if (possible) record(next, step);
+    if (!possible || !(next.bound >= best.bound - slack(best.bound))) {
+      step *= kShorter;
+      if (step < kLeastStep) {
+        progress_.end = Termination::stalled;
+        break;
+      }
+      continue;
+    }
+    const double gain = next.bound - best.bound;
+    memory_.learn(step * direction, next.gradient - best.gradient);
+    best = std::move(next);
+    if (finished(best, gain, tolerance)) break;
+    if (far(best.turn)) refer_to(Mat(best.turn), best);
+    direction = memory_.direction(best.gradient);
+    step = memory_.empty() ? kFirstStep : 1;
+  }
+  return best;
+}
+
+// What was learnt of the curvature on the way to another node is good here too.
+void DenseAscent::restart(bool climbing, Point& at) {
+  Mat turn = at.state.inverse_factor();
+  if (climbing) memory_.forget();
+  if (!memory_.empty()) {
+    memory_.cut(at.theta.size());
+    reference_.triangularView<Eigen::Lower>().solveInPlace<Eigen::OnTheRight>(turn);
+  }
+  refer_to(turn, at);
+  settle(at);
+}
+
+bool DenseAscent::finished(const Point& at, double gain, double tolerance) {
+  const double reach = tolerance + 1e-14 * std::abs(at.bound);
+  progress_.gradient = at.gradient.norm();
+  const double least = tolerance == 0 ? node_tolerance_ : 10 * std::sqrt(tolerance);
+  const bool done = progress_.gradient <= least && (tolerance == 0 || gain <= reach);
+  if (done) progress_.end = Termination::converged;
+  return done;
+}
+
+// From here on steps are seen from this q; what the memory knows is written anew. With M the
+// new reference T M_0: a = T'a' and (a step of T) = (a step of T') T, so that gradients are T times
+// and (lower triangle of) times T'.
+void DenseAscent::refer_to(const Mat& turn, Point& at) {
+  const Index p = turn.rows(), m = p * (p + 1) / 2;
+  const auto lower = turn.triangularView<Eigen::Lower>();
+  const Mat transposed = turn.transpose();
+  const auto upper = transposed.triangularView<Eigen::Upper>();
+  const auto step = [&](ConstVecRef x) {
+    Vec out = x;
+    out.head(p) = upper.solve(x.head(p));
+    const Mat rows = unpack(x.segment(p, m), 1 / kRoot2, p).transpose();
+    pack(upper.solve(rows).transpose(), kRoot2, out.segment(p, m));
+    return out;
+  };
+  const auto gradient = [&](ConstVecRef x) {
+    Vec out = x;
+    out.head(p) = lower * x.head(p);
+    const Mat rows = lower * unpack(x.segment(p, m), kRoot2, p).transpose();
+    pack(rows.transpose(), 1 / kRoot2, out.segment(p, m));
+    return out;
+  };
+  memory_.rewrite(step, gradient);
+  if (at.gradient.size() > 0) at.gradient = gradient(at.gradient);
+  reference_ = at.state.inverse_factor();
+  at.turn = Mat::Identity(p, p);
+}
+
+bool DenseAscent::go(const Point& from, const Vec& step, Point& to) {
+  const Index p = from.state.layout.p, m = p * (p + 1) / 2;
+  to.turn += unpack(step.segment(p, m), 1 / kRoot2, p);
+  if (!(to.turn.diagonal().array() > (1 - kLongest) * from.turn.diagonal().array()).all())
+    return false;
+  to.state.mean() += reference_.triangularView<Eigen::Lower>().transpose() * step.head(p);
+  to.state.inverse_factor() = to.turn.triangularView<Eigen::Lower>() * reference_;
+  to.theta += step.tail(from.theta.size()).cwiseQuotient(theta_scale_);
+  return settle(to);
+}
+
+// The priors, and what they and q give of the bound.
+bool DenseAscent::settle(Point& at) {
+  side_.fix_priors(at.state, at.theta);
+  at.pull.resize(at.theta.size());
+  at.state.prior_value() = side_.value_at(at.state, Mat(), at.theta, at.pull);
+  return std::isfinite(at.state.prior_value());
+}
+
+// One pass over the rows: the bound at a point and its gradient.
+bool DenseAscent::look(bool climbing, Point& at) {
+  const Index p = at.state.layout.p, m = p * (p + 1) / 2;
+  ++progress_.passes;
+  source_->sums(at.state, sums_, host_);
+  at.bound = sums_.value() + at.state.prior_value();
+  const Vec prior = side_.precision(at.state);
+  const auto reference = reference_.triangularView<Eigen::Lower>();
+  at.gradient.setZero(p + m + at.theta.size());
+  at.gradient.head(p) =
+      reference * side_.gradient(at.state, sums_);
+  Mat found = sums_.weight().selfadjointView<Eigen::Lower>();
+  found.diagonal() += prior;
+  const Mat half = reference * found;
+  found = reference * half.transpose();
+  found = -(at.turn.triangularView<Eigen::Lower>() * found);
+  found.diagonal() += at.turn.diagonal().cwiseInverse();
+  pack(found, 1 / kRoot2, at.gradient.segment(p, m));
+  if (climbing) at.gradient.tail(at.theta.size()) = at.pull.cwiseQuotient(theta_scale_);
+  return std::isfinite(at.bound) && at.gradient.allFinite();
+}
+
+void DenseAscent::record(const Point& at, double step) {
+  progress_.trace.push_back({at.bound, at.gradient.norm(), 1, step});
+  std::ostringstream text;
+  text.precision(12);
+  text << "pass " << progress_.passes << ": bound " << at.bound << ", gradient ";
+  text.precision(3);
+  text << at.gradient.norm();
+  tell(host_, text.str(),
+       share_(progress_.passes, progress_.trace[0].gradient, progress_.gradient));
+}
+
+// What is left to gain is added as the memory sees it.
+Node DenseAscent::node(const Point& at) {
+  Node out;
+  out.theta = at.theta;
+  const bool converged = progress_.end == Termination::converged;
+  const double left = converged ? 0.5 * at.gradient.dot(memory_.direction(at.gradient)) : 0;
+  out.log_density = out.bound = at.bound + std::clamp(left, 0.0, at.gradient.squaredNorm());
+  out.pull = at.pull;
+  out.state = at.state;
+  out.matched = converged && match_moments(*source_, side_, out.state, out.log_density, host_);
+  return out;
+}
+
+Imputations DenseAscent::imputations(const Node& top) {
+  return source_->imputations(top.state);
+}
+
+// Minus the derivative of the bound's gradient in theta, the rows' share of q held: no row is seen.
+Mat DenseAscent::curvature(const Node& top) {
+  const Index h = top.theta.size();
+  Mat out(h, h);
+  for (Index k = 0; k < h; ++k) {
+    const Vec by = kThetaDifference * Vec::Unit(h, k);
+    Point up = moved(top, top.theta + by), down = moved(top, top.theta - by);
+    settle(up);
+    settle(down);
+    out.col(k) = (down.pull - up.pull) / (2 * kThetaDifference);
+  }
+  return 0.5 * (out + out.transpose());
+}
+
+}  // namespace bsvm

@@ -1,0 +1,57 @@
+// Gaussians given the hyper-parameters, on a small grid of these (models.md, rows 19 and 26).
+#include "base/error.hpp"
+#include "grid.hpp"
+#include "make_conditional.hpp"
+
+namespace bsvm {
+namespace {
+
+// log p(theta) of all hyper-parameters.
+double log_prior(const Problem& problem, ConstVecRef theta) {
+  double out = 0;
+  Vec unused(theta.size());
+  Index first = 0;
+  for (const auto* slots : {&problem.priors, &problem.group_priors})
+    for (const PriorSlot& slot : *slots) {
+      const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
+      Moments nothing;
+      nothing.square = Vec::Zero(slot.prior->effects() * slot.prior->effects());
+      if (size > 0)
+        out += slot.prior->log_joint(nothing, theta.segment(first, size),
+                                     unused.segment(first, size));
+      first += size;
+    }
+  return out;
+}
+
+class GaussianEngine : public Approximator {
+ public:
+  explicit GaussianEngine(const Params&) {}
+
+  Approximation run(const Problem& problem, const Options& options, int threads,
+                    Host& host) const override {
+    Approximation out;
+    const auto conditional = make_conditional(problem, Centre::mean, options, threads, host);
+    const Node top = conditional->climb();
+    out.climb = conditional->progress();
+    out.imputed = conditional->imputations(top);
+    try {
+      if (out.climb.end != Termination::interrupted)
+        explore(*conditional, free_units(problem, top.theta), top, out,
+                [&](ConstVecRef theta) { return log_prior(problem, theta); });
+    } catch (const Interrupted&) {
+      out.climb.end = Termination::interrupted;
+    }
+    if (out.climb.end == Termination::interrupted) {
+      keep_only(top, out);
+      conditional->finish(out.nodes);
+    }
+    out.passes = conditional->progress().passes;
+    return out;
+  }
+};
+
+const Register<Approximator, GaussianEngine> gaussian_entry("gaussian");
+
+}  // namespace
+}  // namespace bsvm

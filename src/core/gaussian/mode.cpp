@@ -1,0 +1,76 @@
+#include "mode.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "coefficients/coefficients.hpp"
+#include "linalg/positive_factor.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr double kFirstSpread = 0.3, kLastSpread = 1e-7, kNarrower = 0.3;
+constexpr double kStageGain = 1e-6;
+constexpr int kMostModeHalvings = 40;
+
+}  // namespace
+
+Node find_mode(const Problem& problem, RowSource& source, const Node& from, Progress& progress,
+               const Options& options, Host& host) {
+  const Coefficients side(problem);
+  RowSums sums(problem.columns());
+  State state = side.start(Vec());
+  state.mean() = from.state.mean();
+  side.fix_priors(state, from.theta);
+  state.damping() = 1;
+  const Vec precision = side.precision(state);
+  const auto value = [&](double tau) {
+    state.spread() = tau * tau;
+    ++progress.passes;
+    source.sums(state, sums, host);
+    return sums.value() - 0.5 * precision.dot(state.mean().cwiseAbs2());
+  };
+  const int limit = progress.passes + options.max_passes;
+  double tau = kFirstSpread, now = value(tau);
+  progress.end = Termination::pass_limit;
+  while (progress.passes < limit) {
+    Mat curvature = sums.weight();
+    curvature.diagonal() += precision;
+    const Vec gradient = side.gradient(state, sums);
+    const Vec step = positive_factor(curvature).solve(gradient);
+    const double gain = 0.5 * step.dot(gradient);
+    progress.gradient = std::sqrt(2 * gain);
+    if (gain <= (tau > kLastSpread ? kStageGain : options.tolerance)) {
+      if (tau <= kLastSpread) {
+        progress.end = Termination::converged;
+        break;
+      }
+      tau = std::max(kLastSpread, kNarrower * tau);
+      now = value(tau);
+      continue;
+    }
+    const Vec before = state.mean();
+    double share = 1, then = now;
+    const double slack = 1e-13 * (1 + std::abs(now));
+    int halved = 0;
+    for (; halved < kMostModeHalvings; ++halved, share /= 2) {
+      state.mean() = before + share * step;
+      then = value(tau);
+      if (then >= now + 1e-4 * share * gain - slack) break;
+    }
+    if (halved == kMostModeHalvings) {
+      state.mean() = before;
+      progress.end = Termination::stalled;
+      break;
+    }
+    now = then;
+  }
+  Node out = from;
+  out.state = state;
+  out.log_density = now;
+  return out;
+}
+
+}  // namespace bsvm

@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/host.hpp"
+#include "model/problem.hpp"
+#include "model/result.hpp"
+
+namespace bsvm {
+
+struct EstimateOptions {
+  double tolerance = 1e-10;  // on the relative duality gap
+  int max_passes = 2000;
+  Vec start;                 // (coefficients, then effects) outside scale; empty: none
+  int starts = 1;            // how many, where there are local optima: the first is not random
+  int annealing = 0;         // sweeps of simulated annealing before each, where a start matters
+  std::uint64_t seed = 0;    // of what is random
+};
+
+// One pass, as the run saw it: the objective (in the runs here the lowest so far), and its relative
+// gap to the highest dual objective so far.
+struct EstimateTrace {
+  double objective, gap;
+};
+
+// The coefficients b, and hyper-parameters, that minimise
+//
+//   2 sum_i w_i (1 - y_i f_i)_+ - log p(b, hyper)
+//
+// up to what is constant. For given hyper-parameters and a convex penalty a dual objective, at
+// multipliers a_i of the rows, bounds it from below: their gap, over the objective, certifies b.
+// Elsewhere the gap is that of the penalty's tangents at b: zero where no small step leads down.
+struct Estimate {
+  Vec coefficients;           // (p) outside scale
+  Vec effects;                // by term, level, effect
+  Vec multipliers;            // (n) 0 <= a_i <= 2 w_i, zero where a row has no say
+  std::vector<Vec> hyper;     // prior by prior, those of group effects last
+  double objective = 0, dual = 0, gap = 0;
+  bool certified = true;      // does the gap bound the distance to the lowest objective?
+  std::vector<EstimateTrace> trace;
+  std::vector<double> optima; // what each start led to
+  Termination end = Termination::pass_limit;
+};
+
+// A point estimate. It knows no prior and no block by name.
+class Estimator {
+ public:
+  virtual ~Estimator() = default;
+  virtual Estimate run(const Problem& problem, const EstimateOptions& options,
+                       Host& host) const = 0;
+};
+
+}  // namespace bsvm

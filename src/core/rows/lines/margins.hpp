@@ -1,0 +1,71 @@
+#pragma once
+#include <vector>
+
+#include "model/problem.hpp"
+#include "rows/row_source.hpp"
+
+namespace bsvm {
+
+// All rows in memory with their margins y f, for samplers that move along lines and ellipses. What
+// moves is x: the dense coefficients (p) and then all effects by term, level, effect, inside.
+class Margins : public LineSource {
+ public:
+  explicit Margins(const Problem& problem);
+
+  Index rows() const { return problem_.n; }
+  const double* weight() const { return problem_.weight; }
+  const Mat& design() const { return design_; }  // (n, p) y times the dense columns
+  Vec& margin() { return margin_; }
+  const Vec& margin() const { return margin_; }
+  Vec& effects() { return effects_; }
+  const Vec& effects() const { return effects_; }
+
+  // The margins of these dense coefficients and the effects there are.
+  void find(ConstVecRef dense);
+
+  // By what the margins change with x (p + effects), and with each of several: (n, k).
+  Vec change(ConstVecRef x) const;
+  Mat changes(const Mat& x) const;
+
+  // Prior precision times x (p + effects).
+  Vec weigh(ConstVecRef dense_precision, const Mat& group_prior, ConstVecRef x) const;
+
+  double value() const;
+  // The log-likelihood at the margins + s a + t b.
+  double value(const Vec& a, const Vec& b, double s, double t) const;
+  // And at margins between two others.
+  double value_between(const Vec& from, const Vec& to, double share) const;
+
+  void aim(const State& state, const Line& line) override;
+  double along(double t) override;
+  void move(State& state, double t) override;
+
+  // Each effect in turn by a slice over its own rows: of this factor, or of all (below zero). The
+  // sums over levels of u u' (q, q).
+  Mat slide(const State& state, Index factor);
+  // Those of any effects (as effects()).
+  Mat group_moments(ConstVecRef effects) const;
+
+ private:
+  // Effects of a factor: its first among all of a level's, and among effects_.
+  struct Term {
+    Index levels, effects, first_effect, first;
+  };
+
+  void take_design();
+  void take_multipliers();
+  void take_sparse();
+  double slide(Index column, double precision, double pull, Draws& random);
+
+  const Problem& problem_;
+  std::vector<Term> terms_;
+  Mat design_;
+  std::vector<Index> start_;      // (effects + 1): effect's rows, and y times their multipliers
+  std::vector<int> row_;
+  std::vector<double> value_;
+  Vec effects_, margin_, slope_;
+  Line line_;
+  Arr own_margin_, own_slope_, own_weight_;  // of an effect's rows
+};
+
+}  // namespace bsvm

@@ -1,0 +1,106 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "data/partition.hpp"
+#include "data/units.hpp"
+#include "linalg/weighted_gram.hpp"
+#include "missing/unknown_rows.hpp"
+#include "model/problem.hpp"
+#include "rows/row_source.hpp"
+#include "rows/weight_history.hpp"
+
+namespace bsvm {
+
+// All rows in this process's memory, worked through in lanes on threads.
+class MemorySource : public DrawSource {
+ public:
+  // Rows are kept in working order if they are at most `most_gathered` numbers (32 MB);
+  // else gathered in each pass.
+  MemorySource(const Problem& problem, Use use, int threads,
+               Index most_gathered = Index{1} << 22);
+
+  void ask(Use use) override { use_ = use; }
+  void sums(const State& state, RowSums& out, Host& host) override;
+  Mat settle(const State& state, Settle how, double change) override;
+  void keep() override;
+  void back(const State& best) override;
+  GroupPosterior groups() const override { return kept_; }
+  Imputations imputations(const State& state) override;
+
+  Vec effects() const override {
+    return Eigen::Map<const Vec>(units_.effect.data(), units_.effect.size());
+  }
+  Vec expected_effects(ConstVecRef) const override {
+    return Eigen::Map<const Vec>(expected_.data(), expected_.size());
+  }
+  void restore(ConstVecRef effects) override;
+  Vec unknowns() const override { return unknown_ ? unknown_->drawn() : Vec(); }
+  void restore_unknowns(ConstVecRef drawn) override;
+
+  void aim(const State& state, const Line& line) override;
+  double along(double t) override;
+  void move(State& state, double t) override;
+  Mat slide(State& state) override;
+
+ private:
+  struct Worker {
+    RowBlock block;
+    RowTerms terms;
+    RowDraws random;
+    WeightedGram squares;
+    UnknownBlock unknown;
+  };
+
+  // Is the rows' weight their curvature too? Then one precision is formed.
+  bool one_precision() const { return use_ != Use::augmented; }
+  void keep_gathered();
+  void gather(Index first_row, Index r, const State& state, RowData& out) const;
+  void load(const BlockRange& range, const State& state, RowBlock& block) const;
+  void look(const BlockRange& range, const State& state, Worker& worker) const;
+  void moments(const BlockRange& range, const State& state, RowBlock& block) const;
+  void add_effects(const BlockRange& range, const Mat& effects, RowBlock& block) const;
+  void answer(const BlockRange& range, const State& state, Worker& worker);
+  void add(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
+  void add_groups(const BlockRange& range, const State& state, Worker& worker,
+                  RowSums& out);
+  void finish_unit(const UnitRows& rows, const State& state, const Worker& worker,
+                   const Mat& regression, RowSums& out);
+  double change(const BlockRange& range, RowBlock& block) const;
+  void settle_block(const BlockRange& range, const State& state, Settle how,
+                    double change, RowBlock& block, Mat& out);
+  void draw_block(const BlockRange& range, const State& state, Mat& out);
+  void find_margins(const State& state);
+  void slide_unit(const UnitRows& rows, Index first_row, const State& state,
+                  RowBlock& block);
+  bool moves_unknown(ConstVecRef dense) const;
+  void fill_columns(const State& state, ConstVecRef dense);
+  void fill_combination(const State& state, ConstVecRef dense);
+  void add_moving_effects(const State& state, ConstVecRef effect);
+  void load_multipliers(const BlockRange& range, const State& state, RowBlock& block) const;
+  const double* weights_from(Index row) const;
+  void prepare_draws();
+  UnitRows unit_rows(const BlockRange& range, Index unit) const;
+
+  const Problem& problem_;
+  Use use_;
+  int threads_;
+  Partition partition_;
+  Units units_;
+  std::unique_ptr<RowData> gathered_;   // all rows, or null
+  std::unique_ptr<UnknownRows> unknown_;  // where predictors are missing
+  GroupPosterior kept_;
+  WeightHistory history_;               // without Use::augmented and Use::drawn
+  std::vector<double> inverse_factor_;  // the State's, packed for the kernels
+  std::vector<Worker> workers_;         // one a thread
+  std::vector<RowSums> lane_sums_;
+
+  // Use::drawn only, rows in working order.
+  Mat expected_;                 // (q, m)
+  Arr y_, weight_;               // (n); weight_ empty: all one
+  Arr margin_, slope_;           // (n) y f, and y times what f changes by along line_
+  bool known_margins_ = false;   // are they those of the coefficients as they are?
+  Line line_;
+};
+
+}  // namespace bsvm

@@ -1,0 +1,106 @@
+// Selection from the sums of a row source, with any grouping factor. The precision of all columns
+// is formed.
+#include <cmath>
+#include <limits>
+
+#include "coefficients/selection.hpp"
+#include "selector.hpp"
+
+namespace bsvm {
+
+namespace {
+
+class RowSelector : public Selector {
+ public:
+  RowSelector(const Problem& problem, RowSource& source)
+      : side_(problem, source.extra()), selection_(problem, side_), source_(source),
+        own_(side_.layout()), state_(side_.layout()), best_(state_), best_own_(own_),
+        sums_(side_.layout()) {}
+
+  void start(int number, const Options& options) override {
+    own_ = side_.start(number == 0 ? options.start : Vec());
+    if (number > 0) selection_.draw(number, options.seed, own_);
+    state_ = selection_.effective(own_);
+  }
+
+  void start_at(const Vec& inclusion) override {
+    own_ = side_.start(Vec());
+    selection_.set(own_, inclusion);
+    state_ = selection_.effective(own_);
+  }
+
+  double pass(double damping, Host& host) override {
+    state_.damping() = damping;
+    source_.sums(state_, sums_, host);
+    return state_.begun() ? sums_.value() + own_.prior_value()
+                          : -std::numeric_limits<double>::infinity();
+  }
+
+  double advance(Step how, Host& host) override {
+    const RowModel rows = row_model(sums_, state_.mean());
+    const double square = climb(rows, how, host) + side_.law_change(sums_, state_);
+    if (how == Step::bold) {
+      update_boldly();
+      climb(rows, how, host);
+    }
+    own_.group_logdet() = sums_.group_logdet();
+    const Vec before = state_.mean();
+    state_ = selection_.effective(own_);
+    state_.step() = state_.mean() - before;
+    const Mat groups = source_.settle(state_, Settle::advance, 1);
+    side_.update_law(sums_, own_);
+    side_.update_priors(own_, groups, how == Step::bold ? kBoldReach : 1);
+    state_.hyper() = own_.hyper();
+    state_.group_prior() = own_.group_prior();
+    state_.law() = own_.law();
+    return std::sqrt(square + sums_.group_decrement() + sums_.group_change());
+  }
+
+  void keep() override {
+    best_ = state_;
+    best_own_ = own_;
+    source_.keep();
+  }
+
+  void back() override {
+    state_ = best_;
+    own_ = best_own_;
+    source_.back(best_);
+  }
+
+  void report(Result& out) const override {
+    out.state = best_;
+    out.groups = source_.groups();
+    out.inclusion = selection_.report(
+        best_own_, best_own_.inverse_factor().colwise().norm().transpose());
+  }
+
+ private:
+  // Returns the squared norm of the gradient there was.
+  double climb(const RowModel& rows, Step how, Host& host) {
+    const double square = improve_gaussian(side_, selection_, rows, own_, host);
+    own_.begun() = 1;
+    if (how == Step::careful) return square;
+    return square + improve_inclusion(selection_, rows, own_, host);
+  }
+
+  void update_boldly() {
+    const Vec variance = own_.inverse_factor().colwise().squaredNorm();
+    side_.update_boldly(own_, side_.second_moments(own_), followed(side_, variance, own_));
+  }
+
+  const Coefficients side_;
+  const Selection selection_;
+  RowSource& source_;
+  State own_, state_;            // of v, and of the effective coefficients
+  State best_, best_own_;
+  RowSums sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Selector> row_selector(const Problem& problem, RowSource& source) {
+  return std::unique_ptr<Selector>(new RowSelector(problem, source));
+}
+
+}  // namespace bsvm

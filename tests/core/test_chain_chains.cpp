@@ -1,0 +1,211 @@
+// Runs of several chains: any number of threads, interrupted, resumed from a file.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "chain/chains.hpp"
+#include "chain/checkpoint.hpp"
+#include "hosts.hpp"
+#include "rows/memory/memory_source.hpp"
+#include "simulate.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+struct Model {
+  Data data;
+  Problem problem;
+};
+
+Model model(std::uint64_t seed = 3) {
+  Shape shape;
+  shape.q = 1;
+  shape.ones = true;
+  shape.groups = 12;
+  shape.seed = seed;
+  Model out{simulate(shape), Problem()};
+  out.problem = usual_problem(out.data);
+  return out;
+}
+
+SampleOptions few_draws() {
+  SampleOptions out;
+  out.draws = 40;
+  out.burnin = 10;
+  out.thin = 2;
+  out.chains = 3;
+  out.seed = 5;
+  return out;
+}
+
+SampleResult run(const Problem& problem, const SampleOptions& options, Host& host) {
+  const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", 1}}));
+  return run_chains(*sampler, problem, [&](int threads) {
+    return std::unique_ptr<DrawSource>(new MemorySource(problem, Use::drawn, threads));
+  }, options, host);
+}
+
+SampleResult run(const Problem& problem, const SampleOptions& options) {
+  Host host;
+  return run(problem, options, host);
+}
+
+bool same(const SampleResult& a, const SampleResult& b, Index kept) {
+  bool equal = a.chains.size() == b.chains.size();
+  for (size_t k = 0; equal && k < a.chains.size(); ++k)
+    for (const auto part : {&ChainDraws::coefficients, &ChainDraws::hyper, &ChainDraws::effects})
+      equal = equal && (a.chains[k].*part).leftCols(kept) == (b.chains[k].*part).leftCols(kept);
+  return equal;
+}
+
+// A file that is gone when the test ends.
+struct File {
+  std::string path = std::tmpnam(nullptr);
+  ~File() { std::remove(path.c_str()); }
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void put(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+bool refused(const Problem& problem, const SampleOptions& options) {
+  try {
+    run(problem, options);
+  } catch (const InvalidInput& error) {
+    return error.argument() == "checkpoint";
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("draws do not depend on threads") {
+  const Model m = model();
+  SampleOptions options = few_draws();
+  const SampleResult one = run(m.problem, options);
+  for (int threads : {2, 3, 8}) {
+    options.threads = threads;
+    CHECK(same(one, run(m.problem, options), options.draws));
+  }
+  CHECK(one.kept == 40);
+  CHECK_FALSE(one.interrupted);
+}
+
+TEST_CASE("an interrupted run has the first draws of a whole one") {
+  const Model m = model();
+  SampleOptions options = few_draws();
+  const SampleResult whole = run(m.problem, options);
+  ImpatientHost host(700);
+  const SampleResult part = run(m.problem, options, host);
+  CHECK(part.interrupted);
+  REQUIRE(part.kept > 0);
+  CHECK(part.kept < options.draws);
+  CHECK(same(whole, part, part.kept));
+}
+
+TEST_CASE("a run goes on from its checkpoint to the bit") {
+  const Model m = model();
+  SampleOptions options = few_draws();
+  const SampleResult whole = run(m.problem, options);
+  for (const bool keep : {true, false}) {
+    File file;
+    options.checkpoint = file.path;
+    options.keep_effects = keep;
+    options.resume = true;  // without a file: a fresh start
+    ImpatientHost host(500);
+    CHECK(run(m.problem, options, host).interrupted);
+    options.seed = 99;  // the file's counts
+    const SampleResult resumed = run(m.problem, options);
+    CHECK(resumed.resumed);
+    if (keep) CHECK(same(whole, resumed, options.draws));
+    CHECK((whole.chains[1].effect_mean - resumed.chains[1].effect_mean).norm() == 0);
+    options.seed = 5;
+  }
+}
+
+TEST_CASE("more draws continue a finished run") {
+  const Model m = model();
+  SampleOptions options = few_draws();
+  const SampleResult whole = run(m.problem, options);
+  File file;
+  options.checkpoint = file.path;
+  options.draws = 25;
+  run(m.problem, options);
+  options.draws = 40;
+  options.resume = true;
+  CHECK(same(whole, run(m.problem, options), 40));
+}
+
+TEST_CASE("fewer draws than the file has are its first") {
+  const Model m = model();
+  SampleOptions options = few_draws();
+  File file;
+  options.checkpoint = file.path;
+  const SampleResult whole = run(m.problem, options);
+  options.resume = true;
+  options.draws = 15;
+  const SampleResult fewer = run(m.problem, options);
+  CHECK(fewer.kept == 15);
+  CHECK(same(whole, fewer, 15));
+  options.draws = 40;
+  CHECK(same(whole, run(m.problem, options), 40));
+}
+
+TEST_CASE("a checkpoint that can't be written costs no draw, if the folder was there at first") {
+  const Model m = model();
+  SampleOptions options = few_draws();
+  const SampleResult whole = run(m.problem, options);
+  options.checkpoint = "/no such folder/file";
+  CHECK(refused(m.problem, options));
+  File folder;
+  std::filesystem::create_directory(folder.path);
+  options.checkpoint = folder.path + "/file";
+  class Remover : public Host {
+   public:
+    explicit Remover(std::string path) : path_(std::move(path)) {}
+    bool interrupted() override {
+      std::filesystem::remove_all(path_);
+      return false;
+    }
+    std::string path_;
+  } host(folder.path);
+  const SampleResult unwritten = run(m.problem, options, host);
+  CHECK(unwritten.unwritten != "");
+  CHECK(same(whole, unwritten, 40));
+}
+
+TEST_CASE("checkpoints that can't be gone on from are refused and left as they are") {
+  const Model m = model();
+  SampleOptions options = few_draws();
+  File file;
+  options.checkpoint = file.path;
+  options.fingerprint = 1;
+  run(m.problem, options);
+  CHECK(refused(m.problem, options));  // it exists, and resume is not asked for
+  options.resume = true;
+  const std::string good = contents(file.path);
+  SampleOptions other = options;
+  other.fingerprint = 2;
+  CHECK(refused(m.problem, other));
+  other = options;
+  other.thin = 3;
+  CHECK(refused(m.problem, other));
+  for (size_t at = 0; at < good.size(); at += 1 + good.size() / 50) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 4);
+    put(file.path, bad);
+    CHECK(refused(m.problem, options));
+    put(file.path, good.substr(0, at));
+    CHECK(refused(m.problem, options));
+    CHECK(contents(file.path) == good.substr(0, at));
+  }
+}

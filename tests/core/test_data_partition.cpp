@@ -1,0 +1,84 @@
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "data/partition.hpp"
+#include "simulate.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+void check_cover(const Partition& cut, Index n) {
+  CHECK(std::set<int>(cut.order.begin(), cut.order.end()).size() == static_cast<size_t>(n));
+  Index row = 0, block = 0;
+  for (const BlockRange& range : cut.blocks) {
+    CHECK(range.first_row == row);
+    CHECK(range.rows <= cut.largest_block);
+    CHECK(range.units <= cut.largest_units);
+    row += range.rows;
+  }
+  for (const Lane& lane : cut.lanes) {
+    CHECK(lane.first == block);
+    CHECK(lane.last > lane.first);
+    block = lane.last;
+  }
+  CHECK(row == n);
+  CHECK(block == static_cast<Index>(cut.blocks.size()));
+}
+
+}  // namespace
+
+TEST_CASE("rows without groups are cut once each, in order, into short blocks") {
+  for (Index n : {1, 15, 256, 257, 5000, 100000}) {
+    const Partition partition = cut(nullptr, n, 0, 10);
+    check_cover(partition, n);
+    CHECK(partition.largest_block <= 256);
+    CHECK(std::is_sorted(partition.order.begin(), partition.order.end()));
+  }
+}
+
+TEST_CASE("lanes depend on rows and columns alone") {
+  CHECK(cut(nullptr, 4095, 0, 10).lanes.size() == 1);
+  CHECK(cut(nullptr, 10000, 0, 10).lanes.size() == 4);
+  CHECK(cut(nullptr, 1000000, 0, 10).lanes.size() == 16);
+  CHECK(cut(nullptr, 100000, 0, 3000).lanes.size() == 1);  // sums of 72 MB each
+}
+
+TEST_CASE("wide designs get short blocks, for a prompt answer to an interrupt") {
+  CHECK(cut(nullptr, 5000, 0, 1000).largest_block == 33);
+  CHECK(cut(nullptr, 5000, 0, 100000).largest_block == 16);
+}
+
+TEST_CASE("a group's rows adjoin in their order and never straddle blocks") {
+  Shape shape;
+  shape.n = 6000;
+  shape.q = 1;
+  shape.groups = 700;
+  shape.large = 300;
+  const std::vector<int> group = simulate(shape).group;
+  const Partition partition = cut(group.data(), shape.n, shape.groups, 10);
+  check_cover(partition, shape.n);
+  CHECK(partition.largest_block == 300);  // the large group, alone
+  for (const BlockRange& range : partition.blocks)
+    CHECK(range.rows == partition.unit_start[range.first_unit + range.units] -
+                            partition.unit_start[range.first_unit]);
+  for (Index g = 0; g < shape.groups; ++g)
+    for (Index i = partition.unit_start[g]; i < partition.unit_start[g + 1]; ++i) {
+      CHECK(group[partition.order[i]] == g + 1);
+      if (i > partition.unit_start[g]) CHECK(partition.order[i] > partition.order[i - 1]);
+    }
+}
+
+TEST_CASE("a level without rows has its place in a block") {
+  const int group[] = {1, 3, 3};
+  const Partition partition = cut(group, 3, 4, 2);
+  check_cover(partition, 3);
+  CHECK(partition.unit_start == std::vector<Index>{0, 1, 1, 3, 3});
+  CHECK(partition.blocks.back().first_unit + partition.blocks.back().units == 4);
+}
+
+TEST_CASE("levels without rows after a long group are not lost") {
+  const std::vector<int> group(5000, 1);
+  check_cover(cut(group.data(), 5000, 4, 3), 5000);
+}

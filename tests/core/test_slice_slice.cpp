@@ -1,0 +1,335 @@
+// Slice sampling in whitened coordinates: draws against quadrature, and the chain's promises.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+#include "chain/sampler.hpp"
+#include "fitting.hpp"
+#include "grouped_data.hpp"
+#include "hosts.hpp"
+#include "rows/lines/margins.hpp"
+#include "slice/whitening.hpp"
+#include "sparse_data.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+struct Sampling {
+  std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<Chain> chain;
+};
+
+std::unique_ptr<Sampler> slice_of(bool integrate) {
+  return Registry<Sampler>::make("slice",
+                                 Params("slice", {{"integrate", integrate}}));
+}
+
+Sampling chain_of(const Problem& problem, bool integrate, int number = 0, Index burnin = 50,
+                  int threads = 1) {
+  Sampling out;
+  Host host;
+  out.sampler = slice_of(integrate);
+  out.sampler->prepare(problem, threads, host);
+  out.chain = out.sampler->start(problem, MakeSource(), threads, 99, number, burnin);
+  return out;
+}
+
+// Means and sds of a chain's coefficients and of log of its first hyper-parameter.
+struct Sums {
+  Vec mean, square;
+  Index count = 0;
+
+  explicit Sums(Chain& chain, Index sweeps) {
+    Host host;
+    Draw draw;
+    for (Index k = 0; k < sweeps; ++k) {
+      chain.sweep(host);
+      if (k < 50) continue;
+      chain.read(draw);
+      Vec now(draw.coefficients.size() + 1);
+      now << draw.coefficients, 0.5 * std::log(draw.hyper.tail(1)[0]);
+      if (count++ == 0) mean = square = Vec::Zero(now.size());
+      mean += now;
+      square += now.cwiseAbs2();
+    }
+    mean /= static_cast<double>(count);
+    square /= static_cast<double>(count);
+  }
+  double sd(Index k) const { return std::sqrt(square[k] - mean[k] * mean[k]); }
+};
+
+// log p(y, b, theta) for one coefficient, each group's effect summed over a fine grid.
+double log_posterior(const Data& data, const Likelihood& likelihood, double b, double theta) {
+  const double s = std::exp(theta), prior = -b * b / 6 - 2 * 1.2 * theta - 0.8 / (s * s);
+  const Mat design = data.design();
+  double sum = prior;
+  for (int g = 1; g <= data.shape.groups; ++g) {
+    double total = 0;
+    for (double e = -8; e <= 8; e += 0.05) {
+      double log = -0.5 * e * e;
+      for (Index i = 0; i < data.shape.n; ++i) {
+        if (data.group[i] != g) continue;
+        const double margin = data.y[i] * (data.offset[i] + design(i, 0) * b + s * e);
+        log += data.weight[i] * likelihood.along(&margin, &margin, nullptr, 0, 1);
+      }
+      total += std::exp(log);
+    }
+    sum += std::log(total);
+  }
+  return sum;
+}
+
+// Of one coefficient and theta, by sums over a grid.
+struct Exact {
+  Vec mean = Vec::Zero(2), square = Vec::Zero(2);
+
+  template <class LogDensity>
+  explicit Exact(const LogDensity& log_density) {
+    double total = 0;
+    for (double b = -6; b <= 6; b += 0.2)
+      for (double theta = -3; theta <= 4.5; theta += 0.15) {
+        const double mass = std::exp(log_density(b, theta));
+        const Vec at = Eigen::Vector2d(b, theta);
+        total += mass;
+        mean += mass * at;
+        square += mass * at.cwiseAbs2();
+      }
+    mean /= total;
+    square /= total;
+  }
+  double sd(Index k) const { return std::sqrt(square[k] - mean[k] * mean[k]); }
+};
+
+}  // namespace
+
+TEST_CASE("slice: draws against quadrature, effects kept or integrated out") {
+  const Data data = grouped(1, 16, 3);
+  for (const char* likelihood : kLikelihoods) {
+    const Problem problem = integrated_problem(data, likelihood);
+    const Exact exact([&](double b, double theta) {
+      return log_posterior(data, *problem.likelihood, b, theta);
+    });
+    for (const bool integrate : {true, false}) {
+      CAPTURE(std::string(likelihood));
+      CAPTURE(integrate);
+      const Sampling of = chain_of(problem, integrate);
+      const Sums found(*of.chain, 30000);
+      for (Index k : {0, 1}) {  // effective sizes are some thousand
+        CHECK(std::abs(found.mean[k] - exact.mean[k]) < 0.06 * exact.sd(k));
+        CHECK(std::abs(std::log(found.sd(k) / exact.sd(k))) < 0.06);
+      }
+    }
+  }
+}
+
+// The variance of the coefficient itself: the path on which it follows its variance counts.
+TEST_CASE("slice: draws against quadrature, without groups and with an inferred ridge") {
+  Shape shape;
+  shape.n = 12;
+  shape.p = 1;
+  shape.seed = 7;
+  const Data data = simulate(shape);
+  for (const char* likelihood : kLikelihoods) {
+    CAPTURE(std::string(likelihood));
+    const Problem problem =
+        with(to_problem(data, {ridge_prior(1.2, 0.8, {0})}, {}), likelihood);
+    const Exact exact([&](double b, double theta) {
+      const double s2 = std::exp(2 * theta);
+      double sum = -0.5 * b * b / s2 - theta - 2 * 1.2 * theta - 0.8 / s2;
+      for (Index i = 0; i < shape.n; ++i) {
+        const double margin = data.y[i] * (data.offset[i] + data.design()(i, 0) * b);
+        sum += data.weight[i] * problem.likelihood->along(&margin, &margin, nullptr, 0, 1);
+      }
+      return sum;
+    });
+    const Sampling of = chain_of(problem, true);
+    const Sums found(*of.chain, 30000);
+    for (Index k : {0, 1}) {
+      CHECK(std::abs(found.mean[k] - exact.mean[k]) < 0.04 * exact.sd(k));
+      CHECK(std::abs(std::log(found.sd(k) / exact.sd(k))) < 0.04);
+    }
+  }
+}
+
+TEST_CASE(
+    "slice: effects drawn after they were integrated out are those of a chain that has them") {
+  const Data data = grouped(1, 16, 3);
+  const Problem problem = integrated_problem(data, "hinge");
+  Mat moments(2 * 3, 2);  // of asinh u: the largest few of all draws decide u's own sd
+  for (const bool integrate : {true, false}) {
+    const Sampling of = chain_of(problem, integrate);
+    Host host;
+    Draw draw;
+    Vec mean = Vec::Zero(3), square = Vec::Zero(3);
+    const int runs = 30000;
+    for (int k = 0; k < runs; ++k) {
+      of.chain->sweep(host);
+      of.chain->read(draw);
+      const Vec u = draw.effects.unaryExpr([](double effect) { return std::asinh(effect); });
+      mean += u / runs;
+      square += u.cwiseAbs2() / runs;
+    }
+    moments.col(integrate) << mean, (square - mean.cwiseAbs2()).cwiseSqrt();
+  }
+  for (Index g = 0; g < 3; ++g) {
+    CAPTURE(g);
+    CHECK(std::abs(moments(g, 0) - moments(g, 1)) < 0.08 * moments(3 + g, 0));
+    CHECK(std::abs(std::log(moments(3 + g, 0) / moments(3 + g, 1))) < 0.05);
+  }
+}
+
+TEST_CASE("slice: the Gaussian is the dense system's where that is exact") {
+  // Twins agree that the middle's mean is near the draws' and the axes' covariance theirs.
+  const Data data = grouped(3, 80, 10);
+  for (const char* likelihood : kLikelihoods) {
+    const Problem problem = integrated_problem(data, likelihood);
+    Host host;
+    const Whitening white = whiten(problem, 1, host);
+    CHECK(white.swept.size() == 10);
+    CHECK(white.at.size() == 3);
+    const Sampling of = chain_of(problem, false);
+    const Sums found(*of.chain, 6000);
+    const Mat covariance = white.axes * white.axes.transpose();
+    Vec unit = problem.blocks[0]->unit();
+    for (Index k = 0; k < 3; ++k) {
+      CHECK(std::abs(white.x[k] * unit[k] - found.mean[k]) < 0.4 * found.sd(k));
+      CHECK(std::abs(std::log(std::sqrt(covariance(k, k)) * unit[k] / found.sd(k))) < 0.3);
+    }
+  }
+}
+
+TEST_CASE("slice: an interrupt leaves the last whole sweep; save() is all there is") {
+  const Data data = grouped(6, 60, 8);
+  const Data slopes = grouped(3, 60, 8, 2);
+  const Problem one = integrated_problem(data, "hinge"),
+                normalised = integrated_problem(data, "hinge_normalized"),
+                two = with(to_problem(slopes, {normal_prior(3, range(0, 3))},
+                                      usual_group_priors(2)), "hinge");
+  for (const Problem* problem : {&one, &normalised, &two})
+    for (const bool integrate : {true, false}) {
+      const Sampling a = chain_of(*problem, integrate), b = chain_of(*problem, integrate);
+      Host host;
+      for (int k = 0; k < 4; ++k) a.chain->sweep(host);
+      b.chain->restore(a.chain->save());
+      ImpatientHost impatient(1);
+      const Vec before = a.chain->save();
+      CHECK_THROWS_AS(a.chain->sweep(impatient), Interrupted);
+      CHECK(same_bits(a.chain->save(), before));
+      for (int k = 0; k < 70; ++k) {  // over a refreshment of the margins
+        a.chain->sweep(host);
+        b.chain->sweep(host);
+      }
+      CHECK(same_bits(a.chain->save(), b.chain->save()));
+      Draw from_a, from_b;
+      a.chain->read(from_a);
+      b.chain->read(from_b);
+      CHECK(same_bits(from_a.effects, from_b.effects));
+      CHECK_THROWS_AS(a.chain->restore(before.head(2)), InvalidInput);
+    }
+}
+
+TEST_CASE("slice: threads change no bit, chains differ") {
+  const Data data = grouped(2, 6000, 400);
+  const Problem problem = integrated_problem(data, "hinge");
+  const Sampling one = chain_of(problem, true), two = chain_of(problem, true, 0, 50, 2),
+                 other = chain_of(problem, true, 1);
+  Host host;
+  for (int k = 0; k < 3; ++k)
+    for (const Sampling* each : {&one, &two, &other}) each->chain->sweep(host);
+  CHECK(same_bits(one.chain->save(), two.chain->save()));
+  CHECK(!same_bits(one.chain->save(), other.chain->save()));
+}
+
+TEST_CASE("slice: several factors, one with two effects a level") {
+  Shape shape;
+  shape.n = 40;
+  shape.p = 2;
+  const SparseData all[] = {crossed(shape, {12, 9}), nested(shape, 4, 9)};
+  for (const SparseData& data : all) {
+    Problem problem = data.problem();
+    problem.likelihood = Registry<Likelihood>::make("hinge", Params());
+    const Sampling of = chain_of(problem, false);
+    Host host;
+    Draw draw;
+    for (int k = 0; k < 20; ++k) of.chain->sweep(host);
+    of.chain->read(draw);
+    CHECK(draw.effects.size() == data.columns());
+    CHECK(draw.effects.allFinite());
+    CHECK(draw.effects.norm() > 0);
+    CHECK(draw.hyper.minCoeff() > 0);
+  }
+}
+
+TEST_CASE("slice: sparse predictors are refused") {
+  Shape shape;
+  shape.n = 40;
+  shape.p = 2;
+  const SparseData data = mixed(shape);
+  Problem problem = data.problem();
+  problem.likelihood = Registry<Likelihood>::make("hinge", Params());
+  CHECK_THROWS_AS(chain_of(problem, false), InvalidInput);
+}
+
+// ---- the margins
+
+namespace {
+
+Vec brute_margins(const Data& data, const Problem& problem, const Vec& b, const Vec& u) {
+  const Mat c = inside(problem), z = inside(*problem.multipliers, problem.n);
+  Vec out(problem.n);
+  for (Index i = 0; i < problem.n; ++i) {
+    double f = data.offset[i] + c.col(i).dot(b);
+    for (Index a = 0; a < z.rows(); ++a) f += z(a, i) * u[(data.group[i] - 1) * z.rows() + a];
+    out[i] = data.y[i] * f;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("margins: found, along a line, after a move and after slides") {
+  const Data data = grouped(3, 50, 7, 2);
+  const Problem problem = with(usual_problem(data), "hinge");
+  Margins rows(problem);
+  const Vec b = Noise(3).normals(3), u = Noise(4).normals(14);
+  rows.effects() = u;
+  rows.find(b);
+  CHECK((rows.margin() - brute_margins(data, problem, b, u)).norm() < 1e-12);
+
+  Vec x(17), zero = Vec::Zero(17);
+  x << b, u;
+  const Vec none = brute_margins(data, problem, Vec::Zero(3), Vec::Zero(14));
+  CHECK((rows.change(x) + none - rows.margin()).norm() < 1e-12);
+
+  State state{Layout{3, 2, 0}};
+  state.mean() = b;
+  Line line{Noise(5).normals(3), Noise(6).normals(2)};
+  rows.aim(state, line);
+  Vec moved = u;
+  for (Index k = 0; k < 14; ++k) moved[k] *= 1 + 0.3 * line.effect[k % 2];
+  const Vec there = brute_margins(data, problem, b + 0.3 * line.dense, moved);
+  const double expected =
+      problem.likelihood->along(there.data(), there.data(), problem.weight, 0, 50);
+  CHECK(rows.along(0.3) == doctest::Approx(expected).epsilon(1e-12));
+  rows.move(state, 0.3);
+  CHECK((rows.margin() - there).norm() < 1e-12);
+  CHECK((rows.effects() - moved).norm() < 1e-12);
+  CHECK(rows.value() == doctest::Approx(expected).epsilon(1e-12));
+
+  state.mean() = b + 0.3 * line.dense;
+  state.group_prior() = (Mat(2, 2) << 1.5, 0.4, 0.4, 0.9).finished();
+  const Mat sums = rows.slide(state, -1);
+  CHECK((rows.margin() - brute_margins(data, problem, state.mean(), rows.effects())).norm() <
+        1e-11);
+  const Eigen::Map<const Mat> effects(rows.effects().data(), 2, 7);
+  CHECK((sums - effects * effects.transpose()).norm() < 1e-12);
+  CHECK((rows.effects() - moved).norm() > 0.1);
+
+  Mat whole = Mat::Zero(17, 17);
+  whole.topLeftCorner(3, 3) = Vec::LinSpaced(3, 1, 2).asDiagonal();
+  for (Index g = 0; g < 7; ++g) whole.block(3 + 2 * g, 3 + 2 * g, 2, 2) = state.group_prior();
+  CHECK((rows.weigh(Vec::LinSpaced(3, 1, 2), state.group_prior(), x) - whole * x).norm() < 1e-12);
+}
