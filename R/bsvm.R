@@ -145,7 +145,7 @@
 #'   clock, so that the same data have the same engine on every machine. The choice is the cheapest
 #'   engine with posterior means within a tenth of a standard deviation of the exact ones, standard
 #'   deviations within 10 % and variances within 20 %, as measured once on a table of structures and
-#'   sizes (`bench/results/engine-choice.csv` of the sources):
+#'   sizes (`bench/results/default-engine.csv` of the sources):
 #'   * without random effects, up to 200 rows and 6000 cells (rows times coefficients):
 #'     [engine_slice()], since posteriors of few rows are skewed and draws take a moment;
 #'   * with several effects for each level, `(x | g)` or `(x || g)`, with nested grouping factors,

@@ -1,7 +1,7 @@
 # The engine of `engine = NULL`: the cheapest one whose answer is near the exact posterior, means
 # within a tenth of a standard deviation, standard deviations within 10 %, variances within 20 %.
-# What is near was measured once, structure by structure and size by size: bench/engine-choice.R,
-# with its figures in bench/results/engine-choice.csv. Nothing is timed when a model is fitted, so
+# What is near was measured once, structure by structure and size by size: bench/default-engine.R,
+# with its figures in bench/results/default-engine.csv. Nothing is timed when a model is fitted, so
 # that the same data have the same engine on every machine.
 #
 #   few rows        posteriors are skewed, draws are cheap        engine_slice()
