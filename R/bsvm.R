@@ -145,8 +145,8 @@
 #'   clock, so that the same data have the same engine on every machine. The choice is the cheapest
 #'   engine with posterior means within a tenth of a standard deviation of the exact ones, standard
 #'   deviations within 10 % and variances within 20 %, as measured once on a table of structures and
-#'   sizes (`bench/results/engine-choice.csv` of the sources):
-#'   * without random effects, up to 200 rows and 6000 cells (rows times coefficients):
+#'   sizes (`bench/results/default-engine.csv` of the sources):
+#'   * without random effects, up to 200 rows and 4000 cells (rows times coefficients):
 #'     [engine_slice()], since posteriors of few rows are skewed and draws take a moment;
 #'   * with several effects for each level, `(x | g)` or `(x || g)`, with nested grouping factors,
 #'     or with crossed ones of which all but the largest have more than 40 levels together:
@@ -157,7 +157,9 @@
 #'   * under priors that only [engine_gibbs()] and [engine_vb()] accept: `engine_gibbs()`, but with
 #'     more than a million rows times squared coefficients `engine_vb()`, with a message.
 #'
-#'   Draws depend on [set.seed()]. `print()` says which engine was chosen and why.
+#'   Draws depend on [set.seed()]. `print()` says which engine was chosen and why. If the classes can
+#'   be separated, the posterior has heavy tails and its standard deviations are poorly determined:
+#'   even 50 000 draws leave them uncertain by 10 to 25 %. Use the quantiles that `confint()` gives.
 #' @section Errors: Each has a class of its own; see [bsvm_conditions].
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support

@@ -7,8 +7,8 @@
 most_made_dense <- function() getOption("bsvm.dense_cells", 5e6)
 most_dense_work <- 1e8
 
-# Multiplications of a factor with which engine_gaussian() takes some tens of seconds.
-most_factor_work <- 2e8
+# Multiplications of a factor with which engine_gaussian() takes 20 seconds: it needs a thousand.
+most_factor_work <- 4e7
 
 is_small_block <- function(block, n) {
   p <- length(block$columns)

@@ -131,3 +131,17 @@ test_that("a factor that stays sparse keeps the Gaussian engine", {
                         prior = prior_ridge(variance = 1))[c("blocks", "group_blocks")]
   expect_identical(sparse_engine(frame, normalised, assigned), "gaussian")
 })
+
+test_that("columns with frequencies as in text have a point estimate before a slow factor", {
+  skip_if_not_installed("Matrix")
+  set.seed(1)
+  n <- 2000
+  p <- 3000
+  j <- sample(p, n * 10, TRUE, prob = 1 / seq_len(p))
+  x <- Matrix::sparseMatrix(rep(seq_len(n), each = 10), j, x = 1, dims = c(n, p),
+                            use.last.ij = TRUE)
+  colnames(x) <- paste0("v", seq_len(p))
+  y <- rbinom(n, 1, plogis(as.vector(x[, 1:100] %*% rnorm(100))))
+  fit <- suppressMessages(fit_of(list(x = x, y = y), NULL, NULL))
+  expect_identical(fit$engine$name, "map")
+})

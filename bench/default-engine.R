@@ -2,13 +2,13 @@
 # engine_gaussian() and engine_slice() as they come (draws = NULL), under the default likelihood and
 # priors. Processor seconds of the whole fit, and errors against long chains of the exact posterior.
 # An engine that takes over three minutes is stopped.
-# Rscript bench/engine-choice.R [case ...] writes bench/results/engine-choice.csv, ten minutes in
+# Rscript bench/default-engine.R [case ...] writes bench/results/default-engine.csv, ten minutes in
 # all.
 
 file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 options(bsvm.bench = dirname(normalizePath(file)), width = 120L)
 suppressPackageStartupMessages(library(bsvm))
-for (part in c("figures.R", "timing.R", "machine.R", "engine-choice-cases.R"))
+for (part in c("figures.R", "timing.R", "machine.R", "default-engine-cases.R"))
   source(file.path(getOption("bsvm.bench"), part))
 
 patience <- 180       # seconds of an engine
@@ -122,7 +122,7 @@ store_choice <- function(name, rows) {
   number <- vapply(rows, is.double, NA)
   rows[number] <- lapply(rows[number], signif, digits = 3L)
   rows <- data.frame(rows, date = format(Sys.Date()), commit = commit(), processor = processor())
-  path <- results_file("engine-choice.csv")
+  path <- results_file("default-engine.csv")
   kept <- if (file.exists(path)) utils::read.csv(path)
   kept <- kept[kept$case != name, ]
   utils::write.csv(rbind(kept, rows), path, row.names = FALSE)

@@ -1,4 +1,4 @@
-# The models of engine-choice.R: a structure, a size, data and formula. Seeds and sizes are stated,
+# The models of default-engine.R: a structure, a size, data and formula. Seeds and sizes are stated,
 # so the data are the same wherever they are made; real data are those of the packages named.
 
 # Fixed effects `x1` to `xp`; `levels` of each factor; effects of the intercept and, for `slopes`,
