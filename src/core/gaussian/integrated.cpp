@@ -17,7 +17,7 @@ namespace {
 constexpr double kNodeDecrement = 0.005;  // on half the squared Newton decrement
 constexpr double kLongestTheta = 1.5;     // of a step in theta
 constexpr int kMostHalvings = 40;
-constexpr double kFarthest = 1.5;         // in theta's units, from where averages find their way
+constexpr double kLongestJump = 1.5;      // in theta's units, from where averages find their way
 
 }  // namespace
 
@@ -172,7 +172,7 @@ Node Integrated::at(ConstVecRef theta, const Node& from) {
     Node out = from;
     const Vec way = theta - from.theta;
     const double far = way.cwiseQuotient(free_units(problem_, theta).unit).cwiseAbs().maxCoeff();
-    const double steps = std::max(1.0, std::ceil(far / kFarthest));
+    const double steps = std::max(1.0, std::ceil(far / kLongestJump));
     for (double step = 1; step <= steps; ++step) {
       out.theta = from.theta + step / steps * way;
       averaged(out);
