@@ -1,7 +1,7 @@
 // The Gaussian that grouped slice chains move by, against dense algebra.
 #include <doctest/doctest.h>
 
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 #include "rows/lines/margins.hpp"
 #include "slice/working_gaussian.hpp"
 #include "sparse_data.hpp"

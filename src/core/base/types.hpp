@@ -1,5 +1,5 @@
 #pragma once
-#include <Eigen/Core>
+#include "eigen.hpp"
 
 namespace bsvm {
 

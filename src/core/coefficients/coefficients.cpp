@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "free_parameters.hpp"
+#include "linalg/dense.hpp"
 #include "special/functions.hpp"
 
 namespace bsvm {
@@ -164,9 +165,9 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   if (!cholesky(next, host) || !cholesky(curvature, host)) refuse_precision();
   if (state.begun()) square += relative_change(state, next, host);
   out.inverse_factor = inverse_lower(next, host);
-  curvature.triangularView<Eigen::Lower>().solveInPlace(out.step);
+  solve_lower(curvature, out.step);
   out.gradient = std::sqrt(square + out.step.squaredNorm());
-  curvature.triangularView<Eigen::Lower>().transpose().solveInPlace(out.step);
+  solve_transposed(curvature, out.step);
   return out;
 }
 
@@ -187,9 +188,9 @@ Coefficients::Proposal Coefficients::propose_natural(const State& state, RowSums
   Proposal out{inverse_lower(factor, host), gradient(state, sums), 0};
   double square = sums.group_decrement() + sums.group_change() + law_change(sums, state);
   if (state.begun()) square += relative_change(state, factor, host);
-  factor.triangularView<Eigen::Lower>().solveInPlace(out.step);
+  solve_lower(factor, out.step);
   out.gradient = std::sqrt(square + out.step.squaredNorm());
-  factor.triangularView<Eigen::Lower>().transpose().solveInPlace(out.step);
+  solve_transposed(factor, out.step);
   return out;
 }
 
@@ -306,13 +307,13 @@ Vec Coefficients::draw(State& state, RowSums& sums, Host& host) const {
     out.diagonal() += prior;
   }, factor, host);
   Vec step = gradient(state, sums);
-  factor.triangularView<Eigen::Lower>().solveInPlace(step);
+  solve_lower(factor, step);
   Vec noise(layout_.p);
   Draws random(state.key(), Purpose::dense, 0);
   for (Index j = 0; j < layout_.p; ++j) noise[j] = random.normal();
   Mat both(layout_.p, 2);  // without and with the noise
   both << step, step + noise;
-  factor.triangularView<Eigen::Lower>().transpose().solveInPlace(both);
+  solve_transposed(factor, both);
   const Vec expected = state.mean() + both.col(0);
   state.step() = both.col(1);
   state.mean() += both.col(1);
@@ -345,8 +346,8 @@ OutsideMoments Coefficients::outside(const State& state,
   out.mean = outside_mean(state.mean());
   const Mat root = unit.asDiagonal() * state.inverse_factor().bottomRightCorner(p, p).transpose();
   Mat lower = Mat::Zero(p, p);
-  lower.selfadjointView<Eigen::Lower>().rankUpdate(root);
-  out.covariance = lower.selfadjointView<Eigen::Lower>();
+  add_square(root, lower);
+  out.covariance = symmetric(lower);
   if (layout_.scatter > 0) {
     out.scatter = unit.cwiseAbs2().cwiseProduct(state.scatter());
     out.covariance.diagonal() += out.scatter;

@@ -1,6 +1,7 @@
 #include "free_parameters.hpp"
 
-#include <Eigen/Eigenvalues>
+#include "linalg/dense.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,9 +15,9 @@ constexpr int kMostSteps = 30;
 
 // H^{-1} g with the eigenvalues of H made positive.
 Vec positive_solve(const Mat& h, const Vec& g) {
-  const Eigen::SelfAdjointEigenSolver<Mat> eigen(h);
-  const Vec values = eigen.eigenvalues().cwiseAbs().cwiseMax(1e-8);
-  return eigen.eigenvectors() * (eigen.eigenvectors().transpose() * g).cwiseQuotient(values);
+  const SymmetricEigen eigen(h);
+  const Vec values = eigen.values.cwiseAbs().cwiseMax(1e-8);
+  return eigen.vectors * (eigen.vectors.transpose() * g).cwiseQuotient(values);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "linalg/dense.hpp"
 #include "random/draws.hpp"
 
 namespace bsvm {
@@ -108,8 +109,8 @@ Vec followed(const Coefficients& side, ConstVecRef variance, const State& own) {
 
 RowModel row_model(RowSums& sums, ConstVecRef mean) {
   RowModel out;
-  out.weight = sums.weight().selfadjointView<Eigen::Lower>();
-  out.curvature = sums.curvature().selfadjointView<Eigen::Lower>();
+  out.weight = symmetric(sums.weight());
+  out.curvature = symmetric(sums.curvature());
   out.raw = sums.raw_diagonal();
   out.linear = sums.linear() + out.curvature * mean;
   return out;
@@ -137,9 +138,9 @@ double improve_gaussian(const Coefficients& side, const Selection& selection,
   own.inverse_factor() = inverse_lower(factor, host);
   const Mat root = factor_of(rows.curvature, g, diagonal, host);
   Vec mean = g.cwiseProduct(rows.linear);
-  root.triangularView<Eigen::Lower>().solveInPlace(mean);
-  square += (mean - root.triangularView<Eigen::Lower>().transpose() * own.mean()).squaredNorm();
-  root.triangularView<Eigen::Lower>().transpose().solveInPlace(mean);
+  solve_lower(root, mean);
+  square += (mean - transposed_product(root, own.mean())).squaredNorm();
+  solve_transposed(root, mean);
   own.mean() = mean;
   return square;
 }

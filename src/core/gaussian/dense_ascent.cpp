@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "linalg/cholesky.hpp"
+#include "linalg/dense.hpp"
 #include "moment_matching.hpp"
 #include "special/functions.hpp"
 
@@ -171,10 +172,10 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
   Point to{from.state, Mat(), theta, Vec(), kNothing, Vec()};
   const Index p = from.state.layout.p;
   Mat root = Mat::Identity(p, p);
-  from.state.inverse_factor().triangularView<Eigen::Lower>().solveInPlace(root);
+  solve_lower(from.state.inverse_factor(), root);
   const Vec linear = root * (root.transpose() * from.state.mean());
   Mat precision = Mat::Zero(p, p);
-  precision.selfadjointView<Eigen::Lower>().rankUpdate(root);
+  add_square(root, precision);
   precision.diagonal() -= side_.precision(to.state);
   side_.fix_priors(to.state, theta);
   precision.diagonal() += side_.precision(to.state);
@@ -233,7 +234,7 @@ void DenseAscent::restart(bool climbing, Point& at) {
   if (climbing) memory_.forget();
   if (!memory_.empty()) {
     memory_.cut(at.theta.size());
-    reference_.triangularView<Eigen::Lower>().solveInPlace<Eigen::OnTheRight>(turn);
+    turn = divided_lower(turn, reference_);
   }
   refer_to(turn, at);
   settle(at);
@@ -253,20 +254,18 @@ bool DenseAscent::finished(const Point& at, double gain, double tolerance) {
 // and (lower triangle of) times T'.
 void DenseAscent::refer_to(const Mat& turn, Point& at) {
   const Index p = turn.rows(), m = p * (p + 1) / 2;
-  const auto lower = turn.triangularView<Eigen::Lower>();
-  const Mat transposed = turn.transpose();
-  const auto upper = transposed.triangularView<Eigen::Upper>();
   const auto step = [&](ConstVecRef x) {
     Vec out = x;
-    out.head(p) = upper.solve(x.head(p));
-    const Mat rows = unpack(x.segment(p, m), 1 / kRoot2, p).transpose();
-    pack(upper.solve(rows).transpose(), kRoot2, out.segment(p, m));
+    solve_transposed(turn, out.head(p));
+    Mat rows = unpack(x.segment(p, m), 1 / kRoot2, p).transpose();
+    solve_transposed(turn, rows);
+    pack(rows.transpose(), kRoot2, out.segment(p, m));
     return out;
   };
   const auto gradient = [&](ConstVecRef x) {
     Vec out = x;
-    out.head(p) = lower * x.head(p);
-    const Mat rows = lower * unpack(x.segment(p, m), kRoot2, p).transpose();
+    out.head(p) = lower_product(turn, x.head(p));
+    const Mat rows = lower_product(turn, unpack(x.segment(p, m), kRoot2, p).transpose());
     pack(rows.transpose(), 1 / kRoot2, out.segment(p, m));
     return out;
   };
@@ -281,8 +280,8 @@ bool DenseAscent::go(const Point& from, const Vec& step, Point& to) {
   to.turn += unpack(step.segment(p, m), 1 / kRoot2, p);
   if (!(to.turn.diagonal().array() > (1 - kLongest) * from.turn.diagonal().array()).all())
     return false;
-  to.state.mean() += reference_.triangularView<Eigen::Lower>().transpose() * step.head(p);
-  to.state.inverse_factor() = to.turn.triangularView<Eigen::Lower>() * reference_;
+  to.state.mean() += transposed_product(reference_, step.head(p));
+  to.state.inverse_factor() = lower_product(to.turn, reference_);
   to.theta += step.tail(from.theta.size()).cwiseQuotient(theta_scale_);
   return settle(to);
 }
@@ -302,15 +301,13 @@ bool DenseAscent::look(bool climbing, Point& at) {
   source_->sums(at.state, sums_, host_);
   at.bound = sums_.value() + at.state.prior_value();
   const Vec prior = side_.precision(at.state);
-  const auto reference = reference_.triangularView<Eigen::Lower>();
   at.gradient.setZero(p + m + at.theta.size());
-  at.gradient.head(p) =
-      reference * side_.gradient(at.state, sums_);
-  Mat found = sums_.weight().selfadjointView<Eigen::Lower>();
+  at.gradient.head(p) = lower_product(reference_, side_.gradient(at.state, sums_));
+  Mat found = symmetric(sums_.weight());
   found.diagonal() += prior;
-  const Mat half = reference * found;
-  found = reference * half.transpose();
-  found = -(at.turn.triangularView<Eigen::Lower>() * found);
+  const Mat half = lower_product(reference_, found);
+  found = lower_product(reference_, half.transpose());
+  found = -lower_product(at.turn, found);
   found.diagonal() += at.turn.diagonal().cwiseInverse();
   pack(found, 1 / kRoot2, at.gradient.segment(p, m));
   if (climbing) at.gradient.tail(at.theta.size()) = at.pull.cwiseQuotient(theta_scale_);

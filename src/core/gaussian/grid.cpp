@@ -1,13 +1,12 @@
 #include "grid.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
 #include "lattice.hpp"
+#include "linalg/dense.hpp"
 #include "line.hpp"
 #include "special/functions.hpp"
 
@@ -25,9 +24,8 @@ constexpr double kRadius = 1.1;      // of the design, in units of sqrt(h)
 // that a step of design() makes sense with.
 Mat mended(const Mat& curvature) {
   if (!curvature.allFinite()) return Mat::Identity(curvature.rows(), curvature.cols());
-  const Eigen::SelfAdjointEigenSolver<Mat> eigen(curvature);
-  const Vec values = eigen.eigenvalues().cwiseAbs().cwiseMax(kLeastGridCurved);
-  return eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose();
+  const SymmetricEigen eigen(curvature);
+  return eigen.with(eigen.values.cwiseAbs().cwiseMax(kLeastGridCurved));
 }
 
 // Columns: points at a distance of kRadius sqrt(h): along the axes, then the corners.
@@ -48,7 +46,7 @@ void composite(Conditional& conditional, const Vec& unit, const Node& top, const
                Approximation& out) {
   const Index h = top.theta.size();
   const Mat points = design(h);
-  const Eigen::LLT<Mat> root(curvature);
+  const Factor root(curvature);
   out.nodes = {top};
   const double share = 1 / (static_cast<double>(points.cols()) * kRadius * kRadius);
   out.weights = Vec::Constant(points.cols() + 1, share);
@@ -56,14 +54,14 @@ void composite(Conditional& conditional, const Vec& unit, const Node& top, const
   Vec heights(points.cols() + 1);
   heights[0] = top.log_density;
   for (Index k = 0; k < points.cols(); ++k) {
-    const Vec away = root.matrixU().solve(points.col(k));
+    Vec away = points.col(k);
+    solve_transposed(root.lower(), away);
     out.nodes.push_back(visit(conditional, top.theta + unit.cwiseProduct(away), top));
     heights[k + 1] = out.nodes.back().log_density + 0.5 * points.col(k).squaredNorm();
   }
   const double best = heights.maxCoeff();
   out.weights.array() *= (heights.array() - best).exp();
-  const double logdet = 2 * root.matrixLLT().diagonal().array().log().sum();
-  out.evidence = best + 0.5 * (static_cast<double>(h) * kLog2Pi - logdet) +
+  out.evidence = best + 0.5 * (static_cast<double>(h) * kLog2Pi - root.logdet()) +
                  std::log(out.weights.sum()) + unit.array().log().sum();
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "coefficients/free_parameters.hpp"
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 #include "special/functions.hpp"
 
 namespace bsvm {
@@ -106,8 +106,7 @@ bool Integrated::rise(Vec step, Look& now) {
 
 // Hyper-parameters of what is not integrated go to where they are best given b's moments.
 double Integrated::follow(Look& now) const {
-  const auto factor = positive_factor(now.curvature.topLeftCorner(d_, d_));
-  const Mat covariance = factor.solve(Mat::Identity(d_, d_));
+  const Mat covariance = positive_factor(now.curvature.topLeftCorner(d_, d_)).inverse();
   double moved = 0;
   for (const Part& part : prior_.parts()) {
     if (part.integrated || part.size == 0) continue;
@@ -199,14 +198,13 @@ Node Integrated::at(ConstVecRef theta, const Node& from) {
 Node Integrated::node(const Look& look) const {
   Node out;
   out.theta = look.theta;
-  const auto factor = positive_factor(look.curvature.topLeftCorner(d_, d_));
-  const double logdet = 2 * factor.matrixLLT().diagonal().array().log().sum();
-  out.log_density = look.value + 0.5 * (static_cast<double>(d_) * kLog2Pi - logdet) +
+  const Factor factor = positive_factor(look.curvature.topLeftCorner(d_, d_));
+  out.log_density = look.value + 0.5 * (static_cast<double>(d_) * kLog2Pi - factor.logdet()) +
                     prior_.unit().array().log().sum();
   out.state = State(Layout{d_, 0, 0});
   out.state.begun() = 1;
   out.state.mean() = look.b;
-  out.state.inverse_factor() = factor.matrixL().solve(Mat::Identity(d_, d_));
+  out.state.inverse_factor() = solved_lower(factor.lower(), Mat::Identity(d_, d_));
   out.slope = -factor.solve(bent_by_theta(look));
   return out;
 }
@@ -292,8 +290,8 @@ Mat Integrated::curvature(const Node& top) {
       here.curvature.bottomRightCorner(own_, own_);
   const Mat bent = root * bent_by_theta(here);
   out -= bent.transpose() * bent + 0.5 * precision_products(here, root);
-  const auto factor = positive_factor(out);
-  return factor.reconstructedMatrix();
+  const Mat factor = positive_factor(out).lower();
+  return factor * factor.transpose();
 }
 
 void Integrated::record(double value) {

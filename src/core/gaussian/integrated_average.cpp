@@ -1,11 +1,10 @@
 // An Integrated's averages in place of mode and Hessian.
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "integrated.hpp"
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 #include "special/functions.hpp"
 
 namespace bsvm {
@@ -34,9 +33,8 @@ void Integrated::look_aside(const Vec& b, ConstVecRef theta) {
 // inverse factor.
 Mat Integrated::axes(const Mat& inverse_factor, Mat& turn) {
   if (gram_.size() == 0) gram_ = source_.gram();
-  const Mat turned = inverse_factor * gram_.selfadjointView<Eigen::Lower>() *
-                     inverse_factor.transpose();
-  turn = Eigen::SelfAdjointEigenSolver<Mat>(turned).eigenvectors().transpose();
+  const Mat turned = inverse_factor * symmetric(gram_) * inverse_factor.transpose();
+  turn = SymmetricEigen(turned).vectors.transpose();
   return turn * inverse_factor;
 }
 
@@ -73,18 +71,17 @@ Integrated::Average Integrated::average(const Node& node, double value, ConstVec
 // The node's Gaussian as these averages have it. Of its log density what the move gains is added if
 // they stay what they are, which is known for small moves only.
 Integrated::Moved Integrated::move(const Average& average, Node& node) const {
-  const Eigen::SelfAdjointEigenSolver<Mat> eigen(average.curvature);
-  const Vec bent = eigen.eigenvalues().cwiseMax(1 / kMostBent).cwiseMin(kMostBent);
+  const SymmetricEigen eigen(average.curvature);
+  const Vec bent = eigen.values.cwiseMax(1 / kMostBent).cwiseMin(kMostBent);
   const Mat inverse_factor = node.state.inverse_factor().triangularView<Eigen::Lower>();
-  const Vec along = eigen.eigenvectors().transpose() * (inverse_factor * average.gradient);
+  const Vec along = eigen.vectors.transpose() * (inverse_factor * average.gradient);
   const Vec step = along.cwiseQuotient(bent).cwiseMax(-kLongestMove).cwiseMin(kLongestMove);
   Moved out{(bent.array() - 1).abs().maxCoeff(), step.norm(), 0};
   if (std::max(out.bent, out.length) < kSettled)
     out.gain = 0.5 * step.dot(along) + 0.5 * (bent.array() - 1 - bent.array().log()).sum();
-  node.state.mean() += inverse_factor.transpose() * (eigen.eigenvectors() * step);
-  const Mat curvature =
-      eigen.eigenvectors() * bent.asDiagonal() * eigen.eigenvectors().transpose();
-  node.state.inverse_factor() = positive_factor(curvature).matrixL().solve(inverse_factor);
+  node.state.mean() += inverse_factor.transpose() * (eigen.vectors * step);
+  node.state.inverse_factor() =
+      solved_lower(positive_factor(eigen.with(bent)).lower(), inverse_factor);
   return out;
 }
 
@@ -116,18 +113,17 @@ void Integrated::learn(Node& top) {
 // coefficients, or other contrasts, leave what it does as it is. With P = L L', M = L^{-1} and
 // W = L' P_after^{-1} L it is L W^{-1/2} M.
 Mat Integrated::changed(const Mat& before, const Mat& after) {
-  const auto m = before.triangularView<Eigen::Lower>();
-  const Mat lower = m.solve(Mat::Identity(before.rows(), before.cols()));
+  const Mat lower = solved_lower(before, Mat::Identity(before.rows(), before.cols()));
   const Mat part = after * lower;
-  const Eigen::SelfAdjointEigenSolver<Mat> w(part.transpose() * part);
-  return lower * w.operatorInverseSqrt() * before;
+  const SymmetricEigen w(part.transpose() * part);
+  return lower * w.with(w.values.cwiseSqrt().cwiseInverse()) * before;
 }
 
 // The inverse factor of change_ P change_', P that of this one.
 Mat Integrated::changed_factor(const Mat& inverse_factor) const {
   const Mat identity = Mat::Identity(d_, d_);
-  const Mat root = change_ * inverse_factor.triangularView<Eigen::Lower>().solve(identity);
-  return positive_factor(root * root.transpose()).matrixL().solve(identity);
+  const Mat root = change_ * solved_lower(inverse_factor, identity);
+  return solved_lower(positive_factor(root * root.transpose()).lower(), identity);
 }
 
 // Where averages and Gaussian agree; else the best that was seen, and false.

@@ -1,12 +1,12 @@
 #include "lattice.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "base/error.hpp"
+#include "linalg/dense.hpp"
 
 namespace bsvm {
 
@@ -35,9 +35,8 @@ class Lattice {
   Lattice(Conditional& conditional, const FreeUnits& units, const Node& top, const Mat& curvature)
       : conditional_(conditional), units_(units), h_(top.theta.size()), best_(top.log_density),
         unbounded_(h_, false) {
-    const Eigen::SelfAdjointEigenSolver<Mat> eigen(curvature);
-    axes_ = kStep * eigen.eigenvectors() *
-            eigen.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
+    const SymmetricEigen eigen(curvature);
+    axes_ = kStep * eigen.vectors * eigen.values.cwiseSqrt().cwiseInverse().asDiagonal();
     keep(Place(h_, 0), top);
     for (Index axis = 0; axis < h_; ++axis) begin(axis);
   }

@@ -1,11 +1,10 @@
 // The posterior mode: hyper-parameters where their own posterior is highest, as engine "gaussian"
 // finds it, and the coefficients' mode given these.
-#include <Eigen/Cholesky>
 #include <cmath>
 
 #include "base/error.hpp"
 #include "grid.hpp"
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 #include "make_conditional.hpp"
 #include "mode.hpp"
 #include "rows/make_source.hpp"
@@ -54,16 +53,14 @@ class Map : public Approximator {
     const Index h = top.theta.size(), d = top.state.layout.p;
     keep_only(top, out);
     if (h == 0) return;
-    const Eigen::LLT<Mat> curvature = positive_factor(conditional.curvature(top));
-    out.theta_covariance = curvature.solve(Mat::Identity(h, h));
+    const Factor curvature = positive_factor(conditional.curvature(top));
+    out.theta_covariance = curvature.inverse();
     const Mat root = top.state.inverse_factor().triangularView<Eigen::Lower>();
     const Mat covariance = root.transpose() * root +
                            top.slope * out.theta_covariance * top.slope.transpose();
-    const Eigen::LLT<Mat> precision(covariance.llt().solve(Mat::Identity(d, d)));
-    out.nodes[0].state.inverse_factor() =
-        precision.matrixL().solve(Mat::Identity(d, d));
-    const double logdet = 2 * curvature.matrixLLT().diagonal().array().log().sum();
-    out.evidence = top.log_density + 0.5 * (static_cast<double>(h) * kLog2Pi - logdet);
+    const Factor precision(Factor(covariance).inverse());
+    out.nodes[0].state.inverse_factor() = solved_lower(precision.lower(), Mat::Identity(d, d));
+    out.evidence = top.log_density + 0.5 * (static_cast<double>(h) * kLog2Pi - curvature.logdet());
   }
 };
 

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "coefficients/coefficients.hpp"
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 
 namespace bsvm {
 

@@ -1,8 +1,8 @@
 // Where RowNewton goes from a point.
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/dense.hpp"
 #include "linalg/krylov.hpp"
 #include "row_newton.hpp"
 
@@ -18,9 +18,9 @@ constexpr double kLeastCurved = 0.05;
 
 // (theta's curvature)^{-1} pull with the eigenvalues made positive, and not too long.
 Vec theta_step(const Mat& curvature, const Vec& pull) {
-  const Eigen::SelfAdjointEigenSolver<Mat> eigen(curvature);
-  const Vec values = eigen.eigenvalues().cwiseAbs().cwiseMax(kLeastCurved);
-  Vec out = eigen.eigenvectors() * (eigen.eigenvectors().transpose() * pull).cwiseQuotient(values);
+  const SymmetricEigen eigen(curvature);
+  const Vec values = eigen.values.cwiseAbs().cwiseMax(kLeastCurved);
+  Vec out = eigen.vectors * (eigen.vectors.transpose() * pull).cwiseQuotient(values);
   const double longest = out.cwiseAbs().maxCoeff();
   if (longest > kLongestRowTheta) out *= kLongestRowTheta / longest;
   return out;
@@ -39,8 +39,8 @@ RowNewton::System RowNewton::system(const Point& at, bool climbing) const {
   out.k2 = out.k.cwiseAbs2();
   out.gradient = design_ * at.slope.matrix() + side_.tilt() -
                  side_.precision(at.state).cwiseProduct(at.state.mean());
-  const Vec scaled = root.triangularView<Eigen::Lower>() * out.gradient;
-  out.mean = root.triangularView<Eigen::Lower>().transpose() * scaled;
+  const Vec scaled = lower_product(root, out.gradient);
+  out.mean = transposed_product(root, scaled);
   out.gap = at.target - at.weight;
   double square = scaled.squaredNorm() + 0.5 * out.gap.matrix().dot(times(out.k2, out.gap));
   if (climbing) square += at.pull.cwiseQuotient(theta_scale_).squaredNorm();
@@ -112,9 +112,9 @@ RowNewton::Way RowNewton::way(const Point& at, const System& system, const Arr& 
 
 // How the best q changes with theta_k.
 RowNewton::Way RowNewton::along(const Point& at, const System& system, Index k) const {
-  const auto root = at.state.inverse_factor().triangularView<Eigen::Lower>();
+  const Mat& root = at.state.inverse_factor();
   const Vec right = system.change.col(k).cwiseProduct(at.state.mean());
-  const Vec mean = root.transpose() * Vec(root * right);
+  const Vec mean = transposed_product(root, lower_product(root, right));
   return way(at, system, Arr::Zero(design_.cols()), -mean, system.spread.col(k).array());
 }
 

@@ -81,8 +81,8 @@ SparseClimb::Blocks SparseClimb::blocks_of(const Vec& w) const {
   Blocks out;
   Mat dense = design_.dense_rows() * w.asDiagonal() * design_.dense_rows().transpose();
   dense.diagonal() += prior_->dense();
-  out.dense.compute(dense);
-  if (out.dense.info() != Eigen::Success) refuse_precision();
+  out.dense = Factor(dense);
+  if (!out.dense.positive()) refuse_precision();
   const Vec diagonal = design_.weighted_squares(w) + prior_->diagonal();
   out.inverse = diagonal.tail(diagonal.size() - p).cwiseInverse();
   return out;

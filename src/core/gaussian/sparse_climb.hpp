@@ -1,5 +1,4 @@
 #pragma once
-#include <Eigen/Cholesky>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -7,6 +6,7 @@
 #include "approximation.hpp"
 #include "coefficients/coefficients.hpp"
 #include "linalg/conjugate_gradient.hpp"
+#include "linalg/dense.hpp"
 #include "rows/sparse/sparse_design.hpp"
 
 namespace bsvm {
@@ -53,7 +53,7 @@ class SparseClimb {
   };
   // The diagonal blocks M of A: dense columns together, every other column alone.
   struct Blocks {
-    Eigen::LLT<Mat> dense;
+    Factor dense;
     Vec inverse;  // (d - p)
     Mat solve(const Mat& x) const;
   };

@@ -1,12 +1,13 @@
 #include "active_set.hpp"
 
-#include <Eigen/Jacobi>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "linalg/dense.hpp"
+#include "linalg/eigen_modules.hpp"
 
 namespace bsvm {
 
@@ -36,13 +37,13 @@ void ActiveSet::factorise() {
     out.resize(a, a);
     for (Index i = 0; i < a; ++i) out.row(i) = columns.row(active_[i]);
   }, factor_, host_);
-  factor_.triangularView<Eigen::Lower>().solveInPlace(w_);
+  solve_lower(factor_, w_);
   for (Index k = 0; k < m; ++k) {
     z_.row(k) = columns.row(candidates_[k].column);
     d_[k] = diagonal[candidates_[k].column];
     r_[k] = h[candidates_[k].column];
   }
-  factor_.transpose().triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(z_);
+  z_ = divided_transposed(z_, factor_);
   d_ -= z_.rowwise().squaredNorm();
   r_ -= z_ * w_;
 }
@@ -58,7 +59,7 @@ double ActiveSet::log_ratio(Index k) const {
   const Index place = std::find(owner_.begin(), owner_.end(), k) - owner_.begin(),
               rest = static_cast<Index>(active_.size()) - place;
   Vec x = Vec::Unit(rest, 0);
-  factor_.block(place, place, rest, rest).triangularView<Eigen::Lower>().solveInPlace(x);
+  solve_lower(factor_.block(place, place, rest, rest), x);
   const double variance = x.squaredNorm(), mean = x.dot(w_.segment(place, rest));
   return prior + 0.5 * (mean * mean / variance + std::log(variance));
 }
@@ -169,7 +170,7 @@ Vec ActiveSet::solve(ConstVecRef noise) const {
   const Index a = static_cast<Index>(active_.size());
   Vec own = w_.head(a), out = Vec::Zero(noise.size());
   for (Index i = 0; i < a; ++i) own[i] += noise[active_[i]];
-  factor_.topLeftCorner(a, a).triangularView<Eigen::Lower>().transpose().solveInPlace(own);
+  solve_transposed(factor_.topLeftCorner(a, a), own);
   for (Index i = 0; i < a; ++i) out[active_[i]] = own[i];
   return out;
 }
@@ -234,7 +235,7 @@ Vec draw_selected(const Coefficients& side, const Equations& equations, State& s
 }
 
 SummedEquations::SummedEquations(const Coefficients& side, const State& state, RowSums& sums)
-    : precision_(sums.weight().selfadjointView<Eigen::Lower>()) {
+    : precision_(symmetric(sums.weight())) {
   if (!sums.x.allFinite()) refuse_sums();
   precision_.diagonal() += side.precision(state);
   linear_ = side.gradient(state, sums) + precision_ * state.mean();

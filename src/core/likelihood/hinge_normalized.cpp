@@ -9,7 +9,6 @@
 //   inside           a Gauss-Legendre rule with fixed nodes, unless s is small;
 //   if s is small    a Gauss-Hermite rule for the inside's formula on the whole line, and beyond a
 //                    kink the difference between the two formulas.
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,6 +17,7 @@
 #include "hazard.hpp"
 #include "integral/one/hinge_integral.hpp"
 #include "likelihood.hpp"
+#include "linalg/eigen_modules.hpp"
 #include "matched_terms.hpp"
 #include "normalised_tilt.hpp"
 #include "pseudo_tilt.hpp"

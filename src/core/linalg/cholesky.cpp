@@ -1,11 +1,11 @@
 #include "cholesky.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "base/error.hpp"
+#include "eigen_modules.hpp"
 #include "kernels.hpp"
 
 namespace bsvm {

@@ -1,7 +1,8 @@
 #include "krylov.hpp"
 
-#include <Eigen/Jacobi>
 #include <vector>
+
+#include "eigen_modules.hpp"
 
 namespace bsvm {
 

@@ -1,6 +1,6 @@
 #include "rotate.hpp"
 
-#include <Eigen/QR>
+#include "eigen_modules.hpp"
 
 namespace bsvm {
 

@@ -1,23 +1,16 @@
 #pragma once
-
-#include <Eigen/Cholesky>
-
 #include "base/error.hpp"
-#include "base/types.hpp"
+#include "linalg/dense.hpp"
 
 namespace bsvm {
 
-inline Eigen::LLT<Mat> factor_of(const Mat& a) {
-  Eigen::LLT<Mat> out(a);
-  if (out.info() != Eigen::Success || !a.allFinite())
+inline Factor factor_of(const Mat& a) {
+  Factor out(a);
+  if (!out.positive() || !a.allFinite())
     throw NumericalFailure(
         "The covariance of the imputation model is not positive definite to working accuracy. "
         "Leave out variables that repeat others.");
   return out;
-}
-
-inline double logdet(const Eigen::LLT<Mat>& factor) {
-  return 2 * factor.matrixLLT().diagonal().array().log().sum();
 }
 
 }  // namespace bsvm

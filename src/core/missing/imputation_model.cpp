@@ -1,6 +1,5 @@
 #include "imputation_model.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "factor.hpp"
@@ -10,8 +9,6 @@
 namespace bsvm {
 
 namespace {
-
-using Eigen_ = Eigen::SelfAdjointEigenSolver<Mat>;
 
 // log of the multivariate gamma function, without its power of pi.
 double log_gamma_product(double x, Index d) {
@@ -29,9 +26,9 @@ ImputationModel::ImputationModel(const Unknowns& unknowns, Index n)
   if (d_ == 0) return;
   const Eigen::Map<const Mat> given(unknowns.given, n, k_);
   gram_ = given.transpose() * given;
-  const Eigen_ eigen(gram_);
-  gram_vectors_ = eigen.eigenvectors();
-  gram_values_ = eigen.eigenvalues().cwiseMax(0);
+  const SymmetricEigen eigen(gram_);
+  gram_vectors_ = eigen.vectors;
+  gram_values_ = eigen.values.cwiseMax(0);
 }
 
 // Standard normal variables.
@@ -43,8 +40,8 @@ void ImputationModel::start(State& state) const {
 }
 
 ImputationModel::Spectrum ImputationModel::spectrum(ConstMatRef precision) const {
-  const Eigen_ eigen(precision);
-  Spectrum out{eigen.eigenvectors(), gram_values_ * eigen.eigenvalues().transpose()};
+  const SymmetricEigen eigen(precision);
+  Spectrum out{eigen.vectors, gram_values_ * eigen.values.transpose()};
   out.values.array() += 1 / mean_variance_;
   return out;
 }
@@ -86,8 +83,7 @@ Mat ImputationModel::probit_precision(const RowSums& sums) const {
 
 void ImputationModel::update(const RowSums& sums, State& state) const {
   if (state.layout.indicators > 0) {
-    const Index q = state.layout.probits;
-    state.law_probit_spread() = factor_of(probit_precision(sums)).solve(Mat::Identity(q, q));
+    state.law_probit_spread() = factor_of(probit_precision(sums)).inverse();
     state.law_probit() = state.law_probit_spread() * sums.law_latent();
   }
   const Spectrum of = spectrum(state.law_precision());
@@ -95,7 +91,7 @@ void ImputationModel::update(const RowSums& sums, State& state) const {
   state.law_formed() = Mat(state.law_precision());
   Mat scale = about(sums, state.law_mean()) + spread(of);
   scale.diagonal().array() += scale_;
-  state.law_precision() = degrees() * factor_of(scale).solve(Mat::Identity(d_, d_));
+  state.law_precision() = degrees() * factor_of(scale).inverse();
 }
 
 double ImputationModel::change(const RowSums& sums, const State& state) const {
@@ -103,9 +99,9 @@ double ImputationModel::change(const RowSums& sums, const State& state) const {
   update(sums, next);
   const Spectrum of = spectrum(state.law_formed());
   const Mat step = gram_vectors_.transpose() * (next.law_mean() - state.law_mean()) * of.vectors;
-  const auto before = factor_of(state.law_precision());
-  Mat ratio = before.matrixL().solve(Mat(next.law_precision()));
-  ratio = before.matrixL().solve(Mat(ratio.transpose()));
+  const Factor before = factor_of(state.law_precision());
+  Mat ratio = solved_lower(before.lower(), next.law_precision());
+  ratio = solved_lower(before.lower(), ratio.transpose());
   ratio.diagonal().array() -= 1;
   double square = step.cwiseAbs2().cwiseProduct(of.values).sum() +
                   0.5 * degrees() * ratio.squaredNorm();
@@ -121,7 +117,7 @@ double ImputationModel::value(const State& state) const {
   const double d = static_cast<double>(d_), m = degrees();
   const Spectrum of = spectrum(state.law_formed());
   const auto precision = state.law_precision();
-  const double logdet_p = logdet(factor_of(precision));
+  const double logdet_p = factor_of(precision).logdet();
   double expected = logdet_p + d * std::log(2 / m);  // E log |Sigma^{-1}|
   for (Index j = 0; j < d_; ++j) expected += digamma(0.5 * (m - static_cast<double>(j)));
 
@@ -143,7 +139,7 @@ double ImputationModel::probit_value(const State& state) const {
   const double q = static_cast<double>(state.layout.probits),
                number = static_cast<double>(state.layout.indicators);
   const Mat spread = state.law_probit_spread();
-  return 0.5 * (number * (q + logdet(factor_of(spread)) - q * std::log(unknowns_.probit_variance)) -
+  return 0.5 * (number * (q + factor_of(spread).logdet() - q * std::log(unknowns_.probit_variance)) -
                 (state.law_probit().squaredNorm() + number * spread.trace()) /
                     unknowns_.probit_variance);
 }
@@ -166,14 +162,16 @@ void ImputationModel::draw(const RowSums& sums, State& state) const {
     t(j, j) = std::exp(0.5 * (std::log(2.0) + random.log_gamma_draw(shape)));
     for (Index i = j + 1; i < d_; ++i) t(i, j) = random.normal();
   }
-  const Mat root = factor_of(scale).matrixU().solve(t);
+  Mat root = t;
+  solve_transposed(factor_of(scale).lower(), root);
   state.law_precision() = root * root.transpose();
   if (state.layout.indicators == 0) return;
-  const auto factor = factor_of(probit_precision(sums));
-  Mat phi = factor.matrixL().solve(Mat(sums.law_latent()));
+  const Factor factor = factor_of(probit_precision(sums));
+  Mat phi = solved_lower(factor.lower(), sums.law_latent());
   for (Index j = 0; j < phi.cols(); ++j)
     for (Index a = 0; a < phi.rows(); ++a) phi(a, j) += random.normal();
-  state.law_probit() = factor.matrixU().solve(phi);
+  solve_transposed(factor.lower(), phi);
+  state.law_probit() = phi;
   state.law_probit_spread().setZero();
 }
 
@@ -194,7 +192,7 @@ Vec ImputationModel::drawn(const State& state) const {
 }
 
 Mat ImputationModel::inverse(const State& state) const {
-  return factor_of(state.law_precision()).solve(Mat::Identity(d_, d_));
+  return factor_of(state.law_precision()).inverse();
 }
 
 }  // namespace bsvm

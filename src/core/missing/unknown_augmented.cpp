@@ -31,10 +31,10 @@ struct UnknownRows::RowSolution {
 };
 
 double UnknownRows::look(const RowProblem& of, double w, RowSolution& out) {
-  const auto factor = factor_of(of.base + of.omega * w * of.square);
+  const Factor factor = factor_of(of.base + of.omega * w * of.square);
   out.away = factor.solve(of.pull + of.omega * (of.y * (1 + w) * of.sigma - w * of.second));
-  out.covariance = factor.solve(Mat::Identity(of.base.rows(), of.base.rows()));
-  out.logdet = logdet(factor);
+  out.covariance = factor.inverse();
+  out.logdet = factor.logdet();
   out.mean = of.m + of.sigma.dot(out.away);
   out.variance = of.v + 2 * out.away.dot(of.cross) + out.away.dot(of.own * out.away) +
                  of.square.cwiseProduct(out.covariance).sum();

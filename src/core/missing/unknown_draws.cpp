@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "factor.hpp"
+#include "linalg/dense.hpp"
 #include "random/draws.hpp"
 
 namespace bsvm {
@@ -63,11 +64,11 @@ void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& bl
       step += mechanism_.slope(pattern.missing, t, out.latent.col(i));
       precision += mechanism_.precision(pattern.missing);
     }
-    const auto factor = factor_of(precision);
-    factor.matrixL().solveInPlace(step);
+    const Factor factor = factor_of(precision);
+    solve_lower(factor.lower(), step);
     Draws random(state.key(), Purpose::unknown, static_cast<std::uint64_t>(row.row) + 1);
     for (Index b = 0; b < k; ++b) step[b] += random.normal();
-    factor.matrixU().solveInPlace(step);
+    solve_transposed(factor.lower(), step);
     const double change = sigma.dot(step);
     block.m[i] += change;
     terms.slope[i] -= terms.weight[i] * change;
@@ -95,7 +96,7 @@ void UnknownRows::draw_given(Index number, const State& state, double away, Draw
   const ConditionalLaw& of = laws_[pattern.law];
   Vec x(static_cast<Index>(pattern.missing.size()));
   for (Index b = 0; b < x.size(); ++b) x[b] = random.normal();
-  of.factor.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+  solve_transposed(of.factor, x);
   const Vec sigma = slopes(pattern, state.mean()), pulled = of.covariance * sigma;
   const double v = sigma.dot(pulled);
   if (v > 0) x += pulled * ((away - sigma.dot(x)) / v);

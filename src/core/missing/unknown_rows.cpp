@@ -123,10 +123,10 @@ void UnknownRows::make_law(Index pattern, ConditionalLaw& out) const {
   out.precision.resize(k, k);
   for (Index a = 0; a < k; ++a)
     for (Index b = 0; b < k; ++b) out.precision(b, a) = precision_(missing[b], missing[a]);
-  const auto factor = factor_of(out.precision);
-  out.factor = factor.matrixL();
-  out.logdet = logdet(factor);
-  out.covariance = factor.solve(Mat::Identity(k, k));
+  const Factor factor = factor_of(out.precision);
+  out.factor = factor.lower();
+  out.logdet = factor.logdet();
+  out.covariance = factor.inverse();
   if (!draws()) add_slopes(patterns_[pattern], out);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "linalg/cholesky.hpp"
+#include "linalg/dense.hpp"
 
 namespace bsvm {
 
@@ -17,8 +18,8 @@ constexpr int kMostIterations = 500, kManyIterations = 50;
 constexpr Index kMostChosen = 1000;
 
 Vec solve_factor(const Mat& l, Vec x) {
-  l.triangularView<Eigen::Lower>().solveInPlace(x);
-  l.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+  solve_lower(l, x);
+  solve_transposed(l, x);
   return x;
 }
 
@@ -67,8 +68,8 @@ bool NormalEquations::set(ConstVecRef theta, ConstVecRef d, Host& host) {
     return cholesky(factor_, host);
   }
   Mat columns = design_.columns_at(chosen_);
-  base_.triangularView<Eigen::Lower>().solveInPlace(columns);
-  factor_.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
+  solve_lower(base_, columns);
+  add_square(columns.transpose(), factor_);
   return cholesky(factor_, host);
 }
 

@@ -21,6 +21,7 @@
 
 #include "base/error.hpp"
 #include "linalg/cholesky.hpp"
+#include "linalg/dense.hpp"
 #include "normal_equations.hpp"
 
 namespace bsvm {
@@ -48,8 +49,8 @@ Vec balanced(const Design& design, const Penalties& penalties, Vec a, Host& host
     gram.diagonal().array() += 1e-12 * (1 + gram.trace());
     if (!cholesky(gram, host)) return a;
     Vec shift = columns.transpose() * a;
-    gram.triangularView<Eigen::Lower>().solveInPlace(shift);
-    gram.triangularView<Eigen::Lower>().transpose().solveInPlace(shift);
+    solve_lower(gram, shift);
+    solve_transposed(gram, shift);
     a -= room.cwiseProduct(columns * shift);
     a = a.cwiseMax(0).cwiseMin(design.cost);
   }

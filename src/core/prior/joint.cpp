@@ -1,9 +1,9 @@
 #include "joint.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <limits>
 
 #include "base/error.hpp"
+#include "linalg/dense.hpp"
 #include "linalg/small.hpp"
 #include "random/wishart.hpp"
 #include "special/functions.hpp"
@@ -58,7 +58,7 @@ void JointPrior::precision(ConstVecRef hyper, VecRef out) const {
 
 Mat JointPrior::mean_inverse(ConstVecRef hyper) const {
   Mat root = Mat::Identity(q_, q_);
-  factor(hyper).triangularView<Eigen::Lower>().solveInPlace(root);
+  solve_lower(factor(hyper), root);
   return hyper[0] * root.transpose() * root;
 }
 
@@ -117,7 +117,7 @@ Mat JointPrior::unpack(ConstVecRef theta) const {
 double JointPrior::log_joint(const Moments& b, ConstVecRef theta, VecRef gradient) const {
   const Mat f = unpack(theta);
   Mat root = Mat::Identity(q_, q_), T(q_, q_), inner = Mat::Zero(q_, q_);
-  f.triangularView<Eigen::Lower>().solveInPlace(root);
+  solve_lower(f, root);
   double out = log_rest(root, T) + static_cast<double>(q_) * std::log(2.0);
   if (b.square.size() > 0) inner = root * square(b) * root.transpose();
   out -= 0.5 * (inner.trace() + b.seen() * kLog2Pi);
@@ -141,10 +141,10 @@ void JointPrior::settle(double df, const Mat& lambda, VecRef hyper) const {
 void JointPrior::go_further(const Vec& before, double reach, VecRef hyper) const {
   if (reach == 1) return;
   Mat ratio = factor(hyper);  // ratio ratio' = F^{-1} (F F' of hyper) F^{-T}, F of before
-  factor(before).triangularView<Eigen::Lower>().solveInPlace(ratio);
-  const Eigen::SelfAdjointEigenSolver<Mat> eigen(ratio * ratio.transpose());
-  const Vec power = eigen.eigenvalues().array().max(1e-300).pow(0.5 * reach);
-  Mat root = factor(before).triangularView<Eigen::Lower>() * eigen.eigenvectors();
+  solve_lower(factor(before), ratio);
+  const SymmetricEigen eigen(ratio * ratio.transpose());
+  const Vec power = eigen.values.array().max(1e-300).pow(0.5 * reach);
+  Mat root = lower_product(factor(before), eigen.vectors);
   root = root * power.asDiagonal();
   Mat further = root * root.transpose();
   if (factorise(further)) Eigen::Map<Mat>(hyper.data() + 1, q_, q_) = further;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/dense.hpp"
 #include "random/slice.hpp"
 
 namespace bsvm {
@@ -32,7 +33,7 @@ void PathMove::find_noise(const Vec& x, const Place& at) {
   z_.resize(white_.at.size());
   for (Index k = 0; k < z_.size(); ++k) z_[k] = away[white_.at[k]];
   const Mat root = mix(path_.root, at);
-  root.triangularView<Eigen::Lower>().solveInPlace(z_);
+  solve_lower(root, z_);
   const Vec spread = mix(path_.spread, at),
             follow = (1 - at.share) * (path_.follow[at.first] * z_) +
                      at.share * (path_.follow[at.first + 1] * z_);
@@ -53,7 +54,7 @@ void PathMove::reach(Index value, const Vec& x, const Margins& rows) {
   if (x_[value].size() > 0) return;
   Vec& to = x_[value];
   to = path_.centre[value];
-  const Vec b = path_.root[value].triangularView<Eigen::Lower>() * z_;
+  const Vec b = lower_product(path_.root[value], z_);
   for (Index k = 0; k < b.size(); ++k) to[white_.at[k]] += b[k];
   const Vec u = path_.follow[value] * z_ + path_.spread[value].cwiseProduct(e_);
   for (Index k = 0; k < u.size(); ++k) to[white_.swept[k]] += u[k];

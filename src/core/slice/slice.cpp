@@ -18,6 +18,7 @@
 #include "chain/mixing.hpp"
 #include "chain/sampler.hpp"
 #include "coefficients/prior_density.hpp"
+#include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
 #include "path_move.hpp"
 #include "random/ellipse.hpp"
@@ -128,7 +129,7 @@ class SliceChain : public Chain {
     Vec x(p_ + rows_.effects().size());
     x << state_.mean(), rows_.effects();
     for (Index k = 0; k < z_.size(); ++k) z_[k] = x[white_.at[k]] - white_.centre[k];
-    white_.root.triangularView<Eigen::Lower>().solveInPlace(z_);
+    solve_lower(white_.root, z_);
     double value = rows_.value();
     for (Index first = 0; first < z_.size(); first += kTogether) {
       if (host.interrupted()) throw Interrupted();

@@ -24,7 +24,7 @@
 #include "chain/mixing.hpp"
 #include "coefficients/coefficients.hpp"
 #include "level_moves.hpp"
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 #include "random/slice.hpp"
 #include "rows/lines/margins.hpp"
 #include "variance_moves.hpp"
@@ -147,7 +147,7 @@ class GroupedChain : public Chain {
     Mat all = gaussian_.precision();
     all.diagonal() += precision;
     Mat axes = Mat::Identity(p_, p_);
-    positive_factor(all).matrixU().solveInPlace(axes);
+    solve_transposed(positive_factor(all).lower(), axes);
     const Mat effects = -gaussian_.regression() * axes, slopes = gaussian_.lines() * axes;
     for (Index j = 0; j < p_; ++j) {
       const Vec slope = slopes.col(j), effect = effects.col(j),

@@ -12,7 +12,7 @@
 #include "chain/jumps.hpp"
 #include "coefficients/coefficients.hpp"
 #include "coefficients/prior_density.hpp"
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 #include "random/ellipse.hpp"
 #include "random/slice.hpp"
 #include "rows/integrated/integrated_source.hpp"
@@ -33,7 +33,7 @@ class IntegratedChain : public Chain {
       : problem_(problem), at_(white.at), swept_(white.swept), prior_(problem),
         source_(problem, threads), side_(problem), state_(side_.start(Vec())),
         d_(prior_.coefficients()), h_(prior_.free()), centre_(d_ + h_),
-        root_(positive_factor(white.joint).matrixL()), sums_(d_ + source_.free()),
+        root_(positive_factor(white.joint).lower()), sums_(d_ + source_.free()),
         effects_(Vec::Zero(static_cast<Index>(swept_.size()))),
         pause_(Vec::Constant(d_ + h_, kLearning)), jumps_(d_ + h_),
         burnin_(burnin) {
@@ -137,7 +137,7 @@ class IntegratedChain : public Chain {
   }
 
   void move_block(Index first, Index size, Draws& random, Host& host) {
-    const Vec z = root_.triangularView<Eigen::Lower>().solve(x_ - centre_).segment(first, size);
+    const Vec z = solved_lower(root_, x_ - centre_).segment(first, size);
     const Vec nu = normals(size, random);
     const auto columns = root_.middleCols(first, size);
     const Vec x0 = columns * z, x1 = columns * nu;

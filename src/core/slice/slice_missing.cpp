@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "chain/mixing.hpp"
+#include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
 #include "missing/unknown_rows.hpp"
 #include "random/ellipse.hpp"
@@ -220,7 +221,7 @@ class MissingChain : public Chain {
     const Vec precision = side_.precision(state_);
     const auto prior = [&](const Vec& b) { return -0.5 * b.cwiseAbs2().dot(precision); };
     Vec b = state_.mean();
-    Vec z = white_.root.triangularView<Eigen::Lower>().solve(b - white_.centre);
+    Vec z = solved_lower(white_.root, b - white_.centre);
     double value = rows_.value();
     for (Index first = 0; first < z.size(); first += kMissingTogether) {
       if (host.interrupted()) throw Interrupted();

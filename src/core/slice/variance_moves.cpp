@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 #include "linalg/small.hpp"
 #include "random/slice.hpp"
 
@@ -53,26 +53,27 @@ class VarianceMoves::Dense {
     const WorkingRows& working = moves.working_;
     h_ = lines_.transpose() * working.weight().cwiseProduct(working.target() - margin0_) +
          follow_.transpose() * gaussian.prior_times(effects0_);
-    const auto factor = find_factor();
-    noise_ = factor.matrixU() * b - factor.matrixL().solve(h_);
+    const Factor factor = find_factor();
+    noise_ = transposed_product(factor.lower(), b) - solved_lower(factor.lower(), h_);
   }
 
   double place(const Vec& theta) {
-    const auto factor = find_factor();
-    const Vec b = factor.matrixU().solve(factor.matrixL().solve(h_) + noise_);
+    const Factor factor = find_factor();
+    Vec b = solved_lower(factor.lower(), h_) + noise_;
+    solve_transposed(factor.lower(), b);
     rows_.margin() = margin0_ + lines_ * b;
     rows_.effects() = effects0_ - follow_ * b;
     for (Index j = 0; j < b.size(); ++j) state_.mean()[part_.slot.columns[j]] = b[j];
     const Moments moments = moves_.side_.moments(part_, state_.mean().cwiseAbs2(), Mat());
     const double of_effects = rows_.effects().dot(moves_.gaussian_.prior_times(rows_.effects()));
     return rows_.value(zero_, zero_, 0, 0) - 0.5 * of_effects + log_joint(part_, moments, theta) -
-           factor.matrixLLT().diagonal().array().log().sum();
+           0.5 * factor.logdet();
   }
 
   void stay() {}
 
  private:
-  Eigen::LLT<Mat> find_factor() const {
+  Factor find_factor() const {
     const Vec prior = moves_.side_.precision(state_);
     Mat all = precision_;
     for (Index j = 0; j < all.cols(); ++j) all(j, j) += prior[part_.slot.columns[j]];

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "coefficients/prior_density.hpp"
 #include "gaussian/make_conditional.hpp"
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 
 namespace bsvm {
 
@@ -22,7 +22,7 @@ Mat covariance_of(const Node& node) {
   return factor.transpose() * factor;
 }
 
-Mat root_of(const Mat& covariance) { return positive_factor(covariance).matrixL(); }
+Mat root_of(const Mat& covariance) { return positive_factor(covariance).lower(); }
 
 // The node where theta has most density, and theta's standard deviations there.
 struct Middle {
@@ -47,7 +47,7 @@ Node beside(Conditional& conditional, const Node& top, const Vec& by) {
 Middle find_middle(Conditional& conditional, const Node& top) {
   const Index d = top.state.layout.p, h = top.theta.size();
   const Mat curvature = h > 0 ? conditional.curvature(top) : Mat(0, 0);
-  const Vec about = positive_factor(curvature).solve(Mat::Identity(h, h)).diagonal().cwiseSqrt();
+  const Vec about = positive_factor(curvature).inverse().diagonal().cwiseSqrt();
   Middle out{top, about.cwiseMin(kWidestSd), Mat(d, h)};
   Vec middle = top.theta;
   for (Index k = 0; k < h; ++k) {

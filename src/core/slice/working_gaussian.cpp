@@ -1,6 +1,6 @@
 #include "working_gaussian.hpp"
 
-#include "linalg/positive_factor.hpp"
+#include "linalg/dense.hpp"
 #include "linalg/small.hpp"
 
 namespace bsvm {

@@ -20,6 +20,7 @@
 
 #include "base/error.hpp"
 #include "coefficients/selection.hpp"
+#include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
 #include "selector.hpp"
 
@@ -46,7 +47,7 @@ struct Woodbury {
     logdet = 2 * (inner.diagonal().array().log().sum() + root.diagonal().array().log().sum());
   }
   Mat times(ConstMatRef a) const { return n.transpose() * (n * a); }  // M a
-  Mat whitened(ConstMatRef a) const { return root.triangularView<Eigen::Lower>().solve(a); }
+  Mat whitened(ConstMatRef a) const { return solved_lower(root, a); }
 };
 
 // q, and what the next pass needs to know of it.
@@ -192,7 +193,7 @@ void WideSelector::find_others() {
 Vec WideSelector::couplings(const Vec& g) const {
   const Mat m = now_.rows.times(Mat::Identity(problem_.n, problem_.n));
   Mat solved = now_.rows.whitened(others_.transpose() * m);
-  now_.rows.root.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
+  solve_transposed(now_.rows.root, solved);
   Mat right = -others_ * solved, left = -now_.t * m;
   right.diagonal().array() += 1;
   left.diagonal().array() += 1;
@@ -265,7 +266,7 @@ Mat WideSelector::span(const Vec& f) {
   Mat t = Mat::Zero(n, n);
   pack(columns_.data(), n, p, f.data(), packed_weighted_.data());
   kernels().gram(packed_.data(), packed_weighted_.data(), n, p, t.data());
-  return t.selfadjointView<Eigen::Lower>();
+  return symmetric(t);
 }
 
 // (G C K C' G + E) mu = G C tilted: with r = (I + K T)^{-1} tilted the others are
@@ -276,7 +277,7 @@ double WideSelector::improve_mean(const Mat& t, const Vec& ratio, const Vec& dia
   const Woodbury rows(t, k, others_, prior, host);
   const Vec r = tilted_ - rows.times(t * tilted_);
   Vec others = rows.whitened(others_.transpose() * r);
-  rows.root.triangularView<Eigen::Lower>().transpose().solveInPlace(others);
+  solve_transposed(rows.root, others);
   const Vec e = r - rows.times(others_ * others);
   Vec mean = ratio.cwiseProduct(design().transpose() * e);
   for (size_t j = 0; j < at_.size(); ++j) mean[at_[j]] = others[j];

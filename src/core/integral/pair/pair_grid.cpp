@@ -1,10 +1,10 @@
 #include "pair_grid.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "linalg/eigen_modules.hpp"
 #include "special/functions.hpp"
 #include "special/whole.hpp"
 

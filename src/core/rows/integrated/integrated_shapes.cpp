@@ -11,11 +11,11 @@
 // He_k Hermite's polynomials. It is v in standard deviations by linear theory,
 //   V + V Sigma^{-1} W Sigma^{-1} V,   V the variance of u given E b,
 // from its mean at E b. A normal x has a_1 only.
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
 #include "integrated_worker.hpp"
+#include "linalg/eigen_modules.hpp"
 #include "random/normal.hpp"
 
 namespace bsvm {

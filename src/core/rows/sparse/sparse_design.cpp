@@ -1,9 +1,9 @@
 #include "sparse_design.hpp"
 
-#include <Eigen/Cholesky>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "linalg/dense.hpp"
 
 namespace bsvm {
 
@@ -93,13 +93,13 @@ Vec SparseDesign::row_squares(ConstVecRef dense, const Mat& effects) const {
 
 LevelPrecision::LevelPrecision(const SparseDesign& design, ConstVecRef dense, const Mat& effects)
     : design_(design), dense_(dense), effects_(effects) {
-  const Eigen::LLT<Mat> factor(effects);
-  if (factor.info() != Eigen::Success)
+  const Factor factor(effects);
+  if (!factor.positive())
     throw NumericalFailure("A prior's precision of group effects is not positive definite.");
-  root_ = factor.matrixL();
-  const Mat one = Mat::Identity(effects.rows(), effects.rows());
-  inverse_ = factor.solve(one);
-  inverse_root_ = factor.matrixU().solve(one);
+  root_ = factor.lower();
+  inverse_ = factor.inverse();
+  inverse_root_ = Mat::Identity(effects.rows(), effects.rows());
+  solve_transposed(root_, inverse_root_);
 }
 
 Vec LevelPrecision::diagonal() const {
