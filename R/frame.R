@@ -31,7 +31,8 @@
 #'   needed for new data (`object`, `transform`, `expression`);
 #' * `formula`, `terms` (without the data's environment), `xlevels`, `contrasts`, `na.action`,
 #'   `row_names` (`NULL` if automatic), `rows` (the numbers of the rows `subset` chose, `NULL` for
-#'   all), `nobs` (n), `bars` (did the formula have any);
+#'   all), `nobs` (n), `bars` (did the formula have any), `given` (of a formula: `weights` and
+#'   `offset` as given, for all rows);
 #' * `unknowns`: `NULL`, or where missing predictors are modelled a list of `rule` and `auxiliary`
 #'   (n rows); `x` then has missing values;
 #' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`.
@@ -76,6 +77,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   }
   frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
   frame["rows"] <- list(rows$all)
+  frame$given <- given[c("weights", "offset")]
   if (length(rows$zero) > 0L) frame$absent <- absent_rows(frame, parts, data, given, places)
   weigh_classes(frame, class.weights)
 }

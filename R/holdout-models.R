@@ -82,7 +82,7 @@ refit_values <- function(model, env) {
   control["start"] <- list(NULL)
   c(list(formula = re_home(model$formula, formula_home(model, env)), engine = model$engine,
          likelihood = model$likelihood, standardize = model$standardize, control = control),
-    model$arguments)
+    own_arguments(model))
 }
 
 # The formula of a model with the offset it has as an argument, NULL if it has none.

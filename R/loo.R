@@ -162,7 +162,7 @@ thinned <- function(object) {
 refit_by <- function(object, engine, env) {
   control <- replace(object$control, c("verbose", "start"), list(FALSE, NULL))
   values <- c(list(object, engine = engine, control = control),
-              object[c("likelihood", "standardize")], object$arguments)
+              object[c("likelihood", "standardize")], own_arguments(object))
   do.call(update.bsvm, values, envir = env)
 }
 
