@@ -94,7 +94,8 @@
 #' and [update()][update.bsvm] work in another function or another session. With `keep_data = FALSE`
 #' the fit is a smaller file, and methods that need the data evaluate the call again. The formula's
 #' environment is not kept; of what the formula uses from there, constants and functions stay with
-#' the terms.
+#' the terms. A function comes with what it names where it was made, and with all of that only if it
+#' looks for names that are not written in it, as by [get()].
 #'
 #' @param x A formula, or a numeric matrix of predictors without the column of ones (an intercept
 #'   is always fitted; a column of ones named `"(Intercept)"` is taken for it). The matrix is
