@@ -101,6 +101,11 @@ check_models <- function(models) {
   if (!is.list(models) || length(models) == 0L) {
     abort("argument", "`models` must be a model or a list of models; found ", describe(models), ".")
   }
+  twice <- unique(names(models)[duplicated(names(models))])
+  if (any(nzchar(twice))) {
+    abort("argument", "`models` must have different names; found ", enumerate(twice[nzchar(twice)]),
+          " twice. Name them as in list(first = fit, second = other).")
+  }
   names(models) <- panel_labels(names(models), length(models), "model")
   models
 }
