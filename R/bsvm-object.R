@@ -8,9 +8,10 @@
 #' @param call The call to be kept for [update()]; data given as values in it are left out.
 #' @param control From [bsvm_control()].
 #' @param data The data to be kept in the fit, or `NULL`.
-#' @param arguments Named list of the values that arguments of [bsvm()] had, for [holdout()] to fit
-#'   again to other rows: those given among `na.action`, `contrasts`, `drop.unused.levels`,
-#'   `class.weights`, `prior` and `missing`. `NULL`: they are not known.
+#' @param arguments Named list of the values that arguments of [bsvm()] had, for [update()] and
+#'   [holdout()] to fit again: those given among `na.action`, `contrasts`, `drop.unused.levels`,
+#'   `class.weights`, `prior`, `missing`, `likelihood`, `engine`, `standardize` and `control`.
+#'   `NULL`: they are not known.
 #' @return An object of class `bsvm`, a list with
 #' * `call`, `formula`, `terms`, `xlevels`, `contrasts`, `na.action`: as in [stats::glm()]; terms
 #'   and formula do not carry the environment they were made in;
@@ -142,18 +143,30 @@ link_of <- function(rows, coefficients, means) {
   link
 }
 
-# What the call says of these may mean something else later, as the variable of a loop does.
+# What the call says of these may mean something else later, as the variable of a loop does: their
+# values are kept. The first ones are nowhere else in the fit.
 refit_arguments <- c("na.action", "contrasts", "drop.unused.levels", "class.weights", "prior",
                      "missing")
+given_arguments <- c(refit_arguments, "likelihood", "engine", "standardize", "control")
+
+# The values of the first ones, NULL if they are not known.
+own_arguments <- function(fit) {
+  fit$arguments[intersect(names(fit$arguments), refit_arguments)]
+}
 
 arguments_of_data <- c("data", "x", "y", "group", "weights", "offset", "subset")
+
+# What stands in a kept call for data that were given as a value.
+value_mark <- function(name) as.name(paste0("<", name, ">"))
+
+is_value_mark <- function(term) is.name(term) && grepl("^<.+>$", as.character(term))
 
 # The call as code only: do.call() puts values into it, a formula brings its environment.
 clean_call <- function(call) {
   call[[1L]] <- quote(bsvm)
   for (name in intersect(names(call), arguments_of_data)) {
     value <- call[[name]]
-    if (!is.null(value) && !is.language(value)) call[[name]] <- as.name(paste0("<", name, ">"))
+    if (!is.null(value) && !is.language(value)) call[[name]] <- value_mark(name)
   }
   if (inherits(call$formula, "formula")) attributes(call$formula) <- NULL
   call

@@ -90,10 +90,12 @@
 #' **Weight zero** is as if the row were absent, but it has a fitted link.
 #'
 #' **What is kept.** The fit keeps the variables it used (without a copy if all rows are used), as
-#' [stats::glm()] and lme4 keep their model frame, so that methods and [update()][update.bsvm] work
-#' in another function or another session. With `keep_data = FALSE` the fit is a smaller file, and
-#' methods that need the data evaluate the call again. The formula's environment is not kept; of
-#' what the formula uses from there, constants and functions stay with the terms.
+#' [stats::glm()] and lme4 keep their model frame, and the values its arguments had, so that methods
+#' and [update()][update.bsvm] work in another function or another session. With `keep_data = FALSE`
+#' the fit is a smaller file, and methods that need the data evaluate the call again. The formula's
+#' environment is not kept; of what the formula uses from there, constants and functions stay with
+#' the terms. A function comes with what it names where it was made, and with all of that only if it
+#' looks for names that are not written in it, as by [get()].
 #'
 #' @param x A formula, or a numeric matrix of predictors without the column of ones (an intercept
 #'   is always fitted; a column of ones named `"(Intercept)"` is taken for it). The matrix is
@@ -106,7 +108,8 @@
 #' @param group With a matrix: a factor or vector whose levels get random intercepts.
 #' @param subset Which rows to use, evaluated in `data`: a logical vector (`NA` counts as `FALSE`),
 #'   row numbers or row names (no `NA`). A row that is chosen twice counts twice.
-#' @param weights Non-negative numbers, one a row, evaluated in `data` by the formula method.
+#' @param weights Non-negative numbers of at most 1e9, one a row, evaluated in `data` by the formula
+#'   method.
 #' @param offset Numbers added to the linear predictor, evaluated like `weights`; the formula may
 #'   have `offset()` terms too. They are in its units: an offset of a logistic regression, in log
 #'   odds, is divided by 4 under the normalised likelihood.
@@ -116,7 +119,7 @@
 #' @param drop.unused.levels Should levels of factors that do not occur be dropped? `TRUE` by
 #'   default. Levels of grouping factors always are.
 #' @param class.weights Positive numbers named by class, which multiply the weights of that class;
-#'   a class that is not named has 1.
+#'   a class that is not named has 1. The product is at most 1e9, too.
 #' @param likelihood `NULL` (default): the normalised hinge likelihood, unless the engine or a prior
 #'   only accepts the pseudo-likelihood (see [likelihood_hinge()]). `"normalized"` or `"hinge"` (the
 #'   pseudo-likelihood), or an object from [likelihood_hinge()].
@@ -135,8 +138,8 @@
 #'   predictors.
 #' @param keep_data Should the fit keep its data? `TRUE` (default) keeps the variables that formula,
 #'   `weights` and `offset` name, from `data` or elsewhere, for the rows `subset` chose (in
-#'   `update()`, a term such as `x - mean(x)` sees only these); of a matrix fit `x`, `y`, `group`,
-#'   `weights` and `offset`.
+#'   `update()`, a term such as `x - mean(x)` sees only these), and all columns of `data` that were
+#'   given as a value, as by [do.call()]; of a matrix fit `x`, `y`, `group`, `weights` and `offset`.
 #' @param control From [bsvm_control()].
 #' @param ... Must be empty.
 #' @return An object of class `bsvm`; [new_bsvm()] lists what it holds. Methods: [print.bsvm()],
@@ -224,7 +227,7 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   run <- run_default(frame, spec, prior, control)
   new_bsvm(frame, run$spec, run$result, call, control,
            if (keep_data) kept_data(frame, call, data, formula),
-           mget(intersect(refit_arguments, names(matched)), environment()))
+           mget(intersect(given_arguments, names(matched)), environment()))
 }
 
 #' @rdname bsvm
@@ -243,8 +246,10 @@ bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.a
                               drop.unused.levels, class.weights, rule)
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   run <- run_default(frame, spec, prior, control)
-  new_bsvm(frame, run$spec, run$result, as_written(match.call(), environment()), control,
-           if (keep_data) list(x = x, y = y, group = group, weights = weights, offset = offset))
+  matched <- match.call()
+  new_bsvm(frame, run$spec, run$result, as_written(matched, environment()), control,
+           if (keep_data) list(x = x, y = y, group = group, weights = weights, offset = offset),
+           mget(intersect(given_arguments, names(matched)), environment()))
 }
 
 refuse_nothing <- function() {

@@ -19,6 +19,25 @@ check_whole_fit <- function(fit) {
   invisible(fit)
 }
 
+# What every prediction is made of; draws and covariances are too many numbers to be looked at each
+# time.
+check_predictive <- function(fit) {
+  p <- length(fit$design$columns)
+  check_numbers(fit$design$center, "design$center", p)
+  check_numbers(fit$design$scale, "design$scale", p)
+  if (any(fit$design$scale <= 0)) refuse_changed("design$scale", "has numbers that are not above 0")
+  check_numbers(fit$design$intercept, "design$intercept", 1L)
+  if (!fit$design$intercept %in% 0:p) {
+    refuse_changed("design$intercept", "is ", fit$design$intercept, ", not the number of a column")
+  }
+  check_numbers(fit$posterior$mean, "posterior$mean")
+  for (name in intersect(c("weights", "theta"), names(fit$posterior))) {
+    check_numbers(fit$posterior[[name]], paste0("posterior$", name))
+  }
+  if (any(fit$posterior$weights < 0)) refuse_changed("posterior$weights", "has numbers below 0")
+  for (part in fit$posterior$components) check_numbers(part$mean, "the mean of a component")
+}
+
 # The parts of a mixture, and its points in the variances.
 check_mixture <- function(fit) {
   posterior <- fit$posterior
@@ -79,5 +98,5 @@ check_numbers <- function(x, name, size = NULL) {
 
 refuse_changed <- function(...) {
   why <- paste(c(...)[1L], paste(c(...)[-1L], collapse = ""))
-  abort("argument", "`fit` is not as bsvm() made it: ", trimws(why), ". Fit the model again.")
+  abort("argument", "The fit is not as bsvm() made it: ", trimws(why), ". Fit the model again.")
 }

@@ -120,6 +120,7 @@ column_moments <- function(v, weights = NULL) {
     return(list(mean = mean(v) * unit, sd = stats::sd(v) * unit))
   }
   mean <- sum(weights * v) / sum(weights)
-  sd <- sqrt(sum(weights * (v - mean)^2) / (sum(weights) - 1))
+  sd <- if (sum(weights) <= 1) NA_real_ # check_divisor() refuses to scale by it
+        else sqrt(sum(weights * (v - mean)^2) / (sum(weights) - 1))
   list(mean = mean * unit, sd = sd * unit)
 }

@@ -268,7 +268,7 @@ kept_environment <- function(formula, data, n) {
     value <- get0(name, envir = from)
     wanted <- if (is.function(value)) is_local_function(name, value, outside)
               else name %in% outside && !is.null(value) && NROW(value) != n
-    if (wanted) kept[[name]] <- value
+    if (wanted) kept[[name]] <- if (is.function(value)) light_function(value) else value
   }
   if (length(kept) == 0L) return(globalenv())
   list2env(kept, parent = globalenv())

@@ -31,7 +31,8 @@
 #'   needed for new data (`object`, `transform`, `expression`);
 #' * `formula`, `terms` (without the data's environment), `xlevels`, `contrasts`, `na.action`,
 #'   `row_names` (`NULL` if automatic), `rows` (the numbers of the rows `subset` chose, `NULL` for
-#'   all), `nobs` (n), `bars` (did the formula have any);
+#'   all), `nobs` (n), `bars` (did the formula have any), `given` (of a formula: `weights` and
+#'   `offset` as given, for all rows);
 #' * `unknowns`: `NULL`, or where missing predictors are modelled a list of `rule` and `auxiliary`
 #'   (n rows); `x` then has missing values;
 #' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`.
@@ -76,6 +77,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   }
   frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
   frame["rows"] <- list(rows$all)
+  frame$given <- given[c("weights", "offset")]
   if (length(rows$zero) > 0L) frame$absent <- absent_rows(frame, parts, data, given, places)
   weigh_classes(frame, class.weights)
 }
@@ -226,7 +228,21 @@ check_weights <- function(weights, n = length(weights)) {
     abort("weights", "`weights` must not be negative; found ", sum(weights < 0, na.rm = TRUE),
           " below 0.")
   }
+  check_weight_sizes(weights, "`weights`")
   as.vector(as.double(weights))
+}
+
+# With weights of 1e10 the posterior is so narrow that means and variances drown in rounding.
+most_weight <- 1e9
+
+# Infinite ones are refused together with missing values.
+check_weight_sizes <- function(weights, what) {
+  largest <- max(weights, 0, na.rm = TRUE)
+  if (largest <= most_weight || is.infinite(largest)) return(invisible())
+  abort("weights", what, " must be at most ", format(most_weight), "; found ",
+        format(largest, digits = 3L), ". A row of weight 2 counts as two rows, and beyond this ",
+        "limit the posterior is too narrow to be computed. Divide all weights by the same number, ",
+        "such as their mean.")
 }
 
 check_offset <- function(offset, n = length(offset)) {
@@ -332,6 +348,7 @@ weigh_classes <- function(frame, class.weights) {
   frame$response$class_weights <- factors
   weights <- unname(factors[(frame$y + 3) / 2])
   frame$weights <- if (is.null(frame$weights)) weights else frame$weights * weights
+  check_weight_sizes(frame$weights, "`weights` times `class.weights`")
   frame
 }
 
@@ -343,4 +360,5 @@ check_class_weights <- function(class.weights, levels) {
           paste0("\"", levels, "\" = 1", collapse = ", "), "); found ",
           deparse(class.weights, nlines = 1L), ".")
   }
+  check_weight_sizes(class.weights, "`class.weights`")
 }

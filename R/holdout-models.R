@@ -82,7 +82,7 @@ refit_values <- function(model, env) {
   control["start"] <- list(NULL)
   c(list(formula = re_home(model$formula, formula_home(model, env)), engine = model$engine,
          likelihood = model$likelihood, standardize = model$standardize, control = control),
-    model$arguments)
+    own_arguments(model))
 }
 
 # The formula of a model with the offset it has as an argument, NULL if it has none.
@@ -100,6 +100,11 @@ check_models <- function(models) {
   if (one) models <- list(model = models)
   if (!is.list(models) || length(models) == 0L) {
     abort("argument", "`models` must be a model or a list of models; found ", describe(models), ".")
+  }
+  twice <- unique(names(models)[duplicated(names(models))])
+  if (any(nzchar(twice))) {
+    abort("argument", "`models` must have different names; found ", enumerate(twice[nzchar(twice)]),
+          " twice. Name them as in list(first = fit, second = other).")
   }
   names(models) <- panel_labels(names(models), length(models), "model")
   models

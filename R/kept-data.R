@@ -9,49 +9,113 @@ force_argument <- function(value, name, class) {
 }
 
 # Evaluates a call with values for some of its arguments. They go in under names: tracebacks write
-# calls out.
+# calls out. Data that were given as a value stay so marked.
 eval_with <- function(call, values, env) {
   here <- new.env(parent = env)
   for (name in names(values)) {
-    hidden <- paste0(".bsvm_", name)
+    hidden <- if (is_value_mark(call[[name]])) as.character(call[[name]])
+              else paste0(".bsvm_", name)
     assign(hidden, values[[name]], envir = here)
     call[[name]] <- as.name(hidden)
   }
   eval(call, here)
 }
 
-# The raw variables the call uses, wherever they lay, of the rows `subset` chose.
+# The raw variables the call uses, wherever they lay, of the rows `subset` chose. Data that stood in
+# the call as a value can't be found again by a name: all their columns are kept.
 kept_data <- function(frame, call, data, formula) {
   from <- formula_environment(formula)
   auxiliary <- frame$unknowns$rule$settings$auxiliary
   used <- unique(c(variables_in(open_formula(frame)), all.vars(call$weights),
                    all.vars(call$offset),
                    if (inherits(auxiliary, "formula")) all.vars(auxiliary)))
+  by_value <- !is.language(call$data) || is_value_mark(call$data)
+  if (by_value && is.data.frame(data)) used <- unique(c(used, names(data)))
   n <- data_rows(list(formula = re_home(frame$formula, from)), data)
   kept <- raw_rows(used, from, data, frame$rows, n)
-  kept[intersect(names(kept), used)]
+  with_given(kept[intersect(names(kept), used)], frame, call)
+}
+
+# Weights and an offset that are no variable of the data, as columns that R can't write by mistake.
+given_column <- c(weights = "(weights)", offset = "(offset)")
+
+with_given <- function(kept, frame, call) {
+  for (name in names(given_column)) {
+    value <- frame$given[[name]]
+    written <- call[[name]]
+    if (is.null(value) || is.name(written) && as.character(written) %in% names(kept)) next
+    kept[[given_column[[name]]]] <- take_rows(as.vector(value), frame$rows)
+  }
+  kept
 }
 
 # The changed call of a fit that keeps its data. `changed`: names of arguments that are given anew.
 refit_kept <- function(call, object, changed, env) {
   kept <- if (is.null(object$formula)) object$data else list(data = object$data)
   kept <- Filter(Negate(is.null), kept[setdiff(names(kept), changed)])
-  again <- call[!names(call) %in% names(kept)]
-  if (!"subset" %in% changed) again <- without(again, "subset")
+  again <- if ("subset" %in% changed) call else without(call, "subset")
   if (!is.null(object$formula)) {
-    if (!inherits(call$formula, "formula")) {
-      again$formula <- re_home(object$formula, formula_home(object, env))
-    }
-    kept$data <- with_new_variables(object, again, env)
+    again$formula <- home_formula(call, object, env)
+    taken <- take_given(again, object, changed)
+    again <- taken$call
+    kept$data <- with_new_variables(taken$object, again, env)
   }
-  need_values(again)
-  again[[1L]] <- bsvm
-  fit <- eval_with(again, kept, env)
+  need_values(again[!names(again) %in% names(kept)])
+  refit(again, call, c(kept, kept_values(again, object, changed, env)), env)
+}
+
+# list(call, object): weights and offset of the kept data, less those that are given anew.
+take_given <- function(call, object, changed) {
+  for (name in names(given_column)) {
+    column <- given_column[[name]]
+    if (!column %in% names(object$data)) next
+    if (name %in% changed) object$data[[column]] <- NULL else call[[name]] <- as.name(column)
+  }
+  list(call = call, object = object)
+}
+
+# The formula the fit had or, if its data are given anew, as it was written, which may have a `.`;
+# at home where update() was called, with what it took from elsewhere.
+home_formula <- function(call, object, env, written = FALSE) {
+  if (inherits(call$formula, "formula")) return(call$formula)
+  formula <- if (written && is_call_to(call$formula, "~")) eval(call$formula) else object$formula
+  re_home(formula, formula_home(object, env))
+}
+
+# `call` is what the new fit keeps, `again` what is evaluated.
+refit <- function(again, call, values, env) {
+  again[[1L]] <- bsvm # found where the package is not attached, too
+  fit <- eval_with(again, values, env)
   fit$call <- clean_call(call)
   fit
 }
 
 without <- function(call, name) call[names(call) != name]
+
+# ---- values of arguments that are not changed ---------------------------------------------------
+
+# What the call says of them may be unknown where update() is called, or be something else.
+kept_values <- function(call, object, changed, env) {
+  known <- object[c("engine", "likelihood", "standardize", "control")]
+  known <- c(object$arguments, known[setdiff(names(known), names(object$arguments))],
+             list(keep_data = !is.null(object$data)))
+  wanted <- setdiff(names(call), c("", "formula", arguments_of_data, changed))
+  lost <- setdiff(wanted, names(known))
+  c(known[intersect(wanted, names(known))],
+    sapply(lost, call_value, call = call, env = env, simplify = FALSE))
+}
+
+# The value of what the fit does not keep: an argument of its call, evaluated anew.
+call_value <- function(name, call, env) {
+  tryCatch(eval(call[[name]], env), error = function(e) {
+    if (inherits(e, "bsvm_error") || is_time_limit(e)) stop(e)
+    class <- if (name %in% arguments_of_data) "data" else "argument"
+    written <- deparse(call[[name]], nlines = 1L)
+    abort(class, "The fit does not keep its `", name, "`, and `", written, "` can't be evaluated ",
+          "here: ", sub("[.]$", "", conditionMessage(e)), ". Give it anew: update(fit, ..., ", name,
+          " = ).")
+  })
+}
 
 # ---- variables that the fit does not keep -------------------------------------------------------
 
@@ -61,7 +125,7 @@ without <- function(call, name) call[names(call) != name]
 with_new_variables <- function(object, call, env) {
   needed <- c(variables_in(open_terms(call$formula)), all.vars(call$weights),
               all.vars(call$offset), all.vars(call$subset))
-  needed <- needed[!grepl("^<.+>$", needed)] # values, of which clean_call() keeps no more
+  needed <- needed[!grepl("^<.+>$", needed)] # marks of values
   new <- setdiff(needed, c(names(object$data), kept_names(environment(object$formula)), "."))
   n <- nrow(object$data)
   if (length(new) == 0L) return(object$data)

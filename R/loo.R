@@ -44,7 +44,8 @@
 #'
 #' @param x A fit from [bsvm()] under `likelihood_hinge(normalized = TRUE)`.
 #' @param by `"row"` (default) or `"group"`: what is left out.
-#' @param cores Threads for the integrals, and processes for loo's own work.
+#' @param cores Threads for the integrals, and processes for loo's own work: no more than the
+#'   machine has processors, or than there are terms.
 #' @param save_psis Keep the importance weights, as for [loo::E_loo()]?
 #' @param ... Must be empty.
 #' @return As [loo::loo()] and [loo::waic()] return it, with a term a row of positive weight in the
@@ -78,6 +79,7 @@ loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE, ..
   check_dots(substitute(list(...)), "loo()", loo_hints)
   by <- check_loo(x, by, cores, "loo()")
   check_flag(save_psis, "save_psis")
+  cores <- useful_cores(cores, x, by)
   x <- with_own_draws(x, "loo()", parent.frame())
   terms <- loo_terms(x, by, cores, parent.frame())
   out <- loo::loo(chain_array(terms, x), r_eff = relative_sizes(terms, x, cores), cores = cores,
@@ -91,6 +93,7 @@ waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "waic()", loo_hints)
   by <- check_loo(x, by, cores, "waic()")
+  cores <- useful_cores(cores, x, by)
   x <- with_own_draws(x, "waic()", parent.frame())
   terms <- loo_terms(x, by, cores, parent.frame())
   named_terms(loo::waic(terms), terms, x, by)
@@ -117,6 +120,13 @@ check_loo <- function(object, by, cores, what) {
   }
   if (by == "group") need_integrable(object, paste0(what, " with `by = \"group\"`"))
   by
+}
+
+# More processes than processors, or than there are terms, only take memory: each is a fork.
+useful_cores <- function(cores, object, by, processors = parallel::detectCores()) {
+  terms <- if (by == "group") length(object$groups[[integrable_factor(object$groups)]]$levels)
+           else object$nobs
+  as.integer(min(cores, terms, processors, na.rm = TRUE))
 }
 
 # The fit itself if it has draws, else one by engine_slice().
@@ -162,7 +172,7 @@ thinned <- function(object) {
 refit_by <- function(object, engine, env) {
   control <- replace(object$control, c("verbose", "start"), list(FALSE, NULL))
   values <- c(list(object, engine = engine, control = control),
-              object[c("likelihood", "standardize")], object$arguments)
+              object[c("likelihood", "standardize")], own_arguments(object))
   do.call(update.bsvm, values, envir = env)
 }
 

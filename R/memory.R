@@ -1,6 +1,11 @@
 # Large allocations are counted before any work: memory is promised freely and missed late.
 
-max_memory <- function() getOption("bsvm.max_memory", 16 * 2^30)
+max_memory <- function() {
+  bytes <- getOption("bsvm.max_memory", 16 * 2^30)
+  if (is.numeric(bytes) && length(bytes) == 1L && isTRUE(bytes > 0)) return(bytes)
+  abort("argument", "The option bsvm.max_memory must be one positive number of bytes; found ",
+        describe(bytes), ". Use options(bsvm.max_memory = 16e9), or Inf for no limit.")
+}
 
 # `what` is a sentence's subject with its verb, `instead` what to write.
 check_memory <- function(bytes, what, instead) {

@@ -88,11 +88,15 @@ check_fields <- function(part, fields, name = NULL) {
 }
 
 check_fit_blocks <- function(blocks) {
-  good <- vapply(blocks, function(block) {
+  if (are_blocks(blocks)) return(invisible())
+  refuse_fit("`blocks` and `group_blocks` must be lists of blocks with priors")
+}
+
+are_blocks <- function(blocks) {
+  all(vapply(blocks, function(block) {
     is.list(block) && is_prior(block$prior) && is.numeric(block$columns) &&
       is.character(block$label) && (is.null(block$hyper) || is.vector(block$hyper))
-  }, TRUE)
-  if (!all(good)) refuse_fit("`blocks` and `group_blocks` must be lists of blocks with priors")
+  }, TRUE))
 }
 
 check_fit_groups <- function(groups) {
@@ -135,6 +139,40 @@ covariance_fits <- function(posterior) {
   covariance <- posterior$covariance
   if (is.null(covariance) || inherits(covariance, "bsvm_low_rank")) return(TRUE)
   is.numeric(covariance) && identical(dim(covariance), rep(length(posterior$mean), 2L))
+}
+
+# ---- stages ---------------------------------------------------------------------------------
+
+frame_fields <- c(
+  y = "numbers", response = "list", columns = "?text", assign = "?numbers", term_labels = "?text",
+  intercept = "numbers", implicit = "flag", weights = "?numbers", offset = "?numbers",
+  groups = "?list", smooths = "?list", nobs = "numbers", bars = "flag", unknowns = "?list",
+  absent = "?list"
+)
+
+spec_fields <- c(problem = "list", model = "list", design = "list", blocks = "list",
+                 group_blocks = "list", likelihood = "list", engine = "list", standardize = "flag",
+                 missing = "?list")
+
+check_frame <- function(frame) {
+  good <- has_fields(frame, frame_fields) && length(dim(frame$x)) == 2L &&
+    length(frame$nobs) == 1L && all(c(nrow(frame$x), length(frame$y)) == frame$nobs) &&
+    length(frame$columns) == ncol(frame$x) + isTRUE(frame$implicit)
+  if (!good) refuse_stage("frame")
+}
+
+check_spec <- function(spec) {
+  good <- has_fields(spec, spec_fields) && is.numeric(spec$problem$y) &&
+    length(dim(spec$problem$x)) == 2L && nrow(spec$problem$x) == length(spec$problem$y) &&
+    are_blocks(c(spec$blocks, spec$group_blocks))
+  if (!good) refuse_stage("spec")
+  check_component(spec$engine, "engine")
+  check_component(spec$likelihood, "likelihood")
+}
+
+refuse_stage <- function(name) {
+  abort("argument", "`", name, "` has the class bsvm_", name, ", but not what bsvm_", name, "() ",
+        "puts into it. Use the value of bsvm_", name, "() as it is.")
 }
 
 # Do a frame, a spec and a result belong together?

@@ -137,6 +137,7 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
                          na.action = stats::na.pass, map = NULL, threshold = NULL, costs = NULL,
                          ...) {
   check_fit(object)
+  check_predictive(object)
   check_dots(substitute(list(...)), "predict()", predict_hints)
   na.action <- prediction_action(na.action)
   type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)
@@ -329,14 +330,30 @@ score_class <- function(score, levels) {
 }
 
 prediction_action <- function(na.action) {
-  if (is.null(na.action) || is.function(na.action)) return(na.action)
+  if (is.null(na.action)) return(NULL)
   named <- is.character(na.action) && length(na.action) == 1L
-  action <- if (named) get0(na.action, mode = "function")
+  action <- if (is.function(na.action)) na.action
+            else if (named) get0(na.action, mode = "function")
   if (is.null(action)) {
     abort("argument", "`na.action` must be a function such as na.omit, or its name; found ",
           describe(na.action), ".")
   }
+  if (!keeps_complete(action)) {
+    abort("argument", "`na.action` must be a function that decides about rows with missing values ",
+          "and returns complete ones as they are, such as na.pass, na.omit or na.fail; found ",
+          if (named) paste0("\"", na.action, "\"") else "another function", ".")
+  }
   action
+}
+
+# Does the function give back what has nothing missing, as a data frame or a vector?
+keeps_complete <- function(action) {
+  values <- c(3, 1, 2)
+  same <- function(x, part) {
+    back <- tryCatch(suppressWarnings(action(x)), error = function(e) NULL)
+    identical(tryCatch(as.vector(part(back)), error = function(e) NULL), values)
+  }
+  same(values, identity) || same(data.frame(fit = values), function(back) back$fit)
 }
 
 keep_complete <- function(prediction, na.action) {

@@ -47,6 +47,7 @@ bsvm_run <- function(spec, control = bsvm_control()) {
   if (!inherits(spec, "bsvm_spec")) {
     abort("argument", "`spec` must be made by bsvm_spec(); found ", describe(spec), ".")
   }
+  check_spec(spec)
   check_control(control)
   free_memory(length(spec$problem$x))
   run <- if (is_sampler(spec$engine)) run_sampler
@@ -256,7 +257,7 @@ numbers_drawn <- function(spec) {
 # Draws of each chain that fit into a quarter of a gigabyte, or the option if that is less: where
 # the number of draws is ours to choose it must not take more.
 most_kept <- function(spec) {
-  limit <- min(2^28, getOption("bsvm.max_memory", 16 * 2^30) / 2)
+  limit <- min(2^28, max_memory() / 2)
   fit <- floor(limit / (8 * spec$engine$settings$chains * numbers_drawn(spec)))
   max(spec$engine$settings$draws, fit)
 }

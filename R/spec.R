@@ -53,6 +53,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   if (!inherits(frame, "bsvm_frame")) {
     abort("argument", "`frame` must be made by bsvm_frame(); found ", describe(frame), ".")
   }
+  check_frame(frame)
   check_flag(standardize, "standardize")
   assigned <- assign_priors(frame, prior)
   likelihood <- if (is.null(likelihood)) default_likelihood(frame, engine, assigned)

@@ -4,10 +4,15 @@
 #' does for other models: to the data the fit keeps, unless `data` (or `x` or `y`) is given.
 #'
 #' @details
+#' Arguments that are not changed have the values they had in the fit, also in another function or
+#' session, and whatever a variable of the call is by now.
+#'
 #' The kept data are the variables and rows of the first fit, of which a new `subset` takes some. A
 #' new variable is looked up in the `data` of the first call, evaluated where `update()` was called,
 #' if the variables that the fit keeps are still the same there; if it is not in `data`, that is an
-#' error. A fit with `keep_data = FALSE` evaluates its whole call again.
+#' error. A fit whose call had the data as a value, as from [do.call()], keeps all columns. With
+#' `keep_data = FALSE`, or where `data` is given anew, data, `subset`, `weights` and `offset` of the
+#' call are evaluated again.
 #'
 #' If an engine or a prior changes the likelihood (see [bsvm()]), a message of class
 #' `bsvm_message_likelihood` says so.
@@ -19,8 +24,9 @@
 #' @param evaluate If `FALSE`, the changed call is returned and not evaluated.
 #' @return The new fit, or the call.
 #' @section Errors: `bsvm_error_unsupported` for a change of formula in a fit from `bsvm(x, y)`,
-#'   which has none; `bsvm_error_data` if the call had the data as values (as from [do.call()]) and
-#'   they are not given anew; and those of [bsvm()].
+#'   which has none; `bsvm_error_data` if data are needed that the fit does not keep and that can't
+#'   be found again; `bsvm_error_argument`, `bsvm_error_weights` or `bsvm_error_offset` for other
+#'   arguments of this kind; and those of [bsvm()].
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars)
 #' fixef(update(fit, . ~ . - mpg))
@@ -41,15 +47,39 @@ update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
   }
   if (!evaluate) return(call)
   keeps <- !is.null(object$data) && !any(c("data", "x", "y") %in% names(changes))
-  fit <- if (keeps) refit_kept(call, object, names(changes), env) else refit_call(call, env)
+  again <- if (keeps) refit_kept else refit_call
+  fit <- again(call, object, names(changes), env)
   if (!"likelihood" %in% names(changes)) tell_changed_likelihood(object, fit)
   fit
 }
 
-refit_call <- function(call, env) {
+# The changed call where the data are those of the call, or given anew.
+refit_call <- function(call, object, changed, env) {
   need_values(call)
-  call[[1L]] <- bsvm # found where the package is not attached, too
-  eval(call, env)
+  again <- call
+  lazy <- if (!is.null(object$formula)) lazy_arguments
+  if (!is.null(object$formula)) again$formula <- home_formula(call, object, env, written = TRUE)
+  of_data <- setdiff(intersect(arguments_of_data, names(call)), c(lazy, changed))
+  values <- c(sapply(of_data, call_value, call = call, env = env, simplify = FALSE),
+              kept_values(again, object, changed, env))
+  if ("data" %in% changed && is.language(call$data)) {
+    values$data <- force_argument(eval(call$data, env), "data", "data")
+  }
+  data <- if (is.null(values$data)) call$data else values$data
+  for (name in setdiff(intersect(lazy, names(call)), changed)) {
+    need_found(name, call[[name]], data, environment(again$formula))
+  }
+  refit(again, call, values, env)
+}
+
+# What is evaluated in the data, and of which the fit keeps no values for other rows.
+need_found <- function(name, written, data, home) {
+  absent <- Filter(function(v) !exists(v, home), setdiff(all.vars(written), names(data)))
+  if (length(absent) == 0L) return(invisible())
+  abort(if (name == "subset") "argument" else name, "The fit's `", name, "`, `",
+        deparse(written, nlines = 1L), "`, can't be evaluated again: ", enumerate(absent),
+        if (length(absent) == 1L) " is" else " are", " neither in the data nor where update() was ",
+        "called. Give it anew: update(fit, ..., ", name, " = ).")
 }
 
 tell_changed_likelihood <- function(before, after) {
@@ -61,7 +91,7 @@ tell_changed_likelihood <- function(before, after) {
 
 # Data given as values, as by do.call(), are not in the call that is kept.
 need_values <- function(call) {
-  lost <- vapply(as.list(call), function(a) is.name(a) && grepl("^<.+>$", as.character(a)), TRUE)
+  lost <- vapply(as.list(call), is_value_mark, TRUE)
   if (any(lost)) {
     abort("data", "The fit was called with values in place of names, and does not keep them: give ",
           enumerate(names(call)[lost]), " to update().")

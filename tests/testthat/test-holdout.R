@@ -260,6 +260,7 @@ test_that("what can't be studied is refused", {
   expect_refusal(study_of(data = d[0, ]), "data", "no rows")
   expect_refusal(study_of(models = list(scored_by(x1))), "argument", "`response`")
   expect_refusal(study_of(models = list(a = y ~ x1, b = x2 > 3 ~ x1)), "argument", "`b` differs")
+  expect_refusal(study_of(models = list(a = y ~ x1, a = y ~ x2, y ~ 1)), "argument", "`a` twice")
   expect_refusal(study_of(response = f), "response", "two classes")
   expect_refusal(study_of(data = transform(d, y = replace(y, 3, NA))), "missing", "found 1")
   expect_refusal(study_of(group = rep("one", 80)), "group", "`group`")

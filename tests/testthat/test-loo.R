@@ -88,6 +88,20 @@ test_that("threads do not change a bit", {
   for (by in c("row", "group")) expect_identical(terms_of(fit, by, 2), terms_of(fit, by))
 })
 
+test_that("no more processes than terms or processors are started", {
+  fit <- as_normalised(gibbs_fit(y ~ x1 + (1 | g), d, draws = 20))
+  expect_identical(useful_cores(50, fit, "row", 8), 8L)
+  expect_identical(useful_cores(5, fit, "row", 8), 5L)
+  expect_identical(useful_cores(500, fit, "row", 1000), 120L)
+  expect_identical(useful_cores(500, fit, "group", 1000), nlevels(d$g))
+  expect_identical(useful_cores(3, fit, "row", NA), 3L)
+  skip_if_not_installed("loo")
+  by_one <- suppressWarnings(loo::loo(fit))
+  expect_identical(suppressWarnings(loo::loo(fit, cores = 50)), by_one)
+  expect_identical(suppressWarnings(loo::waic(fit, cores = 50)),
+                   suppressWarnings(loo::waic(fit)))
+})
+
 test_that("of very many draws with effects to integrate out some are used, at equal distances", {
   two <- with_seed(1, suppressWarnings(bsvm::bsvm(
     y ~ x1 + (t | g), grouped_data(60, 6), likelihood = "normalized",

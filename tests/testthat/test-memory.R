@@ -35,6 +35,20 @@ test_that("large allocations are refused before any work, with what to write", {
                       prior = prior_ridge(variance = 1)), "size", c("dense columns", "GiB"))
 })
 
+test_that("the option for memory must be one positive number", {
+  old <- options(bsvm.max_memory = NULL)
+  on.exit(options(old))
+  for (bad in list("1e9", NaN, NA, -5, 0, c(1, 2), list(1))) {
+    options(bsvm.max_memory = bad)
+    for (engine in c("vb", "gaussian", "gibbs")) {
+      expect_refusal(bsvm(am ~ wt, mtcars, engine = engine), "argument",
+                     c("bsvm.max_memory", "positive number"))
+    }
+  }
+  options(bsvm.max_memory = Inf)
+  expect_s3_class(bsvm(am ~ wt, mtcars, engine = "gaussian"), "bsvm")
+})
+
 # A p x p matrix of 20000 columns takes 3.2 GB.
 test_that("draws of 20000 coefficients are summarised in memory linear in them", {
   skip_on_cran()

@@ -67,6 +67,26 @@ test_that("a frame, a spec and a result of different models are not put together
   expect_refusal(new_bsvm(two, make(two), result, "bsvm"), "argument", "`call`")
 })
 
+test_that("what only has the class of a frame or a spec, or was changed, is refused", {
+  expect_refusal(bsvm_spec(structure(list(), class = "bsvm_frame")), "argument",
+                 c("`frame`", "bsvm_frame()"))
+  expect_refusal(bsvm_run(structure(list(), class = "bsvm_spec")), "argument",
+                 c("`spec`", "bsvm_spec()"))
+  frame <- bsvm_frame(y ~ a, d)
+  spec <- bsvm_spec(frame, engine = "vb", likelihood = likelihood_hinge())
+  for (field in c("y", "x", "columns", "nobs", "response")) {
+    bad <- frame
+    bad[[field]] <- NULL
+    expect_refusal(bsvm_spec(bad), "argument", "`frame`")
+  }
+  for (field in c("problem", "model", "design", "blocks", "engine", "likelihood")) {
+    bad <- spec
+    bad[[field]] <- NULL
+    expect_refusal(bsvm_run(bad), "argument")
+  }
+  expect_s3_class(bsvm_run(spec)$posterior, "bsvm_moments")
+})
+
 test_that("arguments of a wrong kind are refused by name", {
   fit <- vb_fit(y ~ a + b)
   expect_refusal(engine_gibbs(burnin = mean), "argument", c("`burnin`", "a function"))

@@ -154,6 +154,15 @@ test_that("na.action and the side of re_formula are checked before they are need
   expect_refusal(predict(fit, d, na.action = "bogus"), "argument", c("`na.action`", "bogus"))
   expect_refusal(predict(fit, na.action = 3), "argument", "`na.action`")
   expect_identical(predict(fit, d, na.action = "na.omit"), predict(fit, d))
+  for (bad in list(mean, sort, is.na, function(x) NULL, function(x) stop("no"), length)) {
+    expect_refusal(predict(fit, d, na.action = bad), "argument", c("`na.action`", "na.omit"))
+  }
+  expect_refusal(predict(fit, d, na.action = "mean"), "argument", c("`na.action`", "\"mean\""))
+  own <- function(x) stats::na.omit(x)
+  frames <- function(x) x[stats::complete.cases(x), , drop = FALSE]
+  for (good in list(stats::na.exclude, stats::na.fail, stats::na.pass, own, frames, NULL)) {
+    expect_identical(predict(fit, d, na.action = good), predict(fit, d))
+  }
   expect_refusal(predict(fit, d, re_formula = y ~ (1 | g)), "argument", c("`re_formula`", "y ~"))
   expect_refusal(predict(fit, d, re_formula = y ~ 0), "argument", "`re_formula`")
 })

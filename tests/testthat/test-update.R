@@ -46,3 +46,122 @@ test_that("update() finds the variables of a fit without `data`, inside a functi
   inside <- function(k) update(k, . ~ . + z)
   expect_identical(fixef(inside(fit)), fixef(bsvm(y ~ x + z, engine = "gaussian")))
 })
+
+# ---- arguments whose variables are gone ---------------------------------------------------------
+
+# A fit whose arguments were variables of a function.
+local_fit <- function(...) {
+  control <- bsvm_control(verbose = FALSE)
+  costs <- c("0" = 1, "1" = 2)
+  prior <- prior_ridge(variance = 1)
+  way <- "vb"
+  kind <- "hinge"
+  no <- FALSE
+  yes <- TRUE
+  bsvm(am ~ wt + hp, mtcars, control = control, class.weights = costs, prior = prior, engine = way,
+       likelihood = kind, standardize = no, keep_data = yes, ...)
+}
+
+direct_fit <- function(formula = am ~ wt, data = mtcars, ...) {
+  bsvm(formula, data, class.weights = c("0" = 1, "1" = 2), prior = prior_ridge(variance = 1),
+       engine = "vb", likelihood = "hinge", standardize = FALSE, ...)
+}
+
+test_that("arguments that were variables of a function keep their values", {
+  fit <- local_fit()
+  smaller <- update(fit, . ~ . - hp)
+  expect_identical(smaller$posterior, direct_fit()$posterior)
+  expect_identical(smaller$call$control, quote(control))
+  expect_identical(update(smaller, . ~ . + I(wt^2))$posterior,
+                   direct_fit(am ~ wt + I(wt^2))$posterior)
+  some <- mtcars[1:20, ]
+  expect_identical(update(fit, . ~ . - hp, data = some)$posterior,
+                   direct_fit(data = some)$posterior)
+  fits <- list()
+  for (kind in c("vb", "map")) {
+    fits[[kind]] <- bsvm(am ~ wt + hp, mtcars, engine = kind, likelihood = "hinge")
+  }
+  expect_identical(update(fits$vb, . ~ . - hp)$engine$name, "vb")
+})
+
+test_that("an argument whose variable was NULL is still the default", {
+  fit <- (function(way = NULL, kind = NULL) {
+    bsvm(am ~ wt + hp, mtcars, engine = way, likelihood = kind, prior = prior_ridge(variance = 1))
+  })()
+  expect_identical(update(fit, . ~ . - hp)$engine$chosen, fit$engine$chosen)
+  expect_message(vb <- update(fit, engine = "vb"), class = "bsvm_message_likelihood")
+  expect_identical(vb$likelihood$name, "hinge")
+})
+
+test_that("weights, subset and offset that were variables of a function keep their values", {
+  w <- rep(1:2, 16)
+  fit <- (function(w, double) {
+    heavy <- mtcars$wt > 2.5
+    o <- rep(0.1, 32)
+    o[3] <- 0.2
+    bsvm(am ~ wt + hp, mtcars, weights = double(w), offset = 1 * o, subset = heavy, engine = "vb",
+         likelihood = "hinge")
+  })(w, function(x) 2 * x)
+  heavy <- mtcars$wt > 2.5
+  same <- bsvm(am ~ wt, mtcars, weights = 2 * w, offset = replace(rep(0.1, 32), 3, 0.2),
+               subset = heavy, engine = "vb", likelihood = "hinge")
+  rm(heavy, w)
+  smaller <- update(fit, . ~ . - hp)
+  expect_identical(smaller$posterior, same$posterior)
+  expect_identical(smaller$call$weights, quote(double(w)))
+  expect_identical(update(update(fit, standardize = FALSE), standardize = TRUE)$posterior,
+                   fit$posterior)
+  plain <- update(fit, weights = NULL, offset = NULL)
+  expect_named(plain$data, c("hp", "wt", "am"), ignore.order = TRUE)
+  expect_null(weights(update(plain, . ~ . - hp)))
+  expect_refusal(update(fit, data = mtcars, subset = NULL, offset = NULL), "weights",
+                 c("double(w)", "`w`", "weights = )"))
+  expect_refusal(update(fit, data = mtcars, weights = NULL, offset = NULL), "argument", "`heavy`")
+})
+
+test_that("a fit from a file can be changed in another process", {
+  file <- tempfile(fileext = ".rds")
+  on.exit(unlink(file))
+  saveRDS(local_fit(), file)
+  child <- child_result(c(
+    sprintf("fit <- readRDS(%s)", deparse1(file)),
+    "result <- update(fit, . ~ . - hp)$posterior"
+  ))
+  expect_false(child$died, info = child$said)
+  expect_identical(child$value, direct_fit()$posterior)
+})
+
+test_that("a fit of data given as a value keeps all their columns", {
+  fit <- do.call(bsvm, list(am ~ wt, mtcars, subset = 1:25, weights = rep(2, 32), engine = "vb",
+                            likelihood = "hinge"))
+  expect_named(fit$data, c(names(mtcars), "(weights)"), ignore.order = TRUE)
+  more <- update(fit, . ~ . + hp)
+  same <- bsvm(am ~ wt + hp + qsec, mtcars, subset = 1:25, weights = rep(2, 32), engine = "vb",
+               likelihood = "hinge")
+  expect_identical(update(more, . ~ . + qsec)$posterior, same$posterior)
+  expect_lt(length(serialize(more$call, NULL)), 1000)
+  expect_refusal(update(fit, . ~ . + nowhere), "data", "`nowhere`")
+})
+
+test_that("a matrix fit keeps the values of its arguments", {
+  fit <- (function(x, y, w, prior) bsvm(x, y, weights = w, prior = prior, engine = "vb"))(
+    as.matrix(mtcars[c("wt", "hp")]), mtcars$am, rep(2, 32), prior_ridge(variance = 1))
+  expect_identical(update(update(fit, standardize = FALSE), standardize = TRUE)$posterior,
+                   fit$posterior)
+})
+
+test_that("what is not kept is named, with what to write", {
+  lost <- (function() {
+    gone <- mtcars
+    heavy <- rep(TRUE, 32)
+    bsvm(am ~ wt, gone, subset = heavy, keep_data = FALSE, engine = "vb")
+  })()
+  expect_refusal(update(lost, . ~ . + hp), "data", c("`gone`", "update(fit, ..., data = )"))
+  expect_refusal(update(lost, data = mtcars), "argument", c("`heavy`", "subset = )"))
+  expect_identical(fixef(update(lost, data = mtcars, subset = NULL)), fixef(lost))
+  expect_refusal(update(lost, data = stop("no file")), "data", "no file")
+  frame <- bsvm_frame(am ~ wt, mtcars)
+  spec <- bsvm_spec(frame, prior_ridge(variance = 1), engine = "vb")
+  fit <- new_bsvm(frame, spec, bsvm_run(spec), quote(bsvm(am ~ wt, mtcars, prior = p, engine = e)))
+  expect_refusal(update(fit, standardize = FALSE), "argument", c("`prior`", "`p`", "prior = )"))
+})
