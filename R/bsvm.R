@@ -108,8 +108,8 @@
 #' @param group With a matrix: a factor or vector whose levels get random intercepts.
 #' @param subset Which rows to use, evaluated in `data`: a logical vector (`NA` counts as `FALSE`),
 #'   row numbers or row names (no `NA`). A row that is chosen twice counts twice.
-#' @param weights Non-negative numbers of at most 1e9, one a row, evaluated in `data` by the formula
-#'   method.
+#' @param weights Non-negative numbers with a sum of at most 1e12, one for each row, evaluated in
+#'   `data` by the formula method.
 #' @param offset Numbers added to the linear predictor, evaluated like `weights`; the formula may
 #'   have `offset()` terms too. They are in its units: an offset of a logistic regression, in log
 #'   odds, is divided by 4 under the normalised likelihood.
@@ -119,7 +119,7 @@
 #' @param drop.unused.levels Should levels of factors that do not occur be dropped? `TRUE` by
 #'   default. Levels of grouping factors always are.
 #' @param class.weights Positive numbers named by class, which multiply the weights of that class;
-#'   a class that is not named has 1. The product is at most 1e9, too.
+#'   a class that is not named has 1. The sum of the products is at most 1e12.
 #' @param likelihood `NULL` (default): the normalised hinge likelihood, unless the engine or a prior
 #'   only accepts the pseudo-likelihood (see [likelihood_hinge()]). `"normalized"` or `"hinge"` (the
 #'   pseudo-likelihood), or an object from [likelihood_hinge()].

@@ -228,20 +228,21 @@ check_weights <- function(weights, n = length(weights)) {
     abort("weights", "`weights` must not be negative; found ", sum(weights < 0, na.rm = TRUE),
           " below 0.")
   }
-  check_weight_sizes(weights, "`weights`")
+  check_total_weight(weights)
   as.vector(as.double(weights))
 }
 
-# With weights of 1e10 the posterior is so narrow that means and variances drown in rounding.
-most_weight <- 1e9
+# The log-likelihood is of the size of the weights' sum. With a larger sum, differences that decide
+# on the posterior drown in rounding.
+most_weight <- 1e12
 
 # Infinite ones are refused together with missing values.
-check_weight_sizes <- function(weights, what) {
-  largest <- max(weights, 0, na.rm = TRUE)
-  if (largest <= most_weight || is.infinite(largest)) return(invisible())
-  abort("weights", what, " must be at most ", format(most_weight), "; found ",
-        format(largest, digits = 3L), ". A row of weight 2 counts as two rows, and beyond this ",
-        "limit the posterior is too narrow to be computed. Divide all weights by the same number, ",
+check_total_weight <- function(weights, what = "`weights`") {
+  total <- sum(as.double(weights), na.rm = TRUE)
+  if (total <= most_weight || is.infinite(max(weights, na.rm = TRUE))) return(invisible())
+  abort("weights", what, " must have a sum of at most ", format(most_weight), "; found ",
+        format(total, digits = 3L), ". A row of weight 2 counts as two rows, and the posterior of ",
+        "more rows than this is too narrow to be computed. Divide all weights by the same number, ",
         "such as their mean.")
 }
 
@@ -348,7 +349,7 @@ weigh_classes <- function(frame, class.weights) {
   frame$response$class_weights <- factors
   weights <- unname(factors[(frame$y + 3) / 2])
   frame$weights <- if (is.null(frame$weights)) weights else frame$weights * weights
-  check_weight_sizes(frame$weights, "`weights` times `class.weights`")
+  check_total_weight(frame$weights, "`weights` times `class.weights`")
   frame
 }
 
@@ -360,5 +361,5 @@ check_class_weights <- function(class.weights, levels) {
           paste0("\"", levels, "\" = 1", collapse = ", "), "); found ",
           deparse(class.weights, nlines = 1L), ".")
   }
-  check_weight_sizes(class.weights, "`class.weights`")
+  check_total_weight(class.weights, "`class.weights`")
 }

@@ -226,7 +226,8 @@ test_that("annealing follows the seed, ends at an optimum, and precedes plain up
 
 test_that("numbers beyond what there are is an error, not an interrupt", {
   x <- with_seed(1, matrix(rnorm(90), 30))
-  expect_error(bsvm(x, rep(c(-1, 1), 15), offset = rep(c(1e6, -1e6), 15),
-                    weights = rep(1e303, 30), prior = prior_lasso(1), engine = engine_em()),
-               class = "bsvm_error_numerical")
+  frame <- bsvm_frame(x, rep(c(-1, 1), 15), offset = rep(c(1e6, -1e6), 15))
+  spec <- bsvm_spec(frame, prior_lasso(1), likelihood_hinge(), engine_em())
+  spec$problem$weight <- rep(1e303, 30) # bsvm_frame() would refuse these
+  expect_error(bsvm_run(spec), class = "bsvm_error_numerical")
 })

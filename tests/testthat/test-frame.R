@@ -66,8 +66,8 @@ test_that("class.weights multiply the weights of a class", {
                  c("`class.weights`", "maybe"))
   expect_refusal(bsvm(y ~ x1, d, class.weights = c(yes = -2)), "weights", "positive")
   expect_refusal(bsvm(y ~ x1, d, class.weights = 2), "weights", "`class.weights`")
-  expect_refusal(bsvm_frame(y ~ x1, d, class.weights = c(yes = 2e9)), "weights",
-                 c("`class.weights`", "at most 1e+09", "2e+09"))
+  expect_refusal(bsvm_frame(y ~ x1, d, class.weights = c(yes = 2e12)), "weights",
+                 c("`class.weights`", "at most 1e+12", "2e+12"))
 })
 
 test_that("unknown variables and data of another kind are refused", {
