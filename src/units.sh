@@ -5,7 +5,7 @@
 # may include is newer, so that make compiles what has to be compiled and nothing else.
 for room in "$@"; do
   unit=unit_$room.cpp
-  if [ "$room" = glue ]; then files=$(ls r_*.cpp RcppExports.cpp); sources=.
+  if [ "$room" = glue ]; then files="r_eigen.h RcppExports.cpp $(ls r_*.cpp)"; sources=.
   else files=$(find "core/$room" -name '*.cpp' | LC_ALL=C sort); sources=core/$room
   fi
   for file in $files; do echo "#include \"$file\""; done >"$unit.new"

@@ -37,6 +37,7 @@ class Lattice {
         unbounded_(h_, false) {
     const SymmetricEigen eigen(curvature);
     axes_ = kStep * eigen.vectors * eigen.values.cwiseSqrt().cwiseInverse().asDiagonal();
+    log_volume_ = static_cast<double>(h_) * std::log(kStep) - 0.5 * eigen.values.array().log().sum();
     keep(Place(h_, 0), top);
     for (Index axis = 0; axis < h_; ++axis) begin(axis);
   }
@@ -62,7 +63,7 @@ class Lattice {
     out.weights.resize(static_cast<Index>(nodes_.size()));
     for (size_t k = 0; k < nodes_.size(); ++k)
       out.weights[static_cast<Index>(k)] = std::exp(nodes_[k].log_density - best_);
-    out.evidence = best_ + std::log(out.weights.sum()) + std::log(std::abs(axes_.determinant())) +
+    out.evidence = best_ + std::log(out.weights.sum()) + log_volume_ +
                    units_.unit.array().log().sum();
     out.nodes = std::move(nodes_);
     out.unbounded = unbounded_;
@@ -85,6 +86,7 @@ class Lattice {
       if (attempt == kMostAttempts || !mend_step(fall, kStep, longest, step)) break;
     }
     axes_.col(axis) *= step;
+    log_volume_ += std::log(step);
     for (int side : {0, 1}) keep(beside(Place(h_, 0), axis, side ? 1 : -1), sides[side]);
   }
 
@@ -179,6 +181,7 @@ class Lattice {
   Index h_;
   double best_;
   Mat axes_;  // (h, h) a step along each, in units
+  double log_volume_ = 0;    // of a step along all of them
   std::vector<bool> unbounded_;
   std::vector<Node> nodes_;
   std::map<Place, size_t> at_;
