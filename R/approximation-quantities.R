@@ -1,4 +1,4 @@
-# What a user knows of points in the core's unknowns (columns, as in check-proposal.R):
+# What a user knows of points in the core's unknowns (columns, as in approximation-proposal.R):
 # population-level coefficients on the user's scale, then standard deviations (sd_) and
 # correlations (cor_) of the blocks whose variances are inferred. One a row.
 
