@@ -9,7 +9,7 @@ namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
     : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
-      mixing_(problem, side_, true), toggles_(problem, side_), burnin_(options.burnin),
+      mixing_(problem, side_, true), inclusion_moves_(problem, side_), burnin_(options.burnin),
       mix_(options.mixing) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;
@@ -34,16 +34,16 @@ void GibbsChain::read(Draw& draw) const {
 Vec GibbsChain::save() const {
   const Vec own = effects(), drawn = unknowns();
   Vec out(1 + state_.layout.p + state_.layout.hyper + own.size() + mixing_.widths().size() +
-          toggles_.learnt().size() + state_.layout.law() + drawn.size());
+          inclusion_moves_.learnt().size() + state_.layout.law() + drawn.size());
   out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), own, mixing_.widths(),
-      toggles_.learnt(), state_.law(), drawn;
+      inclusion_moves_.learnt(), state_.law(), drawn;
   return out;
 }
 
 void GibbsChain::restore(ConstVecRef saved) {
   const Index p = state_.layout.p, hyper = state_.layout.hyper,
               effects = problem_.group_coefficients(), widths = mixing_.widths().size(),
-              learnt = toggles_.learnt().size(), law = state_.layout.law(),
+              learnt = inclusion_moves_.learnt().size(), law = state_.layout.law(),
               entries = unknowns().size();
   if (saved.size() != 1 + p + hyper + effects + widths + learnt + law + entries ||
       !saved.allFinite())
@@ -54,7 +54,7 @@ void GibbsChain::restore(ConstVecRef saved) {
   side_.refresh_group_prior(state_);
   set_effects(saved.segment(1 + p + hyper, effects));
   mixing_.restore(saved.segment(1 + p + hyper + effects, widths));
-  toggles_.restore(saved.segment(1 + p + hyper + effects + widths, learnt));
+  inclusion_moves_.restore(saved.segment(1 + p + hyper + effects + widths, learnt));
   state_.law() = saved.tail(law + entries).head(law);
   set_unknowns(saved.tail(entries));
 }
@@ -66,7 +66,7 @@ void GibbsChain::make_sweep(Host& host) {
   side_.draw_priors(state_, group_moments);
   const bool tune = sweeps_ < burnin_;
   if (mix_) {
-    toggles_.run(state_, lines(), tune, host);
+    inclusion_moves_.run(state_, lines(), tune, host);
     mixing_.run(state_, lines(), group_moments, tune, true, host);
   }
   ++sweeps_;

@@ -1,7 +1,7 @@
 #pragma once
 #include "chain/mixing.hpp"
 #include "chain/sampler.hpp"
-#include "toggles.hpp"
+#include "inclusion_moves.hpp"
 
 namespace bsvm {
 
@@ -49,7 +49,7 @@ class GibbsChain : public Chain {
   void make_sweep(Host& host) override;
 
   Mixing mixing_;
-  Toggles toggles_;
+  InclusionMoves inclusion_moves_;
   Index burnin_, sweeps_ = 0;
   bool mix_;
 };

@@ -14,9 +14,9 @@
 //
 // Never a Gram matrix; margins are kept.
 #include "base/error.hpp"
-#include "chain/jumps.hpp"
 #include "chain/mixing.hpp"
 #include "chain/sampler.hpp"
+#include "chain/squared_jumps.hpp"
 #include "coefficients/prior_density.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
@@ -191,7 +191,7 @@ class SliceChain : public Chain {
   Mixing mixing_;
   std::vector<PathMove> paths_;
   Vec z_;       // (d)
-  Jumps jumps_;  // of mixing's moves
+  SquaredJumps jumps_;  // of mixing's moves
   Index burnin_, sweeps_ = 0;
   Index swept_factor_;
   Vec along0_, along1_;  // (n)

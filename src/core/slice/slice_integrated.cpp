@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "chain/jumps.hpp"
+#include "chain/squared_jumps.hpp"
 #include "coefficients/coefficients.hpp"
 #include "coefficients/prior_density.hpp"
 #include "linalg/dense.hpp"
@@ -181,7 +181,7 @@ class IntegratedChain : public Chain {
   Vec x_, effects_;     // (d + h), and the integrated effects
   double value_ = 0;    // log density at x
   Vec pause_;           // (d + h) sweeps from one move along an axis to the next
-  Jumps jumps_;         // along axes
+  SquaredJumps jumps_;         // along axes
   Index burnin_, sweeps_ = 0;
 };
 

@@ -1,4 +1,4 @@
-#include "toggles.hpp"
+#include "inclusion_moves.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,24 +31,24 @@ Mat some_design(const Problem& problem) {
 
 }  // namespace
 
-Toggles::Toggles(const Problem& problem, const Coefficients& side)
+InclusionMoves::InclusionMoves(const Problem& problem, const Coefficients& side)
     : side_(side), p_(problem.columns()), q_(problem.effects()) {
   for (const PriorPart& part : side.parts())
     for (Index k = 0; part.selects() && k < static_cast<Index>(part.slot.columns.size()); ++k)
-      toggled_.push_back({part.slot.columns[k], part.slot.columns[k], 0, &part, k});
-  if (p_ <= kMostWithTwins && !toggled_.empty()) find_twins(problem);
+      indicators_.push_back({part.slot.columns[k], part.slot.columns[k], 0, &part, k});
+  if (p_ <= kMostWithTwins && !indicators_.empty()) find_twins(problem);
   const Vec precision = side.precision(side.start(Vec())).tail(p_);
-  learnt_ = Vec::Zero(toggled_.empty() ? 0 : 4 * static_cast<Index>(toggled_.size()) + 1);
-  for (size_t k = 0; k < toggled_.size(); ++k)
-    learnt_.segment<4>(4 * k) << 0, 1 / precision[toggled_[k].column], kFirst, 0.5;
+  learnt_ = Vec::Zero(indicators_.empty() ? 0 : 4 * static_cast<Index>(indicators_.size()) + 1);
+  for (size_t k = 0; k < indicators_.size(); ++k)
+    learnt_.segment<4>(4 * k) << 0, 1 / precision[indicators_[k].column], kFirst, 0.5;
 }
 
 // By cosine, which is what a slope is of columns of one length.
-void Toggles::find_twins(const Problem& problem) {
+void InclusionMoves::find_twins(const Problem& problem) {
   Mat design = some_design(problem);
   const Vec length = design.colwise().norm().cwiseMax(1e-300);
   design *= length.cwiseInverse().asDiagonal();
-  for (Toggled& own : toggled_) {
+  for (Indicator& own : indicators_) {
     Vec cosine = design.transpose() * design.col(own.column);
     cosine[own.column] = 0;
     cosine.cwiseAbs().maxCoeff(&own.twin);
@@ -56,8 +56,8 @@ void Toggles::find_twins(const Problem& problem) {
   }
 }
 
-void Toggles::run(State& state, LineSource& source, bool tune, Host& host) {
-  const Index m = static_cast<Index>(toggled_.size());
+void InclusionMoves::run(State& state, LineSource& source, bool tune, Host& host) {
+  const Index m = static_cast<Index>(indicators_.size());
   if (m == 0) return;
   Draws random(state.key(), Purpose::dense, 2);
   const Vec precision = side_.precision(state).tail(p_), open_so_far = open();
@@ -72,8 +72,8 @@ void Toggles::run(State& state, LineSource& source, bool tune, Host& host) {
 }
 
 // (m) the sums so far of the variances of g: where both have been seen.
-Vec Toggles::open() const {
-  const Index m = static_cast<Index>(toggled_.size());
+Vec InclusionMoves::open() const {
+  const Index m = static_cast<Index>(indicators_.size());
   Vec out(m);
   double sum = 0;
   for (Index k = 0; k < m; ++k) {
@@ -84,9 +84,9 @@ Vec Toggles::open() const {
 }
 
 // The line leads from where the State is to its other side.
-void Toggles::toggle(Index k, ConstVecRef precision, State& state, LineSource& source,
+void InclusionMoves::toggle(Index k, ConstVecRef precision, State& state, LineSource& source,
                      Draws& random) const {
-  const Toggled& own = toggled_[k];
+  const Indicator& own = indicators_[k];
   const Index j = own.column, twin = own.twin;
   const Vec b = state.mean().tail(p_);
   double& g = side_.inclusion(state, *own.part).data()[own.place];
@@ -110,12 +110,12 @@ void Toggles::toggle(Index k, ConstVecRef precision, State& state, LineSource& s
 }
 
 // How often each was in, and the mean and the variance of its coefficient when it was.
-void Toggles::learn(const State& state) {
+void InclusionMoves::learn(const State& state) {
   double& sweeps = learnt_[learnt_.size() - 1];
   sweeps += 1;
-  for (size_t k = 0; k < toggled_.size(); ++k) {
+  for (size_t k = 0; k < indicators_.size(); ++k) {
     auto own = learnt_.segment<4>(4 * k);
-    const double b = state.mean().tail(p_)[toggled_[k].column];
+    const double b = state.mean().tail(p_)[indicators_[k].column];
     own[3] += ((b != 0) - own[3]) / (sweeps + 1);
     if (b == 0) continue;
     own[2] += 1;

@@ -15,9 +15,9 @@ namespace bsvm {
 // the coefficient of the column that j looks most like makes up for b_j: b_i -> b_i -/+ r b_j, of
 // Jacobian one. Half of the tries are anywhere, half where it has been open what is in. That, c_j
 // and s_j are learnt while draws are not kept.
-class Toggles {
+class InclusionMoves {
  public:
-  Toggles(const Problem& problem, const Coefficients& side);
+  InclusionMoves(const Problem& problem, const Coefficients& side);
 
   // Some candidates, at random; `tune`: may one learn from where the State comes to?
   void run(State& state, LineSource& source, bool tune, Host& host);
@@ -28,7 +28,7 @@ class Toggles {
   void restore(ConstVecRef learnt) { learnt_ = learnt; }
 
  private:
-  struct Toggled {
+  struct Indicator {
     Index column, twin;  // of the problem's; twin: which it looks most like, or itself
     double slope;        // of its regression on that one
     const PriorPart* part;
@@ -43,7 +43,7 @@ class Toggles {
 
   const Coefficients& side_;
   Index p_, q_;
-  std::vector<Toggled> toggled_;
+  std::vector<Indicator> indicators_;
   Vec learnt_;
 };
 

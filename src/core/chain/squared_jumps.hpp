@@ -5,10 +5,10 @@ namespace bsvm {
 
 // How far a sampler's moves go, and other moves in the same coordinates, by their squared jumps.
 // From these a burn-in learns what to do without.
-struct Jumps {
+struct SquaredJumps {
   Vec others, own;  // (moves)
 
-  explicit Jumps(Index moves) : others(Vec::Zero(moves)), own(Vec::Zero(moves)) {}
+  explicit SquaredJumps(Index moves) : others(Vec::Zero(moves)), own(Vec::Zero(moves)) {}
 
   void add(const Vec& by_others, const Vec& by_own) {
     others += by_others.cwiseAbs2();
