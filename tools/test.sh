@@ -56,10 +56,18 @@ ended tests/core/build/package/run </dev/null >$logs/core-plain.log &
 $core build/sanitized/run </dev/null
 ended $core sanitized </dev/null >$logs/core-sanitized.log &
 
-# The test that adds a prior compiles it beside the objects of the unpacked package.
-NOT_CRAN=true BSVM_SOURCE="$PWD/_build/bsvm" MAKEFLAGS="-j$jobs" run testthat Rscript tools/testthat.R
+# The test that adds a prior compiles it next to the objects of the unpacked package. Each process
+# takes the next file; the first one's output is shown as it comes.
+export NOT_CRAN=true BSVM_SOURCE="$PWD/_build/bsvm" MAKEFLAGS="-j$jobs"
+mkdir $logs/taken
+others=$(seq 2 "$jobs")
+for process in $others; do
+  ended Rscript tools/testthat.R $logs/taken </dev/null >"$logs/testthat-$process.log" &
+done
+run testthat-1 Rscript tools/testthat.R $logs/taken
 
 wait
+for process in $others; do cat "$logs/testthat-$process.log"; done
 cat $logs/core-plain.log $logs/core-sanitized.log
 echo
-count $logs/core-plain.log $logs/core-sanitized.log $logs/testthat.log
+count $logs/core-plain.log $logs/core-sanitized.log $logs/testthat-*.log

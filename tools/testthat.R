@@ -1,12 +1,47 @@
-# Runs tests/testthat against the installed package; test.sh counts from the closing line.
+# Runs tests/testthat against the installed package: Rscript tools/testthat.R <folder>
+# Several processes share the work through the folder: who can make the folder <folder>/<file> has
+# that file. Those that take longest come first. A test that is skipped for another reason than its
+# length is a failure, since what it tests has not been seen. test.sh counts from the closing line.
 library(testthat)
 library(bsvm)
 
-results <- as.data.frame(test_dir(
-  "tests/testthat", package = "bsvm", load_package = "installed",
-  reporter = SummaryReporter$new(max_reports = Inf), stop_on_failure = FALSE
-))
-failed <- sum(results$failed) + sum(results$error)
-cat(sprintf("\n[testthat] %d passed | %d failed | %d skipped\n",
-            sum(results$passed), failed, sum(results$skipped)))
+claims <- commandArgs(trailingOnly = TRUE)[1L]
+longest <- c("slice-sbc", "combinations", "gibbs-exactness", "slice-exactness", "gibbs-sbc",
+             "check-approximation", "missing-exactness", "extension", "defaults")
+
+files <- sub("^test-(.*)[.]R$", "\\1", list.files("tests/testthat", "^test-.*[.]R$"))
+files <- c(intersect(longest, files), setdiff(files, longest))
+
+is_mine <- function(file) dir.create(file.path(claims, file), showWarnings = FALSE)
+
+run_file <- function(file) {
+  results <- test_dir("tests/testthat", filter = paste0("^", file, "$"), package = "bsvm",
+                      load_package = "installed", stop_on_failure = FALSE,
+                      reporter = SummaryReporter$new(show_praise = FALSE, max_reports = Inf))
+  frame <- as.data.frame(results)
+  list(passed = sum(frame$passed), failed = sum(frame$failed) + sum(frame$error),
+       skipped = sum(frame$skipped), seconds = sum(frame$real), lost = lost_tests(results))
+}
+
+# Of skipped tests those that make test should have run.
+lost_tests <- function(results) {
+  skips <- unlist(lapply(results, `[[`, "results"), recursive = FALSE)
+  skips <- Filter(function(result) inherits(result, "expectation_skip"), skips)
+  why <- vapply(skips, conditionMessage, "")
+  why[!grepl("long tests run with", why)]
+}
+
+done <- list()
+for (file in files) if (is_mine(file)) done[[file]] <- run_file(file)
+
+number <- function(what) sum(vapply(done, function(file) as.numeric(file[[what]]), 0))
+lost <- unlist(lapply(done, `[[`, "lost"))
+if (length(lost) > 0L) {
+  cat("\nSkipped, but not for their length:", paste0(names(lost), ": ", lost), sep = "\n")
+}
+seconds <- round(sort(vapply(done, function(file) as.numeric(file$seconds), 0), decreasing = TRUE))
+cat("\nSeconds:", toString(utils::head(paste(names(seconds), seconds), 12L)))
+failed <- number("failed") + length(lost)
+cat(sprintf("\n[testthat] %d passed | %d failed | %d skipped\n", number("passed"), failed,
+            number("skipped") - length(lost)))
 quit(status = as.integer(failed > 0))
