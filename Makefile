@@ -10,7 +10,7 @@
 
 VERSION := $(shell sed -n 's/^Version: *//p' DESCRIPTION)
 TARBALL := _build/bsvm_$(VERSION).tar.gz
-CODE := DESCRIPTION NAMESPACE $(shell find R src man inst ! -name '*.o' ! -name '*.so')
+CODE := DESCRIPTION NAMESPACE $(shell find R src man inst -type f ! -name '*.o' ! -name '*.so' ! -name 'unit_*')
 SOURCES := $(CODE) .Rbuildignore $(shell find demo vignettes tests/testthat tests/testthat.R -type f)
 CHECKED := _build/check/bsvm_$(VERSION).tar.gz
 UNPACKED := _build/bsvm

@@ -94,8 +94,8 @@
 #' and [update()][update.bsvm] work in another function or another session. With `keep_data = FALSE`
 #' the fit is a smaller file, and methods that need the data evaluate the call again. The formula's
 #' environment is not kept; of what the formula uses from there, constants and functions stay with
-#' the terms. A function comes with what it names where it was made, and with all of that only if it
-#' looks for names that are not written in it, as by [get()].
+#' the terms. A function is kept with the variables that it names. If it looks for names that are
+#' not written in it, as by [get()], it is kept with its whole environment.
 #'
 #' @param x A formula, or a numeric matrix of predictors without the column of ones (an intercept
 #'   is always fitted; a column of ones named `"(Intercept)"` is taken for it). The matrix is
@@ -156,13 +156,15 @@
 #'     [engine_slice()], up to 60 population-level coefficients and 1e7 cells;
 #'   * else [engine_gaussian()]. If its posterior turns out skewed, as with classes that can almost
 #'     be separated, `engine_slice()` follows with up to 50 000 cells, else a message of class
-#'     `bsvm_message_engine`;
+#'     `bsvm_message_engine`; without random effects and with fewer than 2.5 rows for each
+#'     coefficient this is not examined;
 #'   * under priors that only [engine_gibbs()] and [engine_vb()] accept: `engine_gibbs()`, but with
 #'     more than a million rows times squared coefficients `engine_vb()`, with a message.
 #'
-#'   Draws depend on [set.seed()]. `print()` says which engine was chosen and why. If the classes can
-#'   be separated, the posterior has heavy tails and its standard deviations are poorly determined:
-#'   even 50 000 draws leave them uncertain by 10 to 25 %. Use the quantiles that `confint()` gives.
+#'   Draws depend on [set.seed()]. `print()` says which engine was chosen and why. If the classes
+#'   can be separated, the posterior has heavy tails and its standard deviations are poorly
+#'   determined: even 50 000 draws leave them uncertain by 10 to 25 %. Use the quantiles that
+#'   `confint()` gives.
 #' @section Errors: Each has a class of its own; see [bsvm_conditions].
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support

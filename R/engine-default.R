@@ -125,19 +125,20 @@ most_bent <- c(plain = 0.12, groups = 0.045)
 straight <- 0.03
 most_parts <- 5L
 most_paths <- 100
-fewest_rows <- 2.5     # for each coefficient
+fewest_rows <- 2.5     # for each coefficient of a model without random effects
 most_path_cells <- 1e7
 
-# With few rows for each coefficient directions are skewed, but no coefficient is one of them, and
-# they are near (bench/default-dense.R).
+# With few rows for each coefficient, and slopes with one variance, directions are skewed, but no
+# coefficient is one of them, and they are near (bench/default-dense.R).
 is_skewed <- function(result, spec) {
   wide <- length(spec$design$rotation) > 0L
   if (wide || spec$engine$name != "gaussian" || result$termination == "interrupted") return(FALSE)
   parts <- likely_parts(result$posterior)
   d <- length(parts[[1L]]$mean)
   n <- length(spec$problem$y)
-  if (d == 0L || d > most_paths || d * n > most_path_cells || n < fewest_rows * d) return(FALSE)
   kind <- if (length(spec$group_blocks) > 0L) "groups" else "plain"
+  if (d == 0L || d > most_paths || d * n > most_path_cells) return(FALSE)
+  if (kind == "plain" && n < fewest_rows * d) return(FALSE)
   limits <- limits_of_sd[[kind]]
   sds <- path_sds(parts[[1L]], spec)
   if (any(is.na(sds) | sds < limits[1L] | sds > limits[2L])) return(TRUE)

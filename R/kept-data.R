@@ -30,7 +30,7 @@ kept_data <- function(frame, call, data, formula) {
                    all.vars(call$offset),
                    if (inherits(auxiliary, "formula")) all.vars(auxiliary)))
   by_value <- !is.language(call$data) || is_value_mark(call$data)
-  if (by_value && is.data.frame(data)) used <- unique(c(used, names(data)))
+  if (by_value && is.list(data)) used <- unique(c(used, names(data)))
   n <- data_rows(list(formula = re_home(frame$formula, from)), data)
   kept <- raw_rows(used, from, data, frame$rows, n)
   with_given(kept[intersect(names(kept), used)], frame, call)

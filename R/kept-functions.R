@@ -42,9 +42,16 @@ named_values <- function(f, home) {
     if (any(vapply(of_other, function(g) !is_home(environment(g)), TRUE))) return(NULL)
     if (any(vapply(new, is_tied, TRUE))) return(NULL)
     found <- c(found, new)
-    left <- unlist(lapply(Filter(function(g) has_environment(g, f), functions), function_words))
+    left <- c(unlist(lapply(Filter(function(g) has_environment(g, f), functions), function_words)),
+              texts_in(new))
   }
   found
+}
+
+# Texts may be names of functions, for do.call() and match.fun().
+texts_in <- function(values) {
+  values <- Filter(Negate(is.function), values)
+  as.character(rapply(values, as.character, classes = "character", how = "unlist"))
 }
 
 has_environment <- function(g, f) is.function(g) && identical(environment(g), environment(f))

@@ -1,7 +1,7 @@
 # The distributions of group effects that were integrated out. They are not normal: where all rows
 # of a level are of one class, only the prior bounds the effect on one side. In the words of
-# src/core/rows/integrated/integrated_shapes.cpp: v = u + C b is what the level's rows depend on, u its effects
-# with variance V given the coefficients b, which have covariance S; E[u | b] falls by B as b grows.
+# src/core/rows/integrated/integrated_shapes.cpp: v = u + C b is what the level's rows depend on,
+# u its effects with variance V given the coefficients b, which have covariance S; E[u | b] falls by B as b grows.
 
 # An array of numbers, levels, components; NULL if no effects were integrated out. With two effects
 # per level it would take long for each component, and is the same for all.

@@ -4,14 +4,14 @@
 #' does for other models: to the data the fit keeps, unless `data` (or `x` or `y`) is given.
 #'
 #' @details
-#' Arguments that are not changed have the values they had in the fit, also in another function or
-#' session, and whatever a variable of the call is by now.
+#' Arguments that are not changed keep the values they had in the fit, even if their variables are
+#' gone or have changed.
 #'
 #' The kept data are the variables and rows of the first fit, of which a new `subset` takes some. A
 #' new variable is looked up in the `data` of the first call, evaluated where `update()` was called,
 #' if the variables that the fit keeps are still the same there; if it is not in `data`, that is an
 #' error. A fit whose call had the data as a value, as from [do.call()], keeps all columns. With
-#' `keep_data = FALSE`, or where `data` is given anew, data, `subset`, `weights` and `offset` of the
+#' `keep_data = FALSE`, or if `data` is given anew, data, `subset`, `weights` and `offset` of the
 #' call are evaluated again.
 #'
 #' If an engine or a prior changes the likelihood (see [bsvm()]), a message of class

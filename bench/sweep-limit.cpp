@@ -16,10 +16,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/params.hpp"
+#include "base/registry.hpp"
 #include "likelihood/likelihood.hpp"
-#include "params.hpp"
 #include "random/draws.hpp"
-#include "registry.hpp"
 
 using bsvm::Arr;
 

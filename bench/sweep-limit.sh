@@ -7,9 +7,9 @@ mkdir -p .cache
 core=../src/core
 [ -d $core ] || { echo "The source of the core is needed."; exit 1; }
 eigen=$(Rscript --vanilla -e 'cat(system.file("include", package = "RcppEigen"))')
-parts="$core/params.cpp $core/likelihood/*.cpp $core/random/*.cpp $core/special/*.cpp
-  $core/linalg/kernels.cpp $core/integral/*.cpp"
-newest=$(ls -t sweep-limit.cpp $parts $core/*.hpp $core/*/*.hpp | head -n 1)
+parts="$core/base/params.cpp $core/likelihood/*.cpp $core/random/*.cpp $core/special/*.cpp
+  $core/linalg/kernels.cpp $core/integral/*.cpp $core/integral/*/*.cpp"
+newest=$(ls -t sweep-limit.cpp $parts $core/*/*.hpp $core/*/*/*.hpp | head -n 1)
 [ .cache/sweep-limit -nt "$newest" ] ||
   "${CXX:-g++}" -std=c++17 -O2 -w -I$core -isystem "$eigen" sweep-limit.cpp $parts \
     -o .cache/sweep-limit >.cache/sweep-limit.log 2>&1 ||

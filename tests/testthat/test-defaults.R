@@ -450,3 +450,14 @@ test_that("a random intercept with skewed coefficients is fitted by draws", {
                scale = c(0.0649, 0.0787, 0.0835, 0.1333))
   expect_identical(bsvm(Treatment ~ uptake + conc + (1 | Plant), CO2)$engine$name, "slice")
 })
+
+# Many coefficients for the rows, and a random intercept: without the look at skewness means were
+# three standard deviations off.
+test_that("few rows for each coefficient do not hide separated classes next to random effects", {
+  set.seed(4)
+  d <- data.frame(matrix(rnorm(40 * 17), 40), g = gl(8, 5))
+  d$y <- d$X1 + d$X2 > 0
+  fit <- bsvm(y ~ . - g + (1 | g), d)
+  expect_identical(fit$engine$name, "slice")
+  expect_gt(coef(fit)[["X1"]], 5) # 6.5 by long chains, 1.7 by engine_gaussian()
+})

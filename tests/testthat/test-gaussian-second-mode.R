@@ -74,7 +74,8 @@ test_that("the reference level of a factor does not hide a variance's mode", {
   low <- vapply(fits, function(fit) {
     sum(fit$posterior$weights[drop(fit$posterior$theta) < log(0.35)])
   }, 0)
-  expect_gt(min(low), 0.4)  # Gibbs sampling, 60000 draws: 0.51 to 0.58 in four chains
+  expect_gt(min(low), 0.43)  # Gibbs sampling, 60000 draws: 0.51 to 0.58 in four chains
+  expect_lt(max(low), 0.6)
   expect_lt(diff(range(low)), 0.02)
   week <- vapply(fits, function(fit) coef(fit)[["week"]], 0)
   expect_lt(diff(range(week)), 0.006 * sqrt(vcov(fits[[1L]])["week", "week"]))

@@ -34,8 +34,17 @@ test_that("a function keeps what it and its helpers name", {
   expect_true(is_home(environment(light_function(square))))
   expect_identical(light_function(exp), exp)
   expect_identical(light_function(stats::median), stats::median)
-  spline <- stats::splinefun(1:5, c(1, 3, 2, 5, 4))
-  expect_identical(light_function(spline)(2.5), spline(2.5))
+})
+
+test_that("functions that are named in texts come along", {
+  fit <- (function() {
+    sq <- function(v) v^2
+    how <- "sq"
+    ways <- list(one = "sq")
+    tr <- function(x) do.call(how, list(x)) + match.fun(ways$one)(x)
+    bsvm(am ~ tr(wt), mtcars, engine = "gaussian")
+  })()
+  expect_finite(predict(fit, mtcars[1:3, ], type = "link"))
 })
 
 test_that("a function that may look for more is left as it is", {

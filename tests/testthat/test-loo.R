@@ -95,7 +95,6 @@ test_that("no more processes than terms or processors are started", {
   expect_identical(useful_cores(500, fit, "row", 1000), 120L)
   expect_identical(useful_cores(500, fit, "group", 1000), nlevels(d$g))
   expect_identical(useful_cores(3, fit, "row", NA), 3L)
-  skip_if_not_installed("loo")
   by_one <- suppressWarnings(loo::loo(fit))
   expect_identical(suppressWarnings(loo::loo(fit, cores = 50)), by_one)
   expect_identical(suppressWarnings(loo::waic(fit, cores = 50)),
@@ -121,7 +120,6 @@ test_that("of very many draws with effects to integrate out some are used, at eq
 })
 
 test_that("loo() and waic() give what the package loo makes of the terms", {
-  skip_if_not_installed("loo")
   fit <- as_normalised(gibbs_fit(y ~ x1 + (1 | g), d))
   for (by in c("row", "group")) {
     terms <- terms_of(fit, by)
@@ -139,7 +137,6 @@ test_that("loo() and waic() give what the package loo makes of the terms", {
 })
 
 test_that("fits to the same rows compare, those by row and by group do not", {
-  skip_if_not_installed("loo")
   one <- as_normalised(gibbs_fit(y ~ x1 + (1 | g), d))
   other <- as_normalised(gibbs_fit(y ~ x2 + (1 | g), d))
   of <- function(...) suppressWarnings(loo::loo(...))
@@ -243,7 +240,6 @@ expect_refits <- function(fit, exact) {
 }
 
 test_that("loo and waic from exact draws are those of refits", {
-  skip_if_not_installed("loo")
   at <- tiny_grid()
   log_posterior <- at$log_prior + rowSums(at$whole)
   drawn <- with_seed(8, sample(nrow(at$grid), 4000, TRUE, exp(log_posterior - max(log_posterior))))
@@ -253,7 +249,6 @@ test_that("loo and waic from exact draws are those of refits", {
 })
 
 test_that("loo of the package's own draws is that of brute force refits on 30 rows", {
-  skip_if_not_installed("loo")
   prior <- list("(Intercept)" = prior_ridge(variance = 2),
                 g = prior_ridge(variance = prior_inv_gamma(2, 1)))
   engine <- engine_slice(draws = 1500, burnin = 300, chains = 4)
@@ -265,7 +260,6 @@ test_that("loo of the package's own draws is that of brute force refits on 30 ro
 })
 
 test_that("what can't be is refused", {
-  skip_if_not_installed("loo")
   pseudo <- gibbs_fit(y ~ x1 + (1 | g), d, engine = engine_gibbs(20, 10, chains = 1))
   for (by in c("row", "group")) {
     expect_refusal(loo::loo(pseudo, by = by), "unsupported", c("loo()", "normalized = TRUE"))

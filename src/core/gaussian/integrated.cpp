@@ -9,6 +9,7 @@
 #include "coefficients/free_parameters.hpp"
 #include "linalg/dense.hpp"
 #include "special/functions.hpp"
+#include "special/whole.hpp"
 
 namespace bsvm {
 
@@ -18,6 +19,7 @@ constexpr double kNodeDecrement = 0.005;  // on half the squared Newton decremen
 constexpr double kLongestTheta = 1.5;     // of a step in theta
 constexpr int kMostHalvings = 40;
 constexpr double kLongestJump = 1.5;      // in theta's units, from where averages find their way
+constexpr Index kMostJumps = 20;
 
 }  // namespace
 
@@ -170,10 +172,12 @@ Node Integrated::at(ConstVecRef theta, const Node& from) {
   if (own_average_) {
     Node out = from;
     const Vec way = theta - from.theta;
-    const double far = way.cwiseQuotient(free_units(problem_, theta).unit).cwiseAbs().maxCoeff();
-    const double steps = std::max(1.0, std::ceil(far / kLongestJump));
-    for (double step = 1; step <= steps; ++step) {
-      out.theta = from.theta + step / steps * way;
+    const Vec far = way.cwiseQuotient(free_units(problem_, theta).unit);
+    const Index jumps = whole_within(std::ceil(far.lpNorm<Eigen::Infinity>() / kLongestJump), 1,
+                                     kMostJumps);
+    for (Index jump = 1; jump <= jumps; ++jump) {
+      const double share = static_cast<double>(jump) / static_cast<double>(jumps);
+      out.theta = jump == jumps ? Vec(theta) : Vec(from.theta + share * way);
       averaged(out);
     }
     return out;

@@ -37,7 +37,8 @@ class Lattice {
         unbounded_(h_, false) {
     const SymmetricEigen eigen(curvature);
     axes_ = kStep * eigen.vectors * eigen.values.cwiseSqrt().cwiseInverse().asDiagonal();
-    log_volume_ = static_cast<double>(h_) * std::log(kStep) - 0.5 * eigen.values.array().log().sum();
+    log_volume_ =
+        static_cast<double>(h_) * std::log(kStep) - 0.5 * eigen.values.array().log().sum();
     keep(Place(h_, 0), top);
     for (Index axis = 0; axis < h_; ++axis) begin(axis);
   }

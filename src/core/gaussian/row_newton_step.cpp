@@ -10,9 +10,9 @@ namespace bsvm {
 
 namespace {
 
-constexpr double kRowDifference = 1e-3;       // of f, in its standard deviations; and of its variance
-constexpr double kLongestRowTheta = 1;        // of a step
-constexpr double kResidual = 1e-3;         // of the linear systems, relative
+constexpr double kRowDifference = 1e-3;  // of f, in its standard deviations; and of its variance
+constexpr double kLongestRowTheta = 1;   // of a step
+constexpr double kResidual = 1e-3;       // of the linear systems, relative
 constexpr int kMostProducts = 40;
 constexpr double kLeastCurved = 0.05;
 
@@ -34,7 +34,7 @@ Vec times(const Mat& lower, const Arr& x) {
 
 RowNewton::System RowNewton::system(const Point& at, bool climbing) const {
   System out;
-  const Mat& root = at.state.inverse_factor();
+  const auto root = at.state.inverse_factor();
   out.k = lower_gram(at.half, host_);
   out.k2 = out.k.cwiseAbs2();
   out.gradient = design_ * at.slope.matrix() + side_.tilt() -
@@ -112,7 +112,7 @@ RowNewton::Way RowNewton::way(const Point& at, const System& system, const Arr& 
 
 // How the best q changes with theta_k.
 RowNewton::Way RowNewton::along(const Point& at, const System& system, Index k) const {
-  const Mat& root = at.state.inverse_factor();
+  const auto root = at.state.inverse_factor();
   const Vec right = system.change.col(k).cwiseProduct(at.state.mean());
   const Vec mean = transposed_product(root, lower_product(root, right));
   return way(at, system, Arr::Zero(design_.cols()), -mean, system.spread.col(k).array());

@@ -19,7 +19,8 @@ constexpr int kMostSparseProducts = 1000;
 constexpr int kMostNewton = 50, kMostSparseHalvings = 30;
 constexpr double kUsualPasses = 40;
 constexpr int kMostSettle = 40;          // passes at one theta
-constexpr double kSparseGrowth = 1.3, kSparseRetreat = 0.5, kLeastSparseShare = 0.05, kMostSparseShare = 0.9;
+constexpr double kSparseGrowth = 1.3, kSparseRetreat = 0.5;
+constexpr double kLeastSparseShare = 0.05, kMostSparseShare = 0.9;
 
 }  // namespace
 
@@ -260,7 +261,8 @@ double SparseClimb::spread() {
   if (w_.size() == 0) w_ = next;
   else w_ += share_ * (next - w_);
   const double moved = find_variances(w_) / share_;
-  share_ = std::clamp(share_ * (moved < last_moved_ ? kSparseGrowth : kSparseRetreat), kLeastSparseShare, kMostSparseShare);
+  share_ = std::clamp(share_ * (moved < last_moved_ ? kSparseGrowth : kSparseRetreat),
+                      kLeastSparseShare, kMostSparseShare);
   last_moved_ = moved;
   return moved;
 }

@@ -62,8 +62,15 @@ Mat SymmetricEigen::with(ConstVecRef with) const {
 
 Factor::Factor(ConstMatRef a) : lower_(a.rows(), a.cols()) {
   const Eigen::LLT<Mat> of(a);
-  positive_ = of.info() == Eigen::Success;
   lower_ = of.matrixL();
+  positive_ = of.info() == Eigen::Success && lower_.diagonal().allFinite();
+}
+
+Mat Factor::inverse() const {
+  Mat out = Mat::Identity(lower_.rows(), lower_.cols());
+  solve_lower_matrix(lower_, out);
+  solve_transposed_matrix(lower_, out);
+  return out;
 }
 
 double Factor::logdet() const { return 2 * lower_.diagonal().array().log().sum(); }

@@ -88,7 +88,7 @@ class Factor {
     solve_transposed(lower_, out);
     return out;
   }
-  Mat inverse() const { return solve(Mat(Mat::Identity(lower_.rows(), lower_.cols()))); }
+  Mat inverse() const;
 
  private:
   Mat lower_;

@@ -139,7 +139,8 @@ double ImputationModel::probit_value(const State& state) const {
   const double q = static_cast<double>(state.layout.probits),
                number = static_cast<double>(state.layout.indicators);
   const Mat spread = state.law_probit_spread();
-  return 0.5 * (number * (q + factor_of(spread).logdet() - q * std::log(unknowns_.probit_variance)) -
+  const double log_ratio = factor_of(spread).logdet() - q * std::log(unknowns_.probit_variance);
+  return 0.5 * (number * (q + log_ratio) -
                 (state.law_probit().squaredNorm() + number * spread.trace()) /
                     unknowns_.probit_variance);
 }

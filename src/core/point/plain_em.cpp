@@ -88,7 +88,8 @@ class PlainEm {
     const Penalties penalties = model_.penalties(hyper_);
     const Vec a = balanced(design_, penalties, a_, host_);
     const double objective = model_.objective(hyper_, b_);
-    const Penalties convex = penalties.tangents(b_.cwiseAbs().cwiseMax(kSmallest * penalties.scale));
+    const Penalties convex =
+        penalties.tangents(b_.cwiseAbs().cwiseMax(kSmallest * penalties.scale));
     double stretch = 1;
     const double dual = dual_objective(design_, convex, a, design_.transposed(a), stretch);
     out.b = b_;

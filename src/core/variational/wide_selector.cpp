@@ -1,6 +1,7 @@
 // Selection with more columns than rows and no groups: no p x p matrix is formed.
 //
-// Names as in coefficients/selection.cpp; s are the selected coefficients, u the others, E diagonal. With
+// Names as in coefficients/selection.cpp; s are the selected coefficients, u the others, E
+// diagonal. With
 // F = G E^{-1} G (0 for u), T = C F C' (n, n) and, for the rows' weights X,
 //
 //   M = X^{1/2} (I + X^{1/2} T X^{1/2})^{-1} X^{1/2} = N'N,   U = C_u'M C_u + E_uu,
@@ -220,7 +221,8 @@ Vec WideSelector::forms(const Mat& q) const {
   return out;
 }
 
-// As in coefficients/selection.cpp, but for the covariances' part of the sum over l, which is that at the
+// As in coefficients/selection.cpp, but for the covariances' part of the sum over l, which is that
+// at the
 // start for all.
 double WideSelector::improve_indicators() {
   const Vec prior = selection_.log_odds(now_.own), mean = now_.own.mean();
