@@ -48,7 +48,7 @@ named_values <- function(f, home) {
   found
 }
 
-# Texts may be names of functions, for do.call() and match.fun().
+# Texts may be names of functions, for do.call() and sapply().
 texts_in <- function(values) {
   values <- Filter(Negate(is.function), values)
   as.character(rapply(values, as.character, classes = "character", how = "unlist"))

@@ -1,6 +1,8 @@
 // The Gaussian that grouped slice chains move by, against dense algebra.
 #include <doctest/doctest.h>
 
+#include <Eigen/Cholesky>
+
 #include "linalg/dense.hpp"
 #include "rows/lines/margins.hpp"
 #include "slice/working_gaussian.hpp"

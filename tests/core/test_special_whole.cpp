@@ -12,7 +12,6 @@ using namespace bsvm_test;
 
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace

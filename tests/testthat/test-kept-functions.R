@@ -41,7 +41,7 @@ test_that("functions that are named in texts come along", {
     sq <- function(v) v^2
     how <- "sq"
     ways <- list(one = "sq")
-    tr <- function(x) do.call(how, list(x)) + match.fun(ways$one)(x)
+    tr <- function(x) do.call(how, list(x)) + vapply(x, ways$one, 0)
     bsvm(am ~ tr(wt), mtcars, engine = "gaussian")
   })()
   expect_finite(predict(fit, mtcars[1:3, ], type = "link"))

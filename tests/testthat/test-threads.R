@@ -3,7 +3,7 @@
 bsvm <- paper_bsvm
 
 less_control <- function(fit) {
-  fit$control <- fit$call <- NULL
+  fit$control <- fit$call <- fit$arguments$control <- NULL
   fit
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "approximation.hpp"
+#include "rows/row_source.hpp"
 
 namespace bsvm {
 
