@@ -176,12 +176,12 @@ BSVM_INLINE double positive_parts(const double* margin, const double* a, const d
       const V positive = u > zero ? u : zero;
       sum[h] += Weighted ? positive * *reinterpret_cast<const V*>(weight + at) : positive;
     }
+  for (int k = 0; i < r; ++i, ++k)
+    sum[k / W][k % W] += (Weighted ? weight[i] : 1.0) *
+                         std::max(1 - margin[i] - t * b[i] - (Plane ? s * a[i] : 0.0), 0.0);
   double total = 0;
   for (int h = 0; h < parts; ++h)
     for (int k = 0; k < W; ++k) total += sum[h][k];
-  for (; i < r; ++i)
-    total += (Weighted ? weight[i] : 1.0) *
-             std::max(1 - margin[i] - t * b[i] - (Plane ? s * a[i] : 0.0), 0.0);
   return total;
 }
 
