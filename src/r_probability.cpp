@@ -55,7 +55,7 @@ Rcpp::NumericVector core_normalised_probability(Rcpp::NumericVector mean, Rcpp::
     Rcpp::NumericVector out(mean.size());
     for (R_xlen_t i = 0; i < mean.size(); ++i)
       out[i] = sd[i] > kWide ? R::pnorm(mean[i] / sd[i], 0, 1, true, false)
-                             : std::exp(likelihood->averaged(mean[i], sd[i] * sd[i], 1).value);
+                             : std::exp(likelihood->averaged(1, mean[i], sd[i] * sd[i], 1).value);
     return out;
   });
 }

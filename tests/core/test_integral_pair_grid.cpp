@@ -24,8 +24,9 @@ std::unique_ptr<EffectIntegral> law_of(bool normalised) {
 // No curvature but its kinks'.
 class PseudoLine : public LineTerms {
  public:
-  const std::vector<RowKink>& kinks() const override { return law_->kinks(); }
-  void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
+  int row_kinks() const override { return law_->row_kinks(); }
+  RowKink row_kink(int k, double y) const override { return law_->row_kink(k, y); }
+  void terms(const LineRow* rows, Index r, const double* x, Index points, double* log_p,
              double* slope, double* bend) const override {
     for (Index i = 0; i < r; ++i)
       for (Index p = 0; p < points; ++p) {

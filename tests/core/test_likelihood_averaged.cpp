@@ -55,7 +55,11 @@ TEST_CASE("averaged: log E p^weight and its derivatives, variances 1e-12 to 1e6"
       for (double mean : {-30.0, -3.0, -1.0001, -0.7, 0.0, 0.4, 0.9999, 1.3, 8.0})
         for (double v : {1e-12, 1e-8, 1e-4, 0.0143, 0.0145, 0.3, 0.99, 1.01, 9.0, 400.0, 1e6}) {
           const Truth expected = truth(name, mean, v, weight);
-          const Tilted found = likelihood->averaged(mean, v, weight);
+          const Tilted found = likelihood->averaged(1, mean, v, weight),
+                       other = likelihood->averaged(-1, -mean, v, weight);
+          CHECK(other.value == found.value);
+          CHECK(other.slope == -found.slope);
+          CHECK(other.curvature == found.curvature);
           INFO(name, " weight ", weight, " mean ", mean, " v ", v);
           const double s = std::sqrt(v), size = std::max(1.0, std::abs(double(expected.value)));
           CHECK(std::abs(found.value - expected.value) < 1e-10 * size);
@@ -74,13 +78,13 @@ TEST_CASE("averaged: no variance leaves the likelihood, and its derivative in th
   for (const std::string name : {"hinge", "hinge_normalized"}) {
     const auto likelihood = Registry<Likelihood>::make(name, Params());
     for (double mean : {-2.0, 0.3, 1.7}) {
-      CHECK(likelihood->averaged(mean, 1e-20, 1).value ==
+      CHECK(likelihood->averaged(1, mean, 1e-20, 1).value ==
             doctest::Approx(double(log_p(name, mean))).epsilon(1e-9));
       for (double v : {0.02, 0.5, 7.0}) {
         const double h = 1e-4 * v;
-        const Tilted here = likelihood->averaged(mean, v, 1);
-        const double by_v = (likelihood->averaged(mean, v + h, 1).value -
-                             likelihood->averaged(mean, v - h, 1).value) / (2 * h);
+        const Tilted here = likelihood->averaged(1, mean, v, 1);
+        const double by_v = (likelihood->averaged(1, mean, v + h, 1).value -
+                             likelihood->averaged(1, mean, v - h, 1).value) / (2 * h);
         CHECK(by_v == doctest::Approx(0.5 * (here.slope * here.slope - here.curvature))
                           .epsilon(1e-6));
       }
@@ -95,7 +99,7 @@ TEST_CASE("averaged: an answer, whatever mean and variance") {
     for (double weight : {1.0, 0.3, 7.0})
       for (double mean : {-1e300, -1e150, -1e20, -1e8, 0.0, 1e8, 1e20, 1e150, 1e300})
         for (double v : {1e-300, 1e-20, 1.0, 1e8, 1e20, 1e34, 1e100, 1e300}) {
-          const Tilted found = likelihood->averaged(mean, v, weight);
+          const Tilted found = likelihood->averaged(1, mean, v, weight);
           INFO(name, " weight ", weight, " mean ", mean, " v ", v);
           CHECK(found.value <= 0);
           // Both top and kink so far out that neither has digits left.

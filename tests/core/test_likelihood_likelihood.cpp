@@ -154,14 +154,15 @@ TEST_CASE("likelihood: without variance an expectation is the point's value and 
 TEST_CASE("likelihood: along a line it is the sum of the points' values") {
   each_use([](const Likelihood& likelihood, Use use) {
     if (use != Use::point) return;
-    const Vec margin = 2 * Noise(15).normals(37), slope = Noise(16).normals(37);
+    const Vec f = 2 * Noise(15).normals(37), slope = Noise(16).normals(37);
     const Vec weight = Noise(17).normals(37).cwiseAbs();
+    const Arr y = Noise(19).normals(37).array().sign();
     for (double t : {0.0, -0.7, 30.0}) {
       RowTerms out;
       out.resize(37);
-      likelihood.terms(use, Arr::Ones(37), (margin + t * slope).array(), Arr::Zero(37), out);
+      likelihood.terms(use, y, (f + t * slope).array(), Arr::Zero(37), out);
       const auto along = [&](const double* w) {
-        return likelihood.along(margin.data(), slope.data(), w, t, 37);
+        return likelihood.along({y.data(), f.data(), nullptr, slope.data(), w, 37}, t);
       };
       CHECK(along(nullptr) == doctest::Approx(out.value.sum()).epsilon(1e-13));
       CHECK(along(weight.data()) ==
@@ -174,15 +175,16 @@ TEST_CASE("likelihood: over a plane, of any number of rows, on either kind of pr
   for (const std::string& name : Registry<Likelihood>::names()) {
     const auto likelihood = Registry<Likelihood>::make(name, Params());
     for (Index r : {0, 1, 3, 7, 8, 9, 16, 23, 40, 3000}) {
-      const Vec margin = 3 * Noise(15).normals(r), a = Noise(16).normals(r),
+      const Arr y = Noise(19).normals(r).array().sign();
+      const Vec f = 3 * Noise(15).normals(r), a = Noise(16).normals(r),
                 b = Noise(18).normals(r);
       const Vec weight = Noise(17).normals(r).cwiseAbs();
-      const Vec there = margin + 0.4 * a - 1.3 * b;
+      const Vec there = f + 0.4 * a - 1.3 * b;
       for (const double* w : {static_cast<const double*>(nullptr), weight.data()}) {
         double sum = 0;
         for (Index i = 0; i < r; ++i)
-          sum += likelihood->along(&there[i], &there[i], w ? w + i : w, 0, 1);
-        CHECK(likelihood->over(margin.data(), a.data(), b.data(), w, 0.4, -1.3, r) ==
+          sum += likelihood->along({&y[i], &there[i], nullptr, &there[i], w ? w + i : w, 1}, 0);
+        CHECK(likelihood->over({y.data(), f.data(), a.data(), b.data(), w, r}, 0.4, -1.3) ==
               doctest::Approx(sum).epsilon(1e-12));
       }
     }
@@ -202,4 +204,38 @@ TEST_CASE("likelihood: rows of a block do not know of each other") {
       CHECK(out.curvature[i] == doctest::Approx(alone.curvature).epsilon(1e-14));
     }
   });
+}
+
+TEST_CASE("likelihood: its atoms are log p up to a constant, and make the augmented terms") {
+  for (const std::string& name : Registry<Likelihood>::names()) {
+    const auto likelihood = Registry<Likelihood>::make(name, Params());
+    const Index r = 200;
+    const Arr y = Noise(19).normals(r).array().sign(), f = 2 * Noise(20).normals(r).array(),
+              v = Noise(21).normals(r).array().square();
+    const int count = likelihood->atoms(1).count;
+    CAPTURE(name);
+    CHECK(count == (name == "hinge" ? 1 : 0));
+    if (count == 0) continue;
+    RowTerms point, augmented;
+    point.resize(r);
+    augmented.resize(r);
+    likelihood->terms(Use::point, y, f, Arr::Zero(r), point);
+    likelihood->terms(Use::augmented, y, f, v, augmented);
+    for (Index i = 0; i < r; ++i) {
+      const Atoms of = likelihood->atoms(y[i]);
+      REQUIRE(of.count == count);
+      double value = 0, weight = 0, slope = 0;
+      for (int k = 0; k < count; ++k) {
+        const Atom& atom = of.atom[k];
+        const double off = f[i] - atom.place;
+        value -= atom.cost * std::max(0.0, atom.sign * off);
+        const double w = 0.5 * atom.cost / std::sqrt(off * off + v[i]);
+        weight += w;
+        slope -= w * off + 0.5 * atom.cost * atom.sign;
+      }
+      CHECK(value == doctest::Approx(point.value[i]).epsilon(1e-14));
+      CHECK(weight == doctest::Approx(augmented.weight[i]).epsilon(1e-14));
+      CHECK(slope == doctest::Approx(augmented.slope[i]).epsilon(1e-13));
+    }
+  }
 }

@@ -9,7 +9,7 @@
 #include "fitting.hpp"
 #include "grouped_data.hpp"
 #include "hosts.hpp"
-#include "rows/lines/margins.hpp"
+#include "rows/lines/predictors.hpp"
 #include "slice/whitening.hpp"
 #include "sparse_data.hpp"
 
@@ -72,8 +72,8 @@ double log_posterior(const Data& data, const Likelihood& likelihood, double b, d
       double log = -0.5 * e * e;
       for (Index i = 0; i < data.shape.n; ++i) {
         if (data.group[i] != g) continue;
-        const double margin = data.y[i] * (data.offset[i] + design(i, 0) * b + s * e);
-        log += data.weight[i] * likelihood.along(&margin, &margin, nullptr, 0, 1);
+        const double f = data.offset[i] + design(i, 0) * b + s * e;
+        log += data.weight[i] * likelihood.along({&data.y[i], &f, nullptr, &f, nullptr, 1}, 0);
       }
       total += std::exp(log);
     }
@@ -140,8 +140,9 @@ TEST_CASE("slice: draws against quadrature, without groups and with an inferred 
       const double s2 = std::exp(2 * theta);
       double sum = -0.5 * b * b / s2 - theta - 2 * 1.2 * theta - 0.8 / s2;
       for (Index i = 0; i < shape.n; ++i) {
-        const double margin = data.y[i] * (data.offset[i] + data.design()(i, 0) * b);
-        sum += data.weight[i] * problem.likelihood->along(&margin, &margin, nullptr, 0, 1);
+        const double f = data.offset[i] + data.design()(i, 0) * b;
+        sum += data.weight[i] *
+               problem.likelihood->along({&data.y[i], &f, nullptr, &f, nullptr, 1}, 0);
       }
       return sum;
     });
@@ -218,7 +219,7 @@ TEST_CASE("slice: an interrupt leaves the last whole sweep; save() is all there 
       const Vec before = a.chain->save();
       CHECK_THROWS_AS(a.chain->sweep(impatient), Interrupted);
       CHECK(same_bits(a.chain->save(), before));
-      for (int k = 0; k < 70; ++k) {  // over a refreshment of the margins
+      for (int k = 0; k < 70; ++k) {  // over a refreshment of f
         a.chain->sweep(host);
         b.chain->sweep(host);
       }
@@ -273,36 +274,36 @@ TEST_CASE("slice: sparse predictors are refused") {
   CHECK_THROWS_AS(chain_of(problem, false), InvalidInput);
 }
 
-// ---- the margins
+// ---- the linear predictors
 
 namespace {
 
-Vec brute_margins(const Data& data, const Problem& problem, const Vec& b, const Vec& u) {
+Vec brute_predictors(const Data& data, const Problem& problem, const Vec& b, const Vec& u) {
   const Mat c = inside(problem), z = inside(*problem.multipliers, problem.n);
   Vec out(problem.n);
   for (Index i = 0; i < problem.n; ++i) {
     double f = data.offset[i] + c.col(i).dot(b);
     for (Index a = 0; a < z.rows(); ++a) f += z(a, i) * u[(data.group[i] - 1) * z.rows() + a];
-    out[i] = data.y[i] * f;
+    out[i] = f;
   }
   return out;
 }
 
 }  // namespace
 
-TEST_CASE("margins: found, along a line, after a move and after slides") {
+TEST_CASE("predictors: found, along a line, after a move and after slides") {
   const Data data = grouped(3, 50, 7, 2);
   const Problem problem = with(usual_problem(data), "hinge");
-  Margins rows(problem);
+  Predictors rows(problem);
   const Vec b = Noise(3).normals(3), u = Noise(4).normals(14);
   rows.effects() = u;
   rows.find(b);
-  CHECK((rows.margin() - brute_margins(data, problem, b, u)).norm() < 1e-12);
+  CHECK((rows.f() - brute_predictors(data, problem, b, u)).norm() < 1e-12);
 
   Vec x(17), zero = Vec::Zero(17);
   x << b, u;
-  const Vec none = brute_margins(data, problem, Vec::Zero(3), Vec::Zero(14));
-  CHECK((rows.change(x) + none - rows.margin()).norm() < 1e-12);
+  const Vec none = brute_predictors(data, problem, Vec::Zero(3), Vec::Zero(14));
+  CHECK((rows.change(x) + none - rows.f()).norm() < 1e-12);
 
   State state{Layout{3, 2, 0}};
   state.mean() = b;
@@ -310,19 +311,19 @@ TEST_CASE("margins: found, along a line, after a move and after slides") {
   rows.aim(state, line);
   Vec moved = u;
   for (Index k = 0; k < 14; ++k) moved[k] *= 1 + 0.3 * line.effect[k % 2];
-  const Vec there = brute_margins(data, problem, b + 0.3 * line.dense, moved);
-  const double expected =
-      problem.likelihood->along(there.data(), there.data(), problem.weight, 0, 50);
+  const Vec there = brute_predictors(data, problem, b + 0.3 * line.dense, moved);
+  const double expected = problem.likelihood->along(
+      {problem.y, there.data(), nullptr, there.data(), problem.weight, 50}, 0);
   CHECK(rows.along(0.3) == doctest::Approx(expected).epsilon(1e-12));
   rows.move(state, 0.3);
-  CHECK((rows.margin() - there).norm() < 1e-12);
+  CHECK((rows.f() - there).norm() < 1e-12);
   CHECK((rows.effects() - moved).norm() < 1e-12);
   CHECK(rows.value() == doctest::Approx(expected).epsilon(1e-12));
 
   state.mean() = b + 0.3 * line.dense;
   state.group_prior() = (Mat(2, 2) << 1.5, 0.4, 0.4, 0.9).finished();
   const Mat sums = rows.slide(state, -1);
-  CHECK((rows.margin() - brute_margins(data, problem, state.mean(), rows.effects())).norm() <
+  CHECK((rows.f() - brute_predictors(data, problem, state.mean(), rows.effects())).norm() <
         1e-11);
   const Eigen::Map<const Mat> effects(rows.effects().data(), 2, 7);
   CHECK((sums - effects * effects.transpose()).norm() < 1e-12);

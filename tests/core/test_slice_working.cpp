@@ -4,7 +4,7 @@
 #include <Eigen/Cholesky>
 
 #include "linalg/dense.hpp"
-#include "rows/lines/margins.hpp"
+#include "rows/lines/predictors.hpp"
 #include "slice/working_gaussian.hpp"
 #include "sparse_data.hpp"
 
@@ -34,7 +34,7 @@ Mat dense_prior(const std::vector<FactorRows>& factors, const Mat& prior, Index 
 struct Case {
   SparseData data;
   Problem problem;
-  Margins rows;
+  Predictors rows;
   WorkingRows working;
   Mat prior;
 

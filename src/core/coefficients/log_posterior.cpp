@@ -27,7 +27,7 @@ std::unique_ptr<SparseRows> rows_of(const SparseColumns& sparse, Index n) {
 struct LogPosterior::Scratch {
   std::vector<int> rows;
   Mat c, z;    // (p, r), (q, r) inside
-  Mat margin;  // (r, K)
+  Mat f;       // (r, K)
   Vec still;   // (r) zeros: a line that goes nowhere
 };
 
@@ -96,16 +96,15 @@ void LogPosterior::add_block(Index first, Index r, ConstMatRef b, Scratch& scrat
     block->fill(scratch.rows.data(), r, nothing, scratch.c.middleRows(at, block->columns()));
     at += block->columns();
   }
-  scratch.margin.noalias() = scratch.c.transpose() * b.topRows(at);
+  scratch.f.noalias() = scratch.c.transpose() * b.topRows(at);
   if (problem_.offset)
-    scratch.margin.colwise() += Eigen::Map<const Vec>(problem_.offset + first, r);
+    scratch.f.colwise() += Eigen::Map<const Vec>(problem_.offset + first, r);
   add_effects(first, r, b.bottomRows(b.rows() - at), scratch);
-  scratch.margin.array().colwise() *= Eigen::Map<const Arr>(problem_.y + first, r);
   scratch.still.setZero(r);
   const double* weight = problem_.weight ? problem_.weight + first : nullptr;
   for (Index k = 0; k < out.size(); ++k)
-    out[k] += problem_.likelihood->along(scratch.margin.col(k).data(), scratch.still.data(), weight,
-                                         0, r);
+    out[k] += problem_.likelihood->along({problem_.y + first, scratch.f.col(k).data(), nullptr,
+                                          scratch.still.data(), weight, r}, 0);
 }
 
 // u (effects, K), inside.
@@ -115,12 +114,12 @@ void LogPosterior::add_effects(Index first, Index r, ConstMatRef u, Scratch& scr
     scratch.z.resize(q, r);
     problem_.multipliers->fill(scratch.rows.data(), r, State(Layout()), scratch.z);
     for (Index i = 0; i < r; ++i)
-      scratch.margin.row(i).noalias() +=
+      scratch.f.row(i).noalias() +=
           scratch.z.col(i).transpose() * u.middleRows((problem_.group[first + i] - 1) * q, q);
   }
   for (Index i = 0; sparse_ && i < r; ++i)
     for (int t = sparse_->row_start[first + i]; t < sparse_->row_start[first + i + 1]; ++t)
-      scratch.margin.row(i) += sparse_->row_value[t] * u.row(sparse_->position[t]);
+      scratch.f.row(i) += sparse_->row_value[t] * u.row(sparse_->position[t]);
 }
 
 }  // namespace bsvm

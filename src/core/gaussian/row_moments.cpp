@@ -63,11 +63,11 @@ bool RowNewton::renew(const Point& at, Sites& sites, Matched& out) const {
     const double slope = sites.linear[i] / k - w * from;
     if (!(left > kLeastLeft)) return false;
     const double c = std::max(v / left, kKnown), shift = -c * slope;
-    const Tilted of = problem_.likelihood->averaged(y_[i] * (m + shift), c, 1);
+    const Tilted of = problem_.likelihood->averaged(y_[i], m + shift, c, 1);
     out.log_density +=
         k * (of.value - 0.5 * std::log(left) + 0.5 * c * slope * slope - 0.5 * w * v);
     if (!(v > kKnown)) continue;
-    const double weight = of.curvature / (1 - c * of.curvature), first = y_[i] * of.slope;
+    const double weight = of.curvature / (1 - c * of.curvature), first = of.slope;
     const double next = weight * (shift + c * first) + first;
     square += 0.5 * std::pow(k * v * (weight - w), 2) + v * std::pow(k * (next - slope), 2);
     sites.weight[i] = k * weight;

@@ -9,12 +9,12 @@
 #include "active_set.hpp"
 #include "base/error.hpp"
 #include "gibbs_chain.hpp"
-#include "rows/lines/margins.hpp"
+#include "rows/lines/predictors.hpp"
 
 namespace bsvm {
 namespace {
 
-// As of the rows' terms; the design is multiplied by y, as Margins keep it.
+// As of the rows' terms.
 class DesignEquations : public Equations {
  public:
   DesignEquations(const Mat& design, const Vec& weight, Vec linear, Vec prior)
@@ -42,7 +42,7 @@ class DesignEquations : public Equations {
 class WideChain : public GibbsChain {
  public:
   WideChain(const Problem& problem, const GibbsOptions& options)
-      : GibbsChain(problem, 0, options), margins_(problem), rows_(problem.n),
+      : GibbsChain(problem, 0, options), predictors_(problem), rows_(problem.n),
         weight_(Arr::Ones(problem.n)) {
     std::iota(rows_.begin(), rows_.end(), 0);
     if (problem.weight) weight_ = Eigen::Map<const Arr>(problem.weight, problem.n);
@@ -54,34 +54,33 @@ class WideChain : public GibbsChain {
  private:
   Mat draw_coefficients(Host& host) override {
     draw_scales();
-    const Eigen::Map<const Arr> y(problem_.y, problem_.n);
     const Vec weight = terms_.weight, prior = side_.precision(state_);
-    const Vec seen = margins_.design() * state_.mean();
-    const Vec pull = (y * terms_.slope).matrix() + weight.cwiseProduct(seen);
-    const DesignEquations equations(margins_.design(), weight,
-                                    margins_.design().transpose() * pull + side_.tilt(), prior);
+    const Vec seen = predictors_.design() * state_.mean();
+    const Vec pull = terms_.slope.matrix() + weight.cwiseProduct(seen);
+    const DesignEquations equations(predictors_.design(), weight,
+                                    predictors_.design().transpose() * pull + side_.tilt(), prior);
     expected_ = draw_selected(side_, equations, state_, host);
-    margins_.find(state_.mean());
-    const Mat group_moments = margins_.slide(state_, -1);
-    expected_effects_ = margins_.effects();
+    predictors_.find(state_.mean());
+    const Mat group_moments = predictors_.slide(state_, -1);
+    expected_effects_ = predictors_.effects();
     return group_moments;
   }
 
   void draw_scales() {
-    margins_.find(state_.mean());
+    predictors_.find(state_.mean());
     const Eigen::Map<const Arr> y(problem_.y, problem_.n);
     row_draws(state_.key(), rows_.data(), problem_.n, random_.normal.data(),
               random_.uniform.data());
-    problem_.likelihood->draw(y, y * margins_.margin().array(), weight_, random_, terms_);
+    problem_.likelihood->draw(y, predictors_.f().array(), weight_, random_, terms_);
     if (!terms_.slope.allFinite() || !terms_.weight.allFinite()) refuse_sums();
   }
 
-  Mat slide() override { return margins_.group_moments(margins_.effects()); }  // they just were
-  LineSource& lines() override { return margins_; }
-  Vec effects() const override { return margins_.effects(); }
-  void set_effects(ConstVecRef effects) override { margins_.effects() = effects; }
+  Mat slide() override { return predictors_.group_moments(predictors_.effects()); }  // they just were
+  LineSource& lines() override { return predictors_; }
+  Vec effects() const override { return predictors_.effects(); }
+  void set_effects(ConstVecRef effects) override { predictors_.effects() = effects; }
 
-  Margins margins_;
+  Predictors predictors_;
   std::vector<int> rows_;
   Arr weight_;
   RowDraws random_;

@@ -90,9 +90,9 @@ LeaveOneOut::Range LeaveOneOut::find_range(Range range) {
 // Panels between kinks, and none too long.
 void LeaveOneOut::place_nodes(Range range, Index least) {
   cuts_.clear();
-  for (const HingeRow& row : rows_)
-    for (const RowKink& kink : law_.kinks()) {
-      const double at = (row.y * kink.margin - row.o) / row.z;
+  for (const LineRow& row : rows_)
+    for (int k = 0; k < law_.row_kinks(); ++k) {
+      const double at = (law_.row_kink(k, row.y).place - row.o) / row.z;
       if (at > range.low && at < range.high) cuts_.push_back(at);
     }
   const bool many = cuts_.size() > kMostCuts;

@@ -39,7 +39,7 @@ class LeaveOneOut {
   void add_lines(Index first, Index by, double low, double step, Range along);
 
   const LineTerms& law_;
-  std::vector<HingeRow> rows_;     // on the line
+  std::vector<LineRow> rows_;     // on the line
   std::vector<double> cuts_;
   Vec offset_, across_, along_;    // (r) f = offset + across t + along x
   Vec x_, log_weight_;             // (nodes) on the line

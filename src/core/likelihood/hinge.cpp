@@ -36,6 +36,8 @@ class Hinge : public Likelihood {
 
   bool supports(Use use) const override { return use != Use::marginal; }
 
+  Atoms atoms(double y) const override { return {1, {{y, -y, 2}}}; }
+
   void terms(Use use, const Eigen::Ref<const Arr>& y,
              const Eigen::Ref<const Arr>& m, const Eigen::Ref<const Arr>& v,
              RowTerms& out) const override {
@@ -60,22 +62,17 @@ class Hinge : public Likelihood {
     }
   }
 
-  double along(const double* margin, const double* slope, const double* weight, double t,
-               Index r) const override {
-    return -2 * kernels().positive_parts(margin, nullptr, slope, weight, 0, t, r);
+  double over(const LineRows& rows, double s, double t) const override {
+    return -2 * kernels().positive_parts(rows, s, t);
   }
 
-  double over(const double* margin, const double* a, const double* b, const double* weight,
-              double s, double t, Index r) const override {
-    return -2 * kernels().positive_parts(margin, a, b, weight, s, t, r);
+  Tilted averaged(double y, double mean, double v, double weight) const override {
+    return turned(y, pseudo_tilt(y * mean, v, weight));
   }
 
-  Tilted averaged(double mean, double v, double weight) const override {
-    return pseudo_tilt(mean, v, weight);
-  }
-
-  double draw_averaged(double mean, double v, double weight, Draws& random) const override {
-    return draw_pseudo(mean, v, weight, random);
+  double draw_averaged(double y, double mean, double v, double weight,
+                       Draws& random) const override {
+    return y * draw_pseudo(y * mean, v, weight, random);
   }
 
   std::unique_ptr<EffectIntegral> integral() const override { return pseudo_hinge_integral(); }
@@ -121,7 +118,7 @@ class Hinge : public Likelihood {
   void matched(const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
                const Eigen::Ref<const Arr>& v, RowTerms& out) const {
     expected(y, m, v, out);
-    match_moments(y, m, v, [](double mean, double s2) { return pseudo_tilt(mean, s2, 1); }, out);
+    match_moments(*this, y, m, v, out);
   }
 
   // From the half beyond |u|, which is small; `tail` is P(1 - y f > 0).

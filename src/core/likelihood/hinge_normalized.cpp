@@ -239,21 +239,34 @@ class HingeNormalized : public Likelihood {
       out.curvature[i] = -row.second;
     }
     if (use == Use::matched)
-      match_moments(y, m, v, [this](double mean, double s2) { return averaged(mean, s2, 1); },
-                    out);
+      match_moments(*this, y, m, v, out);
   }
 
-  double along(const double* margin, const double* slope, const double* weight, double t,
-               Index r) const override {
-    return hinge_kernels().log_p(margin, nullptr, slope, weight, 0, t, r);
+  double over(const LineRows& rows, double s, double t) const override {
+    return hinge_kernels().log_p(rows, s, t);
   }
 
-  double over(const double* margin, const double* a, const double* b, const double* weight,
-              double s, double t, Index r) const override {
-    return hinge_kernels().log_p(margin, a, b, weight, s, t, r);
+  Tilted averaged(double y, double mean, double v, double weight) const override {
+    return turned(y, averaged_margin(y * mean, v, weight));
   }
 
-  Tilted averaged(double mean, double v, double weight) const override {
+  // The sum over the classes, by which the pseudo-likelihood is divided, is 2 exp(-2) at least.
+  double draw_averaged(double y, double mean, double v, double weight,
+                       Draws& random) const override {
+    for (;;) {
+      const double g = draw_pseudo(y * mean, v, weight, random);
+      if (!std::isfinite(g)) return g;
+      const double sum =
+          std::exp(-2 * std::max(0.0, 1 - g)) + std::exp(-2 * std::max(0.0, 1 + g));
+      if (std::log(random.uniform()) <= weight * std::log(2 * std::exp(-2.0) / sum)) return y * g;
+    }
+  }
+
+  std::unique_ptr<EffectIntegral> integral() const override { return normalised_hinge_integral(); }
+
+ private:
+  // Of g = y f.
+  Tilted averaged_margin(double mean, double v, double weight) const {
     if (weight != 1) return normalised_tilt(mean, v, weight);
     const Expected p = p_(mean, std::sqrt(v));
     if (!(p.value > kLeast)) return normalised_tilt(mean, v, weight);
@@ -261,20 +274,6 @@ class HingeNormalized : public Likelihood {
     return {std::log(p.value), slope, slope * slope - p.second / p.value};
   }
 
-  // The sum over the classes, by which the pseudo-likelihood is divided, is 2 exp(-2) at least.
-  double draw_averaged(double mean, double v, double weight, Draws& random) const override {
-    for (;;) {
-      const double g = draw_pseudo(mean, v, weight, random);
-      if (!std::isfinite(g)) return g;
-      const double sum =
-          std::exp(-2 * std::max(0.0, 1 - g)) + std::exp(-2 * std::max(0.0, 1 + g));
-      if (std::log(random.uniform()) <= weight * std::log(2 * std::exp(-2.0) / sum)) return g;
-    }
-  }
-
-  std::unique_ptr<EffectIntegral> integral() const override { return normalised_hinge_integral(); }
-
- private:
   static double log_odds(double g) { return 2 * g + 2 * std::min(std::max(g, -1.0), 1.0); }
 
   static double log_probability(double g) {

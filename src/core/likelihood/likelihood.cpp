@@ -1,29 +1,32 @@
 #include "likelihood.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 
 namespace bsvm {
+
+void Likelihood::check(const double* y, Index n) const {
+  if (!y || !std::all_of(y, y + n, [](double code) { return code == 1 || code == -1; }))
+    throw InvalidInput("y", "Its codes must be -1 and 1.");
+}
+
+Atoms Likelihood::atoms(double) const { return {}; }
 
 void Likelihood::draw(const Eigen::Ref<const Arr>&, const Eigen::Ref<const Arr>&,
                       const Eigen::Ref<const Arr>&, const RowDraws&, RowTerms&) const {
   throw InvalidInput("likelihood", "This likelihood has no latent scales to draw.");
 }
 
-double Likelihood::over(const double* margin, const double* a, const double* b,
-                        const double* weight, double s, double t, Index r) const {
-  const Arr from = Eigen::Map<const Arr>(margin, r) + s * Eigen::Map<const Arr>(a, r);
-  return along(from.data(), b, weight, t, r);
-}
-
-double Likelihood::along(const double*, const double*, const double*, double, Index) const {
+double Likelihood::over(const LineRows&, double, double) const {
   throw InvalidInput("likelihood", "This likelihood can't be evaluated at a point.");
 }
 
-Tilted Likelihood::averaged(double, double, double) const {
+Tilted Likelihood::averaged(double, double, double, double) const {
   throw InvalidInput("likelihood", "Nothing unknown can be integrated out of this likelihood.");
 }
 
-double Likelihood::draw_averaged(double, double, double, Draws&) const {
+double Likelihood::draw_averaged(double, double, double, double, Draws&) const {
   throw InvalidInput("likelihood", "Nothing unknown can be integrated out of this likelihood.");
 }
 

@@ -7,6 +7,7 @@
 #include "base/types.hpp"
 #include "base/use.hpp"
 #include "integral/one/effect_integral.hpp"
+#include "linalg/line_rows.hpp"
 #include "random/draws.hpp"
 
 namespace bsvm {
@@ -25,7 +26,7 @@ struct RowTerms {
   }
 };
 
-// log E p(y | f)^weight under y f ~ N(mean, v), its slope in the mean and minus its second
+// log E p(y | f)^weight under f ~ N(mean, v), its slope in the mean and minus its second
 // derivative. Its derivative in v is (slope^2 - curvature) / 2.
 struct Tilted {
   double value, slope, curvature;
@@ -41,16 +42,36 @@ struct RowDraws {
   }
 };
 
+// A term -cost max(0, sign (f - place)) of log p(y | f).
+struct Atom {
+  double place, sign, cost;
+};
+
+constexpr int kMostAtoms = 2;
+
+struct Atoms {
+  int count = 0;
+  Atom atom[kMostAtoms] = {};
+};
+
 class Likelihood {
  public:
   virtual ~Likelihood() = default;
   virtual bool supports(Use use) const = 0;
 
+  // Throws InvalidInput unless y (n) are codes of a response it is of: here -1 and +1.
+  virtual void check(const double* y, Index n) const;
+
   // Is log p(y | f) concave in f? Then so is the expected bound in mean and Cholesky factor, and
   // no row has a negative weight.
   virtual bool concave() const { return true; }
 
-  // y (r) is -1 or +1; m and v (r) are finite, v >= 0. Fills all of `out`.
+  // What log p(y | f) is the sum of, up to a constant; none where it is no such sum. Each has a
+  // latent scale of its own: with precision w it leaves -w (f - place)^2 / 2 - cost sign f / 2, at
+  // best w = cost / (2 sqrt(E (f - place)^2)). As many for every y.
+  virtual Atoms atoms(double y) const;
+
+  // y (r) are the response's codes; m and v (r) are finite, v >= 0. Fills all of `out`.
   // Called on a block of rows, never on one row.
   virtual void terms(Use use, const Eigen::Ref<const Arr>& y,
                      const Eigen::Ref<const Arr>& m,
@@ -64,19 +85,16 @@ class Likelihood {
                     const Eigen::Ref<const Arr>& weight, const RowDraws& random,
                     RowTerms& out) const;
 
-  // Sum over the rows of weight log p(y | f), which is a function of y f = margin + t slope.
-  // All (r); weight may be null: all one. Called often: nothing else may be in the loop.
-  virtual double along(const double* margin, const double* slope, const double* weight,
-                       double t, Index r) const;
+  // Sum over the rows of weight log p(y | f) at (s, t). Called often: nothing else may be in the
+  // loop.
+  virtual double over(const LineRows& rows, double s, double t) const;
+  double along(const LineRows& rows, double t) const { return over(rows, 0, t); }
 
-  // The same at y f = margin + s a + t b.
-  virtual double over(const double* margin, const double* a, const double* b, const double* weight,
-                      double s, double t, Index r) const;
-
-  // What is unknown of a row integrated out of it, v > 0.
-  virtual Tilted averaged(double mean, double v, double weight) const;
-  // A draw of y f given y.
-  virtual double draw_averaged(double mean, double v, double weight, Draws& random) const;
+  // What is unknown of a row integrated out of it: f ~ N(mean, v), v > 0.
+  virtual Tilted averaged(double y, double mean, double v, double weight) const;
+  // A draw of f given y.
+  virtual double draw_averaged(double y, double mean, double v, double weight,
+                               Draws& random) const;
 
   // An effect integrated out of rows of this likelihood.
   virtual std::unique_ptr<EffectIntegral> integral() const;

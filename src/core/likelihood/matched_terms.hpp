@@ -16,18 +16,18 @@ namespace bsvm {
 // Rows that are known almost exactly stay as they are: nothing is left to match.
 constexpr double kLeastMatched = 1e-10;
 
-template <class Tilt>
-void match_moments(const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
-                   const Eigen::Ref<const Arr>& v, Tilt tilt, RowTerms& out) {
+inline void match_moments(const Likelihood& likelihood, const Eigen::Ref<const Arr>& y,
+                          const Eigen::Ref<const Arr>& m, const Eigen::Ref<const Arr>& v,
+                          RowTerms& out) {
   for (Index i = 0; i < y.size(); ++i) {
-    const double w = out.weight[i], slope = y[i] * out.slope[i];
+    const double w = out.weight[i], slope = out.slope[i];
     const double left = 1 - w * v[i];
     if (!(v[i] > kLeastMatched && left > 1e-8)) continue;
     const double c = v[i] / left, shift = -c * slope;
-    const Tilted of = tilt(y[i] * m[i] + shift, c);
+    const Tilted of = likelihood.averaged(y[i], m[i] + shift, c, 1);
     const double weight = of.curvature / (1 - c * of.curvature);
     out.value[i] = of.value - 0.5 * std::log(left) + 0.5 * c * slope * slope - 0.5 * w * v[i];
-    out.slope[i] = y[i] * (weight * (shift + c * of.slope) + of.slope);
+    out.slope[i] = weight * (shift + c * of.slope) + of.slope;
     out.weight[i] = weight;
   }
   out.curvature = out.weight;

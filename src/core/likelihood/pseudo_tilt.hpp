@@ -4,9 +4,12 @@
 
 namespace bsvm {
 
-// Likelihood::averaged() of the hinge pseudo-likelihood, and a draw of g under N(mean, v) times its
-// power.
+// Likelihood::averaged() of the hinge pseudo-likelihood as a function of g = y f, and a draw of g
+// under N(mean, v) times its power.
 Tilted pseudo_tilt(double mean, double v, double weight);
 double draw_pseudo(double mean, double v, double weight, Draws& random);
+
+// In f what was in g = y f.
+inline Tilted turned(double y, const Tilted& of) { return {of.value, y * of.slope, of.curvature}; }
 
 }  // namespace bsvm

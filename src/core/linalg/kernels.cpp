@@ -160,25 +160,28 @@ BSVM_INLINE void variances(const double* m, const double* c, Index p, Index r, d
 
 // Eight sums side by side: a single one would wait for every addition.
 template <int W, bool Weighted, bool Plane>
-BSVM_INLINE double positive_parts(const double* margin, const double* a, const double* b,
-                                  const double* weight, double s, double t, Index r) {
+BSVM_INLINE double positive_parts(const LineRows& rows, double s, double t) {
   typedef typename Vector<W>::type V;
   constexpr int parts = 8 / W;
   V sum[parts] = {};
   const V zero = {};
   Index i = 0;
-  for (; i + 8 <= r; i += 8)
+  for (; i + 8 <= rows.r; i += 8)
     BSVM_UNROLL for (int h = 0; h < parts; ++h) {
       const Index at = i + h * W;
-      V u = 1 - *reinterpret_cast<const V*>(margin + at) -
-            t * *reinterpret_cast<const V*>(b + at);
-      if (Plane) u -= s * *reinterpret_cast<const V*>(a + at);
+      const V y = *reinterpret_cast<const V*>(rows.y + at);
+      V u = 1 - y * *reinterpret_cast<const V*>(rows.f + at) -
+            t * y * *reinterpret_cast<const V*>(rows.b + at);
+      if (Plane) u -= s * y * *reinterpret_cast<const V*>(rows.a + at);
       const V positive = u > zero ? u : zero;
-      sum[h] += Weighted ? positive * *reinterpret_cast<const V*>(weight + at) : positive;
+      sum[h] += Weighted ? positive * *reinterpret_cast<const V*>(rows.weight + at) : positive;
     }
-  for (int k = 0; i < r; ++i, ++k)
-    sum[k / W][k % W] += (Weighted ? weight[i] : 1.0) *
-                         std::max(1 - margin[i] - t * b[i] - (Plane ? s * a[i] : 0.0), 0.0);
+  for (int k = 0; i < rows.r; ++i, ++k) {
+    const double y = rows.y[i];
+    sum[k / W][k % W] += (Weighted ? rows.weight[i] : 1.0) *
+                         std::max(1 - y * rows.f[i] - t * y * rows.b[i] -
+                                      (Plane ? s * y * rows.a[i] : 0.0), 0.0);
+  }
   double total = 0;
   for (int h = 0; h < parts; ++h)
     for (int k = 0; k < W; ++k) total += sum[h][k];
@@ -186,12 +189,11 @@ BSVM_INLINE double positive_parts(const double* margin, const double* a, const d
 }
 
 template <int W>
-BSVM_INLINE double positive_parts_any(const double* margin, const double* a, const double* b,
-                                      const double* weight, double s, double t, Index r) {
-  if (a) return weight ? positive_parts<W, true, true>(margin, a, b, weight, s, t, r)
-                       : positive_parts<W, false, true>(margin, a, b, weight, s, t, r);
-  return weight ? positive_parts<W, true, false>(margin, a, b, weight, s, t, r)
-                : positive_parts<W, false, false>(margin, a, b, weight, s, t, r);
+BSVM_INLINE double positive_parts_any(const LineRows& rows, double s, double t) {
+  if (rows.a) return rows.weight ? positive_parts<W, true, true>(rows, s, t)
+                                 : positive_parts<W, false, true>(rows, s, t);
+  return rows.weight ? positive_parts<W, true, false>(rows, s, t)
+                     : positive_parts<W, false, false>(rows, s, t);
 }
 
 template <int W>
@@ -249,9 +251,8 @@ void product_portable(const PanelProduct& of) { product<2, 1>(of); }
 void variances_portable(const double* m, const double* c, Index p, Index r, double* v) {
   variances<2, 1>(m, c, p, r, v);
 }
-double positive_parts_portable(const double* margin, const double* a, const double* b,
-                               const double* weight, double s, double t, Index r) {
-  return positive_parts_any<2>(margin, a, b, weight, s, t, r);
+double positive_parts_portable(const LineRows& rows, double s, double t) {
+  return positive_parts_any<2>(rows, s, t);
 }
 void dots_portable(const double* c, const double* b, Index p, Index r, double* out) {
   dots<2>(c, b, p, r, out);
@@ -262,9 +263,8 @@ void combine_portable(const double* x, Index stride, const double* a, const doub
 }
 
 #ifdef BSVM_AVX2
-BSVM_AVX2 double positive_parts_avx2(const double* margin, const double* a, const double* b,
-                                     const double* weight, double s, double t, Index r) {
-  return positive_parts_any<4>(margin, a, b, weight, s, t, r);
+BSVM_AVX2 double positive_parts_avx2(const LineRows& rows, double s, double t) {
+  return positive_parts_any<4>(rows, s, t);
 }
 BSVM_AVX2 void dots_avx2(const double* c, const double* b, Index p, Index r, double* out) {
   dots<4>(c, b, p, r, out);

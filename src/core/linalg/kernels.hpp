@@ -1,5 +1,6 @@
 #pragma once
 #include "base/types.hpp"
+#include "line_rows.hpp"
 
 namespace bsvm {
 
@@ -39,10 +40,8 @@ struct Kernels {
   // up to column 4 ceil(r/4) - 1, whatever may stand there.
   void (*variances)(const double* m, const double* c, Index p, Index r, double* v);
 
-  // sum_i weight_i max(0, 1 - margin_i - s a_i - t b_i), all (r); weight null: all one; a null:
-  // zero.
-  double (*positive_parts)(const double* margin, const double* a, const double* b,
-                           const double* weight, double s, double t, Index r);
+  // sum_i weight_i max(0, 1 - y_i f_i) at (s, t), y_i -1 or +1.
+  double (*positive_parts)(const LineRows& rows, double s, double t);
 
   // out_i += c_i'b of c (p, r).
   void (*dots)(const double* c, const double* b, Index p, Index r, double* out);

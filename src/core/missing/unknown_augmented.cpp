@@ -10,18 +10,21 @@ namespace bsvm {
 namespace {
 
 constexpr int kMostSteps = 100;
-constexpr double kPrecise = 1e-13;  // of log chi + 2 log w, at most
+constexpr double kPrecise = 1e-13;  // of log chi + 2 log w, at most; of weights, relative
 constexpr double kSettled = 1e-9;   // of an entry's change
 
 }  // namespace
 
-// Of one row, its missing entries at x_M = E x_M + e: with base + omega w E s s' the precision of
-// q(e) the linear term is pull + omega (y (1 + w) E s - w E s f), f where e is zero.
+// Of one row, its missing entries at x_M = E x_M + e. The likelihood's atoms with latent precisions
+// w_k leave -W f^2 / 2 + c f, W = sum w_k and c = sum (w_k place_k - cost_k sign_k / 2), so the
+// precision of q(e) is base + omega W E s s' and the linear term pull + omega (c E s - W E s f), f
+// where e is zero.
 struct UnknownRows::RowProblem {
   Mat base, own, square;      // (k, k); Cov s, E s s'
   Vec pull, sigma, second;    // (k) E s, E s f
   Vec cross;                  // (k) Cov(s, f)
-  double y, m, v, omega;
+  Atoms atoms;
+  double m, v, omega;
 };
 
 struct UnknownRows::RowSolution {
@@ -30,23 +33,38 @@ struct UnknownRows::RowSolution {
   double logdet = 0, mean = 0, variance = 0;  // of the precision; of f
 };
 
-double UnknownRows::look(const RowProblem& of, double w, RowSolution& out) {
-  const Factor factor = factor_of(of.base + of.omega * w * of.square);
-  out.away = factor.solve(of.pull + of.omega * (of.y * (1 + w) * of.sigma - w * of.second));
+void UnknownRows::look(const RowProblem& of, const double* w, RowSolution& out) {
+  double total = 0, linear = 0;
+  for (int k = 0; k < of.atoms.count; ++k) {
+    const Atom& atom = of.atoms.atom[k];
+    total += w[k];
+    linear += w[k] * atom.place - 0.5 * atom.cost * atom.sign;
+  }
+  const Factor factor = factor_of(of.base + of.omega * total * of.square);
+  out.away = factor.solve(of.pull + of.omega * (linear * of.sigma - total * of.second));
   out.covariance = factor.inverse();
   out.logdet = factor.logdet();
   out.mean = of.m + of.sigma.dot(out.away);
   out.variance = of.v + 2 * out.away.dot(of.cross) + out.away.dot(of.own * out.away) +
                  of.square.cwiseProduct(out.covariance).sum();
-  return (1 - of.y * out.mean) * (1 - of.y * out.mean) + out.variance;
 }
 
-// With t = log w, chi(w) w^2 rises in t from below one to above.
 void UnknownRows::solve(const RowProblem& of, RowSolution& out) {
+  if (of.atoms.count == 1) return solve_one(of, out);
+  solve_several(of, out);
+}
+
+// With chi = E (2 (f - place) / cost)^2 and t = log w, chi(w) w^2 rises in t from below one to above.
+void UnknownRows::solve_one(const RowProblem& of, RowSolution& out) {
+  const Atom& atom = of.atoms.atom[0];
+  const double unit = 4 / (atom.cost * atom.cost);
   const auto excess = [&](double t) {
-    return std::log(std::max(look(of, std::exp(t), out), 1e-300)) + 2 * t;
+    const double w = std::exp(t);
+    look(of, &w, out);
+    const double off = out.mean - atom.place;
+    return std::log(std::max(unit * (off * off + out.variance), 1e-300)) + 2 * t;
   };
-  const double nearby = (1 - of.y * of.m) * (1 - of.y * of.m) + of.v;
+  const double off = of.m - atom.place, nearby = unit * (off * off + of.v);
   double t = -0.5 * std::log(std::max(nearby, 1e-200)), low = -700, high = 700;
   double before = t, excess_before = 0, slope = 2;
   for (int step = 0; step < kMostSteps; ++step) {
@@ -61,6 +79,25 @@ void UnknownRows::solve(const RowProblem& of, RowSolution& out) {
     if (!(next > low && next < high)) next = 0.5 * (low + high);
     if (std::abs(next - t) <= 1e-15 * (1 + std::abs(t))) break;
     t = next;
+  }
+}
+
+// The weights and the entries in turn: no step lowers the bound.
+void UnknownRows::solve_several(const RowProblem& of, RowSolution& out) {
+  double w[kMostAtoms], mean = of.m, variance = of.v;
+  for (int step = 0; step < kMostSteps; ++step) {
+    double moved = 0;
+    for (int k = 0; k < of.atoms.count; ++k) {
+      const Atom& atom = of.atoms.atom[k];
+      const double off = mean - atom.place;
+      const double now = 0.5 * atom.cost / std::sqrt(std::max(off * off + variance, 1e-200));
+      if (step > 0) moved = std::max(moved, std::abs(now / w[k] - 1));
+      w[k] = now;
+    }
+    if (step > 0 && moved <= kPrecise) return;
+    look(of, w, out);
+    mean = out.mean;
+    variance = out.variance;
   }
 }
 
@@ -79,7 +116,7 @@ void UnknownRows::average(const BlockRange& range, const State& state, RowBlock&
     problem.base = of.precision;
     problem.pull = problem.sigma = problem.cross = problem.second = Vec::Zero(k);
     problem.own = problem.square = Mat::Zero(k, k);
-    problem.y = block.y[i];
+    problem.atoms = problem_.likelihood->atoms(block.y[i]);
     problem.m = block.m[i];
     problem.v = block.v[i];
     problem.omega = seen ? shared(row) : 0;

@@ -17,12 +17,12 @@ struct RowAverage {
          spread_other = 0;
 
   // by_mean, by_change: derivatives of the node's t in its mean and in z.
-  void add(const Tilted& at, double z, double other, double share, double y, double by_mean,
+  void add(const Tilted& at, double z, double other, double share, double by_mean,
            double by_change) {
     const double by_t = 0.5 * (at.slope * at.slope - at.curvature);
     value += share * at.value;
-    slope += share * y * at.slope;
-    slope_z += share * y * at.slope * z;
+    slope += share * at.slope;
+    slope_z += share * at.slope * z;
     curvature += share * at.curvature;
     spread += share * by_mean * by_t;
     spread_z += share * by_change * by_t * z;
@@ -94,8 +94,8 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
       const double x = (with * z + apart * other) / t, bent = x < -0.5 ? 0.25 / (x * x) : 1,
                    at = x < -0.5 ? -0.25 / x : 1 + x;
       const Tilted here =
-          problem_.likelihood->averaged(y * (block.m[i] + alone * z), t * at, shared(row));
-      mean.add(here, z, other, share, y, at - x * bent, bent);
+          problem_.likelihood->averaged(y, block.m[i] + alone * z, t * at, shared(row));
+      mean.add(here, z, other, share, at - x * bent, bent);
     };
     look(0, 0, 1 - (apart > 0 ? 4 : 2) * kShare);
     for (const double side : {1.0, -1.0}) {

@@ -123,8 +123,10 @@ class UnknownRows {
 
   struct RowProblem;
   struct RowSolution;
-  static double look(const RowProblem& of, double w, RowSolution& out);
+  static void look(const RowProblem& of, const double* w, RowSolution& out);
   static void solve(const RowProblem& of, RowSolution& out);
+  static void solve_one(const RowProblem& of, RowSolution& out);
+  static void solve_several(const RowProblem& of, RowSolution& out);
   double settle(const Row& row, Index at, RowProblem& problem, RowSolution& found, ConstVecRef x,
                 UnknownBlock& out) const;
   void add_spread(const MissingPattern& pattern, const Mat& covariance, const Vec& slope,

@@ -99,8 +99,7 @@ constexpr double kMostOffset = 1e6;
 
 void check_rows(const Problem& problem) {
   const Index n = problem.n;
-  if (!problem.y || !all(problem.y, n, [](double y) { return y == 1 || y == -1; }))
-    throw InvalidInput("y", "Its codes must be -1 and 1.");
+  problem.likelihood->check(problem.y, n);
   if (problem.weight && !all(problem.weight, n, [](double w) { return w >= 0 && finite(w); }))
     throw InvalidInput("weight", "They must be finite numbers that are not negative.");
   if (!problem.offset || n == 0) return;

@@ -38,7 +38,7 @@ struct SparseColumns {
 // the caller's memory, which must outlive the Problem; nothing is copied.
 struct Problem {
   Index n = 0;               // rows
-  const double* y = nullptr;       // (n) -1 or +1
+  const double* y = nullptr;       // (n) the response, as the likelihood has it
   const double* weight = nullptr;  // (n) > 0, or null: all one
   const double* offset = nullptr;  // (n) or null: none
 

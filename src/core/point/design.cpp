@@ -36,11 +36,8 @@ std::vector<int> all_rows(Index n) {
 
 }  // namespace
 
-Design::Design(const Problem& problem)
-    : kink(Vec::Ones(problem.n)), cost(Vec::Constant(problem.n, 2)) {
-  const Eigen::Map<const Vec> y(problem.y, problem.n);
-  if (problem.offset) kink -= y.cwiseProduct(Eigen::Map<const Vec>(problem.offset, problem.n));
-  if (problem.weight) cost = 2 * Eigen::Map<const Vec>(problem.weight, problem.n);
+Design::Design(const Problem& problem) {
+  take_atoms(problem);
   unit = Vec::Ones(problem.columns() + problem.group_coefficients());
   add_dense(problem);
   if (problem.multipliers) add_groups(problem);
@@ -48,17 +45,37 @@ Design::Design(const Problem& problem)
   read_by_row();
 }
 
+void Design::take_atoms(const Problem& problem) {
+  const Index n = problem.n, atoms = n > 0 ? problem.likelihood->atoms(problem.y[0]).count : 1;
+  if (atoms == 0)
+    throw InvalidInput("likelihood", "A point estimate needs a likelihood that is a sum of hinges.");
+  kink.resize(atoms * n);
+  cost.resize(atoms * n);
+  turn_.resize(atoms * n);
+  for (Index i = 0; i < n; ++i) {
+    const Atoms of = problem.likelihood->atoms(problem.y[i]);
+    for (Index k = 0; k < atoms; ++k) {
+      const Atom& atom = of.atom[k];
+      kink[k * n + i] = atom.sign * ((problem.offset ? problem.offset[i] : 0) - atom.place);
+      cost[k * n + i] = atom.cost * (problem.weight ? problem.weight[i] : 1);
+      turn_[k * n + i] = -atom.sign;
+    }
+  }
+}
+
 void Design::add_dense(const Problem& problem) {
   const std::vector<int> rows = all_rows(problem.n);
   const State none((Layout()));
-  dense_.resize(problem.columns(), problem.n);
+  dense_.resize(problem.columns(), this->rows());
   Index first = 0;
   for (const auto& block : problem.blocks) {
-    block->fill(rows.data(), problem.n, none, dense_.middleRows(first, block->columns()));
+    block->fill(rows.data(), problem.n, none,
+                dense_.block(first, 0, block->columns(), problem.n));
     unit.segment(first, block->columns()) = block->unit();
     first += block->columns();
   }
-  for (Index i = 0; i < problem.n; ++i) dense_.col(i) *= problem.y[i];
+  for (Index at = problem.n; at < this->rows(); ++at) dense_.col(at) = dense_.col(at - problem.n);
+  for (Index at = 0; at < this->rows(); ++at) dense_.col(at) *= turn_[at];
 }
 
 // Column (group, effect) has the multipliers of the group's rows.
@@ -72,10 +89,11 @@ void Design::add_groups(const Problem& problem) {
   for (int i : rows) members[problem.group[i] - 1].push_back(i);
   for (const std::vector<int>& member : members)
     for (Index a = 0; a < q; ++a) {
-      for (int i : member) {
-        by_column_.at.push_back(i);
-        by_column_.value.push_back(problem.y[i] * z(a, i));
-      }
+      for (Index first = 0; first < this->rows(); first += n)
+        for (int i : member) {
+          by_column_.at.push_back(static_cast<int>(first + i));
+          by_column_.value.push_back(turn_[first + i] * z(a, i));
+        }
       by_column_.start.push_back(static_cast<Index>(by_column_.at.size()));
     }
 }
@@ -83,14 +101,17 @@ void Design::add_groups(const Problem& problem) {
 void Design::add_sparse(const Problem& problem) {
   const SparseColumns& sparse = problem.sparse;
   if (sparse.columns == 0) return;
-  by_column_.start.assign(sparse.start, sparse.start + sparse.columns + 1);
-  by_column_.at.assign(sparse.row, sparse.row + sparse.start[sparse.columns]);
   for (Index j = 0; j < sparse.columns; ++j) {
     const int begin = sparse.start[j], end = sparse.start[j + 1];
     const double scale = power_of_two(sparse.value + begin, sparse.value + end);
     unit[dense() + j] = scale;
-    for (int k = begin; k < end; ++k)
-      by_column_.value.push_back(problem.y[sparse.row[k]] * sparse.value[k] * scale);
+    for (Index first = 0; first < rows(); first += problem.n)
+      for (int k = begin; k < end; ++k) {
+        const Index at = first + sparse.row[k];
+        by_column_.at.push_back(static_cast<int>(at));
+        by_column_.value.push_back(turn_[at] * sparse.value[k] * scale);
+      }
+    by_column_.start.push_back(static_cast<Index>(by_column_.at.size()));
   }
 }
 

@@ -6,9 +6,13 @@
 
 namespace bsvm {
 
-// All rows and columns of a Problem at once, each row with its response's sign: row i of A is
-// y_i c_i, and its hinge argument 1 - y_i f_i is kink_i - (A b)_i. Columns are the dense ones, then
-// the effects by term, level, effect; b is on the inside scale.
+// All rows and columns of a Problem at once, as its likelihood's atoms see them: minus log p is
+//
+//   sum_i cost_i (kink_i - (A b)_i)_+
+//
+// where row i of A is minus the atom's sign times the problem's row. A problem's rows come atom by
+// atom. Columns are the dense ones, then the effects by term, level, effect; b is on the inside
+// scale.
 class Design {
  public:
   explicit Design(const Problem& problem);
@@ -31,8 +35,8 @@ class Design {
   // The same rows with some of the columns, increasing.
   Design select(const std::vector<Index>& chosen) const;
 
-  Vec kink;  // (n) 1 - y_i offset_i
-  Vec cost;  // (n) 2 weight_i, what one unit of the hinge costs
+  Vec kink;  // (n) sign_i (offset_i - place_i)
+  Vec cost;  // (n) the atom's, times the row's weight
   Vec unit;  // (P) outside coefficient = inside one times it
 
  private:
@@ -45,6 +49,7 @@ class Design {
   };
 
   Design() = default;
+  void take_atoms(const Problem& problem);
   void add_dense(const Problem& problem);
   void add_groups(const Problem& problem);
   void add_sparse(const Problem& problem);
@@ -53,6 +58,7 @@ class Design {
                Mat& out) const;
   Mat dense_rows(const std::vector<Index>& chosen, Index first, Index r) const;
 
+  Vec turn_;           // (n) minus the atom's sign
   Mat dense_;          // (dense, n)
   Entries by_column_;  // of the others
   Entries by_row_;

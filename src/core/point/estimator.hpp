@@ -25,15 +25,15 @@ struct EstimateTrace {
 
 // The coefficients b, and hyper-parameters, that minimise
 //
-//   2 sum_i w_i (1 - y_i f_i)_+ - log p(b, hyper)
+//   sum_i w_i sum_k cost_ik (sign_ik (f_i - place_ik))_+ - log p(b, hyper)
 //
-// up to what is constant. For given hyper-parameters and a convex penalty a dual objective, at
+// over the likelihood's atoms (hinge: 2 w_i (1 - y_i f_i)_+), up to what is constant. For given hyper-parameters and a convex penalty a dual objective, at
 // multipliers a_i of the rows, bounds it from below: their gap, over the objective, certifies b.
 // Elsewhere the gap is that of the penalty's tangents at b: zero where no small step leads down.
 struct Estimate {
   Vec coefficients;           // (p) outside scale
   Vec effects;                // by term, level, effect
-  Vec multipliers;            // (n) 0 <= a_i <= 2 w_i, zero where a row has no say
+  Vec multipliers;            // (n atoms) 0 <= a_i <= w_i cost_i, zero where a row has no say
   std::vector<Vec> hyper;     // prior by prior, those of group effects last
   double objective = 0, dual = 0, gap = 0;
   bool certified = true;      // does the gap bound the distance to the lowest objective?

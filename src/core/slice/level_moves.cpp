@@ -7,8 +7,7 @@ namespace bsvm {
 
 namespace {
 
-constexpr Index kPad = 8;      // rows that kernels take at a time
-constexpr double kWidth = 5;   // of an interval, in standard deviations
+constexpr double kWidth = 5;  // of an interval, in standard deviations
 
 // u' A v of q numbers.
 double form(const Mat& a, const double* u, const double* v, Index q) {
@@ -33,7 +32,7 @@ void find_axis(const double* factor, Index q, Index a, double* axis) {
 
 }  // namespace
 
-void LevelMoves::run(Margins& rows, Draws& random) {
+void LevelMoves::run(Predictors& rows, Draws& random) {
   const Index main = working_.main(), count = static_cast<Index>(working_.factors().size());
   const Mat main_prior = gaussian_.prior_of(working_.factors()[main]);
   for (Index t = 0; t < count; ++t) {
@@ -46,30 +45,28 @@ void LevelMoves::run(Margins& rows, Draws& random) {
   for (Index g = 0; g < own.levels; ++g) move_level(own, main, g, main_prior, rows, random);
 }
 
-// Their margins and weights, and room for what these change by; those up to a multiple of kPad are
-// far on their side whatever moves.
-void LevelMoves::gather(const Margins& rows) {
-  const Index r = static_cast<Index>(touched_.size()), padded = (r + kPad - 1) / kPad * kPad;
-  for (Arr* own : {&margin_, &slope_, &weight_})
-    if (own->size() < padded) own->resize(2 * padded);
-  for (Index k = 0; k < r; ++k) margin_[k] = rows.margin()[touched_[k]];
-  for (Index k = 0; problem_.weight && k < r; ++k) weight_[k] = problem_.weight[touched_[k]];
-  for (Index k = r; k < padded; ++k) {
-    margin_[k] = 1e300;
-    slope_[k] = weight_[k] = 0;
+// Their y, f and weights, and room for what f changes by.
+void LevelMoves::gather(const Predictors& rows) {
+  const Index r = static_cast<Index>(touched_.size());
+  for (Arr* own : {&y_, &f_, &slope_, &weight_})
+    if (own->size() < r) own->resize(2 * r);
+  for (Index k = 0; k < r; ++k) {
+    y_[k] = problem_.y[touched_[k]];
+    f_[k] = rows.f()[touched_[k]];
+    if (problem_.weight) weight_[k] = problem_.weight[touched_[k]];
   }
 }
 
-double LevelMoves::slice_touched(double pull, double bend, Margins& rows, Draws& random) {
-  const Index r = static_cast<Index>(touched_.size()), padded = (r + kPad - 1) / kPad * kPad;
+double LevelMoves::slice_touched(double pull, double bend, Predictors& rows, Draws& random) {
+  const Index r = static_cast<Index>(touched_.size());
   const double* weight = problem_.weight ? weight_.data() : nullptr;
+  const LineRows along{y_.data(), f_.data(), nullptr, slope_.data(), weight, r};
   const double t = slice_within([&](double by) {
-    return problem_.likelihood->along(margin_.data(), slope_.data(), weight, by, padded) -
-           by * (pull + 0.5 * by * bend);
+    return problem_.likelihood->along(along, by) - by * (pull + 0.5 * by * bend);
   }, kWidth, random);
   for (Index k = 0; k < r; ++k) {
-    margin_[k] += t * slope_[k];
-    rows.margin()[touched_[k]] = margin_[k];
+    f_[k] += t * slope_[k];
+    rows.f()[touched_[k]] = f_[k];
   }
   return t;
 }
@@ -80,7 +77,7 @@ void LevelMoves::take(const FactorRows& own, Index g) {
 }
 
 void LevelMoves::move_level(const FactorRows& own, Index t, Index g, const Mat& prior,
-                            Margins& rows, Draws& random) {
+                            Predictors& rows, Draws& random) {
   const Index q = own.effects;
   touched_.clear();
   take(own, g);
@@ -98,7 +95,7 @@ void LevelMoves::move_level(const FactorRows& own, Index t, Index g, const Mat& 
 }
 
 void LevelMoves::move_with_main(const FactorRows& own, Index t, Index l, const Mat& prior,
-                                const Mat& main_prior, Margins& rows, Draws& random) {
+                                const Mat& main_prior, Predictors& rows, Draws& random) {
   const FactorRows& main = working_.factors()[working_.main()];
   const WorkingRows::Links& links = working_.links(t);
   const Index q = own.effects, m = main.effects, first = links.start[l], last = links.start[l + 1];

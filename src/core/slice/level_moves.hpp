@@ -1,6 +1,6 @@
 #pragma once
 #include "random/draws.hpp"
-#include "rows/lines/margins.hpp"
+#include "rows/lines/predictors.hpp"
 #include "working_gaussian.hpp"
 
 namespace bsvm {
@@ -13,22 +13,22 @@ class LevelMoves {
   LevelMoves(const Problem& problem, const WorkingRows& working, const WorkingGaussian& gaussian)
       : problem_(problem), working_(working), gaussian_(gaussian) {}
 
-  void run(Margins& rows, Draws& random);
+  void run(Predictors& rows, Draws& random);
 
  private:
-  void move_level(const FactorRows& own, Index t, Index g, const Mat& prior, Margins& rows,
+  void move_level(const FactorRows& own, Index t, Index g, const Mat& prior, Predictors& rows,
                   Draws& random);
   void move_with_main(const FactorRows& own, Index t, Index l, const Mat& prior,
-                      const Mat& main_prior, Margins& rows, Draws& random);
+                      const Mat& main_prior, Predictors& rows, Draws& random);
   void take(const FactorRows& own, Index g);
-  void gather(const Margins& rows);
-  double slice_touched(double pull, double bend, Margins& rows, Draws& random);
+  void gather(const Predictors& rows);
+  double slice_touched(double pull, double bend, Predictors& rows, Draws& random);
 
   const Problem& problem_;
   const WorkingRows& working_;
   const WorkingGaussian& gaussian_;
   std::vector<int> touched_;          // rows
-  Arr margin_, slope_, weight_;       // theirs, and what the margins change by
+  Arr y_, f_, slope_, weight_;        // theirs, and what f changes by
   Vec others_;                        // what linked main levels change by
 };
 

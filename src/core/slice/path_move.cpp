@@ -11,7 +11,7 @@ namespace bsvm {
 
 PathMove::PathMove(const Whitening& white, const Whitening::Path& path, const Coefficients& side)
     : white_(white), path_(path), side_(side), e_(white.swept.size()), x_(path.centre.size()),
-      margin_(path.centre.size()) {
+      f_(path.centre.size()) {
   Index first = 0;
   for (const PriorPart& part : side.parts()) {
     if (first == path.free && part.free_size() > 0) part_ = &part;
@@ -49,8 +49,8 @@ double PathMove::log_volume(const Place& at) const {
   return sum;
 }
 
-// x and the margins at a value of the path.
-void PathMove::reach(Index value, const Vec& x, const Margins& rows) {
+// x and f at a value of the path.
+void PathMove::reach(Index value, const Vec& x, const Predictors& rows) {
   if (x_[value].size() > 0) return;
   Vec& to = x_[value];
   to = path_.centre[value];
@@ -58,10 +58,10 @@ void PathMove::reach(Index value, const Vec& x, const Margins& rows) {
   for (Index k = 0; k < b.size(); ++k) to[white_.at[k]] += b[k];
   const Vec u = path_.follow[value] * z_ + path_.spread[value].cwiseProduct(e_);
   for (Index k = 0; k < u.size(); ++k) to[white_.swept[k]] += u[k];
-  margin_[value] = rows.margin() + rows.change(to - x);
+  f_[value] = rows.f() + rows.change(to - x);
 }
 
-double PathMove::log_prior(const Vec& x, const Margins& rows, const Vec& theta) const {
+double PathMove::log_prior(const Vec& x, const Predictors& rows, const Vec& theta) const {
   const Index p = x.size() - rows.effects().size();
   const Vec square = x.head(p).cwiseAbs2();
   const Mat group_moments = rows.group_moments(x.tail(x.size() - p));
@@ -76,12 +76,12 @@ double PathMove::log_prior(const Vec& x, const Margins& rows, const Vec& theta) 
   return out;
 }
 
-void PathMove::run(State& state, Margins& rows, Draws& random) {
+void PathMove::run(State& state, Predictors& rows, Draws& random) {
   Vec theta = side_.free(state), x(state.mean().size() + rows.effects().size());
   x << state.mean(), rows.effects();
   const double now = theta[path_.free];
   find_noise(x, place(now));
-  for (auto* each : {&x_, &margin_})
+  for (auto* each : {&x_, &f_})
     for (Vec& one : *each) one.resize(0);
   const double t = slice([&](double by) {
     theta[path_.free] = now + by;
@@ -90,7 +90,7 @@ void PathMove::run(State& state, Margins& rows, Draws& random) {
     const Place at = place(theta[path_.free]);
     reach(at.first, x, rows);
     reach(at.first + 1, x, rows);
-    return rows.value_between(margin_[at.first], margin_[at.first + 1], at.share) +
+    return rows.value_between(f_[at.first], f_[at.first + 1], at.share) +
            log_prior(mix(x_, at), rows, theta) + log_volume(at);
   }, path_.theta[3] - path_.theta[1], random);
   if (t == 0) return;
@@ -98,7 +98,7 @@ void PathMove::run(State& state, Margins& rows, Draws& random) {
   x = mix(x_, at);
   state.mean() = x.head(state.mean().size());
   rows.effects() = x.tail(rows.effects().size());
-  rows.margin() = mix(margin_, at);
+  rows.f() = mix(f_, at);
   part_->slot.prior->fix(Vec::Constant(1, now + t), side_.hyper(state, *part_));
   side_.refresh_group_prior(state);
 }

@@ -1,6 +1,6 @@
 #pragma once
 #include "coefficients/coefficients.hpp"
-#include "rows/lines/margins.hpp"
+#include "rows/lines/predictors.hpp"
 #include "whitening.hpp"
 
 namespace bsvm {
@@ -12,7 +12,7 @@ class PathMove {
  public:
   PathMove(const Whitening& white, const Whitening::Path& path, const Coefficients& side);
 
-  void run(State& state, Margins& rows, Draws& random);
+  void run(State& state, Predictors& rows, Draws& random);
 
  private:
   // Between value `first` and the next, (1 - share) of the first.
@@ -28,15 +28,15 @@ class PathMove {
   }
   void find_noise(const Vec& x, const Place& at);
   double log_volume(const Place& at) const;
-  void reach(Index value, const Vec& x, const Margins& rows);
-  double log_prior(const Vec& x, const Margins& rows, const Vec& theta) const;
+  void reach(Index value, const Vec& x, const Predictors& rows);
+  double log_prior(const Vec& x, const Predictors& rows, const Vec& theta) const;
 
   const Whitening& white_;
   const Whitening::Path& path_;
   const Coefficients& side_;
   const PriorPart* part_ = nullptr;
   Vec z_, e_;
-  std::vector<Vec> x_, margin_;  // at each value, once it is asked for
+  std::vector<Vec> x_, f_;  // at each value, once it is asked for
 };
 
 }  // namespace bsvm

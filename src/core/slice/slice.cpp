@@ -2,7 +2,8 @@
 // row 24; after Fagan, Bhandari & Cunningham 2016). A sweep is
 //
 //   ellipses   b = centre + root z a few z at a time, the swept factor's effects following their
-//              regression: along x cos(t) + x' sin(t) margins and prior are sums of three
+//              regression: along x cos(t) + x' sin(t) the linear predictors and the prior are sums of
+//              three
 //   paths      a variance and all coefficients and effects together (path_move.hpp), the
 //              variances in turn
 //   effects    each of the swept factor by a slice over its own rows
@@ -12,7 +13,7 @@
 //              a coefficient hardly moves; the others now and then, for tails that a Gaussian has
 //              not, and so the effects of other factors, which ellipses move
 //
-// Never a Gram matrix; margins are kept.
+// Never a Gram matrix; linear predictors are kept.
 #include "base/error.hpp"
 #include "chain/mixing.hpp"
 #include "chain/sampler.hpp"
@@ -22,7 +23,7 @@
 #include "linalg/kernels.hpp"
 #include "path_move.hpp"
 #include "random/ellipse.hpp"
-#include "rows/lines/margins.hpp"
+#include "rows/lines/predictors.hpp"
 #include "slice_grouped.hpp"
 #include "slice_integrated.hpp"
 #include "slice_missing.hpp"
@@ -36,7 +37,7 @@ constexpr Index kTogether = 6;       // coordinates of an ellipse
 // Sweeps from one path to the next, from one slide of other factors' effects to the next, and for
 // mixing that others mostly do without.
 constexpr Index kPathEvery = 4, kOthersEvery = 8, kSeldom = 64;
-constexpr Index kRefresh = 64;       // sweeps after which margins are computed afresh
+constexpr Index kRefresh = 64;       // sweeps after which f is computed afresh
 // Effects are integrated out, where that is asked for, beside so many numbers at most, of which any
 // few cost a look at all rows.
 constexpr Index kMostIntegrated = 12;
@@ -72,7 +73,7 @@ class SliceChain : public Chain {
     Vec out(1 + p_ + state_.layout.hyper + rows_.effects().size() + rows_.rows() +
             mixing_.widths().size() + 2 * jumps_.own.size());
     out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), rows_.effects(),
-        rows_.margin(), mixing_.widths(), jumps_.others, jumps_.own;
+        rows_.f(), mixing_.widths(), jumps_.others, jumps_.own;
     return out;
   }
 
@@ -88,7 +89,7 @@ class SliceChain : public Chain {
     state_.mean() = take(p_);
     state_.hyper() = take(state_.layout.hyper);
     rows_.effects() = take(rows_.effects().size());
-    rows_.margin() = take(rows_.rows());
+    rows_.f() = take(rows_.rows());
     mixing_.restore(take(mixing_.widths().size()));
     jumps_.others = take(jumps_.others.size());
     jumps_.own = take(jumps_.own.size());
@@ -163,7 +164,7 @@ class SliceChain : public Chain {
     }, value + prior(1, 0), random, c, s);
     if (s == 0 && c == 1) return;
     value = trial_value;
-    rows_.margin() += (c - 1) * along0_ + s * along1_;
+    rows_.f() += (c - 1) * along0_ + s * along1_;
     x += (c - 1) * x0 + s * x1;
     z_.segment(first, size) = c * z + s * nu;
   }
@@ -184,10 +185,10 @@ class SliceChain : public Chain {
 
   Index p_;
   const Whitening& white_;
-  const Mat& turn_;  // (n, d) by what margins change with z
+  const Mat& turn_;  // (n, d) by what f changes with z
   Coefficients side_;
   State state_;
-  Margins rows_;
+  Predictors rows_;
   Mixing mixing_;
   std::vector<PathMove> paths_;
   Vec z_;       // (d)
@@ -214,7 +215,7 @@ class Slice : public Sampler {
     if (grouped(problem)) return;
     white_ = whiten(problem, threads, host);
     if (!integrates(problem) && !problem.unknowns.any())
-      turn_ = Margins(problem).changes(white_.axes);
+      turn_ = Predictors(problem).changes(white_.axes);
   }
 
   std::unique_ptr<Chain> start(const Problem& problem, const MakeSource&, int threads,

@@ -14,7 +14,7 @@
 //                 are nearly separated by levels, coefficients, effects and their standard
 //                 deviations have a common scale that the Gaussian does not know of
 //
-// What the rows' quadratics are is learnt in the burn-in from the margins' own mean and variance.
+// What the rows' quadratics are is learnt in the burn-in from each f's own mean and variance.
 // Nothing is approximated: each move is a slice of the posterior itself along a line or a curve.
 #include "slice_grouped.hpp"
 
@@ -26,7 +26,7 @@
 #include "level_moves.hpp"
 #include "linalg/dense.hpp"
 #include "random/slice.hpp"
-#include "rows/lines/margins.hpp"
+#include "rows/lines/predictors.hpp"
 #include "variance_moves.hpp"
 #include "working_gaussian.hpp"
 #include "working_rows.hpp"
@@ -34,7 +34,7 @@
 namespace bsvm {
 namespace {
 
-constexpr Index kGroupedRefresh = 64;    // sweeps after which margins are computed afresh
+constexpr Index kGroupedRefresh = 64;    // sweeps after which f is computed afresh
 constexpr Index kFirstLook = 5;   // sweeps until the rows' quadratics are set, then twice as many
 constexpr double kFirstWidth = 3;      // of a first interval, in standard deviations
 
@@ -74,7 +74,7 @@ class GroupedChain : public Chain {
             mixing_.widths().size() + 5 * n);
     out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), rows_.effects(),
         variances_.widths(), mixing_.widths(),
-        rows_.margin(), working_.save(), seen_mean_, seen_square_;
+        rows_.f(), working_.save(), seen_mean_, seen_square_;
     return out;
   }
 
@@ -95,7 +95,7 @@ class GroupedChain : public Chain {
     rows_.effects() = take(e_);
     variances_.restore(take(variances_.widths().size()));
     mixing_.restore(take(mixing_.widths().size()));
-    rows_.margin() = take(n);
+    rows_.f() = take(n);
     working_.restore(take(2 * n));
     seen_mean_ = take(n);
     seen_square_ = take(n);
@@ -132,9 +132,9 @@ class GroupedChain : public Chain {
     Index since = 1;
     while (since < sweeps_ && !is_look(sweeps_ - since)) ++since;
     const double share = 1.0 / static_cast<double>(since);
-    const Vec away = rows_.margin() - seen_mean_;
+    const Vec away = rows_.f() - seen_mean_;
     seen_mean_ += share * away;
-    seen_square_ += away.cwiseProduct(rows_.margin() - seen_mean_);
+    seen_square_ += away.cwiseProduct(rows_.f() - seen_mean_);
     if (!is_look(sweeps_)) return;
     working_.set(seen_mean_, (share * seen_square_).array().max(1e-4));
     seen_mean_.setZero();
@@ -158,7 +158,7 @@ class GroupedChain : public Chain {
       const double t = slice([&](double by) {
         return rows_.value(slope, slope, by, 0) - by * (pull + 0.5 * by * bend);
       }, kFirstWidth, random);
-      rows_.margin() += t * slope;
+      rows_.f() += t * slope;
       rows_.effects() += t * effect;
       state_.mean() += t * axes.col(j);
     }
@@ -171,21 +171,21 @@ class GroupedChain : public Chain {
       part.slot.prior->scale(side_.hyper(state_, part), std::exp(random.normal() - 1));
     side_.refresh_group_prior(state_);
     rows_.find(state_.mean());
-    working_.set(rows_.margin(), Vec::Ones(problem_.n));
+    working_.set(rows_.f(), Vec::Ones(problem_.n));
   }
 
   const Problem& problem_;
   Index p_, e_;  // dense coefficients, effects
   Coefficients side_;
   State state_;
-  Margins rows_;
+  Predictors rows_;
   WorkingRows working_;
   WorkingGaussian gaussian_;
   LevelMoves levels_;
   Mixing mixing_;
   VarianceMoves variances_;
   Index burnin_, sweeps_ = 0;
-  Vec seen_mean_, seen_square_;  // (n) of margins since the last look
+  Vec seen_mean_, seen_square_;  // (n) of f since the last look
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ class UnknownLines : public LineSource {
   explicit UnknownLines(const Problem& problem)
       : problem_(problem), p_(problem.columns()), n_(problem.n),
         partition_(cut(nullptr, n_, 0, p_)), whole_{0, n_, 0, 0}, unknown_(problem, partition_),
-        block_(p_, 0, n_, 0), y_(n_), weight_(n_), margin_(n_), slope_(Arr::Zero(n_)),
+        block_(p_, 0, n_, 0), y_(n_), weight_(n_), f_(n_), slope_(Arr::Zero(n_)),
         second_(Arr::Zero(n_)),
         b_(Vec::Zero(p_)) {
     for (Index i = 0; i < n_; ++i) y_[i] = problem.y[i];
@@ -39,19 +39,19 @@ class UnknownLines : public LineSource {
     for (Index k = 0; k < unknown_.count(); ++k) {
       rows_.push_back(unknown_.place(k));
       shared_.push_back(weight_[rows_.back()]);
-      weight_[rows_.back()] = 0;  // of what is not a function of y f
+      weight_[rows_.back()] = 0;  // of what is not a function of f
     }
     gather();
   }
 
-  // The design at this imputation model, and the margins there.
+  // The design at this imputation model, and f there.
   void find(const State& state) {
     unknown_.prepare(state, Use::marginal);
     gather();
     unknown_.expect(whole_, block_, scratch_);
     b_ = state.mean();
     kernels().dots(block_.c, b_.data(), p_, n_, block_.m.data());
-    margin_ = block_.m.head(n_) * y_;
+    f_ = block_.m.head(n_);
   }
 
   double value() { return along_two(0, Vec::Zero(p_), 0, Vec::Zero(p_)); }
@@ -62,18 +62,18 @@ class UnknownLines : public LineSource {
     change(x1, second_);
   }
   double along_two(double s, const Vec& x0, double t, const Vec& x1) {
-    double sum = problem_.likelihood->over(margin_.data(), slope_.data(), second_.data(),
-                                           weight_.data(), s, t, n_);
+    double sum = problem_.likelihood->over(
+        {y_.data(), f_.data(), slope_.data(), second_.data(), weight_.data(), n_}, s, t);
     const Vec at = b_ + s * x0 + t * x1;
     unknown_.find_spreads(at);
     for (size_t k = 0; k < rows_.size(); ++k) {
       const Index i = rows_[k];
-      sum += averaged(k, margin_[i] + s * slope_[i] + t * second_[i]);
+      sum += averaged(k, f_[i] + s * slope_[i] + t * second_[i]);
     }
     return sum;
   }
   void move_two(double s, const Vec& x0, double t, const Vec& x1) {
-    margin_ += s * slope_ + t * second_;
+    f_ += s * slope_ + t * second_;
     b_ += s * x0 + t * x1;
   }
 
@@ -94,8 +94,7 @@ class UnknownLines : public LineSource {
       const double v = unknown_.spread(own);
       double away = 0;
       if (v > 0)
-        away = y_[i] * (problem_.likelihood->draw_averaged(margin_[i], v, shared_[k], random) -
-                        margin_[i]);
+        away = problem_.likelihood->draw_averaged(y_[i], f_[i], v, shared_[k], random) - f_[i];
       unknown_.draw_given(own, state, away, random, scratch_);
     }
     out.clear();
@@ -124,12 +123,11 @@ class UnknownLines : public LineSource {
   void change(const Vec& x, Arr& out) {
     out.setZero();
     kernels().dots(block_.c, x.data(), p_, n_, out.data());
-    out *= y_;
   }
 
-  double averaged(size_t k, double margin) const {
+  double averaged(size_t k, double f) const {
     const double v = unknown_.spread(static_cast<Index>(k));
-    return problem_.likelihood->averaged(margin, std::max(v, 1e-24), shared_[k]).value;
+    return problem_.likelihood->averaged(y_[rows_[k]], f, std::max(v, 1e-24), shared_[k]).value;
   }
 
   const Problem& problem_;
@@ -140,7 +138,7 @@ class UnknownLines : public LineSource {
   UnknownBlock scratch_;
   RowBlock block_;
   Arr y_, weight_;               // (n); weight zero where an entry is missing
-  Arr margin_, slope_, second_;  // (n) y m, and its changes along lines
+  Arr f_, slope_, second_;  // (n) f, and its changes along lines
   Vec b_, line_;
   std::vector<Index> rows_;      // with missing entries
   std::vector<double> shared_;   // and their weights

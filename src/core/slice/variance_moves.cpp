@@ -28,12 +28,12 @@ Index diagonal_of(Index k) {
 }  // namespace
 
 //   b (m)            the block's coefficients
-//   lines (n, m)     what margins change by with them, effects following
-//   margin0, effects0  at b = 0
+//   lines (n, m)     what f changes by with them, effects following
+//   f0, effects0  at b = 0
 //   h (m), P (m, m)  the Gaussian of b: log density h'b - b'P b / 2, the block's prior apart
 class VarianceMoves::Dense {
  public:
-  Dense(const VarianceMoves& moves, const PriorPart& part, State& state, Margins& rows)
+  Dense(const VarianceMoves& moves, const PriorPart& part, State& state, Predictors& rows)
       : moves_(moves), part_(part), state_(state), rows_(rows), zero_(Vec::Zero(rows.rows())) {
     const WorkingGaussian& gaussian = moves.gaussian_;
     const std::vector<Index>& columns = part.slot.columns;
@@ -48,10 +48,10 @@ class VarianceMoves::Dense {
       for (Index i = 0; i < m; ++i) precision_(i, j) = gaussian.precision()(columns[i], columns[j]);
       b[j] = state.mean()[columns[j]];
     }
-    margin0_ = rows.margin() - lines_ * b;
+    f0_ = rows.f() - lines_ * b;
     effects0_ = rows.effects() + follow_ * b;
     const WorkingRows& working = moves.working_;
-    h_ = lines_.transpose() * working.weight().cwiseProduct(working.target() - margin0_) +
+    h_ = lines_.transpose() * working.weight().cwiseProduct(working.target() - f0_) +
          follow_.transpose() * gaussian.prior_times(effects0_);
     const Factor factor = find_factor();
     noise_ = transposed_product(factor.lower(), b) - solved_lower(factor.lower(), h_);
@@ -61,7 +61,7 @@ class VarianceMoves::Dense {
     const Factor factor = find_factor();
     Vec b = solved_lower(factor.lower(), h_) + noise_;
     solve_transposed(factor.lower(), b);
-    rows_.margin() = margin0_ + lines_ * b;
+    rows_.f() = f0_ + lines_ * b;
     rows_.effects() = effects0_ - follow_ * b;
     for (Index j = 0; j < b.size(); ++j) state_.mean()[part_.slot.columns[j]] = b[j];
     const Moments moments = moves_.side_.moments(part_, state_.mean().cwiseAbs2(), Mat());
@@ -83,16 +83,16 @@ class VarianceMoves::Dense {
   const VarianceMoves& moves_;
   const PriorPart& part_;
   State& state_;
-  Margins& rows_;
+  Predictors& rows_;
   Mat lines_, follow_, precision_;
-  Vec margin0_, effects0_, h_, noise_, zero_;
+  Vec f0_, effects0_, h_, noise_, zero_;
 };
 
 //   u (m, levels)       the block's effects, `to` where they are tried
 //   h (m, levels), gram (m m, levels)  the Gaussian of each level's, the block's prior apart
 class VarianceMoves::Levels {
  public:
-  Levels(const VarianceMoves& moves, const PriorPart& part, State& state, Margins& rows)
+  Levels(const VarianceMoves& moves, const PriorPart& part, State& state, Predictors& rows)
       : moves_(moves), part_(part), state_(state), rows_(rows), own_(factor_of(moves, part)),
         m_(static_cast<Index>(part.slot.columns.size())), slope_(rows.rows()),
         square_(state.mean().cwiseAbs2()), group_moments_(rows.group_moments(rows.effects())) {
@@ -115,7 +115,7 @@ class VarianceMoves::Levels {
     const WorkingRows& working = moves_.working_;
     h_ = Mat::Zero(m_, own_.levels);
     for (Index i = 0; i < z_.cols(); ++i) {
-      const double missed = working.weight()[i] * (working.target()[i] - rows_.margin()[i]);
+      const double missed = working.weight()[i] * (working.target()[i] - rows_.f()[i]);
       for (Index a = 0; own_.level[i] >= 0 && a < m_; ++a)
         h_(a, own_.level[i]) += z_(a, i) * missed;
     }
@@ -176,7 +176,7 @@ class VarianceMoves::Levels {
 
   // Where it was placed last.
   void take() {
-    rows_.margin() += slope_;
+    rows_.f() += slope_;
     for (Index g = 0; g < own_.levels; ++g)
       for (Index a = 0; a < m_; ++a) rows_.effects()[own_.at(g) + effect(a)] = to_(a, g);
     u_ = to_;
@@ -208,7 +208,7 @@ class VarianceMoves::Levels {
   const VarianceMoves& moves_;
   const PriorPart& part_;
   State& state_;
-  Margins& rows_;
+  Predictors& rows_;
   const FactorRows& own_;
   Index m_;
   Mat u_, to_, gram_, h_, noise_, factor_, z_;
@@ -249,7 +249,7 @@ void VarianceMoves::move(const PriorPart& part, Index at, Index k, Block& block,
   if (tune) width = 0.95 * width + 0.05 * std::max(3 * std::abs(t), 1e-3);
 }
 
-void VarianceMoves::run_dense(State& state, Margins& rows, bool tune, Draws& random) {
+void VarianceMoves::run_dense(State& state, Predictors& rows, bool tune, Draws& random) {
   Index at = 0;
   for (const PriorPart& part : side_.parts()) {
     if (!part.group && part.free_size() == 1 && !part.slot.columns.empty()) {
@@ -260,7 +260,7 @@ void VarianceMoves::run_dense(State& state, Margins& rows, bool tune, Draws& ran
   }
 }
 
-void VarianceMoves::run_groups(State& state, Margins& rows, bool tune, Draws& random) {
+void VarianceMoves::run_groups(State& state, Predictors& rows, bool tune, Draws& random) {
   Index at = 0;
   for (const PriorPart& part : side_.parts()) {
     const Index size = part.free_size();

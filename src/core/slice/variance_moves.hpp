@@ -1,6 +1,6 @@
 #pragma once
 #include "coefficients/coefficients.hpp"
-#include "rows/lines/margins.hpp"
+#include "rows/lines/predictors.hpp"
 #include "working_gaussian.hpp"
 
 namespace bsvm {
@@ -16,8 +16,8 @@ class VarianceMoves {
                 const WorkingGaussian& gaussian);
 
   // `tune`: may first intervals be adapted?
-  void run_dense(State& state, Margins& rows, bool tune, Draws& random);
-  void run_groups(State& state, Margins& rows, bool tune, Draws& random);
+  void run_dense(State& state, Predictors& rows, bool tune, Draws& random);
+  void run_groups(State& state, Predictors& rows, bool tune, Draws& random);
 
   const Vec& widths() const { return widths_; }
   void restore(ConstVecRef widths) { widths_ = widths; }

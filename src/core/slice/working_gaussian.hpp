@@ -20,7 +20,7 @@ class WorkingGaussian {
   // (main effects times effects, links) by what each linked main level follows: minus it.
   const Mat& follow(Index t) const { return follow_[t]; }
 
-  // (u, p) minus what all effects follow the coefficients by; (n, p) what margins change by with
+  // (u, p) minus what all effects follow the coefficients by; (n, p) what f changes by with
   // them; (p, p) the precision left of the coefficients, their own prior's apart.
   const Mat& regression() const { return regression_; }
   const Mat& lines() const { return lines_; }

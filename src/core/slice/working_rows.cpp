@@ -29,10 +29,7 @@ FactorRows multiplied_rows(const Problem& problem) {
   std::vector<int> rows(n);
   std::iota(rows.begin(), rows.end(), 0);
   problem.multipliers->fill(rows.data(), n, State{Layout()}, out.z);
-  for (Index i = 0; i < n; ++i) {
-    out.level.push_back(problem.group[i] - 1);
-    out.z.col(i) *= problem.y[i];
-  }
+  for (Index i = 0; i < n; ++i) out.level.push_back(problem.group[i] - 1);
   return out;
 }
 
@@ -44,7 +41,7 @@ bool take_column(const Problem& problem, Index column, Index level, Index effect
     int& own = factor.level[sparse.row[e]];
     if (own >= 0 && own != level) return false;
     own = static_cast<int>(level);
-    factor.z(effect, sparse.row[e]) = problem.y[sparse.row[e]] * sparse.value[e];
+    factor.z(effect, sparse.row[e]) = sparse.value[e];
   }
   return true;
 }
@@ -109,8 +106,7 @@ void WorkingRows::find_links(Index t) {
 void WorkingRows::set(const Vec& mean, const Vec& variance) {
   RowTerms terms;
   terms.resize(problem_.n);
-  const Arr one = Arr::Ones(problem_.n);
-  problem_.likelihood->terms(Use::expected, one, mean.array(), variance.array(), terms);
+  problem_.likelihood->terms(Use::expected, Eigen::Map<const Arr>(problem_.y, problem_.n), mean.array(), variance.array(), terms);
   const Arr weight = terms.weight.max(kLeastWeight);
   target_ = (mean.array() + (terms.slope / weight).max(-kMostAway).min(kMostAway)).matrix();
   weight_ = weight.matrix();

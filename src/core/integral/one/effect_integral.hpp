@@ -25,9 +25,9 @@ struct EffectRows {
 // knows better where they count.
 enum class Depth { value, gradient, curvature, smooth };
 
-// Where the slope of log p in f jumps, and by how much in y f.
+// Where the slope of log p in f jumps, and by how much.
 struct RowKink {
-  double margin, jump;  // of y f
+  double place, jump;
 };
 
 // log G, G = integral of prod_i p(y_i | o_i + z_i u)^weight_i N(u; 0, s^2) du, and its
@@ -49,11 +49,12 @@ class LineTerms {
  public:
   virtual ~LineTerms() = default;
 
-  virtual const std::vector<RowKink>& kinks() const = 0;
+  virtual int row_kinks() const = 0;  // how many a row has
+  virtual RowKink row_kink(int k, double y) const = 0;
 
   // r rows along a line, at points x (a multiple of four): adds their sum to log_p; unless null,
   // writes slopes in f, and second derivatives without what kinks add: (points, r).
-  virtual void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
+  virtual void terms(const LineRow* rows, Index r, const double* x, Index points, double* log_p,
                      double* slope, double* bend) const = 0;
 };
 
@@ -63,7 +64,8 @@ class EffectIntegral {
  public:
   virtual ~EffectIntegral() = default;
 
-  virtual const std::vector<RowKink>& kinks() const = 0;
+  virtual int row_kinks() const = 0;  // how many a row has
+  virtual RowKink row_kink(int k, double y) const = 0;
 
   // Null where there is a closed form, which is quicker than what needs it.
   virtual const LineTerms* line() const { return nullptr; }

@@ -86,7 +86,7 @@ template <int W>
 struct At {
   V<W> other, bend, short_of, small;
 
-  BSVM_INLINE At(const HingeRow& row, const V<W>& x) {
+  BSVM_INLINE At(const LineRow& row, const V<W>& x) {
     const V<W> zero = V<W>{}, one = zero + 1.0;
     const V<W> margin = row.y * (row.o + row.z * x);
     const V<W> size = margin > zero ? margin : -margin;
@@ -109,12 +109,12 @@ struct Outputs {
 
 // W points. The product of 1 + small over rows needs one logarithm; it is at most 2^512.
 template <int W, bool Weighted, bool Slopes, bool Bends>
-BSVM_INLINE void terms_at(const HingeRow* rows, Index r, const double* x, Index points, Index p,
+BSVM_INLINE void terms_at(const LineRow* rows, Index r, const double* x, Index points, Index p,
                           const Outputs& out) {
   const V<W> here = at<W>(x + p);
   V<W> linear = {}, logs = {}, first = {}, second = {}, product = V<W>{} + 1.0;
   for (Index i = 0; i < r; ++i) {
-    const HingeRow& row = rows[i];
+    const LineRow& row = rows[i];
     const At<W> now(row, here);
     linear += Weighted ? row.w * now.short_of : now.short_of;
     if (Weighted) {
@@ -144,7 +144,7 @@ BSVM_INLINE void terms_at(const HingeRow* rows, Index r, const double* x, Index 
 }
 
 template <int W, bool Weighted>
-BSVM_INLINE void terms_weighted(const HingeRow* rows, Index r, const double* x, Index points,
+BSVM_INLINE void terms_weighted(const LineRow* rows, Index r, const double* x, Index points,
                                 const Outputs& out) {
   for (Index p = 0; p < points; p += W) {
     if (out.slope && out.first) terms_at<W, Weighted, true, true>(rows, r, x, points, p, out);
@@ -155,7 +155,7 @@ BSVM_INLINE void terms_weighted(const HingeRow* rows, Index r, const double* x, 
 }
 
 template <int W>
-BSVM_INLINE void terms(const HingeRow* rows, Index r, bool weighted, const double* x,
+BSVM_INLINE void terms(const LineRow* rows, Index r, bool weighted, const double* x,
                        Index points, const Outputs& out) {
   if (weighted) terms_weighted<W, true>(rows, r, x, points, out);
   else terms_weighted<W, false>(rows, r, x, points, out);
@@ -179,12 +179,12 @@ BSVM_INLINE double total(const V<W>& x) {
 
 // d(slope)/df = -w bend^2 other (1 - other), and |slope| = w bend other.
 template <int W>
-BSVM_INLINE void moments(const HingeRow* rows, Index r, const double* x, Index points,
+BSVM_INLINE void moments(const LineRow* rows, Index r, const double* x, Index points,
                          const double* slope, const double* mass, const double* moment,
                          double* first, double* mixed, double* second) {
   const V<W> zero = V<W>{}, one = zero + 1.0;
   for (Index i = 0; i < r; ++i, slope += points) {
-    const HingeRow& row = rows[i];
+    const LineRow& row = rows[i];
     V<W> a = zero, b = zero, c = zero;
     for (Index p = 0; p < points; p += W) {
       const V<W> own = at<W>(slope + p), f = row.o + row.z * at<W>(x + p);
@@ -237,43 +237,43 @@ BSVM_INLINE double log_product(const V<W>& x) {
   return sum + std::log(whole);
 }
 
-// The margins and weights of N W rows.
+// The margins y f and weights of N W rows from row `i` on.
 template <int W, int N, bool Weighted>
-BSVM_INLINE void take_rows(const double* margin, const double* a, const double* b,
-                           const double* weight, double s, double t, V<W>* here, V<W>* w) {
+BSVM_INLINE void take_rows(const LineRows& rows, Index i, double s, double t, V<W>* here, V<W>* w) {
   BSVM_UNROLL for (int j = 0; j < N; ++j) {
-    here[j] = at<W>(margin + j * W) + t * at<W>(b + j * W);
-    if (a) here[j] += s * at<W>(a + j * W);
-    if (Weighted) w[j] = at<W>(weight + j * W);
+    const Index from = i + j * W;
+    here[j] = at<W>(rows.f + from) + t * at<W>(rows.b + from);
+    if (rows.a) here[j] += s * at<W>(rows.a + from);
+    here[j] *= at<W>(rows.y + from);
+    if (Weighted) w[j] = at<W>(rows.weight + from);
   }
 }
 
 template <int W, bool Weighted>
-BSVM_INLINE double log_p_either(const double* margin, const double* a, const double* b,
-                                const double* weight, double s, double t, Index r) {
+BSVM_INLINE double log_p_either(const LineRows& rows, double s, double t) {
   constexpr int many = 4, few = 2;
+  const Index r = rows.r;
   V<W> linear = {}, logs = {}, product = V<W>{} + 1.0, here[many], w[many] = {};
   double sum = 0;
   Index i = 0;
   for (Index rounds = 1; i + many * W <= r; i += many * W, ++rounds) {
-    take_rows<W, many, Weighted>(margin + i, a ? a + i : a, b + i,
-                                 Weighted ? weight + i : weight, s, t, here, w);
+    take_rows<W, many, Weighted>(rows, i, s, t, here, w);
     add_rows<W, many, Weighted>(here, w, linear, logs, product);
     if (Weighted || rounds % (kMostProduct / 2 / many) != 0) continue;
     sum += log_product<W>(product);
     product = V<W>{} + 1.0;
   }
   for (; i + few * W <= r; i += few * W) {
-    take_rows<W, few, Weighted>(margin + i, a ? a + i : a, b + i,
-                                 Weighted ? weight + i : weight, s, t, here, w);
+    take_rows<W, few, Weighted>(rows, i, s, t, here, w);
     add_rows<W, few, Weighted>(here, w, linear, logs, product);
   }
   if (i < r) {
     for (int k = 0; k < few * W; ++k) {  // rows that are not there have p = 1
       const Index row = i + k;
       here[k / W][k % W] =
-          row < r ? margin[row] + t * b[row] + (a ? s * a[row] : 0.0) : 1e300;
-      if (Weighted) w[k / W][k % W] = row < r ? weight[row] : 0.0;
+          row < r ? rows.y[row] * (rows.f[row] + t * rows.b[row] + (rows.a ? s * rows.a[row] : 0.0))
+                  : 1e300;
+      if (Weighted) w[k / W][k % W] = row < r ? rows.weight[row] : 0.0;
     }
     add_rows<W, few, Weighted>(here, w, linear, logs, product);
   }
@@ -282,41 +282,35 @@ BSVM_INLINE double log_p_either(const double* margin, const double* a, const dou
 }
 
 template <int W>
-BSVM_INLINE double log_p(const double* margin, const double* a, const double* b,
-                         const double* weight, double s, double t, Index r) {
-  return weight ? log_p_either<W, true>(margin, a, b, weight, s, t, r)
-                : log_p_either<W, false>(margin, a, b, weight, s, t, r);
+BSVM_INLINE double log_p(const LineRows& rows, double s, double t) {
+  return rows.weight ? log_p_either<W, true>(rows, s, t) : log_p_either<W, false>(rows, s, t);
 }
 
-void terms_portable(const HingeRow* rows, Index r, bool weighted, const double* x, Index points,
+void terms_portable(const LineRow* rows, Index r, bool weighted, const double* x, Index points,
                     double* log_p, double* product, double* slope, double* first,
                     double* second) {
   terms<2>(rows, r, weighted, x, points, {log_p, product, slope, first, second});
 }
 void exponentials_portable(double* x, Index points) { exponentials<2>(x, points); }
-void moments_portable(const HingeRow* rows, Index r, const double* x, Index points,
+void moments_portable(const LineRow* rows, Index r, const double* x, Index points,
                       const double* slope, const double* mass, const double* moment,
                       double* first, double* mixed, double* second) {
   moments<2>(rows, r, x, points, slope, mass, moment, first, mixed, second);
 }
 
-double log_p_portable(const double* margin, const double* a, const double* b,
-                      const double* weight, double s, double t, Index r) {
-  return log_p<2>(margin, a, b, weight, s, t, r);
-}
+double log_p_portable(const LineRows& rows, double s, double t) { return log_p<2>(rows, s, t); }
 
 #ifdef BSVM_AVX2
-BSVM_AVX2 double log_p_avx2(const double* margin, const double* a, const double* b,
-                            const double* weight, double s, double t, Index r) {
-  return log_p<4>(margin, a, b, weight, s, t, r);
+BSVM_AVX2 double log_p_avx2(const LineRows& rows, double s, double t) {
+  return log_p<4>(rows, s, t);
 }
-BSVM_AVX2 void terms_avx2(const HingeRow* rows, Index r, bool weighted, const double* x,
+BSVM_AVX2 void terms_avx2(const LineRow* rows, Index r, bool weighted, const double* x,
                           Index points, double* log_p, double* product, double* slope,
                           double* first, double* second) {
   terms<4>(rows, r, weighted, x, points, {log_p, product, slope, first, second});
 }
 BSVM_AVX2 void exponentials_avx2(double* x, Index points) { exponentials<4>(x, points); }
-BSVM_AVX2 void moments_avx2(const HingeRow* rows, Index r, const double* x, Index points,
+BSVM_AVX2 void moments_avx2(const LineRow* rows, Index r, const double* x, Index points,
                             const double* slope, const double* mass, const double* moment,
                             double* first, double* mixed, double* second) {
   moments<4>(rows, r, x, points, slope, mass, moment, first, mixed, second);

@@ -183,17 +183,16 @@ void NormalisedHinge::distribution(const EffectRows& rows, double s, ConstVecRef
   }
 }
 
-const std::vector<RowKink>& NormalisedHinge::kinks() const {
-  static const std::vector<RowKink> kinks{{-1, 2 / (1 + std::exp(-4.0))},
-                                          {1, -2 / (1 + std::exp(4.0))}};
-  return kinks;
+RowKink NormalisedHinge::row_kink(int k, double y) const {
+  static const double below = 2 / (1 + std::exp(-4.0)), above = -2 / (1 + std::exp(4.0));
+  return k == 0 ? RowKink{-y, below} : RowKink{y, above};
 }
 
-void NormalisedHinge::terms(const HingeRow* rows, Index r, const double* x, Index points,
+void NormalisedHinge::terms(const LineRow* rows, Index r, const double* x, Index points,
                             double* log_p, double* slope, double* bend) const {
   // One row's logarithms are quicker without the product that saves them where there are several.
   const bool weighted =
-      r == 1 || std::any_of(rows, rows + r, [](const HingeRow& row) { return row.w != 1; });
+      r == 1 || std::any_of(rows, rows + r, [](const LineRow& row) { return row.w != 1; });
   hinge_kernels().terms(rows, r, weighted, x, points, log_p, nullptr, slope, nullptr, nullptr);
   for (Index i = 0; bend && i < r; ++i)
     for (Index p = 0; p < points; ++p) {

@@ -18,10 +18,11 @@ namespace bsvm {
 //               the density there)
 class NormalisedHinge : public EffectIntegral, public LineTerms {
  public:
-  const std::vector<RowKink>& kinks() const override;
+  int row_kinks() const override { return 2; }
+  RowKink row_kink(int k, double y) const override;
   const LineTerms* line() const override { return this; }
   void hurry() override { ease_ = 2; }
-  void terms(const HingeRow* rows, Index r, const double* x, Index points, double* log_p,
+  void terms(const LineRow* rows, Index r, const double* x, Index points, double* log_p,
              double* slope, double* bend) const override;
   void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) override;
   void law(const EffectRows& rows, double s, EffectLaw& out) override;
@@ -34,12 +35,12 @@ class NormalisedHinge : public EffectIntegral, public LineTerms {
     std::vector<double> x, value, first, second;  // (kChebyshev)
     Mat slope;                                    // (d, kChebyshev) dl/db
     std::vector<double> mass, moment;  // (kChebyshev) what integrates such polynomials
-    std::vector<HingeRow> smooth, active;
+    std::vector<LineRow> smooth, active;
     std::vector<Index> smooth_row, active_row;
   };
   // Rows that are looked at node by node, and the polynomial for the others, or null.
   struct Leaf {
-    const std::vector<HingeRow>& rows;
+    const std::vector<LineRow>& rows;
     const std::vector<Index>& index;
     Level* base;
   };
@@ -52,8 +53,8 @@ class NormalisedHinge : public EffectIntegral, public LineTerms {
 
   // normalised_levels.cpp
   void descend(size_t depth, double low, double high, const Level* parent,
-               const std::vector<HingeRow>& rows, const std::vector<Index>& index);
-  void sort_rows(const std::vector<HingeRow>& rows, const std::vector<Index>& index, Level& out);
+               const std::vector<LineRow>& rows, const std::vector<Index>& index);
+  void sort_rows(const std::vector<LineRow>& rows, const std::vector<Index>& index, Level& out);
   void start_level(double low, double high, const Level* parent, Level& out);
   void add_smooth(Level& level);
   void take_moments(const Level& level);
@@ -75,7 +76,7 @@ class NormalisedHinge : public EffectIntegral, public LineTerms {
   void add_row_moments(const Leaf& leaf);
   void add_products(const Leaf& leaf);
   bool bends() const { return depth_ == Depth::smooth || depth_ == Depth::curvature; }
-  void add_jump(const HingeRow& row, Index index, double f, double density);
+  void add_jump(const LineRow& row, Index index, double f, double density);
   void add_kinks(const Leaf& leaf, double low, double high);
 
   void add_rows(const EffectRows& rows, VecRef gradient) const;
@@ -90,7 +91,7 @@ class NormalisedHinge : public EffectIntegral, public LineTerms {
   const EffectRows* given_ = nullptr;
   std::vector<double> cuts_;                 // of e: masses between them are wanted
 
-  std::vector<HingeRow> rows_;
+  std::vector<LineRow> rows_;
   std::vector<Index> index_, all_, flat_;  // rows_ among those given; 0, 1, ..; and the rest
   WindowSearch search_;
   double centre_ = 0, reference_ = 0;

@@ -18,7 +18,7 @@ constexpr double kLinear = 20;      // |f| beyond which log p is linear to 1e-17
 constexpr double kNear = 0.2, kFar = 1;
 
 // Is the row's log p a polynomial on [low, high], as far as numbers go?
-bool is_smooth(const HingeRow& row, double low, double high) {
+bool is_smooth(const LineRow& row, double low, double high) {
   for (double f : {-1.0, 1.0}) {
     const double at = kink(row, f);
     if (at > low && at < high) return false;
@@ -53,7 +53,7 @@ void NormalisedHinge::start_level(double low, double high, const Level* parent, 
   }
 }
 
-void NormalisedHinge::sort_rows(const std::vector<HingeRow>& rows, const std::vector<Index>& index,
+void NormalisedHinge::sort_rows(const std::vector<LineRow>& rows, const std::vector<Index>& index,
                                 Level& out) {
   for (auto* each : {&out.smooth, &out.active}) each->clear();
   for (auto* each : {&out.smooth_row, &out.active_row}) each->clear();
@@ -88,7 +88,7 @@ void NormalisedHinge::take_moments(const Level& level) {
   double unused[kChebyshev] = {};
   for (Index first = 0; first < r; first += kTogether) {
     const Index count = std::min(kTogether, r - first);
-    const HingeRow* rows = level.smooth.data() + first;
+    const LineRow* rows = level.smooth.data() + first;
     hinge_kernels().terms(rows, count, weighted_, level.x.data(), kChebyshev, unused,
                           nullptr, slope_.data(), nullptr, nullptr);
     for (auto* each : {&first_, &mixed_, &second_}) each->assign(count, 0);
@@ -107,7 +107,7 @@ void NormalisedHinge::take_moments(const Level& level) {
 // The median of the kinks, so that ties do not stay together; else the middle.
 double NormalisedHinge::split_point(const Level& level) {
   std::vector<double> kinks;
-  for (const HingeRow& row : level.active)
+  for (const LineRow& row : level.active)
     for (double f : {-1.0, 1.0}) {
       const double at = kink(row, f);
       if (at > level.low && at < level.high) kinks.push_back(at);
@@ -121,7 +121,7 @@ double NormalisedHinge::split_point(const Level& level) {
 void NormalisedHinge::run_leaf(Level& level) {
   const Leaf leaf{level.active, level.active_row, &level};
   std::vector<double> ends{level.high};
-  for (const HingeRow& row : level.active)
+  for (const LineRow& row : level.active)
     for (double f : {-1.0, 1.0}) {
       const double at = kink(row, f);
       if (at > level.low && at < level.high) ends.push_back(at);
@@ -137,7 +137,7 @@ void NormalisedHinge::run_leaf(Level& level) {
 }
 
 void NormalisedHinge::descend(size_t depth, double low, double high, const Level* parent,
-                              const std::vector<HingeRow>& rows, const std::vector<Index>& index) {
+                              const std::vector<LineRow>& rows, const std::vector<Index>& index) {
   while (levels_.size() <= depth) levels_.push_back(std::make_unique<Level>());
   Level& level = *levels_[depth];
   start_level(low, high, parent, level);

@@ -49,7 +49,7 @@ Probe NormalisedHinge::probe(const Leaf& leaf, double e) const {
 // How near the rows' poles are, of which those beyond the margin are e^-4 as strong.
 double NormalisedHinge::roughness(const Leaf& leaf, double centre, double half) const {
   double most = 0;
-  for (const HingeRow& row : leaf.rows) {
+  for (const LineRow& row : leaf.rows) {
     const double f = std::abs(row.o + row.z * centre), reach = half * std::abs(row.z);
     if (f < 1) most = std::max(most, 1.2732395447351628 * reach);
     else if (f - reach < kSaturated) most = std::max(most, 0.213 * reach);
@@ -216,9 +216,9 @@ void NormalisedHinge::add_products(const Leaf& leaf) {
   product_.noalias() += scaled_ * at_nodes_.transpose();
 }
 
-// What the row's slope jumps by at y f = -1 or 1, times the density there.
-void NormalisedHinge::add_jump(const HingeRow& row, Index index, double f, double density) {
-  kappa_[index] += kinks()[row.y * f < 0 ? 0 : 1].jump * row.w / std::abs(row.z) * density;
+// What the row's slope jumps by at f = -1 or 1, times the density there.
+void NormalisedHinge::add_jump(const LineRow& row, Index index, double f, double density) {
+  kappa_[index] += row_kink(row.y * f < 0 ? 0 : 1, row.y).jump * row.w / std::abs(row.z) * density;
 }
 
 // At all kinks of a leaf's rows between low and high.
@@ -240,7 +240,7 @@ void NormalisedHinge::add_kinks(const Leaf& leaf, double low, double high) {
     for (size_t k = 0; k < wanted; ++k) {
       const double e = node_[k];
       if (e == low) continue;
-      const HingeRow& row = leaf.rows[first + k / 2];
+      const LineRow& row = leaf.rows[first + k / 2];
       add_jump(row, leaf.index[first + k / 2], k % 2 == 0 ? -1 : 1,
                std::exp(value_[k] - 0.5 * e * e - reference_));
     }

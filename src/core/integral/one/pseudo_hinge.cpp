@@ -354,10 +354,7 @@ void PseudoHinge::distribution(const EffectRows& rows, double s, ConstVecRef at,
   }
 }
 
-const std::vector<RowKink>& PseudoHinge::kinks() const {
-  static const std::vector<RowKink> kinks{{1, -2}};
-  return kinks;
-}
+RowKink PseudoHinge::row_kink(int, double y) const { return {y, -2}; }
 
 std::unique_ptr<EffectIntegral> pseudo_hinge_integral() {
   return std::make_unique<PseudoHinge>();

@@ -22,7 +22,8 @@ namespace bsvm {
 // With a that of the kinks that weigh most, what they add does not cancel against the covariance.
 class PseudoHinge : public EffectIntegral {
  public:
-  const std::vector<RowKink>& kinks() const override;
+  int row_kinks() const override { return 1; }
+  RowKink row_kink(int k, double y) const override;
   void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) override;
   void law(const EffectRows& rows, double s, EffectLaw& out) override;
   double draw(const EffectRows& rows, double s, Draws& random, double& u) override;

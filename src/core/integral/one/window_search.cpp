@@ -16,7 +16,7 @@ constexpr double kJump = 1.9640275800758168839;  // 2 / (1 + exp(-4)): of the sl
 
 }  // namespace
 
-Probe WindowSearch::probe(const HingeRow* rows, Index r, bool weighted, double e) {
+Probe WindowSearch::probe(const LineRow* rows, Index r, bool weighted, double e) {
   const double x[4] = {e, e, e, e};
   double value[4] = {}, first[4] = {}, second[4] = {};
   hinge_kernels().terms(rows, r, weighted, x, 4, value, nullptr, nullptr, first, second);
@@ -24,9 +24,9 @@ Probe WindowSearch::probe(const HingeRow* rows, Index r, bool weighted, double e
 }
 
 // One stretch between each two kinks, all probed in one go.
-void WindowSearch::start_at_kinks(const std::vector<HingeRow>& rows, bool weighted) {
+void WindowSearch::start_at_kinks(const std::vector<LineRow>& rows, bool weighted) {
   kinks_.assign(1, reach_);
-  for (const HingeRow& row : rows)
+  for (const LineRow& row : rows)
     for (double f : {-1.0, 1.0}) {
       const double at = kink(row, f);
       if (std::abs(at) < reach_) kinks_.push_back(at);
@@ -54,9 +54,9 @@ void WindowSearch::start_at_kinks(const std::vector<HingeRow>& rows, bool weight
   }
 }
 
-void WindowSearch::sort_jumps(const std::vector<HingeRow>& rows) {
+void WindowSearch::sort_jumps(const std::vector<LineRow>& rows) {
   jumps_.clear();
-  for (const HingeRow& row : rows) {
+  for (const LineRow& row : rows) {
     const double at = kink(row, -row.y);
     if (std::isfinite(at)) jumps_.push_back({at, kJump * row.w * std::abs(row.z)});
   }
@@ -74,14 +74,14 @@ double WindowSearch::jumps(double low, double high) const {
 }
 
 // How far out e^2 / 2 alone is too much, since log p <= 0, and at e = 0 it is at least this.
-double WindowSearch::reach(const std::vector<HingeRow>& rows) {
+double WindowSearch::reach(const std::vector<LineRow>& rows) {
   double least = 0;
-  for (const HingeRow& row : rows)
+  for (const LineRow& row : rows)
     least -= row.w * (2 * std::max(0.0, 1 - row.y * row.o) + 0.7);
   return std::sqrt(2 * (kDeep - least));
 }
 
-void WindowSearch::find(const std::vector<HingeRow>& rows, bool weighted, bool at_kinks) {
+void WindowSearch::find(const std::vector<LineRow>& rows, bool weighted, bool at_kinks) {
   at_kinks_ = at_kinks;
   open_.clear();
   reach_ = reach(rows);

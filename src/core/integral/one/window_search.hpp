@@ -8,7 +8,7 @@
 namespace bsvm {
 
 // Where a row's f is -1 or 1; always the same number.
-inline double kink(const HingeRow& row, double f) { return (f - row.o) / row.z; }
+inline double kink(const LineRow& row, double f) { return (f - row.o) / row.z; }
 
 // Where E(e) = sum of log p_i - e^2 / 2 counts. At y f = -1 a row's slope jumps up; all else is
 // concave.
@@ -16,18 +16,18 @@ class WindowSearch {
  public:
   // Stretches by position, clipped to where the bound is within kDeep. With `at_kinks` they are
   // divided at all kinks, which takes r^2 work.
-  void find(const std::vector<HingeRow>& rows, bool weighted, bool at_kinks);
+  void find(const std::vector<LineRow>& rows, bool weighted, bool at_kinks);
 
   const std::vector<Stretch>& found() const { return found_; }
   const Probe& best() const { return best_; }
 
   // -e^2 / 2 included.
-  static Probe probe(const HingeRow* rows, Index r, bool weighted, double e);
+  static Probe probe(const LineRow* rows, Index r, bool weighted, double e);
 
  private:
-  static double reach(const std::vector<HingeRow>& rows);
-  void start_at_kinks(const std::vector<HingeRow>& rows, bool weighted);
-  void sort_jumps(const std::vector<HingeRow>& rows);
+  static double reach(const std::vector<LineRow>& rows);
+  void start_at_kinks(const std::vector<LineRow>& rows, bool weighted);
+  void sort_jumps(const std::vector<LineRow>& rows);
   double jumps(double low, double high) const;
 
   bool at_kinks_ = false;

@@ -212,12 +212,12 @@ void PairGrid::set_line(const Frame& frame, Index line) {
 void PairGrid::soften(const Frame& frame) {
   const Index n = frame.points;
   for (size_t i = 0; i < rows_.size(); ++i) {
-    const HingeRow& row = rows_[i];
+    const LineRow& row = rows_[i];
     const double width = soft_[i];
     if (!(width > 0)) continue;
-    for (const RowKink& kink : law_.kinks()) {
-      const double start = row.y * (row.o + row.z * x_[0]) - kink.margin,
-                   by = row.y * row.z * frame.step[0];
+    for (int j = 0; j < law_.row_kinks(); ++j) {
+      const RowKink kink = law_.row_kink(j, row.y);
+      const double start = row.o + row.z * x_[0] - kink.place, by = row.z * frame.step[0];
       Index first = 0, last = n - 1;  // where start + k by is within the width
       if (std::abs(by) > 1e-12 * width) {
         const double one = (-width - start) / by, other = (width - start) / by;
@@ -231,7 +231,7 @@ void PairGrid::soften(const Frame& frame) {
         if (!(std::abs(u) < 1)) continue;
         const double size = row.w * kink.jump;
         log_p_[k] += size * (width * kernel_ramp(u) - std::max(v, 0.0));
-        slope_(k, i) += row.y * size * (kernel_step(u) - (v > 0 ? 1 : 0));
+        slope_(k, i) += size * (kernel_step(u) - (v > 0 ? 1 : 0));
         bend_(k, i) += size * kernel(u) / width;
       }
     }

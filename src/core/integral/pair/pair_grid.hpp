@@ -12,7 +12,7 @@ namespace bsvm {
 // little away from the integral: 1e-4 in a group's logarithm where effects are as large as margins,
 // 1e-2 where they are ten times that.
 //
-// Softened: at a kink S(v), v = y f - margin, takes the place of max(v, 0), S'' a kernel without a
+// Softened: at a kink S(v), v = f - place, takes the place of max(v, 0), S'' a kernel without a
 // second moment, so that what a smooth density is multiplied by hardly changes. Where effects are
 // so large that log p falls far within a step, PairIntegral itself is asked.
 class PairGrid {
@@ -64,7 +64,7 @@ class PairGrid {
   Mat columns_;                    // (d + 2, r) c, f00 z_0, z_1
   Mat loading_;                    // (2, r) what multiplies e
   Vec soft_;                       // (r) half width of soft kinks
-  std::vector<HingeRow> rows_;     // on a line
+  std::vector<LineRow> rows_;     // on a line
   Vec x_, log_p_, mass_, e0_, e1_; // (points) on a line
   Mat slope_, bend_, moved_;       // (points, r) of log p in f; (points, d + 3) its derivatives
   Mat weights_;                    // (points, 6) mass times 1, e0, e1, e0^2, e0 e1, e1^2

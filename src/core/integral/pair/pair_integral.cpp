@@ -211,7 +211,7 @@ void PairIntegral::integrate(const PairRows& of, const PairScale& scale, Depth d
 
 void PairIntegral::add_kinks(EffectSums& out) {
   for (Index i = 0; i < rows_.r; ++i)
-    for (const RowKink& kink : inner_->kinks()) add_kink(i, kink, out);
+    for (int k = 0; k < inner_->row_kinks(); ++k) add_kink(i, inner_->row_kink(k, rows_.y[i]), out);
 }
 
 // (e_0, e_1) = t n + x m with n along the row's own slope and m across: there f is at the kink
@@ -219,7 +219,7 @@ void PairIntegral::add_kinks(EffectSums& out) {
 void PairIntegral::add_kink(Index row, const RowKink& kink, EffectSums& out) {
   const auto slope = [&](Index i) { return of_->second[i] * scale_.f11; };
   const double steep = std::hypot(along_[row], slope(row));
-  const double t = (rows_.y[row] * kink.margin - of_->rows.o[row]) / steep;
+  const double t = (kink.place - of_->rows.o[row]) / steep;
   const double n0 = along_[row] / steep, n1 = slope(row) / steep;
   if (!(steep > kLeastSteep) || !(0.5 * t * t < kDeep + 10 - best_.value)) return;
   line_.resize(rows_.r);
@@ -227,7 +227,7 @@ void PairIntegral::add_kink(Index row, const RowKink& kink, EffectSums& out) {
     o_[i] = of_->rows.o[i] + t * (n0 * along_[i] + n1 * slope(i));
     line_[i] = i == row ? 0 : n0 * slope(i) - n1 * along_[i];
   }
-  o_[row] = rows_.y[row] * kink.margin;
+  o_[row] = kink.place;
   EffectRows rows = rows_;
   rows.z = line_.data();
   rows.d = 0;

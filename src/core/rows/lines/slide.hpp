@@ -4,14 +4,15 @@
 
 namespace bsvm {
 
-// Rows that one effect enters: y f and what it changes by, weights or null. All (r).
+// Rows that one effect enters: y, f and what it changes by, weights or null. All (r).
 struct SlideRows {
-  double *margin, *slope;
+  const double* y;
+  double *f, *slope;
   const double* weight;
   Index r;
 };
 
-// How far a slice moves the effect; the margins follow. precision: its prior's; pull: the
+// How far a slice moves the effect; f follows. precision: its prior's; pull: the
 // gradient of the prior's -log density there. The first interval is some four standard
 // deviations.
 double slide_effect(const Likelihood& likelihood, const SlideRows& rows, double precision,

@@ -38,38 +38,36 @@ void MemorySource::draw_block(const BlockRange& range, const State& state, Mat& 
 
 void MemorySource::restore(ConstVecRef effects) {
   Eigen::Map<Vec>(units_.effect.data(), units_.effect.size()) = effects;
-  known_margins_ = false;
+  known_f_ = false;
 }
 
 void MemorySource::restore_unknowns(ConstVecRef drawn) {
   if (unknown_) unknown_->restore(drawn);
-  known_margins_ = false;
+  known_f_ = false;
 }
 
-// The margin y f of every row, in working order.
-void MemorySource::find_margins(const State& state) {
+// f of every row, in working order.
+void MemorySource::find_predictors(const State& state) {
   slope_.resize(problem_.n);
-  margin_.resize(problem_.n);
+  f_.resize(problem_.n);
   RowBlock& block = workers_[0].block;
   for (const BlockRange& range : partition_.blocks) {
     load(range, state, block);
     moments(range, state, block);
-    margin_.segment(range.first_row, range.rows) = block.m.head(range.rows);
+    f_.segment(range.first_row, range.rows) = block.m.head(range.rows);
   }
-  margin_ *= y_;
-  known_margins_ = true;
+  known_f_ = true;
 }
 
-// The margins' slopes along the line.
+// By what f changes along the line.
 void MemorySource::aim(const State& state, const Line& line) {
-  if (!known_margins_) find_margins(state);
+  if (!known_f_) find_predictors(state);
   line_ = line;
   const Index used = (line.dense.array() != 0).count();
   if (used == 0) slope_.setZero();
   else if (used <= 2 && !moves_unknown(line.dense)) fill_columns(state, line.dense);
   else fill_combination(state, line.dense);
   if ((line.effect.array() != 0).any()) add_moving_effects(state, line.effect);
-  slope_ *= y_;
 }
 
 bool MemorySource::moves_unknown(ConstVecRef dense) const {
@@ -127,20 +125,20 @@ double MemorySource::along(double t) {
   double sum = 0;
   for (const BlockRange& range : partition_.blocks) {
     const Index first = range.first_row;
-    sum += problem_.likelihood->along(margin_.data() + first, slope_.data() + first,
-                                      weights_from(first), t, range.rows);
+    sum += problem_.likelihood->along({y_.data() + first, f_.data() + first, nullptr,
+                                       slope_.data() + first, weights_from(first), range.rows}, t);
   }
   return sum;
 }
 
 void MemorySource::move(State&, double t) {
-  margin_ += t * slope_;
+  f_ += t * slope_;
   units_.effect.array().colwise() *= 1 + t * line_.effect.array();
 }
 
 // Each effect of each group in turn by a slice of its own, over the group's rows only.
 Mat MemorySource::slide(State& state) {
-  if (!known_margins_) find_margins(state);
+  if (!known_f_) find_predictors(state);
   RowBlock& block = workers_[0].block;
   for (const BlockRange& range : partition_.blocks) {
     load_multipliers(range, state, block);
@@ -153,13 +151,13 @@ Mat MemorySource::slide(State& state) {
 void MemorySource::slide_unit(const UnitRows& rows, Index first_row, const State& state,
                               RowBlock& block) {
   const Index q = units_.q, first = first_row + rows.first;
-  SlideRows of{margin_.data() + first, block.v.data(),  // no variances here
+  SlideRows of{y_.data() + first, f_.data() + first, block.v.data(),  // no variances here
                weights_from(first), rows.last - rows.first};
   Eigen::Map<Vec> effect(units_.effect.data() + rows.unit * q, q);
   Draws random(state.key(), Purpose::move, static_cast<std::uint64_t>(rows.unit) + 1);
   for (Index a = 0; a < q; ++a) {
     for (Index i = 0; i < of.r; ++i)
-      of.slope[i] = y_[first + i] * block.z[a + (rows.first + i) * q];
+      of.slope[i] = block.z[a + (rows.first + i) * q];
     effect[a] += slide_effect(*problem_.likelihood, of, state.group_prior()(a, a),
                               state.group_prior().col(a).dot(effect), random);
   }

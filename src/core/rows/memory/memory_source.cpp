@@ -33,7 +33,7 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
 }
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
-  known_margins_ = false;
+  known_f_ = false;
   if (lane_sums_.empty())
     lane_sums_.assign(partition_.lanes.size(), RowSums(state.layout));
   if (use_ != Use::drawn) {
@@ -294,7 +294,7 @@ UnitRows MemorySource::unit_rows(const BlockRange& range, Index unit) const {
 Mat MemorySource::settle(const State& state, Settle how, double change) {
   const Index q = units_.q;
   Mat total = Mat::Zero(q, q);
-  known_margins_ = false;
+  known_f_ = false;
   if (how == Settle::advance) history_.advance();
   if (q == 0) return total;
   Host nobody;
@@ -355,7 +355,7 @@ void MemorySource::keep() {
 }
 
 void MemorySource::back(const State&) {
-  known_margins_ = false;
+  known_f_ = false;
   units_.effect = kept_.mean;
   units_.precision = kept_.precision;
   units_.regression = kept_.regression;

@@ -70,7 +70,7 @@ class MemorySource : public DrawSource {
   void settle_block(const BlockRange& range, const State& state, Settle how,
                     double change, RowBlock& block, Mat& out);
   void draw_block(const BlockRange& range, const State& state, Mat& out);
-  void find_margins(const State& state);
+  void find_predictors(const State& state);
   void slide_unit(const UnitRows& rows, Index first_row, const State& state,
                   RowBlock& block);
   bool moves_unknown(ConstVecRef dense) const;
@@ -98,8 +98,8 @@ class MemorySource : public DrawSource {
   // Use::drawn only, rows in working order.
   Mat expected_;                 // (q, m)
   Arr y_, weight_;               // (n); weight_ empty: all one
-  Arr margin_, slope_;           // (n) y f, and y times what f changes by along line_
-  bool known_margins_ = false;   // are they those of the coefficients as they are?
+  Arr f_, slope_;           // (n) f, and what it changes by along line_
+  bool known_f_ = false;   // is it that of the coefficients as they are?
   Line line_;
 };
 

@@ -31,26 +31,25 @@ Vec SparseSource::expected_effects(ConstVecRef expected) const {
 
 void SparseSource::restore(ConstVecRef effects) {
   for (Index k = 0; k < pattern_.columns; ++k) mean_[k] = effects[pattern_.order[k]];
-  known_margins_ = false;
+  known_f_ = false;
 }
 
-void SparseSource::find_margins(const State& state) {
-  for (Arr* a : {&margin_, &slope_}) a->resize(problem_.n);
+void SparseSource::find_predictors(const State& state) {
+  for (Arr* a : {&f_, &slope_}) a->resize(problem_.n);
   take(state);
   Worker& worker = workers_[0];
   for (const BlockRange& range : partition_.blocks) {
     fill(range, state);
     moments(range, state, worker);
-    margin_.segment(range.first_row, range.rows) = worker.m.head(range.rows);
+    f_.segment(range.first_row, range.rows) = worker.m.head(range.rows);
   }
   filled_ = true;
-  margin_ *= data_.y;
-  known_margins_ = true;
+  known_f_ = true;
 }
 
-// The margins' slopes along the line.
+// By what f changes along the line.
 void SparseSource::aim(const State& state, const Line& line) {
-  if (!known_margins_) find_margins(state);
+  if (!known_f_) find_predictors(state);
   line_ = line;
   Index column = 0;
   const Index p = pattern_.dense, used = (line.dense.array() != 0).count();
@@ -66,7 +65,6 @@ void SparseSource::aim(const State& state, const Line& line) {
     const Vec moved = mean_.cwiseProduct(by_effect(line.effect));
     for (Index i = 0; i < problem_.n; ++i) slope_[i] += row_product(i, moved);
   }
-  slope_ *= data_.y;
 }
 
 // (columns) by position, from a number for each effect.
@@ -80,22 +78,22 @@ double SparseSource::along(double t) {
   double sum = 0;
   for (const BlockRange& range : partition_.blocks) {
     const Index first = range.first_row;
-    sum += problem_.likelihood->along(margin_.data() + first, slope_.data() + first,
-                                      problem_.weight ? data_.weight.data() + first : nullptr, t,
-                                      range.rows);
+    sum += problem_.likelihood->along(
+        {data_.y.data() + first, f_.data() + first, nullptr, slope_.data() + first,
+         problem_.weight ? data_.weight.data() + first : nullptr, range.rows}, t);
   }
   return sum;
 }
 
 void SparseSource::move(State& state, double t) {
-  margin_ += t * slope_;
+  f_ += t * slope_;
   mean_.array() *= 1 + t * by_effect(line_.effect).array();
   state.mean().head(extra()) = mean_.tail(extra());
 }
 
 // Each column's coefficient in turn by a slice of its own, over the column's rows only.
 Mat SparseSource::slide(State& state) {
-  if (!known_margins_) find_margins(state);
+  if (!known_f_) find_predictors(state);
   for (Index column = 0; column < pattern_.columns; ++column) slide_column(column, state);
   state.mean().head(extra()) = mean_.tail(extra());
   return level_moments();
@@ -104,20 +102,21 @@ Mat SparseSource::slide(State& state) {
 void SparseSource::slide_column(Index column, const State& state) {
   const Index k = pattern_.position[column], first = rows_.column_start[k];
   const Index r = rows_.column_start[k + 1] - first;
-  slide_.resize(3, std::max(r, slide_.cols()));
-  double *margin = slide_.data(), *slope = margin + r, *weight = slope + r;
+  slide_.resize(4, std::max(r, slide_.cols()));
+  double *y = slide_.data(), *f = y + r, *slope = f + r, *weight = slope + r;
   for (Index e = 0; e < r; ++e) {
     const Index i = rows_.row[first + e];
-    margin[e] = margin_[i];
-    slope[e] = data_.y[i] * rows_.value[first + e];
+    y[e] = data_.y[i];
+    f[e] = f_[i];
+    slope[e] = rows_.value[first + e];
     weight[e] = data_.weight[i];
   }
   const int effect = levels_.effect[column];
   Draws random(state.key(), Purpose::move, static_cast<std::uint64_t>(column) + 1);
   mean_[k] += slide_effect(*problem_.likelihood,
-                           {margin, slope, problem_.weight ? weight : nullptr, r},
+                           {y, f, slope, problem_.weight ? weight : nullptr, r},
                            state.group_prior()(effect, effect), prior_slope(k, state), random);
-  for (Index e = 0; e < r; ++e) margin_[rows_.row[first + e]] = margin[e];
+  for (Index e = 0; e < r; ++e) f_[rows_.row[first + e]] = f[e];
 }
 
 // Half the prior's quadratic form in the effects, differentiated by the one at position k.

@@ -117,7 +117,7 @@ void SparseSource::take(const State& state) {
 }
 
 void SparseSource::sums(const State& state, RowSums& out, Host& host) {
-  known_margins_ = false;
+  known_f_ = false;
   if (!drawn() && !state.begun()) {
     mean_.setZero();
     step_.setZero();

@@ -88,7 +88,7 @@ class SparseSource : public DrawSource {
   Vec dense_unit() const;
 
   void draw(const State& state);
-  void find_margins(const State& state);
+  void find_predictors(const State& state);
   Vec by_effect(const Vec& x) const;
   void slide_column(Index column, const State& state);
 
@@ -119,8 +119,8 @@ class SparseSource : public DrawSource {
 
   // Use::drawn only.
   Vec expected_;        // (columns) by position
-  Arr margin_, slope_;  // (n) y f, and y times what f changes by along line_
-  bool known_margins_ = false;  // are they those of the coefficients as they are?
+  Arr f_, slope_;  // (n) f, and what it changes by along line_
+  bool known_f_ = false;  // is it that of the coefficients as they are?
   Mat slide_;           // scratch of slide()
   Line line_;
 };

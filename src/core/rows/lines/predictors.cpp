@@ -1,4 +1,4 @@
-#include "margins.hpp"
+#include "predictors.hpp"
 
 #include <numeric>
 
@@ -7,36 +7,27 @@
 
 namespace bsvm {
 
-namespace {
-
-constexpr Index kPad = 8;  // rows that kernels take at a time
-
-}  // namespace
-
-Margins::Margins(const Problem& problem)
+Predictors::Predictors(const Problem& problem)
     : problem_(problem), design_(problem.n, problem.columns()),
-      effects_(Vec::Zero(problem.group_coefficients())), margin_(Vec::Zero(problem.n)),
+      effects_(Vec::Zero(problem.group_coefficients())), f_(Vec::Zero(problem.n)),
       slope_(problem.n) {
   take_design();
   if (problem.multipliers) take_multipliers();
   else take_sparse();
 }
 
-void Margins::take_design() {
+void Predictors::take_design() {
   const State nothing{Layout()};
   std::vector<int> rows(problem_.n);
   std::iota(rows.begin(), rows.end(), 0);
-  const Eigen::Map<const Vec> y(problem_.y, problem_.n);
   design_.setZero();
   Index column = 0;
   for (const auto& block : problem_.blocks)
-    for (Index j = 0; j < block->columns(); ++j, ++column) {
+    for (Index j = 0; j < block->columns(); ++j, ++column)
       block->add_column(j, rows.data(), problem_.n, nothing, 1, design_.col(column).data());
-      design_.col(column).array() *= y.array();
-    }
 }
 
-void Margins::take_multipliers() {
+void Predictors::take_multipliers() {
   const Index q = problem_.effects(), n = problem_.n;
   terms_ = {{problem_.groups, q, 0, 0}};
   const State nothing{Layout()};
@@ -57,11 +48,11 @@ void Margins::take_multipliers() {
   std::vector<Index> at(start_.begin(), start_.end() - 1);
   each([&](Index column, Index i, double multiplier) {
     row_[at[column]] = static_cast<int>(i);
-    value_[at[column]++] = problem_.y[i] * multiplier;
+    value_[at[column]++] = multiplier;
   });
 }
 
-void Margins::take_sparse() {
+void Predictors::take_sparse() {
   const SparseColumns& sparse = problem_.sparse;
   Index effect = 0, first = 0;
   for (const SparseTerm& term : sparse.terms) {
@@ -72,20 +63,17 @@ void Margins::take_sparse() {
   start_.assign(1, 0);
   for (Index k = 0; k < sparse.columns; ++k) start_.push_back(sparse.start[k + 1]);
   row_.assign(sparse.row, sparse.row + start_.back());
-  value_.resize(start_.back());
-  for (size_t e = 0; e < row_.size(); ++e) value_[e] = problem_.y[row_[e]] * sparse.value[e];
+  value_.assign(sparse.value, sparse.value + start_.back());
 }
 
-void Margins::find(ConstVecRef dense) {
+void Predictors::find(ConstVecRef dense) {
   Vec x(dense.size() + effects_.size());
   x << dense, effects_;
-  margin_ = change(x);
-  if (problem_.offset)
-    margin_.array() += Eigen::Map<const Arr>(problem_.y, problem_.n) *
-                       Eigen::Map<const Arr>(problem_.offset, problem_.n);
+  f_ = change(x);
+  if (problem_.offset) f_ += Eigen::Map<const Vec>(problem_.offset, problem_.n);
 }
 
-Vec Margins::change(ConstVecRef x) const {
+Vec Predictors::change(ConstVecRef x) const {
   const Index p = design_.cols();
   Vec out = design_ * x.head(p);
   for (Index j = 0; j < effects_.size(); ++j)
@@ -94,13 +82,13 @@ Vec Margins::change(ConstVecRef x) const {
   return out;
 }
 
-Mat Margins::changes(const Mat& x) const {
+Mat Predictors::changes(const Mat& x) const {
   Mat out(rows(), x.cols());
   for (Index k = 0; k < x.cols(); ++k) out.col(k) = change(x.col(k));
   return out;
 }
 
-Vec Margins::weigh(ConstVecRef dense_precision, const Mat& group_prior, ConstVecRef x) const {
+Vec Predictors::weigh(ConstVecRef dense_precision, const Mat& group_prior, ConstVecRef x) const {
   const Index p = design_.cols();
   Vec out(x.size());
   out.head(p) = dense_precision.cwiseProduct(x.head(p));
@@ -117,28 +105,28 @@ Vec Margins::weigh(ConstVecRef dense_precision, const Mat& group_prior, ConstVec
   return out;
 }
 
-double Margins::value(const Vec& a, const Vec& b, double s, double t) const {
-  return problem_.likelihood->over(margin_.data(), a.data(), b.data(), problem_.weight, s, t,
-                                   problem_.n);
+// a may be null: zero.
+LineRows Predictors::rows_at(const Vec& f, const Vec* a, const Vec& b) const {
+  return {problem_.y, f.data(), a ? a->data() : nullptr, b.data(), problem_.weight, problem_.n};
 }
 
-double Margins::value_between(const Vec& from, const Vec& to, double share) const {
-  return problem_.likelihood->over(from.data(), from.data(), to.data(), problem_.weight, -share,
-                                   share, problem_.n);
+double Predictors::value(const Vec& a, const Vec& b, double s, double t) const {
+  return problem_.likelihood->over(rows_at(f_, &a, b), s, t);
 }
 
-double Margins::value() const {
-  return problem_.likelihood->along(margin_.data(), margin_.data(), problem_.weight, 0,
-                                    problem_.n);
+double Predictors::value_between(const Vec& from, const Vec& to, double share) const {
+  return problem_.likelihood->over(rows_at(from, &from, to), -share, share);
 }
 
-double Margins::along(double t) {
-  return problem_.likelihood->along(margin_.data(), slope_.data(), problem_.weight, t, problem_.n);
+double Predictors::value() const { return problem_.likelihood->along(rows_at(f_, nullptr, f_), 0); }
+
+double Predictors::along(double t) {
+  return problem_.likelihood->along(rows_at(f_, nullptr, slope_), t);
 }
 
 // ---- lines
 
-void Margins::aim(const State&, const Line& line) {
+void Predictors::aim(const State&, const Line& line) {
   line_ = line;
   slope_.setZero();
   for (Index j = 0; j < line.dense.size(); ++j)
@@ -153,8 +141,8 @@ void Margins::aim(const State&, const Line& line) {
     }
 }
 
-void Margins::move(State&, double t) {
-  margin_ += t * slope_;
+void Predictors::move(State&, double t) {
+  f_ += t * slope_;
   for (const Term& term : terms_) {
     Eigen::Map<Mat> own(effects_.data() + term.first, term.effects, term.levels);
     own.array().colwise() *= 1 + t * line_.effect.segment(term.first_effect, term.effects).array();
@@ -163,7 +151,7 @@ void Margins::move(State&, double t) {
 
 // ---- effects one at a time
 
-Mat Margins::slide(const State& state, Index factor) {
+Mat Predictors::slide(const State& state, Index factor) {
   for (size_t k = 0; k < terms_.size(); ++k) {
     if (factor >= 0 && static_cast<Index>(k) != factor) continue;
     const Term& term = terms_[k];
@@ -180,29 +168,26 @@ Mat Margins::slide(const State& state, Index factor) {
   return group_moments(effects_);
 }
 
-double Margins::slide(Index column, double precision, double pull, Draws& random) {
+double Predictors::slide(Index column, double precision, double pull, Draws& random) {
   const Index first = start_[column], r = start_[column + 1] - first;
-  const Index padded = (r + kPad - 1) / kPad * kPad;
-  for (Arr* own : {&own_margin_, &own_slope_, &own_weight_})
-    if (own->size() < padded) own->resize(padded);
+  for (Arr* own : {&own_y_, &own_f_, &own_slope_, &own_weight_})
+    if (own->size() < r) own->resize(2 * r);
   for (Index e = 0; e < r; ++e) {
-    own_margin_[e] = margin_[row_[first + e]];
+    const int i = row_[first + e];
+    own_y_[e] = problem_.y[i];
+    own_f_[e] = f_[i];
     own_slope_[e] = value_[first + e];
+    if (problem_.weight) own_weight_[e] = problem_.weight[i];
   }
-  for (Index e = 0; problem_.weight && e < r; ++e)
-    own_weight_[e] = problem_.weight[row_[first + e]];
-  for (Index e = r; e < padded; ++e) {  // far on its side whatever the effect
-    own_margin_[e] = 1e300;
-    own_slope_[e] = own_weight_[e] = 0;
-  }
-  const SlideRows of{own_margin_.data(), own_slope_.data(),
-                     problem_.weight ? own_weight_.data() : nullptr, padded};
-  const double by = slide_effect(*problem_.likelihood, of, precision, pull, random);
-  for (Index e = 0; e < r; ++e) margin_[row_[first + e]] = own_margin_[e];
+  const double by = slide_effect(*problem_.likelihood,
+                                 {own_y_.data(), own_f_.data(), own_slope_.data(),
+                                  problem_.weight ? own_weight_.data() : nullptr, r},
+                                 precision, pull, random);
+  for (Index e = 0; e < r; ++e) f_[row_[first + e]] = own_f_[e];
   return by;
 }
 
-Mat Margins::group_moments(ConstVecRef effects) const {
+Mat Predictors::group_moments(ConstVecRef effects) const {
   const Index q = problem_.effects();
   Mat out = Mat::Zero(q, q);
   for (const Term& term : terms_) {

@@ -6,24 +6,25 @@
 
 namespace bsvm {
 
-// All rows in memory with their margins y f, for samplers that move along lines and ellipses. What
-// moves is x: the dense coefficients (p) and then all effects by term, level, effect, inside.
-class Margins : public LineSource {
+// All rows in memory with their linear predictors f, for samplers that move along lines and
+// ellipses. What moves is x: the dense coefficients (p) and then all effects by term, level, effect,
+// inside.
+class Predictors : public LineSource {
  public:
-  explicit Margins(const Problem& problem);
+  explicit Predictors(const Problem& problem);
 
   Index rows() const { return problem_.n; }
   const double* weight() const { return problem_.weight; }
-  const Mat& design() const { return design_; }  // (n, p) y times the dense columns
-  Vec& margin() { return margin_; }
-  const Vec& margin() const { return margin_; }
+  const Mat& design() const { return design_; }  // (n, p) the dense columns
+  Vec& f() { return f_; }
+  const Vec& f() const { return f_; }
   Vec& effects() { return effects_; }
   const Vec& effects() const { return effects_; }
 
-  // The margins of these dense coefficients and the effects there are.
+  // f of these dense coefficients and the effects there are.
   void find(ConstVecRef dense);
 
-  // By what the margins change with x (p + effects), and with each of several: (n, k).
+  // By what f changes with x (p + effects), and with each of several: (n, k).
   Vec change(ConstVecRef x) const;
   Mat changes(const Mat& x) const;
 
@@ -31,9 +32,9 @@ class Margins : public LineSource {
   Vec weigh(ConstVecRef dense_precision, const Mat& group_prior, ConstVecRef x) const;
 
   double value() const;
-  // The log-likelihood at the margins + s a + t b.
+  // The log-likelihood at f + s a + t b.
   double value(const Vec& a, const Vec& b, double s, double t) const;
-  // And at margins between two others.
+  // And between two others.
   double value_between(const Vec& from, const Vec& to, double share) const;
 
   void aim(const State& state, const Line& line) override;
@@ -56,16 +57,17 @@ class Margins : public LineSource {
   void take_multipliers();
   void take_sparse();
   double slide(Index column, double precision, double pull, Draws& random);
+  LineRows rows_at(const Vec& f, const Vec* a, const Vec& b) const;
 
   const Problem& problem_;
   std::vector<Term> terms_;
   Mat design_;
-  std::vector<Index> start_;      // (effects + 1): effect's rows, and y times their multipliers
+  std::vector<Index> start_;      // (effects + 1): effect's rows, and their multipliers
   std::vector<int> row_;
   std::vector<double> value_;
-  Vec effects_, margin_, slope_;
+  Vec effects_, f_, slope_;
   Line line_;
-  Arr own_margin_, own_slope_, own_weight_;  // of an effect's rows
+  Arr own_y_, own_f_, own_slope_, own_weight_;  // of an effect's rows
 };
 
 }  // namespace bsvm
