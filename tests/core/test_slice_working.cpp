@@ -12,13 +12,13 @@ using namespace bsvm_test;
 
 namespace {
 
-// Z (n, u) of all factors, times y.
+// Z (n, u) of all factors.
 Mat dense_effects(const Problem& problem) {
   const SparseColumns& sparse = problem.sparse;
   Mat out = Mat::Zero(problem.n, sparse.columns);
   for (Index k = 0; k < sparse.columns; ++k)
     for (int e = sparse.start[k]; e < sparse.start[k + 1]; ++e)
-      out(sparse.row[e], k) = problem.y[sparse.row[e]] * sparse.value[e];
+      out(sparse.row[e], k) = sparse.value[e];
   return out;
 }
 

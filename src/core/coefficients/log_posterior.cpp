@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "model/state.hpp"
+#include "model/gather.hpp"
 #include "rows/lanes.hpp"
 
 namespace bsvm {
@@ -87,15 +87,11 @@ Vec LogPosterior::all_rows(ConstMatRef b, Host& host) const {
 // Adds the log-likelihood of rows first .. first + r - 1 at all points.
 void LogPosterior::add_block(Index first, Index r, ConstMatRef b, Scratch& scratch,
                              VecRef out) const {
-  const State nothing{Layout()};
   scratch.rows.resize(r);
   std::iota(scratch.rows.begin(), scratch.rows.end(), static_cast<int>(first));
   scratch.c.resize(problem_.columns(), r);
-  Index at = 0;
-  for (const auto& block : problem_.blocks) {
-    block->fill(scratch.rows.data(), r, nothing, scratch.c.middleRows(at, block->columns()));
-    at += block->columns();
-  }
+  gather_design(problem_, scratch.rows.data(), r, scratch.c);
+  const Index at = problem_.columns();
   scratch.f.noalias() = scratch.c.transpose() * b.topRows(at);
   if (problem_.offset)
     scratch.f.colwise() += Eigen::Map<const Vec>(problem_.offset + first, r);
@@ -112,7 +108,7 @@ void LogPosterior::add_effects(Index first, Index r, ConstMatRef u, Scratch& scr
   if (problem_.multipliers) {
     const Index q = problem_.effects();
     scratch.z.resize(q, r);
-    problem_.multipliers->fill(scratch.rows.data(), r, State(Layout()), scratch.z);
+    gather_multipliers(problem_, scratch.rows.data(), r, scratch.z);
     for (Index i = 0; i < r; ++i)
       scratch.f.row(i).noalias() +=
           scratch.z.col(i).transpose() * u.middleRows((problem_.group[first + i] - 1) * q, q);

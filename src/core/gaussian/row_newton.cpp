@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "linalg/cholesky.hpp"
+#include "model/gather.hpp"
 
 namespace bsvm {
 
@@ -47,17 +48,7 @@ RowNewton::RowNewton(const Problem& problem, const Options& options, Host& host)
 }
 
 void RowNewton::take_design(const Problem& problem) {
-  std::vector<int> rows(problem.n);
-  std::iota(rows.begin(), rows.end(), 0);
-  // What reads it takes four rows at a time.
-  Mat room = Mat::Zero(problem.columns(), problem.n);
-  const State nothing{Layout()};
-  Index first = 0;
-  for (const auto& block : problem.blocks) {
-    block->fill(rows.data(), problem.n, nothing, room.middleRows(first, block->columns()));
-    first += block->columns();
-  }
-  design_ = std::move(room);
+  design_ = gather_design(problem);
 }
 
 // ---- q and the bound

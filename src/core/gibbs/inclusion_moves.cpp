@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "model/gather.hpp"
 
 namespace bsvm {
 
@@ -17,16 +18,10 @@ constexpr double kWider = 1.2;          // than what was seen
 
 // Some rows of the design, every column.
 Mat some_design(const Problem& problem) {
-  const State nothing{Layout()};
   std::vector<int> rows;
   for (Index i = 0; i < problem.n; i += problem.n / kMostCompared + 1)
     rows.push_back(static_cast<int>(i));
-  Mat out = Mat::Zero(static_cast<Index>(rows.size()), problem.columns());
-  Index column = 0;
-  for (const auto& block : problem.blocks)
-    for (Index j = 0; j < block->columns(); ++j)
-      block->add_column(j, rows.data(), out.rows(), nothing, 1, out.col(column++).data());
-  return out;
+  return gather_columns(problem, rows);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "factor.hpp"
+#include "model/gather.hpp"
 #include "special/functions.hpp"
 
 namespace bsvm {
@@ -33,19 +34,13 @@ UnknownRows::UnknownRows(const Problem& problem, const Partition& partition)
 }
 
 void UnknownRows::find_rows() {
-  const State nothing{Layout()};
   Mat design(problem_.columns(), partition_.largest_block);
   Vec x(unknowns_.d);
   PatternNumbers numbers([this](Index a, Index b) {
     return patterns_[a].missing < patterns_[b].missing;
   });
   for (const BlockRange& range : partition_.blocks) {
-    Index first = 0;
-    for (const auto& part : problem_.blocks) {
-      part->fill(partition_.order.data() + range.first_row, range.rows, nothing,
-                 design.block(first, 0, part->columns(), range.rows));
-      first += part->columns();
-    }
+    gather_design(problem_, partition_.order.data() + range.first_row, range.rows, design);
     for (Index i = 0; i < range.rows; ++i) {
       const Index at = range.first_row + i;
       variables({at, partition_.order[at], 0, 0}, design.col(i).data(), x);

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "linalg/weighted_gram.hpp"
-#include "model/state.hpp"
+#include "model/gather.hpp"
 
 namespace bsvm {
 
@@ -26,12 +26,6 @@ double power_of_two(const double* first, const double* last) {
   int exponent = 0;
   std::frexp(largest, &exponent);
   return largest > 0 ? std::ldexp(1.0, std::min(1000, -exponent)) : 1;
-}
-
-std::vector<int> all_rows(Index n) {
-  std::vector<int> rows(n);
-  std::iota(rows.begin(), rows.end(), 0);
-  return rows;
 }
 
 }  // namespace
@@ -64,32 +58,27 @@ void Design::take_atoms(const Problem& problem) {
 }
 
 void Design::add_dense(const Problem& problem) {
-  const std::vector<int> rows = all_rows(problem.n);
-  const State none((Layout()));
-  dense_.resize(problem.columns(), this->rows());
+  dense_.resize(problem.columns(), rows());
+  gather_design(problem, all_rows(problem).data(), problem.n, dense_);
   Index first = 0;
   for (const auto& block : problem.blocks) {
-    block->fill(rows.data(), problem.n, none,
-                dense_.block(first, 0, block->columns(), problem.n));
     unit.segment(first, block->columns()) = block->unit();
     first += block->columns();
   }
-  for (Index at = problem.n; at < this->rows(); ++at) dense_.col(at) = dense_.col(at - problem.n);
-  for (Index at = 0; at < this->rows(); ++at) dense_.col(at) *= turn_[at];
+  for (Index at = problem.n; at < rows(); ++at) dense_.col(at) = dense_.col(at - problem.n);
+  for (Index at = 0; at < rows(); ++at) dense_.col(at) *= turn_[at];
 }
 
 // Column (group, effect) has the multipliers of the group's rows.
 void Design::add_groups(const Problem& problem) {
   const Index q = problem.effects(), n = problem.n;
-  const std::vector<int> rows = all_rows(n);
-  Mat z(q, n);
-  problem.multipliers->fill(rows.data(), n, State((Layout())), z);
+  const Mat z = gather_multipliers(problem);
   unit.tail(q * problem.groups) = problem.multipliers->unit().replicate(problem.groups, 1);
   std::vector<std::vector<int>> members(problem.groups);
-  for (int i : rows) members[problem.group[i] - 1].push_back(i);
+  for (Index i = 0; i < n; ++i) members[problem.group[i] - 1].push_back(static_cast<int>(i));
   for (const std::vector<int>& member : members)
     for (Index a = 0; a < q; ++a) {
-      for (Index first = 0; first < this->rows(); first += n)
+      for (Index first = 0; first < rows(); first += n)
         for (int i : member) {
           by_column_.at.push_back(static_cast<int>(first + i));
           by_column_.value.push_back(turn_[first + i] * z(a, i));

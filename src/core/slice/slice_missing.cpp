@@ -16,6 +16,7 @@
 #include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
 #include "missing/unknown_rows.hpp"
+#include "model/gather.hpp"
 #include "random/ellipse.hpp"
 #include "special/whole.hpp"
 
@@ -108,13 +109,7 @@ class UnknownLines : public LineSource {
  private:
   // Rows with their offsets; missing entries are put in later.
   void gather() {
-    Index first = 0;
-    const State nothing{Layout()};
-    for (const auto& part : problem_.blocks) {
-      part->fill(partition_.order.data(), n_, nothing,
-                 block_.own.c.block(first, 0, part->columns(), n_));
-      first += part->columns();
-    }
+    gather_design(problem_, partition_.order.data(), n_, block_.own.c);
     block_.own.offset =
         problem_.offset ? Arr(Eigen::Map<const Arr>(problem_.offset, n_)) : Arr::Zero(n_);
     block_.look_at(block_.own, 0, n_);

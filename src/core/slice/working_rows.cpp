@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/state.hpp"
+#include "model/gather.hpp"
 
 namespace bsvm {
 
@@ -25,10 +25,7 @@ void sort_rows(FactorRows& factor) {
 
 FactorRows multiplied_rows(const Problem& problem) {
   const Index q = problem.effects(), n = problem.n;
-  FactorRows out{problem.groups, q, 0, 0, {}, Mat(q, n), {}, {}};
-  std::vector<int> rows(n);
-  std::iota(rows.begin(), rows.end(), 0);
-  problem.multipliers->fill(rows.data(), n, State{Layout()}, out.z);
+  FactorRows out{problem.groups, q, 0, 0, {}, gather_multipliers(problem), {}, {}};
   for (Index i = 0; i < n; ++i) out.level.push_back(problem.group[i] - 1);
   return out;
 }

@@ -23,6 +23,7 @@
 #include "coefficients/selection.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
+#include "model/gather.hpp"
 #include "selector.hpp"
 
 namespace bsvm {
@@ -161,16 +162,8 @@ class WideSelector : public Selector {
 
 void WideSelector::gather() {
   const Index n = problem_.n, p = problem_.columns();
-  std::vector<int> rows(n);
-  std::iota(rows.begin(), rows.end(), 0);
-  Mat transposed(p, n);
-  Index first = 0;
-  for (const auto& block : problem_.blocks) {
-    block->fill(rows.data(), n, now_.own, transposed.middleRows(first, block->columns()));
-    first += block->columns();
-  }
   columns_ = Mat::Zero(n, p + 3);
-  columns_.leftCols(p) = transposed.transpose();
+  columns_.leftCols(p) = gather_design(problem_).transpose();
   packed_.resize(packed_size(n, p));
   packed_weighted_.resize(packed_.size());
   pack(columns_.data(), n, p, nullptr, packed_.data());

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "integral/one/effect_integral.hpp"
 #include "linalg/small.hpp"
-#include "model/state.hpp"
+#include "model/gather.hpp"
 
 namespace bsvm {
 
@@ -30,15 +30,10 @@ IntegratedRows::IntegratedRows(const Problem& problem)
 }
 
 void IntegratedRows::take_multipliers(const Problem& problem) {
-  const Index n = problem.n, q = problem.multipliers->columns();
   groups_ = problem.groups;
   unit_ = problem.multipliers->unit();
-  std::vector<int> rows(n);
-  std::iota(rows.begin(), rows.end(), 0);
-  Mat z(q, n);
-  problem.multipliers->fill(rows.data(), n, State(Layout()), z);
-  z_ = z.transpose();
-  partition_ = cut(problem.group, n, groups_, coefficients());
+  z_ = gather_multipliers(problem).transpose();
+  partition_ = cut(problem.group, problem.n, groups_, coefficients());
 }
 
 // Codes and multipliers of the integrated term. A row without an entry, its multipliers zero,
@@ -137,12 +132,7 @@ void IntegratedRows::cut_lanes() {
 
 void IntegratedRows::fill(Index first_row, Index r,
                           Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const {
-  Index first = 0;
-  for (const auto& part : problem_.blocks) {
-    part->fill(partition_.order.data() + first_row, r, State(Layout()),
-               out.block(first, 0, part->columns(), r));
-    first += part->columns();
-  }
+  gather_design(problem_, partition_.order.data() + first_row, r, out);
 }
 
 void IntegratedRows::load(const BlockRange& range, ConstVecRef b, Block& out) const {

@@ -2,39 +2,23 @@
 
 #include <numeric>
 
-#include "model/state.hpp"
+#include "model/gather.hpp"
 #include "slide.hpp"
 
 namespace bsvm {
 
 Predictors::Predictors(const Problem& problem)
-    : problem_(problem), design_(problem.n, problem.columns()),
+    : problem_(problem), design_(gather_columns(problem, all_rows(problem))),
       effects_(Vec::Zero(problem.group_coefficients())), f_(Vec::Zero(problem.n)),
       slope_(problem.n) {
-  take_design();
   if (problem.multipliers) take_multipliers();
   else take_sparse();
-}
-
-void Predictors::take_design() {
-  const State nothing{Layout()};
-  std::vector<int> rows(problem_.n);
-  std::iota(rows.begin(), rows.end(), 0);
-  design_.setZero();
-  Index column = 0;
-  for (const auto& block : problem_.blocks)
-    for (Index j = 0; j < block->columns(); ++j, ++column)
-      block->add_column(j, rows.data(), problem_.n, nothing, 1, design_.col(column).data());
 }
 
 void Predictors::take_multipliers() {
   const Index q = problem_.effects(), n = problem_.n;
   terms_ = {{problem_.groups, q, 0, 0}};
-  const State nothing{Layout()};
-  std::vector<int> rows(n);
-  std::iota(rows.begin(), rows.end(), 0);
-  Mat z(q, n);
-  problem_.multipliers->fill(rows.data(), n, nothing, z);
+  const Mat z = gather_multipliers(problem_);
   start_.assign(problem_.groups * q + 1, 0);
   const auto each = [&](const auto& visit) {
     for (Index i = 0; i < n; ++i)

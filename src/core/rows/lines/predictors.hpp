@@ -53,7 +53,6 @@ class Predictors : public LineSource {
     Index levels, effects, first_effect, first;
   };
 
-  void take_design();
   void take_multipliers();
   void take_sparse();
   double slide(Index column, double precision, double pull, Draws& random);

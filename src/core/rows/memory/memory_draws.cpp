@@ -2,6 +2,7 @@
 #include "linalg/kernels.hpp"
 #include "linalg/small.hpp"
 #include "memory_source.hpp"
+#include "model/gather.hpp"
 #include "rows/lines/slide.hpp"
 
 namespace bsvm {
@@ -112,8 +113,8 @@ void MemorySource::add_moving_effects(const State& state, ConstVecRef effect) {
 void MemorySource::load_multipliers(const BlockRange& range, const State& state,
                                     RowBlock& block) const {
   if (gathered_) return block.look_at(*gathered_, range.first_row, range.rows);
-  problem_.multipliers->fill(partition_.order.data() + range.first_row, range.rows, state,
-                             block.own.z.leftCols(range.rows));
+  gather_multipliers(problem_, partition_.order.data() + range.first_row, range.rows, state,
+                     block.own.z);
   block.look_at(block.own, 0, range.rows);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "linalg/kernels.hpp"
+#include "model/gather.hpp"
 #include "rows/lanes.hpp"
 
 namespace bsvm {
@@ -91,9 +92,7 @@ Imputations MemorySource::imputations(const State& state) {
 }
 
 void MemorySource::keep_gathered() {
-  for (const auto& part : problem_.blocks)
-    if (part->varies()) return;
-  if (problem_.multipliers && problem_.multipliers->varies()) return;
+  if (varies(problem_)) return;
   gathered_.reset(new RowData(units_.p, units_.q, problem_.n));
   gather(0, problem_.n, State(Layout()), *gathered_);
 }
@@ -101,12 +100,8 @@ void MemorySource::keep_gathered() {
 // Gathers rows in working order.
 void MemorySource::gather(Index first_row, Index r, const State& state, RowData& out) const {
   const int* rows = partition_.order.data() + first_row;
-  Index first = 0;
-  for (const auto& part : problem_.blocks) {
-    part->fill(rows, r, state, out.c.block(first, 0, part->columns(), r));
-    first += part->columns();
-  }
-  if (problem_.multipliers) problem_.multipliers->fill(rows, r, state, out.z.leftCols(r));
+  gather_design(problem_, rows, r, state, out.c);
+  if (problem_.multipliers) gather_multipliers(problem_, rows, r, state, out.z);
   for (Index i = 0; i < r; ++i) {
     out.y[i] = problem_.y[rows[i]];
     out.weight[i] = problem_.weight ? problem_.weight[rows[i]] : 1.0;

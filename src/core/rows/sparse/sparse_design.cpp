@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "linalg/dense.hpp"
+#include "model/gather.hpp"
 
 namespace bsvm {
 
@@ -40,15 +41,7 @@ void add_entries(const std::vector<int>& start, const std::vector<int>& at,
 SparseDesign::SparseDesign(const Problem& problem)
     : rows_(problem.n), dense_(problem.columns()), levels_(problem.sparse),
       sparse_(problem.sparse, problem.n, as_given(problem.sparse.columns), {}),
-      c_(dense_, rows_) {
-  const std::vector<int> rows = as_given(rows_);
-  const State nothing{Layout()};
-  Index first = 0;
-  for (const auto& part : problem.blocks) {
-    part->fill(rows.data(), rows_, nothing, c_.middleRows(first, part->columns()));
-    first += part->columns();
-  }
-}
+      c_(gather_design(problem)) {}
 
 Mat SparseDesign::times(const Mat& x) const {
   Mat out = x.leftCols(dense_) * c_;

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "linalg/kernels.hpp"
+#include "model/gather.hpp"
 #include "rows/lanes.hpp"
 
 namespace bsvm {
@@ -159,14 +160,9 @@ void SparseSource::run_rows(const State& state, Host& host) {
 
 // The dense columns of these rows, unless they are there already.
 void SparseSource::fill(const BlockRange& range, const State& state) {
-  const int* rows = partition_.order.data() + range.first_row;
-  Index first = 0;
-  for (const auto& part : problem_.blocks) {
-    if (!filled_ || part->varies())
-      part->fill(rows, range.rows, state,
-                 data_.c.block(first, range.first_row, part->columns(), range.rows));
-    first += part->columns();
-  }
+  if (filled_ && !varies(problem_)) return;
+  gather_design(problem_, partition_.order.data() + range.first_row, range.rows, state,
+                data_.c.middleCols(range.first_row, range.rows));
 }
 
 // f_i ~ N(m_i, v_i) under q: the mean, or f itself.

@@ -1,0 +1,84 @@
+#include "gather.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.hpp"
+
+namespace bsvm {
+
+namespace {
+
+// A State for blocks that do not look at it.
+const State& no_state() {
+  static const State none{Layout()};
+  return none;
+}
+
+void refuse_varying(const Problem& problem) {
+  if (varies(problem))
+    throw InvalidInput("formula", "A term whose columns are learned can't be fitted this way: the "
+                                  "rows are looked at once.");
+}
+
+}  // namespace
+
+bool varies(const Problem& problem) {
+  return std::any_of(problem.blocks.begin(), problem.blocks.end(),
+                     [](const auto& block) { return block->varies(); }) ||
+         (problem.multipliers && problem.multipliers->varies());
+}
+
+std::vector<int> all_rows(const Problem& problem) {
+  std::vector<int> rows(problem.n);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+void gather_design(const Problem& problem, const int* rows, Index r, const State& state,
+                   Columns out) {
+  Index first = 0;
+  for (const auto& block : problem.blocks) {
+    block->fill(rows, r, state, out.block(first, 0, block->columns(), r));
+    first += block->columns();
+  }
+}
+
+void gather_multipliers(const Problem& problem, const int* rows, Index r, const State& state,
+                        Columns out) {
+  problem.multipliers->fill(rows, r, state, out.leftCols(r));
+}
+
+void gather_design(const Problem& problem, const int* rows, Index r, Columns out) {
+  refuse_varying(problem);
+  gather_design(problem, rows, r, no_state(), out);
+}
+
+void gather_multipliers(const Problem& problem, const int* rows, Index r, Columns out) {
+  refuse_varying(problem);
+  gather_multipliers(problem, rows, r, no_state(), out);
+}
+
+Mat gather_design(const Problem& problem) {
+  Mat out(problem.columns(), problem.n);
+  gather_design(problem, all_rows(problem).data(), problem.n, out);
+  return out;
+}
+
+Mat gather_multipliers(const Problem& problem) {
+  Mat out(problem.multipliers->columns(), problem.n);
+  gather_multipliers(problem, all_rows(problem).data(), problem.n, out);
+  return out;
+}
+
+Mat gather_columns(const Problem& problem, const std::vector<int>& rows) {
+  refuse_varying(problem);
+  Mat out = Mat::Zero(static_cast<Index>(rows.size()), problem.columns());
+  Index column = 0;
+  for (const auto& block : problem.blocks)
+    for (Index j = 0; j < block->columns(); ++j)
+      block->add_column(j, rows.data(), out.rows(), no_state(), 1, out.col(column++).data());
+  return out;
+}
+
+}  // namespace bsvm

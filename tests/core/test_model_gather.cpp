@@ -1,0 +1,139 @@
+// Rows are read in one place, which never shows a block that varies an empty State.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <stdexcept>
+
+#include "block/dense.hpp"
+#include "chain/chains.hpp"
+#include "components.hpp"
+#include "fitting.hpp"
+#include "model/gather.hpp"
+#include "point/estimator.hpp"
+#include "rows/make_source.hpp"
+#include "sparse_data.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+// A block that says its columns depend on the State, and must be shown one.
+class Varying : public Block {
+ public:
+  explicit Varying(std::unique_ptr<Block> of) : of_(std::move(of)) {}
+  Index columns() const override { return of_->columns(); }
+  bool varies() const override { return true; }
+  const Vec& unit() const override { return of_->unit(); }
+  void fill(const int* rows, Index r, const State& state,
+            Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
+    look(state);
+    of_->fill(rows, r, state, out);
+  }
+  void add_column(Index j, const int* rows, Index r, const State& state, double a,
+                  double* out) const override {
+    look(state);
+    of_->add_column(j, rows, r, state, a, out);
+  }
+
+ private:
+  static void look(const State& state) {
+    if (state.layout.p == 0) throw std::logic_error("An empty State.");
+  }
+  std::unique_ptr<Block> of_;
+};
+
+Problem varying(Problem problem) {
+  for (auto& block : problem.blocks) block.reset(new Varying(std::move(block)));
+  return problem;
+}
+
+using Run = std::function<Vec(const Problem&)>;
+
+Options few() {
+  Options options;
+  options.max_passes = 30;
+  return options;
+}
+
+// Every engine of every kind, and what it finds.
+std::vector<std::pair<std::string, Run>> all_engines() {
+  std::vector<std::pair<std::string, Run>> out;
+  for (const std::string& name : Registry<Engine>::names())
+    out.push_back({name, [=](const Problem& problem) -> Vec {
+      Host host;
+      const auto source = make_source(problem, Use::augmented, 1);
+      return make_any<Engine>(name)->run(problem, *source, few(), host).state.mean();
+    }});
+  for (const std::string& name : Registry<Approximator>::names())
+    out.push_back({name, [=](const Problem& problem) -> Vec {
+      Host host;
+      return make_any<Approximator>(name)->run(problem, few(), 1, host).nodes.at(0).state.mean();
+    }});
+  for (const std::string& name : Registry<Sampler>::names())
+    out.push_back({name, [=](const Problem& problem) -> Vec {
+      Host host;
+      const auto sampler = make_any<Sampler>(name);
+      const Use use = sampler->use();
+      SampleOptions options;
+      options.chains = 1;
+      options.draws = options.burnin = 5;
+      return run_chains(*sampler, problem, [&](int threads) {
+        return make_source(problem, use, threads);
+      }, options, host).chains.at(0).mean;
+    }});
+  for (const std::string& name : Registry<Estimator>::names())
+    out.push_back({name, [=](const Problem& problem) -> Vec {
+      Host host;
+      return make_any<Estimator>(name)->run(problem, EstimateOptions(), host).coefficients;
+    }});
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a block that varies is fitted with its State, or refused: never filled without one") {
+  Shape shape;
+  shape.n = 40;
+  Shape groups = shape;
+  groups.q = 1;
+  groups.ones = true;
+  groups.groups = 6;
+  Shape few_rows = shape;
+  few_rows.n = 8;
+  few_rows.p = 12;
+  const Data plain = simulate(shape), grouped = simulate(groups), wide = simulate(few_rows);
+  const SparseData factors = crossed(shape, {5, 4});
+  const auto selecting = [](const Data& data) {
+    return to_problem(data, {{"laplace_zero", Params("laplace_zero", {{"rho", 1}, {"shape", 1}, {"scale", 1}}),
+                              range(0, data.shape.p)}}, {});
+  };
+  const std::vector<std::function<Problem()>> problems{
+      [&] { return to_problem(plain, {normal_prior(3, range(0, 3))}, {}); },
+      [&] { return usual_problem(plain); }, [&] { return usual_problem(grouped); },
+      [&] { return with(usual_problem(grouped), "hinge", 0); },
+      [&] { return with(usual_problem(grouped), "hinge_normalized", 0); },
+      [&] { return with(usual_problem(plain), "hinge_normalized"); },
+      [&] { return factors.problem(); },
+      [&] { return selecting(plain); }, [&] { return selecting(wide); }};
+  int fitted = 0, refused = 0;
+  for (size_t k = 0; k < problems.size(); ++k)
+    for (const auto& engine : all_engines()) {
+      INFO(engine.first, " on problem ", k);
+      Vec expected;
+      try {
+        expected = engine.second(problems[k]());
+      } catch (const InvalidInput&) {
+        continue;  // not an engine of this problem
+      }
+      try {
+        const Vec found = engine.second(varying(problems[k]()));
+        CHECK((found - expected).norm() < 1e-9 * (1 + expected.norm()));
+        ++fitted;
+      } catch (const InvalidInput& refusal) {
+        CHECK(refusal.argument() == "formula");
+        ++refused;
+      }
+    }
+  CHECK(fitted >= 4);
+  CHECK(refused >= 10);
+}
