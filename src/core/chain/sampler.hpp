@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 
+#include "archive.hpp"
 #include "base/error.hpp"
 #include "model/problem.hpp"
 #include "rows/row_source.hpp"
@@ -39,11 +40,22 @@ class Chain {
   virtual Index sweeps() const = 0;
   virtual void read(Draw& draw) const = 0;
 
-  // All a chain needs to go on, to the bit.
-  virtual Vec save() const = 0;
-  virtual void restore(ConstVecRef saved) = 0;
+  // All it needs to go on, to the bit.
+  Vec save() {
+    Archive archive;
+    visit(archive);
+    return archive.written();
+  }
+  void restore(ConstVecRef saved) {
+    if (saved.size() != save().size() || !saved.allFinite())
+      throw InvalidInput("checkpoint", "The checkpoint is of another model.");
+    Archive archive(saved);
+    visit(archive);
+  }
 
  private:
+  // Names what that is.
+  virtual void visit(Archive& archive) = 0;
   virtual void make_sweep(Host& host) = 0;
 };
 

@@ -31,32 +31,17 @@ void GibbsChain::read(Draw& draw) const {
 
 // The mean, the hyper-parameters, the effects, missing entries with their model and what the moves
 // have learnt are all a sweep starts from.
-Vec GibbsChain::save() const {
-  const Vec own = effects(), drawn = unknowns();
-  Vec out(1 + state_.layout.p + state_.layout.hyper + own.size() + mixing_.widths().size() +
-          inclusion_moves_.learnt().size() + state_.layout.law() + drawn.size());
-  out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), own, mixing_.widths(),
-      inclusion_moves_.learnt(), state_.law(), drawn;
-  return out;
-}
-
-void GibbsChain::restore(ConstVecRef saved) {
-  const Index p = state_.layout.p, hyper = state_.layout.hyper,
-              effects = problem_.group_coefficients(), widths = mixing_.widths().size(),
-              learnt = inclusion_moves_.learnt().size(), law = state_.layout.law(),
-              entries = unknowns().size();
-  if (saved.size() != 1 + p + hyper + effects + widths + learnt + law + entries ||
-      !saved.allFinite())
-    throw InvalidInput("checkpoint", "The checkpoint is of another model.");
-  sweeps_ = whole_within(saved[0], 0, kMostSweeps);
-  state_.mean() = saved.segment(1, p);
-  state_.hyper() = saved.segment(1 + p, hyper);
-  side_.refresh_group_prior(state_);
-  set_effects(saved.segment(1 + p + hyper, effects));
-  mixing_.restore(saved.segment(1 + p + hyper + effects, widths));
-  inclusion_moves_.restore(saved.segment(1 + p + hyper + effects + widths, learnt));
-  state_.law() = saved.tail(law + entries).head(law);
-  set_unknowns(saved.tail(entries));
+void GibbsChain::visit(Archive& archive) {
+  archive.count(sweeps_, kMostSweeps);
+  archive.keep(state_.mean());
+  archive.keep(state_.hyper());
+  if (archive.reads()) side_.refresh_group_prior(state_);
+  archive.keep(effects(), [&](ConstVecRef saved) { set_effects(saved); });
+  archive.keep(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+  archive.keep(inclusion_moves_.learnt(),
+               [&](ConstVecRef saved) { inclusion_moves_.restore(saved); });
+  archive.keep(state_.law());
+  archive.keep(unknowns(), [&](ConstVecRef saved) { set_unknowns(saved); });
 }
 
 void GibbsChain::make_sweep(Host& host) {

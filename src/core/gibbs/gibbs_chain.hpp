@@ -18,8 +18,6 @@ class GibbsChain : public Chain {
  public:
   Index sweeps() const override { return sweeps_; }
   void read(Draw& draw) const override;
-  Vec save() const override;
-  void restore(ConstVecRef saved) override;
 
  protected:
   // extra: as in Coefficients.
@@ -46,6 +44,7 @@ class GibbsChain : public Chain {
   virtual Vec unknowns() const { return Vec(); }
   virtual void set_unknowns(ConstVecRef) {}
 
+  void visit(Archive& archive) override;
   void make_sweep(Host& host) override;
 
   Mixing mixing_;

@@ -27,7 +27,6 @@
 #include "slice_grouped.hpp"
 #include "slice_integrated.hpp"
 #include "slice_missing.hpp"
-#include "special/whole.hpp"
 #include "whitening.hpp"
 
 namespace bsvm {
@@ -69,34 +68,19 @@ class SliceChain : public Chain {
     draw.hyper = side_.drawn(state_);
   }
 
-  Vec save() const override {
-    Vec out(1 + p_ + state_.layout.hyper + rows_.effects().size() + rows_.rows() +
-            mixing_.widths().size() + 2 * jumps_.own.size());
-    out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), rows_.effects(),
-        rows_.f(), mixing_.widths(), jumps_.others, jumps_.own;
-    return out;
-  }
-
-  void restore(ConstVecRef saved) override {
-    if (saved.size() != save().size() || !saved.allFinite())
-      throw InvalidInput("checkpoint", "The checkpoint is of another model.");
-    Index at = 0;
-    const auto take = [&](Index size) {
-      at += size;
-      return saved.segment(at - size, size);
-    };
-    sweeps_ = whole_within(take(1)[0], 0, kMostSweeps);
-    state_.mean() = take(p_);
-    state_.hyper() = take(state_.layout.hyper);
-    rows_.effects() = take(rows_.effects().size());
-    rows_.f() = take(rows_.rows());
-    mixing_.restore(take(mixing_.widths().size()));
-    jumps_.others = take(jumps_.others.size());
-    jumps_.own = take(jumps_.own.size());
-    side_.refresh_group_prior(state_);
-  }
-
  private:
+  void visit(Archive& archive) override {
+    archive.count(sweeps_, kMostSweeps);
+    archive.keep(state_.mean());
+    archive.keep(state_.hyper());
+    archive.keep(rows_.effects());
+    archive.keep(rows_.f());
+    archive.keep(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+    archive.keep(jumps_.others);
+    archive.keep(jumps_.own);
+    if (archive.reads()) side_.refresh_group_prior(state_);
+  }
+
   void make_sweep(Host& host) override {
     state_.sweep() = static_cast<double>(sweeps_ + 1);
     if (sweeps_ % kRefresh == 0) rows_.find(state_.mean());

@@ -68,41 +68,21 @@ class GroupedChain : public Chain {
     draw.hyper = side_.drawn(state_);
   }
 
-  Vec save() const override {
-    const Index n = problem_.n;
-    Vec out(1 + p_ + state_.layout.hyper + e_ + variances_.widths().size() +
-            mixing_.widths().size() + 5 * n);
-    out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), rows_.effects(),
-        variances_.widths(), mixing_.widths(),
-        rows_.f(), working_.save(), seen_mean_, seen_square_;
-    return out;
-  }
-
-  void restore(ConstVecRef saved) override {
-    const Index n = problem_.n;
-    if (saved.size() != 1 + p_ + state_.layout.hyper + e_ + variances_.widths().size() +
-                            mixing_.widths().size() + 5 * n ||
-        !saved.allFinite())
-      throw InvalidInput("checkpoint", "The checkpoint is of another model.");
-    Index at = 0;
-    const auto take = [&](Index size) {
-      at += size;
-      return saved.segment(at - size, size);
-    };
-    sweeps_ = static_cast<Index>(take(1)[0]);
-    state_.mean() = take(p_);
-    state_.hyper() = take(state_.layout.hyper);
-    rows_.effects() = take(e_);
-    variances_.restore(take(variances_.widths().size()));
-    mixing_.restore(take(mixing_.widths().size()));
-    rows_.f() = take(n);
-    working_.restore(take(2 * n));
-    seen_mean_ = take(n);
-    seen_square_ = take(n);
-    side_.refresh_group_prior(state_);
-  }
-
  private:
+  void visit(Archive& archive) override {
+    archive.count(sweeps_, kMostSweeps);
+    archive.keep(state_.mean());
+    archive.keep(state_.hyper());
+    archive.keep(rows_.effects());
+    archive.keep(variances_.widths(), [&](ConstVecRef saved) { variances_.restore(saved); });
+    archive.keep(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+    archive.keep(rows_.f());
+    archive.keep(working_.save(), [&](ConstVecRef saved) { working_.restore(saved); });
+    archive.keep(seen_mean_);
+    archive.keep(seen_square_);
+    if (archive.reads()) side_.refresh_group_prior(state_);
+  }
+
   void make_sweep(Host& host) override {
     if (host.interrupted()) throw Interrupted();
     state_.sweep() = static_cast<double>(sweeps_ + 1);

@@ -16,7 +16,6 @@
 #include "random/ellipse.hpp"
 #include "random/slice.hpp"
 #include "rows/integrated/integrated_source.hpp"
-#include "special/whole.hpp"
 
 namespace bsvm {
 namespace {
@@ -61,24 +60,6 @@ class IntegratedChain : public Chain {
     draw.expected_effects = draw.effects;
   }
 
-  Vec save() const override {
-    Vec out(2 + 4 * x_.size() + effects_.size());
-    out << static_cast<double>(sweeps_), value_, x_, effects_, pause_, jumps_.others, jumps_.own;
-    return out;
-  }
-
-  void restore(ConstVecRef saved) override {
-    if (saved.size() != save().size() || !saved.allFinite())
-      throw InvalidInput("checkpoint", "The checkpoint is of another model.");
-    sweeps_ = whole_within(saved[0], 0, kMostSweeps);
-    value_ = saved[1];
-    x_ = saved.segment(2, x_.size());
-    effects_ = saved.segment(2 + x_.size(), effects_.size());
-    pause_ = saved.tail(3 * x_.size()).head(x_.size()).cwiseMax(1).cwiseMin(kIntegratedSeldom);
-    jumps_.others = saved.tail(2 * x_.size()).head(x_.size());
-    jumps_.own = saved.tail(x_.size());
-  }
-
  private:
   static Vec normals(Index size, Draws& random) {
     Vec out(size);
@@ -113,6 +94,18 @@ class IntegratedChain : public Chain {
     const double prior = log_prior(x);
     if (!std::isfinite(prior)) return prior;
     return prior + source_.draw(point(x), state_.key(), effects_, host);
+  }
+
+  void visit(Archive& archive) override {
+    archive.count(sweeps_, kMostSweeps);
+    archive.keep(Vec::Constant(1, value_), [&](ConstVecRef saved) { value_ = saved[0]; });
+    archive.keep(x_);
+    archive.keep(effects_);
+    archive.keep(pause_, [&](ConstVecRef saved) {
+      pause_ = saved.cwiseMax(1).cwiseMin(kIntegratedSeldom);
+    });
+    archive.keep(jumps_.others);
+    archive.keep(jumps_.own);
   }
 
   void make_sweep(Host& host) override {

@@ -18,7 +18,6 @@
 #include "missing/unknown_rows.hpp"
 #include "model/gather.hpp"
 #include "random/ellipse.hpp"
-#include "special/whole.hpp"
 
 namespace bsvm {
 namespace {
@@ -165,35 +164,20 @@ class MissingChain : public Chain {
     draw.law = side_.law().drawn(state_);
   }
 
-  Vec save() const override {
-    Vec out(1 + p_ + state_.layout.hyper + state_.layout.law() + mixing_.widths().size() +
-            rows_.drawn().size());
-    out << static_cast<double>(sweeps_), state_.mean(), state_.hyper(), state_.law(),
-        mixing_.widths(), rows_.drawn();
-    return out;
-  }
-
-  void restore(ConstVecRef saved) override {
-    if (saved.size() != save().size() || !saved.allFinite())
-      throw InvalidInput("checkpoint", "The checkpoint is of another model.");
-    Index at = 0;
-    const auto take = [&](Index size) {
-      at += size;
-      return saved.segment(at - size, size);
-    };
-    sweeps_ = whole_within(take(1)[0], 0, kMostSweeps);
-    state_.mean() = take(p_);
-    state_.hyper() = take(state_.layout.hyper);
-    state_.law() = take(state_.layout.law());
-    mixing_.restore(take(mixing_.widths().size()));
-    rows_.restore(take(rows_.drawn().size()));
-  }
-
  private:
   static Vec normals(Index size, Draws& random) {
     Vec out(size);
     for (Index k = 0; k < size; ++k) out[k] = random.normal();
     return out;
+  }
+
+  void visit(Archive& archive) override {
+    archive.count(sweeps_, kMostSweeps);
+    archive.keep(state_.mean());
+    archive.keep(state_.hyper());
+    archive.keep(state_.law());
+    archive.keep(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+    archive.keep(rows_.drawn(), [&](ConstVecRef saved) { rows_.restore(saved); });
   }
 
   void make_sweep(Host& host) override {
