@@ -66,6 +66,7 @@ Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List opt
     const auto engine = bsvm::Registry<bsvm::Approximator>::make(
         name, to_params(name, engine_spec["parameters"]));
     const int threads = to_count(options, "threads", 1);
-    return package(data, engine->run(data, to_run_options(options), threads, host));
+    return package(data, engine->run(data, bsvm::source_maker(data), to_run_options(options),
+                                      threads, host));
   });
 }

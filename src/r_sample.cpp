@@ -186,10 +186,8 @@ Rcpp::List core_sample(Rcpp::List problem, Rcpp::List model, Rcpp::List options)
       print.add(model);
       run.fingerprint = print.value();
     }
-    const auto source = [&](int threads) {
-      return bsvm::make_source(data, sampler->use(), threads);
-    };
-    const bsvm::SampleResult result = bsvm::run_chains(*sampler, data, source, run, host);
+    const bsvm::SampleResult result =
+        bsvm::run_chains(*sampler, data, bsvm::source_maker(data), run, host);
     host.resignal();
     return package(data, result, run);
   });

@@ -44,7 +44,7 @@ SampleOptions few_draws() {
 
 SampleResult run(const Problem& problem, const SampleOptions& options, Host& host) {
   const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", 1}}));
-  return run_chains(*sampler, problem, [&](int threads) {
+  return run_chains(*sampler, problem, [&](Use, int threads) {
     return std::unique_ptr<DrawSource>(new MemorySource(problem, Use::drawn, threads));
   }, options, host);
 }

@@ -70,7 +70,7 @@ std::unique_ptr<Chain> chain_of(const Problem& problem, bool mixing, int chain =
                                 Index most_gathered = 1 << 22) {
   const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", mixing}}));
   return sampler->start(
-      problem, [&](int threads) {
+      problem, [&](Use, int threads) {
         return std::make_unique<MemorySource>(problem, Use::drawn, threads, most_gathered);
       }, 1, 77, chain, 100);
 }

@@ -38,7 +38,7 @@ Data some_data(Index q = 0) {
 std::unique_ptr<Chain> summed(const Problem& problem, bool mixing) {
   const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", mixing}}));
   return sampler->start(
-      problem, [&](int threads) {
+      problem, [&](Use, int threads) {
         return std::make_unique<MemorySource>(problem, Use::drawn, threads);
       }, 1, 77, 0, 100);
 }

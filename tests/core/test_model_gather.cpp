@@ -67,19 +67,16 @@ std::vector<std::pair<std::string, Run>> all_engines() {
   for (const std::string& name : Registry<Approximator>::names())
     out.push_back({name, [=](const Problem& problem) -> Vec {
       Host host;
-      return make_any<Approximator>(name)->run(problem, few(), 1, host).nodes.at(0).state.mean();
+      return make_any<Approximator>(name)->run(problem, source_maker(problem), few(), 1, host).nodes.at(0).state.mean();
     }});
   for (const std::string& name : Registry<Sampler>::names())
     out.push_back({name, [=](const Problem& problem) -> Vec {
       Host host;
       const auto sampler = make_any<Sampler>(name);
-      const Use use = sampler->use();
       SampleOptions options;
       options.chains = 1;
       options.draws = options.burnin = 5;
-      return run_chains(*sampler, problem, [&](int threads) {
-        return make_source(problem, use, threads);
-      }, options, host).chains.at(0).mean;
+      return run_chains(*sampler, problem, source_maker(problem), options, host).chains.at(0).mean;
     }});
   for (const std::string& name : Registry<Estimator>::names())
     out.push_back({name, [=](const Problem& problem) -> Vec {

@@ -215,7 +215,7 @@ TEST_CASE("a chain is the same for any number of threads, and when it is taken u
   const Problem problem = data.problem();
   const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", 1}}));
   const auto chain_of = [&](int threads) {
-    return sampler->start(problem, [&](int number) {
+    return sampler->start(problem, [&](Use, int number) {
       return std::make_unique<SparseSource>(problem, Use::drawn, number);
     }, threads, 77, 0, 100);
   };

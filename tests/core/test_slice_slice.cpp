@@ -10,6 +10,7 @@
 #include "grouped_data.hpp"
 #include "hosts.hpp"
 #include "rows/lines/predictors.hpp"
+#include "rows/make_source.hpp"
 #include "slice/whitening.hpp"
 #include "sparse_data.hpp"
 
@@ -32,7 +33,7 @@ Sampling chain_of(const Problem& problem, bool integrate, int number = 0, Index 
   Sampling out;
   Host host;
   out.sampler = slice_of(integrate);
-  out.sampler->prepare(problem, threads, host);
+  out.sampler->prepare(problem, source_maker(problem), threads, host);
   out.chain = out.sampler->start(problem, MakeSource(), threads, 99, number, burnin);
   return out;
 }
@@ -188,7 +189,7 @@ TEST_CASE("slice: the Gaussian is the dense system's where that is exact") {
   for (const char* likelihood : kLikelihoods) {
     const Problem problem = integrated_problem(data, likelihood);
     Host host;
-    const Whitening white = whiten(problem, 1, host);
+    const Whitening white = whiten(problem, source_maker(problem), 1, host);
     CHECK(white.swept.size() == 10);
     CHECK(white.at.size() == 3);
     const Sampling of = chain_of(problem, false);

@@ -8,6 +8,7 @@ enum class Use {
   augmented,  // latent scales averaged over: the papers' variational Bayes
   expected,   // E log p(y | f): Gaussian variational inference
   point,      // v = 0: point estimates
+  value,      // log p(y | f) itself, at points and along lines: slice sampling
   drawn,      // latent scales drawn given f = m: Gibbs sampling
   matched,    // E p(y | f): the expected terms, their moments matched (expectation propagation)
   marginal    // what is unknown about the row integrated out of p, not log p

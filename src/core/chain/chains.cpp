@@ -136,7 +136,7 @@ class Run {
     Saved saved = former();
     resumed_ = !saved.states.empty();
     seed_ = resumed_ ? saved.seed : options.seed;
-    sampler.prepare(problem, options.threads, host);
+    sampler.prepare(problem, make_source, options.threads, host);
     const int threads = std::max(1, options.threads / options.chains);
     for (int k = 0; k < options.chains; ++k) {
       chains_.emplace_back(

@@ -59,8 +59,6 @@ class Chain {
   virtual void make_sweep(Host& host) = 0;
 };
 
-using MakeSource = std::function<std::unique_ptr<DrawSource>(int threads)>;
-
 // Exact draws. It knows no likelihood, prior, block or source by name.
 class Sampler {
  public:
@@ -69,7 +67,8 @@ class Sampler {
   virtual Use prior_use() const { return use(); }     // and of priors
 
   // Once, before the first chain: what all of them share. The same for any number of threads.
-  virtual void prepare(const Problem& /*problem*/, int /*threads*/, Host& /*host*/) {}
+  virtual void prepare(const Problem& /*problem*/, const MakeSource& /*make_source*/,
+                       int /*threads*/, Host& /*host*/) {}
 
   // It may adapt itself during the first `burnin` sweeps, which are not kept.
   virtual std::unique_ptr<Chain> start(const Problem& problem, const MakeSource& make_source,

@@ -8,6 +8,7 @@
 #include "model/options.hpp"
 #include "model/problem.hpp"
 #include "model/result.hpp"
+#include "rows/row_source.hpp"
 
 namespace bsvm {
 
@@ -87,8 +88,8 @@ struct Approximation {
 class Approximator {
  public:
   virtual ~Approximator() = default;
-  virtual Approximation run(const Problem& problem, const Options& options, int threads,
-                            Host& host) const = 0;
+  virtual Approximation run(const Problem& problem, const MakeSource& make_source,
+                            const Options& options, int threads, Host& host) const = 0;
 };
 
 }  // namespace bsvm

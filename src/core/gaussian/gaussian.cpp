@@ -28,10 +28,11 @@ class GaussianEngine : public Approximator {
  public:
   explicit GaussianEngine(const Params&) {}
 
-  Approximation run(const Problem& problem, const Options& options, int threads,
-                    Host& host) const override {
+  Approximation run(const Problem& problem, const MakeSource& make_source, const Options& options,
+                    int threads, Host& host) const override {
     Approximation out;
-    const auto conditional = make_conditional(problem, Centre::mean, options, threads, host);
+    const auto conditional =
+        make_conditional(problem, make_source, Centre::mean, options, threads, host);
     const Node top = conditional->climb();
     out.climb = conditional->progress();
     out.imputed = conditional->imputations(top);

@@ -5,11 +5,11 @@
 #include "dense_ascent.hpp"
 #include "integrated.hpp"
 #include "row_newton.hpp"
-#include "rows/make_source.hpp"
 
 namespace bsvm {
 
-std::unique_ptr<Conditional> make_conditional(const Problem& problem, Centre centre,
+std::unique_ptr<Conditional> make_conditional(const Problem& problem,
+                                              const MakeSource& make_source, Centre centre,
                                               const Options& options, int threads, Host& host) {
   std::unique_ptr<Conditional> out;
   if (problem.integrated >= 0) {
@@ -23,7 +23,7 @@ std::unique_ptr<Conditional> make_conditional(const Problem& problem, Centre cen
     out.reset(new RowNewton(problem, options, host));
     return out;
   }
-  auto source = make_source(problem, Use::expected, threads);
+  auto source = make_source(Use::expected, threads);
   if (problem.effects() == 0)
     out.reset(new DenseAscent(problem, std::move(source), options, host));
   else

@@ -7,7 +7,6 @@
 #include "linalg/dense.hpp"
 #include "make_conditional.hpp"
 #include "mode.hpp"
-#include "rows/make_source.hpp"
 #include "sparse_climb.hpp"
 #include "special/functions.hpp"
 
@@ -18,15 +17,16 @@ class Map : public Approximator {
  public:
   explicit Map(const Params&) {}
 
-  Approximation run(const Problem& problem, const Options& options, int threads,
-                    Host& host) const override {
+  Approximation run(const Problem& problem, const MakeSource& make_source, const Options& options,
+                    int threads, Host& host) const override {
     if (problem.integrated < 0 && problem.multipliers)
       throw InvalidInput("engine", "The mode needs the effects of groups integrated out, which "
                                    "these are not.");
     if (problem.sparse.columns > 0 && problem.integrated < 0)
       return SparseClimb(problem, options, threads, host).run();
     Approximation out;
-    const auto conditional = make_conditional(problem, Centre::mode, options, threads, host);
+    const auto conditional =
+        make_conditional(problem, make_source, Centre::mode, options, threads, host);
     Node top = conditional->climb();
     out.climb = conditional->progress();
     if (problem.integrated >= 0 && out.climb.end != Termination::interrupted)
@@ -35,7 +35,7 @@ class Map : public Approximator {
       keep_only(top, out);
     const Termination climbed = out.climb.end;
     if (problem.integrated < 0 && climbed != Termination::interrupted) {
-      const auto source = make_source(problem, Use::expected, threads);
+      const auto source = make_source(Use::expected, threads);
       out.nodes[0] = find_mode(problem, *source, top, out.climb, options, host);
       out.evidence = out.nodes[0].log_density;
       if (climbed != Termination::converged) out.climb.end = climbed;

@@ -222,14 +222,14 @@ class HingeNormalized : public Likelihood {
   explicit HingeNormalized(const Params&) {}
 
   bool supports(Use use) const override {
-    return use == Use::expected || use == Use::matched || use == Use::point;
+    return use == Use::expected || use == Use::matched || use == Use::point || use == Use::value;
   }
   bool concave() const override { return false; }
 
   void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
              const Eigen::Ref<const Arr>& v, RowTerms& out) const override {
-    if (!supports(use))
-      throw InvalidInput("likelihood", "The normalised hinge likelihood has no latent scales.");
+    if (!supports(use) || use == Use::value)
+      throw InvalidInput("likelihood", "The normalised hinge likelihood has no such terms.");
     for (Index i = 0; i < y.size(); ++i) {
       const double g = y[i] * m[i];
       const Expected row = use == Use::point ? at(g) : log_p_(g, std::sqrt(v[i]));

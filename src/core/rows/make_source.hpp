@@ -9,4 +9,9 @@ namespace bsvm {
 // Where the problem's rows are: eliminating one grouping factor, or with sparse columns.
 std::unique_ptr<DrawSource> make_source(const Problem& problem, Use use, int threads);
 
+// The same, for engines that make their rows themselves. The problem must outlive it.
+inline MakeSource source_maker(const Problem& problem) {
+  return [&problem](Use use, int threads) { return make_source(problem, use, threads); };
+}
+
 }  // namespace bsvm

@@ -1,4 +1,7 @@
 #pragma once
+#include <functional>
+#include <memory>
+
 #include "base/host.hpp"
 #include "data/unknowns.hpp"
 #include "likelihood/likelihood.hpp"
@@ -81,5 +84,8 @@ class DrawSource : public RowSource, public LineSource {
   // averaged out, and returns the sum over levels of u u' (q, q).
   virtual Mat slide(State& state) = 0;
 };
+
+// Makes the rows of a run: for what it asks of the likelihood, by this many threads.
+using MakeSource = std::function<std::unique_ptr<DrawSource>(Use use, int threads)>;
 
 }  // namespace bsvm

@@ -187,17 +187,18 @@ class Slice : public Sampler {
   explicit Slice(const Params& params)
       : integrate_(params.flag("integrate")) {}
 
-  Use use() const override { return Use::point; }
+  Use use() const override { return Use::value; }
   Use prior_use() const override { return Use::expected; }
 
-  void prepare(const Problem& problem, int threads, Host& host) override {
+  void prepare(const Problem& problem, const MakeSource& make_source, int threads,
+               Host& host) override {
     const Index d = problem.integrated >= 0 && !grouped(problem)
                         ? PriorDensity(problem).coefficients() : problem.columns();
     if (static_cast<double>(problem.n) * static_cast<double>(d) > kMostNumbers)
       throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
                                    "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
     if (grouped(problem)) return;
-    white_ = whiten(problem, threads, host);
+    white_ = whiten(problem, make_source, threads, host);
     if (!integrates(problem) && !problem.unknowns.any())
       turn_ = Predictors(problem).changes(white_.axes);
   }

@@ -80,9 +80,10 @@ struct Layers {
 
 class Whitener {
  public:
-  Whitener(const Problem& problem, int threads, Host& host)
+  Whitener(const Problem& problem, const MakeSource& make_source, int threads, Host& host)
       : problem_(problem), unit_(PriorDensity(problem).unit()),
-        conditional_(make_conditional(problem, Centre::mode, Options(), threads, host)) {}
+        conditional_(
+            make_conditional(problem, make_source, Centre::mode, Options(), threads, host)) {}
 
   Whitening run() {
     const Node top = conditional_->climb();
@@ -206,8 +207,8 @@ class Whitener {
 
 }  // namespace
 
-Whitening whiten(const Problem& problem, int threads, Host& host) {
-  return Whitener(problem, threads, host).run();
+Whitening whiten(const Problem& problem, const MakeSource& make_source, int threads, Host& host) {
+  return Whitener(problem, make_source, threads, host).run();
 }
 
 }  // namespace bsvm

@@ -32,6 +32,6 @@ struct Whitening {
 
 // From engine_gaussian's approximation at and around the mode of theta, which `threads` make
 // quicker and nothing else.
-Whitening whiten(const Problem& problem, int threads, Host& host);
+Whitening whiten(const Problem& problem, const MakeSource& make_source, int threads, Host& host);
 
 }  // namespace bsvm
