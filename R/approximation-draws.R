@@ -92,13 +92,12 @@ unknown_count <- function(target) {
 first_points <- 1000L
 
 # About what the core looks at in two seconds; below `first_points` chains are quicker. A point
-# costs rows x columns, the more by these factors where effects of a level (one, two) are
-# integrated out.
+# costs rows x columns, the more where effects of a level are integrated out.
 most_points <- function(target) {
   at <- target$integrated
   effects <- if (at > 0L) length(target$fit$groups[[at]]$labels) else 0L
-  factor <- if (is_normalised(target$fit$likelihood)) c(1, 30, 2000) else c(1, 3, 400)
-  one <- length(target$problem$y) * (20 + ncol(target$problem$x)) * factor[effects + 1L]
+  one <- length(target$problem$y) * (20 + ncol(target$problem$x)) *
+    integral_costs(target$fit$likelihood)[effects + 1L]
   as.integer(min(16000, first_points * 2^floor(log2(3e6 / one))))
 }
 

@@ -57,5 +57,5 @@ gaussian_answer <- function(target) {
 # none does.
 target_engine <- function(target) {
   if (is.null(target$fit$design$sparse)) return(engine_slice())
-  if (!is_normalised(target$fit$likelihood)) engine_gibbs()
+  if (takes_likelihood(engine_gibbs(), target$fit$likelihood)) engine_gibbs()
 }

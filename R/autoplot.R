@@ -187,7 +187,6 @@ interval_label <- function(what, level, estimate = "mean") {
 
 # A warning that goes with the picture, and what it leaves out.
 interval_caption <- function(object, shown, total, what) {
-  paste(c(if (!is_normalised(object$likelihood))
-            "Credible intervals of a pseudo-posterior: too narrow",
+  paste(c(note_of(object$likelihood, "caption", object),
           if (shown < total) paste(shown, "of", total, what)), collapse = "\n")
 }

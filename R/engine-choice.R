@@ -88,11 +88,8 @@ take_parts <- function(names, object) {
   }, names)
 }
 
-# The core's names of the engines that work on the rows' latent scales.
-latent_engines <- c("vb", "gibbs", "em", "ecme")
-
 check_combination <- function(likelihood, engine) {
-  if (!likelihood$normalized || !engine$name %in% latent_engines) return(invisible())
+  if (takes_likelihood(engine, likelihood)) return(invisible())
   abort("unsupported", "engine_", engine$name, "() works on latent scales of the rows, given ",
         "which the likelihood is normal in the coefficients. Only the pseudo-likelihood, ",
         "likelihood_hinge(), has them; the normalised hinge likelihood has not.")
@@ -217,11 +214,10 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
     abort("unsupported", rule, " takes at most one grouping factor; found ", length(frame$groups),
           ".")
   }
-  # Beyond, exact draws of f take more and more tries.
-  heavy <- engine$name == "slice" && is_normalised(likelihood) && any(frame$weights > 4)
-  if (heavy) {
-    abort("unsupported", "engine_slice() under the normalised likelihood takes weights up to 4 ",
-          "beside missing predictors; found ", format(max(frame$weights)), ".")
+  most <- most_drawn_weight(likelihood)
+  if (engine$name == "slice" && any(frame$weights > most)) {
+    abort("unsupported", "engine_slice() under the normalised likelihood takes weights up to ",
+          most, " beside missing predictors; found ", format(max(frame$weights)), ".")
   }
   if (engine$name == "slice" && length(frame$groups) > 0L) {
     abort("unsupported", "engine_slice() models missing predictors beside no grouping factor.")

@@ -63,6 +63,7 @@ check_fit <- function(fit, name = "object") {
     if (!is.null(fit[[part]])) check_fields(fit[[part]], part_fields[[part]], part)
   }
   if (!inherits(fit$posterior, posterior_classes)) refuse_fit("`posterior` has no known class")
+  if (!inherits(fit$likelihood, "bsvm_likelihood")) refuse_fit("`likelihood` has no known class")
   check_fields(fit$posterior, posterior_fields, "posterior")
   check_fit_blocks(c(fit$blocks, fit$group_blocks))
   check_fit_groups(fit$groups)

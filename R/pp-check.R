@@ -50,21 +50,24 @@ pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned
   f <- link_draws(object, NULL, re_formula, FALSE, draw_ids, NULL, NULL, env)
   used <- which(rep_len(used_rows(object), length(object$y)))
   drawn <- with_bayesplot(paste0("pp_check(type = \"", type, "\")"), {
-    draw_check(type, (object$y[used] + 1) / 2, normalised_map(f[, used, drop = FALSE]),
-               group[used], object$response$levels, ...)
+    draw_check(type, object, f[, used, drop = FALSE], (object$y[used] + 1) / 2, group[used], ...)
   })
   drawn + plot_theme()
 }
 
-# `p`: probabilities, S x n.
-draw_check <- function(type, y, p, group, levels, ...) {
-  if (type == "error_binned") return(bayesplot::ppc_error_binned(y, t(colMeans(p)), ...))
-  replicates <- matrix(as.integer(stats::runif(length(p)) < p), nrow(p))
+# `f`: links, S x n.
+draw_check <- function(type, object, f, y, group, ...) {
+  if (type == "error_binned") {
+    expected <- t(colMeans(expected_response(object$likelihood, f)))
+    return(bayesplot::ppc_error_binned(y, expected, ...))
+  }
+  replicates <- unname(draw_response(object$likelihood, f))
   if (type == "stat") return(bayesplot::ppc_stat(y, replicates, ...))
   bars <- if (type == "bars") bayesplot::ppc_bars(y, replicates, ...)
           else bayesplot::ppc_bars_grouped(y, replicates, group, ...)
   suppressMessages( # that there was another scale
-    bars + ggplot2::scale_x_continuous(breaks = 0:1, labels = levels) + ggplot2::labs(x = NULL)
+    bars + ggplot2::scale_x_continuous(breaks = 0:1, labels = object$response$levels) +
+      ggplot2::labs(x = NULL)
   )
 }
 

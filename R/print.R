@@ -44,7 +44,7 @@ check_digits <- function(digits) {
 # the fields that are used.
 say_model <- function(x, groups, missing) {
   cat("Bayesian support vector machine (", x$likelihood$label,
-      if (is_normalised(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
+      if (is_law(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
       sep = "")
   if (!is.null(x$formula)) say_wrapped(deparse1(x$formula), 2L, most = 3L)
   omitted <- length(x$na.action)
@@ -110,8 +110,7 @@ variance_columns <- function(table, x) {
   numbers <- as.matrix(table[c("mean", "plug_in", "cost")])
   dimnames(numbers) <- list(paste0(table$block, ifelse(table$fixed, " (fixed)", "")),
                             c(if (mode) "Mode" else "Mean", "1/E[1/var]", "LIBSVM cost"))
-  used <- !all(is.na(table$plug_in))
-  numbers[, c(TRUE, used && !mode, used && !is_normalised(x$likelihood)), drop = FALSE]
+  numbers[, c(TRUE, !mode && !all(is.na(table$plug_in)), !all(is.na(table$cost))), drop = FALSE]
 }
 
 # `table` from variance_table(); one line a block.

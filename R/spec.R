@@ -208,7 +208,7 @@ keeps_effects <- function(engine, groups) {
 # Rows with a multiplier of zero don't see the one effect of their level: integrating it out leaves
 # the kinks of their hinges, on which a mode may sit.
 leaves_kinks <- function(group, likelihood) {
-  !is_normalised(likelihood) && !is.null(group$z) && ncol(group$z) == 1L && any(group$z == 0)
+  has_concave_kinks(likelihood) && !is.null(group$z) && ncol(group$z) == 1L && any(group$z == 0)
 }
 
 # The blocks of the core's effects: those of the groups, then each sparse block, one effect for the

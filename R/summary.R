@@ -123,7 +123,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object), sparse = object$design$sparse,
-    pseudo_note = if (!is_normalised(object$likelihood)) pseudo_note(object),
+    pseudo_note = note_of(object$likelihood, "intervals", object),
     sds = sd_table(object, level), missing = missing_table(object), check = check,
     scales = scale_table(object),
     estimate = estimate_facts(object)
@@ -201,7 +201,7 @@ variance_table <- function(object) {
     if (!has_plug_in(block, object$engine)) plug_in[] <- NA_real_
     data.frame(block = spread_names(block), prior = block$prior$label,
                mean = diag(block_covariance(block)), plug_in = plug_in,
-               cost = if (is_normalised(object$likelihood)) NA_real_ else 2 * plug_in,
+               cost = libsvm_cost(object$likelihood, plug_in),
                fixed = is_fixed(block))
   })
   if (length(rows) > 0L) return(do.call(rbind, rows))
@@ -334,7 +334,7 @@ say_fit <- function(x, digits) {
   if (!is.null(x$estimate)) {
     say_estimate(x$estimate, digits)
   } else if (is.null(x$sampling)) {
-    concave <- !is_normalised(x$likelihood) && is.null(x$start_bounds) && is.null(x$missing)
+    concave <- is_concave(x$likelihood) && is.null(x$start_bounds) && is.null(x$missing)
     cat("Gradient of the ", if (concave) "concave ", "objective: ",
         format(x$gradient, digits = 2L), "\n", sep = "")
   }
