@@ -15,8 +15,8 @@
 #' @return An object of class `bsvm`, a list with
 #' * `call`, `formula`, `terms`, `xlevels`, `contrasts`, `na.action`: as in [stats::glm()]; terms
 #'   and formula do not carry the environment they were made in;
-#' * `response` (`levels`, `type`), `y` (-1 or +1), `weights`, `offset`, `link` (the fitted link),
-#'   `nobs` (rows with a positive weight);
+#' * `response` (of class `bsvm_response`: `levels`, `type`), `y` (-1 or +1), `weights`, `offset`,
+#'   `link` (the fitted link), `nobs` (rows with a positive weight);
 #' * `design`: `columns`, `assign`, `term_labels`, `center`, `scale`, `intercept`, `implicit`,
 #'   `rotation`;
 #' * `groups`: `NULL` or a list named by grouping factor, `smooths`: `NULL` or a list of smooth

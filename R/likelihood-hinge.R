@@ -111,6 +111,9 @@ draw_response.bsvm_likelihood_hinge <- function(likelihood, f) {
 row_residuals.bsvm_likelihood_hinge <- function(likelihood, y, f) 1 - y * f
 
 #' @export
+row_margins.bsvm_likelihood_hinge <- function(likelihood, y, f) y * f
+
+#' @export
 is_support.bsvm_likelihood_hinge <- function(likelihood, y, f) y * f < 1
 
 # ---- the density --------------------------------------------------------------------------------
@@ -157,11 +160,11 @@ note_of.bsvm_likelihood_pseudo_hinge <- function(likelihood, about, fit = NULL) 
   switch(
     about,
     intervals = pseudo_note(fit),
-    variances = c("Variances under the pseudo-likelihood do not compare with those of other models.",
-                  calibrated_advice(fit)),
+    variances = c(paste("Variances under the pseudo-likelihood do not compare with those of other",
+                        "models."), calibrated_advice(fit)),
     caption = "Credible intervals of a pseudo-posterior: too narrow",
-    no_measure = paste("the hinge pseudo-likelihood does not sum to one over the two classes, so it",
-                       "is not a likelihood of the response"),
+    no_measure = paste("the hinge pseudo-likelihood does not sum to one over the two classes, so",
+                       "it is not a likelihood of the response"),
     no_draws = paste("the hinge pseudo-likelihood is not normalised over the two classes, so it is",
                      "no law of the response; likelihood_hinge(normalized = TRUE) is one")
   )

@@ -1,8 +1,8 @@
-# A likelihood: the core's name and numbers, what print says, and whether it is a distribution of the
+# A likelihood: the core's name and numbers, what print says, and whether it is a density of the
 # response. Every constructor ends here. What R asks of a likelihood are the generics below; a new
 # likelihood is a file with its constructor and the methods that differ from the defaults. Their `f`
 # is the linear predictor, and `y` the response as the core has it, an element for each of `f` or,
-# where `f` is a matrix, for each of its rows.
+# if `f` is a matrix, for each of its rows.
 #
 # `normalized`: is it a density of the response given f? `class`: without "bsvm_likelihood_", the
 # more special first; by default the name.
@@ -51,6 +51,12 @@ draw_response <- function(likelihood, f) UseMethod("draw_response")
 
 # What residuals() has of rows.
 row_residuals <- function(likelihood, y, f) UseMethod("row_residuals")
+
+# How far f lies on the side of its row; -Inf for a response without sides.
+row_margins <- function(likelihood, y, f) UseMethod("row_margins")
+
+#' @export
+row_margins.bsvm_likelihood <- function(likelihood, y, f) rep(-Inf, length(y))
 
 # Does the loss of the row pull at f? Such a row is a support vector.
 is_support <- function(likelihood, y, f) UseMethod("is_support")

@@ -25,7 +25,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   say_other_hyper(x, digits)
   cat("\n")
   say_end(x, digits)
-  say_one_class(x)
+  say_hint(x)
   invisible(x)
 }
 
@@ -54,8 +54,8 @@ say_model <- function(x, groups, missing) {
     if (omitted > 0L) paste0("; ", omitted, " more left out for missing values"),
     modelled_text(missing)
   ), 2L)
-  say_wrapped(paste0("class +1 is \"", x$response$levels[2L], "\", class -1 is \"",
-                     x$response$levels[1L], "\""), 2L)
+  response <- describe_response(x$response)
+  if (!is.null(response)) say_wrapped(response, 2L)
   if (!is.null(x$engine$chosen)) {
     say_wrapped(paste0("engine_", x$engine$name, "() by default: ", x$engine$chosen), 2L)
   }

@@ -41,7 +41,7 @@ hint_rare <- function(object, map) {
   rare <- min(share, 1 - share)
   if (rare > rare_share) return(invisible())
   inform("rare", "Only ", format(100 * rare, digits = 2L), " % of the rows are of class '",
-         object$response$levels[1L + (share < 0.5)], "'. Under the pseudo-likelihood ",
+         level_of(object$response$levels, share < 0.5), "'. Under the pseudo-likelihood ",
          "probabilities then say hardly more than this share; calibration() shows it on held-out ",
          "rows.", if (takes_normalised(object)) paste0(" Use ", normalised_call,
                                                        " for probabilities."), once = "rare")
@@ -160,10 +160,10 @@ link_sds <- function(fit, rows) {
 }
 
 # Of the fit's own rows, their links as if each had been left out; `x` has what is missing as it
-# was. At most `most` rows, evenly spread, are as good as all for one number. NULL under a density of
-# the response, which has probabilities of its own.
+# was. At most `most` rows, evenly spread, are as good as all for one number. NULL under a density
+# of the response, which has probabilities of its own.
 own_odds_slope <- function(fit, frame, most = 1000L) {
-  if (is_law(fit$likelihood)) return(NULL)
+  if (is_law(fit$likelihood) || !is_kind(fit$response, "classes")) return(NULL)
   at <- unique(round(seq(1, length(frame$y), length.out = min(length(frame$y), most))))
   rows <- rows_at(list(x = frame$x, groups = frame$groups), at)
   rows$x <- with_intercept(frame, rows$x)

@@ -95,7 +95,7 @@ separates <- function(result, spec, flat) {
   least_margin(result$posterior, spec, flat[flat <= length(spec$model$blocks)]) > 0
 }
 
-# The least y f over complete rows, of the mean in these dense blocks alone.
+# The least margin of complete rows, of the mean in these dense blocks alone.
 least_margin <- function(posterior, spec, blocks) {
   at <- unlist(lapply(spec$model$blocks[blocks], `[[`, "columns"))
   if (length(at) == 0L || length(spec$problem$y) == 0L) return(-Inf)
@@ -107,7 +107,7 @@ least_margin <- function(posterior, spec, blocks) {
     link <- link + coefficients[1L]
     coefficients <- coefficients[-1L]
   }
-  margins <- problem$y * (link + problem$x %*% coefficients)
+  margins <- row_margins(spec$likelihood, problem$y, link + problem$x %*% coefficients)
   if (all(is.na(margins))) -Inf else min(margins, na.rm = TRUE)
 }
 

@@ -58,6 +58,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   assigned <- assign_priors(frame, prior)
   likelihood <- if (is.null(likelihood)) default_likelihood(frame, engine, assigned)
                 else as_likelihood(likelihood)
+  check_kind(frame$response, likelihood)
   assigned <- scale_priors(assigned, likelihood)
   check_registered(all_blocks(assigned), likelihood)
   engine <- as_engine(engine, frame, likelihood, assigned)

@@ -112,12 +112,12 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
             "na.action", "nobs", "elbo", "start_bounds", "passes", "termination", "gradient",
             "sampling")
   support <- support_rows(object)
-  out <- structure(c(object[intersect(kept, names(object))], list(
+  of_response <- summarise_response(object$response, object$y[used_rows(object)])
+  out <- structure(c(object[intersect(kept, names(object))], of_response, list(
     coefficients = coefficient_table(told, level, rank),
     variances = variance_table(object),
     standard_scale = standard_scale(object),
     priors = block_labels(c(object$blocks, object$group_blocks)),
-    n_positive = sum(used_rows(object) & object$y > 0),
     ngroups = group_counts(object),
     smooth_basis = object$design$columns[penalised_smooth_columns(object)],
     n_support = sum(support),
