@@ -22,7 +22,7 @@ exact_sample <- function(target, number, decided) {
   if (is.null(weighted)) {
     abort("unsupported", "check_approximation() requires draws from the exact posterior, and no ",
           "engine has them for this model. ",
-          if (target$fit$engine$name != "gaussian")
+          if (!is_approximation(target$fit$engine) || is_mode(target$fit$engine))
             "Compare the fit with update(fit, engine = engine_gaussian()), or use "
           else "Use ",
           "likelihood_hinge(), which engine_gibbs() supports.")
@@ -205,7 +205,7 @@ chain_sample <- function(target, number, decided) {
   }
   taken <- proc.time()[["elapsed"]] - started
   sample$seconds <- taken * full / (1.4 * draws * chain_number)
-  sample$engine <- paste0("engine_", engine$name, "()")
+  sample$engine <- engine_call(engine)
   sample
 }
 

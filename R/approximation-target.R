@@ -34,9 +34,7 @@ target_spec <- function(target, engine) {
   model <- target$model
   model$engine <- engine[c("name", "parameters")]
   groups <- target$fit$groups
-  if (is_sampler(engine) && (engine$name == "gibbs" || keeps_effects(engine, groups))) {
-    model$integrated <- -1L
-  }
+  if (is_sampler(engine) && !integrates_effects(engine, groups)) model$integrated <- -1L
   structure(
     c(list(problem = target$problem, model = model, engine = engine),
       target$fit[c("design", "blocks", "group_blocks", "likelihood")]),

@@ -161,7 +161,7 @@ plot_bound <- function(object) {
 bound_data <- function(object) {
   trace <- object$trace
   if (is_estimator(object$engine)) colnames(trace) <- c("bound", "gradient")
-  what <- c(if (object$engine$name == "vb") "Lower bound" else "Objective",
+  what <- c(trait(object$engine, "trace"),
             if (is_estimator(object$engine)) "Relative gap (log10)" else "Gradient (log10)")
   value <- c(trace[, "bound"], log10(trace[, "gradient"]))
   value[!is.finite(value)] <- NA

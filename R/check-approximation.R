@@ -191,7 +191,7 @@ is_close <- function(check) all(check$table$trust %in% TRUE)
 exact_answer <- function(target, sample) {
   engine <- target_engine(target)
   if (is.null(engine)) return(NULL)
-  list(name = paste0("engine_", engine$name, "()"),
+  list(name = engine_call(engine),
        seconds = if (is.null(sample$seconds)) NA_real_ else sample$seconds)
 }
 

@@ -19,7 +19,7 @@ need_draws <- function(object, what) {
         with_draws(object))
 }
 
-call_of_engine <- function(object) paste0("engine_", object$engine$name, "()")
+call_of_engine <- function(object) engine_call(object$engine)
 
 # A row a variable of an array (variable, draws, chains); NA where there are too few draws or these
 # do not vary.

@@ -132,7 +132,8 @@ most_path_cells <- 1e7
 # coefficient is one of them, and they are near (bench/default-dense.R).
 is_skewed <- function(result, spec) {
   wide <- length(spec$design$rotation) > 0L
-  if (wide || spec$engine$name != "gaussian" || result$termination == "interrupted") return(FALSE)
+  near_normal <- is_approximation(spec$engine) && !is_mode(spec$engine)
+  if (wide || !near_normal || result$termination == "interrupted") return(FALSE)
   parts <- likely_parts(result$posterior)
   d <- length(parts[[1L]]$mean)
   n <- length(spec$problem$y)

@@ -62,7 +62,7 @@ check_fit <- function(fit, name = "object") {
     if (!is.null(fit[[part]])) check_fields(fit[[part]], part_fields[[part]], part)
   }
   if (!inherits(fit$posterior, posterior_classes)) refuse_fit("`posterior` has no known class")
-  for (part in c("likelihood", "response")) {
+  for (part in c("likelihood", "response", "engine")) {
     if (!inherits(fit[[part]], paste0("bsvm_", part))) refuse_fit("`", part, "` has no known class")
   }
   check_whole_response(fit$response)

@@ -57,14 +57,13 @@ say_model <- function(x, groups, missing) {
   response <- describe_response(x$response)
   if (!is.null(response)) say_wrapped(response, 2L)
   if (!is.null(x$engine$chosen)) {
-    say_wrapped(paste0("engine_", x$engine$name, "() by default: ", x$engine$chosen), 2L)
+    say_wrapped(paste0(engine_call(x$engine), " by default: ", x$engine$chosen), 2L)
   }
 }
 
 word_for_engine <- function(engine) {
-  switch(engine$name, gibbs = "Gibbs sampler", slice = "slice sampler",
-         gaussian = "Gaussian engine", map = "posterior mode",
-         paste(toupper(engine$name), "engine"))
+  word <- trait(engine, "word")
+  if (is.null(word)) paste(toupper(engine$name), "engine") else word
 }
 
 say_coefficients <- function(x, n, digits) {
@@ -89,8 +88,6 @@ without_dust <- function(numbers, x) {
 }
 
 word_for_estimate <- function(x) if (is_mode(x$engine)) "mode" else "mean"
-
-is_mode <- function(engine) engine$name == "map" || is_estimator(engine)
 
 say_hidden <- function(number) {
   if (number > 0L) {
@@ -120,7 +117,7 @@ say_variances <- function(table, standard_scale, digits, x) {
       ":\n", sep = "")
   print_columns(variance_columns(table, x), digits)
   if (any(is.infinite(table$mean))) {
-    say_wrapped(if (x$engine$name == "vb") {
+    say_wrapped(if (trait(x$engine, "inverse_means")) {
       paste("A variance with one coefficient to learn from has no finite posterior mean;",
             "1/E[1/var] is what the fit uses.")
     } else {
@@ -153,12 +150,8 @@ say_other_hyper <- function(x, digits) {
 say_end <- function(x, digits) {
   if (!is.null(x$sampling)) return(say_sampling(x))
   reached <- if (is.null(x$elbo)) "Mode found"
-             else paste(word_for_bound(x$engine), format(x$elbo, digits = max(digits, 6L)))
+             else paste(trait(x$engine, "bound"), format(x$elbo, digits = max(digits, 6L)))
   cat(reached, " after ", x$passes, " passes: ", end_words(x$termination), ".\n", sep = "")
-}
-
-word_for_bound <- function(engine) {
-  if (engine$name == "gaussian") "Log evidence (estimate)" else "Lower bound"
 }
 
 say_sampling <- function(x) {
@@ -167,7 +160,7 @@ say_sampling <- function(x) {
     chains_text(sampling), " after ", sampling$burnin, " of burn-in",
     if (isTRUE(sampling$adaptive)) paste0(" (until ", ess_limit, " were effective)"),
     if (sampling$thin > 1L) paste0(", one kept of ", sampling$thin),
-    if (x$engine$name == "gibbs" && !sampling$mixing) ", plain sampler", ", ",
+    if (isTRUE(x$engine$parameters["mixing"] == 0)) ", plain sampler", ", ",
     format(sampling$seconds, digits = 2L), " s",
     if (x$termination == "interrupted") ": interrupted, not all draws were made", "."
   ))

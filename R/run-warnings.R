@@ -2,7 +2,7 @@
 
 # Without integrated effects engine_map() too climbs a bound first.
 word_for_objective <- function(result, spec) {
-  if (spec$engine$name != "map") return("bound")
+  if (!is_mode(spec$engine)) return("bound")
   if (result$integrated >= 0L) "log posterior density" else "objective"
 }
 

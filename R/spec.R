@@ -182,7 +182,7 @@ most_beside_integrated <- 1000
 most_regressions <- 1e7 # of effects on coefficients, kept for each point of the grid
 
 integrated_term <- function(groups, likelihood, engine, sparse, columns, unknowns = FALSE) {
-  if (unknowns || !whitens(engine) || keeps_effects(engine, groups)) return(-1L)
+  if (unknowns || !integrates_effects(engine, groups)) return(-1L)
   integrable_term(groups, likelihood, sparse, columns)
 }
 
@@ -197,13 +197,11 @@ integrable_term <- function(groups, likelihood, sparse, columns) {
   as.integer(at) - 1L
 }
 
-whitens <- function(engine) is_approximation(engine) || engine$name == "slice"
-
-# engine_slice() knows what to do with one factor with several effects, which all engines
-# eliminate.
-keeps_effects <- function(engine, groups) {
-  if (engine$name != "slice") return(isFALSE(engine$settings$integrate))
-  length(groups) == 1L && length(groups[[1L]]$labels) > 1L
+integrates_effects <- function(engine, groups) {
+  traits <- traits_of(engine)
+  if (!traits$integrates) return(FALSE)
+  if (!traits$keeps_several) return(!isFALSE(engine$settings$integrate))
+  length(groups) != 1L || length(groups[[1L]]$labels) == 1L
 }
 
 # Rows with a multiplier of zero don't see the one effect of their level: integrating it out leaves

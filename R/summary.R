@@ -212,7 +212,8 @@ variance_table <- function(object) {
 # Under a half-t prior the variance may go to zero and 1/variance has no mean; engine_vb() is made
 # with one all the same.
 has_plug_in <- function(block, engine) {
-  engine$name == "vb" || is_mode(engine) || !block$prior$name %in% c("half_t", "huang_wand")
+  trait(engine, "inverse_means") || is_mode(engine) ||
+    !block$prior$name %in% c("half_t", "huang_wand")
 }
 
 # Priors of other families have a scale instead.
@@ -363,35 +364,6 @@ say_starts <- function(bounds, digits) {
 
 # What to know of the intervals; nothing of those that are calibrated.
 interval_note <- function(x) {
-  note <- c(engine_note(x), if (!isTRUE(x$point)) x$pseudo_note)
+  note <- c(engine_note(x$engine, x), if (!isTRUE(x$point)) x$pseudo_note)
   if (length(note) > 0L) paste(note, collapse = " ")
-}
-
-engine_note <- function(x) {
-  if (is_mode(x$engine)) return(mode_note(x))
-  if (x$engine$name != "vb") return(NULL)
-  if (!is.null(x$start_bounds)) {
-    return(paste("A variational approximation: standard deviations are too small, and",
-                 "probabilities of inclusion too close to 0 and 1."))
-  }
-  paste0(
-    if (identical(x$method, "linear_response"))
-      "Standard deviations are by linear response; means are those of a variational approximation"
-    else "A variational approximation: standard deviations are too small",
-    if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
-    if (length(x$ngroups) > 0L && identical(x$method, "linear_response"))
-      ", and standard deviations with them",
-    ". engine_gaussian() is closer, engine_", if (is.null(x$missing)) "slice" else "gibbs",
-    "() draws from the posterior itself."
-  )
-}
-
-mode_note <- function(x) {
-  if (isTRUE(x$point) && !is.null(x$sparse)) return(no_sparse_spread)
-  if (isTRUE(x$point)) {
-    return(paste("The mode lies on kinks of the loss, where curvature tells no standard",
-                 "deviations;", if (x$engine$name == "map") "engine_gaussian() has them."
-                                else "engine_gibbs() draws from the posterior."))
-  }
-  "Modes, and standard deviations from the curvature there; engine_gaussian() has means."
 }
