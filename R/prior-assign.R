@@ -242,7 +242,7 @@ assign_group_priors <- function(frame, named) {
 #' @export
 prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   need_arguments("formula", what = "prior_for()")
-  frame <- bsvm_frame(formula, data, ...)
+  frame <- bsvm_frame(formula, data, ..., likelihood = likelihood)
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
   default <- scale_prior(default_slopes(frame), likelihood)
