@@ -53,7 +53,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
       frame$absent$x <- complete_rows(list(missing = missing), frame$absent)$x
     }
   }
-  fit <- list(
+  fit <- structure(class = "bsvm", list(
     call = clean_call(call), formula = frame$formula, terms = frame$terms,
     xlevels = frame$xlevels, contrasts = frame$contrasts, na.action = frame$na.action,
     response = frame$response, y = all_rows(frame, "y"), weights = all_weights(frame),
@@ -69,27 +69,10 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     missing = missing, control = control, default_prior = spec$default_prior, data = data,
     arguments = arguments,
     version = unname(getNamespaceVersion(environment(new_bsvm)))
-  )
-  fit <- validate_bsvm(structure(fit, class = "bsvm"))
+  ))
+  check_fit(fit)
   fit$posterior$shapes <- effect_shapes(fit, frame)
   fit$odds_slope <- own_odds_slope(fit, given)
-  fit
-}
-
-validate_bsvm <- function(fit) {
-  n <- length(fit$link)
-  p <- length(fit$design$columns)
-  columns <- sort(unlist(lapply(fit$blocks, `[[`, "columns")))
-  stopifnot(
-    length(fit$y) == n, is.null(fit$weights) || length(fit$weights) == n,
-    is.null(fit$offset) || length(fit$offset) == n,
-    length(fit$design$center) == p, length(fit$design$scale) == p,
-    identical(as.integer(columns), seq_len(p)),
-    is.null(fit$posterior$covariance) ||
-      length(fit$posterior$mean) == nrow(fit$posterior$covariance),
-    length(unlist(lapply(fit$group_blocks, `[[`, "columns"))) ==
-      length(unlist(lapply(fit$groups, `[[`, "labels")))
-  )
   fit
 }
 

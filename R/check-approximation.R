@@ -103,7 +103,6 @@ check_approximate_fit <- function(fit, draws, dots, env) {
   check_checkable(fit)
   as_made({
     stopifnot(is.character(fit$likelihood$name), is.character(fit$engine$name))
-    validate_bsvm(fit)
     check_registered(all_blocks(fit), fit$likelihood)
     check_count(fit$control$threads, "threads")
   })

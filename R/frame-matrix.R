@@ -131,16 +131,12 @@ matrix_frame <- function(x, variables, drop_unused, likelihood) {
   implicit <- given == 0L
   assign <- seq_along(names)
   assign[assign == given] <- 0L
-  structure(
-    list(y = coded$y, response = coded$response,
-         x = x, columns = c(if (implicit) "(Intercept)", names),
-         assign = c(if (implicit) 0L, assign), term_labels = names,
-         intercept = if (implicit) 1L else given, implicit = implicit,
-         weights = variables[["(weights)"]], offset = variables[["(offset)"]],
-         groups = matrix_groups(variables$group),
-         formula = NULL, terms = NULL, xlevels = NULL, contrasts = NULL, nobs = nrow(x),
-         bars = !is.null(variables$group)),
-    class = "bsvm_frame"
+  new_frame(
+    y = coded$y, response = coded$response, x = x, columns = c(if (implicit) "(Intercept)", names),
+    assign = c(if (implicit) 0L, assign), term_labels = names,
+    intercept = if (implicit) 1L else given, implicit = implicit,
+    weights = variables[["(weights)"]], offset = variables[["(offset)"]],
+    groups = matrix_groups(variables$group), bars = !is.null(variables$group)
   )
 }
 

@@ -266,20 +266,30 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
   design <- fixed_design(parts, columns, frame_terms, contrasts)
   x <- design$x
   kept <- kept_environment(parts$formula, data, data_rows(parts, data))
-  frame <- list(
-    y = coded$y, response = coded$response,
-    columns = colnames(x), assign = design$assign, term_labels = design$term_labels,
+  columns_of_x <- colnames(x)
+  if (!is_sparse(x)) attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
+  new_frame(
+    y = coded$y, response = coded$response, x = x,
+    columns = columns_of_x, assign = design$assign, term_labels = design$term_labels,
     intercept = match(0L, design$assign, 0L), implicit = FALSE,
     weights = check_weights(columns[["(weights)"]], nrow(columns)),
     offset = check_offset(frame_offset(columns), nrow(columns)),
     groups = make_groups(parts$bars, columns, frame_terms, contrasts), smooths = design$smooths,
     formula = re_home(parts$formula, kept), terms = re_home(design$terms, kept),
-    xlevels = design$xlevels, contrasts = design$contrasts, nobs = nrow(x),
-    bars = length(parts$bars) > 0L
+    xlevels = design$xlevels, contrasts = design$contrasts, bars = length(parts$bars) > 0L
   )
-  if (!is_sparse(x)) attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
-  frame$x <- x
-  structure(frame, class = "bsvm_frame")
+}
+
+# A frame: what bsvm_frame() promises of each field is checked. The last six concern rows that
+# come in or are left out later; `weights` is changed by weights of classes.
+new_frame <- function(y, response, x, columns, assign, term_labels, intercept, implicit, weights,
+                      offset, groups, smooths = NULL, formula = NULL, terms = NULL, xlevels = NULL,
+                      contrasts = NULL, nobs = nrow(x), bars = FALSE, na.action = NULL,
+                      row_names = NULL, rows = NULL, given = NULL, unknowns = NULL,
+                      absent = NULL) {
+  frame <- structure(mget(names(formals())), class = "bsvm_frame")
+  check_frame(frame)
+  frame
 }
 
 # The population-level terms, then the smooths: list(x, assign, contrasts, terms, term_labels,

@@ -153,8 +153,8 @@ frame_fields <- c(
 )
 
 spec_fields <- c(problem = "list", model = "list", design = "list", blocks = "list",
-                 group_blocks = "list", likelihood = "list", engine = "list", standardize = "flag",
-                 missing = "?list")
+                 group_blocks = "?list", likelihood = "list", engine = "list", standardize = "flag",
+                 default_prior = "?flag", missing = "?list", law = "?list")
 
 check_frame <- function(frame) {
   good <- has_fields(frame, frame_fields) && length(dim(frame$x)) == 2L &&

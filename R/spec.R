@@ -88,12 +88,17 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   unknowns <- core_unknowns(frame, design)
   problem <- core_problem(frame, design, core, assigned$blocks[sparse])
   problem$unknowns <- unknowns$core
-  structure(
-    c(list(problem = problem, model = model, design = design), assigned,
-      list(missing = frame$unknowns$rule, law = unknowns$law, likelihood = likelihood,
-           engine = engine, standardize = standardize)),
-    class = "bsvm_spec"
-  )
+  new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
+           standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law)
+}
+
+# A spec: what bsvm_spec() promises of each field is checked. `missing`: the rule for missing
+# predictors that are modelled, `law` what the core is told of them.
+new_spec <- function(problem, model, design, blocks, group_blocks, likelihood, engine,
+                     standardize = TRUE, default_prior = FALSE, missing = NULL, law = NULL) {
+  spec <- structure(mget(names(formals())), class = "bsvm_spec")
+  check_spec(spec)
+  spec
 }
 
 #' @export
