@@ -81,12 +81,8 @@ coefficient_data <- function(object, level, intercept, scaled) {
 
 # Columns whose coefficients mean something by themselves.
 shown_columns <- function(object, intercept) {
-  hidden <- c(penalised_smooth_columns(object), if (!intercept) object$design$intercept)
+  hidden <- c(penalised_columns(object), if (!intercept) object$design$intercept)
   setdiff(seq_along(object$design$columns), hidden)
-}
-
-penalised_smooth_columns <- function(object) {
-  unlist(lapply(object$smooths, `[[`, "columns"), use.names = FALSE)
 }
 
 plot_groups <- function(object, level, select) {

@@ -302,12 +302,12 @@ fixed_design <- function(parts, columns, frame_terms, contrasts) {
   design <- design_matrix(terms, columns, xlevels, own)
   labels <- attr(terms, "term.labels")
   env <- formula_environment(parts$formula)
-  smooths <- make_smooths(parts$smooths, columns, frame_terms, env, design$x)
-  design <- bind_smooths(design, smooths, length(labels))
+  smooths <- model_bases(parts$smooths, columns, frame_terms, env, design$x)
+  design <- bind_bases(design, smooths, length(labels))
   check_columns(design$x, parts, any(vapply(columns, anyNA, TRUE)))
-  c(design, list(terms = terms, term_labels = c(labels, smooth_labels(smooths)),
+  c(design, list(terms = terms, term_labels = c(labels, basis_labels(smooths)),
                  xlevels = xlevels,
-                 smooths = if (!is.null(smooths)) lapply(smooths, without, "matrix")))
+                 smooths = without_matrices(smooths)))
 }
 
 re_home <- function(formula, environment) {

@@ -72,7 +72,7 @@ say_coefficients <- function(x, n, digits) {
   if (length(coefficients) == 0L) {
     cat("none\n")
   } else {
-    hidden <- penalised_smooth_columns(x)
+    hidden <- penalised_columns(x)
     if (length(hidden) > 0L) coefficients <- coefficients[-hidden]
     shown <- format(utils::head(without_dust(coefficients, x), n), digits = digits)
     print.default(shown, print.gap = 2L, quote = FALSE)

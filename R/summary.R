@@ -119,7 +119,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     standard_scale = standard_scale(object),
     priors = block_labels(c(object$blocks, object$group_blocks)),
     ngroups = group_counts(object),
-    smooth_basis = object$design$columns[penalised_smooth_columns(object)],
+    smooth_basis = object$design$columns[penalised_columns(object)],
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object), sparse = object$design$sparse,
@@ -259,7 +259,7 @@ penalised_blocks <- function(object) {
 # Standardisation touches the variances of penalised columns only, and not of smooth terms.
 standard_scale <- function(object) {
   penalised <- unlist(lapply(penalised_blocks(object), `[[`, "columns"))
-  isTRUE(object$standardize) && length(setdiff(penalised, penalised_smooth_columns(object))) > 0L
+  isTRUE(object$standardize) && length(setdiff(penalised, penalised_columns(object))) > 0L
 }
 
 group_counts <- function(object) {
