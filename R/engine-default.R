@@ -98,7 +98,7 @@ run_default <- function(frame, spec, prior, control) {
   if (near) return(list(spec = spec, result = result))
   able <- cells(frame) <= most_cells && can_take("slice", frame, spec$likelihood, spec)
   if (!able) {
-    inform("engine", "The posterior is skewed, as with classes that can almost be separated: ",
+    inform("engine", "The posterior is skewed, ", open_words(spec$likelihood)$skewed, ": ",
            "means and standard deviations by engine_gaussian() are rough. check_approximation() ",
            "shows how rough.")
     spec$engine$chosen <- "rough, since the posterior is skewed and too large for draws"

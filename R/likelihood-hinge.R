@@ -114,6 +114,21 @@ row_residuals.bsvm_likelihood_hinge <- function(likelihood, y, f) 1 - y * f
 row_margins.bsvm_likelihood_hinge <- function(likelihood, y, f) y * f
 
 #' @export
+open_words.bsvm_likelihood_hinge <- function(likelihood) {
+  list(open = "The classes can be separated", perfectly = "The classes can be separated perfectly",
+       perhaps = "The classes can perhaps be separated",
+       skewed = "as with classes that can almost be separated",
+       unreliable = "estimates, intervals and probabilities are unreliable, and classes may be",
+       all_unreliable = "estimates, probabilities and even classes are unreliable")
+}
+
+#' @export
+response_sd.bsvm_likelihood_hinge <- function(likelihood, fit) {
+  abort("unsupported", "sigma() is not defined for this fit: the response is a class and has no ",
+        "residual variance; VarCorr() and summary() have the variances there are.")
+}
+
+#' @export
 is_support.bsvm_likelihood_hinge <- function(likelihood, y, f) y * f < 1
 
 # ---- the density --------------------------------------------------------------------------------

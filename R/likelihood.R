@@ -94,7 +94,23 @@ most_drawn_weight <- function(likelihood) UseMethod("most_drawn_weight")
 #' @export
 most_drawn_weight.bsvm_likelihood <- function(likelihood) Inf
 
+# The standard deviation of the response given f, as sigma() has it.
+response_sd <- function(likelihood, fit) UseMethod("response_sd")
+
 # ---- words --------------------------------------------------------------------------------------
+
+# Parts of warnings about a posterior that the data leave open:
+#   open, perfectly, perhaps, skewed   why it is, as a fact, surely, perhaps, nearly
+#   unreliable, all_unreliable         what is then not to be trusted
+open_words <- function(likelihood) UseMethod("open_words")
+
+#' @export
+open_words.bsvm_likelihood <- function(likelihood) {
+  list(open = "The data hardly determine the coefficients",
+       perfectly = "The data can be fitted perfectly", perhaps = "The data can perhaps be fitted",
+       skewed = "as with few rows", unreliable = "estimates and intervals are unreliable",
+       all_unreliable = "estimates and predictions are unreliable")
+}
 
 # The density of the response that belongs to it: itself, of a pseudo-likelihood what it becomes.
 law_of <- function(likelihood) UseMethod("law_of")

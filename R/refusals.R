@@ -95,8 +95,7 @@ df.residual.bsvm <- function(object, ...) {
 #' @export
 sigma.bsvm <- function(object, ...) {
   check_fit(object)
-  abort("unsupported", "sigma() is not defined for this fit: the response is a class and has no ",
-        "residual variance; VarCorr() and summary() have the variances there are.")
+  response_sd(object$likelihood, object)
 }
 
 refuse_measure <- function(object, what, is = "is") {

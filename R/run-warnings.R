@@ -41,7 +41,7 @@ warn_rank <- function(result, spec) {
   repeated <- intersect(collinear_columns(columns, spec), columns)
   if (length(repeated) > 0L) return(warn_collinear(spec$design$columns[repeated]))
   # The intercept runs away with what separates the classes, and is not to blame.
-  warn_separated(spec$design$columns[setdiff(held, spec$design$intercept)])
+  warn_held(spec$design$columns[setdiff(held, spec$design$intercept)], spec$likelihood)
 }
 
 warn_collinear <- function(names) {
@@ -54,13 +54,13 @@ warn_collinear <- function(names) {
        "Leave ", if (one) "it" else "them", " out of the formula, or use prior = prior_ridge().")
 }
 
-warn_separated <- function(names) {
+warn_held <- function(names, likelihood) {
   by <- if (length(names) > 0L) {
     paste0(" by ", enumerate(names), ", whose flat prior does not bound ",
            if (length(names) == 1L) "its coefficient" else "their coefficients")
   }
-  warn("rank", "The classes can be separated", by, ": estimates, intervals and probabilities are ",
-       "unreliable, and classes may be. Use prior = prior_ridge().")
+  words <- open_words(likelihood)
+  warn("rank", words$open, by, ": ", words$unreliable, ". Use prior = prior_ridge().")
 }
 
 # Of these columns the ones that are a linear combination of others before them, the intercept among
@@ -83,9 +83,9 @@ collinear_columns <- function(columns, spec) {
 warn_open_variances <- function(result, spec) {
   open <- all_blocks(spec)[result$unbounded]
   labels <- vapply(open, `[[`, "", "label")
-  warn("rank", "The classes can be separated perfectly, so that the data do not bound the ",
-       "variance of ", enumerate(labels, "`"), ": estimates, probabilities and even classes are ",
-       "unreliable. ", bound_it(open))
+  words <- open_words(spec$likelihood)
+  warn("rank", words$perfectly, ", so that the data do not bound the variance of ",
+       enumerate(labels, "`"), ": ", words$all_unreliable, ". ", bound_it(open))
 }
 
 # Does a mode or mean in flat columns alone put every row on its side? Then any multiple of it does,

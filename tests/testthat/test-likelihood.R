@@ -78,6 +78,9 @@ for (name in names(likelihood_examples)) {
     expect_length(bsvm:::integral_costs(likelihood), 3L)
     expect_length(bsvm:::libsvm_cost(likelihood, c(1, 2)), 2L)
     expect_true(bsvm:::is_law(bsvm:::law_of(likelihood)))
+    words <- bsvm:::open_words(likelihood)
+    expect_named(words, names(bsvm:::open_words(structure(list(), class = "bsvm_likelihood"))))
+    expect_true(all(vapply(words, is.character, TRUE)))
     fit <- list(likelihood = likelihood, blocks = list(), group_blocks = list())
     for (about in c("intervals", "variances", "caption", "no_measure", "no_draws")) {
       note <- bsvm:::note_of(likelihood, about, fit)

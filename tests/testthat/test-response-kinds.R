@@ -91,7 +91,8 @@ toy_methods <- list(
   expected_response = function(likelihood, f) f,
   row_residuals = function(likelihood, y, f) y - f,
   is_support = function(likelihood, y, f) abs(y - f) > 1,
-  draw_response = function(likelihood, f) f + stats::rnorm(length(f))
+  draw_response = function(likelihood, f) f + stats::rnorm(length(f)),
+  response_sd = function(likelihood, fit) 1
 )
 
 with_toy <- function(code) {
@@ -141,6 +142,7 @@ test_that("a fit says and predicts what its response and likelihood say", {
     expect_refusal(predict(fit, type = "class"), "argument", "\"response\"")
     expect_refusal(predict(fit, threshold = 0.3), "argument", "`threshold`")
     expect_identical(residuals(fit), fit$y - fit$link)
+    expect_identical(sigma(fit), 1)
     expect_identical(names(augment(fit)), c(names(model.frame(fit)), ".fitted", ".resid"))
     expect_equal(integrated_loglik(fit, fixef = fixef(fit)),
                  sum(dnorm(fit$y, fitted(fit), log = TRUE)))
