@@ -95,8 +95,8 @@ engine_slice <- function(draws = NULL, burnin = 500, thin = 1, chains = 4, integ
   engine
 }
 
-# Effects of a single factor, several for each level, all engines eliminate from the quadratic that
-# whitens: nothing is gained by integrating them.
+# Effects of a single factor that has several for each level stay in its state: they are eliminated
+# from the quadratic that whitens, as in all engines.
 #' @export
 traits_of.bsvm_engine_slice <- function(engine) {
   new_traits(sparse = FALSE, missing = "normal", missing_groups = FALSE, missing_links = TRUE,
