@@ -167,6 +167,7 @@ test_that("studies test other kinds of response", {
     error <- cars$dist[rows$test] - predict(line, cars[rows$test, ])
     expect_equal(result[[1L]]$values[["rmse"]], sqrt(mean(error^2)))
     expect_identical(result[[1L]]$predictions$.row, rows$test)
+    expect_identical(bsvm:::default_metrics(coded$response), c("rmse", "seconds"))
     expect_refusal(bsvm:::check_metrics("ber", coded$response), "argument", "\"rmse\"")
   })
 })
