@@ -95,7 +95,7 @@ mean_probability <- function(posterior, fit, rows, link) UseMethod("mean_probabi
 
 #' @export
 mean_probability.default <- function(posterior, fit, rows, link) {
-  normal_probability(fit$likelihood, link, posterior_linear(fit, rows)$sd)
+  normal_probability(link, posterior_linear(fit, rows)$sd, fit$likelihood)
 }
 
 #' @export
@@ -129,7 +129,7 @@ mean_probability.bsvm_mixture <- function(posterior, fit, rows, link) {
 }
 
 # E p(+1 | f) of f ~ N(mean, sd^2).
-normal_probability <- function(likelihood, mean, sd) {
+normal_probability <- function(mean, sd, likelihood = likelihood_hinge()) {
   p <- ifelse(is.infinite(sd), 0.5, NA_real_)
   known <- which(is.finite(mean) & is.finite(sd))
   p[known] <- averaged_response(likelihood, mean[known], sd[known])
