@@ -61,6 +61,14 @@ core_takes <- function(engine, engine_parameters, prior, prior_parameters) {
     .Call(`_bsvm_core_takes`, engine, engine_parameters, prior, prior_parameters)
 }
 
+core_takes_likelihood <- function(engine, engine_parameters, likelihood, likelihood_parameters) {
+    .Call(`_bsvm_core_takes_likelihood`, engine, engine_parameters, likelihood, likelihood_parameters)
+}
+
+core_is_concave <- function(likelihood, parameters) {
+    .Call(`_bsvm_core_is_concave`, likelihood, parameters)
+}
+
 core_registry <- function() {
     .Call(`_bsvm_core_registry`)
 }

@@ -22,7 +22,7 @@ exact_sample <- function(target, number, decided) {
   if (is.null(weighted)) {
     abort("unsupported", "check_approximation() requires draws from the exact posterior, and no ",
           "engine has them for this model. ",
-          if (target$fit$engine$name != "gaussian")
+          if (!is_approximation(target$fit$engine) || is_mode(target$fit$engine))
             "Compare the fit with update(fit, engine = engine_gaussian()), or use "
           else "Use ",
           "likelihood_hinge(), which engine_gibbs() supports.")
@@ -92,13 +92,12 @@ unknown_count <- function(target) {
 first_points <- 1000L
 
 # About what the core looks at in two seconds; below `first_points` chains are quicker. A point
-# costs rows x columns, the more by these factors where effects of a level (one, two) are
-# integrated out.
+# costs rows x columns, the more where effects of a level are integrated out.
 most_points <- function(target) {
   at <- target$integrated
   effects <- if (at > 0L) length(target$fit$groups[[at]]$labels) else 0L
-  factor <- if (is_normalised(target$fit$likelihood)) c(1, 30, 2000) else c(1, 3, 400)
-  one <- length(target$problem$y) * (20 + ncol(target$problem$x)) * factor[effects + 1L]
+  one <- length(target$problem$y) * (20 + ncol(target$problem$x)) *
+    integral_costs(target$fit$likelihood)[effects + 1L]
   as.integer(min(16000, first_points * 2^floor(log2(3e6 / one))))
 }
 
@@ -206,7 +205,7 @@ chain_sample <- function(target, number, decided) {
   }
   taken <- proc.time()[["elapsed"]] - started
   sample$seconds <- taken * full / (1.4 * draws * chain_number)
-  sample$engine <- paste0("engine_", engine$name, "()")
+  sample$engine <- engine_call(engine)
   sample
 }
 

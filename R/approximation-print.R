@@ -8,7 +8,7 @@
 print.bsvm_check <- function(x, n = 20L, digits = max(3L, getOption("digits") - 4L), ...) {
   check_shown(n)
   check_digits(digits)
-  cat("Check of engine_", x$engine$name, "() against the exact posterior (", x$likelihood$label,
+  cat("Check of ", engine_call(x$engine), " against the exact posterior (", x$likelihood$label,
       ")\n", sep = "")
   say_wrapped(source_sentence(x), 2L)
   cat("\n")
@@ -50,7 +50,7 @@ source_sentence <- function(check) {
 
 # Sentences: how close, which quantities are off by how much, and what to do.
 check_sentences <- function(check) {
-  engine <- paste0("engine_", check$engine$name, "()")
+  engine <- engine_call(check$engine)
   trust <- check$table$trust
   if (!check$usable) return(c(unusable_sentence(check), unconfirmed, exact_sentence(check)))
   off <- off_phrases(check$table)

@@ -33,15 +33,9 @@ target_log_density <- function(target, points) {
 target_spec <- function(target, engine) {
   model <- target$model
   model$engine <- engine[c("name", "parameters")]
-  groups <- target$fit$groups
-  if (is_sampler(engine) && (engine$name == "gibbs" || keeps_effects(engine, groups))) {
-    model$integrated <- -1L
-  }
-  structure(
-    c(list(problem = target$problem, model = model, engine = engine),
-      target$fit[c("design", "blocks", "group_blocks", "likelihood")]),
-    class = "bsvm_spec"
-  )
+  fit <- target$fit
+  if (is_sampler(engine) && !integrates_effects(engine, fit$groups)) model$integrated <- -1L
+  new_spec(target$problem, model, fit$design, fit$blocks, fit$group_blocks, fit$likelihood, engine)
 }
 
 # What engine_gaussian() finds, a bsvm_mixture; NULL if it finds nothing usable. Its warnings are
@@ -57,5 +51,5 @@ gaussian_answer <- function(target) {
 # none does.
 target_engine <- function(target) {
   if (is.null(target$fit$design$sparse)) return(engine_slice())
-  if (!is_normalised(target$fit$likelihood)) engine_gibbs()
+  if (takes_likelihood(engine_gibbs(), target$fit$likelihood)) engine_gibbs()
 }

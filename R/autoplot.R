@@ -81,12 +81,8 @@ coefficient_data <- function(object, level, intercept, scaled) {
 
 # Columns whose coefficients mean something by themselves.
 shown_columns <- function(object, intercept) {
-  hidden <- c(penalised_smooth_columns(object), if (!intercept) object$design$intercept)
+  hidden <- c(penalised_columns(object), if (!intercept) object$design$intercept)
   setdiff(seq_along(object$design$columns), hidden)
-}
-
-penalised_smooth_columns <- function(object) {
-  unlist(lapply(object$smooths, `[[`, "columns"), use.names = FALSE)
 }
 
 plot_groups <- function(object, level, select) {
@@ -161,7 +157,7 @@ plot_bound <- function(object) {
 bound_data <- function(object) {
   trace <- object$trace
   if (is_estimator(object$engine)) colnames(trace) <- c("bound", "gradient")
-  what <- c(if (object$engine$name == "vb") "Lower bound" else "Objective",
+  what <- c(trait(object$engine, "trace"),
             if (is_estimator(object$engine)) "Relative gap (log10)" else "Gradient (log10)")
   value <- c(trace[, "bound"], log10(trace[, "gradient"]))
   value[!is.finite(value)] <- NA
@@ -187,7 +183,6 @@ interval_label <- function(what, level, estimate = "mean") {
 
 # A warning that goes with the picture, and what it leaves out.
 interval_caption <- function(object, shown, total, what) {
-  paste(c(if (!is_normalised(object$likelihood))
-            "Credible intervals of a pseudo-posterior: too narrow",
+  paste(c(note_of(object$likelihood, "caption", object),
           if (shown < total) paste(shown, "of", total, what)), collapse = "\n")
 }

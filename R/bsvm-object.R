@@ -15,8 +15,8 @@
 #' @return An object of class `bsvm`, a list with
 #' * `call`, `formula`, `terms`, `xlevels`, `contrasts`, `na.action`: as in [stats::glm()]; terms
 #'   and formula do not carry the environment they were made in;
-#' * `response` (`levels`, `type`), `y` (-1 or +1), `weights`, `offset`, `link` (the fitted link),
-#'   `nobs` (rows with a positive weight);
+#' * `response` (of class `bsvm_response`: `levels`, `type`), `y` (-1 or +1), `weights`, `offset`,
+#'   `link` (the fitted link), `nobs` (rows with a positive weight);
 #' * `design`: `columns`, `assign`, `term_labels`, `center`, `scale`, `intercept`, `implicit`,
 #'   `rotation`;
 #' * `groups`: `NULL` or a list named by grouping factor, `smooths`: `NULL` or a list of smooth
@@ -53,7 +53,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
       frame$absent$x <- complete_rows(list(missing = missing), frame$absent)$x
     }
   }
-  fit <- list(
+  fit <- structure(class = "bsvm", list(
     call = clean_call(call), formula = frame$formula, terms = frame$terms,
     xlevels = frame$xlevels, contrasts = frame$contrasts, na.action = frame$na.action,
     response = frame$response, y = all_rows(frame, "y"), weights = all_weights(frame),
@@ -69,27 +69,10 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     missing = missing, control = control, default_prior = spec$default_prior, data = data,
     arguments = arguments,
     version = unname(getNamespaceVersion(environment(new_bsvm)))
-  )
-  fit <- validate_bsvm(structure(fit, class = "bsvm"))
+  ))
+  check_fit(fit)
   fit$posterior$shapes <- effect_shapes(fit, frame)
   fit$odds_slope <- own_odds_slope(fit, given)
-  fit
-}
-
-validate_bsvm <- function(fit) {
-  n <- length(fit$link)
-  p <- length(fit$design$columns)
-  columns <- sort(unlist(lapply(fit$blocks, `[[`, "columns")))
-  stopifnot(
-    length(fit$y) == n, is.null(fit$weights) || length(fit$weights) == n,
-    is.null(fit$offset) || length(fit$offset) == n,
-    length(fit$design$center) == p, length(fit$design$scale) == p,
-    identical(as.integer(columns), seq_len(p)),
-    is.null(fit$posterior$covariance) ||
-      length(fit$posterior$mean) == nrow(fit$posterior$covariance),
-    length(unlist(lapply(fit$group_blocks, `[[`, "columns"))) ==
-      length(unlist(lapply(fit$groups, `[[`, "labels")))
-  )
   fit
 }
 

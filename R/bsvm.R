@@ -224,7 +224,8 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   call <- as_written(matched, environment())
   data <- force_argument(data, "data", "data")
   lazy <- frame_call(passed_on(matched, call, data, parent.frame()))
-  frame <- eval_with(lazy, list(data = data), parent.frame())
+  values <- c(list(data = data), if (!is.null(likelihood)) list(likelihood = likelihood))
+  frame <- eval_with(lazy, values, parent.frame())
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   run <- run_default(frame, spec, prior, control)
   new_bsvm(frame, run$spec, run$result, call, control,
@@ -245,7 +246,7 @@ bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.a
   rule <- as_missing(missing, "na.action" %in% names(match.call()))
   if (!base::missing(y)) force_argument(y, "y", "response")
   frame <- bsvm_frame.default(x, y, group, weights, offset, rule_action(rule, na.action),
-                              drop.unused.levels, class.weights, rule)
+                              drop.unused.levels, class.weights, rule, likelihood)
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   run <- run_default(frame, spec, prior, control)
   matched <- match.call()

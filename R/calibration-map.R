@@ -47,7 +47,8 @@ calibration_map <- function(object, newdata, re_formula = NULL, allow_new_levels
   check_dots(substitute(list(...)), "calibration_map()", predict_hints)
   need_arguments("object", what = "calibration_map()")
   check_fit(object)
-  truth <- new_classes(object, held_out(newdata), y)
+  need_classes(object, "calibration_map()")
+  truth <- new_response_of(object, held_out(newdata), y)
   link <- predict.bsvm(object, newdata, type = "link", re_formula = re_formula,
                        allow_new_levels = allow_new_levels, group = group, offset = offset)
   known <- !is.na(link) & !is.na(truth)
@@ -94,7 +95,7 @@ platt_slope <- function(link, y, class_weights = NULL) {
 #' @export
 print.bsvm_calibration_map <- function(x, digits = 4L, ...) {
   check_digits(digits)
-  cat("Calibration map: probability of '", x$levels[2L], "' is plogis(",
+  cat("Calibration map: probability of '", positive_level(x$levels), "' is plogis(",
       format(x$slope, digits = digits), " * link)\n", sep = "")
   cat("Learned from ", sum(x$nobs), " held-out rows: ",
       paste0(x$nobs, " of '", names(x$nobs), "'", collapse = ", "), "\n", sep = "")

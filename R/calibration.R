@@ -86,7 +86,8 @@ calibration.bsvm <- function(object, newdata, map = NULL, bins = 10L, level = 0.
                              offset = NULL, y = NULL, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "calibration()", predict_hints)
-  truth <- new_classes(object, held_out(newdata), y)
+  need_classes(object, "calibration()")
+  truth <- new_response_of(object, held_out(newdata), y)
   prob <- predict.bsvm(object, newdata, type = "prob", map = map, re_formula = re_formula,
                        allow_new_levels = allow_new_levels, group = group, offset = offset)[, 2L]
   known <- !is.na(prob) & !is.na(truth)
@@ -107,8 +108,9 @@ calibration.default <- function(object, truth, bins = 10L, level = 0.95, ...) {
   coded <- tryCatch(code_response(truth), bsvm_error_response = function(e) {
     abort("argument", "`truth` can't be used: ", conditionMessage(e))
   })
-  if (!is.null(colnames(object))) prob <- second_probability(object, coded$levels)
-  new_calibration(prob, coded$y > 0, coded$levels, bins, level)
+  levels <- coded$response$levels
+  if (!is.null(colnames(object))) prob <- second_probability(object, levels)
+  new_calibration(prob, coded$y > 0, levels, bins, level)
 }
 
 check_probabilities <- function(prob) {
@@ -203,8 +205,8 @@ spline_basis <- function(x, knots) {
 print.bsvm_calibration <- function(x, digits = 3L, ...) {
   check_digits(digits)
   number <- function(value) format(value, digits = digits)
-  cat("Calibration of the probability of '", x$levels[2L], "' on ", sum(x$nobs), " rows, ",
-      x$nobs[[2L]], " of them of that class\n", sep = "")
+  cat("Calibration of the probability of '", positive_level(x$levels), "' on ", sum(x$nobs),
+      " rows, ", x$nobs[[2L]], " of them of that class\n", sep = "")
   cat("Brier score ", number(x$brier), " = ", number(x$parts[["reliability"]]), " reliability - ",
       number(x$parts[["resolution"]]), " resolution + ", number(x$parts[["uncertainty"]]),
       " uncertainty ", if (x$parts[["within"]] < 0) "- " else "+ ",

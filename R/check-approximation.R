@@ -103,7 +103,6 @@ check_approximate_fit <- function(fit, draws, dots, env) {
   check_checkable(fit)
   as_made({
     stopifnot(is.character(fit$likelihood$name), is.character(fit$engine$name))
-    validate_bsvm(fit)
     check_registered(all_blocks(fit), fit$likelihood)
     check_count(fit$control$threads, "threads")
   })
@@ -191,7 +190,7 @@ is_close <- function(check) all(check$table$trust %in% TRUE)
 exact_answer <- function(target, sample) {
   engine <- target_engine(target)
   if (is.null(engine)) return(NULL)
-  list(name = paste0("engine_", engine$name, "()"),
+  list(name = engine_call(engine),
        seconds = if (is.null(sample$seconds)) NA_real_ else sample$seconds)
 }
 

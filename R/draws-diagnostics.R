@@ -19,7 +19,7 @@ need_draws <- function(object, what) {
         with_draws(object))
 }
 
-call_of_engine <- function(object) paste0("engine_", object$engine$name, "()")
+call_of_engine <- function(object) engine_call(object$engine)
 
 # A row a variable of an array (variable, draws, chains); NA where there are too few draws or these
 # do not vary.
@@ -69,7 +69,7 @@ warn_chains <- function(result, spec) {
   blocks <- c(spec$blocks, spec$group_blocks)
   variances <- variance_draws(blocks, result$posterior$variances)
   owner <- rep(seq_along(blocks), vapply(result$posterior$variances, NROW, 0L))
-  warn_unbounded(variances, blocks[owner])
+  warn_unbounded(variances, blocks[owner], spec$likelihood)
   coefficients <- some_coefficients(result$posterior, spec$design)
   table <- diagnose(bind_variables(coefficients, variances))
   if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
@@ -84,14 +84,15 @@ warn_unchecked <- function() {
 # Where a plane separates the classes, the pseudo-likelihood does not fall as the variance grows,
 # and the tail of inverse-gamma(0.01, 0.01) has no end to speak of.
 # `owners`: the block of each.
-warn_unbounded <- function(variances, owners) {
+warn_unbounded <- function(variances, owners, likelihood = likelihood_hinge()) {
   largest <- apply(variances, 1L, max)
   names <- dimnames(variances)[[1L]]
   far <- which(largest > ifelse(grepl("^(nu|s)_", names), 1e5, 1e10)) # scales, variances
   if (length(far) > 0L) {
+    words <- open_words(likelihood)
     warn("rank", "The data do not bound ", enumerate(names[far]), ": the largest draw is ",
-         format(max(largest[far]), digits = 2L), ". The classes can perhaps be separated, and ",
-         "then estimates, probabilities and even classes are unreliable. ", bound_it(owners[far]))
+         format(max(largest[far]), digits = 2L), ". ", words$perhaps, ", and then ",
+         words$all_unreliable, ". ", bound_it(owners[far]))
   }
 }
 

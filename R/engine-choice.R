@@ -20,8 +20,7 @@ check_engine <- function(engine, frame, likelihood, assigned) {
 }
 
 able_engines <- function(frame, likelihood, assigned) {
-  names <- known_components("engine", getNamespaceExports(environment(as_component)))
-  Filter(function(name) can_take(name, frame, likelihood, assigned), names)
+  Filter(function(name) can_take(name, frame, likelihood, assigned), known_engines())
 }
 
 # In words; in place of exact draws, what is exact too or comes close.
@@ -69,15 +68,23 @@ check_parts <- function(engine, likelihood, assigned) {
 # Advice for a fit without a spread, or without draws: engines that have these under its priors and
 # likelihood.
 with_spread <- function(object) {
-  able <- take_parts(c("gaussian", "vb", "slice", "gibbs"), object)
+  able <- take_parts(engines_with(has_own_spread, c("gaussian", "vb", "slice", "gibbs")), object)
   if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
   paste0("Fit with ", name_engines(able), ".")
 }
 
 with_draws <- function(object) {
-  able <- take_parts(c("slice", "gibbs"), object)
+  able <- take_parts(engines_with(is_sampler, c("slice", "gibbs")), object)
   if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
   paste0("Fit with `engine = engine_", able[1L], "()`.")
+}
+
+has_own_spread <- function(engine) !is_mode(engine)
+
+# Names of the engines that are so, these first.
+engines_with <- function(what, first) {
+  all <- Filter(function(name) what(as_component(name, "engine")), known_engines())
+  c(intersect(first, all), setdiff(all, first))
 }
 
 take_parts <- function(names, object) {
@@ -88,12 +95,9 @@ take_parts <- function(names, object) {
   }, names)
 }
 
-# The core's names of the engines that work on the rows' latent scales.
-latent_engines <- c("vb", "gibbs", "em", "ecme")
-
 check_combination <- function(likelihood, engine) {
-  if (!likelihood$normalized || !engine$name %in% latent_engines) return(invisible())
-  abort("unsupported", "engine_", engine$name, "() works on latent scales of the rows, given ",
+  if (takes_likelihood(engine, likelihood)) return(invisible())
+  abort("unsupported", engine_call(engine), " works on latent scales of the rows, given ",
         "which the likelihood is normal in the coefficients. Only the pseudo-likelihood, ",
         "likelihood_hinge(), has them; the normalised hinge likelihood has not.")
 }
@@ -105,42 +109,34 @@ takes_prior <- function(block, engine) {
 check_prior_engines <- function(blocks, engine) {
   for (block in blocks) {
     if (takes_prior(block, engine)) next
-    abort("unsupported", "engine_", engine$name, "() can't take the prior of ",
+    abort("unsupported", engine_call(engine), " can't take the prior of ",
           enumerate(block$label, "`"), " (", block$prior$label, ").",
-          if (is_estimator(engine) && !selects(block)) words_for_estimates(engine))
+          if (!selects(block)) trait(engine, "priors_needed"))
   }
-}
-
-words_for_estimates <- function(engine) {
-  switch(engine$name,
-    em = paste(" It requires given variances or scales, as in prior_ridge(variance = 2) or",
-               "prior_lasso(nu = 1)."),
-    ecme = paste(" It requires prior_lasso() or prior_bridge(), whose scale it estimates, and a",
-                 "given variance elsewhere, as in prior_ridge(variance = 2).")
-  )
 }
 
 # A path over a grid of nu is one of point estimates.
 check_grid <- function(blocks, engine) {
   for (block in blocks) {
-    if (is.null(block$prior$grid) || engine$name == "em") next
+    if (is.null(block$prior$grid) || trait(engine, "grid")) next
     abort("unsupported", "`nu` of the prior of ", enumerate(block$label, "`"), " is a grid of ",
-          length(block$prior$grid), " numbers, which is a path of point estimates; engine_",
-          engine$name, "() takes one number, or NULL to infer it.")
+          length(block$prior$grid), " numbers, which is a path of point estimates; ",
+          engine_call(engine), " takes one number, or NULL to infer it.")
   }
 }
 
-# A scale that is not given is engine_ecme()'s, and there must be one.
+# Some engines need all scales given, some have one to infer.
 check_scales <- function(blocks, engine) {
-  if (!is_estimator(engine)) return(invisible())
+  nu <- trait(engine, "nu")
+  if (nu == "any") return(invisible())
   unknown <- vapply(blocks, function(block) isTRUE(block$prior$parameters["nu"] == 0), TRUE)
-  if (engine$name == "em" && any(unknown)) {
-    abort("unsupported", "engine_em() needs `nu` given, and the prior of ",
+  if (nu == "given" && any(unknown)) {
+    abort("unsupported", engine_call(engine), " needs `nu` given, and the prior of ",
           enumerate(vapply(blocks[unknown], `[[`, "", "label"), "`"),
           " leaves it to be inferred.")
   }
-  if (engine$name == "ecme" && !any(unknown)) {
-    abort("unsupported", "engine_ecme() estimates the scale `nu` of prior_bridge() or ",
+  if (nu == "inferred" && !any(unknown)) {
+    abort("unsupported", engine_call(engine), " estimates the scale `nu` of prior_bridge() or ",
           "prior_lasso(), and here is none to be estimated.")
   }
 }
@@ -172,7 +168,7 @@ check_structure <- function(engine, frame, likelihood, assigned) {
                                 !is.null(frame$unknowns))
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
-  check_slice(engine, any(sparse))
+  check_sparse(engine, any(sparse))
 }
 
 # Once those wider than the rows are rotated.
@@ -188,14 +184,15 @@ dense_column_count <- function(blocks, n) {
 most_selected_in_groups <- 2000L
 
 check_selection <- function(engine, frame, blocks, sparse) {
-  if (engine$name != "vb" || !selects_any(blocks)) return(invisible())
+  if (!trait(engine, "dense_selection") || !selects_any(blocks)) return(invisible())
   if (sparse || length(frame$groups) > 1L) {
-    abort("unsupported", "engine_vb() with a prior that selects can't take ",
+    abort("unsupported", engine_call(engine), " with a prior that selects can't take ",
           if (sparse) "sparse predictors. A dense matrix works." else "several grouping factors.")
   }
   p <- length(frame$columns)
   if (length(frame$groups) == 1L && p > max(most_selected_in_groups, length(frame$y))) {
-    abort("size", "engine_vb() with a prior that selects can take ", most_selected_in_groups,
+    abort("size", engine_call(engine), " with a prior that selects can take ",
+          most_selected_in_groups,
           " columns beside a grouping factor, where these are more than the rows; found ", p, ".")
   }
 }
@@ -203,13 +200,14 @@ check_selection <- function(engine, frame, blocks, sparse) {
 # Who models missing predictors, and beside what.
 check_unknowns <- function(engine, frame, likelihood, assigned) {
   if (is.null(frame$unknowns)) return(invisible())
-  if (!engine$name %in% c("vb", "gibbs", "gaussian", "slice")) {
-    abort("unsupported", "engine_", engine$name, "() can't model missing predictors.")
-  }
-  if (frame$unknowns$rule$name == "selection" && !engine$name %in% c("vb", "gibbs")) {
-    abort("unsupported", "engine_", engine$name, "() can't take missing_selection().")
-  }
+  traits <- traits_of(engine)
   rule <- rule_name(frame$unknowns$rule)
+  if (length(traits$missing) == 0L) {
+    abort("unsupported", engine_call(engine), " can't model missing predictors.")
+  }
+  if (!frame$unknowns$rule$name %in% traits$missing) {
+    abort("unsupported", engine_call(engine), " can't take ", rule, ".")
+  }
   if (is_sparse(frame$x)) {
     abort("unsupported", rule, " can't model sparse predictors. A dense matrix works.")
   }
@@ -217,14 +215,14 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
     abort("unsupported", rule, " takes at most one grouping factor; found ", length(frame$groups),
           ".")
   }
-  # Beyond, exact draws of f take more and more tries.
-  heavy <- engine$name == "slice" && is_normalised(likelihood) && any(frame$weights > 4)
-  if (heavy) {
-    abort("unsupported", "engine_slice() under the normalised likelihood takes weights up to 4 ",
-          "beside missing predictors; found ", format(max(frame$weights)), ".")
+  most <- most_drawn_weight(likelihood)
+  if (traits$missing_links && any(frame$weights > most)) {
+    abort("unsupported", engine_call(engine), " under the normalised likelihood takes weights up ",
+          "to ", most, " beside missing predictors; found ", format(max(frame$weights)), ".")
   }
-  if (engine$name == "slice" && length(frame$groups) > 0L) {
-    abort("unsupported", "engine_slice() models missing predictors beside no grouping factor.")
+  if (!traits$missing_groups && length(frame$groups) > 0L) {
+    abort("unsupported", engine_call(engine), " models missing predictors beside no grouping ",
+          "factor.")
   }
   if (selects_any(assigned$blocks) && length(frame$columns) > nrow(frame$x)) {
     abort("unsupported", "With missing predictors a prior that selects takes at most as many ",
@@ -234,14 +232,15 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
 
 # Modes of effects that are not integrated out.
 check_mode <- function(engine, integrated, groups, sparse) {
-  if (engine$name != "map" || integrated >= 0L || sparse) return(invisible())
+  if (!trait(engine, "needs_integrated") || integrated >= 0L || sparse) return(invisible())
   if (length(groups) == 0L) return(invisible())
-  abort("unsupported", "engine_map() needs the group effects integrated out: of one factor, with ",
-        "two effects a level or one (under the pseudo-likelihood one that no row multiplies by ",
-        "zero), beside at most ", most_beside_integrated, " coefficients and other effects.")
+  abort("unsupported", engine_call(engine), " needs the group effects integrated out: of one ",
+        "factor, with two effects a level or one (under the pseudo-likelihood one that no row ",
+        "multiplies by zero), beside at most ", most_beside_integrated, " coefficients and other ",
+        "effects.")
 }
 
-check_slice <- function(engine, sparse) {
-  if (engine$name != "slice" || !sparse) return(invisible())
-  abort("unsupported", "engine_slice() can't take sparse predictors. A dense matrix works.")
+check_sparse <- function(engine, sparse) {
+  if (!sparse || trait(engine, "sparse")) return(invisible())
+  abort("unsupported", engine_call(engine), " can't take sparse predictors. A dense matrix works.")
 }

@@ -98,7 +98,7 @@ run_default <- function(frame, spec, prior, control) {
   if (near) return(list(spec = spec, result = result))
   able <- cells(frame) <= most_cells && can_take("slice", frame, spec$likelihood, spec)
   if (!able) {
-    inform("engine", "The posterior is skewed, as with classes that can almost be separated: ",
+    inform("engine", "The posterior is skewed, ", open_words(spec$likelihood)$skewed, ": ",
            "means and standard deviations by engine_gaussian() are rough. check_approximation() ",
            "shows how rough.")
     spec$engine$chosen <- "rough, since the posterior is skewed and too large for draws"
@@ -132,7 +132,8 @@ most_path_cells <- 1e7
 # coefficient is one of them, and they are near (bench/default-dense.R).
 is_skewed <- function(result, spec) {
   wide <- length(spec$design$rotation) > 0L
-  if (wide || spec$engine$name != "gaussian" || result$termination == "interrupted") return(FALSE)
+  near_normal <- is_approximation(spec$engine) && !is_mode(spec$engine)
+  if (wide || !near_normal || result$termination == "interrupted") return(FALSE)
   parts <- likely_parts(result$posterior)
   d <- length(parts[[1L]]$mean)
   n <- length(spec$problem$y)

@@ -115,4 +115,30 @@ new_estimator <- function(name, accelerate, starts, annealing, label) {
   engine
 }
 
-is_estimator <- function(engine) engine$name %in% core_registry()$estimators
+#' @export
+traits_of.bsvm_engine_em <- function(engine) {
+  estimator_traits(
+    grid = TRUE, nu = "given",
+    priors_needed = paste(" It requires given variances or scales, as in prior_ridge(variance = 2)",
+                          "or prior_lasso(nu = 1).")
+  )
+}
+
+#' @export
+traits_of.bsvm_engine_ecme <- function(engine) {
+  estimator_traits(
+    nu = "inferred",
+    priors_needed = paste(" It requires prior_lasso() or prior_bridge(), whose scale it estimates,",
+                          "and a given variance elsewhere, as in prior_ridge(variance = 2).")
+  )
+}
+
+estimator_traits <- function(...) new_traits(mode = TRUE, ...)
+
+#' @export
+engine_note.bsvm_engine_em <- function(engine, x) {
+  mode_note(x, "engine_gibbs() draws from the posterior.")
+}
+
+#' @export
+engine_note.bsvm_engine_ecme <- engine_note.bsvm_engine_em

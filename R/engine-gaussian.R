@@ -114,5 +114,12 @@ approximation_hints <- c(
   accelerate = "That is an argument of engine_vb()."
 )
 
-# Engines whose posterior is a mixture over points of the variances.
-is_approximation <- function(engine) engine$name %in% core_registry()$approximators
+#' @export
+traits_of.bsvm_engine_gaussian <- function(engine) {
+  new_traits(
+    missing = "normal", integrates = TRUE, word = "Gaussian engine",
+    bound = "Log evidence (estimate)",
+    linear_response = paste("engine_gaussian() averages over the variances and keeps all",
+                            "covariances of the rest.")
+  )
+}

@@ -109,3 +109,8 @@ engine_gibbs <- function(draws = NULL, burnin = 1000, thin = 1, chains = 4, mixi
   engine$settings <- settings
   engine
 }
+
+#' @export
+traits_of.bsvm_engine_gibbs <- function(engine) {
+  new_traits(missing = c("normal", "selection"), word = "Gibbs sampler")
+}

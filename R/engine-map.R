@@ -61,6 +61,25 @@ engine_map <- function(...) {
   new_engine("map", numeric(0), "posterior mode")
 }
 
+#' @export
+traits_of.bsvm_engine_map <- function(engine) {
+  new_traits(integrates = TRUE, needs_integrated = TRUE, mode = TRUE, word = "posterior mode",
+             linear_response = "that of engine_map() is the curvature at the mode.")
+}
+
+#' @export
+engine_note.bsvm_engine_map <- function(engine, x) mode_note(x, "engine_gaussian() has them.")
+
+# `better`: which engine has what a mode has not.
+mode_note <- function(x, better) {
+  if (isTRUE(x$point) && !is.null(x$sparse)) return(no_sparse_spread)
+  if (isTRUE(x$point)) {
+    return(paste("The mode lies on kinks of the loss, where curvature tells no standard",
+                 "deviations;", better))
+  }
+  "Modes, and standard deviations from the curvature there; engine_gaussian() has means."
+}
+
 # Only a point: the posterior's mode on kinks of the loss, where no curvature tells its spread.
 # engine_em() and engine_ecme() have no other.
 is_point <- function(object) isTRUE(object$posterior$point)
@@ -68,7 +87,7 @@ is_point <- function(object) isTRUE(object$posterior$point)
 need_spread <- function(object, what) {
   if (is_point(object)) {
     abort("unsupported", what, " needs a posterior's spread, and a fit by ", call_of_engine(object),
-          if (object$engine$name == "map") " without integrated group effects",
+          if (trait(object$engine, "needs_integrated")) " without integrated group effects",
           if (is.null(object$design$sparse)) {
             paste(" has none: its mode lies on kinks of the loss, where second derivatives say",
                   "nothing.", with_spread(object))

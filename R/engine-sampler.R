@@ -1,7 +1,5 @@
 # What engine_gibbs() and engine_slice() have in common: their arguments and the checks of these.
 
-is_sampler <- function(engine) engine$name %in% core_registry()$samplers
-
 sampler_settings <- function(draws, burnin, thin, chains, checkpoint, resume, keep_effects) {
   adaptive <- is.null(draws)
   settings <- list(

@@ -94,3 +94,11 @@ engine_slice <- function(draws = NULL, burnin = 500, thin = 1, chains = 4, integ
   engine$settings <- c(settings, list(integrate = integrate))
   engine
 }
+
+# Effects of a single factor that has several for each level stay in its state: they are eliminated
+# from the quadratic that whitens, as in all engines.
+#' @export
+traits_of.bsvm_engine_slice <- function(engine) {
+  new_traits(sparse = FALSE, missing = "normal", missing_groups = FALSE, missing_links = TRUE,
+             integrates = TRUE, keeps_several = TRUE, word = "slice sampler")
+}

@@ -62,3 +62,27 @@ engine_vb <- function(accelerate = TRUE, starts = NULL) {
   engine$settings <- list(starts = starts)
   engine
 }
+
+#' @export
+traits_of.bsvm_engine_vb <- function(engine) {
+  new_traits(missing = c("normal", "selection"), dense_selection = TRUE, inverse_means = TRUE,
+             trace = "Lower bound")
+}
+
+#' @export
+engine_note.bsvm_engine_vb <- function(engine, x) {
+  if (!is.null(x$start_bounds)) {
+    return(paste("A variational approximation: standard deviations are too small, and",
+                 "probabilities of inclusion too close to 0 and 1."))
+  }
+  paste0(
+    if (identical(x$method, "linear_response"))
+      "Standard deviations are by linear response; means are those of a variational approximation"
+    else "A variational approximation: standard deviations are too small",
+    if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
+    if (length(x$ngroups) > 0L && identical(x$method, "linear_response"))
+      ", and standard deviations with them",
+    ". engine_gaussian() is closer, engine_", if (is.null(x$missing)) "slice" else "gibbs",
+    "() draws from the posterior itself."
+  )
+}

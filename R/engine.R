@@ -1,6 +1,9 @@
-# An engine: the core's name for it and its numbers. Every constructor ends here.
+# An engine: the core's name for it and its numbers. Every constructor ends here. What R asks of an
+# engine the core says (its kind, the priors and likelihoods it takes) or traits_of(), in the file
+# of its constructor; a new engine is a file R/engine-<name>.R with both.
 new_engine <- function(name, parameters, label) {
-  structure(list(name = name, parameters = parameters, label = label), class = "bsvm_engine")
+  structure(list(name = name, parameters = parameters, label = label),
+            class = c(paste0("bsvm_engine_", name), "bsvm_engine"))
 }
 
 #' @rdname print.bsvm_component
@@ -9,6 +12,67 @@ print.bsvm_engine <- function(x, ...) {
   cat("Engine: ", x$label, "\n", sep = "")
   invisible(x)
 }
+
+# As the user calls it.
+engine_call <- function(engine) paste0("engine_", engine$name, "()")
+
+# ---- kinds --------------------------------------------------------------------------------------
+# What an engine gives, by the core's registry: a bound and moments, a mixture over points of the
+# variances, draws, or a point. An engine of none of the last three is the first.
+
+is_approximation <- function(engine) engine$name %in% core_registry()$approximators
+
+is_sampler <- function(engine) engine$name %in% core_registry()$samplers
+
+is_estimator <- function(engine) engine$name %in% core_registry()$estimators
+
+# ---- traits -------------------------------------------------------------------------------------
+
+# What R has to know of an engine.
+traits_of <- function(engine) UseMethod("traits_of")
+
+#' @export
+traits_of.bsvm_engine <- function(engine) new_traits()
+
+# What it does with a model:
+#   sparse             takes sparse predictors
+#   missing            the rules for missing predictors that it models
+#   missing_groups     ... also in a model with a grouping factor
+#   missing_links      draws the links of rows with missing predictors: their weights are limited
+#   integrates         integrates the effects of one factor out where this is possible
+#   keeps_several      ... but not those of a single factor that has several for each level
+#   needs_integrated   can't do without
+#   dense_selection    selects among dense predictors, next to at most one factor
+#   grid               takes a grid of scales `nu`
+#   nu                 a scale `nu` must be "given" or "inferred", or may be "any"
+#   priors_needed      what to say of a prior it does not take
+# What its fits have:
+#   mode               modes in place of means
+#   inverse_means      E 1/variance of every variance, also where its posterior has none
+#   linear_response    why there is no covariance by linear response; NULL: there is one
+# Words:
+#   word               for the head of print()
+#   bound, trace       names of the objective at the end, and in the picture of its course
+new_traits <- function(sparse = TRUE, missing = character(0), missing_groups = TRUE,
+                       missing_links = FALSE, integrates = FALSE, keeps_several = FALSE,
+                       needs_integrated = FALSE, dense_selection = FALSE, grid = FALSE, nu = "any",
+                       priors_needed = NULL, mode = FALSE, inverse_means = FALSE,
+                       linear_response = NULL, word = NULL, bound = "Lower bound",
+                       trace = "Objective") {
+  as.list(environment())
+}
+
+trait <- function(engine, name) traits_of(engine)[[name]]
+
+is_mode <- function(engine) trait(engine, "mode")
+
+# What to say next to the intervals of a fit or summary `x`; NULL for nothing.
+engine_note <- function(engine, x) UseMethod("engine_note")
+
+#' @export
+engine_note.bsvm_engine <- function(engine, x) NULL
+
+# ---- arguments ----------------------------------------------------------------------------------
 
 # An object of class bsvm_<kind>, or a string that names an exported constructor <kind>_<string>().
 as_component <- function(x, kind) {
@@ -28,4 +92,8 @@ as_component <- function(x, kind) {
 known_components <- function(kind, exports) {
   prefix <- paste0("^", kind, "_")
   sort(sub(prefix, "", grep(prefix, exports, value = TRUE)))
+}
+
+known_engines <- function() {
+  known_components("engine", getNamespaceExports(environment(as_component)))
 }

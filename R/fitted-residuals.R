@@ -29,7 +29,7 @@ fitted.bsvm <- function(object, ...) {
 residuals.bsvm <- function(object, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "residuals()", c(type = "There is one kind."))
-  stats::naresid(object$na.action, 1 - object$y * object$link)
+  stats::naresid(object$na.action, row_residuals(object$likelihood, object$y, object$link))
 }
 
 # Rows inside the margin or misclassified, among those that took part in the fit.
@@ -37,7 +37,7 @@ support_rows <- function(object) {
   if (inherits(object$posterior, "bsvm_point")) {
     return(seq_along(object$link) %in% support_vectors(object)$row)
   }
-  used_rows(object) & object$y * object$link < 1
+  used_rows(object) & is_support(object$likelihood, object$y, object$link)
 }
 
 used_rows <- function(object) if (is.null(object$weights)) TRUE else object$weights > 0

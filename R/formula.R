@@ -67,7 +67,8 @@ is_call_to <- function(term, names) {
 is_bar <- function(term) is_call_to(term, bar_names)
 
 has_special <- function(rhs) {
-  any(c(bar_names, smooth_names) %in% all.names(rhs, unique = TRUE))
+  names <- all.names(rhs, unique = TRUE)
+  any(bar_names %in% names) || names_basis(names)
 }
 
 # list(fixed = right-hand side without bars and smooths (1 if nothing else is left), bars, smooths =
@@ -77,7 +78,7 @@ split_special <- function(rhs, data = NULL) {
   added <- added_terms(rhs)
   terms <- lapply(added, `[[`, "term")
   bar <- vapply(terms, is_bar, TRUE)
-  smooth <- vapply(terms, is_smooth, TRUE)
+  smooth <- vapply(terms, is_basis_term, TRUE)
   minus <- vapply(added, function(a) a$sign == "-", TRUE)
   for (term in terms[!bar & !smooth]) refuse_inner(term, data)
   for (term in terms[smooth]) refuse_nested(term, data)
@@ -109,7 +110,7 @@ join_terms <- function(added) {
 
 # Bars and smooths may be added, not crossed: none below `*`, `:` and their like, or in a call.
 refuse_inner <- function(term, data = NULL) {
-  if (is_bar(term) || is_smooth(term)) refuse_crossed(term)
+  if (is_bar(term) || is_basis_term(term)) refuse_crossed(term)
   if (is_call_to(term, c("(", "+", "-", "*", ":", "/", "^", "%in%"))) {
     for (part in as.list(term)[-1L]) refuse_inner(part, data)
   } else {
@@ -121,15 +122,15 @@ refuse_inner <- function(term, data = NULL) {
 refuse_nested <- function(term, data, call = term) {
   if (!is.call(term)) return(invisible())
   for (part in Filter(is.call, as.list(term))) {
-    if (is_smooth(part) || (is_bar(part) && !can_be_or(part, data))) refuse_argument(part, call)
+    if (is_basis_term(part) || (is_bar(part) && !can_be_or(part, data))) refuse_argument(part, call)
     refuse_nested(part, data, call)
   }
 }
 
 refuse_argument <- function(term, call) {
   text <- deparse1(term)
-  abort("formula", if (is_bar(term)) "A term with a bar" else "A smooth term",
-        " can only be added: `", text, "` stands inside `", deparse1(call), "`. ",
+  abort("formula", words_for_term(term)$what, " can only be added: `", text, "` stands inside `",
+        deparse1(call), "`. ",
         if (is_bar(term)) paste0("Write `+ (", text, ")`; where `|` means `or`, both its sides ",
                                  "must be logical.")
         else paste0("Write `+ ", text, "`."))
@@ -152,10 +153,14 @@ is_not_logical <- function(term, data) {
 
 refuse_crossed <- function(term) {
   text <- deparse1(term)
-  abort("formula", if (is_bar(term)) "A term with a bar" else "A smooth term",
-        " can only be added: `", text, "` is crossed with another term or taken away. Write `+ ",
-        if (is_bar(term)) paste0("(", text, ")`.") else paste0(text, "`."),
-        if (!is_bar(term)) " A smooth for each level of `f` is s(x, by = f).")
+  words <- words_for_term(term)
+  abort("formula", words$what, " can only be added: `", text,
+        "` is crossed with another term or taken away. Write `+ ",
+        if (is_bar(term)) paste0("(", text, ")`.") else paste0(text, "`."), words$instead)
+}
+
+words_for_term <- function(term) {
+  if (is_bar(term)) list(what = "A term with a bar") else basis_words(basis_kind(term))
 }
 
 # One bar -> one entry for each grouping factor in it (g/h has two). A plain name needs no parser.
@@ -188,7 +193,7 @@ write_out_dot <- function(fixed, data, bars, smooths) {
           " has no name, or the name `.`. Rename it, or write out the columns.")
   }
   taken <- c(lapply(bars, function(bar) all.vars(bar$group)),
-             lapply(smooths, smooth_effects, data = data))
+             lapply(smooths, function(term) basis_effects(basis_kind(term), term, data)))
   added <- added_terms(fixed[[3L]]) # terms() stumbles over `- g` where `.` has no g
   fixed[[3L]] <- join_terms(Filter(function(a) {
     a$sign == "+" || !text_of(a$term) %in% unlist(taken)
@@ -208,7 +213,8 @@ spell_dot <- function(formula, fixed, special) {
   added <- added_terms(formula[[3L]])
   minus <- vapply(added, function(a) a$sign == "-", TRUE)
   dot <- vapply(added, function(a) identical(a$term, quote(.)), TRUE)
-  others <- join_terms(Filter(function(a) !is_bar(a$term) && !is_smooth(a$term), added[!dot]))
+  plain <- function(a) !is_bar(a$term) && !is_basis_term(a$term)
+  others <- join_terms(Filter(plain, added[!dot]))
   if (any(minus) || sum(dot) != 1L || "." %in% all.vars(others)) return(add_terms(fixed, special))
   terms <- stats::terms(fixed)
   variables <- stats::setNames(as.list(attr(terms, "variables"))[-1L],
@@ -236,7 +242,7 @@ add_terms <- function(formula, terms) {
 
 # A bar or smooth term as a sum of its variables.
 open_term <- function(term) {
-  parts <- if (is_bar(term)) as.list(term)[-1L] else smooth_variables(term)
+  parts <- if (is_bar(term)) as.list(term)[-1L] else basis_variables(basis_kind(term), term)
   Reduce(function(a, b) call("+", a, b), parts)
 }
 

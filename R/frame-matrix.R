@@ -2,7 +2,7 @@
 #' @export
 bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL,
                                na.action = na.fail, drop.unused.levels = TRUE,
-                               class.weights = NULL, missing = NULL, ...) {
+                               class.weights = NULL, missing = NULL, likelihood = NULL, ...) {
   check_dots(substitute(list(...)))
   if (base::missing(x)) refuse_nothing()
   given <- "na.action" %in% names(match.call()) && !inherits(missing, "bsvm_missing")
@@ -23,7 +23,7 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
   places <- place_rows(rows, omitted)
   kept <- if (is.null(omitted)) rows$used else setdiff_rows(rows$used, omitted, n)
   frame <- matrix_frame(take_rows(x, kept), lapply(variables, take_rows, rows = kept),
-                        drop.unused.levels)
+                        drop.unused.levels, likelihood)
   frame[c("na.action", "row_names")] <- list(places$na.action, matrix_names(x, places, kept))
   if (models_missing(rule)) frame$unknowns <- frame_unknowns(rule, NULL, kept, n)
   if (length(rows$zero) > 0L) frame$absent <- absent_matrix_rows(frame, x, variables, places)
@@ -120,8 +120,8 @@ matrix_names <- function(x, places, kept) {
 
 # A column of ones named "(Intercept)" is taken as the intercept; else one is implied and counted
 # in `columns`, but not bound to x, which would copy it.
-matrix_frame <- function(x, variables, drop_unused) {
-  response <- code_response(variables$y, drop_unused)
+matrix_frame <- function(x, variables, drop_unused, likelihood) {
+  coded <- code_response(variables$y, drop_unused, kind = kind_for(likelihood))
   names <- matrix_columns(x)
   given <- match("(Intercept)", names, 0L)
   if (given > 0L && !isTRUE(all(x[, given] == 1))) {
@@ -131,16 +131,12 @@ matrix_frame <- function(x, variables, drop_unused) {
   implicit <- given == 0L
   assign <- seq_along(names)
   assign[assign == given] <- 0L
-  structure(
-    list(y = response$y, response = response[c("levels", "type")],
-         x = x, columns = c(if (implicit) "(Intercept)", names),
-         assign = c(if (implicit) 0L, assign), term_labels = names,
-         intercept = if (implicit) 1L else given, implicit = implicit,
-         weights = variables[["(weights)"]], offset = variables[["(offset)"]],
-         groups = matrix_groups(variables$group),
-         formula = NULL, terms = NULL, xlevels = NULL, contrasts = NULL, nobs = nrow(x),
-         bars = !is.null(variables$group)),
-    class = "bsvm_frame"
+  new_frame(
+    y = coded$y, response = coded$response, x = x, columns = c(if (implicit) "(Intercept)", names),
+    assign = c(if (implicit) 0L, assign), term_labels = names,
+    intercept = if (implicit) 1L else given, implicit = implicit,
+    weights = variables[["(weights)"]], offset = variables[["(offset)"]],
+    groups = matrix_groups(variables$group), bars = !is.null(variables$group)
   )
 }
 
@@ -155,7 +151,7 @@ matrix_groups <- function(values) {
 
 absent_matrix_rows <- function(frame, x, variables, places) {
   absent <- lapply(variables, take_rows, rows = places$zero)
-  list(at = places$at, y = recode_response(absent$y, frame$response$levels),
+  list(at = places$at, y = recode_values(frame$response, absent$y),
        x = with_intercept(frame, take_rows(x, places$zero)),
        groups = given_groups(frame$groups, absent$group), offset = absent[["(offset)"]])
 }

@@ -32,7 +32,7 @@ absent_rows <- function(frame, parts, data, given, places) {
   response <- evaluate_response(parts, data)
   offset <- design$offset
   if (!is.null(given$offset)) offset <- sum_offsets(offset, given$offset[places$zero])
-  list(at = places$at, y = recode_response(response, frame$response$levels), x = design$x,
+  list(at = places$at, y = recode_values(frame$response, response), x = design$x,
        groups = design$groups, offset = offset)
 }
 

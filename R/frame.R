@@ -16,7 +16,8 @@
 #' @inheritParams bsvm
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_frame`, a list with
-#' * `y`: n numbers, -1 or +1; `response`: list of `levels` (negative, positive) and `type`;
+#' * `y`: n numbers, -1 or +1; `response`: an object of class `bsvm_response`, a list of `levels`
+#'   (negative, positive) and `type`;
 #' * `x`: the n x p design matrix on the user's scale, a `dgCMatrix` if `x` came as a sparse matrix
 #'   or a dense one would be large (above 1e7 cells) and less than 10 % full; `columns`: its p
 #'   names; `assign`, `term_labels`: which term each belongs to; `intercept`: the position of the
@@ -51,7 +52,7 @@ bsvm_frame <- function(x, ...) {
 #' @export
 bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                                contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
-                               missing = NULL, ...) {
+                               missing = NULL, likelihood = NULL, ...) {
   check_dots(substitute(list(...)))
   check_data(data)
   check_flag(drop.unused.levels, "drop.unused.levels")
@@ -71,7 +72,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
              else settle_missing(columns, rule_action(rule, na.action))
   tell_omitted(rule, attr(settled, "na.action"), nrow(columns))
   places <- place_rows(rows, attr(settled, "na.action"))
-  frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels)
+  frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels, likelihood)
   if (models_missing(rule)) {
     frame$unknowns <- frame_unknowns(rule, data, rows$used, data_rows(parts, data))
   }
@@ -84,8 +85,9 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
 
 #' @export
 print.bsvm_frame <- function(x, ...) {
-  cat("bsvm_frame: ", x$nobs, " rows (", sum(x$y > 0), " of class '", x$response$levels[2L],
-      "'), ", length(x$columns), " columns", sep = "")
+  of_rows <- describe_rows(x$response, x$y)
+  cat("bsvm_frame: ", x$nobs, " rows", if (!is.null(of_rows)) paste0(" (", of_rows, ")"), ", ",
+      length(x$columns), " columns", sep = "")
   for (group in x$groups) cat(", ", length(group$levels), " levels of ", group$name, sep = "")
   cat("\n")
   invisible(x)
@@ -256,28 +258,38 @@ check_offset <- function(offset, n = length(offset)) {
 }
 
 # Everything that comes from the model frame. `columns` has no missing values.
-assemble_frame <- function(parts, columns, data, contrasts, drop_unused) {
+assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelihood) {
   frame_terms <- attr(columns, "terms")
-  response <- code_response(columns[[1L]], drop_unused, names(columns)[1L])
+  coded <- code_response(columns[[1L]], drop_unused, names(columns)[1L], kind_for(likelihood))
   if (drop_unused) columns <- drop_levels(columns)
   check_contrasts(contrasts, columns)
   design <- fixed_design(parts, columns, frame_terms, contrasts)
   x <- design$x
   kept <- kept_environment(parts$formula, data, data_rows(parts, data))
-  frame <- list(
-    y = response$y, response = response[c("levels", "type")],
-    columns = colnames(x), assign = design$assign, term_labels = design$term_labels,
+  columns_of_x <- colnames(x)
+  if (!is_sparse(x)) attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
+  new_frame(
+    y = coded$y, response = coded$response, x = x,
+    columns = columns_of_x, assign = design$assign, term_labels = design$term_labels,
     intercept = match(0L, design$assign, 0L), implicit = FALSE,
     weights = check_weights(columns[["(weights)"]], nrow(columns)),
     offset = check_offset(frame_offset(columns), nrow(columns)),
     groups = make_groups(parts$bars, columns, frame_terms, contrasts), smooths = design$smooths,
     formula = re_home(parts$formula, kept), terms = re_home(design$terms, kept),
-    xlevels = design$xlevels, contrasts = design$contrasts, nobs = nrow(x),
-    bars = length(parts$bars) > 0L
+    xlevels = design$xlevels, contrasts = design$contrasts, bars = length(parts$bars) > 0L
   )
-  if (!is_sparse(x)) attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
-  frame$x <- x
-  structure(frame, class = "bsvm_frame")
+}
+
+# A frame: what bsvm_frame() promises of each field is checked. The last six concern rows that
+# come in or are left out later; `weights` is changed by weights of classes.
+new_frame <- function(y, response, x, columns, assign, term_labels, intercept, implicit, weights,
+                      offset, groups, smooths = NULL, formula = NULL, terms = NULL, xlevels = NULL,
+                      contrasts = NULL, nobs = nrow(x), bars = FALSE, na.action = NULL,
+                      row_names = NULL, rows = NULL, given = NULL, unknowns = NULL,
+                      absent = NULL) {
+  frame <- structure(mget(names(formals())), class = "bsvm_frame")
+  check_frame(frame)
+  frame
 }
 
 # The population-level terms, then the smooths: list(x, assign, contrasts, terms, term_labels,
@@ -290,12 +302,12 @@ fixed_design <- function(parts, columns, frame_terms, contrasts) {
   design <- design_matrix(terms, columns, xlevels, own)
   labels <- attr(terms, "term.labels")
   env <- formula_environment(parts$formula)
-  smooths <- make_smooths(parts$smooths, columns, frame_terms, env, design$x)
-  design <- bind_smooths(design, smooths, length(labels))
+  smooths <- model_bases(parts$smooths, columns, frame_terms, env, design$x)
+  design <- bind_bases(design, smooths, length(labels))
   check_columns(design$x, parts, any(vapply(columns, anyNA, TRUE)))
-  c(design, list(terms = terms, term_labels = c(labels, smooth_labels(smooths)),
+  c(design, list(terms = terms, term_labels = c(labels, basis_labels(smooths)),
                  xlevels = xlevels,
-                 smooths = if (!is.null(smooths)) lapply(smooths, without, "matrix")))
+                 smooths = without_matrices(smooths)))
 }
 
 re_home <- function(formula, environment) {
@@ -342,24 +354,9 @@ check_columns <- function(x, parts, absent) {
 # `class.weights` multiplies the weights of each class.
 weigh_classes <- function(frame, class.weights) {
   if (is.null(class.weights)) return(frame)
-  levels <- frame$response$levels
-  check_class_weights(class.weights, levels)
-  factors <- stats::setNames(c(1, 1), levels)
-  factors[names(class.weights)] <- class.weights
-  frame$response$class_weights <- factors
-  weights <- unname(factors[(frame$y + 3) / 2])
+  frame$response <- with_class_weights(frame$response, class.weights)
+  weights <- class_factors(frame$response, frame$y)
   frame$weights <- if (is.null(frame$weights)) weights else frame$weights * weights
   check_total_weight(frame$weights, "`weights` times `class.weights`")
   frame
-}
-
-check_class_weights <- function(class.weights, levels) {
-  good <- is.numeric(class.weights) && all(is.finite(class.weights)) && all(class.weights > 0)
-  names <- names(class.weights)
-  if (!good || is.null(names) || !all(names %in% levels) || anyDuplicated(names)) {
-    abort("weights", "`class.weights` must be positive numbers, each class named once, as in c(",
-          paste0("\"", levels, "\" = 1", collapse = ", "), "); found ",
-          deparse(class.weights, nlines = 1L), ".")
-  }
-  check_total_weight(class.weights, "`class.weights`")
 }

@@ -1,36 +1,14 @@
 # What users should hear of a model that is not wrong: messages, each with a class of its own.
 
-# ---- one class for all rows -----------------------------------------------------------------
+# ---- of the response --------------------------------------------------------------------------
 
-# The class all rows of the fit are put into, NULL where there are two. Without predictors it is
-# no news.
-only_class <- function(fit) {
-  if (length(fit$design$columns) < 2L && is.null(fit$groups)) return(NULL)
-  positive <- fit$link[used_rows(fit)] >= 0
-  positive <- positive[!is.na(positive)]
-  if (length(positive) == 0L || any(positive != positive[1L])) return(NULL)
-  fit$response$levels[1L + positive[1L]]
-}
-
-# Classes follow the sign of the linear predictor, whatever the share of the other class.
-one_class_text <- function(fit) {
-  class <- only_class(fit)
-  if (is.null(class)) return(NULL)
-  other <- setdiff(fit$response$levels, class)
-  share <- mean(fit$y[used_rows(fit)] == if (other == fit$response$levels[2L]) 1 else -1)
-  paste0("All rows are put into class \"", class, "\"; ", format_share(share), " are of class \"",
-         other, "\". To find these, use predict() with a `threshold` or with `costs`, or fit with ",
-         "`class.weights`.")
-}
-
-say_one_class <- function(fit) {
-  text <- one_class_text(fit)
+say_hint <- function(fit) {
+  text <- prediction_hint(fit$response, fit)
   if (!is.null(text)) say_wrapped(text)
 }
 
 inform_one_class <- function(fit, type, threshold) {
-  if (type != "class" || !is.null(threshold) || isTRUE(session$one_class)) return(invisible())
-  text <- one_class_text(fit)
+  text <- prediction_hint(fit$response, fit, type, threshold)
   if (!is.null(text)) inform("one_class", text, once = "one_class")
 }
 

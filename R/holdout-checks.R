@@ -8,8 +8,8 @@ check_rows_of <- function(data) {
   check_data(data)
 }
 
-# list(y, levels): what all formulas have on the left, or what was given.
-study_response <- function(given, formulas, data) {
+# list(y, response): what all formulas have on the left, or what was given.
+study_response <- function(given, formulas, data, kind) {
   sides <- lapply(formulas, function(formula) {
     check_formula(formula)
     value_in(formula[[2L]], data, formula_environment(formula), "response")
@@ -19,9 +19,10 @@ study_response <- function(given, formulas, data) {
     abort("argument", "`response` must be given where no model has a formula: what is to be ",
           "predicted, such as `response = y`.")
   }
-  coded <- lapply(sides, code_complete, n = nrow(data))
-  same <- vapply(coded, function(other) identical(other[c("y", "levels")],
-                                                  coded[[1L]][c("y", "levels")]), TRUE)
+  coded <- lapply(sides, code_complete, n = nrow(data), kind = kind)
+  same <- vapply(coded, function(other) {
+    identical(other$y, coded[[1L]]$y) && same_coding(other$response, coded[[1L]]$response)
+  }, TRUE)
   if (!all(same)) {
     abort("argument", "All models must have the same response, coded in the same way; ",
           enumerate(names(coded)[!same]), " differ", if (sum(!same) == 1L) "s", " from the first.")
@@ -29,7 +30,14 @@ study_response <- function(given, formulas, data) {
   coded[[1L]]
 }
 
-code_complete <- function(y, n) {
+# The kind of response that the fits among the models have, else classes.
+study_kind <- function(models) {
+  fits <- Filter(function(model) inherits(model, "bsvm"), models)
+  if (length(fits) == 0L) return(kind_for(NULL))
+  response_kind(check_fit(fits[[1L]], "models")$likelihood)
+}
+
+code_complete <- function(y, n, kind) {
   if (NROW(y) != n) {
     abort("response", "The response must have one element a row (", n, "); found ", describe(y),
           ".")
@@ -38,21 +46,23 @@ code_complete <- function(y, n) {
     abort("missing", "The response must have no missing values; found ", sum(is.na(y)), ". Leave ",
           "these rows out: they can be neither tested nor trained on.")
   }
-  code_response(y)
+  code_response(y, kind = kind)
 }
 
 # A named list of functions; NULL for "seconds".
-check_metrics <- function(metrics) {
+check_metrics <- function(metrics, response) {
+  known <- c(known_metrics_of(response), list(seconds = NULL))
   if (is.function(metrics)) metrics <- list(metrics)
-  if (!is.character(metrics) && !is.list(metrics) || length(metrics) == 0L) refuse_metric(metrics)
+  if (!is.character(metrics) && !is.list(metrics) || length(metrics) == 0L) {
+    refuse_metric(metrics, names(known))
+  }
   metrics <- as.list(metrics)
   names <- if (is.null(names(metrics))) rep("", length(metrics)) else names(metrics)
-  known <- c(known_metrics(), list(seconds = NULL))
   for (k in seq_along(metrics)) {
     metric <- metrics[[k]]
     if (is.function(metric) && nzchar(names[k])) next
     if (!is.character(metric) || length(metric) != 1L || !metric %in% names(known)) {
-      refuse_metric(metric)
+      refuse_metric(metric, names(known))
     }
     metrics[k] <- known[metric]
     names[k] <- metric
@@ -64,10 +74,10 @@ check_metrics <- function(metrics) {
   stats::setNames(metrics, names)
 }
 
-refuse_metric <- function(metric) {
-  abort("argument", "`metrics` must be among ", enumerate(c(names(known_metrics()), "seconds"),
-        "\""), ", or functions with names, as in `list(\"ber\", mine = function(seen) ...)`; ",
-        "found ", describe(metric), if (is.function(metric)) " without a name", ".")
+refuse_metric <- function(metric, known) {
+  abort("argument", "`metrics` must be among ", enumerate(known, "\""), ", or functions with ",
+        "names, as in `list(\"ber\", mine = function(seen) ...)`; found ", describe(metric),
+        if (is.function(metric)) " without a name", ".")
 }
 
 check_runner <- function(cores, cluster, progress) {

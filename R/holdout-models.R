@@ -112,51 +112,40 @@ check_models <- function(models) {
 
 # ---- predictions ------------------------------------------------------------------------------
 
-# list(class, link, prob) of rows, as metrics take them: class and prob of the second level. `prob`:
-# are probabilities wanted?
-classify <- function(fitted, newdata, levels, prob) UseMethod("classify")
+# What a model says of new rows, as metrics of the response take it. `prob`: are probabilities
+# wanted?
+classify <- function(fitted, newdata, response, prob) UseMethod("classify")
 
 #' @export
-classify.bsvm <- function(fitted, newdata, levels, prob) {
-  found <- function(type) stats::predict(fitted, newdata, type = type, allow_new_levels = TRUE)
-  said <- list(class = found("class"), link = found("link"))
-  if (prob) said$prob <- tryCatch(found("prob"), bsvm_error_unsupported = function(e) NULL)
-  read_prediction(said, levels, nrow(newdata))
+classify.bsvm <- function(fitted, newdata, response, prob) {
+  read_prediction(ask_fit(fitted$response, fitted, newdata, prob), response, nrow(newdata))
 }
 
 #' @export
-classify.bsvm_tuned_svm_fit <- function(fitted, newdata, levels, prob) {
-  read_prediction(list(link = stats::predict(fitted, newdata, type = "link")), levels,
+classify.bsvm_tuned_svm_fit <- function(fitted, newdata, response, prob) {
+  read_prediction(list(link = stats::predict(fitted, newdata, type = "link")), response,
                   nrow(newdata))
 }
 
 #' @export
-classify.function <- function(fitted, newdata, levels, prob) {
-  read_prediction(fitted(newdata), levels, nrow(newdata))
+classify.function <- function(fitted, newdata, response, prob) {
+  read_prediction(fitted(newdata), response, nrow(newdata))
 }
 
-# Probabilities are asked for by the name most packages have for them; what predict() makes of a
-# type it does not know is not taken for them.
 #' @export
-classify.default <- function(fitted, newdata, levels, prob) {
-  predict <- predict_of(fitted)
-  said <- as_parts(predict(fitted, newdata), levels)
-  if (prob && !is.null(said$class) && is.null(said$prob)) {
-    said$prob <- tryCatch(as_parts(predict(fitted, newdata, type = "prob"), levels)$prob,
-                          error = function(e) NULL)
-    if (!has_columns(said$prob, levels)) said$prob <- NULL
-  }
-  read_prediction(said, levels, nrow(newdata))
+classify.default <- function(fitted, newdata, response, prob) {
+  said <- ask_foreign(response, predict_of(fitted), fitted, newdata, prob)
+  read_prediction(said, response, nrow(newdata))
 }
 
 # A link need not be zero where both classes are as likely (complementary log-log).
 #' @export
-classify.glm <- function(fitted, newdata, levels, prob) {
+classify.glm <- function(fitted, newdata, response, prob) {
   if (!fitted$family$family %in% c("binomial", "quasibinomial")) return(NextMethod())
   said <- function(type) as.vector(stats::predict(fitted, newdata, type = type))
   prob <- said("response")
-  read_prediction(list(class = levels[1L + (prob >= 0.5)], link = said("link"), prob = prob),
-                  levels, nrow(newdata))
+  class <- level_of(response$levels, prob >= 0.5)
+  read_prediction(list(class = class, link = said("link"), prob = prob), response, nrow(newdata))
 }
 
 # Packages with S4 classes have a predict() of their own.
@@ -164,90 +153,4 @@ predict_of <- function(fitted) {
   home <- attr(class(fitted), "package")
   own <- isS4(fitted) && !is.null(home) && "predict" %in% getNamespaceExports(home)
   if (own) getExportedValue(home, "predict") else stats::predict
-}
-
-has_columns <- function(x, columns) length(dim(x)) == 2L && all(columns %in% colnames(x))
-
-# What a model said, by its shape: list(class, link, prob), some of them NULL.
-as_parts <- function(said, levels) {
-  if (is.data.frame(said)) said <- frame_parts(said, levels)
-  if (is.list(said) && any(part_names %in% names(said))) {
-    return(said[intersect(part_names, names(said))])
-  }
-  if (is.factor(said) || is.character(said) || is.logical(said)) return(list(class = said))
-  if (is.numeric(said) && NCOL(said) == 1L) return(number_part(as.vector(said), levels))
-  if (is.numeric(said)) return(list(prob = said))
-  abort("argument", "A prediction must be classes, links, probabilities, or a list of `class`, ",
-        "`link` and `prob`; found ", describe(said), ".")
-}
-
-part_names <- c("class", "link", "prob")
-
-# Probabilities may stand beside the class in columns of their own.
-frame_parts <- function(said, levels) {
-  names(said) <- sub("^[.]pred_", "", names(said))
-  if (!any(part_names %in% names(said))) return(as.matrix(said))
-  parts <- as.list(said)
-  if (is.null(parts$prob) && has_columns(said, levels)) parts$prob <- as.matrix(said[levels])
-  parts
-}
-
-# Numbers that are all names of classes are these. Others may be links or probabilities, which
-# between 0 and 1 can't be told apart.
-number_part <- function(said, levels) {
-  if (all(class_names(said, levels) %in% c(levels, NA))) return(list(class = said))
-  if (all(said >= 0 & said <= 1, na.rm = TRUE)) {
-    abort("argument", "Predicted numbers that are all between 0 and 1 may be links or ",
-          "probabilities: say which, as in `list(prob = )` or `list(link = )`.")
-  }
-  list(link = said)
-}
-
-# As the levels have them: 0 and 1 are FALSE and TRUE, too.
-class_names <- function(class, levels) {
-  class <- as.character(class)
-  twin <- c(`0` = "FALSE", `1` = "TRUE", `FALSE` = "0", `TRUE` = "1")[class]
-  unname(ifelse(!class %in% levels & twin %in% levels, twin, class))
-}
-
-read_prediction <- function(said, levels, n) {
-  parts <- as_parts(said, levels)
-  link <- parts$link
-  prob <- second_probability(parts$prob, levels)
-  class <- if (!is.null(parts$class)) is_second(parts$class, levels)
-           else if (!is.null(link)) link >= 0
-           else prob >= 0.5
-  for (part in list(class, link, prob)) {
-    if (!is.null(part) && length(part) != n) {
-      abort("argument", "There must be one prediction a row (", n, "); found ", length(part), ".")
-    }
-  }
-  lapply(list(class = class, link = link, prob = prob), unname)
-}
-
-is_second <- function(class, levels) {
-  class <- class_names(class, levels)
-  odd <- setdiff(class, c(levels, NA))
-  if (length(odd) > 0L) {
-    abort("argument", "Predicted classes must be ", enumerate(levels, "'"), "; found ",
-          enumerate(odd, "'"), ".")
-  }
-  class == levels[2L]
-}
-
-second_probability <- function(prob, levels) {
-  if (is.null(prob)) return(NULL)
-  if (is.data.frame(prob)) prob <- as.matrix(prob)
-  if (length(dim(prob)) == 2L) {
-    if (!has_columns(prob, levels)) {
-      found <- if (is.null(colnames(prob))) "no names" else enumerate(colnames(prob), "'")
-      abort("argument", "Probabilities must have columns named ", enumerate(levels, "'"),
-            "; found ", found, ".")
-    }
-    prob <- prob[, levels[2L]]
-  }
-  if (!is.numeric(prob) || any(prob < 0 | prob > 1, na.rm = TRUE)) {
-    abort("argument", "Probabilities must be between 0 and 1.")
-  }
-  as.vector(prob)
 }

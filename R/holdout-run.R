@@ -1,9 +1,10 @@
 # The tasks of a study, one a split and model. `job` is a list of
-#   data, truth, levels   all rows, their classes (logical) and the classes' names
-#   learners              named list of functions (see as_learner())
-#   splits, seeds         list(train, test) of each split, and a seed for its models
-#   metrics               named list of functions of `seen` (see metrics.R); NULL for seconds
-#   predictions           are they kept?
+#   data, truth, response  all rows, their response as metrics have it (of classes logical), and
+#                          what it is
+#   learners               named list of functions (see as_learner())
+#   splits, seeds          list(train, test) of each split, and a seed for its models
+#   metrics                named list of functions of `seen` (see metrics.R); NULL for seconds
+#   predictions            are they kept?
 # A task sees nothing but the job and its number, so it does not matter who runs it, or when.
 
 run_tasks <- function(job, cores, cluster, progress) {
@@ -107,23 +108,16 @@ run_task <- function(task, job) {
   rows <- job$splits[[at]]
   learner <- job$learners[[task_model(task, job)]]
   test <- job$data[rows$test, , drop = FALSE]
-  prob <- job$predictions || !all(vapply(job$metrics, needs_class_only, TRUE))
+  prob <- job$predictions || !do_without_prob(job$response, job$metrics)
   started <- proc.time()[["elapsed"]]
   tried <- with_given_seed(job$seeds[at], attempt({
-    classify(learner(job$data[rows$train, , drop = FALSE]), test, job$levels, prob)
+    classify(learner(job$data[rows$train, , drop = FALSE]), test, job$response, prob)
   }), "Mersenne-Twister", "Inversion", "Rejection")
   seconds <- proc.time()[["elapsed"]] - started
   seen <- c(list(truth = job$truth[rows$test]), tried$value)
-  judged <- judge(seen, tried$failure, seconds, job$metrics)
-  c(judged, list(warnings = tried$warnings,
-                 predictions = if (job$predictions) predicted_rows(seen, rows$test, job)))
-}
-
-# A user's metric may have any name, and look at what it likes.
-needs_class_only <- function(metric) is.null(metric) || is_known_metric(metric, c("ber", "error"))
-
-is_known_metric <- function(metric, names) {
-  any(vapply(known_metrics()[names], identical, TRUE, metric))
+  judged <- judge(seen, tried$failure, seconds, job$metrics, job$response)
+  kept <- if (job$predictions) prediction_frame(job$response, seen, rows$test)
+  c(judged, list(warnings = tried$warnings, predictions = kept))
 }
 
 # list(value, failure, warnings): errors and warnings are kept as words, messages are not. A fit
@@ -156,27 +150,28 @@ is_time_limit <- function(e) {
 }
 
 # Values of the metrics, and why there is none.
-judge <- function(seen, failure, seconds, metrics) {
+judge <- function(seen, failure, seconds, metrics, response = new_response("classes")) {
   if (is.na(failure)) failure <- why_unseen(seen)
   found <- lapply(metrics, function(metric) {
     if (!is.na(failure)) return(list(value = NA_real_, failure = failure))
     if (is.null(metric)) return(list(value = seconds, failure = NA_character_))
-    measure(metric, seen)
+    measure(metric, seen, response)
   })
   list(values = vapply(found, `[[`, 0, "value"), failures = vapply(found, `[[`, "", "failure"))
 }
 
 # NA where a row has all that the model says of others.
 why_unseen <- function(seen) {
-  unseen <- Reduce(`|`, lapply(Filter(Negate(is.null), seen[part_names]), is.na))
+  said <- seen[setdiff(names(seen), "truth")]
+  unseen <- Reduce(`|`, lapply(Filter(Negate(is.null), said), is.na))
   if (!any(unseen)) return(NA_character_)
   paste(sum(unseen), "of", length(unseen), "rows have no prediction")
 }
 
-measure <- function(metric, seen) {
+measure <- function(metric, seen, response) {
   tried <- attempt(as_one_value(metric(seen)))
   failure <- tried$failure
-  if (is.na(failure) && is.na(tried$value)) failure <- why_missing(metric, seen)
+  if (is.na(failure) && is.na(tried$value)) failure <- why_no_value(response, metric, seen)
   if (is.na(failure) && is.infinite(tried$value)) failure <- "the metric is infinite"
   list(value = if (is.na(failure)) tried$value else NA_real_, failure = failure)
 }
@@ -186,28 +181,4 @@ as_one_value <- function(value) {
     abort("argument", "A metric must be one number; found ", describe(value), ".")
   }
   as.numeric(value)
-}
-
-why_missing <- function(metric, seen) {
-  if (is_known_metric(metric, c("brier", "log_score", "slope")) && is.null(seen$prob)) {
-    return("the model gives no probabilities")
-  }
-  if (is_known_metric(metric, "auc") && is.null(seen$link) && is.null(seen$prob)) {
-    return("the model gives no scores")
-  }
-  if (!both_classes(seen$truth)) return("only one class was tested")
-  "the metric is NA"
-}
-
-predicted_rows <- function(seen, rows, job) {
-  as_class <- function(x) {
-    factor(job$levels[1L + (if (is.null(x)) NA else x)], levels = job$levels)
-  }
-  number <- function(x) if (is.null(x)) rep(NA_real_, length(rows)) else x
-  prob <- number(seen$prob)
-  frame <- data.frame(.row = rows, truth = as_class(seen$truth),
-                      .pred_class = rep_len(as_class(seen$class), length(rows)),
-                      1 - prob, prob, .link = number(seen$link))
-  names(frame)[4:5] <- paste0(".pred_", job$levels)
-  frame
 }

@@ -1,6 +1,7 @@
 # Who is tested when. A unit is what goes to one side as a whole: a row, or a group of rows.
 #   of        integer(n): the unit of each row
-#   stratum   integer(units): the class of most of its rows, or 1 for all
+#   stratum   integer(units): the class of most of its rows, or 1 for all, as where the response is
+#             no class
 #   movable   units with a row that may be tested; the others are in every training set
 #   testable  logical(n)
 # A split is list(train, test) of row numbers. Rows that may not be tested are trained on, but not
@@ -15,6 +16,7 @@ split_units <- function(truth, group = NULL, testable = TRUE, stratify = TRUE) {
   }
   testable <- rep_len(testable, n)
   share <- rowsum(as.numeric(truth), of) / tabulate(of)
+  stratify <- stratify && is.logical(truth)
   list(of = of, stratum = if (stratify) 1L + (share[, 1L] >= 0.5) else rep(1L, max(of)),
        movable = sort(unique(of[testable])), testable = testable, truth = truth)
 }
@@ -72,12 +74,13 @@ draw_usable <- function(draw, truth, times, levels, most = 100L) {
       absent <- absent_classes(drawn, truth)
       if (length(absent) == 0L) return(drawn)
     }
-    refuse_absent(levels[1L + absent[1L]], most)
+    refuse_absent(level_of(levels, absent[1L]), most)
   }), recursive = FALSE)
 }
 
 # Of the classes FALSE and TRUE those some training set lacks.
 absent_classes <- function(splits, truth) {
+  if (!is.logical(truth)) return(logical(0))
   lacks <- function(class) !all(vapply(splits, function(s) class %in% truth[s$train], TRUE))
   Filter(lacks, c(FALSE, TRUE))
 }

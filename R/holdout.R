@@ -137,10 +137,10 @@ holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stra
   need_arguments("models", "data", what = "holdout()")
   check_count(times, "times")
   check_level(prop, "prop")
-  study <- prepare_study(models, data, stratify, metrics, predictions, environment(),
-                         parent.frame())
+  study <- prepare_study(models, data, stratify, if (!missing(metrics)) list(metrics), predictions,
+                         environment(), parent.frame())
   check_runner(cores, cluster, progress)
-  splits <- random_splits(study$units, times, prop, study$levels)
+  splits <- random_splits(study$units, times, prop, study$response$levels)
   run_study(study, splits, list(kind = "holdout", times = times, prop = prop), cores, cluster,
             progress)
 }
@@ -155,10 +155,10 @@ cross_validate <- function(models, data, folds = 10L, times = 1L, group = NULL, 
   need_arguments("models", "data", what = "cross_validate()")
   check_count(folds, "folds", least = 2L)
   check_count(times, "times")
-  study <- prepare_study(models, data, stratify, metrics, predictions, environment(),
-                         parent.frame())
+  study <- prepare_study(models, data, stratify, if (!missing(metrics)) list(metrics), predictions,
+                         environment(), parent.frame())
   check_runner(cores, cluster, progress)
-  splits <- fold_splits(study$units, folds, times, study$levels)
+  splits <- fold_splits(study$units, folds, times, study$response$levels)
   run_study(study, splits, list(kind = "folds", times = times, folds = folds), cores, cluster,
             progress)
 }
@@ -173,32 +173,38 @@ holdout_hints <- c(
   seed = "Splits follow R's random numbers: call set.seed() before."
 )
 
-# Everything but the splits, checked. `call` is where the arguments that are evaluated in the data
-# are, not yet looked at, `env` where the call was written.
+# Everything but the splits, checked. `metrics` is a list of the argument, NULL if it was not given:
+# then the first metric of the response, and seconds. `call` is where the arguments that are
+# evaluated in the data are, not yet looked at, `env` where the call was written.
 prepare_study <- function(models, data, stratify, metrics, predictions, call, env) {
   check_flag(stratify, "stratify")
   check_flag(predictions, "predictions")
   check_rows_of(data)
   models <- check_models(models)
-  metrics <- check_metrics(metrics)
   formulas <- Filter(Negate(is.null), lapply(models, model_formula, env))
-  response <- study_response(row_argument("response", data, call, env), formulas, data)
+  kind <- study_kind(models)
+  coded <- study_response(row_argument("response", data, call, env), formulas, data, kind)
+  metrics <- check_metrics(if (is.null(metrics)) default_metrics(coded$response) else metrics[[1L]],
+                           coded$response)
   group <- row_argument("group", data, call, env)
   testable <- check_testable(row_argument("test", data, call, env))
   first <- if (length(formulas) > 0L) formulas[[1L]]
-  truth <- response$y > 0
-  list(data = data, truth = truth, levels = response$levels, metrics = metrics,
+  truth <- as_truth(coded$response, coded$y)
+  list(data = data, truth = truth, response = coded$response, metrics = metrics,
        learners = Map(as_learner, models, names(models), MoreArgs = list(first, env)),
        units = split_units(truth, check_split_group(group), testable, stratify),
        grouped = !is.null(group), predictions = predictions)
 }
 
+default_metrics <- function(response) c(names(known_metrics_of(response))[1L], "seconds")
+
 # Seeds come from R's random numbers after the splits, and nothing later uses these.
 run_study <- function(study, splits, design, cores, cluster, progress) {
-  job <- study[c("data", "truth", "levels", "learners", "metrics", "predictions")]
+  job <- study[c("data", "truth", "response", "learners", "metrics", "predictions")]
   job$splits <- splits
   job$seeds <- sample.int(.Machine$integer.max, length(splits), replace = TRUE)
   results <- with_seed_kept(run_tasks(job, cores, cluster, progress))
-  design <- c(design, study["grouped"], list(rows = nrow(study$data), levels = study$levels))
+  design <- c(design, study["grouped"],
+              list(rows = nrow(study$data), levels = study$response$levels))
   new_holdout(results, job, design)
 }

@@ -234,15 +234,6 @@ check_definite <- function(covariance, name, what) {
 
 # The sum over rows, weights included.
 row_loglik <- function(likelihood, rows, link) {
-  value <- if (is_normalised(likelihood)) normalised_hinge(rows$y * link)
-           else -2 * pmax(1 - rows$y * link, 0)
+  value <- log_density(likelihood, rows$y, link)
   sum(if (is.null(rows$weight)) value else rows$weight * value)
 }
-
-# log p(y | f) of the margin y f: minus log(1 + exp(-(log odds))), whichever its sign.
-normalised_hinge <- function(margin) {
-  odds <- 2 * pmax(1 + margin, 0) - 2 * pmax(1 - margin, 0)
-  stats::plogis(odds, log.p = TRUE)
-}
-
-is_normalised <- function(likelihood) isTRUE(likelihood$normalized)

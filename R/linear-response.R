@@ -24,10 +24,8 @@ check_variational <- function(object) {
           "fits by engine_vb(): ", ..., " Leave `method` out.")
   }
   if (!is.null(object$sampling)) refuse("that of this fit is of draws from the posterior itself.")
-  if (object$engine$name == "map") refuse("that of engine_map() is the curvature at the mode.")
-  if (object$engine$name == "gaussian") {
-    refuse("engine_gaussian() averages over the variances and keeps all covariances of the rest.")
-  }
+  why <- trait(object$engine, "linear_response")
+  if (!is.null(why)) refuse(why)
   if (selects_any(object$blocks)) {
     refuse("with a prior that selects their objective has several optima, and may jump.")
   }

@@ -43,7 +43,7 @@ log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_le
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
   observed <- observed_rows(object, newdata, y)
-  f[] <- normalised_hinge(f * rep(observed$y, each = nrow(f)))
+  f[] <- log_density(object$likelihood, rep(observed$y, each = nrow(f)), f)
   if (is.null(observed$weight)) return(f)
   f[] <- f * rep(observed$weight, each = nrow(f))
   f[, observed$weight == 0] <- 0
@@ -56,27 +56,23 @@ observed_rows <- function(object, newdata, y) {
     if (!is.null(y)) abort("argument", "`y` goes with `newdata`; the fit has its own classes.")
     return(list(y = unname(object$y), weight = unname(as_double(object$weights))))
   }
-  list(y = new_classes(object, newdata, y))
+  list(y = new_response_of(object, newdata, y))
 }
 
-# Coded -1 and +1, NA where the class is missing.
-new_classes <- function(object, newdata, y) {
-  values <- if (is.null(object$formula)) given_classes(y, nrow(newdata))
+# As the core has it, NA where it is missing.
+new_response_of <- function(object, newdata, y) {
+  values <- if (is.null(object$formula)) given_response(y, nrow(newdata))
             else response_in(object, newdata, y)
-  coded <- recode_response(values, object$response$levels)
-  unseen <- unique(values[is.na(coded) & !is.na(values)])
-  if (length(unseen) == 0L) return(coded)
-  abort("newdata", "The response in `newdata` must have the classes of the fit, ",
-        enumerate(object$response$levels, "'"), "; found ", enumerate(unseen, "'"), ".")
+  code_new_values(object$response, values)
 }
 
-given_classes <- function(y, n) {
+given_response <- function(y, n) {
   if (is.null(y)) {
     abort("newdata", "A fit from bsvm(x, y) finds no response in `newdata`: give the classes of ",
           "the new rows as `y`.")
   }
   check_side(y, n, "y", "newdata")
-  as.character(y)
+  y
 }
 
 response_in <- function(object, newdata, y) {
@@ -87,8 +83,8 @@ response_in <- function(object, newdata, y) {
   response <- object$formula[[2L]]
   need_variables(variables_in(response), object$terms, newdata)
   home <- formula_home(object, globalenv())
-  as.character(tryCatch(eval(response, newdata, home), error = function(e) {
+  tryCatch(eval(response, newdata, home), error = function(e) {
     abort("newdata", "The response `", deparse1(response), "` can't be evaluated in `newdata`: ",
           conditionMessage(e), ".")
-  }))
+  })
 }

@@ -110,7 +110,7 @@ loo_hints <- c(
 
 # `by`, once all that is asked for is possible.
 check_loo <- function(object, by, cores, what) {
-  if (!is_normalised(object$likelihood)) refuse_measure(object, what)
+  if (!is_law(object$likelihood)) refuse_measure(object, what)
   refuse_modelled(object, what)
   by <- pick_one(by, c("row", "group"), "by")
   check_count(cores, "cores")
@@ -197,7 +197,7 @@ loo_terms <- function(object, by, threads, env) {
 }
 
 row_terms <- function(object, rows) {
-  log_p <- normalised_hinge(rows$y * drawn_links(object, rows))
+  log_p <- log_density(object$likelihood, rows$y, drawn_links(object, rows))
   t(if (is.null(rows$weight)) log_p else rows$weight * log_p)
 }
 

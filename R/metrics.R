@@ -1,4 +1,5 @@
-# How well a classifier does. A metric is a function of `seen`, a list a set of tested rows:
+# How well a classifier does: the metrics of a response of two classes. A metric is a function of
+# `seen`, a list for a set of tested rows:
 #   truth  logical: is the row's class the second level, +1?
 #   class  logical: was it predicted to be?
 #   link   score that grows with the odds of class +1, or NULL

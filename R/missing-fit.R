@@ -46,7 +46,7 @@ format_share <- function(share) paste(trimws(format(100 * share, digits = 2L)), 
 
 # Under the pseudo-likelihood every row rewards a large |f|, which an unknown predictor can give.
 missing_note <- function(x) {
-  if (is_normalised(x$likelihood)) return(NULL)
+  if (is_law(x$likelihood)) return(NULL)
   columns <- x$missing$column[x$missing$predictor]
   if (length(columns) == 0L) return(NULL)
   paste0("Under the pseudo-likelihood rows in which a predictor is unknown pull its coefficient ",
@@ -66,7 +66,7 @@ for_effects <- function(rule) {
 much_missing <- 0.2
 
 warn_pseudo_missing <- function(spec) {
-  if (is_normalised(spec$likelihood)) return(invisible())
+  if (is_law(spec$likelihood)) return(invisible())
   table <- missing_table(spec)
   table <- table[table$predictor & table$share > much_missing, ]
   if (NROW(table) == 0L) return(invisible())

@@ -59,7 +59,7 @@ design_rows <- function(parts, newdata, unknown = "error") {
   check_classes(terms, columns)
   x <- if (isTRUE(parts$sparse)) sparse_design(terms, columns, parts$contrasts)$x
        else build_matrix(terms, columns, parts$contrasts)
-  smooths <- lapply(parts$smooths, new_smooth, terms, newdata, unknown)
+  smooths <- lapply(parts$smooths, new_basis, terms, newdata, unknown)
   list(x = bind_columns(x, parts$smooths, smooths), offset = stats::model.offset(columns),
        groups = group_rows(parts$groups, terms, newdata, unknown))
 }

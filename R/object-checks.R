@@ -29,7 +29,6 @@ fit_fields <- c(
 )
 
 part_fields <- list(
-  response = c(levels = "text", type = "text"),
   design = c(columns = "?text", assign = "?numbers", term_labels = "?text", center = "numbers",
              scale = "numbers", intercept = "numbers", implicit = "flag", sparse = "?numbers",
              rotation = "list"),
@@ -63,6 +62,10 @@ check_fit <- function(fit, name = "object") {
     if (!is.null(fit[[part]])) check_fields(fit[[part]], part_fields[[part]], part)
   }
   if (!inherits(fit$posterior, posterior_classes)) refuse_fit("`posterior` has no known class")
+  for (part in c("likelihood", "response", "engine")) {
+    if (!inherits(fit[[part]], paste0("bsvm_", part))) refuse_fit("`", part, "` has no known class")
+  }
+  check_whole_response(fit$response)
   check_fields(fit$posterior, posterior_fields, "posterior")
   check_fit_blocks(c(fit$blocks, fit$group_blocks))
   check_fit_groups(fit$groups)
@@ -120,7 +123,6 @@ check_lengths <- function(fit) {
     `design$center` = length(fit$design$center) == p,
     `design$scale` = length(fit$design$scale) == p,
     `design$assign` = length(fit$design$assign) == p,
-    `response$levels` = length(fit$response$levels) == 2L,
     `posterior$covariance` = covariance_fits(fit$posterior),
     `posterior$coefficients` = !inherits(fit$posterior, "bsvm_draws") ||
       length(dim(fit$posterior$coefficients)) == 3L,
@@ -151,13 +153,14 @@ frame_fields <- c(
 )
 
 spec_fields <- c(problem = "list", model = "list", design = "list", blocks = "list",
-                 group_blocks = "list", likelihood = "list", engine = "list", standardize = "flag",
-                 missing = "?list")
+                 group_blocks = "?list", likelihood = "list", engine = "list", standardize = "flag",
+                 default_prior = "?flag", missing = "?list", law = "?list")
 
 check_frame <- function(frame) {
   good <- has_fields(frame, frame_fields) && length(dim(frame$x)) == 2L &&
     length(frame$nobs) == 1L && all(c(nrow(frame$x), length(frame$y)) == frame$nobs) &&
-    length(frame$columns) == ncol(frame$x) + isTRUE(frame$implicit)
+    length(frame$columns) == ncol(frame$x) + isTRUE(frame$implicit) &&
+    inherits(frame$response, "bsvm_response")
   if (!good) refuse_stage("frame")
 }
 

@@ -38,8 +38,8 @@ autoplot.bsvm_calibration <- function(object, smooth = TRUE, ...) {
     calibration_ticks(object) +
     ggplot2::scale_size_area(max_size = 4) +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
-    ggplot2::labs(x = paste0("Predicted probability of '", object$levels[2L], "'"),
-                  y = paste0("Share of '", object$levels[2L], "'"), size = "Rows",
+    ggplot2::labs(x = paste0("Predicted probability of '", positive_level(object$levels), "'"),
+                  y = paste0("Share of '", positive_level(object$levels), "'"), size = "Rows",
                   caption = calibration_caption(object)) +
     plot_theme()
 }

@@ -79,7 +79,7 @@ exact_draws <- function(check, exact) {
 
 check_densities <- function(check, chosen, draws) {
   names <- c(if (is.null(draws)) "corrected" else "exact",
-             paste0("engine_", check$engine$name, "()"))
+             engine_call(check$engine))
   one <- function(name) {
     scale <- quantity_scale(name, check)
     exact <- if (!is.null(draws)) drawn_density(draws[name, ], NULL, scale)

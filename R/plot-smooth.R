@@ -16,10 +16,10 @@ plot_smooth <- function(object, level, select) {
         "others not at all; found ", enumerate(chosen), ". Choose with `select`.")
 }
 
-# How many covariates; Inf if one of them is a factor.
+# How many variables; Inf if there is no grid of them.
 shown_size <- function(smooth) {
-  numbers <- vapply(smooth$range[smooth$term], is.numeric, TRUE)
-  if (all(numbers)) length(numbers) else Inf
+  ranges <- basis_ranges(smooth)
+  if (is.null(ranges)) Inf else length(ranges)
 }
 
 plot_curves <- function(object, smooths, level, points = 200L) {
@@ -32,7 +32,7 @@ plot_curves <- function(object, smooths, level, points = 200L) {
                                            fill = plot_colour, alpha = 0.2)) +
     ggplot2::geom_line(colour = plot_colour, linewidth = 0.8) +
     ggplot2::facet_wrap("label", scales = "free_x") +
-    ggplot2::labs(x = if (length(smooths) == 1L) smooths[[1L]]$term,
+    ggplot2::labs(x = if (length(smooths) == 1L) names(basis_ranges(smooths[[1L]])),
                   y = if_spread(object, interval_label("Smooth", level, word_for_estimate(object)),
                                 "Smooth, mode"),
                   caption = if_spread(object, interval_caption(object, 1L, 1L, ""), no_band)) +
@@ -45,14 +45,14 @@ if_spread <- function(object, with, without = NULL) if (is_point(object)) withou
 no_band <- "No band: a mode on kinks of the loss tells no spread;\nengine_gaussian() has one"
 
 curve_data <- function(smooth, object, level, points) {
-  range <- smooth$range[[smooth$term]]
-  x <- seq(range[1L], range[2L], length.out = points)
-  grid <- stats::setNames(data.frame(x), smooth$term)
+  range <- basis_ranges(smooth)
+  x <- seq(range[[1L]][1L], range[[1L]][2L], length.out = points)
+  grid <- stats::setNames(data.frame(x), names(range))
   data.frame(label = smooth$label, x = x, smooth_moments(object, smooth, grid, level))
 }
 
 plot_surface <- function(object, smooth, level, points = 60L) {
-  axes <- lapply(smooth$range[smooth$term], function(range) {
+  axes <- lapply(basis_ranges(smooth), function(range) {
     seq(range[1L], range[2L], length.out = points)
   })
   grid <- expand.grid(axes)
@@ -61,7 +61,7 @@ plot_surface <- function(object, smooth, level, points = 60L) {
     ggplot2::geom_raster(ggplot2::aes(fill = .data$fit)) +
     ggplot2::geom_contour(ggplot2::aes(z = .data$fit), colour = "grey30", linewidth = 0.3) +
     ggplot2::scale_fill_gradient2(low = "#8a4b2b", mid = "white", high = plot_colour) +
-    ggplot2::labs(x = smooth$term[1L], y = smooth$term[2L], fill = smooth$label,
+    ggplot2::labs(x = names(axes)[1L], y = names(axes)[2L], fill = smooth$label,
                   caption = paste("Posterior", word_for_estimate(object))) +
     plot_theme()
 }
@@ -70,16 +70,8 @@ plot_surface <- function(object, smooth, level, points = 60L) {
 smooth_moments <- function(object, smooth, grid, level) {
   rows <- list(x = matrix(0, nrow(grid), length(object$design$columns)))
   at <- c(smooth$unpenalised, smooth$columns)
-  rows$x[, at] <- smooth_matrix(smooth, at_one(smooth, grid))
+  rows$x[, at] <- basis_grid(smooth, grid)
   link <- posterior_linear(object, rows)
   limits <- linear_limits(object$posterior, object, rows, link, level)
   data.frame(fit = link$mean, sd = link$sd, lower = limits[, 1L], upper = limits[, 2L])
-}
-
-# The grid with the `by` variable, if there is one: 1, or the level the curve belongs to.
-at_one <- function(smooth, grid) {
-  if (smooth$by == "NA") return(grid)
-  level <- smooth$object$by.level
-  grid[[smooth$by]] <- if (is.null(level)) 1 else factor(level, smooth$range[[smooth$by]])
-  grid
 }

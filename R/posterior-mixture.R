@@ -26,9 +26,9 @@ mixture_posterior <- function(result, spec) {
                         ncol = length(parts)),
          log_density = vapply(parts, `[[`, 0, "log_density"),
          free = free_by_block(result$free, spec), theta_covariance = known_covariance(result, spec),
-         slope = if (spec$engine$name == "map") parts[[1L]]$slope,
+         slope = if (is_mode(spec$engine)) parts[[1L]]$slope,
          integrated = result$integrated + 1L,
-         point = spec$engine$name == "map" && result$integrated < 0L)
+         point = is_mode(spec$engine) && result$integrated < 0L)
   )
   posterior <- structure(posterior, class = "bsvm_mixture")
   if (posterior$point) without_spread(posterior) else posterior
@@ -36,7 +36,7 @@ mixture_posterior <- function(result, spec) {
 
 # At a mode on kinks the core has none, and gives zeros.
 known_covariance <- function(result, spec) {
-  if (spec$engine$name == "map" && result$integrated >= 0L) result$theta_covariance
+  if (is_mode(spec$engine) && result$integrated >= 0L) result$theta_covariance
 }
 
 component_posterior <- function(part, integrated) {

@@ -38,9 +38,7 @@ posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   need_law(object, "posterior_predict()", refuse_responses)
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
-  drawn <- with_given_seed(seed, stats::runif(length(f))) < normalised_map(f)
-  structure(as.integer(drawn), dim = dim(f), dimnames = dimnames(f),
-            levels = object$response$levels)
+  shape_draws(object$response, with_given_seed(seed, draw_response(object$likelihood, f)))
 }
 
 predict_draws_hints <- linpred_hints[names(linpred_hints) != "seed"]

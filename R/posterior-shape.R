@@ -85,14 +85,14 @@ moved_covariance <- function(posterior, sigma) {
 # the effects of factor `name`, with `shapes` (numbers x levels). `mean` has the offset.
 component_probability <- function(fit, rows, mean, sd, name, shapes) {
   group <- if (!is.null(shapes)) rows$groups[[name]]
-  if (is.null(group)) return(normal_probability(mean, sd))
+  if (is.null(group)) return(normal_probability(mean, sd, fit$likelihood))
   p <- mean
   at <- intersect(known(group$codes), which(is.finite(mean) & is.finite(sd)))
   parts <- link_parts(fit, rows_at(rows, at), name)
   skewed <- parts$variance > 0
   at <- at[skewed]
   others <- setdiff(seq_along(mean), at)
-  p[others] <- normal_probability(mean[others], sd[others])
+  p[others] <- normal_probability(mean[others], sd[others], fit$likelihood)
   along <- parts$along[skewed]
   variance <- along^2 * parts$variance[skewed]
   shape <- turned_shape(fit, name, shapes, group$codes[at],

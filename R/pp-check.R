@@ -43,29 +43,18 @@ pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned
                           group = NULL, re_formula = NULL, draw_ids = NULL, ...) {
   check_fit(object)
   need_law(object, "pp_check()", refuse_responses)
-  type <- pick_one(type, c("bars", "bars_grouped", "error_binned", "stat"), "type")
+  types <- check_types(object$response)
+  type <- pick_one(if (missing(type)) types[1L] else type, types, "type")
   need_bayesplot("pp_check()")
   env <- parent.frame()
   group <- check_groups(object, type, group, env)
   f <- link_draws(object, NULL, re_formula, FALSE, draw_ids, NULL, NULL, env)
   used <- which(rep_len(used_rows(object), length(object$y)))
   drawn <- with_bayesplot(paste0("pp_check(type = \"", type, "\")"), {
-    draw_check(type, (object$y[used] + 1) / 2, normalised_map(f[, used, drop = FALSE]),
-               group[used], object$response$levels, ...)
+    draw_check(object$response, type, object$likelihood, f[, used, drop = FALSE],
+               drawn_scale(object$response, object$y[used]), group[used], ...)
   })
   drawn + plot_theme()
-}
-
-# `p`: probabilities, S x n.
-draw_check <- function(type, y, p, group, levels, ...) {
-  if (type == "error_binned") return(bayesplot::ppc_error_binned(y, t(colMeans(p)), ...))
-  replicates <- matrix(as.integer(stats::runif(length(p)) < p), nrow(p))
-  if (type == "stat") return(bayesplot::ppc_stat(y, replicates, ...))
-  bars <- if (type == "bars") bayesplot::ppc_bars(y, replicates, ...)
-          else bayesplot::ppc_bars_grouped(y, replicates, group, ...)
-  suppressMessages( # that there was another scale
-    bars + ggplot2::scale_x_continuous(breaks = 0:1, labels = levels) + ggplot2::labs(x = NULL)
-  )
 }
 
 # A value for each of the fit's rows; NULL for the types that have no groups.

@@ -140,8 +140,10 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
   check_predictive(object)
   check_dots(substitute(list(...)), "predict()", predict_hints)
   na.action <- prediction_action(na.action)
-  type <- prediction_type(if (missing(type) && isTRUE(interval)) "link" else type, interval)
-  threshold <- class_threshold(threshold, costs, type, object$response$levels)
+  check_flag(interval, "interval")
+  if (missing(type)) type <- default_type(object$response, interval)
+  type <- check_prediction_type(object$response, type, interval)
+  threshold <- class_threshold(object$response, threshold, costs, type)
   map <- prediction_map(map, object, type, threshold)
   hint_rare(object, map)
   level <- if (interval) check_level(level)
@@ -156,49 +158,11 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
   if (is.null(newdata) && !is.null(rows)) {
     found <- lapply(found, stats::napredict, omit = object$na.action)
   }
-  shape_prediction(object, found, type, threshold, na.action)
+  keep_complete(shape_prediction(object$response, found, type, threshold), na.action)
 }
 
-prediction_type <- function(type, interval) {
-  check_flag(interval, "interval")
-  if (identical(type, "response")) {
-    abort("argument", "`type` must be one of \"class\", \"link\" and \"prob\"; found ",
-          "\"response\". Use `type = \"prob\"` for probabilities, `type = \"class\"` for classes.")
-  }
-  type <- pick_one(type, c("class", "link", "prob"), "type")
-  if (interval && type != "link") {
-    abort("argument", "`interval = TRUE` goes with `type = \"link\"`; found `type = \"", type,
-          "\"`. A class has no interval, and a probability is an average over the link's law.")
-  }
-  type
-}
-
-# The probability from which on a row gets class +1; NULL for the sign of the link.
-class_threshold <- function(threshold, costs, type, levels) {
-  if (is.null(threshold) && is.null(costs)) return(NULL)
-  if (type != "class") {
-    abort("argument", "`threshold` and `costs` go with `type = \"class\"`; found `type = \"", type,
-          "\"`.")
-  }
-  if (is.null(costs)) return(check_level(threshold, "threshold"))
-  if (!is.null(threshold)) {
-    abort("argument", "Give `threshold` or `costs`, not both: costs c(a, b) of the two classes ",
-          "are the threshold a / (a + b).")
-  }
-  costs <- check_costs(costs, levels)
-  costs[[1L]] / sum(costs)
-}
-
-check_costs <- function(costs, levels) {
-  good <- is.numeric(costs) && length(costs) == 2L && all(is.finite(costs) & costs > 0) &&
-    setequal(names(costs), levels)
-  if (!good) {
-    abort("argument", "`costs` must be two numbers above 0, named by the classes ",
-          enumerate(levels, "'"), ": what a wrong class costs for a row of that class; found ",
-          describe(costs), if (!is.null(names(costs))) paste0(" named ",
-                                                              enumerate(names(costs), "'")), ".")
-  }
-  costs[levels]
+default_type <- function(response, interval) {
+  if (interval) interval_type(response) else prediction_types(response)[1L]
 }
 
 # NULL where no probability is needed.
@@ -300,33 +264,6 @@ rows_without_level <- function(rows) {
 # Names of rows, where they are more than numbers counted from one.
 row_labels <- function(newdata) {
   if (is.data.frame(newdata) && .row_names_info(newdata) < 0L) NULL else rownames(newdata)
-}
-
-shape_prediction <- function(object, found, type, threshold, na.action) {
-  levels <- object$response$levels
-  if (type == "prob") return(keep_complete(two_columns(found$prob, levels), na.action))
-  if (type == "class") {
-    score <- if (is.null(threshold)) found$mean else found$prob - threshold
-    return(keep_complete(score_class(score, levels), na.action))
-  }
-  if (is.null(found$sd)) return(keep_complete(found$mean, na.action))
-  frame <- data.frame(fit = found$mean, sd = found$sd, found$limits,
-                      row.names = unless_twice(names(found$mean)))
-  keep_complete(frame, na.action)
-}
-
-# n x 2, of the first class and of the second.
-two_columns <- function(prob, levels) {
-  matrix(c(1 - prob, prob), ncol = 2L, dimnames = list(names(prob), levels))
-}
-
-# A matrix may have a row name twice, a data frame may not.
-unless_twice <- function(names) if (!anyDuplicated(names)) names
-
-score_class <- function(score, levels) {
-  class <- factor(levels[1L + (score >= 0)], levels = levels)
-  names(class) <- names(score)
-  class
 }
 
 prediction_action <- function(na.action) {

@@ -25,7 +25,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   say_other_hyper(x, digits)
   cat("\n")
   say_end(x, digits)
-  say_one_class(x)
+  say_hint(x)
   invisible(x)
 }
 
@@ -44,7 +44,7 @@ check_digits <- function(digits) {
 # the fields that are used.
 say_model <- function(x, groups, missing) {
   cat("Bayesian support vector machine (", x$likelihood$label,
-      if (is_normalised(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
+      if (is_law(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
       sep = "")
   if (!is.null(x$formula)) say_wrapped(deparse1(x$formula), 2L, most = 3L)
   omitted <- length(x$na.action)
@@ -54,17 +54,16 @@ say_model <- function(x, groups, missing) {
     if (omitted > 0L) paste0("; ", omitted, " more left out for missing values"),
     modelled_text(missing)
   ), 2L)
-  say_wrapped(paste0("class +1 is \"", x$response$levels[2L], "\", class -1 is \"",
-                     x$response$levels[1L], "\""), 2L)
+  response <- describe_response(x$response)
+  if (!is.null(response)) say_wrapped(response, 2L)
   if (!is.null(x$engine$chosen)) {
-    say_wrapped(paste0("engine_", x$engine$name, "() by default: ", x$engine$chosen), 2L)
+    say_wrapped(paste0(engine_call(x$engine), " by default: ", x$engine$chosen), 2L)
   }
 }
 
 word_for_engine <- function(engine) {
-  switch(engine$name, gibbs = "Gibbs sampler", slice = "slice sampler",
-         gaussian = "Gaussian engine", map = "posterior mode",
-         paste(toupper(engine$name), "engine"))
+  word <- trait(engine, "word")
+  if (is.null(word)) paste(toupper(engine$name), "engine") else word
 }
 
 say_coefficients <- function(x, n, digits) {
@@ -73,7 +72,7 @@ say_coefficients <- function(x, n, digits) {
   if (length(coefficients) == 0L) {
     cat("none\n")
   } else {
-    hidden <- penalised_smooth_columns(x)
+    hidden <- penalised_columns(x)
     if (length(hidden) > 0L) coefficients <- coefficients[-hidden]
     shown <- format(utils::head(without_dust(coefficients, x), n), digits = digits)
     print.default(shown, print.gap = 2L, quote = FALSE)
@@ -89,8 +88,6 @@ without_dust <- function(numbers, x) {
 }
 
 word_for_estimate <- function(x) if (is_mode(x$engine)) "mode" else "mean"
-
-is_mode <- function(engine) engine$name == "map" || is_estimator(engine)
 
 say_hidden <- function(number) {
   if (number > 0L) {
@@ -110,8 +107,7 @@ variance_columns <- function(table, x) {
   numbers <- as.matrix(table[c("mean", "plug_in", "cost")])
   dimnames(numbers) <- list(paste0(table$block, ifelse(table$fixed, " (fixed)", "")),
                             c(if (mode) "Mode" else "Mean", "1/E[1/var]", "LIBSVM cost"))
-  used <- !all(is.na(table$plug_in))
-  numbers[, c(TRUE, used && !mode, used && !is_normalised(x$likelihood)), drop = FALSE]
+  numbers[, c(TRUE, !mode && !all(is.na(table$plug_in)), !all(is.na(table$cost))), drop = FALSE]
 }
 
 # `table` from variance_table(); one line a block.
@@ -121,7 +117,7 @@ say_variances <- function(table, standard_scale, digits, x) {
       ":\n", sep = "")
   print_columns(variance_columns(table, x), digits)
   if (any(is.infinite(table$mean))) {
-    say_wrapped(if (x$engine$name == "vb") {
+    say_wrapped(if (trait(x$engine, "inverse_means")) {
       paste("A variance with one coefficient to learn from has no finite posterior mean;",
             "1/E[1/var] is what the fit uses.")
     } else {
@@ -154,12 +150,8 @@ say_other_hyper <- function(x, digits) {
 say_end <- function(x, digits) {
   if (!is.null(x$sampling)) return(say_sampling(x))
   reached <- if (is.null(x$elbo)) "Mode found"
-             else paste(word_for_bound(x$engine), format(x$elbo, digits = max(digits, 6L)))
+             else paste(trait(x$engine, "bound"), format(x$elbo, digits = max(digits, 6L)))
   cat(reached, " after ", x$passes, " passes: ", end_words(x$termination), ".\n", sep = "")
-}
-
-word_for_bound <- function(engine) {
-  if (engine$name == "gaussian") "Log evidence (estimate)" else "Lower bound"
 }
 
 say_sampling <- function(x) {
@@ -168,7 +160,7 @@ say_sampling <- function(x) {
     chains_text(sampling), " after ", sampling$burnin, " of burn-in",
     if (isTRUE(sampling$adaptive)) paste0(" (until ", ess_limit, " were effective)"),
     if (sampling$thin > 1L) paste0(", one kept of ", sampling$thin),
-    if (x$engine$name == "gibbs" && !sampling$mixing) ", plain sampler", ", ",
+    if (isTRUE(x$engine$parameters["mixing"] == 0)) ", plain sampler", ", ",
     format(sampling$seconds, digits = 2L), " s",
     if (x$termination == "interrupted") ": interrupted, not all draws were made", "."
   ))

@@ -23,7 +23,7 @@ assign_priors <- function(frame, prior = NULL) {
                    intersect(free, columns_of(frame$smooths, "unpenalised")), unpenalised_label))
   )
   blocks <- blocks[lengths(lapply(blocks, `[[`, "columns")) > 0L]
-  blocks <- c(blocks, assign_smooth_priors(frame, named))
+  blocks <- c(blocks, assign_basis_priors(frame, named))
   check_scalar(blocks)
   blocks <- lapply(lapply(blocks, fill_scales), fill_size, nrow(frame$x))
   list(blocks = blocks, group_blocks = assign_group_priors(frame, named),
@@ -35,11 +35,6 @@ slopes_label <- "population-level slopes"
 unpenalised_label <- "unpenalised parts of smooths"
 
 new_block <- function(prior, columns, label) list(prior = prior, columns = columns, label = label)
-
-# All columns of the smooths, or those without penalty.
-columns_of <- function(smooths, parts = c("unpenalised", "columns")) {
-  unlist(lapply(smooths, function(smooth) smooth[parts]), use.names = FALSE)
-}
 
 # With random effects or smooths the population-level effects are not shrunk together, as the
 # straight line of s(x) is one of them. Luts & Ormerod (2014, Example 2) have flat priors there,
@@ -102,7 +97,7 @@ own_columns <- function(frame, names) {
 # Columns that a name in `prior` stands for; none if it names group effects or a smooth, whose
 # penalised parts are blocks of their own.
 prior_columns <- function(name, frame) {
-  if (name %in% smooth_names_of(frame$smooths)) return(integer(0))
+  if (name %in% block_names_of(frame$smooths)) return(integer(0))
   term <- match(name, frame$term_labels)
   columns <- if (name %in% frame$columns) match(name, frame$columns)
              else if (!is.na(term)) which(frame$assign == term)
@@ -119,12 +114,6 @@ prior_columns <- function(name, frame) {
           slopes_label, ".")
   }
   as.integer(columns)
-}
-
-# Each smooth with a penalty, and where it has several each of its blocks.
-smooth_names_of <- function(smooths) {
-  penalised <- Filter(function(smooth) length(smooth$blocks) > 0L, smooths)
-  unique(c(smooth_labels(penalised), unlist(lapply(penalised, function(s) names(s$blocks)))))
 }
 
 # Each grouping factor (all its effects), and each block of its effects.
@@ -148,7 +137,7 @@ group_labels <- function(groups) {
 }
 
 settable_names <- function(frame) {
-  smooths <- smooth_names_of(frame$smooths)
+  smooths <- block_names_of(frame$smooths)
   penalised <- frame$columns[columns_of(frame$smooths, "columns")]
   unique(c(frame$columns[frame$intercept], setdiff(frame$term_labels, c("(Intercept)", smooths)),
            setdiff(frame$columns, penalised), smooths, group_names(frame$groups)))
@@ -160,12 +149,12 @@ refuse_idle <- function(frame) {
         enumerate(settable_names(frame), most = 20L), ".")
 }
 
-# Each penalty of a smooth has a variance of its own.
-assign_smooth_priors <- function(frame, named) {
-  blocks <- lapply(frame$smooths, function(smooth) {
-    lapply(names(smooth$blocks), function(label) {
-      prior <- first_prior(named, c(label, smooth$label), prior_ridge())
-      columns <- smooth$blocks[[label]]
+# Each penalty of a basis has a variance of its own.
+assign_basis_priors <- function(frame, named) {
+  blocks <- lapply(frame$smooths, function(basis) {
+    lapply(names(basis$blocks), function(label) {
+      prior <- first_prior(named, c(label, basis$label), basis_prior(basis))
+      columns <- basis$blocks[[label]]
       new_block(in_units(prior, function_size(frame, columns)), columns, label)
     })
   })
@@ -242,7 +231,7 @@ assign_group_priors <- function(frame, named) {
 #' @export
 prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   need_arguments("formula", what = "prior_for()")
-  frame <- bsvm_frame(formula, data, ...)
+  frame <- bsvm_frame(formula, data, ..., likelihood = likelihood)
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
   default <- scale_prior(default_slopes(frame), likelihood)
@@ -268,10 +257,10 @@ settable_row <- function(name, frame, likelihood, assigned) {
 }
 
 named_blocks <- function(name, frame, assigned) {
-  smooth <- smooth_labels(frame$smooths) == name
+  smooth <- basis_labels(frame$smooths) == name
   labels <- c(name, unlist(lapply(frame$smooths[smooth], function(s) names(s$blocks))))
   Filter(function(block) block$label %in% labels || identical(block$factor, name),
-         c(if (name %in% smooth_names_of(frame$smooths)) assigned$blocks, assigned$group_blocks))
+         c(if (name %in% block_names_of(frame$smooths)) assigned$blocks, assigned$group_blocks))
 }
 
 # Coefficients in a block; group effects are counted at each level.

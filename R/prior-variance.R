@@ -77,10 +77,6 @@ print.bsvm_hyperprior <- function(x, ...) {
 
 # ---- scales that were not given --------------------------------------------------------------
 
-# Under the normalised likelihood coefficients are about a quarter of those under the
-# pseudo-likelihood, which the numbers of a prior are for until it meets its likelihood here.
-coefficient_ratio <- 1 / 4
-
 # `assigned` from assign_priors(), with every prior as it is under the likelihood.
 scale_priors <- function(assigned, likelihood) {
   scale_block <- function(block) {
@@ -95,9 +91,10 @@ scale_priors <- function(assigned, likelihood) {
 # A prior whose scale was not given says by `open_scale` which distribution it has.
 scale_prior <- function(prior, likelihood) {
   law <- prior$open_scale
-  if (is.null(law) || !likelihood$normalized) return(prior)
+  scale <- coefficient_scale(likelihood)
+  if (is.null(law) || scale == 1) return(prior)
   of_sd <- law %in% c("half-t", "Huang-Wand")
-  rescale_prior(prior, coefficient_ratio^(if (of_sd) 1 else 2))
+  rescale_prior(prior, scale^(if (of_sd) 1 else 2))
 }
 
 # A half-t scale that was not given is that of what its coefficients add to the linear predictor:

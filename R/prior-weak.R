@@ -16,7 +16,7 @@ prior_weak_slope <- function() new_weak(weak_slope_sd, "weak slope", TRUE)
 
 prior_weak_intercept <- function(offset) {
   away <- if (is.null(offset)) 0 else min(abs(mean(offset)), 1e100)  # its square is a number
-  new_weak(weak_intercept_sd + away / coefficient_ratio, "weak", FALSE)
+  new_weak(weak_intercept_sd + away / normalised_scale, "weak", FALSE)
 }
 
 new_weak <- function(sd, law, penalised) {

@@ -8,7 +8,7 @@
 known_maps <- c("likelihood", "probit", "logistic")
 
 as_map <- function(map, object) {
-  if (is.null(map)) return(if (is_normalised(object$likelihood)) "likelihood" else "logistic")
+  if (is.null(map)) return(if (is_law(object$likelihood)) "likelihood" else "logistic")
   if (inherits(map, "bsvm_calibration_map")) return(check_map_levels(map, object))
   if (!is.character(map) || length(map) != 1L || !map %in% known_maps) {
     abort("argument", "`map` must be one of ", enumerate(known_maps, "\""), ", or what ",
@@ -41,18 +41,10 @@ hint_rare <- function(object, map) {
   rare <- min(share, 1 - share)
   if (rare > rare_share) return(invisible())
   inform("rare", "Only ", format(100 * rare, digits = 2L), " % of the rows are of class '",
-         object$response$levels[1L + (share < 0.5)], "'. Under the pseudo-likelihood ",
+         level_of(object$response$levels, share < 0.5), "'. Under the pseudo-likelihood ",
          "probabilities then say hardly more than this share; calibration() shows it on held-out ",
          "rows.", if (takes_normalised(object)) paste0(" Use ", normalised_call,
                                                        " for probabilities."), once = "rare")
-}
-
-normalised_call <- paste("update(fit, likelihood = likelihood_hinge(normalized = TRUE),",
-                         "engine = NULL)")
-
-takes_normalised <- function(object) {
-  object$likelihood <- likelihood_hinge(normalized = TRUE)
-  length(take_parts("gaussian", object)) > 0L && is.null(object$missing)
 }
 
 needs_spread <- function(map, object) is.character(map) && has_spread(object)
@@ -75,7 +67,7 @@ row_probability <- function(object, rows, map) {
 # `sds` as from link_sds(), none where the spread is not known.
 mapped_link <- function(map, object, link, sds = list(total = 0, used = 0)) {
   if (is.list(map)) return(stats::plogis(map$slope * link))
-  switch(map, likelihood = normalised_map(link),
+  switch(map, likelihood = expected_response(object$likelihood, link),
          probit = stats::pnorm(link / sqrt(1 + sds$total^2)),
          logistic = stats::plogis(spread_odds(link, sds$used, object$odds_slope)))
 }
@@ -103,7 +95,7 @@ mean_probability <- function(posterior, fit, rows, link) UseMethod("mean_probabi
 
 #' @export
 mean_probability.default <- function(posterior, fit, rows, link) {
-  normal_probability(link, posterior_linear(fit, rows)$sd)
+  normal_probability(link, posterior_linear(fit, rows)$sd, fit$likelihood)
 }
 
 #' @export
@@ -113,7 +105,7 @@ mean_probability.bsvm_draws <- function(posterior, fit, rows, link) {
     draws <- linear_draws(fit, part)
     if (has_unknown(part)) draws <- draws + with_given_seed(1, unknown_draws(fit, part))
     if (!is.null(rows$offset)) draws <- draws + rows$offset[at]
-    p[at] <<- rowMeans(normalised_map(draws))
+    p[at] <<- rowMeans(expected_response(fit$likelihood, draws))
   })
   p
 }
@@ -137,10 +129,10 @@ mean_probability.bsvm_mixture <- function(posterior, fit, rows, link) {
 }
 
 # E p(+1 | f) of f ~ N(mean, sd^2).
-normal_probability <- function(mean, sd) {
+normal_probability <- function(mean, sd, likelihood = likelihood_hinge()) {
   p <- ifelse(is.infinite(sd), 0.5, NA_real_)
   known <- which(is.finite(mean) & is.finite(sd))
-  p[known] <- with_core_conditions(core_normalised_probability(mean[known], sd[known]))
+  p[known] <- averaged_response(likelihood, mean[known], sd[known])
   p
 }
 
@@ -168,10 +160,10 @@ link_sds <- function(fit, rows) {
 }
 
 # Of the fit's own rows, their links as if each had been left out; `x` has what is missing as it
-# was. At most `most` rows, evenly spread, are as good as all for one number. NULL under the
-# normalised likelihood.
+# was. At most `most` rows, evenly spread, are as good as all for one number. NULL under a density
+# of the response, which has probabilities of its own.
 own_odds_slope <- function(fit, frame, most = 1000L) {
-  if (is_normalised(fit$likelihood)) return(NULL)
+  if (is_law(fit$likelihood) || !is_kind(fit$response, "classes")) return(NULL)
   at <- unique(round(seq(1, length(frame$y), length.out = min(length(frame$y), most))))
   rows <- rows_at(list(x = frame$x, groups = frame$groups), at)
   rows$x <- with_intercept(frame, rows$x)

@@ -95,17 +95,12 @@ df.residual.bsvm <- function(object, ...) {
 #' @export
 sigma.bsvm <- function(object, ...) {
   check_fit(object)
-  abort("unsupported", "sigma() is not defined for this fit: the response is a class and has no ",
-        "residual variance; VarCorr() and summary() have the variances there are.")
+  response_sd(object$likelihood, object)
 }
 
 refuse_measure <- function(object, what, is = "is") {
-  why <- if (is_normalised(object$likelihood)) {
-    "a Bayesian fit has no maximised likelihood"
-  } else {
-    paste("the hinge pseudo-likelihood does not sum to one over the two classes, so it is not a",
-          "likelihood of the response")
-  }
+  why <- note_of(object$likelihood, "no_measure")
+  if (is.null(why)) why <- "a Bayesian fit has no maximised likelihood"
   abort("unsupported", what, " ", is, " not defined for this fit: ", why, ". ",
         comparison_advice(object))
 }
@@ -115,33 +110,32 @@ comparison_advice <- function(object) {
   study <- paste("To compare models, use holdout(list(first = fit, second = other), data = d),",
                  "their errors on held-out rows of the data `d`")
   if (!is.null(object$missing) || !has_exact_draws(object)) return(paste0(study, "."))
-  call <- if (is_normalised(object$likelihood)) "loo(fit)" else paste0("loo(", drawn_call, ")")
+  call <- if (is_law(object$likelihood)) "loo(fit)" else paste0("loo(", drawn_call, ")")
   paste0(study, ", or ", call, " of each.")
 }
 
 drawn_call <- paste("update(fit, likelihood = likelihood_hinge(normalized = TRUE),",
                     "engine = engine_slice())")
 
-# Could engine_slice() draw under the normalised likelihood, with the fit's priors and structure?
+# Could engine_slice() draw under a density of the response, with the fit's priors and structure?
 has_exact_draws <- function(object) {
-  object$likelihood <- likelihood_hinge(normalized = TRUE)
+  object$likelihood <- law_of(object$likelihood)
   length(take_parts("slice", object)) > 0L && is.null(object$design$sparse)
 }
 
 refuse_responses <- function(object, what) {
-  if (is_normalised(object$likelihood)) {
+  why <- note_of(object$likelihood, "no_draws")
+  if (is.null(why)) {
     abort("unsupported", what, " is not there yet. Use posterior_predict() for draws of the ",
           "classes, from a fit by engine_slice().")
   }
-  abort("unsupported", what, " is not defined for this fit: the hinge pseudo-likelihood is not ",
-        "normalised over the two classes, so it is no law of the response; ",
-        "likelihood_hinge(normalized = TRUE) is one. Use predict() for classes and ",
-        "posterior_linpred() for draws of the link.")
+  abort("unsupported", what, " is not defined for this fit: ", why, ". Use predict() for classes ",
+        "and posterior_linpred() for draws of the link.")
 }
 
-# What needs a law of the response, and draws: `refuse` says so under the pseudo-likelihood.
+# What needs a density of the response, and draws: `refuse` says that there is none.
 need_law <- function(object, what, refuse) {
-  if (!is_normalised(object$likelihood)) refuse(object, what)
+  if (!is_law(object$likelihood)) refuse(object, what)
   if (inherits(object$posterior, "bsvm_draws")) return(invisible())
   abort("unsupported", what, " works on draws, and a fit by ", call_of_engine(object),
         " has none. Fit with `engine = engine_slice()`.")

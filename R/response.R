@@ -1,89 +1,180 @@
-# The response coded as -1 and +1: list(y, levels = c(negative, positive), type). `y` has no
-# missing values; `name` is what the user calls it.
-code_response <- function(y, drop_unused = TRUE, name = "y") {
-  if (is.character(y) && is.null(dim(y))) y <- as_two_classes(y, name)
-  type <- response_type(y)
-  levels <- switch(type, factor = factor_levels(y, drop_unused), logical = c("FALSE", "TRUE"),
-                   zero_one = c("0", "1"), plus_minus = c("-1", "1"))
-  if (length(levels) > 2L) refuse_classes(levels, name)
-  coded <- if (type == "factor") as.double(match(levels(y), levels)[y]) * 2 - 3
-           else if (type == "plus_minus") as.double(y) else as.double(y) * 2 - 1
-  n_positive <- sum(coded > 0)
-  if (length(levels) < 2L || n_positive == 0 || n_positive == length(coded)) refuse_one_class(y)
-  list(y = as.vector(coded), levels = levels, type = type)
+# A response: what the user's values are to the core, and what is said and shown of them. Frame and
+# fit have it as `response`. A kind of response is a class bsvm_response_<kind>; a new kind is a
+# file R/response-<kind>.R with the methods of the generics below, and a likelihood whose
+# response_kind() names it.
+#
+# `y` is the response as the core has it, a number for each row; `values` are the user's.
+new_response <- function(kind, ...) {
+  structure(list(...), class = c(paste0("bsvm_response_", kind), "bsvm_response"))
 }
 
-# Rows that took no part in choosing the levels: NA where the value is neither class.
-recode_response <- function(y, levels) {
-  match(as.character(y), levels) * 2 - 3
+# The kind that `likelihood`, an argument of bsvm(), is for.
+kind_for <- function(likelihood) {
+  if (is.null(likelihood)) "classes" else response_kind(as_likelihood(likelihood))
 }
 
-# Text of two values is a factor of these; of more it is hardly meant as classes.
-as_two_classes <- function(y, name) {
-  values <- unique(as.vector(y))
-  if (length(values) > 2L) refuse_classes(sort(values), name)
-  factor(as.vector(y))
+is_kind <- function(response, kind) inherits(response, paste0("bsvm_response_", kind))
+
+check_kind <- function(response, likelihood) {
+  if (is_kind(response, response_kind(likelihood))) return(invisible())
+  abort("argument", "`likelihood` must be for the response of `frame`, which is ",
+        describe_kind(response), "; found the ", likelihood$label, ". Give bsvm_frame() the ",
+        "likelihood, too.")
 }
 
-response_type <- function(y) {
-  if (length(dim(y)) > 1L && ncol(y) == 2L && is.numeric(y)) refuse_counts(y)
-  if (!is.null(dim(y)) && length(dim(y)) > 1L) refuse_response(describe(y))
-  if (is.factor(y)) return("factor")
-  if (is.logical(y)) return("logical")
-  if (inherits(y, "AsIs")) y <- unclass(y)
-  if (!is.numeric(y) || is.object(y)) refuse_response(describe_values(y))
-  if (all(y == 1 | y == 0)) return("zero_one")
-  if (all(y == 1 | y == -1)) return("plus_minus")
-  refuse_response(describe_values(y))
+# ---- from the user's values to numbers ----------------------------------------------------------
+
+# list(y, response) of the values of a fit, none of them missing; `name` is what the user calls
+# them.
+code_response <- function(values, drop_unused = TRUE, name = "y", kind = "classes") {
+  code_values(new_response(kind), values, drop_unused, name)
 }
 
-factor_levels <- function(y, drop_unused) {
-  levels <- levels(y)
-  if (anyNA(levels)) {
-    of_missing <- sum(is.na(levels)[y])
-    if (of_missing > 0L) refuse_missing_level(of_missing)
-    levels <- levels[!is.na(levels)]
-    y <- factor(y, levels)
-  }
-  if (!drop_unused) return(levels)
-  levels[tabulate(y, length(levels)) > 0L]
+# `response` has nothing but its class.
+code_values <- function(response, values, drop_unused, name) UseMethod("code_values")
+
+# Rows that took no part in coding: NA where a value is none of this response.
+recode_values <- function(response, values) UseMethod("recode_values")
+
+# The same of new rows, where such a value is an error.
+code_new_values <- function(response, values) UseMethod("code_new_values")
+
+# Are values coded alike under both?
+same_coding <- function(response, other) UseMethod("same_coding")
+
+# A fit's response may have been changed since.
+check_whole_response <- function(response) UseMethod("check_whole_response")
+
+# The response with the weights of its classes, as given; and the factor of each row's weight.
+with_class_weights <- function(response, class.weights) UseMethod("with_class_weights")
+
+#' @export
+with_class_weights.bsvm_response <- function(response, class.weights) {
+  abort("weights", "`class.weights` is for a response of classes; here it is ",
+        describe_kind(response), ". Use `weights`.")
 }
 
-refuse_missing_level <- function(n) {
-  abort("response", "The response is a factor with a level `NA`, which ", n, " row",
-        if (n > 1L) "s have" else " has", "; `NA` is no class. Use factor(), which turns the ",
-        "level into missing values, and `na.action = na.omit` to leave these rows out.")
+class_factors <- function(response, y) UseMethod("class_factors")
+
+# ---- in words -----------------------------------------------------------------------------------
+
+# "two classes"
+describe_kind <- function(response) UseMethod("describe_kind")
+
+# A line for print(), and what a frame says of its rows; NULL for nothing.
+describe_response <- function(response) UseMethod("describe_response")
+
+#' @export
+describe_response.bsvm_response <- function(response) NULL
+
+describe_rows <- function(response, y) UseMethod("describe_rows")
+
+#' @export
+describe_rows.bsvm_response <- function(response, y) NULL
+
+# What print() says below a fit, and predict() once a session with such a type of prediction; NULL
+# for nothing.
+prediction_hint <- function(response, fit, type = NULL, threshold = NULL) {
+  UseMethod("prediction_hint")
 }
 
-refuse_counts <- function(y) {
-  abort("response", "The response must have one column; found ", describe(y), ", as ",
-        "cbind(successes, failures) makes it. Use a response with a row for each class and the ",
-        "counts as `weights`: y = rep(c(1, 0), each = ", nrow(y), "), weights = c(successes, ",
-        "failures), with the other variables twice.")
+#' @export
+prediction_hint.bsvm_response <- function(response, fit, type = NULL, threshold = NULL) NULL
+
+# What summary() has of the response: a named list.
+summarise_response <- function(response, y) UseMethod("summarise_response")
+
+#' @export
+summarise_response.bsvm_response <- function(response, y) list()
+
+# What offers classes only.
+need_classes <- function(object, what) {
+  if (is_kind(object$response, "classes")) return(invisible())
+  abort("unsupported", what, " is for a response of classes; here it is ",
+        describe_kind(object$response), ".")
 }
 
-describe_values <- function(y) {
-  values <- unique(y)
-  paste0(describe(y), " with the value", if (length(values) > 1L) "s", " ",
-         enumerate(format(utils::head(values, 20L), trim = TRUE), "", 5L),
-         if (length(values) > 20L) ", among others")
+# ---- predictions --------------------------------------------------------------------------------
+
+# What predict() takes as `type`, its default first, and the default with an interval.
+prediction_types <- function(response) UseMethod("prediction_types")
+
+interval_type <- function(response) UseMethod("interval_type")
+
+# `type`, once `interval` goes with it.
+check_prediction_type <- function(response, type, interval) UseMethod("check_prediction_type")
+
+# The probability from which on predict() has class +1, NULL for the sign of the link.
+class_threshold <- function(response, threshold, costs, type) UseMethod("class_threshold")
+
+#' @export
+class_threshold.bsvm_response <- function(response, threshold, costs, type) {
+  if (is.null(threshold) && is.null(costs)) return(NULL)
+  abort("argument", "`threshold` and `costs` are for a response of classes; here it is ",
+        describe_kind(response), ".")
 }
 
-refuse_response <- function(found) {
-  abort("response", "The response must be a factor with two levels, text of two values, logical, ",
-        "0/1 or -1/+1; found ", found, ". Use factor() to turn two values, such as 1 and 2, into ",
-        "a factor; its second level is the class +1.")
+# What predict() returns. `found`: list(mean, sd, limits) of links, or list(prob).
+shape_prediction <- function(response, found, type, threshold) UseMethod("shape_prediction")
+
+# The links, or a data frame of them with what is known of their spread.
+shape_links <- function(found) {
+  if (is.null(found$sd)) return(found$mean)
+  data.frame(fit = found$mean, sd = found$sd, found$limits,
+             row.names = unless_twice(names(found$mean)))
 }
 
-refuse_classes <- function(levels, name) {
-  abort("response", "The response must have two classes; found ", length(levels), ": ",
-        enumerate(levels, "'"), ". To fit one against the rest by hand, use a logical response ",
-        "such as `I(", name, " == \"", levels[1L], "\")`, class by class.")
-}
+# A matrix may have a row name twice, a data frame may not.
+unless_twice <- function(names) if (!anyDuplicated(names)) names
 
-refuse_one_class <- function(y) {
-  values <- unique(as.character(y))
-  abort("response", "The response must have rows in both classes; ",
-        if (length(y) == 1L) "the one row" else paste("all", length(y), "rows"),
-        " in the fit ", if (length(y) == 1L) "is" else "are", " of class '", values, "'.")
-}
+# What augment() adds for links, and for probabilities.
+augmented_columns <- function(response, link) UseMethod("augmented_columns")
+
+#' @export
+augmented_columns.bsvm_response <- function(response, link) data.frame(.fitted = link)
+
+# Draws of the response, as posterior_predict() returns them.
+shape_draws <- function(response, draws) UseMethod("shape_draws")
+
+#' @export
+shape_draws.bsvm_response <- function(response, draws) draws
+
+# pp_check(): the types there are, the response on the scale of draw_response(), and a picture; `f`
+# is an S x n matrix of links.
+check_types <- function(response) UseMethod("check_types")
+
+drawn_scale <- function(response, y) UseMethod("drawn_scale")
+
+draw_check <- function(response, type, likelihood, f, y, group, ...) UseMethod("draw_check")
+
+# ---- studies ------------------------------------------------------------------------------------
+# holdout() and cross_validate(). `truth` is the response as metrics have it.
+
+as_truth <- function(response, y) UseMethod("as_truth")
+
+# Metrics by name, functions of `seen` (R/metrics.R).
+known_metrics_of <- function(response) UseMethod("known_metrics_of")
+
+# Do all of these do without probabilities?
+do_without_prob <- function(response, metrics) UseMethod("do_without_prob")
+
+#' @export
+do_without_prob.bsvm_response <- function(response, metrics) TRUE
+
+# Why a metric that is NA has no value.
+why_no_value <- function(response, metric, seen) UseMethod("why_no_value")
+
+#' @export
+why_no_value.bsvm_response <- function(response, metric, seen) "the metric is NA"
+
+# What a model said of n rows, as metrics take it.
+read_prediction <- function(said, response, n) UseMethod("read_prediction", response)
+
+# What a fit, or the model of another package with its predict(), says of new rows, for
+# read_prediction(). `prob`: are probabilities wanted?
+ask_fit <- function(response, fitted, newdata, prob) UseMethod("ask_fit")
+
+ask_foreign <- function(response, predict, fitted, newdata, prob) UseMethod("ask_foreign")
+
+# A data frame of predictions that are kept.
+prediction_frame <- function(response, seen, rows) UseMethod("prediction_frame")

@@ -2,7 +2,7 @@
 
 # Without integrated effects engine_map() too climbs a bound first.
 word_for_objective <- function(result, spec) {
-  if (spec$engine$name != "map") return("bound")
+  if (!is_mode(spec$engine)) return("bound")
   if (result$integrated >= 0L) "log posterior density" else "objective"
 }
 
@@ -41,7 +41,7 @@ warn_rank <- function(result, spec) {
   repeated <- intersect(collinear_columns(columns, spec), columns)
   if (length(repeated) > 0L) return(warn_collinear(spec$design$columns[repeated]))
   # The intercept runs away with what separates the classes, and is not to blame.
-  warn_separated(spec$design$columns[setdiff(held, spec$design$intercept)])
+  warn_held(spec$design$columns[setdiff(held, spec$design$intercept)], spec$likelihood)
 }
 
 warn_collinear <- function(names) {
@@ -54,13 +54,13 @@ warn_collinear <- function(names) {
        "Leave ", if (one) "it" else "them", " out of the formula, or use prior = prior_ridge().")
 }
 
-warn_separated <- function(names) {
+warn_held <- function(names, likelihood) {
   by <- if (length(names) > 0L) {
     paste0(" by ", enumerate(names), ", whose flat prior does not bound ",
            if (length(names) == 1L) "its coefficient" else "their coefficients")
   }
-  warn("rank", "The classes can be separated", by, ": estimates, intervals and probabilities are ",
-       "unreliable, and classes may be. Use prior = prior_ridge().")
+  words <- open_words(likelihood)
+  warn("rank", words$open, by, ": ", words$unreliable, ". Use prior = prior_ridge().")
 }
 
 # Of these columns the ones that are a linear combination of others before them, the intercept among
@@ -83,9 +83,9 @@ collinear_columns <- function(columns, spec) {
 warn_open_variances <- function(result, spec) {
   open <- all_blocks(spec)[result$unbounded]
   labels <- vapply(open, `[[`, "", "label")
-  warn("rank", "The classes can be separated perfectly, so that the data do not bound the ",
-       "variance of ", enumerate(labels, "`"), ": estimates, probabilities and even classes are ",
-       "unreliable. ", bound_it(open))
+  words <- open_words(spec$likelihood)
+  warn("rank", words$perfectly, ", so that the data do not bound the variance of ",
+       enumerate(labels, "`"), ": ", words$all_unreliable, ". ", bound_it(open))
 }
 
 # Does a mode or mean in flat columns alone put every row on its side? Then any multiple of it does,
@@ -95,7 +95,7 @@ separates <- function(result, spec, flat) {
   least_margin(result$posterior, spec, flat[flat <= length(spec$model$blocks)]) > 0
 }
 
-# The least y f over complete rows, of the mean in these dense blocks alone.
+# The least margin of complete rows, of the mean in these dense blocks alone.
 least_margin <- function(posterior, spec, blocks) {
   at <- unlist(lapply(spec$model$blocks[blocks], `[[`, "columns"))
   if (length(at) == 0L || length(spec$problem$y) == 0L) return(-Inf)
@@ -107,7 +107,7 @@ least_margin <- function(posterior, spec, blocks) {
     link <- link + coefficients[1L]
     coefficients <- coefficients[-1L]
   }
-  margins <- problem$y * (link + problem$x %*% coefficients)
+  margins <- row_margins(spec$likelihood, problem$y, link + problem$x %*% coefficients)
   if (all(is.na(margins))) -Inf else min(margins, na.rm = TRUE)
 }
 

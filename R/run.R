@@ -90,7 +90,7 @@ run_approximation <- function(spec, control) {
   )
   check_computed(result)
   warn_termination(result, control, word_for_objective(result, spec))
-  if (spec$engine$name == "map") result["bound"] <- list(NULL) # a mode has none
+  if (is_mode(spec$engine)) result["bound"] <- list(NULL) # a mode has none
   posterior <- mixture_posterior(result, spec)
   blocks <- all_blocks(spec)
   hyper <- Map(function(block, j) mixture_hyper(posterior, block, j), blocks, seq_along(blocks))

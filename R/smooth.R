@@ -2,20 +2,27 @@
 # the fixed effects, penalised ones are a block under a normal prior for each penalty.
 #   transform  turns mgcv's columns into ours: those without penalty, then block by block
 
-smooth_names <- c("s", "t2", "te", "ti")
+# te() and ti() are refused with what to use instead.
+#' @export
+basis_origin.bsvm_term_s <- function(head) c(kind = "smooth", package = "mgcv")
 
-# "s" for s(x) and mgcv::s(x), and so on; "" for everything else.
-smooth_kind <- function(term) {
-  if (!is.call(term)) return("")
-  head <- term[[1L]]
-  if (is_call_to(head, c("::", ":::")) && identical(head[[2L]], quote(mgcv))) head <- head[[3L]]
-  if (is.name(head) && as.character(head) %in% smooth_names) as.character(head) else ""
+#' @export
+basis_origin.bsvm_term_t2 <- basis_origin.bsvm_term_s
+
+#' @export
+basis_origin.bsvm_term_te <- basis_origin.bsvm_term_s
+
+#' @export
+basis_origin.bsvm_term_ti <- basis_origin.bsvm_term_s
+
+#' @export
+basis_words.bsvm_basis_smooth <- function(kind) {
+  list(what = "A smooth term", instead = " A smooth for each level of `f` is s(x, by = f).")
 }
 
-is_smooth <- function(term) nzchar(smooth_kind(term))
-
 # The covariates of s(x, z, by = f, k = 5), and `f` if there is one.
-smooth_variables <- function(term) {
+#' @export
+basis_variables.bsvm_basis_smooth <- function(kind, term) {
   arguments <- as.list(term)[-1L]
   named <- names(arguments)
   if (is.null(named)) named <- rep("", length(arguments))
@@ -34,42 +41,23 @@ is_no_variable <- function(by) is.null(by) || identical(by, NA)
 
 # Columns of the data that a smooth term has among its effects: not a factor that is only `by`,
 # since a smooth for each level is centred and leaves the levels' means to the factor.
-smooth_effects <- function(term, data) {
+#' @export
+basis_effects.bsvm_basis_smooth <- function(kind, term, data) {
   by <- as.list(term)$by
-  taken <- unique(unlist(lapply(smooth_variables(term), variables_in)))
+  taken <- NextMethod()
   is_factor <- is.name(by) && (is.factor(data[[text_of(by)]]) || is.character(data[[text_of(by)]]))
   if (is_factor) setdiff(taken, text_of(by)) else taken
 }
 
-# The smooths of a model, NULL if there are none; each level of a factor `by` makes one.
-#   label, term, by    as in mgcv: "s(x):fa", its covariates, the text of `by` ("NA" for none)
+# Each level of a factor `by` makes one. Beside what every basis has:
+#   term, by           as in mgcv: its covariates, the text of `by` ("NA" for none)
 #   object, transform  mgcv's object without the data, and what turns its columns into ours
 #   expression         what rebuilds the variables: list(terms, xlevels)
 #   range              of each variable: c(min, max), or the levels
-#   unpenalised, columns, blocks  positions in the design; blocks: of `columns`, one a penalty
-#   matrix             n x k, in the order c(unpenalised, columns); taken out by bind_smooths()
-make_smooths <- function(terms, columns, frame_terms, env, x) {
-  if (length(terms) == 0L) return(NULL)
-  need_mgcv(terms[[1L]])
-  smooths <- unlist(lapply(terms, build_smooths, columns, frame_terms, env), recursive = FALSE)
-  labels <- vapply(smooths, `[[`, "", "label")
-  if (anyDuplicated(labels)) {
-    abort("formula", "The smooth term ", enumerate(unique(labels[duplicated(labels)])),
-          " stands twice; each may stand once.")
-  }
-  objects <- without_overlap(lapply(smooths, `[[`, "object"), x)
-  place_smooths(Map(split_smooth, smooths, objects), ncol(x))
-}
-
-need_mgcv <- function(term) {
-  if (!requireNamespace("mgcv", quietly = TRUE)) {
-    abort("unsupported", "The smooth term `", deparse1(term), "` needs the package mgcv, which is ",
-          "not installed: install.packages(\"mgcv\").")
-  }
-}
-
-build_smooths <- function(term, columns, frame_terms, env) {
-  spec <- smooth_spec(term, env)
+#' @export
+make_bases.bsvm_basis_smooth <- function(kind, term, columns, frame_terms, env) {
+  need_mgcv(term)
+  spec <- smooth_spec(kind$head, term, env)
   expression <- smooth_expression(term, columns, frame_terms)
   data <- smooth_data(spec, expression, columns)
   complete <- complete_cases(data)
@@ -81,9 +69,22 @@ build_smooths <- function(term, columns, frame_terms, env) {
                        function(e) explain_smooth(e, spec, data, term))
   lapply(objects, function(object) {
     object$X <- scatter_complete(object$X, complete)
-    list(label = object$label, term = spec$term, by = spec$by, object = object,
-         expression = expression, range = lapply(data, range_of))
+    structure(list(label = object$label, term = spec$term, by = spec$by, object = object,
+                   expression = expression, range = lapply(data, range_of)), class = class(kind))
   })
+}
+
+# Only all smooths together tell what two of them share.
+#' @export
+settle_bases.bsvm_basis_smooth <- function(kind, bases, x) {
+  Map(split_smooth, bases, without_overlap(lapply(bases, `[[`, "object"), x))
+}
+
+need_mgcv <- function(term) {
+  if (!requireNamespace("mgcv", quietly = TRUE)) {
+    abort("unsupported", "The smooth term `", deparse1(term), "` needs the package mgcv, which is ",
+          "not installed: install.packages(\"mgcv\").")
+  }
 }
 
 # A basis is made of complete rows; others are NA.
@@ -109,8 +110,7 @@ mgcv_message <- function(condition) sub("[.]$", "", trimws(conditionMessage(cond
 
 # What mgcv's s() or t2() makes of the call. Its variables stay unevaluated, k and the like are
 # looked for where the formula was made.
-smooth_spec <- function(term, env) {
-  kind <- smooth_kind(term)
+smooth_spec <- function(kind, term, env) {
   if (kind %in% c("te", "ti")) refuse_tensor(term, kind)
   call <- term
   call[[1L]] <- if (kind == "s") mgcv::s else mgcv::t2
@@ -211,54 +211,6 @@ strip_smooth <- function(object) {
   object
 }
 
-# Positions in the design, of which `before` columns come first.
-place_smooths <- function(smooths, before) {
-  for (k in seq_along(smooths)) {
-    penalty <- smooths[[k]]$penalty
-    at <- before + seq_along(penalty)
-    columns <- at[penalty > 0L]
-    smooths[[k]]$unpenalised <- at[penalty == 0L]
-    smooths[[k]]$columns <- columns
-    smooths[[k]]$blocks <- smooth_blocks(smooths[[k]]$label, columns, penalty[penalty > 0L])
-    smooths[[k]]$penalty <- NULL
-    before <- before + length(penalty)
-  }
-  smooths
-}
-
-# As gam() names its smoothing parameters: "s(x)"; "t2(x,z)1", "t2(x,z)2".
-smooth_blocks <- function(label, columns, penalty) {
-  blocks <- unname(split(columns, penalty))
-  numbers <- if (length(blocks) > 1L) seq_along(blocks) else ""
-  stats::setNames(blocks, paste0(rep(label, length(blocks)), numbers[seq_along(blocks)]))
-}
-
-smooth_labels <- function(smooths) vapply(smooths, `[[`, "", "label")
-
-# "s(x).fixed1", "s(x).1", "s(x).2": columns without penalty, then the penalised ones.
-smooth_columns <- function(smooth) {
-  fixed <- sprintf("%s.fixed%d", smooth$label, seq_along(smooth$unpenalised))
-  c(fixed, sprintf("%s.%d", smooth$label, seq_along(smooth$columns)))
-}
-
-# The design of the frame with the smooths' columns; `assign` counts their labels after the terms.
-bind_smooths <- function(design, smooths, n_terms) {
-  if (is.null(smooths)) return(design)
-  matrices <- lapply(smooths, `[[`, "matrix")
-  design$x <- bind_columns(design$x, smooths, matrices)
-  design$assign <- c(design$assign,
-                     rep(n_terms + seq_along(smooths), vapply(matrices, ncol, 0L)))
-  design
-}
-
-bind_columns <- function(x, smooths, matrices) {
-  if (length(smooths) == 0L) return(x)
-  names <- c(colnames(x), unlist(lapply(smooths, smooth_columns)))
-  x <- do.call(cbind, c(list(x), matrices))
-  dimnames(x) <- list(NULL, names)
-  x
-}
-
 # The columns of a smooth, in the order c(unpenalised, columns), for rows of its variables, which
 # are named as in `term` and `by`. A row with a missing value is NA.
 smooth_matrix <- function(smooth, columns) {
@@ -274,13 +226,30 @@ smooth_matrix <- function(smooth, columns) {
   matrix
 }
 
-# The same for new data.
-new_smooth <- function(smooth, terms, newdata, unknown) {
-  need_mgcv(as.name(smooth$label))
-  expression <- smooth$expression
+#' @export
+new_basis.bsvm_basis_smooth <- function(basis, terms, newdata, unknown) {
+  need_mgcv(as.name(basis$label))
+  expression <- basis$expression
   environment(expression$terms) <- environment(terms)
   columns <- new_columns(expression$terms, newdata, unknown)
   columns <- match_factors(columns, expression$xlevels, unknown)
   check_classes(expression$terms, columns)
-  smooth_matrix(smooth, smooth_data(smooth, expression, columns))
+  smooth_matrix(basis, smooth_data(basis, expression, columns))
+}
+
+#' @export
+basis_ranges.bsvm_basis_smooth <- function(basis) {
+  ranges <- basis$range[basis$term]
+  if (all(vapply(ranges, is.numeric, TRUE))) ranges
+}
+
+#' @export
+basis_grid.bsvm_basis_smooth <- function(basis, grid) smooth_matrix(basis, at_one(basis, grid))
+
+# The grid with the `by` variable, if there is one: 1, or the level the curve belongs to.
+at_one <- function(smooth, grid) {
+  if (smooth$by == "NA") return(grid)
+  level <- smooth$object$by.level
+  grid[[smooth$by]] <- if (is.null(level)) 1 else factor(level, smooth$range[[smooth$by]])
+  grid
 }

@@ -58,6 +58,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   assigned <- assign_priors(frame, prior)
   likelihood <- if (is.null(likelihood)) default_likelihood(frame, engine, assigned)
                 else as_likelihood(likelihood)
+  check_kind(frame$response, likelihood)
   assigned <- scale_priors(assigned, likelihood)
   check_registered(all_blocks(assigned), likelihood)
   engine <- as_engine(engine, frame, likelihood, assigned)
@@ -87,12 +88,17 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   unknowns <- core_unknowns(frame, design)
   problem <- core_problem(frame, design, core, assigned$blocks[sparse])
   problem$unknowns <- unknowns$core
-  structure(
-    c(list(problem = problem, model = model, design = design), assigned,
-      list(missing = frame$unknowns$rule, law = unknowns$law, likelihood = likelihood,
-           engine = engine, standardize = standardize)),
-    class = "bsvm_spec"
-  )
+  new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
+           standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law)
+}
+
+# A spec: what bsvm_spec() promises of each field is checked. `missing`: the rule for missing
+# predictors that are modelled, `law` what the core is told of them.
+new_spec <- function(problem, model, design, blocks, group_blocks, likelihood, engine,
+                     standardize = TRUE, default_prior = FALSE, missing = NULL, law = NULL) {
+  spec <- structure(mget(names(formals())), class = "bsvm_spec")
+  check_spec(spec)
+  spec
 }
 
 #' @export
@@ -181,7 +187,7 @@ most_beside_integrated <- 1000
 most_regressions <- 1e7 # of effects on coefficients, kept for each point of the grid
 
 integrated_term <- function(groups, likelihood, engine, sparse, columns, unknowns = FALSE) {
-  if (unknowns || !whitens(engine) || keeps_effects(engine, groups)) return(-1L)
+  if (unknowns || !integrates_effects(engine, groups)) return(-1L)
   integrable_term(groups, likelihood, sparse, columns)
 }
 
@@ -196,19 +202,17 @@ integrable_term <- function(groups, likelihood, sparse, columns) {
   as.integer(at) - 1L
 }
 
-whitens <- function(engine) is_approximation(engine) || engine$name == "slice"
-
-# engine_slice() knows what to do with one factor with several effects, which all engines
-# eliminate.
-keeps_effects <- function(engine, groups) {
-  if (engine$name != "slice") return(isFALSE(engine$settings$integrate))
-  length(groups) == 1L && length(groups[[1L]]$labels) > 1L
+integrates_effects <- function(engine, groups) {
+  traits <- traits_of(engine)
+  if (!traits$integrates) return(FALSE)
+  if (!traits$keeps_several) return(!isFALSE(engine$settings$integrate))
+  length(groups) != 1L || length(groups[[1L]]$labels) == 1L
 }
 
 # Rows with a multiplier of zero don't see the one effect of their level: integrating it out leaves
 # the kinks of their hinges, on which a mode may sit.
 leaves_kinks <- function(group, likelihood) {
-  !is_normalised(likelihood) && !is.null(group$z) && ncol(group$z) == 1L && any(group$z == 0)
+  has_concave_kinks(likelihood) && !is.null(group$z) && ncol(group$z) == 1L && any(group$z == 0)
 }
 
 # The blocks of the core's effects: those of the groups, then each sparse block, one effect for the

@@ -112,18 +112,18 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
             "na.action", "nobs", "elbo", "start_bounds", "passes", "termination", "gradient",
             "sampling")
   support <- support_rows(object)
-  out <- structure(c(object[intersect(kept, names(object))], list(
+  of_response <- summarise_response(object$response, object$y[used_rows(object)])
+  out <- structure(c(object[intersect(kept, names(object))], of_response, list(
     coefficients = coefficient_table(told, level, rank),
     variances = variance_table(object),
     standard_scale = standard_scale(object),
     priors = block_labels(c(object$blocks, object$group_blocks)),
-    n_positive = sum(used_rows(object) & object$y > 0),
     ngroups = group_counts(object),
-    smooth_basis = object$design$columns[penalised_smooth_columns(object)],
+    smooth_basis = object$design$columns[penalised_columns(object)],
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object), sparse = object$design$sparse,
-    pseudo_note = if (!is_normalised(object$likelihood)) pseudo_note(object),
+    pseudo_note = note_of(object$likelihood, "intervals", object),
     sds = sd_table(object, level), missing = missing_table(object), check = check,
     scales = scale_table(object),
     estimate = estimate_facts(object)
@@ -201,7 +201,7 @@ variance_table <- function(object) {
     if (!has_plug_in(block, object$engine)) plug_in[] <- NA_real_
     data.frame(block = spread_names(block), prior = block$prior$label,
                mean = diag(block_covariance(block)), plug_in = plug_in,
-               cost = if (is_normalised(object$likelihood)) NA_real_ else 2 * plug_in,
+               cost = libsvm_cost(object$likelihood, plug_in),
                fixed = is_fixed(block))
   })
   if (length(rows) > 0L) return(do.call(rbind, rows))
@@ -212,7 +212,8 @@ variance_table <- function(object) {
 # Under a half-t prior the variance may go to zero and 1/variance has no mean; engine_vb() is made
 # with one all the same.
 has_plug_in <- function(block, engine) {
-  engine$name == "vb" || is_mode(engine) || !block$prior$name %in% c("half_t", "huang_wand")
+  trait(engine, "inverse_means") || is_mode(engine) ||
+    !block$prior$name %in% c("half_t", "huang_wand")
 }
 
 # Priors of other families have a scale instead.
@@ -258,7 +259,7 @@ penalised_blocks <- function(object) {
 # Standardisation touches the variances of penalised columns only, and not of smooth terms.
 standard_scale <- function(object) {
   penalised <- unlist(lapply(penalised_blocks(object), `[[`, "columns"))
-  isTRUE(object$standardize) && length(setdiff(penalised, penalised_smooth_columns(object))) > 0L
+  isTRUE(object$standardize) && length(setdiff(penalised, penalised_columns(object))) > 0L
 }
 
 group_counts <- function(object) {
@@ -334,7 +335,7 @@ say_fit <- function(x, digits) {
   if (!is.null(x$estimate)) {
     say_estimate(x$estimate, digits)
   } else if (is.null(x$sampling)) {
-    concave <- !is_normalised(x$likelihood) && is.null(x$start_bounds) && is.null(x$missing)
+    concave <- is_concave(x$likelihood) && is.null(x$start_bounds) && is.null(x$missing)
     cat("Gradient of the ", if (concave) "concave ", "objective: ",
         format(x$gradient, digits = 2L), "\n", sep = "")
   }
@@ -363,35 +364,6 @@ say_starts <- function(bounds, digits) {
 
 # What to know of the intervals; nothing of those that are calibrated.
 interval_note <- function(x) {
-  note <- c(engine_note(x), if (!isTRUE(x$point)) x$pseudo_note)
+  note <- c(engine_note(x$engine, x), if (!isTRUE(x$point)) x$pseudo_note)
   if (length(note) > 0L) paste(note, collapse = " ")
-}
-
-engine_note <- function(x) {
-  if (is_mode(x$engine)) return(mode_note(x))
-  if (x$engine$name != "vb") return(NULL)
-  if (!is.null(x$start_bounds)) {
-    return(paste("A variational approximation: standard deviations are too small, and",
-                 "probabilities of inclusion too close to 0 and 1."))
-  }
-  paste0(
-    if (identical(x$method, "linear_response"))
-      "Standard deviations are by linear response; means are those of a variational approximation"
-    else "A variational approximation: standard deviations are too small",
-    if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
-    if (length(x$ngroups) > 0L && identical(x$method, "linear_response"))
-      ", and standard deviations with them",
-    ". engine_gaussian() is closer, engine_", if (is.null(x$missing)) "slice" else "gibbs",
-    "() draws from the posterior itself."
-  )
-}
-
-mode_note <- function(x) {
-  if (isTRUE(x$point) && !is.null(x$sparse)) return(no_sparse_spread)
-  if (isTRUE(x$point)) {
-    return(paste("The mode lies on kinks of the loss, where curvature tells no standard",
-                 "deviations;", if (x$engine$name == "map") "engine_gaussian() has them."
-                                else "engine_gibbs() draws from the posterior."))
-  }
-  "Modes, and standard deviations from the curvature there; engine_gaussian() has means."
 }

@@ -123,7 +123,7 @@ augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob =
   if (is.null(data)) data <- frame_of_fit(x, env)
   added <- fitted_columns(x, sd, env)
   if (prob) {
-    own <- two_columns(fitted_probability(x, env), x$response$levels)
+    own <- shape_prediction(x$response, list(prob = fitted_probability(x, env)), "prob", NULL)
     added <- cbind(added, probability_columns(own))
   }
   if (NROW(data) != nrow(added) && NROW(data) == length(x$link)) {
@@ -233,7 +233,7 @@ probability_columns <- function(prob) {
 }
 
 link_columns <- function(x, link, sd) {
-  columns <- data.frame(.fitted = link, .class = score_class(link, x$response$levels))
+  columns <- augmented_columns(x$response, link)
   if (!is.null(sd)) columns$.sd <- sd
   columns
 }

@@ -72,7 +72,7 @@ VarCorr.bsvm <- function(x, sigma = 1, ...) {
               correlation = correlations[[name]])
   })
   structure(stats::setNames(matrices, names(covariances)), shape = min(spread$shape),
-            note = if (!is_normalised(x$likelihood)) variance_note(x), class = "bsvm_varcorr")
+            note = note_of(x$likelihood, "variances", x), class = "bsvm_varcorr")
 }
 
 check_sigma <- function(sigma) {
@@ -130,11 +130,6 @@ print.bsvm_varcorr <- function(x, digits = max(3L, getOption("digits") - 2L), ..
   say_few_levels(table$vcov, attr(x, "shape"))
   for (line in attr(x, "note")) say_wrapped(line)
   invisible(x)
-}
-
-variance_note <- function(object) {
-  c("Variances under the pseudo-likelihood do not compare with those of other models.",
-    calibrated_advice(object))
 }
 
 # As lme4 prints them: with each effect its correlations with those before.

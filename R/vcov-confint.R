@@ -72,18 +72,8 @@ confint.bsvm <- function(object, parm, level = 0.95, method = c("posterior", "li
 
 # A matrix has no room for it, and once is enough.
 hint_pseudo <- function(object) {
-  if (!is_normalised(object$likelihood)) inform("pseudo", pseudo_note(object), once = "pseudo")
-}
-
-# By bench/results/coverage.csv: 500 rows, four predictors, 200 data sets.
-pseudo_note <- function(object) {
-  paste(c("95 % intervals of a pseudo-posterior are too narrow: they covered the estimand in 58 to",
-          "74 % of simulated data sets.", calibrated_advice(object)), collapse = " ")
-}
-
-# NULL where nothing takes the fit's priors under the normalised likelihood.
-calibrated_advice <- function(object) {
-  if (takes_normalised(object)) paste("Use", normalised_call, "for calibrated ones.")
+  note <- note_of(object$likelihood, "intervals", object)
+  if (!is.null(note)) inform("pseudo", note, once = "pseudo")
 }
 
 choose_coefficients <- function(names, parm) {

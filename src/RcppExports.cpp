@@ -203,6 +203,30 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_takes_likelihood
+bool core_takes_likelihood(std::string engine, SEXP engine_parameters, std::string likelihood, SEXP likelihood_parameters);
+RcppExport SEXP _bsvm_core_takes_likelihood(SEXP engineSEXP, SEXP engine_parametersSEXP, SEXP likelihoodSEXP, SEXP likelihood_parametersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type engine(engineSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type engine_parameters(engine_parametersSEXP);
+    Rcpp::traits::input_parameter< std::string >::type likelihood(likelihoodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type likelihood_parameters(likelihood_parametersSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_takes_likelihood(engine, engine_parameters, likelihood, likelihood_parameters));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_is_concave
+bool core_is_concave(std::string likelihood, SEXP parameters);
+RcppExport SEXP _bsvm_core_is_concave(SEXP likelihoodSEXP, SEXP parametersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type likelihood(likelihoodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_is_concave(likelihood, parameters));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_registry
 Rcpp::List core_registry();
 RcppExport SEXP _bsvm_core_registry() {
@@ -265,6 +289,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_shaped_probability", (DL_FUNC) &_bsvm_core_shaped_probability, 4},
     {"_bsvm_core_prior_traits", (DL_FUNC) &_bsvm_core_prior_traits, 2},
     {"_bsvm_core_takes", (DL_FUNC) &_bsvm_core_takes, 4},
+    {"_bsvm_core_takes_likelihood", (DL_FUNC) &_bsvm_core_takes_likelihood, 4},
+    {"_bsvm_core_is_concave", (DL_FUNC) &_bsvm_core_is_concave, 2},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
     {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},

@@ -18,6 +18,13 @@ bsvm::Use prior_use(const std::string& name, const bsvm::Params& params) {
   return has<bsvm::Estimator>(name) ? bsvm::Use::point : bsvm::Use::expected;
 }
 
+// What an engine asks of the likelihood; estimators are EM over its latent scales.
+bsvm::Use likelihood_use(const std::string& name, const bsvm::Params& params) {
+  if (has<bsvm::Engine>(name)) return bsvm::Registry<bsvm::Engine>::make(name, params)->use();
+  if (has<bsvm::Sampler>(name)) return bsvm::Registry<bsvm::Sampler>::make(name, params)->use();
+  return has<bsvm::Estimator>(name) ? bsvm::Use::augmented : bsvm::Use::expected;
+}
+
 }  // namespace
 
 // What kind of prior: is one precision all it uses, does it select?
@@ -38,6 +45,27 @@ bool core_takes(std::string engine, SEXP engine_parameters, std::string prior,
     const bsvm::Use use = prior_use(engine, to_params(engine, engine_parameters));
     return bsvm::Registry<bsvm::Prior>::make(prior, to_params(prior, prior_parameters))
         ->supports(use);
+  });
+}
+
+// Can the engine take the likelihood?
+// [[Rcpp::export(rng = false)]]
+bool core_takes_likelihood(std::string engine, SEXP engine_parameters, std::string likelihood,
+                           SEXP likelihood_parameters) {
+  return with_core_errors([&] {
+    const bsvm::Use use = likelihood_use(engine, to_params(engine, engine_parameters));
+    return bsvm::Registry<bsvm::Likelihood>::make(likelihood,
+                                                  to_params(likelihood, likelihood_parameters))
+        ->supports(use);
+  });
+}
+
+// Is log p(y | f) concave in f?
+// [[Rcpp::export(rng = false)]]
+bool core_is_concave(std::string likelihood, SEXP parameters) {
+  return with_core_errors([&] {
+    return bsvm::Registry<bsvm::Likelihood>::make(likelihood, to_params(likelihood, parameters))
+        ->concave();
   });
 }
 

@@ -67,7 +67,7 @@ test_that("a large factor with many levels is kept as its levels, once", {
 test_that("fields and version are in place", {
   fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
   expect_identical(fit$version, as.character(packageVersion("bsvm")))
-  expect_identical(fit$response, list(levels = c("no", "yes"), type = "factor"))
+  expect_identical(unclass(fit$response), list(levels = c("no", "yes"), type = "factor"))
   expect_equal(fit$trace[nrow(fit$trace), "bound"], elbo(fit), ignore_attr = TRUE)
   expect_equal(nrow(fit$trace), fit$passes)
 })

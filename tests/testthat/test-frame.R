@@ -6,7 +6,7 @@ test_that("a frame holds the numbers of the formula", {
   frame <- bsvm_frame(y ~ x1 + f, d, weights = x3, offset = x2)
   expect_s3_class(frame, "bsvm_frame")
   expect_identical(frame$y, ifelse(d$y == "yes", 1, -1))
-  expect_equal(frame$response, list(levels = c("no", "yes"), type = "factor"))
+  expect_equal(unclass(frame$response), list(levels = c("no", "yes"), type = "factor"))
   expect_equal(frame$x, model.matrix(~ x1 + f, d), ignore_attr = TRUE)
   expect_identical(frame$columns, c("(Intercept)", "x1", "fb", "fc"))
   expect_equal(frame$assign, c(0, 1, 2, 2))

@@ -5,13 +5,14 @@ bsvm <- paper_bsvm
 d <- binary_data(80)
 g <- grouped_data()
 levels <- c("no", "yes")
-read <- function(said, n = 3) read_prediction(said, levels, n)
+two <- function(levels) new_response("classes", levels = levels)
+read <- function(said, n = 3) read_prediction(said, two(levels), n)
 
 test_that("predictions are read by their shape", {
   second <- c(TRUE, FALSE, NA)
   expect_identical(read(factor(c("yes", "no", NA), levels))$class, second)
   expect_identical(read(c("yes", "no", NA))$class, second)
-  zero_one <- read_prediction(c(TRUE, FALSE), c("FALSE", "TRUE"), 2)
+  zero_one <- read_prediction(c(TRUE, FALSE), two(c("FALSE", "TRUE")), 2)
   expect_identical(zero_one, list(class = c(TRUE, FALSE), link = NULL, prob = NULL))
   expect_identical(read(c(a = 0, b = -1, c = 2)),
                    list(class = c(TRUE, FALSE, TRUE), link = c(0, -1, 2), prob = NULL))
@@ -27,7 +28,7 @@ test_that("predictions are read by their shape", {
 })
 
 test_that("numbers are classes where the response is coded so", {
-  coded <- function(said, levels) read_prediction(said, levels, length(said))
+  coded <- function(said, levels) read_prediction(said, two(levels), length(said))
   second <- c(FALSE, TRUE, NA)
   expected <- list(class = second, link = NULL, prob = NULL)
   codings <- list(c("0", "1"), c("FALSE", "TRUE"))
@@ -35,7 +36,7 @@ test_that("numbers are classes where the response is coded so", {
     expect_identical(coded(c(0, 1, NA), levels), expected)
     expect_identical(coded(c(0L, 1L, NA), levels), expected)
     expect_identical(coded(second, levels), expected)
-    expect_identical(read_prediction(list(class = factor(c(0, 1, NA))), levels, 3), expected)
+    expect_identical(read_prediction(list(class = factor(c(0, 1, NA))), two(levels), 3), expected)
   }
   expect_identical(coded(c(0, 0), c("0", "1"))$class, c(FALSE, FALSE))
   expect_identical(coded(c(-1, 1, NA), c("-1", "1")), expected)
@@ -48,7 +49,7 @@ test_that("numbers are classes where the response is coded so", {
 test_that("numbers between 0 and 1 must be said to be links or probabilities", {
   expect_refusal(read(c(0.2, 0.9, NA)), "argument", c("`list(prob = )`", "`list(link = )`"))
   expect_refusal(read(c(0, 1, 1)), "argument", "between 0 and 1")
-  expect_refusal(read_prediction(c(0, 0.5), c("0", "1"), 2), "argument", "between 0 and 1")
+  expect_refusal(read_prediction(c(0, 0.5), two(c("0", "1")), 2), "argument", "between 0 and 1")
   expect_identical(read(list(link = c(0.2, 0.9, 0)))$class, c(TRUE, TRUE, TRUE))
   expect_identical(read(list(prob = c(0.2, 0.9, 0)))$class, c(FALSE, TRUE, FALSE))
   study <- with_seed(1, quiet_study(holdout(list(p = scored_by(plogis(x1))), d, times = 2,
@@ -82,7 +83,7 @@ test_that("a fit is fitted again with all its arguments, by its own methods", {
   direct <- bsvm(y ~ x1 + log(x3 + 1), d[1:50, ], weights = w, prior = prior, engine = "vb",
                  standardize = FALSE, class.weights = c(yes = 2))
   expect_identical(again$posterior, direct$posterior)
-  said <- classify(again, d[51:80, ], levels, TRUE)
+  said <- classify(again, d[51:80, ], two(levels), TRUE)
   expect_identical(said$class, unname(predict(direct, d[51:80, ]) == "yes"))
   expect_equal(said$link, unname(predict(direct, d[51:80, ], type = "link")))
 })
@@ -144,40 +145,40 @@ test_that("levels that were not trained on are predicted", {
   fit <- bsvm(y ~ x1 + (1 | g), g, engine = "vb")
   known <- g$g %in% levels(g$g)[1:6]
   again <- as_learner(fit, "fit", NULL, environment())(g[known, ])
-  said <- classify(again, g[!known, ], levels, FALSE)
+  said <- classify(again, g[!known, ], two(levels), FALSE)
   expect_equal(said$link, unname(predict(again, g[!known, ], type = "link", re_formula = NA)))
 })
 
 test_that("probabilities are asked for by type, S4 models by their own predict()", {
   skip_if_not_installed("kernlab")
   svm <- with_seed(1, kernlab::ksvm(y ~ x1 + x2, d, prob.model = TRUE))
-  said <- classify(svm, d, levels, TRUE)
+  said <- classify(svm, d, two(levels), TRUE)
   expect_equal(said$prob, kernlab::predict(svm, d, type = "probabilities")[, "yes"])
   expect_identical(said$class, kernlab::predict(svm, d) == "yes")
-  expect_null(classify(svm, d, levels, FALSE)$prob)
+  expect_null(classify(svm, d, two(levels), FALSE)$prob)
   skip_if_not_installed("e1071")
   other <- e1071::svm(y ~ x1 + x2, data = d)
-  expect_identical(classify(other, d, levels, TRUE),
+  expect_identical(classify(other, d, two(levels), TRUE),
                    list(class = unname(predict(other, d) == "yes"), link = NULL, prob = NULL))
 })
 
 test_that("a glm has the classes of its probabilities, whatever its link", {
   for (link in c("logit", "cloglog")) {
     fit <- suppressWarnings(glm(y ~ x1, binomial(link), d))
-    said <- classify(fit, d, levels, TRUE)
+    said <- classify(fit, d, two(levels), TRUE)
     prob <- unname(predict(fit, d, type = "response"))
     expect_equal(said, list(class = prob >= 0.5, link = unname(predict(fit, d)), prob = prob))
   }
   expect_false(all((said$link >= 0) == said$class))
   linear <- glm(I(2 * (y == "yes") - 1) ~ x1, data = d)
-  expect_equal(classify(linear, d, levels, TRUE)$link, unname(predict(linear, d)))
+  expect_equal(classify(linear, d, two(levels), TRUE)$link, unname(predict(linear, d)))
 })
 
 test_that("fits have the probabilities that predict() gives them", {
   for (likelihood in list(likelihood_hinge(), likelihood_hinge(normalized = TRUE))) {
     fit <- bsvm(y ~ x1 + x2, d, engine = "gaussian", likelihood = likelihood)
     again <- as_learner(fit, "fit", NULL, environment())(d)
-    expect_identical(classify(again, d[1:9, ], levels, TRUE)$prob,
+    expect_identical(classify(again, d[1:9, ], two(levels), TRUE)$prob,
                      unname(predict(fit, d[1:9, ], type = "prob")[, "yes"]))
   }
   study <- with_seed(3, holdout(list(fit = fit), d, times = 2, metrics = c("brier", "slope")))

@@ -104,7 +104,8 @@ test_that("processes and clusters give the same bits", {
 
 test_that("a cluster of our own is as good as forks", {
   skip_on_cran()
-  job <- list(data = d, truth = d$y == "yes", levels = levels(d$y), predictions = FALSE,
+  job <- list(data = d, truth = d$y == "yes", predictions = FALSE,
+              response = new_response("classes", levels = levels(d$y)),
               learners = list(x = scored_by(x1)), metrics = known_metrics()["ber"],
               splits = list(list(train = 1:60, test = 61:80)), seeds = 1L)
   cluster <- new_cluster(1)

@@ -323,7 +323,7 @@ test_that("of rare classes under the pseudo-likelihood a message says so, once, 
   expect_match(message, paste0("Only ", format(100 * share, digits = 2), " %"), fixed = TRUE)
   call <- regmatches(message, regexpr("update\\(fit.*engine = NULL\\)", message))
   refit <- eval(str2lang(call))
-  expect_true(is_normalised(refit$likelihood))
+  expect_true(is_law(refit$likelihood))
   expect_null(said(predict(refit, e, type = "prob")))
   expect_null(said(predict(fit, e)))
   expect_match(said(calibration(fit, e)), "ill")

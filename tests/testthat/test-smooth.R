@@ -19,7 +19,7 @@ expect_like_mgcv <- function(formula, data = d) {
   frame <- bsvm_frame(formula, data)
   theirs <- mgcv_parts(formula, data)
   label <- deparse1(formula)
-  expect_identical(bsvm:::smooth_labels(frame$smooths), vapply(theirs, `[[`, "", "label"))
+  expect_identical(bsvm:::basis_labels(frame$smooths), vapply(theirs, `[[`, "", "label"))
   for (k in seq_along(theirs)) {
     smooth <- frame$smooths[[k]]
     expect_close(frame$x[, smooth$unpenalised], theirs[[k]]$Xf, 1e-8, label = label)
@@ -50,7 +50,7 @@ test_that("bases, constraints and their split are mgcv's", {
 test_that("an ordered factor as `by` leaves out its first level, as in mgcv", {
   ordered <- transform(d, f = factor(f, ordered = TRUE))
   frame <- expect_like_mgcv(y ~ s(x1, k = 5) + s(x1, by = f, k = 5), ordered)
-  expect_identical(bsvm:::smooth_labels(frame$smooths), c("s(x1)", "s(x1):fb", "s(x1):fc"))
+  expect_identical(bsvm:::basis_labels(frame$smooths), c("s(x1)", "s(x1):fb", "s(x1):fc"))
 })
 
 test_that("columns are placed and named after the formula's own", {

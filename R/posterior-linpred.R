@@ -76,13 +76,7 @@ posterior_epred.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   need_draws(object, "posterior_epred(), a map of posterior_linpred(),")
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
-  normalised_map(f)
-}
-
-# The logistic function of the difference of the two classes' log pseudo-likelihoods.
-normalised_map <- function(f) {
-  f[] <- stats::plogis(2 * pmax(1 + f, 0) - 2 * pmax(1 - f, 0))
-  f
+  expected_response(object$likelihood, f)
 }
 
 # S x k draws of the link.

@@ -1,0 +1,68 @@
+# The table of DEVELOPING.md that says what combines with what, made of what the core and R say of
+# each engine.
+
+table_engines <- c("gaussian", "map", "slice", "vb", "gibbs", "em", "ecme")
+
+table_priors <- list(
+  "`prior_flat()`, `prior_ridge()` of given variance" = prior_ridge(variance = 1),
+  "`prior_ridge()`: inverse-gamma" = prior_ridge(0.01, 0.01),
+  "`prior_ridge()`: half-t" = prior_ridge(variance = prior_half_t(3, 1)),
+  "correlated effects: inverse-Wishart" =
+    bsvm:::new_prior("inverse_wishart", c(effects = 1, df = 3, scale_1_1 = 2), "", TRUE),
+  "correlated effects: half-t (Huang & Wand)" =
+    bsvm:::new_prior("huang_wand", c(effects = 1, df = 2, scale_1 = 1.5), "", TRUE),
+  "`prior_laplace_zero()`" = prior_laplace_zero(0.3),
+  "`prior_spike_slab()`" = prior_spike_slab(0.3),
+  "`prior_bridge()`, `prior_lasso()`" = prior_lasso(nu = 1)
+)
+
+trait_table <- function() {
+  engines <- lapply(table_engines, bsvm:::as_component, "engine")
+  row <- function(label, f) {
+    cells <- vapply(engines, function(engine) {
+      cell <- f(engine)
+      if (is.logical(cell)) (if (cell) "yes" else "") else cell
+    }, "")
+    paste0("| ", paste(c(label, cells), collapse = " | "), " |")
+  }
+  prior_rows <- vapply(names(table_priors), function(label) {
+    row(label, function(engine) bsvm:::takes_prior(list(prior = table_priors[[label]]), engine))
+  }, "")
+  likelihoods <- list("`likelihood_hinge()`" = likelihood_hinge(),
+                      "`likelihood_hinge(normalized = TRUE)`" = likelihood_hinge(TRUE))
+  likelihood_rows <- vapply(names(likelihoods), function(label) {
+    row(label, function(engine) bsvm:::takes_likelihood(engine, likelihoods[[label]]))
+  }, "")
+  c(
+    row("", function(engine) paste0("`", engine$name, "`")),
+    paste0("|", strrep("---|", length(engines) + 1L)),
+    row("gives", engine_gives),
+    unname(likelihood_rows), unname(prior_rows),
+    row("scale `nu` of bridge and lasso", engine_nu),
+    row("group effects", engine_groups),
+    row("sparse predictors", function(engine) bsvm:::trait(engine, "sparse")),
+    row("missing predictors", function(engine) {
+      paste(sprintf("`%s`", bsvm:::trait(engine, "missing")), collapse = ", ")
+    }),
+    row("... next to a grouping factor", function(engine) {
+      length(bsvm:::trait(engine, "missing")) > 0L && bsvm:::trait(engine, "missing_groups")
+    })
+  )
+}
+
+engine_gives <- function(engine) {
+  if (bsvm:::is_sampler(engine)) "draws"
+  else if (bsvm:::is_estimator(engine)) "a point"
+  else if (bsvm:::is_mode(engine)) "a mode"
+  else if (bsvm:::is_approximation(engine)) "a mixture" else "a bound"
+}
+
+engine_nu <- function(engine) {
+  if (!bsvm:::takes_prior(list(prior = prior_lasso(nu = 1)), engine)) return("")
+  paste0(bsvm:::trait(engine, "nu"), if (bsvm:::trait(engine, "grid")) ", grid")
+}
+
+engine_groups <- function(engine) {
+  if (bsvm:::trait(engine, "needs_integrated")) "integrated"
+  else if (bsvm:::trait(engine, "integrates")) "integrated or not" else "not integrated"
+}
