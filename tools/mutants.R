@@ -3,8 +3,9 @@
 #   Rscript tools/mutants.R [--check] [room ...]
 #
 # tools/mutants/<room>.dcf lists them: Mutant (its name), File, From (text that is there exactly
-# once), To, Tests, and Survives, the reason why none of the tests can see it. Tests are those of the
-# core's tests/core/test_<test>*.cpp, or testthat/<name> for tests/testthat/test-<name>.R.
+# once), To, Tests, and Survives, the reason why none of the tests can see it. Tests are
+# tests/core/test_<test>*.cpp, or of these only <test>:<word> the cases whose name has the word, or
+# testthat/<name>, which is tests/testthat/test-<name>.R.
 #
 # A copy of the tree in _build/mutants is built once; then one fault after the other is put in, what
 # depends on it is built, and its tests are run. A mutant is killed if they fail, or do not end
@@ -100,8 +101,10 @@ build <- function(tests) {
 }
 
 run_core <- function(test, seconds) {
-  run(log_of("tests"), file.path(".", program), paste0("--source-file=*test_", test, "*"), core,
-      seconds)
+  parts <- strsplit(test, ":", fixed = TRUE)[[1L]]
+  chosen <- c(paste0("--source-file=*test_", parts[1L], "*"),
+              if (length(parts) > 1L) paste0("--test-case=*", parts[2L], "*"))
+  run(log_of("tests"), file.path(".", program), chosen, core, seconds)
 }
 
 run_testthat <- function(test, seconds) {

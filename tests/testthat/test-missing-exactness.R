@@ -197,8 +197,7 @@ test_that("an irrelevant predictor, 35 % missing, has no effect under the normal
 
 covered_share <- function(fit, full) {
   found <- imputed(fit)
-  truth <- full[cbind(found$row, match(found$column, colnames(full)))]
-  mean(abs(truth - found$mean) < qnorm(0.95) * found$sd)
+  mean(abs(true_values(found, full) - found$mean) < qnorm(0.95) * found$sd)
 }
 
 test_that("intervals of missing values hold them", {
