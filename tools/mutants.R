@@ -164,10 +164,11 @@ with_fault <- function(mutant, code) {
   kept <- file.path(work, "kept.o")
   before <- read_text(path)
   if (length(object) > 0L) file.copy(object, kept, TRUE)
+  writeLines(mutant$File, dirty_file)
   on.exit({
     writeChar(before, path, eos = NULL, useBytes = TRUE)
     if (length(object) > 0L) file.copy(kept, object, TRUE)
-    unlink(file.path(core, program))
+    unlink(c(file.path(core, program), dirty_file))
   })
   writeChar(sub(mutant$From, mutant$To, before, fixed = TRUE, useBytes = TRUE), path, eos = NULL,
             useBytes = TRUE)
@@ -198,9 +199,19 @@ run_until_killed <- function(tests, seconds) {
 
 # ---- the run -------------------------------------------------------------------------------------
 
+# Where a run was cut with a fault in the tree there is no telling what was built of it.
+dirty_file <- file.path(work, "dirty")
+
+clean_up <- function() {
+  if (!file.exists(dirty_file)) return(invisible())
+  file <- readLines(dirty_file)
+  unlink(c(file.path(tree, file), object_of(file), file.path(core, program), dirty_file))
+}
+
 # The tree as it is now; objects of an earlier run stay, and make knows which are stale.
 copy_tree <- function() {
   dir.create(tree, FALSE, TRUE)
+  clean_up()
   files <- system2("git", c("ls-files", "-co", "--exclude-standard"), stdout = TRUE)
   files <- files[file.exists(files)]
   for (file in files) {

@@ -254,3 +254,42 @@ dense_links <- function(x, codes, z, twin) {
   for (i in which(!is.na(codes))) rows[i, p + (codes[i] - 1) * q + seq_len(q)] <- z[i, ]
   list(mean = drop(rows %*% twin$mean), sd = sqrt(rowSums((rows %*% twin$covariance) * rows)))
 }
+
+# ---- what the core has registered, listed here or not -------------------------------------------
+
+# Numbers a prior can be made of although its parameters are unknown here: what it misses is given a
+# number, and one if it will not have another. `numbers`: to begin with.
+any_numbers <- function(prior, numbers = numeric()) {
+  refused <- function() tryCatch({
+    bsvm:::core_prior_traits(prior, numbers)
+    NULL
+  }, bsvm_core_invalid = function(e) e$argument)
+  while (!is.null(name <- refused())) {
+    if (name %in% names(numbers) && numbers[[name]] == 1) stop("No numbers make a prior ", prior)
+    numbers[name] <- if (name %in% names(numbers)) 1 else 0.8 + 0.3 * length(numbers)
+  }
+  numbers
+}
+
+# All engines by name, samplers with few draws. One without a constructor here is made of nothing.
+registered_engines <- function() {
+  registry <- bsvm:::core_registry()
+  names <- unlist(registry[c("engines", "approximators", "samplers", "estimators")],
+                  use.names = FALSE)
+  sapply(names, simplify = FALSE, function(name) {
+    make <- get0(paste0("engine_", name), asNamespace("bsvm"), mode = "function")
+    if (is.null(make)) bsvm:::new_engine(name, numeric(), name)
+    else if (name %in% registry$samplers) make(draws = 20, burnin = 10, chains = 2)
+    else make()
+  })
+}
+
+registered_likelihoods <- function() {
+  known <- list(likelihood_hinge(), likelihood_hinge(normalized = TRUE))
+  names(known) <- vapply(known, `[[`, "", "name")
+  others <- setdiff(bsvm:::core_registry()$likelihoods, names(known))
+  c(known, sapply(others, simplify = FALSE, function(name) {
+    make <- get0(paste0("likelihood_", name), asNamespace("bsvm"), mode = "function")
+    if (is.null(make)) bsvm:::new_likelihood(name, numeric(), name, FALSE) else make()
+  }))
+}
