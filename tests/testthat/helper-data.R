@@ -257,31 +257,47 @@ dense_links <- function(x, codes, z, twin) {
 
 # ---- what the core has registered, listed here or not -------------------------------------------
 
-# Numbers a prior can be made of although its parameters are unknown here: what it misses is given a
+# Numbers that `make` takes although its parameters are unknown here: what it misses is given a
 # number, and one if it will not have another. `numbers`: to begin with.
-any_numbers <- function(prior, numbers = numeric()) {
+any_numbers <- function(make, numbers = numeric()) {
   refused <- function() tryCatch({
-    bsvm:::core_prior_traits(prior, numbers)
+    make(numbers)
     NULL
   }, bsvm_core_invalid = function(e) e$argument)
   while (!is.null(name <- refused())) {
-    if (name %in% names(numbers) && numbers[[name]] == 1) stop("No numbers make a prior ", prior)
+    if (name %in% names(numbers) && numbers[[name]] == 1) stop("Nothing suits `", name, "`.")
     numbers[name] <- if (name %in% names(numbers)) 1 else 0.8 + 0.3 * length(numbers)
   }
   numbers
 }
 
-# All engines by name, samplers with few draws. One without a constructor here is made of nothing.
+any_prior_numbers <- function(prior) {
+  any_numbers(function(numbers) bsvm:::core_prior_traits(prior, numbers), c(effects = 1))
+}
+
+# All engines by name, samplers with few draws. One without a constructor here has the settings of
+# one of its kind.
 registered_engines <- function() {
   registry <- bsvm:::core_registry()
-  names <- unlist(registry[c("engines", "approximators", "samplers", "estimators")],
-                  use.names = FALSE)
+  models <- list(engines = engine_vb(), approximators = engine_gaussian(),
+                 samplers = engine_gibbs(draws = 20, burnin = 10, chains = 2),
+                 estimators = engine_em())
+  kinds <- registry[names(models)]
+  names <- unlist(kinds, use.names = FALSE)
+  models <- stats::setNames(rep(models, lengths(kinds)), names)
   sapply(names, simplify = FALSE, function(name) {
     make <- get0(paste0("engine_", name), asNamespace("bsvm"), mode = "function")
-    if (is.null(make)) bsvm:::new_engine(name, numeric(), name)
-    else if (name %in% registry$samplers) make(draws = 20, burnin = 10, chains = 2)
-    else make()
+    if (is.null(make)) return(unnamed_engine(name, models[[name]]))
+    if (name %in% registry$samplers) make(draws = 20, burnin = 10, chains = 2) else make()
   })
+}
+
+unnamed_engine <- function(name, model) {
+  model$parameters <- any_numbers(function(numbers) {
+    bsvm:::core_takes(name, numbers, "normal", c(variance = 1))
+  }, model$parameters)
+  model[c("name", "label")] <- name
+  model
 }
 
 registered_likelihoods <- function() {

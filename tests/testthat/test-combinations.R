@@ -44,7 +44,7 @@ likelihoods <- c(likelihoods, unnamed(registered_likelihoods(), likelihoods))
 known_priors <- names(priors)
 for (name in setdiff(bsvm:::core_registry()$priors,
                      c(vapply(priors, `[[`, "", "name"), "huang_wand"))) {
-  priors[[name]] <- bsvm:::new_prior(name, any_numbers(name, c(effects = 1)), name, TRUE)
+  priors[[name]] <- bsvm:::new_prior(name, any_prior_numbers(name), name, TRUE)
 }
 
 is_known <- function(prior, engine, likelihood) {

@@ -14,7 +14,7 @@ prior_examples <- list(
 
 prior_numbers <- sapply(registry$priors, simplify = FALSE, function(prior) {
   known <- prior_examples[[prior]]
-  if (is.null(known)) any_numbers(prior, c(effects = 1)) else known
+  if (is.null(known)) any_prior_numbers(prior) else known
 })
 
 takes <- function(engine, prior) {
