@@ -291,7 +291,8 @@ TEST_CASE("dense ascent: curvature is about the second difference of the nodes' 
   CHECK(curvature(0, 1) == curvature(1, 0));
 }
 
-// Few rows, so that priors matter: a node's q is where its own theta has it, and what comes next is the end.
+// Few rows, so that priors matter: a node's q is where its own theta has it, and what comes next is
+// the end.
 TEST_CASE("dense ascent: at the theta it comes from a node is known after two looks") {
   Shape shape;
   shape.n = 15;

@@ -116,7 +116,8 @@ TEST_CASE("averaged: draws have the tilted law, for any weight") {
       for (double mean : {-2.0, 0.3, 2.5})
         for (double v : {0.1, 4.0}) {
           INFO(name, " weight ", weight, " mean ", mean, " v ", v);
-          const double s = std::sqrt(v), low = mean - 10 * s, step = (20 + 8 * weight * s) * s / 40000;
+          const double s = std::sqrt(v), low = mean - 10 * s,
+                       step = (20 + 8 * weight * s) * s / 40000;
           std::vector<double> below{0};
           for (int k = 0; k < 40000; ++k) {
             const Real g = low + (k + 0.5) * step, z = (g - mean) / s;

@@ -13,7 +13,7 @@ test_that("parameters come back from simulated data", {
     d
   })
   fit <- bsvm(y ~ x1 + x2 + (1 | g), d, engine = "vb")
-  expect_lt(abs(fixef(fit)[["x2"]] / fixef(fit)[["x1"]] + 0.5), 0.04) # 0.04 at most over five data sets
+  expect_lt(abs(fixef(fit)[["x2"]] / fixef(fit)[["x1"]] + 0.5), 0.04) # of five data sets the most
   true <- with_seed(20, {
     rnorm(n)
     rnorm(n)
@@ -21,7 +21,8 @@ test_that("parameters come back from simulated data", {
     rnorm(200)
   })
   expect_gt(cor(ranef(fit)$g[[1]], true), 0.95)
-  best <- d$x1 - 0.5 * d$x2 + true[d$g] > 0 # whose error no classifier of new rows can beat
+  # The rule that made the rows: one that has seen them errs a little less.
+  best <- d$x1 - 0.5 * d$x2 + true[d$g] > 0
   expect_lt(mean(predict(fit) != as.character(d$y)), mean(best != d$y))
   expect_lt(mean((predict(fit) == "TRUE") != best), 0.06)
 })

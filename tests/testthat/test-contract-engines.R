@@ -1,4 +1,5 @@
-# What every engine of the core's registry must do, whatever it is called: a new one is picked up here.
+# What every engine of the core's registry must do, whatever it is called: a new one is picked up
+# here.
 
 bsvm <- paper_bsvm
 

@@ -143,8 +143,9 @@ for (prior in registry$priors) {
 
 test_that("every prior combines with every other on population and groups", {
   r <- random_case()
-  combinations <- expand.grid(population = one_variance, group = one_variance, accelerate = c(TRUE, FALSE),
-                              weighted = c(TRUE, FALSE), stringsAsFactors = FALSE)
+  combinations <- expand.grid(population = one_variance, group = one_variance,
+                              accelerate = c(TRUE, FALSE), weighted = c(TRUE, FALSE),
+                              stringsAsFactors = FALSE)
   for (i in seq_len(nrow(combinations))) {
     k <- combinations[i, ]
     case <- core_case(r$x, r$y, list(block_normal(1), example_block(k$population, 2:4)),

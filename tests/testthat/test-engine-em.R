@@ -222,8 +222,8 @@ test_that("annealing follows the seed, ends at an optimum, and precedes plain up
   expect_output(print(engine_em(annealing = 5)), "annealed")
 })
 
-# Pairs of predictors that hardly differ: from none of ten starts do plain updates come to the lowest
-# objective of fifty starts, from each of them an annealed one does.
+# Pairs of predictors that hardly differ: from none of ten starts do plain updates come to the
+# lowest objective of fifty starts, from each of them an annealed one does.
 test_that("where there are several modes annealing leaves those that hold plain updates", {
   d <- rule_data(60, 9, seed = 2)
   d$data[c(2, 4, 6)] <- d$data[c(1, 3, 5)] + with_seed(4, matrix(rnorm(180), 60)) / 3
