@@ -59,6 +59,17 @@ Alone wishart() {
           }};
 }
 
+// Of a scale with a covariance: L L' of L = (2, 0; -0.3, 0.3).
+Alone tilted_wishart() {
+  return {make("inverse_wishart", {{"effects", 2}, {"df", 3}, {"scale_1_1", 4}, {"scale_2_1", -0.6},
+                                   {"scale_2_2", 0.18}}),
+          [](Draws& random) {
+            Mat lower(2, 2);
+            lower << 2, 0, -0.3, 0.3;
+            return factor_of(3, lower, random);
+          }};
+}
+
 Alone huang_wand() {
   return {make("huang_wand", {{"effects", 2}, {"df", 2}, {"scale_1", 0.7}, {"scale_2", 20}}),
           [](Draws& random) {
@@ -204,6 +215,16 @@ TEST_CASE("inverse Wishart: draws and moves leave the prior as it is") {
       check_law(alone, points, k,
                 [&](double x) { return inverse_gamma_cdf(x, 1, k ? 0.045L : 2); });
     check_correlation(alone, points);
+  }
+}
+
+TEST_CASE("inverse Wishart with a covariance: draws and moves leave the prior as it is") {
+  for (const Step& step : kSteps) {
+    const Alone alone = tilted_wishart();
+    const auto points = after(alone, step);
+    for (Index k : {0, 1})
+      check_law(alone, points, k,
+                [&](double x) { return inverse_gamma_cdf(x, 1, k ? 0.09L : 2); });
   }
 }
 
