@@ -2,6 +2,9 @@
 #
 #   make demo      the toenail trial: a fit, its summary, a comparison and its picture
 #   make test      every test; the last line is "N passed, N failed, N skipped"
+#   make test-extended   with long ones: coverage, calibration, a million rows; an hour or two
+#   make test-bare       the tests in R without any suggested package
+#   make mutants   are planted faults noticed? About an hour; tools/mutants.R
 #   make check     R CMD check --as-cran on the built package
 #   make bench     time and accuracy beside other packages
 #   make document  writes man/, NAMESPACE and the Rcpp glue anew
@@ -20,16 +23,25 @@ export R_MAKEVARS_USER := $(CURDIR)/tools/Makevars
 QUIETLY := MAKEFLAGS="-s -j$(shell nproc)"
 
 .NOTPARALLEL:
-.PHONY: help demo test check bench document site install
+.PHONY: help demo test test-extended test-bare mutants check bench document site install
 
 help:
-	@sed -n '3,9s/^# *//p' Makefile
+	@sed -n '3,12s/^# *//p' Makefile
 
 demo: setup-demo install
 	@Rscript demo/toenail.R $(PICTURE)
 
 test: setup-test _build/library/bsvm/DESCRIPTION
 	@sh tools/test.sh
+
+test-extended: setup-test _build/library/bsvm/DESCRIPTION
+	@BSVM_EXTENDED_TESTS=true sh tools/test.sh
+
+test-bare: setup-test _build/library/bsvm/DESCRIPTION
+	@BSVM_BARE=true sh tools/test.sh
+
+mutants: setup-test
+	@Rscript tools/mutants.R
 
 check: setup-test $(CHECKED)
 	@Rscript tools/check.R $(CHECKED)

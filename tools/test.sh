@@ -42,19 +42,24 @@ jobs=$(nproc)
 R_LIBS="$PWD/_build/library:$(Rscript -e 'cat(.libPaths(), sep = ":")')"
 export R_LIBS
 
-# One of the core's tests is on real data, which R has and C++ reads.
-export BSVM_TOENAIL="$PWD/_build/toenail.csv"
-Rscript -e 'with(HSAUR3::toenail, write.csv(
-  data.frame(patient = patientID, month = time, terbinafine = as.integer(treatment) - 1L,
-             y = as.integer(outcome) - 1L),
-  Sys.getenv("BSVM_TOENAIL"), row.names = FALSE, quote = FALSE))'
+core_tests() {
+  # One of the core's tests is on real data, which R has and C++ reads.
+  export BSVM_TOENAIL="$PWD/_build/toenail.csv"
+  Rscript -e 'with(HSAUR3::toenail, write.csv(
+    data.frame(patient = patientID, month = time, terbinafine = as.integer(treatment) - 1L,
+               y = as.integer(outcome) - 1L),
+    Sys.getenv("BSVM_TOENAIL"), row.names = FALSE, quote = FALSE))'
 
-# The core's programs run beside what follows, each on one processor: the sanitized one is slow.
-core="make --no-print-directory -j$jobs -C tests/core"
-$core build/package/run PACKAGE="$PWD/_build/bsvm" </dev/null
-ended tests/core/build/package/run </dev/null >$logs/core-plain.log &
-$core build/sanitized/run </dev/null
-ended $core sanitized </dev/null >$logs/core-sanitized.log &
+  # The core's programs run beside what follows, each on one processor: the sanitized one is slow.
+  core="make --no-print-directory -j$jobs -C tests/core"
+  $core build/package/run PACKAGE="$PWD/_build/bsvm" </dev/null
+  ended tests/core/build/package/run </dev/null >$logs/core-plain.log &
+  $core build/sanitized/run </dev/null
+  ended $core sanitized </dev/null >$logs/core-sanitized.log &
+}
+
+# Suggested packages are nothing to the core.
+[ "$BSVM_BARE" = true ] || core_tests
 
 # The test that adds a prior compiles it next to the objects of the unpacked package. Each process
 # takes the next file; the first one's output is shown as it comes.
@@ -68,6 +73,7 @@ run testthat-1 Rscript tools/testthat.R $logs/taken
 
 wait
 for process in $others; do cat "$logs/testthat-$process.log"; done
-cat $logs/core-plain.log $logs/core-sanitized.log
+cat $logs/core-*.log 2>/dev/null
+[ "$BSVM_EXTENDED_TESTS" = true ] && Rscript tools/extended.R
 echo
-count $logs/core-plain.log $logs/core-sanitized.log $logs/testthat-*.log
+count $(ls $logs/core-*.log 2>/dev/null) $logs/testthat-*.log

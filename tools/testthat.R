@@ -2,6 +2,12 @@
 # Several processes share the work through the folder: who can make the folder <folder>/<file> has
 # that file. Those that take longest come first. A test that is skipped for another reason than its
 # length is a failure, since what it tests has not been seen. test.sh counts from the closing line.
+#
+# BSVM_BARE=true hides suggested packages: then a test may be skipped for want of one.
+# BSVM_EXTENDED_TESTS=true runs long tests; those that take seconds are listed in _build/logs.
+bare <- identical(Sys.getenv("BSVM_BARE"), "true")
+extended <- identical(Sys.getenv("BSVM_EXTENDED_TESTS"), "true")
+if (bare) source("tools/bare.R")
 library(testthat)
 library(bsvm)
 
@@ -19,8 +25,17 @@ run_file <- function(file) {
                       load_package = "installed", stop_on_failure = FALSE,
                       reporter = SummaryReporter$new(show_praise = FALSE, max_reports = Inf))
   frame <- as.data.frame(results)
+  if (extended) keep_long(frame)
   list(passed = sum(frame$passed), failed = sum(frame$failed) + sum(frame$error),
        skipped = sum(frame$skipped), seconds = sum(frame$real), lost = lost_tests(results))
+}
+
+# Tests of more than five seconds, for tools/extended.R.
+keep_long <- function(frame) {
+  long <- frame[frame$real > 5, c("file", "test", "nb", "failed", "error", "skipped", "real")]
+  file <- file.path(dirname(claims), paste0("long-", Sys.getpid(), ".csv"))
+  utils::write.table(long, file, append = file.exists(file), sep = ",", row.names = FALSE,
+                     col.names = FALSE, qmethod = "double")
 }
 
 # Of skipped tests those that make test should have run.
@@ -28,7 +43,8 @@ lost_tests <- function(results) {
   skips <- unlist(lapply(results, `[[`, "results"), recursive = FALSE)
   skips <- Filter(function(result) inherits(result, "expectation_skip"), skips)
   why <- vapply(skips, conditionMessage, "")
-  why[!grepl("long tests run with", why)]
+  why[!grepl(if (bare) "long tests run with|not installed|cannot be loaded" else
+    "long tests run with", why)]
 }
 
 done <- list()

@@ -43,3 +43,12 @@ TEST_CASE("a number that will not do is refused with its name, the rule and itse
   CHECK(refusal([] { kNumbers.flag("shape"); }) ==
         "shape: 'shape' of ridge must be 0 or 1, not 0.5.");
 }
+
+TEST_CASE("numbered numbers are read in their order, up to the first that is missing") {
+  const Params numbers("bridge", {{"sigma_1", 3}, {"sigma_2", 1}, {"sigma_3", 2}, {"sigma_5", 9}});
+  CHECK(numbers.positives("sigma") == Eigen::Vector3d(3, 1, 2));
+  CHECK(numbers.positives("nu").size() == 0);
+  const Params bad("bridge", {{"sigma_1", 3}, {"sigma_2", 0}});
+  CHECK(refusal([&] { bad.positives("sigma"); }) ==
+        "sigma_2: 'sigma_2' of bridge must be a positive number, not 0.");
+}

@@ -86,7 +86,62 @@ bool refused(const Problem& problem, const SampleOptions& options) {
   return false;
 }
 
+// A chain without chance: after sweep t a coefficient of t, drawn around t / 2, an effect of t^2,
+// drawn around -t, and the same two as a missing entry and its model.
+class Counting : public Chain {
+ public:
+  Index sweeps() const override { return t_; }
+  void read(Draw& draw) const override {
+    const double t = static_cast<double>(t_);
+    draw.coefficients = draw.hyper = draw.law = Vec::Constant(1, t);
+    draw.expected = Vec::Constant(1, t / 2);
+    draw.effects = draw.unknowns = Vec::Constant(1, t * t);
+    draw.expected_effects = Vec::Constant(1, -t);
+  }
+  Vec save() const override { return Vec::Constant(1, static_cast<double>(t_)); }
+  void restore(ConstVecRef saved) override { t_ = static_cast<Index>(saved[0]); }
+
+ private:
+  void make_sweep(Host&) override { ++t_; }
+  Index t_ = 0;
+};
+
+class CountingSampler : public Sampler {
+ public:
+  Use use() const override { return Use::drawn; }
+  std::unique_ptr<Chain> start(const Problem&, const MakeSource&, int, std::uint64_t, int,
+                               Index) const override {
+    return std::make_unique<Counting>();
+  }
+};
+
 }  // namespace
+
+TEST_CASE("what is kept of a chain: every draw after the burn-in, and their means and squares") {
+  SampleOptions options = few_draws();
+  options.chains = 1;
+  CountingSampler sampler;
+  Host host;
+  const SampleResult found =
+      run_chains(sampler, Problem(), [](int) { return std::unique_ptr<DrawSource>(); }, options,
+                 host);
+  const ChainDraws& d = found.chains[0];
+  CHECK(found.kept == 40);
+  const Vec t = Vec::LinSpaced(40, 12, 90);  // a burn-in of 10, and every other sweep
+  CHECK(d.coefficients.row(0).transpose() == t);
+  CHECK(d.hyper.row(0).transpose() == t);
+  CHECK(d.effects.row(0).transpose() == t.cwiseAbs2());
+  CHECK(d.unknowns.row(0).transpose() == t.cwiseAbs2());
+  CHECK(d.mean[0] == doctest::Approx(t.mean() / 2).epsilon(1e-12));
+  CHECK(d.law[0] == doctest::Approx(t.mean()).epsilon(1e-12));
+  CHECK(d.effect_mean[0] == doctest::Approx(-t.mean()).epsilon(1e-12));
+  const Arr square = t.array().square();
+  for (const auto& pair : {std::make_pair(d.effect_center[0], d.effect_square[0]),
+                           std::make_pair(d.unknown_center[0], d.unknown_square[0])}) {
+    CHECK(pair.first == doctest::Approx(square.mean()).epsilon(1e-12));
+    CHECK(pair.second == doctest::Approx((square - square.mean()).square().sum()).epsilon(1e-12));
+  }
+}
 
 TEST_CASE("draws do not depend on threads") {
   const Model m = model();

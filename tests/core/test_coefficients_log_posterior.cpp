@@ -126,6 +126,27 @@ TEST_CASE("log posterior: a factor's effects among the coefficients") {
   }
 }
 
+// The same model with a multiplier in other units: u_2, its deviation and its covariance with u_1
+// are 300 times smaller, and the density is larger by their Jacobian.
+TEST_CASE("log posterior: correlated effects in any units") {
+  const auto wishart = [](double by) {
+    return PriorSpec{"inverse_wishart", Params("inverse_wishart",
+                     {{"effects", 2}, {"df", 3.5}, {"scale_1_1", 1}, {"scale_2_1", 0.4 / by},
+                      {"scale_2_2", 2 / by / by}}), {0, 1}};
+  };
+  const Data data = simulate(shape_of(90, 2, 2, 6));
+  Data other = data;
+  other.z.col(1) *= 300;
+  const Problem one = with(to_problem(data, {normal_prior(3, {0, 1})}, {wishart(1)}), "hinge");
+  const Problem two = with(to_problem(other, {normal_prior(3, {0, 1})}, {wishart(300)}), "hinge");
+  const Mat points = random_points(2 + 12 + 3, 4);
+  Mat moved = points;
+  for (Index g = 0; g < 6; ++g) moved.row(3 + 2 * g) /= 300;
+  moved.row(15) /= 300;
+  moved.row(16).array() -= std::log(300.0);
+  CHECK(gap(at(two, moved), (at(one, points).array() + 7 * std::log(300.0)).matrix()) < 1e-12);
+}
+
 TEST_CASE("log posterior: crossed factors' effects among the coefficients") {
   for (const char* likelihood : kLikelihoods) {
     INFO(std::string(likelihood));

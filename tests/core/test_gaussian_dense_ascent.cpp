@@ -291,6 +291,24 @@ TEST_CASE("dense ascent: curvature is about the second difference of the nodes' 
   CHECK(curvature(0, 1) == curvature(1, 0));
 }
 
+// Few rows, so that priors matter: a node's q is where its own theta has it, and what comes next is
+// the end.
+TEST_CASE("dense ascent: at the theta it comes from a node is known after two looks") {
+  Shape shape;
+  shape.n = 15;
+  shape.p = 5;
+  const Data data = simulate(shape);
+  const Problem problem = to_problem(data, {normal_prior(2, {0}), ridge_prior(3, 1, {1, 2, 3, 4})},
+                                     {});
+  Host host;
+  const auto conditional = ascent(problem, close_options(), host, true);
+  const Node top = conditional->climb();
+  const int before = conditional->progress().passes;
+  const Node again = conditional->at(top.theta, top);
+  CHECK(conditional->progress().passes <= before + 2);
+  CHECK(again.bound == doctest::Approx(top.bound).epsilon(1e-6));
+}
+
 TEST_CASE("dense ascent: threads do not change a bit") {
   Shape shape;
   shape.n = 9000;

@@ -328,6 +328,30 @@ TEST_CASE("grid: a middle that is not the highest place moves there") {
   }
 }
 
+// Nodes that know their slopes: three are enough, wherever the first one is.
+TEST_CASE("grid: three nodes have a Gaussian's mass, mean and variance") {
+  class WithSlope : public Known {
+   public:
+    using Known::Known;
+    bsvm::Node at(ConstVecRef theta, const bsvm::Node& from) override {
+      bsvm::Node out = Known::at(theta, from);
+      out.pull = Vec::Constant(1, -4 * (theta[0] - 0.7));
+      return out;
+    }
+  };
+  for (double start : {0.55, 0.7, 0.8}) {
+    INFO(start);
+    WithSlope of([](const Vec& theta) {
+                   return static_cast<double>(3 + log_normal(theta[0] - 0.7L, 0.25L));
+                 }, Vec::Constant(1, start), Mat::Constant(1, 1, 4));
+    const Approximation found = explored(of);
+    CHECK(found.nodes.size() == 3);
+    CHECK(found.evidence == doctest::Approx(3).epsilon(1e-10));
+    CHECK(mean_of(found)[0] == doctest::Approx(0.7).epsilon(1e-10));
+    CHECK(found.theta_covariance(0, 0) == doctest::Approx(0.25).epsilon(1e-10));
+  }
+}
+
 TEST_CASE("grid: where the density is nothing at all it ends") {
   Known of([](const Vec& theta) {
              return theta[0] > 0.3 ? -std::numeric_limits<double>::infinity()

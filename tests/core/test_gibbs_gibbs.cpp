@@ -225,3 +225,28 @@ TEST_CASE("separated classes give finite draws under a vague prior") {
     REQUIRE(draw.hyper[0] > 0);
   }
 }
+
+// Rows that weigh nothing: two blocks have nothing to do with each other.
+TEST_CASE("priors draw their variances independently of one another") {
+  Shape shape;
+  shape.n = 20;
+  Data data = simulate(shape);
+  data.weight.setConstant(1e-12);
+  const Problem problem = to_problem(
+      data, {ridge_prior(3, 2, {0}), ridge_prior(3, 2, {1}), ridge_prior(3, 2, {2})}, {});
+  const auto chain = chain_of(problem, false);
+  Host host;
+  Draw draw;
+  const int draws = 4000;
+  Mat logs(draws, 3);
+  for (int k = 0; k < draws; ++k) {
+    chain->sweep(host);
+    chain->read(draw);
+    logs.row(k) = draw.hyper.array().log().transpose();
+  }
+  logs.rowwise() -= logs.colwise().mean().eval();
+  const Mat covariance = logs.transpose() * logs;
+  for (Index i = 0; i < 3; ++i)
+    for (Index j = 0; j < i; ++j)
+      CHECK(std::abs(covariance(i, j)) < 0.1 * std::sqrt(covariance(i, i) * covariance(j, j)));
+}

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <string>
 
+#include "laws.hpp"
 #include "likelihood/likelihood.hpp"
 #include "quadrature.hpp"
+#include "random/draws.hpp"
 
 using namespace bsvm;
 using namespace bsvm_test;
@@ -105,6 +107,33 @@ TEST_CASE("averaged: an answer, whatever mean and variance") {
           // Both top and kink so far out that neither has digits left.
           if (mean < -1e12 && 2 * weight * v >= -mean) continue;
           CHECK(!std::isnan(found.slope));
+        }
+  }
+}
+
+// Of p(g)^weight N(g; mean, v): a sum over a fine grid.
+TEST_CASE("averaged: draws have the tilted law, for any weight") {
+  Draws random({7, 0, 0}, Purpose::unknown, 0);
+  for (const std::string name : {"hinge", "hinge_normalized"}) {
+    const auto likelihood = Registry<Likelihood>::make(name, Params());
+    for (double weight : {1.0, 0.4, 3.0})
+      for (double mean : {-2.0, 0.3, 2.5})
+        for (double v : {0.1, 4.0}) {
+          INFO(name, " weight ", weight, " mean ", mean, " v ", v);
+          const double s = std::sqrt(v), low = mean - 10 * s,
+                       step = (20 + 8 * weight * s) * s / 40000;
+          std::vector<double> below{0};
+          for (int k = 0; k < 40000; ++k) {
+            const Real g = low + (k + 0.5) * step, z = (g - mean) / s;
+            below.push_back(below.back() +
+                            double(std::exp(weight * log_p(name, g) - 0.5L * z * z)));
+          }
+          std::vector<double> sample(20000);
+          for (double& g : sample) g = likelihood->draw_averaged(mean, v, weight, random);
+          CHECK(kolmogorov(sample, [&](double g) {
+            const double at = std::min(std::max((g - low) / step, 0.0), 40000.0);
+            return below[size_t(at)] / below.back();
+          }) < kKolmogorov);
         }
   }
 }

@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "base/error.hpp"
 #include "block/dense.hpp"
 #include "coefficients/coefficients.hpp"
 #include "simulate.hpp"
+#include "sparse_data.hpp"
 
 using namespace bsvm_test;
 
@@ -115,4 +118,59 @@ TEST_CASE("a group has at most twelve effects") {
   shape.groups = 5;
   const Data many = simulate(shape);
   CHECK(refused_argument(usual_problem(many)) == "formula");
+}
+
+TEST_CASE("rows have classes of -1 and 1, weights from zero on, offsets that numbers tell apart") {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN(),
+                   kEndless = std::numeric_limits<double>::infinity();
+  Data own = data();
+  const Problem problem = usual_problem(own);
+  for (double y : {0.0, 2.0, -1.5, kNone}) {
+    own.y = data().y;
+    own.y[7] = y;
+    CHECK(refused_argument(problem) == "y");
+  }
+  own.y = data().y;
+  for (double weight : {-1e-9, kNone, kEndless}) {
+    own.weight = data().weight;
+    own.weight[29] = weight;
+    CHECK(refused_argument(problem) == "weight");
+  }
+  own.weight[29] = 0;
+  CHECK(refused_argument(problem) == "");
+  for (double offset : {1.1e6, -1e9, kEndless}) {
+    own.offset[3] = offset;
+    CHECK(refused_argument(problem) == "offset");
+  }
+  own.offset[3] = -9e5;
+  CHECK(refused_argument(problem) == "");
+}
+
+TEST_CASE("sparse columns are compressed, with rows in increasing order and finite numbers") {
+  const SparseData sparse = crossed(Shape(), {7, 5});
+  Problem problem = sparse.problem({ridge_prior(1, 1, {0}), ridge_prior(1, 1, {1})});
+  CHECK(refused_argument(problem) == "");
+  const SparseColumns good = problem.sparse;
+  const int size = good.start[good.columns];
+  REQUIRE(good.start[1] > 1);
+  std::vector<int> row(good.row, good.row + size), start(good.start, good.start + good.columns + 1);
+  std::vector<double> value(good.value, good.value + size);
+  problem.sparse.row = row.data();
+  problem.sparse.start = start.data();
+  problem.sparse.value = value.data();
+  CHECK(refused_argument(problem) == "");
+  const auto bad = [&](auto& place, auto to) {
+    const auto before = place;
+    place = to;
+    CHECK(refused_argument(problem) == "sparse");
+    place = before;
+  };
+  bad(row[1], row[0]);
+  bad(row[0], static_cast<int>(problem.n));
+  bad(row[0], -1);
+  bad(start[0], 1);
+  bad(start[1], start[2] + 1);
+  bad(value[size - 1], std::numeric_limits<double>::quiet_NaN());
+  bad(problem.sparse.columns, good.columns - 1);
+  CHECK(refused_argument(problem) == "");
 }

@@ -320,3 +320,21 @@ TEST_CASE("bridge: nu alone has drawn numbers where it is inferred, alpha too") 
   CHECK(without_sigma(0, 1)->drawn(hyper) == NamedNumbers{{"alpha", 1.4}});
   CHECK(without_sigma(0, 0)->drawn(hyper) == NamedNumbers{{"nu", 0.3}, {"alpha", 1.4}});
 }
+
+// Of the loss, which has nu's own prior.
+TEST_CASE("bridge: the mode of nu is where the loss is least") {
+  const Vec b = Eigen::Vector3d(0.4, -3, 11);
+  for (const Law& law : kLaws) {
+    if (law.nu > 0 || law.alpha == 0) continue;
+    const auto prior = law.prior();
+    Vec hyper(prior->hyper_size(kSize));
+    prior->start(Moments(), hyper);
+    prior->to_mode(b, hyper);
+    const double least = prior->loss(b, hyper), nu = hyper[0];
+    for (double by : {0.98, 1.02}) {
+      hyper[0] = nu * by;
+      INFO(law.alpha, " ", by);
+      CHECK(prior->loss(b, hyper) > least);
+    }
+  }
+}

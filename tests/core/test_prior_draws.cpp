@@ -59,6 +59,17 @@ Alone wishart() {
           }};
 }
 
+// Of a scale with a covariance: L L' of L = (2, 0; -0.3, 0.3).
+Alone tilted_wishart() {
+  return {make("inverse_wishart", {{"effects", 2}, {"df", 3}, {"scale_1_1", 4}, {"scale_2_1", -0.6},
+                                   {"scale_2_2", 0.18}}),
+          [](Draws& random) {
+            Mat lower(2, 2);
+            lower << 2, 0, -0.3, 0.3;
+            return factor_of(3, lower, random);
+          }};
+}
+
 Alone huang_wand() {
   return {make("huang_wand", {{"effects", 2}, {"df", 2}, {"scale_1", 0.7}, {"scale_2", 20}}),
           [](Draws& random) {
@@ -207,6 +218,16 @@ TEST_CASE("inverse Wishart: draws and moves leave the prior as it is") {
   }
 }
 
+TEST_CASE("inverse Wishart with a covariance: draws and moves leave the prior as it is") {
+  for (const Step& step : kSteps) {
+    const Alone alone = tilted_wishart();
+    const auto points = after(alone, step);
+    for (Index k : {0, 1})
+      check_law(alone, points, k,
+                [&](double x) { return inverse_gamma_cdf(x, 1, k ? 0.09L : 2); });
+  }
+}
+
 TEST_CASE("Huang and Wand's prior: draws and moves leave the prior as it is") {
   for (const Step& step : kSteps) {
     const Alone alone = huang_wand();
@@ -257,4 +278,23 @@ TEST_CASE("draws given fixed coefficients: inverse-gamma and inverse Wishart") {
   };
   CHECK(kolmogorov(s2, cdf(3.4L, 3.1L)) < kKolmogorov);
   CHECK(kolmogorov(sigma, cdf(3.5L, 4.95L)) < kKolmogorov);
+}
+
+// v_k given s2 and 1/b_k is normal, 1/b_k is twice an exponential number.
+TEST_CASE("laplace-zero: given what is in the variance is inverse-gamma, what is out has its prior") {
+  const auto prior = make("laplace_zero", {{"rho", 0.4}, {"shape", 1.4}, {"scale", 0.6}});
+  const Moments moments{Eigen::Vector3d(2, 0.5, 9), 3, 0};
+  Vec hyper(prior->hyper_size(3));
+  std::vector<double> s2, out;
+  for (std::uint64_t sweep = 0; sweep < 40000; ++sweep) {
+    prior->start(moments, hyper);  // b of one
+    hyper.tail(3) = Eigen::Vector3d(1, 1, 0);
+    Draws random({6, 1, sweep}, Purpose::hyper, 0);
+    prior->draw(moments, random, hyper);
+    s2.push_back(std::pow(prior->drawn(hyper)[0].second, 2));
+    out.push_back(1 / hyper[2 + 2]);
+  }
+  CHECK(kolmogorov(s2, [](double x) { return inverse_gamma_cdf(x, 2.4L, 0.6L + 1.25L); }) <
+        kKolmogorov);
+  CHECK(kolmogorov(out, [](double x) { return -std::expm1(-x / 2); }) < kKolmogorov);
 }

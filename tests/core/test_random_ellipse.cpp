@@ -20,6 +20,7 @@ TEST_CASE("an ellipse leaves a law as it is") {
       ellipse([&](double a, double b) { return log_density(a * z + b * nu); }, log_density(z),
               random, c, s);
       CHECK(c * c + s * s == doctest::Approx(1));
+      CHECK(s != 0);  // the slice about where it is has room
       x = c * z + s * nu;
     }
     sum += x - 2.0 / 3;

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <memory>
 
 #include "base/error.hpp"
 #include "block/dense.hpp"
@@ -318,5 +319,62 @@ TEST_CASE("a row's random numbers are its own, whatever block it lies in") {
     Draws own(state.key(), Purpose::rows, i);
     CHECK(likelihood->noted[i].first == own.normal());
     CHECK(likelihood->noted[i].second == own.uniform());
+  }
+}
+
+namespace {
+
+// A block times a number: `by`, or where that is zero one of the State's.
+class Turned : public Block {
+ public:
+  Turned(std::shared_ptr<const Block> own, double by) : own_(std::move(own)), by_(by) {}
+  Index columns() const override { return own_->columns(); }
+  bool varies() const override { return by_ == 0; }
+  const Vec& unit() const override { return own_->unit(); }
+  void fill(const int* rows, Index r, const State& state,
+            Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
+    own_->fill(rows, r, state, out);
+    out *= factor(state);
+  }
+  void add_column(Index j, const int* rows, Index r, const State& state, double a,
+                  double* out) const override {
+    own_->add_column(j, rows, r, state, a * factor(state), out);
+  }
+
+ private:
+  double factor(const State& state) const { return by_ == 0 ? 1 + state.mean()[0] : by_; }
+  std::shared_ptr<const Block> own_;
+  double by_;
+};
+
+Problem turned(const Data& data, double by) {
+  Problem out = usual_problem(data);
+  for (auto& block : out.blocks)
+    block.reset(new Turned(std::shared_ptr<const Block>(std::move(block)), by));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a block that varies is filled anew for every State") {
+  Shape shape;
+  shape.q = 1;
+  shape.groups = 9;
+  const Data data = simulate(shape);
+  const Problem varying = turned(data, 0);
+  MemorySource source(varying, Use::augmented, 1);
+  State state(Layout{3, 1, 0});
+  state.damping() = 1;
+  state.group_prior().setConstant(1.3);
+  Host host;
+  for (double first : {0.4, -0.2, 2.0}) {
+    state.mean() << first, 0.3, -0.7;
+    const Problem fixed = turned(data, 1 + first);
+    MemorySource other(fixed, Use::augmented, 1);
+    RowSums found(3), expected(3);
+    source.sums(state, found, host);
+    other.sums(state, expected, host);
+    INFO(first);
+    CHECK(found.x == expected.x);
   }
 }

@@ -254,3 +254,58 @@ dense_links <- function(x, codes, z, twin) {
   for (i in which(!is.na(codes))) rows[i, p + (codes[i] - 1) * q + seq_len(q)] <- z[i, ]
   list(mean = drop(rows %*% twin$mean), sd = sqrt(rowSums((rows %*% twin$covariance) * rows)))
 }
+
+# ---- what the core has registered, listed here or not -------------------------------------------
+
+# Numbers that `make` takes although its parameters are unknown here: what it misses is given a
+# number, and one if it will not have another. `numbers`: to begin with.
+any_numbers <- function(make, numbers = numeric()) {
+  refused <- function() tryCatch({
+    make(numbers)
+    NULL
+  }, bsvm_core_invalid = function(e) e$argument)
+  while (!is.null(name <- refused())) {
+    if (name %in% names(numbers) && numbers[[name]] == 1) stop("Nothing suits `", name, "`.")
+    numbers[name] <- if (name %in% names(numbers)) 1 else 0.8 + 0.3 * length(numbers)
+  }
+  numbers
+}
+
+any_prior_numbers <- function(prior) {
+  any_numbers(function(numbers) bsvm:::core_prior_traits(prior, numbers), c(effects = 1))
+}
+
+# All engines by name, samplers with few draws. One without a constructor here has the settings of
+# one of its kind.
+registered_engines <- function() {
+  registry <- bsvm:::core_registry()
+  models <- list(engines = engine_vb(), approximators = engine_gaussian(),
+                 samplers = engine_gibbs(draws = 20, burnin = 10, chains = 2),
+                 estimators = engine_em())
+  kinds <- registry[names(models)]
+  names <- unlist(kinds, use.names = FALSE)
+  models <- stats::setNames(rep(models, lengths(kinds)), names)
+  sapply(names, simplify = FALSE, function(name) {
+    make <- get0(paste0("engine_", name), asNamespace("bsvm"), mode = "function")
+    if (is.null(make)) return(unnamed_engine(name, models[[name]]))
+    if (name %in% registry$samplers) make(draws = 20, burnin = 10, chains = 2) else make()
+  })
+}
+
+unnamed_engine <- function(name, model) {
+  model$parameters <- any_numbers(function(numbers) {
+    bsvm:::core_takes(name, numbers, "normal", c(variance = 1))
+  }, model$parameters)
+  model[c("name", "label")] <- name
+  model
+}
+
+registered_likelihoods <- function() {
+  known <- list(likelihood_hinge(), likelihood_hinge(normalized = TRUE))
+  names(known) <- vapply(known, `[[`, "", "name")
+  others <- setdiff(bsvm:::core_registry()$likelihoods, names(known))
+  c(known, sapply(others, simplify = FALSE, function(name) {
+    make <- get0(paste0("likelihood_", name), asNamespace("bsvm"), mode = "function")
+    if (is.null(make)) bsvm:::new_likelihood(name, numeric(), name, FALSE) else make()
+  }))
+}

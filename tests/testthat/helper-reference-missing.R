@@ -132,6 +132,9 @@ simulate_missing <- function(n, d, share, columns = seq_len(d), seed = 1, slope 
   })
 }
 
+# The true values of the entries of imputed(), in its order.
+true_values <- function(found, full) full[cbind(found$row, match(found$column, colnames(full)))]
+
 # The variables of a fit as its law has them, of the columns of the design x (NA where missing) and
 # auxiliary ones, and where they are in the core's design.
 law_variables <- function(fit, x, auxiliary = NULL) {

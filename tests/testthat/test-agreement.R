@@ -196,7 +196,7 @@ test_that("the bound lies below the log evidence, the means near the exact ones"
   evidence <- twin_log_evidence(case_twin(case), twin)
   gap <- evidence - run_core(case)$bound
   expect_gt(gap, 0)
-  expect_lt(gap, 3)
+  expect_lt(gap, 1.9) # 1.1 to 1.9 over six data sets
 })
 
 # ---- the optimum --------------------------------------------------------------------------

@@ -13,15 +13,18 @@ test_that("parameters come back from simulated data", {
     d
   })
   fit <- bsvm(y ~ x1 + x2 + (1 | g), d, engine = "vb")
-  expect_lt(abs(fixef(fit)[["x2"]] / fixef(fit)[["x1"]] + 0.5), 0.1)
+  expect_lt(abs(fixef(fit)[["x2"]] / fixef(fit)[["x1"]] + 0.5), 0.04) # of five data sets the most
   true <- with_seed(20, {
     rnorm(n)
     rnorm(n)
     sample(200, n, TRUE)
     rnorm(200)
   })
-  expect_gt(cor(ranef(fit)$g[[1]], true), 0.85)
-  expect_lt(mean(predict(fit) != as.character(d$y)), 0.2)
+  expect_gt(cor(ranef(fit)$g[[1]], true), 0.95)
+  # The rule that made the rows: one that has seen them errs a little less.
+  best <- d$x1 - 0.5 * d$x2 + true[d$g] > 0
+  expect_lt(mean(predict(fit) != as.character(d$y)), mean(best != d$y))
+  expect_lt(mean((predict(fit) == "TRUE") != best), 0.06)
 })
 
 test_that("fits of many random sets have valid results (extended)", {

@@ -57,8 +57,8 @@ test_that("slopes with flat priors do not move with the predictors' zero, under 
   sd <- sqrt(diag(vcov(fit)))[-1]
   for (by in shifts) {
     other <- run(moved(d, by))
-    expect_close(fixef(other)[-1], fixef(fit)[-1], 0.3, scale = sd)
-    expect_close(sqrt(diag(vcov(other)))[-1], sd, 0.3, scale = sd)
+    expect_close(fixef(other)[-1], fixef(fit)[-1], 0.12, scale = sd)
+    expect_close(sqrt(diag(vcov(other)))[-1], sd, 0.1, scale = sd)
   }
 })
 

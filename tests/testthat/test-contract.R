@@ -1,6 +1,9 @@
-# What every registered component must do. Loops over the core's registry: a new component is
-# picked up here, and fails until it has an example in `prior_examples` or is in `other_priors`.
+# What every registered prior must do, alone and combined: a new one is picked up here, with numbers
+# that it is asked for. test-contract-engines.R has the engines.
 
+registry <- bsvm:::core_registry()
+
+# Numbers of those whose laws are compared with draws by R.
 prior_examples <- list(
   normal = c(variance = 2),
   ridge = c(shape = 0.5, scale = 0.3),
@@ -9,25 +12,37 @@ prior_examples <- list(
   huang_wand = c(effects = 1, df = 2, scale_1 = 1.5)
 )
 
-# Of other families, with contracts of their own: their test files are test-prior-<name>.R.
-other_priors <- c("bridge", "laplace_zero", "spike_slab")
+prior_numbers <- sapply(registry$priors, simplify = FALSE, function(prior) {
+  known <- prior_examples[[prior]]
+  if (is.null(known)) any_prior_numbers(prior) else known
+})
 
-registry <- bsvm:::core_registry()
+takes <- function(engine, prior) {
+  engine <- registered_engines()[[engine]]
+  bsvm:::core_takes(engine$name, engine$parameters, prior, prior_numbers[[prior]])
+}
+
+# Those that are one variance, inferred or not; others have contracts of their own in
+# test-prior-<name>.R.
+one_variance <- Filter(function(prior) {
+  traits <- bsvm:::core_prior_traits(prior, prior_numbers[[prior]])
+  takes("vb", prior) && traits[["exchangeable"]] && !traits[["selects"]]
+}, registry$priors)
 
 example_block <- function(prior, columns, unseen = 0) {
-  list(prior = prior, parameters = prior_examples[[prior]], columns = as.integer(columns),
+  list(prior = prior, parameters = prior_numbers[[prior]], columns = as.integer(columns),
        unseen = unseen)
 }
 
-test_that("the registry lists what the package ships, each with an example here", {
-  expect_true(all(names(prior_examples) %in% registry$priors))
-  expect_setequal(registry$priors, c(names(prior_examples), other_priors))
+test_that("the registry lists what the package ships", {
+  expect_setequal(intersect(registry$priors, names(prior_examples)), names(prior_examples))
+  expect_true(all(names(prior_examples) %in% one_variance))
   expect_true("hinge" %in% registry$likelihoods)
   expect_true("vb" %in% registry$engines)
   expect_true("gibbs" %in% registry$samplers)
 })
 
-for (prior in intersect(registry$priors, names(prior_examples))) {
+for (prior in one_variance) {
   test_that(sprintf("prior %s: the bound rises to a stationary point", prior), {
     r <- random_case()
     case <- core_case(r$x, r$y, list(block_normal(1), example_block(prior, 2:4)),
@@ -73,7 +88,7 @@ for (prior in intersect(registry$priors, names(prior_examples))) {
 }
 
 # Rows that weigh nothing: what is drawn is the prior, of coefficients and variance together.
-for (prior in intersect(registry$priors, names(prior_examples))) {
+for (prior in names(prior_examples)) {
   test_that(sprintf("prior %s: drawn without data it is itself, moves or not", prior), {
     r <- random_case()
     case <- core_case(r$x[, 0], r$y, list(), weight = rep(1e-9, 60), group = r$group,
@@ -90,11 +105,47 @@ for (prior in intersect(registry$priors, names(prior_examples))) {
   })
 }
 
+# The moves that help mixing leave the prior as it is, whatever it is.
+others <- setdiff(registry$priors, names(prior_examples))
+for (prior in Filter(function(prior) takes("gibbs", prior), others)) {
+  test_that(sprintf("prior %s: drawn without data it is the same, moves or not", prior), {
+    r <- random_case()
+    case <- core_case(r$x[, 2:4], r$y, list(example_block(prior, 1:3)), weight = rep(1e-9, 60))
+    tables <- lapply(c(TRUE, FALSE), function(mixing) {
+      draws <- core_gibbs(case, draws = 20000, burnin = 500, chains = 2, mixing = mixing)
+      cbind(abs(draws$b), draws$variances[[1]])
+    })
+    expect_same_law(tables[[1]], tables[[2]])
+  })
+}
+
+for (prior in registry$priors) {
+  test_that(sprintf("prior %s: some engine takes it, and fits with it are finite", prior), {
+    engines <- Filter(function(engine) takes(engine, prior), names(registered_engines()))
+    expect_gt(length(engines), 0)
+    d <- binary_data()
+    own <- bsvm:::new_prior(prior, prior_numbers[[prior]], prior, TRUE)
+    for (engine in setdiff(engines, "ecme")) { # which has to have a scale to estimate
+      run <- function() with_seed(1, suppressWarnings(suppressMessages(
+        bsvm(y ~ x1 + x2 + x3, d, prior = own, engine = registered_engines()[[engine]],
+             likelihood = likelihood_hinge(), control = bsvm_control(verbose = FALSE))
+      )))
+      fit <- tryCatch(run(), bsvm_error_prior = identity)
+      if (!inherits(fit, "bsvm")) { # one for the effects of a level
+        expect_match(conditionMessage(fit), "correlated|group", label = engine)
+        next
+      }
+      expect_finite(fixef(fit))
+      expect_identical(run()$posterior, fit$posterior)
+    }
+  })
+}
+
 test_that("every prior combines with every other on population and groups", {
   r <- random_case()
-  priors <- intersect(registry$priors, names(prior_examples))
-  combinations <- expand.grid(population = priors, group = priors, accelerate = c(TRUE, FALSE),
-                              weighted = c(TRUE, FALSE), stringsAsFactors = FALSE)
+  combinations <- expand.grid(population = one_variance, group = one_variance,
+                              accelerate = c(TRUE, FALSE), weighted = c(TRUE, FALSE),
+                              stringsAsFactors = FALSE)
   for (i in seq_len(nrow(combinations))) {
     k <- combinations[i, ]
     case <- core_case(r$x, r$y, list(block_normal(1), example_block(k$population, 2:4)),

@@ -260,7 +260,7 @@ expect_exact_shares <- function(formula, data, draws = 2000) {
   })
   expect_finite(fixef(fit))
   share <- function(f) mean(predict(f, type = "prob")[, 2])
-  expect_lt(abs(share(fit) - share(exact)), 0.03)
+  expect_lt(abs(share(fit) - share(exact)), 0.002)
   invisible(fit)
 }
 

@@ -200,7 +200,7 @@ test_that("below alpha = 1 a start's zeros may become coefficients", {
   zero <- bsvm(y ~ ., d$data, prior = prior_bridge(0.5, nu = 0.3), standardize = FALSE,
                engine = engine_em(starts = 1), control = bsvm_control(start = rep(0, 6)))
   expect_gt(sum(coef(zero)[-1L] != 0), 1)
-  expect_lt(zero$posterior$objective, 1.5 * own$posterior$objective)
+  expect_lt(zero$posterior$objective, 1.05 * own$posterior$objective)
 })
 
 test_that("annealing follows the seed, ends at an optimum, and precedes plain updates", {
@@ -212,8 +212,6 @@ test_that("annealing follows the seed, ends at an optimum, and precedes plain up
   }
   one <- annealed(1)
   expect_identical(coef(annealed(1)), coef(one))
-  plain <- with_seed(1, em_fit(d$data, prior, engine = engine_em()))
-  expect_lt(one$posterior$objective, plain$posterior$objective * 1.05)
   expect_lt(one$posterior$gap, 1e-8)
   lasso <- function(...) {
     with_seed(1, em_fit(d$data, prior_lasso(nu = 0.2), engine = engine_em(FALSE, ...)))
@@ -222,6 +220,27 @@ test_that("annealing follows the seed, ends at an optimum, and precedes plain up
                tolerance = 1e-4)
   expect_refusal(engine_em(annealing = -1), "argument", c("`annealing`", "-1"))
   expect_output(print(engine_em(annealing = 5)), "annealed")
+})
+
+# Pairs of predictors that hardly differ: from none of ten starts do plain updates come to the
+# lowest objective of fifty starts, from each of them an annealed one does.
+test_that("where there are several modes annealing leaves those that hold plain updates", {
+  d <- rule_data(60, 9, seed = 2)
+  d$data[c(2, 4, 6)] <- d$data[c(1, 3, 5)] + with_seed(4, matrix(rnorm(180), 60)) / 3
+  objectives <- function(annealing) {
+    vapply(1:10, function(seed) {
+      start <- with_seed(100 + seed, 3 * rnorm(10))
+      fit <- with_seed(seed, bsvm(
+        y ~ ., d$data, prior = prior_bridge(0.3, nu = 0.1), standardize = FALSE,
+        engine = engine_em(starts = 1, annealing = annealing), control = bsvm_control(start = start)
+      ))
+      fit$posterior$objective
+    }, 0)
+  }
+  plain <- objectives(0)
+  expect_gt(length(unique(round(plain, 3))), 1)
+  expect_gt(min(plain), 72)
+  expect_lt(max(objectives(300)), 71.03)
 })
 
 test_that("numbers beyond what there are is an error, not an interrupt", {

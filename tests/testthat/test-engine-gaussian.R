@@ -1,4 +1,5 @@
-# Against the exact posterior by quadrature, under both likelihoods.
+# Against the exact posterior by quadrature, under both likelihoods. Nothing here is random: what is
+# allowed is twice the error there is.
 
 bsvm <- paper_bsvm
 
@@ -17,7 +18,7 @@ log_variance <- function(fit) {
   c(mean, sqrt(sum(fit$posterior$weights * (theta - mean)^2)))
 }
 
-expect_near <- function(mean, sd, exact, at, mean_tolerance = 0.15, sd_tolerance = 0.1) {
+expect_near <- function(mean, sd, exact, at, mean_tolerance, sd_tolerance) {
   expect_close(mean, exact$mean[at], mean_tolerance, scale = exact$sd[at])
   expect_close(sd, exact$sd[at], sd_tolerance, scale = exact$sd[at])
 }
@@ -33,8 +34,8 @@ for (likelihood in names(likelihoods)) {
     fit <- bsvm(y ~ x, d, weights = w, offset = o, standardize = FALSE,
                 engine = engine_gaussian(), likelihood = likelihoods[[likelihood]],
                 prior = list("(Intercept)" = prior_ridge(variance = 2), prior_ridge(2, 1)))
-    expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1:2)
-    expect_near(log_variance(fit)[1], log_variance(fit)[2], exact, 3)
+    expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1:2, 0.025, 0.08)
+    expect_near(log_variance(fit)[1], log_variance(fit)[2], exact, 3, 0.02, 0.035)
     expect_equal(fit$posterior$integrated, 0L)
   })
 
@@ -47,12 +48,12 @@ for (likelihood in names(likelihoods)) {
                 likelihood = likelihoods[[likelihood]],
                 prior = list("(Intercept)" = prior_ridge(variance = 2), g = prior_ridge(2, 1)))
     expect_equal(fit$posterior$integrated, 1L)
-    expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1)
+    expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1, 0.004, 0.01)
     effects <- as.data.frame(ranef(fit))
-    expect_near(effects$condval, effects$condsd, exact, 2:7)
-    expect_near(log_variance(fit)[1], log_variance(fit)[2], exact, 8)
+    expect_near(effects$condval, effects$condsd, exact, 2:7, 0.05, 0.04)
+    expect_near(log_variance(fit)[1], log_variance(fit)[2], exact, 8, 0.015, 0.03)
     links <- predict(fit, data.frame(g = 1:6, o = 0), interval = TRUE)
-    expect_near(links$fit, links$sd, exact, 9:14)
+    expect_near(links$fit, links$sd, exact, 9:14, 0.05, 0.05)
   })
 
   test_that(sprintf("limits of integrated effects hold their mass: %s", likelihood), {
@@ -67,8 +68,8 @@ for (likelihood in names(likelihoods)) {
       log_law <- hinge_loglik(own, matrix(u, length(u), length(own$y))) - u^2 / 4
       law <- exp(log_law - max(log_law))
       below <- function(x) sum(law[u <= x]) / sum(law)
-      expect_close(below(effects$lower[g]), 0.05, 2e-3)
-      expect_close(below(effects$upper[g]), 0.95, 2e-3)
+      expect_close(below(effects$lower[g]), 0.05, 2e-4)
+      expect_close(below(effects$upper[g]), 0.95, 2e-4)
     }
   })
 }
@@ -83,7 +84,7 @@ test_that("its bound is above the augmented one and below the evidence", {
   evidence <- log(sum(exp(log_joint))) + log(8 / 400) + log(9 / 400)
   expect_gt(elbo(fit), elbo(augmented))
   expect_lt(elbo(fit), evidence + 1e-6)
-  expect_gt(elbo(fit), evidence - 0.2)
+  expect_gt(elbo(fit), evidence - 0.12)
 })
 
 test_that("the constructor", {
@@ -98,7 +99,7 @@ test_that("`integrate = FALSE` keeps all effects in the normal law", {
   expect_equal(whole$posterior$integrated, 0L)
   expect_s3_class(whole$posterior$components[[1]], "bsvm_moments")
   parts <- bsvm(y ~ x + (1 | g), d, engine = engine_gaussian())
-  expect_close(fixef(whole), fixef(parts), 0.5, scale = sqrt(diag(vcov(parts))))
+  expect_close(fixef(whole), fixef(parts), 0.02, scale = sqrt(diag(vcov(parts))))
 })
 
 test_that("several factors: the one with most levels is integrated", {
@@ -139,21 +140,22 @@ test_that("threads change nothing", {
   expect_identical(fit(1)$posterior, fit(2)$posterior)
 })
 
-# Against 240000 draws of engine_gibbs() (effective sample sizes above 6000): the posterior of the
-# intercepts' variance is wide and skewed, and there are kinks that hardly anything smooths.
+# Against 240000 draws of engine_gibbs() (effective sample sizes above 6000, so means are known to
+# 0.013 sd): the posterior of the intercepts' variance is wide and skewed, and there are kinks that
+# hardly anything smooths. Independent effects' standard deviations are 14 % too small.
 test_that("two effects a level, few of them known well", {
   skip_if_not_installed("MASS")
   d <- MASS::bacteria
   fit <- bsvm(y ~ trt + (week | ID), d, engine = engine_gaussian())
   exact <- list(mean = c(1.7574, -0.4776, -0.0545), sd = c(0.3733, 0.4348, 0.4391))
-  expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1:3, 0.1, 0.05)
-  expect_close(c(confint(fit)), c(1.194, -1.429, -0.967, 2.649, 0.302, 0.786), 0.1)
-  expect_close(diag(VarCorr(fit)$ID), c(0.5477, 0.0962), 0.05, scale = c(0.5477, 0.0962))
+  expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1:3, 0.03, 0.05)
+  expect_close(c(confint(fit)), c(1.194, -1.429, -0.967, 2.649, 0.302, 0.786), 0.03)
+  expect_close(diag(VarCorr(fit)$ID), c(0.5477, 0.0962), 0.03, scale = c(0.5477, 0.0962))
   sds <- tidy(fit, effects = "ran_pars", conf.int = TRUE)[1:2, ]
-  expect_close(log(c(sds$conf.low, sds$conf.high)), c(-1.160, -1.744, 0.390, -0.700), 0.12)
+  expect_close(log(c(sds$conf.low, sds$conf.high)), c(-1.160, -1.744, 0.390, -0.700), 0.04)
   independent <- bsvm(y ~ trt + (week || ID), d, engine = engine_gaussian())
   exact <- list(mean = c(1.734, -0.399, -0.012), sd = c(0.593, 0.506, 0.510))
-  expect_near(fixef(independent), sqrt(diag(vcov(independent))), exact, 1:3, 0.15, 0.15)
+  expect_near(fixef(independent), sqrt(diag(vcov(independent))), exact, 1:3, 0.03, 0.15)
 })
 
 # Against 1600 importance draws with integrated_loglik() as weights (effective sample size 756).
@@ -162,7 +164,7 @@ test_that("two effects a level under the normalised likelihood", {
   fit <- bsvm(y ~ trt + (week | ID), MASS::bacteria, engine = engine_gaussian(),
               likelihood = likelihoods$normalised)
   exact <- list(mean = c(0.672, -0.306, -0.139), sd = c(0.148, 0.182, 0.189))
-  expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1:3, 0.1, 0.1)
+  expect_near(fixef(fit), sqrt(diag(vcov(fit))), exact, 1:3, 0.07, 0.07)
   expect_close(diag(VarCorr(fit)$ID), c(0.0507, 0.00354), 0.1, scale = c(0.0507, 0.00354))
 })
 
@@ -180,8 +182,8 @@ test_that("random slopes do not depend on the units of their predictor, or its s
   own <- covariance(d$x)
   small <- covariance(d$x / 1000)
   size <- sqrt(outer(diag(own), diag(own)))
-  expect_close(c(small) / c(1, 1000, 1000, 1e6), c(own), 0.05, scale = size)
-  expect_close(c(covariance(-d$x)) * c(1, -1, -1, 1), c(own), 0.05, scale = size)
+  expect_close(c(small) / c(1, 1000, 1000, 1e6), c(own), 1e-3, scale = size)
+  expect_close(c(covariance(-d$x)) * c(1, -1, -1, 1), c(own), 1e-4, scale = size)
 })
 
 test_that("the evidence of proper priors is below one, also where kinks are few", {

@@ -126,6 +126,7 @@ test_that("a formula with factors of very many levels has a sparse design", {
   expect_true(is.matrix(few$x))
   spec <- bsvm_spec(frame)
   expect_equal(spec$design$sparse, 2:ncol(dense))
+  if (!requireNamespace("mgcv", quietly = TRUE)) return()
   with_smooth <- bsvm_frame(y ~ factor(a) + s(x, bs = "cr", k = 5), data)
   expect_s4_class(with_smooth$x, "dgCMatrix")
   flat <- bsvm_spec(with_smooth)

@@ -84,8 +84,8 @@ test_that("VB means are near, VB is narrower", {
   case <- quadrature_cases$slope
   vb <- run_core(case)
   sd <- exact$slope$sd
-  expect_lt(max(abs(vb$mean - exact$slope$mean) / sd), 0.5)
-  expect_true(all(sqrt(diag(matrix(vb$covariance, 2))) < sd))
+  expect_lt(max(abs(vb$mean - exact$slope$mean) / sd), 0.3)
+  expect_close(sqrt(diag(matrix(vb$covariance, 2))) / sd, c(0.55, 0.55), 0.1)
 })
 
 # ---- the papers' trial --------------------------------------------------------------------

@@ -38,6 +38,13 @@ test_that("a multiplier that does not vary is refused by name, unless it is the 
   expect_identical(bsvm_frame(y ~ (0 + two + t | g), data)$groups$g$labels, c("two", "t"))
 })
 
+test_that("effects of one bar are one block, of a double bar a block each", {
+  blocks <- function(formula) bsvm_frame(formula, g)$groups$g$blocks
+  expect_identical(blocks(y ~ (t + x1 | g)), list(1:3))
+  expect_identical(blocks(y ~ (t + x1 || g)), list(1L, 2L, 3L))
+  expect_identical(blocks(y ~ (1 | g) + (0 + t + x1 | g)), list(1L, 2:3))
+})
+
 test_that("levels are ordered as factors order them", {
   numbers <- transform(g, h = c(10, 9, 100)[1 + seq_along(y) %% 3])
   expect_identical(rownames(ranef(bsvm(y ~ x1 + (1 | h), numbers, engine = "vb"))$h),

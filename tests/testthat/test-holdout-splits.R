@@ -67,6 +67,11 @@ test_that("folds test each row once, alike in size and classes", {
     positives <- vapply(part, function(split) sum(truth[split$test]), 1L)
     expect_true(all(positives %in% 4:5))
   }
+  expect_false(identical(splits[1:7], splits[8:14]))
+  mixed <- with_seed(6, sample(truth)) # classes in no order
+  for (split in with_seed(4, fold_splits(split_units(mixed), 7, 3, levels))) {
+    expect_true(sum(mixed[split$test]) %in% 4:5)
+  }
   whole <- with_seed(4, fold_splits(split_units(truth, clinic), 24, 1, levels))
   expect_true(all(vapply(whole, function(split) length(split$test) == 5, TRUE)))
 })

@@ -95,7 +95,7 @@ test_that("a fit by variational Bayes says how far to trust it, and is compared 
   long <- with_seed(3, suppressWarnings(update(
     kept, engine = engine_gibbs(draws = 4000, burnin = 500, chains = 2)
   )))
-  expect_close(checked$gibbs, inclusion(long)$probability, 0.1)
+  expect_close(checked$gibbs, inclusion(long)$probability, 0.03)
   expect_output(print(checked[1, ]), "Probabilities by variational Bayes")
   expect_refusal(inclusion(by_draws, check = TRUE), "unsupported", "engine_vb()")
   expect_refusal(inclusion(by_vb, check = 1), "argument", "`check`")

@@ -296,3 +296,17 @@ test_that("a fit without draws is drawn from, with the priors it has, and says s
                       bsvm_error_unsupported = conditionMessage)
   expect_match(message, "loo(update(fit, engine = engine_slice()))", fixed = TRUE)
 })
+
+test_that("of many draws some are taken, at equal distances from the first to the last", {
+  fit <- slice_fit(y ~ x1 + (1 | g), grouped_data(), draws = 150, chains = 2,
+                   likelihood = likelihood_hinge(normalized = TRUE))
+  local_replace("most_integrals", c(40, 20))
+  some <- bsvm:::thinned(fit)$posterior
+  all <- fit$posterior
+  kept <- match(some$coefficients[1, , 2], all$coefficients[1, , 2])
+  expect_length(kept, 20)
+  expect_identical(range(kept), c(1L, 150L))
+  expect_true(all(diff(kept) %in% 7:8))
+  expect_identical(some$effects, all$effects[, kept, ])
+  expect_identical(some$variances[[2]], all$variances[[2]][, kept, , drop = FALSE])
+})

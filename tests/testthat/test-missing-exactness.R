@@ -66,32 +66,36 @@ test_that("draws under a bridge prior are exact too", {
   expect_close(imputed(fit)$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
 })
 
+# Nothing is random; what is allowed is little more than the error there is. Over six data sets it
+# was at most 0.08 sd in means, 0.12 in standard deviations under the pseudo-likelihood.
 test_that("engine_gaussian() is close to the exact posterior under both likelihoods", {
   weight <- rep(c(1, 2), 30)
   for (normalised in c(FALSE, TRUE)) {
+    allowed <- if (normalised) 0.05 else 0.1
     s <- one_missing(60, 0.25, seed = 3)
     exact <- exact_missing(s$y, s$x, 2, weight, normalised)
     fit <- one_fit(s, engine = "gaussian", weights = weight,
                    likelihood = likelihood_hinge(normalized = normalised))
-    expect_close(fixef(fit), exact$mean, 0.15, exact$sd)
-    expect_close(sqrt(diag(vcov(fit))) / exact$sd, c(1, 1), 0.15)
+    expect_close(fixef(fit), exact$mean, allowed, exact$sd)
+    expect_close(sqrt(diag(vcov(fit))) / exact$sd, c(1, 1), allowed)
     found <- imputed(fit)
-    expect_close(found$mean, exact$imputed_mean, 0.15, exact$imputed_sd)
-    expect_close(found$sd / exact$imputed_sd, rep(1, nrow(found)), 0.15)
+    expect_close(found$mean, exact$imputed_mean, 0.06, exact$imputed_sd)
+    expect_close(found$sd / exact$imputed_sd, rep(1, nrow(found)), 0.08)
   }
 })
 
 # ---- several ------------------------------------------------------------------------------------
 
+# Means of 8000 draws are known to about 0.02 sd.
 test_that("engine_gaussian() is close to draws with several incomplete predictors", {
   s <- simulate_missing(300, 4, 0.12, seed = 4)
   near <- quiet_missing(s$x, s$y, missing = "normal", engine = "gaussian")
   set.seed(3)
   exact <- quiet_missing(s$x, s$y, missing = "normal", engine = gibbs(2000))
   sd <- sqrt(diag(vcov(exact)))
-  expect_close(fixef(near), fixef(exact), 0.15, sd)
-  expect_close(sqrt(diag(vcov(near))) / sd, rep(1, 5), 0.15)
-  expect_close(imputed(near)$mean, imputed(exact)$mean, 0.15, imputed(exact)$sd)
+  expect_close(fixef(near), fixef(exact), 0.05, sd)
+  expect_close(sqrt(diag(vcov(near))) / sd, rep(1, 5), 0.08)
+  expect_close(imputed(near)$mean, imputed(exact)$mean, 0.07, imputed(exact)$sd)
 })
 
 test_that("engine_gaussian() is close to draws beside group effects", {
@@ -102,9 +106,9 @@ test_that("engine_gaussian() is close to draws beside group effects", {
   set.seed(7)
   exact <- quiet_missing(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = gibbs(2000))
   sd <- sqrt(diag(vcov(exact)))
-  expect_close(fixef(near), fixef(exact), 0.15, sd)
-  expect_close(sqrt(diag(vcov(near))) / sd, rep(1, 3), 0.15)
-  expect_close(near$missing$imputed$mean, exact$missing$imputed$mean, 0.15,
+  expect_close(fixef(near), fixef(exact), 0.05, sd)
+  expect_close(sqrt(diag(vcov(near))) / sd, rep(1, 3), 0.1)
+  expect_close(near$missing$imputed$mean, exact$missing$imputed$mean, 0.07,
                exact$missing$imputed$sd)
   two <- quiet_missing(y ~ x1 + x2 + (1 | g), d, missing = "normal", engine = "gaussian",
                    control = bsvm_control(threads = 2))
@@ -193,8 +197,7 @@ test_that("an irrelevant predictor, 35 % missing, has no effect under the normal
 
 covered_share <- function(fit, full) {
   found <- imputed(fit)
-  truth <- full[cbind(found$row, match(found$column, colnames(full)))]
-  mean(abs(truth - found$mean) < qnorm(0.95) * found$sd)
+  mean(abs(true_values(found, full) - found$mean) < qnorm(0.95) * found$sd)
 }
 
 test_that("intervals of missing values hold them", {

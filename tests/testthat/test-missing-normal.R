@@ -142,7 +142,8 @@ test_that("priors that select, and bridges, stand beside missing predictors", {
                                    engine = engine_gibbs(draws = 400, burnin = 200, chains = 2)))
     expect_finite(fixef(drawn))
     expect_gt(fixef(drawn)[[2]], max(abs(fixef(drawn)[4:6])))
-    expect_lt(mean((imputed(drawn)$mean - s$full[is.na(s$x)])^2), 1.5 * mean(s$full^2))
+    found <- imputed(drawn)
+    expect_lt(mean((found$mean - true_values(found, s$full))^2), mean(s$full^2))
   }
 })
 
@@ -153,7 +154,7 @@ test_that("laplace-zero with hardly any missing value is near the fit without", 
                control = tight())
   x[1, 2] <- NA
   fit <- vb(x, s$y, missing = missing_normal(), prior = prior_laplace_zero(rho = 0.5))
-  expect_close(fixef(fit), fixef(full), 0.5, sqrt(diag(vcov(full))))
+  expect_close(fixef(fit), fixef(full), 0.1, sqrt(diag(vcov(full))))
 })
 
 # ---- interfaces ---------------------------------------------------------------------------------
@@ -202,7 +203,7 @@ test_that("a smooth of an incomplete variable has a basis of its complete values
   complete <- bsvm(y ~ s(x1, k = 5) + x2, d, missing = missing_omit(), engine = "vb") |>
     suppressMessages()
   at <- data.frame(x1 = c(-1, 0, 1), x2 = 0)
-  expect_lt(max(abs(predict(fit, at, type = "link") - predict(complete, at, type = "link"))), 0.6)
+  expect_lt(max(abs(predict(fit, at, type = "link") - predict(complete, at, type = "link"))), 0.2)
   expect_length(predict(fit, data.frame(x1 = c(0, NA), x2 = 1), type = "link"), 2)
   expect_finite(predict(fit, data.frame(x1 = c(0, NA), x2 = 1), type = "link"))
 })

@@ -97,9 +97,9 @@ test_that("Gibbs draws are those of a plain sampler", {
                        engine = engine_gibbs(draws = 3000, burnin = 500, chains = 2))
   mean <- rowMeans(draw_matrix(fit$posterior$coefficients))
   sd <- apply(plain, 2, stats::sd)
-  expect_lt(max(abs(mean - colMeans(plain)[1:3]) / sd[1:3]), 0.2)
+  expect_lt(max(abs(mean - colMeans(plain)[1:3]) / sd[1:3]), 0.12)
   found <- c(fit$missing$law$mean[1L, ], fit$missing$law$probit)
-  expect_lt(max(abs(found - colMeans(plain)[4:7]) / sd[4:7]), 0.35)
+  expect_lt(max(abs(found - colMeans(plain)[4:7]) / sd[4:7]), 0.12)
 })
 
 test_that("a dot stands for every column, less those taken out", {

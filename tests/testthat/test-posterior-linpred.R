@@ -98,3 +98,14 @@ test_that("what can't be is refused", {
   expect_refusal(posterior_epred(fit, newdata = 3), "newdata", "data frame")
   expect_refusal(posterior_epred(fit, newdata = d["x1"]), "newdata", "`t`")
 })
+
+test_that("variances of draws, and effects of new levels from the roots of their covariances", {
+  numbers <- with_seed(1, matrix(rnorm(12), 3))
+  expect_close(bsvm:::row_variances(numbers), apply(numbers, 1, var), tolerances[["rounding"]])
+  expect_identical(bsvm:::row_variances(numbers[, 1, drop = FALSE]), rep(NA_real_, 3))
+  roots <- with_seed(2, array(rnorm(36), c(3, 3, 4)))
+  roots[rep(upper.tri(diag(3)), 4)] <- 0
+  noise <- with_seed(3, matrix(rnorm(12), 3))
+  by_hand <- vapply(1:4, function(s) drop(roots[, , s] %*% noise[, s]), numeric(3))
+  expect_close(bsvm:::apply_roots(roots, noise), by_hand, tolerances[["rounding"]])
+})

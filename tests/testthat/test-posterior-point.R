@@ -36,13 +36,15 @@ test_that("a point estimate has no spread, and says which engine has", {
   fit <- point_fit()
   expect_true(is_point(fit))
   for (ask in list(vcov, confint, function(x) predict(x, interval = TRUE),
-                   function(x) ranef(x, sd = TRUE), function(x) tidy(x, conf.int = TRUE),
-                   function(x) plot(x, "coefficients"))) {
+                   function(x) ranef(x, sd = TRUE), function(x) tidy(x, conf.int = TRUE))) {
     expect_error(ask(fit), "engine_gibbs()", fixed = TRUE, class = "bsvm_error_unsupported")
   }
   expect_error(elbo(fit), class = "bsvm_error_unsupported")
   expect_true(all(is.na(summary(fit)$coefficients[, c("SD", "lower", "upper")])))
   expect_true(all(is.na(tidy(fit, effects = c("fixed", "ran_vals"))$std.error)))
+  skip_if_not_installed("ggplot2")
+  expect_error(plot(fit, "coefficients"), "engine_gibbs()", fixed = TRUE,
+               class = "bsvm_error_unsupported")
 })
 
 test_that("what needs draws names the engine that has them under the fit's priors", {

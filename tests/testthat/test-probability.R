@@ -130,22 +130,26 @@ test_that("left-out links are near those of fits without the row", {
   y <- ifelse(d$y == "yes", 1, -1)
   shift <- left_out_shift(parts, y, 0, rep(1, 80))
   true_shift <- y * (fitted(fit) - refitted)
-  expect_gt(cor(drop(shift %*% parts$weights), true_shift), 0.95)
-  expect_lt(abs(mean(shift) / mean(true_shift) - 1), 0.25)
+  expect_gt(cor(drop(shift %*% parts$weights), true_shift), 0.97)
+  expect_lt(abs(mean(shift) / mean(true_shift) - 1), 0.12) # 7 to 10 % too small over four data sets
 })
 
 test_that("weak signals get small slopes: the pseudo-likelihood's own map is too sure, not this", {
-  weak <- with_seed(5, {
-    x <- matrix(rnorm(40000), 4000)
-    data.frame(y = runif(4000) < plogis(0.3 * rowSums(x[, 1:3])), x)
+  weak <- function(seed) with_seed(seed, {
+    x <- matrix(rnorm(120000), 12000)
+    data.frame(y = runif(12000) < plogis(0.3 * rowSums(x[, 1:3])), x)
   })
-  slope <- function(fit, map = NULL) {
-    calibration(fit, weak[-(1:1000), ], map = map)$line[["slope"]]
+  slopes <- function(engine, d) {
+    fit <- bsvm(y ~ ., d[1:4000, ], engine = engine)
+    new <- d[-(1:4000), ]
+    c(calibration(fit, new)$line[["slope"]],
+      calibration(fit, new, map = "likelihood")$line[["slope"]])
   }
+  # The slope differs by 0.12 between data sets, its mean over eight by 0.04.
   for (engine in c("vb", "gaussian")) {
-    fit <- bsvm(y ~ ., weak[1:1000, ], engine = engine)
-    expect_lt(abs(slope(fit) - 1), 0.25)
-    expect_lt(slope(fit, "likelihood"), 0.4)
+    mean <- rowMeans(vapply(5:12, function(seed) slopes(engine, weak(seed)), numeric(2)))
+    expect_lt(abs(mean[1] - 1), 0.12)
+    expect_lt(mean[2], 0.2)
   }
 })
 
@@ -163,15 +167,16 @@ test_that("whatever the penalty makes of the link's size", {
 
 test_that("missing predictors of own rows are as those of others: unknown, and not learned from", {
   e <- with_seed(7, {
-    e <- data.frame(x1 = rnorm(1500), x2 = rnorm(1500))
-    e$y <- runif(1500) < plogis(1.5 * e$x1 - e$x2)
-    for (j in c("x1", "x2")) e[[j]][runif(1500) < 0.4] <- NA
+    e <- data.frame(x1 = rnorm(12000), x2 = rnorm(12000))
+    e$y <- runif(12000) < plogis(1.5 * e$x1 - e$x2)
+    for (j in c("x1", "x2")) e[[j]][runif(12000) < 0.4] <- NA
     e
   })
   for (engine in c("vb", "gaussian")) {
-    fit <- quiet_missing(y ~ x1 + x2, e[1:500, ], missing = missing_normal(), engine = engine)
-    line <- calibration(fit, e[501:1500, ])$line
-    expect_lt(abs(line[["slope"]] - 1), 0.25)
+    fit <- quiet_missing(y ~ x1 + x2, e[1:2000, ], missing = missing_normal(), engine = engine)
+    line <- calibration(fit, e[-(1:2000), ])$line
+    expect_lt(abs(line[["slope"]] - 1), 0.1)
+    expect_lt(abs(line[["intercept"]]), 0.1)
   }
 })
 
@@ -193,8 +198,8 @@ test_that("probabilities of the normalised model are calibrated on data simulate
   })
   fit <- bsvm(y ~ ., e[1:2000, ], likelihood = normalised, engine = "gaussian")
   line <- calibration(fit, e[-(1:2000), ])$line
-  expect_lt(abs(line[["slope"]] - 1), 0.1)
-  expect_lt(abs(line[["intercept"]]), 0.1)
+  expect_lt(abs(line[["slope"]] - 1), 0.06) # known to 0.03
+  expect_lt(abs(line[["intercept"]]), 0.06)
 })
 
 test_that("class and probability agree by every engine and map", {

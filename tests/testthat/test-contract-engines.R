@@ -1,0 +1,140 @@
+# What every engine of the core's registry must do, whatever it is called: a new one is picked up
+# here.
+
+bsvm <- paper_bsvm
+
+registry <- bsvm:::core_registry()
+engines <- registered_engines()
+likelihoods <- registered_likelihoods()
+
+d <- grouped_data(60, 6)
+
+# Engines differ in the priors they take: the first of these that is taken.
+structures <- list(
+  dense = list(
+    formula = y ~ x1 + x2,
+    priors = list(NULL, prior_ridge(variance = 1), prior_lasso())
+  ),
+  grouped = list(
+    formula = y ~ x1 + (1 | g),
+    priors = list(NULL, list(prior_ridge(variance = 1), g = prior_ridge(variance = 0.5)),
+                  list(prior_lasso(), g = prior_ridge(variance = 0.5)))
+  )
+)
+
+# A function (data, ...) that fits, or the refusal.
+runner <- function(engine, likelihood, structure) {
+  run_with <- function(prior) {
+    function(data = d, ..., control = tight(), quiet = TRUE) {
+      fit <- function() {
+        with_seed(1, suppressMessages(
+          bsvm(structure$formula, data, prior = prior, engine = engine, likelihood = likelihood,
+               control = control, keep_data = TRUE, ...)
+        ))
+      }
+      if (quiet) unchecked(fit()) else fit()
+    }
+  }
+  for (prior in structure$priors) {
+    run <- run_with(prior)
+    refusal <- tryCatch({
+      run()
+      NULL
+    }, bsvm_error = identity)
+    if (is.null(refusal)) return(run)
+  }
+  refusal
+}
+
+cases <- expand.grid(structure = names(structures), likelihood = names(likelihoods),
+                     engine = names(engines), stringsAsFactors = FALSE)
+runs <- lapply(seq_len(nrow(cases)), function(k) {
+  runner(engines[[cases$engine[k]]], likelihoods[[cases$likelihood[k]]],
+         structures[[cases$structure[k]]])
+})
+taken <- vapply(runs, is.function, TRUE)
+
+test_that("every engine takes each structure under some likelihood, and what it refuses is said", {
+  for (name in names(engines)) for (structure in names(structures)) {
+    own <- cases$engine == name & cases$structure == structure
+    expect(any(taken[own]), paste0("engine_", name, "() takes no model: ", structure))
+  }
+  for (refusal in runs[!taken]) expect_s3_class(refusal, "bsvm_error")
+})
+
+# In posterior standard deviations, where there are any.
+expect_same_coefficients <- function(fit, other, tolerance, shift = 0) {
+  sd <- if (bsvm:::is_point(other)) 1 else sqrt(diag(vcov(other)))
+  expect_close(fixef(fit), fixef(other) + shift, tolerance, scale = sd)
+}
+
+less_time <- function(fit) {
+  fit$sampling$seconds <- fit$control <- fit$call <- fit$arguments$control <- NULL
+  fit
+}
+
+for (k in which(taken)) {
+  words <- sprintf("engine %s, %s, %s", cases$engine[k], cases$likelihood[k], cases$structure[k])
+  run <- runs[[k]]
+  draws <- cases$engine[k] %in% registry$samplers
+
+  test_that(paste0(words, ": finite numbers that every method takes"), {
+    fit <- run()
+    expect_s3_class(fit, "bsvm")
+    expect_finite(list(coef(fit), fitted(fit), if (!bsvm:::is_point(fit)) vcov(fit)))
+    expect_output(print(fit), "x1")
+    expect_output(unchecked(print(summary(fit))), "x1")
+    new <- d[1:5, ]
+    link <- predict(fit, new, type = "link")
+    expect_close(link, fitted(fit)[1:5], 1e-9)
+    expect_identical(predict(fit, new), factor(levels(d$y)[1 + (link >= 0)], levels(d$y)),
+                     ignore_attr = TRUE)
+    expect_close(rowSums(predict(fit, new, type = "prob")), rep(1, 5), 1e-12)
+    expect_named(fixef(fit), names(coef(fit))[seq_along(fixef(fit))])
+    if (cases$structure[k] == "grouped") expect_finite(ranef(fit)$g)
+  })
+
+  test_that(paste0(words, ": the same bits again, and for two threads"), {
+    fit <- less_time(run())
+    expect_identical(less_time(run()), fit)
+    expect_identical(less_time(run(control = tight(threads = 2))), fit)
+  })
+
+  test_that(paste0(words, ": a run that is too short says so"), {
+    expect_warned(run(control = bsvm_control(max_passes = 2, verbose = FALSE), quiet = FALSE),
+                  "convergence")
+  })
+
+  if (draws) next
+
+  test_that(paste0(words, ": order of rows, weights and offsets"), {
+    fit <- run()
+    order <- with_seed(3, sample(nrow(d)))
+    expect_same_coefficients(run(d[order, ]), fit, 1e-7)
+    twice <- run(rbind(d, d[1:10, ]))
+    expect_same_coefficients(run(transform(d, w = rep(2:1, c(10, 50))), weights = w), twice, 1e-7)
+    # An intercept that is hardly penalised makes up for a shift.
+    moved <- run(transform(d, o = 0.7), offset = o)
+    expect_same_coefficients(moved, fit, 5e-4, c(-0.7, 0 * fixef(fit)[-1]))
+  })
+}
+
+# ---- samplers -----------------------------------------------------------------------------------
+
+for (name in registry$samplers) {
+  test_that(sprintf("sampler %s: a resumed run is the whole run", name), {
+    make <- get0(paste0("engine_", name), asNamespace("bsvm"), mode = "function")
+    skip_if(is.null(make), "a sampler without a constructor has no checkpoint")
+    run <- function(...) {
+      with_seed(1, suppressMessages(unchecked(
+        bsvm(y ~ x1 + (1 | g), d, engine = make(burnin = 10, chains = 2, ...),
+             control = bsvm_control(verbose = FALSE))
+      )))
+    }
+    whole <- run(draws = 20)
+    file <- new_checkpoint()
+    on.exit(unlink(file))
+    run(draws = 8, checkpoint = file)
+    expect_identical(run(draws = 20, checkpoint = file, resume = TRUE)$posterior, whole$posterior)
+  })
+}
