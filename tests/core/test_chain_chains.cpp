@@ -98,10 +98,9 @@ class Counting : public Chain {
     draw.effects = draw.unknowns = Vec::Constant(1, t * t);
     draw.expected_effects = Vec::Constant(1, -t);
   }
-  Vec save() const override { return Vec::Constant(1, static_cast<double>(t_)); }
-  void restore(ConstVecRef saved) override { t_ = static_cast<Index>(saved[0]); }
 
  private:
+  void visit(Archive& archive) override { archive.count(t_, kMostSweeps); }
   void make_sweep(Host&) override { ++t_; }
   Index t_ = 0;
 };
@@ -123,8 +122,8 @@ TEST_CASE("what is kept of a chain: every draw after the burn-in, and their mean
   CountingSampler sampler;
   Host host;
   const SampleResult found =
-      run_chains(sampler, Problem(), [](int) { return std::unique_ptr<DrawSource>(); }, options,
-                 host);
+      run_chains(sampler, Problem(), [](Use, int) { return std::unique_ptr<DrawSource>(); },
+                 options, host);
   const ChainDraws& d = found.chains[0];
   CHECK(found.kept == 40);
   const Vec t = Vec::LinSpaced(40, 12, 90);  // a burn-in of 10, and every other sweep

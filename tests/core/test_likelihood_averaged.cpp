@@ -111,7 +111,7 @@ TEST_CASE("averaged: an answer, whatever mean and variance") {
   }
 }
 
-// Of p(g)^weight N(g; mean, v): a sum over a fine grid.
+// Of p(y | f)^weight N(f; mean, v) for y = -1, so of -f: a sum over a fine grid.
 TEST_CASE("averaged: draws have the tilted law, for any weight") {
   Draws random({7, 0, 0}, Purpose::unknown, 0);
   for (const std::string name : {"hinge", "hinge_normalized"}) {
@@ -129,7 +129,7 @@ TEST_CASE("averaged: draws have the tilted law, for any weight") {
                             double(std::exp(weight * log_p(name, g) - 0.5L * z * z)));
           }
           std::vector<double> sample(20000);
-          for (double& g : sample) g = likelihood->draw_averaged(mean, v, weight, random);
+          for (double& g : sample) g = -likelihood->draw_averaged(-1, -mean, v, weight, random);
           CHECK(kolmogorov(sample, [&](double g) {
             const double at = std::min(std::max((g - low) / step, 0.0), 40000.0);
             return below[size_t(at)] / below.back();
