@@ -10,7 +10,7 @@
 # A copy of the tree in _build/mutants is built once; then one fault after the other is put in, what
 # depends on it is built, and its tests are run. A mutant is killed if they fail, or do not end
 # within ten times as long as without it. Results are kept in _build/mutants/results.csv as they
-# come: a run that was cut goes on, and a mutant that has changed is run again. Without names of
+# come: a run that was cut goes on, and what survived or has changed is run again. Without names of
 # rooms the table goes to tools/mutants/results.csv at the end. --check only looks whether each text
 # is there once.
 
@@ -151,7 +151,7 @@ first_failure <- function() {
 
 # ---- a mutant ------------------------------------------------------------------------------------
 
-# The object a core source is compiled to, put back afterwards so that it need not be compiled twice.
+# The object a core source is compiled to: put back afterwards, it need not be compiled twice.
 object_of <- function(file) {
   if (!grepl("^src/core/.*[.]cpp$", file)) return(character())
   file.path(core, "build/plain", sub("[.]cpp$", ".o", sub("^src/", "", file)))
@@ -192,7 +192,9 @@ run_until_killed <- function(tests) {
     limit <- if (test %in% names(clean_seconds)) 10 * clean_seconds[[test]] else 900
     found <- run_test(test, max(patience, limit))
     if (found$status == 124L) return(list(result = "killed", by = paste0(test, ": took too long")))
-    if (found$status != 0L) return(list(result = "killed", by = paste0(test, ": ", first_failure())))
+    if (found$status != 0L) {
+      return(list(result = "killed", by = paste0(test, ": ", first_failure())))
+    }
   }
   list(result = "survived", by = "")
 }
@@ -224,12 +226,20 @@ copy_tree <- function() {
   unlink(file.path(tree, there[!there %in% files & !grepl("unit_", there)]))
 }
 
-identity_of <- function(mutants) do.call(paste, c(mutants[c("Room", "Mutant", "File", "From", "To",
-                                                            "Tests")], sep = "\r"))
+identity_of <- function(mutants) {
+  do.call(paste, c(mutants[c("Room", "Mutant", "File", "From", "To", "Tests")], sep = "\r"))
+}
 
+# The last of each mutant.
 known_results <- function() {
   if (!file.exists(found_file)) return(NULL)
-  utils::read.csv(found_file, colClasses = "character", check.names = FALSE)
+  known <- utils::read.csv(found_file, colClasses = "character", check.names = FALSE)
+  known[!duplicated(identity_of(known), fromLast = TRUE), ]
+}
+
+is_settled <- function(mutants, known = known_results()) {
+  result <- known$Result[match(identity_of(mutants), identity_of(known))]
+  result %in% "killed" | (result %in% "survived" & nzchar(mutants$Survives))
 }
 
 add_result <- function(mutant, outcome) {
@@ -241,9 +251,9 @@ add_result <- function(mutant, outcome) {
 
 close_run <- function(mutants, rooms) {
   known <- known_results()
-  at <- match(identity_of(mutants), identity_of(known), nomatch = 0L)
+  at <- match(identity_of(mutants), identity_of(known))
   results <- known$Result[at]
-  bad <- results != "killed" & !(results == "survived" & nzchar(mutants$Survives))
+  bad <- !is_settled(mutants, known)
   if (length(rooms) == 0L) {
     table <- cbind(known[at, c("Room", "Mutant", "File", "Tests", "Result", "By")],
                    Explained = mutants$Survives)
@@ -251,8 +261,7 @@ close_run <- function(mutants, rooms) {
   }
   for (k in which(bad)) cat(mutants$Room[k], "-", mutants$Mutant[k], results[k], "\n")
   cat(sprintf("%d mutants: %d killed, %d survived and explained, %d not as they should be\n",
-              nrow(mutants), sum(results == "killed"),
-              sum(results == "survived" & nzchar(mutants$Survives)), sum(bad)))
+              nrow(mutants), sum(results == "killed"), sum(results == "survived" & !bad), sum(bad)))
   quit(status = as.integer(any(bad)))
 }
 
@@ -265,8 +274,7 @@ if ("--check" %in% arguments) {
   quit()
 }
 copy_tree()
-todo <- which(!identity_of(mutants) %in% if (is.null(known_results())) "" else
-  identity_of(known_results()))
+todo <- if (is.null(known_results())) seq_len(nrow(mutants)) else which(!is_settled(mutants))
 for (k in todo) {
   mutant <- mutants[k, ]
   outcome <- judge(mutant)

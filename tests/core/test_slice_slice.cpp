@@ -62,11 +62,10 @@ struct Sums {
   double sd(Index k) const { return std::sqrt(square[k] - mean[k] * mean[k]); }
 };
 
-// log p(y, b, theta) for one coefficient, each group's effect summed over a fine grid.
-double log_posterior(const Data& data, const Likelihood& likelihood, double b, double theta) {
-  const double s = std::exp(theta), prior = -b * b / 6 - 2 * 1.2 * theta - 0.8 / (s * s);
+// log p(y | b) for one coefficient, each group's effect of this sd summed over a fine grid.
+double log_rows(const Data& data, const Likelihood& likelihood, double b, double s) {
   const Mat design = data.design();
-  double sum = prior;
+  double sum = 0;
   for (int g = 1; g <= data.shape.groups; ++g) {
     double total = 0;
     for (double e = -8; e <= 8; e += 0.05) {
@@ -81,6 +80,12 @@ double log_posterior(const Data& data, const Likelihood& likelihood, double b, d
     sum += std::log(total);
   }
   return sum;
+}
+
+// log p(y, b, theta), theta of the effects.
+double log_posterior(const Data& data, const Likelihood& likelihood, double b, double theta) {
+  const double s = std::exp(theta);
+  return -b * b / 6 - 2 * 1.2 * theta - 0.8 / (s * s) + log_rows(data, likelihood, b, s);
 }
 
 // Of one coefficient and theta, by sums over a grid.
@@ -122,6 +127,27 @@ TEST_CASE("slice: draws against quadrature, effects kept or integrated out") {
         CHECK(std::abs(found.mean[k] - exact.mean[k]) < 0.06 * exact.sd(k));
         CHECK(std::abs(std::log(found.sd(k) / exact.sd(k))) < 0.06);
       }
+    }
+  }
+}
+
+// The coefficient's own variance is inferred, that of the effects beside it is known.
+TEST_CASE("slice: draws against quadrature, a coefficient's variance beside a grouping factor") {
+  const Data data = grouped(1, 16, 3);
+  for (const char* likelihood : kLikelihoods) {
+    const Problem problem =
+        with(to_problem(data, {ridge_prior(1.2, 0.8, {0})}, {normal_prior(1, {0})}), likelihood);
+    const Exact exact([&](double b, double theta) {
+      const double precision = std::exp(-2 * theta);
+      return -0.5 * b * b * precision - theta - 2 * 1.2 * theta - 0.8 * precision +
+             log_rows(data, *problem.likelihood, b, 1);
+    });
+    const Sampling of = chain_of(problem, false);
+    const Sums found(*of.chain, 60000);
+    CAPTURE(std::string(likelihood));
+    for (Index k : {0, 1}) {
+      CHECK(std::abs(found.mean[k] - exact.mean[k]) < 0.03 * exact.sd(k));
+      CHECK(std::abs(std::log(found.sd(k) / exact.sd(k))) < 0.03);
     }
   }
 }
@@ -334,4 +360,37 @@ TEST_CASE("predictors: found, along a line, after a move and after slides") {
   whole.topLeftCorner(3, 3) = Vec::LinSpaced(3, 1, 2).asDiagonal();
   for (Index g = 0; g < 7; ++g) whole.block(3 + 2 * g, 3 + 2 * g, 2, 2) = state.group_prior();
   CHECK((rows.weigh(Vec::LinSpaced(3, 1, 2), state.group_prior(), x) - whole * x).norm() < 1e-12);
+}
+
+// Rows that weigh nothing: 1/s^2 of coefficients and of effects are gamma variables, with
+// E log s^2 = log 2 - psi(3) and Var log s^2 = psi'(3).
+TEST_CASE("slice: without data the variances beside a grouping factor have their prior") {
+  Shape shape;
+  shape.n = 60;
+  shape.p = 3;
+  shape.q = 1;
+  shape.groups = 8;
+  shape.standardised = false;
+  Data data = simulate(shape);
+  data.weight.setConstant(1e-9);
+  data.x.rightCols(2) *= 0.02;  // so that the quadratic of the rows hardly holds them
+  const Problem problem = with(to_problem(data, {normal_prior(2, {0}), ridge_prior(3, 2, {1, 2})},
+                                          {ridge_prior(3, 2, {0})}), "hinge");
+  const Sampling of = chain_of(problem, false);
+  Host host;
+  Draw draw;
+  const int sweeps = 20000;
+  Vec sum = Vec::Zero(2), square = Vec::Zero(2);
+  for (int k = 0; k < sweeps; ++k) {
+    of.chain->sweep(host);
+    of.chain->read(draw);
+    const Vec now = draw.hyper.array().log();
+    sum += now;
+    square += now.cwiseAbs2();
+  }
+  const Vec mean = sum / sweeps, variance = square / sweeps - mean.cwiseAbs2();
+  for (Index k : {0, 1}) {
+    CHECK(std::abs(mean[k] - (std::log(2) - 0.9227843351)) < 0.04);
+    CHECK(std::abs(variance[k] - 0.3949340668) < 0.03);
+  }
 }

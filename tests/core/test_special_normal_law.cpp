@@ -40,6 +40,19 @@ TEST_CASE("moments of a normal tail are those of quadrature, for every order ask
   }
 }
 
+// k! / x^(k + 1), where x^2 is all there is.
+TEST_CASE("moments of a normal tail that is an exponential") {
+  for (double x : {1e20, 3e26, 2e27, 1e30}) {
+    double four[5];
+    tail_moments<4>(x, four);
+    Real expected = 1 / static_cast<Real>(x);
+    for (int k = 0; k <= 4; ++k, expected *= k / static_cast<Real>(x)) {
+      CAPTURE(x);
+      CHECK(gap(four[k], expected) < 4e-15);
+    }
+  }
+}
+
 TEST_CASE("the normal law to the last places, far into both tails") {
   for (double x = -37.5; x < 37; x += 0.37) {
     CAPTURE(x);
