@@ -18,7 +18,7 @@ bsvm::Use prior_use(const std::string& name, const bsvm::Params& params) {
   return has<bsvm::Estimator>(name) ? bsvm::Use::point : bsvm::Use::expected;
 }
 
-// What an engine asks of the likelihood; estimators are EM over its latent scales.
+// What an engine asks of the likelihood; estimators are EM over latent scales of its atoms.
 bsvm::Use likelihood_use(const std::string& name, const bsvm::Params& params) {
   if (has<bsvm::Engine>(name)) return bsvm::Registry<bsvm::Engine>::make(name, params)->use();
   if (has<bsvm::Sampler>(name)) return bsvm::Registry<bsvm::Sampler>::make(name, params)->use();
@@ -54,9 +54,9 @@ bool core_takes_likelihood(std::string engine, SEXP engine_parameters, std::stri
                            SEXP likelihood_parameters) {
   return with_core_errors([&] {
     const bsvm::Use use = likelihood_use(engine, to_params(engine, engine_parameters));
-    return bsvm::Registry<bsvm::Likelihood>::make(likelihood,
-                                                  to_params(likelihood, likelihood_parameters))
-        ->supports(use);
+    const auto made = bsvm::Registry<bsvm::Likelihood>::make(
+        likelihood, to_params(likelihood, likelihood_parameters));
+    return made->supports(use) && (!has<bsvm::Estimator>(engine) || made->atoms(1).count > 0);
   });
 }
 

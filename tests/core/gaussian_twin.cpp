@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 #include "expectation.hpp"
 
@@ -24,7 +25,9 @@ Real log_gaussian(const VecL& x, const MatL& precision) {
 }  // namespace
 
 const RowLaw& law_of(const char* likelihood) {
-  return std::strcmp(likelihood, "hinge") == 0 ? kPseudo : kNormalised;
+  if (std::strcmp(likelihood, "hinge") == 0) return kPseudo;
+  if (std::strcmp(likelihood, "hinge_normalized") == 0) return kNormalised;
+  throw std::logic_error("There is no twin of this likelihood.");
 }
 
 Real GaussianTwin::log_joint(const VecL& b) const {

@@ -22,8 +22,8 @@ namespace {
 
 Approximation run(const char* engine, const Problem& problem, Host& host,
                   const Options& options = Options(), int threads = 1) {
-  return Registry<Approximator>::make(engine, Params())->run(problem, source_maker(problem), options,
-                                                             threads, host);
+  return Registry<Approximator>::make(engine, Params())
+      ->run(problem, source_maker(problem), options, threads, host);
 }
 Approximation run(const char* engine, const Problem& problem, const Options& options = Options()) {
   Host host;

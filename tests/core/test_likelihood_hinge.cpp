@@ -162,3 +162,14 @@ TEST_CASE("hinge: at a point, the pseudo-likelihood, and half a slope on the kin
   CHECK(hinge(-1, -1, 0, Use::point).slope[0] == -1);
   CHECK(hinge(1, 0.25, 0, Use::point).weight[0] == 0);
 }
+
+TEST_CASE("hinge: one atom a row, which pays two a unit") {
+  const auto hinge = Registry<Likelihood>::make("hinge", Params());
+  for (double y : {-1.0, 1.0}) {
+    const Atoms of = hinge->atoms(y);
+    REQUIRE(of.count == 1);
+    CHECK(of.atom[0].place == y);
+    CHECK(of.atom[0].sign == -y);
+    CHECK(of.atom[0].cost == 2);
+  }
+}

@@ -9,6 +9,7 @@
 #include "missing/imputation_model.hpp"
 #include "oracle.hpp"
 #include "random/draws.hpp"
+#include "two_atoms.hpp"
 
 using namespace bsvm_test;
 
@@ -368,4 +369,41 @@ TEST_CASE("unknown rows: the imputation model is drawn from its law") {
       CHECK(std::abs(mean_w(i, j)) < error * std::sqrt(variance));
       CHECK(std::abs(square_w(i, j) / variance - 1) < error * 2);
     }
+}
+
+TEST_CASE("unknown rows: a hinge in two halves leaves the same sums, with a mechanism too") {
+  for (Pattern pattern : kPatterns) {
+    Lost one(small_shape(), pattern, "hinge"), two(small_shape(), pattern, "hinge");
+    two.problem.likelihood.reset(new Halves);
+    const State state = middle(one.problem);
+    RowSums expected(state.layout), found(state.layout);
+    Host host;
+    MemorySource(one.problem, Use::augmented, 1).sums(state, expected, host);
+    MemorySource(two.problem, Use::augmented, 1).sums(state, found, host);
+    CHECK((found.x - expected.x).norm() < 1e-8 * expected.x.norm());
+  }
+}
+
+// The sums are derivatives of the value, which they are only where q of the missing entries and both
+// weights are at rest.
+TEST_CASE("unknown rows: an insensitive loss, slope in the mean by finite differences") {
+  Lost lost(small_shape(), Pattern::any, "hinge");
+  lost.problem.likelihood.reset(new Insensitive(1.3, 0.5));
+  const State state = middle(lost.problem);
+  RowSums sums(state.layout);
+  Host host;
+  MemorySource source(lost.problem, Use::augmented, 1);
+  source.sums(state, sums, host);
+  const Vec slope = sums.linear();
+  const double h = 1e-5;
+  for (Index j = 0; j < lost.problem.columns(); ++j) {
+    double value[2];
+    for (int side = 0; side < 2; ++side) {
+      State near = state;
+      near.mean()[j] += side ? h : -h;
+      source.sums(near, sums, host);
+      value[side] = sums.value();
+    }
+    CHECK(std::abs((value[1] - value[0]) / (2 * h) - slope[j]) < 1e-5 * (1 + slope.norm()));
+  }
 }

@@ -61,13 +61,17 @@ std::vector<std::pair<std::string, Run>> all_engines() {
   for (const std::string& name : Registry<Engine>::names())
     out.push_back({name, [=](const Problem& problem) -> Vec {
       Host host;
-      const auto source = make_source(problem, Use::augmented, 1);
-      return make_any<Engine>(name)->run(problem, *source, few(), host).state.mean();
+      const auto engine = make_any<Engine>(name);
+      const auto source = make_source(problem, engine->use(), 1);
+      return engine->run(problem, *source, few(), host).state.mean();
     }});
   for (const std::string& name : Registry<Approximator>::names())
     out.push_back({name, [=](const Problem& problem) -> Vec {
       Host host;
-      return make_any<Approximator>(name)->run(problem, source_maker(problem), few(), 1, host).nodes.at(0).state.mean();
+      return make_any<Approximator>(name)
+          ->run(problem, source_maker(problem), few(), 1, host)
+          .nodes.at(0)
+          .state.mean();
     }});
   for (const std::string& name : Registry<Sampler>::names())
     out.push_back({name, [=](const Problem& problem) -> Vec {
@@ -101,8 +105,8 @@ TEST_CASE("a block that varies is fitted with its State, or refused: never fille
   const Data plain = simulate(shape), grouped = simulate(groups), wide = simulate(few_rows);
   const SparseData factors = crossed(shape, {5, 4});
   const auto selecting = [](const Data& data) {
-    return to_problem(data, {{"laplace_zero", Params("laplace_zero", {{"rho", 1}, {"shape", 1}, {"scale", 1}}),
-                              range(0, data.shape.p)}}, {});
+    const Params params("laplace_zero", {{"rho", 1}, {"shape", 1}, {"scale", 1}});
+    return to_problem(data, {{"laplace_zero", params, range(0, data.shape.p)}}, {});
   };
   const std::vector<std::function<Problem()>> problems{
       [&] { return to_problem(plain, {normal_prior(3, range(0, 3))}, {}); },

@@ -380,7 +380,7 @@ TEST_CASE("a block that varies is filled anew for every State") {
 }
 
 // Coefficients by 0.3 and -1 times a number t, the second effect of every group times 1 + t.
-TEST_CASE("a move along a line: the log-likelihood there, effects, and margins that were kept") {
+TEST_CASE("a move along a line: the log-likelihood there, effects, and predictors that were kept") {
   Shape shape;
   shape.q = 2;
   shape.groups = 9;

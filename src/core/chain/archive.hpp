@@ -14,14 +14,14 @@ class Archive {
   Archive() = default;                                           // to write
   explicit Archive(ConstVecRef saved) : saved_(saved), reads_(true) {}  // to read, finite numbers
 
-  // A part that is kept as it is.
-  void keep(VecRef part) {
+  // Numbers that are written and read where they are.
+  void part(VecRef part) {
     if (reads_) part = take(part.size());
     else put(part);
   }
-  // One that goes back by `restore`, which takes as many numbers as it has now.
+  // Numbers that `restore` takes back, as many as there are now.
   template <class Restore>
-  void keep(ConstVecRef now, Restore restore) {
+  void part(ConstVecRef now, Restore restore) {
     if (reads_) restore(take(now.size()));
     else put(now);
   }

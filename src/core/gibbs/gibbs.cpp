@@ -59,7 +59,8 @@ class Gibbs : public Sampler {
                          "hinge.");
     const GibbsOptions options{seed, chain, burnin, mixing_};
     if (is_wide(problem)) return make_wide_chain(problem, options);
-    return std::unique_ptr<Chain>(new SummedChain(problem, make_source(Use::drawn, threads), options));
+    return std::unique_ptr<Chain>(
+        new SummedChain(problem, make_source(Use::drawn, threads), options));
   }
 
  private:

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "base/error.hpp"
-#include "special/whole.hpp"
 
 namespace bsvm {
 
@@ -33,15 +31,15 @@ void GibbsChain::read(Draw& draw) const {
 // have learnt are all a sweep starts from.
 void GibbsChain::visit(Archive& archive) {
   archive.count(sweeps_, kMostSweeps);
-  archive.keep(state_.mean());
-  archive.keep(state_.hyper());
+  archive.part(state_.mean());
+  archive.part(state_.hyper());
   if (archive.reads()) side_.refresh_group_prior(state_);
-  archive.keep(effects(), [&](ConstVecRef saved) { set_effects(saved); });
-  archive.keep(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
-  archive.keep(inclusion_moves_.learnt(),
+  archive.part(effects(), [&](ConstVecRef saved) { set_effects(saved); });
+  archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+  archive.part(inclusion_moves_.learnt(),
                [&](ConstVecRef saved) { inclusion_moves_.restore(saved); });
-  archive.keep(state_.law());
-  archive.keep(unknowns(), [&](ConstVecRef saved) { set_unknowns(saved); });
+  archive.part(state_.law());
+  archive.part(unknowns(), [&](ConstVecRef saved) { set_unknowns(saved); });
 }
 
 void GibbsChain::make_sweep(Host& host) {

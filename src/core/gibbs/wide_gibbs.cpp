@@ -75,7 +75,8 @@ class WideChain : public GibbsChain {
     if (!terms_.slope.allFinite() || !terms_.weight.allFinite()) refuse_sums();
   }
 
-  Mat slide() override { return predictors_.group_moments(predictors_.effects()); }  // they just were
+  // They just were.
+  Mat slide() override { return predictors_.group_moments(predictors_.effects()); }
   LineSource& lines() override { return predictors_; }
   Vec effects() const override { return predictors_.effects(); }
   void set_effects(ConstVecRef effects) override { predictors_.effects() = effects; }

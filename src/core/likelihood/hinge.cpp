@@ -35,6 +35,7 @@ class Hinge : public Likelihood {
   explicit Hinge(const Params&) {}
 
   bool supports(Use use) const override { return use != Use::marginal; }
+  void check(const double* y, Index n) const override { check_signs(y, n); }
 
   Atoms atoms(double y) const override { return {1, {{y, -y, 2}}}; }
 

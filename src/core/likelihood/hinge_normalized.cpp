@@ -225,6 +225,7 @@ class HingeNormalized : public Likelihood {
     return use == Use::expected || use == Use::matched || use == Use::point || use == Use::value;
   }
   bool concave() const override { return false; }
+  void check(const double* y, Index n) const override { check_signs(y, n); }
 
   void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
              const Eigen::Ref<const Arr>& v, RowTerms& out) const override {

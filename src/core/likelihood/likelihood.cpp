@@ -1,14 +1,20 @@
 #include "likelihood.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 
 namespace bsvm {
 
-void Likelihood::check(const double* y, Index n) const {
+void check_signs(const double* y, Index n) {
   if (!y || !std::all_of(y, y + n, [](double code) { return code == 1 || code == -1; }))
     throw InvalidInput("y", "Its codes must be -1 and 1.");
+}
+
+void Likelihood::check(const double* y, Index n) const {
+  if (!y || !std::all_of(y, y + n, [](double code) { return std::isfinite(code); }))
+    throw InvalidInput("y", "Its codes must be finite numbers.");
 }
 
 Atoms Likelihood::atoms(double) const { return {}; }

@@ -32,6 +32,12 @@ struct Tilted {
   double value, slope, curvature;
 };
 
+// In f what was in g = y f, y -1 or +1.
+inline Tilted turned(double y, const Tilted& of) { return {of.value, y * of.slope, of.curvature}; }
+
+// Throws InvalidInput unless all y (n) are -1 or +1.
+void check_signs(const double* y, Index n);
+
 // What randomness a row may use in one sweep.
 struct RowDraws {
   Arr normal, uniform;  // (r)
@@ -42,7 +48,12 @@ struct RowDraws {
   }
 };
 
-// A term -cost max(0, sign (f - place)) of log p(y | f).
+// A term -cost max(0, u) of log p(y | f), u = sign (f - place), cost > 0. It has a latent scale of
+// its own, with whose precision w
+//
+//   -cost max(0, u) >= -cost u/2 - w u^2/2 - cost^2/(8 w),
+//
+// which is highest in expectation at w = cost / (2 sqrt(E u^2)).
 struct Atom {
   double place, sign, cost;
 };
@@ -59,20 +70,19 @@ class Likelihood {
   virtual ~Likelihood() = default;
   virtual bool supports(Use use) const = 0;
 
-  // Throws InvalidInput unless y (n) are codes of a response it is of: here -1 and +1.
+  // Throws InvalidInput unless y (n) are codes of a response it is of: any finite numbers.
   virtual void check(const double* y, Index n) const;
 
   // Is log p(y | f) concave in f? Then so is the expected bound in mean and Cholesky factor, and
   // no row has a negative weight.
   virtual bool concave() const { return true; }
 
-  // What log p(y | f) is the sum of, up to a constant; none where it is no such sum. Each has a
-  // latent scale of its own: with precision w it leaves -w (f - place)^2 / 2 - cost sign f / 2, at
-  // best w = cost / (2 sqrt(E (f - place)^2)). As many for every y.
+  // What log p(y | f) is the sum of, up to a constant; none where it is no such sum. As many for
+  // every y.
   virtual Atoms atoms(double y) const;
 
-  // y (r) are the response's codes; m and v (r) are finite, v >= 0. Fills all of `out`.
-  // Called on a block of rows, never on one row.
+  // y (r) are the response's codes; m and v (r) are finite, v >= 0. Fills all of `out`. The package
+  // calls it on blocks of rows. Not for Use::drawn and Use::value, which have no such terms.
   virtual void terms(Use use, const Eigen::Ref<const Arr>& y,
                      const Eigen::Ref<const Arr>& m,
                      const Eigen::Ref<const Arr>& v, RowTerms& out) const = 0;
@@ -85,8 +95,8 @@ class Likelihood {
                     const Eigen::Ref<const Arr>& weight, const RowDraws& random,
                     RowTerms& out) const;
 
-  // Sum over the rows of weight log p(y | f) at (s, t). Called often: nothing else may be in the
-  // loop.
+  // Use::value, and wherever Use::drawn is: the sum over the rows of weight log p(y | f) at (s, t).
+  // Called often: nothing else may be in the loop.
   virtual double over(const LineRows& rows, double s, double t) const;
   double along(const LineRows& rows, double t) const { return over(rows, 0, t); }
 

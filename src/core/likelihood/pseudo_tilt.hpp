@@ -9,7 +9,4 @@ namespace bsvm {
 Tilted pseudo_tilt(double mean, double v, double weight);
 double draw_pseudo(double mean, double v, double weight, Draws& random);
 
-// In f what was in g = y f.
-inline Tilted turned(double y, const Tilted& of) { return {of.value, y * of.slope, of.curvature}; }
-
 }  // namespace bsvm

@@ -10,7 +10,8 @@ namespace bsvm {
 namespace {
 
 constexpr int kMostSteps = 100;
-constexpr double kPrecise = 1e-13;  // of log chi + 2 log w, at most; of weights, relative
+constexpr double kPrecise = 1e-13;  // of log chi + 2 log w, at most
+constexpr double kSeveral = 1e-10;  // of several weights, relative
 constexpr double kSettled = 1e-9;   // of an entry's change
 
 }  // namespace
@@ -33,7 +34,7 @@ struct UnknownRows::RowSolution {
   double logdet = 0, mean = 0, variance = 0;  // of the precision; of f
 };
 
-void UnknownRows::look(const RowProblem& of, const double* w, RowSolution& out) {
+void UnknownRows::solve_given(const RowProblem& of, const double* w, RowSolution& out) {
   double total = 0, linear = 0;
   for (int k = 0; k < of.atoms.count; ++k) {
     const Atom& atom = of.atoms.atom[k];
@@ -54,13 +55,14 @@ void UnknownRows::solve(const RowProblem& of, RowSolution& out) {
   solve_several(of, out);
 }
 
-// With chi = E (2 (f - place) / cost)^2 and t = log w, chi(w) w^2 rises in t from below one to above.
+// With chi = E (2 (f - place) / cost)^2 and t = log w, chi(w) w^2 rises in t from below one to
+// above.
 void UnknownRows::solve_one(const RowProblem& of, RowSolution& out) {
   const Atom& atom = of.atoms.atom[0];
   const double unit = 4 / (atom.cost * atom.cost);
   const auto excess = [&](double t) {
     const double w = std::exp(t);
-    look(of, &w, out);
+    solve_given(of, &w, out);
     const double off = out.mean - atom.place;
     return std::log(std::max(unit * (off * off + out.variance), 1e-300)) + 2 * t;
   };
@@ -82,20 +84,20 @@ void UnknownRows::solve_one(const RowProblem& of, RowSolution& out) {
   }
 }
 
-// The weights and the entries in turn: no step lowers the bound.
+// Coordinate ascent: the best weights given the entries and the best entries given the weights.
 void UnknownRows::solve_several(const RowProblem& of, RowSolution& out) {
-  double w[kMostAtoms], mean = of.m, variance = of.v;
+  double w[kMostAtoms] = {}, mean = of.m, variance = of.v;
   for (int step = 0; step < kMostSteps; ++step) {
-    double moved = 0;
+    double moved = step == 0;  // a sum: a weight that is no number is never at rest
     for (int k = 0; k < of.atoms.count; ++k) {
       const Atom& atom = of.atoms.atom[k];
       const double off = mean - atom.place;
       const double now = 0.5 * atom.cost / std::sqrt(std::max(off * off + variance, 1e-200));
-      if (step > 0) moved = std::max(moved, std::abs(now / w[k] - 1));
+      if (step > 0) moved += std::abs(now / w[k] - 1);
       w[k] = now;
     }
-    if (step > 0 && moved <= kPrecise) return;
-    look(of, w, out);
+    if (moved <= kSeveral) return;
+    solve_given(of, w, out);
     mean = out.mean;
     variance = out.variance;
   }

@@ -123,7 +123,7 @@ class UnknownRows {
 
   struct RowProblem;
   struct RowSolution;
-  static void look(const RowProblem& of, const double* w, RowSolution& out);
+  static void solve_given(const RowProblem& of, const double* w, RowSolution& out);
   static void solve(const RowProblem& of, RowSolution& out);
   static void solve_one(const RowProblem& of, RowSolution& out);
   static void solve_several(const RowProblem& of, RowSolution& out);

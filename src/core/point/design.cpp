@@ -31,33 +31,35 @@ double power_of_two(const double* first, const double* last) {
 }  // namespace
 
 Design::Design(const Problem& problem) {
-  take_atoms(problem);
+  const Vec turn = take_atoms(problem);
   unit = Vec::Ones(problem.columns() + problem.group_coefficients());
-  add_dense(problem);
-  if (problem.multipliers) add_groups(problem);
-  else add_sparse(problem);
+  add_dense(problem, turn);
+  if (problem.multipliers) add_groups(problem, turn);
+  else add_sparse(problem, turn);
   read_by_row();
 }
 
-void Design::take_atoms(const Problem& problem) {
+Vec Design::take_atoms(const Problem& problem) {
   const Index n = problem.n, atoms = n > 0 ? problem.likelihood->atoms(problem.y[0]).count : 1;
   if (atoms == 0)
-    throw InvalidInput("likelihood", "A point estimate needs a likelihood that is a sum of hinges.");
+    throw InvalidInput("likelihood", "A point estimate needs a likelihood that is a sum of "
+                                     "hinges.");
   kink.resize(atoms * n);
   cost.resize(atoms * n);
-  turn_.resize(atoms * n);
+  Vec turn(atoms * n);
   for (Index i = 0; i < n; ++i) {
     const Atoms of = problem.likelihood->atoms(problem.y[i]);
     for (Index k = 0; k < atoms; ++k) {
       const Atom& atom = of.atom[k];
       kink[k * n + i] = atom.sign * ((problem.offset ? problem.offset[i] : 0) - atom.place);
       cost[k * n + i] = atom.cost * (problem.weight ? problem.weight[i] : 1);
-      turn_[k * n + i] = -atom.sign;
+      turn[k * n + i] = -atom.sign;
     }
   }
+  return turn;
 }
 
-void Design::add_dense(const Problem& problem) {
+void Design::add_dense(const Problem& problem, const Vec& turn) {
   dense_.resize(problem.columns(), rows());
   gather_design(problem, all_rows(problem).data(), problem.n, dense_);
   Index first = 0;
@@ -66,11 +68,11 @@ void Design::add_dense(const Problem& problem) {
     first += block->columns();
   }
   for (Index at = problem.n; at < rows(); ++at) dense_.col(at) = dense_.col(at - problem.n);
-  for (Index at = 0; at < rows(); ++at) dense_.col(at) *= turn_[at];
+  for (Index at = 0; at < rows(); ++at) dense_.col(at) *= turn[at];
 }
 
 // Column (group, effect) has the multipliers of the group's rows.
-void Design::add_groups(const Problem& problem) {
+void Design::add_groups(const Problem& problem, const Vec& turn) {
   const Index q = problem.effects(), n = problem.n;
   const Mat z = gather_multipliers(problem);
   unit.tail(q * problem.groups) = problem.multipliers->unit().replicate(problem.groups, 1);
@@ -81,13 +83,13 @@ void Design::add_groups(const Problem& problem) {
       for (Index first = 0; first < rows(); first += n)
         for (int i : member) {
           by_column_.at.push_back(static_cast<int>(first + i));
-          by_column_.value.push_back(turn_[first + i] * z(a, i));
+          by_column_.value.push_back(turn[first + i] * z(a, i));
         }
       by_column_.start.push_back(static_cast<Index>(by_column_.at.size()));
     }
 }
 
-void Design::add_sparse(const Problem& problem) {
+void Design::add_sparse(const Problem& problem, const Vec& turn) {
   const SparseColumns& sparse = problem.sparse;
   if (sparse.columns == 0) return;
   for (Index j = 0; j < sparse.columns; ++j) {
@@ -98,7 +100,7 @@ void Design::add_sparse(const Problem& problem) {
       for (int k = begin; k < end; ++k) {
         const Index at = first + sparse.row[k];
         by_column_.at.push_back(static_cast<int>(at));
-        by_column_.value.push_back(turn_[at] * sparse.value[k] * scale);
+        by_column_.value.push_back(turn[at] * sparse.value[k] * scale);
       }
     by_column_.start.push_back(static_cast<Index>(by_column_.at.size()));
   }

@@ -10,8 +10,8 @@ namespace bsvm {
 //
 //   sum_i cost_i (kink_i - (A b)_i)_+
 //
-// where row i of A is minus the atom's sign times the problem's row. A problem's rows come atom by
-// atom. Columns are the dense ones, then the effects by term, level, effect; b is on the inside
+// where row i of A is minus the atom's sign times the problem's row. A problem's n rows come atom by
+// atom: N rows here. Columns are the dense ones, then the effects by term, level, effect; b is on the inside
 // scale.
 class Design {
  public:
@@ -21,22 +21,22 @@ class Design {
   Index columns() const { return unit.size(); }
   Index dense() const { return dense_.rows(); }  // how many columns come first and are dense
 
-  Vec times(ConstVecRef b) const;       // (n) A b
+  Vec times(ConstVecRef b) const;       // (N) A b
   Vec transposed(ConstVecRef a) const;  // (P) A'a
   Vec column_squares(ConstVecRef weight) const;  // (P) sum_i weight_i A_ij^2
-  Vec row_squares(ConstVecRef weight) const;     // (n) sum_j weight_j A_ij^2
-  Mat columns_at(const std::vector<Index>& chosen) const;  // (n, chosen)
+  Vec row_squares(ConstVecRef weight) const;     // (N) sum_j weight_j A_ij^2
+  Mat columns_at(const std::vector<Index>& chosen) const;  // (N, chosen)
 
   // Adds A_F' diag(weight) A_F to the lower triangle of `out`, F the chosen columns, increasing.
   void add_gram(const std::vector<Index>& chosen, ConstVecRef weight, Mat& out, Host& host) const;
-  // Adds A diag(weight) A' to the lower triangle of `out` (n, n).
+  // Adds A diag(weight) A' to the lower triangle of `out` (N, N).
   void add_row_gram(ConstVecRef weight, Mat& out, Host& host) const;
 
   // The same rows with some of the columns, increasing.
   Design select(const std::vector<Index>& chosen) const;
 
-  Vec kink;  // (n) sign_i (offset_i - place_i)
-  Vec cost;  // (n) the atom's, times the row's weight
+  Vec kink;  // (N) sign_i (offset_i - place_i)
+  Vec cost;  // (N) the atom's, times the row's weight
   Vec unit;  // (P) outside coefficient = inside one times it
 
  private:
@@ -49,17 +49,16 @@ class Design {
   };
 
   Design() = default;
-  void take_atoms(const Problem& problem);
-  void add_dense(const Problem& problem);
-  void add_groups(const Problem& problem);
-  void add_sparse(const Problem& problem);
+  Vec take_atoms(const Problem& problem);  // (N) minus the sign of each
+  void add_dense(const Problem& problem, const Vec& turn);
+  void add_groups(const Problem& problem, const Vec& turn);
+  void add_sparse(const Problem& problem, const Vec& turn);
   void read_by_row();
   void add_row(Index i, ConstVecRef c, const std::vector<Index>& place, double weight,
                Mat& out) const;
   Mat dense_rows(const std::vector<Index>& chosen, Index first, Index r) const;
 
-  Vec turn_;           // (n) minus the atom's sign
-  Mat dense_;          // (dense, n)
+  Mat dense_;          // (dense, N)
   Entries by_column_;  // of the others
   Entries by_row_;
 };

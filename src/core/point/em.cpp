@@ -2,8 +2,8 @@
 //
 //   minimise  sum_i cost_i (kink_i - (A b)_i)_+ + sum_j |b_j / (nu sigma_j)|^alpha
 //
-// (design.hpp; of the hinge 2 sum_i w_i (1 - y_i f_i)_+) in b, and where nu is not given, with minus its log prior density and the penalty's normaliser
-// added, in nu too. Given nu the minimum is found by what suits the penalty: interior_point.cpp for
+// (design.hpp; of the hinge 2 sum_i w_i (1 - y_i f_i)_+) in b, and where nu is not given, with minus
+// its log prior density and the penalty's normaliser added, in nu too. Given nu the minimum is found by what suits the penalty: interior_point.cpp for
 // alpha >= 1, local_search.cpp below. ECME's step nu <- mode given b (the CME-step) is the fixed
 // point's own map; the outer loop follows it with a secant's length,
 //

@@ -27,8 +27,9 @@ struct EstimateTrace {
 //
 //   sum_i w_i sum_k cost_ik (sign_ik (f_i - place_ik))_+ - log p(b, hyper)
 //
-// over the likelihood's atoms (hinge: 2 w_i (1 - y_i f_i)_+), up to what is constant. For given hyper-parameters and a convex penalty a dual objective, at
-// multipliers a_i of the rows, bounds it from below: their gap, over the objective, certifies b.
+// over the likelihood's atoms (hinge: 2 w_i (1 - y_i f_i)_+), up to what is constant. For given
+// hyper-parameters and a convex penalty a dual objective, at multipliers a_i of the rows' atoms,
+// bounds it from below: their gap, over the objective, certifies b.
 // Elsewhere the gap is that of the penalty's tangents at b: zero where no small step leads down.
 struct Estimate {
   Vec coefficients;           // (p) outside scale

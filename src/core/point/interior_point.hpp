@@ -9,7 +9,7 @@ namespace bsvm {
 // Where a minimisation ended.
 struct Point {
   Vec b;            // (P) inside
-  Vec multipliers;  // (n) 0 <= a_i <= cost_i
+  Vec multipliers;  // (N) 0 <= a_i <= cost_i
   double objective = std::numeric_limits<double>::infinity(), dual = -objective, gap = 1;
   std::vector<EstimateTrace> trace;
   Termination end = Termination::pass_limit;

@@ -85,7 +85,9 @@ class DrawSource : public RowSource, public LineSource {
   virtual Mat slide(State& state) = 0;
 };
 
-// Makes the rows of a run: for what it asks of the likelihood, by this many threads.
+// Makes the row source of a run that asks this of the likelihood, for so many threads. What looks at
+// rows once (integrated effects, slices, point estimates, selection among more columns than rows)
+// reads the Problem itself and needs them in memory.
 using MakeSource = std::function<std::unique_ptr<DrawSource>(Use use, int threads)>;
 
 }  // namespace bsvm

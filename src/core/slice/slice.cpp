@@ -2,8 +2,8 @@
 // row 24; after Fagan, Bhandari & Cunningham 2016). A sweep is
 //
 //   ellipses   b = centre + root z a few z at a time, the swept factor's effects following their
-//              regression: along x cos(t) + x' sin(t) the linear predictors and the prior are sums of
-//              three
+//              regression: along x cos(t) + x' sin(t) linear predictors and prior are sums
+//              of three
 //   paths      a variance and all coefficients and effects together (path_move.hpp), the
 //              variances in turn
 //   effects    each of the swept factor by a slice over its own rows
@@ -71,13 +71,13 @@ class SliceChain : public Chain {
  private:
   void visit(Archive& archive) override {
     archive.count(sweeps_, kMostSweeps);
-    archive.keep(state_.mean());
-    archive.keep(state_.hyper());
-    archive.keep(rows_.effects());
-    archive.keep(rows_.f());
-    archive.keep(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
-    archive.keep(jumps_.others);
-    archive.keep(jumps_.own);
+    archive.part(state_.mean());
+    archive.part(state_.hyper());
+    archive.part(rows_.effects());
+    archive.part(rows_.f());
+    archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+    archive.part(jumps_.others);
+    archive.part(jumps_.own);
     if (archive.reads()) side_.refresh_group_prior(state_);
   }
 

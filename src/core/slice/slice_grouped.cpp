@@ -71,15 +71,15 @@ class GroupedChain : public Chain {
  private:
   void visit(Archive& archive) override {
     archive.count(sweeps_, kMostSweeps);
-    archive.keep(state_.mean());
-    archive.keep(state_.hyper());
-    archive.keep(rows_.effects());
-    archive.keep(variances_.widths(), [&](ConstVecRef saved) { variances_.restore(saved); });
-    archive.keep(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
-    archive.keep(rows_.f());
-    archive.keep(working_.save(), [&](ConstVecRef saved) { working_.restore(saved); });
-    archive.keep(seen_mean_);
-    archive.keep(seen_square_);
+    archive.part(state_.mean());
+    archive.part(state_.hyper());
+    archive.part(rows_.effects());
+    archive.part(variances_.widths(), [&](ConstVecRef saved) { variances_.restore(saved); });
+    archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+    archive.part(rows_.f());
+    archive.part(working_.save(), [&](ConstVecRef saved) { working_.restore(saved); });
+    archive.part(seen_mean_);
+    archive.part(seen_square_);
     if (archive.reads()) side_.refresh_group_prior(state_);
   }
 

@@ -98,14 +98,14 @@ class IntegratedChain : public Chain {
 
   void visit(Archive& archive) override {
     archive.count(sweeps_, kMostSweeps);
-    archive.keep(Vec::Constant(1, value_), [&](ConstVecRef saved) { value_ = saved[0]; });
-    archive.keep(x_);
-    archive.keep(effects_);
-    archive.keep(pause_, [&](ConstVecRef saved) {
+    archive.part(Vec::Constant(1, value_), [&](ConstVecRef saved) { value_ = saved[0]; });
+    archive.part(x_);
+    archive.part(effects_);
+    archive.part(pause_, [&](ConstVecRef saved) {
       pause_ = saved.cwiseMax(1).cwiseMin(kIntegratedSeldom);
     });
-    archive.keep(jumps_.others);
-    archive.keep(jumps_.own);
+    archive.part(jumps_.others);
+    archive.part(jumps_.own);
   }
 
   void make_sweep(Host& host) override {

@@ -173,11 +173,11 @@ class MissingChain : public Chain {
 
   void visit(Archive& archive) override {
     archive.count(sweeps_, kMostSweeps);
-    archive.keep(state_.mean());
-    archive.keep(state_.hyper());
-    archive.keep(state_.law());
-    archive.keep(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
-    archive.keep(rows_.drawn(), [&](ConstVecRef saved) { rows_.restore(saved); });
+    archive.part(state_.mean());
+    archive.part(state_.hyper());
+    archive.part(state_.law());
+    archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+    archive.part(rows_.drawn(), [&](ConstVecRef saved) { rows_.restore(saved); });
   }
 
   void make_sweep(Host& host) override {

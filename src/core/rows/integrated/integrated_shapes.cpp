@@ -85,11 +85,11 @@ void IntegratedSource::line_shape(const EffectRows& of, double s, double w2, Wor
   worker.single->law(of, s, worker.law);
   const double mean = worker.law.mean, own = worker.law.variance, ratio = own / (s * s);
   const double sd = std::sqrt(own + ratio * ratio * w2), grid = std::sqrt(own + w2);
-  const LineRows along{of.y, of.o, nullptr, of.z, of.weight, of.r};
+  const LineRows line{of.y, of.o, nullptr, of.z, of.weight, of.r};
   const Arr v = mean + grid * Arr::LinSpaced(kLine, -kLineReach, kLineReach);
   Arr rows(kLine), mass = Arr::Zero(kLine);
   for (Index j = 0; j < kLine; ++j)
-    rows[j] = likelihood_.along(along, v[j]);
+    rows[j] = likelihood_.along(line, v[j]);
   rows -= (rows - 0.5 * (v / s).square()).maxCoeff();
   for (Index k = 0; k < 3; ++k) {
     const Arr given = (rows - 0.5 * ((v - kNode[k] * std::sqrt(w2)) / s).square()).exp();
@@ -108,7 +108,7 @@ void IntegratedSource::plane_masses(const PairRows& of, const PairScale& scale,
   const Eigen::Map<const Arr> z0(of.rows.z, of.rows.r), z1(of.second, of.rows.r);
   const Arr f = Eigen::Map<const Arr>(of.rows.o, of.rows.r) + mean[0] * z0 + mean[1] * z1;
   const Arr first = axes(0, 0) * z0 + axes(1, 0) * z1, second = axes(1, 1) * z1;
-  const LineRows over{of.rows.y, f.data(), first.data(), second.data(), of.rows.weight, of.rows.r};
+  const LineRows plane{of.rows.y, f.data(), first.data(), second.data(), of.rows.weight, of.rows.r};
   const Index points = axis.size();
   Arr rows(points * points), e0(points * points), e1(points * points);
   for (Index i = 0; i < points; ++i)
@@ -117,7 +117,7 @@ void IntegratedSource::plane_masses(const PairRows& of, const PairScale& scale,
       const Eigen::Vector2d v = mean + axes * Eigen::Vector2d(axis[i], axis[j]);
       e0[at] = v[0] / scale.f00;
       e1[at] = (v[1] - scale.f10 * e0[at]) / scale.f11;
-      rows[at] = likelihood_.over(over, axis[i], axis[j]);
+      rows[at] = likelihood_.over(plane, axis[i], axis[j]);
     }
   rows -= (rows - 0.5 * (e0.square() + e1.square())).maxCoeff();
   const Eigen::Matrix2d root = root_of(w);

@@ -7,14 +7,13 @@
 namespace bsvm {
 
 // All rows in memory with their linear predictors f, for samplers that move along lines and
-// ellipses. What moves is x: the dense coefficients (p) and then all effects by term, level, effect,
-// inside.
+// ellipses. What moves is x: the dense coefficients (p) and then all effects by term, level and
+// effect, inside.
 class Predictors : public LineSource {
  public:
   explicit Predictors(const Problem& problem);
 
   Index rows() const { return problem_.n; }
-  const double* weight() const { return problem_.weight; }
   const Mat& design() const { return design_; }  // (n, p) the dense columns
   Vec& f() { return f_; }
   const Vec& f() const { return f_; }

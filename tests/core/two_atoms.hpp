@@ -1,0 +1,63 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "base/registry.hpp"
+#include "likelihood/likelihood.hpp"
+
+// Likelihoods with two atoms a row, which the package does not have.
+namespace bsvm_test {
+
+using namespace bsvm;
+
+// The hinge as two halves of itself: all that is said of a row must stay as it is.
+class Halves : public Likelihood {
+ public:
+  bool supports(Use use) const override { return hinge_->supports(use); }
+  Atoms atoms(double y) const override { return {2, {{y, -y, 1}, {y, -y, 1}}}; }
+  void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
+             const Eigen::Ref<const Arr>& v, RowTerms& out) const override {
+    hinge_->terms(use, y, m, v, out);
+  }
+  double over(const LineRows& rows, double s, double t) const override {
+    return hinge_->over(rows, s, t);
+  }
+
+ private:
+  std::unique_ptr<Likelihood> hinge_ = Registry<Likelihood>::make("hinge", Params());
+};
+
+// Insensitive to what is within `width` of y: -rate (|f - y| - width)_+, with its latent scales.
+class Insensitive : public Likelihood {
+ public:
+  Insensitive(double rate, double width) : rate_(rate), width_(width) {}
+  bool supports(Use use) const override { return use == Use::augmented || use == Use::point; }
+  Atoms atoms(double y) const override {
+    return {2, {{y + width_, 1, rate_}, {y - width_, -1, rate_}}};
+  }
+  double log_p(double y, double f) const {
+    return -rate_ * std::max(0.0, std::abs(f - y) - width_);
+  }
+  void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
+             const Eigen::Ref<const Arr>& v, RowTerms& out) const override {
+    for (Index i = 0; i < y.size(); ++i) {
+      out.value[i] = use == Use::point ? log_p(y[i], m[i]) : 0;
+      out.slope[i] = out.weight[i] = out.curvature[i] = 0;
+      const Atoms of = atoms(y[i]);
+      for (int k = 0; use != Use::point && k < of.count; ++k) {
+        const Atom& atom = of.atom[k];
+        const double off = m[i] - atom.place, root = std::sqrt(off * off + v[i]);
+        const double w = 0.5 * atom.cost / root;
+        out.value[i] -= 0.5 * atom.cost * (atom.sign * off + root);
+        out.slope[i] -= w * off + 0.5 * atom.cost * atom.sign;
+        out.weight[i] += w;
+        out.curvature[i] += w * v[i] / (root * root);
+      }
+    }
+  }
+
+ private:
+  double rate_, width_;
+};
+
+}  // namespace bsvm_test
