@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
@@ -138,7 +139,7 @@ TEST_CASE("rows have classes of -1 and 1, weights from zero on, offsets that num
   }
   own.weight[29] = 0;
   CHECK(refused_argument(problem) == "");
-  for (double offset : {1.1e6, -1e9, kEndless}) {
+  for (double offset : {1.1e6, -1e9, kEndless, std::nan("")}) {
     own.offset[3] = offset;
     CHECK(refused_argument(problem) == "offset");
   }

@@ -104,7 +104,7 @@ void check_rows(const Problem& problem) {
     throw InvalidInput("weight", "They must be finite numbers that are not negative.");
   if (!problem.offset || n == 0) return;
   double largest = 0;
-  for (Index i = 0; i < n; ++i)
+  for (Index i = 0; i < n && !std::isnan(largest); ++i)
     if (!(std::abs(problem.offset[i]) <= largest)) largest = std::abs(problem.offset[i]);
   if (largest <= kMostOffset) return;
   std::ostringstream text;
