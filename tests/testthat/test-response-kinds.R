@@ -102,7 +102,6 @@ with_toy <- function(code) {
 
 # Under the name of a likelihood of the core, which is not asked to fit it.
 toy <- bsvm:::new_likelihood("hinge_normalized", numeric(0), "toy", TRUE, class = "toy")
-cars <- datasets::cars
 
 test_that("a kind of response that is defined elsewhere keeps the contract", {
   with_toy(expect_kind("numbers", list(values = c(1.5, -2, 3), new = c(0, NA))))
