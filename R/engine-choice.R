@@ -193,7 +193,7 @@ check_selection <- function(engine, frame, blocks, sparse) {
   if (length(frame$groups) == 1L && p > max(most_selected_in_groups, length(frame$y))) {
     abort("size", engine_call(engine), " with a prior that selects can take ",
           most_selected_in_groups,
-          " columns beside a grouping factor, where these are more than the rows; found ", p, ".")
+          " columns together with a grouping factor, or as many as rows; found ", p, ".")
   }
 }
 
@@ -218,11 +218,11 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
   most <- most_drawn_weight(likelihood)
   if (traits$missing_links && any(frame$weights > most)) {
     abort("unsupported", engine_call(engine), " under the normalised likelihood takes weights up ",
-          "to ", most, " beside missing predictors; found ", format(max(frame$weights)), ".")
+          "to ", most, " with missing predictors; found ", format(max(frame$weights)), ".")
   }
   if (!traits$missing_groups && length(frame$groups) > 0L) {
-    abort("unsupported", engine_call(engine), " models missing predictors beside no grouping ",
-          "factor.")
+    abort("unsupported", engine_call(engine), " can't model missing predictors together with a ",
+          "grouping factor.")
   }
   if (selects_any(assigned$blocks) && length(frame$columns) > nrow(frame$x)) {
     abort("unsupported", "With missing predictors a prior that selects takes at most as many ",
@@ -236,7 +236,7 @@ check_mode <- function(engine, integrated, groups, sparse) {
   if (length(groups) == 0L) return(invisible())
   abort("unsupported", engine_call(engine), " needs the group effects integrated out: of one ",
         "factor, with two effects a level or one (under the pseudo-likelihood one that no row ",
-        "multiplies by zero), beside at most ", most_beside_integrated, " coefficients and other ",
+        "multiplies by zero), and at most ", most_beside_integrated, " coefficients and other ",
         "effects.")
 }
 

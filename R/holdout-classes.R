@@ -104,7 +104,7 @@ as_parts <- function(said, levels) {
 
 part_names <- c("class", "link", "prob")
 
-# Probabilities may stand beside the class in columns of their own.
+# Probabilities may come with the class, in columns of their own.
 frame_parts <- function(said, levels) {
   names(said) <- sub("^[.]pred_", "", names(said))
   if (!any(part_names %in% names(said))) return(as.matrix(said))

@@ -181,7 +181,7 @@ note_of.bsvm_likelihood_pseudo_hinge <- function(likelihood, about, fit = NULL) 
     no_measure = paste("the hinge pseudo-likelihood does not sum to one over the two classes, so",
                        "it is not a likelihood of the response"),
     no_draws = paste("the hinge pseudo-likelihood is not normalised over the two classes, so it is",
-                     "no law of the response; likelihood_hinge(normalized = TRUE) is one")
+                     "no distribution of the response; likelihood_hinge(normalized = TRUE) is one")
   )
 }
 
