@@ -30,7 +30,7 @@ default_likelihood <- function(frame, engine, assigned) {
   only_pseudo <- !is.null(engine) && !takes_likelihood(engine, normalised)
   if (!only_pseudo && !accepted(engine, frame, pseudo, assigned)) return(normalised)
   pseudo$cause <- if (only_pseudo) engine_call(engine)
-                  else words_for_cause(frame, assigned)
+                  else words_for_cause(frame, engine, assigned)
   pseudo
 }
 
@@ -40,12 +40,14 @@ accepted <- function(engine, frame, likelihood, assigned) {
 }
 
 # What only the pseudo-likelihood has.
-words_for_cause <- function(frame, assigned) {
+words_for_cause <- function(frame, engine, assigned) {
   gaussian <- engine_gaussian()
   odd <- Filter(function(block) !takes_prior(block, gaussian), all_blocks(assigned))
   if (length(odd) > 0L) return(paste0("the prior of ", enumerate(odd[[1L]]$label)))
   rule <- frame$unknowns$rule
-  if (!is.null(rule)) rule_name(rule) else "the engine"
+  if (is.null(rule)) return("the engine")
+  if (is.null(engine) || !rule$name %in% traits_of(gaussian)$missing) return(rule_name(rule))
+  paste0(engine_call(engine), " with missing predictors and such weights")
 }
 
 # Said once the model is known to be possible.

@@ -461,3 +461,13 @@ test_that("few rows for each coefficient do not hide separated classes next to r
   expect_identical(fit$engine$name, "slice")
   expect_gt(coef(fit)[["X1"]], 5) # 6.5 by long chains, 1.7 by engine_gaussian()
 })
+
+# missing_normal() itself goes with the normalised likelihood: the weights are why it was left.
+test_that("the message on the pseudo-likelihood says that weights are the cause", {
+  d <- airquality[1:60, ]
+  forget("likelihood")
+  expect_message(suppressWarnings(bsvm(Temp > 75 ~ Solar.R, d, weights = rep(5, 60),
+                                       missing = "normal", engine = engine_slice(20, 20))),
+                 "engine_slice\\(\\) with missing predictors and such weights",
+                 class = "bsvm_message_likelihood")
+})
