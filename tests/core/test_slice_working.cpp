@@ -41,7 +41,7 @@ struct Case {
   explicit Case(SparseData of)
       : data(std::move(of)), problem(data.problem()), rows((set_likelihood(problem), problem)),
         working(problem, rows.design()) {
-    working.set(Noise(7).normals(problem.n), Vec::Constant(problem.n, 0.7));
+    working.set(*problem.likelihood, Noise(7).normals(problem.n), Vec::Constant(problem.n, 0.7));
     const Index q = problem.effects();
     prior = Mat::Identity(q, q) * 1.3;
   }

@@ -15,6 +15,11 @@ class Block {
   // Does what it fills depend on the State?
   virtual bool varies() const { return false; }
 
+  // Parameters that are inferred, free numbers: State::parameters() has them from `first` on. A
+  // block with some varies. Its unit() must not depend on them.
+  virtual Index free_size() const { return 0; }
+  virtual void find_parameters(Index /*first*/) {}
+
   // Column i of `out` (columns, r) becomes row rows[i] of the block. `out` may
   // be strided; entries are finite.
   virtual void fill(const int* rows, Index r, const State& state,

@@ -11,7 +11,7 @@ namespace bsvm {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x32766b636d767362;  // "bsvmckv2", this machine's byte order
+constexpr std::uint64_t kMagic = 0x33766b636d767362;  // "bsvmckv3", this machine's byte order
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw InvalidInput("checkpoint", "The checkpoint '" + path + "' " + why);

@@ -12,6 +12,7 @@ Mixing::Mixing(const Problem& problem, const Coefficients& side, bool together)
     : side_(side), p_(problem.columns()), q_(problem.effects()) {
   Scale all;
   for (const PriorPart& part : side.parts()) {
+    if (part.parameter()) continue;
     const Index effects = part.slot.prior->effects();
     if (part.size > 0) scales_.push_back({{&part}});
     for (Index a = 0; effects > 1 && a < effects; ++a) scales_.push_back({{&part}, a});
@@ -57,7 +58,7 @@ void Mixing::run(State& state, LineSource& source, Mat& group_moments, bool tune
       widths_[k] = std::copysign(0.95 * width + 0.05 * std::max(3 * std::abs(moved), 1e-10),
                                  widths_[k]);
   }
-  side_.refresh_group_prior(state);
+  side_.refresh(state);
 }
 
 // A block none of whose coefficients is in: there is nothing to scale.

@@ -63,6 +63,7 @@ Coefficients::Coefficients(const Problem& problem, Index extra, bool covariance)
     for (const PriorSlot& slot : group ? problem.group_priors : problem.priors) {
       if (group && slot.prior->effects() == 1 && !slot.prior->exchangeable()) refuse_levels();
       const Index size = slot.prior->hyper_size(static_cast<Index>(slot.columns.size()));
+      if (slot.parameter && layout_.parameters++ == 0) parameter_first_ = free_size();
       parts_.push_back({slot, group, layout_.hyper, size});
       layout_.hyper += size;
     }
@@ -79,7 +80,7 @@ State Coefficients::start(ConstVecRef mean) const {
     part.slot.prior->start(shape, hyper(state, part));
   }
   if (layout_.variables > 0) law_.start(state);
-  refresh_group_prior(state);
+  refresh(state);
   return state;
 }
 
@@ -119,7 +120,11 @@ Vec Coefficients::included(const State& state) const {
   return out;
 }
 
-void Coefficients::refresh_group_prior(State& state) const {
+void Coefficients::refresh(State& state) const {
+  Index own = 0;
+  for (const PriorPart& part : parts_)
+    if (part.parameter())
+      part.slot.prior->free(hyper(state, part), state.parameters().segment(own++, 1));
   state.group_prior().setZero();
   for (const PriorPart& part : parts_) {
     if (!part.group) continue;
@@ -161,7 +166,8 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   next.diagonal() += prior;
   curvature.diagonal() += prior;
   Proposal out{Mat(), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + law_change(sums, state);
+  double square = sums.group_decrement() + sums.group_change() + law_change(sums, state) +
+                  parameter_change(state, sums);
   if (!cholesky(next, host) || !cholesky(curvature, host)) refuse_precision();
   if (state.begun()) square += relative_change(state, next, host);
   out.inverse_factor = inverse_lower(next, host);
@@ -186,7 +192,8 @@ Coefficients::Proposal Coefficients::propose_natural(const State& state, RowSums
   factor.diagonal() += prior;
   if (!cholesky(factor, host)) refuse_precision();
   Proposal out{inverse_lower(factor, host), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + law_change(sums, state);
+  double square = sums.group_decrement() + sums.group_change() + law_change(sums, state) +
+                  parameter_change(state, sums);
   if (state.begun()) square += relative_change(state, factor, host);
   solve_lower(factor, out.step);
   out.gradient = std::sqrt(square + out.step.squaredNorm());
@@ -226,7 +233,7 @@ void Coefficients::fix_priors(State& state, ConstVecRef theta) const {
     if (size > 0) part.slot.prior->fix(theta.segment(first, size), hyper(state, part));
     first += size;
   }
-  refresh_group_prior(state);
+  refresh(state);
 }
 
 double Coefficients::value_at(const State& state, const Mat& group_moments, ConstVecRef theta,
@@ -252,7 +259,7 @@ Vec Coefficients::best_theta(const State& state, const Mat& group_moments,
   Index first = 0;
   for (const PriorPart& part : parts_) {
     const Index size = part.free_size();
-    if (size > 0)
+    if (size > 0 && !part.parameter())
       out.segment(first, size) = maximise_joint(
           *part.slot.prior, moments(part, square, group_moments), theta.segment(first, size));
     first += size;
@@ -269,18 +276,21 @@ void Coefficients::update_priors(State& state, ConstVecRef square, double logdet
                                  const Mat& group_moments, double reach) const {
   double value = entropy(state, logdet) + tilt_.dot(state.mean());
   if (layout_.variables > 0) value += law_.value(state);
+  Vec unused(layout_.parameters);
+  if (layout_.parameters > 0) value += log_parameters(state.parameters(), unused);
   for (const PriorPart& part : parts_) {
+    if (part.parameter()) continue;
     const Moments own = moments(part, square, group_moments);
     part.slot.prior->update(own, reach, hyper(state, part));
     value += part.slot.prior->value(own, hyper(state, part));
   }
-  refresh_group_prior(state);
+  refresh(state);
   state.prior_value() = value;
 }
 
 void Coefficients::update_boldly(State& state, ConstVecRef square, ConstVecRef follow) const {
   for (const PriorPart& part : parts_) {
-    if (part.group) continue;
+    if (part.group || part.parameter()) continue;
     Moments own = moments(part, square, Mat());
     own.follow.resize(own.square.size());
     for (Index k = 0; k < own.follow.size(); ++k)
@@ -325,9 +335,10 @@ void Coefficients::draw_priors(State& state, const Mat& group_moments) const {
   std::uint64_t index = 0;
   for (const PriorPart& part : parts_) {
     Draws random(state.key(), Purpose::hyper, index++);
+    if (part.parameter()) continue;
     part.slot.prior->draw(moments(part, square, group_moments), random, hyper(state, part));
   }
-  refresh_group_prior(state);
+  refresh(state);
 }
 
 Vec Coefficients::drawn(const State& state) const {
@@ -336,6 +347,46 @@ Vec Coefficients::drawn(const State& state) const {
     for (const auto& number : part.slot.prior->drawn(hyper(state, part)))
       out.push_back(number.second);
   return Eigen::Map<const Vec>(out.data(), static_cast<Index>(out.size()));
+}
+
+double Coefficients::log_parameters(ConstVecRef parameters, VecRef gradient) const {
+  double sum = 0;
+  Index own = 0;
+  for (const PriorPart& part : parts_) {
+    if (!part.parameter()) continue;
+    sum += part.slot.prior->log_joint(Moments(), parameters.segment(own, 1),
+                                      gradient.segment(own, 1));
+    ++own;
+  }
+  return sum;
+}
+
+Vec Coefficients::parameter_pull(const State& state, const RowSums& sums) const {
+  Vec out(layout_.parameters);
+  log_parameters(state.parameters(), out);
+  return out + sums.pull();
+}
+
+double Coefficients::parameter_change(const State& state, const RowSums& sums) const {
+  if (layout_.parameters == 0) return 0;
+  return parameter_pull(state, sums).cwiseAbs2().dot(
+      (sums.bend().cwiseMax(0) + Vec::Ones(layout_.parameters)).cwiseInverse());
+}
+
+// The prior bends too, by less than one in each: that is left out, so that where the rows say nothing
+// the step is short.
+Vec Coefficients::parameter_step(const State& state, const RowSums& sums) const {
+  return parameter_pull(state, sums)
+      .cwiseQuotient(sums.bend().cwiseMax(0) + Vec::Ones(layout_.parameters))
+      .cwiseMin(1).cwiseMax(-1);
+}
+
+void Coefficients::set_parameters(State& state, ConstVecRef parameters) const {
+  Index own = 0;
+  for (const PriorPart& part : parts_)
+    if (part.parameter())
+      part.slot.prior->fix(parameters.segment(own++, 1), hyper(state, part));
+  refresh(state);
 }
 
 OutsideMoments Coefficients::outside(const State& state,

@@ -33,6 +33,7 @@ struct PriorPart {
     return slot.prior->free_size(static_cast<Index>(slot.columns.size()));
   }
   bool selects() const { return slot.prior->selects(); }
+  bool parameter() const { return slot.parameter; }
 };
 
 [[noreturn]] void refuse_sums();       // that are not finite
@@ -99,8 +100,22 @@ class Coefficients {
   void fix_priors(State& state, ConstVecRef theta) const;
   double value_at(const State& state, const Mat& group_moments, ConstVecRef theta,
                   VecRef gradient) const;
-  // The theta that is best for these moments of the coefficients.
+  // The theta that is best for these moments of the coefficients; of parameters of the likelihood
+  // and of blocks, which rows decide, as it is.
   Vec best_theta(const State& state, const Mat& group_moments, ConstVecRef theta) const;
+
+  // ---- parameters of the likelihood and of blocks: they stand together in theta
+
+  Index parameters() const { return layout_.parameters; }
+  Index parameter_first() const { return parameter_first_; }  // where they start in theta
+  // log p of them, and its gradient.
+  double log_parameters(ConstVecRef parameters, VecRef gradient) const;
+  // The gradient of the bound in them at a State, from the sums of a pass there, and a Newton step
+  // of each alone, of one unit at most.
+  Vec parameter_pull(const State& state, const RowSums& sums) const;
+  Vec parameter_step(const State& state, const RowSums& sums) const;
+  double parameter_change(const State& state, const RowSums& sums) const;  // squared, as `gradient` is
+  void set_parameters(State& state, ConstVecRef parameters) const;
 
   OutsideMoments outside(const State& state, const GroupPosterior& groups) const;
 
@@ -138,7 +153,7 @@ class Coefficients {
   Vec included(const State& state) const;
 
   Vec precision(const State& state) const;  // prior precision of the State's, inside scale
-  void refresh_group_prior(State& state) const;  // after hyper-parameters changed
+  void refresh(State& state) const;  // group_prior() and parameters(), after `hyper` changed
 
  private:
   double entropy(const State& state, double logdet) const;
@@ -146,6 +161,7 @@ class Coefficients {
 
   const Problem& problem_;
   Index extra_;                  // the State's coefficients before the problem's own
+  Index parameter_first_ = 0;
   Layout layout_;
   ImputationModel law_;
   std::vector<PriorPart> parts_;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "model/current_likelihood.hpp"
 #include "model/gather.hpp"
 #include "rows/lanes.hpp"
 
@@ -23,6 +24,16 @@ std::unique_ptr<SparseRows> rows_of(const SparseColumns& sparse, Index n) {
 
 }  // namespace
 
+// Coefficients b (d, K) inside, and what rows need of theta: the likelihood of each point and, where
+// the design varies, a State that has it.
+struct LogPosterior::Points {
+  Mat b;
+  std::vector<CurrentLikelihood> likelihood;  // (K), or one for all
+  std::vector<State> state;                   // (K), or none
+
+  const Likelihood& likelihood_of(Index k) const { return *likelihood[likelihood.size() > 1 ? k : 0]; }
+};
+
 // Of a block of rows.
 struct LogPosterior::Scratch {
   std::vector<int> rows;
@@ -32,7 +43,7 @@ struct LogPosterior::Scratch {
 };
 
 LogPosterior::LogPosterior(const Problem& problem, int threads, Precision precision)
-    : problem_(problem), threads_(threads), prior_(problem) {
+    : problem_(problem), threads_(threads), prior_(problem), varies_(varies(problem)) {
   if (problem.integrated >= 0)
     integrated_ = std::make_unique<IntegratedSource>(problem, threads, precision);
   else if (problem.sparse.columns > 0)
@@ -46,9 +57,9 @@ Vec LogPosterior::at(ConstMatRef points, Host& host) {
   if (points.rows() != d + free())
     throw InvalidInput("points", "A point must have a number for each coefficient and each free "
                                  "parameter of the priors.");
-  Mat b = points.topRows(d);
-  b.array().colwise() /= prior_.unit().array();
-  Vec out = integrated_ ? Vec(number) : all_rows(b, host);
+  const Points given = inside(points);
+  const Mat& b = given.b;
+  Vec out = integrated_ ? Vec(number) : all_rows(given, host);
   RowSums sums(integrated_ ? d + integrated_->free() : 0);
   for (Index k = 0; k < number; ++k) {
     const Vec theta = points.col(k).tail(free());
@@ -62,6 +73,23 @@ Vec LogPosterior::at(ConstMatRef points, Host& host) {
   return out;
 }
 
+LogPosterior::Points LogPosterior::inside(ConstMatRef points) const {
+  Points out{points.topRows(coefficients()), {}, {}};
+  out.b.array().colwise() /= prior_.unit().array();
+  const Index size = problem_.parameters();
+  Layout layout;
+  layout.parameters = size;
+  for (Index k = 0; k < (size > 0 ? points.cols() : 1); ++k) {
+    out.likelihood.emplace_back(*problem_.likelihood);
+    if (size == 0) break;
+    State state(layout);
+    state.parameters() = points.col(k).segment(coefficients() + prior_.parameter_first(), size);
+    out.likelihood.back().follow(state);
+    if (varies_) out.state.push_back(std::move(state));
+  }
+  return out;
+}
+
 double LogPosterior::integrated_rows(ConstVecRef b, ConstVecRef theta, RowSums& sums,
                                      Host& host) {
   Vec point(b.size() + prior_.own());
@@ -70,36 +98,45 @@ double LogPosterior::integrated_rows(ConstVecRef b, ConstVecRef theta, RowSums& 
   return sums.value();
 }
 
-Vec LogPosterior::all_rows(ConstMatRef b, Host& host) const {
+Vec LogPosterior::all_rows(const Points& points, Host& host) const {
   const Index n = problem_.n, blocks = (n + kBlock - 1) / kBlock;
   const Index lanes = std::min(blocks, kMostLanes);
-  Mat sums = Mat::Zero(b.cols(), lanes);
+  Mat sums = Mat::Zero(points.b.cols(), lanes);
   std::vector<Scratch> scratch(std::max(1, threads_));
   run_lanes(lanes, threads_, host, [&](Index lane, int worker, const Checkpoint& checkpoint) {
     for (Index k = lane * blocks / lanes; k < (lane + 1) * blocks / lanes; ++k) {
       checkpoint();
-      add_block(k * kBlock, std::min(kBlock, n - k * kBlock), b, scratch[worker], sums.col(lane));
+      add_block(k * kBlock, std::min(kBlock, n - k * kBlock), points, scratch[worker], sums.col(lane));
     }
   });
   return sums.rowwise().sum();
 }
 
 // Adds the log-likelihood of rows first .. first + r - 1 at all points.
-void LogPosterior::add_block(Index first, Index r, ConstMatRef b, Scratch& scratch,
+void LogPosterior::add_block(Index first, Index r, const Points& points, Scratch& scratch,
                              VecRef out) const {
+  const Mat& b = points.b;
   scratch.rows.resize(r);
   std::iota(scratch.rows.begin(), scratch.rows.end(), static_cast<int>(first));
   scratch.c.resize(problem_.columns(), r);
-  gather_design(problem_, scratch.rows.data(), r, scratch.c);
   const Index at = problem_.columns();
-  scratch.f.noalias() = scratch.c.transpose() * b.topRows(at);
+  scratch.f.resize(r, b.cols());
+  for (size_t k = 0; k < points.state.size(); ++k) {
+    gather_design(problem_, scratch.rows.data(), r, points.state[k], scratch.c);
+    scratch.f.col(static_cast<Index>(k)).noalias() =
+        scratch.c.transpose() * b.col(static_cast<Index>(k)).head(at);
+  }
+  if (points.state.empty()) {
+    gather_design(problem_, scratch.rows.data(), r, scratch.c);
+    scratch.f.noalias() = scratch.c.transpose() * b.topRows(at);
+  }
   if (problem_.offset)
     scratch.f.colwise() += Eigen::Map<const Vec>(problem_.offset + first, r);
   add_effects(first, r, b.bottomRows(b.rows() - at), scratch);
   scratch.still.setZero(r);
   const double* weight = problem_.weight ? problem_.weight + first : nullptr;
   for (Index k = 0; k < out.size(); ++k)
-    out[k] += problem_.likelihood->along({problem_.y + first, scratch.f.col(k).data(), nullptr,
+    out[k] += points.likelihood_of(k).along({problem_.y + first, scratch.f.col(k).data(), nullptr,
                                           scratch.still.data(), weight, r}, 0);
 }
 

@@ -28,13 +28,16 @@ class LogPosterior {
   struct Scratch;
 
   double integrated_rows(ConstVecRef b, ConstVecRef theta, RowSums& sums, Host& host);
-  Vec all_rows(ConstMatRef b, Host& host) const;  // (K)
-  void add_block(Index first, Index r, ConstMatRef b, Scratch& scratch, VecRef out) const;
+  struct Points;
+  Points inside(ConstMatRef points) const;
+  Vec all_rows(const Points& points, Host& host) const;  // (K)
+  void add_block(Index first, Index r, const Points& points, Scratch& scratch, VecRef out) const;
   void add_effects(Index first, Index r, ConstMatRef b, Scratch& scratch) const;
 
   const Problem& problem_;
   int threads_;
   PriorDensity prior_;
+  bool varies_;                                   // does the design with theta?
   std::unique_ptr<IntegratedSource> integrated_;  // or none:
   std::unique_ptr<SparseRows> sparse_;            // of several factors and sparse predictors
 };

@@ -24,7 +24,10 @@ PriorDensity::PriorDensity(const Problem& problem)
   if (problem.multipliers && problem.integrated < 0)
     unit_.tail(problem.group_coefficients()) =
         problem.multipliers->unit().replicate(problem.groups, 1);
-  for (const PriorSlot& slot : problem.priors) add_part(slot, {slot.columns}, false);
+  for (const PriorSlot& slot : problem.priors) {
+    add_part(slot, {slot.columns}, false);
+    if (!slot.parameter) parameter_first_ = free_;
+  }
   for (const PriorSlot& slot : problem.group_priors) add_effects(problem, slot);
 }
 
@@ -67,7 +70,7 @@ void PriorDensity::add_effects(const Problem& problem, const PriorSlot& slot) {
 
 Moments PriorDensity::moments(const Part& part, ConstVecRef b, const Mat& covariance) const {
   Moments out;
-  if (part.integrated) return out;
+  if (part.integrated || part.slot->parameter) return out;
   const bool dense = part.at[0][0] < columns_;
   const Index m = static_cast<Index>(part.slot->columns.size());
   out.square = Vec::Zero(dense ? m : m * m);
@@ -98,7 +101,7 @@ void PriorDensity::add_precision(const Part& part, ConstVecRef theta, double sha
 Mat PriorDensity::precision(ConstVecRef theta) const {
   Mat out = Mat::Zero(coefficients(), coefficients());
   for (const Part& part : parts_)
-    if (!part.integrated) add_precision(part, theta, 1, out);
+    if (!part.integrated && !part.slot->parameter) add_precision(part, theta, 1, out);
   return out;
 }
 

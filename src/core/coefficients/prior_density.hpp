@@ -9,7 +9,8 @@ namespace bsvm {
 // effect, the effects that are not integrated out; theta (h) the free parameters, prior by prior.
 class PriorDensity {
  public:
-  // A prior and its coefficients, for each level those it ties; none where they are integrated out.
+  // A prior and its coefficients, for each level those it ties; none where they are integrated out
+  // and of a parameter of the likelihood or of a block.
   struct Part {
     const PriorSlot* slot;
     Index first, size;  // its free parameters
@@ -23,6 +24,7 @@ class PriorDensity {
   Index free() const { return free_; }
   Index own_first() const { return own_first_; }  // the integrated effects' free parameters
   Index own() const { return own_; }
+  Index parameter_first() const { return parameter_first_; }  // those of the likelihood and blocks
   const Vec& unit() const { return unit_; }  // (d) outside = inside times it
   const std::vector<Part>& parts() const { return parts_; }
 
@@ -42,7 +44,7 @@ class PriorDensity {
   void add_effects(const Problem& problem, const PriorSlot& slot);
   void add_levels(const PriorSlot& slot, Index first, Index levels, Index effects, Index within);
 
-  Index columns_, free_ = 0, own_first_ = 0, own_ = 0;
+  Index columns_, free_ = 0, own_first_ = 0, own_ = 0, parameter_first_ = 0;
   Vec unit_;
   std::vector<Part> parts_;
 };

@@ -128,7 +128,10 @@ bool Ascent::pass(Point& at, Coefficients::Proposal& next) {
   const bool begun = at.state.begun();
   try {
     source_->sums(at.state, sums_, host_);
-    if (begun) at.bound = sums_.value() + at.state.prior_value();
+    if (begun) {
+      at.bound = sums_.value() + at.state.prior_value();
+      at.pull.segment(side_.parameter_first(), side_.parameters()) += sums_.pull();
+    }
     next = side_.propose_natural(at.state, sums_, host_);
   } catch (const NumericalFailure&) {
     if (begun) return false;
@@ -145,6 +148,7 @@ bool Ascent::pass(Point& at, Coefficients::Proposal& next) {
 void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& point) {
   State& state = point.state;
   const bool first = !state.begun();
+  const Vec parameter_step = side_.parameter_step(state, sums_);
   state.begun() = 1;
   state.fraction() = first && started_ ? 0 : state.damping();
   state.inverse_factor() = next.inverse_factor;
@@ -154,7 +158,8 @@ void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& p
   const Mat moments = source_->settle(state, Settle::advance, state.fraction());
   side_.update_law(sums_, state);
   if (climbing) {
-    const Vec best = side_.best_theta(state, moments, point.theta);
+    Vec best = side_.best_theta(state, moments, point.theta);
+    if (!first) best.segment(side_.parameter_first(), side_.parameters()) += parameter_step;
     point.theta += (first ? 1 : kReach * state.damping()) * (best - point.theta);
     side_.fix_priors(state, point.theta);
   }

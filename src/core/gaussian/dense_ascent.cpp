@@ -22,6 +22,7 @@ constexpr double kLongest = 0.8;         // how far a diagonal entry of T may fa
 constexpr double kFar = 0.1;              // from the identity, of an entry of T
 constexpr double kFarTolerance = 0.4;   // and of those that only say how much lies there
 constexpr double kOtherCurvature = 3;    // in theta: memory is of no use as far
+constexpr double kNodeDifference = 0.1;  // in theta, of climbed nodes
 constexpr double kLawTolerance = 1e-3;   // on the gradient in the imputation model
 constexpr int kMostLawSteps = 200;
 const double kRoot2 = std::sqrt(2.0);
@@ -59,8 +60,10 @@ DenseAscent::DenseAscent(const Problem& problem, std::unique_ptr<RowSource> sour
       sums_(side_.layout()), concave_(problem.likelihood->concave()),
       node_tolerance_(kNodeTolerance) {
   std::vector<double> scale;
-  for (const PriorPart& part : side_.parts())
-    scale.insert(scale.end(), part.free_size(), std::sqrt(2 * std::max(1.0, part.count())));
+  for (const PriorPart& part : side_.parts()) {
+    const double count = part.parameter() ? static_cast<double>(problem.n) : 2 * part.count();
+    scale.insert(scale.end(), part.free_size(), std::sqrt(std::max(2.0, count)));
+  }
   theta_scale_ = Eigen::Map<const Vec>(scale.data(), static_cast<Index>(scale.size()));
 }
 
@@ -300,6 +303,7 @@ bool DenseAscent::look(bool climbing, Point& at) {
   ++progress_.passes;
   source_->sums(at.state, sums_, host_);
   at.bound = sums_.value() + at.state.prior_value();
+  at.pull.segment(side_.parameter_first(), side_.parameters()) += sums_.pull();
   const Vec prior = side_.precision(at.state);
   at.gradient.setZero(p + m + at.theta.size());
   at.gradient.head(p) = lower_product(reference_, side_.gradient(at.state, sums_));
@@ -343,9 +347,18 @@ Imputations DenseAscent::imputations(const Node& top) {
 }
 
 // Minus the derivative of the bound's gradient in theta, the rows' share of q held: no row is seen.
+// Where theta is in the rows too, of climbed nodes.
 Mat DenseAscent::curvature(const Node& top) {
   const Index h = top.theta.size();
   Mat out(h, h);
+  if (side_.parameters() > 0) {
+    for (Index k = 0; k < h; ++k) {
+      const Vec by = kNodeDifference * Vec::Unit(h, k);
+      out.col(k) = (at(top.theta - by, top).pull - at(top.theta + by, top).pull) /
+                   (2 * kNodeDifference);
+    }
+    return 0.5 * (out + out.transpose());
+  }
   for (Index k = 0; k < h; ++k) {
     const Vec by = kThetaDifference * Vec::Unit(h, k);
     Point up = moved(top, top.theta + by), down = moved(top, top.theta - by);

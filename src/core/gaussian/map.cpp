@@ -22,6 +22,9 @@ class Map : public Approximator {
     if (problem.integrated < 0 && problem.multipliers)
       throw InvalidInput("engine", "The mode needs the effects of groups integrated out, which "
                                    "these are not.");
+    if (problem.sparse.columns > 0 && problem.parameters() > 0)
+      throw InvalidInput("likelihood", "The mode with sparse predictors needs a likelihood without "
+                                       "inferred parameters.");
     if (problem.sparse.columns > 0 && problem.integrated < 0)
       return SparseClimb(problem, options, threads, host).run();
     Approximation out;

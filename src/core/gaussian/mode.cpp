@@ -20,8 +20,8 @@ constexpr int kMostModeHalvings = 40;
 Node find_mode(const Problem& problem, RowSource& source, const Node& from, Progress& progress,
                const Options& options, Host& host) {
   const Coefficients side(problem);
-  RowSums sums(problem.columns());
   State state = side.start(Vec());
+  RowSums sums(state.layout);
   state.mean() = from.state.mean();
   side.fix_priors(state, from.theta);
   state.damping() = 1;

@@ -7,7 +7,7 @@ namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
     : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
-      mixing_(problem, side_, true), inclusion_moves_(problem, side_), burnin_(options.burnin),
+      mixing_(problem, side_, true), parameters_(side_), inclusion_moves_(problem, side_), burnin_(options.burnin),
       mix_(options.mixing) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;
@@ -33,11 +33,12 @@ void GibbsChain::visit(Archive& archive) {
   archive.count(sweeps_, kMostSweeps);
   archive.part(state_.mean());
   archive.part(state_.hyper());
-  if (archive.reads()) side_.refresh_group_prior(state_);
+  if (archive.reads()) side_.refresh(state_);
   archive.part(effects(), [&](ConstVecRef saved) { set_effects(saved); });
   archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
   archive.part(inclusion_moves_.learnt(),
                [&](ConstVecRef saved) { inclusion_moves_.restore(saved); });
+  archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
   archive.part(state_.law());
   archive.part(unknowns(), [&](ConstVecRef saved) { set_unknowns(saved); });
 }
@@ -48,6 +49,7 @@ void GibbsChain::make_sweep(Host& host) {
   if (mix_ && state_.layout.q > 0) group_moments = slide();
   side_.draw_priors(state_, group_moments);
   const bool tune = sweeps_ < burnin_;
+  parameters_.run(state_, [&] { return lines().log_likelihood(state_); }, tune);
   if (mix_) {
     inclusion_moves_.run(state_, lines(), tune, host);
     mixing_.run(state_, lines(), group_moments, tune, true, host);
@@ -61,7 +63,7 @@ void GibbsChain::disperse() {
     part.slot.prior->scale(side_.hyper(state_, part), std::exp(random.normal()));
     if (part.selects()) side_.inclusion(state_, part).setZero();
   }
-  side_.refresh_group_prior(state_);
+  side_.refresh(state_);
 }
 
 }  // namespace bsvm

@@ -1,5 +1,6 @@
 #pragma once
 #include "chain/mixing.hpp"
+#include "chain/parameter_moves.hpp"
 #include "chain/sampler.hpp"
 #include "inclusion_moves.hpp"
 
@@ -48,6 +49,7 @@ class GibbsChain : public Chain {
   void make_sweep(Host& host) override;
 
   Mixing mixing_;
+  ParameterMoves parameters_;
   InclusionMoves inclusion_moves_;
   Index burnin_, sweeps_ = 0;
   bool mix_;

@@ -17,6 +17,10 @@ void Likelihood::check(const double* y, Index n) const {
     throw InvalidInput("y", "Its codes must be finite numbers.");
 }
 
+std::unique_ptr<Likelihood> Likelihood::with(ConstVecRef) const {
+  throw InvalidInput("likelihood", "This likelihood has no parameters to be given.");
+}
+
 Atoms Likelihood::atoms(double) const { return {}; }
 
 void Likelihood::draw(const Eigen::Ref<const Arr>&, const Eigen::Ref<const Arr>&,

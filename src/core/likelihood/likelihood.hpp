@@ -73,6 +73,12 @@ class Likelihood {
   // Throws InvalidInput unless y (n) are codes of a response it is of: any finite numbers.
   virtual void check(const double* y, Index n) const;
 
+  // ---- parameters that are inferred, as free numbers theta. A likelihood with some is a family:
+  // what stands below supports() and concave() is asked of its members alone.
+  virtual Index free_size() const { return 0; }
+  // The member at theta (free_size()), any finite numbers.
+  virtual std::unique_ptr<Likelihood> with(ConstVecRef theta) const;
+
   // Is log p(y | f) concave in f? Then so is the expected bound in mean and Cholesky factor, and
   // no row has a negative weight.
   virtual bool concave() const { return true; }

@@ -26,6 +26,12 @@ Index Problem::group_coefficients() const {
   return multipliers ? multipliers->columns() * groups : sparse.columns;
 }
 
+Index Problem::parameters() const {
+  Index size = likelihood->free_size();
+  for (const auto& block : blocks) size += block->free_size();
+  return size;
+}
+
 bool Problem::selects() const {
   return std::any_of(priors.begin(), priors.end(),
                      [](const PriorSlot& slot) { return slot.prior->selects(); });
@@ -142,7 +148,34 @@ void check_unknowns(const Problem& problem) {
 
 }  // namespace
 
+// Each has a prior, and where something reads rows without a State it is refused.
+void check_parameters(const Problem& problem) {
+  Index with_prior = 0, of_blocks = problem.parameters() - problem.likelihood->free_size();
+  for (const PriorSlot& slot : problem.priors) {
+    if (!slot.parameter) continue;
+    if (!slot.columns.empty() || slot.prior->free_size(0) != 1)
+      throw InvalidInput("prior", "The prior of a parameter must be one of a single number that is "
+                                  "not given.");
+    ++with_prior;
+  }
+  if (with_prior != problem.parameters())
+    throw InvalidInput("prior", "Every parameter of the likelihood and of a term needs a prior.");
+  if (with_prior > 0 && problem.unknowns.any())
+    throw InvalidInput("missing", "Missing predictors can't be modelled together with parameters "
+                                  "of the likelihood or of terms that are inferred.");
+  if (with_prior > 0 && problem.integrated >= 0)
+    throw InvalidInput("engine", "Group effects can't be integrated out together with parameters "
+                                 "of the likelihood or of terms that are inferred.");
+  if (with_prior > 0 && problem.selects())
+    throw InvalidInput("prior", "A prior that selects can't stand together with parameters of the "
+                                "likelihood or of terms that are inferred.");
+  if (of_blocks > 0 && problem.sparse.columns > 0)
+    throw InvalidInput("formula", "Terms with inferred parameters can't stand together with "
+                                  "sparse predictors and several grouping factors.");
+}
+
 void check(const Problem& problem) {
+  check_parameters(problem);
   if (problem.unknowns.any()) check_unknowns(problem);
   check_rows(problem);
   check_sparse(problem.sparse, problem.n);

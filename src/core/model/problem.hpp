@@ -17,6 +17,7 @@ struct PriorSlot {
   std::vector<Index> columns;
   double unseen = 0;  // coefficients of the block that no row can see
   Index levels = 1;   // how often the columns occur: once, or once a level
+  bool parameter = false;  // of a parameter of the likelihood or a block, and of no columns
 };
 
 // A grouping factor, or a block of sparse predictors (then a level is a column).
@@ -51,13 +52,15 @@ struct Problem {
   Index integrated = -1;  // the term whose effects are integrated out (0: of multipliers), or none
 
   std::unique_ptr<Likelihood> likelihood;
-  std::vector<PriorSlot> priors;        // of the dense coefficients
+  // Of the dense coefficients; then of each parameter of the likelihood and of the blocks, in order.
+  std::vector<PriorSlot> priors;
   std::vector<PriorSlot> group_priors;  // of the effects: multipliers, or all terms' effects
   Vec tilt;  // (p) added to the log density as tilt'b, outside scale; or empty
 
   Index columns() const;   // p: all blocks together
   Index effects() const;   // q: effects a group has, or of all terms together
   Index group_coefficients() const;  // one a level and effect
+  Index parameters() const;  // free numbers of the likelihood and the blocks
   bool selects() const;     // does a prior of the dense coefficients?
 };
 

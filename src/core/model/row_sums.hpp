@@ -11,12 +11,14 @@ struct RowSums {
   Index p = 0;
   Index raw = 0;  // p where the State has `scatter`, else 0
   Index variables = 0, given = 0, indicators = 0, probits = 0;  // as in Layout
+  Index parameters = 0;  // as in Layout
   Vec x;
 
   explicit RowSums(Index columns) : RowSums(Layout{columns}) {}
   explicit RowSums(const Layout& l)
       : p(l.p), raw(l.scatter), variables(l.variables), given(l.given), indicators(l.indicators),
-        probits(l.probits), x(Vec::Zero(probit_start() + probits * indicators)) {}
+        probits(l.probits), parameters(l.parameters),
+        x(Vec::Zero(parameter_start() + 2 * parameters)) {}
 
   void clear() { x.setZero(); }
   RowSums& operator+=(const RowSums& other) {
@@ -57,8 +59,17 @@ struct RowSums {
   Eigen::Map<const Mat> law_latent() const {
     return {x.data() + probit_start(), probits, indicators};
   }
+  // (parameters) derivative of `value` in each parameter of the likelihood and of the blocks, and
+  // minus the second one, at fixed q.
+  Eigen::Map<Vec> pull() { return {x.data() + parameter_start(), parameters}; }
+  Eigen::Map<const Vec> pull() const { return {x.data() + parameter_start(), parameters}; }
+  Eigen::Map<Vec> bend() { return {x.data() + parameter_start() + parameters, parameters}; }
+  Eigen::Map<const Vec> bend() const {
+    return {x.data() + parameter_start() + parameters, parameters};
+  }
 
  private:
+  Index parameter_start() const { return probit_start() + probits * indicators; }
   Index law_start() const { return 5 + p + 2 * p * p + raw; }
   Index probit_start() const { return law_start() + variables * (variables + given); }
 };

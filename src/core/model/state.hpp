@@ -13,6 +13,7 @@ struct Layout {
   bool covariance = true;  // does the State hold the coefficients' covariance?
   Index variables = 0, given = 0;  // of the imputation model (data/unknowns.hpp), or none
   Index indicators = 0, probits = 0;  // of its mechanism, or none
+  Index parameters = 0;  // of the likelihood and the blocks (Problem::parameters())
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
@@ -24,7 +25,8 @@ struct Layout {
   Index law_start() const { return scatter_start() + scatter; }
   Index law() const { return probit() + probits * (indicators + probits); }
   Index probit() const { return variables * (2 * variables + given); }
-  Index size() const { return law_start() + law(); }
+  Index parameter_start() const { return law_start() + law(); }
+  Index size() const { return parameter_start() + parameters; }
 };
 
 // Everything global that a run moves, in one vector, to be sent to wherever the
@@ -96,6 +98,12 @@ struct State {
   Eigen::Map<Vec> scatter() { return {x.data() + layout.scatter_start(), layout.scatter}; }
   Eigen::Map<const Vec> scatter() const {
     return {x.data() + layout.scatter_start(), layout.scatter};
+  }
+  // Parameters of the likelihood and then of the blocks, as free numbers: what the rows need to know
+  // of `hyper`.
+  Eigen::Map<Vec> parameters() { return {x.data() + layout.parameter_start(), layout.parameters}; }
+  Eigen::Map<const Vec> parameters() const {
+    return {x.data() + layout.parameter_start(), layout.parameters};
   }
   // Of the imputation model (missing/imputation_model.hpp), which says what they mean: (d, d), the
   // same, and (k, d).

@@ -34,6 +34,10 @@ class LineSource {
   virtual void aim(const State& state, const Line& line) = 0;
   virtual double along(double t) = 0;
   virtual void move(State& state, double t) = 0;
+
+  // The log-likelihood at the State's parameters of the likelihood and of blocks, coefficients and
+  // effects as they are; later calls are about these parameters.
+  virtual double log_likelihood(const State& state) = 0;
 };
 
 // Where the rows are: in memory, in files, on other machines. The State goes

@@ -62,7 +62,7 @@ double LevelMoves::slice_touched(double pull, double bend, Predictors& rows, Dra
   const double* weight = problem_.weight ? weight_.data() : nullptr;
   const LineRows along{y_.data(), f_.data(), nullptr, slope_.data(), weight, r};
   const double t = slice_within([&](double by) {
-    return problem_.likelihood->along(along, by) - by * (pull + 0.5 * by * bend);
+    return rows.likelihood().along(along, by) - by * (pull + 0.5 * by * bend);
   }, kWidth, random);
   for (Index k = 0; k < r; ++k) {
     f_[k] += t * slope_[k];

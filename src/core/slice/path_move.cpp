@@ -100,7 +100,7 @@ void PathMove::run(State& state, Predictors& rows, Draws& random) {
   rows.effects() = x.tail(rows.effects().size());
   rows.f() = mix(f_, at);
   part_->slot.prior->fix(Vec::Constant(1, now + t), side_.hyper(state, *part_));
-  side_.refresh_group_prior(state);
+  side_.refresh(state);
 }
 
 }  // namespace bsvm

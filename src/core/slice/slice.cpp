@@ -16,6 +16,7 @@
 // Never a Gram matrix; linear predictors are kept.
 #include "base/error.hpp"
 #include "chain/mixing.hpp"
+#include "chain/parameter_moves.hpp"
 #include "chain/sampler.hpp"
 #include "chain/squared_jumps.hpp"
 #include "coefficients/prior_density.hpp"
@@ -49,7 +50,7 @@ class SliceChain : public Chain {
              int chain, Index burnin)
       : p_(problem.columns()), white_(white), turn_(turn), side_(problem),
         state_(side_.start(Vec())), rows_(problem), mixing_(problem, side_, true),
-        z_(white.centre.size()), jumps_(mixing_.widths().size()), burnin_(burnin),
+        parameters_(side_), z_(white.centre.size()), jumps_(mixing_.widths().size()), burnin_(burnin),
         swept_factor_(problem.multipliers ? 0 : problem.integrated), along0_(problem.n),
         along1_(problem.n) {
     for (const Whitening::Path& path : white.paths) paths_.emplace_back(white, path, side_);
@@ -78,7 +79,8 @@ class SliceChain : public Chain {
     archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
     archive.part(jumps_.others);
     archive.part(jumps_.own);
-    if (archive.reads()) side_.refresh_group_prior(state_);
+    archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+    if (archive.reads()) follow();
   }
 
   void make_sweep(Host& host) override {
@@ -93,6 +95,7 @@ class SliceChain : public Chain {
       paths_[sweeps_ / kPathEvery % paths_.size()].run(state_, rows_, random);
     Mat group_moments = rows_.slide(state_, sweeps_ % kOthersEvery == 0 ? -1 : swept_factor_);
     side_.draw_priors(state_, group_moments);
+    parameters_.run(state_, [&] { return rows_.log_likelihood(state_); }, sweeps_ < burnin_);
     if (learning) jumped += mixing_.place(state_);
     mixing_.run(state_, rows_, group_moments, sweeps_ < burnin_, sweeps_ % kSeldom == 0, host);
     ++sweeps_;
@@ -164,7 +167,13 @@ class SliceChain : public Chain {
     side_.fix_priors(state_, white_.theta);
     for (const PriorPart& part : side_.parts())
       part.slot.prior->scale(side_.hyper(state_, part), std::exp(0.5 * random.normal()));
-    side_.refresh_group_prior(state_);
+    follow();
+  }
+
+  // What is made of the hyper-parameters.
+  void follow() {
+    side_.refresh(state_);
+    rows_.follow(state_);
   }
 
   Index p_;
@@ -174,6 +183,7 @@ class SliceChain : public Chain {
   State state_;
   Predictors rows_;
   Mixing mixing_;
+  ParameterMoves parameters_;
   std::vector<PathMove> paths_;
   Vec z_;       // (d)
   SquaredJumps jumps_;  // of mixing's moves

@@ -22,6 +22,7 @@
 
 #include "base/error.hpp"
 #include "chain/mixing.hpp"
+#include "chain/parameter_moves.hpp"
 #include "coefficients/coefficients.hpp"
 #include "level_moves.hpp"
 #include "linalg/dense.hpp"
@@ -45,7 +46,7 @@ class GroupedChain : public Chain {
         side_(problem, 0, false), state_(side_.start(Vec())), rows_(problem),
         working_(problem, rows_.design()), gaussian_(working_, rows_.design()),
         levels_(problem, working_, gaussian_), mixing_(problem, side_, true),
-        variances_(side_, working_, gaussian_),
+        variances_(side_, working_, gaussian_), parameters_(side_),
         burnin_(burnin), seen_mean_(Vec::Zero(problem.n)), seen_square_(Vec::Zero(problem.n)) {
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
@@ -80,7 +81,8 @@ class GroupedChain : public Chain {
     archive.part(working_.save(), [&](ConstVecRef saved) { working_.restore(saved); });
     archive.part(seen_mean_);
     archive.part(seen_square_);
-    if (archive.reads()) side_.refresh_group_prior(state_);
+    archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+    if (archive.reads()) follow();
   }
 
   void make_sweep(Host& host) override {
@@ -96,6 +98,7 @@ class GroupedChain : public Chain {
     variances_.run_groups(state_, rows_, tune, random);
     Mat group_moments = rows_.group_moments(rows_.effects());
     side_.draw_priors(state_, group_moments);
+    parameters_.run(state_, [&] { return rows_.log_likelihood(state_); }, tune);
     mixing_.run(state_, rows_, group_moments, tune, false, host);
     ++sweeps_;
     if (tune) learn();
@@ -116,7 +119,7 @@ class GroupedChain : public Chain {
     seen_mean_ += share * away;
     seen_square_ += away.cwiseProduct(rows_.f() - seen_mean_);
     if (!is_look(sweeps_)) return;
-    working_.set(seen_mean_, (share * seen_square_).array().max(1e-4));
+    working_.set(rows_.likelihood(), seen_mean_, (share * seen_square_).array().max(1e-4));
     seen_mean_.setZero();
     seen_square_.setZero();
   }
@@ -144,14 +147,20 @@ class GroupedChain : public Chain {
     }
   }
 
+  // What is made of the hyper-parameters.
+  void follow() {
+    side_.refresh(state_);
+    rows_.follow(state_);
+  }
+
   // Chains start apart.
   void disperse() {
     Draws random(state_.key(), Purpose::move, 0);
     for (const PriorPart& part : side_.parts())
       part.slot.prior->scale(side_.hyper(state_, part), std::exp(random.normal() - 1));
-    side_.refresh_group_prior(state_);
+    follow();
     rows_.find(state_.mean());
-    working_.set(rows_.f(), Vec::Ones(problem_.n));
+    working_.set(rows_.likelihood(), rows_.f(), Vec::Ones(problem_.n));
   }
 
   const Problem& problem_;
@@ -164,6 +173,7 @@ class GroupedChain : public Chain {
   LevelMoves levels_;
   Mixing mixing_;
   VarianceMoves variances_;
+  ParameterMoves parameters_;
   Index burnin_, sweeps_ = 0;
   Vec seen_mean_, seen_square_;  // (n) of f since the last look
 };

@@ -84,6 +84,7 @@ class UnknownLines : public LineSource {
   }
   double along(double t) override { return along_two(t, line_, 0, line_); }
   void move(State&, double t) override { move_two(t, line_, 0, line_); }
+  double log_likelihood(const State&) override { return value(); }  // no parameters here
 
   // Missing entries given y, b and the imputation model; then what they say of the latter.
   void draw(const State& state, RowSums& out) {

@@ -193,7 +193,7 @@ class VarianceMoves::Levels {
   Index effect(Index a) const { return part_.slot.columns[a] - own_.first_effect; }
 
   bool find_factor() {
-    moves_.side_.refresh_group_prior(state_);
+    moves_.side_.refresh(state_);
     Mat prior(m_, m_);
     for (Index a = 0; a < m_; ++a)
       for (Index b = 0; b < m_; ++b)
@@ -270,7 +270,7 @@ void VarianceMoves::run_groups(State& state, Predictors& rows, bool tune, Draws&
         move(part, at, k, block, state, tune, random);
         block.take();
       }
-      side_.refresh_group_prior(state);
+      side_.refresh(state);
     }
     at += size;
   }

@@ -169,7 +169,7 @@ class Whitener {
     for (const auto* slots : {&problem_.priors, &problem_.group_priors})
       for (const PriorSlot& slot : *slots) {
         const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
-        if (size == 1) take_path(free, middle);
+        if (size == 1 && !slot.parameter) take_path(free, middle);
         free += size;
       }
   }

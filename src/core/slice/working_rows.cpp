@@ -100,11 +100,11 @@ void WorkingRows::find_links(Index t) {
   }
 }
 
-void WorkingRows::set(const Vec& mean, const Vec& variance) {
+void WorkingRows::set(const Likelihood& likelihood, const Vec& mean, const Vec& variance) {
   RowTerms terms;
   terms.resize(problem_.n);
   const Eigen::Map<const Arr> y(problem_.y, problem_.n);
-  problem_.likelihood->terms(Use::expected, y, mean.array(), variance.array(), terms);
+  likelihood.terms(Use::expected, y, mean.array(), variance.array(), terms);
   const Arr weight = terms.weight.max(kLeastWeight);
   target_ = (mean.array() + (terms.slope / weight).max(-kMostAway).min(kMostAway)).matrix();
   weight_ = weight.matrix();

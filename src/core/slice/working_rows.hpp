@@ -9,7 +9,7 @@ namespace bsvm {
 struct FactorRows {
   Index levels, effects, first_effect, first;  // first among all of a level's effects; in all of u
   std::vector<int> level;    // (n) or -1
-  Mat z;                     // (effects, n) y times what multiplies them; zero without a level
+  Mat z;                     // (effects, n) what multiplies them; zero without a level
   std::vector<int> row;      // the rows by level
   std::vector<Index> start;  // (levels + 1)
 
@@ -30,8 +30,8 @@ class WorkingRows {
   const std::vector<FactorRows>& factors() const { return factors_; }
   Index main() const { return main_; }  // the factor with most levels
 
-  // From moments of the rows' y f: the expected curvature and slope of their log-likelihood.
-  void set(const Vec& mean, const Vec& variance);
+  // From moments of the rows' f: the expected curvature and slope of their log-likelihood.
+  void set(const Likelihood& likelihood, const Vec& mean, const Vec& variance);
   // The numbers that set() leaves, for checkpoints.
   Vec save() const;
   void restore(ConstVecRef saved);

@@ -8,7 +8,8 @@
 namespace bsvm {
 
 Predictors::Predictors(const Problem& problem)
-    : problem_(problem), design_(gather_columns(problem, all_rows(problem))),
+    : problem_(problem), likelihood_(*problem.likelihood),
+      design_(gather_columns(problem, all_rows(problem))),
       effects_(Vec::Zero(problem.group_coefficients())), f_(Vec::Zero(problem.n)),
       slope_(problem.n) {
   if (problem.multipliers) take_multipliers();
@@ -95,17 +96,17 @@ LineRows Predictors::rows_at(const Vec& f, const Vec* a, const Vec& b) const {
 }
 
 double Predictors::value(const Vec& a, const Vec& b, double s, double t) const {
-  return problem_.likelihood->over(rows_at(f_, &a, b), s, t);
+  return likelihood_->over(rows_at(f_, &a, b), s, t);
 }
 
 double Predictors::value_between(const Vec& from, const Vec& to, double share) const {
-  return problem_.likelihood->over(rows_at(from, &from, to), -share, share);
+  return likelihood_->over(rows_at(from, &from, to), -share, share);
 }
 
-double Predictors::value() const { return problem_.likelihood->along(rows_at(f_, nullptr, f_), 0); }
+double Predictors::value() const { return likelihood_->along(rows_at(f_, nullptr, f_), 0); }
 
 double Predictors::along(double t) {
-  return problem_.likelihood->along(rows_at(f_, nullptr, slope_), t);
+  return likelihood_->along(rows_at(f_, nullptr, slope_), t);
 }
 
 // ---- lines
@@ -131,6 +132,11 @@ void Predictors::move(State&, double t) {
     Eigen::Map<Mat> own(effects_.data() + term.first, term.effects, term.levels);
     own.array().colwise() *= 1 + t * line_.effect.segment(term.first_effect, term.effects).array();
   }
+}
+
+double Predictors::log_likelihood(const State& state) {
+  likelihood_.follow(state);
+  return value();
 }
 
 // ---- effects one at a time
@@ -163,7 +169,7 @@ double Predictors::slide(Index column, double precision, double pull, Draws& ran
     own_slope_[e] = value_[first + e];
     if (problem_.weight) own_weight_[e] = problem_.weight[i];
   }
-  const double by = slide_effect(*problem_.likelihood,
+  const double by = slide_effect(*likelihood_,
                                  {own_y_.data(), own_f_.data(), own_slope_.data(),
                                   problem_.weight ? own_weight_.data() : nullptr, r},
                                  precision, pull, random);

@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "model/current_likelihood.hpp"
 #include "model/problem.hpp"
 #include "rows/row_source.hpp"
 
@@ -14,11 +15,15 @@ class Predictors : public LineSource {
   explicit Predictors(const Problem& problem);
 
   Index rows() const { return problem_.n; }
+  const Likelihood& likelihood() const { return *likelihood_; }
   const Mat& design() const { return design_; }  // (n, p) the dense columns
   Vec& f() { return f_; }
   const Vec& f() const { return f_; }
   Vec& effects() { return effects_; }
   const Vec& effects() const { return effects_; }
+
+  // The likelihood at the State's parameters from now on.
+  void follow(const State& state) { likelihood_.follow(state); }
 
   // f of these dense coefficients and the effects there are.
   void find(ConstVecRef dense);
@@ -39,6 +44,7 @@ class Predictors : public LineSource {
   void aim(const State& state, const Line& line) override;
   double along(double t) override;
   void move(State& state, double t) override;
+  double log_likelihood(const State& state) override;
 
   // Each effect in turn by a slice over its own rows: of this factor, or of all (below zero). The
   // sums over levels of u u' (q, q).
@@ -58,6 +64,7 @@ class Predictors : public LineSource {
   LineRows rows_at(const Vec& f, const Vec* a, const Vec& b) const;
 
   const Problem& problem_;
+  CurrentLikelihood likelihood_;
   std::vector<Term> terms_;
   Mat design_;
   std::vector<Index> start_;      // (effects + 1): effect's rows, and their multipliers

@@ -126,10 +126,17 @@ double MemorySource::along(double t) {
   double sum = 0;
   for (const BlockRange& range : partition_.blocks) {
     const Index first = range.first_row;
-    sum += problem_.likelihood->along({y_.data() + first, f_.data() + first, nullptr,
+    sum += likelihood_->along({y_.data() + first, f_.data() + first, nullptr,
                                        slope_.data() + first, weights_from(first), range.rows}, t);
   }
   return sum;
+}
+
+double MemorySource::log_likelihood(const State& state) {
+  if (!known_f_ || parameters_.moves_design()) find_predictors(state);
+  likelihood_.follow(state);
+  slope_.setZero();
+  return along(0);
 }
 
 void MemorySource::move(State&, double t) {
@@ -159,7 +166,7 @@ void MemorySource::slide_unit(const UnitRows& rows, Index first_row, const State
   for (Index a = 0; a < q; ++a) {
     for (Index i = 0; i < of.r; ++i)
       of.slope[i] = block.z[a + (rows.first + i) * q];
-    effect[a] += slide_effect(*problem_.likelihood, of, state.group_prior()(a, a),
+    effect[a] += slide_effect(*likelihood_, of, state.group_prior()(a, a),
                               state.group_prior().col(a).dot(effect), random);
   }
 }

@@ -18,14 +18,19 @@ Eigen::Map<const Arr> view(const double* x, Index r) { return {x, r}; }
 MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index most_gathered)
     : problem_(problem), use_(use), threads_(threads),
       partition_(cut(problem.group, problem.n, problem.groups, problem.columns())),
-      units_(problem.columns(), problem.effects(), problem.groups) {
+      units_(problem.columns(), problem.effects(), problem.groups),
+      likelihood_(*problem.likelihood), parameters_(problem) {
   const Index p = problem.columns(), q = problem.effects();
   if (threads < 1) throw InvalidInput("threads", "'threads' must be at least 1.");
   const Index lanes = static_cast<Index>(partition_.lanes.size());
   for (Index k = 0; k < std::min<Index>(threads, lanes); ++k) {
     workers_.push_back({RowBlock(p, q, partition_.largest_block, partition_.largest_units),
-                        RowTerms(), RowDraws(), WeightedGram(), UnknownBlock()});
+                        RowTerms(), RowDraws(), WeightedGram(), UnknownBlock(), nullptr,
+                        RowTerms()});
     workers_.back().terms.resize(partition_.largest_block);
+    if (parameters_.moves_design())
+      workers_.back().moved = std::make_unique<RowBlock>(p, q, partition_.largest_block,
+                                                         partition_.largest_units);
   }
   if ((p + q + 3) * problem.n <= most_gathered) keep_gathered();
   if (problem.unknowns.any()) unknown_.reset(new UnknownRows(problem, partition_));
@@ -35,6 +40,8 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
   known_f_ = false;
+  likelihood_.follow(state);
+  if (differentiates()) parameters_.prepare(state);
   if (lane_sums_.empty())
     lane_sums_.assign(partition_.lanes.size(), RowSums(state.layout));
   if (use_ != Use::drawn) {
@@ -164,7 +171,7 @@ void MemorySource::answer(const BlockRange& range, const State& state, Worker& w
     worker.random.resize(r);
     row_draws(state.key(), partition_.order.data() + range.first_row, r,
               worker.random.normal.data(), worker.random.uniform.data());
-    problem_.likelihood->draw(view(block.y, r), block.m.head(r), view(block.weight, r),
+    likelihood_->draw(view(block.y, r), block.m.head(r), view(block.weight, r),
                               worker.random, terms);
     if (unknown_) unknown_->draw(range, state, worker.block, terms, worker.unknown);
     return;
@@ -172,7 +179,7 @@ void MemorySource::answer(const BlockRange& range, const State& state, Worker& w
   if (unknown_ && one_precision()) {
     unknown_->integrate(range, state, block, terms, worker.unknown);
   } else {
-    problem_.likelihood->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r), terms);
+    likelihood_->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r), terms);
     if (problem_.weight)
       for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
         *a *= view(block.weight, r);
@@ -190,6 +197,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
     terms.curvature += state.damping() * (terms.weight - terms.curvature);
   out.value() += terms.value.sum();
   out.rows() += static_cast<double>(r);
+  if (differentiates()) add_parameters(range, terms.value.sum(), worker, out);
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   if (unknown_) unknown_->add(range, block, terms, worker.unknown, out);
@@ -200,6 +208,28 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   };
   add_squares(terms.weight, out.weight());
   if (!one_precision()) add_squares(terms.curvature, out.curvature());
+}
+
+void MemorySource::add_parameters(const BlockRange& range, double value, Worker& worker,
+                                  RowSums& out) const {
+  parameters_.add(value, [&](const ParameterTerms::Moved& to) {
+    return moved_value(range, to, worker);
+  }, out);
+}
+
+// The rows' share where a parameter moved and q did not.
+double MemorySource::moved_value(const BlockRange& range, const ParameterTerms::Moved& to,
+                                 Worker& worker) const {
+  RowBlock& block = to.design ? *worker.moved : worker.block;
+  if (to.design) {
+    load(range, to.state, block);
+    moments(range, to.state, block);
+  }
+  const Index r = range.rows;
+  if (worker.moved_terms.value.size() != r) worker.moved_terms.resize(r);
+  to.likelihood->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r),
+                       worker.moved_terms);
+  return (worker.moved_terms.value * view(block.weight, r)).sum();
 }
 
 void MemorySource::add_groups(const BlockRange& range, const State& state,

@@ -7,6 +7,7 @@
 #include "linalg/weighted_gram.hpp"
 #include "missing/unknown_rows.hpp"
 #include "model/problem.hpp"
+#include "rows/parameter_terms.hpp"
 #include "rows/row_source.hpp"
 #include "rows/weight_history.hpp"
 
@@ -42,6 +43,7 @@ class MemorySource : public DrawSource {
   double along(double t) override;
   void move(State& state, double t) override;
   Mat slide(State& state) override;
+  double log_likelihood(const State& state) override;
 
  private:
   struct Worker {
@@ -50,10 +52,16 @@ class MemorySource : public DrawSource {
     RowDraws random;
     WeightedGram squares;
     UnknownBlock unknown;
+    std::unique_ptr<RowBlock> moved;  // where parameters of blocks are inferred: rows once one moved
+    RowTerms moved_terms;
   };
 
   // Is the rows' weight their curvature too? Then one precision is formed.
   bool one_precision() const { return use_ != Use::augmented; }
+  // Do the sums have derivatives in parameters of the likelihood and of blocks?
+  bool differentiates() const {
+    return parameters_.any() && (use_ == Use::augmented || use_ == Use::expected);
+  }
   void keep_gathered();
   void gather(Index first_row, Index r, const State& state, RowData& out) const;
   void load(const BlockRange& range, const State& state, RowBlock& block) const;
@@ -62,6 +70,8 @@ class MemorySource : public DrawSource {
   void add_effects(const BlockRange& range, const Mat& effects, RowBlock& block) const;
   void answer(const BlockRange& range, const State& state, Worker& worker);
   void add(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
+  void add_parameters(const BlockRange& range, double value, Worker& worker, RowSums& out) const;
+  double moved_value(const BlockRange& range, const ParameterTerms::Moved& to, Worker& worker) const;
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
   void finish_unit(const UnitRows& rows, const State& state, const Worker& worker,
@@ -88,6 +98,8 @@ class MemorySource : public DrawSource {
   Partition partition_;
   Units units_;
   std::unique_ptr<RowData> gathered_;   // all rows, or null
+  CurrentLikelihood likelihood_;
+  ParameterTerms parameters_;
   std::unique_ptr<UnknownRows> unknown_;  // where predictors are missing
   GroupPosterior kept_;
   WeightHistory history_;               // without Use::augmented and Use::drawn

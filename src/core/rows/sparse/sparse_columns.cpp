@@ -70,6 +70,8 @@ void SparseSource::run_columns(const State& state, RowSums& out, Host& host) {
   for (RowSums& lane : lane_sums_) {
     out.value() += lane.value();
     out.rows() += lane.rows();
+    out.pull() += lane.pull();
+    out.bend() += lane.bend();
     gradient_.tail(p) += lane.linear();
     out.weight().bottomRightCorner(p, p) += lane.weight();
     out.curvature().bottomRightCorner(p, p) += lane.curvature();

@@ -78,11 +78,18 @@ double SparseSource::along(double t) {
   double sum = 0;
   for (const BlockRange& range : partition_.blocks) {
     const Index first = range.first_row;
-    sum += problem_.likelihood->along(
+    sum += likelihood_->along(
         {data_.y.data() + first, f_.data() + first, nullptr, slope_.data() + first,
          problem_.weight ? data_.weight.data() + first : nullptr, range.rows}, t);
   }
   return sum;
+}
+
+double SparseSource::log_likelihood(const State& state) {
+  if (!known_f_) find_predictors(state);
+  likelihood_.follow(state);
+  slope_.setZero();
+  return along(0);
 }
 
 void SparseSource::move(State& state, double t) {
@@ -113,7 +120,7 @@ void SparseSource::slide_column(Index column, const State& state) {
   }
   const int effect = levels_.effect[column];
   Draws random(state.key(), Purpose::move, static_cast<std::uint64_t>(column) + 1);
-  mean_[k] += slide_effect(*problem_.likelihood,
+  mean_[k] += slide_effect(*likelihood_,
                            {y, f, slope, problem_.weight ? weight : nullptr, r},
                            state.group_prior()(effect, effect), prior_slope(k, state), random);
   for (Index e = 0; e < r; ++e) f_[rows_.row[first + e]] = f[e];

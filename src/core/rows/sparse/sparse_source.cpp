@@ -76,7 +76,8 @@ SparseSource::SparseSource(const Problem& problem, Use use, int threads)
     : problem_(problem), use_(use), threads_(threads), levels_(problem.sparse),
       pattern_(pattern_for(problem, levels_)), partition_(cut_rows(problem, pattern_)),
       rows_(problem.sparse, problem.n, pattern_.order, places(partition_.order)),
-      lanes_(cut_columns(rows_.column_start)), data_(pattern_.dense, 0, problem.n) {
+      lanes_(cut_columns(rows_.column_start)), data_(pattern_.dense, 0, problem.n),
+      likelihood_(*problem.likelihood), parameters_(problem) {
   if (threads < 1) throw InvalidInput("threads", "'threads' must be at least 1.");
   const Index n = problem.n, columns = pattern_.columns;
   for (Index i = 0; i < n; ++i) {
@@ -109,7 +110,10 @@ void SparseSource::make_workers() {
     worker.v.resize(length);
     worker.column = Vec::Zero((one_precision() ? 1 : 2) * (pattern_.columns + p));
   }
-  lane_sums_.assign(partition_.lanes.size(), RowSums(p));
+  Layout dense;
+  dense.p = p;
+  dense.parameters = problem_.parameters();
+  lane_sums_.assign(partition_.lanes.size(), RowSums(dense));
 }
 
 // The root's sparse coefficients as the State has them.
@@ -119,6 +123,8 @@ void SparseSource::take(const State& state) {
 
 void SparseSource::sums(const State& state, RowSums& out, Host& host) {
   known_f_ = false;
+  likelihood_.follow(state);
+  if (differentiates()) parameters_.prepare(state);
   if (!drawn() && !state.begun()) {
     mean_.setZero();
     step_.setZero();
@@ -217,9 +223,9 @@ void SparseSource::answer(const BlockRange& range, const State& state, Worker& w
     worker.random.resize(r);
     row_draws(state.key(), partition_.order.data() + first, r, worker.random.normal.data(),
               worker.random.uniform.data());
-    return problem_.likelihood->draw(y, worker.m.head(r), weight, worker.random, terms);
+    return likelihood_->draw(y, worker.m.head(r), weight, worker.random, terms);
   }
-  problem_.likelihood->terms(use_, y, worker.m.head(r), worker.v.head(r), terms);
+  likelihood_->terms(use_, y, worker.m.head(r), worker.v.head(r), terms);
   if (problem_.weight)
     for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature}) *a *= weight;
   if (one_precision()) history_.blend(first, r, state.damping(), terms.weight);
@@ -232,6 +238,7 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
   const RowTerms& terms = worker.terms;
   out.value() += terms.value.sum();
   out.rows() += static_cast<double>(r);
+  if (differentiates()) add_parameters(range, worker, out);
   auto kept = terms_.middleCols(first, r);
   kept.row(0) = terms.slope;
   kept.row(1) = terms.weight;
@@ -244,6 +251,16 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
   };
   add_squares(terms.weight, out.weight());
   if (!one_precision()) add_squares(terms.curvature, out.curvature());
+}
+
+void SparseSource::add_parameters(const BlockRange& range, Worker& worker, RowSums& out) const {
+  const Index r = range.rows;
+  const auto y = data_.y.segment(range.first_row, r), weight = data_.weight.segment(range.first_row, r);
+  if (worker.moved.value.size() != r) worker.moved.resize(r);
+  parameters_.add(worker.terms.value.sum(), [&](const ParameterTerms::Moved& to) {
+    to.likelihood->terms(use_, y, worker.m.head(r), worker.v.head(r), worker.moved);
+    return (worker.moved.value * weight).sum();
+  }, out);
 }
 
 // z_i' S_zz z_i of all rows: what they need of S is on the pattern, a column at a time.

@@ -6,6 +6,7 @@
 #include "linalg/sparse_cholesky.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "model/problem.hpp"
+#include "rows/parameter_terms.hpp"
 #include "rows/row_source.hpp"
 #include "rows/weight_history.hpp"
 #include "sparse_rows.hpp"
@@ -35,6 +36,7 @@ class SparseSource : public DrawSource {
   double along(double t) override;
   void move(State& state, double t) override;
   Mat slide(State& state) override;
+  double log_likelihood(const State& state) override;
 
   const SparsePattern& pattern() const { return pattern_; }
 
@@ -42,7 +44,7 @@ class SparseSource : public DrawSource {
   // Scratch of a thread.
   struct Worker {
     Arr m, v;  // (r)
-    RowTerms terms;
+    RowTerms terms, moved;  // moved: where a parameter is
     RowDraws random;
     WeightedGram squares;
     Vec column;  // of the one precision or both, in turn, by position, then dense
@@ -56,6 +58,10 @@ class SparseSource : public DrawSource {
   bool drawn() const { return use_ == Use::drawn; }
   // Is the rows' weight their curvature too? Then one precision is formed.
   bool one_precision() const { return use_ != Use::augmented; }
+  // As in MemorySource; of the likelihood's alone.
+  bool differentiates() const {
+    return parameters_.any() && (use_ == Use::augmented || use_ == Use::expected);
+  }
   void make_workers();
   void take(const State& state);
 
@@ -66,6 +72,7 @@ class SparseSource : public DrawSource {
                  Worker& worker) const;
   void answer(const BlockRange& range, const State& state, Worker& worker);
   void add_rows(const BlockRange& range, Worker& worker, RowSums& out);
+  void add_parameters(const BlockRange& range, Worker& worker, RowSums& out) const;
   void add_sparse_variance();
   void unpack_inverse(Index k, Vec& column) const;
   const double* coupling(Index position) const;
@@ -102,6 +109,8 @@ class SparseSource : public DrawSource {
   std::vector<Lane> lanes_;  // of columns
   RowData data_;             // all rows in the partition's order
   bool filled_ = false;      // are its dense columns?
+  CurrentLikelihood likelihood_;
+  ParameterTerms parameters_;
   std::vector<Worker> workers_;
   std::vector<RowSums> lane_sums_;  // of the dense columns alone
 
