@@ -5,11 +5,13 @@
 # if `f` is a matrix, for each of its rows.
 #
 # `normalized`: is it a density of the response given f? `class`: without "bsvm_likelihood_", the
-# more special first; by default the name.
-new_likelihood <- function(name, parameters, label, normalized, class = name) {
+# more special first; by default the name. `priors`: of parameters that are inferred, in the core's
+# order, a list of priors of a variance by the names of the parameters (R/parameters.R).
+new_likelihood <- function(name, parameters, label, normalized, class = name, priors = NULL) {
   stopifnot(is.character(name), is.numeric(parameters), is.character(label),
-            is.logical(normalized))
-  structure(list(name = name, parameters = parameters, label = label, normalized = normalized),
+            is.logical(normalized), is.null(priors) || !is.null(names(priors)))
+  structure(c(list(name = name, parameters = parameters, label = label, normalized = normalized),
+              if (!is.null(priors)) list(priors = priors)),
             class = c(paste0("bsvm_likelihood_", class), "bsvm_likelihood"))
 }
 

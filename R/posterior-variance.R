@@ -138,6 +138,7 @@ inverse_or_na <- function(covariance) {
 # summary() name them. `variances`: list by block of arrays.
 variance_draws <- function(blocks, variances) {
   named <- Map(function(block, draws) {
+    if (is_parameter(block)) draws <- sqrt(draws)
     dimnames(draws) <- list(variance_names(block, dimnames(draws)[[1L]]), NULL, NULL)
     draws
   }, blocks, variances)
@@ -147,6 +148,7 @@ variance_draws <- function(blocks, variances) {
 # What a block's draws are called, from the core's names: other numbers than variances keep theirs.
 variance_names <- function(block, names) {
   if (length(names) == 0L) return(NULL)
+  if (is_parameter(block)) return(block$label)
   if (!is_joint(block)) return(paste0(sub("^variance$", "var", names), "_", block$label))
   pairs <- lower_pairs(length(block$columns))
   labels <- block$labels

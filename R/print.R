@@ -137,7 +137,8 @@ say_scales <- function(table, digits) {
 # Of blocks without a variance, posterior means of what they have: "block: nu 0.32, alpha 0.9".
 say_other_hyper <- function(x, digits) {
   blocks <- Filter(function(block) {
-    !has_variance(block) && !is_weak(block$prior) && length(block$hyper) > 0L
+    !has_variance(block) && !is_parameter(block) && !is_weak(block$prior) &&
+      length(block$hyper) > 0L
   }, all_blocks(x))
   if (is_estimator(x$engine) || length(blocks) == 0L) return(invisible())
   cat("\nHyper-parameters", if (standard_scale(x)) " (of standardised predictors)", ":\n", sep = "")

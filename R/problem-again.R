@@ -36,7 +36,9 @@ groups_again <- function(groups, rows) {
 }
 
 of_sparse_columns <- function(object) {
-  vapply(object$blocks, function(block) all(block$columns %in% object$design$sparse), TRUE)
+  vapply(object$blocks, function(block) {
+    length(block$columns) > 0L && all(block$columns %in% object$design$sparse)
+  }, TRUE)
 }
 
 model_again <- function(object) {

@@ -65,9 +65,14 @@ run_optimiser <- function(spec, control) {
   result <- with_core_conditions(core_fit(spec$problem, spec$model, options))
   warn_termination(result, control)
   c(list(posterior = moments_posterior(result, spec$design)),
-    split_hyper(spec, c(result$hyper, result$group_hyper)),
+    with_points(spec, split_hyper(spec, c(result$hyper, result$group_hyper))),
     result[intersect(c("bound", "trace", "passes", "gradient", "termination", "start_bounds",
                        "imputed", "law"), names(result))])
+}
+
+with_points <- function(spec, hyper) {
+  hyper$hyper <- Map(point_numbers, spec$blocks, hyper$hyper)
+  hyper
 }
 
 # Where a prior selects there are several optima; one start needs no random numbers.

@@ -60,6 +60,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
   assigned <- scale_priors(assigned, likelihood)
+  assigned$blocks <- c(assigned$blocks, parameter_blocks(likelihood))
   check_registered(all_blocks(assigned), likelihood)
   engine <- as_engine(engine, frame, likelihood, assigned)
   need_registered(engine$name, registered_engines(), "engine")
@@ -193,7 +194,7 @@ integrated_term <- function(groups, likelihood, engine, sparse, columns, unknown
 
 # The factor whose effects can be, whatever the engine.
 integrable_term <- function(groups, likelihood, sparse, columns) {
-  if (sparse) return(-1L)
+  if (sparse || has_parameters(likelihood)) return(-1L)
   at <- if (length(groups) > 0L) integrable_factor(groups) else 0L
   if (at == 0L || leaves_kinks(groups[[at]], likelihood)) return(-1L)
   beside <- columns + sum(effect_counts(groups[-at]))
@@ -234,7 +235,7 @@ split_hyper <- function(spec, hyper) {
 
 core_block <- function(block, columns = block$columns, unseen = 0L) {
   list(prior = block$prior$name, parameters = block$prior$parameters,
-       columns = as.integer(columns), unseen = as.integer(unseen))
+       columns = as.integer(columns), unseen = as.integer(unseen), parameter = is_parameter(block))
 }
 
 # list(x, center, scale, blocks, rotation) as the core sees them: the dense columns. Without a block

@@ -78,6 +78,8 @@
 #'   lower bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are
 #'   local optima), `optima` (the objective of each start) and `n_margin` (support vectors on the
 #'   margin);
+#' * where parameters of the likelihood are inferred, and there are no draws, `parameters`: matrix, a
+#'   row a parameter, columns `Estimate`, `SD`, `lower`, `upper`;
 #' * where missing predictors are modelled `missing`: data frame, a row a variable with missing
 #'   values: `column`, `missing` (how many), `share` (of the rows), `predictor` (is it one, or
 #'   auxiliary?);
@@ -126,6 +128,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     pseudo_note = note_of(object$likelihood, "intervals", object),
     sds = sd_table(object, level), missing = missing_table(object), check = check,
     scales = scale_table(object),
+    parameters = if (is.null(object$sampling)) parameter_table(object, level),
     estimate = estimate_facts(object)
   )), class = "summary.bsvm")
   if (is.null(object$sampling)) return(out)
@@ -147,6 +150,7 @@ print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") 
   if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits, x)
   else say_drawn_variances(x, n, digits)
   say_scales(x$scales, digits)
+  say_parameters(x, digits)
   say_sds(x, n, digits)
   say_priors(x)
   say_missing(x$missing, digits)
@@ -175,7 +179,8 @@ drawn_variance_table <- function(object, level) {
 # A row an inferred standard deviation, of fits that average over them.
 sd_table <- function(object, level) {
   if (!inherits(object$posterior, "bsvm_mixture") || is_point(object)) return(NULL)
-  inferred <- which(lengths(object$posterior$free) > 0L)
+  inferred <- which(lengths(object$posterior$free) > 0L &
+                      !vapply(all_blocks(object), is_parameter, TRUE))
   rows <- lapply(inferred, function(k) {
     table <- block_spread(object$posterior, object, k, level)[, 2:5, drop = FALSE]
     dimnames(table) <- list(spread_names(all_blocks(object)[[k]]),
@@ -253,7 +258,9 @@ plug_in_variances <- function(block) {
 }
 
 penalised_blocks <- function(object) {
-  Filter(function(block) isTRUE(block$prior$penalised) && !is_weak(block$prior), object$blocks)
+  Filter(function(block) {
+    isTRUE(block$prior$penalised) && !is_weak(block$prior) && !is_parameter(block)
+  }, object$blocks)
 }
 
 # Standardisation touches the variances of penalised columns only, and not of smooth terms.

@@ -186,7 +186,7 @@ block_spread.default <- function(posterior, fit, k, level) {
 
 #' @export
 block_spread.bsvm_draws <- function(posterior, fit, k, level) {
-  q <- length(all_blocks(fit)[[k]]$columns)
+  q <- max(1L, length(all_blocks(fit)[[k]]$columns))
   draws <- block_covariance_draws(fit, k, q)
   t(vapply(seq_len(q), function(j) {
     root <- sqrt(draws[j, j, ])

@@ -129,6 +129,7 @@ bsvm::PriorSlot to_slot(const List& block) {
   slot.prior = bsvm::Registry<bsvm::Prior>::make(name, to_params(name, block["parameters"]));
   for (int column : as<std::vector<int>>(block["columns"])) slot.columns.push_back(column - 1);
   slot.unseen = as<double>(block["unseen"]);
+  slot.parameter = block.containsElementNamed("parameter") && as<bool>(block["parameter"]);
   return slot;
 }
 

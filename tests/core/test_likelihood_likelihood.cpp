@@ -254,7 +254,8 @@ TEST_CASE("likelihood contract: drawn terms are those of a row's quadratic") {
   const Index r = 40;
   Arr y(r), f(r), weight(r);
   RowDraws random;
-  random.resize(r);
+  random.normal.resize(r);
+  random.uniform.resize(r);
   for (Index i = 0; i < r; ++i) {
     y[i] = i % 2 ? 1 : -1;
     f[i] = 2 * noise.normal();

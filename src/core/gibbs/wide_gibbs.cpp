@@ -46,7 +46,6 @@ class WideChain : public GibbsChain {
         weight_(Arr::Ones(problem.n)) {
     std::iota(rows_.begin(), rows_.end(), 0);
     if (problem.weight) weight_ = Eigen::Map<const Arr>(problem.weight, problem.n);
-    random_.resize(problem.n);
     terms_.resize(problem.n);
     disperse();
   }
@@ -69,8 +68,7 @@ class WideChain : public GibbsChain {
   void draw_scales() {
     predictors_.find(state_.mean());
     const Eigen::Map<const Arr> y(problem_.y, problem_.n);
-    row_draws(state_.key(), rows_.data(), problem_.n, random_.normal.data(),
-              random_.uniform.data());
+    random_.draw(state_.key(), rows_.data(), problem_.n, problem_.likelihood->scales());
     problem_.likelihood->draw(y, predictors_.f().array(), weight_, random_, terms_);
     if (!terms_.slope.allFinite() || !terms_.weight.allFinite()) refuse_sums();
   }

@@ -38,13 +38,16 @@ inline Tilted turned(double y, const Tilted& of) { return {of.value, y * of.slop
 // Throws InvalidInput unless all y (n) are -1 or +1.
 void check_signs(const double* y, Index n);
 
-// What randomness a row may use in one sweep.
+// What randomness rows may use in one sweep: a normal and a uniform number for each latent scale.
 struct RowDraws {
-  Arr normal, uniform;  // (r)
+  Arr normal, uniform;  // (r scales), of all rows for the first scale, then for the next
 
-  void resize(Index r) {
-    normal.resize(r);
-    uniform.resize(r);
+  void draw(const DrawKey& key, const int* rows, Index r, int scales) {
+    normal.resize(r * scales);
+    uniform.resize(r * scales);
+    for (int k = 0; k < scales; ++k)
+      row_draws(key, rows, r, normal.data() + k * r, uniform.data() + k * r,
+                static_cast<std::uint32_t>(k));
   }
 };
 
@@ -92,6 +95,9 @@ class Likelihood {
   virtual void terms(Use use, const Eigen::Ref<const Arr>& y,
                      const Eigen::Ref<const Arr>& m,
                      const Eigen::Ref<const Arr>& v, RowTerms& out) const = 0;
+
+  // How many latent scales a row has.
+  virtual int scales() const { return 1; }
 
   // Use::drawn: draws the rows' latent scales given f (r) and fills `out` with the
   // log-density quadratic in f that they leave: weight = curvature its precision, slope

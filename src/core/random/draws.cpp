@@ -80,8 +80,10 @@ void to_normals(const double* p, double* out) {
 }
 
 template <int N>
-void draw_batch(const DrawKey& key, const int* rows, double* normal, double* uniform) {
-  const Words first = first_counter(key, Purpose::rows, 0);
+void draw_batch(const DrawKey& key, const int* rows, std::uint32_t before, double* normal,
+                double* uniform) {
+  Words first = first_counter(key, Purpose::rows, 0);
+  first[1] += before << 8;
   double p[N];
   for (int i = 0; i < N; i += W) draw_lanes(first, key.seed, rows + i, p + i, uniform + i);
   to_normals<N>(p, normal);
@@ -139,16 +141,17 @@ double Draws::inverse_gamma(double shape, double scale) {
   return std::min(std::max(draw, 1e-300), 1e300);
 }
 
-void row_draws(const DrawKey& key, const int* rows, Index r, double* normal, double* uniform) {
+void row_draws(const DrawKey& key, const int* rows, Index r, double* normal, double* uniform,
+               std::uint32_t before) {
   constexpr int N = 8 * W;
   Index i = 0;
-  for (; i + N <= r; i += N) draw_batch<N>(key, rows + i, normal + i, uniform + i);
-  for (; i + W <= r; i += W) draw_batch<W>(key, rows + i, normal + i, uniform + i);
+  for (; i + N <= r; i += N) draw_batch<N>(key, rows + i, before, normal + i, uniform + i);
+  for (; i + W <= r; i += W) draw_batch<W>(key, rows + i, before, normal + i, uniform + i);
   if (i == r) return;
   int rest[W] = {};
   double x[W], u[W];
   std::copy(rows + i, rows + r, rest);
-  draw_batch<W>(key, rest, x, u);
+  draw_batch<W>(key, rest, before, x, u);
   std::copy(x, x + (r - i), normal + i);
   std::copy(u, u + (r - i), uniform + i);
 }

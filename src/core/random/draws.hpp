@@ -41,8 +41,9 @@ class Draws {
 };
 
 // Two numbers a row, of Purpose::rows and the row's index: what Draws(key, rows, index)
-// would give as normal() and uniform(). `rows` (r), `normal` (r), `uniform` (r).
+// would give as normal() and uniform() for the first time, or once `before` such pairs are gone.
+// `rows` (r), `normal` (r), `uniform` (r).
 void row_draws(const DrawKey& key, const int* rows, Index r, double* normal,
-               double* uniform);
+               double* uniform, std::uint32_t before = 0);
 
 }  // namespace bsvm

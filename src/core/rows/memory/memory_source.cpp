@@ -168,11 +168,10 @@ void MemorySource::answer(const BlockRange& range, const State& state, Worker& w
   const Index r = block.r;
   if (terms.value.size() != r) terms.resize(r);
   if (use_ == Use::drawn) {
-    worker.random.resize(r);
-    row_draws(state.key(), partition_.order.data() + range.first_row, r,
-              worker.random.normal.data(), worker.random.uniform.data());
-    likelihood_->draw(view(block.y, r), block.m.head(r), view(block.weight, r),
-                              worker.random, terms);
+    worker.random.draw(state.key(), partition_.order.data() + range.first_row, r,
+                       likelihood_->scales());
+    likelihood_->draw(view(block.y, r), block.m.head(r), view(block.weight, r), worker.random,
+                      terms);
     if (unknown_) unknown_->draw(range, state, worker.block, terms, worker.unknown);
     return;
   }
