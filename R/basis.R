@@ -56,7 +56,7 @@ basis_effects.bsvm_basis <- function(kind, term, data) {
   unique(unlist(lapply(basis_variables(kind, term), variables_in)))
 }
 
-# A list of bases, several where a factor makes one for each level: each a list of class(kind) with
+# A list of bases (of one with parameters see R/basis-learned.R), several where a factor makes one for each level: each a list of class(kind) with
 # `label`, `matrix` (its columns for the rows of the fit) and `penalty` (0 for a column without,
 # else the number of the block it belongs to), or what settle_bases() makes into that. `columns` is
 # the model frame.
@@ -99,7 +99,7 @@ model_bases <- function(terms, columns, frame_terms, env, x) {
     own <- kinds == kind
     bases[own] <- settle_bases(bases[own][[1L]], bases[own], x)
   }
-  place_bases(bases, ncol(x))
+  place_bases(with_first_columns(bases), ncol(x))
 }
 
 check_once <- function(labels) {
@@ -149,7 +149,7 @@ bind_bases <- function(design, bases, n_terms) {
 }
 
 without_matrices <- function(bases) {
-  for (k in seq_along(bases)) bases[[k]]$matrix <- NULL
+  for (k in seq_along(bases)) bases[[k]][c("matrix", "variables")] <- NULL
   bases
 }
 

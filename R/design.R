@@ -66,7 +66,9 @@ largest_size <- function(x, absent = FALSE) {
 column_scaling <- function(frame, scaled, sparse = NULL, centre = any(scaled)) {
   p <- length(frame$columns)
   scaling <- list(center = numeric(p), scale = rep(1, p))
-  centred <- if (centre && frame$intercept > 0L) setdiff(seq_len(p), frame$intercept)
+  centred <- if (centre && frame$intercept > 0L) {
+    setdiff(seq_len(p), c(frame$intercept, learned_columns(frame)))
+  }
   scaled <- setdiff(which(scaled), frame$intercept)
   if (length(scaled) > 0L) check_divisor(frame$weights)
   columns <- sort(union(centred, scaled))

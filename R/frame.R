@@ -36,6 +36,7 @@
 #'   `offset` as given, for all rows);
 #' * `unknowns`: `NULL`, or where missing predictors are modelled a list of `rule` and `auxiliary`
 #'   (n rows); `x` then has missing values;
+#' * `learned`: `NULL`, or of terms with parameters that are inferred the variables of the rows;
 #' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`.
 #' @section Errors: Those of [bsvm()] that concern formula and data.
 #' @seealso [bsvm_spec()], the next stage.
@@ -276,15 +277,18 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
     offset = check_offset(frame_offset(columns), nrow(columns)),
     groups = make_groups(parts$bars, columns, frame_terms, contrasts), smooths = design$smooths,
     formula = re_home(parts$formula, kept), terms = re_home(design$terms, kept),
-    xlevels = design$xlevels, contrasts = design$contrasts, bars = length(parts$bars) > 0L
+    xlevels = design$xlevels, contrasts = design$contrasts, bars = length(parts$bars) > 0L,
+    learned = design$learned
   )
 }
 
-# A frame: what bsvm_frame() promises of each field is checked. The last six concern rows that
+# A frame: what bsvm_frame() promises of each field is checked; `learned`, see
+# R/basis-learned.R. The last six concern rows that
 # come in or are left out later; `weights` is changed by weights of classes.
 new_frame <- function(y, response, x, columns, assign, term_labels, intercept, implicit, weights,
                       offset, groups, smooths = NULL, formula = NULL, terms = NULL, xlevels = NULL,
-                      contrasts = NULL, nobs = nrow(x), bars = FALSE, na.action = NULL,
+                      contrasts = NULL, nobs = nrow(x), bars = FALSE, learned = NULL,
+                      na.action = NULL,
                       row_names = NULL, rows = NULL, given = NULL, unknowns = NULL,
                       absent = NULL) {
   frame <- structure(mget(names(formals())), class = "bsvm_frame")
@@ -307,7 +311,7 @@ fixed_design <- function(parts, columns, frame_terms, contrasts) {
   check_columns(design$x, parts, any(vapply(columns, anyNA, TRUE)))
   c(design, list(terms = terms, term_labels = c(labels, basis_labels(smooths)),
                  xlevels = xlevels,
-                 smooths = without_matrices(smooths)))
+                 smooths = without_matrices(smooths), learned = frame_variables(smooths)))
 }
 
 re_home <- function(formula, environment) {

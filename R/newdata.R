@@ -59,9 +59,14 @@ design_rows <- function(parts, newdata, unknown = "error") {
   check_classes(terms, columns)
   x <- if (isTRUE(parts$sparse)) sparse_design(terms, columns, parts$contrasts)$x
        else build_matrix(terms, columns, parts$contrasts)
-  smooths <- lapply(parts$smooths, new_basis, terms, newdata, unknown)
-  list(x = bind_columns(x, parts$smooths, smooths), offset = stats::model.offset(columns),
-       groups = group_rows(parts$groups, terms, newdata, unknown))
+  learned <- rows_variables(parts$smooths, terms, newdata, unknown)
+  smooths <- lapply(parts$smooths, function(basis) {
+    if (!is_learned(basis)) return(new_basis(basis, terms, newdata, unknown))
+    basis_at(basis, learned[[basis$label]], first_values(basis))
+  })
+  rows <- list(x = bind_columns(x, parts$smooths, smooths), offset = stats::model.offset(columns),
+               groups = group_rows(parts$groups, terms, newdata, unknown))
+  c(rows, if (!is.null(learned)) list(learned = learned))
 }
 
 check_newdata <- function(newdata) {

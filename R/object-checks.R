@@ -148,8 +148,8 @@ covariance_fits <- function(posterior) {
 frame_fields <- c(
   y = "numbers", response = "list", columns = "?text", assign = "?numbers", term_labels = "?text",
   intercept = "numbers", implicit = "flag", weights = "?numbers", offset = "?numbers",
-  groups = "?list", smooths = "?list", nobs = "numbers", bars = "flag", unknowns = "?list",
-  absent = "?list"
+  groups = "?list", smooths = "?list", nobs = "numbers", bars = "flag", learned = "?list",
+  unknowns = "?list", absent = "?list"
 )
 
 spec_fields <- c(problem = "list", model = "list", design = "list", blocks = "list",
@@ -194,7 +194,7 @@ check_belongs <- function(frame, spec, result, call) {
           "bsvm_spec(frame), of the same rows and columns.")
   }
   made <- inherits(result$posterior, posterior_classes) &&
-    length(result$posterior$mean) == length(spec$problem$center) &&
+    length(result$posterior$mean) == sum(lengths(lapply(spec$model$blocks, `[[`, "columns"))) &&
     length(result$hyper) == length(spec$blocks) &&
     length(result$group_hyper) == length(spec$group_blocks)
   if (!made) {

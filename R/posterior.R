@@ -14,8 +14,10 @@
 # NA for none and 0 for a level the fit has not seen; z k x q multipliers, NULL for ones; values,
 # the levels in words. Of predictors that are not known, `unknown` or `imputed` (missing-fit.R).
 
-# Mean and standard deviation of linear functions, one a row. `sd = FALSE` leaves sd NULL.
+# Mean and standard deviation of linear functions, one a row; of rows with learned columns see
+# basis-learned.R. `sd = FALSE` leaves sd NULL.
 posterior_linear <- function(fit, rows, sd = TRUE) {
+  if (!is.null(rows$learned)) return(learned_linear(fit$posterior, fit, rows, sd))
   mean <- drop(as.matrix(rows$x %*% population_mean(fit$posterior, fit$design)))
   mean <- mean + groups_link(effect_means(fit$posterior, fit$groups), rows$groups)
   if (!sd) return(list(mean = unname(mean), sd = NULL))
@@ -105,5 +107,5 @@ rows_at <- function(rows, at) {
            group$values <- group$values[at]
            group
          })),
-    unknown_at(rows, at))
+    unknown_at(rows, at), learned_at(rows, at))
 }

@@ -14,12 +14,15 @@ as_double <- function(x) if (!is.null(x)) as.double(x)
 # The whole problem. Its dense columns are those of the core, so nothing is left to centre or scale.
 problem_again <- function(object, rows) {
   x <- core_rows(fit_layout(object), object$design, rows$x)$rows
+  own <- setdiff(seq_len(ncol(x)), learned_columns(object))
+  x <- x[, own, drop = FALSE]
   groups <- groups_again(object$groups, rows)
   sparse <- if (!is.null(object$design$sparse)) {
     sparse_predictors(list(x = rows$x, implicit = FALSE, groups = groups), object$design,
                       object$blocks[of_sparse_columns(object)])
   }
-  c(row_problem(x, rows),
+  features <- core_features(object, rows$learned)
+  c(row_problem(x, rows), if (!is.null(features)) list(features = features),
     if (is.null(sparse)) core_groups(groups)
     else list(group = NULL, n_groups = 0L, z = NULL, sparse = sparse))
 }

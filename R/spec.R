@@ -60,7 +60,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
   assigned <- scale_priors(assigned, likelihood)
-  assigned$blocks <- c(assigned$blocks, parameter_blocks(likelihood))
+  assigned$blocks <- c(assigned$blocks, parameter_blocks(likelihood), basis_parameter_blocks(frame))
   check_registered(all_blocks(assigned), likelihood)
   engine <- as_engine(engine, frame, likelihood, assigned)
   need_registered(engine$name, registered_engines(), "engine")
@@ -78,7 +78,8 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   design <- spec_design(frame, scaled, assigned$blocks[sparse],
                         centre = standardize || flat_intercept(frame, assigned$blocks))
   core <- core_columns(frame, design, assigned$blocks[!sparse],
-                       rotate = !is_estimator(engine) && is.null(frame$unknowns))
+                       rotate = !is_estimator(engine) && is.null(frame$unknowns) &&
+                         length(learned_bases(frame)) == 0L)
   model <- list(likelihood = likelihood[c("name", "parameters")],
                 engine = engine[c("name", "parameters")], blocks = core$blocks,
                 group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]),
@@ -88,6 +89,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   inform_many_levels(frame, assigned$blocks)
   unknowns <- core_unknowns(frame, design)
   problem <- core_problem(frame, design, core, assigned$blocks[sparse])
+  problem$features <- core_features(frame, frame$learned)
   problem$unknowns <- unknowns$core
   new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
            standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law)
@@ -246,7 +248,10 @@ core_columns <- function(frame, design, blocks, rotate) {
     rotate && length(block$columns) > nrow(frame$x) && prior_traits(block$prior)[["exchangeable"]]
   }, TRUE)
   if (!any(wide) && !is_sparse(frame$x)) {
-    return(list(x = frame$x, center = design$center, scale = design$scale,
+    own <- setdiff(seq_along(design$columns), learned_columns(frame))
+    x <- if (length(own) == length(design$columns)) frame$x
+         else frame$x[, own[own > frame$implicit] - frame$implicit, drop = FALSE]
+    return(list(x = x, center = design$center[own], scale = design$scale[own],
                 blocks = lapply(blocks, core_block), rotation = list()))
   }
   turned <- lapply(blocks[wide], rotate_block, frame = frame, design = design)

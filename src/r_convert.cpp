@@ -123,6 +123,19 @@ bsvm::Index levels_of(const bsvm::Problem& problem, bsvm::Index effect) {
   return 0;
 }
 
+// Blocks of terms that the core makes from the rows' variables: after the dense columns.
+void take_features(const List& features, bsvm::Problem& out) {
+  for (const List feature : features) {
+    const std::string name = as<std::string>(feature["name"]);
+    auto block = bsvm::Registry<bsvm::Block>::make(name, to_params(name, feature["parameters"]));
+    SEXP x = feature["x"];
+    require(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && Rf_nrows(x) == out.n && all_finite(x), "x",
+            "a finite double matrix with a row for each row of the data");
+    block->take(REAL(x), out.n, Rf_ncols(x));
+    out.blocks.push_back(std::move(block));
+  }
+}
+
 bsvm::PriorSlot to_slot(const List& block) {
   bsvm::PriorSlot slot;
   const std::string name = as<std::string>(block["prior"]);
@@ -195,6 +208,7 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
   out.blocks.emplace_back(new bsvm::DenseBlock(
       x.begin(), out.n, to_vec(problem["center"]).tail(x.ncol()),
       to_vec(problem["scale"]).tail(x.ncol())));
+  if (has(problem, "features")) take_features(problem["features"], out);
   out.groups = to_count(problem, "n_groups");
   if (out.groups > 0) take_groups(problem, out);
   if (has(problem, "sparse")) take_sparse(problem["sparse"], out);
@@ -209,6 +223,11 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
     out.group_priors.push_back(to_slot(block));
     bsvm::PriorSlot& slot = out.group_priors.back();
     if (!slot.columns.empty()) slot.levels = levels_of(out, slot.columns[0]);
+  }
+  bsvm::Index first = out.likelihood->free_size();
+  for (const auto& block : out.blocks) {
+    block->find_parameters(first);
+    first += block->free_size();
   }
   bsvm::check(out);
   return out;

@@ -1,4 +1,7 @@
 #pragma once
+#include "base/error.hpp"
+#include "base/params.hpp"
+#include "base/registry.hpp"
 #include "base/types.hpp"
 
 namespace bsvm {
@@ -6,10 +9,17 @@ namespace bsvm {
 struct State;
 
 // A map from rows to columns of the design (no algebra, no prior). A block may
-// depend on the State: unknown predictors and learned features enter here.
+// depend on the State: unknown predictors and learned features enter here. The blocks of terms are
+// registered by name, made from their numbers and then given the rows' variables.
 class Block {
  public:
   virtual ~Block() = default;
+
+  // x (n, variables), column-major, of the caller, who keeps it.
+  virtual void take(const double* /*x*/, Index /*n*/, Index /*variables*/) {
+    throw InvalidInput("formula", "This block of the design has variables of its own already.");
+  }
+
   virtual Index columns() const = 0;
 
   // Does what it fills depend on the State?

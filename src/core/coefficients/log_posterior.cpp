@@ -57,7 +57,9 @@ Vec LogPosterior::at(ConstMatRef points, Host& host) {
   if (points.rows() != d + free())
     throw InvalidInput("points", "A point must have a number for each coefficient and each free "
                                  "parameter of the priors.");
-  const Points given = inside(points);
+  Mat unscaled = points.topRows(d);
+  unscaled.array().colwise() /= prior_.unit().array();
+  const Points given = inside(std::move(unscaled), points);
   const Mat& b = given.b;
   Vec out = integrated_ ? Vec(number) : all_rows(given, host);
   RowSums sums(integrated_ ? d + integrated_->free() : 0);
@@ -73,9 +75,19 @@ Vec LogPosterior::at(ConstMatRef points, Host& host) {
   return out;
 }
 
-LogPosterior::Points LogPosterior::inside(ConstMatRef points) const {
-  Points out{points.topRows(coefficients()), {}, {}};
-  out.b.array().colwise() /= prior_.unit().array();
+// For problems in which nothing is integrated out.
+double LogPosterior::rows(ConstVecRef point, Host& host) {
+  const Index d = coefficients();
+  double out = all_rows(inside(point.head(d), point), host)[0];
+  if (problem_.tilt.size() > 0)
+    out += problem_.tilt.dot(prior_.unit().head(problem_.tilt.size()).cwiseProduct(
+        point.head(problem_.tilt.size())));
+  return out;
+}
+
+// `points`: for theta.
+LogPosterior::Points LogPosterior::inside(Mat b, ConstMatRef points) const {
+  Points out{std::move(b), {}, {}};
   const Index size = problem_.parameters();
   Layout layout;
   layout.parameters = size;

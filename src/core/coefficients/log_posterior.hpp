@@ -21,6 +21,9 @@ class LogPosterior {
   Index coefficients() const { return prior_.coefficients(); }  // d
   Index free() const { return prior_.free(); }                  // h
 
+  // The rows' share at a point with b on the inside scale, tilt included.
+  double rows(ConstVecRef point, Host& host);
+
   // points (d + h, K) -> (K); -inf where nothing can be computed. Throws Interrupted.
   Vec at(ConstMatRef points, Host& host);
 
@@ -29,7 +32,7 @@ class LogPosterior {
 
   double integrated_rows(ConstVecRef b, ConstVecRef theta, RowSums& sums, Host& host);
   struct Points;
-  Points inside(ConstMatRef points) const;
+  Points inside(Mat b, ConstMatRef points) const;
   Vec all_rows(const Points& points, Host& host) const;  // (K)
   void add_block(Index first, Index r, const Points& points, Scratch& scratch, VecRef out) const;
   void add_effects(Index first, Index r, ConstMatRef b, Scratch& scratch) const;

@@ -20,13 +20,14 @@
 #include "chain/sampler.hpp"
 #include "chain/squared_jumps.hpp"
 #include "coefficients/prior_density.hpp"
+#include "joint_chain.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
+#include "model/gather.hpp"
 #include "path_move.hpp"
 #include "random/ellipse.hpp"
 #include "rows/lines/predictors.hpp"
 #include "slice_grouped.hpp"
-#include "slice_integrated.hpp"
 #include "slice_missing.hpp"
 #include "whitening.hpp"
 
@@ -207,9 +208,12 @@ class Slice : public Sampler {
     if (static_cast<double>(problem.n) * static_cast<double>(d) > kMostNumbers)
       throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
                                    "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
+    if (varies(problem) && problem.group_coefficients() > 0)
+      throw InvalidInput("engine", "Slice sampling takes no group effects where a term has "
+                                   "parameters that are inferred.");
     if (grouped(problem)) return;
     white_ = whiten(problem, make_source, threads, host);
-    if (!integrates(problem) && !problem.unknowns.any())
+    if (!is_joint(problem) && !problem.unknowns.any())
       turn_ = Predictors(problem).changes(white_.axes);
   }
 
@@ -217,7 +221,7 @@ class Slice : public Sampler {
                                std::uint64_t seed, int chain, Index burnin) const override {
     if (grouped(problem)) return grouped_chain(problem, seed, chain, burnin);
     if (problem.unknowns.any()) return missing_chain(problem, white_, seed, chain, burnin);
-    if (integrates(problem)) return integrated_chain(problem, white_, threads, seed, chain, burnin);
+    if (is_joint(problem)) return joint_chain(problem, white_, threads, seed, chain, burnin);
     return std::unique_ptr<Chain>(new SliceChain(problem, white_, turn_, seed, chain, burnin));
   }
 
@@ -229,6 +233,7 @@ class Slice : public Sampler {
       return false;
     return problem.columns() <= kMostGrouped || (!problem.multipliers && problem.integrated < 0);
   }
+  bool is_joint(const Problem& problem) const { return integrates(problem) || varies(problem); }
   bool integrates(const Problem& problem) const {
     if (!integrate_ || problem.integrated < 0) return false;
     const PriorDensity prior(problem);

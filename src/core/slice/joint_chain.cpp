@@ -1,8 +1,9 @@
-// Slice sampling of (b, theta) with a factor's effects integrated out (models.md, rows 24 and 26).
+// Slice sampling of (b, theta) as a point, a factor's effects integrated out (models.md, rows 24 and
+// 26) or with a design that moves with theta.
 // Few dimensions and a smooth density: ellipses over a few whitened coordinates at a time; and each
 // coordinate along its own axis, for tails that are not a Gaussian's: in every sweep those that
 // ellipses hardly move, the others now and then.
-#include "slice_integrated.hpp"
+#include "joint_chain.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,27 +13,27 @@
 #include "chain/squared_jumps.hpp"
 #include "coefficients/coefficients.hpp"
 #include "coefficients/prior_density.hpp"
+#include "joint_density.hpp"
 #include "linalg/dense.hpp"
 #include "random/ellipse.hpp"
 #include "random/slice.hpp"
-#include "rows/integrated/integrated_source.hpp"
 
 namespace bsvm {
 namespace {
 
-constexpr Index kIntegratedTogether = 5;  // coordinates of an ellipse
+constexpr Index kJointTogether = 5;  // coordinates of an ellipse
 
 // Sweeps from one move along an axis to the next: at first, and where ellipses get as far.
-constexpr double kLearning = 8, kIntegratedSeldom = 128;
+constexpr double kLearning = 8, kJointSeldom = 128;
 
-class IntegratedChain : public Chain {
+class JointChain : public Chain {
  public:
-  IntegratedChain(const Problem& problem, const Whitening& white, int threads, std::uint64_t seed,
+  JointChain(const Problem& problem, const Whitening& white, int threads, std::uint64_t seed,
                   int chain, Index burnin)
       : problem_(problem), at_(white.at), swept_(white.swept), prior_(problem),
-        source_(problem, threads), side_(problem), state_(side_.start(Vec())),
+        density_(joint_density(problem, threads)), side_(problem), state_(side_.start(Vec())),
         d_(prior_.coefficients()), h_(prior_.free()), centre_(d_ + h_),
-        root_(positive_factor(white.joint).lower()), sums_(d_ + source_.free()),
+        root_(positive_factor(white.joint).lower()),
         effects_(Vec::Zero(static_cast<Index>(swept_.size()))),
         pause_(Vec::Constant(d_ + h_, kLearning)), jumps_(d_ + h_),
         burnin_(burnin) {
@@ -67,12 +68,6 @@ class IntegratedChain : public Chain {
     return out;
   }
 
-  Vec point(const Vec& x) const {
-    Vec out(d_ + prior_.own());
-    out << x.head(d_), x.segment(d_ + prior_.own_first(), prior_.own());
-    return out;
-  }
-
   double log_prior(const Vec& x) const {
     constexpr double none = -std::numeric_limits<double>::infinity();
     for (const PriorDensity::Part& part : prior_.parts())
@@ -84,8 +79,7 @@ class IntegratedChain : public Chain {
   double log_density(const Vec& x, Host& host) {
     const double prior = log_prior(x);
     if (!std::isfinite(prior)) return prior;
-    source_.sums(point(x), Depth::value, sums_, host);
-    return prior + sums_.value();
+    return prior + density_->rows(x, host);
   }
 
   // The same, and the effects drawn at x, which costs little more. A sweep's last call is at where
@@ -93,7 +87,7 @@ class IntegratedChain : public Chain {
   double value_and_draw(const Vec& x, Host& host) {
     const double prior = log_prior(x);
     if (!std::isfinite(prior)) return prior;
-    return prior + source_.draw(point(x), state_.key(), effects_, host);
+    return prior + density_->draw(x, state_.key(), effects_, host);
   }
 
   void visit(Archive& archive) override {
@@ -102,7 +96,7 @@ class IntegratedChain : public Chain {
     archive.part(x_);
     archive.part(effects_);
     archive.part(pause_, [&](ConstVecRef saved) {
-      pause_ = saved.cwiseMax(1).cwiseMin(kIntegratedSeldom);
+      pause_ = saved.cwiseMax(1).cwiseMin(kJointSeldom);
     });
     archive.part(jumps_.others);
     archive.part(jumps_.own);
@@ -113,8 +107,8 @@ class IntegratedChain : public Chain {
     Draws random(state_.key(), Purpose::dense, 0);
     if (sweeps_ == 0 || x_.size() == 0) value_ = value_and_draw(x_, host);
     const Vec before = x_;
-    for (Index first = 0; first < x_.size(); first += kIntegratedTogether)
-      move_block(first, std::min(kIntegratedTogether, x_.size() - first), random, host);
+    for (Index first = 0; first < x_.size(); first += kJointTogether)
+      move_block(first, std::min(kJointTogether, x_.size() - first), random, host);
     const Vec between = x_;
     for (Index k = 0; k < x_.size(); ++k)
       if (sweeps_ % static_cast<Index>(pause_[k]) == 0) move_along(k, random, host);
@@ -126,7 +120,7 @@ class IntegratedChain : public Chain {
   void learn(const Vec& before, const Vec& between) {
     if (sweeps_ % static_cast<Index>(kLearning) == 0) jumps_.add(between - before, x_ - between);
     for (Index k = 0; sweeps_ + 1 == burnin_ && k < x_.size(); ++k)
-      if (jumps_.own[k] > 0) pause_[k] = jumps_.needless(k) ? kIntegratedSeldom : 1;
+      if (jumps_.own[k] > 0) pause_[k] = jumps_.needless(k) ? kJointSeldom : 1;
   }
 
   void move_block(Index first, Index size, Draws& random, Host& host) {
@@ -164,13 +158,12 @@ class IntegratedChain : public Chain {
   const std::vector<Index>& at_;
   const std::vector<Index>& swept_;
   PriorDensity prior_;
-  IntegratedSource source_;
+  std::unique_ptr<JointDensity> density_;
   Coefficients side_;
   State state_;
   Index d_, h_;
   Vec centre_;
   Mat root_;
-  RowSums sums_;
   Vec x_, effects_;     // (d + h), and the integrated effects
   double value_ = 0;    // log density at x
   Vec pause_;           // (d + h) sweeps from one move along an axis to the next
@@ -180,9 +173,9 @@ class IntegratedChain : public Chain {
 
 }  // namespace
 
-std::unique_ptr<Chain> integrated_chain(const Problem& problem, const Whitening& white, int threads,
-                                        std::uint64_t seed, int chain, Index burnin) {
-  return std::unique_ptr<Chain>(new IntegratedChain(problem, white, threads, seed, chain, burnin));
+std::unique_ptr<Chain> joint_chain(const Problem& problem, const Whitening& white, int threads,
+                                   std::uint64_t seed, int chain, Index burnin) {
+  return std::unique_ptr<Chain>(new JointChain(problem, white, threads, seed, chain, burnin));
 }
 
 }  // namespace bsvm

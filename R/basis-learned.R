@@ -1,0 +1,156 @@
+# Bases with parameters that are inferred, such as the length scale of a kernel. Their columns depend
+# on these, so the core makes them anew from the rows' variables, by a block that it registers
+# (src/core/block/block.hpp), and so do predictions, value by value. In the frame and the design of a
+# fit the columns stand as they are at first values, for their names, places and sizes; they come
+# last, and are neither centred nor scaled.
+#
+# Rows that carry `learned`, a list by label of matrices of variables, have such columns.
+
+# ---- what such a basis says; make_bases() gives `variables` (n x k numbers) in place of `matrix` ----
+
+# Priors of its parameters, a list of priors of a variance by name; NULL for a basis without any.
+basis_parameters <- function(basis) UseMethod("basis_parameters")
+
+#' @export
+basis_parameters.bsvm_basis <- function(basis) NULL
+
+# The core's block: list(name, parameters).
+basis_feature <- function(basis) UseMethod("basis_feature")
+
+# The columns for rows with these variables, at `values`, parameters by name.
+basis_at <- function(basis, variables, values) UseMethod("basis_at")
+
+# The variables of new rows, in place of new_basis().
+new_variables <- function(basis, terms, newdata, unknown) UseMethod("new_variables")
+
+# ---- in the frame and the spec ------------------------------------------------------------------
+
+is_learned <- function(basis) length(basis_parameters(basis)) > 0L
+
+learned_bases <- function(object) Filter(is_learned, object$smooths)
+
+first_values <- function(basis) lapply(basis_parameters(basis), function(prior) 1)
+
+# Columns at the first values, and learned bases last.
+with_first_columns <- function(bases) {
+  learned <- vapply(bases, is_learned, TRUE)
+  bases[learned] <- lapply(bases[learned], function(basis) {
+    basis$matrix <- basis_at(basis, basis$variables, first_values(basis))
+    basis
+  })
+  bases[order(learned)]
+}
+
+learned_columns <- function(object) columns_of(learned_bases(object))
+
+basis_parameter_blocks <- function(object) {
+  unlist(lapply(learned_bases(object), function(basis) {
+    blocks <- parameter_blocks(list(priors = basis_parameters(basis)))
+    lapply(blocks, function(block) {
+      block[c("label", "of", "name")] <- list(paste0(basis$label, ": ", block$label), basis$label,
+                                              block$label)
+      block
+    })
+  }), recursive = FALSE)
+}
+
+# What the core makes the columns of; `variables`: list by label.
+core_features <- function(object, variables) {
+  bases <- learned_bases(object)
+  if (length(bases) == 0L) return(NULL)
+  lapply(bases, function(basis) {
+    c(basis_feature(basis), list(x = unname(variables[[basis$label]])))
+  })
+}
+
+# ---- of rows --------------------------------------------------------------------------------------
+
+# list by label of the variables of the rows the frame was made of, or of new ones.
+frame_variables <- function(bases) {
+  learned <- Filter(is_learned, bases)
+  if (length(learned) == 0L) return(NULL)
+  stats::setNames(lapply(learned, `[[`, "variables"), basis_labels(learned))
+}
+
+rows_variables <- function(bases, terms, newdata, unknown) {
+  learned <- Filter(is_learned, bases)
+  if (length(learned) == 0L) return(NULL)
+  stats::setNames(lapply(learned, new_variables, terms, newdata, unknown), basis_labels(learned))
+}
+
+learned_at <- function(rows, at) {
+  if (is.null(rows$learned)) return(NULL)
+  list(learned = lapply(rows$learned, function(x) x[at, , drop = FALSE]))
+}
+
+# The rows with their columns at these values, list by label of parameters by name.
+settled_rows <- function(fit, rows, values) {
+  for (basis in learned_bases(fit)) {
+    at <- columns_of(list(basis))
+    rows$x[, at] <- basis_at(basis, rows$learned[[basis$label]], values[[basis$label]])
+  }
+  rows$learned <- NULL
+  rows
+}
+
+# `value(block, k)`: that of parameter block k of all.
+learned_values <- function(fit, value) {
+  blocks <- all_blocks(fit)
+  out <- list()
+  for (k in which(!vapply(blocks, function(block) is.null(block$of), TRUE))) {
+    out[[blocks[[k]]$of]][[blocks[[k]]$name]] <- value(blocks[[k]], k)
+  }
+  out
+}
+
+# ---- linear predictors ----------------------------------------------------------------------------
+
+# posterior_linear() of rows with such columns.
+learned_linear <- function(posterior, fit, rows, sd) UseMethod("learned_linear")
+
+# Known values.
+#' @export
+learned_linear.default <- function(posterior, fit, rows, sd) {
+  values <- learned_values(fit, function(block, k) sqrt(block$hyper[["mean"]]))
+  posterior_linear(fit, settled_rows(fit, rows, values), sd)
+}
+
+#' @export
+learned_linear.bsvm_mixture <- function(posterior, fit, rows, sd) {
+  moments <- component_moments(fit, function(own) posterior_linear(own, rows))
+  found <- mix(moments$mean, moments$sd, posterior$weights)
+  list(mean = unname(found$mean), sd = if (sd) found$sd)
+}
+
+#' @export
+learned_linear.bsvm_draws <- function(posterior, fit, rows, sd) {
+  draws <- linear_draws(fit, rows)
+  list(mean = unname(rowMeans(draws)), sd = if (sd) sqrt(row_variances(draws)))
+}
+
+# The fitted link of all rows of a frame.
+learned_link <- function(fit, frame) {
+  of <- function(rows) {
+    mean <- posterior_linear(fit, rows[c("x", "groups", "learned")], sd = FALSE)$mean
+    if (is.null(rows$offset)) mean else mean + rows$offset
+  }
+  link <- of(frame)
+  if (!is.null(frame$absent)) link <- merge_rows(link, of(frame$absent), frame$absent)
+  stats::setNames(link, names(fit$link))
+}
+
+# linear_draws() of such rows, draw by draw.
+learned_draws <- function(fit, rows) {
+  draws <- seq_len(draw_count(fit$posterior))
+  values <- learned_values(fit, function(block, k) sqrt(block_variances(fit, k)))
+  coefficients <- coefficient_draws(fit)
+  own <- settled_rows(fit, rows, lapply(values, lapply, `[`, 1L))
+  at <- learned_columns(fit)
+  own$x[, at] <- 0
+  out <- linear_draws(fit, own)
+  for (s in draws) {
+    x <- settled_rows(fit, rows, lapply(values, lapply, `[`, s))$x[, at, drop = FALSE]
+    out[, s] <- out[, s] + x %*% coefficients[at, s]
+  }
+  out
+}
