@@ -101,7 +101,7 @@ TEST_CASE("working rows: what is saved is all there is") {
   Case of(crossed(shape, {6, 4}));
   const Vec saved = of.working.save();
   const Mat cross = of.working.cross(), gram = of.working.gram(0);
-  of.working.set(Noise(3).normals(40), Vec::Ones(40));
+  of.working.set(*of.problem.likelihood, Noise(3).normals(40), Vec::Ones(40));
   CHECK((of.working.cross() - cross).norm() > 1e-3);
   of.working.restore(saved);
   CHECK(of.working.cross() == cross);

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "base/registry.hpp"
 #include "likelihood/likelihood.hpp"
@@ -58,6 +59,37 @@ class Insensitive : public Likelihood {
 
  private:
   double rate_, width_;
+};
+
+// The same normalised over y, its rate exp(-theta) inferred.
+class InsensitiveFamily : public Likelihood {
+ public:
+  explicit InsensitiveFamily(double width) : width_(width) {}
+  bool supports(Use use) const override { return use == Use::augmented; }
+  Index free_size() const override { return 1; }
+  std::unique_ptr<Likelihood> with(ConstVecRef theta) const override {
+    return std::make_unique<Member>(std::exp(-theta[0]), width_);
+  }
+  void terms(Use, const Eigen::Ref<const Arr>&, const Eigen::Ref<const Arr>&,
+             const Eigen::Ref<const Arr>&, RowTerms&) const override {
+    throw std::logic_error("A family was asked.");
+  }
+
+ private:
+  class Member : public Insensitive {
+   public:
+    Member(double rate, double width)
+        : Insensitive(rate, width), log_c_(std::log(rate / (2 * (1 + rate * width)))) {}
+    void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
+               const Eigen::Ref<const Arr>& v, RowTerms& out) const override {
+      Insensitive::terms(use, y, m, v, out);
+      out.value += log_c_;
+    }
+
+   private:
+    double log_c_;
+  };
+  double width_;
 };
 
 }  // namespace bsvm_test

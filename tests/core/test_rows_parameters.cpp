@@ -1,0 +1,203 @@
+// Derivatives of the rows' share in parameters of the likelihood and of blocks, against passes at
+// other parameters.
+#include <doctest/doctest.h>
+
+#include "coefficients/coefficients.hpp"
+#include "rows/memory/memory_source.hpp"
+#include "rows/sparse/sparse_source.hpp"
+#include "sparse_data.hpp"
+#include "two_atoms.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+PriorSlot parameter_prior(double scale) {
+  PriorSlot slot;
+  slot.prior = Registry<Prior>::make("half_t", Params("half_t", {{"df", 3}, {"scale", scale}}));
+  slot.parameter = true;
+  return slot;
+}
+
+// Columns cos(j w x), w = exp(theta).
+class Waves : public Block {
+ public:
+  Waves(Vec x, Index columns) : x_(std::move(x)), unit_(Vec::Constant(columns, 0.5)) {}
+  Index columns() const override { return unit_.size(); }
+  bool varies() const override { return true; }
+  Index free_size() const override { return 1; }
+  void find_parameters(Index first) override { first_ = first; }
+  const Vec& unit() const override { return unit_; }
+  void fill(const int* rows, Index r, const State& state,
+            Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
+    for (Index i = 0; i < r; ++i)
+      for (Index j = 0; j < columns(); ++j) out(j, i) = height(j, rows[i], state);
+  }
+  void add_column(Index j, const int* rows, Index r, const State& state, double a,
+                  double* out) const override {
+    for (Index i = 0; i < r; ++i) out[i] += a * height(j, rows[i], state);
+  }
+
+ private:
+  double height(Index j, int row, const State& state) const {
+    return 0.5 * std::cos(static_cast<double>(j + 1) * std::exp(state.parameters()[first_]) *
+                          x_[row]);
+  }
+  Vec x_, unit_;
+  Index first_ = 0;
+};
+
+void add_parameters(Problem& problem) {
+  problem.likelihood = std::make_unique<InsensitiveFamily>(0.3);
+  problem.priors.push_back(parameter_prior(0.7));
+}
+
+// Some q with a covariance, and effects of groups that go with it.
+State some_state(const Coefficients& side, RowSource& source) {
+  State state = side.start(Vec());
+  Noise noise(4);
+  const Index p = state.layout.p;
+  state.mean() = 0.4 * noise.normals(p);
+  state.inverse_factor() = 0.3 * Mat::Identity(p, p);
+  for (Index j = 1; j < p; ++j) state.inverse_factor()(j, j - 1) = 0.1;
+  Vec theta(state.layout.parameters);
+  for (Index k = 0; k < theta.size(); ++k) theta[k] = -0.2 + 0.3 * static_cast<double>(k);
+  side.set_parameters(state, theta);
+  Host host;
+  RowSums sums(state.layout);
+  source.sums(state, sums, host);
+  state.begun() = 1;
+  state.fraction() = 1;
+  source.settle(state, Settle::advance, 1);
+  return state;
+}
+
+// Against five-point differences of whole passes.
+void check_derivatives(const Problem& problem, RowSource& source, const State& state) {
+  Host host;
+  RowSums sums(state.layout);
+  const auto value = [&](Index k, double by) {
+    State moved = state;
+    moved.parameters()[k] += by;
+    source.sums(moved, sums, host);
+    return sums.value();
+  };
+  REQUIRE(state.layout.parameters == problem.parameters());
+  for (Index k = 0; k < state.layout.parameters; ++k) {
+    const double h = 1e-2;
+    const double first = (8 * (value(k, h) - value(k, -h)) - value(k, 2 * h) + value(k, -2 * h)) /
+                         (12 * h);
+    const double second = (16 * (value(k, h) + value(k, -h)) - value(k, 2 * h) -
+                           value(k, -2 * h) - 30 * value(k, 0)) / (12 * h * h);
+    source.sums(state, sums, host);
+    INFO("parameter ", k);
+    CHECK(sums.pull()[k] == doctest::Approx(first).epsilon(1e-5));
+    CHECK(sums.bend()[k] == doctest::Approx(-second).epsilon(1e-4));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("parameters: rows in memory, grouped or not, weighted") {
+  for (const Index groups : {0, 5}) {
+    Shape shape;
+    shape.n = 60;
+    shape.p = 3;
+    shape.q = groups > 0 ? 2 : 0;
+    shape.groups = groups;
+    const Data data = simulate(shape);
+    Problem problem = usual_problem(data);
+    add_parameters(problem);
+    check(problem);
+    MemorySource source(problem, Use::augmented, 1);
+    check_derivatives(problem, source, some_state(Coefficients(problem), source));
+  }
+}
+
+TEST_CASE("parameters: sparse columns") {
+  Shape shape;
+  shape.n = 50;
+  shape.p = 2;
+  const SparseData data = crossed(shape, {6, 4});
+  Problem problem = data.problem();
+  add_parameters(problem);
+  check(problem);
+  SparseSource source(problem, Use::augmented, 1);
+  const Coefficients side(problem, source.extra());
+  check_derivatives(problem, source, some_state(side, source));
+}
+
+TEST_CASE("parameters: of the likelihood and of a block together, for any number of threads") {
+  Shape shape;
+  shape.n = 400;
+  shape.p = 2;
+  shape.q = 1;
+  shape.groups = 40;
+  const Data data = simulate(shape);
+  Problem problem = usual_problem(data);
+  Noise noise(8);
+  problem.blocks.emplace_back(new Waves(noise.normals(shape.n), 3));
+  problem.priors.push_back(to_slot(ridge_prior(1, 1, {2, 3, 4})));
+  add_parameters(problem);
+  problem.priors.push_back(parameter_prior(1.5));
+  problem.blocks.back()->find_parameters(1);
+  check(problem);
+  MemorySource one(problem, Use::augmented, 1), two(problem, Use::augmented, 2);
+  const State state = some_state(Coefficients(problem), one);
+  some_state(Coefficients(problem), two);
+  check_derivatives(problem, one, state);
+  Host host;
+  RowSums first(state.layout), second(state.layout);
+  one.sums(state, first, host);
+  two.sums(state, second, host);
+  CHECK(first.x == second.x);
+}
+
+TEST_CASE("parameters: a prior for each, and nothing that can't be") {
+  Shape shape;
+  shape.n = 20;
+  shape.p = 2;
+  const Data data = simulate(shape);
+  Problem problem = usual_problem(data);
+  problem.likelihood = std::make_unique<InsensitiveFamily>(0.3);
+  CHECK_THROWS_AS(check(problem), InvalidInput);
+  problem.priors.push_back(parameter_prior(1));
+  CHECK_NOTHROW(check(problem));
+  problem.priors.push_back(parameter_prior(1));
+  CHECK_THROWS_AS(check(problem), InvalidInput);
+  problem.priors.pop_back();
+  problem.priors.back().prior =
+      Registry<Prior>::make("normal", Params("normal", {{"variance", 1}}));
+  CHECK_THROWS_AS(check(problem), InvalidInput);
+}
+
+TEST_CASE("parameters: the coefficient side's pull and step") {
+  Shape shape;
+  shape.n = 60;
+  shape.p = 3;
+  const Data data = simulate(shape);
+  Problem problem = usual_problem(data);
+  add_parameters(problem);
+  const Coefficients side(problem);
+  MemorySource source(problem, Use::augmented, 1);
+  State state = some_state(side, source);
+  RowSums sums(state.layout);
+  Host host;
+  // Steps at fixed q come to where rows and prior together are highest.
+  for (int step = 0; step < 60; ++step) {
+    source.sums(state, sums, host);
+    side.set_parameters(state, state.parameters() + side.parameter_step(state, sums));
+  }
+  source.sums(state, sums, host);
+  const auto total = [&](double by) {
+    State moved = state;
+    side.set_parameters(moved, state.parameters() + Vec::Constant(1, by));
+    RowSums there(state.layout);
+    source.sums(moved, there, host);
+    Vec gradient(1);
+    return there.value() + side.log_parameters(moved.parameters(), gradient);
+  };
+  CHECK(std::abs(side.parameter_pull(state, sums)[0]) < 1e-6);
+  CHECK(total(0) > total(1e-3));
+  CHECK(total(0) > total(-1e-3));
+}
