@@ -209,7 +209,7 @@ class Slice : public Sampler {
       throw InvalidInput("engine", "Rows times coefficients are too many for slice sampling, more "
                                    "than 1.3e8. Under the pseudo-likelihood use engine_gibbs().");
     if (varies(problem) && problem.group_coefficients() > 0)
-      throw InvalidInput("engine", "Slice sampling takes no group effects where a term has "
+      throw InvalidInput("formula", "Slice sampling takes no group effects where a term has "
                                    "parameters that are inferred.");
     if (grouped(problem)) return;
     white_ = whiten(problem, make_source, threads, host);
