@@ -9,24 +9,24 @@
 
 namespace bsvm {
 
-Index Problem::columns() const {
+Index Model::columns() const {
   Index p = 0;
   for (const auto& part : blocks) p += part->columns();
   return p;
 }
 
-Index Problem::effects() const {
+Index Model::effects() const {
   if (multipliers) return multipliers->columns();
   Index effects = 0;
   for (const SparseTerm& term : sparse.terms) effects += term.effects;
   return effects;
 }
 
-Index Problem::group_coefficients() const {
+Index Model::group_coefficients() const {
   return multipliers ? multipliers->columns() * groups : sparse.columns;
 }
 
-bool Problem::selects() const {
+bool Model::selects() const {
   return std::any_of(priors.begin(), priors.end(),
                      [](const PriorSlot& slot) { return slot.prior->selects(); });
 }
@@ -54,7 +54,7 @@ void check_cover(const std::vector<PriorSlot>& priors, Index columns, const char
 }
 
 // The levels of the term that has these effects, 0 if there is no such term.
-Index levels_of(const Problem& problem, const std::vector<Index>& effects) {
+Index levels_of(const Model& problem, const std::vector<Index>& effects) {
   if (problem.multipliers) return problem.groups;
   Index first = 0;
   for (const SparseTerm& term : problem.sparse.terms) {
@@ -65,7 +65,7 @@ Index levels_of(const Problem& problem, const std::vector<Index>& effects) {
   return 0;
 }
 
-void check_group_slot(const Problem& problem, const PriorSlot& slot) {
+void check_group_slot(const Model& problem, const PriorSlot& slot) {
   const Index effects = static_cast<Index>(slot.columns.size());
   if (effects != slot.prior->effects())
     throw InvalidInput("prior", "The effects that a grouping factor's prior ties together must be "
@@ -118,7 +118,7 @@ void check_rows(const Problem& problem) {
 
 namespace {
 
-void check_unknowns(const Problem& problem) {
+void check_unknowns(const Model& problem) {
   const Unknowns& of = problem.unknowns;
   if (problem.sparse.columns > 0)
     throw InvalidInput("missing", "Missing predictors are modelled beside dense predictors and at "
