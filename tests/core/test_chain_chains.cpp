@@ -108,7 +108,7 @@ class Counting : public Chain {
 class CountingSampler : public Sampler {
  public:
   Use use() const override { return Use::drawn; }
-  std::unique_ptr<Chain> start(const Problem&, const MakeSource&, int, std::uint64_t, int,
+  std::unique_ptr<Chain> start(const Problem&, const MakeDraws&, int, std::uint64_t, int,
                                Index) const override {
     return std::make_unique<Counting>();
   }

@@ -144,7 +144,7 @@ void check_unknowns(const Model& problem) {
 
 void check(const Problem& problem) {
   if (problem.unknowns.any()) check_unknowns(problem);
-  check_rows(problem);
+  if (problem.here()) check_rows(problem);
   check_sparse(problem.sparse, problem.n);
   if (problem.multipliers && problem.sparse.columns > 0)
     throw InvalidInput("sparse", "Sparse columns and a grouping factor can't stand together.");
