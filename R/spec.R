@@ -89,13 +89,15 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   problem <- core_problem(frame, design, core, assigned$blocks[sparse])
   problem$unknowns <- unknowns$core
   new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
-           standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law)
+           standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law, frame$cluster)
 }
 
 # A spec: what bsvm_spec() promises of each field is checked. `missing`: the rule for missing
-# predictors that are modelled, `law` what the core is told of them.
+# predictors that are modelled, `law` what the core is told of them. `cluster`: where the rows are
+# fitted (R/row-source.R).
 new_spec <- function(problem, model, design, blocks, group_blocks, likelihood, engine,
-                     standardize = TRUE, default_prior = FALSE, missing = NULL, law = NULL) {
+                     standardize = TRUE, default_prior = FALSE, missing = NULL, law = NULL,
+                     cluster = NULL) {
   spec <- structure(mget(names(formals())), class = "bsvm_spec")
   check_spec(spec)
   spec
