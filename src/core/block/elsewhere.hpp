@@ -4,6 +4,11 @@
 
 namespace bsvm {
 
+[[noreturn]] inline void refuse_elsewhere() {
+  throw InvalidInput("cluster", "This way of fitting needs all rows in this process, and they are "
+                                "elsewhere.");
+}
+
 // Columns whose rows are not in this process's memory. What reads rows itself, and not through a
 // RowSource, is refused when it comes here.
 class ElsewhereBlock : public Block {
@@ -15,18 +20,13 @@ class ElsewhereBlock : public Block {
   const Vec& unit() const override { return unit_; }
   void fill(const int*, Index, const State&,
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>>) const override {
-    refuse();
+    refuse_elsewhere();
   }
   void add_column(Index, const int*, Index, const State&, double, double*) const override {
-    refuse();
+    refuse_elsewhere();
   }
 
  private:
-  [[noreturn]] static void refuse() {
-    throw InvalidInput("cluster", "This way of fitting needs all rows in this process, and they are "
-                                  "in another one.");
-  }
-
   Vec unit_;
 };
 
