@@ -245,7 +245,8 @@ check_mode <- function(engine, integrated, groups, sparse) {
 check_elsewhere <- function(engine, frame, blocks, integrated, sparse) {
   if (is.null(frame$cluster)) return(invisible())
   if (!trait(engine, "elsewhere")) {
-    abort("unsupported", engine_call(engine), " needs all rows in this R session, without `cluster`.")
+    abort("unsupported", engine_call(engine), " needs all rows in this R session: leave `cluster` ",
+          "out.")
   }
   refuse <- function(...) {
     abort("unsupported", engine_call(engine), " with `cluster` does not support ", ...)

@@ -1,31 +1,33 @@
 # Where the rows of a fit are. `cluster` of bsvm() is NULL, for rows in this R session, or an object
-# with a method of row_source(), in a file of its own: nothing else knows its class. Engines that fit
-# rows elsewhere have the trait `elsewhere`.
+# with a method of row_source() in a file of its own; no other code knows its class. Engines that can
+# fit rows elsewhere have the trait `elsewhere`.
 #
-# The method sends `problem` and `model` of a spec to where the rows are to be, once, and returns
+# The method sends `problem` and `model` of a spec once to where the rows are to be, and returns
 # new_row_source(ask, close):
 #
-#   ask      a function of one question, a list with `what` and other fields, that returns what
-#            answer_rows() says of it there: list(number, answer), `number` that of the question.
-#            Errors on the way are errors of `ask`. An answer that an interrupt kept from being read
-#            must not be returned for a later question; an answer of another number is an error.
-#   close    a function without arguments that lets go of the rows; called once, even after errors.
+#   ask      a function of one question, a list with `what` and other fields. It returns what
+#            answer_rows() returns there: list(number, answer), with the number of the question.
+#            An error on the way is an error of `ask`. If an interrupt keeps an answer from being
+#            read, that answer must not be returned for a later question: this is an error.
+#   close    a function without arguments that releases the rows. It is called once, after errors
+#            too.
 #
-# Questions have `source`, the number of the row source they are for, and `use`, what it asks of the
-# likelihood (src/core/base/use.hpp). Answers of sources with disjoint rows, whole levels of a grouping
-# factor each, can be combined as the last column says:
+# Questions also have `source`, the number of the row source they are for, and `use`, what the source
+# asks of the likelihood (core/base/use.hpp). The last column says how the answers of several places
+# combine, if each has other rows and whole levels of a grouping factor:
 #
-#   what      other fields         answer                                      several sources
+#   what      other fields         answer                                      several places
 #   units     (none, no source)    list(units, group_units): powers of two     must agree
 #   open      threads, no source   the number of a new source                  must agree
-#   sums      state                numbers: a RowSums (core/model/row_sums)    add
-#   settle    state, how, change   numbers: sum over levels of E u u'          add
+#   sums      state                numbers: a RowSums (core/model/row_sums)    are added
+#   settle    state, how, change   numbers: sum over levels of E u u'          are added
 #   keep      (none)               NULL
 #   back      state                NULL
-#   groups    (none)               list(mean, precision, regression), a column  bind columns
-#                                  for each level
+#   groups    (none)               list(mean, precision, regression), one      columns are bound
+#                                  column for each level
 #
-# `state` is the State's vector. Its size, and that of the sums, does not grow with rows or levels.
+# `state` is the vector of the State. Its size, and the size of the sums, does not grow with rows or
+# levels. So far the frame is in this session, too: methods of the fit read the rows there.
 row_source <- function(cluster, problem, model) UseMethod("row_source")
 
 new_row_source <- function(ask, close = function() NULL) {
@@ -48,13 +50,16 @@ with_rows <- function(spec, fit) {
   source <- tryCatch(row_source(spec$cluster, spec$problem, spec$model),
                      error = function(e) stop(as_cluster_error(e)))
   on.exit(tryCatch(source$close(), error = function(e) NULL))
-  units <- source$ask(list(what = "units"))
-  if (inherits(units, "condition")) stop(units)
-  fit(problem_elsewhere(spec$problem, units), core_ask_rows(source$ask))
+  fit(problem_elsewhere(spec$problem, source), core_ask_rows(source$ask))
 }
 
 # What the core is told of rows that are elsewhere.
-problem_elsewhere <- function(problem, units) {
+problem_elsewhere <- function(problem, source) {
+  units <- source$ask(list(what = "units"))
+  if (inherits(units, "interrupt")) {
+    resignal_interrupted(simpleCondition("Interrupted before there was a result."))
+  }
+  if (inherits(units, "error")) with_core_conditions(stop(units))
   c(units, list(n = length(problem$y), n_groups = problem$n_groups))
 }
 
@@ -66,6 +71,7 @@ answer_or_condition <- function(ask) {
     tryCatch({
       found <- ask(question)
       if (!identical(found$number, question$number)) stop("an answer to another question came")
+      if (inherits(found$answer, "error")) stop(found$answer)
       found$answer
     }, error = as_cluster_error, interrupt = identity)
   }

@@ -1,5 +1,5 @@
-// A problem that is kept from call to call, with its row sources: where the rows are, it answers what
-// r_ask_rows.cpp asks.
+// A problem that is kept from call to call, with its row sources. Where the rows are, it answers the
+// questions of r_ask_rows.cpp.
 #include "core/coefficients/coefficients.hpp"
 #include "r_convert.h"
 #include "r_host.h"

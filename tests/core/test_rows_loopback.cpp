@@ -103,6 +103,21 @@ TEST_CASE("a mixture of Gaussians needs no row, and no shortcut for few rows") {
   }
 }
 
+TEST_CASE("few rows that are elsewhere give what the shortcut for few rows here gives") {
+  Shape shape = shape_of(0, 0);
+  shape.n = 40;
+  const Data data = simulate(shape);
+  const Problem whole = usual_problem(data), model = elsewhere(usual_problem(data));
+  const auto engine = Registry<Approximator>::make("gaussian", Params());
+  Host host;
+  const MakeSource maker = [&](Use use, int) {
+    return std::unique_ptr<RowSource>(new LoopbackSource(whole, use));
+  };
+  const double here = engine->run(whole, maker, Options(), 1, host).evidence;
+  const double there = engine->run(model, maker, Options(), 1, host).evidence;
+  CHECK(gap(there, here) < 1e-4);
+}
+
 TEST_CASE("no message grows with the number of groups") {
   CHECK(longest_message(10) == longest_message(150));
 }
