@@ -39,7 +39,7 @@
 #'   `blocks`, `group_blocks` (each a list of `prior`, `columns` and `label`; of group effects also
 #'   `factor` and `labels`, and `columns` numbers the effects over all factors), `default_prior`
 #'   (do the slopes have the weakly informative priors of models with random effects or smooths?),
-#'   `likelihood`, `engine` and `standardize`.
+#'   `likelihood`, `engine`, `standardize` and `cluster` (of the frame).
 #' @section Errors: Classes `prior`, `argument`, `weights` and `unsupported` (see
 #'   [bsvm_conditions]).
 #' @seealso [bsvm_run()], the next stage.

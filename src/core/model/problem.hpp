@@ -35,7 +35,9 @@ struct SparseColumns {
 };
 
 // The model: what the coefficient side needs. It knows how many rows and levels there are, not what
-// is in them, so it is the same wherever the rows are.
+// is in them, so it is the same wherever the rows are. Two parts still come with their rows, and
+// so need them in memory: sparse columns, whose terms the priors speak of, and unknown predictors,
+// whose imputation model sums what they are given.
 struct Model {
   Index n = 0;               // rows
   Index groups = 0;          // levels of the grouping factor of `multipliers`
