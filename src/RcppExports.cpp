@@ -25,7 +25,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_ask_rows
-SEXP core_ask_rows(Rcpp::Function ask);
+Rcpp::RObject core_ask_rows(Rcpp::Function ask);
 RcppExport SEXP _bsvm_core_ask_rows(SEXP askSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -73,7 +73,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_hold_rows
-SEXP core_hold_rows(Rcpp::List problem, Rcpp::List model);
+Rcpp::RObject core_hold_rows(Rcpp::List problem, Rcpp::List model);
 RcppExport SEXP _bsvm_core_hold_rows(SEXP problemSEXP, SEXP modelSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -84,7 +84,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_ask_held_rows
-SEXP core_ask_held_rows(SEXP rows, Rcpp::List question);
+Rcpp::RObject core_ask_held_rows(SEXP rows, Rcpp::List question);
 RcppExport SEXP _bsvm_core_ask_held_rows(SEXP rowsSEXP, SEXP questionSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;

@@ -82,9 +82,9 @@ bsvm::MakeSource source_for(const bsvm::Problem& problem, SEXP rows) {
 
 // Rows that `ask`, a function of a question, knows of.
 // [[Rcpp::export(rng = false)]]
-SEXP core_ask_rows(Rcpp::Function ask) {
-  return Rcpp::XPtr<RowsMaker>(
-      new RowsMaker([ask](const bsvm::Problem&, bsvm::Use use, int threads) {
-        return std::unique_ptr<bsvm::RowSource>(new AskedRows(ask, use, threads));
-      }));
+Rcpp::RObject core_ask_rows(Rcpp::Function ask) {
+  const auto make = [ask](const bsvm::Problem&, bsvm::Use use, int threads) {
+    return std::unique_ptr<bsvm::RowSource>(new AskedRows(ask, use, threads));
+  };
+  return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
 }

@@ -8,6 +8,7 @@ using Rcpp::_;
 using Rcpp::as;
 using Rcpp::List;
 using Rcpp::NumericVector;
+using Rcpp::RObject;
 
 namespace {
 
@@ -21,18 +22,18 @@ class HeldRows {
                                           "predictors need all rows in one process.");
   }
 
-  SEXP answer(const List& question, bsvm::Host& host) {
+  RObject answer(const List& question, bsvm::Host& host) {
     const std::string what = as<std::string>(question["what"]);
-    if (what == "units") return units();
-    if (what == "open") return open(question);
+    if (what == "units") return RObject(units());
+    if (what == "open") return RObject(Rcpp::wrap(open(question)));
     bsvm::RowSource& source = source_of(question);
-    if (what == "sums") return sums(source, question, host);
-    if (what == "settle") return settle(source, question);
-    if (what == "groups") return groups(source.groups());
+    if (what == "sums") return RObject(sums(source, question, host));
+    if (what == "settle") return RObject(settle(source, question));
+    if (what == "groups") return RObject(groups(source.groups()));
     if (what == "keep") source.keep();
     else if (what == "back") source.back(state_of(question));
     else throw bsvm::InvalidInput("cluster", "There is no question '" + what + "'.");
-    return R_NilValue;
+    return RObject();
   }
 
  private:
@@ -40,17 +41,17 @@ class HeldRows {
     return static_cast<bsvm::Use>(as<int>(question["use"]));
   }
 
-  SEXP units() const {
+  List units() const {
     const bsvm::Vec group = problem_.multipliers ? problem_.multipliers->unit() : bsvm::Vec();
     return List::create(_["units"] = to_numeric(dense_units(problem_)),
                         _["group_units"] = to_numeric(group));
   }
 
   // The number of a new source.
-  SEXP open(const List& question) {
+  int open(const List& question) {
     sources_.push_back(
         bsvm::make_source(problem_, use_of(question), to_count(question, "threads", 1)));
-    return Rcpp::wrap(static_cast<int>(sources_.size()) - 1);
+    return static_cast<int>(sources_.size()) - 1;
   }
 
   bsvm::RowSource& source_of(const List& question) {
@@ -69,21 +70,21 @@ class HeldRows {
     return out;
   }
 
-  SEXP sums(bsvm::RowSource& source, const List& question, bsvm::Host& host) const {
+  NumericVector sums(bsvm::RowSource& source, const List& question, bsvm::Host& host) const {
     bsvm::RowSums out(side_.layout());
     source.ask(use_of(question));
     source.sums(state_of(question), out, host);
     return to_numeric(out.x);
   }
 
-  SEXP settle(bsvm::RowSource& source, const List& question) const {
+  NumericVector settle(bsvm::RowSource& source, const List& question) const {
     const bsvm::Mat out =
         source.settle(state_of(question), static_cast<bsvm::Settle>(to_count(question, "how")),
                       as<double>(question["change"]));
     return NumericVector(out.data(), out.data() + out.size());
   }
 
-  static SEXP groups(const bsvm::GroupPosterior& of) {
+  static List groups(const bsvm::GroupPosterior& of) {
     const auto matrix = [](const bsvm::Mat& x) { return to_array(x, {x.rows(), x.cols()}); };
     return List::create(_["mean"] = matrix(of.mean), _["precision"] = matrix(of.precision),
                         _["regression"] = matrix(of.regression));
@@ -99,15 +100,15 @@ class HeldRows {
 
 // Keeps the rows of a problem in this process: a pointer to them.
 // [[Rcpp::export(rng = false)]]
-SEXP core_hold_rows(Rcpp::List problem, Rcpp::List model) {
+Rcpp::RObject core_hold_rows(Rcpp::List problem, Rcpp::List model) {
   return with_core_errors(
-      [&]() -> SEXP { return Rcpp::XPtr<HeldRows>(new HeldRows(problem, model)); });
+      [&] { return RObject(Rcpp::XPtr<HeldRows>(new HeldRows(problem, model))); });
 }
 
 // What they answer to a question (R/row-source.R).
 // [[Rcpp::export(rng = false)]]
-SEXP core_ask_held_rows(SEXP rows, Rcpp::List question) {
-  return with_host(R_NilValue, [&](RHost& host) -> SEXP {
+Rcpp::RObject core_ask_held_rows(SEXP rows, Rcpp::List question) {
+  return with_host(R_NilValue, [&](RHost& host) {
     return Rcpp::XPtr<HeldRows>(rows)->answer(question, host);
   });
 }
