@@ -83,7 +83,7 @@ as_cluster_error <- function(e) {
   if (inherits(e, own) || is_time_limit(e)) return(e)
   new_condition("error", "cluster", paste0(
     "The process that holds the rows gave no answer: ", sub("[.]$", "", conditionMessage(e)),
-    ". There is no fit."
+    ". There is no fit. Start the process again, or leave `cluster` out."
   ))
 }
 
