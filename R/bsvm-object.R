@@ -138,7 +138,8 @@ own_arguments <- function(fit) {
   fit$arguments[intersect(names(fit$arguments), refit_arguments)]
 }
 
-arguments_of_data <- c("data", "x", "y", "group", "weights", "offset", "subset")
+arguments_of_data <- c("data", "x", "y", "group", "weights", "offset", "subset",
+                       "cluster")
 
 # What stands in a kept call for data that were given as a value.
 value_mark <- function(name) as.name(paste0("<", name, ">"))

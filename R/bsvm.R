@@ -140,6 +140,9 @@
 #'   `weights` and `offset` name, from `data` or elsewhere, for the rows `subset` chose (in
 #'   `update()`, a term such as `x - mean(x)` sees only these), and all columns of `data` that were
 #'   given as a value, as by [do.call()]; of a matrix fit `x`, `y`, `group`, `weights` and `offset`.
+#' @param cluster Where the rows are while the model is fitted. `NULL` (default): in this R session,
+#'   which is the only place that the package has so far. `DEVELOPING.md` in the sources says how
+#'   to add another one, for [engine_vb()] and [engine_gaussian()].
 #' @param control From [bsvm_control()].
 #' @param ... Must be empty.
 #' @return An object of class `bsvm`; [new_bsvm()] lists what it holds. Methods: [print.bsvm()],
@@ -215,7 +218,7 @@ bsvm <- function(x, ...) {
 bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                          contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
                          likelihood = NULL, prior = NULL, missing = NULL,
-                         engine = NULL, standardize = TRUE, keep_data = TRUE,
+                         engine = NULL, standardize = TRUE, keep_data = TRUE, cluster = NULL,
                          control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
@@ -224,7 +227,8 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   call <- as_written(matched, environment())
   data <- force_argument(data, "data", "data")
   lazy <- frame_call(passed_on(matched, call, data, parent.frame()))
-  values <- c(list(data = data), if (!is.null(likelihood)) list(likelihood = likelihood))
+  values <- c(list(data = data), if (!is.null(likelihood)) list(likelihood = likelihood),
+              if (!is.null(cluster)) list(cluster = cluster))
   frame <- eval_with(lazy, values, parent.frame())
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   run <- run_default(frame, spec, prior, control)
@@ -238,7 +242,7 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
 bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.action = na.fail,
                          drop.unused.levels = TRUE, class.weights = NULL,
                          likelihood = NULL, prior = NULL, missing = NULL,
-                         engine = NULL, standardize = TRUE, keep_data = TRUE,
+                         engine = NULL, standardize = TRUE, keep_data = TRUE, cluster = NULL,
                          control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
@@ -246,7 +250,7 @@ bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.a
   rule <- as_missing(missing, "na.action" %in% names(match.call()))
   if (!base::missing(y)) force_argument(y, "y", "response")
   frame <- bsvm_frame.default(x, y, group, weights, offset, rule_action(rule, na.action),
-                              drop.unused.levels, class.weights, rule, likelihood)
+                              drop.unused.levels, class.weights, rule, likelihood, cluster)
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   run <- run_default(frame, spec, prior, control)
   matched <- match.call()

@@ -15,6 +15,7 @@
 #' * `prior`: nonsense hyper-parameters, or a prior for something that is not in the model;
 #' * `newdata`: new data that lack a variable, have infinite values or levels the fit has not seen;
 #' * `argument`: any other argument that is not what it must be;
+#' * `cluster`: the process that holds the rows gave no answer;
 #' * `unsupported`: a combination that is not possible (yet), with what would work;
 #' * `size`: more rows or cells than an integer can count, or than the memory holds;
 #' * `numerical`: the computation broke down;

@@ -169,6 +169,7 @@ check_structure <- function(engine, frame, likelihood, assigned) {
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
   check_sparse(engine, any(sparse))
+  check_elsewhere(engine, frame, assigned$blocks, integrated, any(sparse))
 }
 
 # Once those wider than the rows are rotated.
@@ -238,6 +239,28 @@ check_mode <- function(engine, integrated, groups, sparse) {
         "factor, with two effects a level or one (under the pseudo-likelihood one that no row ",
         "multiplies by zero), and at most ", most_beside_integrated, " coefficients and other ",
         "effects.")
+}
+
+# Rows in other processes: what looks at rows itself, and not through sums over them, is refused.
+check_elsewhere <- function(engine, frame, blocks, integrated, sparse) {
+  if (is.null(frame$cluster)) return(invisible())
+  if (!trait(engine, "elsewhere")) {
+    abort("unsupported", engine_call(engine), " needs all rows in this R session: leave `cluster` ",
+          "out.")
+  }
+  refuse <- function(...) {
+    abort("unsupported", engine_call(engine), " with `cluster` does not support ", ...)
+  }
+  if (integrated >= 0L) {
+    refuse("group effects that are integrated out. Use ", engine_call(engine, "integrate = FALSE"),
+           " or leave `cluster` out.")
+  }
+  if (sparse) refuse("sparse predictors. A dense matrix works.")
+  if (length(frame$groups) > 1L) refuse("several grouping factors.")
+  if (!is.null(frame$unknowns)) refuse("models of missing predictors.")
+  if (selects_any(blocks) && length(frame$columns) > length(frame$y)) {
+    refuse("variable selection with more columns than rows.")
+  }
 }
 
 check_sparse <- function(engine, sparse) {

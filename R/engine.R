@@ -14,7 +14,9 @@ print.bsvm_engine <- function(x, ...) {
 }
 
 # As the user calls it.
-engine_call <- function(engine) paste0("engine_", engine$name, "()")
+engine_call <- function(engine, arguments = "") {
+  paste0("engine_", engine$name, "(", arguments, ")")
+}
 
 # ---- kinds --------------------------------------------------------------------------------------
 # What an engine gives, by the core's registry: a bound and moments, a mixture over points of the
@@ -36,6 +38,7 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 
 # What it does with a model:
 #   sparse             takes sparse predictors
+#   elsewhere          fits rows that are in other processes
 #   missing            the rules for missing predictors that it models
 #   missing_groups     ... also in a model with a grouping factor
 #   missing_links      draws the links of rows with missing predictors: their weights are limited
@@ -53,7 +56,7 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 # Words:
 #   word               for the head of print()
 #   bound, trace       names of the objective at the end, and in the picture of its course
-new_traits <- function(sparse = TRUE, missing = character(0), missing_groups = TRUE,
+new_traits <- function(sparse = TRUE, elsewhere = FALSE, missing = character(0), missing_groups = TRUE,
                        missing_links = FALSE, integrates = FALSE, keeps_several = FALSE,
                        needs_integrated = FALSE, dense_selection = FALSE, grid = FALSE, nu = "any",
                        priors_needed = NULL, mode = FALSE, inverse_means = FALSE,

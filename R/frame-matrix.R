@@ -2,8 +2,10 @@
 #' @export
 bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL,
                                na.action = na.fail, drop.unused.levels = TRUE,
-                               class.weights = NULL, missing = NULL, likelihood = NULL, ...) {
+                               class.weights = NULL, missing = NULL, likelihood = NULL,
+                               cluster = NULL, ...) {
   check_dots(substitute(list(...)))
+  check_cluster(cluster)
   if (base::missing(x)) refuse_nothing()
   given <- "na.action" %in% names(match.call()) && !inherits(missing, "bsvm_missing")
   rule <- as_missing(missing, given)
@@ -24,7 +26,8 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
   kept <- if (is.null(omitted)) rows$used else setdiff_rows(rows$used, omitted, n)
   frame <- matrix_frame(take_rows(x, kept), lapply(variables, take_rows, rows = kept),
                         drop.unused.levels, likelihood)
-  frame[c("na.action", "row_names")] <- list(places$na.action, matrix_names(x, places, kept))
+  frame[c("na.action", "row_names", "cluster")] <-
+    list(places$na.action, matrix_names(x, places, kept), cluster)
   if (models_missing(rule)) frame$unknowns <- frame_unknowns(rule, NULL, kept, n)
   if (length(rows$zero) > 0L) frame$absent <- absent_matrix_rows(frame, x, variables, places)
   weigh_classes(frame, class.weights)

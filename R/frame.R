@@ -37,7 +37,8 @@
 #' * `unknowns`: `NULL`, or where missing predictors are modelled a list of `rule` and `auxiliary`
 #'   (n rows); `x` then has missing values;
 #' * `learned`: `NULL`, or of terms with parameters that are inferred the variables of the rows;
-#' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`.
+#' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`;
+#' * `cluster`: as given.
 #' @section Errors: Those of [bsvm()] that concern formula and data.
 #' @seealso [bsvm_spec()], the next stage.
 #' @examples
@@ -53,8 +54,9 @@ bsvm_frame <- function(x, ...) {
 #' @export
 bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                                contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
-                               missing = NULL, likelihood = NULL, ...) {
+                               missing = NULL, likelihood = NULL, cluster = NULL, ...) {
   check_dots(substitute(list(...)))
+  check_cluster(cluster)
   check_data(data)
   check_flag(drop.unused.levels, "drop.unused.levels")
   rule <- as_missing(missing, !base::missing(na.action))
@@ -80,6 +82,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
   frame["rows"] <- list(rows$all)
   frame$given <- given[c("weights", "offset")]
+  frame["cluster"] <- list(cluster)
   if (length(rows$zero) > 0L) frame$absent <- absent_rows(frame, parts, data, given, places)
   weigh_classes(frame, class.weights)
 }
@@ -282,15 +285,15 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
   )
 }
 
-# A frame: what bsvm_frame() promises of each field is checked; `learned`, see
-# R/basis-learned.R. The last six concern rows that
-# come in or are left out later; `weights` is changed by weights of classes.
+# A frame: what bsvm_frame() promises of each field is checked (`learned`: R/basis-learned.R). The last
+# seven are set later: rows that come in or are left out, and where they are fitted; `weights` is
+# changed by weights of classes.
 new_frame <- function(y, response, x, columns, assign, term_labels, intercept, implicit, weights,
                       offset, groups, smooths = NULL, formula = NULL, terms = NULL, xlevels = NULL,
                       contrasts = NULL, nobs = nrow(x), bars = FALSE, learned = NULL,
                       na.action = NULL,
                       row_names = NULL, rows = NULL, given = NULL, unknowns = NULL,
-                      absent = NULL) {
+                      absent = NULL, cluster = NULL) {
   frame <- structure(mget(names(formals())), class = "bsvm_frame")
   check_frame(frame)
   frame

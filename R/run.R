@@ -62,7 +62,9 @@ bsvm_run <- function(spec, control = bsvm_control()) {
 
 run_optimiser <- function(spec, control) {
   options <- c(run_options(spec, control), start_options(spec))
-  result <- with_core_conditions(core_fit(spec$problem, spec$model, options))
+  result <- with_rows(spec, function(problem, rows) {
+    with_core_conditions(core_fit(problem, spec$model, options, rows))
+  })
   warn_termination(result, control)
   c(list(posterior = moments_posterior(result, spec$design)),
     with_points(spec, split_hyper(spec, c(result$hyper, result$group_hyper))),
@@ -90,9 +92,9 @@ run_options <- function(spec, control) {
 }
 
 run_approximation <- function(spec, control) {
-  result <- with_core_conditions(
-    core_approximate(spec$problem, spec$model, run_options(spec, control))
-  )
+  result <- with_rows(spec, function(problem, rows) {
+    with_core_conditions(core_approximate(problem, spec$model, run_options(spec, control), rows))
+  })
   check_computed(result)
   warn_termination(result, control, word_for_objective(result, spec))
   if (is_mode(spec$engine)) result["bound"] <- list(NULL) # a mode has none
@@ -284,7 +286,8 @@ core_words <- list(
   group = c("group", "the grouping factor"), z = c("group", "the group's effects"),
   prior = c("prior", "`prior`"), parameters = c("prior", "`prior`"),
   likelihood = c("unsupported", "`likelihood`"), engine = c("unsupported", "`engine`"),
-  missing = c("missing", "`missing`"), sparse = c("group", "the grouping factors")
+  missing = c("missing", "`missing`"), sparse = c("group", "the grouping factors"),
+  cluster = c("unsupported", "`cluster`")
 )
 
 resignal_invalid <- function(e) {

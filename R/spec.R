@@ -39,7 +39,7 @@
 #'   `blocks`, `group_blocks` (each a list of `prior`, `columns` and `label`; of group effects also
 #'   `factor` and `labels`, and `columns` numbers the effects over all factors), `default_prior`
 #'   (do the slopes have the weakly informative priors of models with random effects or smooths?),
-#'   `likelihood`, `engine` and `standardize`.
+#'   `likelihood`, `engine`, `standardize` and `cluster` (of the frame).
 #' @section Errors: Classes `prior`, `argument`, `weights` and `unsupported` (see
 #'   [bsvm_conditions]).
 #' @seealso [bsvm_run()], the next stage.
@@ -92,13 +92,15 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   problem$features <- core_features(frame, frame$learned)
   problem$unknowns <- unknowns$core
   new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
-           standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law)
+           standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law, frame$cluster)
 }
 
 # A spec: what bsvm_spec() promises of each field is checked. `missing`: the rule for missing
-# predictors that are modelled, `law` what the core is told of them.
+# predictors that are modelled, `law` what the core is told of them. `cluster`: where the rows are
+# fitted (R/row-source.R).
 new_spec <- function(problem, model, design, blocks, group_blocks, likelihood, engine,
-                     standardize = TRUE, default_prior = FALSE, missing = NULL, law = NULL) {
+                     standardize = TRUE, default_prior = FALSE, missing = NULL, law = NULL,
+                     cluster = NULL) {
   spec <- structure(mget(names(formals())), class = "bsvm_spec")
   check_spec(spec)
   spec

@@ -12,14 +12,25 @@ Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
 // core_approximate
-Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
-RcppExport SEXP _bsvm_core_approximate(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List options, SEXP rows);
+RcppExport SEXP _bsvm_core_approximate(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_approximate(problem, model, options));
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_approximate(problem, model, options, rows));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ask_rows
+Rcpp::RObject core_ask_rows(Rcpp::Function ask);
+RcppExport SEXP _bsvm_core_ask_rows(SEXP askSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::Function >::type ask(askSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ask_rows(ask));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -49,14 +60,37 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_fit
-Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
-RcppExport SEXP _bsvm_core_fit(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options, SEXP rows);
+RcppExport SEXP _bsvm_core_fit(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_fit(problem, model, options));
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_fit(problem, model, options, rows));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_hold_rows
+Rcpp::RObject core_hold_rows(Rcpp::List problem, Rcpp::List model);
+RcppExport SEXP _bsvm_core_hold_rows(SEXP problemSEXP, SEXP modelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hold_rows(problem, model));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ask_held_rows
+Rcpp::RObject core_ask_held_rows(SEXP rows, Rcpp::List question);
+RcppExport SEXP _bsvm_core_ask_held_rows(SEXP rowsSEXP, SEXP questionSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type question(questionSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ask_held_rows(rows, question));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -274,10 +308,13 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
-    {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 3},
+    {"_bsvm_core_approximate", (DL_FUNC) &_bsvm_core_approximate, 4},
+    {"_bsvm_core_ask_rows", (DL_FUNC) &_bsvm_core_ask_rows, 1},
     {"_bsvm_core_diagnose", (DL_FUNC) &_bsvm_core_diagnose, 4},
     {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 3},
-    {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 3},
+    {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 4},
+    {"_bsvm_core_hold_rows", (DL_FUNC) &_bsvm_core_hold_rows, 2},
+    {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},

@@ -58,7 +58,8 @@ List package(const bsvm::Problem& problem, const bsvm::Approximation& found) {
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
+Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List options,
+                            SEXP rows = R_NilValue) {
   return with_host(options["verbose"], [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
@@ -66,7 +67,7 @@ Rcpp::List core_approximate(Rcpp::List problem, Rcpp::List model, Rcpp::List opt
     const auto engine = bsvm::Registry<bsvm::Approximator>::make(
         name, to_params(name, engine_spec["parameters"]));
     const int threads = to_count(options, "threads", 1);
-    return package(data, engine->run(data, bsvm::source_maker(data), to_run_options(options),
-                                      threads, host));
+    return package(data, engine->run(data, source_for(data, rows), to_run_options(options), threads,
+                                     host));
   });
 }

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "core/block/dense.hpp"
+#include "core/block/elsewhere.hpp"
 
 using Rcpp::as;
 using Rcpp::List;
@@ -146,6 +147,45 @@ bsvm::PriorSlot to_slot(const List& block) {
   return slot;
 }
 
+// list(n, units, n_groups, group_units): what is known of rows that are elsewhere.
+void take_elsewhere(const List& problem, bsvm::Problem& out) {
+  out.n = to_count(problem, "n");
+  out.groups = to_count(problem, "n_groups");
+  out.blocks.emplace_back(new bsvm::ElsewhereBlock(to_vec(problem["units"])));
+  if (out.groups > 0)
+    out.multipliers.reset(new bsvm::ElsewhereBlock(to_vec(problem["group_units"])));
+}
+
+void take_rows(const List& problem, bsvm::Problem& out) {
+  require(TYPEOF(problem["x"]) == REALSXP && Rf_isMatrix(problem["x"]), "x", "a double matrix");
+  const NumericMatrix x = problem["x"];
+  out.n = x.nrow();
+  out.y = view(problem, "y", out.n);
+  require(out.y != nullptr, "y", "given");
+  out.weight = view(problem, "weight", out.n);
+  out.offset = view(problem, "offset", out.n);
+  // An intercept that is not a column of x saves the caller a copy of x.
+  const bool intercept = problem.containsElementNamed("intercept") &&
+                         as<bool>(problem["intercept"]);
+  require(has(problem, "unknowns") || all_finite(x), "x", "finite");
+  const R_xlen_t columns = x.ncol() + intercept;
+  for (const char* name : {"center", "scale"}) {
+    SEXP numbers = problem[name];
+    require(TYPEOF(numbers) == REALSXP && Rf_xlength(numbers) == columns && all_finite(numbers),
+            name, "one finite number a column");
+  }
+  require((to_vec(problem["scale"]).array() > 0).all(), "scale", "above 0");
+  if (intercept) out.blocks.emplace_back(new bsvm::OnesBlock);
+  out.blocks.emplace_back(new bsvm::DenseBlock(
+      x.begin(), out.n, to_vec(problem["center"]).tail(x.ncol()),
+      to_vec(problem["scale"]).tail(x.ncol())));
+  if (has(problem, "features")) take_features(problem["features"], out);
+  out.groups = to_count(problem, "n_groups");
+  if (out.groups > 0) take_groups(problem, out);
+  if (has(problem, "sparse")) take_sparse(problem["sparse"], out);
+  if (has(problem, "unknowns")) take_unknowns(problem["unknowns"], out);
+}
+
 }  // namespace
 
 int to_count(const List& list, const char* name, int least) {
@@ -186,33 +226,8 @@ bsvm::Params to_params(const std::string& component, SEXP numbers) {
 
 bsvm::Problem to_problem(const List& problem, const List& model) {
   bsvm::Problem out;
-  require(TYPEOF(problem["x"]) == REALSXP && Rf_isMatrix(problem["x"]), "x", "a double matrix");
-  const NumericMatrix x = problem["x"];
-  out.n = x.nrow();
-  out.y = view(problem, "y", out.n);
-  require(out.y != nullptr, "y", "given");
-  out.weight = view(problem, "weight", out.n);
-  out.offset = view(problem, "offset", out.n);
-  // An intercept that is not a column of x saves the caller a copy of x.
-  const bool intercept = problem.containsElementNamed("intercept") &&
-                         as<bool>(problem["intercept"]);
-  require(has(problem, "unknowns") || all_finite(x), "x", "finite");
-  const R_xlen_t columns = x.ncol() + intercept;
-  for (const char* name : {"center", "scale"}) {
-    SEXP numbers = problem[name];
-    require(TYPEOF(numbers) == REALSXP && Rf_xlength(numbers) == columns && all_finite(numbers),
-            name, "one finite number a column");
-  }
-  require((to_vec(problem["scale"]).array() > 0).all(), "scale", "above 0");
-  if (intercept) out.blocks.emplace_back(new bsvm::OnesBlock);
-  out.blocks.emplace_back(new bsvm::DenseBlock(
-      x.begin(), out.n, to_vec(problem["center"]).tail(x.ncol()),
-      to_vec(problem["scale"]).tail(x.ncol())));
-  if (has(problem, "features")) take_features(problem["features"], out);
-  out.groups = to_count(problem, "n_groups");
-  if (out.groups > 0) take_groups(problem, out);
-  if (has(problem, "sparse")) take_sparse(problem["sparse"], out);
-  if (has(problem, "unknowns")) take_unknowns(problem["unknowns"], out);
+  if (has(problem, "units")) take_elsewhere(problem, out);
+  else take_rows(problem, out);
   if (has(model, "integrated")) out.integrated = to_count(model, "integrated", -1);
   const List likelihood = model["likelihood"];
   const std::string name = as<std::string>(likelihood["name"]);
@@ -249,6 +264,10 @@ void signal_core_error(const char* type, const std::string& message,
   List condition = List::create(Rcpp::_["message"] = message, Rcpp::_["call"] = R_NilValue,
                                 Rcpp::_["argument"] = argument);
   condition.attr("class") = Rcpp::CharacterVector::create(type, "error", "condition");
+  signal_again(condition);
+}
+
+void signal_again(SEXP condition) {
   Rcpp::Function("stop", R_BaseEnv)(condition);
   throw Rcpp::exception("unreachable");
 }

@@ -8,6 +8,7 @@
 #include "core/point/estimator.hpp"
 #include "core/rows/make_source.hpp"
 #include "core/variational/engine.hpp"
+#include "r_rows.h"
 
 // Between R's lists and the core's types. Nothing here outlives a call.
 
@@ -49,13 +50,17 @@ Rcpp::List integrated_moments(const bsvm::Problem& problem, const bsvm::Node& no
 [[noreturn]] void signal_core_error(const char* type, const std::string& message,
                                     const std::string& argument);
 
+[[noreturn]] void signal_again(SEXP condition);
+
 // Runs `work`; an error of the core becomes an R condition of class
 // "bsvm_core_invalid" (with `argument`), "bsvm_core_numerical", "bsvm_core_interrupted" or
-// "bsvm_core_memory".
+// "bsvm_core_memory"; a condition of R is signalled as it is.
 template <class Work>
 auto with_core_errors(Work work) -> decltype(work()) {
   try {
     return work();
+  } catch (const Signalled& error) {
+    signal_again(error.condition);
   } catch (const bsvm::InvalidInput& error) {
     signal_core_error("bsvm_core_invalid", error.what(), error.argument());
   } catch (const bsvm::NumericalFailure& error) {

@@ -65,7 +65,8 @@ List package(const bsvm::Problem& problem, const bsvm::Result& result,
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
+Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options,
+                    SEXP rows = R_NilValue) {
   return with_host(options["verbose"], [&](RHost& host) {
     const bsvm::Problem data = to_problem(problem, model);
     const List engine_spec = model["engine"];
@@ -73,11 +74,12 @@ Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options) {
     const auto engine = bsvm::Registry<bsvm::Engine>::make(
         name, to_params(name, engine_spec["parameters"]));
     const bsvm::Options run = to_run_options(options);
-    const auto rows = bsvm::make_source(data, engine->use(), to_count(options, "threads", 1));
-    const bsvm::Result result = engine->run(data, *rows, run, host);
+    const auto source =
+        source_for(data, rows)(engine->use(), to_count(options, "threads", 1));
+    const bsvm::Result result = engine->run(data, *source, run, host);
     host.resignal();
     if (!data.unknowns.any() || !result.state.begun()) return package(data, result, {});
-    rows->back(result.state);
-    return package(data, result, rows->imputations(result.state));
+    source->back(result.state);
+    return package(data, result, source->imputations(result.state));
   });
 }

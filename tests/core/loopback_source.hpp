@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "block/elsewhere.hpp"
 #include "rows/memory/memory_source.hpp"
 #include "simulate.hpp"
 
@@ -172,6 +173,16 @@ class Share {
   Problem part_;
   std::unique_ptr<LoopbackSource> source_;
 };
+
+// What is left of a problem whose rows are with a worker.
+inline Problem elsewhere(Problem problem) {
+  for (auto& block : problem.blocks) block.reset(new ElsewhereBlock(Vec(block->unit())));
+  if (problem.multipliers)
+    problem.multipliers.reset(new ElsewhereBlock(Vec(problem.multipliers->unit())));
+  static_cast<Rows&>(problem) = Rows();
+  check(problem);
+  return problem;
+}
 
 // Two workers with whole groups each; their sums are added.
 class SplitSource : public RowSource {

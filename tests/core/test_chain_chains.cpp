@@ -16,18 +16,18 @@ using namespace bsvm_test;
 
 namespace {
 
-struct Model {
+struct Example {
   Data data;
   Problem problem;
 };
 
-Model model(std::uint64_t seed = 3) {
+Example example(std::uint64_t seed = 3) {
   Shape shape;
   shape.q = 1;
   shape.ones = true;
   shape.groups = 12;
   shape.seed = seed;
-  Model out{simulate(shape), Problem()};
+  Example out{simulate(shape), Problem()};
   out.problem = usual_problem(out.data);
   return out;
 }
@@ -108,7 +108,7 @@ class Counting : public Chain {
 class CountingSampler : public Sampler {
  public:
   Use use() const override { return Use::drawn; }
-  std::unique_ptr<Chain> start(const Problem&, const MakeSource&, int, std::uint64_t, int,
+  std::unique_ptr<Chain> start(const Problem&, const MakeDraws&, int, std::uint64_t, int,
                                Index) const override {
     return std::make_unique<Counting>();
   }
@@ -143,7 +143,7 @@ TEST_CASE("what is kept of a chain: every draw after the burn-in, and their mean
 }
 
 TEST_CASE("draws do not depend on threads") {
-  const Model m = model();
+  const Example m = example();
   SampleOptions options = few_draws();
   const SampleResult one = run(m.problem, options);
   for (int threads : {2, 3, 8}) {
@@ -155,7 +155,7 @@ TEST_CASE("draws do not depend on threads") {
 }
 
 TEST_CASE("an interrupted run has the first draws of a whole one") {
-  const Model m = model();
+  const Example m = example();
   SampleOptions options = few_draws();
   const SampleResult whole = run(m.problem, options);
   ImpatientHost host(700);
@@ -167,7 +167,7 @@ TEST_CASE("an interrupted run has the first draws of a whole one") {
 }
 
 TEST_CASE("a run goes on from its checkpoint to the bit") {
-  const Model m = model();
+  const Example m = example();
   SampleOptions options = few_draws();
   const SampleResult whole = run(m.problem, options);
   for (const bool keep : {true, false}) {
@@ -187,7 +187,7 @@ TEST_CASE("a run goes on from its checkpoint to the bit") {
 }
 
 TEST_CASE("more draws continue a finished run") {
-  const Model m = model();
+  const Example m = example();
   SampleOptions options = few_draws();
   const SampleResult whole = run(m.problem, options);
   File file;
@@ -200,7 +200,7 @@ TEST_CASE("more draws continue a finished run") {
 }
 
 TEST_CASE("fewer draws than the file has are its first") {
-  const Model m = model();
+  const Example m = example();
   SampleOptions options = few_draws();
   File file;
   options.checkpoint = file.path;
@@ -215,7 +215,7 @@ TEST_CASE("fewer draws than the file has are its first") {
 }
 
 TEST_CASE("a checkpoint that can't be written costs no draw, if the folder was there at first") {
-  const Model m = model();
+  const Example m = example();
   SampleOptions options = few_draws();
   const SampleResult whole = run(m.problem, options);
   options.checkpoint = "/no such folder/file";
@@ -238,7 +238,7 @@ TEST_CASE("a checkpoint that can't be written costs no draw, if the folder was t
 }
 
 TEST_CASE("checkpoints that can't be gone on from are refused and left as they are") {
-  const Model m = model();
+  const Example m = example();
   SampleOptions options = few_draws();
   File file;
   options.checkpoint = file.path;

@@ -8,6 +8,7 @@
 #include "chain/chains.hpp"
 #include "components.hpp"
 #include "fitting.hpp"
+#include "loopback_source.hpp"
 #include "model/gather.hpp"
 #include "point/estimator.hpp"
 #include "rows/make_source.hpp"
@@ -90,25 +91,34 @@ std::vector<std::pair<std::string, Run>> all_engines() {
   return out;
 }
 
-}  // namespace
+// Problems of every structure, of data that outlive them.
+struct Structures {
+  Data plain, grouped, wide;
+  SparseData factors;
+  std::vector<std::function<Problem()>> problems;
 
-TEST_CASE("a block that varies is fitted with its State, or refused: never filled without one") {
-  Shape shape;
-  shape.n = 40;
-  Shape groups = shape;
-  groups.q = 1;
-  groups.ones = true;
-  groups.groups = 6;
-  Shape few_rows = shape;
-  few_rows.n = 8;
-  few_rows.p = 12;
-  const Data plain = simulate(shape), grouped = simulate(groups), wide = simulate(few_rows);
-  const SparseData factors = crossed(shape, {5, 4});
-  const auto selecting = [](const Data& data) {
-    const Params params("laplace_zero", {{"rho", 1}, {"shape", 1}, {"scale", 1}});
-    return to_problem(data, {{"laplace_zero", params, range(0, data.shape.p)}}, {});
-  };
-  const std::vector<std::function<Problem()>> problems{
+  Structures();
+};
+
+Shape small_shape(Index n, Index p, Index groups) {
+  Shape out;
+  out.n = n;
+  out.p = p;
+  out.q = groups > 0 ? 1 : 0;
+  out.ones = groups > 0;
+  out.groups = groups;
+  return out;
+}
+
+Problem selecting(const Data& data) {
+  const Params params("laplace_zero", {{"rho", 1}, {"shape", 1}, {"scale", 1}});
+  return to_problem(data, {{"laplace_zero", params, range(0, data.shape.p)}}, {});
+}
+
+Structures::Structures()
+    : plain(simulate(small_shape(40, 3, 0))), grouped(simulate(small_shape(40, 3, 6))),
+      wide(simulate(small_shape(8, 12, 0))), factors(crossed(small_shape(40, 3, 0), {5, 4})) {
+  problems = {
       [&] { return to_problem(plain, {normal_prior(3, range(0, 3))}, {}); },
       [&] { return usual_problem(plain); }, [&] { return usual_problem(grouped); },
       [&] { return with(usual_problem(grouped), "hinge", 0); },
@@ -116,6 +126,13 @@ TEST_CASE("a block that varies is fitted with its State, or refused: never fille
       [&] { return with(usual_problem(plain), "hinge_normalized"); },
       [&] { return factors.problem(); },
       [&] { return selecting(plain); }, [&] { return selecting(wide); }};
+}
+
+}  // namespace
+
+TEST_CASE("a block that varies is fitted with its State, or refused: never filled without one") {
+  const Structures all;
+  const auto& problems = all.problems;
   int fitted = 0, refused = 0;
   for (size_t k = 0; k < problems.size(); ++k)
     for (const auto& engine : all_engines()) {
@@ -137,4 +154,27 @@ TEST_CASE("a block that varies is fitted with its State, or refused: never fille
     }
   CHECK(fitted >= 4);
   CHECK(refused >= 10);
+}
+
+TEST_CASE("rows that are elsewhere are read by nobody: every engine is refused, or has a source") {
+  const Structures all;
+  int refused = 0;
+  for (size_t k = 0; k < all.problems.size(); ++k)
+    for (const auto& engine : all_engines()) {
+      if (all.problems[k]().sparse.columns > 0) continue;  // bring their rows along
+      INFO(engine.first, " on problem ", k);
+      try {
+        engine.second(all.problems[k]());
+      } catch (const InvalidInput&) {
+        continue;  // not an engine of this problem
+      }
+      try {
+        engine.second(elsewhere(all.problems[k]()));
+        FAIL_CHECK("Rows were read.");
+      } catch (const InvalidInput& refusal) {
+        CHECK(refusal.argument() == "cluster");
+        ++refused;
+      }
+    }
+  CHECK(refused >= 20);
 }

@@ -34,7 +34,7 @@ Sampling chain_of(const Problem& problem, bool integrate, int number = 0, Index 
   Host host;
   out.sampler = slice_of(integrate);
   out.sampler->prepare(problem, source_maker(problem), threads, host);
-  out.chain = out.sampler->start(problem, MakeSource(), threads, 99, number, burnin);
+  out.chain = out.sampler->start(problem, MakeDraws(), threads, 99, number, burnin);
   return out;
 }
 

@@ -46,7 +46,8 @@ trait_table <- function() {
     }),
     row("... next to a grouping factor", function(engine) {
       length(bsvm:::trait(engine, "missing")) > 0L && bsvm:::trait(engine, "missing_groups")
-    })
+    }),
+    row("rows in another process", function(engine) bsvm:::trait(engine, "elsewhere"))
   )
 }
 

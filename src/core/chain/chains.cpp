@@ -130,7 +130,7 @@ class Recorder {
 
 class Run {
  public:
-  Run(Sampler& sampler, const Problem& problem, const MakeSource& make_source,
+  Run(Sampler& sampler, const Problem& problem, const MakeDraws& make_source,
       const SampleOptions& options, Host& host)
       : options_(options), host_(host), draws_(options.draws) {
     Saved saved = former();
@@ -302,7 +302,7 @@ void check(const SampleOptions& options) {
 }  // namespace
 
 SampleResult run_chains(Sampler& sampler, const Problem& problem,
-                        const MakeSource& make_source, const SampleOptions& options,
+                        const MakeDraws& make_source, const SampleOptions& options,
                         Host& host) {
   check(options);
   return Run(sampler, problem, make_source, options, host).result();

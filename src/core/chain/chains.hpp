@@ -58,7 +58,7 @@ struct SampleResult {
 // Runs the chains side by side on threads, in short rounds, so that an interrupt finds all of
 // them about equally far and a checkpoint can be written between two.
 SampleResult run_chains(Sampler& sampler, const Problem& problem,
-                        const MakeSource& make_source, const SampleOptions& options,
+                        const MakeDraws& make_source, const SampleOptions& options,
                         Host& host);
 
 }  // namespace bsvm

@@ -8,7 +8,7 @@
 
 namespace bsvm {
 
-Mixing::Mixing(const Problem& problem, const Coefficients& side, bool together)
+Mixing::Mixing(const Model& problem, const Coefficients& side, bool together)
     : side_(side), p_(problem.columns()), q_(problem.effects()) {
   Scale all;
   for (const PriorPart& part : side.parts()) {

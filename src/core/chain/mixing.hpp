@@ -22,7 +22,7 @@ namespace bsvm {
 class Mixing {
  public:
   // together: are all blocks scaled at once too?
-  Mixing(const Problem& problem, const Coefficients& side, bool together);
+  Mixing(const Model& problem, const Coefficients& side, bool together);
 
   // group_moments: the groups' sum of u u', kept true. `tune`: may the moves' first widths
   // be adapted? Only before draws are kept. `all`: the moves that are seldom too. Throws

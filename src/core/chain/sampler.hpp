@@ -66,11 +66,11 @@ class Sampler {
   virtual Use prior_use() const { return use(); }     // and of priors
 
   // Once, before the first chain: what all of them share. The same for any number of threads.
-  virtual void prepare(const Problem& /*problem*/, const MakeSource& /*make_source*/,
+  virtual void prepare(const Problem& /*problem*/, const MakeDraws& /*make_source*/,
                        int /*threads*/, Host& /*host*/) {}
 
   // It may adapt itself during the first `burnin` sweeps, which are not kept.
-  virtual std::unique_ptr<Chain> start(const Problem& problem, const MakeSource& make_source,
+  virtual std::unique_ptr<Chain> start(const Problem& problem, const MakeDraws& make_source,
                                        int threads, std::uint64_t seed, int chain,
                                        Index burnin) const = 0;
 };

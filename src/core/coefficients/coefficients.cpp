@@ -38,7 +38,7 @@ void refuse_precision() {
       "standard deviation: separated classes leave vague ones unbounded.");
 }
 
-Coefficients::Coefficients(const Problem& problem, Index extra, bool covariance)
+Coefficients::Coefficients(const Model& problem, Index extra, bool covariance)
     : problem_(problem), extra_(extra), law_(problem.unknowns, problem.n),
       unit_(Vec::Ones(extra + problem.columns())),
       group_unit_(Vec::Ones(problem.effects())) {

@@ -50,7 +50,7 @@ class Coefficients {
  public:
   // extra: how many coefficients of the State belong to the source (RowSource::extra).
   // covariance: will their State hold one?
-  explicit Coefficients(const Problem& problem, Index extra = 0, bool covariance = true);
+  explicit Coefficients(const Model& problem, Index extra = 0, bool covariance = true);
 
   Layout layout() const { return layout_; }
   Index extra() const { return extra_; }
@@ -159,7 +159,7 @@ class Coefficients {
   double entropy(const State& state, double logdet) const;
   double relative_change(const State& state, const Mat& factor, Host& host) const;
 
-  const Problem& problem_;
+  const Model& problem_;
   Index extra_;                  // the State's coefficients before the problem's own
   Index parameter_first_ = 0;
   Layout layout_;

@@ -54,7 +54,7 @@ Vec maximise_joint(const Prior& prior, const Moments& moments, ConstVecRef theta
   return at;
 }
 
-FreeUnits free_units(const Problem& problem, ConstVecRef theta) {
+FreeUnits free_units(const Model& problem, ConstVecRef theta) {
   FreeUnits out{Vec::Ones(theta.size()), std::vector<bool>(theta.size(), true)};
   Index first = 0;
   for (const auto* slots : {&problem.priors, &problem.group_priors})

@@ -17,6 +17,6 @@ struct FreeUnits {
   Vec unit;                     // (h)
   std::vector<bool> logarithm;  // (h)
 };
-FreeUnits free_units(const Problem& problem, ConstVecRef theta);
+FreeUnits free_units(const Model& problem, ConstVecRef theta);
 
 }  // namespace bsvm

@@ -5,7 +5,7 @@ namespace bsvm {
 namespace {
 
 // Effects that are coefficients.
-Index other_effects(const Problem& problem) {
+Index other_effects(const Model& problem) {
   if (problem.integrated < 0) return problem.group_coefficients();
   if (problem.multipliers) return 0;
   const SparseTerm& term = problem.sparse.terms[problem.integrated];
@@ -14,7 +14,7 @@ Index other_effects(const Problem& problem) {
 
 }  // namespace
 
-PriorDensity::PriorDensity(const Problem& problem)
+PriorDensity::PriorDensity(const Model& problem)
     : columns_(problem.columns()), unit_(Vec::Ones(columns_ + other_effects(problem))) {
   Index first = 0;
   for (const auto& block : problem.blocks) {
@@ -50,7 +50,7 @@ void PriorDensity::add_levels(const PriorSlot& slot, Index first, Index levels, 
   add_part(slot, std::move(at), false);
 }
 
-void PriorDensity::add_effects(const Problem& problem, const PriorSlot& slot) {
+void PriorDensity::add_effects(const Model& problem, const PriorSlot& slot) {
   Index effect = 0, coefficient = columns_;
   if (problem.multipliers) {
     if (problem.integrated >= 0) return add_part(slot, {}, true);

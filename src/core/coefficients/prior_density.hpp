@@ -18,7 +18,7 @@ class PriorDensity {
     bool integrated;
   };
 
-  explicit PriorDensity(const Problem& problem);
+  explicit PriorDensity(const Model& problem);
 
   Index coefficients() const { return unit_.size(); }
   Index free() const { return free_; }
@@ -41,7 +41,7 @@ class PriorDensity {
 
  private:
   void add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at, bool integrated);
-  void add_effects(const Problem& problem, const PriorSlot& slot);
+  void add_effects(const Model& problem, const PriorSlot& slot);
   void add_levels(const PriorSlot& slot, Index first, Index levels, Index effects, Index within);
 
   Index columns_, free_ = 0, own_first_ = 0, own_ = 0, parameter_first_ = 0;

@@ -47,7 +47,7 @@ double squared_move(double from, double to) {
   return std::min(2 * (term(to, from) + term(1 - to, 1 - from)), 1e100);
 }
 
-Selection::Selection(const Problem& problem, const Coefficients& side) : side_(side) {
+Selection::Selection(const Model& problem, const Coefficients& side) : side_(side) {
   if (problem.sparse.columns > 0)
     throw InvalidInput("prior", "A prior that selects needs dense predictors and at most one "
                                 "grouping factor.");

@@ -9,7 +9,7 @@ namespace bsvm {
 //   E g v = g E v,  Cov(g v) = G S G + diag(scatter),  scatter_j = g_j (1 - g_j) (S_jj + E v_j^2)
 class Selection {
  public:
-  Selection(const Problem& problem, const Coefficients& side);
+  Selection(const Model& problem, const Coefficients& side);
 
   const std::vector<Index>& columns() const { return columns_; }
   // (p) E g_j, one where nothing is selected.

@@ -23,7 +23,7 @@ double loose_slack(double bound) { return 1e-12 * (1 + std::abs(bound)); }
 
 }  // namespace
 
-Ascent::Ascent(const Problem& problem, std::unique_ptr<RowSource> source,
+Ascent::Ascent(const Model& problem, std::unique_ptr<RowSource> source,
                const Options& options, Host& host)
     : problem_(problem), source_(std::move(source)), options_(options), host_(host),
       side_(problem, source_->extra()), sums_(side_.layout()),

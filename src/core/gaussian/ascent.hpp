@@ -17,7 +17,7 @@ namespace bsvm {
 // where it was and t shrinks.
 class Ascent : public Conditional {
  public:
-  Ascent(const Problem& problem, std::unique_ptr<RowSource> source, const Options& options,
+  Ascent(const Model& problem, std::unique_ptr<RowSource> source, const Options& options,
          Host& host);
 
   // Hyper-parameters climb along: after each pass they go to where the bound is best.
@@ -44,7 +44,7 @@ class Ascent : public Conditional {
   void record(const Point& point);
   Node node(const Point& point);
 
-  const Problem& problem_;
+  const Model& problem_;
   std::unique_ptr<RowSource> source_;
   Options options_;
   Host& host_;

@@ -54,7 +54,7 @@ bool far(const Mat& turn) {
 
 }  // namespace
 
-DenseAscent::DenseAscent(const Problem& problem, std::unique_ptr<RowSource> source,
+DenseAscent::DenseAscent(const Model& problem, std::unique_ptr<RowSource> source,
                          const Options& options, Host& host)
     : source_(std::move(source)), options_(options), host_(host), side_(problem),
       sums_(side_.layout()), concave_(problem.likelihood->concave()),

@@ -22,7 +22,7 @@ namespace bsvm {
 // optimum.
 class DenseAscent : public Conditional {
  public:
-  DenseAscent(const Problem& problem, std::unique_ptr<RowSource> source, const Options& options,
+  DenseAscent(const Model& problem, std::unique_ptr<RowSource> source, const Options& options,
               Host& host);
 
   // Hyper-parameters climb along, towards where the bound is best given q(b).

@@ -7,7 +7,7 @@ namespace bsvm {
 namespace {
 
 // log p(theta) of all hyper-parameters.
-double log_prior(const Problem& problem, ConstVecRef theta) {
+double log_prior(const Model& problem, ConstVecRef theta) {
   double out = 0;
   Vec unused(theta.size());
   Index first = 0;

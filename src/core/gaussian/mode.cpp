@@ -17,7 +17,7 @@ constexpr int kMostModeHalvings = 40;
 
 }  // namespace
 
-Node find_mode(const Problem& problem, RowSource& source, const Node& from, Progress& progress,
+Node find_mode(const Model& problem, RowSource& source, const Node& from, Progress& progress,
                const Options& options, Host& host) {
   const Coefficients side(problem);
   State state = side.start(Vec());

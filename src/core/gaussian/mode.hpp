@@ -7,7 +7,7 @@ namespace bsvm {
 // The mode of dense coefficients given the hyper-parameters, which is where the hinge has kinks:
 // the likelihood is averaged over f ~ N(m, tau^2) and tau taken to nearly nothing, Newton's method
 // from stage to stage. The State that comes back has no covariance.
-Node find_mode(const Problem& problem, RowSource& source, const Node& from, Progress& progress,
+Node find_mode(const Model& problem, RowSource& source, const Node& from, Progress& progress,
                const Options& options, Host& host);
 
 }  // namespace bsvm

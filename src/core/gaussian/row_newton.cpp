@@ -28,6 +28,7 @@ Arr given(const double* x, Index n, double otherwise) {
 }  // namespace
 
 bool RowNewton::suits(const Problem& problem) {
+  if (!problem.here()) return false;
   for (const auto& block : problem.blocks)
     if (block->varies()) return false;
   return problem.effects() == 0 && problem.parameters() == 0 && !problem.unknowns.any() && problem.n <= kMostRows &&

@@ -51,7 +51,7 @@ class Gibbs : public Sampler {
 
   Use use() const override { return Use::drawn; }
 
-  std::unique_ptr<Chain> start(const Problem& problem, const MakeSource& make_source, int threads,
+  std::unique_ptr<Chain> start(const Problem& problem, const MakeDraws& make_source, int threads,
                                std::uint64_t seed, int chain, Index burnin) const override {
     if (!problem.likelihood->supports(use()))
       throw InvalidInput("likelihood",

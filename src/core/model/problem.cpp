@@ -9,30 +9,30 @@
 
 namespace bsvm {
 
-Index Problem::columns() const {
+Index Model::columns() const {
   Index p = 0;
   for (const auto& part : blocks) p += part->columns();
   return p;
 }
 
-Index Problem::effects() const {
+Index Model::effects() const {
   if (multipliers) return multipliers->columns();
   Index effects = 0;
   for (const SparseTerm& term : sparse.terms) effects += term.effects;
   return effects;
 }
 
-Index Problem::group_coefficients() const {
+Index Model::group_coefficients() const {
   return multipliers ? multipliers->columns() * groups : sparse.columns;
 }
 
-Index Problem::parameters() const {
+Index Model::parameters() const {
   Index size = likelihood->free_size();
   for (const auto& block : blocks) size += block->free_size();
   return size;
 }
 
-bool Problem::selects() const {
+bool Model::selects() const {
   return std::any_of(priors.begin(), priors.end(),
                      [](const PriorSlot& slot) { return slot.prior->selects(); });
 }
@@ -60,7 +60,7 @@ void check_cover(const std::vector<PriorSlot>& priors, Index columns, const char
 }
 
 // The levels of the term that has these effects, 0 if there is no such term.
-Index levels_of(const Problem& problem, const std::vector<Index>& effects) {
+Index levels_of(const Model& problem, const std::vector<Index>& effects) {
   if (problem.multipliers) return problem.groups;
   Index first = 0;
   for (const SparseTerm& term : problem.sparse.terms) {
@@ -71,7 +71,7 @@ Index levels_of(const Problem& problem, const std::vector<Index>& effects) {
   return 0;
 }
 
-void check_group_slot(const Problem& problem, const PriorSlot& slot) {
+void check_group_slot(const Model& problem, const PriorSlot& slot) {
   const Index effects = static_cast<Index>(slot.columns.size());
   if (effects != slot.prior->effects())
     throw InvalidInput("prior", "The effects that a grouping factor's prior ties together must be "
@@ -124,7 +124,7 @@ void check_rows(const Problem& problem) {
 
 namespace {
 
-void check_unknowns(const Problem& problem) {
+void check_unknowns(const Model& problem) {
   const Unknowns& of = problem.unknowns;
   if (problem.sparse.columns > 0)
     throw InvalidInput("missing", "Missing predictors are modelled beside dense predictors and at "
@@ -177,7 +177,7 @@ void check_parameters(const Problem& problem) {
 void check(const Problem& problem) {
   check_parameters(problem);
   if (problem.unknowns.any()) check_unknowns(problem);
-  check_rows(problem);
+  if (problem.here()) check_rows(problem);
   check_sparse(problem.sparse, problem.n);
   if (problem.multipliers && problem.sparse.columns > 0)
     throw InvalidInput("sparse", "Sparse columns and a grouping factor can't stand together.");

@@ -35,18 +35,16 @@ struct SparseColumns {
   std::vector<SparseTerm> terms;
 };
 
-// What never changes during a run. Views (`y`, `weight`, the blocks) look at
-// the caller's memory, which must outlive the Problem; nothing is copied.
-struct Problem {
+// The model: what the coefficient side needs. It knows how many rows and levels there are, not what
+// is in them, so it is the same wherever the rows are. Two parts still come with their rows, and
+// so need them in memory: sparse columns, whose terms the priors speak of, and unknown predictors,
+// whose imputation model sums what they are given.
+struct Model {
   Index n = 0;               // rows
-  const double* y = nullptr;       // (n) the response, as the likelihood has it
-  const double* weight = nullptr;  // (n) > 0, or null: all one
-  const double* offset = nullptr;  // (n) or null: none
+  Index groups = 0;          // levels of the grouping factor of `multipliers`
 
   std::vector<std::unique_ptr<Block>> blocks;  // the dense coefficients, in order
   std::unique_ptr<Block> multipliers;          // (q, n) of the grouping factor, or null
-  const int* group = nullptr;                  // (n) codes 1..groups, or null
-  Index groups = 0;
   SparseColumns sparse;                        // or none; not together with multipliers
   Unknowns unknowns;                           // predictors with missing values, or none
   Index integrated = -1;  // the term whose effects are integrated out (0: of multipliers), or none
@@ -62,6 +60,22 @@ struct Problem {
   Index group_coefficients() const;  // one a level and effect
   Index parameters() const;  // free numbers of the likelihood and the blocks
   bool selects() const;     // does a prior of the dense coefficients?
+};
+
+// What is known of each row, besides what the blocks, the sparse columns and the unknown predictors
+// look up themselves.
+struct Rows {
+  const double* y = nullptr;       // (n) the response, as the likelihood has it; null: elsewhere
+  const double* weight = nullptr;  // (n) > 0, or null: all one
+  const double* offset = nullptr;  // (n) or null: none
+  const int* group = nullptr;      // (n) codes 1..groups, or null
+};
+
+// What never changes during a run. Views (of the rows and in the blocks) look at
+// the caller's memory, which must outlive the Problem; nothing is copied.
+struct Problem : Model, Rows {
+  // Are the rows in this process's memory? If not, they are reached through a RowSource alone.
+  bool here() const { return y || n == 0; }
 };
 
 // Throws InvalidInput unless the parts fit together: slots cover every column

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "block/elsewhere.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "model/gather.hpp"
 
@@ -31,6 +32,7 @@ double power_of_two(const double* first, const double* last) {
 }  // namespace
 
 Design::Design(const Problem& problem) {
+  if (!problem.here()) refuse_elsewhere();
   const Vec turn = take_atoms(problem);
   unit = Vec::Ones(problem.columns() + problem.group_coefficients());
   add_dense(problem, turn);

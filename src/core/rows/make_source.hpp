@@ -6,11 +6,11 @@
 
 namespace bsvm {
 
-// Where the problem's rows are: eliminating one grouping factor, or with sparse columns.
+// Of rows in memory: eliminating one grouping factor, or with sparse columns.
 std::unique_ptr<DrawSource> make_source(const Problem& problem, Use use, int threads);
 
 // Calls it for engines that make their sources themselves. The problem must outlive it.
-inline MakeSource source_maker(const Problem& problem) {
+inline MakeDraws source_maker(const Problem& problem) {
   return [&problem](Use use, int threads) { return make_source(problem, use, threads); };
 }
 

@@ -89,9 +89,12 @@ class DrawSource : public RowSource, public LineSource {
   virtual Mat slide(State& state) = 0;
 };
 
-// Makes the row source of a run that asks this of the likelihood, for so many threads. What looks at
-// rows once (integrated effects, slices, point estimates, selection among more columns than rows)
-// reads the Problem itself and needs them in memory.
-using MakeSource = std::function<std::unique_ptr<DrawSource>(Use use, int threads)>;
+// Makes the row source of a run that asks this of the likelihood, for so many threads, wherever the
+// rows are. What looks at rows once (integrated effects, slices, point estimates, selection among
+// more columns than rows) reads the Problem itself and needs them in memory.
+using MakeSource = std::function<std::unique_ptr<RowSource>(Use use, int threads)>;
+
+// The same for samplers. Rows that can be sampled from are in memory.
+using MakeDraws = std::function<std::unique_ptr<DrawSource>(Use use, int threads)>;
 
 }  // namespace bsvm

@@ -201,7 +201,7 @@ class Slice : public Sampler {
   Use use() const override { return Use::value; }
   Use prior_use() const override { return Use::expected; }
 
-  void prepare(const Problem& problem, const MakeSource& make_source, int threads,
+  void prepare(const Problem& problem, const MakeDraws& make_source, int threads,
                Host& host) override {
     const Index d = problem.integrated >= 0 && !grouped(problem)
                         ? PriorDensity(problem).coefficients() : problem.columns();
@@ -217,7 +217,7 @@ class Slice : public Sampler {
       turn_ = Predictors(problem).changes(white_.axes);
   }
 
-  std::unique_ptr<Chain> start(const Problem& problem, const MakeSource&, int threads,
+  std::unique_ptr<Chain> start(const Problem& problem, const MakeDraws&, int threads,
                                std::uint64_t seed, int chain, Index burnin) const override {
     if (grouped(problem)) return grouped_chain(problem, seed, chain, burnin);
     if (problem.unknowns.any()) return missing_chain(problem, white_, seed, chain, burnin);

@@ -12,7 +12,7 @@ namespace {
 
 class RowSelector : public Selector {
  public:
-  RowSelector(const Problem& problem, RowSource& source)
+  RowSelector(const Model& problem, RowSource& source)
       : side_(problem, source.extra()), selection_(problem, side_), source_(source),
         own_(side_.layout()), state_(side_.layout()), best_(state_), best_own_(own_),
         sums_(side_.layout()) {}
@@ -99,7 +99,7 @@ class RowSelector : public Selector {
 
 }  // namespace
 
-std::unique_ptr<Selector> row_selector(const Problem& problem, RowSource& source) {
+std::unique_ptr<Selector> row_selector(const Model& problem, RowSource& source) {
   return std::unique_ptr<Selector>(new RowSelector(problem, source));
 }
 

@@ -38,7 +38,7 @@ class Selector {
 };
 
 // From the sums of a source, whose precision has a row for every column.
-std::unique_ptr<Selector> row_selector(const Problem& problem, RowSource& source);
+std::unique_ptr<Selector> row_selector(const Model& problem, RowSource& source);
 
 // With more columns than rows and no groups: no matrix has more rows than the problem.
 std::unique_ptr<Selector> wide_selector(const Problem& problem);

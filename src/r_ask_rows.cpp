@@ -1,0 +1,90 @@
+// Rows that are reached by asking a function of R. What it is asked, and its answers, are in
+// R/row-source.R; r_held_rows.cpp answers where the rows are.
+#include "r_convert.h"
+
+using Rcpp::_;
+using Rcpp::as;
+using Rcpp::List;
+using Rcpp::NumericVector;
+
+namespace {
+
+class AskedRows : public bsvm::RowSource {
+ public:
+  AskedRows(const Rcpp::Function& ask, bsvm::Use use, int threads) : ask_(ask), use_(use) {
+    source_ = as<int>(answer("open", List::create(_["threads"] = threads)));
+  }
+
+  void ask(bsvm::Use use) override { use_ = use; }
+
+  void sums(const bsvm::State& state, bsvm::RowSums& out, bsvm::Host& host) override {
+    if (host.interrupted()) throw bsvm::Interrupted();
+    out.x = numbers("sums", List::create(_["state"] = to_numeric(state.x)), out.x.size());
+  }
+
+  bsvm::Mat settle(const bsvm::State& state, bsvm::Settle how, double change) override {
+    const bsvm::Index q = state.layout.q;
+    const bsvm::Vec moments =
+        numbers("settle", List::create(_["state"] = to_numeric(state.x),
+                                       _["how"] = static_cast<int>(how), _["change"] = change),
+                q * q);
+    return Eigen::Map<const bsvm::Mat>(moments.data(), q, q);
+  }
+
+  void keep() override { answer("keep", List()); }
+  void back(const bsvm::State& best) override {
+    answer("back", List::create(_["state"] = to_numeric(best.x)));
+  }
+
+  bsvm::GroupPosterior groups() const override {
+    const List found(answer("groups", List()));
+    bsvm::GroupPosterior out;
+    out.mean = matrix(found["mean"]);
+    out.precision = matrix(found["precision"]);
+    out.regression = matrix(found["regression"]);
+    return out;
+  }
+
+ private:
+  // A condition comes back as a value: the core must be left by its own errors.
+  Rcpp::RObject answer(const char* what, const List& more) const {
+    const List common = List::create(_["what"] = what, _["source"] = source_,
+                                     _["use"] = static_cast<int>(use_));
+    const Rcpp::RObject found = ask_(join(common, more));
+    if (Rf_inherits(found, "interrupt")) throw bsvm::Interrupted();
+    if (Rf_inherits(found, "condition")) throw Signalled(found);
+    return found;
+  }
+
+  static bsvm::Mat matrix(const Rcpp::NumericMatrix& x) {
+    return Eigen::Map<const bsvm::Mat>(x.begin(), x.nrow(), x.ncol());
+  }
+
+  bsvm::Vec numbers(const char* what, const List& more, bsvm::Index size) const {
+    const Rcpp::RObject found = answer(what, more);
+    if (TYPEOF(found) != REALSXP || Rf_xlength(found) != size)
+      throw bsvm::InvalidInput("cluster", "An answer is not of the size of this model.");
+    return to_vec(NumericVector(found));
+  }
+
+  Rcpp::Function ask_;
+  bsvm::Use use_;
+  int source_ = 0;
+};
+
+}  // namespace
+
+bsvm::MakeSource source_for(const bsvm::Problem& problem, SEXP rows) {
+  if (Rf_isNull(rows)) return bsvm::source_maker(problem);
+  const RowsMaker& maker = *Rcpp::XPtr<RowsMaker>(rows);
+  return [&problem, &maker](bsvm::Use use, int threads) { return maker(problem, use, threads); };
+}
+
+// Rows that `ask`, a function of a question, knows of.
+// [[Rcpp::export(rng = false)]]
+Rcpp::RObject core_ask_rows(Rcpp::Function ask) {
+  const auto make = [ask](const bsvm::Problem&, bsvm::Use use, int threads) {
+    return std::unique_ptr<bsvm::RowSource>(new AskedRows(ask, use, threads));
+  };
+  return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
+}

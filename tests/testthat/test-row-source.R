@@ -1,0 +1,241 @@
+# A place for rows, another R process, is added to a copy of the source in one file. Fits whose rows
+# live there are the same to the bit, and what needs the rows in the session is refused at once.
+
+# The library of an installed copy. Nothing new is compiled: it has the package's shared object.
+install_with_process <- function(folder) {
+  tree <- source_tree()
+  skip_if(is.null(tree), "the source tree is not at hand: set BSVM_SOURCE to its path")
+  copy <- file.path(folder, "bsvm")
+  library <- file.path(folder, "library")
+  dir.create(library)
+  copy_source(tree, copy, c("DESCRIPTION", "NAMESPACE", "R"))
+  file.copy(test_path("fixtures", "row-source-process.R"), file.path(copy, "R"))
+  cat("S3method(row_source,row_process)\n", file = file.path(copy, "NAMESPACE"), append = TRUE)
+  install_copy(copy, library, "--no-libs")
+  file.copy(system.file("libs", package = "bsvm"), file.path(library, "bsvm"), recursive = TRUE)
+  library
+}
+
+# What `lines` of an R of its own make as `result`, where `place` is the process.
+in_process <- function(lines, place = "row_process()") {
+  found <- child_result(c(
+    sprintf("source(%s)", deparse1(normalizePath(test_path("helper-data.R")))),
+    sprintf("place <- bsvm:::%s", place),
+    lines,
+    "bsvm:::stop_row_process(place)"
+  ))
+  expect(!found$died, paste(c("The process ended.", found$said), collapse = "\n"))
+  found$value
+}
+
+# ---- the same fits ------------------------------------------------------------------------------
+
+# All that a fit found, and predictions; and questions asked, if it had to ask.
+same_lines <- c(
+  "d <- grouped_data(240, 12)",
+  "new <- grouped_data(30, 12, seed = 5)",
+  "found <- function(fit) list(fit[c('posterior', 'blocks', 'group_blocks', 'elbo', 'trace')],",
+  "                            coef(fit), fitted(fit), predict(fit, new, type = 'prob'))",
+  "both <- function(...) {",
+  "  asked <- place$seen$questions",
+  "  here <- found(bsvm(..., data = d))",
+  "  stopifnot(place$seen$questions == asked)",
+  "  there <- found(bsvm(..., data = d, cluster = place))",
+  "  list(here = here, there = there, asked = place$seen$questions - asked)",
+  "}",
+  "vb <- engine_vb()",
+  "gaussian <- engine_gaussian(integrate = FALSE)",
+  "result <- list(",
+  "  vb = both(y ~ x1 + x2 + f, engine = vb),",
+  "  vb_plain = both(y ~ x1 + f, weights = x3, offset = t, engine = engine_vb(FALSE)),",
+  "  vb_groups = both(y ~ x1 + x2 + (t | g), engine = vb),",
+  "  vb_selects = both(y ~ x1 + x2 + f, prior = prior_laplace_zero(0.3), engine = vb),",
+  "  gaussian = both(y ~ x1 + x2 + f, engine = gaussian),",
+  "  gaussian_pseudo = both(y ~ x1 + f, likelihood = 'hinge', offset = t, engine = gaussian),",
+  "  gaussian_groups = both(y ~ x1 + (1 | g), engine = gaussian),",
+  "  default = both(y ~ x1 + x2 + f, subset = x3 > 0.01, weights = 1 + (x3 > 1)))",
+  "fit <- bsvm(as.matrix(d[c('x1', 'x2')]), d$y, engine = vb, cluster = place)",
+  "result$matrix <- list(here = found(bsvm(as.matrix(d[c('x1', 'x2')]), d$y, engine = vb))[1:3],",
+  "                      there = found(update(fit, standardize = TRUE))[1:3], asked = 1)",
+  "result <- list(cases = result, held = parallel::clusterEvalQ(place$nodes, ls(bsvm:::held)))"
+)
+
+expect_same_fits <- function() {
+  result <- in_process(same_lines)
+  for (name in names(result$cases)) {
+    case <- result$cases[[name]]
+    expect_identical(case$there, case$here, info = name)
+    expect_gt(case$asked, 0)
+  }
+  expect_identical(result$held, list(character(0)))
+}
+
+# ---- refusals -----------------------------------------------------------------------------------
+
+refusal_lines <- c(
+  "d <- grouped_data(200, 12)",
+  "wide <- matrix(rnorm(40 * 60), 40)",
+  "gap <- replace(d, 'x1', replace(d$x1, 3, NA))",
+  "why <- function(...) tryCatch({ bsvm(..., cluster = place); 'fitted' },",
+  "                              bsvm_error_unsupported = conditionMessage)",
+  "engines <- setdiff(bsvm:::known_engines(), c('vb', 'gaussian'))",
+  "result <- c(",
+  "  lapply(setNames(nm = engines), function(name) {",
+  "    prior <- switch(name, em = prior_ridge(variance = 2), ecme = prior_lasso())",
+  "    why(y ~ x1, d, engine = name, prior = prior)",
+  "  }),",
+  "  list(integrated = why(y ~ x1 + (1 | g), d, engine = 'gaussian'),",
+  "       factors = why(y ~ x1 + (1 | g) + (1 | f), d, engine = 'vb'),",
+  "       missing = why(y ~ x1 + x2, gap, missing = 'normal', engine = 'vb'),",
+  "       wide = why(wide, d$y[1:40], prior = prior_laplace_zero(0.3), engine = 'vb'),",
+  "       asked = place$seen$questions))"
+)
+
+expect_refusals <- function() {
+  result <- in_process(refusal_lines)
+  expect_identical(result$asked, 0)
+  for (name in setdiff(names(result), "asked")) {
+    expect_match(result[[name]], "`cluster`", fixed = TRUE, info = name)
+  }
+  for (name in c("slice", "gibbs", "em", "ecme", "map")) {
+    expect_match(result[[name]], paste0("engine_", name, "() needs all rows in this R session"),
+                 fixed = TRUE)
+  }
+  expect_match(result$integrated, "Use engine_gaussian(integrate = FALSE)", fixed = TRUE)
+}
+
+# ---- a process that dies, and Ctrl-C ------------------------------------------------------------
+
+# An R session after a failed fit: class of the error, and a fit here and in another process.
+dead_lines <- c(
+  "d <- binary_data()",
+  "error <- tryCatch(bsvm(y ~ x1 + x2, d, engine = 'vb', cluster = place), error = identity)",
+  "again <- bsvm:::row_process()",
+  "fit <- bsvm(y ~ x1 + x2, d, engine = 'vb', cluster = again)",
+  "here <- bsvm(y ~ x1 + x2, d, engine = 'vb')",
+  "bsvm:::stop_row_process(again)",
+  "result <- list(class = class(error), same = identical(coef(fit), coef(here)))"
+)
+
+expect_classed_death <- function() {
+  # units, open, the sums of two passes, and in between settle and keep
+  for (question in c(1, 2, 3, 6)) {
+    result <- in_process(dead_lines, sprintf("row_process(dies_at = %d)", question))
+    expect_identical(result$class[1:2], c("bsvm_error_cluster", "bsvm_error"))
+    expect_true(result$same)
+  }
+}
+
+interrupted_script <- function(folder) {
+  c(
+    sprintf(".libPaths(%s)", deparse1(.libPaths())),
+    "library(bsvm)",
+    sprintf("setwd(%s)", deparse1(folder)),
+    "place <- bsvm:::row_process()",
+    "set.seed(1)",
+    "x <- matrix(rnorm(1.2e5), ncol = 60)",
+    "y <- x[, 1] + rnorm(nrow(x)) > 0",
+    "warned <- character()",
+    "writeLines(as.character(Sys.getpid()), 'partial')",
+    "file.rename('partial', 'pid')",
+    "fit <- withCallingHandlers(",
+    "  bsvm(x, y, engine = engine_vb(accelerate = FALSE), cluster = place,",
+    "       control = bsvm_control(tol = 1e-300, max_passes = 1e6L)),",
+    "  warning = function(w) { warned <<- class(w); invokeRestart('muffleWarning') })",
+    "ended <- as.numeric(Sys.time())",
+    "small <- function(...) coef(bsvm(x[1:100, 1:2], y[1:100], engine = 'vb', ...))",
+    "saveRDS(list(ended = ended, termination = fit$termination, warned = warned,",
+    "             finite = all(is.finite(coef(fit))) && is.finite(elbo(fit)),",
+    "             same = identical(small(cluster = place), small())), 'partial')",
+    "bsvm:::stop_row_process(place)",
+    "file.rename('partial', 'result')"
+  )
+}
+
+# Any one try may be held up by a busy machine, or come in the middle of an answer.
+expect_interruptible <- function() {
+  for (try in 1:3) {
+    result <- interrupt_child(interrupted_script, after = 3)
+    if (is.list(result) && result$seconds < 0.5) break
+  }
+  expect(is.list(result), paste(c("The child did not save a fit.", result), collapse = "\n"))
+  if (!is.list(result)) return()
+  expect_lt(result$seconds, 0.5)
+  expect_true("bsvm_warning_interrupted" %in% result$warned)
+  expect_identical(result$termination, "interrupted")
+  expect_true(result$finite)
+  expect_true(result$same)
+}
+
+test_that("rows in another R process are fitted as rows in this one, or refused", {
+  skip_on_cran()
+  folder <- new_folder("process")
+  old <- .libPaths()
+  on.exit({
+    .libPaths(old)
+    unlink(folder, recursive = TRUE)
+  })
+  .libPaths(c(install_with_process(folder), old))
+  expect_same_fits()
+  expect_refusals()
+  skip_on_os("windows")
+  expect_classed_death()
+  expect_interruptible()
+})
+
+test_that("an answer to another question is an error, as is one that is no answer", {
+  question <- list(what = "units")
+  asked <- function(ask) bsvm:::new_row_source(ask)$ask(question)
+  expect_identical(asked(function(q) list(number = q$number, answer = q$what)), "units")
+  for (ask in list(function(q) list(number = q$number - 1, answer = 4), function(q) NULL,
+                   function(q) 4, function(q) stop("gone"))) {
+    expect_s3_class(asked(ask), "bsvm_error_cluster")
+  }
+})
+
+test_that("answers that do not fit the model are errors, and an interrupted one ends the fit", {
+  d <- binary_data()
+  spec <- bsvm_spec(bsvm_frame(y ~ x1 + x2, d), engine = "vb", likelihood = "hinge")
+  fit_by <- function(ask) {
+    source <- bsvm:::new_row_source(ask)
+    bsvm:::hold_rows("test", spec$problem, spec$model)
+    on.exit(bsvm:::drop_rows("test"))
+    problem <- bsvm:::problem_elsewhere(spec$problem, source)
+    bsvm:::with_core_conditions(
+      bsvm:::core_fit(problem, spec$model, core_options(), bsvm:::core_ask_rows(source$ask))
+    )
+  }
+  answer <- function(question) bsvm:::answer_rows("test", question)
+  wrong <- function(what, change) {
+    function(question) {
+      found <- answer(question)
+      if (question$what == what) found$answer <- change(found$answer)
+      found
+    }
+  }
+  expect_identical(fit_by(answer), bsvm:::core_fit(spec$problem, spec$model, core_options()))
+  for (what in c("sums", "settle")) {
+    expect_refusal(fit_by(wrong(what, function(x) c(x, 1))), "unsupported", "not of the size")
+    expect_refusal(fit_by(wrong(what, function(x) "none")), "unsupported", "not of the size")
+  }
+  expect_refusal(fit_by(wrong("sums", function(x) simpleError("lost"))), "cluster", "lost")
+  stop_here <- function(x) stop(structure(list(), class = c("interrupt", "condition")))
+  expect_s3_class(tryCatch(fit_by(wrong("units", stop_here)), interrupt = identity),
+                  "bsvm_error_interrupted")
+  passes <- 0
+  interrupted <- fit_by(wrong("sums", function(x) {
+    if ((passes <<- passes + 1) > 4) stop_here()
+    x
+  }))
+  expect_identical(interrupted$termination, "interrupted")
+  expect_identical(interrupted$passes, 4L)
+  expect_finite(interrupted[c("mean", "covariance", "bound")])
+})
+
+test_that("only a place with a row source can be given", {
+  d <- binary_data()
+  for (place in list(4, "here", list(), structure(list(), class = "cluster"))) {
+    expect_refusal(bsvm(y ~ x1, d, cluster = place), "argument", "`cluster` must be NULL")
+    expect_refusal(bsvm(cbind(d$x1), d$y, cluster = place), "argument", "`cluster` must be NULL")
+  }
+})
