@@ -88,9 +88,10 @@ List missing_report(const bsvm::Problem& problem, const bsvm::Mat& mean,
 List missing_report(const bsvm::Problem& problem, const bsvm::State& state,
                     const bsvm::Imputations& imputed) {
   if (!problem.unknowns.any()) return List();
-  return missing_report(problem, state.law_mean(),
+  const bsvm::ImputationSlots slots(problem.unknowns);
+  return missing_report(problem, slots.mean(state),
                         bsvm::ImputationModel(problem.unknowns, problem.n).covariance(state),
-                        state.law_probit(), imputed);
+                        slots.probit(state), imputed);
 }
 
 bsvm::Vec dense_units(const bsvm::Problem& problem) {

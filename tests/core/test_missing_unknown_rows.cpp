@@ -100,14 +100,15 @@ Mat positive(Index d, double diagonal, std::uint64_t seed) {
 State middle(const Problem& problem) {
   const Coefficients side(problem);
   Noise noise(11);
+  const ImputationSlots slots(problem.unknowns);
   State state = side.start(0.5 * noise.normals(problem.columns()));
   state.begun() = 1;
   state.inverse_factor() = inverse_factor_of(0.05 * positive(problem.columns(), 0.5, 12));
-  state.law_precision() = positive(problem.unknowns.d, 0.8, 13);
-  state.law_formed() = positive(problem.unknowns.d, 0.6, 14);
+  slots.precision(state) = positive(problem.unknowns.d, 0.8, 13);
+  slots.formed(state) = positive(problem.unknowns.d, 0.6, 14);
   state.group_prior() = positive(problem.effects(), 1, 15);
   for (Index j = 0; j < problem.unknowns.d; ++j)
-    state.law_mean().col(j) = 0.3 * noise.normals(problem.unknowns.k);
+    slots.mean(state).col(j) = 0.3 * noise.normals(problem.unknowns.k);
   return state;
 }
 
@@ -202,9 +203,10 @@ TEST_CASE("unknown rows: with a mechanism too, and its probits' slope is that of
     of.probit_variance = 4;
     State state = middle(lost.problem);
     Noise noise(21);
-    for (Index j = 0; j < state.law_probit().cols(); ++j)
-      state.law_probit().col(j) = 0.6 * noise.normals(4);
-    state.law_probit_spread() = 0.05 * positive(4, 0.5, 22);
+    const ImputationSlots slots(of);
+    for (Index j = 0; j < slots.probit(state).cols(); ++j)
+      slots.probit(state).col(j) = 0.6 * noise.normals(4);
+    slots.probit_spread(state) = 0.05 * positive(4, 0.5, 22);
     check_derivatives(Asked(lost.problem, Use::augmented), state);
 
     Asked asked(lost.problem, Use::augmented);
@@ -213,11 +215,11 @@ TEST_CASE("unknown rows: with a mechanism too, and its probits' slope is that of
     State next = state;
     model.update(sums, next);
     const Mat expected =
-        sums.law_latent() - Mat(next.law_probit_spread()).inverse() * state.law_probit();
+        slots.latent(sums) - Mat(slots.probit_spread(next)).inverse() * slots.probit(state);
     for (Index k = 0; k < expected.size(); ++k) {
       const double found = slope([&](double t) {
         State at = state;
-        at.law_probit().data()[k] += t;
+        slots.probit(at).data()[k] += t;
         return asked.value(at) + model.value(at);
       }, 1e-3);
       CHECK(std::abs(found - expected.data()[k]) < 1e-6 * (1 + std::abs(found)));
@@ -276,6 +278,7 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
       Lost lost(small_shape(), Pattern::any, likelihood_of(use, number));
       Asked asked(lost.problem, use);
       const ImputationModel model(lost.problem.unknowns, lost.problem.n);
+      const ImputationSlots slots(lost.problem.unknowns);
       State state = middle(lost.problem);
       const auto total = [&](const State& at) { return model.value(at) + asked.value(at); };
       double before = -1e300, change = 1;
@@ -289,12 +292,12 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
       }
       CHECK(change <= 1e-18);
       const double best = total(state);
-      const Index d = state.layout.variables;
+      const Index d = lost.problem.unknowns.d;
       for (Index j = 0; j < d; ++j) {
-        for (Index a = 0; a < state.layout.given; ++a) {
+        for (Index a = 0; a < lost.problem.unknowns.k; ++a) {
           const auto moved = [&](double t) {
             State at = state;
-            at.law_mean()(a, j) += t;
+            slots.mean(at)(a, j) += t;
             return total(at);
           };
           CHECK(std::abs(slope(moved, 1e-3)) < 1e-5);
@@ -303,8 +306,8 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
         for (Index k = 0; k <= j; ++k) {
           const auto moved = [&](double t) {
             State at = state;
-            at.law_precision()(j, k) += t;
-            if (j != k) at.law_precision()(k, j) += t;
+            slots.precision(at)(j, k) += t;
+            if (j != k) slots.precision(at)(k, j) += t;
             return total(at);
           };
           CHECK(std::abs(slope(moved, 1e-3)) < 1e-5);
@@ -320,18 +323,19 @@ TEST_CASE("unknown rows: the imputation model is drawn from its law") {
   Lost lost(small_shape(), Pattern::any, kLikelihoods[0]);
   const Unknowns& of = lost.problem.unknowns;
   Asked asked(lost.problem, Use::augmented);
+  const ImputationSlots slots(of);
   const ImputationModel model(of, lost.problem.n);
   const State state = middle(lost.problem);
   RowSums sums = asked.sums(state);
   const Index d = of.d, k = of.k, kd = k * d;
-  const Mat precision = state.law_precision(), gram = lost.given.transpose() * lost.given;
+  const Mat precision = slots.precision(state), gram = lost.given.transpose() * lost.given;
   Mat joint = Mat::Identity(kd, kd) / of.mean_variance;
   for (Index i = 0; i < d; ++i)
     for (Index j = 0; j < d; ++j) joint.block(i * k, j * k, k, k) += precision(i, j) * gram;
   const Mat covariance = joint.inverse();
-  const Mat pulled = sums.law_cross() * precision;
+  const Mat pulled = slots.cross(sums) * precision;
   const Vec center = covariance * Eigen::Map<const Vec>(pulled.data(), kd);
-  const Mat square = sums.law_square().selfadjointView<Eigen::Lower>();
+  const Mat square = slots.square(sums).selfadjointView<Eigen::Lower>();
   const double df = of.df + static_cast<double>(lost.problem.n);
 
   const int draws = 20000;
@@ -343,15 +347,15 @@ TEST_CASE("unknown rows: the imputation model is drawn from its law") {
     at.seed() = 5;
     at.sweep() = draw;
     model.draw(sums, at);
-    const Mat b = at.law_mean();
+    const Mat b = slots.mean(at);
     const Vec away = Eigen::Map<const Vec>(b.data(), kd) - center;
     mean_b += away / draws;
     square_b += away * away.transpose() / draws;
-    const Mat cross = b.transpose() * sums.law_cross();
+    const Mat cross = b.transpose() * slots.cross(sums);
     Mat scale = square - cross - cross.transpose() + b.transpose() * gram * b;
     scale.diagonal().array() += of.scale;
     const Mat root = Eigen::LLT<Mat>(scale).matrixL();
-    const Mat w = root.transpose() * at.law_precision() * root - df * Mat::Identity(d, d);
+    const Mat w = root.transpose() * slots.precision(at) * root - df * Mat::Identity(d, d);
     mean_w += w / draws;
     square_w += w.cwiseAbs2() / draws;
   }

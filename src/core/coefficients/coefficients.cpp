@@ -54,10 +54,9 @@ Coefficients::Coefficients(const Problem& problem, Index extra, bool covariance)
   if (problem.tilt.size() > 0)
     tilt_.tail(problem.tilt.size()) = problem.tilt.cwiseProduct(unit_.tail(problem.tilt.size()));
   layout_.q = problem.effects();
-  layout_.variables = problem.unknowns.d;
-  layout_.given = problem.unknowns.k;
-  layout_.indicators = static_cast<Index>(problem.unknowns.indicators.size());
-  if (layout_.indicators > 0) layout_.probits = problem.unknowns.probits();
+  const ImputationSlots slots(problem.unknowns);
+  layout_.latent = slots.state_size();
+  layout_.latent_sums = slots.sums_size();
   if (covariance && problem.selects()) layout_.scatter = layout_.p;
   for (const bool group : {false, true})
     for (const PriorSlot& slot : group ? problem.group_priors : problem.priors) {
@@ -78,21 +77,21 @@ State Coefficients::start(ConstVecRef mean) const {
     shape.unseen = part.slot.unseen;
     part.slot.prior->start(shape, hyper(state, part));
   }
-  if (layout_.variables > 0) law_.start(state);
+  if (layout_.latent > 0) law_.start(state);
   refresh_group_prior(state);
   return state;
 }
 
 void Coefficients::update_law(const RowSums& sums, State& state) const {
-  if (layout_.variables > 0) law_.update(sums, state);
+  if (layout_.latent > 0) law_.update(sums, state);
 }
 
 void Coefficients::draw_law(const RowSums& sums, State& state) const {
-  if (layout_.variables > 0) law_.draw(sums, state);
+  if (layout_.latent > 0) law_.draw(sums, state);
 }
 
 double Coefficients::law_change(const RowSums& sums, const State& state) const {
-  return layout_.variables > 0 ? law_.change(sums, state) : 0;
+  return layout_.latent > 0 ? law_.change(sums, state) : 0;
 }
 
 Vec Coefficients::precision(const State& state) const {
@@ -233,7 +232,7 @@ double Coefficients::value_at(const State& state, const Mat& group_moments, Cons
                               VecRef gradient) const {
   const Vec square = second_moments(state);
   double value = entropy(state, logdet(state)) + tilt_.dot(state.mean());
-  if (layout_.variables > 0) value += law_.value(state);
+  if (layout_.latent > 0) value += law_.value(state);
   Index first = 0;
   for (const PriorPart& part : parts_) {
     const Index size = part.free_size();
@@ -268,7 +267,7 @@ void Coefficients::update_priors(State& state, const Mat& group_moments,
 void Coefficients::update_priors(State& state, ConstVecRef square, double logdet,
                                  const Mat& group_moments, double reach) const {
   double value = entropy(state, logdet) + tilt_.dot(state.mean());
-  if (layout_.variables > 0) value += law_.value(state);
+  if (layout_.latent > 0) value += law_.value(state);
   for (const PriorPart& part : parts_) {
     const Moments own = moments(part, square, group_moments);
     part.slot.prior->update(own, reach, hyper(state, part));

@@ -81,7 +81,7 @@ DenseAscent::Point DenseAscent::begin() {
 // The imputation model that what is observed of its own variables makes best: the response will
 // change it little.
 void DenseAscent::settle_law(State& state) {
-  if (state.layout.variables == 0) return;
+  if (state.layout.latent == 0) return;
   for (int step = 0; step < kMostLawSteps; ++step) {
     source_->sums(state, sums_, host_);
     if (!(side_.law_change(sums_, state) > kLawTolerance * kLawTolerance)) return;
@@ -92,7 +92,7 @@ void DenseAscent::settle_law(State& state) {
 // Where q and the imputation model are best given each other: a step of the model, which cannot
 // lower the bound, and another climb that starts where the last one ended.
 void DenseAscent::follow_law(Point& best) {
-  if (best.state.layout.variables == 0) return;
+  if (best.state.layout.latent == 0) return;
   for (int step = 0; step < kMostLawSteps; ++step) {
     if (progress_.end != Termination::converged) return;
     source_->sums(best.state, sums_, host_);

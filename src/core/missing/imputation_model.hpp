@@ -1,7 +1,6 @@
 #pragma once
 #include "data/unknowns.hpp"
-#include "model/row_sums.hpp"
-#include "model/state.hpp"
+#include "imputation_slots.hpp"
 
 namespace bsvm {
 
@@ -53,6 +52,7 @@ class ImputationModel {
   Index d_, k_;
   double n_, mean_variance_, scale_, df_;
   const Unknowns& unknowns_;
+  ImputationSlots slots_;
   Mat gram_;           // (k, k) Z'Z
   Mat gram_vectors_;
   Vec gram_values_;

@@ -166,6 +166,7 @@ class UnknownRows {
   const Problem& problem_;
   const Unknowns& unknowns_;
   const Partition& partition_;
+  ImputationSlots slots_;
   Mechanism mechanism_;
   const double* weight_;
   Vec shift_, factor_;                  // (d) the design inside is shift + factor variable

@@ -10,13 +10,12 @@ namespace bsvm {
 struct RowSums {
   Index p = 0;
   Index raw = 0;  // p where the State has `scatter`, else 0
-  Index variables = 0, given = 0, indicators = 0, probits = 0;  // as in Layout
+  Index own = 0;  // numbers of the latent: Layout::latent_sums
   Vec x;
 
   explicit RowSums(Index columns) : RowSums(Layout{columns}) {}
   explicit RowSums(const Layout& l)
-      : p(l.p), raw(l.scatter), variables(l.variables), given(l.given), indicators(l.indicators),
-        probits(l.probits), x(Vec::Zero(probit_start() + probits * indicators)) {}
+      : p(l.p), raw(l.scatter), own(l.latent_sums), x(Vec::Zero(latent_start() + own)) {}
 
   void clear() { x.setZero(); }
   RowSums& operator+=(const RowSums& other) {
@@ -40,27 +39,12 @@ struct RowSums {
   Eigen::Map<Mat> curvature() { return {x.data() + 5 + p + p * p, p, p}; }
   // (p) or none: the diagonal of the precision under the rows' weights, nothing eliminated.
   Eigen::Map<Vec> raw_diagonal() { return {x.data() + 5 + p + 2 * p * p, raw}; }
-  // Of the imputation model's variables x and what they are regressed on, z: E x x' (d, d), lower
-  // triangle, and z E x' (k, d).
-  Eigen::Map<Mat> law_square() { return {x.data() + law_start(), variables, variables}; }
-  Eigen::Map<const Mat> law_square() const {
-    return {x.data() + law_start(), variables, variables};
-  }
-  Eigen::Map<Mat> law_cross() {
-    return {x.data() + law_start() + variables * variables, given, variables};
-  }
-  Eigen::Map<const Mat> law_cross() const {
-    return {x.data() + law_start() + variables * variables, given, variables};
-  }
-  // (q, J) sum of E t a' of its mechanism.
-  Eigen::Map<Mat> law_latent() { return {x.data() + probit_start(), probits, indicators}; }
-  Eigen::Map<const Mat> law_latent() const {
-    return {x.data() + probit_start(), probits, indicators};
-  }
+  // Of the latent, which lays them out itself.
+  Eigen::Map<Vec> latent() { return {x.data() + latent_start(), own}; }
+  Eigen::Map<const Vec> latent() const { return {x.data() + latent_start(), own}; }
 
  private:
-  Index law_start() const { return 5 + p + 2 * p * p + raw; }
-  Index probit_start() const { return law_start() + variables * (variables + given); }
+  Index latent_start() const { return 5 + p + 2 * p * p + raw; }
 };
 
 }  // namespace bsvm

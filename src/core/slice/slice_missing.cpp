@@ -175,7 +175,7 @@ class MissingChain : public Chain {
     archive.count(sweeps_, kMostSweeps);
     archive.part(state_.mean());
     archive.part(state_.hyper());
-    archive.part(state_.law());
+    archive.part(state_.latent());
     archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
     archive.part(rows_.drawn(), [&](ConstVecRef saved) { rows_.restore(saved); });
   }

@@ -52,7 +52,7 @@ class RowSelector : public Selector {
     side_.update_priors(own_, groups, how == Step::bold ? kBoldReach : 1);
     state_.hyper() = own_.hyper();
     state_.group_prior() = own_.group_prior();
-    state_.law() = own_.law();
+    state_.latent() = own_.latent();
     return std::sqrt(square + sums_.group_decrement() + sums_.group_change());
   }
 
