@@ -175,8 +175,17 @@ core_unknowns <- function(frame, design) {
   auxiliary <- sweep(sweep(auxiliary, 2L, law$center[!dense]), 2L, law$scale[!dense], "/")
   mechanism <- core_mechanism(frame$unknowns$rule, law)
   list(law = c(law, list(mechanism = mechanism, recipe = frame$unknowns$recipe)),
-       core = c(mechanism, list(column = as.integer(law$column), center = center, factor = factor,
-                   auxiliary = if (ncol(auxiliary) > 0L) unname(auxiliary),
-                   given = found$given, mean_variance = settings$mean_variance,
-                   scale = settings$scale, df = df)))
+       core = list(name = frame$unknowns$rule$name,
+                   parameters = c(mean_variance = settings$mean_variance, scale = settings$scale,
+                                  df = df, probit_variance = mechanism$probit_variance),
+                   arrays = lapply(c(mechanism[c("indicators", "by_given", "by")], list(
+                     column = law$column, center = center, factor = factor,
+                     auxiliary = if (ncol(auxiliary) > 0L) unname(auxiliary),
+                     given = found$given
+                   )), as_doubles)))
+}
+
+as_doubles <- function(x) {
+  if (!is.null(x)) storage.mode(x) <- "double"
+  x
 }

@@ -87,7 +87,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   inform_many_levels(frame, assigned$blocks)
   unknowns <- core_unknowns(frame, design)
   problem <- core_problem(frame, design, core, assigned$blocks[sparse])
-  problem$unknowns <- unknowns$core
+  problem$latent <- unknowns$core
   new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
            standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law)
 }

@@ -7,6 +7,7 @@
 #include "fitting.hpp"
 #include "hosts.hpp"
 #include "missing/imputation_model.hpp"
+#include "missing/missing_predictors.hpp"
 #include "oracle.hpp"
 #include "random/draws.hpp"
 #include "two_atoms.hpp"
@@ -22,6 +23,7 @@ enum class Pattern { column, any, whole_rows };
 struct Lost {
   Data data;
   Mat given, auxiliary;
+  Unknowns of;
   Problem problem;
 
   Lost(const Shape& shape, Pattern pattern, const char* likelihood) : data(simulate(shape)) {
@@ -38,7 +40,6 @@ struct Lost {
       if (pattern != Pattern::column && noise.uniform() < 0.3) auxiliary(i, 0) = nan;
     }
     problem = usual_problem(data);
-    Unknowns& of = problem.unknowns;
     of.d = p;
     of.k = 2;
     of.center = Vec::Zero(p);
@@ -54,8 +55,12 @@ struct Lost {
     of.mean_variance = 50;
     of.scale = 0.2;
     of.df = static_cast<double>(p) + 1;
+    model();
     problem = with(std::move(problem), likelihood);
   }
+
+  // What `of` says.
+  void model() { problem.latent.reset(new MissingPredictors(of, problem.n)); }
 
   static bool lost(Pattern pattern, Index i, Index j, Index p, Noise& noise) {
     switch (pattern) {
@@ -97,18 +102,19 @@ Mat positive(Index d, double diagonal, std::uint64_t seed) {
 }
 
 // Somewhere in the middle of a run.
-State middle(const Problem& problem) {
+State middle(const Lost& lost) {
+  const Problem& problem = lost.problem;
   const Coefficients side(problem);
   Noise noise(11);
-  const ImputationSlots slots(problem.unknowns);
+  const ImputationSlots slots(lost.of);
   State state = side.start(0.5 * noise.normals(problem.columns()));
   state.begun() = 1;
   state.inverse_factor() = inverse_factor_of(0.05 * positive(problem.columns(), 0.5, 12));
-  slots.precision(state) = positive(problem.unknowns.d, 0.8, 13);
-  slots.formed(state) = positive(problem.unknowns.d, 0.6, 14);
+  slots.precision(state) = positive(lost.of.d, 0.8, 13);
+  slots.formed(state) = positive(lost.of.d, 0.6, 14);
   state.group_prior() = positive(problem.effects(), 1, 15);
-  for (Index j = 0; j < problem.unknowns.d; ++j)
-    slots.mean(state).col(j) = 0.3 * noise.normals(problem.unknowns.k);
+  for (Index j = 0; j < lost.of.d; ++j)
+    slots.mean(state).col(j) = 0.3 * noise.normals(lost.of.k);
   return state;
 }
 
@@ -187,7 +193,7 @@ TEST_CASE("unknown rows: sums are derivatives of the value, in mean and covarian
         CAPTURE(number);
         CAPTURE(static_cast<int>(pattern));
         Lost lost(small_shape(), pattern, likelihood_of(use, number));
-        check_derivatives(Asked(lost.problem, use), middle(lost.problem));
+        check_derivatives(Asked(lost.problem, use), middle(lost));
       }
 }
 
@@ -195,13 +201,14 @@ TEST_CASE("unknown rows: with a mechanism too, and its probits' slope is that of
   for (const Pattern pattern : kPatterns) {
     CAPTURE(static_cast<int>(pattern));
     Lost lost(small_shape(), pattern, kLikelihoods[0]);
-    Unknowns& of = lost.problem.unknowns;
+    Unknowns& of = lost.of;
     of.indicators = {2};
     if (pattern == Pattern::any) of.indicators = {0, 2, 3};
     of.by_given = {0, 1};
     of.by = {2, 3};
     of.probit_variance = 4;
-    State state = middle(lost.problem);
+    lost.model();
+    State state = middle(lost);
     Noise noise(21);
     const ImputationSlots slots(of);
     for (Index j = 0; j < slots.probit(state).cols(); ++j)
@@ -234,7 +241,7 @@ TEST_CASE("unknown rows: with groups the slope in the mean is that of the sums")
     for (Index number = 0; number < (use == Use::augmented ? 1 : 2); ++number) {
       Lost lost(small_shape(2, 6), Pattern::any, likelihood_of(use, number));
       Asked asked(lost.problem, use);
-      State state = middle(lost.problem);
+      State state = middle(lost);
       asked.settle_groups(state, 400);
       asked.source.settle(state, Settle::advance, 1);
       const Vec linear = asked.sums(state).linear();
@@ -264,7 +271,7 @@ TEST_CASE("unknown rows: the same bits for any number of threads") {
     for (const Use use : {Use::augmented, Use::expected}) {
       Lost lost(shape, Pattern::any, kLikelihoods[0]);
       Asked one(lost.problem, use), two(lost.problem, use, 2);
-      const State state = middle(lost.problem);
+      const State state = middle(lost);
       one.settle_groups(state, 1);
       two.settle_groups(state, 1);
       CHECK(same_bits(one.sums(state).x, two.sums(state).x));
@@ -277,9 +284,9 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
     for (Index number = 0; number < (use == Use::augmented ? 1 : 2); ++number) {
       Lost lost(small_shape(), Pattern::any, likelihood_of(use, number));
       Asked asked(lost.problem, use);
-      const ImputationModel model(lost.problem.unknowns, lost.problem.n);
-      const ImputationSlots slots(lost.problem.unknowns);
-      State state = middle(lost.problem);
+      const ImputationModel model(lost.of, lost.problem.n);
+      const ImputationSlots slots(lost.of);
+      State state = middle(lost);
       const auto total = [&](const State& at) { return model.value(at) + asked.value(at); };
       double before = -1e300, change = 1;
       for (int step = 0; step < 3000 && change > 1e-22; ++step) {
@@ -292,9 +299,9 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
       }
       CHECK(change <= 1e-18);
       const double best = total(state);
-      const Index d = lost.problem.unknowns.d;
+      const Index d = lost.of.d;
       for (Index j = 0; j < d; ++j) {
-        for (Index a = 0; a < lost.problem.unknowns.k; ++a) {
+        for (Index a = 0; a < lost.of.k; ++a) {
           const auto moved = [&](double t) {
             State at = state;
             slots.mean(at)(a, j) += t;
@@ -321,11 +328,11 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
 // B given Sigma is normal, and then Sigma^{-1} is Wishart.
 TEST_CASE("unknown rows: the imputation model is drawn from its law") {
   Lost lost(small_shape(), Pattern::any, kLikelihoods[0]);
-  const Unknowns& of = lost.problem.unknowns;
+  const Unknowns& of = lost.of;
   Asked asked(lost.problem, Use::augmented);
   const ImputationSlots slots(of);
   const ImputationModel model(of, lost.problem.n);
-  const State state = middle(lost.problem);
+  const State state = middle(lost);
   RowSums sums = asked.sums(state);
   const Index d = of.d, k = of.k, kd = k * d;
   const Mat precision = slots.precision(state), gram = lost.given.transpose() * lost.given;
@@ -379,7 +386,7 @@ TEST_CASE("unknown rows: a hinge in two halves leaves the same sums, with a mech
   for (Pattern pattern : kPatterns) {
     Lost one(small_shape(), pattern, "hinge"), two(small_shape(), pattern, "hinge");
     two.problem.likelihood.reset(new Halves);
-    const State state = middle(one.problem);
+    const State state = middle(one);
     RowSums expected(state.layout), found(state.layout);
     Host host;
     MemorySource(one.problem, Use::augmented, 1).sums(state, expected, host);
@@ -393,7 +400,7 @@ TEST_CASE("unknown rows: a hinge in two halves leaves the same sums, with a mech
 TEST_CASE("unknown rows: an insensitive loss, slope in the mean by finite differences") {
   Lost lost(small_shape(), Pattern::any, "hinge");
   lost.problem.likelihood.reset(new Insensitive(1.3, 0.5));
-  const State state = middle(lost.problem);
+  const State state = middle(lost);
   RowSums sums(state.layout);
   Host host;
   MemorySource source(lost.problem, Use::augmented, 1);

@@ -152,7 +152,7 @@ void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& p
   state.mean() += state.fraction() * next.step;
   state.group_logdet() = sums_.group_logdet();
   const Mat moments = source_->settle(state, Settle::advance, state.fraction());
-  side_.update_law(sums_, state);
+  side_.latent().update(sums_, state);
   if (climbing) {
     const Vec best = side_.best_theta(state, moments, point.theta);
     point.theta += (first ? 1 : kReach * state.damping()) * (best - point.theta);

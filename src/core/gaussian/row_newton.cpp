@@ -30,7 +30,7 @@ Arr given(const double* x, Index n, double otherwise) {
 bool RowNewton::suits(const Problem& problem) {
   for (const auto& block : problem.blocks)
     if (block->varies()) return false;
-  return problem.effects() == 0 && !problem.unknowns.any() && problem.n <= kMostRows &&
+  return problem.effects() == 0 && !problem.latent->any() && problem.n <= kMostRows &&
          problem.n <= kMostRowsPerColumn * problem.columns();
 }
 

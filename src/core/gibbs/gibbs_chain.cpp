@@ -24,7 +24,7 @@ void GibbsChain::read(Draw& draw) const {
   side_.to_outside(draw.expected_effects);
   draw.hyper = side_.drawn(state_);
   draw.unknowns = unknowns();
-  draw.law = side_.law().drawn(state_);
+  draw.law = side_.latent().drawn(state_);
 }
 
 // The mean, the hyper-parameters, the effects, missing entries with their model and what the moves

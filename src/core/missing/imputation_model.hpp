@@ -1,10 +1,10 @@
 #pragma once
-#include "data/unknowns.hpp"
 #include "imputation_slots.hpp"
+#include "unknowns.hpp"
 
 namespace bsvm {
 
-// The coefficient side of the imputation model (data/unknowns.hpp): q(B) q(Sigma), or a draw of
+// The coefficient side of the imputation model (unknowns.hpp): q(B) q(Sigma), or a draw of
 // both, given sums over the rows of the completed variables. Under q the State's law holds
 //
 //   precision  P = E Sigma^{-1}, of Sigma^{-1} ~ Wishart(df + n, Psi_q^{-1})

@@ -1,7 +1,7 @@
 #pragma once
-#include "data/unknowns.hpp"
 #include "model/row_sums.hpp"
 #include "model/state.hpp"
+#include "unknowns.hpp"
 
 namespace bsvm {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "data/unknowns.hpp"
 #include "imputation_slots.hpp"
+#include "unknowns.hpp"
 
 namespace bsvm {
 

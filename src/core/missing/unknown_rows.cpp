@@ -9,10 +9,10 @@
 
 namespace bsvm {
 
-UnknownRows::UnknownRows(const Problem& problem, const Partition& partition)
-    : problem_(problem), unknowns_(problem.unknowns), partition_(partition),
-      slots_(problem.unknowns), mechanism_(problem.unknowns),
-      weight_(problem.weight), shift_(unknowns_.d), factor_(unknowns_.d),
+UnknownRows::UnknownRows(const Unknowns& unknowns, const Problem& problem,
+                         const Partition& partition)
+    : problem_(problem), unknowns_(unknowns), partition_(partition), slots_(unknowns),
+      mechanism_(unknowns), weight_(problem.weight), shift_(unknowns_.d), factor_(unknowns_.d),
       auxiliary_(unknowns_.d, -1), incomplete_(problem.columns(), false),
       complete_square_(Mat::Zero(unknowns_.d, unknowns_.d)),
       complete_cross_(Mat::Zero(unknowns_.k, unknowns_.d)),
@@ -185,7 +185,8 @@ void UnknownRows::prepare(const State& state, Use use) {
 }
 
 void UnknownRows::expect(const BlockRange& range, RowBlock& block,
-                         UnknownBlock& out) const {
+                         LatentBlock& scratch) const {
+  UnknownBlock& out = own(scratch);
   find(range, out);
   out.own.pattern = -1;
   const Index d = unknowns_.d, n = problem_.n;
@@ -264,7 +265,8 @@ Vec UnknownRows::coupling(const MissingPattern& pattern, const double* centred,
 // ---- sums
 
 void UnknownRows::add(const BlockRange& range, const RowBlock& rows, const RowTerms& terms,
-                      UnknownBlock& block, RowSums& out) const {
+                      LatentBlock& scratch, RowSums& out) const {
+  UnknownBlock& block = own(scratch);
   const bool averaged = use_ == Use::augmented;
   for (Index a = 0; a < block.count; ++a) {
     const Row& row = rows_[block.first + a];
@@ -333,7 +335,7 @@ void UnknownRows::add_indicators(const BlockRange& range, const RowBlock& rows, 
   }
 }
 
-void UnknownRows::add_complete(const State& state, RowSums& out) const {
+void UnknownRows::add_all(const State& state, RowSums& out) const {
   slots_.square(out) += complete_square_;
   slots_.cross(out) += complete_cross_;
   if (draws()) return;
@@ -361,7 +363,8 @@ Imputations UnknownRows::places() const {
   return out;
 }
 
-void UnknownRows::read(const UnknownBlock& block, Imputations& out) const {
+void UnknownRows::read(const LatentBlock& scratch, Imputations& out) const {
+  const auto& block = static_cast<const UnknownBlock&>(scratch);
   for (Index a = 0; a < block.count; ++a) {
     const Row& row = rows_[block.first + a];
     const std::vector<Index>& missing = patterns_[row.pattern].missing;

@@ -118,32 +118,17 @@ void check_rows(const Problem& problem) {
 
 namespace {
 
-void check_unknowns(const Problem& problem) {
-  const Unknowns& of = problem.unknowns;
+void check_latent(const Problem& problem) {
   if (problem.sparse.columns > 0)
     throw InvalidInput("missing", "Missing predictors are modelled beside dense predictors and at "
                                   "most one grouping factor.");
-  if (of.center.size() != of.d || of.factor.size() != of.d || !(of.factor.array() > 0).all())
-    throw InvalidInput("missing", "Every variable of the imputation model needs a center and a "
-                                  "factor above 0.");
-  for (const Index column : of.column)
-    if (column < -1 || column >= problem.columns())
-      throw InvalidInput("missing", "The imputation model names a column that does not exist.");
-  const auto below = [](const std::vector<Index>& which, Index limit) {
-    return std::all_of(which.begin(), which.end(),
-                       [limit](Index k) { return k >= 0 && k < limit; });
-  };
-  if (!below(of.indicators, of.d) || !below(of.by, of.d) || !below(of.by_given, of.k))
-    throw InvalidInput("missing", "The model of the indicators names a variable that does not "
-                                  "exist.");
-  if (!(of.mean_variance > 0 && of.scale > 0 && of.df > 0))
-    throw InvalidInput("missing", "The prior of the imputation model needs numbers above 0.");
+  problem.latent->check(problem);
 }
 
 }  // namespace
 
 void check(const Problem& problem) {
-  if (problem.unknowns.any()) check_unknowns(problem);
+  if (problem.latent->any()) check_latent(problem);
   check_rows(problem);
   check_sparse(problem.sparse, problem.n);
   if (problem.multipliers && problem.sparse.columns > 0)

@@ -4,7 +4,7 @@
 
 #include "base/types.hpp"
 #include "block/block.hpp"
-#include "data/unknowns.hpp"
+#include "latent/latent.hpp"
 #include "likelihood/likelihood.hpp"
 #include "prior/prior.hpp"
 
@@ -47,7 +47,7 @@ struct Problem {
   const int* group = nullptr;                  // (n) codes 1..groups, or null
   Index groups = 0;
   SparseColumns sparse;                        // or none; not together with multipliers
-  Unknowns unknowns;                           // predictors with missing values, or none
+  std::unique_ptr<Latent> latent = std::make_unique<Latent>();  // unknown in the design; never null
   Index integrated = -1;  // the term whose effects are integrated out (0: of multipliers), or none
 
   std::unique_ptr<Likelihood> likelihood;

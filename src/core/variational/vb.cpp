@@ -142,7 +142,7 @@ class VariationalBayes : public Engine {
     state.mean() += state.fraction() * next.step;
     state.group_logdet() = sums.group_logdet();
     const Mat moments = source.settle(state, Settle::advance, state.fraction());
-    side.update_law(sums, state);
+    side.latent().update(sums, state);
     side.update_priors(state, moments, accelerate_ && !first ? kReach : 1);
     if (accelerate_ && !first) state.damping() = std::max(kLeastDamping, state.damping() / 2);
   }
