@@ -65,7 +65,7 @@ engine_vb <- function(accelerate = TRUE, starts = NULL) {
 
 #' @export
 traits_of.bsvm_engine_vb <- function(engine) {
-  new_traits(missing = c("normal", "selection"), dense_selection = TRUE, inverse_means = TRUE,
+  new_traits(latent = "augmented", dense_selection = TRUE, inverse_means = TRUE,
              trace = "Lower bound")
 }
 

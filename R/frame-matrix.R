@@ -25,7 +25,7 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
   frame <- matrix_frame(take_rows(x, kept), lapply(variables, take_rows, rows = kept),
                         drop.unused.levels, likelihood)
   frame[c("na.action", "row_names")] <- list(places$na.action, matrix_names(x, places, kept))
-  if (models_missing(rule)) frame$unknowns <- frame_unknowns(rule, NULL, kept, n)
+  frame["unknowns"] <- list(frame_unknowns(model_rule(rule, NULL), NULL, kept, n))
   if (length(rows$zero) > 0L) frame$absent <- absent_matrix_rows(frame, x, variables, places)
   weigh_classes(frame, class.weights)
 }
