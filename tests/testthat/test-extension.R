@@ -1,75 +1,17 @@
 # A prior is added to a copy of the source in one file, and works: registry, R, and twin.
 
-# The source tree: BSVM_SOURCE, or two folders up when the tests run in place.
-source_tree <- function() {
-  named <- Sys.getenv("BSVM_SOURCE")
-  tree <- if (nzchar(named)) named else normalizePath(test_path("..", ".."), mustWork = FALSE)
-  if (file.exists(file.path(tree, "src", "core", "base", "registry.hpp"))) tree
-}
-
-# What an installation needs. Objects come along if they are younger than every source, so that
-# only the new file is compiled.
-copy_source <- function(tree, to) {
-  dir.create(to)
-  parts <- intersect(c("DESCRIPTION", "NAMESPACE", "R", "src"), list.files(tree))
-  file.copy(file.path(tree, parts), to, recursive = TRUE, copy.date = TRUE)
-  objects <- list.files(to, "[.](o|so)$", recursive = TRUE, full.names = TRUE)
-  sources <- list.files(to, "[.](hpp|h|cpp|win)$|^Makevars", recursive = TRUE, full.names = TRUE)
-  fresh <- length(objects) > 0 && min(file.mtime(objects)) > max(file.mtime(sources))
-  if (!fresh) unlink(objects)
-}
-
-install_copy <- function(tree, library) {
-  flags <- file.path(library, "flags")
-  writeLines("CXX17FLAGS = -O0", flags)
-  output <- system2(file.path(R.home("bin"), "R"),
-                    c("CMD", "INSTALL", "--no-docs", "--no-test-load", "--no-byte-compile",
-                      paste0("--library=", shQuote(library)), shQuote(tree)),
-                    stdout = TRUE, stderr = TRUE,
-                    env = c(paste0("R_MAKEVARS_USER=", shQuote(flags)), "MAKEFLAGS=-j2"))
-  status <- attr(output, "status")
-  expect(is.null(status) || status == 0,
-         paste(c("The copy does not install.", tail(output, 20)), collapse = "\n"))
-}
-
-# Fits with the new prior in an R of its own; returns what it saved.
-use_copy <- function(library, folder, data) {
-  saveRDS(data, file.path(folder, "data.rds"))
-  script <- file.path(folder, "use.R")
-  writeLines(c(
-    sprintf(".libPaths(c(%s, %s))", deparse1(library), deparse1(.libPaths())),
-    "library(bsvm)",
-    sprintf("setwd(%s)", deparse1(folder)),
-    "d <- readRDS('data.rds')",
-    "numbers <- c(df = 4, scale = 0.8)",
-    "prior <- bsvm:::new_prior('student', numbers, 'independent t, 4 df, scale 0.8', TRUE)",
-    "fit <- bsvm(y ~ x1 + x2 + x3, d, prior = prior, engine = 'vb', standardize = FALSE,",
-    "            control = bsvm_control(tol = 1e-24))",
-    "invisible(capture.output(print(fit), print(summary(fit))))",
-    "saveRDS(list(priors = bsvm:::core_registry()$priors, mean = fixef(fit),",
-    "             covariance = vcov(fit), bound = elbo(fit)), 'result.rds')"
-  ), script)
-  output <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)),
-                    stdout = TRUE, stderr = TRUE)
-  result <- file.path(folder, "result.rds")
-  expect(file.exists(result), paste(c("The new prior does not fit.", output), collapse = "\n"))
-  readRDS(result)
-}
-
 test_that("a prior added in one file is listed, fits, and agrees with its twin", {
   skip_on_cran()
-  tree <- source_tree()
-  skip_if(is.null(tree), "the source tree is not at hand: set BSVM_SOURCE to its path")
-  folder <- new_folder("extension")
-  on.exit(unlink(folder, recursive = TRUE))
-  copy <- file.path(folder, "bsvm")
-  library <- file.path(folder, "library")
-  dir.create(library)
-  copy_source(tree, copy)
-  file.copy(test_path("fixtures", "student.cpp"), file.path(copy, "src", "core", "prior"))
-  install_copy(copy, library)
   d <- binary_data()
-  result <- use_copy(library, folder, d)
+  result <- in_extended(quote({
+    numbers <- c(df = 4, scale = 0.8)
+    prior <- bsvm:::new_prior("student", numbers, "independent t, 4 df, scale 0.8", TRUE)
+    fit <- bsvm(y ~ x1 + x2 + x3, d, prior = prior, engine = "vb", standardize = FALSE,
+                control = bsvm_control(tol = 1e-24))
+    invisible(capture.output(print(fit), print(summary(fit))))
+    list(priors = bsvm:::core_registry()$priors, mean = fixef(fit), covariance = vcov(fit),
+         bound = elbo(fit))
+  }), d)
   expect_true("student" %in% result$priors)
 
   # A t is a normal whose variance is IG(df/2, df scale^2/2): one ridge block a coefficient.
