@@ -109,8 +109,8 @@ complete_rows.default <- function(rule, fit, rows, auxiliary = NULL, known = int
 
 # ---- words --------------------------------------------------------------------------------------
 
-# A row a variable with unknown values, for print() and summary(): column, missing (how many), share,
-# predictor (is it one?). The attribute `words` goes into the head of print().
+# A row a variable with unknown values, for print() and summary(): column, missing (how many),
+# share, predictor (is it one?). The attribute `words` goes into the head of print().
 rule_table <- function(rule, law) UseMethod("rule_table")
 
 #' @export

@@ -110,8 +110,8 @@ imputed_entries <- function(object) {
 }
 
 # Rows completed by what the imputation model says of their missing entries given those that are
-# there, pattern by pattern. Nothing is said of a row that lacks what is not modelled. Rows of the fit
-# are complete already.
+# there, pattern by pattern. Nothing is said of a row that lacks what is not modelled. Rows of the
+# fit are complete already.
 #' @export
 complete_rows.bsvm_missing_normal <- function(rule, fit, rows, auxiliary = NULL,
                                               known = integer(0)) {

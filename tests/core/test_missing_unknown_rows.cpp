@@ -234,6 +234,18 @@ TEST_CASE("unknown rows: with a mechanism too, and its probits' slope is that of
   }
 }
 
+TEST_CASE("unknown rows: with a mechanism they have no form in which they are integrated out") {
+  Lost lost(small_shape(), Pattern::any, kLikelihoods[0]);
+  for (const Use use : {Use::augmented, Use::drawn, Use::expected, Use::marginal})
+    CHECK(lost.problem.latent->supports(use));
+  lost.of.indicators = {0};
+  lost.of.by = {0};
+  lost.model();
+  for (const Use use : {Use::augmented, Use::drawn}) CHECK(lost.problem.latent->supports(use));
+  for (const Use use : {Use::expected, Use::marginal})
+    CHECK_FALSE(lost.problem.latent->supports(use));
+}
+
 // Once the groups have followed, for coefficients that stand still, the value's slope along any
 // direction is that of the sums.
 TEST_CASE("unknown rows: with groups the slope in the mean is that of the sums") {

@@ -76,7 +76,7 @@ State Coefficients::start(ConstVecRef mean) const {
     shape.unseen = part.slot.unseen;
     part.slot.prior->start(shape, hyper(state, part));
   }
-  problem_.latent->start(state);
+  latent().start(state);
   refresh_group_prior(state);
   return state;
 }
@@ -147,7 +147,7 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   next.diagonal() += prior;
   curvature.diagonal() += prior;
   Proposal out{Mat(), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + problem_.latent->change(sums, state);
+  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state);
   if (!cholesky(next, host) || !cholesky(curvature, host)) refuse_precision();
   if (state.begun()) square += relative_change(state, next, host);
   out.inverse_factor = inverse_lower(next, host);
@@ -172,7 +172,7 @@ Coefficients::Proposal Coefficients::propose_natural(const State& state, RowSums
   factor.diagonal() += prior;
   if (!cholesky(factor, host)) refuse_precision();
   Proposal out{inverse_lower(factor, host), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + problem_.latent->change(sums, state);
+  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state);
   if (state.begun()) square += relative_change(state, factor, host);
   solve_lower(factor, out.step);
   out.gradient = std::sqrt(square + out.step.squaredNorm());
@@ -219,7 +219,7 @@ double Coefficients::value_at(const State& state, const Mat& group_moments, Cons
                               VecRef gradient) const {
   const Vec square = second_moments(state);
   double value = entropy(state, logdet(state)) + tilt_.dot(state.mean());
-  value += problem_.latent->value(state);
+  value += latent().value(state);
   Index first = 0;
   for (const PriorPart& part : parts_) {
     const Index size = part.free_size();
@@ -254,7 +254,7 @@ void Coefficients::update_priors(State& state, const Mat& group_moments,
 void Coefficients::update_priors(State& state, ConstVecRef square, double logdet,
                                  const Mat& group_moments, double reach) const {
   double value = entropy(state, logdet) + tilt_.dot(state.mean());
-  value += problem_.latent->value(state);
+  value += latent().value(state);
   for (const PriorPart& part : parts_) {
     const Moments own = moments(part, square, group_moments);
     part.slot.prior->update(own, reach, hyper(state, part));

@@ -57,7 +57,7 @@ class Coefficients {
   // Priors at their starting values, nothing known of the coefficients.
   State start(ConstVecRef mean) const;
 
-  // What is unknown in the design: its global part is updated, or drawn, along with the coefficients.
+  // What is unknown in the design: its global part moves along with the coefficients.
   const Latent& latent() const { return *problem_.latent; }
 
   // What the coefficients would become: computed from the sums of a pass.

@@ -89,8 +89,8 @@ void DenseAscent::settle_latent(State& state) {
   }
 }
 
-// Where q and the latent's global part are best given each other: a step of the latter, which cannot
-// lower the bound, and another climb that starts where the last one ended.
+// Where q and the latent's global part are best given each other: a step of the latter, which
+// cannot lower the bound, and another climb that starts where the last one ended.
 void DenseAscent::follow_latent(Point& best) {
   if (best.state.layout.latent == 0) return;
   for (int step = 0; step < kMostLatentSteps; ++step) {

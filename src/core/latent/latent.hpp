@@ -52,15 +52,15 @@ class LatentRows {
   // What depends on the State alone.
   virtual void prepare(const State&, Use) {}
 
-  // The means of the unknown entries, without this response's row, into the block's design.
+  // The means of the unknown entries, the response left aside, into the block's design.
   virtual void expect(const BlockRange&, RowBlock&, LatentBlock&) const {}
 
   // After the moments m and v of f given these means: the best q of the entries, with that of the
   // latent scales, enters design and moments.
   virtual void average(const BlockRange&, const State&, RowBlock&, LatentBlock&) const {}
 
-  // Or the entries are integrated out of the likelihood: the terms of all rows of the block, weights
-  // included. Returns false where it does not: the terms are then the likelihood's own.
+  // Or the entries are integrated out of the likelihood: the terms of all rows of the block, row
+  // weights included. Returns false where it does not: the terms are then the likelihood's own.
   virtual bool integrate(const BlockRange&, const State&, const RowBlock&, RowTerms&,
                          LatentBlock&) const {
     return false;
@@ -102,9 +102,9 @@ class LatentRows {
 
 // Something unknown in the design of rows (missing predictors, scores, true values behind measured
 // ones): a component of the model. It owns what is unknown of all rows together, its global part,
-// whose numbers it lays out itself in the slots State::latent() and RowSums::latent(); and makes the
-// row side. Implementations register and are made from numbers and arrays (base/params.hpp). The
-// base class is nothing: what a Problem without a latent has.
+// whose numbers it lays out itself in the slots State::latent() and RowSums::latent(), and it makes
+// the row side. Implementations register and are made from numbers and arrays (base/params.hpp).
+// The base class is nothing: what a Problem without a latent has.
 class Latent {
  public:
   Latent() = default;

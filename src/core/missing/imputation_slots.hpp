@@ -29,8 +29,8 @@ class ImputationSlots {
   }
   Index state_size() const { return law_size() + probits_ * (indicators_ + probits_); }
 
-  // In RowSums, of the variables x and what they are regressed on, z: E x x' (d, d), lower triangle;
-  // z E x' (k, d); and of the mechanism (q, J) E t a'.
+  // In RowSums, of the variables x and what they are regressed on, z: E x x' (d, d), lower
+  // triangle; z E x' (k, d); and of the mechanism (q, J) E t a'.
   template <class T> auto square(T& sums) const { return part(sums.latent(), 0, d_, d_); }
   template <class T> auto cross(T& sums) const { return part(sums.latent(), d_ * d_, k_, d_); }
   template <class T> auto latent(T& sums) const {

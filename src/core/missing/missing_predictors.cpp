@@ -25,7 +25,7 @@ Unknowns unknowns_from(const Params& params) {
   if (auxiliary > 0) {
     const Params::Array values = params.array("auxiliary");
     if (values.rows() != given.rows() || values.cols() != auxiliary)
-      throw InvalidInput("missing", "There must be a value of each auxiliary variable for each row.");
+      throw InvalidInput("missing", "Each auxiliary variable needs a value for each row.");
     out.auxiliary = values.data();
   }
   out.mean_variance = params.finite("mean_variance");

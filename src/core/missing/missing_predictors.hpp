@@ -5,8 +5,8 @@
 
 namespace bsvm {
 
-// Missing predictors as a latent: the imputation model is its global part, and the rows' entries are
-// those of unknown_rows.hpp. Registered as "normal" and, with a mechanism, as "selection".
+// Missing predictors as a latent: the imputation model is its global part, unknown_rows.hpp its row
+// side. Registered as "normal" and, with a mechanism, as "selection".
 class MissingPredictors : public Latent {
  public:
   MissingPredictors(const Unknowns& unknowns, Index n);

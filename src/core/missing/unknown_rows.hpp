@@ -53,7 +53,7 @@ struct UnknownBlock : LatentBlock {
   Arr ones;
 };
 
-// The row side of the imputation model (000, section 3.3 and Appendix C). Beside the State it keeps
+// The row side of the imputation model (000, section 3.3 and Appendix C). Besides the State it keeps
 // in sampling the entries as drawn; what q says of them follows from the State:
 //
 //   augmented  the best q(x_M) and E 1/a of a row together, which is a concave problem in the one

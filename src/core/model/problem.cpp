@@ -120,7 +120,7 @@ namespace {
 
 void check_latent(const Problem& problem) {
   if (problem.sparse.columns > 0)
-    throw InvalidInput("missing", "Missing predictors are modelled beside dense predictors and at "
+    throw InvalidInput("missing", "What is unknown in the design goes with dense predictors and at "
                                   "most one grouping factor.");
   problem.latent->check(problem);
 }
