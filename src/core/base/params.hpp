@@ -27,7 +27,8 @@ class Params {
   bool has(const std::string& array) const { return arrays_.count(array) > 0; }
   Array array(const std::string& name) const;  // of any numbers; a vector is a column
   Vec numbers(const std::string& name) const;  // the same as a vector
-  // Whole numbers, counted from 0 where they are given from 1; none without such an array.
+  // Whole numbers, counted from 0 where they are given from 1, so that 0 becomes -1; none without
+  // such an array.
   std::vector<Index> indices(const std::string& name) const;
 
  private:

@@ -27,8 +27,8 @@ void GibbsChain::read(Draw& draw) const {
   draw.law = side_.latent().drawn(state_);
 }
 
-// The mean, the hyper-parameters, the effects, missing entries with their model and what the moves
-// have learnt are all a sweep starts from.
+// The mean, the hyper-parameters, the effects, unknown entries of the design with what is unknown of
+// all rows together and what the moves have learnt are all a sweep starts from.
 void GibbsChain::visit(Archive& archive) {
   archive.count(sweeps_, kMostSweeps);
   archive.part(state_.mean());
