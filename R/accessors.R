@@ -186,7 +186,8 @@ training_design <- function(object, data, groups) {
   design <- again(new_design(object, data$x, allow_new_levels = TRUE, group = data$group,
                              unknown = "missing"))
   design$x <- fill_imputed(design$x, object$missing)
-  design <- complete_rows(object, design) # those of weight zero
+  design <- complete_rows(object$missing$rule, object, design, # those of weight zero
+                          known = object$missing$imputed$row)
   design$imputed <- imputed_entries(object)
   design$offset <- object$offset
   check_link(object, design)

@@ -79,6 +79,13 @@ basis_prior <- function(basis) UseMethod("basis_prior")
 #' @export
 basis_prior.bsvm_basis <- function(basis) prior_ridge()
 
+# The rule for what is unknown in its columns (R/latent.R), NULL if they are known. In basis$columns
+# then stands what is known of them.
+basis_rule <- function(basis) UseMethod("basis_rule")
+
+#' @export
+basis_rule.bsvm_basis <- function(basis) NULL
+
 # For pictures: the ranges of its variables, a named list of c(min, max), NULL if one of them is no
 # number; and its columns on a grid of these.
 basis_ranges <- function(basis) UseMethod("basis_ranges")

@@ -50,7 +50,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     used <- setdiff(seq_len(frame$nobs + length(frame$absent$at)), frame$absent$at)
     frame$x <- fill_imputed(frame$x, missing, frame$implicit, used)
     if (!is.null(frame$absent)) {
-      frame$absent$x <- complete_rows(list(missing = missing), frame$absent)$x
+      frame$absent$x <- complete_rows(missing$rule, list(missing = missing), frame$absent)$x
     }
   }
   fit <- structure(class = "bsvm", list(

@@ -198,15 +198,15 @@ check_selection <- function(engine, frame, blocks, sparse) {
   }
 }
 
-# Who models missing predictors, and beside what.
+# Who takes a rule for what is unknown in the design, and next to what.
 check_unknowns <- function(engine, frame, likelihood, assigned) {
   if (is.null(frame$unknowns)) return(invisible())
   traits <- traits_of(engine)
   rule <- rule_name(frame$unknowns$rule)
-  if (length(traits$missing) == 0L) {
+  if (length(traits$latent) == 0L && models_missing(frame$unknowns$rule)) {
     abort("unsupported", engine_call(engine), " can't model missing predictors.")
   }
-  if (!frame$unknowns$rule$name %in% traits$missing) {
+  if (!takes_latent(engine, frame$unknowns$rule)) {
     abort("unsupported", engine_call(engine), " can't take ", rule, ".")
   }
   if (is_sparse(frame$x)) {
@@ -217,11 +217,11 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
           ".")
   }
   most <- most_drawn_weight(likelihood)
-  if (traits$missing_links && any(frame$weights > most)) {
+  if (traits$latent_links && any(frame$weights > most)) {
     abort("unsupported", engine_call(engine), " under the normalised likelihood takes weights up ",
           "to ", most, " with missing predictors; found ", format(max(frame$weights)), ".")
   }
-  if (!traits$missing_groups && length(frame$groups) > 0L) {
+  if (!traits$latent_groups && length(frame$groups) > 0L) {
     abort("unsupported", engine_call(engine), " can't model missing predictors together with a ",
           "grouping factor.")
   }

@@ -112,5 +112,5 @@ engine_gibbs <- function(draws = NULL, burnin = 1000, thin = 1, chains = 4, mixi
 
 #' @export
 traits_of.bsvm_engine_gibbs <- function(engine) {
-  new_traits(missing = c("normal", "selection"), word = "Gibbs sampler")
+  new_traits(latent = "drawn", word = "Gibbs sampler")
 }

@@ -99,6 +99,6 @@ engine_slice <- function(draws = NULL, burnin = 500, thin = 1, chains = 4, integ
 # from the quadratic that whitens, as in all engines.
 #' @export
 traits_of.bsvm_engine_slice <- function(engine) {
-  new_traits(sparse = FALSE, missing = "normal", missing_groups = FALSE, missing_links = TRUE,
-             integrates = TRUE, keeps_several = TRUE, word = "slice sampler")
+  new_traits(sparse = FALSE, latent = c("expected", "marginal"), latent_groups = FALSE,
+             latent_links = TRUE, integrates = TRUE, keeps_several = TRUE, word = "slice sampler")
 }

@@ -65,8 +65,8 @@ engine_vb <- function(accelerate = TRUE, starts = NULL) {
 
 #' @export
 traits_of.bsvm_engine_vb <- function(engine) {
-  new_traits(elsewhere = TRUE, missing = c("normal", "selection"), dense_selection = TRUE,
-             inverse_means = TRUE, trace = "Lower bound")
+  new_traits(elsewhere = TRUE, latent = "augmented", dense_selection = TRUE, inverse_means = TRUE,
+             trace = "Lower bound")
 }
 
 #' @export

@@ -39,9 +39,9 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 # What it does with a model:
 #   sparse             takes sparse predictors
 #   elsewhere          fits rows that are in other processes
-#   missing            the rules for missing predictors that it models
-#   missing_groups     ... also in a model with a grouping factor
-#   missing_links      draws the links of rows with missing predictors: their weights are limited
+#   latent             the ways in which it looks at rows with unknown predictors (latent_uses())
+#   latent_groups      ... also in a model with a grouping factor
+#   latent_links       draws the linear predictors of such rows: their weights are limited
 #   integrates         integrates the effects of one factor out where this is possible
 #   keeps_several      ... but not those of a single factor that has several for each level
 #   needs_integrated   can't do without
@@ -56,8 +56,8 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 # Words:
 #   word               for the head of print()
 #   bound, trace       names of the objective at the end, and in the picture of its course
-new_traits <- function(sparse = TRUE, elsewhere = FALSE, missing = character(0), missing_groups = TRUE,
-                       missing_links = FALSE, integrates = FALSE, keeps_several = FALSE,
+new_traits <- function(sparse = TRUE, elsewhere = FALSE, latent = character(0), latent_groups = TRUE,
+                       latent_links = FALSE, integrates = FALSE, keeps_several = FALSE,
                        needs_integrated = FALSE, dense_selection = FALSE, grid = FALSE, nu = "any",
                        priors_needed = NULL, mode = FALSE, inverse_means = FALSE,
                        linear_response = NULL, word = NULL, bound = "Lower bound",

@@ -28,7 +28,7 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
                         drop.unused.levels, likelihood)
   frame[c("na.action", "row_names", "cluster")] <-
     list(places$na.action, matrix_names(x, places, kept), cluster)
-  if (models_missing(rule)) frame$unknowns <- frame_unknowns(rule, NULL, kept, n)
+  frame["unknowns"] <- list(frame_unknowns(model_rule(rule, NULL), NULL, kept, n))
   if (length(rows$zero) > 0L) frame$absent <- absent_matrix_rows(frame, x, variables, places)
   weigh_classes(frame, class.weights)
 }

@@ -76,9 +76,8 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   tell_omitted(rule, attr(settled, "na.action"), nrow(columns))
   places <- place_rows(rows, attr(settled, "na.action"))
   frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels, likelihood)
-  if (models_missing(rule)) {
-    frame$unknowns <- frame_unknowns(rule, data, rows$used, data_rows(parts, data))
-  }
+  frame["unknowns"] <- list(frame_unknowns(model_rule(rule, frame$smooths), data, rows$used,
+                                           data_rows(parts, data)))
   frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
   frame["rows"] <- list(rows$all)
   frame$given <- given[c("weights", "offset")]

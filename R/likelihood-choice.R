@@ -46,7 +46,7 @@ words_for_cause <- function(frame, engine, assigned) {
   if (length(odd) > 0L) return(paste0("the prior of ", enumerate(odd[[1L]]$label)))
   rule <- frame$unknowns$rule
   if (is.null(rule)) return("the engine")
-  if (is.null(engine) || !rule$name %in% traits_of(gaussian)$missing) return(rule_name(rule))
+  if (is.null(engine) || !takes_latent(gaussian, rule)) return(rule_name(rule))
   paste0(engine_call(engine), " with missing predictors and such weights")
 }
 

@@ -6,8 +6,7 @@
 
 fit_missing <- function(frame, spec, result) {
   if (is.null(spec$law)) return(NULL)
-  law <- c(spec$law, result$law[c("mean", "covariance")])
-  law$probit <- named_probit(result$law$probit, law, law$mechanism)
+  law <- fit_law(spec$missing, spec$law, result$law)
   found <- result$imputed
   on_scale <- function(x, shift = 0) x * law$scale[found$variable] + shift
   center <- law$center[found$variable]
@@ -18,18 +17,31 @@ fit_missing <- function(frame, spec, result) {
        draws = if (!is.null(result$unknowns)) on_scale(result$unknowns, center))
 }
 
-# Of a fit or a spec: a row a variable with missing values; NULL where none are modelled.
+#' @export
+fit_law.bsvm_missing_normal <- function(rule, law, found) {
+  law <- c(law, found[c("mean", "covariance")])
+  law$probit <- named_probit(found$probit, law, law$mechanism)
+  law
+}
+
+# Of a fit or a spec: rule_table(); NULL where nothing is unknown.
 missing_table <- function(object) {
   law <- if (inherits(object, "bsvm_spec")) object$law else object$missing$law
   if (is.null(law)) return(NULL)
+  rule_table(if (inherits(object, "bsvm_spec")) object$missing else object$missing$rule, law)
+}
+
+#' @export
+rule_table.bsvm_missing_normal <- function(rule, law) {
   absent <- law$missing > 0
-  rule <- if (inherits(object, "bsvm_spec")) object$missing else object$missing$rule
   table <- data.frame(column = law$variables, missing = unname(law$missing),
                       share = unname(law$missing) / law$rows, predictor = law$column > 0L)
   structure(table[absent, ], rule = rule$name)
 }
 
 modelled_text <- function(table) {
+  words <- attr(table, "words")
+  if (!is.null(words)) return(paste0("; ", words))
   if (NROW(table) == 0L) return(NULL)
   paste0("; ", sum(table$missing), " missing value", if (sum(table$missing) > 1L) "s", " of ",
          nrow(table), " variable", if (nrow(table) > 1L) "s", " modelled")
@@ -97,12 +109,14 @@ imputed_entries <- function(object) {
        sd = found$sd[entry], entry = entry)
 }
 
-# Rows as new_design() gives them, completed by what the imputation model says of their missing
-# entries given those that are there, with rows$unknown, list(at, columns, covariance): what is left
-# to be known, pattern by pattern. Nothing is said of a row that lacks what is not modelled.
-complete_rows <- function(fit, rows, auxiliary = NULL) {
+# Rows completed by what the imputation model says of their missing entries given those that are
+# there, pattern by pattern. Nothing is said of a row that lacks what is not modelled. Rows of the
+# fit are complete already.
+#' @export
+complete_rows.bsvm_missing_normal <- function(rule, fit, rows, auxiliary = NULL,
+                                              known = integer(0)) {
   law <- fit$missing$law
-  if (is.null(law) || !anyNA(rows$x)) return(rows)
+  if (!anyNA(rows$x)) return(rows)
   dense <- law$column > 0L
   x <- matrix(NA_real_, nrow(rows$x), length(law$column))
   x[, dense] <- as.matrix(rows$x[, law$column[dense], drop = FALSE])
@@ -234,9 +248,13 @@ new_auxiliary <- function(fit, newdata) {
   x
 }
 
-# Methods that would need the likelihood with missing predictors integrated out.
+# Methods that would need the likelihood with what is unknown integrated out.
 refuse_modelled <- function(object, what) {
   if (is.null(object$missing)) return(invisible())
+  rule <- object$missing$rule
+  if (!models_missing(rule)) {
+    abort("unsupported", what, " can't take a fit with ", rule_name(rule), " (yet).")
+  }
   abort("unsupported", what, " can't take a fit with a model of missing predictors (yet). ",
         "`missing = missing_omit()` fits the complete rows.")
 }

@@ -1,5 +1,4 @@
-# Missing values that stay in the frame, to be modelled: frame$unknowns, NULL where none are, is
-#   rule       from missing_normal()
+# Missing predictors in the frame, to be modelled: frame$unknowns (R/latent.R) has next to the rule
 #   auxiliary  n x a, numeric, variables that are no predictors; NA where missing
 #   given      n x b, complete dummies among these
 
@@ -40,7 +39,8 @@ group_variable_names <- function(parts) {
   })))
 }
 
-frame_unknowns <- function(rule, data, rows, n) {
+#' @export
+frame_unknowns.bsvm_missing_normal <- function(rule, data, rows, n) {
   made <- auxiliary_matrix(rule$settings$auxiliary, data, n)
   auxiliary <- if (!is.null(made)) check_auxiliary(take_rows(made$x, rows))
   list(rule = rule, auxiliary = auxiliary, recipe = made$recipe)
@@ -130,9 +130,8 @@ observed_moments <- function(v) {
   c(moments$mean, if (length(v) < 2L || moments$sd == 0) 1 else moments$sd)
 }
 
-# Before columns are standardised.
-check_unknown_columns <- function(frame) {
-  if (is.null(frame$unknowns)) return(invisible())
+#' @export
+check_unknown_columns.bsvm_missing_normal <- function(rule, frame) {
   auxiliary <- frame$unknowns$auxiliary
   names <- c(frame$columns[seq_len(ncol(frame$x)) + frame$implicit], colnames(auxiliary))
   twice <- intersect(colnames(auxiliary), frame$columns)
@@ -152,12 +151,12 @@ check_unknown_columns <- function(frame) {
 }
 
 # For the core: columns of its design, in its units.
-core_unknowns <- function(frame, design) {
-  if (is.null(frame$unknowns)) return(NULL)
+#' @export
+core_unknowns.bsvm_missing_normal <- function(rule, frame, design) {
   found <- design_law(frame, design)
   if (is.null(found)) return(NULL)
   law <- found$law
-  settings <- frame$unknowns$rule$settings
+  settings <- rule$settings
   d <- length(law$variables)
   df <- if (is.null(settings$df)) d + 1 else settings$df
   if (df <= d - 1) {
@@ -173,10 +172,19 @@ core_unknowns <- function(frame, design) {
   factor[!dense] <- 1
   auxiliary <- found$auxiliary
   auxiliary <- sweep(sweep(auxiliary, 2L, law$center[!dense]), 2L, law$scale[!dense], "/")
-  mechanism <- core_mechanism(frame$unknowns$rule, law)
+  mechanism <- core_mechanism(rule, law)
   list(law = c(law, list(mechanism = mechanism, recipe = frame$unknowns$recipe)),
-       core = c(mechanism, list(column = as.integer(law$column), center = center, factor = factor,
-                   auxiliary = if (ncol(auxiliary) > 0L) unname(auxiliary),
-                   given = found$given, mean_variance = settings$mean_variance,
-                   scale = settings$scale, df = df)))
+       core = list(name = rule$name,
+                   parameters = c(mean_variance = settings$mean_variance, scale = settings$scale,
+                                  df = df, probit_variance = mechanism$probit_variance),
+                   arrays = lapply(c(mechanism[c("indicators", "by_given", "by")], list(
+                     column = law$column, center = center, factor = factor,
+                     auxiliary = if (ncol(auxiliary) > 0L) unname(auxiliary),
+                     given = found$given
+                   )), as_doubles)))
+}
+
+as_doubles <- function(x) {
+  if (!is.null(x)) storage.mode(x) <- "double"
+  x
 }

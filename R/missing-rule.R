@@ -99,8 +99,10 @@ missing_fail <- function() new_missing("fail", "not allowed")
 #' @export
 missing_omit <- function() new_missing("omit", "their rows left out")
 
-new_missing <- function(name, label, settings = list()) {
-  structure(list(name = name, label = label, settings = settings), class = "bsvm_missing")
+# `class`: without "bsvm_missing_", the more special first. R/latent.R has the contract.
+new_missing <- function(name, label, settings = list(), class = name) {
+  structure(list(name = name, label = label, settings = settings),
+            class = c(paste0("bsvm_missing_", class), "bsvm_missing"))
 }
 
 #' @rdname print.bsvm_component
@@ -120,15 +122,16 @@ as_missing <- function(x, given) {
   rule
 }
 
-rule_name <- function(rule) paste0("missing_", rule$name, "()")
+#' @export
+models_missing.bsvm_missing_normal <- function(rule) TRUE
 
-models_missing <- function(rule) !is.null(rule) && rule$name %in% c("normal", "selection")
-
-# What `na.action` the rule is.
-rule_action <- function(rule, na.action) {
-  if (is.null(rule)) return(na.action)
-  if (rule$name == "omit") stats::na.omit else stats::na.fail
+#' @export
+latent_uses.bsvm_missing_normal <- function(rule) {
+  c("augmented", "expected", "drawn", "marginal")
 }
+
+#' @export
+rule_action.bsvm_missing_omit <- function(rule, na.action) stats::na.omit
 
 # Said aloud.
 tell_omitted <- function(rule, omitted, n) {

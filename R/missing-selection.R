@@ -38,13 +38,16 @@ missing_selection <- function(mechanism = ~ ., auxiliary = NULL, df = NULL, scal
     abort("argument", "`mechanism` must be a one-sided formula, such as ~ x1 + x2; found ",
           describe(mechanism), ".")
   }
-  out <- missing_normal(auxiliary, df, scale, mean_variance, keep_draws)
-  out$name <- "selection"
-  out$label <- paste("jointly normal, not at random:", deparse1(mechanism))
-  out$settings$mechanism <- mechanism
-  out$settings$probit_sd <- check_positive(probit_sd, "probit_sd")
-  out
+  settings <- missing_normal(auxiliary, df, scale, mean_variance, keep_draws)$settings
+  settings$mechanism <- mechanism
+  settings$probit_sd <- check_positive(probit_sd, "probit_sd")
+  new_missing("selection", paste("jointly normal, not at random:", deparse1(mechanism)), settings,
+              class = c("selection", "normal"))
 }
+
+# With a mechanism the entries are not integrated out.
+#' @export
+latent_uses.bsvm_missing_selection <- function(rule) c("augmented", "drawn")
 
 # For the core: list(indicators, by, by_given, probit_variance), numbers of variables and of what
 # they are regressed on; NULL where values are missing at random.

@@ -19,7 +19,7 @@ new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, gr
   if (!allow_new_levels) check_new_levels(rows$groups)
   if (unknown == "error") {
     check_new_sizes(rows)
-    rows <- complete_rows(fit, rows, new_auxiliary(fit, newdata))
+    rows <- complete_rows(fit$missing$rule, fit, rows, new_auxiliary(fit, newdata))
   }
   if (has_row_names(newdata)) rownames(rows$x) <- row.names(newdata)
   rows$offset <- sum_offsets(rows$offset, argument_offset(fit, newdata, offset))

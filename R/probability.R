@@ -167,7 +167,7 @@ own_odds_slope <- function(fit, frame, most = 1000L) {
   at <- unique(round(seq(1, length(frame$y), length.out = min(length(frame$y), most))))
   rows <- rows_at(list(x = frame$x, groups = frame$groups), at)
   rows$x <- with_intercept(frame, rows$x)
-  rows <- complete_rows(fit, rows, take_rows(frame$unknowns$auxiliary, at))
+  rows <- complete_rows(fit$missing$rule, fit, rows, take_rows(frame$unknowns$auxiliary, at))
   offset <- if (is.null(frame$offset)) 0 else frame$offset[at]
   weight <- if (is.null(frame$weights)) rep(1, length(at)) else as.double(frame$weights[at])
   y <- frame$y[at]

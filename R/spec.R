@@ -68,7 +68,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_effect_priors(assigned$group_blocks)
   check_engine(engine, frame, likelihood, assigned)
   likelihood <- tell_pseudo(likelihood)
-  check_unknown_columns(frame)
+  check_unknown_columns(frame$unknowns$rule, frame)
   scaled <- scaled_columns(assigned$blocks, frame, standardize)
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
   check_not_sparse(assigned$blocks[sparse])
@@ -87,17 +87,17 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
                                              length(core$center), !is.null(frame$unknowns)))
   design$rotation <- core$rotation
   inform_many_levels(frame, assigned$blocks)
-  unknowns <- core_unknowns(frame, design)
+  unknowns <- core_unknowns(frame$unknowns$rule, frame, design)
   problem <- core_problem(frame, design, core, assigned$blocks[sparse])
   problem$features <- core_features(frame, frame$learned)
-  problem$unknowns <- unknowns$core
+  problem$latent <- unknowns$core
   new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
            standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law, frame$cluster)
 }
 
-# A spec: what bsvm_spec() promises of each field is checked. `missing`: the rule for missing
-# predictors that are modelled, `law` what the core is told of them. `cluster`: where the rows are
-# fitted (R/row-source.R).
+# A spec: what bsvm_spec() promises of each field is checked. `missing`: the rule for what is
+# unknown in the design, `law` what the core is told of them. `cluster`: where the rows are fitted
+# (R/row-source.R).
 new_spec <- function(problem, model, design, blocks, group_blocks, likelihood, engine,
                      standardize = TRUE, default_prior = FALSE, missing = NULL, law = NULL,
                      cluster = NULL) {

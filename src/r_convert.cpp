@@ -84,34 +84,32 @@ void take_sparse(const List& sparse, bsvm::Problem& out) {
   out.sparse.value = REAL(x);
 }
 
-// list(column, 0 for an auxiliary variable; center, factor; auxiliary, or NULL; given, a matrix;
-// mean_variance, scale, df).
-void take_unknowns(const List& unknowns, bsvm::Problem& out) {
-  bsvm::Unknowns& to = out.unknowns;
-  bsvm::Index auxiliary = 0;
-  for (const int column : as<std::vector<int>>(unknowns["column"])) {
-    to.column.push_back(column - 1);
-    auxiliary += column == 0;
+std::map<std::string, double> to_values(SEXP numbers) {
+  std::map<std::string, double> values;
+  if (Rf_length(numbers) > 0) {
+    const NumericVector x(numbers);
+    const std::vector<std::string> names = as<std::vector<std::string>>(x.names());
+    for (R_xlen_t k = 0; k < x.size(); ++k) values[names[k]] = x[k];
   }
-  to.d = static_cast<bsvm::Index>(to.column.size());
-  to.center = to_vec(unknowns["center"]);
-  to.factor = to_vec(unknowns["factor"]);
-  SEXP given = unknowns["given"];
-  require(TYPEOF(given) == REALSXP && Rf_isMatrix(given) && Rf_nrows(given) == out.n, "given",
-          "a double matrix with a row for each row of x");
-  to.given = REAL(given);
-  to.k = Rf_ncols(given);
-  to.auxiliary = view(unknowns, "auxiliary", static_cast<R_xlen_t>(out.n) * auxiliary);
-  to.mean_variance = as<double>(unknowns["mean_variance"]);
-  to.scale = as<double>(unknowns["scale"]);
-  to.df = as<double>(unknowns["df"]);
-  if (!has(unknowns, "indicators")) return;
-  for (const auto& part : {std::make_pair("indicators", &to.indicators),
-                           std::make_pair("by_given", &to.by_given),
-                           std::make_pair("by", &to.by)})
-    for (const int number : as<std::vector<int>>(unknowns[part.first]))
-      part.second->push_back(number - 1);
-  to.probit_variance = as<double>(unknowns["probit_variance"]);
+  return values;
+}
+
+// list(name, parameters, arrays): double vectors and matrices by name, NULL for none.
+void take_latent(const List& latent, bsvm::Problem& out) {
+  const std::string name = as<std::string>(latent["name"]);
+  std::map<std::string, bsvm::Params::Array> arrays;
+  const List given = latent["arrays"];
+  const std::vector<std::string> names = as<std::vector<std::string>>(given.names());
+  for (size_t k = 0; k < names.size(); ++k) {
+    SEXP values = given[k];
+    if (Rf_isNull(values)) continue;
+    require(TYPEOF(values) == REALSXP, names[k].c_str(), "given by doubles");
+    const R_xlen_t rows = Rf_isMatrix(values) ? Rf_nrows(values) : Rf_xlength(values);
+    arrays.emplace(names[k], bsvm::Params::Array(REAL(values), rows,
+                                                 Rf_isMatrix(values) ? Rf_ncols(values) : 1));
+  }
+  out.latent = bsvm::Registry<bsvm::Latent>::make(
+      name, bsvm::Params(name, to_values(latent["parameters"]), std::move(arrays)));
 }
 
 // How many levels the term of these effects has.
@@ -167,7 +165,7 @@ void take_rows(const List& problem, bsvm::Problem& out) {
   // An intercept that is not a column of x saves the caller a copy of x.
   const bool intercept = problem.containsElementNamed("intercept") &&
                          as<bool>(problem["intercept"]);
-  require(has(problem, "unknowns") || all_finite(x), "x", "finite");
+  require(has(problem, "latent") || all_finite(x), "x", "finite");
   const R_xlen_t columns = x.ncol() + intercept;
   for (const char* name : {"center", "scale"}) {
     SEXP numbers = problem[name];
@@ -183,7 +181,7 @@ void take_rows(const List& problem, bsvm::Problem& out) {
   out.groups = to_count(problem, "n_groups");
   if (out.groups > 0) take_groups(problem, out);
   if (has(problem, "sparse")) take_sparse(problem["sparse"], out);
-  if (has(problem, "unknowns")) take_unknowns(problem["unknowns"], out);
+  if (has(problem, "latent")) take_latent(problem["latent"], out);
 }
 
 }  // namespace
@@ -215,13 +213,7 @@ NumericVector to_array(const bsvm::Mat& values, const std::vector<bsvm::Index>& 
 }
 
 bsvm::Params to_params(const std::string& component, SEXP numbers) {
-  std::map<std::string, double> values;
-  if (Rf_length(numbers) > 0) {
-    const NumericVector x(numbers);
-    const std::vector<std::string> names = as<std::vector<std::string>>(x.names());
-    for (R_xlen_t k = 0; k < x.size(); ++k) values[names[k]] = x[k];
-  }
-  return bsvm::Params(component, values);
+  return bsvm::Params(component, to_values(numbers));
 }
 
 bsvm::Problem to_problem(const List& problem, const List& model) {

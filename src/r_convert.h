@@ -37,13 +37,9 @@ Rcpp::NumericMatrix trace_matrix(const std::vector<bsvm::TraceEntry>& trace);
 // Moments of the coefficients and of the groups' effects, on the outside scale.
 Rcpp::List row_moments(const bsvm::Problem& problem, const bsvm::State& state,
                        const bsvm::GroupPosterior& groups);
-// Of missing predictors: list(imputed = list(row, variable, mean, sd), law = list(mean, covariance,
-// probit)), numbers from 1; nothing where none is missing.
-Rcpp::List missing_report(const bsvm::Problem& problem, const bsvm::Mat& mean,
-                          const bsvm::Mat& covariance, const bsvm::Mat& probit,
-                          const bsvm::Imputations& imputed);
-Rcpp::List missing_report(const bsvm::Problem& problem, const bsvm::State& state,
-                          const bsvm::Imputations& imputed);
+// Of a latent: list(imputed = list(row, variable, mean, sd), law = what it reports by name), numbers
+// from 1; nothing without one.
+Rcpp::List latent_report(const bsvm::NamedMatrices& parts, const bsvm::Imputations& imputed);
 bsvm::Vec dense_units(const bsvm::Problem& problem);  // (p) outside = inside times unit
 Rcpp::List integrated_moments(const bsvm::Problem& problem, const bsvm::Node& node);
 

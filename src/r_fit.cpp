@@ -56,7 +56,7 @@ List package(const bsvm::Problem& problem, const bsvm::Result& result,
       _["trace"] = trace_matrix(result.trace), _["passes"] = static_cast<int>(result.trace.size()),
       _["gradient"] = result.gradient, _["termination"] = name_of(result.end));
   const List fit = join(join(moments(problem, result), common),
-                        missing_report(problem, result.state, imputed));
+                        latent_report(problem.latent->report(result.state), imputed));
   if (result.start_bounds.empty()) return fit;
   return join(fit, List::create(_["inclusion"] = inclusion(result),
                                 _["start_bounds"] = Rcpp::wrap(result.start_bounds)));
@@ -78,7 +78,7 @@ Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options,
         source_for(data, rows)(engine->use(), to_count(options, "threads", 1));
     const bsvm::Result result = engine->run(data, *source, run, host);
     host.resignal();
-    if (!data.unknowns.any() || !result.state.begun()) return package(data, result, {});
+    if (!data.latent->any() || !result.state.begun()) return package(data, result, {});
     source->back(result.state);
     return package(data, result, source->imputations(result.state));
   });

@@ -17,7 +17,7 @@ class HeldRows {
   HeldRows(const List& problem, const List& model)
       : kept_(List::create(problem, model)), problem_(to_problem(problem, model)),
         side_(problem_) {
-    if (problem_.sparse.columns > 0 || problem_.unknowns.any())
+    if (problem_.sparse.columns > 0 || problem_.latent->any())
       throw bsvm::InvalidInput("cluster", "Sparse columns, several grouping factors and missing "
                                           "predictors need all rows in one process.");
   }

@@ -69,28 +69,17 @@ List row_moments(const bsvm::Problem& problem, const bsvm::State& state,
   return join(common, group_posterior(problem, outside.groups, side.outside_root(state)));
 }
 
-List missing_report(const bsvm::Problem& problem, const bsvm::Mat& mean,
-                    const bsvm::Mat& covariance, const bsvm::Mat& probit,
-                    const bsvm::Imputations& imputed) {
-  if (!problem.unknowns.any()) return List();
-  const bsvm::Index d = problem.unknowns.d, k = problem.unknowns.k;
+List latent_report(const bsvm::NamedMatrices& parts, const bsvm::Imputations& imputed) {
+  if (parts.empty() && imputed.row.empty()) return List();
   Rcpp::IntegerVector row(imputed.row.begin(), imputed.row.end()),
       variable(imputed.variable.begin(), imputed.variable.end());
-  return List::create(
-      _["imputed"] = List::create(_["row"] = row + 1, _["variable"] = variable + 1,
-                                  _["mean"] = to_numeric(imputed.mean),
-                                  _["sd"] = to_numeric(imputed.sd)),
-      _["law"] = List::create(_["mean"] = to_array(mean, {k, d}),
-                              _["covariance"] = to_array(covariance, {d, d}),
-                              _["probit"] = to_array(probit, {probit.rows(), probit.cols()})));
-}
-
-List missing_report(const bsvm::Problem& problem, const bsvm::State& state,
-                    const bsvm::Imputations& imputed) {
-  if (!problem.unknowns.any()) return List();
-  return missing_report(problem, state.law_mean(),
-                        bsvm::ImputationModel(problem.unknowns, problem.n).covariance(state),
-                        state.law_probit(), imputed);
+  List law;
+  for (const auto& part : parts)
+    law[part.first] = to_array(part.second, {part.second.rows(), part.second.cols()});
+  return List::create(_["imputed"] = List::create(_["row"] = row + 1, _["variable"] = variable + 1,
+                                                  _["mean"] = to_numeric(imputed.mean),
+                                                  _["sd"] = to_numeric(imputed.sd)),
+                      _["law"] = law);
 }
 
 bsvm::Vec dense_units(const bsvm::Problem& problem) {

@@ -109,7 +109,7 @@ bsvm::Vec mean_over(const bsvm::SampleResult& result, bsvm::Vec bsvm::ChainDraws
   return sum / count;
 }
 
-// Standard deviation of effects or missing entries over all draws of all chains.
+// Standard deviation of effects or unknown entries over all draws of all chains.
 bsvm::Vec sd_over(const bsvm::SampleResult& result, bsvm::Vec bsvm::ChainDraws::*centers,
                   bsvm::Vec bsvm::ChainDraws::*squares) {
   const bsvm::Vec center = mean_over(result, centers);
@@ -123,25 +123,17 @@ bsvm::Vec sd_over(const bsvm::SampleResult& result, bsvm::Vec bsvm::ChainDraws::
   return (square / std::max(1.0, count - 1)).cwiseSqrt();
 }
 
-// Of missing predictors.
+// Of what is unknown in the design.
 List unknowns(const bsvm::Problem& problem, const bsvm::SampleResult& result,
               const bsvm::SampleOptions& options) {
-  if (!problem.unknowns.any()) return List();
-  const bsvm::Index d = problem.unknowns.d, k = problem.unknowns.k,
-                    indicators = static_cast<bsvm::Index>(problem.unknowns.indicators.size());
+  if (!problem.latent->any()) return List();
   bsvm::Imputations imputed =
       bsvm::MemorySource(problem, bsvm::Use::drawn, 1).imputations(bsvm::State(bsvm::Layout()));
   imputed.mean = mean_over(result, &bsvm::ChainDraws::unknown_center);
   imputed.sd =
       sd_over(result, &bsvm::ChainDraws::unknown_center, &bsvm::ChainDraws::unknown_square);
-  const bsvm::Vec law = mean_over(result, &bsvm::ChainDraws::law);
-  const List report =
-      missing_report(problem, Eigen::Map<const bsvm::Mat>(law.data(), k, d),
-                     Eigen::Map<const bsvm::Mat>(law.data() + k * d, d, d),
-                     Eigen::Map<const bsvm::Mat>(law.data() + (k + d) * d,
-                                                 indicators > 0 ? problem.unknowns.probits() : 0,
-                                                 indicators),
-                     imputed);
+  const List report = latent_report(
+      problem.latent->report_drawn(mean_over(result, &bsvm::ChainDraws::law)), imputed);
   if (!options.keep_unknowns) return report;
   return join(report, List::create(_["unknowns"] = draws_array(result, &bsvm::ChainDraws::unknowns,
                                                                0, imputed.mean.size())));

@@ -38,30 +38,27 @@ inline void unpack_numbers(const Bytes& from, size_t sizes, Vec& numbers) {
 
 inline Bytes to_bytes(const State& state) {
   const Layout& layout = state.layout;
-  return pack_message({layout.p, layout.q, layout.hyper, layout.scatter, layout.variables,
-                       layout.given, layout.indicators, layout.probits},
+  return pack_message({layout.p, layout.q, layout.hyper, layout.scatter, layout.latent,
+                       layout.latent_sums},
                       state.x);
 }
 inline Bytes to_bytes(const RowSums& sums) {
-  return pack_message({sums.p, sums.raw, sums.variables, sums.given, sums.indicators,
-                       sums.probits},
-                      sums.x);
+  return pack_message({sums.p, sums.raw, sums.own}, sums.x);
 }
 inline Bytes to_bytes(const Mat& m) {
   return pack_message({m.rows(), m.cols()}, Eigen::Map<const Vec>(m.data(), m.size()));
 }
 
 inline State state_from(const Bytes& bytes) {
-  const std::vector<Index> sizes = unpack_sizes(bytes, 8);
-  State out(Layout{sizes[0], sizes[1], sizes[2], sizes[3], true, sizes[4], sizes[5], sizes[6],
-                   sizes[7]});
-  unpack_numbers(bytes, 8, out.x);
+  const std::vector<Index> sizes = unpack_sizes(bytes, 6);
+  State out(Layout{sizes[0], sizes[1], sizes[2], sizes[3], true, sizes[4], sizes[5]});
+  unpack_numbers(bytes, 6, out.x);
   return out;
 }
 inline RowSums sums_from(const Bytes& bytes) {
-  const std::vector<Index> sizes = unpack_sizes(bytes, 6);
-  RowSums out(Layout{sizes[0], 0, 0, sizes[1], true, sizes[2], sizes[3], sizes[4], sizes[5]});
-  unpack_numbers(bytes, 6, out.x);
+  const std::vector<Index> sizes = unpack_sizes(bytes, 3);
+  RowSums out(Layout{sizes[0], 0, 0, sizes[1], true, 0, sizes[2]});
+  unpack_numbers(bytes, 3, out.x);
   return out;
 }
 inline Mat matrix_from(const Bytes& bytes) {

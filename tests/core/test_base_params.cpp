@@ -52,3 +52,19 @@ TEST_CASE("numbered numbers are read in their order, up to the first that is mis
   CHECK(refusal([&] { bad.positives("sigma"); }) ==
         "sigma_2: 'sigma_2' of bridge must be a positive number, not 0.");
 }
+
+TEST_CASE("arrays are looked at where they are, and whole numbers in them counted from 0") {
+  const double values[] = {3, 1, 0, 2.5, 4, 5};
+  const Params arrays("latent", {}, {{"matrix", Params::Array(values, 3, 2)},
+                                     {"which", Params::Array(values, 3, 1)}});
+  CHECK(arrays.has("which"));
+  CHECK_FALSE(arrays.has("none"));
+  CHECK(arrays.array("matrix").data() == values);
+  CHECK(arrays.array("matrix")(0, 1) == 2.5);
+  CHECK(arrays.numbers("matrix")[3] == 2.5);
+  CHECK(arrays.indices("which") == std::vector<Index>{2, 0, -1});
+  CHECK(arrays.indices("none").empty());
+  CHECK(refusal([&] { arrays.array("none"); }) == "none: 'none' of latent is missing.");
+  CHECK(refusal([&] { arrays.indices("matrix"); }) ==
+        "matrix: 'matrix' of latent must be whole numbers, not 2.5.");
+}

@@ -7,6 +7,7 @@
 #include "fitting.hpp"
 #include "hosts.hpp"
 #include "missing/imputation_model.hpp"
+#include "missing/missing_predictors.hpp"
 #include "oracle.hpp"
 #include "random/draws.hpp"
 #include "two_atoms.hpp"
@@ -22,6 +23,7 @@ enum class Pattern { column, any, whole_rows };
 struct Lost {
   Data data;
   Mat given, auxiliary;
+  Unknowns of;
   Problem problem;
 
   Lost(const Shape& shape, Pattern pattern, const char* likelihood) : data(simulate(shape)) {
@@ -38,7 +40,6 @@ struct Lost {
       if (pattern != Pattern::column && noise.uniform() < 0.3) auxiliary(i, 0) = nan;
     }
     problem = usual_problem(data);
-    Unknowns& of = problem.unknowns;
     of.d = p;
     of.k = 2;
     of.center = Vec::Zero(p);
@@ -54,8 +55,12 @@ struct Lost {
     of.mean_variance = 50;
     of.scale = 0.2;
     of.df = static_cast<double>(p) + 1;
+    model();
     problem = with(std::move(problem), likelihood);
   }
+
+  // What `of` says.
+  void model() { problem.latent.reset(new MissingPredictors(of, problem.n)); }
 
   static bool lost(Pattern pattern, Index i, Index j, Index p, Noise& noise) {
     switch (pattern) {
@@ -97,17 +102,19 @@ Mat positive(Index d, double diagonal, std::uint64_t seed) {
 }
 
 // Somewhere in the middle of a run.
-State middle(const Problem& problem) {
+State middle(const Lost& lost) {
+  const Problem& problem = lost.problem;
   const Coefficients side(problem);
   Noise noise(11);
+  const ImputationSlots slots(lost.of);
   State state = side.start(0.5 * noise.normals(problem.columns()));
   state.begun() = 1;
   state.inverse_factor() = inverse_factor_of(0.05 * positive(problem.columns(), 0.5, 12));
-  state.law_precision() = positive(problem.unknowns.d, 0.8, 13);
-  state.law_formed() = positive(problem.unknowns.d, 0.6, 14);
+  slots.precision(state) = positive(lost.of.d, 0.8, 13);
+  slots.formed(state) = positive(lost.of.d, 0.6, 14);
   state.group_prior() = positive(problem.effects(), 1, 15);
-  for (Index j = 0; j < problem.unknowns.d; ++j)
-    state.law_mean().col(j) = 0.3 * noise.normals(problem.unknowns.k);
+  for (Index j = 0; j < lost.of.d; ++j)
+    slots.mean(state).col(j) = 0.3 * noise.normals(lost.of.k);
   return state;
 }
 
@@ -186,7 +193,7 @@ TEST_CASE("unknown rows: sums are derivatives of the value, in mean and covarian
         CAPTURE(number);
         CAPTURE(static_cast<int>(pattern));
         Lost lost(small_shape(), pattern, likelihood_of(use, number));
-        check_derivatives(Asked(lost.problem, use), middle(lost.problem));
+        check_derivatives(Asked(lost.problem, use), middle(lost));
       }
 }
 
@@ -194,17 +201,19 @@ TEST_CASE("unknown rows: with a mechanism too, and its probits' slope is that of
   for (const Pattern pattern : kPatterns) {
     CAPTURE(static_cast<int>(pattern));
     Lost lost(small_shape(), pattern, kLikelihoods[0]);
-    Unknowns& of = lost.problem.unknowns;
+    Unknowns& of = lost.of;
     of.indicators = {2};
     if (pattern == Pattern::any) of.indicators = {0, 2, 3};
     of.by_given = {0, 1};
     of.by = {2, 3};
     of.probit_variance = 4;
-    State state = middle(lost.problem);
+    lost.model();
+    State state = middle(lost);
     Noise noise(21);
-    for (Index j = 0; j < state.law_probit().cols(); ++j)
-      state.law_probit().col(j) = 0.6 * noise.normals(4);
-    state.law_probit_spread() = 0.05 * positive(4, 0.5, 22);
+    const ImputationSlots slots(of);
+    for (Index j = 0; j < slots.probit(state).cols(); ++j)
+      slots.probit(state).col(j) = 0.6 * noise.normals(4);
+    slots.probit_spread(state) = 0.05 * positive(4, 0.5, 22);
     check_derivatives(Asked(lost.problem, Use::augmented), state);
 
     Asked asked(lost.problem, Use::augmented);
@@ -213,16 +222,28 @@ TEST_CASE("unknown rows: with a mechanism too, and its probits' slope is that of
     State next = state;
     model.update(sums, next);
     const Mat expected =
-        sums.law_latent() - Mat(next.law_probit_spread()).inverse() * state.law_probit();
+        slots.latent(sums) - Mat(slots.probit_spread(next)).inverse() * slots.probit(state);
     for (Index k = 0; k < expected.size(); ++k) {
       const double found = slope([&](double t) {
         State at = state;
-        at.law_probit().data()[k] += t;
+        slots.probit(at).data()[k] += t;
         return asked.value(at) + model.value(at);
       }, 1e-3);
       CHECK(std::abs(found - expected.data()[k]) < 1e-6 * (1 + std::abs(found)));
     }
   }
+}
+
+TEST_CASE("unknown rows: with a mechanism they have no form in which they are integrated out") {
+  Lost lost(small_shape(), Pattern::any, kLikelihoods[0]);
+  for (const Use use : {Use::augmented, Use::drawn, Use::expected, Use::marginal})
+    CHECK(lost.problem.latent->supports(use));
+  lost.of.indicators = {0};
+  lost.of.by = {0};
+  lost.model();
+  for (const Use use : {Use::augmented, Use::drawn}) CHECK(lost.problem.latent->supports(use));
+  for (const Use use : {Use::expected, Use::marginal})
+    CHECK_FALSE(lost.problem.latent->supports(use));
 }
 
 // Once the groups have followed, for coefficients that stand still, the value's slope along any
@@ -232,7 +253,7 @@ TEST_CASE("unknown rows: with groups the slope in the mean is that of the sums")
     for (Index number = 0; number < (use == Use::augmented ? 1 : 2); ++number) {
       Lost lost(small_shape(2, 6), Pattern::any, likelihood_of(use, number));
       Asked asked(lost.problem, use);
-      State state = middle(lost.problem);
+      State state = middle(lost);
       asked.settle_groups(state, 400);
       asked.source.settle(state, Settle::advance, 1);
       const Vec linear = asked.sums(state).linear();
@@ -262,7 +283,7 @@ TEST_CASE("unknown rows: the same bits for any number of threads") {
     for (const Use use : {Use::augmented, Use::expected}) {
       Lost lost(shape, Pattern::any, kLikelihoods[0]);
       Asked one(lost.problem, use), two(lost.problem, use, 2);
-      const State state = middle(lost.problem);
+      const State state = middle(lost);
       one.settle_groups(state, 1);
       two.settle_groups(state, 1);
       CHECK(same_bits(one.sums(state).x, two.sums(state).x));
@@ -275,8 +296,9 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
     for (Index number = 0; number < (use == Use::augmented ? 1 : 2); ++number) {
       Lost lost(small_shape(), Pattern::any, likelihood_of(use, number));
       Asked asked(lost.problem, use);
-      const ImputationModel model(lost.problem.unknowns, lost.problem.n);
-      State state = middle(lost.problem);
+      const ImputationModel model(lost.of, lost.problem.n);
+      const ImputationSlots slots(lost.of);
+      State state = middle(lost);
       const auto total = [&](const State& at) { return model.value(at) + asked.value(at); };
       double before = -1e300, change = 1;
       for (int step = 0; step < 3000 && change > 1e-22; ++step) {
@@ -289,12 +311,12 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
       }
       CHECK(change <= 1e-18);
       const double best = total(state);
-      const Index d = state.layout.variables;
+      const Index d = lost.of.d;
       for (Index j = 0; j < d; ++j) {
-        for (Index a = 0; a < state.layout.given; ++a) {
+        for (Index a = 0; a < lost.of.k; ++a) {
           const auto moved = [&](double t) {
             State at = state;
-            at.law_mean()(a, j) += t;
+            slots.mean(at)(a, j) += t;
             return total(at);
           };
           CHECK(std::abs(slope(moved, 1e-3)) < 1e-5);
@@ -303,8 +325,8 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
         for (Index k = 0; k <= j; ++k) {
           const auto moved = [&](double t) {
             State at = state;
-            at.law_precision()(j, k) += t;
-            if (j != k) at.law_precision()(k, j) += t;
+            slots.precision(at)(j, k) += t;
+            if (j != k) slots.precision(at)(k, j) += t;
             return total(at);
           };
           CHECK(std::abs(slope(moved, 1e-3)) < 1e-5);
@@ -318,20 +340,21 @@ TEST_CASE("unknown rows: the imputation model's step is its maximum") {
 // B given Sigma is normal, and then Sigma^{-1} is Wishart.
 TEST_CASE("unknown rows: the imputation model is drawn from its law") {
   Lost lost(small_shape(), Pattern::any, kLikelihoods[0]);
-  const Unknowns& of = lost.problem.unknowns;
+  const Unknowns& of = lost.of;
   Asked asked(lost.problem, Use::augmented);
+  const ImputationSlots slots(of);
   const ImputationModel model(of, lost.problem.n);
-  const State state = middle(lost.problem);
+  const State state = middle(lost);
   RowSums sums = asked.sums(state);
   const Index d = of.d, k = of.k, kd = k * d;
-  const Mat precision = state.law_precision(), gram = lost.given.transpose() * lost.given;
+  const Mat precision = slots.precision(state), gram = lost.given.transpose() * lost.given;
   Mat joint = Mat::Identity(kd, kd) / of.mean_variance;
   for (Index i = 0; i < d; ++i)
     for (Index j = 0; j < d; ++j) joint.block(i * k, j * k, k, k) += precision(i, j) * gram;
   const Mat covariance = joint.inverse();
-  const Mat pulled = sums.law_cross() * precision;
+  const Mat pulled = slots.cross(sums) * precision;
   const Vec center = covariance * Eigen::Map<const Vec>(pulled.data(), kd);
-  const Mat square = sums.law_square().selfadjointView<Eigen::Lower>();
+  const Mat square = slots.square(sums).selfadjointView<Eigen::Lower>();
   const double df = of.df + static_cast<double>(lost.problem.n);
 
   const int draws = 20000;
@@ -343,15 +366,15 @@ TEST_CASE("unknown rows: the imputation model is drawn from its law") {
     at.seed() = 5;
     at.sweep() = draw;
     model.draw(sums, at);
-    const Mat b = at.law_mean();
+    const Mat b = slots.mean(at);
     const Vec away = Eigen::Map<const Vec>(b.data(), kd) - center;
     mean_b += away / draws;
     square_b += away * away.transpose() / draws;
-    const Mat cross = b.transpose() * sums.law_cross();
+    const Mat cross = b.transpose() * slots.cross(sums);
     Mat scale = square - cross - cross.transpose() + b.transpose() * gram * b;
     scale.diagonal().array() += of.scale;
     const Mat root = Eigen::LLT<Mat>(scale).matrixL();
-    const Mat w = root.transpose() * at.law_precision() * root - df * Mat::Identity(d, d);
+    const Mat w = root.transpose() * slots.precision(at) * root - df * Mat::Identity(d, d);
     mean_w += w / draws;
     square_w += w.cwiseAbs2() / draws;
   }
@@ -375,7 +398,7 @@ TEST_CASE("unknown rows: a hinge in two halves leaves the same sums, with a mech
   for (Pattern pattern : kPatterns) {
     Lost one(small_shape(), pattern, "hinge"), two(small_shape(), pattern, "hinge");
     two.problem.likelihood.reset(new Halves);
-    const State state = middle(one.problem);
+    const State state = middle(one);
     RowSums expected(state.layout), found(state.layout);
     Host host;
     MemorySource(one.problem, Use::augmented, 1).sums(state, expected, host);
@@ -389,7 +412,7 @@ TEST_CASE("unknown rows: a hinge in two halves leaves the same sums, with a mech
 TEST_CASE("unknown rows: an insensitive loss, slope in the mean by finite differences") {
   Lost lost(small_shape(), Pattern::any, "hinge");
   lost.problem.likelihood.reset(new Insensitive(1.3, 0.5));
-  const State state = middle(lost.problem);
+  const State state = middle(lost);
   RowSums sums(state.layout);
   Host host;
   MemorySource source(lost.problem, Use::augmented, 1);

@@ -107,13 +107,13 @@ expect_first_draws <- function(engine, after = 1.5, compared = 500) {
 }
 
 # What a child returns that may die: list(died, value). `lines` make `result`; after `seconds` it is
-# ended, and has died too. `library`: where its package is, if not with the others.
-child_result <- function(lines, seconds = 120, library = NULL) {
+# ended, and has died too.
+child_result <- function(lines, seconds = 120) {
   folder <- new_folder("mortal")
   on.exit(unlink(folder, recursive = TRUE))
   script <- file.path(folder, "child.R")
   saved <- file.path(folder, "result")
-  writeLines(c(sprintf(".libPaths(%s)", deparse1(c(library, .libPaths()))), "library(bsvm)", lines,
+  writeLines(c(sprintf(".libPaths(%s)", deparse1(.libPaths())), "library(bsvm)", lines,
                sprintf("saveRDS(result, %s)", deparse1(saved))), script)
   status <- suppressWarnings(
     system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), timeout = seconds,

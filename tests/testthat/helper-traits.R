@@ -42,13 +42,20 @@ trait_table <- function() {
     row("group effects", engine_groups),
     row("sparse predictors", function(engine) bsvm:::trait(engine, "sparse")),
     row("missing predictors", function(engine) {
-      paste(sprintf("`%s`", bsvm:::trait(engine, "missing")), collapse = ", ")
+      paste(sprintf("`%s`", rules_taken(engine)), collapse = ", ")
     }),
     row("... next to a grouping factor", function(engine) {
-      length(bsvm:::trait(engine, "missing")) > 0L && bsvm:::trait(engine, "missing_groups")
+      length(rules_taken(engine)) > 0L && bsvm:::trait(engine, "latent_groups")
     }),
     row("rows in another process", function(engine) bsvm:::trait(engine, "elsewhere"))
   )
+}
+
+# Of the rules that model missing predictors.
+rules_taken <- function(engine) {
+  rules <- list(missing_normal(), missing_selection())
+  taken <- Filter(function(rule) bsvm:::takes_latent(engine, rule), rules)
+  vapply(taken, `[[`, "", "name")
 }
 
 engine_gives <- function(engine) {

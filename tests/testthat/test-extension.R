@@ -1,43 +1,23 @@
-# A prior is added to a copy of the source in one file, and works: registry, R, and twin.
+# What is added to a copy of the source in new files works: a prior in one file, a latent in two. The
+# latent is of true values behind measured ones, which come with a term, fitted by all engines that
+# have a form of it, and used for new rows.
 
-# Fits with the new prior in an R of its own; returns what it saved.
-use_copy <- function(library, folder, data) {
-  saveRDS(data, file.path(folder, "data.rds"))
-  script <- file.path(folder, "use.R")
-  writeLines(c(
-    sprintf(".libPaths(c(%s, %s))", deparse1(library), deparse1(.libPaths())),
-    "library(bsvm)",
-    sprintf("setwd(%s)", deparse1(folder)),
-    "d <- readRDS('data.rds')",
-    "numbers <- c(df = 4, scale = 0.8)",
-    "prior <- bsvm:::new_prior('student', numbers, 'independent t, 4 df, scale 0.8', TRUE)",
-    "fit <- bsvm(y ~ x1 + x2 + x3, d, prior = prior, engine = 'vb', standardize = FALSE,",
-    "            control = bsvm_control(tol = 1e-24))",
-    "invisible(capture.output(print(fit), print(summary(fit))))",
-    "saveRDS(list(priors = bsvm:::core_registry()$priors, mean = fixef(fit),",
-    "             covariance = vcov(fit), bound = elbo(fit)), 'result.rds')"
-  ), script)
-  output <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)),
-                    stdout = TRUE, stderr = TRUE)
-  result <- file.path(folder, "result.rds")
-  expect(file.exists(result), paste(c("The new prior does not fit.", output), collapse = "\n"))
-  readRDS(result)
-}
+# Where each file goes.
+extensions <- c("student.cpp" = "src/core/prior", "measured.cpp" = "src/core/missing",
+                "basis-measured.R" = "R")
 
 test_that("a prior added in one file is listed, fits, and agrees with its twin", {
   skip_on_cran()
-  tree <- source_tree()
-  skip_if(is.null(tree), "the source tree is not at hand: set BSVM_SOURCE to its path")
-  folder <- new_folder("extension")
-  on.exit(unlink(folder, recursive = TRUE))
-  copy <- file.path(folder, "bsvm")
-  library <- file.path(folder, "library")
-  dir.create(library)
-  copy_source(tree, copy)
-  file.copy(test_path("fixtures", "student.cpp"), file.path(copy, "src", "core", "prior"))
-  install_copy(copy, library)
   d <- binary_data()
-  result <- use_copy(library, folder, d)
+  result <- in_extended(quote({
+    numbers <- c(df = 4, scale = 0.8)
+    prior <- bsvm:::new_prior("student", numbers, "independent t, 4 df, scale 0.8", TRUE)
+    fit <- bsvm(y ~ x1 + x2 + x3, d, prior = prior, engine = "vb", standardize = FALSE,
+                control = bsvm_control(tol = 1e-24))
+    invisible(capture.output(print(fit), print(summary(fit))))
+    list(priors = bsvm:::core_registry()$priors, mean = fixef(fit), covariance = vcov(fit),
+         bound = elbo(fit))
+  }), d, extensions)
   expect_true("student" %in% result$priors)
 
   # A t is a normal whose variance is IG(df/2, df scale^2/2): one ridge block a coefficient.
@@ -50,4 +30,86 @@ test_that("a prior added in one file is listed, fits, and agrees with its twin",
   expect_close(result$mean, design$back %*% twin$mean, tolerances[["twin"]], scale = sd)
   expect_close(result$covariance, covariance, tolerances[["twin"]], scale = outer(sd, sd))
   expect_close(result$bound, twin$bound, tolerances[["bound"]], scale = abs(twin$bound))
+})
+
+# ---- a latent, with the term that brings it -------------------------------------------------------
+
+fit_measured <- quote({
+  out <- list()
+  moments <- function(fit) {
+    list(mean = unname(fixef(fit)), covariance = unname(as.matrix(vcov(fit))),
+         imputed = imputed(fit)[c("mean", "sd")], link = unname(fitted(fit)))
+  }
+  tight <- list(prior_ridge(variance = 3), "measured(x, 0.3)" = prior_ridge(variance = 4))
+  vb <- bsvm(y ~ 0 + w + measured(x, 0.3), d$small, weights = k, engine = "vb", prior = tight,
+             likelihood = "hinge", standardize = FALSE, control = bsvm_control(tol = 1e-24))
+  out$vb <- c(moments(vb), list(bound = elbo(vb)))
+  threads <- bsvm(y ~ 0 + w + measured(x, 0.3), d$small, weights = k, engine = "vb", prior = tight,
+                  likelihood = "hinge", standardize = FALSE,
+                  control = bsvm_control(tol = 1e-24, threads = 2))
+  out$same <- identical(vb$posterior, threads$posterior)
+  run <- function(data, ...) {
+    bsvm(y ~ measured(x, 0.3), data, ...,
+         prior = list("(Intercept)" = prior_flat(), "measured(x, 0.3)" = prior_ridge(variance = 4)))
+  }
+  proper <- likelihood_hinge(normalized = TRUE)
+  new <- data.frame(x = c(-1, 0, 1))
+  gaussian <- run(d$large, engine = "gaussian", likelihood = proper)
+  set.seed(1)
+  slice <- run(d$middle, engine = engine_slice(4000, 500), likelihood = proper)
+  gibbs <- run(d$middle, engine = engine_gibbs(8000, 500), likelihood = "hinge")
+  for (name in c("gaussian", "slice", "gibbs")) {
+    out[[name]] <- c(moments(get(name)), list(
+      probability = unname(predict(get(name), new, type = "prob", map = "likelihood")[, 2L])
+    ))
+  }
+  out$link <- unname(predict(gaussian, new, type = "link"))
+  out$words <- capture.output(print(vb), print(summary(gaussian)))
+  refusal <- function(...) {
+    tryCatch(run(d$small, ...), error = function(e) c(class(e)[1L], conditionMessage(e)))
+  }
+  out$refused <- list(map = refusal(engine = "map"), em = refusal(engine = "em"),
+                      normalised_vb = refusal(engine = "vb", likelihood = proper))
+  d$small$w[3L] <- NA
+  out$refused$two <- tryCatch(
+    bsvm(y ~ w + measured(x, 0.3), d$small, missing = missing_normal()),
+    error = function(e) c(class(e)[1L], conditionMessage(e))
+  )
+  out
+})
+
+test_that("a latent added in new files is fitted by every engine with a form of it, and predicts", {
+  skip_on_cran()
+  data <- list(small = measured_data(60), middle = measured_data(100, 4),
+               large = measured_data(800, 5))
+  found <- in_extended(fit_measured, data, extensions)
+  small <- data$small
+  twin <- twin_measured(signs_of(small), cbind(small$w, small$x), c(1 / 3, 1 / 4), small$k)
+  sd <- sqrt(diag(twin$covariance))
+  expect_close(found$vb$bound, twin$bound, tolerances[["bound"]], abs(twin$bound))
+  expect_close(found$vb$mean, twin$mean, 1e-5, sd)
+  expect_close(found$vb$covariance, twin$covariance, 1e-5, outer(sd, sd))
+  expect_close(found$vb$imputed$mean, twin$x, 1e-5)
+  expect_close(found$vb$imputed$sd, twin$sd, 1e-5)
+  expect_close(found$vb$link, cbind(small$w, twin$x) %*% twin$mean, 1e-5)
+  expect_true(found$same)
+
+  compare <- function(found, data, normalised, mean, sd) {
+    spread <- sqrt(diag(found$covariance))
+    exact <- exact_measured(data, normalised, found$mean, spread, c(-1, 0, 1))
+    expect_close(found$mean, exact$mean, mean, exact$sd)
+    expect_close(spread / exact$sd, c(1, 1), sd)
+    expect_close(found$probability, exact$probability, 0.005)
+  }
+  compare(found$gaussian, data$large, TRUE, 0.02, 0.02)
+  compare(found$slice, data$middle, TRUE, 0.06, 0.06)
+  compare(found$gibbs, data$middle, FALSE, 0.06, 0.06)
+  expect_close(found$link, found$gaussian$mean[1] + found$gaussian$mean[2] * c(-1, 0, 1), 1e-9)
+
+  expect_match(found$words, "measured(x, 0.3) is unknown", fixed = TRUE, all = FALSE)
+  for (refused in found$refused) expect_identical(refused[1L], "bsvm_error_unsupported")
+  for (engine in c("map", "em")) {
+    expect_match(found$refused[[engine]][2L], "can't take `measured(x, 0.3)`", fixed = TRUE)
+  }
+  expect_match(found$refused$two[2L], "one rule", fixed = TRUE)
 })

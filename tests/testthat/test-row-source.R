@@ -3,8 +3,7 @@
 
 # The library of an installed copy. Nothing new is compiled: it has the package's shared object.
 install_with_process <- function(folder) {
-  tree <- source_tree()
-  skip_if(is.null(tree), "the source tree is not at hand: set BSVM_SOURCE to its path")
+  tree <- need_source_tree()
   copy <- file.path(folder, "bsvm")
   library <- file.path(folder, "library")
   dir.create(library)

@@ -26,7 +26,7 @@ for (name in names(engines)) {
     expect_named(traits, names(formals(bsvm:::new_traits)))
     flags <- names(Filter(is.logical, as.list(formals(bsvm:::new_traits))))
     for (flag in flags) expect_true(traits[[flag]] %in% c(TRUE, FALSE))
-    expect_true(all(traits$missing %in% c("normal", "selection")))
+    expect_true(all(traits$latent %in% c("augmented", "expected", "drawn", "marginal")))
     expect_true(traits$nu %in% c("any", "given", "inferred"))
     if (bsvm:::is_estimator(engine)) expect_true(traits$mode)
     if (bsvm:::is_sampler(engine)) expect_false(traits$mode)
@@ -54,8 +54,8 @@ for (name in names(engines)) {
       check <- function(frame) {
         refuses(bsvm:::check_unknowns(engine, frame, likelihood_hinge(), assigned))
       }
-      expect_identical(check(alone), !rule %in% traits$missing)
-      expect_identical(check(grouped), !rule %in% traits$missing || !traits$missing_groups)
+      expect_identical(check(alone), !rule %in% rules_taken(engine))
+      expect_identical(check(grouped), !rule %in% rules_taken(engine) || !traits$latent_groups)
     }
     groups <- bsvm_frame(y ~ x2 + (1 | g), d)$groups
     term <- bsvm:::integrated_term(groups, likelihood_hinge(), engine, FALSE, 2)

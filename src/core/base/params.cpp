@@ -47,4 +47,29 @@ Vec Params::positives(const std::string& name) const {
   return out;
 }
 
+Params::Array Params::array(const std::string& name) const {
+  const auto it = arrays_.find(name);
+  if (it == arrays_.end())
+    throw InvalidInput(name, "'" + name + "' of " + component_ + " is missing.");
+  return it->second;
+}
+
+Vec Params::numbers(const std::string& name) const {
+  const Array given = array(name);
+  return Eigen::Map<const Vec>(given.data(), given.size());
+}
+
+std::vector<Index> Params::indices(const std::string& name) const {
+  std::vector<Index> out;
+  if (!has(name)) return out;
+  const Array given = array(name);
+  for (Index k = 0; k < given.size(); ++k) {
+    const double number = given.data()[k];
+    if (!(number >= 0 && number <= 2147483647.0 && number == std::floor(number)))
+      refuse(component_, name, "whole numbers", number);
+    out.push_back(static_cast<Index>(number) - 1);
+  }
+  return out;
+}
+
 }  // namespace bsvm

@@ -7,21 +7,34 @@
 
 namespace bsvm {
 
-// Named numbers that a component is made from; the checks build the message.
+// Named numbers, and arrays, that a component is made from; the checks build the message. Arrays
+// look at the caller's memory, which must outlive the component.
 class Params {
  public:
+  using Array = Eigen::Map<const Mat>;
+
   Params() = default;
-  Params(std::string component, std::map<std::string, double> values)
-      : component_(std::move(component)), values_(std::move(values)) {}
+  Params(std::string component, std::map<std::string, double> values,
+         std::map<std::string, Array> arrays = {})
+      : component_(std::move(component)), values_(std::move(values)),
+        arrays_(std::move(arrays)) {}
 
   double finite(const std::string& name) const;
   double positive(const std::string& name) const;  // finite and above zero
   bool flag(const std::string& name) const;        // 0 or 1
   Vec positives(const std::string& name) const;    // name_1, name_2, ..., each positive; or none
 
+  bool has(const std::string& array) const { return arrays_.count(array) > 0; }
+  Array array(const std::string& name) const;  // of any numbers; a vector is a column
+  Vec numbers(const std::string& name) const;  // the same as a vector
+  // Whole numbers, counted from 0 where they are given from 1, so that 0 becomes -1; none without
+  // such an array.
+  std::vector<Index> indices(const std::string& name) const;
+
  private:
   std::string component_;
   std::map<std::string, double> values_;
+  std::map<std::string, Array> arrays_;
 };
 
 using NamedNumbers = std::vector<std::pair<std::string, double>>;

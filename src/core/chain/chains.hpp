@@ -20,7 +20,7 @@ struct SampleOptions {
   int threads = 1;
   std::uint64_t seed = 0;    // below 2^53
   bool keep_effects = true;  // the draws of the groups' effects, not only mean and sd
-  bool keep_unknowns = true;  // likewise of missing entries
+  bool keep_unknowns = true;  // likewise of unknown entries
   std::string checkpoint;    // file to write now and then, or none
   bool resume = false;       // go on from that file if it exists
   double interval = 60;      // seconds between two writings
@@ -34,9 +34,9 @@ struct ChainDraws {
   Vec mean;                             // (p) of the means they were drawn around
   Vec effect_mean;                      // (effects) likewise
   Vec effect_center, effect_square;     // running mean and squared deviations of the draws
-  Mat unknowns;                         // (missing entries or 0, draws)
+  Mat unknowns;                         // (unknown entries or 0, draws)
   Vec unknown_center, unknown_square;   // as of the effects
-  Vec law;                              // running mean of the imputation model's draws
+  Vec law;                              // running mean of Latent::drawn()
 };
 
 constexpr Mat ChainDraws::*kDrawn[] = {&ChainDraws::coefficients, &ChainDraws::hyper,

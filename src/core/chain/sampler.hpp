@@ -13,7 +13,7 @@ struct Draw {
   Vec coefficients, expected;          // (p) and the mean they were drawn around
   Vec hyper;                           // the drawn hyper-parameters, prior by prior
   Vec effects, expected_effects;       // of all levels: by term, level, effect
-  Vec unknowns, law;                   // missing entries; ImputationModel::drawn()
+  Vec unknowns, law;                   // unknown entries of the design; Latent::drawn()
 };
 
 // No chain makes more: a stored number beyond is not one of sweeps.

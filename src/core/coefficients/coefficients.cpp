@@ -39,7 +39,7 @@ void refuse_precision() {
 }
 
 Coefficients::Coefficients(const Model& problem, Index extra, bool covariance)
-    : problem_(problem), extra_(extra), law_(problem.unknowns, problem.n),
+    : problem_(problem), extra_(extra),
       unit_(Vec::Ones(extra + problem.columns())),
       group_unit_(Vec::Ones(problem.effects())) {
   Index first = extra;
@@ -54,10 +54,8 @@ Coefficients::Coefficients(const Model& problem, Index extra, bool covariance)
   if (problem.tilt.size() > 0)
     tilt_.tail(problem.tilt.size()) = problem.tilt.cwiseProduct(unit_.tail(problem.tilt.size()));
   layout_.q = problem.effects();
-  layout_.variables = problem.unknowns.d;
-  layout_.given = problem.unknowns.k;
-  layout_.indicators = static_cast<Index>(problem.unknowns.indicators.size());
-  if (layout_.indicators > 0) layout_.probits = problem.unknowns.probits();
+  layout_.latent = problem.latent->state_size();
+  layout_.latent_sums = problem.latent->sums_size();
   if (covariance && problem.selects()) layout_.scatter = layout_.p;
   for (const bool group : {false, true})
     for (const PriorSlot& slot : group ? problem.group_priors : problem.priors) {
@@ -79,21 +77,9 @@ State Coefficients::start(ConstVecRef mean) const {
     shape.unseen = part.slot.unseen;
     part.slot.prior->start(shape, hyper(state, part));
   }
-  if (layout_.variables > 0) law_.start(state);
+  latent().start(state);
   refresh(state);
   return state;
-}
-
-void Coefficients::update_law(const RowSums& sums, State& state) const {
-  if (layout_.variables > 0) law_.update(sums, state);
-}
-
-void Coefficients::draw_law(const RowSums& sums, State& state) const {
-  if (layout_.variables > 0) law_.draw(sums, state);
-}
-
-double Coefficients::law_change(const RowSums& sums, const State& state) const {
-  return layout_.variables > 0 ? law_.change(sums, state) : 0;
 }
 
 Vec Coefficients::precision(const State& state) const {
@@ -166,7 +152,7 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   next.diagonal() += prior;
   curvature.diagonal() += prior;
   Proposal out{Mat(), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + law_change(sums, state) +
+  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state) +
                   parameter_change(state, sums);
   if (!cholesky(next, host) || !cholesky(curvature, host)) refuse_precision();
   if (state.begun()) square += relative_change(state, next, host);
@@ -192,7 +178,7 @@ Coefficients::Proposal Coefficients::propose_natural(const State& state, RowSums
   factor.diagonal() += prior;
   if (!cholesky(factor, host)) refuse_precision();
   Proposal out{inverse_lower(factor, host), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + law_change(sums, state) +
+  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state) +
                   parameter_change(state, sums);
   if (state.begun()) square += relative_change(state, factor, host);
   solve_lower(factor, out.step);
@@ -240,7 +226,7 @@ double Coefficients::value_at(const State& state, const Mat& group_moments, Cons
                               VecRef gradient) const {
   const Vec square = second_moments(state);
   double value = entropy(state, logdet(state)) + tilt_.dot(state.mean());
-  if (layout_.variables > 0) value += law_.value(state);
+  value += latent().value(state);
   Index first = 0;
   for (const PriorPart& part : parts_) {
     const Index size = part.free_size();
@@ -275,7 +261,7 @@ void Coefficients::update_priors(State& state, const Mat& group_moments,
 void Coefficients::update_priors(State& state, ConstVecRef square, double logdet,
                                  const Mat& group_moments, double reach) const {
   double value = entropy(state, logdet) + tilt_.dot(state.mean());
-  if (layout_.variables > 0) value += law_.value(state);
+  value += latent().value(state);
   Vec unused(layout_.parameters);
   if (layout_.parameters > 0) value += log_parameters(state.parameters(), unused);
   for (const PriorPart& part : parts_) {

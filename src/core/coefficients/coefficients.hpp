@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "linalg/cholesky.hpp"
-#include "missing/imputation_model.hpp"
 #include "model/problem.hpp"
 #include "model/result.hpp"
 #include "model/row_sums.hpp"
@@ -59,11 +58,8 @@ class Coefficients {
   // Priors at their starting values, nothing known of the coefficients.
   State start(ConstVecRef mean) const;
 
-  // The imputation model's best q, or a draw of it, given the sums; none where nothing is missing.
-  void update_law(const RowSums& sums, State& state) const;
-  void draw_law(const RowSums& sums, State& state) const;
-  double law_change(const RowSums& sums, const State& state) const;  // squared, as `gradient` is
-  const ImputationModel& law() const { return law_; }
+  // What is unknown in the design: its global part moves along with the coefficients.
+  const Latent& latent() const { return *problem_.latent; }
 
   // What the coefficients would become: computed from the sums of a pass.
   struct Proposal {
@@ -163,7 +159,6 @@ class Coefficients {
   Index extra_;                  // the State's coefficients before the problem's own
   Index parameter_first_ = 0;
   Layout layout_;
-  ImputationModel law_;
   std::vector<PriorPart> parts_;
   Vec tilt_;                     // (p) inside
   Vec unit_, group_unit_;        // powers of two between inside and outside

@@ -156,7 +156,7 @@ void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& p
   state.mean() += state.fraction() * next.step;
   state.group_logdet() = sums_.group_logdet();
   const Mat moments = source_->settle(state, Settle::advance, state.fraction());
-  side_.update_law(sums_, state);
+  side_.latent().update(sums_, state);
   if (climbing) {
     Vec best = side_.best_theta(state, moments, point.theta);
     if (!first) best.segment(side_.parameter_first(), side_.parameters()) += parameter_step;

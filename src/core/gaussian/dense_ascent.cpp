@@ -23,8 +23,8 @@ constexpr double kFar = 0.1;              // from the identity, of an entry of T
 constexpr double kFarTolerance = 0.4;   // and of those that only say how much lies there
 constexpr double kOtherCurvature = 3;    // in theta: memory is of no use as far
 constexpr double kNodeDifference = 0.1;  // in theta, of climbed nodes
-constexpr double kLawTolerance = 1e-3;   // on the gradient in the imputation model
-constexpr int kMostLawSteps = 200;
+constexpr double kLatentTolerance = 1e-3;  // on the gradient in the latent's global part
+constexpr int kMostLatentSteps = 200;
 const double kRoot2 = std::sqrt(2.0);
 
 // Lower triangle by columns, the diagonal times `unit`.
@@ -73,7 +73,7 @@ DenseAscent::Point DenseAscent::begin() {
   out.theta = side_.free(out.state);
   side_.fix_priors(out.state, out.theta);
   out.state.damping() = 1;
-  settle_law(out.state);
+  settle_latent(out.state);
   const Coefficients::Proposal next = first_proposal(out.state);
   if (options_.start.size() == 0) out.state.mean() += next.step;
   out.state.inverse_factor() = next.inverse_factor;
@@ -81,26 +81,26 @@ DenseAscent::Point DenseAscent::begin() {
   return out;
 }
 
-// The imputation model that what is observed of its own variables makes best: the response will
+// The latent's global part that what is observed of its own variables makes best: the response will
 // change it little.
-void DenseAscent::settle_law(State& state) {
-  if (state.layout.variables == 0) return;
-  for (int step = 0; step < kMostLawSteps; ++step) {
+void DenseAscent::settle_latent(State& state) {
+  if (state.layout.latent == 0) return;
+  for (int step = 0; step < kMostLatentSteps; ++step) {
     source_->sums(state, sums_, host_);
-    if (!(side_.law_change(sums_, state) > kLawTolerance * kLawTolerance)) return;
-    side_.update_law(sums_, state);
+    if (!(side_.latent().change(sums_, state) > kLatentTolerance * kLatentTolerance)) return;
+    side_.latent().update(sums_, state);
   }
 }
 
-// Where q and the imputation model are best given each other: a step of the model, which cannot
-// lower the bound, and another climb that starts where the last one ended.
-void DenseAscent::follow_law(Point& best) {
-  if (best.state.layout.variables == 0) return;
-  for (int step = 0; step < kMostLawSteps; ++step) {
+// Where q and the latent's global part are best given each other: a step of the latter, which
+// cannot lower the bound, and another climb that starts where the last one ended.
+void DenseAscent::follow_latent(Point& best) {
+  if (best.state.layout.latent == 0) return;
+  for (int step = 0; step < kMostLatentSteps; ++step) {
     if (progress_.end != Termination::converged) return;
     source_->sums(best.state, sums_, host_);
-    if (!(side_.law_change(sums_, best.state) > kLawTolerance * kLawTolerance)) return;
-    side_.update_law(sums_, best.state);
+    if (!(side_.latent().change(sums_, best.state) > kLatentTolerance * kLatentTolerance)) return;
+    side_.latent().update(sums_, best.state);
     best = run(best, options_.tolerance, true, true);
   }
 }
@@ -122,7 +122,7 @@ Coefficients::Proposal DenseAscent::first_proposal(State& state) {
 Node DenseAscent::climb() {
   Point best = run(begin(), options_.tolerance, true);
   try {
-    follow_law(best);
+    follow_latent(best);
     if (!concave_) start_again(best);
     return node(best);
   } catch (const Interrupted&) {

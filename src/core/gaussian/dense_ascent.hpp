@@ -46,8 +46,8 @@ class DenseAscent : public Conditional {
   Point away_from(const Point& from, int start);
   // `known`: has the memory seen this objective, nearly?
   Point run(Point from, double tolerance, bool climbing, bool known = false);
-  void settle_law(State& state);
-  void follow_law(Point& best);
+  void settle_latent(State& state);
+  void follow_latent(Point& best);
   bool look(bool climbing, Point& at);
   bool settle(Point& at);
   void restart(bool climbing, Point& at);

@@ -31,7 +31,7 @@ bool RowNewton::suits(const Problem& problem) {
   if (!problem.here()) return false;
   for (const auto& block : problem.blocks)
     if (block->varies()) return false;
-  return problem.effects() == 0 && problem.parameters() == 0 && !problem.unknowns.any() && problem.n <= kMostRows &&
+  return problem.effects() == 0 && problem.parameters() == 0 && !problem.latent->any() && problem.n <= kMostRows &&
          problem.n <= kMostRowsPerColumn * problem.columns();
 }
 

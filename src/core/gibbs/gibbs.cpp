@@ -28,7 +28,7 @@ class SummedChain : public GibbsChain {
     source_->sums(state_, sums_, host);
     expected_ = selects_ ? draw_selected(side_, SummedEquations(side_, state_, sums_), state_, host)
                          : side_.draw(state_, sums_, host);
-    side_.draw_law(sums_, state_);
+    side_.latent().draw(sums_, state_);
     const Mat group_moments = source_->settle(state_, Settle::draw, 1);
     expected_effects_ = source_->expected_effects(expected_);
     return group_moments;

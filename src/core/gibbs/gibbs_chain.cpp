@@ -24,11 +24,11 @@ void GibbsChain::read(Draw& draw) const {
   side_.to_outside(draw.expected_effects);
   draw.hyper = side_.drawn(state_);
   draw.unknowns = unknowns();
-  draw.law = side_.law().drawn(state_);
+  draw.law = side_.latent().drawn(state_);
 }
 
-// The mean, the hyper-parameters, the effects, missing entries with their model and what the moves
-// have learnt are all a sweep starts from.
+// The mean, the hyper-parameters, the effects, unknown entries of the design with what is unknown of
+// all rows together and what the moves have learnt are all a sweep starts from.
 void GibbsChain::visit(Archive& archive) {
   archive.count(sweeps_, kMostSweeps);
   archive.part(state_.mean());
@@ -39,7 +39,7 @@ void GibbsChain::visit(Archive& archive) {
   archive.part(inclusion_moves_.learnt(),
                [&](ConstVecRef saved) { inclusion_moves_.restore(saved); });
   archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
-  archive.part(state_.law());
+  archive.part(state_.latent());
   archive.part(unknowns(), [&](ConstVecRef saved) { set_unknowns(saved); });
 }
 

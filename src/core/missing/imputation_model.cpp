@@ -22,7 +22,7 @@ double log_gamma_product(double x, Index d) {
 ImputationModel::ImputationModel(const Unknowns& unknowns, Index n)
     : d_(unknowns.d), k_(unknowns.k), n_(static_cast<double>(n)),
       mean_variance_(unknowns.mean_variance), scale_(unknowns.scale), df_(unknowns.df),
-      unknowns_(unknowns) {
+      unknowns_(unknowns), slots_(unknowns) {
   if (d_ == 0) return;
   const Eigen::Map<const Mat> given(unknowns.given, n, k_);
   gram_ = given.transpose() * given;
@@ -33,10 +33,10 @@ ImputationModel::ImputationModel(const Unknowns& unknowns, Index n)
 
 // Standard normal variables.
 void ImputationModel::start(State& state) const {
-  state.law().setZero();
-  state.law_precision().setIdentity();
-  state.law_formed().setIdentity();
-  state.law_probit_spread().setIdentity();
+  state.latent().setZero();
+  slots_.precision(state).setIdentity();
+  slots_.formed(state).setIdentity();
+  slots_.probit_spread(state).setIdentity();
 }
 
 ImputationModel::Spectrum ImputationModel::spectrum(ConstMatRef precision) const {
@@ -58,8 +58,8 @@ Mat ImputationModel::spread(const Spectrum& of) const {
 }
 
 Mat ImputationModel::about(const RowSums& sums, ConstMatRef mean) const {
-  const Mat cross = mean.transpose() * sums.law_cross();
-  const Mat square = sums.law_square().selfadjointView<Eigen::Lower>();
+  const Mat cross = mean.transpose() * slots_.cross(sums);
+  const Mat square = slots_.square(sums).selfadjointView<Eigen::Lower>();
   const Mat out = square - cross - cross.transpose() + mean.transpose() * gram_ * mean;
   return 0.5 * (out + out.transpose());
 }
@@ -67,13 +67,13 @@ Mat ImputationModel::about(const RowSums& sums, ConstMatRef mean) const {
 // (q, q) precision of each phi_j.
 Mat ImputationModel::probit_precision(const RowSums& sums) const {
   const Index g = static_cast<Index>(unknowns_.by_given.size()), q = unknowns_.probits();
-  const Mat square = sums.law_square().selfadjointView<Eigen::Lower>();
+  const Mat square = slots_.square(sums).selfadjointView<Eigen::Lower>();
   Mat out(q, q);
   for (Index a = 0; a < q; ++a)
     for (Index b = 0; b <= a; ++b) {
       double& to = out(b, a);
       if (a < g) to = gram_(unknowns_.by_given[a], unknowns_.by_given[b]);
-      else if (b < g) to = sums.law_cross()(unknowns_.by_given[b], unknowns_.by[a - g]);
+      else if (b < g) to = slots_.cross(sums)(unknowns_.by_given[b], unknowns_.by[a - g]);
       else to = square(unknowns_.by[a - g], unknowns_.by[b - g]);
       out(a, b) = to;
     }
@@ -82,31 +82,32 @@ Mat ImputationModel::probit_precision(const RowSums& sums) const {
 }
 
 void ImputationModel::update(const RowSums& sums, State& state) const {
-  if (state.layout.indicators > 0) {
-    state.law_probit_spread() = factor_of(probit_precision(sums)).inverse();
-    state.law_probit() = state.law_probit_spread() * sums.law_latent();
+  if (slots_.indicators() > 0) {
+    slots_.probit_spread(state) = factor_of(probit_precision(sums)).inverse();
+    slots_.probit(state) = slots_.probit_spread(state) * slots_.latent(sums);
   }
-  const Spectrum of = spectrum(state.law_precision());
-  state.law_mean() = mean_given(state.law_precision(), of, sums.law_cross());
-  state.law_formed() = Mat(state.law_precision());
-  Mat scale = about(sums, state.law_mean()) + spread(of);
+  const Spectrum of = spectrum(slots_.precision(state));
+  slots_.mean(state) = mean_given(slots_.precision(state), of, slots_.cross(sums));
+  slots_.formed(state) = Mat(slots_.precision(state));
+  Mat scale = about(sums, slots_.mean(state)) + spread(of);
   scale.diagonal().array() += scale_;
-  state.law_precision() = degrees() * factor_of(scale).inverse();
+  slots_.precision(state) = degrees() * factor_of(scale).inverse();
 }
 
 double ImputationModel::change(const RowSums& sums, const State& state) const {
   State next = state;
   update(sums, next);
-  const Spectrum of = spectrum(state.law_formed());
-  const Mat step = gram_vectors_.transpose() * (next.law_mean() - state.law_mean()) * of.vectors;
-  const Factor before = factor_of(state.law_precision());
-  Mat ratio = solved_lower(before.lower(), next.law_precision());
+  const Spectrum of = spectrum(slots_.formed(state));
+  const Mat step =
+      gram_vectors_.transpose() * (slots_.mean(next) - slots_.mean(state)) * of.vectors;
+  const Factor before = factor_of(slots_.precision(state));
+  Mat ratio = solved_lower(before.lower(), slots_.precision(next));
   ratio = solved_lower(before.lower(), ratio.transpose());
   ratio.diagonal().array() -= 1;
   double square = step.cwiseAbs2().cwiseProduct(of.values).sum() +
                   0.5 * degrees() * ratio.squaredNorm();
-  if (state.layout.indicators > 0) {
-    const Mat moved = next.law_probit() - state.law_probit();
+  if (slots_.indicators() > 0) {
+    const Mat moved = slots_.probit(next) - slots_.probit(state);
     square += moved.cwiseProduct(probit_precision(sums) * moved).sum();
   }
   return square;
@@ -115,15 +116,15 @@ double ImputationModel::change(const RowSums& sums, const State& state) const {
 // With Sigma^{-1} ~ Wishart(m, Psi_q^{-1}): P = m Psi_q^{-1}.
 double ImputationModel::value(const State& state) const {
   const double d = static_cast<double>(d_), m = degrees();
-  const Spectrum of = spectrum(state.law_formed());
-  const auto precision = state.law_precision();
+  const Spectrum of = spectrum(slots_.formed(state));
+  const auto precision = slots_.precision(state);
   const double logdet_p = factor_of(precision).logdet();
   double expected = logdet_p + d * std::log(2 / m);  // E log |Sigma^{-1}|
   for (Index j = 0; j < d_; ++j) expected += digamma(0.5 * (m - static_cast<double>(j)));
 
   const double rows = 0.5 * n_ * (expected - d * kLog2Pi) -
                       0.5 * precision.cwiseProduct(spread(of)).sum();
-  const double square = state.law_mean().squaredNorm() + of.values.cwiseInverse().sum();
+  const double square = slots_.mean(state).squaredNorm() + of.values.cwiseInverse().sum();
   const double coefficients = static_cast<double>(k_ * d_);
   const double means = 0.5 * (coefficients * (1 - std::log(mean_variance_)) -
                               of.values.array().log().sum() - square / mean_variance_);
@@ -135,13 +136,13 @@ double ImputationModel::value(const State& state) const {
 }
 
 double ImputationModel::probit_value(const State& state) const {
-  if (state.layout.indicators == 0) return 0;
-  const double q = static_cast<double>(state.layout.probits),
-               number = static_cast<double>(state.layout.indicators);
-  const Mat spread = state.law_probit_spread();
+  if (slots_.indicators() == 0) return 0;
+  const double q = static_cast<double>(slots_.probits()),
+               number = static_cast<double>(slots_.indicators());
+  const Mat spread = slots_.probit_spread(state);
   const double log_ratio = factor_of(spread).logdet() - q * std::log(unknowns_.probit_variance);
   return 0.5 * (number * (q + log_ratio) -
-                (state.law_probit().squaredNorm() + number * spread.trace()) /
+                (slots_.probit(state).squaredNorm() + number * spread.trace()) /
                     unknowns_.probit_variance);
 }
 
@@ -149,13 +150,13 @@ double ImputationModel::probit_value(const State& state) const {
 // triangular.
 void ImputationModel::draw(const RowSums& sums, State& state) const {
   Draws random(state.key(), Purpose::unknown, 0);
-  const Spectrum of = spectrum(state.law_precision());
+  const Spectrum of = spectrum(slots_.precision(state));
   Mat noise(k_, d_);
   for (Index j = 0; j < d_; ++j)
     for (Index a = 0; a < k_; ++a) noise(a, j) = random.normal() / std::sqrt(of.values(a, j));
-  state.law_mean() = mean_given(state.law_precision(), of, sums.law_cross()) +
+  slots_.mean(state) = mean_given(slots_.precision(state), of, slots_.cross(sums)) +
                      gram_vectors_ * noise * of.vectors.transpose();
-  Mat scale = about(sums, state.law_mean());
+  Mat scale = about(sums, slots_.mean(state));
   scale.diagonal().array() += scale_;
   Mat t = Mat::Zero(d_, d_);
   for (Index j = 0; j < d_; ++j) {
@@ -165,15 +166,15 @@ void ImputationModel::draw(const RowSums& sums, State& state) const {
   }
   Mat root = t;
   solve_transposed(factor_of(scale).lower(), root);
-  state.law_precision() = root * root.transpose();
-  if (state.layout.indicators == 0) return;
+  slots_.precision(state) = root * root.transpose();
+  if (slots_.indicators() == 0) return;
   const Factor factor = factor_of(probit_precision(sums));
-  Mat phi = solved_lower(factor.lower(), sums.law_latent());
+  Mat phi = solved_lower(factor.lower(), slots_.latent(sums));
   for (Index j = 0; j < phi.cols(); ++j)
     for (Index a = 0; a < phi.rows(); ++a) phi(a, j) += random.normal();
   solve_transposed(factor.lower(), phi);
-  state.law_probit() = phi;
-  state.law_probit_spread().setZero();
+  slots_.probit(state) = phi;
+  slots_.probit_spread(state).setZero();
 }
 
 Mat ImputationModel::covariance(const State& state) const {
@@ -182,10 +183,10 @@ Mat ImputationModel::covariance(const State& state) const {
 }
 
 Vec ImputationModel::drawn(const State& state) const {
-  const Mat phi = state.law_probit();
+  const Mat phi = slots_.probit(state);
   Vec out(d_ * (k_ + d_) + phi.size());
   if (d_ == 0) return out;
-  const Mat mean = state.law_mean(), sigma = inverse(state);
+  const Mat mean = slots_.mean(state), sigma = inverse(state);
   out << Eigen::Map<const Vec>(mean.data(), mean.size()),
       Eigen::Map<const Vec>(sigma.data(), sigma.size()),
       Eigen::Map<const Vec>(phi.data(), phi.size());
@@ -193,7 +194,7 @@ Vec ImputationModel::drawn(const State& state) const {
 }
 
 Mat ImputationModel::inverse(const State& state) const {
-  return factor_of(state.law_precision()).inverse();
+  return factor_of(slots_.precision(state)).inverse();
 }
 
 }  // namespace bsvm

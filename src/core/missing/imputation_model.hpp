@@ -1,11 +1,10 @@
 #pragma once
-#include "data/unknowns.hpp"
-#include "model/row_sums.hpp"
-#include "model/state.hpp"
+#include "imputation_slots.hpp"
+#include "unknowns.hpp"
 
 namespace bsvm {
 
-// The coefficient side of the imputation model (data/unknowns.hpp): q(B) q(Sigma), or a draw of
+// The coefficient side of the imputation model (unknowns.hpp): q(B) q(Sigma), or a draw of
 // both, given sums over the rows of the completed variables. Under q the State's law holds
 //
 //   precision  P = E Sigma^{-1}, of Sigma^{-1} ~ Wishart(df + n, Psi_q^{-1})
@@ -53,6 +52,7 @@ class ImputationModel {
   Index d_, k_;
   double n_, mean_variance_, scale_, df_;
   const Unknowns& unknowns_;
+  ImputationSlots slots_;
   Mat gram_;           // (k, k) Z'Z
   Mat gram_vectors_;
   Vec gram_values_;

@@ -23,15 +23,16 @@ double log_cdf(double x) {
 
 }  // namespace
 
-Mechanism::Mechanism(const Unknowns& unknowns) : unknowns_(unknowns), place_(unknowns.d, -1) {
+Mechanism::Mechanism(const Unknowns& unknowns)
+    : unknowns_(unknowns), slots_(unknowns), place_(unknowns.d, -1) {
   const Index first = static_cast<Index>(unknowns.by_given.size());
   for (size_t k = 0; k < unknowns.by.size(); ++k)
     place_[unknowns.by[k]] = first + static_cast<Index>(k);
 }
 
 void Mechanism::prepare(const State& state) {
-  phi_ = state.law_probit();
-  spread_ = state.law_probit_spread();
+  phi_ = slots_.probit(state);
+  spread_ = slots_.probit_spread(state);
   second_ = static_cast<double>(phi_.cols()) * spread_ + phi_ * phi_.transpose();
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "data/unknowns.hpp"
-#include "model/state.hpp"
+#include "imputation_slots.hpp"
+#include "unknowns.hpp"
 
 namespace bsvm {
 
@@ -34,6 +34,7 @@ class Mechanism {
 
  private:
   const Unknowns& unknowns_;
+  ImputationSlots slots_;
   std::vector<Index> place_;  // (d) of a variable in t, or -1
   Mat phi_, spread_, second_;  // (q, J); (q, q) and the sum over j of E phi_j phi_j'
 };

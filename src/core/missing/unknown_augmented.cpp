@@ -104,7 +104,8 @@ void UnknownRows::solve_several(const RowProblem& of, RowSolution& out) {
 }
 
 void UnknownRows::average(const BlockRange& range, const State& state, RowBlock& block,
-                          UnknownBlock& out) const {
+                          LatentBlock& scratch) const {
+  UnknownBlock& out = own(scratch);
   if (mechanism_.any()) out.latent.resize(unknowns_.indicators.size(), range.rows);
   for (Index a = 0; a < out.count; ++a) {
     const Row& row = rows_[out.first + a];

@@ -24,7 +24,8 @@ void UnknownRows::fill(const BlockRange& range, RowBlock& block) const {
 
 // One Newton step from where the entries are is their conditional mean.
 void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& block,
-                       RowTerms& terms, UnknownBlock& out) {
+                       RowTerms& terms, LatentBlock& scratch) {
+  UnknownBlock& out = own(scratch);
   find(range, out);
   const Index d = unknowns_.d, n = problem_.n;
   out.x.resize(d, out.count);
@@ -90,7 +91,8 @@ void UnknownRows::find_spreads(ConstVecRef mean) {
 
 // A draw whatever f is, moved to where f is as given.
 void UnknownRows::draw_given(Index number, const State& state, double away, Draws& random,
-                             UnknownBlock& block) {
+                             LatentBlock& scratch) {
+  UnknownBlock& block = own(scratch);
   const Row& row = rows_[number];
   const MissingPattern& pattern = patterns_[row.pattern];
   const ConditionalLaw& of = laws_[pattern.law];

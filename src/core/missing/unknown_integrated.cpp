@@ -65,8 +65,9 @@ void UnknownRows::find_known(const BlockRange& range, const RowBlock& block, Row
 // over z, with z' = 0, and the same the other way round; derivatives in the covariances follow the
 // nodes.
 // Beside groups t stays at its mean.
-void UnknownRows::integrate(const BlockRange& range, const State& state, const RowBlock& block,
-                            RowTerms& terms, UnknownBlock& out) const {
+bool UnknownRows::integrate(const BlockRange& range, const State& state, const RowBlock& block,
+                            RowTerms& terms, LatentBlock& scratch) const {
+  UnknownBlock& out = own(scratch);
   find_known(range, block, terms, out);
   out.moving.resize(unknowns_.d, out.count);
   const bool grouped = problem_.groups > 0;
@@ -126,6 +127,7 @@ void UnknownRows::integrate(const BlockRange& range, const State& state, const R
       out.x(pattern.missing[b], a) += away[b];
     }
   }
+  return true;
 }
 
 // Derivatives in the variance of t (`square`) and in its covariance with m (`both`), as of b: with

@@ -9,10 +9,10 @@
 
 namespace bsvm {
 
-UnknownRows::UnknownRows(const Problem& problem, const Partition& partition)
-    : problem_(problem), unknowns_(problem.unknowns), partition_(partition),
-      mechanism_(problem.unknowns),
-      weight_(problem.weight), shift_(unknowns_.d), factor_(unknowns_.d),
+UnknownRows::UnknownRows(const Unknowns& unknowns, const Problem& problem,
+                         const Partition& partition)
+    : problem_(problem), unknowns_(unknowns), partition_(partition), slots_(unknowns),
+      mechanism_(unknowns), weight_(problem.weight), shift_(unknowns_.d), factor_(unknowns_.d),
       auxiliary_(unknowns_.d, -1), incomplete_(problem.columns(), false),
       complete_square_(Mat::Zero(unknowns_.d, unknowns_.d)),
       complete_cross_(Mat::Zero(unknowns_.k, unknowns_.d)),
@@ -164,8 +164,8 @@ void UnknownRows::keep_laws() {
 
 void UnknownRows::prepare(const State& state, Use use) {
   use_ = use;
-  precision_ = state.law_precision();
-  mean_ = state.law_mean();
+  precision_ = slots_.precision(state);
+  mean_ = slots_.mean(state);
   if (mechanism_.any()) mechanism_.prepare(state);
   if (use == Use::augmented && problem_.n > 0 &&
       problem_.likelihood->atoms(problem_.y[0]).count == 0)
@@ -185,7 +185,8 @@ void UnknownRows::prepare(const State& state, Use use) {
 }
 
 void UnknownRows::expect(const BlockRange& range, RowBlock& block,
-                         UnknownBlock& out) const {
+                         LatentBlock& scratch) const {
+  UnknownBlock& out = own(scratch);
   find(range, out);
   out.own.pattern = -1;
   const Index d = unknowns_.d, n = problem_.n;
@@ -264,18 +265,19 @@ Vec UnknownRows::coupling(const MissingPattern& pattern, const double* centred,
 // ---- sums
 
 void UnknownRows::add(const BlockRange& range, const RowBlock& rows, const RowTerms& terms,
-                      UnknownBlock& block, RowSums& out) const {
+                      LatentBlock& scratch, RowSums& out) const {
+  UnknownBlock& block = own(scratch);
   const bool averaged = use_ == Use::augmented;
   for (Index a = 0; a < block.count; ++a) {
     const Row& row = rows_[block.first + a];
     const MissingPattern& pattern = patterns_[row.pattern];
     const Index i = row.at - range.first_row, k = static_cast<Index>(pattern.missing.size());
-    auto cross = out.law_cross();
+    auto cross = slots_.cross(out);
     for (Index b = 0; b < unknowns_.k; ++b)
       cross.row(b) += unknowns_.given[row.row + b * problem_.n] * block.x.col(a).transpose();
     if (draws()) continue;
     out.value() += block.value[a];
-    auto square = out.law_square();
+    auto square = slots_.square(out);
     for (Index b = 0; b < k; ++b)
       for (Index c = 0; c < k; ++c)
         if (pattern.missing[c] >= pattern.missing[b])
@@ -295,7 +297,7 @@ void UnknownRows::add(const BlockRange& range, const RowBlock& rows, const RowTe
   block.ones.setOnes(block.count);
   if (block.count > 0)
     block.squares.add(block.x.data(), unknowns_.d, block.count, block.ones.data(),
-                      out.law_square().data(), unknowns_.d);
+                      slots_.square(out).data(), unknowns_.d);
 }
 
 // Of a row of this weight, whose entries have this covariance.
@@ -328,16 +330,16 @@ void UnknownRows::add_indicators(const BlockRange& range, const RowBlock& rows, 
     else variables({at, row, 0, 0}, rows.c + i * rows.p, x);
     const Vec t = mechanism_.regressors(unknowns_.given + row, problem_.n, x);
     if (!own && !draws()) out.value() += mechanism_.expect(t, none, block.latent.col(i));
-    out.law_latent().noalias() += t * block.latent.col(i).transpose();
+    slots_.latent(out).noalias() += t * block.latent.col(i).transpose();
     a += own;
   }
 }
 
-void UnknownRows::add_complete(const State& state, RowSums& out) const {
-  out.law_square() += complete_square_;
-  out.law_cross() += complete_cross_;
+void UnknownRows::add_all(const State& state, RowSums& out) const {
+  slots_.square(out) += complete_square_;
+  slots_.cross(out) += complete_cross_;
   if (draws()) return;
-  const Mat mean = state.law_mean(), cross = mean.transpose() * complete_cross_;
+  const Mat mean = slots_.mean(state), cross = mean.transpose() * complete_cross_;
   const Mat about = complete_square_ - cross - cross.transpose() +
                     mean.transpose() * complete_gram_ * mean;
   out.value() -= 0.5 * precision_.cwiseProduct(about).sum();
@@ -361,7 +363,8 @@ Imputations UnknownRows::places() const {
   return out;
 }
 
-void UnknownRows::read(const UnknownBlock& block, Imputations& out) const {
+void UnknownRows::read(const LatentBlock& scratch, Imputations& out) const {
+  const auto& block = static_cast<const UnknownBlock&>(scratch);
   for (Index a = 0; a < block.count; ++a) {
     const Row& row = rows_[block.first + a];
     const std::vector<Index>& missing = patterns_[row.pattern].missing;

@@ -3,14 +3,12 @@
 #include <set>
 #include <vector>
 
-#include "data/partition.hpp"
-#include "data/units.hpp"
-#include "data/unknowns.hpp"
-#include "likelihood/likelihood.hpp"
+#include "latent/latent.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "mechanism.hpp"
 #include "model/problem.hpp"
 #include "model/row_sums.hpp"
+#include "unknowns.hpp"
 
 namespace bsvm {
 
@@ -39,7 +37,7 @@ struct ConditionalLaw {
 };
 
 // One pass's scratch for the rows of a block that have missing entries.
-struct UnknownBlock {
+struct UnknownBlock : LatentBlock {
   Index first = 0, count = 0;  // of UnknownRows' rows
   Mat x, residual, product;    // (d, count) variables, less their mean B'z, and P times that
   Arr value;                   // (count) what is added to the bound
@@ -55,63 +53,48 @@ struct UnknownBlock {
   Arr ones;
 };
 
-// The row side of the imputation model (000, section 3.3 and Appendix C). Beside the State it keeps
+// The row side of the imputation model (000, section 3.3 and Appendix C). Besides the State it keeps
 // in sampling the entries as drawn; what q says of them follows from the State:
 //
 //   augmented  the best q(x_M) and E 1/a of a row together, which is a concave problem in the one
 //              number sqrt(chi): at its solution chi = E u^2
 //   expected   x_M integrated out: f ~ N(m, t) with m and t = s'C s functions of the coefficients
 //              s of x_M, C = Cov(x_M | x_O), whose average over b is by a rule
-class UnknownRows {
+class UnknownRows : public LatentRows {
  public:
-  UnknownRows(const Problem& problem, const Partition& partition);
+  UnknownRows(const Unknowns& unknowns, const Problem& problem, const Partition& partition);
+  std::unique_ptr<LatentBlock> scratch() const override {
+    return std::make_unique<UnknownBlock>();
+  }
 
-  // Before a pass, once: what depends on the State alone.
-  void prepare(const State& state, Use use);
-
-  // The block's rows with missing entries, their means put into its design.
-  void expect(const BlockRange& range, RowBlock& block,
-              UnknownBlock& out) const;
-
-  // After the moments of f given those: q(x_M) of variational Bayes enters design and moments.
+  void prepare(const State& state, Use use) override;
+  void expect(const BlockRange& range, RowBlock& block, LatentBlock& scratch) const override;
   void average(const BlockRange& range, const State& state, RowBlock& block,
-               UnknownBlock& out) const;
-
-  // Or x_M is integrated out: terms of all rows of the block, weights included.
-  void integrate(const BlockRange& range, const State& state, const RowBlock& block,
-                 RowTerms& terms, UnknownBlock& out) const;
-
-  // In sampling: the draws as they are in the design, and new ones given the latent scales, which
-  // the terms have to follow.
-  void fill(const BlockRange& range, RowBlock& block) const;
+               LatentBlock& scratch) const override;
+  bool integrate(const BlockRange& range, const State& state, const RowBlock& block,
+                 RowTerms& terms, LatentBlock& scratch) const override;
+  void fill(const BlockRange& range, RowBlock& block) const override;
   void draw(const BlockRange& range, const State& state, RowBlock& block, RowTerms& terms,
-            UnknownBlock& out);
+            LatentBlock& scratch) override;
 
-  // Use::marginal, row by row of those with missing entries: where it stands in working order; the
-  // variance of f that its missing entries make, at coefficients given to find_spreads(); and a
-  // draw of the entries (expect() has been asked) given that f is this far from its mean.
-  Index count() const { return static_cast<Index>(rows_.size()); }
-  Index place(Index number) const { return rows_[number].at; }
-  void find_spreads(ConstVecRef mean);
-  double spread(Index number) const { return spreads_[rows_[number].pattern]; }
+  Index count() const override { return static_cast<Index>(rows_.size()); }
+  Index place(Index number) const override { return rows_[number].at; }
+  void find_spreads(ConstVecRef mean) override;
+  double spread(Index number) const override { return spreads_[rows_[number].pattern]; }
   void draw_given(Index number, const State& state, double away, Draws& random,
-                  UnknownBlock& block);
+                  LatentBlock& scratch) override;
 
-  // The shares of these rows in the sums, beside those of their designs.
   void add(const BlockRange& range, const RowBlock& rows, const RowTerms& terms,
-           UnknownBlock& block, RowSums& out) const;
-  // And of the complete rows of all the problem in those of the imputation model.
-  void add_complete(const State& state, RowSums& out) const;
+           LatentBlock& scratch, RowSums& out) const override;
+  // Of the complete rows of all the problem, in the sums of the imputation model.
+  void add_all(const State& state, RowSums& out) const override;
 
-  // Does this dense column have missing entries?
-  bool incomplete(Index column) const { return incomplete_[column]; }
+  bool incomplete(Index column) const override { return incomplete_[column]; }
 
-  Index entries() const { return start_.back(); }
-  const Vec& drawn() const { return drawn_; }  // entry by entry, by row of the problem
-  void restore(ConstVecRef drawn) { drawn_ = drawn; }
-  // Moments of the block's entries as expect() and average() left them, into those of all.
-  void read(const UnknownBlock& block, Imputations& out) const;
-  Imputations places() const;
+  Vec drawn() const override { return drawn_; }
+  void restore(ConstVecRef drawn) override { drawn_ = drawn; }
+  Imputations places() const override;
+  void read(const LatentBlock& scratch, Imputations& out) const override;
 
  private:
   struct Row {
@@ -137,7 +120,9 @@ class UnknownRows {
                 RowTerms& terms, UnknownBlock& out);
   void draw_indicators(const BlockRange& range, const State& state, const RowBlock& rows,
                        UnknownBlock& out) const;
+  static UnknownBlock& own(LatentBlock& scratch) { return static_cast<UnknownBlock&>(scratch); }
   void find_rows();
+  Index entries() const { return start_.back(); }
   // Numbers of patterns, by what is missing.
   using PatternNumbers = std::set<Index, std::function<bool(Index, Index)>>;
   void add_row(Index at, ConstVecRef x, PatternNumbers& numbers);
@@ -166,6 +151,7 @@ class UnknownRows {
   const Problem& problem_;
   const Unknowns& unknowns_;
   const Partition& partition_;
+  ImputationSlots slots_;
   Mechanism mechanism_;
   const double* weight_;
   Vec shift_, factor_;                  // (d) the design inside is shift + factor variable

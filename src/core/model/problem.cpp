@@ -124,26 +124,11 @@ void check_rows(const Problem& problem) {
 
 namespace {
 
-void check_unknowns(const Model& problem) {
-  const Unknowns& of = problem.unknowns;
+void check_latent(const Problem& problem) {
   if (problem.sparse.columns > 0)
-    throw InvalidInput("missing", "Missing predictors are modelled beside dense predictors and at "
+    throw InvalidInput("missing", "What is unknown in the design goes with dense predictors and at "
                                   "most one grouping factor.");
-  if (of.center.size() != of.d || of.factor.size() != of.d || !(of.factor.array() > 0).all())
-    throw InvalidInput("missing", "Every variable of the imputation model needs a center and a "
-                                  "factor above 0.");
-  for (const Index column : of.column)
-    if (column < -1 || column >= problem.columns())
-      throw InvalidInput("missing", "The imputation model names a column that does not exist.");
-  const auto below = [](const std::vector<Index>& which, Index limit) {
-    return std::all_of(which.begin(), which.end(),
-                       [limit](Index k) { return k >= 0 && k < limit; });
-  };
-  if (!below(of.indicators, of.d) || !below(of.by, of.d) || !below(of.by_given, of.k))
-    throw InvalidInput("missing", "The model of the indicators names a variable that does not "
-                                  "exist.");
-  if (!(of.mean_variance > 0 && of.scale > 0 && of.df > 0))
-    throw InvalidInput("missing", "The prior of the imputation model needs numbers above 0.");
+  problem.latent->check(problem);
 }
 
 }  // namespace
@@ -160,7 +145,7 @@ void check_parameters(const Problem& problem) {
   }
   if (with_prior != problem.parameters())
     throw InvalidInput("prior", "Every parameter of the likelihood and of a term needs a prior.");
-  if (with_prior > 0 && problem.unknowns.any())
+  if (with_prior > 0 && problem.latent->any())
     throw InvalidInput("missing", "Missing predictors can't be modelled together with parameters "
                                   "of the likelihood or of terms that are inferred.");
   if (with_prior > 0 && problem.integrated >= 0)
@@ -176,7 +161,7 @@ void check_parameters(const Problem& problem) {
 
 void check(const Problem& problem) {
   check_parameters(problem);
-  if (problem.unknowns.any()) check_unknowns(problem);
+  if (problem.latent->any()) check_latent(problem);
   if (problem.here()) check_rows(problem);
   check_sparse(problem.sparse, problem.n);
   if (problem.multipliers && problem.sparse.columns > 0)

@@ -4,7 +4,7 @@
 
 #include "base/types.hpp"
 #include "block/block.hpp"
-#include "data/unknowns.hpp"
+#include "latent/latent.hpp"
 #include "likelihood/likelihood.hpp"
 #include "prior/prior.hpp"
 
@@ -37,8 +37,8 @@ struct SparseColumns {
 
 // The model: what the coefficient side needs. It knows how many rows and levels there are, not what
 // is in them, so it is the same wherever the rows are. Two parts still come with their rows, and
-// so need them in memory: sparse columns, whose terms the priors speak of, and unknown predictors,
-// whose imputation model sums what they are given.
+// so need them in memory: sparse columns, whose terms the priors speak of, and a latent,
+// whose global part sums what its rows are given.
 struct Model {
   Index n = 0;               // rows
   Index groups = 0;          // levels of the grouping factor of `multipliers`
@@ -46,7 +46,7 @@ struct Model {
   std::vector<std::unique_ptr<Block>> blocks;  // the dense coefficients, in order
   std::unique_ptr<Block> multipliers;          // (q, n) of the grouping factor, or null
   SparseColumns sparse;                        // or none; not together with multipliers
-  Unknowns unknowns;                           // predictors with missing values, or none
+  std::unique_ptr<Latent> latent = std::make_unique<Latent>();  // unknown in the design; never null
   Index integrated = -1;  // the term whose effects are integrated out (0: of multipliers), or none
 
   std::unique_ptr<Likelihood> likelihood;

@@ -10,14 +10,13 @@ namespace bsvm {
 struct RowSums {
   Index p = 0;
   Index raw = 0;  // p where the State has `scatter`, else 0
-  Index variables = 0, given = 0, indicators = 0, probits = 0;  // as in Layout
+  Index own = 0;  // numbers of the latent: Layout::latent_sums
   Index parameters = 0;  // as in Layout
   Vec x;
 
   explicit RowSums(Index columns) : RowSums(Layout{columns}) {}
   explicit RowSums(const Layout& l)
-      : p(l.p), raw(l.scatter), variables(l.variables), given(l.given), indicators(l.indicators),
-        probits(l.probits), parameters(l.parameters),
+      : p(l.p), raw(l.scatter), own(l.latent_sums), parameters(l.parameters),
         x(Vec::Zero(parameter_start() + 2 * parameters)) {}
 
   void clear() { x.setZero(); }
@@ -42,23 +41,10 @@ struct RowSums {
   Eigen::Map<Mat> curvature() { return {x.data() + 5 + p + p * p, p, p}; }
   // (p) or none: the diagonal of the precision under the rows' weights, nothing eliminated.
   Eigen::Map<Vec> raw_diagonal() { return {x.data() + 5 + p + 2 * p * p, raw}; }
-  // Of the imputation model's variables x and what they are regressed on, z: E x x' (d, d), lower
-  // triangle, and z E x' (k, d).
-  Eigen::Map<Mat> law_square() { return {x.data() + law_start(), variables, variables}; }
-  Eigen::Map<const Mat> law_square() const {
-    return {x.data() + law_start(), variables, variables};
-  }
-  Eigen::Map<Mat> law_cross() {
-    return {x.data() + law_start() + variables * variables, given, variables};
-  }
-  Eigen::Map<const Mat> law_cross() const {
-    return {x.data() + law_start() + variables * variables, given, variables};
-  }
-  // (q, J) sum of E t a' of its mechanism.
-  Eigen::Map<Mat> law_latent() { return {x.data() + probit_start(), probits, indicators}; }
-  Eigen::Map<const Mat> law_latent() const {
-    return {x.data() + probit_start(), probits, indicators};
-  }
+  // Of the latent, which lays them out itself.
+  Eigen::Map<Vec> latent() { return {x.data() + latent_start(), own}; }
+  Eigen::Map<const Vec> latent() const { return {x.data() + latent_start(), own}; }
+
   // (parameters) derivative of `value` in each parameter of the likelihood and of the blocks, and
   // minus the second one, at fixed q.
   Eigen::Map<Vec> pull() { return {x.data() + parameter_start(), parameters}; }
@@ -69,9 +55,8 @@ struct RowSums {
   }
 
  private:
-  Index parameter_start() const { return probit_start() + probits * indicators; }
-  Index law_start() const { return 5 + p + 2 * p * p + raw; }
-  Index probit_start() const { return law_start() + variables * (variables + given); }
+  Index parameter_start() const { return latent_start() + own; }
+  Index latent_start() const { return 5 + p + 2 * p * p + raw; }
 };
 
 }  // namespace bsvm

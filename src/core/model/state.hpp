@@ -11,9 +11,9 @@ struct Layout {
   Index hyper = 0;  // hyper-parameters of all priors together
   Index scatter = 0;  // p where some coefficients are selected, else 0
   bool covariance = true;  // does the State hold the coefficients' covariance?
-  Index variables = 0, given = 0;  // of the imputation model (data/unknowns.hpp), or none
-  Index indicators = 0, probits = 0;  // of its mechanism, or none
-  Index parameters = 0;  // of the likelihood and the blocks (Problem::parameters())
+  Index latent = 0;       // numbers of what is unknown in the rows' design (a latent), which
+  Index latent_sums = 0;  // lays them out itself; and of those that its rows add up; or none
+  Index parameters = 0;  // of the likelihood and the blocks (Model::parameters())
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
@@ -22,10 +22,8 @@ struct Layout {
   Index group_prior() const { return inverse_factor() + factor() * factor(); }
   Index hyper_start() const { return group_prior() + q * q; }
   Index scatter_start() const { return hyper_start() + hyper; }
-  Index law_start() const { return scatter_start() + scatter; }
-  Index law() const { return probit() + probits * (indicators + probits); }
-  Index probit() const { return variables * (2 * variables + given); }
-  Index parameter_start() const { return law_start() + law(); }
+  Index latent_start() const { return scatter_start() + scatter; }
+  Index parameter_start() const { return latent_start() + latent; }
   Index size() const { return parameter_start() + parameters; }
 };
 
@@ -105,42 +103,9 @@ struct State {
   Eigen::Map<const Vec> parameters() const {
     return {x.data() + layout.parameter_start(), layout.parameters};
   }
-  // Of the imputation model (missing/imputation_model.hpp), which says what they mean: (d, d), the
-  // same, and (k, d).
-  Eigen::Map<Vec> law() { return {x.data() + layout.law_start(), layout.law()}; }
-  Eigen::Map<const Vec> law() const { return {x.data() + layout.law_start(), layout.law()}; }
-  Eigen::Map<Mat> law_precision() { return law_square(0); }
-  Eigen::Map<const Mat> law_precision() const { return law_square(0); }
-  Eigen::Map<Mat> law_formed() { return law_square(1); }
-  Eigen::Map<const Mat> law_formed() const { return law_square(1); }
-  Eigen::Map<Mat> law_mean() {
-    return {law_square(2).data(), layout.given, layout.variables};
-  }
-  Eigen::Map<const Mat> law_mean() const {
-    return {law_square(2).data(), layout.given, layout.variables};
-  }
-  // (q, J) and (q, q) of the mechanism (missing/mechanism.hpp).
-  Eigen::Map<Mat> law_probit() {
-    return {x.data() + layout.law_start() + layout.probit(), layout.probits, layout.indicators};
-  }
-  Eigen::Map<const Mat> law_probit() const {
-    return {x.data() + layout.law_start() + layout.probit(), layout.probits, layout.indicators};
-  }
-  Eigen::Map<Mat> law_probit_spread() {
-    return {law_probit().data() + law_probit().size(), layout.probits, layout.probits};
-  }
-  Eigen::Map<const Mat> law_probit_spread() const {
-    return {law_probit().data() + law_probit().size(), layout.probits, layout.probits};
-  }
-
- private:
-  Eigen::Map<Mat> law_square(Index number) {
-    const Index d = layout.variables;
-    return {x.data() + layout.law_start() + number * d * d, d, d};
-  }
-  Eigen::Map<const Mat> law_square(Index number) const {
-    const Index d = layout.variables;
-    return {x.data() + layout.law_start() + number * d * d, d, d};
+  Eigen::Map<Vec> latent() { return {x.data() + layout.latent_start(), layout.latent}; }
+  Eigen::Map<const Vec> latent() const {
+    return {x.data() + layout.latent_start(), layout.latent};
   }
 };
 

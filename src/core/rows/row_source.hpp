@@ -3,8 +3,7 @@
 #include <memory>
 
 #include "base/host.hpp"
-#include "data/unknowns.hpp"
-#include "likelihood/likelihood.hpp"
+#include "latent/latent.hpp"
 #include "model/group_posterior.hpp"
 #include "model/row_sums.hpp"
 #include "model/state.hpp"
@@ -67,7 +66,7 @@ class RowSource {
   virtual void back(const State& best) = 0;
   virtual GroupPosterior groups() const = 0;
 
-  // What q says of missing entries at a State; where they are drawn, the draws.
+  // What q says of unknown entries at a State; where they are drawn, the draws.
   virtual Imputations imputations(const State&) { return Imputations(); }
 };
 
@@ -80,7 +79,7 @@ class DrawSource : public RowSource, public LineSource {
   virtual Vec expected_effects(ConstVecRef expected) const = 0;
   virtual void restore(ConstVecRef effects) = 0;
 
-  // Missing entries as they were drawn last.
+  // Unknown entries as they were drawn last.
   virtual Vec unknowns() const { return Vec(); }
   virtual void restore_unknowns(ConstVecRef) {}
 

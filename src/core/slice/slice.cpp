@@ -28,7 +28,7 @@
 #include "random/ellipse.hpp"
 #include "rows/lines/predictors.hpp"
 #include "slice_grouped.hpp"
-#include "slice_missing.hpp"
+#include "slice_latent.hpp"
 #include "whitening.hpp"
 
 namespace bsvm {
@@ -212,15 +212,16 @@ class Slice : public Sampler {
       throw InvalidInput("formula", "Slice sampling takes no group effects where a term has "
                                    "parameters that are inferred.");
     if (grouped(problem)) return;
+    check_use(*problem.latent, Use::marginal);
     white_ = whiten(problem, make_source, threads, host);
-    if (!is_joint(problem) && !problem.unknowns.any())
+    if (!is_joint(problem) && !problem.latent->any())
       turn_ = Predictors(problem).changes(white_.axes);
   }
 
   std::unique_ptr<Chain> start(const Problem& problem, const MakeDraws&, int threads,
                                std::uint64_t seed, int chain, Index burnin) const override {
     if (grouped(problem)) return grouped_chain(problem, seed, chain, burnin);
-    if (problem.unknowns.any()) return missing_chain(problem, white_, seed, chain, burnin);
+    if (problem.latent->any()) return latent_chain(problem, white_, seed, chain, burnin);
     if (is_joint(problem)) return joint_chain(problem, white_, threads, seed, chain, burnin);
     return std::unique_ptr<Chain>(new SliceChain(problem, white_, turn_, seed, chain, burnin));
   }
@@ -229,7 +230,7 @@ class Slice : public Sampler {
   // Grouping factors have a chain of their own, unless there are so many coefficients that forming
   // their precision in every sweep would cost more than it gains.
   bool grouped(const Problem& problem) const {
-    if (problem.group_coefficients() == 0 || problem.unknowns.any() || integrates(problem))
+    if (problem.group_coefficients() == 0 || problem.latent->any() || integrates(problem))
       return false;
     return problem.columns() <= kMostGrouped || (!problem.multipliers && problem.integrated < 0);
   }

@@ -38,7 +38,7 @@ class RowSelector : public Selector {
 
   double advance(Step how, Host& host) override {
     const RowModel rows = row_model(sums_, state_.mean());
-    const double square = climb(rows, how, host) + side_.law_change(sums_, state_);
+    const double square = climb(rows, how, host) + side_.latent().change(sums_, state_);
     if (how == Step::bold) {
       update_boldly();
       climb(rows, how, host);
@@ -48,11 +48,11 @@ class RowSelector : public Selector {
     state_ = selection_.effective(own_);
     state_.step() = state_.mean() - before;
     const Mat groups = source_.settle(state_, Settle::advance, 1);
-    side_.update_law(sums_, own_);
+    side_.latent().update(sums_, own_);
     side_.update_priors(own_, groups, how == Step::bold ? kBoldReach : 1);
     state_.hyper() = own_.hyper();
     state_.group_prior() = own_.group_prior();
-    state_.law() = own_.law();
+    state_.latent() = own_.latent();
     return std::sqrt(square + sums_.group_decrement() + sums_.group_change());
   }
 

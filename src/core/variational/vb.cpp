@@ -147,7 +147,7 @@ class VariationalBayes : public Engine {
     if (!first && side.parameters() > 0)
       side.set_parameters(state, state.parameters() + side.parameter_step(state, sums));
     const Mat moments = source.settle(state, Settle::advance, state.fraction());
-    side.update_law(sums, state);
+    side.latent().update(sums, state);
     side.update_priors(state, moments, accelerate_ && !first ? kReach : 1);
     if (accelerate_ && !first) state.damping() = std::max(kLeastDamping, state.damping() / 2);
   }

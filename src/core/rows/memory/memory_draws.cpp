@@ -43,7 +43,7 @@ void MemorySource::restore(ConstVecRef effects) {
 }
 
 void MemorySource::restore_unknowns(ConstVecRef drawn) {
-  if (unknown_) unknown_->restore(drawn);
+  latent_->restore(drawn);
   known_f_ = false;
 }
 
@@ -72,9 +72,8 @@ void MemorySource::aim(const State& state, const Line& line) {
 }
 
 bool MemorySource::moves_unknown(ConstVecRef dense) const {
-  if (!unknown_) return false;
   for (Index j = 0; j < dense.size(); ++j)
-    if (dense[j] != 0 && unknown_->incomplete(j)) return true;
+    if (dense[j] != 0 && latent_->incomplete(j)) return true;
   return false;
 }
 

@@ -22,10 +22,12 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
       likelihood_(*problem.likelihood), parameters_(problem) {
   const Index p = problem.columns(), q = problem.effects();
   if (threads < 1) throw InvalidInput("threads", "'threads' must be at least 1.");
+  check_use(*problem.latent, use);
+  latent_ = problem.latent->rows(problem, partition_);
   const Index lanes = static_cast<Index>(partition_.lanes.size());
   for (Index k = 0; k < std::min<Index>(threads, lanes); ++k) {
     workers_.push_back({RowBlock(p, q, partition_.largest_block, partition_.largest_units),
-                        RowTerms(), RowDraws(), WeightedGram(), UnknownBlock(), nullptr,
+                        RowTerms(), RowDraws(), WeightedGram(), latent_->scratch(), nullptr,
                         RowTerms()});
     workers_.back().terms.resize(partition_.largest_block);
     if (parameters_.moves_design())
@@ -33,7 +35,6 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
                                                          partition_.largest_units);
   }
   if ((p + q + 3) * problem.n <= most_gathered) keep_gathered();
-  if (problem.unknowns.any()) unknown_.reset(new UnknownRows(problem, partition_));
   if (use == Use::drawn) prepare_draws();
   if (use == Use::expected) history_.start(problem.n);
 }
@@ -50,7 +51,7 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
     inverse_factor_.resize(packed_size(p, p));
     pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
   }
-  if (unknown_) unknown_->prepare(state, use_);
+  latent_->prepare(state, use_);
   run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, host,
             [&](Index lane, int worker, const Checkpoint& checkpoint) {
     RowSums& mine = lane_sums_[lane];
@@ -68,7 +69,7 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
   });
   out.clear();
   for (const RowSums& lane : lane_sums_) out += lane;
-  if (unknown_) unknown_->add_complete(state, out);
+  latent_->add_all(state, out);
 }
 
 // The block's rows and the moments of their linear predictors, unknown predictors at what is known
@@ -76,16 +77,15 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
 void MemorySource::look(const BlockRange& range, const State& state, Worker& worker) const {
   RowBlock& block = worker.block;
   load(range, state, block);
-  if (unknown_ && use_ != Use::drawn) unknown_->expect(range, block, worker.unknown);
+  if (use_ != Use::drawn) latent_->expect(range, block, *worker.latent);
   moments(range, state, block);
-  if (unknown_ && use_ == Use::augmented) unknown_->average(range, state, block, worker.unknown);
+  if (use_ == Use::augmented) latent_->average(range, state, block, *worker.latent);
 }
 
 Imputations MemorySource::imputations(const State& state) {
-  if (!unknown_) return Imputations();
-  Imputations out = unknown_->places();
-  if (use_ == Use::drawn) return out;
-  unknown_->prepare(state, use_);
+  Imputations out = latent_->places();
+  if (use_ == Use::drawn || !problem_.latent->any()) return out;
+  latent_->prepare(state, use_);
   const Index p = state.layout.p;
   inverse_factor_.resize(packed_size(p, p));
   pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
@@ -93,7 +93,7 @@ Imputations MemorySource::imputations(const State& state) {
   for (const BlockRange& range : partition_.blocks) {
     look(range, state, worker);
     if (use_ != Use::augmented) answer(range, state, worker);
-    unknown_->read(worker.unknown, out);
+    latent_->read(*worker.latent, out);
   }
   return out;
 }
@@ -124,7 +124,7 @@ void MemorySource::load(const BlockRange& range, const State& state, RowBlock& b
     gather(range.first_row, range.rows, state, block.own);
     block.look_at(block.own, 0, range.rows);
   }
-  if (unknown_ && use_ == Use::drawn) unknown_->fill(range, block);
+  if (use_ == Use::drawn) latent_->fill(range, block);
 }
 
 // f_i ~ N(m_i, v_i) under q.
@@ -172,12 +172,10 @@ void MemorySource::answer(const BlockRange& range, const State& state, Worker& w
                        likelihood_->scales());
     likelihood_->draw(view(block.y, r), block.m.head(r), view(block.weight, r), worker.random,
                       terms);
-    if (unknown_) unknown_->draw(range, state, worker.block, terms, worker.unknown);
+    latent_->draw(range, state, worker.block, terms, *worker.latent);
     return;
   }
-  if (unknown_ && one_precision()) {
-    unknown_->integrate(range, state, block, terms, worker.unknown);
-  } else {
+  if (!one_precision() || !latent_->integrate(range, state, block, terms, *worker.latent)) {
     likelihood_->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r), terms);
     if (problem_.weight)
       for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
@@ -199,7 +197,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   if (differentiates()) add_parameters(range, terms.value.sum(), worker, out);
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
-  if (unknown_) unknown_->add(range, block, terms, worker.unknown, out);
+  latent_->add(range, block, terms, *worker.latent, out);
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {

@@ -5,7 +5,6 @@
 #include "data/partition.hpp"
 #include "data/units.hpp"
 #include "linalg/weighted_gram.hpp"
-#include "missing/unknown_rows.hpp"
 #include "model/problem.hpp"
 #include "rows/parameter_terms.hpp"
 #include "rows/row_source.hpp"
@@ -36,7 +35,7 @@ class MemorySource : public DrawSource {
     return Eigen::Map<const Vec>(expected_.data(), expected_.size());
   }
   void restore(ConstVecRef effects) override;
-  Vec unknowns() const override { return unknown_ ? unknown_->drawn() : Vec(); }
+  Vec unknowns() const override { return latent_->drawn(); }
   void restore_unknowns(ConstVecRef drawn) override;
 
   void aim(const State& state, const Line& line) override;
@@ -51,7 +50,7 @@ class MemorySource : public DrawSource {
     RowTerms terms;
     RowDraws random;
     WeightedGram squares;
-    UnknownBlock unknown;
+    std::unique_ptr<LatentBlock> latent;
     std::unique_ptr<RowBlock> moved;  // where parameters of blocks are inferred: rows once one moved
     RowTerms moved_terms;
   };
@@ -100,7 +99,7 @@ class MemorySource : public DrawSource {
   std::unique_ptr<RowData> gathered_;   // all rows, or null
   CurrentLikelihood likelihood_;
   ParameterTerms parameters_;
-  std::unique_ptr<UnknownRows> unknown_;  // where predictors are missing
+  std::unique_ptr<LatentRows> latent_;  // of what is unknown in the design
   GroupPosterior kept_;
   WeightHistory history_;               // without Use::augmented and Use::drawn
   std::vector<double> inverse_factor_;  // the State's, packed for the kernels

@@ -24,14 +24,6 @@ struct Unknowns {
   std::vector<Index> indicators, by_given, by;
   double probit_variance = 1;
   Index probits() const { return static_cast<Index>(by_given.size() + by.size()); }
-
-  bool any() const { return d > 0; }
-};
-
-// What a fit says of the missing entries, by row and then variable, in the variables' units.
-struct Imputations {
-  std::vector<Index> row, variable;  // from 0
-  Vec mean, sd;
 };
 
 }  // namespace bsvm

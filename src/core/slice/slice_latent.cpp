@@ -1,12 +1,13 @@
-// Slice sampling with missing predictors integrated out (models.md, rows 24 and 27). A sweep is
+// Slice sampling with what is unknown in the design integrated out (models.md, rows 24 and 27). A
+// sweep is
 //
-//   coefficients  given the imputation model, by ellipses over a few whitened coordinates at a
+//   coefficients  given the latent's global part, by ellipses over a few whitened coordinates at a
 //                 time: f of a row is normal about what is linear in b, its variance is quadratic
 //   variances     given the coefficients, and together with them (mixing.hpp)
-//   entries       f given y, and the missing predictors given f: from their exact conditional,
+//   entries       f given y, and the unknown entries given f: from their exact conditional,
 //                 since the moves above have them integrated out
 //   model         of the predictors, given these completed
-#include "slice_missing.hpp"
+#include "slice_latent.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,40 +16,40 @@
 #include "chain/mixing.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
-#include "missing/unknown_rows.hpp"
 #include "model/gather.hpp"
 #include "random/ellipse.hpp"
 
 namespace bsvm {
 namespace {
 
-constexpr Index kMissingTogether = 6;  // coordinates of an ellipse
-constexpr Index kMissingSeldom = 16;   // sweeps from one move along single coefficients to the next
+constexpr Index kLatentTogether = 6;  // coordinates of an ellipse
+constexpr Index kLatentSeldom = 16;   // sweeps from one move along single coefficients to the next
 
 // All rows, and the log-likelihood along lines and ellipses of b.
-class UnknownLines : public LineSource {
+class LatentLines : public LineSource {
  public:
-  explicit UnknownLines(const Problem& problem)
+  explicit LatentLines(const Problem& problem)
       : problem_(problem), p_(problem.columns()), n_(problem.n),
-        partition_(cut(nullptr, n_, 0, p_)), whole_{0, n_, 0, 0}, unknown_(problem, partition_),
+        partition_(cut(nullptr, n_, 0, p_)), whole_{0, n_, 0, 0},
+        unknown_(problem.latent->rows(problem, partition_)), scratch_(unknown_->scratch()),
         block_(p_, 0, n_, 0), y_(n_), weight_(n_), f_(n_), slope_(Arr::Zero(n_)),
         second_(Arr::Zero(n_)),
         b_(Vec::Zero(p_)) {
     for (Index i = 0; i < n_; ++i) y_[i] = problem.y[i];
     weight_ = problem.weight ? Arr(Eigen::Map<const Arr>(problem.weight, n_)) : Arr::Ones(n_);
-    for (Index k = 0; k < unknown_.count(); ++k) {
-      rows_.push_back(unknown_.place(k));
+    for (Index k = 0; k < unknown_->count(); ++k) {
+      rows_.push_back(unknown_->place(k));
       shared_.push_back(weight_[rows_.back()]);
       weight_[rows_.back()] = 0;  // of what is not a function of f
     }
     gather();
   }
 
-  // The design at this imputation model, and f there.
+  // The design at this State, and f there.
   void find(const State& state) {
-    unknown_.prepare(state, Use::marginal);
+    unknown_->prepare(state, Use::marginal);
     gather();
-    unknown_.expect(whole_, block_, scratch_);
+    unknown_->expect(whole_, block_, *scratch_);
     b_ = state.mean();
     kernels().dots(block_.c, b_.data(), p_, n_, block_.m.data());
     f_ = block_.m.head(n_);
@@ -65,7 +66,7 @@ class UnknownLines : public LineSource {
     double sum = problem_.likelihood->over(
         {y_.data(), f_.data(), slope_.data(), second_.data(), weight_.data(), n_}, s, t);
     const Vec at = b_ + s * x0 + t * x1;
-    unknown_.find_spreads(at);
+    unknown_->find_spreads(at);
     for (size_t k = 0; k < rows_.size(); ++k) {
       const Index i = rows_[k];
       sum += averaged(k, f_[i] + s * slope_[i] + t * second_[i]);
@@ -86,28 +87,28 @@ class UnknownLines : public LineSource {
   void move(State&, double t) override { move_two(t, line_, 0, line_); }
   double log_likelihood(const State&) override { return value(); }  // no parameters here
 
-  // Missing entries given y, b and the imputation model; then what they say of the latter.
+  // The entries given y, b and the global part; then what they say of the latter.
   void draw(const State& state, RowSums& out) {
-    unknown_.find_spreads(b_);
+    unknown_->find_spreads(b_);
     for (size_t k = 0; k < rows_.size(); ++k) {
       const Index i = rows_[k], own = static_cast<Index>(k);
       Draws random(state.key(), Purpose::unknown, static_cast<std::uint64_t>(i) + 1);
-      const double v = unknown_.spread(own);
+      const double v = unknown_->spread(own);
       double away = 0;
       if (v > 0)
         away = problem_.likelihood->draw_averaged(y_[i], f_[i], v, shared_[k], random) - f_[i];
-      unknown_.draw_given(own, state, away, random, scratch_);
+      unknown_->draw_given(own, state, away, random, *scratch_);
     }
     out.clear();
-    unknown_.add(whole_, block_, RowTerms(), scratch_, out);
-    unknown_.add_complete(state, out);
+    unknown_->add(whole_, block_, RowTerms(), *scratch_, out);
+    unknown_->add_all(state, out);
   }
 
-  const Vec& drawn() const { return unknown_.drawn(); }
-  void restore(ConstVecRef drawn) { unknown_.restore(drawn); }
+  Vec drawn() const { return unknown_->drawn(); }
+  void restore(ConstVecRef drawn) { unknown_->restore(drawn); }
 
  private:
-  // Rows with their offsets; missing entries are put in later.
+  // Rows with their offsets; unknown entries are put in later.
   void gather() {
     gather_design(problem_, partition_.order.data(), n_, block_.own.c);
     block_.own.offset =
@@ -121,7 +122,7 @@ class UnknownLines : public LineSource {
   }
 
   double averaged(size_t k, double f) const {
-    const double v = unknown_.spread(static_cast<Index>(k));
+    const double v = unknown_->spread(static_cast<Index>(k));
     return problem_.likelihood->averaged(y_[rows_[k]], f, std::max(v, 1e-24), shared_[k]).value;
   }
 
@@ -129,19 +130,19 @@ class UnknownLines : public LineSource {
   Index p_, n_;
   Partition partition_;
   BlockRange whole_;
-  UnknownRows unknown_;
-  UnknownBlock scratch_;
+  std::unique_ptr<LatentRows> unknown_;
+  std::unique_ptr<LatentBlock> scratch_;
   RowBlock block_;
-  Arr y_, weight_;               // (n); weight zero where an entry is missing
+  Arr y_, weight_;               // (n); weight zero where an entry is unknown
   Arr f_, slope_, second_;  // (n) f, and its changes along lines
   Vec b_, line_;
-  std::vector<Index> rows_;      // with missing entries
+  std::vector<Index> rows_;      // with unknown entries
   std::vector<double> shared_;   // and their weights
 };
 
-class MissingChain : public Chain {
+class LatentChain : public Chain {
  public:
-  MissingChain(const Problem& problem, const Whitening& white, std::uint64_t seed, int chain,
+  LatentChain(const Problem& problem, const Whitening& white, std::uint64_t seed, int chain,
                Index burnin)
       : white_(white), side_(problem), state_(side_.start(Vec())), rows_(problem),
         mixing_(problem, side_, false), sums_(state_.layout), p_(problem.columns()),
@@ -162,7 +163,7 @@ class MissingChain : public Chain {
     draw.coefficients = draw.expected = side_.outside_mean(state_.mean());
     draw.hyper = side_.drawn(state_);
     draw.unknowns = rows_.drawn();
-    draw.law = side_.law().drawn(state_);
+    draw.law = side_.latent().drawn(state_);
   }
 
  private:
@@ -176,7 +177,7 @@ class MissingChain : public Chain {
     archive.count(sweeps_, kMostSweeps);
     archive.part(state_.mean());
     archive.part(state_.hyper());
-    archive.part(state_.law());
+    archive.part(state_.latent());
     archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
     archive.part(rows_.drawn(), [&](ConstVecRef saved) { rows_.restore(saved); });
   }
@@ -187,9 +188,9 @@ class MissingChain : public Chain {
     run_ellipses(host);
     side_.draw_priors(state_, Mat());
     Mat nothing;
-    mixing_.run(state_, rows_, nothing, sweeps_ < burnin_, sweeps_ % kMissingSeldom == 0, host);
+    mixing_.run(state_, rows_, nothing, sweeps_ < burnin_, sweeps_ % kLatentSeldom == 0, host);
     rows_.draw(state_, sums_);
-    side_.draw_law(sums_, state_);
+    side_.latent().draw(sums_, state_);
     ++sweeps_;
   }
 
@@ -201,9 +202,9 @@ class MissingChain : public Chain {
     Vec b = state_.mean();
     Vec z = solved_lower(white_.root, b - white_.centre);
     double value = rows_.value();
-    for (Index first = 0; first < z.size(); first += kMissingTogether) {
+    for (Index first = 0; first < z.size(); first += kLatentTogether) {
       if (host.interrupted()) throw Interrupted();
-      const Index size = std::min(kMissingTogether, z.size() - first);
+      const Index size = std::min(kLatentTogether, z.size() - first);
       const Vec here = z.segment(first, size), nu = normals(size, random);
       const auto axes = white_.root.middleCols(first, size);
       const Vec x0 = axes * here, x1 = axes * nu;
@@ -228,7 +229,7 @@ class MissingChain : public Chain {
   const Whitening& white_;
   Coefficients side_;
   State state_;
-  UnknownLines rows_;
+  LatentLines rows_;
   Mixing mixing_;
   RowSums sums_;
   Index p_, burnin_, sweeps_ = 0;
@@ -236,9 +237,9 @@ class MissingChain : public Chain {
 
 }  // namespace
 
-std::unique_ptr<Chain> missing_chain(const Problem& problem, const Whitening& white,
-                                     std::uint64_t seed, int chain, Index burnin) {
-  return std::unique_ptr<Chain>(new MissingChain(problem, white, seed, chain, burnin));
+std::unique_ptr<Chain> latent_chain(const Problem& problem, const Whitening& white,
+                                    std::uint64_t seed, int chain, Index burnin) {
+  return std::unique_ptr<Chain>(new LatentChain(problem, white, seed, chain, burnin));
 }
 
 }  // namespace bsvm
