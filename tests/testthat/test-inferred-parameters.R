@@ -142,7 +142,7 @@ test_that("engines with an inferred scale agree with quadrature and a twin, or r
 
 # ---- a term -------------------------------------------------------------------------------------
 
-hill_data <- function(n = 250, seed = 5) {
+hill_data <- function(n = 800, seed = 5) {
   set.seed(seed)
   x <- runif(n, -2, 2)
   f <- 2 * exp(-(x - 1)^2 / 0.32) - 1.2 * exp(-(x + 1)^2 / 0.32)
@@ -173,16 +173,16 @@ fit_hill <- quote({
   }
   set.seed(6)
   list(gaussian = numbers(engine_gaussian()),
-       slice = numbers(engine_slice(draws = 20000, burnin = 1000)),
-       pseudo = lapply(list(gaussian = engine_gaussian(), slice = engine_slice(draws = 10000),
-                            gibbs = engine_gibbs(draws = 10000)), numbers, "hinge"))
+       slice = numbers(engine_slice(draws = 10000, burnin = 1000)),
+       pseudo = lapply(list(gaussian = engine_gaussian(), slice = engine_slice(draws = 4000),
+                            gibbs = engine_gibbs(draws = 4000)), numbers, "hinge"))
 })
 
 test_that("a term with an inferred width agrees with quadrature, and so do its predictions", {
   skip_on_cran()
   d <- hill_data()
-  points <- as.matrix(expand.grid(seq(-4, 0.3, length = 81), seq(0.5, 8, length = 121)))
-  theta <- seq(log(0.25), log(0.7), length = 61)
+  points <- as.matrix(expand.grid(seq(-2.8, -0.3, length = 61), seq(0.6, 4.4, length = 81)))
+  theta <- seq(log(0.28), log(0.7), length = 61)
   exact <- grid_moments(hill_log_density(d, points, theta), points, theta)
   links <- lapply(theta, function(t) points %*% t(hill_columns(c(-1, 0, 0.5, 1, 1.5), exp(t))))
   over_grid <- function(power) {
@@ -194,7 +194,7 @@ test_that("a term with an inferred width agrees with quadrature, and so do its p
   for (engine in c("gaussian", "slice")) {
     of <- found[[engine]]
     expect_lt(of$same, 1e-12)
-    expect_close(of$width[[1L]], exact$parameter[["mean"]], 0.04, scale = exact$parameter[["sd"]])
+    expect_close(of$width[[1L]], exact$parameter[["mean"]], 0.05, scale = exact$parameter[["sd"]])
     expect_close(of$width[[2L]] / exact$parameter[["sd"]], 1, 0.03)
     expect_close(of$coefficients[, 1L], exact$coefficients["mean", ], 0.05,
                  scale = exact$coefficients["sd", ])
