@@ -12,8 +12,9 @@ library(testthat)
 library(bsvm)
 
 claims <- commandArgs(trailingOnly = TRUE)[1L]
-longest <- c("slice-sbc", "combinations", "gibbs-exactness", "slice-exactness", "gibbs-sbc",
-             "check-approximation", "missing-exactness", "extension", "defaults")
+longest <- c("inferred-parameters", "slice-sbc", "combinations", "gibbs-exactness",
+             "slice-exactness", "gibbs-sbc", "check-approximation", "missing-exactness",
+             "extension", "defaults")
 
 files <- sub("^test-(.*)[.]R$", "\\1", list.files("tests/testthat", "^test-.*[.]R$"))
 files <- c(intersect(longest, files), setdiff(files, longest))

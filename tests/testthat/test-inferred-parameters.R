@@ -173,16 +173,16 @@ fit_hill <- quote({
   }
   set.seed(6)
   list(gaussian = numbers(engine_gaussian()),
-       slice = numbers(engine_slice(draws = 10000, burnin = 1000)),
-       pseudo = lapply(list(gaussian = engine_gaussian(), slice = engine_slice(draws = 4000),
-                            gibbs = engine_gibbs(draws = 4000)), numbers, "hinge"))
+       slice = numbers(engine_slice(draws = 4000, burnin = 500)),
+       pseudo = lapply(list(gaussian = engine_gaussian(), slice = engine_slice(draws = 2000),
+                            gibbs = engine_gibbs(draws = 2000)), numbers, "hinge"))
 })
 
 test_that("a term with an inferred width agrees with quadrature, and so do its predictions", {
   skip_on_cran()
   d <- hill_data()
-  points <- as.matrix(expand.grid(seq(-2.8, -0.3, length = 61), seq(0.6, 4.4, length = 81)))
-  theta <- seq(log(0.28), log(0.7), length = 61)
+  points <- as.matrix(expand.grid(seq(-2.8, -0.3, length = 41), seq(0.6, 4.4, length = 51)))
+  theta <- seq(log(0.28), log(0.7), length = 41)
   exact <- grid_moments(hill_log_density(d, points, theta), points, theta)
   links <- lapply(theta, function(t) points %*% t(hill_columns(c(-1, 0, 0.5, 1, 1.5), exp(t))))
   over_grid <- function(power) {
@@ -193,14 +193,15 @@ test_that("a term with an inferred width agrees with quadrature, and so do its p
   found <- in_extended(fit_hill, d, with_parameters)
   for (engine in c("gaussian", "slice")) {
     of <- found[[engine]]
+    limit <- if (engine == "gaussian") 0.03 else 0.05 # the latter: Monte Carlo error
     expect_lt(of$same, 1e-12)
     expect_close(of$width[[1L]], exact$parameter[["mean"]], 0.05, scale = exact$parameter[["sd"]])
-    expect_close(of$width[[2L]] / exact$parameter[["sd"]], 1, 0.03)
+    expect_close(of$width[[2L]] / exact$parameter[["sd"]], 1, limit)
     expect_close(of$coefficients[, 1L], exact$coefficients["mean", ], 0.05,
                  scale = exact$coefficients["sd", ])
-    expect_close(of$coefficients[, 2L] / exact$coefficients["sd", ], rep(1, 2), 0.04)
+    expect_close(of$coefficients[, 2L] / exact$coefficients["sd", ], rep(1, 2), limit)
     expect_close(of$link$fit, mean, 0.05, scale = sd)
-    expect_close(of$link$sd / sd, rep(1, 5), 0.04)
+    expect_close(of$link$sd / sd, rep(1, 5), limit)
   }
   # Gibbs sampling draws the width given the coefficients, and agrees with the others.
   for (engine in c("slice", "gaussian")) {
