@@ -218,8 +218,8 @@ bsvm <- function(x, ...) {
 bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                          contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
                          likelihood = NULL, prior = NULL, missing = NULL,
-                         engine = NULL, standardize = TRUE, keep_data = TRUE, cluster = NULL,
-                         control = bsvm_control(), ...) {
+                         engine = NULL, standardize = TRUE, keep_data = TRUE,
+                         control = bsvm_control(), ..., cluster = NULL) {
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
   check_control(control)
@@ -242,8 +242,8 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
 bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.action = na.fail,
                          drop.unused.levels = TRUE, class.weights = NULL,
                          likelihood = NULL, prior = NULL, missing = NULL,
-                         engine = NULL, standardize = TRUE, keep_data = TRUE, cluster = NULL,
-                         control = bsvm_control(), ...) {
+                         engine = NULL, standardize = TRUE, keep_data = TRUE,
+                         control = bsvm_control(), ..., cluster = NULL) {
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
   check_control(control)
