@@ -1,7 +1,7 @@
 # Installs what is needed and missing: Rscript tools/setup.R <role>
 #
-# tools/packages.csv lists the R packages (and one header file) with the roles that
-# need them; the role "package" is always included.
+# tools/packages.csv lists the R packages (and some files) with the roles that need them. The role
+# "package" is always included, and so is all that DESCRIPTION imports or links to.
 # Root on Debian gets Debian's built packages where they are new enough (seconds); everything else
 # comes from CRAN into the user's library. What is there already is never touched.
 
@@ -9,10 +9,23 @@ options(timeout = 600, Ncpus = max(1L, parallel::detectCores(), na.rm = TRUE))
 
 say <- function(...) cat("setup: ", ..., "\n", sep = "")
 
+# Without these the package does not install; those of R itself are always there.
+imported <- function() {
+  fields <- read.dcf("DESCRIPTION", c("Imports", "LinkingTo"))
+  packages <- trimws(sub("[(].*", "", unlist(strsplit(fields, ","))))
+  of_r <- rownames(installed.packages(.Library, priority = "base"))
+  setdiff(packages, of_r)
+}
+
 read_needs <- function(roles) {
   needs <- read.csv("tools/packages.csv", colClasses = "character")
+  unlisted <- setdiff(imported(), needs$package)
+  if (length(unlisted) > 0) {
+    stop("tools/packages.csv lacks imported packages: ", paste(unlisted, collapse = ", "), ".",
+         call. = FALSE)
+  }
   wanted <- vapply(strsplit(needs$roles, " "), function(r) any(r %in% roles), NA)
-  needs[wanted, ]
+  needs[wanted | needs$package %in% imported(), ]
 }
 
 is_there <- function(package, minimum) {
