@@ -37,7 +37,7 @@ support_rows <- function(object) {
   if (inherits(object$posterior, "bsvm_point")) {
     return(seq_along(object$link) %in% support_vectors(object)$row)
   }
-  used_rows(object) & is_support(object$likelihood, object$y, object$link)
+  used_rows(object) & is_support(likelihood_at(object), object$y, object$link)
 }
 
 used_rows <- function(object) if (is.null(object$weights)) TRUE else object$weights > 0

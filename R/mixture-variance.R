@@ -168,9 +168,11 @@ law_spread <- function(law) {
 
 # Quantiles of exp(t).
 law_limits <- function(law, level) {
-  tails <- c(1 - level, 1 + level) / 2
-  if (is.null(law$at)) return(exp(vapply(tails, point_quantile, 0, law = law)))
-  exp(vapply(tails, grid_quantile, 0, law = law))
+  exp(vapply(c(1 - level, 1 + level) / 2, law_log_quantile, 0, law = law))
+}
+
+law_log_quantile <- function(law, p) {
+  if (is.null(law$at)) point_quantile(law, p) else grid_quantile(p, law)
 }
 
 grid_quantile <- function(p, law) {

@@ -5,9 +5,14 @@
 
 parameter_blocks <- function(likelihood) {
   priors <- likelihood$priors
-  unname(Map(function(prior, label) {
-    list(prior = new_prior(prior$name, prior$parameters, prior$label, TRUE), columns = integer(0),
-         label = label, parameter = TRUE)
+  unname(Map(function(law, label) {
+    has_unit <- label %in% unit_numbers(likelihood)
+    prior <- new_prior(law$name, law$parameters, law$label, TRUE)
+    prior$open_scale <- law$open_scale
+    if (has_unit) prior <- scale_prior(prior, likelihood)
+    prior$label <- sub("^ridge, ", "", prior$label)
+    list(prior = prior, columns = integer(0), label = label, parameter = TRUE,
+         has_unit = has_unit)
   }, priors, names(priors)))
 }
 
@@ -22,12 +27,35 @@ point_numbers <- function(block, hyper) {
   c(mean = 1 / hyper[["inverse_mean"]], hyper["inverse_mean"])
 }
 
+# What users are shown of a parameter: of the tube's half width in scales, the share outside it.
+is_share <- function(block) identical(block$prior$name, "beta")
+
+shown_number <- function(block, number) if (is_share(block)) 1 / (1 + number) else number
+
+# Mean, standard deviation and limits of what is shown, of which block_spread() has the number's.
+parameter_spread <- function(fit, k, level) {
+  block <- all_blocks(fit)[[k]]
+  if (!is_share(block)) return(block_spread(fit$posterior, fit, k, level)[, 2:5])
+  posterior <- fit$posterior
+  if (inherits(posterior, "bsvm_draws")) {
+    draws <- shown_number(block, sqrt(block_variances(fit, k)))
+    return(c(mean(draws), stats::sd(draws), row_quantiles(matrix(draws, 1L), level)))
+  }
+  if (!inherits(posterior, "bsvm_mixture")) {
+    return(c(shown_number(block, sqrt(block$hyper[["mean"]])), 0, NA, NA))
+  }
+  law <- log_sd_law(posterior, k)
+  at <- function(p) shown_number(block, exp(law_log_quantile(law, p)))
+  middle <- vapply((seq_len(200L) - 0.5) / 200, at, 0)
+  c(mean(middle), stats::sd(middle), at((1 + level) / 2), at((1 - level) / 2))
+}
+
 # A row a parameter, as sd_table() has them; NULL if there is none. A standard deviation is missing
 # where the fit has a point only.
 parameter_table <- function(fit, level) {
   at <- which(vapply(all_blocks(fit), is_parameter, TRUE))
   if (length(at) == 0L) return(NULL)
-  rows <- lapply(at, function(k) block_spread(fit$posterior, fit, k, level)[, 2:5])
+  rows <- lapply(at, function(k) parameter_spread(fit, k, level))
   table <- do.call(rbind, rows)
   dimnames(table) <- list(vapply(all_blocks(fit)[at], `[[`, "", "label"),
                           c("Estimate", "SD", "lower", "upper"))

@@ -122,7 +122,7 @@ linear_draws <- function(fit, rows) {
 
 # The part of coefficients and levels the fit has seen.
 seen_draws <- function(fit, core, rows) {
-  draws <- core$rows %*% draw_matrix(fit$posterior$coefficients)
+  draws <- core$rows %*% draw_matrix(fit$posterior$coefficients) + shift_of(fit$design, rows$x)
   if (length(rows$groups) > 0L) draws <- draws + level_draws(fit, rows$groups)
   if (is.null(fit$design$sparse)) return(draws)
   effects <- draw_matrix(kept_effects(fit$posterior))
@@ -163,7 +163,9 @@ coefficient_draws <- function(fit, chosen = seq_along(fit$design$columns)) {
   draws <- draw_matrix(fit$posterior$coefficients)
   own <- draws[chosen, , drop = FALSE] / design$scale[chosen]
   at <- match(design$intercept, chosen, 0L)
-  if (at > 0L) own[at, ] <- own[at, ] - drop((design$center / design$scale) %*% draws)
+  if (at > 0L) {
+    own[at, ] <- own[at, ] - drop((design$center / design$scale) %*% draws) + design$shift
+  }
   own
 }
 
@@ -189,7 +191,7 @@ turned_draws <- function(fit, chosen) {
   }
   own <- own / design$scale[chosen]
   at <- match(design$intercept, chosen, 0L)
-  if (at > 0L && any(design$center != 0)) {
+  if (at > 0L && (any(design$center != 0) || design$shift != 0)) {
     own[at, ] <- linear_draws(fit, list(x = selector(design, design$intercept)))
   }
   own

@@ -38,7 +38,7 @@ posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   need_law(object, "posterior_predict()", refuse_responses)
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
-  shape_draws(object$response, with_given_seed(seed, draw_response(object$likelihood, f)))
+  shape_draws(object$response, with_given_seed(seed, draw_response(drawn_likelihood(object, draw_ids), f)))
 }
 
 predict_draws_hints <- linpred_hints[names(linpred_hints) != "seed"]

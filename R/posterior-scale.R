@@ -1,6 +1,6 @@
 # The way back from the core's columns, standardised and possibly rotated, to the user's scale.
 #
-#   user's coefficient b_j = t_j / scale_j, intercept b_0 = t_0 - sum(center_j b_j)
+#   user's coefficient b_j = t_j / scale_j, intercept b_0 = t_0 - sum(center_j b_j) + shift
 #   a rotated block: t = basis %*% s + (I - basis basis') e,  e_j ~ N(0, variance)
 #
 # The rows see s only; the second part is what the prior says of directions no row can see. In the
@@ -19,7 +19,7 @@ user_mean <- function(design, mean) {
   columns[design$sparse] <- mean[layout$size + seq_along(design$sparse)]
   columns <- columns / design$scale
   i <- design$intercept
-  if (i > 0L) columns[i] <- columns[i] - sum(columns * design$center)
+  if (i > 0L) columns[i] <- columns[i] - sum(columns * design$center) + design$shift
   columns
 }
 
@@ -164,4 +164,9 @@ sparse_rows <- function(design, x) {
 
 row_variance <- function(core, covariance) {
   quadratic_form(core$rows, covariance) + core$rest
+}
+
+# What the centre of the response adds to rows' linear predictors: it is in the intercept.
+shift_of <- function(design, x) {
+  if (design$shift == 0) 0 else design$shift * as.vector(x[, design$intercept])
 }

@@ -138,7 +138,7 @@ inverse_or_na <- function(covariance) {
 # summary() name them. `variances`: list by block of arrays.
 variance_draws <- function(blocks, variances) {
   named <- Map(function(block, draws) {
-    if (is_parameter(block)) draws <- sqrt(draws)
+    if (is_parameter(block)) draws <- shown_number(block, sqrt(draws))
     dimnames(draws) <- list(variance_names(block, dimnames(draws)[[1L]]), NULL, NULL)
     draws
   }, blocks, variances)

@@ -140,7 +140,8 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
   check_predictive(object)
   check_dots(substitute(list(...)), "predict()", predict_hints)
   na.action <- prediction_action(na.action)
-  check_flag(interval, "interval")
+  kind <- interval_kind(object$response, interval)
+  interval <- kind != "none"
   if (missing(type)) type <- default_type(object$response, interval)
   type <- check_prediction_type(object$response, type, interval)
   threshold <- class_threshold(object$response, threshold, costs, type)
@@ -155,6 +156,7 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
   if (is.null(rows)) check_group_argument(object, group)
   inform_one_class(object, type, threshold)
   found <- predicted(object, rows, level, map)
+  if (kind == "prediction") found <- predictive_moments(object, rows, found, level)
   if (is.null(newdata) && !is.null(rows)) {
     found <- lapply(found, stats::napredict, omit = object$na.action)
   }

@@ -22,6 +22,7 @@ problem_again <- function(object, rows) {
                       object$blocks[of_sparse_columns(object)])
   }
   features <- core_features(object, rows$learned)
+  rows$y <- rows$y - object$design$shift
   c(row_problem(x, rows), if (!is.null(features)) list(features = features),
     if (is.null(sparse)) core_groups(groups)
     else list(group = NULL, n_groups = 0L, z = NULL, sparse = sparse))

@@ -239,6 +239,7 @@ response_type <- function(y) {
   if (!is.numeric(y) || is.object(y)) refuse_response(describe_values(y))
   if (all(y == 1 | y == 0)) return("zero_one")
   if (all(y == 1 | y == -1)) return("plus_minus")
+  if (length(unique(y)) > 2L) refuse_numbers(y)
   refuse_response(describe_values(y))
 }
 
@@ -272,6 +273,13 @@ describe_values <- function(y) {
   paste0(describe(y), " with the value", if (length(values) > 1L) "s", " ",
          enumerate(format(utils::head(values, 20L), trim = TRUE), "", 5L),
          if (length(values) > 20L) ", among others")
+}
+
+# Of a regression the likelihood says so.
+refuse_numbers <- function(y) {
+  abort("response", "The response must have two classes; found ", describe_values(y), ". For ",
+        "support vector regression give bsvm() `likelihood = likelihood_eps_insensitive()`. For ",
+        "classes, use a factor with two levels, logical, 0/1 or -1/+1.")
 }
 
 refuse_response <- function(found) {

@@ -101,6 +101,15 @@ prediction_types <- function(response) UseMethod("prediction_types")
 
 interval_type <- function(response) UseMethod("interval_type")
 
+# What `interval` of predict() stands for: "none", "confidence" (of the link) or "prediction" (of new
+# responses).
+interval_kind <- function(response, interval) UseMethod("interval_kind")
+
+#' @export
+interval_kind.bsvm_response <- function(response, interval) {
+  if (check_flag(interval, "interval")) "confidence" else "none"
+}
+
 # `type`, once `interval` goes with it.
 check_prediction_type <- function(response, type, interval) UseMethod("check_prediction_type")
 

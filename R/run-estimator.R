@@ -5,8 +5,8 @@ run_estimator <- function(spec, control) {
   grid <- path_grid(spec$blocks)
   result <- if (is.null(grid)) estimate(spec, options) else run_path(spec, options, grid)
   if (is.null(grid)) warn_estimate(result)
-  blocks <- split_hyper(spec, c(result$hyper, result$group_hyper))
-  c(list(posterior = point_posterior(result)), blocks,
+  blocks <- with_points(spec, split_hyper(spec, c(result$hyper, result$group_hyper)))
+  c(list(posterior = posterior_in_units(point_posterior(result), spec)), blocks,
     result[c("trace", "passes", "termination")])
 }
 
@@ -34,7 +34,7 @@ estimate_start <- function(start, spec) {
   if (is.null(start)) return(NULL)
   design <- spec$design
   dense <- internal_start(start, design)
-  sparse <- as.vector(start)[design$sparse] * design$scale[design$sparse]
+  sparse <- as.vector(start)[design$sparse] * design$scale[design$sparse] / design$unit
   effects <- group_coefficient_count(spec$problem)
   c(dense, numeric(effects - length(sparse)), sparse)
 }

@@ -66,14 +66,17 @@ run_optimiser <- function(spec, control) {
     with_core_conditions(core_fit(problem, spec$model, options, rows))
   })
   warn_termination(result, control)
-  c(list(posterior = moments_posterior(result, spec$design)),
+  result$bound <- bound_in_units(result$bound, spec)
+  c(list(posterior = posterior_in_units(moments_posterior(result, spec$design), spec)),
     with_points(spec, split_hyper(spec, c(result$hyper, result$group_hyper))),
     result[intersect(c("bound", "trace", "passes", "gradient", "termination", "start_bounds",
                        "imputed", "law"), names(result))])
 }
 
 with_points <- function(spec, hyper) {
-  hyper$hyper <- Map(point_numbers, spec$blocks, hyper$hyper)
+  in_units <- function(hyper, block) hyper_in_units(hyper, block, spec$design$unit)
+  hyper$group_hyper <- Map(in_units, hyper$group_hyper, spec$group_blocks)
+  hyper$hyper <- Map(point_numbers, spec$blocks, Map(in_units, hyper$hyper, spec$blocks))
   hyper
 }
 
@@ -97,8 +100,8 @@ run_approximation <- function(spec, control) {
   })
   check_computed(result)
   warn_termination(result, control, word_for_objective(result, spec))
-  if (is_mode(spec$engine)) result["bound"] <- list(NULL) # a mode has none
-  posterior <- mixture_posterior(result, spec)
+  result["bound"] <- list(if (!is_mode(spec$engine)) bound_in_units(result$bound, spec)) # none of a mode
+  posterior <- posterior_in_units(mixture_posterior(result, spec), spec)
   blocks <- all_blocks(spec)
   hyper <- Map(function(block, j) mixture_hyper(posterior, block, j), blocks, seq_along(blocks))
   population <- seq_along(blocks) <= length(spec$blocks)
@@ -156,9 +159,11 @@ run_sampler <- function(spec, control) {
   result <- with_core_conditions(core_sample(spec$problem, spec$model, options))
   result$seconds <- proc.time()[["elapsed"]] - started
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
-  variances <- split_hyper(spec, result$variances)
-  result$variances <- unlist(unname(variances), recursive = FALSE)
-  out <- list(posterior = draws_posterior(result),
+  result$variances <- unlist(unname(split_hyper(spec, result$variances)), recursive = FALSE)
+  posterior <- posterior_in_units(draws_posterior(result), spec)
+  first <- seq_along(spec$blocks)
+  variances <- list(hyper = posterior$variances[first], group_hyper = posterior$variances[-first])
+  out <- list(posterior = posterior,
               hyper = Map(draws_hyper, spec$blocks, variances$hyper),
               group_hyper = Map(draws_hyper, spec$group_blocks, variances$group_hyper),
               termination = result$termination, sampling = sampling_facts(result, options))
@@ -324,8 +329,9 @@ internal_start <- function(start, design) {
   start <- as.vector(start)
   internal <- start * design$scale
   if (design$intercept > 0L) {
-    internal[design$intercept] <- start[design$intercept] + sum(start * design$center)
+    internal[design$intercept] <- start[design$intercept] + sum(start * design$center) - design$shift
   }
+  internal <- internal / design$unit
   turned <- lapply(design$rotation, function(r) drop(crossprod(r$basis, internal[r$columns])))
   c(internal[core_layout(design)$kept], unlist(turned))
 }

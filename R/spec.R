@@ -59,6 +59,8 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   likelihood <- if (is.null(likelihood)) default_likelihood(frame, engine, assigned)
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
+  units <- response_units(frame$response, frame, all_blocks(assigned))
+  likelihood$unit <- if (units$unit != 1) units$unit
   assigned <- scale_priors(assigned, likelihood)
   assigned$blocks <- c(assigned$blocks, parameter_blocks(likelihood), basis_parameter_blocks(frame))
   check_registered(all_blocks(assigned), likelihood)
@@ -88,7 +90,9 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   design$rotation <- core$rotation
   inform_many_levels(frame, assigned$blocks)
   unknowns <- core_unknowns(frame$unknowns$rule, frame, design)
-  problem <- core_problem(frame, design, core, assigned$blocks[sparse])
+  design[c("unit", "shift")] <- units
+  problem <- problem_in_units(core_problem(frame, design, core, assigned$blocks[sparse]), design)
+  model <- model_in_units(model, design, likelihood)
   problem$features <- core_features(frame, frame$learned)
   problem$latent <- unknowns$core
   new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
@@ -239,7 +243,8 @@ split_hyper <- function(spec, hyper) {
 
 core_block <- function(block, columns = block$columns, unseen = 0L) {
   list(prior = block$prior$name, parameters = block$prior$parameters,
-       columns = as.integer(columns), unseen = as.integer(unseen), parameter = is_parameter(block))
+       columns = as.integer(columns), unseen = as.integer(unseen), parameter = is_parameter(block),
+       has_unit = !is_parameter(block) || isTRUE(block$has_unit))
 }
 
 # list(x, center, scale, blocks, rotation) as the core sees them: the dense columns. Without a block

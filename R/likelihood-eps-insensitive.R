@@ -1,0 +1,213 @@
+#' Epsilon-insensitive, Laplace and asymmetric Laplace likelihoods
+#'
+#' Likelihoods of a response of numbers whose loss is that of support vector regression: residuals
+#' inside a tube cost nothing, others in proportion to their distance from it.
+#'
+#' @details
+#' With the residual \eqn{r = y - f} of the linear predictor \eqn{f}, the epsilon-insensitive density
+#' is
+#' \deqn{p(y | f) = \frac{1}{2 (s + \epsilon)} \exp\{-\max(0, |r| - \epsilon) / s\},}{p(y | f) =
+#' exp(-max(0, |r| - epsilon)/s) / (2 (s + epsilon)),}
+#' `scale` being \eqn{s}. It is normalised for every \eqn{f}, so it is a likelihood: posteriors,
+#' intervals, predictive intervals, `log_lik()` and `loo()` are what they are elsewhere. The share of
+#' rows that it expects outside the tube is \eqn{\nu = s / (s + \epsilon)}{nu = s/(s + epsilon)}, the
+#' `nu` of nu-SVR. With `nu` 1 it is the Laplace density, with `nu` near 0.4 and `scale` near 0.55
+#' standard deviations it is close to a normal one, with `nu` going to 0 uniform. So with both
+#' inferred, the default, tails are as heavy as the data say, from lighter than normal to Laplace's.
+#'
+#' **Numbers** are in units of the response. `scale` and `epsilon` or `nu` may each be given; what is
+#' not given is inferred, with the prior stated below. An improper prior can't be given: under one
+#' the posterior is improper wherever a model fits all rows to within the tube.
+#'
+#' `likelihood_laplace()` has \eqn{\epsilon = 0}: median regression.
+#'
+#' `likelihood_quantile()` is the asymmetric Laplace density of quantile regression: its loss is
+#' \eqn{\tau \max(0, r) + (1 - \tau) \max(0, -r)}{tau max(0, r) + (1 - tau) max(0, -r)} over `scale`,
+#' and \eqn{f} is the `tau` quantile. As a density of the response it is a device, whose intervals
+#' are those of coefficients if residuals have that density; there is no predictive interval.
+#'
+#' **Relation to LIBSVM.** The posterior mode at given `scale` and `epsilon` under
+#' `prior_ridge(variance = v)` is epsilon-SVR with that epsilon and cost `C = v / scale` on the same
+#' (standardised) columns, with an intercept that is not penalised. (LIBSVM scales the response, and
+#' so epsilon, unless it is told not to.)
+#'
+#' **Engines.** With `scale` or `nu` inferred: [engine_gaussian()] (both are part of its grid),
+#' [engine_slice()], [engine_gibbs()] (exact draws, two latent scales a row) and [engine_vb()] (both
+#' as points, at the highest bound). With all numbers given also [engine_em()] and [engine_map()].
+#'
+#' @param epsilon Half the width of the tube; a number of at least 0. Not together with `nu`.
+#' @param scale Where residuals are beyond the tube, their mean distance from it. `NULL` (default)
+#'   infers it under `prior_half_t(3)`, whose scale is then the spread of the response (its median
+#'   absolute deviation). A positive number gives it; [prior_half_t()] or [prior_inv_gamma()] is a
+#'   prior (the latter of its square).
+#' @param nu Share outside the tube: a number in (0, 1], or its prior, made by `prior_beta()`.
+#' @param tau The quantile, a number between 0 and 1.
+#' @return An object of class `bsvm_likelihood`.
+#' @section Errors: `bsvm_error_argument` for numbers out of range, or `epsilon` together with `nu`.
+#' @references
+#' Chakraborty, S., Ghosh, M. and Mallick, B. K. (2012). Bayesian nonlinear regression for large p
+#' small n problems. *Journal of Multivariate Analysis*, 108, 28-40.
+#'
+#' Schoelkopf, B., Smola, A. J., Williamson, R. C. and Bartlett, P. L. (2000). New support vector
+#' algorithms. *Neural Computation*, 12, 1207-1245.
+#'
+#' Yu, K. and Moyeed, R. A. (2001). Bayesian quantile regression. *Statistics & Probability Letters*,
+#' 54, 437-447.
+#' @seealso [likelihood_gaussian()], [predict.bsvm()].
+#' @examples
+#' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive())
+#' summary(fit)
+#' predict(fit, data.frame(speed = c(10, 20)), interval = "prediction")
+#'
+#' # the upper decile
+#' coef(bsvm(dist ~ speed, data = cars, likelihood = likelihood_quantile(0.9)))
+#' @export
+likelihood_eps_insensitive <- function(epsilon = NULL, scale = NULL, nu = prior_beta(1, 1)) {
+  if (!is.null(epsilon) && !missing(nu)) {
+    abort("argument", "Give `epsilon` or `nu`, not both: nu = scale / (scale + epsilon).")
+  }
+  if (!is.null(epsilon)) epsilon <- check_width(epsilon)
+  given <- c(epsilon = epsilon, fixed_number(scale, "scale"),
+             if (is.null(epsilon)) kappa_of(nu))
+  priors <- list(scale = law_of_number(scale, "scale"),
+                 nu = if (is.null(epsilon)) law_of_share(nu))
+  new_residual("eps_insensitive", given, "epsilon-insensitive", priors)
+}
+
+#' @rdname likelihood_eps_insensitive
+#' @export
+likelihood_laplace <- function(scale = NULL) {
+  new_residual("eps_insensitive", c(epsilon = 0, fixed_number(scale, "scale")), "Laplace",
+               list(scale = law_of_number(scale, "scale")))
+}
+
+#' @rdname likelihood_eps_insensitive
+#' @export
+likelihood_quantile <- function(tau, scale = NULL) {
+  if (missing(tau)) abort("argument", "`tau` must be given: the quantile, between 0 and 1.")
+  if (check_number(tau, "tau", "argument") <= 0 || tau >= 1) {
+    abort("argument", "`tau` must be above 0 and below 1; found ", describe(tau), ".")
+  }
+  new_residual("asymmetric_laplace", c(tau = as.double(tau), fixed_number(scale, "scale")),
+               paste0("asymmetric Laplace (", format(tau), " quantile)"),
+               list(scale = law_of_number(scale, "scale")), class = "quantile")
+}
+
+#' @param shape1,shape2 Shapes of the beta distribution of `nu`, positive numbers.
+#' @rdname likelihood_eps_insensitive
+#' @export
+prior_beta <- function(shape1 = 1, shape2 = 1) {
+  numbers <- c(shape1 = check_positive(shape1, "shape1", "prior"),
+               shape2 = check_positive(shape2, "shape2", "prior"))
+  new_hyperprior("beta", numbers, beta_label(numbers))
+}
+
+beta_label <- function(numbers) {
+  paste0("beta(", format(numbers[["shape1"]]), ", ", format(numbers[["shape2"]]), ")")
+}
+
+# A likelihood of residuals. `given`: the core's numbers; `priors`: those of the others, by name.
+new_residual <- function(name, given, label, priors, class = NULL) {
+  new_likelihood(name, if (is.null(given)) numeric(0) else given, label, TRUE,
+                 class = c(class, name, "two_hinges", "residual"),
+                 priors = Filter(Negate(is.null), priors))
+}
+
+check_width <- function(epsilon) {
+  if (check_number(epsilon, "epsilon", "argument") < 0) {
+    abort("argument", "`epsilon` must be at least 0; found ", describe(epsilon), ".")
+  }
+  as.double(epsilon)
+}
+
+# c(name = x) of a number, NULL of a prior.
+fixed_number <- function(x, name) {
+  if (is.null(x) || inherits(x, "bsvm_hyperprior")) return(NULL)
+  if (is.object(x)) refuse_scale(x, name)
+  stats::setNames(check_positive(x, name, "argument"), name)
+}
+
+law_of_number <- function(x, name) {
+  if (is.null(x)) return(prior_half_t(3))
+  if (!inherits(x, "bsvm_hyperprior")) return(NULL)
+  if (!x$name %in% c("half_t", "ridge")) refuse_scale(x, name)
+  check_component(x, "hyperprior")
+}
+
+refuse_scale <- function(x, name) {
+  abort("argument", "`", name, "` must be a positive number, prior_half_t() or prior_inv_gamma(); ",
+        "found ", if (inherits(x, "bsvm_hyperprior")) x$label else describe(x), ".")
+}
+
+# The core's number is epsilon / scale = (1 - nu) / nu.
+kappa_of <- function(nu) {
+  if (inherits(nu, "bsvm_hyperprior")) return(NULL)
+  good <- is.numeric(nu) && !is.object(nu) && length(nu) == 1L && is.finite(nu) && nu > 0 && nu <= 1
+  if (!good) {
+    abort("argument", "`nu` must be a number above 0 and at most 1, or prior_beta(); found ",
+          describe(nu), ".")
+  }
+  c(kappa = (1 - nu) / nu)
+}
+
+law_of_share <- function(nu) {
+  if (!inherits(nu, "bsvm_hyperprior")) return(NULL)
+  if (nu$name == "beta") return(check_component(nu, "hyperprior"))
+  abort("argument", "The prior of `nu` must be made by prior_beta(); found ", nu$label, ".")
+}
+
+# ---- the law at its numbers ---------------------------------------------------------------------
+
+# list(a, b, e1, e2) as two-hinges.R has them, for `values`, a list of numbers by name.
+residual_law <- function(likelihood, values) UseMethod("residual_law")
+
+#' @export
+residual_law.bsvm_likelihood_eps_insensitive <- function(likelihood, values) {
+  epsilon <- if (is.null(values$epsilon)) values$scale * values$kappa else values$epsilon
+  list(a = 1 / values$scale, b = 1 / values$scale, e1 = epsilon, e2 = epsilon)
+}
+
+#' @export
+residual_law.bsvm_likelihood_asymmetric_laplace <- function(likelihood, values) {
+  list(a = values$tau / values$scale, b = (1 - values$tau) / values$scale, e1 = 0, e2 = 0)
+}
+
+#' @export
+law_density.bsvm_likelihood_two_hinges <- function(likelihood, values, r) {
+  hinges_log_density(r, residual_law(likelihood, values))
+}
+
+#' @export
+law_cdf.bsvm_likelihood_two_hinges <- function(likelihood, values, t, sd) {
+  hinges_normal_cdf(t, sd, residual_law(likelihood, values))
+}
+
+#' @export
+law_quantile.bsvm_likelihood_two_hinges <- function(likelihood, values, p) {
+  hinges_quantile(p, residual_law(likelihood, values))
+}
+
+#' @export
+law_moments.bsvm_likelihood_two_hinges <- function(likelihood, values) {
+  hinges_moments(residual_law(likelihood, values))
+}
+
+#' @export
+is_support.bsvm_likelihood_two_hinges <- function(likelihood, y, f) {
+  law <- residual_law(likelihood, likelihood$values)
+  r <- y - f
+  r >= law$e1 | r <= -law$e2
+}
+
+# The core's numbers that have the response's unit.
+#' @export
+unit_numbers.bsvm_likelihood_two_hinges <- function(likelihood) c("epsilon", "scale")
+
+# ---- words --------------------------------------------------------------------------------------
+
+#' @export
+note_of.bsvm_likelihood_quantile <- function(likelihood, about, fit = NULL) {
+  if (about != "intervals") return(NULL)
+  paste("Intervals are those of coefficients whose residuals have the asymmetric Laplace",
+        "density; with other residuals they may be too narrow or too wide.")
+}

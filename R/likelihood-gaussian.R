@@ -1,0 +1,57 @@
+#' Gaussian likelihood
+#'
+#' Normal residuals, for comparison with the likelihoods of support vector regression.
+#'
+#' @details
+#' The response is \eqn{y = f + e}{y = f + e} with \eqn{e} normal of mean zero and standard deviation
+#' `scale`. With prior and formula as they are, [engine_gaussian()] and [engine_slice()] then fit
+#' what other Bayesian packages for linear mixed and additive models fit. It does not resist
+#' outliers; [likelihood_eps_insensitive()] does.
+#'
+#' @param scale The standard deviation of the residuals, in units of the response: `NULL` (default)
+#'   infers it under `prior_half_t(3)`, whose scale is then the spread of the response (its median
+#'   absolute deviation). A positive number gives it; [prior_half_t()] or [prior_inv_gamma()] is a
+#'   prior (the latter of its square).
+#' @return An object of class `bsvm_likelihood`.
+#' @section Errors: `bsvm_error_argument` for a `scale` that is none of these.
+#' @seealso [likelihood_eps_insensitive()].
+#' @examples
+#' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_gaussian())
+#' sigma(fit)
+#' predict(fit, data.frame(speed = 15), interval = "prediction")
+#' @export
+likelihood_gaussian <- function(scale = NULL) {
+  given <- fixed_number(scale, "scale")
+  new_likelihood("normal", if (is.null(given)) numeric(0) else c(sd = unname(given)), "Gaussian",
+                 TRUE, class = c("gaussian", "residual"),
+                 priors = Filter(Negate(is.null), list(scale = law_of_number(scale, "scale"))))
+}
+
+residual_sd <- function(values) if (is.null(values$sd)) values$scale else values$sd
+
+#' @export
+law_density.bsvm_likelihood_gaussian <- function(likelihood, values, r) {
+  stats::dnorm(r, 0, residual_sd(values), log = TRUE)
+}
+
+#' @export
+law_cdf.bsvm_likelihood_gaussian <- function(likelihood, values, t, sd) {
+  stats::pnorm(t, 0, sqrt(residual_sd(values)^2 + sd^2))
+}
+
+#' @export
+law_quantile.bsvm_likelihood_gaussian <- function(likelihood, values, p) {
+  stats::qnorm(p, 0, residual_sd(values))
+}
+
+#' @export
+law_moments.bsvm_likelihood_gaussian <- function(likelihood, values) {
+  list(mean = 0, variance = residual_sd(values)^2)
+}
+
+# Every residual pulls.
+#' @export
+is_support.bsvm_likelihood_gaussian <- function(likelihood, y, f) rep(TRUE, length(f))
+
+#' @export
+unit_numbers.bsvm_likelihood_gaussian <- function(likelihood) c("sd", "scale")

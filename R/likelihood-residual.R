@@ -1,0 +1,130 @@
+# Likelihoods of a response of numbers, y = f + a residual whose law does not depend on f. A new one
+# is a file with its constructor, whose class has "residual" after its own, and the methods below.
+# Their `values` are the numbers of the law, a list by the core's names: those that are given, and
+# one for each point of a fit of those that are inferred. `r`, `t`, `p` have an element for each of
+# these, or the other way round.
+
+# log p(r); P(r + e <= t) with e ~ N(0, sd^2); its quantiles at sd 0; list(mean, variance) of r.
+law_density <- function(likelihood, values, r) UseMethod("law_density")
+
+law_cdf <- function(likelihood, values, t, sd) UseMethod("law_cdf")
+
+law_quantile <- function(likelihood, values, p) UseMethod("law_quantile")
+
+law_moments <- function(likelihood, values) UseMethod("law_moments")
+
+# Which of the core's numbers have the response's unit; others have none.
+unit_numbers <- function(likelihood) UseMethod("unit_numbers")
+
+#' @export
+unit_numbers.bsvm_likelihood <- function(likelihood) character(0)
+
+# ---- inferred numbers of a fit ------------------------------------------------------------------
+
+# What the core calls them, where that is another word.
+core_number <- function(label) if (label == "nu") "kappa" else label
+
+# list(values, weights): the law's numbers at the points of a fit (draws, points of a mixture, or
+# one), and the weights of these.
+law_points <- function(fit) {
+  at <- which(vapply(all_blocks(fit), function(block) {
+    is_parameter(block) && block$label %in% names(fit$likelihood$priors)
+  }, TRUE))
+  labels <- vapply(all_blocks(fit)[at], `[[`, "", "label")
+  inferred <- stats::setNames(lapply(at, function(k) parameter_points(fit$posterior, fit, k)),
+                              vapply(labels, core_number, ""))
+  list(values = c(as.list(fit$likelihood$parameters), inferred),
+       weights = point_weights(fit$posterior))
+}
+
+parameter_points <- function(posterior, fit, k) UseMethod("parameter_points")
+
+#' @export
+parameter_points.default <- function(posterior, fit, k) sqrt(all_blocks(fit)[[k]]$hyper[["mean"]])
+
+#' @export
+parameter_points.bsvm_draws <- function(posterior, fit, k) sqrt(block_variances(fit, k))
+
+#' @export
+parameter_points.bsvm_mixture <- function(posterior, fit, k) {
+  exp(posterior$theta[posterior$free[[k]], ])
+}
+
+point_weights <- function(posterior) {
+  if (inherits(posterior, "bsvm_mixture")) return(posterior$weights)
+  n <- if (inherits(posterior, "bsvm_draws")) draw_count(posterior) else 1L
+  rep(1 / n, n)
+}
+
+# The likelihood with its `values` at the draws `at` of a fit or, without, at their means.
+likelihood_at <- function(fit, at = NULL) {
+  likelihood <- fit$likelihood
+  if (!inherits(likelihood, "bsvm_likelihood_residual")) return(likelihood)
+  points <- law_points(fit)
+  likelihood$values <- lapply(points$values, function(value) {
+    if (length(value) == 1L) value
+    else if (is.null(at)) sum(value * points$weights) else value[at]
+  })
+  likelihood
+}
+
+# The same at the draws that methods for draws are asked for.
+drawn_likelihood <- function(fit, draw_ids) {
+  likelihood_at(fit, check_draw_ids(draw_ids, draw_count(fit$posterior)))
+}
+
+# The core's numbers of the likelihood, in units of the core's response.
+numbers_in_units <- function(likelihood, unit) {
+  numbers <- likelihood$parameters
+  own <- names(numbers) %in% unit_numbers(likelihood)
+  numbers[own] <- numbers[own] / unit
+  numbers
+}
+
+# ---- what R asks of a likelihood ----------------------------------------------------------------
+
+#' @export
+response_kind.bsvm_likelihood_residual <- function(likelihood) "numbers"
+
+#' @export
+log_density.bsvm_likelihood_residual <- function(likelihood, y, f) {
+  law_density(likelihood, likelihood$values, y - f)
+}
+
+#' @export
+expected_response.bsvm_likelihood_residual <- function(likelihood, f) {
+  f + law_moments(likelihood, likelihood$values)$mean
+}
+
+#' @export
+averaged_response.bsvm_likelihood_residual <- function(likelihood, mean, sd) {
+  expected_response(likelihood, mean)
+}
+
+#' @export
+draw_response.bsvm_likelihood_residual <- function(likelihood, f) {
+  f + law_quantile(likelihood, likelihood$values, stats::runif(length(f)))
+}
+
+#' @export
+row_residuals.bsvm_likelihood_residual <- function(likelihood, y, f) y - f
+
+# The unit of the response, once bsvm_spec() knows it.
+#' @export
+coefficient_scale.bsvm_likelihood_residual <- function(likelihood) {
+  if (is.null(likelihood$unit)) 1 else likelihood$unit
+}
+
+#' @export
+response_sd.bsvm_likelihood_residual <- function(likelihood, fit) {
+  points <- law_points(fit)
+  sum(sqrt(law_moments(likelihood, points$values)$variance) * points$weights)
+}
+
+#' @export
+open_words.bsvm_likelihood_residual <- function(likelihood) {
+  words <- NextMethod()
+  words$perfectly <- "The response can be fitted perfectly"
+  words$perhaps <- "The response can perhaps be fitted perfectly"
+  words
+}

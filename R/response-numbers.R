@@ -1,0 +1,153 @@
+# A response of numbers, which the frame and the fit have as the user gave them; the core has it in
+# units of its spread (R/response-units.R).
+
+#' @export
+code_values.bsvm_response_numbers <- function(response, values, drop_unused, name) {
+  list(y = check_numbers(values, name), response = new_response("numbers"))
+}
+
+check_numbers <- function(values, name) {
+  if (!is.numeric(values) || (is.object(values) && !inherits(values, "AsIs")) || NCOL(values) > 1L) {
+    abort("response", "The response `", name, "` must be numbers, as the likelihood is one of ",
+          "residuals; found ", describe(values), ". For two classes leave `likelihood` out, or ",
+          "give `likelihood = \"normalized\"`.")
+  }
+  values <- as.double(values)
+  bad <- sum(!is.finite(values))
+  if (bad > 0L) {
+    abort("response", "The response `", name, "` must be finite; ", bad, " value",
+          if (bad > 1L) "s are" else " is", " infinite or no number.")
+  }
+  if (largest_size(values) > 1e150) {
+    abort("response", "The response `", name, "` must be at most 1e150 in size. Rescale it.")
+  }
+  values
+}
+
+#' @export
+recode_values.bsvm_response_numbers <- function(response, values) as.double(values)
+
+#' @export
+code_new_values.bsvm_response_numbers <- function(response, values) {
+  if (is.numeric(values)) return(as.double(values))
+  abort("newdata", "The response in `newdata` must be numbers; found ", describe(values), ".")
+}
+
+#' @export
+same_coding.bsvm_response_numbers <- function(response, other) TRUE
+
+#' @export
+check_whole_response.bsvm_response_numbers <- function(response) NULL
+
+#' @export
+class_factors.bsvm_response_numbers <- function(response, y) NULL
+
+#' @export
+describe_kind.bsvm_response_numbers <- function(response) "numbers"
+
+# ---- units --------------------------------------------------------------------------------------
+
+# The median and the median absolute deviation (of normal responses the standard deviation), so that
+# outliers do not move them; where half the rows have one value, the standard deviation. Without
+# an intercept nothing takes a shift up.
+#' @export
+response_units.bsvm_response_numbers <- function(response, frame, blocks) {
+  check_prior_units(blocks, response)
+  y <- if (is.null(frame$offset)) frame$y else frame$y - frame$offset
+  centre <- weighted_median(y, frame$weights)
+  unit <- 1.4826 * weighted_median(abs(y - centre), frame$weights)
+  if (unit <= 1e-8 * largest_size(y - centre)) unit <- column_moments(y, frame$weights)$sd
+  if (!isTRUE(unit > 1e-13 * max(abs(y)))) {
+    abort("response", "The response must vary; found ", length(y), " row",
+          if (length(y) > 1L) "s", if (!is.null(frame$offset)) ", less the offset,", " of the value ",
+          format(centre), ". Residuals of zero have no scale: the posterior would be improper.")
+  }
+  check_inexact(frame, blocks)
+  list(unit = unit, shift = if (frame$intercept > 0L) centre else 0)
+}
+
+# Of rows that count `weights` times: that of rows written out.
+weighted_median <- function(x, weights = NULL) {
+  if (is.null(weights)) return(stats::median(x))
+  order <- order(x)
+  x <- x[order]
+  share <- cumsum(weights[order]) / sum(weights)
+  at <- which(share >= 0.5 - 1e-14)[1L]
+  if (share[at] > 0.5 + 1e-14 || at == length(x)) x[at] else (x[at] + x[at + 1L]) / 2
+}
+
+# A response that the columns without a shrinking prior fit exactly leaves residuals without a
+# scale: the posterior is improper under any prior of the scale with density at zero.
+check_inexact <- function(frame, blocks) {
+  free <- Filter(function(block) !block$prior$penalised || is_weak(block$prior), blocks)
+  columns <- unlist(lapply(free, `[[`, "columns"))
+  n <- length(frame$y)
+  if (length(columns) == 0L || length(columns) >= n || is_sparse(frame$x) ||
+      n * length(columns)^2 > 1e9) {
+    return(invisible())
+  }
+  x <- as.matrix(kept_matrix(frame, sort(columns)))
+  if (frame$implicit && 1L %in% columns) x <- cbind(1, x)
+  if (anyNA(x)) return(invisible())
+  y <- if (is.null(frame$offset)) frame$y else frame$y - frame$offset
+  root <- if (is.null(frame$weights)) 1 else sqrt(frame$weights)
+  left <- stats::lm.fit(x * root, y * root)$residuals
+  if (max(abs(left)) > 1e-10 * max(abs(y * root))) return(invisible())
+  abort("response", "The response is fitted exactly by ", enumerate(frame$columns[columns], most = 5L),
+        ": residuals of zero have no scale, and the posterior would be improper. Leave out the ",
+        "column that is the response, or give the likelihood a `scale`.")
+}
+
+# ---- predictions --------------------------------------------------------------------------------
+
+#' @export
+prediction_types.bsvm_response_numbers <- function(response) c("response", "link")
+
+#' @export
+interval_type.bsvm_response_numbers <- function(response) "response"
+
+#' @export
+check_prediction_type.bsvm_response_numbers <- function(response, type, interval) {
+  if (identical(type, "class") || identical(type, "prob")) {
+    abort("argument", "`type` must be \"response\" or \"link\" for a response of numbers; found \"",
+          type, "\".")
+  }
+  pick_one(type, prediction_types(response), "type")
+}
+
+#' @export
+interval_kind.bsvm_response_numbers <- function(response, interval) {
+  if (isTRUE(interval)) return("prediction")
+  if (identical(interval, FALSE)) return("none")
+  pick_one(interval, c("prediction", "confidence"), "interval")
+}
+
+#' @export
+shape_prediction.bsvm_response_numbers <- function(response, found, type, threshold) {
+  shape_links(found)
+}
+
+#' @export
+check_types.bsvm_response_numbers <- function(response) {
+  c("dens_overlay", "hist", "stat", "intervals", "error_scatter_avg")
+}
+
+#' @export
+drawn_scale.bsvm_response_numbers <- function(response, y) y
+
+#' @export
+draw_check.bsvm_response_numbers <- function(response, type, likelihood, f, y, group, ...) {
+  replicates <- unname(draw_response(likelihood, f))
+  if (type %in% c("dens_overlay", "hist")) {
+    shown <- round(seq(1, nrow(replicates), length.out = min(nrow(replicates),
+                                                             if (type == "hist") 8L else 50L)))
+    replicates <- replicates[shown, , drop = FALSE]
+  }
+  switch(type,
+    dens_overlay = bayesplot::ppc_dens_overlay(y, replicates, ...),
+    hist = bayesplot::ppc_hist(y, replicates, ...),
+    stat = bayesplot::ppc_stat(y, replicates, ...),
+    intervals = bayesplot::ppc_intervals(y, replicates, ...),
+    error_scatter_avg = bayesplot::ppc_error_scatter_avg(y, replicates, ...)
+  )
+}
