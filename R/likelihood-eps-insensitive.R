@@ -173,22 +173,22 @@ residual_law.bsvm_likelihood_asymmetric_laplace <- function(likelihood, values) 
 }
 
 #' @export
-law_density.bsvm_likelihood_two_hinges <- function(likelihood, values, r) {
+residual_density.bsvm_likelihood_two_hinges <- function(likelihood, values, r) {
   hinges_log_density(r, residual_law(likelihood, values))
 }
 
 #' @export
-law_cdf.bsvm_likelihood_two_hinges <- function(likelihood, values, t, sd) {
+residual_cdf.bsvm_likelihood_two_hinges <- function(likelihood, values, t, sd) {
   hinges_normal_cdf(t, sd, residual_law(likelihood, values))
 }
 
 #' @export
-law_quantile.bsvm_likelihood_two_hinges <- function(likelihood, values, p) {
+residual_quantile.bsvm_likelihood_two_hinges <- function(likelihood, values, p) {
   hinges_quantile(p, residual_law(likelihood, values))
 }
 
 #' @export
-law_moments.bsvm_likelihood_two_hinges <- function(likelihood, values) {
+residual_moments.bsvm_likelihood_two_hinges <- function(likelihood, values) {
   hinges_moments(residual_law(likelihood, values))
 }
 

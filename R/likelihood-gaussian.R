@@ -30,22 +30,22 @@ likelihood_gaussian <- function(scale = NULL) {
 residual_sd <- function(values) if (is.null(values$sd)) values$scale else values$sd
 
 #' @export
-law_density.bsvm_likelihood_gaussian <- function(likelihood, values, r) {
+residual_density.bsvm_likelihood_gaussian <- function(likelihood, values, r) {
   stats::dnorm(r, 0, residual_sd(values), log = TRUE)
 }
 
 #' @export
-law_cdf.bsvm_likelihood_gaussian <- function(likelihood, values, t, sd) {
+residual_cdf.bsvm_likelihood_gaussian <- function(likelihood, values, t, sd) {
   stats::pnorm(t, 0, sqrt(residual_sd(values)^2 + sd^2))
 }
 
 #' @export
-law_quantile.bsvm_likelihood_gaussian <- function(likelihood, values, p) {
+residual_quantile.bsvm_likelihood_gaussian <- function(likelihood, values, p) {
   stats::qnorm(p, 0, residual_sd(values))
 }
 
 #' @export
-law_moments.bsvm_likelihood_gaussian <- function(likelihood, values) {
+residual_moments.bsvm_likelihood_gaussian <- function(likelihood, values) {
   list(mean = 0, variance = residual_sd(values)^2)
 }
 

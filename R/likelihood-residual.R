@@ -5,13 +5,13 @@
 # these, or the other way round.
 
 # log p(r); P(r + e <= t) with e ~ N(0, sd^2); its quantiles at sd 0; list(mean, variance) of r.
-law_density <- function(likelihood, values, r) UseMethod("law_density")
+residual_density <- function(likelihood, values, r) UseMethod("residual_density")
 
-law_cdf <- function(likelihood, values, t, sd) UseMethod("law_cdf")
+residual_cdf <- function(likelihood, values, t, sd) UseMethod("residual_cdf")
 
-law_quantile <- function(likelihood, values, p) UseMethod("law_quantile")
+residual_quantile <- function(likelihood, values, p) UseMethod("residual_quantile")
 
-law_moments <- function(likelihood, values) UseMethod("law_moments")
+residual_moments <- function(likelihood, values) UseMethod("residual_moments")
 
 # Which of the core's numbers have the response's unit; others have none.
 unit_numbers <- function(likelihood) UseMethod("unit_numbers")
@@ -26,7 +26,7 @@ core_number <- function(label) if (label == "nu") "kappa" else label
 
 # list(values, weights): the law's numbers at the points of a fit (draws, points of a mixture, or
 # one), and the weights of these.
-law_points <- function(fit) {
+residual_points <- function(fit) {
   at <- which(vapply(all_blocks(fit), function(block) {
     is_parameter(block) && block$label %in% names(fit$likelihood$priors)
   }, TRUE))
@@ -60,7 +60,7 @@ point_weights <- function(posterior) {
 likelihood_at <- function(fit, at = NULL) {
   likelihood <- fit$likelihood
   if (!inherits(likelihood, "bsvm_likelihood_residual")) return(likelihood)
-  points <- law_points(fit)
+  points <- residual_points(fit)
   likelihood$values <- lapply(points$values, function(value) {
     if (length(value) == 1L) value
     else if (is.null(at)) sum(value * points$weights) else value[at]
@@ -88,12 +88,12 @@ response_kind.bsvm_likelihood_residual <- function(likelihood) "numbers"
 
 #' @export
 log_density.bsvm_likelihood_residual <- function(likelihood, y, f) {
-  law_density(likelihood, likelihood$values, y - f)
+  residual_density(likelihood, likelihood$values, y - f)
 }
 
 #' @export
 expected_response.bsvm_likelihood_residual <- function(likelihood, f) {
-  f + law_moments(likelihood, likelihood$values)$mean
+  f + residual_moments(likelihood, likelihood$values)$mean
 }
 
 #' @export
@@ -103,7 +103,7 @@ averaged_response.bsvm_likelihood_residual <- function(likelihood, mean, sd) {
 
 #' @export
 draw_response.bsvm_likelihood_residual <- function(likelihood, f) {
-  f + law_quantile(likelihood, likelihood$values, stats::runif(length(f)))
+  f + residual_quantile(likelihood, likelihood$values, stats::runif(length(f)))
 }
 
 #' @export
@@ -117,8 +117,8 @@ coefficient_scale.bsvm_likelihood_residual <- function(likelihood) {
 
 #' @export
 response_sd.bsvm_likelihood_residual <- function(likelihood, fit) {
-  points <- law_points(fit)
-  sum(sqrt(law_moments(likelihood, points$values)$variance) * points$weights)
+  points <- residual_points(fit)
+  sum(sqrt(residual_moments(likelihood, points$values)$variance) * points$weights)
 }
 
 #' @export

@@ -1,9 +1,9 @@
 # The predictive distribution of a response of numbers: a residual's law about a linear predictor,
-# mixed over the points of a fit. Under a Gaussian posterior each is closed (law_cdf()).
+# mixed over the points of a fit. Under a Gaussian posterior each is closed (residual_cdf()).
 
 # list(mean, sd, limits) of new responses; `link` is linear_predictor() of the rows.
 predictive_moments <- function(fit, rows, link, level) {
-  points <- law_points(fit)
+  points <- residual_points(fit)
   n <- length(link$mean)
   sd <- rep(NA_real_, n)
   limits <- blank_limits(n)
@@ -43,7 +43,7 @@ link_points.bsvm_draws <- function(posterior, fit, rows) {
 
 predictive_sd <- function(likelihood, points, links) {
   n <- nrow(links$mean)
-  law <- lapply(law_moments(likelihood, points$values), rep_len, length(points$weights))
+  law <- lapply(residual_moments(likelihood, points$values), rep_len, length(points$weights))
   mix(links$mean + rep(law$mean, each = n), sqrt(links$sd^2 + rep(law$variance, each = n)),
       points$weights)$sd
 }
@@ -55,12 +55,12 @@ predictive_quantile <- function(likelihood, points, links, p, tolerance = 1e-9) 
   values <- lapply(points$values, function(value) {
     if (length(value) == 1L) value else rep(value, each = n)
   })
-  own <- matrix(law_quantile(likelihood, values, rep(p, length(links$mean))), n)
+  own <- matrix(residual_quantile(likelihood, values, rep(p, length(links$mean))), n)
   reach <- 8 * links$sd
   lower <- over_columns(links$mean + own - reach, pmin)
   upper <- over_columns(links$mean + own + reach, pmax)
   excess <- function(t) {
-    below <- law_cdf(likelihood, values, as.vector(t - links$mean), as.vector(links$sd))
+    below <- residual_cdf(likelihood, values, as.vector(t - links$mean), as.vector(links$sd))
     drop(matrix(below, n) %*% points$weights) - p
   }
   find_root(excess, lower, upper, tolerance * pmax(upper - lower, .Machine$double.xmin))

@@ -3,10 +3,10 @@
 
 #' @export
 code_values.bsvm_response_numbers <- function(response, values, drop_unused, name) {
-  list(y = check_numbers(values, name), response = new_response("numbers"))
+  list(y = numbers_of_response(values, name), response = new_response("numbers"))
 }
 
-check_numbers <- function(values, name) {
+numbers_of_response <- function(values, name) {
   if (!is.numeric(values) || (is.object(values) && !inherits(values, "AsIs")) || NCOL(values) > 1L) {
     abort("response", "The response `", name, "` must be numbers, as the likelihood is one of ",
           "residuals; found ", describe(values), ". For two classes leave `likelihood` out, or ",
