@@ -9,7 +9,7 @@
 #include "base/types.hpp"
 #include "base/use.hpp"
 #include "data/partition.hpp"
-#include "data/units.hpp"
+#include "data/row_block.hpp"
 #include "likelihood/likelihood.hpp"
 #include "random/draws.hpp"
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "data/units.hpp"
+#include "linalg/small.hpp"
 
 namespace bsvm {
 

@@ -8,7 +8,7 @@
 namespace bsvm {
 
 void MemorySource::prepare_draws() {
-  expected_ = Mat::Zero(units_.q, problem_.groups);
+  expected_ = Mat::Zero(groups_.q, problem_.groups);
   y_.resize(problem_.n);
   if (problem_.weight) weight_.resize(problem_.n);
   for (Index i = 0; i < problem_.n; ++i) {
@@ -20,25 +20,25 @@ void MemorySource::prepare_draws() {
 // u_g given the new dense coefficients: its conditional mean, one Newton step from
 // where it was, and L^{-T} e with L L' = A_gg.
 void MemorySource::draw_block(const BlockRange& range, const State& state, Mat& out) {
-  const Index p = units_.p, q = units_.q, first = range.first_unit, m = range.units;
-  Eigen::Map<const Mat> coupling(units_.next_regression.data() + first * p * q, p, q * m);
+  const Index p = groups_.p, q = groups_.q, first = range.first_group, m = range.groups;
+  Eigen::Map<const Mat> coupling(groups_.next_regression.data() + first * p * q, p, q * m);
   auto expected = expected_.middleCols(first, m);
-  expected = units_.effect.middleCols(first, m) + units_.next_step.middleCols(first, m);
+  expected = groups_.effect.middleCols(first, m) + groups_.next_step.middleCols(first, m);
   Eigen::Map<Vec>(expected.data(), q * m).noalias() -= coupling.transpose() * state.step();
-  for (Index u = first; u < first + m; ++u) {
-    const SmallFactor own(units_.next_precision.data() + u * q * q, q);
-    Draws random(state.key(), Purpose::groups, static_cast<std::uint64_t>(u));
+  for (Index g = first; g < first + m; ++g) {
+    const SmallFactor own(groups_.next_precision.data() + g * q * q, q);
+    Draws random(state.key(), Purpose::groups, static_cast<std::uint64_t>(g));
     double noise[kMostEffects];
     for (Index a = 0; a < q; ++a) noise[a] = random.normal();
     small_backward(own.l, q, noise);
-    double* effect = units_.effect.data() + u * q;
-    for (Index a = 0; a < q; ++a) effect[a] = expected_(a, u) + noise[a];
+    double* effect = groups_.effect.data() + g * q;
+    for (Index a = 0; a < q; ++a) effect[a] = expected_(a, g) + noise[a];
     for (Index a = 0; a < q; ++a) add_multiple(out.data() + a * q, effect, effect[a], q);
   }
 }
 
 void MemorySource::restore(ConstVecRef effects) {
-  Eigen::Map<Vec>(units_.effect.data(), units_.effect.size()) = effects;
+  Eigen::Map<Vec>(groups_.effect.data(), groups_.effect.size()) = effects;
   known_f_ = false;
 }
 
@@ -82,7 +82,7 @@ void MemorySource::fill_combination(const State& state, ConstVecRef dense) {
   slope_.setZero();
   for (const BlockRange& range : partition_.blocks) {
     load(range, state, block);
-    kernels().dots(block.c, dense.data(), units_.p, range.rows, slope_.data() + range.first_row);
+    kernels().dots(block.c, dense.data(), groups_.p, range.rows, slope_.data() + range.first_row);
   }
 }
 
@@ -98,7 +98,7 @@ void MemorySource::fill_columns(const State& state, ConstVecRef dense) {
 }
 
 void MemorySource::add_moving_effects(const State& state, ConstVecRef effect) {
-  const Mat moved = effect.asDiagonal() * units_.effect;
+  const Mat moved = effect.asDiagonal() * groups_.effect;
   RowBlock& block = workers_[0].block;
   for (const BlockRange& range : partition_.blocks) {
     load_multipliers(range, state, block);
@@ -140,7 +140,7 @@ double MemorySource::log_likelihood(const State& state) {
 
 void MemorySource::move(State&, double t) {
   f_ += t * slope_;
-  units_.effect.array().colwise() *= 1 + t * line_.effect.array();
+  groups_.effect.array().colwise() *= 1 + t * line_.effect.array();
 }
 
 // Each effect of each group in turn by a slice of its own, over the group's rows only.
@@ -149,19 +149,19 @@ Mat MemorySource::slide(State& state) {
   RowBlock& block = workers_[0].block;
   for (const BlockRange& range : partition_.blocks) {
     load_multipliers(range, state, block);
-    for (Index u = 0; u < range.units; ++u)
-      slide_unit(unit_rows(range, range.first_unit + u), range.first_row, state, block);
+    for (Index g = 0; g < range.groups; ++g)
+      slide_group(group_rows(range, range.first_group + g), range.first_row, state, block);
   }
-  return units_.effect * units_.effect.transpose();
+  return groups_.effect * groups_.effect.transpose();
 }
 
-void MemorySource::slide_unit(const UnitRows& rows, Index first_row, const State& state,
-                              RowBlock& block) {
-  const Index q = units_.q, first = first_row + rows.first;
+void MemorySource::slide_group(const GroupRows& rows, Index first_row, const State& state,
+                               RowBlock& block) {
+  const Index q = groups_.q, first = first_row + rows.first;
   SlideRows of{y_.data() + first, f_.data() + first, block.v.data(),  // no variances here
                weights_from(first), rows.last - rows.first};
-  Eigen::Map<Vec> effect(units_.effect.data() + rows.unit * q, q);
-  Draws random(state.key(), Purpose::move, static_cast<std::uint64_t>(rows.unit) + 1);
+  Eigen::Map<Vec> effect(groups_.effect.data() + rows.group * q, q);
+  Draws random(state.key(), Purpose::move, static_cast<std::uint64_t>(rows.group) + 1);
   for (Index a = 0; a < q; ++a) {
     for (Index i = 0; i < of.r; ++i)
       of.slope[i] = block.z[a + (rows.first + i) * q];

@@ -2,8 +2,8 @@
 #include <memory>
 #include <vector>
 
+#include "data/group_states.hpp"
 #include "data/partition.hpp"
-#include "data/units.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "model/problem.hpp"
 #include "rows/parameter_terms.hpp"
@@ -29,7 +29,7 @@ class MemorySource : public DrawSource {
   Imputations imputations(const State& state) override;
 
   Vec effects() const override {
-    return Eigen::Map<const Vec>(units_.effect.data(), units_.effect.size());
+    return Eigen::Map<const Vec>(groups_.effect.data(), groups_.effect.size());
   }
   Vec expected_effects(ConstVecRef) const override {
     return Eigen::Map<const Vec>(expected_.data(), expected_.size());
@@ -73,15 +73,15 @@ class MemorySource : public DrawSource {
   double moved_value(const BlockRange& range, const ParameterTerms::Moved& to, Worker& worker) const;
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
-  void finish_unit(const UnitRows& rows, const State& state, const Worker& worker,
-                   const Mat& regression, RowSums& out);
+  void finish_group(const GroupRows& rows, const State& state, const Worker& worker,
+                    const Mat& regression, RowSums& out);
   double change(const BlockRange& range, RowBlock& block) const;
   void settle_block(const BlockRange& range, const State& state, Settle how,
                     double change, RowBlock& block, Mat& out);
   void draw_block(const BlockRange& range, const State& state, Mat& out);
   void find_predictors(const State& state);
-  void slide_unit(const UnitRows& rows, Index first_row, const State& state,
-                  RowBlock& block);
+  void slide_group(const GroupRows& rows, Index first_row, const State& state,
+                   RowBlock& block);
   bool moves_unknown(ConstVecRef dense) const;
   void fill_columns(const State& state, ConstVecRef dense);
   void fill_combination(const State& state, ConstVecRef dense);
@@ -89,13 +89,13 @@ class MemorySource : public DrawSource {
   void load_multipliers(const BlockRange& range, const State& state, RowBlock& block) const;
   const double* weights_from(Index row) const;
   void prepare_draws();
-  UnitRows unit_rows(const BlockRange& range, Index unit) const;
+  GroupRows group_rows(const BlockRange& range, Index group) const;
 
   const Problem& problem_;
   Use use_;
   int threads_;
   Partition partition_;
-  Units units_;
+  GroupStates groups_;
   std::unique_ptr<RowData> gathered_;   // all rows, or null
   CurrentLikelihood likelihood_;
   ParameterTerms parameters_;

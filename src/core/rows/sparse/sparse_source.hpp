@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "data/partition.hpp"
-#include "data/units.hpp"
+#include "data/row_block.hpp"
 #include "linalg/sparse_cholesky.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "model/problem.hpp"
