@@ -184,6 +184,12 @@ void UnknownRows::prepare(const State& state, Use use) {
     if (patterns_[k].law >= 0) make_law(static_cast<Index>(k), laws_[patterns_[k].law]);
 }
 
+// What the entries of each row are given the observed ones alone, law N(mean, C) of its pattern:
+//   x, residual  (d, count)  variables and x - B'z, x_M at first at their mean, with residual zero
+//   product      (d, count)  P residual
+//   pull         (k)         (P residual)_M, so that x_M moves by away = -C pull
+//   square                   residual'P residual where it has moved to
+//   value                    log of exp(-residual'P residual / 2) integrated over x_M
 void UnknownRows::expect(const BlockRange& range, RowBlock& block,
                          LatentBlock& scratch) const {
   UnknownBlock& out = own(scratch);
@@ -264,6 +270,10 @@ Vec UnknownRows::coupling(const MissingPattern& pattern, const double* centred,
 
 // ---- sums
 
+// Row by row: sums for the imputation model, x = B'z + a residual of precision P, and what moving
+// entries add to the coefficients' gradient.
+//   cross    (k, d)  sum of z x'
+//   square   (d, d)  sum of E x x': covariances of the entries here, products of means at the end
 void UnknownRows::add(const BlockRange& range, const RowBlock& rows, const RowTerms& terms,
                       LatentBlock& scratch, RowSums& out) const {
   UnknownBlock& block = own(scratch);

@@ -229,6 +229,10 @@ double MemorySource::moved_value(const BlockRange& range, const ParameterTerms::
   return (worker.moved_terms.value * view(block.weight, r)).sum();
 }
 
+// The block's groups eliminated (data/group_states.hpp), once for each precision that is wanted.
+//   omega     (r)            the rows' weights or curvatures
+//   factors   (r + q m)      these, then one for each column of B'DB
+//   coupling  (p q, groups)  B_g' under the curvatures (or the one precision), which the step needs
 void MemorySource::add_groups(const BlockRange& range, const State& state,
                               Worker& worker, RowSums& out) {
   RowBlock& block = worker.block;
