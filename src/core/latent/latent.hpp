@@ -87,9 +87,6 @@ class LatentRows {
   virtual double spread(Index) const { return 0; }
   virtual void draw_given(Index, const State&, double, Draws&, LatentBlock&) {}
 
-  // Has this dense column unknown entries?
-  virtual bool incomplete(Index) const { return false; }
-
   // The entries as drawn last, by row of the problem.
   virtual Vec drawn() const { return Vec(); }
   virtual void restore(ConstVecRef) {}

@@ -13,7 +13,7 @@ UnknownRows::UnknownRows(const Unknowns& unknowns, const Problem& problem,
                          const Partition& partition)
     : problem_(problem), unknowns_(unknowns), partition_(partition), slots_(unknowns),
       mechanism_(unknowns), weight_(problem.weight), shift_(unknowns_.d), factor_(unknowns_.d),
-      auxiliary_(unknowns_.d, -1), incomplete_(problem.columns(), false),
+      auxiliary_(unknowns_.d, -1),
       complete_square_(Mat::Zero(unknowns_.d, unknowns_.d)),
       complete_cross_(Mat::Zero(unknowns_.k, unknowns_.d)),
       complete_gram_(Mat::Zero(unknowns_.k, unknowns_.k)) {
@@ -74,10 +74,7 @@ void UnknownRows::add_row(Index at, ConstVecRef x, PatternNumbers& numbers) {
   const auto [number, is_new] = numbers.insert(static_cast<Index>(patterns_.size()) - 1);
   if (is_new) {
     for (size_t a = 0; a < missing.size(); ++a) {
-      const Index column = unknowns_.column[missing[a]];
-      if (column < 0) continue;
-      pattern.dense.push_back(static_cast<Index>(a));
-      incomplete_[column] = true;
+      if (unknowns_.column[missing[a]] >= 0) pattern.dense.push_back(static_cast<Index>(a));
     }
   } else {
     patterns_.pop_back();

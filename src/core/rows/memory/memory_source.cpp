@@ -35,12 +35,11 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
                                                          partition_.most_groups);
   }
   if ((p + q + 3) * problem.n <= most_gathered) keep_gathered();
-  if (use == Use::drawn) prepare_draws();
+  if (use == Use::drawn) expected_ = Mat::Zero(q, problem.groups);
   if (use == Use::expected) history_.start(problem.n);
 }
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
-  known_f_ = false;
   likelihood_.follow(state);
   if (differentiates()) parameters_.prepare(state);
   if (lane_sums_.empty())
@@ -132,7 +131,7 @@ void MemorySource::moments(const BlockRange& range, const State& state,
                            RowBlock& block) const {
   const Index r = block.r;
   kernels().dots(block.c, state.mean().data(), groups_.p, r, block.m.data());
-  if (use_ == Use::drawn) return add_effects(range, groups_.effect, block);
+  if (use_ == Use::drawn) return add_effects(range, block);
   if (!state.begun()) {
     block.v.head(r).setConstant(state.spread());
     return;
@@ -149,14 +148,13 @@ void MemorySource::moments(const BlockRange& range, const State& state,
     block.v.head(r).matrix() += block.design().cwiseAbs2().transpose() * state.scatter();
 }
 
-// m += z' u_g with these effects (q, m).
-void MemorySource::add_effects(const BlockRange& range, const Mat& effects,
-                               RowBlock& block) const {
+// m += z' u_g.
+void MemorySource::add_effects(const BlockRange& range, RowBlock& block) const {
   const Index q = groups_.q;
   if (q == 0) return;
   for (Index g = 0; g < range.groups; ++g) {
     const GroupRows rows = group_rows(range, range.first_group + g);
-    const double* effect = effects.data() + rows.group * q;
+    const double* effect = groups_.effect.data() + rows.group * q;
     for (Index i = rows.first; i < rows.last; ++i)
       for (Index a = 0; a < q; ++a) block.m[i] += block.z[a + i * q] * effect[a];
   }
@@ -320,7 +318,6 @@ GroupRows MemorySource::group_rows(const BlockRange& range, Index group) const {
 Mat MemorySource::settle(const State& state, Settle how, double change) {
   const Index q = groups_.q;
   Mat total = Mat::Zero(q, q);
-  known_f_ = false;
   if (how == Settle::advance) history_.advance();
   if (q == 0) return total;
   Host nobody;
@@ -381,7 +378,6 @@ void MemorySource::keep() {
 }
 
 void MemorySource::back(const State&) {
-  known_f_ = false;
   groups_.effect = kept_.mean;
   groups_.precision = kept_.precision;
   groups_.regression = kept_.regression;
