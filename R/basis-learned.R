@@ -27,7 +27,7 @@ new_variables <- function(basis, terms, newdata, unknown) UseMethod("new_variabl
 
 is_learned <- function(basis) length(basis_parameters(basis)) > 0L
 
-learned_bases <- function(object) Filter(is_learned, object$smooths)
+learned_bases <- function(object) Filter(is_learned, object$bases)
 
 first_values <- function(basis) lapply(basis_parameters(basis), function(prior) 1)
 

@@ -1,8 +1,8 @@
 # Terms with a basis: terms of a formula such as s(x) that are columns of their own, in blocks with
 # a variance each. A call f(...) is one if basis_origin() has a method for class bsvm_term_f, which
 # names its kind; a kind is a file with that method and those of the generics below for class
-# bsvm_basis_<kind>. mgcv's smooths (R/smooth.R) are the first. frame$smooths and fit$smooths are
-# lists of what make_bases() gives, placed in the design:
+# bsvm_basis_<kind>. mgcv's smooths (R/smooth.R) are the first. frame$bases and fit$bases hold
+# those of every kind, as lists of what make_bases() gives, placed in the design:
 #   label                         "s(x)", also of its prior and in pictures
 #   unpenalised, columns, blocks  positions in the design; blocks: of `columns`, one for each prior
 # and whatever the kind needs for new rows.
@@ -182,4 +182,4 @@ block_names_of <- function(bases) {
 }
 
 # Their coefficients mean little one by one.
-penalised_columns <- function(object) columns_of(object$smooths, "columns")
+penalised_columns <- function(object) columns_of(object$bases, "columns")

@@ -132,7 +132,7 @@ scaled_columns <- function(blocks, frame, standardize) {
     scaled[block$columns] <- standardize && block$prior$penalised
     weak[block$columns] <- is_weak(block$prior) && block$prior$penalised
   }
-  scaled[columns_of(frame$smooths)] <- FALSE
+  scaled[columns_of(frame$bases)] <- FALSE
   scaled | weak
 }
 

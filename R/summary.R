@@ -241,6 +241,7 @@ scale_table <- function(object) {
 estimate_facts <- function(object) {
   if (!inherits(object$posterior, "bsvm_point")) return(NULL)
   facts <- unclass(object$posterior)[c("objective", "dual", "gap", "certified", "optima")]
+  if (!is_kind(object$response, "classes")) return(facts)
   c(facts, list(n_margin = sum(support_vectors(object)$kind == "margin")))
 }
 
@@ -335,7 +336,9 @@ print_table <- function(table, digits) {
 say_fit <- function(x, digits) {
   cat("\nSupport vectors: ", x$n_support, " of ", x$nobs, " rows (",
       format(100 * x$support_share, digits = 3L), " %)",
-      if (!is.null(x$estimate)) paste0(", ", x$estimate$n_margin, " of them on the margin"),
+      if (!is.null(x$estimate$n_margin)) {
+        paste0(", ", x$estimate$n_margin, " of them on the margin")
+      },
       "\n", sep = "")
   say_end(x, digits)
   say_starts(x$start_bounds, digits)

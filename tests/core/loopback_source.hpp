@@ -135,10 +135,10 @@ class Share {
   Share(const Problem& whole, Index first, Index last, Use use) {
     std::vector<int> rows;
     for (Index i = 0; i < whole.n; ++i) {
-      const Index unit = whole.group ? whole.group[i] - 1 : i;
-      if (unit < first || unit >= last) continue;
+      const Index at = whole.group ? whole.group[i] - 1 : i;
+      if (at < first || at >= last) continue;
       rows.push_back(static_cast<int>(i));
-      if (whole.group) group_.push_back(static_cast<int>(unit - first + 1));
+      if (whole.group) group_.push_back(static_cast<int>(at - first + 1));
     }
     take(whole, rows);
     part_.group = whole.group ? group_.data() : nullptr;
@@ -185,8 +185,8 @@ inline Problem elsewhere(Problem problem) {
 class SplitSource : public RowSource {
  public:
   SplitSource(const Problem& problem, Use use)
-      : units_(problem.group ? problem.groups : problem.n),
-        low_(problem, 0, units_ / 3, use), high_(problem, units_ / 3, units_, use) {}
+      : parts_(problem.group ? problem.groups : problem.n),
+        low_(problem, 0, parts_ / 3, use), high_(problem, parts_ / 3, parts_, use) {}
 
   void ask(Use use) override {
     low_.source().ask(use);
@@ -229,7 +229,7 @@ class SplitSource : public RowSource {
   }
 
  private:
-  Index units_;
+  Index parts_;  // groups, or rows where there are none
   Share low_, high_;
 };
 

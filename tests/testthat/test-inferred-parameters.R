@@ -86,6 +86,9 @@ fit_tube <- quote({
   refused <- function(...) {
     tryCatch(bsvm(..., likelihood = tube), error = function(e) class(e)[1L])
   }
+  for_classes <- function(code) {
+    tryCatch(code, bsvm_error_unsupported = function(e) grepl("numbers", conditionMessage(e)))
+  }
   set.seed(1)
   vb <- plain(engine_vb())
   list(
@@ -101,7 +104,11 @@ fit_tube <- quote({
     refused = c(refused(y ~ x1 + z, transform(d$plain, z = replace(x2, 1:3, NA)),
                         missing = missing_normal()),
                 refused(y ~ x1 + x2, d$plain, prior = prior_spike_slab()),
-                refused(y ~ x1 + x2, d$plain, engine = engine_em()))
+                refused(y ~ x1 + x2, d$plain, engine = engine_em())),
+    for_classes = c(for_classes(calibration(vb$fit, d$plain)),
+                    for_classes(calibration_map(vb$fit, d$plain)),
+                    for_classes(bsvm_parsnip(y ~ x1, d$plain, likelihood = tube)),
+                    for_classes(holdout(list(vb$fit, tuned_svm()), d$plain)))
   )
 })
 
@@ -138,6 +145,7 @@ test_that("engines with an inferred scale agree with quadrature and a twin, or r
   expect_identical(found$same, c(TRUE, TRUE))
   expect_true(all(grepl("^bsvm_error_(unsupported|missing|prior)$", found$refused)),
               info = paste(found$refused, collapse = " "))
+  expect_identical(found$for_classes, rep(TRUE, 4L))
 })
 
 # ---- a term -------------------------------------------------------------------------------------

@@ -69,6 +69,12 @@ Node Ascent::at(ConstVecRef theta, const Node&) {
   return node(run(start, 0, false));
 }
 
+// Steps of a share while the bound rises; after a fall, from the best point by a smaller share.
+//   now       where the next pass looks, which finds its bound
+//   next      where that pass would go
+//   best      the highest point so far, whose groups the source keeps
+//   returned  is `now` that point again, its share smaller? Then that its bound has not risen says
+//             nothing of convergence
 Ascent::Point Ascent::run(Point now, double tolerance, bool climbing) {
   share_.climbing(climbing);
   now.state.damping() = 1;

@@ -189,6 +189,12 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
   return to;
 }
 
+// Quasi-Newton steps in (a, T, theta): the first go along the gradient.
+//   direction  what the memory makes of the gradient at `best`
+//   step       how much of it is tried, less after a bound that fell
+//   next       where that is
+//   gain       by how much the bound rose
+// Where T is far from the identity, M_0 is moved to M, and the memory with it.
 DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known) {
   share_.climbing(climbing);
   progress_.end = Termination::pass_limit;

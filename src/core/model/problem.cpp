@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "data/units.hpp"
+#include "linalg/small.hpp"
 
 namespace bsvm {
 
@@ -98,11 +98,6 @@ void check_sparse(const SparseColumns& sparse, Index n) {
     throw InvalidInput("sparse", "Their numbers must be finite.");
 }
 
-// The kinks of a row are at y f = 1 and -1. With an offset of this size f is known to 1e-10 and the
-// log-likelihood of a thousand rows to 1e-6; beyond, its differences drown in rounding, and
-// integrals over group effects as large as the offset see kinks too sharp to be resolved.
-constexpr double kMostOffset = 1e6;
-
 void check_rows(const Problem& problem) {
   const Index n = problem.n;
   problem.likelihood->check(problem.y, n);
@@ -112,17 +107,14 @@ void check_rows(const Problem& problem) {
   double largest = 0;
   for (Index i = 0; i < n && !std::isnan(largest); ++i)
     if (!(std::abs(problem.offset[i]) <= largest)) largest = std::abs(problem.offset[i]);
-  if (largest <= kMostOffset) return;
+  const double most = problem.likelihood->most_offset();
+  if (largest <= most) return;
   std::ostringstream text;
-  text << "Its largest size is " << largest << "; sizes up to " << kMostOffset
-       << " are possible. The margin of the classes is 1 in its units: rescale the offset, or "
-          "leave out rows with such an offset.";
+  text << "Its largest size is " << largest << "; sizes up to " << most << " are possible."
+       << problem.likelihood->offset_scale()
+       << " Rescale the offset, or leave out rows with such an offset.";
   throw InvalidInput("offset", text.str());
 }
-
-}  // namespace
-
-namespace {
 
 void check_latent(const Problem& problem) {
   if (problem.sparse.columns > 0)

@@ -28,7 +28,7 @@ struct Layout {
 };
 
 // Everything global that a run moves, in one vector, to be sent to wherever the
-// rows are. What belongs to a group stays with the rows (data/units.hpp), so the
+// rows are. What belongs to a group stays with the rows (data/group_states.hpp), so the
 // State's size does not depend on the number of groups; a checkpoint is this and
 // the groups.
 struct State {

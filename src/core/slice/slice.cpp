@@ -86,7 +86,7 @@ class SliceChain : public Chain {
 
   void make_sweep(Host& host) override {
     state_.sweep() = static_cast<double>(sweeps_ + 1);
-    if (sweeps_ % kRefresh == 0) rows_.find(state_.mean());
+    if (sweeps_ % kRefresh == 0) rows_.find(state_);
     Draws random(state_.key(), Purpose::rows, 0);
     const bool learning = 2 * sweeps_ >= burnin_ && sweeps_ < burnin_;
     Vec jumped;

@@ -122,7 +122,6 @@ void SparseSource::take(const State& state) {
 }
 
 void SparseSource::sums(const State& state, RowSums& out, Host& host) {
-  known_f_ = false;
   likelihood_.follow(state);
   if (differentiates()) parameters_.prepare(state);
   if (!drawn() && !state.begun()) {
