@@ -79,7 +79,7 @@ Ascent::Point Ascent::run(Point now, double tolerance, bool climbing) {
   for (bool returned = false; progress_.passes < limit;) {
     bool possible = false;
     try {
-      possible = pass(now, next);
+      possible = pass(climbing, now, next);
     } catch (const Interrupted&) {
       if (!climbing || best.bound == kNothing) throw;
       progress_.end = Termination::interrupted;
@@ -123,24 +123,28 @@ bool Ascent::finished(const Point& at, double gain, double tolerance) const {
 
 // One pass over the rows: the bound at a point, and where to go from there. False where there is
 // nowhere to go: weights below zero have left a precision that is not positive definite.
-bool Ascent::pass(Point& at, Coefficients::Proposal& next) {
+bool Ascent::pass(bool climbing, Point& at, Coefficients::Proposal& next) {
   ++progress_.passes;
   const bool begun = at.state.begun();
   try {
     source_->sums(at.state, sums_, host_);
     if (begun) {
       at.bound = sums_.value() + at.state.prior_value();
-      at.pull.segment(side_.parameter_first(), side_.parameters()) += sums_.pull();
+      at.pull.segment(side_.parameter_first(), side_.parameters()) =
+          side_.parameter_pull(at.state, sums_);
     }
     next = side_.propose_natural(at.state, sums_, host_);
   } catch (const NumericalFailure&) {
     if (begun) return false;
     if (at.state.spread() > kMostSpread) throw;
     at.state.spread() *= 10;  // weights come nearer to zero
-    return pass(at, next);
+    return pass(climbing, at, next);
   }
   // The precision moved a share of its way, and that is what was measured.
   progress_.gradient = next.gradient / (begun ? at.state.damping() : 1);
+  if (climbing)
+    progress_.gradient =
+        std::hypot(progress_.gradient, side_.parameter_gradient(at.state, sums_));
   return std::isfinite(progress_.gradient) && next.step.allFinite() &&
          (!begun || std::isfinite(at.bound));
 }
@@ -148,7 +152,8 @@ bool Ascent::pass(Point& at, Coefficients::Proposal& next) {
 void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& point) {
   State& state = point.state;
   const bool first = !state.begun();
-  const Vec parameter_step = side_.parameter_step(state, sums_);
+  Vec parameter_step = Vec::Zero(side_.parameters());
+  if (climbing && !first) parameter_step = side_.parameter_step(state, sums_);
   state.begun() = 1;
   state.fraction() = first && started_ ? 0 : state.damping();
   state.inverse_factor() = next.inverse_factor;
@@ -159,7 +164,7 @@ void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& p
   side_.latent().update(sums_, state);
   if (climbing) {
     Vec best = side_.best_theta(state, moments, point.theta);
-    if (!first) best.segment(side_.parameter_first(), side_.parameters()) += parameter_step;
+    best.segment(side_.parameter_first(), side_.parameters()) += parameter_step;
     point.theta += (first ? 1 : kReach * state.damping()) * (best - point.theta);
     side_.fix_priors(state, point.theta);
   }

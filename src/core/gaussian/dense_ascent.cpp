@@ -303,7 +303,8 @@ bool DenseAscent::look(bool climbing, Point& at) {
   ++progress_.passes;
   source_->sums(at.state, sums_, host_);
   at.bound = sums_.value() + at.state.prior_value();
-  at.pull.segment(side_.parameter_first(), side_.parameters()) += sums_.pull();
+  at.pull.segment(side_.parameter_first(), side_.parameters()) =
+      side_.parameter_pull(at.state, sums_);
   const Vec prior = side_.precision(at.state);
   at.gradient.setZero(p + m + at.theta.size());
   at.gradient.head(p) = lower_product(reference_, side_.gradient(at.state, sums_));
