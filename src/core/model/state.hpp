@@ -13,7 +13,7 @@ struct Layout {
   bool covariance = true;  // does the State hold the coefficients' covariance?
   Index latent = 0;       // numbers of what is unknown in the rows' design (a latent), which
   Index latent_sums = 0;  // lays them out itself; and of those that its rows add up; or none
-  Index parameters = 0;  // of the likelihood and the blocks (Model::parameters())
+  Index parameters = 0;   // of the likelihood and the blocks (Model::parameters())
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
@@ -97,8 +97,8 @@ struct State {
   Eigen::Map<const Vec> scatter() const {
     return {x.data() + layout.scatter_start(), layout.scatter};
   }
-  // Parameters of the likelihood and then of the blocks, as free numbers: what the rows need to know
-  // of `hyper`.
+  // Parameters of the likelihood and then of the blocks, as free numbers: what rows need to know of
+  // `hyper`.
   Eigen::Map<Vec> parameters() { return {x.data() + layout.parameter_start(), layout.parameters}; }
   Eigen::Map<const Vec> parameters() const {
     return {x.data() + layout.parameter_start(), layout.parameters};
