@@ -118,7 +118,8 @@ TEST_CASE("gaussian: a node's slope is that of its own State") {
         new ExpectedOnly(make_source(problem, Use::expected, 1)));
     RowSource& rows = *source;
     Ascent ascent(problem, std::move(source), options, host);
-    const Node node = ascent.climb();
+    Node node = ascent.climb();
+    node.state.slopes() = 1;
     RowSums sums(node.state.layout);
     rows.sums(node.state, sums, host);
     INFO("passes ", passes);

@@ -345,3 +345,36 @@ test_that("a term with an inferred width stands next to others, and groups", {
   }
   expect_identical(found$chosen, "gaussian")
 })
+
+fit_hill_of_numbers <- quote({
+  both <- bsvm:::likelihood_tube(scale = prior_half_t(3, 1.5), odds = prior_half_t(3, 1))
+  numbers <- function(engine) {
+    fit <- suppressWarnings(bsvm(y ~ 0 + hill(x), d, likelihood = both, engine = engine,
+                                 control = bsvm_control(verbose = FALSE)))
+    all <- suppressWarnings(summary(fit))
+    three <- if (is.null(all$parameters)) all$variance_draws else all$parameters
+    list(coefficients = all$coefficients, passes = fit$passes, end = fit$termination,
+         parameters = three[c("scale", "odds", "hill(x): width"), ])
+  }
+  set.seed(1)
+  list(vb = numbers(engine_vb()), gaussian = numbers(engine_gaussian()),
+       slice = numbers(engine_slice(draws = 2000)), gibbs = numbers(engine_gibbs(draws = 2000)))
+})
+
+test_that("parameters of a likelihood and of a term are inferred together", {
+  skip_on_cran()
+  d <- hill_data(200)[, "x", drop = FALSE]
+  set.seed(8)
+  d$y <- drop(hill_columns(d$x, 0.4) %*% c(-1.2, 2)) + 0.4 * rnorm(200)
+  found <- in_extended(fit_hill_of_numbers, d, with_parameters)
+  expect_identical(found$vb$end, "converged")
+  expect_lt(found$vb$passes, 100)
+  sds <- c(found$gibbs$coefficients[, "SD"], found$gibbs$parameters[, "SD"])
+  of <- function(engine) {
+    c(found[[engine]]$coefficients[, 1L], found[[engine]]$parameters[, 1L])
+  }
+  for (engine in c("gaussian", "slice")) {
+    expect_close(of(engine), of("gibbs"), 0.15, scale = sds, label = engine)
+  }
+  expect_true(all(found$slice$parameters[, "Bulk_ESS"] > 250))
+})

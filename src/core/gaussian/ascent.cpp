@@ -72,6 +72,7 @@ Node Ascent::at(ConstVecRef theta, const Node&) {
 Ascent::Point Ascent::run(Point now, double tolerance, bool climbing) {
   share_.climbing(climbing);
   now.state.damping() = 1;
+  now.state.slopes() = climbing ? 2 : 0;
   Point best = now;
   Coefficients::Proposal next;
   progress_.end = Termination::pass_limit;
@@ -128,11 +129,8 @@ bool Ascent::pass(bool climbing, Point& at, Coefficients::Proposal& next) {
   const bool begun = at.state.begun();
   try {
     source_->sums(at.state, sums_, host_);
-    if (begun) {
-      at.bound = sums_.value() + at.state.prior_value();
-      at.pull.segment(side_.parameter_first(), side_.parameters()) =
-          side_.parameter_pull(at.state, sums_);
-    }
+    if (begun) at.bound = sums_.value() + at.state.prior_value();
+    if (begun && climbing) find_pull(at);
     next = side_.propose_natural(at.state, sums_, host_);
   } catch (const NumericalFailure&) {
     if (begun) return false;
@@ -178,6 +176,12 @@ void Ascent::value(const Mat& group_moments, Point& point) const {
       side_.value_at(point.state, group_moments, point.theta, point.pull);
 }
 
+// The rows' part of it.
+void Ascent::find_pull(Point& point) const {
+  point.pull.segment(side_.parameter_first(), side_.parameters()) =
+      side_.parameter_pull(point.state, sums_);
+}
+
 void Ascent::record(const Point& point) {
   progress_.trace.push_back(
       {point.bound, progress_.gradient, point.state.damping(), point.state.fraction()});
@@ -190,13 +194,21 @@ void Ascent::record(const Point& point) {
        share_(progress_.passes, progress_.trace[0].gradient, progress_.gradient));
 }
 
-Node Ascent::node(const Point& point) {
+// Where parameters are held, only the end of a run needs to know what rows say of them.
+Node Ascent::node(Point point) {
+  source_->back(last_);
+  if (side_.parameters() > 0 && point.state.slopes() == 0) {
+    ++progress_.passes;
+    point.state.slopes() = 1;
+    source_->sums(point.state, sums_, host_);
+    find_pull(point);
+  }
   Node out;
   out.theta = point.theta;
   out.log_density = out.bound = point.bound;
   out.pull = point.pull;
   out.state = point.state;
-  source_->back(last_);
+  out.state.slopes() = 0;
   out.matched = progress_.end == Termination::converged &&
                 match_moments(*source_, side_, out.state, out.log_density, host_);
   if (out.matched) {

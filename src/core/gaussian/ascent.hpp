@@ -42,7 +42,8 @@ class Ascent : public Conditional {
   void value(const Mat& group_moments, Point& point) const;
   bool finished(const Point& at, double gain, double tolerance) const;
   void record(const Point& point);
-  Node node(const Point& point);
+  void find_pull(Point& point) const;
+  Node node(Point point);
 
   const Model& problem_;
   std::unique_ptr<RowSource> source_;

@@ -15,7 +15,7 @@ struct Layout {
   Index latent_sums = 0;  // lays them out itself; and of those that its rows add up; or none
   Index parameters = 0;   // of the likelihood and the blocks (Model::parameters())
 
-  Index mean() const { return 9; }
+  Index mean() const { return 10; }
   Index step() const { return mean() + p; }
   Index inverse_factor() const { return step() + p; }
   Index factor() const { return covariance ? p : 0; }
@@ -67,6 +67,11 @@ struct State {
   // The variance of every linear predictor while there is no covariance.
   double& spread() { return x[8]; }
   double spread() const { return x[8]; }
+
+  // Which derivatives in the parameters of the likelihood and of blocks are wanted: none, the first
+  // (1) or the second ones too (2). They cost as much as several passes.
+  double& slopes() { return x[9]; }
+  double slopes() const { return x[9]; }
 
   Eigen::Map<Vec> mean() { return {x.data() + layout.mean(), layout.p}; }
   Eigen::Map<const Vec> mean() const { return {x.data() + layout.mean(), layout.p}; }

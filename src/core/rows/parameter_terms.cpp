@@ -4,9 +4,10 @@ namespace bsvm {
 
 void ParameterTerms::prepare(const State& state) {
   moved_.clear();
-  for (Index k = 0; k < size_; ++k)
+  second_ = state.slopes() > 1;
+  for (Index k = 0; k < size_ && state.slopes() > 0; ++k)
     for (const double by : {kStep, -kStep}) move(state, k, k, by);
-  for (Index k = 0; k < size_; ++k)
+  for (Index k = 0; k < size_ && second_; ++k)
     for (Index j = 0; j < k; ++j)
       for (const double by : {kStep, -kStep}) move(state, j, k, by);
 }

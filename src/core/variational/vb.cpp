@@ -51,6 +51,7 @@ class VariationalBayes : public Engine {
     if (problem.selects()) return select_variables(problem, source, options, accelerate_, host);
     const Coefficients side(problem, source.extra());
     State state = options.from ? *options.from : side.start(options.start);
+    state.slopes() = 2;
     Result best(state);
     RowSums sums(state.layout);
     try {

@@ -57,10 +57,6 @@ class MemorySource : public DrawSource {
 
   // Is the rows' weight their curvature too? Then one precision is formed.
   bool one_precision() const { return use_ != Use::augmented; }
-  // Do the sums have derivatives in parameters of the likelihood and of blocks?
-  bool differentiates() const {
-    return parameters_.any() && (use_ == Use::augmented || use_ == Use::expected);
-  }
   void keep_gathered();
   void gather(Index first_row, Index r, const State& state, RowData& out) const;
   void load(const BlockRange& range, const State& state, RowBlock& block) const;

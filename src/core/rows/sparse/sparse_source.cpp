@@ -124,7 +124,7 @@ void SparseSource::take(const State& state) {
 void SparseSource::sums(const State& state, RowSums& out, Host& host) {
   known_f_ = false;
   likelihood_.follow(state);
-  if (differentiates()) parameters_.prepare(state);
+  parameters_.prepare(state);
   if (!drawn() && !state.begun()) {
     mean_.setZero();
     step_.setZero();
@@ -236,7 +236,7 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
   const RowTerms& terms = worker.terms;
   out.value() += terms.value.sum();
   out.rows() += static_cast<double>(r);
-  if (differentiates()) add_parameters(range, worker, out);
+  add_parameters(range, worker, out);
   auto kept = terms_.middleCols(first, r);
   kept.row(0) = terms.slope;
   kept.row(1) = terms.weight;
