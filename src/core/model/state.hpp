@@ -15,7 +15,7 @@ struct Layout {
   Index latent_sums = 0;  // lays them out itself; and of those that its rows add up; or none
   Index parameters = 0;   // of the likelihood and the blocks (Model::parameters())
 
-  Index mean() const { return 10; }
+  Index mean() const { return 9; }
   Index step() const { return mean() + p; }
   Index inverse_factor() const { return step() + p; }
   Index factor() const { return covariance ? p : 0; }
@@ -24,7 +24,8 @@ struct Layout {
   Index scatter_start() const { return hyper_start() + hyper; }
   Index latent_start() const { return scatter_start() + scatter; }
   Index parameter_start() const { return latent_start() + latent; }
-  Index size() const { return parameter_start() + parameters; }
+  Index slopes() const { return parameter_start() + parameters; }
+  Index size() const { return slopes() + 1; }
 };
 
 // Everything global that a run moves, in one vector, to be sent to wherever the
@@ -68,11 +69,6 @@ struct State {
   double& spread() { return x[8]; }
   double spread() const { return x[8]; }
 
-  // Which derivatives in the parameters of the likelihood and of blocks are wanted: none, the first
-  // (1) or the second ones too (2). They cost as much as several passes.
-  double& slopes() { return x[9]; }
-  double slopes() const { return x[9]; }
-
   Eigen::Map<Vec> mean() { return {x.data() + layout.mean(), layout.p}; }
   Eigen::Map<const Vec> mean() const { return {x.data() + layout.mean(), layout.p}; }
   Eigen::Map<Vec> step() { return {x.data() + layout.step(), layout.p}; }
@@ -108,6 +104,10 @@ struct State {
   Eigen::Map<const Vec> parameters() const {
     return {x.data() + layout.parameter_start(), layout.parameters};
   }
+  // Which derivatives in them are wanted: none, the first (1) or the second ones too (2). They cost as
+  // much as several passes.
+  double& slopes() { return x[layout.slopes()]; }
+  double slopes() const { return x[layout.slopes()]; }
   Eigen::Map<Vec> latent() { return {x.data() + layout.latent_start(), layout.latent}; }
   Eigen::Map<const Vec> latent() const {
     return {x.data() + layout.latent_start(), layout.latent};
