@@ -102,8 +102,8 @@ free_block <- function(q) {
 
 free_of_covariance <- function(covariance) free_of_root(t(chol(covariance)))
 
-# Links of rows without the effects of one factor, offset included. With `population`, coefficients in
-# place of the fit's, columns that are learned are as at the means of their parameters.
+# Links of rows without the effects of one factor, offset included. With `population`, coefficients
+# in place of the fit's, columns that are learned are as at the means of their parameters.
 links_without <- function(object, rows, name, population = NULL) {
   rows$groups <- rows$groups[setdiff(names(rows$groups), name)]
   if (!is.null(population)) rows <- settled_rows(object, rows, mean_values(object))

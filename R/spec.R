@@ -190,7 +190,7 @@ core_groups <- function(groups) {
 # Is all of the design known before the fit?
 knows_design <- function(frame) is.null(frame$unknowns) && is.null(frame$learned)
 
-# The factor whose effects are integrated out, from 0; -1 for none, as where the design is `unknown`.
+# The factor whose effects are integrated out, from 0; -1 for none, as if the design is `unknown`.
 # The rest is a dense system.
 most_beside_integrated <- 1000
 most_regressions <- 1e7 # of effects on coefficients, kept for each point of the grid

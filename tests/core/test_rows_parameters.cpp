@@ -102,7 +102,8 @@ void check_cross_derivatives(RowSource& source, const State& state) {
   };
   for (Index k = 0; k < state.layout.parameters; ++k) {
     const double h = 1e-2;
-    const Vec slope = (8 * (pull(k, h) - pull(k, -h)) - pull(k, 2 * h) + pull(k, -2 * h)) / (12 * h);
+    const Vec slope =
+        (8 * (pull(k, h) - pull(k, -h)) - pull(k, 2 * h) + pull(k, -2 * h)) / (12 * h);
     source.sums(state, sums, host);
     for (Index j = 0; j < state.layout.parameters; ++j) {
       INFO("parameters ", j, " and ", k);

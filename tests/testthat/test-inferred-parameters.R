@@ -161,8 +161,7 @@ test_that("engines with an inferred scale agree with quadrature and a twin, or r
 
 # ---- two parameters -----------------------------------------------------------------------------
 
-# As tube_log_density(), with an intercept of nothing and odds half-t(3, 1) of what is beyond epsilon;
-# theta (k x 2).
+# As tube_log_density(), with half-t(3, 1) odds of what is beyond epsilon; theta (k x 2).
 odds_log_density <- function(d, points, theta) {
   away <- abs(sweep(points %*% t(as.matrix(d[c("x1", "x2")])), 2L, d$y))
   prior <- -rowSums(points^2) / 8

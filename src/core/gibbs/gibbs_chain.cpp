@@ -7,8 +7,8 @@ namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
     : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
-      mixing_(problem, side_, true), parameters_(side_), inclusion_moves_(problem, side_), burnin_(options.burnin),
-      mix_(options.mixing) {
+      mixing_(problem, side_, true), parameters_(side_), inclusion_moves_(problem, side_),
+      burnin_(options.burnin), mix_(options.mixing) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;
   expected_ = state_.mean();

@@ -45,8 +45,8 @@ struct RowSums {
   Eigen::Map<Vec> latent() { return {x.data() + latent_start(), own}; }
   Eigen::Map<const Vec> latent() const { return {x.data() + latent_start(), own}; }
 
-  // Derivatives of `value` in the parameters of the likelihood and of the blocks at fixed q, those
-  // that State::slopes() asks for: (parameters) the first, (parameters, parameters) minus the second.
+  // Derivatives of `value` in the parameters of the likelihood and of the blocks at fixed q, if
+  // State::slopes() asks for them: (parameters) the first, (parameters, parameters) minus the second.
   Eigen::Map<Vec> pull() { return {x.data() + parameter_start(), parameters}; }
   Eigen::Map<const Vec> pull() const { return {x.data() + parameter_start(), parameters}; }
   Eigen::Map<Mat> bend() {

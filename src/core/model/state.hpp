@@ -104,8 +104,8 @@ struct State {
   Eigen::Map<const Vec> parameters() const {
     return {x.data() + layout.parameter_start(), layout.parameters};
   }
-  // Which derivatives in them are wanted: none, the first (1) or the second ones too (2). They cost as
-  // much as several passes.
+  // Which derivatives in them are wanted: none, the first (1) or the second ones too (2). They cost
+  // as much as several passes.
   double& slopes() { return x[layout.slopes()]; }
   double slopes() const { return x[layout.slopes()]; }
   Eigen::Map<Vec> latent() { return {x.data() + layout.latent_start(), layout.latent}; }

@@ -9,8 +9,8 @@ namespace bsvm {
 
 // What rows say of the parameters of the likelihood and of the blocks: the first two derivatives of
 // their share of the objective at fixed q, by central differences, which any likelihood and block
-// has. A step h leaves h^2/6 times the third derivative, which of a design may be a hundred times the
-// second, and 1e-16/h of a block's value: at 3e-5 both are far below what an ascent looks at.
+// has. A step h leaves h^2/6 times the third derivative, which of a design may be a hundred times
+// the second, and 1e-16/h of a block's value: at 3e-5 both are far below what an ascent looks at.
 class ParameterTerms {
  public:
   // One parameter moved by a step, or two.

@@ -51,7 +51,7 @@ class MemorySource : public DrawSource {
     RowDraws random;
     WeightedGram squares;
     std::unique_ptr<LatentBlock> latent;
-    std::unique_ptr<RowBlock> moved;  // where parameters of blocks are inferred: rows once one moved
+    std::unique_ptr<RowBlock> moved;  // of blocks with parameters: rows once one moved
     RowTerms moved_terms;
   };
 
@@ -66,7 +66,8 @@ class MemorySource : public DrawSource {
   void answer(const BlockRange& range, const State& state, Worker& worker);
   void add(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
   void add_parameters(const BlockRange& range, double value, Worker& worker, RowSums& out) const;
-  double moved_value(const BlockRange& range, const ParameterTerms::Moved& to, Worker& worker) const;
+  double moved_value(const BlockRange& range, const ParameterTerms::Moved& to,
+                     Worker& worker) const;
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
   void finish_unit(const UnitRows& rows, const State& state, const Worker& worker,

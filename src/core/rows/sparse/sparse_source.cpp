@@ -252,8 +252,8 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
 }
 
 void SparseSource::add_parameters(const BlockRange& range, Worker& worker, RowSums& out) const {
-  const Index r = range.rows;
-  const auto y = data_.y.segment(range.first_row, r), weight = data_.weight.segment(range.first_row, r);
+  const Index r = range.rows, first = range.first_row;
+  const auto y = data_.y.segment(first, r), weight = data_.weight.segment(first, r);
   if (worker.moved.value.size() != r) worker.moved.resize(r);
   parameters_.add(worker.terms.value.sum(), [&](const ParameterTerms::Moved& to) {
     to.likelihood->terms(use_, y, worker.m.head(r), worker.v.head(r), worker.moved);
