@@ -56,10 +56,10 @@ basis_effects.bsvm_basis <- function(kind, term, data) {
   unique(unlist(lapply(basis_variables(kind, term), variables_in)))
 }
 
-# A list of bases (of one with parameters see R/basis-learned.R), several where a factor makes one for each level: each a list of class(kind) with
-# `label`, `matrix` (its columns for the rows of the fit) and `penalty` (0 for a column without,
-# else the number of the block it belongs to), or what settle_bases() makes into that. `columns` is
-# the model frame.
+# A list of bases, several where a factor makes one for each level: each a list of class(kind) with
+# `label`, `matrix` (its columns for the rows of the fit; of a basis with parameters see
+# R/basis-learned.R) and `penalty` (0 for a column without, else the number of the block it belongs
+# to), or what settle_bases() makes into that. `columns` is the model frame.
 make_bases <- function(kind, term, columns, frame_terms, env) UseMethod("make_bases")
 
 # All bases of the first one's kind, once they know of each other and of the other columns `x`.

@@ -123,13 +123,15 @@ void check_latent(const Problem& problem) {
   problem.latent->check(problem);
 }
 
-}  // namespace
-
-// Each has a prior, and where something reads rows without a State it is refused.
+// Each has a prior, after those of coefficients; and what looks at rows without a State is refused.
 void check_parameters(const Problem& problem) {
   Index with_prior = 0, of_blocks = problem.parameters() - problem.likelihood->free_size();
   for (const PriorSlot& slot : problem.priors) {
-    if (!slot.parameter) continue;
+    if (!slot.parameter) {
+      if (with_prior > 0)
+        throw InvalidInput("prior", "Priors of parameters must come after those of coefficients.");
+      continue;
+    }
     if (!slot.columns.empty() || slot.prior->free_size(0) != 1)
       throw InvalidInput("prior", "The prior of a parameter must be one of a single number that is "
                                   "not given.");
@@ -138,8 +140,8 @@ void check_parameters(const Problem& problem) {
   if (with_prior != problem.parameters())
     throw InvalidInput("prior", "Every parameter of the likelihood and of a term needs a prior.");
   if (with_prior > 0 && problem.latent->any())
-    throw InvalidInput("missing", "Missing predictors can't be modelled together with parameters "
-                                  "of the likelihood or of terms that are inferred.");
+    throw InvalidInput("missing", "What is unknown in the design can't be modelled together with "
+                                  "parameters of the likelihood or of terms that are inferred.");
   if (with_prior > 0 && problem.integrated >= 0)
     throw InvalidInput("engine", "Group effects can't be integrated out together with parameters "
                                  "of the likelihood or of terms that are inferred.");
@@ -148,8 +150,10 @@ void check_parameters(const Problem& problem) {
                                 "likelihood or of terms that are inferred.");
   if (of_blocks > 0 && problem.sparse.columns > 0)
     throw InvalidInput("formula", "Terms with inferred parameters can't stand together with "
-                                  "sparse predictors and several grouping factors.");
+                                  "sparse predictors or several grouping factors.");
 }
+
+}  // namespace
 
 void check(const Problem& problem) {
   check_parameters(problem);

@@ -41,7 +41,7 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
   likelihood_.follow(state);
-  if (differentiates()) parameters_.prepare(state);
+  parameters_.prepare(state);
   if (lane_sums_.empty())
     lane_sums_.assign(partition_.lanes.size(), RowSums(state.layout));
   if (use_ != Use::drawn) {
@@ -190,9 +190,10 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   const Index r = block.r;
   if (!one_precision())
     terms.curvature += state.damping() * (terms.weight - terms.curvature);
-  out.value() += terms.value.sum();
+  const double value = terms.value.sum();
+  out.value() += value;
   out.rows() += static_cast<double>(r);
-  if (differentiates()) add_parameters(range, terms.value.sum(), worker, out);
+  add_parameters(range, value, worker, out);
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   latent_->add(range, block, terms, *worker.latent, out);

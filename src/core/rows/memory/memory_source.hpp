@@ -46,16 +46,12 @@ class MemorySource : public DrawSource {
     RowDraws random;
     WeightedGram squares;
     std::unique_ptr<LatentBlock> latent;
-    std::unique_ptr<RowBlock> moved;  // where parameters of blocks are inferred: rows once one moved
+    std::unique_ptr<RowBlock> moved;  // of blocks with parameters: rows once one moved
     RowTerms moved_terms;
   };
 
   // Is the rows' weight their curvature too? Then one precision is formed.
   bool one_precision() const { return use_ != Use::augmented; }
-  // Do the sums have derivatives in parameters of the likelihood and of blocks?
-  bool differentiates() const {
-    return parameters_.any() && (use_ == Use::augmented || use_ == Use::expected);
-  }
   void keep_gathered();
   void gather(Index first_row, Index r, const State& state, RowData& out) const;
   void load(const BlockRange& range, const State& state, RowBlock& block) const;
@@ -65,7 +61,8 @@ class MemorySource : public DrawSource {
   void answer(const BlockRange& range, const State& state, Worker& worker);
   void add(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
   void add_parameters(const BlockRange& range, double value, Worker& worker, RowSums& out) const;
-  double moved_value(const BlockRange& range, const ParameterTerms::Moved& to, Worker& worker) const;
+  double moved_value(const BlockRange& range, const ParameterTerms::Moved& to,
+                     Worker& worker) const;
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
   void finish_group(const GroupRows& rows, const State& state, const Worker& worker,

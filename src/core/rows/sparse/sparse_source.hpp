@@ -52,10 +52,6 @@ class SparseSource : public DrawSource {
   bool drawn() const { return use_ == Use::drawn; }
   // Is the rows' weight their curvature too? Then one precision is formed.
   bool one_precision() const { return use_ != Use::augmented; }
-  // As in MemorySource; of the likelihood's alone.
-  bool differentiates() const {
-    return parameters_.any() && (use_ == Use::augmented || use_ == Use::expected);
-  }
   void make_workers();
   void take(const State& state);
 
