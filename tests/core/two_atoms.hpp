@@ -103,6 +103,14 @@ class InsensitiveFamily : public Likelihood {
       Insensitive::terms(use, y, m, v, out);
       out.value += log_c_;
     }
+    double over(const LineRows& rows, double s, double t) const override {
+      double sum = 0;
+      for (Index i = 0; i < rows.r; ++i) {
+        const double f = rows.f[i] + (rows.a ? s * rows.a[i] : 0) + t * rows.b[i];
+        sum += (rows.weight ? rows.weight[i] : 1) * (log_p(rows.y[i], f) + log_c_);
+      }
+      return sum;
+    }
 
    private:
     double log_c_;

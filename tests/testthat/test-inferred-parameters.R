@@ -190,8 +190,20 @@ fit_odds <- quote({
     two <- if (is.null(all$parameters)) all$variance_draws else all$parameters
     list(coefficients = all$coefficients, parameters = two, passes = fit$passes)
   }
+  variational <- function(data, threads = 1, ...) {
+    fit <- bsvm(y ~ 0 + x1 + x2 + (1 | g), data, ..., likelihood = both, engine = "vb",
+                control = bsvm_control(verbose = FALSE, tol = 1e-13, threads = threads))
+    c(fixef(fit), summary(fit)$parameters[, 1L], elbo(fit))
+  }
+  d$times <- rep_len(1:3, nrow(d))
+  d$away <- sin(seq_len(nrow(d)))
+  same <- list(weights = list(variational(d, weights = times),
+                              variational(d[rep(seq_len(nrow(d)), d$times), ])),
+               offset = list(variational(d, offset = away),
+                             variational(transform(d, y = y - away))),
+               threads = list(variational(d), variational(d, threads = 2)))
   set.seed(1)
-  list(gaussian = numbers(engine_gaussian()), vb = numbers(engine_vb()),
+  list(same = same, gaussian = numbers(engine_gaussian()), vb = numbers(engine_vb()),
        slice = numbers(engine_slice(draws = 5000, burnin = 500)),
        gibbs = numbers(engine_gibbs(draws = 5000, burnin = 500)))
 })
@@ -222,6 +234,8 @@ test_that("a scale and a shape that are inferred together agree with quadrature"
   for (engine in c("slice", "gibbs"))
     expect_true(all(found[[engine]]$parameters[, "Bulk_ESS"] > 5000))
   expect_lt(found$vb$passes, 40)
+  for (pair in found$same) expect_close(pair[[1L]], pair[[2L]], 1e-8)
+  expect_identical(found$same$threads[[1L]], found$same$threads[[2L]])
 })
 
 # ---- a term -------------------------------------------------------------------------------------
