@@ -16,8 +16,8 @@
 // overall one raises the bound too (any factor below two does) and gets there sooner.
 //
 // Parameters of the likelihood and of blocks are where the bound is highest: no distribution q of
-// theirs. They take a Newton step at fixed q after a pass, which is taken back as the mean's is; the
-// next ones are shorter then, since far from the optimum the bound may bend either way in them.
+// theirs. They take a Newton step at fixed q after a pass, which is taken back as the mean's is;
+// the next ones are shorter then, since far from the optimum the bound may bend either way.
 //
 // Certificate: the norm of the gradient in q's own metric, the Fisher one to first
 // order (the damped curvature stands in for the mean's). It vanishes at the optimum and
