@@ -368,10 +368,10 @@ double Coefficients::parameter_gradient(const State& state, const RowSums& sums)
   return std::sqrt(parameter_pull(state, sums).dot(newton_step(state, sums)));
 }
 
-Vec Coefficients::parameter_step(const State& state, const RowSums& sums) const {
+Vec Coefficients::parameter_step(const State& state, const RowSums& sums, double longest) const {
   if (layout_.parameters == 0) return Vec();
   const Vec step = newton_step(state, sums);
-  return step / std::max(1.0, step.cwiseAbs().maxCoeff());
+  return step * (longest / std::max(longest, step.cwiseAbs().maxCoeff()));
 }
 
 void Coefficients::set_parameters(State& state, ConstVecRef parameters) const {
