@@ -38,16 +38,18 @@ State some_state(const Coefficients& side, RowSource& source) {
   return state;
 }
 
-// Against five-point differences of whole passes.
-void check_derivatives(const Problem& problem, RowSource& source, const State& state) {
+// The sums of a pass where parameter k has moved.
+RowSums sums_at(RowSource& source, State state, Index k, double by) {
   Host host;
   RowSums sums(state.layout);
-  const auto value = [&](Index k, double by) {
-    State moved = state;
-    moved.parameters()[k] += by;
-    source.sums(moved, sums, host);
-    return sums.value();
-  };
+  state.parameters()[k] += by;
+  source.sums(state, sums, host);
+  return sums;
+}
+
+// Against five-point differences of whole passes.
+void check_derivatives(const Problem& problem, RowSource& source, const State& state) {
+  const auto value = [&](Index k, double by) { return sums_at(source, state, k, by).value(); };
   REQUIRE(state.layout.parameters == problem.parameters());
   for (Index k = 0; k < state.layout.parameters; ++k) {
     const double h = 1e-2;
@@ -55,7 +57,7 @@ void check_derivatives(const Problem& problem, RowSource& source, const State& s
                          (12 * h);
     const double second = (16 * (value(k, h) + value(k, -h)) - value(k, 2 * h) -
                            value(k, -2 * h) - 30 * value(k, 0)) / (12 * h * h);
-    source.sums(state, sums, host);
+    const RowSums sums = sums_at(source, state, k, 0);
     INFO("parameter ", k);
     CHECK(sums.pull()[k] == doctest::Approx(first).epsilon(1e-5));
     CHECK(sums.bend()(k, k) == doctest::Approx(-second).epsilon(3e-4));
@@ -64,19 +66,14 @@ void check_derivatives(const Problem& problem, RowSource& source, const State& s
 
 // Those of pairs, by differences of the first ones of passes elsewhere.
 void check_cross_derivatives(RowSource& source, const State& state) {
-  Host host;
-  RowSums sums(state.layout);
   const auto pull = [&](Index k, double by) {
-    State moved = state;
-    moved.parameters()[k] += by;
-    source.sums(moved, sums, host);
-    return Vec(sums.pull());
+    return Vec(sums_at(source, state, k, by).pull());
   };
   for (Index k = 0; k < state.layout.parameters; ++k) {
     const double h = 1e-2;
     const Vec slope =
         (8 * (pull(k, h) - pull(k, -h)) - pull(k, 2 * h) + pull(k, -2 * h)) / (12 * h);
-    source.sums(state, sums, host);
+    const RowSums sums = sums_at(source, state, k, 0);
     for (Index j = 0; j < state.layout.parameters; ++j) {
       INFO("parameters ", j, " and ", k);
       CHECK(sums.bend()(j, k) == doctest::Approx(-slope[j]).epsilon(3e-4));
