@@ -98,7 +98,10 @@ normalised_map <- function(f) {
 
 #' @export
 averaged_response.bsvm_likelihood_hinge <- function(likelihood, mean, sd) {
-  with_core_conditions(core_normalised_probability(mean, sd))
+  density <- law_of(likelihood)
+  with_core_conditions(
+    core_averaged_probability(density$name, density$parameters, mean, sd)
+  )
 }
 
 #' @export

@@ -1,6 +1,5 @@
 #include "coefficients.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -152,8 +151,7 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   next.diagonal() += prior;
   curvature.diagonal() += prior;
   Proposal out{Mat(), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state) +
-                  parameter_change(state, sums);
+  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state);
   if (!cholesky(next, host) || !cholesky(curvature, host)) refuse_precision();
   if (state.begun()) square += relative_change(state, next, host);
   out.inverse_factor = inverse_lower(next, host);
@@ -178,8 +176,7 @@ Coefficients::Proposal Coefficients::propose_natural(const State& state, RowSums
   factor.diagonal() += prior;
   if (!cholesky(factor, host)) refuse_precision();
   Proposal out{inverse_lower(factor, host), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state) +
-                  parameter_change(state, sums);
+  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state);
   if (state.begun()) square += relative_change(state, factor, host);
   solve_lower(factor, out.step);
   out.gradient = std::sqrt(square + out.step.squaredNorm());
@@ -333,46 +330,6 @@ Vec Coefficients::drawn(const State& state) const {
     for (const auto& number : part.slot.prior->drawn(hyper(state, part)))
       out.push_back(number.second);
   return Eigen::Map<const Vec>(out.data(), static_cast<Index>(out.size()));
-}
-
-double Coefficients::log_parameters(ConstVecRef parameters, VecRef gradient) const {
-  double sum = 0;
-  Index own = 0;
-  for (const PriorPart& part : parts_) {
-    if (!part.parameter()) continue;
-    sum += part.slot.prior->log_joint(Moments(), parameters.segment(own, 1),
-                                      gradient.segment(own, 1));
-    ++own;
-  }
-  return sum;
-}
-
-Vec Coefficients::parameter_pull(const State& state, const RowSums& sums) const {
-  Vec out(layout_.parameters);
-  log_parameters(state.parameters(), out);
-  return out + sums.pull();
-}
-
-double Coefficients::parameter_change(const State& state, const RowSums& sums) const {
-  if (layout_.parameters == 0) return 0;
-  return parameter_pull(state, sums).cwiseAbs2().dot(
-      (sums.bend().cwiseMax(0) + Vec::Ones(layout_.parameters)).cwiseInverse());
-}
-
-// The prior bends too, by less than one in each: that is left out, so that where the rows say nothing
-// the step is short.
-Vec Coefficients::parameter_step(const State& state, const RowSums& sums) const {
-  return parameter_pull(state, sums)
-      .cwiseQuotient(sums.bend().cwiseMax(0) + Vec::Ones(layout_.parameters))
-      .cwiseMin(1).cwiseMax(-1);
-}
-
-void Coefficients::set_parameters(State& state, ConstVecRef parameters) const {
-  Index own = 0;
-  for (const PriorPart& part : parts_)
-    if (part.parameter())
-      part.slot.prior->fix(parameters.segment(own++, 1), hyper(state, part));
-  refresh(state);
 }
 
 OutsideMoments Coefficients::outside(const State& state,
