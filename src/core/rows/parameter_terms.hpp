@@ -8,12 +8,13 @@
 namespace bsvm {
 
 // What rows say of the parameters of the likelihood and of the blocks: the first two derivatives of
-// their share of the objective in each at fixed q, by central differences. Any likelihood and block
-// has them, and the error of a step of 1e-3 in a logarithm, about 2e-7 of the third derivative, is
-// far below what a parameter is known to.
+// their share of the objective at fixed q, by central differences. Any likelihood and block has them,
+// and the error of a step of 1e-3 in a logarithm, about 2e-7 of the third derivative, is far below
+// what a parameter is known to. Second derivatives in two parameters are for the direction of a step:
+// one look more for each two, to 1e-3 of the third derivative.
 class ParameterTerms {
  public:
-  // One parameter moved by a step.
+  // One parameter moved by a step, or two.
   struct Moved {
     State state;
     CurrentLikelihood likelihood;
@@ -32,11 +33,20 @@ class ParameterTerms {
   // Adds what some rows say: `now` is their share, value(Moved) that where a parameter moved.
   template <class Value>
   void add(double now, const Value& value, RowSums& out) const {
+    Vec ups(size_);
     for (Index k = 0; k < size_; ++k) {
       const double up = value(moved_[2 * k]), down = value(moved_[2 * k + 1]);
       out.pull()[k] += (up - down) / (2 * kStep);
-      out.bend()[k] += ((now - up) + (now - down)) / (kStep * kStep);
+      out.bend()(k, k) += ((now - up) + (now - down)) / (kStep * kStep);
+      ups[k] = up;
     }
+    size_t pair = 2 * static_cast<size_t>(size_);
+    for (Index k = 0; k < size_; ++k)
+      for (Index l = 0; l < k; ++l, ++pair) {
+        const double bend = ((ups[k] - now) + (ups[l] - value(moved_[pair]))) / (kStep * kStep);
+        out.bend()(k, l) += bend;
+        out.bend()(l, k) += bend;
+      }
   }
 
  private:
@@ -44,7 +54,9 @@ class ParameterTerms {
 
   const Problem& problem_;
   Index own_, size_;
-  std::vector<Moved> moved_;  // up and down, parameter by parameter
+  void move(const State& state, const std::vector<Index>& which, double by);
+
+  std::vector<Moved> moved_;  // up and down, parameter by parameter; then two up, each with those before
 };
 
 }  // namespace bsvm
