@@ -355,23 +355,16 @@ Vec Coefficients::parameter_pull(const State& state, const RowSums& sums) const 
 
 double Coefficients::parameter_change(const State& state, const RowSums& sums) const {
   if (layout_.parameters == 0) return 0;
-  const Vec pull = parameter_pull(state, sums);
-  return pull.dot(divided_by_bend(pull, sums));
-}
-
-Vec Coefficients::parameter_step(const State& state, const RowSums& sums) const {
-  if (layout_.parameters == 0) return Vec();
-  const Vec step = divided_by_bend(parameter_pull(state, sums), sums);
-  return step / std::max(1.0, step.cwiseAbs().maxCoeff());
+  return parameter_pull(state, sums).cwiseAbs2().dot(
+      (sums.bend().cwiseMax(0) + Vec::Ones(layout_.parameters)).cwiseInverse());
 }
 
 // The prior bends too, by less than one in each: that is left out, so that where the rows say nothing
-// the step is short. So it is where they bend upwards.
-Vec Coefficients::divided_by_bend(const Vec& pull, const RowSums& sums) const {
-  const SymmetricEigen bend(sums.bend());
-  const Vec along = bend.vectors.transpose() * pull;
-  return bend.vectors *
-         along.cwiseQuotient((bend.values.array().max(0.0) + 1).matrix());
+// the step is short.
+Vec Coefficients::parameter_step(const State& state, const RowSums& sums) const {
+  return parameter_pull(state, sums)
+      .cwiseQuotient(sums.bend().cwiseMax(0) + Vec::Ones(layout_.parameters))
+      .cwiseMin(1).cwiseMax(-1);
 }
 
 void Coefficients::set_parameters(State& state, ConstVecRef parameters) const {

@@ -106,8 +106,8 @@ class Coefficients {
   Index parameter_first() const { return parameter_first_; }  // where they start in theta
   // log p of them, and its gradient.
   double log_parameters(ConstVecRef parameters, VecRef gradient) const;
-  // The gradient of the bound in them at a State, from the sums of a pass there, and a Newton step,
-  // of one unit in each at most.
+  // The gradient of the bound in them at a State, from the sums of a pass there, and a Newton step
+  // of each alone, of one unit at most.
   Vec parameter_pull(const State& state, const RowSums& sums) const;
   Vec parameter_step(const State& state, const RowSums& sums) const;
   double parameter_change(const State& state, const RowSums& sums) const;  // squared, as `gradient` is
@@ -152,7 +152,6 @@ class Coefficients {
   void refresh(State& state) const;  // group_prior() and parameters(), after `hyper` changed
 
  private:
-  Vec divided_by_bend(const Vec& pull, const RowSums& sums) const;
   double entropy(const State& state, double logdet) const;
   double relative_change(const State& state, const Mat& factor, Host& host) const;
 

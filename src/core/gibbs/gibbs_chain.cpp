@@ -38,7 +38,7 @@ void GibbsChain::visit(Archive& archive) {
   archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
   archive.part(inclusion_moves_.learnt(),
                [&](ConstVecRef saved) { inclusion_moves_.restore(saved); });
-  archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+  archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
   archive.part(state_.latent());
   archive.part(unknowns(), [&](ConstVecRef saved) { set_unknowns(saved); });
 }

@@ -8,13 +8,12 @@
 namespace bsvm {
 
 // What rows say of the parameters of the likelihood and of the blocks: the first two derivatives of
-// their share of the objective at fixed q, by central differences. Any likelihood and block has them,
-// and the error of a step of 1e-3 in a logarithm, about 2e-7 of the third derivative, is far below
-// what a parameter is known to. Second derivatives in two parameters are for the direction of a step:
-// one look more for each two, to 1e-3 of the third derivative.
+// their share of the objective in each at fixed q, by central differences. Any likelihood and block
+// has them, and the error of a step of 1e-3 in a logarithm, about 2e-7 of the third derivative, is
+// far below what a parameter is known to.
 class ParameterTerms {
  public:
-  // One parameter moved by a step, or two.
+  // One parameter moved by a step.
   struct Moved {
     State state;
     CurrentLikelihood likelihood;
@@ -33,20 +32,11 @@ class ParameterTerms {
   // Adds what some rows say: `now` is their share, value(Moved) that where a parameter moved.
   template <class Value>
   void add(double now, const Value& value, RowSums& out) const {
-    Vec ups(size_);
     for (Index k = 0; k < size_; ++k) {
       const double up = value(moved_[2 * k]), down = value(moved_[2 * k + 1]);
       out.pull()[k] += (up - down) / (2 * kStep);
-      out.bend()(k, k) += ((now - up) + (now - down)) / (kStep * kStep);
-      ups[k] = up;
+      out.bend()[k] += ((now - up) + (now - down)) / (kStep * kStep);
     }
-    size_t pair = 2 * static_cast<size_t>(size_);
-    for (Index k = 0; k < size_; ++k)
-      for (Index l = 0; l < k; ++l, ++pair) {
-        const double bend = ((ups[k] - now) + (ups[l] - value(moved_[pair]))) / (kStep * kStep);
-        out.bend()(k, l) += bend;
-        out.bend()(l, k) += bend;
-      }
   }
 
  private:
@@ -54,9 +44,7 @@ class ParameterTerms {
 
   const Problem& problem_;
   Index own_, size_;
-  void move(const State& state, const std::vector<Index>& which, double by);
-
-  std::vector<Moved> moved_;  // up and down, parameter by parameter; then two up, each with those before
+  std::vector<Moved> moved_;  // up and down, parameter by parameter
 };
 
 }  // namespace bsvm

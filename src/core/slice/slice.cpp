@@ -80,7 +80,7 @@ class SliceChain : public Chain {
     archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
     archive.part(jumps_.others);
     archive.part(jumps_.own);
-    archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+    archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
     if (archive.reads()) follow();
   }
 

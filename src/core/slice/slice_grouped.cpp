@@ -81,7 +81,7 @@ class GroupedChain : public Chain {
     archive.part(working_.save(), [&](ConstVecRef saved) { working_.restore(saved); });
     archive.part(seen_mean_);
     archive.part(seen_square_);
-    archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+    archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
     if (archive.reads()) follow();
   }
 
