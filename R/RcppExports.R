@@ -57,12 +57,8 @@ core_log_posterior <- function(problem, model, points, quick, threads) {
     .Call(`_bsvm_core_log_posterior`, problem, model, points, quick, threads)
 }
 
-core_normalised_probability <- function(mean, sd) {
-    .Call(`_bsvm_core_normalised_probability`, mean, sd)
-}
-
-core_shaped_probability <- function(mean, own, rest, shape) {
-    .Call(`_bsvm_core_shaped_probability`, mean, own, rest, shape)
+core_averaged_probability <- function(likelihood, parameters, mean, sd) {
+    .Call(`_bsvm_core_averaged_probability`, likelihood, parameters, mean, sd)
 }
 
 core_prior_traits <- function(prior, parameters) {

@@ -96,7 +96,7 @@ own_variances <- function(posterior, target) {
     list(row = row, at = first + starts[[block$factor]] +
            (seq_along(group$levels) - 1L) * q + place)
   }, fit$group_blocks, free[-seq_along(target$model$blocks)], seq_along(fit$group_blocks))
-  Filter(function(own) length(own$row) == 1L, unname(c(dense, effects)))
+  Filter(function(own) length(own$row) == 1L && length(own$at) > 0L, unname(c(dense, effects)))
 }
 
 # The rows see the same at any variance: h = A m and A - P do not change, P the prior precision.

@@ -1,6 +1,7 @@
 # What a user knows of points in the core's unknowns (columns, as in approximation-proposal.R):
 # population-level coefficients on the user's scale, then standard deviations (sd_) and
-# correlations (cor_) of the blocks whose variances are inferred. One a row.
+# correlations (cor_) of the blocks whose variances are inferred, and parameters by their names. One
+# a row.
 
 point_quantities <- function(fit, points, integrated) {
   size <- core_layout(fit$design)$size
@@ -82,7 +83,7 @@ spread_rows <- function(block, covariances) {
   q <- dim(covariances)[1L]
   n <- dim(covariances)[3L]
   sds <- matrix(vapply(seq_len(q), function(j) sqrt(covariances[j, j, ]), numeric(n)), q, n,
-                byrow = TRUE, dimnames = list(paste0("sd_", spread_names(block)), NULL))
+                byrow = TRUE, dimnames = list(quantity_names(block), NULL))
   pairs <- below_diagonal(q)
   rows <- lapply(seq_len(nrow(pairs)), function(r) {
     i <- pairs[r, 1L]
@@ -91,6 +92,10 @@ spread_rows <- function(block, covariances) {
       paste0("cor_", block$factor, ": ", block$labels[j], ", ", block$labels[i]), NULL))
   })
   do.call(rbind, c(list(sds), rows))
+}
+
+quantity_names <- function(block) {
+  if (is_parameter(block)) block$label else paste0("sd_", spread_names(block))
 }
 
 # The same of a fit by draws.

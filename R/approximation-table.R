@@ -72,12 +72,14 @@ fit_moments <- function(fit) {
   list(mean = unname(c(moments$mean, spread[, 1L])), sd = unname(c(moments$sd, spread[, 2L])))
 }
 
-# Of the standard deviations and correlations: mean and sd, a row a quantity.
+# Of the standard deviations and correlations: mean and sd, a row a quantity. Of a parameter that is
+# a point the fit knows no sd.
 inferred_moments <- function(fit) {
   blocks <- all_blocks(fit)
   inferred <- which(vapply(blocks, free_size, 0) > 0)
   do.call(rbind, c(list(matrix(0, 0L, 2L)), lapply(inferred, function(k) {
     sds <- block_spread(fit$posterior, fit, k, 0.95)[, 2:3, drop = FALSE]
+    if (is_parameter(blocks[[k]])) sds[sds[, 2L] %in% 0, 2L] <- NA_real_
     pairs <- below_diagonal(length(blocks[[k]]$columns))
     if (!is_joint(blocks[[k]])) return(sds)
     rbind(sds, correlation_spread(fit$posterior, fit, k, pairs, 0.95)[, 1:2, drop = FALSE])

@@ -9,7 +9,8 @@ check_target <- function(fit, env) {
   groups <- groups_again(fit$groups, rows)
   model <- model_again(fit)
   sparse <- !is.null(fit$design$sparse)
-  model$integrated <- integrable_term(groups, fit$likelihood, sparse, fit_layout(fit)$size)
+  model$integrated <- if (length(learned_bases(fit)) > 0L) -1L
+                      else integrable_term(groups, fit$likelihood, sparse, fit_layout(fit)$size)
   list(fit = fit, problem = problem_again(fit, rows), model = model,
        integrated = model$integrated + 1L, quick = TRUE, threads = fit$control$threads)
 }
@@ -50,6 +51,7 @@ gaussian_answer <- function(target) {
 # The engine that draws from the exact posterior of such a model, with its default settings; NULL if
 # none does.
 target_engine <- function(target) {
-  if (is.null(target$fit$design$sparse)) return(engine_slice())
+  slices <- is.null(target$fit$design$sparse) && takes_learned(engine_slice(), target$fit)
+  if (slices) return(engine_slice())
   if (takes_likelihood(engine_gibbs(), target$fit$likelihood)) engine_gibbs()
 }

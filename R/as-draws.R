@@ -10,6 +10,7 @@
 #'   `var_patientID: (Intercept)`, and covariances of correlated effects as
 #'   `cov_patientID: (Intercept), time`; those of population-level blocks are on the scale of the
 #'   prior (see [summary.bsvm()]);
+#' * inferred parameters of the likelihood or of a term by their names;
 #' * of [prior_bridge()] `nu_<block>` and `alpha_<block>`, of [prior_spike_slab()] `pi_<block>`,
 #'   where they are inferred; of [prior_laplace_zero()] its scale `s_<block>`;
 #' * the group effects as `patientID[12].(Intercept)`, unless the fit was told not to keep them.

@@ -29,7 +29,7 @@ plot_kinds <- c("coefficients", "groups", "smooth", "bound", "intervals", "densi
 
 default_plot <- function(object) {
   if (!is.null(object$sampling)) "intervals"
-  else if (is_point(object) && !is.null(object$smooths)) "smooth"
+  else if (is_point(object) && !is.null(object$bases)) "smooth"
   else "coefficients"
 }
 

@@ -27,9 +27,16 @@ new_variables <- function(basis, terms, newdata, unknown) UseMethod("new_variabl
 
 is_learned <- function(basis) length(basis_parameters(basis)) > 0L
 
-learned_bases <- function(object) Filter(is_learned, object$smooths)
+learned_bases <- function(object) Filter(is_learned, object$bases)
 
-first_values <- function(basis) lapply(basis_parameters(basis), function(prior) 1)
+# What their priors expect, about.
+first_values <- function(basis) {
+  lapply(basis_parameters(basis), function(prior) {
+    numbers <- prior$parameters
+    if ("shape" %in% names(numbers)) sqrt(numbers[["scale"]] / numbers[["shape"]])
+    else numbers[["scale"]]
+  })
+}
 
 # Columns at the first values, and learned bases last.
 with_first_columns <- function(bases) {
@@ -103,6 +110,10 @@ learned_values <- function(fit, value) {
   out
 }
 
+mean_values <- function(fit) {
+  learned_values(fit, function(block, k) block_spread(fit$posterior, fit, k, 0.95)[[2L]])
+}
+
 # ---- linear predictors ----------------------------------------------------------------------------
 
 # posterior_linear() of rows with such columns.
@@ -117,15 +128,23 @@ learned_linear.default <- function(posterior, fit, rows, sd) {
 
 #' @export
 learned_linear.bsvm_mixture <- function(posterior, fit, rows, sd) {
-  moments <- component_moments(fit, function(own) posterior_linear(own, rows))
-  found <- mix(moments$mean, moments$sd, posterior$weights)
-  list(mean = unname(found$mean), sd = if (sd) found$sd)
+  out <- list(mean = numeric(nrow(rows$x)), sd = if (sd) numeric(nrow(rows$x)))
+  in_component_chunks(fit, rows, sd = sd, function(at, moments) {
+    out$mean[at] <<- drop(moments$mean %*% posterior$weights)
+    if (sd) out$sd[at] <<- mix(moments$mean, moments$sd, posterior$weights)$sd
+  })
+  out
 }
 
 #' @export
 learned_linear.bsvm_draws <- function(posterior, fit, rows, sd) {
-  draws <- linear_draws(fit, rows)
-  list(mean = unname(rowMeans(draws)), sd = if (sd) sqrt(row_variances(draws)))
+  out <- list(mean = numeric(nrow(rows$x)), sd = if (sd) numeric(nrow(rows$x)))
+  in_row_chunks(posterior, rows, function(at, part) {
+    draws <- linear_draws(fit, part)
+    out$mean[at] <<- rowMeans(draws)
+    if (sd) out$sd[at] <<- sqrt(row_variances(draws))
+  })
+  out
 }
 
 # The fitted link of all rows of a frame.
@@ -139,18 +158,20 @@ learned_link <- function(fit, frame) {
   stats::setNames(link, names(fit$link))
 }
 
-# linear_draws() of such rows, draw by draw.
+# linear_draws() of such rows. Draws of a parameter hardly ever repeat, so the columns are made anew
+# for each.
 learned_draws <- function(fit, rows) {
-  draws <- seq_len(draw_count(fit$posterior))
   values <- learned_values(fit, function(block, k) sqrt(block_variances(fit, k)))
-  coefficients <- coefficient_draws(fit)
-  own <- settled_rows(fit, rows, lapply(values, lapply, `[`, 1L))
-  at <- learned_columns(fit)
-  own$x[, at] <- 0
-  out <- linear_draws(fit, own)
-  for (s in draws) {
-    x <- settled_rows(fit, rows, lapply(values, lapply, `[`, s))$x[, at, drop = FALSE]
-    out[, s] <- out[, s] + x %*% coefficients[at, s]
+  known <- rows
+  known$learned <- NULL
+  known$x[, learned_columns(fit)] <- 0
+  out <- linear_draws(fit, known)
+  for (basis in learned_bases(fit)) {
+    coefficients <- coefficient_draws(fit, columns_of(list(basis)))
+    for (s in seq_len(ncol(out))) {
+      x <- basis_at(basis, rows$learned[[basis$label]], lapply(values[[basis$label]], `[`, s))
+      out[, s] <- out[, s] + x %*% coefficients[, s]
+    }
   }
   out
 }

@@ -1,8 +1,8 @@
 # Terms with a basis: terms of a formula such as s(x) that are columns of their own, in blocks with
 # a variance each. A call f(...) is one if basis_origin() has a method for class bsvm_term_f, which
 # names its kind; a kind is a file with that method and those of the generics below for class
-# bsvm_basis_<kind>. mgcv's smooths (R/smooth.R) are the first. frame$smooths and fit$smooths are
-# lists of what make_bases() gives, placed in the design:
+# bsvm_basis_<kind>. mgcv's smooths (R/smooth.R) are the first. frame$bases and fit$bases hold
+# those of every kind, as lists of what make_bases() gives, placed in the design:
 #   label                         "s(x)", also of its prior and in pictures
 #   unpenalised, columns, blocks  positions in the design; blocks: of `columns`, one for each prior
 # and whatever the kind needs for new rows.
@@ -56,10 +56,10 @@ basis_effects.bsvm_basis <- function(kind, term, data) {
   unique(unlist(lapply(basis_variables(kind, term), variables_in)))
 }
 
-# A list of bases (of one with parameters see R/basis-learned.R), several where a factor makes one for each level: each a list of class(kind) with
-# `label`, `matrix` (its columns for the rows of the fit) and `penalty` (0 for a column without,
-# else the number of the block it belongs to), or what settle_bases() makes into that. `columns` is
-# the model frame.
+# A list of bases, several where a factor makes one for each level: each a list of class(kind) with
+# `label`, `matrix` (its columns for the rows of the fit; of a basis with parameters see
+# R/basis-learned.R) and `penalty` (0 for a column without, else the number of the block it belongs
+# to), or what settle_bases() makes into that. `columns` is the model frame.
 make_bases <- function(kind, term, columns, frame_terms, env) UseMethod("make_bases")
 
 # All bases of the first one's kind, once they know of each other and of the other columns `x`.
@@ -182,4 +182,4 @@ block_names_of <- function(bases) {
 }
 
 # Their coefficients mean little one by one.
-penalised_columns <- function(object) columns_of(object$smooths, "columns")
+penalised_columns <- function(object) columns_of(object$bases, "columns")

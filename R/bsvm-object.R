@@ -19,8 +19,8 @@
 #'   `link` (the fitted link), `nobs` (rows with a positive weight);
 #' * `design`: `columns`, `assign`, `term_labels`, `center`, `scale`, `intercept`, `implicit`,
 #'   `rotation`;
-#' * `groups`: `NULL` or a list named by grouping factor, `smooths`: `NULL` or a list of smooth
-#'   terms; both as in [bsvm_frame()], without the rows;
+#' * `groups`: `NULL` or a list named by grouping factor, `bases`: `NULL` or a list of the
+#'   terms with a basis, such as smooth terms; both as in [bsvm_frame()], without the rows;
 #' * `posterior`: as in [bsvm_run()], on the scale of the standardised columns;
 #' * `blocks`, `group_blocks`: as in [bsvm_spec()], each with `hyper`, what was learnt about its
 #'   variance;
@@ -59,7 +59,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     response = frame$response, y = all_rows(frame, "y"), weights = all_weights(frame),
     offset = all_rows(frame, "offset"), link = fitted_link(frame, design, result$posterior),
     nobs = frame$nobs, design = design,
-    groups = kept_groups(frame$groups), smooths = frame$smooths, posterior = result$posterior,
+    groups = kept_groups(frame$groups), bases = frame$bases, posterior = result$posterior,
     blocks = with_hyper(spec$blocks, result$hyper),
     group_blocks = with_hyper(spec$group_blocks, result$group_hyper),
     elbo = result$bound, start_bounds = result$start_bounds, trace = result$trace,

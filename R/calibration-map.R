@@ -29,7 +29,8 @@
 #'   and `levels`. `print()` returns it invisibly.
 #' @section Errors: `bsvm_error_newdata` for fewer than ten rows, rows of one class only, links
 #'   that do not grow with the odds of the second class, so that no slope is positive, and for
-#'   `newdata` that can't be used; `bsvm_error_argument` for other arguments.
+#'   `newdata` that can't be used; `bsvm_error_argument` for other arguments;
+#'   `bsvm_error_unsupported` for a fit whose response is not of classes.
 #' @references Platt, J. C. (2000). Probabilities for SV machines. In *Advances in Large Margin
 #'   Classifiers*, 61-74. MIT Press.
 #' @seealso [calibration()] for how good the probabilities are, on yet other rows.
@@ -47,7 +48,9 @@ calibration_map <- function(object, newdata, re_formula = NULL, allow_new_levels
   check_dots(substitute(list(...)), "calibration_map()", predict_hints)
   need_arguments("object", what = "calibration_map()")
   check_fit(object)
-  need_classes(object, "calibration_map()")
+  need_classes(object$response, "calibration_map()", paste0(
+    "Use predict(type = \"", prediction_types(object$response)[1L], "\"), which needs no map."
+  ))
   truth <- new_response_of(object, held_out(newdata), y)
   link <- predict.bsvm(object, newdata, type = "link", re_formula = re_formula,
                        allow_new_levels = allow_new_levels, group = group, offset = offset)

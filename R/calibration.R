@@ -55,7 +55,8 @@
 #'   `as.data.frame()` gives the bins; `print()` returns `x` invisibly.
 #' @section Errors: `bsvm_error_newdata` for `newdata` that can't be used or have one class only;
 #'   `bsvm_error_argument` for probabilities that are missing or not between 0 and 1, classes that
-#'   are not two or of another number, and for other arguments.
+#'   are not two or of another number, and for other arguments; `bsvm_error_unsupported` for a fit
+#'   whose response is not of classes.
 #' @references
 #' Murphy, A. H. (1973). A new vector partition of the probability score. *Journal of Applied
 #' Meteorology*, 12, 595-600.
@@ -86,7 +87,8 @@ calibration.bsvm <- function(object, newdata, map = NULL, bins = 10L, level = 0.
                              offset = NULL, y = NULL, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "calibration()", predict_hints)
-  need_classes(object, "calibration()")
+  need_classes(object$response, "calibration()",
+               "Use holdout(), which judges predictions of any response.")
   truth <- new_response_of(object, held_out(newdata), y)
   prob <- predict.bsvm(object, newdata, type = "prob", map = map, re_formula = re_formula,
                        allow_new_levels = allow_new_levels, group = group, offset = offset)[, 2L]

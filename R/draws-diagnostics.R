@@ -98,6 +98,9 @@ warn_unbounded <- function(variances, owners, likelihood = likelihood_hinge()) {
 
 # What to write where the variances of these blocks are not bounded.
 bound_it <- function(blocks) {
+  if (all(vapply(blocks, is_parameter, TRUE))) {
+    return("Give it a prior with a lighter tail, or a number where the likelihood takes one.")
+  }
   bounded <- c("normal", "half_t", "huang_wand")
   if (!all(vapply(blocks, function(block) block$prior$name %in% bounded, TRUE))) {
     return(paste("Use prior_ridge(), whose half-t standard deviation is bounded, or give the",

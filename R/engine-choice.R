@@ -97,6 +97,10 @@ take_parts <- function(names, object) {
 
 check_combination <- function(likelihood, engine) {
   if (takes_likelihood(engine, likelihood)) return(invisible())
+  if (has_parameters(likelihood)) {
+    abort("unsupported", engine_call(engine), " does not support ", word_for_inferred(likelihood),
+          ".")
+  }
   abort("unsupported", engine_call(engine), " works on latent scales of the rows, given ",
         "which the likelihood is normal in the coefficients. Only the pseudo-likelihood, ",
         "likelihood_hinge(), has them; the normalised hinge likelihood has not.")
@@ -165,11 +169,26 @@ check_structure <- function(engine, frame, likelihood, assigned) {
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
   columns <- dense_column_count(assigned$blocks[!sparse], nrow(frame$x))
   integrated <- integrated_term(frame$groups, likelihood, engine, any(sparse), columns,
-                                !is.null(frame$unknowns))
+                                !knows_design(frame))
+  check_learned(engine, frame)
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
   check_sparse(engine, any(sparse))
   check_elsewhere(engine, frame, assigned$blocks, integrated, any(sparse))
+}
+
+# `object`: a frame or a fit.
+takes_learned <- function(engine, object) {
+  if (length(learned_bases(object)) == 0L) return(TRUE)
+  switch(trait(engine, "learned"), grouped = TRUE, alone = length(object$groups) == 0L,
+         none = FALSE)
+}
+
+check_learned <- function(engine, frame) {
+  if (takes_learned(engine, frame)) return(invisible())
+  abort("unsupported", engine_call(engine), " does not support terms with parameters that are ",
+        "inferred", if (trait(engine, "learned") == "alone") " together with grouping factors",
+        ": ", enumerate(basis_labels(learned_bases(frame))), ".")
 }
 
 # Once those wider than the rows are rotated.

@@ -133,7 +133,7 @@ traits_of.bsvm_engine_ecme <- function(engine) {
   )
 }
 
-estimator_traits <- function(...) new_traits(mode = TRUE, ...)
+estimator_traits <- function(...) new_traits(mode = TRUE, learned = "none", ...)
 
 #' @export
 engine_note.bsvm_engine_em <- function(engine, x) {

@@ -100,5 +100,6 @@ engine_slice <- function(draws = NULL, burnin = 500, thin = 1, chains = 4, integ
 #' @export
 traits_of.bsvm_engine_slice <- function(engine) {
   new_traits(sparse = FALSE, latent = c("expected", "marginal"), latent_groups = FALSE,
-             latent_links = TRUE, integrates = TRUE, keeps_several = TRUE, word = "slice sampler")
+             latent_links = TRUE, learned = "alone", integrates = TRUE, keeps_several = TRUE,
+             word = "slice sampler")
 }

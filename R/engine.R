@@ -42,6 +42,8 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 #   latent             the ways in which it looks at rows with unknown predictors (latent_uses())
 #   latent_groups      ... also in a model with a grouping factor
 #   latent_links       draws the linear predictors of such rows: their weights are limited
+#   learned            takes terms whose parameters are inferred: "grouped" also next to a grouping
+#                      factor, "alone" or "none"
 #   integrates         integrates the effects of one factor out where this is possible
 #   keeps_several      ... but not those of a single factor that has several for each level
 #   needs_integrated   can't do without
@@ -56,12 +58,12 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 # Words:
 #   word               for the head of print()
 #   bound, trace       names of the objective at the end, and in the picture of its course
-new_traits <- function(sparse = TRUE, elsewhere = FALSE, latent = character(0), latent_groups = TRUE,
-                       latent_links = FALSE, integrates = FALSE, keeps_several = FALSE,
-                       needs_integrated = FALSE, dense_selection = FALSE, grid = FALSE, nu = "any",
-                       priors_needed = NULL, mode = FALSE, inverse_means = FALSE,
-                       linear_response = NULL, word = NULL, bound = "Lower bound",
-                       trace = "Objective") {
+new_traits <- function(sparse = TRUE, elsewhere = FALSE, latent = character(0),
+                       latent_groups = TRUE, latent_links = FALSE, learned = "grouped",
+                       integrates = FALSE, keeps_several = FALSE, needs_integrated = FALSE,
+                       dense_selection = FALSE, grid = FALSE, nu = "any", priors_needed = NULL,
+                       mode = FALSE, inverse_means = FALSE, linear_response = NULL, word = NULL,
+                       bound = "Lower bound", trace = "Objective") {
   as.list(environment())
 }
 

@@ -32,9 +32,10 @@ residuals.bsvm <- function(object, ...) {
   stats::naresid(object$na.action, row_residuals(object$likelihood, object$y, object$link))
 }
 
-# Rows inside the margin or misclassified, among those that took part in the fit.
+# Rows whose loss pulls at the fit, among those that took part in it: of classes those inside the
+# margin or misclassified.
 support_rows <- function(object) {
-  if (inherits(object$posterior, "bsvm_point")) {
+  if (inherits(object$posterior, "bsvm_point") && is_kind(object$response, "classes")) {
     return(seq_along(object$link) %in% support_vectors(object)$row)
   }
   used_rows(object) & is_support(object$likelihood, object$y, object$link)

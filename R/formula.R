@@ -1,9 +1,9 @@
 # Splits a formula into its parts:
 #   formula  the user's, as typed, with `.` written out
-#   fixed    without bars and smooth terms
+#   fixed    without bars and terms with a basis
 #   frame    every variable once, for model.frame()
 #   bars     list of list(lhs, group, independent): language, language, was it `||`
-#   smooths  list of calls such as s(x)
+#   bases    list of the terms with a basis: calls such as s(x)
 # `data` is only asked for its names, and which columns are factors.
 parse_formula <- function(formula, data) {
   check_formula(formula)
@@ -13,12 +13,12 @@ parse_formula <- function(formula, data) {
   bars <- unlist(lapply(parts$bars, expand_bar, data), recursive = FALSE)
   fixed <- formula
   fixed[[3L]] <- parts$fixed
-  fixed <- write_out_dot(fixed, data, bars, parts$smooths)
-  special <- c(parts$bars, parts$smooths)
+  fixed <- write_out_dot(fixed, data, bars, parts$bases)
+  special <- c(parts$bars, parts$bases)
   refuse_response_as_predictor(fixed, special)
   list(formula = spell_dot(formula, fixed, special), fixed = fixed,
        frame = add_terms(fixed, lapply(special, open_term)), bars = bars,
-       smooths = parts$smooths)
+       bases = parts$bases)
 }
 
 check_formula <- function(formula) {
@@ -71,19 +71,19 @@ has_special <- function(rhs) {
   any(bar_names %in% names) || names_basis(names)
 }
 
-# list(fixed = right-hand side without bars and smooths (1 if nothing else is left), bars, smooths =
-# lists of calls). Inside a function's call, as in I(a | b), a bar is R's own `or`.
+# list(fixed = right-hand side without bars and terms with a basis, 1 if nothing else is left; bars,
+# bases = lists of calls). Inside a function's call, as in I(a | b), a bar is R's own `or`.
 split_special <- function(rhs, data = NULL) {
   if (!has_special(rhs)) return(list(fixed = rhs))
   added <- added_terms(rhs)
   terms <- lapply(added, `[[`, "term")
   bar <- vapply(terms, is_bar, TRUE)
-  smooth <- vapply(terms, is_basis_term, TRUE)
+  basis <- vapply(terms, is_basis_term, TRUE)
   minus <- vapply(added, function(a) a$sign == "-", TRUE)
-  for (term in terms[!bar & !smooth]) refuse_inner(term, data)
-  for (term in terms[smooth]) refuse_nested(term, data)
-  if (any(minus & (bar | smooth))) refuse_crossed(terms[minus & (bar | smooth)][[1L]])
-  list(fixed = join_terms(added[!bar & !smooth]), bars = terms[bar], smooths = terms[smooth])
+  for (term in terms[!bar & !basis]) refuse_inner(term, data)
+  for (term in terms[basis]) refuse_nested(term, data)
+  if (any(minus & (bar | basis))) refuse_crossed(terms[minus & (bar | basis)][[1L]])
+  list(fixed = join_terms(added[!bar & !basis]), bars = terms[bar], bases = terms[basis])
 }
 
 # The terms of a sum, each with its sign.
@@ -108,7 +108,8 @@ join_terms <- function(added) {
   if (is.null(rhs)) 1 else rhs
 }
 
-# Bars and smooths may be added, not crossed: none below `*`, `:` and their like, or in a call.
+# Bars and terms with a basis may be added, not crossed: none below `*`, `:` and their like, or in
+# a call.
 refuse_inner <- function(term, data = NULL) {
   if (is_bar(term) || is_basis_term(term)) refuse_crossed(term)
   if (is_call_to(term, c("(", "+", "-", "*", ":", "/", "^", "%in%"))) {
@@ -118,7 +119,7 @@ refuse_inner <- function(term, data = NULL) {
   }
 }
 
-# No bar that can't be R's `or`, and no smooth, among the arguments of a call.
+# No bar that can't be R's `or`, and no term with a basis, among the arguments of a call.
 refuse_nested <- function(term, data, call = term) {
   if (!is.call(term)) return(invisible())
   for (part in Filter(is.call, as.list(term))) {
@@ -177,9 +178,9 @@ expand_bar <- function(bar, data = NULL) {
   })
 }
 
-# `.` means the other columns of the data: not the grouping factors, and not what a smooth term
-# already has in it.
-write_out_dot <- function(fixed, data, bars, smooths) {
+# `.` means the other columns of the data: not the grouping factors, and not what a term with a
+# basis already has in it.
+write_out_dot <- function(fixed, data, bars, bases) {
   if (any(vapply(bars, function(bar) "." %in% all.vars(bar$lhs), logical(1)))) {
     abort("formula", "`.` can't stand in a term with a bar; write out its columns.")
   }
@@ -193,7 +194,7 @@ write_out_dot <- function(fixed, data, bars, smooths) {
           " has no name, or the name `.`. Rename it, or write out the columns.")
   }
   taken <- c(lapply(bars, function(bar) all.vars(bar$group)),
-             lapply(smooths, function(term) basis_effects(basis_kind(term), term, data)))
+             lapply(bases, function(term) basis_effects(basis_kind(term), term, data)))
   added <- added_terms(fixed[[3L]]) # terms() stumbles over `- g` where `.` has no g
   fixed[[3L]] <- join_terms(Filter(function(a) {
     a$sign == "+" || !text_of(a$term) %in% unlist(taken)
@@ -207,7 +208,7 @@ write_out_dot <- function(fixed, data, bars, smooths) {
 }
 
 # The formula as typed; `.` gives way to the columns it stands for, in its place if it is added, not
-# crossed, and nothing is taken away. `fixed` is without `.`, bars and smooths.
+# crossed, and nothing is taken away. `fixed` is without `.`, bars and terms with a basis.
 spell_dot <- function(formula, fixed, special) {
   if (!"." %in% all.vars(formula[[3L]])) return(formula)
   added <- added_terms(formula[[3L]])
@@ -240,17 +241,17 @@ add_terms <- function(formula, terms) {
   formula
 }
 
-# A bar or smooth term as a sum of its variables.
+# A bar or a term with a basis as a sum of its variables.
 open_term <- function(term) {
   parts <- if (is_bar(term)) as.list(term)[-1L] else basis_variables(basis_kind(term), term)
   Reduce(function(a, b) call("+", a, b), parts)
 }
 
-# The formula with every variable once: bars and smooths opened.
+# The formula with every variable once: bars and terms with a basis opened.
 open_terms <- function(formula) {
   parts <- split_special(formula[[3L]])
   formula[[3L]] <- parts$fixed
-  add_terms(formula, lapply(c(parts$bars, parts$smooths), open_term))
+  add_terms(formula, lapply(c(parts$bars, parts$bases), open_term))
 }
 
 # all.vars() takes the two sides of `package::name` for variables; this does not.

@@ -27,9 +27,10 @@
 #' * `groups`: `NULL`, or a list named by grouping factor of lists of `name`, `variable`, `codes`,
 #'   `levels` (m), `labels` (q), `z` (n x q, `NULL` for a column of ones), `effect_terms` (q: the
 #'   term each effect comes from), `blocks` (effects that share a prior) and `expressions`;
-#' * `smooths`: `NULL`, or a list of smooths: `label`, `term`, `by`, `range`, `unpenalised` and
-#'   `columns` (positions in the design), `blocks` (of `columns`, one for each penalty), and what is
-#'   needed for new data (`object`, `transform`, `expression`);
+#' * `bases`: `NULL`, or a list of the terms with a basis, such as smooth terms: `label`,
+#'   `unpenalised` and `columns` (positions in the design), `blocks` (of `columns`, one for each
+#'   penalty), and what is needed for new data (of smooth terms `term`, `by`, `range`, `object`,
+#'   `transform`, `expression`);
 #' * `formula`, `terms` (without the data's environment), `xlevels`, `contrasts`, `na.action`,
 #'   `row_names` (`NULL` if automatic), `rows` (the numbers of the rows `subset` chose, `NULL` for
 #'   all), `nobs` (n), `bars` (did the formula have any), `given` (of a formula: `weights` and
@@ -76,7 +77,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   tell_omitted(rule, attr(settled, "na.action"), nrow(columns))
   places <- place_rows(rows, attr(settled, "na.action"))
   frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels, likelihood)
-  frame["unknowns"] <- list(frame_unknowns(model_rule(rule, frame$smooths), data, rows$used,
+  frame["unknowns"] <- list(frame_unknowns(model_rule(rule, frame$bases), data, rows$used,
                                            data_rows(parts, data)))
   frame[c("na.action", "row_names")] <- list(places$na.action, final_names(settled, data, places))
   frame["rows"] <- list(rows$all)
@@ -277,7 +278,7 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
     intercept = match(0L, design$assign, 0L), implicit = FALSE,
     weights = check_weights(columns[["(weights)"]], nrow(columns)),
     offset = check_offset(frame_offset(columns), nrow(columns)),
-    groups = make_groups(parts$bars, columns, frame_terms, contrasts), smooths = design$smooths,
+    groups = make_groups(parts$bars, columns, frame_terms, contrasts), bases = design$bases,
     formula = re_home(parts$formula, kept), terms = re_home(design$terms, kept),
     xlevels = design$xlevels, contrasts = design$contrasts, bars = length(parts$bars) > 0L,
     learned = design$learned
@@ -288,7 +289,7 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
 # seven are set later: rows that come in or are left out, and where they are fitted; `weights` is
 # changed by weights of classes.
 new_frame <- function(y, response, x, columns, assign, term_labels, intercept, implicit, weights,
-                      offset, groups, smooths = NULL, formula = NULL, terms = NULL, xlevels = NULL,
+                      offset, groups, bases = NULL, formula = NULL, terms = NULL, xlevels = NULL,
                       contrasts = NULL, nobs = nrow(x), bars = FALSE, learned = NULL,
                       na.action = NULL,
                       row_names = NULL, rows = NULL, given = NULL, unknowns = NULL,
@@ -298,8 +299,8 @@ new_frame <- function(y, response, x, columns, assign, term_labels, intercept, i
   frame
 }
 
-# The population-level terms, then the smooths: list(x, assign, contrasts, terms, term_labels,
-# xlevels, smooths).
+# The population-level terms, then those with a basis: list(x, assign, contrasts, terms,
+# term_labels, xlevels, bases, learned).
 fixed_design <- function(parts, columns, frame_terms, contrasts) {
   terms <- with_predvars(stats::terms(parts$fixed), frame_terms)
   xlevels <- stats::.getXlevels(terms, columns)
@@ -308,12 +309,12 @@ fixed_design <- function(parts, columns, frame_terms, contrasts) {
   design <- design_matrix(terms, columns, xlevels, own)
   labels <- attr(terms, "term.labels")
   env <- formula_environment(parts$formula)
-  smooths <- model_bases(parts$smooths, columns, frame_terms, env, design$x)
-  design <- bind_bases(design, smooths, length(labels))
+  bases <- model_bases(parts$bases, columns, frame_terms, env, design$x)
+  design <- bind_bases(design, bases, length(labels))
   check_columns(design$x, parts, any(vapply(columns, anyNA, TRUE)))
-  c(design, list(terms = terms, term_labels = c(labels, basis_labels(smooths)),
+  c(design, list(terms = terms, term_labels = c(labels, basis_labels(bases)),
                  xlevels = xlevels,
-                 smooths = without_matrices(smooths), learned = frame_variables(smooths)))
+                 bases = without_matrices(bases), learned = frame_variables(bases)))
 }
 
 re_home <- function(formula, environment) {

@@ -208,7 +208,7 @@ is_empty_formula <- function(formula) {
 # The bars of a right-hand side that has nothing else but an intercept.
 bars_alone <- function(rhs) {
   parts <- split_special(rhs)
-  if (length(parts$smooths) > 0L || !(identical(parts$fixed, 1) || identical(parts$fixed, 0))) {
+  if (length(parts$bases) > 0L || !(identical(parts$fixed, 1) || identical(parts$fixed, 0))) {
     return(NULL)
   }
   unlist(lapply(parts$bars, expand_bar), recursive = FALSE)

@@ -110,6 +110,14 @@ check_models <- function(models) {
   models
 }
 
+# Not every model is for every kind of response.
+check_model_kinds <- function(models, response) {
+  if (!any(vapply(models, inherits, TRUE, "bsvm_tuned_svm"))) return(invisible())
+  need_classes(response, "tuned_svm()", paste(
+    "Give a function in its place, such as `function(data) e1071::svm(y ~ x, data)`."
+  ))
+}
+
 # ---- predictions ------------------------------------------------------------------------------
 
 # What a model says of new rows, as metrics of the response take it. `prob`: are probabilities

@@ -184,6 +184,7 @@ prepare_study <- function(models, data, stratify, metrics, predictions, call, en
   formulas <- Filter(Negate(is.null), lapply(models, model_formula, env))
   kind <- study_kind(models)
   coded <- study_response(row_argument("response", data, call, env), formulas, data, kind)
+  check_model_kinds(models, coded$response)
   metrics <- check_metrics(if (is.null(metrics)) default_metrics(coded$response) else metrics[[1L]],
                            coded$response)
   group <- row_argument("group", data, call, env)

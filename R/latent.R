@@ -53,8 +53,8 @@ rule_name.bsvm_missing <- function(rule) paste0("missing_", rule$name, "()")
 # ---- in the frame -------------------------------------------------------------------------------
 
 # The rule of a model: `rule` if it models missing values, else that of a term.
-model_rule <- function(rule, smooths) {
-  rules <- Filter(Negate(is.null), lapply(smooths, basis_rule))
+model_rule <- function(rule, bases) {
+  rules <- Filter(Negate(is.null), lapply(bases, basis_rule))
   if (models_missing(rule)) rules <- c(list(rule), rules)
   if (length(rules) > 1L) {
     abort("unsupported", "A model can have one rule for what is unknown in its design; found ",

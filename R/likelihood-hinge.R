@@ -98,7 +98,8 @@ normalised_map <- function(f) {
 
 #' @export
 averaged_response.bsvm_likelihood_hinge <- function(likelihood, mean, sd) {
-  with_core_conditions(core_normalised_probability(mean, sd))
+  law <- law_of(likelihood)
+  with_core_conditions(core_averaged_probability(law$name, law$parameters, mean, sd))
 }
 
 #' @export

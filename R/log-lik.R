@@ -40,6 +40,7 @@ log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_le
   check_dots(substitute(list(...)), "log_lik()", linpred_hints)
   need_law(object, "log_lik()", refuse_measure)
   refuse_modelled(object, "log_lik()")
+  refuse_inferred(object, "log_lik()")
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
   observed <- observed_rows(object, newdata, y)

@@ -112,6 +112,7 @@ loo_hints <- c(
 check_loo <- function(object, by, cores, what) {
   if (!is_law(object$likelihood)) refuse_measure(object, what)
   refuse_modelled(object, what)
+  refuse_inferred(object, what)
   by <- pick_one(by, c("row", "group"), "by")
   check_count(cores, "cores")
   if (isTRUE(object$sampling$draws < 2L)) {

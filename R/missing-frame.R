@@ -92,8 +92,8 @@ design_law <- function(frame, design) {
   columns <- setdiff(seq_len(p), frame$intercept)
   x <- function(j) frame$x[, j - frame$implicit]
   absent <- vapply(columns, function(j) sum(is.na(x(j))), 0)
-  smooth <- columns %in% columns_of(frame$smooths)
-  plain <- absent == 0 & (smooth | vapply(columns, function(j) is_dummy(x(j)), TRUE))
+  basis <- columns %in% columns_of(frame$bases)
+  plain <- absent == 0 & (basis | vapply(columns, function(j) is_dummy(x(j)), TRUE))
   own <- columns[!plain]
   auxiliary <- frame$unknowns$auxiliary
   dummies <- if (is.null(auxiliary)) logical() else {

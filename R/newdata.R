@@ -8,7 +8,7 @@
 # NULL; `offset` is the new rows' own for a fit with that argument; `unknown` as in design_rows().
 new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, group = NULL,
                        offset = NULL, unknown = "error") {
-  parts <- fit[c("terms", "xlevels", "contrasts", "smooths")]
+  parts <- fit[c("terms", "xlevels", "contrasts", "bases")]
   parts$sparse <- !is.null(fit$design$sparse)
   parts$groups <- if (is.character(groups)) fit$groups[groups] else if (groups) fit$groups
   if (is.null(fit$terms)) {
@@ -59,12 +59,12 @@ design_rows <- function(parts, newdata, unknown = "error") {
   check_classes(terms, columns)
   x <- if (isTRUE(parts$sparse)) sparse_design(terms, columns, parts$contrasts)$x
        else build_matrix(terms, columns, parts$contrasts)
-  learned <- rows_variables(parts$smooths, terms, newdata, unknown)
-  smooths <- lapply(parts$smooths, function(basis) {
+  learned <- rows_variables(parts$bases, terms, newdata, unknown)
+  matrices <- lapply(parts$bases, function(basis) {
     if (!is_learned(basis)) return(new_basis(basis, terms, newdata, unknown))
     basis_at(basis, learned[[basis$label]], first_values(basis))
   })
-  rows <- list(x = bind_columns(x, parts$smooths, smooths), offset = stats::model.offset(columns),
+  rows <- list(x = bind_columns(x, parts$bases, matrices), offset = stats::model.offset(columns),
                groups = group_rows(parts$groups, terms, newdata, unknown))
   c(rows, if (!is.null(learned)) list(learned = learned))
 }

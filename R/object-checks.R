@@ -21,7 +21,7 @@ fit_fields <- c(
   call = "code", formula = "?code", terms = "?code", xlevels = "?list", contrasts = "?list",
   na.action = "?numbers", response = "list", y = "numbers", weights = "?numbers",
   offset = "?numbers", link = "numbers", nobs = "numbers", design = "list", groups = "?list",
-  smooths = "?list", posterior = "list", blocks = "list", group_blocks = "?list",
+  bases = "?list", posterior = "list", blocks = "list", group_blocks = "?list",
   elbo = "?numbers", passes = "?numbers", gradient = "?numbers", sampling = "?list",
   termination = "text", engine = "list", likelihood = "list", standardize = "flag",
   missing = "?list", control = "list", default_prior = "?flag", data = "?list", arguments = "?list",
@@ -130,8 +130,8 @@ check_lengths <- function(fit) {
       length(fit$posterior$components) == max(1L, length(fit$posterior$weights)),
     `design$sparse` = all(fit$design$sparse %in% seq_len(p)),
     blocks = identical(as.integer(columns), seq_len(p)),
-    smooths = is.null(fit$terms) ||
-      length(fit$design$term_labels) == length(labels(fit$terms)) + length(fit$smooths),
+    bases = is.null(fit$terms) ||
+      length(fit$design$term_labels) == length(labels(fit$terms)) + length(fit$bases),
     group_blocks = length(unlist(lapply(fit$group_blocks, `[[`, "columns"))) == effects
   )
   if (!all(good)) refuse_fit("`", names(good)[!good][1L], "` has the wrong length")
@@ -148,7 +148,7 @@ covariance_fits <- function(posterior) {
 frame_fields <- c(
   y = "numbers", response = "list", columns = "?text", assign = "?numbers", term_labels = "?text",
   intercept = "numbers", implicit = "flag", weights = "?numbers", offset = "?numbers",
-  groups = "?list", smooths = "?list", nobs = "numbers", bars = "flag", learned = "?list",
+  groups = "?list", bases = "?list", nobs = "numbers", bars = "flag", learned = "?list",
   unknowns = "?list", absent = "?list"
 )
 

@@ -30,7 +30,8 @@
 #' @param ... Other arguments of [bsvm()] that are not evaluated in `data`.
 #' @return A fit from [bsvm()].
 #' @section Errors: `bsvm_error_argument` if `cost` is not a positive number, or comes with `prior`;
-#'   else those of [bsvm()].
+#'   `bsvm_error_unsupported` for a likelihood whose response is not of classes; else those of
+#'   [bsvm()].
 #' @seealso [augment.bsvm()] and [tidy.bsvm()] for data frames of a fit by itself.
 #' @examples
 #' if (requireNamespace("parsnip", quietly = TRUE)) {
@@ -47,6 +48,8 @@ bsvm_parsnip <- function(formula, data, weights = NULL, cost = NULL, prior = NUL
                          algorithm = NULL, ...) {
   need_arguments("formula", "data", what = "bsvm_parsnip()")
   check_formula(formula)
+  need_classes(new_response(kind_for(list(...)[["likelihood"]])), "bsvm_parsnip()",
+               "Use bsvm() with this likelihood.")
   prior <- if (is.null(cost)) prior else cost_prior(cost, prior)
   arguments <- list(formula = formula, data = data, weights = weights, prior = prior,
                     engine = algorithm, ...)

@@ -95,13 +95,13 @@ check_densities <- function(check, chosen, draws) {
   shown
 }
 
-# Densities are drawn on a scale without bounds: standard deviations in logarithms, correlations as
-# Fisher's z. list(to, from, slope): `slope` is that of `to` at the values on it.
+# Densities are drawn on a scale without bounds: standard deviations and parameters in logarithms,
+# correlations as Fisher's z. list(to, from, slope): `slope` is that of `to` at the values on it.
 quantity_scale <- function(name, check) {
   if (match(name, rownames(check$table)) <= nrow(check$marginals$mean)) {
     return(list(to = identity, from = identity, slope = function(t) 1))
   }
-  if (startsWith(name, "sd_")) return(list(to = log, from = exp, slope = function(t) exp(-t)))
+  if (!startsWith(name, "cor_")) return(list(to = log, from = exp, slope = function(t) exp(-t)))
   list(to = function(x) atanh(pmin(pmax(x, -largest_correlation), largest_correlation)),
        from = tanh, slope = function(t) cosh(t)^2)
 }

@@ -1,29 +1,29 @@
-# Pictures of smooth terms.
+# Pictures of terms with a basis.
 
 plot_smooth <- function(object, level, select) {
-  smooths <- object$smooths
-  if (is.null(smooths)) {
+  bases <- object$bases
+  if (is.null(bases)) {
     abort("unsupported", "plot(which = \"smooth\") needs a smooth term, and this fit has none. ",
           "Add one such as `s(x)` to the formula.")
   }
-  labels <- vapply(smooths, `[[`, "", "label")
+  labels <- vapply(bases, `[[`, "", "label")
   chosen <- pick_part(if (is.null(select)) seq_along(labels) else select, labels, "select")
-  smooths <- smooths[match(chosen, labels)]
-  sizes <- vapply(smooths, shown_size, 0)
-  if (all(sizes == 1L)) return(plot_curves(object, smooths, level))
-  if (length(smooths) == 1L && sizes == 2L) return(plot_surface(object, smooths[[1L]], level))
+  bases <- bases[match(chosen, labels)]
+  sizes <- vapply(bases, shown_size, 0)
+  if (all(sizes == 1L)) return(plot_curves(object, bases, level))
+  if (length(bases) == 1L && sizes == 2L) return(plot_surface(object, bases[[1L]], level))
   abort("unsupported", "Smooth terms of one number are shown together, of two numbers one by one, ",
         "others not at all; found ", enumerate(chosen), ". Choose with `select`.")
 }
 
 # How many variables; Inf if there is no grid of them.
-shown_size <- function(smooth) {
-  ranges <- basis_ranges(smooth)
+shown_size <- function(basis) {
+  ranges <- basis_ranges(basis)
   if (is.null(ranges)) Inf else length(ranges)
 }
 
-plot_curves <- function(object, smooths, level, points = 200L) {
-  shown <- do.call(rbind, lapply(smooths, curve_data, object = object, level = level,
+plot_curves <- function(object, bases, level, points = 200L) {
+  shown <- do.call(rbind, lapply(bases, curve_data, object = object, level = level,
                                  points = points))
   shown$label <- factor(shown$label, levels = unique(shown$label))
   ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$fit)) +
@@ -32,7 +32,7 @@ plot_curves <- function(object, smooths, level, points = 200L) {
                                            fill = plot_colour, alpha = 0.2)) +
     ggplot2::geom_line(colour = plot_colour, linewidth = 0.8) +
     ggplot2::facet_wrap("label", scales = "free_x") +
-    ggplot2::labs(x = if (length(smooths) == 1L) names(basis_ranges(smooths[[1L]])),
+    ggplot2::labs(x = if (length(bases) == 1L) names(basis_ranges(bases[[1L]])),
                   y = if_spread(object, interval_label("Smooth", level, word_for_estimate(object)),
                                 "Smooth, mode"),
                   caption = if_spread(object, interval_caption(object, 1L, 1L, ""), no_band)) +
@@ -44,33 +44,33 @@ if_spread <- function(object, with, without = NULL) if (is_point(object)) withou
 
 no_band <- "No band: a mode on kinks of the loss tells no spread;\nengine_gaussian() has one"
 
-curve_data <- function(smooth, object, level, points) {
-  range <- basis_ranges(smooth)
+curve_data <- function(basis, object, level, points) {
+  range <- basis_ranges(basis)
   x <- seq(range[[1L]][1L], range[[1L]][2L], length.out = points)
   grid <- stats::setNames(data.frame(x), names(range))
-  data.frame(label = smooth$label, x = x, smooth_moments(object, smooth, grid, level))
+  data.frame(label = basis$label, x = x, smooth_moments(object, basis, grid, level))
 }
 
-plot_surface <- function(object, smooth, level, points = 60L) {
-  axes <- lapply(basis_ranges(smooth), function(range) {
+plot_surface <- function(object, basis, level, points = 60L) {
+  axes <- lapply(basis_ranges(basis), function(range) {
     seq(range[1L], range[2L], length.out = points)
   })
   grid <- expand.grid(axes)
-  shown <- cbind(stats::setNames(grid, c("x", "z")), smooth_moments(object, smooth, grid, level))
+  shown <- cbind(stats::setNames(grid, c("x", "z")), smooth_moments(object, basis, grid, level))
   ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$z)) +
     ggplot2::geom_raster(ggplot2::aes(fill = .data$fit)) +
     ggplot2::geom_contour(ggplot2::aes(z = .data$fit), colour = "grey30", linewidth = 0.3) +
     ggplot2::scale_fill_gradient2(low = "#8a4b2b", mid = "white", high = plot_colour) +
-    ggplot2::labs(x = names(axes)[1L], y = names(axes)[2L], fill = smooth$label,
+    ggplot2::labs(x = names(axes)[1L], y = names(axes)[2L], fill = basis$label,
                   caption = paste("Posterior", word_for_estimate(object))) +
     plot_theme()
 }
 
 # fit, sd, lower and upper of the term by itself.
-smooth_moments <- function(object, smooth, grid, level) {
+smooth_moments <- function(object, basis, grid, level) {
   rows <- list(x = matrix(0, nrow(grid), length(object$design$columns)))
-  at <- c(smooth$unpenalised, smooth$columns)
-  rows$x[, at] <- basis_grid(smooth, grid)
+  at <- c(basis$unpenalised, basis$columns)
+  rows$x[, at] <- basis_grid(basis, grid)
   link <- posterior_linear(object, rows)
   limits <- linear_limits(object$posterior, object, rows, link, level)
   data.frame(fit = link$mean, sd = link$sd, lower = limits[, 1L], upper = limits[, 2L])

@@ -102,15 +102,16 @@ component_fit <- function(fit, k) {
 component_moments <- function(fit, f) {
   parts <- lapply(seq_along(fit$posterior$weights), function(k) f(component_fit(fit, k)))
   list(mean = stack_columns(lapply(parts, `[[`, "mean")),
-       sd = stack_columns(lapply(parts, `[[`, "sd")))
+       sd = if (!is.null(parts[[1L]]$sd)) stack_columns(lapply(parts, `[[`, "sd")))
 }
 
-# f(at, moments) for chunks of rows, `moments` those of their links by component.
-in_component_chunks <- function(fit, rows, f) {
+# f(at, moments) for chunks of rows, `moments` those of their links by component; without `sd` means
+# alone.
+in_component_chunks <- function(fit, rows, f, sd = TRUE) {
   size <- 2^21 / length(fit$posterior$weights)
   in_chunks(nrow(rows$x), size, function(at) {
     part <- rows_at(rows, at)
-    f(at, component_moments(fit, function(own) posterior_linear(own, part)))
+    f(at, component_moments(fit, function(own) posterior_linear(own, part, sd)))
   })
 }
 

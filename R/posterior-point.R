@@ -27,7 +27,8 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #'   [fitted()][fitted.bsvm]; `multiplier`; and `kind`, a factor: `"margin"`, on the margin, with a
 #'   multiplier between its bounds, or `"inside"`, inside the margin or misclassified, with a
 #'   multiplier of \eqn{2 w_i}{2 w_i}.
-#' @section Errors: `bsvm_error_unsupported` for a fit by another engine, which has no multipliers.
+#' @section Errors: `bsvm_error_unsupported` for a fit by another engine, which has no multipliers,
+#'   and for a response that is not of classes.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23 (Section 3.2).
 #' @seealso [engine_em()].
@@ -40,6 +41,8 @@ support_vectors <- function(object, ...) {
   check_dots(substitute(list(...)), "support_vectors()", NULL)
   need_arguments("object", what = "support_vectors()")
   need_estimate(object, "support_vectors()")
+  need_classes(object$response, "support_vectors()",
+               "Use summary(), which counts support vectors of any response, and residuals().")
   rows <- which(rep_len(used_rows(object), length(object$link)))
   weight <- if (is.null(object$weights)) 1 else object$weights[rows]
   a <- object$posterior$multipliers

@@ -36,6 +36,7 @@ posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   check_fit(object)
   check_dots(substitute(list(...)), "posterior_predict()", predict_draws_hints)
   need_law(object, "posterior_predict()", refuse_responses)
+  refuse_inferred(object, "posterior_predict()")
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
   shape_draws(object$response, with_given_seed(seed, draw_response(object$likelihood, f)))

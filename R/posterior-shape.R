@@ -97,10 +97,40 @@ component_probability <- function(fit, rows, mean, sd, name, shapes) {
   variance <- along^2 * parts$variance[skewed]
   shape <- turned_shape(fit, name, shapes, group$codes[at],
                         sign(along) * parts$z[skewed, , drop = FALSE])
-  p[at] <- with_core_conditions(core_shaped_probability(
-    mean[at], sqrt(variance), sqrt(pmax(sd[at]^2 - variance, 0)), shape
-  ))
+  p[at] <- shaped_response(fit$likelihood, mean[at], sqrt(variance),
+                           sqrt(pmax(sd[at]^2 - variance, 0)), shape)
   p
+}
+
+# E(y | f) averaged over links mean + own x + rest e: e is standard normal, x independent of it with
+# the columns of `shape` as coefficients of Hermite's polynomials. A sum over equal steps of the
+# normal variable z that x is a function of, short enough for x and, where `own` is large, for links
+# along which E(y | f) changes within about the likelihood's scale of coefficients.
+shaped_response <- function(likelihood, mean, own, rest, shape, reach = 4.5, most = 512) {
+  step <- pmin(0.5, 1.6 * coefficient_scale(law_of(likelihood)) / own)
+  half <- pmin(ceiling(reach / step), most)
+  out <- mean
+  for (count in unique(half)) {
+    z <- seq(-reach, reach, length.out = 2 * count + 1)
+    weight <- stats::dnorm(z) / sum(stats::dnorm(z))
+    basis <- hermite(z, nrow(shape))
+    alike <- which(half == count)
+    in_chunks(length(alike), 2^20 / length(z), function(k) {
+      at <- alike[k]
+      links <- mean[at] + own[at] * crossprod(shape[, at, drop = FALSE], basis)
+      each <- averaged_response(likelihood, as.vector(links), rep(rest[at], length(z)))
+      out[at] <<- drop(matrix(each, length(at)) %*% weight)
+    })
+  }
+  out
+}
+
+# He_0 .. of z, a row each.
+hermite <- function(z, orders) {
+  out <- matrix(1, orders, length(z))
+  if (orders > 1L) out[2L, ] <- z
+  for (k in seq_len(orders)[-(1:2)]) out[k, ] <- z * out[k - 1L, ] - (k - 2) * out[k - 2L, ]
+  out
 }
 
 # The link of a row of a known level is `along` z'v and what is independent of it: list(z, along,

@@ -22,6 +22,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   say_coefficients(x, n, digits)
   say_variances(variance_table(x), standard_scale(x), digits, x)
   say_scales(scale_table(x), digits)
+  say_parameters(parameter_table(x)[, "Estimate", drop = FALSE], digits)
   say_other_hyper(x, digits)
   cat("\n")
   say_end(x, digits)

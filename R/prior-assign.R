@@ -9,7 +9,7 @@ assign_priors <- function(frame, prior = NULL) {
   slopes <- given[names(given) == ""]
   owner <- own_columns(frame, names(named))
   free <- which(is.na(owner))
-  slope_columns <- setdiff(free, c(frame$intercept, columns_of(frame$smooths)))
+  slope_columns <- setdiff(free, c(frame$intercept, columns_of(frame$bases)))
   slope_prior <- if (length(slopes) > 0L) slopes[[1L]] else default_slopes(frame)
   weak <- slope_prior$penalised && (is_mixed(frame) || is_open(slope_prior))
   idle <- length(slopes) > 0L && length(slope_columns) == 0L
@@ -20,7 +20,7 @@ assign_priors <- function(frame, prior = NULL) {
          new_block(slope_prior, slope_columns, slopes_label)),
     lapply(seq_along(named), function(k) new_block(named[[k]], which(owner == k), names(named)[k])),
     list(new_block(if (weak) prior_weak_slope() else prior_flat(),
-                   intersect(free, columns_of(frame$smooths, "unpenalised")), unpenalised_label))
+                   intersect(free, columns_of(frame$bases, "unpenalised")), unpenalised_label))
   )
   blocks <- blocks[lengths(lapply(blocks, `[[`, "columns")) > 0L]
   blocks <- c(blocks, assign_basis_priors(frame, named))
@@ -42,7 +42,7 @@ new_block <- function(prior, columns, label) list(prior = prior, columns = colum
 # one of the intercept and of the lines of smooths, too.
 default_slopes <- function(frame) if (is_mixed(frame)) prior_weak_slope() else prior_ridge()
 
-is_mixed <- function(frame) frame$bars || length(frame$smooths) > 0L
+is_mixed <- function(frame) frame$bars || length(frame$bases) > 0L
 
 # Population-level coefficients have variances, not covariances.
 check_scalar <- function(blocks) {
@@ -97,11 +97,11 @@ own_columns <- function(frame, names) {
 # Columns that a name in `prior` stands for; none if it names group effects or a smooth, whose
 # penalised parts are blocks of their own.
 prior_columns <- function(name, frame) {
-  if (name %in% block_names_of(frame$smooths)) return(integer(0))
+  if (name %in% block_names_of(frame$bases)) return(integer(0))
   term <- match(name, frame$term_labels)
   columns <- if (name %in% frame$columns) match(name, frame$columns)
              else if (!is.na(term)) which(frame$assign == term)
-  columns <- setdiff(columns, columns_of(frame$smooths, "columns"))
+  columns <- setdiff(columns, columns_of(frame$bases, "columns"))
   groups <- group_names(frame$groups)
   of_group <- name %in% groups
   if (length(columns) > 0L && of_group) {
@@ -137,10 +137,10 @@ group_labels <- function(groups) {
 }
 
 settable_names <- function(frame) {
-  smooths <- block_names_of(frame$smooths)
-  penalised <- frame$columns[columns_of(frame$smooths, "columns")]
-  unique(c(frame$columns[frame$intercept], setdiff(frame$term_labels, c("(Intercept)", smooths)),
-           setdiff(frame$columns, penalised), smooths, group_names(frame$groups)))
+  named <- block_names_of(frame$bases)
+  penalised <- frame$columns[columns_of(frame$bases, "columns")]
+  unique(c(frame$columns[frame$intercept], setdiff(frame$term_labels, c("(Intercept)", named)),
+           setdiff(frame$columns, penalised), named, group_names(frame$groups)))
 }
 
 refuse_idle <- function(frame) {
@@ -151,7 +151,7 @@ refuse_idle <- function(frame) {
 
 # Each penalty of a basis has a variance of its own.
 assign_basis_priors <- function(frame, named) {
-  blocks <- lapply(frame$smooths, function(basis) {
+  blocks <- lapply(frame$bases, function(basis) {
     lapply(names(basis$blocks), function(label) {
       prior <- first_prior(named, c(label, basis$label), basis_prior(basis))
       columns <- basis$blocks[[label]]
@@ -235,7 +235,7 @@ prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
   default <- scale_prior(default_slopes(frame), likelihood)
-  slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, columns_of(frame$smooths)))
+  slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, columns_of(frame$bases)))
   rows <- c(list(data.frame(name = "", prior = default$label, columns = length(slopes))),
             lapply(settable_names(frame), settable_row, frame, likelihood,
                    scale_priors(assign_priors(frame), likelihood)))
@@ -257,10 +257,10 @@ settable_row <- function(name, frame, likelihood, assigned) {
 }
 
 named_blocks <- function(name, frame, assigned) {
-  smooth <- basis_labels(frame$smooths) == name
-  labels <- c(name, unlist(lapply(frame$smooths[smooth], function(s) names(s$blocks))))
+  basis <- basis_labels(frame$bases) == name
+  labels <- c(name, unlist(lapply(frame$bases[basis], function(b) names(b$blocks))))
   Filter(function(block) block$label %in% labels || identical(block$factor, name),
-         c(if (name %in% block_names_of(frame$smooths)) assigned$blocks, assigned$group_blocks))
+         c(if (name %in% block_names_of(frame$bases)) assigned$blocks, assigned$group_blocks))
 }
 
 # Coefficients in a block; group effects are counted at each level.

@@ -102,9 +102,11 @@ free_block <- function(q) {
 
 free_of_covariance <- function(covariance) free_of_root(t(chol(covariance)))
 
-# Links of rows without the effects of one factor, offset included.
+# Links of rows without the effects of one factor, offset included. With `population`, coefficients
+# in place of the fit's, columns that are learned are as at the means of their parameters.
 links_without <- function(object, rows, name, population = NULL) {
   rows$groups <- rows$groups[setdiff(names(rows$groups), name)]
+  if (!is.null(population)) rows <- settled_rows(object, rows, mean_values(object))
   link <- if (is.null(population)) posterior_linear(object, rows, sd = FALSE)$mean
           else as.vector(as.matrix(rows$x %*% population)) +
             groups_link(effect_means(object$posterior, object$groups), rows$groups)

@@ -120,7 +120,8 @@ drawn_call <- paste("update(fit, likelihood = likelihood_hinge(normalized = TRUE
 # Could engine_slice() draw under a density of the response, with the fit's priors and structure?
 has_exact_draws <- function(object) {
   object$likelihood <- law_of(object$likelihood)
-  length(take_parts("slice", object)) > 0L && is.null(object$design$sparse)
+  length(take_parts("slice", object)) > 0L && is.null(object$design$sparse) &&
+    takes_learned(engine_slice(), object)
 }
 
 refuse_responses <- function(object, what) {

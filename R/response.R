@@ -87,11 +87,11 @@ summarise_response <- function(response, y) UseMethod("summarise_response")
 #' @export
 summarise_response.bsvm_response <- function(response, y) list()
 
-# What offers classes only.
-need_classes <- function(object, what) {
-  if (is_kind(object$response, "classes")) return(invisible())
+# What is for classes only; `instead`: a sentence that says what to use for other responses.
+need_classes <- function(response, what, instead) {
+  if (is_kind(response, "classes")) return(invisible())
   abort("unsupported", what, " is for a response of classes; here it is ",
-        describe_kind(object$response), ".")
+        describe_kind(response), ". ", instead)
 }
 
 # ---- predictions --------------------------------------------------------------------------------

@@ -84,8 +84,10 @@ warn_open_variances <- function(result, spec) {
   open <- all_blocks(spec)[result$unbounded]
   labels <- vapply(open, `[[`, "", "label")
   words <- open_words(spec$likelihood)
-  warn("rank", words$perfectly, ", so that the data do not bound the variance of ",
-       enumerate(labels, "`"), ": ", words$all_unreliable, ". ", bound_it(open))
+  of_variances <- !all(vapply(open, is_parameter, TRUE))
+  warn("rank", words$perfectly, ", so that the data do not bound ",
+       if (of_variances) "the variance of ", enumerate(labels, "`"), ": ", words$all_unreliable,
+       ". ", bound_it(open))
 }
 
 # Does a mode or mean in flat columns alone put every row on its side? Then any multiple of it does,
@@ -95,11 +97,13 @@ separates <- function(result, spec, flat) {
   least_margin(result$posterior, spec, flat[flat <= length(spec$model$blocks)]) > 0
 }
 
-# The least margin of complete rows, of the mean in these dense blocks alone.
+# The least margin of complete rows, of the mean in these dense blocks alone, columns that are
+# learned left out.
 least_margin <- function(posterior, spec, blocks) {
-  at <- unlist(lapply(spec$model$blocks[blocks], `[[`, "columns"))
-  if (length(at) == 0L || length(spec$problem$y) == 0L) return(-Inf)
   problem <- spec$problem
+  at <- unlist(lapply(spec$model$blocks[blocks], `[[`, "columns"))
+  at <- at[at <= length(problem$scale)]
+  if (length(at) == 0L || length(problem$y) == 0L) return(-Inf)
   coefficients <- replace(numeric(length(problem$scale)), at, posterior$mean[at])
   coefficients <- coefficients / problem$scale
   link <- -sum(coefficients * problem$center)

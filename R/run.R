@@ -24,7 +24,7 @@
 #'   `"completed"` or `"interrupted"`;
 #' * of [engine_vb()], [engine_gaussian()] and [engine_map()] `bound` (of the last two an estimate
 #'   of the log evidence), `trace` (a row a pass), `passes`, `gradient`; of the last two also
-#'   `unbounded`: for each block, did nothing bound its variance from above?
+#'   `unbounded`: for each block, did nothing bound its variance, or parameter, from above?
 #' * of [engine_em()] and [engine_ecme()] `trace` (a row a pass: `objective`, `gap`) and `passes`;
 #' * of [engine_vb()] where a prior selects `start_bounds`, the bound where each start ended;
 #' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`,
@@ -117,7 +117,7 @@ unbounded_blocks <- function(result, posterior, spec) {
   open <- vapply(free, function(rows) any(result$unbounded[rows]), TRUE)
   dense <- seq_along(spec$model$blocks)
   if (least_margin(posterior, spec, dense) > far_margin) {
-    open <- open | lengths(free) > 0L
+    open <- open | (lengths(free) > 0L & !vapply(all_blocks(spec), is_parameter, TRUE))
   }
   open
 }

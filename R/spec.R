@@ -84,7 +84,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
                 engine = engine[c("name", "parameters")], blocks = core$blocks,
                 group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]),
                 integrated = integrated_term(frame$groups, likelihood, engine, any(sparse),
-                                             length(core$center), !is.null(frame$unknowns)))
+                                             length(core$center), !knows_design(frame)))
   design$rotation <- core$rotation
   inform_many_levels(frame, assigned$blocks)
   unknowns <- core_unknowns(frame$unknowns$rule, frame, design)
@@ -132,7 +132,7 @@ scaled_columns <- function(blocks, frame, standardize) {
     scaled[block$columns] <- standardize && block$prior$penalised
     weak[block$columns] <- is_weak(block$prior) && block$prior$penalised
   }
-  scaled[columns_of(frame$smooths)] <- FALSE
+  scaled[columns_of(frame$bases)] <- FALSE
   scaled | weak
 }
 
@@ -187,12 +187,16 @@ core_groups <- function(groups) {
        sparse = if (several) sparse_effects(groups))
 }
 
-# The factor whose effects are integrated out, from 0; -1 for none. The rest is a dense system.
+# Is all of the design known before the fit?
+knows_design <- function(frame) is.null(frame$unknowns) && is.null(frame$learned)
+
+# The factor whose effects are integrated out, from 0; -1 for none, as if the design is `unknown`.
+# The rest is a dense system.
 most_beside_integrated <- 1000
 most_regressions <- 1e7 # of effects on coefficients, kept for each point of the grid
 
-integrated_term <- function(groups, likelihood, engine, sparse, columns, unknowns = FALSE) {
-  if (unknowns || !integrates_effects(engine, groups)) return(-1L)
+integrated_term <- function(groups, likelihood, engine, sparse, columns, unknown = FALSE) {
+  if (unknown || !integrates_effects(engine, groups)) return(-1L)
   integrable_term(groups, likelihood, sparse, columns)
 }
 

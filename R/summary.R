@@ -78,8 +78,8 @@
 #'   lower bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are
 #'   local optima), `optima` (the objective of each start) and `n_margin` (support vectors on the
 #'   margin);
-#' * where parameters of the likelihood are inferred, and there are no draws, `parameters`: matrix, a
-#'   row a parameter, columns `Estimate`, `SD`, `lower`, `upper`;
+#' * where parameters of the likelihood or of a term are inferred, and there are no draws,
+#'   `parameters`: matrix, a row a parameter, columns `Estimate`, `SD`, `lower`, `upper`;
 #' * where missing predictors are modelled `missing`: data frame, a row a variable with missing
 #'   values: `column`, `missing` (how many), `share` (of the rows), `predictor` (is it one, or
 #'   auxiliary?);
@@ -150,7 +150,7 @@ print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") 
   if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits, x)
   else say_drawn_variances(x, n, digits)
   say_scales(x$scales, digits)
-  say_parameters(x, digits)
+  say_parameters(x$parameters, digits)
   say_sds(x, n, digits)
   say_priors(x)
   say_missing(x$missing, digits)
@@ -241,6 +241,7 @@ scale_table <- function(object) {
 estimate_facts <- function(object) {
   if (!inherits(object$posterior, "bsvm_point")) return(NULL)
   facts <- unclass(object$posterior)[c("objective", "dual", "gap", "certified", "optima")]
+  if (!is_kind(object$response, "classes")) return(facts)
   c(facts, list(n_margin = sum(support_vectors(object)$kind == "margin")))
 }
 
@@ -335,7 +336,9 @@ print_table <- function(table, digits) {
 say_fit <- function(x, digits) {
   cat("\nSupport vectors: ", x$n_support, " of ", x$nobs, " rows (",
       format(100 * x$support_share, digits = 3L), " %)",
-      if (!is.null(x$estimate)) paste0(", ", x$estimate$n_margin, " of them on the margin"),
+      if (!is.null(x$estimate$n_margin)) {
+        paste0(", ", x$estimate$n_margin, " of them on the margin")
+      },
       "\n", sep = "")
   say_end(x, digits)
   say_starts(x$start_bounds, digits)

@@ -97,7 +97,7 @@ fit.bsvm_tuned_svm <- function(object, formula = object$formula, data, ...) {
   check_svm_formula(formula)
   check_rows_of(data)
   parts <- parse_formula(formula, data)
-  frame <- bsvm_frame.formula(add_terms(parts$fixed, parts$smooths), data,
+  frame <- bsvm_frame.formula(add_terms(parts$fixed, parts$bases), data,
                               na.action = stats::na.omit)
   x <- svm_columns(frame$x, frame)
   if (ncol(x) == 0L) {
@@ -108,7 +108,7 @@ fit.bsvm_tuned_svm <- function(object, formula = object$formula, data, ...) {
   splits <- random_splits(units, object$times, object$prop, frame$response$levels)
   best <- tune_svm(object, x, frame$y > 0, splits)
   chosen <- train_svm(x, frame$y > 0, best$cost, best$gamma)
-  structure(c(best, chosen, frame[c("formula", "terms", "xlevels", "contrasts", "smooths",
+  structure(c(best, chosen, frame[c("formula", "terms", "xlevels", "contrasts", "bases",
                                     "columns", "intercept", "nobs")],
               list(levels = frame$response$levels, kernel = object$kernel, times = object$times)),
             class = "bsvm_tuned_svm_fit")
@@ -201,7 +201,7 @@ decision_values <- function(fitted, x) {
 predict.bsvm_tuned_svm_fit <- function(object, newdata, type = c("class", "link"), ...) {
   check_dots(substitute(list(...)), "predict()", predict_hints)
   type <- pick_one(type, c("class", "link"), "type")
-  rows <- design_rows(object[c("terms", "xlevels", "contrasts", "smooths")], newdata)
+  rows <- design_rows(object[c("terms", "xlevels", "contrasts", "bases")], newdata)
   x <- svm_columns(rows$x, object)
   complete <- stats::complete.cases(x)
   link <- rep(NA_real_, nrow(x))

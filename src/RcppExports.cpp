@@ -189,27 +189,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_normalised_probability
-Rcpp::NumericVector core_normalised_probability(Rcpp::NumericVector mean, Rcpp::NumericVector sd);
-RcppExport SEXP _bsvm_core_normalised_probability(SEXP meanSEXP, SEXP sdSEXP) {
+// core_averaged_probability
+Rcpp::NumericVector core_averaged_probability(std::string likelihood, SEXP parameters, Rcpp::NumericVector mean, Rcpp::NumericVector sd);
+RcppExport SEXP _bsvm_core_averaged_probability(SEXP likelihoodSEXP, SEXP parametersSEXP, SEXP meanSEXP, SEXP sdSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type likelihood(likelihoodSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type parameters(parametersSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type mean(meanSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type sd(sdSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_normalised_probability(mean, sd));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_shaped_probability
-Rcpp::NumericVector core_shaped_probability(Rcpp::NumericVector mean, Rcpp::NumericVector own, Rcpp::NumericVector rest, Rcpp::NumericMatrix shape);
-RcppExport SEXP _bsvm_core_shaped_probability(SEXP meanSEXP, SEXP ownSEXP, SEXP restSEXP, SEXP shapeSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type own(ownSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type rest(restSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type shape(shapeSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_shaped_probability(mean, own, rest, shape));
+    rcpp_result_gen = Rcpp::wrap(core_averaged_probability(likelihood, parameters, mean, sd));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -322,8 +311,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_log_posterior", (DL_FUNC) &_bsvm_core_log_posterior, 5},
-    {"_bsvm_core_normalised_probability", (DL_FUNC) &_bsvm_core_normalised_probability, 2},
-    {"_bsvm_core_shaped_probability", (DL_FUNC) &_bsvm_core_shaped_probability, 4},
+    {"_bsvm_core_averaged_probability", (DL_FUNC) &_bsvm_core_averaged_probability, 4},
     {"_bsvm_core_prior_traits", (DL_FUNC) &_bsvm_core_prior_traits, 2},
     {"_bsvm_core_takes", (DL_FUNC) &_bsvm_core_takes, 4},
     {"_bsvm_core_takes_likelihood", (DL_FUNC) &_bsvm_core_takes_likelihood, 4},

@@ -39,26 +39,26 @@ inline void unpack_numbers(const Bytes& from, size_t sizes, Vec& numbers) {
 inline Bytes to_bytes(const State& state) {
   const Layout& layout = state.layout;
   return pack_message({layout.p, layout.q, layout.hyper, layout.scatter, layout.latent,
-                       layout.latent_sums},
+                       layout.latent_sums, layout.parameters},
                       state.x);
 }
 inline Bytes to_bytes(const RowSums& sums) {
-  return pack_message({sums.p, sums.raw, sums.own}, sums.x);
+  return pack_message({sums.p, sums.raw, sums.own, sums.parameters}, sums.x);
 }
 inline Bytes to_bytes(const Mat& m) {
   return pack_message({m.rows(), m.cols()}, Eigen::Map<const Vec>(m.data(), m.size()));
 }
 
 inline State state_from(const Bytes& bytes) {
-  const std::vector<Index> sizes = unpack_sizes(bytes, 6);
-  State out(Layout{sizes[0], sizes[1], sizes[2], sizes[3], true, sizes[4], sizes[5]});
-  unpack_numbers(bytes, 6, out.x);
+  const std::vector<Index> sizes = unpack_sizes(bytes, 7);
+  State out(Layout{sizes[0], sizes[1], sizes[2], sizes[3], true, sizes[4], sizes[5], sizes[6]});
+  unpack_numbers(bytes, 7, out.x);
   return out;
 }
 inline RowSums sums_from(const Bytes& bytes) {
-  const std::vector<Index> sizes = unpack_sizes(bytes, 3);
-  RowSums out(Layout{sizes[0], 0, 0, sizes[1], true, 0, sizes[2]});
-  unpack_numbers(bytes, 3, out.x);
+  const std::vector<Index> sizes = unpack_sizes(bytes, 4);
+  RowSums out(Layout{sizes[0], 0, 0, sizes[1], true, 0, sizes[2], sizes[3]});
+  unpack_numbers(bytes, 4, out.x);
   return out;
 }
 inline Mat matrix_from(const Bytes& bytes) {
@@ -135,10 +135,10 @@ class Share {
   Share(const Problem& whole, Index first, Index last, Use use) {
     std::vector<int> rows;
     for (Index i = 0; i < whole.n; ++i) {
-      const Index unit = whole.group ? whole.group[i] - 1 : i;
-      if (unit < first || unit >= last) continue;
+      const Index at = whole.group ? whole.group[i] - 1 : i;
+      if (at < first || at >= last) continue;
       rows.push_back(static_cast<int>(i));
-      if (whole.group) group_.push_back(static_cast<int>(unit - first + 1));
+      if (whole.group) group_.push_back(static_cast<int>(at - first + 1));
     }
     take(whole, rows);
     part_.group = whole.group ? group_.data() : nullptr;
@@ -185,8 +185,8 @@ inline Problem elsewhere(Problem problem) {
 class SplitSource : public RowSource {
  public:
   SplitSource(const Problem& problem, Use use)
-      : units_(problem.group ? problem.groups : problem.n),
-        low_(problem, 0, units_ / 3, use), high_(problem, units_ / 3, units_, use) {}
+      : parts_(problem.group ? problem.groups : problem.n),
+        low_(problem, 0, parts_ / 3, use), high_(problem, parts_ / 3, parts_, use) {}
 
   void ask(Use use) override {
     low_.source().ask(use);
@@ -229,7 +229,7 @@ class SplitSource : public RowSource {
   }
 
  private:
-  Index units_;
+  Index parts_;  // groups, or rows where there are none
   Share low_, high_;
 };
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "base/error.hpp"
@@ -10,6 +11,7 @@
 #include "gaussian_twin.hpp"
 #include "grouped_data.hpp"
 #include "hosts.hpp"
+#include "parameter_data.hpp"
 #include "quadrature.hpp"
 #include "sparse_data.hpp"
 
@@ -257,4 +259,36 @@ TEST_CASE("log posterior: impossible points, wrong sizes, interrupts") {
   ImpatientHost host(1);
   LogPosterior density(problem, 1);
   CHECK_THROWS_AS(density.at(random_points(3, 5), host), Interrupted);
+}
+
+TEST_CASE("log posterior: at parameters of a likelihood, each point at its own") {
+  Shape shape;
+  shape.n = 50;
+  const NumberData numbers(shape);
+  const Problem problem = numbers.problem(true);
+  LogPosterior posterior(problem, 1);
+  const Index d = posterior.coefficients();
+  REQUIRE(posterior.free() == 3);  // log sd of the slopes, log scale, log odds
+  Mat points(d + 3, 3);
+  points << 0.3, -0.2, 0.3, -0.4, 0.5, -0.4, 0.2, 0.1, 0.2, -0.3, 0.4, -0.3, -0.6, 0.3, -800, 0.4,
+      -0.5, 0.4;
+  Host host;
+  const Vec found = posterior.at(points, host);
+  for (Index k = 0; k < 2; ++k) {
+    const long double sd = std::exp(points(d, k)), scale = std::exp(points(d + 1, k)),
+                      odds = std::exp(points(d + 2, k)), width = scale / odds;
+    const Vec f = numbers.data.design() * points.col(k).head(d) + numbers.data.offset;
+    long double expected = log_normal(points(0, k), 100) + log_normal(points(1, k), sd * sd) +
+                           log_normal(points(2, k), sd * sd) +
+                           log_inverse_gamma(sd * sd, 0.7L, 0.4L) +
+                           std::log(2 * sd * sd);
+    for (const auto& [value, prior] : {std::pair(scale, 0.7L), std::pair(odds, 1.5L)})
+      expected += log_half_t_square(value * value, 3, prior) + std::log(2 * value * value);
+    for (Index i = 0; i < shape.n; ++i)
+      expected -= numbers.data.weight[i] *
+                  (std::log(2 * (scale + width)) +
+                   std::max(0.0L, std::abs(numbers.data.y[i] - Real(f[i])) - width) / scale);
+    CHECK(found[k] == doctest::Approx(static_cast<double>(expected)).epsilon(1e-12));
+  }
+  CHECK(found[2] == -std::numeric_limits<double>::infinity());
 }

@@ -15,7 +15,7 @@ void check_cover(const Partition& cut, Index n) {
   for (const BlockRange& range : cut.blocks) {
     CHECK(range.first_row == row);
     CHECK(range.rows <= cut.largest_block);
-    CHECK(range.units <= cut.largest_units);
+    CHECK(range.groups <= cut.most_groups);
     row += range.rows;
   }
   for (const Lane& lane : cut.lanes) {
@@ -61,12 +61,12 @@ TEST_CASE("a group's rows adjoin in their order and never straddle blocks") {
   check_cover(partition, shape.n);
   CHECK(partition.largest_block == 300);  // the large group, alone
   for (const BlockRange& range : partition.blocks)
-    CHECK(range.rows == partition.unit_start[range.first_unit + range.units] -
-                            partition.unit_start[range.first_unit]);
+    CHECK(range.rows == partition.group_start[range.first_group + range.groups] -
+                            partition.group_start[range.first_group]);
   for (Index g = 0; g < shape.groups; ++g)
-    for (Index i = partition.unit_start[g]; i < partition.unit_start[g + 1]; ++i) {
+    for (Index i = partition.group_start[g]; i < partition.group_start[g + 1]; ++i) {
       CHECK(group[partition.order[i]] == g + 1);
-      if (i > partition.unit_start[g]) CHECK(partition.order[i] > partition.order[i - 1]);
+      if (i > partition.group_start[g]) CHECK(partition.order[i] > partition.order[i - 1]);
     }
 }
 
@@ -74,8 +74,8 @@ TEST_CASE("a level without rows has its place in a block") {
   const int group[] = {1, 3, 3};
   const Partition partition = cut(group, 3, 4, 2);
   check_cover(partition, 3);
-  CHECK(partition.unit_start == std::vector<Index>{0, 1, 1, 3, 3});
-  CHECK(partition.blocks.back().first_unit + partition.blocks.back().units == 4);
+  CHECK(partition.group_start == std::vector<Index>{0, 1, 1, 3, 3});
+  CHECK(partition.blocks.back().first_group + partition.blocks.back().groups == 4);
 }
 
 TEST_CASE("levels without rows after a long group are not lost") {

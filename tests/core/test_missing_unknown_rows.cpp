@@ -9,6 +9,7 @@
 #include "hosts.hpp"
 #include "missing/imputation_model.hpp"
 #include "missing/missing_predictors.hpp"
+#include "model/gather.hpp"
 #include "oracle.hpp"
 #include "random/draws.hpp"
 #include "two_atoms.hpp"
@@ -453,4 +454,33 @@ TEST_CASE("unknown rows: densities of a number, sums are derivatives of the valu
         check_derivatives(Asked(lost.problem, use), state);
       }
     }
+}
+
+TEST_CASE("unknown rows: entries as they were drawn last, in a design") {
+  for (Index most_gathered : {0, 1 << 22}) {
+    const Lost lost(small_shape(), Pattern::any, "hinge");
+    MemorySource source(lost.problem, Use::drawn, 1, most_gathered);
+    State state = middle(lost);
+    RowSums sums(state.layout);
+    Host host;
+    source.sums(state, sums, host);
+    const Mat known = gather_design(lost.problem).transpose();
+    Mat design = Mat::Zero(known.rows(), known.cols());
+    source.fill_unknown(design);
+    const Imputations drawn = source.imputations(state);
+    Index entries = 0;
+    for (size_t e = 0; e < drawn.row.size(); ++e) {
+      const Index variable = drawn.variable[e], j = lost.of.column[variable];
+      if (j < 0) continue;
+      ++entries;
+      CHECK(std::isnan(known(drawn.row[e], j)));
+      const double outside = lost.of.center[variable] +
+                             lost.of.factor[variable] * drawn.mean[static_cast<Index>(e)];
+      CHECK(gap(design(drawn.row[e], j), outside * lost.problem.blocks[0]->unit()[j]) < 1e-13);
+    }
+    CHECK(entries > 0);
+    for (Index i = 0; i < known.rows(); ++i)
+      for (Index j = 0; j < known.cols(); ++j)
+        if (!std::isnan(known(i, j))) CHECK(design(i, j) == known(i, j));
+  }
 }

@@ -9,6 +9,7 @@
 #include "hosts.hpp"
 #include "oracle.hpp"
 #include "rows/memory/memory_source.hpp"
+#include "varying_block.hpp"
 
 using namespace bsvm_test;
 
@@ -322,40 +323,6 @@ TEST_CASE("a row's random numbers are its own, whatever block it lies in") {
   }
 }
 
-namespace {
-
-// A block times a number: `by`, or where that is zero one of the State's.
-class Turned : public Block {
- public:
-  Turned(std::shared_ptr<const Block> own, double by) : own_(std::move(own)), by_(by) {}
-  Index columns() const override { return own_->columns(); }
-  bool varies() const override { return by_ == 0; }
-  const Vec& unit() const override { return own_->unit(); }
-  void fill(const int* rows, Index r, const State& state,
-            Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
-    own_->fill(rows, r, state, out);
-    out *= factor(state);
-  }
-  void add_column(Index j, const int* rows, Index r, const State& state, double a,
-                  double* out) const override {
-    own_->add_column(j, rows, r, state, a * factor(state), out);
-  }
-
- private:
-  double factor(const State& state) const { return by_ == 0 ? 1 + state.mean()[0] : by_; }
-  std::shared_ptr<const Block> own_;
-  double by_;
-};
-
-Problem turned(const Data& data, double by) {
-  Problem out = usual_problem(data);
-  for (auto& block : out.blocks)
-    block.reset(new Turned(std::shared_ptr<const Block>(std::move(block)), by));
-  return out;
-}
-
-}  // namespace
-
 TEST_CASE("a block that varies is filled anew for every State") {
   Shape shape;
   shape.q = 1;
@@ -376,48 +343,5 @@ TEST_CASE("a block that varies is filled anew for every State") {
     other.sums(state, expected, host);
     INFO(first);
     CHECK(found.x == expected.x);
-  }
-}
-
-// Coefficients by 0.3 and -1 times a number t, the second effect of every group times 1 + t.
-TEST_CASE("a move along a line: the log-likelihood there, effects, and predictors that were kept") {
-  Shape shape;
-  shape.q = 2;
-  shape.groups = 9;
-  const Data data = simulate(shape);
-  const Problem problem = usual_problem(data);
-  for (Index most_gathered : {0, 1 << 22}) {
-    MemorySource source(problem, Use::drawn, 1, most_gathered);
-    const Vec effects = Noise(4).normals(18);
-    source.restore(effects);
-    State state(Layout{3, 2, 0});
-    state.mean() << 0.4, -0.3, 0.7;
-    Line line{Vec::Zero(3), Vec::Zero(2)};
-    line.dense << 0, 0.3, -1;
-    line.effect[1] = 1;
-    const Mat x = inside(problem), z = inside(*problem.multipliers, shape.n);
-    const auto value_at = [&](const Vec& b, const Vec& u) {
-      double sum = 0;
-      for (Index i = 0; i < shape.n; ++i) {
-        const double f = data.offset[i] + x.col(i).dot(b) +
-                         z.col(i).dot(u.segment(2 * (data.group[i] - 1), 2));
-        sum -= 2 * data.weight[i] * std::max(0.0, 1 - data.y[i] * f);
-      }
-      return sum;
-    };
-    const auto stretched = [](Vec u, double by) {
-      for (Index k = 1; k < u.size(); k += 2) u[k] *= 1 + by;
-      return u;
-    };
-    source.aim(state, line);
-    for (double t : {0.0, -0.4, 1.5})
-      CHECK(gap(source.along(t), value_at(state.mean() + t * line.dense, stretched(effects, t))) <
-            1e-12);
-    source.move(state, 0.6);
-    state.mean() += 0.6 * line.dense;
-    CHECK(gap(source.effects(), stretched(effects, 0.6)) < 1e-14);
-    source.aim(state, line);
-    CHECK(gap(source.along(0.5), value_at(state.mean() + 0.5 * line.dense,
-                                          stretched(source.effects(), 0.5))) < 1e-12);
   }
 }

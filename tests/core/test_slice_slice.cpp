@@ -9,7 +9,6 @@
 #include "fitting.hpp"
 #include "grouped_data.hpp"
 #include "hosts.hpp"
-#include "rows/lines/predictors.hpp"
 #include "rows/make_source.hpp"
 #include "slice/whitening.hpp"
 #include "sparse_data.hpp"
@@ -299,67 +298,6 @@ TEST_CASE("slice: sparse predictors are refused") {
   Problem problem = data.problem();
   problem.likelihood = Registry<Likelihood>::make("hinge", Params());
   CHECK_THROWS_AS(chain_of(problem, false), InvalidInput);
-}
-
-// ---- the linear predictors
-
-namespace {
-
-Vec brute_predictors(const Data& data, const Problem& problem, const Vec& b, const Vec& u) {
-  const Mat c = inside(problem), z = inside(*problem.multipliers, problem.n);
-  Vec out(problem.n);
-  for (Index i = 0; i < problem.n; ++i) {
-    double f = data.offset[i] + c.col(i).dot(b);
-    for (Index a = 0; a < z.rows(); ++a) f += z(a, i) * u[(data.group[i] - 1) * z.rows() + a];
-    out[i] = f;
-  }
-  return out;
-}
-
-}  // namespace
-
-TEST_CASE("predictors: found, along a line, after a move and after slides") {
-  const Data data = grouped(3, 50, 7, 2);
-  const Problem problem = with(usual_problem(data), "hinge");
-  Predictors rows(problem);
-  const Vec b = Noise(3).normals(3), u = Noise(4).normals(14);
-  rows.effects() = u;
-  rows.find(b);
-  CHECK((rows.f() - brute_predictors(data, problem, b, u)).norm() < 1e-12);
-
-  Vec x(17), zero = Vec::Zero(17);
-  x << b, u;
-  const Vec none = brute_predictors(data, problem, Vec::Zero(3), Vec::Zero(14));
-  CHECK((rows.change(x) + none - rows.f()).norm() < 1e-12);
-
-  State state{Layout{3, 2, 0}};
-  state.mean() = b;
-  Line line{Noise(5).normals(3), Noise(6).normals(2)};
-  rows.aim(state, line);
-  Vec moved = u;
-  for (Index k = 0; k < 14; ++k) moved[k] *= 1 + 0.3 * line.effect[k % 2];
-  const Vec there = brute_predictors(data, problem, b + 0.3 * line.dense, moved);
-  const double expected = problem.likelihood->along(
-      {problem.y, there.data(), nullptr, there.data(), problem.weight, 50}, 0);
-  CHECK(rows.along(0.3) == doctest::Approx(expected).epsilon(1e-12));
-  rows.move(state, 0.3);
-  CHECK((rows.f() - there).norm() < 1e-12);
-  CHECK((rows.effects() - moved).norm() < 1e-12);
-  CHECK(rows.value() == doctest::Approx(expected).epsilon(1e-12));
-
-  state.mean() = b + 0.3 * line.dense;
-  state.group_prior() = (Mat(2, 2) << 1.5, 0.4, 0.4, 0.9).finished();
-  const Mat sums = rows.slide(state, -1);
-  CHECK((rows.f() - brute_predictors(data, problem, state.mean(), rows.effects())).norm() <
-        1e-11);
-  const Eigen::Map<const Mat> effects(rows.effects().data(), 2, 7);
-  CHECK((sums - effects * effects.transpose()).norm() < 1e-12);
-  CHECK((rows.effects() - moved).norm() > 0.1);
-
-  Mat whole = Mat::Zero(17, 17);
-  whole.topLeftCorner(3, 3) = Vec::LinSpaced(3, 1, 2).asDiagonal();
-  for (Index g = 0; g < 7; ++g) whole.block(3 + 2 * g, 3 + 2 * g, 2, 2) = state.group_prior();
-  CHECK((rows.weigh(Vec::LinSpaced(3, 1, 2), state.group_prior(), x) - whole * x).norm() < 1e-12);
 }
 
 // Rows that weigh nothing: 1/s^2 of coefficients and of effects are gamma variables, with

@@ -52,15 +52,15 @@ centred <- function(x) {
 # A list for a frame. A flat prior of the slopes is one of the intercept and of the lines of
 # smooths; `named`: are these to be named, since the slopes have another?
 paper_priors <- function(frame, named = FALSE) {
-  smooths <- frame$smooths
-  unpenalised <- unlist(lapply(smooths, `[[`, "unpenalised"))
-  penalised <- unlist(lapply(smooths, `[[`, "columns"))
+  bases <- frame$bases
+  unpenalised <- unlist(lapply(bases, `[[`, "unpenalised"))
+  penalised <- unlist(lapply(bases, `[[`, "columns"))
   slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, unpenalised, penalised))
-  mixed <- frame$bars || length(smooths) > 0
+  mixed <- frame$bars || length(bases) > 0
   own <- if (length(slopes) == 0) list()
          else named_priors("", if (mixed) prior_flat() else prior_ridge(0.01))
   if (!mixed) return(own)
-  blocks <- unlist(lapply(smooths, function(smooth) names(smooth$blocks)))
+  blocks <- unlist(lapply(bases, function(basis) names(basis$blocks)))
   effects <- lapply(frame$groups, function(group) {
     Map(function(block) if (length(block) > 1) prior_inv_wishart() else prior_ridge(0.01),
         stats::setNames(group$blocks, bsvm:::block_names(group)))

@@ -5,7 +5,7 @@ d <- binary_data()
 
 expect_basis <- function(formula, data) {
   frame <- bsvm_frame(formula, data)
-  for (basis in frame$smooths) {
+  for (basis in frame$bases) {
     at <- c(basis$unpenalised, basis$columns)
     expect_s3_class(basis, "bsvm_basis")
     expect_identical(unlist(basis$blocks, use.names = FALSE), basis$columns)
@@ -16,7 +16,7 @@ expect_basis <- function(formula, data) {
       expect(has_method(generic, basis), paste(generic, "has no method for", basis$label))
     }
   }
-  labels <- bsvm:::basis_labels(frame$smooths)
+  labels <- bsvm:::basis_labels(frame$bases)
   expect_identical(tail(frame$term_labels, length(labels)), labels)
   expect_true(all(labels %in% bsvm:::settable_names(frame)))
 }

@@ -114,7 +114,7 @@ test_that("the prior of a smooth is one of its function, whatever the basis", {
   # Variance of the function under the prior, averaged over the rows, by its design: scale^2 apart.
   spread <- function(bs) {
     frame <- bsvm_frame(stats::as.formula(sprintf("y ~ s(x2, bs = '%s', k = 8)", bs)), d)
-    z <- frame$x[, frame$smooths[[1]]$columns]
+    z <- frame$x[, frame$bases[[1]]$columns]
     prior <- prior_of(frame$formula, d, "s(x2)")
     prior$parameters[["scale"]]^2 * mean(diag(z %*% t(z)))
   }

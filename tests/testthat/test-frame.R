@@ -15,7 +15,7 @@ test_that("a frame holds the numbers of the formula", {
   expect_identical(frame$weights, d$x3)
   expect_identical(frame$offset, d$x2)
   expect_null(frame$groups)
-  expect_null(frame$smooths)
+  expect_null(frame$bases)
   expect_identical(frame$nobs, 60L)
   expect_false(frame$bars)
   expect_output(print(frame), "60 rows")

@@ -1,5 +1,6 @@
-# A likelihood with an inferred scale and a term with an inferred width are added to a copy of the
-# source as new files, and agree with quadrature in every engine that takes them.
+# A likelihood with an inferred scale, or a scale and a shape, and a term with an inferred width are
+# added to a copy of the source as new files, and agree with quadrature in every engine that takes
+# them.
 
 with_parameters <- c("tube/tube.cpp" = "src/core/likelihood", "tube/likelihood-tube.R" = "R",
                      "tube/response-numbers.R" = "R", "hill/hill.cpp" = "src/core/block",
@@ -68,8 +69,9 @@ fit_tube <- quote({
                           control = quiet))
   }
   in_groups <- function(engine) {
-    all <- summary(grouped(engine))
-    c(all$coefficients["x1", 1:2], of_scale(all))
+    fit <- grouped(engine)
+    all <- summary(fit)
+    list(numbers = c(all$coefficients["x1", 1:2], of_scale(all)), passes = fit$passes)
   }
   same <- function(engine) {
     kept <- tempfile()
@@ -86,8 +88,13 @@ fit_tube <- quote({
   refused <- function(...) {
     tryCatch(bsvm(..., likelihood = tube), error = function(e) class(e)[1L])
   }
+  for_classes <- function(code) {
+    tryCatch(code, bsvm_error_unsupported = function(e) grepl("numbers", conditionMessage(e)))
+  }
+  message_of <- function(code) tryCatch(code, bsvm_error_unsupported = conditionMessage)
   set.seed(1)
   vb <- plain(engine_vb())
+  drawn <- plain(engine_slice(draws = 50, burnin = 50))$fit
   list(
     gaussian = plain(engine_gaussian())$numbers,
     slice = plain(engine_slice(draws = 5000, burnin = 500))$numbers,
@@ -97,11 +104,21 @@ fit_tube <- quote({
     groups = list(gaussian = in_groups(engine_gaussian()),
                   slice = in_groups(engine_slice(draws = 3000)),
                   gibbs = in_groups(engine_gibbs(draws = 3000))),
+    printed = capture.output(print(vb$fit)), summarised = capture.output(print(summary(vb$fit))),
+    checked = suppressWarnings(check_approximation(vb$fit))$table,
+    messages = c(em = message_of(bsvm(y ~ x1 + x2, d$plain, likelihood = tube, engine = "em")),
+                 log_lik = message_of(log_lik(drawn)),
+                 predict = message_of(posterior_predict(drawn)),
+                 loo = message_of(loo(grouped(engine_gaussian())))),
     same = c(same(engine_gibbs), same(engine_slice)),
     refused = c(refused(y ~ x1 + z, transform(d$plain, z = replace(x2, 1:3, NA)),
                         missing = missing_normal()),
                 refused(y ~ x1 + x2, d$plain, prior = prior_spike_slab()),
-                refused(y ~ x1 + x2, d$plain, engine = engine_em()))
+                refused(y ~ x1 + x2, d$plain, engine = engine_em())),
+    for_classes = c(for_classes(calibration(vb$fit, d$plain)),
+                    for_classes(calibration_map(vb$fit, d$plain)),
+                    for_classes(bsvm_parsnip(y ~ x1, d$plain, likelihood = tube)),
+                    for_classes(holdout(list(vb$fit, tuned_svm()), d$plain)))
   )
 })
 
@@ -133,11 +150,92 @@ test_that("engines with an inferred scale agree with quadrature and a twin, or r
   expect_close(found$vb$bound, best$value, 1e-8)
 
   for (engine in c("slice", "gaussian"))
-    expect_close(found$groups[[engine]], found$groups$gibbs, 0.08,
-                 scale = found$groups$gibbs[c(2, 2, 4, 4)], label = engine)
+    expect_close(found$groups[[engine]]$numbers, found$groups$gibbs$numbers, 0.08,
+                 scale = found$groups$gibbs$numbers[c(2, 2, 4, 4)], label = engine)
+  expect_lt(found$groups$gaussian$passes, 300)
+  for (text in c("Inferred parameters:", "^scale ")) {
+    expect_match(found$printed, text, all = FALSE)
+    expect_match(found$summarised, text, all = FALSE)
+  }
+  # engine_vb() knows no standard deviation of a parameter, and is not blamed for it.
+  expect_identical(rownames(found$checked), c("x1", "x2", "scale"))
+  expect_identical(is.na(found$checked$sd), c(FALSE, FALSE, TRUE))
+  expect_match(found$messages, "a likelihood whose `scale` is inferred", fixed = TRUE)
   expect_identical(found$same, c(TRUE, TRUE))
   expect_true(all(grepl("^bsvm_error_(unsupported|missing|prior)$", found$refused)),
               info = paste(found$refused, collapse = " "))
+  expect_identical(found$for_classes, rep(TRUE, 4L))
+})
+
+# ---- two parameters -----------------------------------------------------------------------------
+
+# As tube_log_density(), with half-t(3, 1) odds of what is beyond epsilon; theta (k x 2).
+odds_log_density <- function(d, points, theta) {
+  away <- abs(sweep(points %*% t(as.matrix(d[c("x1", "x2")])), 2L, d$y))
+  prior <- -rowSums(points^2) / 8
+  vapply(seq_len(nrow(theta)), function(k) {
+    scale <- exp(theta[k, 1L])
+    odds <- exp(theta[k, 2L])
+    -nrow(d) * log(2 * (scale + scale / odds)) - rowSums(pmax(away - scale / odds, 0)) / scale +
+      prior + sum(theta[k, ]) + dt(scale / 1.5, 3, log = TRUE) + dt(odds, 3, log = TRUE)
+  }, numeric(nrow(points)))
+}
+
+fit_odds <- quote({
+  both <- bsvm:::likelihood_tube(scale = prior_half_t(3, 1.5), odds = prior_half_t(3, 1))
+  numbers <- function(engine) {
+    fit <- bsvm(y ~ 0 + x1 + x2, d, likelihood = both, prior = prior_ridge(variance = 4),
+                standardize = FALSE, engine = engine, control = bsvm_control(verbose = FALSE))
+    all <- summary(fit)
+    two <- if (is.null(all$parameters)) all$variance_draws else all$parameters
+    list(coefficients = all$coefficients, parameters = two, passes = fit$passes)
+  }
+  variational <- function(data, threads = 1, ...) {
+    fit <- bsvm(y ~ 0 + x1 + x2 + (1 | g), data, ..., likelihood = both, engine = "vb",
+                control = bsvm_control(verbose = FALSE, tol = 1e-13, threads = threads))
+    c(fixef(fit), summary(fit)$parameters[, 1L], elbo(fit))
+  }
+  d$times <- rep_len(1:3, nrow(d))
+  d$away <- sin(seq_len(nrow(d)))
+  same <- list(weights = list(variational(d, weights = times),
+                              variational(d[rep(seq_len(nrow(d)), d$times), ])),
+               offset = list(variational(d, offset = away),
+                             variational(transform(d, y = y - away))),
+               threads = list(variational(d), variational(d, threads = 2)))
+  set.seed(1)
+  list(same = same, gaussian = numbers(engine_gaussian()), vb = numbers(engine_vb()),
+       slice = numbers(engine_slice(draws = 5000, burnin = 500)),
+       gibbs = numbers(engine_gibbs(draws = 5000, burnin = 500)))
+})
+
+test_that("a scale and a shape that are inferred together agree with quadrature", {
+  skip_on_cran()
+  d <- tube_data(100, seed = 3)
+  d$y <- d$x1 - d$x2 / 2 + rnorm(100)
+  points <- as.matrix(expand.grid(seq(0.4, 1.6, length = 31), seq(-1.2, 0, length = 31)))
+  theta <- as.matrix(expand.grid(seq(log(0.08), log(1.6), length = 61),
+                                 seq(log(0.04), log(16), length = 61)))
+  log_density <- odds_log_density(d, points, theta)
+  w <- exp(log_density - max(log_density))
+  w <- w / sum(w)
+  moments <- function(x, w) c(sum(w * x), sqrt(sum(w * x^2) - sum(w * x)^2))
+  exact <- rbind(t(apply(points, 2L, moments, rowSums(w))),
+                 t(apply(exp(theta), 2L, moments, colSums(w))))
+  found <- in_extended(fit_odds, d, with_parameters)
+  for (engine in c("gaussian", "slice", "gibbs")) {
+    of <- rbind(found[[engine]]$coefficients, found[[engine]]$parameters)
+    expect_close(of[, 1L], exact[, 1L], 0.05, scale = exact[, 2L], label = engine)
+    expect_close(of[1:3, 2L] / exact[1:3, 2L], rep(1, 3), 0.05, label = engine)
+    # That of the odds has a long tail, of which the Gaussian engine has the middle.
+    expect_close(of[4L, 2L] / exact[4L, 2L], 1, if (engine == "gaussian") 0.3 else 0.15,
+                 label = engine)
+  }
+  # Each is correlated with the other by -0.8: along one at a time there were 3000 of 20000.
+  for (engine in c("slice", "gibbs"))
+    expect_true(all(found[[engine]]$parameters[, "Bulk_ESS"] > 5000))
+  expect_lt(found$vb$passes, 40)
+  for (pair in found$same) expect_close(pair[[1L]], pair[[2L]], 1e-8)
+  expect_identical(found$same$threads[[1L]], found$same$threads[[2L]])
 })
 
 # ---- a term -------------------------------------------------------------------------------------
@@ -210,4 +308,94 @@ test_that("a term with an inferred width agrees with quadrature, and so do its p
     expect_close(found$pseudo[[engine]]$link$fit, found$pseudo$gibbs$link$fit, 0.15,
                  scale = found$pseudo$gibbs$link$sd)
   }
+})
+
+fit_hill_among_others <- quote({
+  quiet <- bsvm_control(verbose = FALSE)
+  fit <- function(formula, engine, likelihood = "hinge", ...) {
+    bsvm(formula, d, likelihood = likelihood, engine = engine, control = quiet, ...)
+  }
+  two <- prior_ridge(variance = 2)
+  columns <- bsvm:::basis_at(structure(list(), class = c("bsvm_basis_hill", "bsvm_basis")),
+                             matrix(d$x), list(width = 1))
+  vb <- fit(y ~ z + hill(x), engine_vb(), prior = list(z = two, "hill(x)" = two),
+            standardize = FALSE)
+  width <- summary(vb)$parameters[1L]
+  d[c("a", "b")] <- columns^(1 / width^2)
+  known <- fit(y ~ z + a + b, engine_vb(), prior = list(z = two, a = two, b = two),
+               standardize = FALSE)
+  set.seed(3)
+  drawn <- fit(y ~ z + hill(x), engine_slice(draws = 400), likelihood_hinge(normalized = TRUE))
+  grouped <- function(engine) {
+    fit <- fit(y ~ z + hill(x) + (1 | g), engine)
+    list(link = fitted(fit), same = max(abs(predict(fit, d, type = "link") - fitted(fit))))
+  }
+  list(width = width, slope = vb$odds_slope, known = known$odds_slope,
+       link = fitted(vb), known_link = fitted(known),
+       means = c(fixef(drawn), summary(drawn)$variance_draws["hill(x): width", "Estimate"]),
+       integrated = integrated_loglik(drawn),
+       checked = check_approximation(fit(y ~ z + hill(x), engine_gaussian())),
+       groups = list(gaussian = grouped(engine_gaussian()), vb = grouped(engine_vb()),
+                     gibbs = grouped(engine_gibbs(draws = 1000))),
+       refused = tryCatch(grouped(engine_slice()), bsvm_error_unsupported = conditionMessage),
+       chosen = bsvm(y ~ z + hill(x) + (1 | g), d[1:150, ], likelihood = "hinge",
+                     control = quiet)$engine$name)
+})
+
+test_that("a term with an inferred width stands next to others, and groups", {
+  skip_on_cran()
+  d <- hill_data(300)
+  d$z <- rnorm(300)
+  d$g <- factor(rep_len(1:10, 300))
+  found <- in_extended(fit_hill_among_others, d, with_parameters)
+  # A point of engine_vb() is a width that is known: links and the slope of the probabilities.
+  expect_close(found$link, found$known_link, 0.02, scale = 1)
+  expect_close(found$slope, found$known, 0.01)
+  at <- found$means
+  f <- at[[1L]] + at[[2L]] * d$z + drop(hill_columns(d$x, at[[5L]]) %*% at[3:4])
+  g <- ifelse(d$y == "b", 1, -1) * f
+  odds <- 2 * pmax(1 + g, 0) - 2 * pmax(1 - g, 0)
+  expect_close(found$integrated, sum(plogis(odds, log.p = TRUE)), 1e-10)
+  expect_lt(found$checked$pareto_k, 0.7)
+  expect_true(all(abs(found$checked$table$shift) < 0.15))
+  for (engine in names(found$groups)) expect_lt(found$groups[[engine]]$same, 1e-12)
+  expect_close(found$groups$gaussian$link, found$groups$gibbs$link, 0.1, scale = 1)
+  for (text in c("does not support terms with parameters that are inferred together with grouping",
+                 "engine_gibbs() can")) {
+    expect_match(found$refused, text, fixed = TRUE)
+  }
+  expect_identical(found$chosen, "gaussian")
+})
+
+fit_hill_of_numbers <- quote({
+  both <- bsvm:::likelihood_tube(scale = prior_half_t(3, 1.5), odds = prior_half_t(3, 1))
+  numbers <- function(engine) {
+    fit <- suppressWarnings(bsvm(y ~ 0 + hill(x), d, likelihood = both, engine = engine,
+                                 control = bsvm_control(verbose = FALSE)))
+    all <- suppressWarnings(summary(fit))
+    three <- if (is.null(all$parameters)) all$variance_draws else all$parameters
+    list(coefficients = all$coefficients, passes = fit$passes, end = fit$termination,
+         parameters = three[c("scale", "odds", "hill(x): width"), ])
+  }
+  set.seed(1)
+  list(vb = numbers(engine_vb()), gaussian = numbers(engine_gaussian()),
+       slice = numbers(engine_slice(draws = 2000)), gibbs = numbers(engine_gibbs(draws = 2000)))
+})
+
+test_that("parameters of a likelihood and of a term are inferred together", {
+  skip_on_cran()
+  d <- hill_data(200)[, "x", drop = FALSE]
+  set.seed(8)
+  d$y <- drop(hill_columns(d$x, 0.4) %*% c(-1.2, 2)) + 0.4 * rnorm(200)
+  found <- in_extended(fit_hill_of_numbers, d, with_parameters)
+  expect_identical(found$vb$end, "converged")
+  expect_lt(found$vb$passes, 100)
+  sds <- c(found$gibbs$coefficients[, "SD"], found$gibbs$parameters[, "SD"])
+  of <- function(engine) {
+    c(found[[engine]]$coefficients[, 1L], found[[engine]]$parameters[, 1L])
+  }
+  for (engine in c("gaussian", "slice")) {
+    expect_close(of(engine), of("gibbs"), 0.15, scale = sds, label = engine)
+  }
+  expect_true(all(found$slice$parameters[, "Bulk_ESS"] > 250))
 })

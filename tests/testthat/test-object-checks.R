@@ -27,7 +27,7 @@ test_that("what only has a class is refused, and so is a fit that was changed", 
   changes <- list(list("link", "x"), list(c("design", "center"), 1:9), list("blocks", -1),
                   list("groups", quote(x)), list(c("posterior", "mean"), "x"),
                   list("posterior", list()), list("offset", 1:3), list("engine", NULL),
-                  list("smooths", list(1)),
+                  list("bases", list(1)),
                   list(c("response", "levels"), "x"),
                   list(c("posterior", "covariance"), matrix(0, 1, 1)))
   for (change in changes) {

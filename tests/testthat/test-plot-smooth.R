@@ -26,7 +26,7 @@ test_that("a smooth by itself is a difference of predictions", {
 })
 
 test_that("the band is the posterior's, by matrix algebra", {
-  smooth <- fit$smooths[[2]]
+  smooth <- fit$bases[[2]]
   at <- c(smooth$unpenalised, smooth$columns)
   x <- bsvm:::smooth_matrix(smooth, data.frame(z = c(0.1, 0.6)))
   shown <- bsvm:::smooth_moments(fit, smooth, data.frame(z = c(0.1, 0.6)), 0.9)
@@ -36,7 +36,7 @@ test_that("the band is the posterior's, by matrix algebra", {
   expect_close(shown$upper, shown$fit + qnorm(0.95) * sd, 1e-8)
   drawn <- gibbs_fit(y ~ s(x) + s(z) + v, d)
   b <- flat_draws(drawn$posterior$coefficients)[at, ]
-  shown <- bsvm:::smooth_moments(drawn, drawn$smooths[[2]], data.frame(z = c(0.1, 0.6)), 0.9)
+  shown <- bsvm:::smooth_moments(drawn, drawn$bases[[2]], data.frame(z = c(0.1, 0.6)), 0.9)
   expect_close(shown$sd, row_sds(x %*% b), 1e-9)
   expect_close(cbind(shown$lower, shown$upper), row_tails(x %*% b, 0.9), 1e-9)
 })

@@ -145,9 +145,38 @@ test_that("a fit says and predicts what its response and likelihood say", {
     expect_identical(names(augment(fit)), c(names(model.frame(fit)), ".fitted", ".resid"))
     expect_equal(integrated_loglik(fit, fixef = fixef(fit)),
                  sum(dnorm(fit$y, fitted(fit), log = TRUE)))
-    expect_refusal(calibration(fit, signs), "unsupported", c("calibration()", "numbers"))
-    expect_refusal(calibration_map(fit, signs), "unsupported", "calibration_map()")
   })
+})
+
+# What is for two classes only says what was found, and what to use.
+test_that("functions for two classes refuse other responses", {
+  signs <- transform(mtcars, am = 2 * am - 1)
+  as_numbers <- function(fit) {
+    fit$response <- bsvm:::new_response("numbers", unit = "m")
+    fit$likelihood <- toy
+    fit
+  }
+  quiet <- bsvm_control(verbose = FALSE)
+  fit <- as_numbers(bsvm(am ~ mpg + wt, signs, engine = "gaussian", control = quiet))
+  point <- as_numbers(bsvm(am ~ mpg + wt, signs, likelihood = "hinge", engine = "em",
+                           prior = prior_ridge(variance = 1), control = quiet))
+  with_toy({
+    expect_refusal(calibration(fit, signs), "unsupported",
+                   c("calibration()", "here it is numbers", "holdout()"))
+    expect_refusal(calibration_map(fit, signs), "unsupported",
+                   c("calibration_map()", "here it is numbers", "predict(type = \"response\")"))
+    expect_refusal(support_vectors(point), "unsupported",
+                   c("support_vectors()", "here it is numbers", "summary()", "residuals()"))
+    expect_identical(summary(point)$n_support, sum(abs(point$y - point$link) > 1))
+    expect_null(summary(point)$estimate$n_margin)
+    expect_output(print(summary(point)), "Support vectors: [0-9]+ of 32 rows \\([0-9.]+ %\\)\n")
+    expect_refusal(bsvm_parsnip(dist ~ speed, cars, likelihood = toy), "unsupported",
+                   c("bsvm_parsnip()", "here it is numbers", "Use bsvm()"))
+    expect_refusal(holdout(list(fit, tuned_svm()), signs, times = 2), "unsupported",
+                   c("tuned_svm()", "here it is numbers", "function(data)"))
+  })
+  skip_if_not_installed("e1071")
+  expect_refusal(fit(tuned_svm(), dist ~ speed, cars), "response", c("numeric", "factor()"))
 })
 
 test_that("studies test other kinds of response", {

@@ -19,9 +19,9 @@ expect_like_mgcv <- function(formula, data = d) {
   frame <- bsvm_frame(formula, data)
   theirs <- mgcv_parts(formula, data)
   label <- deparse1(formula)
-  expect_identical(bsvm:::basis_labels(frame$smooths), vapply(theirs, `[[`, "", "label"))
+  expect_identical(bsvm:::basis_labels(frame$bases), vapply(theirs, `[[`, "", "label"))
   for (k in seq_along(theirs)) {
-    smooth <- frame$smooths[[k]]
+    smooth <- frame$bases[[k]]
     expect_close(frame$x[, smooth$unpenalised], theirs[[k]]$Xf, 1e-8, label = label)
     random <- theirs[[k]]$rand
     expect_length(smooth$blocks, length(random))
@@ -29,7 +29,7 @@ expect_like_mgcv <- function(formula, data = d) {
       expect_close(frame$x[, smooth$blocks[[j]]], as.matrix(random[[j]]), 1e-8, label = label)
     }
   }
-  own <- unlist(lapply(frame$smooths, `[`, c("unpenalised", "columns")), use.names = FALSE)
+  own <- unlist(lapply(frame$bases, `[`, c("unpenalised", "columns")), use.names = FALSE)
   expect_identical(sort(own), ncol(frame$x) - length(own) + seq_along(own))
   frame
 }
@@ -50,7 +50,7 @@ test_that("bases, constraints and their split are mgcv's", {
 test_that("an ordered factor as `by` leaves out its first level, as in mgcv", {
   ordered <- transform(d, f = factor(f, ordered = TRUE))
   frame <- expect_like_mgcv(y ~ s(x1, k = 5) + s(x1, by = f, k = 5), ordered)
-  expect_identical(bsvm:::basis_labels(frame$smooths), c("s(x1)", "s(x1):fb", "s(x1):fc"))
+  expect_identical(bsvm:::basis_labels(frame$bases), c("s(x1)", "s(x1):fb", "s(x1):fc"))
 })
 
 test_that("columns are placed and named after the formula's own", {
@@ -60,8 +60,8 @@ test_that("columns are placed and named after the formula's own", {
   expect_identical(frame$term_labels, c("x2", "s(x1)", "t2(x2,x3)"))
   expect_equal(frame$assign[1:7], c(0, 1, 2, 2, 2, 2, 3))
   expect_identical(colnames(frame$x), frame$columns)
-  expect_identical(names(frame$smooths[[2]]$blocks), paste0("t2(x2,x3)", 1:3))
-  expect_equal(frame$smooths[[1]]$range, list(x1 = range(d$x1)))
+  expect_identical(names(frame$bases[[2]]$blocks), paste0("t2(x2,x3)", 1:3))
+  expect_equal(frame$bases[[1]]$range, list(x1 = range(d$x1)))
 })
 
 test_that("each penalty has a variance, what has none a weak prior in standard deviations", {
@@ -75,10 +75,10 @@ test_that("each penalty has a variance, what has none a weak prior in standard d
                    rep(c("normal", "half_t"), c(3, 4)))
   expect_true(assigned$default_prior)
   spec <- bsvm_spec(frame, prior = prior_ridge(0.01))
-  at <- bsvm:::columns_of(frame$smooths, "columns")
+  at <- bsvm:::columns_of(frame$bases, "columns")
   expect_equal(spec$design$scale[at], rep(1, length(at)))
   expect_close(spec$design$center, c(0, colMeans(frame$x[, -1])), 1e-12)
-  lines <- bsvm:::columns_of(frame$smooths, "unpenalised")
+  lines <- bsvm:::columns_of(frame$bases, "unpenalised")
   expect_equal(spec$design$scale[lines], unname(apply(frame$x[, lines], 2, sd)))
   expect_equal(spec$design$scale[2], sd(d$x2))
 })
@@ -152,7 +152,7 @@ test_that("a fit with smooths predicts its own rows, and is kept without them", 
   expect_close(predict(fit, d, type = "link"), fitted(fit), 1e-9)
   expect_close(predict(fit, d[9:3, ], type = "link"), fitted(fit)[9:3], 1e-9)
   size <- function(formula, n) {
-    length(serialize(bsvm_frame(formula, grouped_data(n))$smooths, NULL))
+    length(serialize(bsvm_frame(formula, grouped_data(n))$bases, NULL))
   }
   for (formula in list(y ~ s(x3, bs = "cr"), y ~ s(f, bs = "re"), y ~ t2(x1, x2, k = 4),
                        y ~ s(x1, f, bs = "fs", xt = "cr", k = 4))) {

@@ -28,6 +28,7 @@ for (name in names(engines)) {
     for (flag in flags) expect_true(traits[[flag]] %in% c(TRUE, FALSE))
     expect_true(all(traits$latent %in% c("augmented", "expected", "drawn", "marginal")))
     expect_true(traits$nu %in% c("any", "given", "inferred"))
+    expect_true(traits$learned %in% c("grouped", "alone", "none"))
     if (bsvm:::is_estimator(engine)) expect_true(traits$mode)
     if (bsvm:::is_sampler(engine)) expect_false(traits$mode)
     expect_type(bsvm:::word_for_engine(engine), "character")

@@ -93,14 +93,14 @@ double Mixing::scale(const Scale& move, double width, State& state, LineSource& 
                            : part.slot.prior->log_stretched(move.effect, hyper, t);
   };
   const Line line = line_of(move, state);
-  source.aim(state, line);
+  source.aim(line);
   const double log_t = slice([&](double s) {
     double sum = source.along(std::exp(s) - 1);
     for (size_t k = 0; k < move.parts.size(); ++k) sum += log_prior(k, std::exp(s));
     return sum;
   }, width, random);
   const double t = std::exp(log_t);
-  source.move(state, t - 1);
+  source.move(t - 1);
   state.mean().tail(p_) += (t - 1) * line.dense;
   const Vec factor = (line.effect.array() * (t - 1) + 1).matrix();
   group_moments = factor.asDiagonal() * group_moments * factor.asDiagonal();
@@ -117,11 +117,11 @@ double Mixing::shift(Index j, double precision, double width, State& state,
   line.dense[j] = 1;
   const Index at = state.layout.p - p_ + j;
   const double now = state.mean()[at];
-  source.aim(state, line);
+  source.aim(line);
   const double t = slice([&](double x) {
     return source.along(x) - 0.5 * precision * (now + x) * (now + x);
   }, width, random);
-  source.move(state, t);
+  source.move(t);
   state.mean()[at] += t;
   return t;
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/dense.hpp"
 #include "random/slice.hpp"
 
 namespace bsvm {
@@ -10,11 +11,19 @@ namespace bsvm {
 namespace {
 
 constexpr double kFarthest = 100;  // of a free number: beyond, what it is the logarithm of is gone
+constexpr double kFirstDraws = 20;  // until axes are found, then of twice as many each time
+constexpr double kFirstInterval = 2.5;  // along an axis, in standard deviations
 
 }  // namespace
 
+ParameterMoves::ParameterMoves(const Coefficients& side)
+    : side_(side), widths_(Vec::Constant(side.parameters(), 1)),
+      axes_(Mat::Identity(size(), size())), seen_(Vec::Zero(2)), mean_(Vec::Zero(size())),
+      square_(Mat::Zero(size(), size())) {}
+
 void ParameterMoves::run(State& state, const std::function<double()>& log_likelihood, bool tune) {
-  for (Index k = 0; k < widths_.size(); ++k) move(k, state, log_likelihood, tune);
+  for (Index k = 0; k < size(); ++k) move(k, state, log_likelihood, tune);
+  if (tune && size() > 1) learn(state.parameters());
 }
 
 void ParameterMoves::move(Index k, State& state, const std::function<double()>& log_likelihood,
@@ -22,13 +31,14 @@ void ParameterMoves::move(Index k, State& state, const std::function<double()>& 
   // The priors' own draws of a sweep have the first numbers of this stream.
   Draws random(state.key(), Purpose::hyper,
                static_cast<std::uint64_t>(static_cast<Index>(side_.parts().size()) + k));
-  Vec theta = state.parameters(), gradient(theta.size());
-  const double now = theta[k];
+  const Vec now = state.parameters();
+  Vec theta = now, gradient(size());
   double last = std::numeric_limits<double>::quiet_NaN();
   const auto to = [&](double by) {
     last = by;
-    theta[k] = now + by;
-    if (!(std::abs(theta[k]) <= kFarthest)) return -std::numeric_limits<double>::infinity();
+    theta = now + by * axes_.col(k);
+    if (!(theta.cwiseAbs().maxCoeff() <= kFarthest))
+      return -std::numeric_limits<double>::infinity();
     side_.set_parameters(state, theta);
     return log_likelihood() + side_.log_parameters(theta, gradient);
   };
@@ -36,6 +46,43 @@ void ParameterMoves::move(Index k, State& state, const std::function<double()>& 
   if (last != moved) to(moved);
   // A width of three mean moves is about right for a bell.
   if (tune) widths_[k] = 0.95 * widths_[k] + 0.05 * std::max(3 * std::abs(moved), 1e-6);
+}
+
+// From the draws since axes were found last, since the first of a chain may be far away.
+void ParameterMoves::learn(ConstVecRef theta) {
+  ++seen_[0];
+  ++seen_[1];
+  const Vec away = theta - mean_;
+  mean_ += away / seen_[1];
+  square_ += away * (theta - mean_).transpose();
+  const double turns = seen_[0] / kFirstDraws;
+  if (turns < 1 || turns != std::exp2(std::floor(std::log2(turns)))) return;
+  const Factor root(square_ / seen_[1]);
+  if (root.positive()) {
+    axes_ = root.lower();
+    widths_.setConstant(kFirstInterval);
+  }
+  seen_[1] = 0;
+  mean_.setZero();
+  square_.setZero();
+}
+
+Vec ParameterMoves::learnt() const {
+  if (size() < 2) return widths_;
+  Vec out(size() * (2 + 2 * size()) + 2);
+  out << widths_, Eigen::Map<const Vec>(axes_.data(), axes_.size()), seen_, mean_,
+      Eigen::Map<const Vec>(square_.data(), square_.size());
+  return out;
+}
+
+void ParameterMoves::restore(ConstVecRef learnt) {
+  const Index k = size();
+  widths_ = learnt.head(k);
+  if (k < 2) return;
+  Eigen::Map<Vec>(axes_.data(), k * k) = learnt.segment(k, k * k);
+  seen_ = learnt.segment(k + k * k, 2);
+  mean_ = learnt.segment(k + k * k + 2, k);
+  Eigen::Map<Vec>(square_.data(), k * k) = learnt.tail(k * k);
 }
 
 }  // namespace bsvm

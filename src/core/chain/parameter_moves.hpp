@@ -5,25 +5,33 @@
 
 namespace bsvm {
 
-// A slice along each parameter of the likelihood and of the blocks in turn, coefficients and effects
-// held and latent scales averaged out.
+// Slices of the parameters of the likelihood and of the blocks, coefficients and effects held and
+// latent scales averaged out: along each, or where there are several, which may be strongly
+// correlated (a scale and a shape), along the columns of a root of their covariance. That and the
+// first intervals are learnt while draws are not kept.
 class ParameterMoves {
  public:
-  explicit ParameterMoves(const Coefficients& side)
-      : side_(side), widths_(Vec::Constant(side.parameters(), 1)) {}
+  explicit ParameterMoves(const Coefficients& side);
 
   // log_likelihood(): of the rows at the State's parameters. It is asked last where they end.
-  // `tune`: may first intervals be adapted?
+  // `tune`: may one learn?
   void run(State& state, const std::function<double()>& log_likelihood, bool tune);
 
-  const Vec& widths() const { return widths_; }
-  void restore(ConstVecRef widths) { widths_ = widths; }
+  // All that was learnt.
+  Vec learnt() const;
+  void restore(ConstVecRef learnt);
 
  private:
   void move(Index k, State& state, const std::function<double()>& log_likelihood, bool tune);
+  void learn(ConstVecRef theta);
+  Index size() const { return widths_.size(); }
 
   const Coefficients& side_;
-  Vec widths_;  // (parameters) of first intervals
+  Vec widths_;      // (parameters) of first intervals
+  Mat axes_;        // (parameters, parameters)
+  Vec seen_;        // how many draws, and of how many of them mean_ and square_ are
+  Vec mean_;        // (parameters)
+  Mat square_;      // (parameters, parameters) sum of (draw - mean)(draw - mean)'
 };
 
 }  // namespace bsvm

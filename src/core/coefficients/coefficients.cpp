@@ -152,8 +152,7 @@ Coefficients::Proposal Coefficients::propose(const State& state, RowSums& sums,
   next.diagonal() += prior;
   curvature.diagonal() += prior;
   Proposal out{Mat(), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state) +
-                  parameter_change(state, sums);
+  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state);
   if (!cholesky(next, host) || !cholesky(curvature, host)) refuse_precision();
   if (state.begun()) square += relative_change(state, next, host);
   out.inverse_factor = inverse_lower(next, host);
@@ -178,8 +177,7 @@ Coefficients::Proposal Coefficients::propose_natural(const State& state, RowSums
   factor.diagonal() += prior;
   if (!cholesky(factor, host)) refuse_precision();
   Proposal out{inverse_lower(factor, host), gradient(state, sums), 0};
-  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state) +
-                  parameter_change(state, sums);
+  double square = sums.group_decrement() + sums.group_change() + latent().change(sums, state);
   if (state.begun()) square += relative_change(state, factor, host);
   solve_lower(factor, out.step);
   out.gradient = std::sqrt(square + out.step.squaredNorm());
@@ -353,18 +351,27 @@ Vec Coefficients::parameter_pull(const State& state, const RowSums& sums) const 
   return out + sums.pull();
 }
 
-double Coefficients::parameter_change(const State& state, const RowSums& sums) const {
-  if (layout_.parameters == 0) return 0;
-  return parameter_pull(state, sums).cwiseAbs2().dot(
-      (sums.bend().cwiseMax(0) + Vec::Ones(layout_.parameters)).cwiseInverse());
+Vec Coefficients::newton_step(const State& state, const RowSums& sums) const {
+  Mat bend = sums.bend();
+  Index own = 0;
+  for (const PriorPart& part : parts_) {
+    if (!part.parameter()) continue;
+    const Vec theta = state.parameters().segment(own, 1);
+    bend(own, own) -= joint_hessian(*part.slot.prior, Moments(), theta)(0, 0);
+    ++own;
+  }
+  return positive_solve(bend, parameter_pull(state, sums));
 }
 
-// The prior bends too, by less than one in each: that is left out, so that where the rows say nothing
-// the step is short.
+double Coefficients::parameter_gradient(const State& state, const RowSums& sums) const {
+  if (layout_.parameters == 0) return 0;
+  return std::sqrt(parameter_pull(state, sums).dot(newton_step(state, sums)));
+}
+
 Vec Coefficients::parameter_step(const State& state, const RowSums& sums) const {
-  return parameter_pull(state, sums)
-      .cwiseQuotient(sums.bend().cwiseMax(0) + Vec::Ones(layout_.parameters))
-      .cwiseMin(1).cwiseMax(-1);
+  if (layout_.parameters == 0) return Vec();
+  const Vec step = newton_step(state, sums);
+  return step / std::max(1.0, step.cwiseAbs().maxCoeff());
 }
 
 void Coefficients::set_parameters(State& state, ConstVecRef parameters) const {

@@ -65,7 +65,7 @@ class Coefficients {
   struct Proposal {
     Mat inverse_factor;  // (p, p) of the new covariance, as in State
     Vec step;            // (p) step of the mean
-    double gradient;     // norm of the objective's gradient in q's own metric
+    double gradient;     // norm of the objective's gradient in q's own metric, parameters held
   };
   Proposal propose(const State& state, RowSums& sums, Host& host) const;
   // The same where the rows' weight is their curvature too (Use::expected).
@@ -106,11 +106,11 @@ class Coefficients {
   Index parameter_first() const { return parameter_first_; }  // where they start in theta
   // log p of them, and its gradient.
   double log_parameters(ConstVecRef parameters, VecRef gradient) const;
-  // The gradient of the bound in them at a State, from the sums of a pass there, and a Newton step
-  // of each alone, of one unit at most.
+  // From the sums of a pass at a State, at q as it is: the bound's gradient in them; its norm in
+  // the metric of minus the second derivatives; and Newton's step, of one unit at most in each.
   Vec parameter_pull(const State& state, const RowSums& sums) const;
+  double parameter_gradient(const State& state, const RowSums& sums) const;
   Vec parameter_step(const State& state, const RowSums& sums) const;
-  double parameter_change(const State& state, const RowSums& sums) const;  // squared, as `gradient` is
   void set_parameters(State& state, ConstVecRef parameters) const;
 
   OutsideMoments outside(const State& state, const GroupPosterior& groups) const;
@@ -154,6 +154,7 @@ class Coefficients {
  private:
   double entropy(const State& state, double logdet) const;
   double relative_change(const State& state, const Mat& factor, Host& host) const;
+  Vec newton_step(const State& state, const RowSums& sums) const;
 
   const Model& problem_;
   Index extra_;                  // the State's coefficients before the problem's own

@@ -13,14 +13,13 @@ constexpr double kStep = 1e-4;       // of a difference: log scales are about on
 constexpr double kLongest = 2;       // of a step: a factor of seven in a standard deviation
 constexpr int kMostSteps = 30;
 
-// H^{-1} g with the eigenvalues of H made positive.
+}  // namespace
+
 Vec positive_solve(const Mat& h, const Vec& g) {
   const SymmetricEigen eigen(h);
   const Vec values = eigen.values.cwiseAbs().cwiseMax(1e-8);
   return eigen.vectors * (eigen.vectors.transpose() * g).cwiseQuotient(values);
 }
-
-}  // namespace
 
 Mat joint_hessian(const Prior& prior, const Moments& moments, ConstVecRef theta) {
   const Index size = theta.size();

@@ -8,6 +8,9 @@ namespace bsvm {
 // Second derivatives of a prior's log_joint in its free parameters, from its gradient.
 Mat joint_hessian(const Prior& prior, const Moments& moments, ConstVecRef theta);
 
+// H^{-1} g with the eigenvalues of H made positive.
+Vec positive_solve(const Mat& h, const Vec& g);
+
 // Where log_joint(moments, .) is largest, from `theta` by Newton's method with halved steps.
 Vec maximise_joint(const Prior& prior, const Moments& moments, ConstVecRef theta);
 

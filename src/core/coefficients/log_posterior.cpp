@@ -1,6 +1,7 @@
 #include "log_posterior.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -71,6 +72,8 @@ Vec LogPosterior::at(ConstMatRef points, Host& host) {
     out[k] = possible ? out[k] + prior : -std::numeric_limits<double>::infinity();
     if (problem_.tilt.size() > 0)
       out[k] += problem_.tilt.dot(points.col(k).head(problem_.tilt.size()));
+    // A likelihood at a parameter beyond doubles.
+    if (std::isnan(out[k])) out[k] = -std::numeric_limits<double>::infinity();
   }
   return out;
 }

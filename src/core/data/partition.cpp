@@ -9,24 +9,22 @@ namespace {
 
 // Counting sort: rows of a group adjoin and keep their order.
 void sort_by_group(const int* group, Index n, Index groups, Partition& out) {
-  out.unit_start.assign(groups + 1, 0);
-  for (Index i = 0; i < n; ++i) ++out.unit_start[group[i]];
-  std::partial_sum(out.unit_start.begin(), out.unit_start.end(),
-                   out.unit_start.begin());
-  std::vector<Index> next(out.unit_start.begin(), out.unit_start.end() - 1);
+  out.group_start.assign(groups + 1, 0);
+  for (Index i = 0; i < n; ++i) ++out.group_start[group[i]];
+  std::partial_sum(out.group_start.begin(), out.group_start.end(), out.group_start.begin());
+  std::vector<Index> next(out.group_start.begin(), out.group_start.end() - 1);
   for (Index i = 0; i < n; ++i) out.order[next[group[i] - 1]++] = static_cast<int>(i);
 }
 
 // A group never straddles blocks, so a block is as long as it must be.
 void cut_groups(Index length, Partition& out) {
-  const Index groups = static_cast<Index>(out.unit_start.size()) - 1;
+  const Index groups = static_cast<Index>(out.group_start.size()) - 1;
   for (Index first = 0; first < groups;) {
     Index last = first + 1;
-    while (last < groups && out.unit_start[last + 1] - out.unit_start[first] <= length)
+    while (last < groups && out.group_start[last + 1] - out.group_start[first] <= length)
       ++last;
-    out.blocks.push_back({out.unit_start[first],
-                          out.unit_start[last] - out.unit_start[first], first,
-                          last - first});
+    out.blocks.push_back({out.group_start[first], out.group_start[last] - out.group_start[first],
+                          first, last - first});
     first = last;
   }
 }
@@ -70,7 +68,7 @@ Partition cut(const int* group, Index n, Index groups, Index p) {
   cut_lanes(n, std::clamp<Index>(n / 2048, 1, std::min<Index>(16, by_memory)), out);
   for (const BlockRange& b : out.blocks) {
     out.largest_block = std::max(out.largest_block, b.rows);
-    out.largest_units = std::max(out.largest_units, b.units);
+    out.most_groups = std::max(out.most_groups, b.groups);
   }
   return out;
 }

@@ -8,7 +8,7 @@ namespace bsvm {
 // Rows first_row .. first_row + rows - 1 in the working order, and the whole
 // groups (if any) they make up.
 struct BlockRange {
-  Index first_row, rows, first_unit, units;
+  Index first_row, rows, first_group, groups;
 };
 
 // Blocks first .. last - 1: what one thread works through in one go.
@@ -19,11 +19,11 @@ struct Lane {
 // How the rows are cut. It depends on the data's shape alone, never on the
 // number of threads, and lanes are summed in order: same bits for any number.
 struct Partition {
-  std::vector<int> order;        // (n) working order -> row; rows of a group adjoin
-  std::vector<Index> unit_start; // (groups + 1) first row of each group in that order
+  std::vector<int> order;          // (n) working order -> row; rows of a group adjoin
+  std::vector<Index> group_start;  // (groups + 1) first row of each group in that order
   std::vector<BlockRange> blocks;
   std::vector<Lane> lanes;
-  Index largest_block = 0, largest_units = 0;
+  Index largest_block = 0, most_groups = 0;
 };
 
 // group: (n) codes 1..groups or null. p: size of the sums, which decides how

@@ -69,9 +69,16 @@ Node Ascent::at(ConstVecRef theta, const Node&) {
   return node(run(start, 0, false));
 }
 
+// Steps of a share while the bound rises; after a fall, from the best point by a smaller share.
+//   now       where the next pass looks, which finds its bound
+//   next      where that pass would go
+//   best      the highest point so far, whose groups the source keeps
+//   returned  is `now` that point again, its share smaller? Then that its bound has not risen says
+//             nothing of convergence
 Ascent::Point Ascent::run(Point now, double tolerance, bool climbing) {
   share_.climbing(climbing);
   now.state.damping() = 1;
+  now.state.slopes() = climbing ? 2 : 0;
   Point best = now;
   Coefficients::Proposal next;
   progress_.end = Termination::pass_limit;
@@ -79,7 +86,7 @@ Ascent::Point Ascent::run(Point now, double tolerance, bool climbing) {
   for (bool returned = false; progress_.passes < limit;) {
     bool possible = false;
     try {
-      possible = pass(now, next);
+      possible = pass(climbing, now, next);
     } catch (const Interrupted&) {
       if (!climbing || best.bound == kNothing) throw;
       progress_.end = Termination::interrupted;
@@ -123,24 +130,25 @@ bool Ascent::finished(const Point& at, double gain, double tolerance) const {
 
 // One pass over the rows: the bound at a point, and where to go from there. False where there is
 // nowhere to go: weights below zero have left a precision that is not positive definite.
-bool Ascent::pass(Point& at, Coefficients::Proposal& next) {
+bool Ascent::pass(bool climbing, Point& at, Coefficients::Proposal& next) {
   ++progress_.passes;
   const bool begun = at.state.begun();
   try {
     source_->sums(at.state, sums_, host_);
-    if (begun) {
-      at.bound = sums_.value() + at.state.prior_value();
-      at.pull.segment(side_.parameter_first(), side_.parameters()) += sums_.pull();
-    }
+    if (begun) at.bound = sums_.value() + at.state.prior_value();
+    if (begun && climbing) find_pull(at);
     next = side_.propose_natural(at.state, sums_, host_);
   } catch (const NumericalFailure&) {
     if (begun) return false;
     if (at.state.spread() > kMostSpread) throw;
     at.state.spread() *= 10;  // weights come nearer to zero
-    return pass(at, next);
+    return pass(climbing, at, next);
   }
   // The precision moved a share of its way, and that is what was measured.
   progress_.gradient = next.gradient / (begun ? at.state.damping() : 1);
+  if (climbing)
+    progress_.gradient =
+        std::hypot(progress_.gradient, side_.parameter_gradient(at.state, sums_));
   return std::isfinite(progress_.gradient) && next.step.allFinite() &&
          (!begun || std::isfinite(at.bound));
 }
@@ -148,7 +156,8 @@ bool Ascent::pass(Point& at, Coefficients::Proposal& next) {
 void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& point) {
   State& state = point.state;
   const bool first = !state.begun();
-  const Vec parameter_step = side_.parameter_step(state, sums_);
+  Vec parameter_step = Vec::Zero(side_.parameters());
+  if (climbing && !first) parameter_step = side_.parameter_step(state, sums_);
   state.begun() = 1;
   state.fraction() = first && started_ ? 0 : state.damping();
   state.inverse_factor() = next.inverse_factor;
@@ -159,7 +168,7 @@ void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& p
   side_.latent().update(sums_, state);
   if (climbing) {
     Vec best = side_.best_theta(state, moments, point.theta);
-    if (!first) best.segment(side_.parameter_first(), side_.parameters()) += parameter_step;
+    best.segment(side_.parameter_first(), side_.parameters()) += parameter_step;
     point.theta += (first ? 1 : kReach * state.damping()) * (best - point.theta);
     side_.fix_priors(state, point.theta);
   }
@@ -171,6 +180,12 @@ void Ascent::value(const Mat& group_moments, Point& point) const {
   point.pull.resize(point.theta.size());
   point.state.prior_value() =
       side_.value_at(point.state, group_moments, point.theta, point.pull);
+}
+
+// The rows' part of it.
+void Ascent::find_pull(Point& point) const {
+  point.pull.segment(side_.parameter_first(), side_.parameters()) =
+      side_.parameter_pull(point.state, sums_);
 }
 
 void Ascent::record(const Point& point) {
@@ -185,13 +200,21 @@ void Ascent::record(const Point& point) {
        share_(progress_.passes, progress_.trace[0].gradient, progress_.gradient));
 }
 
-Node Ascent::node(const Point& point) {
+// Where parameters are held, only the end of a run needs to know what rows say of them.
+Node Ascent::node(Point point) {
+  source_->back(last_);
+  if (side_.parameters() > 0 && point.state.slopes() == 0) {
+    ++progress_.passes;
+    point.state.slopes() = 1;
+    source_->sums(point.state, sums_, host_);
+    find_pull(point);
+  }
   Node out;
   out.theta = point.theta;
   out.log_density = out.bound = point.bound;
   out.pull = point.pull;
   out.state = point.state;
-  source_->back(last_);
+  out.state.slopes() = 0;
   out.matched = progress_.end == Termination::converged &&
                 match_moments(*source_, side_, out.state, out.log_density, host_);
   if (out.matched) {

@@ -37,12 +37,13 @@ class Ascent : public Conditional {
   Point begin(const Vec& mean);
   void start_again(Point& best);
   Point run(Point from, double tolerance, bool climbing);
-  bool pass(Point& at, Coefficients::Proposal& next);
+  bool pass(bool climbing, Point& at, Coefficients::Proposal& next);
   void advance(const Coefficients::Proposal& next, bool climbing, Point& point);
   void value(const Mat& group_moments, Point& point) const;
   bool finished(const Point& at, double gain, double tolerance) const;
   void record(const Point& point);
-  Node node(const Point& point);
+  void find_pull(Point& point) const;
+  Node node(Point point);
 
   const Model& problem_;
   std::unique_ptr<RowSource> source_;

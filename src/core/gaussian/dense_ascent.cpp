@@ -189,9 +189,16 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
   return to;
 }
 
+// Quasi-Newton steps in (a, T, theta): the first go along the gradient.
+//   direction  what the memory makes of the gradient at `best`
+//   step       how much of it is tried, less after a bound that fell
+//   next       where that is
+//   gain       by how much the bound rose
+// Where T is far from the identity, M_0 is moved to M, and the memory with it.
 DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known) {
   share_.climbing(climbing);
   progress_.end = Termination::pass_limit;
+  best.state.slopes() = climbing ? 1 : 0;
   if (known) settle(best);
   else restart(climbing, best);
   if (!look(climbing, best))
@@ -303,7 +310,7 @@ bool DenseAscent::look(bool climbing, Point& at) {
   ++progress_.passes;
   source_->sums(at.state, sums_, host_);
   at.bound = sums_.value() + at.state.prior_value();
-  at.pull.segment(side_.parameter_first(), side_.parameters()) += sums_.pull();
+  if (climbing) find_pull(at);
   const Vec prior = side_.precision(at.state);
   at.gradient.setZero(p + m + at.theta.size());
   at.gradient.head(p) = lower_product(reference_, side_.gradient(at.state, sums_));
@@ -318,6 +325,12 @@ bool DenseAscent::look(bool climbing, Point& at) {
   return std::isfinite(at.bound) && at.gradient.allFinite();
 }
 
+// The rows' part of it.
+void DenseAscent::find_pull(Point& at) const {
+  at.pull.segment(side_.parameter_first(), side_.parameters()) =
+      side_.parameter_pull(at.state, sums_);
+}
+
 void DenseAscent::record(const Point& at, double step) {
   progress_.trace.push_back({at.bound, at.gradient.norm(), 1, step});
   std::ostringstream text;
@@ -329,8 +342,15 @@ void DenseAscent::record(const Point& at, double step) {
        share_(progress_.passes, progress_.trace[0].gradient, progress_.gradient));
 }
 
-// What is left to gain is added as the memory sees it.
-Node DenseAscent::node(const Point& at) {
+// What is left to gain is added as the memory sees it. Where parameters are held, only the end of a
+// run needs to know what rows say of them.
+Node DenseAscent::node(Point at) {
+  if (side_.parameters() > 0 && at.state.slopes() == 0) {
+    ++progress_.passes;
+    at.state.slopes() = 1;
+    source_->sums(at.state, sums_, host_);
+    find_pull(at);
+  }
   Node out;
   out.theta = at.theta;
   const bool converged = progress_.end == Termination::converged;
@@ -338,6 +358,7 @@ Node DenseAscent::node(const Point& at) {
   out.log_density = out.bound = at.bound + std::clamp(left, 0.0, at.gradient.squaredNorm());
   out.pull = at.pull;
   out.state = at.state;
+  out.state.slopes() = 0;
   out.matched = converged && match_moments(*source_, side_, out.state, out.log_density, host_);
   return out;
 }

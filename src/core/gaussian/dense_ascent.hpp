@@ -55,7 +55,8 @@ class DenseAscent : public Conditional {
   bool go(const Point& from, const Vec& step, Point& to);
   bool finished(const Point& at, double gain, double tolerance);
   void record(const Point& at, double step);
-  Node node(const Point& at);
+  void find_pull(Point& at) const;
+  Node node(Point at);
   Point moved(const Node& from, ConstVecRef theta);
 
   std::unique_ptr<RowSource> source_;

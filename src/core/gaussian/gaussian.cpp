@@ -24,6 +24,13 @@ double log_prior(const Model& problem, ConstVecRef theta) {
   return out;
 }
 
+// For looks at what lies far from the top, where a variance is nothing. A parameter of the
+// likelihood or of a block has no such end.
+LogPrior prior_of(const Model& problem) {
+  if (problem.parameters() > 0) return nullptr;
+  return [&problem](ConstVecRef theta) { return log_prior(problem, theta); };
+}
+
 class GaussianEngine : public Approximator {
  public:
   explicit GaussianEngine(const Params&) {}
@@ -38,8 +45,7 @@ class GaussianEngine : public Approximator {
     out.imputed = conditional->imputations(top);
     try {
       if (out.climb.end != Termination::interrupted)
-        explore(*conditional, free_units(problem, top.theta), top, out,
-                [&](ConstVecRef theta) { return log_prior(problem, theta); });
+        explore(*conditional, free_units(problem, top.theta), top, out, prior_of(problem));
     } catch (const Interrupted&) {
       out.climb.end = Termination::interrupted;
     }

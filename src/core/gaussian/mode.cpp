@@ -17,6 +17,13 @@ constexpr int kMostModeHalvings = 40;
 
 }  // namespace
 
+//  name       size    meaning
+//  tau                standard deviation of f; smaller from stage to stage
+//  precision  (p)     D, the prior's
+//  value              E log p(y | f) - b'D b / 2 at tau: `now` at b, `then` along the step
+//  curvature  (p, p)  C'WC + D,  W = -2 dl/dv
+//  step       (p)     curvature^{-1} gradient, of which `share` is taken
+//  gain               gradient'step / 2, what a whole step promises
 Node find_mode(const Model& problem, RowSource& source, const Node& from, Progress& progress,
                const Options& options, Host& host) {
   const Coefficients side(problem);

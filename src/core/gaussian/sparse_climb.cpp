@@ -185,8 +185,19 @@ void SparseClimb::sample(Side& side, const Vec& w, const Vec& alone, const Block
   side.level = level_sums(side.draw);
 }
 
-// The rows' variances and the coefficients', under these weights. Returns how far the former
-// moved: the root mean square of their logarithms' change, weighted by what rows tell.
+// The rows' variances and the coefficients', under these weights: averages over the draws, in the
+// header's symbols. Returns how far the former moved: the root mean square of their logarithms'
+// change, weighted by what rows tell.
+//  name      size    meaning
+//  alone     (n)     c_i
+//  least     (n)     L_i = c_i / (1 + w_i c_i), the most that v_i can be
+//  total     (n)     mean of f_i^2: v_i, with a relative error that does not depend on it
+//  beyond    (n)     mean of (f_i - g_i)^2, so that least - beyond is v_i too, better near L_i
+//  part      (n)     v_i / L_i, about
+//  by_total  (n)     share of the first in the average of the two, by their variances
+//  next      (n)     that average
+//  square    (d)     mean of (x - M^{-1} A x)^2
+//  told              w_i v_i, what the row tells
 double SparseClimb::find_variances(const Vec& w) {
   const Index n = design_.rows(), p = design_.dense(), d = design_.columns();
   const Blocks blocks = blocks_of(w);

@@ -19,24 +19,23 @@ class SummedChain : public GibbsChain {
               const GibbsOptions& options)
       : GibbsChain(problem, source->extra(), options), source_(std::move(source)),
         sums_(state_.layout), selects_(problem.selects()) {
-    source_->restore(expected_effects_);
     disperse();
   }
 
  private:
   Mat draw_coefficients(Host& host) override {
+    source_->restore(rows_.effects(), state_);
     source_->sums(state_, sums_, host);
     expected_ = selects_ ? draw_selected(side_, SummedEquations(side_, state_, sums_), state_, host)
                          : side_.draw(state_, sums_, host);
     side_.latent().draw(sums_, state_);
     const Mat group_moments = source_->settle(state_, Settle::draw, 1);
     expected_effects_ = source_->expected_effects(expected_);
+    rows_.effects() = source_->effects();
+    source_->fill_unknown(rows_.design());
+    rows_.find(state_);
     return group_moments;
   }
-  Mat slide() override { return source_->slide(state_); }
-  LineSource& lines() override { return *source_; }
-  Vec effects() const override { return source_->effects(); }
-  void set_effects(ConstVecRef effects) override { source_->restore(effects); }
   Vec unknowns() const override { return source_->unknowns(); }
   void set_unknowns(ConstVecRef drawn) override { source_->restore_unknowns(drawn); }
 

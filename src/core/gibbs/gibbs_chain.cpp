@@ -2,13 +2,12 @@
 
 #include <cmath>
 
-
 namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
     : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
-      mixing_(problem, side_, true), parameters_(side_), inclusion_moves_(problem, side_), burnin_(options.burnin),
-      mix_(options.mixing) {
+      rows_(problem), mixing_(problem, side_, true), parameters_(side_),
+      inclusion_moves_(problem, side_), burnin_(options.burnin), mix_(options.mixing) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;
   expected_ = state_.mean();
@@ -18,7 +17,7 @@ GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& 
 void GibbsChain::read(Draw& draw) const {
   draw.coefficients = side_.outside_mean(state_.mean());
   draw.expected = side_.outside_mean(expected_);
-  draw.effects = effects();
+  draw.effects = rows_.effects();
   draw.expected_effects = expected_effects_;
   side_.to_outside(draw.effects);
   side_.to_outside(draw.expected_effects);
@@ -34,11 +33,11 @@ void GibbsChain::visit(Archive& archive) {
   archive.part(state_.mean());
   archive.part(state_.hyper());
   if (archive.reads()) side_.refresh(state_);
-  archive.part(effects(), [&](ConstVecRef saved) { set_effects(saved); });
+  archive.part(rows_.effects());
   archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
   archive.part(inclusion_moves_.learnt(),
                [&](ConstVecRef saved) { inclusion_moves_.restore(saved); });
-  archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+  archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
   archive.part(state_.latent());
   archive.part(unknowns(), [&](ConstVecRef saved) { set_unknowns(saved); });
 }
@@ -49,10 +48,10 @@ void GibbsChain::make_sweep(Host& host) {
   if (mix_ && state_.layout.q > 0) group_moments = slide();
   side_.draw_priors(state_, group_moments);
   const bool tune = sweeps_ < burnin_;
-  parameters_.run(state_, [&] { return lines().log_likelihood(state_); }, tune);
+  parameters_.run(state_, [&] { return rows_.log_likelihood(state_); }, tune);
   if (mix_) {
-    inclusion_moves_.run(state_, lines(), tune, host);
-    mixing_.run(state_, lines(), group_moments, tune, true, host);
+    inclusion_moves_.run(state_, rows_, tune, host);
+    mixing_.run(state_, rows_, group_moments, tune, true, host);
   }
   ++sweeps_;
 }

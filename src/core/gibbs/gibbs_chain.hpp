@@ -3,6 +3,7 @@
 #include "chain/parameter_moves.hpp"
 #include "chain/sampler.hpp"
 #include "inclusion_moves.hpp"
+#include "rows/lines/predictors.hpp"
 
 namespace bsvm {
 
@@ -13,8 +14,9 @@ struct GibbsOptions {
   bool mixing;
 };
 
-// A chain of Gibbs sampling, wherever its rows are: the State, its priors, the moves, and what is
-// saved. What is left to others draws the latent scales, the coefficients and the groups' effects.
+// A chain of Gibbs sampling: the State, the effects and the rows' linear predictors, the priors,
+// the moves, and what is saved. What is left to others draws the latent scales, the coefficients
+// and the groups' effects.
 class GibbsChain : public Chain {
  public:
   Index sweeps() const override { return sweeps_; }
@@ -31,17 +33,15 @@ class GibbsChain : public Chain {
   const Problem& problem_;
   Coefficients side_;
   State state_;
+  Predictors rows_;
   Vec expected_, expected_effects_;  // what the last draw was drawn around
 
  private:
-  // Draws latent scales, coefficients and effects, and sets what they were drawn around. Returns
-  // the sum over levels of u u' (q, q).
+  // Draws latent scales, coefficients and effects, finds the rows' linear predictors and sets what
+  // was drawn around. Returns the sum over levels of u u' (q, q).
   virtual Mat draw_coefficients(Host& host) = 0;
   // Each effect by a slice of its own; the same sum.
-  virtual Mat slide() = 0;
-  virtual LineSource& lines() = 0;
-  virtual Vec effects() const = 0;
-  virtual void set_effects(ConstVecRef effects) = 0;
+  virtual Mat slide() { return rows_.slide(state_, -1, Purpose::move); }
   virtual Vec unknowns() const { return Vec(); }
   virtual void set_unknowns(ConstVecRef) {}
 

@@ -96,9 +96,9 @@ void InclusionMoves::toggle(Index k, ConstVecRef precision, State& state, LineSo
                 0.5 * (std::log(precision[j]) - precision[j] * in * in + e * e) + std::log(spread);
   gain *= side;
   if (twin != j) gain -= 0.5 * precision[twin] * (after * after - b[twin] * b[twin]);
-  source.aim(state, line);
+  source.aim(line);
   if (!(std::log(random.uniform()) < gain + source.along(1) - source.along(0))) return;
-  source.move(state, 1);
+  source.move(1);
   state.mean().tail(p_) += line.dense;
   state.mean().tail(p_)[j] = g != 0 ? 0 : in;
   g = 1 - g;

@@ -4,12 +4,10 @@
 //
 // and of A only the diagonal and the columns of coefficients that come in are formed, n P
 // operations each. Effects of groups are not eliminated: each is drawn by a slice of its own.
-#include <numeric>
-
 #include "active_set.hpp"
 #include "base/error.hpp"
 #include "gibbs_chain.hpp"
-#include "rows/lines/predictors.hpp"
+#include "model/gather.hpp"
 
 namespace bsvm {
 namespace {
@@ -42,9 +40,8 @@ class DesignEquations : public Equations {
 class WideChain : public GibbsChain {
  public:
   WideChain(const Problem& problem, const GibbsOptions& options)
-      : GibbsChain(problem, 0, options), predictors_(problem), rows_(problem.n),
+      : GibbsChain(problem, 0, options), numbers_(all_rows(problem)),
         weight_(Arr::Ones(problem.n)) {
-    std::iota(rows_.begin(), rows_.end(), 0);
     if (problem.weight) weight_ = Eigen::Map<const Arr>(problem.weight, problem.n);
     terms_.resize(problem.n);
     disperse();
@@ -54,33 +51,29 @@ class WideChain : public GibbsChain {
   Mat draw_coefficients(Host& host) override {
     draw_scales();
     const Vec weight = terms_.weight, prior = side_.precision(state_);
-    const Vec seen = predictors_.design() * state_.mean();
+    const Vec seen = rows_.design() * state_.mean();
     const Vec pull = terms_.slope.matrix() + weight.cwiseProduct(seen);
-    const DesignEquations equations(predictors_.design(), weight,
-                                    predictors_.design().transpose() * pull + side_.tilt(), prior);
+    const DesignEquations equations(rows_.design(), weight,
+                                    rows_.design().transpose() * pull + side_.tilt(), prior);
     expected_ = draw_selected(side_, equations, state_, host);
-    predictors_.find(state_.mean());
-    const Mat group_moments = predictors_.slide(state_, -1);
-    expected_effects_ = predictors_.effects();
+    rows_.find(state_);
+    const Mat group_moments = rows_.slide(state_, -1);
+    expected_effects_ = rows_.effects();
     return group_moments;
   }
 
   void draw_scales() {
-    predictors_.find(state_.mean());
+    rows_.find(state_);
     const Eigen::Map<const Arr> y(problem_.y, problem_.n);
-    random_.draw(state_.key(), rows_.data(), problem_.n, problem_.likelihood->scales());
-    problem_.likelihood->draw(y, predictors_.f().array(), weight_, random_, terms_);
+    random_.draw(state_.key(), numbers_.data(), problem_.n, problem_.likelihood->scales());
+    problem_.likelihood->draw(y, rows_.f().array(), weight_, random_, terms_);
     if (!terms_.slope.allFinite() || !terms_.weight.allFinite()) refuse_sums();
   }
 
   // They just were.
-  Mat slide() override { return predictors_.group_moments(predictors_.effects()); }
-  LineSource& lines() override { return predictors_; }
-  Vec effects() const override { return predictors_.effects(); }
-  void set_effects(ConstVecRef effects) override { predictors_.effects() = effects; }
+  Mat slide() override { return rows_.group_moments(rows_.effects()); }
 
-  Predictors predictors_;
-  std::vector<int> rows_;
+  std::vector<int> numbers_;  // of the rows
   Arr weight_;
   RowDraws random_;
   RowTerms terms_;

@@ -9,7 +9,7 @@
 #include "base/types.hpp"
 #include "base/use.hpp"
 #include "data/partition.hpp"
-#include "data/units.hpp"
+#include "data/row_block.hpp"
 #include "likelihood/likelihood.hpp"
 #include "random/draws.hpp"
 
@@ -86,9 +86,6 @@ class LatentRows {
   virtual void find_spreads(ConstVecRef) {}
   virtual double spread(Index) const { return 0; }
   virtual void draw_given(Index, const State&, double, Draws&, LatentBlock&) {}
-
-  // Has this dense column unknown entries?
-  virtual bool incomplete(Index) const { return false; }
 
   // The entries as drawn last, by row of the problem.
   virtual Vec drawn() const { return Vec(); }

@@ -36,6 +36,7 @@ class Hinge : public Likelihood {
 
   bool supports(Use use) const override { return use != Use::marginal; }
   void check(const double* y, Index n) const override { check_signs(y, n); }
+  const char* offset_scale() const override { return kMarginScale; }
 
   Atoms atoms(double y) const override { return {1, {{y, -y, 2}}}; }
 

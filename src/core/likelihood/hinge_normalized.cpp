@@ -226,6 +226,7 @@ class HingeNormalized : public Likelihood {
   }
   bool concave() const override { return false; }
   void check(const double* y, Index n) const override { check_signs(y, n); }
+  const char* offset_scale() const override { return kMarginScale; }
 
   void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
              const Eigen::Ref<const Arr>& v, RowTerms& out) const override {

@@ -38,6 +38,9 @@ inline Tilted turned(double y, const Tilted& of) { return {of.value, y * of.slop
 // Throws InvalidInput unless all y (n) are -1 or +1.
 void check_signs(const double* y, Index n);
 
+// What a likelihood with the kinks of a margin measures offsets by.
+constexpr char kMarginScale[] = " The margin of the classes is 1 in its units.";
+
 // What randomness rows may use in one sweep: a normal and a uniform number for each latent scale.
 struct RowDraws {
   Arr normal, uniform;  // (r scales), of all rows for the first scale, then for the next
@@ -75,6 +78,14 @@ class Likelihood {
 
   // Throws InvalidInput unless y (n) are codes of a response it is of: any finite numbers.
   virtual void check(const double* y, Index n) const;
+
+  // The largest size of an offset. With 1e6, and a log p(y | f) that changes by about one within
+  // one of f, f is known to 1e-10 and log p of a thousand rows to 1e-6; beyond, its differences
+  // drown in rounding, and integrals over group effects as large as the offset see kinks too sharp
+  // to be resolved.
+  virtual double most_offset() const { return 1e6; }
+  // What it is measured by, for users whose offset is larger: a sentence after a space, or nothing.
+  virtual const char* offset_scale() const { return ""; }
 
   // ---- parameters that are inferred, as free numbers theta. A likelihood with some is a family:
   // what stands below supports() and concave() is asked of its members alone.

@@ -40,7 +40,8 @@ struct Kernels {
   // up to column 4 ceil(r/4) - 1, whatever may stand there.
   void (*variances)(const double* m, const double* c, Index p, Index r, double* v);
 
-  // sum_i weight_i max(0, 1 - y_i f_i) at (s, t), y_i -1 or +1.
+  // sum_i weight_i max(0, u_i) at (s, t), u_i = 1 - y_i f_i for any numbers y_i: positive parts of
+  // functions that are linear along the rows' lines.
   double (*positive_parts)(const LineRows& rows, double s, double t);
 
   // sum_i weight_i times the function of y_i - f_i at (s, t), y_i any number; and times its square.

@@ -26,6 +26,8 @@ class MinimumDegree {
     int elements, nodes;
   };
 
+  void fill_lists(const Graph& graph);
+  void find_degrees();
   int pick();
   void eliminate(int pivot);
   void gather_boundary(int pivot);
@@ -67,7 +69,13 @@ MinimumDegree::MinimumDegree(const Graph& graph, const std::vector<int>& weight,
   left_ = columns_ = std::accumulate(weight.begin(), weight.end(), Index(0));
   head_.assign(left_ + 1, -1);
   std::iota(last_member_.begin(), last_member_.end(), 0);
+  fill_lists(graph);
+  find_degrees();
+  for (Index i = n_ - 1; i >= 0; --i) put(static_cast<int>(i));
+}
 
+// Elements, whose columns are counted, and neighbours.
+void MinimumDegree::fill_lists(const Graph& graph) {
   std::vector<int> count(n_, 0);
   for (const std::vector<int>& e : element_)
     for (int i : e) ++count[i];
@@ -77,7 +85,7 @@ MinimumDegree::MinimumDegree(const Graph& graph, const std::vector<int>& weight,
     length += count[i] + graph.degree(i);
   }
   list_.resize(length);
-  for (int e = static_cast<int>(n_); e < known; ++e)
+  for (int e = static_cast<int>(n_); e < static_cast<int>(element_.size()); ++e)
     for (int i : element_[e]) {
       list_[lists_[i].start + lists_[i].elements++] = e;
       size_[e] += weight_[i];
@@ -86,12 +94,18 @@ MinimumDegree::MinimumDegree(const Graph& graph, const std::vector<int>& weight,
     const Lists& own = lists_[i];
     const auto from = graph.neighbour.begin() + graph.start[i];
     std::copy(from, from + own.nodes, list_.begin() + own.start + own.elements);
-    for (int k = 0; k < own.elements; ++k)
-      degree_[i] += size_[list_[own.start + k]] - weight_[i];
-    for (int k = 0; k < own.nodes; ++k) degree_[i] += weight_[from[k]];
+  }
+}
+
+// What elements share counts more than once.
+void MinimumDegree::find_degrees() {
+  for (Index i = 0; i < n_; ++i) {
+    const Lists& own = lists_[i];
+    const int* list = list_.data() + own.start;
+    for (int k = 0; k < own.elements; ++k) degree_[i] += size_[list[k]] - weight_[i];
+    for (int k = own.elements; k < own.elements + own.nodes; ++k) degree_[i] += weight_[list[k]];
     degree_[i] = std::min(degree_[i], left_ - weight_[i]);
   }
-  for (Index i = n_ - 1; i >= 0; --i) put(static_cast<int>(i));
 }
 
 void MinimumDegree::put(int node) {
@@ -164,6 +178,11 @@ void MinimumDegree::measure_overlaps() {
     }
 }
 
+// What is gone, or has become part of the new element, is taken off; that comes first.
+//   base      the stamp: mark_ of what is in the boundary; overlap_ less it: columns outside it
+//   degree    the bound: columns outside the boundary, element by element, and neighbours'
+//   hash      of what is left, the same for nodes with the same lists
+//   to        where the next that stays goes
 bool MinimumDegree::shorten_lists(int node, int element) {
   Lists& own = lists_[node];
   const Index base = stamp_;

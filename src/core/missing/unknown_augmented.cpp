@@ -103,6 +103,15 @@ void UnknownRows::solve_several(const RowProblem& of, RowSolution& out) {
   }
 }
 
+// Row by row of those with missing entries, from what they are given the observed ones alone:
+//   seen        does f see an entry? Else only the mechanism does
+//   sigma       (k) E s, zero for auxiliary variables;  own: Cov s;  square: E s s'
+//   cross       (k) Cov(s, f) at the means that are in the design
+//   found.away  (k) by what q moves the entries' means, with `found.covariance`
+//   value       the mechanism's share of the bound
+// The row's f then has q's mean and variance, the design q's means, and the bound gains the
+// entries' entropy and E log of their law: half of logdet P - logdet of q's precision + k -
+// away'P away - tr(P covariance), P the law's precision.
 void UnknownRows::average(const BlockRange& range, const State& state, RowBlock& block,
                           LatentBlock& scratch) const {
   UnknownBlock& out = own(scratch);

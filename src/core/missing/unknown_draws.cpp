@@ -22,7 +22,15 @@ void UnknownRows::fill(const BlockRange& range, RowBlock& block) const {
   }
 }
 
-// One Newton step from where the entries are is their conditional mean.
+// The entries of each row given all else: with x_M as they are, the row's log density has slope
+// `slope` and precision `weight` in f, and the imputation model, of precision P, the slope
+// -(P (x - B'z))_M. One Newton step from where the entries are is their conditional mean.
+//   sigma      (k)     s, what they are multiplied by in f
+//   residual   (d)     x - B'z;  product = P residual
+//   precision  (k, k)  P_MM + weight s s', and the mechanism's share
+//   step       (k)     slope s - product_M, with the mechanism's; then precision^{-1} times that
+//                      and L^{-T} e, L L' the precision
+//   change             s'step, by which f moves
 void UnknownRows::draw(const BlockRange& range, const State& state, RowBlock& block,
                        RowTerms& terms, LatentBlock& scratch) {
   UnknownBlock& out = own(scratch);

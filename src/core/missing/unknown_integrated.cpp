@@ -63,8 +63,13 @@ void UnknownRows::find_known(const BlockRange& range, const RowBlock& block, Row
 // Over b, f's mean m and variance t are about normal: m is linear, and t = s'C s changes with
 // 2 (C E s)'(s - E s). With m = E m + a z, t = E t + b z + c z' the average of log E p is one
 // over z, with z' = 0, and the same the other way round; derivatives in the covariances follow the
-// nodes.
-// Beside groups t stays at its mean.
+// nodes. Beside groups t stays at its mean.
+//   alone        sd of m, a above;  crossed: (k) C Cov(s, m)
+//   with, apart  b and c: Cov(m, t) / alone, and the rest of t's standard deviation
+//   look(z, z')  adds log E p at a node and its derivatives (RowAverage)
+//   by_both, by_square   derivatives of the average in Cov(m, t) and in Var t
+//   moving       (k) what these add to the gradient in s
+// The row's weight is -2 times the average's derivative in Var m; out.spread that in E t.
 bool UnknownRows::integrate(const BlockRange& range, const State& state, const RowBlock& block,
                             RowTerms& terms, LatentBlock& scratch) const {
   UnknownBlock& out = own(scratch);

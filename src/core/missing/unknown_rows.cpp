@@ -13,7 +13,7 @@ UnknownRows::UnknownRows(const Unknowns& unknowns, const Problem& problem,
                          const Partition& partition)
     : problem_(problem), unknowns_(unknowns), partition_(partition), slots_(unknowns),
       mechanism_(unknowns), weight_(problem.weight), shift_(unknowns_.d), factor_(unknowns_.d),
-      auxiliary_(unknowns_.d, -1), incomplete_(problem.columns(), false),
+      auxiliary_(unknowns_.d, -1),
       complete_square_(Mat::Zero(unknowns_.d, unknowns_.d)),
       complete_cross_(Mat::Zero(unknowns_.k, unknowns_.d)),
       complete_gram_(Mat::Zero(unknowns_.k, unknowns_.k)) {
@@ -74,10 +74,7 @@ void UnknownRows::add_row(Index at, ConstVecRef x, PatternNumbers& numbers) {
   const auto [number, is_new] = numbers.insert(static_cast<Index>(patterns_.size()) - 1);
   if (is_new) {
     for (size_t a = 0; a < missing.size(); ++a) {
-      const Index column = unknowns_.column[missing[a]];
-      if (column < 0) continue;
-      pattern.dense.push_back(static_cast<Index>(a));
-      incomplete_[column] = true;
+      if (unknowns_.column[missing[a]] >= 0) pattern.dense.push_back(static_cast<Index>(a));
     }
   } else {
     patterns_.pop_back();
@@ -184,6 +181,12 @@ void UnknownRows::prepare(const State& state, Use use) {
     if (patterns_[k].law >= 0) make_law(static_cast<Index>(k), laws_[patterns_[k].law]);
 }
 
+// What the entries of each row are given the observed ones alone, law N(mean, C) of its pattern:
+//   x, residual  (d, count)  variables and x - B'z, x_M at first at their mean, with residual zero
+//   product      (d, count)  P residual
+//   pull         (k)         (P residual)_M, so that x_M moves by away = -C pull
+//   square                   residual'P residual where it has moved to
+//   value                    log of exp(-residual'P residual / 2) integrated over x_M
 void UnknownRows::expect(const BlockRange& range, RowBlock& block,
                          LatentBlock& scratch) const {
   UnknownBlock& out = own(scratch);
@@ -264,6 +267,10 @@ Vec UnknownRows::coupling(const MissingPattern& pattern, const double* centred,
 
 // ---- sums
 
+// Row by row: sums for the imputation model, x = B'z + a residual of precision P, and what moving
+// entries add to the coefficients' gradient.
+//   cross    (k, d)  sum of z x'
+//   square   (d, d)  sum of E x x': covariances of the entries here, products of means at the end
 void UnknownRows::add(const BlockRange& range, const RowBlock& rows, const RowTerms& terms,
                       LatentBlock& scratch, RowSums& out) const {
   UnknownBlock& block = own(scratch);

@@ -89,8 +89,6 @@ class UnknownRows : public LatentRows {
   // Of the complete rows of all the problem, in the sums of the imputation model.
   void add_all(const State& state, RowSums& out) const override;
 
-  bool incomplete(Index column) const override { return incomplete_[column]; }
-
   Vec drawn() const override { return drawn_; }
   void restore(ConstVecRef drawn) override { drawn_ = drawn; }
   Imputations places() const override;
@@ -156,7 +154,6 @@ class UnknownRows : public LatentRows {
   const double* weight_;
   Vec shift_, factor_;                  // (d) the design inside is shift + factor variable
   std::vector<Index> auxiliary_;        // (d) which auxiliary column, or -1
-  std::vector<bool> incomplete_;        // (p)
   std::vector<Row> rows_;               // by working order
   std::vector<Index> start_;            // first entry of each by row of the problem, and the end
   std::vector<MissingPattern> patterns_;

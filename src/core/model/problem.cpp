@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "data/units.hpp"
+#include "linalg/small.hpp"
 
 namespace bsvm {
 
@@ -98,11 +98,6 @@ void check_sparse(const SparseColumns& sparse, Index n) {
     throw InvalidInput("sparse", "Their numbers must be finite.");
 }
 
-// The kinks of a row are at y f = 1 and -1. With an offset of this size f is known to 1e-10 and the
-// log-likelihood of a thousand rows to 1e-6; beyond, its differences drown in rounding, and
-// integrals over group effects as large as the offset see kinks too sharp to be resolved.
-constexpr double kMostOffset = 1e6;
-
 void check_rows(const Problem& problem) {
   const Index n = problem.n;
   problem.likelihood->check(problem.y, n);
@@ -112,17 +107,14 @@ void check_rows(const Problem& problem) {
   double largest = 0;
   for (Index i = 0; i < n && !std::isnan(largest); ++i)
     if (!(std::abs(problem.offset[i]) <= largest)) largest = std::abs(problem.offset[i]);
-  if (largest <= kMostOffset) return;
+  const double most = problem.likelihood->most_offset();
+  if (largest <= most) return;
   std::ostringstream text;
-  text << "Its largest size is " << largest << "; sizes up to " << kMostOffset
-       << " are possible. The margin of the classes is 1 in its units: rescale the offset, or "
-          "leave out rows with such an offset.";
+  text << "Its largest size is " << largest << "; sizes up to " << most << " are possible."
+       << problem.likelihood->offset_scale()
+       << " Rescale the offset, or leave out rows with such an offset.";
   throw InvalidInput("offset", text.str());
 }
-
-}  // namespace
-
-namespace {
 
 void check_latent(const Problem& problem) {
   if (problem.sparse.columns > 0)
@@ -131,13 +123,15 @@ void check_latent(const Problem& problem) {
   problem.latent->check(problem);
 }
 
-}  // namespace
-
-// Each has a prior, and where something reads rows without a State it is refused.
+// Each has a prior, after those of coefficients; and what looks at rows without a State is refused.
 void check_parameters(const Problem& problem) {
   Index with_prior = 0, of_blocks = problem.parameters() - problem.likelihood->free_size();
   for (const PriorSlot& slot : problem.priors) {
-    if (!slot.parameter) continue;
+    if (!slot.parameter) {
+      if (with_prior > 0)
+        throw InvalidInput("prior", "Priors of parameters must come after those of coefficients.");
+      continue;
+    }
     if (!slot.columns.empty() || slot.prior->free_size(0) != 1)
       throw InvalidInput("prior", "The prior of a parameter must be one of a single number that is "
                                   "not given.");
@@ -146,8 +140,8 @@ void check_parameters(const Problem& problem) {
   if (with_prior != problem.parameters())
     throw InvalidInput("prior", "Every parameter of the likelihood and of a term needs a prior.");
   if (with_prior > 0 && problem.latent->any())
-    throw InvalidInput("missing", "Missing predictors can't be modelled together with parameters "
-                                  "of the likelihood or of terms that are inferred.");
+    throw InvalidInput("missing", "What is unknown in the design can't be modelled together with "
+                                  "parameters of the likelihood or of terms that are inferred.");
   if (with_prior > 0 && problem.integrated >= 0)
     throw InvalidInput("engine", "Group effects can't be integrated out together with parameters "
                                  "of the likelihood or of terms that are inferred.");
@@ -156,8 +150,10 @@ void check_parameters(const Problem& problem) {
                                 "likelihood or of terms that are inferred.");
   if (of_blocks > 0 && problem.sparse.columns > 0)
     throw InvalidInput("formula", "Terms with inferred parameters can't stand together with "
-                                  "sparse predictors and several grouping factors.");
+                                  "sparse predictors or several grouping factors.");
 }
+
+}  // namespace
 
 void check(const Problem& problem) {
   check_parameters(problem);

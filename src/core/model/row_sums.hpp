@@ -17,7 +17,7 @@ struct RowSums {
   explicit RowSums(Index columns) : RowSums(Layout{columns}) {}
   explicit RowSums(const Layout& l)
       : p(l.p), raw(l.scatter), own(l.latent_sums), parameters(l.parameters),
-        x(Vec::Zero(parameter_start() + 2 * parameters)) {}
+        x(Vec::Zero(parameter_start() + parameters * (1 + parameters))) {}
 
   void clear() { x.setZero(); }
   RowSums& operator+=(const RowSums& other) {
@@ -45,13 +45,15 @@ struct RowSums {
   Eigen::Map<Vec> latent() { return {x.data() + latent_start(), own}; }
   Eigen::Map<const Vec> latent() const { return {x.data() + latent_start(), own}; }
 
-  // (parameters) derivative of `value` in each parameter of the likelihood and of the blocks, and
-  // minus the second one, at fixed q.
+  // Derivatives of `value` in the parameters of the likelihood and of the blocks at fixed q, if
+  // State::slopes() asks for them: (parameters) the first, (parameters, parameters) minus the second.
   Eigen::Map<Vec> pull() { return {x.data() + parameter_start(), parameters}; }
   Eigen::Map<const Vec> pull() const { return {x.data() + parameter_start(), parameters}; }
-  Eigen::Map<Vec> bend() { return {x.data() + parameter_start() + parameters, parameters}; }
-  Eigen::Map<const Vec> bend() const {
-    return {x.data() + parameter_start() + parameters, parameters};
+  Eigen::Map<Mat> bend() {
+    return {x.data() + parameter_start() + parameters, parameters, parameters};
+  }
+  Eigen::Map<const Mat> bend() const {
+    return {x.data() + parameter_start() + parameters, parameters, parameters};
   }
 
  private:

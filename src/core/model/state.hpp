@@ -13,7 +13,7 @@ struct Layout {
   bool covariance = true;  // does the State hold the coefficients' covariance?
   Index latent = 0;       // numbers of what is unknown in the rows' design (a latent), which
   Index latent_sums = 0;  // lays them out itself; and of those that its rows add up; or none
-  Index parameters = 0;  // of the likelihood and the blocks (Model::parameters())
+  Index parameters = 0;   // of the likelihood and the blocks (Model::parameters())
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
@@ -24,11 +24,12 @@ struct Layout {
   Index scatter_start() const { return hyper_start() + hyper; }
   Index latent_start() const { return scatter_start() + scatter; }
   Index parameter_start() const { return latent_start() + latent; }
-  Index size() const { return parameter_start() + parameters; }
+  Index slopes() const { return parameter_start() + parameters; }
+  Index size() const { return slopes() + 1; }
 };
 
 // Everything global that a run moves, in one vector, to be sent to wherever the
-// rows are. What belongs to a group stays with the rows (data/units.hpp), so the
+// rows are. What belongs to a group stays with the rows (data/group_states.hpp), so the
 // State's size does not depend on the number of groups; a checkpoint is this and
 // the groups.
 struct State {
@@ -97,12 +98,16 @@ struct State {
   Eigen::Map<const Vec> scatter() const {
     return {x.data() + layout.scatter_start(), layout.scatter};
   }
-  // Parameters of the likelihood and then of the blocks, as free numbers: what the rows need to know
-  // of `hyper`.
+  // Parameters of the likelihood and then of the blocks, as free numbers: what rows need to know of
+  // `hyper`.
   Eigen::Map<Vec> parameters() { return {x.data() + layout.parameter_start(), layout.parameters}; }
   Eigen::Map<const Vec> parameters() const {
     return {x.data() + layout.parameter_start(), layout.parameters};
   }
+  // Which derivatives in them are wanted: none, the first (1) or the second ones too (2). They cost
+  // as much as several passes.
+  double& slopes() { return x[layout.slopes()]; }
+  double slopes() const { return x[layout.slopes()]; }
   Eigen::Map<Vec> latent() { return {x.data() + layout.latent_start(), layout.latent}; }
   Eigen::Map<const Vec> latent() const {
     return {x.data() + layout.latent_start(), layout.latent};

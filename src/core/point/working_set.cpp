@@ -19,7 +19,7 @@ constexpr int kMostRounds = 50;
 class WorkingSet {
  public:
   WorkingSet(const Design& design, const Penalties& penalties, Index first)
-      : design_(design), penalties_(penalties), inside_(design.columns(), 0) {
+      : penalties_(penalties), inside_(design.columns(), 0) {
     for (Index j = 0; j < design.columns(); ++j) inside_[j] = penalties.power[j] != 1;
     const Vec far = (design.kink.array() > 0).select(design.cost, 0.0);
     add(design.transposed(far), first, 0);
@@ -54,7 +54,6 @@ class WorkingSet {
   }
 
  private:
-  const Design& design_;
   const Penalties& penalties_;
   std::vector<char> inside_;
 };

@@ -24,15 +24,15 @@ struct Line {
   Vec effect;  // (q)
 };
 
-// Moves along a line with the latent scales averaged out: aim() finds f and its direction
-// in every row, along(t) is the log-likelihood there, move(t) goes there (the State's
-// dense coefficients are the caller's to move; extra ones move with the effects).
+// Moves along a line with the latent scales averaged out: aim() finds by what f changes in every
+// row, along(t) is the log-likelihood there, move(t) goes there (the State's dense coefficients are
+// the caller's to move).
 class LineSource {
  public:
   virtual ~LineSource() = default;
-  virtual void aim(const State& state, const Line& line) = 0;
+  virtual void aim(const Line& line) = 0;
   virtual double along(double t) = 0;
-  virtual void move(State& state, double t) = 0;
+  virtual void move(double t) = 0;
 
   // The log-likelihood at the State's parameters of the likelihood and of blocks, coefficients and
   // effects as they are; later calls are about these parameters.
@@ -71,21 +71,20 @@ class RowSource {
 };
 
 // What sampling (Use::drawn) needs besides.
-class DrawSource : public RowSource, public LineSource {
+class DrawSource : public RowSource {
  public:
   // The effects of all levels: by term, level, effect.
   virtual Vec effects() const = 0;           // the current draw
   // What settle() drew it around; extra ones stand in `expected`, the State's coefficients'.
   virtual Vec expected_effects(ConstVecRef expected) const = 0;
-  virtual void restore(ConstVecRef effects) = 0;
+  // They have moved since; extra ones move in the State too.
+  virtual void restore(ConstVecRef effects, State& state) = 0;
 
-  // Unknown entries as they were drawn last.
+  // Unknown entries as they were drawn last; and put into a design (n, p), rows as the problem has
+  // them.
   virtual Vec unknowns() const { return Vec(); }
   virtual void restore_unknowns(ConstVecRef) {}
-
-  // Moves every effect of every level in turn by a slice of its own, with the latent scales
-  // averaged out, and returns the sum over levels of u u' (q, q).
-  virtual Mat slide(State& state) = 0;
+  virtual void fill_unknown(Mat&) {}
 };
 
 // Makes the row source of a run that asks this of the likelihood, for so many threads, wherever the

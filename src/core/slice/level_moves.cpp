@@ -94,6 +94,13 @@ void LevelMoves::move_level(const FactorRows& own, Index t, Index g, const Mat& 
   }
 }
 
+// Level l of factor t, with what the main factor's levels in its rows follow.
+//   touched_    rows of these main levels, level by level (`followed` of them), then rows of l that
+//               have none
+//   axis        (q) column a of L^{-T}, along which u moves by `by`
+//   others_     (m, linked levels) by what each main level's effects move with that
+//   slope_      by what f moves in each touched row
+//   pull, bend  first and second derivative of minus the log prior along the move
 void LevelMoves::move_with_main(const FactorRows& own, Index t, Index l, const Mat& prior,
                                 const Mat& main_prior, Predictors& rows, Draws& random) {
   const FactorRows& main = working_.factors()[working_.main()];

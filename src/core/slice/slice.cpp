@@ -51,9 +51,9 @@ class SliceChain : public Chain {
              int chain, Index burnin)
       : p_(problem.columns()), white_(white), turn_(turn), side_(problem),
         state_(side_.start(Vec())), rows_(problem), mixing_(problem, side_, true),
-        parameters_(side_), z_(white.centre.size()), jumps_(mixing_.widths().size()), burnin_(burnin),
-        swept_factor_(problem.multipliers ? 0 : problem.integrated), along0_(problem.n),
-        along1_(problem.n) {
+        parameters_(side_), z_(white.centre.size()), jumps_(mixing_.widths().size()),
+        burnin_(burnin), swept_factor_(problem.multipliers ? 0 : problem.integrated),
+        along0_(problem.n), along1_(problem.n) {
     for (const Whitening::Path& path : white.paths) paths_.emplace_back(white, path, side_);
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
@@ -80,13 +80,13 @@ class SliceChain : public Chain {
     archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
     archive.part(jumps_.others);
     archive.part(jumps_.own);
-    archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+    archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
     if (archive.reads()) follow();
   }
 
   void make_sweep(Host& host) override {
     state_.sweep() = static_cast<double>(sweeps_ + 1);
-    if (sweeps_ % kRefresh == 0) rows_.find(state_.mean());
+    if (sweeps_ % kRefresh == 0) rows_.find(state_);
     Draws random(state_.key(), Purpose::rows, 0);
     const bool learning = 2 * sweeps_ >= burnin_ && sweeps_ < burnin_;
     Vec jumped;

@@ -81,14 +81,14 @@ class GroupedChain : public Chain {
     archive.part(working_.save(), [&](ConstVecRef saved) { working_.restore(saved); });
     archive.part(seen_mean_);
     archive.part(seen_square_);
-    archive.part(parameters_.widths(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+    archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
     if (archive.reads()) follow();
   }
 
   void make_sweep(Host& host) override {
     if (host.interrupted()) throw Interrupted();
     state_.sweep() = static_cast<double>(sweeps_ + 1);
-    if (sweeps_ % kGroupedRefresh == 0) rows_.find(state_.mean());
+    if (sweeps_ % kGroupedRefresh == 0) rows_.find(state_);
     Draws random(state_.key(), Purpose::rows, 0);
     const bool tune = sweeps_ < burnin_;
     gaussian_.find(state_.group_prior());
@@ -159,7 +159,7 @@ class GroupedChain : public Chain {
     for (const PriorPart& part : side_.parts())
       part.slot.prior->scale(side_.hyper(state_, part), std::exp(random.normal() - 1));
     follow();
-    rows_.find(state_.mean());
+    rows_.find(state_);
     working_.set(rows_.likelihood(), rows_.f(), Vec::Ones(problem_.n));
   }
 

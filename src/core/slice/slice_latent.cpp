@@ -78,13 +78,13 @@ class LatentLines : public LineSource {
     b_ += s * x0 + t * x1;
   }
 
-  void aim(const State&, const Line& line) override {
+  void aim(const Line& line) override {
     line_ = line.dense;
     change(line_, slope_);
     second_.setZero();
   }
   double along(double t) override { return along_two(t, line_, 0, line_); }
-  void move(State&, double t) override { move_two(t, line_, 0, line_); }
+  void move(double t) override { move_two(t, line_, 0, line_); }
   double log_likelihood(const State&) override { return value(); }  // no parameters here
 
   // The entries given y, b and the global part; then what they say of the latter.

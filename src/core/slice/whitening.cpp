@@ -24,11 +24,12 @@ Mat covariance_of(const Node& node) {
 
 Mat root_of(const Mat& covariance) { return positive_factor(covariance).lower(); }
 
-// The node where theta has most density, and theta's standard deviations there.
+// The node where theta has most density, and theta's spread there.
 struct Middle {
   Node node;
-  Vec sd;     // (h)
-  Mat slope;  // (d, h) of the coefficients' mean in theta
+  Vec sd;          // (h)
+  Mat covariance;  // (h, h) of these, independent but for parameters among one another
+  Mat slope;       // (d, h) of the coefficients' mean in theta
 };
 
 // Where a node can't be computed, one without density.
@@ -42,13 +43,22 @@ Node beside(Conditional& conditional, const Node& top, const Vec& by) {
   }
 }
 
+// Parameters of a likelihood or a block, such as a scale and a shape, may be strongly correlated.
+void take_parameters(const Model& problem, const Mat& spread, Middle& out) {
+  const Index first = PriorDensity(problem).parameter_first(), size = problem.parameters();
+  const Vec sd = spread.diagonal().segment(first, size).cwiseSqrt(),
+            share = sd.cwiseMin(kWidestSd).cwiseQuotient(sd);
+  out.covariance.block(first, first, size, size) =
+      share.asDiagonal() * spread.block(first, first, size, size) * share.asDiagonal();
+}
+
 // The top is highest in coefficients and theta together, or by a bound; second differences of the
 // density of theta say where that is highest.
-Middle find_middle(Conditional& conditional, const Node& top) {
+Middle find_middle(const Model& problem, Conditional& conditional, const Node& top) {
   const Index d = top.state.layout.p, h = top.theta.size();
   const Mat curvature = h > 0 ? conditional.curvature(top) : Mat(0, 0);
-  const Vec about = positive_factor(curvature).inverse().diagonal().cwiseSqrt();
-  Middle out{top, about.cwiseMin(kWidestSd), Mat(d, h)};
+  const Mat spread = positive_factor(curvature).inverse();
+  Middle out{top, spread.diagonal().cwiseSqrt().cwiseMin(kWidestSd), Mat(), Mat(d, h)};
   Vec middle = top.theta;
   for (Index k = 0; k < h; ++k) {
     const double step = out.sd[k];
@@ -64,6 +74,8 @@ Middle find_middle(Conditional& conditional, const Node& top) {
     if (bend > 0) out.sd[k] = std::min(kWidestSd, 1 / std::sqrt(bend));
     middle[k] += std::min(std::max(rise * out.sd[k] * out.sd[k], -3 * step), 3 * step);
   }
+  out.covariance = out.sd.cwiseAbs2().asDiagonal();
+  take_parameters(problem, spread, out);
   try {
     if (h > 0) out.node = conditional.at(middle, top);
   } catch (const NumericalFailure&) {  // the top will do
@@ -88,7 +100,7 @@ class Whitener {
   Whitening run() {
     const Node top = conditional_->climb();
     if (conditional_->progress().end == Termination::interrupted) throw Interrupted();
-    const Middle middle = find_middle(*conditional_, top);
+    const Middle middle = find_middle(problem_, *conditional_, top);
     find_places(top.state.layout.p);
     take_moments(middle);
     const double numbers = static_cast<double>(out_.swept.size() * out_.at.size());
@@ -152,7 +164,7 @@ class Whitener {
     out_.x = layers.centre;
     out_.centre = middle.node.state.mean();
     out_.theta = middle.node.theta;
-    const Mat spread = middle.sd.cwiseAbs2().asDiagonal(), across = middle.slope * spread;
+    const Mat &spread = middle.covariance, across = middle.slope * spread;
     out_.joint.resize(d + h, d + h);
     out_.joint << covariance_of(middle.node) + across * middle.slope.transpose(), across,
         across.transpose(), spread;

@@ -112,7 +112,12 @@ Vec WorkingGaussian::left_of_others(const Vec& x) const {
   return out;
 }
 
-// Conjugate gradients for all effects; x (u) has the main factor's given none of the others.
+// Conjugate gradients for the other factors' effects, the main one's eliminated, and these given
+// them; x (u) has the main factor's given none of the others. Preconditioned by each level alone
+// with the main levels it is linked with (joint_).
+//   along   (n)  f by some of the effects alone, or the rows' weights times that
+//   r, z    (u)  residual, and that preconditioned;  d: direction;  now: r'z
+//   turned  (u)  the precision of the others times d
 void WorkingGaussian::solve_others(const Vec& c, Vec& x) const {
   const Index main = rows_.main(), count = static_cast<Index>(rows_.factors().size());
   const FactorRows& eliminated = rows_.factors()[main];

@@ -16,7 +16,7 @@
 // overall one raises the bound too (any factor below two does) and gets there sooner.
 //
 // Parameters of the likelihood and of blocks are where the bound is highest: no distribution q of
-// theirs. Each takes a Newton step of its own after a pass, which is taken back as the mean's is.
+// theirs. They take a Newton step at fixed q after a pass, which is taken back as the mean's is.
 //
 // Certificate: the norm of the gradient in q's own metric, the Fisher one to first
 // order (the damped curvature stands in for the mean's). It vanishes at the optimum and
@@ -51,6 +51,7 @@ class VariationalBayes : public Engine {
     if (problem.selects()) return select_variables(problem, source, options, accelerate_, host);
     const Coefficients side(problem, source.extra());
     State state = options.from ? *options.from : side.start(options.start);
+    state.slopes() = 2;
     Result best(state);
     RowSums sums(state.layout);
     try {
@@ -67,7 +68,8 @@ class VariationalBayes : public Engine {
           shorten(side, source, best.state, state);
           continue;
         }
-        const Coefficients::Proposal next = side.propose(state, sums, host);
+        Coefficients::Proposal next = side.propose(state, sums, host);
+        next.gradient = std::hypot(next.gradient, side.parameter_gradient(state, sums));
         record(state, bound, next.gradient, best, host);
         const double gain = bound - best.bound;
         accept(state, bound, next, source, best);

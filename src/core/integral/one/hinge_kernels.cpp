@@ -107,7 +107,12 @@ struct Outputs {
   double *log_p, *product, *slope, *first, *second;
 };
 
-// W points. The product of 1 + small over rows needs one logarithm; it is at most 2^512.
+// W points, rows in turn. The product of 1 + small over rows needs one logarithm; it is at most
+// 2^512.
+//   linear   sum of w short_of
+//   logs     sum of w log(1 + small); of unweighted rows by their products' logarithms
+//   product  of 1 + small, of unweighted rows since the last logarithm
+//   size     w |dlog p/df|;  first: sum of dlog p/dx;  second: sum of -d2log p/dx2
 template <int W, bool Weighted, bool Slopes, bool Bends>
 BSVM_INLINE void terms_at(const LineRow* rows, Index r, const double* x, Index points, Index p,
                           const Outputs& out) {

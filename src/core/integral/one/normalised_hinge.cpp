@@ -108,6 +108,13 @@ void NormalisedHinge::add_scale(const EffectRows& rows, double psi, EffectSums& 
   }
 }
 
+// d2/db db' of the header, with dl/db = sum_i l_i' c_i. Sums over the nodes, times `scale` means:
+//   kappa_      (r)               of l_i'' and the kinks' jumps; flat rows have theirs at o_i
+//   gamma_      (r)               of l_i'
+//   product_    (r, r) or (d, d)  of l_i' l_j', or without `by_rows_` of dl/db dl/db'; less the
+//                                 product of means the covariance
+//   own_slope_  (r) or (d)        those means
+//   at_nodes_   (d, r)            the rows' c, between which a covariance by rows stands
 void NormalisedHinge::add_curvature(const EffectRows& rows, MatRef out) {
   const Index d = rows.d, r = static_cast<Index>(rows_.size());
   const double scale = 1 / sum_[0];

@@ -91,11 +91,29 @@ bool PairGrid::fits(const Frame& frame) const {
   return true;
 }
 
-// From a coarse grid, about the last one's mass or over the whole prior, to one about the mass, in
-// coordinates in which it has unit covariance, and there as far as it counts.
+// About the mass, in coordinates in which it has unit covariance, as far as it counts.
 void PairGrid::make(Frame& frame) {
   if (frame.exact) frame = Frame();
-  bool known = frame.points > 0, settled = false;
+  frame.exact = !find_mass(frame);
+  cut_to_mass(frame);
+  find_widths(frame);
+  for (Index i = 0; i < of_->rows.r; ++i)
+    if (!(2 * rows_[i].w * soft_[i] < kSteepest)) frame.exact = true;
+  if (frame.exact) return;
+  run(frame, Want::moments, true);
+  for (Index a = 0; a < 2; ++a) {
+    frame.mean[a] = first_[a] / total_;
+    frame.variance[a] = std::max(second_[a] / total_ - frame.mean[a] * frame.mean[a],
+                                 frame.step[a] * frame.step[a] / 6);
+  }
+}
+
+// From a coarse grid about the last one's mass, or over the whole prior, to one about the mass.
+// Round by round, until they hardly move:
+//   mean, root     of the mass seen, and of its covariance: the next centre and axes
+//   shift, change  these in the present coordinates: zero and one where they stay
+bool PairGrid::find_mass(Frame& frame) {
+  bool known = frame.points > 0;
   frame.scale = scale_;
   frame.points = kCoarse;
   for (int round = 0; round < kMostGridRounds; ++round) {
@@ -111,7 +129,7 @@ void PairGrid::make(Frame& frame) {
     const double cell = frame.step[0] * frame.step[0] / 6;  // below this it is not resolved
     covariance += cell * frame.axes * frame.axes.transpose();
     const Eigen::LLT<Eigen::Matrix2d> factor(covariance);
-    if (factor.info() != Eigen::Success || !mean.allFinite()) break;
+    if (factor.info() != Eigen::Success || !mean.allFinite()) return false;
     const Eigen::Matrix2d root = factor.matrixL();
     const Eigen::Matrix2d change = frame.axes.triangularView<Eigen::Lower>().solve(root);
     const Eigen::Vector2d shift =
@@ -122,12 +140,17 @@ void PairGrid::make(Frame& frame) {
       known = false;
       continue;
     }
-    settled = shift.norm() < 0.3 && (change.diagonal().array() > 0.7).all() &&
-              (change.diagonal().array() < 1.4).all() && std::abs(change(1, 0)) < 0.4;
-    if (settled) break;
+    if (shift.norm() < 0.3 && (change.diagonal().array() > 0.7).all() &&
+        (change.diagonal().array() < 1.4).all() && std::abs(change(1, 0)) < 0.4)
+      return true;
     frame.centre = mean;
     frame.axes = root;
   }
+  return false;
+}
+
+// From the coarse grid's profiles of the log mass.
+void PairGrid::cut_to_mass(Frame& frame) const {
   const Index points = of_->rows.r < kManyRows ? kPoints : kFewPoints;
   for (Index a = 0; a < 2; ++a) {
     const std::vector<double>& profile = highest_at_[a];
@@ -140,17 +163,6 @@ void PairGrid::make(Frame& frame) {
     frame.step[a] = (high - low) / static_cast<double>(points - 1);
   }
   frame.points = points;
-  find_widths(frame);
-  frame.exact = !settled;
-  for (Index i = 0; i < of_->rows.r; ++i)
-    if (!(2 * rows_[i].w * soft_[i] < kSteepest)) frame.exact = true;
-  if (frame.exact) return;
-  run(frame, Want::moments, true);
-  for (Index a = 0; a < 2; ++a) {
-    frame.mean[a] = first_[a] / total_;
-    frame.variance[a] = std::max(second_[a] / total_ - frame.mean[a] * frame.mean[a],
-                                 frame.step[a] * frame.step[a] / 6);
-  }
 }
 
 // By the scale the frame was made at.
@@ -164,6 +176,15 @@ void PairGrid::find_widths(const Frame& frame) {
 
 // ---- sums over the nodes
 
+// Line by line of the grid:
+//   x_                    (n)           t_0 along the line
+//   log_p_, mass_         (n)           log of the integrand, less `reference`; the integrand
+//   slope_, bend_         (n, r)        dlog p/df and d2log p/df2 of each row, softened
+//   weights_              (n, 6)        mass times 1, e_0, e_1, e_0^2, e_0 e_1, e_1^2
+//   moved_                (n, d + 3)    dlog p/d(b, log f00, f10, log f11)
+// and summed over the lines: total_, first_ and second_ (of t and t^2), mean_ and square_ (of e),
+// row_slopes_ = slope_'weights_, row_bends_ = bend_'weights_, product_ = moved_'mass moved_ and
+// mixed_ = moved_'mass e.
 void PairGrid::run(const Frame& frame, Want want, bool soft) {
   const Index n = frame.points, r = of_->rows.r, size = of_->rows.d + 3;
   total_ = 0;

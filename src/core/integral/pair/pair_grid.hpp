@@ -47,6 +47,8 @@ class PairGrid {
   bool same_scale(const Frame& frame) const;
   bool fits(const Frame& frame) const;
   void make(Frame& frame);
+  bool find_mass(Frame& frame);
+  void cut_to_mass(Frame& frame) const;
   void find_widths(const Frame& frame);
   void run(const Frame& frame, Want want, bool soft);
   void set_line(const Frame& frame, Index line);

@@ -216,6 +216,11 @@ void PairIntegral::add_kinks(EffectSums& out) {
 
 // (e_0, e_1) = t n + x m with n along the row's own slope and m across: there f is at the kink
 // whatever x, and x ~ N(0, 1).
+//   steep             |(df/de_0, df/de_1)|: the density of f there is that of t over it
+//   line_        (r)  what x is multiplied by in the rows' f
+//   log_share         log of the integral along the line, times N(t; 0, 1), over the whole integral
+//   still_, moving_   (d + 2) df/d(b, log f00, f10) = still + x moving; still_ then at E x
+// so that E over x of its square is still_ still_' + Var x moving_ moving_'.
 void PairIntegral::add_kink(Index row, const RowKink& kink, EffectSums& out) {
   const auto slope = [&](Index i) { return of_->second[i] * scale_.f11; };
   const double steep = std::hypot(along_[row], slope(row));

@@ -134,13 +134,13 @@ Mat IntegratedSource::quantiles(ConstMatRef points, ConstVecRef weights,
         rows_.load(range, points.col(j).head(d), worker.block);
         worker.o.col(j) = worker.block.o;
       }
-      for (Index u = range.first_unit; u < range.first_unit + range.units; ++u) {
+      for (Index g = range.first_group; g < range.first_group + range.groups; ++g) {
         checkpoint();
-        const PairRows rows = rows_.group(u, range, worker.block);
-        const Index first = rows_.partition().unit_start[u] - range.first_row;
+        const PairRows rows = rows_.group(g, range, worker.block);
+        const Index first = rows_.partition().group_start[g] - range.first_row;
         for (Index a = 0; a < q; ++a) {
-          quantiles_of(rows, first, a, of, worker, out.col(u * q + a));
-          out.col(u * q + a) *= rows_.unit()[a];
+          quantiles_of(rows, first, a, of, worker, out.col(g * q + a));
+          out.col(g * q + a) *= rows_.unit()[a];
         }
       }
     }

@@ -165,8 +165,8 @@ void IntegratedRows::find_columns(Index first, Index last, Block& block) const {
     block.place[block.columns[j] - dense_] = static_cast<Index>(j);
 }
 
-PairRows IntegratedRows::group(Index unit, const BlockRange& range, Block& block) const {
-  const Index first = partition_.unit_start[unit], last = partition_.unit_start[unit + 1];
+PairRows IntegratedRows::group(Index group, const BlockRange& range, Block& block) const {
+  const Index first = partition_.group_start[group], last = partition_.group_start[group + 1];
   const Index at = first - range.first_row, r = last - first;
   const double* c = block.c + at * dense_;
   Index d = dense_;

@@ -37,7 +37,7 @@ class IntegratedRows {
   Mat gram() const;
 
   // A group's rows of the block just loaded.
-  PairRows group(Index unit, const BlockRange& range, Block& block) const;
+  PairRows group(Index group, const BlockRange& range, Block& block) const;
 
  private:
   void take_multipliers(const Problem& problem);

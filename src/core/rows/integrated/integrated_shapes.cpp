@@ -135,10 +135,10 @@ void IntegratedSource::plane_masses(const PairRows& of, const PairScale& scale,
 // v by linear theory.
 //   own, ratio   V, V Sigma^{-1}
 //   axes, turn   a root of V + W, along which the grid is; L^{-1} axes
-void IntegratedSource::plane_shape(Index unit, const PairRows& of, const PairScale& scale,
+void IntegratedSource::plane_shape(Index group, const PairRows& of, const PairScale& scale,
                                    const Eigen::Matrix2d& w, Worker& worker, VecRef out) {
   if (frames_.empty()) worker.pair->law(of, scale, worker.pair_law);
-  else worker.grid->law(of, scale, frames_[unit], worker.pair_law);
+  else worker.grid->law(of, scale, frames_[group], worker.pair_law);
   const Eigen::Matrix2d& own = worker.pair_law.covariance;
   Eigen::Matrix2d f;
   f << scale.f00, 0, scale.f10, scale.f11;
@@ -172,14 +172,14 @@ Mat IntegratedSource::shapes(ConstMatRef points, ConstMatRef moved, Host& host) 
   const Vec inverse = rows_.unit().cwiseInverse();
   for (Index k = 0; k < points.cols(); ++k) {
     const Scale scale = scale_at(points.col(k).tail(free_));
-    each_group(points.col(k), host, [&](Index unit, const PairRows& of, Worker& worker, Index) {
-      const Index at = k * m + unit;
+    each_group(points.col(k), host, [&](Index group, const PairRows& of, Worker& worker, Index) {
+      const Index at = k * m + group;
       auto own = out.col(at);
       const double w2 = moved(0, at) * inverse[0] * inverse[0];
       if (q == 1) return line_shape(of.rows, scale.f.f00, w2, worker, own);
       const Eigen::Map<const Eigen::Matrix2d> outside(moved.data() + at * 4);
       const Eigen::Matrix2d w = inverse.asDiagonal() * outside * inverse.asDiagonal();
-      plane_shape(unit, of, scale.f, w, worker, own);
+      plane_shape(group, of, scale.f, w, worker, own);
     });
   }
   return out;

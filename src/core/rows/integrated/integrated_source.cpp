@@ -87,8 +87,8 @@ IntegratedSource::Scale IntegratedSource::scale_at(ConstVecRef theta) const {
 void IntegratedSource::sums(ConstVecRef point, Depth depth, RowSums& out, Host& host) {
   const Scale scale = scale_at(point.tail(free_));
   std::vector<RowSums> lane_sums(rows_.lanes().size(), RowSums(point.size()));
-  each_group(point, host, [&](Index unit, const PairRows& of, Worker& worker, Index lane) {
-    if (!frames_.empty()) worker.grid->integrate(of, scale.f, depth, frames_[unit], worker.sums);
+  each_group(point, host, [&](Index group, const PairRows& of, Worker& worker, Index lane) {
+    if (!frames_.empty()) worker.grid->integrate(of, scale.f, depth, frames_[group], worker.sums);
     else if (of.second) worker.pair->integrate(of, scale.f, depth, worker.sums);
     else worker.single->integrate(of.rows, scale.f.f00, depth, worker.sums);
     lane_sums[lane].rows() += static_cast<double>(of.rows.r);
@@ -138,8 +138,8 @@ GroupPosterior IntegratedSource::law(ConstVecRef point, Host& host) {
   out.mean.resize(q, m);
   out.precision.resize(q * q, m);
   out.regression.setZero(coefficients() * q, m);
-  each_group(point, host, [&](Index unit, const PairRows& of, Worker& worker, Index) {
-    law_of(unit, of, scale, worker, out);
+  each_group(point, host, [&](Index group, const PairRows& of, Worker& worker, Index) {
+    law_of(group, of, scale, worker, out);
   });
   return out;
 }
@@ -148,33 +148,33 @@ double IntegratedSource::draw(ConstVecRef point, const DrawKey& key, Vec& effect
   const double s = scale_at(point.tail(free_)).f.f00;
   Vec lane_sums = Vec::Zero(static_cast<Index>(rows_.lanes().size()));
   effects.resize(rows_.groups());
-  each_group(point, host, [&](Index unit, const PairRows& of, Worker& worker, Index lane) {
-    Draws random(key, Purpose::groups, static_cast<std::uint64_t>(unit));
-    lane_sums[lane] += worker.single->draw(of.rows, s, random, effects[unit]);
+  each_group(point, host, [&](Index group, const PairRows& of, Worker& worker, Index lane) {
+    Draws random(key, Purpose::groups, static_cast<std::uint64_t>(group));
+    lane_sums[lane] += worker.single->draw(of.rows, s, random, effects[group]);
   });
   return lane_sums.sum();
 }
 
-void IntegratedSource::law_of(Index unit, const PairRows& of, const Scale& scale, Worker& worker,
+void IntegratedSource::law_of(Index group, const PairRows& of, const Scale& scale, Worker& worker,
                               GroupPosterior& out) {
   const Index q = rows_.effects(), d = of.rows.d, p = coefficients();
   const std::vector<Index>& columns = worker.block.columns;
   const auto put = [&](const auto& slope, Index effect) {
     for (Index j = 0; j < d; ++j)
-      out.regression(effect * p + (columns.empty() ? j : columns[j]), unit) = -slope[j];
+      out.regression(effect * p + (columns.empty() ? j : columns[j]), group) = -slope[j];
   };
   if (q == 1) {
     worker.single->law(of.rows, scale.f.f00, worker.law);
-    out.mean(0, unit) = worker.law.mean;
-    out.precision(0, unit) = 1 / worker.law.variance;
+    out.mean(0, group) = worker.law.mean;
+    out.precision(0, group) = 1 / worker.law.variance;
     return put(worker.law.slope, 0);
   }
   if (frames_.empty()) worker.pair->law(of, scale.f, worker.pair_law);
-  else worker.grid->law(of, scale.f, frames_[unit], worker.pair_law);
-  out.mean.col(unit) = worker.pair_law.mean;
+  else worker.grid->law(of, scale.f, frames_[group], worker.pair_law);
+  out.mean.col(group) = worker.pair_law.mean;
   const Eigen::Matrix2d& c = worker.pair_law.covariance;
   const double det = c(0, 0) * c(1, 1) - c(1, 0) * c(1, 0);
-  out.precision.col(unit) << c(1, 1) / det, -c(1, 0) / det, -c(1, 0) / det, c(0, 0) / det;
+  out.precision.col(group) << c(1, 1) / det, -c(1, 0) / det, -c(1, 0) / det, c(0, 0) / det;
   for (Index a = 0; a < 2; ++a) put(worker.pair_law.slope.col(a), a);
 }
 

@@ -85,7 +85,7 @@ class IntegratedSource {
   void find_parts(const Problem& problem);
   Scale scale_at(ConstVecRef theta) const;
   void add_part(const Part& part, ConstVecRef theta, Scale& out) const;
-  // Runs work(unit, rows, worker, lane) for all groups at a point.
+  // Runs work(group, rows, worker, lane) for all groups at a point.
   template <class Work>
   void each_group(ConstVecRef point, Host& host, Work work);
   void prepare_terms();
@@ -93,7 +93,7 @@ class IntegratedSource {
   double log_integral(const PairRows& of, const PairScale& scale, Worker& worker) const;
   Vec row_terms_of(const PairRows& of, const PairScale& scale, Worker& worker) const;
   void add(const Scale& scale, Depth depth, Worker& worker, RowSums& out) const;
-  void law_of(Index unit, const PairRows& rows, const Scale& scale, Worker& worker,
+  void law_of(Index group, const PairRows& rows, const Scale& scale, Worker& worker,
               GroupPosterior& out);
   struct Mixture;
   void quantiles_of(const PairRows& rows, Index first, Index effect, const Mixture& of,
@@ -102,7 +102,7 @@ class IntegratedSource {
   void plane_masses(const PairRows& of, const PairScale& scale, const Eigen::Vector2d& mean,
                     const Eigen::Matrix2d& axes, const Eigen::Matrix2d& w, const Vec& axis,
                     Arr& mass) const;
-  void plane_shape(Index unit, const PairRows& of, const PairScale& scale,
+  void plane_shape(Index group, const PairRows& of, const PairScale& scale,
                    const Eigen::Matrix2d& w, Worker& worker, VecRef out);
 
   const Likelihood& likelihood_;

@@ -89,8 +89,8 @@ Mat IntegratedSource::group_terms(ConstMatRef points, Host& host) {
   Mat out(rows_.groups(), points.cols());
   for (Index k = 0; k < points.cols(); ++k) {
     const Scale scale = scale_at(points.col(k).tail(free_));
-    each_group(points.col(k), host, [&](Index unit, const PairRows& of, Worker& worker, Index) {
-      out(unit, k) = log_integral(without_columns(of), scale.f, worker);
+    each_group(points.col(k), host, [&](Index group, const PairRows& of, Worker& worker, Index) {
+      out(group, k) = log_integral(without_columns(of), scale.f, worker);
     });
   }
   return out;
@@ -102,9 +102,9 @@ Mat IntegratedSource::row_terms(ConstMatRef points, Host& host) {
   Mat out(static_cast<Index>(partition.order.size()), points.cols());
   for (Index k = 0; k < points.cols(); ++k) {
     const Scale scale = scale_at(points.col(k).tail(free_));
-    each_group(points.col(k), host, [&](Index unit, const PairRows& of, Worker& worker, Index) {
+    each_group(points.col(k), host, [&](Index group, const PairRows& of, Worker& worker, Index) {
       const Vec terms = row_terms_of(without_columns(of), scale.f, worker);
-      const int* rows = partition.order.data() + partition.unit_start[unit];
+      const int* rows = partition.order.data() + partition.group_start[group];
       for (Index i = 0; i < terms.size(); ++i) out(rows[i], k) = terms[i];
     });
   }

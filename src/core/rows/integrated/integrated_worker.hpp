@@ -30,9 +30,9 @@ void IntegratedSource::each_group(ConstVecRef point, Host& host, Work work) {
       const BlockRange& range = rows_.partition().blocks[k];
       checkpoint();
       rows_.load(range, b, worker.block);
-      for (Index u = range.first_unit; u < range.first_unit + range.units; ++u) {
-        work(u, rows_.group(u, range, worker.block), worker, lane);
-        if (u % 16 == 15) checkpoint();
+      for (Index g = range.first_group; g < range.first_group + range.groups; ++g) {
+        work(g, rows_.group(g, range, worker.block), worker, lane);
+        if (g % 16 == 15) checkpoint();
       }
     }
   });

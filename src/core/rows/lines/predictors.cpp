@@ -1,25 +1,38 @@
 #include "predictors.hpp"
 
+#include <cmath>
 #include <numeric>
 
+#include "linalg/small.hpp"
 #include "model/gather.hpp"
-#include "slide.hpp"
+#include "random/slice.hpp"
 
 namespace bsvm {
 
 Predictors::Predictors(const Problem& problem)
-    : problem_(problem), likelihood_(*problem.likelihood),
-      design_(gather_columns(problem, all_rows(problem))),
+    : problem_(problem), varies_(varies(problem)), likelihood_(*problem.likelihood),
       effects_(Vec::Zero(problem.group_coefficients())), f_(Vec::Zero(problem.n)),
       slope_(problem.n) {
-  if (problem.multipliers) take_multipliers();
+  if (problem.multipliers) terms_ = {{problem.groups, problem.effects(), 0, 0}};
   else take_sparse();
+  if (varies_) return;
+  design_ = gather_columns(problem, all_rows(problem));
+  if (problem.multipliers) take_multipliers(gather_multipliers(problem));
 }
 
-void Predictors::take_multipliers() {
-  const Index q = problem_.effects(), n = problem_.n;
-  terms_ = {{problem_.groups, q, 0, 0}};
-  const Mat z = gather_multipliers(problem_);
+// Columns as the State has them.
+void Predictors::look(const State& state) {
+  const std::vector<int> rows = all_rows(problem_);
+  Mat c(problem_.columns(), problem_.n), z(problem_.effects(), problem_.n);
+  gather_design(problem_, rows.data(), problem_.n, state, c);
+  design_ = c.transpose();
+  if (!problem_.multipliers) return;
+  gather_multipliers(problem_, rows.data(), problem_.n, state, z);
+  take_multipliers(z);
+}
+
+void Predictors::take_multipliers(const Mat& z) {
+  const Index q = z.rows(), n = z.cols();
   start_.assign(problem_.groups * q + 1, 0);
   const auto each = [&](const auto& visit) {
     for (Index i = 0; i < n; ++i)
@@ -51,9 +64,11 @@ void Predictors::take_sparse() {
   value_.assign(sparse.value, sparse.value + start_.back());
 }
 
-void Predictors::find(ConstVecRef dense) {
-  Vec x(dense.size() + effects_.size());
-  x << dense, effects_;
+void Predictors::find(const State& state) {
+  likelihood_.follow(state);
+  if (varies_) look(state);
+  Vec x(design_.cols() + effects_.size());
+  x << state.mean().tail(design_.cols()), effects_;
   f_ = change(x);
   if (problem_.offset) f_ += Eigen::Map<const Vec>(problem_.offset, problem_.n);
 }
@@ -111,7 +126,7 @@ double Predictors::along(double t) {
 
 // ---- lines
 
-void Predictors::aim(const State&, const Line& line) {
+void Predictors::aim(const Line& line) {
   line_ = line;
   slope_.setZero();
   for (Index j = 0; j < line.dense.size(); ++j)
@@ -126,7 +141,7 @@ void Predictors::aim(const State&, const Line& line) {
     }
 }
 
-void Predictors::move(State&, double t) {
+void Predictors::move(double t) {
   f_ += t * slope_;
   for (const Term& term : terms_) {
     Eigen::Map<Mat> own(effects_.data() + term.first, term.effects, term.levels);
@@ -135,13 +150,14 @@ void Predictors::move(State&, double t) {
 }
 
 double Predictors::log_likelihood(const State& state) {
+  if (varies_) find(state);
   likelihood_.follow(state);
   return value();
 }
 
 // ---- effects one at a time
 
-Mat Predictors::slide(const State& state, Index factor) {
+Mat Predictors::slide(const State& state, Index factor, Purpose purpose) {
   for (size_t k = 0; k < terms_.size(); ++k) {
     if (factor >= 0 && static_cast<Index>(k) != factor) continue;
     const Term& term = terms_[k];
@@ -149,7 +165,8 @@ Mat Predictors::slide(const State& state, Index factor) {
                                                  term.effects, term.effects);
     for (Index level = 0; level < term.levels; ++level) {
       const Index first = term.first + level * term.effects;
-      Draws random(state.key(), Purpose::groups, static_cast<std::uint64_t>(first));
+      Draws random(state.key(), purpose,
+                   static_cast<std::uint64_t>(first) + (purpose == Purpose::move));
       auto own = effects_.segment(first, term.effects);
       for (Index a = 0; a < term.effects; ++a)
         own[a] += slide(first + a, prior(a, a), prior.col(a).dot(own), random);
@@ -158,6 +175,8 @@ Mat Predictors::slide(const State& state, Index factor) {
   return group_moments(effects_);
 }
 
+// precision: the prior's; pull: the gradient of minus its log density. The slice's first interval
+// is some four standard deviations.
 double Predictors::slide(Index column, double precision, double pull, Draws& random) {
   const Index first = start_[column], r = start_[column + 1] - first;
   for (Arr* own : {&own_y_, &own_f_, &own_slope_, &own_weight_})
@@ -169,11 +188,13 @@ double Predictors::slide(Index column, double precision, double pull, Draws& ran
     own_slope_[e] = value_[first + e];
     if (problem_.weight) own_weight_[e] = problem_.weight[i];
   }
-  const double by = slide_effect(*likelihood_,
-                                 {own_y_.data(), own_f_.data(), own_slope_.data(),
-                                  problem_.weight ? own_weight_.data() : nullptr, r},
-                                 precision, pull, random);
-  for (Index e = 0; e < r; ++e) f_[row_[first + e]] = own_f_[e];
+  const LineRows own{own_y_.data(), own_f_.data(), nullptr, own_slope_.data(),
+                     problem_.weight ? own_weight_.data() : nullptr, r};
+  const double width = 4 / std::sqrt(precision + 0.3 * squared_length(own_slope_.data(), r));
+  const double by = slice([&](double x) {
+    return likelihood_->along(own, x) - x * (pull + 0.5 * precision * x);
+  }, width, random);
+  for (Index e = 0; e < r; ++e) f_[row_[first + e]] = own_f_[e] + own_slope_[e] * by;
   return by;
 }
 

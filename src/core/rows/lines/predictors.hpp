@@ -17,6 +17,7 @@ class Predictors : public LineSource {
   Index rows() const { return problem_.n; }
   const Likelihood& likelihood() const { return *likelihood_; }
   const Mat& design() const { return design_; }  // (n, p) the dense columns
+  Mat& design() { return design_; }  // for entries that are drawn; find() then
   Vec& f() { return f_; }
   const Vec& f() const { return f_; }
   Vec& effects() { return effects_; }
@@ -25,8 +26,8 @@ class Predictors : public LineSource {
   // The likelihood at the State's parameters from now on.
   void follow(const State& state) { likelihood_.follow(state); }
 
-  // f of these dense coefficients and the effects there are.
-  void find(ConstVecRef dense);
+  // f of the State's dense coefficients and the effects there are, at its parameters.
+  void find(const State& state);
 
   // By what f changes with x (p + effects), and with each of several: (n, k).
   Vec change(ConstVecRef x) const;
@@ -41,14 +42,14 @@ class Predictors : public LineSource {
   // And between two others.
   double value_between(const Vec& from, const Vec& to, double share) const;
 
-  void aim(const State& state, const Line& line) override;
+  void aim(const Line& line) override;
   double along(double t) override;
-  void move(State& state, double t) override;
+  void move(double t) override;
   double log_likelihood(const State& state) override;
 
   // Each effect in turn by a slice over its own rows: of this factor, or of all (below zero). The
-  // sums over levels of u u' (q, q).
-  Mat slide(const State& state, Index factor);
+  // sums over levels of u u' (q, q). `purpose`: another one where effects were drawn in this sweep.
+  Mat slide(const State& state, Index factor, Purpose purpose = Purpose::groups);
   // Those of any effects (as effects()).
   Mat group_moments(ConstVecRef effects) const;
 
@@ -58,12 +59,14 @@ class Predictors : public LineSource {
     Index levels, effects, first_effect, first;
   };
 
-  void take_multipliers();
+  void look(const State& state);
+  void take_multipliers(const Mat& z);
   void take_sparse();
   double slide(Index column, double precision, double pull, Draws& random);
   LineRows rows_at(const Vec& f, const Vec* a, const Vec& b) const;
 
   const Problem& problem_;
+  bool varies_;  // do its columns depend on the State?
   CurrentLikelihood likelihood_;
   std::vector<Term> terms_;
   Mat design_;

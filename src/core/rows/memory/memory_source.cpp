@@ -18,7 +18,7 @@ Eigen::Map<const Arr> view(const double* x, Index r) { return {x, r}; }
 MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index most_gathered)
     : problem_(problem), use_(use), threads_(threads),
       partition_(cut(problem.group, problem.n, problem.groups, problem.columns())),
-      units_(problem.columns(), problem.effects(), problem.groups),
+      groups_(problem.columns(), problem.effects(), problem.groups),
       likelihood_(*problem.likelihood), parameters_(problem) {
   const Index p = problem.columns(), q = problem.effects();
   if (threads < 1) throw InvalidInput("threads", "'threads' must be at least 1.");
@@ -26,27 +26,26 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
   latent_ = problem.latent->rows(problem, partition_);
   const Index lanes = static_cast<Index>(partition_.lanes.size());
   for (Index k = 0; k < std::min<Index>(threads, lanes); ++k) {
-    workers_.push_back({RowBlock(p, q, partition_.largest_block, partition_.largest_units),
+    workers_.push_back({RowBlock(p, q, partition_.largest_block, partition_.most_groups),
                         RowTerms(), RowDraws(), WeightedGram(), latent_->scratch(), nullptr,
                         RowTerms()});
     workers_.back().terms.resize(partition_.largest_block);
     if (parameters_.moves_design())
       workers_.back().moved = std::make_unique<RowBlock>(p, q, partition_.largest_block,
-                                                         partition_.largest_units);
+                                                         partition_.most_groups);
   }
   if ((p + q + 3) * problem.n <= most_gathered) keep_gathered();
-  if (use == Use::drawn) prepare_draws();
+  if (use == Use::drawn) expected_ = Mat::Zero(q, problem.groups);
   if (use == Use::expected) history_.start(problem.n);
 }
 
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
-  known_f_ = false;
   likelihood_.follow(state);
-  if (differentiates()) parameters_.prepare(state);
+  parameters_.prepare(state);
   if (lane_sums_.empty())
     lane_sums_.assign(partition_.lanes.size(), RowSums(state.layout));
   if (use_ != Use::drawn) {
-    if (!state.begun()) units_.clear();
+    if (!state.begun()) groups_.clear();
     const Index p = state.layout.p;
     inverse_factor_.resize(packed_size(p, p));
     pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
@@ -100,7 +99,7 @@ Imputations MemorySource::imputations(const State& state) {
 
 void MemorySource::keep_gathered() {
   if (varies(problem_)) return;
-  gathered_.reset(new RowData(units_.p, units_.q, problem_.n));
+  gathered_.reset(new RowData(groups_.p, groups_.q, problem_.n));
   gather(0, problem_.n, State(Layout()), *gathered_);
 }
 
@@ -131,32 +130,31 @@ void MemorySource::load(const BlockRange& range, const State& state, RowBlock& b
 void MemorySource::moments(const BlockRange& range, const State& state,
                            RowBlock& block) const {
   const Index r = block.r;
-  kernels().dots(block.c, state.mean().data(), units_.p, r, block.m.data());
-  if (use_ == Use::drawn) return add_effects(range, units_.effect, block);
+  kernels().dots(block.c, state.mean().data(), groups_.p, r, block.m.data());
+  if (use_ == Use::drawn) return add_effects(range, block);
   if (!state.begun()) {
     block.v.head(r).setConstant(state.spread());
     return;
   }
   block.v.head(r).setZero();
-  if (units_.q > 0) {
+  if (groups_.q > 0) {
     block.centred.leftCols(r) = block.design();
-    for (Index u = 0; u < range.units; ++u)
-      add_unit_moments(units_, unit_rows(range, range.first_unit + u), block);
+    for (Index g = 0; g < range.groups; ++g)
+      add_group_moments(groups_, group_rows(range, range.first_group + g), block);
   }
-  const double* rows = units_.q > 0 ? block.centred.data() : block.c;
-  kernels().variances(inverse_factor_.data(), rows, units_.p, r, block.v.data());
+  const double* rows = groups_.q > 0 ? block.centred.data() : block.c;
+  kernels().variances(inverse_factor_.data(), rows, groups_.p, r, block.v.data());
   if (state.layout.scatter > 0)
     block.v.head(r).matrix() += block.design().cwiseAbs2().transpose() * state.scatter();
 }
 
-// m += z' u_g with these effects (q, m).
-void MemorySource::add_effects(const BlockRange& range, const Mat& effects,
-                               RowBlock& block) const {
-  const Index q = units_.q;
+// m += z' u_g.
+void MemorySource::add_effects(const BlockRange& range, RowBlock& block) const {
+  const Index q = groups_.q;
   if (q == 0) return;
-  for (Index u = 0; u < range.units; ++u) {
-    const UnitRows rows = unit_rows(range, range.first_unit + u);
-    const double* effect = effects.data() + rows.unit * q;
+  for (Index g = 0; g < range.groups; ++g) {
+    const GroupRows rows = group_rows(range, range.first_group + g);
+    const double* effect = groups_.effect.data() + rows.group * q;
     for (Index i = rows.first; i < rows.last; ++i)
       for (Index a = 0; a < q; ++a) block.m[i] += block.z[a + i * q] * effect[a];
   }
@@ -192,16 +190,17 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   const Index r = block.r;
   if (!one_precision())
     terms.curvature += state.damping() * (terms.weight - terms.curvature);
-  out.value() += terms.value.sum();
+  const double value = terms.value.sum();
+  out.value() += value;
   out.rows() += static_cast<double>(r);
-  if (differentiates()) add_parameters(range, terms.value.sum(), worker, out);
+  add_parameters(range, value, worker, out);
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   latent_->add(range, block, terms, *worker.latent, out);
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
-    worker.squares.add(block.c, units_.p, r, omega.data(), sum.data(), units_.p);
+    worker.squares.add(block.c, groups_.p, r, omega.data(), sum.data(), groups_.p);
   };
   add_squares(terms.weight, out.weight());
   if (!one_precision()) add_squares(terms.curvature, out.curvature());
@@ -229,94 +228,97 @@ double MemorySource::moved_value(const BlockRange& range, const ParameterTerms::
   return (worker.moved_terms.value * view(block.weight, r)).sum();
 }
 
+// The block's groups eliminated (data/group_states.hpp), once for each precision that is wanted.
+//   omega     (r)            the rows' weights or curvatures
+//   factors   (r + q m)      these, then one for each column of B'DB
+//   coupling  (p q, groups)  B_g' under the curvatures (or the one precision), which the step needs
 void MemorySource::add_groups(const BlockRange& range, const State& state,
                               Worker& worker, RowSums& out) {
   RowBlock& block = worker.block;
-  const Index q = units_.q, p = units_.p, used = block.r + q * range.units;
+  const Index q = groups_.q, p = groups_.p, used = block.r + q * range.groups;
   const double* prior = state.group_prior().data();
   const SmallFactor factor(prior, q);
   Arr factors = Arr::Ones(used);  // the rows' weights, then one for each column of B'DB
   const auto add_squares = [&](const Arr& omega, Mat& precision, Mat& regression,
                                Eigen::Map<Mat> sum) {
     factors.head(block.r) = omega;
-    for (Index u = 0; u < range.units; ++u) {
-      const UnitRows rows = unit_rows(range, range.first_unit + u);
-      eliminate(rows, omega, prior, factor, q, block.r + u * q, block,
-                precision.data() + rows.unit * q * q,
-                regression.data() + rows.unit * p * q);
+    for (Index g = 0; g < range.groups; ++g) {
+      const GroupRows rows = group_rows(range, range.first_group + g);
+      eliminate(rows, omega, prior, factor, q, block.r + g * q, block,
+                precision.data() + rows.group * q * q,
+                regression.data() + rows.group * p * q);
     }
     worker.squares.add(block.columns.data(), p, used, factors.data(), sum.data(), p);
   };
   // The curvature's A_gg is needed for the step alone, so it lies where the
   // weights' A_gg will: the step is taken before that is written.
-  Mat& coupling = one_precision() ? units_.next_regression : units_.curvature_regression;
+  Mat& coupling = one_precision() ? groups_.next_regression : groups_.curvature_regression;
   if (!one_precision())
-    add_squares(worker.terms.curvature, units_.next_precision, coupling, out.curvature());
+    add_squares(worker.terms.curvature, groups_.next_precision, coupling, out.curvature());
   else
-    add_squares(worker.terms.weight, units_.next_precision, coupling, out.weight());
-  for (Index u = 0; u < range.units; ++u)
-    finish_unit(unit_rows(range, range.first_unit + u), state, worker, coupling, out);
+    add_squares(worker.terms.weight, groups_.next_precision, coupling, out.weight());
+  for (Index g = 0; g < range.groups; ++g)
+    finish_group(group_rows(range, range.first_group + g), state, worker, coupling, out);
   if (use_ == Use::drawn) return;
   if (!one_precision())
-    add_squares(worker.terms.weight, units_.next_precision, units_.next_regression,
+    add_squares(worker.terms.weight, groups_.next_precision, groups_.next_regression,
                 out.weight());
-  for (Index u = 0; u < range.units; ++u) {
-    const Index unit = range.first_unit + u;
-    const SmallFactor next(units_.next_precision.data() + unit * q * q, q);
+  for (Index g = 0; g < range.groups; ++g) {
+    const Index own = (range.first_group + g) * q * q;
+    const SmallFactor next(groups_.next_precision.data() + own, q);
     out.group_logdet() += small_logdet(next.l, q);
   }
   if (state.begun()) out.group_change() += change(range, block);
 }
 
-// How far the block's units moved in the metric of q.
+// How far the block's groups moved in the metric of q.
 double MemorySource::change(const BlockRange& range, RowBlock& block) const {
-  const Index p = units_.p, q = units_.q;
+  const Index p = groups_.p, q = groups_.q;
   double sum = 0;
-  for (Index u = 0; u < range.units; ++u) {
-    const Index own = (range.first_unit + u) * q * q, cross = (range.first_unit + u) * p * q;
-    sum += unit_change({units_.precision.data() + own, units_.regression.data() + cross},
-                       {units_.next_precision.data() + own,
-                        units_.next_regression.data() + cross},
-                       p, q, block.columns.data() + u * p * q);
+  for (Index g = 0; g < range.groups; ++g) {
+    const Index own = (range.first_group + g) * q * q, cross = (range.first_group + g) * p * q;
+    sum += group_change({groups_.precision.data() + own, groups_.regression.data() + cross},
+                        {groups_.next_precision.data() + own,
+                         groups_.next_regression.data() + cross},
+                        p, q, block.columns.data() + g * p * q);
   }
-  Arr coupling = Arr::Zero(q * range.units);
-  kernels().variances(inverse_factor_.data(), block.columns.data(), p, q * range.units,
+  Arr coupling = Arr::Zero(q * range.groups);
+  kernels().variances(inverse_factor_.data(), block.columns.data(), p, q * range.groups,
                       coupling.data());
   return sum + coupling.sum();
 }
 
-// The unit's share of the Newton step: r_g = sum z slope - D u_g is its
+// The group's share of the Newton step: r_g = sum z slope - D u_g is its
 // gradient, K_gg^{-1} r_g its step at fixed b, and -K_dg K_gg^{-1} r_g what
 // eliminating it adds to the gradient of b.
-void MemorySource::finish_unit(const UnitRows& rows, const State& state,
-                               const Worker& worker, const Mat& coupling, RowSums& out) {
-  const Index p = units_.p, q = units_.q;
-  const double* effect = units_.effect.data() + rows.unit * q;
-  double* gradient = units_.next_step.data() + rows.unit * q;
+void MemorySource::finish_group(const GroupRows& rows, const State& state,
+                                const Worker& worker, const Mat& coupling, RowSums& out) {
+  const Index p = groups_.p, q = groups_.q;
+  const double* effect = groups_.effect.data() + rows.group * q;
+  double* gradient = groups_.next_step.data() + rows.group * q;
   std::fill(gradient, gradient + q, 0.0);
   for (Index a = 0; a < q; ++a)
     add_multiple(gradient, state.group_prior().data() + a * q, -effect[a], q);
   for (Index i = rows.first; i < rows.last; ++i)
     add_multiple(gradient, worker.block.z + i * q, worker.terms.slope[i], q);
-  const double* regression = coupling.data() + rows.unit * p * q;
+  const double* regression = coupling.data() + rows.group * p * q;
   double* linear = out.linear().data();
   for (Index a = 0; a < q; ++a) add_multiple(linear, regression + a * p, -gradient[a], p);
-  const SmallFactor factor(units_.next_precision.data() + rows.unit * q * q, q);
+  const SmallFactor factor(groups_.next_precision.data() + rows.group * q * q, q);
   small_forward(factor.l, q, gradient);
   out.group_decrement() += squared_length(gradient, q);
   small_backward(factor.l, q, gradient);
 }
 
-UnitRows MemorySource::unit_rows(const BlockRange& range, Index unit) const {
-  return {unit, partition_.unit_start[unit] - range.first_row,
-          partition_.unit_start[unit + 1] - range.first_row};
+GroupRows MemorySource::group_rows(const BlockRange& range, Index group) const {
+  return {group, partition_.group_start[group] - range.first_row,
+          partition_.group_start[group + 1] - range.first_row};
 }
 
 // Short beside a pass, and the groups must not be left half moved: the host is not asked.
 Mat MemorySource::settle(const State& state, Settle how, double change) {
-  const Index q = units_.q;
+  const Index q = groups_.q;
   Mat total = Mat::Zero(q, q);
-  known_f_ = false;
   if (how == Settle::advance) history_.advance();
   if (q == 0) return total;
   Host nobody;
@@ -330,8 +332,8 @@ Mat MemorySource::settle(const State& state, Settle how, double change) {
   });
   for (const Mat& lane : sums) total += lane;
   if (how == Settle::advance) {
-    units_.precision.swap(units_.next_precision);
-    units_.regression.swap(units_.next_regression);
+    groups_.precision.swap(groups_.next_precision);
+    groups_.regression.swap(groups_.next_regression);
   }
   return total;
 }
@@ -339,25 +341,25 @@ Mat MemorySource::settle(const State& state, Settle how, double change) {
 // Moves the groups' means, and sums E u u' = E u E u' + A_gg^{-1} + B_g S B_g'.
 void MemorySource::settle_block(const BlockRange& range, const State& state, Settle how,
                                 double change, RowBlock& block, Mat& out) {
-  const Index p = units_.p, q = units_.q, first = range.first_unit, m = range.units;
+  const Index p = groups_.p, q = groups_.q, first = range.first_group, m = range.groups;
   const bool advance = how == Settle::advance;
-  const Mat& precision = advance ? units_.next_precision : units_.precision;
-  const Mat& regression = advance ? units_.next_regression : units_.regression;
-  auto step = units_.step.middleCols(first, m);
+  const Mat& precision = advance ? groups_.next_precision : groups_.precision;
+  const Mat& regression = advance ? groups_.next_regression : groups_.regression;
+  auto step = groups_.step.middleCols(first, m);
   if (advance) {
-    step = units_.next_step.middleCols(first, m);
-    const Mat& steps = one_precision() ? units_.next_regression : units_.curvature_regression;
+    step = groups_.next_step.middleCols(first, m);
+    const Mat& steps = one_precision() ? groups_.next_regression : groups_.curvature_regression;
     Eigen::Map<const Mat> coupling(steps.data() + first * p * q, p, q * m);
     Eigen::Map<Vec>(step.data(), q * m).noalias() -= coupling.transpose() * state.step();
   }
-  units_.effect.middleCols(first, m) += change * step;
+  groups_.effect.middleCols(first, m) += change * step;
   auto spread = block.columns.leftCols(q * m);
   spread.noalias() = state.inverse_factor().triangularView<Eigen::Lower>() *
                      Eigen::Map<const Mat>(regression.data() + first * p * q, p, q * m);
-  for (Index u = 0; u < m; ++u) {
-    const SmallFactor own(precision.data() + (first + u) * q * q, q);
-    const auto effect = units_.effect.col(first + u);
-    const auto couplings = spread.middleCols(u * q, q);
+  for (Index g = 0; g < m; ++g) {
+    const SmallFactor own(precision.data() + (first + g) * q * q, q);
+    const auto effect = groups_.effect.col(first + g);
+    const auto couplings = spread.middleCols(g * q, q);
     for (Index a = 0; a < q; ++a) {
       double column[kMostEffects] = {};  // of A_gg^{-1}
       column[a] = 1;
@@ -370,17 +372,16 @@ void MemorySource::settle_block(const BlockRange& range, const State& state, Set
 }
 
 void MemorySource::keep() {
-  kept_.mean = units_.effect;
-  kept_.precision = units_.precision;
-  kept_.regression = units_.regression;
+  kept_.mean = groups_.effect;
+  kept_.precision = groups_.precision;
+  kept_.regression = groups_.regression;
   history_.keep();
 }
 
 void MemorySource::back(const State&) {
-  known_f_ = false;
-  units_.effect = kept_.mean;
-  units_.precision = kept_.precision;
-  units_.regression = kept_.regression;
+  groups_.effect = kept_.mean;
+  groups_.precision = kept_.precision;
+  groups_.regression = kept_.regression;
   history_.back();
 }
 

@@ -2,8 +2,8 @@
 #include <memory>
 #include <vector>
 
+#include "data/group_states.hpp"
 #include "data/partition.hpp"
-#include "data/units.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "model/problem.hpp"
 #include "rows/parameter_terms.hpp"
@@ -29,20 +29,15 @@ class MemorySource : public DrawSource {
   Imputations imputations(const State& state) override;
 
   Vec effects() const override {
-    return Eigen::Map<const Vec>(units_.effect.data(), units_.effect.size());
+    return Eigen::Map<const Vec>(groups_.effect.data(), groups_.effect.size());
   }
   Vec expected_effects(ConstVecRef) const override {
     return Eigen::Map<const Vec>(expected_.data(), expected_.size());
   }
-  void restore(ConstVecRef effects) override;
+  void restore(ConstVecRef effects, State& state) override;
   Vec unknowns() const override { return latent_->drawn(); }
-  void restore_unknowns(ConstVecRef drawn) override;
-
-  void aim(const State& state, const Line& line) override;
-  double along(double t) override;
-  void move(State& state, double t) override;
-  Mat slide(State& state) override;
-  double log_likelihood(const State& state) override;
+  void restore_unknowns(ConstVecRef drawn) override { latent_->restore(drawn); }
+  void fill_unknown(Mat& design) override;
 
  private:
   struct Worker {
@@ -51,51 +46,38 @@ class MemorySource : public DrawSource {
     RowDraws random;
     WeightedGram squares;
     std::unique_ptr<LatentBlock> latent;
-    std::unique_ptr<RowBlock> moved;  // where parameters of blocks are inferred: rows once one moved
+    std::unique_ptr<RowBlock> moved;  // of blocks with parameters: rows once one moved
     RowTerms moved_terms;
   };
 
   // Is the rows' weight their curvature too? Then one precision is formed.
   bool one_precision() const { return use_ != Use::augmented; }
-  // Do the sums have derivatives in parameters of the likelihood and of blocks?
-  bool differentiates() const {
-    return parameters_.any() && (use_ == Use::augmented || use_ == Use::expected);
-  }
   void keep_gathered();
   void gather(Index first_row, Index r, const State& state, RowData& out) const;
   void load(const BlockRange& range, const State& state, RowBlock& block) const;
   void look(const BlockRange& range, const State& state, Worker& worker) const;
   void moments(const BlockRange& range, const State& state, RowBlock& block) const;
-  void add_effects(const BlockRange& range, const Mat& effects, RowBlock& block) const;
+  void add_effects(const BlockRange& range, RowBlock& block) const;
   void answer(const BlockRange& range, const State& state, Worker& worker);
   void add(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
   void add_parameters(const BlockRange& range, double value, Worker& worker, RowSums& out) const;
-  double moved_value(const BlockRange& range, const ParameterTerms::Moved& to, Worker& worker) const;
+  double moved_value(const BlockRange& range, const ParameterTerms::Moved& to,
+                     Worker& worker) const;
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
-  void finish_unit(const UnitRows& rows, const State& state, const Worker& worker,
-                   const Mat& regression, RowSums& out);
+  void finish_group(const GroupRows& rows, const State& state, const Worker& worker,
+                    const Mat& regression, RowSums& out);
   double change(const BlockRange& range, RowBlock& block) const;
   void settle_block(const BlockRange& range, const State& state, Settle how,
                     double change, RowBlock& block, Mat& out);
   void draw_block(const BlockRange& range, const State& state, Mat& out);
-  void find_predictors(const State& state);
-  void slide_unit(const UnitRows& rows, Index first_row, const State& state,
-                  RowBlock& block);
-  bool moves_unknown(ConstVecRef dense) const;
-  void fill_columns(const State& state, ConstVecRef dense);
-  void fill_combination(const State& state, ConstVecRef dense);
-  void add_moving_effects(const State& state, ConstVecRef effect);
-  void load_multipliers(const BlockRange& range, const State& state, RowBlock& block) const;
-  const double* weights_from(Index row) const;
-  void prepare_draws();
-  UnitRows unit_rows(const BlockRange& range, Index unit) const;
+  GroupRows group_rows(const BlockRange& range, Index group) const;
 
   const Problem& problem_;
   Use use_;
   int threads_;
   Partition partition_;
-  Units units_;
+  GroupStates groups_;
   std::unique_ptr<RowData> gathered_;   // all rows, or null
   CurrentLikelihood likelihood_;
   ParameterTerms parameters_;
@@ -105,13 +87,7 @@ class MemorySource : public DrawSource {
   std::vector<double> inverse_factor_;  // the State's, packed for the kernels
   std::vector<Worker> workers_;         // one a thread
   std::vector<RowSums> lane_sums_;
-
-  // Use::drawn only, rows in working order.
-  Mat expected_;                 // (q, m)
-  Arr y_, weight_;               // (n); weight_ empty: all one
-  Arr f_, slope_;           // (n) f, and what it changes by along line_
-  bool known_f_ = false;   // is it that of the coefficients as they are?
-  Line line_;
+  Mat expected_;                        // (q, m) Use::drawn: what effects were drawn around
 };
 
 }  // namespace bsvm

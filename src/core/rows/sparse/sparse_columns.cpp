@@ -4,6 +4,14 @@
 
 namespace bsvm {
 
+// Half the prior's quadratic form in the effects, differentiated by the one at position k.
+double SparseSource::prior_slope(Index k, const State& state) const {
+  const int effect = levels_.effect[pattern_.order[k]], first = levels_.first_effect[effect];
+  const Index q = levels_.effects[effect];
+  return state.group_prior().col(effect).segment(first, q).dot(
+      mean_.segment(k - effect + first, q));
+}
+
 // The prior ties the effects of a level; their positions adjoin.
 template <int K>
 void SparseSource::add_prior(Index k, const State& state, Vec& column) {

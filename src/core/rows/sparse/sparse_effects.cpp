@@ -5,7 +5,6 @@
 namespace bsvm {
 
 Mat SparseSource::settle(const State& state, Settle how, double change) {
-  known_f_ = false;
   take(state);
   if (how == Settle::draw) {
     draw(state);

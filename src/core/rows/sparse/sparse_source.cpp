@@ -122,9 +122,8 @@ void SparseSource::take(const State& state) {
 }
 
 void SparseSource::sums(const State& state, RowSums& out, Host& host) {
-  known_f_ = false;
   likelihood_.follow(state);
-  if (differentiates()) parameters_.prepare(state);
+  parameters_.prepare(state);
   if (!drawn() && !state.begun()) {
     mean_.setZero();
     step_.setZero();
@@ -236,7 +235,7 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
   const RowTerms& terms = worker.terms;
   out.value() += terms.value.sum();
   out.rows() += static_cast<double>(r);
-  if (differentiates()) add_parameters(range, worker, out);
+  add_parameters(range, worker, out);
   auto kept = terms_.middleCols(first, r);
   kept.row(0) = terms.slope;
   kept.row(1) = terms.weight;
@@ -252,8 +251,8 @@ void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& ou
 }
 
 void SparseSource::add_parameters(const BlockRange& range, Worker& worker, RowSums& out) const {
-  const Index r = range.rows;
-  const auto y = data_.y.segment(range.first_row, r), weight = data_.weight.segment(range.first_row, r);
+  const Index r = range.rows, first = range.first_row;
+  const auto y = data_.y.segment(first, r), weight = data_.weight.segment(first, r);
   if (worker.moved.value.size() != r) worker.moved.resize(r);
   parameters_.add(worker.terms.value.sum(), [&](const ParameterTerms::Moved& to) {
     to.likelihood->terms(use_, y, worker.m.head(r), worker.v.head(r), worker.moved);

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "data/partition.hpp"
-#include "data/units.hpp"
+#include "data/row_block.hpp"
 #include "linalg/sparse_cholesky.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "model/problem.hpp"
@@ -30,13 +30,7 @@ class SparseSource : public DrawSource {
 
   Vec effects() const override { return by_column(mean_); }
   Vec expected_effects(ConstVecRef expected) const override;
-  void restore(ConstVecRef effects) override;
-
-  void aim(const State& state, const Line& line) override;
-  double along(double t) override;
-  void move(State& state, double t) override;
-  Mat slide(State& state) override;
-  double log_likelihood(const State& state) override;
+  void restore(ConstVecRef effects, State& state) override;
 
   const SparsePattern& pattern() const { return pattern_; }
 
@@ -58,10 +52,6 @@ class SparseSource : public DrawSource {
   bool drawn() const { return use_ == Use::drawn; }
   // Is the rows' weight their curvature too? Then one precision is formed.
   bool one_precision() const { return use_ != Use::augmented; }
-  // As in MemorySource; of the likelihood's alone.
-  bool differentiates() const {
-    return parameters_.any() && (use_ == Use::augmented || use_ == Use::expected);
-  }
   void make_workers();
   void take(const State& state);
 
@@ -95,9 +85,6 @@ class SparseSource : public DrawSource {
   Vec dense_unit() const;
 
   void draw(const State& state);
-  void find_predictors(const State& state);
-  Vec by_effect(const Vec& x) const;
-  void slide_column(Index column, const State& state);
 
   const Problem& problem_;
   Use use_;
@@ -125,13 +112,7 @@ class SparseSource : public DrawSource {
   bool stale_variance_ = true;
   Kept kept_;
   WeightHistory history_;  // without Use::augmented and Use::drawn
-
-  // Use::drawn only.
-  Vec expected_;        // (columns) by position
-  Arr f_, slope_;  // (n) f, and what it changes by along line_
-  bool known_f_ = false;  // is it that of the coefficients as they are?
-  Mat slide_;           // scratch of slide()
-  Line line_;
+  Vec expected_;           // (columns) Use::drawn: what effects were drawn around, by position
 };
 
 }  // namespace bsvm

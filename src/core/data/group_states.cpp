@@ -1,4 +1,4 @@
-#include "units.hpp"
+#include "group_states.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace bsvm {
 
-Units::Units(Index columns, Index effects, Index groups)
+GroupStates::GroupStates(Index columns, Index effects, Index groups)
     : p(columns), q(effects), effect(Mat::Zero(q, groups)), step(Mat::Zero(q, groups)),
       next_step(Mat::Zero(q, groups)),
       precision(Mat::Zero(q * q, groups)), regression(Mat::Zero(p * q, groups)),
@@ -14,31 +14,13 @@ Units::Units(Index columns, Index effects, Index groups)
       next_regression(Mat::Zero(p * q, groups)),
       curvature_regression(Mat::Zero(p * q, groups)) {}
 
-void Units::clear() {
+void GroupStates::clear() {
   effect.setZero();
   step.setZero();
 }
 
-RowData::RowData(Index p, Index q, Index rows)
-    : c(Mat::Zero(p, rows + 3)), z(q, rows), y(rows), weight(rows), offset(rows) {}
-
-RowBlock::RowBlock(Index width, Index q, Index rows, Index units)
-    : p(width), own(p, q, rows), centred(Mat::Zero(p, q > 0 ? own.c.cols() : 0)),
-      columns(Mat::Zero(p, q > 0 ? (rows + q * units + 3) / 4 * 4 : 0)), m(rows), v(rows) {
-  look_at(own, 0, 0);
-}
-
-void RowBlock::look_at(RowData& data, Index first, Index rows) {
-  r = rows;
-  c = data.c.data() + first * p;
-  z = data.z.data() + first * data.z.rows();
-  y = data.y.data() + first;
-  weight = data.weight.data() + first;
-  m.head(r) = data.offset.segment(first, r);
-}
-
-double unit_change(const UnitPrecision& before, const UnitPrecision& next, Index p, Index q,
-                   double* columns) {
+double group_change(const GroupPrecision& before, const GroupPrecision& next, Index p, Index q,
+                    double* columns) {
   const SmallFactor factor(before.own, q);
   double ratio[kMostEffects * kMostEffects];
   std::copy(next.own, next.own + q * q, ratio);
@@ -55,11 +37,11 @@ double unit_change(const UnitPrecision& before, const UnitPrecision& next, Index
   return 0.5 * squared_length(ratio, q * q);
 }
 
-void add_unit_moments(const Units& units, const UnitRows& rows, RowBlock& block) {
-  const Index p = units.p, q = units.q;
-  const double* effect = units.effect.data() + rows.unit * q;
-  const double* regression = units.regression.data() + rows.unit * p * q;
-  const SmallFactor factor(units.precision.data() + rows.unit * q * q, q);
+void add_group_moments(const GroupStates& states, const GroupRows& rows, RowBlock& block) {
+  const Index p = states.p, q = states.q;
+  const double* effect = states.effect.data() + rows.group * q;
+  const double* regression = states.regression.data() + rows.group * p * q;
+  const SmallFactor factor(states.precision.data() + rows.group * q * q, q);
   double z[kMostEffects];
   for (Index i = rows.first; i < rows.last; ++i) {
     const double* multiplier = block.z + i * q;
@@ -77,7 +59,7 @@ void add_unit_moments(const Units& units, const UnitRows& rows, RowBlock& block)
 namespace {
 
 // A_gg = sum omega z z' + D and A_gd' = sum omega c z'.
-void weighted_sums(const UnitRows& rows, const Arr& omega, const double* prior, Index q,
+void weighted_sums(const GroupRows& rows, const Arr& omega, const double* prior, Index q,
                    const RowBlock& block, double* A, double* coupling) {
   const Index p = block.p;
   std::copy(prior, prior + q * q, A);
@@ -94,8 +76,8 @@ void weighted_sums(const UnitRows& rows, const Arr& omega, const double* prior, 
 
 }  // namespace
 
-void eliminate(const UnitRows& rows, const Arr& omega, const double* prior,
-               const SmallFactor& prior_factor, Index q, Index unit_column, RowBlock& block,
+void eliminate(const GroupRows& rows, const Arr& omega, const double* prior,
+               const SmallFactor& prior_factor, Index q, Index group_column, RowBlock& block,
                double* precision, double* regression) {
   const Index p = block.p;
   double* B = regression;
@@ -110,7 +92,7 @@ void eliminate(const UnitRows& rows, const Arr& omega, const double* prior,
     for (Index a = 1; a < q; ++a) add_multiple(column, B + a * p, -z[a], p);
   }
   for (Index a = 0; a < q; ++a) {  // B' F, with D = F F'
-    double* column = block.columns.data() + (unit_column + a) * p;
+    double* column = block.columns.data() + (group_column + a) * p;
     std::fill(column, column + p, 0.0);
     for (Index b = a; b < q; ++b) add_multiple(column, B + b * p, prior_factor.l[b + a * q], p);
   }
