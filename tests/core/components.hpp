@@ -2,9 +2,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/registry.hpp"
+#include "likelihood/likelihood.hpp"
+#include "prior/prior.hpp"
 
 namespace bsvm_test {
 
@@ -25,6 +28,22 @@ std::unique_ptr<Component> make_any(const std::string& name, double value = 0.8,
           known == numbers.end() ? value + 0.3 * static_cast<double>(numbers.size()) : 1;
     }
   }
+}
+
+// The same of a likelihood, of a family a member.
+inline std::unique_ptr<bsvm::Likelihood> any_likelihood(const std::string& name) {
+  auto made = make_any<bsvm::Likelihood>(name);
+  if (made->free_size() == 0) return made;
+  return made->with(bsvm::Vec::Constant(made->free_size(), -0.2));
+}
+
+// Names of priors of coefficients: a prior of a parameter alone keeps none of their contract and
+// has tests of its own.
+inline std::vector<std::string> coefficient_priors() {
+  std::vector<std::string> out;
+  for (const std::string& name : bsvm::Registry<bsvm::Prior>::names())
+    if (!make_any<bsvm::Prior>(name)->of_number()) out.push_back(name);
+  return out;
 }
 
 // What makes a prior that can be joint one on two effects.

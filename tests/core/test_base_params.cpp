@@ -30,6 +30,10 @@ TEST_CASE("numbers are read by name") {
   CHECK(kNumbers.positive("shape") == 0.5);
   CHECK(kNumbers.flag("on"));
   CHECK_FALSE(kNumbers.flag("off"));
+  CHECK(kNumbers.share("shape") == 0.5);
+  CHECK(kNumbers.not_negative("off") == 0);
+  CHECK(kNumbers.given("shape"));
+  CHECK_FALSE(kNumbers.given("df"));
 }
 
 TEST_CASE("a number that will not do is refused with its name, the rule and itself") {
@@ -38,6 +42,12 @@ TEST_CASE("a number that will not do is refused with its name, the rule and itse
         "none: 'none' of ridge must be finite, not nan.");
   CHECK(refusal([] { kNumbers.positive("scale"); }) ==
         "scale: 'scale' of ridge must be a positive number, not -1.");
+  CHECK(refusal([] { kNumbers.not_negative("scale"); }) ==
+        "scale: 'scale' of ridge must be a number that is not negative, not -1.");
+  CHECK(refusal([] { kNumbers.share("off"); }) ==
+        "off: 'off' of ridge must be a number between 0 and 1, not 0.");
+  CHECK(refusal([] { kNumbers.share("on"); }) ==
+        "on: 'on' of ridge must be a number between 0 and 1, not 1.");
   CHECK(refusal([] { kNumbers.positive("off"); }) ==
         "off: 'off' of ridge must be a positive number, not 0.");
   CHECK(refusal([] { kNumbers.flag("shape"); }) ==

@@ -41,6 +41,15 @@ TEST_CASE("one line makes a component known by its name") {
   CHECK_THROWS_AS(Registry<Thing>::make("plain", Params()), InvalidInput);
 }
 
+TEST_CASE("numbers may decide which class is made") {
+  const RegisterMaker<Thing> entry("either", [](const Params& params) {
+    return params.given("size") ? std::make_unique<Plain>(params) : std::make_unique<Thing>();
+  });
+  const auto plain = Registry<Thing>::make("either", Params("either", {{"size", 3}}));
+  CHECK(dynamic_cast<Plain*>(plain.get()) != nullptr);
+  CHECK(dynamic_cast<Plain*>(Registry<Thing>::make("either", Params()).get()) == nullptr);
+}
+
 TEST_CASE("an unknown name is refused with that name") {
   try {
     Registry<Prior>::make("horse", Params());

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "linalg/kernels.hpp"
 #include "oracle.hpp"
 
@@ -123,4 +125,37 @@ TEST_CASE("two combinations of columns at once") {
         CHECK((second - x.middleRows(1, n) * factor.col(1)).norm() <
               1e-13 * static_cast<double>(n));
       }
+}
+
+TEST_CASE("sums of functions of residuals, on either kind of processor's way") {
+  const HingePair pair{1.3, 0.4, 0.2, 0.7, -0.9};
+  for (const Kernels* use : {&portable_kernels(), &kernels()})
+    for (Index r : {0, 1, 3, 7, 8, 9, 16, 23, 300}) {
+      const Vec y = 2 * Noise(1).normals(r), f = Noise(2).normals(r), a = Noise(3).normals(r),
+                b = Noise(4).normals(r), weight = Noise(5).normals(r).cwiseAbs();
+      for (const double* w : {static_cast<const double*>(nullptr), weight.data()})
+        for (const double* plane : {static_cast<const double*>(nullptr), a.data()}) {
+          const double s = 0.4, t = -1.3;
+          Real pairs = 0, squares = 0, size = 1;
+          for (Index i = 0; i < r; ++i) {
+            const Real off = Real(y[i]) - f[i] - (plane ? s * Real(a[i]) : 0) - t * Real(b[i]),
+                       share = w ? w[i] : 1;
+            const Real one = -0.9 - 1.3 * std::max(Real(0), off - 0.2) -
+                             0.4 * std::max(Real(0), -off - 0.7);
+            pairs += share * one;
+            squares += share * off * off;
+            size += share * (std::abs(one) + off * off);
+          }
+          const LineRows rows{y.data(), f.data(), plane, b.data(), w, r};
+          CHECK(std::abs(use->hinge_pairs(rows, s, t, pair) - pairs) < 1e-15L * size);
+          CHECK(std::abs(use->residual_squares(rows, s, t) - squares) < 1e-15L * size);
+        }
+    }
+}
+
+TEST_CASE("a residual that is no number does not pass for none") {
+  const Vec y = Vec::Constant(11, std::nan("")), f = Vec::Zero(11);
+  const LineRows rows{y.data(), f.data(), nullptr, f.data(), nullptr, 11};
+  for (const Kernels* use : {&portable_kernels(), &kernels()})
+    CHECK(std::isnan(use->hinge_pairs(rows, 0, 0, {1, 1, 0, 0, 0})));
 }

@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <functional>
+#include <map>
 
 #include "fitting.hpp"
 #include "hosts.hpp"
@@ -430,6 +431,29 @@ TEST_CASE("unknown rows: an insensitive loss, slope in the mean by finite differ
     }
     CHECK(std::abs((value[1] - value[0]) / (2 * h) - slope[j]) < 1e-5 * (1 + slope.norm()));
   }
+}
+
+TEST_CASE("unknown rows: densities of a number, sums are derivatives of the value") {
+  const std::map<std::string, std::map<std::string, double>> known{
+      {"eps_insensitive", {{"scale", 0.7}, {"kappa", 0.8}}},
+      {"asymmetric_laplace", {{"tau", 0.2}, {"scale", 0.7}}},
+      {"normal", {{"sd", 0.9}}}};
+  for (const auto& numbers : known)
+    for (const Use use : {Use::augmented, Use::expected}) {
+      CAPTURE(numbers.first);
+      CAPTURE(static_cast<int>(use));
+      Lost lost(small_shape(), Pattern::any, "hinge");
+      lost.problem.likelihood = Registry<Likelihood>::make(
+          numbers.first, Params(numbers.first, numbers.second));
+      const State state = middle(lost);
+      if (use == Use::augmented && numbers.first == "normal") {
+        RowSums sums(state.layout);
+        Host host;
+        CHECK_THROWS_AS(MemorySource(lost.problem, use, 1).sums(state, sums, host), InvalidInput);
+      } else {
+        check_derivatives(Asked(lost.problem, use), state);
+      }
+    }
 }
 
 TEST_CASE("unknown rows: entries as they were drawn last, in a design") {

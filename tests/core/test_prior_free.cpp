@@ -44,7 +44,7 @@ void each_prior(Visit visit) {
   Numbers three = kTwoEffects;
   three["effects"] = 3;
   three["scale_3_1"] = three["scale_3_2"] = -0.1;
-  for (const std::string& name : Registry<Prior>::names())
+  for (const std::string& name : coefficient_priors())
     for (const Numbers& numbers : {Numbers{}, kTwoEffects, three}) {
       const auto prior = make_any<Prior>(name, 0.8, numbers);
       if (!prior->supports(Use::expected)) continue;

@@ -59,7 +59,7 @@ std::vector<Moments> every_kind(const Prior& prior) {
 // visit(make) for every prior of that use, those that can be joint once more as such.
 template <class Visit>
 void each_prior(Use use, double parameter, Visit visit) {
-  for (const std::string& name : Registry<Prior>::names())
+  for (const std::string& name : coefficient_priors())
     for (const auto& numbers : {std::map<std::string, double>{}, kTwoEffects}) {
       const auto make = [&] { return make_any<Prior>(name, parameter, numbers); };
       if (!make()->supports(use)) continue;

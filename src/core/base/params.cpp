@@ -33,6 +33,18 @@ double Params::positive(const std::string& name) const {
   return value;
 }
 
+double Params::not_negative(const std::string& name) const {
+  const double value = finite(name);
+  if (!(value >= 0)) refuse(component_, name, "a number that is not negative", value);
+  return value;
+}
+
+double Params::share(const std::string& name) const {
+  const double value = finite(name);
+  if (!(value > 0 && value < 1)) refuse(component_, name, "a number between 0 and 1", value);
+  return value;
+}
+
 bool Params::flag(const std::string& name) const {
   const double value = finite(name);
   if (value != 0 && value != 1) refuse(component_, name, "0 or 1", value);

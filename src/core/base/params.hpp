@@ -19,8 +19,11 @@ class Params {
       : component_(std::move(component)), values_(std::move(values)),
         arrays_(std::move(arrays)) {}
 
+  bool given(const std::string& number) const { return values_.count(number) > 0; }
   double finite(const std::string& name) const;
   double positive(const std::string& name) const;  // finite and above zero
+  double not_negative(const std::string& name) const;
+  double share(const std::string& name) const;     // between 0 and 1
   bool flag(const std::string& name) const;        // 0 or 1
   Vec positives(const std::string& name) const;    // name_1, name_2, ..., each positive; or none
 

@@ -54,4 +54,12 @@ struct Register {
   }
 };
 
+// The same where the numbers given decide which class is made.
+template <class Component>
+struct RegisterMaker {
+  RegisterMaker(const std::string& name, typename Registry<Component>::Maker maker) {
+    Registry<Component>::add(name, std::move(maker));
+  }
+};
+
 }  // namespace bsvm

@@ -196,6 +196,59 @@ BSVM_INLINE double positive_parts_any(const LineRows& rows, double s, double t) 
                      : positive_parts<W, false, false>(rows, s, t);
 }
 
+// Functions of a residual, for one and for a vector of them. What is no number stays none.
+struct PairTerm {
+  const HingePair& of;
+  template <class V>
+  BSVM_INLINE void operator()(const V& r, V& out) const {
+    const V zero = {}, above = of.a * (r - of.e1), below = -of.b * (r + of.e2);
+    const V loss = above > below ? above : below;
+    out = of.log_c - (loss < zero ? zero : loss);
+  }
+};
+
+struct SquareTerm {
+  template <class V>
+  BSVM_INLINE void operator()(const V& r, V& out) const {
+    out = r * r;
+  }
+};
+
+template <int W, bool Weighted, bool Plane, class Term>
+BSVM_INLINE double residual_terms(const LineRows& rows, double s, double t, const Term& term) {
+  typedef typename Vector<W>::type V;
+  constexpr int parts = 8 / W;
+  V sum[parts] = {};
+  Index i = 0;
+  for (; i + 8 <= rows.r; i += 8)
+    BSVM_UNROLL for (int h = 0; h < parts; ++h) {
+      const Index at = i + h * W;
+      V r = *reinterpret_cast<const V*>(rows.y + at) - *reinterpret_cast<const V*>(rows.f + at) -
+            t * *reinterpret_cast<const V*>(rows.b + at);
+      if (Plane) r -= s * *reinterpret_cast<const V*>(rows.a + at);
+      V out;
+      term(r, out);
+      sum[h] += Weighted ? out * *reinterpret_cast<const V*>(rows.weight + at) : out;
+    }
+  for (int k = 0; i < rows.r; ++i, ++k) {
+    double out;
+    term(rows.y[i] - rows.f[i] - t * rows.b[i] - (Plane ? s * rows.a[i] : 0.0), out);
+    sum[k / W][k % W] += (Weighted ? rows.weight[i] : 1.0) * out;
+  }
+  double total = 0;
+  for (int h = 0; h < parts; ++h)
+    for (int k = 0; k < W; ++k) total += sum[h][k];
+  return total;
+}
+
+template <int W, class Term>
+BSVM_INLINE double residual_terms_any(const LineRows& rows, double s, double t, const Term& term) {
+  if (rows.a) return rows.weight ? residual_terms<W, true, true>(rows, s, t, term)
+                                 : residual_terms<W, false, true>(rows, s, t, term);
+  return rows.weight ? residual_terms<W, true, false>(rows, s, t, term)
+                     : residual_terms<W, false, false>(rows, s, t, term);
+}
+
 template <int W>
 BSVM_INLINE double dot(const double* x, const double* y, Index p) {
   typedef typename Vector<W>::type V;
@@ -254,6 +307,12 @@ void variances_portable(const double* m, const double* c, Index p, Index r, doub
 double positive_parts_portable(const LineRows& rows, double s, double t) {
   return positive_parts_any<2>(rows, s, t);
 }
+double hinge_pairs_portable(const LineRows& rows, double s, double t, const HingePair& of) {
+  return residual_terms_any<2>(rows, s, t, PairTerm{of});
+}
+double residual_squares_portable(const LineRows& rows, double s, double t) {
+  return residual_terms_any<2>(rows, s, t, SquareTerm());
+}
 void dots_portable(const double* c, const double* b, Index p, Index r, double* out) {
   dots<2>(c, b, p, r, out);
 }
@@ -265,6 +324,12 @@ void combine_portable(const double* x, Index stride, const double* a, const doub
 #ifdef BSVM_AVX2
 BSVM_AVX2 double positive_parts_avx2(const LineRows& rows, double s, double t) {
   return positive_parts_any<4>(rows, s, t);
+}
+BSVM_AVX2 double hinge_pairs_avx2(const LineRows& rows, double s, double t, const HingePair& of) {
+  return residual_terms_any<4>(rows, s, t, PairTerm{of});
+}
+BSVM_AVX2 double residual_squares_avx2(const LineRows& rows, double s, double t) {
+  return residual_terms_any<4>(rows, s, t, SquareTerm());
 }
 BSVM_AVX2 void dots_avx2(const double* c, const double* b, Index p, Index r, double* out) {
   dots<4>(c, b, p, r, out);
@@ -284,15 +349,15 @@ bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_support
 
 const Kernels& portable_kernels() {
   static const Kernels portable{product_portable, variances_portable,
-                                positive_parts_portable, dots_portable,
-                                combine_portable};
+                                positive_parts_portable, hinge_pairs_portable,
+                                residual_squares_portable, dots_portable, combine_portable};
   return portable;
 }
 
 const Kernels& kernels() {
 #ifdef BSVM_AVX2
-  static const Kernels avx2{product_avx2, variances_avx2, positive_parts_avx2, dots_avx2,
-                            combine_avx2};
+  static const Kernels avx2{product_avx2, variances_avx2, positive_parts_avx2, hinge_pairs_avx2,
+                            residual_squares_avx2, dots_avx2, combine_avx2};
   static const bool supported = has_avx2();
   if (supported) return avx2;
 #endif

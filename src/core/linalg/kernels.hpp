@@ -44,6 +44,10 @@ struct Kernels {
   // functions that are linear along the rows' lines.
   double (*positive_parts)(const LineRows& rows, double s, double t);
 
+  // sum_i weight_i times the function of y_i - f_i at (s, t), y_i any number; and times its square.
+  double (*hinge_pairs)(const LineRows& rows, double s, double t, const HingePair& of);
+  double (*residual_squares)(const LineRows& rows, double s, double t);
+
   // out_i += c_i'b of c (p, r).
   void (*dots)(const double* c, const double* b, Index p, Index r, double* out);
 

@@ -172,6 +172,10 @@ void check(const Problem& problem) {
   for (const PriorSlot& slot : problem.priors)
     if (slot.prior->effects() != 1)
       throw InvalidInput("prior", "A covariance is for the effects of a grouping factor.");
+  for (const auto* slots : {&problem.priors, &problem.group_priors})
+    for (const PriorSlot& slot : *slots)
+      if (slot.prior->of_number() && !slot.parameter)
+        throw InvalidInput("prior", "A prior of a parameter can't be one of coefficients.");
   for (const PriorSlot& slot : problem.group_priors) check_group_slot(problem, slot);
   if (problem.multipliers && problem.effects() > kMostEffects)
     throw InvalidInput("formula", "A group can have at most " +

@@ -50,6 +50,10 @@ class Prior {
   // fewer columns, and for group effects unless they are joint.
   virtual bool exchangeable() const = 0;
 
+  // Is it of a positive number by itself, as a parameter of the likelihood is, and never of
+  // coefficients? Then it has start(), precision(), scale(), the free numbers and what is reported.
+  virtual bool of_number() const { return false; }
+
   // How many effects of a level it ties together.
   virtual Index effects() const { return 1; }
 

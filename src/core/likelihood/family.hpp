@@ -1,0 +1,35 @@
+#pragma once
+#include <functional>
+
+#include "likelihood.hpp"
+
+namespace bsvm {
+
+// A positive number of a likelihood: given, or inferred as the exponential of a free number.
+class Number {
+ public:
+  // `zero`: may it be given as zero?
+  Number(const Params& params, const std::string& name, bool zero = false);
+
+  Index free() const { return given_ ? 0 : 1; }
+  // Inferred it is theta's number `at`, kept within exp(+-kFarthestLog) so that products and squares
+  // of such numbers are numbers.
+  double operator()(ConstVecRef theta, Index at) const;
+
+  static constexpr double kFarthestLog = 150;
+
+ private:
+  bool given_;
+  double value_ = 0;
+};
+
+// From theta, any finite numbers, to a likelihood without free numbers. Uses, latent scales and
+// whether it is concave must not depend on theta.
+using Member = std::function<std::unique_ptr<Likelihood>(ConstVecRef theta)>;
+
+// With `size` free numbers: a family, which supports what its members support and is possible
+// without knowing the member: a point estimate is not, nor is what is unknown of a row integrated
+// out. Without any: the only member.
+std::unique_ptr<Likelihood> make_family(Index size, Member member);
+
+}  // namespace bsvm

@@ -1,0 +1,395 @@
+// A likelihood with two inferred parameters, scale and shape of the epsilon-insensitive density,
+// from the rows' sums to the engines.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+
+#include "chain/sampler.hpp"
+#include "components.hpp"
+#include "fitting.hpp"
+#include "hosts.hpp"
+#include "pair_law.hpp"
+#include "point/estimator.hpp"
+#include "rows/make_source.hpp"
+#include "rows/sparse/sparse_source.hpp"
+#include "sparse_data.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+PriorSlot parameter(const std::string& name, std::map<std::string, double> numbers) {
+  PriorSlot slot;
+  slot.prior = Registry<Prior>::make(name, Params(name, std::move(numbers)));
+  slot.parameter = true;
+  return slot;
+}
+
+void infer_both(Problem& problem) {
+  problem.likelihood = Registry<Likelihood>::make("eps_insensitive", Params());
+  problem.priors.push_back(parameter("half_t", {{"df", 3}, {"scale", 1.5}}));
+  problem.priors.push_back(parameter("beta", {{"shape1", 1.5}, {"shape2", 2}}));
+  check(problem);
+}
+
+// Errors of scale 0.6 and kappa 1.2.
+Data numbers(Shape shape) {
+  Data data = simulate(shape);
+  Noise noise(31);
+  const Vec b = Vec::LinSpaced(shape.p, 1, -0.5);
+  const Real scale = 0.6, epsilon = 1.2 * scale;
+  const PairLaw law{1 / scale, 1 / scale, epsilon, epsilon};
+  for (Index i = 0; i < shape.n; ++i) {
+    Real low = -30, high = 30;
+    const double at = noise.uniform();
+    for (int k = 0; k < 80; ++k) {
+      const Real middle = (low + high) / 2;
+      (law.cdf(middle) < at ? low : high) = middle;
+    }
+    data.y[i] = data.design().row(i).dot(b) + data.offset[i] + static_cast<double>(low);
+    if (shape.groups > 0) data.y[i] += 0.5 * std::sin(7.0 * data.group[i]);
+  }
+  return data;
+}
+
+Shape shape_of(Index n, Index p, Index groups = 0) {
+  Shape out;
+  out.n = n;
+  out.p = p;
+  out.q = groups > 0 ? 1 : 0;
+  out.groups = groups;
+  return out;
+}
+
+// Some q with a covariance, at a theta, and effects of groups that go with it.
+State some_state(const Coefficients& side, RowSource& source) {
+  State state = side.start(Vec());
+  const Index p = state.layout.p;
+  state.mean() = 0.4 * Noise(4).normals(p);
+  state.inverse_factor() = 0.3 * Mat::Identity(p, p);
+  side.set_parameters(state, Eigen::Vector2d(-0.3, 0.2));
+  Host host;
+  RowSums sums(state.layout);
+  source.sums(state, sums, host);
+  state.begun() = 1;
+  state.fraction() = 1;
+  source.settle(state, Settle::advance, 1);
+  return state;
+}
+
+// Five-point differences of whole passes.
+void check_derivatives(const Problem& problem, RowSource& source, Index extra = 0) {
+  const State state = some_state(Coefficients(problem, extra), source);
+  Host host;
+  RowSums sums(state.layout);
+  const auto pulls = [&](Index k, double by) {
+    State moved = state;
+    moved.parameters()[k] += by;
+    source.sums(moved, sums, host);
+    return std::pair<double, Vec>(sums.value(), sums.pull());
+  };
+  REQUIRE(state.layout.parameters == 2);
+  const double h = 1e-2;
+  for (Index k : {0, 1}) {
+    const auto up = pulls(k, h), down = pulls(k, -h), far = pulls(k, 2 * h), near = pulls(k, -2 * h);
+    const double slope = (8 * (up.first - down.first) - far.first + near.first) / (12 * h);
+    const Vec bend = (8 * (up.second - down.second) - far.second + near.second) / (-12 * h);
+    source.sums(state, sums, host);
+    CHECK(sums.pull()[k] == doctest::Approx(slope).epsilon(1e-5));
+    CHECK(sums.bend()(k, k) == doctest::Approx(bend[k]).epsilon(1e-4));
+    CHECK(std::abs(sums.bend()(k, 1 - k) - bend[1 - k]) < 2e-3 * sums.bend().norm());
+    CHECK(sums.bend()(0, 1) == sums.bend()(1, 0));
+  }
+}
+
+// log p of both parameters, theta their logarithms, by what their distributions are.
+Real log_prior(Real log_s, Real log_kappa) {
+  const Real kappa = std::exp(log_kappa), nu = 1 / (1 + kappa);
+  const Real half_t = log_half_t_square(std::exp(2 * log_s), 3, 1.5L) + std::log(2.0L) + 2 * log_s;
+  return half_t + 0.5L * std::log(nu) + std::log(1 - nu) + std::lgamma(3.5L) -
+         std::lgamma(1.5L) - std::lgamma(2.0L) + log_kappa - 2 * std::log1p(kappa);
+}
+
+PairLaw law_at(Real log_s, Real log_kappa) {
+  const Real s = std::exp(log_s), epsilon = s * std::exp(log_kappa);
+  return {1 / s, 1 / s, epsilon, epsilon};
+}
+
+// Of a normal q of all coefficients, whose priors are N(0, 4).
+struct Bound {
+  const Data& data;
+  OutsideMoments q;
+  bool augmented;
+
+  Real operator()(Real log_s, Real log_kappa) const {
+    const PairLaw law = law_at(log_s, log_kappa);
+    const Mat design = data.design();
+    Real sum = log_prior(log_s, log_kappa);
+    for (Index i = 0; i < data.shape.n; ++i) {
+      const Real off = data.y[i] - data.offset[i] - design.row(i).dot(q.mean),
+                 v = design.row(i) * q.covariance * design.row(i).transpose();
+      sum += data.weight[i] * (augmented ? latent(law, off, v) : expected_pair(law, off, v).value);
+    }
+    const Index p = q.mean.size();
+    for (Index j = 0; j < p; ++j)
+      sum += 0.5L * (std::log(2 * kPi) + 1) + log_normal(q.mean[j], 4) - q.covariance(j, j) / 8;
+    return sum + std::log(Real(lower_factor(q.covariance.cast<Real>()).diagonal().prod()));
+  }
+
+  static Real latent(const PairLaw& law, Real off, Real v) {
+    const Real u1 = off - law.e1, u2 = -off - law.e2;
+    return law.constant() - law.a / 2 * (u1 + std::sqrt(u1 * u1 + v)) -
+           law.b / 2 * (u2 + std::sqrt(u2 * u2 + v));
+  }
+};
+
+void check_best(const Bound& bound, double log_s, double log_kappa) {
+  const double h = 1e-3;
+  for (const bool first : {true, false}) {
+    const auto at = [&](double by) {
+      return bound(log_s + (first ? by : 0), log_kappa + (first ? 0 : by));
+    };
+    CHECK(std::abs((8 * (at(h) - at(-h)) - at(2 * h) + at(-2 * h)) / (12 * h)) < 1e-4L);
+    CHECK(at(0.05) < at(0));
+    CHECK(at(-0.05) < at(0));
+  }
+}
+
+Problem fixed_prior(const Data& data) {
+  return to_problem(data, {normal_prior(4, range(0, data.shape.p))}, {});
+}
+
+// ---- chains
+
+struct Sampling {
+  std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<Chain> chain;
+};
+
+Sampling chain_of(const char* name, const Problem& problem) {
+  Sampling out;
+  out.sampler = Registry<Sampler>::make(name, Params(name, {{"mixing", 1}, {"integrate", 0}}));
+  Host host;
+  out.sampler->prepare(problem, source_maker(problem), 1, host);
+  out.chain = out.sampler->start(problem, source_maker(problem), 1, 5, 0, 500);
+  return out;
+}
+
+// One coefficient, log s and log kappa of a chain: (3, draws).
+Mat draws_of(Chain& chain, Index draws) {
+  Host host;
+  Draw draw;
+  Mat out(3, draws);
+  for (Index k = -500; k < draws; ++k) {
+    chain.sweep(host);
+    if (k < 0) continue;
+    chain.read(draw);
+    out.col(k) << draw.coefficients[0], 0.5 * draw.hyper.tail(2).array().log().matrix();
+  }
+  return out;
+}
+
+double effective(const Eigen::RowVectorXd& x) {
+  const Index n = x.size();
+  const Eigen::RowVectorXd away = x.array() - x.mean();
+  double sum = 1;
+  for (Index lag = 1; lag < n / 4; ++lag) {
+    const double r = away.head(n - lag).dot(away.tail(n - lag)) / away.squaredNorm();
+    if (r < 0.03) break;
+    sum += 2 * r;
+  }
+  return static_cast<double>(n) / sum;
+}
+
+}  // namespace
+
+TEST_CASE("two parameters: rows' sums in memory, grouped or not, for any number of threads") {
+  for (const Index groups : {0, 5})
+    for (const Use use : {Use::augmented, Use::expected}) {
+      const Data data = numbers(shape_of(60, 3, groups));
+      Problem problem = usual_problem(data);
+      infer_both(problem);
+      MemorySource one(problem, use, 1), two(problem, use, 2);
+      check_derivatives(problem, one);
+      const State state = some_state(Coefficients(problem), one);
+      some_state(Coefficients(problem), two);
+      Host host;
+      RowSums first(state.layout), second(state.layout);
+      one.sums(state, first, host);
+      two.sums(state, second, host);
+      CHECK(first.x == second.x);
+    }
+}
+
+TEST_CASE("two parameters: rows' sums with sparse columns") {
+  const SparseData data = crossed(shape_of(50, 2), {6, 4});
+  Problem problem = data.problem();
+  infer_both(problem);
+  for (const Use use : {Use::augmented, Use::expected}) {
+    SparseSource source(problem, use, 1);
+    check_derivatives(problem, source, source.extra());
+  }
+}
+
+TEST_CASE("two parameters: a step in both at once ends where rows and priors are highest") {
+  const Data data = numbers(shape_of(80, 3));
+  Problem problem = usual_problem(data);
+  infer_both(problem);
+  const Coefficients side(problem);
+  MemorySource source(problem, Use::expected, 1);
+  State state = some_state(side, source);
+  RowSums sums(state.layout);
+  Host host;
+  int steps = 0;
+  double left = 1;
+  for (; steps < 30 && left > 1e-7; ++steps) {
+    source.sums(state, sums, host);
+    left = side.parameter_pull(state, sums).norm();
+    CHECK(side.parameter_change(state, sums) >= 0);
+    side.set_parameters(state, state.parameters() + side.parameter_step(state, sums));
+  }
+  CHECK(left < 1e-7);
+  CHECK(steps < 15);
+}
+
+TEST_CASE("two parameters: Gaussian and variational fits end at the top of their bounds") {
+  const Data data = numbers(shape_of(70, 3));
+  Problem problem = fixed_prior(data);
+  infer_both(problem);
+  const Top top = climb(problem);
+  REQUIRE(top.progress.end == Termination::converged);
+  const Bound expected{data, top.outside, false};
+  const Vec theta = top.node.theta;
+  CHECK(gap(top.node.log_density, expected(theta[0], theta[1])) < 1e-12);
+  check_best(expected, theta[0], theta[1]);
+  for (const bool accelerate : {true, false}) {
+    const Fit found = fit(problem, Options(), 1, accelerate);
+    REQUIRE(found.result.end == Termination::converged);
+    const Bound augmented{data, found.outside, true};
+    const Vec at = found.result.state.parameters();
+    CHECK(gap(found.result.bound, augmented(at[0], at[1])) < 1e-12);
+    check_best(augmented, at[0], at[1]);
+  }
+}
+
+// The numbers of passes are twice those without parameters at most, where scale and tube, which are
+// correlated, step together.
+TEST_CASE("two parameters: with groups, too, and in few passes") {
+  const Data data = numbers(shape_of(400, 3, 20));
+  Problem known = usual_problem(data), problem = usual_problem(data);
+  known.likelihood = Registry<Likelihood>::make(
+      "eps_insensitive", Params("eps_insensitive", {{"scale", 0.6}, {"kappa", 1.2}}));
+  infer_both(problem);
+  const Top one = climb(known, false, Options()), two = climb(problem, false, Options());
+  CHECK(two.progress.end == Termination::converged);
+  CHECK(two.progress.passes <= 2 * one.progress.passes);
+  const Fit fast = fit(known, Options()), both = fit(problem, Options());
+  CHECK(both.result.end == Termination::converged);
+  CHECK(both.result.trace.size() <= 2 * fast.result.trace.size());
+}
+
+TEST_CASE("two parameters: chains have the posterior by sums over a grid") {
+  const Data data = numbers(shape_of(30, 1));
+  Problem problem = fixed_prior(data);
+  infer_both(problem);
+  const Mat design = data.design();
+  Real mass = 0;
+  VecL mean = VecL::Zero(3), square = VecL::Zero(3);
+  // Of what is negligible beyond.
+  for (double log_s = -3.5; log_s < 1.5; log_s += 0.08)
+    for (double log_kappa = -8; log_kappa < 4; log_kappa += 0.15) {
+      const PairLaw law = law_at(log_s, log_kappa);
+      const Real prior = log_prior(log_s, log_kappa);
+      for (double b = -1; b < 3; b += 0.04) {
+        Real log_p = prior + log_normal(b, 4);
+        for (Index i = 0; i < 30; ++i)
+          log_p += data.weight[i] * law.log_p(data.y[i] - data.offset[i] - b * design(i, 0));
+        const Real share = std::exp(log_p + 60);
+        const VecL at = (VecL(3) << b, log_s, log_kappa).finished();
+        mass += share;
+        mean += share * at;
+        square += share * at.cwiseAbs2();
+      }
+    }
+  mean /= mass;
+  const VecL sd = (square / mass - mean.cwiseAbs2()).cwiseSqrt();
+  for (const char* name : {"gibbs", "slice"}) {
+    CAPTURE(std::string(name));
+    const Sampling of = chain_of(name, problem);
+    const Mat found = draws_of(*of.chain, 20000);
+    for (Index k = 0; k < 3; ++k) {
+      const Eigen::RowVectorXd x = (found.row(k).array() - double(mean[k])) / double(sd[k]);
+      const double error = 1 / std::sqrt(effective(x));
+      CHECK(effective(x) > 2000);
+      CHECK(std::abs(x.mean()) < 4 * error);
+      CHECK(std::abs(x.squaredNorm() / 20000 - 1) < 8 * error);
+    }
+  }
+}
+
+// Along each parameter alone a draw is worth a sixth.
+TEST_CASE("two parameters: most draws count, though scale and tube are correlated") {
+  const Data data = numbers(shape_of(400, 1));
+  Problem problem = fixed_prior(data);
+  infer_both(problem);
+  for (const char* name : {"gibbs", "slice"}) {
+    const Sampling of = chain_of(name, problem);
+    const Mat found = draws_of(*of.chain, 4000);
+    for (Index k = 0; k < 3; ++k) CHECK(effective(found.row(k)) > 2000);
+  }
+}
+
+TEST_CASE("two parameters: a saved chain goes on to the bit") {
+  const Data data = numbers(shape_of(40, 2));
+  Problem problem = fixed_prior(data);
+  infer_both(problem);
+  Host host;
+  for (const char* name : {"gibbs", "slice"}) {
+    const Sampling whole = chain_of(name, problem), first = chain_of(name, problem),
+                   rest = chain_of(name, problem);
+    for (int k = 0; k < 60; ++k) first.chain->sweep(host);
+    rest.chain->restore(first.chain->save());
+    for (int k = 0; k < 40; ++k) rest.chain->sweep(host);
+    for (int k = 0; k < 100; ++k) whole.chain->sweep(host);
+    CHECK(rest.chain->save() == whole.chain->save());
+  }
+}
+
+TEST_CASE("two parameters: with both given a point estimate has the lowest loss, certified") {
+  const Data data = numbers(shape_of(60, 3));
+  Problem problem = fixed_prior(data);
+  problem.likelihood = Registry<Likelihood>::make(
+      "eps_insensitive", Params("eps_insensitive", {{"scale", 0.6}, {"epsilon", 0.4}}));
+  check(problem);
+  Host host;
+  const Estimate found = Registry<Estimator>::make("em", Params("em", {{"accelerate", 1}}))
+                             ->run(problem, EstimateOptions(), host);
+  CHECK(found.end == Termination::converged);
+  CHECK(found.gap < 1e-9);
+  const PairLaw law{1 / Real(0.6), 1 / Real(0.6), 0.4, 0.4};
+  const auto loss = [&](const Vec& b) {
+    const Vec off = data.y - data.offset - data.design() * b;
+    Real sum = b.squaredNorm() / 8;
+    for (Index i = 0; i < off.size(); ++i)
+      sum += data.weight[i] * (law.constant() - law.log_p(off[i]));
+    return sum;
+  };
+  CHECK(gap(found.objective, loss(found.coefficients)) < 1e-12);
+  for (Index j = 0; j < 3; ++j)
+    for (double by : {-1e-3, 1e-3})
+      CHECK(loss(found.coefficients + by * Vec::Unit(3, j)) > loss(found.coefficients));
+}
+
+TEST_CASE("two parameters: each needs a prior of a number, and a point estimate refuses them") {
+  const Data data = numbers(shape_of(20, 2));
+  Problem problem = fixed_prior(data);
+  problem.likelihood = Registry<Likelihood>::make("eps_insensitive", Params());
+  problem.priors.push_back(parameter("half_t", {{"df", 3}, {"scale", 1.5}}));
+  CHECK_THROWS_AS(check(problem), InvalidInput);
+  problem.priors.push_back(parameter("beta", {{"shape1", 1}, {"shape2", 1}}));
+  CHECK_NOTHROW(check(problem));
+  Host host;
+  CHECK_THROWS_AS((Registry<Estimator>::make("em", Params("em", {{"accelerate", 1}}))
+                       ->run(problem, EstimateOptions(), host)), InvalidInput);
+}
