@@ -84,6 +84,7 @@ spread_rows <- function(block, covariances) {
   n <- dim(covariances)[3L]
   sds <- matrix(vapply(seq_len(q), function(j) sqrt(covariances[j, j, ]), numeric(n)), q, n,
                 byrow = TRUE, dimnames = list(quantity_names(block), NULL))
+  if (is_parameter(block)) sds <- shown_number(block, sds)
   pairs <- below_diagonal(q)
   rows <- lapply(seq_len(nrow(pairs)), function(r) {
     i <- pairs[r, 1L]

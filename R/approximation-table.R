@@ -78,8 +78,11 @@ inferred_moments <- function(fit) {
   blocks <- all_blocks(fit)
   inferred <- which(vapply(blocks, free_size, 0) > 0)
   do.call(rbind, c(list(matrix(0, 0L, 2L)), lapply(inferred, function(k) {
+    if (is_parameter(blocks[[k]])) {
+      spread <- unlist(parameter_spread(fit, k, 0.95))[1:2]
+      return(rbind(replace(spread, spread[2L] %in% 0 & 1:2 == 2L, NA_real_)))
+    }
     sds <- block_spread(fit$posterior, fit, k, 0.95)[, 2:3, drop = FALSE]
-    if (is_parameter(blocks[[k]])) sds[sds[, 2L] %in% 0, 2L] <- NA_real_
     pairs <- below_diagonal(length(blocks[[k]]$columns))
     if (!is_joint(blocks[[k]])) return(sds)
     rbind(sds, correlation_spread(fit$posterior, fit, k, pairs, 0.95)[, 1:2, drop = FALSE])
@@ -102,6 +105,7 @@ inferred_laws <- function(fit) {
 }
 
 block_laws <- function(fit, block, k) {
+  if (is_share(block)) return(list(NULL))
   pairs <- if (is_joint(block)) below_diagonal(length(block$columns)) else matrix(0L, 0L, 2L)
   if (!inherits(fit$posterior, "bsvm_mixture")) {
     laws <- lapply(inverse_gammas(block), function(law) {

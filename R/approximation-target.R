@@ -24,6 +24,7 @@ dense_fit <- function(fit, rows) {
 }
 
 target_log_density <- function(target, points) {
+  points <- points_in_units(points, target$fit)
   with_core_conditions(core_log_posterior(target$problem, target$model, points, target$quick,
                                           target$threads))
 }

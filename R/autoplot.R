@@ -19,13 +19,15 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
     coefficients = plot_coefficients(object, level, intercept, scaled, n),
     groups = plot_groups(object, level, select),
     smooth = plot_smooth(object, level, select),
+    residuals = plot_residuals(object),
+    predictive = plot_predictive(object, level),
     bound = plot_bound(object),
     plot_draws(object, which, level, pars, n, intercept)
   )
 }
 
-plot_kinds <- c("coefficients", "groups", "smooth", "bound", "intervals", "density", "trace",
-                "rank")
+plot_kinds <- c("coefficients", "groups", "smooth", "residuals", "predictive", "bound", "intervals",
+                "density", "trace", "rank")
 
 default_plot <- function(object) {
   if (!is.null(object$sampling)) "intervals"

@@ -7,9 +7,14 @@
 #' outside the margin (no loss), between 0 and 1 on the right side inside the margin, and above 1
 #' for misclassified rows. Rows above 0 are the support vectors counted by [summary.bsvm()].
 #'
+#' **Numbers.** The fitted value is the posterior mean of the linear predictor, the residual the
+#' response less it. With `type = "tube"` it is how far the residual is outside the tube of
+#' [likelihood_eps_insensitive()], at the tube's posterior mean, with its sign: 0 inside.
+#'
 #' Rows of weight zero take no part in the fit but have a fitted value.
 #'
 #' @param object A fit from [bsvm()].
+#' @param type `"response"` (default) or, for numbers, `"tube"`.
 #' @param ... Not used.
 #' @return A numeric vector with an element a row; with `na.action = na.exclude` in the fit, rows
 #'   left out for a missing value have `NA`.
@@ -26,10 +31,20 @@ fitted.bsvm <- function(object, ...) {
 
 #' @rdname fitted.bsvm
 #' @export
-residuals.bsvm <- function(object, ...) {
+residuals.bsvm <- function(object, type = c("response", "tube"), ...) {
   check_fit(object)
-  check_dots(substitute(list(...)), "residuals()", c(type = "There is one kind."))
-  stats::naresid(object$na.action, row_residuals(object$likelihood, object$y, object$link))
+  check_dots(substitute(list(...)), "residuals()", NULL)
+  type <- pick_one(type, c("response", "tube"), "type")
+  residual <- row_residuals(object$likelihood, object$y, object$link)
+  if (type == "tube") residual <- beyond_tube(residual, object)
+  stats::naresid(object$na.action, residual)
+}
+
+beyond_tube <- function(residual, object) {
+  need_numbers(object, "residuals(type = \"tube\")")
+  tube <- tube_of(object)
+  if (is.null(tube)) tube <- 0
+  sign(residual) * pmax(abs(residual) - tube, 0)
 }
 
 # Rows whose loss pulls at the fit, among those that took part in it: of classes those inside the

@@ -64,7 +64,7 @@ integrated_loglik.bsvm <- function(object, fixef = NULL, sd = NULL, covariance =
   stated <- if (!is.null(name)) stated_covariance(object, name, sd, covariance)
   rows <- rows_again(object, parent.frame())
   link <- check_links(links_without(object, rows, name, population))
-  if (is.null(name)) return(row_loglik(object$likelihood, rows, link))
+  if (is.null(name)) return(row_loglik(likelihood_at(object), rows, link))
   parts <- factor_problem(object, rows, name, matrix(link))
   points <- matrix(c(1, free_of_covariance(stated)))
   with_core_conditions(

@@ -206,6 +206,12 @@ unit_numbers.bsvm_likelihood_two_hinges <- function(likelihood) c("epsilon", "sc
 # ---- words --------------------------------------------------------------------------------------
 
 #' @export
+model_title.bsvm_likelihood_two_hinges <- function(likelihood) "Bayesian support vector regression"
+
+#' @export
+model_title.bsvm_likelihood_quantile <- function(likelihood) "Bayesian quantile regression"
+
+#' @export
 note_of.bsvm_likelihood_quantile <- function(likelihood, about, fit = NULL) {
   if (about != "intervals") return(NULL)
   paste("Intervals are those of coefficients whose residuals have the asymmetric Laplace",

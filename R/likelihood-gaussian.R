@@ -55,3 +55,6 @@ is_support.bsvm_likelihood_gaussian <- function(likelihood, y, f) rep(TRUE, leng
 
 #' @export
 unit_numbers.bsvm_likelihood_gaussian <- function(likelihood) c("sd", "scale")
+
+#' @export
+model_title.bsvm_likelihood_gaussian <- function(likelihood) "Bayesian regression"

@@ -13,6 +13,8 @@ residual_quantile <- function(likelihood, values, p) UseMethod("residual_quantil
 
 residual_moments <- function(likelihood, values) UseMethod("residual_moments")
 
+is_residual <- function(likelihood) inherits(likelihood, "bsvm_likelihood_residual")
+
 # Which of the core's numbers have the response's unit; others have none.
 unit_numbers <- function(likelihood) UseMethod("unit_numbers")
 
@@ -59,7 +61,7 @@ point_weights <- function(posterior) {
 # The likelihood with its `values` at the draws `at` of a fit or, without, at their means.
 likelihood_at <- function(fit, at = NULL) {
   likelihood <- fit$likelihood
-  if (!inherits(likelihood, "bsvm_likelihood_residual")) return(likelihood)
+  if (!is_residual(likelihood)) return(likelihood)
   points <- residual_points(fit)
   likelihood$values <- lapply(points$values, function(value) {
     if (length(value) == 1L) value

@@ -101,6 +101,12 @@ response_sd <- function(likelihood, fit) UseMethod("response_sd")
 
 # ---- words --------------------------------------------------------------------------------------
 
+# The first words of a print.
+model_title <- function(likelihood) UseMethod("model_title")
+
+#' @export
+model_title.bsvm_likelihood <- function(likelihood) "Bayesian support vector machine"
+
 # Parts of warnings about a posterior that the data leave open:
 #   open, perfectly, perhaps, skewed   why it is, as a fact, surely, perhaps, nearly
 #   unreliable, all_unreliable         what is then not to be trusted

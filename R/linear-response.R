@@ -11,8 +11,8 @@ with_method <- function(object, method, env) {
   refuse_modelled(object, "`method = \"linear_response\"`")
   rows <- rows_again(object, env)
   options <- c(object$control[c("tol", "max_passes", "threads")],
-               list(verbose = FALSE, start = object$posterior$mean))
-  object$posterior$covariance <- with_core_conditions(
+               list(verbose = FALSE, start = object$posterior$mean / object$design$unit))
+  object$posterior$covariance <- object$design$unit^2 * with_core_conditions(
     core_linear_response(problem_again(object, rows), model_again(object), options)
   )
   object

@@ -198,8 +198,10 @@ loo_terms <- function(object, by, threads, env) {
 }
 
 row_terms <- function(object, rows) {
-  log_p <- log_density(object$likelihood, rows$y, drawn_links(object, rows))
-  t(if (is.null(rows$weight)) log_p else rows$weight * log_p)
+  f <- t(drawn_links(object, rows))
+  each <- function(x) rep(x, each = nrow(f))
+  f[] <- log_density(likelihood_at(object, seq_len(nrow(f))), each(rows$y), f)
+  if (is.null(rows$weight)) f else each(rows$weight) * f
 }
 
 # Links of the rows at all draws, n x S, offset included.

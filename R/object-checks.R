@@ -187,7 +187,8 @@ check_belongs <- function(frame, spec, result, call) {
           describe(spec), " and ", describe(result), ".")
   }
   if (!is.call(call)) abort("argument", "`call` must be a call; found ", describe(call), ".")
-  same <- identical(frame$columns, spec$design$columns) && identical(frame$y, spec$problem$y) &&
+  same <- identical(frame$columns, spec$design$columns) &&
+    identical(response_in_units(frame$y, spec$design), spec$problem$y) &&
     length(unlist(lapply(spec$group_blocks, `[[`, "columns"))) ==
       length(unlist(lapply(frame$groups, `[[`, "labels")))
   if (!same) {

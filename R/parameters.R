@@ -11,7 +11,8 @@ parameter_blocks <- function(likelihood) {
     prior <- new_prior(law$name, law$parameters, law$label, TRUE)
     prior$open_scale <- law$open_scale
     if (has_unit) prior <- scale_prior(prior, likelihood)
-    prior$label <- sub("^ridge, ", "", prior$label)
+    prior$label <- sub(" on the standard deviation", "", sub("^ridge, ", "", prior$label))
+    prior$label <- sub(" on the variance", " on its square", prior$label)
     list(prior = prior, columns = integer(0), label = label, parameter = TRUE,
          has_unit = has_unit)
   }, priors, names(priors)))
@@ -28,7 +29,7 @@ word_for_inferred <- function(likelihood) {
 
 # Methods that ask for the likelihood's density, or draws from it, at one value.
 refuse_inferred <- function(object, what) {
-  if (!has_parameters(object$likelihood)) return(invisible())
+  if (!has_parameters(object$likelihood) || is_residual(object$likelihood)) return(invisible())
   abort("unsupported", what, " does not support ", word_for_inferred(object$likelihood), " (yet).")
 }
 

@@ -39,7 +39,29 @@ posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   refuse_inferred(object, "posterior_predict()")
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
-  shape_draws(object$response, with_given_seed(seed, draw_response(drawn_likelihood(object, draw_ids), f)))
+  likelihood <- drawn_likelihood(object, draw_ids)
+  shape_draws(object$response, with_given_seed(seed, draw_response(likelihood, f)))
+}
+
+#' @param nsim How many responses to simulate: the first draws of `nsim` rows of
+#'   `posterior_predict()` at equal distances.
+#' @rdname posterior_predict.bsvm
+#' @importFrom stats simulate
+#' @export
+simulate.bsvm <- function(object, nsim = 1, seed = NULL, ...) {
+  check_fit(object)
+  check_dots(substitute(list(...)), "simulate()", predict_draws_hints)
+  check_count(nsim, "nsim")
+  need_law(object, "simulate()", refuse_responses)
+  total <- draw_count(object$posterior)
+  if (nsim > total) {
+    abort("argument", "`nsim` must be at most the number of draws, ", total, "; found ", nsim, ".")
+  }
+  drawn <- posterior_predict.bsvm(object, draw_ids = round(seq(1, total, length.out = nsim)),
+                                  seed = seed)
+  columns <- lapply(seq_len(nsim), function(s) simulated_values(object$response, drawn[s, ]))
+  names(columns) <- paste0("sim_", seq_len(nsim))
+  as.data.frame(columns, row.names = seq_len(ncol(drawn)))
 }
 
 predict_draws_hints <- linpred_hints[names(linpred_hints) != "seed"]

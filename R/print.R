@@ -44,7 +44,7 @@ check_digits <- function(digits) {
 # The `say_` functions serve print and summary alike: `x` is a fit or a summary, and both have
 # the fields that are used.
 say_model <- function(x, groups, missing) {
-  cat("Bayesian support vector machine (", x$likelihood$label,
+  cat(model_title(x$likelihood), " (", x$likelihood$label,
       if (is_law(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
       sep = "")
   if (!is.null(x$formula)) say_wrapped(deparse1(x$formula), 2L, most = 3L)

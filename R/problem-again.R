@@ -22,8 +22,7 @@ problem_again <- function(object, rows) {
                       object$blocks[of_sparse_columns(object)])
   }
   features <- core_features(object, rows$learned)
-  rows$y <- rows$y - object$design$shift
-  c(row_problem(x, rows), if (!is.null(features)) list(features = features),
+  c(problem_in_units(row_problem(x, rows), object$design), if (!is.null(features)) list(features = features),
     if (is.null(sparse)) core_groups(groups)
     else list(group = NULL, n_groups = 0L, z = NULL, sparse = sparse))
 }
@@ -48,10 +47,12 @@ of_sparse_columns <- function(object) {
 model_again <- function(object) {
   layout <- core_layout(object$design)
   sparse <- of_sparse_columns(object)
-  list(likelihood = object$likelihood[c("name", "parameters")],
-       engine = object$engine[c("name", "parameters")],
-       blocks = lapply(object$blocks[!sparse], dense_block_again, layout = layout),
-       group_blocks = core_effects(object$group_blocks, object$blocks[sparse]), integrated = -1L)
+  model <- list(likelihood = object$likelihood[c("name", "parameters")],
+                engine = object$engine[c("name", "parameters")],
+                blocks = lapply(object$blocks[!sparse], dense_block_again, layout = layout),
+                group_blocks = core_effects(object$group_blocks, object$blocks[sparse]),
+                integrated = -1L)
+  model_in_units(model, object$design, object$likelihood)
 }
 
 dense_block_again <- function(block, layout) {

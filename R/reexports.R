@@ -47,7 +47,7 @@
 #'   posterior_predict log_lik prior_summary loo waic loo_compare
 #' @importFrom nlme fixef ranef VarCorr
 #' @importFrom generics tidy glance augment fit
-#' @importFrom rstantools posterior_linpred posterior_epred posterior_predict log_lik
+#' @importFrom rstantools posterior_linpred posterior_epred posterior_predict log_lik bayes_R2
 #'   prior_summary
 #' @importFrom loo loo waic loo_compare
 #' @export fixef

@@ -4,14 +4,15 @@
 #' \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}. It does not sum to one over the
 #' two classes, and the sum depends on `f`, so it has no log-likelihood to report and no law to draw
 #' responses from. `logLik()`, and with it `AIC()` and `BIC()`, `anova()`, `deviance()`, `step()`,
-#' `df.residual()`, `sigma()`, `family()` and `simulate()` therefore stop with an error of class
+#' `df.residual()`, `sigma()` and `family()` therefore stop with an error of class
 #' `bsvm_error_unsupported`, and so do [log_lik()][log_lik.bsvm], [loo()][loo.bsvm],
-#' [waic()][loo.bsvm], [posterior_predict()][posterior_predict.bsvm] and
-#' [pp_check()][pp_check.bsvm].
+#' [waic()][loo.bsvm], [posterior_predict()][posterior_predict.bsvm],
+#' [simulate()][posterior_predict.bsvm], [bayes_R2()][bayes_R2.bsvm] and [pp_check()][pp_check.bsvm].
 #'
-#' Under `likelihood_hinge(normalized = TRUE)` there is a likelihood. These last five work on
-#' draws under it, by `engine_slice()`, and [integrated_loglik()] has the log-likelihood at stated
-#' parameters. A Bayesian fit has no one log-likelihood, and none that is maximised, so that
+#' Under `likelihood_hinge(normalized = TRUE)`, and for a response of numbers, there is a likelihood.
+#' These last seven work on draws under it, by `engine_slice()`, and [integrated_loglik()] has the
+#' log-likelihood at stated parameters. `sigma()` of a response of numbers is the standard deviation
+#' of its residuals' density. A Bayesian fit has no one log-likelihood, and none that is maximised, so that
 #' `logLik()` and what comes of it stay an error of the same class.
 #'
 #' To compare models use [holdout()], the errors on rows that were held out, for any fits, or
@@ -22,8 +23,9 @@
 #' of the link, and [calibration()] says how good the probabilities are.
 #'
 #' @param object A fit from [bsvm()].
-#' @param nsim,seed,... Not used; arguments of the generics.
-#' @return None: each call is an error of class `bsvm_error_unsupported`.
+#' @param ... Not used.
+#' @return Of `sigma()` for a response of numbers one number, in its units. Else none: each call is an
+#'   error of class `bsvm_error_unsupported`.
 #' @references Sollich, P. (2002). Bayesian methods for support vector machines: evidence and
 #'   predictive class probabilities. *Machine Learning*, 46, 21-52.
 #' @examples
@@ -53,14 +55,6 @@ anova.bsvm <- function(object, ...) {
 extractAIC.bsvm <- function(fit, scale = 0, k = 2, ...) {
   check_fit(fit, "fit")
   refuse_measure(fit, "extractAIC(), and with it step() and drop1()", "are")
-}
-
-#' @rdname logLik.bsvm
-#' @importFrom stats simulate
-#' @export
-simulate.bsvm <- function(object, nsim = 1, seed = NULL, ...) {
-  check_fit(object)
-  refuse_responses(object, "simulate()")
 }
 
 #' @rdname logLik.bsvm
@@ -126,10 +120,6 @@ has_exact_draws <- function(object) {
 
 refuse_responses <- function(object, what) {
   why <- note_of(object$likelihood, "no_draws")
-  if (is.null(why)) {
-    abort("unsupported", what, " is not there yet. Use posterior_predict() for draws of the ",
-          "classes, from a fit by engine_slice().")
-  }
   abort("unsupported", what, " is not defined for this fit: ", why, ". Use predict() for classes ",
         "and posterior_linpred() for draws of the link.")
 }

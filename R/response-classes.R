@@ -199,6 +199,11 @@ shape_draws.bsvm_response_classes <- function(response, draws) {
 }
 
 #' @export
+simulated_values.bsvm_response_classes <- function(response, drawn) {
+  factor(response$levels[drawn + 1L], response$levels)
+}
+
+#' @export
 check_types.bsvm_response_classes <- function(response) {
   c("bars", "bars_grouped", "error_binned", "stat")
 }

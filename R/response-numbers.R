@@ -52,7 +52,6 @@ describe_kind.bsvm_response_numbers <- function(response) "numbers"
 # an intercept nothing takes a shift up.
 #' @export
 response_units.bsvm_response_numbers <- function(response, frame, blocks) {
-  check_prior_units(blocks, response)
   y <- if (is.null(frame$offset)) frame$y else frame$y - frame$offset
   centre <- weighted_median(y, frame$weights)
   unit <- 1.4826 * weighted_median(abs(y - centre), frame$weights)

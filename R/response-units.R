@@ -18,10 +18,14 @@ has_units <- function(design) design$unit != 1 || design$shift != 0
 
 # ---- into the core ------------------------------------------------------------------------------
 
+response_in_units <- function(y, design) {
+  if (has_units(design)) (y - design$shift) / design$unit else y
+}
+
 # What bsvm_spec() made for the core.
 problem_in_units <- function(problem, design) {
   if (!has_units(design)) return(problem)
-  problem$y <- (problem$y - design$shift) / design$unit
+  problem$y <- response_in_units(problem$y, design)
   if (!is.null(problem$offset)) problem$offset <- problem$offset / design$unit
   problem
 }
@@ -39,7 +43,8 @@ model_in_units <- function(model, design, likelihood) {
 }
 
 # The power of the coefficients' unit that each number of a core's prior has; its name, less what
-# counts it, says which number.
+# counts it, says which number. Numbers of other priors (those that select, lasso and bridge) are for
+# coefficients in units of the response's spread, and so is what is reported of them.
 prior_powers <- list(normal = c(variance = 2), half_t = c(scale = 1), ridge = c(scale = 2),
                      inverse_wishart = c(scale = 2), huang_wand = c(scale = 1), beta = numeric(0))
 
@@ -48,16 +53,27 @@ prior_in_units <- function(block, unit) {
   numbers <- block$parameters
   kind <- sub("_[0-9].*$", "", names(numbers))
   power <- ifelse(kind %in% names(powers), powers[kind], 0)
-  numbers * unit^(-power * isTRUE(block$has_unit))
+  numbers * unit^(-power * block$has_unit)
 }
 
-# Other priors have numbers without known units.
-check_prior_units <- function(blocks, response) {
-  odd <- Filter(function(block) is.null(prior_powers[[block$prior$name]]), blocks)
-  if (length(odd) == 0L) return(invisible())
-  abort("unsupported", "With a response of ", describe_kind(response), ", priors of coefficients ",
-        "are prior_ridge() and prior_flat() so far; found ", odd[[1L]]$prior$label, " for ",
-        enumerate(odd[[1L]]$label), ".")
+# Is what a block's variance is of in the response's unit?
+has_unit <- function(block) {
+  if (is_parameter(block)) isTRUE(block$has_unit) else !is.null(prior_powers[[block$prior$name]])
+}
+
+# Points as approximation-target.R has them: coefficients and effects, then free numbers.
+points_in_units <- function(points, fit) {
+  unit <- fit$design$unit
+  if (unit == 1) return(points)
+  rows <- theta_rows(fit)
+  first <- nrow(points) - sum(lengths(rows))
+  points[seq_len(first), ] <- points[seq_len(first), ] / unit
+  blocks <- all_blocks(fit)
+  for (k in which(lengths(rows) > 0L)) {
+    at <- first + rows[[k]]
+    points[at, ] <- scale_free(points[at, , drop = FALSE], blocks[[k]], 1 / unit)
+  }
+  points
 }
 
 # ---- out of the core ----------------------------------------------------------------------------
@@ -96,12 +112,15 @@ scale_posterior.bsvm_draws <- function(posterior, unit, blocks) {
 scale_posterior.bsvm_mixture <- function(posterior, unit, blocks) {
   posterior <- NextMethod()
   posterior$components <- lapply(posterior$components, scale_posterior, unit, blocks)
-  if (!is.null(posterior$slope)) posterior$slope <- posterior$slope * unit
+  if (length(posterior$slope) > 0L) posterior$slope <- posterior$slope * unit
   for (k in seq_along(blocks)) {
     rows <- posterior$free[[k]]
     if (length(rows) == 0L) next
     posterior$theta[rows, ] <- scale_free(posterior$theta[rows, , drop = FALSE], blocks[[k]], unit)
     by <- free_factors(blocks[[k]], unit)
+    if (length(posterior$slope) > 0L) {
+      posterior$slope[, rows] <- t(t(posterior$slope[, rows, drop = FALSE]) / by)
+    }
     if (is.null(posterior$theta_covariance)) next
     posterior$theta_covariance[rows, ] <- posterior$theta_covariance[rows, ] * by
     posterior$theta_covariance[, rows] <- t(t(posterior$theta_covariance[, rows]) * by)
@@ -117,8 +136,21 @@ scale_fields <- function(x, unit, once, squared, over_squared) {
   x
 }
 
-# 1 if what a block's variance is of has the response's unit, 0 if it has none.
-unit_power <- function(block) as.numeric(!is_parameter(block) || isTRUE(block$has_unit))
+scale_covariance <- function(covariance, square) {
+  if (!is_low_rank(covariance)) return(covariance * square)
+  covariance$diagonal <- covariance$diagonal * square
+  covariance[c("less", "more")] <- lapply(covariance[c("less", "more")], `*`, sqrt(square))
+  covariance
+}
+
+# Of a precision, which is over the unit's square; `root` is the inverse of its last part.
+scale_factor <- function(factor, unit) {
+  factor$x <- factor$x / unit
+  factor$root <- factor$root * unit
+  factor
+}
+
+unit_power <- function(block) as.numeric(has_unit(block))
 
 # Free numbers of a block (one a row): logarithms move, entries of a root below its diagonal are
 # multiplied.

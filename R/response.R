@@ -148,6 +148,12 @@ shape_draws <- function(response, draws) UseMethod("shape_draws")
 #' @export
 shape_draws.bsvm_response <- function(response, draws) draws
 
+# A row of these, as simulate() returns it.
+simulated_values <- function(response, drawn) UseMethod("simulated_values")
+
+#' @export
+simulated_values.bsvm_response <- function(response, drawn) drawn
+
 # pp_check(): the types there are, the response on the scale of draw_response(), and a picture; `f`
 # is an S x n matrix of links.
 check_types <- function(response) UseMethod("check_types")

@@ -248,7 +248,7 @@ split_hyper <- function(spec, hyper) {
 core_block <- function(block, columns = block$columns, unseen = 0L) {
   list(prior = block$prior$name, parameters = block$prior$parameters,
        columns = as.integer(columns), unseen = as.integer(unseen), parameter = is_parameter(block),
-       has_unit = !is_parameter(block) || isTRUE(block$has_unit))
+       has_unit = has_unit(block))
 }
 
 # list(x, center, scale, blocks, rotation) as the core sees them: the dense columns. Without a block

@@ -129,7 +129,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     sds = sd_table(object, level), missing = missing_table(object), check = check,
     scales = scale_table(object),
     parameters = if (is.null(object$sampling)) parameter_table(object, level),
-    estimate = estimate_facts(object)
+    estimate = estimate_facts(object), residuals = residual_facts(object)
   )), class = "summary.bsvm")
   if (is.null(object$sampling)) return(out)
   out$variance_draws <- drawn_variance_table(object, level)
@@ -340,6 +340,7 @@ say_fit <- function(x, digits) {
         paste0(", ", x$estimate$n_margin, " of them on the margin")
       },
       "\n", sep = "")
+  say_residuals(x$residuals, digits)
   say_end(x, digits)
   say_starts(x$start_bounds, digits)
   if (!is.null(x$estimate)) {
@@ -353,6 +354,24 @@ say_fit <- function(x, digits) {
     cat("\n")
     say_wrapped(note)
   }
+}
+
+# Of a response of numbers: list(tube, sigma, r_squared), else NULL.
+residual_facts <- function(object) {
+  if (!is_kind(object$response, "numbers")) return(NULL)
+  weight <- if (is.null(object$weights)) rep(1, length(object$link)) else object$weights
+  weight <- weight / sum(weight)
+  sigma <- response_sd(object$likelihood, object)
+  explained <- sum(weight * (object$link - sum(weight * object$link))^2)
+  list(tube = tube_of(object), sigma = sigma, r_squared = explained / (explained + sigma^2))
+}
+
+say_residuals <- function(facts, digits) {
+  if (is.null(facts)) return(invisible())
+  number <- function(x) format(x, digits = digits)
+  cat("Residuals: standard deviation ", number(facts$sigma),
+      if (!is.null(facts$tube)) paste0(", tube up to ", number(facts$tube), " in size"),
+      "; R-squared ", format(facts$r_squared, digits = 2L), "\n", sep = "")
 }
 
 say_estimate <- function(estimate, digits) {

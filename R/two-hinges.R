@@ -47,6 +47,7 @@ hinges_moments <- function(law) {
 #   phi(t/sd) R(t/sd + b sd),  R Mills' ratio.
 hinges_normal_cdf <- function(t, sd, law) {
   sharp <- sd <= 0
+  if (all(sharp)) return(hinges_cdf(t, law))
   sd <- ifelse(sharp, 1, sd)
   c <- hinges_constant(law)
   u1 <- t - law$e1

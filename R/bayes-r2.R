@@ -1,0 +1,53 @@
+#' Bayesian R-squared
+#'
+#' The share of the response's variance that the model explains, draw by draw: the variance over
+#' rows of the expected response, divided by itself and the variance about it.
+#'
+#' @details
+#' At a draw, with \eqn{m_i}{m_i} the expected response of row \eqn{i}{i} as
+#' [posterior_epred()][posterior_epred.bsvm] has it, group effects included, and \eqn{v_i}{v_i} the
+#' variance of the response about it, R-squared is \eqn{var(m) / (var(m) + mean(v))}{var(m)/(var(m) +
+#' mean(v))} (Gelman and others, 2019): \eqn{v_i}{v_i} is the variance of the residuals' density at
+#' the draw, for classes \eqn{m_i (1 - m_i)}{m_i (1 - m_i)}. Rows count by their weights.
+#'
+#' @param object A fit from [bsvm()] with draws, under a likelihood that is a density of the response.
+#' @param re_formula,draw_ids As in [posterior_linpred.bsvm()].
+#' @param ... Must be empty.
+#' @return A numeric vector with an element a draw.
+#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, and for a fit without draws.
+#' @references
+#' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression
+#' models. *The American Statistician*, 73, 307-309.
+#' @seealso [posterior_epred.bsvm()], [sigma()][logLik.bsvm].
+#' @examples
+#' set.seed(1)
+#' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive(),
+#'             engine = engine_slice(draws = 250, burnin = 100))
+#' quantile(bayes_R2(fit), c(0.025, 0.5, 0.975))
+#' @export
+bayes_R2.bsvm <- function(object, re_formula = NULL, draw_ids = NULL, ...) {
+  check_fit(object)
+  check_dots(substitute(list(...)), "bayes_R2()", linpred_hints)
+  need_law(object, "bayes_R2()", refuse_measure)
+  refuse_inferred(object, "bayes_R2()")
+  f <- link_draws(object, NULL, re_formula, FALSE, draw_ids, NULL, NULL, parent.frame())
+  likelihood <- drawn_likelihood(object, draw_ids)
+  weight <- if (is.null(object$weights)) rep(1, ncol(f)) else unname(object$weights)
+  weight <- weight / sum(weight)
+  mean <- expected_response(likelihood, f)
+  explained <- drop((mean - drop(mean %*% weight))^2 %*% weight)
+  explained / (explained + residual_variance(likelihood, mean, weight))
+}
+
+# Of the response about its means (draws x rows), weighted over the rows: a number a draw.
+residual_variance <- function(likelihood, mean, weight) UseMethod("residual_variance")
+
+#' @export
+residual_variance.bsvm_likelihood <- function(likelihood, mean, weight) {
+  drop((mean * (1 - mean)) %*% weight)
+}
+
+#' @export
+residual_variance.bsvm_likelihood_residual <- function(likelihood, mean, weight) {
+  residual_moments(likelihood, likelihood$values)$variance
+}

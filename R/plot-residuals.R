@@ -1,0 +1,68 @@
+# Pictures of a response of numbers: residuals with the tube, and predictive intervals over rows.
+
+plot_residuals <- function(object) {
+  need_numbers(object, "plot(which = \"residuals\")")
+  used <- which(rep_len(used_rows(object), length(object$y)))
+  shown <- data.frame(fitted = object$link, residual = object$y - object$link,
+                      outside = factor(ifelse(support_rows(object), "outside", "inside"),
+                                       c("inside", "outside")))[used, ]
+  tube <- tube_of(object)
+  picture <- ggplot2::ggplot(shown, ggplot2::aes(.data$fitted, .data$residual))
+  if (!is.null(tube)) {
+    picture <- picture + ggplot2::annotate("rect", xmin = -Inf, xmax = Inf, ymin = -tube, ymax = tube,
+                                           fill = plot_colour, alpha = 0.12)
+  }
+  picture +
+    ggplot2::geom_hline(yintercept = 0, colour = "grey60", linewidth = 0.3) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$outside), colour = plot_colour,
+                        alpha = if (nrow(shown) > 500L) 0.4 else 0.9) +
+    ggplot2::scale_shape_manual(values = c(inside = 1, outside = 16),
+                                guide = if (is.null(tube)) "none" else "legend") +
+    ggplot2::labs(x = "Fitted value", y = "Residual", shape = "Tube",
+                  caption = if (!is.null(tube)) {
+                    paste0("Tube: residuals up to ", format(tube, digits = 3L),
+                           " in size, which cost nothing.")
+                  }) +
+    plot_theme()
+}
+
+plot_predictive <- function(object, level) {
+  need_numbers(object, "plot(which = \"predictive\")")
+  need_spread(object, "plot(which = \"predictive\")")
+  found <- predict.bsvm(object, interval = "prediction", level = level)
+  shown <- data.frame(y = as.numeric(stats::napredict(object$na.action, object$y)), found)
+  shown <- shown[!is.na(shown$fit), ]
+  shown <- shown[order(shown$fit), ]
+  total <- nrow(shown)
+  kept <- unique(round(seq(1, total, length.out = min(total, 400L))))
+  shown <- cbind(shown[kept, ], rank = kept)
+  inside <- shown$y >= shown$lower & shown$y <= shown$upper
+  ggplot2::ggplot(shown, ggplot2::aes(.data$rank, .data$y)) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                            colour = plot_colour, alpha = 0.35) +
+    ggplot2::geom_point(ggplot2::aes(y = .data$fit), colour = plot_colour, size = 0.8) +
+    ggplot2::geom_point(shape = ifelse(inside, 1, 4), size = 1.4) +
+    ggplot2::labs(x = "Rows, ordered by fitted value", y = "Response",
+                  caption = paste0("Black: the response, crosses outside its interval; lines: ",
+                                   format(100 * level), " % predictive intervals, of which ",
+                                   format(100 * mean(inside), digits = 3L), " % cover.",
+                                   if (length(kept) < total) paste0(" ", length(kept), " of ", total,
+                                                                    " rows, evenly spaced."))) +
+    plot_theme()
+}
+
+# Half its width at the posterior mean; NULL of a likelihood without one.
+tube_of <- function(object) {
+  likelihood <- likelihood_at(object)
+  if (!inherits(likelihood, "bsvm_likelihood_eps_insensitive")) return(NULL)
+  points <- residual_points(object)
+  tube <- residual_law(likelihood, points$values)$e1
+  tube <- sum(rep_len(tube, length(points$weights)) * points$weights)
+  if (tube > 0) tube
+}
+
+need_numbers <- function(object, what) {
+  if (is_kind(object$response, "numbers")) return(invisible())
+  abort("unsupported", what, " is for a response of numbers; that of this fit is ",
+        describe_kind(object$response), ".")
+}
