@@ -1,41 +1,64 @@
 # Studies of a response of numbers. What models say is read by its shape: numbers, a list or data
-# frame with `fit` and perhaps `lower` and `upper` (a 95 % predictive interval).
+# frame with `fit` and perhaps `lower` and `upper` (a 95 % predictive interval) and `draws` of new
+# responses, a row of each (for the score).
 
 #' @export
 as_truth.bsvm_response_numbers <- function(response, y) y
 
 #' @export
 known_metrics_of.bsvm_response_numbers <- function(response) {
-  list(rmse = metric_rmse, mae = metric_mae, r2 = metric_r2, coverage = metric_coverage,
-       width = metric_width)
+  list(rmse = metric_rmse, mae = metric_mae, r2 = metric_r2, crps = metric_crps,
+       coverage = metric_coverage, width = metric_width)
+}
+
+#' @export
+default_metrics.bsvm_response_numbers <- function(response) {
+  c("rmse", "mae", "crps", "coverage", "seconds")
 }
 
 #' @export
 why_no_value.bsvm_response_numbers <- function(response, metric, seen) {
-  if (is.null(seen$lower)) return("the model gives no intervals")
+  if (identical(metric, metric_crps)) {
+    if (is.null(seen$draws)) return("the model gives no draws")
+  } else if (is.null(seen$lower)) {
+    return("the model gives no intervals")
+  }
   "the metric is NA"
 }
 
 #' @export
 ask_fit.bsvm_response_numbers <- function(response, fitted, newdata, prob) {
   wanted <- !is_point(fitted) && !inherits(fitted$likelihood, "bsvm_likelihood_quantile")
-  stats::predict(fitted, newdata, interval = if (wanted) "prediction" else FALSE,
-                 allow_new_levels = TRUE)
+  said <- stats::predict(fitted, newdata, interval = if (wanted) "prediction" else FALSE,
+                         allow_new_levels = TRUE)
+  if (!wanted) return(said)
+  rows <- prediction_rows(fitted, newdata, NULL, TRUE, NULL, NULL, parent.frame())
+  c(as.list(said), list(draws = predictive_draws(fitted, rows, scored_draws)))
 }
+
+# Their share of the error of a mean score is small beside the rows'.
+scored_draws <- 400L
 
 #' @export
 ask_foreign.bsvm_response_numbers <- function(response, predict, fitted, newdata, prob) {
+  if (identical(class(fitted), "lm") && identical(predict, stats::predict)) {
+    return(predict(fitted, newdata, interval = "prediction"))
+  }
   predict(fitted, newdata)
 }
 
 #' @export
 read_prediction.bsvm_response_numbers <- function(said, response, n) {
   if (is.matrix(said) && !is.null(colnames(said))) said <- as.data.frame(said)
-  parts <- if (is.list(said)) as.list(said)[intersect(c("fit", "link", "lower", "upper"), names(said))]
+  if (is.list(said)) names(said) <- sub("^lwr$", "lower", sub("^upr$", "upper", names(said)))
+  known <- c("fit", "lower", "upper")
+  parts <- if (is.list(said)) as.list(said)[intersect(known, names(said))]
            else list(fit = as.vector(said))
-  if (is.null(parts$fit)) parts <- c(list(fit = parts$link), parts[c("lower", "upper")])
-  parts$link <- NULL
-  parts <- Filter(Negate(is.null), parts)
+  draws <- if (is.list(said)) said[["draws"]]
+  if (!is.null(draws) && !(is.matrix(draws) && is.numeric(draws) && nrow(draws) == n)) {
+    abort("argument", "`draws` of a prediction must be a numeric matrix with a row a row (", n,
+          "); found ", describe(draws), ".")
+  }
   for (part in parts) {
     if (!is.numeric(part) || length(part) != n) {
       abort("argument", "There must be one predicted number a row (", n, "); found ",
@@ -46,7 +69,7 @@ read_prediction.bsvm_response_numbers <- function(said, response, n) {
     abort("argument", "A prediction must be numbers, or a list or data frame with `fit`; found ",
           describe(said), ".")
   }
-  lapply(parts, function(part) unname(as.double(part)))
+  c(lapply(parts, function(part) unname(as.double(part))), list(draws = draws))
 }
 
 #' @export
@@ -67,6 +90,16 @@ metric_mae <- function(seen) mean(abs(seen$fit - seen$truth))
 metric_r2 <- function(seen) {
   total <- sum((seen$truth - mean(seen$truth))^2)
   if (total > 0) 1 - sum((seen$fit - seen$truth)^2) / total else NA_real_
+}
+
+# The continuous ranked probability score E|x - y| - E|x - x'|/2 of draws x (Gneiting and Raftery
+# 2007), in units of the response: the mean absolute error where there is no spread.
+metric_crps <- function(seen) {
+  if (is.null(seen$draws)) return(NA_real_)
+  size <- ncol(seen$draws)
+  sorted <- t(apply(seen$draws, 1L, sort))
+  spread <- drop(sorted %*% (2 * seq_len(size) - size - 1)) / size^2
+  mean(rowMeans(abs(seen$draws - seen$truth)) - spread)
 }
 
 metric_coverage <- function(seen) {

@@ -1,6 +1,6 @@
-#' Judge classifiers by hold-out and cross-validation
+#' Judge models by hold-out and cross-validation
 #'
-#' Fits models to a part of the rows and looks at how well they classify the others, again and
+#' Fits models to a part of the rows and looks at how well they predict the others, again and
 #' again, with the same splits for all models: repeated random hold-out (Kim 2009), by which Luts
 #' and Ormerod (2014, Section 4) judge classifiers, or cross-validation.
 #'
@@ -40,6 +40,16 @@
 #'   slope: that of a logistic regression of the class on the predicted log odds. These need
 #'   probabilities, which a fit has where `predict(type = "prob")` does;
 #' * `"seconds"`, elapsed time of fit and predictions.
+#'
+#' **A response of numbers** is that of a study whose first fit has a likelihood for it
+#' ([likelihood_eps_insensitive()] and others). What `predict(model, newdata)` gives are then numbers,
+#' or a list, data frame or matrix with `fit` and perhaps `lower` and `upper` (or `lwr` and `upr`), a
+#' 95 % predictive interval, and `draws`, a matrix with a row of draws of each new response. Metrics
+#' are `"rmse"` and `"mae"`, root mean squared and mean absolute error; `"r2"`, the share of the tested
+#' rows' variance explained; `"crps"`, the continuous ranked probability score of the draws in units
+#' of the response, the lower the better (Gneiting and Raftery 2007); `"coverage"` and `"width"` of
+#' the intervals; and `"seconds"`. Fits by [bsvm()] have all of them, an `lm` those of its intervals.
+#' A function of a list gets `truth`, `fit`, `lower`, `upper` and `draws`.
 #'
 #' A function is called with a list of `truth` and `class` (logical: is it class +1?), and, where
 #' the model has them, `link` and `prob`, and returns one number.
@@ -93,6 +103,9 @@
 #'   training sets lack, `bsvm_error_missing` for missing values of response or group,
 #'   `bsvm_error_group` for one group of all rows, and `bsvm_error_data` for what is no data frame.
 #' @references
+#' Gneiting, T. and Raftery, A. E. (2007). Strictly proper scoring rules, prediction, and estimation.
+#' *Journal of the American Statistical Association*, 102, 359-378.
+#'
 #' Kim, J.-H. (2009). Estimating classification error rate: Repeated cross-validation, repeated
 #' hold-out and bootstrap. *Computational Statistics & Data Analysis*, 53, 3735-3745.
 #'
@@ -197,7 +210,6 @@ prepare_study <- function(models, data, stratify, metrics, predictions, call, en
        grouped = !is.null(group), predictions = predictions)
 }
 
-default_metrics <- function(response) c(names(known_metrics_of(response))[1L], "seconds")
 
 # Seeds come from R's random numbers after the splits, and nothing later uses these.
 run_study <- function(study, splits, design, cores, cluster, progress) {

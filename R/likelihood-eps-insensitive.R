@@ -168,6 +168,11 @@ residual_law.bsvm_likelihood_eps_insensitive <- function(likelihood, values) {
 }
 
 #' @export
+own_values.bsvm_likelihood_eps_insensitive <- function(likelihood, values) {
+  list(scale = values$scale, epsilon = residual_law(likelihood, values)$e1)
+}
+
+#' @export
 residual_law.bsvm_likelihood_asymmetric_laplace <- function(likelihood, values) {
   list(a = values$tau / values$scale, b = (1 - values$tau) / values$scale, e1 = 0, e2 = 0)
 }
@@ -210,6 +215,14 @@ model_title.bsvm_likelihood_two_hinges <- function(likelihood) "Bayesian support
 
 #' @export
 model_title.bsvm_likelihood_quantile <- function(likelihood) "Bayesian quantile regression"
+
+#' @export
+need_predictive.bsvm_likelihood_quantile <- function(likelihood) {
+  abort("unsupported", "predict() has no predictive intervals or quantiles under ",
+        "likelihood_quantile(): its density of the response is a device. `interval = ",
+        "\"confidence\"` has intervals of the quantile itself, and under ",
+        "likelihood_eps_insensitive() there are predictive ones.")
+}
 
 #' @export
 note_of.bsvm_likelihood_quantile <- function(likelihood, about, fit = NULL) {

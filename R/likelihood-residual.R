@@ -63,12 +63,19 @@ likelihood_at <- function(fit, at = NULL) {
   likelihood <- fit$likelihood
   if (!is_residual(likelihood)) return(likelihood)
   points <- residual_points(fit)
-  likelihood$values <- lapply(points$values, function(value) {
+  values <- own_values(likelihood, points$values)
+  likelihood$values <- lapply(values, function(value) {
     if (length(value) == 1L) value
     else if (is.null(at)) sum(value * points$weights) else value[at]
   })
   likelihood
 }
+
+# The numbers whose means stand for them.
+own_values <- function(likelihood, values) UseMethod("own_values")
+
+#' @export
+own_values.bsvm_likelihood_residual <- function(likelihood, values) values
 
 # The same at the draws that methods for draws are asked for.
 drawn_likelihood <- function(fit, draw_ids) {

@@ -43,9 +43,9 @@ plot_predictive <- function(object, level) {
     ggplot2::geom_point(ggplot2::aes(y = .data$fit), colour = plot_colour, size = 0.8) +
     ggplot2::geom_point(shape = ifelse(inside, 1, 4), size = 1.4) +
     ggplot2::labs(x = "Rows, ordered by fitted value", y = "Response",
-                  caption = paste0("Black: the response, crosses outside its interval; lines: ",
-                                   format(100 * level), " % predictive intervals, of which ",
-                                   format(100 * mean(inside), digits = 3L), " % cover.",
+                  caption = paste0("Lines: ", format(100 * level), " % predictive intervals, of which ",
+                                   format(100 * mean(inside), digits = 3L), " % cover.\n",
+                                   "Black: the response, with a cross outside its interval.",
                                    if (length(kept) < total) paste0(" ", length(kept), " of ", total,
                                                                     " rows, evenly spaced."))) +
     plot_theme()
@@ -55,10 +55,7 @@ plot_predictive <- function(object, level) {
 tube_of <- function(object) {
   likelihood <- likelihood_at(object)
   if (!inherits(likelihood, "bsvm_likelihood_eps_insensitive")) return(NULL)
-  points <- residual_points(object)
-  tube <- residual_law(likelihood, points$values)$e1
-  tube <- sum(rep_len(tube, length(points$weights)) * points$weights)
-  if (tube > 0) tube
+  if (likelihood$values$epsilon > 0) likelihood$values$epsilon
 }
 
 need_numbers <- function(object, what) {

@@ -28,6 +28,15 @@
 #' variables are used where `newdata` has them. In rows of the fit missing entries are as
 #' [imputed()] has them, which has seen the class of the row, and count as independent.
 #'
+#' **A response of numbers.** `type = "response"`, the default, is the posterior mean of the linear
+#' predictor, as `"link"` is. `interval = TRUE` (or `"prediction"`) gives intervals of **new
+#' responses**: quantiles of the residuals' density averaged over the posterior of the linear
+#' predictor and of the density's inferred numbers, over draws or parts of a mixture; each part's
+#' distribution function is closed. `interval = "confidence"` gives intervals of the linear predictor
+#' itself. `type = "quantile"` gives quantiles of new responses for `probs`. Under
+#' [likelihood_quantile()] the density of a response is a device, and there are confidence intervals
+#' only.
+#'
 #' Without `newdata` the links kept in the fit serve. What they do not contain (`interval = TRUE`,
 #' `re_formula`, the spread that probabilities are averaged over) needs the data: the call of the
 #' fit is evaluated again, and if that fails the error (class `bsvm_error_data`) names
@@ -88,9 +97,11 @@
 #' @param object A fit from [bsvm()].
 #' @param newdata A data frame with the variables of the formula (a matrix with the columns of `x`
 #'   for a fit from `bsvm(x, y)`); the rows of the fit by default.
-#' @param type `"class"` (default), `"link"`, or `"prob"` for the probabilities of both classes.
+#' @param type `"class"` (default), `"link"`, or `"prob"` for the probabilities of both classes; of a
+#'   response of numbers `"response"` (default), `"link"` or `"quantile"`.
 #' @param interval If `TRUE`, the link with its standard deviation and credible interval
-#'   (`type = "link"`, which it implies).
+#'   (`type = "link"`, which it implies). Of a response of numbers `"prediction"`, which `TRUE`
+#'   means, or `"confidence"`.
 #' @param level Probability of the interval.
 #' @param re_formula Which group effects to use: `NULL` (default) all, `NA` or `~0` none, or a
 #'   one-sided formula of some of the fit's terms with bars.
@@ -108,6 +119,7 @@
 #' @param costs For `type = "class"`, in place of `threshold`: what it costs to take a row of each
 #'   class for the other one, two positive numbers named by the levels. With costs `a` of the first
 #'   level and `b` of the second the threshold is `a / (a + b)`.
+#' @param probs For `type = "quantile"`: probabilities between 0 and 1.
 #' @param ... Must be empty; a misspelt or foreign argument is an error that names the right one
 #'   where it is known (`re.form`, `allow.new.levels`, `se.fit`, ...).
 #' @return One element (or row) a row of `newdata`, in its order, named by its row names unless they
@@ -115,7 +127,8 @@
 #' * `type = "class"`: a factor with the levels of the response (`"0"`, `"1"`, or `"FALSE"`,
 #'   `"TRUE"`, or `"-1"`, `"1"` where it was not a factor).
 #' * `type = "prob"`: a numeric matrix with two columns named by these levels; rows sum to one.
-#' * `type = "link"`: a numeric vector; with `interval = TRUE` a data frame with columns `fit`,
+#' * `type = "quantile"`: a numeric matrix with a column for each of `probs`.
+#' * `type = "link"` or `"response"`: a numeric vector; with `interval = TRUE` a data frame with columns `fit`,
 #'   `sd`, `lower` and `upper`.
 #' @examples
 #' set.seed(1)
@@ -128,14 +141,17 @@
 #' predict(fit, new, interval = TRUE, allow_new_levels = TRUE)
 #' predict(fit, new, type = "link", re_formula = NA)
 #' predict(fit, new, type = "prob", allow_new_levels = TRUE)
+#' line <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive())
+#' predict(line, data.frame(speed = c(10, 20)), interval = "prediction")
 #' # where to miss a sick patient costs five times as much
 #' predict(fit, new, costs = c("FALSE" = 1, "TRUE" = 5), allow_new_levels = TRUE)
 #' @export
-predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob"),
+predict.bsvm <- function(object, newdata = NULL,
+                         type = c("class", "link", "prob", "response", "quantile"),
                          interval = FALSE, level = 0.95, re_formula = NULL,
                          allow_new_levels = FALSE, group = NULL, offset = NULL,
                          na.action = stats::na.pass, map = NULL, threshold = NULL, costs = NULL,
-                         ...) {
+                         probs = c(0.05, 0.25, 0.5, 0.75, 0.95), ...) {
   check_fit(object)
   check_predictive(object)
   check_dots(substitute(list(...)), "predict()", predict_hints)
@@ -145,11 +161,14 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
   if (missing(type)) type <- default_type(object$response, interval)
   type <- check_prediction_type(object$response, type, interval)
   threshold <- class_threshold(object$response, threshold, costs, type)
+  probs <- if (type == "quantile") check_probs(probs)
   map <- prediction_map(map, object, type, threshold)
   hint_rare(object, map)
   level <- if (interval) check_level(level)
   if (interval) need_spread(object, "predict(interval = TRUE)")
-  rows <- if (!is.null(newdata) || !is.null(re_formula) || interval ||
+  if (!is.null(probs)) need_spread(object, "predict(type = \"quantile\")")
+  if (kind == "prediction" || !is.null(probs)) need_predictive(object$likelihood)
+  rows <- if (!is.null(newdata) || !is.null(re_formula) || interval || !is.null(probs) ||
               (!is.null(map) && needs_spread(map, object))) {
     prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset, parent.frame())
   }
@@ -157,10 +176,17 @@ predict.bsvm <- function(object, newdata = NULL, type = c("class", "link", "prob
   inform_one_class(object, type, threshold)
   found <- predicted(object, rows, level, map)
   if (kind == "prediction") found <- predictive_moments(object, rows, found, level)
+  if (!is.null(probs)) found$quantiles <- predictive_quantiles(object, rows, probs)
   if (is.null(newdata) && !is.null(rows)) {
     found <- lapply(found, stats::napredict, omit = object$na.action)
   }
   keep_complete(shape_prediction(object$response, found, type, threshold), na.action)
+}
+
+check_probs <- function(probs) {
+  good <- is.numeric(probs) && length(probs) > 0L && !anyNA(probs) && all(probs > 0 & probs < 1)
+  if (good) return(as.double(probs))
+  abort("argument", "`probs` must be numbers above 0 and below 1; found ", describe(probs), ".")
 }
 
 default_type <- function(response, interval) {

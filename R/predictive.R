@@ -3,23 +3,63 @@
 
 # list(mean, sd, limits) of new responses; `link` is linear_predictor() of the rows.
 predictive_moments <- function(fit, rows, link, level) {
-  points <- residual_points(fit)
-  n <- length(link$mean)
-  sd <- rep(NA_real_, n)
-  limits <- blank_limits(n)
-  offset <- if (is.null(rows$offset)) numeric(n) else rows$offset
-  in_chunks(n, 2^21 / length(points$weights), function(at) {
-    links <- link_points(fit$posterior, fit, rows_at(rows, at))
-    links$mean <- links$mean + offset[at]
+  sd <- rep(NA_real_, length(link$mean))
+  limits <- blank_limits(length(link$mean))
+  over_links(fit, rows, function(at, points, links) {
+    mean <- predictive_mean(fit$likelihood, points, links)
+    link$mean[at] <<- mean
     sd[at] <<- predictive_sd(fit$likelihood, points, links)
     for (j in 1:2) {
       p <- if (j == 1L) (1 - level) / 2 else (1 + level) / 2
       limits[at, j] <<- predictive_quantile(fit$likelihood, points, links, p)
     }
   })
-  absent <- is.na(link$mean)
-  blank_link(list(mean = link$mean, sd = sd, limits = limits), absent)
+  blank_link(list(mean = link$mean, sd = sd, limits = limits), is.na(link$mean))
 }
+
+# n x length(probs), named.
+predictive_quantiles <- function(fit, rows, probs) {
+  out <- matrix(NA_real_, nrow(rows$x), length(probs),
+                dimnames = list(rows$names, paste0(format(100 * probs, trim = TRUE), "%")))
+  over_links(fit, rows, function(at, points, links) {
+    for (j in seq_along(probs)) {
+      out[at, j] <<- predictive_quantile(fit$likelihood, points, links, probs[j])
+    }
+  })
+  out
+}
+
+# Draws of new responses by chance: n x size.
+predictive_draws <- function(fit, rows, size) {
+  out <- matrix(NA_real_, nrow(rows$x), size)
+  over_links(fit, rows, function(at, points, links) {
+    part <- sample.int(length(points$weights), size, replace = TRUE, prob = points$weights)
+    values <- lapply(points$values, function(value) {
+      if (length(value) == 1L) value else rep(value[part], each = length(at))
+    })
+    shape <- c(length(at), size)
+    residual <- residual_quantile(fit$likelihood, values, stats::runif(prod(shape)))
+    out[at, ] <<- links$mean[, part] + links$sd[, part] * array(stats::rnorm(prod(shape)), shape) +
+      residual
+  })
+  out
+}
+
+# f(at, points, links) for chunks of rows.
+over_links <- function(fit, rows, f) {
+  points <- residual_points(fit)
+  in_chunks(nrow(rows$x), 2^21 / length(points$weights), function(at) {
+    links <- link_points(fit$posterior, fit, rows_at(rows, at))
+    if (!is.null(rows$offset)) links$mean <- links$mean + rows$offset[at]
+    f(at, points, links)
+  })
+}
+
+# What has no predictive distribution is refused.
+need_predictive <- function(likelihood) UseMethod("need_predictive")
+
+#' @export
+need_predictive.bsvm_likelihood <- function(likelihood) invisible()
 
 # list(mean, sd), each rows x points: the moments of the linear predictors at the points of a fit,
 # without offset. Of draws they are known.
@@ -39,6 +79,11 @@ link_points.bsvm_mixture <- function(posterior, fit, rows) {
 link_points.bsvm_draws <- function(posterior, fit, rows) {
   mean <- linear_draws(fit, rows)
   list(mean = mean, sd = array(0, dim(mean)))
+}
+
+predictive_mean <- function(likelihood, points, links) {
+  shift <- rep_len(residual_moments(likelihood, points$values)$mean, length(points$weights))
+  drop((links$mean + rep(shift, each = nrow(links$mean))) %*% points$weights)
 }
 
 predictive_sd <- function(likelihood, points, links) {

@@ -100,18 +100,16 @@ check_inexact <- function(frame, blocks) {
 # ---- predictions --------------------------------------------------------------------------------
 
 #' @export
-prediction_types.bsvm_response_numbers <- function(response) c("response", "link")
+prediction_types.bsvm_response_numbers <- function(response) c("response", "link", "quantile")
 
 #' @export
 interval_type.bsvm_response_numbers <- function(response) "response"
 
 #' @export
 check_prediction_type.bsvm_response_numbers <- function(response, type, interval) {
-  if (identical(type, "class") || identical(type, "prob")) {
-    abort("argument", "`type` must be \"response\" or \"link\" for a response of numbers; found \"",
-          type, "\".")
-  }
-  pick_one(type, prediction_types(response), "type")
+  type <- pick_one(type, prediction_types(response), "type")
+  if (type != "quantile" || !interval) return(type)
+  abort("argument", "`interval` does not go with `type = \"quantile\"`: give the limits as `probs`.")
 }
 
 #' @export
@@ -123,7 +121,7 @@ interval_kind.bsvm_response_numbers <- function(response, interval) {
 
 #' @export
 shape_prediction.bsvm_response_numbers <- function(response, found, type, threshold) {
-  shape_links(found)
+  if (type == "quantile") found$quantiles else shape_links(found)
 }
 
 #' @export

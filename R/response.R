@@ -168,6 +168,13 @@ draw_check <- function(response, type, likelihood, f, y, group, ...) UseMethod("
 as_truth <- function(response, y) UseMethod("as_truth")
 
 # Metrics by name, functions of `seen` (R/metrics.R).
+default_metrics <- function(response) UseMethod("default_metrics")
+
+#' @export
+default_metrics.bsvm_response <- function(response) {
+  c(names(known_metrics_of(response))[1L], "seconds")
+}
+
 known_metrics_of <- function(response) UseMethod("known_metrics_of")
 
 # Do all of these do without probabilities?

@@ -17,12 +17,21 @@ constexpr double kFirstInterval = 2.5;  // along an axis, in standard deviations
 }  // namespace
 
 ParameterMoves::ParameterMoves(const Coefficients& side)
-    : side_(side), widths_(Vec::Constant(side.parameters(), 1)),
-      axes_(Mat::Identity(size(), size())), seen_(Vec::Zero(2)), mean_(Vec::Zero(size())),
-      square_(Mat::Zero(size(), size())) {}
+    : side_(side),
+      widths_(Vec::Constant(side.parameters() * (side.parameters() + 1) / 2, 1)),
+      axes_(Mat::Identity(side.parameters(), side.parameters())), seen_(Vec::Zero(2)),
+      mean_(Vec::Zero(side.parameters())),
+      square_(Mat::Zero(side.parameters(), side.parameters())) {}
+
+Vec ParameterMoves::direction(Index k) const {
+  if (k < size()) return axes_.col(k);
+  Index pair = k - size(), first = 0;
+  for (; pair >= size() - 1 - first; ++first) pair -= size() - 1 - first;
+  return Vec::Unit(size(), first) - Vec::Unit(size(), first + 1 + pair);
+}
 
 void ParameterMoves::run(State& state, const std::function<double()>& log_likelihood, bool tune) {
-  for (Index k = 0; k < size(); ++k) move(k, state, log_likelihood, tune);
+  for (Index k = 0; k < widths_.size(); ++k) move(k, state, log_likelihood, tune);
   if (tune && size() > 1) learn(state.parameters());
 }
 
@@ -31,12 +40,12 @@ void ParameterMoves::move(Index k, State& state, const std::function<double()>& 
   // The priors' own draws of a sweep have the first numbers of this stream.
   Draws random(state.key(), Purpose::hyper,
                static_cast<std::uint64_t>(static_cast<Index>(side_.parts().size()) + k));
-  const Vec now = state.parameters();
+  const Vec now = state.parameters(), along = direction(k);
   Vec theta = now, gradient(size());
   double last = std::numeric_limits<double>::quiet_NaN();
   const auto to = [&](double by) {
     last = by;
-    theta = now + by * axes_.col(k);
+    theta = now + by * along;
     if (!(theta.cwiseAbs().maxCoeff() <= kFarthest))
       return -std::numeric_limits<double>::infinity();
     side_.set_parameters(state, theta);
@@ -60,7 +69,7 @@ void ParameterMoves::learn(ConstVecRef theta) {
   const Factor root(square_ / seen_[1]);
   if (root.positive()) {
     axes_ = root.lower();
-    widths_.setConstant(kFirstInterval);
+    widths_.head(size()).setConstant(kFirstInterval);
   }
   seen_[1] = 0;
   mean_.setZero();
@@ -69,7 +78,7 @@ void ParameterMoves::learn(ConstVecRef theta) {
 
 Vec ParameterMoves::learnt() const {
   if (size() < 2) return widths_;
-  Vec out(size() * (2 + 2 * size()) + 2);
+  Vec out(widths_.size() + size() * (1 + 2 * size()) + 2);
   out << widths_, Eigen::Map<const Vec>(axes_.data(), axes_.size()), seen_, mean_,
       Eigen::Map<const Vec>(square_.data(), square_.size());
   return out;
@@ -77,11 +86,12 @@ Vec ParameterMoves::learnt() const {
 
 void ParameterMoves::restore(ConstVecRef learnt) {
   const Index k = size();
-  widths_ = learnt.head(k);
+  const Index w = widths_.size();
+  widths_ = learnt.head(w);
   if (k < 2) return;
-  Eigen::Map<Vec>(axes_.data(), k * k) = learnt.segment(k, k * k);
-  seen_ = learnt.segment(k + k * k, 2);
-  mean_ = learnt.segment(k + k * k + 2, k);
+  Eigen::Map<Vec>(axes_.data(), k * k) = learnt.segment(w, k * k);
+  seen_ = learnt.segment(w + k * k, 2);
+  mean_ = learnt.segment(w + k * k + 2, k);
   Eigen::Map<Vec>(square_.data(), k * k) = learnt.tail(k * k);
 }
 

@@ -8,7 +8,8 @@ namespace bsvm {
 // Slices of the parameters of the likelihood and of the blocks, coefficients and effects held and
 // latent scales averaged out: along each, or where there are several, which may be strongly
 // correlated (a scale and a shape), along the columns of a root of their covariance. That and the
-// first intervals are learnt while draws are not kept.
+// first intervals are learnt while draws are not kept. A covariance does not see where the tails go:
+// so also along the differences of any two, which leave the product of what they are logarithms of.
 class ParameterMoves {
  public:
   explicit ParameterMoves(const Coefficients& side);
@@ -24,10 +25,11 @@ class ParameterMoves {
  private:
   void move(Index k, State& state, const std::function<double()>& log_likelihood, bool tune);
   void learn(ConstVecRef theta);
-  Index size() const { return widths_.size(); }
+  Vec direction(Index k) const;
+  Index size() const { return mean_.size(); }
 
   const Coefficients& side_;
-  Vec widths_;      // (parameters) of first intervals
+  Vec widths_;      // (parameters, then pairs of them) of first intervals
   Mat axes_;        // (parameters, parameters)
   Vec seen_;        // how many draws, and of how many of them mean_ and square_ are
   Vec mean_;        // (parameters)
