@@ -68,7 +68,7 @@ response_units.bsvm_response_numbers <- function(response, frame, blocks) {
 # Of rows that count `weights` times: that of rows written out.
 weighted_median <- function(x, weights = NULL) {
   if (is.null(weights)) return(stats::median(x))
-  order <- order(x)
+  order <- order(x)[weights[order(x)] > 0]
   x <- x[order]
   share <- cumsum(weights[order]) / sum(weights)
   at <- which(share >= 0.5 - 1e-14)[1L]

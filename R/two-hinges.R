@@ -40,24 +40,29 @@ hinges_moments <- function(law) {
   list(mean = mean, variance = square - mean^2)
 }
 
-# P(r + e <= t) with e ~ N(0, sd^2) independent of r: the predictive law of a response given the
-# moments of its linear predictor. Each tail of r is an exponential law, of which a normal law's
-# convolution is closed,
+# P(r + e <= t) with e ~ N(0, sd^2) independent of r: the predictive distribution of a response given
+# the moments of its linear predictor. Each tail of r is exponential, of which a convolution with a
+# normal density is closed,
 #   E max(0, t + e) = t Phi(t/sd) + sd phi(t/sd),  E exp(b (t + e)) 1(t + e < 0) =
 #   phi(t/sd) R(t/sd + b sd),  R Mills' ratio.
+# Above zero it is one less that of -r, so that it is a small tail that is computed.
 hinges_normal_cdf <- function(t, sd, law) {
   sharp <- sd <= 0
   if (all(sharp)) return(hinges_cdf(t, law))
-  sd <- ifelse(sharp, 1, sd)
-  c <- hinges_constant(law)
+  above <- t > 0
+  side <- function(low, high) ifelse(above, law[[high]], law[[low]])
+  own <- list(a = side("a", "b"), b = side("b", "a"), e1 = side("e1", "e2"), e2 = side("e2", "e1"))
+  tail <- pmin(pmax(hinges_normal_tail(-abs(t), ifelse(sharp, 1, sd), own), 0), 1)
+  ifelse(sharp, hinges_cdf(t, law), ifelse(above, 1 - tail, tail))
+}
+
+hinges_normal_tail <- function(t, sd, law) {
   u1 <- t - law$e1
   u2 <- t + law$e2
   ramp <- function(u) u * stats::pnorm(u / sd) + sd * stats::dnorm(u / sd)
   tail <- function(u, b) exp_tail(u / sd, b * sd)
-  smooth <- c * ((stats::pnorm(u1 / sd) - tail(-u1, law$a)) / law$a +
-                   (stats::pnorm(u2 / sd) + tail(u2, law$b)) / law$b + ramp(u2) - ramp(u1))
-  out <- pmin(pmax(smooth, 0), 1)
-  ifelse(sharp, hinges_cdf(t, law), out)
+  hinges_constant(law) * ((stats::pnorm(u1 / sd) - tail(-u1, law$a)) / law$a +
+                            (stats::pnorm(u2 / sd) + tail(u2, law$b)) / law$b + ramp(u2) - ramp(u1))
 }
 
 # phi(x) R(x + b), R(z) = (1 - Phi(z))/phi(z): in logarithms, since either may under- or overflow.
