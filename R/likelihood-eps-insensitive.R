@@ -59,6 +59,10 @@
 #' summary(fit)
 #' predict(fit, data.frame(speed = c(10, 20)), interval = "prediction")
 #'
+#' # half of the rows expected outside the tube, or none inside
+#' bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive(nu = prior_beta(5, 5)))
+#' bsvm(dist ~ speed, data = cars, likelihood = likelihood_laplace())
+#'
 #' # the upper decile
 #' coef(bsvm(dist ~ speed, data = cars, likelihood = likelihood_quantile(0.9)))
 #' @export

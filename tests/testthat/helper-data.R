@@ -301,7 +301,8 @@ unnamed_engine <- function(name, model) {
 }
 
 registered_likelihoods <- function() {
-  known <- list(likelihood_hinge(), likelihood_hinge(normalized = TRUE))
+  known <- list(likelihood_hinge(), likelihood_hinge(normalized = TRUE), likelihood_gaussian(),
+                likelihood_quantile(0.7))
   names(known) <- vapply(known, `[[`, "", "name")
   others <- setdiff(bsvm:::core_registry()$likelihoods, names(known))
   c(known, sapply(others, simplify = FALSE, function(name) {

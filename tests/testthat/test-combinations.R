@@ -38,8 +38,17 @@ taken <- list(vb = c(variances, "laplace_zero"), gibbs = names(priors), slice = 
               gaussian = variances, map = variances, em = c("fixed", "flat", "bridge"),
               ecme = "lasso")
 
-likelihoods <- list(pseudo = likelihood_hinge(), normalised = likelihood_hinge(normalized = TRUE))
-likelihoods <- c(likelihoods, unnamed(registered_likelihoods(), likelihoods))
+likelihoods <- list(pseudo = likelihood_hinge(), normalised = likelihood_hinge(normalized = TRUE),
+                    tube = likelihood_eps_insensitive(), given = likelihood_eps_insensitive(0.4, 0.7))
+# Those go the ways of the others of numbers.
+registered <- registered_likelihoods()
+registered[c("normal", "asymmetric_laplace")] <- NULL
+likelihoods <- c(likelihoods, unnamed(registered, likelihoods))
+
+numbers <- transform(d, y = with_seed(2, x1 - x2 + stats::rnorm(60) / 2))
+rows_for <- function(likelihood) {
+  if (bsvm:::response_kind(likelihood) == "numbers") numbers else d
+}
 
 known_priors <- names(priors)
 for (name in setdiff(bsvm:::core_registry()$priors,
@@ -61,8 +70,8 @@ targets <- function(structure) {
 fit_or_refusal <- function(structure, prior, target, engine, likelihood) {
   given <- stats::setNames(list(prior), target)
   with_seed(1, tryCatch(
-    suppressWarnings(bsvm(structures[[structure]], d, prior = given, engine = engine,
-                          likelihood = likelihood, control = bsvm_control(verbose = FALSE))),
+    suppressWarnings(bsvm(structures[[structure]], rows_for(likelihood), prior = given,
+                          engine = engine, likelihood = likelihood, control = bsvm_control(verbose = FALSE))),
     bsvm_error = function(e) e
   ))
 }

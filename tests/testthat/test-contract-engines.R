@@ -6,8 +6,11 @@ bsvm <- paper_bsvm
 registry <- bsvm:::core_registry()
 engines <- registered_engines()
 likelihoods <- registered_likelihoods()
+likelihoods$given_tube <- likelihood_eps_insensitive(epsilon = 0.4, scale = 0.7)
 
-d <- grouped_data(60, 6)
+classes <- grouped_data(60, 6)
+of_numbers <- vapply(likelihoods, bsvm:::response_kind, "") == "numbers"
+numbers <- transform(classes, y = with_seed(2, x1 - x2 + 0.8 * (y == levels(y)[2L]) + stats::rnorm(60) / 2))
 
 # Engines differ in the priors they take: the first of these that is taken.
 structures <- list(
@@ -24,8 +27,9 @@ structures <- list(
 
 # A function (data, ...) that fits, or the refusal.
 runner <- function(engine, likelihood, structure) {
+  own <- if (bsvm:::response_kind(likelihood) == "numbers") numbers else classes
   run_with <- function(prior) {
-    function(data = d, ..., control = tight(), quiet = TRUE) {
+    function(data = own, ..., control = tight(), quiet = TRUE) {
       fit <- function() {
         with_seed(1, suppressMessages(
           bsvm(structure$formula, data, prior = prior, engine = engine, likelihood = likelihood,
@@ -77,6 +81,7 @@ for (k in which(taken)) {
   words <- sprintf("engine %s, %s, %s", cases$engine[k], cases$likelihood[k], cases$structure[k])
   run <- runs[[k]]
   draws <- cases$engine[k] %in% registry$samplers
+  d <- if (of_numbers[[cases$likelihood[k]]]) numbers else classes
 
   test_that(paste0(words, ": finite numbers that every method takes"), {
     fit <- run()
@@ -87,9 +92,13 @@ for (k in which(taken)) {
     new <- d[1:5, ]
     link <- predict(fit, new, type = "link")
     expect_close(link, fitted(fit)[1:5], 1e-9)
-    expect_identical(predict(fit, new), factor(levels(d$y)[1 + (link >= 0)], levels(d$y)),
-                     ignore_attr = TRUE)
-    expect_close(rowSums(predict(fit, new, type = "prob")), rep(1, 5), 1e-12)
+    if (is.factor(d$y)) {
+      expect_identical(predict(fit, new), factor(levels(d$y)[1 + (link >= 0)], levels(d$y)),
+                       ignore_attr = TRUE)
+      expect_close(rowSums(predict(fit, new, type = "prob")), rep(1, 5), 1e-12)
+    } else {
+      expect_identical(predict(fit, new), link)
+    }
     expect_named(fixef(fit), names(coef(fit))[seq_along(fixef(fit))])
     if (cases$structure[k] == "grouped") expect_finite(ranef(fit)$g)
   })
@@ -110,12 +119,15 @@ for (k in which(taken)) {
   test_that(paste0(words, ": order of rows, weights and offsets"), {
     fit <- run()
     order <- with_seed(3, sample(nrow(d)))
-    expect_same_coefficients(run(d[order, ]), fit, 1e-7)
+    # points of a grid over inferred numbers lie where differences of sums put them
+    inferred <- bsvm:::has_parameters(fit$likelihood) && cases$engine[k] == "gaussian"
+    expect_same_coefficients(run(d[order, ]), fit, if (inferred) 1e-2 else 1e-7)
     twice <- run(rbind(d, d[1:10, ]))
-    expect_same_coefficients(run(transform(d, w = rep(2:1, c(10, 50))), weights = w), twice, 1e-7)
+    expect_same_coefficients(run(transform(d, w = rep(2:1, c(10, 50))), weights = w), twice,
+                             if (inferred) 1e-2 else 1e-7)
     # An intercept that is hardly penalised makes up for a shift.
     moved <- run(transform(d, o = 0.7), offset = o)
-    expect_same_coefficients(moved, fit, 5e-4, c(-0.7, 0 * fixef(fit)[-1]))
+    expect_same_coefficients(moved, fit, if (inferred) 1e-2 else 5e-4, c(-0.7, 0 * fixef(fit)[-1]))
   })
 }
 
@@ -127,7 +139,7 @@ for (name in registry$samplers) {
     skip_if(is.null(make), "a sampler without a constructor has no checkpoint")
     run <- function(...) {
       with_seed(1, suppressMessages(unchecked(
-        bsvm(y ~ x1 + (1 | g), d, engine = make(burnin = 10, chains = 2, ...),
+        bsvm(y ~ x1 + (1 | g), classes, engine = make(burnin = 10, chains = 2, ...),
              control = bsvm_control(verbose = FALSE))
       )))
     }

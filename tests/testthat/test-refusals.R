@@ -25,7 +25,7 @@ test_that("under the normalised likelihood a Bayesian fit has no maximum, and dr
               engine = "gaussian")
   expect_refusal(logLik(fit), "unsupported", c("loo(fit)", "holdout("))
   expect_refusal(deviance(fit), "unsupported", "maximised")
-  expect_refusal(simulate(fit), "unsupported", c("not there yet", "posterior_predict()"))
+  expect_refusal(simulate(fit), "unsupported", "engine = engine_slice()")
   expect_refusal(posterior_predict(fit), "unsupported", "engine = engine_slice()")
   expect_refusal(log_lik(fit), "unsupported", "engine = engine_slice()")
   expect_refusal(family(fit), "unsupported", "normalised hinge")
