@@ -220,6 +220,7 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
                          likelihood = NULL, prior = NULL, missing = NULL,
                          engine = NULL, standardize = TRUE, keep_data = TRUE,
                          control = bsvm_control(), ..., cluster = NULL) {
+  if (is_several(likelihood)) return(fit_each(likelihood, match.call(), parent.frame()))
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
   check_control(control)
@@ -244,6 +245,7 @@ bsvm.default <- function(x, y, group = NULL, weights = NULL, offset = NULL, na.a
                          likelihood = NULL, prior = NULL, missing = NULL,
                          engine = NULL, standardize = TRUE, keep_data = TRUE,
                          control = bsvm_control(), ..., cluster = NULL) {
+  if (is_several(likelihood)) return(fit_each(likelihood, match.call(), parent.frame()))
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
   check_control(control)

@@ -24,7 +24,10 @@
 #' `likelihood_quantile()` is the asymmetric Laplace density of quantile regression: its loss is
 #' \eqn{\tau \max(0, r) + (1 - \tau) \max(0, -r)}{tau max(0, r) + (1 - tau) max(0, -r)} over `scale`,
 #' and \eqn{f} is the `tau` quantile. As a density of the response it is a device, whose intervals
-#' are those of coefficients if residuals have that density; there is no predictive interval.
+#' are those of coefficients if residuals have that density; there is no predictive interval. Whatever
+#' density residuals have, `vcov(fit, method = "sandwich")`, and so `confint()` and `summary()`, have
+#' intervals of slopes ([vcov.bsvm()]). With several `tau`, [bsvm()] fits each and returns the fits
+#' together ([bsvm_quantiles]): their predictions never cross.
 #'
 #' **Relation to LIBSVM.** The posterior mode at given `scale` and `epsilon` under
 #' `prior_ridge(variance = v)` is epsilon-SVR with that epsilon and cost `C = v / scale` on the same
@@ -41,7 +44,7 @@
 #'   absolute deviation). A positive number gives it; [prior_half_t()] or [prior_inv_gamma()] is a
 #'   prior (the latter of its square).
 #' @param nu Share outside the tube: a number in (0, 1], or its prior, made by `prior_beta()`.
-#' @param tau The quantile, a number between 0 and 1.
+#' @param tau The quantile, a number between 0 and 1, or several.
 #' @return An object of class `bsvm_likelihood`.
 #' @section Errors: `bsvm_error_argument` for numbers out of range, or `epsilon` together with `nu`.
 #' @references
@@ -89,6 +92,7 @@ likelihood_laplace <- function(scale = NULL) {
 #' @export
 likelihood_quantile <- function(tau, scale = NULL) {
   if (missing(tau)) abort("argument", "`tau` must be given: the quantile, between 0 and 1.")
+  if (length(tau) > 1L) return(several_quantiles(tau, scale))
   if (check_number(tau, "tau", "argument") <= 0 || tau >= 1) {
     abort("argument", "`tau` must be above 0 and below 1; found ", describe(tau), ".")
   }
@@ -202,6 +206,12 @@ residual_moments.bsvm_likelihood_two_hinges <- function(likelihood, values) {
 }
 
 #' @export
+residual_score.bsvm_likelihood_two_hinges <- function(likelihood, r) {
+  law <- residual_law(likelihood, likelihood$values)
+  law$a * (r > law$e1) - law$b * (r < -law$e2)
+}
+
+#' @export
 is_support.bsvm_likelihood_two_hinges <- function(likelihood, y, f) {
   law <- residual_law(likelihood, likelihood$values)
   r <- y - f
@@ -232,5 +242,6 @@ need_predictive.bsvm_likelihood_quantile <- function(likelihood) {
 note_of.bsvm_likelihood_quantile <- function(likelihood, about, fit = NULL) {
   if (about != "intervals") return(NULL)
   paste("Intervals are those of coefficients whose residuals have the asymmetric Laplace",
-        "density; with other residuals they may be too narrow or too wide.")
+        "density; with other residuals they may be too narrow or too wide. Those of",
+        "summary(fit, method = \"sandwich\") hold for any.")
 }

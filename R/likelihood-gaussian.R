@@ -49,6 +49,11 @@ residual_moments.bsvm_likelihood_gaussian <- function(likelihood, values) {
   list(mean = 0, variance = residual_sd(values)^2)
 }
 
+#' @export
+residual_score.bsvm_likelihood_gaussian <- function(likelihood, r) {
+  r / residual_sd(likelihood$values)^2
+}
+
 # Every residual pulls.
 #' @export
 is_support.bsvm_likelihood_gaussian <- function(likelihood, y, f) rep(TRUE, length(f))

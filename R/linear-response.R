@@ -1,12 +1,13 @@
 # Linear-response covariance of the population-level coefficients (Giordano, Broderick & Jordan
 # 2018): how the means of a variational fit move when its log posterior is tilted.
 
-covariance_methods <- c("posterior", "linear_response")
+covariance_methods <- c("posterior", "linear_response", "sandwich")
 
 # The fit with the covariance that `method` asks for.
 with_method <- function(object, method, env) {
   method <- pick_one(method, covariance_methods, "method")
   if (method == "posterior") return(object)
+  if (method == "sandwich") return(with_sandwich(object, env))
   check_variational(object)
   refuse_modelled(object, "`method = \"linear_response\"`")
   rows <- rows_again(object, env)

@@ -46,8 +46,8 @@
 #' @param level Probability of the credible intervals.
 #' @param rank If `TRUE`, the coefficients are ordered by the size of mean over standard deviation,
 #'   largest first; by default they stand in the order of the design.
-#' @param method Which covariance of the coefficients: `"posterior"` (default), or for variational
-#'   fits `"linear_response"`, as in [vcov.bsvm()].
+#' @param method Which covariance of the coefficients: `"posterior"` (default), for variational fits
+#'   `"linear_response"`, or of numbers `"sandwich"`, as in [vcov.bsvm()].
 #' @param check Of approximate fits: a check made by [check_approximation()], whose sentences the
 #'   print then has (how close the fit is, what is off, which engine is exact); or `TRUE` to make
 #'   one now, with its warning. `FALSE` (default) for none.
@@ -102,7 +102,8 @@
 #' summary(fit, rank = TRUE)$coefficients
 #' @export
 summary.bsvm <- function(object, level = 0.95, rank = FALSE,
-                         method = c("posterior", "linear_response"), check = FALSE, ...) {
+                         method = c("posterior", "linear_response", "sandwich"), check = FALSE,
+                         ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "summary()", c(conf.level = "Here that is `level`."))
   check_level(level)
@@ -278,7 +279,8 @@ group_counts <- function(object) {
 say_table <- function(x, n, digits) {
   cat("\nPopulation-level coefficients (", if (isTRUE(x$point)) "posterior mode"
       else paste(format(100 * x$level), "% credible intervals"),
-      if (identical(x$method, "linear_response")) ", linear response", "):\n", sep = "")
+      switch(x$method, linear_response = ", linear response", sandwich = ", sandwich"), "):\n",
+      sep = "")
   if (nrow(x$coefficients) == 0L) {
     cat("none\n")
   } else {

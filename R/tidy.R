@@ -49,7 +49,7 @@
 #' head(augment(fit))
 #' @export
 tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, conf.level = 0.95,
-                      method = c("posterior", "linear_response"), ...) {
+                      method = c("posterior", "linear_response", "sandwich"), ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "tidy()", tidy_hints)
   if (check_flag(conf.int, "conf.int")) need_spread(x, "tidy(conf.int = TRUE)")

@@ -25,20 +25,30 @@
 #' the exact one is 0.34, since the variance between patients stays at 3.5 for 11.0. Use
 #' [engine_gaussian()] there. For other engines it is an error of class `bsvm_error_unsupported`.
 #'
+#' **Sandwich.** `method = "sandwich"` is for a response of numbers without group effects: the
+#' covariance of estimates whose residuals do not have the likelihood's density,
+#' \eqn{V (\sum_i g_i^2 x_i x_i^T) V}{V (sum g_i^2 x_i x_i') V} with \eqn{V} the posterior covariance and
+#' \eqn{g_i}{g_i} the slope of row \eqn{i}{i}'s log density. Under [likelihood_quantile()] it is what
+#' makes intervals of slopes cover (Yang, Wang and He 2016). Limits are those of a normal distribution.
+#'
 #' With more penalised columns than rows the covariance is assembled only here; `confint()` and
 #' `summary()` need its diagonal alone.
 #'
 #' @param object A fit from [bsvm()].
 #' @param parm Which coefficients: names or positions; all if missing.
 #' @param level Probability of the interval, a number between 0 and 1.
-#' @param method `"posterior"` (default), or `"linear_response"`; see Details.
+#' @param method `"posterior"` (default), `"linear_response"` or `"sandwich"`; see Details.
 #' @param ... Not used.
 #' @return `vcov()`: the p x p posterior covariance matrix of `fixef(object)`. `confint()`: a
 #'   matrix with a row a coefficient and the columns `"2.5 %"` and `"97.5 %"` (for
 #'   `level = 0.95`): quantiles of the draws or the mixture, or mean plus and minus normal quantiles
 #'   times the posterior standard deviation.
-#' @references Giordano, R., Broderick, T. and Jordan, M. I. (2018). Covariances, robustness, and
-#'   variational Bayes. *Journal of Machine Learning Research*, 19(51), 1-49.
+#' @references
+#' Giordano, R., Broderick, T. and Jordan, M. I. (2018). Covariances, robustness, and variational
+#' Bayes. *Journal of Machine Learning Research*, 19(51), 1-49.
+#'
+#' Yang, Y., Wang, H. J. and He, X. (2016). Posterior inference in Bayesian quantile regression with
+#' asymmetric Laplace likelihood. *International Statistical Review*, 84, 327-344.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
 #' vcov(fit)
@@ -46,7 +56,7 @@
 #' confint(fit, "wt", level = 0.8)
 #' confint(fit, method = "linear_response")
 #' @export
-vcov.bsvm <- function(object, method = c("posterior", "linear_response"), ...) {
+vcov.bsvm <- function(object, method = c("posterior", "linear_response", "sandwich"), ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "vcov()", NULL)
   need_spread(object, "vcov()")
@@ -55,8 +65,8 @@ vcov.bsvm <- function(object, method = c("posterior", "linear_response"), ...) {
 
 #' @rdname vcov.bsvm
 #' @export
-confint.bsvm <- function(object, parm, level = 0.95, method = c("posterior", "linear_response"),
-                         ...) {
+confint.bsvm <- function(object, parm, level = 0.95,
+                         method = c("posterior", "linear_response", "sandwich"), ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "confint()", c(conf.level = "Here that is `level`."))
   check_level(level)

@@ -106,6 +106,46 @@ test_that("the engine is registered whichever package comes first", {
     ), script)
     output <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)),
                       stdout = TRUE, stderr = TRUE)
-    expect_identical(tail(output, 1), "1", info = paste(c(first, output), collapse = "\n"))
+    expect_identical(tail(output, 1), "2", info = paste(c(first, output), collapse = "\n"))
   }
+})
+
+test_that("regression is a mode of the engine", {
+  skip_if_not_installed("parsnip")
+  direct <- bsvm(mpg ~ wt + hp, mtcars, likelihood = likelihood_eps_insensitive(), engine = "vb")
+  model <- parsnip::set_engine(parsnip::svm_linear(mode = "regression"), "bsvm", algorithm = "vb")
+  fit <- parsnip::fit(model, mpg ~ wt + hp, data = mtcars)
+  expect_identical(coef(fit$fit), coef(direct))
+  new <- mtcars[3:5, ]
+  expect_equal(predict(fit, new)$.pred, unname(predict(direct, new)))
+  limits <- predict(direct, new, interval = "prediction", level = 0.8)
+  found <- predict(fit, new, type = "pred_int", level = 0.8)
+  expect_equal(found$.pred_lower, limits$lower)
+  expect_equal(found$.pred_upper, limits$upper)
+  limits <- predict(direct, new, interval = "confidence")
+  expect_equal(predict(fit, new, type = "conf_int")$.pred_upper, limits$upper)
+  margin <- parsnip::set_engine(parsnip::svm_linear(mode = "regression", margin = 0.5), "bsvm",
+                                algorithm = "vb")
+  fit <- parsnip::fit(margin, mpg ~ wt + hp, data = mtcars)
+  expect_identical(coef(fit$fit), coef(bsvm(
+    mpg ~ wt + hp, mtcars, likelihood = likelihood_eps_insensitive(epsilon = 0.5), engine = "vb"
+  )))
+})
+
+test_that("the cost of regression is LIBSVM's, for a given scale", {
+  skip_if_not_installed("e1071")
+  fit <- bsvm_parsnip(mpg ~ wt + hp, mtcars, cost = 2, algorithm = "em", mode = "regression",
+                      likelihood = likelihood_eps_insensitive(epsilon = 0.3, scale = 1.5))
+  columns <- as.data.frame(scale(mtcars[c("wt", "hp")]))
+  columns$mpg <- mtcars$mpg
+  svm <- e1071::svm(mpg ~ ., columns, type = "eps-regression", kernel = "linear", cost = 2,
+                    epsilon = 0.3, scale = FALSE, tolerance = 1e-8)
+  expect_close(fitted(fit), predict(svm, columns), 1e-4)
+  expect_refusal(bsvm_parsnip(mpg ~ wt, mtcars, cost = 1, mode = "regression"), "argument", "`cost`")
+  expect_refusal(bsvm_parsnip(mpg ~ wt, mtcars, margin = 1, mode = "regression",
+                              likelihood = likelihood_laplace()), "argument", "`margin`")
+  expect_refusal(bsvm_parsnip(am ~ wt, mtcars, mode = "regression", likelihood = likelihood_hinge()),
+                 "unsupported", "numbers")
+  expect_refusal(bsvm_parsnip(mpg ~ wt, mtcars, likelihood = likelihood_laplace()), "unsupported",
+                 "regression")
 })

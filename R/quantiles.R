@@ -1,0 +1,165 @@
+#' Several quantiles
+#'
+#' What [bsvm()] returns for `likelihood_quantile(tau)` with several `tau`: a fit for each, and
+#' predictions that never cross.
+#'
+#' @details
+#' Each quantile is fitted by itself. Where fitted quantiles of a row would cross, as they may with
+#' few rows or far from the data, `predict()` and `fitted()` sort them: the rearranged quantiles are
+#' never further from the truth than those that cross (Chernozhukov, Fernandez-Val and Galichon
+#' 2010). Coefficients and intervals are those of the fits; `object[["0.5"]]` is one of them.
+#'
+#' `plot()` shows the coefficients against `tau` with their intervals.
+#'
+#' @param object,x An object of class `bsvm_quantiles`: a list of fits named by `tau`.
+#' @param newdata Rows to predict, as in [predict.bsvm()]; those of the fit by default.
+#' @param level Probability of the intervals.
+#' @param method `"sandwich"` (default, where the fits have it) or `"posterior"`, as in [vcov.bsvm()].
+#' @param digits Significant digits.
+#' @param ... For `predict()`: other arguments of [predict.bsvm()], `interval` and `type` apart.
+#' @return `predict()`, `fitted()`: a matrix with a row a row and a column a quantile, in rising
+#'   order. `coef()`: a matrix with a row a coefficient and a column a quantile. `confint()`: a list
+#'   with an element a quantile. `plot()`: a ggplot.
+#' @references
+#' Chernozhukov, V., Fernandez-Val, I. and Galichon, A. (2010). Quantile and probability curves
+#' without crossing. *Econometrica*, 78, 1093-1125.
+#' @seealso [likelihood_quantile()].
+#' @examples
+#' fits <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_quantile(c(0.1, 0.5, 0.9)))
+#' fits
+#' predict(fits, data.frame(speed = c(5, 25)))
+#' @name bsvm_quantiles
+NULL
+
+# The likelihood of several quantiles is a list of theirs; bsvm() fits one after the other.
+several_quantiles <- function(tau, scale) {
+  good <- is.numeric(tau) && !anyNA(tau) && all(tau > 0 & tau < 1) && !anyDuplicated(tau)
+  if (!good) {
+    abort("argument", "`tau` must be different numbers above 0 and below 1; found ", describe(tau), ".")
+  }
+  tau <- sort(tau)
+  structure(stats::setNames(lapply(tau, likelihood_quantile, scale = scale), format_each(tau)),
+            class = "bsvm_quantile_likelihoods")
+}
+
+format_each <- function(x) vapply(x, format, "")
+
+is_several <- function(likelihood) inherits(likelihood, "bsvm_quantile_likelihoods")
+
+# The call of bsvm() once for each of the likelihoods.
+fit_each <- function(likelihoods, call, env) {
+  call[[1L]] <- quote(bsvm::bsvm)
+  fits <- lapply(unclass(likelihoods), function(likelihood) {
+    call$likelihood <- likelihood_call(likelihood)
+    eval(call, env)
+  })
+  structure(fits, class = "bsvm_quantiles")
+}
+
+# So that a fit's own call says what it is.
+likelihood_call <- function(likelihood) {
+  call <- bquote(likelihood_quantile(.(likelihood$parameters[["tau"]])))
+  prior <- likelihood$priors$scale
+  if (is.null(prior)) call$scale <- likelihood$parameters[["scale"]]
+  else if (!identical(prior, prior_half_t(3))) call$scale <- prior
+  call[[1L]] <- quote(bsvm::likelihood_quantile)
+  call
+}
+
+sorted_rows <- function(x) {
+  if (ncol(x) < 2L || nrow(x) == 0L) return(x)
+  absent <- is.na(rowSums(x))
+  x[!absent, ] <- t(apply(x[!absent, , drop = FALSE], 1L, sort))
+  x
+}
+
+#' @rdname bsvm_quantiles
+#' @export
+predict.bsvm_quantiles <- function(object, newdata = NULL, ...) {
+  dots <- list(...)
+  odd <- intersect(names(dots), c("interval", "type", "level"))
+  if (length(odd) > 0L) {
+    abort("argument", "predict() of several quantiles has no `", odd[1L], "`; ask one of the fits, as ",
+          "predict(object[[\"", names(object)[1L], "\"]], interval = \"confidence\").")
+  }
+  sorted_rows(do.call(cbind, lapply(unclass(object), stats::predict, newdata = newdata, ...)))
+}
+
+#' @rdname bsvm_quantiles
+#' @export
+fitted.bsvm_quantiles <- function(object, ...) {
+  sorted_rows(do.call(cbind, lapply(unclass(object), stats::fitted)))
+}
+
+#' @rdname bsvm_quantiles
+#' @export
+coef.bsvm_quantiles <- function(object, ...) {
+  do.call(cbind, lapply(unclass(object), function(fit) fixef.bsvm(fit)))
+}
+
+quantile_method <- function(object, method) {
+  if (!is.null(method)) return(pick_one(method, c("sandwich", "posterior"), "method"))
+  able <- tryCatch({
+    need_sandwich(object[[1L]])
+    TRUE
+  }, bsvm_error_unsupported = function(e) FALSE)
+  if (able) "sandwich" else "posterior"
+}
+
+#' @rdname bsvm_quantiles
+#' @export
+confint.bsvm_quantiles <- function(object, level = 0.95, method = NULL, ...) {
+  method <- quantile_method(object, method)
+  suppressMessages(lapply(unclass(object), stats::confint, level = level, method = method))
+}
+
+#' @rdname bsvm_quantiles
+#' @export
+print.bsvm_quantiles <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  first <- x[[1L]]
+  cat("Bayesian quantile regression, ", length(x), " quantiles (", word_for_engine(first$engine), ")\n",
+      sep = "")
+  if (!is.null(first$formula)) say_wrapped(deparse1(first$formula), 2L, most = 3L)
+  cat("  ", first$nobs, " rows\n\nPopulation-level coefficients by quantile (posterior ",
+      word_for_estimate(first), "):\n", sep = "")
+  print(coef.bsvm_quantiles(x), digits = digits)
+  invisible(x)
+}
+
+#' @rdname bsvm_quantiles
+#' @export
+summary.bsvm_quantiles <- function(object, level = 0.95, method = NULL, ...) {
+  method <- quantile_method(object, method)
+  structure(lapply(unclass(object), summary.bsvm, level = level, method = method),
+            class = "summary.bsvm_quantiles")
+}
+
+#' @export
+print.summary.bsvm_quantiles <- function(x, ...) {
+  for (tau in names(x)) {
+    cat("---- quantile ", tau, "\n", sep = "")
+    print(x[[tau]], ...)
+    cat("\n")
+  }
+  invisible(x)
+}
+
+#' @rdname bsvm_quantiles
+#' @export
+plot.bsvm_quantiles <- function(x, level = 0.95, method = NULL, ...) {
+  need_ggplot2()
+  limits <- confint.bsvm_quantiles(x, level, method)
+  shown <- do.call(rbind, Map(function(fit, limits, tau) {
+    data.frame(tau = as.numeric(tau), term = names(fixef.bsvm(fit)), estimate = unname(fixef.bsvm(fit)),
+               lower = unname(limits[, 1L]), upper = unname(limits[, 2L]))
+  }, unclass(x), limits, names(x)))
+  shown$term <- factor(shown$term, unique(shown$term))
+  ggplot2::ggplot(shown, ggplot2::aes(.data$tau, .data$estimate)) +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), fill = plot_colour,
+                         alpha = 0.2) +
+    ggplot2::geom_line(colour = plot_colour) +
+    ggplot2::geom_point(colour = plot_colour, size = 1.5) +
+    ggplot2::facet_wrap("term", scales = "free_y") +
+    ggplot2::labs(x = "Quantile", y = interval_label("Coefficient", level)) +
+    plot_theme()
+}
