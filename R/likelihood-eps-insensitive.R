@@ -206,6 +206,12 @@ residual_moments.bsvm_likelihood_two_hinges <- function(likelihood, values) {
 }
 
 #' @export
+density_bends.bsvm_likelihood_two_hinges <- function(likelihood, y) {
+  law <- residual_law(likelihood, likelihood$values)
+  cbind(y - law$e1, y + law$e2)
+}
+
+#' @export
 residual_score.bsvm_likelihood_two_hinges <- function(likelihood, r) {
   law <- residual_law(likelihood, likelihood$values)
   law$a * (r > law$e1) - law$b * (r < -law$e2)

@@ -132,6 +132,9 @@ response_sd.bsvm_likelihood_hinge <- function(likelihood, fit) {
 }
 
 #' @export
+density_bends.bsvm_likelihood_hinge <- function(likelihood, y) cbind(rep(-1, length(y)), 1)
+
+#' @export
 is_support.bsvm_likelihood_hinge <- function(likelihood, y, f) y * f < 1
 
 # ---- the density --------------------------------------------------------------------------------
