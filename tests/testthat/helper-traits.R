@@ -29,7 +29,9 @@ trait_table <- function() {
     row(label, function(engine) bsvm:::takes_prior(list(prior = table_priors[[label]]), engine))
   }, "")
   likelihoods <- list("`likelihood_hinge()`" = likelihood_hinge(),
-                      "`likelihood_hinge(normalized = TRUE)`" = likelihood_hinge(TRUE))
+                      "`likelihood_hinge(normalized = TRUE)`" = likelihood_hinge(TRUE),
+                      "of numbers, parameters given" = likelihood_eps_insensitive(0.5, 1),
+                      "of numbers, inferred" = likelihood_eps_insensitive())
   likelihood_rows <- vapply(names(likelihoods), function(label) {
     row(label, function(engine) bsvm:::takes_likelihood(engine, likelihoods[[label]]))
   }, "")
