@@ -1,8 +1,10 @@
 # The newcomer's door: each of these starts from R and g++ and installs what else is missing.
 #
 #   make demo      the toenail trial: a fit, its summary, a comparison and its picture
-#   make test      every test; the last line is "N passed, N failed, N skipped"
-#   make test-extended   with long ones: coverage, calibration, a million rows; an hour or two
+#   make test      tests of every kind, in a quarter of an hour; the last line is
+#                  "N passed, N failed, N skipped"
+#   make test-long       those that take longer, and the core's tests under sanitizers
+#   make test-extended   coverage, calibration, a million rows: an hour or two
 #   make test-bare       the tests in R without any suggested package
 #   make mutants   are planted faults noticed? About an hour; tools/mutants.R
 #   make check     R CMD check --as-cran on the built package
@@ -23,19 +25,22 @@ export R_MAKEVARS_USER := $(CURDIR)/tools/Makevars
 QUIETLY := MAKEFLAGS="-s -j$(shell nproc)"
 
 .NOTPARALLEL:
-.PHONY: help demo test test-extended test-bare mutants check bench document site install
+.PHONY: help demo test test-long test-extended test-bare mutants check bench document site install
 
 help:
-	@sed -n '3,12s/^# *//p' Makefile
+	@sed -n '3,14s/^# //p' Makefile
 
 demo: setup-demo install
 	@Rscript demo/toenail.R $(PICTURE)
 
 test: setup-test _build/library/bsvm/DESCRIPTION
-	@sh tools/test.sh
+	@BSVM_TESTS=short sh tools/test.sh
+
+test-long: setup-test _build/library/bsvm/DESCRIPTION
+	@BSVM_TESTS=long sh tools/test.sh
 
 test-extended: setup-test _build/library/bsvm/DESCRIPTION
-	@BSVM_EXTENDED_TESTS=true sh tools/test.sh
+	@BSVM_TESTS=extended BSVM_EXTENDED_TESTS=true sh tools/test.sh
 
 test-bare: setup-test _build/library/bsvm/DESCRIPTION
 	@BSVM_BARE=true sh tools/test.sh
@@ -43,6 +48,8 @@ test-bare: setup-test _build/library/bsvm/DESCRIPTION
 mutants: setup-test
 	@Rscript tools/mutants.R
 
+# With R's own flags, as CRAN does.
+check: export R_MAKEVARS_USER := $(CURDIR)/tools/Makevars.check
 check: setup-test $(CHECKED)
 	@Rscript tools/check.R $(CHECKED)
 

@@ -1,7 +1,7 @@
 # Stores which long tests there were and how they ended: Rscript tools/extended.R, after all
 # processes of tools/testthat.R have ended. tools/extended-results.csv has a row a test that takes
 # more than five seconds, with the commit it was run on.
-logs <- list.files("_build/logs", "^long-.*[.]csv$", full.names = TRUE)
+logs <- list.files("_build/logs/extended", "^long-.*[.]csv$", full.names = TRUE)
 rows <- do.call(rbind, lapply(logs, utils::read.csv, header = FALSE, colClasses = "character"))
 names(rows) <- c("file", "test", "expectations", "failed", "error", "skipped", "seconds")
 rows$seconds <- round(as.numeric(rows$seconds))

@@ -154,7 +154,7 @@ first_failure <- function() {
 # The object a core source is compiled to: put back afterwards, it need not be compiled twice.
 object_of <- function(file) {
   if (!grepl("^src/core/.*[.]cpp$", file)) return(character())
-  file.path(core, "build/plain", sub("[.]cpp$", ".o", sub("^src/", "", file)))
+  file.path(core, "build/plain", paste0("unit_", strsplit(file, "/")[[1L]][3L], ".o"))
 }
 
 # Afterwards the source is as it was, and newer than all made of it but the object, put back last.

@@ -1,8 +1,12 @@
 #!/bin/sh
-# Runs every test and closes with one line: N passed, N failed, N skipped.
-# Counted are the test cases of the core's two programs and the expectations of testthat.
+# Runs tests and closes with one line: N passed, N failed, N skipped.
+# Counted are the test cases of the core's programs and the expectations of testthat.
+#
+# BSVM_TESTS=short: the core's program, and the test files that are not long
+# BSVM_TESTS=long: the core's program under sanitizers, and the test files that are
+# BSVM_TESTS=extended: only test files that have extended tests; without it all there is
 
-logs=_build/logs
+logs=_build/logs${BSVM_TESTS:+/$BSVM_TESTS}
 rm -rf $logs
 mkdir -p $logs
 
@@ -42,24 +46,36 @@ jobs=$(nproc)
 R_LIBS="$PWD/_build/library:$(Rscript -e 'cat(.libPaths(), sep = ":")')"
 export R_LIBS
 
-core_tests() {
-  # One of the core's tests is on real data, which R has and C++ reads.
-  export BSVM_TOENAIL="$PWD/_build/toenail.csv"
+# The core's programs run beside what follows, each on one processor.
+core="make --no-print-directory -j$jobs -C tests/core"
+
+# One of their tests is on real data, which R has and C++ reads.
+export BSVM_TOENAIL="$PWD/_build/toenail.csv"
+core_data() {
   Rscript -e 'with(HSAUR3::toenail, write.csv(
     data.frame(patient = patientID, month = time, terbinafine = as.integer(treatment) - 1L,
                y = as.integer(outcome) - 1L),
     Sys.getenv("BSVM_TOENAIL"), row.names = FALSE, quote = FALSE))'
+}
 
-  # The core's programs run beside what follows, each on one processor: the sanitized one is slow.
-  core="make --no-print-directory -j$jobs -C tests/core"
+plain_core() {
+  core_data
   $core build/package/run PACKAGE="$PWD/_build/bsvm" </dev/null
   ended tests/core/build/package/run </dev/null >$logs/core-plain.log &
+}
+
+sanitized_core() {
+  core_data
   $core build/sanitized/run </dev/null
   ended $core sanitized </dev/null >$logs/core-sanitized.log &
 }
 
 # Suggested packages are nothing to the core.
-[ "$BSVM_BARE" = true ] || core_tests
+case "$BSVM_TESTS$BSVM_BARE" in
+  short) plain_core ;;
+  long) sanitized_core ;;
+  "") plain_core; sanitized_core ;;
+esac
 
 # The test that adds a prior compiles it next to the objects of the unpacked package. Each process
 # takes the next file; the first one's output is shown as it comes.

@@ -3,6 +3,7 @@
 # that file. Those that take longest come first. A test that is skipped for another reason than its
 # length is a failure, since what it tests has not been seen. test.sh counts from the closing line.
 #
+# BSVM_TESTS says which files: short or long ones, or those with extended tests; all without it.
 # BSVM_BARE=true hides suggested packages: then a test may be skipped for want of one.
 # BSVM_EXTENDED_TESTS=true runs long tests; those that take seconds are listed in _build/logs.
 bare <- identical(Sys.getenv("BSVM_BARE"), "true")
@@ -12,12 +13,25 @@ library(testthat)
 library(bsvm)
 
 claims <- commandArgs(trailingOnly = TRUE)[1L]
-longest <- c("inferred-parameters", "slice-sbc", "combinations", "gibbs-exactness",
-             "slice-exactness", "gibbs-sbc", "check-approximation", "missing-exactness",
-             "extension", "defaults")
 
-files <- sub("^test-(.*)[.]R$", "\\1", list.files("tests/testthat", "^test-.*[.]R$"))
-files <- c(intersect(longest, files), setdiff(files, longest))
+# Files of a minute and more whose subject another file has in short, and the next ones by length.
+long <- c("inferred-parameters", "combinations", "row-source", "loo", "prior-bridge", "extension",
+          "engine-gaussian")
+longest <- c("slice-sbc", "check-approximation", "gibbs-exactness", "slice-exactness", "gibbs-sbc",
+             "missing-exactness", "centring", "defaults")
+
+is_extended <- function(file) {
+  any(grepl("skip_unless_extended()", readLines(paste0("tests/testthat/test-", file, ".R")),
+            fixed = TRUE))
+}
+
+chosen_files <- function(which) {
+  files <- sub("^test-(.*)[.]R$", "\\1", list.files("tests/testthat", "^test-.*[.]R$"))
+  stopifnot(c(long, longest) %in% files)
+  files <- c(long, longest, setdiff(files, c(long, longest)))
+  switch(which, short = setdiff(files, long), long = long, extended = Filter(is_extended, files),
+         files)
+}
 
 is_mine <- function(file) dir.create(file.path(claims, file), showWarnings = FALSE)
 
@@ -49,7 +63,7 @@ lost_tests <- function(results) {
 }
 
 done <- list()
-for (file in files) if (is_mine(file)) done[[file]] <- run_file(file)
+for (file in chosen_files(Sys.getenv("BSVM_TESTS"))) if (is_mine(file)) done[[file]] <- run_file(file)
 
 number <- function(what) sum(vapply(done, function(file) as.numeric(file[[what]]), 0))
 lost <- unlist(lapply(done, `[[`, "lost"))
