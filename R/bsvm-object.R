@@ -71,6 +71,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     version = unname(getNamespaceVersion(environment(new_bsvm)))
   ))
   check_fit(fit)
+  if (is_residual(fit$likelihood)) warn_exact(fit)
   if (!is.null(frame$learned)) fit$link <- learned_link(fit, frame)
   fit$posterior$shapes <- effect_shapes(fit, frame)
   fit$odds_slope <- own_odds_slope(fit, given)

@@ -51,7 +51,7 @@ describe_kind.bsvm_response_numbers <- function(response) "numbers"
 # outliers do not move them; where half the rows have one value, the standard deviation. Without
 # an intercept nothing takes a shift up.
 #' @export
-response_units.bsvm_response_numbers <- function(response, frame, blocks) {
+response_units.bsvm_response_numbers <- function(response, frame, likelihood) {
   y <- if (is.null(frame$offset)) frame$y else frame$y - frame$offset
   centre <- weighted_median(y, frame$weights)
   unit <- 1.4826 * weighted_median(abs(y - centre), frame$weights)
@@ -61,7 +61,7 @@ response_units.bsvm_response_numbers <- function(response, frame, blocks) {
           if (length(y) > 1L) "s", if (!is.null(frame$offset)) ", less the offset,", " of the value ",
           format(centre), ". Residuals of zero have no scale: the posterior would be improper.")
   }
-  check_inexact(frame, blocks)
+  if ("scale" %in% names(likelihood$priors)) check_inexact(frame)
   list(unit = unit, shift = if (frame$intercept > 0L) centre else 0)
 }
 
@@ -75,26 +75,36 @@ weighted_median <- function(x, weights = NULL) {
   if (share[at] > 0.5 + 1e-14 || at == length(x)) x[at] else (x[at] + x[at + 1L]) / 2
 }
 
-# A response that the columns without a shrinking prior fit exactly leaves residuals without a
-# scale: the posterior is improper under any prior of the scale with density at zero.
-check_inexact <- function(frame, blocks) {
-  free <- Filter(function(block) !block$prior$penalised || is_weak(block$prior), blocks)
-  columns <- unlist(lapply(free, `[[`, "columns"))
+# A response that fewer columns than rows fit exactly leaves residuals without a scale: near s = 0 the
+# density is s^(p - n) times the prior's, so that the posterior is improper under any prior whose
+# density there is not zero. What group effects and smooths fit is seen afterwards, by its scale.
+check_inexact <- function(frame) {
   n <- length(frame$y)
-  if (length(columns) == 0L || length(columns) >= n || is_sparse(frame$x) ||
-      n * length(columns)^2 > 1e9) {
-    return(invisible())
-  }
-  x <- as.matrix(kept_matrix(frame, sort(columns)))
-  if (frame$implicit && 1L %in% columns) x <- cbind(1, x)
+  p <- length(frame$columns)
+  if (p == 0L || p >= n || is_sparse(frame$x) || n * p^2 > 1e9) return(invisible())
+  x <- as.matrix(kept_matrix(frame, seq_len(p)))
+  if (frame$implicit) x <- cbind(1, x)
   if (anyNA(x)) return(invisible())
   y <- if (is.null(frame$offset)) frame$y else frame$y - frame$offset
   root <- if (is.null(frame$weights)) 1 else sqrt(frame$weights)
   left <- stats::lm.fit(x * root, y * root)$residuals
   if (max(abs(left)) > 1e-10 * max(abs(y * root))) return(invisible())
-  abort("response", "The response is fitted exactly by ", enumerate(frame$columns[columns], most = 5L),
+  abort("response", "The response is fitted exactly by ", enumerate(frame$columns, most = 5L),
         ": residuals of zero have no scale, and the posterior would be improper. Leave out the ",
         "column that is the response, or give the likelihood a `scale`.")
+}
+
+smallest_scale <- 1e-5 # of the response's spread
+
+warn_exact <- function(fit) {
+  scale <- likelihood_at(fit)$values[["scale"]]
+  if (!"scale" %in% names(fit$likelihood$priors) || mean(scale) > smallest_scale * fit$design$unit) {
+    return(invisible())
+  }
+  warn("exact", "The response is fitted exactly, or nearly: the scale of its residuals is ",
+       format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper, and nothing of ",
+       "this fit means anything. Leave out the term that is the response, or give the likelihood a ",
+       "`scale`.")
 }
 
 # ---- predictions --------------------------------------------------------------------------------

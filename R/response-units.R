@@ -8,11 +8,11 @@
 #
 # design$unit and design$shift keep u and c. A response without units has 1 and 0.
 
-# list(unit, shift) of the rows of a fit, whose blocks of coefficients are `blocks`.
-response_units <- function(response, frame, blocks) UseMethod("response_units")
+# list(unit, shift) of the rows of a fit under a likelihood.
+response_units <- function(response, frame, likelihood) UseMethod("response_units")
 
 #' @export
-response_units.bsvm_response <- function(response, frame, blocks) list(unit = 1, shift = 0)
+response_units.bsvm_response <- function(response, frame, likelihood) list(unit = 1, shift = 0)
 
 has_units <- function(design) design$unit != 1 || design$shift != 0
 

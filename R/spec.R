@@ -59,7 +59,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   likelihood <- if (is.null(likelihood)) default_likelihood(frame, engine, assigned)
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
-  units <- response_units(frame$response, frame, all_blocks(assigned))
+  units <- response_units(frame$response, frame, likelihood)
   likelihood$unit <- if (units$unit != 1) units$unit
   assigned <- scale_priors(assigned, likelihood)
   assigned$blocks <- c(assigned$blocks, parameter_blocks(likelihood), basis_parameter_blocks(frame))
