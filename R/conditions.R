@@ -5,7 +5,8 @@
 #' warnings likewise with `bsvm_warning`.
 #'
 #' @section Errors:
-#' * `response`: not two classes, or not coded as a factor, logical, 0/1 or -1/+1;
+#' * `response`: not two classes, or not coded as a factor, logical, 0/1 or -1/+1; of numbers one that
+#'   does not vary, or that the predictors fit exactly;
 #' * `missing`: missing values in the response, the predictors or a grouping factor;
 #' * `predictors`: infinite or unusable predictors or multipliers of group effects, or too few
 #'   distinct values for a smooth term;
@@ -34,6 +35,7 @@
 #'   good as improper;
 #' * `approximation`: an approximate fit is far from the exact posterior (see
 #'   [check_approximation()]);
+#' * `exact`: the response is fitted exactly, so that the scale of its residuals goes to zero;
 #' * `failure`: in a study by [holdout()] some fits, predictions or metrics failed;
 #' * `constant`: a penalised column that does not vary;
 #' * `improper`: an inverse-Wishart law of missing predictors with too few degrees of freedom;
