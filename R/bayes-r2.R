@@ -3,18 +3,19 @@
 #' The share of the response's variance that the model explains, draw by draw: the variance over
 #' rows of the expected response, divided by itself and the variance about it.
 #'
-#' @details
-#' At a draw, with \eqn{m_i}{m_i} the expected response of row \eqn{i}{i} as
+#' @details At a draw, with \eqn{m_i}{m_i} the expected response of row \eqn{i}{i} as
 #' [posterior_epred()][posterior_epred.bsvm] has it, group effects included, and \eqn{v_i}{v_i} the
-#' variance of the response about it, R-squared is \eqn{var(m) / (var(m) + mean(v))}{var(m)/(var(m) +
-#' mean(v))} (Gelman and others, 2019): \eqn{v_i}{v_i} is the variance of the residuals' density at
-#' the draw, for classes \eqn{m_i (1 - m_i)}{m_i (1 - m_i)}. Rows count by their weights.
+#' variance of the response about it, R-squared is \eqn{var(m) / (var(m) + mean(v))}{var(m)/(var(m)
+#' + mean(v))} (Gelman and others, 2019): \eqn{v_i}{v_i} is the variance of the residuals' density
+#' at the draw, for classes \eqn{m_i (1 - m_i)}{m_i (1 - m_i)}. Rows count by their weights.
 #'
-#' @param object A fit from [bsvm()] with draws, under a likelihood that is a density of the response.
+#' @param object A fit from [bsvm()] with draws, under a likelihood that is a density of the
+#'   response.
 #' @param re_formula,draw_ids As in [posterior_linpred.bsvm()].
 #' @param ... Must be empty.
 #' @return A numeric vector with an element a draw.
-#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, and for a fit without draws.
+#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, and for a fit without
+#' draws.
 #' @references
 #' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression
 #' models. *The American Statistician*, 73, 307-309.

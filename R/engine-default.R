@@ -30,7 +30,8 @@ default_engine <- function(frame, likelihood, assigned) {
       map = "a point estimate, as the covariance of this many sparse predictors is too large"
     )))
   }
-  first <- if (draws_are_better(frame) && !may_interpolate(frame, likelihood)) "slice" else "gaussian"
+  draws <- draws_are_better(frame) && !may_interpolate(frame, likelihood)
+  first <- if (draws) "slice" else "gaussian"
   draws <- if (draws_are_cheap(frame)) c("gibbs", "vb") else c("vb", "gibbs")
   candidates <- unique(c(first, "gaussian", "slice", draws, "em"))
   able <- Find(function(name) can_take(name, frame, likelihood, assigned), candidates)
@@ -62,8 +63,8 @@ draws_are_better <- function(frame) {
 }
 
 # Where coefficients can fit all rows exactly, an inferred scale of residuals goes near zero with
-# them, which chains leave slowly; the Gaussian engine's means and standard deviations are within 4 %
-# of long chains there.
+# them, which chains leave slowly; the Gaussian engine's means and standard deviations are within 4
+# % of long chains there.
 may_interpolate <- function(frame, likelihood) {
   has_parameters(likelihood) && length(frame$columns) > length(frame$y)
 }

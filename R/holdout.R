@@ -42,14 +42,15 @@
 #' * `"seconds"`, elapsed time of fit and predictions.
 #'
 #' **A response of numbers** is that of a study whose first fit has a likelihood for it
-#' ([likelihood_eps_insensitive()] and others). What `predict(model, newdata)` gives are then numbers,
-#' or a list, data frame or matrix with `fit` and perhaps `lower` and `upper` (or `lwr` and `upr`), a
-#' 95 % predictive interval, and `draws`, a matrix with a row of draws of each new response. Metrics
-#' are `"rmse"` and `"mae"`, root mean squared and mean absolute error; `"r2"`, the share of the tested
-#' rows' variance explained; `"crps"`, the continuous ranked probability score of the draws in units
-#' of the response, the lower the better (Gneiting and Raftery 2007); `"coverage"` and `"width"` of
-#' the intervals; and `"seconds"`. Fits by [bsvm()] have all of them, an `lm` those of its intervals.
-#' A function of a list gets `truth`, `fit`, `lower`, `upper` and `draws`.
+#' ([likelihood_eps_insensitive()] and others). What `predict(model, newdata)` gives are then
+#' numbers, or a list, data frame or matrix with `fit` and perhaps `lower` and `upper` (or `lwr` and
+#' `upr`), a 95 % predictive interval, and `draws`, a matrix with a row of draws of each new
+#' response. Metrics are `"rmse"` and `"mae"`, root mean squared and mean absolute error; `"r2"`,
+#' the share of the tested rows' variance explained; `"crps"`, the continuous ranked probability
+#' score of the draws in units of the response, the lower the better (Gneiting and Raftery 2007);
+#' `"coverage"` and `"width"` of the intervals; and `"seconds"`. Fits by [bsvm()] have all of them,
+#' an `lm` those of its intervals. A function of a list gets `truth`, `fit`, `lower`, `upper` and
+#' `draws`.
 #'
 #' A function is called with a list of `truth` and `class` (logical: is it class +1?), and, where
 #' the model has them, `link` and `prob`, and returns one number.
@@ -102,9 +103,8 @@
 #'   with `subset`), `bsvm_error_response` for a response that has not two classes or a class that
 #'   training sets lack, `bsvm_error_missing` for missing values of response or group,
 #'   `bsvm_error_group` for one group of all rows, and `bsvm_error_data` for what is no data frame.
-#' @references
-#' Gneiting, T. and Raftery, A. E. (2007). Strictly proper scoring rules, prediction, and estimation.
-#' *Journal of the American Statistical Association*, 102, 359-378.
+#' @references Gneiting, T. and Raftery, A. E. (2007). Strictly proper scoring rules, prediction,
+#' and estimation. *Journal of the American Statistical Association*, 102, 359-378.
 #'
 #' Kim, J.-H. (2009). Estimating classification error rate: Repeated cross-validation, repeated
 #' hold-out and bootstrap. *Computational Statistics & Data Analysis*, 53, 3735-3745.

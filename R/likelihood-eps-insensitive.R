@@ -15,19 +15,19 @@
 #' standard deviations it is close to a normal one, with `nu` going to 0 uniform. So with both
 #' inferred, the default, tails are as heavy as the data say, from lighter than normal to Laplace's.
 #'
-#' **Numbers** are in units of the response. `scale` and `epsilon` or `nu` may each be given; what is
-#' not given is inferred, with the prior stated below. An improper prior can't be given: under one
-#' the posterior is improper wherever a model fits all rows to within the tube.
+#' **Numbers** are in units of the response. `scale` and `epsilon` or `nu` may each be given; what
+#' is not given is inferred, with the prior stated below. An improper prior can't be given: under
+#' one the posterior is improper wherever a model fits all rows to within the tube.
 #'
 #' `likelihood_laplace()` has \eqn{\epsilon = 0}: median regression.
 #'
 #' `likelihood_quantile()` is the asymmetric Laplace density of quantile regression: its loss is
-#' \eqn{\tau \max(0, r) + (1 - \tau) \max(0, -r)}{tau max(0, r) + (1 - tau) max(0, -r)} over `scale`,
-#' and \eqn{f} is the `tau` quantile. As a density of the response it is a device, whose intervals
-#' are those of coefficients if residuals have that density; there is no predictive interval. Whatever
-#' density residuals have, `vcov(fit, method = "sandwich")`, and so `confint()` and `summary()`, have
-#' intervals of slopes ([vcov.bsvm()]). With several `tau`, [bsvm()] fits each and returns the fits
-#' together ([bsvm_quantiles]): their predictions never cross.
+#' \eqn{\tau \max(0, r) + (1 - \tau) \max(0, -r)}{tau max(0, r) + (1 - tau) max(0, -r)} over
+#' `scale`, and \eqn{f} is the `tau` quantile. As a density of the response it is a device, whose
+#' intervals are those of coefficients if residuals have that density; there is no predictive
+#' interval. Whatever density residuals have, `vcov(fit, method = "sandwich")`, and so `confint()`
+#' and `summary()`, have intervals of slopes ([vcov.bsvm()]). With several `tau`, [bsvm()] fits each
+#' and returns the fits together ([bsvm_quantiles]): their predictions never cross.
 #'
 #' **Relation to LIBSVM.** The posterior mode at given `scale` and `epsilon` under
 #' `prior_ridge(variance = v)` is epsilon-SVR with that epsilon and cost `C = v / scale` on the same
@@ -54,8 +54,8 @@
 #' Schoelkopf, B., Smola, A. J., Williamson, R. C. and Bartlett, P. L. (2000). New support vector
 #' algorithms. *Neural Computation*, 12, 1207-1245.
 #'
-#' Yu, K. and Moyeed, R. A. (2001). Bayesian quantile regression. *Statistics & Probability Letters*,
-#' 54, 437-447.
+#' Yu, K. and Moyeed, R. A. (2001). Bayesian quantile regression. *Statistics & Probability
+#' Letters*, 54, 437-447.
 #' @seealso [likelihood_gaussian()], [predict.bsvm()].
 #' @examples
 #' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive())

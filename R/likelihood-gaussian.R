@@ -2,11 +2,10 @@
 #'
 #' Normal residuals, for comparison with the likelihoods of support vector regression.
 #'
-#' @details
-#' The response is \eqn{y = f + e}{y = f + e} with \eqn{e} normal of mean zero and standard deviation
-#' `scale`. With prior and formula as they are, [engine_gaussian()] and [engine_slice()] then fit
-#' what other Bayesian packages for linear mixed and additive models fit. It does not resist
-#' outliers; [likelihood_eps_insensitive()] does.
+#' @details The response is \eqn{y = f + e}{y = f + e} with \eqn{e} normal of mean zero and standard
+#' deviation `scale`. With prior and formula as they are, [engine_gaussian()] and [engine_slice()]
+#' then fit what other Bayesian packages for linear mixed and additive models fit. It does not
+#' resist outliers; [likelihood_eps_insensitive()] does.
 #'
 #' @param scale The standard deviation of the residuals, in units of the response: `NULL` (default)
 #'   infers it under `prior_half_t(3)`, whose scale is then the spread of the response (its median

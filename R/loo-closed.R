@@ -1,16 +1,16 @@
-# Leave-one-out scores of a Gaussian fit in closed form. Of row i let q(f) = N(m, v), and g and w the
-# slope and the negative curvature in m of E log p(y | f): at the optimum of the bound the row's share
-# of the precision of f is w, so that without it
+# Leave-one-out scores of a Gaussian fit in closed form. Of row i let q(f) = N(m, v), and g and w
+# the slope and the negative curvature in m of E log p(y | f): at the optimum of the bound the row's
+# share of the precision of f is w, so that without it
 #
 #   v_c = v / (1 - v w),  m_c = m - v_c g,  score log E p(y | f) under N(m_c, v_c),
 #
-# for a normal likelihood with known variance exactly. Of a mixture over inferred numbers with weights
-# pi_k the weight of part k without the row is pi_k over its own score's exponential, and
+# for a normal likelihood with known variance exactly. Of a mixture over inferred numbers with
+# weights pi_k the weight of part k without the row is pi_k over its own score's exponential, and
 #
 #   p(y_i | the others) = 1 / sum_k pi_k / p_k(y_i | the others).
 
-# Rows whose own share v w of their precision is near one hold up their fit by themselves: what would
-# be left is not known from here.
+# Rows whose own share v w of their precision is near one hold up their fit by themselves: what
+# would be left is not known from here.
 largest_share <- 0.8
 
 # Group effects of classes have posteriors that are far from normal.
@@ -124,8 +124,8 @@ print.bsvm_loo <- function(x, digits = 1L, ...) {
   print(round(x$estimates, digits), quote = FALSE)
   high <- sum(x$share > largest_share)
   if (high > 0L) {
-    cat("\n", high, " row", if (high > 1L) "s hold" else " holds", " up the fit alone (`share` above ",
-        largest_share, "): use method = \"draws\".\n", sep = "")
+    cat("\n", high, " row", if (high > 1L) "s hold" else " holds",
+        " up the fit alone (`share` above ", largest_share, "): use method = \"draws\".\n", sep = "")
   }
   invisible(x)
 }

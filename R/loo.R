@@ -32,12 +32,12 @@
 #'
 #' **A fit by [engine_gaussian()]** has its scores in closed form (`method = "closed"`), in time
 #' proportional to the rows: from the mean \eqn{m} and variance \eqn{v} of a row's linear predictor,
-#' and the slope \eqn{g} and negative curvature \eqn{w} of its expected log-likelihood, those without
-#' the row are \eqn{v_c = v / (1 - v w)}{v/(1 - v w)} and \eqn{m_c = m - v_c g}{m - v_c g}; parts of the
-#' mixture are weighted anew. For a normal likelihood with known variances that is exact. Against
-#' refits without each row it was within 0.05 a row, and 0.1 in the sum, on `mtcars` under
-#' likelihoods of numbers. Where a row's share \eqn{v w}{v w} is above 0.8, with group effects of
-#' classes, and for `by = "group"`, draws are taken (`method = "draws"`).
+#' and the slope \eqn{g} and negative curvature \eqn{w} of its expected log-likelihood, those
+#' without the row are \eqn{v_c = v / (1 - v w)}{v/(1 - v w)} and \eqn{m_c = m - v_c g}{m - v_c g};
+#' parts of the mixture are weighted anew. For a normal likelihood with known variances that is
+#' exact. Against refits without each row it was within 0.05 a row, and 0.1 in the sum, on `mtcars`
+#' under likelihoods of numbers. Where a row's share \eqn{v w}{v w} is above 0.8, with group effects
+#' of classes, and for `by = "group"`, draws are taken (`method = "draws"`).
 #'
 #' **Another fit without draws** is drawn from first, by [engine_slice()]
 #' under the same likelihood and priors, until 400 draws are effective. A message (class
@@ -115,10 +115,12 @@ waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
 }
 
 closed_or_refused <- function(object, by, method, env) {
-  if (has_closed_loo(object, by)) return(closed_loo(object, rows_again(object, env), method == "closed"))
+  if (has_closed_loo(object, by)) {
+    return(closed_loo(object, rows_again(object, env), method == "closed"))
+  }
   if (method == "auto") return(NULL)
-  abort("unsupported", "loo(method = \"closed\") is for fits by engine_gaussian() and `by = \"row\"`, ",
-        "of classes without group effects. Leave `method` out.")
+  abort("unsupported", "loo(method = \"closed\") is for fits by engine_gaussian() and `by = ",
+        "\"row\"`, of classes without group effects. Leave `method` out.")
 }
 
 loo_hints <- c(

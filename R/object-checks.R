@@ -30,9 +30,8 @@ fit_fields <- c(
 
 part_fields <- list(
   design = c(columns = "?text", assign = "?numbers", term_labels = "?text", center = "numbers",
-             scale = "numbers", intercept = "numbers", implicit = "flag", unit = "numbers", shift = "numbers",
-             sparse = "?numbers",
-             rotation = "list"),
+             scale = "numbers", intercept = "numbers", implicit = "flag", unit = "numbers",
+             shift = "numbers", sparse = "?numbers", rotation = "list"),
   engine = c(name = "text", label = "text"),
   likelihood = c(name = "text", label = "text", normalized = "flag"),
   sampling = c(draws = "numbers", burnin = "numbers", thin = "numbers", chains = "numbers",

@@ -1,14 +1,13 @@
 #' The engine "bsvm" of parsnip's linear support vector machine
 #'
 #' Once bsvm and parsnip are both loaded, `parsnip::svm_linear()` has an engine `"bsvm"` for
-#' classification and regression, so that fits take part in the recipes, workflows and tuning of the tidymodels.
-#' `bsvm_parsnip()` is what parsnip calls; there is no other use for it.
+#' classification and regression, so that fits take part in the recipes, workflows and tuning of the
+#' tidymodels. `bsvm_parsnip()` is what parsnip calls; there is no other use for it.
 #'
-#' @details
-#' **The formula** reaches [bsvm()] as it is: bars and smooth terms work in `fit()`, and in a
-#' workflow as the argument `formula` of `add_model()`. The outcome must be a factor of two levels, or
-#' numbers for regression, whose likelihood is [likelihood_eps_insensitive()] unless `likelihood` says
-#' otherwise.
+#' @details **The formula** reaches [bsvm()] as it is: bars and smooth terms work in `fit()`, and in
+#' a workflow as the argument `formula` of `add_model()`. The outcome must be a factor of two
+#' levels, or numbers for regression, whose likelihood is [likelihood_eps_insensitive()] unless
+#' `likelihood` says otherwise.
 #'
 #' **Arguments.** The argument `cost` of `svm_linear()` is that of LIBSVM: it fixes the variance of
 #' the slopes at `cost / 2` under the pseudo-likelihood, for predictors that are standardised
@@ -24,22 +23,23 @@
 #'
 #' **Predictions** are of type `"class"`, `"prob"`, `"linear_pred"` (the link) and `"raw"`, which
 #' hands its `opts` on to [predict.bsvm()], as in `opts = list(interval = TRUE)`. But for `"raw"`
-#' they allow levels of grouping factors that the fit has not seen, as resampling brings. In regression
-#' they are of type `"numeric"`, `"pred_int"` (of new responses), `"conf_int"` (of the linear
-#' predictor) and `"raw"`.
+#' they allow levels of grouping factors that the fit has not seen, as resampling brings. In
+#' regression they are of type `"numeric"`, `"pred_int"` (of new responses), `"conf_int"` (of the
+#' linear predictor) and `"raw"`.
 #'
 #' @param formula,data As in [bsvm()].
 #' @param weights Non-negative numbers, one a row, or `NULL` (default).
 #' @param cost A positive number, LIBSVM's cost, or `NULL` (default): `prior` says.
-#' @param margin A number of at least 0, the tube's `epsilon`, or `NULL` (default): `likelihood` says.
+#' @param margin A number of at least 0, the tube's `epsilon`, or `NULL` (default): `likelihood`
+#'   says.
 #' @param prior,likelihood As in [bsvm()].
 #' @param mode `"classification"` (default) or `"regression"`.
 #' @param algorithm The argument `engine` of [bsvm()].
 #' @param ... Other arguments of [bsvm()] that are not evaluated in `data`.
 #' @return A fit from [bsvm()].
-#' @section Errors: `bsvm_error_argument` if `cost` is not a positive number, or comes with `prior`, or
-#'   in regression without a given scale; `bsvm_error_unsupported` for a likelihood of the other mode;
-#'   else those of [bsvm()].
+#' @section Errors: `bsvm_error_argument` if `cost` is not a positive number, or comes with `prior`,
+#'   or in regression without a given scale; `bsvm_error_unsupported` for a likelihood of the other
+#'   mode; else those of [bsvm()].
 #' @seealso [augment.bsvm()] and [tidy.bsvm()] for data frames of a fit by itself.
 #' @examples
 #' if (requireNamespace("parsnip", quietly = TRUE)) {
@@ -77,8 +77,8 @@ bsvm_parsnip <- function(formula, data, weights = NULL, cost = NULL, margin = NU
 margin_likelihood <- function(margin, likelihood) {
   if (is.null(likelihood)) return(likelihood_eps_insensitive(epsilon = margin))
   if (!is.null(margin)) {
-    abort("argument", "`margin` and `likelihood` both say how wide the tube is: give one of the two, ",
-          "or `likelihood = likelihood_eps_insensitive(epsilon = )`.")
+    abort("argument", "`margin` and `likelihood` both say how wide the tube is: give one of the ",
+          "two, or `likelihood = likelihood_eps_insensitive(epsilon = )`.")
   }
   likelihood <- as_likelihood(likelihood)
   if (response_kind(likelihood) == "numbers") return(likelihood)
@@ -100,7 +100,8 @@ scale_cost_prior <- function(cost, prior, likelihood) {
 
 check_one_penalty <- function(prior) {
   if (is.null(prior)) return(invisible())
-  abort("argument", "`cost` and `prior` both say how coefficients are penalised: give one of the two.")
+  abort("argument", "`cost` and `prior` both say how coefficients are penalised: give one of the ",
+        "two.")
 }
 
 cost_prior <- function(cost, prior) {

@@ -9,8 +9,8 @@ plot_residuals <- function(object) {
   tube <- tube_of(object)
   picture <- ggplot2::ggplot(shown, ggplot2::aes(.data$fitted, .data$residual))
   if (!is.null(tube)) {
-    picture <- picture + ggplot2::annotate("rect", xmin = -Inf, xmax = Inf, ymin = -tube, ymax = tube,
-                                           fill = plot_colour, alpha = 0.12)
+    picture <- picture + ggplot2::annotate("rect", xmin = -Inf, xmax = Inf, ymin = -tube,
+                                           ymax = tube, fill = plot_colour, alpha = 0.12)
   }
   picture +
     ggplot2::geom_hline(yintercept = 0, colour = "grey60", linewidth = 0.3) +
@@ -43,12 +43,15 @@ plot_predictive <- function(object, level) {
     ggplot2::geom_point(ggplot2::aes(y = .data$fit), colour = plot_colour, size = 0.8) +
     ggplot2::geom_point(shape = ifelse(inside, 1, 4), size = 1.4) +
     ggplot2::labs(x = "Rows, ordered by fitted value", y = "Response",
-                  caption = paste0("Lines: ", format(100 * level), " % predictive intervals, of which ",
-                                   format(100 * mean(inside), digits = 3L), " % cover.\n",
-                                   "Black: the response, with a cross outside its interval.",
-                                   if (length(kept) < total) paste0(" ", length(kept), " of ", total,
-                                                                    " rows, evenly spaced."))) +
+                  caption = predictive_caption(level, mean(inside), length(kept), total)) +
     plot_theme()
+}
+
+predictive_caption <- function(level, share, shown, total) {
+  paste0("Lines: ", format(100 * level), " % predictive intervals, of which ",
+         format(100 * share, digits = 3L),
+         " % cover.\nBlack: the response, with a cross outside its interval.",
+         if (shown < total) paste0(" ", shown, " of ", total, " rows, evenly spaced."))
 }
 
 # Half its width at the posterior mean; NULL of a likelihood without one.

@@ -28,8 +28,8 @@
 #'     the spread is not known;
 #'   * `"residuals"`: of a response of numbers, residuals against fitted values, with the tube of
 #'     [likelihood_eps_insensitive()] at its posterior mean;
-#'   * `"predictive"`: of a response of numbers, its predictive intervals, rows in the order of their
-#'     fitted values;
+#'   * `"predictive"`: of a response of numbers, its predictive intervals, rows in the order of
+#'     their fitted values;
 #'   * `"bound"`: the lower bound and the size of the gradient, pass by pass ([engine_vb()]); of
 #'     [engine_em()] the objective and the gap;
 #'   * `"intervals"`, `"density"`, `"trace"`, `"rank"`: the draws of variables ([engine_gibbs()]);

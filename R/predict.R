@@ -1,16 +1,15 @@
 #' Predict classes, links and probabilities
 #'
-#' @details
-#' The link of a row is the posterior mean of `f`, offset and group effects included; the class is
-#' its sign, and a link of exactly zero goes to the second level, class +1. If the fit puts all its
-#' own rows into one class, as with a rare class, a message says so once a session (class
+#' @details The link of a row is the posterior mean of `f`, offset and group effects included; the
+#' class is its sign, and a link of exactly zero goes to the second level, class +1. If the fit puts
+#' all its own rows into one class, as with a rare class, a message says so once a session (class
 #' `bsvm_message_one_class`): use `threshold` or `costs`, or fit with `class.weights`. The standard
 #' deviation is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles
 #' of the draws of `f` (`engine_gibbs()`), of a mixture of normal distributions
 #' (`engine_gaussian()`), or mean minus and plus normal quantiles times the standard deviation. They
 #' speak of the linear predictor, not of the next response, and under the pseudo-likelihood are too
-#' narrow (see [summary.bsvm()]). A fit by [engine_map()] without integrated group effects has no standard
-#' deviation, and `interval = TRUE` is an error of class `bsvm_error_unsupported`.
+#' narrow (see [summary.bsvm()]). A fit by [engine_map()] without integrated group effects has no
+#' standard deviation, and `interval = TRUE` is an error of class `bsvm_error_unsupported`.
 #'
 #' A level of a grouping factor that was not in the fit is an error unless
 #' `allow_new_levels = TRUE`; then its effects have mean zero, and their variance (of the
@@ -32,8 +31,8 @@
 #' predictor, as `"link"` is. `interval = TRUE` (or `"prediction"`) gives intervals of **new
 #' responses**: quantiles of the residuals' density averaged over the posterior of the linear
 #' predictor and of the density's inferred numbers, over draws or parts of a mixture; each part's
-#' distribution function is closed. `interval = "confidence"` gives intervals of the linear predictor
-#' itself. `type = "quantile"` gives quantiles of new responses for `probs`. Under
+#' distribution function is closed. `interval = "confidence"` gives intervals of the linear
+#' predictor itself. `type = "quantile"` gives quantiles of new responses for `probs`. Under
 #' [likelihood_quantile()] the density of a response is a device, and there are confidence intervals
 #' only.
 #'
@@ -97,8 +96,8 @@
 #' @param object A fit from [bsvm()].
 #' @param newdata A data frame with the variables of the formula (a matrix with the columns of `x`
 #'   for a fit from `bsvm(x, y)`); the rows of the fit by default.
-#' @param type `"class"` (default), `"link"`, or `"prob"` for the probabilities of both classes; of a
-#'   response of numbers `"response"` (default), `"link"` or `"quantile"`.
+#' @param type `"class"` (default), `"link"`, or `"prob"` for the probabilities of both classes; of
+#'   a response of numbers `"response"` (default), `"link"` or `"quantile"`.
 #' @param interval If `TRUE`, the link with its standard deviation and credible interval
 #'   (`type = "link"`, which it implies). Of a response of numbers `"prediction"`, which `TRUE`
 #'   means, or `"confidence"`.
@@ -128,8 +127,8 @@
 #'   `"TRUE"`, or `"-1"`, `"1"` where it was not a factor).
 #' * `type = "prob"`: a numeric matrix with two columns named by these levels; rows sum to one.
 #' * `type = "quantile"`: a numeric matrix with a column for each of `probs`.
-#' * `type = "link"` or `"response"`: a numeric vector; with `interval = TRUE` a data frame with columns `fit`,
-#'   `sd`, `lower` and `upper`.
+#' * `type = "link"` or `"response"`: a numeric vector; with `interval = TRUE` a data frame with
+#'   columns `fit`, `sd`, `lower` and `upper`.
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))

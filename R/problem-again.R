@@ -22,7 +22,8 @@ problem_again <- function(object, rows) {
                       object$blocks[of_sparse_columns(object)])
   }
   features <- core_features(object, rows$learned)
-  c(problem_in_units(row_problem(x, rows), object$design), if (!is.null(features)) list(features = features),
+  c(problem_in_units(row_problem(x, rows), object$design),
+    if (!is.null(features)) list(features = features),
     if (is.null(sparse)) core_groups(groups)
     else list(group = NULL, n_groups = 0L, z = NULL, sparse = sparse))
 }

@@ -14,7 +14,8 @@
 #' @param object,x An object of class `bsvm_quantiles`: a list of fits named by `tau`.
 #' @param newdata Rows to predict, as in [predict.bsvm()]; those of the fit by default.
 #' @param level Probability of the intervals.
-#' @param method `"sandwich"` (default, where the fits have it) or `"posterior"`, as in [vcov.bsvm()].
+#' @param method `"sandwich"` (default, where the fits have it) or `"posterior"`, as in
+#'   [vcov.bsvm()].
 #' @param digits Significant digits.
 #' @param ... For `predict()`: other arguments of [predict.bsvm()], `interval` and `type` apart.
 #' @return `predict()`, `fitted()`: a matrix with a row a row and a column a quantile, in rising
@@ -35,7 +36,8 @@ NULL
 several_quantiles <- function(tau, scale) {
   good <- is.numeric(tau) && !anyNA(tau) && all(tau > 0 & tau < 1) && !anyDuplicated(tau)
   if (!good) {
-    abort("argument", "`tau` must be different numbers above 0 and below 1; found ", describe(tau), ".")
+    abort("argument", "`tau` must be different numbers above 0 and below 1; found ", describe(tau),
+          ".")
   }
   tau <- sort(tau)
   structure(stats::setNames(lapply(tau, likelihood_quantile, scale = scale), format_each(tau)),
@@ -79,8 +81,8 @@ predict.bsvm_quantiles <- function(object, newdata = NULL, ...) {
   dots <- list(...)
   odd <- intersect(names(dots), c("interval", "type", "level"))
   if (length(odd) > 0L) {
-    abort("argument", "predict() of several quantiles has no `", odd[1L], "`; ask one of the fits, as ",
-          "predict(object[[\"", names(object)[1L], "\"]], interval = \"confidence\").")
+    abort("argument", "predict() of several quantiles has no `", odd[1L], "`; ask one of the fits, ",
+          "as predict(object[[\"", names(object)[1L], "\"]], interval = \"confidence\").")
   }
   sorted_rows(do.call(cbind, lapply(unclass(object), stats::predict, newdata = newdata, ...)))
 }
@@ -117,8 +119,8 @@ confint.bsvm_quantiles <- function(object, level = 0.95, method = NULL, ...) {
 #' @export
 print.bsvm_quantiles <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   first <- x[[1L]]
-  cat("Bayesian quantile regression, ", length(x), " quantiles (", word_for_engine(first$engine), ")\n",
-      sep = "")
+  cat("Bayesian quantile regression, ", length(x), " quantiles (", word_for_engine(first$engine),
+      ")\n", sep = "")
   if (!is.null(first$formula)) say_wrapped(deparse1(first$formula), 2L, most = 3L)
   cat("  ", first$nobs, " rows\n\nPopulation-level coefficients by quantile (posterior ",
       word_for_estimate(first), "):\n", sep = "")
@@ -150,8 +152,8 @@ plot.bsvm_quantiles <- function(x, level = 0.95, method = NULL, ...) {
   need_ggplot2()
   limits <- confint.bsvm_quantiles(x, level, method)
   shown <- do.call(rbind, Map(function(fit, limits, tau) {
-    data.frame(tau = as.numeric(tau), term = names(fixef.bsvm(fit)), estimate = unname(fixef.bsvm(fit)),
-               lower = unname(limits[, 1L]), upper = unname(limits[, 2L]))
+    data.frame(tau = as.numeric(tau), term = names(fixef.bsvm(fit)),
+               estimate = unname(fixef.bsvm(fit)), lower = unname(limits[, 1L]), upper = unname(limits[, 2L]))
   }, unclass(x), limits, names(x)))
   shown$term <- factor(shown$term, unique(shown$term))
   ggplot2::ggplot(shown, ggplot2::aes(.data$tau, .data$estimate)) +

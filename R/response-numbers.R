@@ -7,7 +7,8 @@ code_values.bsvm_response_numbers <- function(response, values, drop_unused, nam
 }
 
 numbers_of_response <- function(values, name) {
-  if (!is.numeric(values) || (is.object(values) && !inherits(values, "AsIs")) || NCOL(values) > 1L) {
+  classed <- is.object(values) && !inherits(values, "AsIs")
+  if (!is.numeric(values) || classed || NCOL(values) > 1L) {
     abort("response", "The response `", name, "` must be numbers, as the likelihood is one of ",
           "residuals; found ", describe(values), ". For two classes leave `likelihood` out, or ",
           "give `likelihood = \"normalized\"`.")
@@ -58,8 +59,8 @@ response_units.bsvm_response_numbers <- function(response, frame, likelihood) {
   if (unit <= 1e-8 * largest_size(y - centre)) unit <- column_moments(y, frame$weights)$sd
   if (!isTRUE(unit > 1e-13 * max(abs(y)))) {
     abort("response", "The response must vary; found ", length(y), " row",
-          if (length(y) > 1L) "s", if (!is.null(frame$offset)) ", less the offset,", " of the value ",
-          format(centre), ". Residuals of zero have no scale: the posterior would be improper.")
+          if (length(y) > 1L) "s", if (!is.null(frame$offset)) ", less the offset,",
+          " of the value ", format(centre), ". Residuals of zero have no scale: the posterior would be improper.")
   }
   if ("scale" %in% names(likelihood$priors)) check_inexact(frame)
   list(unit = unit, shift = if (frame$intercept > 0L) centre else 0)
@@ -75,9 +76,10 @@ weighted_median <- function(x, weights = NULL) {
   if (share[at] > 0.5 + 1e-14 || at == length(x)) x[at] else (x[at] + x[at + 1L]) / 2
 }
 
-# A response that fewer columns than rows fit exactly leaves residuals without a scale: near s = 0 the
-# density is s^(p - n) times the prior's, so that the posterior is improper under any prior whose
-# density there is not zero. What group effects and smooths fit is seen afterwards, by its scale.
+# A response that fewer columns than rows fit exactly leaves residuals without a scale: near s = 0
+# the density is s^(p - n) times the prior's, so that the posterior is improper under any prior
+# whose density there is not zero. What group effects and smooths fit is seen afterwards, by its
+# scale.
 check_inexact <- function(frame) {
   n <- length(frame$y)
   p <- length(frame$columns)
@@ -98,13 +100,12 @@ smallest_scale <- 1e-5 # of the response's spread
 
 warn_exact <- function(fit) {
   scale <- likelihood_at(fit)$values[["scale"]]
-  if (!"scale" %in% names(fit$likelihood$priors) || mean(scale) > smallest_scale * fit$design$unit) {
-    return(invisible())
-  }
+  inferred <- "scale" %in% names(fit$likelihood$priors)
+  if (!inferred || mean(scale) > smallest_scale * fit$design$unit) return(invisible())
   warn("exact", "The response is fitted exactly, or nearly: the scale of its residuals is ",
-       format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper, and nothing of ",
-       "this fit means anything. Leave out the term that is the response, or give the likelihood a ",
-       "`scale`.")
+       format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper, and nothing ",
+       "of this fit means anything. Leave out the term that is the response, or give the likelihood ",
+       "a `scale`.")
 }
 
 # ---- predictions --------------------------------------------------------------------------------
@@ -119,7 +120,8 @@ interval_type.bsvm_response_numbers <- function(response) "response"
 check_prediction_type.bsvm_response_numbers <- function(response, type, interval) {
   type <- pick_one(type, prediction_types(response), "type")
   if (type != "quantile" || !interval) return(type)
-  abort("argument", "`interval` does not go with `type = \"quantile\"`: give the limits as `probs`.")
+  abort("argument", "`interval` does not go with `type = \"quantile\"`: give the limits as ",
+        "`probs`.")
 }
 
 #' @export

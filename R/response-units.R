@@ -43,8 +43,8 @@ model_in_units <- function(model, design, likelihood) {
 }
 
 # The power of the coefficients' unit that each number of a core's prior has; its name, less what
-# counts it, says which number. Numbers of other priors (those that select, lasso and bridge) are for
-# coefficients in units of the response's spread, and so is what is reported of them.
+# counts it, says which number. Numbers of other priors (those that select, lasso and bridge) are
+# for coefficients in units of the response's spread, and so is what is reported of them.
 prior_powers <- list(normal = c(variance = 2), half_t = c(scale = 1), ridge = c(scale = 2),
                      inverse_wishart = c(scale = 2), huang_wand = c(scale = 1), beta = numeric(0))
 
@@ -164,7 +164,8 @@ scale_free <- function(theta, block, unit) {
 
 free_factors <- function(block, unit) ifelse(diagonal_rows(block), 1, unit^unit_power(block))
 
-# Which of a block's free numbers are logarithms: all but those below the diagonal of a root by rows.
+# Which of a block's free numbers are logarithms: all but those below the diagonal of a root by
+# rows.
 diagonal_rows <- function(block) {
   if (!is_joint(block)) return(TRUE)
   q <- length(block$columns)

@@ -100,7 +100,7 @@ run_approximation <- function(spec, control) {
   })
   check_computed(result)
   warn_termination(result, control, word_for_objective(result, spec))
-  result["bound"] <- list(if (!is_mode(spec$engine)) bound_in_units(result$bound, spec)) # none of a mode
+  result["bound"] <- list(if (!is_mode(spec$engine)) bound_in_units(result$bound, spec)) # or none
   posterior <- posterior_in_units(mixture_posterior(result, spec), spec)
   blocks <- all_blocks(spec)
   hyper <- Map(function(block, j) mixture_hyper(posterior, block, j), blocks, seq_along(blocks))
@@ -329,7 +329,8 @@ internal_start <- function(start, design) {
   start <- as.vector(start)
   internal <- start * design$scale
   if (design$intercept > 0L) {
-    internal[design$intercept] <- start[design$intercept] + sum(start * design$center) - design$shift
+    internal[design$intercept] <- start[design$intercept] + sum(start * design$center) -
+      design$shift
   }
   internal <- internal / design$unit
   turned <- lapply(design$rotation, function(r) drop(crossprod(r$basis, internal[r$columns])))

@@ -2,9 +2,10 @@
 #
 #   p(r) = c exp(-a max(0, r - e1) - b max(0, -r - e2)),   c = 1/(1/a + 1/b + e1 + e2):
 #
-# epsilon-insensitive (a = b = 1/scale, e1 = e2 = epsilon), Laplace (epsilon = 0), asymmetric Laplace
-# (a = tau/scale, b = (1 - tau)/scale, e1 = e2 = 0). `law`: list(a, b, e1, e2), each one number or
-# one for each element of the other arguments. Mass above the tube c/a, in it c (e1 + e2), below c/b.
+# epsilon-insensitive (a = b = 1/scale, e1 = e2 = epsilon), Laplace (epsilon = 0), asymmetric
+# Laplace (a = tau/scale, b = (1 - tau)/scale, e1 = e2 = 0). `law`: list(a, b, e1, e2), each one
+# number or one for each element of the other arguments. Mass above the tube c/a, in it c (e1 + e2),
+# below c/b.
 
 hinges_constant <- function(law) 1 / (1 / law$a + 1 / law$b + law$e1 + law$e2)
 

@@ -26,10 +26,11 @@
 #' [engine_gaussian()] there. For other engines it is an error of class `bsvm_error_unsupported`.
 #'
 #' **Sandwich.** `method = "sandwich"` is for a response of numbers without group effects: the
-#' covariance of estimates whose residuals do not have the likelihood's density,
-#' \eqn{V (\sum_i g_i^2 x_i x_i^T) V}{V (sum g_i^2 x_i x_i') V} with \eqn{V} the posterior covariance and
-#' \eqn{g_i}{g_i} the slope of row \eqn{i}{i}'s log density. Under [likelihood_quantile()] it is what
-#' makes intervals of slopes cover (Yang, Wang and He 2016). Limits are those of a normal distribution.
+#' covariance of estimates whose residuals do not have the likelihood's density, \eqn{V (\sum_i
+#' g_i^2 x_i x_i^T) V}{V (sum g_i^2 x_i x_i') V} with \eqn{V} the posterior covariance and
+#' \eqn{g_i}{g_i} the slope of row \eqn{i}{i}'s log density. Under [likelihood_quantile()] it is
+#' what makes intervals of slopes cover (Yang, Wang and He 2016). Limits are those of a normal
+#' distribution.
 #'
 #' With more penalised columns than rows the covariance is assembled only here; `confint()` and
 #' `summary()` need its diagonal alone.
