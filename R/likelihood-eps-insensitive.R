@@ -206,9 +206,16 @@ residual_moments.bsvm_likelihood_two_hinges <- function(likelihood, values) {
 }
 
 #' @export
-density_bends.bsvm_likelihood_two_hinges <- function(likelihood, y) {
+expected_terms.bsvm_likelihood_two_hinges <- function(likelihood, y, weight, mean, variance) {
+  law <- weighted_law(residual_law(likelihood, likelihood$values), weight)
+  hinges_expected_terms(y - mean, sqrt(variance), law)
+}
+
+#' @export
+log_average.bsvm_likelihood_two_hinges <- function(likelihood, y, weight, mean, variance) {
   law <- residual_law(likelihood, likelihood$values)
-  cbind(y - law$e1, y + law$e2)
+  weight * log(hinges_constant(law)) +
+    hinges_log_average(y - mean, sqrt(variance), weighted_law(law, weight))
 }
 
 #' @export

@@ -49,6 +49,21 @@ residual_moments.bsvm_likelihood_gaussian <- function(likelihood, values) {
 }
 
 #' @export
+expected_terms.bsvm_likelihood_gaussian <- function(likelihood, y, weight, mean, variance) {
+  precision <- weight / residual_sd(likelihood$values)^2
+  list(slope = precision * (y - mean), curvature = precision)
+}
+
+# p^weight is a normal density of variance s^2/weight times a constant.
+#' @export
+log_average.bsvm_likelihood_gaussian <- function(likelihood, y, weight, mean, variance) {
+  square <- residual_sd(likelihood$values)^2
+  own <- square / weight
+  stats::dnorm(y, mean, sqrt(own + variance), log = TRUE) +
+    (log(2 * pi * own) - weight * log(2 * pi * square)) / 2
+}
+
+#' @export
 residual_score.bsvm_likelihood_gaussian <- function(likelihood, r) {
   r / residual_sd(likelihood$values)^2
 }

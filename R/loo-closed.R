@@ -74,8 +74,12 @@ panel_rule <- function(likelihood, y, mean, sd, size = 12L) {
   list(f = f, weight = weight * stats::dnorm(f, mean, sd))
 }
 
-# By Stein's identities: slope E[(f - m) log p] / v, curvature -E[((f - m)^2 / v - 1) log p] / v.
-expected_terms <- function(likelihood, y, weight, mean, variance) {
+# list(slope, curvature), the latter negative, of E log p(y | f)^weight in the mean of f ~ N(mean,
+# variance). By Stein's identities slope E[(f - m) log p] / v, curvature -E[((f - m)^2/v - 1) log p]/v.
+expected_terms <- function(likelihood, y, weight, mean, variance) UseMethod("expected_terms")
+
+#' @export
+expected_terms.bsvm_likelihood <- function(likelihood, y, weight, mean, variance) {
   rule <- panel_rule(likelihood, y, mean, sqrt(variance))
   logs <- weight * log_density(likelihood, rep(y, ncol(rule$f)), rule$f) * rule$weight
   away <- rule$f - mean
@@ -83,7 +87,11 @@ expected_terms <- function(likelihood, y, weight, mean, variance) {
        curvature = -rowSums((away^2 / variance - 1) * logs) / variance)
 }
 
-log_average <- function(likelihood, y, weight, mean, variance) {
+# log E p(y | f)^weight.
+log_average <- function(likelihood, y, weight, mean, variance) UseMethod("log_average")
+
+#' @export
+log_average.bsvm_likelihood <- function(likelihood, y, weight, mean, variance) {
   rule <- panel_rule(likelihood, y, mean, sqrt(variance))
   logs <- weight * log_density(likelihood, rep(y, ncol(rule$f)), rule$f) + log(rule$weight)
   log_row_sums(matrix(logs, length(y)))

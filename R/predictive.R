@@ -45,14 +45,34 @@ predictive_draws <- function(fit, rows, size) {
   out
 }
 
-# f(at, points, links) for chunks of rows.
+# f(at, points, links) for chunks of rows, over the points that matter.
 over_links <- function(fit, rows, f) {
   points <- residual_points(fit)
+  kept <- points_that_matter(points$weights)
+  weights <- points$weights[kept] / sum(points$weights[kept])
+  few <- list(weights = weights, values = lapply(points$values, function(value) {
+    if (length(value) == 1L) value else value[kept]
+  }))
   in_chunks(nrow(rows$x), 2^21 / length(points$weights), function(at) {
     links <- link_points(fit$posterior, fit, rows_at(rows, at))
+    links <- lapply(links, function(x) x[, kept, drop = FALSE])
     if (!is.null(rows$offset)) links$mean <- links$mean + rows$offset[at]
-    f(at, points, links)
+    f(at, few, links)
   })
+}
+
+most_points_mixed <- 500L
+least_total <- 1e-7
+
+# Of a mixture those that have all but `least_total` of the weight, of draws some at equal distances:
+# what they are averaged over is smooth.
+points_that_matter <- function(weights) {
+  n <- length(weights)
+  if (all(weights == weights[1L])) {
+    return(unique(round(seq(1, n, length.out = min(n, most_points_mixed)))))
+  }
+  order <- order(weights)
+  sort(order[cumsum(weights[order]) > least_total])
 }
 
 # What has no predictive distribution is refused.
@@ -93,40 +113,52 @@ predictive_sd <- function(likelihood, points, links) {
       points$weights)$sd
 }
 
-# Between the least and the greatest of the points' own, by false position with the Illinois rule
-# (Dowell and Jarratt 1971), halved where that would not move.
-predictive_quantile <- function(likelihood, points, links, p, tolerance = 1e-9) {
+# Between the least and the greatest of the points' own, by the secant of the last two values, or
+# halved where that would leave the bracket or is slow.
+predictive_quantile <- function(likelihood, points, links, p, tolerance = 1e-7) {
   n <- nrow(links$mean)
   values <- lapply(points$values, function(value) {
     if (length(value) == 1L) value else rep(value, each = n)
   })
   own <- matrix(residual_quantile(likelihood, values, rep(p, length(links$mean))), n)
+  spread <- links$sd * stats::qnorm(p)
   reach <- 8 * links$sd
-  lower <- over_columns(links$mean + own - reach, pmin)
-  upper <- over_columns(links$mean + own + reach, pmax)
-  excess <- function(t) {
-    below <- residual_cdf(likelihood, values, as.vector(t - links$mean), as.vector(links$sd))
-    drop(matrix(below, n) %*% points$weights) - p
+  excess <- function(t, rows) {
+    at <- function(value) if (length(value) == 1L) value else as.vector(matrix(value, n)[rows, ])
+    mean <- links$mean[rows, , drop = FALSE]
+    below <- residual_cdf(likelihood, lapply(values, at), as.vector(t - mean),
+                          as.vector(links$sd[rows, , drop = FALSE]))
+    drop(matrix(below, length(rows)) %*% points$weights) - p
   }
-  find_root(excess, lower, upper, tolerance * pmax(upper - lower, .Machine$double.xmin))
+  bracket <- list(lower = over_columns(links$mean + own - reach, pmin),
+                  upper = over_columns(links$mean + own + reach, pmax))
+  start <- drop((links$mean + own + spread / 2) %*% points$weights)
+  find_roots(excess, bracket, start, tolerance)
 }
 
-# Vectorised; f rises through zero between lower and upper.
-find_root <- function(f, lower, upper, tolerance, most = 200L) {
-  at_lower <- f(lower)
-  at_upper <- f(upper)
-  x <- (lower + upper) / 2
+# f(x, rows) rises through zero between lower and upper; only rows that are not there yet are asked.
+find_roots <- function(f, bracket, x, tolerance, most = 100L) {
+  lower <- bracket$lower
+  upper <- bracket$upper
+  x <- pmin(pmax(x, lower), upper)
+  before <- rep(NA_real_, length(x))
+  value_before <- before
+  active <- which(!is.na(x))
   for (step in seq_len(most)) {
-    secant <- upper - at_upper * (upper - lower) / (at_upper - at_lower)
-    good <- is.finite(secant) & secant > lower & secant < upper & step %% 8L != 0L
-    x <- ifelse(good, secant, (lower + upper) / 2)
-    value <- f(x)
-    left <- value < 0
-    at_upper <- ifelse(left, ifelse(left, at_upper / 2, at_upper), value)
-    at_lower <- ifelse(left, value, at_lower / 2)
-    lower <- ifelse(left, x, lower)
-    upper <- ifelse(left, upper, x)
-    if (all(upper - lower <= tolerance | abs(value) < 1e-12, na.rm = TRUE)) break
+    if (length(active) == 0L) break
+    now <- x[active]
+    value <- f(now, active)
+    left <- abs(value) > tolerance & upper[active] > lower[active]
+    active <- active[left]
+    now <- now[left]
+    value <- value[left]
+    lower[active] <- ifelse(value < 0, now, lower[active])
+    upper[active] <- ifelse(value < 0, upper[active], now)
+    secant <- now - value * (now - before[active]) / (value - value_before[active])
+    good <- is.finite(secant) & secant > lower[active] & secant < upper[active] & step %% 6L != 0L
+    x[active] <- ifelse(good, secant, (lower[active] + upper[active]) / 2)
+    before[active] <- now
+    value_before[active] <- value
   }
   x
 }

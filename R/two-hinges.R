@@ -70,3 +70,33 @@ hinges_normal_tail <- function(t, sd, law) {
 exp_tail <- function(x, b) {
   exp(b * x + b^2 / 2 + stats::pnorm(x + b, lower.tail = FALSE, log.p = TRUE))
 }
+
+# log E exp(-a max(0, t + e - e1) - b max(0, -t - e - e2)) with e ~ N(0, sd^2): with the density's
+# constant the log density of a response given the moments of its linear predictor.
+hinges_log_average <- function(t, sd, law) {
+  x1 <- (t - law$e1) / sd
+  x2 <- (-t - law$e2) / sd
+  side <- function(x, b) -b * x + b^2 / 2 + stats::pnorm(b - x, lower.tail = FALSE, log.p = TRUE)
+  above <- side(x1, law$a * sd)
+  below <- side(x2, law$b * sd)
+  # on the side of the smaller tails
+  inside <- log(ifelse(t > 0, stats::pnorm(-x1) - stats::pnorm(x2),
+                       stats::pnorm(-x2) - stats::pnorm(x1)))
+  top <- pmax(above, below, inside)
+  top + log(exp(above - top) + exp(below - top) + exp(inside - top))
+}
+
+# Slope and negative curvature in m of E log p(y | f), f ~ N(m, sd^2), t = y - m.
+hinges_expected_terms <- function(t, sd, law) {
+  x1 <- (t - law$e1) / sd
+  x2 <- (-t - law$e2) / sd
+  list(slope = law$a * stats::pnorm(x1) - law$b * stats::pnorm(x2),
+       curvature = (law$a * stats::dnorm(x1) + law$b * stats::dnorm(x2)) / sd)
+}
+
+# The law of p^weight but for its constant.
+weighted_law <- function(law, weight) {
+  law$a <- law$a * weight
+  law$b <- law$b * weight
+  law
+}
