@@ -124,6 +124,13 @@ TEST_CASE("eps_insensitive: numbers that can't be") {
   CHECK_THROWS_AS(make("normal", {{"sd", -1}}), InvalidInput);
 }
 
+TEST_CASE("family: an offset is measured by the scale, where that is known") {
+  CHECK(make("eps_insensitive", {{"scale", 1e3}, {"epsilon", 1}})->most_offset() ==
+        doctest::Approx(1e9));
+  CHECK(make("normal", {{"sd", 1e-2}})->most_offset() == doctest::Approx(1e4));
+  for (const char* name : {"eps_insensitive", "normal"}) CHECK(make(name, {})->most_offset() == 1e6);
+}
+
 TEST_CASE("family: far away its members are numbers") {
   for (const auto& family : {make("eps_insensitive", {}), make("normal", {}),
                              make("asymmetric_laplace", {{"tau", 0.3}})})

@@ -10,6 +10,7 @@
 #include "fitting.hpp"
 #include "hosts.hpp"
 #include "pair_law.hpp"
+#include "parameter_data.hpp"
 #include "point/estimator.hpp"
 #include "rows/make_source.hpp"
 #include "rows/sparse/sparse_source.hpp"
@@ -19,17 +20,10 @@ using namespace bsvm_test;
 
 namespace {
 
-PriorSlot parameter(const std::string& name, std::map<std::string, double> numbers) {
-  PriorSlot slot;
-  slot.prior = Registry<Prior>::make(name, Params(name, std::move(numbers)));
-  slot.parameter = true;
-  return slot;
-}
-
 void infer_both(Problem& problem) {
   problem.likelihood = Registry<Likelihood>::make("eps_insensitive", Params());
-  problem.priors.push_back(parameter("half_t", {{"df", 3}, {"scale", 1.5}}));
-  problem.priors.push_back(parameter("beta", {{"shape1", 1.5}, {"shape2", 2}}));
+  problem.priors.push_back(parameter_slot("half_t", {{"df", 3}, {"scale", 1.5}}));
+  problem.priors.push_back(parameter_slot("beta", {{"shape1", 1.5}, {"shape2", 2}}));
   check(problem);
 }
 
@@ -72,6 +66,7 @@ State some_state(const Coefficients& side, RowSource& source) {
   Host host;
   RowSums sums(state.layout);
   source.sums(state, sums, host);
+  state.slopes() = 2;
   state.begun() = 1;
   state.fraction() = 1;
   source.settle(state, Settle::advance, 1);
@@ -98,7 +93,7 @@ void check_derivatives(const Problem& problem, RowSource& source, Index extra = 
     source.sums(state, sums, host);
     CHECK(sums.pull()[k] == doctest::Approx(slope).epsilon(1e-5));
     CHECK(sums.bend()(k, k) == doctest::Approx(bend[k]).epsilon(1e-4));
-    CHECK(std::abs(sums.bend()(k, 1 - k) - bend[1 - k]) < 2e-3 * sums.bend().norm());
+    CHECK(sums.bend()(k, 1 - k) == doctest::Approx(bend[1 - k]).epsilon(1e-3));
     CHECK(sums.bend()(0, 1) == sums.bend()(1, 0));
   }
 }
@@ -246,7 +241,7 @@ TEST_CASE("two parameters: a step in both at once ends where rows and priors are
   for (; steps < 30 && left > 1e-7; ++steps) {
     source.sums(state, sums, host);
     left = side.parameter_pull(state, sums).norm();
-    CHECK(side.parameter_change(state, sums) >= 0);
+    CHECK(side.parameter_gradient(state, sums) >= 0);
     side.set_parameters(state, state.parameters() + side.parameter_step(state, sums));
   }
   CHECK(left < 1e-7);
@@ -385,9 +380,9 @@ TEST_CASE("two parameters: each needs a prior of a number, and a point estimate 
   const Data data = numbers(shape_of(20, 2));
   Problem problem = fixed_prior(data);
   problem.likelihood = Registry<Likelihood>::make("eps_insensitive", Params());
-  problem.priors.push_back(parameter("half_t", {{"df", 3}, {"scale", 1.5}}));
+  problem.priors.push_back(parameter_slot("half_t", {{"df", 3}, {"scale", 1.5}}));
   CHECK_THROWS_AS(check(problem), InvalidInput);
-  problem.priors.push_back(parameter("beta", {{"shape1", 1}, {"shape2", 1}}));
+  problem.priors.push_back(parameter_slot("beta", {{"shape1", 1}, {"shape2", 1}}));
   CHECK_NOTHROW(check(problem));
   Host host;
   CHECK_THROWS_AS((Registry<Estimator>::make("em", Params("em", {{"accelerate", 1}}))

@@ -15,6 +15,7 @@ class TwoHinges : public Likelihood {
   TwoHinges(double a, double b, double e1, double e2);
 
   bool supports(Use use) const override { return use != Use::marginal; }
+  double most_offset() const override;
   int scales() const override { return 2; }
   Atoms atoms(double y) const override;
 
