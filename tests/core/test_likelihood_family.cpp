@@ -68,6 +68,39 @@ TEST_CASE("eps_insensitive: without a tube it is the Laplace density") {
   }
 }
 
+// tau / (s/2) = 1 / s at tau = 1/2.
+TEST_CASE("eps_insensitive: without a tube it is the asymmetric Laplace density at the median") {
+  const double s = 0.7;
+  const auto one = make("eps_insensitive", {{"kappa", 0}})->with(numbers(std::log(s))),
+             other = make("asymmetric_laplace", {{"tau", 0.5}})->with(numbers(std::log(s / 2)));
+  Arr y(9), m(9), v(9);
+  y << -3, -0.1, 0, 0.2, 5, 1e6, -1e6, 0.4, 0;
+  m << 0.5, 0, 0, 0.2, 1, 3, 0, 0.1, 1;
+  v << 0.3, 1e-6, 1, 2, 50, 1, 0.1, 1e-4, 9;
+  RowTerms a, b;
+  a.resize(9);
+  b.resize(9);
+  const auto check_same = [&] {
+    for (Arr RowTerms::*of : {&RowTerms::value, &RowTerms::slope, &RowTerms::weight,
+                              &RowTerms::curvature})
+      CHECK(gap((a.*of).matrix(), (b.*of).matrix()) < 3e-15);
+  };
+  for (const Use use : {Use::augmented, Use::expected, Use::point, Use::matched}) {
+    one->terms(use, y, m, v, a);
+    other->terms(use, y, m, v, b);
+    check_same();
+  }
+  RowDraws random;
+  const std::vector<int> rows = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  random.draw({3, 0, 0}, rows.data(), 9, 2);
+  one->draw(y, m, v, random, a);
+  other->draw(y, m, v, random, b);
+  check_same();
+  for (Index i = 0; i < 9; ++i)
+    CHECK(gap(one->averaged(y[i], m[i], v[i], 0.7).value,
+              other->averaged(y[i], m[i], v[i], 0.7).value) < 3e-15);
+}
+
 TEST_CASE("eps_insensitive: kappa says how many residuals are outside the tube") {
   for (double kappa : {0.05, 1.0, 9.0}) {
     const PairLaw law = insensitive(0.7, 0.7 * kappa);

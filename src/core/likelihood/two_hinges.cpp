@@ -97,7 +97,7 @@ TwoHinges::TwoHinges(double a, double b, double e1, double e2) : pair_{a, b, e1,
   pair_.log_c = -std::log(1 / a + 1 / b + e1 + e2);
 }
 
-double TwoHinges::most_offset() const { return 1e6 / std::max(pair_.a, pair_.b); }
+double TwoHinges::most_offset() const { return kUnitsOfOffset / std::max(pair_.a, pair_.b); }
 
 Atoms TwoHinges::atoms(double y) const {
   return {2, {{y - pair_.e1, -1, pair_.a}, {y + pair_.e2, 1, pair_.b}}};
