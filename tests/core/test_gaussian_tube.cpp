@@ -1,5 +1,5 @@
-// Regression by the epsilon-insensitive density: whole fits against sums over grids, a slow twin and
-// searches.
+// Regression by the epsilon-insensitive density: whole fits against sums over grids, a slow twin
+// and searches.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -133,7 +133,8 @@ struct Given {
 
   VecL best(Real unit) const {
     const auto first = [&](Real b1) {
-      return highest([&](Real b0) { return log_joint(b0, b1); }, -5 * unit, 5 * unit, 1e-12L * unit);
+      return highest([&](Real b0) { return log_joint(b0, b1); }, -5 * unit, 5 * unit,
+                     1e-12L * unit);
     };
     const Real b1 = highest([&](Real at) { return log_joint(first(at), at); }, -5 * unit, 5 * unit,
                             1e-9L * unit);

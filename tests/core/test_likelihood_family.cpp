@@ -161,7 +161,8 @@ TEST_CASE("family: an offset is measured by the scale, where that is known") {
   CHECK(make("eps_insensitive", {{"scale", 1e3}, {"epsilon", 1}})->most_offset() ==
         doctest::Approx(1e9));
   CHECK(make("normal", {{"sd", 1e-2}})->most_offset() == doctest::Approx(1e4));
-  for (const char* name : {"eps_insensitive", "normal"}) CHECK(make(name, {})->most_offset() == 1e6);
+  for (const char* name : {"eps_insensitive", "normal"})
+    CHECK(make(name, {})->most_offset() == 1e6);
 }
 
 TEST_CASE("family: far away its members are numbers") {
@@ -317,7 +318,8 @@ TEST_CASE("normal: averages of a power and draws of what is averaged out") {
         const Tilted found = likelihood->averaged(off, 0, v, weight);
         CHECK(std::abs(found.value - value) < 1e-13L * (1 + std::abs(value)));
         CHECK(gap(found.slope, mean / s) < 1e-12);
-        CHECK(std::abs(found.curvature - (1 - variance) / v) < 1e-13L * found.curvature + 1e-15L / v);
+        CHECK(std::abs(found.curvature - (1 - variance) / v) <
+              1e-13L * found.curvature + 1e-15L / v);
         const int n = 20000;
         double sum = 0, square = 0;
         for (int k = 0; k < n; ++k) {

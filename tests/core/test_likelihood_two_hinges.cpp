@@ -122,7 +122,8 @@ TEST_CASE("two hinges: augmented terms are a bound with a latent scale each, at 
 
 TEST_CASE("two hinges: within a wide tube an augmented value keeps its digits") {
   const TwoHinges likelihood(1, 1, 1e9, 1e9);
-  const Real excess = 1 / (2 * std::sqrt(1e18L + 1));  // (u + sqrt(u^2 + v)) / 2 for u = -1e9, twice
+  // (u + sqrt(u^2 + v)) / 2 for u = -1e9, twice.
+  const Real excess = 1 / (2 * std::sqrt(1e18L + 1));
   const double log_c = -std::log(2 + 2e9);
   CHECK(std::abs(at(likelihood, Use::augmented, 0, 1).value - log_c + excess) < 1e-14);
 }
@@ -159,8 +160,8 @@ TEST_CASE("two hinges: log E p^weight and its derivatives") {
     });
 }
 
-// The factor exp(slope f - w f^2/2) is taken out of q = N(0, v) and p put in its place; `value` is E
-// log of the factor, scaled so that it has the mass of p where it is not.
+// The factor exp(slope f - w f^2/2) is taken out of q = N(0, v) and p put in its place; `value` is
+// E log of the factor, scaled so that it has the mass of p where it is not.
 TEST_CASE("two hinges: matched terms are what p makes of the rest of q") {
   int seen = 0;
   each([&](const PairLaw& law, double off, double v) {
@@ -248,7 +249,8 @@ TEST_CASE("two hinges: draws of what is averaged out, for any weight") {
                weight, " off ", off, " v ", v);
           const TwoHinges likelihood = make(law);
           const TiltedPair truth = tilted_pair(law, off, v, weight);
-          const double s = std::sqrt(v), centre = double(truth.mean), sd = std::sqrt(double(truth.variance));
+          const double s = std::sqrt(v), centre = double(truth.mean),
+                       sd = std::sqrt(double(truth.variance));
           std::vector<double> sample(8000);
           double sum = 0, square = 0, fourth = 0;
           for (double& z : sample) {
@@ -274,7 +276,8 @@ TEST_CASE("two hinges: draws of what is averaged out, for any weight") {
                                      truth.value));
           }
           CHECK(kolmogorov(sample, [&](double z) {
-            const double place = std::min(std::max((z * sd + centre - low) / step, 0.0), double(steps));
+            const double place =
+                std::min(std::max((z * sd + centre - low) / step, 0.0), double(steps));
             const size_t k = std::min<size_t>(size_t(place), steps - 1);
             return (below[k] + (place - double(k)) * (below[k + 1] - below[k])) / below.back();
           }) < kKolmogorov);
@@ -300,7 +303,8 @@ RowTerms drawn(const Likelihood& likelihood, const Arr& off, double weight, std:
 
 }  // namespace
 
-// u the distance to the nearer kink, w the row's weight: E exp(-w a u) = exp(-w a u + (w a)^2 v / 2).
+// u the distance to the nearer kink, w the row's weight:
+// E exp(-w a u) = exp(-w a u + (w a)^2 v / 2).
 TEST_CASE("two hinges: a row a million scales out has the terms of its one line") {
   for (const PairLaw& law : kLaws)
     for (const double side : {-1.0, 1.0}) {
@@ -354,7 +358,7 @@ TEST_CASE("two hinges: without a tube the drawn precision is inverse Gaussian") 
 
 // Under a flat prior of f its density given y is that of a residual. Latent scales given f and then
 // f given these, N(f + slope / weight, 1 / weight), leave it so.
-TEST_CASE("two hinges: a Gibbs step of one residual leaves its density, whatever the row's weight") {
+TEST_CASE("two hinges: a Gibbs step of one residual leaves its density, whatever its weight") {
   const Index n = 40000;
   for (const PairLaw& law : kLaws)
     for (double weight : {1.0, 0.3, 2.0}) {

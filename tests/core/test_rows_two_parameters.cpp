@@ -50,7 +50,8 @@ void check_derivatives(const Problem& problem, RowSource& source, Index extra = 
   REQUIRE(state.layout.parameters == 2);
   const double h = 1e-2;
   for (Index k : {0, 1}) {
-    const auto up = pulls(k, h), down = pulls(k, -h), far = pulls(k, 2 * h), near = pulls(k, -2 * h);
+    const auto up = pulls(k, h), down = pulls(k, -h), far = pulls(k, 2 * h),
+               near = pulls(k, -2 * h);
     const double slope = (8 * (up.first - down.first) - far.first + near.first) / (12 * h);
     const Vec bend = (8 * (up.second - down.second) - far.second + near.second) / (-12 * h);
     source.sums(state, sums, host);
@@ -212,7 +213,8 @@ TEST_CASE("two parameters: chains have the posterior by sums over a grid") {
     const Sampling of = chain_of(name, problem);
     const Mat found = draws_of(*of.chain, 20000);
     for (Index k = 0; k < 3; ++k) {
-      const Eigen::RowVectorXd x = (found.row(k).array() - double(truth.mean[k])) / double(truth.sd[k]);
+      const Eigen::RowVectorXd x =
+          (found.row(k).array() - double(truth.mean[k])) / double(truth.sd[k]);
       const double error = 1 / std::sqrt(effective(x));
       CHECK(effective(x) > 2000);
       CHECK(std::abs(x.mean()) < 4 * error);

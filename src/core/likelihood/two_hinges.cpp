@@ -7,8 +7,8 @@
 //
 //   (u_k + s_k) / 2,  s_k = sqrt(E u_k^2) = sqrt(u_k^2 + v),
 //
-// that is (u_k)_+ + v / (s_k + |u_k|) / 2, in which nothing cancels. For draws let h = w a u_1 / 2 (or w b u_2 / 2),
-// w the row's weight. In
+// that is (u_k)_+ + v / (s_k + |u_k|) / 2, in which nothing cancels. For draws let h = w a u_1 / 2
+// (or w b u_2 / 2), w the row's weight. In
 //
 //   exp{-w a (u_1)_+} = exp(-h) exp(-|h|)
 //
