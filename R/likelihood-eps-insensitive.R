@@ -116,9 +116,10 @@ beta_label <- function(numbers) {
 
 # A likelihood of residuals. `given`: the core's numbers; `priors`: those of the others, by name.
 new_residual <- function(name, given, label, priors, class = NULL) {
-  new_likelihood(name, if (is.null(given)) numeric(0) else given, label, TRUE,
-                 class = c(class, name, "two_hinges", "residual"),
-                 priors = Filter(Negate(is.null), priors))
+  likelihood <- new_likelihood(name, if (is.null(given)) numeric(0) else given, label, TRUE,
+                               class = c(class, name, "two_hinges", "residual"),
+                               priors = Filter(Negate(is.null), priors))
+  with_given_values(likelihood)
 }
 
 check_width <- function(epsilon) {

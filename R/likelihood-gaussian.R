@@ -21,9 +21,11 @@
 #' @export
 likelihood_gaussian <- function(scale = NULL) {
   given <- fixed_number(scale, "scale")
-  new_likelihood("normal", if (is.null(given)) numeric(0) else c(sd = unname(given)), "Gaussian",
-                 TRUE, class = c("gaussian", "residual"),
-                 priors = Filter(Negate(is.null), list(scale = law_of_number(scale, "scale"))))
+  with_given_values(new_likelihood(
+    "normal", if (is.null(given)) numeric(0) else c(sd = unname(given)), "Gaussian", TRUE,
+    class = c("gaussian", "residual"),
+    priors = Filter(Negate(is.null), list(scale = law_of_number(scale, "scale")))
+  ))
 }
 
 residual_sd <- function(values) if (is.null(values$sd)) values$scale else values$sd
@@ -68,9 +70,9 @@ residual_score.bsvm_likelihood_gaussian <- function(likelihood, r) {
   r / residual_sd(likelihood$values)^2
 }
 
-# Every residual pulls.
+# Every residual but zero pulls.
 #' @export
-is_support.bsvm_likelihood_gaussian <- function(likelihood, y, f) rep(TRUE, length(f))
+is_support.bsvm_likelihood_gaussian <- function(likelihood, y, f) y != f
 
 #' @export
 unit_numbers.bsvm_likelihood_gaussian <- function(likelihood) c("sd", "scale")

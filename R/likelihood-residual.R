@@ -58,6 +58,11 @@ point_weights <- function(posterior) {
   rep(1 / n, n)
 }
 
+with_given_values <- function(likelihood) {
+  likelihood$values <- as.list(likelihood$parameters)
+  likelihood
+}
+
 # The likelihood with its `values` at the draws `at` of a fit or, without, at their means.
 likelihood_at <- function(fit, at = NULL) {
   likelihood <- fit$likelihood

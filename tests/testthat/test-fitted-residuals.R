@@ -23,8 +23,8 @@ test_that("na.exclude pads, na.omit does not", {
   expect_equal(nobs(padded), 58)
 })
 
-test_that("there is one kind of residual", {
+test_that("kinds of residuals that are not there are refused", {
   fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
-  expect_refusal(residuals(fit, type = "pearson"), "argument", c("residuals()", "`type`"))
+  expect_refusal(residuals(fit, type = "pearson"), "argument", c("`type`", "pearson"))
   expect_refusal(fitted(fit, scale = "link"), "argument", "fitted()")
 })

@@ -3,7 +3,7 @@
 # them.
 
 with_parameters <- c("tube/tube.cpp" = "src/core/likelihood", "tube/likelihood-tube.R" = "R",
-                     "tube/response-numbers.R" = "R", "hill/hill.cpp" = "src/core/block",
+                     "tube/response-metres.R" = "R", "hill/hill.cpp" = "src/core/block",
                      "hill/basis-hill.R" = "R")
 
 # Weighted moments over a grid: `log_density` (points, values of the parameter), `points` a row each.
@@ -89,7 +89,7 @@ fit_tube <- quote({
     tryCatch(bsvm(..., likelihood = tube), error = function(e) class(e)[1L])
   }
   for_classes <- function(code) {
-    tryCatch(code, bsvm_error_unsupported = function(e) grepl("numbers", conditionMessage(e)))
+    tryCatch(code, bsvm_error_unsupported = function(e) grepl("metres", conditionMessage(e)))
   }
   message_of <- function(code) tryCatch(code, bsvm_error_unsupported = conditionMessage)
   set.seed(1)

@@ -25,7 +25,7 @@ test_that("what can't be plotted is refused", {
   skip_if_not_installed("ggplot2")
   plain <- bsvm(y ~ x1, ref$data, engine = "vb")
   expect_refusal(plot(plain, "groups"), "unsupported", "groups")
-  expect_refusal(plot(plain, "residuals"), "argument", c("`which`", "residuals"))
+  expect_refusal(plot(plain, "leverage"), "argument", c("`which`", "leverage"))
 })
 
 test_that("the pictures warn of a pseudo-posterior, and of nothing else", {

@@ -50,7 +50,8 @@ block <- function(prior, columns, label, factor, labels) {
 }
 fit <- structure(list(
   design = list(columns = c("(Intercept)", "x"), assign = 0:1, center = c(0, 0.5), scale = c(1, 2),
-                intercept = 1L, implicit = FALSE, rotation = list(), sparse = NULL),
+                intercept = 1L, implicit = FALSE, unit = 1, shift = 0, rotation = list(),
+                sparse = NULL),
   groups = groups, posterior = posterior,
   blocks = list(block(ridge(1), 1:2, "all", NULL, NULL)),
   group_blocks = list(block(ridge(0.3), 1L, "h", "h", "(Intercept)"),

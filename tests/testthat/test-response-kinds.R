@@ -7,7 +7,8 @@ code_methods <- grep(paste0("^code_values[.]", prefix),
 kinds <- sub(paste0("^code_values[.]", prefix), "", code_methods)
 
 # Values of a kind that a fit may have, and more of them in other rows.
-kind_examples <- list(classes = list(values = factor(c("b", "a", "b", "b")), new = c("a", "b", NA)))
+kind_examples <- list(classes = list(values = factor(c("b", "a", "b", "b")), new = c("a", "b", NA)),
+                      numbers = list(values = c(1.5, -2, 30), new = c(0, NA)))
 
 test_that("each kind of response has an example here", {
   expect_setequal(kinds, names(kind_examples))
@@ -32,7 +33,7 @@ expect_kind <- function(kind, example) {
   expect_true(all(vapply(bsvm:::known_metrics_of(response), is.function, TRUE)))
   types <- bsvm:::prediction_types(response)
   expect_true(bsvm:::interval_type(response) %in% types)
-  found <- list(mean = coded$y, prob = rep(0.5, n))
+  found <- list(mean = coded$y, prob = rep(0.5, n), quantiles = cbind(coded$y))
   for (type in types) {
     expect_identical(bsvm:::check_prediction_type(response, type, FALSE), type)
     expect_identical(NROW(bsvm:::shape_prediction(response, found, type, NULL)), n)
@@ -52,16 +53,16 @@ for (kind in names(kind_examples)) {
 
 # ---- a kind that is made here -------------------------------------------------------------------
 
-numbers_methods <- list(
+metres_methods <- list(
   code_values = function(response, values, drop_unused, name) {
     if (!is.numeric(values)) abort("response", "`", name, "` must be numbers.")
-    list(y = as.double(values), response = bsvm:::new_response("numbers", unit = "m"))
+    list(y = as.double(values), response = bsvm:::new_response("metres", unit = "m"))
   },
   recode_values = function(response, values) as.double(values),
   code_new_values = function(response, values) as.double(values),
   same_coding = function(response, other) TRUE,
   check_whole_response = function(response) NULL,
-  describe_kind = function(response) "numbers",
+  describe_kind = function(response) "metres",
   describe_response = function(response) paste("response in", response$unit),
   prediction_types = function(response) c("response", "link"),
   interval_type = function(response) "response",
@@ -86,7 +87,7 @@ numbers_methods <- list(
 )
 
 toy_methods <- list(
-  response_kind = function(likelihood) "numbers",
+  response_kind = function(likelihood) "metres",
   log_density = function(likelihood, y, f) stats::dnorm(y, f, log = TRUE),
   expected_response = function(likelihood, f) f,
   row_residuals = function(likelihood, y, f) y - f,
@@ -96,7 +97,7 @@ toy_methods <- list(
 )
 
 with_toy <- function(code) {
-  with_methods("bsvm_response_numbers", numbers_methods,
+  with_methods("bsvm_response_metres", metres_methods,
                with_methods("bsvm_likelihood_toy", toy_methods, code))
 }
 
@@ -104,14 +105,14 @@ with_toy <- function(code) {
 toy <- bsvm:::new_likelihood("hinge_normalized", numeric(0), "toy", TRUE, class = "toy")
 
 test_that("a kind of response that is defined elsewhere keeps the contract", {
-  with_toy(expect_kind("numbers", list(values = c(1.5, -2, 3), new = c(0, NA))))
+  with_toy(expect_kind("metres", list(values = c(1.5, -2, 3), new = c(0, NA))))
 })
 
 test_that("the likelihood decides how a frame codes the response", {
   with_toy({
     frame <- bsvm_frame(dist ~ speed, cars, likelihood = toy)
     expect_identical(frame$y, cars$dist)
-    expect_s3_class(frame$response, "bsvm_response_numbers")
+    expect_s3_class(frame$response, "bsvm_response_metres")
     expect_output(print(frame), "bsvm_frame: 50 rows, 2 columns", fixed = TRUE)
     by_matrix <- bsvm_frame(as.matrix(cars["speed"]), cars$dist, likelihood = toy)
     expect_identical(by_matrix$y, cars$dist)
@@ -119,8 +120,8 @@ test_that("the likelihood decides how a frame codes the response", {
     expect_identical(weighted$absent$y, cars$dist[rep(c(TRUE, FALSE), 25)])
     expect_refusal(bsvm_frame(dist ~ speed, cars), "response", "two levels")
     expect_refusal(bsvm_frame(dist ~ speed, cars, likelihood = toy, class.weights = c(a = 2)),
-                   "weights", c("`class.weights`", "numbers"))
-    expect_refusal(bsvm_spec(frame), "argument", c("`likelihood`", "numbers"))
+                   "weights", c("`class.weights`", "metres"))
+    expect_refusal(bsvm_spec(frame), "argument", c("`likelihood`", "metres"))
     expect_refusal(bsvm_spec(frame, likelihood = "hinge"), "argument", "bsvm_frame()")
     expect_refusal(bsvm(dist ~ speed, transform(cars, dist = "far"), likelihood = toy), "response",
                    "`dist` must be numbers")
@@ -130,7 +131,7 @@ test_that("the likelihood decides how a frame codes the response", {
 test_that("a fit says and predicts what its response and likelihood say", {
   signs <- transform(mtcars, am = 2 * am - 1)
   fit <- bsvm(am ~ mpg + wt, signs, engine = "gaussian", control = bsvm_control(verbose = FALSE))
-  fit$response <- bsvm:::new_response("numbers", unit = "m")
+  fit$response <- bsvm:::new_response("metres", unit = "m")
   fit$likelihood <- toy
   with_toy({
     expect_output(print(fit), "response in m", fixed = TRUE)
@@ -151,37 +152,37 @@ test_that("a fit says and predicts what its response and likelihood say", {
 # What is for two classes only says what was found, and what to use.
 test_that("functions for two classes refuse other responses", {
   signs <- transform(mtcars, am = 2 * am - 1)
-  as_numbers <- function(fit) {
-    fit$response <- bsvm:::new_response("numbers", unit = "m")
+  as_metres <- function(fit) {
+    fit$response <- bsvm:::new_response("metres", unit = "m")
     fit$likelihood <- toy
     fit
   }
   quiet <- bsvm_control(verbose = FALSE)
-  fit <- as_numbers(bsvm(am ~ mpg + wt, signs, engine = "gaussian", control = quiet))
-  point <- as_numbers(bsvm(am ~ mpg + wt, signs, likelihood = "hinge", engine = "em",
+  fit <- as_metres(bsvm(am ~ mpg + wt, signs, engine = "gaussian", control = quiet))
+  point <- as_metres(bsvm(am ~ mpg + wt, signs, likelihood = "hinge", engine = "em",
                            prior = prior_ridge(variance = 1), control = quiet))
   with_toy({
     expect_refusal(calibration(fit, signs), "unsupported",
-                   c("calibration()", "here it is numbers", "holdout()"))
+                   c("calibration()", "here it is metres", "holdout()"))
     expect_refusal(calibration_map(fit, signs), "unsupported",
-                   c("calibration_map()", "here it is numbers", "predict(type = \"response\")"))
+                   c("calibration_map()", "here it is metres", "predict(type = \"response\")"))
     expect_refusal(support_vectors(point), "unsupported",
-                   c("support_vectors()", "here it is numbers", "summary()", "residuals()"))
+                   c("support_vectors()", "here it is metres", "summary()", "residuals()"))
     expect_identical(summary(point)$n_support, sum(abs(point$y - point$link) > 1))
     expect_null(summary(point)$estimate$n_margin)
     expect_output(print(summary(point)), "Support vectors: [0-9]+ of 32 rows \\([0-9.]+ %\\)\n")
     expect_refusal(bsvm_parsnip(dist ~ speed, cars, likelihood = toy), "unsupported",
-                   c("bsvm_parsnip()", "here it is numbers", "Use bsvm()"))
+                   c("bsvm_parsnip()", "here it is metres", "regression"))
     expect_refusal(holdout(list(fit, tuned_svm()), signs, times = 2), "unsupported",
-                   c("tuned_svm()", "here it is numbers", "function(data)"))
+                   c("tuned_svm()", "here it is metres", "function(data)"))
   })
   skip_if_not_installed("e1071")
-  expect_refusal(fit(tuned_svm(), dist ~ speed, cars), "response", c("numeric", "factor()"))
+  expect_refusal(fit(tuned_svm(), dist ~ speed, cars), "response", c("numeric", "a factor"))
 })
 
 test_that("studies test other kinds of response", {
   with_toy({
-    coded <- bsvm:::code_response(cars$dist, kind = "numbers")
+    coded <- bsvm:::code_response(cars$dist, kind = "metres")
     units <- bsvm:::split_units(coded$y)
     expect_true(all(units$stratum == 1L))
     splits <- with_seed(1, bsvm:::random_splits(units, 2, 3 / 4, NULL))
