@@ -1,7 +1,8 @@
 #' Fit a Bayesian support vector machine
 #'
-#' A support vector machine as a Bayesian model: with the penalty inferred, random effects, smooth
-#' functions, missing predictors, and intervals and class probabilities that are calibrated.
+#' A support vector machine or support vector regression as a Bayesian model: with the penalty
+#' inferred, random effects, smooth functions, missing predictors, and intervals and class
+#' probabilities that are calibrated.
 #'
 #' @details
 #' **Defaults.** `bsvm(y ~ x, data)` without another argument is meant to be the right answer. The
@@ -15,9 +16,15 @@
 #' sum over the two classes, which makes it a probability model. `likelihood = "hinge"` does not: it
 #' is the pseudo-likelihood of the papers, a classifier.
 #'
-#' **Response.** A factor (its second level is +1), text of two values (the second in order is +1,
-#' as [factor()] has it), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do not occur are
-#' dropped.
+#' **Regression.** With a likelihood of numbers ([likelihood_eps_insensitive()] is that of support
+#' vector regression, [likelihood_quantile()] of quantiles) the response is numbers, and everything
+#' below holds for it too. Numbers in priors are then in units of the response, their defaults in
+#' units of its spread (its median absolute deviation): where 2.5 and 10 stand below, these are
+#' times that. Lasso, bridge and selecting priors are for coefficients in units of the spread.
+#'
+#' **Response.** Of classes: a factor (its second level is +1), text of two values (the second in
+#' order is +1, as [factor()] has it), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do
+#' not occur are dropped.
 #'
 #' **Random-effects terms** are read as in lme4. `(1 | g)` gives every level of `g` an intercept of
 #' its own, `(0 + x | g)` a slope, `(x | g)` both, correlated, and `(x || g)` both, independent.
@@ -122,7 +129,9 @@
 #'   a class that is not named has 1. The sum of the products is at most 1e12.
 #' @param likelihood `NULL` (default): the normalised hinge likelihood, unless the engine or a prior
 #'   only accepts the pseudo-likelihood (see [likelihood_hinge()]). `"normalized"` or `"hinge"` (the
-#'   pseudo-likelihood), or an object from [likelihood_hinge()].
+#'   pseudo-likelihood), or an object from [likelihood_hinge()]; for a response of numbers from
+#'   [likelihood_eps_insensitive()], [likelihood_laplace()], [likelihood_quantile()] or
+#'   [likelihood_gaussian()].
 #' @param prior `NULL` (the default priors), a prior, or a list of priors; see Details.
 #' @param missing What becomes of missing predictors: `NULL` (default) leaves that to `na.action`;
 #'   [missing_fail()], [missing_omit()], [missing_normal()] or [missing_selection()], of which the
