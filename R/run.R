@@ -161,8 +161,9 @@ run_sampler <- function(spec, control) {
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
   result$variances <- unlist(unname(split_hyper(spec, result$variances)), recursive = FALSE)
   posterior <- posterior_in_units(draws_posterior(result), spec)
-  first <- seq_along(spec$blocks)
-  variances <- list(hyper = posterior$variances[first], group_hyper = posterior$variances[-first])
+  population <- seq_along(posterior$variances) <= length(spec$blocks)
+  variances <- list(hyper = posterior$variances[population],
+                    group_hyper = posterior$variances[!population])
   out <- list(posterior = posterior,
               hyper = Map(draws_hyper, spec$blocks, variances$hyper),
               group_hyper = Map(draws_hyper, spec$group_blocks, variances$group_hyper),
