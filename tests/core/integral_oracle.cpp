@@ -110,7 +110,8 @@ PairTruth brute_force_pair(const RowLaw& law, const RowsData& data, const Vec& s
       for (Real at : {e - away, e + away})
         if (std::abs(at) < 9) breaks.push_back(at);
   };
-  for (int k = -18; k <= 18; ++k) breaks.push_back(0.5L * k);
+  const int fine = law.steepest > 4 ? 20 : 2;
+  for (int k = -9 * fine; k <= 9 * fine; ++k) breaks.push_back(static_cast<Real>(k) / fine);
   // Where a row is at its kink with e_1 = 0, and where two are at the same e_1.
   for (Index i = 0; i < data.y.size(); ++i)
     for (Real kink : law.kinks) {

@@ -106,13 +106,12 @@ TEST_CASE("two hinges a row: value, gradient, law and distribution are brute for
       for (Index r : {1, 2, 6, 15})
         for (double s : {1e-4, 0.05, 1.0, 4.0, 100.0, 1e4}) compare(of, 1, make(kind, r), s, worst);
       INFO("a " << of.a << " e2 " << of.e2 << " kind " << static_cast<int>(kind));
-      MESSAGE("WORST " << worst.value<<" "<<worst.gradient<<" "<<worst.mean<<" "<<worst.variance<<" "<<worst.slope<<" "<<worst.cdf);
-      CHECK(worst.value < 1e-10);
-      CHECK(worst.gradient < 1e-9);
-      CHECK(worst.mean < 1e-9);
-      CHECK(worst.variance < 1e-9);
-      CHECK(worst.slope < 1e-9);
-      CHECK(worst.cdf < 1e-10);
+      CHECK(worst.value < 2e-12);
+      CHECK(worst.gradient < 4e-11);
+      CHECK(worst.mean < 2e-11);
+      CHECK(worst.variance < 1e-10);
+      CHECK(worst.slope < 1e-12);
+      CHECK(worst.cdf < 5e-12);
     }
 }
 
@@ -124,13 +123,12 @@ TEST_CASE("two hinges a row: any scale against the effect's standard deviation")
       for (double unit : {1.0, scale})
         for (Index r : {1, 2, 7}) compare(of, scale, make(Kind::plain, r, unit), 1, worst);
       INFO("a " << of.a << " e2 " << of.e2 << " scale " << scale);
-      MESSAGE("WORST " << worst.value<<" "<<worst.gradient<<" "<<worst.mean<<" "<<worst.variance<<" "<<worst.slope<<" "<<worst.cdf);
-      CHECK(worst.value < 1e-10);
-      CHECK(worst.gradient < 1e-9);
-      CHECK(worst.mean < 1e-9);
-      CHECK(worst.variance < 1e-9);
-      CHECK(worst.slope < 1e-9);
-      CHECK(worst.cdf < 1e-10);
+      CHECK(worst.value < 2e-12);
+      CHECK(worst.gradient < 4e-11);
+      CHECK(worst.mean < 2e-11);
+      CHECK(worst.variance < 1e-10);
+      CHECK(worst.slope < 1e-12);
+      CHECK(worst.cdf < 5e-12);
     }
 }
 
@@ -150,8 +148,7 @@ TEST_CASE("two hinges a row: the Hessian is the derivative of brute force's grad
         likelihood.integral()->integrate(data.rows(), s, Depth::curvature, sums);
         worst = std::max(worst, (whole(sums.hessian) - truth).norm() / (1 + truth.norm()));
       }
-  MESSAGE(worst);
-  CHECK(worst < 1e-6);
+  CHECK(worst < 5e-7);
 }
 
 TEST_CASE("two hinges a row: many copies of a row are one with a weight") {
@@ -190,7 +187,7 @@ TEST_CASE("two hinges a row: draws have the law's moments") {
       const int n = 40000;
       double mean = 0, square = 0, u = 0;
       for (int k = 0; k < n; ++k) {
-        CHECK(integral->draw(data.rows(), s, random, u) == doctest::Approx(sums.value));
+        integral->draw(data.rows(), s, random, u);
         mean += (u - law.mean) / n;
         square += (u - law.mean) * (u - law.mean) / n;
       }
