@@ -110,8 +110,10 @@ PairTruth brute_force_pair(const RowLaw& law, const RowsData& data, const Vec& s
       for (Real at : {e - away, e + away})
         if (std::abs(at) < 9) breaks.push_back(at);
   };
-  const int fine = law.steepest > 4 ? 20 : 2;
-  for (int k = -9 * fine; k <= 9 * fine; ++k) breaks.push_back(static_cast<Real>(k) / fine);
+  for (int k = -18; k <= 18; ++k) breaks.push_back(0.5L * k);
+  // Where two rows are steep, what they leave is as steep.
+  std::vector<Real> crossing{0};
+  for (Real away = 0.1L; law.steepest > 4 && away > 1e-5L; away /= 4) crossing.push_back(away);
   // Where a row is at its kink with e_1 = 0, and where two are at the same e_1.
   for (Index i = 0; i < data.y.size(); ++i)
     for (Real kink : law.kinks) {
@@ -120,7 +122,7 @@ PairTruth brute_force_pair(const RowLaw& law, const RowsData& data, const Vec& s
       for (Index j = 0; j < i; ++j)
         for (Real other : law.kinks) {
           const Real tj = law.kink(data.y[j], other) - data.o[j], vj = f00 * data.z[j] + f10 * second[j];
-          add((t * second[j] - tj * second[i]) / (v * second[j] - vj * second[i]), {0});
+          add((t * second[j] - tj * second[i]) / (v * second[j] - vj * second[i]), crossing);
         }
     }
   const std::vector<Node> points = panel_nodes(breaks);
