@@ -98,8 +98,10 @@ normalised_map <- function(f) {
 
 #' @export
 averaged_response.bsvm_likelihood_hinge <- function(likelihood, mean, sd) {
-  law <- law_of(likelihood)
-  with_core_conditions(core_averaged_probability(law$name, law$parameters, mean, sd))
+  density <- law_of(likelihood)
+  with_core_conditions(
+    core_averaged_probability(density$name, density$parameters, mean, sd)
+  )
 }
 
 #' @export

@@ -1,4 +1,7 @@
 #pragma once
+#include <cmath>
+
+#include "model/state.hpp"
 #include "simulate.hpp"
 #include "two_atoms.hpp"
 
@@ -15,6 +18,34 @@ inline PriorSlot parameter_slot(const char* prior, std::map<std::string, double>
 inline PriorSlot parameter_prior(double scale) {
   return parameter_slot("half_t", {{"df", 3}, {"scale", scale}});
 }
+
+// Columns cos(j w x), w = exp(theta).
+class Waves : public Block {
+ public:
+  Waves(Vec x, Index columns) : x_(std::move(x)), unit_(Vec::Constant(columns, 0.5)) {}
+  Index columns() const override { return unit_.size(); }
+  bool varies() const override { return true; }
+  Index free_size() const override { return 1; }
+  void find_parameters(Index first) override { first_ = first; }
+  const Vec& unit() const override { return unit_; }
+  void fill(const int* rows, Index r, const State& state,
+            Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
+    for (Index i = 0; i < r; ++i)
+      for (Index j = 0; j < columns(); ++j) out(j, i) = height(j, rows[i], state);
+  }
+  void add_column(Index j, const int* rows, Index r, const State& state, double a,
+                  double* out) const override {
+    for (Index i = 0; i < r; ++i) out[i] += a * height(j, rows[i], state);
+  }
+
+ private:
+  double height(Index j, int row, const State& state) const {
+    return 0.5 * std::cos(static_cast<double>(j + 1) * std::exp(state.parameters()[first_]) *
+                          x_[row]);
+  }
+  Vec x_, unit_;
+  Index first_ = 0;
+};
 
 // The usual problem with numbers for a response, about the rows' linear predictors at some
 // coefficients, and a likelihood whose scale, or scale and odds, are inferred.

@@ -68,6 +68,39 @@ TEST_CASE("eps_insensitive: without a tube it is the Laplace density") {
   }
 }
 
+// tau / (s/2) = 1 / s at tau = 1/2.
+TEST_CASE("eps_insensitive: without a tube it is the asymmetric Laplace density at the median") {
+  const double s = 0.7;
+  const auto one = make("eps_insensitive", {{"kappa", 0}})->with(numbers(std::log(s))),
+             other = make("asymmetric_laplace", {{"tau", 0.5}})->with(numbers(std::log(s / 2)));
+  Arr y(9), m(9), v(9);
+  y << -3, -0.1, 0, 0.2, 5, 1e6, -1e6, 0.4, 0;
+  m << 0.5, 0, 0, 0.2, 1, 3, 0, 0.1, 1;
+  v << 0.3, 1e-6, 1, 2, 50, 1, 0.1, 1e-4, 9;
+  RowTerms a, b;
+  a.resize(9);
+  b.resize(9);
+  const auto check_same = [&] {
+    for (Arr RowTerms::*of : {&RowTerms::value, &RowTerms::slope, &RowTerms::weight,
+                              &RowTerms::curvature})
+      CHECK(gap((a.*of).matrix(), (b.*of).matrix()) < 3e-15);
+  };
+  for (const Use use : {Use::augmented, Use::expected, Use::point, Use::matched}) {
+    one->terms(use, y, m, v, a);
+    other->terms(use, y, m, v, b);
+    check_same();
+  }
+  RowDraws random;
+  const std::vector<int> rows = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  random.draw({3, 0, 0}, rows.data(), 9, 2);
+  one->draw(y, m, v, random, a);
+  other->draw(y, m, v, random, b);
+  check_same();
+  for (Index i = 0; i < 9; ++i)
+    CHECK(gap(one->averaged(y[i], m[i], v[i], 0.7).value,
+              other->averaged(y[i], m[i], v[i], 0.7).value) < 3e-15);
+}
+
 TEST_CASE("eps_insensitive: kappa says how many residuals are outside the tube") {
   for (double kappa : {0.05, 1.0, 9.0}) {
     const PairLaw law = insensitive(0.7, 0.7 * kappa);
@@ -122,6 +155,14 @@ TEST_CASE("eps_insensitive: numbers that can't be") {
   CHECK_THROWS_AS(make("asymmetric_laplace", {{"tau", 0}}), InvalidInput);
   CHECK_THROWS_AS(make("asymmetric_laplace", {{"tau", 1}}), InvalidInput);
   CHECK_THROWS_AS(make("normal", {{"sd", -1}}), InvalidInput);
+}
+
+TEST_CASE("family: an offset is measured by the scale, where that is known") {
+  CHECK(make("eps_insensitive", {{"scale", 1e3}, {"epsilon", 1}})->most_offset() ==
+        doctest::Approx(1e9));
+  CHECK(make("normal", {{"sd", 1e-2}})->most_offset() == doctest::Approx(1e4));
+  for (const char* name : {"eps_insensitive", "normal"})
+    CHECK(make(name, {})->most_offset() == 1e6);
 }
 
 TEST_CASE("family: far away its members are numbers") {
@@ -277,7 +318,8 @@ TEST_CASE("normal: averages of a power and draws of what is averaged out") {
         const Tilted found = likelihood->averaged(off, 0, v, weight);
         CHECK(std::abs(found.value - value) < 1e-13L * (1 + std::abs(value)));
         CHECK(gap(found.slope, mean / s) < 1e-12);
-        CHECK(std::abs(found.curvature - (1 - variance) / v) < 1e-13L * found.curvature + 1e-15L / v);
+        CHECK(std::abs(found.curvature - (1 - variance) / v) <
+              1e-13L * found.curvature + 1e-15L / v);
         const int n = 20000;
         double sum = 0, square = 0;
         for (int k = 0; k < n; ++k) {

@@ -133,7 +133,8 @@ TEST_CASE("likelihood: a use that is not supported is refused") {
   for (const std::string& name : Registry<Likelihood>::names())
     for (const auto& likelihood : {any_likelihood(name), make_any<Likelihood>(name)})
       for (Use use : kUses)
-        if (!likelihood->supports(use)) CHECK_THROWS_AS(at(*likelihood, use, 1, 0, 1), InvalidInput);
+        if (!likelihood->supports(use))
+          CHECK_THROWS_AS(at(*likelihood, use, 1, 0, 1), InvalidInput);
 }
 
 TEST_CASE("likelihood: a family supports what its members do, and no terms without a member") {

@@ -122,7 +122,8 @@ TEST_CASE("two hinges: augmented terms are a bound with a latent scale each, at 
 
 TEST_CASE("two hinges: within a wide tube an augmented value keeps its digits") {
   const TwoHinges likelihood(1, 1, 1e9, 1e9);
-  const Real excess = 1 / (2 * std::sqrt(1e18L + 1));  // (u + sqrt(u^2 + v)) / 2 for u = -1e9, twice
+  // (u + sqrt(u^2 + v)) / 2 for u = -1e9, twice.
+  const Real excess = 1 / (2 * std::sqrt(1e18L + 1));
   const double log_c = -std::log(2 + 2e9);
   CHECK(std::abs(at(likelihood, Use::augmented, 0, 1).value - log_c + excess) < 1e-14);
 }
@@ -157,6 +158,35 @@ TEST_CASE("two hinges: log E p^weight and its derivatives") {
       CHECK(found.curvature > -1e-15 / v);
       CHECK(found.curvature < (1 + 1e-15) / v);
     });
+}
+
+// The factor exp(slope f - w f^2/2) is taken out of q = N(0, v) and p put in its place; `value` is
+// E log of the factor, scaled so that it has the mass of p where it is not.
+TEST_CASE("two hinges: matched terms are what p makes of the rest of q") {
+  int seen = 0;
+  each([&](const PairLaw& law, double off, double v) {
+    const PairMoments before = expected_pair(law, off, v);
+    const Real w = before.weight, slope = before.slope;
+    if (v < 1e-8 || w * v > 0.97L) return;
+    const Real c = v / (1 - w * v), centre = -c * slope, sd = std::sqrt(Real(v));
+    const TiltedPair with = tilted_pair(law, off - centre, c, 1);
+    const Real top = log_normal(centre, c);
+    const Real log_plain = top + std::log(sd * trapezoid([&](Real z) {
+      const Real f = z * sd;
+      return std::exp(log_normal(f - centre, c) - top + slope * f - w * f * f / 2);
+    }, -14, 14, 600));
+    const Real variance = c * with.variance, mean = centre - std::sqrt(c) * with.mean;
+    const Real weight = 1 / variance - 1 / c;
+    const One found = at(make(law), Use::matched, off, v);
+    CHECK(std::abs(found.value - (with.value - log_plain - w * v / 2)) <
+          1e-12L * (1 + std::abs(with.value)));
+    const Real unit = std::max(std::abs(slope), 1 / sd);
+    CHECK(std::abs(found.weight - weight) < 1e-10L * unit / sd);
+    CHECK(std::abs(found.slope - (mean / variance - centre / c)) < 1e-10L * unit);
+    CHECK(found.curvature == found.weight);
+    ++seen;
+  });
+  CHECK(seen > 300);
 }
 
 TEST_CASE("two hinges: averages are between the bounds and the top of the density") {
@@ -219,7 +249,8 @@ TEST_CASE("two hinges: draws of what is averaged out, for any weight") {
                weight, " off ", off, " v ", v);
           const TwoHinges likelihood = make(law);
           const TiltedPair truth = tilted_pair(law, off, v, weight);
-          const double s = std::sqrt(v), centre = double(truth.mean), sd = std::sqrt(double(truth.variance));
+          const double s = std::sqrt(v), centre = double(truth.mean),
+                       sd = std::sqrt(double(truth.variance));
           std::vector<double> sample(8000);
           double sum = 0, square = 0, fourth = 0;
           for (double& z : sample) {
@@ -245,7 +276,8 @@ TEST_CASE("two hinges: draws of what is averaged out, for any weight") {
                                      truth.value));
           }
           CHECK(kolmogorov(sample, [&](double z) {
-            const double place = std::min(std::max((z * sd + centre - low) / step, 0.0), double(steps));
+            const double place =
+                std::min(std::max((z * sd + centre - low) / step, 0.0), double(steps));
             const size_t k = std::min<size_t>(size_t(place), steps - 1);
             return (below[k] + (place - double(k)) * (below[k + 1] - below[k])) / below.back();
           }) < kKolmogorov);
@@ -271,6 +303,43 @@ RowTerms drawn(const Likelihood& likelihood, const Arr& off, double weight, std:
 
 }  // namespace
 
+// u the distance to the nearer kink, w the row's weight:
+// E exp(-w a u) = exp(-w a u + (w a)^2 v / 2).
+TEST_CASE("two hinges: a row a million scales out has the terms of its one line") {
+  for (const PairLaw& law : kLaws)
+    for (const double side : {-1.0, 1.0}) {
+      const Real cost = side > 0 ? law.a : law.b, steep = std::max(law.a, law.b);
+      const double off = side * double(1e6L / cost + std::max(std::abs(law.e1), std::abs(law.e2)));
+      const Real u = side > 0 ? off - law.e1 : -off - law.e2;
+      const TwoHinges likelihood = make(law);
+      for (const double sd : {1e-3, 1.0, 30.0}) {
+        const double v = sd * sd / double(steep * steep);
+        INFO("a ", double(law.a), " b ", double(law.b), " off ", off, " v ", v);
+        const Real value = law.constant() - cost * u;
+        for (const Use use : {Use::augmented, Use::expected, Use::point, Use::matched}) {
+          const One found = at(likelihood, use, off, v);
+          CHECK(std::abs(found.value - value) < (use == Use::augmented ? 1e-3L : 1e-8L));
+          CHECK(std::abs(found.slope - side * cost) < 1e-9L * cost);
+          CHECK(found.weight >= 0);
+          CHECK(found.weight * v < 1e-3 * sd);
+          CHECK(found.curvature >= 0);
+        }
+        for (const Real weight : {1.0L, 0.3L, 2.0L}) {
+          const Tilted found = likelihood.averaged(off, 0, v, double(weight));
+          const Real expected = weight * value + weight * weight * cost * cost * v / 2;
+          CHECK(gap(found.value, expected) < 1e-14);
+          CHECK(gap(found.slope, side * weight * cost) < 1e-12);
+          CHECK(std::abs(found.curvature) * v < 1e-9 * (1 + sd));
+        }
+      }
+      RowTerms out = drawn(likelihood, Arr::Constant(500, off), 2, 1);
+      for (const Arr* a : {&out.value, &out.slope, &out.weight, &out.curvature})
+        CHECK(a->allFinite());
+      CHECK(out.weight.minCoeff() > 0);
+      CHECK(gap(out.value[0], 2 * (law.constant() - cost * u)) < 1e-14);
+    }
+}
+
 // With both kinks in one place the two precisions add up to one inverse Gaussian number of mean
 // A / |r| and shape A^2, A = w (a + b) / 2.
 TEST_CASE("two hinges: without a tube the drawn precision is inverse Gaussian") {
@@ -289,7 +358,7 @@ TEST_CASE("two hinges: without a tube the drawn precision is inverse Gaussian") 
 
 // Under a flat prior of f its density given y is that of a residual. Latent scales given f and then
 // f given these, N(f + slope / weight, 1 / weight), leave it so.
-TEST_CASE("two hinges: a Gibbs step of one residual leaves its density, whatever the row's weight") {
+TEST_CASE("two hinges: a Gibbs step of one residual leaves its density, whatever its weight") {
   const Index n = 40000;
   for (const PairLaw& law : kLaws)
     for (double weight : {1.0, 0.3, 2.0}) {

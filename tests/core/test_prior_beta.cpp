@@ -39,7 +39,8 @@ TEST_CASE("beta: in log kappa it integrates to one, and so does what it says of 
     const Real a = shape[0], sum = Real(shape[0]) + shape[1];
     const auto nu = [](Real t) { return 1 / (1 + std::exp(t)); };
     CHECK(gap(over(nu), a / sum) < 1e-13);
-    CHECK(gap(over([&](Real t) { return nu(t) * nu(t); }), a * (a + 1) / (sum * (sum + 1))) < 1e-13);
+    CHECK(gap(over([&](Real t) { return nu(t) * nu(t); }), a * (a + 1) / (sum * (sum + 1))) <
+          1e-13);
   }
 }
 

@@ -12,34 +12,6 @@ using namespace bsvm_test;
 
 namespace {
 
-// Columns cos(j w x), w = exp(theta).
-class Waves : public Block {
- public:
-  Waves(Vec x, Index columns) : x_(std::move(x)), unit_(Vec::Constant(columns, 0.5)) {}
-  Index columns() const override { return unit_.size(); }
-  bool varies() const override { return true; }
-  Index free_size() const override { return 1; }
-  void find_parameters(Index first) override { first_ = first; }
-  const Vec& unit() const override { return unit_; }
-  void fill(const int* rows, Index r, const State& state,
-            Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
-    for (Index i = 0; i < r; ++i)
-      for (Index j = 0; j < columns(); ++j) out(j, i) = height(j, rows[i], state);
-  }
-  void add_column(Index j, const int* rows, Index r, const State& state, double a,
-                  double* out) const override {
-    for (Index i = 0; i < r; ++i) out[i] += a * height(j, rows[i], state);
-  }
-
- private:
-  double height(Index j, int row, const State& state) const {
-    return 0.5 * std::cos(static_cast<double>(j + 1) * std::exp(state.parameters()[first_]) *
-                          x_[row]);
-  }
-  Vec x_, unit_;
-  Index first_ = 0;
-};
-
 void add_parameters(Problem& problem) {
   problem.likelihood = std::make_unique<InsensitiveFamily>(0.3);
   problem.priors.push_back(parameter_prior(0.7));
@@ -66,16 +38,18 @@ State some_state(const Coefficients& side, RowSource& source) {
   return state;
 }
 
-// Against five-point differences of whole passes.
-void check_derivatives(const Problem& problem, RowSource& source, const State& state) {
+// The sums of a pass where parameter k has moved.
+RowSums sums_at(RowSource& source, State state, Index k, double by) {
   Host host;
   RowSums sums(state.layout);
-  const auto value = [&](Index k, double by) {
-    State moved = state;
-    moved.parameters()[k] += by;
-    source.sums(moved, sums, host);
-    return sums.value();
-  };
+  state.parameters()[k] += by;
+  source.sums(state, sums, host);
+  return sums;
+}
+
+// Against five-point differences of whole passes.
+void check_derivatives(const Problem& problem, RowSource& source, const State& state) {
+  const auto value = [&](Index k, double by) { return sums_at(source, state, k, by).value(); };
   REQUIRE(state.layout.parameters == problem.parameters());
   for (Index k = 0; k < state.layout.parameters; ++k) {
     const double h = 1e-2;
@@ -83,7 +57,7 @@ void check_derivatives(const Problem& problem, RowSource& source, const State& s
                          (12 * h);
     const double second = (16 * (value(k, h) + value(k, -h)) - value(k, 2 * h) -
                            value(k, -2 * h) - 30 * value(k, 0)) / (12 * h * h);
-    source.sums(state, sums, host);
+    const RowSums sums = sums_at(source, state, k, 0);
     INFO("parameter ", k);
     CHECK(sums.pull()[k] == doctest::Approx(first).epsilon(1e-5));
     CHECK(sums.bend()(k, k) == doctest::Approx(-second).epsilon(3e-4));
@@ -92,19 +66,14 @@ void check_derivatives(const Problem& problem, RowSource& source, const State& s
 
 // Those of pairs, by differences of the first ones of passes elsewhere.
 void check_cross_derivatives(RowSource& source, const State& state) {
-  Host host;
-  RowSums sums(state.layout);
   const auto pull = [&](Index k, double by) {
-    State moved = state;
-    moved.parameters()[k] += by;
-    source.sums(moved, sums, host);
-    return Vec(sums.pull());
+    return Vec(sums_at(source, state, k, by).pull());
   };
   for (Index k = 0; k < state.layout.parameters; ++k) {
     const double h = 1e-2;
     const Vec slope =
         (8 * (pull(k, h) - pull(k, -h)) - pull(k, 2 * h) + pull(k, -2 * h)) / (12 * h);
-    source.sums(state, sums, host);
+    const RowSums sums = sums_at(source, state, k, 0);
     for (Index j = 0; j < state.layout.parameters; ++j) {
       INFO("parameters ", j, " and ", k);
       CHECK(sums.bend()(j, k) == doctest::Approx(-slope[j]).epsilon(3e-4));

@@ -55,6 +55,31 @@ TEST_CASE("vb: a scale and a shape converge together, at a gradient of zero") {
   }
 }
 
+// Far from the optimum the bound bends either way in a frequency, and steps are taken back.
+TEST_CASE("vb: a scale, a shape and a learned design converge from afar") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Noise noise(seed);
+    Shape shape;
+    shape.n = 200;
+    shape.p = 0;
+    shape.weights = shape.offset = false;
+    Data data = simulate(shape);
+    const Vec x = noise.normals(shape.n);
+    for (Index i = 0; i < shape.n; ++i)
+      data.y[i] = std::cos(1.7 * x[i]) - 0.6 * std::cos(3.4 * x[i]) + 0.3 * noise.normal();
+    Problem problem = to_problem(data, {ridge_prior(1, 1, {0, 1, 2})}, {});
+    problem.blocks.emplace_back(new Waves(x, 3));
+    problem.likelihood = std::make_unique<InsensitiveFamily>(0.3, true);
+    for (const double scale : {0.7, 1.5, 1.0}) problem.priors.push_back(parameter_prior(scale));
+    problem.blocks.back()->find_parameters(2);
+    Options options;
+    options.max_passes = 1000;
+    const Fit found = fit(problem, options);
+    INFO("seed ", seed, " passes ", found.result.trace.size());
+    CHECK(found.result.end == Termination::converged);
+  }
+}
+
 // The prior's curvature is 4 times its shape.
 TEST_CASE("vb: narrow priors of parameters cost no more passes than wide ones") {
   const NumberData numbers(shape_of(0));

@@ -107,10 +107,10 @@ class Coefficients {
   // log p of them, and its gradient.
   double log_parameters(ConstVecRef parameters, VecRef gradient) const;
   // From the sums of a pass at a State, at q as it is: the bound's gradient in them; its norm in
-  // the metric of minus the second derivatives; and Newton's step, of one unit at most in each.
+  // the metric of minus the second derivatives; and Newton's step, at most `longest` in each.
   Vec parameter_pull(const State& state, const RowSums& sums) const;
   double parameter_gradient(const State& state, const RowSums& sums) const;
-  Vec parameter_step(const State& state, const RowSums& sums) const;
+  Vec parameter_step(const State& state, const RowSums& sums, double longest = 1) const;
   void set_parameters(State& state, ConstVecRef parameters) const;
 
   OutsideMoments outside(const State& state, const GroupPosterior& groups) const;

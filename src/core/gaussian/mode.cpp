@@ -6,14 +6,22 @@
 #include "base/error.hpp"
 #include "coefficients/coefficients.hpp"
 #include "linalg/dense.hpp"
+#include "model/current_likelihood.hpp"
 
 namespace bsvm {
 
 namespace {
 
-constexpr double kFirstSpread = 0.3, kLastSpread = 1e-7, kNarrower = 0.3;
+constexpr double kFirstSpread = 0.3, kLastSpread = 1e-7, kNarrower = 0.3;  // of unit_of_f()
 constexpr double kStageGain = 1e-6;
 constexpr int kMostModeHalvings = 40;
+
+// Within which log p changes by about one: of classes one, of numbers the scale of their density.
+double unit_of_f(const Model& problem, const State& state) {
+  CurrentLikelihood likelihood(*problem.likelihood);
+  likelihood.follow(state);
+  return likelihood->most_offset() / kUnitsOfOffset;
+}
 
 }  // namespace
 
@@ -40,7 +48,8 @@ Node find_mode(const Model& problem, RowSource& source, const Node& from, Progre
     return sums.value() - 0.5 * precision.dot(state.mean().cwiseAbs2());
   };
   const int limit = progress.passes + options.max_passes;
-  double tau = kFirstSpread, now = value(tau);
+  const double unit = unit_of_f(problem, state), last = kLastSpread * unit;
+  double tau = kFirstSpread * unit, now = value(tau);
   progress.end = Termination::pass_limit;
   while (progress.passes < limit) {
     Mat curvature = sums.weight();
@@ -49,12 +58,12 @@ Node find_mode(const Model& problem, RowSource& source, const Node& from, Progre
     const Vec step = positive_factor(curvature).solve(gradient);
     const double gain = 0.5 * step.dot(gradient);
     progress.gradient = std::sqrt(2 * gain);
-    if (gain <= (tau > kLastSpread ? kStageGain : options.tolerance)) {
-      if (tau <= kLastSpread) {
+    if (gain <= (tau > last ? kStageGain : options.tolerance)) {
+      if (tau <= last) {
         progress.end = Termination::converged;
         break;
       }
-      tau = std::max(kLastSpread, kNarrower * tau);
+      tau = std::max(last, kNarrower * tau);
       now = value(tau);
       continue;
     }

@@ -12,8 +12,8 @@ class Number {
   Number(const Params& params, const std::string& name, bool zero = false);
 
   Index free() const { return given_ ? 0 : 1; }
-  // Inferred it is theta's number `at`, kept within exp(+-kFarthestLog) so that products and squares
-  // of such numbers are numbers.
+  // Inferred it is the exponential of theta's number `at`, which is kept within +-kFarthestLog so
+  // that products and squares of such numbers are numbers.
   double operator()(ConstVecRef theta, Index at) const;
 
   static constexpr double kFarthestLog = 150;

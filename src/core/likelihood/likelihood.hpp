@@ -55,6 +55,8 @@ struct RowDraws {
   }
 };
 
+constexpr double kUnitsOfOffset = 1e6;  // in how many of its units a likelihood is still exact
+
 class Likelihood {
  public:
   virtual ~Likelihood() = default;
@@ -67,7 +69,7 @@ class Likelihood {
   // one of f, f is known to 1e-10 and log p of a thousand rows to 1e-6; beyond, its differences
   // drown in rounding, and integrals over group effects as large as the offset see kinks too sharp
   // to be resolved.
-  virtual double most_offset() const { return 1e6; }
+  virtual double most_offset() const { return kUnitsOfOffset; }
   // What it is measured by, for users whose offset is larger: a sentence after a space, or nothing.
   virtual const char* offset_scale() const { return ""; }
 

@@ -20,6 +20,7 @@ class Normal : public Likelihood {
   explicit Normal(double sd) : square_(sd * sd), log_c_(-std::log(sd) - 0.5 * kLog2Pi) {}
 
   bool supports(Use use) const override { return use != Use::marginal; }
+  double most_offset() const override { return kUnitsOfOffset * std::sqrt(square_); }
   int scales() const override { return 0; }
 
   void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,

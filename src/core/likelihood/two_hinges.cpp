@@ -7,8 +7,8 @@
 //
 //   (u_k + s_k) / 2,  s_k = sqrt(E u_k^2) = sqrt(u_k^2 + v),
 //
-// that is (u_k)_+ + v / (s_k + |u_k|) / 2, in which nothing cancels. For draws let h = w a u_1 / 2 (or w b u_2 / 2),
-// w the row's weight. In
+// that is (u_k)_+ + v / (s_k + |u_k|) / 2, in which nothing cancels. For draws let h = w a u_1 / 2
+// (or w b u_2 / 2), w the row's weight. In
 //
 //   exp{-w a (u_1)_+} = exp(-h) exp(-|h|)
 //
@@ -96,6 +96,8 @@ TwoHinges::TwoHinges(double a, double b, double e1, double e2) : pair_{a, b, e1,
                                      "one must not be below that of the lower one.");
   pair_.log_c = -std::log(1 / a + 1 / b + e1 + e2);
 }
+
+double TwoHinges::most_offset() const { return kUnitsOfOffset / std::max(pair_.a, pair_.b); }
 
 Atoms TwoHinges::atoms(double y) const {
   return {2, {{y - pair_.e1, -1, pair_.a}, {y + pair_.e2, 1, pair_.b}}};

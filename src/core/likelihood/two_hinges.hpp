@@ -7,14 +7,15 @@ namespace bsvm {
 //
 //   p(y | f) = c exp{-a (r - e1)_+ - b (-r - e2)_+},  r = y - f,  1/c = 1/a + 1/b + e1 + e2,
 //
-// a, b > 0 and e1 + e2 >= 0: between -e2 and e1 a residual costs nothing. With e1 = e2 = epsilon and
-// a = b it is the epsilon-insensitive density, with e1 = e2 = 0 the Laplace density, asymmetric or
-// not. Every value has log c in it.
+// a, b > 0 and e1 + e2 >= 0: between -e2 and e1 a residual costs nothing. With e1 = e2 = epsilon
+// and a = b it is the epsilon-insensitive density, with e1 = e2 = 0 the Laplace density, asymmetric
+// or not. Every value has log c in it.
 class TwoHinges : public Likelihood {
  public:
   TwoHinges(double a, double b, double e1, double e2);
 
   bool supports(Use use) const override { return use != Use::marginal; }
+  double most_offset() const override;
   int scales() const override { return 2; }
   Atoms atoms(double y) const override;
 

@@ -1,6 +1,7 @@
 // Under r ~ N(off, v), s = sqrt(v), the density is a mixture of three truncated normal ones
-// (regression.md, section 1): r above e1, between the kinks, and below -e2. In units of s, z = (off -
-// r) / s, x1 = (off - e1) / s and x2 = (-off - e2) / s these are z < x1, x1 < z < -x2 and z > -x2.
+// (regression.md, section 1): r above e1, between the kinks, and below -e2. In units of s, with
+// z = (off - r) / s, x1 = (off - e1) / s and x2 = (-off - e2) / s, these are z < x1, x1 < z < -x2
+// and z > -x2.
 //
 //   above   exp(-a s (x1 - z)) phi(z): mass phi(x1) R(a s - x1), R Mills' ratio, which is
 //           exp(a^2 v / 2 - a s x1) Phi(x1 - a s) where that is large; with t = x1 - z > 0 its
@@ -13,8 +14,8 @@
 //   slope a p1 - b p2,   curvature  J - p0 (a^2 p1 + b^2 p2) - (a + b)^2 p1 p2,
 //   J = (a phi(x1) + b phi(x2)) / (s S),
 //
-// which have the digits of a and b; if these are large next to 1/s, the mean z and the variance V of
-// the mixture have more: slope z / s, curvature (1 - V) / v.
+// which have the digits of a and b; if these are large next to 1/s, the mean z and the variance V
+// of the mixture have more: slope z / s, curvature (1 - V) / v.
 #include "two_hinges_tilt.hpp"
 
 #include <algorithm>

@@ -35,6 +35,9 @@ class Em : public Estimator {
   explicit Em(const Params& params) : accelerate_(params.flag("accelerate")) {}
 
   Estimate run(const Problem& problem, const EstimateOptions& options, Host& host) const override {
+    if (problem.likelihood->free_size() > 0)
+      throw InvalidInput("likelihood", "A point estimate does not infer parameters of the "
+                                       "likelihood, such as its scale. Give each a number.");
     if (!problem.likelihood->supports(Use::augmented))
       throw InvalidInput("likelihood", "EM needs the pseudo-likelihood's latent scales.");
     const Design design(problem);

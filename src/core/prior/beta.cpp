@@ -1,5 +1,5 @@
-// A positive number kappa with 1 / (1 + kappa) ~ Beta(shape1, shape2), for the shape of a likelihood
-// (likelihood/eps_insensitive.cpp), where that is the probability of a residual outside the tube.
+// A positive number kappa with 1 / (1 + kappa) ~ Beta(shape1, shape2), for the shape of a
+// likelihood (likelihood/eps_insensitive.cpp), where that is the probability of a residual outside the tube.
 // With theta = log kappa
 //
 //   p(theta) = kappa^shape2 (1 + kappa)^-(shape1 + shape2) / B(shape1, shape2)

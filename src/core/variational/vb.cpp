@@ -16,7 +16,8 @@
 // overall one raises the bound too (any factor below two does) and gets there sooner.
 //
 // Parameters of the likelihood and of blocks are where the bound is highest: no distribution q of
-// theirs. They take a Newton step at fixed q after a pass, which is taken back as the mean's is.
+// theirs. They take a Newton step at fixed q after a pass, which is taken back as the mean's is;
+// the next ones are shorter then, since far from the optimum the bound may bend either way.
 //
 // Certificate: the norm of the gradient in q's own metric, the Fisher one to first
 // order (the damped curvature stands in for the mean's). It vanishes at the optimum and
@@ -37,6 +38,7 @@ namespace bsvm {
 namespace {
 
 constexpr double kReach = 1.5;
+constexpr double kShorter = 8, kLeastStep = 1e-6;  // of parameters
 
 class VariationalBayes : public Engine {
  public:
@@ -54,6 +56,7 @@ class VariationalBayes : public Engine {
     state.slopes() = 2;
     Result best(state);
     RowSums sums(state.layout);
+    double longest = 1;  // of the parameters' steps
     try {
       while (static_cast<int>(best.trace.size()) < options.max_passes) {
         source.sums(state, sums, host);
@@ -66,6 +69,7 @@ class VariationalBayes : public Engine {
             break;
           }
           shorten(side, source, best.state, state);
+          if (state.fraction() == 0) longest = std::max(kLeastStep, longest / kShorter);
           continue;
         }
         Coefficients::Proposal next = side.propose(state, sums, host);
@@ -77,7 +81,8 @@ class VariationalBayes : public Engine {
           best.end = Termination::converged;
           break;
         }
-        advance(side, source, next, sums, options.start.size() > 0, state);
+        if (state.fraction() == 1) longest = std::min(1.0, 2 * longest);
+        advance(side, source, next, sums, options.start.size() > 0, longest, state);
       }
     } catch (const Interrupted&) {
       best.end = Termination::interrupted;
@@ -138,7 +143,7 @@ class VariationalBayes : public Engine {
   // The covariance and, unless the user said where the mean starts, the mean.
   void advance(const Coefficients& side, RowSource& source,
                const Coefficients::Proposal& next, RowSums& sums, bool started,
-               State& state) const {
+               double longest, State& state) const {
     const bool first = !state.begun();
     state.begun() = 1;
     state.fraction() = first && started ? 0 : 1;
@@ -147,7 +152,8 @@ class VariationalBayes : public Engine {
     state.mean() += state.fraction() * next.step;
     state.group_logdet() = sums.group_logdet();
     if (!first && side.parameters() > 0)
-      side.set_parameters(state, state.parameters() + side.parameter_step(state, sums));
+      side.set_parameters(state,
+                          state.parameters() + side.parameter_step(state, sums, longest));
     const Mat moments = source.settle(state, Settle::advance, state.fraction());
     side.latent().update(sums, state);
     side.update_priors(state, moments, accelerate_ && !first ? kReach : 1);
