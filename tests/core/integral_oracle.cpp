@@ -29,13 +29,13 @@ std::vector<Node> nodes(const RowLaw& law, const RowsData& data, Real s,
                         const std::vector<double>& at, Real ratio) {
   std::vector<Real> breaks(at.begin(), at.end());
   Real steepest = 0.1L;
-  for (Index i = 0; i < data.y.size(); ++i) steepest += 4 * data.w(i) * std::abs(data.z[i]);
+  for (Index i = 0; i < data.y.size(); ++i) steepest += law.steepest * data.w(i) * std::abs(data.z[i]);
   const Real finest = 0.05L * std::min(s, 1 / steepest);
   for (int k = -80; k <= 80; ++k) breaks.push_back(s * k / 2);
   for (Index i = 0; i < data.y.size(); ++i)
     for (Real kink : law.kinks) {
       if (data.z[i] == 0) continue;
-      const Real t = (data.y[i] * kink - data.o[i]) / data.z[i];
+      const Real t = (law.kink(data.y[i], kink) - data.o[i]) / data.z[i];
       breaks.push_back(t);
       for (Real step = finest; step < 60 * s; step *= ratio)
         breaks.insert(breaks.end(), {t - step, t + step});
@@ -47,6 +47,14 @@ std::vector<Node> nodes(const RowLaw& law, const RowsData& data, Real s,
 
 const RowLaw kPseudo{pseudo_log_p, pseudo_slope, {1}};
 const RowLaw kNormalised{normalised_log_p, normalised_slope, {-1, 1}};
+
+RowLaw row_law(const PairLaw& law) {
+  return {[law](Real y, Real f) { return law.log_p(y - f); },
+          [law](Real y, Real f) {
+            return y - f > law.e1 ? law.a : y - f < -law.e2 ? -law.b : 0;
+          },
+          {-law.e1, law.e2}, true, std::max(law.a, law.b)};
+}
 
 EffectTruth brute_force(const RowLaw& law, const RowsData& data, Real s,
                         const std::vector<double>& at, Real ratio) {
@@ -103,15 +111,18 @@ PairTruth brute_force_pair(const RowLaw& law, const RowsData& data, const Vec& s
         if (std::abs(at) < 9) breaks.push_back(at);
   };
   for (int k = -18; k <= 18; ++k) breaks.push_back(0.5L * k);
+  // Where two rows are steep, what they leave is as steep.
+  std::vector<Real> crossing{0};
+  for (Real away = 0.1L; law.steepest > 4 && away > 1e-5L; away /= 4) crossing.push_back(away);
   // Where a row is at its kink with e_1 = 0, and where two are at the same e_1.
   for (Index i = 0; i < data.y.size(); ++i)
     for (Real kink : law.kinks) {
-      const Real t = data.y[i] * kink - data.o[i], v = f00 * data.z[i] + f10 * second[i];
+      const Real t = law.kink(data.y[i], kink) - data.o[i], v = f00 * data.z[i] + f10 * second[i];
       add(t / v, {0, 1e-4L, 1e-3L, 0.01L, 0.1L, 0.3L});
       for (Index j = 0; j < i; ++j)
         for (Real other : law.kinks) {
-          const Real tj = data.y[j] * other - data.o[j], vj = f00 * data.z[j] + f10 * second[j];
-          add((t * second[j] - tj * second[i]) / (v * second[j] - vj * second[i]), {0});
+          const Real tj = law.kink(data.y[j], other) - data.o[j], vj = f00 * data.z[j] + f10 * second[j];
+          add((t * second[j] - tj * second[i]) / (v * second[j] - vj * second[i]), crossing);
         }
     }
   const std::vector<Node> points = panel_nodes(breaks);

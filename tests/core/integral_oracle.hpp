@@ -1,8 +1,10 @@
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "integral/one/effect_integral.hpp"
 #include "oracle.hpp"
+#include "pair_law.hpp"
 
 // An effect integrated out by brute force: panels of nodes in long double, split at the kinks
 // and around them on every scale.
@@ -22,11 +24,15 @@ struct RowsData {
 
 // log p(y | f) and its slope in f, and where it is not smooth.
 struct RowLaw {
-  Real (*log_p)(Real y, Real f);
-  Real (*slope)(Real y, Real f);
-  std::vector<Real> kinks;  // of y f
+  std::function<Real(Real y, Real f)> log_p, slope;
+  std::vector<Real> kinks;  // of y f, or f - y
+  bool number = false;      // is y a number?
+  Real steepest = 4;        // |slope|, at most
+
+  Real kink(Real y, Real k) const { return number ? y + k : y * k; }
 };
 extern const RowLaw kPseudo, kNormalised;
+RowLaw row_law(const PairLaw& law);
 
 struct EffectTruth {
   Real value;

@@ -9,6 +9,7 @@
 #include "fitting.hpp"
 #include "grouped_data.hpp"
 #include "hosts.hpp"
+#include "tube_data.hpp"
 #include "rows/make_source.hpp"
 #include "slice/whitening.hpp"
 #include "sparse_data.hpp"
@@ -330,5 +331,38 @@ TEST_CASE("slice: without data the variances beside a grouping factor have their
   for (Index k : {0, 1}) {
     CHECK(std::abs(mean[k] - (std::log(2) - 0.9227843351)) < 0.04);
     CHECK(std::abs(variance[k] - 0.3949340668) < 0.03);
+  }
+}
+
+// Effects integrated out or kept, one likelihood with two parameters: the same posterior.
+TEST_CASE("slice: numbers with inferred scale and tube, effects kept or integrated out") {
+  const Data data = numbers(shape_of(60, 2, 8));
+  Problem problem = usual_problem(data);
+  infer_both(problem);
+  problem.integrated = 0;
+  check(problem);
+  constexpr Index sweeps = 40000;
+  Mat mean(6, 2), sd(6, 2);
+  for (Index k = 0; k < 2; ++k) {
+    Sampling of = chain_of(problem, k == 1);
+    Host host;
+    Draw draw;
+    Mat all(6, sweeps);
+    for (Index j = 0; j < sweeps; ++j) {
+      of.chain->sweep(host);
+      of.chain->read(draw);
+      const Vec hyper = draw.hyper.tail(3).array().log();
+      all.col(j) << draw.coefficients.head(2), hyper, draw.effects[0];
+    }
+    const Mat kept = all.rightCols(sweeps - 300);
+    mean.col(k) = kept.rowwise().mean();
+    sd.col(k) = (kept.colwise() - mean.col(k)).rowwise().norm() /
+                std::sqrt(static_cast<double>(kept.cols()));
+  }
+  for (Index j = 0; j < 6; ++j) {
+    CAPTURE(j);
+    CAPTURE(j);
+    CHECK(std::abs(mean(j, 0) - mean(j, 1)) < 0.1 * sd(j, 0));
+    CHECK(std::abs(std::log(sd(j, 0) / sd(j, 1))) < 0.1);
   }
 }

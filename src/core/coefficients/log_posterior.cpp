@@ -107,8 +107,8 @@ LogPosterior::Points LogPosterior::inside(Mat b, ConstMatRef points) const {
 
 double LogPosterior::integrated_rows(ConstVecRef b, ConstVecRef theta, RowSums& sums,
                                      Host& host) {
-  Vec point(b.size() + prior_.own());
-  point << b, theta.segment(prior_.own_first(), prior_.own());
+  Vec point(b.size() + prior_.seen());
+  point << b, prior_.seen(theta);
   integrated_->sums(point, Depth::value, sums, host);
   return sums.value();
 }

@@ -29,6 +29,22 @@ PriorDensity::PriorDensity(const Model& problem)
     if (!slot.parameter) parameter_first_ = free_;
   }
   for (const PriorSlot& slot : problem.group_priors) add_effects(problem, slot);
+  parameters_ = problem.parameters();
+  for (Part& part : parts_) {
+    if (part.integrated) part.seen = part.first - own_first_;
+    if (part.slot->parameter) part.seen = own_ + part.first - parameter_first_;
+  }
+}
+
+Vec PriorDensity::seen(ConstVecRef theta) const {
+  Vec out(seen());
+  out << theta.segment(own_first_, own_), theta.segment(parameter_first_, parameters_);
+  return out;
+}
+
+void PriorDensity::add_seen(ConstVecRef step, Vec& theta) const {
+  theta.segment(own_first_, own_) += step.head(own_);
+  theta.segment(parameter_first_, parameters_) += step.tail(parameters_);
 }
 
 void PriorDensity::add_part(const PriorSlot& slot, std::vector<std::vector<Index>> at,
@@ -36,7 +52,7 @@ void PriorDensity::add_part(const PriorSlot& slot, std::vector<std::vector<Index
   const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
   if (integrated && own_ == 0) own_first_ = free_;
   if (integrated) own_ += size;
-  parts_.push_back({&slot, free_, size, std::move(at), integrated});
+  parts_.push_back({&slot, free_, size, std::move(at), integrated, -1});
   free_ += size;
 }
 

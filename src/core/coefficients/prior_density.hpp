@@ -16,14 +16,18 @@ class PriorDensity {
     Index first, size;  // its free parameters
     std::vector<std::vector<Index>> at;
     bool integrated;
+    Index seen;  // place of its free parameters among seen(), or -1
   };
 
   explicit PriorDensity(const Model& problem);
 
   Index coefficients() const { return unit_.size(); }
   Index free() const { return free_; }
-  Index own_first() const { return own_first_; }  // the integrated effects' free parameters
-  Index own() const { return own_; }
+  // The free parameters that rows see with effects integrated out, as IntegratedSource has them: the
+  // integrated effects', then the likelihood's.
+  Index seen() const { return own_ + parameters_; }
+  Vec seen(ConstVecRef theta) const;
+  void add_seen(ConstVecRef step, Vec& theta) const;
   Index parameter_first() const { return parameter_first_; }  // those of the likelihood and blocks
   const Vec& unit() const { return unit_; }  // (d) outside = inside times it
   const std::vector<Part>& parts() const { return parts_; }
@@ -44,7 +48,8 @@ class PriorDensity {
   void add_effects(const Model& problem, const PriorSlot& slot);
   void add_levels(const PriorSlot& slot, Index first, Index levels, Index effects, Index within);
 
-  Index columns_, free_ = 0, own_first_ = 0, own_ = 0, parameter_first_ = 0;
+  Index columns_, free_ = 0, own_first_ = 0, own_ = 0;
+  Index parameter_first_ = 0, parameters_ = 0;
   Vec unit_;
   std::vector<Part> parts_;
 };

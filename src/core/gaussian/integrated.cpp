@@ -27,13 +27,13 @@ Integrated::Integrated(const Problem& problem, Centre centre, int threads, const
                        Host& host)
     : problem_(problem), centre_(centre), source_(problem, threads, Precision::quick),
       options_(options), host_(host), prior_(problem), d_(prior_.coefficients()),
-      h_(prior_.free()), own_first_(prior_.own_first()), own_(prior_.own()), sums_(d_ + own_) {}
+      h_(prior_.free()), seen_(prior_.seen()), sums_(d_ + seen_) {}
 
 // ---- the density
 
 Vec Integrated::point(ConstVecRef b, ConstVecRef theta) const {
-  Vec out(d_ + own_);
-  out << b, theta.segment(own_first_, own_);
+  Vec out(d_ + seen_);
+  out << b, prior_.seen(theta);
   return out;
 }
 
@@ -60,8 +60,8 @@ void Integrated::add_priors(Look& look) const {
     const Vec theta = look.theta.segment(part.first, part.size);
     Vec gradient(part.size);
     look.value += part.slot->prior->log_joint(own, theta, gradient);
-    if (!part.integrated) continue;
-    const Index at = d_ + part.first - own_first_;
+    if (part.seen < 0) continue;
+    const Index at = d_ + part.seen;
     look.gradient.segment(at, part.size) += gradient;
     look.curvature.block(at, at, part.size, part.size) -=
         joint_hessian(*part.slot->prior, own, theta);
@@ -72,16 +72,16 @@ void Integrated::add_priors(Look& look) const {
 
 // ---- climbing
 
-// Newton's step in b, and theta of the integrated effects where `with_theta`, and what it promises:
+// Newton's step in b, and what of theta the rows see where `with_theta`, and what it promises:
 // half the squared decrement.
 Vec Integrated::newton_step(const Look& now, bool with_theta, double& gain) const {
-  const Index size = with_theta ? d_ + own_ : d_;
-  Vec step = Vec::Zero(d_ + own_);
+  const Index size = with_theta ? d_ + seen_ : d_;
+  Vec step = Vec::Zero(d_ + seen_);
   step.head(size) = positive_factor(now.curvature.topLeftCorner(size, size))
                         .solve(now.gradient.head(size));
   gain = 0.5 * step.dot(now.gradient);
-  const Vec unit = free_units(problem_, now.theta).unit.segment(own_first_, own_);
-  const double length = own_ > 0 ? step.tail(own_).cwiseQuotient(unit).cwiseAbs().maxCoeff() : 0;
+  const Vec unit = prior_.seen(free_units(problem_, now.theta).unit);
+  const double length = seen_ > 0 ? step.tail(seen_).cwiseQuotient(unit).cwiseAbs().maxCoeff() : 0;
   if (length > kLongestTheta) step *= kLongestTheta / length;
   return step;
 }
@@ -91,7 +91,7 @@ Vec Integrated::newton_step(const Look& now, bool with_theta, double& gain) cons
 bool Integrated::rise(Vec step, Look& now) {
   for (int halved = 0; halved < kMostHalvings; ++halved, step /= 2) {
     Vec theta = now.theta;
-    theta.segment(own_first_, own_) += step.tail(own_);
+    prior_.add_seen(step.tail(seen_), theta);
     Look next;
     try {
       next = look(now.b + step.head(d_), theta);
@@ -111,7 +111,7 @@ double Integrated::follow(Look& now) const {
   const Mat covariance = positive_factor(now.curvature.topLeftCorner(d_, d_)).inverse();
   double moved = 0;
   for (const Part& part : prior_.parts()) {
-    if (part.integrated || part.size == 0) continue;
+    if (part.seen >= 0 || part.size == 0) continue;
     auto theta = now.theta.segment(part.first, part.size);
     const Vec best =
         maximise_joint(*part.slot->prior, prior_.moments(part, now.b, covariance), theta);
@@ -254,9 +254,9 @@ Mat Integrated::precision_change(const Part& part, ConstVecRef theta, Index k) c
 Mat Integrated::bent_by_theta(const Look& look) const {
   Mat out = Mat::Zero(d_, h_);
   for (const Part& part : prior_.parts()) {
-    if (part.integrated) {
+    if (part.seen >= 0) {
       out.middleCols(part.first, part.size) =
-          look.curvature.block(0, d_ + part.first - own_first_, d_, part.size);
+          look.curvature.block(0, d_ + part.seen, d_, part.size);
       continue;
     }
     for (Index k = part.first; k < part.first + part.size; ++k)
@@ -270,7 +270,7 @@ Mat Integrated::bent_by_theta(const Look& look) const {
 Mat Integrated::precision_products(const Look& look, const Mat& root) const {
   std::vector<Mat> turned(h_, Mat::Zero(d_, d_));
   for (const Part& part : prior_.parts())
-    for (Index k = 0; !part.integrated && k < part.size; ++k)
+    for (Index k = 0; part.seen < 0 && k < part.size; ++k)
       turned[part.first + k] =
           root * precision_change(part, look.theta, part.first + k) * root.transpose();
   Mat out(h_, h_);
@@ -286,12 +286,15 @@ Mat Integrated::curvature(const Node& top) {
   Mat out = Mat::Zero(h_, h_);
   for (const Part& part : prior_.parts()) {
     const Vec theta = top.theta.segment(part.first, part.size);
-    if (!part.integrated)
+    if (part.seen < 0)
       out.block(part.first, part.first, part.size, part.size) =
           -joint_hessian(*part.slot->prior, prior_.moments(part, here.b, covariance), theta);
   }
-  out.block(own_first_, own_first_, own_, own_) =
-      here.curvature.bottomRightCorner(own_, own_);
+  for (const Part& one : prior_.parts())
+    for (const Part& other : prior_.parts())
+      if (one.seen >= 0 && other.seen >= 0)
+        out.block(one.first, other.first, one.size, other.size) =
+            here.curvature.block(d_ + one.seen, d_ + other.seen, one.size, other.size);
   const Mat bent = root * bent_by_theta(here);
   out -= bent.transpose() * bent + 0.5 * precision_products(here, root);
   const Mat factor = positive_factor(out).lower();

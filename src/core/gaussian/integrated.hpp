@@ -31,7 +31,7 @@ class Integrated : public Conditional {
  private:
   using Part = PriorDensity::Part;
   // log p(y, b, theta) and the rows' share of it; gradient and minus the second derivatives are
-  // in b and then theta of the integrated effects.
+  // in b and then what of theta the rows see.
   struct Look {
     Vec b, theta;
     double rows, value;
@@ -87,7 +87,7 @@ class Integrated : public Conditional {
   ClimbShare share_;
   PriorDensity prior_;
   Index d_, h_;             // coefficients, free parameters
-  Index own_first_, own_;   // of which the integrated effects'
+  Index seen_;              // of which the rows see these: the integrated effects', the likelihood's
   RowSums sums_;
   Look top_;        // the highest
   bool own_average_ = false;  // has each node averages of its own?

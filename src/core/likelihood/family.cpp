@@ -22,6 +22,8 @@ class Family : public Likelihood {
   std::unique_ptr<Likelihood> with(ConstVecRef theta) const override { return member_(theta); }
   bool concave() const override { return example_->concave(); }
   int scales() const override { return example_->scales(); }
+  // What kind of integral its members have; only theirs are to be asked for values.
+  std::unique_ptr<EffectIntegral> integral() const override { return example_->integral(); }
 
   void terms(Use, const Eigen::Ref<const Arr>&, const Eigen::Ref<const Arr>&,
              const Eigen::Ref<const Arr>&, RowTerms&) const override {

@@ -7,6 +7,7 @@
 #include "base/types.hpp"
 #include "base/use.hpp"
 #include "integral/one/effect_integral.hpp"
+#include "integral/one/row_atoms.hpp"
 #include "linalg/line_rows.hpp"
 #include "random/draws.hpp"
 
@@ -52,23 +53,6 @@ struct RowDraws {
       row_draws(key, rows, r, normal.data() + k * r, uniform.data() + k * r,
                 static_cast<std::uint32_t>(k));
   }
-};
-
-// A term -cost max(0, u) of log p(y | f), u = sign (f - place), cost > 0. It has a latent scale of
-// its own, with whose precision w
-//
-//   -cost max(0, u) >= -cost u/2 - w u^2/2 - cost^2/(8 w),
-//
-// which is highest in expectation at w = cost / (2 sqrt(E u^2)).
-struct Atom {
-  double place, sign, cost;
-};
-
-constexpr int kMostAtoms = 2;
-
-struct Atoms {
-  int count = 0;
-  Atom atom[kMostAtoms] = {};
 };
 
 constexpr double kUnitsOfOffset = 1e6;  // in how many of its units a likelihood is still exact
@@ -131,7 +115,8 @@ class Likelihood {
   virtual double draw_averaged(double y, double mean, double v, double weight,
                                Draws& random) const;
 
-  // An effect integrated out of rows of this likelihood.
+  // An effect integrated out of rows of this likelihood, which must outlive it. Where log p is a sum
+  // of hinges its atoms and over() are enough.
   virtual std::unique_ptr<EffectIntegral> integral() const;
 };
 

@@ -22,7 +22,7 @@ class CurrentLikelihood {
 
  private:
   const Likelihood* family_;
-  std::unique_ptr<Likelihood> member_;
+  std::shared_ptr<const Likelihood> member_;  // copies have the same
 };
 
 }  // namespace bsvm

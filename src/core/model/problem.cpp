@@ -142,9 +142,9 @@ void check_parameters(const Problem& problem) {
   if (with_prior > 0 && problem.latent->any())
     throw InvalidInput("missing", "What is unknown in the design can't be modelled together with "
                                   "parameters of the likelihood or of terms that are inferred.");
-  if (with_prior > 0 && problem.integrated >= 0)
+  if (of_blocks > 0 && problem.integrated >= 0)
     throw InvalidInput("engine", "Group effects can't be integrated out together with parameters "
-                                 "of the likelihood or of terms that are inferred.");
+                                 "of terms that are inferred.");
   if (with_prior > 0 && problem.selects())
     throw InvalidInput("prior", "A prior that selects can't stand together with parameters of the "
                                 "likelihood or of terms that are inferred.");

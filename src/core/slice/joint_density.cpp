@@ -25,8 +25,8 @@ class IntegratedDensity : public JointDensity {
  private:
   Vec point(const Vec& x) const {
     const Index d = prior_.coefficients();
-    Vec out(d + prior_.own());
-    out << x.head(d), x.segment(d + prior_.own_first(), prior_.own());
+    Vec out(d + prior_.seen());
+    out << x.head(d), prior_.seen(x.tail(prior_.free()));
     return out;
   }
 

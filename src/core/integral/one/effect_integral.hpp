@@ -67,6 +67,9 @@ class EffectIntegral {
   virtual int row_kinks() const = 0;  // how many a row has
   virtual RowKink row_kink(int k, double y) const = 0;
 
+  // A bound of the rows' log p, whatever u.
+  virtual double most(const EffectRows&) const { return 0; }
+
   // Null where there is a closed form, which is quicker than what needs it.
   virtual const LineTerms* line() const { return nullptr; }
 

@@ -12,7 +12,7 @@ namespace bsvm {
 // prod p(y | f)^w integrated over e = u / s ~ N(0, 1) by panels of Gauss-Legendre nodes between
 // kinks, where the integrand counts. Rows that are smooth on a stretch of e enter it as a
 // polynomial, so that a panel looks at few rows however many there are. Derivatives as in
-// pseudo_hinge.hpp, and
+// hinge_sum.hpp, and
 //
 //   d2/db db' = Cov(dl/db) + sum_i c_i c_i' (E l_i'' + what l_i' jumps by at its kinks times
 //               the density there)

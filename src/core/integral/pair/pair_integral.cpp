@@ -49,6 +49,13 @@ void PairIntegral::take(const PairRows& of, const PairScale& scale) {
   o_.resize(r);
   along_ = columns_.row(d) + scale.f10 * columns_.row(d + 1);
   rows_ = {rows.y, rows.weight, o_.data(), of.second, columns_.data(), d + 2, r};
+  most_ = inner_->most(rows_);
+}
+
+// The kinks of a row; of one that has one alone that of the other class too.
+std::array<double, 2> PairIntegral::places(Index row) const {
+  const double y = rows_.y[row], first = inner_->row_kink(0, y).place;
+  return {first, inner_->row_kinks() > 1 ? inner_->row_kink(1, y).place : -first};
 }
 
 // The rows with e_0 given.
@@ -57,7 +64,7 @@ const EffectRows& PairIntegral::at(double e) {
   return rows_;
 }
 
-// The inner integral is at most one and its curvature unknown: the prior's is used.
+// The inner integral's curvature is unknown: the prior's is used.
 Probe PairIntegral::probe(double e) {
   inner_->integrate(at(e), scale_.f11, Depth::gradient, sums_);
   const Index d = of_->rows.d;
@@ -76,7 +83,8 @@ void PairIntegral::add_starts(double reach) {
   if (!std::isfinite(reach)) beyond_numbers();
   start_.clear();
   for (Index i = 0; i < rows_.r; ++i) {
-    const double e = -of_->rows.o[i] / along_[i];
+    const auto [one, other] = places(i);
+    const double e = (0.5 * (one + other) - of_->rows.o[i]) / along_[i];
     if (std::abs(e) < reach) start_.push_back(e);  // not where it is no number
   }
   std::sort(start_.begin(), start_.end());
@@ -100,7 +108,7 @@ std::vector<double> PairIntegral::ends(double low, double high,
   for (Index i = 0; i < rows_.r; ++i) {
     const double width = std::abs(of_->second[i] * scale_.f11 / along_[i]);
     if (!(kLayer * width < kSharp * (high - low))) continue;
-    for (double f : {-1.0, 1.0})
+    for (double f : places(i))
       for (double away : {-kLayer * width, 0.0, kLayer * width}) {
         const double e = (f - of_->rows.o[i]) / along_[i] + away;
         if (e > low && e < high) out.push_back(e);
@@ -148,7 +156,7 @@ void PairIntegral::find_nodes(const std::vector<double>& cuts) {
   nodes_.clear();
   total_ = 0;
   best_ = probe(0);
-  add_starts(std::sqrt(2 * (kDeep - std::min(best_.value, 0.0))));
+  add_starts(std::sqrt(2 * (kDeep - std::min(best_.value - most_, 0.0))));
   find_stretches([&](double e) { return probe(e); }, [](double, double) { return 0.0; }, open_,
                  best_, found_);
   for (size_t k = 0; k < found_.size(); ++k)  // where most is, first
@@ -226,7 +234,7 @@ void PairIntegral::add_kink(Index row, const RowKink& kink, EffectSums& out) {
   const double steep = std::hypot(along_[row], slope(row));
   const double t = (kink.place - of_->rows.o[row]) / steep;
   const double n0 = along_[row] / steep, n1 = slope(row) / steep;
-  if (!(steep > kLeastSteep) || !(0.5 * t * t < kDeep + 10 - best_.value)) return;
+  if (!(steep > kLeastSteep) || !(0.5 * t * t < kDeep + 10 + most_ - best_.value)) return;
   line_.resize(rows_.r);
   for (Index i = 0; i < rows_.r; ++i) {
     o_[i] = of_->rows.o[i] + t * (n0 * along_[i] + n1 * slope(i));

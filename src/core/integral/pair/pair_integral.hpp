@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -55,6 +56,7 @@ class PairIntegral {
   };
 
   void take(const PairRows& of, const PairScale& scale);
+  std::array<double, 2> places(Index row) const;
   const EffectRows& at(double e);
   Probe probe(double e);
   double value(double e);
@@ -79,6 +81,7 @@ class PairIntegral {
   std::vector<Stretch> open_, found_;
   std::vector<std::pair<double, double>> waiting_;
   Probe best_{};
+  double most_ = 0;         // the inner integral's logarithm, at most
   double total_ = 0;        // of the masses
   std::vector<Node> nodes_;
   EffectSums sums_;

@@ -85,17 +85,21 @@ void find_quantiles(F f, double centre, double spread, ConstVecRef p, VecRef out
 struct IntegratedSource::Mixture {
   std::vector<Scale> scale;
   const Vec weight, p;
+  std::vector<CurrentLikelihood> likelihood;  // (points), or none where the source's is that of all
 };
 
 void IntegratedSource::quantiles_of(const PairRows& rows, Index first, Index effect,
                                     const Mixture& of, Worker& worker, VecRef out) const {
   const Index points = of.weight.size();
+  const auto single = [&](Index k) -> EffectIntegral& {
+    return worker.moved.empty() ? *worker.single : *worker.moved[k];
+  };
   PairRows now = rows;
   double mean = 0, square = 0;
   for (Index k = 0; k < points; ++k) {
     now.rows.o = worker.o.col(k).data() + first;
     if (now.second) worker.pair->law(now, of.scale[k].f, worker.pair_law);
-    else worker.single->law(now.rows, of.scale[k].f.f00, worker.law);
+    else single(k).law(now.rows, of.scale[k].f.f00, worker.law);
     const double own = now.second ? worker.pair_law.mean[effect] : worker.law.mean;
     const double variance =
         now.second ? worker.pair_law.covariance(effect, effect) : worker.law.variance;
@@ -110,7 +114,7 @@ void IntegratedSource::quantiles_of(const PairRows& rows, Index first, Index eff
       now.rows.o = worker.o.col(k).data() + first;
       auto own = part.head(at.size());
       if (now.second) worker.pair->distribution(now, of.scale[k].f, effect, at, own);
-      else worker.single->distribution(now.rows, of.scale[k].f.f00, at, own);
+      else single(k).distribution(now.rows, of.scale[k].f.f00, at, own);
       sum += of.weight[k] * own;
     }
   };
@@ -120,9 +124,17 @@ void IntegratedSource::quantiles_of(const PairRows& rows, Index first, Index eff
 Mat IntegratedSource::quantiles(ConstMatRef points, ConstVecRef weights,
                                 ConstVecRef probabilities, Host& host) {
   const Index q = rows_.effects(), d = coefficients();
-  Mixture of{{}, weights / weights.sum(), probabilities};
-  for (Index k = 0; k < points.cols(); ++k)
+  Mixture of{{}, weights / weights.sum(), probabilities, {}};
+  for (Index k = 0; k < points.cols(); ++k) {
     of.scale.push_back(scale_at(points.col(k).tail(free_)));
+    if (parameters_ == 0) continue;
+    of.likelihood.push_back(likelihood_);
+    of.likelihood.back().follow(points.col(k).tail(parameters_));
+  }
+  for (Worker& worker : workers_) {
+    worker.moved.clear();
+    for (const auto& each : of.likelihood) worker.moved.push_back(each->integral());
+  }
   Mat out(probabilities.size(), q * rows_.groups());
   run_lanes(static_cast<Index>(rows_.lanes().size()), threads_, host,
             [&](Index lane, int number, const Checkpoint& checkpoint) {

@@ -89,7 +89,7 @@ void IntegratedSource::line_shape(const EffectRows& of, double s, double w2, Wor
   const Arr v = mean + grid * Arr::LinSpaced(kLine, -kLineReach, kLineReach);
   Arr rows(kLine), mass = Arr::Zero(kLine);
   for (Index j = 0; j < kLine; ++j)
-    rows[j] = likelihood_.along(line, v[j]);
+    rows[j] = likelihood_->along(line, v[j]);
   rows -= (rows - 0.5 * (v / s).square()).maxCoeff();
   for (Index k = 0; k < 3; ++k) {
     const Arr given = (rows - 0.5 * ((v - kNode[k] * std::sqrt(w2)) / s).square()).exp();
@@ -117,7 +117,7 @@ void IntegratedSource::plane_masses(const PairRows& of, const PairScale& scale,
       const Eigen::Vector2d v = mean + axes * Eigen::Vector2d(axis[i], axis[j]);
       e0[at] = v[0] / scale.f00;
       e1[at] = (v[1] - scale.f10 * e0[at]) / scale.f11;
-      rows[at] = likelihood_.over(plane, axis[i], axis[j]);
+      rows[at] = likelihood_->over(plane, axis[i], axis[j]);
     }
   rows -= (rows - 0.5 * (e0.square() + e1.square())).maxCoeff();
   const Eigen::Matrix2d root = root_of(w);
@@ -172,6 +172,7 @@ Mat IntegratedSource::shapes(ConstMatRef points, ConstMatRef moved, Host& host) 
   const Vec inverse = rows_.unit().cwiseInverse();
   for (Index k = 0; k < points.cols(); ++k) {
     const Scale scale = scale_at(points.col(k).tail(free_));
+    follow(points.col(k));
     each_group(points.col(k), host, [&](Index group, const PairRows& of, Worker& worker, Index) {
       const Index at = k * m + group;
       auto own = out.col(at);

@@ -11,28 +11,37 @@ namespace bsvm {
 namespace {
 
 constexpr double kNoise = 1e-11, kPairNoise = 1e-5;  // of a group's quick integral
+constexpr double kNear = 3e-5, kFar = 3e-4;  // steps of the likelihood's parameters, logarithms
 
 }  // namespace
 
 IntegratedSource::IntegratedSource(const Problem& problem, int threads, Precision precision)
-    : likelihood_(*problem.likelihood), rows_(problem), threads_(threads) {
-  find_parts(problem);
+    : likelihood_(*problem.likelihood), parameters_(problem.likelihood->free_size()),
+      rows_(problem), threads_(threads), precision_(precision) {
   const bool quick = precision == Precision::quick, pairs = rows_.effects() == 2;
+  if (pairs && parameters_ > 0)
+    throw InvalidInput("engine", "Two effects of a level can't be integrated out together with "
+                                 "parameters of the likelihood that are inferred.");
+  find_parts(problem);
   const Index lanes = static_cast<Index>(rows_.lanes().size());
-  for (Index k = 0; k < std::max<Index>(1, std::min<Index>(threads, lanes)); ++k) {
-    Worker worker;
-    worker.single = problem.likelihood->integral();
-    if (quick) worker.single->hurry();
-    worker.pair = std::make_unique<PairIntegral>(problem.likelihood->integral(),
-                                                 quick ? PairGrid::kTolerance : 1e-10);
-    if (quick && pairs && worker.single->line())
-      worker.grid =
-          std::make_unique<PairGrid>(*worker.single->line(), problem.likelihood->integral());
-    workers_.push_back(std::move(worker));
-  }
+  workers_.resize(std::max<Index>(1, std::min<Index>(threads, lanes)));
+  if (parameters_ > 0) follow(Vec::Zero(coefficients() + free_));
+  else for (Worker& worker : workers_) make_integrals(worker);
   if (workers_[0].grid) frames_.resize(rows_.groups());
   const double noise = pairs ? kPairNoise : workers_[0].single->line() ? kNoise : 0;
   if (quick) noise_ = noise * std::sqrt(static_cast<double>(rows_.groups()));
+}
+
+void IntegratedSource::make_integrals(Worker& worker) const {
+  const bool quick = precision_ == Precision::quick, pairs = rows_.effects() == 2;
+  worker.without.reset();
+  worker.grid.reset();
+  worker.single = likelihood_->integral();
+  if (quick) worker.single->hurry();
+  worker.pair = std::make_unique<PairIntegral>(likelihood_->integral(),
+                                               quick ? PairGrid::kTolerance : 1e-10);
+  if (quick && pairs && worker.single->line())
+    worker.grid = std::make_unique<PairGrid>(*worker.single->line(), likelihood_->integral());
 }
 
 IntegratedSource::~IntegratedSource() = default;
@@ -45,6 +54,71 @@ void IntegratedSource::find_parts(const Problem& problem) {
     parts_.push_back({slot.prior.get(), first, free_, size});
     free_ += size;
   }
+  free_ += parameters_;
+}
+
+// ---- parameters of the likelihood
+
+// Brings likelihood and integrals in line with a point.
+void IntegratedSource::follow(ConstVecRef point) {
+  if (parameters_ == 0 || (followed_.size() > 0 && followed_ == point.tail(parameters_))) return;
+  followed_ = point.tail(parameters_);
+  likelihood_.follow(followed_);
+  for (Worker& worker : workers_) make_integrals(worker);
+}
+
+void IntegratedSource::find_moved(Depth depth) {
+  moved_.clear();
+  const auto add = [&](Index j, Index k, double step) {
+    Vec parameters = followed_;
+    parameters[k] += step;
+    if (j != k) parameters[j] += step;
+    moved_.push_back({j, k, step, likelihood_});
+    moved_.back().likelihood.follow(parameters);
+  };
+  for (Index k = 0; k < parameters_ && depth != Depth::value; ++k) {
+    for (double step : {kNear, -kNear}) add(k, k, step);
+    for (Index j = 0; j <= k && depth != Depth::gradient; ++j)
+      for (double step : {kFar, -kFar}) add(j, k, step);
+  }
+  for (Worker& worker : workers_) {
+    worker.moved.clear();
+    for (const Moved& each : moved_) worker.moved.push_back(each.likelihood->integral());
+  }
+}
+
+// Derivatives in the likelihood's parameters after those in all else, which a group's sums have.
+// Those of log G are central differences; the second ones, which rounding spoils, of longer steps
+// than the first and those of the gradient.
+void IntegratedSource::add_parameters(const EffectRows& rows, double s, Depth depth,
+                                      Worker& worker) const {
+  if (depth == Depth::value || parameters_ == 0) return;
+  EffectSums &sums = worker.sums, &near = worker.near;
+  const Index size = sums.gradient.size();
+  const bool bends = depth != Depth::gradient;
+  sums.gradient.conservativeResize(size + parameters_);
+  sums.gradient.tail(parameters_).setZero();
+  if (bends) {
+    sums.hessian.conservativeResize(size + parameters_, size + parameters_);
+    sums.hessian.bottomRows(parameters_).setZero();
+  }
+  for (size_t m = 0; m < moved_.size(); ++m) {
+    const Moved& to = moved_[m];
+    const bool first = std::abs(to.step) == kNear;
+    worker.moved[m]->integrate(rows, s, first && bends ? Depth::gradient : Depth::value, near);
+    if (!first) {
+      sums.hessian(size + to.k, size + to.j) +=
+          (near.value - sums.value) / (kFar * kFar * (to.j == to.k ? 1 : 2));
+      continue;
+    }
+    sums.gradient[size + to.k] += near.value / (2 * to.step);
+    if (bends) sums.hessian.row(size + to.k).head(size) += near.gradient / (2 * to.step);
+  }
+  // A step of two parameters has what each bends too.
+  for (Index k = 0; bends && k < parameters_; ++k)
+    for (Index j = 0; j < k; ++j)
+      sums.hessian(size + k, size + j) -=
+          0.5 * (sums.hessian(size + j, size + j) + sums.hessian(size + k, size + k));
 }
 
 // ---- the effects' scale
@@ -86,11 +160,14 @@ IntegratedSource::Scale IntegratedSource::scale_at(ConstVecRef theta) const {
 
 void IntegratedSource::sums(ConstVecRef point, Depth depth, RowSums& out, Host& host) {
   const Scale scale = scale_at(point.tail(free_));
+  follow(point);
+  find_moved(depth);
   std::vector<RowSums> lane_sums(rows_.lanes().size(), RowSums(point.size()));
   each_group(point, host, [&](Index group, const PairRows& of, Worker& worker, Index lane) {
     if (!frames_.empty()) worker.grid->integrate(of, scale.f, depth, frames_[group], worker.sums);
     else if (of.second) worker.pair->integrate(of, scale.f, depth, worker.sums);
     else worker.single->integrate(of.rows, scale.f.f00, depth, worker.sums);
+    add_parameters(of.rows, scale.f.f00, depth, worker);
     lane_sums[lane].rows() += static_cast<double>(of.rows.r);
     add(scale, depth, worker, lane_sums[lane]);
   });
@@ -98,23 +175,25 @@ void IntegratedSource::sums(ConstVecRef point, Depth depth, RowSums& out, Host& 
   for (const RowSums& lane : lane_sums) out += lane;
 }
 
-// A group's sums, whose coordinates are its own columns and three or one of scale, go to where
-// they belong.
+// A group's sums, whose coordinates are its own columns, three or one of scale and the likelihood's
+// parameters, go to where they belong.
 void IntegratedSource::add(const Scale& scale, Depth depth, Worker& worker,
                            RowSums& out) const {
   const EffectSums& sums = worker.sums;
   out.value() += sums.value;
   if (depth == Depth::value) return;
-  const Index size = sums.gradient.size(), scales = rows_.effects() == 2 ? 3 : 1;
+  const Index size = sums.gradient.size(), scales = rows_.effects() == 2 ? 3 : 1,
+              own = size - scales - parameters_;
   const std::vector<Index>& columns = worker.block.columns;
   worker.to.resize(size);
   worker.factor.assign(size, 1);
-  for (Index j = 0; j < size - scales; ++j) worker.to[j] = columns.empty() ? j : columns[j];
+  for (Index j = 0; j < own; ++j) worker.to[j] = columns.empty() ? j : columns[j];
   for (Index k = 0; k < scales; ++k) {
-    const Index at = size - scales + k;
-    worker.to[at] = scale.to[k] < 0 ? -1 : coefficients() + scale.to[k];
-    worker.factor[at] = scale.factor[k];
+    worker.to[own + k] = scale.to[k] < 0 ? -1 : coefficients() + scale.to[k];
+    worker.factor[own + k] = scale.factor[k];
   }
+  for (Index k = 0; k < parameters_; ++k)
+    worker.to[own + scales + k] = coefficients() + free_ - parameters_ + k;
   for (Index j = 0; j < size; ++j) {
     const Index to = worker.to[j];
     if (to < 0) continue;
@@ -133,6 +212,7 @@ void IntegratedSource::add(const Scale& scale, Depth depth, Worker& worker,
 
 GroupPosterior IntegratedSource::law(ConstVecRef point, Host& host) {
   const Scale scale = scale_at(point.tail(free_));
+  follow(point);
   const Index q = rows_.effects(), m = rows_.groups();
   GroupPosterior out;
   out.mean.resize(q, m);
@@ -146,6 +226,7 @@ GroupPosterior IntegratedSource::law(ConstVecRef point, Host& host) {
 
 double IntegratedSource::draw(ConstVecRef point, const DrawKey& key, Vec& effects, Host& host) {
   const double s = scale_at(point.tail(free_)).f.f00;
+  follow(point);
   Vec lane_sums = Vec::Zero(static_cast<Index>(rows_.lanes().size()));
   effects.resize(rows_.groups());
   each_group(point, host, [&](Index group, const PairRows& of, Worker& worker, Index lane) {

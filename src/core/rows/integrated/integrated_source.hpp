@@ -5,6 +5,7 @@
 #include "base/host.hpp"
 #include "integral/pair/pair_grid.hpp"
 #include "integrated_rows.hpp"
+#include "model/current_likelihood.hpp"
 #include "model/group_posterior.hpp"
 #include "model/row_sums.hpp"
 #include "random/draws.hpp"
@@ -20,14 +21,15 @@ enum class Precision { exact, quick };
 // are coefficients like the rest, after the dense columns.
 //
 // A point is (b, theta): the d coefficients on the inside scale, then the free parameters of the
-// priors of the integrated effects (prior/prior.hpp), on the outside one.
+// priors of the integrated effects (prior/prior.hpp), on the outside one, then the likelihood's.
 class IntegratedSource {
  public:
   IntegratedSource(const Problem& problem, int threads, Precision precision = Precision::exact);
   ~IntegratedSource();
 
   Index coefficients() const { return rows_.coefficients(); }  // d
-  // 1: log sd; 2: two log sds; 3: log F_11, F_21, log F_22; a prior that is fixed has none.
+  // 1: log sd; 2: two log sds; 3: log F_11, F_21, log F_22; a prior that is fixed has none; and
+  // those of the likelihood.
   Index free() const { return free_; }
 
   // (d, d) sum of weight c c' over all rows, c what multiplies the coefficients; lower triangle.
@@ -82,7 +84,19 @@ class IntegratedSource {
     double factor[3] = {1, 1, 1};
   };
 
+  // A likelihood with parameters moved by steps, for derivatives by differences: by `step` of the
+  // parameters j and k, or of one.
+  struct Moved {
+    Index j, k;
+    double step;
+    CurrentLikelihood likelihood;
+  };
+
   void find_parts(const Problem& problem);
+  void make_integrals(Worker& worker) const;
+  void follow(ConstVecRef point);
+  void find_moved(Depth depth);
+  void add_parameters(const EffectRows& rows, double s, Depth depth, Worker& worker) const;
   Scale scale_at(ConstVecRef theta) const;
   void add_part(const Part& part, ConstVecRef theta, Scale& out) const;
   // Runs work(group, rows, worker, lane) for all groups at a point.
@@ -105,9 +119,13 @@ class IntegratedSource {
   void plane_shape(Index group, const PairRows& of, const PairScale& scale,
                    const Eigen::Matrix2d& w, Worker& worker, VecRef out);
 
-  const Likelihood& likelihood_;
+  CurrentLikelihood likelihood_;
+  Index parameters_;      // of the likelihood
+  Vec followed_;          // (parameters) what likelihood_ is at
+  std::vector<Moved> moved_;
   IntegratedRows rows_;
   int threads_;
+  Precision precision_;
   double noise_ = 0;
   std::vector<PairGrid::Frame> frames_;  // (groups) if quick, of two effects
   std::vector<Part> parts_;

@@ -85,10 +85,11 @@ void IntegratedSource::prepare_terms() {
 }
 
 Mat IntegratedSource::group_terms(ConstMatRef points, Host& host) {
-  prepare_terms();
   Mat out(rows_.groups(), points.cols());
   for (Index k = 0; k < points.cols(); ++k) {
     const Scale scale = scale_at(points.col(k).tail(free_));
+    follow(points.col(k));
+    prepare_terms();
     each_group(points.col(k), host, [&](Index group, const PairRows& of, Worker& worker, Index) {
       out(group, k) = log_integral(without_columns(of), scale.f, worker);
     });
@@ -97,11 +98,12 @@ Mat IntegratedSource::group_terms(ConstMatRef points, Host& host) {
 }
 
 Mat IntegratedSource::row_terms(ConstMatRef points, Host& host) {
-  prepare_terms();
   const Partition& partition = rows_.partition();
   Mat out(static_cast<Index>(partition.order.size()), points.cols());
   for (Index k = 0; k < points.cols(); ++k) {
     const Scale scale = scale_at(points.col(k).tail(free_));
+    follow(points.col(k));
+    prepare_terms();
     each_group(points.col(k), host, [&](Index group, const PairRows& of, Worker& worker, Index) {
       const Vec terms = row_terms_of(without_columns(of), scale.f, worker);
       const int* rows = partition.order.data() + partition.group_start[group];

@@ -12,7 +12,8 @@ struct IntegratedSource::Worker {
   std::unique_ptr<PairIntegral> pair;
   std::unique_ptr<PairGrid> grid;  // null where PairIntegral is to be asked
   std::unique_ptr<LeaveOneOut> without;  // made when terms are asked for, where kinks are known
-  EffectSums sums;
+  std::vector<std::unique_ptr<EffectIntegral>> moved;  // of moved_
+  EffectSums sums, near;
   EffectLaw law;
   PairLaw pair_law;
   std::vector<Index> to;       // where the sums' coordinates belong, or -1
