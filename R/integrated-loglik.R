@@ -66,7 +66,7 @@ integrated_loglik.bsvm <- function(object, fixef = NULL, sd = NULL, covariance =
   link <- check_links(links_without(object, rows, name, population))
   if (is.null(name)) return(row_loglik(likelihood_at(object), rows, link))
   parts <- factor_problem(object, rows, name, matrix(link))
-  points <- matrix(c(1, free_of_covariance(stated)))
+  points <- matrix(c(1, free_of_covariance(stated), mean_numbers(object)))
   with_core_conditions(
     core_integrated(parts$problem, parts$model, points, 0L, object$control$threads)
   )$value[[1L]]
@@ -90,6 +90,11 @@ integrated_name <- function(object, sd, covariance) {
     abort("argument", "`sd` and `covariance` are those of group effects, and the fit has none.")
   }
   at <- integrable_factor(object$groups)
+  if (at > 0L && !integrates(object$likelihood, length(object$groups[[at]]$labels))) {
+    abort("unsupported", "integrated_loglik() can't integrate the effects of `",
+          names(object$groups)[at], "` out under this likelihood: ",
+          "it does of one effect a level, under likelihood_eps_insensitive() and its relatives.")
+  }
   if (at > 0L) return(names(object$groups)[at])
   abort("unsupported", "Effects are integrated out one or two a level; ",
         enumerate(names(object$groups)), if (length(object$groups) > 1L) " have" else " has",

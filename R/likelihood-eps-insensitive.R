@@ -232,6 +232,14 @@ is_support.bsvm_likelihood_two_hinges <- function(likelihood, y, f) {
   r >= law$e1 | r <= -law$e2
 }
 
+#' @export
+integrates.bsvm_likelihood_two_hinges <- function(likelihood, effects) {
+  effects == 1L || !has_parameters(likelihood)
+}
+
+#' @export
+has_concave_kinks.bsvm_likelihood_two_hinges <- function(likelihood) TRUE
+
 # The core's numbers that have the response's unit.
 #' @export
 unit_numbers.bsvm_likelihood_two_hinges <- function(likelihood) c("epsilon", "scale")

@@ -74,6 +74,10 @@ residual_score.bsvm_likelihood_gaussian <- function(likelihood, r) {
 #' @export
 is_support.bsvm_likelihood_gaussian <- function(likelihood, y, f) y != f
 
+# Of normal residuals and effects the Gaussian of all together is exact.
+#' @export
+integrates.bsvm_likelihood_gaussian <- function(likelihood, effects) FALSE
+
 #' @export
 unit_numbers.bsvm_likelihood_gaussian <- function(likelihood) c("sd", "scale")
 

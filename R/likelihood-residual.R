@@ -39,6 +39,25 @@ residual_points <- function(fit) {
        weights = point_weights(fit$posterior))
 }
 
+# Logarithms of the likelihood's inferred numbers, as the core has them: a row each, a column a point.
+free_numbers <- function(fit) {
+  names <- names(fit$likelihood$priors)
+  if (length(names) == 0L) return(NULL)
+  log(do.call(rbind, residual_points(fit)$values[vapply(names, core_number, "")]))
+}
+
+# The same at their posterior means, of the tube's shape at that of the share outside it.
+mean_numbers <- function(fit) {
+  free <- free_numbers(fit)
+  if (is.null(free)) return(NULL)
+  weights <- point_weights(fit$posterior)
+  shown <- Map(function(block, row) {
+    mean <- sum(shown_number(block, exp(free[row, ])) * weights)
+    log(if (is_share(block)) 1 / mean - 1 else mean)
+  }, parameter_blocks(fit$likelihood), seq_len(nrow(free)))
+  unlist(shown)
+}
+
 parameter_points <- function(posterior, fit, k) UseMethod("parameter_points")
 
 #' @export

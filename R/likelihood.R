@@ -84,6 +84,12 @@ integral_costs <- function(likelihood) UseMethod("integral_costs")
 #' @export
 integral_costs.bsvm_likelihood <- function(likelihood) c(1, 30, 2000)
 
+# Can group effects be integrated out of it, this many a level?
+integrates <- function(likelihood, effects) UseMethod("integrates")
+
+#' @export
+integrates.bsvm_likelihood <- function(likelihood, effects) !has_parameters(likelihood)
+
 # Can a mode lie where log p(y | f) has a kink?
 has_concave_kinks <- function(likelihood) UseMethod("has_concave_kinks")
 

@@ -206,7 +206,14 @@ need_integrable <- function(object, what) {
     abort("unsupported", what, " leaves out the levels of a grouping factor, and the fit has ",
           "none. Use `by = \"row\"`.")
   }
-  if (integrable_factor(object$groups) > 0L) return(invisible())
+  at <- integrable_factor(object$groups)
+  if (at > 0L && integrates(object$likelihood, length(object$groups[[at]]$labels))) {
+    return(invisible())
+  }
+  if (at > 0L) {
+    abort("unsupported", what, " can't integrate the effects of `", names(object$groups)[at],
+          "` out under this likelihood. Use `by = \"row\"`, which is conditional on the drawn effects.")
+  }
   abort("unsupported", what, " integrates group effects out, one or two a level; ",
         enumerate(names(object$groups)), if (length(object$groups) > 1L) " have" else " has",
         " more. Use `by = \"row\"`, which is conditional on the drawn effects.")
@@ -217,7 +224,9 @@ need_integrable <- function(object, what) {
 loo_terms <- function(object, by, threads, env) {
   rows <- rows_again(object, env)
   at <- if (is.null(object$groups)) 0L else integrable_factor(object$groups)
-  if (at == 0L) return(row_terms(object, rows))
+  if (at == 0L || !integrates(object$likelihood, length(object$groups[[at]]$labels))) {
+    return(row_terms(object, rows))
+  }
   integrated_terms(object, rows, names(object$groups)[at], by == "row", as.integer(threads))
 }
 
@@ -244,13 +253,14 @@ integrated_terms <- function(object, rows, name, by_row, threads) {
   others$groups <- rows$groups[setdiff(names(rows$groups), name)]
   links <- drawn_links(object, others)
   free <- free_of_roots(covariance_roots(object, name))
+  numbers <- free_numbers(object)
   size <- if (by_row) nrow(links) else length(object$groups[[name]]$levels)
   terms <- matrix(0, ncol(links), size)
   tell <- progress_teller(ncol(links), object$control$verbose, "draws")
   on.exit(tell(NULL))
   in_chunks(ncol(links), 16, function(at) {
     parts <- factor_problem(object, rows, name, links[, at, drop = FALSE])
-    points <- rbind(diag(length(at)), free[, at, drop = FALSE])
+    points <- rbind(diag(length(at)), free[, at, drop = FALSE], numbers[, at, drop = FALSE])
     terms[at, ] <<- t(with_core_conditions(
       core_integrated_terms(parts$problem, parts$model, points, by_row, threads)
     ))

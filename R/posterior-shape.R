@@ -8,6 +8,7 @@
 effect_shapes <- function(fit, frame) {
   posterior <- fit$posterior
   if (!inherits(posterior, "bsvm_mixture") || !isTRUE(posterior$integrated > 0L)) return(NULL)
+  if (!is_kind(fit$response, "classes")) return(NULL) # only probabilities ask for them
   name <- names(fit$groups)[posterior$integrated]
   components <- lapply(seq_along(posterior$weights), component_fit, fit = fit)
   links <- stack_columns(lapply(components, frame_links, frame = frame, name = name))

@@ -77,8 +77,8 @@ integrable_factor <- function(groups) {
 }
 
 # A problem whose only unknowns are the effects of factor `name` and multiples of the columns of
-# `links` (n x K), and its model: points are K numbers, then the free parameters of the effects'
-# covariance.
+# `links` (n x K), and its model, in the user's units: points are K numbers, then the free parameters
+# of the effects' covariance and the likelihood's inferred numbers (free_numbers()).
 factor_problem <- function(object, rows, name, links) {
   group <- groups_again(object$groups[name], list(groups = rows$groups[name]))
   rows["offset"] <- list(NULL)
@@ -87,7 +87,8 @@ factor_problem <- function(object, rows, name, links) {
   list(problem = c(row_problem(links, rows), core_groups(group)),
        model = list(likelihood = object$likelihood[c("name", "parameters")],
                     engine = list(name = "gaussian", parameters = numeric(0)),
-                    blocks = list(known_block(columns)),
+                    blocks = c(list(known_block(columns)),
+                               lapply(parameter_blocks(object$likelihood), core_block)),
                     group_blocks = list(free_block(q)), integrated = 0L))
 }
 
@@ -139,7 +140,7 @@ given_quantiles <- function(object, name, probs, rows) {
   links <- stack_columns(lapply(components, links_without, rows = rows, name = name))
   theta <- lapply(components, function(fit) free_of_covariance(effect_covariances(fit)[[name]]))
   parts <- factor_problem(object, rows, name, links)
-  points <- rbind(diag(ncol(links)), stack_columns(theta))
+  points <- rbind(diag(ncol(links)), stack_columns(theta), free_numbers(object))
   with_core_conditions(
     core_effect_quantiles(parts$problem, parts$model, points, object$posterior$weights, probs,
                           object$control$threads)

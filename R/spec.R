@@ -200,15 +200,18 @@ most_beside_integrated <- 1000
 most_regressions <- 1e7 # of effects on coefficients, kept for each point of the grid
 
 integrated_term <- function(groups, likelihood, engine, sparse, columns, unknown = FALSE) {
-  if (unknown || !integrates_effects(engine, groups)) return(-1L)
+  # Effects of numbers are nearly normal, and differences make their integrals eight times as slow.
+  near <- has_parameters(likelihood) && is_approximation(engine) && !is_mode(engine)
+  if (unknown || near || !integrates_effects(engine, groups)) return(-1L)
   integrable_term(groups, likelihood, sparse, columns)
 }
 
 # The factor whose effects can be, whatever the engine.
 integrable_term <- function(groups, likelihood, sparse, columns) {
-  if (sparse || has_parameters(likelihood)) return(-1L)
+  if (sparse) return(-1L)
   at <- if (length(groups) > 0L) integrable_factor(groups) else 0L
-  if (at == 0L || leaves_kinks(groups[[at]], likelihood)) return(-1L)
+  if (at == 0L || leaves_kinks(groups[[at]], likelihood) ||
+      !integrates(likelihood, length(groups[[at]]$labels))) return(-1L)
   beside <- columns + sum(effect_counts(groups[-at]))
   regressions <- beside * effect_counts(groups[at])[[1L]]
   if (beside > most_beside_integrated || regressions > most_regressions) return(-1L)

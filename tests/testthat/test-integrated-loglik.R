@@ -192,3 +192,42 @@ test_that("of several factors the one that is integrated is named", {
                  c("named `h`", only))
   expect_identical(integrated_loglik(fit, covariance = VarCorr(fit)), integrated_loglik(fit))
 })
+
+test_that("of numbers it is the sum over levels of integrals, scale and tube at their means", {
+  data <- with_seed(3, {
+    g <- gl(6, 5)
+    x <- stats::rnorm(30)
+    data.frame(x, g, y = 50 + 4 * x + 6 * stats::rnorm(6)[g] + 3 * stats::rt(30, 3))
+  })
+  set.seed(1)
+  fit <- bsvm(y ~ x + (1 | g), data, likelihood = likelihood_eps_insensitive(),
+              engine = engine_slice(draws = 200, burnin = 100))
+  draws <- posterior::as_draws_matrix(fit)
+  scale <- mean(draws[, "scale"])
+  nu <- mean(draws[, "nu"])
+  f <- drop(cbind(1, data$x) %*% c(40, 3))
+  level <- function(rows, sd, scale, nu) {
+    log_p <- function(u) {
+      vapply(u, function(one) {
+        sum(log_eps_insensitive(data$y[rows] - f[rows] - one, scale, nu))
+      }, 0) + stats::dnorm(u, 0, sd, log = TRUE)
+    }
+    top <- stats::optimize(log_p, c(-60, 60), maximum = TRUE)
+    ends <- top$maximum + c(-40, -10, -3, 0, 3, 10, 40)
+    top$objective + log(sum(vapply(1:6, function(k) {
+      stats::integrate(function(u) exp(log_p(u) - top$objective), ends[k], ends[k + 1L],
+                       rel.tol = 1e-9, subdivisions = 2000L)$value
+    }, 0)))
+  }
+  truth <- sum(vapply(split(seq_len(30), data$g), level, 0, 5, scale, nu))
+  expect_close(integrated_loglik(fit, fixef = c(40, 3), sd = 5), truth, 1e-6)
+  # and loo() has those of each draw
+  terms <- loo_terms(fit, "group", 1L, environment())
+  one <- 7L
+  f <- drop(cbind(1, data$x) %*% as.numeric(draws[one, c("(Intercept)", "x")]))
+  own <- vapply(split(seq_len(30), data$g), level, 0, sqrt(draws[one, "var_g: (Intercept)"][[1L]]),
+                draws[one, "scale"][[1L]], draws[one, "nu"][[1L]])
+  expect_close(terms[one, ], own, 1e-4)
+  two <- bsvm(y ~ x + (x | g), data, likelihood = likelihood_eps_insensitive(), engine = "vb")
+  expect_refusal(integrated_loglik(two), "unsupported", "`g`")
+})
