@@ -48,14 +48,6 @@ std::vector<Node> nodes(const RowLaw& law, const RowsData& data, Real s,
 const RowLaw kPseudo{pseudo_log_p, pseudo_slope, {1}};
 const RowLaw kNormalised{normalised_log_p, normalised_slope, {-1, 1}};
 
-RowLaw row_law(const PairLaw& law) {
-  return {[law](Real y, Real f) { return law.log_p(y - f); },
-          [law](Real y, Real f) {
-            return y - f > law.e1 ? law.a : y - f < -law.e2 ? -law.b : 0;
-          },
-          {-law.e1, law.e2}, true, std::max(law.a, law.b)};
-}
-
 EffectTruth brute_force(const RowLaw& law, const RowsData& data, Real s,
                         const std::vector<double>& at, Real ratio) {
   const Index d = data.c.rows(), r = data.y.size();

@@ -4,7 +4,6 @@
 
 #include "integral/one/effect_integral.hpp"
 #include "oracle.hpp"
-#include "pair_law.hpp"
 
 // An effect integrated out by brute force: panels of nodes in long double, split at the kinks
 // and around them on every scale.
@@ -32,7 +31,6 @@ struct RowLaw {
   Real kink(Real y, Real k) const { return number ? y + k : y * k; }
 };
 extern const RowLaw kPseudo, kNormalised;
-RowLaw row_law(const PairLaw& law);
 
 struct EffectTruth {
   Real value;

@@ -7,6 +7,7 @@
 #include "integral/pair/pair_integral.hpp"
 #include "likelihood/two_hinges.hpp"
 #include "pair_data.hpp"
+#include "pair_row_law.hpp"
 
 using namespace bsvm_test;
 
@@ -24,7 +25,8 @@ struct TwoHingesCase {
     return row_law({a / scale, b / scale, e1 * scale, e2 * scale});
   }
 };
-const TwoHingesCase kCases[] = {{1, 1, 0.5, 0.5}, {1, 1, 0, 0}, {0.9, 0.1, 0, 0}, {3, 0.5, 2, -1.5}};
+const TwoHingesCase kCases[] = {
+    {1, 1, 0.5, 0.5}, {1, 1, 0, 0}, {0.9, 0.1, 0, 0}, {3, 0.5, 2, -1.5}};
 
 enum class Kind { plain, ones, weights, ties, flat, far, steep };
 constexpr Kind kKinds[] = {Kind::plain, Kind::ones, Kind::weights, Kind::ties,

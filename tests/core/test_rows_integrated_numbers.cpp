@@ -9,6 +9,7 @@
 #include "gaussian/integrated.hpp"
 #include "hosts.hpp"
 #include "integrated_twin.hpp"
+#include "pair_row_law.hpp"
 #include "parameter_data.hpp"
 #include "rows/integrated/integrated_source.hpp"
 
@@ -140,7 +141,8 @@ TEST_CASE("integrated numbers: sums are brute force's, in parameters too") {
     for (Index k = 0; k < point.size(); ++k) {
       const Real h = 1e-5L;
       const VecL by = h * VecL::Unit(point.size(), k);
-      const Vec bend = ((truth.gradient(at + by) - truth.gradient(at - by)) / (2 * h)).cast<double>();
+      const Vec bend =
+          ((truth.gradient(at + by) - truth.gradient(at - by)) / (2 * h)).cast<double>();
       INFO("coordinate " << k);
       CHECK((whole.col(k) + bend).norm() < 2e-5 * (1 + bend.norm()));
     }

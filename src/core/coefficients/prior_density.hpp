@@ -23,8 +23,8 @@ class PriorDensity {
 
   Index coefficients() const { return unit_.size(); }
   Index free() const { return free_; }
-  // The free parameters that rows see with effects integrated out, as IntegratedSource has them: the
-  // integrated effects', then the likelihood's.
+  // The free parameters that rows see with effects integrated out, as IntegratedSource has them:
+  // the integrated effects', then the likelihood's.
   Index seen() const { return own_ + parameters_; }
   Vec seen(ConstVecRef theta) const;
   void add_seen(ConstVecRef step, Vec& theta) const;

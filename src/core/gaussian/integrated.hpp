@@ -87,7 +87,7 @@ class Integrated : public Conditional {
   ClimbShare share_;
   PriorDensity prior_;
   Index d_, h_;             // coefficients, free parameters
-  Index seen_;              // of which the rows see these: the integrated effects', the likelihood's
+  Index seen_;              // of which rows see: the integrated effects', the likelihood's
   RowSums sums_;
   Look top_;        // the highest
   bool own_average_ = false;  // has each node averages of its own?

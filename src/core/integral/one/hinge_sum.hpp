@@ -14,8 +14,8 @@ namespace bsvm {
 // exp{-w sum_k cost_k max(0, sign_k (f - place_k))} integrated over e = u / s ~ N(0, 1), one hinge
 // a row or several. The kinks t = (place - o_i) / (z_i s) cut the line into segments, on each of
 // which the log integrand is linear in e but for -e^2 / 2, and it is concave: so from its mode it
-// falls both ways, by pieces whose moments about their upper ends are positive sums. With x = e - mode and
-// psi = e^2 - mode^2 = 2 mode x + x^2, eta = log s:
+// falls both ways, by pieces whose moments about their upper ends are positive sums. With
+// x = e - mode and psi = e^2 - mode^2 = 2 mode x + x^2, eta = log s:
 //
 //   d/deta = E e^2 - 1,  d2/deta2 = Var psi - 2 E e^2,  d2/db deta = Cov(psi, dl/db)
 //
@@ -24,7 +24,8 @@ namespace bsvm {
 //
 //   d2/db db' = Cov(dl/d rest + a e / s) - a a' / s^2 - sum cost w_i p(t) rest_i rest_i' / |z_i|
 //
-// with the last sum over the kinks. With a that of the kinks that weigh most, what they add does not cancel against the covariance.
+// with the last sum over the kinks. With a that of the kinks that weigh most, what they add does not
+// cancel against the covariance.
 class HingeSum : public EffectIntegral {
  public:
   void integrate(const EffectRows& rows, double s, Depth depth, EffectSums& out) override;
