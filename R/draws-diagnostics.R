@@ -69,7 +69,7 @@ warn_chains <- function(result, spec) {
   blocks <- c(spec$blocks, spec$group_blocks)
   variances <- variance_draws(blocks, result$posterior$variances)
   owner <- rep(seq_along(blocks), vapply(result$posterior$variances, NROW, 0L))
-  warn_unbounded(variances, blocks[owner], spec$likelihood)
+  warn_unbounded(variances, blocks[owner], spec$likelihood, spec$design$unit)
   coefficients <- some_coefficients(result$posterior, spec$design)
   table <- diagnose(bind_variables(coefficients, variances))
   if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
@@ -83,11 +83,13 @@ warn_unchecked <- function() {
 
 # Where a plane separates the classes, the pseudo-likelihood does not fall as the variance grows,
 # and the tail of inverse-gamma(0.01, 0.01) has no end to speak of.
-# `owners`: the block of each.
-warn_unbounded <- function(variances, owners, likelihood = likelihood_hinge()) {
+# `owners`: the block of each; `unit`: of the response.
+warn_unbounded <- function(variances, owners, likelihood = likelihood_hinge(), unit = 1) {
   largest <- apply(variances, 1L, max)
   names <- dimnames(variances)[[1L]]
-  far <- which(largest > ifelse(grepl("^(nu|s)_", names), 1e5, 1e10)) # scales, variances
+  power <- vapply(owners, function(block) unit_power(block) * (2 - is_parameter(block)), 0)
+  roots <- grepl("^(nu|s)_", names) | vapply(owners, is_parameter, TRUE)
+  far <- which(largest / unit^power > ifelse(roots, 1e5, 1e10))
   if (length(far) > 0L) {
     words <- open_words(likelihood)
     warn("rank", "The data do not bound ", enumerate(names[far]), ": the largest draw is ",
