@@ -45,7 +45,7 @@ registered <- registered_likelihoods()
 registered[c("normal", "asymmetric_laplace")] <- NULL
 likelihoods <- c(likelihoods, unnamed(registered, likelihoods))
 
-numbers <- transform(d, y = with_seed(2, x1 - x2 + stats::rnorm(60) / 2))
+numbers <- transform(d, y = with_seed(7, x1 - x2 + stats::rnorm(60) / 2))
 rows_for <- function(likelihood) {
   if (bsvm:::response_kind(likelihood) == "numbers") numbers else d
 }
