@@ -48,8 +48,10 @@ test-bare: setup-test _build/library/bsvm/DESCRIPTION
 mutants: setup-test
 	@Rscript tools/mutants.R
 
-# With R's own flags, as CRAN does.
+# With R's own flags, as CRAN does. Their debug information names the folder, which would make ccache
+# compile for the vignettes and for the check.
 check: export R_MAKEVARS_USER := $(CURDIR)/tools/Makevars.check
+check: export CCACHE_NOHASHDIR := true
 check: setup-test $(CHECKED)
 	@Rscript tools/check.R $(CHECKED)
 
