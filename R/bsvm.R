@@ -18,7 +18,8 @@
 #'
 #' **Regression.** With a likelihood of numbers ([likelihood_eps_insensitive()] is that of support
 #' vector regression, [likelihood_quantile()] of quantiles) the response is numbers, and everything
-#' below holds for it too. Numbers in priors are then in units of the response, their defaults in
+#' below holds for it too; only missing predictors and priors that select need a likelihood whose
+#' numbers are all given. Numbers in priors are then in units of the response, their defaults in
 #' units of its spread (its median absolute deviation): where 2.5 and 10 stand below, these are
 #' times that. Lasso, bridge and selecting priors are for coefficients in units of the spread.
 #'

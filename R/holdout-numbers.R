@@ -13,7 +13,7 @@ known_metrics_of.bsvm_response_numbers <- function(response) {
 
 #' @export
 default_metrics.bsvm_response_numbers <- function(response) {
-  c("rmse", "mae", "crps", "coverage", "seconds")
+  c("rmse", "mae", "seconds")
 }
 
 #' @export

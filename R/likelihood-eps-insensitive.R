@@ -252,18 +252,23 @@ model_title.bsvm_likelihood_two_hinges <- function(likelihood) "Bayesian support
 #' @export
 model_title.bsvm_likelihood_quantile <- function(likelihood) "Bayesian quantile regression"
 
+# What is expected is the quantile: the density about it is a device.
+#' @export
+expected_response.bsvm_likelihood_quantile <- function(likelihood, f) f
+
 #' @export
 need_predictive.bsvm_likelihood_quantile <- function(likelihood) {
-  abort("unsupported", "predict() has no predictive intervals or quantiles under ",
-        "likelihood_quantile(): its density of the response is a device. `interval = ",
-        "\"confidence\"` has intervals of the quantile itself, and under ",
+  abort("unsupported", "There are no new responses, nor intervals of them, under ",
+        "likelihood_quantile(): its density of the response is a device. predict(interval = ",
+        "\"confidence\") has intervals of the quantile itself, and under ",
         "likelihood_eps_insensitive() there are predictive ones.")
 }
 
 #' @export
 note_of.bsvm_likelihood_quantile <- function(likelihood, about, fit = NULL) {
   if (about != "intervals") return(NULL)
-  paste("Intervals are those of coefficients whose residuals have the asymmetric Laplace",
-        "density; with other residuals they may be too narrow or too wide. Those of",
-        "summary(fit, method = \"sandwich\") hold for any.")
+  robust <- !is.null(fit$design) && has_sandwich(fit)
+  paste0("Intervals are those of coefficients whose residuals have the asymmetric Laplace density; ",
+         "with other residuals they may be too narrow or too wide.",
+         if (robust) " Those of summary(fit, method = \"sandwich\") hold for any.")
 }

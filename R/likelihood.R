@@ -30,7 +30,9 @@ is_law <- function(likelihood) isTRUE(likelihood$normalized)
 
 is_concave <- function(likelihood) core_is_concave(likelihood$name, likelihood$parameters)
 
+# With as many columns as rows the mode of coefficients and scale together is at a scale of zero.
 takes_likelihood <- function(engine, likelihood) {
+  if (is_mode(engine) && is_residual(likelihood) && has_parameters(likelihood)) return(FALSE)
   core_takes_likelihood(engine$name, engine$parameters, likelihood$name, likelihood$parameters)
 }
 

@@ -14,7 +14,8 @@
 #'
 #' Group effects and levels the fit has not seen come in as in [posterior_linpred.bsvm()].
 #'
-#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)`.
+#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)` or, for
+#'   the log density of each number, a likelihood of numbers.
 #' @param newdata Rows with the variables of the formula, the response among them; the rows of the
 #'   fit by default.
 #' @param re_formula,allow_new_levels,draw_ids,group,offset As in [posterior_linpred.bsvm()].

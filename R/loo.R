@@ -51,7 +51,8 @@
 #' The data of the fit are needed: these are kept in it (`keep_data = TRUE`) or its call is
 #' evaluated again.
 #'
-#' @param x A fit from [bsvm()] under `likelihood_hinge(normalized = TRUE)`.
+#' @param x A fit from [bsvm()] under `likelihood_hinge(normalized = TRUE)` or a likelihood of
+#'   numbers.
 #' @param by `"row"` (default) or `"group"`: what is left out.
 #' @param cores Threads for the integrals, and processes for loo's own work: no more than the
 #'   machine has processors, or than there are terms.

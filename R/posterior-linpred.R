@@ -1,7 +1,8 @@
 #' Draws of the linear predictor
 #'
-#' `posterior_linpred()` gives draws of the link `f` of each row, `posterior_epred()` maps them to
-#' the unit interval.
+#' `posterior_linpred()` gives draws of the link `f` of each row, `posterior_epred()` those of the
+#' expected response: of classes a probability, of numbers the mean, or the quantile that was
+#' fitted.
 #'
 #' @details
 #' An offset is added; group effects come in as in [predict.bsvm()]. A level that was not in the fit

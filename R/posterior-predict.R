@@ -7,15 +7,20 @@
 #' [posterior_epred()][posterior_epred.bsvm] has. Group effects and levels the fit has not seen come
 #' in as in [posterior_linpred.bsvm()].
 #'
+#' **Numbers.** Of a response of numbers, under [likelihood_eps_insensitive()] or another likelihood
+#' of numbers but [likelihood_quantile()], a draw is the linear predictor plus a residual from its
+#' density at that draw of its scale and tube.
+#'
 #' The classes are drawn by R's random numbers, so that [set.seed()], or `seed`, repeats them.
 #'
-#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)`.
+#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)` or a
+#'   likelihood of numbers.
 #' @param newdata,re_formula,allow_new_levels,group,offset,draw_ids As in
 #'   [posterior_linpred.bsvm()].
 #' @param seed A number for [set.seed()]; the caller's random numbers are then left as they were.
 #'   `NULL` (default) goes on with these.
 #' @param ... Must be empty.
-#' @return An integer matrix with a row a draw (chain by chain) and a column a row of `newdata`, or
+#' @return Of numbers a numeric matrix. Of classes an integer matrix with a row a draw (chain by chain) and a column a row of `newdata`, or
 #'   of the fit: 1 for the second level of the response, the class +1, and 0 for the first. The
 #'   attribute `"levels"` has their names. A row with a missing variable has a column of `NA`.
 #' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, which is no law of the
@@ -37,6 +42,7 @@ posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   check_dots(substitute(list(...)), "posterior_predict()", predict_draws_hints)
   need_law(object, "posterior_predict()", refuse_responses)
   refuse_inferred(object, "posterior_predict()")
+  need_predictive(object$likelihood)
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
   likelihood <- drawn_likelihood(object, draw_ids)

@@ -43,6 +43,7 @@ pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned
                           group = NULL, re_formula = NULL, draw_ids = NULL, ...) {
   check_fit(object)
   need_law(object, "pp_check()", refuse_responses)
+  need_predictive(object$likelihood)
   types <- check_types(object$response)
   type <- pick_one(if (missing(type)) types[1L] else type, types, "type")
   need_bayesplot("pp_check()")

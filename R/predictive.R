@@ -133,7 +133,7 @@ predictive_quantile <- function(likelihood, points, links, p, tolerance = 1e-7) 
   bracket <- list(lower = over_columns(links$mean + own - reach, pmin),
                   upper = over_columns(links$mean + own + reach, pmax))
   start <- drop((links$mean + own + spread / 2) %*% points$weights)
-  find_roots(excess, bracket, start, tolerance)
+  find_roots(excess, bracket, start, tolerance * min(p, 1 - p))
 }
 
 # f(x, rows) rises through zero between lower and upper; only rows that are not there yet are asked.

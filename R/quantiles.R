@@ -17,9 +17,10 @@
 #' @param method `"sandwich"` (default, where the fits have it) or `"posterior"`, as in
 #'   [vcov.bsvm()].
 #' @param digits Significant digits.
-#' @param ... For `predict()`: other arguments of [predict.bsvm()], `interval` and `type` apart.
-#' @return `predict()`, `fitted()`: a matrix with a row a row and a column a quantile, in rising
-#'   order. `coef()`: a matrix with a row a coefficient and a column a quantile. `confint()`: a list
+#' @param ... For `predict()`: other arguments of [predict.bsvm()], `interval` and `type` apart; for
+#'   `update()` those of [update.bsvm()].
+#' @return `predict()`, `fitted()`: a matrix of rows and quantiles, these in rising order.
+#'   `residuals()`: the same of each fit by itself. `coef()`: a matrix with a row a coefficient and a column a quantile. `confint()`: a list
 #'   with an element a quantile. `plot()`: a ggplot.
 #' @references
 #' Chernozhukov, V., Fernandez-Val, I. and Galichon, A. (2010). Quantile and probability curves
@@ -44,7 +45,7 @@ several_quantiles <- function(tau, scale) {
             class = "bsvm_quantile_likelihoods")
 }
 
-format_each <- function(x) vapply(x, format, "")
+format_each <- function(x) vapply(x, format, "", digits = 15L)
 
 is_several <- function(likelihood) inherits(likelihood, "bsvm_quantile_likelihoods")
 
@@ -56,6 +57,30 @@ fit_each <- function(likelihoods, call, env) {
     eval(call, env)
   })
   structure(fits, class = "bsvm_quantiles")
+}
+
+# Some of them.
+#' @export
+`[.bsvm_quantiles` <- function(x, i) structure(unclass(x)[i], class = "bsvm_quantiles")
+
+#' @rdname bsvm_quantiles
+#' @export
+residuals.bsvm_quantiles <- function(object, ...) {
+  do.call(cbind, lapply(unclass(object), stats::residuals))
+}
+
+#' @rdname bsvm_quantiles
+#' @export
+nobs.bsvm_quantiles <- function(object, ...) stats::nobs(object[[1L]])
+
+#' @rdname bsvm_quantiles
+#' @export
+formula.bsvm_quantiles <- function(x, ...) stats::formula(x[[1L]])
+
+#' @rdname bsvm_quantiles
+#' @export
+update.bsvm_quantiles <- function(object, ...) {
+  structure(lapply(unclass(object), stats::update, ...), class = "bsvm_quantiles")
 }
 
 # So that a fit's own call says what it is.
@@ -101,11 +126,7 @@ coef.bsvm_quantiles <- function(object, ...) {
 
 quantile_method <- function(object, method) {
   if (!is.null(method)) return(pick_one(method, c("sandwich", "posterior"), "method"))
-  able <- tryCatch({
-    need_sandwich(object[[1L]])
-    TRUE
-  }, bsvm_error_unsupported = function(e) FALSE)
-  if (able) "sandwich" else "posterior"
+  if (has_sandwich(object[[1L]])) "sandwich" else "posterior"
 }
 
 #' @rdname bsvm_quantiles

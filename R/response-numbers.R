@@ -10,8 +10,7 @@ numbers_of_response <- function(values, name) {
   classed <- is.object(values) && !inherits(values, "AsIs")
   if (!is.numeric(values) || classed || NCOL(values) > 1L) {
     abort("response", "The response `", name, "` must be numbers, as the likelihood is one of ",
-          "residuals; found ", describe(values), ". For two classes leave `likelihood` out, or ",
-          "give `likelihood = \"normalized\"`.")
+          "residuals; found ", describe(values), ". ", advice_for(values))
   }
   values <- as.double(values)
   bad <- sum(!is.finite(values))
@@ -23,6 +22,12 @@ numbers_of_response <- function(values, name) {
     abort("response", "The response `", name, "` must be at most 1e150 in size. Rescale it.")
   }
   values
+}
+
+advice_for <- function(values) {
+  if (NCOL(values) > 1L) return("Fit one response at a time.")
+  if (inherits(values, c("Date", "POSIXt", "difftime"))) return("Use as.numeric() of it.")
+  "For two classes do without `likelihood`, or use `likelihood = \"normalized\"`."
 }
 
 #' @export
@@ -57,13 +62,22 @@ response_units.bsvm_response_numbers <- function(response, frame, likelihood) {
   centre <- weighted_median(y, frame$weights)
   unit <- 1.4826 * weighted_median(abs(y - centre), frame$weights)
   if (unit <= 1e-8 * largest_size(y - centre)) unit <- column_moments(y, frame$weights)$sd
-  if (!isTRUE(unit > 1e-13 * max(abs(y)))) {
-    abort("response", "The response must vary; found ", length(y), " row",
-          if (length(y) > 1L) "s", if (!is.null(frame$offset)) ", less the offset,",
-          " of the value ", format(centre), ". Residuals of zero have no scale: the posterior would be improper.")
-  }
-  if ("scale" %in% names(likelihood$priors)) check_inexact(frame)
+  given <- likelihood$parameters
+  if (!isTRUE(unit > 1e-13 * max(abs(y)))) unit <- own_unit(given, y, centre, frame)
+  # within a tube of given width the density is bounded
+  bounded <- isTRUE(given["epsilon"] > 0)
+  if ("scale" %in% names(likelihood$priors) && !bounded) check_inexact(frame)
   list(unit = unit, shift = if (frame$intercept > 0L) centre else 0)
+}
+
+# A response that does not vary has the unit of what the likelihood was given.
+own_unit <- function(given, y, centre, frame) {
+  known <- given[intersect(c("scale", "sd", "epsilon"), names(given))]
+  if (any(known > 0)) return(known[known > 0][[1L]])
+  abort("response", "The response must vary; found ", length(y), " row",
+        if (length(y) > 1L) "s", if (!is.null(frame$offset)) ", less the offset,",
+        " of the value ", format(centre), ". Residuals of zero have no scale: the posterior would ",
+        "be improper.")
 }
 
 # Of rows that count `weights` times: that of rows written out.
@@ -92,7 +106,7 @@ check_inexact <- function(frame) {
   left <- stats::lm.fit(x * root, y * root)$residuals
   if (max(abs(left)) > 1e-10 * max(abs(y * root))) return(invisible())
   abort("response", "The response is fitted exactly by ", enumerate(frame$columns, most = 5L),
-        ": residuals of zero have no scale, and the posterior would be improper. Leave out the ",
+        ": residuals of zero have no scale, and the posterior would be improper. Remove the ",
         "column that is the response, or give the likelihood a `scale`.")
 }
 
@@ -103,8 +117,8 @@ warn_exact <- function(fit) {
   inferred <- "scale" %in% names(fit$likelihood$priors)
   if (!inferred || mean(scale) > smallest_scale * fit$design$unit) return(invisible())
   warn("exact", "The response is fitted exactly, or nearly: the scale of its residuals is ",
-       format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper, and nothing ",
-       "of this fit means anything. Leave out the term that is the response, or give the likelihood ",
+       format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper: estimates ",
+       "and intervals are not valid. Remove the term that is the response, or give the likelihood ",
        "a `scale`.")
 }
 

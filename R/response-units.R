@@ -130,9 +130,10 @@ scale_posterior.bsvm_mixture <- function(posterior, unit, blocks) {
 
 # Fields times the unit, its square, and over its square.
 scale_fields <- function(x, unit, once, squared, over_squared) {
-  for (field in intersect(once, names(x))) x[[field]] <- x[[field]] * unit
-  for (field in intersect(squared, names(x))) x[[field]] <- scale_covariance(x[[field]], unit^2)
-  for (field in intersect(over_squared, names(x))) x[[field]] <- x[[field]] / unit^2
+  there <- names(x)[lengths(x) > 0L]
+  for (field in intersect(once, there)) x[[field]] <- x[[field]] * unit
+  for (field in intersect(squared, there)) x[[field]] <- scale_covariance(x[[field]], unit^2)
+  for (field in intersect(over_squared, there)) x[[field]] <- x[[field]] / unit^2
   x
 }
 

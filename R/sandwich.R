@@ -23,12 +23,23 @@ with_sandwich <- function(object, env) {
 # d log p(y | f) / df of rows with residuals r.
 residual_score <- function(likelihood, r) UseMethod("residual_score")
 
+has_sandwich <- function(object) {
+  tryCatch({
+    need_sandwich(object)
+    TRUE
+  }, bsvm_error_unsupported = function(e) FALSE)
+}
+
 need_sandwich <- function(object) {
   refuse <- function(...) {
     abort("unsupported", "`method = \"sandwich\"` is for likelihoods of numbers, rows that are ",
-          "independent and dense predictors: ", ..., " Leave `method` out.")
+          "independent, dense predictors, and engine_gaussian() or engine_slice(): ", ...,
+          " The default of `method` is the posterior's covariance.")
   }
   if (!is_residual(object$likelihood)) refuse("this fit is of ", describe_kind(object$response), ".")
+  if (is.null(trait(object$engine, "linear_response"))) {
+    refuse("the posterior covariance of ", engine_call(object$engine), " is too small to start from.")
+  }
   if (length(object$groups) > 0L) refuse("rows of a level of ", enumerate(names(object$groups)),
                                          " are not independent.")
   if (!is.null(object$design$sparse)) refuse("this fit has sparse ones.")

@@ -360,7 +360,8 @@ say_fit <- function(x, digits) {
 
 # Of a response of numbers: list(tube, sigma, r_squared), else NULL.
 residual_facts <- function(object) {
-  if (!is_kind(object$response, "numbers")) return(NULL)
+  device <- inherits(object$likelihood, "bsvm_likelihood_quantile")
+  if (!is_kind(object$response, "numbers") || device) return(NULL)
   weight <- if (is.null(object$weights)) rep(1, length(object$link)) else object$weights
   weight <- weight / sum(weight)
   sigma <- response_sd(object$likelihood, object)

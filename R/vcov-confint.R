@@ -30,7 +30,8 @@
 #' g_i^2 x_i x_i^T) V}{V (sum g_i^2 x_i x_i') V} with \eqn{V} the posterior covariance and
 #' \eqn{g_i}{g_i} the slope of row \eqn{i}{i}'s log density. Under [likelihood_quantile()] it is
 #' what makes intervals of slopes cover (Yang, Wang and He 2016). Limits are those of a normal
-#' distribution.
+#' distribution. It starts from a posterior covariance that is right; that of [engine_vb()] is too
+#' small, and refused.
 #'
 #' With more penalised columns than rows the covariance is assembled only here; `confint()` and
 #' `summary()` need its diagonal alone.

@@ -27,7 +27,7 @@ test_that("each is the fit of its own, and predictions do not cross", {
 test_that("a matrix, prints, intervals and pictures", {
   data <- crossing_data()
   fits <- bsvm(as.matrix(data["x"]), data$y, likelihood = likelihood_quantile(c(0.2, 0.8), scale = 0.5),
-               engine = "vb")
+               engine = "gaussian")
   expect_identical(fits[[1L]]$likelihood$parameters[["scale"]], 0.5)
   expect_output(print(fits), "0.2")
   expect_output(print(summary(fits)), "quantile 0.8")
@@ -41,4 +41,15 @@ test_that("what can't be is refused", {
   expect_refusal(likelihood_quantile(c(0.5, 1.5)), "argument", "`tau`")
   fits <- bsvm(y ~ x, crossing_data(), likelihood = likelihood_quantile(c(0.2, 0.8)), engine = "vb")
   expect_refusal(predict(fits, interval = TRUE), "argument", "`interval`")
+})
+
+test_that("other methods work on all of them, and some can be taken", {
+  data <- crossing_data()
+  fits <- bsvm(y ~ x, data, likelihood = likelihood_quantile(c(0.2, 0.5, 0.8)), engine = "vb")
+  expect_identical(dim(residuals(fits)), c(25L, 3L))
+  expect_identical(nobs(fits), 25L)
+  expect_equal(formula(fits), y ~ x, ignore_attr = TRUE)
+  expect_s3_class(fits["0.5"], "bsvm_quantiles")
+  expect_identical(rownames(coef(update(fits, . ~ 1))), "(Intercept)")
+  expect_named(likelihood_quantile(c(0.1, 0.10000001)), c("0.1", "0.10000001"))
 })

@@ -152,3 +152,53 @@ test_that("pictures and prints of regression are drawn", {
   expect_output(print(regress(likelihood = likelihood_quantile(0.3))), "quantile regression")
   expect_refusal(plot(bsvm(am ~ wt, mtcars, engine = "vb"), "residuals"), "unsupported", "numbers")
 })
+
+test_that("without kept effects methods say so, and with them alone all works", {
+  data <- transform(cars, g = gl(10, 5))
+  set.seed(1)
+  fit <- regress(dist ~ speed + (1 | g), data,
+                 engine = engine_slice(draws = 100, burnin = 50, keep_effects = FALSE))
+  expect_error(predict(fit, data[1:2, ], interval = TRUE), class = "bsvm_error_unsupported")
+  expect_finite(predict(fit, data[1:2, ], interval = TRUE, re_formula = NA)$lower)
+})
+
+test_that("what needs given numbers says so, and works with them", {
+  holes <- transform(mtcars, wt = replace(wt, c(3, 9), NA))
+  given <- likelihood_eps_insensitive(epsilon = 1, scale = 2)
+  expect_refusal(regress(mpg ~ wt + hp, holes, missing = missing_normal()), "unsupported",
+                 c("likelihood_eps_insensitive(epsilon = 1, scale = 2)", "missing_omit()"))
+  expect_finite(coef(regress(mpg ~ wt + hp, holes, given, missing = missing_normal())))
+  spike <- prior_spike_slab(0.5)
+  expect_refusal(regress(mpg ~ wt + hp, mtcars, prior = spike, engine = NULL), "unsupported", "selects")
+  expect_finite(coef(regress(mpg ~ wt + hp, mtcars, given, prior = spike,
+                             engine = engine_gibbs(draws = 50, burnin = 20))))
+  expect_refusal(regress(engine = engine_map()), "unsupported", "inferred")
+  expect_finite(coef(regress(likelihood = given, engine = engine_map())))
+})
+
+test_that("a response without spread takes its unit from the likelihood", {
+  flat <- transform(cars, dist = 7)
+  fit <- regress(data = flat, likelihood = likelihood_eps_insensitive(epsilon = 0.1, scale = 1))
+  expect_close(predict(fit, data.frame(speed = 10)), 7, 0.2)
+  line <- transform(cars, dist = 2 * speed)
+  expect_finite(coef(regress(data = line, likelihood = likelihood_eps_insensitive(epsilon = 0.1))))
+})
+
+test_that("quantiles far out are as exact as others", {
+  fit <- regress(likelihood = likelihood_gaussian(scale = 15), prior = prior_ridge(variance = 400),
+                 engine = engine_gaussian())
+  new <- data.frame(speed = 12)
+  line <- predict(fit, new, interval = "confidence")
+  p <- c(1e-9, 1e-6, 0.01, 1 - 1e-6)
+  found <- predict(fit, new, type = "quantile", probs = p)
+  expect_close(found, line$fit + stats::qnorm(p) * sqrt(15^2 + line$sd^2), 1e-3)
+})
+
+test_that("what a quantile's density says of new responses is not shown", {
+  fit <- regress(likelihood = likelihood_quantile(0.9), engine = engine_slice(draws = 100, burnin = 50))
+  expect_close(colMeans(posterior_epred(fit)), predict(fit), 1e-9)
+  expect_refusal(posterior_predict(fit), "unsupported", "device")
+  expect_refusal(bayes_R2(fit), "unsupported", "device")
+  expect_refusal(regress(cbind(dist, speed) ~ speed), "response", "one response at a time")
+  expect_refusal(regress(as.Date("2020-01-01") + dist ~ speed), "response", "as.numeric()")
+})
