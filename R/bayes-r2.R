@@ -23,7 +23,7 @@
 #' @examples
 #' set.seed(1)
 #' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive(),
-#'             engine = engine_slice(draws = 250, burnin = 100))
+#'             engine = engine_slice(draws = 1000, burnin = 200))
 #' quantile(bayes_R2(fit), c(0.025, 0.5, 0.975))
 #' @export
 bayes_R2.bsvm <- function(object, re_formula = NULL, draw_ids = NULL, ...) {

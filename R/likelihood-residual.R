@@ -18,8 +18,9 @@ is_residual <- function(likelihood) inherits(likelihood, "bsvm_likelihood_residu
 # Which of the core's numbers have the response's unit; others have none.
 unit_numbers <- function(likelihood) UseMethod("unit_numbers")
 
+# Of a term with inferred parameters, too.
 #' @export
-unit_numbers.bsvm_likelihood <- function(likelihood) character(0)
+unit_numbers.default <- function(likelihood) character(0)
 
 # ---- inferred numbers of a fit ------------------------------------------------------------------
 

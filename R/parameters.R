@@ -9,8 +9,10 @@ parameter_blocks <- function(likelihood) {
   unname(Map(function(law, label) {
     has_unit <- label %in% unit_numbers(likelihood)
     prior <- new_prior(law$name, law$parameters, law$label, TRUE)
-    prior$open_scale <- law$open_scale
-    if (has_unit) prior <- scale_prior(prior, likelihood)
+    if (has_unit) {
+      prior$open_scale <- law$open_scale
+      prior <- scale_prior(prior, likelihood)
+    }
     prior$label <- sub(" on the standard deviation", "", sub("^ridge, ", "", prior$label))
     prior$label <- sub(" on the variance", " on its square", prior$label)
     list(prior = prior, columns = integer(0), label = label, parameter = TRUE,

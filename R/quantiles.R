@@ -13,6 +13,7 @@
 #'
 #' @param object,x An object of class `bsvm_quantiles`: a list of fits named by `tau`.
 #' @param newdata Rows to predict, as in [predict.bsvm()]; those of the fit by default.
+#' @param parm Which coefficients, as in [confint.bsvm()]; all if missing.
 #' @param level Probability of the intervals.
 #' @param method `"sandwich"` (default, where the fits have it) or `"posterior"`, as in
 #'   [vcov.bsvm()].
@@ -131,9 +132,10 @@ quantile_method <- function(object, method) {
 
 #' @rdname bsvm_quantiles
 #' @export
-confint.bsvm_quantiles <- function(object, level = 0.95, method = NULL, ...) {
+confint.bsvm_quantiles <- function(object, parm, level = 0.95, method = NULL, ...) {
   method <- quantile_method(object, method)
-  suppressMessages(lapply(unclass(object), stats::confint, level = level, method = method))
+  if (missing(parm)) parm <- seq_along(object[[1L]]$design$columns)
+  suppressMessages(lapply(unclass(object), confint.bsvm, parm, level, method))
 }
 
 #' @rdname bsvm_quantiles
@@ -171,7 +173,7 @@ print.summary.bsvm_quantiles <- function(x, ...) {
 #' @export
 plot.bsvm_quantiles <- function(x, level = 0.95, method = NULL, ...) {
   need_ggplot2()
-  limits <- confint.bsvm_quantiles(x, level, method)
+  limits <- confint.bsvm_quantiles(x, level = level, method = method)
   shown <- do.call(rbind, Map(function(fit, limits, tau) {
     data.frame(tau = as.numeric(tau), term = names(fixef.bsvm(fit)),
                estimate = unname(fixef.bsvm(fit)), lower = unname(limits[, 1L]), upper = unname(limits[, 2L]))

@@ -4,13 +4,14 @@
 #' package that owns them: [nlme::fixef()], [nlme::ranef()], [nlme::VarCorr()] (the ones lme4 and
 #' brms use too), [generics::tidy()], [generics::glance()], [generics::augment()],
 #' [generics::fit()], [rstantools::posterior_linpred()], [rstantools::posterior_epred()],
-#' [rstantools::posterior_predict()], [rstantools::log_lik()] and [rstantools::prior_summary()],
+#' [rstantools::posterior_predict()], [rstantools::log_lik()], [rstantools::bayes_R2()] and
+#' [rstantools::prior_summary()],
 #' [loo::loo()], [loo::waic()] and the function [loo::loo_compare()].
 #'
-#' @param x,object,transform,... See the methods: [fixef.bsvm()], [ranef.bsvm()],
-#'   [VarCorr.bsvm()], [tidy.bsvm()], [glance.bsvm()], [augment.bsvm()],
-#'   [posterior_linpred.bsvm()], [posterior_epred.bsvm()], [posterior_predict.bsvm()],
-#'   [log_lik.bsvm()], [prior_summary.bsvm()], [loo.bsvm()], [fit.bsvm_tuned_svm()].
+#' @param x,object,transform,... See the methods: [fixef.bsvm()], [ranef.bsvm()], [VarCorr.bsvm()],
+#'   [tidy.bsvm()], [glance.bsvm()], [augment.bsvm()], [posterior_linpred.bsvm()],
+#'   [posterior_epred.bsvm()], [posterior_predict.bsvm()], [log_lik.bsvm()], [bayes_R2.bsvm()],
+#'   [prior_summary.bsvm()], [loo.bsvm()], [fit.bsvm_tuned_svm()].
 #' @return What the method returns.
 #' @examples
 #' set.seed(1)
@@ -33,6 +34,7 @@
 #' colMeans(posterior_epred(drawn, newdata = new))
 #' dim(posterior_predict(drawn, newdata = new))
 #' dim(log_lik(drawn))
+#' mean(bayes_R2(drawn))
 #' both <- loo(drawn)
 #' weight <- loo(update(drawn, . ~ . - mpg))
 #' loo_compare(list(both = both, weight = weight))
@@ -44,7 +46,7 @@
 #' }
 #' @name reexports
 #' @aliases fixef ranef VarCorr tidy glance augment fit posterior_linpred posterior_epred
-#'   posterior_predict log_lik prior_summary loo waic loo_compare
+#'   posterior_predict log_lik bayes_R2 prior_summary loo waic loo_compare
 #' @importFrom nlme fixef ranef VarCorr
 #' @importFrom generics tidy glance augment fit
 #' @importFrom rstantools posterior_linpred posterior_epred posterior_predict log_lik bayes_R2
@@ -61,6 +63,7 @@
 #' @export posterior_epred
 #' @export posterior_predict
 #' @export log_lik
+#' @export bayes_R2
 #' @export prior_summary
 #' @export loo
 #' @export waic
