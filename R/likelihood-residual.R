@@ -22,6 +22,9 @@ unit_numbers <- function(likelihood) UseMethod("unit_numbers")
 #' @export
 unit_numbers.default <- function(likelihood) character(0)
 
+#' @export
+unit_numbers.bsvm_likelihood <- function(likelihood) character(0)
+
 # ---- inferred numbers of a fit ------------------------------------------------------------------
 
 # What the core calls them, where that is another word.

@@ -47,10 +47,12 @@ struct Vector;
 template <>
 struct Vector<2> {
   typedef double type __attribute__((vector_size(16), aligned(8), may_alias));
+  typedef double local __attribute__((vector_size(16)));  // what a template takes it for
 };
 template <>
 struct Vector<4> {
   typedef double type __attribute__((vector_size(32), aligned(8), may_alias));
+  typedef double local __attribute__((vector_size(32)));
 };
 
 // tile (4, 4 A) <- sum_k outer(x_k, y_k), row j of the tile for entry j of y.
@@ -223,10 +225,10 @@ BSVM_INLINE double residual_terms(const LineRows& rows, double s, double t, cons
   for (; i + 8 <= rows.r; i += 8)
     BSVM_UNROLL for (int h = 0; h < parts; ++h) {
       const Index at = i + h * W;
-      V r = *reinterpret_cast<const V*>(rows.y + at) - *reinterpret_cast<const V*>(rows.f + at) -
-            t * *reinterpret_cast<const V*>(rows.b + at);
+      typename Vector<W>::local r = *reinterpret_cast<const V*>(rows.y + at) -
+                                    *reinterpret_cast<const V*>(rows.f + at) -
+                                    t * *reinterpret_cast<const V*>(rows.b + at), out;
       if (Plane) r -= s * *reinterpret_cast<const V*>(rows.a + at);
-      V out;
       term(r, out);
       sum[h] += Weighted ? out * *reinterpret_cast<const V*>(rows.weight + at) : out;
     }
