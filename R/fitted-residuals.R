@@ -40,13 +40,6 @@ residuals.bsvm <- function(object, type = c("response", "tube"), ...) {
   stats::naresid(object$na.action, residual)
 }
 
-beyond_tube <- function(residual, object) {
-  need_numbers(object, "residuals(type = \"tube\")")
-  tube <- tube_of(object)
-  if (is.null(tube)) tube <- 0
-  sign(residual) * pmax(abs(residual) - tube, 0)
-}
-
 # Rows whose loss pulls at the fit, among those that took part in it: of classes those inside the
 # margin or misclassified.
 support_rows <- function(object) {

@@ -36,7 +36,7 @@ ask_fit.bsvm_response_numbers <- function(response, fitted, newdata, prob) {
   c(as.list(said), list(draws = predictive_draws(fitted, rows, scored_draws)))
 }
 
-# Their share of the error of a mean score is small beside the rows'.
+# A mean score's error is the rows' then, not these draws'.
 scored_draws <- 400L
 
 #' @export
@@ -56,12 +56,12 @@ read_prediction.bsvm_response_numbers <- function(said, response, n) {
            else list(fit = as.vector(said))
   draws <- if (is.list(said)) said[["draws"]]
   if (!is.null(draws) && !(is.matrix(draws) && is.numeric(draws) && nrow(draws) == n)) {
-    abort("argument", "`draws` of a prediction must be a numeric matrix with a row a row (", n,
+    abort("argument", "`draws` of a prediction must be a numeric matrix with a row per test row (", n,
           "); found ", describe(draws), ".")
   }
   for (part in parts) {
     if (!is.numeric(part) || length(part) != n) {
-      abort("argument", "There must be one predicted number a row (", n, "); found ",
+      abort("argument", "A prediction must have one number per test row (", n, "); found ",
             describe(part), ".")
     }
   }

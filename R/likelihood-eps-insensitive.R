@@ -35,8 +35,9 @@
 #' so epsilon, unless it is told not to.)
 #'
 #' **Engines.** With `scale` or `nu` inferred: [engine_gaussian()] (both are part of its grid),
-#' [engine_slice()], [engine_gibbs()] (exact draws, two latent scales a row) and [engine_vb()] (both
-#' as points, at the highest bound). With all numbers given also [engine_em()] and [engine_map()].
+#' [engine_slice()], [engine_gibbs()] (exact draws, two latent scales per row) and [engine_vb()]
+#' (both as points, at the highest bound). With all numbers given also [engine_em()] and
+#' [engine_map()].
 #'
 #' @param epsilon Half the width of the tube; a number of at least 0. Not together with `nu`.
 #' @param scale Where residuals are beyond the tube, their mean distance from it. `NULL` (default)
@@ -76,8 +77,8 @@ likelihood_eps_insensitive <- function(epsilon = NULL, scale = NULL, nu = prior_
   if (!is.null(epsilon)) epsilon <- check_width(epsilon)
   given <- c(epsilon = epsilon, fixed_number(scale, "scale"),
              if (is.null(epsilon)) kappa_of(nu))
-  priors <- list(scale = law_of_number(scale, "scale"),
-                 nu = if (is.null(epsilon)) law_of_share(nu))
+  priors <- list(scale = prior_of_number(scale, "scale"),
+                 nu = if (is.null(epsilon)) prior_of_share(nu))
   new_residual("eps_insensitive", given, "epsilon-insensitive", priors)
 }
 
@@ -85,7 +86,7 @@ likelihood_eps_insensitive <- function(epsilon = NULL, scale = NULL, nu = prior_
 #' @export
 likelihood_laplace <- function(scale = NULL) {
   new_residual("eps_insensitive", c(epsilon = 0, fixed_number(scale, "scale")), "Laplace",
-               list(scale = law_of_number(scale, "scale")))
+               list(scale = prior_of_number(scale, "scale")))
 }
 
 #' @rdname likelihood_eps_insensitive
@@ -98,7 +99,7 @@ likelihood_quantile <- function(tau, scale = NULL) {
   }
   new_residual("asymmetric_laplace", c(tau = as.double(tau), fixed_number(scale, "scale")),
                paste0("asymmetric Laplace (", format(tau), " quantile)"),
-               list(scale = law_of_number(scale, "scale")), class = "quantile")
+               list(scale = prior_of_number(scale, "scale")), class = "quantile")
 }
 
 #' @param shape1,shape2 Shapes of the beta distribution of `nu`, positive numbers.
@@ -136,7 +137,7 @@ fixed_number <- function(x, name) {
   stats::setNames(check_positive(x, name, "argument"), name)
 }
 
-law_of_number <- function(x, name) {
+prior_of_number <- function(x, name) {
   if (is.null(x)) return(prior_half_t(3))
   if (!inherits(x, "bsvm_hyperprior")) return(NULL)
   if (!x$name %in% c("half_t", "ridge")) refuse_scale(x, name)
@@ -159,77 +160,77 @@ kappa_of <- function(nu) {
   c(kappa = (1 - nu) / nu)
 }
 
-law_of_share <- function(nu) {
+prior_of_share <- function(nu) {
   if (!inherits(nu, "bsvm_hyperprior")) return(NULL)
   if (nu$name == "beta") return(check_component(nu, "hyperprior"))
   abort("argument", "The prior of `nu` must be made by prior_beta(); found ", nu$label, ".")
 }
 
-# ---- the law at its numbers ---------------------------------------------------------------------
+# ---- the density at its numbers -----------------------------------------------------------------
 
 # list(a, b, e1, e2) as two-hinges.R has them, for `values`, a list of numbers by name.
-residual_law <- function(likelihood, values) UseMethod("residual_law")
+residual_hinges <- function(likelihood, values) UseMethod("residual_hinges")
 
 #' @export
-residual_law.bsvm_likelihood_eps_insensitive <- function(likelihood, values) {
+residual_hinges.bsvm_likelihood_eps_insensitive <- function(likelihood, values) {
   epsilon <- if (is.null(values$epsilon)) values$scale * values$kappa else values$epsilon
   list(a = 1 / values$scale, b = 1 / values$scale, e1 = epsilon, e2 = epsilon)
 }
 
 #' @export
 own_values.bsvm_likelihood_eps_insensitive <- function(likelihood, values) {
-  list(scale = values$scale, epsilon = residual_law(likelihood, values)$e1)
+  list(scale = values$scale, epsilon = residual_hinges(likelihood, values)$e1)
 }
 
 #' @export
-residual_law.bsvm_likelihood_asymmetric_laplace <- function(likelihood, values) {
+residual_hinges.bsvm_likelihood_asymmetric_laplace <- function(likelihood, values) {
   list(a = values$tau / values$scale, b = (1 - values$tau) / values$scale, e1 = 0, e2 = 0)
 }
 
 #' @export
 residual_density.bsvm_likelihood_two_hinges <- function(likelihood, values, r) {
-  hinges_log_density(r, residual_law(likelihood, values))
+  hinges_log_density(r, residual_hinges(likelihood, values))
 }
 
 #' @export
 residual_cdf.bsvm_likelihood_two_hinges <- function(likelihood, values, t, sd) {
-  hinges_normal_cdf(t, sd, residual_law(likelihood, values))
+  hinges_normal_cdf(t, sd, residual_hinges(likelihood, values))
 }
 
 #' @export
 residual_quantile.bsvm_likelihood_two_hinges <- function(likelihood, values, p) {
-  hinges_quantile(p, residual_law(likelihood, values))
+  hinges_quantile(p, residual_hinges(likelihood, values))
 }
 
 #' @export
 residual_moments.bsvm_likelihood_two_hinges <- function(likelihood, values) {
-  hinges_moments(residual_law(likelihood, values))
+  hinges_moments(residual_hinges(likelihood, values))
 }
 
 #' @export
 expected_terms.bsvm_likelihood_two_hinges <- function(likelihood, y, weight, mean, variance) {
-  law <- weighted_law(residual_law(likelihood, likelihood$values), weight)
-  hinges_expected_terms(y - mean, sqrt(variance), law)
+  hinges <- weighted_hinges(residual_hinges(likelihood, likelihood$values), weight)
+  hinges_expected_terms(y - mean, sqrt(variance), hinges)
 }
 
 #' @export
 log_average.bsvm_likelihood_two_hinges <- function(likelihood, y, weight, mean, variance) {
-  law <- residual_law(likelihood, likelihood$values)
-  weight * log(hinges_constant(law)) +
-    hinges_log_average(y - mean, sqrt(variance), weighted_law(law, weight))
+  hinges <- residual_hinges(likelihood, likelihood$values)
+  weight * log(hinges_constant(hinges)) +
+    hinges_log_average(y - mean, sqrt(variance), weighted_hinges(hinges, weight))
 }
 
 #' @export
 residual_score.bsvm_likelihood_two_hinges <- function(likelihood, r) {
-  law <- residual_law(likelihood, likelihood$values)
-  law$a * (r > law$e1) - law$b * (r < -law$e2)
+  hinges <- residual_hinges(likelihood, likelihood$values)
+  hinges$a * (r > hinges$e1) - hinges$b * (r < -hinges$e2)
 }
 
 #' @export
 is_support.bsvm_likelihood_two_hinges <- function(likelihood, y, f) {
-  law <- residual_law(likelihood, likelihood$values)
+  hinges <- residual_hinges(likelihood, likelihood$values)
   r <- y - f
-  r >= law$e1 | r <= -law$e2
+  r >= hinges$e1 | r <= -hinges$e2
 }
 
 #' @export

@@ -24,7 +24,7 @@ likelihood_gaussian <- function(scale = NULL) {
   with_given_values(new_likelihood(
     "normal", if (is.null(given)) numeric(0) else c(sd = unname(given)), "Gaussian", TRUE,
     class = c("gaussian", "residual"),
-    priors = Filter(Negate(is.null), list(scale = law_of_number(scale, "scale")))
+    priors = Filter(Negate(is.null), list(scale = prior_of_number(scale, "scale")))
   ))
 }
 

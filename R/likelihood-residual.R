@@ -1,8 +1,8 @@
-# Likelihoods of a response of numbers, y = f + a residual whose law does not depend on f. A new one
-# is a file with its constructor, whose class has "residual" after its own, and the methods below.
-# Their `values` are the numbers of the law, a list by the core's names: those that are given, and
-# one for each point of a fit of those that are inferred. `r`, `t`, `p` have an element for each of
-# these, or the other way round.
+# Likelihoods of a response of numbers, y = f + a residual whose density does not depend on f. A new
+# one is a file with its constructor, whose class has "residual" after its own, and the methods
+# below. Their `values` are the numbers of the density, a list by the core's names: those that are
+# given, and one for each point of a fit of those that are inferred. `r`, `t`, `p` have an element
+# for each of these, or the other way round.
 
 # log p(r); P(r + e <= t) with e ~ N(0, sd^2); its quantiles at sd 0; list(mean, variance) of r.
 residual_density <- function(likelihood, values, r) UseMethod("residual_density")
@@ -30,8 +30,8 @@ unit_numbers.bsvm_likelihood <- function(likelihood) character(0)
 # What the core calls them, where that is another word.
 core_number <- function(label) if (label == "nu") "kappa" else label
 
-# list(values, weights): the law's numbers at the points of a fit (draws, points of a mixture, or
-# one), and the weights of these.
+# list(values, weights): the density's numbers at the points of a fit (draws, points of a mixture,
+# or one), and the weights of these.
 residual_points <- function(fit) {
   at <- which(vapply(all_blocks(fit), function(block) {
     is_parameter(block) && block$label %in% names(fit$likelihood$priors)
@@ -43,7 +43,8 @@ residual_points <- function(fit) {
        weights = point_weights(fit$posterior))
 }
 
-# Logarithms of the likelihood's inferred numbers, as the core has them: a row each, a column a point.
+# Logarithms of the likelihood's inferred numbers, as the core has them: a row each, a column a
+# point.
 free_numbers <- function(fit) {
   names <- names(fit$likelihood$priors)
   if (length(names) == 0L) return(NULL)

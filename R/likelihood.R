@@ -18,7 +18,15 @@ new_likelihood <- function(name, parameters, label, normalized, class = name, pr
 #' @rdname print.bsvm_component
 #' @export
 print.bsvm_likelihood <- function(x, ...) {
-  cat("Likelihood: ", x$label, "\n", sep = "")
+  given <- x$parameters
+  inferred <- names(x$priors)
+  say_wrapped(paste0(
+    "Likelihood: ", x$label,
+    if (length(given) > 0L) {
+      paste0(", ", paste(names(given), "=", vapply(given, format, ""), collapse = ", "))
+    },
+    if (length(inferred) > 0L) paste0(", ", paste(inferred, collapse = " and "), " inferred")
+  ))
   invisible(x)
 }
 

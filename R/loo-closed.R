@@ -52,6 +52,7 @@ log_row_sums <- function(logs) {
 
 # n x 3 of one part.
 part_scores <- function(likelihood, y, weight, mean, variance) {
+  variance <- pmax(variance, least_variance(mean))
   if (is.null(weight)) weight <- rep(1, length(y))
   here <- expected_terms(likelihood, y, weight, mean, variance)
   share <- pmax(variance * here$curvature, 0)
@@ -59,6 +60,9 @@ part_scores <- function(likelihood, y, weight, mean, variance) {
   cbind(log_average(likelihood, y, weight, mean - left * here$slope, left),
         log_average(likelihood, y, weight, mean, variance), share)
 }
+
+# A row may have a linear predictor that is known, as with all predictors zero and no intercept.
+least_variance <- function(mean) 1e-14 * (1 + mean^2)
 
 # Gauss-Legendre nodes on panels between the bends of log p and some quantiles of q.
 panel_rule <- function(likelihood, y, mean, sd, size = 12L) {
@@ -75,7 +79,8 @@ panel_rule <- function(likelihood, y, mean, sd, size = 12L) {
 }
 
 # list(slope, curvature), the latter negative, of E log p(y | f)^weight in the mean of f ~ N(mean,
-# variance). By Stein's identities slope E[(f - m) log p] / v, curvature -E[((f - m)^2/v - 1) log p]/v.
+# variance). By Stein's identities the slope is E[(f - m) log p] / v, and the curvature
+# -E[((f - m)^2 / v - 1) log p] / v.
 expected_terms <- function(likelihood, y, weight, mean, variance) UseMethod("expected_terms")
 
 #' @export
@@ -133,7 +138,8 @@ print.bsvm_loo <- function(x, digits = 1L, ...) {
   high <- sum(x$share > largest_share)
   if (high > 0L) {
     cat("\n", high, " row", if (high > 1L) "s hold" else " holds",
-        " up the fit alone (`share` above ", largest_share, "): use method = \"draws\".\n", sep = "")
+        " up the fit alone (`share` above ", largest_share, "): use method = \"draws\".\n",
+        sep = "")
   }
   invisible(x)
 }

@@ -35,9 +35,9 @@
 #' and the slope \eqn{g} and negative curvature \eqn{w} of its expected log-likelihood, those
 #' without the row are \eqn{v_c = v / (1 - v w)}{v/(1 - v w)} and \eqn{m_c = m - v_c g}{m - v_c g};
 #' parts of the mixture are weighted anew. For a normal likelihood with known variances that is
-#' exact. Against refits without each row it was within 0.05 a row, and 0.1 in the sum, on `mtcars`
-#' under likelihoods of numbers. Where a row's share \eqn{v w}{v w} is above 0.8, with group effects
-#' of classes, and for `by = "group"`, draws are taken (`method = "draws"`).
+#' exact. Against refits without each row it was within 0.05 per row, and 0.1 in the sum, on
+#' `mtcars` under likelihoods of numbers. If a row's share \eqn{v w}{v w} is above 0.8, with group
+#' effects of classes, and for `by = "group"`, draws are taken (`method = "draws"`).
 #'
 #' **Another fit without draws** is drawn from first, by [engine_slice()]
 #' under the same likelihood and priors, until 400 draws are effective. A message (class
@@ -120,8 +120,8 @@ closed_or_refused <- function(object, by, method, env) {
     return(closed_loo(object, rows_again(object, env), method == "closed"))
   }
   if (method == "auto") return(NULL)
-  abort("unsupported", "loo(method = \"closed\") is for fits by engine_gaussian() and `by = ",
-        "\"row\"`, of classes without group effects. Leave `method` out.")
+  abort("unsupported", "loo(method = \"closed\") requires a fit with engine_gaussian() and `by = ",
+        "\"row\"`, and for classes a model without group effects. Use `method = \"auto\"`.")
 }
 
 loo_hints <- c(
@@ -213,7 +213,8 @@ need_integrable <- function(object, what) {
   }
   if (at > 0L) {
     abort("unsupported", what, " can't integrate the effects of `", names(object$groups)[at],
-          "` out under this likelihood. Use `by = \"row\"`, which is conditional on the drawn effects.")
+          "` out under this likelihood. Use `by = \"row\"`, which is conditional on the drawn ",
+          "effects.")
   }
   abort("unsupported", what, " integrates group effects out, one or two a level; ",
         enumerate(names(object$groups)), if (length(object$groups) > 1L) " have" else " has",

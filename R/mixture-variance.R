@@ -168,10 +168,10 @@ law_spread <- function(law) {
 
 # Quantiles of exp(t).
 law_limits <- function(law, level) {
-  exp(vapply(c(1 - level, 1 + level) / 2, law_log_quantile, 0, law = law))
+  exp(vapply(c(1 - level, 1 + level) / 2, log_quantile_of, 0, law = law))
 }
 
-law_log_quantile <- function(law, p) {
+log_quantile_of <- function(law, p) {
   if (is.null(law$at)) point_quantile(law, p) else grid_quantile(p, law)
 }
 

@@ -6,11 +6,11 @@
 
 parameter_blocks <- function(likelihood) {
   priors <- likelihood$priors
-  unname(Map(function(law, label) {
+  unname(Map(function(given, label) {
     has_unit <- label %in% unit_numbers(likelihood)
-    prior <- new_prior(law$name, law$parameters, law$label, TRUE)
+    prior <- new_prior(given$name, given$parameters, given$label, TRUE)
     if (has_unit) {
-      prior$open_scale <- law$open_scale
+      prior$open_scale <- given$open_scale
       prior <- scale_prior(prior, likelihood)
     }
     prior$label <- sub(" on the standard deviation", "", sub("^ridge, ", "", prior$label))
@@ -61,7 +61,7 @@ parameter_spread <- function(fit, k, level) {
     return(c(shown_number(block, sqrt(block$hyper[["mean"]])), 0, NA, NA))
   }
   law <- log_sd_law(posterior, k)
-  at <- function(p) shown_number(block, exp(law_log_quantile(law, p)))
+  at <- function(p) shown_number(block, exp(log_quantile_of(law, p)))
   middle <- vapply((seq_len(200L) - 0.5) / 200, at, 0)
   c(mean(middle), stats::sd(middle), at((1 + level) / 2), at((1 - level) / 2))
 }

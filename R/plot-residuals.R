@@ -53,16 +53,3 @@ predictive_caption <- function(level, share, shown, total) {
          " % cover.\nBlack: the response, with a cross outside its interval.",
          if (shown < total) paste0(" ", shown, " of ", total, " rows, evenly spaced."))
 }
-
-# Half its width at the posterior mean; NULL of a likelihood without one.
-tube_of <- function(object) {
-  likelihood <- likelihood_at(object)
-  if (!inherits(likelihood, "bsvm_likelihood_eps_insensitive")) return(NULL)
-  if (likelihood$values$epsilon > 0) likelihood$values$epsilon
-}
-
-need_numbers <- function(object, what) {
-  if (is_kind(object$response, "numbers")) return(invisible())
-  abort("unsupported", what, " is for a response of numbers; that of this fit is ",
-        describe_kind(object$response), ".")
-}

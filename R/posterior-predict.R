@@ -20,9 +20,10 @@
 #' @param seed A number for [set.seed()]; the caller's random numbers are then left as they were.
 #'   `NULL` (default) goes on with these.
 #' @param ... Must be empty.
-#' @return Of numbers a numeric matrix. Of classes an integer matrix with a row a draw (chain by chain) and a column a row of `newdata`, or
-#'   of the fit: 1 for the second level of the response, the class +1, and 0 for the first. The
-#'   attribute `"levels"` has their names. A row with a missing variable has a column of `NA`.
+#' @return A matrix with one row per draw (chain by chain) and one column per row of `newdata`, or
+#'   of the fit. For a response of numbers it is numeric. For classes it is an integer matrix: 1 is
+#'   the second level of the response, the class +1, and 0 the first; the attribute `"levels"` has
+#'   their names. A row with a missing variable has a column of `NA`.
 #' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, which is no law of the
 #'   response, and for a fit without draws; `bsvm_error_argument` for other arguments.
 #' @seealso [pp_check.bsvm()], [posterior_linpred.bsvm()].

@@ -1,5 +1,6 @@
-# The predictive distribution of a response of numbers: a residual's law about a linear predictor,
-# mixed over the points of a fit. Under a Gaussian posterior each is closed (residual_cdf()).
+# The predictive distribution of a response of numbers: a residual's density about a linear
+# predictor, mixed over the points of a fit. Under a Gaussian posterior each is closed
+# (residual_cdf()).
 
 # list(mean, sd, limits) of new responses; `link` is linear_predictor() of the rows.
 predictive_moments <- function(fit, rows, link, level) {
@@ -64,8 +65,8 @@ over_links <- function(fit, rows, f) {
 most_points_mixed <- 500L
 least_total <- 1e-7
 
-# Of a mixture those that have all but `least_total` of the weight, of draws some at equal distances:
-# what they are averaged over is smooth.
+# Of a mixture those that have all but `least_total` of the weight, of draws some at equal
+# distances: what they are averaged over is smooth.
 points_that_matter <- function(weights) {
   n <- length(weights)
   if (all(weights == weights[1L])) {
@@ -108,8 +109,8 @@ predictive_mean <- function(likelihood, points, links) {
 
 predictive_sd <- function(likelihood, points, links) {
   n <- nrow(links$mean)
-  law <- lapply(residual_moments(likelihood, points$values), rep_len, length(points$weights))
-  mix(links$mean + rep(law$mean, each = n), sqrt(links$sd^2 + rep(law$variance, each = n)),
+  own <- lapply(residual_moments(likelihood, points$values), rep_len, length(points$weights))
+  mix(links$mean + rep(own$mean, each = n), sqrt(links$sd^2 + rep(own$variance, each = n)),
       points$weights)$sd
 }
 

@@ -234,6 +234,7 @@ prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   frame <- bsvm_frame(formula, data, ..., likelihood = likelihood)
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
+  likelihood$unit <- response_units(frame$response, frame, likelihood)$unit
   default <- scale_prior(default_slopes(frame), likelihood)
   slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, columns_of(frame$bases)))
   rows <- c(list(data.frame(name = "", prior = default$label, columns = length(slopes))),

@@ -71,7 +71,7 @@ new_hyperprior <- function(name, parameters, label) {
 #' @rdname print.bsvm_component
 #' @export
 print.bsvm_hyperprior <- function(x, ...) {
-  cat("Prior of a variance: ", x$label, "\n", sep = "")
+  cat("Prior of a ", if (x$name == "beta") "share" else "variance", ": ", x$label, "\n", sep = "")
   invisible(x)
 }
 

@@ -20,9 +20,9 @@
 #' @param digits Significant digits.
 #' @param ... For `predict()`: other arguments of [predict.bsvm()], `interval` and `type` apart; for
 #'   `update()` those of [update.bsvm()].
-#' @return `predict()`, `fitted()`: a matrix of rows and quantiles, these in rising order.
-#'   `residuals()`: the same of each fit by itself. `coef()`: a matrix with a row a coefficient and a column a quantile. `confint()`: a list
-#'   with an element a quantile. `plot()`: a ggplot.
+#' @return `predict()`, `fitted()`: a matrix with one row per row of the data and one column per
+#'   quantile, in rising order. `residuals()`: such a matrix, without sorting. `coef()`: a matrix with
+#'   one row per coefficient. `confint()`: a list with one element per quantile. `plot()`: a ggplot.
 #' @references
 #' Chernozhukov, V., Fernandez-Val, I. and Galichon, A. (2010). Quantile and probability curves
 #' without crossing. *Econometrica*, 78, 1093-1125.
@@ -47,6 +47,13 @@ several_quantiles <- function(tau, scale) {
 }
 
 format_each <- function(x) vapply(x, format, "", digits = 15L)
+
+#' @rdname print.bsvm_component
+#' @export
+print.bsvm_quantile_likelihoods <- function(x, ...) {
+  for (likelihood in unclass(x)) print(likelihood)
+  invisible(x)
+}
 
 is_several <- function(likelihood) inherits(likelihood, "bsvm_quantile_likelihoods")
 
@@ -107,7 +114,7 @@ predict.bsvm_quantiles <- function(object, newdata = NULL, ...) {
   dots <- list(...)
   odd <- intersect(names(dots), c("interval", "type", "level"))
   if (length(odd) > 0L) {
-    abort("argument", "predict() of several quantiles has no `", odd[1L], "`; ask one of the fits, ",
+    abort("argument", "predict() of several quantiles has no `", odd[1L], "`. Use one of the fits, ",
           "as predict(object[[\"", names(object)[1L], "\"]], interval = \"confidence\").")
   }
   sorted_rows(do.call(cbind, lapply(unclass(object), stats::predict, newdata = newdata, ...)))
@@ -176,7 +183,8 @@ plot.bsvm_quantiles <- function(x, level = 0.95, method = NULL, ...) {
   limits <- confint.bsvm_quantiles(x, level = level, method = method)
   shown <- do.call(rbind, Map(function(fit, limits, tau) {
     data.frame(tau = as.numeric(tau), term = names(fixef.bsvm(fit)),
-               estimate = unname(fixef.bsvm(fit)), lower = unname(limits[, 1L]), upper = unname(limits[, 2L]))
+               estimate = unname(fixef.bsvm(fit)), lower = unname(limits[, 1L]),
+               upper = unname(limits[, 2L]))
   }, unclass(x), limits, names(x)))
   shown$term <- factor(shown$term, unique(shown$term))
   ggplot2::ggplot(shown, ggplot2::aes(.data$tau, .data$estimate)) +

@@ -1,19 +1,20 @@
 #' What a pseudo-likelihood does not define
 #'
-#' The support vector machine's loss is the log of a pseudo-likelihood
-#' \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}. It does not sum to one over the
-#' two classes, and the sum depends on `f`, so it has no log-likelihood to report and no law to draw
-#' responses from. `logLik()`, and with it `AIC()` and `BIC()`, `anova()`, `deviance()`, `step()`,
-#' `df.residual()`, `sigma()` and `family()` therefore stop with an error of class
-#' `bsvm_error_unsupported`, and so do [log_lik()][log_lik.bsvm], [loo()][loo.bsvm],
-#' [waic()][loo.bsvm], [posterior_predict()][posterior_predict.bsvm],
-#' [simulate()][posterior_predict.bsvm], [bayes_R2()][bayes_R2.bsvm] and [pp_check()][pp_check.bsvm].
+#' The support vector machine's loss is the log of a pseudo-likelihood \eqn{\exp\{-2 \max(0, 1 - y
+#' f)\}}{exp(-2 max(0, 1 - y f))}. It does not sum to one over the two classes, and the sum depends
+#' on `f`, so it has no log-likelihood to report and no law to draw responses from. `logLik()`, and
+#' with it `AIC()` and `BIC()`, `anova()`, `deviance()`, `step()`, `df.residual()`, `sigma()` and
+#' `family()` therefore stop with an error of class `bsvm_error_unsupported`, and so do
+#' [log_lik()][log_lik.bsvm], [loo()][loo.bsvm], [waic()][loo.bsvm],
+#' [posterior_predict()][posterior_predict.bsvm], [simulate()][posterior_predict.bsvm],
+#' [bayes_R2()][bayes_R2.bsvm] and [pp_check()][pp_check.bsvm].
 #'
-#' Under `likelihood_hinge(normalized = TRUE)`, and for a response of numbers, there is a likelihood.
-#' These last seven work on draws under it, by `engine_slice()`, and [integrated_loglik()] has the
-#' log-likelihood at stated parameters. `sigma()` of a response of numbers is the standard deviation
-#' of its residuals' density. A Bayesian fit has no one log-likelihood, and none that is maximised, so that
-#' `logLik()` and what comes of it stay an error of the same class.
+#' Under `likelihood_hinge(normalized = TRUE)`, and for a response of numbers, there is a
+#' likelihood. These last seven work on draws under it, by `engine_slice()`, and
+#' [integrated_loglik()] has the log-likelihood at stated parameters. `sigma()` of a response of
+#' numbers is the standard deviation of its residuals' density. A Bayesian fit has no one
+#' log-likelihood, and none that is maximised, so that `logLik()` and what comes of it stay an error
+#' of the same class.
 #'
 #' To compare models use [holdout()], the errors on rows that were held out, for any fits, or
 #' [loo()][loo.bsvm] under the normalised likelihood. [elbo()] does not compare models that differ
@@ -24,8 +25,8 @@
 #'
 #' @param object A fit from [bsvm()].
 #' @param ... Not used.
-#' @return Of `sigma()` for a response of numbers one number, in its units. Else none: each call is an
-#'   error of class `bsvm_error_unsupported`.
+#' @return Of `sigma()` for a response of numbers one number, in its units. Else none: each call is
+#'   an error of class `bsvm_error_unsupported`.
 #' @references Sollich, P. (2002). Bayesian methods for support vector machines: evidence and
 #'   predictive class probabilities. *Machine Learning*, 46, 21-52.
 #' @examples

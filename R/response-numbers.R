@@ -107,7 +107,7 @@ check_inexact <- function(frame) {
   if (max(abs(left)) > 1e-10 * max(abs(y * root))) return(invisible())
   abort("response", "The response is fitted exactly by ", enumerate(frame$columns, most = 5L),
         ": residuals of zero have no scale, and the posterior would be improper. Remove the ",
-        "column that is the response, or give the likelihood a `scale`.")
+        "predictor that is the response, or give the likelihood a `scale`.")
 }
 
 smallest_scale <- 1e-5 # of the response's spread

@@ -36,9 +36,11 @@ need_sandwich <- function(object) {
           "independent, dense predictors, and engine_gaussian() or engine_slice(): ", ...,
           " The default of `method` is the posterior's covariance.")
   }
-  if (!is_residual(object$likelihood)) refuse("this fit is of ", describe_kind(object$response), ".")
-  if (is.null(trait(object$engine, "linear_response"))) {
-    refuse("the posterior covariance of ", engine_call(object$engine), " is too small to start from.")
+  if (!is_residual(object$likelihood)) {
+    refuse("this fit is of ", describe_kind(object$response), ".")
+  }
+  if (!inherits(object$posterior, c("bsvm_draws", "bsvm_mixture")) || is_point(object)) {
+    refuse("the covariance of a fit with ", engine_call(object$engine), " is too small or unknown.")
   }
   if (length(object$groups) > 0L) refuse("rows of a level of ", enumerate(names(object$groups)),
                                          " are not independent.")

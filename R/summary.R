@@ -358,25 +358,6 @@ say_fit <- function(x, digits) {
   }
 }
 
-# Of a response of numbers: list(tube, sigma, r_squared), else NULL.
-residual_facts <- function(object) {
-  device <- inherits(object$likelihood, "bsvm_likelihood_quantile")
-  if (!is_kind(object$response, "numbers") || device) return(NULL)
-  weight <- if (is.null(object$weights)) rep(1, length(object$link)) else object$weights
-  weight <- weight / sum(weight)
-  sigma <- response_sd(object$likelihood, object)
-  explained <- sum(weight * (object$link - sum(weight * object$link))^2)
-  list(tube = tube_of(object), sigma = sigma, r_squared = explained / (explained + sigma^2))
-}
-
-say_residuals <- function(facts, digits) {
-  if (is.null(facts)) return(invisible())
-  number <- function(x) format(x, digits = digits)
-  cat("Residuals: standard deviation ", number(facts$sigma),
-      if (!is.null(facts$tube)) paste0(", tube up to ", number(facts$tube), " in size"),
-      "; R-squared ", format(facts$r_squared, digits = 2L), "\n", sep = "")
-}
-
 say_estimate <- function(estimate, digits) {
   cat("Objective: ", format(estimate$objective, digits = max(digits, 8L)), ", relative ",
       if (estimate$certified) "duality gap: " else "gap to that of the penalty's tangents: ",

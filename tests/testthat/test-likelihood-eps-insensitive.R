@@ -114,3 +114,10 @@ test_that("small data without choosing anything have chains that agree", {
     expect_no_warning(bsvm(y ~ x, data, likelihood = likelihood_eps_insensitive()))
   }
 })
+
+test_that("prints say what is given and what is inferred", {
+  expect_output(print(likelihood_eps_insensitive(epsilon = 2)), "epsilon = 2, scale inferred")
+  expect_output(print(likelihood_eps_insensitive()), "scale and nu inferred")
+  expect_output(print(likelihood_quantile(c(0.1, 0.9))), "0.1.*0.9")
+  expect_output(print(prior_beta(2, 3)), "share: beta(2, 3)", fixed = TRUE)
+})

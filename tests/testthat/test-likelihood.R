@@ -25,7 +25,7 @@ for (name in names(likelihood_examples)) {
     all <- generics_of("bsvm_likelihood")
     # methods of residuals' densities: R/likelihood-residual.R, R/two-hinges.R
     residual <- c(grep("^residual_", all, value = TRUE), "own_values")
-    all <- setdiff(all, "residual_law") # of two hinges
+    all <- setdiff(all, "residual_hinges") # of two hinges
     for (generic in if (bsvm:::is_residual(likelihood)) all else setdiff(all, residual)) {
       expect(has_method(generic, likelihood), paste(generic, "has no method"))
     }

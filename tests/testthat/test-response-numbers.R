@@ -85,10 +85,10 @@ test_that("predictive quantiles are those of the mixture over the posterior", {
     for (i in 1:2) for (j in 1:3) {
       below <- vapply(seq_along(points$weights), function(k) {
         scale <- rep_len(points$values$scale, k)[k]
-        law <- list(a = 1 / scale, b = 1 / scale, e1 = scale * rep_len(points$values$kappa, k)[k],
+        hinges <- list(a = 1 / scale, b = 1 / scale, e1 = scale * rep_len(points$values$kappa, k)[k],
                     e2 = scale * rep_len(points$values$kappa, k)[k])
-        f <- function(u) hinges_cdf(found[i, j] - links$mean[i, k] - links$sd[i, k] * u, law) * dnorm(u)
-        if (links$sd[i, k] == 0) hinges_cdf(found[i, j] - links$mean[i, k], law)
+        f <- function(u) hinges_cdf(found[i, j] - links$mean[i, k] - links$sd[i, k] * u, hinges) * dnorm(u)
+        if (links$sd[i, k] == 0) hinges_cdf(found[i, j] - links$mean[i, k], hinges)
         else stats::integrate(f, -8, 8, rel.tol = 1e-8, subdivisions = 500L)$value
       }, 0)
       expect_close(sum(below * points$weights), p[j], 1e-6)

@@ -114,3 +114,16 @@ test_that("an offset moves the response, in its units", {
                  as.matrix(predict(plain, interval = TRUE)), 1e-6)
   }
 })
+
+test_that("prior_for() has the priors of the fit, and rows without a linear predictor a score", {
+  data <- units_data()
+  shown <- prior_for(y ~ x + (1 | g), data, likelihood = likelihood_eps_insensitive())
+  fit <- bsvm(y ~ x + (1 | g), data, likelihood = likelihood_eps_insensitive(), engine = "vb")
+  used <- prior_summary(fit)
+  for (name in c("(Intercept)", "g: (Intercept)")) {
+    expect_identical(shown$prior[shown$name == name], used$prior[used$name == name])
+  }
+  known <- bsvm(y ~ 0 + x, transform(data, x = replace(x, 1:3, 0)), engine = "gaussian",
+                likelihood = likelihood_eps_insensitive())
+  expect_finite(loo::loo(known)$pointwise)
+})

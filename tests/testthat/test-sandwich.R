@@ -44,6 +44,12 @@ test_that("weights count rows, and what has no such covariance is refused", {
                vcov(fit(data[rep(1:40, weight), ]), method = "sandwich"), 0.02)
   expect_refusal(vcov(fit(data, engine = "vb"), method = "sandwich"), "unsupported",
                  "engine_gaussian()")
+  set.seed(1)
+  gaussian <- vcov(fit(data), method = "sandwich")
+  for (engine in list(engine_slice(draws = 2000), engine_gibbs(draws = 2000))) {
+    expect_close(vcov(fit(data, engine = engine), method = "sandwich"), gaussian, 0.15,
+                 scale = sqrt(outer(diag(gaussian), diag(gaussian))))
+  }
   expect_refusal(vcov(bsvm(am ~ wt, mtcars, engine = "vb"), method = "sandwich"), "unsupported", "numbers")
   data$g <- gl(8, 5)
   grouped <- bsvm(y ~ x + (1 | g), data, likelihood = likelihood_laplace(), engine = "gaussian")

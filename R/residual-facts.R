@@ -1,0 +1,40 @@
+# Facts about the residuals of a response of numbers, for summary(), residuals() and plots.
+
+# Half its width at the posterior mean; NULL of a likelihood without one.
+tube_of <- function(object) {
+  likelihood <- likelihood_at(object)
+  if (!inherits(likelihood, "bsvm_likelihood_eps_insensitive")) return(NULL)
+  if (likelihood$values$epsilon > 0) likelihood$values$epsilon
+}
+
+# Of a response of numbers: list(tube, sigma, r_squared), else NULL.
+residual_facts <- function(object) {
+  device <- inherits(object$likelihood, "bsvm_likelihood_quantile")
+  if (!is_kind(object$response, "numbers") || device) return(NULL)
+  weight <- if (is.null(object$weights)) rep(1, length(object$link)) else object$weights
+  weight <- weight / sum(weight)
+  sigma <- response_sd(object$likelihood, object)
+  explained <- sum(weight * (object$link - sum(weight * object$link))^2)
+  list(tube = tube_of(object), sigma = sigma, r_squared = explained / (explained + sigma^2))
+}
+
+say_residuals <- function(facts, digits) {
+  if (is.null(facts)) return(invisible())
+  number <- function(x) format(x, digits = digits)
+  cat("Residuals: standard deviation ", number(facts$sigma),
+      if (!is.null(facts$tube)) paste0(", tube up to ", number(facts$tube), " in size"),
+      "; R-squared ", format(facts$r_squared, digits = 2L), "\n", sep = "")
+}
+
+beyond_tube <- function(residual, object) {
+  need_numbers(object, "residuals(type = \"tube\")")
+  tube <- tube_of(object)
+  if (is.null(tube)) tube <- 0
+  sign(residual) * pmax(abs(residual) - tube, 0)
+}
+
+need_numbers <- function(object, what) {
+  if (is_kind(object$response, "numbers")) return(invisible())
+  abort("unsupported", what, " is for a response of numbers; that of this fit is ",
+        describe_kind(object$response), ".")
+}
