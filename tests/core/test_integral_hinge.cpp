@@ -4,6 +4,7 @@
 
 #include "integral/one/hinge_integral.hpp"
 #include "integral_oracle.hpp"
+#include "row_kinds.hpp"
 
 using namespace bsvm_test;
 
@@ -23,7 +24,6 @@ std::vector<Likely> both() {
   return out;
 }
 
-enum class Kind { plain, ones, weights, one_sign, ties, flat, far, steep };
 constexpr Kind kKinds[] = {Kind::plain, Kind::ones, Kind::weights, Kind::one_sign,
                            Kind::ties,  Kind::flat, Kind::far,     Kind::steep};
 
@@ -34,20 +34,7 @@ RowsData make(Kind kind, Index r, Index d = 3) {
   out.c = Mat::Ones(d, r);
   for (Index j = 1; j < d; ++j) out.c.row(j) = noise.normals(r);
   for (Index i = 0; i < r; ++i) out.y[i] = out.y[i] > 0 || kind == Kind::one_sign ? 1 : -1;
-  if (kind == Kind::ones) out.z.setOnes();
-  if (kind == Kind::weights || kind == Kind::ties) {
-    out.weight = Vec(r);
-    for (Index i = 0; i < r; ++i) out.weight[i] = 0.2 + 3 * noise.uniform();
-  }
-  if (kind == Kind::far) out.o *= 20;
-  if (kind == Kind::steep) out.z *= 8;
-  for (Index i = 0; i < r; ++i) {
-    if (kind == Kind::flat && i % 3 == 1) out.z[i] = 0;
-    if (kind != Kind::ties || i % 2 == 0) continue;  // the same kink, other columns
-    out.y[i] = out.y[i - 1];
-    out.o[i] = out.o[i - 1];
-    out.z[i] = out.z[i - 1];
-  }
+  vary(out, kind, noise);
   return out;
 }
 

@@ -69,24 +69,7 @@ TEST_CASE("two integrated effects: gradient and Hessian are the value's derivati
       for (bool zeros : {false, true}) {
         const Pair pair(5, zeros ? 8 : 9, !zeros, zeros);
         INFO(scale.f00 << " " << scale.f10 << " " << scale.f11 << " zeros " << zeros);
-        EffectSums sums, up, down;
-        integral.integrate(pair.rows(), scale, Depth::curvature, sums);
-        const Mat hessian = sums.hessian.selfadjointView<Eigen::Lower>();
-        for (Index j = 0; j < 5; ++j) {
-          const double h = 1e-4;
-          const auto at = [&](double step, EffectSums& out) {
-            Pair there = pair;
-            if (j < 2) there.data = moved(pair.data, step * Vec::Unit(2, j));
-            integral.integrate(there.rows(), moved_scale(scale, j - 2, step), Depth::gradient,
-                               out);
-          };
-          at(h, up);
-          at(-h, down);
-          CHECK(std::abs(sums.gradient[j] - (up.value - down.value) / (2 * h)) <
-                3e-6 * (1 + hessian.norm()));
-          CHECK((hessian.col(j) - (up.gradient - down.gradient) / (2 * h)).norm() <
-                1e-3 * (1 + hessian.norm()));
-        }
+        check_pair_derivatives(integral, pair, scale);
       }
   }
 }

@@ -8,10 +8,10 @@
 #include "components.hpp"
 #include "gaussian/integrated.hpp"
 #include "hosts.hpp"
+#include "integrated_sums.hpp"
 #include "integrated_twin.hpp"
 #include "pair_row_law.hpp"
 #include "parameter_data.hpp"
-#include "rows/integrated/integrated_source.hpp"
 
 using namespace bsvm_test;
 
@@ -110,13 +110,6 @@ Vec point_of(Index parameters) {
   out.head(4) << 0.3, -0.2, 0.4, 0.1;
   if (parameters > 0) out[4] = -0.3;
   if (parameters > 1) out[5] = -0.6;
-  return out;
-}
-
-RowSums sums_at(IntegratedSource& source, const Vec& point, Depth depth = Depth::curvature) {
-  Host host;
-  RowSums out(point.size());
-  source.sums(point, depth, out, host);
   return out;
 }
 

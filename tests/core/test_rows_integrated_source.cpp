@@ -9,7 +9,7 @@
 #include "hosts.hpp"
 #include "integral_oracle.hpp"
 #include "integrated_groups.hpp"
-#include "rows/integrated/integrated_source.hpp"
+#include "integrated_sums.hpp"
 #include "sparse_data.hpp"
 
 using namespace bsvm_test;
@@ -33,13 +33,6 @@ Problem problem_of(const Data& data, const std::vector<PriorSpec>& group_priors,
   Problem out = to_problem(data, usual_priors(data.shape.p), group_priors);
   out.likelihood = Registry<Likelihood>::make(likelihood, Params());
   out.integrated = 0;
-  return out;
-}
-
-RowSums sums_at(IntegratedSource& source, const Vec& point, Depth depth = Depth::curvature) {
-  Host host;
-  RowSums out(point.size());
-  source.sums(point, depth, out, host);
   return out;
 }
 
