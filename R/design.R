@@ -1,13 +1,29 @@
-# Model matrix without row names, with attributes "assign" and "contrasts".
-build_matrix <- function(terms, columns, contrasts = NULL) {
-  matrix <- tryCatch(
+# The model matrix of the terms, list(x, assign, contrasts): x without row names.
+build_design <- function(terms, columns, contrasts = NULL) {
+  texts <- vapply(columns, is.character, TRUE)
+  columns[texts] <- lapply(columns[texts], factor)
+  n <- nrow(columns)
+  x <- NULL
+  for (first in seq(1, max(n, 1), by = piece_rows)) {
+    rows <- first - 1 + seq_len(min(piece_rows, n - first + 1))
+    piece <- model_matrix(terms, some_rows(columns, rows), contrasts)
+    if (is.null(x)) x <- matrix(0, n, ncol(piece), dimnames = list(NULL, colnames(piece)))
+    x[rows, ] <- piece
+  }
+  list(x = x, assign = attr(piece, "assign"), contrasts = attr(piece, "contrasts"))
+}
+
+# stats::model.matrix() makes a name for each row, which takes more memory than most designs, and
+# a copy: it is given so many rows at a time. All pieces have the levels of all rows.
+piece_rows <- 50000
+
+model_matrix <- function(terms, columns, contrasts) {
+  tryCatch(
     stats::model.matrix(terms, columns, contrasts.arg = contrasts),
     error = function(e) {
       abort("predictors", "The design matrix can't be built: ", conditionMessage(e), ".")
     }
   )
-  dimnames(matrix) <- list(NULL, colnames(matrix))
-  matrix
 }
 
 # Terms with what model.frame() learnt about their variables (the knots of a spline, say), so

@@ -103,7 +103,7 @@ design_matrix <- function(terms, columns, xlevels, contrasts) {
   if (may_be_large && is_large_and_empty(terms, columns, contrasts)) {
     return(sparse_design(terms, columns, contrasts))
   }
-  as_design(build_matrix(terms, columns, contrasts))
+  build_design(terms, columns, contrasts)
 }
 
 texts_to_factors <- function(columns, xlevels) {
@@ -118,11 +118,11 @@ texts_to_factors <- function(columns, xlevels) {
 # Judged by some of the rows.
 is_large_and_empty <- function(terms, columns, contrasts) {
   n <- nrow(columns)
-  p <- ncol(build_matrix(terms, some_rows(columns, 1L), contrasts))
+  p <- ncol(build_design(terms, some_rows(columns, 1L), contrasts)$x)
   if (as.numeric(n) * p <= sparse_cells) return(FALSE)
   if (!requireNamespace("Matrix", quietly = TRUE)) return(FALSE)
   taken <- unique(round(seq(1, n, length.out = max(2, min(200, 1e6 / p)))))
-  mean(build_matrix(terms, some_rows(columns, taken), contrasts) != 0) < sparse_share
+  mean(build_design(terms, some_rows(columns, taken), contrasts)$x != 0) < sparse_share
 }
 
 # Rows of a model frame.
@@ -130,14 +130,10 @@ some_rows <- function(columns, rows) {
   structure(columns[rows, , drop = FALSE], terms = attr(columns, "terms"))
 }
 
-as_design <- function(x) {
-  list(x = x, assign = attr(x, "assign"), contrasts = attr(x, "contrasts"))
-}
-
 # Names, terms and contrasts are those of the first row's dense design. A row with a missing value
 # is NA in the first column.
 sparse_design <- function(terms, columns, contrasts) {
-  design <- as_design(build_matrix(terms, some_rows(columns, 1L), contrasts))
+  design <- build_design(terms, some_rows(columns, 1L), contrasts)
   names <- colnames(design$x)
   design$x <- tryCatch(
     Matrix::sparse.model.matrix(terms, columns, contrasts.arg = contrasts, row.names = FALSE),

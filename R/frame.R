@@ -271,7 +271,6 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
   x <- design$x
   kept <- kept_environment(parts$formula, data, data_rows(parts, data))
   columns_of_x <- colnames(x)
-  if (!is_sparse(x)) attributes(x) <- list(dim = dim(x), dimnames = dimnames(x))
   new_frame(
     y = coded$y, response = coded$response, x = x,
     columns = columns_of_x, assign = design$assign, term_labels = design$term_labels,

@@ -51,12 +51,12 @@ bar_design <- function(bar, columns, frame_terms, contrasts) {
   terms <- stats::terms(stats::as.formula(call("~", bar$lhs), env = globalenv()))
   terms <- with_predvars(terms, frame_terms)
   own <- contrasts[intersect(names(contrasts), names(attr(terms, "dataClasses")))]
-  matrix <- build_matrix(terms, columns, own)
-  if (ncol(matrix) == 0L) refuse_empty(bar)
+  design <- build_design(terms, columns, own)
+  if (ncol(design$x) == 0L) refuse_empty(bar)
   expression <- list(terms = terms, xlevels = stats::.getXlevels(terms, columns),
-                     contrasts = attr(matrix, "contrasts"))
-  effect_terms <- c("(Intercept)", attr(terms, "term.labels"))[attr(matrix, "assign") + 1L]
-  list(labels = colnames(matrix), effect_terms = effect_terms, matrix = matrix,
+                     contrasts = design$contrasts)
+  effect_terms <- c("(Intercept)", attr(terms, "term.labels"))[design$assign + 1L]
+  list(labels = colnames(design$x), effect_terms = effect_terms, matrix = design$x,
        expression = expression)
 }
 

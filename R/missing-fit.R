@@ -243,7 +243,7 @@ new_auxiliary <- function(fit, newdata) {
   columns <- new_columns(recipe$terms, newdata, "missing")
   columns <- match_factors(columns, recipe$xlevels, "missing")
   check_classes(recipe$terms, columns)
-  x <- without_intercept(build_matrix(recipe$terms, columns, recipe$contrasts), recipe$terms)
+  x <- without_intercept(build_design(recipe$terms, columns, recipe$contrasts)$x, recipe$terms)
   x[is.infinite(x)] <- NA
   x
 }

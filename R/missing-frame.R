@@ -67,10 +67,10 @@ auxiliary_matrix <- function(auxiliary, data, n) {
           enumerate(names(columns)[absent]), ". addNA() makes a level of missing ones.")
   }
   terms <- attr(columns, "terms")
-  x <- build_matrix(terms, columns)
-  list(x = without_intercept(x, terms),
+  design <- build_design(terms, columns)
+  list(x = without_intercept(design$x, terms),
        recipe = list(terms = terms, xlevels = stats::.getXlevels(terms, columns),
-                     contrasts = attr(x, "contrasts")))
+                     contrasts = design$contrasts))
 }
 
 without_intercept <- function(x, terms) {

@@ -58,7 +58,7 @@ design_rows <- function(parts, newdata, unknown = "error") {
   columns <- match_factors(columns, parts$xlevels, unknown)
   check_classes(terms, columns)
   x <- if (isTRUE(parts$sparse)) sparse_design(terms, columns, parts$contrasts)$x
-       else build_matrix(terms, columns, parts$contrasts)
+       else build_design(terms, columns, parts$contrasts)$x
   learned <- rows_variables(parts$bases, terms, newdata, unknown)
   matrices <- lapply(parts$bases, function(basis) {
     if (!is_learned(basis)) return(new_basis(basis, terms, newdata, unknown))
@@ -165,7 +165,7 @@ new_multipliers <- function(group, terms, newdata, unknown) {
     environment(expression$terms) <- environment(terms)
     columns <- new_columns(expression$terms, newdata, unknown)
     columns <- match_factors(columns, expression$xlevels, unknown)
-    list(matrix = build_matrix(expression$terms, columns, expression$contrasts))
+    list(matrix = build_design(expression$terms, columns, expression$contrasts)$x)
   })
   bind_multipliers(designs, nrow(newdata))
 }

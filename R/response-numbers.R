@@ -97,17 +97,23 @@ weighted_median <- function(x, weights = NULL) {
 check_inexact <- function(frame) {
   n <- length(frame$y)
   p <- length(frame$columns)
-  if (p == 0L || p >= n || is_sparse(frame$x) || n * p^2 > 1e9) return(invisible())
-  x <- as.matrix(kept_matrix(frame, seq_len(p)))
-  if (frame$implicit) x <- cbind(1, x)
-  if (anyNA(x)) return(invisible())
-  y <- if (is.null(frame$offset)) frame$y else frame$y - frame$offset
-  root <- if (is.null(frame$weights)) 1 else sqrt(frame$weights)
-  left <- stats::lm.fit(x * root, y * root)$residuals
-  if (max(abs(left)) > 1e-10 * max(abs(y * root))) return(invisible())
+  some <- unique(round(seq(1, n, length.out = min(n, 5 * p + 100))))
+  if (p == 0L || p >= n || is_sparse(frame$x) || length(some) * p^2 > 1e9) return(invisible())
+  if (!is_fitted_exactly(frame, some) || !is_fitted_exactly(frame, seq_len(n))) return(invisible())
   abort("response", "The response is fitted exactly by ", enumerate(frame$columns, most = 5L),
         ": residuals of zero have no scale, and the posterior would be improper. Remove the ",
         "predictor that is the response, or give the likelihood a `scale`.")
+}
+
+# What is not so for some rows is not so for all.
+is_fitted_exactly <- function(frame, rows) {
+  x <- frame$x[rows, , drop = FALSE]
+  if (frame$implicit) x <- cbind(1, x)
+  if (anyNA(x)) return(FALSE)
+  y <- if (is.null(frame$offset)) frame$y[rows] else (frame$y - frame$offset)[rows]
+  root <- if (is.null(frame$weights)) 1 else sqrt(frame$weights[rows])
+  left <- stats::lm.fit(x * root, y * root)$residuals
+  max(abs(left)) <= 1e-10 * max(abs(y * root))
 }
 
 smallest_scale <- 1e-5 # of the response's spread

@@ -1,8 +1,8 @@
 # Support vector regression: sleepstudy against exact draws, a million rows, spam's predictors beside
 # epsilon-SVR, effective draws beside Stan, and coverage.
 
-source(file.path(getOption("bsvm.bench"), "large-groups-data.R"), local = TRUE)
-source(file.path(getOption("bsvm.bench"), "spam-data.R"), local = TRUE)
+for (part in c("large-groups-data.R", "memory.R", "spam-data.R"))
+  source(file.path(getOption("bsvm.bench"), part), local = TRUE)
 
 tube <- likelihood_eps_insensitive()
 quiet <- bsvm_control(verbose = FALSE)
@@ -44,7 +44,8 @@ sleepstudy_figures <- function() {
 size_figures <- function() {
   input <- large_groups(1e6)
   data <- as_rows(input)
-  data$z <- with(data, drop(input$x %*% seq(-1, 1, length.out = 10L))) + stats::rt(1e6, 3)
+  data$z <- drop(input$x %*% seq(-1, 1, length.out = 10L)) + stats::rnorm(1e5)[input$g] +
+    stats::rt(1e6, 3)
   formula <- stats::update(large_formula, z ~ .)
   fit <- function(formula, likelihood) {
     seconds(function() bsvm(formula, data, prior = list(prior_flat(), g = prior_ridge()),
@@ -56,7 +57,9 @@ size_figures <- function() {
   inferred <- fit(formula, tube)
   rbind(figure("1e6 rows, scale and tube given / classifier", given / classes, "ratio", at_most = 2),
         figure("1e6 rows, inferred / classifier", inferred / classes, "ratio", at_most = 5),
-        figure("1e6 rows, inferred", inferred, "s"))
+        figure("1e6 rows, inferred", inferred, "s"),
+        memory_rows(measure_memory("large-groups-memory.R", "numbers", data), "1e6 rows, inferred",
+                    2.2))
 }
 
 # Spam's predictors and a response made of them with heavy tails.

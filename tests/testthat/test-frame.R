@@ -79,3 +79,22 @@ test_that("unknown variables and data of another kind are refused", {
   empty <- logical(0)
   expect_refusal(bsvm(empty ~ 1), "data", "no rows")
 })
+
+test_that("a design of many rows is made in pieces, and is model.matrix()'s", {
+  n <- 50011L
+  data <- with_seed(1, data.frame(x = rnorm(n), t = sample(letters, n, TRUE),
+                                  o = factor(sample(3, n, TRUE), ordered = TRUE),
+                                  l = runif(n) < 0.5))
+  data$t[1:50000] <- ifelse(data$t[1:50000] == "q", "a", data$t[1:50000]) # a level of the last rows
+  data$x[7] <- NA
+  formula <- ~ poly(z, 2) + x * t + o + l
+  data$z <- rev(seq_len(n)) / n
+  columns <- model.frame(formula, data, na.action = na.pass)
+  contrasts <- list(t = "contr.sum")
+  known <- model.matrix(formula, columns, contrasts.arg = contrasts)
+  found <- bsvm:::build_design(attr(columns, "terms"), columns, contrasts)
+  expect_identical(found$assign, attr(known, "assign"))
+  expect_identical(found$contrasts, attr(known, "contrasts"))
+  attributes(known) <- list(dim = dim(known), dimnames = list(NULL, colnames(known)))
+  expect_identical(found$x, known)
+})
