@@ -25,6 +25,15 @@ Real normalised_slope(Real y, Real f) {
   return (pseudo_slope(y, f) - pseudo_slope(-y, f)) * other;
 }
 
+Real log_density(const RowLaw& law, const RowsData& data, Real s, Real u) {
+  Real sum = log_normal(u, s * s);
+  for (Index i = 0; i < data.y.size(); ++i)
+    sum += data.w(i) * law.log_p(data.y[i], data.o[i] + static_cast<Real>(data.z[i]) * u);
+  return sum;
+}
+
+// Kinks are breaks, and panels so short that a density that falls by exp(-120) to both ends of one
+// has no mass in it.
 std::vector<Node> nodes(const RowLaw& law, const RowsData& data, Real s,
                         const std::vector<double>& at, Real ratio) {
   std::vector<Real> breaks(at.begin(), at.end());
@@ -40,7 +49,17 @@ std::vector<Node> nodes(const RowLaw& law, const RowsData& data, Real s,
       for (Real step = finest; step < 60 * s; step *= ratio)
         breaks.insert(breaks.end(), {t - step, t + step});
     }
-  return panel_nodes(breaks);
+  std::sort(breaks.begin(), breaks.end());
+  std::vector<Real> logs;
+  for (Real each : breaks) logs.push_back(log_density(law, data, s, each));
+  const Real least = *std::max_element(logs.begin(), logs.end()) - 120;
+  std::vector<Node> out;
+  for (size_t k = 1; k < breaks.size(); ++k) {
+    if (breaks[k] <= breaks[k - 1] || std::max(logs[k - 1], logs[k]) < least) continue;
+    const std::vector<Node> panel = gauss_nodes(breaks[k - 1], breaks[k]);
+    out.insert(out.end(), panel.begin(), panel.end());
+  }
+  return out;
 }
 
 }  // namespace
@@ -55,11 +74,8 @@ EffectTruth brute_force(const RowLaw& law, const RowsData& data, Real s,
   std::vector<Real> logs;
   Real largest = -std::numeric_limits<Real>::infinity();
   for (const Node& node : points) {
-    Real sum = std::log(node.weight) + log_normal(node.x, s * s);
-    for (Index i = 0; i < r; ++i)
-      sum += data.w(i) * law.log_p(data.y[i], data.o[i] + static_cast<Real>(data.z[i]) * node.x);
-    logs.push_back(sum);
-    largest = std::max(largest, sum);
+    logs.push_back(std::log(node.weight) + log_density(law, data, s, node.x));
+    largest = std::max(largest, logs.back());
   }
   // Mean first, then what is centred at it.
   Real total = 0, mean = 0;

@@ -353,10 +353,10 @@ struct Marginal {
   double log, mean, sd;
   Marginal(const IntegratedTwin& twin, const bsvm::Node& at, double centre, double width) {
     Real total = 0, first = 0, second = 0;
-    for (int k = -80; k <= 80; ++k) {
-      const Real b = centre + 0.1L * k * width;
+    for (int k = -30; k <= 30; ++k) {
+      const Real b = centre + 0.2L * k * width;
       const Real mass =
-          0.1L * width *
+          0.2L * width *
           std::exp(twin.value(VecL::Constant(1, b), at.theta[0]) - Real(at.log_density));
       total += mass;
       first += mass * b;
