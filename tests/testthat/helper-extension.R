@@ -44,7 +44,7 @@ marked_methods <- function(file) {
 
 install_copy <- function(tree, library, options = character(0)) {
   flags <- file.path(library, "flags")
-  writeLines("CXX17FLAGS = -O0", flags)
+  writeLines("CXX17FLAGS = -O1", flags)
   output <- system2(file.path(R.home("bin"), "R"),
                     c("CMD", "INSTALL", "--no-docs", "--no-test-load", "--no-byte-compile", options,
                       paste0("--library=", shQuote(library)), shQuote(tree)),

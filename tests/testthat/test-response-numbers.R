@@ -192,6 +192,7 @@ test_that("quantiles far out are as exact as others", {
   p <- c(1e-9, 1e-6, 0.01, 1 - 1e-6)
   found <- predict(fit, new, type = "quantile", probs = p)
   expect_close(found, line$fit + stats::qnorm(p) * sqrt(15^2 + line$sd^2), 1e-3)
+  expect_close(predict(fit, new, interval = "prediction")$sd, sqrt(15^2 + line$sd^2), 1e-9)
 })
 
 test_that("what a quantile's density says of new responses is not shown", {
