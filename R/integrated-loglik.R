@@ -93,7 +93,7 @@ integrated_name <- function(object, sd, covariance) {
   if (at > 0L && !integrates(object$likelihood, length(object$groups[[at]]$labels))) {
     abort("unsupported", "integrated_loglik() can't integrate the effects of `",
           names(object$groups)[at], "` out under this likelihood: ",
-          "that requires one effect per level, and likelihood_eps_insensitive() or its relatives.")
+          "that requires likelihood_eps_insensitive() or its relatives.")
   }
   if (at > 0L) return(names(object$groups)[at])
   abort("unsupported", "Effects are integrated out one or two a level; ",

@@ -234,9 +234,7 @@ is_support.bsvm_likelihood_two_hinges <- function(likelihood, y, f) {
 }
 
 #' @export
-integrates.bsvm_likelihood_two_hinges <- function(likelihood, effects) {
-  effects == 1L || !has_parameters(likelihood)
-}
+integrates.bsvm_likelihood_two_hinges <- function(likelihood, effects) TRUE
 
 #' @export
 has_concave_kinks.bsvm_likelihood_two_hinges <- function(likelihood) TRUE

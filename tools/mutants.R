@@ -210,7 +210,8 @@ clean_up <- function() {
   unlink(c(file.path(tree, file), object_of(file), file.path(core, program), dirty_file))
 }
 
-# The tree as it is now; objects of an earlier run stay, and make knows which are stale.
+# The tree as it is now; objects of an earlier run stay, and make knows which are stale. Their
+# folder has a link to the sources.
 copy_tree <- function() {
   dir.create(tree, FALSE, TRUE)
   clean_up()
@@ -223,7 +224,7 @@ copy_tree <- function() {
     file.copy(file, to, TRUE)
   }
   there <- list.files(tree, "[.](R|[ch]pp)$", recursive = TRUE)
-  unlink(file.path(tree, there[!there %in% files & !grepl("unit_", there)]))
+  unlink(file.path(tree, there[!there %in% files & !grepl("unit_|/build/", there)]))
 }
 
 identity_of <- function(mutants) {

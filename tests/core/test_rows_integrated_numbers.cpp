@@ -229,27 +229,39 @@ TEST_CASE("integrated numbers: the climb ends at the top of b, variance and para
   }
 }
 
-TEST_CASE("integrated numbers: two effects go with given parameters alone") {
+// The value is that of given parameters, which has its own oracle (integral_two_hinges).
+TEST_CASE("integrated numbers: derivatives of two effects, parameters given or not") {
   Shape shape = grouped_shape();
   shape.q = 2;
   const NumberData from(shape);
-  Problem problem =
-      to_problem(from.data, usual_priors(from.data.shape.p), usual_group_priors(2));
-  problem.integrated = 0;
-  problem.likelihood = Registry<Likelihood>::make(
-      "asymmetric_laplace", Params("asymmetric_laplace", {{"tau", 0.3}, {"scale", 0.5}}));
-  IntegratedSource source(problem, 1);
-  const Vec point = Vec::Constant(source.coefficients() + source.free(), 0.1);
-  RowSums sums = sums_at(source, point);
+  const auto problem_with = [&](const std::map<std::string, double>& numbers) {
+    Problem out =
+        to_problem(from.data, usual_priors(from.data.shape.p), usual_group_priors(2));
+    out.integrated = 0;
+    out.likelihood =
+        Registry<Likelihood>::make("eps_insensitive", Params("eps_insensitive", numbers));
+    return out;
+  };
+  const Problem known = problem_with({{"scale", 0.5}, {"kappa", 0.6}});
+  Problem problem = problem_with({});
+  for (int k = 0; k < 2; ++k) problem.priors.push_back(parameter_prior(1));
+  IntegratedSource given(known, 1), source(problem, 1);
+  const Index d = given.coefficients() + given.free();
+  REQUIRE(source.free() == given.free() + 2);
+  Vec point = Vec::Constant(d + 2, 0.1);
+  point.tail(2) << std::log(0.5), std::log(0.6);
+  RowSums sums = sums_at(source, point), fixed = sums_at(given, point.head(d));
+  CHECK(gap(sums.value(), fixed.value()) < 1e-12);
+  CHECK((sums.linear().head(d) - fixed.linear()).norm() < 1e-12 * (1 + fixed.linear().norm()));
+  const Mat bend = sums.curvature().selfadjointView<Eigen::Lower>();
   for (Index k = 0; k < point.size(); ++k) {
-    const double h = 1e-5;
+    const double h = 1e-4;
     const Vec by = h * Vec::Unit(point.size(), k);
-    CHECK(std::abs(sums.linear()[k] - (sums_at(source, point + by, Depth::value).value() -
-                                       sums_at(source, point - by, Depth::value).value()) /
-                                          (2 * h)) < 1e-5 * (1 + sums.linear().norm()));
+    RowSums up = sums_at(source, point + by, Depth::gradient),
+            down = sums_at(source, point - by, Depth::gradient);
+    INFO("coordinate " << k);
+    CHECK(std::abs(sums.linear()[k] - (up.value() - down.value()) / (2 * h)) <
+          1e-5 * (1 + sums.linear().norm()));
+    CHECK((bend.col(k) + (up.linear() - down.linear()) / (2 * h)).norm() < 1e-3 * (1 + bend.norm()));
   }
-  problem.likelihood = Registry<Likelihood>::make(
-      "asymmetric_laplace", Params("asymmetric_laplace", {{"tau", 0.3}}));
-  problem.priors.push_back(parameter_prior(1));
-  CHECK_THROWS_AS(IntegratedSource(problem, 1), InvalidInput);
 }

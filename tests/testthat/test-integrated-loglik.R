@@ -228,6 +228,30 @@ test_that("of numbers it is the sum over levels of integrals, scale and tube at 
   own <- vapply(split(seq_len(30), data$g), level, 0, sqrt(draws[one, "var_g: (Intercept)"][[1L]]),
                 draws[one, "scale"][[1L]], draws[one, "nu"][[1L]])
   expect_close(terms[one, ], own, 1e-4)
-  two <- bsvm(y ~ x + (x | g), data, likelihood = likelihood_eps_insensitive(), engine = "vb")
-  expect_refusal(integrated_loglik(two), "unsupported", "`g`")
+})
+
+test_that("of numbers with two effects a level it is the sum over a grid of both", {
+  data <- with_seed(3, {
+    g <- gl(4, 5)
+    x <- stats::rnorm(20)
+    data.frame(x, g, y = 4 * x + 2 * stats::rnorm(4)[g] + 3 * stats::rt(20, 3))
+  })
+  set.seed(1)
+  fit <- bsvm(y ~ x + (x | g), data, likelihood = likelihood_eps_insensitive(),
+              engine = engine_slice(draws = 200, burnin = 100))
+  draws <- posterior::as_draws_matrix(fit)
+  covariance <- matrix(c(2.3, 0.5, 0.5, 0.6), 2L)
+  e <- expand.grid(e0 = seq(-8, 8, by = 0.025), e1 = seq(-8, 8, by = 0.025))
+  u <- as.matrix(e) %*% chol(covariance)
+  log_prior <- rowSums(stats::dnorm(as.matrix(e), log = TRUE)) + 2 * log(0.025)
+  level <- function(rows) {
+    log_p <- log_prior
+    for (i in rows) {
+      r <- data$y[i] - 1 - 3 * data$x[i] - u[, 1L] - u[, 2L] * data$x[i]
+      log_p <- log_p + log_eps_insensitive(r, mean(draws[, "scale"]), mean(draws[, "nu"]))
+    }
+    max(log_p) + log(sum(exp(log_p - max(log_p))))
+  }
+  truth <- sum(vapply(split(seq_len(20), data$g), level, 0))
+  expect_close(integrated_loglik(fit, fixef = c(1, 3), covariance = covariance), truth, 1e-6)
 })

@@ -11,7 +11,7 @@ namespace bsvm {
 namespace {
 
 constexpr double kNoise = 1e-11, kPairNoise = 1e-5;  // of a group's quick integral
-constexpr double kNear = 3e-5, kFar = 3e-4;  // steps of the likelihood's parameters, logarithms
+constexpr double kPairTolerance = 1e-10;             // of an exact one
 
 }  // namespace
 
@@ -19,9 +19,6 @@ IntegratedSource::IntegratedSource(const Problem& problem, int threads, Precisio
     : likelihood_(*problem.likelihood), parameters_(problem.likelihood->free_size()),
       rows_(problem), threads_(threads), precision_(precision) {
   const bool quick = precision == Precision::quick, pairs = rows_.effects() == 2;
-  if (pairs && parameters_ > 0)
-    throw InvalidInput("engine", "Two effects of a level can't be integrated out together with "
-                                 "parameters of the likelihood that are inferred.");
   find_parts(problem);
   const Index lanes = static_cast<Index>(rows_.lanes().size());
   workers_.resize(std::max<Index>(1, std::min<Index>(threads, lanes)));
@@ -39,7 +36,7 @@ void IntegratedSource::make_integrals(Worker& worker) const {
   worker.single = likelihood_->integral();
   if (quick) worker.single->hurry();
   worker.pair = std::make_unique<PairIntegral>(likelihood_->integral(),
-                                               quick ? PairGrid::kTolerance : 1e-10);
+                                               quick ? PairGrid::kTolerance : kPairTolerance);
   if (quick && pairs && worker.single->line())
     worker.grid = std::make_unique<PairGrid>(*worker.single->line(), likelihood_->integral());
 }
@@ -77,20 +74,25 @@ void IntegratedSource::find_moved(Depth depth) {
     moved_.back().likelihood.follow(parameters);
   };
   for (Index k = 0; k < parameters_ && depth != Depth::value; ++k) {
-    for (double step : {kNear, -kNear}) add(k, k, step);
+    for (double side : {1.0, -1.0}) add(k, k, side * near_step());
     for (Index j = 0; j <= k && depth != Depth::gradient; ++j)
-      for (double step : {kFar, -kFar}) add(j, k, step);
+      for (double side : {1.0, -1.0}) add(j, k, side * far_step());
   }
   for (Worker& worker : workers_) {
     worker.moved.clear();
-    for (const Moved& each : moved_) worker.moved.push_back(each.likelihood->integral());
+    worker.moved_pair.clear();
+    for (const Moved& each : moved_) {
+      auto own = each.likelihood->integral();
+      if (rows_.effects() == 1) worker.moved.push_back(std::move(own));
+      else worker.moved_pair.emplace_back(new PairIntegral(std::move(own), kPairTolerance));
+    }
   }
 }
 
 // Derivatives in the likelihood's parameters after those in all else, which a group's sums have.
 // Those of log G are central differences; the second ones, which rounding spoils, of longer steps
-// than the first and those of the gradient.
-void IntegratedSource::add_parameters(const EffectRows& rows, double s, Depth depth,
+// than the first and those of the gradient. Integrals of two effects have fewer digits.
+void IntegratedSource::add_parameters(const PairRows& of, const PairScale& scale, Depth depth,
                                       Worker& worker) const {
   if (depth == Depth::value || parameters_ == 0) return;
   EffectSums &sums = worker.sums, &near = worker.near;
@@ -104,11 +106,13 @@ void IntegratedSource::add_parameters(const EffectRows& rows, double s, Depth de
   }
   for (size_t m = 0; m < moved_.size(); ++m) {
     const Moved& to = moved_[m];
-    const bool first = std::abs(to.step) == kNear;
-    worker.moved[m]->integrate(rows, s, first && bends ? Depth::gradient : Depth::value, near);
+    const bool first = std::abs(to.step) == near_step();
+    const Depth wanted = first && bends ? Depth::gradient : Depth::value;
+    if (of.second) worker.moved_pair[m]->integrate(of, scale, wanted, near);
+    else worker.moved[m]->integrate(of.rows, scale.f00, wanted, near);
     if (!first) {
       sums.hessian(size + to.k, size + to.j) +=
-          (near.value - sums.value) / (kFar * kFar * (to.j == to.k ? 1 : 2));
+          (near.value - sums.value) / (to.step * to.step * (to.j == to.k ? 1 : 2));
       continue;
     }
     sums.gradient[size + to.k] += near.value / (2 * to.step);
@@ -167,7 +171,7 @@ void IntegratedSource::sums(ConstVecRef point, Depth depth, RowSums& out, Host& 
     if (!frames_.empty()) worker.grid->integrate(of, scale.f, depth, frames_[group], worker.sums);
     else if (of.second) worker.pair->integrate(of, scale.f, depth, worker.sums);
     else worker.single->integrate(of.rows, scale.f.f00, depth, worker.sums);
-    add_parameters(of.rows, scale.f.f00, depth, worker);
+    add_parameters(of, scale.f, depth, worker);
     lane_sums[lane].rows() += static_cast<double>(of.rows.r);
     add(scale, depth, worker, lane_sums[lane]);
   });

@@ -96,7 +96,10 @@ class IntegratedSource {
   void make_integrals(Worker& worker) const;
   void follow(ConstVecRef point);
   void find_moved(Depth depth);
-  void add_parameters(const EffectRows& rows, double s, Depth depth, Worker& worker) const;
+  double near_step() const { return rows_.effects() == 2 ? 3e-4 : 3e-5; }
+  double far_step() const { return 10 * near_step(); }
+  void add_parameters(const PairRows& of, const PairScale& scale, Depth depth,
+                      Worker& worker) const;
   Scale scale_at(ConstVecRef theta) const;
   void add_part(const Part& part, ConstVecRef theta, Scale& out) const;
   // Runs work(group, rows, worker, lane) for all groups at a point.

@@ -12,7 +12,8 @@ struct IntegratedSource::Worker {
   std::unique_ptr<PairIntegral> pair;
   std::unique_ptr<PairGrid> grid;  // null where PairIntegral is to be asked
   std::unique_ptr<LeaveOneOut> without;  // made when terms are asked for, where kinks are known
-  std::vector<std::unique_ptr<EffectIntegral>> moved;  // of moved_
+  std::vector<std::unique_ptr<EffectIntegral>> moved;  // of moved_; or, of two effects,
+  std::vector<std::unique_ptr<PairIntegral>> moved_pair;
   EffectSums sums, near;
   EffectLaw law;
   PairLaw pair_law;
