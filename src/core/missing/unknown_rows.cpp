@@ -164,10 +164,6 @@ void UnknownRows::prepare(const State& state, Use use) {
   precision_ = slots_.precision(state);
   mean_ = slots_.mean(state);
   if (mechanism_.any()) mechanism_.prepare(state);
-  if (use == Use::augmented && problem_.n > 0 &&
-      problem_.likelihood->atoms(problem_.y[0]).count == 0)
-    throw InvalidInput("likelihood", "Missing predictors can't be averaged out of it with latent "
-                                     "scales: it is no sum of hinges.");
   begun_ = state.begun();
   coefficients_ = state.mean();
   if (!draws() && begun_) {
@@ -225,6 +221,7 @@ void UnknownRows::expect(const BlockRange& range, RowBlock& block,
     out.covariance[a] = of.covariance;
     put(row, pattern, out, a, range, block);
   }
+  out.start = out.x;
 }
 
 // The variables' means into the design.
