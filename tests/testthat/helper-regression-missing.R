@@ -3,10 +3,11 @@
 # is drawn given these. It shares nothing with the package, latent scales and integrals included.
 #   x (n, 2)   x1 has missing values, x2 has none; the model is y = b0 + b1 x1 + b2 x2 + residual
 #   log_p      (r, scale, nu) of a residual; `shape`: does it have a nu, uniform a priori?
+#   weight     powers of the rows' likelihoods
 #   variance   of b1 and b2 a priori; b0 ~ N(0, wide^2), scale ~ half-t(3, unit)
 # Returns draws: b0, b1, b2, log scale, log (1 - nu) / nu if there is one, then the missing values.
-sampler_regression_missing <- function(y, x, log_p, shape, variance, wide, unit, draws = 8000,
-                                       burnin = 2000, steps = 6) {
+sampler_regression_missing <- function(y, x, log_p, shape, weight, variance, wide, unit,
+                                       draws = 8000, burnin = 2000, steps = 6) {
   n <- length(y)
   lost <- which(is.na(x[, 1]))
   center <- colMeans(x, na.rm = TRUE)
@@ -18,7 +19,7 @@ sampler_regression_missing <- function(y, x, log_p, shape, variance, wide, unit,
   }
   rows <- function(theta, u1) {
     nu <- if (shape) 1 / (1 + exp(theta[5])) else 1
-    log_p(y - linear(theta, u1), exp(theta[4]), nu)
+    weight * log_p(y - linear(theta, u1), exp(theta[4]), nu)
   }
   log_prior <- function(theta) {
     dnorm(theta[1], 0, wide, log = TRUE) + sum(dnorm(theta[2:3], 0, sqrt(variance), log = TRUE)) +
@@ -27,7 +28,8 @@ sampler_regression_missing <- function(y, x, log_p, shape, variance, wide, unit,
   }
   size <- 4L + shape
   start <- stats::lm(y ~ x[, 2])
-  theta <- c(stats::coef(start)[1], 0, stats::coef(start)[2], log(stats::sd(y) / 2), 0)[seq_len(size)]
+  theta <- c(stats::coef(start)[1], 0, stats::coef(start)[2], log(stats::sd(y) / 2), 0)
+  theta <- theta[seq_len(size)]
   root <- diag(c(rep(0.2 * stats::sd(y), 3), 0.3, 0.5)[seq_len(size)], size)
   mean <- c(0, 0)
   precision <- diag(2)
@@ -68,13 +70,13 @@ sampler_regression_missing <- function(y, x, log_p, shape, variance, wide, unit,
   out
 }
 
-# A regression of 26 rows, in seven of which x1 is missing.
-regression_missing <- function(seed = 1, noise = function(n) 0.5 * rt(n, 4)) {
+# A regression in which x1 is missing in a quarter of the rows.
+regression_missing <- function(seed = 1, n = 26) {
   with_seed(seed, {
-    x1 <- rnorm(26)
-    x2 <- 0.5 * x1 + rnorm(26)
-    d <- data.frame(y = 1 + x1 - 0.6 * x2 + noise(26), x1, x2)
-    d$x1[c(2, 5, 9, 14, 17, 20, 25)] <- NA
+    x1 <- rnorm(n)
+    x2 <- 0.5 * x1 + rnorm(n)
+    d <- data.frame(y = 1 + x1 - 0.6 * x2 + 0.5 * rt(n, 4), x1, x2)
+    d$x1[seq(2, n, by = 4)] <- NA
     d
   })
 }

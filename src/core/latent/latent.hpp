@@ -62,8 +62,8 @@ class LatentRows {
 
   // Or the entries are integrated out of the likelihood: the terms of all rows of the block, row
   // weights included. Returns false where it does not: the terms are then the likelihood's own.
-  // After add() it is asked again, for values under likelihoods whose parameters have moved: what
-  // it does must not depend on what it left in the scratch before.
+  // After add() it is asked again, for values under likelihoods whose parameters have moved: these
+  // must not depend on what it left in the scratch before.
   virtual bool integrate(const BlockRange&, const State&, const Likelihood&, const RowBlock&,
                          RowTerms&, LatentBlock&) const {
     return false;

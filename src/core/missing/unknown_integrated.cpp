@@ -130,7 +130,7 @@ bool UnknownRows::integrate(const BlockRange& range, const State& state,
                                    away * away.transpose();
     for (Index b = 0; b < away.size(); ++b) {
       out.moving(pattern.missing[b], a) = moving[b];
-      out.x(pattern.missing[b], a) = out.start(pattern.missing[b], a) + away[b];
+      out.x(pattern.missing[b], a) += away[b];
     }
   }
   return true;

@@ -221,7 +221,6 @@ void UnknownRows::expect(const BlockRange& range, RowBlock& block,
     out.covariance[a] = of.covariance;
     put(row, pattern, out, a, range, block);
   }
-  out.start = out.x;
 }
 
 // The variables' means into the design.

@@ -40,7 +40,6 @@ struct ConditionalLaw {
 struct UnknownBlock : LatentBlock {
   Index first = 0, count = 0;  // of UnknownRows' rows
   Mat x, residual, product;    // (d, count) variables, less their mean B'z, and P times that
-  Mat start;                   // (d, count) x before the response is looked at
   Arr value;                   // (count) what is added to the bound
   Arr spread, both, square;    // (count) of log E p: -2 times the derivative in t, and those in t's
                                // covariance with m and its variance
