@@ -7,7 +7,8 @@
 #' Entries are those of the columns of the design, and of auxiliary variables (see
 #' [missing_normal()]), on the columns' own scale. By `engine_vb()` and `engine_gaussian()` the law
 #' of an entry is normal with this mean and standard deviation; the imputation model, variances and
-#' parameters of the likelihood count as known. `engine_gibbs()` and `engine_slice()` have draws of the exact posterior.
+#' parameters of the likelihood count as known. `engine_gibbs()` and `engine_slice()` have draws of
+#' the exact posterior.
 #' Rows of weight zero have no entries.
 #'
 #' `plot()` shows, column by column, the average law of the missing values beside a histogram of the
