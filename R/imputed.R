@@ -1,13 +1,14 @@
 #' What a fit says of missing predictors
 #'
-#' Mean and standard deviation of every missing entry given all the data, the class of its row
+#' Mean and standard deviation of every missing entry given all the data, the response of its row
 #' included, or its draws.
 #'
 #' @details
 #' Entries are those of the columns of the design, and of auxiliary variables (see
 #' [missing_normal()]), on the columns' own scale. By `engine_vb()` and `engine_gaussian()` the law
-#' of an entry is normal with this mean and standard deviation; the coefficients and the imputation
-#' model count as known. `engine_gibbs()` and `engine_slice()` have draws of the exact posterior.
+#' of an entry is normal with this mean and standard deviation; the imputation model, variances and
+#' parameters of the likelihood count as known. `engine_gibbs()` and `engine_slice()` have draws of
+#' the exact posterior.
 #' Rows of weight zero have no entries.
 #'
 #' `plot()` shows, column by column, the average law of the missing values beside a histogram of the

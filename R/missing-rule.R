@@ -39,7 +39,13 @@
 #' coefficients take it as known. [engine_slice()] draws from the exact posterior of either
 #' likelihood, missing predictors integrated out. All take dense predictors and at most one grouping
 #' factor, engine_slice() none and under the normalised likelihood weights up to 4. A row's weight
-#' raises the likelihood of its class to a power; its predictors count once.
+#' raises the likelihood of its response to a power; its predictors count once.
+#'
+#' **A response of numbers.** All four engines model missing predictors under the likelihoods of
+#' regression too ([likelihood_eps_insensitive()] and its relatives). These are densities of the
+#' response, so the caution above does not concern them. Scale and tube can be given or inferred.
+#' [imputed()] of a fit by [engine_gaussian()] has moments at the most probable values of inferred
+#' parameters, and standard deviations that are somewhat too small for it.
 #'
 #' @param auxiliary Variables that tell of missing predictors without being predictors themselves: a
 #'   one-sided formula, evaluated in `data`, or a numeric matrix with a row for each row of `x` in

@@ -9,6 +9,7 @@
 #include "fitting.hpp"
 #include "hosts.hpp"
 #include "oracle.hpp"
+#include "parameter_data.hpp"
 #include "rows/memory/memory_source.hpp"
 #include "simulate.hpp"
 #include "two_atoms.hpp"
@@ -99,6 +100,29 @@ TEST_CASE("latent: the sums of one added elsewhere are derivatives of its value"
   Problem two = measured_problem(data, "hinge");
   two.likelihood.reset(new Insensitive(1.3, 0.5));
   check_measured(two, Use::augmented);
+}
+
+TEST_CASE("latent: parameters' slopes are those of the value of one added elsewhere") {
+  const Data data = measured_data(50);
+  const Middle at;
+  for (const Use use : {Use::augmented, Use::expected}) {
+    Problem problem = measured_problem(data, "hinge");
+    problem.likelihood = Registry<Likelihood>::make("eps_insensitive", Params());
+    for (const double scale : {0.7, 1.5}) problem.priors.push_back(parameter_prior(scale));
+    check(problem);
+    State state = state_at(problem, at.mean, at.root);
+    Coefficients(problem).set_parameters(state, Eigen::Vector2d(-0.3, 0.2));
+    state.slopes() = 1;
+    const RowSums sums = sums_at(problem, use, state);
+    for (Index k : {0, 1}) {
+      const double found = slope_of([&](double t) {
+        State moved = state;
+        moved.parameters()[k] += t;
+        return sums_at(problem, use, moved).value();
+      }, 1e-3);
+      CHECK(std::abs(found - sums.pull()[k]) < 1e-6 * (1 + std::abs(found)));
+    }
+  }
 }
 
 TEST_CASE("latent: the same bits for any number of threads, and for passes taken again") {

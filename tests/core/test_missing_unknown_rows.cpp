@@ -11,7 +11,9 @@
 #include "missing/missing_predictors.hpp"
 #include "model/gather.hpp"
 #include "oracle.hpp"
+#include "parameter_data.hpp"
 #include "random/draws.hpp"
+#include "tube_data.hpp"
 #include "two_atoms.hpp"
 
 using namespace bsvm_test;
@@ -433,8 +435,17 @@ TEST_CASE("unknown rows: an insensitive loss, slope in the mean by finite differ
   }
 }
 
+using Numbers = std::map<std::string, double>;
+
+void take(Problem& problem, const std::string& name, const Numbers& numbers) {
+  problem.likelihood = Registry<Likelihood>::make(name, Params(name, numbers));
+  for (Index k = 0; k < problem.likelihood->free_size(); ++k)
+    problem.priors.push_back(parameter_prior(1.3));
+  check(problem);
+}
+
 TEST_CASE("unknown rows: densities of a number, sums are derivatives of the value") {
-  const std::map<std::string, std::map<std::string, double>> known{
+  const std::map<std::string, Numbers> known{
       {"eps_insensitive", {{"scale", 0.7}, {"kappa", 0.8}}},
       {"asymmetric_laplace", {{"tau", 0.2}, {"scale", 0.7}}},
       {"normal", {{"sd", 0.9}}}};
@@ -443,17 +454,144 @@ TEST_CASE("unknown rows: densities of a number, sums are derivatives of the valu
       CAPTURE(numbers.first);
       CAPTURE(static_cast<int>(use));
       Lost lost(small_shape(), Pattern::any, "hinge");
-      lost.problem.likelihood = Registry<Likelihood>::make(
-          numbers.first, Params(numbers.first, numbers.second));
-      const State state = middle(lost);
-      if (use == Use::augmented && numbers.first == "normal") {
-        RowSums sums(state.layout);
-        Host host;
-        CHECK_THROWS_AS(MemorySource(lost.problem, use, 1).sums(state, sums, host), InvalidInput);
-      } else {
-        check_derivatives(Asked(lost.problem, use), state);
-      }
+      take(lost.problem, numbers.first, numbers.second);
+      check_derivatives(Asked(lost.problem, use), middle(lost));
     }
+}
+
+// A density with latent scales that is no sum of hinges.
+class NoSum : public Insensitive {
+ public:
+  using Insensitive::Insensitive;
+  Atoms atoms(double) const override { return {}; }
+};
+
+TEST_CASE("unknown rows: with latent scales it must be a sum of hinges") {
+  Lost lost(small_shape(), Pattern::any, "hinge");
+  lost.problem.likelihood.reset(new NoSum(1.3, 0.5));
+  CHECK_THROWS_AS(Asked(lost.problem, Use::augmented).sums(middle(lost)), InvalidInput);
+}
+
+// ---- parameters that are inferred
+
+const std::map<std::string, Numbers> kFamilies{
+    {"eps_insensitive", {}}, {"asymmetric_laplace", {{"tau", 0.2}}}, {"normal", {}}};
+
+State at_parameters(const Lost& lost, State state) {
+  Vec theta(state.layout.parameters);
+  for (Index k = 0; k < theta.size(); ++k) theta[k] = -0.3 + 0.5 * static_cast<double>(k);
+  Coefficients(lost.problem).set_parameters(state, theta);
+  state.slopes() = 1;
+  return state;
+}
+
+// q of the entries follows the parameters in each pass, which the sums' slope need not know.
+TEST_CASE("unknown rows: the slope in parameters is that of the value, and nothing else changes") {
+  for (const Index groups : {0, 6})
+    for (const auto& family : kFamilies)
+      for (const Use use : {Use::augmented, Use::expected}) {
+        CAPTURE(groups);
+        CAPTURE(family.first);
+        CAPTURE(static_cast<int>(use));
+        Lost lost(small_shape(groups > 0 ? 2 : 0, groups), Pattern::any, "hinge");
+        take(lost.problem, family.first, family.second);
+        Asked asked(lost.problem, use);
+        State state = at_parameters(lost, middle(lost));
+        if (groups > 0) asked.settle_groups(state, 3);
+        const RowSums sums = asked.sums(state);
+        REQUIRE(state.layout.parameters == lost.problem.parameters());
+        for (Index k = 0; k < state.layout.parameters; ++k) {
+          const double found = slope([&](double t) {
+            State moved = state;
+            moved.parameters()[k] += t;
+            return asked.value(moved);
+          }, 1e-3);
+          CHECK(std::abs(sums.pull()[k] - found) < 1e-7 * (1 + std::abs(found)));
+        }
+        state.slopes() = 0;
+        RowSums without = asked.sums(state);
+        without.pull() = sums.pull();
+        CHECK(same_bits(without.x, sums.x));
+      }
+}
+
+// With coefficients that are known a row says log E p^w, f ~ N(m, t), of a pair of hinges by the
+// trapezoid rule: m and t from the conditional normal distribution of the last predictor.
+TEST_CASE("unknown rows: the slope in parameters is that of integrals over f") {
+  Lost lost(small_shape(), Pattern::column, "hinge");
+  take(lost.problem, "eps_insensitive", {});
+  State state = at_parameters(lost, middle(lost));
+  const Index p = state.layout.p, last = p - 2;
+  state.inverse_factor() = 1e-6 * Mat::Identity(p, p);
+  const ImputationSlots slots(lost.of);
+  const Mat precision = slots.precision(state), mean = slots.mean(state);
+  const Vec b = state.mean().cwiseProduct(lost.problem.blocks[0]->unit());
+  const Mat design = lost.data.design();
+  const auto total = [&](double log_s, double log_kappa) {
+    const PairLaw law = law_at(log_s, log_kappa);
+    Real sum = 0;
+    for (Index i = 0; i < lost.problem.n; ++i) {
+      const Vec center = mean.transpose() * lost.given.row(i).transpose();
+      Vec x = design.row(i).transpose(), away(p);
+      for (Index j = 0; j < p - 1; ++j)
+        away[j] = (x[j + 1] - lost.of.center[j]) / lost.of.factor[j] - center[j];
+      away[p - 1] = lost.auxiliary(i, 0) - center[p - 1];
+      const bool unknown = std::isnan(away[last]);
+      const double weight = lost.data.weight[i], off = lost.data.y[i] - lost.data.offset[i];
+      if (unknown) {
+        away[last] = 0;
+        const double at = center[last] - precision.row(last).dot(away) / precision(last, last);
+        x[p - 1] = lost.of.center[last] + lost.of.factor[last] * at;
+      }
+      const Real m = x.dot(b);
+      if (!unknown) {
+        sum += weight * law.log_p(off - m);
+        continue;
+      }
+      const Real s = lost.of.factor[last] * std::abs(b[p - 1]) / std::sqrt(precision(last, last));
+      Real mass = 0;
+      for (Real z = -12; z < 12; z += 0.0005L)
+        mass += 0.0005L * std::exp(weight * law.log_p(off - m - s * z) - z * z / 2);
+      sum += std::log(mass) - std::log(2 * kPi) / 2;
+    }
+    return sum;
+  };
+  const RowSums sums = Asked(lost.problem, Use::expected).sums(state);
+  const double h = 1e-3, s = state.parameters()[0], kappa = state.parameters()[1];
+  const Real by_s = (total(s + h, kappa) - total(s - h, kappa)) / (2 * h),
+             by_kappa = (total(s, kappa + h) - total(s, kappa - h)) / (2 * h);
+  CHECK(std::abs(sums.pull()[0] - by_s) < 4e-5L);
+  CHECK(std::abs(sums.pull()[1] - by_kappa) < 1e-5L);
+}
+
+TEST_CASE("unknown rows: what a fit says of entries is at the parameters it ended with") {
+  for (const Use use : {Use::augmented, Use::expected}) {
+    Lost lost(small_shape(), Pattern::any, "hinge"), known(small_shape(), Pattern::any, "hinge");
+    take(lost.problem, "normal", {});
+    State state = at_parameters(lost, middle(lost));
+    take(known.problem, "normal", {{"sd", std::exp(state.parameters()[0])}});
+    Asked asked(lost.problem, use);
+    State elsewhere = state;
+    elsewhere.parameters()[0] += 1;
+    asked.value(elsewhere);
+    const Imputations found = asked.source.imputations(state),
+                      expected = Asked(known.problem, use).source.imputations(middle(known));
+    CHECK(same_bits(found.mean, expected.mean));
+    CHECK(same_bits(found.sd, expected.sd));
+  }
+}
+
+TEST_CASE("unknown rows: parameters of terms are refused") {
+  Lost lost(small_shape(), Pattern::any, "hinge");
+  Noise noise(8);
+  lost.problem.blocks.emplace_back(new Waves(noise.normals(lost.problem.n), 1));
+  const Index p = lost.problem.columns();
+  lost.problem.priors.push_back(to_slot(normal_prior(1, {p - 1})));
+  lost.problem.priors.push_back(parameter_prior(1.5));
+  lost.problem.blocks.back()->find_parameters(0);
+  CHECK_THROWS_WITH_AS(check(lost.problem), doctest::Contains("parameters of terms"), InvalidInput);
+  lost.problem.latent = std::make_unique<Latent>();
+  CHECK_NOTHROW(check(lost.problem));
 }
 
 TEST_CASE("unknown rows: entries as they were drawn last, in a design") {

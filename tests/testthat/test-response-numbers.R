@@ -163,11 +163,7 @@ test_that("without kept effects methods say so, and with them alone all works", 
 })
 
 test_that("what needs given numbers says so, and works with them", {
-  holes <- transform(mtcars, wt = replace(wt, c(3, 9), NA))
   given <- likelihood_eps_insensitive(epsilon = 1, scale = 2)
-  expect_refusal(regress(mpg ~ wt + hp, holes, missing = missing_normal()), "unsupported",
-                 c("likelihood_eps_insensitive(epsilon = 1, scale = 2)", "missing_omit()"))
-  expect_finite(coef(regress(mpg ~ wt + hp, holes, given, missing = missing_normal())))
   spike <- prior_spike_slab(0.5)
   expect_refusal(regress(mpg ~ wt + hp, mtcars, prior = spike, engine = NULL), "unsupported", "selects")
   expect_finite(coef(regress(mpg ~ wt + hp, mtcars, given, prior = spike,

@@ -56,13 +56,16 @@ class LatentRows {
   virtual void expect(const BlockRange&, RowBlock&, LatentBlock&) const {}
 
   // After the moments m and v of f given these means: the best q of the entries, with that of the
-  // latent scales, enters design and moments.
-  virtual void average(const BlockRange&, const State&, RowBlock&, LatentBlock&) const {}
+  // latent scales, enters design and moments. The likelihood is the one at the State.
+  virtual void average(const BlockRange&, const State&, const Likelihood&, RowBlock&,
+                       LatentBlock&) const {}
 
   // Or the entries are integrated out of the likelihood: the terms of all rows of the block, row
   // weights included. Returns false where it does not: the terms are then the likelihood's own.
-  virtual bool integrate(const BlockRange&, const State&, const RowBlock&, RowTerms&,
-                         LatentBlock&) const {
+  // After add() it is asked again, for values under likelihoods whose parameters have moved: these
+  // must not depend on what it left in the scratch before.
+  virtual bool integrate(const BlockRange&, const State&, const Likelihood&, const RowBlock&,
+                         RowTerms&, LatentBlock&) const {
     return false;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "factor.hpp"
 
 namespace bsvm {
@@ -19,13 +20,14 @@ constexpr double kSettled = 1e-9;   // of an entry's change
 // Of one row, its missing entries at x_M = E x_M + e. The likelihood's atoms with latent precisions
 // w_k leave -W f^2 / 2 + c f, W = sum w_k and c = sum (w_k place_k - cost_k sign_k / 2), so the
 // precision of q(e) is base + omega W E s s' and the linear term pull + omega (c E s - W E s f), f
-// where e is zero.
+// where e is zero. A likelihood without latent scales is such a quadratic as it is.
 struct UnknownRows::RowProblem {
   Mat base, own, square;      // (k, k); Cov s, E s s'
   Vec pull, sigma, second;    // (k) E s, E s f
   Vec cross;                  // (k) Cov(s, f)
   Atoms atoms;
   double m, v, omega;
+  double weight = 0, linear = 0;  // W and c where there are no atoms
 };
 
 struct UnknownRows::RowSolution {
@@ -35,7 +37,7 @@ struct UnknownRows::RowSolution {
 };
 
 void UnknownRows::solve_given(const RowProblem& of, const double* w, RowSolution& out) {
-  double total = 0, linear = 0;
+  double total = of.weight, linear = of.linear;
   for (int k = 0; k < of.atoms.count; ++k) {
     const Atom& atom = of.atoms.atom[k];
     total += w[k];
@@ -51,6 +53,7 @@ void UnknownRows::solve_given(const RowProblem& of, const double* w, RowSolution
 }
 
 void UnknownRows::solve(const RowProblem& of, RowSolution& out) {
+  if (of.atoms.count == 0) return solve_given(of, nullptr, out);
   if (of.atoms.count == 1) return solve_one(of, out);
   solve_several(of, out);
 }
@@ -112,9 +115,19 @@ void UnknownRows::solve_several(const RowProblem& of, RowSolution& out) {
 // The row's f then has q's mean and variance, the design q's means, and the bound gains the
 // entries' entropy and E log of their law: half of logdet P - logdet of q's precision + k -
 // away'P away - tr(P covariance), P the law's precision.
-void UnknownRows::average(const BlockRange& range, const State& state, RowBlock& block,
+void UnknownRows::average(const BlockRange& range, const State& state,
+                          const Likelihood& likelihood, RowBlock& block,
                           LatentBlock& scratch) const {
   UnknownBlock& out = own(scratch);
+  const bool scales = likelihood.scales() > 0;
+  if (out.count > 0 && scales && likelihood.atoms(block.y[0]).count == 0)
+    throw InvalidInput("likelihood", "Missing predictors can't be averaged out of it with latent "
+                                     "scales: it is no sum of hinges.");
+  if (out.count > 0 && !scales) {
+    out.known.resize(range.rows);
+    likelihood.terms(use_, Eigen::Map<const Arr>(block.y, range.rows), block.m.head(range.rows),
+                     block.v.head(range.rows), out.known);
+  }
   if (mechanism_.any()) out.latent.resize(unknowns_.indicators.size(), range.rows);
   for (Index a = 0; a < out.count; ++a) {
     const Row& row = rows_[out.first + a];
@@ -128,9 +141,13 @@ void UnknownRows::average(const BlockRange& range, const State& state, RowBlock&
     problem.base = of.precision;
     problem.pull = problem.sigma = problem.cross = problem.second = Vec::Zero(k);
     problem.own = problem.square = Mat::Zero(k, k);
-    problem.atoms = problem_.likelihood->atoms(block.y[i]);
+    problem.atoms = likelihood.atoms(block.y[i]);
     problem.m = block.m[i];
     problem.v = block.v[i];
+    if (!scales) {
+      problem.weight = out.known.weight[i];
+      problem.linear = out.known.slope[i] + problem.weight * problem.m;
+    }
     problem.omega = seen ? shared(row) : 0;
     if (seen) {
       problem.sigma = of.slope;

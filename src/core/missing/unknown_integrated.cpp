@@ -33,8 +33,8 @@ struct RowAverage {
 }  // namespace
 
 // The terms of the rows whose x_M is not integrated out, at their places.
-void UnknownRows::find_known(const BlockRange& range, const RowBlock& block, RowTerms& terms,
-                             UnknownBlock& out) const {
+void UnknownRows::find_known(const BlockRange& range, const Likelihood& likelihood,
+                             const RowBlock& block, RowTerms& terms, UnknownBlock& out) const {
   std::vector<Index> at;
   at.reserve(range.rows);
   for (Index i = 0, a = 0; i < range.rows; ++i) {
@@ -50,7 +50,7 @@ void UnknownRows::find_known(const BlockRange& range, const RowBlock& block, Row
     out.m[k] = block.m[at[k]];
     out.v[k] = block.v[at[k]];
   }
-  problem_.likelihood->terms(use_, out.y, out.m, out.v, out.known);
+  likelihood.terms(use_, out.y, out.m, out.v, out.known);
   for (Index k = 0; k < r; ++k) {
     const double weight = block.weight[at[k]];
     terms.value[at[k]] = weight * out.known.value[k];
@@ -70,10 +70,11 @@ void UnknownRows::find_known(const BlockRange& range, const RowBlock& block, Row
 //   by_both, by_square   derivatives of the average in Cov(m, t) and in Var t
 //   moving       (k) what these add to the gradient in s
 // The row's weight is -2 times the average's derivative in Var m; out.spread that in E t.
-bool UnknownRows::integrate(const BlockRange& range, const State& state, const RowBlock& block,
-                            RowTerms& terms, LatentBlock& scratch) const {
+bool UnknownRows::integrate(const BlockRange& range, const State& state,
+                            const Likelihood& likelihood, const RowBlock& block, RowTerms& terms,
+                            LatentBlock& scratch) const {
   UnknownBlock& out = own(scratch);
-  find_known(range, block, terms, out);
+  find_known(range, likelihood, block, terms, out);
   out.moving.resize(unknowns_.d, out.count);
   const bool grouped = problem_.groups > 0;
   for (Index a = 0; a < out.count; ++a) {
@@ -100,7 +101,7 @@ bool UnknownRows::integrate(const BlockRange& range, const State& state, const R
       const double x = (with * z + apart * other) / t, bent = x < -0.5 ? 0.25 / (x * x) : 1,
                    at = x < -0.5 ? -0.25 / x : 1 + x;
       const Tilted here =
-          problem_.likelihood->averaged(y, block.m[i] + alone * z, t * at, shared(row));
+          likelihood.averaged(y, block.m[i] + alone * z, t * at, shared(row));
       mean.add(here, z, other, share, at - x * bent, bent);
     };
     look(0, 0, 1 - (apart > 0 ? 4 : 2) * kShare);

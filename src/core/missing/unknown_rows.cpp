@@ -164,10 +164,6 @@ void UnknownRows::prepare(const State& state, Use use) {
   precision_ = slots_.precision(state);
   mean_ = slots_.mean(state);
   if (mechanism_.any()) mechanism_.prepare(state);
-  if (use == Use::augmented && problem_.n > 0 &&
-      problem_.likelihood->atoms(problem_.y[0]).count == 0)
-    throw InvalidInput("likelihood", "Missing predictors can't be averaged out of it with latent "
-                                     "scales: it is no sum of hinges.");
   begun_ = state.begun();
   coefficients_ = state.mean();
   if (!draws() && begun_) {

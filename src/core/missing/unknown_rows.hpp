@@ -45,7 +45,7 @@ struct UnknownBlock : LatentBlock {
                                // covariance with m and its variance
   Mat moving;                  // (d, count) what the last two add to the gradient in s
   Arr y, m, v;                 // of the rows whose x_M is not integrated out, and
-  RowTerms known;              // their terms
+  RowTerms known;              // their terms; of all rows where the likelihood has no latent scale
   std::vector<Mat> covariance; // of the missing entries, in their units
   Mat latent;                  // (J, rows of the block) of the mechanism: E a, or a draw
   ConditionalLaw own;          // of a pattern that only one row has
@@ -69,10 +69,10 @@ class UnknownRows : public LatentRows {
 
   void prepare(const State& state, Use use) override;
   void expect(const BlockRange& range, RowBlock& block, LatentBlock& scratch) const override;
-  void average(const BlockRange& range, const State& state, RowBlock& block,
-               LatentBlock& scratch) const override;
-  bool integrate(const BlockRange& range, const State& state, const RowBlock& block,
-                 RowTerms& terms, LatentBlock& scratch) const override;
+  void average(const BlockRange& range, const State& state, const Likelihood& likelihood,
+               RowBlock& block, LatentBlock& scratch) const override;
+  bool integrate(const BlockRange& range, const State& state, const Likelihood& likelihood,
+                 const RowBlock& block, RowTerms& terms, LatentBlock& scratch) const override;
   void fill(const BlockRange& range, RowBlock& block) const override;
   void draw(const BlockRange& range, const State& state, RowBlock& block, RowTerms& terms,
             LatentBlock& scratch) override;
@@ -139,8 +139,8 @@ class UnknownRows : public LatentRows {
   bool integrated(const Row& row) const {
     return begun_ && !patterns_[row.pattern].dense.empty();
   }
-  void find_known(const BlockRange& range, const RowBlock& block, RowTerms& terms,
-                  UnknownBlock& out) const;
+  void find_known(const BlockRange& range, const Likelihood& likelihood, const RowBlock& block,
+                  RowTerms& terms, UnknownBlock& out) const;
   void add_moving(const Row& row, Index number, const double* design, const UnknownBlock& block,
                   const ConditionalLaw& of, RowSums& out) const;
   bool draws() const { return use_ == Use::drawn || use_ == Use::marginal; }

@@ -139,9 +139,9 @@ void check_parameters(const Problem& problem) {
   }
   if (with_prior != problem.parameters())
     throw InvalidInput("prior", "Every parameter of the likelihood and of a term needs a prior.");
-  if (with_prior > 0 && problem.latent->any())
+  if (of_blocks > 0 && problem.latent->any())
     throw InvalidInput("missing", "What is unknown in the design can't be modelled together with "
-                                  "parameters of the likelihood or of terms that are inferred.");
+                                  "parameters of terms that are inferred.");
   if (of_blocks > 0 && problem.integrated >= 0)
     throw InvalidInput("engine", "Group effects can't be integrated out together with parameters "
                                  "of terms that are inferred.");

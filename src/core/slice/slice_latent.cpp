@@ -4,6 +4,7 @@
 //   coefficients  given the latent's global part, by ellipses over a few whitened coordinates at a
 //                 time: f of a row is normal about what is linear in b, its variance is quadratic
 //   variances     given the coefficients, and together with them (mixing.hpp)
+//   parameters    of the likelihood, given the coefficients, with the entries integrated out
 //   entries       f given y, and the unknown entries given f: from their exact conditional,
 //                 since the moves above have them integrated out
 //   model         of the predictors, given these completed
@@ -14,8 +15,10 @@
 
 #include "base/error.hpp"
 #include "chain/mixing.hpp"
+#include "chain/parameter_moves.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
+#include "model/current_likelihood.hpp"
 #include "model/gather.hpp"
 #include "random/ellipse.hpp"
 
@@ -29,7 +32,7 @@ constexpr Index kLatentSeldom = 16;   // sweeps from one move along single coeff
 class LatentLines : public LineSource {
  public:
   explicit LatentLines(const Problem& problem)
-      : problem_(problem), p_(problem.columns()), n_(problem.n),
+      : problem_(problem), likelihood_(*problem.likelihood), p_(problem.columns()), n_(problem.n),
         partition_(cut(nullptr, n_, 0, p_)), whole_{0, n_, 0, 0},
         unknown_(problem.latent->rows(problem, partition_)), scratch_(unknown_->scratch()),
         block_(p_, 0, n_, 0), y_(n_), weight_(n_), f_(n_), slope_(Arr::Zero(n_)),
@@ -47,6 +50,7 @@ class LatentLines : public LineSource {
 
   // The design at this State, and f there.
   void find(const State& state) {
+    likelihood_.follow(state);
     unknown_->prepare(state, Use::marginal);
     gather();
     unknown_->expect(whole_, block_, *scratch_);
@@ -63,7 +67,7 @@ class LatentLines : public LineSource {
     change(x1, second_);
   }
   double along_two(double s, const Vec& x0, double t, const Vec& x1) {
-    double sum = problem_.likelihood->over(
+    double sum = likelihood_->over(
         {y_.data(), f_.data(), slope_.data(), second_.data(), weight_.data(), n_}, s, t);
     const Vec at = b_ + s * x0 + t * x1;
     unknown_->find_spreads(at);
@@ -85,7 +89,10 @@ class LatentLines : public LineSource {
   }
   double along(double t) override { return along_two(t, line_, 0, line_); }
   void move(double t) override { move_two(t, line_, 0, line_); }
-  double log_likelihood(const State&) override { return value(); }  // no parameters here
+  double log_likelihood(const State& state) override {
+    likelihood_.follow(state);
+    return value();
+  }
 
   // The entries given y, b and the global part; then what they say of the latter.
   void draw(const State& state, RowSums& out) {
@@ -96,7 +103,7 @@ class LatentLines : public LineSource {
       const double v = unknown_->spread(own);
       double away = 0;
       if (v > 0)
-        away = problem_.likelihood->draw_averaged(y_[i], f_[i], v, shared_[k], random) - f_[i];
+        away = likelihood_->draw_averaged(y_[i], f_[i], v, shared_[k], random) - f_[i];
       unknown_->draw_given(own, state, away, random, *scratch_);
     }
     out.clear();
@@ -123,10 +130,11 @@ class LatentLines : public LineSource {
 
   double averaged(size_t k, double f) const {
     const double v = unknown_->spread(static_cast<Index>(k));
-    return problem_.likelihood->averaged(y_[rows_[k]], f, std::max(v, 1e-24), shared_[k]).value;
+    return likelihood_->averaged(y_[rows_[k]], f, std::max(v, 1e-24), shared_[k]).value;
   }
 
   const Problem& problem_;
+  CurrentLikelihood likelihood_;
   Index p_, n_;
   Partition partition_;
   BlockRange whole_;
@@ -145,8 +153,8 @@ class LatentChain : public Chain {
   LatentChain(const Problem& problem, const Whitening& white, std::uint64_t seed, int chain,
                Index burnin)
       : white_(white), side_(problem), state_(side_.start(Vec())), rows_(problem),
-        mixing_(problem, side_, false), sums_(state_.layout), p_(problem.columns()),
-        burnin_(burnin) {
+        mixing_(problem, side_, false), parameters_(side_), sums_(state_.layout),
+        p_(problem.columns()), burnin_(burnin) {
     for (Index j = 0; j < p_; ++j) mixing_.make_seldom(mixing_.widths().size() - 1 - j);
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
@@ -155,6 +163,7 @@ class LatentChain : public Chain {
     side_.fix_priors(state_, white.theta);
     for (const PriorPart& part : side_.parts())
       part.slot.prior->scale(side_.hyper(state_, part), std::exp(0.5 * random.normal()));
+    side_.refresh(state_);
   }
 
   Index sweeps() const override { return sweeps_; }
@@ -179,7 +188,9 @@ class LatentChain : public Chain {
     archive.part(state_.hyper());
     archive.part(state_.latent());
     archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+    archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
     archive.part(rows_.drawn(), [&](ConstVecRef saved) { rows_.restore(saved); });
+    if (archive.reads()) side_.refresh(state_);
   }
 
   void make_sweep(Host& host) override {
@@ -187,6 +198,7 @@ class LatentChain : public Chain {
     rows_.find(state_);
     run_ellipses(host);
     side_.draw_priors(state_, Mat());
+    parameters_.run(state_, [&] { return rows_.log_likelihood(state_); }, sweeps_ < burnin_);
     Mat nothing;
     mixing_.run(state_, rows_, nothing, sweeps_ < burnin_, sweeps_ % kLatentSeldom == 0, host);
     rows_.draw(state_, sums_);
@@ -231,6 +243,7 @@ class LatentChain : public Chain {
   State state_;
   LatentLines rows_;
   Mixing mixing_;
+  ParameterMoves parameters_;
   RowSums sums_;
   Index p_, burnin_, sweeps_ = 0;
 };

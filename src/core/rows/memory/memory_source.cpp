@@ -78,12 +78,14 @@ void MemorySource::look(const BlockRange& range, const State& state, Worker& wor
   load(range, state, block);
   if (use_ != Use::drawn) latent_->expect(range, block, *worker.latent);
   moments(range, state, block);
-  if (use_ == Use::augmented) latent_->average(range, state, block, *worker.latent);
+  if (use_ == Use::augmented)
+    latent_->average(range, state, *likelihood_, block, *worker.latent);
 }
 
 Imputations MemorySource::imputations(const State& state) {
   Imputations out = latent_->places();
   if (use_ == Use::drawn || !problem_.latent->any()) return out;
+  likelihood_.follow(state);
   latent_->prepare(state, use_);
   const Index p = state.layout.p;
   inverse_factor_.resize(packed_size(p, p));
@@ -173,7 +175,7 @@ void MemorySource::answer(const BlockRange& range, const State& state, Worker& w
     latent_->draw(range, state, worker.block, terms, *worker.latent);
     return;
   }
-  if (!one_precision() || !latent_->integrate(range, state, block, terms, *worker.latent)) {
+  if (!integrate(range, state, *likelihood_, worker, terms)) {
     likelihood_->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r), terms);
     if (problem_.weight)
       for (Arr* a : {&terms.value, &terms.slope, &terms.weight, &terms.curvature})
@@ -193,10 +195,10 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   const double value = terms.value.sum();
   out.value() += value;
   out.rows() += static_cast<double>(r);
-  add_parameters(range, value, worker, out);
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   latent_->add(range, block, terms, *worker.latent, out);
+  add_parameters(range, state, value, worker, out);
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
@@ -206,16 +208,25 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   if (!one_precision()) add_squares(terms.curvature, out.curvature());
 }
 
-void MemorySource::add_parameters(const BlockRange& range, double value, Worker& worker,
-                                  RowSums& out) const {
+// The terms of the block's rows with what is unknown in their design integrated out, if it is here.
+bool MemorySource::integrate(const BlockRange& range, const State& state,
+                             const Likelihood& likelihood, Worker& worker, RowTerms& out) const {
+  return one_precision() &&
+         latent_->integrate(range, state, likelihood, worker.block, out, *worker.latent);
+}
+
+// After the latent has added what the last look left in its scratch.
+void MemorySource::add_parameters(const BlockRange& range, const State& state, double value,
+                                  Worker& worker, RowSums& out) const {
   parameters_.add(value, [&](const ParameterTerms::Moved& to) {
-    return moved_value(range, to, worker);
+    return moved_value(range, state, to, worker);
   }, out);
 }
 
-// The rows' share where a parameter moved and q did not.
-double MemorySource::moved_value(const BlockRange& range, const ParameterTerms::Moved& to,
-                                 Worker& worker) const {
+// The rows' share where a parameter moved and q did not, that of unknown entries included: since
+// q is at its best for these, the first derivative is that of the bound all the same.
+double MemorySource::moved_value(const BlockRange& range, const State& state,
+                                 const ParameterTerms::Moved& to, Worker& worker) const {
   RowBlock& block = to.design ? *worker.moved : worker.block;
   if (to.design) {
     load(range, to.state, block);
@@ -223,6 +234,8 @@ double MemorySource::moved_value(const BlockRange& range, const ParameterTerms::
   }
   const Index r = range.rows;
   if (worker.moved_terms.value.size() != r) worker.moved_terms.resize(r);
+  if (integrate(range, state, *to.likelihood, worker, worker.moved_terms))
+    return worker.moved_terms.value.sum();
   to.likelihood->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r),
                        worker.moved_terms);
   return (worker.moved_terms.value * view(block.weight, r)).sum();

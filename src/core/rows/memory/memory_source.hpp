@@ -60,8 +60,11 @@ class MemorySource : public DrawSource {
   void add_effects(const BlockRange& range, RowBlock& block) const;
   void answer(const BlockRange& range, const State& state, Worker& worker);
   void add(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
-  void add_parameters(const BlockRange& range, double value, Worker& worker, RowSums& out) const;
-  double moved_value(const BlockRange& range, const ParameterTerms::Moved& to,
+  bool integrate(const BlockRange& range, const State& state, const Likelihood& likelihood,
+                 Worker& worker, RowTerms& out) const;
+  void add_parameters(const BlockRange& range, const State& state, double value, Worker& worker,
+                      RowSums& out) const;
+  double moved_value(const BlockRange& range, const State& state, const ParameterTerms::Moved& to,
                      Worker& worker) const;
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
