@@ -120,15 +120,12 @@ numbers_in_units <- function(likelihood, unit) {
 }
 
 # What the core does not fit together with inferred numbers.
-check_given_numbers <- function(likelihood, frame, blocks) {
+check_given_numbers <- function(likelihood, frame) {
   if (!is_residual(likelihood) || !has_parameters(likelihood)) return(invisible())
-  what <- if (has_unknowns(frame)) "missing predictors are modelled"
-          else if (selects_any(blocks)) "a prior selects"
-  if (is.null(what)) return(invisible())
-  abort("unsupported", "Where ", what, ", the likelihood's ",
+  if (!has_unknowns(frame)) return(invisible())
+  abort("unsupported", "Where missing predictors are modelled, the likelihood's ",
         enumerate(names(likelihood$priors)), " can't be inferred (yet): give numbers, as in ",
-        "likelihood_eps_insensitive(epsilon = 1, scale = 2)",
-        if (has_unknowns(frame)) ", or use `missing = missing_omit()`", ".")
+        "likelihood_eps_insensitive(epsilon = 1, scale = 2), or use `missing = missing_omit()`.")
 }
 
 has_unknowns <- function(frame) !is.null(frame$unknowns)

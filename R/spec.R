@@ -70,7 +70,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_effect_priors(assigned$group_blocks)
   check_engine(engine, frame, likelihood, assigned)
   likelihood <- tell_pseudo(likelihood)
-  check_given_numbers(likelihood, frame, assigned$blocks)
+  check_given_numbers(likelihood, frame)
   check_unknown_columns(frame$unknowns$rule, frame)
   scaled <- scaled_columns(assigned$blocks, frame, standardize)
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)

@@ -25,7 +25,7 @@ Result plain_passes(Selector& q, int passes) {
   for (int pass = 0; pass < passes; ++pass) {
     out.bound = q.pass(1, nobody);
     q.keep();
-    q.advance(Step::plain, nobody);
+    q.advance(Step::plain, 1, nobody);
   }
   q.report(out);
   return out;
@@ -105,7 +105,7 @@ TEST_CASE("columns that look alike: no pass lowers the bound, and the engine arr
         const double bound = wide->pass(1, nobody);
         if (pass > 1) largest_fall = std::max(largest_fall, before - bound);
         before = bound;
-        wide->advance(Step::plain, nobody);
+        wide->advance(Step::plain, 1, nobody);
       }
       CHECK(largest_fall < 1e-9 * std::abs(before));
       CHECK(run(problem, Options()).end == Termination::converged);

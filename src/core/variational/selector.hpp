@@ -6,7 +6,8 @@ namespace bsvm {
 
 constexpr double kLeastDamping = 1.0 / (1 << 20);  // of a Newton step
 
-// bold: further than the best of each part given the others; careful: inclusion stays as it is.
+// bold: further than the best of each part given the others; careful: inclusion and parameters of
+// the likelihood stay as they are.
 enum class Step { plain, bold, careful };
 
 // A variational posterior with coefficients that are selected, as the loop over passes
@@ -25,9 +26,10 @@ class Selector {
   // now, or -inf while there is no covariance yet.
   virtual double pass(double damping, Host& host) = 0;
 
-  // From there to a better q; returns the norm of the objective's gradient where it was, in q's own
-  // metric. A careful step with all damping cannot lower the bound.
-  virtual double advance(Step how, Host& host) = 0;
+  // From there to a better q, the likelihood's parameters by `longest` at most; returns the norm of
+  // the objective's gradient where it was, in q's own metric. A careful step with all damping cannot
+  // lower the bound.
+  virtual double advance(Step how, double longest, Host& host) = 0;
 
   // What q is now goes with the best bound so far; and back to it.
   virtual void keep() = 0;
@@ -42,6 +44,10 @@ std::unique_ptr<Selector> row_selector(const Model& problem, RowSource& source);
 
 // With more columns than rows and no groups: no matrix has more rows than the problem.
 std::unique_ptr<Selector> wide_selector(const Problem& problem);
+
+// Newton steps of parameters: how much shorter they are after one that lowered the bound, and the
+// shortest.
+constexpr double kShorter = 8, kLeastStep = 1e-6;
 
 // Of a bold step: hyper-parameters go this many times as far as their optimum.
 constexpr double kBoldReach = 1.5;

@@ -7,6 +7,9 @@
 // above the bound and meets it where it begins; but inclusions are not all found one after the
 // other, and where that lowers the bound the next step leaves them as they are.
 //
+// Parameters of the likelihood take Newton steps at fixed q, as there; a step that is taken back is
+// tried again with shorter ones, and at last with none.
+//
 // The objective has local optima, hence several starts. From all coefficients the inferred scale
 // becomes small before any of them is out, and then they stay: the optimum with many small
 // coefficients can be far below one with a few large ones (MASS::birthwt, rho 0.3: -267.0 with
@@ -68,10 +71,11 @@ class Climb {
     if (first || bound > out_.bound) keep(bound);
     if (!retreated_) how_ = accelerate_ && gain < kSettled ? Step::bold : Step::plain;
     damping_of_step_ = damping_;
-    out_.gradient = q_.advance(how_, host_);
+    out_.gradient = q_.advance(how_, longest_, host_);
     record(bound);
     if (!first && !retreated_ && good_enough(gain)) return true;
     if (accelerate_ && !first) damping_ = std::max(kLeastDamping, damping_ / 2);
+    if (!retreated_) longest_ = std::min(1.0, 2 * longest_);
     retreated_ = false;
     return false;
   }
@@ -85,6 +89,7 @@ class Climb {
     q_.back();
     how_ = damping_of_step_ == 1 && how_ == Step::plain ? Step::careful : Step::plain;
     damping_ = std::min(1.0, 8 * damping_of_step_);
+    longest_ = std::max(kLeastStep, longest_ / kShorter);
     retreated_ = true;
   }
 
@@ -112,6 +117,7 @@ class Climb {
   Host& host_;
   Result& out_;
   double damping_ = 1, damping_of_step_ = 1;  // of this pass, and of the one the step was from
+  double longest_ = 1;                        // step of parameters
   Step how_ = Step::plain;                    // the last step
   bool retreated_ = false;                    // is this pass a second look?
 };
