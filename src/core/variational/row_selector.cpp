@@ -29,6 +29,13 @@ class RowSelector : public Selector {
     begin();
   }
 
+  void hold(double factor) override {
+    hold_first(side_, factor, own_);
+    state_ = selection_.effective(own_);
+  }
+
+  void release() override { own_.slopes() = state_.slopes() = 2; }
+
   double pass(double damping, Host& host) override {
     state_.damping() = damping;
     source_.sums(state_, sums_, host);
@@ -37,9 +44,8 @@ class RowSelector : public Selector {
   }
 
   double advance(Step how, double longest, Host& host) override {
-    const Vec parameters = own_.begun() && how != Step::careful
-                               ? side_.parameter_step(state_, sums_, longest) : Vec();
-    const double pull = side_.parameter_gradient(state_, sums_);
+    const double pull = is_held(own_) ? 0 : side_.parameter_gradient(state_, sums_);
+    const Vec parameters = moved_parameters(side_, state_, sums_, how, longest);
     const RowModel rows = row_model(sums_, state_.mean());
     const double square = climb(rows, how, host) + side_.latent().change(sums_, state_);
     if (how == Step::bold) {
@@ -47,7 +53,7 @@ class RowSelector : public Selector {
       climb(rows, how, host);
     }
     own_.group_logdet() = sums_.group_logdet();
-    if (parameters.size() > 0) side_.set_parameters(own_, own_.parameters() + parameters);
+    if (parameters.size() > 0) side_.set_parameters(own_, parameters);
     const Vec before = state_.mean();
     state_ = selection_.effective(own_);
     state_.step() = state_.mean() - before;

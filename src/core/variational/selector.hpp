@@ -1,5 +1,6 @@
 #pragma once
 #include "base/host.hpp"
+#include "coefficients/coefficients.hpp"
 #include "engine.hpp"
 
 namespace bsvm {
@@ -21,6 +22,11 @@ class Selector {
 
   // From coefficients that are in with these probabilities (p).
   virtual void start_at(const Vec& inclusion) = 0;
+
+  // The likelihood's parameters stay where they start, the first, of families the scale, times
+  // `factor`; and from where q is they move again.
+  virtual void hold(double factor) = 0;
+  virtual void release() = 0;
 
   // A pass over the rows with this share of the weights in their curvature. The bound where q is
   // now, or -inf while there is no covariance yet.
@@ -44,6 +50,13 @@ std::unique_ptr<Selector> row_selector(const Model& problem, RowSource& source);
 
 // With more columns than rows and no groups: no matrix has more rows than the problem.
 std::unique_ptr<Selector> wide_selector(const Problem& problem);
+
+// Parameters of the likelihood in a selector's State: held if no derivatives are asked for. Where
+// they are after a step from the sums of a pass; empty if they stay.
+inline bool is_held(const State& state) { return state.slopes() == 0; }
+void hold_first(const Coefficients& side, double factor, State& state);
+Vec moved_parameters(const Coefficients& side, const State& state, const RowSums& sums, Step how,
+                     double longest);
 
 // Newton steps of parameters: how much shorter they are after one that lowered the bound, and the
 // shortest.

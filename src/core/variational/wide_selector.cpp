@@ -87,6 +87,9 @@ class WideSelector : public Selector {
     begin();
   }
 
+  void hold(double factor) override { hold_first(side_, factor, now_.own); }
+  void release() override { now_.own.slopes() = 2; }
+
   double pass(double damping, Host& host) override {
     if (host.interrupted()) throw Interrupted();
     link_ = design() * selection_.inclusion(now_.own).cwiseProduct(now_.own.mean());
@@ -102,11 +105,10 @@ class WideSelector : public Selector {
   }
 
   double advance(Step how, double longest, Host& host) override {
-    const double pull = side_.parameter_gradient(now_.own, sums_);
+    const double pull = is_held(now_.own) ? 0 : side_.parameter_gradient(now_.own, sums_);
     double square = pull * pull;
-    if (now_.own.begun() && how != Step::careful && side_.parameters() > 0)
-      side_.set_parameters(now_.own, now_.own.parameters() +
-                                         side_.parameter_step(now_.own, sums_, longest));
+    const Vec parameters = moved_parameters(side_, now_.own, sums_, how, longest);
+    if (parameters.size() > 0) side_.set_parameters(now_.own, parameters);
     if (how == Step::bold) update_boldly();
     if (now_.own.begun() && how != Step::careful) square += improve_indicators();
     square += improve_coefficients(host);
