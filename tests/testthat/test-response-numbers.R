@@ -168,10 +168,6 @@ test_that("what needs given numbers says so, and works with them", {
   expect_refusal(regress(mpg ~ wt + hp, holes, missing = missing_normal()), "unsupported",
                  c("likelihood_eps_insensitive(epsilon = 1, scale = 2)", "missing_omit()"))
   expect_finite(coef(regress(mpg ~ wt + hp, holes, given, missing = missing_normal())))
-  spike <- prior_spike_slab(0.5)
-  expect_refusal(regress(mpg ~ wt + hp, mtcars, prior = spike, engine = NULL), "unsupported", "selects")
-  expect_finite(coef(regress(mpg ~ wt + hp, mtcars, given, prior = spike,
-                             engine = engine_gibbs(draws = 50, burnin = 20))))
   expect_refusal(regress(engine = engine_map()), "unsupported", "inferred")
   expect_finite(coef(regress(likelihood = given, engine = engine_map())))
 })
