@@ -170,7 +170,7 @@ check_structure <- function(engine, frame, likelihood, assigned) {
   columns <- dense_column_count(assigned$blocks[!sparse], nrow(frame$x))
   integrated <- integrated_term(frame$groups, likelihood, engine, any(sparse), columns,
                                 !knows_design(frame))
-  check_learned(engine, frame, assigned$blocks)
+  check_learned(engine, frame)
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
   check_sparse(engine, any(sparse))
@@ -184,17 +184,11 @@ takes_learned <- function(engine, object) {
          none = FALSE)
 }
 
-check_learned <- function(engine, frame, blocks) {
-  learned <- learned_bases(frame)
-  if (length(learned) > 0L && selects_any(blocks)) {
-    abort("unsupported", "A prior that selects can't be combined with terms with parameters that ",
-          "are inferred: ", enumerate(basis_labels(learned)), ". Use prior_ridge() for the block ",
-          "of `prior` that selects, or leave the term out.")
-  }
+check_learned <- function(engine, frame) {
   if (takes_learned(engine, frame)) return(invisible())
   abort("unsupported", engine_call(engine), " does not support terms with parameters that are ",
         "inferred", if (trait(engine, "learned") == "alone") " together with grouping factors",
-        ": ", enumerate(basis_labels(learned)), ".")
+        ": ", enumerate(basis_labels(learned_bases(frame))), ".")
 }
 
 # Once those wider than the rows are rotated.
