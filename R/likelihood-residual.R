@@ -119,16 +119,6 @@ numbers_in_units <- function(likelihood, unit) {
   numbers
 }
 
-# What the core does not fit together with inferred numbers.
-check_given_numbers <- function(likelihood, blocks) {
-  if (!is_residual(likelihood) || !has_parameters(likelihood) || !selects_any(blocks)) {
-    return(invisible())
-  }
-  abort("unsupported", "Where a prior selects, the likelihood's ",
-        enumerate(names(likelihood$priors)), " can't be inferred (yet): give numbers, as in ",
-        "likelihood_eps_insensitive(epsilon = 1, scale = 2).")
-}
-
 # ---- what R asks of a likelihood ----------------------------------------------------------------
 
 #' @export

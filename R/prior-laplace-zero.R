@@ -15,6 +15,10 @@
 #' is. What is learnt of \eqn{s} is called `s`, on the scale of the standardised columns; given it
 #' a coefficient that is in has standard deviation \eqn{\sqrt 2 s}{sqrt(2) s}.
 #'
+#' For a response of numbers, [likelihood_eps_insensitive()] and its relatives, `s` and `scale` are
+#' in units of the response's spread, its median absolute deviation. The likelihood's own scale may
+#' be given or inferred.
+#'
 #' [engine_gibbs()] draws from the posterior: the indicators with the coefficients integrated out,
 #' given latent scales as in Luts and Ormerod (2014, Appendix B, whose sampler draws them given
 #' coefficients). Draws have exact zeros.

@@ -19,3 +19,13 @@ check_not_sparse <- function(blocks) {
           block$prior$label, "). Give them as a dense matrix, as.matrix(x).")
   }
 }
+
+# The core does not have both, whatever the engine.
+check_not_learned <- function(frame, blocks) {
+  learned <- learned_bases(frame)
+  if (length(learned) == 0L || !selects_any(blocks)) return(invisible())
+  labels <- enumerate(vapply(Filter(selects, blocks), `[[`, "", "label"), "`")
+  abort("unsupported", "A prior that selects (of ", labels, ") can't be combined with terms with ",
+        "parameters that are inferred: ", enumerate(basis_labels(learned)), ". Use prior_ridge() ",
+        "for ", labels, ", or leave the term out.")
+}

@@ -26,6 +26,10 @@
 #' coefficient the data have to outweigh a penalty that grows as `log(nu)`, and with a `nu` without
 #' bounds nothing comes in (Polson and Scott take 100).
 #'
+#' For a response of numbers, [likelihood_eps_insensitive()] and its relatives, `nu` is in units of
+#' the response's spread, its median absolute deviation, so that the unit of the response does not
+#' matter. The likelihood's scale may be given or inferred.
+#'
 #' @param pi The prior probability that a coefficient is not zero: a number between 0 and 1; `NULL`
 #'   (default) to infer it, or to give `size`.
 #' @param nu Standard deviation of the slab; a positive number.

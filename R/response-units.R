@@ -88,6 +88,9 @@ scale_posterior <- function(posterior, unit, blocks) UseMethod("scale_posterior"
 
 #' @export
 scale_posterior.default <- function(posterior, unit, blocks) {
+  if (!is.null(posterior$inclusion)) {
+    posterior$inclusion <- scale_fields(posterior$inclusion, unit, c("mean", "sd"), NULL, NULL)
+  }
   scale_fields(posterior, unit, c("mean", "effects", "effects_mean", "effects_sd", "group_mean",
                                   "joint_mean"),
                c("covariance", "joint_covariance", "scatter"), "group_precision")

@@ -66,7 +66,9 @@ run_optimiser <- function(spec, control) {
     with_core_conditions(core_fit(problem, spec$model, options, rows))
   })
   warn_termination(result, control)
-  result$bound <- bound_in_units(result$bound, spec)
+  for (bound in c("bound", "start_bounds")) {
+    result[[bound]] <- bound_in_units(result[[bound]], spec)
+  }
   c(list(posterior = posterior_in_units(moments_posterior(result, spec$design), spec)),
     with_points(spec, split_hyper(spec, c(result$hyper, result$group_hyper))),
     result[intersect(c("bound", "trace", "passes", "gradient", "termination", "start_bounds",

@@ -5,8 +5,8 @@
 #include "base/error.hpp"
 #include "gibbs/gibbs_chain.hpp"
 #include "hosts.hpp"
+#include "parameter_data.hpp"
 #include "rows/memory/memory_source.hpp"
-#include "simulate.hpp"
 
 using namespace bsvm_test;
 
@@ -35,6 +35,16 @@ Data some_data(Index q = 0) {
   return simulate(shape);
 }
 
+// Numbers, with an inferred scale and share outside the tube.
+Problem number_problem(const Data& data) {
+  Problem out = selecting_problem(data);
+  out.likelihood = Registry<Likelihood>::make("eps_insensitive", Params("eps_insensitive", {}));
+  out.priors.push_back(parameter_prior(0.7));
+  out.priors.push_back(parameter_slot("beta", {{"shape1", 1}, {"shape2", 1}}));
+  check(out);
+  return out;
+}
+
 std::unique_ptr<Chain> summed(const Problem& problem, bool mixing) {
   const auto sampler = Registry<Sampler>::make("gibbs", Params("gibbs", {{"mixing", mixing}}));
   return sampler->start(
@@ -49,11 +59,8 @@ std::unique_ptr<Chain> wide(const Problem& problem, bool mixing) {
 
 const auto kBoth = {summed, wide};
 
-}  // namespace
-
-TEST_CASE("columns asked for one by one and a whole Gram matrix give the same draws") {
-  const Data data = some_data();
-  const Problem problem = selecting_problem(data);
+// Both chains make the same draws of the problem.
+void check_same_draws(const Problem& problem) {
   for (const bool mixing : {false, true}) {
     const auto a = summed(problem, mixing), b = wide(problem, mixing);
     Host host;
@@ -75,6 +82,29 @@ TEST_CASE("columns asked for one by one and a whole Gram matrix give the same dr
     }
     CHECK(zeros > 12);
     CHECK(changes > 3);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("columns asked for one by one and a whole Gram matrix give the same draws") {
+  const Data data = some_data();
+  check_same_draws(selecting_problem(data));
+}
+
+TEST_CASE("both chains draw a scale and a tube, and go on to the bit") {
+  const NumberData numbers(some_data().shape);
+  const Problem problem = number_problem(numbers.data);
+  check_same_draws(problem);
+  for (const auto chain_of : kBoth) {
+    const auto whole = chain_of(problem, true), first = chain_of(problem, true),
+               second = chain_of(problem, true);
+    Host host;
+    for (int k = 0; k < 30; ++k) whole->sweep(host);
+    for (int k = 0; k < 11; ++k) first->sweep(host);
+    second->restore(first->save());
+    for (int k = 11; k < 30; ++k) second->sweep(host);
+    CHECK(whole->save() == second->save());
   }
 }
 

@@ -4,6 +4,7 @@
 #include "fitting.hpp"
 #include "hosts.hpp"
 #include "loopback_source.hpp"
+#include "parameter_data.hpp"
 #include "variational/selector.hpp"
 
 using namespace bsvm_test;
@@ -18,6 +19,15 @@ Problem selection_problem(const Data& data, double rho) {
   return to_problem(data, dense, usual_group_priors(data.shape.q));
 }
 
+// Numbers, with an inferred scale and shape of their residuals.
+Problem number_problem(const Data& data, double rho) {
+  Problem out = selection_problem(data, rho);
+  out.likelihood = std::make_unique<InsensitiveFamily>(0.3, true);
+  for (const double scale : {0.7, 1.5}) out.priors.push_back(parameter_prior(scale));
+  check(out);
+  return out;
+}
+
 Result plain_passes(Selector& q, int passes) {
   Host nobody;
   Result out{State(Layout())};
@@ -25,7 +35,7 @@ Result plain_passes(Selector& q, int passes) {
   for (int pass = 0; pass < passes; ++pass) {
     out.bound = q.pass(1, nobody);
     q.keep();
-    q.advance(Step::plain, nobody);
+    q.advance(Step::plain, 1, nobody);
   }
   q.report(out);
   return out;
@@ -61,6 +71,87 @@ TEST_CASE("with and without p x p matrices the fixed point is the same") {
   Mat covariance = found.more.transpose() * found.more - found.less.transpose() * found.less;
   covariance.diagonal() += found.diagonal;
   CHECK(gap(covariance, expected) < 1e-6);
+}
+
+TEST_CASE("parameters: with and without p x p matrices the fixed point is the same") {
+  const NumberData numbers(shape_of(15, 25));
+  const Problem problem = number_problem(numbers.data, 0.3);
+  MemorySource source(problem, Use::augmented, 1);
+  const auto rows = row_selector(problem, source), wide = wide_selector(problem);
+  const Result one = plain_passes(*rows, 6000), other = plain_passes(*wide, 6000);
+  CHECK(gap(other.bound, one.bound) < 1e-11);
+  CHECK(gap(other.inclusion.probability, one.inclusion.probability) < 1e-6);
+  CHECK(gap(Vec(other.state.parameters()), Vec(one.state.parameters())) < 1e-6);
+  const Coefficients side(problem);
+  RowSums sums(one.state.layout);
+  Host nobody;
+  source.sums(one.state, sums, nobody);
+  CHECK(side.parameter_pull(one.state, sums).norm() < 1e-6);
+}
+
+TEST_CASE("parameters: the engine ends where their gradient vanishes, with groups and without") {
+  for (const Index q : {0, 1})
+    for (std::uint64_t seed = 1; seed < 5; ++seed) {
+      Shape shape = shape_of(120, 12);
+      shape.seed = seed;
+      shape.q = q;
+      shape.groups = q > 0 ? 15 : 0;
+      const NumberData numbers(shape);
+      const Problem problem = number_problem(numbers.data, 0.3);
+      MemorySource source(problem, Use::augmented, 1);
+      Host nobody;
+      Options options;
+      options.tolerance = 1e-16;
+      const Result found = engine_vb()->run(problem, source, options, nobody);
+      CHECK(found.end == Termination::converged);
+      double best = -std::numeric_limits<double>::infinity();
+      for (const TraceEntry& entry : found.trace) best = std::max(best, entry.bound);
+      CHECK(found.bound == best);
+      source.back(found.state);
+      RowSums sums(found.state.layout);
+      source.sums(found.state, sums, nobody);
+      CHECK(Coefficients(problem).parameter_pull(found.state, sums).norm() < 1e-5);
+    }
+}
+
+TEST_CASE("parameters that are held stay, and move once they are let go") {
+  const NumberData numbers(shape_of(15, 25));
+  const Problem problem = number_problem(numbers.data, 0.3);
+  MemorySource source(problem, Use::augmented, 1);
+  Host nobody;
+  const Vec first = Coefficients(problem).start(Vec()).parameters();
+  for (const bool by_rows : {true, false}) {
+    const auto q = by_rows ? row_selector(problem, source) : wide_selector(problem);
+    Result out{State(Layout())};
+    const auto few_passes = [&] {
+      for (int pass = 0; pass < 5; ++pass) {
+        q->pass(1, nobody);
+        q->keep();
+        q->advance(Step::plain, 1, nobody);
+      }
+      q->report(out);
+      return Vec(out.state.parameters() - first);
+    };
+    q->start_at(Vec::Ones(problem.columns()));
+    q->hold(0.25);
+    const Vec held = few_passes();
+    CHECK(held[0] == doctest::Approx(std::log(0.25)));
+    CHECK(held[1] == doctest::Approx(0).epsilon(1e-12));
+    q->release();
+    CHECK((few_passes() - held).cwiseAbs().minCoeff() > 1e-3);
+  }
+}
+
+TEST_CASE("parameters of terms are refused beside a prior that selects") {
+  const Data data = simulate(shape_of(50, 6));
+  Problem problem = selection_problem(data, 0.2);
+  problem.blocks.emplace_back(new Waves(data.x.col(1), 1));
+  problem.priors.insert(problem.priors.end() - 1, PriorSlot());
+  problem.priors[problem.priors.size() - 2].prior =
+      Registry<Prior>::make("normal", Params("normal", {{"variance", 1}}));
+  problem.priors[problem.priors.size() - 2].columns = {6};
+  problem.priors.push_back(parameter_prior(1));
+  CHECK_THROWS_WITH_AS(check(problem), doctest::Contains("parameters of terms"), InvalidInput);
 }
 
 TEST_CASE("the engine's bound rises from pass to pass but for those taken back") {
@@ -105,7 +196,7 @@ TEST_CASE("columns that look alike: no pass lowers the bound, and the engine arr
         const double bound = wide->pass(1, nobody);
         if (pass > 1) largest_fall = std::max(largest_fall, before - bound);
         before = bound;
-        wide->advance(Step::plain, nobody);
+        wide->advance(Step::plain, 1, nobody);
       }
       CHECK(largest_fall < 1e-9 * std::abs(before));
       CHECK(run(problem, Options()).end == Termination::converged);

@@ -165,7 +165,8 @@ csc <- function(dense) {
 }
 
 case_model <- function(case, accelerate = TRUE) {
-  list(likelihood = list(name = "hinge", parameters = c(margin = 1)[0]),
+  hinge <- list(name = "hinge", parameters = c(margin = 1)[0])
+  list(likelihood = if (is.null(case$likelihood)) hinge else case$likelihood,
        engine = list(name = "vb", parameters = c(accelerate = as.numeric(accelerate))),
        blocks = case$blocks,
        group_blocks = if (is.null(case$group_blocks)) list() else case$group_blocks)

@@ -111,9 +111,10 @@ fit_tube <- quote({
                  predict = message_of(posterior_predict(drawn)),
                  loo = message_of(loo(grouped(engine_gaussian())))),
     same = c(same(engine_gibbs), same(engine_slice)),
+    selected = inclusion(bsvm(y ~ x1 + x2, d$plain, prior = prior_spike_slab(), likelihood = tube,
+                              control = bsvm_control(verbose = FALSE)))$probability,
     refused = c(refused(y ~ x1 + z, transform(d$plain, z = replace(x2, 1:3, NA)),
                         missing = missing_normal()),
-                refused(y ~ x1 + x2, d$plain, prior = prior_spike_slab()),
                 refused(y ~ x1 + x2, d$plain, engine = engine_em())),
     for_classes = c(for_classes(calibration(vb$fit, d$plain)),
                     for_classes(calibration_map(vb$fit, d$plain)),
@@ -164,6 +165,7 @@ test_that("engines with an inferred scale agree with quadrature and a twin, or r
   expect_identical(found$same, c(TRUE, TRUE))
   expect_true(all(grepl("^bsvm_error_(unsupported|missing|prior)$", found$refused)),
               info = paste(found$refused, collapse = " "))
+  expect_true(all(found$selected > 0.5 & found$selected <= 1))
   expect_identical(found$for_classes, rep(TRUE, 4L))
 })
 
@@ -338,6 +340,10 @@ fit_hill_among_others <- quote({
        groups = list(gaussian = grouped(engine_gaussian()), vb = grouped(engine_vb()),
                      gibbs = grouped(engine_gibbs(draws = 1000))),
        refused = tryCatch(grouped(engine_slice()), bsvm_error_unsupported = conditionMessage),
+       selecting = lapply(list(NULL, engine_gibbs(), engine_vb()), function(engine) {
+         tryCatch(fit(y ~ z + hill(x), engine, prior = list(z = prior_laplace_zero(0.5))),
+                  bsvm_error_unsupported = conditionMessage)
+       }),
        chosen = bsvm(y ~ z + hill(x) + (1 | g), d[1:150, ], likelihood = "hinge",
                      control = quiet)$engine$name)
 })
@@ -363,6 +369,11 @@ test_that("a term with an inferred width stands next to others, and groups", {
   for (text in c("does not support terms with parameters that are inferred together with grouping",
                  "engine_gibbs() can")) {
     expect_match(found$refused, text, fixed = TRUE)
+  }
+  for (message in found$selecting) {
+    expect_match(message, "A prior that selects (of `z`) can't be combined with terms with",
+                 fixed = TRUE)
+    expect_match(message, "`hill(x)`. Use prior_ridge() for `z`", fixed = TRUE)
   }
   expect_identical(found$chosen, "gaussian")
 })

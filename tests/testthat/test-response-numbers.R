@@ -164,10 +164,6 @@ test_that("without kept effects methods say so, and with them alone all works", 
 
 test_that("what needs given numbers says so, and works with them", {
   given <- likelihood_eps_insensitive(epsilon = 1, scale = 2)
-  spike <- prior_spike_slab(0.5)
-  expect_refusal(regress(mpg ~ wt + hp, mtcars, prior = spike, engine = NULL), "unsupported", "selects")
-  expect_finite(coef(regress(mpg ~ wt + hp, mtcars, given, prior = spike,
-                             engine = engine_gibbs(draws = 50, burnin = 20))))
   expect_refusal(regress(engine = engine_map()), "unsupported", "inferred")
   expect_finite(coef(regress(likelihood = given, engine = engine_map())))
 })

@@ -65,8 +65,8 @@ class WideChain : public GibbsChain {
   void draw_scales() {
     rows_.find(state_);
     const Eigen::Map<const Arr> y(problem_.y, problem_.n);
-    random_.draw(state_.key(), numbers_.data(), problem_.n, problem_.likelihood->scales());
-    problem_.likelihood->draw(y, rows_.f().array(), weight_, random_, terms_);
+    random_.draw(state_.key(), numbers_.data(), problem_.n, rows_.likelihood().scales());
+    rows_.likelihood().draw(y, rows_.f().array(), weight_, random_, terms_);
     if (!terms_.slope.allFinite() || !terms_.weight.allFinite()) refuse_sums();
   }
 

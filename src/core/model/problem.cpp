@@ -145,9 +145,9 @@ void check_parameters(const Problem& problem) {
   if (of_blocks > 0 && problem.integrated >= 0)
     throw InvalidInput("engine", "Group effects can't be integrated out together with parameters "
                                  "of terms that are inferred.");
-  if (with_prior > 0 && problem.selects())
-    throw InvalidInput("prior", "A prior that selects can't stand together with parameters of the "
-                                "likelihood or of terms that are inferred.");
+  if (of_blocks > 0 && problem.selects())
+    throw InvalidInput("prior", "A prior that selects can't stand together with parameters of "
+                                "terms that are inferred.");
   if (of_blocks > 0 && problem.sparse.columns > 0)
     throw InvalidInput("formula", "Terms with inferred parameters can't stand together with "
                                   "sparse predictors or several grouping factors.");

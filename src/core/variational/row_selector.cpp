@@ -20,14 +20,21 @@ class RowSelector : public Selector {
   void start(int number, const Options& options) override {
     own_ = side_.start(number == 0 ? options.start : Vec());
     if (number > 0) selection_.draw(number, options.seed, own_);
-    state_ = selection_.effective(own_);
+    begin();
   }
 
   void start_at(const Vec& inclusion) override {
     own_ = side_.start(Vec());
     selection_.set(own_, inclusion);
+    begin();
+  }
+
+  void hold(double factor) override {
+    hold_first(side_, factor, own_);
     state_ = selection_.effective(own_);
   }
+
+  void release() override { own_.slopes() = state_.slopes() = 2; }
 
   double pass(double damping, Host& host) override {
     state_.damping() = damping;
@@ -36,7 +43,9 @@ class RowSelector : public Selector {
                           : -std::numeric_limits<double>::infinity();
   }
 
-  double advance(Step how, Host& host) override {
+  double advance(Step how, double longest, Host& host) override {
+    const double pull = is_held(own_) ? 0 : side_.parameter_gradient(state_, sums_);
+    const Vec parameters = moved_parameters(side_, state_, sums_, how, longest);
     const RowModel rows = row_model(sums_, state_.mean());
     const double square = climb(rows, how, host) + side_.latent().change(sums_, state_);
     if (how == Step::bold) {
@@ -44,6 +53,7 @@ class RowSelector : public Selector {
       climb(rows, how, host);
     }
     own_.group_logdet() = sums_.group_logdet();
+    if (parameters.size() > 0) side_.set_parameters(own_, parameters);
     const Vec before = state_.mean();
     state_ = selection_.effective(own_);
     state_.step() = state_.mean() - before;
@@ -53,7 +63,7 @@ class RowSelector : public Selector {
     state_.hyper() = own_.hyper();
     state_.group_prior() = own_.group_prior();
     state_.latent() = own_.latent();
-    return std::sqrt(square + sums_.group_decrement() + sums_.group_change());
+    return std::sqrt(square + sums_.group_decrement() + sums_.group_change() + pull * pull);
   }
 
   void keep() override {
@@ -76,6 +86,11 @@ class RowSelector : public Selector {
   }
 
  private:
+  void begin() {
+    own_.slopes() = 2;
+    state_ = selection_.effective(own_);
+  }
+
   // Returns the squared norm of the gradient there was.
   double climb(const RowModel& rows, Step how, Host& host) {
     const double square = improve_gaussian(side_, selection_, rows, own_, host);

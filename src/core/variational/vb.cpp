@@ -38,7 +38,6 @@ namespace bsvm {
 namespace {
 
 constexpr double kReach = 1.5;
-constexpr double kShorter = 8, kLeastStep = 1e-6;  // of parameters
 
 class VariationalBayes : public Engine {
  public:

@@ -22,7 +22,9 @@
 #include "coefficients/selection.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/kernels.hpp"
+#include "model/current_likelihood.hpp"
 #include "model/gather.hpp"
+#include "rows/parameter_terms.hpp"
 #include "selector.hpp"
 
 namespace bsvm {
@@ -67,7 +69,8 @@ class WideSelector : public Selector {
  public:
   explicit WideSelector(const Problem& problem)
       : problem_(problem), side_(problem, 0, false), selection_(problem, side_),
-        now_(side_.layout()), best_(now_) {
+        likelihood_(*problem.likelihood), parameters_(problem), now_(side_.layout()), best_(now_),
+        sums_(parameters_alone(side_)) {
     gather();
     find_others();
   }
@@ -75,21 +78,25 @@ class WideSelector : public Selector {
   void start(int number, const Options& options) override {
     now_.own = side_.start(number == 0 ? options.start : Vec());
     if (number > 0) selection_.draw(number, options.seed, now_.own);
-    now_.spread = Vec::Constant(problem_.n, now_.own.spread());
+    begin();
   }
 
   void start_at(const Vec& inclusion) override {
     now_.own = side_.start(Vec());
     selection_.set(now_.own, inclusion);
-    now_.spread = Vec::Constant(problem_.n, now_.own.spread());
+    begin();
   }
+
+  void hold(double factor) override { hold_first(side_, factor, now_.own); }
+  void release() override { now_.own.slopes() = 2; }
 
   double pass(double damping, Host& host) override {
     if (host.interrupted()) throw Interrupted();
     link_ = design() * selection_.inclusion(now_.own).cwiseProduct(now_.own.mean());
-    problem_.likelihood->terms(Use::augmented, y_, link_.array() + offset_, now_.spread.array(),
-                               terms_);
+    likelihood_.follow(now_.own);
+    likelihood_->terms(Use::augmented, y_, link_.array() + offset_, now_.spread.array(), terms_);
     for (Arr* a : {&terms_.value, &terms_.slope, &terms_.weight, &terms_.curvature}) *a *= weight_;
+    find_parameter_sums();
     terms_.curvature += damping * (terms_.weight - terms_.curvature);
     tilted_ = terms_.slope.matrix() + terms_.curvature.matrix().cwiseProduct(link_);
     raw_ = design().cwiseAbs2().transpose() * terms_.weight.matrix();
@@ -97,8 +104,11 @@ class WideSelector : public Selector {
                             : -std::numeric_limits<double>::infinity();
   }
 
-  double advance(Step how, Host& host) override {
-    double square = 0;
+  double advance(Step how, double longest, Host& host) override {
+    const double pull = is_held(now_.own) ? 0 : side_.parameter_gradient(now_.own, sums_);
+    double square = pull * pull;
+    const Vec parameters = moved_parameters(side_, now_.own, sums_, how, longest);
+    if (parameters.size() > 0) side_.set_parameters(now_.own, parameters);
     if (how == Step::bold) update_boldly();
     if (now_.own.begun() && how != Step::careful) square += improve_indicators();
     square += improve_coefficients(host);
@@ -113,6 +123,16 @@ class WideSelector : public Selector {
   void report(Result& out) const override;
 
  private:
+  // What rows say of parameters needs no sums over columns.
+  static Layout parameters_alone(const Coefficients& side) {
+    Layout out;
+    out.parameters = side.parameters();
+    return out;
+  }
+  void begin() {
+    now_.own.slopes() = 2;
+    now_.spread = Vec::Constant(problem_.n, now_.own.spread());
+  }
   // (n, p); the three columns beyond it are there for the kernels.
   Eigen::Map<const Mat> design() const { return {columns_.data(), problem_.n, problem_.columns()}; }
   Vec scatter(const Wide& q) const {
@@ -134,6 +154,7 @@ class WideSelector : public Selector {
 
   void gather();
   void find_others();
+  void find_parameter_sums();
   Vec couplings(const Vec& g) const;
   Vec forms(const Mat& q) const;
   double improve_indicators();
@@ -152,11 +173,14 @@ class WideSelector : public Selector {
   std::vector<Index> at_;  // which these are
   std::vector<double> packed_, packed_weighted_;
   Arr y_, weight_, offset_;
+  CurrentLikelihood likelihood_;
+  ParameterTerms parameters_;
   Wide now_, best_;
 
   // Of the last pass.
   Vec link_, tilted_, raw_;  // f less its offset; t = C' tilted; the raw diagonal (p)
-  RowTerms terms_;
+  RowTerms terms_, moved_terms_;
+  RowSums sums_;  // the parameters' alone
 };
 
 void WideSelector::gather() {
@@ -170,6 +194,7 @@ void WideSelector::gather() {
   weight_ = problem_.weight ? Arr(Eigen::Map<const Arr>(problem_.weight, n)) : Arr::Ones(n);
   offset_ = problem_.offset ? Arr(Eigen::Map<const Arr>(problem_.offset, n)) : Arr::Zero(n);
   terms_.resize(n);
+  moved_terms_.resize(n);
 }
 
 void WideSelector::find_others() {
@@ -179,6 +204,17 @@ void WideSelector::find_others() {
     if (!selected[j]) at_.push_back(j);
   others_.resize(problem_.n, at_.size());
   for (size_t k = 0; k < at_.size(); ++k) others_.col(k) = columns_.col(at_[k]);
+}
+
+// At the linear predictors' moments of this pass.
+void WideSelector::find_parameter_sums() {
+  sums_.clear();
+  parameters_.prepare(now_.own);
+  parameters_.add(terms_.value.sum(), [&](const ParameterTerms::Moved& to) {
+    to.likelihood->terms(Use::augmented, y_, link_.array() + offset_, now_.spread.array(),
+                         moved_terms_);
+    return (moved_terms_.value * weight_).sum();
+  }, sums_);
 }
 
 // (p) sum_{l != k} R_kl g_l S_lk under this pass's weights. With Cov(f, v_k) = (g_k / E_k) B c_k,
