@@ -18,11 +18,10 @@
 #'
 #' **Regression.** With a likelihood of numbers ([likelihood_eps_insensitive()] is that of support
 #' vector regression, [likelihood_quantile()] of quantiles) the response is numbers, and the rest of
-#' this page holds for it, too. Priors that select require a likelihood whose numbers are all
-#' given. Numbers in priors are in units of the response.
-#' Default priors are those of the pseudo-likelihood times the spread of the response (its median
-#' absolute deviation): standard deviations of 10 and 40 and a half-t scale of 1 become 10, 40 and 1
-#' times the spread. Lasso, bridge and selecting priors are for coefficients in units of the spread.
+#' this page holds for it, too. Numbers in priors are in units of the response. Default priors are
+#' those of the pseudo-likelihood times the spread of the response (its median absolute deviation):
+#' standard deviations of 10 and 40 and a half-t scale of 1 become 10, 40 and 1 times the spread.
+#' Lasso, bridge and selecting priors are for coefficients in units of the spread.
 #'
 #' **Response.** Of classes: a factor (its second level is +1), text of two values (the second in
 #' order is +1, as [factor()] has it), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do

@@ -178,3 +178,21 @@ TEST_CASE("rows that are elsewhere are read by nobody: every engine is refused, 
     }
   CHECK(refused >= 20);
 }
+
+TEST_CASE("blocks stand below one another, in their order") {
+  const Data data = simulate(small_shape(20, 3, 0));
+  const Problem whole = usual_problem(data);
+  Problem parts = usual_problem(data);
+  parts.blocks.clear();
+  for (Index first : {0, 1}) {
+    const Index p = first == 0 ? 1 : 2;
+    parts.blocks.emplace_back(new DenseBlock(data.x.col(first).data(), 20,
+                                             data.center.segment(first, p),
+                                             data.scale.segment(first, p)));
+  }
+  const std::vector<int> rows = all_rows(whole);
+  Mat expected = Mat::Zero(3, 20), found = expected;
+  gather_design(whole, rows.data(), 20, expected);
+  gather_design(parts, rows.data(), 20, found);
+  CHECK(found == expected);
+}
