@@ -123,22 +123,26 @@ TEST_CASE("parameters that are held stay, and move once they are let go") {
   for (const bool by_rows : {true, false}) {
     const auto q = by_rows ? row_selector(problem, source) : wide_selector(problem);
     Result out{State(Layout())};
-    const auto few_passes = [&] {
-      for (int pass = 0; pass < 5; ++pass) {
+    double gradient = 0;
+    const auto after = [&](int passes) {
+      for (int pass = 0; pass < passes; ++pass) {
         q->pass(1, nobody);
         q->keep();
-        q->advance(Step::plain, 1, nobody);
+        gradient = q->advance(Step::plain, 1, nobody);
       }
       q->report(out);
       return Vec(out.state.parameters() - first);
     };
     q->start_at(Vec::Ones(problem.columns()));
     q->hold(0.25);
-    const Vec held = few_passes();
+    const Vec held = after(1000);
     CHECK(held[0] == doctest::Approx(std::log(0.25)));
     CHECK(held[1] == doctest::Approx(0).epsilon(1e-12));
+    CHECK(gradient < 1e-4);
     q->release();
-    CHECK((few_passes() - held).cwiseAbs().minCoeff() > 1e-3);
+    after(1);
+    CHECK(gradient > 0.1);  // the parameters' alone
+    CHECK((after(5) - held).cwiseAbs().minCoeff() > 1e-3);
   }
 }
 
@@ -207,17 +211,22 @@ TEST_CASE("with groups: the same to the bit through bytes, and but for rounding 
   Shape shape = shape_of(240, 8);
   shape.q = 2;
   shape.groups = 20;
+  const NumberData numbers(shape);
   const Data data = simulate(shape);
-  const Problem problem = selection_problem(data, 0.3);
-  MemorySource here(problem, Use::augmented, 1);
-  LoopbackSource there(problem, Use::augmented);
-  SplitSource split(problem, Use::augmented);
-  Host nobody;
-  const auto engine = engine_vb();
-  const Result one = engine->run(problem, here, Options(), nobody);
-  CHECK(one.end == Termination::converged);
-  CHECK(same_bits(engine->run(problem, there, Options(), nobody).state.x, one.state.x));
-  CHECK(gap(engine->run(problem, split, Options(), nobody).bound, one.bound) < 1e-12);
+  for (const bool parameters : {false, true}) {
+    const Problem problem =
+        parameters ? number_problem(numbers.data, 0.3) : selection_problem(data, 0.3);
+    MemorySource here(problem, Use::augmented, 1);
+    LoopbackSource there(problem, Use::augmented);
+    Host nobody;
+    const auto engine = engine_vb();
+    const Result one = engine->run(problem, here, Options(), nobody);
+    CHECK(one.end == Termination::converged);
+    CHECK(same_bits(engine->run(problem, there, Options(), nobody).state.x, one.state.x));
+    if (parameters) continue;  // workers of a split source have the hinge
+    SplitSource split(problem, Use::augmented);
+    CHECK(gap(engine->run(problem, split, Options(), nobody).bound, one.bound) < 1e-12);
+  }
 }
 
 TEST_CASE("stopped in its second start, the engine returns the best there was") {

@@ -239,6 +239,11 @@ test_that("with nothing chosen but prior and likelihood: selected, predicted, pr
     expect_output(print(summary(fit)), "scale +[0-9]")
     expect_output(print(fit), "nu +[0-9]")
     expect_true(all(c("scale", "nu") %in% dimnames(bsvm:::inferred_draws(fit))[[1L]]))
+    # each draw of the linear predictor with its own scale and share
+    numbers <- bsvm:::inferred_draws(fit)
+    by_hand <- log_eps_insensitive(rep(d$y, each = nrow(log_lik(fit))) - posterior_linpred(fit),
+                                   c(numbers["scale", , ]), c(numbers["nu", , ]))
+    expect_close(log_lik(fit), by_hand, 1e-9)
     old <- options(bsvm.max_memory = 1e4)
     expect_refusal(update(fit), "size", "max_memory")
     options(old)

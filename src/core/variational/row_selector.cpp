@@ -1,5 +1,6 @@
 // Selection from the sums of a row source, with any grouping factor. The precision of all columns
 // is formed.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -63,7 +64,8 @@ class RowSelector : public Selector {
     state_.hyper() = own_.hyper();
     state_.group_prior() = own_.group_prior();
     state_.latent() = own_.latent();
-    return std::sqrt(square + sums_.group_decrement() + sums_.group_change() + pull * pull);
+    const double all = square + sums_.group_decrement() + sums_.group_change() + pull * pull;
+    return std::sqrt(std::max(all, 0.0));  // at the top rounding may make it less
   }
 
   void keep() override {

@@ -115,7 +115,7 @@ class WideSelector : public Selector {
     now_.own.begun() = 1;
     side_.update_priors(now_.own, moments(), -log_precision(), Mat(),
                         how == Step::bold ? kBoldReach : 1);
-    return std::sqrt(square);
+    return std::sqrt(std::max(square, 0.0));  // as that of row_selector
   }
 
   void keep() override { best_ = now_; }
