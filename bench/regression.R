@@ -119,7 +119,7 @@ stan_beside <- function() {
         figure("sleepstudy, slice / rstanarm's stan_glmer", rate / stan, "ratio", at_least = 10))
 }
 
-# Coverage of 95 % intervals by default, of coefficients, new responses and the groups' standard
+# Coverage of 95 % intervals by default, of the slope, new responses and the groups' standard
 # deviation, of data from the density itself and others.
 residual_draws <- list(
   "its own density" = function(n) {
@@ -140,17 +140,19 @@ covered <- function(seed, draw, n = 120L, m = 12L) {
   fit <- suppressWarnings(bsvm(y ~ x + (1 | g), data[!new, ], likelihood = tube, control = quiet))
   inside <- function(value, limits) limits[1L] <= value && value <= limits[2L]
   limits <- predict(fit, data[new, ], interval = "prediction")
+  variance <- posterior::as_draws_matrix(fit)[, "var_g: (Intercept)"]
   c(slope = inside(0.5, confint(fit)["x", ]),
-    response = mean(data$y[new] >= limits$lower & data$y[new] <= limits$upper))
+    "new responses" = mean(data$y[new] >= limits$lower & data$y[new] <= limits$upper),
+    "group sd" = inside(1, stats::quantile(sqrt(variance), c(0.025, 0.975))))
 }
 
 coverage_figures <- function(times = 300L) {
   do.call(rbind, lapply(names(residual_draws), function(name) {
-    seen <- rowMeans(vapply(seq_len(times), covered, c(0, 0), residual_draws[[name]]))
+    seen <- rowMeans(vapply(seq_len(times), covered, c(0, 0, 0), residual_draws[[name]]))
     own <- name == "its own density"
-    rbind(figure(paste0("coverage, ", name, ": slope"), 100 * seen[["slope"]], "%",
-                 near = if (own) 95, within = 2.5),
-          figure(paste0("coverage, ", name, ": new responses"), 100 * seen[["response"]], "%",
-                 near = if (own) 95, within = 2))
+    do.call(rbind, lapply(names(seen), function(what) {
+      figure(paste0("coverage, ", name, ": ", what), 100 * seen[[what]], "%",
+             near = if (own) 95, within = if (own) 2)
+    }))
   }))
 }
