@@ -1,7 +1,8 @@
-# Spike and slab with numbers for a response and an inferred scale of the residuals, by sums over all
-# models: given the scale (and perhaps the tube) each model is an integral over its coefficients, by a
-# grid, or where residuals are normal in closed form. And variational Bayes with Laplace-zero priors
-# and Laplace residuals, as slow plain updates. Nothing here shares code with the package.
+# Spike and slab with numbers for a response and an inferred scale of the residuals, by sums over
+# all models: given the scale (and perhaps the tube) each model is an integral over its
+# coefficients, by a grid, or if residuals are normal in closed form. And variational Bayes with
+# Laplace-zero priors and Laplace residuals, as slow plain updates. Nothing here shares code with
+# the package.
 
 # ---- what the core is given ---------------------------------------------------------------------
 
@@ -97,7 +98,8 @@ exact_normal_selection <- function(case, unit, log_sd = seq(-6, 5, length.out = 
         square[g > 0] <- b[g > 0]^2 + diag(variance)
       }
       list(log = models$log_prior[m] - sum(log(diag(root))) -
-             sum(backsolve(root, case$y, transpose = TRUE)^2) / 2 + log_half_t(sd, 3, unit) + log(sd),
+             sum(backsolve(root, case$y, transpose = TRUE)^2) / 2 + log_half_t(sd, 3, unit) +
+             log(sd),
            b = b, square = square, g = g, numbers = sd)
     })
   })

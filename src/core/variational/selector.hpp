@@ -32,9 +32,9 @@ class Selector {
   // now, or -inf while there is no covariance yet.
   virtual double pass(double damping, Host& host) = 0;
 
-  // From there to a better q, the likelihood's parameters by `longest` at most; returns the norm of
-  // the objective's gradient where it was, in q's own metric. A careful step with all damping cannot
-  // lower the bound.
+  // From there to a better q, the likelihood's parameters by `longest` at most; returns the norm
+  // of the objective's gradient where it was, in q's own metric. A careful step with all damping
+  // cannot lower the bound.
   virtual double advance(Step how, double longest, Host& host) = 0;
 
   // What q is now goes with the best bound so far; and back to it.
