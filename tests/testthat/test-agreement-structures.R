@@ -1,6 +1,8 @@
 # Correlated effects and several grouping factors: the core against the plain-R twin, whose
 # design has a column for every level of every factor.
 
+skip_on_cran()
+
 bsvm <- paper_bsvm
 
 cases <- structure_cases()

@@ -1,6 +1,8 @@
 # What every engine of the core's registry must do, whatever it is called: a new one is picked up
 # here.
 
+skip_on_cran()
+
 bsvm <- paper_bsvm
 
 registry <- bsvm:::core_registry()

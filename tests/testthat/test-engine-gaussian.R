@@ -1,6 +1,8 @@
 # Against the exact posterior by quadrature, under both likelihoods. Nothing here is random: what is
 # allowed is twice the error there is.
 
+skip_on_cran()
+
 bsvm <- paper_bsvm
 
 r <- random_case(50, 2, seed = 3)

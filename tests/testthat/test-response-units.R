@@ -1,5 +1,7 @@
 # Results for a response in other units, shifted, turned over or weighted are the same results.
 
+skip_on_cran()
+
 scaled_rows <- function(data, by, plus = 0) {
   data$y <- by * data$y + plus
   data
