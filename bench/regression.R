@@ -140,10 +140,10 @@ covered <- function(seed, draw, n = 120L, m = 12L) {
   fit <- suppressWarnings(bsvm(y ~ x + (1 | g), data[!new, ], likelihood = tube, control = quiet))
   inside <- function(value, limits) limits[1L] <= value && value <= limits[2L]
   limits <- predict(fit, data[new, ], interval = "prediction")
-  variance <- posterior::as_draws_matrix(fit)[, "var_g: (Intercept)"]
+  sd <- generics::tidy(fit, effects = "ran_pars", conf.int = TRUE)
   c(slope = inside(0.5, confint(fit)["x", ]),
     "new responses" = mean(data$y[new] >= limits$lower & data$y[new] <= limits$upper),
-    "group sd" = inside(1, stats::quantile(sqrt(variance), c(0.025, 0.975))))
+    "group sd" = inside(1, c(sd$conf.low, sd$conf.high)))
 }
 
 coverage_figures <- function(times = 300L) {

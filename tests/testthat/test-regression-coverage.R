@@ -17,16 +17,16 @@ is_covered <- function(seed, n = 120L, m = 12L) {
                 control = bsvm_control(verbose = FALSE))
     inside <- function(value, limits) limits[1L] <= value && value <= limits[2L]
     limits <- predict(fit, data[new, ], interval = "prediction")
-    variance <- posterior::as_draws_matrix(fit)[, "var_g: (Intercept)"]
+    sd <- generics::tidy(fit, effects = "ran_pars", conf.int = TRUE)
     c(slope = inside(0.5, confint(fit)["x", ]),
       response = mean(data$y[new] >= limits$lower & data$y[new] <= limits$upper),
-      sd = inside(1, stats::quantile(sqrt(variance), c(0.025, 0.975))))
+      sd = inside(1, c(sd$conf.low, sd$conf.high)))
   })
 }
 
 test_that("intervals of coefficients, new responses and a groups' sd cover what they say", {
   skip_unless_extended()
-  skip_if_not_installed("posterior")
+  skip_if_not_installed("generics")
   seen <- rowMeans(vapply(1:1000, is_covered, c(slope = 0, response = 0, sd = 0)))
   expect_true(all(seen > 0.93 & seen < 0.97), info = paste(names(seen), seen, collapse = ", "))
 })
