@@ -29,6 +29,15 @@
 #' and `summary()`, have intervals of slopes ([vcov.bsvm()]). With several `tau`, [bsvm()] fits each
 #' and returns the fits together ([bsvm_quantiles]): their predictions never cross.
 #'
+#' **Coverage** of 95 % intervals of the default fit of `y ~ x + (1 | g)` to 120 rows in 12 groups, in
+#' 300 simulated data sets each:
+#'
+#' * residuals from the density itself: slope 96 %, new responses 95 %, standard deviation of groups
+#'   98 %;
+#' * normal residuals: 97 %, 95 %, 97 %;
+#' * t residuals with 3 degrees of freedom: 96 %, 95 %, 97 %;
+#' * normal residuals, one in ten with 6 times the standard deviation: 99 %, 94 %, 98 %.
+#'
 #' **Relation to LIBSVM.** The posterior mode at given `scale` and `epsilon` under
 #' `prior_ridge(variance = v)` is epsilon-SVR with that epsilon and cost `C = v / scale` on the same
 #' (standardised) columns, with an intercept that is not penalised. (LIBSVM scales the response, and

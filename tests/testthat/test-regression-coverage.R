@@ -28,5 +28,7 @@ test_that("intervals of coefficients, new responses and a groups' sd cover what 
   skip_unless_extended()
   skip_if_not_installed("generics")
   seen <- rowMeans(vapply(1:1000, is_covered, c(slope = 0, response = 0, sd = 0)))
-  expect_true(all(seen > 0.93 & seen < 0.97), info = paste(names(seen), seen, collapse = ", "))
+  # Over the prior these are 95 %; at one value in its middle that of the sd may be more.
+  most <- c(slope = 0.97, response = 0.97, sd = 0.99)
+  expect_true(all(seen > 0.93 & seen < most), info = paste(names(seen), seen, collapse = ", "))
 })
