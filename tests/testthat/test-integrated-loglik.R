@@ -194,6 +194,7 @@ test_that("of several factors the one that is integrated is named", {
 })
 
 test_that("of numbers it is the sum over levels of integrals, scale and tube at their means", {
+  skip_if_not_installed("posterior")
   data <- with_seed(3, {
     g <- gl(6, 5)
     x <- stats::rnorm(30)
@@ -231,6 +232,7 @@ test_that("of numbers it is the sum over levels of integrals, scale and tube at 
 })
 
 test_that("of numbers with two effects a level it is the sum over a grid of both", {
+  skip_if_not_installed("posterior")
   data <- with_seed(3, {
     g <- gl(4, 5)
     x <- stats::rnorm(20)
