@@ -6,7 +6,8 @@ build_design <- function(terms, columns, contrasts = NULL) {
   x <- NULL
   for (first in seq(1, max(n, 1), by = piece_rows)) {
     rows <- first - 1 + seq_len(min(piece_rows, n - first + 1))
-    piece <- model_matrix(terms, some_rows(columns, rows), contrasts)
+    piece <- model_matrix(terms, if (n > piece_rows) some_rows(columns, rows) else columns,
+                          contrasts)
     if (is.null(x)) x <- matrix(0, n, ncol(piece), dimnames = list(NULL, colnames(piece)))
     x[rows, ] <- piece
   }

@@ -75,8 +75,9 @@ with_spread <- function(object) {
 
 with_draws <- function(object) {
   able <- take_parts(engines_with(is_sampler, c("slice", "gibbs")), object)
-  if (length(able) == 0L) return("Give `nu` one number, and fit with engine_gibbs().")
-  paste0("Fit with `engine = engine_", able[1L], "()`.")
+  if (length(able) > 0L) return(paste0("Fit with `engine = engine_", able[1L], "()`."))
+  if (!is.null(object$missing)) return("No engine draws from the posterior of this model.")
+  "Give `nu` one number, and fit with engine_gibbs()."
 }
 
 has_own_spread <- function(engine) !is_mode(engine)
@@ -87,12 +88,20 @@ engines_with <- function(what, first) {
   c(intersect(first, all), setdiff(all, first))
 }
 
+# Of a fit's engines those that take its priors, its likelihood and what is missing.
 take_parts <- function(names, object) {
   Filter(function(name) {
+    engine <- as_component(name, "engine")
     parts <- object[c("blocks", "group_blocks")]
-    is.null(tryCatch(check_parts(as_component(name, "engine"), object$likelihood, parts),
-                     bsvm_error = identity))
+    takes_missing(engine, object) &&
+      is.null(tryCatch(check_parts(engine, object$likelihood, parts), bsvm_error = identity))
   }, names)
+}
+
+takes_missing <- function(engine, fit) {
+  if (is.null(fit$missing)) return(TRUE)
+  takes_latent(engine, fit$missing$rule) &&
+    (trait(engine, "latent_groups") || length(fit$groups) == 0L)
 }
 
 check_combination <- function(likelihood, engine) {

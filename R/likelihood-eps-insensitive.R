@@ -46,8 +46,8 @@
 #' **Engines.** With `scale` or `nu` inferred: [engine_gaussian()] (both are part of its grid),
 #' [engine_slice()], [engine_gibbs()] (exact draws, two latent scales per row) and [engine_vb()]
 #' (both as points, at the highest bound). With all numbers given also [engine_em()] and
-#' [engine_map()]. Variables are selected, whether numbers are given or inferred, by
-#' [prior_spike_slab()] with [engine_gibbs()], and by [prior_laplace_zero()] with both.
+#' [engine_map()]. Whether numbers are given or inferred, [prior_spike_slab()] selects variables with
+#' [engine_gibbs()], and [prior_laplace_zero()] with [engine_gibbs()] and [engine_vb()].
 #'
 #' @param epsilon Half the width of the tube; a number of at least 0. Not together with `nu`.
 #' @param scale Where residuals are beyond the tube, their mean distance from it. `NULL` (default)

@@ -160,7 +160,7 @@ with_own_draws <- function(object, what, env, most = 1e6) {
   if (inherits(object$posterior, "bsvm_draws")) return(thinned(object))
   if (!has_exact_draws(object)) {
     abort("unsupported", what, " needs draws, which this fit by ", call_of_engine(object),
-          " does not have and engine_slice() cannot make for its model. To compare models, use ",
+          " does not have. ", with_draws(object), " To compare models, you can also use ",
           "holdout(list(first = fit, second = other), data = d), with `d` the data.")
   }
   cells <- object$nobs * (length(object$design$columns) + 1)

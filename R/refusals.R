@@ -128,7 +128,5 @@ refuse_responses <- function(object, what) {
 # What needs a density of the response, and draws: `refuse` says that there is none.
 need_law <- function(object, what, refuse) {
   if (!is_law(object$likelihood)) refuse(object, what)
-  if (inherits(object$posterior, "bsvm_draws")) return(invisible())
-  abort("unsupported", what, " works on draws, and a fit by ", call_of_engine(object),
-        " has none. Fit with `engine = engine_slice()`.")
+  need_draws(object, what)
 }

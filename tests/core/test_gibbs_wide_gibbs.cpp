@@ -59,6 +59,19 @@ std::unique_ptr<Chain> wide(const Problem& problem, bool mixing) {
 
 const auto kBoth = {summed, wide};
 
+// A saved chain goes on to the bit.
+template <class ChainOf>
+void check_goes_on(const ChainOf& chain_of, const Problem& problem, bool mixing) {
+  const auto whole = chain_of(problem, mixing), first = chain_of(problem, mixing),
+             second = chain_of(problem, mixing);
+  Host host;
+  for (int k = 0; k < 30; ++k) whole->sweep(host);
+  for (int k = 0; k < 11; ++k) first->sweep(host);
+  second->restore(first->save());
+  for (int k = 11; k < 30; ++k) second->sweep(host);
+  CHECK(whole->save() == second->save());
+}
+
 // Both chains make the same draws of the problem.
 void check_same_draws(const Problem& problem) {
   for (const bool mixing : {false, true}) {
@@ -96,16 +109,7 @@ TEST_CASE("both chains draw a scale and a tube, and go on to the bit") {
   const NumberData numbers(some_data().shape);
   const Problem problem = number_problem(numbers.data);
   check_same_draws(problem);
-  for (const auto chain_of : kBoth) {
-    const auto whole = chain_of(problem, true), first = chain_of(problem, true),
-               second = chain_of(problem, true);
-    Host host;
-    for (int k = 0; k < 30; ++k) whole->sweep(host);
-    for (int k = 0; k < 11; ++k) first->sweep(host);
-    second->restore(first->save());
-    for (int k = 11; k < 30; ++k) second->sweep(host);
-    CHECK(whole->save() == second->save());
-  }
+  for (const auto chain_of : kBoth) check_goes_on(chain_of, problem, true);
 }
 
 TEST_CASE("moves along lines leave what is out where it is") {
@@ -126,16 +130,7 @@ TEST_CASE("a saved chain that selects goes on to the bit") {
   const Data data = some_data(2);
   const Problem problem = selecting_problem(data);
   for (const auto chain_of : kBoth)
-    for (const bool mixing : {false, true}) {
-      const auto whole = chain_of(problem, mixing), first = chain_of(problem, mixing),
-                 second = chain_of(problem, mixing);
-      Host host;
-      for (int k = 0; k < 30; ++k) whole->sweep(host);
-      for (int k = 0; k < 11; ++k) first->sweep(host);
-      second->restore(first->save());
-      for (int k = 11; k < 30; ++k) second->sweep(host);
-      CHECK(whole->save() == second->save());
-    }
+    for (const bool mixing : {false, true}) check_goes_on(chain_of, problem, mixing);
 }
 
 TEST_CASE("a sweep that selects, interrupted anywhere, has not been") {

@@ -22,14 +22,12 @@ selection_twin <- function(design, y, selected, rho, shape = 0.01, scale = 0.01,
 
 second_moment_of_inclusion <- function(g) tcrossprod(g) + diag(g * (1 - g), length(g))
 
-# One pass of Algorithm 3. With `joint` b and s2 are iterated to their common optimum.
-selection_pass <- function(q, joint = FALSE) {
+# Coefficients, their b and indicators, given the rows' quadratic.
+coefficients_pass <- function(q, gram, linear) {
   s <- q$selected
   prior <- 1 / q$variance
   prior[s] <- q$q_shape / q$q_scale * q$b
-  gram <- crossprod(q$design, q$weight * q$w * q$design)
   q$covariance <- solve(gram * second_moment_of_inclusion(q$g) + diag(prior, length(prior)))
-  linear <- crossprod(q$design, q$weight * (q$y * (1 + q$w) - q$w * q$offset))
   q$mean <- drop(q$covariance %*% (q$g * linear))
   second <- q$covariance + tcrossprod(q$mean)
   q$b <- 1 / sqrt(q$q_shape / q$q_scale * diag(second)[s])
@@ -38,6 +36,15 @@ selection_pass <- function(q, joint = FALSE) {
       sum(gram[k, -k] * q$g[-k] * second[k, -k])
     q$g[k] <- stats::plogis(eta)
   }
+  q
+}
+
+# One pass of Algorithm 3. With `joint` b and s2 are iterated to their common optimum.
+selection_pass <- function(q, joint = FALSE) {
+  s <- q$selected
+  q <- coefficients_pass(q, crossprod(q$design, q$weight * q$w * q$design),
+                         crossprod(q$design, q$weight * (q$y * (1 + q$w) - q$w * q$offset)))
+  second <- q$covariance + tcrossprod(q$mean)
   q$w <- 1 / sqrt(selection_chi(q))
   q$q_shape <- q$shape + length(s) / 2
   repeat {

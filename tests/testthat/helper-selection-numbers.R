@@ -126,19 +126,8 @@ laplace_chi <- function(q) {
 
 laplace_pass <- function(q) {
   s <- q$selected
-  prior <- 1 / q$variance
-  prior[s] <- q$q_shape / q$q_scale * q$b
-  gram <- crossprod(q$design, q$w * q$design)
-  linear <- crossprod(q$design, q$w * q$y)
-  q$covariance <- solve(gram * second_moment_of_inclusion(q$g) + diag(prior, length(prior)))
-  q$mean <- drop(q$covariance %*% (q$g * linear))
+  q <- coefficients_pass(q, crossprod(q$design, q$w * q$design), crossprod(q$design, q$w * q$y))
   second <- q$covariance + tcrossprod(q$mean)
-  q$b <- 1 / sqrt(q$q_shape / q$q_scale * diag(second)[s])
-  for (k in s) {
-    eta <- log(q$rho) - log1p(-q$rho) - gram[k, k] * second[k, k] / 2 + linear[k] * q$mean[k] -
-      sum(gram[k, -k] * q$g[-k] * second[k, -k])
-    q$g[k] <- stats::plogis(eta)
-  }
   q$q_shape <- q$shape + length(s) / 2
   q$q_scale <- q$scale + sum(q$b * diag(second)[s]) / 2
   root <- sqrt(laplace_chi(q))

@@ -58,6 +58,36 @@ test_that("what needs draws names the engine that has them under the fit's prior
   asks(em_fit(d$data, prior_ridge(variance = 1)), "`engine = engine_slice()`")
 })
 
+test_that("what needs draws names an engine that takes what is missing, and groups", {
+  d <- with_seed(2, data.frame(x = stats::rnorm(40), z = stats::rnorm(40), g = gl(8, 5)))
+  d$y <- d$x - d$z + with_seed(3, stats::rt(40, 3))
+  d$k <- d$y > 0
+  holes <- transform(d, x = replace(x, 3:6, NA))
+  fits <- function(formula, data, ..., engine = "vb") {
+    bsvm(formula, data, likelihood = likelihood_eps_insensitive(), engine = engine,
+         keep_data = TRUE, ...)
+  }
+  select <- function(...) fits(y ~ x + z, d, prior = prior_laplace_zero(0.3), ...)
+  group <- function(...) fits(y ~ x + z + (1 | g), holes, missing = missing_normal(), ...)
+  selected <- select()
+  grouped <- group()
+  alone <- fits(y ~ x + z, holes, missing = missing_normal())
+  asks <- function(code, words) expect_refusal(code, "unsupported", words)
+  for (ask in list(posterior_predict, bayes_R2, posterior_linpred)) {
+    for (fit in list(selected, grouped)) asks(ask(fit), "`engine = engine_gibbs()`")
+    asks(ask(alone), "`engine = engine_slice()`")
+  }
+  asks(loo(selected), "`engine = engine_gibbs()`")
+  set.seed(1)
+  few <- engine_gibbs(draws = 50, burnin = 20)
+  for (fit in list(select, group)) {
+    expect_finite(bayes_R2(suppressWarnings(fit(engine = few))))
+  }
+  classes <- bsvm(k ~ x + z + (1 | g), holes, missing = missing_normal(), engine = "gaussian",
+                  likelihood = "normalized")
+  asks(posterior_linpred(classes), "No engine draws")
+})
+
 test_that("what needs no spread works", {
   fit <- point_fit()
   expect_length(coef(fit), 3 + 12)

@@ -26,7 +26,6 @@ is_covered <- function(seed, n = 120L, m = 12L) {
 
 test_that("intervals of coefficients, new responses and a groups' sd cover what they say", {
   skip_unless_extended()
-  skip_if_not_installed("generics")
   seen <- rowMeans(vapply(1:1000, is_covered, c(slope = 0, response = 0, sd = 0)))
   # Over the prior these are 95 %; at one value in its middle that of the sd may be more.
   most <- c(slope = 0.97, response = 0.97, sd = 0.99)
