@@ -51,5 +51,6 @@ residual_variance.bsvm_likelihood <- function(likelihood, mean, weight) {
 
 #' @export
 residual_variance.bsvm_likelihood_residual <- function(likelihood, mean, weight) {
-  residual_moments(likelihood, likelihood$values)$variance
+  variance <- residual_moments(likelihood, likelihood$values)$variance
+  if (is.matrix(variance)) drop(variance %*% weight) else variance
 }

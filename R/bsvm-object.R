@@ -66,6 +66,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     passes = result$passes,
     gradient = result$gradient, sampling = result$sampling, termination = result$termination,
     engine = spec$engine, likelihood = spec$likelihood, standardize = spec$standardize,
+    scale_model = frame$scale_model, scale_columns = all_scale_columns(frame),
     missing = missing, control = control, default_prior = spec$default_prior, data = data,
     arguments = arguments,
     version = unname(getNamespaceVersion(environment(new_bsvm)))

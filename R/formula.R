@@ -4,8 +4,9 @@
 #   frame    every variable once, for model.frame()
 #   bars     list of list(lhs, group, independent): language, language, was it `||`
 #   bases    list of the terms with a basis: calls such as s(x)
+#   scale    the formula of the likelihood's scale, or NULL
 # `data` is only asked for its names, and which columns are factors.
-parse_formula <- function(formula, data) {
+parse_formula <- function(formula, data, scale = NULL) {
   check_formula(formula)
   check_name_lengths(formula, data)
   formula <- re_home(stats::formula(formula), formula_environment(formula)) # terms() are one too
@@ -16,9 +17,10 @@ parse_formula <- function(formula, data) {
   fixed <- write_out_dot(fixed, data, bars, parts$bases)
   special <- c(parts$bars, parts$bases)
   refuse_response_as_predictor(fixed, special)
+  refuse_response_in_scale(fixed, scale)
   list(formula = spell_dot(formula, fixed, special), fixed = fixed,
-       frame = add_terms(fixed, lapply(special, open_term)), bars = bars,
-       bases = parts$bases)
+       frame = add_terms(fixed, c(lapply(special, open_term), if (!is.null(scale)) scale[[2L]])),
+       bars = bars, bases = parts$bases, scale = scale)
 }
 
 check_formula <- function(formula) {
@@ -53,6 +55,11 @@ refuse_response_as_predictor <- function(fixed, special) {
   if (!response %in% unlist(opened)) return(invisible())
   abort("formula", "The response `", response, "` is among the predictors too: ",
         "take it off the right-hand side of the formula.")
+}
+
+refuse_response_in_scale <- function(fixed, scale) {
+  if (is.null(scale) || !text_of(fixed[[2L]]) %in% all.vars(scale)) return(invisible())
+  abort("formula", "`scale` can't depend on the response; found ", deparse1(scale), ".")
 }
 
 bar_names <- c("|", "||")

@@ -9,6 +9,7 @@ bsvm_frame.default <- function(x, y, group = NULL, weights = NULL, offset = NULL
   if (base::missing(x)) refuse_nothing()
   given <- "na.action" %in% names(match.call()) && !inherits(missing, "bsvm_missing")
   rule <- as_missing(missing, given)
+  refuse_row_scales(likelihood, "bsvm(x, y)")
   x <- check_matrix(x)
   n <- nrow(x)
   if (base::missing(y)) abort("response", "`y`, the response, is missing.")

@@ -61,7 +61,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   check_data(data)
   check_flag(drop.unused.levels, "drop.unused.levels")
   rule <- as_missing(missing, !base::missing(na.action))
-  parts <- parse_formula(formula, data)
+  parts <- parse_formula(formula, data, likelihood_scale(likelihood))
   given <- list(
     subset = if (!base::missing(subset)) evaluate(substitute(subset), data, formula, "subset"),
     weights = if (!base::missing(weights)) evaluate(substitute(weights), data, formula, "weights"),
@@ -269,28 +269,31 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
   check_contrasts(contrasts, columns)
   design <- fixed_design(parts, columns, frame_terms, contrasts)
   x <- design$x
+  weights <- check_weights(columns[["(weights)"]], nrow(columns))
+  scales <- frame_scales(parts$scale, columns, frame_terms, contrasts, weights)
   kept <- kept_environment(parts$formula, data, data_rows(parts, data))
   columns_of_x <- colnames(x)
   new_frame(
     y = coded$y, response = coded$response, x = x,
     columns = columns_of_x, assign = design$assign, term_labels = design$term_labels,
     intercept = match(0L, design$assign, 0L), implicit = FALSE,
-    weights = check_weights(columns[["(weights)"]], nrow(columns)),
+    weights = weights,
     offset = check_offset(frame_offset(columns), nrow(columns)),
     groups = make_groups(parts$bars, columns, frame_terms, contrasts), bases = design$bases,
     formula = re_home(parts$formula, kept), terms = re_home(design$terms, kept),
     xlevels = design$xlevels, contrasts = design$contrasts, bars = length(parts$bars) > 0L,
-    learned = design$learned
+    learned = design$learned, scale_model = re_home_terms(scales$scale_model, kept),
+    scale_columns = scales$scale_columns
   )
 }
 
-# A frame: what bsvm_frame() promises of each field is checked (`learned`: R/basis-learned.R). The last
-# seven are set later: rows that come in or are left out, and where they are fitted; `weights` is
+# A frame: what bsvm_frame() promises of each field is checked (`learned`: R/basis-learned.R,
+# `scale_model` and `scale_columns`: R/scale-model.R). The last seven are set later: rows that come in or are left out, and where they are fitted; `weights` is
 # changed by weights of classes.
 new_frame <- function(y, response, x, columns, assign, term_labels, intercept, implicit, weights,
                       offset, groups, bases = NULL, formula = NULL, terms = NULL, xlevels = NULL,
                       contrasts = NULL, nobs = nrow(x), bars = FALSE, learned = NULL,
-                      na.action = NULL,
+                      scale_model = NULL, scale_columns = NULL, na.action = NULL,
                       row_names = NULL, rows = NULL, given = NULL, unknowns = NULL,
                       absent = NULL, cluster = NULL) {
   frame <- structure(mget(names(formals())), class = "bsvm_frame")
@@ -314,6 +317,11 @@ fixed_design <- function(parts, columns, frame_terms, contrasts) {
   c(design, list(terms = terms, term_labels = c(labels, basis_labels(bases)),
                  xlevels = xlevels,
                  bases = without_matrices(bases), learned = frame_variables(bases)))
+}
+
+re_home_terms <- function(model, environment) {
+  if (!is.null(model)) model$terms <- re_home(model$terms, environment)
+  model
 }
 
 re_home <- function(formula, environment) {

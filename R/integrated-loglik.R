@@ -64,7 +64,9 @@ integrated_loglik.bsvm <- function(object, fixef = NULL, sd = NULL, covariance =
   stated <- if (!is.null(name)) stated_covariance(object, name, sd, covariance)
   rows <- rows_again(object, parent.frame())
   link <- check_links(links_without(object, rows, name, population))
-  if (is.null(name)) return(row_loglik(likelihood_at(object), rows, link))
+  if (is.null(name)) {
+    return(row_loglik(likelihood_at(object, columns = rows$scale_columns), rows, link))
+  }
   parts <- factor_problem(object, rows, name, matrix(link))
   points <- matrix(c(1, free_of_covariance(stated), mean_numbers(object)))
   with_core_conditions(

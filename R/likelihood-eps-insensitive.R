@@ -89,14 +89,15 @@ likelihood_eps_insensitive <- function(epsilon = NULL, scale = NULL, nu = prior_
              if (is.null(epsilon)) kappa_of(nu))
   priors <- list(scale = prior_of_number(scale, "scale"),
                  nu = if (is.null(epsilon)) prior_of_share(nu))
-  new_residual("eps_insensitive", given, "epsilon-insensitive", priors)
+  check_tube_follows(epsilon, scale)
+  new_residual("eps_insensitive", given, "epsilon-insensitive", priors, scale)
 }
 
 #' @rdname likelihood_eps_insensitive
 #' @export
 likelihood_laplace <- function(scale = NULL) {
   new_residual("eps_insensitive", c(epsilon = 0, fixed_number(scale, "scale")), "Laplace",
-               list(scale = prior_of_number(scale, "scale")))
+               list(scale = prior_of_number(scale, "scale")), scale)
 }
 
 #' @rdname likelihood_eps_insensitive
@@ -109,7 +110,7 @@ likelihood_quantile <- function(tau, scale = NULL) {
   }
   new_residual("asymmetric_laplace", c(tau = as.double(tau), fixed_number(scale, "scale")),
                paste0("asymmetric Laplace (", format(tau), " quantile)"),
-               list(scale = prior_of_number(scale, "scale")), class = "quantile")
+               list(scale = prior_of_number(scale, "scale")), scale, class = "quantile")
 }
 
 #' @param shape1,shape2 Shapes of the beta distribution of `nu`, positive numbers.
@@ -125,12 +126,21 @@ beta_label <- function(numbers) {
   paste0("beta(", format(numbers[["shape1"]]), ", ", format(numbers[["shape2"]]), ")")
 }
 
-# A likelihood of residuals. `given`: the core's numbers; `priors`: those of the others, by name.
-new_residual <- function(name, given, label, priors, class = NULL) {
+# A likelihood of residuals. `given`: the core's numbers; `priors`: those of the others, by name;
+# `scale` as the user gave it.
+new_residual <- function(name, given, label, priors, scale, class = NULL) {
   likelihood <- new_likelihood(name, if (is.null(given)) numeric(0) else given, label, TRUE,
                                class = c(class, name, "two_hinges", "residual"),
                                priors = Filter(Negate(is.null), priors))
+  likelihood$scale_formula <- scale_formula(scale)
   with_given_values(likelihood)
+}
+
+# A tube of one width in rows of different scales would be a density of another shape in each.
+check_tube_follows <- function(epsilon, scale) {
+  if (!is_formula(scale) || is.null(epsilon) || epsilon == 0) return(invisible())
+  abort("argument", "With `scale` a formula the tube is as many scales wide in every row: give ",
+        "`nu`, not `epsilon`.")
 }
 
 check_width <- function(epsilon) {
@@ -142,21 +152,21 @@ check_width <- function(epsilon) {
 
 # c(name = x) of a number, NULL of a prior.
 fixed_number <- function(x, name) {
-  if (is.null(x) || inherits(x, "bsvm_hyperprior")) return(NULL)
+  if (is.null(x) || inherits(x, "bsvm_hyperprior") || is_formula(x)) return(NULL)
   if (is.object(x)) refuse_scale(x, name)
   stats::setNames(check_positive(x, name, "argument"), name)
 }
 
 prior_of_number <- function(x, name) {
-  if (is.null(x)) return(prior_half_t(3))
+  if (is.null(x) || is_formula(x)) return(prior_half_t(3))
   if (!inherits(x, "bsvm_hyperprior")) return(NULL)
   if (!x$name %in% c("half_t", "ridge")) refuse_scale(x, name)
   check_component(x, "hyperprior")
 }
 
 refuse_scale <- function(x, name) {
-  abort("argument", "`", name, "` must be a positive number, prior_half_t() or prior_inv_gamma(); ",
-        "found ", if (inherits(x, "bsvm_hyperprior")) x$label else describe(x), ".")
+  abort("argument", "`", name, "` must be a positive number, prior_half_t(), prior_inv_gamma() or a ",
+        "formula such as ~ x; found ", if (inherits(x, "bsvm_hyperprior")) x$label else describe(x), ".")
 }
 
 # The core's number is epsilon / scale = (1 - nu) / nu.

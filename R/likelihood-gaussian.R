@@ -21,11 +21,13 @@
 #' @export
 likelihood_gaussian <- function(scale = NULL) {
   given <- fixed_number(scale, "scale")
-  with_given_values(new_likelihood(
+  likelihood <- new_likelihood(
     "normal", if (is.null(given)) numeric(0) else c(sd = unname(given)), "Gaussian", TRUE,
     class = c("gaussian", "residual"),
     priors = Filter(Negate(is.null), list(scale = prior_of_number(scale, "scale")))
-  ))
+  )
+  likelihood$scale_formula <- scale_formula(scale)
+  with_given_values(likelihood)
 }
 
 residual_sd <- function(values) if (is.null(values$sd)) values$scale else values$sd

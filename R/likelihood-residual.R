@@ -58,7 +58,7 @@ mean_numbers <- function(fit) {
   weights <- point_weights(fit$posterior)
   shown <- Map(function(block, row) {
     mean <- sum(shown_number(block, exp(free[row, ])) * weights)
-    log(if (is_share(block)) 1 / mean - 1 else mean)
+    log(number_of_shown(block, mean))
   }, parameter_blocks(fit$likelihood), seq_len(nrow(free)))
   unlist(shown)
 }
@@ -87,16 +87,32 @@ with_given_values <- function(likelihood) {
   likelihood
 }
 
-# The likelihood with its `values` at the draws `at` of a fit or, without, at their means.
-likelihood_at <- function(fit, at = NULL) {
+# The likelihood with its `values` at the draws `at` of a fit or, without, at their means. Where the
+# scale differs by row, for rows with these columns: draws x rows, or a number a row.
+likelihood_at <- function(fit, at = NULL, columns = fit$scale_columns) {
   likelihood <- fit$likelihood
   if (!is_residual(likelihood)) return(likelihood)
   points <- residual_points(fit)
+  if (has_row_scales(likelihood)) return(likelihood_by_row(likelihood, points, at, columns))
   values <- own_values(likelihood, points$values)
   likelihood$values <- lapply(values, function(value) {
     if (length(value) == 1L) value
     else if (is.null(at)) sum(value * points$weights) else value[at]
   })
+  likelihood
+}
+
+likelihood_by_row <- function(likelihood, points, at, columns) {
+  own <- function(values) own_values(likelihood, values)
+  if (is.null(at)) {
+    names <- names(own(values_by_row(likelihood, points$values, columns[0L, , drop = FALSE])))
+    likelihood$values <- sapply(names, function(name) {
+      over_row_points(likelihood, points, columns, function(values) own(values)[[name]])
+    }, simplify = FALSE)
+    return(likelihood)
+  }
+  drawn <- lapply(points$values, function(value) if (length(value) == 1L) value else value[at])
+  likelihood$values <- lapply(own(values_by_row(likelihood, drawn, columns)), t)
   likelihood
 }
 
@@ -107,8 +123,9 @@ own_values <- function(likelihood, values) UseMethod("own_values")
 own_values.bsvm_likelihood_residual <- function(likelihood, values) values
 
 # The same at the draws that methods for draws are asked for.
-drawn_likelihood <- function(fit, draw_ids) {
-  likelihood_at(fit, check_draw_ids(draw_ids, draw_count(fit$posterior)))
+drawn_likelihood <- function(fit, draw_ids, newdata = NULL) {
+  likelihood_at(fit, check_draw_ids(draw_ids, draw_count(fit$posterior)),
+                scale_columns_of(fit, newdata))
 }
 
 # The core's numbers of the likelihood, in units of the core's response.
@@ -156,7 +173,17 @@ coefficient_scale.bsvm_likelihood_residual <- function(likelihood) {
 #' @export
 response_sd.bsvm_likelihood_residual <- function(likelihood, fit) {
   points <- residual_points(fit)
+  if (has_row_scales(likelihood)) return(mean_response_sd(likelihood, points, fit))
   sum(sqrt(residual_moments(likelihood, points$values)$variance) * points$weights)
+}
+
+# That of a response drawn at random from the rows.
+mean_response_sd <- function(likelihood, points, fit) {
+  variance <- over_row_points(likelihood, points, fit$scale_columns, function(values) {
+    residual_moments(likelihood, values)$variance
+  })
+  weights <- if (is.null(fit$weights)) rep(1, length(variance)) else fit$weights
+  sqrt(sum(weights * variance) / sum(weights))
 }
 
 #' @export

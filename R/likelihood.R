@@ -25,7 +25,8 @@ print.bsvm_likelihood <- function(x, ...) {
     if (length(given) > 0L) {
       paste0(", ", paste(names(given), "=", vapply(given, format, ""), collapse = ", "))
     },
-    if (length(inferred) > 0L) paste0(", ", paste(inferred, collapse = " and "), " inferred")
+    if (length(inferred) > 0L) paste0(", ", paste(inferred, collapse = " and "), " inferred"),
+    if (has_row_scales(x)) paste0(", scale by row: ", deparse1(x$scale_formula))
   ))
   invisible(x)
 }

@@ -45,7 +45,8 @@ log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_le
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
   observed <- observed_rows(object, newdata, y)
-  f[] <- log_density(drawn_likelihood(object, draw_ids), rep(observed$y, each = nrow(f)), f)
+  f[] <- log_density(drawn_likelihood(object, draw_ids, newdata),
+                      rep(observed$y, each = nrow(f)), f)
   if (is.null(observed$weight)) return(f)
   f[] <- f * rep(observed$weight, each = nrow(f))
   f[, observed$weight == 0] <- 0

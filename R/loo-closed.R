@@ -30,9 +30,10 @@ closed_scores <- function(object, rows) {
     part <- rows_at(rows, at)
     links <- link_points(posterior, object, part)
     if (!is.null(rows$offset)) links$mean <- links$mean + rows$offset[at]
+    own_points <- values_by_row(object$likelihood, points, part$scale_columns)
     each <- vapply(seq_along(weights), function(k) {
       likelihood <- object$likelihood
-      likelihood$values <- lapply(points, function(value) value[min(k, length(value))])
+      likelihood$values <- values_at(own_points, k)
       part_scores(likelihood, rows$y[at], rows$weight[at], links$mean[, k], links$sd[, k]^2)
     }, matrix(0, length(at), 3L))
     own <- rep(log(weights), each = length(at))

@@ -235,7 +235,7 @@ loo_terms <- function(object, by, threads, env) {
 row_terms <- function(object, rows) {
   f <- t(drawn_links(object, rows))
   each <- function(x) rep(x, each = nrow(f))
-  f[] <- log_density(likelihood_at(object, seq_len(nrow(f))), each(rows$y), f)
+  f[] <- log_density(likelihood_at(object, seq_len(nrow(f)), rows$scale_columns), each(rows$y), f)
   if (is.null(rows$weight)) f else each(rows$weight) * f
 }
 

@@ -8,7 +8,7 @@
 # NULL; `offset` is the new rows' own for a fit with that argument; `unknown` as in design_rows().
 new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, group = NULL,
                        offset = NULL, unknown = "error") {
-  parts <- fit[c("terms", "xlevels", "contrasts", "bases")]
+  parts <- fit[c("terms", "xlevels", "contrasts", "bases", "scale_model")]
   parts$sparse <- !is.null(fit$design$sparse)
   parts$groups <- if (is.character(groups)) fit$groups[groups] else if (groups) fit$groups
   if (is.null(fit$terms)) {
@@ -66,6 +66,7 @@ design_rows <- function(parts, newdata, unknown = "error") {
   })
   rows <- list(x = bind_columns(x, parts$bases, matrices), offset = stats::model.offset(columns),
                groups = group_rows(parts$groups, terms, newdata, unknown))
+  rows$scale_columns <- new_scale_columns(parts$scale_model, terms, newdata, unknown)
   c(rows, if (!is.null(learned)) list(learned = learned))
 }
 

@@ -25,7 +25,7 @@ fit_fields <- c(
   elbo = "?numbers", passes = "?numbers", gradient = "?numbers", sampling = "?list",
   termination = "text", engine = "list", likelihood = "list", standardize = "flag",
   missing = "?list", control = "list", default_prior = "?flag", data = "?list", arguments = "?list",
-  odds_slope = "?numbers"
+  odds_slope = "?numbers", scale_model = "?list", scale_columns = "?numbers"
 )
 
 part_fields <- list(
@@ -149,7 +149,7 @@ frame_fields <- c(
   y = "numbers", response = "list", columns = "?text", assign = "?numbers", term_labels = "?text",
   intercept = "numbers", implicit = "flag", weights = "?numbers", offset = "?numbers",
   groups = "?list", bases = "?list", nobs = "numbers", bars = "flag", learned = "?list",
-  unknowns = "?list", absent = "?list"
+  unknowns = "?list", absent = "?list", scale_model = "?list", scale_columns = "?numbers"
 )
 
 spec_fields <- c(problem = "list", model = "list", design = "list", blocks = "list",
@@ -187,7 +187,7 @@ check_belongs <- function(frame, spec, result, call) {
   }
   if (!is.call(call)) abort("argument", "`call` must be a call; found ", describe(call), ".")
   same <- identical(frame$columns, spec$design$columns) &&
-    identical(response_in_units(frame$y, spec$design), spec$problem$y) &&
+    identical(response_in_units(frame$y, spec$design), problem_response(spec$problem)) &&
     length(unlist(lapply(spec$group_blocks, `[[`, "columns"))) ==
       length(unlist(lapply(frame$groups, `[[`, "labels")))
   if (!same) {

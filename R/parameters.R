@@ -16,7 +16,7 @@ parameter_blocks <- function(likelihood) {
     prior$label <- sub(" on the standard deviation", "", sub("^ridge, ", "", prior$label))
     prior$label <- sub(" on the variance", " on its square", prior$label)
     list(prior = prior, columns = integer(0), label = label, parameter = TRUE,
-         has_unit = has_unit)
+         has_unit = has_unit, sd = likelihood$scale_sds[label])
   }, priors, names(priors)))
 }
 
@@ -43,15 +43,26 @@ point_numbers <- function(block, hyper) {
   c(mean = 1 / hyper[["inverse_mean"]], hyper["inverse_mean"])
 }
 
-# What users are shown of a parameter: of the tube's half width in scales, the share outside it.
+# What users are shown of a parameter: of the tube's half width in scales, the share outside it; of
+# the factor of a scale for one standard deviation of a column, its logarithm for one unit.
 is_share <- function(block) identical(block$prior$name, "beta")
 
-shown_number <- function(block, number) if (is_share(block)) 1 / (1 + number) else number
+is_factor <- function(block) identical(block$prior$name, "log_normal")
+
+shown_number <- function(block, number) {
+  if (is_share(block)) 1 / (1 + number) else if (is_factor(block)) log(number) / block$sd else number
+}
+
+number_of_shown <- function(block, shown) {
+  if (is_share(block)) 1 / shown - 1 else if (is_factor(block)) exp(shown * block$sd) else shown
+}
 
 # Mean, standard deviation and limits of what is shown, of which block_spread() has the number's.
 parameter_spread <- function(fit, k, level) {
   block <- all_blocks(fit)[[k]]
-  if (!is_share(block)) return(block_spread(fit$posterior, fit, k, level)[, 2:5])
+  if (!is_share(block) && !is_factor(block)) {
+    return(block_spread(fit$posterior, fit, k, level)[, 2:5])
+  }
   posterior <- fit$posterior
   if (inherits(posterior, "bsvm_draws")) {
     draws <- shown_number(block, sqrt(block_variances(fit, k)))
@@ -63,7 +74,7 @@ parameter_spread <- function(fit, k, level) {
   law <- log_sd_law(posterior, k)
   at <- function(p) shown_number(block, exp(log_quantile_of(law, p)))
   middle <- vapply((seq_len(200L) - 0.5) / 200, at, 0)
-  c(mean(middle), stats::sd(middle), at((1 + level) / 2), at((1 - level) / 2))
+  c(mean(middle), stats::sd(middle), sort(c(at((1 - level) / 2), at((1 + level) / 2))))
 }
 
 # A row a parameter, as sd_table() has them; NULL if there is none. A standard deviation is missing

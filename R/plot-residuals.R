@@ -8,11 +8,7 @@ plot_residuals <- function(object) {
                                        c("inside", "outside")))[used, ]
   tube <- tube_of(object)
   picture <- ggplot2::ggplot(shown, ggplot2::aes(.data$fitted, .data$residual))
-  if (!is.null(tube)) {
-    picture <- picture + ggplot2::annotate("rect", xmin = -Inf, xmax = Inf, ymin = -tube,
-                                           ymax = tube, fill = plot_colour, alpha = 0.12)
-  }
-  picture +
+  picture + tube_layer(if (length(tube) > 1L) tube[used] else tube) +
     ggplot2::geom_hline(yintercept = 0, colour = "grey60", linewidth = 0.3) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$outside), colour = plot_colour,
                         alpha = if (nrow(shown) > 500L) 0.4 else 0.9) +
@@ -20,10 +16,20 @@ plot_residuals <- function(object) {
                                 guide = if (is.null(tube)) "none" else "legend") +
     ggplot2::labs(x = "Fitted value", y = "Residual", shape = "Tube",
                   caption = if (!is.null(tube)) {
-                    paste0("Tube: residuals up to ", format(tube, digits = 3L),
+                    paste0("Tube: residuals up to ", format_tube(tube, 3L),
                            " in size, which cost nothing.")
                   }) +
     plot_theme()
+}
+
+# A band, or of rows whose scales differ a line each.
+tube_layer <- function(tube) {
+  if (is.null(tube)) return(NULL)
+  if (length(tube) > 1L) {
+    return(ggplot2::geom_linerange(ymin = -tube, ymax = tube, colour = plot_colour, alpha = 0.15))
+  }
+  ggplot2::annotate("rect", xmin = -Inf, xmax = Inf, ymin = -tube, ymax = tube, fill = plot_colour,
+                    alpha = 0.12)
 }
 
 plot_predictive <- function(object, level) {

@@ -77,7 +77,7 @@ posterior_epred.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   need_draws(object, "posterior_epred(), a map of posterior_linpred(),")
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
-  expected_response(drawn_likelihood(object, draw_ids), f)
+  expected_response(drawn_likelihood(object, draw_ids, newdata), f)
 }
 
 # S x k draws of the link.

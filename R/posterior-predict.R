@@ -46,7 +46,7 @@ posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   need_predictive(object$likelihood)
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
-  likelihood <- drawn_likelihood(object, draw_ids)
+  likelihood <- drawn_likelihood(object, draw_ids, newdata)
   shape_draws(object$response, with_given_seed(seed, draw_response(likelihood, f)))
 }
 

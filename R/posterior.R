@@ -107,5 +107,5 @@ rows_at <- function(rows, at) {
            group$values <- group$values[at]
            group
          })),
-    unknown_at(rows, at), learned_at(rows, at))
+    unknown_at(rows, at), learned_at(rows, at), scale_columns_at(rows, at))
 }

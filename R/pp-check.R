@@ -52,10 +52,17 @@ pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned
   f <- link_draws(object, NULL, re_formula, FALSE, draw_ids, NULL, NULL, env)
   used <- which(rep_len(used_rows(object), length(object$y)))
   drawn <- with_bayesplot(paste0("pp_check(type = \"", type, "\")"), {
-    draw_check(object$response, type, drawn_likelihood(object, draw_ids), f[, used, drop = FALSE],
+    draw_check(object$response, type, used_likelihood(object, draw_ids, used),
+               f[, used, drop = FALSE],
                drawn_scale(object$response, object$y[used]), group[used], ...)
   })
   drawn + plot_theme()
+}
+
+# For some of the fit's rows.
+used_likelihood <- function(object, draw_ids, used) {
+  object$scale_columns <- object$scale_columns[used, , drop = FALSE]
+  drawn_likelihood(object, draw_ids)
 }
 
 # A value for each of the fit's rows; NULL for the types that have no groups.

@@ -36,7 +36,8 @@ predictive_draws <- function(fit, rows, size) {
   over_links(fit, rows, function(at, points, links) {
     part <- sample.int(length(points$weights), size, replace = TRUE, prob = points$weights)
     values <- lapply(points$values, function(value) {
-      if (length(value) == 1L) value else rep(value[part], each = length(at))
+      if (is.matrix(value)) as.vector(value[, part])
+      else if (length(value) == 1L) value else rep(value[part], each = length(at))
     })
     shape <- c(length(at), size)
     residual <- residual_quantile(fit$likelihood, values, stats::runif(prod(shape)))
@@ -51,14 +52,13 @@ over_links <- function(fit, rows, f) {
   points <- residual_points(fit)
   kept <- points_that_matter(points$weights)
   weights <- points$weights[kept] / sum(points$weights[kept])
-  few <- list(weights = weights, values = lapply(points$values, function(value) {
-    if (length(value) == 1L) value else value[kept]
-  }))
+  few <- lapply(points$values, function(value) if (length(value) == 1L) value else value[kept])
   in_chunks(nrow(rows$x), 2^21 / length(points$weights), function(at) {
     links <- link_points(fit$posterior, fit, rows_at(rows, at))
     links <- lapply(links, function(x) x[, kept, drop = FALSE])
     if (!is.null(rows$offset)) links$mean <- links$mean + rows$offset[at]
-    f(at, few, links)
+    own <- values_by_row(fit$likelihood, few, scale_columns_at(rows, at)[[1L]])
+    f(at, list(weights = weights, values = own), links)
   })
 }
 
@@ -103,24 +103,27 @@ link_points.bsvm_draws <- function(posterior, fit, rows) {
 }
 
 predictive_mean <- function(likelihood, points, links) {
-  shift <- rep_len(residual_moments(likelihood, points$values)$mean, length(points$weights))
-  drop((links$mean + rep(shift, each = nrow(links$mean))) %*% points$weights)
+  drop((links$mean + own_moments(likelihood, points, links)$mean) %*% points$weights)
 }
 
 predictive_sd <- function(likelihood, points, links) {
-  n <- nrow(links$mean)
-  own <- lapply(residual_moments(likelihood, points$values), rep_len, length(points$weights))
-  mix(links$mean + rep(own$mean, each = n), sqrt(links$sd^2 + rep(own$variance, each = n)),
-      points$weights)$sd
+  own <- own_moments(likelihood, points, links)
+  mix(links$mean + own$mean, sqrt(links$sd^2 + own$variance), points$weights)$sd
+}
+
+# residual_moments() with a number for each row and point.
+own_moments <- function(likelihood, points, links) {
+  lapply(residual_moments(likelihood, points$values), function(moment) {
+    if (is.matrix(moment)) moment
+    else matrix(moment, nrow(links$mean), length(points$weights), byrow = TRUE)
+  })
 }
 
 # Between the least and the greatest of the points' own, by the secant of the last two values, or
 # halved where that would leave the bracket or is slow.
 predictive_quantile <- function(likelihood, points, links, p, tolerance = 1e-7) {
   n <- nrow(links$mean)
-  values <- lapply(points$values, function(value) {
-    if (length(value) == 1L) value else rep(value, each = n)
-  })
+  values <- lapply(points$values, each_row, n)
   own <- matrix(residual_quantile(likelihood, values, rep(p, length(links$mean))), n)
   spread <- links$sd * stats::qnorm(p)
   reach <- 8 * links$sd

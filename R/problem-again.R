@@ -22,7 +22,8 @@ problem_again <- function(object, rows) {
                       object$blocks[of_sparse_columns(object)])
   }
   features <- core_features(object, rows$learned)
-  c(problem_in_units(row_problem(x, rows), object$design),
+  problem <- problem_in_units(row_problem(x, rows), object$design)
+  c(with_row_scales(problem, rows$scale_columns),
     if (!is.null(features)) list(features = features),
     if (is.null(sparse)) core_groups(groups)
     else list(group = NULL, n_groups = 0L, z = NULL, sparse = sparse))
@@ -84,7 +85,8 @@ factor_problem <- function(object, rows, name, links) {
   rows["offset"] <- list(NULL)
   q <- length(object$groups[[name]]$labels)
   columns <- seq_len(ncol(links))
-  list(problem = c(row_problem(links, rows), core_groups(group)),
+  list(problem = c(with_row_scales(row_problem(links, rows), rows$scale_columns),
+                   core_groups(group)),
        model = list(likelihood = object$likelihood[c("name", "parameters")],
                     engine = list(name = "gaussian", parameters = numeric(0)),
                     blocks = c(list(known_block(columns)),

@@ -95,7 +95,8 @@ update.bsvm_quantiles <- function(object, ...) {
 likelihood_call <- function(likelihood) {
   call <- bquote(likelihood_quantile(.(likelihood$parameters[["tau"]])))
   prior <- likelihood$priors$scale
-  if (is.null(prior)) call$scale <- likelihood$parameters[["scale"]]
+  if (has_row_scales(likelihood)) call$scale <- likelihood$scale_formula
+  else if (is.null(prior)) call$scale <- likelihood$parameters[["scale"]]
   else if (!identical(prior, prior_half_t(3))) call$scale <- prior
   call[[1L]] <- quote(bsvm::likelihood_quantile)
   call

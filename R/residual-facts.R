@@ -1,10 +1,16 @@
 # Facts about the residuals of a response of numbers, for summary(), residuals() and plots.
 
-# Half its width at the posterior mean; NULL of a likelihood without one.
+# Half its width at the posterior mean, a number or one a row; NULL of a likelihood without one.
 tube_of <- function(object) {
   likelihood <- likelihood_at(object)
   if (!inherits(likelihood, "bsvm_likelihood_eps_insensitive")) return(NULL)
-  if (likelihood$values$epsilon > 0) likelihood$values$epsilon
+  if (any(likelihood$values$epsilon > 0)) likelihood$values$epsilon
+}
+
+# In words: of rows whose scales differ, from the least to the greatest.
+format_tube <- function(tube, digits) {
+  number <- function(x) format(x, digits = digits)
+  if (length(tube) == 1L) number(tube) else paste(number(min(tube)), "to", number(max(tube)))
 }
 
 # Of a response of numbers: list(tube, sigma, r_squared), else NULL.
@@ -22,7 +28,7 @@ say_residuals <- function(facts, digits) {
   if (is.null(facts)) return(invisible())
   number <- function(x) format(x, digits = digits)
   cat("Residuals: standard deviation ", number(facts$sigma),
-      if (!is.null(facts$tube)) paste0(", tube up to ", number(facts$tube), " in size"),
+      if (!is.null(facts$tube)) paste0(", tube up to ", format_tube(facts$tube, digits), " in size"),
       "; R-squared ", format(facts$r_squared, digits = 2L), "\n", sep = "")
 }
 

@@ -46,7 +46,8 @@ model_in_units <- function(model, design, likelihood) {
 # counts it, says which number. Numbers of other priors (those that select, lasso and bridge) are
 # for coefficients in units of the response's spread, and so is what is reported of them.
 prior_powers <- list(normal = c(variance = 2), half_t = c(scale = 1), ridge = c(scale = 2),
-                     inverse_wishart = c(scale = 2), huang_wand = c(scale = 1), beta = numeric(0))
+                     inverse_wishart = c(scale = 2), huang_wand = c(scale = 1), beta = numeric(0),
+                     log_normal = numeric(0))
 
 prior_in_units <- function(block, unit) {
   powers <- prior_powers[[block$prior]]

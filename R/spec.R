@@ -60,6 +60,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   likelihood <- if (is.null(likelihood)) default_likelihood(frame, engine, assigned)
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
+  likelihood <- with_scale_priors(likelihood, frame$scale_model)
   units <- response_units(frame$response, frame, likelihood)
   likelihood$unit <- if (units$unit != 1) units$unit
   assigned <- scale_priors(assigned, likelihood)
@@ -93,6 +94,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   unknowns <- core_unknowns(frame$unknowns$rule, frame, design)
   design[c("unit", "shift")] <- units
   problem <- problem_in_units(core_problem(frame, design, core, assigned$blocks[sparse]), design)
+  problem <- with_row_scales(problem, frame$scale_columns)
   model <- model_in_units(model, design, likelihood)
   problem$features <- core_features(frame, frame$learned)
   problem$latent <- unknowns$core

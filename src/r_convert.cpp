@@ -94,11 +94,9 @@ std::map<std::string, double> to_values(SEXP numbers) {
   return values;
 }
 
-// list(name, parameters, arrays): double vectors and matrices by name, NULL for none.
-void take_latent(const List& latent, bsvm::Problem& out) {
-  const std::string name = as<std::string>(latent["name"]);
+// Double vectors and matrices by name, NULL for none.
+std::map<std::string, bsvm::Params::Array> to_arrays(const List& given) {
   std::map<std::string, bsvm::Params::Array> arrays;
-  const List given = latent["arrays"];
   const std::vector<std::string> names = as<std::vector<std::string>>(given.names());
   for (size_t k = 0; k < names.size(); ++k) {
     SEXP values = given[k];
@@ -108,8 +106,24 @@ void take_latent(const List& latent, bsvm::Problem& out) {
     arrays.emplace(names[k], bsvm::Params::Array(REAL(values), rows,
                                                  Rf_isMatrix(values) ? Rf_ncols(values) : 1));
   }
+  return arrays;
+}
+
+// list(name, parameters, arrays).
+void take_latent(const List& latent, bsvm::Problem& out) {
+  const std::string name = as<std::string>(latent["name"]);
   out.latent = bsvm::Registry<bsvm::Latent>::make(
-      name, bsvm::Params(name, to_values(latent["parameters"]), std::move(arrays)));
+      name,
+      bsvm::Params(name, to_values(latent["parameters"]), to_arrays(latent["arrays"])));
+}
+
+// What it looks up of the rows, if anything, is with these.
+std::unique_ptr<bsvm::Likelihood> to_likelihood(const List& likelihood, const List& problem) {
+  const std::string name = as<std::string>(likelihood["name"]);
+  std::map<std::string, bsvm::Params::Array> arrays;
+  if (has(problem, "looked_up")) arrays = to_arrays(problem["looked_up"]);
+  return bsvm::Registry<bsvm::Likelihood>::make(
+      name, bsvm::Params(name, to_values(likelihood["parameters"]), std::move(arrays)));
 }
 
 // How many levels the term of these effects has.
@@ -221,10 +235,7 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
   if (has(problem, "units")) take_elsewhere(problem, out);
   else take_rows(problem, out);
   if (has(model, "integrated")) out.integrated = to_count(model, "integrated", -1);
-  const List likelihood = model["likelihood"];
-  const std::string name = as<std::string>(likelihood["name"]);
-  out.likelihood = bsvm::Registry<bsvm::Likelihood>::make(
-      name, to_params(name, likelihood["parameters"]));
+  out.likelihood = to_likelihood(model["likelihood"], problem);
   for (const List block : as<List>(model["blocks"])) out.priors.push_back(to_slot(block));
   for (const List block : as<List>(model["group_blocks"])) {
     out.group_priors.push_back(to_slot(block));

@@ -5,7 +5,7 @@
 // `epsilon` or `kappa`, and `scale`, are given or not. What is not is inferred: log s, then log
 // kappa.
 #include "base/error.hpp"
-#include "family.hpp"
+#include "scaled_rows.hpp"
 #include "two_hinges.hpp"
 
 namespace bsvm {
@@ -18,14 +18,14 @@ std::unique_ptr<Likelihood> with_tube(double scale, double epsilon) {
 std::unique_ptr<Likelihood> make_eps_insensitive(const Params& params) {
   const Number scale(params, "scale"), kappa(params, "kappa", true);
   if (!params.given("epsilon"))
-    return make_family(scale.free() + kappa.free(), [=](ConstVecRef theta) {
+    return make_scaled_family(params, scale.free() + kappa.free(), [=](ConstVecRef theta) {
       const double s = scale(theta, 0);
       return with_tube(s, s * kappa(theta, scale.free()));
     });
   if (params.given("kappa"))
     throw InvalidInput("epsilon", "'epsilon' and 'kappa' of eps_insensitive say the same.");
   const double epsilon = params.not_negative("epsilon");
-  return make_family(scale.free(), [=](ConstVecRef theta) {
+  return make_scaled_family(params, scale.free(), [=](ConstVecRef theta) {
     return with_tube(scale(theta, 0), epsilon);
   });
 }

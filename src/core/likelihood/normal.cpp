@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "family.hpp"
+#include "scaled_rows.hpp"
 #include "linalg/kernels.hpp"
 #include "special/functions.hpp"
 
@@ -66,7 +66,7 @@ class Normal : public Likelihood {
 
 std::unique_ptr<Likelihood> make_normal(const Params& params) {
   const Number sd(params, "sd");
-  return make_family(sd.free(),
+  return make_scaled_family(params, sd.free(),
                      [=](ConstVecRef theta) { return std::make_unique<Normal>(sd(theta, 0)); });
 }
 
