@@ -124,7 +124,7 @@ call_value <- function(name, call, env) {
 # rows.
 with_new_variables <- function(object, call, env) {
   needed <- c(variables_in(open_terms(call$formula)), all.vars(call$weights),
-              all.vars(call$offset), all.vars(call$subset))
+              all.vars(call$offset), all.vars(call$subset), variables_of_scale(call$likelihood))
   needed <- needed[!grepl("^<.+>$", needed)] # marks of values
   new <- setdiff(needed, c(names(object$data), kept_names(environment(object$formula)), "."))
   n <- nrow(object$data)

@@ -103,16 +103,16 @@ link_points.bsvm_draws <- function(posterior, fit, rows) {
 }
 
 predictive_mean <- function(likelihood, points, links) {
-  drop((links$mean + own_moments(likelihood, points, links)$mean) %*% points$weights)
+  drop((links$mean + residual_spread(likelihood, points, links)$mean) %*% points$weights)
 }
 
 predictive_sd <- function(likelihood, points, links) {
-  own <- own_moments(likelihood, points, links)
+  own <- residual_spread(likelihood, points, links)
   mix(links$mean + own$mean, sqrt(links$sd^2 + own$variance), points$weights)$sd
 }
 
 # residual_moments() with a number for each row and point.
-own_moments <- function(likelihood, points, links) {
+residual_spread <- function(likelihood, points, links) {
   lapply(residual_moments(likelihood, points$values), function(moment) {
     if (is.matrix(moment)) moment
     else matrix(moment, nrow(links$mean), length(points$weights), byrow = TRUE)

@@ -45,6 +45,12 @@ refuse_row_scales <- function(likelihood, what) {
         "`. Use a formula and data, as in bsvm(y ~ x, data).")
 }
 
+# Those of the formulas in the language of an argument: likelihood_laplace(scale = ~ x).
+variables_of_scale <- function(written) {
+  if (is_call_to(written, "~")) return(all.vars(written))
+  if (is.call(written)) unlist(lapply(as.list(written)[-1L], variables_of_scale))
+}
+
 # ---- in the frame -------------------------------------------------------------------------------
 
 # list(scale_model, scale_columns) from the fit's variables.

@@ -9,6 +9,7 @@
 #include "components.hpp"
 #include "fitting.hpp"
 #include "hosts.hpp"
+#include "parameter_differences.hpp"
 #include "point/estimator.hpp"
 #include "rows/make_source.hpp"
 #include "rows/sparse/sparse_source.hpp"
@@ -19,48 +20,7 @@ using namespace bsvm_test;
 
 namespace {
 
-// Some q with a covariance, at a theta, and effects of groups that go with it.
-State some_state(const Coefficients& side, RowSource& source) {
-  State state = side.start(Vec());
-  const Index p = state.layout.p;
-  state.mean() = 0.4 * Noise(4).normals(p);
-  state.inverse_factor() = 0.3 * Mat::Identity(p, p);
-  side.set_parameters(state, Eigen::Vector2d(-0.3, 0.2));
-  Host host;
-  RowSums sums(state.layout);
-  source.sums(state, sums, host);
-  state.slopes() = 2;
-  state.begun() = 1;
-  state.fraction() = 1;
-  source.settle(state, Settle::advance, 1);
-  return state;
-}
-
-// Five-point differences of whole passes.
-void check_derivatives(const Problem& problem, RowSource& source, Index extra = 0) {
-  const State state = some_state(Coefficients(problem, extra), source);
-  Host host;
-  RowSums sums(state.layout);
-  const auto pulls = [&](Index k, double by) {
-    State moved = state;
-    moved.parameters()[k] += by;
-    source.sums(moved, sums, host);
-    return std::pair<double, Vec>(sums.value(), sums.pull());
-  };
-  REQUIRE(state.layout.parameters == 2);
-  const double h = 1e-2;
-  for (Index k : {0, 1}) {
-    const auto up = pulls(k, h), down = pulls(k, -h), far = pulls(k, 2 * h),
-               near = pulls(k, -2 * h);
-    const double slope = (8 * (up.first - down.first) - far.first + near.first) / (12 * h);
-    const Vec bend = (8 * (up.second - down.second) - far.second + near.second) / (-12 * h);
-    source.sums(state, sums, host);
-    CHECK(sums.pull()[k] == doctest::Approx(slope).epsilon(1e-5));
-    CHECK(sums.bend()(k, k) == doctest::Approx(bend[k]).epsilon(1e-4));
-    CHECK(sums.bend()(k, 1 - k) == doctest::Approx(bend[1 - k]).epsilon(1e-3));
-    CHECK(sums.bend()(0, 1) == sums.bend()(1, 0));
-  }
-}
+const Vec kTheta = Eigen::Vector2d(-0.3, 0.2);
 
 void check_best(const Bound& bound, double log_s, double log_kappa) {
   const double h = 1e-3;
@@ -125,9 +85,9 @@ TEST_CASE("two parameters: rows' sums in memory, grouped or not, for any number 
       Problem problem = usual_problem(data);
       infer_both(problem);
       MemorySource one(problem, use, 1), two(problem, use, 2);
-      check_derivatives(problem, one);
-      const State state = some_state(Coefficients(problem), one);
-      some_state(Coefficients(problem), two);
+      check_derivatives(problem, one, kTheta);
+      const State state = some_state(Coefficients(problem), one, kTheta);
+      some_state(Coefficients(problem), two, kTheta);
       Host host;
       RowSums first(state.layout), second(state.layout);
       one.sums(state, first, host);
@@ -142,7 +102,7 @@ TEST_CASE("two parameters: rows' sums with sparse columns") {
   infer_both(problem);
   for (const Use use : {Use::augmented, Use::expected}) {
     SparseSource source(problem, use, 1);
-    check_derivatives(problem, source, source.extra());
+    check_derivatives(problem, source, kTheta, source.extra());
   }
 }
 
@@ -152,7 +112,7 @@ TEST_CASE("two parameters: a step in both at once ends where rows and priors are
   infer_both(problem);
   const Coefficients side(problem);
   MemorySource source(problem, Use::expected, 1);
-  State state = some_state(side, source);
+  State state = some_state(side, source, kTheta);
   RowSums sums(state.layout);
   Host host;
   int steps = 0;

@@ -57,6 +57,10 @@ std::unique_ptr<Likelihood> Likelihood::with(ConstVecRef) const {
   throw InvalidInput("likelihood", "This likelihood has no parameters to be given.");
 }
 
+void Likelihood::columns_of(const Eigen::Ref<const Arr>& y, Mat& out) const {
+  out.resize(0, y.size());
+}
+
 Atoms Likelihood::atoms(double) const { return {}; }
 
 void Likelihood::draw(const Eigen::Ref<const Arr>&, const Eigen::Ref<const Arr>&,

@@ -78,6 +78,10 @@ class Likelihood {
   virtual Index free_size() const { return 0; }
   // The member at theta (free_size()), any finite numbers.
   virtual std::unique_ptr<Likelihood> with(ConstVecRef theta) const;
+  // The last of them may be coefficients: a row has theta_0 + z'gamma in place of theta_0. How many,
+  // and z (coefficients, r) of rows with these codes.
+  virtual Index coefficients() const { return 0; }
+  virtual void columns_of(const Eigen::Ref<const Arr>& y, Mat& out) const;
 
   // Is log p(y | f) concave in f? Then so is the expected bound in mean and Cholesky factor, and
   // no row has a negative weight.

@@ -145,15 +145,32 @@ class ScaledRows : public Likelihood {
   Vec log_scale_, inverse_;
 };
 
+class ScaledFamily : public Family {
+ public:
+  ScaledFamily(Index size, Member member, std::shared_ptr<const RowTable> table)
+      : Family(size + table->columns.cols(),
+               [=](ConstVecRef theta) {
+                 return std::make_unique<ScaledRows>(member(theta.head(size)), table,
+                                                     theta.tail(table->columns.cols()));
+               }),
+        table_(table) {}
+
+  Index coefficients() const override { return table_->columns.cols(); }
+  void columns_of(const Block& y, Mat& out) const override {
+    out.resize(coefficients(), y.size());
+    for (Index i = 0; i < y.size(); ++i)
+      out.col(i) = table_->columns.row(static_cast<Index>(y[i])).transpose();
+  }
+
+ private:
+  std::shared_ptr<const RowTable> table_;
+};
+
 }  // namespace
 
 std::unique_ptr<Likelihood> make_scaled_family(const Params& params, Index size, Member member) {
   if (!params.has("scale_columns")) return make_family(size, std::move(member));
-  const std::shared_ptr<const RowTable> table = to_table(params);
-  const Index k = table->columns.cols();
-  return make_family(size + k, [=](ConstVecRef theta) {
-    return std::make_unique<ScaledRows>(member(theta.head(size)), table, theta.tail(k));
-  });
+  return std::make_unique<ScaledFamily>(size, std::move(member), to_table(params));
 }
 
 }  // namespace bsvm

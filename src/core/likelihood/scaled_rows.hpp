@@ -9,7 +9,8 @@ namespace bsvm {
 //
 // so that slopes are over s_i, and weights and curvatures over s_i^2. What a row has as its response
 // is its number, from 0, by which `response` and z are looked up: `scale_columns` (n, k) of the
-// parameters, with `response` (n). gamma is inferred, after the `size` free numbers of the member.
+// parameters, with `response` (n). gamma is inferred, after the `size` free numbers of the member, of
+// which the first is the logarithm of its scale.
 std::unique_ptr<Likelihood> make_scaled_family(const Params& params, Index size, Member member);
 
 }  // namespace bsvm

@@ -210,11 +210,12 @@ void WideSelector::find_others() {
 void WideSelector::find_parameter_sums() {
   sums_.clear();
   parameters_.prepare(now_.own);
-  parameters_.add(terms_.value.sum(), [&](const ParameterTerms::Moved& to) {
+  const auto value = [&](const ParameterTerms::Moved& to) -> const Arr& {
     to.likelihood->terms(Use::augmented, y_, link_.array() + offset_, now_.spread.array(),
                          moved_terms_);
-    return (moved_terms_.value * weight_).sum();
-  }, sums_);
+    return moved_terms_.value *= weight_;
+  };
+  parameters_.add(y_, terms_.value, value, sums_);
 }
 
 // (p) sum_{l != k} R_kl g_l S_lk under this pass's weights. With Cov(f, v_k) = (g_k / E_k) B c_k,

@@ -198,7 +198,7 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   latent_->add(range, block, terms, *worker.latent, out);
-  add_parameters(range, state, value, worker, out);
+  add_parameters(range, state, worker, out);
   if (problem_.groups > 0) return add_groups(range, state, worker, out);
 
   const auto add_squares = [&](const Arr& omega, Eigen::Map<Mat> sum) {
@@ -216,17 +216,18 @@ bool MemorySource::integrate(const BlockRange& range, const State& state,
 }
 
 // After the latent has added what the last look left in its scratch.
-void MemorySource::add_parameters(const BlockRange& range, const State& state, double value,
-                                  Worker& worker, RowSums& out) const {
-  parameters_.add(value, [&](const ParameterTerms::Moved& to) {
-    return moved_value(range, state, to, worker);
-  }, out);
+void MemorySource::add_parameters(const BlockRange& range, const State& state, Worker& worker,
+                                  RowSums& out) const {
+  const auto value = [&](const ParameterTerms::Moved& to) -> const Arr& {
+    return moved_values(range, state, to, worker);
+  };
+  parameters_.add(view(worker.block.y, range.rows), worker.terms.value, value, out);
 }
 
-// The rows' share where a parameter moved and q did not, that of unknown entries included: since
+// The rows' shares where a parameter moved and q did not, that of unknown entries included: since
 // q is at its best for these, the first derivative is that of the bound all the same.
-double MemorySource::moved_value(const BlockRange& range, const State& state,
-                                 const ParameterTerms::Moved& to, Worker& worker) const {
+const Arr& MemorySource::moved_values(const BlockRange& range, const State& state,
+                                      const ParameterTerms::Moved& to, Worker& worker) const {
   RowBlock& block = to.design ? *worker.moved : worker.block;
   if (to.design) {
     load(range, to.state, block);
@@ -235,10 +236,10 @@ double MemorySource::moved_value(const BlockRange& range, const State& state,
   const Index r = range.rows;
   if (worker.moved_terms.value.size() != r) worker.moved_terms.resize(r);
   if (integrate(range, state, *to.likelihood, worker, worker.moved_terms))
-    return worker.moved_terms.value.sum();
+    return worker.moved_terms.value;
   to.likelihood->terms(use_, view(block.y, r), block.m.head(r), block.v.head(r),
                        worker.moved_terms);
-  return (worker.moved_terms.value * view(block.weight, r)).sum();
+  return worker.moved_terms.value *= view(block.weight, r);
 }
 
 }  // namespace bsvm

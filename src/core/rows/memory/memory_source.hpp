@@ -62,9 +62,9 @@ class MemorySource : public DrawSource {
   void add(const BlockRange& range, const State& state, Worker& worker, RowSums& out);
   bool integrate(const BlockRange& range, const State& state, const Likelihood& likelihood,
                  Worker& worker, RowTerms& out) const;
-  void add_parameters(const BlockRange& range, const State& state, double value, Worker& worker,
+  void add_parameters(const BlockRange& range, const State& state, Worker& worker,
                       RowSums& out) const;
-  double moved_value(const BlockRange& range, const State& state, const ParameterTerms::Moved& to,
+  const Arr& moved_values(const BlockRange& range, const State& state, const ParameterTerms::Moved& to,
                      Worker& worker) const;
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);

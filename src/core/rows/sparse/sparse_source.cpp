@@ -254,10 +254,11 @@ void SparseSource::add_parameters(const BlockRange& range, Worker& worker, RowSu
   const Index r = range.rows, first = range.first_row;
   const auto y = data_.y.segment(first, r), weight = data_.weight.segment(first, r);
   if (worker.moved.value.size() != r) worker.moved.resize(r);
-  parameters_.add(worker.terms.value.sum(), [&](const ParameterTerms::Moved& to) {
+  const auto value = [&](const ParameterTerms::Moved& to) -> const Arr& {
     to.likelihood->terms(use_, y, worker.m.head(r), worker.v.head(r), worker.moved);
-    return (worker.moved.value * weight).sum();
-  }, out);
+    return worker.moved.value *= weight;
+  };
+  parameters_.add(y, worker.terms.value, value, out);
 }
 
 // z_i' S_zz z_i of all rows: what they need of S is on the pattern, a column at a time.
