@@ -10,7 +10,8 @@
 #' @param scale The standard deviation of the residuals, in units of the response: `NULL` (default)
 #'   infers it under `prior_half_t(3)`, whose scale is then the spread of the response (its median
 #'   absolute deviation). A positive number gives it; [prior_half_t()] or [prior_inv_gamma()] is a
-#'   prior (the latter of its square).
+#'   prior (the latter of its square). A formula of one side, such as `~ x`, has it differ by row
+#'   ([likelihood_eps_insensitive()]).
 #' @return An object of class `bsvm_likelihood`.
 #' @section Errors: `bsvm_error_argument` for a `scale` that is none of these.
 #' @seealso [likelihood_eps_insensitive()].

@@ -95,4 +95,8 @@ say_parameters <- function(table, digits) {
   if (is.null(table)) return(invisible())
   cat("\nInferred parameters:\n")
   print_columns(table[, !is.na(table[1L, ]), drop = FALSE], digits)
+  if (any(startsWith(rownames(table), "scale: "))) {
+    say_wrapped(paste("scale is that of a row at the means of its predictors, whose coefficients are",
+                      "for its logarithm."))
+  }
 }

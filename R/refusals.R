@@ -12,7 +12,8 @@
 #' Under `likelihood_hinge(normalized = TRUE)`, and for a response of numbers, there is a
 #' likelihood. These last seven work on draws under it, by `engine_slice()`, and
 #' [integrated_loglik()] has the log-likelihood at stated parameters. `sigma()` of a response of
-#' numbers is the standard deviation of its residuals' density. A Bayesian fit has no one
+#' numbers is the standard deviation of its residuals' density, if their scale differs by row that of
+#' a response drawn at random from the rows. A Bayesian fit has no one
 #' log-likelihood, and none that is maximised, so that `logLik()` and what comes of it stay an error
 #' of the same class.
 #'

@@ -21,7 +21,9 @@ is_formula <- function(x) inherits(x, "formula")
 # Without its environment: variables are found where those of the model's formula are.
 scale_formula <- function(scale) {
   if (!is_formula(scale)) return(NULL)
-  refuse <- function(...) abort("argument", "`scale` as a formula ", ..., " Found ", deparse1(scale), ".")
+  refuse <- function(...) {
+    abort("argument", "`scale` as a formula ", ..., " Found ", deparse1(scale), ".")
+  }
   if (length(scale) != 2L) refuse("must have one side, as in scale = ~ x.")
   rhs <- scale[[2L]]
   if (has_special(rhs)) refuse("takes no bars and no smooths.")
@@ -157,7 +159,8 @@ values_by_row <- function(likelihood, values, columns) {
 
 # A value for each row and point, rows first.
 each_row <- function(value, n) {
-  if (is.matrix(value)) as.vector(value) else if (length(value) == 1L) value else rep(value, each = n)
+  if (is.matrix(value)) as.vector(value)
+  else if (length(value) == 1L) value else rep(value, each = n)
 }
 
 # The values of one point of several.

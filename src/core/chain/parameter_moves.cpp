@@ -14,20 +14,26 @@ constexpr double kFarthest = 100;  // of a free number: beyond, what it is the l
 constexpr double kFirstDraws = 20;  // until axes are found, then of twice as many each time
 constexpr double kFirstInterval = 2.5;  // along an axis, in standard deviations
 
+std::vector<std::pair<Index, Index>> pairs_of(const std::vector<Index>& single) {
+  std::vector<std::pair<Index, Index>> out;
+  for (size_t j = 0; j < single.size(); ++j)
+    for (size_t k = j + 1; k < single.size(); ++k) out.emplace_back(single[j], single[k]);
+  return out;
+}
+
 }  // namespace
 
 ParameterMoves::ParameterMoves(const Coefficients& side)
-    : side_(side),
-      widths_(Vec::Constant(side.parameters() * (side.parameters() + 1) / 2, 1)),
+    : side_(side), pairs_(pairs_of(side.single_parameters())),
+      widths_(Vec::Ones(side.parameters() + static_cast<Index>(pairs_.size()))),
       axes_(Mat::Identity(side.parameters(), side.parameters())), seen_(Vec::Zero(2)),
       mean_(Vec::Zero(side.parameters())),
       square_(Mat::Zero(side.parameters(), side.parameters())) {}
 
 Vec ParameterMoves::direction(Index k) const {
   if (k < size()) return axes_.col(k);
-  Index pair = k - size(), first = 0;
-  for (; pair >= size() - 1 - first; ++first) pair -= size() - 1 - first;
-  return Vec::Unit(size(), first) - Vec::Unit(size(), first + 1 + pair);
+  const auto [one, other] = pairs_[static_cast<size_t>(k - size())];
+  return Vec::Unit(size(), one) - Vec::Unit(size(), other);
 }
 
 void ParameterMoves::run(State& state, const std::function<double()>& log_likelihood, bool tune) {

@@ -9,7 +9,8 @@ namespace bsvm {
 // latent scales averaged out: along each, or where there are several, which may be strongly
 // correlated (a scale and a shape), along the columns of a root of their covariance. That and the
 // first intervals are learnt while draws are not kept. A covariance does not see where the tails go:
-// so also along the differences of any two, which leave the product of what they are logarithms of.
+// so also along the differences of any two, which leave the product of what they are logarithms of;
+// not of coefficients of a parameter, whose tails are those of the rows' log p.
 class ParameterMoves {
  public:
   explicit ParameterMoves(const Coefficients& side);
@@ -29,7 +30,8 @@ class ParameterMoves {
   Index size() const { return mean_.size(); }
 
   const Coefficients& side_;
-  Vec widths_;      // (parameters, then pairs of them) of first intervals
+  std::vector<std::pair<Index, Index>> pairs_;
+  Vec widths_;      // (parameters, then pairs) of first intervals
   Mat axes_;        // (parameters, parameters)
   Vec seen_;        // how many draws, and of how many of them mean_ and square_ are
   Vec mean_;        // (parameters)

@@ -103,6 +103,7 @@ class Coefficients {
   // ---- parameters of the likelihood and of blocks: they stand together in theta
 
   Index parameters() const { return layout_.parameters; }
+  std::vector<Index> single_parameters() const { return problem_.single_parameters(); }
   Index parameter_first() const { return parameter_first_; }  // where they start in theta
   // log p of them, and its gradient.
   double log_parameters(ConstVecRef parameters, VecRef gradient) const;

@@ -32,6 +32,14 @@ Index Model::parameters() const {
   return size;
 }
 
+std::vector<Index> Model::single_parameters() const {
+  const Index own = likelihood->free_size(), first = own - likelihood->coefficients();
+  std::vector<Index> out;
+  for (Index k = 0; k < parameters(); ++k)
+    if (k < first || k >= own) out.push_back(k);
+  return out;
+}
+
 bool Model::selects() const {
   return std::any_of(priors.begin(), priors.end(),
                      [](const PriorSlot& slot) { return slot.prior->selects(); });

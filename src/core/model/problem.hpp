@@ -59,6 +59,7 @@ struct Model {
   Index effects() const;   // q: effects a group has, or of all terms together
   Index group_coefficients() const;  // one a level and effect
   Index parameters() const;  // free numbers of the likelihood and the blocks
+  std::vector<Index> single_parameters() const;  // those that are no coefficients of one of them
   bool selects() const;     // does a prior of the dense coefficients?
 };
 

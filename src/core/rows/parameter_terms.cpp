@@ -4,10 +4,7 @@ namespace bsvm {
 
 ParameterTerms::ParameterTerms(const Problem& problem)
     : problem_(problem), own_(problem.likelihood->free_size()),
-      coefficients_(problem.likelihood->coefficients()) {
-  for (Index k = 0; k < problem.parameters(); ++k)
-    if (k < own_ - coefficients_ || k >= own_) kept_.push_back(k);
-}
+      coefficients_(problem.likelihood->coefficients()), kept_(problem.single_parameters()) {}
 
 void ParameterTerms::prepare(const State& state) {
   moved_.clear();
