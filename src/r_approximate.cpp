@@ -52,7 +52,7 @@ List package(const bsvm::Problem& problem, const bsvm::Approximation& found) {
       _["integrated"] = static_cast<int>(problem.integrated), _["bound"] = found.evidence,
       _["trace"] = trace_matrix(found.climb.trace), _["passes"] = found.passes,
       _["gradient"] = found.climb.gradient, _["termination"] = name_of(found.climb.end));
-  return join(out, latent_report(problem.latent->report(state), found.imputed));
+  return join(out, latent_report(problem.latent->report(state), bsvm::imputations(found)));
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ struct Node {
   State state;             // mean and inverse factor of the coefficients
   GroupPosterior groups;
   Mat slope;               // (coefficients, h) d mean/d theta, where it is known; or empty
+  Imputations imputed;     // of missing predictors
 
   Node() : state(Layout()) {}
 };
@@ -62,9 +63,6 @@ class Conditional {
   // Minus the second derivatives of log_density at the highest node, about.
   virtual Mat curvature(const Node& top) = 0;
 
-  // Of missing predictors, at the highest node while it is the last.
-  virtual Imputations imputations(const Node& /*top*/) { return Imputations(); }
-
   // What is wanted only of the nodes that are kept, such as the groups.
   virtual void finish(std::vector<Node>& /*nodes*/) {}
 
@@ -79,10 +77,12 @@ struct Approximation {
   double evidence = 0;    // log p(y), as approximated
   std::vector<bool> unbounded;  // (h) does its density not fall on the way up?
   Mat theta_covariance;   // (h, h)
-  Imputations imputed;
   Progress climb;         // to the highest node
   int passes = 0;         // in all
 };
+
+// What the nodes together know of missing predictors.
+Imputations imputations(const Approximation& of);
 
 // Deterministic engines that give such a mixture.
 class Approximator {

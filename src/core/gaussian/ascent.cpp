@@ -222,11 +222,8 @@ Node Ascent::node(Point point) {
     last_ = out.state;
   }
   out.groups = source_->groups();
+  out.imputed = source_->imputations(out.state);
   return out;
-}
-
-Imputations Ascent::imputations(const Node& top) {
-  return source_->imputations(top.state);
 }
 
 // By differences of the bound's gradient, which at its optimum is that of what theta alone is in.

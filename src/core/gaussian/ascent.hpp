@@ -24,7 +24,6 @@ class Ascent : public Conditional {
   Node climb() override;
   Node at(ConstVecRef theta, const Node& from) override;
   Mat curvature(const Node& top) override;
-  Imputations imputations(const Node& top) override;
 
  private:
   // A State, its hyper-parameters, the bound and its gradient in these.

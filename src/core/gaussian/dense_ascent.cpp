@@ -360,11 +360,8 @@ Node DenseAscent::node(Point at) {
   out.state = at.state;
   out.state.slopes() = 0;
   out.matched = converged && match_moments(*source_, side_, out.state, out.log_density, host_);
+  out.imputed = source_->imputations(out.state);
   return out;
-}
-
-Imputations DenseAscent::imputations(const Node& top) {
-  return source_->imputations(top.state);
 }
 
 // Minus the derivative of the bound's gradient in theta, the rows' share of q held: no row is seen.

@@ -29,7 +29,6 @@ class DenseAscent : public Conditional {
   Node climb() override;
   Node at(ConstVecRef theta, const Node& from) override;
   Mat curvature(const Node& top) override;
-  Imputations imputations(const Node& top) override;
 
  private:
   struct Point {

@@ -42,7 +42,6 @@ class GaussianEngine : public Approximator {
         make_conditional(problem, make_source, Centre::mean, options, threads, host);
     const Node top = conditional->climb();
     out.climb = conditional->progress();
-    out.imputed = conditional->imputations(top);
     try {
       if (out.climb.end != Termination::interrupted)
         explore(*conditional, free_units(problem, top.theta), top, out, prior_of(problem));
