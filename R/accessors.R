@@ -116,8 +116,8 @@ filled <- function(x) {
 
 # The formula with bars and smooth terms opened: every variable once.
 open_formula <- function(object) {
-  scale <- object$scale_model
-  add_terms(open_terms(object$formula), if (!is.null(scale)) list(stats::formula(scale$terms)[[2L]]))
+  of_scale <- likelihood_scale(object$likelihood)
+  add_terms(open_terms(object$formula), if (!is.null(of_scale)) list(of_scale[[2L]]))
 }
 
 # The data of the fit, one row a fitted link: list(x, y, group), with x the data frame of the

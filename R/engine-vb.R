@@ -34,9 +34,9 @@
 #' their range. If the scale of residuals is inferred, it may grow before coefficients are found,
 #' and then none is found. So the default then also starts with all coefficients and the scale (of
 #' the tube, where the scale is given) held at its first value, a half, a quarter and an eighth of
-#' it; it moves once the coefficients have converged. Random starts hold it at these values in turn. On the spam data of the package
-#' kernlab with `prior_laplace_zero(0.01)` a start takes 0.2 s, and twelve random ones raise the
-#' bound from -2100.62 to -2095.64.
+#' it; it moves once the coefficients have converged. Random starts hold it at these values in turn.
+#' On the spam data of the package kernlab with `prior_laplace_zero(0.01)` a start takes 0.2 s, and
+#' twelve random ones raise the bound from -2100.62 to -2095.64.
 #'
 #' @param accelerate `TRUE` (default) for Newton steps in the mean, `FALSE` for the plain updates.
 #' @param starts With [prior_laplace_zero()], from how many points to start: a whole number, or

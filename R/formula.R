@@ -57,8 +57,10 @@ refuse_response_as_predictor <- function(fixed, special) {
         "take it off the right-hand side of the formula.")
 }
 
+# A rate may have a scale that depends on what it is divided by: y / n ~ x with scale = ~ n.
 refuse_response_in_scale <- function(fixed, scale) {
-  if (is.null(scale) || !text_of(fixed[[2L]]) %in% all.vars(scale)) return(invisible())
+  of_response <- all.vars(fixed[[2L]])
+  if (is.null(scale) || !all(of_response %in% all.vars(scale))) return(invisible())
   abort("formula", "`scale` can't depend on the response; found ", deparse1(scale), ".")
 }
 

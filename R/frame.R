@@ -288,8 +288,8 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
 }
 
 # A frame: what bsvm_frame() promises of each field is checked (`learned`: R/basis-learned.R,
-# `scale_model` and `scale_columns`: R/scale-model.R). The last seven are set later: rows that come in or are left out, and where they are fitted; `weights` is
-# changed by weights of classes.
+# `scale_model` and `scale_columns`: R/scale-model.R). The last seven are set later: rows that come
+# in or are left out, and where they are fitted; `weights` is changed by weights of classes.
 new_frame <- function(y, response, x, columns, assign, term_labels, intercept, implicit, weights,
                       offset, groups, bases = NULL, formula = NULL, terms = NULL, xlevels = NULL,
                       contrasts = NULL, nobs = nrow(x), bars = FALSE, learned = NULL,

@@ -36,8 +36,11 @@
 #' so that `scale` is that of a row at their means, and each coefficient is N(0, 1) for one standard
 #' deviation of its column: with probability two thirds the scale changes by less than a factor of
 #' 2.7 over one. `summary()` has the coefficients as `scale: x`, for one unit of the column.
-#' Prediction intervals, quantiles, `posterior_predict()` and `log_lik()` have
-#' each row's own scale, and `sigma()` is that of a response drawn at random from the rows.
+#' Prediction intervals, quantiles, `posterior_predict()` and `log_lik()` have each row's own scale,
+#' so new rows need the predictors of the scale too; `sigma()` is the standard deviation of a
+#' response drawn at random from the rows. If rows are fitted exactly, such as all of one level of
+#' `g`, their scale goes to zero, with a warning. Far from the rows of the fit the scale grows
+#' exponentially, and so do intervals.
 #'
 #' **Coverage** of 95 % intervals of the default fit of `y ~ x + (1 | g)` to 120 rows in 12 groups, in
 #' 300 simulated data sets each:
@@ -68,7 +71,9 @@
 #' @param tau The quantile, a number between 0 and 1, or several.
 #' @return An object of class `bsvm_likelihood`.
 #' @section Errors: `bsvm_error_argument` for numbers out of range, for `epsilon` together with `nu` or
-#'   with a formula, and for a formula with a response, bars, smooths, an offset or no predictor.
+#'   with a formula, and for a formula with a response, bars, smooths, an offset or no predictor. If
+#'   a predictor of the scale does not vary: `bsvm_error_predictors`; if it is the response:
+#'   `bsvm_error_formula`.
 #'   A formula needs data, so it does not go with `bsvm(x, y)`, nor with `cluster`
 #'   (`bsvm_error_unsupported`).
 #' @references

@@ -121,11 +121,20 @@ smallest_scale <- 1e-5 # of the response's spread
 warn_exact <- function(fit) {
   scale <- likelihood_at(fit)$values[["scale"]]
   inferred <- "scale" %in% names(fit$likelihood$priors)
-  if (!inferred || mean(scale) > smallest_scale * fit$design$unit) return(invisible())
+  exact <- if (is.null(scale)) FALSE else scale <= smallest_scale * fit$design$unit
+  if (!inferred || !any(exact)) return(invisible())
+  if (has_row_scales(fit$likelihood)) return(warn_exact_rows(scale, exact))
   warn("exact", "The response is fitted exactly, or nearly: the scale of its residuals is ",
        format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper: estimates ",
        "and intervals are not valid. Remove the term that is the response, or give the likelihood ",
        "a `scale`.")
+}
+
+warn_exact_rows <- function(scale, exact) {
+  warn("exact", sum(exact), " of ", length(exact), " rows are fitted exactly, or nearly: the scale ",
+       "of their residuals is ", format(min(scale), digits = 2L), " or more, and only its prior ",
+       "keeps it from zero. These rows determine the coefficients: estimates and intervals are not ",
+       "valid. Exclude them, or the predictor from `scale` that separates them.")
 }
 
 # ---- predictions --------------------------------------------------------------------------------

@@ -7,7 +7,8 @@
 with_sandwich <- function(object, env) {
   need_sandwich(object)
   rows <- rows_again(object, env)
-  score <- residual_score(likelihood_at(object, columns = rows$scale_columns), rows$y - object$link[used_rows(object)])
+  likelihood <- likelihood_at(object, columns = rows$scale_columns)
+  score <- residual_score(likelihood, rows$y - object$link[used_rows(object)])
   if (!is.null(rows$weight)) score <- score * sqrt(rows$weight)
   core <- core_rows(fit_layout(object), object$design, rows$x)$rows
   posterior <- object$posterior

@@ -144,12 +144,16 @@ problem_response <- function(problem) {
 
 # ---- numbers by row -----------------------------------------------------------------------------
 
+# Of a row far from those of the fit the factor would be beyond what numbers hold; as the core has it.
+farthest_log <- 150
+
 # The numbers of the density at points (residual_points()) for rows with these columns: each a matrix
 # of rows x points. Without scales by row they are as they were.
 values_by_row <- function(likelihood, values, columns) {
   labels <- names(likelihood$scale_sds)
   if (is.null(labels)) return(values)
-  factors <- exp(columns %*% log(do.call(rbind, values[labels])))
+  logs <- columns %*% log(do.call(rbind, values[labels]))
+  factors <- exp(pmax(pmin(logs, farthest_log), -farthest_log))
   values <- values[setdiff(names(values), labels)]
   Map(function(value, name) {
     each <- matrix(rep(value, each = nrow(factors)), nrow(factors), ncol(factors))

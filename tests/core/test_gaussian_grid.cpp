@@ -188,6 +188,33 @@ TEST_CASE("grid: several hyper-parameters, skewed") {
 }
 
 // The curvature at the top knows nothing of a shoulder with a third of the mass.
+TEST_CASE("grid: many hyper-parameters, skewed") {
+  // logarithms of gamma numbers of shape 20, each with its top at zero
+  const Index h = 12;
+  const auto one = [](long double t) { return 20 * (t - std::exp(t)); };
+  const auto integral = [&](auto f) {
+    return trapezoid([&](long double t) { return std::exp(one(t) + 20) * f(t); }, -3, 2, 20000);
+  };
+  const long double total = integral([](long double) { return 1.0L; });
+  const double mean = static_cast<double>(integral([](long double t) { return t; }) / total);
+  const double variance =
+      static_cast<double>(integral([](long double t) { return t * t; }) / total) - mean * mean;
+  Known of(
+      [&](const Vec& theta) {
+        long double sum = 0;
+        for (Index k = 0; k < h; ++k) sum += one(theta[k]);
+        return static_cast<double>(sum);
+      },
+      Vec::Zero(h), Mat::Identity(h, h) * 20);
+  const Approximation found = explored(of);
+  const double sd = std::sqrt(variance);
+  for (Index k = 0; k < h; ++k) {
+    CHECK(std::abs(mean_of(found)[k] - mean) < 0.02 * sd);
+    CHECK(std::abs(std::log(found.theta_covariance(k, k) / variance)) < 0.05);
+  }
+  CHECK(std::abs(found.evidence - h * static_cast<double>(std::log(total) - 20)) < 0.05);
+}
+
 TEST_CASE("grid: several hyper-parameters, two hills and a wrong curvature") {
   const auto hill = [](const Vec& at, double x, double y, double variance) {
     return std::exp(-0.5 * (std::pow(at[0] - x, 2) + std::pow(at[1] - y, 2)) / variance) / variance;

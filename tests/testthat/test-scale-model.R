@@ -191,6 +191,43 @@ test_that("group effects, leave-one-out scores and the check of the approximatio
   expect_equal(integrated_loglik(drawn, sd = sd), truth, tolerance = 1e-6)
 })
 
+test_that("many coefficients of a scale have the standard deviations of draws", {
+  skip_on_cran()
+  data <- with_seed(20, {
+    f <- factor(rep_len(1:20, 600))
+    x <- stats::rnorm(600)
+    data.frame(x = x, f = f, y = x + exp(stats::rnorm(20, 0, 0.5))[f] * stats::rt(600, 4))
+  })
+  likelihood <- likelihood_laplace(scale = ~ f)
+  near <- parameter_table(spread_fit(data, likelihood, engine = engine_gaussian()))
+  set.seed(1)
+  drawn <- parameter_table(suppressWarnings(
+    spread_fit(data, likelihood, engine = engine_slice(draws = 500, burnin = 300))
+  ))
+  expect_close(near[-1L, "SD"], drawn[-1L, "SD"], 0.12, scale = drawn[-1L, "SD"])
+  expect_close(near[-1L, "Estimate"], drawn[-1L, "Estimate"], 0.2, scale = drawn[-1L, "SD"])
+})
+
+test_that("rows whose scale goes to zero are warned of, a small unit of a predictor is not", {
+  data <- spread_data()
+  exact <- transform(data, y = ifelse(f == "a", 1 + x, y))
+  expect_warning(withCallingHandlers(
+    spread_fit(exact, likelihood_laplace(scale = ~ f), engine = engine_vb()),
+    bsvm_warning_convergence = function(c) invokeRestart("muffleWarning")
+  ), "14 of 40 rows are fitted exactly", class = "bsvm_warning_exact")
+  set.seed(1)
+  small <- engine_slice(draws = 1000, burnin = 300)
+  expect_no_warning(spread_fit(data, likelihood_laplace(scale = ~ I(x * 1e-100)), engine = small),
+                    class = "bsvm_warning_rank")
+})
+
+test_that("far from the fit's rows scales are what numbers hold", {
+  data <- spread_data()
+  fit <- spread_fit(data, engine = engine_gaussian())
+  found <- predict(fit, data.frame(x = c(1e3, -1e6, 1e6)), interval = "prediction")
+  expect_true(all(is.finite(as.matrix(found))))
+})
+
 test_that("the sandwich has scores of each row's own scale", {
   data <- spread_data(80)
   fit <- spread_fit(data, likelihood_quantile(0.7, scale = ~ x), engine = engine_gaussian())
@@ -263,6 +300,11 @@ test_that("what can't be a scale is refused", {
   data$part <- replace(data$x, 2L, NA)
   expect_error(spread_fit(data, likelihood_laplace(scale = ~ y)), "depend on the response",
                class = "bsvm_error_formula")
+  expect_error(bsvm(log(y + 20) ~ x, data, likelihood = likelihood_laplace(scale = ~ y)),
+               "depend on the response", class = "bsvm_error_formula")
+  rate <- bsvm(y / w ~ x, transform(data, w = x^2 + 1), engine = engine_vb(), control = quiet,
+               likelihood = likelihood_laplace(scale = ~ w))
+  expect_identical(rownames(parameter_table(rate)), c("scale", "scale: w"))
   expect_error(spread_fit(data, likelihood_laplace(scale = ~ one)), "must vary",
                class = "bsvm_error_predictors")
   expect_error(spread_fit(data, likelihood_laplace(scale = ~ nothing)), "Unknown variable",

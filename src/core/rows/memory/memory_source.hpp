@@ -64,8 +64,8 @@ class MemorySource : public DrawSource {
                  Worker& worker, RowTerms& out) const;
   void add_parameters(const BlockRange& range, const State& state, Worker& worker,
                       RowSums& out) const;
-  const Arr& moved_values(const BlockRange& range, const State& state, const ParameterTerms::Moved& to,
-                     Worker& worker) const;
+  const Arr& moved_values(const BlockRange& range, const State& state,
+                          const ParameterTerms::Moved& to, Worker& worker) const;
   void add_groups(const BlockRange& range, const State& state, Worker& worker,
                   RowSums& out);
   void finish_group(const GroupRows& rows, const State& state, const Worker& worker,
