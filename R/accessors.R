@@ -116,8 +116,9 @@ filled <- function(x) {
 
 # The formula with bars and smooth terms opened: every variable once.
 open_formula <- function(object) {
-  of_scale <- likelihood_scale(object$likelihood)
-  add_terms(open_terms(object$formula), if (!is.null(of_scale)) list(of_scale[[2L]]))
+  scale <- object$scale_model # of a fit or frame
+  of_scale <- if (!is.null(scale)) list(stats::formula(scale$terms)[[2L]])
+  add_terms(open_terms(object$formula), of_scale)
 }
 
 # The data of the fit, one row a fitted link: list(x, y, group), with x the data frame of the
