@@ -2,8 +2,8 @@
 # that it is asked for. test-contract-engines.R has the engines.
 
 registry <- bsvm:::core_registry()
-# of a parameter alone: test-likelihood-eps-insensitive.R
-registry$priors <- setdiff(registry$priors, "beta")
+# of a parameter alone: test-likelihood-eps-insensitive.R, test-scale-model.R
+registry$priors <- setdiff(registry$priors, c("beta", "log_normal"))
 
 # Numbers of those whose laws are compared with draws by R.
 prior_examples <- list(
