@@ -144,7 +144,8 @@ problem_response <- function(problem) {
 
 # ---- numbers by row -----------------------------------------------------------------------------
 
-# Of a row far from those of the fit the factor would be beyond what numbers hold; as the core has it.
+# Of a row far from those of the fit the factor would be beyond what numbers hold. The core bounds
+# the logarithm of the whole scale by as much.
 farthest_log <- 150
 
 # The numbers of the density at points (residual_points()) for rows with these columns: each a matrix
