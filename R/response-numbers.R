@@ -125,13 +125,13 @@ warn_exact <- function(fit) {
   if (!inferred || length(exact) == 0L) return(invisible())
   if (has_row_scales(fit$likelihood)) return(warn_exact_rows(fit, scale, exact))
   warn("exact", "The response is fitted exactly, or nearly: the scale of its residuals is ",
-       format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper: estimates ",
-       "and intervals are not valid. Remove the term that is the response, or give the likelihood ",
+       format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper: ",
+       "estimates and intervals are not valid. Remove the term that is the response, or give the likelihood ",
        "a `scale`.")
 }
 
-# Rows that are measured precisely, and not fitted exactly, have residuals as large as their scale, or
-# somewhat smaller if effects of groups follow them.
+# Rows that are measured precisely, and not fitted exactly, have residuals as large as their scale,
+# or somewhat smaller if effects of groups follow them.
 warn_exact_rows <- function(fit, scale, exact) {
   exact <- intersect(exact, which(rep_len(used_rows(fit), length(scale))))
   rounding <- 1e-12 * max(abs(fit$y), na.rm = TRUE)
