@@ -126,8 +126,8 @@ warn_exact <- function(fit) {
   if (has_row_scales(fit$likelihood)) return(warn_exact_rows(fit, scale, exact))
   warn("exact", "The response is fitted exactly, or nearly: the scale of its residuals is ",
        format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper: ",
-       "estimates and intervals are not valid. Remove the term that is the response, or give the likelihood ",
-       "a `scale`.")
+       "estimates and intervals are not valid. Remove the term that is the response, or give the ",
+       "likelihood a `scale`.")
 }
 
 # Rows that are measured precisely, and not fitted exactly, have residuals as large as their scale,
