@@ -57,10 +57,15 @@ refuse_response_as_predictor <- function(fixed, special) {
         "take it off the right-hand side of the formula.")
 }
 
-# A rate may have a scale that depends on what it is divided by: y / n ~ x with scale = ~ n.
+# A rate may have a scale that depends on what it is divided by: y / n ~ x with scale = ~ n. What is
+# taken from an object, such as d$y or d[, 1], is a variable by itself.
 refuse_response_in_scale <- function(fixed, scale) {
-  of_response <- all.vars(fixed[[2L]])
-  if (is.null(scale) || !all(of_response %in% all.vars(scale))) return(invisible())
+  if (is.null(scale)) return(invisible())
+  response <- fixed[[2L]]
+  taken <- any(c("$", "[", "[[") %in% all.names(response))
+  own <- if (taken) text_of(response) else all.vars(response)
+  used <- c(all.vars(scale), rownames(attr(stats::terms(scale), "factors")))
+  if (length(own) == 0L || !all(own %in% used)) return(invisible())
   abort("formula", "`scale` can't depend on the response; found ", deparse1(scale), ".")
 }
 

@@ -103,16 +103,18 @@ likelihood_at <- function(fit, at = NULL, columns = fit$scale_columns) {
 }
 
 likelihood_by_row <- function(likelihood, points, at, columns) {
-  own <- function(values) own_values(likelihood, values)
   if (is.null(at)) {
-    names <- names(own(values_by_row(likelihood, points$values, columns[0L, , drop = FALSE])))
-    likelihood$values <- sapply(names, function(name) {
-      over_row_points(likelihood, points, columns, function(values) own(values)[[name]])
-    }, simplify = FALSE)
+    values <- own_values(likelihood, without_scales(likelihood, points$values))
+    unit <- names(values) %in% unit_numbers(likelihood)
+    values[!unit] <- lapply(values[!unit], function(value) {
+      if (length(value) == 1L) value else sum(value * points$weights)
+    })
+    values[unit] <- row_means(likelihood, points, columns, values[unit])
+    likelihood$values <- values
     return(likelihood)
   }
   drawn <- lapply(points$values, function(value) if (length(value) == 1L) value else value[at])
-  likelihood$values <- lapply(own(values_by_row(likelihood, drawn, columns)), t)
+  likelihood$values <- lapply(own_values(likelihood, values_by_row(likelihood, drawn, columns)), t)
   likelihood
 }
 
@@ -179,9 +181,8 @@ response_sd.bsvm_likelihood_residual <- function(likelihood, fit) {
 
 # That of a response drawn at random from the rows.
 mean_response_sd <- function(likelihood, points, fit) {
-  variance <- over_row_points(likelihood, points, fit$scale_columns, function(values) {
-    residual_moments(likelihood, values)$variance
-  })
+  moments <- residual_moments(likelihood, without_scales(likelihood, points$values))
+  variance <- row_means(likelihood, points, fit$scale_columns, moments["variance"], 2)[[1L]]
   weights <- if (is.null(fit$weights)) rep(1, length(variance)) else fit$weights
   sqrt(sum(weights * variance) / sum(weights))
 }

@@ -121,20 +121,26 @@ smallest_scale <- 1e-5 # of the response's spread
 warn_exact <- function(fit) {
   scale <- likelihood_at(fit)$values[["scale"]]
   inferred <- "scale" %in% names(fit$likelihood$priors)
-  exact <- if (is.null(scale)) FALSE else scale <= smallest_scale * fit$design$unit
-  if (!inferred || !any(exact)) return(invisible())
-  if (has_row_scales(fit$likelihood)) return(warn_exact_rows(scale, exact))
+  exact <- which(scale <= smallest_scale * fit$design$unit)
+  if (!inferred || length(exact) == 0L) return(invisible())
+  if (has_row_scales(fit$likelihood)) return(warn_exact_rows(fit, scale, exact))
   warn("exact", "The response is fitted exactly, or nearly: the scale of its residuals is ",
-       format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper: estimates ",
-       "and intervals are not valid. Remove the term that is the response, or give the likelihood ",
-       "a `scale`.")
+       format(mean(scale), digits = 2L), ", and goes to zero. The posterior is improper: ",
+       "estimates and intervals are not valid. Remove the term that is the response, or give the ",
+       "likelihood a `scale`.")
 }
 
-warn_exact_rows <- function(scale, exact) {
-  warn("exact", sum(exact), " of ", length(exact), " rows are fitted exactly, or nearly: the scale ",
-       "of their residuals is ", format(min(scale), digits = 2L), " or more, and only its prior ",
-       "keeps it from zero. These rows determine the coefficients: estimates and intervals are not ",
-       "valid. Exclude them, or the predictor from `scale` that separates them.")
+# Rows that are measured precisely, and not fitted exactly, have residuals as large as their scale,
+# or somewhat smaller if effects of groups follow them.
+warn_exact_rows <- function(fit, scale, exact) {
+  exact <- intersect(exact, which(rep_len(used_rows(fit), length(scale))))
+  rounding <- 1e-12 * max(abs(fit$y), na.rm = TRUE)
+  size <- abs(fit$y - fit$link)[exact] / pmax(scale[exact], rounding)
+  if (length(exact) == 0L || isTRUE(stats::median(size) > 0.2)) return(invisible())
+  warn("exact", length(exact), " of ", stats::nobs(fit), " rows are fitted exactly, or nearly: ",
+       "the scale of their residuals is ", format(min(scale[exact]), digits = 2L), " or more, and ",
+       "only its prior keeps it from zero. These rows determine the coefficients: estimates and ",
+       "intervals are not valid. Exclude them, or the predictor from `scale` that separates them.")
 }
 
 # ---- predictions --------------------------------------------------------------------------------

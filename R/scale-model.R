@@ -1,4 +1,4 @@
-# A scale that differs by row, `scale = ~ x` of a likelihood of residuals. All numbers of the density
+# A scale that differs by row, `scale = ~ x` of a likelihood of residuals. All numbers of a density
 # that have the response's unit, the scale and with it the tube, are those of a row at the means of
 # the columns z times
 #
@@ -144,17 +144,26 @@ problem_response <- function(problem) {
 
 # ---- numbers by row -----------------------------------------------------------------------------
 
-# Of a row far from those of the fit the factor would be beyond what numbers hold; as the core has it.
+# Of a row far from those of the fit the factor would be beyond what numbers hold. The core bounds
+# the logarithm of the whole scale by as much.
 farthest_log <- 150
 
-# The numbers of the density at points (residual_points()) for rows with these columns: each a matrix
-# of rows x points. Without scales by row they are as they were.
+# By what a row's scale is that of a row at the means, rows x points (residual_points()).
+row_factors <- function(likelihood, values, columns) {
+  logs <- columns %*% log(do.call(rbind, values[names(likelihood$scale_sds)]))
+  exp(pmax(pmin(logs, farthest_log), -farthest_log))
+}
+
+without_scales <- function(likelihood, values) {
+  values[setdiff(names(values), names(likelihood$scale_sds))]
+}
+
+# The numbers of the density at points for rows with these columns: each a matrix of rows x points.
+# Without scales by row they are as they were.
 values_by_row <- function(likelihood, values, columns) {
-  labels <- names(likelihood$scale_sds)
-  if (is.null(labels)) return(values)
-  logs <- columns %*% log(do.call(rbind, values[labels]))
-  factors <- exp(pmax(pmin(logs, farthest_log), -farthest_log))
-  values <- values[setdiff(names(values), labels)]
+  if (!has_row_scales(likelihood)) return(values)
+  factors <- row_factors(likelihood, values, columns)
+  values <- without_scales(likelihood, values)
   Map(function(value, name) {
     each <- matrix(rep(value, each = nrow(factors)), nrow(factors), ncol(factors))
     if (name %in% unit_numbers(likelihood)) each * factors else each
@@ -174,15 +183,18 @@ values_at <- function(values, k) {
   })
 }
 
-# f(values, weights) for chunks of the rows, with what the points that matter weigh: n numbers.
-over_row_points <- function(likelihood, points, columns, f) {
+# Means over points of numbers (a list of them) of a row at the means that have this power of the
+# response's unit: for each row, a list as they were.
+row_means <- function(likelihood, points, columns, numbers, power = 1) {
   kept <- points_that_matter(points$weights)
   weights <- points$weights[kept] / sum(points$weights[kept])
-  few <- lapply(points$values, function(value) if (length(value) == 1L) value else value[kept])
-  out <- numeric(nrow(columns))
+  at_points <- function(value) if (length(value) == 1L) value else value[kept]
+  few <- lapply(points$values, at_points)
+  weighted <- vapply(numbers, function(value) weights * at_points(value), weights)
+  out <- matrix(0, nrow(columns), length(numbers), dimnames = list(NULL, names(numbers)))
   in_chunks(nrow(columns), 2^20 / length(kept), function(at) {
-    own <- values_by_row(likelihood, few, columns[at, , drop = FALSE])
-    out[at] <<- drop(f(own) %*% weights)
+    factors <- row_factors(likelihood, few, columns[at, , drop = FALSE])
+    out[at, ] <<- factors^power %*% matrix(weighted, length(weights))
   })
-  out
+  as.list(as.data.frame(out))
 }

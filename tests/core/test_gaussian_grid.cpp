@@ -187,7 +187,6 @@ TEST_CASE("grid: several hyper-parameters, skewed") {
   CHECK(found.theta_covariance(1, 1) == doctest::Approx(0.2838229557371).epsilon(0.03));
 }
 
-// The curvature at the top knows nothing of a shoulder with a third of the mass.
 TEST_CASE("grid: many hyper-parameters, skewed") {
   // logarithms of gamma numbers of shape 20, each with its top at zero
   const Index h = 12;
@@ -215,6 +214,7 @@ TEST_CASE("grid: many hyper-parameters, skewed") {
   CHECK(std::abs(found.evidence - h * static_cast<double>(std::log(total) - 20)) < 0.05);
 }
 
+// The curvature at the top knows nothing of a shoulder with a third of the mass.
 TEST_CASE("grid: several hyper-parameters, two hills and a wrong curvature") {
   const auto hill = [](const Vec& at, double x, double y, double variance) {
     return std::exp(-0.5 * (std::pow(at[0] - x, 2) + std::pow(at[1] - y, 2)) / variance) / variance;

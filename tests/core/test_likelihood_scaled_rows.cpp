@@ -194,6 +194,24 @@ TEST_CASE("scaled rows: atoms lie and cost as at the row's scale") {
   });
 }
 
+TEST_CASE("scaled rows: what is kept within bounds is a row's whole scale") {
+  Rows7 rows;
+  rows.gamma = Eigen::Vector2d(15, -10);
+  for (Case of : cases())
+    for (double far : {-155.0, 155.0}) {
+      CAPTURE(of.name);
+      of.theta[0] = far;
+      RowTerms all = sized(kRows), one = sized(1);
+      scaled(of, rows)->terms(Use::expected, rows.code, rows.m, rows.v, all);
+      for (Index i = 0; i < kRows; ++i) {
+        const Index row = static_cast<Index>(rows.code[i]);
+        plain(of, rows, row)->terms(Use::expected, rows.y.segment(row, 1).array(),
+                                    rows.m.segment(i, 1), rows.v.segment(i, 1), one);
+        CHECK(std::abs(all.value[i] - one.value[0]) <= 3e-13 * std::abs(one.value[0]));
+      }
+    }
+}
+
 TEST_CASE("scaled rows: far parameters leave numbers") {
   const Rows7 rows;
   const Case of = cases()[0];

@@ -221,6 +221,25 @@ test_that("rows whose scale goes to zero are warned of, a small unit of a predic
                     class = "bsvm_warning_rank")
 })
 
+test_that("rows that are only precise, or have no weight, are not fitted exactly", {
+  wide <- with_seed(2, {
+    z <- seq(-10, 10, length.out = 150)
+    data.frame(x = stats::rnorm(150), z = z, e = stats::rnorm(150))
+  })
+  wide$y <- wide$x + exp(1.2 * wide$z) * wide$e
+  wide$g <- factor(rep_len(1:10, 150))
+  for (f in list(y ~ x, y ~ x + (1 | g))) {
+    expect_no_warning(fit <- bsvm(f, wide, likelihood = likelihood_gaussian(scale = ~ z),
+                                  engine = engine_gaussian(), control = quiet))
+    expect_close(parameter_table(fit)["scale: z", "Estimate"], 1.2, 0.03)
+    expect_close(unname(fixef(fit)[["x"]]), 1, 1e-5)
+  }
+  data <- transform(spread_data(), w = rep_len(0:1, 40))
+  data$x[1L] <- -60
+  expect_no_warning(bsvm(y ~ 1, data, weights = w, likelihood = likelihood_laplace(scale = ~ x),
+                         engine = engine_vb(), control = quiet))
+})
+
 test_that("far from the fit's rows scales are what numbers hold", {
   data <- spread_data()
   fit <- spread_fit(data, engine = engine_gaussian())
@@ -305,6 +324,12 @@ test_that("what can't be a scale is refused", {
   rate <- bsvm(y / w ~ x, transform(data, w = x^2 + 1), engine = engine_vb(), control = quiet,
                likelihood = likelihood_laplace(scale = ~ w))
   expect_identical(rownames(parameter_table(rate)), c("scale", "scale: w"))
+  expect_error(bsvm(data$y ~ data$x, likelihood = likelihood_laplace(scale = ~ data$y)),
+               "depend on the response", class = "bsvm_error_formula")
+  both <- as.matrix(data[c("y", "x")])
+  taken <- bsvm(both[, 1] ~ both[, 2], likelihood = likelihood_laplace(scale = ~ both[, 2]),
+                engine = engine_vb(), control = quiet)
+  expect_identical(rownames(parameter_table(taken)), c("scale", "scale: both[, 2]"))
   expect_error(spread_fit(data, likelihood_laplace(scale = ~ one)), "must vary",
                class = "bsvm_error_predictors")
   expect_error(spread_fit(data, likelihood_laplace(scale = ~ nothing)), "Unknown variable",

@@ -25,14 +25,19 @@ std::shared_ptr<const RowTable> to_table(const Params& params) {
   return table;
 }
 
+Arr kept(const Arr& log_scale) {
+  return log_scale.max(-Number::kFarthestLog).min(Number::kFarthestLog);
+}
+
 class ScaledRows : public Likelihood {
  public:
+  // What is kept within bounds is the logarithm of the whole scale of a row, so that derivatives in
+  // gamma are those in log_scale, the member's, times z there too.
   ScaledRows(std::unique_ptr<Likelihood> unit, std::shared_ptr<const RowTable> table,
-             ConstVecRef gamma)
+             double log_scale, ConstVecRef gamma)
       : unit_(std::move(unit)), table_(std::move(table)),
-        log_scale_((table_->columns * gamma)
-                       .cwiseMax(-Number::kFarthestLog)
-                       .cwiseMin(Number::kFarthestLog)),
+        log_scale_(kept((table_->columns * gamma).array() + log_scale) -
+                   kept(Arr::Constant(1, log_scale))[0]),
         inverse_((-log_scale_.array()).exp()) {}
 
   bool supports(Use use) const override { return unit_->supports(use); }
@@ -150,7 +155,7 @@ class ScaledFamily : public Family {
   ScaledFamily(Index size, Member member, std::shared_ptr<const RowTable> table)
       : Family(size + table->columns.cols(),
                [=](ConstVecRef theta) {
-                 return std::make_unique<ScaledRows>(member(theta.head(size)), table,
+                 return std::make_unique<ScaledRows>(member(theta.head(size)), table, theta[0],
                                                      theta.tail(table->columns.cols()));
                }),
         table_(table) {}
