@@ -97,6 +97,7 @@ test_that("predictive quantiles are those of the mixture over the posterior", {
 })
 
 test_that("residuals, sigma and R-squared are what they say", {
+  skip_if_not_installed("posterior")
   fit <- regress(engine = engine_slice(draws = 200, burnin = 100))
   expect_close(residuals(fit), cars$dist - fitted(fit), 1e-12)
   tube <- tube_of(fit)
@@ -115,6 +116,7 @@ test_that("residuals, sigma and R-squared are what they say", {
 })
 
 test_that("log-likelihoods are densities at each draw, and loo() has them", {
+  skip_if_not_installed("posterior")
   fit <- regress(engine = engine_slice(draws = 200, burnin = 100))
   draws <- posterior::as_draws_matrix(fit)
   f <- outer(as.vector(draws[, "(Intercept)"]), rep(1, 50)) + as.vector(draws[, "speed"]) %o% cars$speed

@@ -82,6 +82,7 @@ test_that("without effect it is the fit with one scale", {
 })
 
 test_that("draws have the density of each row's own scale", {
+  skip_if_not_installed("posterior")
   data <- spread_data()
   set.seed(2)
   fit <- suppressWarnings(spread_fit(data, likelihood_eps_insensitive(scale = ~ x + f),
