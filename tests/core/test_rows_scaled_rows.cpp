@@ -54,7 +54,7 @@ TEST_CASE("scaled rows: derivatives of rows' sums in memory, grouped or not") {
       const LookedUp looked_up(data.y);
       looked_up.infer(problem);
       MemorySource source(problem, use, 2);
-      check_derivatives(problem, source, some_theta());
+      check_derivatives(source, some_state(Coefficients(problem), source, some_theta()));
     }
 }
 
@@ -65,6 +65,7 @@ TEST_CASE("scaled rows: derivatives of rows' sums with sparse columns") {
   looked_up.infer(problem);
   for (const Use use : {Use::augmented, Use::expected}) {
     SparseSource source(problem, use, 1);
-    check_derivatives(problem, source, some_theta(), source.extra());
+    const Coefficients side(problem, source.extra());
+    check_derivatives(source, some_state(side, source, some_theta()));
   }
 }

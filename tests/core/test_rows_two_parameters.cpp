@@ -85,8 +85,8 @@ TEST_CASE("two parameters: rows' sums in memory, grouped or not, for any number 
       Problem problem = usual_problem(data);
       infer_both(problem);
       MemorySource one(problem, use, 1), two(problem, use, 2);
-      check_derivatives(problem, one, kTheta);
       const State state = some_state(Coefficients(problem), one, kTheta);
+      check_derivatives(one, state);
       some_state(Coefficients(problem), two, kTheta);
       Host host;
       RowSums first(state.layout), second(state.layout);
@@ -102,7 +102,8 @@ TEST_CASE("two parameters: rows' sums with sparse columns") {
   infer_both(problem);
   for (const Use use : {Use::augmented, Use::expected}) {
     SparseSource source(problem, use, 1);
-    check_derivatives(problem, source, kTheta, source.extra());
+    const Coefficients side(problem, source.extra());
+    check_derivatives(source, some_state(side, source, kTheta));
   }
 }
 
