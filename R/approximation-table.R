@@ -105,7 +105,7 @@ inferred_laws <- function(fit) {
 }
 
 block_laws <- function(fit, block, k) {
-  if (is_share(block) || is_factor(block)) return(list(NULL))
+  if (is_shown_otherwise(block)) return(list(NULL))
   pairs <- if (is_joint(block)) below_diagonal(length(block$columns)) else matrix(0L, 0L, 2L)
   if (!inherits(fit$posterior, "bsvm_mixture")) {
     laws <- lapply(inverse_gammas(block), function(law) {

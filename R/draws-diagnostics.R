@@ -89,7 +89,7 @@ warn_unbounded <- function(variances, owners, likelihood = likelihood_hinge(), u
   names <- dimnames(variances)[[1L]]
   power <- vapply(owners, function(block) unit_power(block) * (2 - is_parameter(block)), 0)
   roots <- grepl("^(nu|s)_", names) | vapply(owners, is_parameter, TRUE)
-  bounded <- vapply(owners, is_factor, TRUE) # by its prior; its unit is that of a predictor
+  bounded <- vapply(owners, is_coefficient, TRUE) # by its prior; its unit is that of a predictor
   far <- which(!bounded & largest / unit^power > ifelse(roots, 1e5, 1e10))
   if (length(far) > 0L) {
     words <- open_words(likelihood)

@@ -73,9 +73,8 @@
 #' @section Errors: `bsvm_error_argument` for numbers out of range, for `epsilon` together with `nu` or
 #'   with a formula, and for a formula with a response, bars, smooths, an offset or no predictor. If
 #'   a predictor of the scale does not vary: `bsvm_error_predictors`; if it is the response:
-#'   `bsvm_error_formula`.
-#'   A formula needs data, so it does not go with `bsvm(x, y)`, nor with `cluster`
-#'   (`bsvm_error_unsupported`).
+#'   `bsvm_error_formula`. A formula needs data, so it does not go with `bsvm(x, y)`, nor with
+#'   `cluster` (`bsvm_error_unsupported`).
 #' @references
 #' Chakraborty, S., Ghosh, M. and Mallick, B. K. (2012). Bayesian nonlinear regression for large p
 #' small n problems. *Journal of Multivariate Analysis*, 108, 28-40.

@@ -19,7 +19,7 @@ new_likelihood <- function(name, parameters, label, normalized, class = name, pr
 #' @export
 print.bsvm_likelihood <- function(x, ...) {
   given <- x$parameters
-  inferred <- names(x$priors)
+  inferred <- setdiff(names(x$priors), names(x$scale_sds))
   say_wrapped(paste0(
     "Likelihood: ", x$label,
     if (length(given) > 0L) {

@@ -46,7 +46,7 @@ log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_le
                   parent.frame())
   observed <- observed_rows(object, newdata, y)
   f[] <- log_density(drawn_likelihood(object, draw_ids, newdata),
-                      rep(observed$y, each = nrow(f)), f)
+                    rep(observed$y, each = nrow(f)), f)
   if (is.null(observed$weight)) return(f)
   f[] <- f * rep(observed$weight, each = nrow(f))
   f[, observed$weight == 0] <- 0

@@ -47,22 +47,24 @@ point_numbers <- function(block, hyper) {
 # the factor of a scale for one standard deviation of a column, its logarithm for one unit.
 is_share <- function(block) identical(block$prior$name, "beta")
 
-is_factor <- function(block) identical(block$prior$name, "log_normal")
+is_coefficient <- function(block) identical(block$prior$name, "log_normal")
+
+is_shown_otherwise <- function(block) is_share(block) || is_coefficient(block)
 
 shown_number <- function(block, number) {
-  if (is_share(block)) 1 / (1 + number) else if (is_factor(block)) log(number) / block$sd else number
+  if (is_share(block)) 1 / (1 + number)
+  else if (is_coefficient(block)) log(number) / block$sd else number
 }
 
 number_of_shown <- function(block, shown) {
-  if (is_share(block)) 1 / shown - 1 else if (is_factor(block)) exp(shown * block$sd) else shown
+  if (is_share(block)) 1 / shown - 1
+  else if (is_coefficient(block)) exp(shown * block$sd) else shown
 }
 
 # Mean, standard deviation and limits of what is shown, of which block_spread() has the number's.
 parameter_spread <- function(fit, k, level) {
   block <- all_blocks(fit)[[k]]
-  if (!is_share(block) && !is_factor(block)) {
-    return(block_spread(fit$posterior, fit, k, level)[, 2:5])
-  }
+  if (!is_shown_otherwise(block)) return(block_spread(fit$posterior, fit, k, level)[, 2:5])
   posterior <- fit$posterior
   if (inherits(posterior, "bsvm_draws")) {
     draws <- shown_number(block, sqrt(block_variances(fit, k)))
@@ -95,8 +97,12 @@ say_parameters <- function(table, digits) {
   if (is.null(table)) return(invisible())
   cat("\nInferred parameters:\n")
   print_columns(table[, !is.na(table[1L, ]), drop = FALSE], digits)
-  if (any(startsWith(rownames(table), "scale: "))) {
-    say_wrapped(paste("scale is that of a row at the means of its predictors, whose coefficients are",
-                      "for its logarithm."))
-  }
+  say_row_scales(rownames(table))
+}
+
+# Below a table with rows of these names.
+say_row_scales <- function(names) {
+  if (!any(startsWith(names, "scale: "))) return(invisible())
+  say_wrapped(paste("scale is that of a row at the means of its predictors, whose coefficients are",
+                    "for its logarithm."))
 }

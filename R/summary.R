@@ -305,6 +305,7 @@ say_drawn_variances <- function(x, n, digits) {
         if (x$standard_scale) " (population-level: of standardised predictors)", ":\n", sep = "")
     print_table(utils::head(x$variance_draws, n), digits)
     say_more(nrow(x$variance_draws) - n, "variances")
+    say_row_scales(rownames(x$variance_draws))
   }
   cost <- utils::head(x$variances[!is.na(x$variances$cost), ], n)
   if (nrow(cost) == 0L) return(invisible())

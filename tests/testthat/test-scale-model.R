@@ -302,6 +302,22 @@ test_that("a fit keeps what its scale needs, and is updated", {
   expect_identical(nobs(left), nrow(data) - 1L)
 })
 
+test_that("prints say what the scale of a fit is, and hints where a scale by row is asked for", {
+  data <- spread_data()
+  said <- "row at the means of its predictors"
+  fit <- spread_fit(data, engine = engine_gaussian())
+  expect_output(print(fit), said)
+  set.seed(1)
+  drawn <- suppressWarnings(summary(update(fit, engine = engine_slice(draws = 50, burnin = 50))))
+  expect_output(print(drawn), said)
+  expect_output(print(fit$likelihood), "scale inferred, scale by row: ~x")
+  for (name in c("scale", "sigma", "dispformula")) {
+    given <- c(list(y ~ x, data), stats::setNames(list(~ x), name))
+    expect_error(do.call(bsvm, given), "likelihood_eps_insensitive\\(scale = ~ x\\)",
+                 class = "bsvm_error_argument")
+  }
+})
+
 test_that("what can't be a scale is refused", {
   refused <- function(scale, why) {
     expect_error(likelihood_laplace(scale = scale), why, class = "bsvm_error_argument")
