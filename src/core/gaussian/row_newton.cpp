@@ -15,6 +15,7 @@ namespace {
 
 constexpr Index kMostRows = 2000, kMostRowsPerColumn = 12;
 constexpr double kRowNodeTolerance = 0.02;  // on the gradient of nodes beside the top: 2e-4 nats
+constexpr double kLeastWeight = 1e-3;     // of a start whose own weights leave no precision
 constexpr double kLooseTolerance = 1e-5;  // on the bound, of climbs that may lead elsewhere
 constexpr double kHigherBound = 1e-3;          // than the best so far: then they do
 constexpr double kRise = 1e-4;            // of what a step promises, at least
@@ -115,6 +116,28 @@ RowNewton::Point RowNewton::begin() {
   return out;
 }
 
+// q with the rows' weights and slopes of another one; where these leave none, of weights above zero.
+RowNewton::Point RowNewton::begin(const Known& near) {
+  Point out;
+  out.state = side_.start(options_.start);
+  out.theta = side_.free(out.state);
+  out.weight = near.weight;
+  Arr linear = near.slope + near.weight * (near.m - offset_);
+  if (!settle(out)) {
+    out.weight = near.weight.max(kLeastWeight);
+    linear = near.slope + out.weight * (near.m - offset_);
+    if (!settle(out)) refuse_precision();
+  }
+  follow(linear, out);
+  return out;
+}
+
+RowNewton::Known RowNewton::best(const Known* near, double tolerance) {
+  const Point at = run(near ? begin(*near) : begin(), tolerance, false);
+  return {at.bound,    at.m, at.v, at.slope, at.target, std::move(covariance_), at.state.mean(),
+          progress_.end == Termination::converged};
+}
+
 // ---- climbing
 
 // An interrupt after the first ascent leaves the best so far.
@@ -183,6 +206,7 @@ RowNewton::Point RowNewton::run(Point now, double tolerance, bool climbing) {
     gain = now.bound - before;
   }
   if (climbing) curvature_ = profile(now, here);
+  covariance_ = std::move(here.k);
   return now;
 }
 
@@ -249,7 +273,7 @@ RowNewton::Point RowNewton::moved(const Node& from, ConstVecRef theta) {
       follow(near.linear, to);
       return to;
     }
-    to.weight = near.weight.max(1e-3);
+    to.weight = near.weight.max(kLeastWeight);
   }
   if (!settle(to)) refuse_precision();
   return to;

@@ -32,6 +32,19 @@ class RowNewton : public Conditional {
   Node at(ConstVecRef theta, const Node& from) override;
   Mat curvature(const Node& top) override;
 
+  // What the rows know of the best q at the priors' present values, which are given: f's moments
+  // (n), the rows' slopes and weights there, and f's covariance (n, n), its lower triangle.
+  struct Known {
+    double bound = 0;
+    Arr m, v, slope, weight;
+    Mat covariance;
+    Vec mean;                 // (p) of q
+    bool converged = false;
+  };
+
+  // From what was best under a design or priors nearby, or from none.
+  Known best(const Known* near, double tolerance);
+
  private:
   // q at some theta, and what the rows say there.
   struct Point {
@@ -81,6 +94,7 @@ class RowNewton : public Conditional {
   bool look(Point& at);
   void follow(const Arr& linear, Point& at) const;
   Point begin();
+  Point begin(const Known& near);
   void start_again(Point& best);
   Point away_from(const Point& from, int start) const;
   Point run(Point now, double tolerance, bool climbing);
@@ -120,6 +134,7 @@ class RowNewton : public Conditional {
   Arr y_, row_weight_, offset_;
   WeightedGram squares_;
   Mat curvature_;             // of the bound in theta, where the last run ended
+  Mat covariance_;            // K there
   std::vector<Sites> known_;
 };
 

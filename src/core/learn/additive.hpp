@@ -1,0 +1,94 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "base/host.hpp"
+#include "gaussian/row_newton.hpp"
+#include "kernel/kernel.hpp"
+#include "likelihood/likelihood.hpp"
+#include "prior/prior.hpp"
+
+namespace bsvm {
+
+// One summand of the linear predictor, N(0, s^2 K): K is a kernel of inputs, or F F' of given
+// features.
+struct Summand {
+  std::unique_ptr<Kernel> kernel;  // or null
+  Mat inputs;                      // (d, n)
+  Mat features;                    // (n, m) F, where there is no kernel
+  Vec multiplier;                  // (n) of what the kernel's function is, or none
+
+  Index size() const { return 1 + (kernel ? kernel->size() : 0); }  // numbers: log s, the kernel's
+};
+
+// A free number of the model, and its prior; without one it stays where it starts.
+struct FreeNumber {
+  double start = 0;
+  std::unique_ptr<Prior> prior;
+  double low = -50, high = 50;  // where it is looked for
+  bool length = false;          // is it the logarithm of a length scale?
+};
+
+// f = X b + the summands, for few rows. The rows are the caller's.
+struct AdditiveModel {
+  Index n = 0;
+  const double* y = nullptr;       // (n) the response, as the likelihood has it
+  const double* weight = nullptr;  // (n) or null
+  const double* offset = nullptr;  // (n) or null
+  Mat fixed;                       // (n, q) X
+  Vec variance;                    // (q) of b, independent and normal
+  std::vector<Summand> summands;
+  std::unique_ptr<Likelihood> likelihood;
+  std::vector<FreeNumber> numbers;  // of the summands, one after the other, then the likelihood's
+};
+
+// The bound of Gaussian variational inference (models.md, row 19) with every summand in full, and
+// its gradient in the free numbers theta. With alpha the rows' slopes in the mean of f, W their
+// weights and S the covariance of f, all at the best q (kernels.md, section 2: an envelope theorem),
+//
+//   d bound / d K = (alpha alpha' - W + W S W) / 2,
+//
+// whichever summand K belongs to. The likelihood's numbers are moved by a little at fixed q.
+class Additive {
+ public:
+  Additive(AdditiveModel model, Host& host);
+
+  struct Value {
+    Vec theta;
+    double bound = 0, prior = 0;  // of the rows; log density of the numbers that are free
+    Vec gradient;                 // (theta) of both; 0 for numbers that stay
+    RowNewton::Known rows;
+
+    double objective() const { return bound + prior; }
+  };
+
+  // The numbers the model starts from.
+  Vec start() const;
+  const std::vector<FreeNumber>& numbers() const { return model_.numbers; }
+
+  // At theta, from what is best nearby if that is given; `tolerance` as RowNewton has it.
+  Value at(ConstVecRef theta, const Value* near, double tolerance);
+
+  // The closed leave-one-out log score, sum_i log p(y_i | other rows): f_i without its row's factor
+  // is N(m - c g, c) with c = v / (1 - v w), slope g and weight w (kernels.md, section 11).
+  double leave_one_out(const Value& of) const;
+
+  int passes() const { return passes_; }
+
+ private:
+  Mat covariance(const Summand& summand, ConstVecRef theta) const;
+  void take_design(const Mat& total);
+  void find_gradient(const std::vector<Mat>& own, Value& at) const;
+  void add_likelihood_gradient(Value& at) const;
+  void add_priors(Value& at) const;
+  double rows_value(ConstVecRef numbers, const RowNewton::Known& rows) const;
+
+  AdditiveModel model_;
+  Host& host_;
+  Index likelihood_first_ = 0;
+  Mat design_;       // (n, q + n) X and a root of the covariance
+  Problem problem_;  // its likelihood is the member at the present numbers
+  int passes_ = 0;
+};
+
+}  // namespace bsvm

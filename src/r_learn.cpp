@@ -1,0 +1,138 @@
+#include "core/kernel/points.hpp"
+#include "core/learn/learner.hpp"
+#include "r_convert.h"
+#include "r_host.h"
+#include "r_kernel.h"
+
+using Rcpp::_;
+using Rcpp::as;
+using Rcpp::List;
+using Rcpp::NumericMatrix;
+using Rcpp::NumericVector;
+
+namespace {
+
+bsvm::Mat to_matrix(SEXP x) {
+  const NumericMatrix m(x);
+  return Eigen::Map<const bsvm::Mat>(m.begin(), m.nrow(), m.ncol());
+}
+
+// (d, n) of inputs that R has by row.
+bsvm::Mat to_inputs(SEXP x) { return to_matrix(x).transpose(); }
+
+const double* numbers_or_none(const List& model, const char* name) {
+  SEXP x = model[name];
+  return Rf_isNull(x) ? nullptr : REAL(x);
+}
+
+bsvm::Summand to_summand(const List& given) {
+  bsvm::Summand out;
+  if (!Rf_isNull(given["multiplier"])) out.multiplier = to_vec(given["multiplier"]);
+  if (Rf_isNull(given["kernel"])) {
+    out.features = to_matrix(given["features"]);
+    return out;
+  }
+  out.kernel = to_kernel(given["kernel"]);
+  out.inputs = to_inputs(given["inputs"]);
+  return out;
+}
+
+bsvm::FreeNumber to_number(const List& given) {
+  bsvm::FreeNumber out;
+  out.start = as<double>(given["start"]);
+  out.low = as<double>(given["low"]);
+  out.high = as<double>(given["high"]);
+  out.length = as<bool>(given["length"]);
+  if (Rf_isNull(given["prior"])) return out;
+  const std::string name = as<std::string>(given["prior"]);
+  out.prior = bsvm::Registry<bsvm::Prior>::make(name, to_params(name, given["parameters"]));
+  return out;
+}
+
+bsvm::AdditiveModel to_additive(const List& model) {
+  bsvm::AdditiveModel out;
+  const NumericVector y = model["y"];
+  out.n = y.size();
+  out.y = REAL(model["y"]);
+  out.weight = numbers_or_none(model, "weight");
+  out.offset = numbers_or_none(model, "offset");
+  out.fixed = to_matrix(model["fixed"]);
+  out.variance = to_vec(model["variance"]);
+  for (const List summand : as<List>(model["summands"]))
+    out.summands.push_back(to_summand(summand));
+  for (const List number : as<List>(model["numbers"])) out.numbers.push_back(to_number(number));
+  const List likelihood = model["likelihood"];
+  const std::string name = as<std::string>(likelihood["name"]);
+  out.likelihood = bsvm::Registry<bsvm::Likelihood>::make(
+      name, to_params(name, likelihood["parameters"]));
+  return out;
+}
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_learn(Rcpp::List model, SEXP verbose) {
+  return with_host(verbose, [&](RHost& host) {
+    const bsvm::Learned found = bsvm::Learner(to_additive(model), host).run();
+    NumericMatrix factors(static_cast<int>(found.factors.size()), 3);
+    for (int k = 0; k < factors.nrow(); ++k) {
+      const bsvm::LookedAt& one = found.factors[k];
+      factors(k, 0) = one.log_factor;
+      factors(k, 1) = one.objective;
+      factors(k, 2) = one.leave_one_out;
+    }
+    return List::create(_["theta"] = to_numeric(found.value.theta),
+                        _["bound"] = found.value.bound, _["log_factor"] = found.log_factor,
+                        _["factors"] = factors, _["converged"] = found.converged,
+                        _["evaluations"] = found.evaluations, _["passes"] = found.passes,
+                        _["mean"] = to_numeric(found.value.rows.m),
+                        _["variance"] = to_numeric(found.value.rows.v));
+  });
+}
+
+// The bound at given numbers, its gradient with that of the priors, and the leave-one-out score.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_learn_at(Rcpp::List model, Rcpp::NumericVector theta, double tolerance) {
+  return with_host(R_NilValue, [&](RHost& host) {
+    bsvm::Additive additive(to_additive(model), host);
+    const bsvm::Additive::Value at = additive.at(to_vec(theta), nullptr, tolerance);
+    return List::create(_["bound"] = at.bound, _["prior"] = at.prior,
+                        _["gradient"] = to_numeric(at.gradient),
+                        _["leave_one_out"] = additive.leave_one_out(at),
+                        _["mean"] = to_numeric(at.rows.m), _["variance"] = to_numeric(at.rows.v),
+                        _["slope"] = to_numeric(at.rows.slope),
+                        _["weight"] = to_numeric(at.rows.weight));
+  });
+}
+
+// Which rows of x (n, d) are inducing points (from 1), and the variance they leave over (n).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_points(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericVector theta,
+                       int most, double tolerance) {
+  return with_host(R_NilValue, [&](RHost& host) {
+    const auto made = to_kernel(kernel);
+    const bsvm::ChosenPoints chosen =
+        bsvm::choose_points(*made, to_inputs(x), to_vec(theta), most, tolerance, host);
+    Rcpp::IntegerVector points(chosen.points.size());
+    for (size_t k = 0; k < chosen.points.size(); ++k)
+      points[k] = static_cast<int>(chosen.points[k]) + 1;
+    return List::create(_["points"] = points, _["left_over"] = to_numeric(chosen.left_over));
+  });
+}
+
+// (n, m) features of rows x (n, d) given inducing inputs (m, d), and the variance (n) left over.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_features_of(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericMatrix inputs,
+                            Rcpp::NumericVector theta) {
+  return with_host(R_NilValue, [&](RHost& host) {
+    const auto made = to_kernel(kernel);
+    const bsvm::Features features(*made, to_inputs(inputs), to_vec(theta), host);
+    const bsvm::Mat rows = to_inputs(x);
+    bsvm::Mat out(features.columns(), rows.cols());
+    features.fill(rows, out);
+    const bsvm::Vec left = features.left_over(rows, out);
+    NumericMatrix turned(static_cast<int>(out.cols()), static_cast<int>(out.rows()));
+    Eigen::Map<bsvm::Mat>(turned.begin(), out.cols(), out.rows()) = out.transpose();
+    return List::create(_["features"] = turned, _["left_over"] = to_numeric(left));
+  });
+}
