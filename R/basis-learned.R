@@ -38,14 +38,15 @@ first_values <- function(basis) {
   })
 }
 
-# Columns at the first values, and learned bases last.
+# Columns at the first values, and learned bases last, before them Gaussian-process terms, whose
+# columns are found later.
 with_first_columns <- function(bases) {
   learned <- vapply(bases, is_learned, TRUE)
   bases[learned] <- lapply(bases[learned], function(basis) {
     basis$matrix <- basis_at(basis, basis$variables, first_values(basis))
     basis
   })
-  bases[order(learned)]
+  bases[order(learned, vapply(bases, is_gp, TRUE))]
 }
 
 learned_columns <- function(object) columns_of(learned_bases(object))

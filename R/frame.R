@@ -55,7 +55,8 @@ bsvm_frame <- function(x, ...) {
 #' @export
 bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                                contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
-                               missing = NULL, likelihood = NULL, cluster = NULL, ...) {
+                               missing = NULL, likelihood = NULL, cluster = NULL, prior = NULL,
+                               control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))
   check_cluster(cluster)
   check_data(data)
@@ -83,8 +84,10 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   frame["rows"] <- list(rows$all)
   frame$given <- given[c("weights", "offset")]
   frame["cluster"] <- list(cluster)
+  frame <- weigh_classes(frame, class.weights)
+  frame <- learn_kernels(frame, prior, likelihood, progress_pace(control$verbose))
   if (length(rows$zero) > 0L) frame$absent <- absent_rows(frame, parts, data, given, places)
-  weigh_classes(frame, class.weights)
+  frame
 }
 
 #' @export

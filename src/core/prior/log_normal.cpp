@@ -1,5 +1,5 @@
-// A positive number whose logarithm theta is N(0, sd^2): by what factor a scale changes
-// (likelihood/scaled_rows.cpp).
+// A positive number whose logarithm theta is N(log median, sd^2), the median 1 if none is given: by
+// what factor a scale changes (likelihood/scaled_rows.cpp), or a number of a kernel.
 #include "of_number.hpp"
 #include "special/functions.hpp"
 
@@ -8,16 +8,18 @@ namespace {
 
 class LogNormal : public OfNumber {
  public:
-  explicit LogNormal(const Params& params) : sd_(params.positive("sd")) {}
+  explicit LogNormal(const Params& params)
+      : sd_(params.positive("sd")),
+        centre_(params.given("median") ? std::log(params.positive("median")) : 0) {}
 
  private:
   double log_density(double theta, double& slope) const override {
-    const double z = theta / sd_;
+    const double z = (theta - centre_) / sd_;
     slope = -z / sd_;
     return -0.5 * (z * z + kLog2Pi) - std::log(sd_);
   }
 
-  double sd_;
+  double sd_, centre_;
 };
 
 const Register<Prior, LogNormal> log_normal_entry("log_normal");

@@ -1,0 +1,277 @@
+# Gaussian-process terms, gp(x1, x2): f(x) = s g(x), g a Gaussian process of unit variance with the
+# kernel k. Given its values at inducing inputs v it is a sum of features with independent normal
+# coefficients, so that a term is a block of columns under a normal prior with variance s^2:
+#
+#   a(x) = L^{-1} k(v, x),   L L' = k(v, v);
+#
+# with all distinct rows as inducing inputs that is the whole process. What the kernel is (length
+# scales, inducing inputs) R/gp-learn.R finds when the frame is made; until then a term has a column
+# of zeros for each of its kernels. A basis has, besides what every basis has,
+#   expression  what rebuilds the variables: list(terms, xlevels)
+#   covariates  their names; `by`, the text of the multiplier or NULL, and `level`, of a
+#               factor `by`
+#   inputs      list(center, scale, of): of the columns that the covariates have as numbers, the
+#               last says which covariate each belongs to
+#   ranges      of each covariate that is one number: c(min, max); NULL if there are others
+#   kernel, points, standardize   as given
+#   parts       for each summand of the kernel list(factors, numbers, points, left_over): what the
+#               core makes the kernel from, what is known of its numbers (R/gp-learn.R), the
+#               inducing inputs (m x d, standardised), and the mean share of variance they leave over
+#   unit        of the amplitude: 1, or the spread of a response of numbers
+#   learned     how the kernel was found
+
+#' @export
+basis_origin.bsvm_term_gp <- function(head) c(kind = "gp", package = "bsvm")
+
+#' @export
+basis_words.bsvm_basis_gp <- function(kind) {
+  list(what = "A Gaussian-process term",
+       instead = " A function for each level of `f` is gp(x, by = f).")
+}
+
+# Names of its arguments that are not covariates. `label` is what a term has that was gp(.).
+gp_arguments <- c("kernel", "points", "by", "standardize", "label")
+
+#' @export
+basis_variables.bsvm_basis_gp <- function(kind, term) {
+  given <- gp_call(term)
+  if (!is.null(given$by) && !is.language(given$by)) {
+    abort("formula", "`", deparse1(term), "`: `by` must be a variable.")
+  }
+  c(given$covariates, if (!is.null(given$by)) list(given$by))
+}
+
+#' @export
+basis_effects.bsvm_basis_gp <- function(kind, term, data) {
+  unique(unlist(lapply(gp_call(term)$covariates, variables_in)))
+}
+
+# list(covariates, kernel, points, by, standardize, label) of a call, unevaluated.
+gp_call <- function(term) {
+  arguments <- as.list(term)[-1L]
+  named <- names(arguments)
+  if (is.null(named)) named <- rep("", length(arguments))
+  covariates <- unname(arguments[named == ""])
+  unknown <- setdiff(named, c("", gp_arguments))
+  if (length(unknown) > 0L) refuse_gp_argument(term, unknown[1L])
+  if (length(covariates) == 0L) {
+    abort("formula", "The Gaussian-process term `", deparse1(term), "` has no variable.")
+  }
+  c(list(covariates = covariates), arguments[named != ""])
+}
+
+# Words of neighbours, with ours.
+gp_hints <- c(k = "points", cov = "kernel", cov_fun = "kernel", m = "kernel", theta = "kernel",
+              scale = "standardize", iso = "kernel = kernel_se(ard = TRUE)",
+              lengthscale = "kernel = kernel_se(lengthscale = )",
+              ard = "kernel = kernel_se(ard = TRUE)", variance = "prior = list(gp = prior_ridge())",
+              inducing = "points", gr = "by")
+
+refuse_gp_argument <- function(term, name) {
+  hint <- if (name %in% names(gp_hints)) paste0(" For `", name, "` write ", gp_hints[[name]], ".")
+  abort("formula", "`", deparse1(term), "`: gp() has no argument `", name, "`; its arguments are ",
+        enumerate(setdiff(gp_arguments, "label")), ".", hint)
+}
+
+# gp(.) is of the other columns of the data, without grouping factors and what is in other terms
+# with a basis.
+write_out_gp_dots <- function(formula, data) {
+  if (!"gp" %in% all.names(formula[[3L]])) return(formula)
+  added <- added_terms(formula[[3L]])
+  dotted <- vapply(added, function(a) {
+    inherits(basis_kind(a$term), "bsvm_basis_gp") && any(vapply(gp_call(a$term)$covariates,
+                                                                identical, TRUE, quote(.)))
+  }, TRUE)
+  if (!any(dotted)) return(formula)
+  if (length(names(data)) == 0L) {
+    abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
+  }
+  taken <- lapply(added[!dotted], function(a) {
+    if (is_bar(a$term)) all.vars(a$term[[3L]])
+    else if (is_basis_term(a$term)) basis_effects(basis_kind(a$term), a$term, data)
+  })
+  others <- setdiff(names(data), c(all.vars(formula[[2L]]), unlist(taken)))
+  for (k in which(dotted)) added[[k]]$term <- without_gp_dot(added[[k]]$term, others)
+  formula[[3L]] <- join_terms(lapply(added, in_brackets))
+  formula
+}
+
+without_gp_dot <- function(term, names) {
+  arguments <- as.list(term)[-1L]
+  dot <- vapply(arguments, identical, TRUE, quote(.))
+  written <- c(lapply(setdiff(names, variables_in(as.call(c(quote(c), arguments[!dot])))), as.name),
+               arguments[!dot])
+  if (is.null(arguments$label)) written$label <- deparse1(term)
+  as.call(c(term[[1L]], written))
+}
+
+# ---- the term -----------------------------------------------------------------------------------
+
+#' @export
+make_bases.bsvm_basis_gp <- function(kind, term, columns, frame_terms, env) {
+  given <- gp_call(term)
+  settings <- gp_settings(term, given, env)
+  expression <- smooth_expression(term, columns, frame_terms)
+  variables <- vapply(given$covariates, text_of, "")
+  by <- if (!is.null(given$by)) text_of(given$by)
+  raw <- gp_numbers(columns[variables], expression$xlevels)
+  check_gp_numbers(raw$x, settings$label, variables)
+  inputs <- gp_scaling(raw, columns[["(weights)"]], settings$standardize, variables)
+  ranges <- if (all(vapply(columns[variables], is_one_number, TRUE))) lapply(columns[variables], range)
+  basis <- list(label = settings$label, expression = expression, covariates = variables, by = by,
+                level = NULL, inputs = inputs, ranges = ranges, kernel = settings$kernel,
+                points = settings$points, standardize = settings$standardize)
+  parts <- length(kernel_products(settings$kernel))
+  lapply(gp_levels(by, columns), function(level) {
+    basis["level"] <- list(level)
+    if (!is.null(level)) basis$label <- paste0(basis$label, ":", by, level)
+    structure(c(basis, list(rows = gp_inputs(raw$x, inputs), multiplier = gp_multiplier(basis, columns),
+                            matrix = matrix(0, nrow(raw$x), parts), penalty = seq_len(parts))),
+              class = class(kind))
+  })
+}
+
+is_one_number <- function(column) is.numeric(column) && is.null(dim(column))
+
+# list(kernel, points, standardize, label), evaluated where the formula was made.
+gp_settings <- function(term, given, env) {
+  value <- function(name, default) {
+    if (is.null(given[[name]])) return(default)
+    tryCatch(eval(given[[name]], env), bsvm_error = stop, error = function(e) {
+      abort("formula", "`", name, "` of `", deparse1(term), "` can't be evaluated: ",
+            conditionMessage(e), ".")
+    })
+  }
+  label <- value("label", deparse1(term))
+  kernel <- value("kernel", kernel_se())
+  if (!inherits(kernel, "bsvm_kernel")) {
+    abort("formula", "`kernel` of `", label, "` must be made by kernel_se(), kernel_matern() or ",
+          "another such function; found ", describe(kernel), ".")
+  }
+  standardize <- value("standardize", TRUE)
+  check_flag(standardize, "standardize")
+  list(kernel = kernel, points = value("points", NULL), standardize = standardize, label = label)
+}
+
+# ---- its variables as numbers -------------------------------------------------------------------
+
+# list(x, of): numbers (n x d), and the covariate each column belongs to. A factor has a column for
+# each level.
+gp_numbers <- function(columns, xlevels) {
+  parts <- Map(function(column, name) {
+    if (is.character(column)) column <- factor(column, levels = xlevels[[name]])
+    if (is.factor(column)) return(outer(as.integer(column), seq_along(levels(column)), `==`) + 0)
+    if (is.numeric(column) || is.logical(column)) return(as.matrix(unclass(column)) + 0)
+    abort("predictors", "`", name, "` in a Gaussian-process term must be numbers, logical or a ",
+          "factor; found ", describe(column), ".")
+  }, columns, names(columns))
+  list(x = unname(do.call(cbind, parts)), of = rep(seq_along(parts), vapply(parts, ncol, 0L)))
+}
+
+check_gp_numbers <- function(x, label, variables) {
+  if (anyNA(x)) {
+    abort("missing", "`", label, "` has missing values of its variables, which are not modelled ",
+          "in a Gaussian-process term. na.action = na.omit leaves such rows out; or put imputed ",
+          "values in their place.")
+  }
+  if (all(is.finite(x))) return(invisible())
+  abort("predictors", "`", label, "` has infinite values of ", enumerate(variables), ".")
+}
+
+coordinates <- c("lon", "lat", "long", "lng", "longitude", "latitude", "easting", "northing")
+
+# A variable of its own has a scale of its own; the columns of a matrix, and the coordinates of a map
+# by their names, have one together, which leaves distances in proportion.
+gp_scaling <- function(raw, weights, standardize, variables) {
+  if (is.null(weights)) weights <- rep(1, nrow(raw$x))
+  center <- colSums(raw$x * weights) / sum(weights)
+  variance <- colSums(sweep(raw$x, 2L, center)^2 * weights) / max(sum(weights) - 1, 1)
+  together <- raw$of
+  together[tolower(variables[together]) %in% coordinates] <- 0L
+  scale <- sqrt(stats::ave(variance, together))
+  constant <- !(scale > 1e-10 * abs(center))
+  if (all(constant)) {
+    abort("predictors", "The variables ", enumerate(variables), " of a Gaussian-process term do not ",
+          "vary.")
+  }
+  scale[constant] <- 1
+  if (!standardize) return(list(center = 0 * center, scale = 0 * scale + 1, of = raw$of))
+  list(center = center, scale = scale, of = raw$of)
+}
+
+gp_inputs <- function(x, inputs) {
+  (x - rep(inputs$center, each = nrow(x))) / rep(inputs$scale, each = nrow(x))
+}
+
+# The levels of a factor `by`, each of which has a function of its own; else list(NULL).
+gp_levels <- function(by, columns) {
+  column <- if (!is.null(by)) columns[[by]]
+  if (is.character(column)) column <- factor(column)
+  if (is.factor(column)) return(as.list(levels(column)))
+  if (!is.null(column) && !is.numeric(column) && !is.logical(column)) {
+    abort("formula", "`by` of a Gaussian-process term must be numbers or a factor; found ",
+          describe(column), ".")
+  }
+  list(NULL)
+}
+
+# What the function is multiplied by in each row; NULL for nothing.
+gp_multiplier <- function(basis, columns) {
+  if (is.null(basis$by)) return(NULL)
+  column <- columns[[basis$by]]
+  if (is.null(basis$level)) return(as.double(column))
+  as.double(as.character(column) == basis$level)
+}
+
+# ---- its columns --------------------------------------------------------------------------------
+
+# (n x m) of standardised inputs (n x d).
+gp_columns <- function(basis, rows, multiplier) {
+  out <- do.call(cbind, lapply(basis$parts, function(part) {
+    core_features_of(part$factors, rows, part$points, gp_theta(part))$features
+  }))
+  if (is.null(multiplier)) out else out * multiplier
+}
+
+gp_theta <- function(part) part$numbers$theta
+
+#' @export
+new_basis.bsvm_basis_gp <- function(basis, terms, newdata, unknown) {
+  expression <- basis$expression
+  environment(expression$terms) <- environment(terms)
+  columns <- new_columns(expression$terms, newdata, unknown)
+  columns <- match_factors(columns, expression$xlevels, unknown)
+  check_classes(expression$terms, columns)
+  gp_matrix(basis, columns)
+}
+
+# Rows with a missing or infinite value are NA.
+gp_matrix <- function(basis, columns) {
+  raw <- gp_numbers(columns[basis$covariates], basis$expression$xlevels)$x
+  multiplier <- gp_multiplier(basis, columns)
+  complete <- rowSums(!is.finite(raw)) == 0 & (is.null(multiplier) | is.finite(multiplier))
+  m <- sum(vapply(basis$parts, function(part) nrow(part$points), 0L))
+  if (length(basis$parts) == 0L) m <- length(basis$columns)
+  out <- matrix(NA_real_, nrow(raw), m)
+  if (!any(complete)) return(out)
+  out[complete, ] <- if (length(basis$parts) == 0L) 0
+                     else gp_columns(basis, gp_inputs(raw[complete, , drop = FALSE], basis$inputs),
+                                     multiplier[complete])
+  out
+}
+
+#' @export
+basis_prior.bsvm_basis_gp <- function(basis) {
+  prior_ridge(variance = prior_half_t(3, 2.5 * if (is.null(basis$unit)) 1 else basis$unit))
+}
+
+#' @export
+basis_ranges.bsvm_basis_gp <- function(basis) basis$ranges
+
+#' @export
+basis_grid.bsvm_basis_gp <- function(basis, grid) {
+  if (!is.null(basis$by)) {
+    grid[[basis$by]] <- if (is.null(basis$level)) 1 else basis$level
+  }
+  gp_matrix(basis, grid)
+}
