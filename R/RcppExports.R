@@ -45,6 +45,22 @@ core_effect_shapes <- function(problem, model, points, moved, threads) {
     .Call(`_bsvm_core_effect_shapes`, problem, model, points, moved, threads)
 }
 
+core_learn <- function(model, verbose) {
+    .Call(`_bsvm_core_learn`, model, verbose)
+}
+
+core_learn_at <- function(model, theta, tolerance) {
+    .Call(`_bsvm_core_learn_at`, model, theta, tolerance)
+}
+
+core_points <- function(kernel, x, theta, most, tolerance) {
+    .Call(`_bsvm_core_points`, kernel, x, theta, most, tolerance)
+}
+
+core_features_of <- function(kernel, x, inputs, theta) {
+    .Call(`_bsvm_core_features_of`, kernel, x, inputs, theta)
+}
+
 core_linear_response <- function(problem, model, options) {
     .Call(`_bsvm_core_linear_response`, problem, model, options)
 }

@@ -114,10 +114,16 @@ free_number <- function(start, prior = NULL, parameters = NULL, low = -50, high 
        length = length)
 }
 
+# The core's numbers of a prior of coefficients.
+prior_numbers <- function(prior, unit) {
+  known <- !is.null(prior_powers[[prior$name]])
+  prior_in_units(list(prior = prior$name, parameters = prior$parameters, has_unit = known), unit)
+}
+
 # Amplitudes: a prior of a variance, or its logarithm.
 least_sd <- 1e-4
 amplitude_number <- function(prior, unit) {
-  numbers <- prior_in_units(list(prior = prior, columns = 1L, has_unit = TRUE), unit)
+  numbers <- prior_numbers(prior, unit)
   switch(prior$name,
     normal = free_number(0.5 * log(numbers[["variance"]])),
     half_t = free_number(log(numbers[["scale"]]) - 1, "half_t", numbers, log(least_sd), 12),
@@ -131,8 +137,7 @@ fixed_columns <- function(frame, blocks, unit, rows) {
   known <- Filter(function(block) is_known_normal(block), blocks)
   columns <- unlist(lapply(known, `[[`, "columns"))
   variance <- unlist(lapply(known, function(block) {
-    numbers <- prior_in_units(list(prior = block$prior, columns = 1L, has_unit = TRUE), unit)
-    rep(numbers[["variance"]], length(block$columns))
+    rep(prior_numbers(block$prior, unit)[["variance"]], length(block$columns))
   }))
   list(x = learning_columns(frame, columns, rows),
        variance = if (length(columns) > 0L) as.double(variance) else numeric(0))
@@ -199,7 +204,8 @@ learned_likelihood <- function(likelihood, unit) {
 likelihood_numbers <- function(likelihood, unit) {
   if (!is_residual(likelihood)) return(list())
   lapply(parameter_blocks(likelihood), function(block) {
-    numbers <- prior_in_units(block, unit)
+    numbers <- prior_in_units(list(prior = block$prior$name, parameters = block$prior$parameters,
+                                   has_unit = block$has_unit), unit)
     start <- switch(block$prior$name, half_t = log(numbers[["scale"]]),
                     ridge = 0.5 * log(numbers[["scale"]] / numbers[["shape"]]), 0)
     free_number(start, block$prior$name, numbers, -20, 20)

@@ -249,7 +249,7 @@ new_basis.bsvm_basis_gp <- function(basis, terms, newdata, unknown) {
 gp_matrix <- function(basis, columns) {
   raw <- gp_numbers(columns[basis$covariates], basis$expression$xlevels)$x
   multiplier <- gp_multiplier(basis, columns)
-  complete <- rowSums(!is.finite(raw)) == 0 & (is.null(multiplier) | is.finite(multiplier))
+  complete <- rowSums(!is.finite(cbind(raw, multiplier))) == 0
   m <- sum(vapply(basis$parts, function(part) nrow(part$points), 0L))
   if (length(basis$parts) == 0L) m <- length(basis$columns)
   out <- matrix(NA_real_, nrow(raw), m)

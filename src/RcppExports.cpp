@@ -151,6 +151,56 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_learn
+Rcpp::List core_learn(Rcpp::List model, SEXP verbose);
+RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP verboseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type verbose(verboseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_learn(model, verbose));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_learn_at
+Rcpp::List core_learn_at(Rcpp::List model, Rcpp::NumericVector theta, double tolerance);
+RcppExport SEXP _bsvm_core_learn_at(SEXP modelSEXP, SEXP thetaSEXP, SEXP toleranceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_learn_at(model, theta, tolerance));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_points
+Rcpp::List core_points(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericVector theta, int most, double tolerance);
+RcppExport SEXP _bsvm_core_points(SEXP kernelSEXP, SEXP xSEXP, SEXP thetaSEXP, SEXP mostSEXP, SEXP toleranceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< int >::type most(mostSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_points(kernel, x, theta, most, tolerance));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_features_of
+Rcpp::List core_features_of(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericMatrix inputs, Rcpp::NumericVector theta);
+RcppExport SEXP _bsvm_core_features_of(SEXP kernelSEXP, SEXP xSEXP, SEXP inputsSEXP, SEXP thetaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_features_of(kernel, x, inputs, theta));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_linear_response
 Rcpp::NumericMatrix core_linear_response(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
 RcppExport SEXP _bsvm_core_linear_response(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
@@ -308,6 +358,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},
     {"_bsvm_core_effect_shapes", (DL_FUNC) &_bsvm_core_effect_shapes, 5},
+    {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 2},
+    {"_bsvm_core_learn_at", (DL_FUNC) &_bsvm_core_learn_at, 3},
+    {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},
+    {"_bsvm_core_features_of", (DL_FUNC) &_bsvm_core_features_of, 4},
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_log_posterior", (DL_FUNC) &_bsvm_core_log_posterior, 5},

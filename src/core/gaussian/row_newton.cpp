@@ -15,7 +15,7 @@ namespace {
 
 constexpr Index kMostRows = 2000, kMostRowsPerColumn = 12;
 constexpr double kRowNodeTolerance = 0.02;  // on the gradient of nodes beside the top: 2e-4 nats
-constexpr double kLeastWeight = 1e-3;     // of a start whose own weights leave no precision
+constexpr double kLeastRowWeight = 1e-3;     // of a start whose own weights leave no precision
 constexpr double kLooseTolerance = 1e-5;  // on the bound, of climbs that may lead elsewhere
 constexpr double kHigherBound = 1e-3;          // than the best so far: then they do
 constexpr double kRise = 1e-4;            // of what a step promises, at least
@@ -124,7 +124,7 @@ RowNewton::Point RowNewton::begin(const Known& near) {
   out.weight = near.weight;
   Arr linear = near.slope + near.weight * (near.m - offset_);
   if (!settle(out)) {
-    out.weight = near.weight.max(kLeastWeight);
+    out.weight = near.weight.max(kLeastRowWeight);
     linear = near.slope + out.weight * (near.m - offset_);
     if (!settle(out)) refuse_precision();
   }
@@ -273,7 +273,7 @@ RowNewton::Point RowNewton::moved(const Node& from, ConstVecRef theta) {
       follow(near.linear, to);
       return to;
     }
-    to.weight = near.weight.max(kLeastWeight);
+    to.weight = near.weight.max(kLeastRowWeight);
   }
   if (!settle(to)) refuse_precision();
   return to;
