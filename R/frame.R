@@ -298,7 +298,7 @@ new_frame <- function(y, response, x, columns, assign, term_labels, intercept, i
                       contrasts = NULL, nobs = nrow(x), bars = FALSE, learned = NULL,
                       scale_model = NULL, scale_columns = NULL, na.action = NULL,
                       row_names = NULL, rows = NULL, given = NULL, unknowns = NULL,
-                      absent = NULL, cluster = NULL) {
+                      absent = NULL, cluster = NULL, left_over = NULL) {
   frame <- structure(mget(names(formals())), class = "bsvm_frame")
   check_frame(frame)
   frame

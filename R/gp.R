@@ -225,12 +225,31 @@ gp_multiplier <- function(basis, columns) {
 
 # ---- its columns --------------------------------------------------------------------------------
 
-# (n x m) of standardised inputs (n x d).
+# (n x m) of standardised inputs (n x d), with the attribute `left_over`: the variance (n) that
+# inducing inputs leave over, at the amplitudes that were learned.
 gp_columns <- function(basis, rows, multiplier) {
-  out <- do.call(cbind, lapply(basis$parts, function(part) {
-    core_features_of(part$factors, rows, part$points, gp_theta(part))$features
-  }))
-  if (is.null(multiplier)) out else out * multiplier
+  parts <- lapply(basis$parts, function(part) {
+    core_features_of(part$factors, rows, part$points, gp_theta(part))
+  })
+  out <- do.call(cbind, lapply(parts, `[[`, "features"))
+  left <- Reduce(`+`, Map(function(made, part) {
+    made$left_over * (basis$unit * exp(part$numbers$log_sd))^2
+  }, parts, basis$parts))
+  if (!is.null(multiplier)) {
+    out <- out * multiplier
+    left <- left * multiplier^2
+  }
+  structure(out, left_over = if (gp_leaves(basis)) left)
+}
+
+# Is anything of the variance left over? Where all rows are inducing inputs, new ones far from them
+# have some all the same.
+gp_leaves <- function(basis) TRUE
+
+# list(left_over) of all columns of terms with a basis, or NULL.
+left_over_of <- function(matrices) {
+  left <- Filter(Negate(is.null), lapply(matrices, attr, "left_over"))
+  if (length(left) > 0L) list(left_over = Reduce(`+`, left))
 }
 
 gp_theta <- function(part) part$numbers$theta

@@ -67,7 +67,7 @@ design_rows <- function(parts, newdata, unknown = "error") {
   rows <- list(x = bind_columns(x, parts$bases, matrices), offset = stats::model.offset(columns),
                groups = group_rows(parts$groups, terms, newdata, unknown))
   rows$scale_columns <- new_scale_columns(parts$scale_model, terms, newdata, unknown)
-  c(rows, if (!is.null(learned)) list(learned = learned))
+  c(rows, if (!is.null(learned)) list(learned = learned), left_over_of(matrices))
 }
 
 check_newdata <- function(newdata) {

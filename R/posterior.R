@@ -12,7 +12,8 @@
 # Each class has a method of the generics below. Rows are list(x, groups): x is k x p on the
 # user's scale; groups a list by grouping factor of list(codes, z, values): codes into its levels,
 # NA for none and 0 for a level the fit has not seen; z k x q multipliers, NULL for ones; values,
-# the levels in words. Of predictors that are not known, `unknown` or `imputed` (missing-fit.R).
+# the levels in words. `left_over`, of Gaussian-process terms with inducing points, is the variance
+# of each row's linear predictor that no coefficient has. Of predictors that are not known, `unknown` or `imputed` (missing-fit.R).
 
 # Mean and standard deviation of linear functions, one a row; of rows with learned columns see
 # basis-learned.R. `sd = FALSE` leaves sd NULL.
@@ -21,8 +22,10 @@ posterior_linear <- function(fit, rows, sd = TRUE) {
   mean <- drop(as.matrix(rows$x %*% population_mean(fit$posterior, fit$design)))
   mean <- mean + groups_link(effect_means(fit$posterior, fit$groups), rows$groups)
   if (!sd) return(list(mean = unname(mean), sd = NULL))
-  sd <- linear_sd(fit$posterior, fit, rows[setdiff(names(rows), c("unknown", "imputed"))])
+  own <- rows[setdiff(names(rows), c("unknown", "imputed", "left_over"))]
+  sd <- linear_sd(fit$posterior, fit, own)
   if (has_unknown(rows)) sd <- sqrt(sd^2 + unknown_variance(fit, rows))
+  if (!is.null(rows$left_over)) sd <- sqrt(sd^2 + rows$left_over)
   list(mean = unname(mean), sd = sd)
 }
 
@@ -107,5 +110,6 @@ rows_at <- function(rows, at) {
            group$values <- group$values[at]
            group
          })),
-    unknown_at(rows, at), learned_at(rows, at), scale_columns_at(rows, at))
+    unknown_at(rows, at), learned_at(rows, at), scale_columns_at(rows, at),
+    if (!is.null(rows$left_over)) list(left_over = rows$left_over[at]))
 }

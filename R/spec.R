@@ -97,6 +97,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   problem <- with_row_scales(problem, frame$scale_columns)
   model <- model_in_units(model, design, likelihood)
   problem$features <- core_features(frame, frame$learned)
+  if (!is.null(frame$left_over)) problem$left_over <- frame$left_over / design$unit^2
   problem$latent <- unknowns$core
   new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
            standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law, frame$cluster)
@@ -195,7 +196,9 @@ core_groups <- function(groups) {
 }
 
 # Is all of the design known before the fit?
-knows_design <- function(frame) is.null(frame$unknowns) && is.null(frame$learned)
+knows_design <- function(frame) {
+  is.null(frame$unknowns) && is.null(frame$learned) && is.null(frame$left_over)
+}
 
 # The factor whose effects are integrated out, from 0; -1 for none, as if the design is `unknown`.
 # The rest is a dense system.

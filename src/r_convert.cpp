@@ -176,6 +176,7 @@ void take_rows(const List& problem, bsvm::Problem& out) {
   require(out.y != nullptr, "y", "given");
   out.weight = view(problem, "weight", out.n);
   out.offset = view(problem, "offset", out.n);
+  if (has(problem, "left_over")) out.left_over = view(problem, "left_over", out.n);
   // An intercept that is not a column of x saves the caller a copy of x.
   const bool intercept = problem.containsElementNamed("intercept") &&
                          as<bool>(problem["intercept"]);

@@ -19,6 +19,7 @@ struct Asked {
 
 bool match_moments(RowSource& source, const Coefficients& side, State& state,
                    double& log_density, Host& host) {
+  if (!source.explains()) return false;
   const Asked guard(source);
   RowSums sums(state.layout);
   state.damping() = 1;

@@ -40,7 +40,8 @@ RowNewton::RowNewton(const Problem& problem, const Options& options, Host& host)
     : problem_(problem), options_(options), host_(host),
       side_(problem), concave_(problem.likelihood->concave()),
       y_(given(problem.y, problem.n, 1)), row_weight_(given(problem.weight, problem.n, 1)),
-      offset_(given(problem.offset, problem.n, 0)) {
+      offset_(given(problem.offset, problem.n, 0)),
+      left_over_(given(problem.left_over, problem.n, 0)) {
   take_design(problem);
   std::vector<double> scale;
   for (const PriorPart& part : side_.parts())
@@ -65,7 +66,7 @@ bool RowNewton::settle(Point& at) {
   at.state.inverse_factor() = inverse_lower(precision, host_);
   at.state.begun() = 1;
   at.half = lower_times(at.state.inverse_factor(), design_, host_);
-  at.v = at.half.colwise().squaredNorm().transpose().array();
+  at.v = at.half.colwise().squaredNorm().transpose().array() + left_over_;
   return at.v.allFinite();
 }
 
@@ -244,16 +245,20 @@ Node RowNewton::at(ConstVecRef theta, const Node& from) {
   now.theta = theta;
   double log_density = 0;
   for (const bool along : {true, false})
-    if (!known_.empty() && rest(sites_near(theta, along), now, log_density))
+    if (!problem_.left_over && !known_.empty() && rest(sites_near(theta, along), now, log_density))
       return node(now, true, log_density);
   return matched(run(moved(from, theta), 0, false));
 }
 
 Node RowNewton::matched(const Point& best) {
   if (progress_.end != Termination::converged) return node(best, false, best.bound);
+  const Sites sites{best.theta, best.weight, best.slope + best.weight * (best.m - offset_)};
+  if (problem_.left_over) {  // of which no coefficient knows: moments can't be matched
+    known_.push_back(sites);
+    return node(best, false, best.bound);
+  }
   Point now = best;
   double log_density = 0;
-  const Sites sites{best.theta, best.weight, best.slope + best.weight * (best.m - offset_)};
   const bool done = rest(sites, now, log_density);
   Node out = done ? node(now, true, log_density) : node(best, false, best.bound);
   out.bound = best.bound;

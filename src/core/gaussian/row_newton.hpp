@@ -131,7 +131,7 @@ class RowNewton : public Conditional {
   bool concave_;
   Vec theta_scale_;
   Mat design_;                // (p, n) C'
-  Arr y_, row_weight_, offset_;
+  Arr y_, row_weight_, offset_, left_over_;
   WeightedGram squares_;
   Mat curvature_;             // of the bound in theta, where the last run ended
   Mat covariance_;            // K there

@@ -69,6 +69,9 @@ struct Rows {
   const double* y = nullptr;       // (n) the response, as the likelihood has it; null: elsewhere
   const double* weight = nullptr;  // (n) > 0, or null: all one
   const double* offset = nullptr;  // (n) or null: none
+  // (n) or null: variance of the linear predictor that no coefficient explains, independent of all
+  // else. It is part of a row's moments, so engines that average over these have it.
+  const double* left_over = nullptr;
   const int* group = nullptr;      // (n) codes 1..groups, or null
 };
 

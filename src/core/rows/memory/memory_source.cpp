@@ -115,6 +115,8 @@ void MemorySource::gather(Index first_row, Index r, const State& state, RowData&
     out.weight[i] = problem_.weight ? problem_.weight[rows[i]] : 1.0;
     out.offset[i] = problem_.offset ? problem_.offset[rows[i]] : 0.0;
   }
+  for (Index i = 0; problem_.left_over && i < r; ++i)
+    out.left_over[i] = problem_.left_over[rows[i]];
 }
 
 // The block's rows, and its offset in m.
@@ -148,6 +150,7 @@ void MemorySource::moments(const BlockRange& range, const State& state,
   kernels().variances(inverse_factor_.data(), rows, groups_.p, r, block.v.data());
   if (state.layout.scatter > 0)
     block.v.head(r).matrix() += block.design().cwiseAbs2().transpose() * state.scatter();
+  if (problem_.left_over) block.v.head(r) += view(block.left_over, r);
 }
 
 // m += z' u_g.

@@ -27,6 +27,7 @@ class MemorySource : public DrawSource {
   void back(const State& best) override;
   GroupPosterior groups() const override { return kept_; }
   Imputations imputations(const State& state) override;
+  bool explains() const override { return !problem_.left_over; }
 
   Vec effects() const override {
     return Eigen::Map<const Vec>(groups_.effect.data(), groups_.effect.size());

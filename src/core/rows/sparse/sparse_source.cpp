@@ -85,6 +85,7 @@ SparseSource::SparseSource(const Problem& problem, Use use, int threads)
     data_.y[i] = problem.y[from];
     data_.weight[i] = problem.weight ? problem.weight[from] : 1.0;
     data_.offset[i] = problem.offset ? problem.offset[from] : 0.0;
+    if (problem.left_over) data_.left_over[i] = problem.left_over[from];
   }
   make_workers();
   terms_ = Mat::Zero(4, n);
@@ -203,7 +204,7 @@ void SparseSource::variances(const BlockRange& range, const std::vector<double>&
     v[i - first] += 2 * sum;
   }
   kernels().variances(factor.data(), data_.c.data() + first * p, p, r, worker.v.data());
-  v = v.max(0.0);  // what rounding may leave of a variance
+  v = v.max(0.0) + data_.left_over.segment(first, r);  // rounding may leave less than nothing
 }
 
 // S_cj, the covariance of a sparse coefficient with the dense ones.
