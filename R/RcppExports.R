@@ -45,6 +45,14 @@ core_effect_shapes <- function(problem, model, points, moved, threads) {
     .Call(`_bsvm_core_effect_shapes`, problem, model, points, moved, threads)
 }
 
+core_kernel <- function(kernel, x, v, theta) {
+    .Call(`_bsvm_core_kernel`, kernel, x, v, theta)
+}
+
+core_kernel_diagonal <- function(kernel, x, theta) {
+    .Call(`_bsvm_core_kernel_diagonal`, kernel, x, theta)
+}
+
 core_learn <- function(model, verbose) {
     .Call(`_bsvm_core_learn`, model, verbose)
 }

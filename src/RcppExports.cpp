@@ -151,6 +151,31 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_kernel
+Rcpp::NumericMatrix core_kernel(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericMatrix v, Rcpp::NumericVector theta);
+RcppExport SEXP _bsvm_core_kernel(SEXP kernelSEXP, SEXP xSEXP, SEXP vSEXP, SEXP thetaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type v(vSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel(kernel, x, v, theta));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel_diagonal
+Rcpp::NumericVector core_kernel_diagonal(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericVector theta);
+RcppExport SEXP _bsvm_core_kernel_diagonal(SEXP kernelSEXP, SEXP xSEXP, SEXP thetaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel_diagonal(kernel, x, theta));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_learn
 Rcpp::List core_learn(Rcpp::List model, SEXP verbose);
 RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP verboseSEXP) {
@@ -358,6 +383,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},
     {"_bsvm_core_effect_shapes", (DL_FUNC) &_bsvm_core_effect_shapes, 5},
+    {"_bsvm_core_kernel", (DL_FUNC) &_bsvm_core_kernel, 4},
+    {"_bsvm_core_kernel_diagonal", (DL_FUNC) &_bsvm_core_kernel_diagonal, 3},
     {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 2},
     {"_bsvm_core_learn_at", (DL_FUNC) &_bsvm_core_learn_at, 3},
     {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},

@@ -231,6 +231,11 @@ bsvm::Params to_params(const std::string& component, SEXP numbers) {
   return bsvm::Params(component, to_values(numbers));
 }
 
+bsvm::Params to_params(const std::string& component, SEXP numbers, const List& arrays) {
+  if (arrays.size() == 0) return to_params(component, numbers);
+  return bsvm::Params(component, to_values(numbers), to_arrays(arrays));
+}
+
 bsvm::Problem to_problem(const List& problem, const List& model) {
   bsvm::Problem out;
   if (has(problem, "units")) take_elsewhere(problem, out);

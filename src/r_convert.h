@@ -13,6 +13,8 @@
 // Between R's lists and the core's types. Nothing here outlives a call.
 
 bsvm::Params to_params(const std::string& component, SEXP numbers);
+// With arrays, a list of double vectors and matrices by name.
+bsvm::Params to_params(const std::string& component, SEXP numbers, const Rcpp::List& arrays);
 
 // A Problem that looks at the R vectors in `problem`; they must be kept alive
 // and unchanged while it is used.

@@ -6,6 +6,7 @@
 // so that the mean of B(x, x) over the rows is one, and `mean`, that of B^degree at l = 1, brings
 // the kernel to it. theta: nothing, for a length scale of all variables would be the amplitude; or
 // with `ard` log l_d. The slope of B in log l_d is -2 q_d (x_d v_d - square_d u) / (offset + 1).
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -32,8 +33,10 @@ class Polynomial : public Kernel {
 
   void values(const Mat& x, const Mat& v, ConstVecRef theta, Mat& out) const override {
     inner_products(x, shares(theta).asDiagonal() * v, out);
-    Eigen::Map<Arr> all(out.data(), out.size());
-    all = power(base(all), degree_) / mean_;
+    each_stretch(out.size(), [&](Index first, Index count) {
+      Eigen::Map<Arr> part(out.data() + first, count);
+      part = power(base(part), degree_) / mean_;
+    });
   }
 
   Vec diagonal(const Mat& x, ConstVecRef theta) const override {
@@ -65,6 +68,13 @@ class Polynomial : public Kernel {
     return static_cast<int>(found);
   }
 
+  // Parts of a matrix that stay near the processor.
+  template <class Visit>
+  static void each_stretch(Index size, Visit visit) {
+    constexpr Index most = 8192;
+    for (Index first = 0; first < size; first += most) visit(first, std::min(most, size - first));
+  }
+
   static Arr power(const Arr& base, int degree) {
     Arr out = base;
     for (int k = 1; k < degree; ++k) out *= base;
@@ -84,8 +94,10 @@ class Polynomial : public Kernel {
   Mat slopes(const Mat& x, const Mat& v, ConstVecRef theta, const Mat& weight) const {
     Mat out;
     inner_products(x, shares(theta).asDiagonal() * v, out);
-    Eigen::Map<Arr> all(out.data(), out.size());
-    all = derivative(all) * Eigen::Map<const Arr>(weight.data(), weight.size());
+    each_stretch(out.size(), [&](Index first, Index count) {
+      Eigen::Map<Arr> part(out.data() + first, count);
+      part = derivative(part) * Eigen::Map<const Arr>(weight.data() + first, count);
+    });
     return out;
   }
 

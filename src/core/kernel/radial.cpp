@@ -15,7 +15,7 @@ Index variables_of(const Params& params) {
   return static_cast<Index>(found);
 }
 
-double bounded_exp(double theta) { return std::exp(std::max(-300.0, std::min(300.0, theta))); }
+double bounded_exp(double theta) { return std::exp(std::max(-200.0, std::min(200.0, theta))); }
 
 Radial::Radial(const Params& params, Index shapes)
     : variables_(variables_of(params)), shapes_(shapes), ard_(params.flag("ard")) {}
