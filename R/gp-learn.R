@@ -307,6 +307,8 @@ settle_gp <- function(frame, model, rows, found) {
         list(rows = length(rows), factors = found$factors))
     }
     basis$matrix <- gp_columns(basis, basis$rows, basis$multiplier)
+    shares <- colMeans(attr(basis$matrix, "left_over"))
+    for (k in seq_along(shares)) basis$parts[[k]]$left_over <- shares[[k]]
     basis$penalty <- rep(seq_along(basis$parts),
                          vapply(basis$parts, function(part) nrow(part$points), 0L))
     basis
@@ -359,6 +361,19 @@ given_points <- function(basis, given) {
   unname(unique(gp_inputs(x, basis$inputs)))
 }
 
+# The variance (n) that inducing inputs leave over in the rows of the fit, at the amplitudes that
+# were learned; NULL for none.
+least_left <- 1e-6
+learned_left_over <- function(bases) {
+  left <- lapply(bases, function(basis) {
+    sds <- vapply(basis$parts, function(part) basis$unit * exp(part$numbers$log_sd), 0)
+    shares <- attr(basis$matrix, "left_over")
+    if (all(colMeans(shares) < least_left)) return(NULL)
+    drop(shares %*% sds^2)
+  })
+  Reduce(`+`, Filter(Negate(is.null), left))
+}
+
 # The frame with these bases in place of those it has, which come last.
 bind_gp <- function(frame, bases) {
   old <- columns_of(gp_bases(frame))
@@ -372,6 +387,7 @@ bind_gp <- function(frame, bases) {
   if (!frame$implicit) frame$columns <- colnames(frame$x)
   frame$assign <- c(frame$assign[kept],
                     rep(first + seq_along(bases), vapply(matrices, ncol, 0L)))
+  frame["left_over"] <- list(learned_left_over(bases))
   frame$bases <- c(others, lapply(bases, function(basis) {
     basis[c("rows", "multiplier", "matrix")] <- NULL
     basis

@@ -225,31 +225,48 @@ gp_multiplier <- function(basis, columns) {
 
 # ---- its columns --------------------------------------------------------------------------------
 
-# (n x m) of standardised inputs (n x d), with the attribute `left_over`: the variance (n) that
-# inducing inputs leave over, at the amplitudes that were learned.
+# (n x m) of standardised inputs (n x d), with the attribute `left_over`: the shares of each part's
+# variance (n x parts) that inducing inputs leave over. Where all rows of the fit are inducing inputs,
+# new ones far from them have some all the same.
 gp_columns <- function(basis, rows, multiplier) {
   parts <- lapply(basis$parts, function(part) {
     core_features_of(part$factors, rows, part$points, gp_theta(part))
   })
   out <- do.call(cbind, lapply(parts, `[[`, "features"))
-  left <- Reduce(`+`, Map(function(made, part) {
-    made$left_over * (basis$unit * exp(part$numbers$log_sd))^2
-  }, parts, basis$parts))
+  left <- do.call(cbind, lapply(parts, `[[`, "left_over"))
+  colnames(left) <- names(basis$blocks)
   if (!is.null(multiplier)) {
     out <- out * multiplier
     left <- left * multiplier^2
   }
-  structure(out, left_over = if (gp_leaves(basis)) left)
+  structure(out, left_over = left)
 }
 
-# Is anything of the variance left over? Where all rows are inducing inputs, new ones far from them
-# have some all the same.
-gp_leaves <- function(basis) TRUE
-
-# list(left_over) of all columns of terms with a basis, or NULL.
+# list(left_over) of all columns of terms with a basis (n x blocks, named), or NULL.
 left_over_of <- function(matrices) {
   left <- Filter(Negate(is.null), lapply(matrices, attr, "left_over"))
-  if (length(left) > 0L) list(left_over = Reduce(`+`, left))
+  if (length(left) > 0L) list(left_over = do.call(cbind, left))
+}
+
+# The variance (n) left over in rows of list(left_over), at the blocks' mean variances.
+left_over_variance <- function(fit, rows) {
+  labels <- vapply(fit$blocks, `[[`, "", "label")
+  own <- fit$blocks[match(colnames(rows$left_over), labels)]
+  drop(rows$left_over %*% vapply(own, function(block) mean_variance(block$hyper), 0))
+}
+
+mean_variance <- function(hyper) {
+  mean <- hyper["mean"]
+  if (is.finite(mean)) unname(mean) else 1 / hyper[["inverse_mean"]]
+}
+
+# For k x S draws of the linear predictor of rows.
+left_over_draws <- function(fit, rows) {
+  own <- match(colnames(rows$left_over), vapply(fit$blocks, `[[`, "", "label"))
+  variance <- Reduce(`+`, Map(function(block, j) {
+    outer(rows$left_over[, j], block_variances(fit, block))
+  }, own, seq_along(own)))
+  sqrt(variance) * with_stream(fit, "left over", stats::rnorm(length(variance)))
 }
 
 gp_theta <- function(part) part$numbers$theta

@@ -117,7 +117,7 @@ linear_draws <- function(fit, rows) {
       draws <- draws + new_level_draws(fit, name, rows$groups[[name]])
     }
   }
-  draws
+  if (is.null(rows$left_over)) draws else draws + left_over_draws(fit, rows)
 }
 
 # The part of coefficients and levels the fit has seen.

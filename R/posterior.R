@@ -12,8 +12,8 @@
 # Each class has a method of the generics below. Rows are list(x, groups): x is k x p on the
 # user's scale; groups a list by grouping factor of list(codes, z, values): codes into its levels,
 # NA for none and 0 for a level the fit has not seen; z k x q multipliers, NULL for ones; values,
-# the levels in words. `left_over`, of Gaussian-process terms with inducing points, is the variance
-# of each row's linear predictor that no coefficient has. Of predictors that are not known, `unknown` or `imputed` (missing-fit.R).
+# the levels in words. `left_over`, of Gaussian-process terms, is the share of each block's variance
+# that no coefficient has. Of predictors that are not known, `unknown` or `imputed` (missing-fit.R).
 
 # Mean and standard deviation of linear functions, one a row; of rows with learned columns see
 # basis-learned.R. `sd = FALSE` leaves sd NULL.
@@ -25,7 +25,7 @@ posterior_linear <- function(fit, rows, sd = TRUE) {
   own <- rows[setdiff(names(rows), c("unknown", "imputed", "left_over"))]
   sd <- linear_sd(fit$posterior, fit, own)
   if (has_unknown(rows)) sd <- sqrt(sd^2 + unknown_variance(fit, rows))
-  if (!is.null(rows$left_over)) sd <- sqrt(sd^2 + rows$left_over)
+  if (!is.null(rows$left_over)) sd <- sqrt(sd^2 + left_over_variance(fit, rows))
   list(mean = unname(mean), sd = sd)
 }
 
@@ -111,5 +111,5 @@ rows_at <- function(rows, at) {
            group
          })),
     unknown_at(rows, at), learned_at(rows, at), scale_columns_at(rows, at),
-    if (!is.null(rows$left_over)) list(left_over = rows$left_over[at]))
+    if (!is.null(rows$left_over)) list(left_over = rows$left_over[at, , drop = FALSE]))
 }
