@@ -225,7 +225,7 @@ gp_parts <- function(basis, rows, blocks, unit) {
     list(label = basis$label, part = k, factors = made$factors,
          numbers = c(list(amplitude = amplitude_number(prior, unit)), made$numbers),
          summand = list(kernel = made$factors, inputs = x, features = NULL,
-                        multiplier = multiplier))
+                        multiplier = multiplier, points = points_in_mind(basis)))
   }, products, names(basis$blocks), seq_along(products))
 }
 
@@ -330,6 +330,16 @@ gp_points <- function(basis, factors, theta) {
     chosen <- chosen[seq_len(min(usual_points, length(chosen)))]
   }
   candidates[chosen, , drop = FALSE]
+}
+
+# How many inducing inputs a term of so many rows will have, 0 for one in each row.
+points_in_mind <- function(basis) {
+  given <- basis$points
+  n <- nrow(basis$rows)
+  if (is.matrix(given) || is.data.frame(given)) return(nrow(given))
+  wanted <- points_wanted(given, n, basis$label)
+  if (is.null(given) && n > most_full) wanted <- usual_points
+  if (wanted >= n) 0L else as.integer(wanted)
 }
 
 points_wanted <- function(given, n, label) {

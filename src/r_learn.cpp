@@ -33,6 +33,7 @@ bsvm::Summand to_summand(const List& given) {
     return out;
   }
   out.kernel = to_kernel(given["kernel"]);
+  out.points = to_count(given, "points");
   out.inputs = to_inputs(given["inputs"]);
   return out;
 }

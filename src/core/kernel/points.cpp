@@ -25,7 +25,7 @@ Mat covariance_root(const Mat& k, Host& host) {
 }
 
 //  left    (n)      the variance left over
-//  factor  (n, m)   columns of the factor: covariances with each point less what those before tell
+//  factor  (n, m)   its columns: covariances with each point less what those before tell of them
 ChosenPoints choose_points(const Kernel& kernel, const Mat& x, ConstVecRef theta, Index most,
                            double tolerance, Host& host) {
   const Index n = x.cols();
@@ -45,6 +45,8 @@ ChosenPoints choose_points(const Kernel& kernel, const Mat& x, ConstVecRef theta
     left[at] = 0;
     out.points.push_back(at);
   }
+  factor.conservativeResize(n, static_cast<Index>(out.points.size()));
+  out.features = std::move(factor);
   out.left_over = left.cwiseMax(0.0);
   return out;
 }

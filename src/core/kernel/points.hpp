@@ -12,6 +12,7 @@ namespace bsvm {
 // anywhere.
 struct ChosenPoints {
   std::vector<Index> points;
+  Mat features;   // (n, m) of all inputs
   Vec left_over;  // (n)
 };
 ChosenPoints choose_points(const Kernel& kernel, const Mat& x, ConstVecRef theta, Index most,

@@ -12,6 +12,7 @@ namespace bsvm {
 namespace {
 
 constexpr double kNumberStep = 3e-5;
+constexpr double kNothingLeft = 1e-8;  // of the variance, by inducing inputs
 constexpr double kLeastLeft = 1e-8;  // of 1 - v w, of a row that nothing else tells about
 
 PriorSlot normal_slot(double variance, Index first, Index count) {
@@ -24,16 +25,11 @@ PriorSlot normal_slot(double variance, Index first, Index count) {
 }  // namespace
 
 Additive::Additive(AdditiveModel model, Host& host) : model_(std::move(model)), host_(host) {
-  const Index n = model_.n, q = model_.fixed.cols();
   for (const Summand& summand : model_.summands) likelihood_first_ += summand.size();
-  design_.resize(n, q + n);
-  design_.leftCols(q) = model_.fixed;
-  problem_.n = n;
+  problem_.n = model_.n;
   problem_.y = model_.y;
   problem_.weight = model_.weight;
   problem_.offset = model_.offset;
-  for (Index j = 0; j < q; ++j) problem_.priors.push_back(normal_slot(model_.variance[j], j, 1));
-  problem_.priors.push_back(normal_slot(1, q, n));
   if (model_.likelihood->free_size() == 0) problem_.likelihood = std::move(model_.likelihood);
 }
 
@@ -43,13 +39,42 @@ Vec Additive::start() const {
   return out;
 }
 
-// (n, n), of unit amplitude.
-Mat Additive::covariance(const Summand& summand, ConstVecRef theta) const {
-  if (!summand.kernel) return summand.features * summand.features.transpose();
-  Mat out(model_.n, model_.n);
-  summand.kernel->values(summand.inputs, summand.inputs, theta, out);
-  if (summand.multiplier.size() > 0)
-    out = summand.multiplier.asDiagonal() * out * summand.multiplier.asDiagonal();
+bool Additive::approximate() {
+  for (const Summand& summand : model_.summands)
+    if (summand.kernel && summand.points > 0 && summand.points < model_.n) approximate_ = true;
+  return approximate_;
+}
+
+Additive::Made Additive::make(const Summand& summand, ConstVecRef theta) const {
+  Made out;
+  if (approximate_) return make_features(summand, theta);
+  if (!summand.kernel) {
+    out.covariance.noalias() = summand.features * summand.features.transpose();
+    return out;
+  }
+  out.covariance.resize(model_.n, model_.n);
+  summand.kernel->values(summand.inputs, summand.inputs, theta, out.covariance);
+  const Vec& times = summand.multiplier;
+  if (times.size() > 0) out.covariance = times.asDiagonal() * out.covariance * times.asDiagonal();
+  return out;
+}
+
+Additive::Made Additive::make_features(const Summand& summand, ConstVecRef theta) const {
+  Made out;
+  if (!summand.kernel) {
+    out.features = summand.features;
+    return out;
+  }
+  const Index most = summand.points > 0 ? summand.points : model_.n;
+  ChosenPoints chosen =
+      choose_points(*summand.kernel, summand.inputs, theta, most, kNothingLeft, host_);
+  out.features = std::move(chosen.features);
+  out.left_over = std::move(chosen.left_over);
+  const Vec& times = summand.multiplier;
+  if (times.size() > 0) {
+    out.features = times.asDiagonal() * out.features;
+    out.left_over = times.cwiseAbs2().cwiseProduct(out.left_over);
+  }
   return out;
 }
 
@@ -57,33 +82,59 @@ Additive::Value Additive::at(ConstVecRef theta, const Value* near, double tolera
   if (host_.interrupted()) throw Interrupted();
   Value out;
   out.theta = theta;
-  std::vector<Mat> own;  // of unit amplitude
-  Mat total = Mat::Zero(model_.n, model_.n);
+  std::vector<Made> made;
   Index first = 0;
   for (const Summand& summand : model_.summands) {
-    own.push_back(covariance(summand, theta.segment(first + 1, summand.size() - 1)));
-    total += std::exp(2 * theta[first]) * own.back();
+    made.push_back(make(summand, theta.segment(first + 1, summand.size() - 1)));
     first += summand.size();
   }
-  take_design(total);
-  if (model_.likelihood) problem_.likelihood = model_.likelihood->with(theta.tail(theta.size() - first));
+  take_design(made, theta);
+  if (model_.likelihood)
+    problem_.likelihood = model_.likelihood->with(theta.tail(theta.size() - likelihood_first_));
   RowNewton ascent(problem_, Options(), host_);
   out.rows = ascent.best(near ? &near->rows : nullptr, tolerance);
   passes_ += ascent.progress().passes;
   out.bound = out.rows.bound;
-  find_gradient(own, out);
+  find_gradient(made, out);
   return out;
 }
 
-void Additive::take_design(const Mat& total) {
-  const Index p = design_.cols();
-  design_.rightCols(model_.n) = covariance_root(total, host_);
+// X, and columns whose coefficients are N(0, 1).
+void Additive::take_design(const std::vector<Made>& made, ConstVecRef theta) {
+  const Index n = model_.n, q = model_.fixed.cols();
+  std::vector<double> sds;
+  Index first = 0, columns = approximate_ ? 0 : n;
+  for (size_t k = 0; k < made.size(); ++k) {
+    sds.push_back(std::exp(theta[first]));
+    if (approximate_) columns += made[k].features.cols();
+    first += model_.summands[k].size();
+  }
+  design_.resize(n, q + columns);
+  design_.leftCols(q) = model_.fixed;
+  left_over_ = approximate_ ? Vec(Vec::Zero(n)) : Vec();
+  if (approximate_) {
+    Index at = q;
+    for (size_t k = 0; k < made.size(); ++k) {
+      design_.middleCols(at, made[k].features.cols()) = sds[k] * made[k].features;
+      at += made[k].features.cols();
+      if (made[k].left_over.size() > 0) left_over_ += sds[k] * sds[k] * made[k].left_over;
+    }
+  } else {
+    Mat total = Mat::Zero(n, n);
+    for (size_t k = 0; k < made.size(); ++k) total += sds[k] * sds[k] * made[k].covariance;
+    design_.rightCols(n) = covariance_root(total, host_);
+  }
+  const Index p = q + columns;
+  problem_.left_over = approximate_ ? left_over_.data() : nullptr;
   problem_.blocks.clear();
-  problem_.blocks.emplace_back(
-      new DenseBlock(design_.data(), model_.n, Vec::Zero(p), Vec::Ones(p)));
+  problem_.blocks.emplace_back(new DenseBlock(design_.data(), n, Vec::Zero(p), Vec::Ones(p)));
+  problem_.priors.clear();
+  for (Index j = 0; j < q; ++j) problem_.priors.push_back(normal_slot(model_.variance[j], j, 1));
+  if (columns > 0) problem_.priors.push_back(normal_slot(1, q, columns));
 }
 
-void Additive::find_gradient(const std::vector<Mat>& own, Value& at) const {
+// pull: d bound / d K.
+void Additive::find_gradient(const std::vector<Made>& made, Value& at) const {
   const Vec alpha = at.rows.slope, w = at.rows.weight;
   Mat pull = at.rows.covariance.selfadjointView<Eigen::Lower>();
   pull = w.asDiagonal() * pull * w.asDiagonal();
@@ -94,9 +145,9 @@ void Additive::find_gradient(const std::vector<Mat>& own, Value& at) const {
   Index first = 0, k = 0;
   for (const Summand& summand : model_.summands) {
     const double variance = std::exp(2 * at.theta[first]);
-    at.gradient[first] = 2 * variance * own[k++].cwiseProduct(pull).sum();
+    at.gradient[first] = 2 * variance * amplitude_slope(made[k++], at, pull);
     const Index size = summand.size() - 1;
-    if (size > 0) {
+    if (size > 0 && !approximate_) {
       const Vec& times = summand.multiplier;
       const Mat own_pull = times.size() > 0 ? Mat(times.asDiagonal() * pull * times.asDiagonal())
                                             : pull;
@@ -108,6 +159,14 @@ void Additive::find_gradient(const std::vector<Mat>& own, Value& at) const {
   }
   add_likelihood_gradient(at);
   add_priors(at);
+}
+
+// d bound / d s^2.
+double Additive::amplitude_slope(const Made& made, const Value& at, const Mat& pull) const {
+  if (made.covariance.size() > 0) return made.covariance.cwiseProduct(pull).sum();
+  double out = made.features.cwiseProduct(pull * made.features).sum();
+  if (made.left_over.size() > 0) out -= 0.5 * at.rows.weight.matrix().dot(made.left_over);
+  return out;
 }
 
 double Additive::rows_value(ConstVecRef numbers, const RowNewton::Known& rows) const {
@@ -148,10 +207,11 @@ double Additive::leave_one_out(const Value& of) const {
   double out = 0;
   for (Index i = 0; i < model_.n; ++i) {
     const double weight = model_.weight ? model_.weight[i] : 1;
-    const double left = std::max(1 - rows.v[i] * rows.weight[i], kLeastLeft);
-    const double c = rows.v[i] / left;
-    const Tilted without =
-        problem_.likelihood->averaged(model_.y[i], rows.m[i] - c * rows.slope[i], c, 1);
+    const double unexplained = approximate_ ? left_over_[i] : 0;
+    const double v = rows.v[i] - unexplained;
+    const double c = v / std::max(1 - v * rows.weight[i], kLeastLeft);
+    const Tilted without = problem_.likelihood->averaged(
+        model_.y[i], rows.m[i] - c * rows.slope[i], c + unexplained, 1);
     out += weight * without.value;
   }
   return out;

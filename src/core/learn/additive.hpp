@@ -17,6 +17,7 @@ struct Summand {
   Mat inputs;                      // (d, n)
   Mat features;                    // (n, m) F, where there is no kernel
   Vec multiplier;                  // (n) of what the kernel's function is, or none
+  Index points = 0;                // how many inducing inputs the fit will have; 0: all rows
 
   Index size() const { return 1 + (kernel ? kernel->size() : 0); }  // numbers: log s, the kernel's
 };
@@ -49,6 +50,9 @@ struct AdditiveModel {
 //   d bound / d K = (alpha alpha' - W + W S W) / 2,
 //
 // whichever summand K belongs to. The likelihood's numbers are moved by a little at fixed q.
+//
+// With inducing inputs, chosen anew at each theta, K is F F' and a row has the variance left over
+// besides, d bound / d left over = -W/2. Kernels' own numbers then have no gradient: they are given.
 class Additive {
  public:
   Additive(AdditiveModel model, Host& host);
@@ -69,16 +73,29 @@ class Additive {
   // At theta, from what is best nearby if that is given; `tolerance` as RowNewton has it.
   Value at(ConstVecRef theta, const Value* near, double tolerance);
 
-  // The closed leave-one-out log score, sum_i log p(y_i | other rows): f_i without its row's factor
-  // is N(m - c g, c) with c = v / (1 - v w), slope g and weight w (kernels.md, section 11).
+  // From here on with the inducing inputs that the fit will have. False if it will have all rows.
+  bool approximate();
+
+  // The closed leave-one-out log score, sum_i log p(y_i | other rows): what coefficients explain of
+  // f_i is, without its row's factor, N(m - c g, c) with c = v / (1 - v w), slope g and weight w
+  // (kernels.md, section 11).
   double leave_one_out(const Value& of) const;
 
   int passes() const { return passes_; }
 
  private:
-  Mat covariance(const Summand& summand, ConstVecRef theta) const;
-  void take_design(const Mat& total);
-  void find_gradient(const std::vector<Mat>& own, Value& at) const;
+  // What a summand is at some numbers, of unit amplitude.
+  struct Made {
+    Mat covariance;      // (n, n), or
+    Mat features;        // (n, m) and
+    Vec left_over;       // (n), or none
+  };
+
+  Made make(const Summand& summand, ConstVecRef theta) const;
+  Made make_features(const Summand& summand, ConstVecRef theta) const;
+  void take_design(const std::vector<Made>& made, ConstVecRef theta);
+  void find_gradient(const std::vector<Made>& made, Value& at) const;
+  double amplitude_slope(const Made& made, const Value& at, const Mat& pull) const;
   void add_likelihood_gradient(Value& at) const;
   void add_priors(Value& at) const;
   double rows_value(ConstVecRef numbers, const RowNewton::Known& rows) const;
@@ -86,7 +103,9 @@ class Additive {
   AdditiveModel model_;
   Host& host_;
   Index likelihood_first_ = 0;
-  Mat design_;       // (n, q + n) X and a root of the covariance
+  bool approximate_ = false;
+  Mat design_;       // (n, q + m) X and a root of the covariance
+  Vec left_over_;    // (n), or none
   Problem problem_;  // its likelihood is the member at the present numbers
   int passes_ = 0;
 };

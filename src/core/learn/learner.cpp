@@ -174,10 +174,14 @@ void Learner::choose_factor(Learned& out) {
             [](const LookedAt& a, const LookedAt& b) { return a.log_factor < b.log_factor; });
 }
 
+// The factor is chosen with the inducing inputs that the fit will have: with few of them smoother
+// functions predict better.
 Learned Learner::run() {
   Learned out;
   out.value = first_climb();
   out.converged = converged_;
+  if (has_lengths() && model_.approximate())
+    out.value = climb(look(out.value.theta, nullptr), free(false));
   if (has_lengths()) choose_factor(out);
   else out.factors = {{0, out.value.objective(), model_.leave_one_out(out.value)}};
   out.evaluations = evaluations_;
