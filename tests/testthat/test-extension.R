@@ -1,6 +1,6 @@
 # What is added to a copy of the source in new files works: a prior in one file, a kernel and a
-# latent in two. The latent is of true values behind measured ones, which come with a term, fitted by
-# all engines that have a form of it, and used for new rows.
+# latent in two. The latent is of true values behind measured ones, which come with a term, fitted
+# by all engines that have a form of it, and used for new rows.
 
 # Where each file goes.
 extensions <- c("student.cpp" = "src/core/prior", "measured.cpp" = "src/core/missing",
