@@ -1,10 +1,11 @@
-# What is added to a copy of the source in new files works: a prior in one file, a latent in two. The
-# latent is of true values behind measured ones, which come with a term, fitted by all engines that
-# have a form of it, and used for new rows.
+# What is added to a copy of the source in new files works: a prior in one file, a kernel and a
+# latent in two. The latent is of true values behind measured ones, which come with a term, fitted
+# by all engines that have a form of it, and used for new rows.
 
 # Where each file goes.
 extensions <- c("student.cpp" = "src/core/prior", "measured.cpp" = "src/core/missing",
-                "basis-measured.R" = "R")
+                "basis-measured.R" = "R", "cauchy.cpp" = "src/core/kernel",
+                "kernel-cauchy.R" = "R")
 
 test_that("a prior added in one file is listed, fits, and agrees with its twin", {
   skip_on_cran()
@@ -30,6 +31,23 @@ test_that("a prior added in one file is listed, fits, and agrees with its twin",
   expect_close(result$mean, design$back %*% twin$mean, tolerances[["twin"]], scale = sd)
   expect_close(result$covariance, covariance, tolerances[["twin"]], scale = outer(sd, sd))
   expect_close(result$bound, twin$bound, tolerances[["bound"]], scale = abs(twin$bound))
+})
+
+test_that("a kernel added in new files has values, and is a part of sums and products", {
+  skip_on_cran()
+  x <- matrix(sin(1:24), 8, 3)
+  found <- in_extended(quote({
+    kernel <- (bsvm:::kernel_cauchy(2) + kernel_linear()) * kernel_periodic(3)
+    products <- bsvm:::kernel_products(kernel)
+    factors <- bsvm:::kernel_factors(list(bsvm:::kernel_cauchy(ard = TRUE)), d)
+    list(words = format(kernel), sizes = lengths(products),
+         values = bsvm:::core_kernel(factors, d, d, log(c(0.5, 1, 2))))
+  }), x, extensions)
+  expect_identical(found$words, paste("(kernel_cauchy(lengthscale = 2) + kernel_linear()) *",
+                                      "kernel_periodic(period = 3)"))
+  expect_identical(found$sizes, c(2L, 2L))
+  expected <- 1 / (1 + as.matrix(stats::dist(t(t(x) / c(0.5, 1, 2))))^2)
+  expect_equal(found$values, unname(expected), tolerance = 1e-14)
 })
 
 # ---- a latent, with the term that brings it -------------------------------------------------------
