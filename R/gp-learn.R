@@ -231,14 +231,19 @@ gp_parts <- function(basis, rows, blocks, unit) {
 
 # list(factors, numbers) of a product of kernels, for standardised inputs.
 core_kernel <- function(product, basis, x) {
-  distances <- median_distances(x)
-  made <- lapply(product, core_factor, basis = basis, x = x, distances = distances)
-  list(factors = lapply(made, `[[`, "factor"),
-       numbers = unlist(lapply(made, `[[`, "numbers"), recursive = FALSE))
+  distances <- input_distances(x)
+  numbers <- lapply(product, function(kernel) {
+    sizes <- parameter_sizes(kernel, ncol(x))
+    Map(function(value, name, size) {
+      kernel_numbers(value, name, size, kernel, basis, distances)
+    }, kernel$parameters, names(kernel$parameters), sizes)
+  })
+  list(factors = kernel_factors(product, x),
+       numbers = unlist(unname(unlist(numbers, recursive = FALSE)), recursive = FALSE))
 }
 
 # list(median, least) of the distances between distinct rows.
-median_distances <- function(x) {
+input_distances <- function(x) {
   x <- unique(x)
   if (nrow(x) < 2L) return(list(median = 1, least = 1))
   d <- as.vector(stats::dist(x))
@@ -246,45 +251,29 @@ median_distances <- function(x) {
   list(median = stats::median(d), least = min(d))
 }
 
-core_factor <- function(kernel, basis, x, distances) {
-  d <- ncol(x)
-  parameters <- c(variables = d, ard = as.numeric(kernel$ard), kernel$settings)
-  arrays <- list()
-  if (kernel$name == "poly") {
-    square <- colMeans(x^2)
-    arrays <- list(square = square)
-    u <- rowSums(x^2) / sum(square)
-    offset <- parameters[["offset"]]
-    parameters[["mean"]] <- mean(((offset + u) / (offset + 1))^parameters[["degree"]])
-  }
-  numbers <- Map(function(value, name) {
-    kernel_numbers(value, name, kernel, basis, d, distances)
-  }, kernel$parameters, names(kernel$parameters))
-  list(factor = list(name = kernel$name, parameters = parameters, arrays = arrays),
-       numbers = unlist(unname(numbers), recursive = FALSE))
-}
+# How far from its median a kernel's number is looked for, in logarithms.
+farthest <- 7
 
-# The core's logarithms of one parameter: a length scale for each variable under `ard`, a period for
-# each variable, in standardised units.
-kernel_numbers <- function(value, name, kernel, basis, d, distances) {
-  length <- name == "lengthscale"
-  count <- if (length && !kernel$ard) 1L else if (name == "shape") 1L else d
-  usual <- if (!length) 1 else if (kernel$name == "periodic") 1 else distances$median / sqrt(2)
-  unit <- if (name == "period") basis$inputs$scale else rep(1, d)
-  if (is.numeric(value) && !length(value) %in% c(1L, count)) {
-    abort("formula", "`", basis$label, "`: `", name, "` must be one number, or ", count,
+# The core's logarithms of one parameter, `size` of them. Length scales have the unit of the
+# standardised inputs, but for those without any; periods are divided by what their variable was.
+kernel_numbers <- function(value, name, size, kernel, basis, distances) {
+  unit <- if (name == "period") basis$inputs$scale else rep(1, size)
+  if (is.numeric(value) && !length(value) %in% c(1L, size)) {
+    abort("formula", "`", basis$label, "`: `", name, "` must be one number, or ", size,
           " (one for each variable); found ", length(value), ".")
   }
-  stats::setNames(lapply(seq_len(count), function(k) {
-    if (is.numeric(value)) {
-      return(free_number(log(rep_len(value, count)[k] / unit[k])))
-    }
-    parameters <- value$parameters
-    median <- if (is.na(parameters["median"])) usual else parameters[["median"]] / unit[k]
-    low <- if (length && kernel$name != "periodic") log(distances$least / 2) else log(median) - 7
-    free_number(log(median), "log_normal", c(median = median, sd = parameters[["sd"]]),
-                min(low, log(median) - 1), log(median) + 7, length)
-  }), rep(name, count))
+  if (is.numeric(value)) {
+    numbers <- lapply(log(rep_len(value, size) / unit), free_number)
+    return(stats::setNames(numbers, rep(name, size)))
+  }
+  of_distance <- name == "lengthscale" && !has_median(value)
+  median <- if (of_distance) distances$median / sqrt(2) else value$parameters[["median"]]
+  numbers <- lapply(log(median / unit), function(centre) {
+    least <- if (of_distance) min(log(distances$least / 2), centre - 1) else centre - farthest
+    free_number(centre, "log_normal", c(median = exp(centre), sd = value$parameters[["sd"]]),
+                least, centre + farthest, name == "lengthscale")
+  })
+  stats::setNames(numbers, rep(name, size))
 }
 
 # ---- columns ------------------------------------------------------------------------------------
@@ -301,7 +290,7 @@ settle_gp <- function(frame, model, rows, found) {
         free = vapply(part$numbers[-1L], function(number) !is.null(number$prior), TRUE),
         log_sd = part$numbers[[1L]]$start), points = points)
     })
-    basis$median <- median_distances(basis$rows[rows, , drop = FALSE])$median
+    basis$median <- input_distances(basis$rows[rows, , drop = FALSE])$median
     basis$learned <- if (!is.null(found)) {
       c(found[c("bound", "log_factor", "converged", "evaluations", "seconds")],
         list(rows = length(rows), factors = found$factors))
