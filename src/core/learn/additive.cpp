@@ -5,12 +5,14 @@
 
 #include "base/error.hpp"
 #include "block/dense.hpp"
+#include "gaussian/kernel_newton.hpp"
 #include "kernel/points.hpp"
 
 namespace bsvm {
 
 namespace {
 
+constexpr double kFlatVariance = 1e4;  // of a flat prior, in units of the linear predictor
 constexpr double kNumberStep = 3e-5;
 constexpr double kNothingLeft = 1e-8;  // of the variance, by inducing inputs
 constexpr double kLeastLeft = 1e-8;  // of 1 - v w, of a row that nothing else tells about
@@ -88,44 +90,60 @@ Additive::Value Additive::at(ConstVecRef theta, const Value* near, double tolera
     made.push_back(make(summand, theta.segment(first + 1, summand.size() - 1)));
     first += summand.size();
   }
-  take_design(made, theta);
   if (model_.likelihood)
     problem_.likelihood = model_.likelihood->with(theta.tail(theta.size() - likelihood_first_));
-  RowNewton ascent(problem_, Options(), host_);
-  out.rows = ascent.best(near ? &near->rows : nullptr, tolerance);
-  passes_ += ascent.progress().passes;
+  out.rows = approximate_ ? best_by_columns(made, theta, near, tolerance)
+                          : best_by_rows(made, theta, near, tolerance);
   out.bound = out.rows.bound;
   find_gradient(made, out);
   return out;
+}
+
+RowNewton::Known Additive::best_by_rows(const std::vector<Made>& made, ConstVecRef theta,
+                                        const Value* near, double tolerance) {
+  Mat total = model_.fixed * model_.variance.cwiseMin(kFlatVariance).asDiagonal() *
+              model_.fixed.transpose();
+  Index first = 0;
+  for (size_t k = 0; k < made.size(); ++k) {
+    total += std::exp(2 * theta[first]) * made[k].covariance;
+    first += model_.summands[k].size();
+  }
+  if (!total.allFinite()) throw NumericalFailure("A kernel is beyond what numbers hold.");
+  KernelNewton newton(problem_, total, host_);
+  KernelNewton::Point at = newton.best(near ? &near->rows : nullptr, tolerance);
+  passes_ += newton.passes();
+  return {at.bound, at.m, at.v, at.slope, at.target, std::move(at.covariance), Vec(), at.converged};
+}
+
+RowNewton::Known Additive::best_by_columns(const std::vector<Made>& made, ConstVecRef theta,
+                                           const Value* near, double tolerance) {
+  take_design(made, theta);
+  RowNewton ascent(problem_, Options(), host_);
+  passes_ += ascent.progress().passes;
+  return ascent.best(near ? &near->rows : nullptr, tolerance);
 }
 
 // X, and columns whose coefficients are N(0, 1).
 void Additive::take_design(const std::vector<Made>& made, ConstVecRef theta) {
   const Index n = model_.n, q = model_.fixed.cols();
   std::vector<double> sds;
-  Index first = 0, columns = approximate_ ? 0 : n;
+  Index first = 0, columns = 0;
   for (size_t k = 0; k < made.size(); ++k) {
     sds.push_back(std::exp(theta[first]));
-    if (approximate_) columns += made[k].features.cols();
+    columns += made[k].features.cols();
     first += model_.summands[k].size();
   }
-  design_.resize(n, q + columns);
-  design_.leftCols(q) = model_.fixed;
-  left_over_ = approximate_ ? Vec(Vec::Zero(n)) : Vec();
-  if (approximate_) {
-    Index at = q;
-    for (size_t k = 0; k < made.size(); ++k) {
-      design_.middleCols(at, made[k].features.cols()) = sds[k] * made[k].features;
-      at += made[k].features.cols();
-      if (made[k].left_over.size() > 0) left_over_ += sds[k] * sds[k] * made[k].left_over;
-    }
-  } else {
-    Mat total = Mat::Zero(n, n);
-    for (size_t k = 0; k < made.size(); ++k) total += sds[k] * sds[k] * made[k].covariance;
-    design_.rightCols(n) = covariance_root(total, host_);
-  }
   const Index p = q + columns;
-  problem_.left_over = approximate_ ? left_over_.data() : nullptr;
+  design_.resize(n, p);
+  design_.leftCols(q) = model_.fixed;
+  left_over_ = Vec::Zero(n);
+  for (size_t k = 0, at = static_cast<size_t>(q); k < made.size(); ++k) {
+    design_.middleCols(static_cast<Index>(at), made[k].features.cols()) =
+        sds[k] * made[k].features;
+    at += static_cast<size_t>(made[k].features.cols());
+    if (made[k].left_over.size() > 0) left_over_ += sds[k] * sds[k] * made[k].left_over;
+  }
+  problem_.left_over = left_over_.data();
   problem_.blocks.clear();
   problem_.blocks.emplace_back(new DenseBlock(design_.data(), n, Vec::Zero(p), Vec::Ones(p)));
   problem_.priors.clear();

@@ -93,6 +93,10 @@ class Additive {
 
   Made make(const Summand& summand, ConstVecRef theta) const;
   Made make_features(const Summand& summand, ConstVecRef theta) const;
+  RowNewton::Known best_by_rows(const std::vector<Made>& made, ConstVecRef theta,
+                                const Value* near, double tolerance);
+  RowNewton::Known best_by_columns(const std::vector<Made>& made, ConstVecRef theta,
+                                   const Value* near, double tolerance);
   void take_design(const std::vector<Made>& made, ConstVecRef theta);
   void find_gradient(const std::vector<Made>& made, Value& at) const;
   double amplitude_slope(const Made& made, const Value& at, const Mat& pull) const;
@@ -104,7 +108,7 @@ class Additive {
   Host& host_;
   Index likelihood_first_ = 0;
   bool approximate_ = false;
-  Mat design_;       // (n, q + m) X and a root of the covariance
+  Mat design_;       // (n, q + m) X and features, with inducing inputs
   Vec left_over_;    // (n), or none
   Problem problem_;  // its likelihood is the member at the present numbers
   int passes_ = 0;

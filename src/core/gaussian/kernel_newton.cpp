@@ -1,0 +1,172 @@
+#include "kernel_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "linalg/krylov.hpp"
+#include "row_space.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr double kNewtonDifference = 1e-3;  // of f, in its standard deviations; and of its variance
+constexpr double kSolved = 1e-3;            // of the linear systems, relative
+constexpr int kProducts = 40;
+constexpr double kEnoughRise = 1e-4;        // of what a step promises
+constexpr double kShorten = 0.4, kLeastNewtonPart = 0.1, kLeastNaturalPart = 1e-9;
+constexpr double kNewtonTolerance = 0.02;   // on the gradient, where no other is given
+constexpr double kSomeWeight = 1e-3;        // of a start whose own weights leave no covariance
+
+Arr or_else(const double* x, Index n, double otherwise) {
+  return x ? Arr(Eigen::Map<const Arr>(x, n)) : Arr(Arr::Constant(n, otherwise));
+}
+
+}  // namespace
+
+KernelNewton::KernelNewton(const Problem& problem, const Mat& k, Host& host)
+    : problem_(problem), k_(k), host_(host), y_(or_else(problem.y, problem.n, 1)),
+      row_weight_(or_else(problem.weight, problem.n, 1)),
+      offset_(or_else(problem.offset, problem.n, 0)) {}
+
+bool KernelNewton::settle(Point& at) {
+  if (!row_posterior(k_, at.weight, host_, at.covariance, at.logdet)) return false;
+  at.v = at.covariance.diagonal().array();
+  return true;
+}
+
+double KernelNewton::divergence(const Point& at) const {
+  const Arr centred = at.m - offset_;
+  return 0.5 * ((at.alpha * centred).sum() - (at.weight * at.v).sum() + at.logdet);
+}
+
+// What the rows say of q, and the bound.
+bool KernelNewton::look(Point& at) {
+  if (host_.interrupted()) throw Interrupted();
+  ++passes_;
+  at.m = (k_ * at.alpha.matrix()).array() + offset_;
+  if (!at.m.allFinite()) return false;
+  RowTerms terms;
+  terms.resize(at.m.size());
+  problem_.likelihood->terms(Use::expected, y_, at.m, at.v, terms);
+  at.slope = row_weight_ * terms.slope;
+  at.target = row_weight_ * terms.weight;
+  at.bound = (row_weight_ * terms.value).sum() - divergence(at);
+  return std::isfinite(at.bound) && at.slope.allFinite() && at.target.allFinite();
+}
+
+// With the weights and slopes of another q; else from one look with unit variances, or larger ones
+// where weights below zero leave no covariance.
+KernelNewton::Point KernelNewton::begin(const RowNewton::Known* near) {
+  Point out;
+  if (near) {
+    out.weight = near->weight;
+    out.alpha = near->slope;
+    if (settle(out)) return out;
+    out.weight = near->weight.max(kSomeWeight);
+    if (settle(out)) return out;
+  }
+  RowTerms terms;
+  terms.resize(y_.size());
+  for (double spread = 1;; spread *= 10) {
+    ++passes_;
+    problem_.likelihood->terms(Use::expected, y_, offset_, Arr::Constant(y_.size(), spread), terms);
+    out.weight = row_weight_ * terms.weight;
+    if (settle(out)) break;
+    if (!(spread <= kMostSpread)) refuse_precision();
+  }
+  const Vec slope = row_weight_ * terms.slope;
+  out.alpha = slope.array() - out.weight * (out.covariance * slope).array();
+  return out;
+}
+
+KernelNewton::System KernelNewton::system(const Point& at) const {
+  System out;
+  out.lack = at.slope - at.alpha;
+  out.gap = at.target - at.weight;
+  out.squares = at.covariance.cwiseAbs2();
+  out.length = std::sqrt(out.lack.dot(at.covariance * out.lack) +
+                         0.5 * out.gap.dot(out.squares * out.gap));
+  const Arr by = (kNewtonDifference * at.v.sqrt()).max(1e-9 * (1 + at.m.abs())),
+            more = (kNewtonDifference * at.v).max(1e-30);
+  RowTerms up, down;
+  up.resize(at.m.size());
+  down.resize(at.m.size());
+  const auto look = [&](const Arr& m, const Arr& v, RowTerms& terms) {
+    problem_.likelihood->terms(Use::expected, y_, m, v, terms);
+  };
+  look(at.m + by, at.v, up);
+  look(at.m - by, at.v, down);
+  out.a = row_weight_ * (up.weight - down.weight) / (2 * by);
+  look(at.m, at.v + more, up);
+  look(at.m, (at.v - more).max(0.0), down);
+  out.b = row_weight_ * (up.weight - down.weight) / (2 * more);
+  return out;
+}
+
+// The step that adds S push to the mean and `weight` to the weights, and by how much it raises the
+// bound at first.
+KernelNewton::Step KernelNewton::promised(const Point& at, const System& here, Vec push,
+                                          Vec weight) const {
+  Step out;
+  const Vec moved = at.covariance * push;
+  out.slope = here.lack.dot(moved) + 0.5 * here.gap.dot(here.squares * weight);
+  out.alpha = push - at.weight.matrix().cwiseProduct(moved);
+  out.weight = std::move(weight);
+  return out;
+}
+
+KernelNewton::Step KernelNewton::newton(const Point& at, const System& here) const {
+  const Vec half = 0.5 * here.a, right = here.gap + here.a.matrix().cwiseProduct(
+                                                        at.covariance * here.lack);
+  const Vec weight = solve_by_products(
+      [&](const Vec& x) -> Vec {
+        const Vec moved = here.squares * x;
+        return x + here.b.matrix().cwiseProduct(moved) -
+               here.a.matrix().cwiseProduct(at.covariance * half.cwiseProduct(moved));
+      },
+      right, kSolved, kProducts);
+  return promised(at, here, here.lack + half.cwiseProduct(here.squares * weight), weight);
+}
+
+// Uphill for certain.
+KernelNewton::Step KernelNewton::natural(const Point& at, const System& here) const {
+  return promised(at, here, here.lack, here.gap);
+}
+
+// Along the step, shortened until the bound rises: the share of it that was taken, or 0.
+double KernelNewton::rise(const Step& step, double least, Point& at) {
+  if (!(step.slope > 0) || !step.alpha.allFinite() || !step.weight.allFinite()) return 0;
+  for (double share = 1; share > least; share *= kShorten) {
+    Point next;
+    next.alpha = at.alpha + share * step.alpha.array();
+    next.weight = at.weight + share * step.weight.array();
+    if (!settle(next) || !look(next)) continue;
+    if (!(next.bound >= at.bound + kEnoughRise * share * step.slope - slack(at.bound))) continue;
+    at = std::move(next);
+    return share;
+  }
+  return 0;
+}
+
+KernelNewton::Point KernelNewton::best(const RowNewton::Known* near, double tolerance, int most) {
+  Point now = begin(near);
+  if (!look(now)) refuse_numbers();
+  const double least = tolerance == 0 ? kNewtonTolerance : 10 * std::sqrt(tolerance);
+  double gain = 0;
+  for (const int last = passes_ + most;;) {
+    const System here = system(now);
+    now.converged = here.length <= least && (tolerance == 0 || gain <= tolerance);
+    if (now.converged || passes_ >= last) break;
+    const double before = now.bound;
+    if (!(rise(newton(now, here), kLeastNewtonPart, now) > 0) &&
+        !(rise(natural(now, here), kLeastNaturalPart, now) > 0))
+      break;
+    gain = now.bound - before;
+  }
+  return now;
+}
+
+}  // namespace bsvm

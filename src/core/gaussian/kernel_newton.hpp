@@ -1,0 +1,69 @@
+#pragma once
+#include "base/host.hpp"
+#include "model/problem.hpp"
+#include "row_newton.hpp"
+
+namespace bsvm {
+
+// What RowNewton does where the linear predictors' prior is given as such, f ~ N(offset, K), and
+// there are no coefficients: Newton's method in q = (alpha, w), m = K alpha + offset and S = (K^{-1}
+// + W)^{-1}. At the optimum alpha is the rows' slope and w their weight. With x what alpha lacks of
+// the slope, RowNewton's system has K alpha in place of coefficients:
+//
+//   dw + b S2 dw - a S (a/2 S2 dw) = r_w + a S x,     d alpha = (I - W S) (x + a/2 S2 dw),
+//
+// and the bound is sum_i l(m_i, v_i) - {alpha'K alpha - sum w v + log det(I + K W)} / 2.
+class KernelNewton {
+ public:
+  // Of the problem its rows and likelihood alone; K (n, n) of the caller, both triangles.
+  KernelNewton(const Problem& problem, const Mat& k, Host& host);
+
+  struct Point {
+    Arr alpha, weight;        // (n)
+    Arr m, v, slope, target;  // (n); target: -2 dl/dv
+    Mat covariance;           // (n, n) S
+    double logdet = 0, bound = 0;
+    bool converged = false;
+  };
+
+  // From what is best nearby, or from none.
+  Point best(const RowNewton::Known* near, double tolerance, int most = 100);
+
+  // Moments by expectation propagation from a q that is best (row_moments.cpp); false, and the point
+  // is as it was, where it does not come to rest. log_density: of the rows.
+  bool match(Point& at, double& log_density);
+
+  int passes() const { return passes_; }
+
+ private:
+  struct System {
+    Arr a, b;
+    Vec lack, gap;  // (n) x and r_w
+    Mat squares;    // (n, n) S2
+    double length;
+  };
+  struct Step {
+    Vec alpha, weight;
+    double slope;
+  };
+
+  bool settle(Point& at);
+  bool look(Point& at);
+  Point begin(const RowNewton::Known* near);
+  System system(const Point& at) const;
+  Step newton(const Point& at, const System& here) const;
+  Step natural(const Point& at, const System& here) const;
+  Step promised(const Point& at, const System& here, Vec push, Vec weight) const;
+  double rise(const Step& step, double least, Point& at);
+  double divergence(const Point& at) const;
+  bool renew(const Point& at, Arr& weight, Arr& linear, double& log_density, double& change) const;
+  bool take(const Arr& weight, const Arr& linear, Point& at);
+
+  const Problem& problem_;
+  const Mat& k_;
+  Host& host_;
+  Arr y_, row_weight_, offset_;
+  int passes_ = 0;
+};
+
+}  // namespace bsvm
