@@ -3,6 +3,7 @@
 #include "ascent.hpp"
 #include "base/error.hpp"
 #include "dense_ascent.hpp"
+#include "full_kernel.hpp"
 #include "integrated.hpp"
 #include "row_newton.hpp"
 
@@ -19,6 +20,10 @@ std::unique_ptr<Conditional> make_conditional(const Problem& problem,
   if (!problem.likelihood->supports(Use::expected))
     throw InvalidInput("likelihood", "Gaussian variational inference needs a likelihood whose "
                                      "logarithm has an expectation, such as the hinge.");
+  if (FullKernel::suits(problem)) {
+    out.reset(new FullKernel(problem, options, host));
+    return out;
+  }
   if (RowNewton::suits(problem)) {
     out.reset(new RowNewton(problem, options, host));
     return out;

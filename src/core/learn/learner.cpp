@@ -5,18 +5,12 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "gaussian/bfgs.hpp"
 
 namespace bsvm {
 
 namespace {
 
-constexpr double kLongest = 1;         // of a first step, in any number: gradients may be of size 50
-constexpr double kLongestLater = 2;
-constexpr double kShorter = 0.3, kLeastShare = 1e-3;
-constexpr double kRise = 1e-3;         // of what a step promises, at least
-constexpr double kGain = 5e-3;         // nats that are not worth another look
-constexpr double kLeastBend = 1e-10;   // of a step and its change of gradient, to be learnt from
-constexpr int kMostLooks = 60;
 const double kOtherStart = std::log(0.25);
 constexpr double kFactorStep = 0.35;   // in the logarithm of a common factor
 constexpr int kMostFactors = 6;        // to one side
@@ -68,59 +62,12 @@ void Learner::record(const Value& at) {
   host_.progress(text.str());
 }
 
-// BFGS. A step that does not raise the objective is shortened; after one that cannot, the metric is
-// forgotten once.
-//   metric   the inverse of minus the second derivatives, as far as it is known
-//   fresh    is it still the identity?
-Learner::Value Learner::climb(Value now, const std::vector<bool>& free) {
-  const Index h = now.theta.size();
-  Mat metric = Mat::Identity(h, h);
-  bool fresh = true;
-  converged_ = false;
-  const int last = evaluations_ + kMostLooks;
-  while (evaluations_ < last) {
-    const Vec gradient = uphill(now, free);
-    Vec step = metric * gradient;
-    for (Index k = 0; k < h; ++k)
-      if (gradient[k] == 0) step[k] = 0;
-    const double most = step.cwiseAbs().maxCoeff(), longest = fresh ? kLongest : kLongestLater;
-    if (most > longest) step *= longest / most;
-    const double slope = gradient.dot(step);
-    if (!fresh && slope < 2 * kGain && most <= longest) {
-      converged_ = true;
-      break;
-    }
-    bool moved = false;
-    const double before = now.objective();
-    for (double share = 1; share > kLeastShare && evaluations_ < last; share *= kShorter) {
-      Value next;
-      try {
-        next = look(bounded(now.theta + share * step), &now);
-      } catch (const NumericalFailure&) {
-        continue;
-      }
-      if (!(next.objective() >= before + kRise * share * slope)) continue;
-      const Vec by = next.theta - now.theta, change = now.gradient - next.gradient;
-      const double bend = by.dot(change);
-      if (bend > kLeastBend * by.norm() * change.norm()) {
-        if (fresh) metric *= bend / change.squaredNorm();
-        const Mat left = Mat::Identity(h, h) - by * change.transpose() / bend;
-        metric = Mat(left * metric * left.transpose()) + by * by.transpose() / bend;
-        fresh = false;
-      }
-      now = std::move(next);
-      moved = true;
-      break;
-    }
-    if (moved && now.objective() - before > kGain) continue;
-    if (fresh || moved) {
-      converged_ = true;
-      break;
-    }
-    metric.setIdentity();
-    fresh = true;
-  }
-  return now;
+Learner::Value Learner::climb(Value from, const std::vector<bool>& free) {
+  Climb<Value> of;
+  of.look = [&](const Vec& theta, const Value& near) { return look(theta, &near); };
+  of.uphill = [&](const Value& at) { return uphill(at, free); };
+  of.bounded = [&](const Vec& theta) { return bounded(theta); };
+  return bfgs(std::move(from), of, converged_);
 }
 
 // From both starts; the second one only if there are length scales to learn.

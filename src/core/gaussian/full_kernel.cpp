@@ -1,0 +1,243 @@
+#include "full_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "bfgs.hpp"
+#include "linalg/cholesky.hpp"
+#include "linalg/weighted_gram.hpp"
+#include "model/gather.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr Index kFewestRows = 100, kMostKernelRows = 5000;
+constexpr double kColumnsPerRow = 0.6;
+constexpr double kVague = 1e6;          // a prior variance: differences with it drown in rounding
+constexpr double kGradientApart = 0.1;          // in theta, of derivatives of the gradient
+constexpr double kEnough = 1e-3;        // nats, of a climb
+
+// As a warm start.
+RowNewton::Known known_of(const KernelNewton::Point& at) {
+  RowNewton::Known out;
+  out.m = at.m;
+  out.v = at.v;
+  out.slope = at.alpha;
+  out.weight = at.weight;
+  return out;
+}
+
+}  // namespace
+
+bool FullKernel::suits(const Problem& problem) {
+  if (!problem.here() || problem.left_over || problem.effects() > 0 || problem.parameters() > 0 ||
+      problem.latent->any() || problem.tilt.size() > 0)
+    return false;
+  for (const auto& block : problem.blocks)
+    if (block->varies()) return false;
+  for (const PriorSlot& slot : problem.priors) {
+    if (!slot.prior->exchangeable()) return false;
+    Vec theta, variance(1);
+    const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
+    if (size > 1) return false;
+    if (size == 1) continue;
+    Vec hyper(slot.prior->hyper_size(1));
+    slot.prior->precision(hyper, variance);
+    if (!(variance[0] * kVague > 1)) return false;
+  }
+  return problem.n >= kFewestRows && problem.n <= kMostKernelRows &&
+         static_cast<double>(problem.columns()) >= kColumnsPerRow * static_cast<double>(problem.n);
+}
+
+FullKernel::FullKernel(const Problem& problem, const Options& options, Host& host)
+    : problem_(problem), options_(options), host_(host), side_(problem),
+      design_(gather_design(problem)) {
+  State state = side_.start(Vec());
+  side_.fix_priors(state, side_.free(state));
+  const Vec precision = side_.precision(state);
+  for (const PriorPart& part : side_.parts()) {
+    Part own;
+    const Index count = static_cast<Index>(part.slot.columns.size());
+    own.before.resize(count);
+    Mat columns(count, problem.n);
+    for (Index j = 0; j < count; ++j) {
+      own.before[j] = precision[part.slot.columns[j]];
+      columns.row(j) = design_.row(part.slot.columns[j]) / std::sqrt(own.before[j]);
+    }
+    own.first = count > 0 ? part.slot.columns[0] : 0;
+    own.k = lower_gram(columns, host).selfadjointView<Eigen::Lower>();
+    parts_.push_back(std::move(own));
+  }
+}
+
+// (parts) s_b.
+Vec FullKernel::scales(ConstVecRef theta) const {
+  State state(side_.layout());
+  state = side_.start(Vec());
+  side_.fix_priors(state, theta);
+  const Vec precision = side_.precision(state);
+  Vec out(static_cast<Index>(parts_.size()));
+  for (size_t b = 0; b < parts_.size(); ++b)
+    out[b] = parts_[b].before.size() > 0 ? parts_[b].before[0] / precision[parts_[b].first] : 0;
+  return out;
+}
+
+Mat FullKernel::covariance(ConstVecRef theta) const {
+  const Vec s = scales(theta);
+  Mat out = Mat::Zero(problem_.n, problem_.n);
+  for (size_t b = 0; b < parts_.size(); ++b) out += s[b] * parts_[b].k;
+  return out;
+}
+
+// log p(theta) and its gradient.
+double FullKernel::log_prior(ConstVecRef theta, Vec& gradient) const {
+  double out = 0;
+  Index first = 0;
+  gradient.setZero(theta.size());
+  for (const PriorPart& part : side_.parts()) {
+    const Index size = part.free_size();
+    Moments nothing;
+    nothing.square = Vec::Zero(1);
+    if (size > 0)
+      out += part.slot.prior->log_joint(nothing, theta.segment(first, size),
+                                        gradient.segment(first, size));
+    first += size;
+  }
+  return out;
+}
+
+FullKernel::Value FullKernel::look(ConstVecRef theta, const KernelNewton::Point* near) {
+  Value out;
+  out.theta = theta;
+  const Mat k = covariance(theta);
+  if (!k.allFinite()) throw NumericalFailure("A variance is beyond what numbers hold.");
+  KernelNewton newton(problem_, k, host_);
+  RowNewton::Known start;
+  if (near) start = known_of(*near);
+  out.q = newton.best(near ? &start : nullptr, 0, options_.max_passes);
+  progress_.passes += newton.passes();
+  out.bound = out.q.bound;
+  out.prior = log_prior(theta, out.gradient);
+  const Vec alpha = out.q.alpha, w = out.q.weight;
+  Mat pull = w.asDiagonal() * out.q.covariance * w.asDiagonal();
+  pull.diagonal() -= w;
+  for (Index h = 0; h < theta.size(); ++h) {
+    const Vec by = kThetaDifference * Vec::Unit(theta.size(), h);
+    const Vec change = (scales(theta + by) - scales(theta - by)) / (2 * kThetaDifference);
+    for (size_t b = 0; b < parts_.size(); ++b)
+      if (change[b] != 0)
+        out.gradient[h] += 0.5 * change[b] * (parts_[b].k.cwiseProduct(pull).sum() +
+                                              alpha.dot(parts_[b].k * alpha));
+  }
+  record(out);
+  return out;
+}
+
+// An interrupt after the first look leaves the best so far.
+Node FullKernel::climb() {
+  State state = side_.start(Vec());
+  Value best = look(side_.free(state), nullptr);
+  progress_.end = Termination::converged;
+  try {
+    Climb<Value> of;
+    of.look = [&](const Vec& theta, const Value& near) {
+      Value next = look(theta, &near.q);
+      if (next.objective() > best.objective()) best = next;
+      return next;
+    };
+    of.uphill = [](const Value& at) { return at.gradient; };
+    of.bounded = [](const Vec& theta) { return theta; };
+    of.gain = kEnough;
+    bool converged = true;
+    best = bfgs(best, of, converged);
+    if (!problem_.likelihood->concave()) {
+      const Value other = look(best.theta, nullptr);
+      if (other.objective() > best.objective()) best = other;
+    }
+    if (!converged || !best.q.converged) progress_.end = Termination::pass_limit;
+    progress_.gradient = best.gradient.norm() * std::sqrt(kEnough);
+    Value top = best;
+    double log_density = 0;
+    const Mat k = covariance(top.theta);
+    KernelNewton newton(problem_, k, host_);
+    const bool matched = newton.match(top.q, log_density);
+    progress_.passes += newton.passes();
+    if (matched) known_.push_back(top);
+    return node(matched ? top : best, matched, log_density + best.prior);
+  } catch (const Interrupted&) {
+    progress_.end = Termination::interrupted;
+    return node(best, false, 0);
+  }
+}
+
+// From the sites of the nearest node; where moments don't match, the bound's best.
+Node FullKernel::at(ConstVecRef theta, const Node&) {
+  Value now;
+  now.theta = theta;
+  const Mat k = covariance(theta);
+  KernelNewton newton(problem_, k, host_);
+  const Value* near = nullptr;
+  for (const Value& one : known_)
+    if (!near || (one.theta - theta).norm() < (near->theta - theta).norm()) near = &one;
+  double log_density = 0;
+  now.prior = log_prior(theta, now.gradient);
+  if (near) {
+    now.q = near->q;
+    const bool matched = newton.match(now.q, log_density);
+    progress_.passes += newton.passes();
+    if (matched) {
+      known_.push_back(now);
+      return node(now, true, log_density + now.prior);
+    }
+  }
+  now = look(theta, near ? &near->q : nullptr);
+  return node(now, false, 0);
+}
+
+// By differences of the bound's gradient.
+Mat FullKernel::curvature(const Node& top) {
+  const Index h = top.theta.size();
+  Mat out(h, h);
+  const KernelNewton::Point* near = known_.empty() ? nullptr : &known_[0].q;
+  for (Index k = 0; k < h; ++k) {
+    const Vec by = kGradientApart * Vec::Unit(h, k);
+    out.col(k) = (look(top.theta - by, near).gradient - look(top.theta + by, near).gradient) /
+                 (2 * kGradientApart);
+  }
+  return 0.5 * (out + out.transpose());
+}
+
+// The coefficients' own moments: mean D^{-1} C alpha, precision D + C'WC.
+Node FullKernel::node(const Value& at, bool matched, double log_density) {
+  Node out;
+  out.theta = at.theta;
+  out.bound = at.objective();
+  out.log_density = matched ? log_density : at.objective();
+  out.matched = matched;
+  out.state = side_.start(Vec());
+  side_.fix_priors(out.state, at.theta);
+  const Vec precision = side_.precision(out.state);
+  const Index p = design_.rows(), n = design_.cols();
+  Mat total = Mat::Zero(p, p);
+  WeightedGram squares;
+  squares.add(design_.data(), p, n, at.q.weight.data(), total.data(), p);
+  total.diagonal() += precision;
+  if (!cholesky(total, host_)) refuse_precision();
+  out.state.inverse_factor() = inverse_lower(total, host_);
+  out.state.mean() = (design_ * at.q.alpha.matrix()).cwiseQuotient(precision);
+  out.state.begun() = 1;
+  return out;
+}
+
+void FullKernel::record(const Value& at) {
+  progress_.trace.push_back({at.objective(), at.gradient.norm(), 1, 1});
+  std::ostringstream text;
+  text.precision(12);
+  text << "pass " << progress_.passes << ": bound " << at.objective();
+  host_.progress(text.str());
+}
+
+}  // namespace bsvm

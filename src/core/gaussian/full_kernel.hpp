@@ -1,0 +1,54 @@
+#pragma once
+#include <vector>
+
+#include "approximation.hpp"
+#include "coefficients/coefficients.hpp"
+#include "kernel_newton.hpp"
+
+namespace bsvm {
+
+// What RowNewton does where columns are about as many as rows, and every prior has one variance: then
+// f ~ N(offset, sum_b s_b K_b), K_b of the columns of a prior, and a step costs as much as inverting
+// a matrix of the rows. Hyper-parameters climb by the gradient d bound / d K (learn/additive.hpp).
+class FullKernel : public Conditional {
+ public:
+  FullKernel(const Problem& problem, const Options& options, Host& host);
+
+  // Is it the quicker way to fit this Problem?
+  static bool suits(const Problem& problem);
+
+  Node climb() override;
+  Node at(ConstVecRef theta, const Node& from) override;
+  Mat curvature(const Node& top) override;
+
+ private:
+  struct Value {
+    Vec theta, gradient;
+    double bound = 0, prior = 0;
+    KernelNewton::Point q;
+
+    double objective() const { return bound + prior; }
+  };
+  struct Part {
+    Mat k;       // (n, n) of variances as they were at first
+    Vec before;  // (columns) precisions then
+    Index first; // its first column
+  };
+
+  Vec scales(ConstVecRef theta) const;
+  Mat covariance(ConstVecRef theta) const;
+  Value look(ConstVecRef theta, const KernelNewton::Point* near);
+  double log_prior(ConstVecRef theta, Vec& gradient) const;
+  Node node(const Value& at, bool matched, double log_density);
+  void record(const Value& at);
+
+  const Problem& problem_;
+  Options options_;
+  Host& host_;
+  Coefficients side_;
+  Mat design_;  // (p, n) C'
+  std::vector<Part> parts_;
+  std::vector<Value> known_;  // whose moments were matched
+};
+
+}  // namespace bsvm
