@@ -8,6 +8,7 @@
 # everything else are inferred again.
 
 most_learned <- 1000L     # rows a kernel is learned from
+few_learned <- 250L       # and where it is looked for first, from two starts
 most_full <- 1000L        # rows of which all are inducing inputs by default
 most_full_asked <- 4000L  # and if they are asked for
 most_rank <- 500L         # inducing inputs by default, if these leave nothing over
@@ -33,14 +34,17 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
   })
   rows <- learning_rows(frame)
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
-  model <- learning_model(frame, assigned, likelihood, units, rows)
+  model_of <- function(rows) learning_model(frame, assigned, likelihood, units, rows)
+  model <- model_of(rows)
+  found <- NULL
   if (any_free(model)) {
     started <- proc.time()[["elapsed"]]
-    found <- with_core_conditions(core_learn(model$core, verbose))
+    few <- model_of(rows[scrambled(length(rows))[seq_len(min(few_learned, length(rows)))]])
+    rough <- with_core_conditions(core_learn(few$core, TRUE, verbose))
+    model <- with_learned(model, rough$theta)
+    found <- with_core_conditions(core_learn(model$core, FALSE, verbose))
     found$seconds <- proc.time()[["elapsed"]] - started
     model <- with_learned(model, found$theta)
-  } else {
-    found <- NULL
   }
   bases <- settle_gp(frame, model, rows, found)
   bind_gp(frame, bases)
@@ -104,6 +108,7 @@ with_learned <- function(model, theta) {
     at <- part$first + seq_along(part$numbers) - 1L
     for (j in seq_along(at)) model$parts[[k]]$numbers[[j]]$start <- theta[at[j]]
   }
+  for (j in seq_along(theta)) model$core$numbers[[j]]$start <- theta[j]
   model
 }
 

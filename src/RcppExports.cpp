@@ -177,13 +177,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_learn
-Rcpp::List core_learn(Rcpp::List model, SEXP verbose);
-RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP verboseSEXP) {
+Rcpp::List core_learn(Rcpp::List model, bool roughly, SEXP verbose);
+RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP roughlySEXP, SEXP verboseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< bool >::type roughly(roughlySEXP);
     Rcpp::traits::input_parameter< SEXP >::type verbose(verboseSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_learn(model, verbose));
+    rcpp_result_gen = Rcpp::wrap(core_learn(model, roughly, verbose));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -385,7 +386,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_effect_shapes", (DL_FUNC) &_bsvm_core_effect_shapes, 5},
     {"_bsvm_core_kernel", (DL_FUNC) &_bsvm_core_kernel, 4},
     {"_bsvm_core_kernel_diagonal", (DL_FUNC) &_bsvm_core_kernel_diagonal, 3},
-    {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 2},
+    {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 3},
     {"_bsvm_core_learn_at", (DL_FUNC) &_bsvm_core_learn_at, 3},
     {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},
     {"_bsvm_core_features_of", (DL_FUNC) &_bsvm_core_features_of, 4},

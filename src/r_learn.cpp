@@ -72,9 +72,9 @@ bsvm::AdditiveModel to_additive(const List& model) {
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_learn(Rcpp::List model, SEXP verbose) {
+Rcpp::List core_learn(Rcpp::List model, bool roughly, SEXP verbose) {
   return with_host(verbose, [&](RHost& host) {
-    const bsvm::Learned found = bsvm::Learner(to_additive(model), host).run();
+    const bsvm::Learned found = bsvm::Learner(to_additive(model), host).run(roughly);
     NumericMatrix factors(static_cast<int>(found.factors.size()), 3);
     for (int k = 0; k < factors.nrow(); ++k) {
       const bsvm::LookedAt& one = found.factors[k];

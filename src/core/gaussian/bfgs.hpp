@@ -22,6 +22,7 @@ struct Climb {
 // of size 50, and where they lead to the objective may be flat.
 //  metric   the inverse of minus the second derivatives, as far as it is known
 //  fresh    is it still the identity?
+//  steps    it was learnt from; before there are as many as numbers a small gain says nothing
 template <class Value>
 Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
   constexpr double kLongestFirst = 1, kLongestLater = 2, kShorten = 0.3, kLeastShare = 1e-3;
@@ -30,6 +31,7 @@ Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
   const Index h = now.theta.size();
   Mat metric = Mat::Identity(h, h);
   bool fresh = true;
+  Index steps = 0;
   converged = true;
   for (int looks = 0; looks < of.most;) {
     const Vec gradient = of.uphill(now);
@@ -40,7 +42,7 @@ Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
     const double longest = fresh ? kLongestFirst : kLongestLater;
     if (most > longest) step *= longest / most;
     const double slope = gradient.dot(step), before = now.objective();
-    if (most == 0 || (!fresh && slope < 2 * of.gain && most <= longest)) return now;
+    if (most == 0 || (steps >= h && slope < 2 * of.gain && most <= longest)) return now;
     bool moved = false;
     for (double share = 1; share > kLeastShare && looks < of.most && !moved; share *= kShorten) {
       ++looks;
@@ -58,14 +60,16 @@ Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
         const Mat left = Mat::Identity(h, h) - by * change.transpose() / bend;
         metric = Mat(left * metric * left.transpose()) + by * by.transpose() / bend;
         fresh = false;
+        ++steps;
       }
       now = std::move(next);
       moved = true;
     }
-    if (moved && now.objective() - before > of.gain) continue;
+    if (moved && (now.objective() - before > of.gain || steps <= h)) continue;
     if (fresh || moved) return now;
     metric.setIdentity();
     fresh = true;
+    steps = 0;
   }
   converged = false;
   return now;

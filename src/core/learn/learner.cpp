@@ -71,7 +71,7 @@ Learner::Value Learner::climb(Value from, const std::vector<bool>& free) {
 }
 
 // From both starts; the second one only if there are length scales to learn.
-Learner::Value Learner::first_climb() {
+Learner::Value Learner::climb_from_both() {
   const Vec start = bounded(model_.start());
   const std::vector<bool> all = free(true);
   Value best = climb(look(start, nullptr), all);
@@ -123,13 +123,13 @@ void Learner::choose_factor(Learned& out) {
 
 // The factor is chosen with the inducing inputs that the fit will have: with few of them smoother
 // functions predict better.
-Learned Learner::run() {
+Learned Learner::run(bool roughly) {
   Learned out;
-  out.value = first_climb();
+  out.value = roughly ? climb_from_both() : climb(look(bounded(model_.start()), nullptr), free(true));
   out.converged = converged_;
-  if (has_lengths() && model_.approximate())
+  if (!roughly && has_lengths() && model_.approximate())
     out.value = climb(look(out.value.theta, nullptr), free(false));
-  if (has_lengths()) choose_factor(out);
+  if (!roughly && has_lengths()) choose_factor(out);
   else out.factors = {{0, out.value.objective(), model_.leave_one_out(out.value)}};
   out.evaluations = evaluations_;
   out.passes = model_.passes();

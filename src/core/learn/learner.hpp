@@ -17,14 +17,17 @@ struct Learned {
 };
 
 // Learns the free numbers of an additive model. They go to where the bound and their priors are
-// highest, by BFGS from two starts: as given, and with a quarter of the length scales. Then a common
+// highest, by BFGS; at first, roughly, of few rows, from two starts: as given, and with a quarter of
+// the length scales. Then a common
 // factor of the length scales is chosen by the closed leave-one-out score, since the bound prefers
 // functions that are too smooth (kernels.md, section 11); everything else is best given it.
 class Learner {
  public:
   Learner(AdditiveModel model, Host& host);
 
-  Learned run();
+  // `roughly`: only to where the bound is highest, from both starts; else from one, and with the
+  // choice of a factor.
+  Learned run(bool roughly);
 
  private:
   using Value = Additive::Value;
@@ -32,7 +35,7 @@ class Learner {
   std::vector<bool> free(bool lengths) const;
   bool has_lengths() const;
   Value climb(Value from, const std::vector<bool>& free);
-  Value first_climb();
+  Value climb_from_both();
   Value scaled(const Value& from, double log_factor);
   void choose_factor(Learned& out);
   Vec uphill(const Value& at, const std::vector<bool>& free) const;
