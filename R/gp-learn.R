@@ -19,18 +19,18 @@ is_gp <- function(basis) inherits(basis, "bsvm_basis_gp")
 
 gp_bases <- function(object) Filter(is_gp, object$bases)
 
+# As `prior`: the frame is wanted without its kernels.
+not_learned <- structure(list(), class = "bsvm_not_learned")
+
 # The frame with the columns of its Gaussian-process terms.
 learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
-  if (length(gp_bases(frame)) == 0L) return(frame)
+  if (length(gp_bases(frame)) == 0L || inherits(prior, "bsvm_not_learned")) return(frame)
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
   units <- response_units(frame$response, frame, likelihood)
   likelihood$unit <- if (units$unit != 1) units$unit
-  frame$bases <- lapply(frame$bases, function(basis) {
-    if (is_gp(basis)) basis$unit <- units$unit
-    basis
-  })
+  frame <- with_gp_unit(frame, units$unit)
   rows <- learning_rows(frame)
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
   model <- learning_model(frame, assigned, likelihood, units, rows)
@@ -42,8 +42,19 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
   } else {
     found <- NULL
   }
-  bases <- settle_gp(frame, model, rows, found)
+  bases <- judge_kernels(settle_gp(frame, model, rows, found), model$parts)
+  tell_kernels(bases)
   bind_gp(frame, bases)
+}
+
+# Amplitudes have default priors in this unit.
+with_gp_unit <- function(frame, unit) {
+  gps <- vapply(frame$bases, is_gp, TRUE)
+  frame$bases[gps] <- lapply(frame$bases[gps], function(basis) {
+    basis$unit <- unit
+    basis
+  })
+  frame
 }
 
 # ---- rows ---------------------------------------------------------------------------------------

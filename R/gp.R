@@ -301,6 +301,18 @@ basis_prior.bsvm_basis_gp <- function(basis) {
   prior_ridge(variance = prior_half_t(3, 2.5 * if (is.null(basis$unit)) 1 else basis$unit))
 }
 
+# "gp(x, by = f):fa", the term as written, and "gp" for all such terms.
+#' @export
+basis_prior_names.bsvm_basis_gp <- function(basis) {
+  unique(c(basis$label, written_label(basis), "gp"))
+}
+
+# The label of its term, whatever the level of a factor `by`.
+written_label <- function(basis) {
+  if (is.null(basis$level)) return(basis$label)
+  substr(basis$label, 1L, nchar(basis$label) - nchar(paste0(":", basis$by, basis$level)))
+}
+
 #' @export
 basis_ranges.bsvm_basis_gp <- function(basis) basis$ranges
 
