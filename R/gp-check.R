@@ -4,6 +4,7 @@
 #           scales; the mean prior correlation of a row and the row nearest to it; is a length scale
 #           as short as it can be; the standard deviation that learning found for the function, in
 #           units of the response, NA if it was given
+# and a basis the field `average`, the means of its columns over the rows.
 
 most_judged <- 200L       # rows whose nearest row is looked for
 linear_distance <- 0.1    # below this median distance a function is nearly linear
@@ -21,8 +22,16 @@ judge_kernels <- function(bases, parts) {
                                  shortest = any(vapply(learned$numbers[-1L], is_shortest, TRUE)),
                                  amplitude = learned_amplitude(learned))))
     }, basis$parts, own)
+    basis["average"] <- list(average_columns(basis))
     basis
   })
+}
+
+# The means of its columns over the rows that the function is for, NULL if it is multiplied by
+# numbers. What is constant in the function is the intercept's, too, so pictures show the rest.
+average_columns <- function(basis) {
+  if (is.null(basis$multiplier)) return(colMeans(basis$matrix))
+  if (!is.null(basis$level)) colSums(basis$matrix) / max(1, sum(basis$multiplier))
 }
 
 # At most five thousand of the rows that the function is for.

@@ -180,7 +180,9 @@ say_few_levels <- function(variances, shape) {
 # effect_spread(). NULL without any.
 function_spread <- function(fit, level = 0.95) {
   names <- unlist(lapply(gp_bases(fit), function(basis) names(basis$blocks)))
-  at <- which(vapply(fit$blocks, function(block) block$label %in% names && has_variance(block), TRUE))
+  at <- which(vapply(fit$blocks, function(block) {
+    block$label %in% names && has_variance(block)
+  }, TRUE))
   if (length(at) == 0L) return(NULL)
   numbers <- lapply(at, function(k) block_spread(fit$posterior, fit, k, level))
   cbind(data.frame(label = vapply(fit$blocks[at], `[[`, "", "label")),
