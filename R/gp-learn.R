@@ -232,7 +232,7 @@ gp_parts <- function(basis, rows, blocks, unit) {
   multiplier <- basis$multiplier[rows]
   Map(function(product, label, k) {
     prior <- Find(function(block) identical(block$label, label), blocks)$prior
-    made <- core_kernel(product, basis, x)
+    made <- term_kernel(product, basis, x)
     list(label = basis$label, part = k, factors = made$factors,
          numbers = c(list(amplitude = amplitude_number(prior, unit)), made$numbers),
          summand = list(kernel = made$factors, inputs = x, features = NULL,
@@ -241,7 +241,7 @@ gp_parts <- function(basis, rows, blocks, unit) {
 }
 
 # list(factors, numbers) of a product of kernels, for standardised inputs.
-core_kernel <- function(product, basis, x) {
+term_kernel <- function(product, basis, x) {
   distances <- input_distances(x)
   numbers <- lapply(product, function(kernel) {
     sizes <- parameter_sizes(kernel, ncol(x))
