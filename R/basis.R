@@ -117,7 +117,7 @@ model_bases <- function(terms, columns, frame_terms, env, x) {
 
 check_once <- function(labels) {
   if (!anyDuplicated(labels)) return(invisible())
-  abort("formula", "The smooth term ", enumerate(unique(labels[duplicated(labels)])),
+  abort("formula", "The term ", enumerate(unique(labels[duplicated(labels)])),
         " stands twice; each may stand once.")
 }
 

@@ -270,8 +270,9 @@ farthest <- 7
 kernel_numbers <- function(value, name, size, kernel, basis, distances) {
   unit <- if (name == "period") basis$inputs$scale else rep(1, size)
   if (is.numeric(value) && !length(value) %in% c(1L, size)) {
-    abort("formula", "`", basis$label, "`: `", name, "` must be one number, or ", size,
-          " (one for each variable); found ", length(value), ".")
+    abort("formula", "`", basis$label, "`: `", name, "` must be one number",
+          if (size > 1L) paste0(", or ", size, " (one for each variable)"), "; found ",
+          length(value), ".")
   }
   if (is.numeric(value)) {
     numbers <- lapply(log(rep_len(value, size) / unit), free_number)
@@ -365,8 +366,10 @@ points_wanted <- function(given, n, label) {
 given_points <- function(basis, given) {
   x <- as.matrix(given)
   if (!is.numeric(x) || ncol(x) != length(basis$inputs$center) || any(!is.finite(x))) {
-    abort("formula", "`points` of `", basis$label, "` must have a column of finite numbers for each ",
-          "of the ", length(basis$inputs$center), " variables; found ", describe(given), ".")
+    wanted <- length(basis$inputs$center)
+    abort("formula", "`points` of `", basis$label, "` must have ", wanted,
+          if (wanted == 1L) " column" else " columns, one for each variable,",
+          " of finite numbers; found ", describe(given), ".")
   }
   unname(unique(gp_inputs(x, basis$inputs)))
 }

@@ -54,8 +54,8 @@
 #' The function is \eqn{f(x) = s\, g(x)}{f(x) = s g(x)} with \eqn{g} a Gaussian process of unit
 #' variance whose correlation is the kernel, and \eqn{s} the amplitude. If the kernel is a sum, each
 #' summand has an amplitude of its own. The function is not centred. What is constant in it can't be
-#' told from the intercept, so that [plot()][plot.bsvm] shows it less its mean over the rows. `y ~ 0
-#' + gp(x)` is the model without an intercept.
+#' told from the intercept, so that [plot()][plot.bsvm] shows it less its mean over the rows. The
+#' model without an intercept is `y ~ 0 + gp(x)`.
 #'
 #' The **amplitude** has the prior \eqn{s \sim}{s ~} half-t(3, 2.5) on the scale of the linear
 #' predictor (for numbers times the spread of the response). `prior = list(gp = prior_ridge(variance =
@@ -100,7 +100,7 @@
 #' Missing and infinite values of the variables (`na.action = na.omit` excludes such rows), variables
 #' none of which varies, `gp()` crossed with another term or inside a function, `by` that is neither
 #' numbers nor a factor, and `points = Inf` for more than 4000 rows: errors that say what to write
-#' instead (classes `bsvm_error_missing`, `_predictors`, `_formula`, `_size`).
+#' instead.
 #'
 #' @section Words of other packages:
 #' | here | elsewhere |
@@ -198,7 +198,7 @@ gp_hints <- c(k = "points", cov = "kernel", cov_fun = "kernel", m = "kernel", th
               inducing = "points", gr = "by")
 
 refuse_gp_argument <- function(term, name) {
-  hint <- if (name %in% names(gp_hints)) paste0(" For `", name, "` write ", gp_hints[[name]], ".")
+  hint <- if (name %in% names(gp_hints)) paste0(" Use `", gp_hints[[name]], "` instead.")
   abort("formula", "`", deparse1(term), "`: gp() has no argument `", name, "`; its arguments are ",
         enumerate(setdiff(gp_arguments, "label")), ".", hint)
 }
@@ -301,8 +301,8 @@ gp_numbers <- function(columns, xlevels) {
 check_gp_numbers <- function(x, label, variables) {
   if (anyNA(x)) {
     abort("missing", "`", label, "` has missing values of its variables, which are not modelled ",
-          "in a Gaussian-process term. na.action = na.omit leaves such rows out; or put imputed ",
-          "values in their place.")
+          "in a Gaussian-process term. Use `na.action = na.omit` to exclude these rows, or imputed ",
+          "values.")
   }
   if (all(is.finite(x))) return(invisible())
   abort("predictors", "`", label, "` has infinite values of ", enumerate(variables), ".")
@@ -321,8 +321,10 @@ gp_scaling <- function(raw, weights, standardize, variables) {
   scale <- sqrt(stats::ave(variance, together))
   constant <- !(scale > 1e-10 * abs(center))
   if (all(constant)) {
-    abort("predictors", "The variables ", enumerate(variables), " of a Gaussian-process term do not ",
-          "vary.")
+    one <- length(variables) == 1L
+    abort("predictors", if (one) "The variable " else "The variables ", enumerate(variables),
+          " of a Gaussian-process term ", if (one) "does" else "do", " not vary among the rows of ",
+          "the fit. Leave the term out.")
   }
   scale[constant] <- 1
   if (!standardize) return(list(center = 0 * center, scale = 0 * scale + 1, of = raw$of))
