@@ -152,7 +152,7 @@ tell_left_over <- function(bases) {
   m <- nrow(basis$parts[[which.max(shares)]]$points)
   warn("points", "The ", m, " inducing points of ", enumerate(labels), " do not explain ",
        format(100 * max(shares), digits = 2L), " % of the variance of the function (mean over ",
-       "rows), so that details of it are lost. Use more: points = ", more_points(m), ".")
+       "rows), so that details of it are lost. Use more: points = ", more_inducing(m), ".")
 }
 
-more_points <- function(m) 100L * ceiling(2.5 * m / 100)
+more_inducing <- function(m) 100L * ceiling(2.5 * m / 100)

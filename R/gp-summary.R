@@ -123,7 +123,7 @@ basis_cautions <- function(basis) {
                ").")
       },
       if (left_over(part) > most_left_over) {
-        paste0("Use more points for ", label, ", as in points = ", more_points(nrow(part$points)),
+        paste0("Use more points for ", label, ", as in points = ", more_inducing(nrow(part$points)),
                ".")
       })
   }))
