@@ -19,6 +19,8 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
     coefficients = plot_coefficients(object, level, intercept, scaled, n),
     groups = plot_groups(object, level, select),
     smooth = plot_smooth(object, level, select),
+    gp = plot_gp(object, level, select, parent.frame()),
+    relevance = plot_relevance(object, select, n),
     residuals = plot_residuals(object),
     predictive = plot_predictive(object, level),
     bound = plot_bound(object),
@@ -26,13 +28,23 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
   )
 }
 
-plot_kinds <- c("coefficients", "groups", "smooth", "residuals", "predictive", "bound", "intervals",
-                "density", "trace", "rank")
+plot_kinds <- c("coefficients", "groups", "smooth", "gp", "relevance", "residuals", "predictive",
+                "bound", "intervals", "density", "trace", "rank")
 
 default_plot <- function(object) {
+  if (has_only_functions(object)) return("gp")
   if (!is.null(object$sampling)) "intervals"
-  else if (is_point(object) && !is.null(object$bases)) "smooth"
+  else if (is_point(object) && !is.null(object$bases)) {
+    if (all(vapply(object$bases, is_gp, TRUE))) "gp" else "smooth"
+  }
   else "coefficients"
+}
+
+# Gaussian-process terms, and at most an intercept.
+has_only_functions <- function(object) {
+  length(gp_bases(object)) > 0L && is.null(object$groups) &&
+    length(setdiff(seq_along(object$design$columns),
+                   c(object$design$intercept, columns_of(gp_bases(object))))) == 0L
 }
 
 need_ggplot2 <- function() {

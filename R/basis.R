@@ -79,6 +79,12 @@ basis_prior <- function(basis) UseMethod("basis_prior")
 #' @export
 basis_prior.bsvm_basis <- function(basis) prior_ridge()
 
+# Names that stand for it in `prior`, the most specific first: without those of its blocks.
+basis_prior_names <- function(basis) UseMethod("basis_prior_names")
+
+#' @export
+basis_prior_names.bsvm_basis <- function(basis) basis$label
+
 # The rule for what is unknown in its columns (R/latent.R), NULL if they are known. In basis$columns
 # then stands what is known of them.
 basis_rule <- function(basis) UseMethod("basis_rule")
@@ -111,7 +117,7 @@ model_bases <- function(terms, columns, frame_terms, env, x) {
 
 check_once <- function(labels) {
   if (!anyDuplicated(labels)) return(invisible())
-  abort("formula", "The smooth term ", enumerate(unique(labels[duplicated(labels)])),
+  abort("formula", "The term ", enumerate(unique(labels[duplicated(labels)])),
         " stands twice; each may stand once.")
 }
 
@@ -175,10 +181,12 @@ columns_of <- function(bases, parts = c("unpenalised", "columns")) {
   unlist(lapply(bases, function(basis) basis[parts]), use.names = FALSE)
 }
 
-# Each basis with a penalty, and where it has several each of its blocks.
+# Names of blocks of bases in `prior`: of each basis with a penalty, and where it has several each
+# of its blocks.
 block_names_of <- function(bases) {
   penalised <- Filter(function(basis) length(basis$blocks) > 0L, bases)
-  unique(c(basis_labels(penalised), unlist(lapply(penalised, function(basis) names(basis$blocks)))))
+  unique(c(unlist(lapply(penalised, basis_prior_names)),
+           unlist(lapply(penalised, function(basis) names(basis$blocks)))))
 }
 
 # Their coefficients mean little one by one.

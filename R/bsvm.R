@@ -52,8 +52,12 @@
 #' and so are the arguments `sp` and `id`. A thin plate spline (`bs = "tp"`, the default) keeps up
 #' to 2000 values of its variable in the fit, `bs = "cr"` does not.
 #'
-#' `.` stands for all columns but the response, the grouping factors and the variables of smooths (a
-#' factor that is only `by` stays).
+#' **Gaussian-process terms**, `gp(x1, x2)`, are functions of one or several variables that a kernel
+#' describes: the support vector machine with a kernel, whose length scales are learned. See
+#' [gp()][gp].
+#'
+#' `.` stands for all columns but the response, the grouping factors and the variables of smooth and
+#' Gaussian-process terms (a factor that is only `by` of a smooth stays).
 #'
 #' **Priors.** Without random effects and smooths, all coefficients but the intercept share one
 #' [prior_ridge()], whose variance is inferred. With random effects or smooths, the population-level
@@ -109,7 +113,7 @@
 #'   is always fitted; a column of ones named `"(Intercept)"` is taken for it). The matrix is
 #'   not copied. A sparse matrix of package Matrix stays sparse.
 #' @param formula Response on the left; on the right predictors as in [stats::glm()], terms with
-#'   bars as in lme4 and smooth terms as in mgcv.
+#'   bars as in lme4, smooth terms as in mgcv, and Gaussian-process terms [gp(x1, x2)][gp].
 #' @param data A data frame; variables that are not in it are looked for where the formula was
 #'   made.
 #' @param y The response for a matrix `x`, coded as above.

@@ -42,7 +42,7 @@ check_size <- function(rows, columns = 1) {
 fit_hints <- c(
   re.form = "Here it is `re_formula`, an argument of predict().",
   allow.new.levels = "Here it is `allow_new_levels`, an argument of predict().",
-  kernel = "Only linear predictors are fitted so far; transform predictors in the formula.",
+  kernel = "It goes into a term of the formula, as in y ~ gp(x1, x2, kernel = kernel_se()).",
   cost = paste("The penalty is inferred by default; LIBSVM's is",
                "`prior = prior_ridge(variance = cost / 2)` with `likelihood = \"hinge\"`."),
   family = "The likelihood is set by `likelihood`, and is that of the support vector machine.",

@@ -29,7 +29,8 @@
 #' @param ... Not used.
 #' @return
 #' * `coef()`: a named numeric vector of all coefficients: those of the population first, named
-#'   by their columns, then the group effects, factor by factor and level by level, named as
+#'   by their columns (of a Gaussian-process term `gp(x).1` and so on, one for each inducing point,
+#'   which mean nothing one by one: see `plot(fit, "gp")`), then the group effects, factor by factor and level by level, named as
 #'   `patientID[12].(Intercept)`.
 #' * `fixef()`: the population-level part of it.
 #' * `ranef()`: a list by grouping factor of data frames (one row a level, one column an effect),

@@ -18,7 +18,8 @@
 #' * `argument`: any other argument that is not what it must be;
 #' * `cluster`: the process that holds the rows gave no answer;
 #' * `unsupported`: a combination that is not possible (yet), with what would work;
-#' * `size`: more rows or cells than an integer can count, or than the memory holds;
+#' * `size`: more rows or cells than an integer can count, or than the memory holds, or too many
+#'   inducing points of a Gaussian-process term;
 #' * `numerical`: the computation broke down;
 #' * `checkpoint`: a checkpoint file that can't be written, is damaged, or belongs to other data or
 #'   another model;
@@ -27,7 +28,8 @@
 #'
 #' @section Warnings:
 #' * `checkpoint`: a checkpoint could not be written; the fit has all its draws;
-#' * `convergence`: the fit ended before its tolerance was reached; of draws, the chains disagree or
+#' * `convergence`: the fit, or the search for the kernel of a Gaussian-process term, ended before its
+#'   tolerance was reached; of draws, the chains disagree or
 #'   are worth too few independent draws;
 #' * `interrupted`: the fit was stopped by the user and is kept as it was, with the draws it has;
 #' * `rank`: only the flat prior holds some coefficient (collinear columns, separated classes); of
@@ -41,6 +43,9 @@
 #' * `improper`: an inverse-Wishart law of missing predictors with too few degrees of freedom;
 #' * `pseudo_missing`: a predictor with many missing values under the pseudo-likelihood, of whose
 #'   coefficient that says little (see [missing_normal()]);
+#' * `lengthscale`: the length scale of a Gaussian-process term is so short that each row has a
+#'   function value of its own; `points`: its inducing points do not explain more than 10 % of its
+#'   variance (see [gp()][gp]);
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'
@@ -56,6 +61,8 @@
 #'   one (once a session);
 #' * `rare`: probabilities are asked for under the pseudo-likelihood, and a class is rare (once a
 #'   session);
+#' * `nearly_linear`: the function of a Gaussian-process term is nearly linear, and the variable itself
+#'   would do;
 #' * `many_levels`: a factor of 30 levels or more shares its variance with other predictors (once a
 #'   session).
 #'

@@ -20,18 +20,18 @@ is_gp <- function(basis) inherits(basis, "bsvm_basis_gp")
 
 gp_bases <- function(object) Filter(is_gp, object$bases)
 
+# As `prior`: the frame is wanted without its kernels.
+not_learned <- structure(list(), class = "bsvm_not_learned")
+
 # The frame with the columns of its Gaussian-process terms.
 learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
-  if (length(gp_bases(frame)) == 0L) return(frame)
+  if (length(gp_bases(frame)) == 0L || inherits(prior, "bsvm_not_learned")) return(frame)
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
   units <- response_units(frame$response, frame, likelihood)
   likelihood$unit <- if (units$unit != 1) units$unit
-  frame$bases <- lapply(frame$bases, function(basis) {
-    if (is_gp(basis)) basis$unit <- units$unit
-    basis
-  })
+  frame <- with_gp_unit(frame, units$unit)
   rows <- learning_rows(frame)
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
   model_of <- function(rows) learning_model(frame, assigned, likelihood, units, rows)
@@ -46,8 +46,19 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
     found$seconds <- proc.time()[["elapsed"]] - started
     model <- with_learned(model, found$theta)
   }
-  bases <- settle_gp(frame, model, rows, found)
+  bases <- judge_kernels(settle_gp(frame, model, rows, found), model$parts)
+  tell_kernels(bases)
   bind_gp(frame, bases)
+}
+
+# Amplitudes have default priors in this unit.
+with_gp_unit <- function(frame, unit) {
+  gps <- vapply(frame$bases, is_gp, TRUE)
+  frame$bases[gps] <- lapply(frame$bases[gps], function(basis) {
+    basis$unit <- unit
+    basis
+  })
+  frame
 }
 
 # ---- rows ---------------------------------------------------------------------------------------
@@ -226,7 +237,7 @@ gp_parts <- function(basis, rows, blocks, unit) {
   multiplier <- basis$multiplier[rows]
   Map(function(product, label, k) {
     prior <- Find(function(block) identical(block$label, label), blocks)$prior
-    made <- core_kernel(product, basis, x)
+    made <- term_kernel(product, basis, x)
     list(label = basis$label, part = k, factors = made$factors,
          numbers = c(list(amplitude = amplitude_number(prior, unit)), made$numbers),
          summand = list(kernel = made$factors, inputs = x, features = NULL,
@@ -235,7 +246,7 @@ gp_parts <- function(basis, rows, blocks, unit) {
 }
 
 # list(factors, numbers) of a product of kernels, for standardised inputs.
-core_kernel <- function(product, basis, x) {
+term_kernel <- function(product, basis, x) {
   distances <- input_distances(x)
   numbers <- lapply(product, function(kernel) {
     sizes <- parameter_sizes(kernel, ncol(x))
@@ -264,8 +275,9 @@ farthest <- 7
 kernel_numbers <- function(value, name, size, kernel, basis, distances) {
   unit <- if (name == "period") basis$inputs$scale else rep(1, size)
   if (is.numeric(value) && !length(value) %in% c(1L, size)) {
-    abort("formula", "`", basis$label, "`: `", name, "` must be one number, or ", size,
-          " (one for each variable); found ", length(value), ".")
+    abort("formula", "`", basis$label, "`: `", name, "` must be one number",
+          if (size > 1L) paste0(", or ", size, " (one for each variable)"), "; found ",
+          length(value), ".")
   }
   if (is.numeric(value)) {
     numbers <- lapply(log(rep_len(value, size) / unit), free_number)
@@ -359,8 +371,10 @@ points_wanted <- function(given, n, label) {
 given_points <- function(basis, given) {
   x <- as.matrix(given)
   if (!is.numeric(x) || ncol(x) != length(basis$inputs$center) || any(!is.finite(x))) {
-    abort("formula", "`points` of `", basis$label, "` must have a column of finite numbers for each ",
-          "of the ", length(basis$inputs$center), " variables; found ", describe(given), ".")
+    wanted <- length(basis$inputs$center)
+    abort("formula", "`points` of `", basis$label, "` must have ", wanted,
+          if (wanted == 1L) " column" else " columns, one for each variable,",
+          " of finite numbers; found ", describe(given), ".")
   }
   unname(unique(gp_inputs(x, basis$inputs)))
 }

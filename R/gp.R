@@ -20,6 +20,136 @@
 #   unit        of the amplitude: 1, or the spread of a response of numbers
 #   learned     how the kernel was found
 
+#' Gaussian-process terms of a formula
+#'
+#' `gp(x1, x2)` in the formula of [bsvm()] is a smooth function of one or several variables with a
+#' Gaussian-process prior: the support vector machine with a kernel, its kernel learned from the
+#' data. `gp()` is read by [bsvm()] only; there is no function to call.
+#'
+#' @section Usage:
+#' ```
+#' y ~ gp(x1, x2, ..., kernel = kernel_se(), points = NULL, by = , standardize = TRUE)
+#' ```
+#' Any number of such terms can stand next to linear terms, smooth terms `s(x)` and random-effects
+#' terms `(1 | g)`, in classification and in regression.
+#'
+#' @section Arguments:
+#' * `x1, x2, ...`: the variables, or expressions such as `log(x)`: numbers, logical values, matrices
+#'   of numbers (a spectrum, for example), and factors. `gp(.)` is of all columns of the data but the
+#'   response, the grouping factors and the variables of other terms with a function.
+#' * `kernel`: from [kernel_se()], [kernel_matern()], [kernel_rational()], [kernel_periodic()],
+#'   [kernel_linear()], [kernel_poly()], or sums and products of these. Default: the squared
+#'   exponential with one length scale, which is learned. `kernel_se(ard = TRUE)` has a length scale
+#'   for each variable, so that irrelevant ones drop out.
+#' * `points`: the inducing points. `NULL` (default): as many distinct rows as it takes to explain the
+#'   function in all rows; of more than 1000 rows at most 500, or 200 if 500 are not enough. A whole
+#'   number; `Inf` for every row (up to
+#'   4000); or a matrix or data frame of inputs, a column for each variable, in their own units.
+#' * `by`: a variable. For a factor there is a function for each level, with the kernel and an
+#'   amplitude of its own; the formula should have the factor itself too. With numbers the function
+#'   is multiplied by them.
+#' * `standardize`: divide the variables by their standard deviation? `TRUE` by default.
+#'
+#' @section Model:
+#' The function is \eqn{f(x) = s\, g(x)}{f(x) = s g(x)} with \eqn{g} a Gaussian process of unit
+#' variance whose correlation is the kernel, and \eqn{s} the amplitude. If the kernel is a sum, each
+#' summand has an amplitude of its own. The function is not centred. What is constant in it can't be
+#' told from the intercept, so that [plot()][plot.bsvm] shows it less its mean over the rows. The
+#' model without an intercept is `y ~ 0 + gp(x)`.
+#'
+#' The **amplitude** has the prior \eqn{s \sim}{s ~} half-t(3, 2.5) on the scale of the linear
+#' predictor (for numbers times the spread of the response). `prior = list(gp = prior_ridge(variance =
+#' 4))` sets that of all such terms, `"gp(x1, x2)"` as a name that of a term as it is written, and
+#' `"gp(x)1"` that of the first summand of a kernel (see [prior_for()]). LIBSVM's cost is twice the
+#' variance \eqn{s^2}.
+#'
+#' **Standardisation.** Each variable is centred and divided by its standard deviation. The columns
+#' of a matrix have one scale together, so that distances between spectra stay in proportion, and so
+#' do coordinates of a map, which are known by their names: `lon`, `lat`, `longitude`, `latitude`,
+#' `easting` and `northing`. A factor becomes a column of zeros and ones for each level. Length
+#' scales given to a kernel are in units of the standardised variables; [summary()][summary.bsvm]
+#' shows them in units of the variables as well.
+#'
+#' @section How kernels are learned:
+#' Length scales and other numbers of the kernels without a given value have log-normal priors
+#' ([prior_lognormal()]). They are point estimates, found before the model is fitted:
+#' 1. The evidence, by the lower bound of a Gaussian approximation, and the priors are maximised over
+#'    all numbers of the kernels, the amplitudes, and the variances of other terms: from all rows, or
+#'    1000 of them (the same ones each time). There are two starts, from the medians of the
+#'    priors and from a quarter of these length scales. For a response of two classes this uses the
+#'    normalised likelihood ([likelihood_hinge()]), whichever one the fit has: under the
+#'    pseudo-likelihood the evidence prefers functions that change from row to row.
+#' 2. A common factor of all length scales is then chosen by the leave-one-out log score, as the
+#'    evidence prefers functions that are too smooth. `summary()` shows both criteria.
+#' 3. The fit takes the kernels as known, and infers amplitudes and everything else again. Its
+#'    intervals do not include the uncertainty about length scales.
+#'
+#' If the result is of no use you are told: a message of class `bsvm_message_nearly_linear` if the
+#' length scale is more than 10 median distances between rows; warnings of class
+#' `bsvm_warning_lengthscale` if it is so short that each row has a function value of its own,
+#' `bsvm_warning_points` if inducing points do not explain more than 10 % of the variance, and
+#' `bsvm_warning_convergence`.
+#'
+#' @section Inducing points:
+#' With M inducing points the function is a sum of M features whose coefficients are normal; a pass
+#' over n rows costs \eqn{n M^2}. If every distinct row is one, that is the whole Gaussian process.
+#' With fewer points the share of variance that they do not explain is in `summary()`. The points are
+#' those rows that explain the most, chosen greedily, and do not depend on the random seed.
+#'
+#' @section What is refused:
+#' Missing and infinite values of the variables (`na.action = na.omit` excludes such rows), variables
+#' none of which varies, `gp()` crossed with another term or inside a function, `by` that is neither
+#' numbers nor a factor, and `points = Inf` for more than 4000 rows: errors that say what to write
+#' instead.
+#'
+#' @section Words of other packages:
+#' | here | elsewhere |
+#' |---|---|
+#' | `gp(x1, x2)` | brms `gp(x1, x2)`; mgcv `s(x1, x2, bs = "gp")`; kernlab `ksvm(y ~ x1 + x2)`, `gausspr()` |
+#' | `kernel` | brms `cov`, mgcv `m`, kernlab and e1071 `kernel` |
+#' | `points` | brms and mgcv `k`, inducing points of GPflow, pseudo-inputs of FITC |
+#' | `kernel_se(ard = TRUE)` | brms `iso = FALSE`, relevance determination (ARD) |
+#' | length scale \eqn{l} | kernlab `sigma` and e1071 `gamma` are \eqn{1/(2 l^2)}; brms `lscale` |
+#' | variance \eqn{s^2} | half of LIBSVM's `cost`; brms `sdgp` is \eqn{s} |
+#' | `by` | brms and mgcv `by`; brms `gr` |
+#' | `standardize` | brms and kernlab `scale`, `scaled` |
+#'
+#' [kernel_se()] has the formulas.
+#'
+#' @references
+#' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
+#' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.
+#'
+#' Hensman, J., Matthews, A. and Ghahramani, Z. (2015). Scalable variational Gaussian process
+#' classification. *Proceedings of AISTATS*, 38, 351-360.
+#'
+#' Rasmussen, C. E. and Williams, C. K. I. (2006). *Gaussian Processes for Machine Learning*. MIT
+#' Press.
+#'
+#' Titsias, M. (2009). Variational learning of inducing variables in sparse Gaussian processes.
+#' *Proceedings of AISTATS*, 5, 567-574.
+#' @seealso [kernel_se()] for kernels; [summary.bsvm()], `plot(fit, "gp")` of [plot.bsvm()],
+#'   [VarCorr.bsvm()] for what was found.
+#' @examples
+#' # two species of iris by two measures
+#' d <- subset(iris, Species != "setosa")
+#' fit <- bsvm(Species ~ gp(Sepal.Length, Petal.Width), data = d)
+#' summary(fit)$gp$numbers
+#' head(predict(fit, d, type = "prob"))
+#' VarCorr(fit)
+#'
+#' # next to a linear term, with a kernel of another kind and a given amplitude
+#' bsvm(Species ~ Sepal.Width + gp(Petal.Width, kernel = kernel_matern(2.5)), data = d,
+#'      prior = list(gp = prior_ridge(variance = 4)))
+#'
+#' # regression
+#' cars <- bsvm(mpg ~ gp(wt, hp), data = mtcars, likelihood = likelihood_gaussian())
+#' head(predict(cars, interval = "prediction"))
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(fit, "gp")
+#' @name gp
+NULL
+
 #' @export
 basis_origin.bsvm_term_gp <- function(head) c(kind = "gp", package = "bsvm")
 
@@ -68,7 +198,7 @@ gp_hints <- c(k = "points", cov = "kernel", cov_fun = "kernel", m = "kernel", th
               inducing = "points", gr = "by")
 
 refuse_gp_argument <- function(term, name) {
-  hint <- if (name %in% names(gp_hints)) paste0(" For `", name, "` write ", gp_hints[[name]], ".")
+  hint <- if (name %in% names(gp_hints)) paste0(" Use `", gp_hints[[name]], "` instead.")
   abort("formula", "`", deparse1(term), "`: gp() has no argument `", name, "`; its arguments are ",
         enumerate(setdiff(gp_arguments, "label")), ".", hint)
 }
@@ -171,8 +301,8 @@ gp_numbers <- function(columns, xlevels) {
 check_gp_numbers <- function(x, label, variables) {
   if (anyNA(x)) {
     abort("missing", "`", label, "` has missing values of its variables, which are not modelled ",
-          "in a Gaussian-process term. na.action = na.omit leaves such rows out; or put imputed ",
-          "values in their place.")
+          "in a Gaussian-process term. Use `na.action = na.omit` to exclude these rows, or imputed ",
+          "values.")
   }
   if (all(is.finite(x))) return(invisible())
   abort("predictors", "`", label, "` has infinite values of ", enumerate(variables), ".")
@@ -191,8 +321,10 @@ gp_scaling <- function(raw, weights, standardize, variables) {
   scale <- sqrt(stats::ave(variance, together))
   constant <- !(scale > 1e-10 * abs(center))
   if (all(constant)) {
-    abort("predictors", "The variables ", enumerate(variables), " of a Gaussian-process term do not ",
-          "vary.")
+    one <- length(variables) == 1L
+    abort("predictors", if (one) "The variable " else "The variables ", enumerate(variables),
+          " of a Gaussian-process term ", if (one) "does" else "do", " not vary among the rows of ",
+          "the fit. Leave the term out.")
   }
   scale[constant] <- 1
   if (!standardize) return(list(center = 0 * center, scale = 0 * scale + 1, of = raw$of))
@@ -299,6 +431,18 @@ gp_matrix <- function(basis, columns) {
 #' @export
 basis_prior.bsvm_basis_gp <- function(basis) {
   prior_ridge(variance = prior_half_t(3, 2.5 * if (is.null(basis$unit)) 1 else basis$unit))
+}
+
+# "gp(x, by = f):fa", the term as written, and "gp" for all such terms.
+#' @export
+basis_prior_names.bsvm_basis_gp <- function(basis) {
+  unique(c(basis$label, written_label(basis), "gp"))
+}
+
+# The label of its term, whatever the level of a factor `by`.
+written_label <- function(basis) {
+  if (is.null(basis$level)) return(basis$label)
+  substr(basis$label, 1L, nchar(basis$label) - nchar(paste0(":", basis$by, basis$level)))
 }
 
 #' @export

@@ -1,19 +1,12 @@
 # Pictures of terms with a basis.
 
 plot_smooth <- function(object, level, select) {
-  bases <- object$bases
-  if (is.null(bases)) {
-    abort("unsupported", "plot(which = \"smooth\") needs a smooth term, and this fit has none. ",
-          "Add one such as `s(x)` to the formula.")
-  }
-  labels <- vapply(bases, `[[`, "", "label")
-  chosen <- pick_part(if (is.null(select)) seq_along(labels) else select, labels, "select")
-  bases <- bases[match(chosen, labels)]
+  bases <- chosen_bases(object, select, "smooth")
   sizes <- vapply(bases, shown_size, 0)
   if (all(sizes == 1L)) return(plot_curves(object, bases, level))
   if (length(bases) == 1L && sizes == 2L) return(plot_surface(object, bases[[1L]], level))
   abort("unsupported", "Smooth terms of one number are shown together, of two numbers one by one, ",
-        "others not at all; found ", enumerate(chosen), ". Choose with `select`.")
+        "others not at all; found ", enumerate(basis_labels(bases)), ". Choose with `select`.")
 }
 
 # How many variables; Inf if there is no grid of them.
@@ -22,7 +15,7 @@ shown_size <- function(basis) {
   if (is.null(ranges)) Inf else length(ranges)
 }
 
-plot_curves <- function(object, bases, level, points = 200L) {
+plot_curves <- function(object, bases, level, points = 200L, what = "Smooth") {
   shown <- do.call(rbind, lapply(bases, curve_data, object = object, level = level,
                                  points = points))
   shown$label <- factor(shown$label, levels = unique(shown$label))
@@ -33,8 +26,8 @@ plot_curves <- function(object, bases, level, points = 200L) {
     ggplot2::geom_line(colour = plot_colour, linewidth = 0.8) +
     ggplot2::facet_wrap("label", scales = "free_x") +
     ggplot2::labs(x = if (length(bases) == 1L) names(basis_ranges(bases[[1L]])),
-                  y = if_spread(object, interval_label("Smooth", level, word_for_estimate(object)),
-                                "Smooth, mode"),
+                  y = if_spread(object, interval_label(what, level, word_for_estimate(object)),
+                                paste0(what, ", mode")),
                   caption = if_spread(object, interval_caption(object, 1L, 1L, ""), no_band)) +
     plot_theme()
 }
@@ -70,7 +63,7 @@ plot_surface <- function(object, basis, level, points = 60L) {
 smooth_moments <- function(object, basis, grid, level) {
   rows <- list(x = matrix(0, nrow(grid), length(object$design$columns)))
   at <- c(basis$unpenalised, basis$columns)
-  rows$x[, at] <- basis_grid(basis, grid)
+  rows$x[, at] <- centred(basis_grid(basis, grid), basis, object)
   link <- posterior_linear(object, rows)
   limits <- linear_limits(object$posterior, object, rows, link, level)
   data.frame(fit = link$mean, sd = link$sd, lower = limits[, 1L], upper = limits[, 2L])

@@ -18,6 +18,15 @@
 #' A smooth term is shown by itself, without intercept, other terms or (with `by = x`) the
 #' multiplication by `x`, over the range of the data; with two covariates as a map of its mean.
 #'
+#' A Gaussian-process term ([gp()][gp]) is shown by itself, too, and less its mean over the rows,
+#' which can't be told from the intercept (without an intercept, and with `by = x`, as it is). *One variable*: a curve with its
+#' band, and the rows as a rug, of a response of numbers as partial residuals. *Two variables*: a
+#' map of its mean with the rows and the class boundary, that is where the linear predictor is zero,
+#' all other terms at their means over the rows. *More variables*: along each variable the average
+#' of the function over what up to 100 rows of the fit have in the other variables (partial
+#' dependence), with the credible interval of that average; of more than 12 variables those along
+#' which it varies most. The picture of more than two variables needs the data of the fit.
+#'
 #' @param x,object A fit from [bsvm()].
 #' @param which One of
 #'   * `"coefficients"`: posterior mean and credible interval of the population-level coefficients,
@@ -26,6 +35,10 @@
 #'   * `"smooth"`: the smooth terms of the formula with a band of credible intervals, pointwise;
 #'     without one, and the default, by [engine_map()] without integrated group effects, where
 #'     the spread is not known;
+#'   * `"gp"`: the Gaussian-process terms of the formula; the default if the formula has nothing
+#'     else;
+#'   * `"relevance"`: 1/length scale of each variable, in units of its standard deviation, of kernels
+#'     with `ard = TRUE`;
 #'   * `"residuals"`: of a response of numbers, residuals against fitted values, with the tube of
 #'     [likelihood_eps_insensitive()] at its posterior mean;
 #'   * `"predictive"`: of a response of numbers, its predictive intervals, rows in the order of
@@ -39,15 +52,18 @@
 #' @param scaled If `TRUE`, each coefficient is multiplied by the scale its column was divided by
 #'   inside (its standard deviation where it was standardised), which makes those of columns
 #'   in different units comparable.
-#' @param n How many coefficients to show at most: those furthest from zero in standard deviations.
+#' @param n How many coefficients to show at most: those furthest from zero in standard deviations;
+#'   of `"relevance"` how many variables.
 #' @param pars Names of variables as in [as_draws.bsvm()]; by default population-level
 #'   coefficients (without those of smooth terms) and, but for `"intervals"`, variances, at most `n`
 #'   of them.
-#' @param select Which smooth terms or (for `"groups"`) which grouping factor: numbers or labels; by
-#'   default all smooth terms, and the first factor.
+#' @param select Which smooth or Gaussian-process terms, or (for `"groups"`) which grouping factor:
+#'   numbers or labels; by default all smooth terms, the Gaussian-process terms that fit into one
+#'   picture, and the first factor.
 #' @param ... For `plot()`: arguments of `autoplot()`. Else not used.
 #' @return A `ggplot` object. An error of class `bsvm_error_unsupported` where the package needed is
-#'   not installed, or the fit does not have what is to be shown.
+#'   not installed, or the fit does not have what is to be shown; of class `bsvm_error_data` where
+#'   the data of the fit are needed and can't be found (`keep_data = FALSE`).
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
@@ -61,5 +77,5 @@
 #' @export
 plot.bsvm <- function(x, ...) {
   check_fit(x, "x")
-  autoplot.bsvm(x, ...)
+  do.call(autoplot.bsvm, list(x, ...), envir = parent.frame()) # data are looked for there
 }

@@ -78,7 +78,7 @@ say_coefficients <- function(x, n, digits) {
     shown <- format(utils::head(without_dust(coefficients, x), n), digits = digits)
     print.default(shown, print.gap = 2L, quote = FALSE)
     say_more(length(coefficients) - n, "coefficients")
-    say_hidden(length(hidden))
+    say_hidden(hidden_counts(x))
     say_flat(x)
   }
 }
@@ -90,10 +90,19 @@ without_dust <- function(numbers, x) {
 
 word_for_estimate <- function(x) if (is_mode(x$engine)) "mode" else "mean"
 
-say_hidden <- function(number) {
-  if (number > 0L) {
-    cat("and ", number, " of smooth terms: see plot(fit, \"smooth\").\n", sep = "")
-  }
+# How many coefficients of terms with a basis are not printed, by the picture that shows them.
+hidden_counts <- function(object) {
+  gps <- vapply(object$bases, is_gp, TRUE)
+  c(smooth = length(columns_of(object$bases[!gps], "columns")),
+    gp = length(columns_of(object$bases[gps], "columns")))
+}
+
+say_hidden <- function(counts) {
+  counts <- counts[counts > 0L]
+  if (length(counts) == 0L) return(invisible())
+  words <- c(smooth = "smooth terms", gp = "Gaussian-process terms")[names(counts)]
+  say_wrapped(paste0("and ", paste(counts, "of", words, collapse = " and "), ": see ",
+                     paste0("plot(fit, \"", names(counts), "\")", collapse = " and "), "."))
 }
 
 say_flat <- function(x) {

@@ -94,10 +94,13 @@ own_columns <- function(frame, names) {
   owner
 }
 
-# Columns that a name in `prior` stands for; none if it names group effects or a smooth, whose
-# penalised parts are blocks of their own.
+# Columns that a name in `prior` stands for; none if it names group effects or a term with a basis,
+# whose penalised parts are blocks of their own.
 prior_columns <- function(name, frame) {
-  if (name %in% block_names_of(frame$bases)) return(integer(0))
+  if (name %in% block_names_of(frame$bases)) {
+    check_own_name(name, frame)
+    return(integer(0))
+  }
   term <- match(name, frame$term_labels)
   columns <- if (name %in% frame$columns) match(name, frame$columns)
              else if (!is.na(term)) which(frame$assign == term)
@@ -114,6 +117,16 @@ prior_columns <- function(name, frame) {
           slopes_label, ".")
   }
   as.integer(columns)
+}
+
+# "gp" is also a name that a variable may have.
+check_own_name <- function(name, frame) {
+  if (name != "gp" || !name %in% c(frame$columns, frame$term_labels, names(frame$groups))) {
+    return(invisible())
+  }
+  abort("prior", "`gp` in `prior` stands for all Gaussian-process terms, and the model has a ",
+        "variable of that name too. Use ",
+        enumerate(basis_labels(gp_bases(frame)), "\""), " for the terms, and rename the variable.")
 }
 
 # Each grouping factor (all its effects), and each block of its effects.
@@ -153,7 +166,7 @@ refuse_idle <- function(frame) {
 assign_basis_priors <- function(frame, named) {
   blocks <- lapply(frame$bases, function(basis) {
     lapply(names(basis$blocks), function(label) {
-      prior <- first_prior(named, c(label, basis$label), basis_prior(basis))
+      prior <- first_prior(named, c(label, basis_prior_names(basis)), basis_prior(basis))
       columns <- basis$blocks[[label]]
       new_block(in_units(prior, function_size(frame, columns)), columns, label)
     })
@@ -211,6 +224,10 @@ assign_group_priors <- function(frame, named) {
 #'   on; `"t2(x,z)"` stands for all. The columns without penalty have the weakly informative normal
 #'   prior of the slopes and can be named one by one.
 #'
+#' * A Gaussian-process term as written, `"gp(x1, x2)"`; `"gp"` for all such terms; for a level of
+#'   its factor `by` `"gp(x, by = f):fa"`; if its kernel is a sum, `"gp(x)1"`, `"gp(x)2"` and so on
+#'   for the summands. The prior's variance is that of the function ([gp()][gp]).
+#'
 #' The entry without a name is for the population-level slopes that no other entry names; the
 #' columns of smooths are not among them.
 #'
@@ -221,7 +238,8 @@ assign_group_priors <- function(frame, named) {
 #' @param object A fit from [bsvm()].
 #' @return A data frame: `name` (as it may stand in `prior`; empty for the slopes' prior, which has
 #'   no name), `prior`, and `columns`, the number of coefficients it concerns (for group effects
-#'   levels times effects). `prior_summary()` has a row a block, and says
+#'   levels times effects; `NA` for Gaussian-process terms, whose number of inducing points is found
+#'   by [bsvm()] together with the kernel). `prior_summary()` has a row a block, and says
 #'   `"population-level slopes"` where `prior_for()` has an empty name.
 #' @examples
 #' prior_for(am ~ mpg + factor(cyl), data = mtcars)
@@ -231,10 +249,11 @@ assign_group_priors <- function(frame, named) {
 #' @export
 prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   need_arguments("formula", what = "prior_for()")
-  frame <- bsvm_frame(formula, data, ..., likelihood = likelihood)
+  frame <- bsvm_frame(formula, data, ..., likelihood = likelihood, prior = not_learned)
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
   likelihood$unit <- response_units(frame$response, frame, likelihood)$unit
+  frame <- with_gp_unit(frame, likelihood$unit)
   default <- scale_prior(default_slopes(frame), likelihood)
   slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, columns_of(frame$bases)))
   rows <- c(list(data.frame(name = "", prior = default$label, columns = length(slopes))),
@@ -249,7 +268,7 @@ settable_row <- function(name, frame, likelihood, assigned) {
   if (length(blocks) > 0L) {
     prior <- unique(vapply(blocks, function(block) block$prior$label, ""))
     return(data.frame(name = name, prior = paste(prior, collapse = "; "),
-                      columns = sum(vapply(blocks, block_size, 0L, frame$groups))))
+                      columns = sum(vapply(blocks, known_size, 0L, frame))))
   }
   columns <- prior_columns(name, frame)
   own <- Filter(function(block) all(columns %in% block$columns), assigned$blocks)
@@ -258,10 +277,16 @@ settable_row <- function(name, frame, likelihood, assigned) {
 }
 
 named_blocks <- function(name, frame, assigned) {
-  basis <- basis_labels(frame$bases) == name
+  basis <- vapply(frame$bases, function(b) name %in% basis_prior_names(b), TRUE)
   labels <- c(name, unlist(lapply(frame$bases[basis], function(b) names(b$blocks))))
   Filter(function(block) block$label %in% labels || identical(block$factor, name),
          c(if (name %in% block_names_of(frame$bases)) assigned$blocks, assigned$group_blocks))
+}
+
+# NA for a Gaussian-process term, whose inducing points are found with its kernel.
+known_size <- function(block, frame) {
+  found <- unlist(lapply(gp_bases(frame), function(basis) names(basis$blocks)))
+  if (block$label %in% found) NA_integer_ else block_size(block, frame$groups)
 }
 
 # Coefficients in a block; group effects are counted at each level.

@@ -34,6 +34,13 @@
 #'   one inferred variance in the model their law is interpolated between the points of the grid;
 #'   with more, and with `engine_map()`, the standard deviation is taken as log-normal. Its mean
 #'   variance is infinite where that law says so; `plug_in` is over the points of the grid alone.
+#' * **Gaussian-process terms** ([gp()][gp]): length scales are in units of the variables, and in
+#'   median distances between the standardised rows. Below 0.1 median distances a function changes
+#'   from each row to the next, above 10 it is nearly linear, and the variable itself says the same
+#'   with one coefficient. Numbers of kernels are point estimates, so that intervals do not include
+#'   their uncertainty. The evidence bound includes the priors of what was learned. Both scores are
+#'   sums over the rows that the kernels were learned from, under the normalised likelihood if the
+#'   response has classes.
 #' * **Support vectors** are the rows with `y f < 1`: inside the margin or misclassified. Of
 #'   [engine_em()] and [engine_ecme()] those on the margin are among them (see [support_vectors()]).
 #' * **Certificate**: for given variances the bound of `engine_vb()`, and under the
@@ -70,7 +77,17 @@
 #'   `engine_map()`;
 #' * `priors`: named character, the prior of every block;
 #' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`, and
-#'   `smooth_basis`, the names of smooth terms' penalised coefficients, which are not printed;
+#'   `smooth_basis`, the names of the penalised coefficients of smooth terms and of all coefficients
+#'   of Gaussian-process terms, which are not printed, and `hidden`, how many of each;
+#' * with Gaussian-process terms `gp`, a list: `numbers`, data frame, a row a number of a kernel:
+#'   `term`, `block`, `kernel`, `number` (length scale, period, shape), `variable`, `estimate` (in
+#'   units of the variable), `medians` (length scales in median distances between rows), `inferred`;
+#'   `points`, data frame, a row a summand of a kernel: `term`, `block` (as the variance of the
+#'   summand is called), `kernel`, `points` (inducing points),
+#'   `left_over` (mean share of variance they do not explain); `learning`, list of `rows`, `seconds`,
+#'   `evaluations`, `converged` and `scores` (matrix of common factor, evidence bound and
+#'   leave-one-out log score where the evidence is highest and as used), `NULL` if all numbers were
+#'   given; `cautions`, sentences;
 #' * `termination`, and without draws `elbo`, `passes`, `gradient`, and where a prior selects
 #'   `start_bounds`; `check`, the check or `NULL`;
 #' * with [prior_bridge()] and not of draws `scales`: data frame, a row a scale: `block`, `nu`,
@@ -123,6 +140,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     priors = block_labels(c(object$blocks, object$group_blocks)),
     ngroups = group_counts(object),
     smooth_basis = object$design$columns[penalised_columns(object)],
+    hidden = hidden_counts(object), gp = gp_facts(object),
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object), sparse = object$design$sparse,
@@ -153,6 +171,7 @@ print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") 
   say_scales(x$scales, digits)
   say_parameters(x$parameters, digits)
   say_sds(x, n, digits)
+  say_gp(x$gp, x$nobs, n, digits)
   say_priors(x)
   say_missing(x$missing, digits)
   say_fit(x, digits)
@@ -288,7 +307,7 @@ say_table <- function(x, n, digits) {
     if (isTRUE(x$point)) shown <- shown[, "Estimate", drop = FALSE]
     print_table(without_dust(utils::head(shown, n), x), digits)
     say_more(nrow(shown) - n, "coefficients")
-    say_hidden(length(x$smooth_basis))
+    say_hidden(x$hidden)
     say_flat(x)
   }
 }

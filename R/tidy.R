@@ -4,8 +4,9 @@
 #' `augment()` a row an observation. All are plain data frames with the columns broom users expect.
 #'
 #' @param x A fit from [bsvm()].
-#' @param effects Which parts: `"fixed"` (population-level coefficients), `"ran_pars"` (standard
-#'   deviations of the group effects) and `"ran_vals"` (the group effects themselves); the first
+#' @param effects Which parts: `"fixed"` (population-level coefficients, but for those of
+#'   Gaussian-process terms), `"ran_pars"` (standard deviations of the group effects, and of the
+#'   functions of Gaussian-process terms) and `"ran_vals"` (the group effects themselves); the first
 #'   two by default.
 #' @param conf.int Add credible intervals? `FALSE` by default.
 #' @param conf.level Their probability.
@@ -24,7 +25,8 @@
 #' * `tidy()`: columns `effect`, `group`, `level` (only with `"ran_vals"`), `term`, `estimate`
 #'   (posterior mean), `std.error` (posterior standard deviation), and `conf.low`, `conf.high` on
 #'   request. Terms of standard deviations are named as `sd__(Intercept)`, of correlations as
-#'   `cor__(Intercept).time`; their intervals are quantiles of the posterior, those of coefficients
+#'   `cor__(Intercept).time`, of the function of a Gaussian-process term, which is the `group`,
+#'   `sd__amplitude`; their intervals are quantiles of the posterior, those of coefficients
 #'   and group effects too with draws, else normal; of group effects also where their draws were not
 #'   kept (`keep_effects = FALSE`). By `engine_vb()` a correlation has no `std.error` and no
 #'   interval. Intervals of group effects by `engine_gaussian()` are those of a mixture of normal
@@ -161,17 +163,29 @@ tidy_rows <- function(effect, group, level, term, estimate, sd, limits) {
 
 tidy_fixed <- function(x, conf.level) {
   moments <- posterior_coefficients(x)
-  limits <- coefficient_limits(x$posterior, x, seq_along(moments$mean), conf.level)
-  tidy_rows("fixed", NA_character_, NA_character_, names(moments$mean), unname(moments$mean),
-            unname(moments$sd), limits)
+  shown <- setdiff(seq_along(moments$mean), columns_of(gp_bases(x)))
+  limits <- coefficient_limits(x$posterior, x, shown, conf.level)
+  tidy_rows("fixed", NA_character_, NA_character_, names(moments$mean)[shown],
+            unname(moments$mean)[shown], unname(moments$sd)[shown], limits)
 }
 
 tidy_sd <- function(x, conf.level) {
-  if (is.null(x$groups)) return(NULL)
-  spread <- effect_spread(x, conf.level)
-  rbind(tidy_rows("ran_pars", spread$factor, NA_character_, paste0("sd__", spread$label),
-                  spread$sd, spread$sd_sd, cbind(spread$lower, spread$upper)),
-        tidy_correlations(x, conf.level))
+  rbind(if (!is.null(x$groups)) sd_rows(effect_spread(x, conf.level)),
+        tidy_correlations(x, conf.level), tidy_functions(x, conf.level))
+}
+
+sd_rows <- function(spread) {
+  tidy_rows("ran_pars", spread$factor, NA_character_, paste0("sd__", spread$label),
+            spread$sd, spread$sd_sd, cbind(spread$lower, spread$upper))
+}
+
+# Gaussian-process terms.
+tidy_functions <- function(x, conf.level) {
+  spread <- function_spread(x, conf.level)
+  if (is.null(spread)) return(NULL)
+  spread$factor <- spread$label
+  spread$label <- amplitude
+  sd_rows(spread)
 }
 
 tidy_correlations <- function(x, conf.level) {

@@ -1,7 +1,7 @@
 #' Variances of the group effects
 #'
 #' Posterior means of the variances, standard deviations, covariances and correlations of the
-#' effects of each grouping factor.
+#' effects of each grouping factor, and of the variances of the functions of Gaussian-process terms.
 #'
 #' @details
 #' With `engine_gaussian()` the numbers are means over the posterior of the variances: interpolated
@@ -34,7 +34,11 @@
 #' slope, where the exact ones are about 180 and 3.2. Both are variances under the papers'
 #' pseudo-likelihood: comparable between its fits, not with those of a logistic or probit model.
 #'
-#' @param x A fit from [bsvm()] with a grouping factor; for the other methods the value of
+#' A Gaussian-process term ([gp()][gp]) stands there as a group with one effect, `amplitude`: the
+#' prior standard deviation of the function on the scale of the linear predictor. If its kernel is
+#' a sum, each summand has one.
+#'
+#' @param x A fit from [bsvm()] with a grouping factor or a Gaussian-process term; for the other methods the value of
 #'   `VarCorr()`.
 #' @param sigma Must be 1, as there is no residual variance; an argument of the generic.
 #' @param ... Not used.
@@ -45,7 +49,7 @@
 #'   the print reminds. `as.data.frame()` gives
 #'   lme4's columns `grp`, `var1`, `var2`, `vcov` (mean of the variance) and `sdcor` (mean of the
 #'   standard deviation); rows with a `var2` have a covariance and a correlation in the last two.
-#'   Without a grouping factor: an error of class `bsvm_error_unsupported`; the variances of
+#'   With neither a grouping factor nor a Gaussian-process term: an error of class `bsvm_error_unsupported`; the variances of
 #'   penalised population-level coefficients are in [summary.bsvm()].
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
@@ -61,7 +65,8 @@
 VarCorr.bsvm <- function(x, sigma = 1, ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "VarCorr()", NULL)
-  need_groups(x, "VarCorr()")
+  functions <- function_spread(x)
+  if (is.null(functions)) need_groups(x, "VarCorr()")
   check_sigma(sigma)
   spread <- effect_spread(x)
   covariances <- effect_covariances(x)
@@ -71,9 +76,23 @@ VarCorr.bsvm <- function(x, sigma = 1, ...) {
     structure(covariances[[name]], stddev = stats::setNames(own$sd, own$label),
               correlation = correlations[[name]])
   })
-  structure(stats::setNames(matrices, names(covariances)), shape = min(spread$shape),
+  matrices <- c(stats::setNames(matrices, names(covariances)), function_matrices(functions))
+  structure(matrices, shape = min(spread$shape, Inf),
             note = note_of(x$likelihood, "variances", x), class = "bsvm_varcorr")
 }
+
+# Of Gaussian-process terms the variance of the function, a factor of its own each.
+function_matrices <- function(functions) {
+  matrices <- lapply(seq_along(functions$label), function(k) {
+    matrix <- matrix(functions$variance[k], dimnames = list(amplitude, amplitude))
+    structure(matrix, stddev = stats::setNames(functions$sd[k], amplitude),
+              correlation = matrix(1))
+  })
+  stats::setNames(matrices, functions$label)
+}
+
+# What varies in a Gaussian-process term.
+amplitude <- "amplitude"
 
 check_sigma <- function(sigma) {
   if (!identical(as.vector(sigma), 1) && !identical(sigma, 1L)) {
@@ -157,19 +176,36 @@ say_few_levels <- function(variances, shape) {
   }
 }
 
+# A row a Gaussian-process term, or a summand of its kernel: label, and the numbers of
+# effect_spread(). NULL without any.
+function_spread <- function(fit, level = 0.95) {
+  names <- unlist(lapply(gp_bases(fit), function(basis) names(basis$blocks)))
+  at <- which(vapply(fit$blocks, function(block) {
+    block$label %in% names && has_variance(block)
+  }, TRUE))
+  if (length(at) == 0L) return(NULL)
+  numbers <- lapply(at, function(k) block_spread(fit$posterior, fit, k, level))
+  cbind(data.frame(label = vapply(fit$blocks[at], `[[`, "", "label")),
+        spread_columns(do.call(rbind, numbers)))
+}
+
+spread_columns <- function(numbers) {
+  colnames(numbers) <- c("variance", "sd", "sd_sd", "lower", "upper", "shape")
+  numbers
+}
+
 # A row an effect, over all factors: factor, label, mean of the variance, mean (`sd`), sd (`sd_sd`)
 # and limits of the standard deviation, and the inverse-gamma shape (Inf where there is none).
 effect_spread <- function(fit, level = 0.95) {
   labels <- lapply(fit$groups, `[[`, "labels")
-  rows <- data.frame(factor = rep(names(labels), lengths(labels)),
-                     label = unlist(labels, use.names = FALSE))
+  rows <- data.frame(factor = as.character(rep(names(labels), lengths(labels))),
+                     label = as.character(unlist(labels, use.names = FALSE)))
   numbers <- matrix(NA_real_, nrow(rows), 6L)
   for (k in seq_along(fit$group_blocks)) {
     block <- fit$group_blocks[[k]]
     numbers[block$columns, ] <- block_spread(fit$posterior, fit, length(fit$blocks) + k, level)
   }
-  colnames(numbers) <- c("variance", "sd", "sd_sd", "lower", "upper", "shape")
-  cbind(rows, numbers)
+  cbind(rows, spread_columns(numbers))
 }
 
 # The numbers above for block k, a row an effect.

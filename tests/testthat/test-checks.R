@@ -21,7 +21,7 @@ test_that("sizes beyond an integer are refused", {
 
 test_that("arguments of neighbours get a hint, others are named", {
   d <- binary_data()
-  expect_refusal(bsvm(y ~ x1, d, kernel = "linear"), "argument", c("kernel", "linear"))
+  expect_refusal(bsvm(y ~ x1, d, kernel = "linear"), "argument", c("kernel", "gp(x1, x2"))
   expect_refusal(bsvm(y ~ x1, d, cost = 3), "argument", "prior_ridge(variance = cost / 2)")
   expect_refusal(bsvm(y ~ x1, d, family = binomial), "argument", "likelihood")
   expect_refusal(bsvm(y ~ x1, d, re.form = NA), "argument", "re_formula")

@@ -1,0 +1,158 @@
+# What is wrong with a kernel as it was learned (kernels.md, section 7): messages and warnings, and
+# the facts behind them, which the summary of a fit shows again. A part of a basis gets
+#   judged  list(distance, nearest, shortest, amplitude): the median distance between rows in length
+#           scales; the mean prior correlation of a row and the row nearest to it; is a length scale
+#           as short as it can be; the standard deviation that learning found for the function, in
+#           units of the response, NA if it was given
+# and a basis the field `average`, the means of its columns over the rows.
+
+most_judged <- 200L       # rows whose nearest row is looked for
+linear_distance <- 0.1    # below this median distance a function is nearly linear
+least_correlation <- 0.5  # with the nearest row
+most_left_over <- 0.1     # share of variance
+no_effect <- 0.1          # standard deviation of the linear predictor
+
+judge_kernels <- function(bases, parts) {
+  lapply(bases, function(basis) {
+    own <- Filter(function(part) part$label == basis$label, parts)
+    x <- judged_rows(basis)
+    basis$parts <- Map(function(part, learned) {
+      c(part, list(judged = list(distance = scaled_distance(part, x),
+                                 nearest = nearest_correlation(part, x),
+                                 shortest = any(vapply(learned$numbers[-1L], is_shortest, TRUE)),
+                                 amplitude = learned_amplitude(learned))))
+    }, basis$parts, own)
+    basis["average"] <- list(average_columns(basis))
+    basis
+  })
+}
+
+# The means of its columns over the rows that the function is for, NULL if it is multiplied by
+# numbers. What is constant in the function is the intercept's, too, so pictures show the rest.
+average_columns <- function(basis) {
+  if (is.null(basis$multiplier)) return(colMeans(basis$matrix))
+  if (!is.null(basis$level)) colSums(basis$matrix) / max(1, sum(basis$multiplier))
+}
+
+# At most five thousand of the rows that the function is for.
+judged_rows <- function(basis) {
+  x <- basis$rows
+  if (!is.null(basis$multiplier)) x <- x[basis$multiplier != 0, , drop = FALSE]
+  if (nrow(x) <= most_candidates) return(x)
+  x[scrambled(nrow(x))[seq_len(most_candidates)], , drop = FALSE]
+}
+
+is_shortest <- function(number) {
+  number$length && !is.null(number$prior) && number$start <= number$low + 1e-3
+}
+
+learned_amplitude <- function(part) {
+  number <- part$numbers[[1L]]
+  if (is.null(number$prior)) NA_real_ else exp(number$start)
+}
+
+# The median distance between rows in length scales, of kernels that are a straight line where it is
+# small; else NA.
+scaled_distance <- function(part, x) {
+  if (length(part$factors) != 1L || !is_smooth_kernel(part$factors[[1L]])) return(NA_real_)
+  scales <- exp(part$numbers$theta[part$numbers$names == "lengthscale"])
+  x <- x[utils::head(scrambled(nrow(x)), most_judged), , drop = FALSE]
+  input_distances(x / rep(rep_len(scales, ncol(x)), each = nrow(x)))$median
+}
+
+is_smooth_kernel <- function(factor) {
+  switch(factor$name, se = , rational = TRUE, matern = factor$parameters[["nu"]] > 1, FALSE)
+}
+
+nearest_correlation <- function(part, x) {
+  if (nrow(x) < 2L) return(1)
+  some <- utils::head(scrambled(nrow(x)), most_judged)
+  theta <- part$numbers$theta
+  k <- core_kernel(part$factors, x[some, , drop = FALSE], x, theta)
+  sd <- sqrt(core_kernel_diagonal(part$factors, x, theta))
+  k <- k / outer(sd[some], sd)
+  k[cbind(seq_along(some), some)] <- -Inf
+  mean(apply(k, 1L, max))
+}
+
+# ---- what is said -------------------------------------------------------------------------------
+
+# Learned amplitudes near zero leave a kernel's other numbers to their priors.
+has_no_effect <- function(part) {
+  isTRUE(part$judged$amplitude < no_effect)
+}
+
+is_nearly_linear <- function(part) {
+  !has_no_effect(part) && isTRUE(part$judged$distance < linear_distance)
+}
+
+is_by_row <- function(part) {
+  !has_no_effect(part) && (part$judged$shortest || part$judged$nearest < least_correlation)
+}
+
+left_over <- function(part) if (is.null(part$left_over)) 0 else mean(part$left_over)
+
+# The labels of bases some part of which is `so`.
+labels_with <- function(bases, so) {
+  basis_labels(Filter(function(basis) any(vapply(basis$parts, so, TRUE)), bases))
+}
+
+tell_kernels <- function(bases) {
+  tell_not_converged(bases)
+  tell_linear(bases)
+  tell_by_row(bases)
+  tell_left_over(bases)
+}
+
+tell_not_converged <- function(bases) {
+  learned <- bases[[1L]]$learned
+  if (is.null(learned) || learned$converged) return(invisible())
+  warn("convergence", "Learning the kernels of ", enumerate(basis_labels(bases)), " did not ",
+       "converge in ", learned$evaluations, " evaluations: length scales and evidence are those ",
+       "reached so far. Give length scales a narrower prior, as in kernel_se(lengthscale = ",
+       "prior_lognormal(sd = 0.5)), or fix them.")
+}
+
+tell_linear <- function(bases) {
+  labels <- labels_with(bases, is_nearly_linear)
+  if (length(labels) == 0L) return(invisible())
+  one <- length(labels) == 1L
+  inform("nearly_linear", enumerate(labels), if (one) " is" else " are", " nearly linear: the ",
+         "length scale is more than ", 1 / linear_distance, " times the median distance between ",
+         "rows. ", linear_advice(Find(function(basis) basis$label == labels[1L], bases)))
+}
+
+linear_advice <- function(basis) {
+  x <- paste(basis$covariates, collapse = " + ")
+  if (!is.null(basis$by)) x <- paste0(if (length(basis$covariates) > 1L) paste0("(", x, ")") else x,
+                                      ":", basis$by)
+  paste0("Use ", x, " instead of, or together with, ", written_label(basis), ".")
+}
+
+tell_by_row <- function(bases) {
+  labels <- labels_with(bases, is_by_row)
+  if (length(labels) == 0L) return(invisible())
+  basis <- Find(function(basis) basis$label == labels[1L], bases)
+  one <- length(labels) == 1L
+  warn("lengthscale", "The length scale of ", enumerate(labels), " is so short that each row has ",
+       "almost a function value of its own (mean prior correlation with the nearest row ",
+       format(nearest_of(basis), digits = 2L), "). Predictions for new rows are then close to ",
+       "those without the term", if (!one) "s", ". Leave ", if (one) "it" else "them", " out, or ",
+       "give the length scale a narrower prior, as in kernel_se(lengthscale = ",
+       "prior_lognormal(median = ", format(basis$median, digits = 2L), ", sd = 0.5)).")
+}
+
+nearest_of <- function(basis) min(vapply(basis$parts, function(part) part$judged$nearest, 0))
+
+tell_left_over <- function(bases) {
+  labels <- labels_with(bases, function(part) left_over(part) > most_left_over)
+  if (length(labels) == 0L) return(invisible())
+  basis <- Find(function(basis) basis$label == labels[1L], bases)
+  shares <- vapply(basis$parts, left_over, 0)
+  m <- nrow(basis$parts[[which.max(shares)]]$points)
+  warn("points", "The ", m, " inducing points of ", enumerate(labels), " do not explain ",
+       format(100 * max(shares), digits = 2L), " % of the variance of the function (mean over ",
+       "rows), so that details of it are lost. Use more: points = ", more_inducing(m), ".")
+}
+
+more_inducing <- function(m) 100L * ceiling(2.5 * m / 100)

@@ -1,0 +1,187 @@
+# What a summary says of Gaussian-process terms.
+
+# Names of the columns of numbers: the covariate, "x[2]" of a matrix, "f[b]" of a factor's level.
+input_names <- function(basis) {
+  of <- basis$inputs$of
+  names <- basis$covariates[of]
+  for (k in which(tabulate(of, length(basis$covariates)) > 1L)) {
+    own <- which(of == k)
+    levels <- basis$expression$xlevels[[basis$covariates[k]]]
+    names[own] <- paste0(basis$covariates[k], "[", if (is.null(levels)) seq_along(own) else levels,
+                         "]")
+  }
+  names
+}
+
+# Data frame, a row a number of a kernel: `term`, `kernel` (a summand, `block` its variance),
+# `number` (length scale, period, shape), `variable` (or variables that share it), `estimate` on the
+# scale of the variable, `medians` (length scales only: in median distances between rows),
+# `inferred`.
+kernel_table <- function(object) {
+  rows <- lapply(gp_bases(object), function(basis) {
+    products <- kernel_products(basis$kernel)
+    do.call(rbind, Map(part_rows, basis$parts, products, names(basis$blocks),
+                       MoreArgs = list(basis = basis)))
+  })
+  do.call(rbind, c(list(empty_kernel_table), rows))
+}
+
+empty_kernel_table <- data.frame(term = character(0), block = character(0),
+                                 kernel = character(0), number = character(0),
+                                 variable = character(0), estimate = numeric(0),
+                                 medians = numeric(0), inferred = logical(0))
+
+part_rows <- function(part, product, block, basis) {
+  d <- length(basis$inputs$scale)
+  first <- 0L
+  rows <- list()
+  for (kernel in product) {
+    sizes <- parameter_sizes(kernel, d)
+    for (name in names(sizes)) {
+      at <- first + seq_len(sizes[[name]])
+      rows[[length(rows) + 1L]] <- number_rows(name, exp(part$numbers$theta[at]),
+                                               unname(part$numbers$free[at]), kernel, basis)
+      first <- first + sizes[[name]]
+    }
+  }
+  rows <- do.call(rbind, rows)
+  if (is.null(rows)) return(NULL)
+  cbind(term = basis$label, block = block, kernel = product_words(product), rows)
+}
+
+product_words <- function(product) paste(vapply(product, format, ""), collapse = " * ")
+
+# The rows of one parameter of a kernel.
+number_rows <- function(name, values, free, kernel, basis) {
+  variables <- input_names(basis)
+  scale <- basis$inputs$scale
+  has_unit <- name == "period" || (name == "lengthscale" && !kernel$name %in% c("periodic", "poly"))
+  if (name == "lengthscale" && has_unit && length(values) == 1L) {
+    shared <- match(scale, unique(scale)) # variables of the same scale have one length scale
+    variables <- vapply(split(basis$covariates[basis$inputs$of], shared), function(names) {
+      paste(unique(names), collapse = ", ")
+    }, "")
+    scale <- unique(scale)
+  } else if (length(values) == 1L) {
+    variables <- if (length(variables) == 1L) variables else ""
+    scale <- scale[1L]
+  }
+  words <- switch(name, lengthscale = if (has_unit) "length scale" else "relative length scale",
+                  name)
+  is_length <- name == "lengthscale" && has_unit
+  data.frame(number = words, variable = unname(variables),
+             estimate = values * if (has_unit) scale else 1,
+             medians = if (is_length) values / basis$median else NA_real_, inferred = free,
+             row.names = NULL)
+}
+
+# A row a summand of a term's kernel: `term`, `block`, `kernel`, `points`, `left_over`.
+points_table <- function(object) {
+  rows <- lapply(gp_bases(object), function(basis) {
+    data.frame(term = basis$label, block = names(basis$blocks),
+               kernel = vapply(kernel_products(basis$kernel), product_words, ""),
+               points = vapply(basis$parts, function(part) nrow(part$points), 0L),
+               left_over = vapply(basis$parts, left_over, 0))
+  })
+  do.call(rbind, rows)
+}
+
+# How the kernels were found: list(rows, seconds, evaluations, converged, scores), `scores` a matrix
+# of the bound's own choice and the one taken: common factor of the length scales, evidence bound
+# with the priors, leave-one-out log score; NULL if nothing was learned.
+learning_facts <- function(object) {
+  learned <- gp_bases(object)[[1L]]$learned
+  if (is.null(learned)) return(NULL)
+  looked <- learned$factors
+  at <- function(log_factor) which.min(abs(looked[, 1L] - log_factor))
+  scores <- looked[c(at(0), at(learned$log_factor)), , drop = FALSE]
+  dimnames(scores) <- list(c("best by evidence", "used"),
+                           c("Factor", "Evidence bound", "Leave-one-out score"))
+  scores[, 1L] <- exp(scores[, 1L])
+  c(learned[c("rows", "seconds", "evaluations", "converged")], list(scores = scores))
+}
+
+gp_facts <- function(object) {
+  if (length(gp_bases(object)) == 0L) return(NULL)
+  cautions <- unlist(lapply(gp_bases(object), basis_cautions))
+  list(numbers = kernel_table(object), points = points_table(object),
+       learning = learning_facts(object), cautions = cautions)
+}
+
+basis_cautions <- function(basis) {
+  unlist(lapply(basis$parts, function(part) {
+    label <- paste0("`", basis$label, "`")
+    x <- paste(basis$covariates, collapse = ", ")
+    c(if (has_no_effect(part)) {
+        paste0("The data show hardly any effect of ", x, " in ", label, ": the standard deviation ",
+               "of the function was learned as ", format(part$judged$amplitude, digits = 2L), ".")
+      },
+      if (is_nearly_linear(part)) paste0(label, " is nearly linear. ", linear_advice(basis)),
+      if (is_by_row(part)) {
+        paste0("In ", label, " each row has almost a function value of its own (mean prior ",
+               "correlation with the nearest row ", format(part$judged$nearest, digits = 2L),
+               ").")
+      },
+      if (left_over(part) > most_left_over) {
+        paste0("Use more points for ", label, ", as in points = ", more_inducing(nrow(part$points)),
+               ".")
+      })
+  }))
+}
+
+# ---- printed ------------------------------------------------------------------------------------
+
+say_gp <- function(facts, nobs, n, digits) {
+  if (is.null(facts)) return(invisible())
+  cat("\nGaussian-process terms:\n")
+  for (k in seq_len(nrow(facts$points))) {
+    part <- facts$points[k, ]
+    if (k == 1L || part$term != facts$points$term[k - 1L]) say_wrapped(paste0(part$term, ":"), 2L)
+    say_wrapped(paste0(part$kernel, ", ", points_words(part, nobs)), 4L)
+    own <- facts$numbers[facts$numbers$block == part$block, ]
+    say_kernel_numbers(utils::head(own, n), digits)
+    say_more(nrow(own) - n, "numbers of this kernel")
+  }
+  if (any(!is.na(facts$numbers$medians))) {
+    say_wrapped(paste("Length scales in units of the variables, and in median distances between",
+                      "rows."), 2L)
+  }
+  say_learning(facts$learning, digits)
+  for (text in facts$cautions) say_wrapped(text, 2L)
+}
+
+points_words <- function(part, nobs) {
+  paste0(part$points, " inducing points for ", nobs, " rows",
+         if (part$left_over < 1e-6) ", exact"
+         else paste0(", which leave over ", format(100 * part$left_over, digits = 2L),
+                     " % of the variance"))
+}
+
+say_kernel_numbers <- function(own, digits) {
+  if (nrow(own) == 0L) return(invisible())
+  names <- paste0("      ", own$number, ifelse(own$variable == "", "", " of "), own$variable,
+                  ifelse(own$inferred, "", " (fixed)"))
+  shown <- matrix(c(format(own$estimate, digits = digits),
+                    ifelse(is.na(own$medians), "", format(own$medians, digits = digits))),
+                  ncol = 2L, dimnames = list(format(names), c("Estimate", "Medians")))
+  if (all(is.na(own$medians))) shown <- shown[, 1L, drop = FALSE]
+  print(shown, quote = FALSE, right = TRUE)
+}
+
+say_learning <- function(learning, digits) {
+  if (is.null(learning)) return(invisible())
+  say_wrapped(paste0("Kernels were learned from ", learning$rows, " rows in ",
+                     format(learning$seconds, digits = 2L), " s",
+                     if (!learning$converged) ", not converged",
+                     ": by the evidence, then a common factor of all length scales by the ",
+                     "leave-one-out score."), 2L)
+  scores <- learning$scores
+  if (isTRUE(all.equal(scores[1L, 1L], 1)) && isTRUE(all.equal(scores[2L, 1L], 1))) {
+    scores <- scores[2L, , drop = FALSE]
+    rownames(scores) <- "best by both, used"
+  }
+  shown <- cbind(format(scores[, 1L], digits = digits),
+                 formatC(scores[, -1L, drop = FALSE], digits = 2L, format = "f"))
+  dimnames(shown) <- list(format(paste0("    ", rownames(scores))), colnames(scores))
+  print(shown, quote = FALSE, right = TRUE)
+}

@@ -1,0 +1,110 @@
+# The function of a Gaussian-process term of several variables along one of them, averaged over what
+# rows of the fit have in the others (partial dependence). An average of functions that are linear
+# in the coefficients is one, too, so that its interval is that of their joint posterior.
+
+averaged_rows <- 100L
+most_averages <- 12L    # variables in a picture
+average_points <- 40L   # values of a variable
+
+plot_averages <- function(object, basis, level, env) {
+  rows <- few_rows(needed_rows(object, basis, training_data(object, env)$x), averaged_rows)
+  numbers <- number_inputs(basis)
+  if (length(numbers) == 0L) return(plot_level_averages(object, basis, level, rows))
+  chosen <- most_varying(object, basis, rows, numbers)
+  shown <- do.call(rbind, lapply(chosen, average_along, object = object, basis = basis, rows = rows,
+                                 level = level, points = average_points))
+  names <- input_names(basis)
+  shown$variable <- factor(names[shown$input], levels = names[chosen])
+  at <- data.frame(variable = rep(shown_factor(names, chosen), each = nrow(rows$raw)),
+                   x = as.vector(rows$raw[, chosen]))
+  ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$fit)) +
+    if_spread(object, ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                                           fill = plot_colour, alpha = 0.2)) +
+    ggplot2::geom_line(colour = plot_colour, linewidth = 0.8) +
+    ggplot2::geom_rug(ggplot2::aes(x = .data$x), data = at, inherit.aes = FALSE, alpha = 0.3,
+                      sides = "b") +
+    ggplot2::facet_wrap("variable", scales = "free_x") +
+    ggplot2::labs(x = NULL, y = average_label(object, basis, level),
+                  caption = average_caption(object, basis, rows, chosen, numbers)) +
+    plot_theme()
+}
+
+shown_factor <- function(names, chosen) factor(names[chosen], levels = names[chosen])
+
+average_label <- function(object, basis, level) {
+  what <- paste("Average of", if (nchar(basis$label) > 30L) "the function" else basis$label)
+  if_spread(object, interval_label(what, level, word_for_estimate(object)), paste0(what, ", mode"))
+}
+
+average_caption <- function(object, basis, rows, chosen, numbers) {
+  factors <- setdiff(basis$covariates, basis$covariates[basis$inputs$of[numbers]])
+  paste(c(if_spread(object, note_of(object$likelihood, "caption", object), no_band),
+          paste("Averages over the other variables of", nrow(rows$raw), "rows of the fit"),
+          if (length(chosen) < length(numbers)) {
+            paste(length(chosen), "of", length(numbers), "variables, along which it varies most")
+          },
+          if (length(factors) > 0L) paste("Not shown:", enumerate(factors, "")),
+          if (!is.null(relevance_data(basis))) "Relevance of variables: plot(fit, \"relevance\")"),
+        collapse = "\n")
+}
+
+# Columns of inputs that are numbers, not a level of a factor.
+number_inputs <- function(basis) {
+  factors <- match(names(basis$expression$xlevels), basis$covariates)
+  which(!basis$inputs$of %in% factors)
+}
+
+# The inputs with the largest range of the average, in their order.
+most_varying <- function(object, basis, rows, inputs) {
+  if (length(inputs) <= most_averages) return(inputs)
+  few <- few_rows(rows, 20L)
+  size <- vapply(inputs, function(input) {
+    diff(range(average_along(input, object, basis, few, NULL, 7L)$fit))
+  }, 0)
+  sort(inputs[utils::head(order(-size), most_averages)])
+}
+
+# Data frame input, x, fit, lower, upper; the limits with a level.
+average_along <- function(input, object, basis, rows, level, points) {
+  range <- range(rows$raw[, input])
+  x <- seq(range[1L], range[2L], length.out = points)
+  columns <- averaged_columns(basis, rows$raw, function(raw, k) {
+    raw[, input] <- x[k]
+    raw
+  }, points)
+  moments <- function_moments(object, basis, columns, level)
+  if (is.null(level)) moments <- data.frame(fit = moments)
+  data.frame(input = input, x = x, moments)
+}
+
+# (points x m): mean columns of the rows changed by `at(raw, k)`.
+averaged_columns <- function(basis, raw, at, points) {
+  rows <- lapply(seq_len(points), function(k) {
+    colMeans(gp_columns(basis, gp_inputs(at(raw, k), basis$inputs), NULL))
+  })
+  do.call(rbind, rows)
+}
+
+# Of factors alone: the average at each level.
+plot_level_averages <- function(object, basis, level, rows) {
+  shown <- do.call(rbind, lapply(seq_along(basis$covariates), function(k) {
+    own <- which(basis$inputs$of == k)
+    columns <- averaged_columns(basis, rows$raw, function(raw, j) {
+      raw[, own] <- rep(seq_along(own) == j, each = nrow(raw))
+      raw
+    }, length(own))
+    levels <- basis$expression$xlevels[[basis$covariates[k]]]
+    data.frame(variable = basis$covariates[k], x = factor(levels, levels = levels),
+               function_moments(object, basis, columns, level))
+  }))
+  ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$fit)) +
+    ggplot2::geom_hline(yintercept = 0, colour = "grey55", linetype = "dashed") +
+    if_spread(object, ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                                              colour = plot_colour)) +
+    ggplot2::geom_point(colour = plot_colour, size = 1.8) +
+    ggplot2::facet_wrap("variable", scales = "free_x") +
+    ggplot2::labs(x = NULL, y = average_label(object, basis, level),
+                  caption = if_spread(object, note_of(object$likelihood, "caption", object),
+                                      no_band)) +
+    plot_theme()
+}

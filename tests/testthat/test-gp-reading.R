@@ -1,0 +1,378 @@
+# What users read of fits with Gaussian-process terms: summary, print, warnings, priors by label,
+# pictures, VarCorr, tidy, and what gp() refuses.
+
+d <- MASS::crabs[seq(1, 200, 2), ]  # all blue and orange, both sexes
+one <- bsvm(sp ~ gp(FL, kernel = kernel_se(lengthscale = 0.7)), d, engine = "gaussian")
+two <- bsvm(sp ~ BD + gp(FL, RW), d, engine = "gaussian")
+standardised <- function(...) scale(cbind(...))
+median_distance <- function(x) stats::median(stats::dist(unique(x)))
+said <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))
+quietly <- function(code) suppressMessages(suppressWarnings(code))
+
+# ---- numbers of kernels -------------------------------------------------------------------------
+
+test_that("length scales are on the scale of the variables and in median distances", {
+  numbers <- summary(one)$gp$numbers
+  expect_close(numbers$estimate, 0.7 * sd(d$FL), 1e-12)
+  expect_close(numbers$medians, 0.7 / median_distance(standardised(d$FL)), 1e-12)
+  expect_false(numbers$inferred)
+
+  learned <- summary(two)$gp$numbers
+  expect_equal(learned$variable, c("FL", "RW"))
+  expect_close(learned$estimate[1] / learned$estimate[2], sd(d$FL) / sd(d$RW), 1e-12)
+  theta <- two$bases[[1]]$parts[[1]]$numbers$theta
+  expect_close(learned$estimate, exp(theta) * c(sd(d$FL), sd(d$RW)), 1e-12)
+  expect_close(learned$medians[1], exp(theta) / median_distance(standardised(d$FL, d$RW)), 1e-12)
+  expect_true(all(learned$inferred))
+})
+
+test_that("each length scale of ARD, matrices, maps, factors and periods has its row", {
+  numbers <- function(fit) summary(fit)$gp$numbers
+  given <- function(formula, ...) {
+    quietly(bsvm(formula, d, engine = "gaussian", prior = list(gp = prior_ridge(variance = 1)), ...))
+  }
+  ard <- numbers(given(sp ~ gp(FL, RW, kernel = kernel_se(lengthscale = c(1, 3), ard = TRUE))))
+  expect_close(ard$estimate, c(sd(d$FL), 3 * sd(d$RW)), 1e-12)
+  d$m <- as.matrix(d[c("FL", "RW")])
+  together <- sqrt(mean(apply(d$m, 2, var)))
+  matrix <- numbers(given(sp ~ gp(m, kernel = kernel_se(lengthscale = 2))))
+  expect_equal(nrow(matrix), 1L)
+  expect_close(matrix$estimate, 2 * together, 1e-12)
+  each <- numbers(given(sp ~ gp(m, kernel = kernel_se(lengthscale = 2, ard = TRUE))))
+  expect_equal(each$variable, c("m[1]", "m[2]"))
+  expect_close(each$estimate, rep(2 * together, 2), 1e-12)
+  d$lon <- d$FL
+  d$lat <- d$RW
+  map <- numbers(given(sp ~ gp(lon, lat, kernel = kernel_se(lengthscale = 2))))
+  expect_equal(map$variable, "lon, lat")
+  expect_close(map$estimate, 2 * together, 1e-12)
+  levels <- numbers(given(sp ~ gp(sex, kernel = kernel_se(lengthscale = 2, ard = TRUE))))
+  expect_equal(levels$variable, c("sex[F]", "sex[M]"))
+  both <- numbers(given(sp ~ gp(FL, kernel = kernel_se(lengthscale = 2) *
+                                       kernel_periodic(period = 5, lengthscale = 1.5) +
+                                       kernel_rational(shape = 3, lengthscale = 1))))
+  expect_equal(both$number, c("length scale", "relative length scale", "period", "length scale",
+                              "shape"))
+  expect_close(both$estimate, c(2 * sd(d$FL), 1.5, 5, sd(d$FL), 3), 1e-12)
+  expect_equal(is.na(both$medians), c(FALSE, TRUE, TRUE, FALSE, TRUE))
+  expect_equal(unique(both$block), paste0(both$term[1], 1:2))
+})
+
+test_that("the scores are those where the evidence is highest and where the fit is", {
+  learned <- two$bases[[1]]$learned
+  facts <- summary(two)$gp$learning
+  expect_equal(facts$rows, nrow(d))
+  scores <- facts$scores
+  expect_equal(unname(scores[1, 1]), 1)
+  expect_close(scores[2, 1], exp(learned$log_factor), 1e-12)
+  expect_gte(scores[2, 3], scores[1, 3])
+  expect_gte(scores[1, 2], scores[2, 2] - 1e-6)
+  expect_null(summary(one)$gp$learning)
+})
+
+test_that("print and summary speak of Gaussian-process terms", {
+  expect_match(said(one), "and [0-9]+ of Gaussian-process terms: see plot\\(fit, \"gp\"\\)")
+  expect_no_match(said(one), "smooth terms:")
+  text <- said(summary(two))
+  expect_match(text, "Gaussian-process terms: gp(FL, RW): kernel_se(),", fixed = TRUE)
+  expect_match(text, "inducing points for 100 rows, exact")
+  expect_match(text, "length scale of FL")
+  expect_match(text, "Leave-one-out score")
+  expect_match(text, "Kernels were learned from 100 rows")
+  expect_match(said(summary(one)), "length scale of FL (fixed)", fixed = TRUE)
+  expect_null(summary(bsvm(sp ~ FL, d, engine = "vb", likelihood = "hinge"))$gp)
+  skip_if_not_installed("mgcv")
+  both <- quietly(bsvm(sp ~ s(RW, k = 5) + gp(FL, kernel = kernel_se(1)), d, engine = "gaussian"))
+  expect_match(said(both), "of smooth terms and [0-9]+ of Gaussian-process terms")
+})
+
+# ---- warnings -----------------------------------------------------------------------------------
+
+test_that("a function that is nearly linear is called so, with what to write", {
+  expect_message(nearly <- bsvm(sp ~ gp(FL, RW, kernel = kernel_se(lengthscale = 40)), d,
+                                engine = "gaussian"),
+                 "Use FL \\+ RW instead of, or together with,",
+                 class = "bsvm_message_nearly_linear")
+  expect_match(said(summary(nearly)), "is nearly linear. Use FL + RW instead", fixed = TRUE)
+  expect_no_message(bsvm(sp ~ gp(FL, kernel = kernel_matern(0.5, lengthscale = 40)), d,
+                         engine = "gaussian"))
+  expect_no_message(update(one))
+})
+
+test_that("rows that have a function each are warned of, with the nearest row's correlation", {
+  expect_warning(tiny <- bsvm(sp ~ gp(FL, kernel = kernel_se(lengthscale = 0.004)), d,
+                              engine = "gaussian", prior = list(gp = prior_ridge(variance = 1))),
+                 "each row", class = "bsvm_warning_lengthscale")
+  x <- standardised(d$FL)
+  k <- exp(-outer(as.vector(x), as.vector(x), `-`)^2 / (2 * 0.004^2))
+  diag(k) <- 0
+  nearest <- mean(apply(k, 1, max))
+  expect_close(tiny$bases[[1]]$parts[[1]]$judged$nearest, nearest, 1e-10)
+  expect_match(said(summary(tiny)), "function value of its own")
+})
+
+test_that("points that leave much over, an effect near zero and a search cut short are told", {
+  expect_warning(few <- bsvm(sp ~ gp(FL, RW, points = 3, kernel = kernel_se(0.5)), d,
+                             engine = "gaussian"), "Use more: points = 100",
+                 class = "bsvm_warning_points")
+  share <- summary(few)$gp$points$left_over
+  x <- standardised(d$FL, d$RW)
+  k <- function(a, b) exp(-outer(rowSums(a^2), rowSums(b^2), `+`) / 0.5 + 4 * tcrossprod(a, b))
+  v <- few$bases[[1]]$parts[[1]]$points
+  expect_close(share, mean(1 - rowSums((k(x, v) %*% solve(k(v, v))) * k(x, v))), 1e-6)
+  expect_match(said(summary(few)), "Use more points for `gp(FL", fixed = TRUE)
+
+  d$noise <- rep(c(0, 1), 50)
+  none <- quietly(bsvm(noise ~ gp(FL), d, engine = "gaussian"))
+  amplitude <- none$bases[[1]]$parts[[1]]$judged$amplitude
+  expect_close(amplitude, exp(none$bases[[1]]$parts[[1]]$numbers$log_sd), 1e-12)
+  none$bases[[1]]$parts[[1]]$judged$amplitude <- 0.05
+  expect_match(said(summary(none)), "show hardly any effect of FL")
+  expect_no_match(said(summary(none)), "nearly linear")
+
+  bases <- two$bases
+  bases[[1]]$learned$converged <- FALSE
+  expect_warning(bsvm:::tell_kernels(bases), "did not converge",
+                 class = "bsvm_warning_convergence")
+})
+
+# ---- priors -------------------------------------------------------------------------------------
+
+test_that("priors go by gp, by the term as written, and by the summand", {
+  fit <- function(...) quietly(bsvm(sp ~ gp(FL, kernel = kernel_se(1) + kernel_linear(), by = sex),
+                                    d, engine = "gaussian", prior = list(...)))
+  ridge <- function(v) prior_ridge(variance = v)
+  term <- "gp(FL, kernel = kernel_se(1) + kernel_linear(), by = sex)"
+  variances <- function(...) {
+    table <- prior_summary(fit(...))
+    as.numeric(sub(".*variance ", "", table$prior[startsWith(table$name, "gp")]))
+  }
+  expect_equal(variances(gp = ridge(3)), rep(3, 4))
+  named <- function(...) stats::setNames(list(...), c("gp", term, paste0(term, ":sexF1"),
+                                                      paste0(term, ":sexM"))[seq_len(...length())])
+  expect_equal(do.call(variances, named(ridge(3), ridge(4))), rep(4, 4))
+  expect_equal(do.call(variances, named(ridge(3), ridge(4), ridge(5), ridge(6))), c(5, 4, 6, 6))
+
+  half_t <- bsvm(sp ~ gp(FL), d, prior = list(gp = prior_ridge(variance = prior_half_t(3, 1))),
+                 engine = "gaussian")
+  expect_match(prior_summary(half_t)$prior[2], "half-t(3, 1)", fixed = TRUE)
+  expect_refusal(bsvm(sp ~ gp(FL), d, prior = list(gq = ridge(1))), "prior", c("`gq`", "`gp`"))
+  d$gp <- d$BD
+  expect_refusal(bsvm(sp ~ gp + gp(FL), d, prior = list(gp = ridge(1))), "prior", "gp(FL)")
+})
+
+test_that("prior_for() lists terms without learning them", {
+  many <- data.frame(x = seq_len(4001), y = rep(c(0, 1), c(2000, 2001)))
+  expect_refusal(bsvm(y ~ gp(x, points = Inf), many), "size", "points = 200")
+  expect_equal(prior_for(y ~ gp(x, points = Inf), many)$columns, c(0, 1, NA, NA))
+  table <- prior_for(sp ~ BD + gp(FL, RW), d)
+  rows <- table[table$name %in% c("gp(FL, RW)", "gp"), ]
+  expect_equal(nrow(rows), 2L)
+  expect_true(all(is.na(rows$columns)))
+  expect_match(rows$prior, "half-t(3, 2.5)", fixed = TRUE)
+  expect_equal(table$columns[table$name == ""], 1L)
+  numbers <- prior_for(mpg ~ gp(wt), mtcars, likelihood = likelihood_gaussian())
+  expect_match(numbers$prior[numbers$name == "gp"],
+               paste0("half-t(3, ", format(2.5 * mad(mtcars$mpg), digits = 3), ")"), fixed = TRUE)
+})
+
+# ---- variances and coefficients -----------------------------------------------------------------
+
+test_that("VarCorr and tidy have the amplitudes", {
+  spread <- as.data.frame(VarCorr(two))
+  expect_equal(spread$grp, "gp(FL, RW)")
+  expect_equal(spread$var1, "amplitude")
+  variances <- summary(two)$variances
+  expect_close(spread$vcov, variances$mean[variances$block == "gp(FL, RW)"], 1e-12)
+  expect_close(spread$sdcor, summary(two)$sds["gp(FL, RW)", "Estimate"], 1e-12)
+  expect_match(said(VarCorr(two)), "gp\\(FL, RW\\) amplitude")
+
+  rows <- tidy(two, conf.int = TRUE)
+  expect_equal(rows$term, c("(Intercept)", "BD", "sd__amplitude"))
+  expect_equal(rows$group[3], "gp(FL, RW)")
+  expect_close(unlist(rows[3, c("estimate", "std.error", "conf.low", "conf.high")]),
+               summary(two)$sds["gp(FL, RW)", ], 1e-12)
+  expect_length(coef(two), length(two$design$columns))
+
+  d$g <- gl(10, 10)
+  grouped <- quietly(bsvm(sp ~ gp(FL, kernel = kernel_se(1)) + (1 | g), d, engine = "gaussian"))
+  expect_equal(as.data.frame(VarCorr(grouped))$grp, c("g", grouped$bases[[1]]$label))
+  expect_named(VarCorr(grouped)$g[1, ], NULL)
+  fixed <- update(one, prior = list(gp = prior_ridge(variance = 4)))
+  expect_equal(as.data.frame(VarCorr(fixed))$sdcor, 2)
+  expect_refusal(VarCorr(bsvm(sp ~ FL, d, engine = "vb", likelihood = "hinge")), "unsupported",
+                 "grouping factor")
+})
+
+test_that("holdout() fits terms anew in each training set", {
+  study <- with_seed(1, cross_validate(list(gp = two), d, folds = 3, predictions = TRUE))
+  expect_true(all(is.na(study$failure)))
+  first <- attr(study, "splits")[[1]]
+  again <- update(two, data = d[first$train, ])
+  own <- again$bases[[1]]$parts[[1]]$numbers$theta
+  expect_false(own == two$bases[[1]]$parts[[1]]$numbers$theta)
+  predicted <- attr(study, "predictions")
+  expect_close(predicted$.link[predicted$split == 1],
+               predict(again, d[first$test, ], type = "link"), 1e-8)
+})
+
+# ---- pictures -----------------------------------------------------------------------------------
+
+# Centred functions as predictions: `newdata` rows at zero for all else.
+along <- function(fit, rows) {
+  x <- bsvm:::new_design(fit, rows)$x
+  own <- fit$bases[[1]]$columns
+  x <- x[, own, drop = FALSE]
+  list(x = x, mean = drop(x %*% fixef(fit)[own]), own = own)
+}
+
+test_that("a curve is the function less its mean, with the band of the joint posterior", {
+  skip_if_not_installed("ggplot2")
+  shown <- plot(one)$data
+  expect_equal(range(shown$x), range(d$FL))
+  link <- predict(one, data.frame(FL = shown$x), type = "link")
+  expect_close(shown$fit, link - mean(predict(one, d, type = "link")), 1e-8)
+  vb <- update(one, engine = "vb", likelihood = "hinge")
+  shown <- plot(vb, "gp", level = 0.9)$data
+  at <- along(vb, data.frame(FL = shown$x))
+  x <- sweep(at$x, 2, colMeans(along(vb, d)$x))
+  expect_close(shown$fit, x %*% fixef(vb)[at$own], 1e-8)
+  sd <- sqrt(diag(x %*% vcov(vb)[at$own, at$own] %*% t(x)))
+  expect_close(shown$upper, shown$fit + qnorm(0.95) * sd, 1e-8)
+})
+
+test_that("a map has the class boundary where the linear predictor is zero", {
+  skip_if_not_installed("ggplot2")
+  alone <- bsvm(sp ~ gp(FL, RW), d, engine = "gaussian")
+  shown <- plot(alone)$data
+  link <- predict(alone, data.frame(FL = shown$x, RW = shown$z), type = "link")
+  border <- bsvm:::map_border(alone, alone$bases[[1]], NULL)
+  expect_close(shown$fit - border$at, link, 1e-8)
+  # next to a linear term it is at the mean of that
+  shown <- plot(two, "gp")$data
+  rows <- bsvm:::rows_of_term(two, two$bases[[1]], globalenv())
+  border <- bsvm:::map_border(two, two$bases[[1]], rows)
+  link <- predict(two, data.frame(FL = shown$x, RW = shown$z, BD = mean(d$BD)), type = "link")
+  expect_close(shown$fit - border$at, link, 1e-7)
+  expect_silent(ggplot2::ggplot_build(plot(two, "gp")))
+})
+
+test_that("of more variables averages over rows are shown, with the band of the average", {
+  skip_if_not_installed("ggplot2")
+  three <- quietly(bsvm(sp ~ gp(FL, RW, BD, kernel = kernel_se(2, ard = TRUE)), d[1:60, ],
+                        engine = "vb", likelihood = "hinge", control = bsvm_control()))
+  shown <- plot(three, "gp")$data
+  expect_equal(levels(shown$variable), c("FL", "RW", "BD"))
+  rw <- shown[shown$variable == "RW", ]
+  rows <- d[1:60, ]
+  value <- rw$x[7]
+  changed <- rows
+  changed$RW <- value
+  link <- predict(three, changed, type = "link")
+  expect_close(rw$fit[7], mean(link) - mean(predict(three, rows, type = "link")), 1e-8)
+  at <- along(three, changed)
+  x <- colMeans(at$x) - colMeans(along(three, rows)$x)
+  sd <- sqrt(drop(x %*% vcov(three)[at$own, at$own] %*% x))
+  expect_close(rw$upper[7] - rw$fit[7], qnorm(0.975) * sd, 1e-8)
+
+  relevance <- plot(three, "relevance")$data
+  expect_close(relevance$relevance, rep(0.5, 3), 1e-12)
+  expect_refusal(plot(two, "relevance"), "unsupported", "ard = TRUE")
+  lost <- update(three, data = d[1:60, ], keep_data = FALSE)
+  lost$call$data <- quote(no_such_data)
+  expect_refusal(plot(lost, "gp"), "data", "keep_data = TRUE")
+  expect_equal(nrow(plot(lost, "relevance")$data), 3L)
+})
+
+test_that("pictures hold the terms asked for, and no others", {
+  skip_if_not_installed("ggplot2")
+  skip_if_not_installed("mgcv")
+  many <- quietly(bsvm(sp ~ s(RW, k = 5) + gp(FL, kernel = kernel_se(1)) +
+                         gp(BD, kernel = kernel_se(1), by = sex) + gp(FL, BD, kernel = kernel_se(1)),
+                       d, engine = "gaussian"))
+  labels <- function(...) levels(plot(many, ...)$data$label)
+  gps <- bsvm:::basis_labels(many$bases)[-1]
+  expect_equal(labels("smooth"), "s(RW)")
+  expect_equal(labels("smooth", select = gps[1]), gps[1])
+  expect_equal(labels("gp"), gps[1:3])
+  expect_match(plot(many, "gp")$labels$caption, "select")
+  expect_equal(unique(plot(many, "gp", select = 4)$data$label), gps[4])
+  expect_refusal(plot(many, "gp", select = c(1, 4)), "unsupported", "one at a time")
+  expect_refusal(plot(many, "gp", select = "s(RW)"), "argument", "`select`")
+  for (which in c("gp", "smooth", "coefficients")) {
+    expect_silent(ggplot2::ggplot_build(plot(many, which)))
+  }
+  expect_refusal(plot(one, "smooth"), "unsupported", "plot(fit, \"gp\")")
+  expect_refusal(plot(bsvm(sp ~ FL, d, engine = "gaussian"), "gp"), "unsupported", "gp(x)")
+})
+
+test_that("pictures of numbers, factors, multipliers and modes", {
+  skip_if_not_installed("ggplot2")
+  cars <- transform(mtcars, cyl = factor(cyl))
+  numbers <- function(formula, ...) {
+    quietly(bsvm(formula, cars, likelihood = likelihood_gaussian(), engine = "gaussian", ...))
+  }
+  curve <- numbers(mpg ~ gp(wt))
+  picture <- plot(curve)
+  expect_silent(ggplot2::ggplot_build(picture))
+  partial <- bsvm:::point_data(curve$bases[[1]], curve, globalenv())
+  centred <- predict(curve, cars) - mean(predict(curve, cars))
+  expect_close(partial$partial, cars$mpg - predict(curve, cars) + centred, 1e-8)
+  levels <- numbers(mpg ~ gp(cyl))
+  shown <- plot(levels)$data
+  expect_equal(as.character(shown$x), c("4", "6", "8"))
+  link <- predict(levels, data.frame(cyl = factor(c(4, 6, 8))))
+  expect_close(shown$fit, link - mean(predict(levels, cars)), 1e-8)
+  mixed <- plot(numbers(mpg ~ gp(wt, hp, cyl)))
+  expect_equal(levels(mixed$data$variable), c("wt", "hp"))
+  expect_match(mixed$labels$caption, "Not shown: cyl")
+  times <- numbers(mpg ~ hp + gp(wt, by = hp))
+  shown <- plot(times, "gp")$data
+  slope <- predict(times, data.frame(wt = shown$x, hp = 1)) -
+    predict(times, data.frame(wt = shown$x, hp = 0)) - fixef(times)[["hp"]]
+  expect_close(shown$fit, slope, 1e-7)
+  mode <- quietly(bsvm(am ~ gp(wt, hp), cars, engine = "map"))
+  expect_silent(ggplot2::ggplot_build(plot(mode)))
+  no_intercept <- quietly(bsvm(am ~ 0 + gp(wt), cars, engine = "gaussian"))
+  shown <- plot(no_intercept)$data
+  expect_close(shown$fit, predict(no_intercept, data.frame(wt = shown$x), type = "link"), 1e-8)
+})
+
+# ---- bad input ----------------------------------------------------------------------------------
+
+test_that("what gp() can't use is refused, with what to write", {
+  d$missing <- replace(d$FL, 3, NA)
+  d$infinite <- replace(d$FL, 3, Inf)
+  d$constant <- 1
+  refused <- function(formula, ...) expect_refusal(bsvm(formula, d), ...)
+  refused(sp ~ gp(missing), "missing", c("`missing`", "na.omit"))
+  expect_refusal(bsvm(sp ~ gp(missing), d, missing = "normal"), "missing", "na.omit")
+  refused(sp ~ gp(infinite), "predictors", "`infinite`")
+  refused(sp ~ gp(constant), "predictors", c("`constant`", "Leave the term out"))
+  refused(sp ~ gp(), "formula", "has no variable")
+  refused(sp ~ gp(kernel = kernel_se()), "formula", "has no variable")
+  refused(sp ~ gp(FL, k = 10), "formula", c("no argument `k`", "Use `points`"))
+  refused(sp ~ gp(FL, lengthscale = 2), "formula", "kernel_se(lengthscale = )")
+  refused(sp ~ gp(FL, kernel = "rbf"), "formula", c("kernel_se()", "\"rbf\""))
+  refused(sp ~ gp(FL, kernel = kernel_se), "formula", "a function")
+  refused(sp ~ gp(FL, kernel = kernel_se(lengthscale = c(1, 2), ard = TRUE)), "formula", "found 2")
+  for (points in list(-1, 2.5, "all", c(3, 4), NA)) {
+    refused(sp ~ gp(FL, points = points), "formula", "`points`")
+  }
+  refused(sp ~ gp(FL, points = cbind(1:4, 1:4)), "formula", "1 column of finite numbers")
+  refused(sp ~ gp(FL, by = 3), "formula", "`by` must be a variable")
+  refused(sp ~ gp(FL, by = list(1)), "data")
+  refused(sp ~ gp(FL, standardize = NA), "argument", "`standardize`")
+  refused(sp ~ sex * gp(FL), "formula", c("can only be added", "by = f"))
+  refused(sp ~ log(gp(FL)), "formula", "can only be added")
+  refused(sp ~ BD - gp(FL), "formula", "taken away")
+  refused(sp ~ gp(FL) + gp(FL), "formula", "stands twice")
+  refused(sp ~ gp(sp, FL), "formula", "response")
+  refused(sp ~ gp(no_such_variable), "data", "no_such_variable")
+  expect_refusal(predict(one, data.frame(FL = Inf)), "newdata", "`FL`")
+  expect_true(is.na(predict(one, data.frame(FL = NA_real_))))
+  # gp(.) never has the response
+  dots <- quietly(bsvm(sp ~ gp(.), d[c("sp", "FL", "RW")], engine = "gaussian"))
+  expect_equal(unname(dots$bases[[1]]$covariates), c("FL", "RW"))
+  expect_equal(dots$bases[[1]]$label, "gp(.)")
+})
