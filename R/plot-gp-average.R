@@ -7,7 +7,7 @@ most_averages <- 12L    # variables in a picture
 average_points <- 40L   # values of a variable
 
 plot_averages <- function(object, basis, level, env) {
-  rows <- few_rows(needed_rows(object, basis, training_data(object, env)$x), averaged_rows)
+  rows <- at_most(needed_rows(object, basis, training_data(object, env)$x), averaged_rows)
   numbers <- number_inputs(basis)
   if (length(numbers) == 0L) return(plot_level_averages(object, basis, level, rows))
   chosen <- most_varying(object, basis, rows, numbers)
@@ -57,7 +57,7 @@ number_inputs <- function(basis) {
 # The inputs with the largest range of the average, in their order.
 most_varying <- function(object, basis, rows, inputs) {
   if (length(inputs) <= most_averages) return(inputs)
-  few <- few_rows(rows, 20L)
+  few <- at_most(rows, 20L)
   size <- vapply(inputs, function(input) {
     diff(range(average_along(input, object, basis, few, NULL, 7L)$fit))
   }, 0)

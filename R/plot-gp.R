@@ -103,7 +103,7 @@ centred <- function(columns, basis, object) {
 }
 
 # At most so many rows, the same ones each time.
-few_rows <- function(rows, most) {
+at_most <- function(rows, most) {
   n <- nrow(rows$raw)
   if (n <= most) return(rows)
   at <- sort(utils::head(scrambled(n), most))
@@ -130,7 +130,7 @@ has_numeric_by <- function(basis) !is.null(basis$by) && is.null(basis$level)
 point_data <- function(basis, object, env) {
   rows <- rows_of_term(object, basis, env)
   if (is.null(rows) || nrow(rows$raw) == 0L) return(NULL)
-  rows <- few_rows(rows, shown_points)
+  rows <- at_most(rows, shown_points)
   partial <- if (is_kind(object$response, "classes") || has_numeric_by(basis)) {
     NA_real_
   } else {
@@ -227,7 +227,7 @@ border_layer <- function(shown, at) {
 map_points <- function(object, bases, rows) {
   shown <- do.call(rbind, Map(function(basis, own) {
     if (is.null(own) || nrow(own$raw) == 0L) return(NULL)
-    own <- few_rows(own, shown_points)
+    own <- at_most(own, shown_points)
     data.frame(label = basis$label, x = own$raw[, 1L], z = own$raw[, 2L], y = own$y)
   }, bases, rows))
   if (is.null(shown)) return(NULL)
