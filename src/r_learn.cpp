@@ -71,10 +71,13 @@ bsvm::AdditiveModel to_additive(const List& model) {
 
 }  // namespace
 
+// what: "climb" (from both starts), "choose" (the factor of length scales), "climb and choose".
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_learn(Rcpp::List model, bool roughly, SEXP verbose) {
+Rcpp::List core_learn(Rcpp::List model, std::string what, SEXP verbose) {
   return with_host(verbose, [&](RHost& host) {
-    const bsvm::Learned found = bsvm::Learner(to_additive(model), host).run(roughly);
+    bsvm::Learner learner(to_additive(model), host);
+    const bsvm::Learned found = what == "climb" ? learner.climb(true)
+                                                : learner.choose(what == "climb and choose");
     NumericMatrix factors(static_cast<int>(found.factors.size()), 3);
     for (int k = 0; k < factors.nrow(); ++k) {
       const bsvm::LookedAt& one = found.factors[k];

@@ -62,7 +62,7 @@ void Learner::record(const Value& at) {
   host_.progress(text.str());
 }
 
-Learner::Value Learner::climb(Value from, const std::vector<bool>& free) {
+Learner::Value Learner::climb_from(Value from, const std::vector<bool>& free) {
   Climb<Value> of;
   of.look = [&](const Vec& theta, const Value& near) { return look(theta, &near); };
   of.uphill = [&](const Value& at) { return uphill(at, free); };
@@ -70,17 +70,20 @@ Learner::Value Learner::climb(Value from, const std::vector<bool>& free) {
   return bfgs(std::move(from), of, converged_);
 }
 
-// From both starts; the second one only if there are length scales to learn.
-Learner::Value Learner::climb_from_both() {
-  const Vec start = bounded(model_.start());
-  const std::vector<bool> all = free(true);
-  Value best = climb(look(start, nullptr), all);
+Learner::Value Learner::from_start() {
+  return climb_from(look(bounded(model_.start()), nullptr), free(true));
+}
+
+// The second one only if there are length scales to learn.
+Learner::Value Learner::from_both() {
+  const Value best = from_start();
   if (!has_lengths()) return best;
-  Vec other = start;
+  const std::vector<bool> all = free(true);
+  Vec other = model_.start();
   for (Index k = 0; k < other.size(); ++k)
     if (all[k] && model_.numbers()[k].length) other[k] += kOtherStart;
   const bool converged = converged_;
-  Value second = climb(look(bounded(other), nullptr), all);
+  const Value second = climb_from(look(bounded(other), nullptr), all);
   if (second.objective() > best.objective()) return second;
   converged_ = converged;
   return best;
@@ -92,7 +95,7 @@ Learner::Value Learner::scaled(const Value& from, double log_factor) {
   Vec theta = from.theta;
   for (Index k = 0; k < theta.size(); ++k)
     if (all[k] && model_.numbers()[k].length) theta[k] += log_factor;
-  return climb(look(bounded(theta), &from), free(false));
+  return climb_from(look(bounded(theta), &from), free(false));
 }
 
 // Shorter while the score rises, else longer.
@@ -121,16 +124,29 @@ void Learner::choose_factor(Learned& out) {
             [](const LookedAt& a, const LookedAt& b) { return a.log_factor < b.log_factor; });
 }
 
+Learned Learner::climb(bool both) {
+  Learned out;
+  out.value = both ? from_both() : from_start();
+  return finished(std::move(out));
+}
+
 // The factor is chosen with the inducing inputs that the fit will have: with few of them smoother
 // functions predict better.
-Learned Learner::run(bool roughly) {
+Learned Learner::choose(bool climbing) {
   Learned out;
-  out.value = roughly ? climb_from_both() : climb(look(bounded(model_.start()), nullptr), free(true));
+  if (climbing) out.value = from_start();
+  if (model_.approximate() || !climbing) {
+    const Vec start = climbing ? out.value.theta : bounded(model_.start());
+    out.value = climb_from(look(start, nullptr), free(false));
+  }
+  if (has_lengths()) choose_factor(out);
+  return finished(std::move(out));
+}
+
+Learned Learner::finished(Learned out) const {
+  if (out.factors.empty())
+    out.factors = {{0, out.value.objective(), model_.leave_one_out(out.value)}};
   out.converged = converged_;
-  if (!roughly && has_lengths() && model_.approximate())
-    out.value = climb(look(out.value.theta, nullptr), free(false));
-  if (!roughly && has_lengths()) choose_factor(out);
-  else out.factors = {{0, out.value.objective(), model_.leave_one_out(out.value)}};
   out.evaluations = evaluations_;
   out.passes = model_.passes();
   return out;

@@ -25,19 +25,23 @@ class Learner {
  public:
   Learner(AdditiveModel model, Host& host);
 
-  // `roughly`: only to where the bound is highest, from both starts; else from one, and with the
-  // choice of a factor.
-  Learned run(bool roughly);
+  // Where the bound is highest: from the start as given, or from both.
+  Learned climb(bool both);
+  // From there, with a common factor of the length scales that predicts better. `climbing`: kernels
+  // climb before; else they are as given.
+  Learned choose(bool climbing);
 
  private:
   using Value = Additive::Value;
 
   std::vector<bool> free(bool lengths) const;
   bool has_lengths() const;
-  Value climb(Value from, const std::vector<bool>& free);
-  Value climb_from_both();
+  Value climb_from(Value from, const std::vector<bool>& free);
+  Value from_both();
+  Value from_start();
   Value scaled(const Value& from, double log_factor);
   void choose_factor(Learned& out);
+  Learned finished(Learned out) const;
   Vec uphill(const Value& at, const std::vector<bool>& free) const;
   Vec bounded(ConstVecRef theta) const;
   Value look(ConstVecRef theta, const Value* near);
