@@ -136,7 +136,7 @@ RowNewton::Point RowNewton::begin(const Known& near) {
 RowNewton::Known RowNewton::best(const Known* near, double tolerance) {
   const Point at = run(near ? begin(*near) : begin(), tolerance, false);
   return {at.bound,    at.m, at.v, at.slope, at.target, std::move(covariance_), at.state.mean(),
-          progress_.end == Termination::converged};
+          side_.second_moments(at.state), progress_.end == Termination::converged};
 }
 
 // ---- climbing

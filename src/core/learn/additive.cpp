@@ -112,7 +112,9 @@ RowNewton::Known Additive::best_by_rows(const std::vector<Made>& made, ConstVecR
   KernelNewton newton(problem_, total, host_);
   KernelNewton::Point at = newton.best(near ? &near->rows : nullptr, tolerance);
   passes_ += newton.passes();
-  return {at.bound, at.m, at.v, at.slope, at.target, std::move(at.covariance), Vec(), at.converged};
+  // What q is made of is nearer to the best than what the rows say of it.
+  return {at.bound, at.m, at.v, at.alpha, at.weight, std::move(at.covariance), Vec(), Vec(),
+          at.converged};
 }
 
 RowNewton::Known Additive::best_by_columns(const std::vector<Made>& made, ConstVecRef theta,
@@ -151,21 +153,28 @@ void Additive::take_design(const std::vector<Made>& made, ConstVecRef theta) {
   if (columns > 0) problem_.priors.push_back(normal_slot(1, q, columns));
 }
 
-// pull: d bound / d K.
 void Additive::find_gradient(const std::vector<Made>& made, Value& at) const {
+  at.gradient = Vec::Zero(at.theta.size());
+  if (approximate_) add_columns_gradient(made, at);
+  else add_rows_gradient(made, at);
+  add_likelihood_gradient(at);
+  add_priors(at);
+}
+
+// pull: d bound / d K.
+void Additive::add_rows_gradient(const std::vector<Made>& made, Value& at) const {
   const Vec alpha = at.rows.slope, w = at.rows.weight;
   Mat pull = at.rows.covariance.selfadjointView<Eigen::Lower>();
   pull = w.asDiagonal() * pull * w.asDiagonal();
   pull.noalias() += alpha * alpha.transpose();
   pull.diagonal() -= w;
   pull *= 0.5;
-  at.gradient = Vec::Zero(at.theta.size());
   Index first = 0, k = 0;
   for (const Summand& summand : model_.summands) {
     const double variance = std::exp(2 * at.theta[first]);
-    at.gradient[first] = 2 * variance * amplitude_slope(made[k++], at, pull);
+    at.gradient[first] = 2 * variance * made[k++].covariance.cwiseProduct(pull).sum();
     const Index size = summand.size() - 1;
-    if (size > 0 && !approximate_) {
+    if (size > 0) {
       const Vec& times = summand.multiplier;
       const Mat own_pull = times.size() > 0 ? Mat(times.asDiagonal() * pull * times.asDiagonal())
                                             : pull;
@@ -175,16 +184,21 @@ void Additive::find_gradient(const std::vector<Made>& made, Value& at) const {
     }
     first += summand.size();
   }
-  add_likelihood_gradient(at);
-  add_priors(at);
 }
 
-// d bound / d s^2.
-double Additive::amplitude_slope(const Made& made, const Value& at, const Mat& pull) const {
-  if (made.covariance.size() > 0) return made.covariance.cwiseProduct(pull).sum();
-  double out = made.features.cwiseProduct(pull * made.features).sum();
-  if (made.left_over.size() > 0) out -= 0.5 * at.rows.weight.matrix().dot(made.left_over);
-  return out;
+// Of the amplitudes: with s in the prior of coefficients the bound's derivative at fixed q is that
+// of log p(b | s), and what is left over.
+void Additive::add_columns_gradient(const std::vector<Made>& made, Value& at) const {
+  Index first = 0, column = model_.fixed.cols();
+  for (size_t k = 0; k < made.size(); ++k) {
+    const Index m = made[k].features.cols();
+    at.gradient[first] = at.rows.square.segment(column, m).sum() - static_cast<double>(m);
+    if (made[k].left_over.size() > 0)
+      at.gradient[first] -=
+          std::exp(2 * at.theta[first]) * at.rows.weight.matrix().dot(made[k].left_over);
+    first += model_.summands[k].size();
+    column += m;
+  }
 }
 
 double Additive::rows_value(ConstVecRef numbers, const RowNewton::Known& rows) const {

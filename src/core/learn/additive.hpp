@@ -99,7 +99,8 @@ class Additive {
                                    const Value* near, double tolerance);
   void take_design(const std::vector<Made>& made, ConstVecRef theta);
   void find_gradient(const std::vector<Made>& made, Value& at) const;
-  double amplitude_slope(const Made& made, const Value& at, const Mat& pull) const;
+  void add_rows_gradient(const std::vector<Made>& made, Value& at) const;
+  void add_columns_gradient(const std::vector<Made>& made, Value& at) const;
   void add_likelihood_gradient(Value& at) const;
   void add_priors(Value& at) const;
   double rows_value(ConstVecRef numbers, const RowNewton::Known& rows) const;
