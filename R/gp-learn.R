@@ -389,17 +389,13 @@ given_points <- function(basis, given) {
   unname(unique(gp_inputs(x, basis$inputs)))
 }
 
-# The variance (n) that inducing inputs leave over in the rows of the fit, at the amplitudes that
-# were learned; NULL for none.
+# The shares of blocks' variances (n x blocks, named) that inducing inputs leave over in the rows of
+# the fit; NULL for none.
 least_left <- 1e-6
-learned_left_over <- function(bases) {
-  left <- lapply(bases, function(basis) {
-    sds <- vapply(basis$parts, function(part) basis$unit * exp(part$numbers$log_sd), 0)
-    shares <- attr(basis$matrix, "left_over")
-    if (all(colMeans(shares) < least_left)) return(NULL)
-    drop(shares %*% sds^2)
-  })
-  Reduce(`+`, Filter(Negate(is.null), left))
+frame_left_over <- function(bases) {
+  left <- do.call(cbind, lapply(bases, function(basis) attr(basis$matrix, "left_over")))
+  some <- colMeans(left) >= least_left
+  if (any(some)) left[, some, drop = FALSE]
 }
 
 # The frame with these bases in place of those it has, which come last.
@@ -415,7 +411,7 @@ bind_gp <- function(frame, bases) {
   if (!frame$implicit) frame$columns <- colnames(frame$x)
   frame$assign <- c(frame$assign[kept],
                     rep(first + seq_along(bases), vapply(matrices, ncol, 0L)))
-  frame["left_over"] <- list(learned_left_over(bases))
+  frame["left_over"] <- list(frame_left_over(bases))
   frame$bases <- c(others, lapply(bases, function(basis) {
     basis[c("rows", "multiplier", "matrix")] <- NULL
     basis

@@ -148,7 +148,8 @@ covariance_fits <- function(posterior) {
 frame_fields <- c(
   y = "numbers", response = "list", columns = "?text", assign = "?numbers", term_labels = "?text",
   intercept = "numbers", implicit = "flag", weights = "?numbers", offset = "?numbers",
-  groups = "?list", bases = "?list", nobs = "numbers", bars = "flag", learned = "?list", left_over = "?numbers",
+  groups = "?list", bases = "?list", nobs = "numbers", bars = "flag", learned = "?list",
+  left_over = "?numbers",
   unknowns = "?list", absent = "?list", scale_model = "?list", scale_columns = "?numbers"
 )
 

@@ -97,7 +97,10 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   problem <- with_row_scales(problem, frame$scale_columns)
   model <- model_in_units(model, design, likelihood)
   problem$features <- core_features(frame, frame$learned)
-  if (!is.null(frame$left_over)) problem$left_over <- frame$left_over / design$unit^2
+  if (!is.null(frame$left_over)) {
+    problem$left_over <- frame$left_over
+    problem$leaving <- match(colnames(frame$left_over), vapply(assigned$blocks, `[[`, "", "label"))
+  }
   problem$latent <- unknowns$core
   new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
            standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law, frame$cluster)

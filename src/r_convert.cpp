@@ -176,7 +176,6 @@ void take_rows(const List& problem, bsvm::Problem& out) {
   require(out.y != nullptr, "y", "given");
   out.weight = view(problem, "weight", out.n);
   out.offset = view(problem, "offset", out.n);
-  if (has(problem, "left_over")) out.left_over = view(problem, "left_over", out.n);
   // An intercept that is not a column of x saves the caller a copy of x.
   const bool intercept = problem.containsElementNamed("intercept") &&
                          as<bool>(problem["intercept"]);
@@ -241,6 +240,12 @@ bsvm::Problem to_problem(const List& problem, const List& model) {
   if (has(problem, "units")) take_elsewhere(problem, out);
   else take_rows(problem, out);
   if (has(model, "integrated")) out.integrated = to_count(model, "integrated", -1);
+  if (has(problem, "left_over")) {
+    const NumericMatrix shares = problem["left_over"];
+    for (int k = 0; k < shares.ncol(); ++k)
+      out.leaving.push_back(as<std::vector<int>>(problem["leaving"])[k] - 1);
+    out.left_over = view(problem, "left_over", out.n * shares.ncol());
+  }
   out.likelihood = to_likelihood(model["likelihood"], problem);
   for (const List block : as<List>(model["blocks"])) out.priors.push_back(to_slot(block));
   for (const List block : as<List>(model["group_blocks"])) {

@@ -1,5 +1,6 @@
 #include "coefficients.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -53,6 +54,7 @@ Coefficients::Coefficients(const Model& problem, Index extra, bool covariance)
   if (problem.tilt.size() > 0)
     tilt_.tail(problem.tilt.size()) = problem.tilt.cwiseProduct(unit_.tail(problem.tilt.size()));
   layout_.q = problem.effects();
+  layout_.leaving = static_cast<Index>(problem.leaving.size());
   layout_.latent = problem.latent->state_size();
   layout_.latent_sums = problem.latent->sums_size();
   if (covariance && problem.selects()) layout_.scatter = layout_.p;
@@ -110,6 +112,12 @@ void Coefficients::refresh(State& state) const {
   for (const PriorPart& part : parts_)
     if (part.parameter())
       part.slot.prior->free(hyper(state, part), state.parameters().segment(own++, 1));
+  for (Index k = 0; k < layout_.leaving; ++k) {
+    const PriorPart& part = parts_[problem_.leaving[k]];
+    Vec precision(part.slot.columns.size());
+    part.slot.prior->precision(hyper(state, part), precision);
+    state.leaving()[k] = 1 / precision[0];
+  }
   state.group_prior().setZero();
   for (const PriorPart& part : parts_) {
     if (!part.group) continue;
@@ -235,16 +243,25 @@ double Coefficients::value_at(const State& state, const Mat& group_moments, Cons
   return value;
 }
 
-Vec Coefficients::best_theta(const State& state, const Mat& group_moments,
+Vec Coefficients::best_theta(const State& state, const RowSums& sums, const Mat& group_moments,
                              ConstVecRef theta) const {
   const Vec square = second_moments(state);
   Vec out = theta;
   Index first = 0;
-  for (const PriorPart& part : parts_) {
+  for (size_t k = 0; k < parts_.size(); ++k) {
+    const PriorPart& part = parts_[k];
     const Index size = part.free_size();
-    if (size > 0 && !part.parameter())
-      out.segment(first, size) = maximise_joint(
-          *part.slot.prior, moments(part, square, group_moments), theta.segment(first, size));
+    if (size > 0 && !part.parameter()) {
+      const Moments own = moments(part, square, group_moments);
+      const auto leaving = std::find(problem_.leaving.begin(), problem_.leaving.end(),
+                                     static_cast<Index>(k));
+      if (leaving == problem_.leaving.end())
+        out.segment(first, size) =
+            maximise_joint(*part.slot.prior, own, theta.segment(first, size));
+      else
+        out[first] = best_leaving(part, own, theta[first],
+                                  sums.left_over()[leaving - problem_.leaving.begin()]);
+    }
     first += size;
   }
   return out;

@@ -96,9 +96,15 @@ class Coefficients {
   void fix_priors(State& state, ConstVecRef theta) const;
   double value_at(const State& state, const Mat& group_moments, ConstVecRef theta,
                   VecRef gradient) const;
-  // The theta that is best for these moments of the coefficients; of parameters of the likelihood
-  // and of blocks, which rows decide, as it is.
-  Vec best_theta(const State& state, const Mat& group_moments, ConstVecRef theta) const;
+  // The theta that is best for these moments of the coefficients, and for the sums of the rows where
+  // these have shares of variances; of parameters of the likelihood and of blocks, which rows
+  // decide, as it is.
+  Vec best_theta(const State& state, const RowSums& sums, const Mat& group_moments,
+                 ConstVecRef theta) const;
+
+  // The gradient in theta of the rows' share of the bound by their shares of variances.
+  Vec left_over_pull(const RowSums& sums, ConstVecRef theta) const;
+  bool leaves() const { return layout_.leaving > 0; }
 
   // ---- parameters of the likelihood and of blocks: they stand together in theta
 
@@ -153,6 +159,9 @@ class Coefficients {
   void refresh(State& state) const;  // group_prior() and parameters(), after `hyper` changed
 
  private:
+  Index free_start(Index part) const;  // in theta
+  double best_leaving(const PriorPart& part, const Moments& moments, double theta,
+                      double slope) const;
   double entropy(const State& state, double logdet) const;
   double relative_change(const State& state, const Mat& factor, Host& host) const;
   Vec newton_step(const State& state, const RowSums& sums) const;

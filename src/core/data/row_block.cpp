@@ -3,8 +3,7 @@
 namespace bsvm {
 
 RowData::RowData(Index p, Index q, Index rows)
-    : c(Mat::Zero(p, rows + 3)), z(q, rows), y(rows), weight(rows), offset(rows),
-      left_over(Arr::Zero(rows)) {}
+    : c(Mat::Zero(p, rows + 3)), z(q, rows), y(rows), weight(rows), offset(rows) {}
 
 RowBlock::RowBlock(Index width, Index q, Index rows, Index groups)
     : p(width), own(p, q, rows), centred(Mat::Zero(p, q > 0 ? own.c.cols() : 0)),
@@ -18,7 +17,7 @@ void RowBlock::look_at(RowData& data, Index first, Index rows) {
   z = data.z.data() + first * data.z.rows();
   y = data.y.data() + first;
   weight = data.weight.data() + first;
-  left_over = data.left_over.data() + first;
+  if (data.left_over.cols() > 0) left_over = data.left_over.middleRows(first, rows);
   m.head(r) = data.offset.segment(first, r);
 }
 

@@ -7,7 +7,8 @@ namespace bsvm {
 struct RowData {
   Mat c;  // (p, r) dense design, a row contiguous; three more, which kernels may read
   Mat z;  // (q, r) group multipliers
-  Arr y, weight, offset, left_over;  // (r)
+  Arr y, weight, offset;  // (r)
+  Mat left_over;          // (r, leaving), if there are any
 
   RowData(Index p, Index q, Index rows);
 };
@@ -17,7 +18,8 @@ struct RowBlock {
   Index p, r = 0;
   RowData own;      // what the next four look at, unless it is kept elsewhere
   double* c;        // unknown predictors are put into it
-  const double *z, *y, *weight, *left_over;
+  const double *z, *y, *weight;
+  Mat left_over;    // (r, leaving)
   Mat centred;      // (p, r) c - B_g' z
   Mat columns;      // (p, r + q groups) what the reduced precision is a sum over
   Arr m, v;         // (r)

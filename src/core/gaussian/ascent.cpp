@@ -137,6 +137,7 @@ bool Ascent::pass(bool climbing, Point& at, Coefficients::Proposal& next) {
     source_->sums(at.state, sums_, host_);
     if (begun) at.bound = sums_.value() + at.state.prior_value();
     if (begun && climbing) find_pull(at);
+    at.shared = side_.left_over_pull(sums_, at.theta);
     next = side_.propose_natural(at.state, sums_, host_);
   } catch (const NumericalFailure&) {
     if (begun) return false;
@@ -167,7 +168,7 @@ void Ascent::advance(const Coefficients::Proposal& next, bool climbing, Point& p
   const Mat moments = source_->settle(state, Settle::advance, state.fraction());
   side_.latent().update(sums_, state);
   if (climbing) {
-    Vec best = side_.best_theta(state, moments, point.theta);
+    Vec best = side_.best_theta(state, sums_, moments, point.theta);
     best.segment(side_.parameter_first(), side_.parameters()) += parameter_step;
     point.theta += (first ? 1 : kReach * state.damping()) * (best - point.theta);
     side_.fix_priors(state, point.theta);
@@ -212,7 +213,7 @@ Node Ascent::node(Point point) {
   Node out;
   out.theta = point.theta;
   out.log_density = out.bound = point.bound;
-  out.pull = point.pull;
+  out.pull = point.shared.size() > 0 ? Vec(point.pull + point.shared) : point.pull;
   out.state = point.state;
   out.state.slopes() = 0;
   out.matched = progress_.end == Termination::converged &&

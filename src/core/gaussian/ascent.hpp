@@ -31,6 +31,7 @@ class Ascent : public Conditional {
     State state;
     Vec theta, pull;
     double bound;
+    Vec shared = Vec();  // of the gradient, by the rows' shares of variances
   };
 
   Point begin(const Vec& mean);

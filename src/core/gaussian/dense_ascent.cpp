@@ -311,6 +311,7 @@ bool DenseAscent::look(bool climbing, Point& at) {
   source_->sums(at.state, sums_, host_);
   at.bound = sums_.value() + at.state.prior_value();
   if (climbing) find_pull(at);
+  at.shared = side_.left_over_pull(sums_, at.theta);
   const Vec prior = side_.precision(at.state);
   at.gradient.setZero(p + m + at.theta.size());
   at.gradient.head(p) = lower_product(reference_, side_.gradient(at.state, sums_));
@@ -321,7 +322,7 @@ bool DenseAscent::look(bool climbing, Point& at) {
   found = -lower_product(at.turn, found);
   found.diagonal() += at.turn.diagonal().cwiseInverse();
   pack(found, 1 / kRoot2, at.gradient.segment(p, m));
-  if (climbing) at.gradient.tail(at.theta.size()) = at.pull.cwiseQuotient(theta_scale_);
+  if (climbing) at.gradient.tail(at.theta.size()) = (at.pull + at.shared).cwiseQuotient(theta_scale_);
   return std::isfinite(at.bound) && at.gradient.allFinite();
 }
 
@@ -356,7 +357,7 @@ Node DenseAscent::node(Point at) {
   const bool converged = progress_.end == Termination::converged;
   const double left = converged ? 0.5 * at.gradient.dot(memory_.direction(at.gradient)) : 0;
   out.log_density = out.bound = at.bound + std::clamp(left, 0.0, at.gradient.squaredNorm());
-  out.pull = at.pull;
+  out.pull = at.pull + at.shared;
   out.state = at.state;
   out.state.slopes() = 0;
   out.matched = converged && match_moments(*source_, side_, out.state, out.log_density, host_);
@@ -369,7 +370,7 @@ Node DenseAscent::node(Point at) {
 Mat DenseAscent::curvature(const Node& top) {
   const Index h = top.theta.size();
   Mat out(h, h);
-  if (side_.parameters() > 0) {
+  if (side_.parameters() > 0 || side_.leaves()) {
     for (Index k = 0; k < h; ++k) {
       const Vec by = kNodeDifference * Vec::Unit(h, k);
       out.col(k) = (at(top.theta - by, top).pull - at(top.theta + by, top).pull) /

@@ -37,6 +37,7 @@ class DenseAscent : public Conditional {
     Vec theta, pull;   // pull: the bound's gradient in theta
     double bound = 0;
     Vec gradient;      // in (a, T, theta), each in units of about one
+    Vec shared = Vec();  // what `pull` lacks: the part by the rows' shares of variances
   };
 
   Point begin();

@@ -26,12 +26,20 @@ Arr given(const double* x, Index n, double otherwise) {
   return x ? Arr(Eigen::Map<const Arr>(x, n)) : Arr(Arr::Constant(n, otherwise));
 }
 
+// Is a prior's variance inferred?
+bool any_free(const Problem& problem) {
+  return std::any_of(problem.priors.begin(), problem.priors.end(), [](const PriorSlot& slot) {
+    return slot.prior->free_size(static_cast<Index>(slot.columns.size())) > 0;
+  });
+}
+
 }  // namespace
 
 bool RowNewton::suits(const Problem& problem) {
   if (!problem.here()) return false;
   for (const auto& block : problem.blocks)
     if (block->varies()) return false;
+  if (problem.left_over && problem.leaving.size() > 0 && any_free(problem)) return false;
   return problem.effects() == 0 && problem.parameters() == 0 && !problem.latent->any() && problem.n <= kMostRows &&
          problem.n <= kMostRowsPerColumn * problem.columns();
 }
@@ -40,8 +48,13 @@ RowNewton::RowNewton(const Problem& problem, const Options& options, Host& host)
     : problem_(problem), options_(options), host_(host),
       side_(problem), concave_(problem.likelihood->concave()),
       y_(given(problem.y, problem.n, 1)), row_weight_(given(problem.weight, problem.n, 1)),
-      offset_(given(problem.offset, problem.n, 0)),
-      left_over_(given(problem.left_over, problem.n, 0)) {
+      offset_(given(problem.offset, problem.n, 0)) {
+  left_over_ = Arr::Zero(problem.n);
+  if (problem.left_over) {
+    Mat shares;
+    gather_left_over(problem, all_rows(problem).data(), problem.n, shares);
+    left_over_ = (shares * side_.start(Vec()).leaving()).array();
+  }
   take_design(problem);
   std::vector<double> scale;
   for (const PriorPart& part : side_.parts())

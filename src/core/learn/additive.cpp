@@ -146,6 +146,7 @@ void Additive::take_design(const std::vector<Made>& made, ConstVecRef theta) {
     if (made[k].left_over.size() > 0) left_over_ += sds[k] * sds[k] * made[k].left_over;
   }
   problem_.left_over = left_over_.data();
+  problem_.leaving = {q};  // whose variance is one
   problem_.blocks.clear();
   problem_.blocks.emplace_back(new DenseBlock(design_.data(), n, Vec::Zero(p), Vec::Ones(p)));
   problem_.priors.clear();

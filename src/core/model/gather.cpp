@@ -49,6 +49,13 @@ void gather_multipliers(const Problem& problem, const int* rows, Index r, const 
   problem.multipliers->fill(rows, r, state, out.leftCols(r));
 }
 
+void gather_left_over(const Problem& problem, const int* rows, Index r, Mat& out) {
+  if (!problem.left_over) return;
+  out.resize(r, static_cast<Index>(problem.leaving.size()));
+  for (Index k = 0; k < out.cols(); ++k)
+    for (Index i = 0; i < r; ++i) out(i, k) = problem.left_over[rows[i] + k * problem.n];
+}
+
 void gather_design(const Problem& problem, const int* rows, Index r, Columns out) {
   refuse_varying(problem);
   gather_design(problem, rows, r, no_state(), out);

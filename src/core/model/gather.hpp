@@ -16,6 +16,9 @@ void gather_design(const Problem& problem, const int* rows, Index r, const State
 void gather_multipliers(const Problem& problem, const int* rows, Index r, const State& state,
                         Columns out);
 
+// (r, leaving) of Rows::left_over, nothing without it.
+void gather_left_over(const Problem& problem, const int* rows, Index r, Mat& out);
+
 // The same for readers that look once and keep what they saw: InvalidInput where a block depends on
 // the State.
 void gather_design(const Problem& problem, const int* rows, Index r, Columns out);

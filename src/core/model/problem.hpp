@@ -53,6 +53,7 @@ struct Model {
   // Of the dense coefficients; then of each parameter of the likelihood and of the blocks, in order.
   std::vector<PriorSlot> priors;
   std::vector<PriorSlot> group_priors;  // of the effects: multipliers, or all terms' effects
+  std::vector<Index> leaving;  // of `priors`: whose variances Rows::left_over has shares of
   Vec tilt;  // (p) added to the log density as tilt'b, outside scale; or empty
 
   Index columns() const;   // p: all blocks together
@@ -69,8 +70,9 @@ struct Rows {
   const double* y = nullptr;       // (n) the response, as the likelihood has it; null: elsewhere
   const double* weight = nullptr;  // (n) > 0, or null: all one
   const double* offset = nullptr;  // (n) or null: none
-  // (n) or null: variance of the linear predictor that no coefficient explains, independent of all
-  // else. It is part of a row's moments, so engines that average over these have it.
+  // (n, leaving) or null: shares of those priors' variances that are the linear predictor's own,
+  // explained by no coefficient and independent of all else. They are part of a row's moments, so
+  // engines that average over these have them.
   const double* left_over = nullptr;
   const int* group = nullptr;      // (n) codes 1..groups, or null
 };

@@ -11,13 +11,13 @@ struct RowSums {
   Index p = 0;
   Index raw = 0;  // p where the State has `scatter`, else 0
   Index own = 0;  // numbers of the latent: Layout::latent_sums
-  Index parameters = 0;  // as in Layout
+  Index parameters = 0, leaving = 0;  // as in Layout
   Vec x;
 
   explicit RowSums(Index columns) : RowSums(Layout{columns}) {}
   explicit RowSums(const Layout& l)
-      : p(l.p), raw(l.scatter), own(l.latent_sums), parameters(l.parameters),
-        x(Vec::Zero(parameter_start() + parameters * (1 + parameters))) {}
+      : p(l.p), raw(l.scatter), own(l.latent_sums), parameters(l.parameters), leaving(l.leaving),
+        x(Vec::Zero(leaving_start() + leaving)) {}
 
   void clear() { x.setZero(); }
   RowSums& operator+=(const RowSums& other) {
@@ -56,7 +56,12 @@ struct RowSums {
     return {x.data() + parameter_start() + parameters, parameters, parameters};
   }
 
+  // (leaving) derivatives of `value` in the variances of which rows have shares.
+  Eigen::Map<Vec> left_over() { return {x.data() + leaving_start(), leaving}; }
+  Eigen::Map<const Vec> left_over() const { return {x.data() + leaving_start(), leaving}; }
+
  private:
+  Index leaving_start() const { return parameter_start() + parameters * (1 + parameters); }
   Index parameter_start() const { return latent_start() + own; }
   Index latent_start() const { return 5 + p + 2 * p * p + raw; }
 };

@@ -14,6 +14,7 @@ struct Layout {
   Index latent = 0;       // numbers of what is unknown in the rows' design (a latent), which
   Index latent_sums = 0;  // lays them out itself; and of those that its rows add up; or none
   Index parameters = 0;   // of the likelihood and the blocks (Model::parameters())
+  Index leaving = 0;      // priors of whose variance rows have shares (Model::leaving)
 
   Index mean() const { return 9; }
   Index step() const { return mean() + p; }
@@ -24,7 +25,8 @@ struct Layout {
   Index scatter_start() const { return hyper_start() + hyper; }
   Index latent_start() const { return scatter_start() + scatter; }
   Index parameter_start() const { return latent_start() + latent; }
-  Index slopes() const { return parameter_start() + parameters; }
+  Index leaving_start() const { return parameter_start() + parameters; }
+  Index slopes() const { return leaving_start() + leaving; }
   Index size() const { return slopes() + 1; }
 };
 
@@ -104,7 +106,12 @@ struct State {
   Eigen::Map<const Vec> parameters() const {
     return {x.data() + layout.parameter_start(), layout.parameters};
   }
-  // Which derivatives in them are wanted: none, the first (1) or the second ones too (2). They cost
+  // Variances of the priors of which rows have shares.
+  Eigen::Map<Vec> leaving() { return {x.data() + layout.leaving_start(), layout.leaving}; }
+  Eigen::Map<const Vec> leaving() const {
+    return {x.data() + layout.leaving_start(), layout.leaving};
+  }
+  // Which derivatives in parameters are wanted: none, the first (1) or the second ones too (2). They cost
   // as much as several passes.
   double& slopes() { return x[layout.slopes()]; }
   double slopes() const { return x[layout.slopes()]; }

@@ -115,8 +115,7 @@ void MemorySource::gather(Index first_row, Index r, const State& state, RowData&
     out.weight[i] = problem_.weight ? problem_.weight[rows[i]] : 1.0;
     out.offset[i] = problem_.offset ? problem_.offset[rows[i]] : 0.0;
   }
-  for (Index i = 0; problem_.left_over && i < r; ++i)
-    out.left_over[i] = problem_.left_over[rows[i]];
+  gather_left_over(problem_, rows, r, out.left_over);
 }
 
 // The block's rows, and its offset in m.
@@ -150,7 +149,7 @@ void MemorySource::moments(const BlockRange& range, const State& state,
   kernels().variances(inverse_factor_.data(), rows, groups_.p, r, block.v.data());
   if (state.layout.scatter > 0)
     block.v.head(r).matrix() += block.design().cwiseAbs2().transpose() * state.scatter();
-  if (problem_.left_over) block.v.head(r) += view(block.left_over, r);
+  if (problem_.left_over) block.v.head(r).matrix() += block.left_over * state.leaving();
 }
 
 // m += z' u_g.
@@ -200,6 +199,8 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   out.rows() += static_cast<double>(r);
   out.linear().noalias() += block.design() * terms.slope.matrix();
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
+  if (out.leaving > 0)
+    out.left_over() -= 0.5 * block.left_over.transpose() * terms.weight.matrix();
   latent_->add(range, block, terms, *worker.latent, out);
   add_parameters(range, state, worker, out);
   if (problem_.groups > 0) return add_groups(range, state, worker, out);

@@ -85,8 +85,8 @@ SparseSource::SparseSource(const Problem& problem, Use use, int threads)
     data_.y[i] = problem.y[from];
     data_.weight[i] = problem.weight ? problem.weight[from] : 1.0;
     data_.offset[i] = problem.offset ? problem.offset[from] : 0.0;
-    if (problem.left_over) data_.left_over[i] = problem.left_over[from];
   }
+  gather_left_over(problem, partition_.order.data(), n, data_.left_over);
   make_workers();
   terms_ = Mat::Zero(4, n);
   mean_ = Vec::Zero(columns);
@@ -157,6 +157,9 @@ void SparseSource::run_rows(const State& state, Host& host) {
       fill(range, state);
       moments(range, state, worker);
       if (state.begun()) variances(range, factor, worker);
+      if (problem_.left_over)
+        worker.v.head(range.rows).matrix() +=
+            data_.left_over.middleRows(range.first_row, range.rows) * state.leaving();
       answer(range, state, worker);
       add_rows(range, worker, mine);
     }
@@ -204,7 +207,7 @@ void SparseSource::variances(const BlockRange& range, const std::vector<double>&
     v[i - first] += 2 * sum;
   }
   kernels().variances(factor.data(), data_.c.data() + first * p, p, r, worker.v.data());
-  v = v.max(0.0) + data_.left_over.segment(first, r);  // rounding may leave less than nothing
+  v = v.max(0.0);  // what rounding may leave of a variance
 }
 
 // S_cj, the covariance of a sparse coefficient with the dense ones.
@@ -233,6 +236,9 @@ void SparseSource::answer(const BlockRange& range, const State& state, Worker& w
 // Keeps what the columns will need, and adds the dense columns' own sums.
 void SparseSource::add_rows(const BlockRange& range, Worker& worker, RowSums& out) {
   const Index r = range.rows, first = range.first_row, p = pattern_.dense;
+  if (out.leaving > 0)
+    out.left_over() -= 0.5 * data_.left_over.middleRows(first, r).transpose() *
+                       worker.terms.weight.matrix();
   const RowTerms& terms = worker.terms;
   out.value() += terms.value.sum();
   out.rows() += static_cast<double>(r);
