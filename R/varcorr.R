@@ -222,7 +222,8 @@ block_spread.default <- function(posterior, fit, k, level) {
 
 #' @export
 block_spread.bsvm_draws <- function(posterior, fit, k, level) {
-  q <- max(1L, length(all_blocks(fit)[[k]]$columns))
+  block <- all_blocks(fit)[[k]]
+  q <- if (is_joint(block)) length(block$columns) else 1L
   draws <- block_covariance_draws(fit, k, q)
   t(vapply(seq_len(q), function(j) {
     root <- sqrt(draws[j, j, ])
