@@ -29,7 +29,8 @@ test_that("length scales are on the scale of the variables and in median distanc
 test_that("each length scale of ARD, matrices, maps, factors and periods has its row", {
   numbers <- function(fit) summary(fit)$gp$numbers
   given <- function(formula, ...) {
-    quietly(bsvm(formula, d, engine = "gaussian", prior = list(gp = prior_ridge(variance = 1)), ...))
+    quietly(bsvm(formula, d, engine = "gaussian", ...,
+                 prior = list(gp = prior_ridge(variance = 1))))
   }
   ard <- numbers(given(sp ~ gp(FL, RW, kernel = kernel_se(lengthscale = c(1, 3), ard = TRUE))))
   expect_close(ard$estimate, c(sd(d$FL), 3 * sd(d$RW)), 1e-12)
@@ -305,7 +306,8 @@ test_that("pictures hold the terms asked for, and no others", {
   skip_if_not_installed("ggplot2")
   skip_if_not_installed("mgcv")
   many <- quietly(bsvm(sp ~ s(RW, k = 5) + gp(FL, kernel = kernel_se(1)) +
-                         gp(BD, kernel = kernel_se(1), by = sex) + gp(FL, BD, kernel = kernel_se(1)),
+                         gp(BD, kernel = kernel_se(1), by = sex) +
+                         gp(FL, BD, kernel = kernel_se(1)),
                        d, engine = "gaussian"))
   labels <- function(...) levels(plot(many, ...)$data$label)
   gps <- bsvm:::basis_labels(many$bases)[-1]
