@@ -1,9 +1,9 @@
 # What is wrong with a kernel as it was learned (kernels.md, section 7): messages and warnings, and
 # the facts behind them, which the summary of a fit shows again. A part of a basis gets
 #   judged  list(distance, nearest, shortest, amplitude): the median distance between rows in length
-#           scales; the mean prior correlation of a row and the row nearest to it; is a length scale
-#           as short as it can be; the standard deviation that learning found for the function, in
-#           units of the response, NA if it was given
+#           scales; the mean prior correlation of a row and the row nearest to it; are all inferred
+#           length scales as short as they can be; the standard deviation that learning found for
+#           the function, in units of the response, NA if it was given
 # and a basis the field `average`, the means of its columns over the rows.
 
 most_judged <- 200L       # rows whose nearest row is looked for
@@ -19,7 +19,7 @@ judge_kernels <- function(bases, parts) {
     basis$parts <- Map(function(part, learned) {
       c(part, list(judged = list(distance = scaled_distance(part, x),
                                  nearest = nearest_correlation(part, x),
-                                 shortest = any(vapply(learned$numbers[-1L], is_shortest, TRUE)),
+                                 shortest = is_shortest(learned),
                                  amplitude = learned_amplitude(learned))))
     }, basis$parts, own)
     basis["average"] <- list(average_columns(basis))
@@ -42,8 +42,11 @@ judged_rows <- function(basis) {
   x[scrambled(nrow(x))[seq_len(most_candidates)], , drop = FALSE]
 }
 
-is_shortest <- function(number) {
-  number$length && !is.null(number$prior) && number$start <= number$low + 1e-3
+is_shortest <- function(part) {
+  lengths <- Filter(function(number) number$length, part$numbers[-1L])
+  length(lengths) > 0L && all(vapply(lengths, function(number) {
+    number$start <= number$low + 1e-3
+  }, TRUE))
 }
 
 learned_amplitude <- function(part) {

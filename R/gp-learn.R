@@ -296,7 +296,9 @@ kernel_numbers <- function(value, name, size, kernel, basis, distances) {
   of_distance <- name == "lengthscale" && !has_median(value)
   median <- if (of_distance) distances$median / sqrt(2) else value$parameters[["median"]]
   numbers <- lapply(log(median / unit), function(centre) {
-    least <- if (of_distance) min(log(distances$least / 2), centre - 1) else centre - farthest
+    # That of one variable of many may be far below distances in all.
+    least <- if (!of_distance) centre - farthest
+             else min(log(distances$least / 2), centre - if (size > 1L) farthest / 2 else 1)
     free_number(centre, "log_normal", c(median = exp(centre), sd = value$parameters[["sd"]]),
                 least, centre + farthest, name == "lengthscale")
   })

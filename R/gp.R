@@ -74,13 +74,15 @@
 #' Length scales and other numbers of the kernels without a given value have log-normal priors
 #' ([prior_lognormal()]). They are point estimates, found before the model is fitted:
 #' 1. The evidence, by the lower bound of a Gaussian approximation, and the priors are maximised over
-#'    all numbers of the kernels, the amplitudes, and the variances of other terms: from all rows, or
-#'    1000 of them (the same ones each time). There are two starts, from the medians of the
-#'    priors and from a quarter of these length scales. For a response of two classes this uses the
+#'    all numbers of the kernels, the amplitudes, and the variances of other terms: first over 250
+#'    rows, from two starts (the medians of the priors, and a quarter of these length scales), then
+#'    over all rows, or 1000 of them; with inducing points that are not all rows over 400. The rows
+#'    are the same ones each time. For a response of two classes this uses the
 #'    normalised likelihood ([likelihood_hinge()]), whichever one the fit has: under the
 #'    pseudo-likelihood the evidence prefers functions that change from row to row.
-#' 2. A common factor of all length scales is then chosen by the leave-one-out log score, as the
-#'    evidence prefers functions that are too smooth. `summary()` shows both criteria.
+#' 2. A common factor of all length scales is then chosen by the leave-one-out log score of up to
+#'    1000 rows, given the number of inducing points, as the evidence prefers functions that are too
+#'    smooth. `summary()` shows both criteria.
 #' 3. The fit takes the kernels as known, and infers amplitudes and everything else again. Its
 #'    intervals do not include the uncertainty about length scales.
 #'

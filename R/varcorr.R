@@ -38,8 +38,8 @@
 #' prior standard deviation of the function on the scale of the linear predictor. If its kernel is
 #' a sum, each summand has one.
 #'
-#' @param x A fit from [bsvm()] with a grouping factor or a Gaussian-process term; for the other methods the value of
-#'   `VarCorr()`.
+#' @param x A fit from [bsvm()] with a grouping factor or a Gaussian-process term;
+#'   for the other methods the value of `VarCorr()`.
 #' @param sigma Must be 1, as there is no residual variance; an argument of the generic.
 #' @param ... Not used.
 #' @return A list by grouping factor of q x q matrices (posterior mean of the covariance) with
@@ -49,8 +49,9 @@
 #'   the print reminds. `as.data.frame()` gives
 #'   lme4's columns `grp`, `var1`, `var2`, `vcov` (mean of the variance) and `sdcor` (mean of the
 #'   standard deviation); rows with a `var2` have a covariance and a correlation in the last two.
-#'   With neither a grouping factor nor a Gaussian-process term: an error of class `bsvm_error_unsupported`; the variances of
-#'   penalised population-level coefficients are in [summary.bsvm()].
+#'   With neither a grouping factor nor a Gaussian-process term: an error of class
+#'   `bsvm_error_unsupported`; the variances of penalised population-level coefficients are in
+#'   [summary.bsvm()].
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Algorithm 2 and Section 3.1).
@@ -222,7 +223,8 @@ block_spread.default <- function(posterior, fit, k, level) {
 
 #' @export
 block_spread.bsvm_draws <- function(posterior, fit, k, level) {
-  q <- max(1L, length(all_blocks(fit)[[k]]$columns))
+  block <- all_blocks(fit)[[k]]
+  q <- if (is_joint(block)) length(block$columns) else 1L
   draws <- block_covariance_draws(fit, k, q)
   t(vapply(seq_len(q), function(j) {
     root <- sqrt(draws[j, j, ])

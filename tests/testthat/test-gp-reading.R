@@ -29,7 +29,8 @@ test_that("length scales are on the scale of the variables and in median distanc
 test_that("each length scale of ARD, matrices, maps, factors and periods has its row", {
   numbers <- function(fit) summary(fit)$gp$numbers
   given <- function(formula, ...) {
-    quietly(bsvm(formula, d, engine = "gaussian", prior = list(gp = prior_ridge(variance = 1)), ...))
+    quietly(bsvm(formula, d, engine = "gaussian", ...,
+                 prior = list(gp = prior_ridge(variance = 1))))
   }
   ard <- numbers(given(sp ~ gp(FL, RW, kernel = kernel_se(lengthscale = c(1, 3), ard = TRUE))))
   expect_close(ard$estimate, c(sd(d$FL), 3 * sd(d$RW)), 1e-12)
@@ -56,6 +57,18 @@ test_that("each length scale of ARD, matrices, maps, factors and periods has its
   expect_close(both$estimate, c(2 * sd(d$FL), 1.5, 5, sd(d$FL), 3), 1e-12)
   expect_equal(is.na(both$medians), c(FALSE, TRUE, TRUE, FALSE, TRUE))
   expect_equal(unique(both$block), paste0(both$term[1], 1:2))
+})
+
+test_that("with many variables the relevant ones have short length scales", {
+  noisy <- with_seed(2, {
+    x <- matrix(rnorm(120 * 15), 120)
+    data.frame(y = as.numeric(abs(x[, 1]) > 0.7), x = I(x))
+  })
+  expect_no_warning(fit <- bsvm(y ~ gp(x, kernel = kernel_se(ard = TRUE)), noisy,
+                                engine = "gaussian"))
+  numbers <- summary(fit)$gp$numbers
+  expect_equal(which.min(numbers$estimate), 1L)
+  expect_lt(numbers$estimate[1], 0.5 * min(numbers$estimate[-1]))
 })
 
 test_that("the scores are those where the evidence is highest and where the fit is", {
@@ -198,6 +211,11 @@ test_that("VarCorr and tidy have the amplitudes", {
   grouped <- quietly(bsvm(sp ~ gp(FL, kernel = kernel_se(1)) + (1 | g), d, engine = "gaussian"))
   expect_equal(as.data.frame(VarCorr(grouped))$grp, c("g", grouped$bases[[1]]$label))
   expect_named(VarCorr(grouped)$g[1, ], NULL)
+  drawn <- quietly(bsvm(mpg ~ gp(wt), mtcars, likelihood = likelihood_gaussian(),
+                        engine = engine_slice(draws = 200, burnin = 200, chains = 2)))
+  sds <- sqrt(as.vector(bsvm:::block_variances(drawn, 2)))
+  expect_close(as.data.frame(VarCorr(drawn))$sdcor, mean(sds), 1e-12)
+  expect_close(tidy(drawn)$std.error[2], sd(sds), 1e-12)
   fixed <- update(one, prior = list(gp = prior_ridge(variance = 4)))
   expect_equal(as.data.frame(VarCorr(fixed))$sdcor, 2)
   expect_refusal(VarCorr(bsvm(sp ~ FL, d, engine = "vb", likelihood = "hinge")), "unsupported",
@@ -288,7 +306,8 @@ test_that("pictures hold the terms asked for, and no others", {
   skip_if_not_installed("ggplot2")
   skip_if_not_installed("mgcv")
   many <- quietly(bsvm(sp ~ s(RW, k = 5) + gp(FL, kernel = kernel_se(1)) +
-                         gp(BD, kernel = kernel_se(1), by = sex) + gp(FL, BD, kernel = kernel_se(1)),
+                         gp(BD, kernel = kernel_se(1), by = sex) +
+                         gp(FL, BD, kernel = kernel_se(1)),
                        d, engine = "gaussian"))
   labels <- function(...) levels(plot(many, ...)$data$label)
   gps <- bsvm:::basis_labels(many$bases)[-1]
