@@ -64,9 +64,16 @@
 #' bsvm(am ~ mpg, data = mtcars)
 #' bsvm(am ~ mpg, data = mtcars, likelihood = "hinge", engine = "vb")
 #' @export
-likelihood_hinge <- function(normalized = FALSE, ...) {
+likelihood_hinge <- function(normalized = FALSE, gamma = 1, gamma0 = 0, ...) {
   check_dots(substitute(list(...)), "likelihood_hinge()", likelihood_hints)
   check_flag(normalized, "normalized")
+  numbers <- skew_numbers(gamma, gamma0)
+  if (is.null(numbers)) return(plain_hinge(normalized))
+  if (normalized) refuse_normalised_skew()
+  skewed_hinge(numbers)
+}
+
+plain_hinge <- function(normalized) {
   if (normalized) {
     new_likelihood("hinge_normalized", numeric(0), "normalised hinge", TRUE,
                    class = c("normalized_hinge", "hinge"))
@@ -161,6 +168,12 @@ most_drawn_weight.bsvm_likelihood_normalized_hinge <- function(likelihood) 4
 
 #' @export
 log_density.bsvm_likelihood_pseudo_hinge <- function(likelihood, y, f) -2 * pmax(1 - y * f, 0)
+
+# list(a, b): what a row's log pseudo-likelihood loses for each of y f below the margin and beyond it.
+margin_slopes <- function(likelihood) UseMethod("margin_slopes")
+
+#' @export
+margin_slopes.bsvm_likelihood_pseudo_hinge <- function(likelihood) list(a = 2, b = 0)
 
 # The loss counts twice.
 #' @export

@@ -59,6 +59,12 @@ expected_response <- function(likelihood, f) UseMethod("expected_response")
 # The same averaged over f ~ N(mean, sd^2), both finite.
 averaged_response <- function(likelihood, mean, sd) UseMethod("averaged_response")
 
+# Over how much of f E(y | f) changes at its fastest.
+response_width <- function(likelihood) UseMethod("response_width")
+
+#' @export
+response_width.bsvm_likelihood <- function(likelihood) coefficient_scale(law_of(likelihood))
+
 # Draws of the response on that scale.
 draw_response <- function(likelihood, f) UseMethod("draw_response")
 
