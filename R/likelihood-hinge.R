@@ -169,12 +169,6 @@ most_drawn_weight.bsvm_likelihood_normalized_hinge <- function(likelihood) 4
 #' @export
 log_density.bsvm_likelihood_pseudo_hinge <- function(likelihood, y, f) -2 * pmax(1 - y * f, 0)
 
-# list(a, b): what a row's log pseudo-likelihood loses for each of y f below the margin and beyond it.
-margin_slopes <- function(likelihood) UseMethod("margin_slopes")
-
-#' @export
-margin_slopes.bsvm_likelihood_pseudo_hinge <- function(likelihood) list(a = 2, b = 0)
-
 # The loss counts twice.
 #' @export
 libsvm_cost.bsvm_likelihood_pseudo_hinge <- function(likelihood, variance) 2 * variance

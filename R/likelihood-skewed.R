@@ -75,8 +75,10 @@ skew_slopes <- function(values) {
   list(a = steep, b = 2 * values$gamma * (values$gamma0 / steep))
 }
 
-#' @export
-margin_slopes.bsvm_likelihood_skewed_hinge <- function(likelihood) skew_slopes(likelihood$values)
+# Those of any pseudo-likelihood of classes.
+margin_slopes <- function(likelihood) {
+  if (is.null(likelihood$values)) list(a = 2, b = 0) else skew_slopes(likelihood$values)
+}
 
 #' @export
 log_density.bsvm_likelihood_skewed_hinge <- function(likelihood, y, f) {
