@@ -20,10 +20,10 @@ prior_gamma <- function(shape = 1, rate = 1) {
 skew_numbers <- function(gamma, gamma0) {
   priors <- Filter(Negate(is.null), list(gamma = prior_of_skew(gamma, "gamma"),
                                          gamma0 = prior_of_skew(gamma0, "gamma0")))
-  given <- c(gamma = if (is.null(priors$gamma)) check_skew(gamma, "gamma"),
-             gamma0 = if (is.null(priors$gamma0)) check_skew(gamma0, "gamma0"))
+  given <- c(gamma = if (is.null(priors[["gamma"]])) check_skew(gamma, "gamma"),
+             gamma0 = if (is.null(priors[["gamma0"]])) check_skew(gamma0, "gamma0"))
   if (identical(given, c(gamma = 1, gamma0 = 0))) return(NULL)
-  if (!is.null(priors$gamma) && identical(given, c(gamma0 = 0))) refuse_open_gamma()
+  if (!is.null(priors[["gamma"]]) && identical(given, c(gamma0 = 0))) refuse_open_gamma()
   list(given = if (is.null(given)) numeric(0) else given, priors = priors)
 }
 
@@ -71,8 +71,10 @@ skewed_hinge <- function(numbers) {
 
 # list(a, b) as above, for `values` a list with gamma and gamma0, each a number or one a draw.
 skew_slopes <- function(values) {
-  steep <- values$gamma + sqrt(values$gamma * (values$gamma + 2 * values$gamma0))
-  list(a = steep, b = 2 * values$gamma * (values$gamma0 / steep))
+  gamma <- values[["gamma"]]
+  gamma0 <- values[["gamma0"]]
+  steep <- gamma + sqrt(gamma * (gamma + 2 * gamma0))
+  list(a = steep, b = 2 * gamma * (gamma0 / steep))
 }
 
 # Those of any pseudo-likelihood of classes.
@@ -94,7 +96,7 @@ log_density.bsvm_likelihood_skewed_hinge <- function(likelihood, y, f) {
 expected_response.bsvm_likelihood_skewed_hinge <- function(likelihood, f) {
   slopes <- skew_slopes(likelihood$values)
   even <- (slopes$a + slopes$b) / 2
-  f[] <- stats::plogis(even * (abs(1 + f) - abs(1 - f)) + 2 * likelihood$values$gamma * f)
+  f[] <- stats::plogis(even * (abs(1 + f) - abs(1 - f)) + 2 * likelihood$values[["gamma"]] * f)
   f
 }
 
@@ -114,7 +116,7 @@ averaged_response.bsvm_likelihood_skewed_hinge <- function(likelihood, mean, sd)
 #' @export
 density_bends.bsvm_likelihood_skewed_hinge <- function(likelihood, y) {
   within <- c(2, 8, 30) * response_width(likelihood)
-  beyond <- 1 + c(2, 8, 30) / (2 * likelihood$values$gamma)
+  beyond <- 1 + c(2, 8, 30) / (2 * likelihood$values[["gamma"]])
   places <- c(1, within, beyond)
   matrix(c(-places, places), length(y), 2L * length(places), byrow = TRUE)
 }
