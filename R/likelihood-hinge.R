@@ -35,29 +35,29 @@
 #' \deqn{L(y, f) = \frac{\gamma_0}{c} \exp\{-\gamma (c |u| + u)\},}{L(y, f) = gamma0/c exp(-gamma (c
 #' |u| + u)),}
 #' a density of \eqn{u}{u}, with slopes \eqn{\gamma (c + 1)}{gamma (c + 1)} inside the margin and
-#' \eqn{\gamma (c - 1)}{gamma (c - 1)} beyond it. With `gamma0` above 0 rows far beyond the margin are
-#' held back, every row is a support vector, and no \eqn{f}{f} is arbitrarily large. With `gamma0 = 0`
-#' there is no constant, and what is left is \eqn{\exp\{-2 \gamma \max(0, u)\}}{exp(-2 gamma max(0,
-#' u))}, all rows having weight `gamma`. At `gamma = 1`, `gamma0 = 0`, the defaults, it is the hinge
-#' above.
+#' \eqn{\gamma (c - 1)}{gamma (c - 1)} beyond it. With `gamma0` above 0 rows far beyond the margin
+#' are held back, every row is a support vector, and no \eqn{f}{f} is arbitrarily large. With
+#' `gamma0 = 0` there is no constant, and what is left is \eqn{\exp\{-2 \gamma \max(0, u)\}}{exp(-2
+#' gamma max(0, u))}, all rows having weight `gamma`. At `gamma = 1`, `gamma0 = 0`, the defaults, it
+#' is the hinge above.
 #'
 #' `gamma` is a temperature: multiplying it by `k`, and `gamma0` with it, has the same mode as `k`
 #' times the variance of the coefficients, and the narrower posterior. So the two are told apart by
-#' their priors alone. Let either `gamma` or the variances be inferred, not both; if both are,
-#' then under proper priors that mean something, as `prior_half_t()` and `prior_gamma()` with numbers
-#' of yours. Nor does an inferred `gamma` say much about the data: it goes with `gamma0`. For `am ~
-#' mpg + wt` of `mtcars` (slopes of variance 1, `prior_gamma(1, 1)`) its mean is 0.04, 0.11, 0.29 and
-#' 0.39 at `gamma0` 0.001, 0.01, 0.1 and 1.
+#' their priors alone. Let either `gamma` or the variances be inferred, not both; if both are, then
+#' under proper priors that mean something, as `prior_half_t()` and `prior_gamma()` with numbers of
+#' yours. Nor does an inferred `gamma` say much about the data: it goes with `gamma0`. For the
+#' formula `am ~ mpg + wt` with `mtcars` (slopes of variance 1, `prior_gamma(1, 1)`) its mean is
+#' 0.04, 0.11, 0.29 and 0.39 at `gamma0` 0.001, 0.01, 0.1 and 1.
 #'
 #' Given the rows' latent scales \eqn{\lambda}{lambda}, gamma distributions of both numbers are
 #' conjugate: of `gamma0`, the rate of the scales' exponential prior, it is Gamma(shape + n, rate +
 #' sum of the scales). The samplers draw them with the scales averaged out, which mixes faster.
 #' [engine_vb()] has them as points, [engine_gaussian()] in its grid; [engine_map()], [engine_em()]
-#' and [engine_ecme()] take given numbers alone. `gamma` can't be inferred with `gamma0 = 0`: without
-#' the constant it goes to 0.
+#' and [engine_ecme()] take given numbers alone. `gamma` can't be inferred with `gamma0 = 0`:
+#' without the constant it goes to 0.
 #'
-#' `predict(map = "likelihood")` is then the share of the two classes' \eqn{L}{L} at given numbers. If
-#' they are inferred it is refused; the default, `map = "logistic"`, learns its own slope.
+#' `predict(map = "likelihood")` is then the share of the two classes' \eqn{L}{L} at given numbers.
+#' If they are inferred it is refused; the default, `map = "logistic"`, learns its own slope.
 #'
 #' **The default of bsvm()**, `likelihood = NULL`, is the normalised likelihood if the engine and
 #' the priors accept it. An engine or a prior that only has the pseudo-likelihood (`engine_vb()`,
@@ -80,9 +80,10 @@
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_likelihood`; of `prior_gamma()` one of class `bsvm_hyperprior`.
 #' @section Errors: `bsvm_error_argument` if `normalized` is not `TRUE` or `FALSE`, for `gamma` or
-#'   `gamma0` that are not as above, for these with `normalized = TRUE`, for an inferred `gamma` with
-#'   `gamma0 = 0`, and for any other argument; `bsvm_error_prior` for a shape or rate that is not
-#'   positive and finite; in [bsvm()], `bsvm_error_unsupported` for an engine that needs latent scales.
+#'   `gamma0` that are not as above, for these with `normalized = TRUE`, for an inferred `gamma`
+#'   with `gamma0 = 0`, and for any other argument; `bsvm_error_prior` for a shape or rate that is
+#'   not positive and finite; in [bsvm()], `bsvm_error_unsupported` for an engine that needs latent
+#'   scales.
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
 #' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.

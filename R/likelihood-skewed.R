@@ -45,9 +45,9 @@ check_skew <- function(x, name) {
 }
 
 refuse_open_gamma <- function() {
-  abort("argument", "`gamma` can be inferred only where `gamma0` is above 0. With `gamma0 = 0` the ",
-        "pseudo-likelihood falls as `gamma` grows and never rises, so that `gamma` would go towards ",
-        "0 with every row. Give `gamma` a number, or `gamma0` one, as in gamma0 = 0.1.")
+  abort("argument", "`gamma` can be inferred only where `gamma0` is above 0. With `gamma0 = 0` ",
+        "the pseudo-likelihood falls as `gamma` grows and never rises, so that `gamma` would go ",
+        "towards 0 with every row. Give `gamma` a number, or `gamma0` one, as in gamma0 = 0.1.")
 }
 
 refuse_normalised_skew <- function() {
@@ -157,6 +157,7 @@ integrates.bsvm_likelihood_skewed_hinge <- function(likelihood, effects) TRUE
 #' @export
 note_of.bsvm_likelihood_skewed_hinge <- function(likelihood, about, fit = NULL) {
   if (about != "intervals") return(NextMethod())
-  paste(c(paste("Intervals of a pseudo-posterior are not calibrated: their width goes with `gamma`,",
-                "which is not a property of the data."), calibrated_advice(fit)), collapse = " ")
+  paste(c(paste("Intervals of a pseudo-posterior are not calibrated: their width goes with",
+                "`gamma`, which is not a property of the data."), calibrated_advice(fit)),
+        collapse = " ")
 }

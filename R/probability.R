@@ -26,9 +26,9 @@ as_map <- function(map, object) {
 # How steep the map of a pseudo-likelihood is would be what its own numbers say.
 refuse_inferred_map <- function(likelihood) {
   if (!has_parameters(likelihood)) return(invisible())
-  abort("unsupported", "`map = \"likelihood\"` of a pseudo-likelihood needs its numbers given; this ",
-        "is ", word_for_inferred(likelihood), ". Use `map = \"logistic\"`, the default, whose slope ",
-        "is learned from the rows, or calibration_map().")
+  abort("unsupported", "`map = \"likelihood\"` of a pseudo-likelihood needs its numbers given; ",
+        "this is ", word_for_inferred(likelihood), ". Use `map = \"logistic\"`, the default, ",
+        "whose slope is learned from the rows, or calibration_map().")
 }
 
 check_map_levels <- function(map, object) {

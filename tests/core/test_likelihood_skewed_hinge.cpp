@@ -1,5 +1,5 @@
-// The skewed hinge, each use against quadrature of its own formula -gamma (c |u| + u), and the hinge
-// where it is that.
+// The skewed hinge, each use against quadrature of its own formula -gamma (c |u| + u), and the
+// hinge where it is that.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -12,9 +12,9 @@
 //
 //   L^w = (gamma0 / c)^w exp(-w gamma u) exp(-|h|),
 //
-// and exp(-|h|) is an average of exp(-tau h^2 / 2) over tau, which is inverse Gaussian given h, with
-// mean 1/|h| and shape 1. tau w gamma c^2 is 001's 1/lambda. Averaged over, one scale and one for
-// each hinge come to the same bound.
+// and exp(-|h|) is an average of exp(-tau h^2 / 2) over tau, which given h is inverse Gaussian with
+// mean 1/|h| and shape 1; at w = 1, tau gamma c^2 is 001's 1/lambda. Averaged over, one scale and
+// one for each hinge come to the same bound.
 //
 // `gamma` and `gamma0` are given or not. What is not is inferred: log gamma, then log gamma0.
 #include <algorithm>
