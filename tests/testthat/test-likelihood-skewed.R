@@ -409,6 +409,17 @@ test_that("missing predictors are drawn and averaged as under the hinge with wei
   one <- draws(likelihood_hinge(gamma = 2))
   other <- draws("hinge", weights = rep(2, 60))
   expect_close((coef(one) - coef(other)) / sqrt(diag(vcov(other))), c(0, 0, 0), 0.1)
+
+  skewed <- function(engine) {
+    with_seed(1, suppressWarnings(unchecked(
+      bsvm(y ~ x1 + x2, d, engine = engine, missing = missing_normal(), standardize = FALSE,
+           likelihood = of_numbers(numbers[[1L]]), prior = prior_ridge(variance = 1))
+    )))
+  }
+  exact <- skewed(engine_gibbs(draws = 4000))
+  for (engine in list(engine_slice(draws = 8000), engine_gaussian())) {
+    expect_close((coef(skewed(engine)) - coef(exact)) / sqrt(diag(vcov(exact))), c(0, 0, 0), 0.12)
+  }
 })
 
 # ---- probabilities ------------------------------------------------------------------------------
