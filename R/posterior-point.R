@@ -52,16 +52,14 @@ support_vectors <- function(object, ...) {
   skewed <- slopes$b > 0
   a <- object$posterior$multipliers
   if (skewed) a <- a[seq_along(rows)] - a[length(rows) + seq_along(rows)]
-  kind <- ifelse(a < slopes$a * weight * below_one, "margin", "inside")
-  if (skewed) kind[a <= -slopes$b * weight * below_one] <- "outside"
+  full <- if (skewed) 1 - 1e-14 else 1 # bounds computed here and by the core
+  kind <- ifelse(a < slopes$a * weight * full, "margin", "inside")
+  if (skewed) kind[a <= -slopes$b * weight * full] <- "outside"
   kind <- factor(kind, levels = c("margin", "inside", if (skewed) "outside"))
   out <- data.frame(row = rows, multiplier = a, kind = kind)[a != 0, ]
   row.names(out) <- NULL
   out
 }
-
-# The bounds are computed here and by the core.
-below_one <- 1 - 1e-14
 
 need_estimate <- function(object, what) {
   check_fit(object)
