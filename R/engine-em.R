@@ -11,7 +11,8 @@
 #' in the coefficients: those of [prior_bridge()] and [prior_lasso()], and with \eqn{\alpha = 2} of
 #' [prior_ridge()] with a fixed variance, [prior_flat()] and group effects of a fixed variance
 #' \eqn{v = \nu^2/2}{v = nu^2/2}. With `prior_ridge(variance = v)` it is LIBSVM's machine with
-#' `cost = 2 * v`.
+#' `cost = 2 * v`. Under `likelihood_hinge(gamma = , gamma0 = )` the loss of a row is \eqn{\gamma (c
+#' |u| + u)}{gamma (c |u| + u)}, \eqn{u = 1 - y_i f_i}, in place of \eqn{2 \max(0, u)}{2 max(0, u)}.
 #'
 #' **The certificate.** For \eqn{\alpha \ge 1}{alpha >= 1} the objective is convex, and a dual
 #' objective at multipliers of the rows bounds it from below. The fit ends where the two are nearer

@@ -91,7 +91,7 @@ with_given_values <- function(likelihood) {
 # scale differs by row, for rows with these columns: draws x rows, or a number a row.
 likelihood_at <- function(fit, at = NULL, columns = fit$scale_columns) {
   likelihood <- fit$likelihood
-  if (!is_residual(likelihood)) return(likelihood)
+  if (!is_residual(likelihood) && is.null(likelihood$values)) return(likelihood)
   points <- residual_points(fit)
   if (has_row_scales(likelihood)) return(likelihood_by_row(likelihood, points, at, columns))
   values <- own_values(likelihood, points$values)

@@ -39,9 +39,11 @@ is_law <- function(likelihood) isTRUE(likelihood$normalized)
 
 is_concave <- function(likelihood) core_is_concave(likelihood$name, likelihood$parameters)
 
-# With as many columns as rows the mode of coefficients and scale together is at a scale of zero.
+# With as many columns as rows the mode of coefficients and scale together is at a scale of zero; of
+# a pseudo-likelihood's numbers a mode is no estimate either.
 takes_likelihood <- function(engine, likelihood) {
-  if (is_mode(engine) && is_residual(likelihood) && has_parameters(likelihood)) return(FALSE)
+  of_scale <- has_parameters(likelihood) && (is_residual(likelihood) || !is_law(likelihood))
+  if (is_mode(engine) && of_scale) return(FALSE)
   core_takes_likelihood(engine$name, engine$parameters, likelihood$name, likelihood$parameters)
 }
 
@@ -58,6 +60,12 @@ expected_response <- function(likelihood, f) UseMethod("expected_response")
 
 # The same averaged over f ~ N(mean, sd^2), both finite.
 averaged_response <- function(likelihood, mean, sd) UseMethod("averaged_response")
+
+# Over how much of f E(y | f) changes at its fastest.
+response_width <- function(likelihood) UseMethod("response_width")
+
+#' @export
+response_width.bsvm_likelihood <- function(likelihood) coefficient_scale(law_of(likelihood))
 
 # Draws of the response on that scale.
 draw_response <- function(likelihood, f) UseMethod("draw_response")

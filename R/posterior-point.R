@@ -16,17 +16,20 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #' Which rows hold the hyperplane of a fit by [engine_em()] or [engine_ecme()], and how strongly.
 #'
 #' @details
-#' At the optimum the penalty's slope in each coefficient equals \eqn{\sum_i a_i y_i
-#' c_{ij}}{sum_i a_i y_i c_ij}, with a multiplier \eqn{0 \le a_i \le 2 w_i}{0 <= a_i <= 2 w_i} for
-#' each row, \eqn{w_i} its weight. Rows outside the margin have none and could be left out of the
-#' data.
+#' At the optimum the penalty's slope in each coefficient equals \eqn{\sum_i a_i y_i c_{ij}}{sum_i
+#' a_i y_i c_ij}, with a multiplier \eqn{0 \le a_i \le 2 w_i}{0 <= a_i <= 2 w_i} for each row,
+#' \eqn{w_i} its weight. Rows outside the margin have none and could be left out of the data. Under
+#' `likelihood_hinge(gamma = , gamma0 = )` the bounds are \eqn{-\gamma (c - 1) w_i}{-gamma (c - 1)
+#' w_i} and \eqn{\gamma (c + 1) w_i}{gamma (c + 1) w_i}: with `gamma0` above zero rows outside the
+#' margin are held towards it, and every row counts.
 #'
 #' @param object A fit from [bsvm()] by one of the two engines.
 #' @param ... Must be empty.
 #' @return A data frame with a row for each support vector: `row`, its number among the rows of
 #'   [fitted()][fitted.bsvm]; `multiplier`; and `kind`, a factor: `"margin"`, on the margin, with a
 #'   multiplier between its bounds, or `"inside"`, inside the margin or misclassified, with a
-#'   multiplier of \eqn{2 w_i}{2 w_i}.
+#'   multiplier of \eqn{2 w_i}{2 w_i}, its upper bound; and with `gamma0` above zero `"outside"`,
+#'   with the lower bound.
 #' @section Errors: `bsvm_error_unsupported` for a fit by another engine, which has no multipliers,
 #'   and for a response that is not of classes.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
@@ -45,9 +48,15 @@ support_vectors <- function(object, ...) {
                "Use summary(), which counts support vectors of any response, and residuals().")
   rows <- which(rep_len(used_rows(object), length(object$link)))
   weight <- if (is.null(object$weights)) 1 else object$weights[rows]
+  slopes <- margin_slopes(object$likelihood)
+  skewed <- slopes$b > 0
   a <- object$posterior$multipliers
-  kind <- factor(ifelse(a < 2 * weight, "margin", "inside"), levels = c("margin", "inside"))
-  out <- data.frame(row = rows, multiplier = a, kind = kind)[a > 0, ]
+  if (skewed) a <- a[seq_along(rows)] - a[length(rows) + seq_along(rows)]
+  full <- if (skewed) 1 - 1e-14 else 1 # bounds computed here and by the core
+  kind <- ifelse(a < slopes$a * weight * full, "margin", "inside")
+  if (skewed) kind[a <= -slopes$b * weight * full] <- "outside"
+  kind <- factor(kind, levels = c("margin", "inside", if (skewed) "outside"))
+  out <- data.frame(row = rows, multiplier = a, kind = kind)[a != 0, ]
   row.names(out) <- NULL
   out
 }

@@ -106,9 +106,9 @@ component_probability <- function(fit, rows, mean, sd, name, shapes) {
 # E(y | f) averaged over links mean + own x + rest e: e is standard normal, x independent of it with
 # the columns of `shape` as coefficients of Hermite's polynomials. A sum over equal steps of the
 # normal variable z that x is a function of, short enough for x and, where `own` is large, for links
-# along which E(y | f) changes within about the likelihood's scale of coefficients.
+# along which E(y | f) changes within about the likelihood's width.
 shaped_response <- function(likelihood, mean, own, rest, shape, reach = 4.5, most = 512) {
-  step <- pmin(0.5, 1.6 * coefficient_scale(law_of(likelihood)) / own)
+  step <- pmin(0.5, 1.6 * response_width(likelihood) / own)
   half <- pmin(ceiling(reach / step), most)
   out <- mean
   for (count in unique(half)) {

@@ -71,7 +71,8 @@ new_hyperprior <- function(name, parameters, label) {
 #' @rdname print.bsvm_component
 #' @export
 print.bsvm_hyperprior <- function(x, ...) {
-  cat("Prior of a ", if (x$name == "beta") "share" else "variance", ": ", x$label, "\n", sep = "")
+  of <- switch(x$name, beta = "share", gamma = "positive number", "variance")
+  cat("Prior of a ", of, ": ", x$label, "\n", sep = "")
   invisible(x)
 }
 

@@ -14,12 +14,21 @@ as_map <- function(map, object) {
     abort("argument", "`map` must be one of ", enumerate(known_maps, "\""), ", or what ",
           "calibration_map() gives; found ", describe(map), ".")
   }
+  if (map == "likelihood" && !is_law(object$likelihood)) refuse_inferred_map(object$likelihood)
   if (map == "logistic" && is.null(object$odds_slope)) {
     abort("unsupported", "`map = \"logistic\"` is for the pseudo-likelihood. This fit has ",
           "probabilities of its own, `map = \"likelihood\"`, and calibration_map() learns a ",
           "logistic map from held-out rows.")
   }
   map
+}
+
+# How steep the map of a pseudo-likelihood is would be what its own numbers say.
+refuse_inferred_map <- function(likelihood) {
+  if (!has_parameters(likelihood)) return(invisible())
+  abort("unsupported", "`map = \"likelihood\"` of a pseudo-likelihood needs its numbers given; ",
+        "this is ", word_for_inferred(likelihood), ". Use `map = \"logistic\"`, the default, ",
+        "whose slope is learned from the rows, or calibration_map().")
 }
 
 check_map_levels <- function(map, object) {
@@ -172,7 +181,7 @@ own_odds_slope <- function(fit, frame, most = 1000L) {
   weight <- if (is.null(frame$weights)) rep(1, length(at)) else as.double(frame$weights[at])
   y <- frame$y[at]
   parts <- own_moments(fit, rows)
-  shift <- left_out_shift(parts, y, offset, weight)
+  shift <- left_out_shift(parts, y, offset, weight, margin_slopes(likelihood_at(fit)))
   shift[unlist(lapply(rows$unknown, `[[`, "at")), ] <- 0
   margin <- drop((y * (parts$mean + offset) - shift) %*% parts$weights)
   learn_odds_slope(margin, y, parts$used, weight)
@@ -192,9 +201,10 @@ own_moments <- function(fit, rows) {
 
 # What y f loses without its row: to first order the variance times the expected slope of the loss,
 # at most a standard deviation. Of a row of weight above one, one copy is left out.
-left_out_shift <- function(parts, y, offset, weight) {
+left_out_shift <- function(parts, y, offset, weight, slopes) {
   inside <- stats::pnorm((1 - y * (parts$mean + offset)) / pmax(parts$sd, 1e-100))
-  pmin(2 * pmin(weight, 1) * inside * parts$sd^2, parts$sd)
+  pull <- slopes$a * inside - slopes$b * (1 - inside)
+  pmax(pmin(pull * pmin(weight, 1) * parts$sd^2, parts$sd), -parts$sd)
 }
 
 # Maximum likelihood with Platt's targets; `margin` is y f. The slope is one per size of the link.

@@ -302,7 +302,8 @@ unnamed_engine <- function(name, model) {
 }
 
 registered_likelihoods <- function() {
-  known <- list(likelihood_hinge(), likelihood_hinge(normalized = TRUE), likelihood_gaussian(),
+  known <- list(likelihood_hinge(), likelihood_hinge(normalized = TRUE),
+                likelihood_hinge(gamma = 0.7, gamma0 = 0.3), likelihood_gaussian(),
                 likelihood_quantile(0.7))
   names(known) <- vapply(known, `[[`, "", "name")
   others <- setdiff(bsvm:::core_registry()$likelihoods, names(known))

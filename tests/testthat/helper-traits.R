@@ -29,6 +29,8 @@ trait_table <- function() {
     row(label, function(engine) bsvm:::takes_prior(list(prior = table_priors[[label]]), engine))
   }, "")
   likelihoods <- list("`likelihood_hinge()`" = likelihood_hinge(),
+                      "`likelihood_hinge()`, `gamma` or `gamma0` inferred" =
+                        likelihood_hinge(gamma = prior_gamma(), gamma0 = 0.1),
                       "`likelihood_hinge(normalized = TRUE)`" = likelihood_hinge(TRUE),
                       "of numbers, parameters given" = likelihood_eps_insensitive(0.5, 1),
                       "of numbers, inferred" = likelihood_eps_insensitive())

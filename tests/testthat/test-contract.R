@@ -3,7 +3,7 @@
 
 registry <- bsvm:::core_registry()
 # of a parameter alone: test-likelihood-eps-insensitive.R, test-scale-model.R
-registry$priors <- setdiff(registry$priors, c("beta", "log_normal"))
+registry$priors <- setdiff(registry$priors, c("beta", "gamma", "log_normal"))
 
 # Numbers of those whose laws are compared with draws by R.
 prior_examples <- list(

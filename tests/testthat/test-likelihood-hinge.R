@@ -26,7 +26,7 @@ test_that("`normalized` is TRUE or FALSE", {
 test_that("another spelling of `normalized`, or another argument, is refused", {
   expect_refusal(likelihood_hinge(normalised = TRUE), "argument", c("`normalised`", "`normalized`"))
   expect_refusal(likelihood_hinge(margin = 1), "argument", c("likelihood_hinge()", "`margin`"))
-  expect_refusal(likelihood_hinge(TRUE, 1), "argument", "unnamed")
+  expect_refusal(likelihood_hinge(TRUE, 1, 0, 1), "argument", "unnamed")
 })
 
 test_that("engines on latent scales refuse the normalised likelihood before anything runs", {

@@ -128,7 +128,7 @@ test_that("left-out links are near those of fits without the row", {
   rows <- prediction_rows(fit, d, NULL, FALSE, NULL, NULL, environment())
   parts <- own_moments(fit, rows)
   y <- ifelse(d$y == "yes", 1, -1)
-  shift <- left_out_shift(parts, y, 0, rep(1, 80))
+  shift <- left_out_shift(parts, y, 0, rep(1, 80), list(a = 2, b = 0))
   true_shift <- y * (fitted(fit) - refitted)
   expect_gt(cor(drop(shift %*% parts$weights), true_shift), 0.97)
   expect_lt(abs(mean(shift) / mean(true_shift) - 1), 0.12) # 7 to 10 % too small over four data sets

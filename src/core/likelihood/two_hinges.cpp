@@ -91,10 +91,10 @@ void by_eights(const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
 }  // namespace
 
 TwoHinges::TwoHinges(double a, double b, double e1, double e2) : pair_{a, b, e1, e2, 0} {
-  if (!(a > 0 && b > 0 && e1 + e2 >= 0 && std::isfinite(a + b + e1 + e2)))
+  if (!(a > 0 && b >= 0 && e1 + e2 >= 0 && std::isfinite(a + b + e1 + e2)))
     throw InvalidInput("likelihood", "Two hinges need positive slopes, and the kink of the upper "
                                      "one must not be below that of the lower one.");
-  pair_.log_c = -std::log(1 / a + 1 / b + e1 + e2);
+  if (b > 0) pair_.log_c = -std::log(1 / a + 1 / b + e1 + e2);
 }
 
 double TwoHinges::most_offset() const { return kUnitsOfOffset / std::max(pair_.a, pair_.b); }

@@ -9,13 +9,15 @@ namespace bsvm {
 //
 // a, b > 0 and e1 + e2 >= 0: between -e2 and e1 a residual costs nothing. With e1 = e2 = epsilon
 // and a = b it is the epsilon-insensitive density, with e1 = e2 = 0 the Laplace density, asymmetric
-// or not. Every value has log c in it.
+// or not. Every value has log c in it. With b = 0, where what is left is one hinge and no density,
+// c is one.
 class TwoHinges : public Likelihood {
  public:
   TwoHinges(double a, double b, double e1, double e2);
 
   bool supports(Use use) const override { return use != Use::marginal; }
   double most_offset() const override;
+  double log_constant() const { return pair_.log_c; }
   int scales() const override { return 2; }
   Atoms atoms(double y) const override;
 

@@ -10,8 +10,8 @@ struct LineRows {
   Index r;
 };
 
-// A function of a residual r = y - f: log_c - a max(0, r - e1) - b max(0, -r - e2), with a, b > 0
-// and e1 + e2 >= 0, so that one of the two at most is above zero.
+// A function of a residual r = y - f: log_c - a max(0, r - e1) - b max(0, -r - e2), with a > 0,
+// b >= 0 and e1 + e2 >= 0, so that one of the two at most is above zero.
 struct HingePair {
   double a, b, e1, e2, log_c;
 };
