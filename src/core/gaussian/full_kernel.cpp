@@ -54,7 +54,7 @@ bool FullKernel::suits(const Problem& problem) {
 
 FullKernel::FullKernel(const Problem& problem, const Options& options, Host& host)
     : problem_(problem), options_(options), host_(host), side_(problem),
-      design_(gather_design(problem)) {
+      design_(gather_design(problem)), newton_(problem, host) {
   State state = side_.start(Vec());
   side_.fix_priors(state, side_.free(state));
   const Vec precision = side_.precision(state);
@@ -85,11 +85,12 @@ Vec FullKernel::scales(ConstVecRef theta) const {
   return out;
 }
 
-Mat FullKernel::covariance(ConstVecRef theta) const {
+void FullKernel::take(ConstVecRef theta) {
   const Vec s = scales(theta);
-  Mat out = Mat::Zero(problem_.n, problem_.n);
-  for (size_t b = 0; b < parts_.size(); ++b) out += s[b] * parts_[b].k;
-  return out;
+  k_.setZero(problem_.n, problem_.n);
+  for (size_t b = 0; b < parts_.size(); ++b) k_ += s[b] * parts_[b].k;
+  if (!k_.allFinite()) throw NumericalFailure("A variance is beyond what numbers hold.");
+  newton_.given(k_);
 }
 
 // log p(theta) and its gradient.
@@ -112,13 +113,11 @@ double FullKernel::log_prior(ConstVecRef theta, Vec& gradient) const {
 FullKernel::Value FullKernel::look(ConstVecRef theta, const KernelNewton::Point* near) {
   Value out;
   out.theta = theta;
-  const Mat k = covariance(theta);
-  if (!k.allFinite()) throw NumericalFailure("A variance is beyond what numbers hold.");
-  KernelNewton newton(problem_, k, host_);
+  take(theta);
   RowNewton::Known start;
   if (near) start = known_of(*near);
-  out.q = newton.best(near ? &start : nullptr, 0, options_.max_passes);
-  progress_.passes += newton.passes();
+  out.q = newton_.best(near ? &start : nullptr, 0, options_.max_passes);
+  progress_.passes = newton_.passes();
   out.bound = out.q.bound;
   out.prior = log_prior(theta, out.gradient);
   const Vec alpha = out.q.alpha, w = out.q.weight;
@@ -161,10 +160,9 @@ Node FullKernel::climb() {
     progress_.gradient = best.gradient.norm() * std::sqrt(kEnough);
     Value top = best;
     double log_density = 0;
-    const Mat k = covariance(top.theta);
-    KernelNewton newton(problem_, k, host_);
-    const bool matched = newton.match(top.q, log_density);
-    progress_.passes += newton.passes();
+    take(top.theta);
+    const bool matched = newton_.match(top.q, log_density);
+    progress_.passes = newton_.passes();
     if (matched) known_.push_back(top);
     return node(matched ? top : best, matched, log_density + best.prior);
   } catch (const Interrupted&) {
@@ -177,8 +175,7 @@ Node FullKernel::climb() {
 Node FullKernel::at(ConstVecRef theta, const Node&) {
   Value now;
   now.theta = theta;
-  const Mat k = covariance(theta);
-  KernelNewton newton(problem_, k, host_);
+  take(theta);
   const Value* near = nullptr;
   for (const Value& one : known_)
     if (!near || (one.theta - theta).norm() < (near->theta - theta).norm()) near = &one;
@@ -186,8 +183,8 @@ Node FullKernel::at(ConstVecRef theta, const Node&) {
   now.prior = log_prior(theta, now.gradient);
   if (near) {
     now.q = near->q;
-    const bool matched = newton.match(now.q, log_density);
-    progress_.passes += newton.passes();
+    const bool matched = newton_.match(now.q, log_density);
+    progress_.passes = newton_.passes();
     if (matched) {
       known_.push_back(now);
       return node(now, true, log_density + now.prior);

@@ -36,7 +36,7 @@ class FullKernel : public Conditional {
   };
 
   Vec scales(ConstVecRef theta) const;
-  Mat covariance(ConstVecRef theta) const;
+  void take(ConstVecRef theta);
   Value look(ConstVecRef theta, const KernelNewton::Point* near);
   double log_prior(ConstVecRef theta, Vec& gradient) const;
   Node node(const Value& at, bool matched, double log_density);
@@ -48,6 +48,8 @@ class FullKernel : public Conditional {
   Coefficients side_;
   Mat design_;  // (p, n) C'
   std::vector<Part> parts_;
+  Mat k_;       // (n, n) the covariance of f at the present theta
+  KernelNewton newton_;
   std::vector<Value> known_;  // whose moments were matched
 };
 

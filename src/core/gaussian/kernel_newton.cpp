@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "linalg/krylov.hpp"
-#include "row_space.hpp"
 
 namespace bsvm {
 
@@ -26,13 +25,14 @@ Arr or_else(const double* x, Index n, double otherwise) {
 
 }  // namespace
 
-KernelNewton::KernelNewton(const Problem& problem, const Mat& k, Host& host)
-    : problem_(problem), k_(k), host_(host), y_(or_else(problem.y, problem.n, 1)),
+KernelNewton::KernelNewton(const Problem& problem, Host& host)
+    : problem_(problem), host_(host), y_(or_else(problem.y, problem.n, 1)),
       row_weight_(or_else(problem.weight, problem.n, 1)),
       offset_(or_else(problem.offset, problem.n, 0)) {}
 
 bool KernelNewton::settle(Point& at) {
-  if (!row_posterior(k_, at.weight, host_, at.covariance, at.logdet)) return false;
+  if (at.covariance.size() == 0) at.covariance.swap(spare_);
+  if (!posterior_(*k_, at.weight, host_, at.covariance, at.logdet)) return false;
   at.v = at.covariance.diagonal().array();
   return true;
 }
@@ -46,7 +46,7 @@ double KernelNewton::divergence(const Point& at) const {
 bool KernelNewton::look(Point& at) {
   if (host_.interrupted()) throw Interrupted();
   ++passes_;
-  at.m = (k_ * at.alpha.matrix()).array() + offset_;
+  at.m = (*k_ * at.alpha.matrix()).array() + offset_;
   if (!at.m.allFinite()) return false;
   RowTerms terms;
   terms.resize(at.m.size());
@@ -82,13 +82,13 @@ KernelNewton::Point KernelNewton::begin(const RowNewton::Known* near) {
   return out;
 }
 
-KernelNewton::System KernelNewton::system(const Point& at) const {
+KernelNewton::System KernelNewton::system(const Point& at) {
   System out;
   out.lack = at.slope - at.alpha;
   out.gap = at.target - at.weight;
-  out.squares = at.covariance.cwiseAbs2();
+  squares_ = at.covariance.cwiseAbs2();
   out.length = std::sqrt(out.lack.dot(at.covariance * out.lack) +
-                         0.5 * out.gap.dot(out.squares * out.gap));
+                         0.5 * out.gap.dot(squares_ * out.gap));
   const Arr by = (kNewtonDifference * at.v.sqrt()).max(1e-9 * (1 + at.m.abs())),
             more = (kNewtonDifference * at.v).max(1e-30);
   RowTerms up, down;
@@ -112,7 +112,7 @@ KernelNewton::Step KernelNewton::promised(const Point& at, const System& here, V
                                           Vec weight) const {
   Step out;
   const Vec moved = at.covariance * push;
-  out.slope = here.lack.dot(moved) + 0.5 * here.gap.dot(here.squares * weight);
+  out.slope = here.lack.dot(moved) + 0.5 * here.gap.dot(squares_ * weight);
   out.alpha = push - at.weight.matrix().cwiseProduct(moved);
   out.weight = std::move(weight);
   return out;
@@ -123,12 +123,12 @@ KernelNewton::Step KernelNewton::newton(const Point& at, const System& here) con
                                                         at.covariance * here.lack);
   const Vec weight = solve_by_products(
       [&](const Vec& x) -> Vec {
-        const Vec moved = here.squares * x;
+        const Vec moved = squares_ * x;
         return x + here.b.matrix().cwiseProduct(moved) -
                here.a.matrix().cwiseProduct(at.covariance * half.cwiseProduct(moved));
       },
       right, kSolved, kProducts);
-  return promised(at, here, here.lack + half.cwiseProduct(here.squares * weight), weight);
+  return promised(at, here, here.lack + half.cwiseProduct(squares_ * weight), weight);
 }
 
 // Uphill for certain.
@@ -143,8 +143,10 @@ double KernelNewton::rise(const Step& step, double least, Point& at) {
     Point next;
     next.alpha = at.alpha + share * step.alpha.array();
     next.weight = at.weight + share * step.weight.array();
-    if (!settle(next) || !look(next)) continue;
-    if (!(next.bound >= at.bound + kEnoughRise * share * step.slope - slack(at.bound))) continue;
+    const bool possible = settle(next) && look(next) &&
+                          next.bound >= at.bound + kEnoughRise * share * step.slope - slack(at.bound);
+    spare_.swap((possible ? at : next).covariance);
+    if (!possible) continue;
     at = std::move(next);
     return share;
   }

@@ -2,6 +2,7 @@
 #include "base/host.hpp"
 #include "model/problem.hpp"
 #include "row_newton.hpp"
+#include "row_space.hpp"
 
 namespace bsvm {
 
@@ -15,8 +16,11 @@ namespace bsvm {
 // and the bound is sum_i l(m_i, v_i) - {alpha'K alpha - sum w v + log det(I + K W)} / 2.
 class KernelNewton {
  public:
-  // Of the problem its rows and likelihood alone; K (n, n) of the caller, both triangles.
-  KernelNewton(const Problem& problem, const Mat& k, Host& host);
+  // Of the problem its rows and likelihood alone.
+  KernelNewton(const Problem& problem, Host& host);
+
+  // From here on with this K (n, n), both triangles, of the caller.
+  void given(const Mat& k) { k_ = &k; }
 
   struct Point {
     Arr alpha, weight;        // (n)
@@ -39,7 +43,6 @@ class KernelNewton {
   struct System {
     Arr a, b;
     Vec lack, gap;  // (n) x and r_w
-    Mat squares;    // (n, n) S2
     double length;
   };
   struct Step {
@@ -50,7 +53,7 @@ class KernelNewton {
   bool settle(Point& at);
   bool look(Point& at);
   Point begin(const RowNewton::Known* near);
-  System system(const Point& at) const;
+  System system(const Point& at);
   Step newton(const Point& at, const System& here) const;
   Step natural(const Point& at, const System& here) const;
   Step promised(const Point& at, const System& here, Vec push, Vec weight) const;
@@ -60,9 +63,12 @@ class KernelNewton {
   bool take(const Arr& weight, const Arr& linear, Point& at);
 
   const Problem& problem_;
-  const Mat& k_;
+  const Mat* k_ = nullptr;
   Host& host_;
   Arr y_, row_weight_, offset_;
+  RowPosterior posterior_;
+  Mat squares_;  // (n, n) S2 of the last system
+  Mat spare_;  // memory of a covariance that is no longer wanted
   int passes_ = 0;
 };
 

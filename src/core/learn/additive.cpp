@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "block/dense.hpp"
-#include "gaussian/kernel_newton.hpp"
 #include "kernel/points.hpp"
 
 namespace bsvm {
@@ -101,17 +100,19 @@ Additive::Value Additive::at(ConstVecRef theta, const Value* near, double tolera
 
 RowNewton::Known Additive::best_by_rows(const std::vector<Made>& made, ConstVecRef theta,
                                         const Value* near, double tolerance) {
-  Mat total = model_.fixed * model_.variance.cwiseMin(kFlatVariance).asDiagonal() *
-              model_.fixed.transpose();
+  total_.noalias() = model_.fixed * model_.variance.cwiseMin(kFlatVariance).asDiagonal() *
+                     model_.fixed.transpose();
   Index first = 0;
   for (size_t k = 0; k < made.size(); ++k) {
-    total += std::exp(2 * theta[first]) * made[k].covariance;
+    total_ += std::exp(2 * theta[first]) * made[k].covariance;
     first += model_.summands[k].size();
   }
-  if (!total.allFinite()) throw NumericalFailure("A kernel is beyond what numbers hold.");
-  KernelNewton newton(problem_, total, host_);
-  KernelNewton::Point at = newton.best(near ? &near->rows : nullptr, tolerance);
-  passes_ += newton.passes();
+  if (!total_.allFinite()) throw NumericalFailure("A kernel is beyond what numbers hold.");
+  if (!newton_) newton_.reset(new KernelNewton(problem_, host_));
+  newton_->given(total_);
+  const int before = newton_->passes();
+  KernelNewton::Point at = newton_->best(near ? &near->rows : nullptr, tolerance);
+  passes_ += newton_->passes() - before;
   // What q is made of is nearer to the best than what the rows say of it.
   return {at.bound, at.m, at.v, at.alpha, at.weight, std::move(at.covariance), Vec(), Vec(),
           at.converged};

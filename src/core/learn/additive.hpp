@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/host.hpp"
-#include "gaussian/row_newton.hpp"
+#include "gaussian/kernel_newton.hpp"
 #include "kernel/kernel.hpp"
 #include "likelihood/likelihood.hpp"
 #include "prior/prior.hpp"
@@ -109,6 +109,8 @@ class Additive {
   Host& host_;
   Index likelihood_first_ = 0;
   bool approximate_ = false;
+  Mat total_;        // (n, n) the covariance of f, in full
+  std::unique_ptr<KernelNewton> newton_;
   Mat design_;       // (n, q + m) X and features, with inducing inputs
   Vec left_over_;    // (n), or none
   Problem problem_;  // its likelihood is the member at the present numbers

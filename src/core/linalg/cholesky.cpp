@@ -118,16 +118,21 @@ void invert(ConstMatRef l, MatRef out, Index panel, Host& host) {
 
 }  // namespace
 
-Mat inverse_lower(ConstMatRef l, Host& host) {
+void inverse_lower(ConstMatRef l, Host& host, Mat& out) {
   const Index p = l.rows();
-  Mat out = Mat::Zero(p, p);
+  out.setZero(p, p);
   invert(l, out, panel_of(p), host);
+}
+
+Mat inverse_lower(ConstMatRef l, Host& host) {
+  Mat out;
+  inverse_lower(l, host, out);
   return out;
 }
 
-Mat squared_transposed(ConstMatRef m, Host& host) {
+void squared_transposed(ConstMatRef m, Host& host, Mat& out) {
   const Index p = m.rows(), panel = panel_of(p);
-  Mat out = Mat::Zero(p, p);
+  out.setZero(p, p);
   for (Index k = 0; k < p; k += panel) {  // rows k .. of M are zero beyond their end
     check(p, host);
     const Index width = std::min(panel, p - k), used = k + width;
@@ -137,6 +142,11 @@ Mat squared_transposed(ConstMatRef m, Host& host) {
     kernels().product(of);
   }
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+}
+
+Mat squared_transposed(ConstMatRef m, Host& host) {
+  Mat out;
+  squared_transposed(m, host, out);
   return out;
 }
 

@@ -13,6 +13,7 @@ bool cholesky(MatRef a, Host& host);
 
 // L^{-1} of lower triangular L (p, p).
 Mat inverse_lower(ConstMatRef l, Host& host);
+void inverse_lower(ConstMatRef l, Host& host, Mat& out);
 
 // M X and M'X for lower triangular M (p, p), and the lower triangle of X'X; X (p, n).
 Mat lower_times(ConstMatRef m, const Mat& x, Host& host);
@@ -21,6 +22,7 @@ Mat lower_gram(const Mat& x, Host& host);
 
 // M'M, both triangles, for lower triangular M (p, p).
 Mat squared_transposed(ConstMatRef m, Host& host);
+void squared_transposed(ConstMatRef m, Host& host, Mat& out);
 
 // tr(S A) - p - log det(S A) for S = M'M and A = L L', both lower triangular (p, p). It is
 // a sum of squares and of numbers x - log(1 + x), so nothing cancels when S A is almost
