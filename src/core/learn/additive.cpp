@@ -161,6 +161,7 @@ void Additive::find_gradient(const std::vector<Made>& made, Value& at) const {
   else add_rows_gradient(made, at);
   add_likelihood_gradient(at);
   add_priors(at);
+  if (approximate_) hold_kernels(at);
 }
 
 // pull: d bound / d K.
@@ -184,6 +185,15 @@ void Additive::add_rows_gradient(const std::vector<Made>& made, Value& at) const
           variance * summand.kernel->pull(summand.inputs, summand.inputs,
                                           at.theta.segment(first + 1, size), own_pull);
     }
+    first += summand.size();
+  }
+}
+
+// Their numbers stay: a gradient of their priors alone would lead astray.
+void Additive::hold_kernels(Value& at) const {
+  Index first = 0;
+  for (const Summand& summand : model_.summands) {
+    at.gradient.segment(first + 1, summand.size() - 1).setZero();
     first += summand.size();
   }
 }

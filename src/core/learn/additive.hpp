@@ -103,6 +103,7 @@ class Additive {
   void add_columns_gradient(const std::vector<Made>& made, Value& at) const;
   void add_likelihood_gradient(Value& at) const;
   void add_priors(Value& at) const;
+  void hold_kernels(Value& at) const;
   double rows_value(ConstVecRef numbers, const RowNewton::Known& rows) const;
 
   AdditiveModel model_;
