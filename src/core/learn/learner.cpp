@@ -13,6 +13,7 @@ namespace {
 
 const double kOtherStart = std::log(0.25);
 constexpr double kFactorStep = 0.35;   // in the logarithm of a common factor
+constexpr double kScoreTolerance = 1e-8;  // on the bound where a score is taken
 constexpr int kMostFactors = 6;        // to one side
 
 }  // namespace
@@ -89,6 +90,12 @@ Learner::Value Learner::from_both() {
   return best;
 }
 
+// The score is of first order in what q lacks of the best, the bound of second.
+double Learner::score(Value& at) {
+  at = model_.at(at.theta, &at, kScoreTolerance);
+  return model_.leave_one_out(at);
+}
+
 // All length scales times a factor, everything else at its best.
 Learner::Value Learner::scaled(const Value& from, double log_factor) {
   const std::vector<bool> all = free(true);
@@ -100,7 +107,7 @@ Learner::Value Learner::scaled(const Value& from, double log_factor) {
 
 // Shorter while the score rises, else longer.
 void Learner::choose_factor(Learned& out) {
-  double best = model_.leave_one_out(out.value);
+  double best = score(out.value);
   out.factors = {{0, out.value.objective(), best}};
   const Value top = out.value;
   for (const double direction : {-1.0, 1.0}) {
@@ -111,10 +118,10 @@ void Learner::choose_factor(Learned& out) {
       } catch (const NumericalFailure&) {
         break;
       }
-      const double score = model_.leave_one_out(here);
-      out.factors.push_back({direction * k * kFactorStep, here.objective(), score});
-      if (!(score > best)) break;
-      best = score;
+      const double found = score(here);
+      out.factors.push_back({direction * k * kFactorStep, here.objective(), found});
+      if (!(found > best)) break;
+      best = found;
       out.value = here;
       out.log_factor = direction * k * kFactorStep;
     }
@@ -143,9 +150,9 @@ Learned Learner::choose(bool climbing) {
   return finished(std::move(out));
 }
 
-Learned Learner::finished(Learned out) const {
+Learned Learner::finished(Learned out) {
   if (out.factors.empty())
-    out.factors = {{0, out.value.objective(), model_.leave_one_out(out.value)}};
+    out.factors = {{0, out.value.objective(), score(out.value)}};
   out.converged = converged_;
   out.evaluations = evaluations_;
   out.passes = model_.passes();

@@ -39,9 +39,10 @@ class Learner {
   Value climb_from(Value from, const std::vector<bool>& free);
   Value from_both();
   Value from_start();
+  double score(Value& at);
   Value scaled(const Value& from, double log_factor);
   void choose_factor(Learned& out);
-  Learned finished(Learned out) const;
+  Learned finished(Learned out);
   Vec uphill(const Value& at, const std::vector<bool>& free) const;
   Vec bounded(ConstVecRef theta) const;
   Value look(ConstVecRef theta, const Value* near);
