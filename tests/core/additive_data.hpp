@@ -1,4 +1,5 @@
 #pragma once
+#include <Eigen/LU>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -208,7 +209,7 @@ inline AdditiveSpec wavy(Index n, const char* likelihood, bool everything,
   return out;
 }
 
-// The prior covariance of f, with the diagonal raised as the core does.
+// The prior covariance of f.
 inline MatL prior_covariance(const AdditiveSpec& spec, const Vec& theta) {
   const Index n = spec.n();
   MatL out = MatL::Zero(n, n);
@@ -231,7 +232,6 @@ inline MatL prior_covariance(const AdditiveSpec& spec, const Vec& theta) {
     out += variance * k;
     first += one.start.size();
   }
-  out.diagonal().array() += 1e-8L * out.diagonal().mean();
   for (Index j = 0; j < spec.fixed.cols(); ++j) {
     const VecL x = spec.fixed.col(j).cast<Real>();
     out += Real(spec.variance[j]) * (x * x.transpose());
@@ -250,7 +250,8 @@ inline Real log_determinant(const MatL& a) {
   return 2 * lower_factor(a).diagonal().array().log().sum();
 }
 
-// Of q(f) with these slopes alpha and weights w: m = K alpha and S = (K^-1 + W)^-1.
+// Of q(f) with these slopes alpha and weights w: m = K alpha and S = (K^-1 + W)^-1, which is
+// (I + K W)^-1 K where K has no inverse. w may have either sign.
 struct PlainBound {
   VecL m;
   MatL covariance;
@@ -258,14 +259,16 @@ struct PlainBound {
 };
 inline PlainBound plain_bound(const AdditiveSpec& spec, const Vec& theta, const VecL& alpha,
                               const VecL& w) {
-  const MatL k = prior_covariance(spec, theta), inverse_k = inverse(k);
-  MatL precision = inverse_k;
-  precision.diagonal() += w;
+  const MatL k = prior_covariance(spec, theta);
+  MatL ratio = k * w.asDiagonal();
+  ratio.diagonal().array() += 1;
+  const Eigen::PartialPivLU<MatL> factor(ratio);
+  const MatL share = factor.inverse();  // of S in K
   PlainBound out;
-  out.covariance = inverse(precision);
+  out.covariance = product(share, k);
   out.m = product(k, alpha).col(0);
-  out.bound = -0.5L * (product(inverse_k, out.covariance).trace() + alpha.dot(out.m) -
-                       Real(spec.n()) - log_determinant(out.covariance) + log_determinant(k));
+  out.bound = -0.5L * (share.trace() + alpha.dot(out.m) - Real(spec.n()) +
+                       factor.matrixLU().diagonal().array().abs().log().sum());
   const AdditiveLaw law = spec.law(theta);
   for (Index i = 0; i < spec.n(); ++i) {
     out.m[i] += row_offset(spec, i);

@@ -77,9 +77,9 @@ TEST_CASE("additive: q is what its rows' slopes and weights say, by plain invers
       const VecL alpha = found.rows.slope.matrix().cast<Real>(),
                  w = found.rows.weight.matrix().cast<Real>();
       const PlainBound plain = plain_bound(spec, theta, alpha, w);
-      CHECK(gap(found.rows.m.matrix(), plain.m) < 1e-11);
-      CHECK(gap(lower(found.rows.covariance), lower(plain.covariance)) < 1e-9);
-      CHECK(gap(found.rows.v.matrix(), plain.covariance.diagonal()) < 1e-9);
+      CHECK(gap(found.rows.m.matrix(), plain.m) < 6e-10);
+      CHECK(gap(lower(found.rows.covariance), lower(plain.covariance)) < 3e-9);
+      CHECK(gap(found.rows.v.matrix(), plain.covariance.diagonal()) < 3e-9);
       CHECK(gap(found.bound, plain.bound) < 1e-13);
       const AdditiveLaw law = spec.law(theta);
       for (Index i = 0; i < spec.n(); ++i) {
@@ -195,7 +195,7 @@ TEST_CASE("additive: with a normal likelihood bound and moments are those of exa
     VecL mean = product(k, pull).col(0);
     const MatL covariance = k - product(product(k, precision), k);
     for (Index i = 0; i < spec.n(); ++i) mean[i] += row_offset(spec, i);
-    CHECK(gap(found.rows.m.matrix(), mean) < 1e-13);
+    CHECK(gap(found.rows.m.matrix(), mean) < 3e-13);
     CHECK(gap(found.rows.v.matrix(), covariance.diagonal()) < 1e-13);
   }
 }
@@ -221,7 +221,7 @@ TEST_CASE("additive: with a normal likelihood the leave-one-out score is that of
       expected += row_weight(spec, i) * log_normal(all.off[i] - gain.dot(off),
                                                    k(i, i) - gain.dot(others) + noise);
     }
-    CHECK(gap(found, expected) < 1e-14);
+    CHECK(gap(found, expected) < 3e-14);
   }
 }
 
@@ -241,13 +241,13 @@ TEST_CASE("additive: leave-one-out scores of other likelihoods are near those of
       for (Index j = 0; j < spec.n(); ++j)
         if (j != i) rest.push_back(j);
       const Additive::Value without = best_at(rows_of(spec, rest), theta);
-      const MatL inner = inverse(picked(k, rest, rest)),
-                 own = without.rows.covariance.cast<Real>();
-      const VecL others = picked(k, rest, {i}), gain = product(inner, others).col(0);
+      const VecL others = picked(k, rest, {i}), w = without.rows.weight.matrix().cast<Real>(),
+                 weighted = w.cwiseProduct(others);
+      const MatL own = without.rows.covariance.cast<Real>();
       const MatL covariance = own.selfadjointView<Eigen::Lower>();
-      const Real m = gain.dot(without.rows.m.matrix().cast<Real>());
-      const Real v = k(i, i) - gain.dot(others) +
-                     gain.dot(product(covariance, gain).col(0));
+      const Real m = others.dot(without.rows.slope.matrix().cast<Real>());
+      const Real v = k(i, i) - others.dot(weighted) +
+                     weighted.dot(product(covariance, weighted).col(0));
       // log E p(y | f)
       std::vector<long double> breaks;
       for (Real z = -12; z <= 12; z += 0.5L) breaks.push_back(z);
@@ -347,7 +347,7 @@ TEST_CASE("additive: the order of rows does not matter") {
   }
 }
 
-TEST_CASE("additive: a weight of two is a row twice, up to what is added to the diagonal") {
+TEST_CASE("additive: a weight of two is a row twice") {
   for (const char* likelihood : kAdditiveLikelihoods) {
     CAPTURE(std::string(likelihood));
     AdditiveSpec spec = wavy(15, likelihood, true);
@@ -359,8 +359,8 @@ TEST_CASE("additive: a weight of two is a row twice, up to what is added to the 
     spec.weight[4] = 2;
     const Vec theta = start_of(spec);
     const Additive::Value a = best_at(spec, theta), b = best_at(twice, theta);
-    CHECK(gap(b.bound, a.bound) < 1e-8);
-    CHECK(gap(b.gradient, a.gradient) < 1e-7);
+    CHECK(gap(b.bound, a.bound) < 2e-14);
+    CHECK(gap(b.gradient, a.gradient) < 1e-10);
   }
 }
 
@@ -392,10 +392,12 @@ TEST_CASE("additive: inducing inputs that leave nothing over change nothing") {
     const Additive::Value all = additive.at(theta, nullptr, kTight);
     const double score = additive.leave_one_out(all);
     REQUIRE(additive.approximate());
+    const int before = additive.passes();
     const Additive::Value some = additive.at(theta, nullptr, kTight);
-    CHECK(gap(some.bound, all.bound) < 2e-8);
-    CHECK(gap(some.rows.m.matrix(), all.rows.m.matrix()) < 4e-8);
-    CHECK(gap(additive.leave_one_out(some), score) < 8e-8);
+    CHECK(additive.passes() > before + 2);
+    CHECK(gap(some.bound, all.bound) < 2e-14);
+    CHECK(gap(some.rows.m.matrix(), all.rows.m.matrix()) < 1e-12);
+    CHECK(gap(additive.leave_one_out(some), score) < 1e-12);
     spec.summands[0].points = 20;
     CHECK_FALSE(Additive(spec.model(), host).approximate());
     spec.summands[0].points = 0;
@@ -476,7 +478,7 @@ TEST_CASE("additive: with inducing inputs a normal likelihood's scores are those
     const VecL y = picked(spec.y, rest).cast<Real>();
     expected += log_normal(Real(spec.y[i]) - gain.dot(y), v);
   }
-  CHECK(gap(found, expected) < 1e-14);
+  CHECK(gap(found, expected) < 3e-14);
 }
 
 TEST_CASE("additive: an interrupt is obeyed") {

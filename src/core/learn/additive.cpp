@@ -122,8 +122,9 @@ RowNewton::Known Additive::best_by_columns(const std::vector<Made>& made, ConstV
                                            const Value* near, double tolerance) {
   take_design(made, theta);
   RowNewton ascent(problem_, Options(), host_);
+  RowNewton::Known out = ascent.best(near ? &near->rows : nullptr, tolerance);
   passes_ += ascent.progress().passes;
-  return ascent.best(near ? &near->rows : nullptr, tolerance);
+  return out;
 }
 
 // X, and columns whose coefficients are N(0, 1).
