@@ -423,11 +423,19 @@ gp_matrix <- function(basis, columns) {
   m <- sum(vapply(basis$parts, function(part) nrow(part$points), 0L))
   if (length(basis$parts) == 0L) m <- length(basis$columns)
   out <- matrix(NA_real_, nrow(raw), m)
-  if (!any(complete)) return(out)
-  out[complete, ] <- if (length(basis$parts) == 0L) 0
-                     else gp_columns(basis, gp_inputs(raw[complete, , drop = FALSE], basis$inputs),
-                                     multiplier[complete])
-  out
+  if (length(basis$parts) == 0L) {
+    out[complete, ] <- 0
+    return(out)
+  }
+  left <- matrix(NA_real_, nrow(raw), length(basis$blocks),
+                 dimnames = list(NULL, names(basis$blocks)))
+  if (any(complete)) {
+    columns <- gp_columns(basis, gp_inputs(raw[complete, , drop = FALSE], basis$inputs),
+                          multiplier[complete])
+    out[complete, ] <- columns
+    left[complete, ] <- attr(columns, "left_over")
+  }
+  structure(out, left_over = left)
 }
 
 #' @export
