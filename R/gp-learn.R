@@ -95,7 +95,8 @@ learning_model <- function(frame, assigned, likelihood, units, rows) {
   others <- c(column_summands(frame, blocks, units$unit, rows),
               group_summands(frame, assigned$group_blocks, units$unit, rows))
   fixed <- fixed_columns(frame, blocks, units$unit, rows)
-  parts <- unlist(unname(lapply(gps, gp_parts, rows = rows, blocks = assigned$blocks,
+  parts <- unlist(unname(lapply(gps, gp_parts, rows = rows, weights = frame$weights[rows],
+                                blocks = assigned$blocks,
                                 unit = units$unit)), recursive = FALSE)
   first <- 1L
   for (k in seq_along(parts)) {
@@ -176,9 +177,11 @@ learning_columns <- function(frame, columns, rows) {
   if (length(columns) == 0L) return(matrix(0, length(rows), 0L))
   x <- frame_columns(frame, columns, rows)
   scaled <- !columns %in% c(frame$intercept, columns_of(frame$bases))
+  weights <- if (is.null(frame$weights)) rep(1, length(rows)) else frame$weights[rows]
   for (j in which(scaled)) {
-    sd <- stats::sd(x[, j])
-    x[, j] <- (x[, j] - mean(x[, j])) / if (isTRUE(sd > 0)) sd else 1
+    off <- x[, j] - sum(weights * x[, j]) / sum(weights)
+    sd <- sqrt(sum(weights * off^2) / max(sum(weights) - 1, 1))
+    x[, j] <- off / if (isTRUE(sd > 0)) sd else 1
   }
   x[is.na(x)] <- 0 # modelled missing values
   x
@@ -241,13 +244,13 @@ likelihood_numbers <- function(likelihood, unit) {
 # ---- kernels ------------------------------------------------------------------------------------
 
 # For each summand of a term's kernel list(label, part, factors, numbers, summand).
-gp_parts <- function(basis, rows, blocks, unit) {
+gp_parts <- function(basis, rows, weights, blocks, unit) {
   products <- kernel_products(basis$kernel)
   x <- basis$rows[rows, , drop = FALSE]
   multiplier <- basis$multiplier[rows]
   Map(function(product, label, k) {
     prior <- Find(function(block) identical(block$label, label), blocks)$prior
-    made <- term_kernel(product, basis, x)
+    made <- term_kernel(product, basis, x, weights)
     list(label = basis$label, part = k, factors = made$factors,
          numbers = c(list(amplitude = amplitude_number(prior, unit)), made$numbers),
          summand = list(kernel = made$factors, inputs = x, features = NULL,
@@ -256,7 +259,7 @@ gp_parts <- function(basis, rows, blocks, unit) {
 }
 
 # list(factors, numbers) of a product of kernels, for standardised inputs.
-term_kernel <- function(product, basis, x) {
+term_kernel <- function(product, basis, x, weights) {
   distances <- input_distances(x)
   numbers <- lapply(product, function(kernel) {
     sizes <- parameter_sizes(kernel, ncol(x))
@@ -264,7 +267,7 @@ term_kernel <- function(product, basis, x) {
       kernel_numbers(value, name, size, kernel, basis, distances)
     }, kernel$parameters, names(kernel$parameters), sizes)
   })
-  list(factors = kernel_factors(product, x),
+  list(factors = kernel_factors(product, x, weights),
        numbers = unlist(unname(unlist(numbers, recursive = FALSE)), recursive = FALSE))
 }
 

@@ -4,7 +4,9 @@
 #
 #   v_c = v / (1 - v w),  m_c = m - v_c g,  score log E p(y | f) under N(m_c, v_c),
 #
-# for a normal likelihood with known variance exactly. Of a mixture over inferred numbers with
+# for a normal likelihood with known variance exactly. Variance u that no coefficient explains, of
+# inducing inputs (R/gp.R), is the row's own: v - u is in place of v, and the score is under
+# N(m_c, v_c + u). Of a mixture over inferred numbers with
 # weights pi_k the weight of part k without the row is pi_k over its own score's exponential, and
 #
 #   p(y_i | the others) = 1 / sum_k pi_k / p_k(y_i | the others).
@@ -29,12 +31,14 @@ closed_scores <- function(object, rows) {
   in_chunks(n, 2^19 / length(weights), function(at) {
     part <- rows_at(rows, at)
     links <- link_points(posterior, object, part)
+    unexplained <- left_over_points(object, part, dim(links$sd))
     if (!is.null(rows$offset)) links$mean <- links$mean + rows$offset[at]
     own_points <- values_by_row(object$likelihood, points, part$scale_columns)
     each <- vapply(seq_along(weights), function(k) {
       likelihood <- object$likelihood
       likelihood$values <- values_at(own_points, k)
-      part_scores(likelihood, rows$y[at], rows$weight[at], links$mean[, k], links$sd[, k]^2)
+      part_scores(likelihood, rows$y[at], rows$weight[at], links$mean[, k], links$sd[, k]^2,
+                  unexplained[, k])
     }, matrix(0, length(at), 3L))
     own <- rep(log(weights), each = length(at))
     elpd <- matrix(each[, 1L, ], length(at))
@@ -51,14 +55,24 @@ log_row_sums <- function(logs) {
   top + log(rowSums(exp(logs - top)))
 }
 
+# The variance left over in rows at each part of the posterior; `dim`: n and the number of parts.
+left_over_points <- function(object, rows, dim) {
+  if (is.null(rows$left_over)) return(array(0, dim))
+  if (!inherits(object$posterior, "bsvm_mixture")) {
+    return(as.matrix(left_over_variance(object, rows)))
+  }
+  component_moments(object, function(own) list(mean = left_over_variance(own, rows)))$mean
+}
+
 # n x 3 of one part.
-part_scores <- function(likelihood, y, weight, mean, variance) {
+part_scores <- function(likelihood, y, weight, mean, variance, unexplained = 0) {
   variance <- pmax(variance, least_variance(mean))
   if (is.null(weight)) weight <- rep(1, length(y))
   here <- expected_terms(likelihood, y, weight, mean, variance)
-  share <- pmax(variance * here$curvature, 0)
-  left <- variance / (1 - pmin(share, 0.99))
-  cbind(log_average(likelihood, y, weight, mean - left * here$slope, left),
+  explained <- pmax(variance - unexplained, 0)
+  share <- pmax(explained * here$curvature, 0)
+  left <- explained / (1 - pmin(share, 0.99))
+  cbind(log_average(likelihood, y, weight, mean - left * here$slope, left + unexplained),
         log_average(likelihood, y, weight, mean, variance), share)
 }
 
