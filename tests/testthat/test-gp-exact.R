@@ -241,21 +241,21 @@ test_that("sampler, Gibbs and Gaussian engines have the same posterior", {
     with_seed(1, quietly(bsvm(class ~ gp(x, z, kernel = kernel_se(1)), d, engine = engine,
                               likelihood = likelihood, prior = list(gp = given(2)))))
   }
-  compare <- function(draws, gaussian) {
+  # 20000 draws: slice and Gibbs within 0.012 sd, sds 0.99 to 1.01; Gaussian 0.037 and 0.90 to 1.03
+  # of the pseudo-likelihood, 0.011 and 0.93 to 1.00 of the normalised one
+  compare <- function(draws, other, shift, low, high) {
     a <- moments_at(draws, d)
-    b <- moments_at(gaussian, d)
-    expect_lt(max(abs(a$mean - b$mean) / a$sd), 0.1)
-    expect_gt(min(b$sd / a$sd), 0.9)
-    expect_lt(max(b$sd / a$sd), 1.03)
+    b <- moments_at(other, d)
+    expect_lt(max(abs(a$mean - b$mean) / a$sd), shift)
+    expect_gt(min(b$sd / a$sd), low)
+    expect_lt(max(b$sd / a$sd), high)
   }
-  slice <- fit_of(engine_slice(draws = 2000))
-  gibbs <- fit_of(engine_gibbs(draws = 4000))
+  slice <- fit_of(engine_slice(draws = 10000))
+  gibbs <- fit_of(engine_gibbs(draws = 10000))
   gaussian <- fit_of("gaussian")
-  compare(slice, gaussian)
-  compare(gibbs, gaussian)
-  a <- moments_at(slice, d)
-  b <- moments_at(gibbs, d)
-  expect_lt(max(abs(a$mean - b$mean) / a$sd), 0.12)
+  compare(slice, gibbs, 0.04, 0.97, 1.03)
+  compare(slice, gaussian, 0.08, 0.88, 1.05)
   normalised <- likelihood_hinge(normalized = TRUE)
-  compare(fit_of(engine_slice(draws = 2000), normalised), fit_of("gaussian", normalised))
+  compare(fit_of(engine_slice(draws = 10000), normalised), fit_of("gaussian", normalised),
+          0.04, 0.9, 1.02)
 })
