@@ -389,6 +389,14 @@ left_over_variance <- function(fit, rows) {
   drop(rows$left_over %*% vapply(own, function(block) mean_variance(block$hyper), 0))
 }
 
+# The largest mean share of a function's variance that inducing inputs leave over.
+largest_left_over <- function(object) {
+  shares <- lapply(gp_bases(object), function(basis) {
+    vapply(basis$parts, `[[`, 0, "left_over")
+  })
+  max(0, unlist(shares))
+}
+
 mean_variance <- function(hyper) {
   mean <- hyper["mean"]
   if (is.finite(mean)) unname(mean) else 1 / hyper[["inverse_mean"]]

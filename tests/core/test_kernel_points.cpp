@@ -103,7 +103,7 @@ TEST_CASE("points: repeated inputs are never chosen twice") {
     CHECK(all.features.rows() == 50);
     CHECK(all.features.cols() == static_cast<Index>(all.points.size()));
     if (log_length < -5) CHECK(all.points.size() == 48);  // rows far apart are all of them
-    if (log_length > 2) CHECK(all.points.size() < 20);    // and there is little in a smooth function
+    if (log_length > 2) CHECK(all.points.size() < 20);    // a smooth function has few
   }
 }
 

@@ -155,7 +155,7 @@ TEST_CASE("additive: a start nearby leads to the same place") {
   }
 }
 
-// ---- a normal likelihood: everything is known -----------------------------------------------------
+// ---- a normal likelihood: everything is known ---------------------------------------------------
 
 namespace {
 

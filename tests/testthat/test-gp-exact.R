@@ -1,5 +1,5 @@
-# Fits with Gaussian-process terms at a known kernel and amplitude, against exact regression in plain
-# R, the linear machine, kernlab's support vector machine, and draws.
+# Fits with Gaussian-process terms at a known kernel and amplitude, against exact regression in
+# plain R, the linear machine, kernlab's support vector machine, and draws.
 
 quietly <- function(code) suppressMessages(suppressWarnings(code))
 given <- function(variance) prior_ridge(variance = variance)
@@ -125,8 +125,8 @@ test_that("sums of kernels, multipliers and a function for each level are as the
                1.2 * se(x, x, 0.7) + 0.6 * x %*% t(x) / mean(x^2),
                list("gp(x, kernel = kernel_se(0.7) + kernel_linear())1" = given(1.2),
                     "gp(x, kernel = kernel_se(0.7) + kernel_linear())2" = given(0.6)))
-  expect_exact(y ~ 0 + gp(x, by = w, kernel = kernel_se(0.7)), 1.2 * se(x, x, 0.7) * outer(d$w, d$w),
-               list(gp = given(1.2)))
+  expect_exact(y ~ 0 + gp(x, by = w, kernel = kernel_se(0.7)),
+               1.2 * se(x, x, 0.7) * outer(d$w, d$w), list(gp = given(1.2)))
   expect_exact(y ~ 0 + gp(x, by = g, kernel = kernel_se(0.7)),
                1.2 * se(x, x, 0.7) * outer(d$g, d$g, `==`), list(gp = given(1.2)))
   expect_exact(y ~ gp(x, kernel = kernel_se(0.7)), 1.2 * se(x, x, 0.7), list(gp = given(1.2)),
@@ -200,7 +200,8 @@ test_that("a linear kernel is the linear machine with a ridge of the same varian
     # in 60 rows' numbers, where moments of the hinge are matched by other steps
     expect_close(moments_at(both, new)$mean, moments_at(linear, new)$mean, 5e-3)
   }
-  linear <- bsvm(class ~ x + z, d, engine = "em", likelihood = likelihood_hinge(), prior = given(0.7))
+  linear <- bsvm(class ~ x + z, d, engine = "em", likelihood = likelihood_hinge(),
+                 prior = given(0.7))
   term <- quietly(bsvm(class ~ gp(x, z, kernel = kernel_linear()), d, engine = "em",
                        likelihood = likelihood_hinge(), prior = list(gp = given(0.7 * s))))
   expect_close(predict(term, new, type = "link"), predict(linear, new, type = "link"), 1e-5)

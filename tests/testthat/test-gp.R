@@ -160,7 +160,8 @@ test_that("terms go with every engine that takes a ridge", {
                   likelihood = likelihood_hinge())
     expect_finite(links(fit))
   }
-  fit <- fit_of(class ~ gp(x, kernel = kernel_se(1)), engine = "em", likelihood = likelihood_hinge())
+  fit <- fit_of(class ~ gp(x, kernel = kernel_se(1)), engine = "em",
+                likelihood = likelihood_hinge())
   expect_finite(predict(fit, new, type = "link"))
 })
 
@@ -214,7 +215,8 @@ test_that("a fit keeps what it needs: without its data, updated, saved", {
   file <- withr::local_tempfile()
   saveRDS(fit, file)
   expect_same(fit, readRDS(file), 1e-14)
-  expect_same(quietly(update(fit, . ~ . - g)), fit_of(class ~ gp(x, z, kernel = kernel_se(1))), 1e-9)
+  less <- quietly(update(fit, . ~ . - g))
+  expect_same(less, fit_of(class ~ gp(x, z, kernel = kernel_se(1))), 1e-9)
 })
 
 # ---- few points ---------------------------------------------------------------------------------
@@ -255,7 +257,7 @@ test_that("the bound of few points is Titsias's for a normal likelihood", {
                diag(explained - explained %*% solve(total, explained)) + left, 1e-6)
 })
 
-test_that("closed leave-one-out scores are near those of fits without the row, with few points too", {
+test_that("closed leave-one-out scores are near those of fits without the row", {
   few <- d[1:24, ]
   for (points in list(NULL, 5L)) {
     fit <- fit_of(class ~ gp(x, z, kernel = kernel_se(1), points = points), few,
@@ -284,6 +286,13 @@ test_that("closed leave-one-out scores are near those of fits without the row, w
     expect_lt(max(abs(closed - scores)), if (is.null(points)) 0.3 else 0.1)
     expect_lt(abs(sum(closed - scores)), if (is.null(points)) 1.1 else 0.2)
   }
+})
+
+test_that("draws do not have what points leave over, so that a check against them is refused", {
+  few <- fit_of(class ~ gp(x, z, kernel = kernel_se(1), points = 4))
+  expect_refusal(check_approximation(few), "unsupported", c("leave over", "points"))
+  smooth <- fit_of(class ~ gp(x, z, kernel = kernel_se(3), points = 12))
+  expect_s3_class(quietly(check_approximation(smooth)), "bsvm_check")
 })
 
 # ---- refusals -----------------------------------------------------------------------------------
