@@ -38,7 +38,7 @@ class RowNewton : public Conditional {
     double bound = 0;
     Arr m, v, slope, weight;
     Mat covariance;
-    Vec mean, square;         // (p) of q: E b and E b^2
+    Vec mean, square;         // (p) of q: E b and E b^2, inside
     bool converged = false;
   };
 

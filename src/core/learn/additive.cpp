@@ -203,9 +203,10 @@ void Additive::hold_kernels(Value& at) const {
 // of log p(b | s), and what is left over.
 void Additive::add_columns_gradient(const std::vector<Made>& made, Value& at) const {
   Index first = 0, column = model_.fixed.cols();
+  const Vec square = at.rows.square.cwiseProduct(problem_.blocks[0]->unit().cwiseAbs2());
   for (size_t k = 0; k < made.size(); ++k) {
     const Index m = made[k].features.cols();
-    at.gradient[first] = at.rows.square.segment(column, m).sum() - static_cast<double>(m);
+    at.gradient[first] = square.segment(column, m).sum() - static_cast<double>(m);
     if (made[k].left_over.size() > 0)
       at.gradient[first] -=
           std::exp(2 * at.theta[first]) * at.rows.weight.matrix().dot(made[k].left_over);
