@@ -423,3 +423,21 @@ bind_gp <- function(frame, bases) {
   }))
   frame
 }
+
+# The update of a variance in engine_vb() is for coefficients alone: where rows have a share of it the
+# amplitude is the one that was learned.
+known_amplitudes <- function(assigned, frame, engine) {
+  updated <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
+  if (is.null(frame$left_over) || !updated) return(assigned)
+  known <- unlist(lapply(gp_bases(frame), function(basis) {
+    sds <- vapply(basis$parts, function(part) basis$unit * exp(part$numbers$log_sd), 0)
+    stats::setNames(sds^2, names(basis$blocks))
+  }))
+  assigned$blocks <- lapply(assigned$blocks, function(block) {
+    if (block$label %in% colnames(frame$left_over) && block$prior$name != "normal") {
+      block$prior <- prior_ridge(variance = known[[block$label]])
+    }
+    block
+  })
+  assigned
+}

@@ -1,0 +1,117 @@
+// Fits in numbers of rows alone: the posterior of linear predictors against plain inverses, and all
+// of it against RowNewton, which has coefficients.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "fitting.hpp"
+#include "gaussian/full_kernel.hpp"
+#include "gaussian/row_newton.hpp"
+#include "gaussian/row_space.hpp"
+#include "linalg/eigen_modules.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+Data data_of(Index n, Index p, std::uint64_t seed) {
+  Shape shape;
+  shape.n = n;
+  shape.p = p;
+  shape.seed = seed;
+  return simulate(shape);
+}
+
+Problem with(const Data& data, const char* likelihood, std::vector<PriorSpec> priors) {
+  Problem out = to_problem(data, priors, {});
+  out.likelihood = Registry<Likelihood>::make(likelihood, Params());
+  return out;
+}
+
+// The first column has a variance of its own, which is known.
+Problem inferred(const Data& data, const char* likelihood) {
+  return with(data, likelihood,
+              {normal_prior(3, range(0, 1)), ridge_prior(2, 1.5, range(1, data.shape.p - 1))});
+}
+
+Mat covariance_of(Index n, std::uint64_t seed) {
+  const Data data = data_of(n, n + 3, seed);
+  return data.x * data.x.transpose() / static_cast<double>(n);
+}
+
+}  // namespace
+
+TEST_CASE("row posterior: covariance and determinant are those of plain inverses") {
+  const Index n = 40;
+  const Mat k = covariance_of(n, 5);
+  Host host;
+  for (const int kind : {0, 1, 2, 3}) {
+    INFO("kind ", kind);
+    Arr w = Arr::LinSpaced(n, 0.01, 4);
+    if (kind == 1) w.head(15).setZero();
+    if (kind == 2) w.head(6).setConstant(-0.05);
+    if (kind == 3) w.segment(3, 30) = Arr::LinSpaced(30, -0.08, -0.01);
+    Mat found;
+    double logdet = 0;
+    RowPosterior posterior;
+    REQUIRE(posterior(k, w, host, found, logdet));
+    const Mat one = Mat::Identity(n, n) + k * w.matrix().asDiagonal();
+    const Mat expected = one.partialPivLu().solve(k);
+    CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-10 * expected.cwiseAbs().maxCoeff());
+    CHECK(std::abs(logdet - std::log(one.determinant())) < 1e-9);
+    CHECK((found - found.transpose()).cwiseAbs().maxCoeff() == 0);
+    Mat again;
+    REQUIRE(posterior(k, w, host, again, logdet));
+    CHECK(again == found);
+  }
+}
+
+TEST_CASE("row posterior: weights that leave no covariance are refused") {
+  const Mat k = covariance_of(20, 6);
+  Host host;
+  Mat found;
+  double logdet;
+  CHECK_FALSE(RowPosterior()(k, Arr::Constant(20, -1e3), host, found, logdet));
+  CHECK_FALSE(RowPosterior()(k, Arr::Constant(20, std::nan("")), host, found, logdet));
+}
+
+TEST_CASE("full kernel: bound, moments and hyper-parameters are RowNewton's") {
+  for (const char* likelihood : kLikelihoods)
+    for (const auto& size : {std::pair<Index, Index>{30, 30}, {25, 40}, {40, 20}}) {
+      INFO(std::string(likelihood), " ", size.first, " x ", size.second);
+      const Data data = data_of(size.first, size.second, 3);
+      const Problem problem = inferred(data, likelihood);
+      Host host;
+      const Options options = close_options();
+      RowNewton rows(problem, options, host);
+      FullKernel kernel(problem, options, host);
+      const Node expected = rows.climb(), found = kernel.climb();
+      CHECK(kernel.progress().end == Termination::converged);
+      CHECK(std::abs(found.theta[0] - expected.theta[0]) < 0.05);
+      for (const double by : {-1.0, 0.0, 0.8}) {
+        INFO("by ", by);
+        const Vec theta = expected.theta + Vec::Constant(1, by);
+        const Node a = rows.at(theta, expected), b = kernel.at(theta, found);
+        CHECK(a.matched == b.matched);
+        CHECK(std::abs(a.log_density - b.log_density) < 2e-3);
+        const OutsideMoments one = Coefficients(problem).outside(a.state, GroupPosterior()),
+                             two = Coefficients(problem).outside(b.state, GroupPosterior());
+        const Vec sd = one.covariance.diagonal().cwiseSqrt();
+        CHECK((one.mean - two.mean).cwiseQuotient(sd).cwiseAbs().maxCoeff() < 0.01);
+        CHECK((two.covariance.diagonal().cwiseSqrt().cwiseQuotient(sd).array() - 1)
+                  .abs()
+                  .maxCoeff() < 0.005);
+      }
+      CHECK(std::abs(kernel.curvature(found)(0, 0) / rows.curvature(expected)(0, 0) - 1) < 0.1);
+    }
+}
+
+TEST_CASE("full kernel: what it is for") {
+  const Data small = data_of(40, 60, 4), wide = data_of(120, 130, 4), few = data_of(120, 20, 4);
+  CHECK_FALSE(FullKernel::suits(inferred(small, "hinge")));
+  CHECK(FullKernel::suits(inferred(wide, "hinge")));
+  CHECK_FALSE(FullKernel::suits(inferred(few, "hinge")));
+  CHECK_FALSE(FullKernel::suits(
+      with(wide, "hinge", {normal_prior(1e8, range(0, 1)), normal_prior(1, range(1, 129))})));
+}
