@@ -130,12 +130,7 @@ check_checkable <- function(fit) {
     abort("unsupported", "The fit is a mode alone, without standard deviations to check. ",
           with_spread(fit))
   }
-  left <- largest_left_over(fit)
-  if (left > most_left_checked) {
-    abort("unsupported", "check_approximation() compares with draws, which do not have the ",
-          "variance that inducing points leave over (here ", round(100 * left), " % of a ",
-          "function's). Use more `points`.")
-  }
+  check_explained(fit, "check_approximation()")
   if (!is.null(fit$start_bounds)) {
     abort("unsupported", "check_approximation() requires a posterior density, and under a prior ",
           "that selects coefficients may be exactly zero. Compare the fit with update(fit, engine ",
@@ -153,7 +148,6 @@ as_made <- function(expression) {
 }
 
 least_draws <- 100L
-most_left_checked <- 0.01 # of a Gaussian process's variance, by inducing points
 
 check_draws <- function(draws) {
   if (is.null(draws)) return(NULL)
