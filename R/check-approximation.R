@@ -70,7 +70,8 @@
 #' The print method returns it invisibly.
 #' @section Errors: `bsvm_error_argument` for what is not a fit, for a fit that was changed by hand,
 #'   and for fewer than 100 draws; `bsvm_error_unsupported` for a fit that is exact already, a mode
-#'   without standard deviations and a model no engine can draw from; `bsvm_error_data` if the data
+#'   without standard deviations, a model no engine can draw from and a Gaussian-process term whose
+#'   inducing points do not explain more than 1 % of its variance; `bsvm_error_data` if the data
 #'   cannot be found again; `bsvm_error_numerical` if no weight can be computed;
 #'   `bsvm_error_interrupted`.
 #' @section Warnings: `bsvm_warning_approximation` if a quantity is off, a coefficient has no

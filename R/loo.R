@@ -37,7 +37,9 @@
 #' parts of the mixture are weighted anew. For a normal likelihood with known variances that is
 #' exact. Against refits without each row it was within 0.05 per row, and 0.1 in the sum, on
 #' `mtcars` under likelihoods of numbers. If a row's share \eqn{v w}{v w} is above 0.8, with group
-#' effects of classes, and for `by = "group"`, draws are taken (`method = "draws"`).
+#' effects of classes, and for `by = "group"`, draws are taken (`method = "draws"`). If inducing
+#' points of a Gaussian-process term ([gp]) do not explain more than 1 % of a function's variance,
+#' only closed scores are available, since draws do not include that variance.
 #'
 #' **Another fit without draws** is drawn from first, by [engine_slice()]
 #' under the same likelihood and priors, until 400 draws are effective. A message (class
