@@ -70,7 +70,8 @@
 #' The print method returns it invisibly.
 #' @section Errors: `bsvm_error_argument` for what is not a fit, for a fit that was changed by hand,
 #'   and for fewer than 100 draws; `bsvm_error_unsupported` for a fit that is exact already, a mode
-#'   without standard deviations and a model no engine can draw from; `bsvm_error_data` if the data
+#'   without standard deviations, a model no engine can draw from and a Gaussian-process term whose
+#'   inducing points do not explain more than 1 % of its variance; `bsvm_error_data` if the data
 #'   cannot be found again; `bsvm_error_numerical` if no weight can be computed;
 #'   `bsvm_error_interrupted`.
 #' @section Warnings: `bsvm_warning_approximation` if a quantity is off, a coefficient has no
@@ -130,12 +131,7 @@ check_checkable <- function(fit) {
     abort("unsupported", "The fit is a mode alone, without standard deviations to check. ",
           with_spread(fit))
   }
-  left <- largest_left_over(fit)
-  if (left > most_left_checked) {
-    abort("unsupported", "check_approximation() compares with draws, which do not have the ",
-          "variance that inducing points leave over (here ", round(100 * left), " % of a ",
-          "function's). Use more `points`.")
-  }
+  check_explained(fit, "check_approximation()")
   if (!is.null(fit$start_bounds)) {
     abort("unsupported", "check_approximation() requires a posterior density, and under a prior ",
           "that selects coefficients may be exactly zero. Compare the fit with update(fit, engine ",
@@ -153,7 +149,6 @@ as_made <- function(expression) {
 }
 
 least_draws <- 100L
-most_left_checked <- 0.01 # of a Gaussian process's variance, by inducing points
 
 check_draws <- function(draws) {
   if (is.null(draws)) return(NULL)

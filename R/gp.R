@@ -397,6 +397,16 @@ largest_left_over <- function(object) {
   max(0, unlist(shares))
 }
 
+# Draws are of a model without that variance.
+most_left_drawn <- 0.01
+check_explained <- function(fit, what, instead = NULL) {
+  left <- largest_left_over(fit)
+  if (left <= most_left_drawn) return(invisible())
+  abort("unsupported", what, " needs draws from the posterior, and these do not include the ",
+        "variance that inducing points do not explain (here ", round(100 * left), " % of the ",
+        "variance of a function). Use more `points`.", instead)
+}
+
 mean_variance <- function(hyper) {
   mean <- hyper["mean"]
   if (is.finite(mean)) unname(mean) else 1 / hyper[["inverse_mean"]]

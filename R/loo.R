@@ -37,7 +37,9 @@
 #' parts of the mixture are weighted anew. For a normal likelihood with known variances that is
 #' exact. Against refits without each row it was within 0.05 per row, and 0.1 in the sum, on
 #' `mtcars` under likelihoods of numbers. If a row's share \eqn{v w}{v w} is above 0.8, with group
-#' effects of classes, and for `by = "group"`, draws are taken (`method = "draws"`).
+#' effects of classes, and for `by = "group"`, draws are taken (`method = "draws"`). If inducing
+#' points of a Gaussian-process term ([gp]) do not explain more than 1 % of a function's variance,
+#' only closed scores are available, since draws do not include that variance.
 #'
 #' **Another fit without draws** is drawn from first, by [engine_slice()]
 #' under the same likelihood and priors, until 400 draws are effective. A message (class
@@ -95,6 +97,7 @@ loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE,
   method <- pick_one(method, c("auto", "closed", "draws"), "method")
   closed <- if (method != "draws") closed_or_refused(x, by, method, parent.frame())
   if (!is.null(closed)) return(closed)
+  check_explained(x, "loo(method = \"draws\")", " method = \"closed\" does, after engine_gaussian().")
   cores <- useful_cores(cores, x, by)
   x <- with_own_draws(x, "loo()", parent.frame())
   terms <- loo_terms(x, by, cores, parent.frame())
@@ -109,6 +112,7 @@ waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "waic()", loo_hints)
   by <- check_loo(x, by, cores, "waic()")
+  check_explained(x, "waic()", " loo(method = \"closed\") does, after engine_gaussian().")
   cores <- useful_cores(cores, x, by)
   x <- with_own_draws(x, "waic()", parent.frame())
   terms <- loo_terms(x, by, cores, parent.frame())
@@ -117,7 +121,8 @@ waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
 
 closed_or_refused <- function(object, by, method, env) {
   if (has_closed_loo(object, by)) {
-    return(closed_loo(object, rows_again(object, env), method == "closed"))
+    anyway <- method == "closed" || largest_left_over(object) > most_left_drawn
+    return(closed_loo(object, rows_again(object, env), anyway))
   }
   if (method == "auto") return(NULL)
   abort("unsupported", "loo(method = \"closed\") requires a fit with engine_gaussian() and `by = ",

@@ -290,7 +290,12 @@ test_that("closed leave-one-out scores are near those of fits without the row", 
 
 test_that("draws do not have what points leave over, so that a check against them is refused", {
   few <- fit_of(class ~ gp(x, z, kernel = kernel_se(1), points = 4))
-  expect_refusal(check_approximation(few), "unsupported", c("leave over", "points"))
+  expect_refusal(check_approximation(few), "unsupported", c("do not explain", "points"))
+  few <- fit_of(class ~ gp(x, z, kernel = kernel_se(1), points = 4),
+                likelihood = likelihood_hinge(normalized = TRUE))
+  expect_refusal(loo(few, method = "draws"), "unsupported", c("do not explain", "closed"))
+  expect_refusal(waic(few), "unsupported", c("do not explain", "closed"))
+  expect_equal(loo(few), loo(few, method = "closed"))
   smooth <- fit_of(class ~ gp(x, z, kernel = kernel_se(3), points = 12))
   expect_s3_class(quietly(check_approximation(smooth)), "bsvm_check")
 })
