@@ -118,9 +118,11 @@ learning_model <- function(frame, assigned, likelihood, units, rows) {
 
 as.double_or_null <- function(x) if (length(x) > 0L) as.double(x)
 
+# Is anything to learn? Amplitudes only where engine_vb() may ask for them (known_amplitudes()).
 any_free <- function(model) {
   any(vapply(model$parts, function(part) {
-    any(vapply(part$numbers[-1L], function(number) !is.null(number$prior), TRUE))
+    wanted <- if (part$summand$points > 0L) part$numbers else part$numbers[-1L]
+    any(vapply(wanted, function(number) !is.null(number$prior), TRUE))
   }, TRUE))
 }
 
@@ -425,12 +427,16 @@ bind_gp <- function(frame, bases) {
 }
 
 # The update of a variance in engine_vb() is for coefficients alone: where rows have a share of it the
-# amplitude is the one that was learned.
-known_amplitudes <- function(assigned, frame, engine) {
+# amplitude is the one that was learned, for classes in units of the pseudo-likelihood.
+known_amplitudes <- function(assigned, frame, likelihood, engine) {
   updated <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
   if (is.null(frame$left_over) || !updated) return(assigned)
   known <- unlist(lapply(gp_bases(frame), function(basis) {
     sds <- vapply(basis$parts, function(part) basis$unit * exp(part$numbers$log_sd), 0)
+    if (!is_residual(likelihood)) {
+      sds <- sds * coefficient_scale(likelihood) /
+        coefficient_scale(likelihood_hinge(normalized = TRUE))
+    }
     stats::setNames(sds^2, names(basis$blocks))
   }))
   assigned$blocks <- lapply(assigned$blocks, function(block) {

@@ -71,7 +71,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_not_effects(assigned$group_blocks)
   check_effect_priors(assigned$group_blocks)
   check_engine(engine, frame, likelihood, assigned)
-  assigned <- known_amplitudes(assigned, frame, engine)
+  assigned <- known_amplitudes(assigned, frame, likelihood, engine)
   likelihood <- tell_pseudo(likelihood)
   check_unknown_columns(frame$unknowns$rule, frame)
   scaled <- scaled_columns(assigned$blocks, frame, standardize)
