@@ -15,11 +15,12 @@ using namespace bsvm_test;
 
 namespace {
 
-Data data_of(Index n, Index p, std::uint64_t seed) {
+Data data_of(Index n, Index p, std::uint64_t seed, bool weights = false) {
   Shape shape;
   shape.n = n;
   shape.p = p;
   shape.seed = seed;
+  shape.weights = weights;
   return simulate(shape);
 }
 
@@ -32,12 +33,13 @@ Problem with(const Data& data, const char* likelihood, std::vector<PriorSpec> pr
 // The first column has a variance of its own, which is known.
 Problem inferred(const Data& data, const char* likelihood) {
   return with(data, likelihood,
-              {normal_prior(3, range(0, 1)), ridge_prior(2, 1.5, range(1, data.shape.p - 1))});
+              {normal_prior(3, range(0, 1)), ridge_prior(2, 1.5, range(1, data.shape.p))});
 }
 
 Mat covariance_of(Index n, std::uint64_t seed) {
   const Data data = data_of(n, n + 3, seed);
-  return data.x * data.x.transpose() / static_cast<double>(n);
+  const Mat k = data.x * data.x.transpose();
+  return k / k.diagonal().mean();
 }
 
 }  // namespace
@@ -113,5 +115,5 @@ TEST_CASE("full kernel: what it is for") {
   CHECK(FullKernel::suits(inferred(wide, "hinge")));
   CHECK_FALSE(FullKernel::suits(inferred(few, "hinge")));
   CHECK_FALSE(FullKernel::suits(
-      with(wide, "hinge", {normal_prior(1e8, range(0, 1)), normal_prior(1, range(1, 129))})));
+      with(wide, "hinge", {normal_prior(1e8, range(0, 1)), normal_prior(1, range(1, 130))})));
 }

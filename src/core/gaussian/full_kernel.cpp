@@ -18,7 +18,7 @@ constexpr Index kFewestRows = 100, kMostKernelRows = 5000;
 constexpr double kColumnsPerRow = 0.6;
 constexpr double kVague = 1e6;          // a prior variance: differences with it drown in rounding
 constexpr double kGradientApart = 0.1;          // in theta, of derivatives of the gradient
-constexpr double kEnough = 1e-3;        // nats, of a climb
+constexpr double kEnough = 1e-4;        // nats, of a climb
 
 // As a warm start.
 RowNewton::Known known_of(const KernelNewton::Point& at) {
