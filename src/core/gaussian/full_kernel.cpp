@@ -158,20 +158,27 @@ Node FullKernel::climb() {
     }
     if (!converged || !best.q.converged) progress_.end = Termination::pass_limit;
     progress_.gradient = best.gradient.norm() * std::sqrt(kEnough);
-    Value top = best;
-    double log_density = 0;
-    take(top.theta);
-    const bool matched = newton_.match(top.q, log_density);
-    progress_.passes = newton_.passes();
-    if (matched) known_.push_back(top);
-    return node(matched ? top : best, matched, log_density + best.prior);
+    top_ = best.q;
+    return matched(best);
   } catch (const Interrupted&) {
     progress_.end = Termination::interrupted;
     return node(best, false, 0);
   }
 }
 
-// From the sites of the nearest node; where moments don't match, the bound's best.
+// The node of a bound's optimum, its moments matched if they do.
+Node FullKernel::matched(Value at) {
+  Value best = at;
+  double log_density = 0;
+  take(at.theta);
+  const bool done = newton_.match(at.q, log_density);
+  progress_.passes = newton_.passes();
+  if (!done) return node(best, false, 0);
+  known_.push_back(at);
+  return node(at, true, log_density + at.prior);
+}
+
+// From the sites of the nearest node; where moments don't match from there, from the bound's best.
 Node FullKernel::at(ConstVecRef theta, const Node&) {
   Value now;
   now.theta = theta;
@@ -183,25 +190,23 @@ Node FullKernel::at(ConstVecRef theta, const Node&) {
   now.prior = log_prior(theta, now.gradient);
   if (near) {
     now.q = near->q;
-    const bool matched = newton_.match(now.q, log_density);
+    const bool done = newton_.match(now.q, log_density);
     progress_.passes = newton_.passes();
-    if (matched) {
+    if (done) {
       known_.push_back(now);
       return node(now, true, log_density + now.prior);
     }
   }
-  now = look(theta, near ? &near->q : nullptr);
-  return node(now, false, 0);
+  return matched(look(theta, near ? &near->q : &top_));
 }
 
 // By differences of the bound's gradient.
 Mat FullKernel::curvature(const Node& top) {
   const Index h = top.theta.size();
   Mat out(h, h);
-  const KernelNewton::Point* near = known_.empty() ? nullptr : &known_[0].q;
   for (Index k = 0; k < h; ++k) {
     const Vec by = kGradientApart * Vec::Unit(h, k);
-    out.col(k) = (look(top.theta - by, near).gradient - look(top.theta + by, near).gradient) /
+    out.col(k) = (look(top.theta - by, &top_).gradient - look(top.theta + by, &top_).gradient) /
                  (2 * kGradientApart);
   }
   return 0.5 * (out + out.transpose());

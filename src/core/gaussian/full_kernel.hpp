@@ -39,6 +39,7 @@ class FullKernel : public Conditional {
   void take(ConstVecRef theta);
   Value look(ConstVecRef theta, const KernelNewton::Point* near);
   double log_prior(ConstVecRef theta, Vec& gradient) const;
+  Node matched(Value at);
   Node node(const Value& at, bool matched, double log_density);
   void record(const Value& at);
 
@@ -50,6 +51,7 @@ class FullKernel : public Conditional {
   std::vector<Part> parts_;
   Mat k_;       // (n, n) the covariance of f at the present theta
   KernelNewton newton_;
+  KernelNewton::Point top_;   // of the highest bound
   std::vector<Value> known_;  // whose moments were matched
 };
 
