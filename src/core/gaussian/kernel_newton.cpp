@@ -11,7 +11,7 @@ namespace bsvm {
 
 namespace {
 
-constexpr double kNewtonDifference = 1e-3;  // of f, in its standard deviations; and of its variance
+constexpr double kNewtonDifference = 1e-4;  // of f, in its standard deviations; and of its variance
 constexpr double kSolved = 1e-3;            // of the linear systems, relative
 constexpr int kProducts = 40;
 constexpr double kEnoughRise = 1e-4;        // of what a step promises
@@ -89,20 +89,15 @@ KernelNewton::System KernelNewton::system(const Point& at) {
   squares_ = at.covariance.cwiseAbs2();
   out.length = std::sqrt(out.lack.dot(at.covariance * out.lack) +
                          0.5 * out.gap.dot(squares_ * out.gap));
+  // By differences to one side: the system need not be more exact than a step is long.
   const Arr by = (kNewtonDifference * at.v.sqrt()).max(1e-9 * (1 + at.m.abs())),
             more = (kNewtonDifference * at.v).max(1e-30);
-  RowTerms up, down;
-  up.resize(at.m.size());
-  down.resize(at.m.size());
-  const auto look = [&](const Arr& m, const Arr& v, RowTerms& terms) {
-    problem_.likelihood->terms(Use::expected, y_, m, v, terms);
-  };
-  look(at.m + by, at.v, up);
-  look(at.m - by, at.v, down);
-  out.a = row_weight_ * (up.weight - down.weight) / (2 * by);
-  look(at.m, at.v + more, up);
-  look(at.m, (at.v - more).max(0.0), down);
-  out.b = row_weight_ * (up.weight - down.weight) / (2 * more);
+  RowTerms moved;
+  moved.resize(at.m.size());
+  problem_.likelihood->terms(Use::expected, y_, at.m + by, at.v, moved);
+  out.a = (row_weight_ * moved.weight - at.target) / by;
+  problem_.likelihood->terms(Use::expected, y_, at.m, at.v + more, moved);
+  out.b = (row_weight_ * moved.weight - at.target) / more;
   return out;
 }
 
