@@ -18,6 +18,7 @@ constexpr Index kFewestRows = 100, kMostKernelRows = 5000;
 constexpr double kColumnsPerRow = 0.6;
 constexpr double kVague = 1e6;          // a prior variance: differences with it drown in rounding
 constexpr double kGradientApart = 0.1;          // in theta, of derivatives of the gradient
+constexpr double kOnwards = 1.5;        // of the distance of two known places, on from them
 constexpr double kEnough = 1e-4;        // nats, of a climb
 
 // As a warm start.
@@ -162,42 +163,64 @@ Node FullKernel::climb() {
     return matched(best);
   } catch (const Interrupted&) {
     progress_.end = Termination::interrupted;
-    return node(best, false, 0);
+    return node(best.theta, best.q, false, best.objective());
   }
 }
 
 // The node of a bound's optimum, its moments matched if they do.
-Node FullKernel::matched(Value at) {
-  Value best = at;
-  double log_density = 0;
-  take(at.theta);
-  const bool done = newton_.match(at.q, log_density);
-  progress_.passes = newton_.passes();
-  if (!done) return node(best, false, 0);
-  known_.push_back(at);
-  return node(at, true, log_density + at.prior);
+Node FullKernel::matched(const Value& best) {
+  Node out;
+  take(best.theta);
+  if (rests(best.theta, best.prior, newton_.sites(best.q), out)) {
+    out.bound = best.objective();
+    return out;
+  }
+  return node(best.theta, best.q, false, best.objective());
 }
 
-// From the sites of the nearest node; where moments don't match from there, from the bound's best.
-Node FullKernel::at(ConstVecRef theta, const Node&) {
-  Value now;
-  now.theta = theta;
-  take(theta);
-  const Value* near = nullptr;
-  for (const Value& one : known_)
-    if (!near || (one.theta - theta).norm() < (near->theta - theta).norm()) near = &one;
+// From sites at theta: the node where moments match, if they do.
+bool FullKernel::rests(ConstVecRef theta, double prior, KernelNewton::Sites sites, Node& out) {
+  KernelNewton::Point q;
   double log_density = 0;
-  now.prior = log_prior(theta, now.gradient);
-  if (near) {
-    now.q = near->q;
-    const bool done = newton_.match(now.q, log_density);
-    progress_.passes = newton_.passes();
-    if (done) {
-      known_.push_back(now);
-      return node(now, true, log_density + now.prior);
+  const bool done = newton_.match(sites, q, log_density);
+  progress_.passes = newton_.passes();
+  if (!done) return false;
+  out = node(theta, q, true, log_density + prior);
+  known_.push_back({theta, std::move(sites)});
+  return true;
+}
+
+// What is known elsewhere, followed along a line through the two nearest places where theta is one
+// number.
+KernelNewton::Sites FullKernel::sites_near(ConstVecRef theta, bool along) const {
+  const auto far = [&](const Known& of) { return (of.theta - theta).cwiseAbs().sum(); };
+  const Known *first = nullptr, *second = nullptr;
+  for (const Known& one : known_) {
+    if (!first || far(one) < far(*first)) {
+      second = first;
+      first = &one;
+    } else if (!second || far(one) < far(*second)) {
+      second = &one;
     }
   }
-  return matched(look(theta, near ? &near->q : &top_));
+  KernelNewton::Sites out = first->sites;
+  if (!along || theta.size() != 1 || !second) return out;
+  const double between = first->theta[0] - second->theta[0], on = theta[0] - first->theta[0];
+  if (!(std::abs(on) < kOnwards * std::abs(between))) return out;
+  out.weight += on / between * (first->sites.weight - second->sites.weight);
+  out.linear += on / between * (first->sites.linear - second->sites.linear);
+  return out;
+}
+
+// From sites nearby; where moments don't match from there, from the bound's best.
+Node FullKernel::at(ConstVecRef theta, const Node&) {
+  Node out;
+  Vec unused;
+  const double prior = log_prior(theta, unused);
+  take(theta);
+  for (const bool along : {false})
+    if (!known_.empty() && rests(theta, prior, sites_near(theta, along), out)) return out;
+  return matched(look(theta, &top_));
 }
 
 // By differences of the bound's gradient.
@@ -213,23 +236,23 @@ Mat FullKernel::curvature(const Node& top) {
 }
 
 // The coefficients' own moments: mean D^{-1} C alpha, precision D + C'WC.
-Node FullKernel::node(const Value& at, bool matched, double log_density) {
+Node FullKernel::node(ConstVecRef theta, const KernelNewton::Point& q, bool matched,
+                      double log_density) {
   Node out;
-  out.theta = at.theta;
-  out.bound = at.objective();
-  out.log_density = matched ? log_density : at.objective();
+  out.theta = theta;
+  out.bound = out.log_density = log_density;
   out.matched = matched;
   out.state = side_.start(Vec());
-  side_.fix_priors(out.state, at.theta);
+  side_.fix_priors(out.state, theta);
   const Vec precision = side_.precision(out.state);
   const Index p = design_.rows(), n = design_.cols();
   Mat total = Mat::Zero(p, p);
   WeightedGram squares;
-  squares.add(design_.data(), p, n, at.q.weight.data(), total.data(), p);
+  squares.add(design_.data(), p, n, q.weight.data(), total.data(), p);
   total.diagonal() += precision;
   if (!cholesky(total, host_)) refuse_precision();
   out.state.inverse_factor() = inverse_lower(total, host_);
-  out.state.mean() = (design_ * at.q.alpha.matrix()).cwiseQuotient(precision);
+  out.state.mean() = (design_ * q.alpha.matrix()).cwiseQuotient(precision);
   out.state.begun() = 1;
   return out;
 }

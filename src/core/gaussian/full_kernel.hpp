@@ -29,6 +29,10 @@ class FullKernel : public Conditional {
 
     double objective() const { return bound + prior; }
   };
+  struct Known {
+    Vec theta;
+    KernelNewton::Sites sites;
+  };
   struct Part {
     Mat k;       // (n, n) of variances as they were at first
     Vec before;  // (columns) precisions then
@@ -39,8 +43,10 @@ class FullKernel : public Conditional {
   void take(ConstVecRef theta);
   Value look(ConstVecRef theta, const KernelNewton::Point* near);
   double log_prior(ConstVecRef theta, Vec& gradient) const;
-  Node matched(Value at);
-  Node node(const Value& at, bool matched, double log_density);
+  Node matched(const Value& best);
+  bool rests(ConstVecRef theta, double prior, KernelNewton::Sites sites, Node& out);
+  KernelNewton::Sites sites_near(ConstVecRef theta, bool along) const;
+  Node node(ConstVecRef theta, const KernelNewton::Point& q, bool matched, double log_density);
   void record(const Value& at);
 
   const Problem& problem_;
@@ -52,7 +58,7 @@ class FullKernel : public Conditional {
   Mat k_;       // (n, n) the covariance of f at the present theta
   KernelNewton newton_;
   KernelNewton::Point top_;   // of the highest bound
-  std::vector<Value> known_;  // whose moments were matched
+  std::vector<Known> known_;  // where moments were matched
 };
 
 }  // namespace bsvm

@@ -21,8 +21,9 @@ constexpr int kMostEpRounds = 40;
 
 // The sites that the rows' moments give, the rows' log p(y) with those before, and how far the new
 // ones are. A row of weight k is k rows. False where a row has none.
-bool KernelNewton::renew(const Point& at, Arr& weight, Arr& linear, double& log_density,
+bool KernelNewton::renew(const Point& at, Sites& sites, double& log_density,
                          double& change) const {
+  Arr &weight = sites.weight, &linear = sites.linear;
   double square = 0;
   log_density = -divergence(at);
   for (Index i = 0; i < at.m.size(); ++i) {
@@ -45,36 +46,31 @@ bool KernelNewton::renew(const Point& at, Arr& weight, Arr& linear, double& log_
 }
 
 // q with these sites. False where they leave none.
-bool KernelNewton::take(const Arr& weight, const Arr& linear, Point& at) {
+bool KernelNewton::take(const Sites& sites, Point& at) {
   if (host_.interrupted()) throw Interrupted();
   ++passes_;
-  at.weight = weight;
+  at.weight = sites.weight;
   if (!settle(at)) return false;
-  const Arr mean = (at.covariance * linear.matrix()).array();
+  const Arr mean = (at.covariance * sites.linear.matrix()).array();
   at.m = mean + offset_;
-  at.alpha = linear - weight * mean;
+  at.alpha = sites.linear - sites.weight * mean;
   return at.m.allFinite();
 }
 
-bool KernelNewton::match(Point& at, double& log_density) {
-  Arr weight = at.weight, linear = at.alpha + at.weight * (at.m - offset_);
-  Point now;
-  if (!take(weight, linear, now)) return false;
+bool KernelNewton::match(Sites& sites, Point& at, double& log_density) {
+  if (!take(sites, at)) return false;
   double share = 1, before = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kMostEpRounds; ++round) {
-    Arr next_weight = weight, next_linear = linear;
+    Sites next = sites;
     double change = 0;
-    if (!renew(now, next_weight, next_linear, log_density, change)) return false;
+    if (!renew(at, next, log_density, change)) return false;
     if (change > kSlower * before) share = std::max(0.5 * share, 0.1);
     before = change;
     if (change < kRests) share = 1;
-    weight += share * (next_weight - weight);
-    linear += share * (next_linear - linear);
-    if (!take(weight, linear, now)) return false;
-    if (change < kRests) {
-      at = std::move(now);
-      return true;
-    }
+    sites.weight += share * (next.weight - sites.weight);
+    sites.linear += share * (next.linear - sites.linear);
+    if (!take(sites, at)) return false;
+    if (change < kRests) return true;
   }
   return false;
 }

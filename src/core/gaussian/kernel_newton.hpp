@@ -33,9 +33,15 @@ class KernelNewton {
   // From what is best nearby, or from none.
   Point best(const RowNewton::Known* near, double tolerance, int most = 100);
 
-  // Moments by expectation propagation from a q that is best (row_moments.cpp); false, and the point
-  // is as it was, where it does not come to rest. log_density: of the rows.
-  bool match(Point& at, double& log_density);
+  // The rows' sites of a q: exp(-w f^2/2 + linear f), f less its offset.
+  struct Sites {
+    Arr weight, linear;  // (n)
+  };
+  Sites sites(const Point& at) const { return {at.weight, at.alpha + at.weight * (at.m - offset_)}; }
+
+  // Moments by expectation propagation from these sites on (row_moments.cpp), which are then where it
+  // came to rest, and q there. False where it does not. log_density: of the rows.
+  bool match(Sites& sites, Point& at, double& log_density);
 
   int passes() const { return passes_; }
 
@@ -59,8 +65,8 @@ class KernelNewton {
   Step promised(const Point& at, const System& here, Vec push, Vec weight) const;
   double rise(const Step& step, double least, Point& at);
   double divergence(const Point& at) const;
-  bool renew(const Point& at, Arr& weight, Arr& linear, double& log_density, double& change) const;
-  bool take(const Arr& weight, const Arr& linear, Point& at);
+  bool renew(const Point& at, Sites& sites, double& log_density, double& change) const;
+  bool take(const Sites& sites, Point& at);
 
   const Problem& problem_;
   const Mat* k_ = nullptr;
