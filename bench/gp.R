@@ -9,20 +9,26 @@ run <- function() {
   if (!installed(c("mlbench", "MASS", "kernlab"))) {
     return(skipped("five data sets", "The packages mlbench, MASS and kernlab are needed."))
   }
-  rows <- lapply(names(gp_sets), function(name) set_rows(name, gp_sets[[name]]()))
+  order <- c("crabs", "ionosphere", "sonar", "wisconsin", "pima")
+  rows <- lapply(order, function(name) set_rows(name, gp_sets[[name]]()))
   rbind(figure("tenfold cross-validation, times", repeats(5L), ""), do.call(rbind, rows))
 }
 
 # Mean error of 001's machine in percent.
 paper_errors <- c(ionosphere = 5.98, sonar = 11.06, wisconsin = 2.93, crabs = 1.5, pima = 21.88)
 
+# Other kernels are fitted to sets with so few rows, where they take seconds.
+most_checked <- 400L
+
 set_rows <- function(name, data) {
   clock <- study_clock()
   models <- list(bsvm = timed_bsvm(clock, "bsvm", y ~ gp(.)),
-                 matern = timed_bsvm(clock, "matern", y ~ gp(., kernel = kernel_matern(2.5))),
                  linear = timed_bsvm(clock, "linear", y ~ .),
                  ksvm = tuned_ksvm(clock), gausspr = default_gausspr(clock))
-  if (ncol(data) <= 11L) {
+  if (nrow(data) <= most_checked) {
+    models$matern <- timed_bsvm(clock, "matern", y ~ gp(., kernel = kernel_matern(2.5)))
+  }
+  if (ncol(data) <= 11L && nrow(data) <= most_checked) {
     models$ard <- timed_bsvm(clock, "ard", y ~ gp(., kernel = kernel_se(ard = TRUE)))
   }
   if (installed("e1071")) models$e1071 <- tuned_e1071(clock)
