@@ -15,11 +15,11 @@ quiet <- bsvm_control(verbose = FALSE)
 map_models <- list(
   bsvm = function(data) {
     fit <- bsvm(y ~ gp(lon, lat) + (1 | region), data, control = quiet)
-    function(new) predict(fit, new, type = "prob")[["yes"]]
+    function(new) predict(fit, new, type = "prob")[, "yes"]
   },
   "bsvm, 500 points" = function(data) {
     fit <- bsvm(y ~ gp(lon, lat, points = 500) + (1 | region), data, control = quiet)
-    function(new) predict(fit, new, type = "prob")[["yes"]]
+    function(new) predict(fit, new, type = "prob")[, "yes"]
   },
   bam = function(data) {
     s <- mgcv::s

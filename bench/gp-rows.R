@@ -21,7 +21,7 @@ size_rows <- function(n, test) {
   data <- simulated_rows(n)
   fit <- NULL
   taken <- seconds(function() fit <<- fit_simulated(data))
-  p <- unlist(predict(fit, test, type = "prob")["yes"])
+  p <- predict(fit, test, type = "prob")[, "yes"]
   yes <- test$y == "yes"
   label <- paste0(format(n, big.mark = " ", scientific = FALSE), " rows")
   name <- function(what) paste0(label, ": ", what)
