@@ -13,7 +13,7 @@ for (part in c("figures.R", "timing.R", "blas-limit.R", "machine.R", "papers.R")
 cases <- c("toenail", "spam", "large-groups", "threads", "toenail-gibbs", "spam-gibbs", "crossed",
            "verbagg", "gaussian", "coverage", "group-sd", "gaussian-time", "default-dense",
            "default-sparse", "slice", "laplace-zero", "spike-slab", "em", "missing", "probability",
-           "check", "regression")
+           "check", "regression", "gp", "gp-usps", "gp-sds", "gp-rows", "gp-map")
 
 chosen_cases <- function(named = commandArgs(trailingOnly = TRUE)) {
   unknown <- setdiff(named, cases)
