@@ -8,8 +8,7 @@
 # everything else are inferred again.
 
 most_learned <- 1000L     # rows a kernel is learned from
-few_learned <- 250L       # and where it is looked for first, from two starts
-some_learned <- 400L      # the same, if a term has inducing inputs: the rest is a factor
+few_learned <- 400L       # of them, all but a common factor of the length scales and amplitudes
 most_full <- 1000L        # rows of which all are inducing inputs by default
 most_full_asked <- 4000L  # and if they are asked for
 most_rank <- 500L         # inducing inputs by default, if these leave nothing over
@@ -40,12 +39,10 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
   found <- NULL
   if (any_free(model)) {
     started <- proc.time()[["elapsed"]]
-    full <- all_in_full(model)
-    few <- model_of(some_of(rows, if (full) few_learned else some_learned))
-    rough <- with_core_conditions(core_learn(few$core, "climb", verbose))
+    few <- model_of(some_of(rows, few_learned))
+    rough <- with_core_conditions(core_learn(few$core, FALSE, verbose))
     model <- with_learned(model, rough$theta)
-    rest <- if (full) "climb and choose" else "choose"
-    found <- with_core_conditions(core_learn(model$core, rest, verbose))
+    found <- with_core_conditions(core_learn(model$core, TRUE, verbose))
     found$seconds <- proc.time()[["elapsed"]] - started
     model <- with_learned(model, found$theta)
   }
@@ -75,11 +72,6 @@ learning_rows <- function(frame) {
 }
 
 some_of <- function(rows, most) rows[scrambled(length(rows))[seq_len(min(most, length(rows)))]]
-
-# Do all terms have every row as an inducing input?
-all_in_full <- function(model) {
-  all(vapply(model$parts, function(part) part$summand$points == 0L, TRUE))
-}
 
 # 1..n in an order of multiples of an irrational number.
 scrambled <- function(n) order((seq_len(n) * 0.6180339887498949) %% 1)

@@ -177,14 +177,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_learn
-Rcpp::List core_learn(Rcpp::List model, std::string what, SEXP verbose);
-RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP whatSEXP, SEXP verboseSEXP) {
+Rcpp::List core_learn(Rcpp::List model, bool choosing, SEXP verbose);
+RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP choosingSEXP, SEXP verboseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< std::string >::type what(whatSEXP);
+    Rcpp::traits::input_parameter< bool >::type choosing(choosingSEXP);
     Rcpp::traits::input_parameter< SEXP >::type verbose(verboseSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_learn(model, what, verbose));
+    rcpp_result_gen = Rcpp::wrap(core_learn(model, choosing, verbose));
     return rcpp_result_gen;
 END_RCPP
 }

@@ -71,13 +71,12 @@ bsvm::AdditiveModel to_additive(const List& model) {
 
 }  // namespace
 
-// what: "climb" (from both starts), "choose" (the factor of length scales), "climb and choose".
+// `choosing`: kernels are as given, and a factor of their length scales is chosen; else they climb.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_learn(Rcpp::List model, std::string what, SEXP verbose) {
+Rcpp::List core_learn(Rcpp::List model, bool choosing, SEXP verbose) {
   return with_host(verbose, [&](RHost& host) {
     bsvm::Learner learner(to_additive(model), host);
-    const bsvm::Learned found = what == "climb" ? learner.climb(true)
-                                                : learner.choose(what == "climb and choose");
+    const bsvm::Learned found = choosing ? learner.choose(false) : learner.climb(true);
     NumericMatrix factors(static_cast<int>(found.factors.size()), 3);
     for (int k = 0; k < factors.nrow(); ++k) {
       const bsvm::LookedAt& one = found.factors[k];

@@ -13,6 +13,7 @@ struct Climb {
   std::function<Value(const Vec& theta, const Value& near)> look;  // may throw NumericalFailure
   std::function<Vec(const Value&)> uphill;  // the gradient, zero of what can't move
   std::function<Vec(const Vec&)> bounded;   // a theta within its limits
+  Index numbers = 0;                        // how many can move
   double gain = 5e-3;                       // what is not worth another look
   int most = 60;                            // looks
 };
@@ -42,7 +43,7 @@ Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
     const double longest = fresh ? kLongestFirst : kLongestLater;
     if (most > longest) step *= longest / most;
     const double slope = gradient.dot(step), before = now.objective();
-    if (most == 0 || (steps >= h && slope < 2 * of.gain && most <= longest)) return now;
+    if (most == 0 || (steps >= of.numbers && slope < 2 * of.gain && most <= longest)) return now;
     bool moved = false;
     for (double share = 1; share > kLeastShare && looks < of.most && !moved; share *= kShorten) {
       ++looks;
@@ -65,7 +66,7 @@ Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
       now = std::move(next);
       moved = true;
     }
-    if (moved && (now.objective() - before > of.gain || steps <= h)) continue;
+    if (moved && (now.objective() - before > of.gain || steps < of.numbers)) continue;
     if (fresh || moved) return now;
     metric.setIdentity();
     fresh = true;

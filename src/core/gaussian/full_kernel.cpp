@@ -150,6 +150,7 @@ Node FullKernel::climb() {
     };
     of.uphill = [](const Value& at) { return at.gradient; };
     of.bounded = [](const Vec& theta) { return theta; };
+    of.numbers = best.theta.size();
     of.gain = kEnough;
     bool converged = true;
     best = bfgs(best, of, converged);

@@ -79,32 +79,44 @@ Additive::Made Additive::make_features(const Summand& summand, ConstVecRef theta
   return out;
 }
 
+// Those whose own numbers are what they were stay.
+void Additive::make_all(ConstVecRef theta) {
+  const bool same = made_.size() == model_.summands.size() && made_as_ == approximate_;
+  made_.resize(model_.summands.size());
+  Index first = 0;
+  for (size_t k = 0; k < made_.size(); ++k) {
+    const Summand& summand = model_.summands[k];
+    const auto own = theta.segment(first + 1, summand.size() - 1);
+    if (!same || made_[k].theta != own) {
+      made_[k] = make(summand, own);
+      made_[k].theta = own;
+    }
+    first += summand.size();
+  }
+  made_as_ = approximate_;
+}
+
 Additive::Value Additive::at(ConstVecRef theta, const Value* near, double tolerance) {
   if (host_.interrupted()) throw Interrupted();
   Value out;
   out.theta = theta;
-  std::vector<Made> made;
-  Index first = 0;
-  for (const Summand& summand : model_.summands) {
-    made.push_back(make(summand, theta.segment(first + 1, summand.size() - 1)));
-    first += summand.size();
-  }
+  make_all(theta);
   if (model_.likelihood)
     problem_.likelihood = model_.likelihood->with(theta.tail(theta.size() - likelihood_first_));
-  out.rows = approximate_ ? best_by_columns(made, theta, near, tolerance)
-                          : best_by_rows(made, theta, near, tolerance);
+  out.rows = approximate_ ? best_by_columns(theta, near, tolerance)
+                          : best_by_rows(theta, near, tolerance);
   out.bound = out.rows.bound;
-  find_gradient(made, out);
+  find_gradient(out);
   return out;
 }
 
-RowNewton::Known Additive::best_by_rows(const std::vector<Made>& made, ConstVecRef theta,
+RowNewton::Known Additive::best_by_rows(ConstVecRef theta,
                                         const Value* near, double tolerance) {
   total_.noalias() = model_.fixed * model_.variance.cwiseMin(kFlatVariance).asDiagonal() *
                      model_.fixed.transpose();
   Index first = 0;
-  for (size_t k = 0; k < made.size(); ++k) {
-    total_ += std::exp(2 * theta[first]) * made[k].covariance;
+  for (size_t k = 0; k < made_.size(); ++k) {
+    total_ += std::exp(2 * theta[first]) * made_[k].covariance;
     first += model_.summands[k].size();
   }
   if (!total_.allFinite()) throw NumericalFailure("A kernel is beyond what numbers hold.");
@@ -118,9 +130,9 @@ RowNewton::Known Additive::best_by_rows(const std::vector<Made>& made, ConstVecR
           at.converged};
 }
 
-RowNewton::Known Additive::best_by_columns(const std::vector<Made>& made, ConstVecRef theta,
+RowNewton::Known Additive::best_by_columns(ConstVecRef theta,
                                            const Value* near, double tolerance) {
-  take_design(made, theta);
+  take_design(theta);
   RowNewton ascent(problem_, Options(), host_);
   RowNewton::Known out = ascent.best(near ? &near->rows : nullptr, tolerance);
   passes_ += ascent.progress().passes;
@@ -128,24 +140,24 @@ RowNewton::Known Additive::best_by_columns(const std::vector<Made>& made, ConstV
 }
 
 // X, and columns whose coefficients are N(0, 1).
-void Additive::take_design(const std::vector<Made>& made, ConstVecRef theta) {
+void Additive::take_design(ConstVecRef theta) {
   const Index n = model_.n, q = model_.fixed.cols();
   std::vector<double> sds;
   Index first = 0, columns = 0;
-  for (size_t k = 0; k < made.size(); ++k) {
+  for (size_t k = 0; k < made_.size(); ++k) {
     sds.push_back(std::exp(theta[first]));
-    columns += made[k].features.cols();
+    columns += made_[k].features.cols();
     first += model_.summands[k].size();
   }
   const Index p = q + columns;
   design_.resize(n, p);
   design_.leftCols(q) = model_.fixed;
   left_over_ = Vec::Zero(n);
-  for (size_t k = 0, at = static_cast<size_t>(q); k < made.size(); ++k) {
-    design_.middleCols(static_cast<Index>(at), made[k].features.cols()) =
-        sds[k] * made[k].features;
-    at += static_cast<size_t>(made[k].features.cols());
-    if (made[k].left_over.size() > 0) left_over_ += sds[k] * sds[k] * made[k].left_over;
+  for (size_t k = 0, at = static_cast<size_t>(q); k < made_.size(); ++k) {
+    design_.middleCols(static_cast<Index>(at), made_[k].features.cols()) =
+        sds[k] * made_[k].features;
+    at += static_cast<size_t>(made_[k].features.cols());
+    if (made_[k].left_over.size() > 0) left_over_ += sds[k] * sds[k] * made_[k].left_over;
   }
   problem_.left_over = left_over_.data();
   problem_.leaving = {q};  // whose variance is one
@@ -156,17 +168,17 @@ void Additive::take_design(const std::vector<Made>& made, ConstVecRef theta) {
   if (columns > 0) problem_.priors.push_back(normal_slot(1, q, columns));
 }
 
-void Additive::find_gradient(const std::vector<Made>& made, Value& at) const {
+void Additive::find_gradient(Value& at) const {
   at.gradient = Vec::Zero(at.theta.size());
-  if (approximate_) add_columns_gradient(made, at);
-  else add_rows_gradient(made, at);
+  if (approximate_) add_columns_gradient(at);
+  else add_rows_gradient(at);
   add_likelihood_gradient(at);
   add_priors(at);
   if (approximate_) hold_kernels(at);
 }
 
 // pull: d bound / d K.
-void Additive::add_rows_gradient(const std::vector<Made>& made, Value& at) const {
+void Additive::add_rows_gradient(Value& at) const {
   const Vec alpha = at.rows.slope, w = at.rows.weight;
   Mat pull = at.rows.covariance.selfadjointView<Eigen::Lower>();
   pull = w.asDiagonal() * pull * w.asDiagonal();
@@ -176,9 +188,9 @@ void Additive::add_rows_gradient(const std::vector<Made>& made, Value& at) const
   Index first = 0, k = 0;
   for (const Summand& summand : model_.summands) {
     const double variance = std::exp(2 * at.theta[first]);
-    at.gradient[first] = 2 * variance * made[k++].covariance.cwiseProduct(pull).sum();
+    at.gradient[first] = 2 * variance * made_[k++].covariance.cwiseProduct(pull).sum();
     const Index size = summand.size() - 1;
-    if (size > 0) {
+    if (size > 0 && kernels_) {
       const Vec& times = summand.multiplier;
       const Mat own_pull = times.size() > 0 ? Mat(times.asDiagonal() * pull * times.asDiagonal())
                                             : pull;
@@ -201,15 +213,15 @@ void Additive::hold_kernels(Value& at) const {
 
 // Of the amplitudes: with s in the prior of coefficients the bound's derivative at fixed q is that
 // of log p(b | s), and what is left over.
-void Additive::add_columns_gradient(const std::vector<Made>& made, Value& at) const {
+void Additive::add_columns_gradient(Value& at) const {
   Index first = 0, column = model_.fixed.cols();
   const Vec square = at.rows.square.cwiseProduct(problem_.blocks[0]->unit().cwiseAbs2());
-  for (size_t k = 0; k < made.size(); ++k) {
-    const Index m = made[k].features.cols();
+  for (size_t k = 0; k < made_.size(); ++k) {
+    const Index m = made_[k].features.cols();
     at.gradient[first] = square.segment(column, m).sum() - static_cast<double>(m);
-    if (made[k].left_over.size() > 0)
+    if (made_[k].left_over.size() > 0)
       at.gradient[first] -=
-          std::exp(2 * at.theta[first]) * at.rows.weight.matrix().dot(made[k].left_over);
+          std::exp(2 * at.theta[first]) * at.rows.weight.matrix().dot(made_[k].left_over);
     first += model_.summands[k].size();
     column += m;
   }

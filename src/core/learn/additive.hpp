@@ -73,6 +73,9 @@ class Additive {
   // At theta, from what is best nearby if that is given; `tolerance` as RowNewton has it.
   Value at(ConstVecRef theta, const Value* near, double tolerance);
 
+  // Are the kernels' own numbers looked for? Without, their gradient is 0 and costs nothing.
+  void look_for_kernels(bool yes) { kernels_ = yes; }
+
   // From here on with the inducing inputs that the fit will have. False if it will have all rows.
   bool approximate();
 
@@ -86,6 +89,7 @@ class Additive {
  private:
   // What a summand is at some numbers, of unit amplitude.
   struct Made {
+    Vec theta;           // the numbers
     Mat covariance;      // (n, n), or
     Mat features;        // (n, m) and
     Vec left_over;       // (n), or none
@@ -93,14 +97,13 @@ class Additive {
 
   Made make(const Summand& summand, ConstVecRef theta) const;
   Made make_features(const Summand& summand, ConstVecRef theta) const;
-  RowNewton::Known best_by_rows(const std::vector<Made>& made, ConstVecRef theta,
-                                const Value* near, double tolerance);
-  RowNewton::Known best_by_columns(const std::vector<Made>& made, ConstVecRef theta,
-                                   const Value* near, double tolerance);
-  void take_design(const std::vector<Made>& made, ConstVecRef theta);
-  void find_gradient(const std::vector<Made>& made, Value& at) const;
-  void add_rows_gradient(const std::vector<Made>& made, Value& at) const;
-  void add_columns_gradient(const std::vector<Made>& made, Value& at) const;
+  void make_all(ConstVecRef theta);
+  RowNewton::Known best_by_rows(ConstVecRef theta, const Value* near, double tolerance);
+  RowNewton::Known best_by_columns(ConstVecRef theta, const Value* near, double tolerance);
+  void take_design(ConstVecRef theta);
+  void find_gradient(Value& at) const;
+  void add_rows_gradient(Value& at) const;
+  void add_columns_gradient(Value& at) const;
   void add_likelihood_gradient(Value& at) const;
   void add_priors(Value& at) const;
   void hold_kernels(Value& at) const;
@@ -110,6 +113,8 @@ class Additive {
   Host& host_;
   Index likelihood_first_ = 0;
   bool approximate_ = false;
+  bool kernels_ = true, made_as_ = false;
+  std::vector<Made> made_;  // of each summand, at the last numbers; `made_as_`: with inducing inputs?
   Mat total_;        // (n, n) the covariance of f, in full
   std::unique_ptr<KernelNewton> newton_;
   Mat design_;       // (n, q + m) X and features, with inducing inputs

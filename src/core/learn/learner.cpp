@@ -64,10 +64,12 @@ void Learner::record(const Value& at) {
 }
 
 Learner::Value Learner::climb_from(Value from, const std::vector<bool>& free) {
+  model_.look_for_kernels(free == this->free(true));
   Climb<Value> of;
   of.look = [&](const Vec& theta, const Value& near) { return look(theta, &near); };
   of.uphill = [&](const Value& at) { return uphill(at, free); };
   of.bounded = [&](const Vec& theta) { return bounded(theta); };
+  of.numbers = std::count(free.begin(), free.end(), true);
   return bfgs(std::move(from), of, converged_);
 }
 
