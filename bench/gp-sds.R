@@ -39,7 +39,7 @@ sd_rows <- function(name, likelihood) {
   exact <- list(mean = colMeans(f), sd = apply(f, 2L, stats::sd))
   effective <- apply(f, 2L, posterior::ess_bulk)
   ratio <- gaussian$sd / exact$sd
-  shift <- abs(gaussian$link - exact$mean) / exact$sd
+  shift <- abs(gaussian$fit - exact$mean) / exact$sd
   asked <- if (likelihood == "pseudo") c(0.90, 1.03) else c(0.95, 1.03)
   label <- function(what) paste0(name, ", ", likelihood, ": ", what)
   rbind(figure(label("least sd / exact"), min(ratio), "ratio", at_least = asked[1L]),
