@@ -344,7 +344,26 @@ gp_points <- function(basis, factors, theta) {
   if (is.null(given) && n > most_full && length(chosen) == most) {
     chosen <- chosen[seq_len(min(usual_points, length(chosen)))]
   }
-  candidates[chosen, , drop = FALSE]
+  moved_points(factors, theta, candidates, candidates[chosen, , drop = FALSE])
+}
+
+# Means of the rows around each point (k-means), if these leave less over on average: with few points
+# they do, since the greedy choice looks at the row that is worst off.
+most_averaged <- 2000L
+moved_points <- function(factors, theta, rows, points) {
+  left <- function(points) mean(core_features_of(factors, rows, points, theta)$left_over)
+  before <- if (nrow(points) < nrow(rows)) left(points) else 0
+  if (before < least_left || nrow(points) == 1L) return(points)
+  if (nrow(rows) > most_averaged) {
+    rows <- rows[scrambled(nrow(rows))[seq_len(most_averaged)], , drop = FALSE]
+    before <- left(points)
+  }
+  moved <- unname(suppressWarnings(
+    stats::kmeans(rows, points, iter.max = 10L, algorithm = "Lloyd")$centers
+  ))
+  empty <- rowSums(!is.finite(moved)) > 0 # of points that no row was nearest to
+  moved[empty, ] <- points[empty, ]
+  if (left(moved) < before) moved else points
 }
 
 # How many inducing inputs a term of so many rows will have, 0 for one in each row.

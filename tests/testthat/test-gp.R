@@ -283,7 +283,7 @@ test_that("closed leave-one-out scores are near those of fits without the row", 
     }, 0)
     closed <- loo(fit, method = "closed")$pointwise[, "elpd_loo"]
     # of all points moments are matched, which the closed form knows nothing of
-    expect_lt(max(abs(closed - scores)), if (is.null(points)) 0.3 else 0.1)
+    expect_lt(max(abs(closed - scores)), if (is.null(points)) 0.3 else 0.14)
     expect_lt(abs(sum(closed - scores)), if (is.null(points)) 1.1 else 0.2)
   }
 })
@@ -332,4 +332,27 @@ test_that("a time limit while a kernel is learned leaves R healthy", {
   expect_s3_class(error, "error")
   expect_identical(conditionMessage(error), gettext("reached elapsed time limit", domain = "R"))
   expect_finite(links(fit_of(class ~ gp(x, z))))
+})
+
+test_that("few inducing points are moved to means of rows where these leave less over", {
+  set.seed(4)
+  x <- matrix(rnorm(240), 120)
+  factors <- kernel_factors(list(kernel_se()), x)
+  theta <- log(0.7)
+  chosen <- core_points(factors, x, theta, 8L, 1e-8)$points
+  greedy <- x[chosen, ]
+  moved <- moved_points(factors, theta, x, greedy)
+  left <- function(points) mean(core_features_of(factors, x, points, theta)$left_over)
+  expect_equal(dim(moved), dim(greedy))
+  expect_lt(left(moved), left(greedy))
+  # every row is a point: nothing to gain
+  expect_identical(moved_points(factors, theta, x, x), x)
+  # two points at one place, the second of which no row is nearest to
+  twice <- rbind(greedy, greedy[1L, ] + 1e3)
+  expect_true(all(is.finite(moved_points(factors, theta, x, twice))))
+  expect_identical(moved_points(factors, theta, x, greedy[1L, , drop = FALSE]),
+                   greedy[1L, , drop = FALSE])
+  d <- data.frame(y = x[, 1L] > 0, x = x[, 1L])
+  expect_equal(nrow(suppressWarnings(bsvm(y ~ gp(x, points = 1), d))$bases[[1L]]$parts[[1L]]$points),
+               1L)
 })
