@@ -39,10 +39,13 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
   found <- NULL
   if (any_free(model)) {
     started <- proc.time()[["elapsed"]]
-    few <- model_of(some_of(rows, few_learned))
-    rough <- with_core_conditions(core_learn(few$core, FALSE, verbose))
-    model <- with_learned(model, rough$theta)
-    found <- with_core_conditions(core_learn(model$core, TRUE, verbose))
+    few <- length(rows) > few_learned
+    if (few) {
+      some <- model_of(some_of(rows, few_learned))
+      climbed <- with_core_conditions(core_learn(some$core, TRUE, FALSE, verbose))
+      model <- with_learned(model, climbed$theta)
+    }
+    found <- with_core_conditions(core_learn(model$core, !few, TRUE, verbose))
     found$seconds <- proc.time()[["elapsed"]] - started
     model <- with_learned(model, found$theta)
   }

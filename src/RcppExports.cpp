@@ -177,14 +177,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_learn
-Rcpp::List core_learn(Rcpp::List model, bool choosing, SEXP verbose);
-RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP choosingSEXP, SEXP verboseSEXP) {
+Rcpp::List core_learn(Rcpp::List model, bool climbing, bool choosing, SEXP verbose);
+RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP climbingSEXP, SEXP choosingSEXP, SEXP verboseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< bool >::type climbing(climbingSEXP);
     Rcpp::traits::input_parameter< bool >::type choosing(choosingSEXP);
     Rcpp::traits::input_parameter< SEXP >::type verbose(verboseSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_learn(model, choosing, verbose));
+    rcpp_result_gen = Rcpp::wrap(core_learn(model, climbing, choosing, verbose));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -386,7 +387,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_effect_shapes", (DL_FUNC) &_bsvm_core_effect_shapes, 5},
     {"_bsvm_core_kernel", (DL_FUNC) &_bsvm_core_kernel, 4},
     {"_bsvm_core_kernel_diagonal", (DL_FUNC) &_bsvm_core_kernel_diagonal, 3},
-    {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 3},
+    {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 4},
     {"_bsvm_core_learn_at", (DL_FUNC) &_bsvm_core_learn_at, 3},
     {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},
     {"_bsvm_core_features_of", (DL_FUNC) &_bsvm_core_features_of, 4},

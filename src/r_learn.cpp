@@ -71,12 +71,12 @@ bsvm::AdditiveModel to_additive(const List& model) {
 
 }  // namespace
 
-// `choosing`: kernels are as given, and a factor of their length scales is chosen; else they climb.
+// Kernels climb, or are as given; then, perhaps, a factor of their length scales is chosen.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_learn(Rcpp::List model, bool choosing, SEXP verbose) {
+Rcpp::List core_learn(Rcpp::List model, bool climbing, bool choosing, SEXP verbose) {
   return with_host(verbose, [&](RHost& host) {
     bsvm::Learner learner(to_additive(model), host);
-    const bsvm::Learned found = choosing ? learner.choose(false) : learner.climb(true);
+    const bsvm::Learned found = choosing ? learner.choose(climbing) : learner.climb();
     NumericMatrix factors(static_cast<int>(found.factors.size()), 3);
     for (int k = 0; k < factors.nrow(); ++k) {
       const bsvm::LookedAt& one = found.factors[k];

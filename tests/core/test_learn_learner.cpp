@@ -15,7 +15,7 @@ namespace {
 // As for users: roughly, then from there.
 Learned learn(const AdditiveSpec& spec) {
   Host host;
-  const Learned rough = Learner(spec.model(), host).climb(true);
+  const Learned rough = Learner(spec.model(), host).climb();
   AdditiveModel model = spec.model();
   Index k = 0;
   for (FreeNumber& number : model.numbers) number.start = rough.value.theta[k++];
@@ -105,6 +105,28 @@ TEST_CASE("learner: the common factor is the best by leave-one-out of those look
         CHECK(additive.at(moved, &again, 1e-12).objective() < again.objective() + 0.01);
       }
     }
+}
+
+TEST_CASE("learner: numbers of a kernel that are no length scales are best given the factor too") {
+  for (const char* likelihood : {"hinge", "hinge_normalized"}) {
+    CAPTURE(std::string(likelihood));
+    AdditiveSpec spec = small(likelihood, 24, 6);
+    spec.summands[0].kernel = "rational";
+    spec.summands[0].start.conservativeResize(3);
+    spec.summands[0].start[2] = 1.5;
+    spec.summands[0].free.push_back(true);
+    spec.summands[0].length.push_back(false);
+    const Learned found = learn(spec);
+    Host host;
+    Additive additive(spec.model(), host);
+    const Additive::Value again = additive.at(found.value.theta, nullptr, 1e-14);
+    CHECK(found.value.theta[2] != 1.5);
+    for (const double by : {-0.4, 0.4}) {
+      Vec moved = again.theta;
+      moved[2] += by;
+      CHECK(additive.at(moved, &again, 1e-12).objective() < again.objective() + 0.01);
+    }
+  }
 }
 
 TEST_CASE("learner: numbers stay within their limits, and those without a prior where they are") {

@@ -71,4 +71,20 @@ FreeUnits free_units(const Model& problem, ConstVecRef theta) {
   return out;
 }
 
+double log_prior(const Model& problem, ConstVecRef theta, VecRef gradient) {
+  double out = 0;
+  Index first = 0;
+  for (const auto* slots : {&problem.priors, &problem.group_priors})
+    for (const PriorSlot& slot : *slots) {
+      const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
+      Moments nothing;
+      nothing.square = Vec::Zero(slot.prior->effects() * slot.prior->effects());
+      if (size > 0)
+        out += slot.prior->log_joint(nothing, theta.segment(first, size),
+                                     gradient.segment(first, size));
+      first += size;
+    }
+  return out;
+}
+
 }  // namespace bsvm

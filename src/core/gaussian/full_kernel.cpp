@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "bfgs.hpp"
+#include "coefficients/free_parameters.hpp"
 #include "linalg/cholesky.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "model/gather.hpp"
@@ -17,9 +18,8 @@ namespace {
 constexpr Index kFewestRows = 100, kMostKernelRows = 5000;
 constexpr double kColumnsPerRow = 0.6;
 constexpr double kVague = 1e6;          // a prior variance: differences with it drown in rounding
-constexpr double kGradientApart = 0.1;          // in theta, of derivatives of the gradient
-constexpr double kOnwards = 1.5;        // of the distance of two known places, on from them
-constexpr double kEnough = 1e-4;        // nats, of a climb
+constexpr double kGradientApart = 0.1;  // in theta, of derivatives of the gradient
+constexpr double kEnough = 1e-6;        // nats, of a climb in theta
 
 // As a warm start.
 RowNewton::Known known_of(const KernelNewton::Point& at) {
@@ -55,11 +55,12 @@ bool FullKernel::suits(const Problem& problem) {
 
 FullKernel::FullKernel(const Problem& problem, const Options& options, Host& host)
     : problem_(problem), options_(options), host_(host), side_(problem),
-      design_(gather_design(problem)), newton_(problem, host) {
-  State state = side_.start(Vec());
-  side_.fix_priors(state, side_.free(state));
-  const Vec precision = side_.precision(state);
+      design_(gather_design(problem)), scratch_(side_.start(Vec())), newton_(problem, host) {
+  side_.fix_priors(scratch_, side_.free(scratch_));
+  const Vec precision = side_.precision(scratch_);
+  std::vector<double> scale;
   for (const PriorPart& part : side_.parts()) {
+    scale.insert(scale.end(), part.free_size(), std::sqrt(2 * std::max(1.0, part.count())));
     Part own;
     const Index count = static_cast<Index>(part.slot.columns.size());
     own.before.resize(count);
@@ -72,14 +73,13 @@ FullKernel::FullKernel(const Problem& problem, const Options& options, Host& hos
     own.k = lower_gram(columns, host).selfadjointView<Eigen::Lower>();
     parts_.push_back(std::move(own));
   }
+  theta_scale_ = Eigen::Map<const Vec>(scale.data(), static_cast<Index>(scale.size()));
 }
 
 // (parts) s_b.
-Vec FullKernel::scales(ConstVecRef theta) const {
-  State state(side_.layout());
-  state = side_.start(Vec());
-  side_.fix_priors(state, theta);
-  const Vec precision = side_.precision(state);
+Vec FullKernel::scales(ConstVecRef theta) {
+  side_.fix_priors(scratch_, theta);
+  const Vec precision = side_.precision(scratch_);
   Vec out(static_cast<Index>(parts_.size()));
   for (size_t b = 0; b < parts_.size(); ++b)
     out[b] = parts_[b].before.size() > 0 ? parts_[b].before[0] / precision[parts_[b].first] : 0;
@@ -94,33 +94,18 @@ void FullKernel::take(ConstVecRef theta) {
   newton_.given(k_);
 }
 
-// log p(theta) and its gradient.
-double FullKernel::log_prior(ConstVecRef theta, Vec& gradient) const {
-  double out = 0;
-  Index first = 0;
-  gradient.setZero(theta.size());
-  for (const PriorPart& part : side_.parts()) {
-    const Index size = part.free_size();
-    Moments nothing;
-    nothing.square = Vec::Zero(1);
-    if (size > 0)
-      out += part.slot.prior->log_joint(nothing, theta.segment(first, size),
-                                        gradient.segment(first, size));
-    first += size;
-  }
-  return out;
-}
-
-FullKernel::Value FullKernel::look(ConstVecRef theta, const KernelNewton::Point* near) {
+FullKernel::Value FullKernel::look(ConstVecRef theta, const KernelNewton::Point* near,
+                                   double tolerance) {
   Value out;
   out.theta = theta;
   take(theta);
   RowNewton::Known start;
   if (near) start = known_of(*near);
-  out.q = newton_.best(near ? &start : nullptr, 0, options_.max_passes);
+  out.q = newton_.best(near ? &start : nullptr, tolerance, options_.max_passes);
   progress_.passes = newton_.passes();
   out.bound = out.q.bound;
-  out.prior = log_prior(theta, out.gradient);
+  out.gradient.setZero(theta.size());
+  out.prior = log_prior(problem_, theta, out.gradient);
   const Vec alpha = out.q.alpha, w = out.q.weight;
   Mat pull = w.asDiagonal() * out.q.covariance * w.asDiagonal();
   pull.diagonal() -= w;
@@ -138,13 +123,12 @@ FullKernel::Value FullKernel::look(ConstVecRef theta, const KernelNewton::Point*
 
 // An interrupt after the first look leaves the best so far.
 Node FullKernel::climb() {
-  State state = side_.start(Vec());
-  Value best = look(side_.free(state), nullptr);
+  Value best = look(side_.free(side_.start(Vec())), nullptr, 0);
   progress_.end = Termination::converged;
   try {
     Climb<Value> of;
     of.look = [&](const Vec& theta, const Value& near) {
-      Value next = look(theta, &near.q);
+      Value next = look(theta, &near.q, 0);
       if (next.objective() > best.objective()) best = next;
       return next;
     };
@@ -155,11 +139,13 @@ Node FullKernel::climb() {
     bool converged = true;
     best = bfgs(best, of, converged);
     if (!problem_.likelihood->concave()) {
-      const Value other = look(best.theta, nullptr);
+      const Value other = look(best.theta, nullptr, 0);
       if (other.objective() > best.objective()) best = other;
     }
+    best = look(best.theta, &best.q, options_.tolerance);
     if (!converged || !best.q.converged) progress_.end = Termination::pass_limit;
-    progress_.gradient = best.gradient.norm() * std::sqrt(kEnough);
+    progress_.gradient =
+        std::hypot(best.q.length, best.gradient.cwiseQuotient(theta_scale_).norm());
     top_ = best.q;
     return matched(best);
   } catch (const Interrupted&) {
@@ -180,48 +166,26 @@ Node FullKernel::matched(const Value& best) {
 }
 
 // From sites at theta: the node where moments match, if they do.
-bool FullKernel::rests(ConstVecRef theta, double prior, KernelNewton::Sites sites, Node& out) {
+bool FullKernel::rests(ConstVecRef theta, double prior, RowSites sites, Node& out) {
   KernelNewton::Point q;
   double log_density = 0;
   const bool done = newton_.match(sites, q, log_density);
   progress_.passes = newton_.passes();
   if (!done) return false;
   out = node(theta, q, true, log_density + prior);
-  known_.push_back({theta, std::move(sites)});
+  sites.theta = theta;
+  known_.push_back(std::move(sites));
   return true;
-}
-
-// What is known elsewhere, followed along a line through the two nearest places where theta is one
-// number.
-KernelNewton::Sites FullKernel::sites_near(ConstVecRef theta, bool along) const {
-  const auto far = [&](const Known& of) { return (of.theta - theta).cwiseAbs().sum(); };
-  const Known *first = nullptr, *second = nullptr;
-  for (const Known& one : known_) {
-    if (!first || far(one) < far(*first)) {
-      second = first;
-      first = &one;
-    } else if (!second || far(one) < far(*second)) {
-      second = &one;
-    }
-  }
-  KernelNewton::Sites out = first->sites;
-  if (!along || theta.size() != 1 || !second) return out;
-  const double between = first->theta[0] - second->theta[0], on = theta[0] - first->theta[0];
-  if (!(std::abs(on) < kOnwards * std::abs(between))) return out;
-  out.weight += on / between * (first->sites.weight - second->sites.weight);
-  out.linear += on / between * (first->sites.linear - second->sites.linear);
-  return out;
 }
 
 // From sites nearby; where moments don't match from there, from the bound's best.
 Node FullKernel::at(ConstVecRef theta, const Node&) {
   Node out;
-  Vec unused;
-  const double prior = log_prior(theta, unused);
+  Vec unused(theta.size());
+  const double prior = log_prior(problem_, theta, unused);
   take(theta);
-  for (const bool along : {false})
-    if (!known_.empty() && rests(theta, prior, sites_near(theta, along), out)) return out;
-  return matched(look(theta, &top_));
+  if (!known_.empty() && rests(theta, prior, sites_near(known_, theta, false), out)) return out;
+  return matched(look(theta, &top_, 0));
 }
 
 // By differences of the bound's gradient.
@@ -230,7 +194,8 @@ Mat FullKernel::curvature(const Node& top) {
   Mat out(h, h);
   for (Index k = 0; k < h; ++k) {
     const Vec by = kGradientApart * Vec::Unit(h, k);
-    out.col(k) = (look(top.theta - by, &top_).gradient - look(top.theta + by, &top_).gradient) /
+    out.col(k) = (look(top.theta - by, &top_, 0).gradient -
+                  look(top.theta + by, &top_, 0).gradient) /
                  (2 * kGradientApart);
   }
   return 0.5 * (out + out.transpose());

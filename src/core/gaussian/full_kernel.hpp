@@ -29,23 +29,17 @@ class FullKernel : public Conditional {
 
     double objective() const { return bound + prior; }
   };
-  struct Known {
-    Vec theta;
-    KernelNewton::Sites sites;
-  };
   struct Part {
     Mat k;       // (n, n) of variances as they were at first
     Vec before;  // (columns) precisions then
     Index first; // its first column
   };
 
-  Vec scales(ConstVecRef theta) const;
+  Vec scales(ConstVecRef theta);
   void take(ConstVecRef theta);
-  Value look(ConstVecRef theta, const KernelNewton::Point* near);
-  double log_prior(ConstVecRef theta, Vec& gradient) const;
+  Value look(ConstVecRef theta, const KernelNewton::Point* near, double tolerance);
   Node matched(const Value& best);
-  bool rests(ConstVecRef theta, double prior, KernelNewton::Sites sites, Node& out);
-  KernelNewton::Sites sites_near(ConstVecRef theta, bool along) const;
+  bool rests(ConstVecRef theta, double prior, RowSites sites, Node& out);
   Node node(ConstVecRef theta, const KernelNewton::Point& q, bool matched, double log_density);
   void record(const Value& at);
 
@@ -53,12 +47,14 @@ class FullKernel : public Conditional {
   Options options_;
   Host& host_;
   Coefficients side_;
-  Mat design_;  // (p, n) C'
+  Mat design_;       // (p, n) C'
+  Vec theta_scale_;  // what a gradient in theta is measured by
   std::vector<Part> parts_;
+  State scratch_;  // for the priors' precisions at a theta
   Mat k_;       // (n, n) the covariance of f at the present theta
   KernelNewton newton_;
   KernelNewton::Point top_;   // of the highest bound
-  std::vector<Known> known_;  // where moments were matched
+  std::vector<RowSites> known_;  // where moments were matched
 };
 
 }  // namespace bsvm

@@ -6,29 +6,14 @@
 namespace bsvm {
 namespace {
 
-// log p(theta) of all hyper-parameters.
-double log_prior(const Model& problem, ConstVecRef theta) {
-  double out = 0;
-  Vec unused(theta.size());
-  Index first = 0;
-  for (const auto* slots : {&problem.priors, &problem.group_priors})
-    for (const PriorSlot& slot : *slots) {
-      const Index size = slot.prior->free_size(static_cast<Index>(slot.columns.size()));
-      Moments nothing;
-      nothing.square = Vec::Zero(slot.prior->effects() * slot.prior->effects());
-      if (size > 0)
-        out += slot.prior->log_joint(nothing, theta.segment(first, size),
-                                     unused.segment(first, size));
-      first += size;
-    }
-  return out;
-}
-
 // For looks at what lies far from the top, where a variance is nothing. A parameter of the
 // likelihood or of a block has no such end.
 LogPrior prior_of(const Model& problem) {
   if (problem.parameters() > 0) return nullptr;
-  return [&problem](ConstVecRef theta) { return log_prior(problem, theta); };
+  return [&problem](ConstVecRef theta) {
+    Vec unused(theta.size());
+    return log_prior(problem, theta, unused);
+  };
 }
 
 class GaussianEngine : public Approximator {

@@ -155,6 +155,7 @@ KernelNewton::Point KernelNewton::best(const RowNewton::Known* near, double tole
   double gain = 0;
   for (const int last = passes_ + most;;) {
     const System here = system(now);
+    now.length = here.length;
     now.converged = here.length <= least && (tolerance == 0 || gain <= tolerance);
     if (now.converged || passes_ >= last) break;
     const double before = now.bound;
@@ -164,6 +165,24 @@ KernelNewton::Point KernelNewton::best(const RowNewton::Known* near, double tole
     gain = now.bound - before;
   }
   return now;
+}
+
+// q with these sites. False where they leave none.
+bool KernelNewton::take(const RowSites& sites, Point& at) {
+  if (host_.interrupted()) throw Interrupted();
+  ++passes_;
+  at.weight = sites.weight;
+  if (!settle(at)) return false;
+  const Arr mean = (at.covariance * sites.linear.matrix()).array();
+  at.m = mean + offset_;
+  at.alpha = sites.linear - sites.weight * mean;
+  return at.m.allFinite();
+}
+
+bool KernelNewton::match(RowSites& sites, Point& at, double& log_density) {
+  return rest_sites({*problem_.likelihood, y_, row_weight_, offset_},
+                    [&](const RowSites& now) { return take(now, at); },
+                    [&] { return -divergence(at); }, at.m, at.v, sites, log_density);
 }
 
 }  // namespace bsvm

@@ -27,21 +27,20 @@ class KernelNewton {
     Arr m, v, slope, target;  // (n); target: -2 dl/dv
     Mat covariance;           // (n, n) S
     double logdet = 0, bound = 0;
+    double length = 0;        // of the bound's gradient in q's own metric
     bool converged = false;
   };
 
   // From what is best nearby, or from none.
   Point best(const RowNewton::Known* near, double tolerance, int most = 100);
 
-  // The rows' sites of a q: exp(-w f^2/2 + linear f), f less its offset.
-  struct Sites {
-    Arr weight, linear;  // (n)
-  };
-  Sites sites(const Point& at) const { return {at.weight, at.alpha + at.weight * (at.m - offset_)}; }
+  // The rows' sites of a q, without a theta.
+  RowSites sites(const Point& at) const {
+    return {Vec(), at.weight, at.alpha + at.weight * (at.m - offset_)};
+  }
 
-  // Moments by expectation propagation from these sites on (row_moments.cpp), which are then where it
-  // came to rest, and q there. False where it does not. log_density: of the rows.
-  bool match(Sites& sites, Point& at, double& log_density);
+  // Moments matched from these sites on (row_sites.hpp): q there, and the rows' log p(y).
+  bool match(RowSites& sites, Point& at, double& log_density);
 
   int passes() const { return passes_; }
 
@@ -65,8 +64,7 @@ class KernelNewton {
   Step promised(const Point& at, const System& here, Vec push, Vec weight) const;
   double rise(const Step& step, double least, Point& at);
   double divergence(const Point& at) const;
-  bool renew(const Point& at, Sites& sites, double& log_density, double& change) const;
-  bool take(const Sites& sites, Point& at);
+  bool take(const RowSites& sites, Point& at);
 
   const Problem& problem_;
   const Mat* k_ = nullptr;

@@ -250,6 +250,29 @@ double RowNewton::rise(const Step& step, double least, Point& at) {
 
 // ---- nodes
 
+// q with these sites. False where they leave none.
+bool RowNewton::take(const RowSites& sites, Point& at) {
+  if (host_.interrupted()) throw Interrupted();
+  ++progress_.passes;
+  at.weight = sites.weight;
+  if (!settle(at)) return false;
+  follow(sites.linear, at);
+  at.m = (design_.transpose() * at.state.mean()).array() + offset_;
+  at.pull.resize(at.theta.size());
+  at.state.prior_value() = side_.value_at(at.state, Mat(), at.theta, at.pull);
+  return at.m.allFinite() && std::isfinite(at.state.prior_value());
+}
+
+// From sites to where they rest; `at` is the last q.
+bool RowNewton::rest(RowSites sites, Point& at, double& log_density) {
+  const bool done = rest_sites(
+      {*problem_.likelihood, y_, row_weight_, offset_},
+      [&](const RowSites& now) { return take(now, at); },
+      [&] { return at.state.prior_value(); }, at.m, at.v, sites, log_density);
+  if (done) known_.push_back(std::move(sites));
+  return done;
+}
+
 // From the rows' sites elsewhere; where moments don't match from there, from the bound's optimum,
 // and where they don't either, that.
 Node RowNewton::at(ConstVecRef theta, const Node& from) {
@@ -258,14 +281,14 @@ Node RowNewton::at(ConstVecRef theta, const Node& from) {
   now.theta = theta;
   double log_density = 0;
   for (const bool along : {true, false})
-    if (!problem_.left_over && !known_.empty() && rest(sites_near(theta, along), now, log_density))
+    if (!problem_.left_over && !known_.empty() && rest(sites_near(known_, theta, along), now, log_density))
       return node(now, true, log_density);
   return matched(run(moved(from, theta), 0, false));
 }
 
 Node RowNewton::matched(const Point& best) {
   if (progress_.end != Termination::converged) return node(best, false, best.bound);
-  const Sites sites{best.theta, best.weight, best.slope + best.weight * (best.m - offset_)};
+  const RowSites sites{best.theta, best.weight, best.slope + best.weight * (best.m - offset_)};
   if (problem_.left_over) {  // of which no coefficient knows: moments can't be matched
     known_.push_back(sites);
     return node(best, false, best.bound);
@@ -285,7 +308,7 @@ RowNewton::Point RowNewton::moved(const Node& from, ConstVecRef theta) {
   to.theta = theta;
   to.weight = Arr::Zero(design_.cols());
   if (!known_.empty()) {
-    const Sites near = sites_near(theta, false);
+    const RowSites near = sites_near(known_, theta, false);
     to.weight = near.weight;
     if (settle(to)) {
       follow(near.linear, to);

@@ -4,6 +4,7 @@
 #include "approximation.hpp"
 #include "coefficients/coefficients.hpp"
 #include "linalg/weighted_gram.hpp"
+#include "row_sites.hpp"
 
 namespace bsvm {
 
@@ -79,16 +80,6 @@ class RowNewton : public Conditional {
     double slope = 0;         // of the bound
   };
 
-  // (n) w and lambda of q at theta once moments are matched.
-  struct Sites {
-    Vec theta;
-    Arr weight, linear;
-  };
-
-  struct Matched {
-    double log_density, change;
-  };
-
   void take_design(const Problem& problem);
   bool settle(Point& at);
   bool look(Point& at);
@@ -105,11 +96,8 @@ class RowNewton : public Conditional {
   Node node(const Point& at, bool matched, double log_density) const;
   void record(const Point& at, double step);
 
-  // row_moments.cpp
-  Sites sites_near(ConstVecRef theta, bool along) const;
-  bool renew(const Point& at, Sites& sites, Matched& out) const;
-  bool take(const Sites& sites, Point& at);
-  bool rest(Sites sites, Point& at, double& log_density);
+  bool take(const RowSites& sites, Point& at);
+  bool rest(RowSites sites, Point& at, double& log_density);
 
   // row_newton_step.cpp
   System system(const Point& at, bool climbing) const;
@@ -135,7 +123,7 @@ class RowNewton : public Conditional {
   WeightedGram squares_;
   Mat curvature_;             // of the bound in theta, where the last run ended
   Mat covariance_;            // K there
-  std::vector<Sites> known_;
+  std::vector<RowSites> known_;  // once moments are matched
 };
 
 }  // namespace bsvm

@@ -40,6 +40,15 @@ Vec Additive::start() const {
   return out;
 }
 
+void Additive::look_for(const std::vector<bool>& numbers) {
+  kernels_ = false;
+  Index first = 0;
+  for (const Summand& summand : model_.summands) {
+    for (Index k = 1; k < summand.size(); ++k) kernels_ = kernels_ || numbers[first + k];
+    first += summand.size();
+  }
+}
+
 bool Additive::approximate() {
   for (const Summand& summand : model_.summands)
     if (summand.kernel && summand.points > 0 && summand.points < model_.n) approximate_ = true;
@@ -174,7 +183,7 @@ void Additive::find_gradient(Value& at) const {
   else add_rows_gradient(at);
   add_likelihood_gradient(at);
   add_priors(at);
-  if (approximate_) hold_kernels(at);
+  if (approximate_ || !kernels_) hold_kernels(at);
 }
 
 // pull: d bound / d K.

@@ -73,8 +73,9 @@ class Additive {
   // At theta, from what is best nearby if that is given; `tolerance` as RowNewton has it.
   Value at(ConstVecRef theta, const Value* near, double tolerance);
 
-  // Are the kernels' own numbers looked for? Without, their gradient is 0 and costs nothing.
-  void look_for_kernels(bool yes) { kernels_ = yes; }
+  // Which numbers are looked for (theta). If none of the kernels' own are, their gradient costs
+  // nothing: it is 0.
+  void look_for(const std::vector<bool>& numbers);
 
   // From here on with the inducing inputs that the fit will have. False if it will have all rows.
   bool approximate();

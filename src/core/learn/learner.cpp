@@ -64,7 +64,7 @@ void Learner::record(const Value& at) {
 }
 
 Learner::Value Learner::climb_from(Value from, const std::vector<bool>& free) {
-  model_.look_for_kernels(free == this->free(true));
+  model_.look_for(free);
   Climb<Value> of;
   of.look = [&](const Vec& theta, const Value& near) { return look(theta, &near); };
   of.uphill = [&](const Value& at) { return uphill(at, free); };
@@ -73,13 +73,9 @@ Learner::Value Learner::climb_from(Value from, const std::vector<bool>& free) {
   return bfgs(std::move(from), of, converged_);
 }
 
-Learner::Value Learner::from_start() {
-  return climb_from(look(bounded(model_.start()), nullptr), free(true));
-}
-
 // The second one only if there are length scales to learn.
 Learner::Value Learner::from_both() {
-  const Value best = from_start();
+  const Value best = climb_from(look(bounded(model_.start()), nullptr), free(true));
   if (!has_lengths()) return best;
   const std::vector<bool> all = free(true);
   Vec other = model_.start();
@@ -133,9 +129,9 @@ void Learner::choose_factor(Learned& out) {
             [](const LookedAt& a, const LookedAt& b) { return a.log_factor < b.log_factor; });
 }
 
-Learned Learner::climb(bool both) {
+Learned Learner::climb() {
   Learned out;
-  out.value = both ? from_both() : from_start();
+  out.value = from_both();
   return finished(std::move(out));
 }
 
@@ -143,7 +139,7 @@ Learned Learner::climb(bool both) {
 // functions predict better.
 Learned Learner::choose(bool climbing) {
   Learned out;
-  if (climbing) out.value = from_start();
+  if (climbing) out.value = from_both();
   if (model_.approximate() || !climbing) {
     const Vec start = climbing ? out.value.theta : bounded(model_.start());
     out.value = climb_from(look(start, nullptr), free(false));

@@ -25,8 +25,8 @@ class Learner {
  public:
   Learner(AdditiveModel model, Host& host);
 
-  // Where the bound is highest: from the start as given, or from both.
-  Learned climb(bool both);
+  // Where the bound is highest, from both starts.
+  Learned climb();
   // From there, with a common factor of the length scales that predicts better. `climbing`: kernels
   // climb before; else they are as given.
   Learned choose(bool climbing);
@@ -38,7 +38,6 @@ class Learner {
   bool has_lengths() const;
   Value climb_from(Value from, const std::vector<bool>& free);
   Value from_both();
-  Value from_start();
   double score(Value& at);
   Value scaled(const Value& from, double log_factor);
   void choose_factor(Learned& out);
