@@ -285,78 +285,6 @@ gp_settings <- function(term, given, env) {
   list(kernel = kernel, points = value("points", NULL), standardize = standardize, label = label)
 }
 
-# ---- its variables as numbers -------------------------------------------------------------------
-
-# list(x, of): numbers (n x d), and the covariate each column belongs to. A factor has a column for
-# each level.
-gp_numbers <- function(columns, xlevels) {
-  parts <- Map(function(column, name) {
-    if (is.character(column)) column <- factor(column, levels = xlevels[[name]])
-    if (is.factor(column)) return(outer(as.integer(column), seq_along(levels(column)), `==`) + 0)
-    if (is.numeric(column) || is.logical(column)) return(as.matrix(unclass(column)) + 0)
-    abort("predictors", "`", name, "` in a Gaussian-process term must be numbers, logical or a ",
-          "factor; found ", describe(column), ".")
-  }, columns, names(columns))
-  list(x = unname(do.call(cbind, parts)), of = rep(seq_along(parts), vapply(parts, ncol, 0L)))
-}
-
-check_gp_numbers <- function(x, label, variables) {
-  if (anyNA(x)) {
-    abort("missing", "`", label, "` has missing values of its variables, which are not modelled ",
-          "in a Gaussian-process term. Use `na.action = na.omit` to exclude these rows, or imputed ",
-          "values.")
-  }
-  if (all(is.finite(x))) return(invisible())
-  abort("predictors", "`", label, "` has infinite values of ", enumerate(variables), ".")
-}
-
-coordinates <- c("lon", "lat", "long", "lng", "longitude", "latitude", "easting", "northing")
-
-# A variable of its own has a scale of its own; the columns of a matrix, and the coordinates of a map
-# by their names, have one together, which leaves distances in proportion.
-gp_scaling <- function(raw, weights, standardize, variables) {
-  if (is.null(weights)) weights <- rep(1, nrow(raw$x))
-  center <- colSums(raw$x * weights) / sum(weights)
-  variance <- colSums(sweep(raw$x, 2L, center)^2 * weights) / max(sum(weights) - 1, 1)
-  together <- raw$of
-  together[tolower(variables[together]) %in% coordinates] <- 0L
-  scale <- sqrt(stats::ave(variance, together))
-  constant <- !(scale > 1e-10 * abs(center))
-  if (all(constant)) {
-    one <- length(variables) == 1L
-    abort("predictors", if (one) "The variable " else "The variables ", enumerate(variables),
-          " of a Gaussian-process term ", if (one) "does" else "do", " not vary among the rows of ",
-          "the fit. Leave the term out.")
-  }
-  scale[constant] <- 1
-  if (!standardize) return(list(center = 0 * center, scale = 0 * scale + 1, of = raw$of))
-  list(center = center, scale = scale, of = raw$of)
-}
-
-gp_inputs <- function(x, inputs) {
-  (x - rep(inputs$center, each = nrow(x))) / rep(inputs$scale, each = nrow(x))
-}
-
-# The levels of a factor `by`, each of which has a function of its own; else list(NULL).
-gp_levels <- function(by, columns) {
-  column <- if (!is.null(by)) columns[[by]]
-  if (is.character(column)) column <- factor(column)
-  if (is.factor(column)) return(as.list(levels(column)))
-  if (!is.null(column) && !is.numeric(column) && !is.logical(column)) {
-    abort("formula", "`by` of a Gaussian-process term must be numbers or a factor; found ",
-          describe(column), ".")
-  }
-  list(NULL)
-}
-
-# What the function is multiplied by in each row; NULL for nothing.
-gp_multiplier <- function(basis, columns) {
-  if (is.null(basis$by)) return(NULL)
-  column <- columns[[basis$by]]
-  if (is.null(basis$level)) return(as.double(column))
-  as.double(as.character(column) == basis$level)
-}
-
 # ---- its columns --------------------------------------------------------------------------------
 
 # (n x m) of standardised inputs (n x d), with the attribute `left_over`: the shares of each part's
@@ -374,51 +302,6 @@ gp_columns <- function(basis, rows, multiplier) {
     left <- left * multiplier^2
   }
   structure(out, left_over = left)
-}
-
-# list(left_over) of all columns of terms with a basis (n x blocks, named), or NULL.
-left_over_of <- function(matrices) {
-  left <- Filter(Negate(is.null), lapply(matrices, attr, "left_over"))
-  if (length(left) > 0L) list(left_over = do.call(cbind, left))
-}
-
-# The variance (n) left over in rows of list(left_over), at the blocks' mean variances.
-left_over_variance <- function(fit, rows) {
-  labels <- vapply(fit$blocks, `[[`, "", "label")
-  own <- fit$blocks[match(colnames(rows$left_over), labels)]
-  drop(rows$left_over %*% vapply(own, function(block) mean_variance(block$hyper), 0))
-}
-
-# The largest mean share of a function's variance that inducing inputs leave over.
-largest_left_over <- function(object) {
-  shares <- lapply(gp_bases(object), function(basis) {
-    vapply(basis$parts, `[[`, 0, "left_over")
-  })
-  max(0, unlist(shares))
-}
-
-# Draws are of a model without that variance.
-most_left_drawn <- 0.01
-check_explained <- function(fit, what, instead = NULL) {
-  left <- largest_left_over(fit)
-  if (left <= most_left_drawn) return(invisible())
-  abort("unsupported", what, " needs draws from the posterior, and these do not include the ",
-        "variance that inducing points do not explain (here ", round(100 * left), " % of the ",
-        "variance of a function). Use more `points`.", instead)
-}
-
-mean_variance <- function(hyper) {
-  mean <- hyper["mean"]
-  if (is.finite(mean)) unname(mean) else 1 / hyper[["inverse_mean"]]
-}
-
-# For k x S draws of the linear predictor of rows.
-left_over_draws <- function(fit, rows) {
-  own <- match(colnames(rows$left_over), vapply(fit$blocks, `[[`, "", "label"))
-  variance <- Reduce(`+`, Map(function(block, j) {
-    outer(rows$left_over[, j], block_variances(fit, block))
-  }, own, seq_along(own)))
-  sqrt(variance) * with_stream(fit, "left over", stats::rnorm(length(variance)))
 }
 
 gp_theta <- function(part) part$numbers$theta

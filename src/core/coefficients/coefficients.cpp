@@ -1,6 +1,5 @@
 #include "coefficients.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -241,30 +240,6 @@ double Coefficients::value_at(const State& state, const Mat& group_moments, Cons
     first += size;
   }
   return value;
-}
-
-Vec Coefficients::best_theta(const State& state, const RowSums& sums, const Mat& group_moments,
-                             ConstVecRef theta) const {
-  const Vec square = second_moments(state);
-  Vec out = theta;
-  Index first = 0;
-  for (size_t k = 0; k < parts_.size(); ++k) {
-    const PriorPart& part = parts_[k];
-    const Index size = part.free_size();
-    if (size > 0 && !part.parameter()) {
-      const Moments own = moments(part, square, group_moments);
-      const auto leaving = std::find(problem_.leaving.begin(), problem_.leaving.end(),
-                                     static_cast<Index>(k));
-      if (leaving == problem_.leaving.end())
-        out.segment(first, size) =
-            maximise_joint(*part.slot.prior, own, theta.segment(first, size));
-      else
-        out[first] = best_leaving(part, own, theta[first],
-                                  sums.left_over()[leaving - problem_.leaving.begin()]);
-    }
-    first += size;
-  }
-  return out;
 }
 
 void Coefficients::update_priors(State& state, const Mat& group_moments,

@@ -1,8 +1,10 @@
 // Variances of priors of which rows have shares (Rows::left_over), on the coefficients' side: rows
 // answer with the derivative of their share of the bound in each.
+#include <algorithm>
 #include <cmath>
 
 #include "coefficients.hpp"
+#include "free_parameters.hpp"
 
 namespace bsvm {
 
@@ -57,6 +59,30 @@ double Coefficients::best_leaving(const PriorPart& part, const Moments& moments,
     (value(left) > value(right) ? high : low) = value(left) > value(right) ? right : left;
   }
   return 0.5 * (low + high);
+}
+
+Vec Coefficients::best_theta(const State& state, const RowSums& sums, const Mat& group_moments,
+                             ConstVecRef theta) const {
+  const Vec square = second_moments(state);
+  Vec out = theta;
+  Index first = 0;
+  for (size_t k = 0; k < parts_.size(); ++k) {
+    const PriorPart& part = parts_[k];
+    const Index size = part.free_size();
+    if (size > 0 && !part.parameter()) {
+      const Moments own = moments(part, square, group_moments);
+      const auto leaving = std::find(problem_.leaving.begin(), problem_.leaving.end(),
+                                     static_cast<Index>(k));
+      if (leaving == problem_.leaving.end())
+        out.segment(first, size) =
+            maximise_joint(*part.slot.prior, own, theta.segment(first, size));
+      else
+        out[first] = best_leaving(part, own, theta[first],
+                                  sums.left_over()[leaving - problem_.leaving.begin()]);
+    }
+    first += size;
+  }
+  return out;
 }
 
 }  // namespace bsvm

@@ -1,0 +1,71 @@
+# The covariates of a Gaussian-process term as numbers.
+
+# list(x, of): numbers (n x d), and the covariate each column belongs to. A factor has a column for
+# each level.
+gp_numbers <- function(columns, xlevels) {
+  parts <- Map(function(column, name) {
+    if (is.character(column)) column <- factor(column, levels = xlevels[[name]])
+    if (is.factor(column)) return(outer(as.integer(column), seq_along(levels(column)), `==`) + 0)
+    if (is.numeric(column) || is.logical(column)) return(as.matrix(unclass(column)) + 0)
+    abort("predictors", "`", name, "` in a Gaussian-process term must be numbers, logical or a ",
+          "factor; found ", describe(column), ".")
+  }, columns, names(columns))
+  list(x = unname(do.call(cbind, parts)), of = rep(seq_along(parts), vapply(parts, ncol, 0L)))
+}
+
+check_gp_numbers <- function(x, label, variables) {
+  if (anyNA(x)) {
+    abort("missing", "`", label, "` has missing values of its variables, which are not modelled ",
+          "in a Gaussian-process term. Use `na.action = na.omit` to exclude these rows, or imputed ",
+          "values.")
+  }
+  if (all(is.finite(x))) return(invisible())
+  abort("predictors", "`", label, "` has infinite values of ", enumerate(variables), ".")
+}
+
+coordinates <- c("lon", "lat", "long", "lng", "longitude", "latitude", "easting", "northing")
+
+# A variable of its own has a scale of its own; the columns of a matrix, and the coordinates of a map
+# by their names, have one together, which leaves distances in proportion.
+gp_scaling <- function(raw, weights, standardize, variables) {
+  if (is.null(weights)) weights <- rep(1, nrow(raw$x))
+  center <- colSums(raw$x * weights) / sum(weights)
+  variance <- colSums(sweep(raw$x, 2L, center)^2 * weights) / max(sum(weights) - 1, 1)
+  together <- raw$of
+  together[tolower(variables[together]) %in% coordinates] <- 0L
+  scale <- sqrt(stats::ave(variance, together))
+  constant <- !(scale > 1e-10 * abs(center))
+  if (all(constant)) {
+    one <- length(variables) == 1L
+    abort("predictors", if (one) "The variable " else "The variables ", enumerate(variables),
+          " of a Gaussian-process term ", if (one) "does" else "do", " not vary among the rows of ",
+          "the fit. Leave the term out.")
+  }
+  scale[constant] <- 1
+  if (!standardize) return(list(center = 0 * center, scale = 0 * scale + 1, of = raw$of))
+  list(center = center, scale = scale, of = raw$of)
+}
+
+gp_inputs <- function(x, inputs) {
+  (x - rep(inputs$center, each = nrow(x))) / rep(inputs$scale, each = nrow(x))
+}
+
+# The levels of a factor `by`, each of which has a function of its own; else list(NULL).
+gp_levels <- function(by, columns) {
+  column <- if (!is.null(by)) columns[[by]]
+  if (is.character(column)) column <- factor(column)
+  if (is.factor(column)) return(as.list(levels(column)))
+  if (!is.null(column) && !is.numeric(column) && !is.logical(column)) {
+    abort("formula", "`by` of a Gaussian-process term must be numbers or a factor; found ",
+          describe(column), ".")
+  }
+  list(NULL)
+}
+
+# What the function is multiplied by in each row; NULL for nothing.
+gp_multiplier <- function(basis, columns) {
+  if (is.null(basis$by)) return(NULL)
+  column <- columns[[basis$by]]
+  if (is.null(basis$level)) return(as.double(column))
+  as.double(as.character(column) == basis$level)
+}

@@ -1,0 +1,77 @@
+# Variance of Gaussian-process terms that inducing inputs leave over: a row's own, of no coefficient.
+
+# The shares of blocks' variances (n x blocks, named) that inducing inputs leave over in the rows of
+# the fit; NULL for none.
+least_left <- 1e-6
+frame_left_over <- function(bases) {
+  left <- do.call(cbind, lapply(bases, function(basis) attr(basis$matrix, "left_over")))
+  some <- colMeans(left) >= least_left
+  if (any(some)) left[, some, drop = FALSE]
+}
+
+# list(left_over) of all columns of terms with a basis (n x blocks, named), or NULL.
+left_over_of <- function(matrices) {
+  left <- Filter(Negate(is.null), lapply(matrices, attr, "left_over"))
+  if (length(left) > 0L) list(left_over = do.call(cbind, left))
+}
+
+# The variance (n) left over in rows of list(left_over), at the blocks' mean variances.
+left_over_variance <- function(fit, rows) {
+  labels <- vapply(fit$blocks, `[[`, "", "label")
+  own <- fit$blocks[match(colnames(rows$left_over), labels)]
+  drop(rows$left_over %*% vapply(own, function(block) mean_variance(block$hyper), 0))
+}
+
+# The largest mean share of a function's variance that inducing inputs leave over.
+largest_left_over <- function(object) {
+  shares <- lapply(gp_bases(object), function(basis) {
+    vapply(basis$parts, `[[`, 0, "left_over")
+  })
+  max(0, unlist(shares))
+}
+
+# Draws are of a model without that variance.
+most_left_drawn <- 0.01
+check_explained <- function(fit, what, instead = NULL) {
+  left <- largest_left_over(fit)
+  if (left <= most_left_drawn) return(invisible())
+  abort("unsupported", what, " needs draws from the posterior, and these do not include the ",
+        "variance that inducing points do not explain (here ", round(100 * left), " % of the ",
+        "variance of a function). Use more `points`.", instead)
+}
+
+mean_variance <- function(hyper) {
+  mean <- hyper["mean"]
+  if (is.finite(mean)) unname(mean) else 1 / hyper[["inverse_mean"]]
+}
+
+# For k x S draws of the linear predictor of rows.
+left_over_draws <- function(fit, rows) {
+  own <- match(colnames(rows$left_over), vapply(fit$blocks, `[[`, "", "label"))
+  variance <- Reduce(`+`, Map(function(block, j) {
+    outer(rows$left_over[, j], block_variances(fit, block))
+  }, own, seq_along(own)))
+  sqrt(variance) * with_stream(fit, "left over", stats::rnorm(length(variance)))
+}
+
+# The update of a variance in engine_vb() is for coefficients alone: where rows have a share of it the
+# amplitude is the one that was learned, for classes in units of the pseudo-likelihood.
+known_amplitudes <- function(assigned, frame, likelihood, engine) {
+  updated <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
+  if (is.null(frame$left_over) || !updated) return(assigned)
+  known <- unlist(lapply(gp_bases(frame), function(basis) {
+    sds <- vapply(basis$parts, function(part) basis$unit * exp(part$numbers$log_sd), 0)
+    if (!is_residual(likelihood)) {
+      sds <- sds * coefficient_scale(likelihood) /
+        coefficient_scale(likelihood_hinge(normalized = TRUE))
+    }
+    stats::setNames(sds^2, names(basis$blocks))
+  }))
+  assigned$blocks <- lapply(assigned$blocks, function(block) {
+    if (block$label %in% colnames(frame$left_over) && block$prior$name != "normal") {
+      block$prior <- prior_ridge(variance = known[[block$label]])
+    }
+    block
+  })
+  assigned
+}

@@ -1,0 +1,85 @@
+# Inducing inputs of Gaussian-process terms, and how many.
+
+most_full <- 1000L        # rows of which all are inducing inputs by default
+most_full_asked <- 4000L  # and if they are asked for
+most_rank <- 500L         # inducing inputs by default, if these leave nothing over
+usual_points <- 200L      # else
+most_candidates <- 5000L  # rows that inducing inputs are chosen from
+nothing_left <- 1e-8      # of the variance
+
+# Inducing inputs (m x d), standardised.
+gp_points <- function(basis, factors, theta) {
+  given <- basis$points
+  if (is.matrix(given) || is.data.frame(given)) return(given_points(basis, given))
+  n <- nrow(basis$rows)
+  candidates <- basis$rows
+  if (n > most_candidates && !identical(given, Inf)) {
+    candidates <- candidates[scrambled(n)[seq_len(most_candidates)], , drop = FALSE]
+  }
+  most <- points_wanted(given, n, basis$label)
+  chosen <- with_core_conditions(core_points(factors, candidates, theta, most, nothing_left))$points
+  if (is.null(given) && n > most_full && length(chosen) == most) {
+    chosen <- chosen[seq_len(min(usual_points, length(chosen)))]
+  }
+  moved_points(factors, theta, candidates, candidates[chosen, , drop = FALSE])
+}
+
+# Means of the rows around each point (k-means), if these leave less over on average: with few points
+# they do, since the greedy choice looks at the row that is worst off.
+most_averaged <- 2000L
+moved_points <- function(factors, theta, rows, points) {
+  left <- function(points) mean(core_features_of(factors, rows, points, theta)$left_over)
+  before <- if (nrow(points) < nrow(rows)) left(points) else 0
+  if (before < least_left || nrow(points) == 1L) return(points)
+  if (nrow(rows) > most_averaged) {
+    rows <- rows[scrambled(nrow(rows))[seq_len(most_averaged)], , drop = FALSE]
+    before <- left(points)
+  }
+  moved <- unname(suppressWarnings(
+    stats::kmeans(rows, points, iter.max = 10L, algorithm = "Lloyd")$centers
+  ))
+  empty <- rowSums(!is.finite(moved)) > 0 # of points that no row was nearest to
+  moved[empty, ] <- points[empty, ]
+  if (left(moved) < before) moved else points
+}
+
+# How many inducing inputs a term of so many rows will have, 0 for one in each row.
+points_in_mind <- function(basis) {
+  given <- basis$points
+  n <- nrow(basis$rows)
+  if (is.matrix(given) || is.data.frame(given)) return(nrow(given))
+  wanted <- points_wanted(given, n, basis$label)
+  if (is.null(given) && n > most_full) wanted <- usual_points
+  if (wanted >= n) 0L else as.integer(wanted)
+}
+
+points_wanted <- function(given, n, label) {
+  if (is.null(given)) return(if (n <= most_full) n else min(n, most_rank))
+  good <- is.numeric(given) && length(given) == 1L && !is.na(given) && given >= 1 &&
+    (is.infinite(given) || given == round(given))
+  if (!good) {
+    abort("formula", "`points` of `", label, "` must be a whole number, Inf (every row), a matrix ",
+          "or a data frame of inputs; found ", describe(given), ".")
+  }
+  if (is.infinite(given) && n > most_full_asked) {
+    abort("size", "`points = Inf` of `", label, "` is for at most ", most_full_asked,
+          " rows; found ", n, ". A covariance of all rows would take ",
+          format(8 * n^2 / 2^30, digits = 2L), " GiB, and its factorisation hours. Write points = ",
+          usual_points, ", or more.")
+  }
+  wanted <- min(given, n)
+  check_memory(3 * 8 * wanted * n, paste0(wanted, " inducing points of ", n, " rows take"),
+               paste0("Write points = ", usual_points, "."))
+  as.integer(wanted)
+}
+
+given_points <- function(basis, given) {
+  x <- as.matrix(given)
+  if (!is.numeric(x) || ncol(x) != length(basis$inputs$center) || any(!is.finite(x))) {
+    wanted <- length(basis$inputs$center)
+    abort("formula", "`points` of `", basis$label, "` must have ", wanted,
+          if (wanted == 1L) " column" else " columns, one for each variable,",
+          " of finite numbers; found ", describe(given), ".")
+  }
+  unname(unique(gp_inputs(x, basis$inputs)))
+}

@@ -1,0 +1,107 @@
+# The parts of a summary as they are printed.
+
+say_table <- function(x, n, digits) {
+  cat("\nPopulation-level coefficients (", if (isTRUE(x$point)) "posterior mode"
+      else paste(format(100 * x$level), "% credible intervals"),
+      switch(x$method, linear_response = ", linear response", sandwich = ", sandwich"), "):\n",
+      sep = "")
+  if (nrow(x$coefficients) == 0L) {
+    cat("none\n")
+  } else {
+    shown <- x$coefficients[!rownames(x$coefficients) %in% x$smooth_basis, , drop = FALSE]
+    if (isTRUE(x$point)) shown <- shown[, "Estimate", drop = FALSE]
+    print_table(without_dust(utils::head(shown, n), x), digits)
+    say_more(nrow(shown) - n, "coefficients")
+    say_hidden(x$hidden)
+    say_flat(x)
+  }
+}
+
+say_priors <- function(x) {
+  cat("\nPriors:\n")
+  say_wrapped(paste0(names(x$priors), ": ", x$priors), 2L)
+}
+
+# The table of draws, and the costs of population-level penalties.
+say_drawn_variances <- function(x, n, digits) {
+  if (nrow(x$variance_draws) > 0L) {
+    cat("\n", word_for_hyper(rownames(x$variance_draws)),
+        if (x$standard_scale) " (population-level: of standardised predictors)", ":\n", sep = "")
+    print_table(utils::head(x$variance_draws, n), digits)
+    say_more(nrow(x$variance_draws) - n, "variances")
+    say_row_scales(rownames(x$variance_draws))
+  }
+  cost <- utils::head(x$variances[!is.na(x$variances$cost), ], n)
+  if (nrow(cost) == 0L) return(invisible())
+  cost <- paste(cost$block, format(cost$cost, digits = digits, trim = TRUE))
+  cat("\n")
+  say_wrapped(paste0("LIBSVM cost (2/E[1/variance]): ", paste(cost, collapse = "; ")))
+}
+
+word_for_hyper <- function(names) {
+  if (all(grepl("^(var|cov)_", names))) "Variances" else "Hyper-parameters"
+}
+
+# Columns of draws: effective sizes are whole numbers, Rhat has three decimals, the Monte Carlo
+# error two digits, and nothing has more digits than that error leaves any sense.
+print_table <- function(table, digits) {
+  if (!"Rhat" %in% colnames(table)) return(print_columns(table, digits))
+  shown <- matrix("", nrow(table), ncol(table), dimnames = dimnames(table))
+  for (column in colnames(table)) {
+    x <- table[, column]
+    shown[, column] <- switch(
+      column,
+      Rhat = formatC(x, digits = 3L, format = "f"),
+      Bulk_ESS = , Tail_ESS = formatC(x, digits = 0L, format = "f"),
+      MCSE = format(signif(x, 2L), digits = 2L),
+      format(x, digits = min(digits, 3L))
+    )
+  }
+  print(shown, quote = FALSE, right = TRUE)
+}
+
+say_fit <- function(x, digits) {
+  cat("\nSupport vectors: ", x$n_support, " of ", x$nobs, " rows (",
+      format(100 * x$support_share, digits = 3L), " %)",
+      if (!is.null(x$estimate$n_margin)) {
+        paste0(", ", x$estimate$n_margin, " of them on the margin")
+      },
+      "\n", sep = "")
+  say_residuals(x$residuals, digits)
+  say_end(x, digits)
+  say_starts(x$start_bounds, digits)
+  if (!is.null(x$estimate)) {
+    say_estimate(x$estimate, digits)
+  } else if (is.null(x$sampling)) {
+    concave <- is_concave(x$likelihood) && is.null(x$start_bounds) && is.null(x$missing)
+    cat("Gradient of the ", if (concave) "concave ", "objective: ",
+        format(x$gradient, digits = 2L), "\n", sep = "")
+  }
+  for (note in c(interval_note(x), missing_note(x), check_note(x))) {
+    cat("\n")
+    say_wrapped(note)
+  }
+}
+
+say_estimate <- function(estimate, digits) {
+  cat("Objective: ", format(estimate$objective, digits = max(digits, 8L)), ", relative ",
+      if (estimate$certified) "duality gap: " else "gap to that of the penalty's tangents: ",
+      format(estimate$gap, digits = 2L), "\n", sep = "")
+  if (length(estimate$optima) > 1L) {
+    cat("Objectives of ", length(estimate$optima), " starts: ",
+        paste(format(sort(estimate$optima), digits = digits), collapse = ", "), "\n", sep = "")
+  }
+}
+
+say_starts <- function(bounds, digits) {
+  if (length(bounds) < 2L) return(invisible())
+  cat("Bounds of ", length(bounds), " starts: ",
+      paste(format(range(bounds), digits = max(digits, 6L)), collapse = " to "), ", ",
+      sum(bounds > max(bounds) - 0.01), " within 0.01 of the best.\n", sep = "")
+}
+
+# What to know of the intervals; nothing of those that are calibrated.
+interval_note <- function(x) {
+  note <- c(engine_note(x$engine, x), if (!isTRUE(x$point)) x$pseudo_note)
+  if (length(note) > 0L) paste(note, collapse = " ")
+}
