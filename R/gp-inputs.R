@@ -23,6 +23,16 @@ check_gp_numbers <- function(x, label, variables) {
   abort("predictors", "`", label, "` has infinite values of ", enumerate(variables), ".")
 }
 
+# What the function is multiplied by, or the factor each level of which has a function.
+check_gp_by <- function(column, label, by) {
+  if (anyNA(column)) {
+    abort("missing", "`", label, "`: `", by, "` has missing values, which are not modelled in a ",
+          "Gaussian-process term. Use `na.action = na.omit` to exclude these rows, or imputed values.")
+  }
+  if (!is.numeric(column) || all(is.finite(column))) return(invisible())
+  abort("predictors", "`", label, "` has infinite values of `", by, "`.")
+}
+
 coordinates <- c("lon", "lat", "long", "lng", "longitude", "latitude", "easting", "northing")
 
 # A variable of its own has a scale of its own; the columns of a matrix, and the coordinates of a map

@@ -248,6 +248,7 @@ make_bases.bsvm_basis_gp <- function(kind, term, columns, frame_terms, env) {
   by <- if (!is.null(given$by)) text_of(given$by)
   raw <- gp_numbers(columns[variables], expression$xlevels)
   check_gp_numbers(raw$x, settings$label, variables)
+  if (!is.null(by)) check_gp_by(columns[[by]], settings$label, by)
   inputs <- gp_scaling(raw, columns[["(weights)"]], settings$standardize, variables)
   ranges <- if (all(vapply(columns[variables], is_one_number, TRUE))) lapply(columns[variables], range)
   basis <- list(label = settings$label, expression = expression, covariates = variables, by = by,

@@ -309,6 +309,8 @@ test_that("missing and infinite values of a term's variables are refused", {
   expect_refusal(bsvm(class ~ gp(x, z), bad), "missing", c("`x`", "na.omit"))
   expect_refusal(bsvm(class ~ gp(x, z), bad, missing = missing_normal()), "missing",
                  c("gp(x, z)", "na.omit"))
+  expect_refusal(bsvm(class ~ gp(z, by = x), bad, missing = missing_normal()), "missing",
+                 c("`x`", "na.omit"))
   fit <- fit_of(class ~ gp(x, kernel = kernel_se(1)), bad, na.action = na.omit)
   expect_same(fit, fit_of(class ~ gp(x, kernel = kernel_se(1)), bad[-4, ]), 1e-12)
   bad$x[4] <- Inf
