@@ -20,10 +20,14 @@ constexpr double kColumnsPerRow = 0.6;
 constexpr double kVague = 1e6;          // a prior variance: differences with it drown in rounding
 constexpr double kGradientApart = 0.1;  // in theta, of derivatives of the gradient
 constexpr double kEnough = 1e-6;        // nats, of a climb in theta
+constexpr double kMatchedApart = 0.3;   // the same with moments matched: these are less exact
+constexpr double kEnoughMatched = 0.02;
+constexpr int kMostMatched = 15;
 
 // As a warm start.
 RowNewton::Known known_of(const KernelNewton::Point& at) {
   RowNewton::Known out;
+  out.bound = at.bound;
   out.m = at.m;
   out.v = at.v;
   out.slope = at.alpha;
@@ -106,18 +110,25 @@ FullKernel::Value FullKernel::look(ConstVecRef theta, const KernelNewton::Point*
   out.bound = out.q.bound;
   out.gradient.setZero(theta.size());
   out.prior = log_prior(problem_, theta, out.gradient);
-  const Vec alpha = out.q.alpha, w = out.q.weight;
-  Mat pull = w.asDiagonal() * out.q.covariance * w.asDiagonal();
-  pull.diagonal() -= w;
+  out.gradient += rows_gradient(theta, out.q);
+  record(out);
+  return out;
+}
+
+// Of the bound, or where moments are matched of log p(y): both are at rest in all that q is made of.
+Vec FullKernel::rows_gradient(ConstVecRef theta, const KernelNewton::Point& q) {
+  const Vec alpha = q.alpha, w = q.weight;
+  pull_.noalias() = w.asDiagonal() * q.covariance * w.asDiagonal();
+  pull_.diagonal() -= w;
+  Vec out = Vec::Zero(theta.size());
   for (Index h = 0; h < theta.size(); ++h) {
     const Vec by = kThetaDifference * Vec::Unit(theta.size(), h);
     const Vec change = (scales(theta + by) - scales(theta - by)) / (2 * kThetaDifference);
     for (size_t b = 0; b < parts_.size(); ++b)
       if (change[b] != 0)
-        out.gradient[h] += 0.5 * change[b] * (parts_[b].k.cwiseProduct(pull).sum() +
-                                              alpha.dot(parts_[b].k * alpha));
+        out[h] += 0.5 * change[b] * (parts_[b].k.cwiseProduct(pull_).sum() +
+                                     alpha.dot(parts_[b].k * alpha));
   }
-  record(out);
   return out;
 }
 
@@ -147,32 +158,48 @@ Node FullKernel::climb() {
     progress_.gradient =
         std::hypot(best.q.length, best.gradient.cwiseQuotient(theta_scale_).norm());
     top_ = best.q;
-    return matched(best);
+    Rest rest;
+    take(best.theta);
+    if (!rests(best.theta, newton_.sites(best.q), rest)) return unmatched(best);
+    rest = climb_on(std::move(rest));
+    Node out = node(rest);
+    out.bound = best.objective();
+    return out;
   } catch (const Interrupted&) {
     progress_.end = Termination::interrupted;
     return node(best.theta, best.q, false, best.objective());
   }
 }
 
-// The node of a bound's optimum, its moments matched if they do.
-Node FullKernel::matched(const Value& best) {
-  Node out;
-  take(best.theta);
-  if (rests(best.theta, best.prior, newton_.sites(best.q), out)) {
-    out.bound = best.objective();
+// The density with moments matched is highest at amplitudes that are larger than the bound's where
+// classes hardly overlap.
+FullKernel::Rest FullKernel::climb_on(Rest from) {
+  Climb<Rest> of;
+  of.look = [&](const Vec& theta, const Rest&) {
+    Rest out;
+    take(theta);
+    if (!rests(theta, sites_near(known_, theta, false), out))
+      throw NumericalFailure("Moments do not match.");
     return out;
-  }
-  return node(best.theta, best.q, false, best.objective());
+  };
+  of.uphill = [](const Rest& at) { return at.gradient; };
+  of.bounded = [](const Vec& theta) { return theta; };
+  of.numbers = from.theta.size();
+  of.gain = kEnoughMatched;
+  of.most = kMostMatched;
+  bool converged = true;
+  return bfgs(std::move(from), of, converged);
 }
 
-// From sites at theta: the node where moments match, if they do.
-bool FullKernel::rests(ConstVecRef theta, double prior, RowSites sites, Node& out) {
-  KernelNewton::Point q;
-  double log_density = 0;
-  const bool done = newton_.match(sites, q, log_density);
+// From sites at theta: where moments match, if they do.
+bool FullKernel::rests(ConstVecRef theta, RowSites sites, Rest& out) {
+  const bool done = newton_.match(sites, out.q, out.log_density);
   progress_.passes = newton_.passes();
   if (!done) return false;
-  out = node(theta, q, true, log_density + prior);
+  out.theta = theta;
+  out.gradient = Vec::Zero(theta.size());
+  out.log_density += log_prior(problem_, theta, out.gradient);
+  out.gradient += rows_gradient(theta, out.q);
   sites.theta = theta;
   known_.push_back(std::move(sites));
   return true;
@@ -180,25 +207,47 @@ bool FullKernel::rests(ConstVecRef theta, double prior, RowSites sites, Node& ou
 
 // From sites nearby; where moments don't match from there, from the bound's best.
 Node FullKernel::at(ConstVecRef theta, const Node&) {
-  Node out;
-  Vec unused(theta.size());
-  const double prior = log_prior(problem_, theta, unused);
+  Rest rest;
   take(theta);
-  if (!known_.empty() && rests(theta, prior, sites_near(known_, theta, false), out)) return out;
-  return matched(look(theta, &top_, 0));
+  if (!known_.empty() && rests(theta, sites_near(known_, theta, false), rest)) return node(rest);
+  const Value best = look(theta, &top_, 0);
+  if (!rests(theta, newton_.sites(best.q), rest)) return unmatched(best);
+  Node out = node(rest);
+  out.bound = best.objective();
+  return out;
 }
 
-// By differences of the bound's gradient.
+// By differences of the gradient of what the top is of.
 Mat FullKernel::curvature(const Node& top) {
   const Index h = top.theta.size();
   Mat out(h, h);
   for (Index k = 0; k < h; ++k) {
-    const Vec by = kGradientApart * Vec::Unit(h, k);
-    out.col(k) = (look(top.theta - by, &top_, 0).gradient -
-                  look(top.theta + by, &top_, 0).gradient) /
-                 (2 * kGradientApart);
+    const Vec by = (top.matched ? kMatchedApart : kGradientApart) * Vec::Unit(h, k);
+    out.col(k) = (gradient_near(top, -by) - gradient_near(top, by)) / (2 * by[k]);
   }
   return 0.5 * (out + out.transpose());
+}
+
+Vec FullKernel::gradient_near(const Node& top, const Vec& by) {
+  const Vec theta = top.theta + by;
+  Rest rest;
+  if (top.matched) {
+    take(theta);
+    if (rests(theta, sites_near(known_, theta, false), rest)) return rest.gradient;
+  }
+  return look(theta, &top_, 0).gradient;
+}
+
+Node FullKernel::node(const Rest& rest) {
+  Node out = node(rest.theta, rest.q, true, rest.log_density);
+  out.pull = rest.gradient;
+  return out;
+}
+
+Node FullKernel::unmatched(const Value& best) {
+  Node out = node(best.theta, best.q, false, best.objective());
+  out.pull = best.gradient;
+  return out;
 }
 
 // The coefficients' own moments: mean D^{-1} C alpha, precision D + C'WC.

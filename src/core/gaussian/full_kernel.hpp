@@ -29,6 +29,14 @@ class FullKernel : public Conditional {
 
     double objective() const { return bound + prior; }
   };
+  // Where moments are matched.
+  struct Rest {
+    Vec theta, gradient;
+    double log_density = 0;
+    KernelNewton::Point q;
+
+    double objective() const { return log_density; }
+  };
   struct Part {
     Mat k;       // (n, n) of variances as they were at first
     Vec before;  // (columns) precisions then
@@ -38,8 +46,12 @@ class FullKernel : public Conditional {
   Vec scales(ConstVecRef theta);
   void take(ConstVecRef theta);
   Value look(ConstVecRef theta, const KernelNewton::Point* near, double tolerance);
-  Node matched(const Value& best);
-  bool rests(ConstVecRef theta, double prior, RowSites sites, Node& out);
+  Rest climb_on(Rest from);
+  Vec rows_gradient(ConstVecRef theta, const KernelNewton::Point& q);
+  bool rests(ConstVecRef theta, RowSites sites, Rest& out);
+  Vec gradient_near(const Node& top, const Vec& by);
+  Node node(const Rest& rest);
+  Node unmatched(const Value& best);
   Node node(ConstVecRef theta, const KernelNewton::Point& q, bool matched, double log_density);
   void record(const Value& at);
 
@@ -52,6 +64,7 @@ class FullKernel : public Conditional {
   std::vector<Part> parts_;
   State scratch_;  // for the priors' precisions at a theta
   Mat k_;       // (n, n) the covariance of f at the present theta
+  Mat pull_;    // (n, n) room for a gradient's
   KernelNewton newton_;
   KernelNewton::Point top_;   // of the highest bound
   std::vector<RowSites> known_;  // where moments were matched

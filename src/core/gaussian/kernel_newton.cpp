@@ -18,6 +18,7 @@ constexpr double kEnoughRise = 1e-4;        // of what a step promises
 constexpr double kShorten = 0.4, kLeastNewtonPart = 0.1, kLeastNaturalPart = 1e-9;
 constexpr double kNewtonTolerance = 0.02;   // on the gradient, where no other is given
 constexpr double kSomeWeight = 1e-3;        // of a start whose own weights leave no covariance
+constexpr double kFarLower = 10;            // nats, of a start's bound than where it is from
 
 Arr or_else(const double* x, Index n, double otherwise) {
   return x ? Arr(Eigen::Map<const Arr>(x, n)) : Arr(Arr::Constant(n, otherwise));
@@ -57,17 +58,26 @@ bool KernelNewton::look(Point& at) {
   return std::isfinite(at.bound) && at.slope.allFinite() && at.target.allFinite();
 }
 
-// With the weights and slopes of another q; else from one look with unit variances, or larger ones
-// where weights below zero leave no covariance.
+// With the rows' sites of another q: its own slopes as alpha would leave the mean far away, as K has
+// large eigenvalues. If the bound is then far lower, from none, if that is higher.
 KernelNewton::Point KernelNewton::begin(const RowNewton::Known* near) {
   Point out;
-  if (near) {
-    out.weight = near->weight;
-    out.alpha = near->slope;
-    if (settle(out)) return out;
-    out.weight = near->weight.max(kSomeWeight);
-    if (settle(out)) return out;
-  }
+  if (!near || !take_near(*near, out) || !look(out)) return begin_anew();
+  if (out.bound >= near->bound - kFarLower) return out;
+  Point other = begin_anew();
+  return other.bound > out.bound ? other : out;
+}
+
+bool KernelNewton::take_near(const RowNewton::Known& near, Point& out) {
+  RowSites sites{Vec(), near.weight, near.slope + near.weight * (near.m - offset_)};
+  if (take(sites, out)) return true;
+  sites.weight = sites.weight.max(kSomeWeight);
+  return take(sites, out);
+}
+
+// From one look with unit variances, or larger ones where weights below zero leave no covariance.
+KernelNewton::Point KernelNewton::begin_anew() {
+  Point out;
   RowTerms terms;
   terms.resize(y_.size());
   for (double spread = 1;; spread *= 10) {
@@ -79,6 +89,7 @@ KernelNewton::Point KernelNewton::begin(const RowNewton::Known* near) {
   }
   const Vec slope = row_weight_ * terms.slope;
   out.alpha = slope.array() - out.weight * (out.covariance * slope).array();
+  if (!look(out)) refuse_numbers();
   return out;
 }
 
@@ -150,7 +161,6 @@ double KernelNewton::rise(const Step& step, double least, Point& at) {
 
 KernelNewton::Point KernelNewton::best(const RowNewton::Known* near, double tolerance, int most) {
   Point now = begin(near);
-  if (!look(now)) refuse_numbers();
   const double least = tolerance == 0 ? kNewtonTolerance : 10 * std::sqrt(tolerance);
   double gain = 0;
   for (const int last = passes_ + most;;) {

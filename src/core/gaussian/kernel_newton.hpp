@@ -58,6 +58,8 @@ class KernelNewton {
   bool settle(Point& at);
   bool look(Point& at);
   Point begin(const RowNewton::Known* near);
+  Point begin_anew();
+  bool take_near(const RowNewton::Known& near, Point& out);
   System system(const Point& at);
   Step newton(const Point& at, const System& here) const;
   Step natural(const Point& at, const System& here) const;
