@@ -101,6 +101,36 @@ settle_gp <- function(frame, model, rows, found) {
   })
 }
 
+# Engines start from the amplitudes that were learned. engine_vb() keeps them where rows have a share
+# of them: its update of a variance is for coefficients alone.
+learned_amplitudes <- function(assigned, frame, likelihood, engine) {
+  kept <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
+  log_sds <- learned_log_sds(frame, likelihood)
+  assigned$blocks <- lapply(assigned$blocks, function(block) {
+    own <- log_sds[block$label]
+    if (is.na(own) || block$prior$name == "normal") return(block)
+    if (kept && block$label %in% colnames(frame$left_over)) {
+      unit <- gp_bases(frame)[[1L]]$unit
+      block$prior <- prior_ridge(variance = (unit * exp(own[[1L]]))^2)
+    } else if (block$prior$name %in% c("half_t", "ridge")) {
+      block$start <- own[[1L]]
+    }
+    block
+  })
+  assigned
+}
+
+# log s by label in the core's units, for classes those of the likelihood.
+learned_log_sds <- function(frame, likelihood) {
+  log_sds <- lapply(gp_bases(frame), function(basis) {
+    own <- vapply(basis$parts, function(part) part$numbers$log_sd, 0)
+    stats::setNames(own, names(basis$blocks))
+  })
+  by <- if (is_residual(likelihood)) 1
+        else coefficient_scale(likelihood) / coefficient_scale(likelihood_hinge(normalized = TRUE))
+  unlist(log_sds) + if (length(log_sds) > 0L) log(by)
+}
+
 # The frame with these bases in place of those it has, which come last.
 bind_gp <- function(frame, bases) {
   old <- columns_of(gp_bases(frame))

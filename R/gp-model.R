@@ -35,7 +35,7 @@ learning_model <- function(frame, assigned, likelihood, units, rows) {
 
 as.double_or_null <- function(x) if (length(x) > 0L) as.double(x)
 
-# Is anything to learn? Amplitudes only where engine_vb() may ask for them (known_amplitudes()).
+# Is anything to learn? Amplitudes only where engine_vb() may ask for them (learned_amplitudes()).
 any_free <- function(model) {
   any(vapply(model$parts, function(part) {
     wanted <- if (part$summand$points > 0L) part$numbers else part$numbers[-1L]

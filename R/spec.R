@@ -71,7 +71,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_not_effects(assigned$group_blocks)
   check_effect_priors(assigned$group_blocks)
   check_engine(engine, frame, likelihood, assigned)
-  assigned <- known_amplitudes(assigned, frame, likelihood, engine)
+  assigned <- learned_amplitudes(assigned, frame, likelihood, engine)
   likelihood <- tell_pseudo(likelihood)
   check_unknown_columns(frame$unknowns$rule, frame)
   scaled <- scaled_columns(assigned$blocks, frame, standardize)
@@ -261,7 +261,7 @@ split_hyper <- function(spec, hyper) {
 core_block <- function(block, columns = block$columns, unseen = 0L) {
   list(prior = block$prior$name, parameters = block$prior$parameters,
        columns = as.integer(columns), unseen = as.integer(unseen), parameter = is_parameter(block),
-       has_unit = has_unit(block))
+       has_unit = has_unit(block), start = block$start)
 }
 
 # list(x, center, scale, blocks, rotation) as the core sees them: the dense columns. Without a block

@@ -156,6 +156,8 @@ bsvm::PriorSlot to_slot(const List& block) {
   for (int column : as<std::vector<int>>(block["columns"])) slot.columns.push_back(column - 1);
   slot.unseen = as<double>(block["unseen"]);
   slot.parameter = block.containsElementNamed("parameter") && as<bool>(block["parameter"]);
+  if (block.containsElementNamed("start") && !Rf_isNull(block["start"]))
+    slot.start = to_vec(block["start"]);
   return slot;
 }
 

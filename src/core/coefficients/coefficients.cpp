@@ -75,7 +75,8 @@ State Coefficients::start(ConstVecRef mean) const {
     Moments shape;
     shape.count = part.count();
     shape.unseen = part.slot.unseen;
-    part.slot.prior->start(shape, hyper(state, part));
+    if (part.slot.start.size() > 0) part.slot.prior->fix(part.slot.start, hyper(state, part));
+    else part.slot.prior->start(shape, hyper(state, part));
   }
   latent().start(state);
   refresh(state);

@@ -16,6 +16,7 @@ struct Climb {
   Index numbers = 0;                        // how many can move
   double gain = 5e-3;                       // what is not worth another look
   int most = 60;                            // looks
+  Mat* metric = nullptr;  // from a climb nearby, to start with and to be replaced; or empty
 };
 
 // Climbs from `now` by BFGS; false in `converged` if looks ran out. A step that does not raise the
@@ -30,9 +31,11 @@ Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
   constexpr double kRise = 1e-3;        // of what a step promises, at least
   constexpr double kLeastBend = 1e-10;  // of a step and its change of gradient, to be learnt from
   const Index h = now.theta.size();
-  Mat metric = Mat::Identity(h, h);
-  bool fresh = true;
-  Index steps = 0;
+  const bool known = of.metric && of.metric->rows() == h;
+  Mat own = Mat::Identity(h, h), &metric = of.metric ? *of.metric : own;
+  if (!known) metric = own;
+  bool fresh = !known;
+  Index steps = known ? of.numbers : 0;
   converged = true;
   for (int looks = 0; looks < of.most;) {
     const Vec gradient = of.uphill(now);

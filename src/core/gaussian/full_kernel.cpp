@@ -16,7 +16,7 @@ namespace bsvm {
 namespace {
 
 constexpr Index kFewestRows = 100, kMostKernelRows = 5000;
-constexpr double kColumnsPerRow = 0.6;
+constexpr double kColumnsPerRow = 0.45;
 constexpr double kVague = 1e6;          // a prior variance: differences with it drown in rounding
 constexpr double kGradientApart = 0.1;  // in theta, of derivatives of the gradient
 constexpr double kEnough = 1e-6;        // nats, of a climb in theta
@@ -178,7 +178,7 @@ FullKernel::Rest FullKernel::climb_on(Rest from) {
   of.look = [&](const Vec& theta, const Rest&) {
     Rest out;
     take(theta);
-    if (!rests(theta, sites_near(known_, theta, false), out))
+    if (!rests(theta, sites_near(known_, theta, true), out))
       throw NumericalFailure("Moments do not match.");
     return out;
   };
@@ -209,7 +209,7 @@ bool FullKernel::rests(ConstVecRef theta, RowSites sites, Rest& out) {
 Node FullKernel::at(ConstVecRef theta, const Node&) {
   Rest rest;
   take(theta);
-  if (!known_.empty() && rests(theta, sites_near(known_, theta, false), rest)) return node(rest);
+  if (!known_.empty() && rests(theta, sites_near(known_, theta, true), rest)) return node(rest);
   const Value best = look(theta, &top_, 0);
   if (!rests(theta, newton_.sites(best.q), rest)) return unmatched(best);
   Node out = node(rest);
@@ -233,7 +233,7 @@ Vec FullKernel::gradient_near(const Node& top, const Vec& by) {
   Rest rest;
   if (top.matched) {
     take(theta);
-    if (rests(theta, sites_near(known_, theta, false), rest)) return rest.gradient;
+    if (rests(theta, sites_near(known_, theta, true), rest)) return rest.gradient;
   }
   return look(theta, &top_, 0).gradient;
 }

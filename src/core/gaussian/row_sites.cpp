@@ -79,8 +79,12 @@ RowSites sites_near(const std::vector<RowSites>& known, ConstVecRef theta, bool 
   if (!along || theta.size() != 1 || !second) return out;
   const double between = first->theta[0] - second->theta[0], on = theta[0] - first->theta[0];
   if (!(std::abs(on) < kFarther * std::abs(between))) return out;
-  out.weight += on / between * (first->weight - second->weight);
-  out.linear += on / between * (first->linear - second->linear);
+  const double by = on / between;
+  const auto along_ratio = [by](double a, double b) {
+    return a * b > 0 ? a * std::clamp(std::pow(a / b, by), 0.2, 5.0) : a;
+  };
+  out.weight = first->weight.binaryExpr(second->weight, along_ratio);
+  out.linear = first->linear.binaryExpr(second->linear, along_ratio);
   return out;
 }
 

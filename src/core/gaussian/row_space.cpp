@@ -43,7 +43,9 @@ bool RowPosterior::positive_part(const Mat& k, const Arr& w, Host& host, Mat& s,
   const Index count = static_cast<Index>(above_.size());
   Vec root(count);
   for (Index i = 0; i < count; ++i) root[i] = std::sqrt(w[above_[i]]);
-  take(k, above_, above_, factor_);
+  const bool all = count == k.cols();
+  if (all) factor_ = k;
+  else take(k, above_, above_, factor_);
   for (Index j = 0; j < count; ++j) factor_.col(j).array() *= root.array() * root[j];
   factor_.diagonal().array() += 1;
   if (!cholesky(factor_, host)) return false;
@@ -56,8 +58,11 @@ bool RowPosterior::positive_part(const Mat& k, const Arr& w, Host& host, Mat& s,
     column *= -unroot[j] * unroot.array();
     column[j] += unroot[j] * unroot[j];
   }
+  if (all) {
+    s.swap(square_);
+    return true;
+  }
   put(square_, above_, above_, s);
-  if (others_.empty()) return true;
   const Mat turned = lower_times(inverse_, root.asDiagonal() * taken(k, above_, others_), host);
   const Mat gained = lower_gram(turned, host).selfadjointView<Eigen::Lower>();
   put(taken(k, others_, others_) - gained, others_, others_, s);

@@ -13,7 +13,7 @@ namespace {
 
 const double kOtherStart = std::log(0.25);
 constexpr double kFactorStep = 0.35;   // in the logarithm of a common factor
-constexpr double kScoreTolerance = 1e-8;  // on the bound where a score is taken
+constexpr double kScoreTolerance = 1e-6;  // on the bound where a score is taken
 constexpr int kMostFactors = 6;        // to one side
 
 }  // namespace
@@ -63,26 +63,28 @@ void Learner::record(const Value& at) {
   host_.progress(text.str());
 }
 
-Learner::Value Learner::climb_from(Value from, const std::vector<bool>& free) {
+// `metric`: of a climb of the same numbers nearby, or null.
+Learner::Value Learner::climb_from(Value from, const std::vector<bool>& free, Mat* metric) {
   model_.look_for(free);
   Climb<Value> of;
   of.look = [&](const Vec& theta, const Value& near) { return look(theta, &near); };
   of.uphill = [&](const Value& at) { return uphill(at, free); };
   of.bounded = [&](const Vec& theta) { return bounded(theta); };
   of.numbers = std::count(free.begin(), free.end(), true);
+  of.metric = metric;
   return bfgs(std::move(from), of, converged_);
 }
 
 // The second one only if there are length scales to learn.
 Learner::Value Learner::from_both() {
-  const Value best = climb_from(look(bounded(model_.start()), nullptr), free(true));
+  const Value best = climb_from(look(bounded(model_.start()), nullptr), free(true), nullptr);
   if (!has_lengths()) return best;
   const std::vector<bool> all = free(true);
   Vec other = model_.start();
   for (Index k = 0; k < other.size(); ++k)
     if (all[k] && model_.numbers()[k].length) other[k] += kOtherStart;
   const bool converged = converged_;
-  const Value second = climb_from(look(bounded(other), nullptr), all);
+  const Value second = climb_from(look(bounded(other), nullptr), all, nullptr);
   if (second.objective() > best.objective()) return second;
   converged_ = converged;
   return best;
@@ -100,7 +102,7 @@ Learner::Value Learner::scaled(const Value& from, double log_factor) {
   Vec theta = from.theta;
   for (Index k = 0; k < theta.size(); ++k)
     if (all[k] && model_.numbers()[k].length) theta[k] += log_factor;
-  return climb_from(look(bounded(theta), &from), free(false));
+  return climb_from(look(bounded(theta), &from), free(false), &metric_);
 }
 
 // Shorter while the score rises, else longer.
@@ -142,7 +144,7 @@ Learned Learner::choose(bool climbing) {
   if (climbing) out.value = from_both();
   if (model_.approximate() || !climbing) {
     const Vec start = climbing ? out.value.theta : bounded(model_.start());
-    out.value = climb_from(look(start, nullptr), free(false));
+    out.value = climb_from(look(start, nullptr), free(false), &metric_);
   }
   if (has_lengths()) choose_factor(out);
   return finished(std::move(out));

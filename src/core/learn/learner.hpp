@@ -36,7 +36,7 @@ class Learner {
 
   std::vector<bool> free(bool lengths) const;
   bool has_lengths() const;
-  Value climb_from(Value from, const std::vector<bool>& free);
+  Value climb_from(Value from, const std::vector<bool>& free, Mat* metric);
   Value from_both();
   double score(Value& at);
   Value scaled(const Value& from, double log_factor);
@@ -49,6 +49,7 @@ class Learner {
 
   Additive model_;
   Host& host_;
+  Mat metric_;  // of what is best given the length scales
   bool converged_ = false;
   int evaluations_ = 0;
 };
