@@ -53,8 +53,8 @@ core_kernel_diagonal <- function(kernel, x, theta) {
     .Call(`_bsvm_core_kernel_diagonal`, kernel, x, theta)
 }
 
-core_learn <- function(model, climbing, choosing, verbose) {
-    .Call(`_bsvm_core_learn`, model, climbing, choosing, verbose)
+core_learn <- function(model, starts, choosing, verbose) {
+    .Call(`_bsvm_core_learn`, model, starts, choosing, verbose)
 }
 
 core_learn_at <- function(model, theta, tolerance) {

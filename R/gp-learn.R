@@ -9,6 +9,7 @@
 
 most_learned <- 1000L     # rows a kernel is learned from
 few_learned <- 400L       # of them, all but a common factor of the length scales and amplitudes
+fewest_learned <- 200L    # where from, of the two starts
 
 is_gp <- function(basis) inherits(basis, "bsvm_basis_gp")
 
@@ -33,13 +34,14 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
   found <- NULL
   if (any_free(model)) {
     started <- proc.time()[["elapsed"]]
-    few <- length(rows) > few_learned
-    if (few) {
-      some <- model_of(some_of(rows, few_learned))
-      climbed <- with_core_conditions(core_learn(some$core, TRUE, FALSE, verbose))
+    starts <- 2L
+    for (most in c(fewest_learned, few_learned)) if (length(rows) > most) {
+      some <- with_learned(model_of(some_of(rows, most)), model_theta(model))
+      climbed <- with_core_conditions(core_learn(some$core, starts, FALSE, verbose))
       model <- with_learned(model, climbed$theta)
+      starts <- if (most == few_learned) 0L else 1L
     }
-    found <- with_core_conditions(core_learn(model$core, !few, TRUE, verbose))
+    found <- with_core_conditions(core_learn(model$core, starts, TRUE, verbose))
     found$seconds <- proc.time()[["elapsed"]] - started
     model <- with_learned(model, found$theta)
   }

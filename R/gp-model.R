@@ -43,6 +43,8 @@ any_free <- function(model) {
   }, TRUE))
 }
 
+model_theta <- function(model) vapply(model$core$numbers, `[[`, 0, "start")
+
 with_learned <- function(model, theta) {
   for (k in seq_along(model$parts)) {
     part <- model$parts[[k]]

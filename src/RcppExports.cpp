@@ -177,15 +177,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_learn
-Rcpp::List core_learn(Rcpp::List model, bool climbing, bool choosing, SEXP verbose);
-RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP climbingSEXP, SEXP choosingSEXP, SEXP verboseSEXP) {
+Rcpp::List core_learn(Rcpp::List model, int starts, bool choosing, SEXP verbose);
+RcppExport SEXP _bsvm_core_learn(SEXP modelSEXP, SEXP startsSEXP, SEXP choosingSEXP, SEXP verboseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< bool >::type climbing(climbingSEXP);
+    Rcpp::traits::input_parameter< int >::type starts(startsSEXP);
     Rcpp::traits::input_parameter< bool >::type choosing(choosingSEXP);
     Rcpp::traits::input_parameter< SEXP >::type verbose(verboseSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_learn(model, climbing, choosing, verbose));
+    rcpp_result_gen = Rcpp::wrap(core_learn(model, starts, choosing, verbose));
     return rcpp_result_gen;
 END_RCPP
 }

@@ -71,12 +71,13 @@ bsvm::AdditiveModel to_additive(const List& model) {
 
 }  // namespace
 
-// Kernels climb, or are as given; then, perhaps, a factor of their length scales is chosen.
+// Kernels climb from two starts, from one, or are as given (none); then, perhaps, a factor of their
+// length scales is chosen.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_learn(Rcpp::List model, bool climbing, bool choosing, SEXP verbose) {
+Rcpp::List core_learn(Rcpp::List model, int starts, bool choosing, SEXP verbose) {
   return with_host(verbose, [&](RHost& host) {
     bsvm::Learner learner(to_additive(model), host);
-    const bsvm::Learned found = choosing ? learner.choose(climbing) : learner.climb();
+    const bsvm::Learned found = choosing ? learner.choose(starts) : learner.climb(starts);
     NumericMatrix factors(static_cast<int>(found.factors.size()), 3);
     for (int k = 0; k < factors.nrow(); ++k) {
       const bsvm::LookedAt& one = found.factors[k];

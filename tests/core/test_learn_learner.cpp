@@ -15,11 +15,11 @@ namespace {
 // As for users: roughly, then from there.
 Learned learn(const AdditiveSpec& spec) {
   Host host;
-  const Learned rough = Learner(spec.model(), host).climb();
+  const Learned rough = Learner(spec.model(), host).climb(2);
   AdditiveModel model = spec.model();
   Index k = 0;
   for (FreeNumber& number : model.numbers) number.start = rough.value.theta[k++];
-  return Learner(std::move(model), host).choose(true);
+  return Learner(std::move(model), host).choose(2);
 }
 
 // The objective where the bound and the priors are highest, as it was found.
@@ -142,7 +142,7 @@ TEST_CASE("learner: numbers stay within their limits, and those without a prior 
       start[k++] = number.start;
     }
     Host host;
-    const Learned found = Learner(std::move(model), host).choose(true);
+    const Learned found = Learner(std::move(model), host).choose(2);
     int at_limits = 0;
     for (k = 0; k < start.size(); ++k) {
       const double x = found.value.theta[k];
@@ -235,9 +235,9 @@ TEST_CASE("learner: classes without any signal have hardly a higher bound than a
 TEST_CASE("learner: an interrupt is obeyed") {
   const AdditiveSpec spec = small("hinge");
   ImpatientHost patient(1 << 30);
-  Learner(spec.model(), patient).choose(true);
+  Learner(spec.model(), patient).choose(2);
   for (const int patience : {0, 5, patient.calls / 2, patient.calls - 1}) {
     ImpatientHost host(patience);
-    CHECK_THROWS_AS(Learner(spec.model(), host).choose(true), Interrupted);
+    CHECK_THROWS_AS(Learner(spec.model(), host).choose(2), Interrupted);
   }
 }

@@ -69,7 +69,7 @@ KernelNewton::Point KernelNewton::begin(const RowNewton::Known* near) {
 }
 
 bool KernelNewton::take_near(const RowNewton::Known& near, Point& out) {
-  RowSites sites{Vec(), near.weight, near.slope + near.weight * (near.m - offset_)};
+  RowSites sites = this->sites(near);
   if (take(sites, out)) return true;
   sites.weight = sites.weight.max(kSomeWeight);
   return take(sites, out);

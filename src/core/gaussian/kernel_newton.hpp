@@ -38,6 +38,9 @@ class KernelNewton {
   RowSites sites(const Point& at) const {
     return {Vec(), at.weight, at.alpha + at.weight * (at.m - offset_)};
   }
+  RowSites sites(const RowNewton::Known& at) const {
+    return {Vec(), at.weight, at.slope + at.weight * (at.m - offset_)};
+  }
 
   // Moments matched from these sites on (row_sites.hpp): q there, and the rows' log p(y).
   bool match(RowSites& sites, Point& at, double& log_density);

@@ -55,6 +55,11 @@ bool Additive::approximate() {
   return approximate_;
 }
 
+bool Additive::match() {
+  matched_ = !approximate_ && !model_.likelihood;
+  return matched_;
+}
+
 Additive::Made Additive::make(const Summand& summand, ConstVecRef theta) const {
   Made out;
   if (approximate_) return make_features(summand, theta);
@@ -132,11 +137,26 @@ RowNewton::Known Additive::best_by_rows(ConstVecRef theta,
   if (!newton_) newton_.reset(new KernelNewton(problem_, host_));
   newton_->given(total_);
   const int before = newton_->passes();
-  KernelNewton::Point at = newton_->best(near ? &near->rows : nullptr, tolerance);
+  const RowNewton::Known* known = near ? &near->rows : nullptr;
+  KernelNewton::Point at;
+  if (!matched_ || !known || !match_from(newton_->sites(*known), at)) {
+    at = newton_->best(known, tolerance);
+    if (matched_ && !match_from(newton_->sites(at), at))
+      throw NumericalFailure("Moments do not match.");
+  }
   passes_ += newton_->passes() - before;
   // What q is made of is nearer to the best than what the rows say of it.
   return {at.bound, at.m, at.v, at.alpha, at.weight, std::move(at.covariance), Vec(), Vec(),
           at.converged};
+}
+
+// log p(y) stands for the bound.
+bool Additive::match_from(RowSites sites, KernelNewton::Point& at) {
+  KernelNewton::Point found;
+  if (!newton_->match(sites, found, found.bound)) return false;
+  found.converged = true;
+  at = std::move(found);
+  return true;
 }
 
 RowNewton::Known Additive::best_by_columns(ConstVecRef theta,

@@ -80,6 +80,12 @@ class Additive {
   // From here on with the inducing inputs that the fit will have. False if it will have all rows.
   bool approximate();
 
+  // From here on with moments matched (gaussian/row_sites.hpp) in place of the bound, which is then
+  // log p(y), as approximated; as the fit has it. False where it has the bound.
+  bool match();
+  void use_bound() { matched_ = false; }
+  bool matches() const { return matched_; }
+
   // The closed leave-one-out log score, sum_i log p(y_i | other rows): what coefficients explain of
   // f_i is, without its row's factor, N(m - c g, c) with c = v / (1 - v w), slope g and weight w
   // (kernels.md, section 11).
@@ -100,6 +106,7 @@ class Additive {
   Made make_features(const Summand& summand, ConstVecRef theta) const;
   void make_all(ConstVecRef theta);
   RowNewton::Known best_by_rows(ConstVecRef theta, const Value* near, double tolerance);
+  bool match_from(RowSites sites, KernelNewton::Point& at);
   RowNewton::Known best_by_columns(ConstVecRef theta, const Value* near, double tolerance);
   void take_design(ConstVecRef theta);
   void find_gradient(Value& at) const;
@@ -113,7 +120,7 @@ class Additive {
   AdditiveModel model_;
   Host& host_;
   Index likelihood_first_ = 0;
-  bool approximate_ = false;
+  bool approximate_ = false, matched_ = false;
   bool kernels_ = true, made_as_ = false;
   std::vector<Made> made_;  // of each summand, at the last numbers; `made_as_`: with inducing inputs?
   Mat total_;        // (n, n) the covariance of f, in full

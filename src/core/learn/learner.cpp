@@ -76,9 +76,9 @@ Learner::Value Learner::climb_from(Value from, const std::vector<bool>& free, Ma
 }
 
 // The second one only if there are length scales to learn.
-Learner::Value Learner::from_both() {
+Learner::Value Learner::from(int starts) {
   const Value best = climb_from(look(bounded(model_.start()), nullptr), free(true), nullptr);
-  if (!has_lengths()) return best;
+  if (starts < 2 || !has_lengths()) return best;
   const std::vector<bool> all = free(true);
   Vec other = model_.start();
   for (Index k = 0; k < other.size(); ++k)
@@ -92,7 +92,7 @@ Learner::Value Learner::from_both() {
 
 // The score is of first order in what q lacks of the best, the bound of second.
 double Learner::score(Value& at) {
-  at = model_.at(at.theta, &at, kScoreTolerance);
+  if (!model_.matches()) at = model_.at(at.theta, &at, kScoreTolerance);
   return model_.leave_one_out(at);
 }
 
@@ -131,22 +131,36 @@ void Learner::choose_factor(Learned& out) {
             [](const LookedAt& a, const LookedAt& b) { return a.log_factor < b.log_factor; });
 }
 
-Learned Learner::climb() {
+// From here on as the fit will have it, if moments match. Scores are for its amplitudes: where classes
+// hardly overlap the bound's are too small, and the score prefers functions that are too smooth.
+void Learner::match(Value& at) {
+  if (!model_.match()) return;
+  try {
+    at = climb_from(look(at.theta, &at), free(false), &metric_);
+  } catch (const NumericalFailure&) {
+    model_.use_bound();
+  }
+}
+
+Learned Learner::climb(int starts) {
   Learned out;
-  out.value = from_both();
+  out.value = from(starts);
   return finished(std::move(out));
 }
 
 // The factor is chosen with the inducing inputs that the fit will have: with few of them smoother
 // functions predict better.
-Learned Learner::choose(bool climbing) {
+Learned Learner::choose(int starts) {
   Learned out;
-  if (climbing) out.value = from_both();
-  if (model_.approximate() || !climbing) {
-    const Vec start = climbing ? out.value.theta : bounded(model_.start());
+  if (starts > 0) out.value = from(starts);
+  if (model_.approximate() || starts == 0) {
+    const Vec start = starts > 0 ? out.value.theta : bounded(model_.start());
     out.value = climb_from(look(start, nullptr), free(false), &metric_);
   }
-  if (has_lengths()) choose_factor(out);
+  if (has_lengths()) {
+    match(out.value);
+    choose_factor(out);
+  }
   return finished(std::move(out));
 }
 

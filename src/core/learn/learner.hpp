@@ -25,11 +25,11 @@ class Learner {
  public:
   Learner(AdditiveModel model, Host& host);
 
-  // Where the bound is highest, from both starts.
-  Learned climb();
-  // From there, with a common factor of the length scales that predicts better. `climbing`: kernels
-  // climb before; else they are as given.
-  Learned choose(bool climbing);
+  // Where the bound is highest, from the start as given, or both.
+  Learned climb(int starts);
+  // From there, with a common factor of the length scales that predicts better. No starts: kernels
+  // are as given.
+  Learned choose(int starts);
 
  private:
   using Value = Additive::Value;
@@ -37,9 +37,10 @@ class Learner {
   std::vector<bool> free(bool lengths) const;
   bool has_lengths() const;
   Value climb_from(Value from, const std::vector<bool>& free, Mat* metric);
-  Value from_both();
+  Value from(int starts);
   double score(Value& at);
   Value scaled(const Value& from, double log_factor);
+  void match(Value& at);
   void choose_factor(Learned& out);
   Learned finished(Learned out);
   Vec uphill(const Value& at, const std::vector<bool>& free) const;
