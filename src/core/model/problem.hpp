@@ -18,7 +18,7 @@ struct PriorSlot {
   double unseen = 0;  // coefficients of the block that no row can see
   Index levels = 1;   // how often the columns occur: once, or once a level
   bool parameter = false;  // of a parameter of the likelihood or a block, and of no columns
-  Vec start;  // its free numbers where they are known to be about; or empty
+  Vec start = Vec();  // its free numbers where they are known to be about; or empty
 };
 
 // A grouping factor, or a block of sparse predictors (then a level is a column).
