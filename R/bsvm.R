@@ -244,7 +244,8 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   lazy <- frame_call(passed_on(matched, call, data, parent.frame()))
   values <- c(list(data = data), if (!is.null(likelihood)) list(likelihood = likelihood),
               if (!is.null(cluster)) list(cluster = cluster),
-              if (!is.null(prior)) list(prior = prior), list(control = control))
+              if (!is.null(prior)) list(prior = prior),
+              if (!is.null(engine)) list(engine = engine), list(control = control))
   frame <- eval_with(lazy, values, parent.frame())
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   run <- run_default(frame, spec, prior, control)

@@ -18,8 +18,11 @@ gp_bases <- function(object) Filter(is_gp, object$bases)
 not_learned <- structure(list(), class = "bsvm_not_learned")
 
 # The frame with the columns of its Gaussian-process terms.
-learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
+learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NULL) {
   if (length(gp_bases(frame)) == 0L || inherits(prior, "bsvm_not_learned")) return(frame)
+  if (learns_by_ecm(engine)) {
+    return(learn_by_ecm(frame, prior, likelihood, as_component(engine, "engine"), verbose))
+  }
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
@@ -81,7 +84,7 @@ settle_gp <- function(frame, model, rows, found) {
     own <- Filter(function(part) part$label == basis$label, model$parts)
     basis$parts <- lapply(own, function(part) {
       theta <- vapply(part$numbers[-1L], `[[`, 0, "start")
-      points <- gp_points(basis, part$factors, theta)
+      points <- if (is.null(part$points)) gp_points(basis, part$factors, theta) else part$points
       list(factors = part$factors, numbers = list(
         theta = as.double(theta), names = names(part$numbers)[-1L],
         free = vapply(part$numbers[-1L], function(number) !is.null(number$prior), TRUE),
@@ -89,8 +92,8 @@ settle_gp <- function(frame, model, rows, found) {
     })
     basis$median <- input_distances(basis$rows[rows, , drop = FALSE])$median
     basis$learned <- if (!is.null(found)) {
-      c(found[c("bound", "log_factor", "converged", "evaluations", "seconds")],
-        list(rows = length(rows), factors = found$factors))
+      kept <- c("bound", "log_factor", "converged", "evaluations", "seconds", "rounds")
+      c(found[intersect(kept, names(found))], list(rows = length(rows), factors = found$factors))
     }
     basis$matrix <- gp_columns(basis, basis$rows, basis$multiplier)
     shares <- colMeans(attr(basis$matrix, "left_over"))

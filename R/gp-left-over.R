@@ -55,20 +55,23 @@ left_over_draws <- function(fit, rows) {
 }
 
 # The update of a variance in engine_vb() is for coefficients alone: where rows have a share of it the
-# amplitude is the one that was learned, for classes in units of the pseudo-likelihood.
+# amplitude is the one that was learned, for classes in units of the pseudo-likelihood. engine_ecm()
+# has no other, and learned it in its own.
 known_amplitudes <- function(assigned, frame, likelihood, engine) {
+  alone <- trait(engine, "gp_alone")
   updated <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
-  if (is.null(frame$left_over) || !updated) return(assigned)
+  if (!alone && (is.null(frame$left_over) || !updated)) return(assigned)
   known <- unlist(lapply(gp_bases(frame), function(basis) {
     sds <- vapply(basis$parts, function(part) basis$unit * exp(part$numbers$log_sd), 0)
-    if (!is_residual(likelihood)) {
+    if (!alone && !is_residual(likelihood)) {
       sds <- sds * coefficient_scale(likelihood) /
         coefficient_scale(likelihood_hinge(normalized = TRUE))
     }
     stats::setNames(sds^2, names(basis$blocks))
   }))
   assigned$blocks <- lapply(assigned$blocks, function(block) {
-    if (block$label %in% colnames(frame$left_over) && block$prior$name != "normal") {
+    own <- if (alone) names(known) else colnames(frame$left_over)
+    if (block$label %in% own && block$prior$name != "normal") {
       block$prior <- prior_ridge(variance = known[[block$label]])
     }
     block
