@@ -117,6 +117,9 @@ check_combination <- function(likelihood, engine) {
 }
 
 takes_prior <- function(block, engine) {
+  if (trait(engine, "gp_alone") && block$prior$name %in% c("inverse_wishart", "huang_wand")) {
+    return(FALSE)
+  }
   core_takes(engine$name, engine$parameters, block$prior$name, block$prior$parameters)
 }
 

@@ -8,8 +8,8 @@
 #' @details
 #' The model has Gaussian-process terms, [gp()][gp], an intercept and linear terms whose priors have
 #' given variances, and the hinge pseudo-likelihood, also with `gamma` and `gamma0`
-#' ([likelihood_hinge()]). With \eqn{u_i = 1 - y_i f_i} and \eqn{c = \sqrt{1 + 2\gamma_0/\gamma}}{c =
-#' sqrt(1 + 2 gamma0/gamma)} each row has a latent scale \eqn{\lambda_i}{lambda_i}, and a round is:
+#' ([likelihood_hinge()]). With \eqn{u_i = 1 - y_i f_i} and \eqn{c = \sqrt{1 + 2\gamma_0/\gamma}}{c
+#' = sqrt(1 + 2 gamma0/gamma)} each row has a latent scale \eqn{\lambda_i}{lambda_i}, and a round is:
 #' 1. **ECM**, `iterations` times: \eqn{\tau_i = |u_i|/c}{tau_i = |u_i|/c}, the function at the rows
 #'    \eqn{f = K (K + \gamma^{-1} T)^{-1} y (1 + \tau)}{f = K (K + T/gamma)^{-1} y (1 + tau)}, and
 #'    with an inferred `gamma` its update.
@@ -17,7 +17,7 @@
 #'    \eqn{\log N(y (1 + \tau); 0, K + \gamma^{-1} T)}{log N(y (1 + tau); 0, K + T/gamma)}, in the
 #'    numbers of the kernels, the amplitudes and the pseudo-inputs.
 #'
-#' After the rounds ECM continues at the kernel that was found until the duality gap is below 1e-7,
+#' After the rounds ECM continues at the kernel that was found until the duality gap is below 1e-8,
 #' relative to the objective, with extrapolated steps. The mode is that of the SVM with this kernel.
 #' The posterior is normal, given the latent scales at the mode.
 #'
@@ -31,34 +31,34 @@
 #' that of FITC: exact on its diagonal, by the points elsewhere. The points start at rows, or where
 #' `points` says, and move uphill with the kernel; `learn_points = FALSE` keeps them.
 #'
-#' **Corrected** are: the f-update, which needs the same \eqn{\tau}{tau} in both places; the update of
-#' `gamma`, which needs \eqn{E \lambda_i = |u_i|/c + 1/(\gamma c^2)}{E lambda_i = |u_i|/c + 1/(gamma
+#' **Corrected** are: the f-update, which needs the same \eqn{\tau}{tau} in both places; the update
+#' of `gamma`, which needs \eqn{E \lambda_i = |u_i|/c + 1/(\gamma c^2)}{E lambda_i = |u_i|/c + 1/(gamma
 #' c^2)}; FITC, whose covariance needs the whole diagonal; and the probit map, `predict(map =
 #' "probit")`, which divides by \eqn{\sqrt{1 + s^2}}{sqrt(1 + s^2)}.
 #'
-#' **`gamma`** is a temperature: amplitude \eqn{s^2} with \eqn{\gamma = 1}{gamma = 1} has the mode of
-#' amplitude 1 with \eqn{\gamma = s^2}{gamma = s^2}. Infer one of them. The paper's model has
-#' `likelihood_hinge(gamma = prior_gamma(), gamma0 = 0.1)` and `prior = list(gp = prior_ridge(variance
-#' = 1))`, and `y ~ 0 + gp(x)` without an intercept.
+#' **`gamma`** is a temperature: variance \eqn{s^2} with \eqn{\gamma = 1}{gamma = 1} has the mode of
+#' variance 1 with \eqn{\gamma = s^2}{gamma = s^2}. Infer one of them. The paper's model has
+#' `likelihood_hinge(gamma = prior_gamma(), gamma0 = 0.1)` and `prior = list(gp =
+#' prior_ridge(variance = 1))`, and `y ~ 0 + gp(x)` without an intercept.
 #'
 #' @param rounds How many rounds; a whole number, 10 by default, 0 to keep the starting values.
 #' @param iterations How many updates, and how many steps, a round has; a whole number.
 #' @param learn_points Should pseudo-inputs move? `TRUE` by default.
 #' @param ... Must be empty.
-#' @return An object of class `bsvm_engine`. The fit's `posterior` is a mixture of one component (see
-#'   [bsvm_run()]), so that methods work as for [engine_gaussian()], without [elbo()].
+#' @return An object of class `bsvm_engine`. The fit's `posterior` is a mixture of one component
+#'   (see [bsvm_run()]), so that methods work as for [engine_gaussian()], without [elbo()].
 #' @section Errors: `bsvm_error_argument` for arguments that are not what they must be; of the fit,
 #'   `bsvm_error_unsupported` for other likelihoods and models, such as those with random effects,
 #'   smooth terms, missing predictors, or linear terms with an inferred variance.
-#' @section Warnings: Of the fit, `bsvm_warning_convergence` if the gap stays above 1e-7 for
+#' @section Warnings: Of the fit, `bsvm_warning_convergence` if the gap stays above 1e-8 for
 #'   `max_passes` updates of [bsvm_control()].
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
 #' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27 (Sections
 #' 2 and 3).
 #'
-#' Snelson, E. and Ghahramani, Z. (2006). Sparse Gaussian processes using pseudo-inputs. *Advances in
-#' Neural Information Processing Systems*, 18, 1257-1264.
+#' Snelson, E. and Ghahramani, Z. (2006). Sparse Gaussian processes using pseudo-inputs. *Advances
+#' in Neural Information Processing Systems*, 18, 1257-1264.
 #'
 #' Varadhan, R. and Roland, C. (2008). Simple and globally convergent methods for accelerating the
 #' convergence of any EM algorithm. *Scandinavian Journal of Statistics*, 35, 335-353.

@@ -1,5 +1,5 @@
-# Kernels as engine_ecm() learns them (src/core/learn/ecm_learner.hpp): from all rows, under the fit's
-# own likelihood, with pseudo-inputs where there are fewer inducing points than rows.
+# Kernels as engine_ecm() learns them (src/core/learn/ecm_learner.hpp): from all rows, under the
+# fit's own likelihood, with pseudo-inputs where there are fewer inducing points than rows.
 
 learns_by_ecm <- function(engine) {
   !is.null(engine) && trait(as_component(engine, "engine"), "gp_alone")
@@ -69,16 +69,16 @@ check_gp_alone <- function(engine, frame, assigned) {
   for (block in assigned$blocks) {
     known <- is_parameter(block) || block$label %in% own || is_known_normal(block)
     if (!known) {
-      refuse("needs given variances of linear terms, as prior_flat() and prior_ridge(variance = 4) ",
-             "have; found ", block$prior$label, " of ", enumerate(block$label, "`"), ".")
+      refuse("needs given variances of linear terms, as prior_flat() and ",
+             "prior_ridge(variance = 4) have; found ", block$prior$label, " of ", enumerate(block$label, "`"), ".")
     }
   }
 }
 
 # ---- what is said -------------------------------------------------------------------------------
 
-# list(rows, seconds, rounds), `rounds` a matrix with a row for each: the log evidence given the latent
-# scales before and after ML-II, gamma, and the largest change of a logarithm.
+# list(rows, seconds, rounds), `rounds` a matrix with a row for each: the log evidence given the
+# latent scales before and after ML-II, gamma, and the largest change of a logarithm.
 ecm_facts <- function(learned) {
   rounds <- learned$rounds
   colnames(rounds) <- c("before", "after", "gamma", "change")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace bsvm {
 
@@ -37,7 +38,9 @@ Vec Ecm::noise(double least) const { return scales(least) / (now_.gamma * weight
 // f = z - N alpha is K alpha, and has no difference where N is nothing.
 void Ecm::update(const RowPrior& prior, Host& host) {
   const Vec z = target(kLeastScale), n = noise(kLeastScale);
-  now_.alpha = RowGaussian(prior, n, host).solve_one(z);
+  RowGaussian::Predicted predicted = RowGaussian(prior, n, host).predict(z);
+  now_.alpha = std::move(predicted.alpha);
+  coefficients_ = std::move(predicted.coefficients);
   now_.f = z - n.cwiseProduct(now_.alpha);
   if (loss_.inferred) now_.gamma = best_gamma();
 }

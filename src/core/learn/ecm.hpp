@@ -21,10 +21,11 @@ struct EcmRows {
   const double* offset = nullptr;  // (n) or null
 };
 
-// ECM for the mode of the linear predictors f and of gamma (Henao, Yuan & Carin 2014, Section 2, with
-// its formulas corrected: kernels.md, section 3). A row has a latent scale lambda,
+// ECM for the mode of the linear predictors f and of gamma (Henao, Yuan & Carin 2014, Section 2,
+// with its formulas corrected: kernels.md, section 3). A row has a latent scale lambda,
 //
-//   exp{-gamma (c |u| + u)} gamma0 / c = int N(u; -lambda, lambda / gamma) gamma0 exp(-gamma0 lambda) dlambda,
+//   exp{-gamma (c |u| + u)} gamma0 / c
+//     = int N(u; -lambda, lambda / gamma) gamma0 exp(-gamma0 lambda) dlambda,
 //   1 / E(1/lambda) = |u| / c,   E lambda = |u| / c + 1 / (gamma c^2),
 //
 // so that with tau = 1 / E(1/lambda), and T its diagonal matrix,
@@ -32,8 +33,8 @@ struct EcmRows {
 //   f = K (K + T/gamma)^{-1} y (1 + tau),
 //   gamma = (shape + n/2 - 1) / (rate + sum(E(1/lambda) u^2 + 2 u + E lambda) / 2).
 //
-// Weights of rows count copies. Each update raises objective(); the limit is a quadratic program, to
-// which it comes in ever smaller steps.
+// Weights of rows count copies. Each update raises objective(); the limit is a quadratic program,
+// to which it comes in ever smaller steps.
 class Ecm {
  public:
   // f, K^{-1} f and gamma.
@@ -45,6 +46,8 @@ class Ecm {
   Ecm(const EcmRows& rows, const SkewedLoss& loss);
 
   const Point& point() const { return now_; }
+  // As RowGaussian predicts them, at the point.
+  const Vec& coefficients() const { return coefficients_; }
   void start(const Vec& f) { now_.f = f; }
 
   void update(const RowPrior& prior, Host& host);
@@ -74,6 +77,7 @@ class Ecm {
   Arr y_, weight_, offset_;
   SkewedLoss loss_;
   Point now_;
+  Vec coefficients_;
 };
 
 }  // namespace bsvm

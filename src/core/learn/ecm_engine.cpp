@@ -1,6 +1,6 @@
-// ECM at known kernels (learn/ecm.hpp), and the Gaussian of the coefficients given the latent scales
-// where it ends: with a(x) the columns in units of their prior standard deviations, and row weights
-// w_i = 1 / (lambda_i / gamma + delta_i), delta the variance that is a row's own,
+// ECM at known kernels (learn/ecm.hpp), and the Gaussian of the coefficients given the latent
+// scales where it ends: with A the columns in units of their prior standard deviations, and row
+// weights w_i = 1 / (lambda_i / gamma + delta_i), delta the variance that is a row's own,
 //
 //   S = (I + A' W A)^{-1},   mu = S A' W (y (1 + lambda) - offset).
 #include <cmath>
@@ -16,7 +16,8 @@
 namespace bsvm {
 namespace {
 
-constexpr double kLeastTolerance = 1e-7;  // of the gap, relative to the objective
+constexpr double kLeastTolerance = 1e-8;  // of the gap, relative to the objective
+constexpr double kSmallGap = 1e-6;        // which is enough if updates run out
 constexpr double kLeastLambda = 1e-9;
 constexpr double kSmallShare = 0.5;       // of as many columns as rows: those of linear terms
 
@@ -57,7 +58,8 @@ class EcmEngine : public Approximator {
     State state = side.start(Vec());
     const Mat design = gather_design(problem);
     const Vec sd = side.precision(state).cwiseSqrt().cwiseInverse();
-    const RowPrior prior = prior_of(problem, state, design, sd);
+    const Split split(problem);
+    const RowPrior prior = prior_of(problem, state, design, sd, split);
     const bool inferred = problem.parameters() > 0;
     Ecm ecm({problem.n, problem.y, problem.weight, problem.offset},
             inferred ? inferred_loss(problem) : loss_of(*problem.likelihood));
@@ -68,7 +70,7 @@ class EcmEngine : public Approximator {
     Node node;
     node.theta = Vec::Constant(inferred ? 1 : 0, std::log(ecm.point().gamma));
     side.fix_priors(state, node.theta);
-    take_posterior(ecm, prior.own, design, sd, state, host);
+    take_posterior(ecm, prior, design, sd, split, state, host);
     node.state = state;
     node.log_density = node.bound = ecm.objective();
     keep_only(node, out);
@@ -86,9 +88,21 @@ class EcmEngine : public Approximator {
                                    "most one parameter of the likelihood to infer.");
   }
 
-  // Blocks of few columns may have very large variances.
+  // Columns by the size of their blocks: those of small ones may have very large variances.
+  struct Split {
+    std::vector<Index> few, many;
+
+    explicit Split(const Problem& problem) {
+      for (const PriorSlot& slot : problem.priors) {
+        const bool small = static_cast<double>(slot.columns.size()) < kSmallShare * problem.n;
+        auto& to = small ? few : many;
+        to.insert(to.end(), slot.columns.begin(), slot.columns.end());
+      }
+    }
+  };
+
   static RowPrior prior_of(const Problem& problem, const State& state, const Mat& design,
-                           const Vec& sd) {
+                           const Vec& sd, const Split& split) {
     const Index n = problem.n;
     RowPrior out;
     out.own = Vec::Zero(n);
@@ -97,12 +111,7 @@ class EcmEngine : public Approximator {
       gather_left_over(problem, all_rows(problem).data(), n, shares);
       out.own = shares * state.leaving();
     }
-    std::vector<Index> few, many;
-    for (const PriorSlot& slot : problem.priors) {
-      const bool small = static_cast<double>(slot.columns.size()) < kSmallShare * n;
-      auto& to = small ? few : many;
-      to.insert(to.end(), slot.columns.begin(), slot.columns.end());
-    }
+    const std::vector<Index>& few = split.few;
     const auto pick = [&](const std::vector<Index>& columns, bool scaled) {
       Mat picked(n, static_cast<Index>(columns.size()));
       for (size_t j = 0; j < columns.size(); ++j)
@@ -114,7 +123,7 @@ class EcmEngine : public Approximator {
     out.variance.resize(static_cast<Index>(few.size()));
     for (size_t j = 0; j < few.size(); ++j)
       out.variance[static_cast<Index>(j)] = sd[few[j]] * sd[few[j]];
-    out.features = pick(many, true);
+    out.features = pick(split.many, true);
     if (design.rows() < n) return out;
     out.covariance = out.features * out.features.transpose();
     out.features.resize(n, 0);
@@ -148,24 +157,31 @@ class EcmEngine : public Approximator {
       text.precision(3);
       text << out.gradient;
       host.progress(text.str());
-      const bool still = out.trace.size() > 1 && value - before <= tolerance * (1 + std::abs(value));
+      const bool still =
+          out.trace.size() > 1 && value - before <= tolerance * (1 + std::abs(value));
       if (out.gradient <= tolerance && still) {
         out.end = Termination::converged;
         return;
       }
       before = value;
     }
+    if (out.gradient <= kSmallGap) out.end = Termination::converged;
   }
 
-  static void take_posterior(const Ecm& ecm, const Vec& own, const Mat& design, const Vec& sd,
-                             State& state, Host& host) {
-    const Vec noise = ecm.noise(kLeastLambda) + own;
+  static void take_posterior(const Ecm& ecm, const RowPrior& prior, const Mat& design,
+                             const Vec& sd, const Split& split, State& state, Host& host) {
+    const Vec noise = ecm.noise(kLeastLambda) + prior.own;
     const Mat weighted = design * noise.cwiseInverse().cwiseSqrt().asDiagonal();
     Mat precision = weighted * weighted.transpose();
     precision.diagonal() += sd.cwiseAbs2().cwiseInverse();
     if (!precision.allFinite() || !cholesky(precision, host)) refuse_precision();
     state.inverse_factor() = inverse_lower(precision, host);
     state.mean() = sd.cwiseAbs2().cwiseProduct(Vec(design * ecm.point().alpha));
+    const Vec& found = ecm.coefficients();
+    const auto few = static_cast<Index>(split.few.size()), first = found.size() - few;
+    for (Index j = 0; j < few; ++j) state.mean()[split.few[j]] = found[first + j];
+    for (Index j = 0; j < first; ++j)
+      state.mean()[split.many[j]] = sd[split.many[j]] * found[j];
     state.begun() = 1;
   }
 };

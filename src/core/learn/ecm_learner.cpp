@@ -128,7 +128,7 @@ EcmLearner::Evidence EcmLearner::evidence(const Vec& x) {
   if (host_.interrupted()) throw Interrupted();
   const RowPrior prior = this->prior(x);
   const RowGaussian rows(prior, ecm_.noise(kLeastNoise), host_);
-  const Vec z = ecm_.target(kLeastNoise), alpha = rows.solve_one(z);
+  const Vec z = ecm_.target(kLeastNoise), alpha = rows.predict(z).alpha;
   Evidence out{x, Vec::Zero(x.size()), -0.5 * (z.dot(alpha) + rows.log_determinant())};
   Mat p;
   for (size_t k = 0; k < made_.size(); ++k)

@@ -37,6 +37,7 @@ void RowGaussian::in_full(const RowPrior& prior, const Vec& noise, Host& host) {
   lower_.diagonal() += prior.own + noise;
   if (!lower_.allFinite() || !cholesky(lower_, host)) refuse_rows();
   log_determinant_ = 2 * lower_.diagonal().array().log().sum();
+  columns_ = prior.fixed;
   if (prior.variance.size() == 0) return;
   across_ = prior.fixed;
   solve_lower(lower_, across_);
@@ -52,15 +53,15 @@ void RowGaussian::by_features(const RowPrior& prior, const Vec& noise, Host& hos
   const Index m = prior.features.cols(), q = prior.variance.size();
   const Vec own = prior.own + noise;
   precision_ = own.cwiseInverse();
-  Mat columns(own.size(), m + q);
-  columns << prior.features, prior.fixed;
-  Mat small = columns.transpose() * (precision_.asDiagonal() * columns);
-  small.diagonal().head(m).array() += 1;
-  small.diagonal().tail(q) += prior.variance.cwiseInverse();
-  if (!small.allFinite() || !cholesky(small, host)) refuse_rows();
+  columns_.resize(own.size(), m + q);
+  columns_ << prior.features, prior.fixed;
+  lower_ = columns_.transpose() * (precision_.asDiagonal() * columns_);
+  lower_.diagonal().head(m).array() += 1;
+  lower_.diagonal().tail(q) += prior.variance.cwiseInverse();
+  if (!lower_.allFinite() || !cholesky(lower_, host)) refuse_rows();
   log_determinant_ =
-      own.array().log().sum() + 2 * small.diagonal().array().log().sum();
-  across_ = divided_transposed(precision_.asDiagonal() * columns, small);
+      own.array().log().sum() + 2 * lower_.diagonal().array().log().sum();
+  across_ = divided_transposed(precision_.asDiagonal() * columns_, lower_);
 }
 
 Mat RowGaussian::solve(const Mat& r) const {
@@ -72,7 +73,24 @@ Mat RowGaussian::solve(const Mat& r) const {
   return out;
 }
 
-Vec RowGaussian::solve_one(const Vec& z) const { return solve(Mat(z)).col(0); }
+RowGaussian::Predicted RowGaussian::predict(const Vec& z) const {
+  Predicted out;
+  if (full_) {
+    out.alpha = z;
+    if (columns_.cols() > 0) {
+      out.coefficients = small_.solve(Vec(across_.transpose() * z));
+      out.alpha.noalias() -= columns_ * out.coefficients;
+    }
+  } else {
+    out.coefficients = across_.transpose() * z;
+    solve_transposed(lower_, out.coefficients);
+    out.alpha = precision_.cwiseProduct(z - columns_ * out.coefficients);
+    return out;
+  }
+  solve_lower(lower_, out.alpha);
+  solve_transposed(lower_, out.alpha);
+  return out;
+}
 
 Mat RowGaussian::inverse(Host& host) const {
   if (!full_) {

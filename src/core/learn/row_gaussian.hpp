@@ -32,7 +32,12 @@ class RowGaussian {
   double log_determinant() const { return log_determinant_; }
   // G^{-1} r of (n, k).
   Mat solve(const Mat& r) const;
-  Vec solve_one(const Vec& z) const;
+  // G^{-1} z, and by it the best linear prediction from z of the coefficients of X (q), or of F and X
+  // (m + q); neither suffers from a large V.
+  struct Predicted {
+    Vec alpha, coefficients;
+  };
+  Predicted predict(const Vec& z) const;
   // (n) of G^{-1}; and all of it (n, n).
   Vec diagonal(Host& host) const;
   Mat inverse(Host& host) const;
@@ -41,7 +46,8 @@ class RowGaussian {
   void in_full(const RowPrior& prior, const Vec& noise, Host& host);
   void by_features(const RowPrior& prior, const Vec& noise, Host& host);
 
-  Mat lower_;         // of R, in full
+  Mat columns_;       // X, or U
+  Mat lower_;         // of R, in full; L
   Mat across_;        // (n, q) Y, in full; (n, m + q) H
   Factor small_;      // of E
   Vec precision_;     // (n) of P^{-1}
