@@ -143,7 +143,8 @@
 #'   latter two model them, or one of the strings "fail", "omit", "normal" and "selection".
 #' @param engine `NULL` (default): the cheapest engine that is near the exact posterior (see the
 #'   section on the default engine). Or [engine_gaussian()], [engine_slice()], [engine_map()],
-#'   [engine_vb()], [engine_gibbs()], [engine_em()], [engine_ecme()], or a string such as `"slice"`.
+#'   [engine_vb()], [engine_gibbs()], [engine_em()], [engine_ecme()], [engine_ecm()], or a string
+#'   such as `"slice"`.
 #'   An engine that can't fit the model is an error of class `bsvm_error_unsupported` that names the
 #'   engines that can.
 #' @param standardize Should penalised columns be standardised? `TRUE` by default. Columns of the
@@ -196,7 +197,7 @@
 #' @seealso [prior_ridge()], [prior_inv_wishart()], [prior_bridge()], [prior_spike_slab()],
 #'   [prior_laplace_zero()], [prior_for()], [likelihood_hinge()], [engine_vb()],
 #'   [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()], [engine_em()],
-#'   [check_approximation()], [inclusion()], [bsvm_control()].
+#'   [engine_ecm()], [check_approximation()], [inclusion()], [bsvm_control()].
 #' @examples
 #' # penalty inferred
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars)
