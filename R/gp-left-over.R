@@ -56,14 +56,14 @@ left_over_draws <- function(fit, rows) {
 
 # The update of a variance in engine_vb() is for coefficients alone: where rows have a share of it the
 # amplitude is the one that was learned, for classes in units of the pseudo-likelihood. engine_ecm()
-# has no other, and learned it in its own.
+# has no other, and learned it in these (basis$learned$rounds).
 known_amplitudes <- function(assigned, frame, likelihood, engine) {
   alone <- trait(engine, "gp_alone")
   updated <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
   if (!alone && (is.null(frame$left_over) || !updated)) return(assigned)
   known <- unlist(lapply(gp_bases(frame), function(basis) {
     sds <- vapply(basis$parts, function(part) basis$unit * exp(part$numbers$log_sd), 0)
-    if (!alone && !is_residual(likelihood)) {
+    if (is.null(basis$learned$rounds) && !is_residual(likelihood)) {
       sds <- sds * coefficient_scale(likelihood) /
         coefficient_scale(likelihood_hinge(normalized = TRUE))
     }
@@ -73,7 +73,7 @@ known_amplitudes <- function(assigned, frame, likelihood, engine) {
     own <- if (alone) names(known) else colnames(frame$left_over)
     if (block$label %in% own && block$prior$name != "normal") {
       block$prior <- prior_ridge(variance = known[[block$label]])
-      if (alone) block$prior[c("label", "learned")] <- list("variance learned by ML-II", TRUE)
+      if (alone) block$prior[c("label", "learned")] <- list("variance learned with the kernel", TRUE)
     }
     block
   })

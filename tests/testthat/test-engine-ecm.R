@@ -281,6 +281,21 @@ test_that("kernel, amplitude and pseudo-inputs are learned, given ones stay", {
   expect_identical(fitted(fit_of(y ~ gp(x, z, points = 8), rounds = 4)), fitted(learned))
 })
 
+test_that("the stages by themselves are the fit, and a kernel learned otherwise is taken as it is", {
+  d <- data_of(60, 11)
+  engine <- engine_ecm(rounds = 2)
+  fit <- quietly(bsvm(y ~ gp(x, z), d, likelihood = "hinge", engine = engine))
+  frame <- function(...) {
+    quietly(bsvm_frame(y ~ gp(x, z), d, likelihood = "hinge", ...))
+  }
+  run <- function(frame) quietly(bsvm_run(bsvm_spec(frame, likelihood = "hinge", engine = engine)))
+  expect_identical(run(frame(engine = engine))$posterior$mean, fit$posterior$mean)
+  # amplitudes were learned under the normalised likelihood, whose unit is a quarter
+  usual <- frame()
+  log_sd <- usual$bases[[1]]$parts[[1]]$numbers$log_sd
+  expect_close(run(usual)$hyper[[2]][["mean"]], 16 * exp(2 * log_sd), 1e-9)
+})
+
 # ---- what is refused ----------------------------------------------------------------------------
 
 test_that("other models and likelihoods are refused by name", {

@@ -3,6 +3,7 @@
 // weights w_i = 1 / (lambda_i / gamma + delta_i), delta the variance that is a row's own,
 //
 //   S = (I + A' W A)^{-1},   mu = S A' W (y (1 + lambda) - offset).
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -149,7 +150,7 @@ class EcmEngine : public Approximator {
         out.passes += 3;
       }
       const double value = ecm.objective();
-      out.gradient = ecm.gap(prior) / (1 + std::abs(value));
+      out.gradient = std::max(ecm.gap(prior), 0.0) / (1 + std::abs(value));
       out.trace.push_back({value, out.gradient, 1, 1});
       std::ostringstream text;
       text.precision(12);
