@@ -61,6 +61,14 @@ core_learn_at <- function(model, theta, tolerance) {
     .Call(`_bsvm_core_learn_at`, model, theta, tolerance)
 }
 
+core_learn_ecm <- function(model, points, options, verbose) {
+    .Call(`_bsvm_core_learn_ecm`, model, points, options, verbose)
+}
+
+core_ecm_at <- function(model, points, options, x, f) {
+    .Call(`_bsvm_core_ecm_at`, model, points, options, x, f)
+}
+
 core_points <- function(kernel, x, theta, most, tolerance) {
     .Call(`_bsvm_core_points`, kernel, x, theta, most, tolerance)
 }

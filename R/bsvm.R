@@ -143,7 +143,8 @@
 #'   latter two model them, or one of the strings "fail", "omit", "normal" and "selection".
 #' @param engine `NULL` (default): the cheapest engine that is near the exact posterior (see the
 #'   section on the default engine). Or [engine_gaussian()], [engine_slice()], [engine_map()],
-#'   [engine_vb()], [engine_gibbs()], [engine_em()], [engine_ecme()], or a string such as `"slice"`.
+#'   [engine_vb()], [engine_gibbs()], [engine_em()], [engine_ecme()], [engine_ecm()], or a string
+#'   such as `"slice"`.
 #'   An engine that can't fit the model is an error of class `bsvm_error_unsupported` that names the
 #'   engines that can.
 #' @param standardize Should penalised columns be standardised? `TRUE` by default. Columns of the
@@ -196,7 +197,7 @@
 #' @seealso [prior_ridge()], [prior_inv_wishart()], [prior_bridge()], [prior_spike_slab()],
 #'   [prior_laplace_zero()], [prior_for()], [likelihood_hinge()], [engine_vb()],
 #'   [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()], [engine_em()],
-#'   [check_approximation()], [inclusion()], [bsvm_control()].
+#'   [engine_ecm()], [check_approximation()], [inclusion()], [bsvm_control()].
 #' @examples
 #' # penalty inferred
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars)
@@ -244,7 +245,8 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   lazy <- frame_call(passed_on(matched, call, data, parent.frame()))
   values <- c(list(data = data), if (!is.null(likelihood)) list(likelihood = likelihood),
               if (!is.null(cluster)) list(cluster = cluster),
-              if (!is.null(prior)) list(prior = prior), list(control = control))
+              if (!is.null(prior)) list(prior = prior),
+              if (!is.null(engine)) list(engine = engine), list(control = control))
   frame <- eval_with(lazy, values, parent.frame())
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   run <- run_default(frame, spec, prior, control)

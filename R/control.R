@@ -1,12 +1,14 @@
 #' What steers a run
 #'
 #' `threads` and `verbose` are for every engine; `tol`, `max_passes` and `start` steer
-#' [engine_vb()], [engine_gaussian()], [engine_map()], [engine_em()] and [engine_ecme()].
+#' [engine_vb()], [engine_gaussian()], [engine_map()], [engine_em()], [engine_ecme()] and
+#' [engine_ecm()].
 #' [engine_gibbs()] has the numbers of its draws and its checkpoint as arguments of its own.
 #'
 #' @param threads How many threads; a whole number, 1 by default. Results are identical for any
 #'   number.
-#' @param tol Of [engine_em()] the relative duality gap at which the fit ends. Of the others it ends
+#' @param tol Of [engine_em()] and [engine_ecm()] the relative duality gap at which the fit ends (of
+#'   the latter 1e-8 if `tol` is less). Of the others it ends
 #'   when the lower bound (of [engine_gaussian()] and [engine_map()] the
 #'   objective at a value of the variances) changes by less than this (absolute) in a pass over the
 #'   rows; a positive number, 1e-10 by default.
@@ -16,7 +18,7 @@
 #'   whose climb, or mode, ends there is kept, with a warning of class
 #'   `bsvm_warning_convergence`; so is a point of the grid, without one. With [engine_em()] a pass
 #'   is a linear system, or below `alpha = 1` a convex problem, and the number holds for each start
-#'   and each `nu` of a grid.
+#'   and each `nu` of a grid; with [engine_ecm()] it is an update after the kernel was learned.
 #' @param verbose Should progress be shown, as a line on stderr with an estimate of the time left?
 #'   `NULL` (default): only if the run takes over 10 seconds; `TRUE`: always; `FALSE`: never. On a
 #'   terminal the line is rewritten, in a log there is a new one every 10 seconds.

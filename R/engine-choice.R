@@ -93,7 +93,8 @@ take_parts <- function(names, object) {
   Filter(function(name) {
     engine <- as_component(name, "engine")
     parts <- object[c("blocks", "group_blocks")]
-    takes_missing(engine, object) &&
+    (!trait(engine, "gp_alone") || length(gp_bases(object)) > 0L) &&
+      takes_missing(engine, object) &&
       is.null(tryCatch(check_parts(engine, object$likelihood, parts), bsvm_error = identity))
   }, names)
 }
@@ -116,6 +117,9 @@ check_combination <- function(likelihood, engine) {
 }
 
 takes_prior <- function(block, engine) {
+  if (trait(engine, "gp_alone") && block$prior$name %in% c("inverse_wishart", "huang_wand")) {
+    return(FALSE)
+  }
   core_takes(engine$name, engine$parameters, block$prior$name, block$prior$parameters)
 }
 
@@ -180,6 +184,7 @@ check_structure <- function(engine, frame, likelihood, assigned) {
   integrated <- integrated_term(frame$groups, likelihood, engine, any(sparse), columns,
                                 !knows_design(frame))
   check_learned(engine, frame)
+  check_gp_alone(engine, frame, assigned)
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
   check_sparse(engine, any(sparse))

@@ -47,6 +47,8 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 #   integrates         integrates the effects of one factor out where this is possible
 #   keeps_several      ... but not those of a single factor that has several for each level
 #   needs_integrated   can't do without
+#   gp_alone           takes models of Gaussian-process terms and columns of given variances alone,
+#                      under pseudo-likelihoods of classes, and learns kernels itself
 #   dense_selection    selects among dense predictors, next to at most one factor
 #   grid               takes a grid of scales `nu`
 #   nu                 a scale `nu` must be "given" or "inferred", or may be "any"
@@ -57,10 +59,12 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 #   linear_response    why there is no covariance by linear response; NULL: there is one
 # Words:
 #   word               for the head of print()
-#   bound, trace       names of the objective at the end, and in the picture of its course
+#   bound, trace       names of the objective at the end (NULL: it is no bound and no evidence), and
+#                      in the picture of its course
 new_traits <- function(sparse = TRUE, elsewhere = FALSE, latent = character(0),
                        latent_groups = TRUE, latent_links = FALSE, learned = "grouped",
                        integrates = FALSE, keeps_several = FALSE, needs_integrated = FALSE,
+                       gp_alone = FALSE,
                        dense_selection = FALSE, grid = FALSE, nu = "any", priors_needed = NULL,
                        mode = FALSE, inverse_means = FALSE, linear_response = NULL, word = NULL,
                        bound = "Lower bound", trace = "Objective") {

@@ -56,7 +56,7 @@ bsvm_frame <- function(x, ...) {
 bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na.action = na.fail,
                                contrasts = NULL, drop.unused.levels = TRUE, class.weights = NULL,
                                missing = NULL, likelihood = NULL, cluster = NULL, prior = NULL,
-                               control = bsvm_control(), ...) {
+                               engine = NULL, control = bsvm_control(), ...) {
   check_dots(substitute(list(...)))
   check_cluster(cluster)
   check_data(data)
@@ -85,7 +85,7 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   frame$given <- given[c("weights", "offset")]
   frame["cluster"] <- list(cluster)
   frame <- weigh_classes(frame, class.weights)
-  frame <- learn_kernels(frame, prior, likelihood, progress_pace(control$verbose))
+  frame <- learn_kernels(frame, prior, likelihood, progress_pace(control$verbose), engine)
   if (length(rows$zero) > 0L) frame$absent <- absent_rows(frame, parts, data, given, places)
   frame
 }

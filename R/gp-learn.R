@@ -19,8 +19,11 @@ gp_bases <- function(object) Filter(is_gp, object$bases)
 not_learned <- structure(list(), class = "bsvm_not_learned")
 
 # The frame with the columns of its Gaussian-process terms.
-learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
+learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NULL) {
   if (length(gp_bases(frame)) == 0L || inherits(prior, "bsvm_not_learned")) return(frame)
+  if (learns_by_ecm(engine)) {
+    return(learn_by_ecm(frame, prior, likelihood, as_component(engine, "engine"), verbose))
+  }
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
@@ -83,7 +86,7 @@ settle_gp <- function(frame, model, rows, found) {
     own <- Filter(function(part) part$label == basis$label, model$parts)
     basis$parts <- lapply(own, function(part) {
       theta <- vapply(part$numbers[-1L], `[[`, 0, "start")
-      points <- gp_points(basis, part$factors, theta)
+      points <- if (is.null(part$points)) gp_points(basis, part$factors, theta) else part$points
       list(factors = part$factors, numbers = list(
         theta = as.double(theta), names = names(part$numbers)[-1L],
         free = vapply(part$numbers[-1L], function(number) !is.null(number$prior), TRUE),
@@ -91,8 +94,8 @@ settle_gp <- function(frame, model, rows, found) {
     })
     basis$median <- input_distances(basis$rows[rows, , drop = FALSE])$median
     basis$learned <- if (!is.null(found)) {
-      c(found[c("bound", "log_factor", "converged", "evaluations", "seconds")],
-        list(rows = length(rows), factors = found$factors))
+      kept <- c("bound", "log_factor", "converged", "evaluations", "seconds", "rounds")
+      c(found[intersect(kept, names(found))], list(rows = length(rows), factors = found$factors))
     }
     basis$matrix <- gp_columns(basis, basis$rows, basis$multiplier)
     shares <- colMeans(attr(basis$matrix, "left_over"))
@@ -104,16 +107,19 @@ settle_gp <- function(frame, model, rows, found) {
 }
 
 # Engines start from the amplitudes that were learned. engine_vb() keeps them where rows have a share
-# of them: its update of a variance is for coefficients alone.
+# of them: its update of a variance is for coefficients alone. engine_ecm() has no other.
 learned_amplitudes <- function(assigned, frame, likelihood, engine) {
-  kept <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
   log_sds <- learned_log_sds(frame, likelihood)
+  alone <- trait(engine, "gp_alone")
+  updated <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
+  known <- if (alone) names(log_sds) else if (updated) colnames(frame$left_over)
   assigned$blocks <- lapply(assigned$blocks, function(block) {
     own <- log_sds[block$label]
     if (is.na(own) || block$prior$name == "normal") return(block)
-    if (kept && block$label %in% colnames(frame$left_over)) {
+    if (block$label %in% known) {
       unit <- gp_bases(frame)[[1L]]$unit
       block$prior <- prior_ridge(variance = (unit * exp(own[[1L]]))^2)
+      if (alone) block$prior[c("label", "learned")] <- list("variance learned with the kernel", TRUE)
     } else if (block$prior$name %in% c("half_t", "ridge")) {
       block$start <- own[[1L]]
     }
@@ -122,15 +128,16 @@ learned_amplitudes <- function(assigned, frame, likelihood, engine) {
   assigned
 }
 
-# log s by label in the core's units, for classes those of the likelihood.
+# log s by label in the core's units, for classes those of the likelihood, in which engine_ecm()
+# learns (basis$learned$rounds).
 learned_log_sds <- function(frame, likelihood) {
-  log_sds <- lapply(gp_bases(frame), function(basis) {
+  of_hinge <- coefficient_scale(likelihood_hinge(normalized = TRUE))
+  unlist(lapply(gp_bases(frame), function(basis) {
     own <- vapply(basis$parts, function(part) part$numbers$log_sd, 0)
-    stats::setNames(own, names(basis$blocks))
-  })
-  by <- if (is_residual(likelihood)) 1
-        else coefficient_scale(likelihood) / coefficient_scale(likelihood_hinge(normalized = TRUE))
-  unlist(log_sds) + if (length(log_sds) > 0L) log(by)
+    known <- is_residual(likelihood) || !is.null(basis$learned$rounds)
+    by <- if (known) 1 else coefficient_scale(likelihood) / of_hinge
+    stats::setNames(own + log(by), names(basis$blocks))
+  }))
 }
 
 # The frame with these bases in place of those it has, which come last.

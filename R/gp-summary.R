@@ -92,6 +92,7 @@ points_table <- function(object) {
 learning_facts <- function(object) {
   learned <- gp_bases(object)[[1L]]$learned
   if (is.null(learned)) return(NULL)
+  if (!is.null(learned$rounds)) return(ecm_facts(learned))
   looked <- learned$factors
   at <- function(log_factor) which.min(abs(looked[, 1L] - log_factor))
   scores <- looked[c(at(0), at(learned$log_factor)), , drop = FALSE]
@@ -170,6 +171,7 @@ say_kernel_numbers <- function(own, digits) {
 
 say_learning <- function(learning, digits) {
   if (is.null(learning)) return(invisible())
+  if (!is.null(learning$rounds)) return(say_ecm(learning))
   say_wrapped(paste0("Kernels were learned from ", learning$rows, " rows in ",
                      format(learning$seconds, digits = 2L), " s",
                      if (!learning$converged) ", not converged",

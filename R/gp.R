@@ -86,6 +86,8 @@
 #' 3. The fit takes the kernels as known, and infers amplitudes and everything else again. Its
 #'    intervals do not include the uncertainty about length scales.
 #'
+#' [engine_ecm()] learns kernels by itself, as the paper does.
+#'
 #' If the result is of no use you are told: a message of class `bsvm_message_nearly_linear` if the
 #' length scale is more than 10 median distances between rows; warnings of class
 #' `bsvm_warning_lengthscale` if it is so short that each row has a function value of its own,

@@ -19,7 +19,7 @@
 #' default scales of priors are smaller accordingly (see [prior_half_t()]). The likelihood is not
 #' log-concave, and there are no latent scales that would make it normal given them:
 #' [engine_gaussian()], [engine_map()] and, for draws, [engine_slice()] accept it; [engine_vb()],
-#' [engine_gibbs()], [engine_em()] and [engine_ecme()] do not.
+#' [engine_gibbs()], [engine_em()], [engine_ecme()] and [engine_ecm()] do not.
 #'
 #' `normalized = FALSE` (`likelihood = "hinge"`) is the pseudo-likelihood \eqn{L}{L} itself. It does
 #' not sum to one over the two classes, and the sum depends on \eqn{f}, so there is no
@@ -52,8 +52,8 @@
 #' Given the rows' latent scales \eqn{\lambda}{lambda}, gamma distributions of both numbers are
 #' conjugate: of `gamma0`, the rate of the scales' exponential prior, it is Gamma(shape + n, rate +
 #' sum of the scales). The samplers draw them with the scales averaged out, which mixes faster.
-#' [engine_vb()] has them as points, [engine_gaussian()] in its grid; [engine_map()], [engine_em()]
-#' and [engine_ecme()] take given numbers alone. `gamma` can't be inferred with `gamma0 = 0`:
+#' [engine_vb()] has them as points, [engine_gaussian()] in its grid, and [engine_ecm()] has `gamma`
+#' as a point; [engine_map()], [engine_em()] and [engine_ecme()] take given numbers alone. `gamma` can't be inferred with `gamma0 = 0`:
 #' without the constant it goes to 0.
 #'
 #' `predict(map = "likelihood")` is then the share of the two classes' \eqn{L}{L} at given numbers.
@@ -61,8 +61,8 @@
 #'
 #' **The default of bsvm()**, `likelihood = NULL`, is the normalised likelihood if the engine and
 #' the priors accept it. An engine or a prior that only has the pseudo-likelihood (`engine_vb()`,
-#' `engine_gibbs()`, `engine_em()`, `engine_ecme()`, [prior_spike_slab()], [prior_laplace_zero()],
-#' [prior_bridge()], [prior_lasso()], [missing_selection()]) selects that, with a message of class
+#' `engine_gibbs()`, `engine_em()`, `engine_ecme()`, `engine_ecm()`, [prior_spike_slab()],
+#' [prior_laplace_zero()], [prior_bridge()], [prior_lasso()], [missing_selection()]) selects that, with a message of class
 #' `bsvm_message_likelihood` once a session. `likelihood = "hinge"` says that it is meant, and there
 #' is no message.
 #'

@@ -44,6 +44,7 @@ is_concave <- function(likelihood) core_is_concave(likelihood$name, likelihood$p
 takes_likelihood <- function(engine, likelihood) {
   of_scale <- has_parameters(likelihood) && (is_residual(likelihood) || !is_law(likelihood))
   if (is_mode(engine) && of_scale) return(FALSE)
+  if (trait(engine, "gp_alone") && !is_ecm_likelihood(likelihood)) return(FALSE)
   core_takes_likelihood(engine$name, engine$parameters, likelihood$name, likelihood$parameters)
 }
 

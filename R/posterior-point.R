@@ -11,41 +11,60 @@ effect_sds.bsvm_point <- function(posterior, groups) by_factor(posterior$effects
 #' @export
 linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x))
 
-#' Support vectors of a point estimate
+#' Support vectors
 #'
-#' Which rows hold the hyperplane of a fit by [engine_em()] or [engine_ecme()], and how strongly.
+#' Which rows hold the hyperplane, and how strongly: of a point estimate by [engine_em()] or
+#' [engine_ecme()] those with a multiplier; of a posterior each row to some degree.
 #'
 #' @details
-#' At the optimum the penalty's slope in each coefficient equals \eqn{\sum_i a_i y_i c_{ij}}{sum_i
+#' **Point estimates.** At the optimum the penalty's slope in each coefficient equals \eqn{\sum_i a_i y_i c_{ij}}{sum_i
 #' a_i y_i c_ij}, with a multiplier \eqn{0 \le a_i \le 2 w_i}{0 <= a_i <= 2 w_i} for each row,
 #' \eqn{w_i} its weight. Rows outside the margin have none and could be left out of the data. Under
 #' `likelihood_hinge(gamma = , gamma0 = )` the bounds are \eqn{-\gamma (c - 1) w_i}{-gamma (c - 1)
 #' w_i} and \eqn{\gamma (c + 1) w_i}{gamma (c + 1) w_i}: with `gamma0` above zero rows outside the
 #' margin are held towards it, and every row counts.
 #'
-#' @param object A fit from [bsvm()] by one of the two engines.
+#' **Posteriors.** A Bayesian fit averages over functions, so no row is without influence. The
+#' probability \eqn{P_i} that row \eqn{i} is inside its margin or misclassified, \eqn{y_i f_i < 1}{y_i
+#' f_i < 1}, takes the place of the multiplier. In a Gaussian approximation of the
+#' pseudo-posterior that maximises the bound, the posterior mean is exactly the mode's expression with
+#' the multipliers \eqn{a_i = 2 w_i P_i}{a_i = 2 w_i P_i} (with `gamma` and `gamma0`: \eqn{w_i
+#' \gamma (1 + c (2 P_i - 1))}{w_i gamma (1 + c (2 P_i - 1))}). The sum of \eqn{P_i} is an effective
+#' number of support vectors.
+#'
+#' @param object A fit from [bsvm()].
 #' @param ... Must be empty.
-#' @return A data frame with a row for each support vector: `row`, its number among the rows of
-#'   [fitted()][fitted.bsvm]; `multiplier`; and `kind`, a factor: `"margin"`, on the margin, with a
-#'   multiplier between its bounds, or `"inside"`, inside the margin or misclassified, with a
-#'   multiplier of \eqn{2 w_i}{2 w_i}, its upper bound; and with `gamma0` above zero `"outside"`,
-#'   with the lower bound.
-#' @section Errors: `bsvm_error_unsupported` for a fit by another engine, which has no multipliers,
-#'   and for a response that is not of classes.
+#' @return Of a point estimate, a data frame with a row for each support vector: `row`, its number
+#'   among the rows of [fitted()][fitted.bsvm]; `multiplier`; and `kind`, a factor: `"margin"`, on the
+#'   margin, with a multiplier between its bounds, or `"inside"`, inside the margin or misclassified,
+#'   with a multiplier of \eqn{2 w_i}{2 w_i}, its upper bound; and with `gamma0` above zero
+#'   `"outside"`, with the lower bound. Of other fits, a data frame with each row that was used:
+#'   `row`; `inside`, the probability that it is inside its margin; and under the pseudo-likelihood
+#'   `multiplier`.
+#' @section Errors: `bsvm_error_unsupported` for modes by [engine_map()] without standard deviations,
+#'   for models of missing predictors, and for a response that is not of classes.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23 (Section 3.2).
+#'
+#' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
+#' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.
 #' @seealso [engine_em()].
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, prior = prior_ridge(variance = 1),
 #'             engine = engine_em())
 #' support_vectors(fit)
+#'
+#' # soft ones
+#' soft <- support_vectors(update(fit, engine = engine_gaussian()))
+#' sum(soft$inside)
 #' @export
 support_vectors <- function(object, ...) {
   check_dots(substitute(list(...)), "support_vectors()", NULL)
   need_arguments("object", what = "support_vectors()")
-  need_estimate(object, "support_vectors()")
+  check_fit(object)
   need_classes(object$response, "support_vectors()",
                "Use summary(), which counts support vectors of any response, and residuals().")
+  if (!inherits(object$posterior, "bsvm_point")) return(soft_support(object, parent.frame()))
   rows <- which(rep_len(used_rows(object), length(object$link)))
   weight <- if (is.null(object$weights)) 1 else object$weights[rows]
   slopes <- margin_slopes(object$likelihood)

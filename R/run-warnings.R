@@ -2,17 +2,18 @@
 
 # Without integrated effects engine_map() too climbs a bound first.
 word_for_objective <- function(result, spec) {
+  if (trait(spec$engine, "gp_alone")) return("objective")
   if (!is_mode(spec$engine)) return("bound")
   if (result$integrated >= 0L) "log posterior density" else "objective"
 }
 
-warn_termination <- function(result, control, objective = "bound") {
+warn_termination <- function(result, control, objective = "bound", certificate = "gradient's size") {
   if (result$termination == "converged") return(invisible())
   bound <- result$trace[, "bound"]
   change <- if (length(bound) > 1L) format(abs(diff(utils::tail(bound, 2L))), digits = 2L)
             else "not known"
   state <- paste0("the last change of the ", objective, " was ", change, " (tol is ", control$tol,
-                  "), the gradient's size ", format(result$gradient, digits = 2L), ".")
+                  "), the ", certificate, " ", format(result$gradient, digits = 2L), ".")
   if (result$termination == "stalled") {
     return(warn("convergence", "The fit stalled after ", result$passes, " passes, where rounding ",
                 "errors outweigh progress; ", state, " Predictors on very different scales and ",

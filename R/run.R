@@ -101,8 +101,10 @@ run_approximation <- function(spec, control) {
     with_core_conditions(core_approximate(problem, spec$model, run_options(spec, control), rows))
   })
   check_computed(result)
-  warn_termination(result, control, word_for_objective(result, spec))
-  result["bound"] <- list(if (!is_mode(spec$engine)) bound_in_units(result$bound, spec)) # or none
+  warn_termination(result, control, word_for_objective(result, spec),
+                   if (trait(spec$engine, "gp_alone")) "relative duality gap" else "gradient's size")
+  bounds <- !is_mode(spec$engine) && !is.null(trait(spec$engine, "bound"))
+  result["bound"] <- list(if (bounds) bound_in_units(result$bound, spec)) # or none
   posterior <- posterior_in_units(mixture_posterior(result, spec), spec)
   blocks <- all_blocks(spec)
   hyper <- Map(function(block, j) mixture_hyper(posterior, block, j), blocks, seq_along(blocks))

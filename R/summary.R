@@ -227,7 +227,7 @@ variance_table <- function(object) {
     data.frame(block = spread_names(block), prior = block$prior$label,
                mean = diag(block_covariance(block)), plug_in = plug_in,
                cost = libsvm_cost(object$likelihood, plug_in),
-               fixed = is_fixed(block))
+               fixed = is_fixed(block) && !isTRUE(block$prior$learned)) # with a kernel
   })
   if (length(rows) > 0L) return(do.call(rbind, rows))
   data.frame(block = character(0), prior = character(0), mean = numeric(0), plug_in = numeric(0),

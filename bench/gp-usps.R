@@ -21,6 +21,9 @@ threes_and_fives <- function(data) {
   models <- list(full = timed_bsvm(clock, "full", y ~ gp(x)),
                  "100 points" = timed_bsvm(clock, "100 points", y ~ gp(x, points = 100)),
                  "200 points" = timed_bsvm(clock, "200 points", y ~ gp(x, points = 200)),
+                 # the paper's own: pseudo-inputs of FITC learned together with the kernel
+                 FITC = timed_bsvm(clock, "FITC", y ~ gp(x, points = 100), likelihood = "hinge",
+                                   engine = engine_ecm()),
                  ksvm = tuned_ksvm(clock), gausspr = default_gausspr(clock))
   set.seed(1)
   study <- suppressWarnings(holdout(models, data, times = repeats(10L), prop = 767 / 1540,

@@ -201,6 +201,33 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_learn_ecm
+Rcpp::List core_learn_ecm(Rcpp::List model, Rcpp::List points, Rcpp::List options, SEXP verbose);
+RcppExport SEXP _bsvm_core_learn_ecm(SEXP modelSEXP, SEXP pointsSEXP, SEXP optionsSEXP, SEXP verboseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type verbose(verboseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_learn_ecm(model, points, options, verbose));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_ecm_at
+Rcpp::List core_ecm_at(Rcpp::List model, Rcpp::List points, Rcpp::List options, Rcpp::NumericVector x, Rcpp::NumericVector f);
+RcppExport SEXP _bsvm_core_ecm_at(SEXP modelSEXP, SEXP pointsSEXP, SEXP optionsSEXP, SEXP xSEXP, SEXP fSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type f(fSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ecm_at(model, points, options, x, f));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_points
 Rcpp::List core_points(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericVector theta, int most, double tolerance);
 RcppExport SEXP _bsvm_core_points(SEXP kernelSEXP, SEXP xSEXP, SEXP thetaSEXP, SEXP mostSEXP, SEXP toleranceSEXP) {
@@ -389,6 +416,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_kernel_diagonal", (DL_FUNC) &_bsvm_core_kernel_diagonal, 3},
     {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 4},
     {"_bsvm_core_learn_at", (DL_FUNC) &_bsvm_core_learn_at, 3},
+    {"_bsvm_core_learn_ecm", (DL_FUNC) &_bsvm_core_learn_ecm, 4},
+    {"_bsvm_core_ecm_at", (DL_FUNC) &_bsvm_core_ecm_at, 5},
     {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},
     {"_bsvm_core_features_of", (DL_FUNC) &_bsvm_core_features_of, 4},
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},

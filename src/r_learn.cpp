@@ -1,4 +1,5 @@
 #include "core/kernel/points.hpp"
+#include "core/learn/ecm_learner.hpp"
 #include "core/learn/learner.hpp"
 #include "r_convert.h"
 #include "r_host.h"
@@ -106,6 +107,73 @@ Rcpp::List core_learn_at(Rcpp::List model, Rcpp::NumericVector theta, double tol
                         _["mean"] = to_numeric(at.rows.m), _["variance"] = to_numeric(at.rows.v),
                         _["slope"] = to_numeric(at.rows.slope),
                         _["weight"] = to_numeric(at.rows.weight));
+  });
+}
+
+namespace {
+
+// list(gamma, gamma0, inferred, shape, rate, rounds, iterations, move), and of each summand its
+// pseudo-inputs (m, d) or NULL.
+bsvm::EcmScheme to_scheme(const List& given, const List& points) {
+  bsvm::EcmScheme out;
+  out.loss.gamma = as<double>(given["gamma"]);
+  out.loss.gamma0 = as<double>(given["gamma0"]);
+  out.loss.inferred = as<bool>(given["inferred"]);
+  out.loss.shape = as<double>(given["shape"]);
+  out.loss.rate = as<double>(given["rate"]);
+  out.rounds = to_count(given, "rounds");
+  out.iterations = to_count(given, "iterations", 1);
+  out.move_points = as<bool>(given["move"]);
+  for (R_xlen_t k = 0; k < points.size(); ++k) {
+    SEXP one = points[k];
+    out.points.push_back(Rf_isNull(one) ? bsvm::Mat() : to_inputs(one));
+  }
+  return out;
+}
+
+NumericMatrix by_row(const bsvm::Mat& inputs) {
+  NumericMatrix out(static_cast<int>(inputs.cols()), static_cast<int>(inputs.rows()));
+  Eigen::Map<bsvm::Mat>(out.begin(), inputs.cols(), inputs.rows()) = inputs.transpose();
+  return out;
+}
+
+}  // namespace
+
+// Kernels and pseudo-inputs by rounds of ECM and of the evidence given the latent scales.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_learn_ecm(Rcpp::List model, Rcpp::List points, Rcpp::List options, SEXP verbose) {
+  return with_host(verbose, [&](RHost& host) {
+    bsvm::EcmLearner learner(to_additive(model), to_scheme(options, points), host);
+    const bsvm::EcmLearned found = learner.run();
+    NumericMatrix rounds(static_cast<int>(found.rounds.size()), 4);
+    for (int k = 0; k < rounds.nrow(); ++k) {
+      const bsvm::EcmRound& one = found.rounds[k];
+      const double row[] = {one.before, one.after, one.gamma, one.change};
+      for (int j = 0; j < 4; ++j) rounds(k, j) = row[j];
+    }
+    List moved(points.size());
+    for (size_t k = 0; k < found.points.size(); ++k)
+      if (found.points[k].size() > 0) moved[k] = by_row(found.points[k]);
+    return List::create(_["theta"] = to_numeric(found.theta), _["points"] = moved,
+                        _["gamma"] = found.gamma, _["rounds"] = rounds);
+  });
+}
+
+// The evidence given the latent scales at linear predictors f, with its gradient in theta and the
+// pseudo-inputs; and f after one update from there.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_ecm_at(Rcpp::List model, Rcpp::List points, Rcpp::List options,
+                       Rcpp::NumericVector x, Rcpp::NumericVector f) {
+  return with_host(R_NilValue, [&](RHost& host) {
+    bsvm::EcmLearner learner(to_additive(model), to_scheme(options, points), host);
+    learner.rows().start(to_vec(f));
+    const bsvm::EcmLearner::Evidence at = learner.evidence(to_vec(x));
+    learner.rows().update(learner.prior(to_vec(x)), host);
+    return List::create(_["start"] = to_numeric(learner.start()), _["evidence"] = at.value,
+                        _["gradient"] = to_numeric(at.gradient),
+                        _["f"] = to_numeric(learner.rows().point().f),
+                        _["gamma"] = learner.rows().point().gamma,
+                        _["objective"] = learner.rows().objective());
   });
 }
 

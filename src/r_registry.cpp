@@ -22,7 +22,9 @@ bsvm::Use prior_use(const std::string& name, const bsvm::Params& params) {
 bsvm::Use likelihood_use(const std::string& name, const bsvm::Params& params) {
   if (has<bsvm::Engine>(name)) return bsvm::Registry<bsvm::Engine>::make(name, params)->use();
   if (has<bsvm::Sampler>(name)) return bsvm::Registry<bsvm::Sampler>::make(name, params)->use();
-  return has<bsvm::Estimator>(name) ? bsvm::Use::augmented : bsvm::Use::expected;
+  if (has<bsvm::Approximator>(name))
+    return bsvm::Registry<bsvm::Approximator>::make(name, params)->likelihood_use();
+  return bsvm::Use::augmented;
 }
 
 }  // namespace

@@ -276,9 +276,9 @@ any_prior_numbers <- function(prior) {
   any_numbers(function(numbers) bsvm:::core_prior_traits(prior, numbers), c(effects = 1))
 }
 
-# All engines by name, samplers with few draws. One without a constructor here has the settings of
-# one of its kind.
-registered_engines <- function() {
+# Engines by name, samplers with few draws; with `gp` those for Gaussian-process terms alone, else
+# all others. One without a constructor here has the settings of one of its kind.
+registered_engines <- function(gp = FALSE) {
   registry <- bsvm:::core_registry()
   models <- list(engines = engine_vb(), approximators = engine_gaussian(),
                  samplers = engine_gibbs(draws = 20, burnin = 10, chains = 2),
@@ -286,11 +286,12 @@ registered_engines <- function() {
   kinds <- registry[names(models)]
   names <- unlist(kinds, use.names = FALSE)
   models <- stats::setNames(rep(models, lengths(kinds)), names)
-  sapply(names, simplify = FALSE, function(name) {
+  all <- sapply(names, simplify = FALSE, function(name) {
     make <- get0(paste0("engine_", name), asNamespace("bsvm"), mode = "function")
     if (is.null(make)) return(unnamed_engine(name, models[[name]]))
     if (name %in% registry$samplers) make(draws = 20, burnin = 10, chains = 2) else make()
   })
+  Filter(function(engine) bsvm:::trait(engine, "gp_alone") == gp, all)
 }
 
 unnamed_engine <- function(name, model) {

@@ -1,7 +1,7 @@
 # The table of DEVELOPING.md that says what combines with what, made of what the core and R say of
 # each engine.
 
-table_engines <- c("gaussian", "map", "slice", "vb", "gibbs", "em", "ecme")
+table_engines <- c("gaussian", "map", "slice", "vb", "gibbs", "em", "ecme", "ecm")
 
 table_priors <- list(
   "`prior_flat()`, `prior_ridge()` of given variance" = prior_ridge(variance = 1),
@@ -75,6 +75,7 @@ engine_nu <- function(engine) {
 }
 
 engine_groups <- function(engine) {
-  if (bsvm:::trait(engine, "needs_integrated")) "integrated"
+  if (bsvm:::trait(engine, "gp_alone")) ""
+  else if (bsvm:::trait(engine, "needs_integrated")) "integrated"
   else if (bsvm:::trait(engine, "integrates")) "integrated or not" else "not integrated"
 }

@@ -17,9 +17,9 @@ test_that("an unknown engine or likelihood is refused, with what there is", {
   for (helper in c("call", "word", "nix")) {
     error <- expect_refusal(bsvm(y ~ x1, d, engine = helper), "argument")
     expect_identical(conditionMessage(error), paste0(
-      "`engine` must be made by one of engine_ecme(), engine_em(), engine_gaussian(), ",
+      "`engine` must be made by one of engine_ecm(), engine_ecme(), engine_em(), engine_gaussian(), ",
       "engine_gibbs(), engine_map(), engine_slice() and engine_vb(), or be one of the strings ",
-      "\"ecme\", \"em\", \"gaussian\", \"gibbs\", \"map\", \"slice\" and \"vb\"; found \"",
+      "\"ecm\", \"ecme\", \"em\", \"gaussian\", \"gibbs\", \"map\", \"slice\" and \"vb\"; found \"",
       helper, "\"."
     ))
   }

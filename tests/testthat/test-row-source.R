@@ -81,7 +81,8 @@ refusal_lines <- c(
   "result <- c(",
   "  lapply(setNames(nm = engines), function(name) {",
   "    prior <- switch(name, em = prior_ridge(variance = 2), ecme = prior_lasso())",
-  "    why(y ~ x1, d, engine = name, prior = prior)",
+  "    formula <- if (name == 'ecm') y ~ gp(x1) else y ~ x1",
+  "    why(formula, d, engine = name, prior = prior)",
   "  }),",
   "  list(integrated = why(y ~ x1 + (1 | g), d, engine = 'gaussian'),",
   "       factors = why(y ~ x1 + (1 | g) + (1 | f), d, engine = 'vb'),",
@@ -96,7 +97,7 @@ expect_refusals <- function() {
   for (name in setdiff(names(result), "asked")) {
     expect_match(result[[name]], "`cluster`", fixed = TRUE, info = name)
   }
-  for (name in c("slice", "gibbs", "em", "ecme", "map")) {
+  for (name in c("slice", "gibbs", "em", "ecme", "ecm", "map")) {
     expect_match(result[[name]], paste0("engine_", name, "() needs all rows in this R session"),
                  fixed = TRUE)
   }

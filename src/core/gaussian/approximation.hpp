@@ -88,6 +88,8 @@ Imputations imputations(const Approximation& of);
 class Approximator {
  public:
   virtual ~Approximator() = default;
+  // What it asks of the likelihood; of priors it asks what Use::expected does.
+  virtual Use likelihood_use() const { return Use::expected; }
   virtual Approximation run(const Problem& problem, const MakeSource& make_source,
                             const Options& options, int threads, Host& host) const = 0;
 };

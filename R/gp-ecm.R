@@ -1,0 +1,98 @@
+# Kernels as engine_ecm() learns them (src/core/learn/ecm_learner.hpp): from all rows, under the
+# fit's own likelihood, with pseudo-inputs where there are fewer inducing points than rows.
+
+learns_by_ecm <- function(engine) {
+  !is.null(engine) && trait(as_component(engine, "engine"), "gp_alone")
+}
+
+# As learn_kernels().
+learn_by_ecm <- function(frame, prior, likelihood, engine, verbose) {
+  likelihood <- if (is.null(likelihood)) likelihood_hinge() else as_likelihood(likelihood)
+  check_kind(frame$response, likelihood)
+  frame <- with_gp_unit(frame, 1)
+  assigned <- scale_priors(assign_priors(frame, prior), likelihood)
+  assigned$blocks <- c(assigned$blocks, parameter_blocks(likelihood))
+  check_engine(engine, frame, likelihood, assigned)
+  units <- list(unit = 1, shift = 0)
+  rows <- seq_len(frame$nobs)
+  model <- learning_model(frame, assigned, likelihood, units, rows)
+  bases <- gp_bases(frame)
+  points <- lapply(model$parts, function(part) {
+    basis <- Find(function(basis) basis$label == part$label, bases)
+    if (points_in_mind(basis) == 0L) return(NULL)
+    gp_points(basis, part$factors, vapply(part$numbers[-1L], `[[`, 0, "start"))
+  })
+  started <- proc.time()[["elapsed"]]
+  found <- with_core_conditions(core_learn_ecm(model$core, points, ecm_scheme(likelihood, engine),
+                                               verbose))
+  model <- with_learned(model, found$theta)
+  for (k in seq_along(points)) model$parts[[k]]$points <- found$points[[k]]
+  facts <- list(rounds = found$rounds, seconds = proc.time()[["elapsed"]] - started,
+                converged = TRUE)
+  bases <- judge_kernels(settle_gp(frame, model, rows, facts), model$parts)
+  tell_kernels(bases)
+  bind_gp(frame, bases)
+}
+
+# What the core is told of the likelihood and of the rounds.
+ecm_scheme <- function(likelihood, engine) {
+  inferred <- !is.null(likelihood$priors[["gamma"]])
+  numbers <- if (inferred) likelihood$priors[["gamma"]]$parameters else c(shape = 1, rate = 0)
+  given <- c(gamma = 1, gamma0 = 0)
+  given[names(likelihood$parameters)] <- likelihood$parameters
+  settings <- engine$settings
+  list(gamma = given[["gamma"]], gamma0 = given[["gamma0"]], inferred = inferred,
+       shape = numbers[["shape"]], rate = numbers[["rate"]], rounds = settings$rounds,
+       iterations = settings$iterations, move = settings$learn_points)
+}
+
+# The pseudo-likelihoods of classes whose `gamma0` is given.
+is_ecm_likelihood <- function(likelihood) {
+  response_kind(likelihood) == "classes" && !is_law(likelihood) &&
+    !"gamma0" %in% names(likelihood$priors)
+}
+
+# An engine for Gaussian-process terms has these, and columns of given variances.
+check_gp_alone <- function(engine, frame, assigned) {
+  if (!trait(engine, "gp_alone")) return(invisible())
+  refuse <- function(...) abort("unsupported", engine_call(engine), " ", ...)
+  gps <- gp_bases(frame)
+  if (length(gps) == 0L) refuse("needs a Gaussian-process term, as in y ~ gp(x).")
+  others <- Filter(Negate(is_gp), frame$bases)
+  if (length(others) > 0L) {
+    refuse("does not support smooth terms: ", enumerate(basis_labels(others)), ".")
+  }
+  if (length(frame$groups) > 0L) {
+    refuse("does not support random-effects terms: ", enumerate(names(frame$groups)), ".")
+  }
+  own <- unlist(lapply(gps, function(basis) names(basis$blocks)))
+  for (block in assigned$blocks) {
+    known <- is_parameter(block) || block$label %in% own || is_known_normal(block)
+    if (!known) {
+      refuse("needs given variances of linear terms, as prior_flat() and ",
+             "prior_ridge(variance = 4) have; found ", block$prior$label, " of ", enumerate(block$label, "`"), ".")
+    }
+  }
+}
+
+# ---- what is said -------------------------------------------------------------------------------
+
+# list(rows, seconds, rounds), `rounds` a matrix with a row for each: the log evidence given the
+# latent scales before and after ML-II, gamma, and the largest change of a logarithm.
+ecm_facts <- function(learned) {
+  rounds <- learned$rounds
+  colnames(rounds) <- c("before", "after", "gamma", "change")
+  list(rows = learned$rows, seconds = learned$seconds, rounds = rounds)
+}
+
+say_ecm <- function(learning) {
+  rounds <- learning$rounds
+  n <- nrow(rounds)
+  if (n == 0L) return(invisible())
+  change <- 100 * (exp(rounds[n, "change"]) - 1)
+  say_wrapped(paste0("Kernels were learned from ", learning$rows, " rows in ",
+                     format(learning$seconds, digits = 2L), " s, by ", n, " round",
+                     if (n > 1L) "s", " of ECM and ML-II. The last round changed a number of the ",
+                     "kernels by ", format(change, digits = 2L), " %: the rounds do not maximise ",
+                     "one objective."), 2L)
+}

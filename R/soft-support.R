@@ -1,0 +1,36 @@
+# Soft support vectors: of a posterior with a spread, the probability that each row is inside its
+# margin. Where a normal q(f) maximises the bound of a pseudo-likelihood, the mean of f is K alpha with
+# alpha_n = y_n w_n {a P_n - b (1 - P_n)}, P_n this probability, a and b the slopes of the loss on
+# either side of the margin (kernels.md, section 2): P_n stands where a mode has a multiplier.
+
+soft_support <- function(object, env) {
+  need_spread(object, "support_vectors()")
+  if (!is.null(object$missing)) {
+    abort("unsupported", "support_vectors() does not support models of missing predictors, but for ",
+          "point estimates.")
+  }
+  rows <- rows_again(object, env)
+  inside <- inside_margin(object, rows)
+  out <- data.frame(row = which(rep_len(used_rows(object), length(object$link))), inside = inside)
+  if (is_law(object$likelihood)) return(out)
+  slopes <- margin_slopes(likelihood_at(object))
+  weight <- if (is.null(rows$weight)) 1 else rows$weight
+  out$multiplier <- weight * (slopes$a * inside - slopes$b * (1 - inside))
+  out
+}
+
+# P(y f < 1) of rows with y, weight and offset.
+inside_margin <- function(fit, rows) {
+  offset <- if (is.null(rows$offset)) 0 * rows$y else rows$offset
+  if (inherits(fit$posterior, "bsvm_draws")) return(inside_by_draws(fit, rows, offset))
+  parts <- own_moments(fit, rows)
+  drop(stats::pnorm((1 - rows$y * (parts$mean + offset)) / parts$sd) %*% parts$weights)
+}
+
+inside_by_draws <- function(fit, rows, offset) {
+  out <- numeric(length(rows$y))
+  in_row_chunks(fit$posterior, rows, function(at, part) {
+    out[at] <<- rowMeans(rows$y[at] * (linear_draws(fit, part) + offset[at]) < 1)
+  })
+  out
+}
