@@ -57,6 +57,10 @@ core_learn <- function(model, climbing, choosing, verbose) {
     .Call(`_bsvm_core_learn`, model, climbing, choosing, verbose)
 }
 
+core_learn_points <- function(model, moving, verbose) {
+    .Call(`_bsvm_core_learn_points`, model, moving, verbose)
+}
+
 core_learn_at <- function(model, theta, tolerance) {
     .Call(`_bsvm_core_learn_at`, model, theta, tolerance)
 }

@@ -43,7 +43,7 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
     found$seconds <- proc.time()[["elapsed"]] - started
     model <- with_learned(model, found$theta)
   }
-  bases <- judge_kernels(settle_gp(frame, model, rows, found), model$parts)
+  bases <- judge_kernels(settle_gp(gp_bases(frame), model, rows, found, verbose), model$parts)
   tell_kernels(bases)
   bind_gp(frame, bases)
 }
@@ -76,17 +76,21 @@ scrambled <- function(n) order((seq_len(n) * 0.6180339887498949) %% 1)
 # ---- columns ------------------------------------------------------------------------------------
 
 # The bases with the kernels as learned, their inducing inputs and columns.
-settle_gp <- function(frame, model, rows, found) {
-  lapply(gp_bases(frame), function(basis) {
-    own <- Filter(function(part) part$label == basis$label, model$parts)
-    basis$parts <- lapply(own, function(part) {
-      theta <- vapply(part$numbers[-1L], `[[`, 0, "start")
-      points <- gp_points(basis, part$factors, theta)
+settle_gp <- function(bases, model, rows, found, verbose) {
+  chosen <- lapply(model$parts, function(part) {
+    gp_points(basis_of(bases, part), part$factors, part_theta(part))
+  })
+  moved <- learn_points(bases, model, chosen, verbose)
+  model <- moved$model
+  lapply(bases, function(basis) {
+    own <- which(vapply(model$parts, `[[`, "", "label") == basis$label)
+    basis$parts <- Map(function(part, points) {
       list(factors = part$factors, numbers = list(
-        theta = as.double(theta), names = names(part$numbers)[-1L],
+        theta = part_theta(part), names = names(part$numbers)[-1L],
         free = vapply(part$numbers[-1L], function(number) !is.null(number$prior), TRUE),
         log_sd = part$numbers[[1L]]$start), points = points)
-    })
+    }, model$parts[own], moved$points[own])
+    basis["moved"] <- list(if (are_learned(basis$points)) moved$facts)
     basis$median <- input_distances(basis$rows[rows, , drop = FALSE])$median
     basis$learned <- if (!is.null(found)) {
       c(found[c("bound", "log_factor", "converged", "evaluations", "seconds")],
@@ -100,6 +104,8 @@ settle_gp <- function(frame, model, rows, found) {
     basis
   })
 }
+
+part_theta <- function(part) as.double(vapply(part$numbers[-1L], `[[`, 0, "start"))
 
 # The frame with these bases in place of those it has, which come last.
 bind_gp <- function(frame, bases) {

@@ -9,7 +9,7 @@ nothing_left <- 1e-8      # of the variance
 
 # Inducing inputs (m x d), standardised.
 gp_points <- function(basis, factors, theta) {
-  given <- basis$points
+  given <- points_given(basis$points)
   if (is.matrix(given) || is.data.frame(given)) return(given_points(basis, given))
   n <- nrow(basis$rows)
   candidates <- basis$rows
@@ -45,7 +45,7 @@ moved_points <- function(factors, theta, rows, points) {
 
 # How many inducing inputs a term of so many rows will have, 0 for one in each row.
 points_in_mind <- function(basis) {
-  given <- basis$points
+  given <- points_given(basis$points)
   n <- nrow(basis$rows)
   if (is.matrix(given) || is.data.frame(given)) return(nrow(given))
   wanted <- points_wanted(given, n, basis$label)
@@ -59,7 +59,7 @@ points_wanted <- function(given, n, label) {
     (is.infinite(given) || given == round(given))
   if (!good) {
     abort("formula", "`points` of `", label, "` must be a whole number, Inf (every row), a matrix ",
-          "or a data frame of inputs; found ", describe(given), ".")
+          "or a data frame of inputs, or points_learned(); found ", describe(given), ".")
   }
   if (is.infinite(given) && n > most_full_asked) {
     abort("size", "`points = Inf` of `", label, "` is for at most ", most_full_asked,

@@ -189,6 +189,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_learn_points
+Rcpp::List core_learn_points(Rcpp::List model, Rcpp::LogicalVector moving, SEXP verbose);
+RcppExport SEXP _bsvm_core_learn_points(SEXP modelSEXP, SEXP movingSEXP, SEXP verboseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::LogicalVector >::type moving(movingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type verbose(verboseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_learn_points(model, moving, verbose));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_learn_at
 Rcpp::List core_learn_at(Rcpp::List model, Rcpp::NumericVector theta, double tolerance);
 RcppExport SEXP _bsvm_core_learn_at(SEXP modelSEXP, SEXP thetaSEXP, SEXP toleranceSEXP) {
@@ -388,6 +400,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_kernel", (DL_FUNC) &_bsvm_core_kernel, 4},
     {"_bsvm_core_kernel_diagonal", (DL_FUNC) &_bsvm_core_kernel_diagonal, 3},
     {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 4},
+    {"_bsvm_core_learn_points", (DL_FUNC) &_bsvm_core_learn_points, 3},
     {"_bsvm_core_learn_at", (DL_FUNC) &_bsvm_core_learn_at, 3},
     {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},
     {"_bsvm_core_features_of", (DL_FUNC) &_bsvm_core_features_of, 4},

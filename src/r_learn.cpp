@@ -1,5 +1,6 @@
 #include "core/kernel/points.hpp"
 #include "core/learn/learner.hpp"
+#include "core/learn/moving_points.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 #include "r_kernel.h"
@@ -35,6 +36,7 @@ bsvm::Summand to_summand(const List& given) {
   out.kernel = to_kernel(given["kernel"]);
   out.points = to_count(given, "points");
   out.inputs = to_inputs(given["inputs"]);
+  if (given.containsElementNamed("inducing")) out.inducing = to_inputs(given["inducing"]);
   return out;
 }
 
@@ -90,6 +92,27 @@ Rcpp::List core_learn(Rcpp::List model, bool climbing, bool choosing, SEXP verbo
                         _["evaluations"] = found.evaluations, _["passes"] = found.passes,
                         _["mean"] = to_numeric(found.value.rows.m),
                         _["variance"] = to_numeric(found.value.rows.v));
+  });
+}
+
+// Inducing inputs go to where the bound is highest, of those summands that are `moving`: their inputs
+// (m, d) or NULL, the numbers there, and the bound with the priors before and after.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_learn_points(Rcpp::List model, Rcpp::LogicalVector moving, SEXP verbose) {
+  return with_host(verbose, [&](RHost& host) {
+    bsvm::MovingPoints climber(to_additive(model), as<std::vector<bool>>(moving), host);
+    const bsvm::MovingPoints::Moved found = climber.climb();
+    List points(moving.size());
+    for (size_t k = 0; k < found.points.size(); ++k) {
+      if (!moving[k]) continue;
+      const bsvm::Mat& own = found.points[k];
+      NumericMatrix turned(static_cast<int>(own.cols()), static_cast<int>(own.rows()));
+      Eigen::Map<bsvm::Mat>(turned.begin(), own.cols(), own.rows()) = own.transpose();
+      points[k] = turned;
+    }
+    return List::create(_["points"] = points, _["theta"] = to_numeric(found.value.at.theta),
+                        _["before"] = found.before, _["after"] = found.value.objective(),
+                        _["converged"] = found.converged, _["evaluations"] = found.evaluations);
   });
 }
 
