@@ -39,9 +39,12 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE) {
       climbed <- with_core_conditions(core_learn(some$core, TRUE, FALSE, verbose))
       model <- with_learned(model, climbed$theta)
     }
+    model <- with_enough_points(model, gp_bases(frame))
     found <- with_core_conditions(core_learn(model$core, !few, TRUE, verbose))
     found$seconds <- proc.time()[["elapsed"]] - started
     model <- with_learned(model, found$theta)
+  } else {
+    model <- with_enough_points(model, gp_bases(frame))
   }
   bases <- judge_kernels(settle_gp(gp_bases(frame), model, rows, found, verbose), model$parts)
   tell_kernels(bases)
@@ -78,7 +81,7 @@ scrambled <- function(n) order((seq_len(n) * 0.6180339887498949) %% 1)
 # The bases with the kernels as learned, their inducing inputs and columns.
 settle_gp <- function(bases, model, rows, found, verbose) {
   chosen <- lapply(model$parts, function(part) {
-    gp_points(basis_of(bases, part), part$factors, part_theta(part))
+    gp_points(basis_of(bases, part), part$factors, part_theta(part), part$summand$points)
   })
   moved <- learn_points(bases, model, chosen, verbose)
   model <- moved$model
