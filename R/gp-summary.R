@@ -120,8 +120,7 @@ basis_cautions <- function(basis) {
     label <- paste0("`", basis$label, "`")
     x <- paste(basis$covariates, collapse = ", ")
     c(if (has_no_effect(part)) {
-        paste0("The data show hardly any effect of ", x, " in ", label, ": the standard deviation ",
-               "of the function was learned as ", format(part$judged$amplitude, digits = 2L), ".")
+        paste0("The data show hardly any effect of ", x, " in ", label, ": ", no_effect_words(part))
       },
       if (is_nearly_linear(part)) paste0(label, " is nearly linear. ", linear_advice(basis)),
       if (is_by_row(part)) {
@@ -134,6 +133,16 @@ basis_cautions <- function(basis) {
                ".")
       })
   }))
+}
+
+no_effect_words <- function(part) {
+  gain <- part$judged$gain
+  if (!isTRUE(gain < no_gain)) {
+    return(paste0("the standard deviation of the function was learned as ",
+                  format(part$judged$amplitude, digits = 2L), "."))
+  }
+  paste0("without the function the evidence bound is ",
+         if (gain <= 0) "no lower." else paste0("only ", format(gain, digits = 2L), " lower."))
 }
 
 # ---- printed ------------------------------------------------------------------------------------

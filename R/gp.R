@@ -181,6 +181,14 @@ basis_variables.bsvm_basis_gp <- function(kind, term) {
   c(given$covariates, if (!is.null(given$by)) list(given$by))
 }
 
+# The columns of the model frame that are in such terms.
+gp_columns_of <- function(parts) {
+  unique(unlist(lapply(parts$bases, function(term) {
+    kind <- basis_kind(term)
+    if (inherits(kind, "bsvm_basis_gp")) vapply(basis_variables(kind, term), text_of, "")
+  })))
+}
+
 #' @export
 basis_effects.bsvm_basis_gp <- function(kind, term, data) {
   unique(unlist(lapply(gp_call(term)$covariates, variables_in)))

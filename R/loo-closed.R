@@ -142,7 +142,7 @@ closed_loo <- function(object, rows, anyway) {
   n <- nrow(pointwise)
   estimates <- cbind(Estimate = colSums(pointwise), SE = sqrt(n * apply(pointwise, 2L, stats::var)))
   structure(list(estimates = estimates, pointwise = pointwise, share = scores[, "share"]),
-            dims = c(1L, n), class = c("bsvm_loo", "loo"))
+            dims = c(1L, n), yhash = response_hash(object, "row"), class = c("bsvm_loo", "loo"))
 }
 
 #' @export

@@ -213,6 +213,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_learn_gains
+Rcpp::NumericVector core_learn_gains(Rcpp::List model, Rcpp::NumericVector theta, Rcpp::IntegerVector amplitudes, double log_least);
+RcppExport SEXP _bsvm_core_learn_gains(SEXP modelSEXP, SEXP thetaSEXP, SEXP amplitudesSEXP, SEXP log_leastSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type amplitudes(amplitudesSEXP);
+    Rcpp::traits::input_parameter< double >::type log_least(log_leastSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_learn_gains(model, theta, amplitudes, log_least));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_points
 Rcpp::List core_points(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericVector theta, int most, double tolerance);
 RcppExport SEXP _bsvm_core_points(SEXP kernelSEXP, SEXP xSEXP, SEXP thetaSEXP, SEXP mostSEXP, SEXP toleranceSEXP) {
@@ -402,6 +415,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 4},
     {"_bsvm_core_learn_points", (DL_FUNC) &_bsvm_core_learn_points, 3},
     {"_bsvm_core_learn_at", (DL_FUNC) &_bsvm_core_learn_at, 3},
+    {"_bsvm_core_learn_gains", (DL_FUNC) &_bsvm_core_learn_gains, 4},
     {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},
     {"_bsvm_core_features_of", (DL_FUNC) &_bsvm_core_features_of, 4},
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
