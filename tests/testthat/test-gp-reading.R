@@ -174,12 +174,9 @@ test_that("the evidence with and without a function is that of regression", {
   part <- fit$bases[[1]]$parts[[1]]
   x <- standardised(few$x)
   k <- exp(2 * part$numbers$log_sd - as.matrix(dist(x))^2 / (2 * exp(2 * part$numbers$theta)))
-  # in units of the response's spread, about its median
-  unit <- fit$likelihood$unit
-  unit <- if (is.null(unit)) 1 else unit
-  y <- (few$y - stats::median(few$y)) / unit
+  y <- few$y / fit$design$unit  # as the core has it, and amplitudes
   evidence <- function(k) {
-    total <- k + diag(1 / unit^2, 40)
+    total <- k + diag(1 / fit$design$unit^2, 40)
     -0.5 * (c(determinant(total)$modulus) + sum(y * solve(total, y)))
   }
   expect_close(part$judged$gain, evidence(k) - evidence(0 * k), 1e-5)
