@@ -57,6 +57,10 @@ core_learn <- function(model, starts, choosing, verbose) {
     .Call(`_bsvm_core_learn`, model, starts, choosing, verbose)
 }
 
+core_learn_points <- function(model, moving, verbose) {
+    .Call(`_bsvm_core_learn_points`, model, moving, verbose)
+}
+
 core_learn_at <- function(model, theta, tolerance) {
     .Call(`_bsvm_core_learn_at`, model, theta, tolerance)
 }
@@ -67,6 +71,10 @@ core_learn_ecm <- function(model, points, options, verbose) {
 
 core_ecm_at <- function(model, points, options, x, f) {
     .Call(`_bsvm_core_ecm_at`, model, points, options, x, f)
+}
+
+core_learn_gains <- function(model, theta, amplitudes, log_least) {
+    .Call(`_bsvm_core_learn_gains`, model, theta, amplitudes, log_least)
 }
 
 core_points <- function(kernel, x, theta, most, tolerance) {

@@ -191,8 +191,9 @@ zero_line <- function() {
   ggplot2::geom_vline(xintercept = 0, colour = "grey55", linetype = "dashed")
 }
 
-interval_label <- function(what, level, estimate = "mean") {
-  paste0(what, ", ", estimate, " and ", format(100 * level), " % interval")
+# Along a vertical axis in two lines, for which a small picture has room.
+interval_label <- function(what, level, estimate = "mean", vertical = FALSE) {
+  paste0(what, if (vertical) ",\n" else ", ", estimate, " and ", format(100 * level), " % interval")
 }
 
 # A warning that goes with the picture, and what it leaves out.

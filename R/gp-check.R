@@ -1,9 +1,10 @@
 # What is wrong with a kernel as it was learned (kernels.md, section 7): messages and warnings, and
 # the facts behind them, which the summary of a fit shows again. A part of a basis gets
-#   judged  list(distance, nearest, shortest, amplitude): the median distance between rows in length
+#   judged  list(distance, nearest, shortest, amplitude, gain): the median distance between rows in length
 #           scales; the mean prior correlation of a row and the row nearest to it; are all inferred
 #           length scales as short as they can be; the standard deviation that learning found for
 #           the function, in units of the response, NA if it was given
+#         gain  by how much the evidence bound is lower without the function, NA as amplitude is
 # and a basis the field `average`, the means of its columns over the rows.
 
 most_judged <- 200L       # rows whose nearest row is looked for
@@ -11,17 +12,19 @@ linear_distance <- 0.1    # below this median distance a function is nearly line
 least_correlation <- 0.5  # with the nearest row
 most_left_over <- 0.1     # share of variance
 no_effect <- 0.1          # standard deviation of the linear predictor
+no_gain <- 2              # of the evidence bound, in nats
 
-judge_kernels <- function(bases, parts) {
+judge_kernels <- function(bases, model) {
+  gains <- evidence_gains(model)
   lapply(bases, function(basis) {
-    own <- Filter(function(part) part$label == basis$label, parts)
+    own <- which(vapply(model$parts, `[[`, "", "label") == basis$label)
     x <- judged_rows(basis)
-    basis$parts <- Map(function(part, learned) {
+    basis$parts <- Map(function(part, learned, gain) {
       c(part, list(judged = list(distance = scaled_distance(part, x),
                                  nearest = nearest_correlation(part, x),
                                  shortest = is_shortest(learned),
-                                 amplitude = learned_amplitude(learned))))
-    }, basis$parts, own)
+                                 amplitude = learned_amplitude(learned), gain = gain)))
+    }, basis$parts, model$parts[own], gains[own])
     basis["average"] <- list(average_columns(basis))
     basis
   })
@@ -54,6 +57,21 @@ learned_amplitude <- function(part) {
   if (is.null(number$prior)) NA_real_ else exp(number$start)
 }
 
+# By how much the bound is higher with each part than without it, NA where amplitudes are given: priors
+# keep amplitudes off zero, and under noise they are anywhere from there to three.
+evidence_gains <- function(model) {
+  out <- rep(NA_real_, length(model$parts))
+  asked <- which(!is.na(vapply(model$parts, learned_amplitude, 0)))
+  if (length(asked) == 0L) return(out)
+  theta <- vapply(model$core$numbers, `[[`, 0, "start")
+  first <- vapply(model$parts[asked], `[[`, 0L, "first")
+  out[asked] <- tryCatch(
+    with_core_conditions(core_learn_gains(model$core, theta, first, log(least_sd))),
+    bsvm_error_numerical = function(e) NA_real_
+  )
+  out
+}
+
 # The median distance between rows in length scales, of kernels that are a straight line where it is
 # small; else NA.
 scaled_distance <- function(part, x) {
@@ -80,9 +98,9 @@ nearest_correlation <- function(part, x) {
 
 # ---- what is said -------------------------------------------------------------------------------
 
-# Learned amplitudes near zero leave a kernel's other numbers to their priors.
+# Functions that the response does not ask for leave a kernel's other numbers to their priors.
 has_no_effect <- function(part) {
-  isTRUE(part$judged$amplitude < no_effect)
+  isTRUE(part$judged$amplitude < no_effect) || isTRUE(part$judged$gain < no_gain)
 }
 
 is_nearly_linear <- function(part) {

@@ -44,11 +44,14 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
       model <- with_learned(model, climbed$theta)
       starts <- if (most == few_learned) 0L else 1L
     }
+    model <- with_enough_points(model, gp_bases(frame))
     found <- with_core_conditions(core_learn(model$core, starts, TRUE, verbose))
     found$seconds <- proc.time()[["elapsed"]] - started
     model <- with_learned(model, found$theta)
+  } else {
+    model <- with_enough_points(model, gp_bases(frame))
   }
-  bases <- judge_kernels(settle_gp(frame, model, rows, found), model$parts)
+  bases <- judge_kernels(settle_gp(gp_bases(frame), model, rows, found, verbose), model)
   tell_kernels(bases)
   bind_gp(frame, bases)
 }
@@ -81,17 +84,23 @@ scrambled <- function(n) order((seq_len(n) * 0.6180339887498949) %% 1)
 # ---- columns ------------------------------------------------------------------------------------
 
 # The bases with the kernels as learned, their inducing inputs and columns.
-settle_gp <- function(frame, model, rows, found) {
-  lapply(gp_bases(frame), function(basis) {
-    own <- Filter(function(part) part$label == basis$label, model$parts)
-    basis$parts <- lapply(own, function(part) {
-      theta <- vapply(part$numbers[-1L], `[[`, 0, "start")
-      points <- if (is.null(part$points)) gp_points(basis, part$factors, theta) else part$points
+settle_gp <- function(bases, model, rows, found, verbose) {
+  chosen <- lapply(model$parts, function(part) {
+    if (!is.null(part$points)) return(part$points)
+    gp_points(basis_of(bases, part), part$factors, part_theta(part), part$summand$points)
+  })
+  moved <- if (is.null(found$rounds)) learn_points(bases, model, chosen, verbose)
+           else list(model = model, points = chosen)
+  model <- moved$model
+  lapply(bases, function(basis) {
+    own <- which(vapply(model$parts, `[[`, "", "label") == basis$label)
+    basis$parts <- Map(function(part, points) {
       list(factors = part$factors, numbers = list(
-        theta = as.double(theta), names = names(part$numbers)[-1L],
+        theta = part_theta(part), names = names(part$numbers)[-1L],
         free = vapply(part$numbers[-1L], function(number) !is.null(number$prior), TRUE),
         log_sd = part$numbers[[1L]]$start), points = points)
-    })
+    }, model$parts[own], moved$points[own])
+    basis["moved"] <- list(if (are_learned(basis$points)) moved$facts)
     basis$median <- input_distances(basis$rows[rows, , drop = FALSE])$median
     basis$learned <- if (!is.null(found)) {
       kept <- c("bound", "log_factor", "converged", "evaluations", "seconds", "rounds")
@@ -110,6 +119,7 @@ settle_gp <- function(frame, model, rows, found) {
 # of them: its update of a variance is for coefficients alone. engine_ecm() has no other.
 learned_amplitudes <- function(assigned, frame, likelihood, engine) {
   log_sds <- learned_log_sds(frame, likelihood)
+  if (length(log_sds) == 0L) return(assigned)
   alone <- trait(engine, "gp_alone")
   updated <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
   known <- if (alone) names(log_sds) else if (updated) colnames(frame$left_over)
@@ -139,6 +149,8 @@ learned_log_sds <- function(frame, likelihood) {
     stats::setNames(own + log(by), names(basis$blocks))
   }))
 }
+
+part_theta <- function(part) as.double(vapply(part$numbers[-1L], `[[`, 0, "start"))
 
 # The frame with these bases in place of those it has, which come last.
 bind_gp <- function(frame, bases) {

@@ -3,25 +3,56 @@
 most_full <- 1000L        # rows of which all are inducing inputs by default
 most_full_asked <- 4000L  # and if they are asked for
 most_rank <- 500L         # inducing inputs by default, if these leave nothing over
-usual_points <- 200L      # else
+usual_points <- 200L      # else, at least
+most_work <- 5e8          # more of them only while rows times their square are at most this many
+little_left <- 0.01       # of the variance on average: then there are enough
 most_candidates <- 5000L  # rows that inducing inputs are chosen from
 nothing_left <- 1e-8      # of the variance
 
-# Inducing inputs (m x d), standardised.
-gp_points <- function(basis, factors, theta) {
-  given <- basis$points
+# Inducing inputs (m x d), standardised; by default `many`.
+gp_points <- function(basis, factors, theta, many) {
+  given <- points_given(basis$points)
   if (is.matrix(given) || is.data.frame(given)) return(given_points(basis, given))
   n <- nrow(basis$rows)
-  candidates <- basis$rows
-  if (n > most_candidates && !identical(given, Inf)) {
-    candidates <- candidates[scrambled(n)[seq_len(most_candidates)], , drop = FALSE]
-  }
+  candidates <- if (identical(given, Inf)) basis$rows else candidate_rows(basis)
   most <- points_wanted(given, n, basis$label)
   chosen <- with_core_conditions(core_points(factors, candidates, theta, most, nothing_left))$points
-  if (is.null(given) && n > most_full && length(chosen) == most) {
-    chosen <- chosen[seq_len(min(usual_points, length(chosen)))]
-  }
+  if (is.null(given) && n > most_full && length(chosen) == most) chosen <- utils::head(chosen, many)
   moved_points(factors, theta, candidates, candidates[chosen, , drop = FALSE])
+}
+
+candidate_rows <- function(basis) {
+  n <- nrow(basis$rows)
+  if (n <= most_candidates) return(basis$rows)
+  basis$rows[scrambled(n)[seq_len(most_candidates)], , drop = FALSE]
+}
+
+# The model with as many inducing inputs by default as its kernels need, which are still those of the
+# evidence: with few points a longer length scale is chosen, of which they leave little over.
+with_enough_points <- function(model, bases) {
+  for (k in seq_along(model$parts)) {
+    basis <- basis_of(bases, model$parts[[k]])
+    if (!is.null(basis$points) || nrow(basis$rows) <= most_full) next
+    many <- enough_points(basis, model$parts[[k]], length(model$parts))
+    model$parts[[k]]$summand$points <- many
+    model$core$summands[[k]]$points <- many
+  }
+  model
+}
+
+enough_points <- function(basis, part, parts) {
+  most <- min(most_rank, sqrt(most_work / nrow(basis$rows)) / parts)
+  if (most < usual_points) return(usual_points)
+  rows <- utils::head(candidate_rows(basis), most_averaged)
+  theta <- part_theta(part)
+  chosen <- with_core_conditions(core_points(part$factors, rows, theta, most, nothing_left))$points
+  tried <- seq(usual_points, most, by = 100L)
+  for (many in tried) {
+    points <- rows[utils::head(chosen, many), , drop = FALSE]
+    left <- mean(core_features_of(part$factors, rows, points, theta)$left_over)
+    if (left < little_left) break
+  }
+  as.integer(many)
 }
 
 # Means of the rows around each point (k-means), if these leave less over on average: with few points
@@ -45,7 +76,7 @@ moved_points <- function(factors, theta, rows, points) {
 
 # How many inducing inputs a term of so many rows will have, 0 for one in each row.
 points_in_mind <- function(basis) {
-  given <- basis$points
+  given <- points_given(basis$points)
   n <- nrow(basis$rows)
   if (is.matrix(given) || is.data.frame(given)) return(nrow(given))
   wanted <- points_wanted(given, n, basis$label)
@@ -59,7 +90,7 @@ points_wanted <- function(given, n, label) {
     (is.infinite(given) || given == round(given))
   if (!good) {
     abort("formula", "`points` of `", label, "` must be a whole number, Inf (every row), a matrix ",
-          "or a data frame of inputs; found ", describe(given), ".")
+          "or a data frame of inputs, or points_learned(); found ", describe(given), ".")
   }
   if (is.infinite(given) && n > most_full_asked) {
     abort("size", "`points = Inf` of `", label, "` is for at most ", most_full_asked,

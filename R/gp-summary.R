@@ -75,13 +75,13 @@ number_rows <- function(name, values, free, kernel, basis) {
              row.names = NULL)
 }
 
-# A row a summand of a term's kernel: `term`, `block`, `kernel`, `points`, `left_over`.
+# A row a summand of a term's kernel: `term`, `block`, `kernel`, `points`, `learned`, `left_over`.
 points_table <- function(object) {
   rows <- lapply(gp_bases(object), function(basis) {
     data.frame(term = basis$label, block = names(basis$blocks),
                kernel = vapply(kernel_products(basis$kernel), product_words, ""),
                points = vapply(basis$parts, function(part) nrow(part$points), 0L),
-               left_over = vapply(basis$parts, left_over, 0))
+               learned = !is.null(basis$moved), left_over = vapply(basis$parts, left_over, 0))
   })
   do.call(rbind, rows)
 }
@@ -102,11 +102,18 @@ learning_facts <- function(object) {
   c(learned[c("rows", "seconds", "evaluations", "converged")], list(scores = scores))
 }
 
+# Inducing points that were learned: list(before, after, evaluations, seconds), the evidence bound with
+# the priors over the rows that kernels are learned from, before and after; NULL if none were.
+moved_facts <- function(object) {
+  moved <- lapply(gp_bases(object), `[[`, "moved")
+  Find(Negate(is.null), moved)
+}
+
 gp_facts <- function(object) {
   if (length(gp_bases(object)) == 0L) return(NULL)
   cautions <- unlist(lapply(gp_bases(object), basis_cautions))
   list(numbers = kernel_table(object), points = points_table(object),
-       learning = learning_facts(object), cautions = cautions)
+       learning = learning_facts(object), moved = moved_facts(object), cautions = cautions)
 }
 
 basis_cautions <- function(basis) {
@@ -114,8 +121,7 @@ basis_cautions <- function(basis) {
     label <- paste0("`", basis$label, "`")
     x <- paste(basis$covariates, collapse = ", ")
     c(if (has_no_effect(part)) {
-        paste0("The data show hardly any effect of ", x, " in ", label, ": the standard deviation ",
-               "of the function was learned as ", format(part$judged$amplitude, digits = 2L), ".")
+        paste0("The data show hardly any effect of ", x, " in ", label, ": ", no_effect_words(part))
       },
       if (is_nearly_linear(part)) paste0(label, " is nearly linear. ", linear_advice(basis)),
       if (is_by_row(part)) {
@@ -128,6 +134,16 @@ basis_cautions <- function(basis) {
                ".")
       })
   }))
+}
+
+no_effect_words <- function(part) {
+  gain <- part$judged$gain
+  if (!isTRUE(gain < no_gain)) {
+    return(paste0("the standard deviation of the function was learned as ",
+                  format(part$judged$amplitude, digits = 2L), "."))
+  }
+  paste0("without the function the evidence bound is ",
+         if (gain <= 0) "no lower." else paste0("only ", format(gain, digits = 2L), " lower."))
 }
 
 # ---- printed ------------------------------------------------------------------------------------
@@ -148,11 +164,17 @@ say_gp <- function(facts, nobs, n, digits) {
                       "rows."), 2L)
   }
   say_learning(facts$learning, digits)
+  if (!is.null(facts$moved)) {
+    say_wrapped(paste0("Inducing points were learned in ", format(facts$moved$seconds, digits = 2L),
+                       " s: the evidence bound rose from ",
+                       formatC(facts$moved$before, digits = 2L, format = "f"), " to ",
+                       formatC(facts$moved$after, digits = 2L, format = "f"), "."), 2L)
+  }
   for (text in facts$cautions) say_wrapped(text, 2L)
 }
 
 points_words <- function(part, nobs) {
-  paste0(part$points, " inducing points for ", nobs, " rows",
+  paste0(part$points, if (part$learned) " learned", " inducing points for ", nobs, " rows",
          if (part$left_over < 1e-6) ", exact"
          else paste0(", which leave over ", format(100 * part$left_over, digits = 2L),
                      " % of the variance"))

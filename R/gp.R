@@ -42,9 +42,9 @@
 #'   exponential with one length scale, which is learned. `kernel_se(ard = TRUE)` has a length scale
 #'   for each variable, so that irrelevant ones drop out.
 #' * `points`: the inducing points. `NULL` (default): as many distinct rows as it takes to explain the
-#'   function in all rows; of more than 1000 rows at most 500, or 200 if 500 are not enough. A whole
-#'   number; `Inf` for every row (up to
-#'   4000); or a matrix or data frame of inputs, a column for each variable, in their own units.
+#'   function in all rows; of more than 1000 rows at most 500, see "Inducing points". A whole number;
+#'   `Inf` for every row (up to 4000); a matrix or data frame of inputs, a column for each variable, in
+#'   their own units; or [points_learned()], inducing points that are learned.
 #' * `by`: a variable. For a factor there is a function for each level, with the kernel and an
 #'   amplitude of its own; the formula should have the factor itself too. With numbers the function
 #'   is multiplied by them.
@@ -98,7 +98,15 @@
 #' With M inducing points the function is a sum of M features whose coefficients are normal; a pass
 #' over n rows costs \eqn{n M^2}. If every distinct row is one, that is the whole Gaussian process.
 #' With fewer points the share of variance that they do not explain is in `summary()`. The points are
-#' those rows that explain the most, chosen greedily, and do not depend on the random seed.
+#' those rows that explain the most, chosen greedily, or means of rows around these if they explain
+#' more. They do not depend on the random seed. [points_learned()] moves few points to where they
+#' serve the response best.
+#'
+#' With more than 1000 rows and `points = NULL` there are 500 points or fewer if these explain
+#' everything. Else there are 200, or up to 500 if these leave over more than 1 % of the variance under
+#' the kernel that the evidence prefers, and the rows times the squared number of points (of all
+#' terms) are at most 5e8: up to 2000 rows allow 500 points, 12,500 rows and more 200. More points
+#' than that predict better if `summary()` reports a large share of variance left over.
 #'
 #' @section What is refused:
 #' Missing and infinite values of the variables (`na.action = na.omit` excludes such rows), variables
@@ -132,7 +140,7 @@
 #'
 #' Titsias, M. (2009). Variational learning of inducing variables in sparse Gaussian processes.
 #' *Proceedings of AISTATS*, 5, 567-574.
-#' @seealso [kernel_se()] for kernels; [summary.bsvm()], `plot(fit, "gp")` of [plot.bsvm()],
+#' @seealso [kernel_se()] for kernels; [points_learned()]; [summary.bsvm()], `plot(fit, "gp")` of [plot.bsvm()],
 #'   [VarCorr.bsvm()] for what was found.
 #' @examples
 #' # two species of iris by two measures
@@ -173,6 +181,14 @@ basis_variables.bsvm_basis_gp <- function(kind, term) {
     abort("formula", "`", deparse1(term), "`: `by` must be a variable.")
   }
   c(given$covariates, if (!is.null(given$by)) list(given$by))
+}
+
+# The columns of the model frame that are in such terms.
+gp_columns_of <- function(parts) {
+  unique(unlist(lapply(parts$bases, function(term) {
+    kind <- basis_kind(term)
+    if (inherits(kind, "bsvm_basis_gp")) vapply(basis_variables(kind, term), text_of, "")
+  })))
 }
 
 #' @export

@@ -4,9 +4,12 @@
 #
 #   v_c = v / (1 - v w),  m_c = m - v_c g,  score log E p(y | f) under N(m_c, v_c),
 #
-# for a normal likelihood with known variance exactly. Variance u that no coefficient explains, of
+# for a normal likelihood with known variance exactly. engine_gaussian() has matched moments, though:
+# N(m, v) has the moments of N(m_c, v_c) p(y | f), and where a row is a large share of v, as with
+# short length scales, the formula is far off. There N(m_c, v_c) is found from that condition, which
+# of a row of weight k is one of each k-th part of the row. Variance u that no coefficient explains, of
 # inducing inputs (R/gp.R), is the row's own: v - u is in place of v, and the score is under
-# N(m_c, v_c + u). Of a mixture over inferred numbers with
+# N(m_c, v_c + u); with it moments are not matched. Of a mixture over inferred numbers with
 # weights pi_k the weight of part k without the row is pi_k over its own score's exponential, and
 #
 #   p(y_i | the others) = 1 / sum_k pi_k / p_k(y_i | the others).
@@ -38,7 +41,7 @@ closed_scores <- function(object, rows) {
       likelihood <- object$likelihood
       likelihood$values <- values_at(own_points, k)
       part_scores(likelihood, rows$y[at], rows$weight[at], links$mean[, k], links$sd[, k]^2,
-                  unexplained[, k])
+                  unexplained[, k], has_matched_moments(object))
     }, matrix(0, length(at), 3L))
     own <- rep(log(weights), each = length(at))
     elpd <- matrix(each[, 1L, ], length(at))
@@ -55,9 +58,12 @@ log_row_sums <- function(logs) {
   top + log(rowSums(exp(logs - top)))
 }
 
+# Without variance left over they are.
+has_matched_moments <- function(object) largest_left_over(object) < least_left
+
 # The variance left over in rows at each part of the posterior; `dim`: n and the number of parts.
 left_over_points <- function(object, rows, dim) {
-  if (is.null(rows$left_over)) return(array(0, dim))
+  if (has_matched_moments(object)) return(array(0, dim))
   if (!inherits(object$posterior, "bsvm_mixture")) {
     return(as.matrix(left_over_variance(object, rows)))
   }
@@ -65,15 +71,78 @@ left_over_points <- function(object, rows, dim) {
 }
 
 # n x 3 of one part.
-part_scores <- function(likelihood, y, weight, mean, variance, unexplained = 0) {
+part_scores <- function(likelihood, y, weight, mean, variance, unexplained, matched) {
   variance <- pmax(variance, least_variance(mean))
   if (is.null(weight)) weight <- rep(1, length(y))
   here <- expected_terms(likelihood, y, weight, mean, variance)
   explained <- pmax(variance - unexplained, 0)
   share <- pmax(explained * here$curvature, 0)
   left <- explained / (1 - pmin(share, 0.99))
-  cbind(log_average(likelihood, y, weight, mean - left * here$slope, left + unexplained),
+  without <- list(mean = mean - left * here$slope, variance = left)
+  large <- which(matched & share > least_share & weight > 0)
+  if (length(large) > 0L) {
+    own <- matched_without(rows_of_likelihood(likelihood, large), y[large], weight[large],
+                           mean[large], variance[large], lapply(without, `[`, large))
+    for (name in names(own)) without[[name]][large] <- own[[name]]
+    share[large] <- pmax(1 - variance[large] / own$variance, 0)
+  }
+  cbind(log_average(likelihood, y, weight, without$mean, without$variance + unexplained),
         log_average(likelihood, y, weight, mean, variance), share)
+}
+
+least_share <- 0.01  # of a row in its own precision, from where matched moments are looked at
+
+# The likelihood of these rows, of one with numbers that differ by row.
+rows_of_likelihood <- function(likelihood, rows) {
+  likelihood$values <- lapply(likelihood$values, function(value) {
+    if (length(value) > 1L) value[rows] else value
+  })
+  likelihood
+}
+
+# list(mean, variance) without the row, from what it is by slope and curvature: the sites that give
+# N(mean, variance) its moments, by rounds of moment matching at these moments. Rows whose rounds do
+# not end stay as they are.
+most_rounds <- 100L
+matched_without <- function(likelihood, y, weight, mean, variance, without) {
+  precision <- weight_shares(1 / variance, 1 / without$variance, weight)
+  linear <- weight_shares(mean / variance, without$mean / without$variance, weight)
+  going <- rep(TRUE, length(y))
+  for (round in seq_len(most_rounds)) {
+    i <- which(going)
+    v <- 1 / precision[i]
+    m <- linear[i] * v
+    tilted <- tilted_moments(rows_of_likelihood(likelihood, i), y[i], m, v)
+    next_precision <- 1 / variance[i] - (1 / tilted$variance - precision[i])
+    next_linear <- mean[i] / variance[i] - (tilted$mean / tilted$variance - linear[i])
+    next_precision <- pmin(pmax(next_precision, precision[i] / 3), 3 * precision[i])
+    change <- pmax(abs(log(next_precision / precision[i])),
+                   abs(next_linear / next_precision - m) / sqrt(v))
+    precision[i] <- (precision[i] + next_precision) / 2
+    linear[i] <- (linear[i] + next_linear) / 2
+    going[i] <- !(is.finite(change) & change < 1e-6)
+    if (!any(going)) break
+  }
+  # of the whole row, which is its weight times the part
+  all <- 1 / variance - weight * (1 / variance - precision)
+  along <- mean / variance - weight * (mean / variance - linear)
+  done <- !going & all > 0
+  list(mean = ifelse(done, along / all, without$mean),
+       variance = ifelse(done, 1 / all, without$variance))
+}
+
+# Of a natural parameter of the posterior and of that without a row of some weight: without one part.
+weight_shares <- function(with, without, weight) with - (with - without) / weight
+
+# list(mean, variance) of p(y | f) N(f; mean, variance), normalised.
+tilted_moments <- function(likelihood, y, mean, variance) {
+  rule <- panel_rule(likelihood, y, mean, sqrt(variance))
+  logs <- log_density(likelihood, rep(y, ncol(rule$f)), rule$f)
+  p <- exp(logs - over_columns(matrix(logs, length(y)), pmax)) * rule$weight
+  p <- p / rowSums(p)
+  away <- rule$f - mean
+  shift <- rowSums(p * away)
+  list(mean = mean + shift, variance = rowSums(p * (away - shift)^2))
 }
 
 # A row may have a linear predictor that is known, as with all predictors zero and no intercept.
@@ -142,7 +211,7 @@ closed_loo <- function(object, rows, anyway) {
   n <- nrow(pointwise)
   estimates <- cbind(Estimate = colSums(pointwise), SE = sqrt(n * apply(pointwise, 2L, stats::var)))
   structure(list(estimates = estimates, pointwise = pointwise, share = scores[, "share"]),
-            dims = c(1L, n), class = c("bsvm_loo", "loo"))
+            dims = c(1L, n), yhash = response_hash(object, "row"), class = c("bsvm_loo", "loo"))
 }
 
 #' @export

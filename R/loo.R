@@ -302,7 +302,11 @@ named_terms <- function(out, terms, object, by) {
     name <- names(object$groups)[integrable_factor(object$groups)]
     rownames(out$pointwise) <- object$groups[[name]]$levels
   }
-  used <- rep_len(used_rows(object), length(object$y))
-  attr(out, "yhash") <- paste(by, hash_text(paste(object$y[used], collapse = "")))
+  attr(out, "yhash") <- response_hash(object, by)
   out
+}
+
+response_hash <- function(object, by) {
+  used <- rep_len(used_rows(object), length(object$y))
+  paste(by, hash_text(paste(object$y[used], collapse = "")))
 }

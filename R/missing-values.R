@@ -2,8 +2,9 @@
 # "(weights)" and "(offset)" are among them under these names.
 
 # The model frame without missing values: na.fail refuses them with a count, other actions are
-# applied. Infinite values are refused under any.
-settle_missing <- function(columns, na.action, matrix = FALSE) {
+# applied. Infinite values are refused under any. `complete`: names of columns whose missing values no
+# rule models.
+settle_missing <- function(columns, na.action, matrix = FALSE, complete = NULL) {
   action <- as_na_action(na.action)
   counts <- count_bad_columns(columns)
   if (is.null(counts)) return(columns)
@@ -13,7 +14,7 @@ settle_missing <- function(columns, na.action, matrix = FALSE) {
     counts <- count_bad_columns(columns)
     if (is.null(counts)) return(columns)
   }
-  refuse_bad(counts, nrow(columns), matrix)
+  refuse_bad(counts, nrow(columns), matrix, complete)
 }
 
 # NULL for those that keep missing values: na.fail, na.pass, NULL.
@@ -63,9 +64,12 @@ incomplete_rows <- function(column) {
   if (is.matrix(missing)) rowSums(missing) > 0 else as.vector(missing)
 }
 
-refuse_bad <- function(counts, n, matrix) {
-  absent <- counts[, "NA"] + counts[, "NaN"] > 0
-  if (any(absent)) refuse_missing(counts, n, bad_class(rownames(counts)[absent], "missing"))
+refuse_bad <- function(counts, n, matrix, complete) {
+  absent <- rownames(counts)[counts[, "NA"] + counts[, "NaN"] > 0]
+  if (length(absent) > 0L) {
+    modelled <- !attr(counts, "response") && !any(absent %in% complete)
+    refuse_missing(counts, n, bad_class(absent, "missing"), modelled)
+  }
   refuse_infinite(counts, bad_class(rownames(counts), "predictors"), matrix)
 }
 
@@ -76,10 +80,10 @@ bad_class <- function(names, other) {
   if (other %in% kinds) other else kinds[1L]
 }
 
-refuse_missing <- function(counts, n, class) {
+refuse_missing <- function(counts, n, class, modelled) {
   abort(class, "Missing values in ", attr(counts, "rows"), " of ", n, " rows: ",
         count_text(counts), ". ",
-        if (!attr(counts, "response")) "`missing = missing_normal()` models missing predictors; ",
+        if (modelled) "`missing = missing_normal()` models missing predictors; ",
         "`missing_omit()`, or `na.action = na.omit` (`na.exclude`), leaves these rows out.")
 }
 

@@ -33,7 +33,7 @@ shown_factor <- function(names, chosen) factor(names[chosen], levels = names[cho
 
 average_label <- function(object, basis, level) {
   what <- paste("Average of", if (nchar(basis$label) > 30L) "the function" else basis$label)
-  if_spread(object, interval_label(what, level, word_for_estimate(object)), paste0(what, ", mode"))
+  if_spread(object, interval_label(what, level, word_for_estimate(object), TRUE), paste0(what, ", mode"))
 }
 
 average_caption <- function(object, basis, rows, chosen, numbers) {

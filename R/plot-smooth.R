@@ -24,9 +24,9 @@ plot_curves <- function(object, bases, level, points = 200L, what = "Smooth") {
     if_spread(object, ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
                                            fill = plot_colour, alpha = 0.2)) +
     ggplot2::geom_line(colour = plot_colour, linewidth = 0.8) +
-    ggplot2::facet_wrap("label", scales = "free_x") +
+    ggplot2::facet_wrap("label", scales = "free_x", labeller = ggplot2::label_wrap_gen(30)) +
     ggplot2::labs(x = if (length(bases) == 1L) names(basis_ranges(bases[[1L]])),
-                  y = if_spread(object, interval_label(what, level, word_for_estimate(object)),
+                  y = if_spread(object, interval_label(what, level, word_for_estimate(object), TRUE),
                                 paste0(what, ", mode")),
                   caption = if_spread(object, interval_caption(object, 1L, 1L, ""), no_band)) +
     plot_theme()

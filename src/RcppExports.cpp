@@ -189,6 +189,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_learn_points
+Rcpp::List core_learn_points(Rcpp::List model, Rcpp::LogicalVector moving, SEXP verbose);
+RcppExport SEXP _bsvm_core_learn_points(SEXP modelSEXP, SEXP movingSEXP, SEXP verboseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::LogicalVector >::type moving(movingSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type verbose(verboseSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_learn_points(model, moving, verbose));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_learn_at
 Rcpp::List core_learn_at(Rcpp::List model, Rcpp::NumericVector theta, double tolerance);
 RcppExport SEXP _bsvm_core_learn_at(SEXP modelSEXP, SEXP thetaSEXP, SEXP toleranceSEXP) {
@@ -225,6 +237,19 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type f(fSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ecm_at(model, points, options, x, f));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_learn_gains
+Rcpp::NumericVector core_learn_gains(Rcpp::List model, Rcpp::NumericVector theta, Rcpp::IntegerVector amplitudes, double log_least);
+RcppExport SEXP _bsvm_core_learn_gains(SEXP modelSEXP, SEXP thetaSEXP, SEXP amplitudesSEXP, SEXP log_leastSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type amplitudes(amplitudesSEXP);
+    Rcpp::traits::input_parameter< double >::type log_least(log_leastSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_learn_gains(model, theta, amplitudes, log_least));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -415,9 +440,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_kernel", (DL_FUNC) &_bsvm_core_kernel, 4},
     {"_bsvm_core_kernel_diagonal", (DL_FUNC) &_bsvm_core_kernel_diagonal, 3},
     {"_bsvm_core_learn", (DL_FUNC) &_bsvm_core_learn, 4},
+    {"_bsvm_core_learn_points", (DL_FUNC) &_bsvm_core_learn_points, 3},
     {"_bsvm_core_learn_at", (DL_FUNC) &_bsvm_core_learn_at, 3},
     {"_bsvm_core_learn_ecm", (DL_FUNC) &_bsvm_core_learn_ecm, 4},
     {"_bsvm_core_ecm_at", (DL_FUNC) &_bsvm_core_ecm_at, 5},
+    {"_bsvm_core_learn_gains", (DL_FUNC) &_bsvm_core_learn_gains, 4},
     {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},
     {"_bsvm_core_features_of", (DL_FUNC) &_bsvm_core_features_of, 4},
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},

@@ -1,6 +1,7 @@
 #include "core/kernel/points.hpp"
 #include "core/learn/ecm_learner.hpp"
 #include "core/learn/learner.hpp"
+#include "core/learn/moving_points.hpp"
 #include "r_convert.h"
 #include "r_host.h"
 #include "r_kernel.h"
@@ -36,6 +37,7 @@ bsvm::Summand to_summand(const List& given) {
   out.kernel = to_kernel(given["kernel"]);
   out.points = to_count(given, "points");
   out.inputs = to_inputs(given["inputs"]);
+  if (given.containsElementNamed("inducing")) out.inducing = to_inputs(given["inducing"]);
   return out;
 }
 
@@ -92,6 +94,27 @@ Rcpp::List core_learn(Rcpp::List model, int starts, bool choosing, SEXP verbose)
                         _["evaluations"] = found.evaluations, _["passes"] = found.passes,
                         _["mean"] = to_numeric(found.value.rows.m),
                         _["variance"] = to_numeric(found.value.rows.v));
+  });
+}
+
+// Inducing inputs go to where the bound is highest, of those summands that are `moving`: their inputs
+// (m, d) or NULL, the numbers there, and the bound with the priors before and after.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_learn_points(Rcpp::List model, Rcpp::LogicalVector moving, SEXP verbose) {
+  return with_host(verbose, [&](RHost& host) {
+    bsvm::MovingPoints climber(to_additive(model), as<std::vector<bool>>(moving), host);
+    const bsvm::MovingPoints::Moved found = climber.climb();
+    List points(moving.size());
+    for (size_t k = 0; k < found.points.size(); ++k) {
+      if (!moving[k]) continue;
+      const bsvm::Mat& own = found.points[k];
+      NumericMatrix turned(static_cast<int>(own.cols()), static_cast<int>(own.rows()));
+      Eigen::Map<bsvm::Mat>(turned.begin(), own.cols(), own.rows()) = own.transpose();
+      points[k] = turned;
+    }
+    return List::create(_["points"] = points, _["theta"] = to_numeric(found.value.at.theta),
+                        _["before"] = found.before, _["after"] = found.value.objective(),
+                        _["converged"] = found.converged, _["evaluations"] = found.evaluations);
   });
 }
 
@@ -174,6 +197,27 @@ Rcpp::List core_ecm_at(Rcpp::List model, Rcpp::List points, Rcpp::List options,
                         _["f"] = to_numeric(learner.rows().point().f),
                         _["gamma"] = learner.rows().point().gamma,
                         _["objective"] = learner.rows().objective());
+  });
+}
+
+// By how much the bound at theta is higher than with amplitudes of almost zero, one after the other;
+// `amplitudes`: their places in theta (from 1).
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_learn_gains(Rcpp::List model, Rcpp::NumericVector theta,
+                                     Rcpp::IntegerVector amplitudes, double log_least) {
+  return with_host(R_NilValue, [&](RHost& host) {
+    bsvm::Additive additive(to_additive(model), host);
+    additive.approximate();
+    additive.look_for(std::vector<bool>(theta.size(), false));
+    const bsvm::Vec all = to_vec(theta);
+    const bsvm::Additive::Value with = additive.at(all, nullptr, 0);
+    NumericVector out(amplitudes.size());
+    for (R_xlen_t k = 0; k < out.size(); ++k) {
+      bsvm::Vec less = all;
+      less[amplitudes[k] - 1] = log_least;
+      out[k] = with.bound - additive.at(less, &with, 0).bound;
+    }
+    return out;
   });
 }
 

@@ -63,14 +63,18 @@ struct AdditiveLaw {
 struct SummandSpec {
   std::string kernel;  // or empty
   std::map<std::string, double> numbers;
-  Mat inputs, features;
+  Mat inputs, features, inducing;
   Vec multiplier;
+  Vec square;                         // of polynomials' variables
   Vec start;                          // log s and the kernel's numbers
   std::vector<bool> length, free;     // of these
   Index points = 0;
 
   std::unique_ptr<Kernel> make() const {
-    return kernel.empty() ? nullptr : Registry<Kernel>::make(kernel, Params(kernel, numbers));
+    if (kernel.empty()) return nullptr;
+    std::map<std::string, Params::Array> arrays;
+    if (square.size() > 0) arrays.emplace("square", Params::Array(square.data(), square.size(), 1));
+    return Registry<Kernel>::make(kernel, Params(kernel, numbers, arrays));
   }
 };
 
@@ -97,6 +101,7 @@ struct AdditiveSpec {
       one.kernel = spec.make();
       one.inputs = spec.inputs;
       one.features = spec.features;
+      one.inducing = spec.inducing;
       one.multiplier = spec.multiplier;
       one.points = spec.points;
       for (Index k = 0; k < one.size(); ++k) {

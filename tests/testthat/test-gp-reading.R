@@ -139,14 +139,47 @@ test_that("points that leave much over, an effect near zero and a search cut sho
   none <- quietly(bsvm(noise ~ gp(FL), d, engine = "gaussian"))
   amplitude <- none$bases[[1]]$parts[[1]]$judged$amplitude
   expect_close(amplitude, exp(none$bases[[1]]$parts[[1]]$numbers$log_sd), 1e-12)
-  none$bases[[1]]$parts[[1]]$judged$amplitude <- 0.05
+  # the evidence without the function is as high
+  expect_lt(none$bases[[1]]$parts[[1]]$judged$gain, 1)
   expect_match(said(summary(none)), "show hardly any effect of FL")
+  expect_match(said(summary(none)), "without the function the evidence bound is")
   expect_no_match(said(summary(none)), "nearly linear")
+  none$bases[[1]]$parts[[1]]$judged[c("amplitude", "gain")] <- c(0.05, NA)
+  expect_match(said(summary(none)), "the standard deviation of the function was learned as 0.05")
 
   bases <- two$bases
   bases[[1]]$learned$converged <- FALSE
   expect_warning(bsvm:::tell_kernels(bases), "did not converge",
                  class = "bsvm_warning_convergence")
+})
+
+test_that("functions of noise are told, and those with an effect are not", {
+  told <- vapply(1:12, function(seed) {
+    noise <- with_seed(seed, data.frame(x = rnorm(150), z = rnorm(150), y = runif(150) < 0.5))
+    effect <- noise
+    effect$y <- with_seed(seed, runif(150)) < stats::plogis(1.5 * sin(2 * effect$x) + effect$z)
+    vapply(list(noise, effect), function(d) {
+      grepl("hardly any effect", said(summary(quietly(bsvm(y ~ gp(x, z), d, engine = "gaussian")))))
+    }, TRUE)
+  }, logical(2))
+  expect_gte(sum(told[1L, ]), 10L)
+  expect_identical(sum(told[2L, ]), 0L)
+})
+
+test_that("the evidence with and without a function is that of regression", {
+  few <- with_seed(3, data.frame(x = rnorm(40)))
+  few$y <- with_seed(4, sin(few$x) + rnorm(40))
+  fit <- quietly(bsvm(y ~ 0 + gp(x), few, likelihood = likelihood_gaussian(scale = 1),
+                      engine = "gaussian"))
+  part <- fit$bases[[1]]$parts[[1]]
+  x <- standardised(few$x)
+  k <- exp(2 * part$numbers$log_sd - as.matrix(dist(x))^2 / (2 * exp(2 * part$numbers$theta)))
+  y <- few$y / fit$design$unit  # as the core has it, and amplitudes
+  evidence <- function(k) {
+    total <- k + diag(1 / fit$design$unit^2, 40)
+    -0.5 * (c(determinant(total)$modulus) + sum(y * solve(total, y)))
+  }
+  expect_close(part$judged$gain, evidence(k) - evidence(0 * k), 1e-5)
 })
 
 # ---- priors -------------------------------------------------------------------------------------

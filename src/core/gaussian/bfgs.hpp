@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "limited_memory.hpp"
 
 namespace bsvm {
 
@@ -16,30 +17,70 @@ struct Climb {
   Index numbers = 0;                        // how many can move
   double gain = 5e-3;                       // what is not worth another look
   int most = 60;                            // looks
-  Mat* metric = nullptr;  // from a climb nearby, to start with and to be replaced; or empty
+};
+
+// The inverse of minus the second derivatives, as far as it is known: in full, for some numbers,
+class FullMetric {
+ public:
+  explicit FullMetric(Index numbers) : inverse_(Mat::Identity(numbers, numbers)) {}
+
+  Vec direction(ConstVecRef gradient) const { return inverse_ * gradient; }
+
+  // Of a step and by how much the gradient changed along it; false if nothing is to be learnt.
+  bool learn(const Vec& by, const Vec& change) {
+    constexpr double kLeastBend = 1e-10;
+    const double bend = -by.dot(change);
+    if (!(bend > kLeastBend * by.norm() * change.norm())) return false;
+    if (fresh_) inverse_ *= bend / change.squaredNorm();
+    const Mat identity = Mat::Identity(by.size(), by.size()),
+              left = identity + by * change.transpose() / bend;
+    inverse_ = Mat(left * inverse_ * left.transpose()) + by * by.transpose() / bend;
+    fresh_ = false;
+    return true;
+  }
+
+  void forget() {
+    inverse_.setIdentity();
+    fresh_ = true;
+  }
+  bool fresh() const { return fresh_; }
+
+ private:
+  Mat inverse_;
+  bool fresh_ = true;
+};
+
+// or by the last steps, for many.
+class LimitedMetric {
+ public:
+  Vec direction(ConstVecRef gradient) const { return memory_.direction(gradient); }
+  bool learn(const Vec& by, const Vec& change) {
+    memory_.learn(by, change);
+    return !fresh();
+  }
+  void forget() { memory_.forget(); }
+  bool fresh() const { return memory_.empty(); }
+
+ private:
+  LimitedMemory memory_;
 };
 
 // Climbs from `now` by BFGS; false in `converged` if looks ran out. A step that does not raise the
 // objective is shortened, a first one at most `kLongestFirst` long in any number: gradients may be
 // of size 50, and where they lead to the objective may be flat.
-//  metric   the inverse of minus the second derivatives, as far as it is known
-//  fresh    is it still the identity?
+// `metric` may be what a climb nearby has learnt.
 //  steps    it was learnt from; before there are as many as numbers a small gain says nothing
-template <class Value>
-Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
+template <class Value, class Metric>
+Value bfgs(Value now, const Climb<Value>& of, Metric&& metric, bool& converged) {
   constexpr double kLongestFirst = 1, kLongestLater = 2, kShorten = 0.3, kLeastShare = 1e-3;
   constexpr double kRise = 1e-3;        // of what a step promises, at least
-  constexpr double kLeastBend = 1e-10;  // of a step and its change of gradient, to be learnt from
   const Index h = now.theta.size();
-  const bool known = of.metric && of.metric->rows() == h;
-  Mat own = Mat::Identity(h, h), &metric = of.metric ? *of.metric : own;
-  if (!known) metric = own;
-  bool fresh = !known;
-  Index steps = known ? of.numbers : 0;
+  Index steps = metric.fresh() ? 0 : of.numbers;
   converged = true;
   for (int looks = 0; looks < of.most;) {
     const Vec gradient = of.uphill(now);
-    Vec step = metric * gradient;
+    const bool fresh = metric.fresh();
+    Vec step = metric.direction(gradient);
     for (Index k = 0; k < h; ++k)
       if (gradient[k] == 0) step[k] = 0;
     const double most = h > 0 ? step.cwiseAbs().maxCoeff() : 0;
@@ -57,26 +98,23 @@ Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
         continue;
       }
       if (!(next.objective() >= before + kRise * share * slope)) continue;
-      const Vec by = next.theta - now.theta, change = now.gradient - next.gradient;
-      const double bend = by.dot(change);
-      if (bend > kLeastBend * by.norm() * change.norm()) {
-        if (fresh) metric *= bend / change.squaredNorm();
-        const Mat left = Mat::Identity(h, h) - by * change.transpose() / bend;
-        metric = Mat(left * metric * left.transpose()) + by * by.transpose() / bend;
-        fresh = false;
-        ++steps;
-      }
+      if (metric.learn(next.theta - now.theta, next.gradient - now.gradient)) ++steps;
       now = std::move(next);
       moved = true;
     }
     if (moved && (now.objective() - before > of.gain || steps < of.numbers)) continue;
     if (fresh || moved) return now;
-    metric.setIdentity();
-    fresh = true;
+    metric.forget();
     steps = 0;
   }
   converged = false;
   return now;
+}
+
+template <class Value>
+Value bfgs(Value now, const Climb<Value>& of, bool& converged) {
+  FullMetric metric(now.theta.size());
+  return bfgs(std::move(now), of, std::move(metric), converged);
 }
 
 }  // namespace bsvm

@@ -51,7 +51,9 @@ void Additive::look_for(const std::vector<bool>& numbers) {
 
 bool Additive::approximate() {
   for (const Summand& summand : model_.summands)
-    if (summand.kernel && summand.points > 0 && summand.points < model_.n) approximate_ = true;
+    if (summand.kernel &&
+        (summand.inducing.cols() > 0 || (summand.points > 0 && summand.points < model_.n)))
+      approximate_ = true;
   return approximate_;
 }
 
@@ -80,17 +82,35 @@ Additive::Made Additive::make_features(const Summand& summand, ConstVecRef theta
     out.features = summand.features;
     return out;
   }
-  const Index most = summand.points > 0 ? summand.points : model_.n;
-  ChosenPoints chosen =
-      choose_points(*summand.kernel, summand.inputs, theta, most, kNothingLeft, host_);
-  out.features = std::move(chosen.features);
-  out.left_over = std::move(chosen.left_over);
+  fill_features(summand, theta, out);
   const Vec& times = summand.multiplier;
   if (times.size() > 0) {
     out.features = times.asDiagonal() * out.features;
     out.left_over = times.cwiseAbs2().cwiseProduct(out.left_over);
   }
   return out;
+}
+
+// Of the function itself, before it is multiplied.
+void Additive::fill_features(const Summand& summand, ConstVecRef theta, Made& out) const {
+  if (summand.inducing.cols() == 0) {
+    const Index most = summand.points > 0 ? summand.points : model_.n;
+    ChosenPoints chosen =
+        choose_points(*summand.kernel, summand.inputs, theta, most, kNothingLeft, host_);
+    out.features = std::move(chosen.features);
+    out.left_over = std::move(chosen.left_over);
+    return;
+  }
+  const Features given(*summand.kernel, summand.inducing, theta, host_);
+  Mat features(given.columns(), model_.n);
+  given.fill(summand.inputs, features);
+  out.left_over = given.left_over(summand.inputs, features);
+  out.features = features.transpose();
+}
+
+void Additive::move(size_t k, Mat inducing) {
+  model_.summands[k].inducing = std::move(inducing);
+  if (k < made_.size()) made_[k].stale = true;
 }
 
 // Those whose own numbers are what they were stay.
@@ -101,7 +121,7 @@ void Additive::make_all(ConstVecRef theta) {
   for (size_t k = 0; k < made_.size(); ++k) {
     const Summand& summand = model_.summands[k];
     const auto own = theta.segment(first + 1, summand.size() - 1);
-    if (!same || made_[k].theta != own) {
+    if (!same || made_[k].stale || made_[k].theta != own) {
       made_[k] = make(summand, own);
       made_[k].theta = own;
     }

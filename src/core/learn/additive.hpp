@@ -18,6 +18,7 @@ struct Summand {
   Mat features;                    // (n, m) F, where there is no kernel
   Vec multiplier;                  // (n) of what the kernel's function is, or none
   Index points = 0;                // how many inducing inputs the fit will have; 0: all rows
+  Mat inducing;                    // (d, m) which ones, or none: they are chosen at each theta
 
   Index size() const { return 1 + (kernel ? kernel->size() : 0); }  // numbers: log s, the kernel's
 };
@@ -91,12 +92,19 @@ class Additive {
   // (kernels.md, section 11).
   double leave_one_out(const Value& of) const;
 
+  const Summand& summand(size_t k) const { return model_.summands[k]; }
+  size_t summands() const { return model_.summands.size(); }
+
+  // Other inducing inputs (d, m) of a summand.
+  void move(size_t k, Mat inducing);
+
   int passes() const { return passes_; }
 
  private:
   // What a summand is at some numbers, of unit amplitude.
   struct Made {
     Vec theta;           // the numbers
+    bool stale = false;  // have inducing inputs moved since?
     Mat covariance;      // (n, n), or
     Mat features;        // (n, m) and
     Vec left_over;       // (n), or none
@@ -104,6 +112,7 @@ class Additive {
 
   Made make(const Summand& summand, ConstVecRef theta) const;
   Made make_features(const Summand& summand, ConstVecRef theta) const;
+  void fill_features(const Summand& summand, ConstVecRef theta, Made& out) const;
   void make_all(ConstVecRef theta);
   RowNewton::Known best_by_rows(ConstVecRef theta, const Value* near, double tolerance);
   bool match_from(RowSites sites, KernelNewton::Point& at);

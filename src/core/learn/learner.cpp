@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "gaussian/bfgs.hpp"
 
 namespace bsvm {
 
@@ -18,7 +17,9 @@ constexpr int kMostFactors = 6;        // to one side
 
 }  // namespace
 
-Learner::Learner(AdditiveModel model, Host& host) : model_(std::move(model), host), host_(host) {}
+Learner::Learner(AdditiveModel model, Host& host)
+    : model_(std::move(model), host), host_(host),
+      metric_(static_cast<Index>(model_.numbers().size())) {}
 
 // The numbers that have a prior; the length scales among them?
 std::vector<bool> Learner::free(bool lengths) const {
@@ -63,28 +64,30 @@ void Learner::record(const Value& at) {
   host_.progress(text.str());
 }
 
-// `metric`: of a climb of the same numbers nearby, or null.
-Learner::Value Learner::climb_from(Value from, const std::vector<bool>& free, Mat* metric) {
+// `metric`: perhaps of a climb of the same numbers nearby.
+Learner::Value Learner::climb_from(Value from, const std::vector<bool>& free,
+                                   FullMetric& metric) {
   model_.look_for(free);
   Climb<Value> of;
   of.look = [&](const Vec& theta, const Value& near) { return look(theta, &near); };
   of.uphill = [&](const Value& at) { return uphill(at, free); };
   of.bounded = [&](const Vec& theta) { return bounded(theta); };
   of.numbers = std::count(free.begin(), free.end(), true);
-  of.metric = metric;
-  return bfgs(std::move(from), of, converged_);
+  return bfgs(std::move(from), of, metric, converged_);
 }
 
 // The second one only if there are length scales to learn.
 Learner::Value Learner::from(int starts) {
-  const Value best = climb_from(look(bounded(model_.start()), nullptr), free(true), nullptr);
+  FullMetric metric = metric_;
+  const Value best = climb_from(look(bounded(model_.start()), nullptr), free(true), metric);
   if (starts < 2 || !has_lengths()) return best;
   const std::vector<bool> all = free(true);
   Vec other = model_.start();
   for (Index k = 0; k < other.size(); ++k)
     if (all[k] && model_.numbers()[k].length) other[k] += kOtherStart;
   const bool converged = converged_;
-  const Value second = climb_from(look(bounded(other), nullptr), all, nullptr);
+  metric.forget();
+  const Value second = climb_from(look(bounded(other), nullptr), all, metric);
   if (second.objective() > best.objective()) return second;
   converged_ = converged;
   return best;
@@ -102,7 +105,7 @@ Learner::Value Learner::scaled(const Value& from, double log_factor) {
   Vec theta = from.theta;
   for (Index k = 0; k < theta.size(); ++k)
     if (all[k] && model_.numbers()[k].length) theta[k] += log_factor;
-  return climb_from(look(bounded(theta), &from), free(false), &metric_);
+  return climb_from(look(bounded(theta), &from), free(false), metric_);
 }
 
 // Shorter while the score rises, else longer.
@@ -136,7 +139,7 @@ void Learner::choose_factor(Learned& out) {
 void Learner::match(Value& at) {
   if (!model_.match()) return;
   try {
-    at = climb_from(look(at.theta, &at), free(false), &metric_);
+    at = climb_from(look(at.theta, &at), free(false), metric_);
   } catch (const NumericalFailure&) {
     model_.use_bound();
   }
@@ -155,7 +158,7 @@ Learned Learner::choose(int starts) {
   if (starts > 0) out.value = from(starts);
   if (model_.approximate() || starts == 0) {
     const Vec start = starts > 0 ? out.value.theta : bounded(model_.start());
-    out.value = climb_from(look(start, nullptr), free(false), &metric_);
+    out.value = climb_from(look(start, nullptr), free(false), metric_);
   }
   if (has_lengths()) {
     match(out.value);

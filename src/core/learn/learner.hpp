@@ -1,5 +1,6 @@
 #pragma once
 #include "additive.hpp"
+#include "gaussian/bfgs.hpp"
 
 namespace bsvm {
 
@@ -36,7 +37,7 @@ class Learner {
 
   std::vector<bool> free(bool lengths) const;
   bool has_lengths() const;
-  Value climb_from(Value from, const std::vector<bool>& free, Mat* metric);
+  Value climb_from(Value from, const std::vector<bool>& free, FullMetric& metric);
   Value from(int starts);
   double score(Value& at);
   Value scaled(const Value& from, double log_factor);
@@ -50,7 +51,7 @@ class Learner {
 
   Additive model_;
   Host& host_;
-  Mat metric_;  // of what is best given the length scales
+  FullMetric metric_;  // of what is best given the length scales
   bool converged_ = false;
   int evaluations_ = 0;
 };
