@@ -4,7 +4,8 @@
 #           scales; the mean prior correlation of a row and the row nearest to it; are all inferred
 #           length scales as short as they can be; the standard deviation that learning found for
 #           the function, in units of the response, NA if it was given
-# and a basis the field `average`, the means of its columns over the rows.
+# and a basis the field `average`, the means of its columns over the rows; if these columns move
+# (R/gp-infer.R) `reference` too, some of the rows, over which the mean is taken anew.
 
 most_judged <- 200L       # rows whose nearest row is looked for
 linear_distance <- 0.1    # below this median distance a function is nearly linear
@@ -23,6 +24,8 @@ judge_kernels <- function(bases, parts) {
                                  amplitude = learned_amplitude(learned))))
     }, basis$parts, own)
     basis["average"] <- list(average_columns(basis))
+    if (!is_learned(basis)) return(basis)
+    basis$reference <- x[utils::head(scrambled(nrow(x)), most_judged), , drop = FALSE]
     basis
   })
 }

@@ -7,8 +7,8 @@ usual_points <- 200L      # else
 most_candidates <- 5000L  # rows that inducing inputs are chosen from
 nothing_left <- 1e-8      # of the variance
 
-# Inducing inputs (m x d), standardised.
-gp_points <- function(basis, factors, theta) {
+# Inducing inputs (m x d), standardised, of a part by its number.
+gp_points <- function(basis, part, factors, theta) {
   given <- basis$points
   if (is.matrix(given) || is.data.frame(given)) return(given_points(basis, given))
   n <- nrow(basis$rows)
@@ -17,6 +17,10 @@ gp_points <- function(basis, factors, theta) {
     candidates <- candidates[scrambled(n)[seq_len(most_candidates)], , drop = FALSE]
   }
   most <- points_wanted(given, n, basis$label)
+  if (is.null(given) && basis$infer != "none") {
+    lengths <- unlist(lapply(kernel_number_names(basis)[part], `[[`, "scale"))
+    theta <- theta - log(shorter_for_points) * lengths
+  }
   chosen <- with_core_conditions(core_points(factors, candidates, theta, most, nothing_left))$points
   if (is.null(given) && n > most_full && length(chosen) == most) {
     chosen <- chosen[seq_len(min(usual_points, length(chosen)))]

@@ -13,7 +13,7 @@
 #   inputs      list(center, scale, of): of the columns that the covariates have as numbers, the
 #               last says which covariate each belongs to
 #   ranges      of each covariate that is one number: c(min, max); NULL if there are others
-#   kernel, points, standardize   as given
+#   kernel, points, standardize, infer   as given
 #   parts       for each summand of the kernel list(factors, numbers, points, left_over): what the
 #               core makes the kernel from, what is known of its numbers (R/gp-learn.R), the
 #               inducing inputs (m x d, standardised), and the mean share of variance they leave over
@@ -162,7 +162,7 @@ basis_words.bsvm_basis_gp <- function(kind) {
 }
 
 # Names of its arguments that are not covariates. `label` is what a term has that was gp(.).
-gp_arguments <- c("kernel", "points", "by", "standardize", "label")
+gp_arguments <- c("kernel", "points", "by", "standardize", "infer", "label")
 
 #' @export
 basis_variables.bsvm_basis_gp <- function(kind, term) {
@@ -178,7 +178,7 @@ basis_effects.bsvm_basis_gp <- function(kind, term, data) {
   unique(unlist(lapply(gp_call(term)$covariates, variables_in)))
 }
 
-# list(covariates, kernel, points, by, standardize, label) of a call, unevaluated.
+# list(covariates, kernel, points, by, standardize, infer, label) of a call, unevaluated.
 gp_call <- function(term) {
   arguments <- as.list(term)[-1L]
   named <- names(arguments)
@@ -253,7 +253,8 @@ make_bases.bsvm_basis_gp <- function(kind, term, columns, frame_terms, env) {
   ranges <- if (all(vapply(columns[variables], is_one_number, TRUE))) lapply(columns[variables], range)
   basis <- list(label = settings$label, expression = expression, covariates = variables, by = by,
                 level = NULL, inputs = inputs, ranges = ranges, kernel = settings$kernel,
-                points = settings$points, standardize = settings$standardize)
+                points = settings$points, standardize = settings$standardize,
+                infer = settings$infer)
   parts <- length(kernel_products(settings$kernel))
   lapply(gp_levels(by, columns), function(level) {
     basis["level"] <- list(level)
@@ -266,7 +267,7 @@ make_bases.bsvm_basis_gp <- function(kind, term, columns, frame_terms, env) {
 
 is_one_number <- function(column) is.numeric(column) && is.null(dim(column))
 
-# list(kernel, points, standardize, label), evaluated where the formula was made.
+# list(kernel, points, standardize, infer, label), evaluated where the formula was made.
 gp_settings <- function(term, given, env) {
   value <- function(name, default) {
     if (is.null(given[[name]])) return(default)
@@ -283,7 +284,14 @@ gp_settings <- function(term, given, env) {
   }
   standardize <- value("standardize", TRUE)
   check_flag(standardize, "standardize")
-  list(kernel = kernel, points = value("points", NULL), standardize = standardize, label = label)
+  infer <- value("infer", "none")
+  if (!is_one_string(infer) || !infer %in% infer_choices) {
+    abort("formula", "`infer` of `", label, "` must be \"none\" (the kernel as learned), \"factor\" (a ",
+          "common factor of its length scales) or \"all\" (every number of it that has a prior); ",
+          "found ", describe(infer), ".")
+  }
+  list(kernel = kernel, points = value("points", NULL), standardize = standardize, infer = infer,
+       label = label)
 }
 
 # ---- its columns --------------------------------------------------------------------------------
@@ -291,9 +299,10 @@ gp_settings <- function(term, given, env) {
 # (n x m) of standardised inputs (n x d), with the attribute `left_over`: the shares of each part's
 # variance (n x parts) that inducing inputs leave over. Where all rows of the fit are inducing inputs,
 # new ones far from them have some all the same.
-gp_columns <- function(basis, rows, multiplier) {
+# `values` are those of what is inferred of the kernel (R/gp-infer.R).
+gp_columns <- function(basis, rows, multiplier, values = NULL) {
   parts <- lapply(basis$parts, function(part) {
-    core_features_of(part$factors, rows, part$points, gp_theta(part))
+    core_features_of(part$factors, rows, part$points, gp_theta(part, values))
   })
   out <- do.call(cbind, lapply(parts, `[[`, "features"))
   left <- do.call(cbind, lapply(parts, `[[`, "left_over"))
@@ -305,16 +314,18 @@ gp_columns <- function(basis, rows, multiplier) {
   structure(out, left_over = left)
 }
 
-gp_theta <- function(part) part$numbers$theta
-
 #' @export
 new_basis.bsvm_basis_gp <- function(basis, terms, newdata, unknown) {
+  gp_matrix(basis, gp_new_columns(basis, terms, newdata, unknown))
+}
+
+gp_new_columns <- function(basis, terms, newdata, unknown) {
   expression <- basis$expression
   environment(expression$terms) <- environment(terms)
   columns <- new_columns(expression$terms, newdata, unknown)
   columns <- match_factors(columns, expression$xlevels, unknown)
   check_classes(expression$terms, columns)
-  gp_matrix(basis, columns)
+  columns
 }
 
 # Rows with a missing or infinite value are NA.
