@@ -28,7 +28,8 @@
 #'
 #' @section Usage:
 #' ```
-#' y ~ gp(x1, x2, ..., kernel = kernel_se(), points = NULL, by = , standardize = TRUE)
+#' y ~ gp(x1, x2, ..., kernel = kernel_se(), points = NULL, by = , standardize = TRUE,
+#'          infer = "none")
 #' ```
 #' Any number of such terms can stand next to linear terms, smooth terms `s(x)` and random-effects
 #' terms `(1 | g)`, in classification and in regression.
@@ -49,6 +50,9 @@
 #'   amplitude of its own; the formula should have the factor itself too. With numbers the function
 #'   is multiplied by them.
 #' * `standardize`: divide the variables by their standard deviation? `TRUE` by default.
+#' * `infer`: what of the kernel stays uncertain in the fit. `"none"` (default): nothing, it is as
+#'   learned. `"factor"`: a common factor of all length scales of the term, around those learned.
+#'   `"all"`: each number of the kernel that has a prior. See *How kernels are learned*.
 #'
 #' @section Model:
 #' The function is \eqn{f(x) = s\, g(x)}{f(x) = s g(x)} with \eqn{g} a Gaussian process of unit
@@ -86,6 +90,19 @@
 #' 3. The fit takes the kernels as known, and infers amplitudes and everything else again. Its
 #'    intervals do not include the uncertainty about length scales.
 #'
+#' With `infer` the last point is another one: what was learned is where the fit starts, and length
+#' scales have posteriors, over which predictions and intervals average. `"all"` has the numbers' own
+#' priors; `"factor"` has one number, the common factor, with the density that these priors have along
+#' the line of all length scales that are proportional to those learned. For one length scale both are
+#' the same. [engine_gaussian()] averages over a grid, [engine_slice()] and, for numbers,
+#' [engine_gibbs()] draw. `summary()` shows the numbers as a kernel is given them (length scales in
+#' units of the standardised variables) among the inferred parameters, and those of the kernels in
+#' units of the variables with standard deviations and limits. Inducing points stay where they are, and
+#' must explain the function (at most 1 % of the variance left over); with few of them, the posterior
+#' of a length scale is that of a function of these features. Under the hinge pseudo-likelihood the
+#' posterior prefers functions that change from row to row, which a message of class
+#' `bsvm_message_rough_functions` says once.
+#'
 #' If the result is of no use you are told: a message of class `bsvm_message_nearly_linear` if the
 #' length scale is more than 10 median distances between rows; warnings of class
 #' `bsvm_warning_lengthscale` if it is so short that each row has a function value of its own,
@@ -101,8 +118,10 @@
 #' @section What is refused:
 #' Missing and infinite values of the variables (`na.action = na.omit` excludes such rows), variables
 #' none of which varies, `gp()` crossed with another term or inside a function, `by` that is neither
-#' numbers nor a factor, and `points = Inf` for more than 4000 rows: errors that say what to write
-#' instead.
+#' numbers nor a factor, `points = Inf` for more than 4000 rows, and `infer` where nothing of the kernel
+#' has a prior, or with inducing points that leave over more than 1 %: errors that say what to write
+#' instead. `infer` goes with what terms with inferred parameters go with: at most one grouping factor
+#' ([engine_gaussian()], [engine_gibbs()]), no priors that select, no missing or sparse predictors.
 #'
 #' @section Words of other packages:
 #' | here | elsewhere |

@@ -20,6 +20,20 @@ constexpr double kColumnsPerRow = 0.6;
 constexpr double kVague = 1e6;          // a prior variance: differences with it drown in rounding
 constexpr double kGradientApart = 0.1;  // in theta, of derivatives of the gradient
 constexpr double kEnough = 1e-6;        // nats, of a climb in theta
+constexpr double kNumberApart = 3e-5;   // in a parameter of the design, of differences of K
+
+// Do parameters move one of these columns?
+bool moves_any(const Problem& problem, const std::vector<Index>& columns) {
+  Index first = 0;
+  for (const auto& block : problem.blocks) {
+    const Index end = first + block->columns();
+    if (block->varies() && std::any_of(columns.begin(), columns.end(),
+                                       [&](Index j) { return j >= first && j < end; }))
+      return true;
+    first = end;
+  }
+  return false;
+}
 
 // As a warm start.
 RowNewton::Known known_of(const KernelNewton::Point& at) {
@@ -34,11 +48,11 @@ RowNewton::Known known_of(const KernelNewton::Point& at) {
 }  // namespace
 
 bool FullKernel::suits(const Problem& problem) {
-  if (!problem.here() || problem.left_over || problem.effects() > 0 || problem.parameters() > 0 ||
-      problem.latent->any() || problem.tilt.size() > 0)
+  const Index numbers = design_numbers(problem);
+  if (!problem.here() || problem.left_over || problem.effects() > 0 ||
+      problem.parameters() > numbers || problem.latent->any() || problem.tilt.size() > 0)
     return false;
-  for (const auto& block : problem.blocks)
-    if (block->varies()) return false;
+  if (varies(problem) && numbers == 0) return false;
   for (const PriorSlot& slot : problem.priors) {
     if (!slot.prior->exchangeable()) return false;
     Vec theta, variance(1);
@@ -55,8 +69,10 @@ bool FullKernel::suits(const Problem& problem) {
 
 FullKernel::FullKernel(const Problem& problem, const Options& options, Host& host)
     : problem_(problem), options_(options), host_(host), side_(problem),
-      design_(gather_design(problem)), scratch_(side_.start(Vec())), newton_(problem, host) {
+      scratch_(side_.start(Vec())), newton_(problem, host) {
   side_.fix_priors(scratch_, side_.free(scratch_));
+  design_.resize(problem.columns(), problem.n);
+  look_at_design(scratch_);
   const Vec precision = side_.precision(scratch_);
   std::vector<double> scale;
   for (const PriorPart& part : side_.parts()) {
@@ -64,16 +80,28 @@ FullKernel::FullKernel(const Problem& problem, const Options& options, Host& hos
     Part own;
     const Index count = static_cast<Index>(part.slot.columns.size());
     own.before.resize(count);
-    Mat columns(count, problem.n);
-    for (Index j = 0; j < count; ++j) {
-      own.before[j] = precision[part.slot.columns[j]];
-      columns.row(j) = design_.row(part.slot.columns[j]) / std::sqrt(own.before[j]);
-    }
-    own.first = count > 0 ? part.slot.columns[0] : 0;
-    own.k = lower_gram(columns, host).selfadjointView<Eigen::Lower>();
+    own.columns = part.slot.columns;
+    for (Index j = 0; j < count; ++j) own.before[j] = precision[own.columns[j]];
+    own.moves = moves_any(problem, own.columns);
+    own.k = covariance(own);
     parts_.push_back(std::move(own));
   }
   theta_scale_ = Eigen::Map<const Vec>(scale.data(), static_cast<Index>(scale.size()));
+}
+
+// And the parts' covariances, at the State's parameters.
+void FullKernel::look_at_design(const State& state) {
+  numbers_ = state.parameters();
+  gather_design(problem_, all_rows(problem_).data(), problem_.n, state, design_);
+  for (Part& part : parts_)
+    if (part.moves) part.k = covariance(part);
+}
+
+Mat FullKernel::covariance(const Part& part) const {
+  Mat columns(part.before.size(), problem_.n);
+  for (Index j = 0; j < columns.rows(); ++j)
+    columns.row(j) = design_.row(part.columns[j]) / std::sqrt(part.before[j]);
+  return lower_gram(columns, host_).selfadjointView<Eigen::Lower>();
 }
 
 // (parts) s_b.
@@ -82,12 +110,13 @@ Vec FullKernel::scales(ConstVecRef theta) {
   const Vec precision = side_.precision(scratch_);
   Vec out(static_cast<Index>(parts_.size()));
   for (size_t b = 0; b < parts_.size(); ++b)
-    out[b] = parts_[b].before.size() > 0 ? parts_[b].before[0] / precision[parts_[b].first] : 0;
+    out[b] = parts_[b].before.size() > 0 ? parts_[b].before[0] / precision[parts_[b].columns[0]] : 0;
   return out;
 }
 
 void FullKernel::take(ConstVecRef theta) {
   const Vec s = scales(theta);
+  if (scratch_.parameters() != numbers_) look_at_design(scratch_);
   k_.setZero(problem_.n, problem_.n);
   for (size_t b = 0; b < parts_.size(); ++b) k_ += s[b] * parts_[b].k;
   if (!k_.allFinite()) throw NumericalFailure("A variance is beyond what numbers hold.");
@@ -117,8 +146,33 @@ FullKernel::Value FullKernel::look(ConstVecRef theta, const KernelNewton::Point*
         out.gradient[h] += 0.5 * change[b] * (parts_[b].k.cwiseProduct(pull).sum() +
                                               alpha.dot(parts_[b].k * alpha));
   }
+  add_parameters_gradient(theta, pull, alpha, out.gradient);
   record(out);
   return out;
+}
+
+// Of the parameters that columns depend on: with K at both sides of each.
+void FullKernel::add_parameters_gradient(ConstVecRef theta, const Mat& pull, const Vec& alpha,
+                                         Vec& gradient) {
+  if (numbers_.size() == 0) return;
+  const Vec s = scales(theta);
+  const Mat here = design_;
+  State state = scratch_;
+  for (Index k = 0; k < numbers_.size(); ++k) {
+    double change = 0;
+    for (const double by : {kNumberApart, -kNumberApart}) {
+      state.parameters() = scratch_.parameters();
+      state.parameters()[k] += by;
+      gather_design(problem_, all_rows(problem_).data(), problem_.n, state, design_);
+      for (size_t b = 0; b < parts_.size(); ++b) {
+        if (!parts_[b].moves) continue;
+        const Mat apart = covariance(parts_[b]) - parts_[b].k;
+        change += s[b] / by * (apart.cwiseProduct(pull).sum() + alpha.dot(apart * alpha));
+      }
+    }
+    gradient[side_.parameter_first() + k] += 0.25 * change;
+  }
+  design_ = here;
 }
 
 // An interrupt after the first look leaves the best so far.
@@ -210,6 +264,7 @@ Node FullKernel::node(ConstVecRef theta, const KernelNewton::Point& q, bool matc
   out.matched = matched;
   out.state = side_.start(Vec());
   side_.fix_priors(out.state, theta);
+  if (out.state.parameters() != numbers_) look_at_design(out.state);
   const Vec precision = side_.precision(out.state);
   const Index p = design_.rows(), n = design_.cols();
   Mat total = Mat::Zero(p, p);

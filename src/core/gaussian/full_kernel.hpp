@@ -10,6 +10,8 @@ namespace bsvm {
 // What RowNewton does where columns are about as many as rows, and every prior has one variance: then
 // f ~ N(offset, sum_b s_b K_b), K_b of the columns of a prior, and a step costs as much as inverting
 // a matrix of the rows. Hyper-parameters climb by the gradient d bound / d K (learn/additive.hpp).
+// Columns may depend on parameters that are inferred, such as length scales; K's derivatives in these
+// are differences.
 class FullKernel : public Conditional {
  public:
   FullKernel(const Problem& problem, const Options& options, Host& host);
@@ -31,12 +33,17 @@ class FullKernel : public Conditional {
   };
   struct Part {
     Mat k;       // (n, n) of variances as they were at first
+    std::vector<Index> columns;
     Vec before;  // (columns) precisions then
-    Index first; // its first column
+    bool moves;  // does a column of it depend on parameters?
   };
 
+  void look_at_design(const State& state);
   Vec scales(ConstVecRef theta);
   void take(ConstVecRef theta);
+  Mat covariance(const Part& part) const;
+  void add_parameters_gradient(ConstVecRef theta, const Mat& pull, const Vec& alpha,
+                               Vec& gradient);
   Value look(ConstVecRef theta, const KernelNewton::Point* near, double tolerance);
   Node matched(const Value& best);
   bool rests(ConstVecRef theta, double prior, RowSites sites, Node& out);
@@ -47,7 +54,8 @@ class FullKernel : public Conditional {
   Options options_;
   Host& host_;
   Coefficients side_;
-  Mat design_;       // (p, n) C'
+  Mat design_;       // (p, n) C', at the parameters
+  Vec numbers_;      // that it is at
   Vec theta_scale_;  // what a gradient in theta is measured by
   std::vector<Part> parts_;
   State scratch_;  // for the priors' precisions at a theta

@@ -1,4 +1,5 @@
 #pragma once
+#include "chain/design_moves.hpp"
 #include "chain/mixing.hpp"
 #include "chain/parameter_moves.hpp"
 #include "chain/sampler.hpp"
@@ -49,7 +50,8 @@ class GibbsChain : public Chain {
   void make_sweep(Host& host) override;
 
   Mixing mixing_;
-  ParameterMoves parameters_;
+  ParameterMoves parameters_;  // of the likelihood
+  DesignMoves design_;
   InclusionMoves inclusion_moves_;
   Index burnin_, sweeps_ = 0;
   bool mix_;
