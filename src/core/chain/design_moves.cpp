@@ -15,6 +15,8 @@ namespace {
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 constexpr double kLeastRowQuadratic = 1e-3, kMostTarget = 10;  // weight; target from f's mean
 constexpr double kLeastSeen = 1e-4;         // variance of a row's f
+constexpr int kQuadraticSteps = 3;          // from those learnt to those at a theta
+constexpr double kFollowing = 0.5, kSettled = 1e-9;
 constexpr Index kFirstQuadratics = 5;       // sweeps until they are set, then twice as many
 constexpr double kFirstAxes = 20;           // draws until axes are found, then twice as many
 constexpr double kAxisInterval = 2.5;       // in standard deviations
@@ -47,6 +49,28 @@ void RowQuadratics::set(const Likelihood& likelihood, const Vec& mean, const Vec
   target_ = (mean.array() + (terms.slope / weight).max(-kMostTarget).min(kMostTarget)).matrix();
   weight_ = weight.matrix();
   if (problem_.weight) weight_.array() *= Eigen::Map<const Arr>(problem_.weight, problem_.n);
+}
+
+// Half way in weights and linear terms: the whole way may overshoot.
+bool RowQuadratics::follow(const Likelihood& likelihood, const Mat& design, const Vec& others,
+                           const RowsGaussian& at, Vec& weight, Vec& linear) const {
+  if (!likelihood.supports(Use::expected)) return false;
+  RowTerms terms;
+  terms.resize(problem_.n);
+  const Arr mean = (design.transpose() * at.mean + others).array(),
+            variance = solved_lower(at.lower, design).colwise().squaredNorm().transpose();
+  likelihood.terms(Use::expected, Eigen::Map<const Arr>(problem_.y, problem_.n), mean,
+                   variance.max(kLeastSeen), terms);
+  Arr to = terms.weight.max(kLeastRowQuadratic), pull = terms.slope;
+  if (problem_.weight) {
+    const Eigen::Map<const Arr> count(problem_.weight, problem_.n);
+    to *= count;
+    pull *= count;
+  }
+  const Arr change = to - weight.array(), pulled = to * mean + pull - linear.array();
+  weight.array() += kFollowing * change;
+  linear.array() += kFollowing * pulled;
+  return change.abs().maxCoeff() + pulled.abs().maxCoeff() > kSettled * (1 + to.maxCoeff());
 }
 
 void RowQuadratics::learn(const Likelihood& likelihood, const Vec& f, Index sweeps) {
@@ -105,13 +129,24 @@ Vec DesignMoves::theta(const State& state) const {
 bool DesignMoves::find(const State& state, const Predictors& rows, const Vec& others, Host& host,
                        RowsGaussian& out) {
   transposed_ = rows.design().transpose();
+  const Vec prior = side_.precision(state);
+  Vec weight = quadratics_.weight(), linear = weight.cwiseProduct(quadratics_.target());
+  for (int step = 0; solve(prior, weight, linear - weight.cwiseProduct(others), host, out); ++step)
+    if (step == kQuadraticSteps || !quadratics_.follow(rows.likelihood(), transposed_, others, out,
+                                                       weight, linear))
+      return true;
+  return false;
+}
+
+bool DesignMoves::solve(const Vec& prior, const Vec& weight, const Vec& linear, Host& host,
+                        RowsGaussian& out) {
   const Index p = transposed_.rows(), n = transposed_.cols();
   out.lower.setZero(p, p);
-  squares_.add(transposed_.data(), p, n, quadratics_.weight().data(), out.lower.data(), p);
-  out.lower.diagonal() += side_.precision(state);
+  squares_.add(transposed_.data(), p, n, weight.data(), out.lower.data(), p);
+  out.lower.diagonal() += prior;
   if (!out.lower.diagonal().allFinite() || !cholesky(out.lower, host)) return false;
   out.logdet = 2 * out.lower.diagonal().array().log().sum();
-  out.mean = transposed_ * quadratics_.weight().cwiseProduct(quadratics_.target() - others);
+  out.mean = transposed_ * linear;
   solve_lower(out.lower, out.mean);
   solve_transposed(out.lower, out.mean);
   return std::isfinite(out.logdet) && out.mean.allFinite();

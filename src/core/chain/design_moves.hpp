@@ -7,6 +7,13 @@
 
 namespace bsvm {
 
+// A Gaussian of the dense coefficients given theta, N(mean, (L L')^{-1}).
+struct RowsGaussian {
+  Mat lower;  // (p, p)
+  Vec mean;   // (p)
+  double logdet = 0;
+};
+
 // Each row's log-likelihood as a quadratic, -weight (target - f)^2 / 2: a Gaussian near the posterior
 // of coefficients whatever the design is made of. It is learnt in the burn-in from the mean and
 // variance of the row's f, at sweep 5 and then after twice as many each time. How near it is matters
@@ -20,6 +27,11 @@ class RowQuadratics {
   // One more f, after so many sweeps.
   void learn(const Likelihood& likelihood, const Vec& f, Index sweeps);
 
+  // A step from quadratics with these weights and linear terms, which left a Gaussian, to those of
+  // the rows' f under it: `design` (p, n), `others` f less what that gives. False once they stay.
+  bool follow(const Likelihood& likelihood, const Mat& design, const Vec& others,
+              const RowsGaussian& at, Vec& weight, Vec& linear) const;
+
   const Vec& weight() const { return weight_; }
   const Vec& target() const { return target_; }
 
@@ -30,13 +42,6 @@ class RowQuadratics {
   const Problem& problem_;
   Vec weight_, target_;
   Vec seen_mean_, seen_square_;  // (n) of f since the last look
-};
-
-// The Gaussian of the dense coefficients given theta that these leave, N(mean, (L L')^{-1}).
-struct RowsGaussian {
-  Mat lower;  // (p, p)
-  Vec mean;   // (p)
-  double logdet = 0;
 };
 
 // Slices along the free numbers that a design depends on, and those of variances of dense
@@ -60,8 +65,8 @@ class DesignMoves {
     quadratics_.learn(rows.likelihood(), rows.f(), sweeps);
   }
 
-  // At the State's theta, and the rows' f but for the dense coefficients (n). False where rounding
-  // leaves none.
+  // At the State's theta, and the rows' f but for the dense coefficients (n): a few steps from the
+  // quadratics that were learnt, so that it is a function of theta. False where rounding leaves none.
   bool find(const State& state, const Predictors& rows, const Vec& others, Host& host,
             RowsGaussian& out);
   // f less what the dense coefficients give.
@@ -74,6 +79,8 @@ class DesignMoves {
   void restore(ConstVecRef learnt);
 
  private:
+  bool solve(const Vec& prior, const Vec& weight, const Vec& linear, Host& host,
+             RowsGaussian& out);
   Vec theta(const State& state) const;
   double log_prior(const State& state, const Vec& free) const;
   void move(Index k, State& state, Predictors& rows, Draws& random, bool tune, Host& host);

@@ -14,37 +14,31 @@ constexpr double kFarthest = 100;  // of a free number: beyond, what it is the l
 constexpr double kFirstDraws = 20;  // until axes are found, then of twice as many each time
 constexpr double kFirstInterval = 2.5;  // along an axis, in standard deviations
 
-std::vector<std::pair<Index, Index>> pairs_of(const std::vector<Index>& single, Index size) {
+std::vector<std::pair<Index, Index>> pairs_of(const std::vector<Index>& single) {
   std::vector<std::pair<Index, Index>> out;
   for (size_t j = 0; j < single.size(); ++j)
-    for (size_t k = j + 1; k < single.size(); ++k)
-      if (single[k] < size) out.emplace_back(single[j], single[k]);
+    for (size_t k = j + 1; k < single.size(); ++k) out.emplace_back(single[j], single[k]);
   return out;
 }
 
 }  // namespace
 
-ParameterMoves::ParameterMoves(const Coefficients& side, Index size)
-    : side_(side), pairs_(pairs_of(side.single_parameters(), size)),
-      widths_(Vec::Ones(size + static_cast<Index>(pairs_.size()))),
-      axes_(Mat::Identity(size, size)), seen_(Vec::Zero(2)), mean_(Vec::Zero(size)),
-      square_(Mat::Zero(size, size)) {}
+ParameterMoves::ParameterMoves(const Coefficients& side)
+    : side_(side), pairs_(pairs_of(side.single_parameters())),
+      widths_(Vec::Ones(side.parameters() + static_cast<Index>(pairs_.size()))),
+      axes_(Mat::Identity(side.parameters(), side.parameters())), seen_(Vec::Zero(2)),
+      mean_(Vec::Zero(side.parameters())),
+      square_(Mat::Zero(side.parameters(), side.parameters())) {}
 
-// In all parameters.
 Vec ParameterMoves::direction(Index k) const {
-  const Index all = side_.parameters();
-  Vec out = Vec::Zero(all);
-  if (k < size()) {
-    out.head(size()) = axes_.col(k);
-    return out;
-  }
+  if (k < size()) return axes_.col(k);
   const auto [one, other] = pairs_[static_cast<size_t>(k - size())];
-  return Vec::Unit(all, one) - Vec::Unit(all, other);
+  return Vec::Unit(size(), one) - Vec::Unit(size(), other);
 }
 
 void ParameterMoves::run(State& state, const std::function<double()>& log_likelihood, bool tune) {
   for (Index k = 0; k < widths_.size(); ++k) move(k, state, log_likelihood, tune);
-  if (tune && size() > 1) learn(state.parameters().head(size()));
+  if (tune && size() > 1) learn(state.parameters());
 }
 
 void ParameterMoves::move(Index k, State& state, const std::function<double()>& log_likelihood,
@@ -53,7 +47,7 @@ void ParameterMoves::move(Index k, State& state, const std::function<double()>& 
   Draws random(state.key(), Purpose::hyper,
                static_cast<std::uint64_t>(static_cast<Index>(side_.parts().size()) + k));
   const Vec now = state.parameters(), along = direction(k);
-  Vec theta = now, gradient(now.size());
+  Vec theta = now, gradient(size());
   double last = std::numeric_limits<double>::quiet_NaN();
   const auto to = [&](double by) {
     last = by;

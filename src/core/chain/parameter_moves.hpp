@@ -5,18 +5,16 @@
 
 namespace bsvm {
 
-// Slices of the parameters of the likelihood and of the blocks, coefficients and effects held and
-// latent scales averaged out (of blocks on which much of the design depends see design_moves.hpp): along
-// each, or where there are several, which may be strongly
-// correlated (a scale and a shape), along the columns of a root of their covariance. That and the
-// first intervals are learnt while draws are not kept. A covariance does not see where the tails go:
-// so also along the differences of any two, which leave the product of what they are logarithms of;
-// not of coefficients of a parameter, whose tails are those of the rows' log p.
+// Slices of the parameters of the likelihood and of the blocks, coefficients and effects held
+// (design_moves.hpp has them follow) and latent scales averaged out: along each, or where there are
+// several, which may be strongly correlated (a scale and a shape), along the columns of a root of
+// their covariance. That and the first intervals are learnt while draws are not kept. A covariance
+// does not see where the tails go: so also along the differences of any two, which leave the product
+// of what they are logarithms of; not of coefficients of a parameter, whose tails are those of the
+// rows' log p.
 class ParameterMoves {
  public:
-  // Of all parameters, or of the first `size`.
-  explicit ParameterMoves(const Coefficients& side) : ParameterMoves(side, side.parameters()) {}
-  ParameterMoves(const Coefficients& side, Index size);
+  explicit ParameterMoves(const Coefficients& side);
 
   // log_likelihood(): of the rows at the State's parameters. It is asked last where they end.
   // `tune`: may one learn?

@@ -6,7 +6,7 @@ namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
     : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
-      rows_(problem), mixing_(problem, side_, true), parameters_(side_, problem.likelihood->free_size()), design_(problem, side_),
+      rows_(problem), mixing_(problem, side_, true), parameters_(side_), design_(problem, side_),
       inclusion_moves_(problem, side_), burnin_(options.burnin), mix_(options.mixing) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;

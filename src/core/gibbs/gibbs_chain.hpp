@@ -50,7 +50,7 @@ class GibbsChain : public Chain {
   void make_sweep(Host& host) override;
 
   Mixing mixing_;
-  ParameterMoves parameters_;  // of the likelihood
+  ParameterMoves parameters_;
   DesignMoves design_;
   InclusionMoves inclusion_moves_;
   Index burnin_, sweeps_ = 0;

@@ -4,16 +4,20 @@
 //
 //   ellipses    b = m + L^{-T} z a few z at a time, at the parameters there are
 //   variances   given b
-//   parameters  of the likelihood given f
+//   parameters  given b: of the likelihood, and of blocks, for rows that say little
 //   design      parameters of blocks and variances, with b following
+//   scales      each block with its variance, and everything at once (chain/mixing.hpp), for classes
+//               that are nearly separated
 //
 // Nothing is approximated: each move leaves the posterior itself as it is.
 #include "slice_moving.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "chain/design_moves.hpp"
+#include "chain/mixing.hpp"
 #include "chain/parameter_moves.hpp"
 #include "linalg/dense.hpp"
 #include "random/ellipse.hpp"
@@ -29,8 +33,11 @@ class MovingChain : public Chain {
  public:
   MovingChain(const Problem& problem, std::uint64_t seed, int chain, Index burnin)
       : side_(problem, 0, false), state_(side_.start(Vec())), rows_(problem),
-        parameters_(side_, problem.likelihood->free_size()), design_(problem, side_),
+        parameters_(side_), design_(problem, side_), mixing_(problem, side_, true),
         burnin_(burnin), one_(Vec::Ones(problem.n)) {
+    // Coefficients have moved already.
+    for (Index k = mixing_.widths().size() - problem.columns(); k < mixing_.widths().size(); ++k)
+      mixing_.make_seldom(k);
     state_.seed() = static_cast<double>(seed);
     state_.chain() = chain;
   }
@@ -49,6 +56,7 @@ class MovingChain : public Chain {
     archive.part(state_.hyper());
     archive.part(rows_.f());
     archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+    archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
     archive.part(design_.learnt(), [&](ConstVecRef saved) { design_.restore(saved); });
     if (!archive.reads()) return;
     side_.refresh(state_);
@@ -64,13 +72,21 @@ class MovingChain : public Chain {
     const bool tune = sweeps_ < burnin_;
     move_coefficients(host);
     side_.draw_priors(state_, Mat());
-    parameters_.run(state_, [&] {
-      rows_.follow(state_);
-      return rows_.value();
-    }, tune);
+    parameters_.run(state_, [&] { return value(); }, tune);
     design_.run(state_, rows_, tune, host);
+    Mat no_groups;
+    mixing_.run(state_, rows_, no_groups, tune, false, host);
     ++sweeps_;
     if (tune) design_.learn(rows_, sweeps_);
+  }
+
+  // Of the rows; none at parameters at which there is no design.
+  double value() {
+    try {
+      return rows_.log_likelihood(state_);
+    } catch (const NumericalFailure&) {
+      return -std::numeric_limits<double>::infinity();
+    }
   }
 
   // Chains start apart.
@@ -142,8 +158,9 @@ class MovingChain : public Chain {
   Coefficients side_;
   State state_;
   Predictors rows_;
-  ParameterMoves parameters_;  // of the likelihood
+  ParameterMoves parameters_;
   DesignMoves design_;
+  Mixing mixing_;
   Index burnin_, sweeps_ = 0;
   Vec one_;
 };
