@@ -35,6 +35,14 @@ bool moves_any(const Problem& problem, const std::vector<Index>& columns) {
   return false;
 }
 
+// What KernelNewton needs of a Problem.
+Problem rows_of(const Problem& problem) {
+  Problem out;
+  static_cast<Rows&>(out) = problem;
+  out.n = problem.n;
+  return out;
+}
+
 // As a warm start.
 RowNewton::Known known_of(const KernelNewton::Point& at) {
   RowNewton::Known out;
@@ -50,9 +58,10 @@ RowNewton::Known known_of(const KernelNewton::Point& at) {
 bool FullKernel::suits(const Problem& problem) {
   const Index numbers = design_numbers(problem);
   if (!problem.here() || problem.left_over || problem.effects() > 0 ||
-      problem.parameters() > numbers || problem.latent->any() || problem.tilt.size() > 0)
+      (problem.parameters() > 0 && numbers == 0) || problem.likelihood->coefficients() > 0 ||
+      problem.latent->any() || problem.tilt.size() > 0)
     return false;
-  if (varies(problem) && numbers == 0) return false;
+  if (varies(problem) && numbers == 0) return false;  // with more than parameters
   for (const PriorSlot& slot : problem.priors) {
     if (!slot.prior->exchangeable()) return false;
     Vec theta, variance(1);
@@ -68,8 +77,9 @@ bool FullKernel::suits(const Problem& problem) {
 }
 
 FullKernel::FullKernel(const Problem& problem, const Options& options, Host& host)
-    : problem_(problem), options_(options), host_(host), side_(problem),
-      scratch_(side_.start(Vec())), newton_(problem, host) {
+    : problem_(problem), rows_(rows_of(problem)), options_(options), host_(host), side_(problem),
+      scratch_(side_.start(Vec())),
+      newton_(problem.likelihood->free_size() > 0 ? rows_ : problem, host) {
   side_.fix_priors(scratch_, side_.free(scratch_));
   design_.resize(problem.columns(), problem.n);
   look_at_design(scratch_);
@@ -91,7 +101,7 @@ FullKernel::FullKernel(const Problem& problem, const Options& options, Host& hos
 
 // And the parts' covariances, at the State's parameters.
 void FullKernel::look_at_design(const State& state) {
-  numbers_ = state.parameters();
+  numbers_ = state.parameters().tail(design_numbers(problem_));
   gather_design(problem_, all_rows(problem_).data(), problem_.n, state, design_);
   for (Part& part : parts_)
     if (part.moves) part.k = covariance(part);
@@ -116,7 +126,9 @@ Vec FullKernel::scales(ConstVecRef theta) {
 
 void FullKernel::take(ConstVecRef theta) {
   const Vec s = scales(theta);
-  if (scratch_.parameters() != numbers_) look_at_design(scratch_);
+  if (scratch_.parameters().tail(numbers_.size()) != numbers_) look_at_design(scratch_);
+  const Index own = scratch_.parameters().size() - numbers_.size();
+  if (own > 0) rows_.likelihood = problem_.likelihood->with(scratch_.parameters().head(own));
   k_.setZero(problem_.n, problem_.n);
   for (size_t b = 0; b < parts_.size(); ++b) k_ += s[b] * parts_[b].k;
   if (!k_.allFinite()) throw NumericalFailure("A variance is beyond what numbers hold.");
@@ -146,19 +158,34 @@ FullKernel::Value FullKernel::look(ConstVecRef theta, const KernelNewton::Point*
         out.gradient[h] += 0.5 * change[b] * (parts_[b].k.cwiseProduct(pull).sum() +
                                               alpha.dot(parts_[b].k * alpha));
   }
-  add_parameters_gradient(theta, pull, alpha, out.gradient);
+  add_parameters_gradient(theta, out.q, pull, out.gradient);
   record(out);
   return out;
 }
 
-// Of the parameters that columns depend on: with K at both sides of each.
-void FullKernel::add_parameters_gradient(ConstVecRef theta, const Mat& pull, const Vec& alpha,
-                                         Vec& gradient) {
+// Of the rows' terms where q stays.
+double FullKernel::rows_value(ConstVecRef numbers, const KernelNewton::Point& q) const {
+  using View = Eigen::Map<const Arr>;
+  const Index n = problem_.n;
+  RowTerms terms;
+  terms.resize(n);
+  problem_.likelihood->with(numbers)->terms(Use::expected, View(problem_.y, n), q.m, q.v, terms);
+  return problem_.weight ? (View(problem_.weight, n) * terms.value).sum() : terms.value.sum();
+}
+
+// Of the likelihood's parameters, and of those that columns depend on with K at both sides of each.
+void FullKernel::add_parameters_gradient(ConstVecRef theta, const KernelNewton::Point& q,
+                                         const Mat& pull, Vec& gradient) {
   if (numbers_.size() == 0) return;
-  const Vec s = scales(theta);
+  const Index first = side_.parameter_first(), own = side_.parameters() - numbers_.size();
+  for (Index k = 0; k < own; ++k) {
+    const Vec by = kNumberApart * Vec::Unit(own, k), at = theta.segment(first, own);
+    gradient[first + k] += (rows_value(at + by, q) - rows_value(at - by, q)) / (2 * kNumberApart);
+  }
+  const Vec s = scales(theta), alpha = q.alpha;
   const Mat here = design_;
   State state = scratch_;
-  for (Index k = 0; k < numbers_.size(); ++k) {
+  for (Index k = own; k < side_.parameters(); ++k) {
     double change = 0;
     for (const double by : {kNumberApart, -kNumberApart}) {
       state.parameters() = scratch_.parameters();
@@ -170,7 +197,7 @@ void FullKernel::add_parameters_gradient(ConstVecRef theta, const Mat& pull, con
         change += s[b] / by * (apart.cwiseProduct(pull).sum() + alpha.dot(apart * alpha));
       }
     }
-    gradient[side_.parameter_first() + k] += 0.25 * change;
+    gradient[first + k] += 0.25 * change;
   }
   design_ = here;
 }
@@ -264,7 +291,7 @@ Node FullKernel::node(ConstVecRef theta, const KernelNewton::Point& q, bool matc
   out.matched = matched;
   out.state = side_.start(Vec());
   side_.fix_priors(out.state, theta);
-  if (out.state.parameters() != numbers_) look_at_design(out.state);
+  if (out.state.parameters().tail(numbers_.size()) != numbers_) look_at_design(out.state);
   const Vec precision = side_.precision(out.state);
   const Index p = design_.rows(), n = design_.cols();
   Mat total = Mat::Zero(p, p);
