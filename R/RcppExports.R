@@ -85,6 +85,10 @@ core_features_of <- function(kernel, x, inputs, theta) {
     .Call(`_bsvm_core_features_of`, kernel, x, inputs, theta)
 }
 
+core_process_draws <- function(kernel, x, inputs, theta, coefficients, leaving) {
+    .Call(`_bsvm_core_process_draws`, kernel, x, inputs, theta, coefficients, leaving)
+}
+
 core_linear_response <- function(problem, model, options) {
     .Call(`_bsvm_core_linear_response`, problem, model, options)
 }

@@ -4,7 +4,8 @@
 # fit the columns stand as they are at first values, for their names, places and sizes; they come
 # last, and are neither centred nor scaled.
 #
-# Rows that carry `learned`, a list by label of matrices of variables, have such columns.
+# Rows that carry `learned`, a list by label of matrices of variables, have such columns. In place of
+# a matrix may stand list(variables, combine): rows are then `combine` times those of the variables.
 
 # ---- what such a basis says; make_bases() gives `variables` (n x k numbers) in place of `matrix` ----
 
@@ -14,7 +15,7 @@ basis_parameters <- function(basis) UseMethod("basis_parameters")
 #' @export
 basis_parameters.bsvm_basis <- function(basis) NULL
 
-# The core's block: list(name, parameters).
+# The core's block: list(name, parameters), and perhaps arrays and parts (base/params.hpp).
 basis_feature <- function(basis) UseMethod("basis_feature")
 
 # The columns for rows with these variables, at `values`, parameters by name.
@@ -29,17 +30,18 @@ is_learned <- function(basis) length(basis_parameters(basis)) > 0L
 
 learned_bases <- function(object) Filter(is_learned, object$bases)
 
-# What their priors expect, about.
+# Where they start, or what their priors expect, about.
 first_values <- function(basis) {
   lapply(basis_parameters(basis), function(prior) {
     numbers <- prior$parameters
-    if ("shape" %in% names(numbers)) sqrt(numbers[["scale"]] / numbers[["shape"]])
+    if ("start" %in% names(numbers)) numbers[["start"]]
+    else if ("shape" %in% names(numbers)) sqrt(numbers[["scale"]] / numbers[["shape"]])
     else numbers[["scale"]]
   })
 }
 
 # Columns at the first values, and learned bases last, before them Gaussian-process terms, whose
-# columns are found later.
+# columns are found later (bind_gp()).
 with_first_columns <- function(bases) {
   learned <- vapply(bases, is_learned, TRUE)
   bases[learned] <- lapply(bases[learned], function(basis) {
@@ -88,17 +90,38 @@ rows_variables <- function(bases, terms, newdata, unknown) {
 
 learned_at <- function(rows, at) {
   if (is.null(rows$learned)) return(NULL)
-  list(learned = lapply(rows$learned, function(x) x[at, , drop = FALSE]))
+  list(learned = lapply(rows$learned, function(x) {
+    if (is.matrix(x)) return(x[at, , drop = FALSE])
+    combine <- x$combine[at, , drop = FALSE]
+    used <- Matrix::colSums(combine != 0) > 0
+    list(variables = x$variables[used, , drop = FALSE], combine = combine[, used, drop = FALSE])
+  }))
+}
+
+# f(variables), a matrix with a row for each of the variables', for rows as `learned` has them.
+combined <- function(learned, f) {
+  if (is.matrix(learned)) f(learned) else as.matrix(learned$combine %*% f(learned$variables))
 }
 
 # The rows with their columns at these values, list by label of parameters by name.
 settled_rows <- function(fit, rows, values) {
-  for (basis in learned_bases(fit)) {
-    at <- columns_of(list(basis))
-    rows$x[, at] <- basis_at(basis, rows$learned[[basis$label]], values[[basis$label]])
+  for (basis in learned_in(fit, rows)) {
+    own <- values[[basis$label]]
+    left <- NULL
+    rows$x[, columns_of(list(basis))] <- combined(rows$learned[[basis$label]], function(variables) {
+      columns <- basis_at(basis, variables, own)
+      left <<- attr(columns, "left_over")
+      columns
+    })
+    if (is.matrix(rows$learned[[basis$label]])) rows$left_over <- cbind(rows$left_over, left)
   }
   rows$learned <- NULL
   rows
+}
+
+# The learned bases whose variables the rows have.
+learned_in <- function(fit, rows) {
+  Filter(function(basis) !is.null(rows$learned[[basis$label]]), learned_bases(fit))
 }
 
 # `value(block, k)`: that of parameter block k of all.
@@ -167,12 +190,25 @@ learned_draws <- function(fit, rows) {
   known$learned <- NULL
   known$x[, learned_columns(fit)] <- 0
   out <- linear_draws(fit, known)
-  for (basis in learned_bases(fit)) {
-    coefficients <- coefficient_draws(fit, columns_of(list(basis)))
-    for (s in seq_len(ncol(out))) {
-      x <- basis_at(basis, rows$learned[[basis$label]], lapply(values[[basis$label]], `[`, s))
-      out[, s] <- out[, s] + x %*% coefficients[, s]
-    }
+  for (basis in learned_in(fit, rows)) {
+    own <- rows$learned[[basis$label]]
+    out <- out + combined(own, function(variables) {
+      basis_draws(basis, fit, variables, values[[basis$label]], is.matrix(own))
+    })
+  }
+  out
+}
+
+# k x S draws of what the basis adds to rows with these variables; `values`: S of each parameter, by
+# name. `rows`: rows, or what rows are combined from?
+basis_draws <- function(basis, fit, variables, values, rows = TRUE) UseMethod("basis_draws")
+
+#' @export
+basis_draws.bsvm_basis <- function(basis, fit, variables, values, rows = TRUE) {
+  coefficients <- coefficient_draws(fit, columns_of(list(basis)))
+  out <- matrix(0, nrow(variables), ncol(coefficients))
+  for (s in seq_len(ncol(out))) {
+    out[, s] <- basis_at(basis, variables, lapply(values, `[`, s)) %*% coefficients[, s]
   }
   out
 }

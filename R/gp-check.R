@@ -5,7 +5,8 @@
 #           length scales as short as they can be; the standard deviation that learning found for
 #           the function, in units of the response, NA if it was given
 #         gain  by how much the evidence bound is lower without the function, NA as amplitude is
-# and a basis the field `average`, the means of its columns over the rows.
+# and a basis the field `average`, the means of its columns over the rows; if these columns move
+# (R/gp-infer.R) `reference` too, some of the rows, over which the mean is taken anew.
 
 most_judged <- 200L       # rows whose nearest row is looked for
 linear_distance <- 0.1    # below this median distance a function is nearly linear
@@ -26,6 +27,8 @@ judge_kernels <- function(bases, model) {
                                  amplitude = learned_amplitude(learned), gain = gain)))
     }, basis$parts, model$parts[own], gains[own])
     basis["average"] <- list(average_columns(basis))
+    if (!is_learned(basis)) return(basis)
+    basis$reference <- x[utils::head(scrambled(nrow(x)), most_judged), , drop = FALSE]
     basis
   })
 }

@@ -20,7 +20,7 @@ learn_by_ecm <- function(frame, prior, likelihood, engine, verbose) {
   points <- lapply(model$parts, function(part) {
     basis <- Find(function(basis) basis$label == part$label, bases)
     if (points_in_mind(basis) == 0L) return(NULL)
-    gp_points(basis, part$factors, vapply(part$numbers[-1L], `[[`, 0, "start"))
+    gp_points(basis, part$part, part$factors, part_theta(part), part$summand$points)
   })
   started <- proc.time()[["elapsed"]]
   found <- with_core_conditions(core_learn_ecm(model$core, points, ecm_scheme(likelihood, engine),

@@ -87,7 +87,8 @@ scrambled <- function(n) order((seq_len(n) * 0.6180339887498949) %% 1)
 settle_gp <- function(bases, model, rows, found, verbose) {
   chosen <- lapply(model$parts, function(part) {
     if (!is.null(part$points)) return(part$points)
-    gp_points(basis_of(bases, part), part$factors, part_theta(part), part$summand$points)
+    gp_points(basis_of(bases, part), part$part, part$factors, part_theta(part),
+              part$summand$points)
   })
   moved <- if (is.null(found$rounds)) learn_points(bases, model, chosen, verbose)
            else list(model = model, points = chosen)
@@ -111,7 +112,7 @@ settle_gp <- function(bases, model, rows, found, verbose) {
     for (k in seq_along(shares)) basis$parts[[k]]$left_over <- shares[[k]]
     basis$penalty <- rep(seq_along(basis$parts),
                          vapply(basis$parts, function(part) nrow(part$points), 0L))
-    basis
+    with_inferred(basis, own)
   })
 }
 
@@ -152,23 +153,37 @@ learned_log_sds <- function(frame, likelihood) {
 
 part_theta <- function(part) as.double(vapply(part$numbers[-1L], `[[`, 0, "start"))
 
-# The frame with these bases in place of those it has, which come last.
+# The frame with these bases in place of those it has. Those whose columns stay come before those with
+# numbers that are inferred, of this kind or another (R/basis-learned.R).
 bind_gp <- function(frame, bases) {
-  old <- columns_of(gp_bases(frame))
-  kept <- setdiff(seq_along(frame$columns), old)
   others <- Filter(Negate(is_gp), frame$bases)
-  bases <- place_bases(bases, length(kept))
+  moves <- vapply(others, is_learned, TRUE)
+  kept <- setdiff(seq_along(frame$columns), columns_of(c(others[moves], gp_bases(frame))))
+  labels <- setdiff(frame$term_labels, basis_labels(c(others[moves], bases)))
+  frame["learned"] <- list(c(frame$learned, gp_variables_of(Filter(is_learned, bases))))
+  bases <- c(lapply(others[moves], taken_out, frame), bases)
+  bases <- place_bases(bases[order(vapply(bases, is_learned, TRUE))], length(kept))
   matrices <- lapply(bases, `[[`, "matrix")
-  first <- length(frame$term_labels) - length(bases)
   x <- frame$x[, kept[kept > frame$implicit] - frame$implicit, drop = FALSE]
   frame$x <- bind_columns(x, bases, matrices)
   if (!frame$implicit) frame$columns <- colnames(frame$x)
   frame$assign <- c(frame$assign[kept],
-                    rep(first + seq_along(bases), vapply(matrices, ncol, 0L)))
-  frame["left_over"] <- list(frame_left_over(bases))
-  frame$bases <- c(others, lapply(bases, function(basis) {
+                    rep(length(labels) + seq_along(bases), vapply(matrices, ncol, 0L)))
+  frame$term_labels <- c(labels, basis_labels(bases))
+  frame["left_over"] <- list(frame_left_over(Filter(Negate(is_learned), bases)))
+  frame$bases <- c(others[!moves], lapply(bases, function(basis) {
     basis[c("rows", "multiplier", "matrix")] <- NULL
     basis
   }))
   frame
+}
+
+# A basis of the frame as make_bases() gives it, to be placed anew.
+taken_out <- function(basis, frame) {
+  columns <- sort(c(basis$unpenalised, basis$columns))
+  basis$matrix <- frame_columns(frame, columns, seq_len(frame$nobs))
+  penalty <- integer(length(columns))
+  for (k in seq_along(basis$blocks)) penalty[match(basis$blocks[[k]], columns)] <- k
+  basis$penalty <- penalty
+  basis
 }

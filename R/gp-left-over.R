@@ -5,6 +5,7 @@
 least_left <- 1e-6
 frame_left_over <- function(bases) {
   left <- do.call(cbind, lapply(bases, function(basis) attr(basis$matrix, "left_over")))
+  if (is.null(left)) return(NULL)
   some <- colMeans(left) >= least_left
   if (any(some)) left[, some, drop = FALSE]
 }

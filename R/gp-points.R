@@ -9,13 +9,17 @@ little_left <- 0.01       # of the variance on average: then there are enough
 most_candidates <- 5000L  # rows that inducing inputs are chosen from
 nothing_left <- 1e-8      # of the variance
 
-# Inducing inputs (m x d), standardised; by default `many`.
-gp_points <- function(basis, factors, theta, many) {
+# Inducing inputs (m x d), standardised, of a part by its number; by default `many`.
+gp_points <- function(basis, part, factors, theta, many) {
   given <- points_given(basis$points)
   if (is.matrix(given) || is.data.frame(given)) return(given_points(basis, given))
   n <- nrow(basis$rows)
   candidates <- if (identical(given, Inf)) basis$rows else candidate_rows(basis)
   most <- points_wanted(given, n, basis$label)
+  if (is.null(given) && basis$infer != "none") {
+    lengths <- unlist(lapply(kernel_number_names(basis)[part], `[[`, "scale"))
+    theta <- theta - log(shorter_for_points) * lengths
+  }
   chosen <- with_core_conditions(core_points(factors, candidates, theta, most, nothing_left))$points
   if (is.null(given) && n > most_full && length(chosen) == most) chosen <- utils::head(chosen, many)
   moved_points(factors, theta, candidates, candidates[chosen, , drop = FALSE])

@@ -15,13 +15,14 @@ input_names <- function(basis) {
 
 # Data frame, a row a number of a kernel: `term`, `kernel` (a summand, `block` its variance),
 # `number` (length scale, period, shape), `variable` (or variables that share it), `estimate` on the
-# scale of the variable, `medians` (length scales only: in median distances between rows),
-# `inferred`.
-kernel_table <- function(object) {
+# scale of the variable, `sd`, `lower`, `upper` where the fit infers the number (R/gp-infer.R), else
+# NA, `medians` (length scales only: in median distances between rows), `inferred`: has it a prior?
+kernel_table <- function(object, level = 0.95) {
   rows <- lapply(gp_bases(object), function(basis) {
     products <- kernel_products(basis$kernel)
+    spread <- inferred_spread(object, basis, level)
     do.call(rbind, Map(part_rows, basis$parts, products, names(basis$blocks),
-                       MoreArgs = list(basis = basis)))
+                       MoreArgs = list(basis = basis, spread = spread)))
   })
   do.call(rbind, c(list(empty_kernel_table), rows))
 }
@@ -29,17 +30,34 @@ kernel_table <- function(object) {
 empty_kernel_table <- data.frame(term = character(0), block = character(0),
                                  kernel = character(0), number = character(0),
                                  variable = character(0), estimate = numeric(0),
+                                 sd = numeric(0), lower = numeric(0), upper = numeric(0),
                                  medians = numeric(0), inferred = logical(0))
 
-part_rows <- function(part, product, block, basis) {
+# Mean, standard deviation and limits of what is inferred of a term's kernel, a row each.
+inferred_spread <- function(object, basis, level) {
+  at <- which(vapply(all_blocks(object), function(block) identical(block$of, basis$label), TRUE))
+  do.call(rbind, lapply(at, function(k) parameter_spread(object, k, level)))
+}
+
+# The same of the numbers of a part.
+part_spread <- function(part, spread) {
+  values <- cbind(exp(part$numbers$theta), NA_real_, NA_real_, NA_real_)
+  for (k in which(rep_len(part$moved_by > 0L, nrow(values)))) {
+    values[k, ] <- exp(part$from[k]) * unlist(spread[part$moved_by[k], ])
+  }
+  values
+}
+
+part_rows <- function(part, product, block, basis, spread) {
   d <- length(basis$inputs$scale)
+  values <- part_spread(part, spread)
   first <- 0L
   rows <- list()
   for (kernel in product) {
     sizes <- parameter_sizes(kernel, d)
     for (name in names(sizes)) {
       at <- first + seq_len(sizes[[name]])
-      rows[[length(rows) + 1L]] <- number_rows(name, exp(part$numbers$theta[at]),
+      rows[[length(rows) + 1L]] <- number_rows(name, values[at, , drop = FALSE],
                                                unname(part$numbers$free[at]), kernel, basis)
       first <- first + sizes[[name]]
     }
@@ -51,28 +69,31 @@ part_rows <- function(part, product, block, basis) {
 
 product_words <- function(product) paste(vapply(product, format, ""), collapse = " * ")
 
-# The rows of one parameter of a kernel.
+# The rows of one parameter of a kernel; `values`: estimate, standard deviation and limits, a row a
+# number.
 number_rows <- function(name, values, free, kernel, basis) {
   variables <- input_names(basis)
   scale <- basis$inputs$scale
   has_unit <- name == "period" || (name == "lengthscale" && !kernel$name %in% c("periodic", "poly"))
-  if (name == "lengthscale" && has_unit && length(values) == 1L) {
+  if (name == "lengthscale" && has_unit && nrow(values) == 1L) {
     shared <- match(scale, unique(scale)) # variables of the same scale have one length scale
     variables <- vapply(split(basis$covariates[basis$inputs$of], shared), function(names) {
       paste(unique(names), collapse = ", ")
     }, "")
     scale <- unique(scale)
-  } else if (length(values) == 1L) {
+  } else if (nrow(values) == 1L) {
     variables <- if (length(variables) == 1L) variables else ""
     scale <- scale[1L]
   }
   words <- switch(name, lengthscale = if (has_unit) "length scale" else "relative length scale",
                   name)
   is_length <- name == "lengthscale" && has_unit
-  data.frame(number = words, variable = unname(variables),
-             estimate = values * if (has_unit) scale else 1,
-             medians = if (is_length) values / basis$median else NA_real_, inferred = free,
-             row.names = NULL)
+  medians <- if (is_length) values[, 1L] / basis$median else NA_real_
+  values <- values[rep_len(seq_len(nrow(values)), length(variables)), , drop = FALSE] *
+    if (has_unit) scale else 1
+  data.frame(number = words, variable = unname(variables), estimate = values[, 1L],
+             sd = values[, 2L], lower = values[, 3L], upper = values[, 4L], medians = medians,
+             inferred = free, row.names = NULL)
 }
 
 # A row a summand of a term's kernel: `term`, `block`, `kernel`, `points`, `learned`, `left_over`.
@@ -109,10 +130,10 @@ moved_facts <- function(object) {
   Find(Negate(is.null), moved)
 }
 
-gp_facts <- function(object) {
+gp_facts <- function(object, level) {
   if (length(gp_bases(object)) == 0L) return(NULL)
   cautions <- unlist(lapply(gp_bases(object), basis_cautions))
-  list(numbers = kernel_table(object), points = points_table(object),
+  list(numbers = kernel_table(object, level), points = points_table(object),
        learning = learning_facts(object), moved = moved_facts(object), cautions = cautions)
 }
 
@@ -184,11 +205,13 @@ say_kernel_numbers <- function(own, digits) {
   if (nrow(own) == 0L) return(invisible())
   names <- paste0("      ", own$number, ifelse(own$variable == "", "", " of "), own$variable,
                   ifelse(own$inferred, "", " (fixed)"))
-  shown <- matrix(c(format(own$estimate, digits = digits),
-                    ifelse(is.na(own$medians), "", format(own$medians, digits = digits))),
-                  ncol = 2L, dimnames = list(format(names), c("Estimate", "Medians")))
-  if (all(is.na(own$medians))) shown <- shown[, 1L, drop = FALSE]
-  print(shown, quote = FALSE, right = TRUE)
+  numbers <- own[c("estimate", "sd", "lower", "upper", "medians")]
+  shown <- vapply(numbers, function(x) ifelse(is.na(x), "", format(x, digits = digits)),
+                  character(nrow(own)))
+  shown <- matrix(shown, nrow(own), dimnames = list(format(names), c("Estimate", "SD", "lower",
+                                                                     "upper", "Medians")))
+  print(shown[, !vapply(numbers, function(x) all(is.na(x)), TRUE), drop = FALSE], quote = FALSE,
+        right = TRUE)
 }
 
 say_learning <- function(learning, digits) {

@@ -13,7 +13,7 @@
 #   inputs      list(center, scale, of): of the columns that the covariates have as numbers, the
 #               last says which covariate each belongs to
 #   ranges      of each covariate that is one number: c(min, max); NULL if there are others
-#   kernel, points, standardize   as given
+#   kernel, points, standardize, infer   as given
 #   parts       for each summand of the kernel list(factors, numbers, points, left_over): what the
 #               core makes the kernel from, what is known of its numbers (R/gp-learn.R), the
 #               inducing inputs (m x d, standardised), and the mean share of variance they leave over
@@ -28,7 +28,8 @@
 #'
 #' @section Usage:
 #' ```
-#' y ~ gp(x1, x2, ..., kernel = kernel_se(), points = NULL, by = , standardize = TRUE)
+#' y ~ gp(x1, x2, ..., kernel = kernel_se(), points = NULL, by = , standardize = TRUE,
+#'          infer = "none")
 #' ```
 #' Any number of such terms can stand next to linear terms, smooth terms `s(x)` and random-effects
 #' terms `(1 | g)`, in classification and in regression.
@@ -49,6 +50,9 @@
 #'   amplitude of its own; the formula should have the factor itself too. With numbers the function
 #'   is multiplied by them.
 #' * `standardize`: divide the variables by their standard deviation? `TRUE` by default.
+#' * `infer`: what of the kernel stays uncertain in the fit. `"none"` (default): nothing, it is as
+#'   learned. `"factor"`: a common factor of all length scales of the term, around those learned.
+#'   `"all"`: each number of the kernel that has a prior. See *How kernels are learned*.
 #'
 #' @section Model:
 #' The function is \eqn{f(x) = s\, g(x)}{f(x) = s g(x)} with \eqn{g} a Gaussian process of unit
@@ -74,10 +78,9 @@
 #' Length scales and other numbers of the kernels without a given value have log-normal priors
 #' ([prior_lognormal()]). They are point estimates, found before the model is fitted:
 #' 1. The evidence, by the lower bound of a Gaussian approximation, and the priors are maximised over
-#'    all numbers of the kernels, the amplitudes, and the variances of other terms: first over 250
+#'    all numbers of the kernels, the amplitudes, and the variances of other terms: first over 200
 #'    rows, from two starts (the medians of the priors, and a quarter of these length scales), then
-#'    over all rows, or 1000 of them; with inducing points that are not all rows over 400. The rows
-#'    are the same ones each time. For a response of two classes this uses the
+#'    over all rows, or 400 of them. The rows are the same ones each time. For a response of two classes this uses the
 #'    normalised likelihood ([likelihood_hinge()]), whichever one the fit has: under the
 #'    pseudo-likelihood the evidence prefers functions that change from row to row.
 #' 2. A common factor of all length scales is then chosen by the leave-one-out log score of up to
@@ -87,6 +90,19 @@
 #'    intervals do not include the uncertainty about length scales.
 #'
 #' [engine_ecm()] learns kernels by itself, as the paper does.
+#'
+#' With `infer` the last point is another one: what was learned is where the fit starts, and length
+#' scales have posteriors, over which predictions and intervals average. `"all"` has the numbers' own
+#' priors; `"factor"` has one number, the common factor, with the density that these priors have along
+#' the line of all length scales that are proportional to those learned. For one length scale both are
+#' the same. [engine_gaussian()] averages over a grid, [engine_slice()] and, for numbers,
+#' [engine_gibbs()] draw. `summary()` shows the numbers as a kernel is given them (length scales in
+#' units of the standardised variables) among the inferred parameters, and those of the kernels in
+#' units of the variables with standard deviations and limits. Inducing points stay where they are, and
+#' must explain the function (at most 1 % of the variance left over); with few of them, the posterior
+#' of a length scale is that of a function of these features. Under the hinge pseudo-likelihood the
+#' posterior prefers functions that change from row to row, which a message of class
+#' `bsvm_message_rough_functions` says once.
 #'
 #' If the result is of no use you are told: a message of class `bsvm_message_nearly_linear` if the
 #' length scale is more than 10 median distances between rows; warnings of class
@@ -111,8 +127,10 @@
 #' @section What is refused:
 #' Missing and infinite values of the variables (`na.action = na.omit` excludes such rows), variables
 #' none of which varies, `gp()` crossed with another term or inside a function, `by` that is neither
-#' numbers nor a factor, and `points = Inf` for more than 4000 rows: errors that say what to write
-#' instead.
+#' numbers nor a factor, `points = Inf` for more than 4000 rows, and `infer` where nothing of the kernel
+#' has a prior, or with inducing points that leave over more than 1 %: errors that say what to write
+#' instead. `infer` goes with what terms with inferred parameters go with: at most one grouping factor
+#' ([engine_gaussian()], [engine_gibbs()]), no priors that select, no missing or sparse predictors.
 #'
 #' @section Words of other packages:
 #' | here | elsewhere |
@@ -172,7 +190,7 @@ basis_words.bsvm_basis_gp <- function(kind) {
 }
 
 # Names of its arguments that are not covariates. `label` is what a term has that was gp(.).
-gp_arguments <- c("kernel", "points", "by", "standardize", "label")
+gp_arguments <- c("kernel", "points", "by", "standardize", "infer", "label")
 
 #' @export
 basis_variables.bsvm_basis_gp <- function(kind, term) {
@@ -196,7 +214,7 @@ basis_effects.bsvm_basis_gp <- function(kind, term, data) {
   unique(unlist(lapply(gp_call(term)$covariates, variables_in)))
 }
 
-# list(covariates, kernel, points, by, standardize, label) of a call, unevaluated.
+# list(covariates, kernel, points, by, standardize, infer, label) of a call, unevaluated.
 gp_call <- function(term) {
   arguments <- as.list(term)[-1L]
   named <- names(arguments)
@@ -271,7 +289,8 @@ make_bases.bsvm_basis_gp <- function(kind, term, columns, frame_terms, env) {
   ranges <- if (all(vapply(columns[variables], is_one_number, TRUE))) lapply(columns[variables], range)
   basis <- list(label = settings$label, expression = expression, covariates = variables, by = by,
                 level = NULL, inputs = inputs, ranges = ranges, kernel = settings$kernel,
-                points = settings$points, standardize = settings$standardize)
+                points = settings$points, standardize = settings$standardize,
+                infer = settings$infer)
   parts <- length(kernel_products(settings$kernel))
   lapply(gp_levels(by, columns), function(level) {
     basis["level"] <- list(level)
@@ -284,7 +303,7 @@ make_bases.bsvm_basis_gp <- function(kind, term, columns, frame_terms, env) {
 
 is_one_number <- function(column) is.numeric(column) && is.null(dim(column))
 
-# list(kernel, points, standardize, label), evaluated where the formula was made.
+# list(kernel, points, standardize, infer, label), evaluated where the formula was made.
 gp_settings <- function(term, given, env) {
   value <- function(name, default) {
     if (is.null(given[[name]])) return(default)
@@ -301,7 +320,14 @@ gp_settings <- function(term, given, env) {
   }
   standardize <- value("standardize", TRUE)
   check_flag(standardize, "standardize")
-  list(kernel = kernel, points = value("points", NULL), standardize = standardize, label = label)
+  infer <- value("infer", "none")
+  if (!is_one_string(infer) || !infer %in% infer_choices) {
+    abort("formula", "`infer` of `", label, "` must be \"none\" (the kernel as learned), \"factor\" (a ",
+          "common factor of its length scales) or \"all\" (every number of it that has a prior); ",
+          "found ", describe(infer), ".")
+  }
+  list(kernel = kernel, points = value("points", NULL), standardize = standardize, infer = infer,
+       label = label)
 }
 
 # ---- its columns --------------------------------------------------------------------------------
@@ -309,9 +335,10 @@ gp_settings <- function(term, given, env) {
 # (n x m) of standardised inputs (n x d), with the attribute `left_over`: the shares of each part's
 # variance (n x parts) that inducing inputs leave over. Where all rows of the fit are inducing inputs,
 # new ones far from them have some all the same.
-gp_columns <- function(basis, rows, multiplier) {
+# `values` are those of what is inferred of the kernel (R/gp-infer.R).
+gp_columns <- function(basis, rows, multiplier, values = NULL) {
   parts <- lapply(basis$parts, function(part) {
-    core_features_of(part$factors, rows, part$points, gp_theta(part))
+    core_features_of(part$factors, rows, part$points, gp_theta(part, values))
   })
   out <- do.call(cbind, lapply(parts, `[[`, "features"))
   left <- do.call(cbind, lapply(parts, `[[`, "left_over"))
@@ -323,16 +350,18 @@ gp_columns <- function(basis, rows, multiplier) {
   structure(out, left_over = left)
 }
 
-gp_theta <- function(part) part$numbers$theta
-
 #' @export
 new_basis.bsvm_basis_gp <- function(basis, terms, newdata, unknown) {
+  gp_matrix(basis, gp_new_columns(basis, terms, newdata, unknown))
+}
+
+gp_new_columns <- function(basis, terms, newdata, unknown) {
   expression <- basis$expression
   environment(expression$terms) <- environment(terms)
   columns <- new_columns(expression$terms, newdata, unknown)
   columns <- match_factors(columns, expression$xlevels, unknown)
   check_classes(expression$terms, columns)
-  gp_matrix(basis, columns)
+  columns
 }
 
 # Rows with a missing or infinite value are NA.

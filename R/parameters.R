@@ -47,7 +47,9 @@ point_numbers <- function(block, hyper) {
 # the factor of a scale for one standard deviation of a column, its logarithm for one unit.
 is_share <- function(block) identical(block$prior$name, "beta")
 
-is_coefficient <- function(block) identical(block$prior$name, "log_normal")
+is_coefficient <- function(block) {
+  identical(block$prior$name, "log_normal") && !is.null(block$sd) && !is.na(block$sd)
+}
 
 is_shown_otherwise <- function(block) is_share(block) || is_coefficient(block)
 

@@ -68,34 +68,36 @@ most_varying <- function(object, basis, rows, inputs) {
 average_along <- function(input, object, basis, rows, level, points) {
   range <- range(rows$raw[, input])
   x <- seq(range[1L], range[2L], length.out = points)
-  columns <- averaged_columns(basis, rows$raw, function(raw, k) {
+  moments <- average_moments(object, basis, rows$raw, function(raw, k) {
     raw[, input] <- x[k]
     raw
-  }, points)
-  moments <- function_moments(object, basis, columns, level)
+  }, points, level)
   if (is.null(level)) moments <- data.frame(fit = moments)
   data.frame(input = input, x = x, moments)
 }
 
-# (points x m): mean columns of the rows changed by `at(raw, k)`.
-averaged_columns <- function(basis, raw, at, points) {
-  rows <- lapply(seq_len(points), function(k) {
-    colMeans(gp_columns(basis, gp_inputs(at(raw, k), basis$inputs), NULL))
-  })
-  do.call(rbind, rows)
+# function_moments() of the averages over the rows changed by `at(raw, k)`, k up to `points`.
+average_moments <- function(object, basis, raw, at, points, level) {
+  n <- nrow(raw)
+  inputs <- lapply(seq_len(points), function(k) gp_inputs(at(raw, k), basis$inputs))
+  inputs <- do.call(rbind, inputs)
+  combine <- Matrix::sparseMatrix(i = rep(seq_len(points), each = n), j = seq_len(points * n),
+                                  x = 1 / n)
+  function_moments(object, basis, gp_variables(inputs, if (!is.null(basis$by)) rep(1, nrow(inputs))),
+                   level, combine)
 }
 
 # Of factors alone: the average at each level.
 plot_level_averages <- function(object, basis, level, rows) {
   shown <- do.call(rbind, lapply(seq_along(basis$covariates), function(k) {
     own <- which(basis$inputs$of == k)
-    columns <- averaged_columns(basis, rows$raw, function(raw, j) {
+    moments <- average_moments(object, basis, rows$raw, function(raw, j) {
       raw[, own] <- rep(seq_along(own) == j, each = nrow(raw))
       raw
-    }, length(own))
+    }, length(own), level)
     levels <- basis$expression$xlevels[[basis$covariates[k]]]
     data.frame(variable = basis$covariates[k], x = factor(levels, levels = levels),
-               function_moments(object, basis, columns, level))
+               moments)
   }))
   ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$fit)) +
     ggplot2::geom_hline(yintercept = 0, colour = "grey55", linetype = "dashed") +

@@ -79,27 +79,59 @@ needed_rows <- function(object, basis, data) {
        link = unname(object$link)[own], y = unname(object$y)[own])
 }
 
-# Posterior moments of the function, or of its averages, less its mean over the rows, from its
-# columns (k x m); with a level list(fit, lower, upper), else means.
-function_moments <- function(object, basis, columns, level = NULL) {
-  rows <- list(x = matrix(0, nrow(columns), length(object$design$columns)))
-  rows$x[, basis$columns] <- centred(columns, basis, object)
+# Posterior moments of the function, or of its averages, less its mean over the rows, at k inputs (as
+# gp_variables()), or of `combine` (j x k) times it; with a level list(fit, sd, lower, upper), else
+# means.
+function_moments <- function(object, basis, variables, level = NULL, combine = NULL) {
+  rows <- function_rows(object, basis, variables, combine)
   if (is.null(level)) return(posterior_linear(object, rows, sd = FALSE)$mean)
   link <- posterior_linear(object, rows)
   limits <- linear_limits(object$posterior, object, rows, link, level)
-  data.frame(fit = link$mean, lower = limits[, 1L], upper = limits[, 2L])
+  data.frame(fit = link$mean, sd = link$sd, lower = limits[, 1L], upper = limits[, 2L])
+}
+
+function_rows <- function(object, basis, variables, combine) {
+  k <- if (is.null(combine)) nrow(variables) else nrow(combine)
+  rows <- list(x = matrix(0, k, length(object$design$columns)))
+  if (!is_learned(basis)) {
+    d <- length(basis$inputs$scale)
+    columns <- gp_columns(basis, variables[, seq_len(d), drop = FALSE],
+                          if (!is.null(basis$by)) variables[, d + 1L])
+    if (!is.null(combine)) columns <- as.matrix(combine %*% columns)
+    rows$x[, basis$columns] <- centred(columns, basis, object)
+    return(rows)
+  }
+  # Less its mean, whatever the kernel.
+  if (is.null(combine)) combine <- Matrix::Diagonal(k)
+  reference <- if (is_centred(basis, object)) basis$reference
+  m <- NROW(reference)
+  if (m > 0L) combine <- cbind(combine, Matrix::Matrix(-1 / m, k, m, sparse = TRUE))
+  if (m > 0L && !is.null(basis$by)) reference <- cbind(reference, 1)
+  rows$learned <- stats::setNames(list(list(variables = rbind(variables, reference),
+                                            combine = combine)), basis$label)
+  rows
 }
 
 # Its posterior means in rows of the fit.
 function_in_rows <- function(object, basis, rows) {
-  columns <- gp_columns(basis, gp_inputs(rows$raw, basis$inputs), rows$multiplier)
-  function_moments(object, basis, columns)
+  inputs <- gp_inputs(rows$raw, basis$inputs)
+  function_moments(object, basis, gp_variables(inputs, rows$multiplier))
 }
 
 # Only with an intercept the mean over the rows means nothing by itself.
+is_centred <- function(basis, object) {
+  !is.null(basis$average) && object$design$intercept > 0L
+}
+
 centred <- function(columns, basis, object) {
-  if (is.null(basis$average) || object$design$intercept == 0L) return(columns)
+  if (!is_centred(basis, object)) return(columns)
   columns - rep(basis$average, each = nrow(columns))
+}
+
+# The variables on a grid of the covariates.
+grid_variables <- function(basis, grid) {
+  raw <- gp_numbers(grid[basis$covariates], basis$expression$xlevels)$x
+  gp_variables(gp_inputs(raw, basis$inputs), if (!is.null(basis$by)) rep(1, nrow(raw)))
 }
 
 # At most so many rows, the same ones each time.
@@ -193,7 +225,7 @@ map_data <- function(basis, object, points) {
     seq(range[1L], range[2L], length.out = points)
   }))
   data.frame(label = basis$label, x = grid[[1L]], z = grid[[2L]],
-             fit = function_moments(object, basis, basis_grid(basis, grid)))
+             fit = function_moments(object, basis, grid_variables(basis, grid)))
 }
 
 # list(at, words): the value of the function where the class changes, everything else at its mean
@@ -201,14 +233,15 @@ map_data <- function(basis, object, points) {
 map_border <- function(object, basis, rows) {
   if (!is_kind(object$response, "classes")) return(NULL)
   if (has_numeric_by(basis)) return(NULL)
-  if (is_alone(object, basis)) {
+  if (is_alone(object, basis) && !is_learned(basis)) {
     at <- fixef.bsvm(object)[c(object$design$intercept, basis$columns)]
     if (object$design$intercept > 0L) at <- at * c(1, basis$average) else at <- 0
     return(list(at = -sum(at), words = "Line: class boundary"))
   }
   if (is.null(rows)) return(list(at = 0, words = "Line: the function at its mean"))
   rest <- rows$link - function_in_rows(object, basis, rows)
-  list(at = -mean(rest), words = "Line: class boundary, all other terms at their means")
+  list(at = -mean(rest), words = if (is_alone(object, basis)) "Line: class boundary"
+                                 else "Line: class boundary, all other terms at their means")
 }
 
 # Is there nothing but the term and an intercept?
@@ -245,7 +278,7 @@ map_points <- function(object, bases, rows) {
 
 plot_relevance <- function(object, select, n) {
   bases <- chosen_bases(object, select, "gp")
-  shown <- do.call(rbind, lapply(bases, relevance_data))
+  shown <- do.call(rbind, lapply(bases, function(basis) relevance_data(at_means(basis, object))))
   if (is.null(shown)) {
     abort("unsupported", "plot(which = \"relevance\") needs a kernel with a length scale for each ",
           "variable, as in gp(x1, x2, kernel = kernel_se(ard = TRUE)).")
@@ -265,6 +298,17 @@ plot_relevance <- function(object, select, n) {
                   }) +
     plot_theme() +
     ggplot2::theme(panel.grid.major.y = ggplot2::element_blank())
+}
+
+# The basis with kernels as at the posterior means of what is inferred of them.
+at_means <- function(basis, object) {
+  if (!is_learned(basis)) return(basis)
+  values <- mean_values(object)[[basis$label]]
+  basis$parts <- lapply(basis$parts, function(part) {
+    part$numbers$theta <- gp_theta(part, values)
+    part
+  })
+  basis
 }
 
 # 1 / length scale of each variable, of the kernels with one for each; NULL for none.

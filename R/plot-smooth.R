@@ -61,9 +61,10 @@ plot_surface <- function(object, basis, level, points = 60L) {
 
 # fit, sd, lower and upper of the term by itself.
 smooth_moments <- function(object, basis, grid, level) {
+  if (is_gp(basis)) return(function_moments(object, basis, grid_variables(basis, grid), level))
   rows <- list(x = matrix(0, nrow(grid), length(object$design$columns)))
   at <- c(basis$unpenalised, basis$columns)
-  rows$x[, at] <- centred(basis_grid(basis, grid), basis, object)
+  rows$x[, at] <- basis_grid(basis, grid)
   link <- posterior_linear(object, rows)
   limits <- linear_limits(object$posterior, object, rows, link, level)
   data.frame(fit = link$mean, sd = link$sd, lower = limits[, 1L], upper = limits[, 2L])

@@ -73,6 +73,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_engine(engine, frame, likelihood, assigned)
   assigned <- learned_amplitudes(assigned, frame, likelihood, engine)
   likelihood <- tell_pseudo(likelihood)
+  tell_rough(frame, likelihood)
   check_unknown_columns(frame$unknowns$rule, frame)
   scaled <- scaled_columns(assigned$blocks, frame, standardize)
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)

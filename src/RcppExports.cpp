@@ -280,6 +280,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_process_draws
+Rcpp::List core_process_draws(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericMatrix inputs, Rcpp::NumericMatrix theta, Rcpp::NumericMatrix coefficients, bool leaving);
+RcppExport SEXP _bsvm_core_process_draws(SEXP kernelSEXP, SEXP xSEXP, SEXP inputsSEXP, SEXP thetaSEXP, SEXP coefficientsSEXP, SEXP leavingSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type coefficients(coefficientsSEXP);
+    Rcpp::traits::input_parameter< bool >::type leaving(leavingSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_process_draws(kernel, x, inputs, theta, coefficients, leaving));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_linear_response
 Rcpp::NumericMatrix core_linear_response(Rcpp::List problem, Rcpp::List model, Rcpp::List options);
 RcppExport SEXP _bsvm_core_linear_response(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
@@ -447,6 +462,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_learn_gains", (DL_FUNC) &_bsvm_core_learn_gains, 4},
     {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},
     {"_bsvm_core_features_of", (DL_FUNC) &_bsvm_core_features_of, 4},
+    {"_bsvm_core_process_draws", (DL_FUNC) &_bsvm_core_process_draws, 6},
     {"_bsvm_core_linear_response", (DL_FUNC) &_bsvm_core_linear_response, 3},
     {"_bsvm_core_linear_sd", (DL_FUNC) &_bsvm_core_linear_sd, 3},
     {"_bsvm_core_log_posterior", (DL_FUNC) &_bsvm_core_log_posterior, 5},

@@ -136,11 +136,22 @@ bsvm::Index levels_of(const bsvm::Problem& problem, bsvm::Index effect) {
   return 0;
 }
 
+// list(name, parameters), and perhaps arrays and parts, a list of such lists.
+bsvm::Params to_tree(const List& given) {
+  std::map<std::string, bsvm::Params::Array> arrays;
+  if (has(given, "arrays") && Rf_length(given["arrays"]) > 0) arrays = to_arrays(given["arrays"]);
+  std::vector<bsvm::Params> parts;
+  if (has(given, "parts"))
+    for (const List part : as<List>(given["parts"])) parts.push_back(to_tree(part));
+  return bsvm::Params(as<std::string>(given["name"]), to_values(given["parameters"]),
+                      std::move(arrays), std::move(parts));
+}
+
 // Blocks of terms that the core makes from the rows' variables: after the dense columns.
 void take_features(const List& features, bsvm::Problem& out) {
   for (const List feature : features) {
-    const std::string name = as<std::string>(feature["name"]);
-    auto block = bsvm::Registry<bsvm::Block>::make(name, to_params(name, feature["parameters"]));
+    const bsvm::Params params = to_tree(feature);
+    auto block = bsvm::Registry<bsvm::Block>::make(params.component(), params);
     SEXP x = feature["x"];
     require(TYPEOF(x) == REALSXP && Rf_isMatrix(x) && Rf_nrows(x) == out.n && all_finite(x), "x",
             "a finite double matrix with a row for each row of the data");

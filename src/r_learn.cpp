@@ -252,3 +252,34 @@ Rcpp::List core_features_of(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::Nume
     return List::create(_["features"] = turned, _["left_over"] = to_numeric(left));
   });
 }
+
+// Draws of a Gaussian process in rows x (n, d) given inducing inputs (m, d): for each column of theta
+// (numbers, draws) and of the features' coefficients (m, draws) a column of `mean`, and with
+// `leaving` the variance of unit amplitude left over there.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_process_draws(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::NumericMatrix inputs,
+                              Rcpp::NumericMatrix theta, Rcpp::NumericMatrix coefficients,
+                              bool leaving) {
+  return with_host(R_NilValue, [&](RHost& host) {
+    const auto made = to_kernel(kernel);
+    const bsvm::Mat rows = to_inputs(x), points = to_inputs(inputs);
+    const Eigen::Map<const bsvm::Mat> numbers(theta.begin(), theta.nrow(), theta.ncol()),
+        b(coefficients.begin(), coefficients.nrow(), coefficients.ncol());
+    NumericMatrix mean(x.nrow(), theta.ncol());
+    NumericMatrix left(leaving ? x.nrow() : 0, theta.ncol());
+    bsvm::Mat out(points.cols(), leaving ? rows.cols() : 0);
+    for (int s = 0; s < theta.ncol(); ++s) {
+      if (host.interrupted()) throw bsvm::Interrupted();
+      const bsvm::Features features(*made, points, numbers.col(s), host);
+      Eigen::Map<bsvm::Vec> to(&mean(0, s), x.nrow());
+      if (!leaving) {
+        to = features.product(rows, b.col(s));
+        continue;
+      }
+      features.fill(rows, out);
+      to = out.transpose() * b.col(s);
+      Eigen::Map<bsvm::Vec>(&left(0, s), x.nrow()) = features.left_over(rows, out);
+    }
+    return List::create(_["mean"] = mean, _["left_over"] = left);
+  });
+}

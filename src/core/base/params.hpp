@@ -8,16 +8,20 @@
 namespace bsvm {
 
 // Named numbers, and arrays, that a component is made from; the checks build the message. Arrays
-// look at the caller's memory, which must outlive the component.
+// look at the caller's memory, which must outlive the component. What is made of components has
+// theirs as parts.
 class Params {
  public:
   using Array = Eigen::Map<const Mat>;
 
   Params() = default;
   Params(std::string component, std::map<std::string, double> values,
-         std::map<std::string, Array> arrays = {})
+         std::map<std::string, Array> arrays = {}, std::vector<Params> parts = {})
       : component_(std::move(component)), values_(std::move(values)),
-        arrays_(std::move(arrays)) {}
+        arrays_(std::move(arrays)), parts_(std::move(parts)) {}
+
+  const std::string& component() const { return component_; }
+  const std::vector<Params>& parts() const { return parts_; }
 
   bool given(const std::string& number) const { return values_.count(number) > 0; }
   double finite(const std::string& name) const;
@@ -38,6 +42,7 @@ class Params {
   std::string component_;
   std::map<std::string, double> values_;
   std::map<std::string, Array> arrays_;
+  std::vector<Params> parts_;
 };
 
 using NamedNumbers = std::vector<std::pair<std::string, double>>;

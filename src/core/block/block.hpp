@@ -26,7 +26,8 @@ class Block {
   virtual bool varies() const { return false; }
 
   // Parameters that are inferred, free numbers: State::parameters() has them from `first` on. A
-  // block with some varies. Its unit() must not depend on them.
+  // block with some varies, and depends on nothing else of the State. Its unit() must not depend on
+  // them.
   virtual Index free_size() const { return 0; }
   virtual void find_parameters(Index /*first*/) {}
 

@@ -5,12 +5,13 @@
 
 namespace bsvm {
 
-// Slices of the parameters of the likelihood and of the blocks, coefficients and effects held and
-// latent scales averaged out: along each, or where there are several, which may be strongly
-// correlated (a scale and a shape), along the columns of a root of their covariance. That and the
-// first intervals are learnt while draws are not kept. A covariance does not see where the tails go:
-// so also along the differences of any two, which leave the product of what they are logarithms of;
-// not of coefficients of a parameter, whose tails are those of the rows' log p.
+// Slices of the parameters of the likelihood and of the blocks, coefficients and effects held
+// (design_moves.hpp has them follow) and latent scales averaged out: along each, or where there are
+// several, which may be strongly correlated (a scale and a shape), along the columns of a root of
+// their covariance. That and the first intervals are learnt while draws are not kept. A covariance
+// does not see where the tails go: so also along the differences of any two, which leave the product
+// of what they are logarithms of; not of coefficients of a parameter, whose tails are those of the
+// rows' log p.
 class ParameterMoves {
  public:
   explicit ParameterMoves(const Coefficients& side);

@@ -23,6 +23,28 @@ constexpr double kEnough = 1e-6;        // nats, of a climb in theta
 constexpr double kMatchedApart = 0.3;   // the same with moments matched: these are less exact
 constexpr double kEnoughMatched = 0.02;
 constexpr int kMostMatched = 15;
+constexpr double kNumberApart = 3e-5;   // in a parameter of the design, of differences of K
+
+// Do parameters move one of these columns?
+bool moves_any(const Problem& problem, const std::vector<Index>& columns) {
+  Index first = 0;
+  for (const auto& block : problem.blocks) {
+    const Index end = first + block->columns();
+    if (block->varies() && std::any_of(columns.begin(), columns.end(),
+                                       [&](Index j) { return j >= first && j < end; }))
+      return true;
+    first = end;
+  }
+  return false;
+}
+
+// What KernelNewton needs of a Problem.
+Problem rows_of(const Problem& problem) {
+  Problem out;
+  static_cast<Rows&>(out) = problem;
+  out.n = problem.n;
+  return out;
+}
 
 // As a warm start.
 RowNewton::Known known_of(const KernelNewton::Point& at) {
@@ -38,11 +60,12 @@ RowNewton::Known known_of(const KernelNewton::Point& at) {
 }  // namespace
 
 bool FullKernel::suits(const Problem& problem) {
-  if (!problem.here() || problem.left_over || problem.effects() > 0 || problem.parameters() > 0 ||
+  const Index numbers = design_numbers(problem);
+  if (!problem.here() || problem.left_over || problem.effects() > 0 ||
+      (problem.parameters() > 0 && numbers == 0) || problem.likelihood->coefficients() > 0 ||
       problem.latent->any() || problem.tilt.size() > 0)
     return false;
-  for (const auto& block : problem.blocks)
-    if (block->varies()) return false;
+  if (varies(problem) && numbers == 0) return false;  // with more than parameters
   for (const PriorSlot& slot : problem.priors) {
     if (!slot.prior->exchangeable()) return false;
     Vec theta, variance(1);
@@ -58,9 +81,12 @@ bool FullKernel::suits(const Problem& problem) {
 }
 
 FullKernel::FullKernel(const Problem& problem, const Options& options, Host& host)
-    : problem_(problem), options_(options), host_(host), side_(problem),
-      design_(gather_design(problem)), scratch_(side_.start(Vec())), newton_(problem, host) {
+    : problem_(problem), rows_(rows_of(problem)), options_(options), host_(host), side_(problem),
+      scratch_(side_.start(Vec())),
+      newton_(problem.likelihood->free_size() > 0 ? rows_ : problem, host) {
   side_.fix_priors(scratch_, side_.free(scratch_));
+  design_.resize(problem.columns(), problem.n);
+  look_at_design(scratch_);
   const Vec precision = side_.precision(scratch_);
   std::vector<double> scale;
   for (const PriorPart& part : side_.parts()) {
@@ -68,16 +94,28 @@ FullKernel::FullKernel(const Problem& problem, const Options& options, Host& hos
     Part own;
     const Index count = static_cast<Index>(part.slot.columns.size());
     own.before.resize(count);
-    Mat columns(count, problem.n);
-    for (Index j = 0; j < count; ++j) {
-      own.before[j] = precision[part.slot.columns[j]];
-      columns.row(j) = design_.row(part.slot.columns[j]) / std::sqrt(own.before[j]);
-    }
-    own.first = count > 0 ? part.slot.columns[0] : 0;
-    own.k = lower_gram(columns, host).selfadjointView<Eigen::Lower>();
+    own.columns = part.slot.columns;
+    for (Index j = 0; j < count; ++j) own.before[j] = precision[own.columns[j]];
+    own.moves = moves_any(problem, own.columns);
+    own.k = covariance(own);
     parts_.push_back(std::move(own));
   }
   theta_scale_ = Eigen::Map<const Vec>(scale.data(), static_cast<Index>(scale.size()));
+}
+
+// And the parts' covariances, at the State's parameters.
+void FullKernel::look_at_design(const State& state) {
+  numbers_ = state.parameters().tail(design_numbers(problem_));
+  gather_design(problem_, all_rows(problem_).data(), problem_.n, state, design_);
+  for (Part& part : parts_)
+    if (part.moves) part.k = covariance(part);
+}
+
+Mat FullKernel::covariance(const Part& part) const {
+  Mat columns(part.before.size(), problem_.n);
+  for (Index j = 0; j < columns.rows(); ++j)
+    columns.row(j) = design_.row(part.columns[j]) / std::sqrt(part.before[j]);
+  return lower_gram(columns, host_).selfadjointView<Eigen::Lower>();
 }
 
 // (parts) s_b.
@@ -86,12 +124,15 @@ Vec FullKernel::scales(ConstVecRef theta) {
   const Vec precision = side_.precision(scratch_);
   Vec out(static_cast<Index>(parts_.size()));
   for (size_t b = 0; b < parts_.size(); ++b)
-    out[b] = parts_[b].before.size() > 0 ? parts_[b].before[0] / precision[parts_[b].first] : 0;
+    out[b] = parts_[b].before.size() > 0 ? parts_[b].before[0] / precision[parts_[b].columns[0]] : 0;
   return out;
 }
 
 void FullKernel::take(ConstVecRef theta) {
   const Vec s = scales(theta);
+  if (scratch_.parameters().tail(numbers_.size()) != numbers_) look_at_design(scratch_);
+  const Index own = scratch_.parameters().size() - numbers_.size();
+  if (own > 0) rows_.likelihood = problem_.likelihood->with(scratch_.parameters().head(own));
   k_.setZero(problem_.n, problem_.n);
   for (size_t b = 0; b < parts_.size(); ++b) k_ += s[b] * parts_[b].k;
   if (!k_.allFinite()) throw NumericalFailure("A variance is beyond what numbers hold.");
@@ -110,13 +151,13 @@ FullKernel::Value FullKernel::look(ConstVecRef theta, const KernelNewton::Point*
   out.bound = out.q.bound;
   out.gradient.setZero(theta.size());
   out.prior = log_prior(problem_, theta, out.gradient);
-  out.gradient += rows_gradient(theta, out.q);
+  out.gradient += rows_gradient(theta, out.q, false);
   record(out);
   return out;
 }
 
 // Of the bound, or where moments are matched of log p(y): both are at rest in all that q is made of.
-Vec FullKernel::rows_gradient(ConstVecRef theta, const KernelNewton::Point& q) {
+Vec FullKernel::rows_gradient(ConstVecRef theta, const KernelNewton::Point& q, bool matched) {
   const Vec alpha = q.alpha, w = q.weight;
   pull_.noalias() = w.asDiagonal() * q.covariance * w.asDiagonal();
   pull_.diagonal() -= w;
@@ -129,7 +170,55 @@ Vec FullKernel::rows_gradient(ConstVecRef theta, const KernelNewton::Point& q) {
         out[h] += 0.5 * change[b] * (parts_[b].k.cwiseProduct(pull_).sum() +
                                      alpha.dot(parts_[b].k * alpha));
   }
+  add_parameters_gradient(theta, q, matched, out);
   return out;
+}
+
+// The rows' terms where q stays; where moments are matched, what else is known of each row does.
+double FullKernel::rows_value(ConstVecRef numbers, const KernelNewton::Point& q, bool matched) const {
+  using View = Eigen::Map<const Arr>;
+  const Index n = problem_.n;
+  const View y(problem_.y, n);
+  const auto likelihood = problem_.likelihood->with(numbers);
+  RowTerms terms;
+  terms.resize(n);
+  if (!matched) likelihood->terms(Use::expected, y, q.m, q.v, terms);
+  for (Index i = 0; matched && i < n; ++i) {
+    const double k = problem_.weight ? problem_.weight[i] : 1;
+    const double c = q.v[i] / (1 - q.weight[i] / k * q.v[i]);
+    terms.value[i] = likelihood->averaged(y[i], q.m[i] - c * q.alpha[i] / k, c, 1).value;
+  }
+  return problem_.weight ? (View(problem_.weight, n) * terms.value).sum() : terms.value.sum();
+}
+
+// Of the likelihood's parameters, and of those that columns depend on with K at both sides of each.
+void FullKernel::add_parameters_gradient(ConstVecRef theta, const KernelNewton::Point& q,
+                                         bool matched, Vec& gradient) {
+  if (numbers_.size() == 0) return;
+  const Index first = side_.parameter_first(), own = side_.parameters() - numbers_.size();
+  for (Index k = 0; k < own; ++k) {
+    const Vec by = kNumberApart * Vec::Unit(own, k), at = theta.segment(first, own);
+    gradient[first + k] += (rows_value(at + by, q, matched) - rows_value(at - by, q, matched)) /
+                           (2 * kNumberApart);
+  }
+  const Vec s = scales(theta), alpha = q.alpha;
+  const Mat here = design_;
+  State state = scratch_;
+  for (Index k = own; k < side_.parameters(); ++k) {
+    double change = 0;
+    for (const double by : {kNumberApart, -kNumberApart}) {
+      state.parameters() = scratch_.parameters();
+      state.parameters()[k] += by;
+      gather_design(problem_, all_rows(problem_).data(), problem_.n, state, design_);
+      for (size_t b = 0; b < parts_.size(); ++b) {
+        if (!parts_[b].moves) continue;
+        const Mat apart = covariance(parts_[b]) - parts_[b].k;
+        change += s[b] / by * (apart.cwiseProduct(pull_).sum() + alpha.dot(apart * alpha));
+      }
+    }
+    gradient[first + k] += 0.25 * change;
+  }
+  design_ = here;
 }
 
 // An interrupt after the first look leaves the best so far.
@@ -200,7 +289,7 @@ bool FullKernel::rests(ConstVecRef theta, RowSites sites, Rest& out) {
   out.theta = theta;
   out.gradient = Vec::Zero(theta.size());
   out.log_density += log_prior(problem_, theta, out.gradient);
-  out.gradient += rows_gradient(theta, out.q);
+  out.gradient += rows_gradient(theta, out.q, true);
   sites.theta = theta;
   known_.push_back(std::move(sites));
   return true;
@@ -260,6 +349,7 @@ Node FullKernel::node(ConstVecRef theta, const KernelNewton::Point& q, bool matc
   out.matched = matched;
   out.state = side_.start(Vec());
   side_.fix_priors(out.state, theta);
+  if (out.state.parameters().tail(numbers_.size()) != numbers_) look_at_design(out.state);
   const Vec precision = side_.precision(out.state);
   const Index p = design_.rows(), n = design_.cols();
   Mat total = Mat::Zero(p, p);

@@ -10,6 +10,8 @@ namespace bsvm {
 // What RowNewton does where columns are about as many as rows, and every prior has one variance: then
 // f ~ N(offset, sum_b s_b K_b), K_b of the columns of a prior, and a step costs as much as inverting
 // a matrix of the rows. Hyper-parameters climb by the gradient d bound / d K (learn/additive.hpp).
+// Columns may depend on parameters that are inferred, such as length scales, and then the likelihood
+// may have some, too; derivatives in these are differences, of K and of the rows' terms at q.
 class FullKernel : public Conditional {
  public:
   FullKernel(const Problem& problem, const Options& options, Host& host);
@@ -39,15 +41,21 @@ class FullKernel : public Conditional {
   };
   struct Part {
     Mat k;       // (n, n) of variances as they were at first
+    std::vector<Index> columns;
     Vec before;  // (columns) precisions then
-    Index first; // its first column
+    bool moves;  // does a column of it depend on parameters?
   };
 
+  void look_at_design(const State& state);
+  double rows_value(ConstVecRef numbers, const KernelNewton::Point& q, bool matched) const;
   Vec scales(ConstVecRef theta);
   void take(ConstVecRef theta);
+  Mat covariance(const Part& part) const;
+  void add_parameters_gradient(ConstVecRef theta, const KernelNewton::Point& q, bool matched,
+                               Vec& gradient);
   Value look(ConstVecRef theta, const KernelNewton::Point* near, double tolerance);
   Rest climb_on(Rest from);
-  Vec rows_gradient(ConstVecRef theta, const KernelNewton::Point& q);
+  Vec rows_gradient(ConstVecRef theta, const KernelNewton::Point& q, bool matched);
   bool rests(ConstVecRef theta, RowSites sites, Rest& out);
   Vec gradient_near(const Node& top, const Vec& by);
   Node node(const Rest& rest);
@@ -56,10 +64,12 @@ class FullKernel : public Conditional {
   void record(const Value& at);
 
   const Problem& problem_;
+  Problem rows_;     // if the likelihood has parameters: the rows, and it as it is at these
   Options options_;
   Host& host_;
   Coefficients side_;
-  Mat design_;       // (p, n) C'
+  Mat design_;       // (p, n) C', at the parameters
+  Vec numbers_;      // that it is at; those of the likelihood are others
   Vec theta_scale_;  // what a gradient in theta is measured by
   std::vector<Part> parts_;
   State scratch_;  // for the priors' precisions at a theta

@@ -6,7 +6,7 @@ namespace bsvm {
 
 GibbsChain::GibbsChain(const Problem& problem, Index extra, const GibbsOptions& options)
     : problem_(problem), side_(problem, extra, false), state_(side_.start(Vec())),
-      rows_(problem), mixing_(problem, side_, true), parameters_(side_),
+      rows_(problem), mixing_(problem, side_, true), parameters_(side_), design_(problem, side_),
       inclusion_moves_(problem, side_), burnin_(options.burnin), mix_(options.mixing) {
   state_.seed() = static_cast<double>(options.seed);
   state_.chain() = options.chain;
@@ -38,6 +38,7 @@ void GibbsChain::visit(Archive& archive) {
   archive.part(inclusion_moves_.learnt(),
                [&](ConstVecRef saved) { inclusion_moves_.restore(saved); });
   archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+  archive.part(design_.learnt(), [&](ConstVecRef saved) { design_.restore(saved); });
   archive.part(state_.latent());
   archive.part(unknowns(), [&](ConstVecRef saved) { set_unknowns(saved); });
 }
@@ -49,11 +50,13 @@ void GibbsChain::make_sweep(Host& host) {
   side_.draw_priors(state_, group_moments);
   const bool tune = sweeps_ < burnin_;
   parameters_.run(state_, [&] { return rows_.log_likelihood(state_); }, tune);
+  design_.run(state_, rows_, tune, host);
   if (mix_) {
     inclusion_moves_.run(state_, rows_, tune, host);
     mixing_.run(state_, rows_, group_moments, tune, true, host);
   }
   ++sweeps_;
+  if (tune && design_.any()) design_.learn(rows_, sweeps_);
 }
 
 void GibbsChain::disperse() {

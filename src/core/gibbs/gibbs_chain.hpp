@@ -1,4 +1,5 @@
 #pragma once
+#include "chain/design_moves.hpp"
 #include "chain/mixing.hpp"
 #include "chain/parameter_moves.hpp"
 #include "chain/sampler.hpp"
@@ -50,6 +51,7 @@ class GibbsChain : public Chain {
 
   Mixing mixing_;
   ParameterMoves parameters_;
+  DesignMoves design_;
   InclusionMoves inclusion_moves_;
   Index burnin_, sweeps_ = 0;
   bool mix_;

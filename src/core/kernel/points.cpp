@@ -65,6 +65,14 @@ void Features::fill(const Mat& x, Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) 
   out = k;
 }
 
+Vec Features::product(const Mat& x, ConstVecRef b) const {
+  Mat k(x.cols(), v_.cols());
+  kernel_.values(x, v_, theta_, k);
+  Vec by = b;
+  solve_transposed(lower_, by);
+  return k * by;
+}
+
 Vec Features::left_over(const Mat& x, const Mat& features) const {
   return (kernel_.diagonal(x, theta_) - features.colwise().squaredNorm().transpose())
       .cwiseMax(0.0);

@@ -33,6 +33,9 @@ class Features {
   // out (m, r): a(x) of these inputs (d, r).
   void fill(const Mat& x, Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const;
 
+  // (r): a(x)'b of these inputs, without the features.
+  Vec product(const Mat& x, ConstVecRef b) const;
+
   // (r): the left-over variance, never below zero, of inputs with these features (m, r).
   Vec left_over(const Mat& x, const Mat& features) const;
 

@@ -29,6 +29,13 @@ bool varies(const Problem& problem) {
          (problem.multipliers && problem.multipliers->varies());
 }
 
+Index design_numbers(const Problem& problem) {
+  const auto by_more = [](const auto& block) { return block->varies() && block->free_size() == 0; };
+  if (std::any_of(problem.blocks.begin(), problem.blocks.end(), by_more)) return 0;
+  if (problem.multipliers && problem.multipliers->varies()) return 0;
+  return problem.parameters() - problem.likelihood->free_size();
+}
+
 std::vector<int> all_rows(const Problem& problem) {
   std::vector<int> rows(problem.n);
   std::iota(rows.begin(), rows.end(), 0);

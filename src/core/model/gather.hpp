@@ -33,5 +33,8 @@ Mat gather_columns(const Problem& problem, const std::vector<int>& rows);
 std::vector<int> all_rows(const Problem& problem);  // 0, 1, .. n - 1
 
 bool varies(const Problem& problem);  // does a block depend on the State?
+// How many of State::parameters(), the last ones, the design depends on, if on nothing else of it; else
+// 0.
+Index design_numbers(const Problem& problem);
 
 }  // namespace bsvm

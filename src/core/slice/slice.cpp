@@ -13,7 +13,8 @@
 //              a coefficient hardly moves; the others now and then, for tails that a Gaussian has
 //              not, and so the effects of other factors, which ellipses move
 //
-// Never a Gram matrix; linear predictors are kept.
+// Never a Gram matrix; linear predictors are kept. A design that moves with parameters has a chain of
+// its own (slice_moving.cpp).
 #include "base/error.hpp"
 #include "chain/mixing.hpp"
 #include "chain/parameter_moves.hpp"
@@ -29,6 +30,7 @@
 #include "rows/lines/predictors.hpp"
 #include "slice_grouped.hpp"
 #include "slice_latent.hpp"
+#include "slice_moving.hpp"
 #include "whitening.hpp"
 
 namespace bsvm {
@@ -211,7 +213,7 @@ class Slice : public Sampler {
     if (varies(problem) && problem.group_coefficients() > 0)
       throw InvalidInput("formula", "Slice sampling takes no group effects where a term has "
                                    "parameters that are inferred.");
-    if (grouped(problem)) return;
+    if (grouped(problem) || moving(problem)) return;
     check_use(*problem.latent, Use::marginal);
     white_ = whiten(problem, make_source, threads, host);
     if (!is_joint(problem) && !problem.latent->any())
@@ -221,6 +223,7 @@ class Slice : public Sampler {
   std::unique_ptr<Chain> start(const Problem& problem, const MakeDraws&, int threads,
                                std::uint64_t seed, int chain, Index burnin) const override {
     if (grouped(problem)) return grouped_chain(problem, seed, chain, burnin);
+    if (moving(problem)) return moving_chain(problem, seed, chain, burnin);
     if (problem.latent->any()) return latent_chain(problem, white_, seed, chain, burnin);
     if (is_joint(problem)) return joint_chain(problem, white_, threads, seed, chain, burnin);
     return std::unique_ptr<Chain>(new SliceChain(problem, white_, turn_, seed, chain, burnin));
@@ -233,6 +236,10 @@ class Slice : public Sampler {
     if (problem.group_coefficients() == 0 || problem.latent->any() || integrates(problem))
       return false;
     return problem.columns() <= kMostGrouped || (!problem.multipliers && problem.integrated < 0);
+  }
+  // A design that moves with few numbers, of more columns than a point can have.
+  bool moving(const Problem& problem) const {
+    return design_numbers(problem) > 0 && problem.columns() > kMostIntegrated;
   }
   bool is_joint(const Problem& problem) const { return integrates(problem) || varies(problem); }
   bool integrates(const Problem& problem) const {

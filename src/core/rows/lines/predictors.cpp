@@ -15,17 +15,21 @@ Predictors::Predictors(const Problem& problem)
       slope_(problem.n) {
   if (problem.multipliers) terms_ = {{problem.groups, problem.effects(), 0, 0}};
   else take_sparse();
+  numbers_ = design_numbers(problem);
   if (varies_) return;
   design_ = gather_columns(problem, all_rows(problem));
   if (problem.multipliers) take_multipliers(gather_multipliers(problem));
 }
 
-// Columns as the State has them.
 void Predictors::look(const State& state) {
+  if (!varies_) return;
+  const Vec numbers = state.parameters().tail(numbers_);
+  if (numbers_ > 0 && looked_.size() > 0 && numbers == looked_) return;
   const std::vector<int> rows = all_rows(problem_);
   Mat c(problem_.columns(), problem_.n), z(problem_.effects(), problem_.n);
   gather_design(problem_, rows.data(), problem_.n, state, c);
   design_ = c.transpose();
+  looked_ = numbers;
   if (!problem_.multipliers) return;
   gather_multipliers(problem_, rows.data(), problem_.n, state, z);
   take_multipliers(z);
@@ -66,7 +70,7 @@ void Predictors::take_sparse() {
 
 void Predictors::find(const State& state) {
   likelihood_.follow(state);
-  if (varies_) look(state);
+  look(state);
   Vec x(design_.cols() + effects_.size());
   x << state.mean().tail(design_.cols()), effects_;
   f_ = change(x);

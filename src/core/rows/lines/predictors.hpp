@@ -26,6 +26,9 @@ class Predictors : public LineSource {
   // The likelihood at the State's parameters from now on.
   void follow(const State& state) { likelihood_.follow(state); }
 
+  // The design as the State has it, f as it was.
+  void look(const State& state);
+
   // f of the State's dense coefficients and the effects there are, at its parameters.
   void find(const State& state);
 
@@ -59,7 +62,6 @@ class Predictors : public LineSource {
     Index levels, effects, first_effect, first;
   };
 
-  void look(const State& state);
   void take_multipliers(const Mat& z);
   void take_sparse();
   double slide(Index column, double precision, double pull, Draws& random);
@@ -67,6 +69,8 @@ class Predictors : public LineSource {
 
   const Problem& problem_;
   bool varies_;  // do its columns depend on the State?
+  Index numbers_ = 0;  // and on these parameters alone, the last ones (0: on more)
+  Vec looked_;         // where they were looked at
   CurrentLikelihood likelihood_;
   std::vector<Term> terms_;
   Mat design_;

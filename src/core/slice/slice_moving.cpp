@@ -1,0 +1,175 @@
+// Slice sampling with a design that moves with parameters. A Gaussian is near the posterior of the
+// dense coefficients b at any value of these, each row's log-likelihood replaced by a quadratic
+// (chain/design_moves.hpp), and a sweep is
+//
+//   ellipses    b = m + L^{-T} z a few z at a time, at the parameters there are
+//   variances   given b
+//   parameters  given b: of the likelihood, and of blocks, for rows that say little
+//   design      parameters of blocks and variances, with b following
+//   scales      each block with its variance, and everything at once (chain/mixing.hpp), for classes
+//               that are nearly separated
+//
+// Nothing is approximated: each move leaves the posterior itself as it is.
+#include "slice_moving.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "chain/design_moves.hpp"
+#include "chain/mixing.hpp"
+#include "chain/parameter_moves.hpp"
+#include "linalg/dense.hpp"
+#include "random/ellipse.hpp"
+
+namespace bsvm {
+namespace {
+
+constexpr Index kMovingTogether = 6;  // coordinates of an ellipse
+constexpr Index kMovingRefresh = 64;  // sweeps after which f is computed afresh
+constexpr int kFirstSteps = 4;        // of a Gaussian and its rows' quadratics, before the first sweep
+
+class MovingChain : public Chain {
+ public:
+  MovingChain(const Problem& problem, std::uint64_t seed, int chain, Index burnin)
+      : side_(problem, 0, false), state_(side_.start(Vec())), rows_(problem),
+        parameters_(side_), design_(problem, side_), mixing_(problem, side_, true),
+        burnin_(burnin), one_(Vec::Ones(problem.n)) {
+    // Coefficients have moved already.
+    for (Index k = mixing_.widths().size() - problem.columns(); k < mixing_.widths().size(); ++k)
+      mixing_.make_seldom(k);
+    state_.seed() = static_cast<double>(seed);
+    state_.chain() = chain;
+  }
+
+  Index sweeps() const override { return sweeps_; }
+
+  void read(Draw& draw) const override {
+    draw.coefficients = draw.expected = side_.outside_mean(state_.mean());
+    draw.hyper = side_.drawn(state_);
+  }
+
+ private:
+  void visit(Archive& archive) override {
+    archive.count(sweeps_, kMostSweeps);
+    archive.part(state_.mean());
+    archive.part(state_.hyper());
+    archive.part(rows_.f());
+    archive.part(parameters_.learnt(), [&](ConstVecRef saved) { parameters_.restore(saved); });
+    archive.part(mixing_.widths(), [&](ConstVecRef saved) { mixing_.restore(saved); });
+    archive.part(design_.learnt(), [&](ConstVecRef saved) { design_.restore(saved); });
+    if (!archive.reads()) return;
+    side_.refresh(state_);
+    rows_.follow(state_);
+    if (sweeps_ > 0) rows_.look(state_);
+  }
+
+  void make_sweep(Host& host) override {
+    if (host.interrupted()) throw Interrupted();
+    state_.sweep() = static_cast<double>(sweeps_ + 1);
+    if (sweeps_ == 0) begin(host);
+    if (sweeps_ % kMovingRefresh == 0) rows_.find(state_);
+    const bool tune = sweeps_ < burnin_;
+    move_coefficients(host);
+    side_.draw_priors(state_, Mat());
+    parameters_.run(state_, [&] { return value(); }, tune);
+    design_.run(state_, rows_, tune, host);
+    Mat no_groups;
+    mixing_.run(state_, rows_, no_groups, tune, false, host);
+    ++sweeps_;
+    if (tune) design_.learn(rows_, sweeps_);
+  }
+
+  // Of the rows; none at parameters at which there is no design.
+  double value() {
+    try {
+      return rows_.log_likelihood(state_);
+    } catch (const NumericalFailure&) {
+      return -std::numeric_limits<double>::infinity();
+    }
+  }
+
+  // Chains start apart.
+  void begin(Host& host) {
+    Draws random(state_.key(), Purpose::move, 0);
+    for (const PriorPart& part : side_.parts())
+      part.slot.prior->scale(side_.hyper(state_, part), std::exp(0.5 * random.normal()));
+    side_.refresh(state_);
+    rows_.find(state_);
+    for (int k = 0; k < kFirstSteps; ++k) {
+      const Vec others = design_.others(state_, rows_);
+      design_.quadratics().set(rows_.likelihood(), rows_.f(), one_);
+      RowsGaussian gaussian;
+      if (!design_.find(state_, rows_, others, host, gaussian)) refuse_precision();
+      state_.mean() = gaussian.mean;
+      rows_.find(state_);
+    }
+  }
+
+  //   z      (p)     b = m + L^{-T} z;  x0, x1: the ellipse's axes in b, along_: in f
+  //   axes   (p, p)  L^{-T};  turn (n, p): f's change with z
+  // The density with respect to N(0, I) of z: log p(y | f) - b'D b / 2 + z'z / 2.
+  void move_coefficients(Host& host) {
+    RowsGaussian gaussian;
+    if (!design_.find(state_, rows_, design_.others(state_, rows_), host, gaussian))
+      refuse_precision();
+    const Index p = state_.mean().size();
+    const Vec prior = side_.precision(state_);
+    Mat axes = Mat::Identity(p, p);
+    solve_transposed(gaussian.lower, axes);
+    const Mat turn = rows_.design() * axes;
+    Vec x = state_.mean(), z = transposed_product(gaussian.lower, x - gaussian.mean);
+    Draws random(state_.key(), Purpose::dense, 0);
+    double value = rows_.value();
+    for (Index first = 0; first < p; first += kMovingTogether) {
+      if (host.interrupted()) throw Interrupted();
+      const Index size = std::min(kMovingTogether, p - first);
+      move_together(axes.middleCols(first, size), turn.middleCols(first, size), prior,
+                    z.segment(first, size), x, value, random);
+    }
+    state_.mean() = x;
+  }
+
+  void move_together(ConstMatRef axes, ConstMatRef turn, const Vec& prior, VecRef z, Vec& x,
+                     double& value, Draws& random) {
+    Vec nu(z.size());
+    for (Index k = 0; k < nu.size(); ++k) nu[k] = random.normal();
+    const Vec x0 = axes * z, x1 = axes * nu, along0 = turn * z, along1 = turn * nu, rest = x - x0;
+    const Vec w0 = prior.cwiseProduct(x0), w1 = prior.cwiseProduct(x1);
+    const double w00 = w0.dot(x0), w01 = w0.dot(x1), w11 = w1.dot(x1);
+    const double r0 = w0.dot(rest), r1 = w1.dot(rest);
+    const double z00 = z.squaredNorm(), z01 = z.dot(nu), z11 = nu.squaredNorm();
+    const auto besides = [&](double c, double s) {
+      return 0.5 * (c * c * (z00 - w00) + 2 * c * s * (z01 - w01) + s * s * (z11 - w11)) -
+             c * r0 - s * r1;
+    };
+    double c = 1, s = 0, trial = value;
+    ellipse([&](double to_c, double to_s) {
+      trial = rows_.value(along0, along1, to_c - 1, to_s);
+      return trial + besides(to_c, to_s);
+    }, value + besides(1, 0), random, c, s);
+    if (s == 0 && c == 1) return;
+    value = trial;
+    rows_.f() += (c - 1) * along0 + s * along1;
+    x = rest + c * x0 + s * x1;
+    z = c * z + s * nu;
+  }
+
+  Coefficients side_;
+  State state_;
+  Predictors rows_;
+  ParameterMoves parameters_;
+  DesignMoves design_;
+  Mixing mixing_;
+  Index burnin_, sweeps_ = 0;
+  Vec one_;
+};
+
+}  // namespace
+
+std::unique_ptr<Chain> moving_chain(const Problem& problem, std::uint64_t seed, int chain,
+                                    Index burnin) {
+  return std::unique_ptr<Chain>(new MovingChain(problem, seed, chain, burnin));
+}
+
+}  // namespace bsvm
