@@ -73,7 +73,9 @@ known_amplitudes <- function(assigned, frame, likelihood, engine) {
     own <- if (alone) names(known) else colnames(frame$left_over)
     if (block$label %in% own && block$prior$name != "normal") {
       block$prior <- prior_ridge(variance = known[[block$label]])
-      if (alone) block$prior[c("label", "learned")] <- list("variance learned with the kernel", TRUE)
+      if (alone) {
+        block$prior[c("label", "learned")] <- list("variance learned with the kernel", TRUE)
+      }
     }
     block
   })
