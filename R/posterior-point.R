@@ -50,8 +50,8 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.
 #' @seealso [engine_em()].
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, prior = prior_ridge(variance = 1),
-#'             engine = engine_em())
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, likelihood = "hinge",
+#'             prior = prior_ridge(variance = 1), engine = engine_em())
 #' support_vectors(fit)
 #'
 #' # soft ones
