@@ -26,8 +26,8 @@
 #'   variance;
 #' * where a prior selects, `start_bounds` of [engine_vb()];
 #' * `termination`; of [engine_vb()] and [engine_gaussian()] `elbo`, `trace`, `passes`, `gradient`,
-#'   of [engine_map()] and [engine_ecm()] these but `elbo`, of [engine_em()] and [engine_ecme()] `trace` and `passes`,
-#'   of [engine_gibbs()] `sampling`;
+#'   of [engine_map()] and [engine_ecm()] these but `elbo`, of [engine_em()] and [engine_ecme()]
+#'   `trace` and `passes`, of [engine_gibbs()] `sampling`;
 #' * `missing`: `NULL`, or of missing predictors that are modelled `rule`, `law`, `imputed` and
 #'   `draws`, which [imputed()] returns;
 #' * `odds_slope`: under the pseudo-likelihood the slope of [predict.bsvm()]'s `map = "logistic"`;

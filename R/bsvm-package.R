@@ -10,8 +10,9 @@
 #' [prior_bridge()], [prior_lasso()], [prior_spike_slab()] and [prior_laplace_zero()], likelihoods
 #' by [likelihood_hinge()], engines by [engine_vb()], [engine_gaussian()], [engine_map()],
 #' [engine_slice()], [engine_gibbs()], [engine_em()], [engine_ecme()] and [engine_ecm()], and what
-#' steers the run by [bsvm_control()]. [check_approximation()] says how far an approximation is off, [inclusion()]
-#' which variables a fit selects. Errors and warnings have classes, listed in [bsvm_conditions].
+#' steers the run by [bsvm_control()]. [check_approximation()] says how far an approximation is off,
+#' [inclusion()] which variables a fit selects. Errors and warnings have classes, listed in
+#' [bsvm_conditions].
 #'
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support

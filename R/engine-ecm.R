@@ -8,7 +8,8 @@
 #' The model has Gaussian-process terms, [gp()][gp], an intercept and linear terms whose priors have
 #' given variances, and the hinge pseudo-likelihood, also with `gamma` and `gamma0`
 #' ([likelihood_hinge()]). With \eqn{u_i = 1 - y_i f_i} and \eqn{c = \sqrt{1 + 2\gamma_0/\gamma}}{c
-#' = sqrt(1 + 2 gamma0/gamma)} each row has a latent scale \eqn{\lambda_i}{lambda_i}, and a round is:
+#' = sqrt(1 + 2 gamma0/gamma)} each row has a latent scale \eqn{\lambda_i}{lambda_i}, and a round
+#' is:
 #' 1. **ECM**, `iterations` times: \eqn{\tau_i = |u_i|/c}{tau_i = |u_i|/c}, the function at the rows
 #'    \eqn{f = K (K + \gamma^{-1} T)^{-1} y (1 + \tau)}{f = K (K + T/gamma)^{-1} y (1 + tau)}, and
 #'    with an inferred `gamma` its update.
@@ -33,9 +34,9 @@
 #' `points` says, and move uphill with the kernel; `learn_points = FALSE` keeps them.
 #'
 #' **Corrected** are: the f-update, which needs the same \eqn{\tau}{tau} in both places; the update
-#' of `gamma`, which needs \eqn{E \lambda_i = |u_i|/c + 1/(\gamma c^2)}{E lambda_i = |u_i|/c + 1/(gamma
-#' c^2)}; FITC, whose covariance needs the whole diagonal; and the probit map, `predict(map =
-#' "probit")`, which divides by \eqn{\sqrt{1 + s^2}}{sqrt(1 + s^2)}.
+#' of `gamma`, which needs \eqn{E \lambda_i = |u_i|/c + 1/(\gamma c^2)}{E lambda_i = |u_i|/c +
+#' 1/(gamma c^2)}; FITC, whose covariance needs the whole diagonal; and the probit map, `predict(map
+#' = "probit")`, which divides by \eqn{\sqrt{1 + s^2}}{sqrt(1 + s^2)}.
 #'
 #' **`gamma`** is a temperature: variance \eqn{s^2} with \eqn{\gamma = 1}{gamma = 1} has the mode of
 #' variance 1 with \eqn{\gamma = s^2}{gamma = s^2}. Infer one of them. The paper's model has
@@ -103,6 +104,6 @@ traits_of.bsvm_engine_ecm <- function(engine) {
 
 #' @export
 engine_note.bsvm_engine_ecm <- function(engine, x) {
-  paste("Standard deviations are those given the latent scales at the mode: they are far too small.",
-        "engine_gaussian() averages over the scales.")
+  paste("Standard deviations are those given the latent scales at the mode: they are far too",
+        "small. engine_gaussian() averages over the scales.")
 }

@@ -70,7 +70,8 @@ check_gp_alone <- function(engine, frame, assigned) {
     known <- is_parameter(block) || block$label %in% own || is_known_normal(block)
     if (!known) {
       refuse("needs given variances of linear terms, as prior_flat() and ",
-             "prior_ridge(variance = 4) have; found ", block$prior$label, " of ", enumerate(block$label, "`"), ".")
+             "prior_ridge(variance = 4) have; found ", block$prior$label, " of ",
+             enumerate(block$label, "`"), ".")
     }
   }
 }

@@ -130,7 +130,9 @@ learned_amplitudes <- function(assigned, frame, likelihood, engine) {
     if (block$label %in% known) {
       unit <- gp_bases(frame)[[1L]]$unit
       block$prior <- prior_ridge(variance = (unit * exp(own[[1L]]))^2)
-      if (alone) block$prior[c("label", "learned")] <- list("variance learned with the kernel", TRUE)
+      if (alone) {
+        block$prior[c("label", "learned")] <- list("variance learned with the kernel", TRUE)
+      }
     } else if (block$prior$name %in% c("half_t", "ridge")) {
       block$start <- own[[1L]]
     }

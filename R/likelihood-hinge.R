@@ -53,8 +53,8 @@
 #' conjugate: of `gamma0`, the rate of the scales' exponential prior, it is Gamma(shape + n, rate +
 #' sum of the scales). The samplers draw them with the scales averaged out, which mixes faster.
 #' [engine_vb()] has them as points, [engine_gaussian()] in its grid, and [engine_ecm()] has `gamma`
-#' as a point; [engine_map()], [engine_em()] and [engine_ecme()] take given numbers alone. `gamma` can't be inferred with `gamma0 = 0`:
-#' without the constant it goes to 0.
+#' as a point; [engine_map()], [engine_em()] and [engine_ecme()] take given numbers alone. `gamma`
+#' can't be inferred with `gamma0 = 0`: without the constant it goes to 0.
 #'
 #' `predict(map = "likelihood")` is then the share of the two classes' \eqn{L}{L} at given numbers.
 #' If they are inferred it is refused; the default, `map = "logistic"`, learns its own slope.
@@ -62,9 +62,9 @@
 #' **The default of bsvm()**, `likelihood = NULL`, is the normalised likelihood if the engine and
 #' the priors accept it. An engine or a prior that only has the pseudo-likelihood (`engine_vb()`,
 #' `engine_gibbs()`, `engine_em()`, `engine_ecme()`, `engine_ecm()`, [prior_spike_slab()],
-#' [prior_laplace_zero()], [prior_bridge()], [prior_lasso()], [missing_selection()]) selects that, with a message of class
-#' `bsvm_message_likelihood` once a session. `likelihood = "hinge"` says that it is meant, and there
-#' is no message.
+#' [prior_laplace_zero()], [prior_bridge()], [prior_lasso()], [missing_selection()]) selects that,
+#' with a message of class `bsvm_message_likelihood` once a session. `likelihood = "hinge"` says
+#' that it is meant, and there is no message.
 #'
 #' **Probabilities.** \eqn{p(y | f)} is the probability of a class given the linear predictor, and
 #' `predict(type = "prob")` its average over the posterior, the probability of the posterior

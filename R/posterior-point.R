@@ -17,32 +17,32 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #' [engine_ecme()] those with a multiplier; of a posterior each row to some degree.
 #'
 #' @details
-#' **Point estimates.** At the optimum the penalty's slope in each coefficient equals \eqn{\sum_i a_i y_i c_{ij}}{sum_i
-#' a_i y_i c_ij}, with a multiplier \eqn{0 \le a_i \le 2 w_i}{0 <= a_i <= 2 w_i} for each row,
-#' \eqn{w_i} its weight. Rows outside the margin have none and could be left out of the data. Under
-#' `likelihood_hinge(gamma = , gamma0 = )` the bounds are \eqn{-\gamma (c - 1) w_i}{-gamma (c - 1)
-#' w_i} and \eqn{\gamma (c + 1) w_i}{gamma (c + 1) w_i}: with `gamma0` above zero rows outside the
-#' margin are held towards it, and every row counts.
+#' **Point estimates.** At the optimum the penalty's slope in each coefficient equals \eqn{\sum_i
+#' a_i y_i c_{ij}}{sum_i a_i y_i c_ij}, with a multiplier \eqn{0 \le a_i \le 2 w_i}{0 <= a_i <= 2
+#' w_i} for each row, \eqn{w_i} its weight. Rows outside the margin have none and could be left out
+#' of the data. Under `likelihood_hinge(gamma = , gamma0 = )` the bounds are \eqn{-\gamma (c - 1)
+#' w_i}{-gamma (c - 1) w_i} and \eqn{\gamma (c + 1) w_i}{gamma (c + 1) w_i}: with `gamma0` above
+#' zero rows outside the margin are held towards it, and every row counts.
 #'
 #' **Posteriors.** A Bayesian fit averages over functions, so no row is without influence. The
-#' probability \eqn{P_i} that row \eqn{i} is inside its margin or misclassified, \eqn{y_i f_i < 1}{y_i
-#' f_i < 1}, takes the place of the multiplier. In a Gaussian approximation of the
-#' pseudo-posterior that maximises the bound, the posterior mean is exactly the mode's expression with
-#' the multipliers \eqn{a_i = 2 w_i P_i}{a_i = 2 w_i P_i} (with `gamma` and `gamma0`: \eqn{w_i
+#' probability \eqn{P_i} that row \eqn{i} is inside its margin or misclassified, \eqn{y_i f_i <
+#' 1}{y_i f_i < 1}, takes the place of the multiplier. In a Gaussian approximation of the
+#' pseudo-posterior that maximises the bound, the posterior mean is exactly the mode's expression
+#' with the multipliers \eqn{a_i = 2 w_i P_i}{a_i = 2 w_i P_i} (with `gamma` and `gamma0`: \eqn{w_i
 #' \gamma (1 + c (2 P_i - 1))}{w_i gamma (1 + c (2 P_i - 1))}). The sum of \eqn{P_i} is an effective
 #' number of support vectors.
 #'
 #' @param object A fit from [bsvm()].
 #' @param ... Must be empty.
 #' @return Of a point estimate, a data frame with a row for each support vector: `row`, its number
-#'   among the rows of [fitted()][fitted.bsvm]; `multiplier`; and `kind`, a factor: `"margin"`, on the
-#'   margin, with a multiplier between its bounds, or `"inside"`, inside the margin or misclassified,
-#'   with a multiplier of \eqn{2 w_i}{2 w_i}, its upper bound; and with `gamma0` above zero
-#'   `"outside"`, with the lower bound. Of other fits, a data frame with each row that was used:
-#'   `row`; `inside`, the probability that it is inside its margin; and under the pseudo-likelihood
-#'   `multiplier`.
-#' @section Errors: `bsvm_error_unsupported` for modes by [engine_map()] without standard deviations,
-#'   for models of missing predictors, and for a response that is not of classes.
+#'   among the rows of [fitted()][fitted.bsvm]; `multiplier`; and `kind`, a factor: `"margin"`, on
+#'   the margin, with a multiplier between its bounds, or `"inside"`, inside the margin or
+#'   misclassified, with a multiplier of \eqn{2 w_i}{2 w_i}, its upper bound; and with `gamma0`
+#'   above zero `"outside"`, with the lower bound. Of other fits, a data frame with each row that
+#'   was used: `row`; `inside`, the probability that it is inside its margin; and under the
+#'   pseudo-likelihood `multiplier`.
+#' @section Errors: `bsvm_error_unsupported` for modes by [engine_map()] without standard
+#'   deviations, for models of missing predictors, and for a response that is not of classes.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23 (Section 3.2).
 #'
@@ -50,8 +50,8 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.
 #' @seealso [engine_em()].
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, prior = prior_ridge(variance = 1),
-#'             engine = engine_em())
+#' fit <- bsvm(am ~ mpg + wt, data = mtcars, likelihood = "hinge",
+#'             prior = prior_ridge(variance = 1), engine = engine_em())
 #' support_vectors(fit)
 #'
 #' # soft ones

@@ -7,7 +7,8 @@ word_for_objective <- function(result, spec) {
   if (result$integrated >= 0L) "log posterior density" else "objective"
 }
 
-warn_termination <- function(result, control, objective = "bound", certificate = "gradient's size") {
+warn_termination <- function(result, control, objective = "bound",
+                             certificate = "gradient's size") {
   if (result$termination == "converged") return(invisible())
   bound <- result$trace[, "bound"]
   change <- if (length(bound) > 1L) format(abs(diff(utils::tail(bound, 2L))), digits = 2L)

@@ -12,7 +12,8 @@
 #'   effects do not follow), `bsvm_sparse_moments` (several
 #'   grouping factors or sparse predictors: `mean`, `covariance`, `effects`, `effects_sd`,
 #'   `factor`), `bsvm_draws` (`coefficients`, `variances`, `effects`; `mean`, `covariance`,
-#'   `effects_mean`, `effects_sd`) or, of [engine_gaussian()] and [engine_map()], `bsvm_mixture`
+#'   `effects_mean`, `effects_sd`) or, of [engine_gaussian()], [engine_map()] and, with one
+#'   component, [engine_ecm()], `bsvm_mixture`
 #'   (`mean`, `covariance`; `components`, each of one of the first two classes or `bsvm_integrated`;
 #'   their `weights`, `log_density` and `theta`, log standard deviations, of which `free` says whose
 #'   they are; `integrated`, the number of the factor whose effects are integrated out, 0 for none);
@@ -25,6 +26,8 @@
 #' * of [engine_vb()], [engine_gaussian()] and [engine_map()] `bound` (of the last two an estimate
 #'   of the log evidence), `trace` (a row a pass), `passes`, `gradient`; of the last two also
 #'   `unbounded`: for each block, did nothing bound its variance, or parameter, from above?
+#' * of [engine_ecm()] `trace` (a row a step: `bound` is the objective, `gradient` the relative
+#'   duality gap), `passes`, `gradient`;
 #' * of [engine_em()] and [engine_ecme()] `trace` (a row a pass: `objective`, `gap`) and `passes`;
 #' * of [engine_vb()] where a prior selects `start_bounds`, the bound where each start ended;
 #' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`,
@@ -101,8 +104,9 @@ run_approximation <- function(spec, control) {
     with_core_conditions(core_approximate(problem, spec$model, run_options(spec, control), rows))
   })
   check_computed(result)
+  dual <- trait(spec$engine, "gp_alone")
   warn_termination(result, control, word_for_objective(result, spec),
-                   if (trait(spec$engine, "gp_alone")) "relative duality gap" else "gradient's size")
+                   if (dual) "relative duality gap" else "gradient's size")
   bounds <- !is_mode(spec$engine) && !is.null(trait(spec$engine, "bound"))
   result["bound"] <- list(if (bounds) bound_in_units(result$bound, spec)) # or none
   posterior <- posterior_in_units(mixture_posterior(result, spec), spec)

@@ -1,13 +1,13 @@
 # Soft support vectors: of a posterior with a spread, the probability that each row is inside its
-# margin. Where a normal q(f) maximises the bound of a pseudo-likelihood, the mean of f is K alpha with
-# alpha_n = y_n w_n {a P_n - b (1 - P_n)}, P_n this probability, a and b the slopes of the loss on
-# either side of the margin (kernels.md, section 2): P_n stands where a mode has a multiplier.
+# margin. Where a normal q(f) maximises the bound of a pseudo-likelihood, the mean of f is K alpha
+# with alpha_n = y_n w_n {a P_n - b (1 - P_n)}, P_n this probability, a and b the slopes of the loss
+# on either side of the margin (kernels.md, section 2): P_n stands where a mode has a multiplier.
 
 soft_support <- function(object, env) {
   need_spread(object, "support_vectors()")
   if (!is.null(object$missing)) {
-    abort("unsupported", "support_vectors() does not support models of missing predictors, but for ",
-          "point estimates.")
+    abort("unsupported", "support_vectors() supports models of missing predictors for point ",
+          "estimates only.")
   }
   rows <- rows_again(object, env)
   inside <- inside_margin(object, rows)

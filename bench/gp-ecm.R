@@ -1,5 +1,6 @@
-# The paper's algorithm (001), corrected, beside the default: four data sets of 001, Table 1, on random
-# halves, the same for both. Pseudo-inputs are in gp-usps.R. BSVM_REPEATS has the number of halves.
+# The paper's algorithm (001), corrected, beside the default: four data sets of 001, Table 1, on
+# random halves, the same for both. Pseudo-inputs are in gp-usps.R. BSVM_REPEATS has the number of
+# halves.
 
 for (part in c("gp-data.R", "gp-rivals.R"))
   source(file.path(getOption("bsvm.bench"), part), local = TRUE)

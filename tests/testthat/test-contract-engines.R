@@ -72,8 +72,8 @@ test_that("every engine takes each structure under some likelihood, and what it 
   for (refusal in runs[!taken]) expect_s3_class(refusal, "bsvm_error")
 })
 
-# In posterior standard deviations, where there are any. Features of a Gaussian-process term go by the
-# order of the rows, what they add up to does not.
+# In posterior standard deviations, where there are any. Features of a Gaussian-process term go by
+# the order of the rows, what they add up to does not.
 expect_same_coefficients <- function(fit, other, tolerance, shift = 0) {
   if (length(fit$bases) > 0L) {
     link <- function(of) predict(of, classes, type = "link")
@@ -139,7 +139,8 @@ for (k in which(taken)) {
     twice <- run(rbind(d, d[1:10, ]))
     expect_same_coefficients(run(transform(d, w = rep(2:1, c(10, 50))), weights = w), twice,
                              tolerance)
-    if (cases$structure[k] == "gp") return(invisible()) # nor does an offset leave the kernel as it was
+    # an offset changes the kernel that is learned
+    if (cases$structure[k] == "gp") return(invisible())
     # An intercept that is hardly penalised makes up for a shift.
     moved <- run(transform(d, o = 0.7), offset = o)
     expect_same_coefficients(moved, fit, if (inferred) 1e-2 else 5e-4, c(-0.7, 0 * fixef(fit)[-1]))

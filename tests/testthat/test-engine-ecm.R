@@ -1,5 +1,6 @@
-# engine_ecm(): the mode at a given kernel against a quadratic program, the posterior, predictions and
-# FITC against dense linear algebra in plain R, evidence and gradients through R, what is refused.
+# engine_ecm(): the mode at a given kernel against a quadratic program, the posterior, predictions
+# and FITC against dense linear algebra in plain R, evidence and gradients through R, what is
+# refused.
 
 quietly <- function(code) suppressMessages(suppressWarnings(code))
 given <- function(variance) prior_ridge(variance = variance)
@@ -63,7 +64,8 @@ test_that("the mode is the quadratic program's, by coordinates and by kernlab", 
     c <- sqrt(1 + 2 * numbers[2] / gamma)
     fit <- fixed_fit(d, likelihood = likelihood_hinge(gamma = gamma, gamma0 = numbers[2]),
                      control = bsvm_control(max_passes = 20000))
-    program <- box_program(k + diag(1.7e-8, 45), y, rep(gamma * (1 - c), 45), rep(gamma * (1 + c), 45))
+    program <- box_program(k + diag(1.7e-8, 45), y, rep(gamma * (1 - c), 45),
+                           rep(gamma * (1 + c), 45))
     f <- fitted(fit)
     u <- 1 - y * f
     value <- sum(gamma * (c * abs(u) + u)) + sum(f * solve(k + diag(1.7e-8, 45), f)) / 2
@@ -79,7 +81,7 @@ test_that("the mode is the quadratic program's, by coordinates and by kernlab", 
   expect_close(fitted(fit), drop(k %*% (kernlab::primal(solved) * y)), 5e-3)
 })
 
-test_that("it is the mode by engine_em() on the same features, with linear terms, weights, offset", {
+test_that("it is the mode by engine_em() on the same features, with linear terms, weights, an offset", {
   d <- data_of(60, 2)
   d$o <- d$w / 4
   weight <- with_seed(3, sample(1:3, 60, TRUE))

@@ -56,6 +56,8 @@ class EcmEngine : public Approximator {
                     Host& host) const override {
     refuse_others(problem);
     const Coefficients side(problem);
+    if (side.free_size() > problem.parameters() || problem.selects())
+      throw InvalidInput("prior", "ECM needs coefficients with given variances.");
     State state = side.start(Vec());
     const Mat design = gather_design(problem);
     const Vec sd = side.precision(state).cwiseSqrt().cwiseInverse();
@@ -81,9 +83,6 @@ class EcmEngine : public Approximator {
 
  private:
   static void refuse_others(const Problem& problem) {
-    for (const auto& block : problem.blocks)
-      if (block->varies())
-        throw InvalidInput("engine", "ECM needs a design that is known.");
     if (problem.effects() > 0 || problem.latent->any() || problem.parameters() > 1)
       throw InvalidInput("engine", "ECM takes Gaussian-process and linear terms alone, with at "
                                    "most one parameter of the likelihood to infer.");

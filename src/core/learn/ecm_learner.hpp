@@ -36,8 +36,8 @@ struct EcmLearned {
 //   log N(y (1 + lambda); 0, G),   G = K + Lambda / gamma,   K = sum_j s_j^2 K_j + X V X'.
 //
 // With pseudo-inputs v a summand's K is that of FITC, Q + diag(k(x, x) - Q), Q = K_nm K_mm^{-1}
-// K_mn (their equation 10). With P = (alpha alpha' - G^{-1}) / 2, alpha = G^{-1} y (1 + lambda), P0 the
-// same with zeros on its diagonal, and R = K_mm^{-1} K_mn, the gradient is
+// K_mn (their equation 10). With P = (alpha alpha' - G^{-1}) / 2, alpha = G^{-1} y (1 + lambda), P0
+// the same with zeros on its diagonal, and R = K_mm^{-1} K_mn, the gradient is
 //
 //   P in K;   2 P0 R' in K_nm,   -R P0 R' in K_mm,   P_ii in k(x_i, x_i).
 //

@@ -32,8 +32,8 @@ class RowGaussian {
   double log_determinant() const { return log_determinant_; }
   // G^{-1} r of (n, k).
   Mat solve(const Mat& r) const;
-  // G^{-1} z, and by it the best linear prediction from z of the coefficients of X (q), or of F and X
-  // (m + q); neither suffers from a large V.
+  // G^{-1} z, and by it the best linear prediction from z of the coefficients of X (q), or of F and
+  // X (m + q); neither suffers from a large V.
   struct Predicted {
     Vec alpha, coefficients;
   };
