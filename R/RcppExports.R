@@ -65,8 +65,8 @@ core_learn_at <- function(model, theta, tolerance) {
     .Call(`_bsvm_core_learn_at`, model, theta, tolerance)
 }
 
-core_learn_gains <- function(model, theta, amplitudes, log_least) {
-    .Call(`_bsvm_core_learn_gains`, model, theta, amplitudes, log_least)
+core_learn_without <- function(model, theta, amplitudes, log_least) {
+    .Call(`_bsvm_core_learn_without`, model, theta, amplitudes, log_least)
 }
 
 core_points <- function(kernel, x, theta, most, tolerance) {
