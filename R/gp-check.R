@@ -4,7 +4,7 @@
 #           scales; the mean prior correlation of a row and the row nearest to it; are all inferred
 #           length scales as short as they can be; the standard deviation that learning found for
 #           the function, in units of the response, NA if it was given
-#         gain  by how much the evidence bound is lower without the function, NA as amplitude is
+#         gain  by how much the evidence bound is lower without the function, NA if nothing was learned
 # and a basis the field `average`, the means of its columns over the rows; if these columns move
 # (R/gp-infer.R) `reference` too, some of the rows, over which the mean is taken anew.
 
@@ -15,8 +15,8 @@ most_left_over <- 0.1     # share of variance
 no_effect <- 0.1          # standard deviation of the linear predictor
 no_gain <- 2              # of the evidence bound, in nats
 
-judge_kernels <- function(bases, model) {
-  gains <- evidence_gains(model)
+judge_kernels <- function(bases, model, found) {
+  gains <- evidence_gains(model, found)
   lapply(bases, function(basis) {
     own <- which(vapply(model$parts, `[[`, "", "label") == basis$label)
     x <- judged_rows(basis)
@@ -60,18 +60,18 @@ learned_amplitude <- function(part) {
   if (is.null(number$prior)) NA_real_ else exp(number$start)
 }
 
-# By how much the bound is higher with each part than without it, NA where amplitudes are given: priors
+# By how much the bound is higher with each part than without it, NA where nothing was learned: priors
 # keep amplitudes off zero, and under noise they are anywhere from there to three.
-evidence_gains <- function(model) {
+evidence_gains <- function(model, found) {
   out <- rep(NA_real_, length(model$parts))
   asked <- which(!is.na(vapply(model$parts, learned_amplitude, 0)))
-  if (length(asked) == 0L) return(out)
-  theta <- vapply(model$core$numbers, `[[`, 0, "start")
+  if (is.null(found) || length(asked) == 0L) return(out)
   first <- vapply(model$parts[asked], `[[`, 0L, "first")
-  out[asked] <- tryCatch(
-    with_core_conditions(core_learn_gains(model$core, theta, first, log(least_sd))),
+  without <- tryCatch(
+    with_core_conditions(core_learn_without(model$core, found$theta, first, log(least_sd))),
     bsvm_error_numerical = function(e) NA_real_
   )
+  out[asked] <- found$bound - without
   out
 }
 

@@ -51,7 +51,7 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
   } else {
     model <- with_enough_points(model, gp_bases(frame))
   }
-  bases <- judge_kernels(settle_gp(gp_bases(frame), model, rows, found, verbose), model)
+  bases <- judge_kernels(settle_gp(gp_bases(frame), model, rows, found, verbose), model, found)
   tell_kernels(bases)
   bind_gp(frame, bases)
 }

@@ -108,7 +108,8 @@
 #' length scale is more than 10 median distances between rows; warnings of class
 #' `bsvm_warning_lengthscale` if it is so short that each row has a function value of its own,
 #' `bsvm_warning_points` if inducing points do not explain more than 10 % of the variance, and
-#' `bsvm_warning_convergence`.
+#' `bsvm_warning_convergence`. `summary()` says that a term has hardly any effect if the lower bound of
+#' the evidence with the term is less than 2 above that without it.
 #'
 #' @section Inducing points:
 #' With M inducing points the function is a sum of M features whose coefficients are normal; a pass
@@ -116,7 +117,8 @@
 #' With fewer points the share of variance that they do not explain is in `summary()`. The points are
 #' those rows that explain the most, chosen greedily, or means of rows around these if they explain
 #' more. They do not depend on the random seed. [points_learned()] moves few points to where they
-#' serve the response best.
+#' serve the response best. If points leave something over, the default engine is
+#' [engine_gaussian()], since draws do not include that variance.
 #'
 #' With more than 1000 rows and `points = NULL` there are 500 points or fewer if these explain
 #' everything. Else there are 200, or up to 500 if these leave over more than 1 % of the variance under

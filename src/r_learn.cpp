@@ -200,22 +200,20 @@ Rcpp::List core_ecm_at(Rcpp::List model, Rcpp::List points, Rcpp::List options,
   });
 }
 
-// By how much the bound at theta is higher than with amplitudes of almost zero, one after the other;
-// `amplitudes`: their places in theta (from 1).
+// The bounds at theta with amplitudes of almost zero, one after the other, with the inducing inputs of
+// the fit; `amplitudes`: their places in theta (from 1).
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector core_learn_gains(Rcpp::List model, Rcpp::NumericVector theta,
-                                     Rcpp::IntegerVector amplitudes, double log_least) {
+Rcpp::NumericVector core_learn_without(Rcpp::List model, Rcpp::NumericVector theta,
+                                       Rcpp::IntegerVector amplitudes, double log_least) {
   return with_host(R_NilValue, [&](RHost& host) {
     bsvm::Additive additive(to_additive(model), host);
     additive.approximate();
     additive.look_for(std::vector<bool>(theta.size(), false));
-    const bsvm::Vec all = to_vec(theta);
-    const bsvm::Additive::Value with = additive.at(all, nullptr, 0);
     NumericVector out(amplitudes.size());
     for (R_xlen_t k = 0; k < out.size(); ++k) {
-      bsvm::Vec less = all;
+      bsvm::Vec less = to_vec(theta);
       less[amplitudes[k] - 1] = log_least;
-      out[k] = with.bound - additive.at(less, &with, 0).bound;
+      out[k] = additive.at(less, nullptr, 0).bound;
     }
     return out;
   });

@@ -97,6 +97,14 @@ test_that("points_learned() has a number or inputs, and prints", {
   expect_refusal(bsvm(class ~ gp(x, points = points_learned(matrix(0, 3, 2))), d), "formula", "1 column")
 })
 
+test_that("the default engine knows of the variance that is left over", {
+  few <- d[1:60, ]
+  some <- quietly(bsvm(class ~ gp(x, z, points = points_learned(5)), few))
+  expect_s3_class(some$engine, "bsvm_engine_gaussian")
+  expect_s3_class(quietly(bsvm(class ~ gp(x, z, points = 5), few))$engine, "bsvm_engine_gaussian")
+  expect_s3_class(quietly(bsvm(class ~ gp(x, z), few))$engine, "bsvm_engine_slice")
+})
+
 # ---- how many -----------------------------------------------------------------------------------
 
 test_that("the default has more points where 200 leave over more than 1 % of the variance", {
@@ -127,7 +135,7 @@ test_that("the fit has that many points", {
     nrow(part_of(fit)$points)
   }
   expect_identical(points_of(0.1), 500L)
-  expect_identical(points_of(0.2), 200L)
+  expect_true(points_of(0.2) %in% c(200L, 300L, 400L))
   expect_lt(points_of(1), 200L)
 })
 
