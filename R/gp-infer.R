@@ -162,9 +162,12 @@ basis_at.bsvm_basis_gp <- function(basis, variables, values) {
   left <- matrix(NA_real_, nrow(variables), length(basis$parts),
                  dimnames = list(NULL, names(basis$blocks)))
   out[known, ] <- columns
-  left[known, ] <- attr(columns, "left_over")
+  left[known, ] <- some_left(attr(columns, "left_over"))
   structure(out, left_over = left)
 }
+
+# What rounding makes of nothing left over is nothing, in the rows of the fit.
+some_left <- function(share) share * (share >= least_left)
 
 # The logarithms of a part's numbers at values of what is inferred; those learned without.
 gp_theta <- function(part, values = NULL) {
@@ -194,7 +197,7 @@ basis_draws.bsvm_basis_gp <- function(basis, fit, variables, values, rows = TRUE
     out[known, ] <- out[known, ] + drawn$mean
     if (!rows) next
     block <- match(label, vapply(fit$blocks, `[[`, "", "label"))
-    variance <- drawn$left_over * rep(block_variances(fit, block), each = length(known))
+    variance <- some_left(drawn$left_over) * rep(block_variances(fit, block), each = length(known))
     out[known, ] <- out[known, ] + sqrt(variance) *
       with_stream(fit, "left over", stats::rnorm(length(variance)))
   }

@@ -62,7 +62,7 @@ design_rows <- function(parts, newdata, unknown = "error") {
   learned <- rows_variables(parts$bases, terms, newdata, unknown)
   matrices <- lapply(parts$bases, function(basis) {
     if (!is_learned(basis)) return(new_basis(basis, terms, newdata, unknown))
-    basis_at(basis, learned[[basis$label]], first_values(basis))
+    structure(basis_at(basis, learned[[basis$label]], first_values(basis)), left_over = NULL)
   })
   rows <- list(x = bind_columns(x, parts$bases, matrices), offset = stats::model.offset(columns),
                groups = group_rows(parts$groups, terms, newdata, unknown))

@@ -3,12 +3,12 @@
 
 se_covariance <- function(x, v, l) exp(-outer(x, v, "-")^2 / (2 * l^2))
 
-# list(points (G x 2), log_prior (G)): log l ~ N(log median, sd), s half-t(3, scale).
-kernel_grid <- function(l, s, median, sd, scale) {
+# list(points (G x 2), log_prior (G)): log l ~ N(log median, sd), s half-t(df, scale).
+kernel_grid <- function(l, s, median, sd, df, scale) {
   points <- as.matrix(expand.grid(l = log(l), s = log(s)))
   list(points = points,
        log_prior = dnorm(points[, 1L], log(median), sd, log = TRUE) +
-         dt(exp(points[, 2L]) / scale, 3, log = TRUE) + points[, 2L])
+         dt(exp(points[, 2L]) / scale, df, log = TRUE) + points[, 2L])
 }
 
 # Posterior moments over the grid: `numbers` (mean and sd of l and s), `mean` and `sd` of f at inputs
