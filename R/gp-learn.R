@@ -112,7 +112,7 @@ settle_gp <- function(bases, model, rows, found, verbose) {
     for (k in seq_along(shares)) basis$parts[[k]]$left_over <- shares[[k]]
     basis$penalty <- rep(seq_along(basis$parts),
                          vapply(basis$parts, function(part) nrow(part$points), 0L))
-    with_inferred(basis, own)
+    with_inferred(basis, model$parts[own])
   })
 }
 
