@@ -25,11 +25,11 @@ over_kernels <- function(grid, evidence, mean, variance) {
 }
 
 # Numbers y = f + N(0, sigma^2): everything is normal given the kernel.
-normal_process <- function(x, y, v, sigma, grid) {
+normal_process <- function(x, y, v, sigma, grid, covariance = se_covariance) {
   n <- length(x)
   parts <- apply(grid$points, 1L, function(p) {
-    k <- exp(2 * p[2L]) * se_covariance(x, x, exp(p[1L]))
-    across <- exp(2 * p[2L]) * se_covariance(v, x, exp(p[1L]))
+    k <- exp(2 * p[2L]) * covariance(x, x, exp(p[1L]))
+    across <- exp(2 * p[2L]) * covariance(v, x, exp(p[1L]))
     root <- chol(k + sigma^2 * diag(n))
     half <- backsolve(root, cbind(y, t(across)), transpose = TRUE)
     c(-sum(log(diag(root))) - sum(half[, 1L]^2) / 2,
