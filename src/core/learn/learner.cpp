@@ -13,6 +13,7 @@ namespace {
 const double kOtherStart = std::log(0.25);
 constexpr double kFactorStep = 0.35;   // in the logarithm of a common factor
 constexpr double kScoreTolerance = 1e-6;  // on the bound where a score is taken
+constexpr double kLeastScore = 0.1;    // of the score, that is worth another factor
 constexpr int kMostFactors = 6;        // to one side
 
 }  // namespace
@@ -123,7 +124,7 @@ void Learner::choose_factor(Learned& out) {
       }
       const double found = score(here);
       out.factors.push_back({direction * k * kFactorStep, here.objective(), found});
-      if (!(found > best)) break;
+      if (!(found > best + kLeastScore)) break;
       best = found;
       out.value = here;
       out.log_factor = direction * k * kFactorStep;
