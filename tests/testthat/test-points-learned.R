@@ -65,7 +65,7 @@ test_that("only points that are asked to move do, and none where nothing is left
   z <- fit$bases[[2L]]
   expect_null(z$moved)
   stays <- gp_points(c(z, list(rows = matrix((d$z - z$inputs$center) / z$inputs$scale))),
-                     z$parts[[1L]]$factors, z$parts[[1L]]$numbers$theta, 4L)
+                     1L, z$parts[[1L]]$factors, z$parts[[1L]]$numbers$theta, 4L)
   expect_equal(z$parts[[1L]]$points, stays)
   expect_false(is.null(fit$bases[[1L]]$moved))
   smooth <- quietly(bsvm(class ~ gp(x, kernel = kernel_se(30), points = points_learned(20)), d,
