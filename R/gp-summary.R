@@ -118,7 +118,7 @@ learning_facts <- function(object) {
   at <- function(log_factor) which.min(abs(looked[, 1L] - log_factor))
   scores <- looked[c(at(0), at(learned$log_factor)), , drop = FALSE]
   dimnames(scores) <- list(c("best by evidence", "used"),
-                           c("Factor", "Evidence bound", "Leave-one-out score"))
+                           c("Factor", "Log evidence", "Leave-one-out score"))
   scores[, 1L] <- exp(scores[, 1L])
   c(learned[c("rows", "seconds", "evaluations", "converged")], list(scores = scores))
 }

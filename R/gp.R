@@ -84,8 +84,8 @@
 #'    normalised likelihood ([likelihood_hinge()]), whichever one the fit has: under the
 #'    pseudo-likelihood the evidence prefers functions that change from row to row.
 #' 2. A common factor of all length scales is then chosen by the leave-one-out log score of up to
-#'    1000 rows, given the number of inducing points, as the evidence prefers functions that are too
-#'    smooth. `summary()` shows both criteria.
+#'    1000 rows, given the number of inducing points and approximated as in the fit, since the
+#'    evidence prefers functions that are too smooth. `summary()` shows both criteria.
 #' 3. The fit takes the kernels as known, and infers amplitudes and everything else again. Its
 #'    intervals do not include the uncertainty about length scales.
 #'
