@@ -17,6 +17,8 @@ constexpr double kMostSpread = 1e6;        // of State::spread(), in retries fro
 constexpr double kThetaDifference = 1e-4;  // in theta, of derivatives
 constexpr int kMoreStarts = 2;             // where the bound need not be concave
 constexpr double kAway = 3;                // of their means, in standard deviations
+constexpr double kLooseTolerance = 1e-5;  // on the bound, of climbs from there
+constexpr double kHigherBound = 1e-3;     // than the best so far: then they led elsewhere
 
 // What rounding makes of a bound.
 inline double slack(double bound) { return 1e-13 * (1 + std::abs(bound)); }

@@ -134,8 +134,10 @@ Node DenseAscent::climb() {
 void DenseAscent::start_again(Point& best) {
   Termination end = progress_.end;
   for (int start = 1; start <= kMoreStarts && progress_.end != Termination::interrupted; ++start) {
-    const Point other = run(away_from(best, start), options_.tolerance, true);
-    if (!(other.bound > best.bound + options_.tolerance)) continue;
+    const double loose = std::max(kLooseTolerance, options_.tolerance);
+    Point other = run(away_from(best, start), loose, true);
+    if (!(other.bound > best.bound + kHigherBound)) continue;
+    if (loose > options_.tolerance) other = run(other, options_.tolerance, true);
     best = other;
     end = progress_.end;
   }

@@ -16,8 +16,6 @@ namespace {
 constexpr Index kMostRows = 2000, kMostRowsPerColumn = 12;
 constexpr double kRowNodeTolerance = 0.02;  // on the gradient of nodes beside the top: 2e-4 nats
 constexpr double kLeastRowWeight = 1e-3;     // of a start whose own weights leave no precision
-constexpr double kLooseTolerance = 1e-5;  // on the bound, of climbs that may lead elsewhere
-constexpr double kHigherBound = 1e-3;          // than the best so far: then they do
 constexpr double kRise = 1e-4;            // of what a step promises, at least
 constexpr double kShorterStep = 0.4;
 constexpr double kLeastNewton = 0.1, kLeastNewtonShare = 1e-9;  // of a step, that are tried
