@@ -1,6 +1,8 @@
 #include "points.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "base/error.hpp"
 #include "linalg/cholesky.hpp"
@@ -11,6 +13,46 @@ namespace bsvm {
 namespace {
 
 constexpr double kJitter = 1e-8, kMostJitter = 1e-4;  // of the mean variance
+constexpr Index kTogether = 8;
+
+// Columns k(x, x_i) for one i after the other. Some that are likely to be next are found with one that
+// is asked for: a call costs as much for eight as for one.
+class Columns {
+ public:
+  Columns(const Kernel& kernel, const Mat& x, ConstVecRef theta)
+      : kernel_(kernel), x_(x), theta_(theta) {}
+
+  // `likely`: the higher, the more likely are other rows to be next.
+  auto at(Index i, const Vec& likely) {
+    auto known = std::find(rows_.begin(), rows_.end(), i);
+    if (known == rows_.end()) {
+      find(i, likely);
+      known = rows_.begin();
+    }
+    return values_.col(known - rows_.begin());
+  }
+
+ private:
+  void find(Index i, const Vec& likely) {
+    std::vector<Index> all(static_cast<size_t>(x_.cols()));
+    std::iota(all.begin(), all.end(), Index{0});
+    std::swap(all[0], all[static_cast<size_t>(i)]);
+    const auto end = all.begin() + std::min(kTogether, x_.cols());
+    std::partial_sort(all.begin() + 1, end, all.end(),
+                      [&](Index a, Index b) { return likely[a] > likely[b]; });
+    rows_.assign(all.begin(), end);
+    Mat v(x_.rows(), static_cast<Index>(rows_.size()));
+    for (size_t k = 0; k < rows_.size(); ++k) v.col(static_cast<Index>(k)) = x_.col(rows_[k]);
+    values_.resize(x_.cols(), v.cols());
+    kernel_.values(x_, v, theta_, values_);
+  }
+
+  const Kernel& kernel_;
+  const Mat& x_;
+  Vec theta_;
+  std::vector<Index> rows_;
+  Mat values_;  // (n, rows)
+};
 
 }  // namespace
 
@@ -31,16 +73,17 @@ ChosenPoints choose_points(const Kernel& kernel, const Mat& x, ConstVecRef theta
   const Index n = x.cols();
   ChosenPoints out;
   Vec left = kernel.diagonal(x, theta);
-  Mat factor(n, std::min(most, n)), column(n, 1);
+  Mat factor(n, std::min(most, n));
+  Columns columns(kernel, x, theta);
   while (static_cast<Index>(out.points.size()) < factor.cols()) {
     if (host.interrupted()) throw Interrupted();
     Index at;
     const double pivot = left.maxCoeff(&at);
     if (!(pivot > tolerance)) break;
     const Index m = static_cast<Index>(out.points.size());
-    kernel.values(x, x.col(at), theta, column);
-    column.col(0).noalias() -= factor.leftCols(m) * factor.row(at).head(m).transpose();
-    factor.col(m) = column.col(0) / std::sqrt(pivot);
+    Vec column = columns.at(at, left);
+    column.noalias() -= factor.leftCols(m) * factor.row(at).head(m).transpose();
+    factor.col(m) = column / std::sqrt(pivot);
     left -= factor.col(m).cwiseAbs2();
     left[at] = 0;
     out.points.push_back(at);
