@@ -73,8 +73,8 @@ core_ecm_at <- function(model, points, options, x, f) {
     .Call(`_bsvm_core_ecm_at`, model, points, options, x, f)
 }
 
-core_learn_without <- function(model, theta, amplitudes, log_least) {
-    .Call(`_bsvm_core_learn_without`, model, theta, amplitudes, log_least)
+core_learn_without <- function(model, theta, amplitudes, log_least, matched) {
+    .Call(`_bsvm_core_learn_without`, model, theta, amplitudes, log_least, matched)
 }
 
 core_points <- function(kernel, x, theta, most, tolerance) {

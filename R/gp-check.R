@@ -4,7 +4,7 @@
 #           scales; the mean prior correlation of a row and the row nearest to it; are all inferred
 #           length scales as short as they can be; the standard deviation that learning found for
 #           the function, in units of the response, NA if it was given
-#         gain  by how much the evidence bound is lower without the function, NA if nothing was learned
+#         gain  by how much the log evidence is lower without the function, NA if nothing was learned
 # and a basis the field `average`, the means of its columns over the rows; if these columns move
 # (R/gp-infer.R) `reference` too, some of the rows, over which the mean is taken anew.
 
@@ -13,7 +13,7 @@ linear_distance <- 0.1    # below this median distance a function is nearly line
 least_correlation <- 0.5  # with the nearest row
 most_left_over <- 0.1     # share of variance
 no_effect <- 0.1          # standard deviation of the linear predictor
-no_gain <- 2              # of the evidence bound, in nats
+no_gain <- 2              # of the log evidence
 
 judge_kernels <- function(bases, model, found) {
   gains <- evidence_gains(model, found)
@@ -68,7 +68,8 @@ evidence_gains <- function(model, found) {
   if (is.null(found) || length(asked) == 0L) return(out)
   first <- vapply(model$parts[asked], `[[`, 0L, "first")
   without <- tryCatch(
-    with_core_conditions(core_learn_without(model$core, found$theta, first, log(least_sd))),
+    with_core_conditions(core_learn_without(model$core, found$theta, first, log(least_sd),
+                                            found$matched)),
     bsvm_error_numerical = function(e) NA_real_
   )
   out[asked] <- found$bound - without

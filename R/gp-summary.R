@@ -163,7 +163,7 @@ no_effect_words <- function(part) {
     return(paste0("the standard deviation of the function was learned as ",
                   format(part$judged$amplitude, digits = 2L), "."))
   }
-  paste0("without the function the evidence bound is ",
+  paste0("without the function the log evidence is ",
          if (gain <= 0) "no lower." else paste0("only ", format(gain, digits = 2L), " lower."))
 }
 

@@ -108,8 +108,8 @@
 #' length scale is more than 10 median distances between rows; warnings of class
 #' `bsvm_warning_lengthscale` if it is so short that each row has a function value of its own,
 #' `bsvm_warning_points` if inducing points do not explain more than 10 % of the variance, and
-#' `bsvm_warning_convergence`. `summary()` says that a term has hardly any effect if the lower bound of
-#' the evidence with the term is less than 2 above that without it.
+#' `bsvm_warning_convergence`. `summary()` says that a term has hardly any effect if the log
+#' evidence with the term is less than 2 above that without it.
 #'
 #' @section Inducing points:
 #' With M inducing points the function is a sum of M features whose coefficients are normal; a pass

@@ -241,15 +241,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_learn_without
-Rcpp::NumericVector core_learn_without(Rcpp::List model, Rcpp::NumericVector theta, Rcpp::IntegerVector amplitudes, double log_least);
-RcppExport SEXP _bsvm_core_learn_without(SEXP modelSEXP, SEXP thetaSEXP, SEXP amplitudesSEXP, SEXP log_leastSEXP) {
+Rcpp::NumericVector core_learn_without(Rcpp::List model, Rcpp::NumericVector theta, Rcpp::IntegerVector amplitudes, double log_least, bool matched);
+RcppExport SEXP _bsvm_core_learn_without(SEXP modelSEXP, SEXP thetaSEXP, SEXP amplitudesSEXP, SEXP log_leastSEXP, SEXP matchedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
     Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type amplitudes(amplitudesSEXP);
     Rcpp::traits::input_parameter< double >::type log_least(log_leastSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_learn_without(model, theta, amplitudes, log_least));
+    Rcpp::traits::input_parameter< bool >::type matched(matchedSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_learn_without(model, theta, amplitudes, log_least, matched));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -459,7 +460,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_learn_at", (DL_FUNC) &_bsvm_core_learn_at, 3},
     {"_bsvm_core_learn_ecm", (DL_FUNC) &_bsvm_core_learn_ecm, 4},
     {"_bsvm_core_ecm_at", (DL_FUNC) &_bsvm_core_ecm_at, 5},
-    {"_bsvm_core_learn_without", (DL_FUNC) &_bsvm_core_learn_without, 4},
+    {"_bsvm_core_learn_without", (DL_FUNC) &_bsvm_core_learn_without, 5},
     {"_bsvm_core_points", (DL_FUNC) &_bsvm_core_points, 5},
     {"_bsvm_core_features_of", (DL_FUNC) &_bsvm_core_features_of, 4},
     {"_bsvm_core_process_draws", (DL_FUNC) &_bsvm_core_process_draws, 6},

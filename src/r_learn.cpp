@@ -91,6 +91,7 @@ Rcpp::List core_learn(Rcpp::List model, int starts, bool choosing, SEXP verbose)
     return List::create(_["theta"] = to_numeric(found.value.theta),
                         _["bound"] = found.value.bound, _["log_factor"] = found.log_factor,
                         _["factors"] = factors, _["converged"] = found.converged,
+                        _["matched"] = found.matched,
                         _["evaluations"] = found.evaluations, _["passes"] = found.passes,
                         _["mean"] = to_numeric(found.value.rows.m),
                         _["variance"] = to_numeric(found.value.rows.v));
@@ -201,13 +202,15 @@ Rcpp::List core_ecm_at(Rcpp::List model, Rcpp::List points, Rcpp::List options,
 }
 
 // The bounds at theta with amplitudes of almost zero, one after the other, with the inducing inputs of
-// the fit; `amplitudes`: their places in theta (from 1).
+// the fit; `amplitudes`: their places in theta (from 1); `matched`: log p(y) with moments matched.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector core_learn_without(Rcpp::List model, Rcpp::NumericVector theta,
-                                       Rcpp::IntegerVector amplitudes, double log_least) {
+                                       Rcpp::IntegerVector amplitudes, double log_least,
+                                       bool matched) {
   return with_host(R_NilValue, [&](RHost& host) {
     bsvm::Additive additive(to_additive(model), host);
     additive.approximate();
+    if (matched) additive.match();
     additive.look_for(std::vector<bool>(theta.size(), false));
     NumericVector out(amplitudes.size());
     for (R_xlen_t k = 0; k < out.size(); ++k) {

@@ -142,7 +142,7 @@ test_that("points that leave much over, an effect near zero and a search cut sho
   # the evidence without the function is as high
   expect_lt(none$bases[[1]]$parts[[1]]$judged$gain, 1)
   expect_match(said(summary(none)), "show hardly any effect of FL")
-  expect_match(said(summary(none)), "without the function the evidence bound is")
+  expect_match(said(summary(none)), "without the function the log evidence is")
   expect_no_match(said(summary(none)), "nearly linear")
   none$bases[[1]]$parts[[1]]$judged[c("amplitude", "gain")] <- c(0.05, NA)
   expect_match(said(summary(none)), "the standard deviation of the function was learned as 0.05")

@@ -172,6 +172,7 @@ Learned Learner::finished(Learned out) {
   if (out.factors.empty())
     out.factors = {{0, out.value.objective(), score(out.value)}};
   out.converged = converged_;
+  out.matched = model_.matches();
   out.evaluations = evaluations_;
   out.passes = model_.passes();
   return out;

@@ -14,6 +14,7 @@ struct Learned {
   std::vector<LookedAt> factors;  // by increasing factor; the bound's own choice has log_factor 0
   double log_factor = 0;          // the one chosen
   bool converged = false;
+  bool matched = false;  // is the bound log p(y) with moments matched?
   int evaluations = 0, passes = 0;
 };
 
