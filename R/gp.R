@@ -342,14 +342,18 @@ gp_columns <- function(basis, rows, multiplier, values = NULL) {
   parts <- lapply(basis$parts, function(part) {
     core_features_of(part$factors, rows, part$points, gp_theta(part, values))
   })
-  out <- do.call(cbind, lapply(parts, `[[`, "features"))
   left <- do.call(cbind, lapply(parts, `[[`, "left_over"))
   colnames(left) <- names(basis$blocks)
+  features <- lapply(parts, `[[`, "features")
+  rm(parts) # no copy of what may be large
+  out <- if (length(features) == 1L) features[[1L]] else do.call(cbind, features)
+  rm(features)
   if (!is.null(multiplier)) {
     out <- out * multiplier
     left <- left * multiplier^2
   }
-  structure(out, left_over = left)
+  attr(out, "left_over") <- left
+  out
 }
 
 #' @export

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/kernel/points.hpp"
 #include "core/learn/ecm_learner.hpp"
 #include "core/learn/learner.hpp"
@@ -13,6 +15,8 @@ using Rcpp::NumericMatrix;
 using Rcpp::NumericVector;
 
 namespace {
+
+constexpr bsvm::Index kTogether = 1024;  // rows whose features are found together
 
 bsvm::Mat to_matrix(SEXP x) {
   const NumericMatrix m(x);
@@ -245,12 +249,19 @@ Rcpp::List core_features_of(Rcpp::List kernel, Rcpp::NumericMatrix x, Rcpp::Nume
     const auto made = to_kernel(kernel);
     const bsvm::Features features(*made, to_inputs(inputs), to_vec(theta), host);
     const bsvm::Mat rows = to_inputs(x);
-    bsvm::Mat out(features.columns(), rows.cols());
-    features.fill(rows, out);
-    const bsvm::Vec left = features.left_over(rows, out);
-    NumericMatrix turned(static_cast<int>(out.cols()), static_cast<int>(out.rows()));
-    Eigen::Map<bsvm::Mat>(turned.begin(), out.cols(), out.rows()) = out.transpose();
-    return List::create(_["features"] = turned, _["left_over"] = to_numeric(left));
+    const bsvm::Index n = rows.cols(), m = features.columns();
+    NumericMatrix out(static_cast<int>(n), static_cast<int>(m));
+    Eigen::Map<bsvm::Mat> all(out.begin(), n, m);
+    bsvm::Vec left(n);
+    for (bsvm::Index first = 0; first < n; first += kTogether) {
+      const bsvm::Index r = std::min(kTogether, n - first);
+      const bsvm::Mat own = rows.middleCols(first, r);
+      bsvm::Mat filled(m, r);
+      features.fill(own, filled);
+      left.segment(first, r) = features.left_over(own, filled);
+      all.middleRows(first, r) = filled.transpose();
+    }
+    return List::create(_["features"] = out, _["left_over"] = to_numeric(left));
   });
 }
 
