@@ -150,7 +150,7 @@ test_that("numbers that are given stay, and those without a prior are refused", 
     expect_error(none("kernel_se(lengthscale = 1)", infer), "that have a prior, and",
                  class = "bsvm_error_formula")
   }
-  expect_error(none("kernel_linear()", "factor"), "Leave `infer` out", class = "bsvm_error_formula")
+  expect_error(none("kernel_linear()", "factor"), "Omit `infer`", class = "bsvm_error_formula")
   expect_error(none("kernel_se()", "some"), "`infer` of", class = "bsvm_error_formula")
   expect_error(bsvm(y ~ gp(x, points = 3, infer = "all"), d, likelihood = likelihood_gaussian(),
                     control = quiet_fit), "Use more: points = 100",
@@ -209,6 +209,27 @@ test_that("predictions are those of the draws, by hand", {
   expect_close(predict(fit, data.frame(x = inputs), type = "link"),
                rowMeans(drawn), 1e-10)
   expect_close(unname(fitted(fit)), unname(predict(fit, d, type = "link")), 1e-10)
+})
+
+# Far from all rows a function is its prior: variances of parts add up.
+test_that("what is left over is independent between parts and terms", {
+  d <- wave_data(25, 13)
+  d$z <- cos(seq_len(25))
+  far <- data.frame(x = 50, z = seq(50, 90, length.out = 40))
+  variance <- function(formula) {
+    set.seed(4)
+    fit <- suppressWarnings(bsvm(formula, d, control = quiet_fit,
+                                 engine = engine_slice(draws = 250, burnin = 20, chains = 1),
+                                 prior = list(gp = prior_ridge(variance = 1))))
+    mean(bsvm:::learned_draws(fit, bsvm:::new_design(fit, far))^2)
+  }
+  one <- variance(class ~ 0 + gp(x, infer = "all"))
+  expect_close(one, 1, 0.06)
+  for (formula in list(class ~ 0 + gp(x, infer = "all") + gp(z, infer = "all"),
+                       class ~ 0 + gp(x, infer = "all") + gp(z, points = 5),
+                       class ~ 0 + gp(x, kernel = kernel_se() + kernel_matern(), infer = "all"))) {
+    expect_close(variance(formula), 2, 0.12, scale = 1)
+  }
 })
 
 test_that("terms with an uncertain kernel stand next to others, and are read", {
