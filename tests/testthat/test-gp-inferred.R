@@ -270,6 +270,19 @@ test_that("terms with an uncertain kernel stand next to others, and are read", {
                "Engines that can fit this model", class = "bsvm_error_unsupported")
 })
 
+test_that("several grouping factors are refused whatever the engine, with what to write", {
+  d <- wave_data(30, 10)
+  d$g <- gl(5, 6)
+  d$h <- gl(3, 1, 30)
+  for (engine in list(NULL, "gaussian", "gibbs", "slice", "vb")) {
+    expect_refusal(suppressMessages(bsvm(class ~ gp(x, infer = "all") + (1 | g) + (1 | h), d,
+                                         engine = engine, likelihood = "hinge",
+                                         control = quiet_fit)),
+                   "unsupported", c("gp(x, infer = \"all\")", "`g` and `h`", "one grouping factor",
+                                    "infer = \"none\""))
+  }
+})
+
 test_that("pictures of a function average over its kernel", {
   skip_on_cran()
   skip_if_not_installed("ggplot2")
