@@ -185,6 +185,7 @@ check_structure <- function(engine, frame, likelihood, assigned) {
                                 !knows_design(frame))
   check_learned(engine, frame)
   check_gp_alone(engine, frame, assigned)
+  check_gamma_mode(engine, frame, likelihood)
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
   check_sparse(engine, any(sparse))
