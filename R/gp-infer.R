@@ -211,7 +211,7 @@ tell_rough <- function(frame, likelihood) {
   bases <- Filter(is_learned, gp_bases(frame))
   if (length(bases) == 0L || is_law(likelihood)) return(invisible())
   inform("rough_functions", "Under the hinge pseudo-likelihood the posterior of the kernel of ",
-         enumerate(basis_labels(bases)), " prefers short length scales and large amplitudes: it is ",
-         "for comparison. Use likelihood_hinge(normalized = TRUE), the default of ",
-         "engine_gaussian() and engine_slice(), or infer = \"none\".", once = "rough_functions")
+         enumerate(basis_labels(bases)), " prefers short length scales and large amplitudes. Use ",
+         "this posterior for comparison only. Use likelihood_hinge(normalized = TRUE), the default ",
+         "of engine_gaussian() and engine_slice(), or infer = \"none\".", once = "rough_functions")
 }
