@@ -137,8 +137,9 @@ test_that("numbers that are given stay, and those without a prior are refused", 
                      infer = "all"), d, likelihood = likelihood_gaussian(), engine = "gaussian",
               control = quiet_fit)
   numbers <- summary(fit)$gp$numbers
-  given <- numbers$number != "relative length scale" & !(numbers$number == "length scale" &
-                                                           numbers$inferred)
+  expect_close(numbers$estimate[numbers$number == "length scale"],
+               2 * fit$bases[[1L]]$inputs$scale, 1e-12)
+  expect_identical(numbers$inferred, c(FALSE, TRUE, FALSE))
   expect_close(numbers$estimate[numbers$number == "period"], 3, 1e-12)
   expect_true(all(is.na(numbers$sd[!numbers$inferred])))
   expect_true(all(numbers$sd[numbers$inferred] > 0))
