@@ -100,8 +100,9 @@ ecm_hints <- c(
 #' @export
 traits_of.bsvm_engine_ecm <- function(engine) {
   new_traits(
-    sparse = FALSE, learned = "none", gp_alone = TRUE, word = "ECM, kernels by ML-II",
-    bound = NULL, linear_response = "engine_ecm() has a covariance given the latent scales."
+    sparse = FALSE, learned = "none", gp_alone = TRUE, learns_kernels = TRUE, duality_gap = TRUE,
+    word = "ECM, kernels by ML-II", bound = NULL,
+    linear_response = "engine_ecm() has a covariance given the latent scales."
   )
 }
 

@@ -2,7 +2,7 @@
 # fit's own likelihood, with pseudo-inputs where there are fewer inducing points than rows.
 
 learns_by_ecm <- function(engine) {
-  !is.null(engine) && trait(as_component(engine, "engine"), "gp_alone")
+  !is.null(engine) && trait(as_component(engine, "engine"), "learns_kernels")
 }
 
 # As learn_kernels().
