@@ -185,6 +185,7 @@ check_structure <- function(engine, frame, likelihood, assigned) {
                                 !knows_design(frame))
   check_learned(engine, frame)
   check_gp_alone(engine, frame, assigned)
+  check_gamma_mode(engine, frame, likelihood)
   check_selection(engine, frame, assigned$blocks, any(sparse))
   check_mode(engine, integrated, frame$groups, any(sparse))
   check_sparse(engine, any(sparse))
@@ -199,10 +200,21 @@ takes_learned <- function(engine, object) {
 }
 
 check_learned <- function(engine, frame) {
+  check_learned_groups(frame)
   if (takes_learned(engine, frame)) return(invisible())
   abort("unsupported", engine_call(engine), " does not support terms with parameters that are ",
         "inferred", if (trait(engine, "learned") == "alone") " together with grouping factors",
         ": ", enumerate(basis_labels(learned_bases(frame))), ".")
+}
+
+# The core does not have both, whatever the engine.
+check_learned_groups <- function(frame) {
+  learned <- learned_bases(frame)
+  if (length(learned) == 0L || length(frame$groups) < 2L) return(invisible())
+  abort("unsupported", "Terms with parameters that are inferred (",
+        enumerate(basis_labels(learned)), ") support at most one grouping factor; found ",
+        enumerate(names(frame$groups)), ". Use one",
+        if (all(vapply(learned, is_gp, TRUE))) ", or infer = \"none\"", ".")
 }
 
 # Once those wider than the rows are rotated.

@@ -17,8 +17,10 @@
 #'    \eqn{\log N(y (1 + \tau); 0, K + \gamma^{-1} T)}{log N(y (1 + tau); 0, K + T/gamma)}, in the
 #'    numbers of the kernels, the amplitudes and the pseudo-inputs.
 #'
-#' After the rounds ECM continues at the kernel that was found until the duality gap is below 1e-8,
-#' relative to the objective, with extrapolated steps. The mode is that of the SVM with this kernel.
+#' After the rounds ECM continues at the kernel that was found, with extrapolated steps. It ends where
+#' the duality gap and the last change of the objective, both relative to the objective, are at most
+#' `tol` of [bsvm_control()] (1e-8 if `tol` is less). If `max_passes` updates are over before, a gap
+#' of 1e-6 is enough. The mode is that of the SVM with this kernel.
 #' The posterior is normal, given the latent scales at the mode. Rows on their margin have scales of
 #' zero, as if the function were known there: standard deviations are 0 to 0.6 times the exact ones
 #' (in an example of 120 rows, median 0.36; by [engine_gaussian()] 0.96).
@@ -51,9 +53,10 @@
 #'   (see [bsvm_run()]), so that methods work as for [engine_gaussian()], without [elbo()].
 #' @section Errors: `bsvm_error_argument` for arguments that are not what they must be; of the fit,
 #'   `bsvm_error_unsupported` for other likelihoods and models, such as those with random effects,
-#'   smooth terms, missing predictors, or linear terms with an inferred variance.
-#' @section Warnings: Of the fit, `bsvm_warning_convergence` if the gap stays above 1e-8 for
-#'   `max_passes` updates of [bsvm_control()].
+#'   smooth terms, missing predictors, or linear terms with an inferred variance, and for a prior of
+#'   `gamma` under which the mode of `gamma` is zero.
+#' @section Warnings: Of the fit, `bsvm_warning_convergence` if the gap is above 1e-6 after
+#'   `max_passes` updates, and has not come down to `tol`.
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
 #' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27 (Sections
@@ -85,20 +88,21 @@ engine_ecm <- function(rounds = 10L, iterations = 20L, learn_points = TRUE, ...)
 }
 
 ecm_hints <- c(
-  tol = "It goes into `control = bsvm_control(tol = )`.",
-  max_passes = "It goes into `control = bsvm_control(max_passes = )`.",
-  threads = "It goes into `control = bsvm_control(threads = )`.",
-  verbose = "It goes into `control = bsvm_control(verbose = )`.",
-  start = "It goes into `control = bsvm_control(start = )`.",
+  tol = "Use `control = bsvm_control(tol = )` instead.",
+  max_passes = "Use `control = bsvm_control(max_passes = )` instead.",
+  threads = "Use `control = bsvm_control(threads = )` instead.",
+  verbose = "Use `control = bsvm_control(verbose = )` instead.",
+  start = "Use `control = bsvm_control(start = )` instead.",
   points = "The number of pseudo-inputs is `points` of gp().",
-  gamma = "It goes into `likelihood = likelihood_hinge(gamma = )`."
+  gamma = "Use `likelihood = likelihood_hinge(gamma = )` instead."
 )
 
 #' @export
 traits_of.bsvm_engine_ecm <- function(engine) {
   new_traits(
-    sparse = FALSE, learned = "none", gp_alone = TRUE, word = "ECM, kernels by ML-II",
-    bound = NULL, linear_response = "engine_ecm() has a covariance given the latent scales."
+    sparse = FALSE, learned = "none", gp_alone = TRUE, learns_kernels = TRUE, duality_gap = TRUE,
+    word = "ECM, kernels by ML-II", bound = NULL,
+    linear_response = "engine_ecm() has a covariance given the latent scales."
   )
 }
 

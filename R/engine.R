@@ -48,13 +48,15 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 #   keeps_several      ... but not those of a single factor that has several for each level
 #   needs_integrated   can't do without
 #   gp_alone           takes models of Gaussian-process terms and columns of given variances alone,
-#                      under pseudo-likelihoods of classes, and learns kernels itself
+#                      under pseudo-likelihoods of classes
+#   learns_kernels     learns kernels and amplitudes itself
 #   dense_selection    selects among dense predictors, next to at most one factor
 #   grid               takes a grid of scales `nu`
 #   nu                 a scale `nu` must be "given" or "inferred", or may be "any"
 #   priors_needed      what to say of a prior it does not take
 # What its fits have:
 #   mode               modes in place of means
+#   duality_gap        a duality gap in place of the gradient's size, of a mode next to a posterior
 #   inverse_means      E 1/variance of every variance, also where its posterior has none
 #   linear_response    why there is no covariance by linear response; NULL: there is one
 # Words:
@@ -64,10 +66,11 @@ traits_of.bsvm_engine <- function(engine) new_traits()
 new_traits <- function(sparse = TRUE, elsewhere = FALSE, latent = character(0),
                        latent_groups = TRUE, latent_links = FALSE, learned = "grouped",
                        integrates = FALSE, keeps_several = FALSE, needs_integrated = FALSE,
-                       gp_alone = FALSE,
-                       dense_selection = FALSE, grid = FALSE, nu = "any", priors_needed = NULL,
-                       mode = FALSE, inverse_means = FALSE, linear_response = NULL, word = NULL,
-                       bound = "Lower bound", trace = "Objective") {
+                       gp_alone = FALSE, learns_kernels = FALSE, dense_selection = FALSE,
+                       grid = FALSE, nu = "any", priors_needed = NULL,
+                       mode = FALSE, duality_gap = FALSE, inverse_means = FALSE,
+                       linear_response = NULL, word = NULL, bound = "Lower bound",
+                       trace = "Objective") {
   as.list(environment())
 }
 

@@ -2,7 +2,7 @@
 # fit's own likelihood, with pseudo-inputs where there are fewer inducing points than rows.
 
 learns_by_ecm <- function(engine) {
-  !is.null(engine) && trait(as_component(engine, "engine"), "gp_alone")
+  !is.null(engine) && trait(as_component(engine, "engine"), "learns_kernels")
 }
 
 # As learn_kernels().
@@ -18,7 +18,7 @@ learn_by_ecm <- function(frame, prior, likelihood, engine, verbose) {
   model <- learning_model(frame, assigned, likelihood, units, rows)
   bases <- gp_bases(frame)
   points <- lapply(model$parts, function(part) {
-    basis <- Find(function(basis) basis$label == part$label, bases)
+    basis <- basis_of(bases, part)
     if (points_in_mind(basis) == 0L) return(NULL)
     gp_points(basis, part$part, part$factors, part_theta(part), part$summand$points)
   })
@@ -74,6 +74,19 @@ check_gp_alone <- function(engine, frame, assigned) {
              enumerate(block$label, "`"), ".")
     }
   }
+}
+
+# Below, the density of `gamma` given the function decreases from zero on.
+check_gamma_mode <- function(engine, frame, likelihood) {
+  prior <- likelihood$priors[["gamma"]]
+  if (!trait(engine, "gp_alone") || is.null(prior)) return(invisible())
+  shape <- prior$parameters[["shape"]]
+  rows <- if (is.null(frame$weights)) length(frame$y) else sum(frame$weights)
+  if (shape + rows / 2 > 1) return(invisible())
+  abort("unsupported", engine_call(engine), " estimates `gamma` by its mode, and with shape ",
+        format(shape), " and ", if (is.null(frame$weights)) "rows" else "weights",
+        " that add up to ", format(rows), " the density of `gamma` has no mode above zero. Use ",
+        "prior_gamma(shape = 1) or a larger shape.")
 }
 
 # ---- what is said -------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ refuse_nothing_inferred <- function(basis) {
   abort("formula", "`", basis$label, "`: infer = \"", basis$infer, "\" infers the ",
         if (basis$infer == "factor") "common factor of the length scales" else "numbers",
         " of the kernel that have a prior, and ", format(basis$kernel), " has no such ", what,
-        ". Leave `infer` out, or leave a length scale open, as in kernel_se().")
+        ". Omit `infer`, or leave a length scale open, as in kernel_se().")
 }
 
 # What inducing points leave over is not known to the fit, and changes with the numbers.
@@ -44,7 +44,7 @@ check_left_inferred <- function(basis) {
   abort("unsupported", "`", basis$label, "`: infer = \"", basis$infer, "\" needs inducing points ",
         "that explain the function, and ", m, " leave over ",
         format(100 * max(shares), digits = 2L), " % of its variance (mean over rows). Use more: ",
-        "points = ", more_inducing(m), ", or leave `infer` out.")
+        "points = ", more_inducing(m), ", or omit `infer`.")
 }
 
 # The density along the line on which all length scales have a common factor is a normal one in its
@@ -198,8 +198,7 @@ basis_draws.bsvm_basis_gp <- function(basis, fit, variables, values, rows = TRUE
     if (!rows) next
     block <- match(label, vapply(fit$blocks, `[[`, "", "label"))
     variance <- some_left(drawn$left_over) * rep(block_variances(fit, block), each = length(known))
-    out[known, ] <- out[known, ] + sqrt(variance) *
-      with_stream(fit, "left over", stats::rnorm(length(variance)))
+    out[known, ] <- out[known, ] + sqrt(variance) * left_over_noise(fit, variance, label)
   }
   if (is.null(basis$by)) out else out * variables[, d + 1L]
 }
@@ -212,7 +211,7 @@ tell_rough <- function(frame, likelihood) {
   bases <- Filter(is_learned, gp_bases(frame))
   if (length(bases) == 0L || is_law(likelihood)) return(invisible())
   inform("rough_functions", "Under the hinge pseudo-likelihood the posterior of the kernel of ",
-         enumerate(basis_labels(bases)), " prefers short length scales and large amplitudes: it is ",
-         "for comparison. Use likelihood_hinge(normalized = TRUE), the default of ",
-         "engine_gaussian() and engine_slice(), or infer = \"none\".", once = "rough_functions")
+         enumerate(basis_labels(bases)), " prefers short length scales and large amplitudes. Use ",
+         "this posterior for comparison only. Use likelihood_hinge(normalized = TRUE), the default ",
+         "of engine_gaussian() and engine_slice(), or infer = \"none\".", once = "rough_functions")
 }

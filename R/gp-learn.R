@@ -121,16 +121,16 @@ settle_gp <- function(bases, model, rows, found, verbose) {
 learned_amplitudes <- function(assigned, frame, likelihood, engine) {
   log_sds <- learned_log_sds(frame, likelihood)
   if (length(log_sds) == 0L) return(assigned)
-  alone <- trait(engine, "gp_alone")
   updated <- !is_sampler(engine) && !is_approximation(engine) && !is_estimator(engine)
-  known <- if (alone) names(log_sds) else if (updated) colnames(frame$left_over)
+  itself <- trait(engine, "learns_kernels")
+  known <- if (itself) names(log_sds) else if (updated) colnames(frame$left_over)
   assigned$blocks <- lapply(assigned$blocks, function(block) {
     own <- log_sds[block$label]
     if (is.na(own) || block$prior$name == "normal") return(block)
     if (block$label %in% known) {
       unit <- gp_bases(frame)[[1L]]$unit
       block$prior <- prior_ridge(variance = (unit * exp(own[[1L]]))^2)
-      if (alone) {
+      if (itself) {
         block$prior[c("label", "learned")] <- list("variance learned with the kernel", TRUE)
       }
     } else if (block$prior$name %in% c("half_t", "ridge")) {

@@ -52,5 +52,10 @@ left_over_draws <- function(fit, rows) {
   variance <- Reduce(`+`, Map(function(block, j) {
     outer(rows$left_over[, j], block_variances(fit, block))
   }, own, seq_along(own)))
-  sqrt(variance) * with_stream(fit, "left over", stats::rnorm(length(variance)))
+  sqrt(variance) * left_over_noise(fit, variance, colnames(rows$left_over))
+}
+
+# Standard normal, as many as `of`, and independent of those of parts with other labels.
+left_over_noise <- function(fit, of, labels) {
+  with_stream(fit, paste(c("left over", labels), collapse = " "), stats::rnorm(length(of)))
 }

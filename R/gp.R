@@ -91,14 +91,14 @@
 #'
 #' [engine_ecm()] learns kernels by itself, as the paper does.
 #'
-#' With `infer` the last point is another one: what was learned is where the fit starts, and length
-#' scales have posteriors, over which predictions and intervals average. `"all"` has the numbers' own
+#' With `infer`, step 3 is different: what was learned is where the fit starts, and length scales have
+#' posteriors, over which predictions and intervals average. `"all"` has the numbers' own
 #' priors; `"factor"` has one number, the common factor, with the density that these priors have along
 #' the line of all length scales that are proportional to those learned. For one length scale both are
 #' the same. [engine_gaussian()] averages over a grid, [engine_slice()] and, for numbers,
-#' [engine_gibbs()] draw. `summary()` shows the numbers as a kernel is given them (length scales in
-#' units of the standardised variables) among the inferred parameters, and those of the kernels in
-#' units of the variables with standard deviations and limits. Inducing points stay where they are, and
+#' [engine_gibbs()] draw. `summary()` shows the numbers twice. Among the inferred parameters they are
+#' as a kernel is given them, length scales in units of the standardised variables. Among those of the
+#' kernels they are in units of the variables, with standard deviations and limits. Inducing points stay where they are, and
 #' must explain the function (at most 1 % of the variance left over); with few of them, the posterior
 #' of a length scale is that of a function of these features. Under the hinge pseudo-likelihood the
 #' posterior prefers functions that change from row to row, which a message of class
@@ -116,8 +116,8 @@
 #' over n rows costs \eqn{n M^2}. If every distinct row is one, that is the whole Gaussian process.
 #' With fewer points the share of variance that they do not explain is in `summary()`. The points are
 #' those rows that explain the most, chosen greedily, or means of rows around these if they explain
-#' more. They do not depend on the random seed. [points_learned()] moves few points to where they
-#' serve the response best. If points leave something over, the default engine is
+#' more. They do not depend on the random seed. [points_learned()] moves few points to where the
+#' evidence is highest. If points leave something over, the default engine is
 #' [engine_gaussian()], since draws do not include that variance.
 #'
 #' With more than 1000 rows and `points = NULL` there are 500 points or fewer if these explain
@@ -131,8 +131,8 @@
 #' none of which varies, `gp()` crossed with another term or inside a function, `by` that is neither
 #' numbers nor a factor, `points = Inf` for more than 4000 rows, and `infer` where nothing of the kernel
 #' has a prior, or with inducing points that leave over more than 1 %: errors that say what to write
-#' instead. `infer` goes with what terms with inferred parameters go with: at most one grouping factor
-#' ([engine_gaussian()], [engine_gibbs()]), no priors that select, no missing or sparse predictors.
+#' instead. `infer` supports at most one grouping factor ([engine_gaussian()], [engine_gibbs()],
+#' [engine_vb()]); it does not support selecting priors, missing predictors or sparse predictors.
 #'
 #' @section Words of other packages:
 #' | here | elsewhere |

@@ -52,9 +52,9 @@
 #' Given the rows' latent scales \eqn{\lambda}{lambda}, gamma distributions of both numbers are
 #' conjugate: of `gamma0`, the rate of the scales' exponential prior, it is Gamma(shape + n, rate +
 #' sum of the scales). The samplers draw them with the scales averaged out, which mixes faster.
-#' [engine_vb()] has them as points, [engine_gaussian()] in its grid, and [engine_ecm()] has `gamma`
-#' as a point; [engine_map()], [engine_em()] and [engine_ecme()] take given numbers alone. `gamma`
-#' can't be inferred with `gamma0 = 0`: without the constant it goes to 0.
+#' [engine_vb()] has them as points, [engine_gaussian()] in its grid, and [engine_ecm()] estimates
+#' `gamma` by its mode; [engine_map()], [engine_em()] and [engine_ecme()] accept only given numbers.
+#' `gamma` can't be inferred with `gamma0 = 0`: without the constant it goes to 0.
 #'
 #' `predict(map = "likelihood")` is then the share of the two classes' \eqn{L}{L} at given numbers.
 #' If they are inferred it is refused; the default, `map = "logistic"`, learns its own slope.

@@ -2,7 +2,7 @@
 
 # Without integrated effects engine_map() too climbs a bound first.
 word_for_objective <- function(result, spec) {
-  if (trait(spec$engine, "gp_alone")) return("objective")
+  if (trait(spec$engine, "duality_gap")) return("objective")
   if (!is_mode(spec$engine)) return("bound")
   if (result$integrated >= 0L) "log posterior density" else "objective"
 }

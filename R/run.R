@@ -104,9 +104,9 @@ run_approximation <- function(spec, control) {
     with_core_conditions(core_approximate(problem, spec$model, run_options(spec, control), rows))
   })
   check_computed(result)
-  dual <- trait(spec$engine, "gp_alone")
   warn_termination(result, control, word_for_objective(result, spec),
-                   if (dual) "relative duality gap" else "gradient's size")
+                   if (trait(spec$engine, "duality_gap")) "relative duality gap"
+                   else "gradient's size")
   bounds <- !is_mode(spec$engine) && !is.null(trait(spec$engine, "bound"))
   result["bound"] <- list(if (bounds) bound_in_units(result$bound, spec)) # or none
   posterior <- posterior_in_units(mixture_posterior(result, spec), spec)

@@ -74,7 +74,7 @@ say_fit <- function(x, digits) {
     say_estimate(x$estimate, digits)
   } else if (is.null(x$sampling)) {
     concave <- is_concave(x$likelihood) && is.null(x$start_bounds) && is.null(x$missing)
-    cat(if (trait(x$engine, "gp_alone")) "Relative duality gap: "
+    cat(if (trait(x$engine, "duality_gap")) "Relative duality gap: "
         else paste0("Gradient of the ", if (concave) "concave ", "objective: "),
         format(x$gradient, digits = 2L), "\n", sep = "")
   }

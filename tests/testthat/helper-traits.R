@@ -26,16 +26,23 @@ trait_table <- function() {
     paste0("| ", paste(c(label, cells), collapse = " | "), " |")
   }
   prior_rows <- vapply(names(table_priors), function(label) {
-    row(label, function(engine) bsvm:::takes_prior(list(prior = table_priors[[label]]), engine))
+    row(label, function(engine) {
+      block <- list(prior = table_priors[[label]])
+      takes <- bsvm:::takes_prior(block, engine)
+      if (takes && !bsvm:::is_known_normal(block) && bsvm:::trait(engine, "gp_alone")) "of `gp()`"
+      else takes
+    })
   }, "")
   likelihoods <- list("`likelihood_hinge()`" = likelihood_hinge(),
-                      "`likelihood_hinge()`, `gamma` or `gamma0` inferred" =
-                        likelihood_hinge(gamma = prior_gamma(), gamma0 = 0.1),
+                      "`likelihood_hinge()`, `gamma` or `gamma0` inferred" = NULL,
                       "`likelihood_hinge(normalized = TRUE)`" = likelihood_hinge(TRUE),
                       "of numbers, parameters given" = likelihood_eps_insensitive(0.5, 1),
                       "of numbers, inferred" = likelihood_eps_insensitive())
   likelihood_rows <- vapply(names(likelihoods), function(label) {
-    row(label, function(engine) bsvm:::takes_likelihood(engine, likelihoods[[label]]))
+    row(label, function(engine) {
+      if (is.null(likelihoods[[label]])) engine_skew(engine)
+      else bsvm:::takes_likelihood(engine, likelihoods[[label]])
+    })
   }, "")
   c(
     row("", function(engine) paste0("`", engine$name, "`")),
@@ -67,6 +74,14 @@ engine_gives <- function(engine) {
   else if (bsvm:::is_estimator(engine)) "a point"
   else if (bsvm:::is_mode(engine)) "a mode"
   else if (bsvm:::is_approximation(engine)) "a mixture" else "a bound"
+}
+
+# Which of the two may be inferred: "yes" for each.
+engine_skew <- function(engine) {
+  either <- list(gamma = likelihood_hinge(gamma = prior_gamma(), gamma0 = 0.1),
+                 gamma0 = likelihood_hinge(gamma0 = prior_gamma()))
+  takes <- vapply(either, function(own) bsvm:::takes_likelihood(engine, own), TRUE)
+  if (all(takes)) "yes" else paste(sprintf("`%s`", names(either)[takes]), collapse = ", ")
 }
 
 engine_nu <- function(engine) {

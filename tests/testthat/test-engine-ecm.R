@@ -115,30 +115,21 @@ test_that("the posterior given the latent scales is that of dense regression, FI
     fit <- quietly(bsvm(y ~ 0 + gp(x, z, kernel = kernel_se(0.8), points = points), d,
                         likelihood = "hinge", prior = list(gp = given(1.7)),
                         engine = engine_ecm(rounds = 1, learn_points = FALSE)))
-    k <- 1.7 * se(x, x, 0.8)
-    across <- 1.7 * se(new, x, 0.8)
-    if (!is.null(points)) {
-      v <- x[c(1, 8, 20, 33, 41), ]
-      ratio <- solve(se(v, v, 0.8) + diag(1e-8, 5), se(v, x, 0.8))
-      k <- 1.7 * se(x, v, 0.8) %*% ratio
-      diag(k) <- 1.7
-      across <- 1.7 * se(new, v, 0.8) %*% ratio
-    }
-    # the fixed point f = K (K + T)^{-1} y (1 + tau) at the multipliers alpha = K^{-1} f
-    f <- numeric(50)
-    for (step in 1:20000) {
-      tau <- abs(1 - y * f)
-      alpha <- solve(k + diag(tau), y * (1 + tau))
-      f <- drop(k %*% alpha)
-    }
+    v <- if (is.null(points)) x else x[c(1, 8, 20, 33, 41), ]
+    ratio <- solve(se(v, v, 0.8) + diag(1e-8, nrow(v)), se(v, x, 0.8))
+    k <- 1.7 * se(x, v, 0.8) %*% ratio
+    if (!is.null(points)) diag(k) <- 1.7
+    across <- 1.7 * se(new, v, 0.8) %*% ratio
+    # By FITC a row's own part is in f, and not in the fitted value.
+    f <- if (is.null(points)) fitted(fit) else box_program(k, y, rep(0, 50), rep(2, 50))$f
+    tau <- pmax(abs(1 - y * f), 1e-9)
+    precision <- solve(k + diag(tau))
+    alpha <- drop(precision %*% (y * (1 + tau)))
     found <- linear_moments(fit, far)
-    expect_close(found$mean, drop(across %*% alpha), 2e-3)
-    # given the same scales, by both
-    own <- pmax(abs(1 - y * f), 1e-9)
-    variance <- 1.7 - rowSums((across %*% solve(k + diag(own))) * across)
-    expect_close(found$sd, sqrt(variance), 2e-2)
+    expect_close(drop(k %*% alpha), f, 1e-6)
+    expect_close(found$mean, drop(across %*% alpha), 1e-6)
+    expect_close(found$sd, sqrt(1.7 - rowSums((across %*% precision) * across)), 1e-6)
     expect_close(found$sd[3], sqrt(1.7), 1e-9)
-    # moments at rows given the scales the fit ended with
     p <- predict(fit, far, type = "prob", map = "probit")
     expect_close(p[, 2], pnorm(found$mean / sqrt(1 + found$sd^2)), 1e-12)
   }
@@ -207,6 +198,24 @@ test_that("gamma is where its density given f is highest; the printed update is 
     }
     expect_gt(abs(printed - best), 0.05 * best)
   }
+})
+
+test_that("a prior of `gamma` whose density has no mode above zero is refused before any work", {
+  d <- data_of(60, 6)
+  fit_of <- function(shape, weight, rounds = 0) {
+    d$weight <- weight
+    quietly(bsvm(y ~ 0 + gp(x, z, kernel = kernel_se(0.8), points = 10), d, weights = weight,
+                 likelihood = likelihood_hinge(gamma = prior_gamma(shape, 1), gamma0 = 0.1),
+                 prior = list(gp = given(1.7)), engine = engine_ecm(rounds = rounds)))
+  }
+  for (rounds in 0:1) {
+    expect_refusal(fit_of(0.3, 0.01, rounds), "unsupported",
+                   c("engine_ecm()", "no mode above zero", "prior_gamma(shape = 1)"))
+  }
+  expect_refusal(fit_of(0.69, 0.01), "unsupported", "no mode above zero")
+  fit <- fit_of(0.7, 0.011)
+  expect_gt(summary(fit)$parameters[1, 1], 0)
+  expect_finite(fitted(fit))
 })
 
 # What the core is given for a formula.

@@ -137,8 +137,9 @@ test_that("numbers that are given stay, and those without a prior are refused", 
                      infer = "all"), d, likelihood = likelihood_gaussian(), engine = "gaussian",
               control = quiet_fit)
   numbers <- summary(fit)$gp$numbers
-  given <- numbers$number != "relative length scale" & !(numbers$number == "length scale" &
-                                                           numbers$inferred)
+  expect_close(numbers$estimate[numbers$number == "length scale"],
+               2 * fit$bases[[1L]]$inputs$scale, 1e-12)
+  expect_identical(numbers$inferred, c(FALSE, TRUE, FALSE))
   expect_close(numbers$estimate[numbers$number == "period"], 3, 1e-12)
   expect_true(all(is.na(numbers$sd[!numbers$inferred])))
   expect_true(all(numbers$sd[numbers$inferred] > 0))
@@ -150,7 +151,7 @@ test_that("numbers that are given stay, and those without a prior are refused", 
     expect_error(none("kernel_se(lengthscale = 1)", infer), "that have a prior, and",
                  class = "bsvm_error_formula")
   }
-  expect_error(none("kernel_linear()", "factor"), "Leave `infer` out", class = "bsvm_error_formula")
+  expect_error(none("kernel_linear()", "factor"), "Omit `infer`", class = "bsvm_error_formula")
   expect_error(none("kernel_se()", "some"), "`infer` of", class = "bsvm_error_formula")
   expect_error(bsvm(y ~ gp(x, points = 3, infer = "all"), d, likelihood = likelihood_gaussian(),
                     control = quiet_fit), "Use more: points = 100",
@@ -211,6 +212,27 @@ test_that("predictions are those of the draws, by hand", {
   expect_close(unname(fitted(fit)), unname(predict(fit, d, type = "link")), 1e-10)
 })
 
+# Far from all rows a function is its prior: variances of parts add up.
+test_that("what is left over is independent between parts and terms", {
+  d <- wave_data(25, 13)
+  d$z <- cos(seq_len(25))
+  far <- data.frame(x = 50, z = seq(50, 90, length.out = 40))
+  variance <- function(formula) {
+    set.seed(4)
+    fit <- suppressWarnings(bsvm(formula, d, control = quiet_fit,
+                                 engine = engine_slice(draws = 250, burnin = 20, chains = 1),
+                                 prior = list(gp = prior_ridge(variance = 1))))
+    mean(bsvm:::learned_draws(fit, bsvm:::new_design(fit, far))^2)
+  }
+  one <- variance(class ~ 0 + gp(x, infer = "all"))
+  expect_close(one, 1, 0.06)
+  for (formula in list(class ~ 0 + gp(x, infer = "all") + gp(z, infer = "all"),
+                       class ~ 0 + gp(x, infer = "all") + gp(z, points = 5),
+                       class ~ 0 + gp(x, kernel = kernel_se() + kernel_matern(), infer = "all"))) {
+    expect_close(variance(formula), 2, 0.12, scale = 1)
+  }
+})
+
 test_that("terms with an uncertain kernel stand next to others, and are read", {
   skip_on_cran()
   d <- wave_data(60, 10)
@@ -247,6 +269,19 @@ test_that("terms with an uncertain kernel stand next to others, and are read", {
                     prior = list("(Intercept)" = prior_ridge(variance = 4),
                                  gp = prior_ridge(variance = 2)), control = quiet_fit),
                "Engines that can fit this model", class = "bsvm_error_unsupported")
+})
+
+test_that("several grouping factors are refused whatever the engine, with what to write", {
+  d <- wave_data(30, 10)
+  d$g <- gl(5, 6)
+  d$h <- gl(3, 1, 30)
+  for (engine in list(NULL, "gaussian", "gibbs", "slice", "vb")) {
+    expect_refusal(suppressMessages(bsvm(class ~ gp(x, infer = "all") + (1 | g) + (1 | h), d,
+                                         engine = engine, likelihood = "hinge",
+                                         control = quiet_fit)),
+                   "unsupported", c("gp(x, infer = \"all\")", "`g` and `h`", "one grouping factor",
+                                    "infer = \"none\""))
+  }
 })
 
 test_that("pictures of a function average over its kernel", {

@@ -171,12 +171,16 @@ test_that("Ctrl-C while kernels or points are learned leaves R healthy", {
   }
   d <- with_seed(7, data.frame(x = rnorm(1000), z = rnorm(1000), v = rnorm(1000)))
   d$class <- sin(3 * d$x) + d$z * d$v > 0
-  result <- interrupt_child(script("class ~ gp(x, z, v, kernel = kernel_se(ard = TRUE))"),
-                            list(data.rds = d), after = 1)
-  expect_type(result, "list")
-  expect_identical(result$stopped, "interrupt")
-  expect_true(result$same)
-  expect_true(result$seed)
-  expect_true(result$healthy)
-  expect_lt(result$seconds, 5)
+  # The kernel of the second is given: its points move from 2 to 25 seconds, or sooner.
+  cases <- c("class ~ gp(x, z, v, kernel = kernel_se(ard = TRUE))" = 1,
+             "class ~ gp(x, z, v, kernel = kernel_se(0.3), points = points_learned(250))" = 4)
+  for (formula in names(cases)) {
+    result <- interrupt_child(script(formula), list(data.rds = d), after = cases[[formula]])
+    expect_type(result, "list")
+    expect_identical(result$stopped, "interrupt", label = formula)
+    expect_true(result$same)
+    expect_true(result$seed)
+    expect_true(result$healthy)
+    expect_lt(result$seconds, 5)
+  }
 })

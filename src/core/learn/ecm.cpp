@@ -16,8 +16,6 @@ Arr or_else(const double* x, Index n, double otherwise) {
 
 }  // namespace
 
-double SkewedLoss::c() const { return std::sqrt(1 + 2 * gamma0 / gamma); }
-
 Ecm::Ecm(const EcmRows& rows, const SkewedLoss& loss)
     : n_(rows.n), y_(or_else(rows.y, rows.n, 1)), weight_(or_else(rows.weight, rows.n, 1)),
       offset_(or_else(rows.offset, rows.n, 0)), loss_(loss),
@@ -40,6 +38,7 @@ void Ecm::update(const RowPrior& prior, Host& host) {
   const Vec z = target(kLeastScale), n = noise(kLeastScale);
   RowGaussian::Predicted predicted = RowGaussian(prior, n, host).predict(z);
   now_.alpha = std::move(predicted.alpha);
+  knows_alpha_ = true;
   coefficients_ = std::move(predicted.coefficients);
   now_.f = z - n.cwiseProduct(now_.alpha);
   if (loss_.inferred) now_.gamma = best_gamma();

@@ -9,8 +9,6 @@ struct SkewedLoss {
   double gamma = 1, gamma0 = 0;
   bool inferred = false;
   double shape = 1, rate = 0;
-
-  double c() const;
 };
 
 // What is known of n rows, of the caller.
@@ -33,6 +31,7 @@ struct EcmRows {
 //   f = K (K + T/gamma)^{-1} y (1 + tau),
 //   gamma = (shape + n/2 - 1) / (rate + sum(E(1/lambda) u^2 + 2 u + E lambda) / 2).
 //
+// The caller sees to it that shape + n/2 > 1: else the density of gamma has no mode above zero.
 // Weights of rows count copies. Each update raises objective(); the limit is a quadratic program,
 // to which it comes in ever smaller steps.
 class Ecm {
@@ -48,11 +47,16 @@ class Ecm {
   const Point& point() const { return now_; }
   // As RowGaussian predicts them, at the point.
   const Vec& coefficients() const { return coefficients_; }
-  void start(const Vec& f) { now_.f = f; }
+  // K^{-1} f is then known after the next update.
+  void start(const Vec& f) {
+    now_.f = f;
+    knows_alpha_ = false;
+  }
+  bool knows_alpha() const { return knows_alpha_; }
 
   void update(const RowPrior& prior, Host& host);
   // Three updates, of which the last starts where the first two point to, if that is higher
-  // (Varadhan & Roland 2008).
+  // (Varadhan & Roland 2008); with K^{-1} f known.
   void leap(const RowPrior& prior, Host& host);
 
   // The log density of the response, f and gamma, less constants; after an update with this prior.
@@ -78,6 +82,7 @@ class Ecm {
   SkewedLoss loss_;
   Point now_;
   Vec coefficients_;
+  bool knows_alpha_ = true;  // of f = 0
 };
 
 }  // namespace bsvm

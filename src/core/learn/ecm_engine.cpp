@@ -141,7 +141,7 @@ class EcmEngine : public Approximator {
         out.end = Termination::interrupted;
         return;
       }
-      if (out.passes + 3 > options.max_passes) {
+      if (!ecm.knows_alpha() || out.passes + 3 > options.max_passes) {
         ecm.update(prior, host);
         ++out.passes;
       } else {
