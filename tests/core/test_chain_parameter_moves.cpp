@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "hosts.hpp"
 #include "parameter_data.hpp"
 
@@ -58,6 +60,31 @@ TEST_CASE("parameter moves: correlated parameters are drawn, and hardly depend o
                        draws.row(k).squaredNorm();
     CHECK(lag < 0.3);
   }
+}
+
+// Half a normal density: there is no design beyond.
+TEST_CASE("parameter moves: they don't go where the log-likelihood fails") {
+  const NumberData numbers(Shape{});
+  const Problem problem = numbers.problem(true);
+  const Coefficients side(problem);
+  State state = side.start(Vec());
+  state.seed() = 7;
+  ParameterMoves moves(side);
+  constexpr int number = 4000;
+  double sum = 0, highest = -1;
+  for (int sweep = 1; sweep <= 300 + number; ++sweep) {
+    state.sweep() = sweep;
+    moves.run(state, [&] {
+      if (state.parameters()[0] > 0.3) throw NumericalFailure("There is no design.");
+      return log_density(side, state);
+    }, sweep <= 300);
+    if (sweep <= 300) continue;
+    sum += state.parameters()[0];
+    highest = std::max(highest, state.parameters()[0]);
+  }
+  CHECK(highest <= 0.3);
+  CHECK(highest > 0.298);
+  CHECK(sum / number == doctest::Approx(0.3 - 0.2 * std::sqrt(2 / 3.14159265)).epsilon(0.1));
 }
 
 TEST_CASE("parameter moves: what was learnt is all that goes on") {

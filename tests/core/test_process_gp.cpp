@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <thread>
 
@@ -139,6 +140,76 @@ TEST_CASE("threads that ask a Gaussian process for many values get the same as o
     });
   for (std::thread& thread : threads) thread.join();
   for (const int count : wrong) CHECK(count == 0);
+}
+
+namespace {
+
+// A squared exponential that counts how often its covariance was asked for between as many points as
+// there are.
+class Counted : public Kernel {
+ public:
+  explicit Counted(const Params& params) : own_(Registry<Kernel>::make("se", params)) {}
+  static std::atomic<int> asked;
+  Index variables() const override { return own_->variables(); }
+  Index size() const override { return own_->size(); }
+  void values(const Mat& x, const Mat& v, ConstVecRef theta, Mat& out) const override {
+    if (x.cols() == v.cols()) ++asked;
+    own_->values(x, v, theta, out);
+  }
+  Vec pull(const Mat& x, const Mat& v, ConstVecRef theta, const Mat& weight) const override {
+    return own_->pull(x, v, theta, weight);
+  }
+  Mat input_pull(const Mat& x, const Mat& v, ConstVecRef theta, const Mat& weight) const override {
+    return own_->input_pull(x, v, theta, weight);
+  }
+
+ private:
+  std::unique_ptr<Kernel> own_;
+};
+std::atomic<int> Counted::asked{0};
+constexpr Index kCounted = 8;  // variables, and length scales
+
+// Of the last values asked for, how many are still there?
+int kept_of(Index points, int values) {
+  const Mat at = 9 * Mat::Random(points, kCounted), x = Mat::Random(2, kCounted);
+  const Vec start = Vec::Constant(kCounted, -0.1),
+            moved_by = Vec::LinSpaced(kCounted, 1, kCounted);
+  const auto view = [](const auto& m) { return Params::Array(m.data(), m.rows(), m.cols()); };
+  const Params factor("counted", {{"variables", kCounted}, {"ard", 1}});
+  std::vector<Params> parts;
+  parts.emplace_back("kernel", std::map<std::string, double>(),
+                     std::map<std::string, Params::Array>{{"points", view(at)},
+                                                          {"start", view(start)},
+                                                          {"moved_by", view(moved_by)}},
+                     std::vector<Params>{factor});
+  const auto block = Registry<Block>::make(
+      "gp", Params("gp", {{"free", kCounted}, {"multiplied", 0}}, {}, parts));
+  block->take(x.data(), 2, kCounted);
+  block->find_parameters(1);
+  const int rows[] = {0, 1};
+  Mat out(points, 2);
+  const auto ask = [&](int k) {
+    const int before = Counted::asked;
+    block->fill(rows, 2, state_at(Vec::Constant(kCounted, 1e-3 * k)), out);
+    return Counted::asked == before;
+  };
+  for (int k = 0; k < values; ++k) CHECK_FALSE(ask(k));
+  int kept = 0;
+  while (kept < values && ask(values - 1 - kept)) ++kept;
+  return kept;
+}
+
+}  // namespace
+
+// Of eight numbers a pass may ask for 1 + 16 + 56 values.
+TEST_CASE("a Gaussian process keeps the factors a pass asks for, and no more than there is room for") {
+  const Register<Kernel, Counted> entry("counted");
+  const int few = kept_of(10, 200);
+  CHECK(few >= 73);
+  CHECK(few < 200);
+  const double room = kept_of(500, 130) * 500.0 * 500.0 * sizeof(double);
+  CHECK(room <= 2e8);
+  CHECK(room > 1.9e8);
 }
 
 TEST_CASE("a Gaussian process whose numbers don't fit its kernel is refused") {

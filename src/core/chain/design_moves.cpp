@@ -169,7 +169,7 @@ double DesignMoves::log_prior(const State& state, const Vec& free) const {
 
 void DesignMoves::run(State& state, Predictors& rows, bool tune, Host& host) {
   if (!any_) return;
-  Draws random(state.key(), Purpose::unknown, 0);
+  Draws random(state.key(), Purpose::design, 0);
   for (Index k = 0; k < size(); ++k) move(k, state, rows, random, tune, host);
   if (tune) learn_axes(theta(state));
 }
@@ -182,9 +182,7 @@ void DesignMoves::move(Index k, State& state, Predictors& rows, Draws& random, b
   if (!find(state, rows, rest, host, gaussian)) return;
   const Vec noise = transposed_product(gaussian.lower, b - gaussian.mean);
   Vec free = now;
-  double last = std::numeric_limits<double>::quiet_NaN();
   const auto to = [&](double by) {
-    last = by;
     free = now;
     for (Index j = 0; j < size(); ++j) free[at_[j]] += by * axes_(j, k);
     if (!(free.cwiseAbs().maxCoeff() <= kFarthestNumber)) return kImpossible;
@@ -202,14 +200,12 @@ void DesignMoves::move(Index k, State& state, Predictors& rows, Draws& random, b
     const double out = rows.value() + log_prior(state, free) - 0.5 * gaussian.logdet;
     return std::isfinite(out) ? out : kImpossible;
   };
-  const double moved = slice(to, widths_[k], random);
+  const double moved = slice(to, widths_[k], random);  // where it asked last, or 0
   if (moved == 0) {  // to the bit
     side_.fix_priors(state, now);
     rows.look(state);
     state.mean() = b;
     rows.f() = f;
-  } else if (last != moved) {
-    to(moved);
   }
   if (tune) widths_[k] = 0.95 * widths_[k] + 0.05 * std::max(3 * std::abs(moved), 1e-6);
 }

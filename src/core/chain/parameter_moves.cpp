@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.hpp"
 #include "linalg/dense.hpp"
 #include "random/slice.hpp"
 
@@ -10,6 +11,7 @@ namespace bsvm {
 
 namespace {
 
+constexpr double kNowhere = -std::numeric_limits<double>::infinity();
 constexpr double kFarthest = 100;  // of a free number: beyond, what it is the logarithm of is gone
 constexpr double kFirstDraws = 20;  // until axes are found, then of twice as many each time
 constexpr double kFirstInterval = 2.5;  // along an axis, in standard deviations
@@ -52,10 +54,13 @@ void ParameterMoves::move(Index k, State& state, const std::function<double()>& 
   const auto to = [&](double by) {
     last = by;
     theta = now + by * along;
-    if (!(theta.cwiseAbs().maxCoeff() <= kFarthest))
-      return -std::numeric_limits<double>::infinity();
+    if (!(theta.cwiseAbs().maxCoeff() <= kFarthest)) return kNowhere;
     side_.set_parameters(state, theta);
-    return log_likelihood() + side_.log_parameters(theta, gradient);
+    try {
+      return log_likelihood() + side_.log_parameters(theta, gradient);
+    } catch (const NumericalFailure&) {
+      return kNowhere;
+    }
   };
   const double moved = slice(to, widths_[k], random);
   if (last != moved) to(moved);

@@ -16,7 +16,8 @@ class ParameterMoves {
  public:
   explicit ParameterMoves(const Coefficients& side);
 
-  // log_likelihood(): of the rows at the State's parameters. It is asked last where they end.
+  // log_likelihood(): of the rows at the State's parameters. It is asked last where they end. Where
+  // it throws NumericalFailure, as at a kernel whose covariance is singular, parameters don't go.
   // `tune`: may one learn?
   void run(State& state, const std::function<double()>& log_likelihood, bool tune);
 

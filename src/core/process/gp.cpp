@@ -18,6 +18,9 @@
 namespace bsvm {
 namespace {
 
+constexpr double kMostBytes = 2e8;  // of all factors that are kept
+constexpr double kFewestKept = 4;   // present values, and those of a step
+
 // A summand of the term's kernel; `points` (d, m), theta's start, and which free number moves each
 // (-1: none).
 struct KernelPart {
@@ -89,9 +92,7 @@ class GaussianProcess : public Block {
     for (const Params& part : params.parts()) parts_.push_back(to_part(part, free_size_));
     if (parts_.empty()) throw InvalidInput("formula", "A Gaussian-process term needs a kernel.");
     for (const KernelPart& part : parts_) columns_ += part.columns();
-    // A pass asks for values on both sides of the present ones, in one number or two (rows/
-    // parameter_terms), and there may be a few chains.
-    most_kept_ = static_cast<size_t>(2 * (1 + 2 * free_size_ + free_size_ * (free_size_ - 1)) + 8);
+    most_kept_ = most_kept();
     unit_ = Vec::Ones(columns_);
   }
 
@@ -138,6 +139,18 @@ class GaussianProcess : public Block {
   }
 
  private:
+  // A pass asks for values on both sides of the present ones, in one number or two (rows/
+  // parameter_terms), chunk after chunk, and there may be a few chains: so many are of use, if there
+  // is room. Samplers never come back to a value.
+  size_t most_kept() const {
+    const double useful =
+        static_cast<double>(2 * (1 + 2 * free_size_ + free_size_ * (free_size_ - 1)) + 8);
+    double bytes = 0;
+    for (const KernelPart& part : parts_)
+      bytes += sizeof(double) * std::pow(static_cast<double>(part.columns()), 2);
+    return static_cast<size_t>(std::min(useful, std::max(kFewestKept, kMostBytes / bytes)));
+  }
+
   // Those kept, the last asked for first.
   std::shared_ptr<MadeFeatures> made_at(ConstVecRef free) const {
     const std::lock_guard<std::mutex> lock(guard_);

@@ -19,7 +19,8 @@ struct DrawKey {
   std::uint64_t sweep;  // below 2^44
 };
 
-enum class Purpose : std::uint32_t { rows, dense, groups, hyper, move, unknown, indicator };
+enum class Purpose : std::uint32_t { rows, dense, groups, hyper, move, unknown, indicator,
+                                      design };
 
 // One stream for every (key, purpose, index below 2^40), 2^25 numbers long. No two
 // streams share a counter of the bijection.

@@ -13,7 +13,6 @@
 #include "slice_moving.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "base/error.hpp"
 #include "chain/design_moves.hpp"
@@ -66,13 +65,13 @@ class MovingChain : public Chain {
 
   void make_sweep(Host& host) override {
     if (host.interrupted()) throw Interrupted();
-    state_.sweep() = static_cast<double>(sweeps_ + 1);
     if (sweeps_ == 0) begin(host);
+    state_.sweep() = static_cast<double>(sweeps_ + 1);
     if (sweeps_ % kMovingRefresh == 0) rows_.find(state_);
     const bool tune = sweeps_ < burnin_;
     move_coefficients(host);
     side_.draw_priors(state_, Mat());
-    parameters_.run(state_, [&] { return value(); }, tune);
+    parameters_.run(state_, [&] { return rows_.log_likelihood(state_); }, tune);
     design_.run(state_, rows_, tune, host);
     Mat no_groups;
     mixing_.run(state_, rows_, no_groups, tune, false, host);
@@ -80,17 +79,9 @@ class MovingChain : public Chain {
     if (tune) design_.learn(rows_, sweeps_);
   }
 
-  // Of the rows; none at parameters at which there is no design.
-  double value() {
-    try {
-      return rows_.log_likelihood(state_);
-    } catch (const NumericalFailure&) {
-      return -std::numeric_limits<double>::infinity();
-    }
-  }
-
-  // Chains start apart.
+  // Chains start apart, by draws of a sweep of their own.
   void begin(Host& host) {
+    state_.sweep() = 0;
     Draws random(state_.key(), Purpose::move, 0);
     for (const PriorPart& part : side_.parts())
       part.slot.prior->scale(side_.hyper(state_, part), std::exp(0.5 * random.normal()));
