@@ -70,17 +70,17 @@ word_for_engine <- function(engine) {
 say_coefficients <- function(x, n, digits) {
   coefficients <- fixef.bsvm(x)
   cat("\nPopulation-level coefficients (posterior ", word_for_estimate(x), "):\n", sep = "")
+  hidden <- penalised_columns(x)
+  if (length(hidden) > 0L) coefficients <- coefficients[-hidden]
   if (length(coefficients) == 0L) {
     cat("none\n")
   } else {
-    hidden <- penalised_columns(x)
-    if (length(hidden) > 0L) coefficients <- coefficients[-hidden]
     shown <- format(utils::head(without_dust(coefficients, x), n), digits = digits)
     print.default(shown, print.gap = 2L, quote = FALSE)
-    say_more(length(coefficients) - n, "coefficients")
-    say_hidden(hidden_counts(x))
-    say_flat(x)
   }
+  say_more(length(coefficients) - n, "coefficients")
+  say_hidden(hidden_counts(x))
+  if (length(coefficients) + length(hidden) > 0L) say_flat(x)
 }
 
 # For print, of a fit or a summary by engine_vb(): averages over inclusion are never quite zero.

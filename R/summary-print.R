@@ -5,16 +5,13 @@ say_table <- function(x, n, digits) {
       else paste(format(100 * x$level), "% credible intervals"),
       switch(x$method, linear_response = ", linear response", sandwich = ", sandwich"), "):\n",
       sep = "")
-  if (nrow(x$coefficients) == 0L) {
-    cat("none\n")
-  } else {
-    shown <- x$coefficients[!rownames(x$coefficients) %in% x$smooth_basis, , drop = FALSE]
-    if (isTRUE(x$point)) shown <- shown[, "Estimate", drop = FALSE]
-    print_table(without_dust(utils::head(shown, n), x), digits)
-    say_more(nrow(shown) - n, "coefficients")
-    say_hidden(x$hidden)
-    say_flat(x)
-  }
+  shown <- x$coefficients[!rownames(x$coefficients) %in% x$smooth_basis, , drop = FALSE]
+  if (isTRUE(x$point)) shown <- shown[, "Estimate", drop = FALSE]
+  if (nrow(shown) == 0L) cat("none\n")
+  else print_table(without_dust(utils::head(shown, n), x), digits)
+  say_more(nrow(shown) - n, "coefficients")
+  say_hidden(x$hidden)
+  if (nrow(x$coefficients) > 0L) say_flat(x)
 }
 
 say_priors <- function(x) {

@@ -428,3 +428,15 @@ test_that("what gp() can't use is refused, with what to write", {
   expect_equal(unname(dots$bases[[1]]$covariates), c("FL", "RW"))
   expect_equal(dots$bases[[1]]$label, "gp(.)")
 })
+
+test_that("a model of nothing but a function is printed and summarised", {
+  d <- subset(iris, Species != "setosa")
+  for (engine in c("gaussian", "vb")) {
+    fit <- suppressMessages(bsvm(Species ~ 0 + gp(Sepal.Length, points = 6), d, engine = engine,
+                                 likelihood = "hinge", control = bsvm_control(verbose = FALSE)))
+    for (said in list(capture.output(print(fit)), capture.output(print(summary(fit))))) {
+      at <- grep("^Population-level coefficients", said)
+      expect_identical(said[at + 1L], "none")
+    }
+  }
+})

@@ -292,6 +292,7 @@ bool FullKernel::rests(ConstVecRef theta, RowSites sites, Rest& out) {
   out.gradient += rows_gradient(theta, out.q, true);
   sites.theta = theta;
   known_.push_back(std::move(sites));
+  say("log density", out.log_density);
   return true;
 }
 
@@ -365,9 +366,13 @@ Node FullKernel::node(ConstVecRef theta, const KernelNewton::Point& q, bool matc
 
 void FullKernel::record(const Value& at) {
   progress_.trace.push_back({at.objective(), at.gradient.norm(), 1, 1});
+  say("bound", at.objective());
+}
+
+void FullKernel::say(const char* what, double value) {
   std::ostringstream text;
   text.precision(12);
-  text << "pass " << progress_.passes << ": bound " << at.objective();
+  text << "pass " << progress_.passes << ": " << what << " " << value;
   host_.progress(text.str());
 }
 

@@ -62,6 +62,7 @@ class FullKernel : public Conditional {
   Node unmatched(const Value& best);
   Node node(ConstVecRef theta, const KernelNewton::Point& q, bool matched, double log_density);
   void record(const Value& at);
+  void say(const char* what, double value);
 
   const Problem& problem_;
   Problem rows_;     // if the likelihood has parameters: the rows, and it as it is at these
