@@ -22,7 +22,7 @@ using namespace bsvm_test;
 
 namespace {
 
-constexpr double kNoise = 0.5;                       // sd of a number about f
+constexpr double kNoise = 0.5;                           // sd of a number about f
 constexpr double kPriorSd = 0.7, kDf = 8, kScale = 1.2;  // of log l, and of s
 constexpr int kBatches = 40;
 
@@ -40,15 +40,17 @@ struct Small {
     const auto view = [](const auto& m) { return Params::Array(m.data(), m.rows(), m.cols()); };
     std::vector<Params> parts;
     parts.emplace_back("kernel", std::map<std::string, double>(),
-                       std::map<std::string, Params::Array>{
-                           {"points", view(points)}, {"start", view(start)}, {"moved_by", view(by)}},
+                       std::map<std::string, Params::Array>{{"points", view(points)},
+                                                            {"start", view(start)},
+                                                            {"moved_by", view(by)}},
                        std::vector<Params>{Params("se", se)});
     out.blocks.push_back(Registry<Block>::make(
         "gp", Params("gp", {{"free", 1}, {"multiplied", 0}}, {}, parts)));
     out.blocks[0]->take(x.data(), x.size(), 1);
     out.blocks[0]->find_parameters(0);
     PriorSlot slot;
-    slot.prior = Registry<Prior>::make("half_t", Params("half_t", {{"df", kDf}, {"scale", kScale}}));
+    slot.prior =
+        Registry<Prior>::make("half_t", Params("half_t", {{"df", kDf}, {"scale", kScale}}));
     slot.columns = range(0, points.size());
     out.priors.push_back(std::move(slot));
     out.priors.push_back(parameter_slot("log_normal", {{"sd", kPriorSd}}));

@@ -10,6 +10,7 @@
 #include "gaussian/row_newton.hpp"
 #include "gaussian/row_space.hpp"
 #include "linalg/eigen_modules.hpp"
+#include "parameter_data.hpp"
 
 using namespace bsvm_test;
 
@@ -147,4 +148,93 @@ TEST_CASE("full kernel: what it is for") {
   CHECK_FALSE(FullKernel::suits(inferred(few, "hinge")));
   CHECK_FALSE(FullKernel::suits(
       with(wide, "hinge", {normal_prior(1e8, range(0, 1)), normal_prior(1, range(1, 130))})));
+}
+
+namespace {
+
+// A likelihood whose moments never match: what is left is the bound.
+class BoundAlone : public Likelihood {
+ public:
+  explicit BoundAlone(std::unique_ptr<Likelihood> own) : own_(std::move(own)) {}
+  bool supports(Use use) const override { return own_->supports(use); }
+  bool concave() const override { return own_->concave(); }
+  Index free_size() const override { return own_->free_size(); }
+  std::unique_ptr<Likelihood> with(ConstVecRef theta) const override {
+    return std::make_unique<BoundAlone>(own_->with(theta));
+  }
+  void terms(Use use, const Eigen::Ref<const Arr>& y, const Eigen::Ref<const Arr>& m,
+             const Eigen::Ref<const Arr>& v, RowTerms& out) const override {
+    own_->terms(use, y, m, v, out);
+  }
+  Tilted averaged(double, double, double, double) const override {
+    return {std::nan(""), std::nan(""), std::nan("")};
+  }
+
+ private:
+  std::unique_ptr<Likelihood> own_;
+};
+
+// A known variance, one that is inferred, and columns that move with a number of their own and have
+// another variance; then the likelihood's numbers, if it has some.
+struct Moving {
+  Moving(const char* name, bool bound) : data(data_of(50, 5, 8, true)) {
+    Noise noise(3);
+    problem = usual_problem(data);
+    problem.likelihood = Registry<Likelihood>::make(name, Params(name, {}));
+    const Index own = problem.likelihood->free_size();
+    const Vec x = 0.7 * noise.normals(50);
+    data.y = data.offset + 0.5 * data.design() * noise.normals(5) + 0.7 * noise.normals(50);
+    data.y.array() += 2 * (1.4 * x.array()).cos() - 1;
+    if (own == 0) data.y = data.y.array().sign();
+    if (bound) problem.likelihood = std::make_unique<BoundAlone>(std::move(problem.likelihood));
+    problem.priors.clear();
+    problem.priors.push_back(to_slot(normal_prior(3, range(0, 1))));
+    problem.priors.push_back(to_slot(ridge_prior(2, 1.5, range(1, 5))));
+    problem.blocks.emplace_back(new Waves(x, 4));
+    problem.priors.push_back(to_slot(ridge_prior(2, 1.5, range(5, 9))));
+    for (Index k = 0; k < own; ++k) problem.priors.push_back(parameter_prior(1.5));
+    problem.priors.push_back(parameter_slot("log_normal", {{"sd", 0.8}}));
+    problem.blocks.back()->find_parameters(own);
+    check(problem);
+  }
+
+  Data data;
+  Problem problem;
+};
+
+}  // namespace
+
+// Sites are at rest within a hundredth of a standard deviation, or closer from those of places that
+// are ever nearer. The bound has its q closely at the top alone: then differences have an error of
+// second order.
+TEST_CASE("full kernel: gradients in what moves columns, variances and a likelihood's numbers") {
+  for (const char* likelihood : {"hinge", "hinge_normalized", "normal", "eps_insensitive"})
+    for (const bool bound : {true, false}) {
+      INFO(std::string(likelihood), std::string(bound ? " bound" : " matched"));
+      const Moving moving(likelihood, bound);
+      Host host;
+      FullKernel kernel(moving.problem, close_options(), host);
+      const Node top = kernel.climb();
+      REQUIRE(top.matched == !bound);
+      const Index size = top.theta.size();
+      REQUIRE(size == 3 + moving.problem.likelihood->free_size());
+      const auto tight = [&](const Vec& theta) {
+        for (double by = 1e-3; by > 1e-12 && !bound; by *= 0.3)
+          kernel.at(theta + Vec::Constant(size, by), top);
+        return kernel.at(theta, top);
+      };
+      // Of the bound at its top, which is found closely; moments wherever one likes.
+      const Vec theta = bound ? top.theta : Vec(top.theta + Vec::LinSpaced(size, 0.3, -0.2));
+      const Node here = bound ? top : tight(theta);
+      REQUIRE(here.pull.size() == size);
+      const double h = bound ? 0.03 : 0.01;
+      for (Index k = 0; k < size; ++k) {
+        const auto value = [&](double by) {
+          return tight(theta + by * Vec::Unit(size, k)).log_density;
+        };
+        const double slope = (8 * (value(h) - value(-h)) - value(2 * h) + value(-2 * h)) / (12 * h);
+        INFO("number ", k, " at ", theta[k], ": ", here.pull[k], " ", slope);
+        CHECK(std::abs(here.pull[k] - slope) < (bound ? 2e-3 : 5e-5));
+      }
+    }
 }

@@ -144,8 +144,7 @@ TEST_CASE("threads that ask a Gaussian process for many values get the same as o
 
 namespace {
 
-// A squared exponential that counts how often its covariance was asked for between as many points as
-// there are.
+// A squared exponential that counts how often its covariance between all points was asked for.
 class Counted : public Kernel {
  public:
   explicit Counted(const Params& params) : own_(Registry<Kernel>::make("se", params)) {}
@@ -202,7 +201,7 @@ int kept_of(Index points, int values) {
 }  // namespace
 
 // Of eight numbers a pass may ask for 1 + 16 + 56 values.
-TEST_CASE("a Gaussian process keeps the factors a pass asks for, and no more than there is room for") {
+TEST_CASE("a Gaussian process keeps the factors a pass asks for, as far as there is room") {
   const Register<Kernel, Counted> entry("counted");
   const int few = kept_of(10, 200);
   CHECK(few >= 73);

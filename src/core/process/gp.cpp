@@ -140,8 +140,8 @@ class GaussianProcess : public Block {
 
  private:
   // A pass asks for values on both sides of the present ones, in one number or two (rows/
-  // parameter_terms), chunk after chunk, and there may be a few chains: so many are of use, if there
-  // is room. Samplers never come back to a value.
+  // parameter_terms), chunk after chunk, and there may be a few chains: so many are of use, if
+  // there is room. Samplers never come back to a value.
   size_t most_kept() const {
     const double useful =
         static_cast<double>(2 * (1 + 2 * free_size_ + free_size_ * (free_size_ - 1)) + 8);
