@@ -93,7 +93,7 @@ test_that("an uncertain kernel of classes agrees with importance sampling", {
   skip_on_cran()
   d <- wave_data(24, 7)
   inputs <- c(d$x[c(1, 10, 22)], -2.2, 0.3, 2.5)
-  exact <- hinge_process(d$x, d$sign, inputs, wave_grid(21))
+  exact <- hinge_process(d$x, d$sign, inputs, wave_grid(21), draws = 10000)
   expect_gt(exact$size, 100)
   expect_process(wave_fit(d, "class", "gaussian"), exact, inputs, 0.12, 0.15, "gaussian")
   set.seed(2)

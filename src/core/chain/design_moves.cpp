@@ -18,8 +18,6 @@ constexpr double kLeastSeen = 1e-4;         // variance of a row's f
 constexpr int kQuadraticSteps = 3;          // from those learnt to those at a theta
 constexpr double kFollowing = 0.5, kSettled = 1e-9;
 constexpr Index kFirstQuadratics = 5;       // sweeps until they are set, then twice as many
-constexpr double kFirstAxes = 20;           // draws until axes are found, then twice as many
-constexpr double kAxisInterval = 2.5;       // in standard deviations
 constexpr double kFarthestNumber = 100;     // of a free number
 
 bool is_turn(Index sweep) {
@@ -103,7 +101,7 @@ void RowQuadratics::restore(ConstVecRef learnt) {
 // ---- moves
 
 DesignMoves::DesignMoves(const Problem& problem, const Coefficients& side)
-    : side_(side), any_(moves_design(problem)), quadratics_(problem) {
+    : side_(side), any_(moves_design(problem)), quadratics_(problem), axes_(0) {
   Index first = 0, parameter = 0;
   const Index own = problem.likelihood->free_size();
   for (const PriorPart& part : side.parts()) {
@@ -112,11 +110,7 @@ DesignMoves::DesignMoves(const Problem& problem, const Coefficients& side)
     if (any_ && (of_block || variance)) at_.push_back(first);
     first += part.free_size();
   }
-  axes_ = Mat::Identity(size(), size());
-  widths_ = Vec::Ones(size());
-  seen_ = Vec::Zero(2);
-  mean_ = Vec::Zero(size());
-  square_ = Mat::Zero(size(), size());
+  axes_ = LearntAxes(size());
 }
 
 Vec DesignMoves::theta(const State& state) const {
@@ -171,7 +165,7 @@ void DesignMoves::run(State& state, Predictors& rows, bool tune, Host& host) {
   if (!any_) return;
   Draws random(state.key(), Purpose::design, 0);
   for (Index k = 0; k < size(); ++k) move(k, state, rows, random, tune, host);
-  if (tune) learn_axes(theta(state));
+  if (tune) axes_.learn(theta(state));
 }
 
 void DesignMoves::move(Index k, State& state, Predictors& rows, Draws& random, bool tune,
@@ -181,10 +175,11 @@ void DesignMoves::move(Index k, State& state, Predictors& rows, Draws& random, b
   RowsGaussian gaussian;
   if (!find(state, rows, rest, host, gaussian)) return;
   const Vec noise = transposed_product(gaussian.lower, b - gaussian.mean);
+  const Vec along = axes_.axis(k);
   Vec free = now;
   const auto to = [&](double by) {
     free = now;
-    for (Index j = 0; j < size(); ++j) free[at_[j]] += by * axes_(j, k);
+    for (Index j = 0; j < size(); ++j) free[at_[j]] += by * along[j];
     if (!(free.cwiseAbs().maxCoeff() <= kFarthestNumber)) return kImpossible;
     side_.fix_priors(state, free);
     try {
@@ -200,54 +195,29 @@ void DesignMoves::move(Index k, State& state, Predictors& rows, Draws& random, b
     const double out = rows.value() + log_prior(state, free) - 0.5 * gaussian.logdet;
     return std::isfinite(out) ? out : kImpossible;
   };
-  const double moved = slice(to, widths_[k], random);  // where it asked last, or 0
+  const double moved = slice(to, axes_.width(k), random);  // where it asked last, or 0
   if (moved == 0) {  // to the bit
     side_.fix_priors(state, now);
     rows.look(state);
     state.mean() = b;
     rows.f() = f;
   }
-  if (tune) widths_[k] = 0.95 * widths_[k] + 0.05 * std::max(3 * std::abs(moved), 1e-6);
-}
-
-// From the draws since axes were found last, since the first of a chain may be far away.
-void DesignMoves::learn_axes(const Vec& theta) {
-  ++seen_[0];
-  ++seen_[1];
-  const Vec away = theta - mean_;
-  mean_ += away / seen_[1];
-  square_ += away * (theta - mean_).transpose();
-  const double turns = seen_[0] / kFirstAxes;
-  if (turns < 1 || turns != std::exp2(std::floor(std::log2(turns)))) return;
-  const Factor root(square_ / seen_[1]);
-  if (root.positive()) {
-    axes_ = root.lower();
-    widths_.setConstant(kAxisInterval);
-  }
-  seen_[1] = 0;
-  mean_.setZero();
-  square_.setZero();
+  if (tune) axes_.moved(k, moved);
 }
 
 Vec DesignMoves::learnt() const {
   if (!any_) return Vec();
-  const Vec rows = quadratics_.learnt();
-  const Index k = size();
-  Vec out(rows.size() + 2 * k + 2 + 2 * k * k);
-  out << rows, widths_, seen_, mean_, Eigen::Map<const Vec>(axes_.data(), k * k),
-      Eigen::Map<const Vec>(square_.data(), k * k);
+  const Vec rows = quadratics_.learnt(), axes = axes_.learnt();
+  Vec out(rows.size() + axes.size());
+  out << rows, axes;
   return out;
 }
 
 void DesignMoves::restore(ConstVecRef learnt) {
   if (!any_) return;
-  const Index k = size(), first = quadratics_.learnt().size();
-  quadratics_.restore(learnt.head(first));
-  widths_ = learnt.segment(first, k);
-  seen_ = learnt.segment(first + k, 2);
-  mean_ = learnt.segment(first + k + 2, k);
-  Eigen::Map<Vec>(axes_.data(), k * k) = learnt.segment(first + 2 * k + 2, k * k);
-  Eigen::Map<Vec>(square_.data(), k * k) = learnt.tail(k * k);
+  const Index axes = axes_.learnt().size();
+  quadratics_.restore(learnt.head(learnt.size() - axes));
+  axes_.restore(learnt.tail(axes));
 }
 
 }  // namespace bsvm

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "coefficients/coefficients.hpp"
+#include "learnt_axes.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "rows/lines/predictors.hpp"
 
@@ -50,8 +51,7 @@ class RowQuadratics {
 // theta's own posterior, the coefficients integrated out; else nearly so. Where b stays or its
 // prior noise does, a length scale and the data hold each other.
 //
-// Directions are the columns of a root of theta's covariance, which is learnt together with the first
-// intervals in the burn-in.
+// Directions are learnt axes.
 class DesignMoves {
  public:
   DesignMoves(const Problem& problem, const Coefficients& side);
@@ -84,7 +84,6 @@ class DesignMoves {
   Vec theta(const State& state) const;
   double log_prior(const State& state, const Vec& free) const;
   void move(Index k, State& state, Predictors& rows, Draws& random, bool tune, Host& host);
-  void learn_axes(const Vec& theta);
   Index size() const { return static_cast<Index>(at_.size()); }
 
   const Coefficients& side_;
@@ -93,11 +92,7 @@ class DesignMoves {
   RowQuadratics quadratics_;
   WeightedGram squares_;
   Mat transposed_;         // (p, n)
-  Mat axes_;               // (theta, theta)
-  Vec widths_;             // (theta) of first intervals
-  Vec seen_;               // how many draws, and of how many of them mean_ and square_ are
-  Vec mean_;
-  Mat square_;
+  LearntAxes axes_;        // of theta
 };
 
 }  // namespace bsvm

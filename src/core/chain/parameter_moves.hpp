@@ -2,13 +2,13 @@
 #include <functional>
 
 #include "coefficients/coefficients.hpp"
+#include "learnt_axes.hpp"
 
 namespace bsvm {
 
 // Slices of the parameters of the likelihood and of the blocks, coefficients and effects held
 // (design_moves.hpp has them follow) and latent scales averaged out: along each, or where there are
-// several, which may be strongly correlated (a scale and a shape), along the columns of a root of
-// their covariance. That and the first intervals are learnt while draws are not kept. A covariance
+// several, which may be strongly correlated (a scale and a shape), along learnt axes. A covariance
 // does not see where the tails go: so also along the differences of any two, which leave the product
 // of what they are logarithms of; not of coefficients of a parameter, whose tails are those of the
 // rows' log p.
@@ -22,22 +22,17 @@ class ParameterMoves {
   void run(State& state, const std::function<double()>& log_likelihood, bool tune);
 
   // All that was learnt.
-  Vec learnt() const;
-  void restore(ConstVecRef learnt);
+  Vec learnt() const { return axes_.learnt(); }
+  void restore(ConstVecRef learnt) { axes_.restore(learnt); }
 
  private:
   void move(Index k, State& state, const std::function<double()>& log_likelihood, bool tune);
-  void learn(ConstVecRef theta);
   Vec direction(Index k) const;
-  Index size() const { return mean_.size(); }
+  Index size() const { return axes_.size(); }
 
   const Coefficients& side_;
   std::vector<std::pair<Index, Index>> pairs_;
-  Vec widths_;      // (parameters, then pairs) of first intervals
-  Mat axes_;        // (parameters, parameters)
-  Vec seen_;        // how many draws, and of how many of them mean_ and square_ are
-  Vec mean_;        // (parameters)
-  Mat square_;      // (parameters, parameters) sum of (draw - mean)(draw - mean)'
+  LearntAxes axes_;  // and the pairs
 };
 
 }  // namespace bsvm

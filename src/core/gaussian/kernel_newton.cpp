@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "linalg/krylov.hpp"
+#include "model/or_else.hpp"
 
 namespace bsvm {
 
@@ -19,10 +20,6 @@ constexpr double kShorten = 0.4, kLeastNewtonPart = 0.1, kLeastNaturalPart = 1e-
 constexpr double kNewtonTolerance = 0.02;   // on the gradient, where no other is given
 constexpr double kSomeWeight = 1e-3;        // of a start whose own weights leave no covariance
 constexpr double kFarLower = 10;            // nats, of a start's bound than where it is from
-
-Arr or_else(const double* x, Index n, double otherwise) {
-  return x ? Arr(Eigen::Map<const Arr>(x, n)) : Arr(Arr::Constant(n, otherwise));
-}
 
 }  // namespace
 

@@ -25,6 +25,23 @@ PriorSlot normal_slot(double variance, Index first, Index count) {
 
 }  // namespace
 
+Vec bounded(const std::vector<FreeNumber>& numbers, Vec theta) {
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    double& own = theta[static_cast<Index>(k)];
+    own = std::clamp(own, numbers[k].low, numbers[k].high);
+  }
+  return theta;
+}
+
+Vec uphill(const std::vector<FreeNumber>& numbers, ConstVecRef theta, Vec gradient) {
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    const double at = theta[static_cast<Index>(k)];
+    double& own = gradient[static_cast<Index>(k)];
+    if ((own > 0 && at >= numbers[k].high) || (own < 0 && at <= numbers[k].low)) own = 0;
+  }
+  return gradient;
+}
+
 Additive::Additive(AdditiveModel model, Host& host) : model_(std::move(model)), host_(host) {
   for (const Summand& summand : model_.summands) likelihood_first_ += summand.size();
   problem_.n = model_.n;

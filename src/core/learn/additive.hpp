@@ -31,6 +31,11 @@ struct FreeNumber {
   bool length = false;          // is it the logarithm of a length scale?
 };
 
+// theta, whose first entries are these numbers, with these within their limits.
+Vec bounded(const std::vector<FreeNumber>& numbers, Vec theta);
+// Of a gradient at theta what can move: 0 for a number at its limit that would go beyond.
+Vec uphill(const std::vector<FreeNumber>& numbers, ConstVecRef theta, Vec gradient);
+
 // f = X b + the summands, for few rows. The rows are the caller's.
 struct AdditiveModel {
   Index n = 0;

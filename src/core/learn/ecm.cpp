@@ -4,15 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "model/or_else.hpp"
+
 namespace bsvm {
 
 namespace {
 
 constexpr double kLeastScale = 1e-9;  // of tau: rows on their margin have none
-
-Arr or_else(const double* x, Index n, double otherwise) {
-  return x ? Arr(Eigen::Map<const Arr>(x, n)) : Arr(Arr::Constant(n, otherwise));
-}
 
 }  // namespace
 

@@ -1,11 +1,10 @@
 #include "ecm_learner.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <sstream>
 
 #include "base/error.hpp"
-#include "gaussian/limited_memory.hpp"
+#include "gaussian/bfgs.hpp"
 #include "kernel/points.hpp"
 
 namespace bsvm {
@@ -13,9 +12,8 @@ namespace bsvm {
 namespace {
 
 constexpr double kLeastNoise = 1e-6;  // of lambda: rows on their margin would have no noise at all
-constexpr double kLongestFirst = 0.3, kLongestLater = 1;  // of a step, in any number
-constexpr double kShorten = 0.4, kRise = 1e-4;
-constexpr int kMostShortened = 8;
+constexpr double kGain = 1e-6;        // nats that are not worth another look
+constexpr int kLooks = 2;             // that a step takes, or fewer
 
 EcmRows rows_of(const AdditiveModel& model) {
   return {model.n, model.y, model.weight, model.offset};
@@ -194,58 +192,23 @@ void EcmLearner::pull_points(size_t k, const Vec& x, const RowGaussian& rows, co
 
 // ---- a round ------------------------------------------------------------------------------------
 
-// The gradient of what can move: not of a number that is given, or at its limit.
+// Not of a number that is given.
 Vec EcmLearner::uphill(const Evidence& at) const {
-  Vec out = at.gradient;
-  for (size_t k = 0; k < model_.numbers.size(); ++k) {
-    const FreeNumber& number = model_.numbers[k];
-    const auto i = static_cast<Index>(k);
-    if (!number.prior || (out[i] > 0 && at.x[i] >= number.high) ||
-        (out[i] < 0 && at.x[i] <= number.low))
-      out[i] = 0;
-  }
+  Vec out = bsvm::uphill(model_.numbers, at.theta, at.gradient);
+  for (size_t k = 0; k < model_.numbers.size(); ++k)
+    if (!model_.numbers[k].prior) out[static_cast<Index>(k)] = 0;
   return out;
 }
 
-Vec EcmLearner::bounded(Vec x) const {
-  for (size_t k = 0; k < model_.numbers.size(); ++k) {
-    const FreeNumber& number = model_.numbers[k];
-    if (number.prior)
-      x[static_cast<Index>(k)] =
-          std::clamp(x[static_cast<Index>(k)], number.low, number.high);
-  }
-  return x;
-}
-
-void EcmLearner::raise(Evidence& at) {
-  LimitedMemory memory;
-  for (int k = 0; k < scheme_.iterations; ++k) {
-    const Vec gradient = uphill(at);
-    Vec step = memory.direction(gradient);
-    for (Index i = 0; i < step.size(); ++i)
-      if (gradient[i] == 0) step[i] = 0;
-    const double most = step.size() > 0 ? step.cwiseAbs().maxCoeff() : 0;
-    if (!(most > 0)) return;
-    const double longest = memory.empty() ? kLongestFirst : kLongestLater;
-    if (most > longest) step *= longest / most;
-    const double slope = gradient.dot(step);
-    bool moved = false;
-    double share = 1;
-    for (int tries = 0; tries < kMostShortened && !moved; ++tries, share *= kShorten) {
-      Evidence next;
-      try {
-        next = evidence(bounded(at.x + share * step));
-      } catch (const NumericalFailure&) {
-        continue;
-      }
-      if (!(next.value >= at.value + kRise * share * slope)) continue;
-      memory.learn(next.x - at.x, next.gradient - at.gradient);
-      at = std::move(next);
-      moved = true;
-    }
-    if (!moved && memory.empty()) return;
-    if (!moved) memory.forget();
-  }
+EcmLearner::Evidence EcmLearner::raised(Evidence from) {
+  Climb<Evidence> of;
+  of.look = [&](const Vec& theta, const Evidence&) { return evidence(theta); };
+  of.uphill = [&](const Evidence& at) { return uphill(at); };
+  of.bounded = [&](const Vec& theta) { return bounded(model_.numbers, theta); };
+  of.gain = kGain;
+  of.most = kLooks * scheme_.iterations;
+  bool converged = true;
+  return bfgs(std::move(from), of, LimitedMetric(), converged);
 }
 
 double EcmLearner::largest_change(const Vec& from, const Vec& to) const {
@@ -255,18 +218,17 @@ double EcmLearner::largest_change(const Vec& from, const Vec& to) const {
 
 EcmLearned EcmLearner::run() {
   EcmLearned out;
-  Vec x = bounded(start());
+  Vec x = bounded(model_.numbers, start());
   for (int round = 1; round <= scheme_.rounds; ++round) {
     const RowPrior prior = this->prior(x);
     for (int k = 0; k < scheme_.iterations; ++k) {
       if (host_.interrupted()) throw Interrupted();
       ecm_.update(prior, host_);
     }
-    Evidence now = evidence(x);
-    const double before = now.value;
-    raise(now);
-    out.rounds.push_back({before, now.value, ecm_.point().gamma, largest_change(x, now.x)});
-    x = now.x;
+    const Evidence before = evidence(x), now = raised(before);
+    out.rounds.push_back(
+        {before.value, now.value, ecm_.point().gamma, largest_change(x, now.theta)});
+    x = now.theta;
     std::ostringstream text;
     text.precision(6);
     text << "round " << round << ": log evidence given the scales " << now.value;

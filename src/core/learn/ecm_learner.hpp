@@ -30,7 +30,7 @@ struct EcmLearned {
 };
 
 // Kernels as Henao, Yuan & Carin (2014) learn them, corrected (kernels.md, section 3). A round is
-// some ECM updates, and as many steps uphill in the kernels' numbers, amplitudes and pseudo-inputs
+// some ECM updates, and about as many steps uphill in the kernels' numbers, amplitudes and pseudo-inputs
 // of the evidence of the rows given the latent scales where these updates ended (their equation 9),
 //
 //   log N(y (1 + lambda); 0, G),   G = K + Lambda / gamma,   K = sum_j s_j^2 K_j + X V X'.
@@ -55,8 +55,10 @@ class EcmLearner {
   Ecm& rows() { return ecm_; }
 
   struct Evidence {
-    Vec x, gradient;
-    double value;
+    Vec theta, gradient;  // and pseudo-inputs
+    double value = 0;
+
+    double objective() const { return value; }
   };
   // At the latent scales where `rows()` is.
   Evidence evidence(const Vec& x);
@@ -78,8 +80,7 @@ class EcmLearner {
   void pull_points(size_t k, const Vec& x, const RowGaussian& rows, const Vec& alpha,
                    const Vec& diagonal, Vec& gradient) const;
   Vec uphill(const Evidence& at) const;
-  Vec bounded(Vec x) const;
-  void raise(Evidence& at);
+  Evidence raised(Evidence from);
   double largest_change(const Vec& from, const Vec& to) const;
 
   AdditiveModel model_;

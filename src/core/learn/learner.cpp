@@ -32,22 +32,12 @@ std::vector<bool> Learner::free(bool lengths) const {
 
 bool Learner::has_lengths() const { return free(true) != free(false); }
 
-Vec Learner::bounded(ConstVecRef theta) const {
-  Vec out = theta;
-  for (Index k = 0; k < out.size(); ++k)
-    out[k] = std::clamp(out[k], model_.numbers()[k].low, model_.numbers()[k].high);
-  return out;
-}
+Vec Learner::bounded(const Vec& theta) const { return bsvm::bounded(model_.numbers(), theta); }
 
-// The gradient of what can move: not of a number that is at its limit and would go beyond.
 Vec Learner::uphill(const Value& at, const std::vector<bool>& free) const {
-  Vec out = at.gradient;
-  for (Index k = 0; k < out.size(); ++k) {
-    const FreeNumber& number = model_.numbers()[k];
-    const bool stuck = (out[k] > 0 && at.theta[k] >= number.high) ||
-                       (out[k] < 0 && at.theta[k] <= number.low);
-    if (!free[k] || stuck) out[k] = 0;
-  }
+  Vec out = bsvm::uphill(model_.numbers(), at.theta, at.gradient);
+  for (Index k = 0; k < out.size(); ++k)
+    if (!free[k]) out[k] = 0;
   return out;
 }
 

@@ -46,7 +46,7 @@ class Learner {
   void choose_factor(Learned& out);
   Learned finished(Learned out);
   Vec uphill(const Value& at, const std::vector<bool>& free) const;
-  Vec bounded(ConstVecRef theta) const;
+  Vec bounded(const Vec& theta) const;
   Value look(ConstVecRef theta, const Value* near);
   void record(const Value& at);
 

@@ -39,11 +39,8 @@ double spacing(const Mat& points) {
 MovingPoints::MovingPoints(AdditiveModel model, std::vector<bool> moving, Host& host)
     : model_(std::move(model), host), host_(host) {
   model_.approximate();
-  std::vector<bool> looked_for;
-  for (const FreeNumber& number : model_.numbers()) looked_for.push_back(number.prior != nullptr);
   for (size_t k = 0; k < model_.summands(); ++k) {
     const Summand& summand = model_.summand(k);
-    std::fill_n(looked_for.begin() + numbers_ + 1, summand.size() - 1, false);
     if (moving[k]) {
       moving_.push_back(k);
       number_.push_back(numbers_);
@@ -52,7 +49,6 @@ MovingPoints::MovingPoints(AdditiveModel model, std::vector<bool> moving, Host& 
     numbers_ += summand.size();
   }
   numbers_ = static_cast<Index>(model_.numbers().size());
-  model_.look_for(looked_for);
 }
 
 Vec MovingPoints::start() const {
@@ -125,24 +121,6 @@ Mat MovingPoints::gradient_of(const Additive::Value& at, size_t j) const {
          2 * kernel.input_pull(v, v, own, within);
 }
 
-// The gradient of what can move: not of a number at its limit that would go beyond.
-Vec MovingPoints::uphill(const Value& at) const {
-  Vec out = at.gradient;
-  for (Index k = 0; k < numbers_; ++k) {
-    const FreeNumber& number = model_.numbers()[k];
-    if ((out[k] > 0 && at.theta[k] >= number.high) || (out[k] < 0 && at.theta[k] <= number.low))
-      out[k] = 0;
-  }
-  return out;
-}
-
-Vec MovingPoints::bounded(ConstVecRef theta) const {
-  Vec out = theta;
-  for (Index k = 0; k < numbers_; ++k)
-    out[k] = std::clamp(out[k], model_.numbers()[k].low, model_.numbers()[k].high);
-  return out;
-}
-
 MovingPoints::Moved MovingPoints::climb() {
   Moved out;
   const auto look = [&](const Vec& theta, const Value* near) {
@@ -156,12 +134,12 @@ MovingPoints::Moved MovingPoints::climb() {
   };
   Climb<Value> of;
   of.look = [&](const Vec& theta, const Value& near) { return look(theta, &near); };
-  of.uphill = [&](const Value& at) { return uphill(at); };
-  of.bounded = [&](const Vec& theta) { return bounded(theta); };
+  of.uphill = [&](const Value& at) { return uphill(model_.numbers(), at.theta, at.gradient); };
+  of.bounded = [&](const Vec& theta) { return bounded(model_.numbers(), theta); };
   of.numbers = kLeastPointsSteps;
   of.gain = kPointsGain;
   of.most = kMostPointsLooks;
-  Value first = look(bounded(start()), nullptr);
+  Value first = look(bounded(model_.numbers(), start()), nullptr);
   out.before = first.objective();
   out.value = bfgs(std::move(first), of, LimitedMetric(), out.converged);
   out.points.resize(model_.summands());

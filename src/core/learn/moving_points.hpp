@@ -44,8 +44,6 @@ class MovingPoints {
  private:
   Mat points(ConstVecRef theta, size_t j) const;
   Mat gradient_of(const Additive::Value& at, size_t j) const;
-  Vec uphill(const Value& at) const;
-  Vec bounded(ConstVecRef theta) const;
 
   Additive model_;
   Host& host_;
