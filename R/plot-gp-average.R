@@ -83,8 +83,8 @@ average_moments <- function(object, basis, raw, at, points, level) {
   inputs <- do.call(rbind, inputs)
   combine <- Matrix::sparseMatrix(i = rep(seq_len(points), each = n), j = seq_len(points * n),
                                   x = 1 / n)
-  function_moments(object, basis, gp_variables(inputs, if (!is.null(basis$by)) rep(1, nrow(inputs))),
-                   level, combine)
+  variables <- gp_variables(inputs, multiplier_at_one(basis, nrow(inputs)))
+  function_moments(object, basis, variables, level, combine)
 }
 
 # Of factors alone: the average at each level.

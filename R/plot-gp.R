@@ -131,7 +131,7 @@ centred <- function(columns, basis, object) {
 # The variables on a grid of the covariates.
 grid_variables <- function(basis, grid) {
   raw <- gp_numbers(grid[basis$covariates], basis$expression$xlevels)$x
-  gp_variables(gp_inputs(raw, basis$inputs), if (!is.null(basis$by)) rep(1, nrow(raw)))
+  gp_variables(gp_inputs(raw, basis$inputs), multiplier_at_one(basis, nrow(raw)))
 }
 
 # At most so many rows, the same ones each time.

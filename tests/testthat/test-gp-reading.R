@@ -428,3 +428,30 @@ test_that("what gp() can't use is refused, with what to write", {
   expect_equal(unname(dots$bases[[1]]$covariates), c("FL", "RW"))
   expect_equal(dots$bases[[1]]$label, "gp(.)")
 })
+
+test_that("a multiplier has no unit, and points leave over a share of what is multiplied", {
+  new <- MASS::crabs[seq(2, 40, 2), ]
+  fit <- function(unit, infer = "none") {
+    d$by <- d$CL * unit
+    f <- quietly(bsvm(sp ~ BD + gp(FL, by = by, infer = infer), d, engine = "gaussian"))
+    new$by <- new$CL * unit
+    list(fit = f, link = predict(f, new, type = "link"))
+  }
+  one <- fit(1)
+  for (unit in c(1e3, 1e6, 1e-12)) expect_close(fit(unit)$link, one$link, 1e-5)
+  expect_close(fit(1e6, "factor")$link, fit(1, "factor")$link, 5e-3)
+  expect_equal(one$fit$bases[[1L]]$by_size, sqrt(mean(d$CL^2)))
+  # at given numbers: the variance of f is that of the multiplied kernel, row by row
+  for (standardize in c(TRUE, FALSE)) {
+    few <- quietly(bsvm(sp ~ gp(FL, by = CL, kernel = kernel_se(0.5), points = 3,
+                                standardize = standardize), d, engine = "gaussian"))
+    part <- few$bases[[1L]]$parts[[1L]]
+    x <- if (standardize) standardised(d$FL) else cbind(d$FL)
+    k <- function(a, b) exp(-0.5 * (outer(a[, 1L], b[, 1L], `-`) / 0.5)^2)
+    across <- k(x, part$points)
+    left <- 1 - rowSums((across %*% solve(k(part$points, part$points))) * across)
+    expect_close(part$left_over, sum(left * d$CL^2) / sum(d$CL^2), 1e-8)
+  }
+  d$nothing <- 0
+  expect_refusal(bsvm(sp ~ gp(FL, by = nothing), d), "formula", c("`nothing`", "zero in all rows"))
+})
