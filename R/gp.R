@@ -45,8 +45,9 @@
 #'   for each variable, so that irrelevant ones drop out.
 #' * `points`: the inducing points. `NULL` (default): as many distinct rows as it takes to explain the
 #'   function in all rows; of more than 1000 rows at most 500, see "Inducing points". A whole number;
-#'   `Inf` for every row (up to 4000); a matrix or data frame of inputs, a column for each variable, in
-#'   their own units; or [points_learned()], inducing points that are learned.
+#'   `Inf` for every row (up to 4000); a data frame with the variables as columns, in any order and in
+#'   their own units; a matrix of numbers, a column for each variable in the order of the term (of a
+#'   factor one of zeros and ones for each level); or [points_learned()], inducing points that are learned.
 #' * `by`: a variable. For a factor there is a function for each level, with the kernel and an
 #'   amplitude of its own; the formula should have the factor itself too. With numbers the function
 #'   is multiplied by them, divided by their root mean square over the rows of the fit.
@@ -132,8 +133,8 @@
 #'
 #' @section What is refused:
 #' Missing and infinite values of the variables (`na.action = na.omit` excludes such rows), variables
-#' none of which varies, `by` that is zero in all rows, `gp()` crossed with another term or inside a function, `by` that is neither
-#' numbers nor a factor, `points = Inf` for more than 4000 rows, and `infer` where nothing of the kernel
+#' none of which varies, `gp()` crossed with another term or inside a function, `by` that is neither
+#' numbers nor a factor or is zero in all rows, `points = Inf` for more than 4000 rows, and `infer` where nothing of the kernel
 #' has a prior, or with inducing points that leave over more than 1 %: errors that say what to write
 #' instead. `infer` supports at most one grouping factor ([engine_gaussian()], [engine_gibbs()],
 #' [engine_vb()]); it does not support selecting priors, missing predictors or sparse predictors.
@@ -231,6 +232,12 @@ gp_call <- function(term) {
   if (length(covariates) == 0L) {
     abort("formula", "The Gaussian-process term `", deparse1(term), "` has no variable.")
   }
+  constant <- vapply(covariates, function(covariate) length(all.vars(covariate)) == 0L, TRUE)
+  if (any(constant)) {
+    abort("formula", "The Gaussian-process term `", deparse1(term), "` needs variables; found ",
+          enumerate(vapply(covariates[constant], deparse1, "")),
+          ", which has no variable. Write a variable of the data, as in gp(x).")
+  }
   c(list(covariates = covariates), arguments[named != ""])
 }
 
@@ -294,10 +301,11 @@ make_bases.bsvm_basis_gp <- function(kind, term, columns, frame_terms, env) {
   inputs <- gp_scaling(raw, columns[["(weights)"]], settings$standardize, variables)
   ranges <- if (all(vapply(columns[variables], is_one_number, TRUE))) lapply(columns[variables], range)
   basis <- list(label = settings$label, expression = expression, covariates = variables, by = by,
-                by_size = gp_by_size(by, columns, settings), level = NULL, inputs = inputs, ranges = ranges,
-                kernel = settings$kernel, points = settings$points,
+                by_size = gp_by_size(by, columns, settings), level = NULL, inputs = inputs,
+                ranges = ranges, kernel = settings$kernel, points = settings$points,
                 standardize = settings$standardize, infer = settings$infer)
   parts <- length(kernel_products(settings$kernel))
+  if (are_inputs(points_given(basis$points))) given_points(basis, points_given(basis$points))
   lapply(gp_levels(by, columns), function(level) {
     basis["level"] <- list(level)
     if (!is.null(level)) basis$label <- paste0(basis$label, ":", by, level)

@@ -8,7 +8,7 @@ average_points <- 40L   # values of a variable
 
 plot_averages <- function(object, basis, level, env) {
   rows <- at_most(needed_rows(object, basis, training_data(object, env)$x), averaged_rows)
-  numbers <- number_inputs(basis)
+  numbers <- those_that_vary(number_inputs(basis), rows)
   if (length(numbers) == 0L) return(plot_level_averages(object, basis, level, rows))
   chosen <- most_varying(object, basis, rows, numbers)
   shown <- do.call(rbind, lapply(chosen, average_along, object = object, basis = basis, rows = rows,
@@ -52,6 +52,12 @@ average_caption <- function(object, basis, rows, chosen, numbers) {
 number_inputs <- function(basis) {
   factors <- match(names(basis$expression$xlevels), basis$covariates)
   which(!basis$inputs$of %in% factors)
+}
+
+# All of them if none does.
+those_that_vary <- function(inputs, rows) {
+  varies <- vapply(inputs, function(input) length(unique(rows$raw[, input])) > 1L, TRUE)
+  if (any(varies)) inputs[varies] else inputs
 }
 
 # The inputs with the largest range of the average, in their order.
