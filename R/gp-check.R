@@ -82,7 +82,8 @@ scaled_distance <- function(part, x) {
   if (length(part$factors) != 1L || !is_smooth_kernel(part$factors[[1L]])) return(NA_real_)
   scales <- exp(part$numbers$theta[part$numbers$names == "lengthscale"])
   x <- x[utils::head(scrambled(nrow(x)), most_judged), , drop = FALSE]
-  input_distances(x / rep(rep_len(scales, ncol(x)), each = nrow(x)))$median
+  least <- min(scales) # squares of distances in very long length scales underflow
+  input_distances(x / rep(rep_len(scales / least, ncol(x)), each = nrow(x)))$median / least
 }
 
 is_smooth_kernel <- function(factor) {

@@ -72,10 +72,28 @@ gp_levels <- function(by, columns) {
   list(NULL)
 }
 
+# The root mean square of numbers in `by`, rows counted by their weights; 1 for a factor, and of what
+# is not to be standardised.
+gp_by_size <- function(by, columns, settings) {
+  column <- if (!is.null(by)) columns[[by]]
+  if (!is.numeric(column) && !is.logical(column)) return(1)
+  size <- root_mean_square(as.double(column), columns[["(weights)"]])
+  if (size == 0) {
+    abort("formula", "`", settings$label, "`: `", by, "` is zero in all rows of the fit, so that the ",
+          "term is zero. Leave the term out.")
+  }
+  if (settings$standardize) size else 1
+}
+
 # What the function is multiplied by in each row; NULL for nothing.
 gp_multiplier <- function(basis, columns) {
   if (is.null(basis$by)) return(NULL)
   column <- columns[[basis$by]]
-  if (is.null(basis$level)) return(as.double(column))
+  if (is.null(basis$level)) return(as.double(column) / basis$by_size)
   as.double(as.character(column) == basis$level)
+}
+
+# The same where `by` is one.
+multiplier_at_one <- function(basis, n) {
+  if (!is.null(basis$by)) rep(1 / basis$by_size, n)
 }

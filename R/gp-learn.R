@@ -108,7 +108,7 @@ settle_gp <- function(bases, model, rows, found, verbose) {
       c(found[intersect(kept, names(found))], list(rows = length(rows), factors = found$factors))
     }
     basis$matrix <- gp_columns(basis, basis$rows, basis$multiplier)
-    shares <- colMeans(attr(basis$matrix, "left_over"))
+    shares <- shares_left(attr(basis$matrix, "left_over"), basis$multiplier)
     for (k in seq_along(shares)) basis$parts[[k]]$left_over <- shares[[k]]
     basis$penalty <- rep(seq_along(basis$parts),
                          vapply(basis$parts, function(part) nrow(part$points), 0L))

@@ -10,6 +10,13 @@ frame_left_over <- function(bases) {
   if (any(some)) left[, some, drop = FALSE]
 }
 
+# Of the variance that a function has over the rows, multiplied as it is, the shares of it that
+# `left` (n x parts) is.
+shares_left <- function(left, multiplier) {
+  if (is.null(multiplier) || all(multiplier == 0)) return(colMeans(left))
+  colSums(left) / sum(multiplier^2)
+}
+
 # list(left_over) of all columns of terms with a basis (n x blocks, named), or NULL.
 left_over_of <- function(matrices) {
   left <- Filter(Negate(is.null), lapply(matrices, attr, "left_over"))

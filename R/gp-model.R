@@ -199,6 +199,7 @@ input_distances <- function(x) {
   if (nrow(x) < 2L) return(list(median = 1, least = 1))
   d <- as.vector(stats::dist(x))
   d <- d[d > 0]
+  if (length(d) == 0L) return(list(median = 1, least = 1)) # squares that underflow
   list(median = stats::median(d), least = min(d))
 }
 

@@ -12,7 +12,7 @@ nothing_left <- 1e-8      # of the variance
 # Inducing inputs (m x d), standardised, of a part by its number; by default `many`.
 gp_points <- function(basis, part, factors, theta, many) {
   given <- points_given(basis$points)
-  if (is.matrix(given) || is.data.frame(given)) return(given_points(basis, given))
+  if (are_inputs(given)) return(given_points(basis, given))
   n <- nrow(basis$rows)
   candidates <- if (identical(given, Inf)) basis$rows else candidate_rows(basis)
   most <- points_wanted(given, n, basis$label)
@@ -82,7 +82,7 @@ moved_points <- function(factors, theta, rows, points) {
 points_in_mind <- function(basis) {
   given <- points_given(basis$points)
   n <- nrow(basis$rows)
-  if (is.matrix(given) || is.data.frame(given)) return(nrow(given))
+  if (are_inputs(given)) return(nrow(given))
   wanted <- points_wanted(given, n, basis$label)
   if (is.null(given) && n > most_full) wanted <- usual_points
   if (wanted >= n) 0L else as.integer(wanted)
@@ -108,13 +108,54 @@ points_wanted <- function(given, n, label) {
   as.integer(wanted)
 }
 
+are_inputs <- function(points) is.matrix(points) || is.data.frame(points)
+
+# A matrix goes by the order of its columns, unless their names are those of the inputs.
 given_points <- function(basis, given) {
-  x <- as.matrix(given)
-  if (!is.numeric(x) || ncol(x) != length(basis$inputs$center) || any(!is.finite(x))) {
-    wanted <- length(basis$inputs$center)
-    abort("formula", "`points` of `", basis$label, "` must have ", wanted,
-          if (wanted == 1L) " column" else " columns, one for each variable,",
-          " of finite numbers; found ", describe(given), ".")
+  x <- if (is.data.frame(given)) named_points(basis, given) else given
+  inputs <- input_names(basis)
+  if (all(inputs %in% colnames(x))) x <- x[, inputs, drop = FALSE]
+  if (!is.numeric(x) || ncol(x) != length(inputs) || nrow(x) == 0L || any(!is.finite(x))) {
+    abort("formula", "`points` of `", basis$label, "` must have ", length(inputs), " column",
+          if (length(inputs) > 1L) "s", " of finite numbers",
+          if (length(inputs) > 1L) paste0(", one for each of ", enumerate(inputs)), "; found ",
+          describe(given), ".", if (!is.data.frame(given)) factor_hint(basis))
   }
   unname(unique(gp_inputs(x, basis$inputs)))
+}
+
+# A data frame goes by its names: those of the variables, or of the inputs they become.
+named_points <- function(basis, given) {
+  inputs <- input_names(basis)
+  if (all(inputs %in% names(given)) && !all(basis$covariates %in% names(given))) {
+    return(as.matrix(given[inputs]))
+  }
+  absent <- setdiff(basis$covariates, names(given))
+  if (length(absent) > 0L) {
+    abort("formula", "`points` of `", basis$label, "` is a data frame without a column for ",
+          enumerate(absent), ". It needs the columns ", enumerate(basis$covariates),
+          " in any order; found ", enumerate(names(given)), ".")
+  }
+  columns <- given[basis$covariates]
+  levels <- basis$expression$xlevels
+  for (name in intersect(basis$covariates, names(levels))) {
+    values <- as.character(columns[[name]])
+    unseen <- setdiff(values, levels[[name]])
+    if (length(unseen) > 0L) {
+      abort("formula", "`points` of `", basis$label, "` has levels of `", name, "` that the data ",
+            "do not have: ", enumerate(unseen, "'"), ". The levels are ",
+            enumerate(levels[[name]], "'"), ".")
+    }
+    columns[[name]] <- factor(values, levels[[name]], exclude = NULL)
+  }
+  x <- gp_numbers(columns, levels)$x
+  colnames(x) <- if (ncol(x) == length(inputs)) inputs
+  x
+}
+
+factor_hint <- function(basis) {
+  factors <- intersect(basis$covariates, names(basis$expression$xlevels))
+  if (length(factors) == 0L) return(NULL)
+  paste0(" A factor has a column of zeros and ones for each level. Use a data frame instead, which ",
+         "has the factor itself: ", enumerate(factors), ".")
 }

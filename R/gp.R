@@ -10,6 +10,7 @@
 #   expression  what rebuilds the variables: list(terms, xlevels)
 #   covariates  their names; `by`, the text of the multiplier or NULL, and `level`, of a
 #               factor `by`
+#   by_size     what a `by` of numbers is divided by
 #   inputs      list(center, scale, of): of the columns that the covariates have as numbers, the
 #               last says which covariate each belongs to
 #   ranges      of each covariate that is one number: c(min, max); NULL if there are others
@@ -44,12 +45,14 @@
 #'   for each variable, so that irrelevant ones drop out.
 #' * `points`: the inducing points. `NULL` (default): as many distinct rows as it takes to explain the
 #'   function in all rows; of more than 1000 rows at most 500, see "Inducing points". A whole number;
-#'   `Inf` for every row (up to 4000); a matrix or data frame of inputs, a column for each variable, in
-#'   their own units; or [points_learned()], inducing points that are learned.
+#'   `Inf` for every row (up to 4000); a data frame with the variables as columns, in any order and in
+#'   their own units; a matrix of numbers, a column for each variable in the order of the term (of a
+#'   factor one of zeros and ones for each level); or [points_learned()], inducing points that are learned.
 #' * `by`: a variable. For a factor there is a function for each level, with the kernel and an
 #'   amplitude of its own; the formula should have the factor itself too. With numbers the function
-#'   is multiplied by them.
-#' * `standardize`: divide the variables by their standard deviation? `TRUE` by default.
+#'   is multiplied by them, divided by their root mean square over the rows of the fit.
+#' * `standardize`: divide the variables by their standard deviation, and a `by` of numbers by its
+#'   root mean square? `TRUE` by default.
 #' * `infer`: what of the kernel stays uncertain in the fit. `"none"` (default): nothing, it is as
 #'   learned. `"factor"`: a common factor of all length scales of the term, around those learned.
 #'   `"all"`: each number of the kernel that has a prior. See *How kernels are learned*.
@@ -65,7 +68,9 @@
 #' predictor (for numbers times the spread of the response). `prior = list(gp = prior_ridge(variance =
 #' 4))` sets that of all such terms, `"gp(x1, x2)"` as a name that of a term as it is written, and
 #' `"gp(x)1"` that of the first summand of a kernel (see [prior_for()]). LIBSVM's cost is twice the
-#' variance \eqn{s^2}.
+#' variance \eqn{s^2}. With `by` of numbers the amplitude, in [VarCorr()][VarCorr.bsvm] too, is the
+#' standard deviation of the function for a `by` of root mean square one, so that predictions do not
+#' depend on the unit of `by`. [plot()][plot.bsvm] shows the function at `by = 1`.
 #'
 #' **Standardisation.** Each variable is centred and divided by its standard deviation. The columns
 #' of a matrix have one scale together, so that distances between spectra stay in proportion, and so
@@ -129,7 +134,7 @@
 #' @section What is refused:
 #' Missing and infinite values of the variables (`na.action = na.omit` excludes such rows), variables
 #' none of which varies, `gp()` crossed with another term or inside a function, `by` that is neither
-#' numbers nor a factor, `points = Inf` for more than 4000 rows, and `infer` where nothing of the kernel
+#' numbers nor a factor or is zero in all rows, `points = Inf` for more than 4000 rows, and `infer` where nothing of the kernel
 #' has a prior, or with inducing points that leave over more than 1 %: errors that say what to write
 #' instead. `infer` supports at most one grouping factor ([engine_gaussian()], [engine_gibbs()],
 #' [engine_vb()]); it does not support selecting priors, missing predictors or sparse predictors.
@@ -227,6 +232,12 @@ gp_call <- function(term) {
   if (length(covariates) == 0L) {
     abort("formula", "The Gaussian-process term `", deparse1(term), "` has no variable.")
   }
+  constant <- vapply(covariates, function(covariate) length(all.vars(covariate)) == 0L, TRUE)
+  if (any(constant)) {
+    abort("formula", "The Gaussian-process term `", deparse1(term), "` needs variables; found ",
+          enumerate(vapply(covariates[constant], deparse1, "")),
+          ", which has no variable. Write a variable of the data, as in gp(x).")
+  }
   c(list(covariates = covariates), arguments[named != ""])
 }
 
@@ -290,10 +301,11 @@ make_bases.bsvm_basis_gp <- function(kind, term, columns, frame_terms, env) {
   inputs <- gp_scaling(raw, columns[["(weights)"]], settings$standardize, variables)
   ranges <- if (all(vapply(columns[variables], is_one_number, TRUE))) lapply(columns[variables], range)
   basis <- list(label = settings$label, expression = expression, covariates = variables, by = by,
-                level = NULL, inputs = inputs, ranges = ranges, kernel = settings$kernel,
-                points = settings$points, standardize = settings$standardize,
-                infer = settings$infer)
+                by_size = gp_by_size(by, columns, settings), level = NULL, inputs = inputs,
+                ranges = ranges, kernel = settings$kernel, points = settings$points,
+                standardize = settings$standardize, infer = settings$infer)
   parts <- length(kernel_products(settings$kernel))
+  if (are_inputs(points_given(basis$points))) given_points(basis, points_given(basis$points))
   lapply(gp_levels(by, columns), function(level) {
     basis["level"] <- list(level)
     if (!is.null(level)) basis$label <- paste0(basis$label, ":", by, level)

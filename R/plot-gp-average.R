@@ -8,7 +8,7 @@ average_points <- 40L   # values of a variable
 
 plot_averages <- function(object, basis, level, env) {
   rows <- at_most(needed_rows(object, basis, training_data(object, env)$x), averaged_rows)
-  numbers <- number_inputs(basis)
+  numbers <- those_that_vary(number_inputs(basis), rows)
   if (length(numbers) == 0L) return(plot_level_averages(object, basis, level, rows))
   chosen <- most_varying(object, basis, rows, numbers)
   shown <- do.call(rbind, lapply(chosen, average_along, object = object, basis = basis, rows = rows,
@@ -54,6 +54,12 @@ number_inputs <- function(basis) {
   which(!basis$inputs$of %in% factors)
 }
 
+# All of them if none does.
+those_that_vary <- function(inputs, rows) {
+  varies <- vapply(inputs, function(input) length(unique(rows$raw[, input])) > 1L, TRUE)
+  if (any(varies)) inputs[varies] else inputs
+}
+
 # The inputs with the largest range of the average, in their order.
 most_varying <- function(object, basis, rows, inputs) {
   if (length(inputs) <= most_averages) return(inputs)
@@ -83,8 +89,8 @@ average_moments <- function(object, basis, raw, at, points, level) {
   inputs <- do.call(rbind, inputs)
   combine <- Matrix::sparseMatrix(i = rep(seq_len(points), each = n), j = seq_len(points * n),
                                   x = 1 / n)
-  function_moments(object, basis, gp_variables(inputs, if (!is.null(basis$by)) rep(1, nrow(inputs))),
-                   level, combine)
+  variables <- gp_variables(inputs, multiplier_at_one(basis, nrow(inputs)))
+  function_moments(object, basis, variables, level, combine)
 }
 
 # Of factors alone: the average at each level.

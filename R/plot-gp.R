@@ -131,7 +131,7 @@ centred <- function(columns, basis, object) {
 # The variables on a grid of the covariates.
 grid_variables <- function(basis, grid) {
   raw <- gp_numbers(grid[basis$covariates], basis$expression$xlevels)$x
-  gp_variables(gp_inputs(raw, basis$inputs), if (!is.null(basis$by)) rep(1, nrow(raw)))
+  gp_variables(gp_inputs(raw, basis$inputs), multiplier_at_one(basis, nrow(raw)))
 }
 
 # At most so many rows, the same ones each time.
@@ -203,7 +203,7 @@ plot_maps <- function(object, bases, env, points = 60L) {
   borders <- Map(function(basis, rows) map_border(object, basis, rows), bases, rows)
   picture <- ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$z)) +
     ggplot2::geom_raster(ggplot2::aes(fill = .data$fit)) +
-    ggplot2::geom_contour(ggplot2::aes(z = .data$fit), colour = "grey40", linewidth = 0.25) +
+    level_lines(shown) +
     ggplot2::scale_fill_gradient2(low = class_colours[[1L]], mid = "white",
                                   high = class_colours[[2L]]) +
     map_points(object, bases, rows) +
@@ -218,6 +218,11 @@ plot_maps <- function(object, bases, env, points = 60L) {
     ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
     plot_theme()
   if (length(bases) > 1L) picture + ggplot2::facet_wrap("label") else picture
+}
+
+level_lines <- function(shown) {
+  if (diff(range(shown$fit)) == 0) return(NULL)
+  ggplot2::geom_contour(ggplot2::aes(z = .data$fit), colour = "grey40", linewidth = 0.25)
 }
 
 map_data <- function(basis, object, points) {

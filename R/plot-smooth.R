@@ -9,10 +9,11 @@ plot_smooth <- function(object, level, select) {
         "others not at all; found ", enumerate(basis_labels(bases)), ". Choose with `select`.")
 }
 
-# How many variables; Inf if there is no grid of them.
+# How many variables; Inf if there is no grid of them, as where one of several is constant.
 shown_size <- function(basis) {
   ranges <- basis_ranges(basis)
-  if (is.null(ranges)) Inf else length(ranges)
+  flat <- length(ranges) > 1L && any(vapply(ranges, diff, 0) == 0)
+  if (is.null(ranges) || flat) Inf else length(ranges)
 }
 
 plot_curves <- function(object, bases, level, points = 200L, what = "Smooth") {

@@ -17,7 +17,7 @@
 #' share may rise as well, because the bound looks at what the response needs.
 #'
 #' @param points The number of points, or a matrix or data frame of those to start from, in the units
-#'   of the variables.
+#'   of the variables (see the argument `points` of [gp]).
 #' @return An object of class `bsvm_points`, for the argument `points` of [gp].
 #' @section Errors: `bsvm_error_argument` for anything but a whole number of at least 1, a matrix or a
 #'   data frame.

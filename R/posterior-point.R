@@ -26,11 +26,16 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #'
 #' **Posteriors.** A Bayesian fit averages over functions, so no row is without influence. The
 #' probability \eqn{P_i} that row \eqn{i} is inside its margin or misclassified, \eqn{y_i f_i <
-#' 1}{y_i f_i < 1}, takes the place of the multiplier. In a Gaussian approximation of the
-#' pseudo-posterior that maximises the bound, the posterior mean is exactly the mode's expression
-#' with the multipliers \eqn{a_i = 2 w_i P_i}{a_i = 2 w_i P_i} (with `gamma` and `gamma0`: \eqn{w_i
-#' \gamma (1 + c (2 P_i - 1))}{w_i gamma (1 + c (2 P_i - 1))}). The sum of \eqn{P_i} is an effective
-#' number of support vectors.
+#' 1}{y_i f_i < 1}, takes the place of the multiplier. If variances are given and a Gaussian
+#' approximation maximises the expected log pseudo-likelihood less its divergence from the prior, the
+#' posterior mean is exactly the mode's expression with the multipliers \eqn{a_i = 2 w_i P_i}{a_i = 2
+#' w_i P_i} (with `gamma` and `gamma0`: \eqn{w_i \gamma (1 + c (2 P_i - 1))}{w_i gamma (1 + c (2 P_i -
+#' 1))}). For other fits the expression is an approximation: [engine_vb()] maximises another bound,
+#' [engine_gaussian()] then matches moments and averages over variances, and samplers draw. The sum of
+#' \eqn{P_i} is an effective number of support vectors.
+#'
+#' The mean of a fit with [engine_ecm()] is a mode whose multipliers are not kept. For these refit with
+#' `update(fit, engine = engine_em())`.
 #'
 #' @param object A fit from [bsvm()].
 #' @param ... Must be empty.
@@ -42,7 +47,7 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #'   was used: `row`; `inside`, the probability that it is inside its margin; and under the
 #'   pseudo-likelihood `multiplier`.
 #' @section Errors: `bsvm_error_unsupported` for modes by [engine_map()] without standard
-#'   deviations, for models of missing predictors, and for a response that is not of classes.
+#'   deviations, for fits by [engine_ecm()], for models of missing predictors, and for a response that is not of classes.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23 (Section 3.2).
 #'

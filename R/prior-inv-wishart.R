@@ -169,8 +169,13 @@ huang_wand_label <- function(parameters) {
 multiplier_sizes <- function(group, weights) {
   if (is.null(group$z)) return(1)
   vapply(seq_along(group$labels), function(k) {
-    unit <- largest_size(group$z[, k])
-    squares <- (group$z[, k] / unit)^2
-    unit * sqrt(if (is.null(weights)) mean(squares) else stats::weighted.mean(squares, weights))
+    root_mean_square(group$z[, k], weights)
   }, 0)
+}
+
+root_mean_square <- function(x, weights) {
+  unit <- largest_size(x)
+  if (unit == 0) return(0)
+  squares <- (x / unit)^2
+  unit * sqrt(if (is.null(weights)) mean(squares) else stats::weighted.mean(squares, weights))
 }

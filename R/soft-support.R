@@ -5,6 +5,12 @@
 
 soft_support <- function(object, env) {
   need_spread(object, "support_vectors()")
+  if (trait(object$engine, "gp_alone")) {
+    abort("unsupported", "support_vectors() needs the multipliers of an SVM or probabilities of an ",
+          "average over functions. The mean by engine_ecm() is a mode, and its standard deviations ",
+          "are too small for these probabilities. Use support_vectors(update(fit, engine = ",
+          "engine_em())), the mode with its multipliers.")
+  }
   if (!is.null(object$missing)) {
     abort("unsupported", "support_vectors() supports models of missing predictors for point ",
           "estimates only.")

@@ -126,7 +126,7 @@ test_that("sums of kernels, multipliers and a function for each level are as the
                list("gp(x, kernel = kernel_se(0.7) + kernel_linear())1" = given(1.2),
                     "gp(x, kernel = kernel_se(0.7) + kernel_linear())2" = given(0.6)))
   expect_exact(y ~ 0 + gp(x, by = w, kernel = kernel_se(0.7)),
-               1.2 * se(x, x, 0.7) * outer(d$w, d$w), list(gp = given(1.2)))
+               1.2 * se(x, x, 0.7) * outer(d$w, d$w) / mean(d$w^2), list(gp = given(1.2)))
   expect_exact(y ~ 0 + gp(x, by = g, kernel = kernel_se(0.7)),
                1.2 * se(x, x, 0.7) * outer(d$g, d$g, `==`), list(gp = given(1.2)))
   expect_exact(y ~ gp(x, kernel = kernel_se(0.7)), 1.2 * se(x, x, 0.7), list(gp = given(1.2)),

@@ -440,3 +440,73 @@ test_that("a model of nothing but a function is printed and summarised", {
     }
   }
 })
+
+test_that("a multiplier has no unit, and points leave over a share of what is multiplied", {
+  new <- MASS::crabs[seq(2, 40, 2), ]
+  fit <- function(unit, infer = "none") {
+    d$by <- d$CL * unit
+    f <- quietly(bsvm(sp ~ BD + gp(FL, by = by, infer = infer), d, engine = "gaussian"))
+    new$by <- new$CL * unit
+    list(fit = f, link = predict(f, new, type = "link"))
+  }
+  one <- fit(1)
+  for (unit in c(1e3, 1e6, 1e-12)) expect_close(fit(unit)$link, one$link, 1e-5)
+  expect_close(fit(1e6, "factor")$link, fit(1, "factor")$link, 5e-3)
+  expect_equal(one$fit$bases[[1L]]$by_size, sqrt(mean(d$CL^2)))
+  # at given numbers: the variance of f is that of the multiplied kernel, row by row
+  for (standardize in c(TRUE, FALSE)) {
+    few <- quietly(bsvm(sp ~ gp(FL, by = CL, kernel = kernel_se(0.5), points = 3,
+                                standardize = standardize), d, engine = "gaussian"))
+    part <- few$bases[[1L]]$parts[[1L]]
+    x <- if (standardize) standardised(d$FL) else cbind(d$FL)
+    k <- function(a, b) exp(-0.5 * (outer(a[, 1L], b[, 1L], `-`) / 0.5)^2)
+    across <- k(x, part$points)
+    left <- 1 - rowSums((across %*% solve(k(part$points, part$points))) * across)
+    expect_close(part$left_over, sum(left * d$CL^2) / sum(d$CL^2), 1e-8)
+  }
+  d$nothing <- 0
+  expect_refusal(bsvm(sp ~ gp(FL, by = nothing), d), "formula", c("`nothing`", "zero in all rows"))
+})
+
+test_that("points of a data frame go by the names of the variables", {
+  fit <- function(points, d. = d) quietly(bsvm(sp ~ gp(FL, RW, kernel = kernel_se(1), points = points),
+                                               d., engine = "gaussian"))
+  given <- data.frame(FL = c(10, 15, 20), RW = c(9, 12, 14))
+  used <- function(fit) fit$bases[[1L]]$parts[[1L]]$points
+  expected <- used(fit(as.matrix(unname(given))))
+  scales <- vapply(d[c("FL", "RW")], sd, 0)
+  expect_close(expected, t((t(given) - colMeans(d[c("FL", "RW")])) / scales), 1e-12)
+  expect_identical(used(fit(given[2:1])), expected)
+  expect_identical(used(fit(as.matrix(given[2:1]))), expected)
+  expect_identical(used(fit(cbind(id = 1:3, given[2:1]))), expected)
+  for (points in list(data.frame(a = 1:3, b = 1:3), points_learned(data.frame(a = 1:3, b = 1:3)))) {
+    expect_refusal(fit(points), "formula", c("`FL` and `RW`", "found `a` and `b`"))
+  }
+  expect_refusal(fit(given[0L, ]), "formula", "finite numbers")
+  with_sex <- function(points) quietly(bsvm(sp ~ gp(FL, sex, kernel = kernel_se(1), points = points),
+                                            d, engine = "gaussian"))
+  own <- used(with_sex(data.frame(sex = c("M", "F"), FL = c(10, 20))))
+  expect_identical(used(with_sex(cbind(c(10, 20), 0:1, 1:0))), own)
+  expect_refusal(with_sex(cbind(1:3, 1:3)), "formula",
+                 c("3 columns", "`FL`, `sex[F]` and `sex[M]`", "data frame"))
+  expect_refusal(with_sex(data.frame(sex = "X", FL = 1)), "formula", c("'X'", "'F' and 'M'"))
+})
+
+test_that("a constant in gp() is refused by name", {
+  for (one in list(sp ~ gp(1), sp ~ gp(TRUE), sp ~ gp(FL, 1), sp ~ gp(2) + FL, sp ~ gp("FL"))) {
+    expect_refusal(bsvm(one, d), "formula", c(" needs variables", "gp(x)"))
+  }
+})
+
+test_that("very long length scales and constant variables lead to no warning from within", {
+  expect_no_warning(suppressMessages(
+    flat <- bsvm(sp ~ gp(FL, RW, kernel = kernel_se(1e300)), d, engine = "gaussian")
+  ))
+  expect_true(flat$bases[[1L]]$parts[[1L]]$judged$distance < 1e-200)
+  skip_if_not_installed("ggplot2")
+  d$one <- 1
+  for (fit in list(flat, quietly(bsvm(sp ~ gp(FL, one, kernel = kernel_se(1)), d,
+                                      engine = "gaussian")))) {
+    expect_no_warning(ggplot2::ggplot_build(plot(fit, "gp")))
+  }
+})

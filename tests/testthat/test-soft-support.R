@@ -37,7 +37,7 @@ test_that("they are those of the posterior's moments, with weights, offset and p
   d <- data_of(80, 2)
   y <- ifelse(d$y == "b", 1, -1)
   weight <- rep(c(0, 1, 2, 1), 20)
-  for (engine in list(engine_gaussian(), engine_vb(), engine_ecm(rounds = 1))) {
+  for (engine in list(engine_gaussian(), engine_vb())) {
     fit <- quietly(bsvm(y ~ gp(x, z, points = 10) + offset(o), d, weights = weight,
                         likelihood = "hinge", engine = engine,
                         prior = list(gp = prior_ridge(variance = 3))))
@@ -73,6 +73,9 @@ test_that("modes, missing predictors and other responses are refused", {
   expect_refusal(support_vectors(mode), "unsupported", "support_vectors()")
   numbers <- quietly(bsvm(o ~ x, d, likelihood = likelihood_gaussian(scale = 1)))
   expect_refusal(support_vectors(numbers), "unsupported", "classes")
+  ecm <- quietly(bsvm(y ~ gp(x, kernel = kernel_se(1)), data_of(40, 5), likelihood = "hinge",
+                      engine = engine_ecm(rounds = 0)))
+  expect_refusal(support_vectors(ecm), "unsupported", "update(fit, engine = engine_em())")
   d$z[2] <- NA
   gaps <- quietly(bsvm(y ~ x + z, d, engine = "gaussian", missing = missing_normal()))
   expect_refusal(support_vectors(gaps), "unsupported", "missing predictors")
