@@ -56,8 +56,8 @@ chosen <- function(name, why) {
 
 cells <- function(frame) as.numeric(length(frame$y)) * max(1, length(frame$columns))
 
-# Variance that inducing points leave over is in no draw: without it amplitudes grow, and separate the
-# rows (USPS, 25 points that leave over 0.3 %: log score -0.151, -0.109 by engine_gaussian()).
+# Samplers have no variance that inducing points leave over: without it amplitudes grow, and separate
+# the rows (USPS, 25 points that leave over 0.3 %: log score -0.151, -0.109 by engine_gaussian()).
 draws_know_all <- function(frame) is.null(frame$left_over)
 
 draws_are_better <- function(frame) {

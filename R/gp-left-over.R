@@ -38,14 +38,14 @@ largest_left_over <- function(object) {
   max(0, unlist(shares))
 }
 
-# Draws are of a model without that variance.
+# In draws that variance is noise of each row, from the prior whatever the response.
 most_left_drawn <- 0.01
 check_explained <- function(fit, what, instead = NULL) {
   left <- largest_left_over(fit)
   if (left <= most_left_drawn) return(invisible())
-  abort("unsupported", what, " needs draws from the posterior, and these do not include the ",
-        "variance that inducing points do not explain (here ", round(100 * left), " % of the ",
-        "variance of a function). Use more `points`.", instead)
+  abort("unsupported", what, " needs draws from the posterior. In these the variance that inducing ",
+        "points do not explain (here ", round(100 * left), " % of the variance of a function) is ",
+        "noise that does not depend on the response. Use more `points`.", instead)
 }
 
 mean_variance <- function(hyper) {

@@ -47,9 +47,10 @@
 #'   function in all rows; of more than 1000 rows at most 500, see "Inducing points". A whole number;
 #'   `Inf` for every row (up to 4000); a data frame with the variables as columns, in any order and in
 #'   their own units; a matrix of numbers, a column for each variable in the order of the term (of a
-#'   factor one of zeros and ones for each level); or [points_learned()], inducing points that are learned.
-#' * `by`: a variable. For a factor there is a function for each level, with the kernel and an
-#'   amplitude of its own; the formula should have the factor itself too. With numbers the function
+#'   factor one of zeros and ones for each level); or [points_learned()], inducing points that are
+#'   learned.
+#' * `by`: a variable. For a factor there is a function for each level, which learns a kernel (length
+#'   scales) and an amplitude of its own; the formula should have the factor itself too. With numbers the function
 #'   is multiplied by them, divided by their root mean square over the rows of the fit.
 #' * `standardize`: divide the variables by their standard deviation, and a `by` of numbers by its
 #'   root mean square? `TRUE` by default.
@@ -85,9 +86,9 @@
 #' 1. The evidence, by the lower bound of a Gaussian approximation, and the priors are maximised over
 #'    all numbers of the kernels, the amplitudes, and the variances of other terms: first over 200
 #'    rows, from two starts (the medians of the priors, and a quarter of these length scales), then
-#'    over all rows, or 400 of them. The rows are the same ones each time. For a response of two classes this uses the
-#'    normalised likelihood ([likelihood_hinge()]), whichever one the fit has: under the
-#'    pseudo-likelihood the evidence prefers functions that change from row to row.
+#'    over all rows, or 400 of them. The rows are the same ones each time. For a response of two
+#'    classes this uses the normalised likelihood ([likelihood_hinge()]), whichever one the fit has:
+#'    under the pseudo-likelihood the evidence prefers functions that change from row to row.
 #' 2. A common factor of all length scales is then chosen by the leave-one-out log score of up to
 #'    1000 rows, given the number of inducing points and approximated as in the fit, since the
 #'    evidence prefers functions that are too smooth. `summary()` shows both criteria.
@@ -103,11 +104,16 @@
 #' the same. [engine_gaussian()] averages over a grid, [engine_slice()] and, for numbers,
 #' [engine_gibbs()] draw. `summary()` shows the numbers twice. Among the inferred parameters they are
 #' as a kernel is given them, length scales in units of the standardised variables. Among those of the
-#' kernels they are in units of the variables, with standard deviations and limits. Inducing points stay where they are, and
-#' must explain the function (at most 1 % of the variance left over); with few of them, the posterior
+#' kernels they are in units of the variables, with standard deviations and limits. Inducing points
+#' stay where they are, and must explain the function (at most 1 % of the variance left over); with few of them, the posterior
 #' of a length scale is that of a function of these features. Under the hinge pseudo-likelihood the
 #' posterior prefers functions that change from row to row, which a message of class
 #' `bsvm_message_rough_functions` says once.
+#'
+#' The cost of `infer = "all"` grows steeply with the number of inferred length scales: with
+#' `kernel_se(ard = TRUE)` and 60 variables a fit takes minutes. Use `infer = "factor"` with many
+#' variables. The posterior of a kernel may have several modes, of which [engine_gaussian()] explores
+#' one, the mode near what was learned.
 #'
 #' If the result is of no use you are told: a message of class `bsvm_message_nearly_linear` if the
 #' length scale is more than 10 median distances between rows; warnings of class
@@ -121,9 +127,18 @@
 #' over n rows costs \eqn{n M^2}. If every distinct row is one, that is the whole Gaussian process.
 #' With fewer points the share of variance that they do not explain is in `summary()`. The points are
 #' those rows that explain the most, chosen greedily, or means of rows around these if they explain
-#' more. They do not depend on the random seed. [points_learned()] moves few points to where the
-#' evidence is highest. If points leave something over, the default engine is
-#' [engine_gaussian()], since draws do not include that variance.
+#' more. They do not depend on the random seed. With very few points the fit depends on the order of
+#' the rows, since the choice begins with the first one: in an example with 3 or 10 points for 200 rows
+#' probabilities changed by up to 0.05. With more than 1000 rows the order also decides which rows the
+#' kernel is learned from. [points_learned()] moves few points to where the evidence is highest.
+#'
+#' **Variance left over.** If points leave something over, the default engine is [engine_gaussian()],
+#' which knows that variance in each row. [engine_slice()] and [engine_gibbs()] sample the coefficients
+#' without it, so that amplitudes are estimated too large. Predictions and draws for rows, such as
+#' those of [posterior_linpred()][posterior_linpred.bsvm], include it for all engines. In draws it is
+#' noise that is independent from row to row and does not depend on the response; for this reason
+#' [check_approximation()], [waic()][loo.bsvm] and `loo(method = "draws")` are refused if it is more
+#' than 1 %.
 #'
 #' With more than 1000 rows and `points = NULL` there are 500 points or fewer if these explain
 #' everything. Else there are 200, or up to 500 if these leave over more than 1 % of the variance under

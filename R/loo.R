@@ -42,7 +42,8 @@
 #' with a short length scale. If a row's share \eqn{1 - v/v_c}{1 - v/v_c} is above 0.8, with group
 #' effects of classes, and for `by = "group"`, draws are taken (`method = "draws"`). If inducing
 #' points of a Gaussian-process term ([gp]) do not explain more than 1 % of a function's variance,
-#' only closed scores are available, since draws do not include that variance.
+#' only closed scores are available: in draws that variance is noise that does not depend on the
+#' response.
 #'
 #' **Another fit without draws** is drawn from first, by [engine_slice()]
 #' under the same likelihood and priors, until 400 draws are effective. A message (class
