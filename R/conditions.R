@@ -63,6 +63,8 @@
 #'   session);
 #' * `nearly_linear`: the function of a Gaussian-process term is nearly linear, and the variable itself
 #'   would do;
+#' * `rough_functions`: a kernel is inferred in the fit under the pseudo-likelihood, which prefers rough
+#'   functions (once a session);
 #' * `many_levels`: a factor of 30 levels or more shares its variance with other predictors (once a
 #'   session).
 #'

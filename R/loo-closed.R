@@ -107,21 +107,25 @@ most_rounds <- 100L
 matched_without <- function(likelihood, y, weight, mean, variance, without) {
   precision <- weight_shares(1 / variance, 1 / without$variance, weight)
   linear <- weight_shares(mean / variance, without$mean / without$variance, weight)
+  lost <- !is.finite(1 / precision) | !is.finite(linear) | precision <= 0
   going <- rep(TRUE, length(y))
   for (round in seq_len(most_rounds)) {
-    i <- which(going)
+    i <- which(going & !lost)
+    if (length(i) == 0L) break
     v <- 1 / precision[i]
     m <- linear[i] * v
     tilted <- tilted_moments(rows_of_likelihood(likelihood, i), y[i], m, v)
     next_precision <- 1 / variance[i] - (1 / tilted$variance - precision[i])
     next_linear <- mean[i] / variance[i] - (tilted$mean / tilted$variance - linear[i])
+    known <- is.finite(next_precision) & is.finite(next_linear)
+    lost[i[!known]] <- TRUE
+    if (!all(known)) next
     next_precision <- pmin(pmax(next_precision, precision[i] / 3), 3 * precision[i])
     change <- pmax(abs(log(next_precision / precision[i])),
                    abs(next_linear / next_precision - m) / sqrt(v))
     precision[i] <- (precision[i] + next_precision) / 2
     linear[i] <- (linear[i] + next_linear) / 2
     going[i] <- !(is.finite(change) & change < 1e-6)
-    if (!any(going)) break
   }
   # of the whole row, which is its weight times the part
   all <- 1 / variance - weight * (1 / variance - precision)

@@ -2,6 +2,8 @@
 # and FITC against dense linear algebra in plain R, evidence and gradients through R, what is
 # refused.
 
+forget <- function(name) suppressWarnings(rm(list = name, envir = bsvm:::session))
+
 quietly <- function(code) suppressMessages(suppressWarnings(code))
 given <- function(variance) prior_ridge(variance = variance)
 
@@ -326,6 +328,8 @@ test_that("other models and likelihoods are refused by name", {
   d$w[3] <- NA
   expect_refusal(quietly(bsvm(y ~ gp(x) + w, d, engine = "ecm", missing = missing_normal())),
                  "unsupported", "missing")
+  forget("pseudo")
+  forget("likelihood")
   expect_message(bsvm(y ~ gp(x, kernel = kernel_se(1)), d, engine = "ecm"), "pseudo-likelihood")
   expect_refusal(engine_ecm(rounds = -1), "argument", "`rounds`")
   expect_refusal(engine_ecm(iterations = 0), "argument", "`iterations`")

@@ -143,6 +143,7 @@ void DenseAscent::start_again(Point& best) {
   }
   if (progress_.end != Termination::interrupted) progress_.end = end;
   progress_.gradient = best.gradient.norm();
+  progress_.trace.push_back({best.bound, progress_.gradient, 1, 0});  // what is kept
 }
 
 // The same q with its mean some standard deviations away, the same place each time.
