@@ -40,7 +40,7 @@ normal_process <- function(x, y, v, sigma, grid, covariance = se_covariance) {
 }
 
 # Classes under the normalised hinge likelihood: log p(y | f), y = -1 or 1.
-log_class <- function(f, y) {
+log_of_class <- function(f, y) {
   g <- y * f
   plogis(2 * pmax(1 + g, 0) - 2 * pmax(1 - g, 0), log.p = TRUE)
 }
@@ -60,7 +60,7 @@ hinge_process <- function(x, y, v, grid, draws = 2500, wider = 1.15) {
     near <- near_hinge(root, y, rule)
     z <- near$mean + wider * near$root %*% noise
     f <- root %*% z
-    log_ratio <- colSums(log_class(f, y)) - colSums(z^2) / 2 + colSums(noise^2) / 2 +
+    log_ratio <- colSums(log_of_class(f, y)) - colSums(z^2) / 2 + colSums(noise^2) / 2 +
       sum(log(diag(near$root))) + n * log(wider)
     top <- max(log_ratio)
     u <- exp(log_ratio - top)
@@ -88,7 +88,7 @@ near_hinge <- function(root, y, rule, steps = 30) {
     f <- drop(root %*% mean)
     sd <- sqrt(colSums(backsolve(chol(precision), t(root), transpose = TRUE)^2))
     at <- f + outer(sd, rule$node)
-    logs <- log_class(at, y) * rep(rule$weight, each = n)
+    logs <- log_of_class(at, y) * rep(rule$weight, each = n)
     slope <- drop(logs %*% rule$node) / sd
     bend <- pmax(-drop(logs %*% (rule$node^2 - 1)) / sd^2, 1e-3)
     weight <- (weight + bend) / 2
