@@ -178,14 +178,14 @@ void check_turns(const char* likelihood, bool gibbs, int sweeps) {
 }  // namespace
 
 TEST_CASE("a design that moves: Gibbs sweeps of numbers in turns with the response") {
-  check_turns("normal", true, 40000);
+  check_turns("normal", true, 15000);
 }
 
 TEST_CASE("a design that moves: Gibbs sweeps of classes in turns with the response") {
-  check_turns("hinge", true, 40000);
+  check_turns("hinge", true, 15000);
 }
 
 TEST_CASE("a design that moves: slice sweeps in turns with the response") {
-  check_turns("normal", false, 40000);
-  check_turns("hinge_normalized", false, 40000);
+  check_turns("normal", false, 15000);
+  check_turns("hinge_normalized", false, 15000);
 }
