@@ -15,7 +15,7 @@ constexpr double kLeastScale = 1e-9;  // of tau: rows on their margin have none
 }  // namespace
 
 Ecm::Ecm(const EcmRows& rows, const SkewedLoss& loss)
-    : n_(rows.n), y_(or_else(rows.y, rows.n, 1)), weight_(or_else(rows.weight, rows.n, 1)),
+    : y_(or_else(rows.y, rows.n, 1)), weight_(or_else(rows.weight, rows.n, 1)),
       offset_(or_else(rows.offset, rows.n, 0)), loss_(loss),
       now_{Vec::Zero(rows.n), Vec::Zero(rows.n), loss.gamma} {}
 

@@ -77,7 +77,6 @@ class Ecm {
   double best_gamma() const;
   double c(double gamma) const;
 
-  Index n_;
   Arr y_, weight_, offset_;
   SkewedLoss loss_;
   Point now_;
