@@ -38,11 +38,21 @@ check_size <- function(rows, columns = 1) {
   }
 }
 
+# What is an argument of bsvm_control(), and not of an engine or of bsvm().
+control_hints <- c(
+  tol = "Use `control = bsvm_control(tol = )` instead.",
+  max_passes = "Use `control = bsvm_control(max_passes = )` instead.",
+  threads = "Use `control = bsvm_control(threads = )` instead.",
+  verbose = "Use `control = bsvm_control(verbose = )` instead.",
+  start = "Use `control = bsvm_control(start = )` instead."
+)
+
 # What users of other packages may try, and what does it here.
 fit_hints <- c(
+  control_hints,
   re.form = "Here it is `re_formula`, an argument of predict().",
   allow.new.levels = "Here it is `allow_new_levels`, an argument of predict().",
-  kernel = "It goes into a term of the formula, as in y ~ gp(x1, x2, kernel = kernel_se()).",
+  kernel = "Use it in a term of the formula, as in y ~ gp(x1, x2, kernel = kernel_se()).",
   cost = paste("The penalty is inferred by default; LIBSVM's is",
                "`prior = prior_ridge(variance = cost / 2)` with `likelihood = \"hinge\"`."),
   family = "The likelihood is set by `likelihood`, and is that of the support vector machine.",
@@ -56,18 +66,13 @@ fit_hints <- c(
   priors = "Here it is `prior`, a prior or a list of priors.",
   normalized = "Use `likelihood = \"normalized\"`, which is also the default.",
   normalised = "Use `likelihood = \"normalized\"`, which is also the default.",
-  threads = "It goes into `control = bsvm_control(threads = )`.",
-  tol = "It goes into `control = bsvm_control(tol = )`.",
-  max_passes = "It goes into `control = bsvm_control(max_passes = )`.",
-  verbose = "It goes into `control = bsvm_control(verbose = )`.",
-  start = "It goes into `control = bsvm_control(start = )`.",
-  iter = "The number of draws goes into `engine = engine_slice(draws = , burnin = )`.",
-  warmup = "It goes into `engine = engine_slice(burnin = )`.",
-  burnin = "It goes into `engine = engine_slice(burnin = )`.",
-  draws = "It goes into `engine = engine_slice(draws = )`.",
-  thin = "It goes into `engine = engine_slice(thin = )`.",
-  chains = "It goes into `engine = engine_slice(chains = )`.",
-  cores = "It goes into `control = bsvm_control(threads = )`.",
+  iter = "Use `engine = engine_slice(draws = , burnin = )` instead.",
+  warmup = "Use `engine = engine_slice(burnin = )` instead.",
+  burnin = "Use `engine = engine_slice(burnin = )` instead.",
+  draws = "Use `engine = engine_slice(draws = )` instead.",
+  thin = "Use `engine = engine_slice(thin = )` instead.",
+  chains = "Use `engine = engine_slice(chains = )` instead.",
+  cores = "Use `control = bsvm_control(threads = )` instead.",
   seed = "Draws follow R's random numbers: call set.seed() before.",
   cluster = "Fits on a cluster do not exist yet."
 )

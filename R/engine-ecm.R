@@ -88,11 +88,7 @@ engine_ecm <- function(rounds = 10L, iterations = 20L, learn_points = TRUE, ...)
 }
 
 ecm_hints <- c(
-  tol = "Use `control = bsvm_control(tol = )` instead.",
-  max_passes = "Use `control = bsvm_control(max_passes = )` instead.",
-  threads = "Use `control = bsvm_control(threads = )` instead.",
-  verbose = "Use `control = bsvm_control(verbose = )` instead.",
-  start = "Use `control = bsvm_control(start = )` instead.",
+  control_hints,
   points = "The number of pseudo-inputs is `points` of gp().",
   gamma = "Use `likelihood = likelihood_hinge(gamma = )` instead."
 )

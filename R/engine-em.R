@@ -95,12 +95,8 @@ engine_ecme <- function(accelerate = TRUE, starts = 5L, annealing = 0L, ...) {
 }
 
 estimator_hints <- c(
-  tol = "It goes into `control = bsvm_control(tol = )`.",
-  max_passes = "It goes into `control = bsvm_control(max_passes = )`.",
-  threads = "It goes into `control = bsvm_control(threads = )`.",
-  verbose = "It goes into `control = bsvm_control(verbose = )`.",
-  start = "It goes into `control = bsvm_control(start = )`.",
-  nu = "It goes into `prior = prior_bridge(nu = )` or `prior_lasso(nu = )`.",
+  control_hints,
+  nu = "Use `prior = prior_bridge(nu = )` or `prior_lasso(nu = )` instead.",
   cost = "The penalty is `prior = prior_ridge(variance = cost / 2)`.",
   draws = "Draws are for `engine = engine_gibbs()`."
 )

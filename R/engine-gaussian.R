@@ -104,11 +104,7 @@ engine_gaussian <- function(integrate = TRUE, ...) {
 }
 
 approximation_hints <- c(
-  tol = "It goes into `control = bsvm_control(tol = )`.",
-  max_passes = "It goes into `control = bsvm_control(max_passes = )`.",
-  threads = "It goes into `control = bsvm_control(threads = )`.",
-  verbose = "It goes into `control = bsvm_control(verbose = )`.",
-  start = "It goes into `control = bsvm_control(start = )`.",
+  control_hints,
   nAGQ = "The quadrature is chosen inside, to be exact to eight digits.",
   draws = "Draws are for `engine = engine_slice()`.",
   accelerate = "That is an argument of engine_vb()."

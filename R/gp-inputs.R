@@ -8,7 +8,10 @@ gp_numbers <- function(columns, xlevels) {
     if (is.factor(column)) return(outer(as.integer(column), seq_along(levels(column)), `==`) + 0)
     if (is.numeric(column) || is.logical(column)) return(as.matrix(unclass(column)) + 0)
     abort("predictors", "`", name, "` in a Gaussian-process term must be numbers, logical or a ",
-          "factor; found ", describe(column), ".")
+          "factor; found ", describe(column), ".",
+          if (inherits(column, c("Date", "POSIXct", "difftime"))) {
+            paste0(" Write gp(as.numeric(", name, ")).")
+          })
   }, columns, names(columns))
   list(x = unname(do.call(cbind, parts)), of = rep(seq_along(parts), vapply(parts, ncol, 0L)))
 }

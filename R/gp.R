@@ -50,8 +50,8 @@
 #'   factor one of zeros and ones for each level); or [points_learned()], inducing points that are
 #'   learned.
 #' * `by`: a variable. For a factor there is a function for each level, which learns a kernel (length
-#'   scales) and an amplitude of its own; the formula should have the factor itself too. With numbers the function
-#'   is multiplied by them, divided by their root mean square over the rows of the fit.
+#'   scales) and an amplitude of its own; the formula should have the factor itself too. With numbers
+#'   the function is multiplied by them, divided by their root mean square over the rows of the fit.
 #' * `standardize`: divide the variables by their standard deviation, and a `by` of numbers by its
 #'   root mean square? `TRUE` by default.
 #' * `infer`: what of the kernel stays uncertain in the fit. `"none"` (default): nothing, it is as
@@ -105,10 +105,10 @@
 #' [engine_gibbs()] draw. `summary()` shows the numbers twice. Among the inferred parameters they are
 #' as a kernel is given them, length scales in units of the standardised variables. Among those of the
 #' kernels they are in units of the variables, with standard deviations and limits. Inducing points
-#' stay where they are, and must explain the function (at most 1 % of the variance left over); with few of them, the posterior
-#' of a length scale is that of a function of these features. Under the hinge pseudo-likelihood the
-#' posterior prefers functions that change from row to row, which a message of class
-#' `bsvm_message_rough_functions` says once.
+#' stay where they are, and must explain the function (at most 1 % of the variance left over); with
+#' few of them, the posterior of a length scale is that of a function of these features. Under the
+#' hinge pseudo-likelihood the posterior prefers functions that change from row to row, which a
+#' message of class `bsvm_message_rough_functions` says once.
 #'
 #' The cost of `infer = "all"` grows steeply with the number of inferred length scales: with
 #' `kernel_se(ard = TRUE)` and 60 variables a fit takes minutes. Use `infer = "factor"` with many
@@ -149,9 +149,9 @@
 #' @section What is refused:
 #' Missing and infinite values of the variables (`na.action = na.omit` excludes such rows), variables
 #' none of which varies, `gp()` crossed with another term or inside a function, `by` that is neither
-#' numbers nor a factor or is zero in all rows, `points = Inf` for more than 4000 rows, and `infer` where nothing of the kernel
-#' has a prior, or with inducing points that leave over more than 1 %: errors that say what to write
-#' instead. `infer` supports at most one grouping factor ([engine_gaussian()], [engine_gibbs()],
+#' numbers nor a factor or is zero in all rows, `points = Inf` for more than 4000 rows, and `infer`
+#' where nothing of the kernel has a prior, or with inducing points that leave over more than 1 %:
+#' errors that say what to write instead. `infer` supports at most one grouping factor ([engine_gaussian()], [engine_gibbs()],
 #' [engine_vb()]); it does not support selecting priors, missing predictors or sparse predictors.
 #'
 #' @section Words of other packages:
@@ -180,8 +180,8 @@
 #'
 #' Titsias, M. (2009). Variational learning of inducing variables in sparse Gaussian processes.
 #' *Proceedings of AISTATS*, 5, 567-574.
-#' @seealso [kernel_se()] for kernels; [points_learned()]; [summary.bsvm()], `plot(fit, "gp")` of [plot.bsvm()],
-#'   [VarCorr.bsvm()] for what was found.
+#' @seealso [kernel_se()] for kernels; [points_learned()]; [summary.bsvm()], `plot(fit, "gp")` of
+#'   [plot.bsvm()], [VarCorr.bsvm()] for what was found.
 #' @examples
 #' # two species of iris by two measures
 #' d <- subset(iris, Species != "setosa")
@@ -201,105 +201,6 @@
 #' plot(fit, "gp")
 #' @name gp
 NULL
-
-#' @export
-basis_origin.bsvm_term_gp <- function(head) c(kind = "gp", package = "bsvm")
-
-#' @export
-basis_words.bsvm_basis_gp <- function(kind) {
-  list(what = "A Gaussian-process term",
-       instead = " A function for each level of `f` is gp(x, by = f).")
-}
-
-# Names of its arguments that are not covariates. `label` is what a term has that was gp(.).
-gp_arguments <- c("kernel", "points", "by", "standardize", "infer", "label")
-
-#' @export
-basis_variables.bsvm_basis_gp <- function(kind, term) {
-  given <- gp_call(term)
-  if (!is.null(given$by) && !is.language(given$by)) {
-    abort("formula", "`", deparse1(term), "`: `by` must be a variable.")
-  }
-  c(given$covariates, if (!is.null(given$by)) list(given$by))
-}
-
-# The columns of the model frame that are in such terms.
-gp_columns_of <- function(parts) {
-  unique(unlist(lapply(parts$bases, function(term) {
-    kind <- basis_kind(term)
-    if (inherits(kind, "bsvm_basis_gp")) vapply(basis_variables(kind, term), text_of, "")
-  })))
-}
-
-#' @export
-basis_effects.bsvm_basis_gp <- function(kind, term, data) {
-  unique(unlist(lapply(gp_call(term)$covariates, variables_in)))
-}
-
-# list(covariates, kernel, points, by, standardize, infer, label) of a call, unevaluated.
-gp_call <- function(term) {
-  arguments <- as.list(term)[-1L]
-  named <- names(arguments)
-  if (is.null(named)) named <- rep("", length(arguments))
-  covariates <- unname(arguments[named == ""])
-  unknown <- setdiff(named, c("", gp_arguments))
-  if (length(unknown) > 0L) refuse_gp_argument(term, unknown[1L])
-  if (length(covariates) == 0L) {
-    abort("formula", "The Gaussian-process term `", deparse1(term), "` has no variable.")
-  }
-  constant <- vapply(covariates, function(covariate) length(all.vars(covariate)) == 0L, TRUE)
-  if (any(constant)) {
-    abort("formula", "The Gaussian-process term `", deparse1(term), "` needs variables; found ",
-          enumerate(vapply(covariates[constant], deparse1, "")),
-          ", which has no variable. Write a variable of the data, as in gp(x).")
-  }
-  c(list(covariates = covariates), arguments[named != ""])
-}
-
-# Words of neighbours, with ours.
-gp_hints <- c(k = "points", cov = "kernel", cov_fun = "kernel", m = "kernel", theta = "kernel",
-              scale = "standardize", iso = "kernel = kernel_se(ard = TRUE)",
-              lengthscale = "kernel = kernel_se(lengthscale = )",
-              ard = "kernel = kernel_se(ard = TRUE)", variance = "prior = list(gp = prior_ridge())",
-              inducing = "points", gr = "by")
-
-refuse_gp_argument <- function(term, name) {
-  hint <- if (name %in% names(gp_hints)) paste0(" Use `", gp_hints[[name]], "` instead.")
-  abort("formula", "`", deparse1(term), "`: gp() has no argument `", name, "`; its arguments are ",
-        enumerate(setdiff(gp_arguments, "label")), ".", hint)
-}
-
-# gp(.) is of the other columns of the data, without grouping factors and what is in other terms
-# with a basis.
-write_out_gp_dots <- function(formula, data) {
-  if (!"gp" %in% all.names(formula[[3L]])) return(formula)
-  added <- added_terms(formula[[3L]])
-  dotted <- vapply(added, function(a) {
-    inherits(basis_kind(a$term), "bsvm_basis_gp") && any(vapply(gp_call(a$term)$covariates,
-                                                                identical, TRUE, quote(.)))
-  }, TRUE)
-  if (!any(dotted)) return(formula)
-  if (length(names(data)) == 0L) {
-    abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
-  }
-  taken <- lapply(added[!dotted], function(a) {
-    if (is_bar(a$term)) all.vars(a$term[[3L]])
-    else if (is_basis_term(a$term)) basis_effects(basis_kind(a$term), a$term, data)
-  })
-  others <- setdiff(names(data), c(all.vars(formula[[2L]]), unlist(taken)))
-  for (k in which(dotted)) added[[k]]$term <- without_gp_dot(added[[k]]$term, others)
-  formula[[3L]] <- join_terms(lapply(added, in_brackets))
-  formula
-}
-
-without_gp_dot <- function(term, names) {
-  arguments <- as.list(term)[-1L]
-  dot <- vapply(arguments, identical, TRUE, quote(.))
-  written <- c(lapply(setdiff(names, variables_in(as.call(c(quote(c), arguments[!dot])))), as.name),
-               arguments[!dot])
-  if (is.null(arguments$label)) written$label <- deparse1(term)
-  as.call(c(term[[1L]], written))
-}
 
 # ---- the term -----------------------------------------------------------------------------------
 
@@ -359,91 +260,3 @@ gp_settings <- function(term, given, env) {
        label = label)
 }
 
-# ---- its columns --------------------------------------------------------------------------------
-
-# (n x m) of standardised inputs (n x d), with the attribute `left_over`: the shares of each part's
-# variance (n x parts) that inducing inputs leave over. Where all rows of the fit are inducing inputs,
-# new ones far from them have some all the same.
-# `values` are those of what is inferred of the kernel (R/gp-infer.R).
-gp_columns <- function(basis, rows, multiplier, values = NULL) {
-  parts <- lapply(basis$parts, function(part) {
-    core_features_of(part$factors, rows, part$points, gp_theta(part, values))
-  })
-  left <- do.call(cbind, lapply(parts, `[[`, "left_over"))
-  colnames(left) <- names(basis$blocks)
-  features <- lapply(parts, `[[`, "features")
-  rm(parts) # no copy of what may be large
-  out <- if (length(features) == 1L) features[[1L]] else do.call(cbind, features)
-  rm(features)
-  if (!is.null(multiplier)) {
-    out <- out * multiplier
-    left <- left * multiplier^2
-  }
-  attr(out, "left_over") <- left
-  out
-}
-
-#' @export
-new_basis.bsvm_basis_gp <- function(basis, terms, newdata, unknown) {
-  gp_matrix(basis, gp_new_columns(basis, terms, newdata, unknown))
-}
-
-gp_new_columns <- function(basis, terms, newdata, unknown) {
-  expression <- basis$expression
-  environment(expression$terms) <- environment(terms)
-  columns <- new_columns(expression$terms, newdata, unknown)
-  columns <- match_factors(columns, expression$xlevels, unknown)
-  check_classes(expression$terms, columns)
-  columns
-}
-
-# Rows with a missing or infinite value are NA.
-gp_matrix <- function(basis, columns) {
-  raw <- gp_numbers(columns[basis$covariates], basis$expression$xlevels)$x
-  multiplier <- gp_multiplier(basis, columns)
-  complete <- rowSums(!is.finite(cbind(raw, multiplier))) == 0
-  m <- sum(vapply(basis$parts, function(part) nrow(part$points), 0L))
-  if (length(basis$parts) == 0L) m <- length(basis$columns)
-  out <- matrix(NA_real_, nrow(raw), m)
-  if (length(basis$parts) == 0L) {
-    out[complete, ] <- 0
-    return(out)
-  }
-  left <- matrix(NA_real_, nrow(raw), length(basis$blocks),
-                 dimnames = list(NULL, names(basis$blocks)))
-  if (any(complete)) {
-    columns <- gp_columns(basis, gp_inputs(raw[complete, , drop = FALSE], basis$inputs),
-                          multiplier[complete])
-    out[complete, ] <- columns
-    left[complete, ] <- attr(columns, "left_over")
-  }
-  structure(out, left_over = left)
-}
-
-#' @export
-basis_prior.bsvm_basis_gp <- function(basis) {
-  prior_ridge(variance = prior_half_t(3, 2.5 * if (is.null(basis$unit)) 1 else basis$unit))
-}
-
-# "gp(x, by = f):fa", the term as written, and "gp" for all such terms.
-#' @export
-basis_prior_names.bsvm_basis_gp <- function(basis) {
-  unique(c(basis$label, written_label(basis), "gp"))
-}
-
-# The label of its term, whatever the level of a factor `by`.
-written_label <- function(basis) {
-  if (is.null(basis$level)) return(basis$label)
-  substr(basis$label, 1L, nchar(basis$label) - nchar(paste0(":", basis$by, basis$level)))
-}
-
-#' @export
-basis_ranges.bsvm_basis_gp <- function(basis) basis$ranges
-
-#' @export
-basis_grid.bsvm_basis_gp <- function(basis, grid) {
-  if (!is.null(basis$by)) {
-    grid[[basis$by]] <- if (is.null(basis$level)) 1 else basis$level
-  }
-  gp_matrix(basis, grid)
-}

@@ -182,7 +182,7 @@ holdout_hints <- c(
   repeats = "Here it is `times`.",
   strata = "Splits are stratified by class; `stratify = FALSE` draws them without.",
   groups = "Here it is `group`.",
-  threads = "It goes into the `control` of each fit; `cores` is for processes.",
+  threads = "Use `control` of each fit instead; `cores` is for processes.",
   seed = "Splits follow R's random numbers: call set.seed() before."
 )
 

@@ -47,7 +47,7 @@ say_model <- function(x, groups, missing) {
   cat(model_title(x$likelihood), " (", x$likelihood$label,
       if (is_law(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
       sep = "")
-  if (!is.null(x$formula)) say_wrapped(deparse1(x$formula), 2L, most = 3L)
+  if (!is.null(x$formula)) say_wrapped(deparse1(shown_formula(x$formula)), 2L, most = 3L)
   omitted <- length(x$na.action)
   levels <- sprintf(", %d level%s of %s", groups, ifelse(groups == 1L, "", "s"), names(groups))
   say_wrapped(paste0(

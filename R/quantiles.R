@@ -152,7 +152,8 @@ print.bsvm_quantiles <- function(x, digits = max(3L, getOption("digits") - 3L), 
   first <- x[[1L]]
   cat("Bayesian quantile regression, ", length(x), " quantiles (", word_for_engine(first$engine),
       ")\n", sep = "")
-  if (!is.null(first$formula)) say_wrapped(deparse1(first$formula), 2L, most = 3L)
+  if (!is.null(first$formula)) say_wrapped(deparse1(shown_formula(first$formula)), 2L,
+                                           most = 3L)
   cat("  ", first$nobs, " rows\n\nPopulation-level coefficients by quantile (posterior ",
       word_for_estimate(first), "):\n", sep = "")
   print(coef.bsvm_quantiles(x), digits = digits)

@@ -4,14 +4,6 @@
 
 forget <- function(name) suppressWarnings(rm(list = name, envir = bsvm:::session))
 
-quietly <- function(code) suppressMessages(suppressWarnings(code))
-given <- function(variance) prior_ridge(variance = variance)
-
-se <- function(a, b, lengthscale) {
-  squares <- outer(rowSums(a^2), rowSums(b^2), `+`) - 2 * a %*% t(b)
-  exp(-pmax(squares, 0) / (2 * lengthscale^2))
-}
-
 data_of <- function(n, seed) {
   with_seed(seed, {
     d <- data.frame(x = rnorm(n), z = rnorm(n, 3, 2), w = rnorm(n), g = gl(5, 1, n))
@@ -20,11 +12,6 @@ data_of <- function(n, seed) {
   })
 }
 signs <- function(d) ifelse(d$y == "b", 1, -1)
-
-inputs_of <- function(d, at = d, names = c("x", "z")) {
-  scaled <- scale(as.matrix(d[names]))
-  scale(as.matrix(at[names]), attr(scaled, "scaled:center"), attr(scaled, "scaled:scale"))
-}
 
 # A kernel and variance that are given: rounds change nothing.
 fixed_fit <- function(d, ..., points = NULL, likelihood = "hinge", control = bsvm_control()) {

@@ -1,15 +1,6 @@
 # Fits with Gaussian-process terms at a known kernel and amplitude, against exact regression in
 # plain R, the linear machine, kernlab's support vector machine, and draws.
 
-quietly <- function(code) suppressMessages(suppressWarnings(code))
-given <- function(variance) prior_ridge(variance = variance)
-
-# Of standardised inputs (rows), unit variance.
-se <- function(a, b, lengthscale) {
-  squares <- outer(rowSums(a^2), rowSums(b^2), `+`) - 2 * a %*% t(b)
-  exp(-pmax(squares, 0) / (2 * lengthscale^2))
-}
-
 data_of <- function(n, seed) {
   with_seed(seed, {
     d <- data.frame(x = rnorm(n), z = rnorm(n, 3, 2), w = rnorm(n), g = gl(5, 1, n))
@@ -17,12 +8,6 @@ data_of <- function(n, seed) {
     d$class <- d$y > mean(d$y)
     d
   })
-}
-
-# Standardised as `d` is.
-inputs_of <- function(d, at = d, names = c("x", "z")) {
-  scaled <- scale(as.matrix(d[names]))
-  scale(as.matrix(at[names]), attr(scaled, "scaled:center"), attr(scaled, "scaled:scale"))
 }
 
 # f ~ N(H b, K), b flat, y ~ N(f, noise): moments of f at new rows with prior covariances `across`

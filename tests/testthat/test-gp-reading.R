@@ -7,7 +7,6 @@ two <- bsvm(sp ~ BD + gp(FL, RW), d, engine = "gaussian")
 standardised <- function(...) scale(cbind(...))
 median_distance <- function(x) stats::median(stats::dist(unique(x)))
 said <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))
-quietly <- function(code) suppressMessages(suppressWarnings(code))
 
 # ---- numbers of kernels -------------------------------------------------------------------------
 

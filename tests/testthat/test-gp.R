@@ -1,8 +1,6 @@
 # Gaussian-process terms of every kind of variable, with every likelihood and engine; what must not
 # matter; predictions, updates, few points, refusals of odd values.
 
-quietly <- function(code) suppressMessages(suppressWarnings(code))
-given <- function(variance) prior_ridge(variance = variance)
 known <- list(gp = given(1.5))
 
 data_of <- function(n, seed) {
@@ -379,4 +377,15 @@ test_that("few inducing points are moved to means of rows where these leave less
   d <- data.frame(y = x[, 1L] > 0, x = x[, 1L])
   expect_equal(nrow(suppressWarnings(bsvm(y ~ gp(x, points = 1), d))$bases[[1L]]$parts[[1L]]$points),
                1L)
+})
+
+test_that("a formula is printed as it was written, and dates are told how to be numbers", {
+  fit <- quietly(bsvm(Species == "setosa" ~ gp(.), iris))
+  for (said in list(capture.output(print(fit)), capture.output(print(summary(fit))))) {
+    expect_identical(trimws(said[2L]), "Species == \"setosa\" ~ gp(.)")
+  }
+  d <- data.frame(day = as.Date("2020-01-01") + 1:60)
+  d$y <- sin(seq_len(60) / 8) > 0
+  expect_refusal(bsvm(y ~ gp(day), d), "predictors", "gp(as.numeric(day))")
+  expect_s3_class(quietly(bsvm(y ~ gp(as.numeric(day)), d)), "bsvm")
 })

@@ -1,8 +1,5 @@
 # Inducing points: learned by the bound of the evidence, and how many there are by default.
 
-quietly <- function(code) suppressMessages(suppressWarnings(code))
-given <- function(variance) prior_ridge(variance = variance)
-
 rough_data <- function(n, seed) {
   with_seed(seed, {
     d <- data.frame(x = runif(n, -3, 3), z = runif(n, -3, 3))

@@ -1,8 +1,6 @@
 # Soft support vectors: the probability that a row is inside its margin, against the posterior's
 # moments, draws, and the multipliers of the optimal bound.
 
-quietly <- function(code) suppressMessages(suppressWarnings(code))
-
 data_of <- function(n, seed) {
   with_seed(seed, {
     d <- data.frame(x = rnorm(n), z = rnorm(n), o = rnorm(n) / 4)

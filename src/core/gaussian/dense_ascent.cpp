@@ -137,7 +137,8 @@ void DenseAscent::start_again(Point& best) {
     const double loose = std::max(kLooseTolerance, options_.tolerance);
     Point other = run(away_from(best, start), loose, true);
     if (!(other.bound > best.bound + kHigherBound)) continue;
-    if (loose > options_.tolerance) other = run(other, options_.tolerance, true);
+    if (loose > options_.tolerance && progress_.end != Termination::interrupted)
+      other = run(other, options_.tolerance, true);
     best = other;
     end = progress_.end;
   }

@@ -237,7 +237,7 @@ Node FullKernel::climb() {
     of.numbers = best.theta.size();
     of.gain = kEnough;
     bool converged = true;
-    best = bfgs(best, of, FullMetric(best.theta.size()), converged);
+    best = bfgs(best, of, converged);
     if (!problem_.likelihood->concave()) {
       const Value other = look(best.theta, nullptr, 0);
       if (other.objective() > best.objective()) best = other;
@@ -277,8 +277,7 @@ FullKernel::Rest FullKernel::climb_on(Rest from) {
   of.gain = kEnoughMatched;
   of.most = kMostMatched;
   bool converged = true;
-  const Index numbers = from.theta.size();
-  return bfgs(std::move(from), of, FullMetric(numbers), converged);
+  return bfgs(std::move(from), of, converged);
 }
 
 // From sites at theta: where moments match, if they do.

@@ -172,7 +172,7 @@ void RowNewton::start_again(Point& best) {
   for (int start = 1; start <= kMoreStarts && progress_.end != Termination::interrupted; ++start) {
     Point other = run(away_from(best, start), std::max(kLooseTolerance, options_.tolerance), true);
     if (!(other.bound > best.bound + kHigherBound)) continue;
-    best = run(other, options_.tolerance, true);
+    best = progress_.end == Termination::interrupted ? other : run(other, options_.tolerance, true);
     end = progress_.end;
     other_best = true;
   }

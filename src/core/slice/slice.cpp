@@ -26,11 +26,11 @@
 #include "linalg/kernels.hpp"
 #include "model/gather.hpp"
 #include "path_move.hpp"
-#include "random/ellipse.hpp"
 #include "rows/lines/predictors.hpp"
 #include "slice_grouped.hpp"
 #include "slice_latent.hpp"
 #include "slice_moving.hpp"
+#include "white_ellipse.hpp"
 #include "whitening.hpp"
 
 namespace bsvm {
@@ -140,23 +140,8 @@ class SliceChain : public Chain {
               weighed1 = rows_.weigh(dense, state_.group_prior(), x1);
     kernels().combine(turn_.col(first).data(), turn_.rows(), z.data(), nu.data(), turn_.rows(),
                       size, along0_.data(), along1_.data());
-    const double w00 = weighed0.dot(x0), w01 = weighed0.dot(x1), w11 = weighed1.dot(x1);
-    const double w0 = weighed0.dot(x) - w00, w1 = weighed1.dot(x) - w01;
-    const double z00 = z.squaredNorm(), z01 = z.dot(nu), z11 = nu.squaredNorm();
-    const auto prior = [&](double c, double s) {
-      return 0.5 * (c * c * (z00 - w00) + 2 * c * s * (z01 - w01) + s * s * (z11 - w11)) -
-             c * w0 - s * w1;
-    };
-    double c = 1, s = 0, trial_value = value;
-    ellipse([&](double to_c, double to_s) {
-      trial_value = rows_.value(along0_, along1_, to_c - 1, to_s);
-      return trial_value + prior(to_c, to_s);
-    }, value + prior(1, 0), random, c, s);
-    if (s == 0 && c == 1) return;
-    value = trial_value;
-    rows_.f() += (c - 1) * along0_ + s * along1_;
-    x += (c - 1) * x0 + s * x1;
-    z_.segment(first, size) = c * z + s * nu;
+    move_white({nu, x0, x1, weighed0, weighed1, along0_, along1_}, rows_, z_.segment(first, size), x,
+               value, random);
   }
 
   // Chains start apart.

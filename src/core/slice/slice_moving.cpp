@@ -19,7 +19,7 @@
 #include "chain/mixing.hpp"
 #include "chain/parameter_moves.hpp"
 #include "linalg/dense.hpp"
-#include "random/ellipse.hpp"
+#include "white_ellipse.hpp"
 
 namespace bsvm {
 namespace {
@@ -97,9 +97,8 @@ class MovingChain : public Chain {
     }
   }
 
-  //   z      (p)     b = m + L^{-T} z;  x0, x1: the ellipse's axes in b, along_: in f
+  //   z      (p)     b = m + L^{-T} z
   //   axes   (p, p)  L^{-T};  turn (n, p): f's change with z
-  // The density with respect to N(0, I) of z: log p(y | f) - b'D b / 2 + z'z / 2.
   void move_coefficients(Host& host) {
     RowsGaussian gaussian;
     if (!design_.find(state_, rows_, design_.others(state_, rows_), host, gaussian))
@@ -115,35 +114,15 @@ class MovingChain : public Chain {
     for (Index first = 0; first < p; first += kMovingTogether) {
       if (host.interrupted()) throw Interrupted();
       const Index size = std::min(kMovingTogether, p - first);
-      move_together(axes.middleCols(first, size), turn.middleCols(first, size), prior,
-                    z.segment(first, size), x, value, random);
+      Vec nu(size);
+      for (Index k = 0; k < size; ++k) nu[k] = random.normal();
+      const ConstMatRef own = axes.middleCols(first, size), along = turn.middleCols(first, size);
+      auto here = z.segment(first, size);
+      const Vec x0 = own * here, x1 = own * nu, along0 = along * here, along1 = along * nu;
+      const Vec weighed0 = prior.cwiseProduct(x0), weighed1 = prior.cwiseProduct(x1);
+      move_white({nu, x0, x1, weighed0, weighed1, along0, along1}, rows_, here, x, value, random);
     }
     state_.mean() = x;
-  }
-
-  void move_together(ConstMatRef axes, ConstMatRef turn, const Vec& prior, VecRef z, Vec& x,
-                     double& value, Draws& random) {
-    Vec nu(z.size());
-    for (Index k = 0; k < nu.size(); ++k) nu[k] = random.normal();
-    const Vec x0 = axes * z, x1 = axes * nu, along0 = turn * z, along1 = turn * nu, rest = x - x0;
-    const Vec w0 = prior.cwiseProduct(x0), w1 = prior.cwiseProduct(x1);
-    const double w00 = w0.dot(x0), w01 = w0.dot(x1), w11 = w1.dot(x1);
-    const double r0 = w0.dot(rest), r1 = w1.dot(rest);
-    const double z00 = z.squaredNorm(), z01 = z.dot(nu), z11 = nu.squaredNorm();
-    const auto besides = [&](double c, double s) {
-      return 0.5 * (c * c * (z00 - w00) + 2 * c * s * (z01 - w01) + s * s * (z11 - w11)) -
-             c * r0 - s * r1;
-    };
-    double c = 1, s = 0, trial = value;
-    ellipse([&](double to_c, double to_s) {
-      trial = rows_.value(along0, along1, to_c - 1, to_s);
-      return trial + besides(to_c, to_s);
-    }, value + besides(1, 0), random, c, s);
-    if (s == 0 && c == 1) return;
-    value = trial;
-    rows_.f() += (c - 1) * along0 + s * along1;
-    x = rest + c * x0 + s * x1;
-    z = c * z + s * nu;
   }
 
   Coefficients side_;

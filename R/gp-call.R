@@ -1,0 +1,112 @@
+# Gaussian-process terms as they are written in a formula: which call is one, its arguments, gp(.).
+
+#' @export
+basis_origin.bsvm_term_gp <- function(head) c(kind = "gp", package = "bsvm")
+
+#' @export
+basis_words.bsvm_basis_gp <- function(kind) {
+  list(what = "A Gaussian-process term",
+       instead = " A function for each level of `f` is gp(x, by = f).")
+}
+
+# Names of its arguments that are not covariates. `label` is what a term has that was gp(.).
+gp_arguments <- c("kernel", "points", "by", "standardize", "infer", "label")
+
+#' @export
+basis_variables.bsvm_basis_gp <- function(kind, term) {
+  given <- gp_call(term)
+  if (!is.null(given$by) && !is.language(given$by)) {
+    abort("formula", "`", deparse1(term), "`: `by` must be a variable.")
+  }
+  c(given$covariates, if (!is.null(given$by)) list(given$by))
+}
+
+# The columns of the model frame that are in such terms.
+gp_columns_of <- function(parts) {
+  unique(unlist(lapply(parts$bases, function(term) {
+    kind <- basis_kind(term)
+    if (inherits(kind, "bsvm_basis_gp")) vapply(basis_variables(kind, term), text_of, "")
+  })))
+}
+
+#' @export
+basis_effects.bsvm_basis_gp <- function(kind, term, data) {
+  unique(unlist(lapply(gp_call(term)$covariates, variables_in)))
+}
+
+# list(covariates, kernel, points, by, standardize, infer, label) of a call, unevaluated.
+gp_call <- function(term) {
+  arguments <- as.list(term)[-1L]
+  named <- names(arguments)
+  if (is.null(named)) named <- rep("", length(arguments))
+  covariates <- unname(arguments[named == ""])
+  unknown <- setdiff(named, c("", gp_arguments))
+  if (length(unknown) > 0L) refuse_gp_argument(term, unknown[1L])
+  if (length(covariates) == 0L) {
+    abort("formula", "The Gaussian-process term `", deparse1(term), "` has no variable.")
+  }
+  constant <- vapply(covariates, function(covariate) length(all.vars(covariate)) == 0L, TRUE)
+  if (any(constant)) {
+    abort("formula", "The Gaussian-process term `", deparse1(term), "` needs variables; found ",
+          enumerate(vapply(covariates[constant], deparse1, "")),
+          ", which has no variable. Write a variable of the data, as in gp(x).")
+  }
+  c(list(covariates = covariates), arguments[named != ""])
+}
+
+# Words of neighbours, with ours.
+gp_hints <- c(k = "points", cov = "kernel", cov_fun = "kernel", m = "kernel", theta = "kernel",
+              scale = "standardize", iso = "kernel = kernel_se(ard = TRUE)",
+              lengthscale = "kernel = kernel_se(lengthscale = )",
+              ard = "kernel = kernel_se(ard = TRUE)", variance = "prior = list(gp = prior_ridge())",
+              inducing = "points", gr = "by")
+
+refuse_gp_argument <- function(term, name) {
+  hint <- if (name %in% names(gp_hints)) paste0(" Use `", gp_hints[[name]], "` instead.")
+  abort("formula", "`", deparse1(term), "`: gp() has no argument `", name, "`; its arguments are ",
+        enumerate(setdiff(gp_arguments, "label")), ".", hint)
+}
+
+# gp(.) is of the other columns of the data, without grouping factors and what is in other terms
+# with a basis.
+write_out_gp_dots <- function(formula, data) {
+  if (!"gp" %in% all.names(formula[[3L]])) return(formula)
+  added <- added_terms(formula[[3L]])
+  dotted <- vapply(added, function(a) {
+    inherits(basis_kind(a$term), "bsvm_basis_gp") && any(vapply(gp_call(a$term)$covariates,
+                                                                identical, TRUE, quote(.)))
+  }, TRUE)
+  if (!any(dotted)) return(formula)
+  if (length(names(data)) == 0L) {
+    abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
+  }
+  taken <- lapply(added[!dotted], function(a) {
+    if (is_bar(a$term)) all.vars(a$term[[3L]])
+    else if (is_basis_term(a$term)) basis_effects(basis_kind(a$term), a$term, data)
+  })
+  others <- setdiff(names(data), c(all.vars(formula[[2L]]), unlist(taken)))
+  for (k in which(dotted)) added[[k]]$term <- without_gp_dot(added[[k]]$term, others)
+  formula[[3L]] <- join_terms(lapply(added, in_brackets))
+  formula
+}
+
+without_gp_dot <- function(term, names) {
+  arguments <- as.list(term)[-1L]
+  dot <- vapply(arguments, identical, TRUE, quote(.))
+  written <- c(lapply(setdiff(names, variables_in(as.call(c(quote(c), arguments[!dot])))), as.name),
+               arguments[!dot])
+  if (is.null(arguments$label)) written$label <- deparse1(term)
+  as.call(c(term[[1L]], written))
+}
+
+# As users wrote it, gp(.) included: for print.
+shown_formula <- function(formula) {
+  shown <- function(term) {
+    if (!is.call(term)) return(term)
+    label <- if (identical(term[[1L]], quote(gp))) as.list(term)$label
+    if (!is.null(label)) return(str2lang(label))
+    as.call(lapply(as.list(term), shown))
+  }
+  formula[[length(formula)]] <- shown(formula[[length(formula)]])
+  formula
+}
