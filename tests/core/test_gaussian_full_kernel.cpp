@@ -238,3 +238,19 @@ TEST_CASE("full kernel: gradients in what moves columns, variances and a likelih
       }
     }
 }
+
+TEST_CASE("full kernel: a start that is known leads to the same top, sooner") {
+  const Data data = data_of(40, 40, 3, false);
+  Problem problem = inferred(data, "hinge_normalized");
+  Host host;
+  FullKernel plain(problem, close_options(), host);
+  const Node top = plain.climb();
+  for (PriorSlot& slot : problem.priors)
+    if (slot.prior->free_size(static_cast<Index>(slot.columns.size())) == 1) slot.start = top.theta;
+  const Coefficients side(problem);
+  CHECK(gap(side.free(side.start(Vec()))[0], top.theta[0]) < 1e-14);
+  FullKernel started(problem, close_options(), host);
+  const Node again = started.climb();
+  CHECK(std::abs(again.bound - top.bound) < 1e-4);
+  CHECK(std::abs(again.theta[0] - top.theta[0]) < 0.05);
+}
