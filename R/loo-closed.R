@@ -29,6 +29,7 @@ closed_scores <- function(object, rows) {
   posterior <- object$posterior
   points <- if (is_residual(object$likelihood)) residual_points(object)$values else list()
   weights <- if (inherits(posterior, "bsvm_mixture")) posterior$weights else 1
+  explains_all <- !leaves_over(object)
   n <- length(rows$y)
   out <- matrix(0, n, 3L, dimnames = list(NULL, c("elpd", "lpd", "share")))
   in_chunks(n, 2^19 / length(weights), function(at) {
@@ -41,7 +42,7 @@ closed_scores <- function(object, rows) {
       likelihood <- object$likelihood
       likelihood$values <- values_at(own_points, k)
       part_scores(likelihood, rows$y[at], rows$weight[at], links$mean[, k], links$sd[, k]^2,
-                  unexplained[, k], has_matched_moments(object))
+                  unexplained[, k], isTRUE(posterior$matched[k]) && explains_all)
     }, matrix(0, length(at), 3L))
     own <- rep(log(weights), each = length(at))
     elpd <- matrix(each[, 1L, ], length(at))
@@ -58,12 +59,11 @@ log_row_sums <- function(logs) {
   top + log(rowSums(exp(logs - top)))
 }
 
-# Without variance left over they are.
-has_matched_moments <- function(object) largest_left_over(object) < least_left
+leaves_over <- function(object) largest_left_over(object) >= least_left
 
 # The variance left over in rows at each part of the posterior; `dim`: n and the number of parts.
 left_over_points <- function(object, rows, dim) {
-  if (has_matched_moments(object)) return(array(0, dim))
+  if (!leaves_over(object)) return(array(0, dim))
   if (!inherits(object$posterior, "bsvm_mixture")) {
     return(as.matrix(left_over_variance(object, rows)))
   }

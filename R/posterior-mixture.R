@@ -7,6 +7,7 @@
 #   theta, log_density   h x K free parameters of the variances (log standard deviations; of a
 #                        covariance F F' the lower triangle of F by rows, its diagonal in logs) and
 #                        the log of their posterior density, up to a constant
+#   matched              K: has each the moments that matching gives, or the bound's?
 #   free                 list by block (as all_blocks() has them): which rows of theta are its own
 #   theta_covariance     h x h by engine_map(), else NULL; slope, d x h: how the mode of the core's
 #                        dense columns and other factors' effects moves with theta there
@@ -25,6 +26,7 @@ mixture_posterior <- function(result, spec) {
     list(theta = matrix(vapply(parts, `[[`, numeric(sum(result$free)), "theta"),
                         ncol = length(parts)),
          log_density = vapply(parts, `[[`, 0, "log_density"),
+         matched = vapply(parts, `[[`, TRUE, "matched"),
          free = free_by_block(result$free, spec), theta_covariance = known_covariance(result, spec),
          slope = if (is_mode(spec$engine)) parts[[1L]]$slope,
          integrated = result$integrated + 1L,

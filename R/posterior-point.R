@@ -34,8 +34,8 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #' [engine_gaussian()] then matches moments and averages over variances, and samplers draw. The sum of
 #' \eqn{P_i} is an effective number of support vectors.
 #'
-#' The mean of a fit with [engine_ecm()] is a mode whose multipliers are not kept. For these refit with
-#' `update(fit, engine = engine_em())`.
+#' The mean of a fit with [engine_ecm()] is a mode whose multipliers are not kept. The error says how to
+#' refit with [engine_em()] and the variances that were learned, which has them.
 #'
 #' @param object A fit from [bsvm()].
 #' @param ... Must be empty.
@@ -47,7 +47,8 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #'   was used: `row`; `inside`, the probability that it is inside its margin; and under the
 #'   pseudo-likelihood `multiplier`.
 #' @section Errors: `bsvm_error_unsupported` for modes by [engine_map()] without standard
-#'   deviations, for fits by [engine_ecm()], for models of missing predictors, and for a response that is not of classes.
+#'   deviations, for fits by [engine_ecm()], for models of missing predictors, and for a response
+#'   that is not of classes.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23 (Section 3.2).
 #'

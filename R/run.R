@@ -15,8 +15,8 @@
 #'   `effects_mean`, `effects_sd`) or, of [engine_gaussian()], [engine_map()] and, with one
 #'   component, [engine_ecm()], `bsvm_mixture`
 #'   (`mean`, `covariance`; `components`, each of one of the first two classes or `bsvm_integrated`;
-#'   their `weights`, `log_density` and `theta`, log standard deviations, of which `free` says whose
-#'   they are; `integrated`, the number of the factor whose effects are integrated out, 0 for none);
+#'   their `weights`, `log_density`, whether moments were `matched`, and `theta`, log standard
+#'   deviations, of which `free` says whose they are; `integrated`, the number of the factor whose effects are integrated out, 0 for none);
 #'   of [engine_em()] and [engine_ecme()] `bsvm_point` (`mean`, `effects`, `multipliers` of the
 #'   rows, `objective`, `dual`, `gap`, `certified`, whether the gap bounds the distance to the
 #'   optimum, `optima`, where each start led, and `path`);

@@ -8,8 +8,8 @@ soft_support <- function(object, env) {
   if (trait(object$engine, "gp_alone")) {
     abort("unsupported", "support_vectors() needs the multipliers of an SVM or probabilities of an ",
           "average over functions. The mean by engine_ecm() is a mode, and its standard deviations ",
-          "are too small for these probabilities. Use support_vectors(update(fit, engine = ",
-          "engine_em())), the mode with its multipliers.")
+          "are too small for these probabilities. The mode at given variances has multipliers: ",
+          "support_vectors(update(fit, engine = engine_em()", given_variances(object), ")).")
   }
   if (!is.null(object$missing)) {
     abort("unsupported", "support_vectors() supports models of missing predictors for point ",
@@ -39,4 +39,15 @@ inside_by_draws <- function(fit, rows, offset) {
     out[at] <<- rowMeans(rows$y[at] * (linear_draws(fit, part) + offset[at]) < 1)
   })
   out
+}
+
+# The argument `prior` of a fit by engine_ecm() with the variances that it learned, as one would write
+# it; nothing if it learned none.
+given_variances <- function(fit) {
+  own <- Filter(function(block) isTRUE(block$prior$learned), fit$blocks)
+  priors <- vapply(own, function(block) {
+    paste0("`", block$label, "` = prior_ridge(variance = ",
+           signif(block$prior$parameters[["variance"]], 4L), ")")
+  }, "")
+  if (length(priors) > 0L) paste0(", prior = list(", paste(priors, collapse = ", "), ")")
 }

@@ -21,6 +21,7 @@ SEXP mean_slope(const bsvm::Problem& problem, const bsvm::Node& node) {
 
 List component(const bsvm::Problem& problem, const bsvm::Node& node, double weight) {
   const List common = List::create(_["weight"] = weight, _["log_density"] = node.log_density,
+                                   _["matched"] = node.matched,
                                    _["theta"] = to_numeric(node.theta),
                                    _["slope"] = mean_slope(problem, node));
   return join(common, problem.integrated >= 0 ? integrated_moments(problem, node)

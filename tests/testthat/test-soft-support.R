@@ -73,7 +73,11 @@ test_that("modes, missing predictors and other responses are refused", {
   expect_refusal(support_vectors(numbers), "unsupported", "classes")
   ecm <- quietly(bsvm(y ~ gp(x, kernel = kernel_se(1)), data_of(40, 5), likelihood = "hinge",
                       engine = engine_ecm(rounds = 0)))
-  expect_refusal(support_vectors(ecm), "unsupported", "update(fit, engine = engine_em())")
+  expect_refusal(support_vectors(ecm), "unsupported", "update(fit, engine = engine_em(), prior = list(")
+  fit <- quietly(bsvm(type ~ gp(glu, bmi), MASS::Pima.tr, engine = "ecm"))
+  said <- conditionMessage(expect_refusal(support_vectors(fit), "unsupported", "prior = list("))
+  advice <- sub("^.*(support_vectors[(]update.*)[.]$", "\\1", gsub("\n", " ", said))
+  expect_s3_class(quietly(eval(str2lang(advice))), "data.frame")
   d$z[2] <- NA
   gaps <- quietly(bsvm(y ~ x + z, d, engine = "gaussian", missing = missing_normal()))
   expect_refusal(support_vectors(gaps), "unsupported", "missing predictors")
