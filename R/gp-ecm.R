@@ -9,12 +9,12 @@ learns_by_ecm <- function(engine) {
 learn_by_ecm <- function(frame, prior, likelihood, engine, verbose) {
   likelihood <- if (is.null(likelihood)) likelihood_hinge() else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)
-  frame <- with_gp_unit(frame, 1)
+  rows <- seq_len(frame$nobs)
+  frame <- with_distances(with_gp_unit(frame, 1), rows)
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
   assigned$blocks <- c(assigned$blocks, parameter_blocks(likelihood))
   check_engine(engine, frame, likelihood, assigned)
   units <- list(unit = 1, shift = 0)
-  rows <- seq_len(frame$nobs)
   model <- learning_model(frame, assigned, likelihood, units, rows)
   bases <- gp_bases(frame)
   points <- lapply(model$parts, function(part) {

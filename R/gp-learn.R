@@ -29,8 +29,8 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
   check_kind(frame$response, likelihood)
   units <- response_units(frame$response, frame, likelihood)
   likelihood$unit <- if (units$unit != 1) units$unit
-  frame <- with_gp_unit(frame, units$unit)
   rows <- learning_rows(frame)
+  frame <- with_distances(with_gp_unit(frame, units$unit), rows)
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
   model_of <- function(rows) learning_model(frame, assigned, likelihood, units, rows)
   model <- model_of(rows)
@@ -58,11 +58,24 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
 
 # Amplitudes have default priors in this unit.
 with_gp_unit <- function(frame, unit) {
-  gps <- vapply(frame$bases, is_gp, TRUE)
-  frame$bases[gps] <- lapply(frame$bases[gps], function(basis) {
+  change_gp(frame, function(basis) {
     basis$unit <- unit
     basis
   })
+}
+
+# Terms with the `median` and `least` distance of rows that kernels are learned from: all stages of
+# learning have the same priors.
+with_distances <- function(frame, rows) {
+  change_gp(frame, function(basis) {
+    basis[c("median", "least")] <- input_distances(basis$rows[rows, , drop = FALSE])
+    basis
+  })
+}
+
+change_gp <- function(frame, change) {
+  gps <- vapply(frame$bases, is_gp, TRUE)
+  frame$bases[gps] <- lapply(frame$bases[gps], change)
   frame
 }
 
@@ -102,7 +115,6 @@ settle_gp <- function(bases, model, rows, found, verbose) {
         log_sd = part$numbers[[1L]]$start), points = points)
     }, model$parts[own], moved$points[own])
     basis["moved"] <- list(if (are_learned(basis$points)) moved$facts)
-    basis$median <- input_distances(basis$rows[rows, , drop = FALSE])$median
     basis$learned <- if (!is.null(found)) {
       kept <- c("bound", "log_factor", "converged", "evaluations", "seconds", "rounds")
       c(found[intersect(kept, names(found))], list(rows = length(rows), factors = found$factors))

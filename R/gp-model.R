@@ -181,11 +181,10 @@ gp_parts <- function(basis, rows, weights, blocks, unit) {
 
 # list(factors, numbers) of a product of kernels, for standardised inputs.
 term_kernel <- function(product, basis, x, weights) {
-  distances <- input_distances(x)
   numbers <- lapply(product, function(kernel) {
     sizes <- parameter_sizes(kernel, ncol(x))
     Map(function(value, name, size) {
-      kernel_numbers(value, name, size, kernel, basis, distances)
+      kernel_numbers(value, name, size, kernel, basis)
     }, kernel$parameters, names(kernel$parameters), sizes)
   })
   list(factors = kernel_factors(product, x, weights),
@@ -208,7 +207,7 @@ farthest <- 7
 
 # The core's logarithms of one parameter, `size` of them. Length scales have the unit of the
 # standardised inputs, but for those without any; periods are divided by what their variable was.
-kernel_numbers <- function(value, name, size, kernel, basis, distances) {
+kernel_numbers <- function(value, name, size, kernel, basis) {
   unit <- if (name == "period") basis$inputs$scale else rep(1, size)
   if (is.numeric(value) && !length(value) %in% c(1L, size)) {
     abort("formula", "`", basis$label, "`: `", name, "` must be one number",
@@ -220,11 +219,11 @@ kernel_numbers <- function(value, name, size, kernel, basis, distances) {
     return(stats::setNames(numbers, rep(name, size)))
   }
   of_distance <- name == "lengthscale" && !has_median(value)
-  median <- if (of_distance) distances$median / sqrt(2) else value$parameters[["median"]]
+  median <- if (of_distance) basis$median / sqrt(2) else value$parameters[["median"]]
   numbers <- lapply(log(median / unit), function(centre) {
     # That of one variable of many may be far below distances in all.
     least <- if (!of_distance) centre - farthest
-             else min(log(distances$least / 2), centre - if (size > 1L) farthest / 2 else 1)
+             else min(log(basis$least / 2), centre - if (size > 1L) farthest / 2 else 1)
     free_number(centre, "log_normal", c(median = exp(centre), sd = value$parameters[["sd"]]),
                 least, centre + farthest, name == "lengthscale")
   })

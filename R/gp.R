@@ -19,6 +19,7 @@
 #               core makes the kernel from, what is known of its numbers (R/gp-learn.R), the
 #               inducing inputs (m x d, standardised), and the mean share of variance they leave over
 #   unit        of the amplitude: 1, or the spread of a response of numbers
+#   median, least   distances of the rows that kernels are learned from
 #   learned     how the kernel was found
 
 #' Gaussian-process terms of a formula

@@ -211,7 +211,7 @@ test_that("a prior of `gamma` whose density has no mode above zero is refused be
 core_of <- function(formula, d, points = NULL, likelihood = likelihood_hinge(), ...) {
   frame <- bsvm_frame(formula, d, prior = bsvm:::not_learned)
   assigned <- bsvm:::scale_priors(bsvm:::assign_priors(frame, list(...)), likelihood)
-  model <- bsvm:::learning_model(frame, assigned, likelihood, list(unit = 1, shift = 0),
+  model <- bsvm:::learning_model(bsvm:::with_distances(frame, seq_len(nrow(d))), assigned, likelihood, list(unit = 1, shift = 0),
                                  seq_len(nrow(d)))
   list(model = model$core, points = points, options = bsvm:::ecm_scheme(likelihood, engine_ecm()))
 }

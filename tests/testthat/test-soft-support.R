@@ -15,7 +15,7 @@ test_that("the probabilities are the multipliers of the Gaussian that maximises 
   frame <- bsvm_frame(y ~ 0 + gp(x, z), d, prior = bsvm:::not_learned)
   assigned <- bsvm:::assign_priors(frame, NULL)
   theta <- c(0.8, -0.2)
-  model <- bsvm:::learning_model(frame, assigned, likelihood_hinge(), list(unit = 1, shift = 0), 1:60)
+  model <- bsvm:::learning_model(bsvm:::with_distances(frame, 1:60), assigned, likelihood_hinge(), list(unit = 1, shift = 0), 1:60)
   k <- bsvm:::core_kernel(model$parts[[1]]$factors, frame$bases[[1]]$rows, frame$bases[[1]]$rows,
                           theta[2])
   k <- exp(2 * theta[1]) * k
