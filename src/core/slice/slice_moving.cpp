@@ -116,7 +116,8 @@ class MovingChain : public Chain {
       const Index size = std::min(kMovingTogether, p - first);
       Vec nu(size);
       for (Index k = 0; k < size; ++k) nu[k] = random.normal();
-      const ConstMatRef own = axes.middleCols(first, size), along = turn.middleCols(first, size);
+      const Eigen::Ref<const Mat> own = axes.middleCols(first, size),
+                                  along = turn.middleCols(first, size);
       auto here = z.segment(first, size);
       const Vec x0 = own * here, x1 = own * nu, along0 = along * here, along1 = along * nu;
       const Vec weighed0 = prior.cwiseProduct(x0), weighed1 = prior.cwiseProduct(x1);
