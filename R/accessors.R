@@ -61,7 +61,8 @@ model.frame.bsvm <- function(formula, ...) {
 model.matrix.bsvm <- function(object, ...) {
   check_fit(object)
   data <- training_data(object, parent.frame())
-  x <- training_design(object, data, groups = FALSE)$x
+  rows <- training_design(object, data, groups = FALSE)
+  x <- settled_rows(object, rows, mean_values(object))$x
   rownames(x) <- row.names(data$x)
   structure(x, assign = object$design$assign, contrasts = object$contrasts)
 }

@@ -57,8 +57,8 @@ basis_effects.bsvm_basis <- function(kind, term, data) {
 }
 
 # A list of bases, several where a factor makes one for each level: each a list of class(kind) with
-# `label`, `matrix` (its columns for the rows of the fit; of a basis with parameters see
-# R/basis-learned.R) and `penalty` (0 for a column without, else the number of the block it belongs
+# `label`, `matrix` (its columns for the rows of the fit; of those that are made see
+# R/basis-made.R) and `penalty` (0 for a column without, else the number of the block it belongs
 # to), or what settle_bases() makes into that. `columns` is the model frame.
 make_bases <- function(kind, term, columns, frame_terms, env) UseMethod("make_bases")
 
@@ -112,7 +112,7 @@ model_bases <- function(terms, columns, frame_terms, env, x) {
     own <- kinds == kind
     bases[own] <- settle_bases(bases[own][[1L]], bases[own], x)
   }
-  place_bases(with_first_columns(bases), ncol(x))
+  place_bases(made_last(bases), ncol(x))
 }
 
 check_once <- function(labels) {
@@ -151,14 +151,18 @@ basis_columns <- function(basis) {
   c(fixed, sprintf("%s.%d", basis$label, seq_along(basis$columns)))
 }
 
-# The design of the frame with the bases' columns; `assign` counts their labels after the terms.
+# The design of the frame with the bases' columns, and the names of all, those that are made (R/
+# basis-made.R) included; `assign` counts their labels after the terms.
 bind_bases <- function(design, bases, n_terms) {
+  design$columns <- c(colnames(design$x), unlist(lapply(bases, basis_columns)))
   if (is.null(bases)) return(design)
-  matrices <- lapply(bases, `[[`, "matrix")
-  design$x <- bind_columns(design$x, bases, matrices)
-  design$assign <- c(design$assign,
-                     rep(n_terms + seq_along(bases), vapply(matrices, ncol, 0L)))
+  design$x <- bind_columns(design$x, bases, lapply(bases, `[[`, "matrix"))
+  design$assign <- c(design$assign, rep(n_terms + seq_along(bases), basis_sizes(bases)))
   design
+}
+
+basis_sizes <- function(bases) {
+  vapply(bases, function(basis) length(basis$unpenalised) + length(basis$columns), 0L)
 }
 
 without_matrices <- function(bases) {
@@ -168,8 +172,9 @@ without_matrices <- function(bases) {
 
 bind_columns <- function(x, bases, matrices) {
   if (length(bases) == 0L) return(x)
-  names <- c(colnames(x), unlist(lapply(bases, basis_columns)))
-  x <- do.call(cbind, c(list(x), matrices))
+  own <- !vapply(bases, is_made, TRUE)
+  names <- c(colnames(x), unlist(lapply(bases[own], basis_columns)))
+  x <- do.call(cbind, c(list(x), matrices[own]))
   dimnames(x) <- list(NULL, names)
   x
 }

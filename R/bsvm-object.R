@@ -57,7 +57,7 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     call = clean_call(call), formula = frame$formula, terms = frame$terms,
     xlevels = frame$xlevels, contrasts = frame$contrasts, na.action = frame$na.action,
     response = frame$response, y = all_rows(frame, "y"), weights = all_weights(frame),
-    offset = all_rows(frame, "offset"), link = fitted_link(frame, design, result$posterior),
+    offset = all_rows(frame, "offset"), link = numeric(frame$nobs + length(frame$absent$at)),
     nobs = frame$nobs, design = design,
     groups = kept_groups(frame$groups), bases = frame$bases, posterior = result$posterior,
     blocks = with_hyper(spec$blocks, result$hyper),
@@ -72,8 +72,8 @@ new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data =
     version = unname(getNamespaceVersion(environment(new_bsvm)))
   ))
   check_fit(fit)
+  fit$link <- fitted_link(fit, frame)
   if (is_residual(fit$likelihood)) warn_exact(fit)
-  if (!is.null(frame$learned)) fit$link <- learned_link(fit, frame)
   fit$posterior$shapes <- effect_shapes(fit, frame)
   fit$odds_slope <- own_odds_slope(fit, given)
   fit
@@ -100,16 +100,21 @@ kept_groups <- function(groups) {
 }
 
 # x %*% coefficients on the user's scale, group effects and offset: no standardised copy.
-fitted_link <- function(frame, design, posterior) {
-  coefficients <- population_mean(posterior, design)
-  means <- effect_means(posterior, frame$groups)
-  link <- link_of(frame, coefficients, means)
-  if (!is.null(frame$absent)) {
-    absent <- link_of(c(frame$absent, list(implicit = FALSE)), coefficients, means)
-    link <- merge_rows(link, absent, frame$absent)
+fitted_link <- function(fit, frame) {
+  link <- if (is.null(frame$made)) {
+    coefficients <- population_mean(fit$posterior, fit$design)
+    means <- effect_means(fit$posterior, frame$groups)
+    function(rows) link_of(rows, coefficients, means)
+  } else {
+    function(rows) made_link(fit, rows)
   }
-  if (!is.null(frame$row_names)) names(link) <- frame$row_names
-  link
+  out <- link(frame)
+  if (!is.null(frame$absent)) {
+    absent <- link(c(frame$absent, list(implicit = FALSE)))
+    out <- merge_rows(out, absent, frame$absent)
+  }
+  if (!is.null(frame$row_names)) names(out) <- frame$row_names
+  out
 }
 
 # The population-level coefficients on the user's scale. Those of sparse columns are the last of the

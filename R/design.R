@@ -84,7 +84,7 @@ column_scaling <- function(frame, scaled, sparse = NULL, centre = any(scaled)) {
   p <- length(frame$columns)
   scaling <- list(center = numeric(p), scale = rep(1, p))
   centred <- if (centre && frame$intercept > 0L) {
-    setdiff(seq_len(p), c(frame$intercept, learned_columns(frame)))
+    setdiff(seq_len(p), c(frame$intercept, columns_of(learned_bases(frame))))
   }
   scaled <- setdiff(which(scaled), frame$intercept)
   if (length(scaled) > 0L) check_divisor(frame$weights)
@@ -99,12 +99,17 @@ column_scaling <- function(frame, scaled, sparse = NULL, centre = any(scaled)) {
   scaling
 }
 
-# list(mean, sd) of some of the user's columns; an implicit intercept is the first and not in x.
+# list(mean, sd) of some of the user's columns; an implicit intercept is the first and not in x. Of
+# columns that are made the basis has the means, and nobody asks for standard deviations.
 frame_moments <- function(frame, columns) {
   at <- columns - frame$implicit
   if (is_sparse(frame$x)) return(sparse_moments(frame$x[, at, drop = FALSE], frame$weights))
-  moments <- vapply(at, function(j) unlist(column_moments(frame$x[, j], frame$weights)),
-                    c(mean = 0, sd = 0))
+  means <- numeric(length(frame$columns))
+  for (basis in Filter(Negate(is_learned), made_bases(frame))) means[basis$columns] <- basis$means
+  moments <- vapply(at, function(j) {
+    if (j > ncol(frame$x)) return(c(mean = means[[j + frame$implicit]], sd = NA_real_))
+    unlist(column_moments(frame$x[, j], frame$weights))
+  }, c(mean = 0, sd = 0))
   list(mean = moments["mean", ], sd = moments["sd", ])
 }
 

@@ -303,7 +303,7 @@ check_elsewhere <- function(engine, frame, blocks, integrated, sparse) {
   if (sparse) refuse("sparse predictors. A dense matrix works.")
   if (length(frame$groups) > 1L) refuse("several grouping factors.")
   if (!is.null(frame$unknowns)) refuse("models of missing predictors.")
-  if (!is.null(frame$learned)) refuse("terms with parameters that are inferred.")
+  if (!is.null(frame$made)) refuse("terms with parameters that are inferred.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
   if (selects_any(blocks) && length(frame$columns) > length(frame$y)) {
     refuse("variable selection with more columns than rows.")

@@ -33,7 +33,7 @@ absent_rows <- function(frame, parts, data, given, places) {
   offset <- design$offset
   if (!is.null(given$offset)) offset <- sum_offsets(offset, given$offset[places$zero])
   list(at = places$at, y = recode_values(frame$response, response), x = design$x,
-       groups = design$groups, offset = offset, learned = design$learned,
+       groups = design$groups, offset = offset, made = design$made,
        scale_columns = design$scale_columns)
 }
 

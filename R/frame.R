@@ -275,27 +275,25 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
   weights <- check_weights(columns[["(weights)"]], nrow(columns))
   scales <- frame_scales(parts$scale, columns, frame_terms, contrasts, weights)
   kept <- kept_environment(parts$formula, data, data_rows(parts, data))
-  columns_of_x <- colnames(x)
   new_frame(
-    y = coded$y, response = coded$response, x = x,
-    columns = columns_of_x, assign = design$assign, term_labels = design$term_labels,
+    y = coded$y, response = coded$response, x = x, columns = design$columns, assign = design$assign, term_labels = design$term_labels,
     intercept = match(0L, design$assign, 0L), implicit = FALSE,
     weights = weights,
     offset = check_offset(frame_offset(columns), nrow(columns)),
     groups = make_groups(parts$bars, columns, frame_terms, contrasts), bases = design$bases,
     formula = re_home(parts$formula, kept), terms = re_home(design$terms, kept),
     xlevels = design$xlevels, contrasts = design$contrasts, bars = length(parts$bars) > 0L,
-    learned = design$learned, scale_model = re_home_terms(scales$scale_model, kept),
+    made = design$made, scale_model = re_home_terms(scales$scale_model, kept),
     scale_columns = scales$scale_columns
   )
 }
 
-# A frame: what bsvm_frame() promises of each field is checked (`learned`: R/basis-learned.R,
+# A frame: what bsvm_frame() promises of each field is checked (`made`: R/basis-made.R,
 # `scale_model` and `scale_columns`: R/scale-model.R). The last seven are set later: rows that come
 # in or are left out, and where they are fitted; `weights` is changed by weights of classes.
 new_frame <- function(y, response, x, columns, assign, term_labels, intercept, implicit, weights,
                       offset, groups, bases = NULL, formula = NULL, terms = NULL, xlevels = NULL,
-                      contrasts = NULL, nobs = nrow(x), bars = FALSE, learned = NULL,
+                      contrasts = NULL, nobs = nrow(x), bars = FALSE, made = NULL,
                       scale_model = NULL, scale_columns = NULL, na.action = NULL,
                       row_names = NULL, rows = NULL, given = NULL, unknowns = NULL,
                       absent = NULL, cluster = NULL, left_over = NULL) {
@@ -304,8 +302,8 @@ new_frame <- function(y, response, x, columns, assign, term_labels, intercept, i
   frame
 }
 
-# The population-level terms, then those with a basis: list(x, assign, contrasts, terms,
-# term_labels, xlevels, bases, learned).
+# The population-level terms, then those with a basis: list(x, columns, assign, contrasts, terms,
+# term_labels, xlevels, bases, made).
 fixed_design <- function(parts, columns, frame_terms, contrasts) {
   terms <- with_predvars(stats::terms(parts$fixed), frame_terms)
   xlevels <- stats::.getXlevels(terms, columns)
@@ -316,10 +314,10 @@ fixed_design <- function(parts, columns, frame_terms, contrasts) {
   env <- formula_environment(parts$formula)
   bases <- model_bases(parts$bases, columns, frame_terms, env, design$x)
   design <- bind_bases(design, bases, length(labels))
-  check_columns(design$x, parts, any(vapply(columns, anyNA, TRUE)))
+  check_columns(design, parts, any(vapply(columns, anyNA, TRUE)))
   c(design, list(terms = terms, term_labels = c(labels, basis_labels(bases)),
                  xlevels = xlevels,
-                 bases = without_matrices(bases), learned = frame_variables(bases)))
+                 bases = without_matrices(bases), made = frame_variables(bases)))
 }
 
 re_home_terms <- function(model, environment) {
@@ -359,8 +357,9 @@ check_contrasts <- function(contrasts, columns) {
   }
 }
 
-check_columns <- function(x, parts, absent) {
-  if (ncol(x) == 0L && length(parts$bars) == 0L) {
+check_columns <- function(design, parts, absent) {
+  x <- design$x
+  if (length(design$columns) == 0L && length(parts$bars) == 0L) {
     abort("formula", "The formula has nothing to fit: ", deparse1(parts$formula),
           ". Use `y ~ 1` for an intercept alone.")
   }

@@ -36,8 +36,8 @@ judge_kernels <- function(bases, model, found) {
 # The means of its columns over the rows that the function is for, NULL if it is multiplied by
 # numbers. What is constant in the function is the intercept's, too, so pictures show the rest.
 average_columns <- function(basis) {
-  if (is.null(basis$multiplier)) return(colMeans(basis$matrix))
-  if (!is.null(basis$level)) colSums(basis$matrix) / max(1, sum(basis$multiplier))
+  if (is.null(basis$multiplier)) return(basis$sums / nrow(basis$rows))
+  if (!is.null(basis$level)) basis$sums / max(1, sum(basis$multiplier))
 }
 
 # At most five thousand of the rows that the function is for.
@@ -45,7 +45,7 @@ judged_rows <- function(basis) {
   x <- basis$rows
   if (!is.null(basis$multiplier)) x <- x[basis$multiplier != 0, , drop = FALSE]
   if (nrow(x) <= most_candidates) return(x)
-  x[scrambled(nrow(x))[seq_len(most_candidates)], , drop = FALSE]
+  x[spread_rows(nrow(x), most_candidates), , drop = FALSE]
 }
 
 is_shortest <- function(part) {
@@ -148,9 +148,17 @@ tell_linear <- function(bases) {
          "rows. ", linear_advice(Find(function(basis) basis$label == labels[1L], bases)))
 }
 
+most_named <- 6L # variables
+
 linear_advice <- function(basis) {
-  x <- paste(basis$covariates, collapse = " + ")
-  if (!is.null(basis$by)) x <- paste0(if (length(basis$covariates) > 1L) paste0("(", x, ")") else x,
+  covariates <- basis$covariates
+  if (length(covariates) > most_named) {
+    return(paste0("Use its ", length(covariates), " variables as linear terms",
+                  if (!is.null(basis$by)) paste0(", each multiplied by ", basis$by, ","),
+                  " instead of, or together with, ", written_label(basis), "."))
+  }
+  x <- paste(covariates, collapse = " + ")
+  if (!is.null(basis$by)) x <- paste0(if (length(covariates) > 1L) paste0("(", x, ")") else x,
                                       ":", basis$by)
   paste0("Use ", x, " instead of, or together with, ", written_label(basis), ".")
 }

@@ -29,7 +29,8 @@ learn_by_ecm <- function(frame, prior, likelihood, engine, verbose) {
   for (k in seq_along(points)) model$parts[[k]]$points <- found$points[[k]]
   facts <- list(rounds = found$rounds, seconds = proc.time()[["elapsed"]] - started,
                 converged = TRUE)
-  bases <- judge_kernels(settle_gp(gp_bases(frame), model, rows, facts, verbose), model, NULL)
+  bases <- settle_gp(gp_bases(frame), model, rows, facts, verbose)
+  bases <- judge_kernels(with_gp_columns(bases, frame), model, NULL)
   tell_kernels(bases)
   bind_gp(frame, bases)
 }

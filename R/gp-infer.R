@@ -1,5 +1,5 @@
 # Gaussian-process terms whose kernels stay uncertain in the fit, gp(x, infer = "factor" or "all").
-# Their columns depend on numbers that are inferred (R/basis-learned.R, src/core/process/gp.cpp): a
+# Their columns depend on numbers that are inferred (R/basis-made.R, src/core/process/gp.cpp): a
 # common factor of all length scales, or each number of the kernels that has a prior. These start
 # from what was learned (R/gp-learn.R), and the inducing inputs stay. Such a basis has
 #   inferred  list by name of priors
@@ -119,19 +119,24 @@ kernel_number_names <- function(basis) {
 #' @export
 basis_feature.bsvm_basis_gp <- function(basis) {
   multiplied <- as.numeric(!is.null(basis$by))
+  moved_by <- function(part) {
+    if (is.null(part$moved_by)) 0 * part$numbers$theta else as.double(part$moved_by)
+  }
   list(name = "gp",
        parameters = c(free = length(basis$inferred), multiplied = multiplied),
        parts = lapply(basis$parts, function(part) {
          list(name = "kernel", parameters = numeric(0), parts = part$factors,
-              arrays = list(points = part$points, start = as.double(part$from),
-                            moved_by = as.double(part$moved_by)))
+              arrays = list(points = part$points, start = as.double(gp_start(part)),
+                            moved_by = moved_by(part)))
        }))
 }
 
 # ---- of rows --------------------------------------------------------------------------------------
 
 # (n x d) standardised inputs, and one more column of what the function is multiplied by.
-gp_variables <- function(rows, multiplier) unname(cbind(rows, multiplier))
+gp_variables <- function(rows, multiplier) {
+  if (is.null(multiplier)) rows else unname(cbind(rows, multiplier))
+}
 
 # list by label of those of the rows of the fit, or NULL.
 gp_variables_of <- function(bases) {
@@ -162,12 +167,16 @@ basis_at.bsvm_basis_gp <- function(basis, variables, values) {
   left <- matrix(NA_real_, nrow(variables), length(basis$parts),
                  dimnames = list(NULL, names(basis$blocks)))
   out[known, ] <- columns
-  left[known, ] <- some_left(attr(columns, "left_over"))
+  over <- attr(columns, "left_over")
+  left[known, ] <- if (is_learned(basis)) some_left(over) else over
   structure(out, left_over = left)
 }
 
 # What rounding makes of nothing left over is nothing, in the rows of the fit.
 some_left <- function(share) share * (share >= least_left)
+
+# What the free numbers are added to.
+gp_start <- function(part) if (is.null(part$from)) part$numbers$theta else part$from
 
 # The logarithms of a part's numbers at values of what is inferred; those learned without.
 gp_theta <- function(part, values = NULL) {

@@ -6,14 +6,17 @@ gp_numbers <- function(columns, xlevels) {
   parts <- Map(function(column, name) {
     if (is.character(column)) column <- factor(column, levels = xlevels[[name]])
     if (is.factor(column)) return(outer(as.integer(column), seq_along(levels(column)), `==`) + 0)
-    if (is.numeric(column) || is.logical(column)) return(as.matrix(unclass(column)) + 0)
+    if (is.numeric(column) || is.logical(column)) return(unclass(column))
     abort("predictors", "`", name, "` in a Gaussian-process term must be numbers, logical or a ",
           "factor; found ", describe(column), ".",
           if (inherits(column, c("Date", "POSIXct", "difftime"))) {
             paste0(" Write gp(as.numeric(", name, ")).")
           })
   }, columns, names(columns))
-  list(x = unname(do.call(cbind, parts)), of = rep(seq_along(parts), vapply(parts, ncol, 0L)))
+  x <- do.call(cbind, parts)
+  dimnames(x) <- NULL
+  storage.mode(x) <- "double"
+  list(x = x, of = rep(seq_along(parts), vapply(parts, NCOL, 0L)))
 }
 
 check_gp_numbers <- function(x, label, variables) {
@@ -22,7 +25,7 @@ check_gp_numbers <- function(x, label, variables) {
           "in a Gaussian-process term. Use `na.action = na.omit` to exclude these rows, or imputed ",
           "values.")
   }
-  if (all(is.finite(x))) return(invisible())
+  if (!has_infinite(x)) return(invisible())
   abort("predictors", "`", label, "` has infinite values of ", enumerate(variables), ".")
 }
 
@@ -39,11 +42,16 @@ check_gp_by <- function(column, label, by) {
 coordinates <- c("lon", "lat", "long", "lng", "longitude", "latitude", "easting", "northing")
 
 # A variable of its own has a scale of its own; the columns of a matrix, and the coordinates of a map
-# by their names, have one together, which leaves distances in proportion.
+# by their names, have one together, which leaves distances in proportion. Columns are looked at one
+# after the other: copies of all of them would be the most memory that a fit to many rows takes.
 gp_scaling <- function(raw, weights, standardize, variables) {
   if (is.null(weights)) weights <- rep(1, nrow(raw$x))
-  center <- colSums(raw$x * weights) / sum(weights)
-  variance <- colSums(sweep(raw$x, 2L, center)^2 * weights) / max(sum(weights) - 1, 1)
+  moments <- vapply(seq_len(ncol(raw$x)), function(j) {
+    center <- sum(raw$x[, j] * weights) / sum(weights)
+    c(center, sum((raw$x[, j] - center)^2 * weights) / max(sum(weights) - 1, 1))
+  }, numeric(2))
+  center <- moments[1L, ]
+  variance <- moments[2L, ]
   together <- raw$of
   together[tolower(variables[together]) %in% coordinates] <- 0L
   scale <- sqrt(stats::ave(variance, together))
@@ -60,7 +68,8 @@ gp_scaling <- function(raw, weights, standardize, variables) {
 }
 
 gp_inputs <- function(x, inputs) {
-  (x - rep(inputs$center, each = nrow(x))) / rep(inputs$scale, each = nrow(x))
+  for (j in seq_len(ncol(x))) x[, j] <- (x[, j] - inputs$center[[j]]) / inputs$scale[[j]]
+  x
 }
 
 # The levels of a factor `by`, each of which has a function of its own; else list(NULL).

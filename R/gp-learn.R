@@ -51,7 +51,8 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
   } else {
     model <- with_enough_points(model, gp_bases(frame))
   }
-  bases <- judge_kernels(settle_gp(gp_bases(frame), model, rows, found, verbose), model, found)
+  bases <- settle_gp(gp_bases(frame), model, rows, found, verbose)
+  bases <- judge_kernels(with_gp_columns(bases, frame), model, found)
   tell_kernels(bases)
   bind_gp(frame, bases)
 }
@@ -83,11 +84,9 @@ change_gp <- function(frame, change) {
 
 # At most a thousand rows at equal steps through an order of the rows that has nothing to do with
 # theirs; the same rows each time, and without a random number of R's.
-learning_rows <- function(frame) {
-  n <- frame$nobs
-  if (n <= most_learned) return(seq_len(n))
-  scrambled(n)[seq_len(most_learned)]
-}
+learning_rows <- function(frame) spread_rows(frame$nobs, most_learned)
+
+spread_rows <- function(n, most) if (n <= most) seq_len(n) else scrambled(n)[seq_len(most)]
 
 some_of <- function(rows, most) rows[scrambled(length(rows))[seq_len(min(most, length(rows)))]]
 
@@ -119,12 +118,44 @@ settle_gp <- function(bases, model, rows, found, verbose) {
       kept <- c("bound", "log_factor", "converged", "evaluations", "seconds", "rounds")
       c(found[intersect(kept, names(found))], list(rows = length(rows), factors = found$factors))
     }
-    basis$matrix <- gp_columns(basis, basis$rows, basis$multiplier)
-    shares <- shares_left(attr(basis$matrix, "left_over"), basis$multiplier)
-    for (k in seq_along(shares)) basis$parts[[k]]$left_over <- shares[[k]]
     basis$penalty <- rep(seq_along(basis$parts),
                          vapply(basis$parts, function(part) nrow(part$points), 0L))
-    with_inferred(basis, model$parts[own])
+    basis$inferable <- model$parts[own]
+    basis
+  })
+}
+
+# Of columns for the rows of the fit; more are made when they are needed.
+most_kept_cells <- function() getOption("bsvm.kept_cells", 1e7)
+
+# Bases whose kernels are settled, with their columns for the rows of the fit, or with what is asked of
+# these: `left` (n x parts), the shares of variance that are left over, the columns' `sums` and their
+# weighted `means`.
+with_gp_columns <- function(bases, frame) {
+  makes <- !is_sparse(frame$x) && is.null(frame$unknowns) && is.null(frame$cluster)
+  weights <- if (is.null(frame$weights)) rep(1, frame$nobs) else frame$weights
+  lapply(bases, function(basis) {
+    n <- nrow(basis$rows)
+    m <- length(basis$penalty)
+    basis$made <- makes && as.double(n) * m > most_kept_cells()
+    if (basis$infer == "none" && !basis$made) {
+      basis$matrix <- gp_columns(basis, basis$rows, basis$multiplier)
+      basis$left <- attr(basis$matrix, "left_over")
+      basis$sums <- colSums(basis$matrix)
+    } else {
+      basis$matrix <- NULL
+      basis$left <- matrix(0, n, length(basis$parts), dimnames = list(NULL, names(basis$blocks)))
+      basis$sums <- basis$means <- numeric(m)
+      in_chunks(n, 2^20 / m, function(at) {
+        columns <- gp_columns(basis, basis$rows[at, , drop = FALSE], basis$multiplier[at])
+        basis$left[at, ] <<- attr(columns, "left_over")
+        basis$sums <<- basis$sums + colSums(columns)
+        basis$means <<- basis$means + drop(weights[at] %*% columns) / sum(weights)
+      })
+    }
+    shares <- shares_left(basis$left, basis$multiplier)
+    for (k in seq_along(shares)) basis$parts[[k]]$left_over <- shares[[k]]
+    with_inferred(basis, basis$inferable)
   })
 }
 
@@ -167,35 +198,33 @@ learned_log_sds <- function(frame, likelihood) {
 
 part_theta <- function(part) as.double(vapply(part$numbers[-1L], `[[`, 0, "start"))
 
-# The frame with these bases in place of those it has. Those whose columns stay come before those with
-# numbers that are inferred, of this kind or another (R/basis-learned.R).
+# The frame with these bases in place of those it has. Those with columns in the frame come before
+# those that are made, of this kind or another (R/basis-made.R).
 bind_gp <- function(frame, bases) {
   others <- Filter(Negate(is_gp), frame$bases)
-  moves <- vapply(others, is_learned, TRUE)
-  kept <- setdiff(seq_along(frame$columns), columns_of(c(others[moves], gp_bases(frame))))
-  labels <- setdiff(frame$term_labels, basis_labels(c(others[moves], bases)))
-  frame["learned"] <- list(c(frame$learned, gp_variables_of(Filter(is_learned, bases))))
-  bases <- c(lapply(others[moves], taken_out, frame), bases)
-  bases <- place_bases(bases[order(vapply(bases, is_learned, TRUE))], length(kept))
-  matrices <- lapply(bases, `[[`, "matrix")
+  made <- vapply(others, is_made, TRUE)
+  replaced <- c(others[made], bases)
+  kept <- setdiff(seq_along(frame$columns), columns_of(c(others[made], gp_bases(frame))))
+  labels <- setdiff(frame$term_labels, basis_labels(replaced))
+  frame["made"] <- list(c(frame$made, gp_variables_of(Filter(is_made, bases))))
+  replaced[seq_len(sum(made))] <- lapply(others[made], with_penalty)
+  bases <- place_bases(replaced[order(vapply(replaced, is_made, TRUE))], length(kept))
   x <- frame$x[, kept[kept > frame$implicit] - frame$implicit, drop = FALSE]
-  frame$x <- bind_columns(x, bases, matrices)
-  if (!frame$implicit) frame$columns <- colnames(frame$x)
-  frame$assign <- c(frame$assign[kept],
-                    rep(length(labels) + seq_along(bases), vapply(matrices, ncol, 0L)))
+  frame$x <- bind_columns(x, bases, lapply(bases, `[[`, "matrix"))
+  frame$columns <- c(frame$columns[kept], unlist(lapply(bases, basis_columns)))
+  frame$assign <- c(frame$assign[kept], rep(length(labels) + seq_along(bases), basis_sizes(bases)))
   frame$term_labels <- c(labels, basis_labels(bases))
   frame["left_over"] <- list(frame_left_over(Filter(Negate(is_learned), bases)))
-  frame$bases <- c(others[!moves], lapply(bases, function(basis) {
-    basis[c("rows", "multiplier", "matrix")] <- NULL
+  frame$bases <- c(others[!made], lapply(bases, function(basis) {
+    basis[c("rows", "multiplier", "matrix", "left", "sums", "inferable")] <- NULL
     basis
   }))
   frame
 }
 
 # A basis of the frame as make_bases() gives it, to be placed anew.
-taken_out <- function(basis, frame) {
+with_penalty <- function(basis) {
   columns <- sort(c(basis$unpenalised, basis$columns))
-  basis$matrix <- frame_columns(frame, columns, seq_len(frame$nobs))
   penalty <- integer(length(columns))
   for (k in seq_along(basis$blocks)) penalty[match(basis$blocks[[k]], columns)] <- k
   basis$penalty <- penalty

@@ -4,7 +4,7 @@
 # the fit; NULL for none.
 least_left <- 1e-6
 frame_left_over <- function(bases) {
-  left <- do.call(cbind, lapply(bases, function(basis) attr(basis$matrix, "left_over")))
+  left <- do.call(cbind, lapply(bases, `[[`, "left"))
   if (is.null(left)) return(NULL)
   some <- colMeans(left) >= least_left
   if (any(some)) left[, some, drop = FALSE]
@@ -25,6 +25,7 @@ left_over_of <- function(matrices) {
 
 # The variance (n) left over in rows of list(left_over), at the blocks' mean variances.
 left_over_variance <- function(fit, rows) {
+  if (!is.null(rows$made)) rows <- settled_rows(fit, rows, known_values(fit))
   labels <- vapply(fit$blocks, `[[`, "", "label")
   own <- fit$blocks[match(colnames(rows$left_over), labels)]
   drop(rows$left_over %*% vapply(own, function(block) mean_variance(block$hyper), 0))

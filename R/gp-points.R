@@ -26,9 +26,8 @@ gp_points <- function(basis, part, factors, theta, many) {
 }
 
 candidate_rows <- function(basis) {
-  n <- nrow(basis$rows)
-  if (n <= most_candidates) return(basis$rows)
-  basis$rows[scrambled(n)[seq_len(most_candidates)], , drop = FALSE]
+  if (nrow(basis$rows) <= most_candidates) return(basis$rows)
+  basis$rows[spread_rows(nrow(basis$rows), most_candidates), , drop = FALSE]
 }
 
 # The model with as many inducing inputs by default as its kernels need, which are still those of the

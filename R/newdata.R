@@ -59,15 +59,14 @@ design_rows <- function(parts, newdata, unknown = "error") {
   check_classes(terms, columns)
   x <- if (isTRUE(parts$sparse)) sparse_design(terms, columns, parts$contrasts)$x
        else build_design(terms, columns, parts$contrasts)$x
-  learned <- rows_variables(parts$bases, terms, newdata, unknown)
+  made <- rows_variables(parts$bases, terms, newdata, unknown)
   matrices <- lapply(parts$bases, function(basis) {
-    if (!is_learned(basis)) return(new_basis(basis, terms, newdata, unknown))
-    structure(basis_at(basis, learned[[basis$label]], first_values(basis)), left_over = NULL)
+    if (!is_made(basis)) new_basis(basis, terms, newdata, unknown)
   })
   rows <- list(x = bind_columns(x, parts$bases, matrices), offset = stats::model.offset(columns),
                groups = group_rows(parts$groups, terms, newdata, unknown))
   rows$scale_columns <- new_scale_columns(parts$scale_model, terms, newdata, unknown)
-  c(rows, if (!is.null(learned)) list(learned = learned), left_over_of(matrices))
+  c(rows, if (!is.null(made)) list(made = made), left_over_of(matrices))
 }
 
 check_newdata <- function(newdata) {

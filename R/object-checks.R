@@ -148,7 +148,7 @@ covariance_fits <- function(posterior) {
 frame_fields <- c(
   y = "numbers", response = "list", columns = "?text", assign = "?numbers", term_labels = "?text",
   intercept = "numbers", implicit = "flag", weights = "?numbers", offset = "?numbers",
-  groups = "?list", bases = "?list", nobs = "numbers", bars = "flag", learned = "?list",
+  groups = "?list", bases = "?list", nobs = "numbers", bars = "flag", made = "?list",
   left_over = "?numbers",
   unknowns = "?list", absent = "?list", scale_model = "?list", scale_columns = "?numbers"
 )
@@ -160,7 +160,8 @@ spec_fields <- c(problem = "list", model = "list", design = "list", blocks = "li
 check_frame <- function(frame) {
   good <- has_fields(frame, frame_fields) && length(dim(frame$x)) == 2L &&
     length(frame$nobs) == 1L && all(c(nrow(frame$x), length(frame$y)) == frame$nobs) &&
-    length(frame$columns) == ncol(frame$x) + isTRUE(frame$implicit) &&
+    length(frame$columns) ==
+      ncol(frame$x) + isTRUE(frame$implicit) + length(made_columns(frame)) &&
     inherits(frame$response, "bsvm_response")
   if (!good) refuse_stage("frame")
 }

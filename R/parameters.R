@@ -1,6 +1,6 @@
 # Parameters of the likelihood that are inferred, such as a scale: `priors` of the likelihood object
 # names them. spec$blocks and fit$blocks have a block without columns for each, and then for each
-# parameter of a term (R/basis-learned.R), after those of dense columns, as the core has them. The
+# parameter of a term (R/basis-made.R), after those of dense columns, as the core has them. The
 # core knows such a positive number as the square root of what would be the variance of a block's
 # coefficients, and so do `hyper` and the draws of its block.
 

@@ -107,7 +107,7 @@ function_rows <- function(object, basis, variables, combine) {
   m <- NROW(reference)
   if (m > 0L) combine <- cbind(combine, Matrix::Matrix(-1 / m, k, m, sparse = TRUE))
   if (m > 0L && !is.null(basis$by)) reference <- cbind(reference, 1)
-  rows$learned <- stats::setNames(list(list(variables = rbind(variables, reference),
+  rows$made <- stats::setNames(list(list(variables = rbind(variables, reference),
                                             combine = combine)), basis$label)
   rows
 }

@@ -106,7 +106,7 @@ row_quantiles <- function(draws, level) {
 
 # k x S draws of linear functions, one a row.
 linear_draws <- function(fit, rows) {
-  if (!is.null(rows$learned)) return(learned_draws(fit, rows))
+  if (!is.null(rows$made)) return(made_draws(fit, rows))
   layout <- fit_layout(fit)
   draws <- seen_draws(fit, core_rows(layout, fit$design, rows$x), rows)
   for (r in layout$rotation) {

@@ -15,10 +15,10 @@
 # the levels in words. `left_over`, of Gaussian-process terms, is the share of each block's variance
 # that no coefficient has. Of predictors that are not known, `unknown` or `imputed` (missing-fit.R).
 
-# Mean and standard deviation of linear functions, one a row; of rows with learned columns see
-# basis-learned.R. `sd = FALSE` leaves sd NULL.
+# Mean and standard deviation of linear functions, one a row; of rows whose columns are made see
+# basis-made.R. `sd = FALSE` leaves sd NULL.
 posterior_linear <- function(fit, rows, sd = TRUE) {
-  if (!is.null(rows$learned)) return(learned_linear(fit$posterior, fit, rows, sd))
+  if (!is.null(rows$made)) return(made_linear(fit, rows, sd))
   mean <- drop(as.matrix(rows$x %*% population_mean(fit$posterior, fit$design)))
   mean <- mean + groups_link(effect_means(fit$posterior, fit$groups), rows$groups)
   if (!sd) return(list(mean = unname(mean), sd = NULL))
@@ -110,6 +110,6 @@ rows_at <- function(rows, at) {
            group$values <- group$values[at]
            group
          })),
-    unknown_at(rows, at), learned_at(rows, at), scale_columns_at(rows, at),
+    unknown_at(rows, at), made_at(rows, at), scale_columns_at(rows, at),
     if (!is.null(rows$left_over)) list(left_over = rows$left_over[at, , drop = FALSE]))
 }

@@ -168,7 +168,7 @@ assign_basis_priors <- function(frame, named) {
     lapply(names(basis$blocks), function(label) {
       prior <- first_prior(named, c(label, basis_prior_names(basis)), basis_prior(basis))
       columns <- basis$blocks[[label]]
-      new_block(in_units(prior, function_size(frame, columns)), columns, label)
+      new_block(in_units(prior, function_size(frame, basis, columns)), columns, label)
     })
   })
   unlist(blocks, recursive = FALSE)
@@ -176,12 +176,15 @@ assign_basis_priors <- function(frame, named) {
 
 # Root mean square over the rows of a function whose coefficients in these columns have variance
 # one.
-function_size <- function(frame, columns) {
-  at <- columns - frame$implicit
-  squares <- rowSums(as.matrix(frame$x[, at, drop = FALSE])^2)
+function_size <- function(frame, basis, columns) {
+  made <- is_made(basis)
+  x <- if (made) first_columns(basis, frame$made[[basis$label]], match(columns, basis$columns))
+       else as.matrix(frame$x[, columns - frame$implicit, drop = FALSE])
+  squares <- rowSums(x^2)
   known <- !is.na(squares)
   if (!any(known)) return(1)
-  weights <- if (is.null(frame$weights)) rep(1, length(squares)) else frame$weights
+  weights <- if (is.null(frame$weights)) rep(1, frame$nobs) else frame$weights
+  if (made) weights <- weights[spread_rows(frame$nobs, most_sized)]
   sqrt(stats::weighted.mean(squares[known], weights[known]))
 }
 

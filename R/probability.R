@@ -174,7 +174,7 @@ link_sds <- function(fit, rows) {
 own_odds_slope <- function(fit, frame, most = 1000L) {
   if (is_law(fit$likelihood) || !is_kind(fit$response, "classes")) return(NULL)
   at <- unique(round(seq(1, length(frame$y), length.out = min(length(frame$y), most))))
-  rows <- rows_at(frame[c("x", "groups", "learned")], at)
+  rows <- rows_at(frame[c("x", "groups", "made")], at)
   rows$x <- with_intercept(frame, rows$x)
   rows <- complete_rows(fit$missing$rule, fit, rows, take_rows(frame$unknowns$auxiliary, at))
   offset <- if (is.null(frame$offset)) 0 else frame$offset[at]

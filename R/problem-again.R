@@ -13,15 +13,15 @@ as_double <- function(x) if (!is.null(x)) as.double(x)
 
 # The whole problem. Its dense columns are those of the core, so nothing is left to centre or scale.
 problem_again <- function(object, rows) {
-  x <- core_rows(fit_layout(object), object$design, rows$x)$rows
-  own <- setdiff(seq_len(ncol(x)), learned_columns(object))
+  x <- core_rows(fit_layout(object), object$design, with_made_places(object, rows$x))$rows
+  own <- setdiff(seq_len(ncol(x)), made_columns(object))
   x <- x[, own, drop = FALSE]
   groups <- groups_again(object$groups, rows)
   sparse <- if (!is.null(object$design$sparse)) {
     sparse_predictors(list(x = rows$x, implicit = FALSE, groups = groups), object$design,
                       object$blocks[of_sparse_columns(object)])
   }
-  features <- core_features(object, rows$learned)
+  features <- core_features(object, rows$made, object$design$center)
   problem <- problem_in_units(row_problem(x, rows), object$design)
   c(with_row_scales(problem, rows$scale_columns),
     if (!is.null(features)) list(features = features),
@@ -109,7 +109,7 @@ free_block <- function(q) {
 free_of_covariance <- function(covariance) free_of_root(t(chol(covariance)))
 
 # Links of rows without the effects of one factor, offset included. With `population`, coefficients
-# in place of the fit's, columns that are learned are as at the means of their parameters.
+# in place of the fit's, columns with parameters are as at the means of their parameters.
 links_without <- function(object, rows, name, population = NULL) {
   rows$groups <- rows$groups[setdiff(names(rows$groups), name)]
   if (!is.null(population)) rows <- settled_rows(object, rows, mean_values(object))

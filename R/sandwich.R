@@ -10,7 +10,8 @@ with_sandwich <- function(object, env) {
   likelihood <- likelihood_at(object, columns = rows$scale_columns)
   score <- residual_score(likelihood, rows$y - object$link[used_rows(object)])
   if (!is.null(rows$weight)) score <- score * sqrt(rows$weight)
-  core <- core_rows(fit_layout(object), object$design, rows$x)$rows
+  x <- settled_rows(object, rows, mean_values(object))$x
+  core <- core_rows(fit_layout(object), object$design, x)$rows
   posterior <- object$posterior
   covariance <- posterior$covariance
   if (is.null(covariance)) covariance <- stats::cov(t(draw_matrix(posterior$coefficients)))

@@ -85,7 +85,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
                         centre = standardize || flat_intercept(frame, assigned$blocks))
   core <- core_columns(frame, design, assigned$blocks[!sparse],
                        rotate = !is_estimator(engine) && is.null(frame$unknowns) &&
-                         length(learned_bases(frame)) == 0L)
+                         length(made_bases(frame)) == 0L)
   model <- list(likelihood = likelihood[c("name", "parameters")],
                 engine = engine[c("name", "parameters")], blocks = core$blocks,
                 group_blocks = core_effects(assigned$group_blocks, assigned$blocks[sparse]),
@@ -98,7 +98,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   problem <- problem_in_units(core_problem(frame, design, core, assigned$blocks[sparse]), design)
   problem <- with_row_scales(problem, frame$scale_columns)
   model <- model_in_units(model, design, likelihood)
-  problem$features <- core_features(frame, frame$learned)
+  problem$features <- core_features(frame, frame$made, design$center)
   if (!is.null(frame$left_over)) {
     problem$left_over <- frame$left_over
     problem$leaving <- match(colnames(frame$left_over), vapply(assigned$blocks, `[[`, "", "label"))
@@ -202,7 +202,7 @@ core_groups <- function(groups) {
 
 # Is all of the design known before the fit?
 knows_design <- function(frame) {
-  is.null(frame$unknowns) && is.null(frame$learned) && is.null(frame$left_over)
+  is.null(frame$unknowns) && is.null(frame$made) && is.null(frame$left_over)
 }
 
 # The factor whose effects are integrated out, from 0; -1 for none, as if the design is `unknown`.
@@ -273,10 +273,8 @@ core_columns <- function(frame, design, blocks, rotate) {
     rotate && length(block$columns) > nrow(frame$x) && prior_traits(block$prior)[["exchangeable"]]
   }, TRUE)
   if (!any(wide) && !is_sparse(frame$x)) {
-    own <- setdiff(seq_along(design$columns), learned_columns(frame))
-    x <- if (length(own) == length(design$columns)) frame$x
-         else frame$x[, own[own > frame$implicit] - frame$implicit, drop = FALSE]
-    return(list(x = x, center = design$center[own], scale = design$scale[own],
+    own <- setdiff(seq_along(design$columns), made_columns(frame))
+    return(list(x = frame$x, center = design$center[own], scale = design$scale[own],
                 blocks = lapply(blocks, core_block), rotation = list()))
   }
   turned <- lapply(blocks[wide], rotate_block, frame = frame, design = design)

@@ -12,7 +12,7 @@ expect_basis <- function(formula, data) {
     expect_true(all(frame$term_labels[frame$assign[at]] == basis$label))
     expect_equal(bsvm:::new_basis(basis, frame$terms, data, "error"),
                  unname(as.matrix(frame$x[, at])), tolerance = 1e-9)
-    # Of a basis whose columns move (R/basis-learned.R) some more.
+    # Of a basis whose columns move (R/basis-made.R) some more.
     others <- c("basis_origin", if (!bsvm:::is_learned(basis)) {
       c("basis_at", "basis_feature", "new_variables")
     })

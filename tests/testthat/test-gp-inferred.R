@@ -203,7 +203,7 @@ test_that("predictions are those of the draws, by hand", {
     c(crossprod(features, fit$posterior$coefficients[, s, 1L]),
       (1 - colSums(features^2)) * fit$posterior$variances[[1L]][1L, s, 1L])
   }, numeric(6))
-  drawn <- bsvm:::learned_draws(fit, bsvm:::new_design(fit, data.frame(x = inputs)))
+  drawn <- bsvm:::made_draws(fit, bsvm:::new_design(fit, data.frame(x = inputs)))
   expect_close(drawn[1:2, ], moments[1:2, ], 0.02, scale = 1) # what is left over is nothing there
   noise <- (drawn[3L, ] - moments[3L, ]) / sqrt(moments[6L, ])
   expect_close(sqrt(mean(noise^2)), 1, 0.15)
@@ -222,7 +222,7 @@ test_that("what is left over is independent between parts and terms", {
     fit <- suppressWarnings(bsvm(formula, d, control = quiet_fit,
                                  engine = engine_slice(draws = 250, burnin = 20, chains = 1),
                                  prior = list(gp = prior_ridge(variance = 1))))
-    mean(bsvm:::learned_draws(fit, bsvm:::new_design(fit, far))^2)
+    mean(bsvm:::made_draws(fit, bsvm:::new_design(fit, far))^2)
   }
   one <- variance(class ~ 0 + gp(x, infer = "all"))
   expect_close(one, 1, 0.06)
@@ -318,4 +318,19 @@ test_that("under the pseudo-likelihood one is told that functions are rough", {
   }
   expect_message(fit(), "prefers short length scales", class = "bsvm_message_rough_functions")
   expect_no_message(fit(), class = "bsvm_message_rough_functions")
+})
+
+test_that("closed scores of kernels that are inferred, and leave something over, are those of refits", {
+  data(crabs, package = "MASS")
+  few <- crabs[seq(1, 200, by = 2), ]
+  fit_to <- function(rows) {
+    quietly(bsvm(sex ~ gp(FL, RW, points = 4, infer = "factor"), rows, engine = "gaussian"))
+  }
+  fit <- fit_to(few)
+  expect_gt(bsvm:::largest_left_over(fit), bsvm:::least_left)
+  left_out <- seq(1, 100, by = 4)
+  refits <- vapply(left_out, function(i) {
+    log(predict(fit_to(few[-i, ]), few[i, ], type = "prob")[1L, as.character(few$sex[i])])
+  }, 0)
+  expect_equal(sum(loo(fit)$pointwise[left_out, "elpd_loo"]), sum(refits), tolerance = 0.04)
 })

@@ -3,6 +3,7 @@
 
 #include "base/host.hpp"
 #include "kernel.hpp"
+#include "linalg/lower_bands.hpp"
 
 namespace bsvm {
 
@@ -43,7 +44,8 @@ class Features {
   const Kernel& kernel_;
   Mat v_;
   Vec theta_;
-  Mat lower_;
+  Mat lower_;           // L
+  LowerBands inverse_;  // its inverse
 };
 
 // L with L L' = k (p, p), whose diagonal is raised by 1e-8 of its mean, or as much more as it takes.

@@ -4,7 +4,9 @@
 //   a(x) = L^{-1} k(v, x),   L L' = k(v, v),
 //
 // with the kernel's numbers theta = start + those free numbers of the block that move them. One may
-// move several: a common factor of all length scales. L is kept for some values of theta.
+// move several: a common factor of all length scales. L is kept for some values of theta. Without
+// free numbers the features are known, less their means, and made of the rows wherever these are read,
+// which takes less memory than to keep them.
 #include <algorithm>
 #include <cmath>
 #include <list>
@@ -87,13 +89,16 @@ class MadeFeatures {
 class GaussianProcess : public Block {
  public:
   explicit GaussianProcess(const Params& params)
-      : free_size_(static_cast<Index>(params.positive("free"))),
+      : free_size_(static_cast<Index>(params.not_negative("free"))),
         multiplied_(params.flag("multiplied")) {
     for (const Params& part : params.parts()) parts_.push_back(to_part(part, free_size_));
     if (parts_.empty()) throw InvalidInput("formula", "A Gaussian-process term needs a kernel.");
     for (const KernelPart& part : parts_) columns_ += part.columns();
     most_kept_ = most_kept();
     unit_ = Vec::Ones(columns_);
+    center_ = params.has("center") ? params.numbers("center") : Vec::Zero(columns_);
+    if (center_.size() != columns_ || (varies() && !center_.isZero(0)))
+      throw InvalidInput("formula", "Only columns that are known can be centred.");
   }
 
   // x (n, d), and with `multiplied` one more column: what the function is multiplied by.
@@ -101,26 +106,26 @@ class GaussianProcess : public Block {
     const Index d = parts_[0].kernel->variables();
     if (variables != d + (multiplied_ ? 1 : 0))
       throw InvalidInput("formula", "A Gaussian-process term has other variables than its kernel.");
-    const Eigen::Map<const Mat> given(x, n, variables);
-    inputs_ = given.leftCols(d).transpose();
+    inputs_ = {x, n, d};
     if (!multiplied_) return;
-    multiplier_ = given.col(d);
+    multiplier_ = x + n * d;
     int exponent = 0;
-    std::frexp(multiplier_.cwiseAbs().maxCoeff(), &exponent);
+    std::frexp(Eigen::Map<const Vec>(multiplier_, n).cwiseAbs().maxCoeff(), &exponent);
     unit_.setConstant(std::ldexp(1.0, std::min(1000, -exponent)));
   }
 
   Index columns() const override { return columns_; }
-  bool varies() const override { return true; }
+  bool varies() const override { return free_size_ > 0; }
   Index free_size() const override { return free_size_; }
   void find_parameters(Index first) override { first_ = first; }
   const Vec& unit() const override { return unit_; }
 
   void fill(const int* rows, Index r, const State& state,
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
-    Mat x(inputs_.rows(), r);
-    for (Index i = 0; i < r; ++i) x.col(i) = inputs_.col(rows[i]);
-    const auto made = made_at(state.parameters().segment(first_, free_size_));
+    Mat x(inputs_.columns, r);
+    for (Index j = 0; j < x.rows(); ++j)
+      for (Index i = 0; i < r; ++i) x(j, i) = inputs_.data[rows[i] + j * inputs_.rows];
+    const auto made = made_at(free_of(state));
     const std::vector<Features>& features = made->at(parts_);
     Index first = 0;
     for (const Features& own : features) {
@@ -128,7 +133,9 @@ class GaussianProcess : public Block {
       first += own.columns();
     }
     if (multiplied_)
-      for (Index i = 0; i < r; ++i) out.col(i) *= multiplier_[rows[i]] * unit_[0];
+      for (Index i = 0; i < r; ++i) out.col(i) *= multiplier_[rows[i]];
+    if (!varies()) out.colwise() -= center_;
+    if (multiplied_) out *= unit_[0];
   }
 
   void add_column(Index j, const int* rows, Index r, const State& state, double a,
@@ -139,6 +146,10 @@ class GaussianProcess : public Block {
   }
 
  private:
+  Vec free_of(const State& state) const {
+    return varies() ? Vec(state.parameters().segment(first_, free_size_)) : Vec();
+  }
+
   // A pass asks for values on both sides of the present ones, in one number or two (rows/
   // parameter_terms), chunk after chunk, and there may be a few chains: so many are of use, if
   // there is room. Samplers never come back to a value.
@@ -168,9 +179,12 @@ class GaussianProcess : public Block {
   std::vector<KernelPart> parts_;
   Index columns_ = 0, free_size_, first_ = 0;
   bool multiplied_;
-  Mat inputs_;      // (d, n)
-  Vec multiplier_;  // (n), or none
-  Vec unit_;
+  struct {
+    const double* data;
+    Index rows, columns;
+  } inputs_ = {nullptr, 0, 0};          // (n, d), the caller's
+  const double* multiplier_ = nullptr;  // (n), or none
+  Vec unit_, center_;
   size_t most_kept_;
   mutable std::mutex guard_;
   mutable std::list<std::shared_ptr<MadeFeatures>> kept_;

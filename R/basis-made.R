@@ -1,11 +1,10 @@
-# Bases with parameters that are inferred, such as the length scale of a kernel. Their columns depend
-# on these, so the core makes them anew from the rows' variables, by a block that it registers
-# (src/core/block/block.hpp), and so do predictions, value by value. In the frame and the design of a
-# fit the columns stand as they are at first values, for their names, places and sizes; they come
-# last, and are neither centred nor scaled.
+# Bases whose columns are made from the rows' variables each time the rows are read, in the core by a
+# block that it registers (src/core/block/block.hpp): those with parameters that are inferred, such as
+# the length scale of a kernel, since the columns depend on these; and those that would take much
+# memory (`made`). Their columns come last, are neither centred nor scaled, and are in no design.
 #
-# Rows that carry `learned`, a list by label of matrices of variables, have such columns. In place of
-# a matrix may stand list(variables, combine): rows are then `combine` times those of the variables.
+# Rows that carry `made`, a list by label of matrices of variables, have such columns. In place of a
+# matrix may stand list(variables, combine): rows are then `combine` times those of the variables.
 
 # ---- what such a basis says; make_bases() gives `variables` (n x k numbers) in place of `matrix` ----
 
@@ -30,7 +29,11 @@ is_learned <- function(basis) length(basis_parameters(basis)) > 0L
 
 learned_bases <- function(object) Filter(is_learned, object$bases)
 
-# Where they start, or what their priors expect, about.
+is_made <- function(basis) is_learned(basis) || isTRUE(basis$made)
+
+made_bases <- function(object) Filter(is_made, object$bases)
+
+# Where parameters start, or what their priors expect, about.
 first_values <- function(basis) {
   lapply(basis_parameters(basis), function(prior) {
     numbers <- prior$parameters
@@ -40,18 +43,21 @@ first_values <- function(basis) {
   })
 }
 
-# Columns at the first values, and learned bases last, before them Gaussian-process terms, whose
-# columns are found later (bind_gp()).
-with_first_columns <- function(bases) {
-  learned <- vapply(bases, is_learned, TRUE)
-  bases[learned] <- lapply(bases[learned], function(basis) {
-    basis$matrix <- basis_at(basis, basis$variables, first_values(basis))
-    basis
-  })
-  bases[order(learned, vapply(bases, is_gp, TRUE))]
+# Some of the penalised columns, at the first values, of enough rows to tell how large they are.
+most_sized <- 5000L
+first_columns <- function(basis, variables, at) {
+  variables <- variables[spread_rows(nrow(variables), most_sized), , drop = FALSE]
+  columns <- basis_at(basis, variables, if (is_learned(basis)) first_values(basis))
+  columns[, length(basis$unpenalised) + at, drop = FALSE]
 }
 
-learned_columns <- function(object) columns_of(learned_bases(object))
+# Those that are made last, before them Gaussian-process terms, whose columns are found later
+# (bind_gp()).
+made_last <- function(bases) {
+  bases[order(vapply(bases, is_made, TRUE), vapply(bases, is_gp, TRUE))]
+}
+
+made_columns <- function(object) columns_of(made_bases(object))
 
 basis_parameter_blocks <- function(object) {
   unlist(lapply(learned_bases(object), function(basis) {
@@ -64,12 +70,14 @@ basis_parameter_blocks <- function(object) {
   }), recursive = FALSE)
 }
 
-# What the core makes the columns of; `variables`: list by label.
-core_features <- function(object, variables) {
-  bases <- learned_bases(object)
+# What the core makes the columns of; `variables`: list by label, `center`: of all columns.
+core_features <- function(object, variables, center) {
+  bases <- made_bases(object)
   if (length(bases) == 0L) return(NULL)
   lapply(bases, function(basis) {
-    c(basis_feature(basis), list(x = unname(variables[[basis$label]])))
+    feature <- c(basis_feature(basis), list(x = unname(variables[[basis$label]])))
+    if (!is_learned(basis)) feature$arrays$center <- center[basis$columns]
+    feature
   })
 }
 
@@ -77,20 +85,20 @@ core_features <- function(object, variables) {
 
 # list by label of the variables of the rows the frame was made of, or of new ones.
 frame_variables <- function(bases) {
-  learned <- Filter(is_learned, bases)
-  if (length(learned) == 0L) return(NULL)
-  stats::setNames(lapply(learned, `[[`, "variables"), basis_labels(learned))
+  made <- Filter(is_made, bases)
+  if (length(made) == 0L) return(NULL)
+  stats::setNames(lapply(made, `[[`, "variables"), basis_labels(made))
 }
 
 rows_variables <- function(bases, terms, newdata, unknown) {
-  learned <- Filter(is_learned, bases)
-  if (length(learned) == 0L) return(NULL)
-  stats::setNames(lapply(learned, new_variables, terms, newdata, unknown), basis_labels(learned))
+  made <- Filter(is_made, bases)
+  if (length(made) == 0L) return(NULL)
+  stats::setNames(lapply(made, new_variables, terms, newdata, unknown), basis_labels(made))
 }
 
-learned_at <- function(rows, at) {
-  if (is.null(rows$learned)) return(NULL)
-  list(learned = lapply(rows$learned, function(x) {
+made_at <- function(rows, at) {
+  if (is.null(rows$made)) return(NULL)
+  list(made = lapply(rows$made, function(x) {
     if (is.matrix(x)) return(x[at, , drop = FALSE])
     combine <- x$combine[at, , drop = FALSE]
     used <- Matrix::colSums(combine != 0) > 0
@@ -98,30 +106,38 @@ learned_at <- function(rows, at) {
   }))
 }
 
-# f(variables), a matrix with a row for each of the variables', for rows as `learned` has them.
-combined <- function(learned, f) {
-  if (is.matrix(learned)) f(learned) else as.matrix(learned$combine %*% f(learned$variables))
+# f(variables), a matrix with a row for each of the variables', for rows as `made` has them.
+combined <- function(made, f) {
+  if (is.matrix(made)) f(made) else as.matrix(made$combine %*% f(made$variables))
+}
+
+# With a column of zeros for each that `x` lacks: the last ones.
+with_made_places <- function(fit, x) {
+  lacking <- utils::tail(fit$design$columns, length(fit$design$columns) - ncol(x))
+  if (length(lacking) == 0L) return(x)
+  cbind(x, matrix(0, nrow(x), length(lacking), dimnames = list(NULL, lacking)))
 }
 
 # The rows with their columns at these values, list by label of parameters by name.
 settled_rows <- function(fit, rows, values) {
-  for (basis in learned_in(fit, rows)) {
+  rows$x <- with_made_places(fit, rows$x)
+  for (basis in made_in(fit, rows)) {
     own <- values[[basis$label]]
     left <- NULL
-    rows$x[, columns_of(list(basis))] <- combined(rows$learned[[basis$label]], function(variables) {
+    rows$x[, columns_of(list(basis))] <- combined(rows$made[[basis$label]], function(variables) {
       columns <- basis_at(basis, variables, own)
       left <<- attr(columns, "left_over")
       columns
     })
-    if (is.matrix(rows$learned[[basis$label]])) rows$left_over <- cbind(rows$left_over, left)
+    if (is.matrix(rows$made[[basis$label]])) rows$left_over <- cbind(rows$left_over, left)
   }
-  rows$learned <- NULL
+  rows$made <- NULL
   rows
 }
 
-# The learned bases whose variables the rows have.
-learned_in <- function(fit, rows) {
-  Filter(function(basis) !is.null(rows$learned[[basis$label]]), learned_bases(fit))
+# The bases whose variables the rows have.
+made_in <- function(fit, rows) {
+  Filter(function(basis) !is.null(rows$made[[basis$label]]), made_bases(fit))
 }
 
 # `value(block, k)`: that of parameter block k of all.
@@ -141,13 +157,33 @@ mean_values <- function(fit) {
 # ---- linear predictors ----------------------------------------------------------------------------
 
 # posterior_linear() of rows with such columns.
+made_linear <- function(fit, rows, sd) {
+  if (length(learned_bases(fit)) > 0L) return(learned_linear(fit$posterior, fit, rows, sd))
+  known_linear(fit, rows, sd, NULL)
+}
+
+# At known values of parameters, some rows after others.
+known_linear <- function(fit, rows, sd, values) {
+  n <- nrow(rows$x)
+  out <- list(mean = numeric(n), sd = if (sd) numeric(n))
+  in_chunks(n, 2^20 / length(fit$design$columns), function(at) {
+    part <- posterior_linear(fit, settled_rows(fit, rows_at(rows, at), values), sd)
+    out$mean[at] <<- part$mean
+    if (sd) out$sd[at] <<- part$sd
+  })
+  out
+}
+
 learned_linear <- function(posterior, fit, rows, sd) UseMethod("learned_linear")
 
 # Known values.
 #' @export
 learned_linear.default <- function(posterior, fit, rows, sd) {
-  values <- learned_values(fit, function(block, k) sqrt(block$hyper[["mean"]]))
-  posterior_linear(fit, settled_rows(fit, rows, values), sd)
+  known_linear(fit, rows, sd, known_values(fit))
+}
+
+known_values <- function(fit) {
+  learned_values(fit, function(block, k) sqrt(block$hyper[["mean"]]))
 }
 
 #' @export
@@ -171,27 +207,24 @@ learned_linear.bsvm_draws <- function(posterior, fit, rows, sd) {
   out
 }
 
-# The fitted link of all rows of a frame.
-learned_link <- function(fit, frame) {
-  of <- function(rows) {
-    mean <- posterior_linear(fit, rows[c("x", "groups", "learned")], sd = FALSE)$mean
-    if (is.null(rows$offset)) mean else mean + rows$offset
-  }
-  link <- of(frame)
-  if (!is.null(frame$absent)) link <- merge_rows(link, of(frame$absent), frame$absent)
-  stats::setNames(link, names(fit$link))
+# The fitted link of rows of a frame.
+made_link <- function(fit, rows) {
+  mean <- posterior_linear(fit, rows[c("x", "groups", "made")], sd = FALSE)$mean
+  if (is.null(rows$offset)) mean else mean + rows$offset
 }
 
 # linear_draws() of such rows. Draws of a parameter hardly ever repeat, so the columns are made anew
 # for each.
-learned_draws <- function(fit, rows) {
+made_draws <- function(fit, rows) {
+  if (length(learned_bases(fit)) == 0L) return(linear_draws(fit, settled_rows(fit, rows, NULL)))
   values <- learned_values(fit, function(block, k) sqrt(block_variances(fit, k)))
   known <- rows
-  known$learned <- NULL
-  known$x[, learned_columns(fit)] <- 0
+  known$made <- NULL
+  known$x <- with_made_places(fit, known$x)
+  known$x[, made_columns(fit)] <- 0
   out <- linear_draws(fit, known)
-  for (basis in learned_in(fit, rows)) {
-    own <- rows$learned[[basis$label]]
+  for (basis in made_in(fit, rows)) {
+    own <- rows$made[[basis$label]]
     out <- out + combined(own, function(variables) {
       basis_draws(basis, fit, variables, values[[basis$label]], is.matrix(own))
     })
