@@ -46,7 +46,7 @@ first_values <- function(basis) {
 # Some of the penalised columns, at the first values, of enough rows to tell how large they are.
 most_sized <- 5000L
 first_columns <- function(basis, variables, at) {
-  variables <- variables[spread_rows(nrow(variables), most_sized), , drop = FALSE]
+  variables <- variables[some_of_many(nrow(variables), most_sized), , drop = FALSE]
   columns <- basis_at(basis, variables, if (is_learned(basis)) first_values(basis))
   columns[, length(basis$unpenalised) + at, drop = FALSE]
 }

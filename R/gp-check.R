@@ -45,7 +45,7 @@ judged_rows <- function(basis) {
   x <- basis$rows
   if (!is.null(basis$multiplier)) x <- x[basis$multiplier != 0, , drop = FALSE]
   if (nrow(x) <= most_candidates) return(x)
-  x[spread_rows(nrow(x), most_candidates), , drop = FALSE]
+  x[some_of_many(nrow(x), most_candidates), , drop = FALSE]
 }
 
 is_shortest <- function(part) {

@@ -84,9 +84,9 @@ change_gp <- function(frame, change) {
 
 # At most a thousand rows at equal steps through an order of the rows that has nothing to do with
 # theirs; the same rows each time, and without a random number of R's.
-learning_rows <- function(frame) spread_rows(frame$nobs, most_learned)
+learning_rows <- function(frame) some_of_many(frame$nobs, most_learned)
 
-spread_rows <- function(n, most) if (n <= most) seq_len(n) else scrambled(n)[seq_len(most)]
+some_of_many <- function(n, most) if (n <= most) seq_len(n) else scrambled(n)[seq_len(most)]
 
 some_of <- function(rows, most) rows[scrambled(length(rows))[seq_len(min(most, length(rows)))]]
 

@@ -194,7 +194,7 @@ term_kernel <- function(product, basis, x, weights) {
 # list(median, least) of the distances between distinct rows.
 input_distances <- function(x) {
   x <- unique(x)
-  if (nrow(x) > most_learned) x <- x[spread_rows(nrow(x), most_learned), , drop = FALSE]
+  if (nrow(x) > most_learned) x <- x[some_of_many(nrow(x), most_learned), , drop = FALSE]
   if (nrow(x) < 2L) return(list(median = 1, least = 1))
   d <- as.vector(stats::dist(x))
   d <- d[d > 0]

@@ -27,7 +27,7 @@ gp_points <- function(basis, part, factors, theta, many) {
 
 candidate_rows <- function(basis) {
   if (nrow(basis$rows) <= most_candidates) return(basis$rows)
-  basis$rows[spread_rows(nrow(basis$rows), most_candidates), , drop = FALSE]
+  basis$rows[some_of_many(nrow(basis$rows), most_candidates), , drop = FALSE]
 }
 
 # The model with as many inducing inputs by default as its kernels need, which are still those of the

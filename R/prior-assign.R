@@ -184,7 +184,7 @@ function_size <- function(frame, basis, columns) {
   known <- !is.na(squares)
   if (!any(known)) return(1)
   weights <- if (is.null(frame$weights)) rep(1, frame$nobs) else frame$weights
-  if (made) weights <- weights[spread_rows(frame$nobs, most_sized)]
+  if (made) weights <- weights[some_of_many(frame$nobs, most_sized)]
   sqrt(stats::weighted.mean(squares[known], weights[known]))
 }
 

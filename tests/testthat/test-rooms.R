@@ -55,3 +55,14 @@ test_that("every room is compiled", {
   expect_setequal(strsplit(listed, " +")[[1L]], rooms)
   for (room in c(rooms, "glue")) expect_match(makevars, paste0("unit_", room, ".o"), fixed = TRUE)
 })
+
+test_that("no function of R is made in two files, the last of which would hide the other", {
+  folder <- file.path(core_folder(), "..", "..", "R")
+  made <- unlist(lapply(list.files(folder, "[.]R$", full.names = TRUE), function(file) {
+    calls <- Filter(function(call) is.call(call) && identical(call[[1L]], quote(`<-`)), parse(file))
+    names <- Filter(is.name, lapply(calls, `[[`, 2L))
+    unique(vapply(names, as.character, ""))
+  }))
+  expect_gt(length(made), 1000)
+  expect_identical(made[duplicated(made)], character(0))
+})

@@ -23,6 +23,7 @@ struct Climb {
 class FullMetric {
  public:
   explicit FullMetric(Index numbers) : inverse_(Mat::Identity(numbers, numbers)) {}
+  explicit FullMetric(Mat inverse) : inverse_(std::move(inverse)), fresh_(false) {}
 
   Vec direction(ConstVecRef gradient) const { return inverse_ * gradient; }
 

@@ -8,6 +8,7 @@
 #include "bfgs.hpp"
 #include "coefficients/free_parameters.hpp"
 #include "linalg/cholesky.hpp"
+#include "linalg/dense.hpp"
 #include "linalg/weighted_gram.hpp"
 #include "model/gather.hpp"
 
@@ -221,47 +222,81 @@ void FullKernel::add_parameters_gradient(ConstVecRef theta, const KernelNewton::
   design_ = here;
 }
 
-// An interrupt after the first look leaves the best so far.
+// From the first look on by the density with moments matched; where they don't match, by the bound. An
+// interrupt after the first look leaves the best so far.
 Node FullKernel::climb() {
   Value best = look(side_.free(side_.start(Vec())), nullptr, 0);
   progress_.end = Termination::converged;
   try {
-    Climb<Value> of;
-    of.look = [&](const Vec& theta, const Value& near) {
-      Value next = look(theta, &near.q, 0);
-      if (next.objective() > best.objective()) best = next;
-      return next;
-    };
-    of.uphill = [](const Value& at) { return at.gradient; };
-    of.bounded = [](const Vec& theta) { return theta; };
-    of.numbers = best.theta.size();
-    of.gain = kEnough;
-    bool converged = true;
-    best = bfgs(best, of, converged);
-    if (!problem_.likelihood->concave()) {
-      const Value other = look(best.theta, nullptr, 0);
-      if (other.objective() > best.objective()) best = other;
-    }
-    best = look(best.theta, &best.q, options_.tolerance);
-    if (!converged || !best.q.converged) progress_.end = Termination::pass_limit;
-    progress_.gradient =
-        std::hypot(best.q.length, best.gradient.cwiseQuotient(theta_scale_).norm());
-    top_ = best.q;
     Rest rest;
-    take(best.theta);
-    if (!rests(best.theta, newton_.sites(best.q), rest)) return unmatched(best);
-    rest = climb_on(std::move(rest));
-    Node out = node(rest);
-    out.bound = best.objective();
-    return out;
+    if (matches(best, rest)) return top(std::move(rest), best);
+    climb_bound(best);
+    if (matches(best, rest)) return top(std::move(rest), best);
+    keep(best);
+    return unmatched(best);
   } catch (const Interrupted&) {
     progress_.end = Termination::interrupted;
     return node(best.theta, best.q, false, best.objective());
   }
 }
 
-// The density with moments matched is highest at amplitudes that are larger than the bound's where
-// classes hardly overlap.
+bool FullKernel::matches(const Value& at, Rest& out) {
+  take(at.theta);
+  return rests(at.theta, newton_.sites(at.q), out);
+}
+
+void FullKernel::climb_bound(Value& best) {
+  Climb<Value> of;
+  of.look = [&](const Vec& theta, const Value& near) {
+    Value next = look(theta, &near.q, 0);
+    if (next.objective() > best.objective()) best = next;
+    return next;
+  };
+  of.uphill = [](const Value& at) { return at.gradient; };
+  of.bounded = [](const Vec& theta) { return theta; };
+  of.numbers = best.theta.size();
+  of.gain = kEnough;
+  bool converged = true;
+  best = bfgs(best, of, converged);
+  if (!problem_.likelihood->concave()) {
+    const Value other = look(best.theta, nullptr, 0);
+    if (other.objective() > best.objective()) best = other;
+  }
+  best = look(best.theta, &best.q, options_.tolerance);
+  if (!converged) progress_.end = Termination::pass_limit;
+}
+
+// The node where the density with moments matched is highest, from near there, with the bound there,
+// which is found from `near`.
+Node FullKernel::top(Rest rest, Value& near) {
+  if (!is_top(rest)) rest = climb_on(std::move(rest));
+  Node out = node(rest);
+  if (near.theta != rest.theta) near = look(rest.theta, &near.q, 0);
+  keep(near);
+  out.bound = near.objective();
+  return out;
+}
+
+// Where the bound is at rest, for looks at other theta where moments don't match, and for the report.
+void FullKernel::keep(const Value& at) {
+  top_ = at.q;
+  if (!at.q.converged) progress_.end = Termination::pass_limit;
+  progress_.gradient = std::hypot(at.q.length, at.gradient.cwiseQuotient(theta_scale_).norm());
+}
+
+// Would a step to the top gain nothing that counts? Then its second derivatives are those asked for
+// later.
+bool FullKernel::is_top(const Rest& rest) {
+  Node at;
+  at.theta = rest.theta;
+  at.matched = true;
+  curvature_ = curvature(at);
+  curved_at_ = at.theta;
+  const Factor root(curvature_);
+  return root.positive() && 0.5 * rest.gradient.dot(root.solve(rest.gradient)) < kEnoughMatched;
+}
+
+// With the second derivatives that is_top() has found.
 FullKernel::Rest FullKernel::climb_on(Rest from) {
   Climb<Rest> of;
   of.look = [&](const Vec& theta, const Rest&) {
@@ -277,7 +312,9 @@ FullKernel::Rest FullKernel::climb_on(Rest from) {
   of.gain = kEnoughMatched;
   of.most = kMostMatched;
   bool converged = true;
-  return bfgs(std::move(from), of, converged);
+  const Factor root(curvature_);
+  FullMetric metric = root.positive() ? FullMetric(root.inverse()) : FullMetric(of.numbers);
+  return bfgs(std::move(from), of, std::move(metric), converged);
 }
 
 // From sites at theta: where moments match, if they do.
@@ -307,9 +344,13 @@ Node FullKernel::at(ConstVecRef theta, const Node&) {
   return out;
 }
 
-// By differences of the gradient of what the top is of.
+// By differences of the gradient of what the top is of. Of a single number they need not be those at the
+// top itself: they are but the first step along a line.
 Mat FullKernel::curvature(const Node& top) {
   const Index h = top.theta.size();
+  if (top.matched && curved_at_.size() == h &&
+      (top.theta - curved_at_).norm() <= (h == 1 ? kMatchedApart : 0))
+    return curvature_;
   Mat out(h, h);
   for (Index k = 0; k < h; ++k) {
     const Vec by = (top.matched ? kMatchedApart : kGradientApart) * Vec::Unit(h, k);

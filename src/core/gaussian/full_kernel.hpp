@@ -54,6 +54,11 @@ class FullKernel : public Conditional {
   void add_parameters_gradient(ConstVecRef theta, const KernelNewton::Point& q, bool matched,
                                Vec& gradient);
   Value look(ConstVecRef theta, const KernelNewton::Point* near, double tolerance);
+  bool matches(const Value& at, Rest& out);
+  void climb_bound(Value& best);
+  Node top(Rest rest, Value& near);
+  void keep(const Value& at);
+  bool is_top(const Rest& rest);
   Rest climb_on(Rest from);
   Vec rows_gradient(ConstVecRef theta, const KernelNewton::Point& q, bool matched);
   bool rests(ConstVecRef theta, RowSites sites, Rest& out);
@@ -79,6 +84,8 @@ class FullKernel : public Conditional {
   KernelNewton newton_;
   KernelNewton::Point top_;   // of the highest bound
   std::vector<RowSites> known_;  // where moments were matched
+  Mat curvature_;  // of log p where moments are matched,
+  Vec curved_at_;  // at this theta, if it is one
 };
 
 }  // namespace bsvm
