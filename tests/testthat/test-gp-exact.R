@@ -59,6 +59,58 @@ test_that("regression with all numbers given is exact Gaussian-process regressio
   }
 })
 
+# A hundred rows and more are fitted in numbers of rows, the flat intercept's variance of 1e8 included.
+many <- transform(data_of(120, 3), y = y + 10)
+many_prior <- prior_half_t(3, 2)
+fit_many <- function(likelihood, prior) {
+  bsvm(y ~ gp(x, z, kernel = kernel_se(0.6)), many, engine = "gaussian", likelihood = likelihood,
+       prior = list(gp = prior))
+}
+
+test_that("regression in numbers of rows is exact, with a flat intercept", {
+  fit <- fit_many(likelihood_gaussian(scale = 0.5), given(1.7))
+  x <- inputs_of(many)
+  k <- 1.7 * se(x, x, 0.6)
+  exact <- regression(k, many$y, 0.25, k, 1.7, matrix(1, 120L), matrix(1, 120L))
+  found <- moments_at(fit, many)
+  expect_close(found$mean, exact$mean, 1e-6)
+  expect_close(found$sd, exact$sd, 1e-6)
+})
+
+test_that("with amplitude and scale inferred it is the sum over a fine grid of both", {
+  fit <- fit_many(likelihood_gaussian(), prior_ridge(variance = many_prior))
+  x <- inputs_of(many)
+  k <- se(x, x, 0.6)
+  eigen <- eigen(k, symmetric = TRUE)
+  ones <- drop(crossprod(eigen$vectors, rep(1, 120)))
+  y <- drop(crossprod(eigen$vectors, many$y))
+  half_t <- function(s, scale) stats::dt(s / scale, 3, log = TRUE) + log(s)
+  at <- function(s, sigma) {
+    variance <- s^2 * pmax(eigen$values, 0) + sigma^2
+    level <- sum(ones * y / variance) / sum(ones^2 / variance)
+    gain <- 1 - sigma^2 / variance
+    mean <- drop(eigen$vectors %*% (ones * level + gain * (y - ones * level)))
+    left <- drop(eigen$vectors %*% ((1 - gain) * ones))
+    own <- drop(eigen$vectors^2 %*% (gain * sigma^2)) + left^2 / sum(ones^2 / variance)
+    list(mean = mean, square = mean^2 + own,
+         log = -0.5 * (sum(log(variance)) + sum((y - ones * level)^2 / variance) +
+                         log(sum(ones^2 / variance))) +
+           half_t(s, 2) + half_t(sigma, stats::mad(many$y)))
+  }
+  grid <- expand.grid(s = exp(seq(log(0.3), log(12), length.out = 60)),
+                      sigma = exp(seq(log(0.6), log(2.5), length.out = 40)))
+  seen <- Map(at, grid$s, grid$sigma)
+  log <- vapply(seen, `[[`, 0, "log")
+  weight <- exp(log - max(log)) / sum(exp(log - max(log)))
+  average <- function(name) drop(vapply(seen, `[[`, numeric(120), name) %*% weight)
+  mean <- average("mean")
+  sd <- sqrt(average("square") - mean^2)
+  found <- moments_at(fit, many)
+  expect_lt(max(abs(found$mean - mean) / sd), 0.02)
+  expect_close(found$sd / sd, rep(1, 120), 0.03)
+  expect_close(sqrt(VarCorr(fit)[[1L]][1L]), sqrt(sum(weight * grid$s^2)), 0.1)
+})
+
 test_that("weights, an offset and each kernel are in the exact regression too", {
   d <- data_of(40, 2)
   weight <- with_seed(3, runif(40, 0.5, 2))

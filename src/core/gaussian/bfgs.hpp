@@ -32,16 +32,18 @@ class FullMetric {
     constexpr double kLeastBend = 1e-10;
     const double bend = -by.dot(change);
     if (!(bend > kLeastBend * by.norm() * change.norm())) return false;
-    if (fresh_) inverse_ *= bend / change.squaredNorm();
-    const Mat identity = Mat::Identity(by.size(), by.size()),
-              left = identity + by * change.transpose() / bend;
+    const Mat identity = Mat::Identity(by.size(), by.size());
+    if (fresh_) inverse_ = identity * (bend / change.squaredNorm());
+    const Mat left = identity + by * change.transpose() / bend;
     inverse_ = Mat(left * inverse_ * left.transpose()) + by * by.transpose() / bend;
     fresh_ = false;
     return true;
   }
 
-  void forget() {
-    inverse_.setIdentity();
+  void forget() { guess(1); }
+  // Nothing is known yet; the first step is this multiple of the gradient.
+  void guess(double scale) {
+    inverse_ = scale * Mat::Identity(inverse_.rows(), inverse_.cols());
     fresh_ = true;
   }
   bool fresh() const { return fresh_; }

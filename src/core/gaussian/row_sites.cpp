@@ -11,6 +11,7 @@ namespace {
 constexpr double kKnown = 1e-10;  // rows that are known almost exactly stay as they are
 constexpr double kLeastLeft = 1e-8;
 constexpr double kAtRest = 0.01;          // a change of the sites in standard deviations
+constexpr double kAlready = 1e-8;         // sites that are no function of moments
 constexpr double kLeastGain = 0.3;        // of the change before, for each whole step; else less far
 constexpr int kMostMomentRounds = 40;
 constexpr double kFarther = 1.5;          // of the distance of two known places, on from them
@@ -51,6 +52,7 @@ bool rest_sites(const SiteRows& rows, const std::function<bool(const RowSites&)>
     RowSites next = sites;
     double change = 0;
     if (!renew(rows, m, v, others(), next, log_density, change)) return false;
+    if (change < kAlready) return true;
     if (change > (1 - kLeastGain * share) * before) share = std::max(0.5 * share, 0.1);
     before = change;
     if (change < kAtRest) share = 1;

@@ -16,6 +16,12 @@ constexpr double kScoreTolerance = 1e-6;  // on the bound where a score is taken
 constexpr double kLeastScore = 0.1;    // of the score, that is worth another factor
 constexpr int kMostFactors = 6;        // to one side
 
+// How many numbers the rows tell of, about: the second derivative of the bound in the logarithm of a
+// variance is half of them at most.
+double known_numbers(const Additive::Value& at) {
+  return (at.rows.weight * at.rows.v).max(0.0).sum();
+}
+
 }  // namespace
 
 Learner::Learner(AdditiveModel model, Host& host)
@@ -149,7 +155,9 @@ Learned Learner::choose(int starts) {
   if (starts > 0) out.value = from(starts);
   if (model_.approximate() || starts == 0) {
     const Vec start = starts > 0 ? out.value.theta : bounded(model_.start());
-    out.value = climb_from(look(start, nullptr), free(false), metric_);
+    out.value = look(start, nullptr);
+    metric_.guess(1 / (1 + 2 * known_numbers(out.value)));
+    out.value = climb_from(out.value, free(false), metric_);
   }
   if (has_lengths()) {
     match(out.value);
