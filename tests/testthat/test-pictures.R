@@ -22,6 +22,19 @@ test_that("fits", {
   picture("path", plot(regularization_path(path)))
 })
 
+test_that("Gaussian-process terms", {
+  kernel <- kernel_se(lengthscale = c(1, 2, 4), ard = TRUE)
+  one <- kernel_se(lengthscale = 1)
+  fitted_by <- function(formula) {
+    bsvm(formula, d, engine = "vb", prior = list(gp = prior_ridge(variance = 4)))
+  }
+  picture("curve", plot(fitted_by(y ~ gp(x1, kernel = one)), "gp"))
+  picture("map", plot(fitted_by(y ~ gp(x1, x2, kernel = one)), "gp"))
+  three <- fitted_by(y ~ gp(x1, x2, x3, kernel = kernel))
+  picture("averages", plot(three, "gp"))
+  picture("relevance", plot(three, "relevance"))
+})
+
 test_that("imputed values", {
   lost <- transform(d, x2 = replace(x2, seq(1, 120, 6), NA))
   fit <- bsvm(y ~ x1 + x2, lost, missing = missing_normal(), engine = "vb")
