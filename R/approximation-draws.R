@@ -96,7 +96,7 @@ first_points <- 1000L
 most_points <- function(target) {
   at <- target$integrated
   effects <- if (at > 0L) length(target$fit$groups[[at]]$labels) else 0L
-  one <- length(target$problem$y) * (20 + ncol(target$problem$x)) *
+  one <- length(target$problem$y) * (20 + length(target$fit$design$columns)) *
     integral_costs(target$fit$likelihood)[effects + 1L]
   as.integer(min(16000, first_points * 2^floor(log2(3e6 / one))))
 }

@@ -1,7 +1,8 @@
 # Bases whose columns are made from the rows' variables each time the rows are read, in the core by a
 # block that it registers (src/core/block/block.hpp): those with parameters that are inferred, such as
 # the length scale of a kernel, since the columns depend on these; and those that would take much
-# memory (`made`). Their columns come last, are neither centred nor scaled, and are in no design.
+# memory (`made`). Their columns come last, are not scaled, and are in no design. Those without
+# parameters are centred by the core.
 #
 # Rows that carry `made`, a list by label of matrices of variables, have such columns. In place of a
 # matrix may stand list(variables, combine): rows are then `combine` times those of the variables.
@@ -118,10 +119,11 @@ with_made_places <- function(fit, x) {
   cbind(x, matrix(0, nrow(x), length(lacking), dimnames = list(NULL, lacking)))
 }
 
-# The rows with their columns at these values, list by label of parameters by name.
-settled_rows <- function(fit, rows, values) {
+# The rows with their columns, or those of some bases, at these values, list by label of parameters by
+# name.
+settled_rows <- function(fit, rows, values, bases = made_in(fit, rows)) {
   rows$x <- with_made_places(fit, rows$x)
-  for (basis in made_in(fit, rows)) {
+  for (basis in bases) {
     own <- values[[basis$label]]
     left <- NULL
     rows$x[, columns_of(list(basis))] <- combined(rows$made[[basis$label]], function(variables) {
@@ -131,8 +133,14 @@ settled_rows <- function(fit, rows, values) {
     })
     if (is.matrix(rows$made[[basis$label]])) rows$left_over <- cbind(rows$left_over, left)
   }
-  rows$made <- NULL
+  left <- setdiff(names(rows$made), basis_labels(bases))
+  rows$made <- if (length(left) > 0L) rows$made[left]
   rows
+}
+
+# With the columns of those without parameters.
+known_rows <- function(fit, rows) {
+  settled_rows(fit, rows, NULL, Filter(Negate(is_learned), made_in(fit, rows)))
 }
 
 # The bases whose variables the rows have.
@@ -218,10 +226,10 @@ made_link <- function(fit, rows) {
 made_draws <- function(fit, rows) {
   if (length(learned_bases(fit)) == 0L) return(linear_draws(fit, settled_rows(fit, rows, NULL)))
   values <- learned_values(fit, function(block, k) sqrt(block_variances(fit, k)))
+  rows <- known_rows(fit, rows)
   known <- rows
   known$made <- NULL
-  known$x <- with_made_places(fit, known$x)
-  known$x[, made_columns(fit)] <- 0
+  known$x[, columns_of(learned_bases(fit))] <- 0
   out <- linear_draws(fit, known)
   for (basis in made_in(fit, rows)) {
     own <- rows$made[[basis$label]]

@@ -37,7 +37,8 @@
 #'   `offset` as given, for all rows);
 #' * `unknowns`: `NULL`, or where missing predictors are modelled a list of `rule` and `auxiliary`
 #'   (n rows); `x` then has missing values;
-#' * `learned`: `NULL`, or of terms with parameters that are inferred the variables of the rows;
+#' * `made`: `NULL`, or the variables of the rows of terms whose columns are not in `x`. These are
+#'   Gaussian-process terms with `infer`, or with very many rows;
 #' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`;
 #' * `cluster`: as given.
 #' @section Errors: Those of [bsvm()] that concern formula and data.
@@ -276,7 +277,8 @@ assemble_frame <- function(parts, columns, data, contrasts, drop_unused, likelih
   scales <- frame_scales(parts$scale, columns, frame_terms, contrasts, weights)
   kept <- kept_environment(parts$formula, data, data_rows(parts, data))
   new_frame(
-    y = coded$y, response = coded$response, x = x, columns = design$columns, assign = design$assign, term_labels = design$term_labels,
+    y = coded$y, response = coded$response, x = x,
+    columns = design$columns, assign = design$assign, term_labels = design$term_labels,
     intercept = match(0L, design$assign, 0L), implicit = FALSE,
     weights = weights,
     offset = check_offset(frame_offset(columns), nrow(columns)),

@@ -52,7 +52,7 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
     model <- with_enough_points(model, gp_bases(frame))
   }
   bases <- settle_gp(gp_bases(frame), model, rows, found, verbose)
-  bases <- judge_kernels(with_gp_columns(bases, frame), model, found)
+  bases <- judge_kernels(with_gp_columns(bases, frame, engine), model, found)
   tell_kernels(bases)
   bind_gp(frame, bases)
 }
@@ -126,18 +126,33 @@ settle_gp <- function(bases, model, rows, found, verbose) {
 }
 
 # Of columns for the rows of the fit; more are made when they are needed.
-most_kept_cells <- function() getOption("bsvm.kept_cells", 1e7)
+most_kept_cells <- function() {
+  cells <- getOption("bsvm.kept_cells", 1e7)
+  if (is.numeric(cells) && length(cells) == 1L && isTRUE(cells >= 0)) return(cells)
+  abort("argument", "The option bsvm.kept_cells must be one number from 0; found ", describe(cells),
+        ". Use options(bsvm.kept_cells = 1e8), or Inf to keep all.")
+}
+
+# Group effects are integrated out of columns that stand in the frame, and draws of kernels go with
+# such, too; engines by name that look at all rows at once would keep the columns anyway.
+makes_columns <- function(frame, bases, engine) {
+  if (is_sparse(frame$x) || !is.null(frame$unknowns) || !is.null(frame$cluster)) return(FALSE)
+  if (length(frame$groups) > 0L || any(vapply(bases, function(b) b$infer != "none", TRUE))) return(FALSE)
+  name <- if (!is.null(engine)) as_component(engine, "engine")$name
+  if (!is.null(name) && !name %in% c("gaussian", "vb")) return(FALSE)
+  as.double(frame$nobs) * sum(lengths(lapply(bases, `[[`, "penalty"))) > most_kept_cells()
+}
 
 # Bases whose kernels are settled, with their columns for the rows of the fit, or with what is asked of
 # these: `left` (n x parts), the shares of variance that are left over, the columns' `sums` and their
 # weighted `means`.
-with_gp_columns <- function(bases, frame) {
-  makes <- !is_sparse(frame$x) && is.null(frame$unknowns) && is.null(frame$cluster)
+with_gp_columns <- function(bases, frame, engine) {
+  makes <- makes_columns(frame, bases, engine)
   weights <- if (is.null(frame$weights)) rep(1, frame$nobs) else frame$weights
   lapply(bases, function(basis) {
     n <- nrow(basis$rows)
     m <- length(basis$penalty)
-    basis$made <- makes && as.double(n) * m > most_kept_cells()
+    basis$made <- makes
     if (basis$infer == "none" && !basis$made) {
       basis$matrix <- gp_columns(basis, basis$rows, basis$multiplier)
       basis$left <- attr(basis$matrix, "left_over")

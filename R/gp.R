@@ -147,10 +147,12 @@
 #' terms) are at most 5e8: up to 2000 rows allow 500 points, 12,500 rows and more 200. More points
 #' than that predict better if `summary()` reports a large share of variance left over.
 #'
-#' **Memory.** A fit stores the features of its rows only if they are at most 1e7 numbers (rows times
-#' points, 80 MB). With more they are computed each time the rows are read, which takes about half as
-#' long again: a fit to a million rows of ten variables with 200 points needs 300 MB more than the
-#' data. `options(bsvm.kept_cells = 1e9)` stores more, if you have the memory. The result is the same.
+#' **Memory.** A fit stores the features of its rows if they are at most 1e7 numbers (rows times
+#' points, 80 MB). More of them are computed each time [engine_gaussian()] or [engine_vb()] reads the
+#' rows, which takes about half as long again. A fit to a million rows of ten variables with 200 points
+#' then needs 300 MB more than the data. `options(bsvm.kept_cells = 1e9)` stores more; the result is
+#' the same. Features are stored in any case by other engines, and next to group effects, terms with
+#' `infer`, sparse predictors, `missing` or `cluster`.
 #'
 #' @section What is refused:
 #' Missing and infinite values of the variables (`na.action = na.omit` excludes such rows), variables

@@ -32,7 +32,8 @@ closed_scores <- function(object, rows) {
   explains_all <- !leaves_over(object)
   n <- length(rows$y)
   out <- matrix(0, n, 3L, dimnames = list(NULL, c("elpd", "lpd", "share")))
-  in_chunks(n, 2^19 / length(weights), function(at) {
+  size <- min(2^19 / length(weights), if (!is.null(rows$made)) 2^20 / length(object$design$columns))
+  in_chunks(n, size, function(at) {
     part <- rows_at(rows, at)
     links <- link_points(posterior, object, part)
     unexplained <- left_over_points(object, part, dim(links$sd))

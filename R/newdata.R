@@ -28,7 +28,7 @@ new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, gr
 
 # Numbers whose squares doubles can't hold would give intervals that are no numbers.
 check_new_sizes <- function(rows) {
-  sizes <- lapply(c(list(rows$x), lapply(rows$groups, `[[`, "z")), function(x) {
+  sizes <- lapply(c(list(rows$x), lapply(rows$groups, `[[`, "z"), rows$made), function(x) {
     x <- stored(x)
     if (length(x) == 0L) 0 else largest_size(x, absent = TRUE)
   })

@@ -176,6 +176,8 @@ own_odds_slope <- function(fit, frame, most = 1000L) {
   at <- unique(round(seq(1, length(frame$y), length.out = min(length(frame$y), most))))
   rows <- rows_at(frame[c("x", "groups", "made")], at)
   rows$x <- with_intercept(frame, rows$x)
+  rows <- known_rows(fit, rows)
+  rows$left_over <- NULL # the row's own, of which its response has told nothing else
   rows <- complete_rows(fit$missing$rule, fit, rows, take_rows(frame$unknowns$auxiliary, at))
   offset <- if (is.null(frame$offset)) 0 else frame$offset[at]
   weight <- if (is.null(frame$weights)) rep(1, length(at)) else as.double(frame$weights[at])

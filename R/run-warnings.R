@@ -100,7 +100,7 @@ separates <- function(result, spec, flat) {
 }
 
 # The least margin of complete rows, of the mean in these dense blocks alone, columns that are
-# learned left out.
+# made (R/basis-made.R) left out.
 least_margin <- function(posterior, spec, blocks) {
   problem <- spec$problem
   at <- unlist(lapply(spec$model$blocks[blocks], `[[`, "columns"))

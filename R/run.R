@@ -52,7 +52,7 @@ bsvm_run <- function(spec, control = bsvm_control()) {
   }
   check_spec(spec)
   check_control(control)
-  free_memory(length(spec$problem$x))
+  free_memory(length(spec$problem$x) + sum(lengths(lapply(spec$problem$features, `[[`, "x"))))
   run <- if (is_sampler(spec$engine)) run_sampler
          else if (is_approximation(spec$engine)) run_approximation
          else if (is_estimator(spec$engine)) run_estimator

@@ -99,7 +99,7 @@ fit.bsvm_tuned_svm <- function(object, formula = object$formula, data, ...) {
   parts <- parse_formula(formula, data)
   frame <- bsvm_frame.formula(add_terms(parts$fixed, parts$bases), data,
                               na.action = stats::na.omit)
-  x <- svm_columns(frame$x, frame)
+  x <- svm_columns(frame, frame)
   if (ncol(x) == 0L) {
     abort("formula", "tuned_svm() needs predictors, and the formula has none: ",
           deparse1(formula), ".")
@@ -122,8 +122,12 @@ need_e1071 <- function() {
 }
 
 # The machine has an intercept of its own.
-svm_columns <- function(x, frame) {
-  x <- as.matrix(x)
+# Columns that the core would make are as they are at first.
+svm_columns <- function(rows, frame) {
+  own <- list(bases = frame$bases, design = list(columns = frame$columns))
+  learned <- learned_bases(frame)
+  values <- stats::setNames(lapply(learned, first_values), basis_labels(learned))
+  x <- as.matrix(settled_rows(own, rows[c("x", "made")], values)$x)
   if (frame$intercept > 0L) x[, -frame$intercept, drop = FALSE] else x
 }
 
@@ -202,7 +206,7 @@ predict.bsvm_tuned_svm_fit <- function(object, newdata, type = c("class", "link"
   check_dots(substitute(list(...)), "predict()", predict_hints)
   type <- pick_one(type, c("class", "link"), "type")
   rows <- design_rows(object[c("terms", "xlevels", "contrasts", "bases")], newdata)
-  x <- svm_columns(rows$x, object)
+  x <- svm_columns(rows, object)
   complete <- stats::complete.cases(x)
   link <- rep(NA_real_, nrow(x))
   link[complete] <- decision_values(object, x[complete, , drop = FALSE])

@@ -1,12 +1,13 @@
 # A map: a Gaussian process of two coordinates and random intercepts of regions, 10 000 rows, whose
-# surface changes over half of the side or over a tenth, beside mgcv::bam() (and gpboost, where it is
-# installed).
+# surface changes over half of the side or over a tenth, beside mgcv::bam(); and without the intercepts
+# beside gpboost, where it is installed, which has its approximations for the process alone.
 
 source(file.path(getOption("bsvm.bench"), "gp-simulated.R"), local = TRUE)
 
 run <- function(n = 1e4) {
   if (!installed("mgcv")) return(skipped("a map", "The package mgcv is needed."))
-  rbind(map_rows("long range", n, 0.5), map_rows("short range", n, 0.1),
+  if (installed("gpboost")) map_models <- c(map_models, without_regions)
+  rbind(map_rows("long range", n, 0.5, map_models), map_rows("short range", n, 0.1, map_models),
         if (!installed("gpboost")) skipped("gpboost", "The package gpboost is not installed."))
 }
 
@@ -35,7 +36,31 @@ map_models <- list(
   }
 )
 
-map_rows <- function(label, n, length_scale) {
+places <- function(data) as.matrix(data[c("lon", "lat")])
+
+gpboost_map <- function(approximation) {
+  function(data) {
+    fit <- gpboost::fitGPModel(gp_coords = places(data), cov_function = "gaussian",
+                               gp_approx = approximation, num_ind_points = 200L,
+                               likelihood = "bernoulli_logit", y = as.numeric(data$y == "yes"),
+                               X = matrix(1, nrow(data), 1L))
+    function(new) {
+      stats::predict(fit, gp_coords_pred = places(new), X_pred = matrix(1, nrow(new), 1L),
+                     predict_response = TRUE)$mu
+    }
+  }
+}
+
+without_regions <- list(
+  "bsvm without regions" = function(data) {
+    fit <- bsvm(y ~ gp(lon, lat), data, control = quiet)
+    function(new) predict(fit, new, type = "prob")[, "yes"]
+  },
+  "gpboost (FITC) without regions" = gpboost_map("fitc"),
+  "gpboost (Vecchia) without regions" = gpboost_map("vecchia")
+)
+
+map_rows <- function(label, n, length_scale, map_models) {
   set.seed(1)
   all <- simulated_map(2L * n, length_scale)
   train <- all[seq_len(n), ]

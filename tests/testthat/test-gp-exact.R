@@ -62,13 +62,9 @@ test_that("regression with all numbers given is exact Gaussian-process regressio
 # A hundred rows and more are fitted in numbers of rows, the flat intercept's variance of 1e8 included.
 many <- transform(data_of(120, 3), y = y + 10)
 many_prior <- prior_half_t(3, 2)
-fit_many <- function(likelihood, prior) {
-  bsvm(y ~ gp(x, z, kernel = kernel_se(0.6)), many, engine = "gaussian", likelihood = likelihood,
-       prior = list(gp = prior))
-}
-
 test_that("regression in numbers of rows is exact, with a flat intercept", {
-  fit <- fit_many(likelihood_gaussian(scale = 0.5), given(1.7))
+  fit <- bsvm(y ~ gp(x, z, kernel = kernel_se(0.6)), many, engine = "gaussian",
+              likelihood = likelihood_gaussian(scale = 0.5), prior = list(gp = given(1.7)))
   x <- inputs_of(many)
   k <- 1.7 * se(x, x, 0.6)
   exact <- regression(k, many$y, 0.25, k, 1.7, matrix(1, 120L), matrix(1, 120L))
@@ -77,13 +73,12 @@ test_that("regression in numbers of rows is exact, with a flat intercept", {
   expect_close(found$sd, exact$sd, 1e-6)
 })
 
-test_that("with amplitude and scale inferred it is the sum over a fine grid of both", {
-  fit <- fit_many(likelihood_gaussian(), prior_ridge(variance = many_prior))
-  x <- inputs_of(many)
+regression_over_grid <- function(d, noise) {
+  x <- inputs_of(d)
   k <- se(x, x, 0.6)
   eigen <- eigen(k, symmetric = TRUE)
   ones <- drop(crossprod(eigen$vectors, rep(1, 120)))
-  y <- drop(crossprod(eigen$vectors, many$y))
+  y <- drop(crossprod(eigen$vectors, d$y))
   half_t <- function(s, scale) stats::dt(s / scale, 3, log = TRUE) + log(s)
   at <- function(s, sigma) {
     variance <- s^2 * pmax(eigen$values, 0) + sigma^2
@@ -95,20 +90,35 @@ test_that("with amplitude and scale inferred it is the sum over a fine grid of b
     list(mean = mean, square = mean^2 + own,
          log = -0.5 * (sum(log(variance)) + sum((y - ones * level)^2 / variance) +
                          log(sum(ones^2 / variance))) +
-           half_t(s, 2) + half_t(sigma, stats::mad(many$y)))
+           half_t(s, 2) + half_t(sigma, stats::mad(d$y)))
   }
   grid <- expand.grid(s = exp(seq(log(0.3), log(12), length.out = 60)),
-                      sigma = exp(seq(log(0.6), log(2.5), length.out = 40)))
+                      sigma = noise * exp(seq(-0.6, 0.6, length.out = 60)))
   seen <- Map(at, grid$s, grid$sigma)
   log <- vapply(seen, `[[`, 0, "log")
   weight <- exp(log - max(log)) / sum(exp(log - max(log)))
   average <- function(name) drop(vapply(seen, `[[`, numeric(120), name) %*% weight)
   mean <- average("mean")
   sd <- sqrt(average("square") - mean^2)
-  found <- moments_at(fit, many)
-  expect_lt(max(abs(found$mean - mean) / sd), 0.02)
-  expect_close(found$sd / sd, rep(1, 120), 0.03)
-  expect_close(sqrt(VarCorr(fit)[[1L]][1L]), sqrt(sum(weight * grid$s^2)), 0.1)
+  scale <- sum(weight * grid$sigma)
+  list(mean = mean, sd = sd, scale = scale, scale_sd = sqrt(sum(weight * grid$sigma^2) - scale^2))
+}
+
+# A posterior of the scale that is far narrower than its prior, too: with `noise` far below the spread.
+test_that("with amplitude and scale inferred it is the sum over a fine grid of both", {
+  for (noise in c(0.05, 0.4, 2)) {
+    d <- transform(many, y = with_seed(4, sin(2 * x) + 0.3 * z + noise * rnorm(120)))
+    fit <- bsvm(y ~ gp(x, z, kernel = kernel_se(0.6)), d, engine = "gaussian",
+                likelihood = likelihood_gaussian(),
+                prior = list(gp = prior_ridge(variance = many_prior)))
+    exact <- regression_over_grid(d, noise)
+    found <- moments_at(fit, d)
+    expect_lt(max(abs(found$mean - exact$mean) / exact$sd), 0.055)
+    expect_close(found$sd / exact$sd, rep(1, 120), 0.03)
+    scale <- summary(fit)$parameters
+    expect_close(scale[1L, "Estimate"] / exact$scale, 1, 0.01)
+    expect_close(scale[1L, "SD"] / exact$scale_sd, 1, 0.06)
+  }
 })
 
 test_that("weights, an offset and each kernel are in the exact regression too", {

@@ -89,9 +89,7 @@ FullKernel::FullKernel(const Problem& problem, const Options& options, Host& hos
   design_.resize(problem.columns(), problem.n);
   look_at_design(scratch_);
   const Vec precision = side_.precision(scratch_);
-  std::vector<double> scale;
   for (const PriorPart& part : side_.parts()) {
-    scale.insert(scale.end(), part.free_size(), std::sqrt(2 * std::max(1.0, part.count())));
     Part own;
     const Index count = static_cast<Index>(part.slot.columns.size());
     own.before.resize(count);
@@ -101,7 +99,6 @@ FullKernel::FullKernel(const Problem& problem, const Options& options, Host& hos
     own.k = covariance(own);
     parts_.push_back(std::move(own));
   }
-  theta_scale_ = Eigen::Map<const Vec>(scale.data(), static_cast<Index>(scale.size()));
 }
 
 // And the parts' covariances, at the State's parameters.
@@ -195,13 +192,14 @@ double FullKernel::rows_value(ConstVecRef numbers, const KernelNewton::Point& q,
 // Of the likelihood's parameters, and of those that columns depend on with K at both sides of each.
 void FullKernel::add_parameters_gradient(ConstVecRef theta, const KernelNewton::Point& q,
                                          bool matched, Vec& gradient) {
-  if (numbers_.size() == 0) return;
+  if (side_.parameters() == 0) return;
   const Index first = side_.parameter_first(), own = side_.parameters() - numbers_.size();
   for (Index k = 0; k < own; ++k) {
     const Vec by = kNumberApart * Vec::Unit(own, k), at = theta.segment(first, own);
     gradient[first + k] += (rows_value(at + by, q, matched) - rows_value(at - by, q, matched)) /
                            (2 * kNumberApart);
   }
+  if (numbers_.size() == 0) return;
   const Vec s = scales(theta), alpha = q.alpha;
   const Mat here = design_;
   State state = scratch_;
@@ -226,17 +224,23 @@ void FullKernel::add_parameters_gradient(ConstVecRef theta, const KernelNewton::
 // interrupt after the first look leaves the best so far.
 Node FullKernel::climb() {
   Value best = look(side_.free(side_.start(Vec())), nullptr, 0);
+  top_ = best.q;
   progress_.end = Termination::converged;
+  Rest rest;
+  bool matched = false;
   try {
-    Rest rest;
-    if (matches(best, rest)) return top(std::move(rest), best);
-    climb_bound(best);
-    if (matches(best, rest)) return top(std::move(rest), best);
+    matched = matches(best, rest);
+    if (!matched) {
+      climb_bound(best);
+      top_ = best.q;
+      matched = matches(best, rest);
+    }
+    if (matched) return top(rest, best);
     keep(best);
     return unmatched(best);
   } catch (const Interrupted&) {
     progress_.end = Termination::interrupted;
-    return node(best.theta, best.q, false, best.objective());
+    return matched ? node(rest) : node(best.theta, best.q, false, best.objective());
   }
 }
 
@@ -268,8 +272,8 @@ void FullKernel::climb_bound(Value& best) {
 
 // The node where the density with moments matched is highest, from near there, with the bound there,
 // which is found from `near`.
-Node FullKernel::top(Rest rest, Value& near) {
-  if (!is_top(rest)) rest = climb_on(std::move(rest));
+Node FullKernel::top(Rest& rest, Value& near) {
+  if (!is_top(rest)) rest = climb_on(rest);
   Node out = node(rest);
   if (near.theta != rest.theta) near = look(rest.theta, &near.q, 0);
   keep(near);
@@ -277,27 +281,30 @@ Node FullKernel::top(Rest rest, Value& near) {
   return out;
 }
 
-// Where the bound is at rest, for looks at other theta where moments don't match, and for the report.
+// Where the bound is at rest in q, for looks at other theta where moments don't match and for the report.
 void FullKernel::keep(const Value& at) {
   top_ = at.q;
   if (!at.q.converged) progress_.end = Termination::pass_limit;
-  progress_.gradient = std::hypot(at.q.length, at.gradient.cwiseQuotient(theta_scale_).norm());
+  progress_.gradient = at.q.length;
 }
 
 // Would a step to the top gain nothing that counts? Then its second derivatives are those asked for
-// later.
+// later. Where moments match at one side alone these are none.
 bool FullKernel::is_top(const Rest& rest) {
   Node at;
   at.theta = rest.theta;
   at.matched = true;
-  curvature_ = curvature(at);
+  unmatched_near_ = false;
+  const Mat curved = curvature(at);
+  if (unmatched_near_) return false;
+  curvature_ = curved;
   curved_at_ = at.theta;
   const Factor root(curvature_);
   return root.positive() && 0.5 * rest.gradient.dot(root.solve(rest.gradient)) < kEnoughMatched;
 }
 
-// With the second derivatives that is_top() has found.
-FullKernel::Rest FullKernel::climb_on(Rest from) {
+// With the second derivatives that is_top() has found, if it has.
+FullKernel::Rest FullKernel::climb_on(const Rest& from) {
   Climb<Rest> of;
   of.look = [&](const Vec& theta, const Rest&) {
     Rest out;
@@ -312,9 +319,12 @@ FullKernel::Rest FullKernel::climb_on(Rest from) {
   of.gain = kEnoughMatched;
   of.most = kMostMatched;
   bool converged = true;
-  const Factor root(curvature_);
-  FullMetric metric = root.positive() ? FullMetric(root.inverse()) : FullMetric(of.numbers);
-  return bfgs(std::move(from), of, std::move(metric), converged);
+  FullMetric metric(of.numbers);
+  if (curved_at_.size() > 0) {
+    const Factor root(curvature_);
+    if (root.positive()) metric = FullMetric(root.inverse());
+  }
+  return bfgs(from, of, std::move(metric), converged);
 }
 
 // From sites at theta: where moments match, if they do.
@@ -365,6 +375,7 @@ Vec FullKernel::gradient_near(const Node& top, const Vec& by) {
   if (top.matched) {
     take(theta);
     if (rests(theta, sites_near(known_, theta, true), rest)) return rest.gradient;
+    unmatched_near_ = true;
   }
   return look(theta, &top_, 0).gradient;
 }

@@ -10,8 +10,8 @@ namespace bsvm {
 // What RowNewton does where columns are about as many as rows, and every prior has one variance: then
 // f ~ N(offset, sum_b s_b K_b), K_b of the columns of a prior, and a step costs as much as inverting
 // a matrix of the rows. Hyper-parameters climb by the gradient d bound / d K (learn/additive.hpp).
-// Columns may depend on parameters that are inferred, such as length scales, and then the likelihood
-// may have some, too; derivatives in these are differences, of K and of the rows' terms at q.
+// Columns may depend on parameters that are inferred, such as length scales, and the likelihood may have
+// some; derivatives in these are differences, of K and of the rows' terms at q.
 class FullKernel : public Conditional {
  public:
   FullKernel(const Problem& problem, const Options& options, Host& host);
@@ -56,10 +56,10 @@ class FullKernel : public Conditional {
   Value look(ConstVecRef theta, const KernelNewton::Point* near, double tolerance);
   bool matches(const Value& at, Rest& out);
   void climb_bound(Value& best);
-  Node top(Rest rest, Value& near);
+  Node top(Rest& rest, Value& near);
   void keep(const Value& at);
   bool is_top(const Rest& rest);
-  Rest climb_on(Rest from);
+  Rest climb_on(const Rest& from);
   Vec rows_gradient(ConstVecRef theta, const KernelNewton::Point& q, bool matched);
   bool rests(ConstVecRef theta, RowSites sites, Rest& out);
   Vec gradient_near(const Node& top, const Vec& by);
@@ -76,16 +76,16 @@ class FullKernel : public Conditional {
   Coefficients side_;
   Mat design_;       // (p, n) C', at the parameters
   Vec numbers_;      // that it is at; those of the likelihood are others
-  Vec theta_scale_;  // what a gradient in theta is measured by
   std::vector<Part> parts_;
   State scratch_;  // for the priors' precisions at a theta
   Mat k_;       // (n, n) the covariance of f at the present theta
   Mat pull_;    // (n, n) room for a gradient's
   KernelNewton newton_;
-  KernelNewton::Point top_;   // of the highest bound
+  KernelNewton::Point top_;   // of the highest bound, or near the top of the density
   std::vector<RowSites> known_;  // where moments were matched
   Mat curvature_;  // of log p where moments are matched,
-  Vec curved_at_;  // at this theta, if it is one
+  Vec curved_at_;  // at this theta, if they are known
+  bool unmatched_near_ = false;  // did moments fail to match in a gradient_near() a matched top?
 };
 
 }  // namespace bsvm

@@ -9,6 +9,8 @@ namespace bsvm {
 
 namespace {
 
+constexpr Index kBand = 1 << 18;  // numbers that are transposed together
+
 // A State for blocks that do not look at it.
 const State& no_state() {
   static const State none{Layout()};
@@ -87,11 +89,14 @@ Mat gather_multipliers(const Problem& problem) {
 
 Mat gather_columns(const Problem& problem, const std::vector<int>& rows) {
   refuse_varying(problem);
-  Mat out = Mat::Zero(static_cast<Index>(rows.size()), problem.columns());
-  Index column = 0;
-  for (const auto& block : problem.blocks)
-    for (Index j = 0; j < block->columns(); ++j)
-      block->add_column(j, rows.data(), out.rows(), no_state(), 1, out.col(column++).data());
+  Mat out(static_cast<Index>(rows.size()), problem.columns());
+  const Index most = std::max<Index>(1, kBand / std::max<Index>(1, out.cols()));
+  Mat band(out.cols(), std::min(most, out.rows()));
+  for (Index first = 0; first < out.rows(); first += most) {
+    const Index r = std::min(most, out.rows() - first);
+    gather_design(problem, rows.data() + first, r, no_state(), band.leftCols(r));
+    out.middleRows(first, r) = band.leftCols(r).transpose();
+  }
   return out;
 }
 

@@ -1,9 +1,9 @@
-// A Gaussian-process term whose kernels have numbers that are inferred: for each kernel the features
-// of kernel/points.hpp, at fixed inducing points,
+// A Gaussian-process term as a block: for each kernel the features of kernel/points.hpp, at fixed
+// inducing points,
 //
 //   a(x) = L^{-1} k(v, x),   L L' = k(v, v),
 //
-// with the kernel's numbers theta = start + those free numbers of the block that move them. One may
+// with the kernel's numbers theta = start + those numbers of the block that are inferred and move them. One may
 // move several: a common factor of all length scales. L is kept for some values of theta. Without
 // free numbers the features are known, less their means, and made of the rows wherever these are read,
 // which takes less memory than to keep them.
