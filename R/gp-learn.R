@@ -174,6 +174,13 @@ with_gp_columns <- function(bases, frame, engine) {
   })
 }
 
+# The coefficients of a function are normal, with the square of its amplitude as their variance.
+check_gp_prior <- function(prior, label) {
+  if (prior_traits(prior)[["exchangeable"]]) return(invisible())
+  abort("prior", "The prior of `", label, "` must be one of its amplitude, as prior_ridge() is; found ",
+        prior$label, ". To select variables, use kernel_se(ard = TRUE).")
+}
+
 # Engines start from the amplitudes that were learned. engine_vb() keeps them where rows have a share
 # of them: its update of a variance is for coefficients alone. engine_ecm() has no other.
 learned_amplitudes <- function(assigned, frame, likelihood, engine) {

@@ -167,6 +167,7 @@ assign_basis_priors <- function(frame, named) {
   blocks <- lapply(frame$bases, function(basis) {
     lapply(names(basis$blocks), function(label) {
       prior <- first_prior(named, c(label, basis_prior_names(basis)), basis_prior(basis))
+      if (is_gp(basis)) check_gp_prior(prior, label)
       columns <- basis$blocks[[label]]
       new_block(in_units(prior, function_size(frame, basis, columns)), columns, label)
     })

@@ -389,3 +389,11 @@ test_that("a formula is printed as it was written, and dates are told how to be 
   expect_refusal(bsvm(y ~ gp(day), d), "predictors", "gp(as.numeric(day))")
   expect_s3_class(quietly(bsvm(y ~ gp(as.numeric(day)), d)), "bsvm")
 })
+
+test_that("a prior of single coefficients is refused for a function", {
+  data(crabs, package = "MASS")
+  for (prior in list(prior_lasso(nu = 1), prior_spike_slab(0.5), prior_laplace_zero(rho = 0.5))) {
+    expect_refusal(bsvm(sex ~ gp(FL), crabs, prior = list(gp = prior)), "prior",
+                   c("gp(FL)", "prior_ridge()", "kernel_se(ard = TRUE)"))
+  }
+})
