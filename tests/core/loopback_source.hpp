@@ -116,12 +116,6 @@ class RowsOf : public Block {
     for (Index i = 0; i < r; ++i) there[i] = rows_[rows[i]];
     all_.fill(there.data(), r, state, out);
   }
-  void add_column(Index j, const int* rows, Index r, const State& state, double a,
-                  double* out) const override {
-    std::vector<int> there(r);
-    for (Index i = 0; i < r; ++i) there[i] = rows_[rows[i]];
-    all_.add_column(j, there.data(), r, state, a, out);
-  }
 
  private:
   const Block& all_;

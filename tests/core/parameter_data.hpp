@@ -33,10 +33,6 @@ class Waves : public Block {
     for (Index i = 0; i < r; ++i)
       for (Index j = 0; j < columns(); ++j) out(j, i) = height(j, rows[i], state);
   }
-  void add_column(Index j, const int* rows, Index r, const State& state, double a,
-                  double* out) const override {
-    for (Index i = 0; i < r; ++i) out[i] += a * height(j, rows[i], state);
-  }
 
  private:
   double height(Index j, int row, const State& state) const {

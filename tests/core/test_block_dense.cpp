@@ -36,22 +36,6 @@ TEST_CASE("rows come in the order asked for, into a strided place") {
   CHECK((out.row(3).array() == 7).all());
 }
 
-TEST_CASE("a column is added times a number, to rows in the order asked for") {
-  Shape shape;
-  const Data data = simulate(shape);
-  const DenseBlock block(data.x.data(), shape.n, data.center, data.scale);
-  const Mat all = inside(block, shape.n);
-  const int rows[] = {7, 2, 7};
-  for (const double a : {1.0, -2.5, 0.3}) {
-    Vec out(3);
-    out << 1, -1, 0.5;
-    const Vec before = out;
-    block.add_column(1, rows, 3, State(Layout{}), a, out.data());
-    for (int i = 0; i < 3; ++i)
-      CHECK(out[i] - before[i] == doctest::Approx(a * all(1, rows[i])).epsilon(1e-14));
-  }
-}
-
 TEST_CASE("columns of any magnitude are near one inside; a column of zeros stays") {
   Mat x(3, 4);
   x << 1e150, 1e-150, 0, 5e-324, -3e150, 2e-150, 0, 0, 0, 0, 0, 0;

@@ -30,11 +30,6 @@ class Varying : public Block {
     look(state);
     of_->fill(rows, r, state, out);
   }
-  void add_column(Index j, const int* rows, Index r, const State& state, double a,
-                  double* out) const override {
-    look(state);
-    of_->add_column(j, rows, r, state, a, out);
-  }
 
  private:
   static void look(const State& state) {

@@ -19,10 +19,6 @@ class Turned : public Block {
     own_->fill(rows, r, state, out);
     out *= factor(state);
   }
-  void add_column(Index j, const int* rows, Index r, const State& state, double a,
-                  double* out) const override {
-    own_->add_column(j, rows, r, state, a * factor(state), out);
-  }
 
  private:
   double factor(const State& state) const { return by_ == 0 ? 1 + state.mean()[0] : by_; }

@@ -36,10 +36,6 @@ class Block {
   virtual void fill(const int* rows, Index r, const State& state,
                     Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const = 0;
 
-  // out += a times column j of the block for these rows: of a row of what fill() writes.
-  virtual void add_column(Index j, const int* rows, Index r, const State& state, double a,
-                          double* out) const = 0;
-
   // (columns) powers of two: a coefficient on the outside is the inside one
   // times its unit. They keep columns of any magnitude near one inside, and all
   // sources of a run must agree on them.

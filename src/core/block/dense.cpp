@@ -39,11 +39,4 @@ void DenseBlock::fill(const int* rows, Index r, const State&,
   }
 }
 
-void DenseBlock::add_column(Index j, const int* rows, Index r, const State&, double a,
-                            double* out) const {
-  const double* column = x_ + j * n_;
-  const double center = center_[j], factor = a * factor_[j];
-  for (Index i = 0; i < r; ++i) out[i] += (column[rows[i]] - center) * factor;
-}
-
 }  // namespace bsvm

@@ -14,8 +14,6 @@ class DenseBlock : public Block {
   const Vec& unit() const override { return unit_; }
   void fill(const int* rows, Index r, const State& state,
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override;
-  void add_column(Index j, const int* rows, Index r, const State& state, double a,
-                  double* out) const override;
 
  private:
   const double* x_;
@@ -31,10 +29,6 @@ class OnesBlock : public Block {
   void fill(const int*, Index, const State&,
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
     for (Index i = 0; i < out.cols(); ++i) out.data()[i * out.outerStride()] = 1;
-  }
-  void add_column(Index, const int*, Index r, const State&, double a,
-                  double* out) const override {
-    for (Index i = 0; i < r; ++i) out[i] += a;
   }
 
  private:

@@ -22,9 +22,6 @@ class ElsewhereBlock : public Block {
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>>) const override {
     refuse_elsewhere();
   }
-  void add_column(Index, const int*, Index, const State&, double, double*) const override {
-    refuse_elsewhere();
-  }
 
  private:
   Vec unit_;

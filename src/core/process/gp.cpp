@@ -138,13 +138,6 @@ class GaussianProcess : public Block {
     if (multiplied_) out *= unit_[0];
   }
 
-  void add_column(Index j, const int* rows, Index r, const State& state, double a,
-                  double* out) const override {
-    Mat all(columns_, r);
-    fill(rows, r, state, all);
-    Eigen::Map<Vec>(out, r) += a * all.row(j).transpose();
-  }
-
  private:
   Vec free_of(const State& state) const {
     return varies() ? Vec(state.parameters().segment(first_, free_size_)) : Vec();
