@@ -208,9 +208,14 @@ learned_linear.bsvm_mixture <- function(posterior, fit, rows, sd) {
 learned_linear.bsvm_draws <- function(posterior, fit, rows, sd) {
   out <- list(mean = numeric(nrow(rows$x)), sd = if (sd) numeric(nrow(rows$x)))
   in_row_chunks(posterior, rows, function(at, part) {
+    left <- part["left_over"] # noise in draws, and no part of a mean
+    part$left_over <- NULL
     draws <- linear_draws(fit, part)
     out$mean[at] <<- rowMeans(draws)
-    if (sd) out$sd[at] <<- sqrt(row_variances(draws))
+    if (!sd) return()
+    variance <- row_variances(draws)
+    if (!is.null(left$left_over)) variance <- variance + left_over_variance(fit, left)
+    out$sd[at] <<- sqrt(variance)
   })
   out
 }

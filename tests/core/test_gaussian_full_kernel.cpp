@@ -166,10 +166,8 @@ TEST_CASE("full kernel: what it is for") {
   CHECK_FALSE(FullKernel::suits(inferred(small, "hinge")));
   CHECK(FullKernel::suits(inferred(wide, "hinge")));
   CHECK_FALSE(FullKernel::suits(inferred(few, "hinge")));
-  for (const double variance : {1e8, 1e11})
-    CHECK(FullKernel::suits(with(wide, "hinge", {normal_prior(variance, range(0, 1)),
-                                                 normal_prior(1, range(1, 130))})) ==
-          (variance < 1e10));
+  CHECK_FALSE(FullKernel::suits(
+      with(wide, "hinge", {normal_prior(1e8, range(0, 1)), normal_prior(1, range(1, 130))})));
 }
 
 namespace {

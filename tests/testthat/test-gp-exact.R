@@ -59,10 +59,10 @@ test_that("regression with all numbers given is exact Gaussian-process regressio
   }
 })
 
-# A hundred rows and more are fitted in numbers of rows, the flat intercept's variance of 1e8 included.
+# A hundred rows and more, where classes are fitted in numbers of rows.
 many <- transform(data_of(120, 3), y = y + 10)
 many_prior <- prior_half_t(3, 2)
-test_that("regression in numbers of rows is exact, with a flat intercept", {
+test_that("regression with a flat intercept is exact", {
   fit <- bsvm(y ~ gp(x, z, kernel = kernel_se(0.6)), many, engine = "gaussian",
               likelihood = likelihood_gaussian(scale = 0.5), prior = list(gp = given(1.7)))
   x <- inputs_of(many)
@@ -103,6 +103,17 @@ regression_over_grid <- function(d, noise) {
   scale <- sum(weight * grid$sigma)
   list(mean = mean, sd = sd, scale = scale, scale_sd = sqrt(sum(weight * grid$sigma^2) - scale^2))
 }
+
+test_that("linear terms in other units are the same terms", {
+  with_unit <- function(unit) {
+    d <- transform(many, k = unit * with_seed(5, rnorm(120)))
+    fit <- bsvm(y ~ k + gp(x, z, kernel = kernel_se(0.6)), d, engine = "gaussian",
+                likelihood = likelihood_gaussian(scale = 0.5),
+                prior = list(gp = given(1.7), prior_flat()))
+    c(coef(fit)[["k"]], sqrt(vcov(fit)["k", "k"])) * unit
+  }
+  for (unit in c(1e-3, 2, 30, 1000)) expect_close(with_unit(unit) / with_unit(1), c(1, 1), 5e-5)
+})
 
 # A posterior of the scale that is far narrower than its prior, too: with `noise` far below the spread.
 test_that("with amplitude and scale inferred it is the sum over a fine grid of both", {

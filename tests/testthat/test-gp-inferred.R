@@ -334,3 +334,14 @@ test_that("closed scores of kernels that are inferred, and leave something over,
   }, 0)
   expect_equal(sum(loo(fit)$pointwise[left_out, "elpd_loo"]), sum(refits), tolerance = 0.04)
 })
+
+test_that("a known function next to an uncertain one leaves the rows of the fit what they were", {
+  d <- with_seed(1, data.frame(x = rnorm(60), z = rnorm(60)))
+  d$y <- with_seed(2, sin(2 * d$x) + d$z + rnorm(60) / 3)
+  fit <- quietly(bsvm(y ~ gp(z, points = 4) + gp(x, infer = "all"), d,
+                      engine = engine_slice(draws = 100, burnin = 50, chains = 1),
+                      likelihood = likelihood_gaussian()))
+  expect_equal(predict(fit, interval = TRUE), predict(fit, d, interval = TRUE))
+  # What few points leave over is noise in draws of a response.
+  expect_equal(predict(fit)[seq_len(60)], unname(fitted(fit)), tolerance = 5e-3, ignore_attr = TRUE)
+})

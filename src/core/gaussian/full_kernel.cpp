@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index kFewestRows = 100, kMostKernelRows = 5000;
 constexpr double kColumnsPerRow = 0.45;
-constexpr double kVague = 1e10;         // a prior variance: differences with it drown in rounding
+constexpr double kVague = 1e6;          // a prior variance: differences with it drown in rounding
 constexpr double kGradientApart = 0.1;  // in theta, of derivatives of the gradient
 constexpr double kEnough = 1e-6;        // nats, of a climb in theta
 constexpr double kMatchedApart = 0.3;   // the same with moments matched: these are less exact
@@ -63,7 +63,7 @@ RowNewton::Known known_of(const KernelNewton::Point& at) {
 bool FullKernel::suits(const Problem& problem) {
   const Index numbers = design_numbers(problem);
   if (!problem.here() || problem.left_over || problem.effects() > 0 ||
-      problem.likelihood->coefficients() > 0 ||
+      (problem.parameters() > 0 && numbers == 0) || problem.likelihood->coefficients() > 0 ||
       problem.latent->any() || problem.tilt.size() > 0)
     return false;
   if (varies(problem) && numbers == 0) return false;  // with more than parameters
