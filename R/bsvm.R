@@ -172,6 +172,8 @@
 #'   * with several effects for each level, `(x | g)` or `(x || g)`, with nested grouping factors,
 #'     or with crossed ones of which all but the largest have more than 40 levels together:
 #'     [engine_slice()], up to 60 population-level coefficients and 1e7 cells;
+#'   * with Gaussian-process terms whose kernels are inferred (`infer`), or with inducing points that
+#'     leave variance over (see [gp]): [engine_gaussian()];
 #'   * else [engine_gaussian()]. If its posterior turns out skewed, as with classes that can almost
 #'     be separated, `engine_slice()` follows with up to 50 000 cells, else a message of class
 #'     `bsvm_message_engine`; without random effects and with fewer than 2.5 rows for each

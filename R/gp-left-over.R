@@ -39,14 +39,31 @@ largest_left_over <- function(object) {
   max(0, unlist(shares))
 }
 
-# In draws that variance is noise of each row, from the prior whatever the response.
+# In draws that variance is noise of each row, from the prior whatever the response: it must be little of
+# the function's, and of what the likelihood calls noise.
 most_left_drawn <- 0.01
 check_explained <- function(fit, what, instead = NULL) {
-  left <- largest_left_over(fit)
-  if (left <= most_left_drawn) return(invisible())
+  if (is_explained(fit)) return(invisible())
   abort("unsupported", what, " needs draws from the posterior. In these the variance that inducing ",
-        "points do not explain (here ", round(100 * left), " % of the variance of a function) is ",
-        "noise that does not depend on the response. Use more `points`.", instead)
+        "points do not explain (here ", signif(100 * largest_left_over(fit), 2L), " % of the ",
+        "variance of a function, and ", signif(100 * left_over_noise_share(fit), 2L), " % of the ",
+        "noise) is noise that does not depend on the response. Use more `points`.", instead)
+}
+
+is_explained <- function(fit) {
+  left <- largest_left_over(fit)
+  left <= most_left_drawn && (left < least_left || left_over_noise_share(fit) <= most_left_drawn)
+}
+
+# The variance left over in a row on average, in that of a residual; of classes in squares of the
+# distance to the margin.
+left_over_noise_share <- function(fit) {
+  blocks <- stats::setNames(fit$blocks, vapply(fit$blocks, `[[`, "", "label"))
+  variance <- sum(unlist(lapply(gp_bases(fit), function(basis) {
+    Map(function(part, label) part$left_over * mean_variance(blocks[[label]]$hyper), basis$parts,
+        names(basis$blocks))
+  })))
+  variance / if (is_residual(fit$likelihood)) mean(stats::sigma(fit))^2 else 1
 }
 
 mean_variance <- function(hyper) {

@@ -36,14 +36,15 @@ closed_scores <- function(object, rows) {
   in_chunks(n, size, function(at) {
     part <- rows_at(rows, at)
     links <- link_points(posterior, object, part)
+    least <- least_variance(links$mean, object$design)
     unexplained <- left_over_points(object, part, dim(links$sd))
     if (!is.null(rows$offset)) links$mean <- links$mean + rows$offset[at]
     own_points <- values_by_row(object$likelihood, points, part$scale_columns)
     each <- vapply(seq_along(weights), function(k) {
       likelihood <- object$likelihood
       likelihood$values <- values_at(own_points, k)
-      part_scores(likelihood, rows$y[at], rows$weight[at], links$mean[, k], links$sd[, k]^2,
-                  unexplained[, k], isTRUE(posterior$matched[k]) && explains_all)
+      part_scores(likelihood, rows$y[at], rows$weight[at], links$mean[, k],
+                  pmax(links$sd[, k]^2, least[, k]), unexplained[, k], isTRUE(posterior$matched[k]) && explains_all)
     }, matrix(0, length(at), 3L))
     own <- rep(log(weights), each = length(at))
     elpd <- matrix(each[, 1L, ], length(at))
@@ -73,7 +74,6 @@ left_over_points <- function(object, rows, dim) {
 
 # n x 3 of one part.
 part_scores <- function(likelihood, y, weight, mean, variance, unexplained, matched) {
-  variance <- pmax(variance, least_variance(mean))
   if (is.null(weight)) weight <- rep(1, length(y))
   here <- expected_terms(likelihood, y, weight, mean, variance)
   explained <- pmax(variance - unexplained, 0)
@@ -150,8 +150,9 @@ tilted_moments <- function(likelihood, y, mean, variance) {
   list(mean = mean + shift, variance = rowSums(p * (away - shift)^2))
 }
 
-# A row may have a linear predictor that is known, as with all predictors zero and no intercept.
-least_variance <- function(mean) 1e-14 * (1 + mean^2)
+# A row may have a linear predictor that is known, as with all predictors zero and no intercept. In the
+# response's unit, from its centre.
+least_variance <- function(mean, design) 1e-14 * (design$unit^2 + (mean - design$shift)^2)
 
 # Gauss-Legendre nodes on panels between the bends of log p and some quantiles of q.
 panel_rule <- function(likelihood, y, mean, sd, size = 12L) {

@@ -125,7 +125,7 @@ waic.bsvm <- function(x, by = c("row", "group"), cores = 1, ...) {
 
 closed_or_refused <- function(object, by, method, env) {
   if (has_closed_loo(object, by)) {
-    anyway <- method == "closed" || largest_left_over(object) > most_left_drawn
+    anyway <- method == "closed" || !is_explained(object)
     return(closed_loo(object, rows_again(object, env), anyway))
   }
   if (method == "auto") return(NULL)

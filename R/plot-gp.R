@@ -108,7 +108,7 @@ function_rows <- function(object, basis, variables, combine) {
   if (m > 0L) combine <- cbind(combine, Matrix::Matrix(-1 / m, k, m, sparse = TRUE))
   if (m > 0L && !is.null(basis$by)) reference <- cbind(reference, 1)
   rows$made <- stats::setNames(list(list(variables = rbind(variables, reference),
-                                            combine = combine)), basis$label)
+                                         combine = combine)), basis$label)
   rows
 }
 

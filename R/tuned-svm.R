@@ -121,8 +121,7 @@ need_e1071 <- function() {
   }
 }
 
-# The machine has an intercept of its own.
-# Columns that the core would make are as they are at first.
+# The machine has an intercept of its own. Columns that the core would make are as they are at first.
 svm_columns <- function(rows, frame) {
   own <- list(bases = frame$bases, design = list(columns = frame$columns))
   learned <- learned_bases(frame)

@@ -509,3 +509,23 @@ test_that("very long length scales and constant variables lead to no warning fro
     expect_no_warning(ggplot2::ggplot_build(plot(fit, "gp")))
   }
 })
+
+# 0.7 % of the variance of a function that is large is a quarter of the noise.
+test_that("draws are refused where what points leave over is much of the noise", {
+  d <- with_seed(1, data.frame(x = rnorm(300), z = rnorm(300)))
+  d$y <- with_seed(2, sin(2 * d$x) + d$z + rnorm(300) / 3)
+  fit <- quietly(bsvm(y ~ gp(x, z, points = 10), d, likelihood = likelihood_gaussian()))
+  expect_lt(bsvm:::largest_left_over(fit), 0.01)
+  expect_gt(bsvm:::left_over_noise_share(fit), 0.05)
+  for (call in expression(loo(fit, method = "draws"), waic(fit), check_approximation(fit))) {
+    expect_refusal(eval(call), "unsupported", c("of the noise", "more `points`"))
+  }
+  enough <- quietly(bsvm(y ~ gp(x, z, points = 60), d, likelihood = likelihood_gaussian()))
+  expect_equal(quietly(loo(enough, method = "draws"))$estimates["elpd_loo", 1L],
+               loo(enough)$estimates["elpd_loo", 1L], tolerance = 0.02)
+})
+
+test_that("kernels that are inferred have the Gaussian engine by default", {
+  fit <- quietly(bsvm(sp ~ gp(FL, RW, infer = "factor"), d))
+  expect_identical(fit$engine$name, "gaussian")
+})

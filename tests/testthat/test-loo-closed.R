@@ -99,3 +99,18 @@ test_that("of classes they are those of refits, or draws are taken", {
   expect_message(suppressWarnings(loo::loo(near)), class = "bsvm_message_draws")
   expect_refusal(loo::loo(fit, by = "group", method = "closed"), "unsupported")
 })
+
+test_that("scores of a response in another unit, or far from zero, are the same but for the unit", {
+  d <- with_seed(1, data.frame(x = rnorm(100)))
+  d$y <- with_seed(2, d$x + rnorm(100))
+  score <- function(y) {
+    d$z <- y
+    fit <- suppressMessages(bsvm(z ~ x, d, engine = "gaussian", likelihood = likelihood_gaussian()))
+    loo(fit, method = "closed")$estimates["elpd_loo", 1L]
+  }
+  plain <- score(d$y)
+  for (unit in c(1e-8, 1e-3, 1e6)) {
+    expect_equal(score(unit * d$y) + 100 * log(unit), plain, tolerance = 1e-5)
+  }
+  expect_equal(score(d$y + 1e6), plain, tolerance = 1e-5)
+})
