@@ -125,6 +125,10 @@ core_registry <- function() {
     .Call(`_bsvm_core_registry`)
 }
 
+core_responses <- function(problem, y, blocks, factors, residual, options) {
+    .Call(`_bsvm_core_responses`, problem, y, blocks, factors, residual, options)
+}
+
 core_rotate <- function(x, center, scale) {
     .Call(`_bsvm_core_rotate`, x, center, scale)
 }

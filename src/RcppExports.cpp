@@ -404,6 +404,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_responses
+Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List blocks, Rcpp::List factors, Rcpp::List residual, Rcpp::List options);
+RcppExport SEXP _bsvm_core_responses(SEXP problemSEXP, SEXP ySEXP, SEXP blocksSEXP, SEXP factorsSEXP, SEXP residualSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type y(ySEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type blocks(blocksSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type factors(factorsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type residual(residualSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_responses(problem, y, blocks, factors, residual, options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_rotate
 Rcpp::List core_rotate(Rcpp::NumericMatrix x, Rcpp::NumericVector center, Rcpp::NumericVector scale);
 RcppExport SEXP _bsvm_core_rotate(SEXP xSEXP, SEXP centerSEXP, SEXP scaleSEXP) {
@@ -473,6 +488,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_takes_likelihood", (DL_FUNC) &_bsvm_core_takes_likelihood, 4},
     {"_bsvm_core_is_concave", (DL_FUNC) &_bsvm_core_is_concave, 2},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
+    {"_bsvm_core_responses", (DL_FUNC) &_bsvm_core_responses, 6},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
     {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},

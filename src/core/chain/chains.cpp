@@ -130,18 +130,14 @@ class Recorder {
 
 class Run {
  public:
-  Run(Sampler& sampler, const Problem& problem, const MakeDraws& make_source,
-      const SampleOptions& options, Host& host)
+  Run(const MakeChain& make, const SampleOptions& options, Host& host)
       : options_(options), host_(host), draws_(options.draws) {
     Saved saved = former();
     resumed_ = !saved.states.empty();
     seed_ = resumed_ ? saved.seed : options.seed;
-    sampler.prepare(problem, make_source, options.threads, host);
     const int threads = std::max(1, options.threads / options.chains);
     for (int k = 0; k < options.chains; ++k) {
-      chains_.emplace_back(
-          new Recorder(sampler.start(problem, make_source, threads, seed_, k, options.burnin),
-                       options));
+      chains_.emplace_back(new Recorder(make(threads, seed_, k), options));
       if (resumed_) chains_.back()->restore(saved.states[k], std::move(saved.draws[k]));
     }
   }
@@ -301,11 +297,19 @@ void check(const SampleOptions& options) {
 
 }  // namespace
 
+SampleResult run_chains(const MakeChain& make, const SampleOptions& options, Host& host) {
+  check(options);
+  return Run(make, options, host).result();
+}
+
 SampleResult run_chains(Sampler& sampler, const Problem& problem,
                         const MakeDraws& make_source, const SampleOptions& options,
                         Host& host) {
-  check(options);
-  return Run(sampler, problem, make_source, options, host).result();
+  const auto make = [&](int threads, std::uint64_t seed, int chain) {
+    if (chain == 0) sampler.prepare(problem, make_source, options.threads, host);
+    return sampler.start(problem, make_source, threads, seed, chain, options.burnin);
+  };
+  return run_chains(make, options, host);
 }
 
 }  // namespace bsvm

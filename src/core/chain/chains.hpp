@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,14 @@ struct SampleResult {
   std::string unwritten;    // why the last checkpoint could not be written; empty: it was
 };
 
+// What starts a chain; all randomness of it is keyed by (seed, chain).
+using MakeChain = std::function<std::unique_ptr<Chain>(int threads, std::uint64_t seed, int chain)>;
+
 // Runs the chains side by side on threads, in short rounds, so that an interrupt finds all of
 // them about equally far and a checkpoint can be written between two.
+SampleResult run_chains(const MakeChain& make, const SampleOptions& options, Host& host);
+
+// Those of a sampler.
 SampleResult run_chains(Sampler& sampler, const Problem& problem,
                         const MakeDraws& make_source, const SampleOptions& options,
                         Host& host);

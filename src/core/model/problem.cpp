@@ -84,6 +84,9 @@ void check_group_slot(const Model& problem, const PriorSlot& slot) {
   if (effects != slot.prior->effects())
     throw InvalidInput("prior", "The effects that a grouping factor's prior ties together must be "
                                 "those of its block.");
+  if (effects > kMostEffects)
+    throw InvalidInput("formula", "A group can have at most " +
+                                      std::to_string(kMostEffects) + " correlated effects.");
   if (slot.levels != levels_of(problem, slot.columns))
     throw InvalidInput("group_blocks", "A prior's effects must belong to one grouping factor.");
 }

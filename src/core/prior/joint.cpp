@@ -34,10 +34,13 @@ Mat robust_factor(const Mat& a) {
       "accuracy. Rescale what multiplies the effects.");
 }
 
+// Of a level, times the responses (model/problem.cpp and responses/model.hpp have limits of their own).
+constexpr Index kMostJoint = 200;
+
 Index to_effects(double given) {
-  if (given != std::floor(given) || given > static_cast<double>(kMostEffects))
+  if (given != std::floor(given) || given > static_cast<double>(kMostJoint))
     throw InvalidInput("effects", "'effects' must be a whole number from 1 to " +
-                                      std::to_string(kMostEffects) + ".");
+                                      std::to_string(kMostJoint) + ".");
   return static_cast<Index>(given);
 }
 

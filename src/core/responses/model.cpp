@@ -1,0 +1,49 @@
+#include "model.hpp"
+
+#include "base/error.hpp"
+
+namespace bsvm {
+
+namespace {
+
+void check_columns(const Responses& model) {
+  std::vector<int> seen(static_cast<size_t>(model.p()), 0);
+  for (const ColumnPart& part : model.parts) {
+    if (static_cast<Index>(part.priors.size()) != model.q())
+      throw InvalidInput("prior", "A block of columns needs a prior for each response.");
+    for (Index j : part.columns) {
+      if (j < 0 || j >= model.p()) throw InvalidInput("blocks", "A block has a column too many.");
+      ++seen[static_cast<size_t>(j)];
+    }
+    for (const auto& prior : part.priors)
+      if (!prior->supports(Use::drawn) || prior->selects() || prior->effects() != 1 ||
+          prior->of_number() || (part.unseen > 0 && !prior->exchangeable()))
+        throw InvalidInput("prior", "This prior does not go with several responses.");
+  }
+  for (int times : seen)
+    if (times != 1) throw InvalidInput("blocks", "Each column must be in one block.");
+}
+
+void check_factor(const LevelPart& factor, const Responses& model) {
+  if (static_cast<Index>(factor.code.size()) != model.n() || factor.z.rows() != model.n())
+    throw InvalidInput("group", "A grouping factor needs a code and multipliers for each row.");
+  for (int code : factor.code)
+    if (code < 0 || code >= factor.levels) throw InvalidInput("group", "A code is no level.");
+  if (factor.prior->effects() != factor.effects() * model.q())
+    throw InvalidInput("prior", "A grouping factor's prior must be of all its effects.");
+}
+
+}  // namespace
+
+void check(const Responses& model) {
+  if (model.y.rows() != model.n() || model.q() < 1)
+    throw InvalidInput("y", "The responses need a row for each row of the design.");
+  if (model.weight.size() > 0 && model.weight.size() != model.n())
+    throw InvalidInput("weight", "The weights must be one a row.");
+  check_columns(model);
+  for (const LevelPart& factor : model.factors) check_factor(factor, model);
+  if (model.residual->effects() != model.q())
+    throw InvalidInput("prior", "The residual covariance needs a prior of all responses.");
+}
+
+}  // namespace bsvm

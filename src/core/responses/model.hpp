@@ -1,0 +1,50 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "base/types.hpp"
+#include "prior/prior.hpp"
+
+namespace bsvm {
+
+// Several responses of each row that share a design (004, sections 3 and 4; models.md, rows 15 to
+// 18):
+//
+//   y_i = B'x_i + sum over factors of U_l'z_i + e_i,   e_i ~ N(0, Sigma),
+//
+// B (p, q), U_l (d, q) the effects of the row's level l, vec(U_l) ~ N(0, Psi). A row of weight w
+// counts w times. What is missing of a row's responses is unknown like the coefficients.
+
+// Columns of the design whose coefficients have a prior of one kind, for each response its own.
+struct ColumnPart {
+  std::vector<Index> columns;
+  std::vector<std::unique_ptr<Prior>> priors;  // (q)
+  double unseen = 0;  // coefficients of each response that no row can see
+};
+
+// A grouping factor.
+struct LevelPart {
+  std::vector<int> code;  // (n) from zero
+  Index levels = 0;
+  Mat z;                         // (n, d) multipliers
+  std::unique_ptr<Prior> prior;  // of d q effects, by response and then effect
+  Index effects() const { return z.cols(); }
+};
+
+struct Responses {
+  Mat x;       // (n, p)
+  Mat y;       // (n, q), NaN where missing
+  Vec weight;  // (n) > 0, or empty: all one
+  std::vector<ColumnPart> parts;
+  std::vector<LevelPart> factors;
+  std::unique_ptr<Prior> residual;  // of Sigma
+
+  Index n() const { return x.rows(); }
+  Index p() const { return x.cols(); }
+  Index q() const { return y.cols(); }
+};
+
+// Throws InvalidInput unless the parts fit together.
+void check(const Responses& model);
+
+}  // namespace bsvm

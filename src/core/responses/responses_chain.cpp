@@ -1,0 +1,491 @@
+#include "responses_chain.hpp"
+
+#include <cmath>
+
+#include "linalg/cholesky.hpp"
+#include "random/slice.hpp"
+
+namespace bsvm {
+
+namespace {
+
+// A block of more columns than this is a spectrum.
+constexpr Index kSmall = 30;
+// More coefficients than this of small columns are drawn a response at a time.
+constexpr Index kMostAtOnce = 600;
+// First width of slices of the logarithm of a standard deviation.
+constexpr double kWidth = 1;
+
+Mat columns_of(const Mat& x, const std::vector<Index>& columns) {
+  Mat out(x.rows(), static_cast<Index>(columns.size()));
+  for (Index k = 0; k < out.cols(); ++k) out.col(k) = x.col(columns[static_cast<size_t>(k)]);
+  return out;
+}
+
+// to += kron(a, b), b (m, k).
+void add_kron(const Mat& a, const Mat& b, Mat& to) {
+  for (Index i = 0; i < a.rows(); ++i)
+    for (Index j = 0; j < a.cols(); ++j)
+      to.block(i * b.rows(), j * b.cols(), b.rows(), b.cols()) += a(i, j) * b;
+}
+
+Vec as_vector(const Mat& x) { return Eigen::Map<const Vec>(x.data(), x.size()); }
+
+// Normal(precision^{-1} linear, precision^{-1}).
+Vec draw_normal(const Mat& precision, const Vec& linear, Draws& random) {
+  const Factor factor = positive_factor(precision);
+  Vec out = solved_lower(factor.lower(), linear);
+  for (Index k = 0; k < out.size(); ++k) out[k] += random.normal();
+  solve_transposed(factor.lower(), out);
+  return out;
+}
+
+class ResponsesChain : public Chain {
+ public:
+  ResponsesChain(const SharedResponses& shared, std::uint64_t seed, int chain)
+      : shared_(shared), model_(shared.model), seed_(seed), chain_(chain), y_(shared.y) {
+    for (const Index i : shared_.incomplete)
+      for (Index j = 0; j < q(); ++j)
+        if (std::isnan(y_(i, j))) y_(i, j) = 0;
+    b_ = Mat::Zero(model_.p(), q());
+    small_fit_ = Mat::Zero(model_.n(), q());
+    fits_.assign(shared_.spectra.size() + model_.factors.size(), small_fit_);
+    Draws random(key(), Purpose::hyper, 0);
+    for (const ColumnPart& part : model_.parts) {
+      hyper_.emplace_back();
+      for (const auto& prior : part.priors) hyper_.back().push_back(begin(*prior, count(part), random));
+    }
+    for (const LevelPart& factor : model_.factors) {
+      const Index each = factor.effects() * q();
+      u_.emplace_back(Mat::Zero(each, factor.levels));
+      psi_.push_back(begin(*factor.prior, static_cast<double>(each * factor.levels), random));
+    }
+    sigma_ = begin(*model_.residual, shared_.rows * static_cast<double>(q()), random);
+  }
+
+  Index sweeps() const override { return sweeps_; }
+
+  void read(Draw& draw) const override {
+    draw.coefficients = draw.expected = as_vector(b_);
+    std::vector<double> hyper;
+    const auto keep = [&](const Prior& prior, const Vec& own) {
+      for (const auto& number : prior.drawn(own)) hyper.push_back(number.second);
+    };
+    for (Index j = 0; j < q(); ++j)
+      for (size_t k = 0; k < hyper_.size(); ++k)
+        keep(*model_.parts[k].priors[static_cast<size_t>(j)], hyper_[k][static_cast<size_t>(j)]);
+    for (size_t f = 0; f < psi_.size(); ++f) keep(*model_.factors[f].prior, psi_[f]);
+    keep(*model_.residual, sigma_);
+    draw.hyper = Eigen::Map<const Vec>(hyper.data(), static_cast<Index>(hyper.size()));
+    Index size = 0;
+    for (const Mat& u : u_) size += u.size();
+    draw.effects.resize(size);
+    for (const Mat& u : u_) {
+      draw.effects.segment(draw.effects.size() - size, u.size()) = as_vector(u);
+      size -= u.size();
+    }
+    draw.expected_effects = draw.effects;
+    draw.unknowns = missing();
+    draw.law.resize(0);
+  }
+
+ private:
+  Index q() const { return model_.q(); }
+  DrawKey key() const {
+    return {seed_, static_cast<std::uint32_t>(chain_), static_cast<std::uint64_t>(sweeps_ + 1)};
+  }
+  static double count(const ColumnPart& part) {
+    return static_cast<double>(part.columns.size()) + part.unseen;
+  }
+
+  // Chains start apart, so that their agreement says something.
+  static Vec begin(const Prior& prior, double count, Draws& random) {
+    Moments shape;
+    shape.count = count;
+    shape.square = Vec::Zero(prior.effects() * prior.effects());
+    Vec hyper(prior.hyper_size(static_cast<Index>(count)));
+    prior.start(shape, hyper);
+    prior.scale(hyper, std::exp(random.normal()));
+    return hyper;
+  }
+
+  void make_sweep(Host& host) override {
+    const DrawKey now = key();
+    inverse_ = Mat(q(), q());
+    Vec precision(q() * q());
+    model_.residual->precision(sigma_, precision);
+    inverse_ = Eigen::Map<const Mat>(precision.data(), q(), q());
+    root_ = Factor(inverse_).inverse();
+    root_ = Factor(root_).lower();
+    impute(now);
+    for (size_t k = 0; k < shared_.spectra.size(); ++k) {
+      if (host.interrupted()) throw Interrupted();
+      draw_spectrum(k, now);
+    }
+    for (size_t f = 0; f < model_.factors.size(); ++f) draw_factor(f, now);
+    if (!shared_.joint) draw_by_response(now);
+    else if (fits_.empty()) draw_small(now);
+    draw_hyper(now);
+    ++sweeps_;
+  }
+
+  // The responses less all parts of the fit but the small columns and `but`.
+  Mat target(size_t but) const {
+    Mat out = y_;
+    for (size_t k = 0; k < fits_.size(); ++k)
+      if (k != but) out -= fits_[k];
+    return out;
+  }
+  Mat residuals() const { return target(fits_.size()) - small_fit_; }
+
+  // Missing given seen: of e ~ N(0, Lambda^{-1}), e_m given e_o is N(-Lambda_mm^{-1} Lambda_mo e_o,
+  // Lambda_mm^{-1}).
+  void impute(const DrawKey& now) {
+    if (shared_.incomplete.empty()) return;
+    const Mat e = residuals();
+    for (const Index i : shared_.incomplete) {
+      Draws random(now, Purpose::unknown, static_cast<std::uint64_t>(i));
+      std::vector<Index> absent, seen;
+      for (Index j = 0; j < q(); ++j)
+        (std::isnan(shared_.y(i, j)) ? absent : seen).push_back(j);
+      const Index m = static_cast<Index>(absent.size());
+      Mat precision(m, m);
+      Vec linear = Vec::Zero(m);
+      for (Index a = 0; a < m; ++a) {
+        for (Index b = 0; b < m; ++b) precision(a, b) = inverse_(absent[a], absent[b]);
+        for (const Index j : seen) linear[a] -= inverse_(absent[a], j) * e(i, j);
+      }
+      const Vec drawn = draw_normal(precision, linear, random);
+      for (Index a = 0; a < m; ++a) y_(i, absent[a]) += drawn[a] - e(i, absent[a]);
+    }
+  }
+
+  // Prior precisions of the small columns' coefficients, (small, q).
+  Mat small_precision() const {
+    Mat all(model_.p(), q());
+    for (size_t k = 0; k < hyper_.size(); ++k) {
+      const ColumnPart& part = model_.parts[k];
+      Vec own(static_cast<Index>(part.columns.size()));
+      for (Index j = 0; j < q(); ++j) {
+        part.priors[static_cast<size_t>(j)]->precision(hyper_[k][static_cast<size_t>(j)], own);
+        for (Index a = 0; a < own.size(); ++a)
+          all(part.columns[static_cast<size_t>(a)], j) = own[a];
+      }
+    }
+    Mat out(small(), q());
+    for (Index a = 0; a < small(); ++a) out.row(a) = all.row(shared_.small[static_cast<size_t>(a)]);
+    return out;
+  }
+
+  Index small() const { return static_cast<Index>(shared_.small.size()); }
+
+  Mat small_coefficients() const {
+    Mat out(small(), q());
+    for (Index a = 0; a < small(); ++a) out.row(a) = b_.row(shared_.small[static_cast<size_t>(a)]);
+    return out;
+  }
+
+  void set_small(const Mat& coefficients) {
+    for (Index a = 0; a < small(); ++a)
+      b_.row(shared_.small[static_cast<size_t>(a)]) = coefficients.row(a);
+    small_fit_ = shared_.s * coefficients;
+  }
+
+  void draw_jointly(Mat precision, const Vec& linear, const DrawKey& now, std::uint64_t index) {
+    precision.diagonal() += as_vector(small_precision());
+    Draws random(now, Purpose::dense, index);
+    const Vec drawn = draw_normal(precision, linear, random);
+    set_small(Eigen::Map<const Mat>(drawn.data(), small(), q()));
+  }
+
+  void draw_small(const DrawKey& now) {
+    if (small() == 0) return;
+    Mat precision = Mat::Zero(small() * q(), small() * q());
+    add_kron(inverse_, shared_.ss, precision);
+    const Mat linear = shared_.s.transpose() * y_ * inverse_;
+    draw_jointly(std::move(precision), as_vector(linear), now, 0);
+  }
+
+  // Each response's given the others'.
+  void draw_by_response(const DrawKey& now) {
+    if (small() == 0) return;
+    const Mat prior = small_precision(), sr = shared_.s.transpose() * target(fits_.size());
+    Mat b = small_coefficients();
+    for (Index j = 0; j < q(); ++j) {
+      const Vec others = b * inverse_.col(j) - b.col(j) * inverse_(j, j);
+      Mat precision = inverse_(j, j) * shared_.ss;
+      precision.diagonal() += prior.col(j);
+      Draws random(now, Purpose::dense, static_cast<std::uint64_t>(j));
+      b.col(j) = draw_normal(precision, sr * inverse_.col(j) - shared_.ss * others, random);
+    }
+    set_small(b);
+  }
+
+  void draw_spectrum(size_t k, const DrawKey& now) {
+    const Spectrum& own = shared_.spectra[k];
+    const size_t part = static_cast<size_t>(own.part);
+    const Mat r = target(k), hr = own.h.transpose() * r;
+    Vec variance = slide_variances(own, hr - own.hs * small_coefficients(), now);
+    const Together both(root_, variance);
+    if (shared_.joint && small() > 0) {
+      const Mat sr = shared_.s.transpose() * r;
+      Mat precision = Mat::Zero(small() * q(), small() * q());
+      Mat linear = Mat::Zero(small(), q());
+      for (Index l = 0; l < q(); ++l) {
+        const Vec g = both.g.row(l).transpose();
+        const Vec shrunk = both.t[l] / (1 + own.e.array() * both.t[l]);
+        const Mat weighted = own.hs.transpose() * shrunk.asDiagonal();
+        add_kron(g * g.transpose(), shared_.ss - weighted * own.hs, precision);
+        linear += (sr * g - weighted * (hr * g)) * g.transpose();
+      }
+      draw_jointly(std::move(precision), as_vector(linear), now, 1 + k);
+    }
+    const Mat a = (hr - own.hs * small_coefficients()) * both.g.transpose();
+    Mat w(a.rows(), q());
+    Draws random(now, Purpose::design, k);
+    for (Index l = 0; l < q(); ++l)
+      for (Index m = 0; m < a.rows(); ++m) {
+        const double v = both.t[l] / (1 + own.e[m] * both.t[l]);
+        w(m, l) = v * a(m, l) + std::sqrt(v) * random.normal();
+      }
+    w *= both.inverse.transpose();
+    fits_[k] = own.h * w;
+    const Mat b = own.v * w;
+    for (Index m = 0; m < b.rows(); ++m)
+      b_.row(model_.parts[part].columns[static_cast<size_t>(m)]) = b.row(m);
+  }
+
+  // The variances of a large block, each by a slice of log tau_j, its coefficients integrated out.
+  Vec slide_variances(const Spectrum& own, const Mat& hr, const DrawKey& now) {
+    const size_t part = static_cast<size_t>(own.part);
+    Vec variance(q());
+    for (Index j = 0; j < q(); ++j) {
+      Vec precision(static_cast<Index>(own.columns.size()));
+      prior_of(part, j).precision(hyper_[part][static_cast<size_t>(j)], precision);
+      variance[j] = 1 / precision[0];
+    }
+    for (Index j = 0; j < q(); ++j) {
+      const Prior& prior = prior_of(part, j);
+      if (prior.free_size(static_cast<Index>(own.columns.size())) == 0) continue;
+      Draws random(now, Purpose::move, static_cast<std::uint64_t>(own.part * q() + j));
+      const double here = 0.5 * std::log(variance[j]);
+      Vec theta(1), gradient(1);
+      const auto log_density = [&](double step) {
+        theta[0] = here + step;
+        const double s2 = std::exp(2 * theta[0]);
+        if (!possible_variance(s2)) return -std::numeric_limits<double>::infinity();
+        Vec tried = variance;
+        tried[j] = s2;
+        return prior.log_joint(Moments(), theta, gradient) +
+               log_evidence(own, hr, Together(root_, tried));
+      };
+      theta[0] = here + slice(log_density, kWidth, random);
+      variance[j] = std::exp(2 * theta[0]);
+      prior.fix(theta, hyper_[part][static_cast<size_t>(j)]);
+    }
+    return variance;
+  }
+
+  const Prior& prior_of(size_t part, Index j) const {
+    return *model_.parts[part].priors[static_cast<size_t>(j)];
+  }
+
+  // A factor's effects, and with them the small columns' coefficients: these with the effects
+  // integrated out first. Of a level, with C = kron(Lambda, Z'S) and P = Psi^{-1} + kron(Lambda, Z'Z):
+  // precision kron(Lambda, S'S) - sum C'P^{-1}C, linear part vec(S'R Lambda) - sum C'P^{-1} vec(Z'R
+  // Lambda).
+  void draw_factor(size_t f, const DrawKey& now) {
+    const LevelPart& factor = model_.factors[f];
+    const size_t at = shared_.spectra.size() + f;
+    const Index d = factor.effects(), each = d * q();
+    const Mat r = target(at);
+    std::vector<Mat> zr(static_cast<size_t>(factor.levels), Mat::Zero(d, q()));
+    for (Index i = 0; i < model_.n(); ++i)
+      zr[static_cast<size_t>(factor.code[static_cast<size_t>(i)])] +=
+          shared_.z[f].row(i).transpose() * r.row(i);
+    Vec prior(each * each);
+    factor.prior->precision(psi_[f], prior);
+    std::vector<Mat> roots(static_cast<size_t>(factor.levels));
+    const bool joint = shared_.joint && small() > 0;
+    Mat precision = Mat::Zero(joint ? small() * q() : 0, joint ? small() * q() : 0);
+    Vec linear = Vec::Zero(precision.rows());
+    if (joint) {
+      add_kron(inverse_, shared_.ss, precision);
+      linear = as_vector(shared_.s.transpose() * r * inverse_);
+    }
+    for (size_t l = 0; l < roots.size(); ++l) {
+      Mat own = Eigen::Map<const Mat>(prior.data(), each, each);
+      add_kron(inverse_, shared_.zz[f][l], own);
+      roots[l] = positive_factor(own).lower();
+      if (!joint) continue;
+      Mat c = Mat::Zero(each, small() * q());
+      add_kron(inverse_, shared_.zs[f][l], c);
+      solve_lower(roots[l], c);
+      precision.noalias() -= c.transpose() * c;
+      linear -= c.transpose() * solved_lower(roots[l], as_vector(zr[l] * inverse_));
+    }
+    if (joint) draw_jointly(std::move(precision), linear, now, (std::uint64_t{1} << 20) + f);
+    const Mat b = small_coefficients();
+    for (size_t l = 0; l < roots.size(); ++l) {
+      Draws random(now, Purpose::groups, (static_cast<std::uint64_t>(f) << 32) + l);
+      Vec u = solved_lower(roots[l], as_vector((zr[l] - shared_.zs[f][l] * b) * inverse_));
+      for (Index a = 0; a < each; ++a) u[a] += random.normal();
+      solve_transposed(roots[l], u);
+      u_[f].col(static_cast<Index>(l)) = u;
+    }
+    find_factor_fit(f);
+  }
+
+  void find_factor_fit(size_t f) {
+    const LevelPart& factor = model_.factors[f];
+    Mat& fit = fits_[shared_.spectra.size() + f];
+    for (Index i = 0; i < model_.n(); ++i) {
+      const Index level = factor.code[static_cast<size_t>(i)];
+      fit.row(i) = shared_.z[f].row(i) *
+                   Eigen::Map<const Mat>(u_[f].col(level).data(), factor.effects(), q());
+    }
+  }
+
+  void draw_hyper(const DrawKey& now) {
+    for (size_t k = 0; k < hyper_.size(); ++k) {
+      if (is_spectrum(k)) continue;
+      const ColumnPart& part = model_.parts[k];
+      for (Index j = 0; j < q(); ++j) {
+        Moments b;
+        b.square.resize(static_cast<Index>(part.columns.size()));
+        for (Index a = 0; a < b.square.size(); ++a)
+          b.square[a] = std::pow(b_(part.columns[static_cast<size_t>(a)], j), 2);
+        b.count = count(part);
+        b.unseen = part.unseen;
+        Draws random(now, Purpose::hyper, k * static_cast<size_t>(q()) + static_cast<size_t>(j));
+        prior_of(k, j).draw(b, random, hyper_[k][static_cast<size_t>(j)]);
+      }
+    }
+    for (size_t f = 0; f < psi_.size(); ++f) {
+      Draws random(now, Purpose::hyper, (std::uint64_t{1} << 32) + f);
+      model_.factors[f].prior->draw(squares(u_[f] * u_[f].transpose(),
+                                            static_cast<double>(u_[f].cols())), random, psi_[f]);
+    }
+    const Mat e = residuals();
+    Draws random(now, Purpose::hyper, std::uint64_t{1} << 33);
+    model_.residual->draw(squares(e.transpose() * e, shared_.rows), random, sigma_);
+  }
+
+  // Of `levels` joint effects with this sum of u u'.
+  static Moments squares(const Mat& sum, double levels) {
+    Moments out;
+    out.square = as_vector(sum);
+    out.count = levels * static_cast<double>(sum.rows());
+    return out;
+  }
+
+  bool is_spectrum(size_t part) const {
+    for (const Spectrum& own : shared_.spectra)
+      if (own.part == static_cast<Index>(part)) return true;
+    return false;
+  }
+
+  // The missing responses as they are, row by row.
+  Vec missing() const {
+    std::vector<double> out;
+    for (const Index i : shared_.incomplete)
+      for (Index j = 0; j < q(); ++j)
+        if (std::isnan(shared_.y(i, j))) out.push_back(y_(i, j));
+    return Eigen::Map<const Vec>(out.data(), static_cast<Index>(out.size()));
+  }
+  void set_missing(ConstVecRef values) {
+    Index at = 0;
+    for (const Index i : shared_.incomplete)
+      for (Index j = 0; j < q(); ++j)
+        if (std::isnan(shared_.y(i, j))) y_(i, j) = values[at++];
+  }
+
+  void visit(Archive& archive) override {
+    archive.count(sweeps_, kMostSweeps);
+    archive.part(Eigen::Map<Vec>(b_.data(), b_.size()));
+    for (auto& part : hyper_)
+      for (Vec& own : part) archive.part(own);
+    for (Vec& own : psi_) archive.part(own);
+    archive.part(sigma_);
+    for (Mat& u : u_) archive.part(Eigen::Map<Vec>(u.data(), u.size()));
+    archive.part(missing(), [&](ConstVecRef saved) { set_missing(saved); });
+    if (archive.reads()) find_fits();
+  }
+
+  void find_fits() {
+    small_fit_ = shared_.s * small_coefficients();
+    for (size_t k = 0; k < shared_.spectra.size(); ++k) {
+      const Spectrum& own = shared_.spectra[k];
+      Mat b(static_cast<Index>(own.columns.size()), q());
+      for (Index m = 0; m < b.rows(); ++m) b.row(m) = b_.row(own.columns[static_cast<size_t>(m)]);
+      fits_[k] = own.h * (own.v.transpose() * b);
+    }
+    for (size_t f = 0; f < u_.size(); ++f) find_factor_fit(f);
+  }
+
+  const SharedResponses& shared_;
+  const Responses& model_;
+  std::uint64_t seed_;
+  int chain_;
+  Index sweeps_ = 0;
+  Mat y_;                                // (n, q) complete
+  Mat b_;                                // (p, q)
+  std::vector<Mat> u_;                   // (d q, levels) of each factor
+  std::vector<std::vector<Vec>> hyper_;  // of each part and response
+  std::vector<Vec> psi_;                 // of each factor
+  Vec sigma_;
+  Mat inverse_, root_;                   // (q, q) Sigma^{-1}, and Sigma = root root'
+  Mat small_fit_;                        // (n, q) S B_s
+  std::vector<Mat> fits_;                // of each spectrum, then each factor
+};
+
+}  // namespace
+
+SharedResponses::SharedResponses(const Responses& given)
+    : model(given), x(given.x), y(given.y), rows(static_cast<double>(given.n())) {
+  check(model);
+  const bool weighted = model.weight.size() > 0;
+  const Vec root = weighted ? Vec(model.weight.cwiseSqrt()) : Vec(Vec::Ones(model.n()));
+  if (weighted) {
+    x = root.asDiagonal() * x;
+    y = root.asDiagonal() * y;
+    rows = model.weight.sum();
+  }
+  for (const LevelPart& factor : model.factors) z.push_back(root.asDiagonal() * factor.z);
+  std::vector<bool> large(static_cast<size_t>(model.p()), false);
+  for (size_t k = 0; k < model.parts.size(); ++k) {
+    const ColumnPart& part = model.parts[k];
+    if (static_cast<Index>(part.columns.size()) <= kSmall) continue;
+    bool exchangeable = true;
+    for (const auto& prior : part.priors) exchangeable = exchangeable && prior->exchangeable();
+    if (!exchangeable) continue;
+    for (const Index j : part.columns) large[static_cast<size_t>(j)] = true;
+    spectra.push_back(make_spectrum(static_cast<Index>(k), part.columns, x));
+  }
+  for (Index j = 0; j < model.p(); ++j)
+    if (!large[static_cast<size_t>(j)]) small.push_back(j);
+  s = columns_of(x, small);
+  ss = s.transpose() * s;
+  for (Spectrum& own : spectra) own.hs = own.h.transpose() * s;
+  joint = s.cols() * model.q() <= kMostAtOnce;
+  for (size_t f = 0; f < model.factors.size(); ++f) {
+    const LevelPart& factor = model.factors[f];
+    const Index d = factor.effects();
+    zz.emplace_back(static_cast<size_t>(factor.levels), Mat::Zero(d, d));
+    zs.emplace_back(static_cast<size_t>(factor.levels), Mat::Zero(d, s.cols()));
+    for (Index i = 0; i < model.n(); ++i) {
+      const size_t level = static_cast<size_t>(factor.code[static_cast<size_t>(i)]);
+      zz[f][level] += z[f].row(i).transpose() * z[f].row(i);
+      zs[f][level] += z[f].row(i).transpose() * s.row(i);
+    }
+  }
+  for (Index i = 0; i < model.n(); ++i)
+    if (y.row(i).array().isNaN().any()) incomplete.push_back(i);
+}
+
+std::unique_ptr<Chain> make_responses_chain(const SharedResponses& shared, std::uint64_t seed,
+                                            int chain) {
+  return std::unique_ptr<Chain>(new ResponsesChain(shared, seed, chain));
+}
+
+}  // namespace bsvm

@@ -1,0 +1,31 @@
+#pragma once
+#include "chain/sampler.hpp"
+#include "model.hpp"
+#include "spectrum.hpp"
+
+namespace bsvm {
+
+// What chains of a model share: nothing here changes.
+struct SharedResponses {
+  explicit SharedResponses(const Responses& model);
+
+  const Responses& model;
+  Mat x, y;                    // rows times the roots of their weights
+  std::vector<Mat> z;          // likewise, of each factor
+  double rows;                 // the sum of the weights
+  std::vector<Index> small;    // columns in no spectrum
+  std::vector<Spectrum> spectra;
+  Mat s, ss;                   // (n, small) those columns, and S'S
+  bool joint;                  // are coefficients of small columns drawn for all responses at once?
+  // Of each factor and level: Z'Z (d, d) and Z'S (d, small).
+  std::vector<std::vector<Mat>> zz, zs;
+  std::vector<Index> incomplete;  // rows with a missing response
+};
+
+// Gibbs sampling (regression.md, section 2): missing responses; each large block's variances with
+// its coefficients integrated out, then the small columns' coefficients likewise, then its own; small
+// columns' and a factor's effects together; the variances; Psi and Sigma.
+std::unique_ptr<Chain> make_responses_chain(const SharedResponses& shared, std::uint64_t seed,
+                                            int chain);
+
+}  // namespace bsvm

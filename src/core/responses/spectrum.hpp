@@ -1,0 +1,45 @@
+#pragma once
+#include "linalg/dense.hpp"
+#include "model.hpp"
+
+namespace bsvm {
+
+// A large block of columns F (n, m) under an exchangeable prior, its coefficients W (m, q) with
+// w_j ~ N(0, tau_j^2 I). With F'F = V diag(e) V', H = F V, and
+//
+//   G Sigma G' = I,   G T G' = diag(t),   T = diag(tau^2),
+//
+// the coefficients V'W G' are independent given R = F W + noise: each sees a_kl = (H'R G')_kl, which
+// is N(e_k w, e_k), and w ~ N(0, t_l). A draw, the density of the block's variances and that of other
+// coefficients with W integrated out are then sums over k and l, whatever n is.
+struct Spectrum {
+  Index part = 0;              // of Responses::parts
+  std::vector<Index> columns;  // of the design
+  Vec e;                       // (m)
+  Mat h, v;                    // (n, m), (m, m)
+  Mat hs;                      // (m, small) H'S, S the other columns
+};
+
+// From `x`, the columns of the block.
+Spectrum make_spectrum(Index part, std::vector<Index> columns, const Mat& x);
+
+// G and t.
+struct Together {
+  Mat g, inverse;  // (q, q): G and its inverse
+  Vec t;           // (q)
+
+  // root: lower, Sigma = root root'; variance (q) = tau^2.
+  Together(const Mat& root, const Vec& variance) {
+    Mat inner = Mat::Identity(root.rows(), root.cols());
+    solve_lower(root, inner);
+    const SymmetricEigen eigen(inner * variance.asDiagonal() * inner.transpose());
+    t = eigen.values.cwiseMax(0);
+    g = eigen.vectors.transpose() * inner;
+    inverse = root * eigen.vectors;
+  }
+};
+
+// log p(R | T, Sigma, the rest) up to what does not depend on T: hr (m, q) = H'R.
+double log_evidence(const Spectrum& spectrum, const Mat& hr, const Together& both);
+
+}  // namespace bsvm

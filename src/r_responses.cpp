@@ -1,0 +1,133 @@
+#include "core/responses/responses_chain.hpp"
+#include "r_draws.h"
+#include "r_host.h"
+
+using Rcpp::_;
+using Rcpp::as;
+using Rcpp::List;
+using Rcpp::NumericMatrix;
+
+namespace {
+
+bsvm::Mat to_mat(const NumericMatrix& x) {
+  return Eigen::Map<const bsvm::Mat>(x.begin(), x.nrow(), x.ncol());
+}
+
+// The columns of the design, with an intercept that is none of x.
+bsvm::Mat standardised(const List& problem) {
+  const NumericMatrix x = problem["x"];
+  const bsvm::Vec center = to_vec(problem["center"]), scale = to_vec(problem["scale"]);
+  const bsvm::Index first = as<bool>(problem["intercept"]) ? 1 : 0;
+  bsvm::Mat out = bsvm::Mat::Ones(x.nrow(), center.size());
+  for (bsvm::Index j = first; j < out.cols(); ++j)
+    out.col(j) = (Eigen::Map<const bsvm::Vec>(x.begin() + (j - first) * x.nrow(), x.nrow()).array() -
+                  center[j]) / scale[j];
+  return out;
+}
+
+std::unique_ptr<bsvm::Prior> to_prior(const List& block) {
+  const std::string name = as<std::string>(block["prior"]);
+  return bsvm::Registry<bsvm::Prior>::make(name, to_params(name, block["parameters"]));
+}
+
+// `blocks`: of each response a list of blocks of the same columns.
+std::vector<bsvm::ColumnPart> to_parts(const List& blocks) {
+  std::vector<bsvm::ColumnPart> out;
+  for (const List block : as<List>(blocks[0])) {
+    out.emplace_back();
+    for (int column : as<std::vector<int>>(block["columns"])) out.back().columns.push_back(column - 1);
+    out.back().unseen = as<double>(block["unseen"]);
+  }
+  for (const List own : blocks)
+    for (R_xlen_t k = 0; k < own.size(); ++k)
+      out[static_cast<size_t>(k)].priors.push_back(to_prior(own[k]));
+  return out;
+}
+
+bsvm::LevelPart to_factor(const List& factor, bsvm::Index n) {
+  bsvm::LevelPart out;
+  for (int code : as<std::vector<int>>(factor["codes"])) out.code.push_back(code - 1);
+  out.levels = to_count(factor, "levels", 1);
+  out.z = Rf_isNull(factor["z"]) ? bsvm::Mat(bsvm::Mat::Ones(n, 1))
+                                 : to_mat(factor["z"]);
+  out.prior = to_prior(factor);
+  return out;
+}
+
+// The drawn numbers of each prior, with their names: of all responses by block, then of the factors,
+// then of the residuals.
+List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result) {
+  List out;
+  bsvm::Index first = 0;
+  const auto add = [&](const bsvm::Prior& prior, double count) {
+    bsvm::Vec hyper = bsvm::Vec(prior.hyper_size(static_cast<bsvm::Index>(count)));
+    bsvm::Moments shape;
+    shape.count = count;
+    shape.square = bsvm::Vec::Zero(prior.effects() * prior.effects());
+    prior.start(shape, hyper);
+    const auto named = prior.drawn(hyper);
+    const bsvm::Index rows = static_cast<bsvm::Index>(named.size());
+    Rcpp::NumericVector own = draws_array(result, &bsvm::ChainDraws::hyper, first, rows);
+    own.attr("dimnames") = List::create(to_named(named).names(), R_NilValue, R_NilValue);
+    out.push_back(own);
+    first += rows;
+  };
+  for (size_t j = 0; j < static_cast<size_t>(model.q()); ++j)
+    for (const bsvm::ColumnPart& part : model.parts)
+      add(*part.priors[j], static_cast<double>(part.columns.size()) + part.unseen);
+  for (const bsvm::LevelPart& factor : model.factors)
+    add(*factor.prior, static_cast<double>(factor.prior->effects() * factor.levels));
+  add(*model.residual, static_cast<double>(model.n() * model.q()));
+  return out;
+}
+
+}  // namespace
+
+// Several responses: `problem` has the design as core_sample() takes it, `y` (n, q) may have NA.
+// `blocks`: of each response; `factors`: codes, levels, z, prior, parameters of each grouping factor;
+// `residual`: prior, parameters.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List blocks,
+                          Rcpp::List factors, Rcpp::List residual, Rcpp::List options) {
+  return with_host(options["verbose"], [&](RHost& host) {
+    bsvm::Responses model;
+    model.x = standardised(problem);
+    model.y = to_mat(y);
+    if (!Rf_isNull(problem["weight"])) model.weight = to_vec(problem["weight"]);
+    model.parts = to_parts(blocks);
+    for (const List factor : factors) model.factors.push_back(to_factor(factor, model.n()));
+    model.residual = to_prior(residual);
+    bsvm::SampleOptions run = to_sample_options(options);
+    if (!run.checkpoint.empty()) {
+      Fingerprint print;
+      for (SEXP part : {SEXP(problem), SEXP(y), SEXP(blocks), SEXP(factors), SEXP(residual)})
+        print.add(part);
+      run.fingerprint = print.value();
+    }
+    const bsvm::SharedResponses shared(model);
+    const bsvm::SampleResult result = bsvm::run_chains(
+        [&](int, std::uint64_t seed, int chain) {
+          return bsvm::make_responses_chain(shared, seed, chain);
+        },
+        run, host);
+    host.resignal();
+    need_draws(result);
+    bsvm::Index effects = 0;
+    for (const bsvm::LevelPart& factor : model.factors)
+      effects += factor.levels * factor.prior->effects();
+    const List out = List::create(
+        _["coefficients"] = draws_array(result, &bsvm::ChainDraws::coefficients, 0,
+                                        model.p() * model.q()),
+        _["hyper"] = hyper_draws(model, result),
+        _["effects"] = draws_array(result, &bsvm::ChainDraws::effects, 0,
+                                   run.keep_effects ? effects : 0),
+        _["mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::mean)),
+        _["effects_mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::effect_mean)),
+        _["effects_sd"] = to_numeric(sd_over(result, &bsvm::ChainDraws::effect_center,
+                                             &bsvm::ChainDraws::effect_square)),
+        _["missing_mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::unknown_center)),
+        _["missing_sd"] = to_numeric(sd_over(result, &bsvm::ChainDraws::unknown_center,
+                                             &bsvm::ChainDraws::unknown_square)));
+    return join(out, run_facts(result));
+  });
+}
