@@ -244,6 +244,15 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   matched <- match.call()
   call <- as_written(matched, environment())
   data <- force_argument(data, "data", "data")
+  responses <- several_responses(formula, data, likelihood)
+  if (!is.null(responses)) {
+    arguments <- list(formula = formula, data = data, na.action = na.action, contrasts = contrasts,
+                      drop.unused.levels = drop.unused.levels, likelihood = likelihood,
+                      prior = prior, engine = engine, standardize = standardize,
+                      keep_data = keep_data, control = control)
+    return(fit_responses(responses, passed_on(matched, call, data, parent.frame()), data, arguments,
+                         parent.frame()))
+  }
   lazy <- frame_call(passed_on(matched, call, data, parent.frame()))
   values <- c(list(data = data), if (!is.null(likelihood)) list(likelihood = likelihood),
               if (!is.null(cluster)) list(cluster = cluster),

@@ -20,7 +20,8 @@
 #' sigma(fit)
 #' predict(fit, data.frame(speed = 15), interval = "prediction")
 #' @export
-likelihood_gaussian <- function(scale = NULL) {
+likelihood_gaussian <- function(scale = NULL, residual = c("correlated", "independent")) {
+  residual <- pick_one(residual, residual_kinds, "residual")
   given <- fixed_number(scale, "scale")
   likelihood <- new_likelihood(
     "normal", if (is.null(given)) numeric(0) else c(sd = unname(given)), "Gaussian", TRUE,
@@ -28,8 +29,12 @@ likelihood_gaussian <- function(scale = NULL) {
     priors = Filter(Negate(is.null), list(scale = prior_of_number(scale, "scale")))
   )
   likelihood$scale_formula <- scale_formula(scale)
+  likelihood$residual <- residual
   with_given_values(likelihood)
 }
+
+# How residuals of several responses (R/responses.R) hang together.
+residual_kinds <- c("correlated", "independent")
 
 residual_sd <- function(values) if (is.null(values$sd)) values$scale else values$sd
 

@@ -1,0 +1,343 @@
+# Several responses with correlated residuals, by Gibbs sampling. The frame and the specification
+# are those of a fit to each response alone, which share the design: only the responses, their units
+# and the numbers of priors differ.
+
+residual_label <- "residual"
+
+fit_correlated <- function(y, call, data, arguments, env) {
+  check_open_scale(as_likelihood(arguments$likelihood))
+  engine <- responses_engine(arguments$engine)
+  given <- split_residual(arguments$prior)
+  frame <- responses_frame(y, call, data, arguments, env)
+  rows <- frame$y
+  frames <- response_frames(frame, y, given$prior, engine)
+  specs <- lapply(frames, bsvm_spec, prior = given$prior, likelihood = likelihood_gaussian(),
+                  engine = engine, standardize = arguments$standardize)
+  units <- vapply(specs, function(spec) spec$design$unit, 0)
+  result <- run_responses(specs, frame$groups, y[rows, , drop = FALSE], given$residual, engine,
+                          arguments$control)
+  runs <- response_runs(result, specs, frame$groups)
+  fits <- Map(function(frame, spec, run, name) {
+    one <- call
+    one$formula <- frame$formula
+    kept <- if (arguments$keep_data) data_for(data, arguments$formula, name, frame$y, rows)
+    new_bsvm(frame, spec, run, one, arguments$control, kept)
+  }, frames, specs, runs, colnames(y))
+  out <- new_responses(stats::setNames(fits, colnames(y)), y[rows, , drop = FALSE], call,
+                       arguments$formula, residual_in_units(result$residual, units),
+                       group_covariances(result, specs, units), imputed_responses(result, y, rows, specs),
+                       runs[[1L]]$sampling, result$termination)
+  warn_responses(out)
+  out
+}
+
+# What the fit to one response has as its data.
+data_for <- function(data, formula, name, y, rows) {
+  own <- without_responses(data, formula)[rows, , drop = FALSE]
+  own[[name]] <- y
+  own
+}
+
+check_open_scale <- function(likelihood) {
+  if (identical(likelihood$priors$scale, prior_half_t(3))) return(invisible())
+  abort("argument", "With correlated residuals the likelihood's `scale` can't be given. Use ",
+        "prior = list(residual = prior_half_t(scale = )), or residual = \"independent\".")
+}
+
+# Gibbs sampling, with the settings of the engine that was given.
+responses_engine <- function(engine) {
+  if (is.null(engine)) return(engine_gibbs())
+  engine <- as_component(engine, "engine")
+  if (identical(engine$name, "gibbs")) return(engine)
+  abort("unsupported", "Several responses with correlated residuals need engine_gibbs(); found ",
+        engine_call(engine), ". Omit `engine`, or use `residual = \"independent\"` in the likelihood.")
+}
+
+# list(prior, residual): the user's priors without that of the residual covariance.
+split_residual <- function(prior) {
+  if (!is.list(prior) || inherits(prior, "bsvm_prior") || is.null(prior[[residual_label]])) {
+    return(list(prior = prior, residual = NULL))
+  }
+  residual <- prior[[residual_label]]
+  prior[[residual_label]] <- NULL
+  list(prior = if (length(prior) > 0L) prior, residual = residual)
+}
+
+# The frame of the design, its response the number of each row.
+responses_frame <- function(y, call, data, arguments, env) {
+  formula <- arguments$formula
+  hidden <- ".bsvm_row"
+  rest <- with_column(without_responses(data, formula), hidden, as.double(seq_len(nrow(y))),
+                      seq_len(nrow(y)), env, formula)
+  formula[[2L]] <- as.name(hidden)
+  lazy <- frame_call(call)
+  lazy$formula <- formula
+  values <- list(data = rest, likelihood = likelihood_gaussian(), prior = not_learned)
+  frame <- eval_with(lazy, values, env)
+  check_made_for_responses(frame, y)
+  frame
+}
+
+check_made_for_responses <- function(frame, y) {
+  if (is_sparse(frame$x)) {
+    abort("unsupported", "Sparse predictors are not supported with several responses. Use ",
+          "as.matrix() of them.")
+  }
+  if (!is.null(frame$absent) || !is.null(frame$offset)) {
+    abort("unsupported", if (is.null(frame$offset)) "Weights of zero are" else "An offset is",
+          " not supported with several responses. ",
+          if (is.null(frame$offset)) "Remove these rows." else "Subtract it from the responses.")
+  }
+  if (!is.null(frame$weights) && anyNA(y[frame$y, ])) {
+    abort("unsupported", "`weights` are not supported with missing responses. Omit them, or use ",
+          "complete rows.")
+  }
+  if (any(vapply(gp_bases(frame), function(basis) basis$infer != "none", TRUE))) {
+    abort("unsupported", "`infer` of gp() is not supported with several responses. Omit it.")
+  }
+}
+
+# A frame for each response; missing values have the median of the others, for units and starts.
+response_frames <- function(frame, y, prior, engine) {
+  rows <- frame$y
+  frames <- lapply(seq_len(ncol(y)), function(j) {
+    own <- frame
+    values <- y[rows, j]
+    values[is.na(values)] <- stats::median(values, na.rm = TRUE)
+    own$y <- values
+    own$formula[[2L]] <- as.name(colnames(y)[j])
+    own
+  })
+  names(frames) <- colnames(y)
+  if (length(gp_bases(frame)) == 0L) frames else with_shared_kernels(frames, prior, engine)
+}
+
+# ---- the core -----------------------------------------------------------------------------------
+
+run_responses <- function(specs, groups, y, residual, engine, control) {
+  check_no_start(control)
+  for (spec in specs) check_draws_memory(spec)
+  units <- vapply(specs, function(spec) spec$design$unit, 0)
+  shift <- vapply(specs, function(spec) spec$design$shift, 0)
+  internal <- t((t(y) - shift) / units)
+  options <- sampler_options(engine, control)
+  if (options$most > 0L) options$most <- min(options$most, most_kept(specs[[1L]]) %/% length(specs))
+  options$most <- max(options$most, if (options$most > 0L) options$draws else 0L)
+  blocks <- lapply(specs, function(spec) {
+    Filter(function(block) !isTRUE(block$parameter), spec$model$blocks)
+  })
+  check_blocks(blocks[[1L]], specs[[1L]])
+  free_memory(length(y))
+  started <- proc.time()[["elapsed"]]
+  result <- with_core_conditions(core_responses(
+    specs[[1L]]$problem[c("x", "center", "scale", "weight", "intercept")], internal,
+    unname(blocks), core_factors(specs, groups), core_residual(residual, units, names(specs)), options))
+  result$seconds <- proc.time()[["elapsed"]] - started
+  result$options <- options
+  warn_checkpoint(result$checkpoint_failed, options$checkpoint)
+  count <- length(result$hyper)
+  result$residual <- result$hyper[[count]]
+  result$factors <- result$hyper[count - rev(seq_along(specs[[1L]]$group_blocks))]
+  result
+}
+
+check_blocks <- function(blocks, spec) {
+  selects <- vapply(spec$blocks, function(block) prior_traits(block$prior)[["selects"]], TRUE)
+  if (!any(selects)) return(invisible())
+  abort("unsupported", "Priors that select variables are not supported with several responses; ",
+        "found ", spec$blocks[[which(selects)[1L]]]$prior$label, ". Use prior_ridge() or prior_lasso().")
+}
+
+# A part of the core's model for each block of a grouping factor: the effects of all responses have
+# one covariance.
+core_factors <- function(specs, groups) {
+  blocks <- specs[[1L]]$group_blocks
+  first <- cumsum(c(0L, vapply(groups, function(g) length(g$labels), 0L)))
+  lapply(seq_along(blocks), function(k) {
+    group <- groups[[blocks[[k]]$factor]]
+    at <- blocks[[k]]$columns - first[[match(blocks[[k]]$factor, names(groups))]]
+    z <- if (!is.null(group$z)) group$z[, at, drop = FALSE]
+    priors <- lapply(specs, function(spec) spec$model$group_blocks[[k]])
+    c(list(codes = group$codes, levels = length(group$levels), z = z),
+      joint_prior(priors, length(at), blocks[[k]]$label))
+  })
+}
+
+# The priors of the same d effects of each response as one of their covariance: standard deviations
+# keep their distributions, and so do the covariances of each response.
+joint_prior <- function(priors, d, label) {
+  numbers <- lapply(priors, `[[`, "parameters")
+  all <- d * length(priors)
+  kind <- priors[[1L]]$prior
+  if (kind %in% c("half_t", "huang_wand")) {
+    scales <- unlist(lapply(numbers, function(x) x[setdiff(names(x), c("effects", "df"))]),
+                     use.names = FALSE)
+    return(list(prior = "huang_wand", parameters = c(
+      effects = all, df = numbers[[1L]][["df"]],
+      stats::setNames(scales, paste0("scale_", seq_len(all))))))
+  }
+  if (!kind %in% c("ridge", "inverse_wishart")) {
+    abort("prior", "With several responses the prior of `", label, "` must be one with an inferred ",
+          "variance, such as prior_ridge() or prior_inv_wishart().")
+  }
+  df <- if (kind == "ridge") 2 * numbers[[1L]][["shape"]] else numbers[[1L]][["df"]]
+  scale <- matrix(0, all, all)
+  for (j in seq_along(numbers)) {
+    at <- (j - 1L) * d + seq_len(d)
+    scale[at, at] <- if (kind == "ridge") 2 * numbers[[j]][["scale"]]
+                     else full_matrix(numbers[[j]][-(1:2)])
+  }
+  list(prior = "inverse_wishart", parameters = c(effects = all, df = df + all - d,
+                                                 lower_triangle(scale)))
+}
+
+# Of the residuals: half-t standard deviations, correlations uniform each, unless it is given.
+core_residual <- function(prior, units, names) {
+  q <- length(units)
+  if (is.null(prior)) prior <- prior_half_t(df = 2)
+  if (inherits(prior, "bsvm_hyperprior") && identical(prior$name, "half_t")) {
+    given <- is.null(prior$open_scale)
+    scale <- prior$parameters[["scale"]] / (if (given) units else 1)
+    return(list(prior = "huang_wand", parameters = c(
+      effects = q, df = prior$parameters[["df"]],
+      stats::setNames(rep_len(scale, q), paste0("scale_", seq_len(q))))))
+  }
+  if (!inherits(prior, "bsvm_prior") || !identical(prior$name, "inverse_wishart")) {
+    abort("prior", "The prior of `", residual_label, "` must be prior_half_t() or ",
+          "prior_inv_wishart(); found ", describe(prior), ".")
+  }
+  filled <- fill_inv_wishart(prior, names, if (is.null(prior$arguments$scale)) rep(1, q) else units)
+  numbers <- filled$parameters
+  if (is.matrix(prior$arguments$scale)) {
+    numbers <- c(numbers[1:2], lower_triangle(prior$arguments$scale / outer(units, units)))
+  }
+  list(prior = "inverse_wishart", parameters = numbers)
+}
+
+# ---- out of the core ----------------------------------------------------------------------------
+
+# Of each response what run_sampler() returns.
+response_runs <- function(result, specs, groups) {
+  q <- length(specs)
+  size <- dim(result$coefficients)
+  p <- size[1L] / q
+  parts <- (length(result$hyper) - 1L - length(result$factors)) / q
+  lapply(stats::setNames(seq_len(q), names(specs)), function(j) {
+    spec <- specs[[j]]
+    at <- (j - 1L) * p + seq_len(p)
+    is_parameter_block <- vapply(spec$blocks, is_parameter, TRUE)
+    variances <- vector("list", length(spec$blocks))
+    variances[!is_parameter_block] <- result$hyper[(j - 1L) * parts + seq_len(parts)]
+    own <- result$residual[triangle_rows(q, j), , , drop = FALSE]
+    dimnames(own) <- list("variance", NULL, NULL)
+    variances[is_parameter_block] <- list(own)
+    effects <- response_effects(result, specs, groups, j)
+    posterior <- draws_posterior(list(
+      coefficients = result$coefficients[at, , , drop = FALSE],
+      variances = c(variances, response_factors(result, specs, j)), effects = effects$draws,
+      mean = result$mean[at], effects_mean = effects$mean, effects_sd = effects$sd))
+    posterior <- posterior_in_units(posterior, spec)
+    population <- seq_along(posterior$variances) <= length(spec$blocks)
+    list(posterior = posterior,
+         hyper = Map(draws_hyper, spec$blocks, posterior$variances[population]),
+         group_hyper = Map(draws_hyper, spec$group_blocks, posterior$variances[!population]),
+         termination = result$termination, sampling = sampling_facts(result, result$options))
+  })
+}
+
+# Rows of a lower triangle by column: the diagonal of responses `at`.
+triangle_rows <- function(q, at) {
+  place <- matrix(0L, q, q)
+  place[lower.tri(place, diag = TRUE)] <- seq_len(q * (q + 1L) / 2L)
+  diag(place)[at]
+}
+
+# The part of each factor's covariance that is response j's.
+response_factors <- function(result, specs, j) {
+  q <- length(specs)
+  Map(function(draws, block) {
+    d <- length(block$columns)
+    all <- d * q
+    place <- matrix(0L, all, all)
+    place[lower.tri(place, diag = TRUE)] <- seq_len(nrow(draws))
+    own <- place[(j - 1L) * d + seq_len(d), (j - 1L) * d + seq_len(d), drop = FALSE]
+    rows <- own[lower.tri(own, diag = TRUE)]
+    out <- draws[rows, , , drop = FALSE]
+    pairs <- which(lower.tri(own, diag = TRUE), arr.ind = TRUE)
+    dimnames(out) <- list(if (d == 1L) "variance"
+                          else paste("variance", pairs[, 1L], pairs[, 2L], sep = "_"), NULL, NULL)
+    out
+  }, result$factors, specs[[1L]]$group_blocks)
+}
+
+# The core has a factor's effects by block, level, response and effect; a fit by factor, level,
+# effect. Zero rows where there are none.
+response_effects <- function(result, specs, groups, j) {
+  blocks <- specs[[1L]]$group_blocks
+  q <- length(specs)
+  before <- 0L
+  at <- lapply(groups, function(group) matrix(0L, length(group$labels), length(group$levels)))
+  first <- cumsum(c(0L, vapply(groups, function(g) length(g$labels), 0L)))
+  for (block in blocks) {
+    d <- length(block$columns)
+    levels <- length(groups[[block$factor]]$levels)
+    place <- array(before + seq_len(d * q * levels), c(d, q, levels))
+    own <- block$columns - first[[match(block$factor, names(groups))]]
+    at[[block$factor]][own, ] <- place[, j, ]
+    before <- before + d * q * levels
+  }
+  rows <- as.integer(unlist(at))
+  list(draws = if (specs[[1L]]$engine$settings$keep_effects) result$effects[rows, , , drop = FALSE],
+       mean = result$effects_mean[rows], sd = result$effects_sd[rows])
+}
+
+# Lower triangles of covariances, in the units of what they are of.
+triangle_in_units <- function(draws, units) {
+  square <- outer(units, units)
+  draws * square[lower.tri(square, diag = TRUE)]
+}
+
+residual_in_units <- function(draws, units) triangle_in_units(draws, units)
+
+group_covariances <- function(result, specs, units) {
+  Map(function(draws, block) {
+    labels <- outer(block$labels, names(specs), function(a, b) paste0(b, ": ", a))
+    list(factor = block$factor, labels = c(labels),
+         draws = triangle_in_units(draws, rep(units, each = length(block$columns))))
+  }, result$factors, specs[[1L]]$group_blocks)
+}
+
+# The core has the missing responses row by row.
+imputed_responses <- function(result, y, rows, specs) {
+  own <- y[rows, , drop = FALSE]
+  at <- which(t(is.na(own)), arr.ind = TRUE)
+  if (nrow(at) == 0L) return(NULL)
+  unit <- vapply(specs, function(spec) spec$design$unit, 0)[at[, 1L]]
+  shift <- vapply(specs, function(spec) spec$design$shift, 0)[at[, 1L]]
+  data.frame(row = rows[at[, 2L]], response = colnames(y)[at[, 1L]],
+             mean = result$missing_mean * unit + shift, sd = result$missing_sd * unit,
+             row.names = NULL)
+}
+
+# One warning for the worst of all quantities.
+warn_responses <- function(object) {
+  if (identical(object$termination, "interrupted")) return(warn_cut_short(object$sampling))
+  tables <- lapply(response_names(object), function(name) {
+    table <- diagnose_coefficients(object$fits[[name]], most = 50)
+    rownames(table) <- paste0(name, ": ", rownames(table))
+    table
+  })
+  residual <- object$residual
+  dimnames(residual) <- list(residual_names(object), NULL, NULL)
+  table <- do.call(rbind, c(tables, list(diagnose(residual))))
+  if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
+  warn_diagnosis(table)
+}
+
+# sigma2_a, cov_a__b: names of the lower triangle.
+residual_names <- function(object) {
+  names <- response_names(object)
+  pairs <- which(lower.tri(diag(length(names)), diag = TRUE), arr.ind = TRUE)
+  ifelse(pairs[, 1L] == pairs[, 2L], paste0("residual variance of ", names[pairs[, 1L]]),
+         paste0("residual covariance of ", names[pairs[, 2L]], " and ", names[pairs[, 1L]]))
+}

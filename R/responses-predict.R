@@ -1,0 +1,152 @@
+# Predictions and draws of several responses: those of each, bound together; draws of new responses
+# have the residual covariance.
+
+#' @export
+nobs.bsvm_responses <- function(object, ...) object$nobs
+
+#' @export
+formula.bsvm_responses <- function(x, ...) x$formula
+
+#' @export
+coef.bsvm_responses <- function(object, ...) {
+  check_dots(substitute(list(...)), "coef()", NULL)
+  vapply(object$fits, fixef.bsvm, numeric(length(object$fits[[1L]]$design$columns)))
+}
+
+#' @export
+fixef.bsvm_responses <- function(object, ...) coef.bsvm_responses(object, ...)
+
+#' @export
+ranef.bsvm_responses <- function(object, ...) lapply(object$fits, ranef.bsvm, ...)
+
+# Of rows that not all responses have, independent fits know their own.
+#' @export
+fitted.bsvm_responses <- function(object, ...) {
+  check_dots(substitute(list(...)), "fitted()", NULL)
+  out <- object$y
+  out[] <- NA_real_
+  for (name in response_names(object)) {
+    out[rows_of(object, name), name] <- unname(stats::fitted(object$fits[[name]]))
+  }
+  rownames(out) <- names(object$fits[[1L]]$link)[seq_len(nrow(out))]
+  out
+}
+
+rows_of <- function(object, name) {
+  if (is.null(object$residual)) which(!is.na(object$y[, name])) else seq_len(nrow(object$y))
+}
+
+#' @export
+residuals.bsvm_responses <- function(object, ...) {
+  check_dots(substitute(list(...)), "residuals()", NULL)
+  fitted <- fitted.bsvm_responses(object)
+  object$y - fitted
+}
+
+#' @export
+predict.bsvm_responses <- function(object, newdata = NULL, interval = FALSE, level = 0.95, ...) {
+  if (is.null(newdata) && identical(interval, FALSE)) {
+    check_dots(substitute(list(...)), "predict()", NULL)
+    return(fitted.bsvm_responses(object))
+  }
+  found <- lapply(object$fits, predict.bsvm, newdata = newdata, interval = interval, level = level,
+                  ...)
+  if (!is.data.frame(found[[1L]])) return(do.call(cbind, found))
+  rows <- vapply(found, nrow, 0L)
+  if (any(rows != rows[1L])) refuse_unequal("predict()")
+  array(unlist(lapply(found, as.matrix)), c(rows[[1L]], ncol(found[[1L]]), length(found)),
+        list(rownames(found[[1L]]), names(found[[1L]]), names(found)))
+}
+
+refuse_unequal <- function(what) {
+  abort("argument", what, " needs the same rows for all responses, and some are missing. Give ",
+        "`newdata`, or use the fits to single responses, fit$fits.")
+}
+
+#' @export
+posterior_linpred.bsvm_responses <- function(object, newdata = NULL, ...) {
+  stack_draws(lapply(object$fits, posterior_linpred.bsvm, newdata = newdata, ...), "posterior_linpred()")
+}
+
+#' @export
+posterior_epred.bsvm_responses <- function(object, newdata = NULL, ...) {
+  stack_draws(lapply(object$fits, posterior_epred.bsvm, newdata = newdata, ...), "posterior_epred()")
+}
+
+# draws x rows x responses.
+stack_draws <- function(draws, what) {
+  sizes <- vapply(draws, dim, integer(2L))
+  if (any(sizes != sizes[, 1L])) refuse_unequal(what)
+  array(unlist(draws, use.names = FALSE), c(sizes[, 1L], length(draws)),
+        list(NULL, colnames(draws[[1L]]), names(draws)))
+}
+
+#' @export
+posterior_predict.bsvm_responses <- function(object, newdata = NULL, draw_ids = NULL, seed = NULL,
+                                             ...) {
+  if (is.null(object$residual)) {
+    return(stack_draws(lapply(object$fits, posterior_predict.bsvm, newdata = newdata,
+                              draw_ids = draw_ids, seed = seed, ...), "posterior_predict()"))
+  }
+  f <- posterior_epred.bsvm_responses(object, newdata, draw_ids = draw_ids, ...)
+  ids <- check_draw_ids(draw_ids, ncol(draw_matrix(object$residual)))
+  with_given_seed(seed, add_residuals(f, object, ids))
+}
+
+# A row's residuals are correlated; those of rows are not.
+add_residuals <- function(f, object, ids) {
+  triangles <- draw_matrix(object$residual)
+  q <- dim(f)[3L]
+  for (s in seq_along(ids)) {
+    root <- chol(full_matrix(triangles[, ids[s]]))
+    f[s, , ] <- f[s, , ] + matrix(stats::rnorm(dim(f)[2L] * q), ncol = q) %*% root
+  }
+  f
+}
+
+#' @export
+log_lik.bsvm_responses <- function(object, draw_ids = NULL, ...) {
+  check_dots(substitute(list(...)), "log_lik()", NULL)
+  if (is.null(object$residual)) {
+    abort("unsupported", "log_lik() of several responses needs correlated residuals. Use the fits to ",
+          "single responses, as log_lik(fit$fits[[1]]).")
+  }
+  f <- posterior_epred.bsvm_responses(object, draw_ids = draw_ids)
+  ids <- check_draw_ids(draw_ids, ncol(draw_matrix(object$residual)))
+  triangles <- draw_matrix(object$residual)
+  patterns <- apply(!is.na(object$y), 1L, paste, collapse = " ")
+  out <- matrix(0, length(ids), dim(f)[2L], dimnames = list(NULL, dimnames(f)[[2L]]))
+  weights <- object$fits[[1L]]$weights
+  for (s in seq_along(ids)) {
+    covariance <- full_matrix(triangles[, ids[s]])
+    for (pattern in unique(patterns)) {
+      rows <- which(patterns == pattern)
+      seen <- which(!is.na(object$y[rows[1L], ]))
+      if (length(seen) == 0L) next
+      root <- chol(covariance[seen, seen, drop = FALSE])
+      away <- t(object$y[rows, seen, drop = FALSE] - matrix(f[s, rows, seen], length(rows)))
+      out[s, rows] <- -colSums(backsolve(root, away, transpose = TRUE)^2) / 2 -
+        sum(log(diag(root))) - length(seen) * log(2 * pi) / 2
+    }
+  }
+  if (is.null(weights)) out else out * rep(weights, each = nrow(out))
+}
+
+#' @export
+loo.bsvm_responses <- function(x, cores = 1, ...) {
+  check_dots(substitute(list(...)), "loo()", NULL)
+  terms <- log_lik.bsvm_responses(x)
+  terms <- terms[, rowSums(!is.na(x$y)) > 0L, drop = FALSE]
+  chains <- x$sampling$chains
+  array <- array(terms, c(nrow(terms) / chains, chains, ncol(terms)))
+  loo::loo(array, r_eff = loo::relative_eff(exp(array), cores = cores), cores = cores)
+}
+
+#' @export
+bayes_R2.bsvm_responses <- function(object, ...) {
+  vapply(object$fits, function(fit) as.vector(bayes_R2.bsvm(fit, ...)),
+         numeric(draw_count(object$fits[[1L]]$posterior)))
+}
+
+#' @export
+sigma.bsvm_responses <- function(object, ...) vapply(object$fits, stats::sigma, 0)

@@ -1,0 +1,161 @@
+# What is printed and drawn of several responses.
+
+# Mean, standard deviation and limits of standard deviations and correlations of draws of lower
+# triangles.
+covariance_table <- function(draws, labels, level) {
+  triangles <- draw_matrix(draws)
+  q <- length(labels)
+  pairs <- which(lower.tri(diag(q), diag = TRUE), arr.ind = TRUE)
+  on <- pairs[, 1L] == pairs[, 2L]
+  sds <- sqrt(triangles[on, , drop = FALSE])
+  off <- which(!on)
+  correlations <- triangles[off, , drop = FALSE] /
+    (sds[pairs[off, 1L], , drop = FALSE] * sds[pairs[off, 2L], , drop = FALSE])
+  list(sd = draws_table(sds, labels, level),
+       correlation = draws_table(correlations, paste0(labels[pairs[off, 2L]], ", ",
+                                                      labels[pairs[off, 1L]]), level))
+}
+
+draws_table <- function(values, labels, level) {
+  out <- cbind(Estimate = rowMeans(values), SD = sqrt(row_variances(values)),
+               row_quantiles(values, level))
+  rownames(out) <- labels
+  out
+}
+
+#' @export
+VarCorr.bsvm_responses <- function(x, sigma = 1, level = 0.95, ...) {
+  check_dots(substitute(list(...)), "VarCorr()", NULL)
+  check_sigma(sigma)
+  level <- check_level(level)
+  if (is.null(x$residual)) return(lapply(x$fits, VarCorr.bsvm))
+  groups <- lapply(x$groups, function(group) {
+    matrix_of(group$draws, group$labels, level)
+  })
+  names(groups) <- make.unique(vapply(x$groups, `[[`, "", "factor"))
+  structure(c(groups, list(residual__ = matrix_of(x$residual, response_names(x), level))),
+            class = "bsvm_responses_varcorr")
+}
+
+# Posterior mean of a covariance, with the tables of its standard deviations and correlations.
+matrix_of <- function(draws, labels, level) {
+  mean <- full_matrix(rowMeans(draw_matrix(draws)))
+  dimnames(mean) <- list(labels, labels)
+  structure(mean, stddev = sqrt(diag(mean)), correlation = stats::cov2cor(mean),
+            table = covariance_table(draws, labels, level))
+}
+
+#' @export
+as.data.frame.bsvm_responses_varcorr <- function(x, row.names = NULL, optional = FALSE, ...) {
+  rows <- lapply(names(x), function(name) {
+    pairs <- which(lower.tri(x[[name]], diag = TRUE), arr.ind = TRUE)
+    same <- pairs[, 1L] == pairs[, 2L]
+    labels <- rownames(x[[name]])
+    data.frame(grp = if (name == "residual__") "Residual" else name, var1 = labels[pairs[, 2L]],
+               var2 = ifelse(same, NA_character_, labels[pairs[, 1L]]), vcov = x[[name]][pairs],
+               sdcor = ifelse(same, sqrt(abs(x[[name]][pairs])), attr(x[[name]], "correlation")[pairs]),
+               row.names = NULL)
+  })
+  do.call(rbind, rows)
+}
+
+#' @export
+print.bsvm_responses_varcorr <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  check_digits(digits)
+  for (name in names(x)) {
+    table <- attr(x[[name]], "table")
+    cat(if (name == "residual__") "Residuals" else name, ": standard deviations\n", sep = "")
+    print(table$sd, digits = digits)
+    if (nrow(table$correlation) > 0L) {
+      cat("correlations\n")
+      print(table$correlation, digits = digits)
+    }
+  }
+  invisible(x)
+}
+
+responses_header <- function(x) {
+  cat("Bayesian regression with ", length(x$fits), " responses (", x$fits[[1L]]$likelihood$label,
+      ", ", if (is.null(x$residual)) "independent" else "correlated", " residuals)\n", sep = "")
+  cat("  ", deparse1(x$formula), "\n  ", x$nobs, " rows", sep = "")
+  missing <- sum(is.na(x$y))
+  if (missing > 0L) cat(", ", missing, " missing responses", sep = "")
+  cat("\n")
+  if (!is.null(x$sampling)) {
+    cat("  engine_gibbs(): ", x$sampling$chains, " chains of ", x$sampling$draws, " draws, ",
+        format(x$sampling$seconds, digits = 2L), " s\n", sep = "")
+  }
+}
+
+#' @export
+print.bsvm_responses <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  check_digits(digits)
+  responses_header(x)
+  shown <- shown_coefficients(x)
+  if (length(shown) > 0L) {
+    cat("\nPopulation-level coefficients (posterior means):\n")
+    print(coef.bsvm_responses(x)[shown, , drop = FALSE], digits = digits)
+  }
+  cat("\nResidual standard deviations:\n")
+  print(sigma.bsvm_responses(x), digits = digits)
+  if (!is.null(x$residual)) {
+    cat("\nResidual correlations:\n")
+    print(attr(VarCorr.bsvm_responses(x)$residual__, "correlation"), digits = 2L)
+  }
+  invisible(x)
+}
+
+# Without the columns of functions.
+shown_coefficients <- function(x) {
+  fit <- x$fits[[1L]]
+  setdiff(seq_along(fit$design$columns), columns_of(fit$bases))
+}
+
+#' @export
+summary.bsvm_responses <- function(object, level = 0.95, ...) {
+  check_dots(substitute(list(...)), "summary()", NULL)
+  level <- check_level(level)
+  shown <- shown_coefficients(object)
+  coefficients <- lapply(object$fits, function(fit) {
+    table <- draws_or_moments(fit, shown, level)
+    rownames(table) <- fit$design$columns[shown]
+    table
+  })
+  structure(class = "summary.bsvm_responses", list(
+    fit = object, coefficients = coefficients, level = level,
+    r2 = if (has_draws(object$fits[[1L]])) vapply(object$fits, function(fit) {
+      mean(bayes_R2.bsvm(fit))
+    }, 0),
+    varcorr = VarCorr.bsvm_responses(object, level = level)))
+}
+
+has_draws <- function(fit) inherits(fit$posterior, "bsvm_draws")
+
+draws_or_moments <- function(fit, at, level) {
+  moments <- posterior_coefficients(fit)
+  cbind(Estimate = moments$mean[at], SD = moments$sd[at],
+        coefficient_limits(fit$posterior, fit, at, level))
+}
+
+#' @export
+print.summary.bsvm_responses <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  check_digits(digits)
+  responses_header(x$fit)
+  for (name in names(x$coefficients)) {
+    if (nrow(x$coefficients[[name]]) == 0L) next
+    cat("\n", name, " (", format(100 * x$level), " % credible intervals):\n", sep = "")
+    print(x$coefficients[[name]], digits = digits)
+  }
+  if (!is.null(x$r2)) {
+    cat("\nBayesian R-squared:\n")
+    print(x$r2, digits = 3L)
+  }
+  cat("\n")
+  if (is.null(x$fit$residual)) {
+    cat("Residual standard deviations:\n")
+    print(sigma.bsvm_responses(x$fit), digits = digits)
+  } else {
+    print(x$varcorr, digits = digits)
+  }
+  invisible(x)
+}
