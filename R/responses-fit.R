@@ -128,10 +128,18 @@ run_responses <- function(specs, groups, y, residual, engine, control) {
   })
   check_blocks(blocks[[1L]], specs[[1L]])
   free_memory(length(y))
+  starts <- response_starts(specs, internal, blocks[[1L]])
+  blocks[[1L]] <- lapply(seq_along(blocks[[1L]]), function(k) {
+    own <- blocks[[1L]][[k]]
+    start <- starts$blocks[k, ]
+    own["start"] <- list(if (length(start) > 0L && !anyNA(start)) start)
+    own
+  })
   started <- proc.time()[["elapsed"]]
   result <- with_core_conditions(core_responses(
     specs[[1L]]$problem[c("x", "center", "scale", "weight", "intercept")], internal,
-    unname(blocks), core_factors(specs, groups), core_residual(residual, units, names(specs)), options))
+    unname(blocks), core_factors(specs, groups),
+    c(core_residual(residual, units, names(specs)), list(start = starts$residual)), options))
   result$seconds <- proc.time()[["elapsed"]] - started
   result$options <- options
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)

@@ -1,10 +1,11 @@
-# Kernels that several responses share. Each response alone says which kernel it prefers
-# (R/gp-learn.R); of these the one is used for all under which the sum of the responses' log evidences
-# is highest. In that sum residuals are independent, amplitudes and residual variances are each at
-# their best, and the coefficients of other columns are integrated out under flat priors; group
-# effects are left out of it. It only ranks a handful of kernels.
+# Kernels that several responses share, and where chains start: by the log evidence of each response
+# alone. In it the variances of large blocks and of the residuals are at their best, the coefficients
+# of other columns are integrated out under flat priors, and group effects are left out. Each response
+# alone says which kernel it prefers (R/gp-learn.R); of these the one is used for all under which the
+# sum of the log evidences is highest.
 
 most_compared <- 400L # rows
+large_block <- 30L    # columns; more have their coefficients integrated out (src/core/responses)
 
 # Frames of all responses with the columns of the same kernels.
 with_shared_kernels <- function(frames, prior, engine) {
@@ -17,7 +18,10 @@ with_shared_kernels <- function(frames, prior, engine) {
   if (!free) return(lapply(frames, with_kernels_of, learned = first, likelihood = likelihood))
   candidates <- c(list(first), lapply(frames[-1L], learn))
   y <- vapply(frames, `[[`, frames[[1L]]$y, "y")
-  values <- vapply(candidates, function(frame) sum(column_evidences(frame, y)), 0)
+  values <- vapply(candidates, function(frame) {
+    parts <- unlist(lapply(gp_bases(frame), `[[`, "blocks"), recursive = FALSE)
+    sum(column_evidences(frame$x, y, parts)["value", ])
+  }, 0)
   lapply(frames, with_kernels_of, learned = candidates[[which.max(values)]], likelihood = likelihood)
 }
 
@@ -27,42 +31,81 @@ with_kernels_of <- function(frame, learned, likelihood) {
   with_gp_unit(out, response_units(frame$response, frame, likelihood)$unit)
 }
 
-# log evidence of each column of y. With R the response and F_b the features of a part, both in the
-# complement of the other columns, R ~ N(0, s^2 I + sum t_b F_b F_b').
-column_evidences <- function(frame, y) {
-  rows <- some_of_many(frame$nobs, most_compared)
-  parts <- unlist(lapply(gp_bases(frame), `[[`, "blocks"), recursive = FALSE)
-  large <- unlist(parts)
-  x <- frame$x[rows, , drop = FALSE]
-  others <- x[, setdiff(seq_len(ncol(x)), large), drop = FALSE]
-  turn <- qr(others)
-  beyond <- function(m) qr.qty(turn, m)[-seq_len(turn$rank), , drop = FALSE]
-  if (ncol(others) == 0L) beyond <- identity
-  r <- beyond(y[rows, , drop = FALSE])
-  squares <- lapply(parts, function(at) tcrossprod(beyond(x[, at, drop = FALSE])))
-  apply(r, 2L, function(own) best_evidence(own, squares))
+# Logarithms of standard deviations, in the core's units: of each large block (a row) and response,
+# and of the residuals. NULL without a large block.
+response_starts <- function(specs, y, blocks) {
+  large <- which(lengths(lapply(blocks, `[[`, "columns")) > large_block)
+  if (length(large) == 0L) return(NULL)
+  problem <- specs[[1L]]$problem
+  columns <- seq_along(problem$center) - problem$intercept
+  x <- problem$x
+  if (problem$intercept) x <- cbind(1, x)
+  x <- sweep(sweep(x, 2L, problem$center), 2L, problem$scale, "/")
+  y[is.na(y)] <- 0
+  found <- column_evidences(x, y, lapply(blocks[large], `[[`, "columns"))
+  sds <- matrix(NA_real_, length(blocks), ncol(y))
+  sds[large, ] <- found[-(1:2), , drop = FALSE]
+  list(blocks = sds, residual = found["residual", ])
 }
 
-# Over the logarithms of the shares t_b/s^2, s^2 at its best.
+# A column for each one of y: the log evidence ("value"), and the logarithms of the standard
+# deviations of the residuals ("residual") and of each part. With R the response and F_b the features
+# of a part, both in the complement of the other columns, R ~ N(0, s^2 I + sum t_b F_b F_b').
+column_evidences <- function(x, y, parts) {
+  rows <- some_of_many(nrow(x), most_compared)
+  x <- x[rows, , drop = FALSE]
+  others <- x[, setdiff(seq_len(ncol(x)), unlist(parts)), drop = FALSE]
+  turn <- qr(others)
+  beyond <- if (ncol(others) == 0L) identity
+            else function(m) qr.qty(turn, m)[-seq_len(turn$rank), , drop = FALSE]
+  r <- beyond(y[rows, , drop = FALSE])
+  squares <- lapply(parts, function(at) tcrossprod(beyond(x[, at, drop = FALSE])))
+  out <- vapply(seq_len(ncol(r)), function(j) best_evidence(r[, j], squares),
+                numeric(2L + length(parts)))
+  rownames(out) <- c("value", "residual", rep("part", length(parts)))
+  out
+}
+
+# Over the logarithms of t_b/s^2, s^2 at its best.
 best_evidence <- function(r, squares) {
   n <- length(r)
-  value <- function(ratio) {
-    covariance <- Reduce(`+`, Map(`*`, squares, exp(ratio)), diag(n))
-    root <- tryCatch(chol(covariance), error = function(e) NULL)
-    if (is.null(root)) return(-1e10)
-    inner <- sum(backsolve(root, r, transpose = TRUE)^2)
-    -0.5 * n * log(inner / n) - sum(log(diag(root)))
-  }
-  size <- log(vapply(squares, function(k) mean(diag(k)), 0) + 1e-300)
-  if (length(squares) > 1L) {
-    return(stats::optim(-size, value, control = list(fnscale = -1, maxit = 100L))$value)
-  }
-  # one part: its eigenvalues make each value a sum
-  eigen <- eigen(squares[[1L]], symmetric = TRUE)
+  size <- -log(vapply(squares, function(k) mean(diag(k)), 0) + 1e-300)
+  found <- if (length(squares) == 1L) best_of_one(r, squares[[1L]], size)
+           else best_of_several(r, squares, size)
+  s2 <- max(found$inner / n, 1e-12)
+  c(-0.5 * n * log(s2) - found$logdet, 0.5 * log(s2), 0.5 * (log(s2) + found$ratio))
+}
+
+# Eigenvalues make each value a sum. The evidence may have two modes, so that a grid comes first.
+best_of_one <- function(r, square, size) {
+  eigen <- eigen(square, symmetric = TRUE)
   turned <- drop(crossprod(eigen$vectors, r))^2
-  one <- function(ratio) {
+  look <- function(ratio) {
     variance <- 1 + pmax(eigen$values, 0) * exp(ratio)
-    -0.5 * n * log(sum(turned / variance) / n) - 0.5 * sum(log(variance))
+    list(ratio = ratio, inner = sum(turned / variance), logdet = 0.5 * sum(log(variance)))
   }
-  stats::optimize(one, -size + c(-12, 12), maximum = TRUE)$objective
+  value <- function(ratio) {
+    own <- look(ratio)
+    -0.5 * length(r) * log(own$inner) - own$logdet
+  }
+  grid <- size + seq(-8, 24, by = 1)
+  top <- grid[which.max(vapply(grid, value, 0))]
+  look(stats::optimize(value, top + c(-1, 1), maximum = TRUE)$maximum)
+}
+
+best_of_several <- function(r, squares, size) {
+  look <- function(ratio) {
+    covariance <- Reduce(`+`, Map(`*`, squares, exp(ratio)), diag(length(r)))
+    root <- tryCatch(chol(covariance), error = function(e) NULL)
+    if (is.null(root)) return(list(ratio = ratio, inner = Inf, logdet = 0))
+    list(ratio = ratio, inner = sum(backsolve(root, r, transpose = TRUE)^2),
+         logdet = sum(log(diag(root))))
+  }
+  value <- function(ratio) {
+    own <- look(ratio)
+    if (is.finite(own$inner)) -0.5 * length(r) * log(own$inner) - own$logdet else -1e10
+  }
+  starts <- list(size, size + 5, size + 10)
+  top <- starts[[which.max(vapply(starts, value, 0))]]
+  look(stats::optim(top, value, control = list(fnscale = -1, maxit = 200L))$par)
 }

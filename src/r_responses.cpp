@@ -37,6 +37,7 @@ std::vector<bsvm::ColumnPart> to_parts(const List& blocks) {
     out.emplace_back();
     for (int column : as<std::vector<int>>(block["columns"])) out.back().columns.push_back(column - 1);
     out.back().unseen = as<double>(block["unseen"]);
+    if (!Rf_isNull(block["start"])) out.back().start = to_vec(block["start"]);
   }
   for (const List own : blocks)
     for (R_xlen_t k = 0; k < own.size(); ++k)
@@ -84,8 +85,8 @@ List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result)
 }  // namespace
 
 // Several responses: `problem` has the design as core_sample() takes it, `y` (n, q) may have NA.
-// `blocks`: of each response; `factors`: codes, levels, z, prior, parameters of each grouping factor;
-// `residual`: prior, parameters.
+// `blocks`: of each response, `start` of the first one's is for all; `factors`: codes, levels, z, prior,
+// parameters of each grouping factor; `residual`: prior, parameters, start.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List blocks,
                           Rcpp::List factors, Rcpp::List residual, Rcpp::List options) {
@@ -97,6 +98,7 @@ Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List 
     model.parts = to_parts(blocks);
     for (const List factor : factors) model.factors.push_back(to_factor(factor, model.n()));
     model.residual = to_prior(residual);
+    if (!Rf_isNull(residual["start"])) model.start = to_vec(residual["start"]);
     bsvm::SampleOptions run = to_sample_options(options);
     if (!run.checkpoint.empty()) {
       Fingerprint print;

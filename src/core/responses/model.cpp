@@ -11,6 +11,8 @@ void check_columns(const Responses& model) {
   for (const ColumnPart& part : model.parts) {
     if (static_cast<Index>(part.priors.size()) != model.q())
       throw InvalidInput("prior", "A block of columns needs a prior for each response.");
+    if (part.start.size() > 0 && (part.start.size() != model.q() || !part.start.allFinite()))
+      throw InvalidInput("start", "A block needs a start for each response.");
     for (Index j : part.columns) {
       if (j < 0 || j >= model.p()) throw InvalidInput("blocks", "A block has a column too many.");
       ++seen[static_cast<size_t>(j)];
@@ -42,6 +44,8 @@ void check(const Responses& model) {
     throw InvalidInput("weight", "The weights must be one a row.");
   check_columns(model);
   for (const LevelPart& factor : model.factors) check_factor(factor, model);
+  if (model.start.size() > 0 && (model.start.size() != model.q() || !model.start.allFinite()))
+    throw InvalidInput("start", "The residuals need a start for each response.");
   if (model.residual->effects() != model.q())
     throw InvalidInput("prior", "The residual covariance needs a prior of all responses.");
 }

@@ -20,6 +20,7 @@ struct ColumnPart {
   std::vector<Index> columns;
   std::vector<std::unique_ptr<Prior>> priors;  // (q)
   double unseen = 0;  // coefficients of each response that no row can see
+  Vec start;          // (q) logarithms of the standard deviations to start about, or empty
 };
 
 // A grouping factor.
@@ -38,6 +39,7 @@ struct Responses {
   std::vector<ColumnPart> parts;
   std::vector<LevelPart> factors;
   std::unique_ptr<Prior> residual;  // of Sigma
+  Vec start;  // (q) logarithms of the residual standard deviations to start about, or empty
 
   Index n() const { return x.rows(); }
   Index p() const { return x.cols(); }

@@ -15,6 +15,8 @@ constexpr Index kSmall = 30;
 constexpr Index kMostAtOnce = 600;
 // First width of slices of the logarithm of a standard deviation.
 constexpr double kWidth = 1;
+// How far apart chains start about what is known, in logarithms of standard deviations.
+constexpr double kApart = 0.3;
 
 Mat columns_of(const Mat& x, const std::vector<Index>& columns) {
   Mat out(x.rows(), static_cast<Index>(columns.size()));
@@ -53,7 +55,12 @@ class ResponsesChain : public Chain {
     Draws random(key(), Purpose::hyper, 0);
     for (const ColumnPart& part : model_.parts) {
       hyper_.emplace_back();
-      for (const auto& prior : part.priors) hyper_.back().push_back(begin(*prior, count(part), random));
+      for (const auto& prior : part.priors) {
+        hyper_.back().push_back(begin(*prior, count(part), random));
+        const Index j = static_cast<Index>(hyper_.back().size()) - 1;
+        if (part.start.size() > 0 && prior->free_size(1) == 1)
+          prior->fix(Vec::Constant(1, part.start[j] + kApart * random.normal()), hyper_.back().back());
+      }
     }
     for (const LevelPart& factor : model_.factors) {
       const Index each = factor.effects() * q();
@@ -61,6 +68,7 @@ class ResponsesChain : public Chain {
       psi_.push_back(begin(*factor.prior, static_cast<double>(each * factor.levels), random));
     }
     sigma_ = begin(*model_.residual, shared_.rows * static_cast<double>(q()), random);
+    if (model_.start.size() > 0) model_.residual->fix(diagonal_root(random), sigma_);
   }
 
   Index sweeps() const override { return sweeps_; }
@@ -107,6 +115,14 @@ class ResponsesChain : public Chain {
     prior.start(shape, hyper);
     prior.scale(hyper, std::exp(random.normal()));
     return hyper;
+  }
+
+  // A diagonal Sigma about its start, as free numbers (prior/prior.hpp).
+  Vec diagonal_root(Draws& random) const {
+    Vec out = Vec::Zero(q() * (q() + 1) / 2);
+    for (Index j = 0; j < q(); ++j)
+      out[j * (j + 3) / 2] = model_.start[j] + kApart * random.normal();
+    return out;
   }
 
   void make_sweep(Host& host) override {
