@@ -44,9 +44,12 @@ check_open_scale <- function(likelihood) {
         "prior = list(residual = prior_half_t(scale = )), or residual = \"independent\".")
 }
 
+# Draws with most coefficients integrated out forget their start at once.
+few_burnin <- 300L
+
 # Gibbs sampling, with the settings of the engine that was given.
 responses_engine <- function(engine) {
-  if (is.null(engine)) return(engine_gibbs())
+  if (is.null(engine)) return(engine_gibbs(burnin = few_burnin))
   engine <- as_component(engine, "engine")
   if (identical(engine$name, "gibbs")) return(engine)
   abort("unsupported", "Several responses with correlated residuals need engine_gibbs(); found ",

@@ -9,8 +9,9 @@ namespace bsvm {
 
 namespace {
 
-// A block of more columns than this is a spectrum.
-constexpr Index kSmall = 30;
+// A block of more columns than this is a spectrum; of more than that its variances are drawn with the
+// coefficients integrated out.
+constexpr Index kSmall = 4, kMany = 30;
 // More coefficients than this of small columns are drawn a response at a time.
 constexpr Index kMostAtOnce = 600;
 // First width of slices of the logarithm of a standard deviation.
@@ -52,6 +53,8 @@ class ResponsesChain : public Chain {
     b_ = Mat::Zero(model_.p(), q());
     small_fit_ = Mat::Zero(model_.n(), q());
     fits_.assign(shared_.spectra.size() + model_.factors.size(), small_fit_);
+    for (const Spectrum& own : shared_.spectra)
+      turned_.push_back(Mat::Zero(static_cast<Index>(own.columns.size()), q()));
     Draws random(key(), Purpose::hyper, 0);
     for (const ColumnPart& part : model_.parts) {
       hyper_.emplace_back();
@@ -74,7 +77,7 @@ class ResponsesChain : public Chain {
   Index sweeps() const override { return sweeps_; }
 
   void read(Draw& draw) const override {
-    draw.coefficients = draw.expected = as_vector(b_);
+    draw.coefficients = draw.expected = as_vector(coefficients());
     std::vector<double> hyper;
     const auto keep = [&](const Prior& prior, const Vec& own) {
       for (const auto& number : prior.drawn(own)) hyper.push_back(number.second);
@@ -104,6 +107,17 @@ class ResponsesChain : public Chain {
   }
   static double count(const ColumnPart& part) {
     return static_cast<double>(part.columns.size()) + part.unseen;
+  }
+
+  // (p, q), those of large blocks turned back.
+  Mat coefficients() const {
+    Mat out = b_;
+    for (size_t k = 0; k < shared_.spectra.size(); ++k) {
+      const Spectrum& own = shared_.spectra[k];
+      const Mat b = own.v * turned_[k];
+      for (Index m = 0; m < b.rows(); ++m) out.row(own.columns[static_cast<size_t>(m)]) = b.row(m);
+    }
+    return out;
   }
 
   // Chains start apart, so that their agreement says something.
@@ -139,8 +153,8 @@ class ResponsesChain : public Chain {
       draw_spectrum(k, now);
     }
     for (size_t f = 0; f < model_.factors.size(); ++f) draw_factor(f, now);
-    if (!shared_.joint) draw_by_response(now);
-    else if (fits_.empty()) draw_small(now);
+    if (fits_.empty()) draw_small(now);
+    else if (!shared_.joint) draw_by_response(now);
     draw_hyper(now);
     ++sweeps_;
   }
@@ -214,12 +228,28 @@ class ResponsesChain : public Chain {
     set_small(Eigen::Map<const Mat>(drawn.data(), small(), q()));
   }
 
+  // Without functions and factors. Where a coefficient's prior is the same for all responses,
+  // Lambda = Q diag(lambda) Q' makes the columns of B Q independent.
   void draw_small(const DrawKey& now) {
     if (small() == 0) return;
-    Mat precision = Mat::Zero(small() * q(), small() * q());
-    add_kron(inverse_, shared_.ss, precision);
-    const Mat linear = shared_.s.transpose() * y_ * inverse_;
-    draw_jointly(std::move(precision), as_vector(linear), now, 0);
+    const Mat prior = small_precision(), linear = shared_.s.transpose() * y_ * inverse_;
+    const Mat apart = (prior.array().colwise() / prior.col(0).array() - 1).matrix();
+    if (!(apart.cwiseAbs().maxCoeff() < 1e-12)) {
+      if (!shared_.joint) return draw_by_response(now);
+      Mat precision = Mat::Zero(small() * q(), small() * q());
+      add_kron(inverse_, shared_.ss, precision);
+      return draw_jointly(std::move(precision), as_vector(linear), now, 0);
+    }
+    const SymmetricEigen eigen(inverse_);
+    const Mat turned = linear * eigen.vectors;
+    Mat b(small(), q());
+    for (Index l = 0; l < q(); ++l) {
+      Mat precision = eigen.values[l] * shared_.ss;
+      precision.diagonal() += prior.col(0);
+      Draws random(now, Purpose::dense, static_cast<std::uint64_t>(l));
+      b.col(l) = draw_normal(precision, turned.col(l), random);
+    }
+    set_small(b * eigen.vectors.transpose());
   }
 
   // Each response's given the others'.
@@ -239,9 +269,9 @@ class ResponsesChain : public Chain {
 
   void draw_spectrum(size_t k, const DrawKey& now) {
     const Spectrum& own = shared_.spectra[k];
-    const size_t part = static_cast<size_t>(own.part);
     const Mat r = target(k), hr = own.h.transpose() * r;
-    Vec variance = slide_variances(own, hr - own.hs * small_coefficients(), now);
+    Vec variance = variances(own);
+    if (slides(own)) slide_variances(own, hr - own.hs * small_coefficients(), now, variance);
     const Together both(root_, variance);
     if (shared_.joint && small() > 0) {
       const Mat sr = shared_.s.transpose() * r;
@@ -265,41 +295,44 @@ class ResponsesChain : public Chain {
         w(m, l) = v * a(m, l) + std::sqrt(v) * random.normal();
       }
     w *= both.inverse.transpose();
-    fits_[k] = own.h * w;
-    const Mat b = own.v * w;
-    for (Index m = 0; m < b.rows(); ++m)
-      b_.row(model_.parts[part].columns[static_cast<size_t>(m)]) = b.row(m);
+    fits_[k].noalias() = own.h * w;
+    turned_[k] = std::move(w);
+  }
+
+  static bool slides(const Spectrum& own) {
+    return static_cast<Index>(own.columns.size()) > kMany;
+  }
+
+  Vec variances(const Spectrum& own) const {
+    const size_t part = static_cast<size_t>(own.part);
+    Vec out(q()), precision(static_cast<Index>(own.columns.size()));
+    for (Index j = 0; j < q(); ++j) {
+      prior_of(part, j).precision(hyper_[part][static_cast<size_t>(j)], precision);
+      out[j] = 1 / precision[0];
+    }
+    return out;
   }
 
   // The variances of a large block, each by a slice of log tau_j, its coefficients integrated out.
-  Vec slide_variances(const Spectrum& own, const Mat& hr, const DrawKey& now) {
+  void slide_variances(const Spectrum& own, const Mat& hr, const DrawKey& now, Vec& variance) {
     const size_t part = static_cast<size_t>(own.part);
-    Vec variance(q());
-    for (Index j = 0; j < q(); ++j) {
-      Vec precision(static_cast<Index>(own.columns.size()));
-      prior_of(part, j).precision(hyper_[part][static_cast<size_t>(j)], precision);
-      variance[j] = 1 / precision[0];
-    }
     for (Index j = 0; j < q(); ++j) {
       const Prior& prior = prior_of(part, j);
       if (prior.free_size(static_cast<Index>(own.columns.size())) == 0) continue;
       Draws random(now, Purpose::move, static_cast<std::uint64_t>(own.part * q() + j));
       const double here = 0.5 * std::log(variance[j]);
+      const VarianceChange change(own, hr, Together(root_, variance), j);
       Vec theta(1), gradient(1);
       const auto log_density = [&](double step) {
         theta[0] = here + step;
         const double s2 = std::exp(2 * theta[0]);
         if (!possible_variance(s2)) return -std::numeric_limits<double>::infinity();
-        Vec tried = variance;
-        tried[j] = s2;
-        return prior.log_joint(Moments(), theta, gradient) +
-               log_evidence(own, hr, Together(root_, tried));
+        return prior.log_joint(Moments(), theta, gradient) + change(s2 - variance[j]);
       };
       theta[0] = here + slice(log_density, kWidth, random);
       variance[j] = std::exp(2 * theta[0]);
       prior.fix(theta, hyper_[part][static_cast<size_t>(j)]);
     }
-    return variance;
   }
 
   const Prior& prior_of(size_t part, Index j) const {
@@ -364,17 +397,18 @@ class ResponsesChain : public Chain {
 
   void draw_hyper(const DrawKey& now) {
     for (size_t k = 0; k < hyper_.size(); ++k) {
-      if (is_spectrum(k)) continue;
       const ColumnPart& part = model_.parts[k];
+      const Spectrum* own = spectrum_of(k);
+      if (own && slides(*own)) continue;
+      const Mat b = own ? turned_[static_cast<size_t>(own - shared_.spectra.data())]
+                        : columns_of(b_.transpose(), part.columns).transpose();
       for (Index j = 0; j < q(); ++j) {
-        Moments b;
-        b.square.resize(static_cast<Index>(part.columns.size()));
-        for (Index a = 0; a < b.square.size(); ++a)
-          b.square[a] = std::pow(b_(part.columns[static_cast<size_t>(a)], j), 2);
-        b.count = count(part);
-        b.unseen = part.unseen;
+        Moments moments;  // turned coefficients have the same sum of squares
+        moments.square = b.col(j).cwiseAbs2();
+        moments.count = count(part);
+        moments.unseen = part.unseen;
         Draws random(now, Purpose::hyper, k * static_cast<size_t>(q()) + static_cast<size_t>(j));
-        prior_of(k, j).draw(b, random, hyper_[k][static_cast<size_t>(j)]);
+        prior_of(k, j).draw(moments, random, hyper_[k][static_cast<size_t>(j)]);
       }
     }
     for (size_t f = 0; f < psi_.size(); ++f) {
@@ -395,10 +429,10 @@ class ResponsesChain : public Chain {
     return out;
   }
 
-  bool is_spectrum(size_t part) const {
+  const Spectrum* spectrum_of(size_t part) const {
     for (const Spectrum& own : shared_.spectra)
-      if (own.part == static_cast<Index>(part)) return true;
-    return false;
+      if (own.part == static_cast<Index>(part)) return &own;
+    return nullptr;
   }
 
   // The missing responses as they are, row by row.
@@ -419,6 +453,7 @@ class ResponsesChain : public Chain {
   void visit(Archive& archive) override {
     archive.count(sweeps_, kMostSweeps);
     archive.part(Eigen::Map<Vec>(b_.data(), b_.size()));
+    for (Mat& w : turned_) archive.part(Eigen::Map<Vec>(w.data(), w.size()));
     for (auto& part : hyper_)
       for (Vec& own : part) archive.part(own);
     for (Vec& own : psi_) archive.part(own);
@@ -430,12 +465,8 @@ class ResponsesChain : public Chain {
 
   void find_fits() {
     small_fit_ = shared_.s * small_coefficients();
-    for (size_t k = 0; k < shared_.spectra.size(); ++k) {
-      const Spectrum& own = shared_.spectra[k];
-      Mat b(static_cast<Index>(own.columns.size()), q());
-      for (Index m = 0; m < b.rows(); ++m) b.row(m) = b_.row(own.columns[static_cast<size_t>(m)]);
-      fits_[k] = own.h * (own.v.transpose() * b);
-    }
+    for (size_t k = 0; k < shared_.spectra.size(); ++k)
+      fits_[k].noalias() = shared_.spectra[k].h * turned_[k];
     for (size_t f = 0; f < u_.size(); ++f) find_factor_fit(f);
   }
 
@@ -445,7 +476,8 @@ class ResponsesChain : public Chain {
   int chain_;
   Index sweeps_ = 0;
   Mat y_;                                // (n, q) complete
-  Mat b_;                                // (p, q)
+  Mat b_;                                // (p, q), zero for columns of large blocks
+  std::vector<Mat> turned_;              // (m, q) V'W of each large block
   std::vector<Mat> u_;                   // (d q, levels) of each factor
   std::vector<std::vector<Vec>> hyper_;  // of each part and response
   std::vector<Vec> psi_;                 // of each factor
@@ -458,12 +490,11 @@ class ResponsesChain : public Chain {
 }  // namespace
 
 SharedResponses::SharedResponses(const Responses& given)
-    : model(given), x(given.x), y(given.y), rows(static_cast<double>(given.n())) {
+    : model(given), y(given.y), rows(static_cast<double>(given.n())) {
   check(model);
   const bool weighted = model.weight.size() > 0;
   const Vec root = weighted ? Vec(model.weight.cwiseSqrt()) : Vec(Vec::Ones(model.n()));
   if (weighted) {
-    x = root.asDiagonal() * x;
     y = root.asDiagonal() * y;
     rows = model.weight.sum();
   }
@@ -476,11 +507,11 @@ SharedResponses::SharedResponses(const Responses& given)
     for (const auto& prior : part.priors) exchangeable = exchangeable && prior->exchangeable();
     if (!exchangeable) continue;
     for (const Index j : part.columns) large[static_cast<size_t>(j)] = true;
-    spectra.push_back(make_spectrum(static_cast<Index>(k), part.columns, x));
+    spectra.push_back(make_spectrum(static_cast<Index>(k), part.columns, model.x, root));
   }
   for (Index j = 0; j < model.p(); ++j)
     if (!large[static_cast<size_t>(j)]) small.push_back(j);
-  s = columns_of(x, small);
+  s = root.asDiagonal() * columns_of(model.x, small);
   ss = s.transpose() * s;
   for (Spectrum& own : spectra) own.hs = own.h.transpose() * s;
   joint = s.cols() * model.q() <= kMostAtOnce;

@@ -10,8 +10,8 @@ struct SharedResponses {
   explicit SharedResponses(const Responses& model);
 
   const Responses& model;
-  Mat x, y;                    // rows times the roots of their weights
-  std::vector<Mat> z;          // likewise, of each factor
+  Mat y;                       // rows times the roots of their weights; so are s and z
+  std::vector<Mat> z;          // of each factor
   double rows;                 // the sum of the weights
   std::vector<Index> small;    // columns in no spectrum
   std::vector<Spectrum> spectra;

@@ -20,8 +20,8 @@ struct Spectrum {
   Mat hs;                      // (m, small) H'S, S the other columns
 };
 
-// From `x`, the columns of the block.
-Spectrum make_spectrum(Index part, std::vector<Index> columns, const Mat& x);
+// `root` (n): what each row of x is multiplied with.
+Spectrum make_spectrum(Index part, std::vector<Index> columns, const Mat& x, const Vec& root);
 
 // G and t.
 struct Together {
@@ -41,5 +41,20 @@ struct Together {
 
 // log p(R | T, Sigma, the rest) up to what does not depend on T: hr (m, q) = H'R.
 double log_evidence(const Spectrum& spectrum, const Mat& hr, const Together& both);
+
+// By how much it changes if variance j becomes `delta` more, in m operations: with v the column j of
+// G, M = diag(t) and B_k = (I + e_k M)^{-1}, M becomes M + delta v v', so that
+//
+//   log |I + e_k M| grows by log(1 + delta e_k s_k),  a'M B_k a by delta c_k^2/(1 + delta e_k s_k),
+//   s_k = v'B_k v,  c_k = v'B_k a_k.
+class VarianceChange {
+ public:
+  VarianceChange(const Spectrum& spectrum, const Mat& hr, const Together& both, Index j);
+  double operator()(double delta) const;
+
+ private:
+  const Vec& e_;
+  Arr s_, c_;  // (m)
+};
 
 }  // namespace bsvm
