@@ -26,7 +26,7 @@ fit_correlated <- function(y, call, data, arguments, env) {
   out <- new_responses(stats::setNames(fits, colnames(y)), y[rows, , drop = FALSE], call,
                        arguments$formula, residual_in_units(result$residual, units),
                        group_covariances(result, specs, units), imputed_responses(result, y, rows, specs),
-                       runs[[1L]]$sampling, result$termination)
+                       runs[[1L]]$sampling, result$termination, arguments)
   warn_responses(out)
   out
 }

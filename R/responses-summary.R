@@ -159,3 +159,32 @@ print.summary.bsvm_responses <- function(x, digits = max(3L, getOption("digits")
   }
   invisible(x)
 }
+
+#' @export
+tidy.bsvm_responses <- function(x, ...) {
+  parts <- lapply(x$fits, tidy.bsvm, ...)
+  data.frame(response = rep(names(parts), vapply(parts, nrow, 0L)), do.call(rbind, parts),
+             row.names = NULL)
+}
+
+# The parameters of each response, its name before theirs; rescor__a__b of the residuals.
+#' @rawNamespace S3method(posterior::as_draws,bsvm_responses)
+as_draws.bsvm_responses <- function(x, ...) {
+  parts <- Map(function(fit, name) {
+    draws <- as_draws_array.bsvm(fit, ...)
+    posterior::variables(draws) <- paste0(name, ": ", posterior::variables(draws))
+    draws
+  }, x$fits, response_names(x))
+  if (is.null(x$residual)) return(do.call(posterior::bind_draws, c(unname(parts), along = "variable")))
+  names <- response_names(x)
+  pairs <- which(lower.tri(diag(length(names)), diag = TRUE), arr.ind = TRUE)
+  off <- which(pairs[, 1L] != pairs[, 2L])
+  place <- triangle_rows(length(names), seq_along(names))
+  correlations <- x$residual[off, , , drop = FALSE] /
+    sqrt(x$residual[place[pairs[off, 1L]], , , drop = FALSE] *
+           x$residual[place[pairs[off, 2L]], , , drop = FALSE])
+  dimnames(correlations) <- list(paste0("rescor__", names[pairs[off, 2L]], "__",
+                                        names[pairs[off, 1L]]), NULL, NULL)
+  own <- posterior::as_draws_array(aperm(correlations, c(2L, 3L, 1L)))
+  do.call(posterior::bind_draws, c(unname(parts), list(own), along = "variable"))
+}

@@ -11,6 +11,98 @@
 #   call, formula, nobs, sampling
 # The core (src/core/responses) has the mathematics.
 
+#' Several responses
+#'
+#' `bsvm(cbind(a, b) ~ x, data, likelihood = likelihood_gaussian())` fits several responses of numbers
+#' together. All responses have the predictors of the formula, each with coefficients of its own, and
+#' residuals and group effects are correlated across responses.
+#'
+#' @section Model:
+#' \deqn{y_i = B'x_i + \sum_g U_{g(i)}' z_i + e_i, \quad e_i \sim N(0, \Sigma)}{y_i = B'x_i +
+#' sum_g U_g(i)' z_i + e_i, e_i ~ N(0, Sigma)}
+#' with \eqn{y_i} the q responses of row i, \eqn{B} a column of coefficients for each response, and
+#' \eqn{\Sigma}{Sigma} the residual covariance (Chakraborty, Ghosh and Mallick 2012, section 3,
+#' without the second residual variance, which is not identified). The formula may have linear terms,
+#' smooth terms `s()`, Gaussian-process terms [gp()] and random-effects terms.
+#'
+#' * **Coefficients.** Each block of coefficients, such as the slopes or a `gp()` term, has its prior
+#'   for each response: `prior = list(x = prior_ridge())` gives every response a variance of its own.
+#'   Priors with a scale that is not given follow the spread of each response.
+#' * **Kernels.** All responses share the kernel of a `gp()` term, with an amplitude each. Each response
+#'   is used alone to learn a kernel, and the one with the highest sum of the responses' log evidences
+#'   is used.
+#' * **Group effects.** `(1 | g)` and `(x | g)` have a joint covariance over all effects of all
+#'   responses. `VarCorr()` shows it.
+#' * **Residuals.** Standard deviations have half-t(2) priors with the spread of each response as their
+#'   scale, and each correlation is uniform on (-1, 1) (Huang and Wand 2013).
+#'   `prior = list(residual = prior_half_t(df, scale))` or `residual = prior_inv_wishart(df, scale)`
+#'   changes this. Scales are in units of the responses.
+#'
+#' `likelihood_gaussian(residual = "independent")`, and all other likelihoods of numbers, fit each
+#' response separately, with the engine that `bsvm()` chooses for it. Use
+#' [likelihood_eps_insensitive()] if some responses have outliers: then no residual covariance is
+#' estimated.
+#'
+#' @section Missing responses:
+#' A row may have `NA` in some responses. They are drawn together with the parameters, so that what is
+#' known of a row's other responses helps to predict them: `fit$imputed` has their means and standard
+#' deviations. Rows without any response contribute nothing. Missing predictors are handled by
+#' `na.action`. With independent residuals each response is fitted to the rows that have it.
+#'
+#' @section Engine:
+#' [engine_gibbs()] with 300 iterations of burn-in. Coefficients of larger blocks, of the remaining
+#' columns and of group effects are integrated out while variances are drawn, so that few draws are
+#' correlated. Each `gp()` term needs one eigendecomposition, whose cost grows with the cubed number of
+#' inducing points, and a sweep costs rows times points times responses. Chains start about the best
+#' amplitudes of each response.
+#'
+#' @section Value:
+#' An object of class `bsvm_responses`: a list with
+#' * `fits`: for each response a fit of class `bsvm`, with draws of the joint posterior. Everything that
+#'   is available for a fit to one response is available for it, for example `plot(fit$fits$a, "gp")`.
+#'   Where its response is missing it has the median of the others.
+#' * `residual`: draws of the residual covariance, an array of its lower triangle by column, draws and
+#'   chains; `NULL` with independent residuals.
+#' * `groups`: for each random-effects term the draws of the covariance of the effects.
+#' * `imputed`: `NULL`, or a data frame with `row`, `response`, `mean` and `sd` of missing responses.
+#' * `y`, `call`, `formula`, `data`, `arguments`, `nobs`, `sampling`, `termination`.
+#'
+#' Methods, with n rows, q responses and S draws:
+#' * `predict(object, newdata, interval = )`: a matrix (n x q); with `interval = "confidence"` or
+#'   `"prediction"` an array (n x 4 x q) of `fit`, `sd`, `lower`, `upper`. `fitted()`, `residuals()`.
+#' * `posterior_linpred()`, `posterior_epred()`, `posterior_predict()`: arrays (S x n x q). Predicted
+#'   responses of a row are correlated.
+#' * `log_lik()` (S x n): the density of all observed responses of a row; `loo()` by row.
+#' * `VarCorr()`: covariances of the effects, and of the residuals (`residual__`), with standard
+#'   deviations and correlations; `as.data.frame()` as in lme4. `sigma()`, `bayes_R2()` (S x q).
+#' * `coef()`, `fixef()` (coefficients x q), `ranef()`, `tidy()`, `summary()`, `update()`, `nobs()`,
+#'   `formula()`,
+#'   `as_draws()`, and [plot()][plot.bsvm_responses].
+#'
+#' @section What is refused:
+#' `offset`, `missing`, `cluster`, `class.weights`, weights of zero, weights together with missing
+#' responses, sparse predictors, priors that select variables, `infer` in `gp()`, and engines other than
+#' [engine_gibbs()] if residuals are correlated: errors of class `bsvm_error_unsupported`. A response
+#' that is a copy of another one, is constant or is not numeric is an error of class
+#' `bsvm_error_response`.
+#'
+#' @references
+#' Chakraborty, S., Ghosh, M. and Mallick, B. K. (2012). Bayesian nonlinear regression for large p small
+#' n problems. *Journal of Multivariate Analysis*, 108, 28-40.
+#'
+#' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for covariance
+#' matrices. *Bayesian Analysis*, 8, 439-452.
+#' @seealso [likelihood_gaussian()]; [plot.bsvm_responses()].
+#' @examples
+#' fit <- bsvm(cbind(Sepal.Length, Sepal.Width) ~ Petal.Length + Petal.Width, data = iris,
+#'             likelihood = likelihood_gaussian())
+#' fit
+#' VarCorr(fit)
+#' predict(fit, iris[c(1, 51, 101), ], interval = "prediction")
+#' @name responses
+#' @aliases several_responses bsvm_responses
+NULL
+
 is_responses <- function(object) inherits(object, "bsvm_responses")
 
 response_names <- function(object) names(object$fits)
@@ -111,7 +203,8 @@ fit_independent <- function(y, call, data, arguments, env) {
     one$likelihood$residual <- NULL
     do.call(bsvm.formula, Filter(Negate(is.null), one), envir = env, quote = TRUE)
   })
-  new_responses(stats::setNames(fits, colnames(y)), y, call, formula)
+  new_responses(stats::setNames(fits, colnames(y)), y, call, formula,
+                arguments = arguments)
 }
 
 refuse_residual_prior <- function() {
@@ -131,9 +224,27 @@ with_column <- function(data, name, values, rows, env, formula) {
 # ---- the object ---------------------------------------------------------------------------------
 
 new_responses <- function(fits, y, call, formula, residual = NULL, groups = NULL, imputed = NULL,
-                          sampling = NULL, termination = "completed") {
+                          sampling = NULL, termination = "completed", arguments = NULL) {
   structure(class = "bsvm_responses", list(
     fits = fits, residual = residual, groups = groups, y = y, imputed = imputed,
     call = clean_call(call), formula = formula, nobs = sum(rowSums(!is.na(y)) > 0L),
-    sampling = sampling, termination = termination))
+    sampling = sampling, termination = termination,
+    data = if (isTRUE(arguments$keep_data)) arguments$data,
+    arguments = arguments[setdiff(names(arguments), c("formula", "data"))]))
+}
+
+# The data of the fit and the values of its arguments are those it had, unless others are given.
+#' @export
+update.bsvm_responses <- function(object, formula., ..., evaluate = TRUE) {
+  call <- object$call
+  call[[1L]] <- quote(bsvm)
+  changed <- match.call(expand.dots = FALSE)[["..."]]
+  for (name in names(changed)) call[[name]] <- changed[[name]]
+  call$formula <- NULL
+  formula <- if (missing(formula.)) object$formula else stats::update(object$formula, formula.)
+  call <- as.call(c(list(call[[1L]], formula), as.list(call)[-1L]))
+  if (!check_flag(evaluate, "evaluate")) return(call)
+  kept <- c(if (!is.null(object$data)) list(data = object$data), object$arguments)
+  kept <- kept[intersect(setdiff(names(kept), names(changed)), names(call))]
+  eval_with(call, kept, parent.frame())
 }

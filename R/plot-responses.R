@@ -1,0 +1,134 @@
+#' Plot a fit to several responses
+#'
+#' Pictures of all responses together, as ggplots. Those of one response are
+#' `plot(fit$fits$a)`: see [plot.bsvm()].
+#'
+#' @param x,object A fit to several responses ([responses]).
+#' @param which One of
+#'   * `"response"` (default): each response against its fitted value, with predictive intervals;
+#'   * `"correlation"`: residual correlations with credible intervals, the largest 30 by size; not with
+#'     independent residuals;
+#'   * `"coefficients"`: the population-level coefficients of each response with credible intervals. More
+#'     than 20 coefficients of a matrix of predictors, such as a spectrum, are drawn as a curve over its
+#'     columns.
+#' @param level Probability of the intervals.
+#' @param ... Not used.
+#' @return A ggplot.
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' fit <- bsvm(cbind(Sepal.Length, Sepal.Width) ~ Petal.Length + Petal.Width, data = iris,
+#'             likelihood = likelihood_gaussian())
+#' plot(fit)
+#' plot(fit, "correlation")
+#' plot(fit, "coefficients")
+#' @export
+plot.bsvm_responses <- function(x, which = c("response", "correlation", "coefficients"),
+                                level = 0.95, ...) {
+  need_ggplot2()
+  check_dots(substitute(list(...)), "plot()", NULL)
+  which <- pick_one(which, c("response", "correlation", "coefficients"), "which")
+  level <- check_level(level)
+  switch(which, response = plot_observed(x, level), correlation = plot_correlations(x, level),
+         coefficients = plot_response_coefficients(x, level))
+}
+
+#' @rdname plot.bsvm_responses
+#' @rawNamespace S3method(ggplot2::autoplot,bsvm_responses)
+autoplot.bsvm_responses <- function(object, ...) plot.bsvm_responses(object, ...)
+
+by_response <- function(names, of) factor(rep(names, of), levels = names)
+
+most_intervals <- 400L # rows of a panel
+
+plot_observed <- function(object, level) {
+  names <- response_names(object)
+  parts <- lapply(names, function(name) {
+    found <- predict.bsvm(object$fits[[name]], interval = "prediction", level = level)
+    shown <- data.frame(response = name, y = object$y[rows_of(object, name), name], found)
+    shown <- shown[!is.na(shown$y), ]
+    shown[spread_over(nrow(shown), most_intervals), ]
+  })
+  shown <- do.call(rbind, parts)
+  shown$response <- factor(shown$response, levels = names)
+  inside <- shown$y >= shown$lower & shown$y <= shown$upper
+  ggplot2::ggplot(shown, ggplot2::aes(.data$fit, .data$y)) +
+    ggplot2::geom_abline(colour = "grey60", linewidth = 0.3) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                            colour = plot_colour, alpha = 0.3) +
+    ggplot2::geom_point(shape = ifelse(inside, 1, 4), size = 1.4) +
+    ggplot2::facet_wrap("response", scales = "free") +
+    ggplot2::labs(x = "Fitted value", y = "Observed response", caption = paste0(
+      "Lines: ", format(100 * level), " % predictive intervals, of which ",
+      format(100 * mean(inside), digits = 3L), " % cover the response (crosses: outside).")) +
+    plot_theme()
+}
+
+plot_correlations <- function(object, level) {
+  if (is.null(object$residual)) {
+    abort("unsupported", "plot(which = \"correlation\") needs correlated residuals. Use ",
+          "likelihood_gaussian(residual = \"correlated\").")
+  }
+  table <- covariance_table(object$residual, response_names(object), level)$correlation
+  total <- nrow(table)
+  table <- table[utils::head(order(-abs(table[, "Estimate"])), 30L), , drop = FALSE]
+  shown <- data.frame(pair = rownames(table), estimate = table[, "Estimate"],
+                      lower = table[, "lower"], upper = table[, "upper"])
+  shown$pair <- factor(shown$pair, levels = shown$pair[order(shown$estimate)])
+  ggplot2::ggplot(shown, ggplot2::aes(.data$estimate, .data$pair)) +
+    ggplot2::geom_vline(xintercept = 0, colour = "grey60", linewidth = 0.3) +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
+                            colour = plot_colour, linewidth = 0.7) +
+    ggplot2::geom_point(colour = plot_colour, size = 1.8) +
+    ggplot2::xlim(-1, 1) +
+    ggplot2::labs(x = "Residual correlation", y = NULL, caption = paste0(
+      "Posterior means and ", format(100 * level), " % credible intervals",
+      if (total > 30L) paste0("; the 30 largest of ", total), ".")) +
+    plot_theme()
+}
+
+plot_response_coefficients <- function(object, level) {
+  names <- response_names(object)
+  design <- object$fits[[1L]]$design
+  at <- setdiff(shown_coefficients(object), design$intercept)
+  if (length(at) == 0L) {
+    abort("unsupported", "plot(which = \"coefficients\") needs linear terms, and this fit has none. ",
+          "Use plot(fit$fits[[1]], \"gp\").")
+  }
+  curve <- names(which(table(design$assign[at]) > 20L))
+  if (length(curve) > 0L) at <- at[design$assign[at] == curve[1L]]
+  shown <- do.call(rbind, lapply(names, function(name) {
+    table <- draws_or_moments(object$fits[[name]], at, level)
+    data.frame(response = name, term = design$columns[at], at = seq_along(at),
+               estimate = table[, "Estimate"], lower = table[, "lower"], upper = table[, "upper"])
+  }))
+  shown$response <- factor(shown$response, levels = names)
+  caption <- paste0("Posterior means and ", format(100 * level), " % credible intervals.")
+  if (length(curve) > 0L) {
+    term <- design$term_labels[as.integer(curve[1L])]
+    numbers <- column_numbers(design$columns[at])
+    if (!is.null(numbers)) shown$at <- rep(numbers, length(names))
+    return(ggplot2::ggplot(shown, ggplot2::aes(.data$at, .data$estimate)) +
+      ggplot2::geom_hline(yintercept = 0, colour = "grey60", linewidth = 0.3) +
+      ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), fill = plot_colour,
+                           alpha = 0.2) +
+      ggplot2::geom_line(colour = plot_colour, linewidth = 0.6) +
+      ggplot2::facet_wrap("response", scales = "free_y") +
+      ggplot2::labs(x = if (is.null(numbers)) paste("Column of", term) else term,
+                    y = "Coefficient", caption = caption) +
+      plot_theme())
+  }
+  shown$term <- factor(shown$term, levels = rev(design$columns[at]))
+  ggplot2::ggplot(shown, ggplot2::aes(.data$estimate, .data$term)) +
+    ggplot2::geom_vline(xintercept = 0, colour = "grey60", linewidth = 0.3) +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
+                            colour = plot_colour, linewidth = 0.7) +
+    ggplot2::geom_point(colour = plot_colour, size = 1.8) +
+    ggplot2::facet_wrap("response", scales = "free_x") +
+    ggplot2::labs(x = "Coefficient", y = NULL, caption = caption) +
+    plot_theme()
+}
+
+# Wavelengths of columns such as nirw1380; NULL without a number in each.
+column_numbers <- function(names) {
+  numbers <- suppressWarnings(as.numeric(sub("^.*?([0-9.]+)$", "\\1", names, perl = TRUE)))
+  if (anyNA(numbers) || is.unsorted(numbers)) NULL else numbers
+}

@@ -1,0 +1,293 @@
+# Several responses: bsvm(cbind(a, b) ~ x, likelihood = likelihood_gaussian()).
+
+simulated_responses <- function(n = 80L, seed = 1L) {
+  set.seed(seed)
+  d <- data.frame(x = rnorm(n), z = rnorm(n), g = factor(rep(seq_len(n / 8L), 8L)))
+  e <- matrix(rnorm(2L * n), n) %*% chol(matrix(c(1, 0.8, 0.8, 1), 2L))
+  u <- rnorm(n / 8L)
+  d$a <- 10 + 3 * d$x + u[d$g] + e[, 1L]
+  d$b <- 200 * (1 - d$z + 0.5 * u[d$g] + e[, 2L])
+  d
+}
+
+fit_two <- function(formula, data, ..., draws = 1000L) {
+  set.seed(1)
+  suppressWarnings(bsvm(formula, data, likelihood = likelihood_gaussian(),
+                        engine = engine_gibbs(draws = draws, burnin = 200L, chains = 2L), ...),
+                   classes = "bsvm_warning_convergence")
+}
+
+# Sigma ~ IW(df, scale), flat coefficients: B is matrix t about least squares, and Sigma is
+# IW(df + n - p, scale + R'R).
+test_that("with an inverse Wishart prior the posterior is the conjugate one", {
+  d <- simulated_responses()
+  scale <- matrix(c(2, -30, -30, 9000), 2L)
+  fit <- fit_two(cbind(a, b) ~ x + z, d, draws = 10000L,
+                 prior = list(prior_flat(), residual = prior_inv_wishart(df = 5, scale = scale)))
+  x <- model.matrix(~ x + z, d)
+  y <- as.matrix(d[c("a", "b")])
+  ols <- qr.coef(qr(x), y)
+  rest <- crossprod(y - x %*% ols) + scale
+  df <- 5 + nrow(d) - 3
+  mean <- rest / (df - 3)
+  sd <- sqrt(outer(diag(solve(crossprod(x))), diag(mean)))
+  expect_lt(max(abs(coef(fit) - ols) / sd), 0.03)
+  sds <- sapply(fit$fits, function(f) posterior_coefficients(f)$sd)
+  expect_lt(max(abs(log(sds / sd))), 0.03)
+  own <- VarCorr(fit)$residual__
+  # sd of an inverse Wishart's entries over their mean is about sqrt(2/df)
+  expect_lt(max(abs(as.matrix(own)[1:2, 1:2] / mean - 1)), 4 * sqrt(2 / df / 15000))
+  expect_equal(unname(sigma(fit)), unname(rowMeans(sqrt(matrix(fit$residual[c(1L, 3L), , ], 2L)))),
+               tolerance = 0.01)
+})
+
+test_that("results do not depend on units", {
+  d <- simulated_responses()
+  fit <- fit_two(cbind(a, b) ~ x + (1 | g), d, draws = 100L)
+  d2 <- transform(d, a = 1000 * a - 7, b = b / 1000)
+  fit2 <- fit_two(cbind(a, b) ~ x + (1 | g), d2, draws = 100L)
+  expect_equal(fit2$residual[1L, , ], 1e6 * fit$residual[1L, , ], tolerance = 1e-6)
+  expect_equal(fit2$residual[2L, , ], fit$residual[2L, , ], tolerance = 1e-6)
+  expect_equal(predict(fit2, d[1:5, ])[, "a"], 1000 * predict(fit, d[1:5, ])[, "a"] - 7, tolerance = 1e-6)
+  expect_equal(fit2$groups[[1L]]$draws[1L, , ], 1e6 * fit$groups[[1L]]$draws[1L, , ], tolerance = 1e-6)
+})
+
+test_that("an uncorrelated response has the posterior of its own fit", {
+  set.seed(4)
+  n <- 150L
+  d <- data.frame(x = runif(n, -2, 2), g = gl(15L, 10L))
+  d$a <- sin(2 * d$x) + rnorm(15L)[d$g] * 0.5 + 0.3 * rnorm(n)
+  d$b <- rnorm(n)
+  fit <- fit_two(cbind(a, b) ~ gp(x, kernel = kernel_se(lengthscale = 0.5)) + (1 | g), d)
+  one <- bsvm(a ~ gp(x, kernel = kernel_se(lengthscale = 0.5)) + (1 | g), d,
+              likelihood = likelihood_gaussian())
+  new <- data.frame(x = seq(-2, 2, 0.5), g = "3")
+  both <- predict(fit, new, interval = "confidence")[, , "a"]
+  own <- predict(one, new, interval = "confidence")
+  expect_lt(max(abs(both[, "fit"] - own$fit) / own$sd), 0.25)
+  expect_lt(max(abs(log(both[, "sd"] / own$sd))), 0.15)
+  expect_equal(unname(sigma(fit)["a"]), sigma(one), tolerance = 0.03)
+})
+
+test_that("a missing response is predicted from what its row has", {
+  d <- simulated_responses(400L)
+  whole <- d$b
+  d$b[c(3L, 10L)] <- NA
+  d$a[10L] <- NA
+  fit <- fit_two(cbind(a, b) ~ x + z, d, draws = 4000L)
+  expect_equal(fit$nobs, 399L)
+  expect_equal(fit$imputed[c("row", "response")],
+               data.frame(row = c(3L, 10L, 10L), response = c("b", "a", "b")))
+  covariance <- as.matrix(VarCorr(fit)$residual__)[1:2, 1:2]
+  expected <- fitted(fit)[3L, "b"] + covariance[2L, 1L] / covariance[1L, 1L] * residuals(fit)[3L, "a"]
+  spread <- sqrt(covariance[2L, 2L] - covariance[2L, 1L]^2 / covariance[1L, 1L])
+  expect_lt(abs(fit$imputed$mean[1L] - expected), 0.05 * spread)
+  expect_equal(fit$imputed$sd[1L], spread, tolerance = 0.05)
+  expect_equal(fit$imputed$sd[2:3], unname(sigma(fit)), tolerance = 0.05)
+  expect_true(is.na(residuals(fit)[3L, "b"]))
+  expect_identical(ncol(loo_of <- log_lik(fit)), 400L)
+  expect_true(all(loo_of[, 10L] == 0))
+})
+
+test_that("log_lik() is the density of a row", {
+  d <- simulated_responses()
+  d$b[2L] <- NA
+  fit <- fit_two(cbind(a, b) ~ x, d, draws = 50L)
+  f <- posterior_epred(fit)
+  s <- 77L
+  covariance <- matrix(matrix(fit$residual, 3L)[c(1L, 2L, 2L, 3L), s], 2L)
+  away <- as.matrix(d[1L, c("a", "b")]) - f[s, 1L, ]
+  density <- -log(2 * pi) - log(det(covariance)) / 2 - sum(away %*% solve(covariance) * away) / 2
+  expect_equal(unname(log_lik(fit)[s, 1L]), density, tolerance = 1e-12)
+  expect_equal(unname(log_lik(fit)[s, 2L]),
+               dnorm(d$a[2L], f[s, 2L, 1L], sqrt(covariance[1L, 1L]), log = TRUE), tolerance = 1e-12)
+})
+
+test_that("draws of new responses are correlated as the residuals are", {
+  d <- simulated_responses(240L)
+  fit <- fit_two(cbind(a, b) ~ x + z, d)
+  drawn <- posterior_predict(fit, d[rep(1L, 50L), ], seed = 2)
+  expect_equal(dim(drawn), c(2000L, 50L, 2L))
+  left <- drawn - posterior_epred(fit, d[rep(1L, 50L), ])
+  expect_equal(cor(c(left[, , 1L]), c(left[, , 2L])),
+               attr(VarCorr(fit)$residual__, "correlation")[2L, 1L], tolerance = 0.02)
+  expect_equal(apply(left, 3L, sd), sqrt(diag(VarCorr(fit)$residual__)[1:2]), tolerance = 0.02)
+})
+
+test_that("shapes and names are as documented", {
+  d <- simulated_responses()
+  fit <- fit_two(cbind(a, log(b + 2000)) ~ x + (x | g), d, draws = 100L)
+  names <- c("a", "log(b + 2000)")
+  expect_equal(dimnames(coef(fit)), list(c("(Intercept)", "x"), names))
+  expect_equal(dim(predict(fit, d[1:3, ])), c(3L, 2L))
+  interval <- predict(fit, d[1:3, ], interval = "prediction")
+  expect_equal(dimnames(interval)[2:3], list(c("fit", "sd", "lower", "upper"), names))
+  expect_equal(unname(predict(fit)), unname(fitted(fit)))
+  expect_equal(unname(fitted(fit) + residuals(fit)), unname(fit$y))
+  expect_equal(dim(VarCorr(fit)$g), c(4L, 4L))
+  expect_equal(rownames(VarCorr(fit)$g), c("a: (Intercept)", "a: x", "log(b + 2000): (Intercept)",
+                                           "log(b + 2000): x"))
+  frame <- as.data.frame(VarCorr(fit))
+  expect_equal(sum(frame$grp == "g"), 10L)
+  expect_equal(frame$vcov[frame$grp == "Residual" & frame$var1 == "a" & is.na(frame$var2)],
+               mean(fit$residual[1L, , ]))
+  expect_equal(dim(bayes_R2(fit)), c(200L, 2L))
+  expect_equal(nrow(tidy(fit)), 10L)
+  expect_named(ranef(fit), names)
+  expect_output(print(summary(fit)), "Residuals: standard deviations")
+  expect_output(print(fit), "Residual correlations")
+  skip_if_not_installed("posterior")
+  draws <- posterior::as_draws(fit)
+  expect_true("rescor__a__log(b + 2000)" %in% posterior::variables(draws))
+  expect_equal(posterior::nchains(draws), 2L)
+})
+
+# The core orders effects by block, level, response and effect.
+test_that("group effects are those of their levels and responses", {
+  set.seed(6)
+  d <- data.frame(g = gl(6L, 40L), h = gl(4L, 60L)[sample(240L)], x = rnorm(240L))
+  u <- cbind(1:6, (6:1)^2)
+  v <- cbind(c(-3, 3, -3, 3), c(10, 0, 0, -10))
+  w <- cbind(c(2, -2, 2, -2, 0, 0), c(0, 0, 5, -5, 5, -5))
+  d$a <- u[d$g, 1L] + w[d$g, 1L] * d$x + v[d$h, 1L] + 0.1 * rnorm(240L)
+  d$b <- u[d$g, 2L] + w[d$g, 2L] * d$x + v[d$h, 2L] + 0.1 * rnorm(240L)
+  for (formula in list(cbind(a, b) ~ 1 + (x | g) + (1 | h), cbind(a, b) ~ 1 + (x || g) + (1 | h))) {
+    fit <- fit_two(formula, d, draws = 200L)
+    for (j in 1:2) {
+      expect_gt(cor(ranef(fit)[[j]]$g[["(Intercept)"]], u[, j]), 0.999)
+      expect_gt(cor(ranef(fit)[[j]]$g[["x"]], w[, j]), 0.999)
+      expect_gt(cor(ranef(fit)[[j]]$h[["(Intercept)"]], v[, j]), 0.999)
+    }
+    expect_lt(max(abs(residuals(fit))), 0.6)
+  }
+})
+
+test_that("independent residuals are separate fits", {
+  d <- simulated_responses()
+  d$b[4L] <- NA
+  set.seed(3)
+  fit <- bsvm(cbind(a, b) ~ x + z, d, likelihood = likelihood_laplace())
+  set.seed(3)
+  a <- bsvm(a ~ x + z, d, likelihood = likelihood_laplace())
+  b <- bsvm(b ~ x + z, d[-4L, ], likelihood = likelihood_laplace())
+  expect_equal(coef(fit), cbind(a = fixef(a), b = fixef(b)))
+  expect_null(fit$residual)
+  expect_true(is.na(fitted(fit)[4L, "b"]))
+  expect_equal(unname(fitted(fit)[-4L, "b"]), unname(fitted(b)))
+  same <- bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_gaussian(residual = "independent"))
+  expect_null(same$residual)
+  weighted <- bsvm(cbind(a, b) ~ x, d, weights = rep(1:2, 40L), subset = z > 0,
+                   likelihood = likelihood_laplace(), engine = "gaussian")
+  expect_equal(fixef(weighted)[, "b"],
+               fixef(bsvm(b ~ x, d, weights = rep(1:2, 40L), subset = z > 0 & !is.na(b),
+                          likelihood = likelihood_laplace(), engine = "gaussian")))
+})
+
+test_that("`.` and matrices of responses mean what they should", {
+  d <- simulated_responses()
+  d$y <- as.matrix(d[c("a", "b")])
+  short <- d[c("x", "z", "y")]
+  fit <- fit_two(y ~ ., short, draws = 50L)
+  expect_equal(dimnames(coef(fit)), list(c("(Intercept)", "x", "z"), c("a", "b")))
+  both <- fit_two(cbind(a, b) ~ ., d[c("x", "z", "a", "b")], draws = 50L)
+  expect_equal(coef(both), coef(fit))
+  weighted <- fit_two(cbind(a, b) ~ x, d, weights = rep(c(1, 2), 40L), subset = z > -1, draws = 50L)
+  expect_equal(weighted$nobs, sum(d$z > -1))
+  expect_equal(nrow(update(weighted, subset = z > 0)$y), sum(d$z > 0))
+})
+
+test_that("Gaussian-process terms share a kernel that suits all responses", {
+  set.seed(8)
+  n <- 120L
+  d <- data.frame(x = runif(n))
+  d$a <- sin(12 * d$x) + 0.2 * rnorm(n)
+  d$b <- 50 * cos(12 * d$x) + 5 * rnorm(n)
+  d$c <- rnorm(n)
+  fit <- fit_two(cbind(a, b, c) ~ gp(x), d, draws = 300L)
+  scales <- vapply(fit$fits, function(f) f$bases[[1L]]$parts[[1L]]$numbers$theta, 0)
+  expect_equal(unname(scales), rep(scales[[1L]], 3L))
+  new <- data.frame(x = c(0.2, 0.5, 0.8))
+  expect_lt(max(abs(predict(fit, new)[, "a"] - sin(12 * new$x))), 0.2)
+  expect_lt(max(abs(predict(fit, new)[, "b"] - 50 * cos(12 * new$x))), 5)
+  expect_s3_class(plot(fit$fits$a, "gp"), "ggplot")
+})
+
+# best_evidence() beside a normal density.
+test_that("the evidence of a response alone is its density at its best", {
+  set.seed(5)
+  x <- cbind(1, matrix(rnorm(30L * 4L), 30L))
+  y <- drop(x %*% c(3, 1, -1, 2, 0)) + rnorm(30L)
+  found <- column_evidences(x, cbind(y), list(2:5))
+  others <- qr(x[, 1L, drop = FALSE])
+  r <- qr.qty(others, y)[-1L]
+  f <- qr.qty(others, x[, 2:5])[-1L, ]
+  density <- function(theta) {
+    covariance <- exp(2 * theta[1L]) * diag(29L) + exp(2 * theta[2L]) * tcrossprod(f)
+    -0.5 * drop(determinant(covariance)$modulus) - 0.5 * sum(r * solve(covariance, r))
+  }
+  top <- optim(c(0, 0), density, control = list(fnscale = -1, reltol = 1e-12))
+  expect_equal(unname(found[c("residual", "part"), 1L]), top$par, tolerance = 1e-3)
+  two <- column_evidences(x, cbind(y), list(2:3, 4:5))
+  expect_gt(two["value", 1L], found["value", 1L] - 1e-6)
+})
+
+test_that("a run goes on from its checkpoint to the bit", {
+  d <- simulated_responses()
+  file <- tempfile()
+  on.exit(unlink(file))
+  run <- function(draws, ...) {
+    set.seed(9)
+    suppressWarnings(bsvm(cbind(a, b) ~ x + (1 | g), d, likelihood = likelihood_gaussian(),
+                          engine = engine_gibbs(draws = draws, burnin = 20L, chains = 2L, ...)))
+  }
+  whole <- run(60L)
+  run(30L, checkpoint = file)
+  again <- run(60L, checkpoint = file, resume = TRUE)
+  expect_identical(again$residual, whole$residual)
+  expect_identical(again$fits$a$posterior$coefficients, whole$fits$a$posterior$coefficients)
+})
+
+test_that("what is not supported is refused with what to write instead", {
+  d <- simulated_responses()
+  refused <- function(expr, class = "unsupported") {
+    expect_error(expr, class = paste0("bsvm_error_", class))
+  }
+  gaussian <- likelihood_gaussian()
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = gaussian, engine = engine_vb()))
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = gaussian, offset = z))
+  refused(bsvm(cbind(a, b) ~ x + offset(z), d, likelihood = gaussian))
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = gaussian, class.weights = c(1, 2)))
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = gaussian, missing = missing_normal()))
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = gaussian, weights = rep(0:1, 40L)))
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = gaussian, prior = prior_spike_slab()))
+  refused(bsvm(cbind(a, b) ~ gp(x, infer = "all"), d, likelihood = gaussian))
+  refused(bsvm(cbind(a, a) ~ x, d, likelihood = gaussian), "response")
+  refused(bsvm(cbind(a, 1) ~ x, d, likelihood = gaussian), "response")
+  refused(bsvm(cbind(a, NA) ~ x, d, likelihood = gaussian), "response")
+  refused(bsvm(cbind(a, ifelse(b > 0, Inf, b)) ~ x, d, likelihood = gaussian), "response")
+  refused(bsvm(cbind(a, b) ~ x + a, d, likelihood = gaussian), "formula")
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_gaussian(scale = 2)), "argument")
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = gaussian, prior = list(residual = prior_flat())),
+          "prior")
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_laplace(),
+               prior = list(residual = prior_half_t())), "prior")
+  refused(bsvm(cbind(a, b) ~ x, transform(d, x = ifelse(x > 2, NA, x)), likelihood = gaussian),
+          "missing")
+  refused(bsvm(cbind(a, b) ~ x, d), "response")
+  refused(likelihood_gaussian(residual = "none"), "argument")
+  d$a[1L] <- NA
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = gaussian, weights = rep(1:2, 40L)))
+})
+
+test_that("pictures of several responses are made", {
+  skip_if_not_installed("ggplot2")
+  d <- simulated_responses()
+  fit <- fit_two(cbind(a, b) ~ x + z, d, draws = 100L)
+  for (which in c("response", "correlation", "coefficients")) {
+    expect_s3_class(ggplot2::ggplot_build(plot(fit, which))$plot, "ggplot")
+  }
+  d$m <- matrix(rnorm(80L * 25L), 80L, dimnames = list(NULL, paste0("w", 25:49)))
+  curve <- plot(fit_two(cbind(a, b) ~ m, d, draws = 100L), "coefficients")
+  expect_equal(range(curve$data$at), c(25, 49))
+  expect_error(plot(fit, "gp"), class = "bsvm_error_argument")
+})
