@@ -237,7 +237,10 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
                          likelihood = NULL, prior = NULL, missing = NULL,
                          engine = NULL, standardize = TRUE, keep_data = TRUE,
                          control = bsvm_control(), ..., cluster = NULL) {
-  if (is_several(likelihood)) return(fit_each(likelihood, match.call(), parent.frame()))
+  if (is_several(likelihood)) {
+    refuse_quantiles_of_several(formula, data, likelihood)
+    return(fit_each(likelihood, match.call(), parent.frame()))
+  }
   check_dots(substitute(list(...)))
   check_flag(keep_data, "keep_data")
   check_control(control)

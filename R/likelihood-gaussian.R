@@ -12,6 +12,8 @@
 #'   absolute deviation). A positive number gives it; [prior_half_t()] or [prior_inv_gamma()] is a
 #'   prior (the latter of its square). A formula of one side, such as `~ x`, has it differ by row
 #'   ([likelihood_eps_insensitive()]).
+#' @param residual With several responses ([responses]): are the residuals of a row `"correlated"`
+#'   (default) or `"independent"`?
 #' @return An object of class `bsvm_likelihood`.
 #' @section Errors: `bsvm_error_argument` for a `scale` that is none of these.
 #' @seealso [likelihood_eps_insensitive()].

@@ -270,7 +270,8 @@ refuse_counts <- function(y) {
   abort("response", "The response must have one column; found ", describe(y), ", as ",
         "cbind(successes, failures) makes it. Use a response with a row for each class and the ",
         "counts as `weights`: y = rep(c(1, 0), each = ", nrow(y), "), weights = c(successes, ",
-        "failures), with the other variables twice.")
+        "failures), with the other variables twice. For several responses of numbers use ",
+        "`likelihood = likelihood_gaussian()`.")
 }
 
 describe_values <- function(y) {

@@ -25,7 +25,7 @@ numbers_of_response <- function(values, name) {
 }
 
 advice_for <- function(values) {
-  if (NCOL(values) > 1L) return("Fit one response at a time.")
+  if (NCOL(values) > 1L) return("Several responses need a formula, as in bsvm(y ~ x, data).")
   if (inherits(values, c("Date", "POSIXt", "difftime"))) return("Use as.numeric() of it.")
   "For two classes do without `likelihood`, or use `likelihood = \"normalized\"`."
 }

@@ -10,6 +10,7 @@ fit_correlated <- function(y, call, data, arguments, env) {
   given <- split_residual(arguments$prior)
   frame <- responses_frame(y, call, data, arguments, env)
   rows <- frame$y
+  check_dependence(frame, y[rows, , drop = FALSE])
   frames <- response_frames(frame, y, given$prior, engine)
   specs <- lapply(frames, bsvm_spec, prior = given$prior, likelihood = likelihood_gaussian(),
                   engine = engine, standardize = arguments$standardize)
@@ -29,6 +30,22 @@ fit_correlated <- function(y, call, data, arguments, env) {
                        runs[[1L]]$sampling, result$termination, arguments)
   warn_responses(out)
   out
+}
+
+# A combination of responses that the columns fit exactly, in complete rows: towards a covariance that
+# is singular along it the likelihood grows without bound, faster than the prior falls.
+check_dependence <- function(frame, y) {
+  whole <- which(rowSums(is.na(y)) == 0L)
+  x <- frame$x[whole, setdiff(seq_len(ncol(frame$x)), columns_of(frame$bases)), drop = FALSE]
+  if (ncol(x) + ncol(y) >= length(whole)) x <- matrix(1, length(whole), 1L)
+  if (length(whole) <= ncol(y) + 1L) return(invisible())
+  y <- scale(y[whole, , drop = FALSE])
+  found <- qr(qr.resid(qr(x), y), tol = 1e-7)
+  if (found$rank == ncol(y)) return(invisible())
+  odd <- colnames(y)[found$pivot[-seq_len(found$rank)]]
+  abort("response", "The response", plural(odd), " ", enumerate(odd), if (length(odd) > 1L) " are " else " is ",
+        "a linear combination of other responses and predictors: the residual covariance would be ",
+        "singular. Remove ", if (length(odd) > 1L) "them." else "it.")
 }
 
 # What the fit to one response has as its data.
@@ -71,7 +88,7 @@ responses_frame <- function(y, call, data, arguments, env) {
   formula <- arguments$formula
   hidden <- ".bsvm_row"
   rest <- with_column(without_responses(data, formula), hidden, as.double(seq_len(nrow(y))),
-                      seq_len(nrow(y)), env, formula)
+                      seq_len(nrow(y)))
   formula[[2L]] <- as.name(hidden)
   lazy <- frame_call(call)
   lazy$formula <- formula

@@ -10,7 +10,7 @@ formula.bsvm_responses <- function(x, ...) x$formula
 #' @export
 coef.bsvm_responses <- function(object, ...) {
   check_dots(substitute(list(...)), "coef()", NULL)
-  vapply(object$fits, fixef.bsvm, numeric(length(object$fits[[1L]]$design$columns)))
+  do.call(cbind, lapply(object$fits, fixef.bsvm))
 }
 
 #' @export
@@ -144,8 +144,7 @@ loo.bsvm_responses <- function(x, cores = 1, ...) {
 
 #' @export
 bayes_R2.bsvm_responses <- function(object, ...) {
-  vapply(object$fits, function(fit) as.vector(bayes_R2.bsvm(fit, ...)),
-         numeric(draw_count(object$fits[[1L]]$posterior)))
+  do.call(cbind, lapply(object$fits, function(fit) as.vector(bayes_R2.bsvm(fit, ...))))
 }
 
 #' @export

@@ -98,12 +98,16 @@ print.bsvm_responses <- function(x, digits = max(3L, getOption("digits") - 3L), 
   }
   cat("\nResidual standard deviations:\n")
   print(sigma.bsvm_responses(x), digits = digits)
-  if (!is.null(x$residual)) {
+  if (length(x$fits) > most_printed && !is.null(x$residual)) {
+    cat("\nResidual correlations: see VarCorr(), or plot(fit, \"correlation\").\n")
+  } else if (!is.null(x$residual)) {
     cat("\nResidual correlations:\n")
     print(attr(VarCorr.bsvm_responses(x)$residual__, "correlation"), digits = 2L)
   }
   invisible(x)
 }
+
+most_printed <- 12L # responses, of a matrix of correlations
 
 # Without the columns of functions.
 shown_coefficients <- function(x) {

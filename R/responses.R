@@ -151,13 +151,26 @@ check_responses <- function(y) {
   }
 }
 
+refuse_quantiles_of_several <- function(formula, data, likelihoods) {
+  if (is.null(several_responses(formula, data, unclass(likelihoods)[[1L]]))) return(invisible())
+  abort("unsupported", "Several quantiles of several responses are not supported. Use one `tau`, or ",
+        "one response.")
+}
+
 # The call of bsvm() for several responses.
 fit_responses <- function(y, call, data, arguments, env) {
   likelihood <- as_likelihood(arguments$likelihood)
   residual <- if (is.null(likelihood$residual)) "independent" else likelihood$residual
   refuse_for_responses(call, residual)
+  arguments["data"] <- list(data <- frame_of(data, arguments$formula, nrow(y)))
   if (residual == "independent") return(fit_independent(y, call, data, arguments, env))
   fit_correlated(y, call, data, arguments, env)
+}
+
+# A data frame, of variables that lie elsewhere too.
+frame_of <- function(data, formula, n) {
+  if (is.data.frame(data)) return(data)
+  raw_rows(all.vars(formula[[3L]]), formula_environment(formula), data, NULL, n)
 }
 
 refuse_for_responses <- function(call, residual) {
@@ -195,7 +208,7 @@ fit_independent <- function(y, call, data, arguments, env) {
     own[[2L]] <- as.name(colnames(y)[j])
     one <- arguments
     one$formula <- own
-    one$data <- with_column(rest, colnames(y)[j], y[, j], there, env, formula)
+    one$data <- with_column(rest, colnames(y)[j], y[, j], there)
     if (!is.null(given$weights)) one$weights <- given$weights[there]
     if (!is.null(given$subset)) {
       one$subset <- match(intersect(row_numbers(given$subset, nrow(y), row.names(data)), there), there)
@@ -212,10 +225,7 @@ refuse_residual_prior <- function() {
         "covariance. Use the likelihood's `scale`.")
 }
 
-with_column <- function(data, name, values, rows, env, formula) {
-  if (!is.data.frame(data)) {
-    abort("data", "Several responses need `data` to be a data frame; found ", describe(data), ".")
-  }
+with_column <- function(data, name, values, rows) {
   data <- data[rows, , drop = FALSE]
   data[[name]] <- values[rows]
   data

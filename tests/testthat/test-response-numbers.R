@@ -23,7 +23,7 @@ test_that("responses that have no scale are refused", {
   expect_refusal(regress(data = transform(cars, dist = factor(dist > 40))), "response", "numbers")
   expect_refusal(regress(data = transform(cars, dist = as.character(dist))), "response", "numbers")
   expect_refusal(regress(data = transform(cars, dist = dist * 1e200)), "response", "1e150")
-  expect_refusal(regress(cbind(dist, dist) ~ speed), "response", "numbers")
+  expect_refusal(regress(cbind(dist, dist) ~ speed), "response", "copy")
 })
 
 test_that("integers, two rows, and a response with most rows at one value are numbers", {
@@ -194,6 +194,6 @@ test_that("what a quantile's density says of new responses is not shown", {
   expect_close(colMeans(posterior_epred(fit)), predict(fit), 1e-9)
   expect_refusal(posterior_predict(fit), "unsupported", "device")
   expect_refusal(bayes_R2(fit), "unsupported", "device")
-  expect_refusal(regress(cbind(dist, speed) ~ speed), "response", "one response at a time")
+  expect_refusal(regress(cbind(dist, speed) ~ speed), "formula", "among the predictors")
   expect_refusal(regress(as.Date("2020-01-01") + dist ~ speed), "response", "as.numeric()")
 })

@@ -193,7 +193,8 @@ test_that("`.` and matrices of responses mean what they should", {
   expect_equal(coef(both), coef(fit))
   weighted <- fit_two(cbind(a, b) ~ x, d, weights = rep(c(1, 2), 40L), subset = z > -1, draws = 50L)
   expect_equal(weighted$nobs, sum(d$z > -1))
-  expect_equal(nrow(update(weighted, subset = z > 0)$y), sum(d$z > 0))
+  expect_warning(again <- update(weighted, subset = z > 0), class = "bsvm_warning_convergence")
+  expect_equal(nrow(again$y), sum(d$z > 0))
 })
 
 test_that("Gaussian-process terms share a kernel that suits all responses", {
@@ -262,6 +263,9 @@ test_that("what is not supported is refused with what to write instead", {
   refused(bsvm(cbind(a, b) ~ x, d, likelihood = gaussian, prior = prior_spike_slab()))
   refused(bsvm(cbind(a, b) ~ gp(x, infer = "all"), d, likelihood = gaussian))
   refused(bsvm(cbind(a, a) ~ x, d, likelihood = gaussian), "response")
+  refused(bsvm(cbind(a, b, a + b) ~ z, d, likelihood = gaussian), "response")
+  refused(bsvm(cbind(a, k) ~ x, transform(d, k = a + x), likelihood = gaussian), "response")
+  refused(bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_quantile(c(0.2, 0.8))))
   refused(bsvm(cbind(a, 1) ~ x, d, likelihood = gaussian), "response")
   refused(bsvm(cbind(a, NA) ~ x, d, likelihood = gaussian), "response")
   refused(bsvm(cbind(a, ifelse(b > 0, Inf, b)) ~ x, d, likelihood = gaussian), "response")
