@@ -269,7 +269,8 @@ response_runs <- function(result, specs, groups) {
     list(posterior = posterior,
          hyper = Map(draws_hyper, spec$blocks, posterior$variances[population]),
          group_hyper = Map(draws_hyper, spec$group_blocks, posterior$variances[!population]),
-         termination = result$termination, sampling = sampling_facts(result, result$options))
+         termination = result$termination,
+         sampling = c(sampling_facts(result, result$options), result["prepared"]))
   })
 }
 

@@ -65,7 +65,9 @@
 #'   chains; `NULL` with independent residuals.
 #' * `groups`: for each random-effects term the draws of the covariance of the effects.
 #' * `imputed`: `NULL`, or a data frame with `row`, `response`, `mean` and `sd` of missing responses.
-#' * `y`, `call`, `formula`, `data`, `arguments`, `nobs`, `sampling`, `termination`.
+#' * `sampling`: `draws` of each chain, `chains`, `burnin`, `thin`, `seed`, `seconds`, and of these the
+#'   seconds before the first iteration (`prepared`), most of them for eigendecompositions.
+#' * `y`, `call`, `formula`, `data`, `arguments`, `nobs`, `termination`.
 #'
 #' Methods, with n rows, q responses and S draws:
 #' * `predict(object, newdata, interval = )`: a matrix (n x q); with `interval = "confidence"` or
@@ -143,6 +145,10 @@ check_responses <- function(y) {
             length(own), ". Remove it.")
     }
     numbers_of_response(own, colnames(y)[j])
+    if (max(own) == min(own)) {
+      abort("response", "The response `", colnames(y)[j], "` must vary; all its values are ",
+            format(own[1L]), ". Remove it.")
+    }
   }
   copies <- which(duplicated(t(y)))
   if (length(copies) > 0L) {

@@ -1,3 +1,5 @@
+#include <chrono>
+
 #include "core/responses/responses_chain.hpp"
 #include "r_draws.h"
 #include "r_host.h"
@@ -106,7 +108,9 @@ Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List 
         print.add(part);
       run.fingerprint = print.value();
     }
+    const auto started = std::chrono::steady_clock::now();
     const bsvm::SharedResponses shared(model);
+    const std::chrono::duration<double> prepared = std::chrono::steady_clock::now() - started;
     const bsvm::SampleResult result = bsvm::run_chains(
         [&](int, std::uint64_t seed, int chain) {
           return bsvm::make_responses_chain(shared, seed, chain);
@@ -129,7 +133,8 @@ Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List 
                                              &bsvm::ChainDraws::effect_square)),
         _["missing_mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::unknown_center)),
         _["missing_sd"] = to_numeric(sd_over(result, &bsvm::ChainDraws::unknown_center,
-                                             &bsvm::ChainDraws::unknown_square)));
+                                             &bsvm::ChainDraws::unknown_square)),
+        _["prepared"] = prepared.count());
     return join(out, run_facts(result));
   });
 }

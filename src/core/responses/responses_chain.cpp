@@ -18,6 +18,8 @@ constexpr Index kMostAtOnce = 600;
 constexpr double kWidth = 1;
 // How far apart chains start about what is known, in logarithms of standard deviations.
 constexpr double kApart = 0.3;
+// Residual squares that are a smaller share of the responses' are found from the residuals.
+constexpr double kCancelled = 1e-6;
 
 Mat columns_of(const Mat& x, const std::vector<Index>& columns) {
   Mat out(x.rows(), static_cast<Index>(columns.size()));
@@ -168,6 +170,32 @@ class ResponsesChain : public Chain {
   }
   Mat residuals() const { return target(fits_.size()) - small_fit_; }
 
+  // S' times what all but the small columns leave of the responses, and E'E of the residuals.
+  Mat small_sums() const {
+    if (!shared_.sums_alone) return shared_.s.transpose() * target(fits_.size());
+    if (fits_.empty()) return shared_.sy;
+    return shared_.sy - shared_.spectra[0].hs.transpose() * turned_[0];
+  }
+  Mat residual_squares() {
+    if (!shared_.sums_alone) {
+      const Mat e = residuals();
+      return e.transpose() * e;
+    }
+    const Mat b = small_coefficients(), sb = shared_.sy.transpose() * b;
+    Mat out = shared_.yy - sb - sb.transpose() + b.transpose() * shared_.ss * b;
+    if (!fits_.empty()) {
+      const Spectrum& own = shared_.spectra[0];
+      const Mat& w = turned_[0];
+      const Mat hw = (shared_.hy - own.hs * b).transpose() * w;
+      out += w.transpose() * own.e.asDiagonal() * w - hw - hw.transpose();
+    }
+    // sums that cancel
+    if ((out.diagonal().array() > kCancelled * shared_.yy.diagonal().array()).all()) return out;
+    find_fits();
+    const Mat e = residuals();
+    return e.transpose() * e;
+  }
+
   // Missing given seen: of e ~ N(0, Lambda^{-1}), e_m given e_o is N(-Lambda_mm^{-1} Lambda_mo e_o,
   // Lambda_mm^{-1}).
   void impute(const DrawKey& now) {
@@ -218,7 +246,7 @@ class ResponsesChain : public Chain {
   void set_small(const Mat& coefficients) {
     for (Index a = 0; a < small(); ++a)
       b_.row(shared_.small[static_cast<size_t>(a)]) = coefficients.row(a);
-    small_fit_ = shared_.s * coefficients;
+    if (!shared_.sums_alone) small_fit_.noalias() = shared_.s * coefficients;
   }
 
   void draw_jointly(Mat precision, const Vec& linear, const DrawKey& now, std::uint64_t index) {
@@ -232,7 +260,7 @@ class ResponsesChain : public Chain {
   // Lambda = Q diag(lambda) Q' makes the columns of B Q independent.
   void draw_small(const DrawKey& now) {
     if (small() == 0) return;
-    const Mat prior = small_precision(), linear = shared_.s.transpose() * y_ * inverse_;
+    const Mat prior = small_precision(), linear = small_sums() * inverse_;
     const Mat apart = (prior.array().colwise() / prior.col(0).array() - 1).matrix();
     if (!(apart.cwiseAbs().maxCoeff() < 1e-12)) {
       if (!shared_.joint) return draw_by_response(now);
@@ -255,7 +283,7 @@ class ResponsesChain : public Chain {
   // Each response's given the others'.
   void draw_by_response(const DrawKey& now) {
     if (small() == 0) return;
-    const Mat prior = small_precision(), sr = shared_.s.transpose() * target(fits_.size());
+    const Mat prior = small_precision(), sr = small_sums();
     Mat b = small_coefficients();
     for (Index j = 0; j < q(); ++j) {
       const Vec others = b * inverse_.col(j) - b.col(j) * inverse_(j, j);
@@ -269,12 +297,16 @@ class ResponsesChain : public Chain {
 
   void draw_spectrum(size_t k, const DrawKey& now) {
     const Spectrum& own = shared_.spectra[k];
-    const Mat r = target(k), hr = own.h.transpose() * r;
+    Mat hr = shared_.hy, sr = shared_.sy;
+    if (!shared_.sums_alone) {
+      const Mat r = target(k);
+      hr.noalias() = own.h.transpose() * r;
+      sr.noalias() = shared_.s.transpose() * r;
+    }
     Vec variance = variances(own);
     if (slides(own)) slide_variances(own, hr - own.hs * small_coefficients(), now, variance);
     const Together both(root_, variance);
     if (shared_.joint && small() > 0) {
-      const Mat sr = shared_.s.transpose() * r;
       Mat precision = Mat::Zero(small() * q(), small() * q());
       Mat linear = Mat::Zero(small(), q());
       for (Index l = 0; l < q(); ++l) {
@@ -295,7 +327,7 @@ class ResponsesChain : public Chain {
         w(m, l) = v * a(m, l) + std::sqrt(v) * random.normal();
       }
     w *= both.inverse.transpose();
-    fits_[k].noalias() = own.h * w;
+    if (!shared_.sums_alone) fits_[k].noalias() = own.h * w;
     turned_[k] = std::move(w);
   }
 
@@ -416,9 +448,8 @@ class ResponsesChain : public Chain {
       model_.factors[f].prior->draw(squares(u_[f] * u_[f].transpose(),
                                             static_cast<double>(u_[f].cols())), random, psi_[f]);
     }
-    const Mat e = residuals();
     Draws random(now, Purpose::hyper, std::uint64_t{1} << 33);
-    model_.residual->draw(squares(e.transpose() * e, shared_.rows), random, sigma_);
+    model_.residual->draw(squares(residual_squares(), shared_.rows), random, sigma_);
   }
 
   // Of `levels` joint effects with this sum of u u'.
@@ -528,6 +559,11 @@ SharedResponses::SharedResponses(const Responses& given)
   }
   for (Index i = 0; i < model.n(); ++i)
     if (y.row(i).array().isNaN().any()) incomplete.push_back(i);
+  sums_alone = incomplete.empty() && model.factors.empty() && spectra.size() <= 1;
+  if (!sums_alone) return;
+  yy = y.transpose() * y;
+  sy = s.transpose() * y;
+  if (!spectra.empty()) hy = spectra[0].h.transpose() * y;
 }
 
 std::unique_ptr<Chain> make_responses_chain(const SharedResponses& shared, std::uint64_t seed,

@@ -17,6 +17,9 @@ struct SharedResponses {
   std::vector<Spectrum> spectra;
   Mat s, ss;                   // (n, small) those columns, and S'S
   bool joint;                  // are coefficients of small columns drawn for all responses at once?
+  // Complete responses without factors, with one large block at most, are known by sums alone:
+  bool sums_alone;
+  Mat yy, sy, hy;              // Y'Y, S'Y, H'Y
   // Of each factor and level: Z'Z (d, d) and Z'S (d, small).
   std::vector<std::vector<Mat>> zz, zs;
   std::vector<Index> incomplete;  // rows with a missing response
