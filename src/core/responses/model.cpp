@@ -42,6 +42,8 @@ void check(const Responses& model) {
     throw InvalidInput("y", "The responses need a row for each row of the design.");
   if (model.weight.size() > 0 && model.weight.size() != model.n())
     throw InvalidInput("weight", "The weights must be one a row.");
+  if (model.weight.size() > 0 && model.y.array().isNaN().any())
+    throw InvalidInput("weight", "Weights do not go with missing responses.");
   check_columns(model);
   for (const LevelPart& factor : model.factors) check_factor(factor, model);
   if (model.start.size() > 0 && (model.start.size() != model.q() || !model.start.allFinite()))

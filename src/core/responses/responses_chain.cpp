@@ -9,9 +9,11 @@ namespace bsvm {
 
 namespace {
 
-// A block of more columns than this is a spectrum; of more than that its variances are drawn with the
-// coefficients integrated out.
-constexpr Index kSmall = 4, kMany = 30;
+// A block of more columns than this is a spectrum.
+constexpr Index kSmall = 4;
+// With more columns of a spectrum than this share of the rows the residual variances are drawn with its
+// coefficients integrated out, too.
+constexpr double kFlexible = 0.25;
 // More coefficients than this of small columns are drawn a response at a time.
 constexpr Index kMostAtOnce = 600;
 // First width of slices of the logarithm of a standard deviation.
@@ -143,12 +145,7 @@ class ResponsesChain : public Chain {
 
   void make_sweep(Host& host) override {
     const DrawKey now = key();
-    inverse_ = Mat(q(), q());
-    Vec precision(q() * q());
-    model_.residual->precision(sigma_, precision);
-    inverse_ = Eigen::Map<const Mat>(precision.data(), q(), q());
-    root_ = Factor(inverse_).inverse();
-    root_ = Factor(root_).lower();
+    read_sigma();
     impute(now);
     for (size_t k = 0; k < shared_.spectra.size(); ++k) {
       if (host.interrupted()) throw Interrupted();
@@ -159,6 +156,17 @@ class ResponsesChain : public Chain {
     else if (!shared_.joint) draw_by_response(now);
     draw_hyper(now);
     ++sweeps_;
+  }
+
+  // Sigma^{-1} and its root, which are known as free numbers (prior/prior.hpp).
+  void read_sigma() {
+    Vec precision(q() * q()), free(q() * (q() + 1) / 2);
+    model_.residual->precision(sigma_, precision);
+    inverse_ = Eigen::Map<const Mat>(precision.data(), q(), q());
+    model_.residual->free(sigma_, free);
+    root_ = Mat::Zero(q(), q());
+    for (Index i = 0, at = 0; i < q(); ++i)
+      for (Index j = 0; j <= i; ++j, ++at) root_(i, j) = i == j ? std::exp(free[at]) : free[at];
   }
 
   // The responses less all parts of the fit but the small columns and `but`.
@@ -297,14 +305,19 @@ class ResponsesChain : public Chain {
 
   void draw_spectrum(size_t k, const DrawKey& now) {
     const Spectrum& own = shared_.spectra[k];
-    Mat hr = shared_.hy, sr = shared_.sy;
+    Mat hr = shared_.hy, sr = shared_.sy, rr = shared_.yy;  // of what the block and S are to fit
     if (!shared_.sums_alone) {
       const Mat r = target(k);
       hr.noalias() = own.h.transpose() * r;
       sr.noalias() = shared_.s.transpose() * r;
+      rr.noalias() = r.transpose() * r;
     }
+    const Mat b = small_coefficients(), sb = sr.transpose() * b, left = hr - own.hs * b;
     Vec variance = variances(own);
-    if (slides(own)) slide_variances(own, hr - own.hs * small_coefficients(), now, variance);
+    if (static_cast<double>(own.e.size()) > kFlexible * shared_.rows)
+      stretch_residuals(k, left, rr - sb - sb.transpose() + b.transpose() * shared_.ss * b, variance,
+                        now);
+    slide_variances(own, left, now, variance);
     const Together both(root_, variance);
     if (shared_.joint && small() > 0) {
       Mat precision = Mat::Zero(small() * q(), small() * q());
@@ -331,8 +344,27 @@ class ResponsesChain : public Chain {
     turned_[k] = std::move(w);
   }
 
-  static bool slides(const Spectrum& own) {
-    return static_cast<Index>(own.columns.size()) > kMany;
+  // Each residual standard deviation by a slice, Sigma -> D Sigma D, the coefficients of a block
+  // integrated out: rr = R'R of what it is to fit.
+  void stretch_residuals(size_t k, const Mat& hr, const Mat& rr, const Vec& variance,
+                         const DrawKey& now) {
+    const Spectrum& own = shared_.spectra[k];
+    for (Index j = 0; j < q(); ++j) {
+      Draws random(now, Purpose::move,
+                   (std::uint64_t{1} << 32) + k * static_cast<size_t>(q()) + static_cast<size_t>(j));
+      const auto log_density = [&](double step) {
+        const double t = std::exp(step);
+        Mat root = root_, inverse = inverse_;
+        root.row(j) *= t;
+        inverse.row(j) /= t;
+        inverse.col(j) /= t;
+        return model_.residual->log_stretched(j, sigma_, t) - shared_.rows * step -
+               0.5 * inverse.cwiseProduct(rr).sum() +
+               log_evidence(own, hr, Together(root, variance));
+      };
+      model_.residual->stretch(j, sigma_, std::exp(slice(log_density, kWidth, random)));
+      read_sigma();
+    }
   }
 
   Vec variances(const Spectrum& own) const {
@@ -430,13 +462,12 @@ class ResponsesChain : public Chain {
   void draw_hyper(const DrawKey& now) {
     for (size_t k = 0; k < hyper_.size(); ++k) {
       const ColumnPart& part = model_.parts[k];
-      const Spectrum* own = spectrum_of(k);
-      if (own && slides(*own)) continue;
-      const Mat b = own ? turned_[static_cast<size_t>(own - shared_.spectra.data())]
-                        : columns_of(b_.transpose(), part.columns).transpose();
+      if (is_spectrum(k)) continue;
       for (Index j = 0; j < q(); ++j) {
-        Moments moments;  // turned coefficients have the same sum of squares
-        moments.square = b.col(j).cwiseAbs2();
+        Moments moments;
+        moments.square.resize(static_cast<Index>(part.columns.size()));
+        for (Index a = 0; a < moments.square.size(); ++a)
+          moments.square[a] = std::pow(b_(part.columns[static_cast<size_t>(a)], j), 2);
         moments.count = count(part);
         moments.unseen = part.unseen;
         Draws random(now, Purpose::hyper, k * static_cast<size_t>(q()) + static_cast<size_t>(j));
@@ -460,10 +491,10 @@ class ResponsesChain : public Chain {
     return out;
   }
 
-  const Spectrum* spectrum_of(size_t part) const {
+  bool is_spectrum(size_t part) const {
     for (const Spectrum& own : shared_.spectra)
-      if (own.part == static_cast<Index>(part)) return &own;
-    return nullptr;
+      if (own.part == static_cast<Index>(part)) return true;
+    return false;
   }
 
   // The missing responses as they are, row by row.
