@@ -35,7 +35,7 @@ likelihood_gaussian <- function(scale = NULL, residual = c("correlated", "indepe
   with_given_values(likelihood)
 }
 
-# How residuals of several responses (R/responses.R) hang together.
+# Kinds of residuals of several responses (R/responses.R).
 residual_kinds <- c("correlated", "independent")
 
 residual_sd <- function(values) if (is.null(values$sd)) values$scale else values$sd

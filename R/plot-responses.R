@@ -1,7 +1,7 @@
 #' Plot a fit to several responses
 #'
-#' Pictures of all responses together, as ggplots. Those of one response are
-#' `plot(fit$fits$a)`: see [plot.bsvm()].
+#' Plots of all responses together, as ggplots. For one response use `plot(fit$fits$a)`: see
+#' [plot.bsvm()].
 #'
 #' @param x,object A fit to several responses ([responses]).
 #' @param which One of
@@ -42,8 +42,9 @@ most_intervals <- 400L # rows of a panel
 plot_observed <- function(object, level) {
   names <- response_names(object)
   parts <- lapply(names, function(name) {
-    found <- predict.bsvm(object$fits[[name]], interval = "prediction", level = level)
-    shown <- data.frame(response = name, y = object$y[rows_of(object, name), name], found)
+    fit <- object$fits[[name]]
+    found <- predict.bsvm(fit, interval = "prediction", level = level)
+    shown <- data.frame(response = name, y = unname(stats::napredict(fit$na.action, fit$y)), found)
     shown <- shown[!is.na(shown$y), ]
     shown[spread_over(nrow(shown), most_intervals), ]
   })
@@ -91,7 +92,7 @@ plot_response_coefficients <- function(object, level) {
   at <- setdiff(shown_coefficients(object), design$intercept)
   if (length(at) == 0L) {
     abort("unsupported", "plot(which = \"coefficients\") needs linear terms, and this fit has none. ",
-          "Use plot(fit$fits[[1]], \"gp\").")
+          "Use plot(fit).")
   }
   curve <- names(which(table(design$assign[at]) > 20L))
   if (length(curve) > 0L) at <- at[design$assign[at] == curve[1L]]

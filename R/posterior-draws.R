@@ -259,16 +259,26 @@ unseen_draws <- function(fit, rotation, x) {
 # z'u of rows whose level is new, k x S: u ~ N(0, Sigma) given the draw of Sigma. The effects of a
 # level depend on its name alone, not on which other rows there are.
 new_level_draws <- function(fit, name, rows) {
-  roots <- covariance_roots(fit, name)
-  draws <- matrix(0, length(rows$codes), dim(roots)[3L])
+  effects <- level_effects(fit, name)
+  draws <- matrix(0, length(rows$codes), draw_count(fit$posterior))
   new <- which(rows$codes %in% 0L)
-  z <- multipliers_of(rows, dim(roots)[1L])
+  z <- multipliers_of(rows, length(fit$groups[[name]]$labels))
   for (level in split(new, rows$values[new])) {
-    noise <- with_stream(fit, paste("level", name, rows$values[level[1L]]),
-                         matrix(stats::rnorm(dim(roots)[1L] * dim(roots)[3L]), dim(roots)[1L]))
-    draws[level, ] <- z[level, , drop = FALSE] %*% apply_roots(roots, noise)
+    own <- effects(paste("level", name, rows$values[level[1L]]))
+    draws[level, ] <- z[level, , drop = FALSE] %*% own
   }
   draws
+}
+
+# A function of a level's key: its effects, q x S. Those of several responses are correlated
+# (R/responses.R).
+level_effects <- function(fit, name) {
+  if (!is.null(fit$joint)) return(joint_effects(fit, name))
+  roots <- covariance_roots(fit, name)
+  size <- dim(roots)
+  function(key) {
+    apply_roots(roots, with_stream(fit, key, matrix(stats::rnorm(size[1L] * size[3L]), size[1L])))
+  }
 }
 
 # Root times noise, draw by draw: q x S.

@@ -10,6 +10,7 @@ fit_correlated <- function(y, call, data, arguments, env) {
   given <- split_residual(arguments$prior)
   frame <- responses_frame(y, call, data, arguments, env)
   rows <- frame$y
+  check_responses(y[rows, , drop = FALSE])
   check_dependence(frame, y[rows, , drop = FALSE])
   frames <- response_frames(frame, y, given$prior, engine)
   specs <- lapply(frames, bsvm_spec, prior = given$prior, likelihood = likelihood_gaussian(),
@@ -18,16 +19,19 @@ fit_correlated <- function(y, call, data, arguments, env) {
   result <- run_responses(specs, frame$groups, y[rows, , drop = FALSE], given$residual, engine,
                           arguments$control)
   runs <- response_runs(result, specs, frame$groups)
-  fits <- Map(function(frame, spec, run, name) {
+  groups <- group_covariances(result, specs, frame$groups, units)
+  fits <- lapply(seq_len(ncol(y)), function(j) {
+    spec <- with_residual_prior(specs[[j]], result$core_residual, j)
     one <- call
-    one$formula <- frame$formula
-    kept <- if (arguments$keep_data) data_for(data, arguments$formula, name, frame$y, rows)
-    new_bsvm(frame, spec, run, one, arguments$control, kept)
-  }, frames, specs, runs, colnames(y))
+    one$formula <- frames[[j]]$formula
+    kept <- if (arguments$keep_data) data_for(data, arguments$formula, colnames(y)[j], y, rows)
+    fit <- new_bsvm(frames[[j]], spec, runs[[j]], one, arguments$control, kept)
+    without_missing(with_joint(fit, groups, j, result$seed), is.na(y[rows, j]))
+  })
   out <- new_responses(stats::setNames(fits, colnames(y)), y[rows, , drop = FALSE], call,
-                       arguments$formula, residual_in_units(result$residual, units),
-                       group_covariances(result, specs, units), imputed_responses(result, y, rows, specs),
-                       runs[[1L]]$sampling, result$termination, arguments)
+                       arguments$formula, triangle_in_units(result$residual, units), groups,
+                       imputed_responses(result, y, rows, specs), runs[[1L]]$sampling,
+                       result$termination, arguments)
   warn_responses(out)
   out
 }
@@ -48,11 +52,44 @@ check_dependence <- function(frame, y) {
         "singular. Remove ", if (length(odd) > 1L) "them." else "it.")
 }
 
-# What the fit to one response has as its data.
+# The data of the fit to one response.
 data_for <- function(data, formula, name, y, rows) {
   own <- without_responses(data, formula)[rows, , drop = FALSE]
-  own[[name]] <- y
+  own[[name]] <- y[rows, name]
   own
+}
+
+# Draws that no data inform are a function of a fit's seed: those of responses are independent, but for
+# the effects of levels that are new.
+with_joint <- function(fit, groups, j, seed) {
+  fit$sampling$seed <- seed + j
+  if (length(groups) > 0L) fit$joint <- list(groups = groups, response = j, seed = seed)
+  fit
+}
+
+# Rows that lack the response are in no sum over rows.
+without_missing <- function(fit, missing) {
+  if (!any(missing)) return(fit)
+  fit$y[missing] <- NA
+  weights <- if (is.null(fit$weights)) rep(1, length(fit$y)) else fit$weights
+  fit$weights <- replace(weights, missing, 0)
+  fit$nobs <- sum(!missing)
+  fit
+}
+
+# The scale of one response has the marginal of the covariance's prior.
+with_residual_prior <- function(spec, residual, j) {
+  numbers <- residual$parameters
+  unit <- spec$design$unit
+  prior <- if (residual$prior == "huang_wand") {
+    prior_half_t(numbers[["df"]], numbers[[paste0("scale_", j)]] * unit)
+  } else {
+    prior_inv_gamma((numbers[["df"]] - numbers[["effects"]] + 1) / 2,
+                    numbers[[paste("scale", j, j, sep = "_")]] * unit^2 / 2)
+  }
+  at <- which(vapply(spec$blocks, is_parameter, TRUE))
+  spec$blocks[[at]]$prior[c("name", "parameters", "label")] <- prior[c("name", "parameters", "label")]
+  spec
 }
 
 check_open_scale <- function(likelihood) {
@@ -117,13 +154,14 @@ check_made_for_responses <- function(frame, y) {
   }
 }
 
-# A frame for each response; missing values have the median of the others, for units and starts.
+# A frame for each response; missing values have quantiles of the others, for units and starts.
 response_frames <- function(frame, y, prior, engine) {
   rows <- frame$y
   frames <- lapply(seq_len(ncol(y)), function(j) {
     own <- frame
     values <- y[rows, j]
-    values[is.na(values)] <- stats::median(values, na.rm = TRUE)
+    absent <- is.na(values)
+    values[absent] <- stats::quantile(values, stats::ppoints(sum(absent)), na.rm = TRUE, names = FALSE)
     own$y <- values
     own$formula[[2L]] <- as.name(colnames(y)[j])
     own
@@ -139,6 +177,7 @@ run_responses <- function(specs, groups, y, residual, engine, control) {
   for (spec in specs) check_draws_memory(spec)
   units <- vapply(specs, function(spec) spec$design$unit, 0)
   shift <- vapply(specs, function(spec) spec$design$shift, 0)
+  residual <- core_residual(residual, units, names(specs))
   internal <- t((t(y) - shift) / units)
   options <- sampler_options(engine, control)
   if (options$most > 0L) options$most <- min(options$most, most_kept(specs[[1L]]) %/% length(specs))
@@ -159,9 +198,10 @@ run_responses <- function(specs, groups, y, residual, engine, control) {
   result <- with_core_conditions(core_responses(
     specs[[1L]]$problem[c("x", "center", "scale", "weight", "intercept")], internal,
     unname(blocks), core_factors(specs, groups),
-    c(core_residual(residual, units, names(specs)), list(start = starts$residual)), options))
+    c(residual, list(start = starts$residual)), options))
   result$seconds <- proc.time()[["elapsed"]] - started
   result$options <- options
+  result$core_residual <- residual
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
   count <- length(result$hyper)
   result$residual <- result$hyper[[count]]
@@ -180,10 +220,10 @@ check_blocks <- function(blocks, spec) {
 # one covariance.
 core_factors <- function(specs, groups) {
   blocks <- specs[[1L]]$group_blocks
-  first <- cumsum(c(0L, vapply(groups, function(g) length(g$labels), 0L)))
+  first <- effects_before(groups)
   lapply(seq_along(blocks), function(k) {
     group <- groups[[blocks[[k]]$factor]]
-    at <- blocks[[k]]$columns - first[[match(blocks[[k]]$factor, names(groups))]]
+    at <- blocks[[k]]$columns - first[[blocks[[k]]$factor]]
     z <- if (!is.null(group$z)) group$z[, at, drop = FALSE]
     priors <- lapply(specs, function(spec) spec$model$group_blocks[[k]])
     c(list(codes = group$codes, levels = length(group$levels), z = z),
@@ -191,11 +231,21 @@ core_factors <- function(specs, groups) {
   })
 }
 
+# How many effects the factors before each one have.
+effects_before <- function(groups) {
+  counts <- vapply(groups, function(group) length(group$labels), 0L)
+  stats::setNames(cumsum(c(0L, counts))[seq_along(counts)], names(groups))
+}
+
 # The priors of the same d effects of each response as one of their covariance: standard deviations
 # keep their distributions, and so do the covariances of each response.
 joint_prior <- function(priors, d, label) {
   numbers <- lapply(priors, `[[`, "parameters")
   all <- d * length(priors)
+  if (all > most_responses) {
+    abort("size", "`", label, "` has ", all, " correlated effects over all responses; at most ",
+          most_responses, " are possible. Use fewer responses, or `||`.")
+  }
   kind <- priors[[1L]]$prior
   if (kind %in% c("half_t", "huang_wand")) {
     scales <- unlist(lapply(numbers, function(x) x[setdiff(names(x), c("effects", "df"))]),
@@ -219,7 +269,7 @@ joint_prior <- function(priors, d, label) {
                                                  lower_triangle(scale)))
 }
 
-# Of the residuals: half-t standard deviations, correlations uniform each, unless it is given.
+# The residuals have half-t standard deviations, correlations uniform each, unless it is given.
 core_residual <- function(prior, units, names) {
   q <- length(units)
   if (is.null(prior)) prior <- prior_half_t(df = 2)
@@ -244,7 +294,7 @@ core_residual <- function(prior, units, names) {
 
 # ---- out of the core ----------------------------------------------------------------------------
 
-# Of each response what run_sampler() returns.
+# For each response the value of run_sampler().
 response_runs <- function(result, specs, groups) {
   q <- length(specs)
   size <- dim(result$coefficients)
@@ -256,7 +306,7 @@ response_runs <- function(result, specs, groups) {
     is_parameter_block <- vapply(spec$blocks, is_parameter, TRUE)
     variances <- vector("list", length(spec$blocks))
     variances[!is_parameter_block] <- result$hyper[(j - 1L) * parts + seq_len(parts)]
-    own <- result$residual[triangle_rows(q, j), , , drop = FALSE]
+    own <- result$residual[triangle_places(q)[j, j], , , drop = FALSE]
     dimnames(own) <- list("variance", NULL, NULL)
     variances[is_parameter_block] <- list(own)
     effects <- response_effects(result, specs, groups, j)
@@ -274,11 +324,14 @@ response_runs <- function(result, specs, groups) {
   })
 }
 
-# Rows of a lower triangle by column: the diagonal of responses `at`.
-triangle_rows <- function(q, at) {
+# Where the entries of a q x q lower triangle by column are in it: a row each, its row and column.
+triangle_pairs <- function(q) which(lower.tri(diag(q), diag = TRUE), arr.ind = TRUE)
+
+# The other way round: for each entry of the matrix the place of it in the triangle, 0 above.
+triangle_places <- function(q) {
   place <- matrix(0L, q, q)
   place[lower.tri(place, diag = TRUE)] <- seq_len(q * (q + 1L) / 2L)
-  diag(place)[at]
+  place
 }
 
 # The part of each factor's covariance that is response j's.
@@ -286,13 +339,10 @@ response_factors <- function(result, specs, j) {
   q <- length(specs)
   Map(function(draws, block) {
     d <- length(block$columns)
-    all <- d * q
-    place <- matrix(0L, all, all)
-    place[lower.tri(place, diag = TRUE)] <- seq_len(nrow(draws))
-    own <- place[(j - 1L) * d + seq_len(d), (j - 1L) * d + seq_len(d), drop = FALSE]
+    own <- triangle_places(d * q)[(j - 1L) * d + seq_len(d), (j - 1L) * d + seq_len(d), drop = FALSE]
     rows <- own[lower.tri(own, diag = TRUE)]
     out <- draws[rows, , , drop = FALSE]
-    pairs <- which(lower.tri(own, diag = TRUE), arr.ind = TRUE)
+    pairs <- triangle_pairs(d)
     dimnames(out) <- list(if (d == 1L) "variance"
                           else paste("variance", pairs[, 1L], pairs[, 2L], sep = "_"), NULL, NULL)
     out
@@ -306,12 +356,12 @@ response_effects <- function(result, specs, groups, j) {
   q <- length(specs)
   before <- 0L
   at <- lapply(groups, function(group) matrix(0L, length(group$labels), length(group$levels)))
-  first <- cumsum(c(0L, vapply(groups, function(g) length(g$labels), 0L)))
+  first <- effects_before(groups)
   for (block in blocks) {
     d <- length(block$columns)
     levels <- length(groups[[block$factor]]$levels)
     place <- array(before + seq_len(d * q * levels), c(d, q, levels))
-    own <- block$columns - first[[match(block$factor, names(groups))]]
+    own <- block$columns - first[[block$factor]]
     at[[block$factor]][own, ] <- place[, j, ]
     before <- before + d * q * levels
   }
@@ -326,12 +376,11 @@ triangle_in_units <- function(draws, units) {
   draws * square[lower.tri(square, diag = TRUE)]
 }
 
-residual_in_units <- function(draws, units) triangle_in_units(draws, units)
-
-group_covariances <- function(result, specs, units) {
+group_covariances <- function(result, specs, groups, units) {
+  first <- effects_before(groups)
   Map(function(draws, block) {
     labels <- outer(block$labels, names(specs), function(a, b) paste0(b, ": ", a))
-    list(factor = block$factor, labels = c(labels),
+    list(factor = block$factor, labels = c(labels), columns = block$columns - first[[block$factor]],
          draws = triangle_in_units(draws, rep(units, each = length(block$columns))))
   }, result$factors, specs[[1L]]$group_blocks)
 }
@@ -366,7 +415,7 @@ warn_responses <- function(object) {
 # sigma2_a, cov_a__b: names of the lower triangle.
 residual_names <- function(object) {
   names <- response_names(object)
-  pairs <- which(lower.tri(diag(length(names)), diag = TRUE), arr.ind = TRUE)
+  pairs <- triangle_pairs(length(names))
   ifelse(pairs[, 1L] == pairs[, 2L], paste0("residual variance of ", names[pairs[, 1L]]),
          paste0("residual covariance of ", names[pairs[, 2L]], " and ", names[pairs[, 1L]]))
 }

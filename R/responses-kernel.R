@@ -5,7 +5,7 @@
 # sum of the log evidences is highest.
 
 most_compared <- 400L # rows
-large_block <- 30L    # columns; more have their coefficients integrated out (src/core/responses)
+large_block <- 30L    # columns; with more of them a block's variance has two modes more often
 
 # Frames of all responses with the columns of the same kernels.
 with_shared_kernels <- function(frames, prior, engine) {
@@ -22,7 +22,8 @@ with_shared_kernels <- function(frames, prior, engine) {
     parts <- unlist(lapply(gp_bases(frame), `[[`, "blocks"), recursive = FALSE)
     sum(column_evidences(frame$x, y, parts)["value", ])
   }, 0)
-  lapply(frames, with_kernels_of, learned = candidates[[which.max(values)]], likelihood = likelihood)
+  best <- candidates[[max(1L, which.max(values))]] # all are NA without rows to compare them by
+  lapply(frames, with_kernels_of, learned = best, likelihood = likelihood)
 }
 
 with_kernels_of <- function(frame, learned, likelihood) {
@@ -44,21 +45,33 @@ response_starts <- function(specs, y, blocks) {
   y[is.na(y)] <- 0
   found <- column_evidences(x, y, lapply(blocks[large], `[[`, "columns"))
   sds <- matrix(NA_real_, length(blocks), ncol(y))
-  sds[large, ] <- found[-(1:2), , drop = FALSE]
+  if (anyNA(found)) return(NULL)
+  sds[large, ] <- found[2L + seq_along(large), , drop = FALSE]
   list(blocks = sds, residual = found["residual", ])
 }
 
-# A column for each one of y: the log evidence ("value"), and the logarithms of the standard
+# A column for each one of y, NA where the other columns leave fewer than two rows: the log evidence ("value"), and the logarithms of the standard
 # deviations of the residuals ("residual") and of each part. With R the response and F_b the features
 # of a part, both in the complement of the other columns, R ~ N(0, s^2 I + sum t_b F_b F_b').
 column_evidences <- function(x, y, parts) {
   rows <- some_of_many(nrow(x), most_compared)
   x <- x[rows, , drop = FALSE]
-  others <- x[, setdiff(seq_len(ncol(x)), unlist(parts)), drop = FALSE]
-  turn <- qr(others)
-  beyond <- if (ncol(others) == 0L) identity
-            else function(m) qr.qty(turn, m)[-seq_len(turn$rank), , drop = FALSE]
+  others <- setdiff(seq_len(ncol(x)), unlist(parts))
+  if (length(others) > nrow(x) / 2) { # of which no prior is known here: one more part
+    varying <- others[apply(x[, others, drop = FALSE], 2L, function(own) max(own) > min(own))]
+    parts <- c(parts, list(varying))
+    others <- setdiff(others, varying)
+  }
+  turn <- qr(x[, others, drop = FALSE])
+  beyond <- function(m) {
+    if (length(others) == 0L) return(m)
+    qr.qty(turn, m)[seq_len(nrow(m)) > turn$rank, , drop = FALSE]
+  }
   r <- beyond(y[rows, , drop = FALSE])
+  if (nrow(r) < 2L) {
+    return(matrix(NA_real_, 2L + length(parts), ncol(y),
+                  dimnames = list(c("value", "residual", rep("part", length(parts))), NULL)))
+  }
   squares <- lapply(parts, function(at) tcrossprod(beyond(x[, at, drop = FALSE])))
   out <- vapply(seq_len(ncol(r)), function(j) best_evidence(r[, j], squares),
                 numeric(2L + length(parts)))

@@ -19,28 +19,24 @@ fixef.bsvm_responses <- function(object, ...) coef.bsvm_responses(object, ...)
 #' @export
 ranef.bsvm_responses <- function(object, ...) lapply(object$fits, ranef.bsvm, ...)
 
-# Of rows that not all responses have, independent fits know their own.
+# Rows by name: independent fits may have different ones.
 #' @export
 fitted.bsvm_responses <- function(object, ...) {
   check_dots(substitute(list(...)), "fitted()", NULL)
-  out <- object$y
-  out[] <- NA_real_
-  for (name in response_names(object)) {
-    out[rows_of(object, name), name] <- unname(stats::fitted(object$fits[[name]]))
-  }
-  rownames(out) <- names(object$fits[[1L]]$link)[seq_len(nrow(out))]
-  out
-}
-
-rows_of <- function(object, name) {
-  if (is.null(object$residual)) which(!is.na(object$y[, name])) else seq_len(nrow(object$y))
+  values <- lapply(object$fits, stats::fitted)
+  rows <- if (is.null(object$residual)) rownames(object$y) else names(values[[1L]])
+  if (is.null(rows)) return(do.call(cbind, values))
+  found <- lapply(values, function(own) unname(own[match(rows, names(own))]))
+  matrix(unlist(found), length(rows), dimnames = list(rows, names(values)))
 }
 
 #' @export
 residuals.bsvm_responses <- function(object, ...) {
   check_dots(substitute(list(...)), "residuals()", NULL)
   fitted <- fitted.bsvm_responses(object)
-  object$y - fitted
+  y <- object$y
+  if (nrow(y) != nrow(fitted)) y <- stats::napredict(object$fits[[1L]]$na.action, y)
+  unname(y) - fitted
 }
 
 #' @export
@@ -76,8 +72,10 @@ posterior_epred.bsvm_responses <- function(object, newdata = NULL, ...) {
 # draws x rows x responses.
 stack_draws <- function(draws, what) {
   sizes <- vapply(draws, dim, integer(2L))
-  if (any(sizes != sizes[, 1L])) refuse_unequal(what)
-  array(unlist(draws, use.names = FALSE), c(sizes[, 1L], length(draws)),
+  if (any(sizes[2L, ] != sizes[2L, 1L])) refuse_unequal(what)
+  least <- min(sizes[1L, ]) # independent posteriors have any draws together
+  draws <- lapply(draws, function(own) own[round(seq(1, nrow(own), length.out = least)), , drop = FALSE])
+  array(unlist(draws, use.names = FALSE), c(least, sizes[[2L, 1L]], length(draws)),
         list(NULL, colnames(draws[[1L]]), names(draws)))
 }
 
@@ -85,8 +83,9 @@ stack_draws <- function(draws, what) {
 posterior_predict.bsvm_responses <- function(object, newdata = NULL, draw_ids = NULL, seed = NULL,
                                              ...) {
   if (is.null(object$residual)) {
-    return(stack_draws(lapply(object$fits, posterior_predict.bsvm, newdata = newdata,
-                              draw_ids = draw_ids, seed = seed, ...), "posterior_predict()"))
+    drawn <- with_given_seed(seed, lapply(object$fits, posterior_predict.bsvm, newdata = newdata,
+                                          draw_ids = draw_ids, ...))
+    return(stack_draws(drawn, "posterior_predict()"))
   }
   f <- posterior_epred.bsvm_responses(object, newdata, draw_ids = draw_ids, ...)
   ids <- check_draw_ids(draw_ids, ncol(draw_matrix(object$residual)))
@@ -144,7 +143,9 @@ loo.bsvm_responses <- function(x, cores = 1, ...) {
 
 #' @export
 bayes_R2.bsvm_responses <- function(object, ...) {
-  do.call(cbind, lapply(object$fits, function(fit) as.vector(bayes_R2.bsvm(fit, ...))))
+  own <- lapply(object$fits, function(fit) matrix(bayes_R2.bsvm(fit, ...)))
+  found <- stack_draws(own, "bayes_R2()")
+  matrix(found, nrow(found), dimnames = list(NULL, names(own)))
 }
 
 #' @export

@@ -4,8 +4,7 @@
 # triangles.
 covariance_table <- function(draws, labels, level) {
   triangles <- draw_matrix(draws)
-  q <- length(labels)
-  pairs <- which(lower.tri(diag(q), diag = TRUE), arr.ind = TRUE)
+  pairs <- triangle_pairs(length(labels))
   on <- pairs[, 1L] == pairs[, 2L]
   sds <- sqrt(triangles[on, , drop = FALSE])
   off <- which(!on)
@@ -28,7 +27,10 @@ VarCorr.bsvm_responses <- function(x, sigma = 1, level = 0.95, ...) {
   check_dots(substitute(list(...)), "VarCorr()", NULL)
   check_sigma(sigma)
   level <- check_level(level)
-  if (is.null(x$residual)) return(lapply(x$fits, VarCorr.bsvm))
+  if (is.null(x$residual)) {
+    abort("unsupported", "VarCorr() of several responses needs correlated residuals. Use the fits to ",
+          "single responses, as VarCorr(fit$fits[[1]]).")
+  }
   groups <- lapply(x$groups, function(group) {
     matrix_of(group$draws, group$labels, level)
   })
@@ -48,7 +50,7 @@ matrix_of <- function(draws, labels, level) {
 #' @export
 as.data.frame.bsvm_responses_varcorr <- function(x, row.names = NULL, optional = FALSE, ...) {
   rows <- lapply(names(x), function(name) {
-    pairs <- which(lower.tri(x[[name]], diag = TRUE), arr.ind = TRUE)
+    pairs <- triangle_pairs(nrow(x[[name]]))
     same <- pairs[, 1L] == pairs[, 2L]
     labels <- rownames(x[[name]])
     data.frame(grp = if (name == "residual__") "Residual" else name, var1 = labels[pairs[, 2L]],
@@ -130,7 +132,7 @@ summary.bsvm_responses <- function(object, level = 0.95, ...) {
     r2 = if (has_draws(object$fits[[1L]])) vapply(object$fits, function(fit) {
       mean(bayes_R2.bsvm(fit))
     }, 0),
-    varcorr = VarCorr.bsvm_responses(object, level = level)))
+    varcorr = if (!is.null(object$residual)) VarCorr.bsvm_responses(object, level = level)))
 }
 
 has_draws <- function(fit) inherits(fit$posterior, "bsvm_draws")
@@ -179,11 +181,11 @@ as_draws.bsvm_responses <- function(x, ...) {
     posterior::variables(draws) <- paste0(name, ": ", posterior::variables(draws))
     draws
   }, x$fits, response_names(x))
-  if (is.null(x$residual)) return(do.call(posterior::bind_draws, c(unname(parts), along = "variable")))
+  if (is.null(x$residual)) return(bind_shortest(parts))
   names <- response_names(x)
-  pairs <- which(lower.tri(diag(length(names)), diag = TRUE), arr.ind = TRUE)
+  pairs <- triangle_pairs(length(names))
   off <- which(pairs[, 1L] != pairs[, 2L])
-  place <- triangle_rows(length(names), seq_along(names))
+  place <- diag(triangle_places(length(names)))
   correlations <- x$residual[off, , , drop = FALSE] /
     sqrt(x$residual[place[pairs[off, 1L]], , , drop = FALSE] *
            x$residual[place[pairs[off, 2L]], , , drop = FALSE])
@@ -191,4 +193,60 @@ as_draws.bsvm_responses <- function(x, ...) {
                                         names[pairs[off, 1L]]), NULL, NULL)
   own <- posterior::as_draws_array(aperm(correlations, c(2L, 3L, 1L)))
   do.call(posterior::bind_draws, c(unname(parts), list(own), along = "variable"))
+}
+
+# Draws of independent fits: as many of each chain as the shortest has.
+bind_shortest <- function(parts) {
+  chains <- vapply(parts, posterior::nchains, 0)
+  if (any(chains != chains[1L])) {
+    abort("unsupported", "as_draws() needs fits with equally many chains; found ", enumerate(chains),
+          ". Use as_draws(fit$fits[[1]]).")
+  }
+  least <- min(vapply(parts, posterior::niterations, 0))
+  cut <- lapply(unname(parts), posterior::subset_draws, iteration = seq_len(least))
+  do.call(posterior::bind_draws, c(cut, along = "variable"))
+}
+
+#' @export
+confint.bsvm_responses <- function(object, parm, level = 0.95, ...) {
+  parts <- lapply(object$fits, stats::confint, level = level, ...)
+  out <- do.call(rbind, parts)
+  rownames(out) <- paste0(rep(names(parts), vapply(parts, nrow, 0L)), ": ", rownames(out))
+  if (missing(parm)) out else out[parm, , drop = FALSE]
+}
+
+refuse_for_all <- function(what) {
+  abort("unsupported", what, " is not available for several responses. Use it for the fits to single ",
+        "responses, as ", what, " of fit$fits[[1]].")
+}
+
+#' @export
+vcov.bsvm_responses <- function(object, ...) refuse_for_all("vcov()")
+
+#' @export
+logLik.bsvm_responses <- function(object, ...) {
+  abort("unsupported", "logLik() is not defined: a Bayesian fit has no maximised likelihood. Use loo().")
+}
+
+#' @export
+waic.bsvm_responses <- function(x, ...) refuse_for_all("waic()")
+
+#' @export
+glance.bsvm_responses <- function(x, ...) refuse_for_all("glance()")
+
+#' @export
+augment.bsvm_responses <- function(x, ...) refuse_for_all("augment()")
+
+#' @export
+model.matrix.bsvm_responses <- function(object, ...) stats::model.matrix(object$fits[[1L]], ...)
+
+#' @export
+simulate.bsvm_responses <- function(object, nsim = 1, seed = NULL, ...) {
+  check_dots(substitute(list(...)), "simulate()", NULL)
+  total <- draw_count(object$fits[[1L]]$posterior)
+  check_count(nsim, "nsim")
+  ids <- rep_len(round(seq(1, total, length.out = min(nsim, total))), nsim)
+  drawn <- posterior_predict.bsvm_responses(object, draw_ids = ids, seed = seed)
+  out <- lapply(seq_len(nsim), function(s) drawn[s, , ])
+  stats::setNames(out, paste0("sim_", seq_len(nsim)))
 }

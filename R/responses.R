@@ -36,7 +36,8 @@
 #' * **Residuals.** Standard deviations have half-t(2) priors with the spread of each response as their
 #'   scale, and each correlation is uniform on (-1, 1) (Huang and Wand 2013).
 #'   `prior = list(residual = prior_half_t(df, scale))` or `residual = prior_inv_wishart(df, scale)`
-#'   changes this. Scales are in units of the responses.
+#'   changes this. Scales are in units of the responses, so that responses of different units need the
+#'   matrix `scale` of [prior_inv_wishart()]. With `df` above 2 correlations are drawn towards zero.
 #'
 #' `likelihood_gaussian(residual = "independent")`, and all other likelihoods of numbers, fit each
 #' response separately, with the engine that `bsvm()` chooses for it. Use
@@ -50,17 +51,19 @@
 #' `na.action`. With independent residuals each response is fitted to the rows that have it.
 #'
 #' @section Engine:
-#' [engine_gibbs()] with 300 iterations of burn-in. Coefficients of larger blocks, of the remaining
-#' columns and of group effects are integrated out while variances are drawn, so that few draws are
-#' correlated. Each `gp()` term needs one eigendecomposition, whose cost grows with the cubed number of
-#' inducing points, and a sweep costs rows times points times responses. Chains start about the best
-#' amplitudes of each response.
+#' [engine_gibbs()] with 300 iterations of burn-in. Variances of larger blocks, such as `gp()` and `s()`
+#' terms, are drawn with the coefficients integrated out, so that successive draws are nearly independent.
+#' Each such block needs one eigendecomposition, whose cost grows with the cubed number of its columns.
+#' An iteration then costs columns times responses squared; with group effects, missing responses or
+#' several such blocks it costs rows times columns times responses. Chains start near the best
+#' variances of each response alone. Priors with a variance for each coefficient, such as
+#' [prior_lasso()], are slow with more than 100 coefficients and several responses.
 #'
 #' @section Value:
 #' An object of class `bsvm_responses`: a list with
 #' * `fits`: for each response a fit of class `bsvm`, with draws of the joint posterior. Everything that
 #'   is available for a fit to one response is available for it, for example `plot(fit$fits$a, "gp")`.
-#'   Where its response is missing it has the median of the others.
+#'   Rows that lack its response have weight zero in it.
 #' * `residual`: draws of the residual covariance, an array of its lower triangle by column, draws and
 #'   chains; `NULL` with independent residuals.
 #' * `groups`: for each random-effects term the draws of the covariance of the effects.
@@ -81,11 +84,11 @@
 #'   `formula()`,
 #'   `as_draws()`, and [plot()][plot.bsvm_responses].
 #'
-#' @section What is refused:
+#' @section Not supported:
 #' `offset`, `missing`, `cluster`, `class.weights`, weights of zero, weights together with missing
 #' responses, sparse predictors, priors that select variables, `infer` in `gp()`, and engines other than
 #' [engine_gibbs()] if residuals are correlated: errors of class `bsvm_error_unsupported`. A response
-#' that is a copy of another one, is constant or is not numeric is an error of class
+#' that is constant, not numeric, or a linear combination of other responses is an error of class
 #' `bsvm_error_response`.
 #'
 #' @references
@@ -121,6 +124,7 @@ several_responses <- function(formula, data, likelihood) {
   colnames(y) <- column_labels(y, left)
   check_responses(y)
   storage.mode(y) <- "double"
+  rownames(y) <- if (is.data.frame(data)) row.names(data) else seq_len(nrow(y))
   y
 }
 
@@ -134,7 +138,13 @@ column_labels <- function(y, left) {
   make.unique(own, "_")
 }
 
+most_responses <- 200L # and effects of a level over all responses
+
 check_responses <- function(y) {
+  if (ncol(y) > most_responses) {
+    abort("size", "At most ", most_responses, " responses can be fitted together; found ", ncol(y),
+          ". Fit some of them, or their principal components.")
+  }
   if (!is.numeric(y) && !is.logical(y)) {
     abort("response", "Several responses must be a matrix of numbers; found ", describe(y), ".")
   }
@@ -222,7 +232,8 @@ fit_independent <- function(y, call, data, arguments, env) {
     one$likelihood$residual <- NULL
     do.call(bsvm.formula, Filter(Negate(is.null), one), envir = env, quote = TRUE)
   })
-  new_responses(stats::setNames(fits, colnames(y)), y, call, formula,
+  used <- rownames(y) %in% unlist(lapply(fits, function(fit) names(fit$link)))
+  new_responses(stats::setNames(fits, colnames(y)), y[used, , drop = FALSE], call, formula,
                 arguments = arguments)
 }
 
@@ -247,6 +258,29 @@ new_responses <- function(fits, y, call, formula, residual = NULL, groups = NULL
     sampling = sampling, termination = termination,
     data = if (isTRUE(arguments$keep_data)) arguments$data,
     arguments = arguments[setdiff(names(arguments), c("formula", "data"))]))
+}
+
+# A function of a level's key: the effects of one response of a level that is new, q x S. Those of all
+# responses are drawn from their joint covariance: each response's are the same ones each time.
+joint_effects <- function(fit, name) {
+  joint <- fit$joint
+  blocks <- Filter(function(group) group$factor == name, joint$groups)
+  roots <- lapply(blocks, function(group) {
+    apply(draw_matrix(group$draws), 2L, function(triangle) t(chol(full_matrix(triangle))))
+  })
+  total <- draw_count(fit$posterior)
+  function(key) {
+    out <- matrix(0, length(fit$groups[[name]]$labels), total)
+    for (k in seq_along(blocks)) {
+      d <- length(blocks[[k]]$columns)
+      all <- length(blocks[[k]]$labels)
+      noise <- with_stream(list(sampling = list(seed = joint$seed)), paste(key, k),
+                           matrix(stats::rnorm(all * total), all))
+      effects <- apply_roots(array(roots[[k]], c(all, all, total)), noise)
+      out[blocks[[k]]$columns, ] <- effects[(joint$response - 1L) * d + seq_len(d), ]
+    }
+    out
+  }
 }
 
 # The data of the fit and the values of its arguments are those it had, unless others are given.

@@ -255,9 +255,9 @@ with_core_conditions <- function(call) {
 
 # Memory is promised freely and missed late: draws are counted before the first sweep. They
 # stand in the core and then in R.
-check_draws_memory <- function(spec) {
+check_draws_memory <- function(spec, responses = 1L) {
   settings <- spec$engine$settings
-  numbers <- numbers_drawn(spec)
+  numbers <- responses * numbers_drawn(spec)
   check_memory(2 * 8 * settings$draws * settings$chains * numbers,
                paste0(settings$draws, " draws of ", settings$chains, " chains, ", numbers,
                       " numbers each, take"),

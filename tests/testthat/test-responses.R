@@ -114,6 +114,108 @@ test_that("draws of new responses are correlated as the residuals are", {
   expect_equal(apply(left, 3L, sd), sqrt(diag(VarCorr(fit)$residual__)[1:2]), tolerance = 0.02)
 })
 
+# All that chains do, variances included, beside a sampler that shares no code.
+test_that("draws have the distribution of those of a plain sampler", {
+  set.seed(11)
+  n <- 40L
+  m <- 15L
+  q <- 2L
+  x <- matrix(rnorm(n * m), n)
+  y <- x %*% matrix(rnorm(m * q, 0, 0.5), m) + matrix(rnorm(n * q), n) %*% matrix(c(1, 0, 0.8, 0.6), 2L)
+  d <- data.frame(row.names = seq_len(n))
+  d$y <- y
+  d$x <- scale(x)
+  fit <- fit_two(y ~ 0 + x, d, draws = 5000L,
+                 prior = list(prior_ridge(variance = prior_half_t(3, 1)),
+                              residual = prior_half_t(2, 1)))
+  x <- scale(x)
+  xx <- crossprod(x)
+  sigma <- diag(q)
+  tau <- c(1, 1)
+  sweeps <- 12000L
+  plain <- matrix(0, sweeps, 5L + m * q)
+  for (s in seq_len(sweeps)) {
+    inverse <- solve(sigma)
+    root <- chol(kronecker(inverse, xx) + diag(rep(1 / tau, each = m)))
+    b <- backsolve(root, backsolve(root, c(crossprod(x, y) %*% inverse), transpose = TRUE) + rnorm(m * q))
+    b <- matrix(b, m)
+    mix <- 1 / rgamma(q, 2, 3 / tau + 1)
+    tau <- 1 / rgamma(q, (3 + m) / 2, 3 / mix + colSums(b^2) / 2)
+    a <- 1 / rgamma(q, 2, 2 * diag(inverse) + 1)
+    sigma <- solve(rWishart(1L, 3 + n, solve(crossprod(y - x %*% b) + diag(4 / a)))[, , 1L])
+    plain[s, ] <- c(log(tau), log(diag(sigma)), cov2cor(sigma)[2L], b)
+  }
+  plain <- plain[-(1:500), ]
+  residual <- matrix(fit$residual, 3L)
+  variances <- vapply(fit$fits, function(f) c(f$posterior$variances[[1L]]), numeric(10000L))
+  own <- cbind(log(variances), t(log(residual[c(1L, 3L), ])),
+               residual[2L, ] / sqrt(residual[1L, ] * residual[3L, ]),
+               do.call(cbind, lapply(fit$fits, function(f) t(matrix(f$posterior$coefficients, m)))))
+  unit <- vapply(fit$fits, function(f) f$design$scale, numeric(m))
+  own[, -(1:5)] <- own[, -(1:5)] / rep(c(unit), each = nrow(own))
+  sds <- apply(plain, 2L, sd)
+  expect_lt(max(abs(colMeans(own) - colMeans(plain)) / sds), 0.12)
+  expect_lt(max(abs(log(apply(own, 2L, sd) / sds))), 0.08)
+})
+
+test_that("effects of a new level are correlated over responses", {
+  set.seed(12)
+  d <- data.frame(x = rnorm(240L), g = gl(40L, 6L))
+  u <- matrix(rnorm(80L), 40L) %*% chol(matrix(c(1, -0.95, -0.95, 1), 2L))
+  d$a <- d$x + 2 * u[d$g, 1L] + 0.3 * rnorm(240L)
+  d$b <- 30 * u[d$g, 2L] + 3 * rnorm(240L)
+  for (formula in list(cbind(a, b) ~ x + (1 | g), cbind(a, b) ~ x + (x || g))) {
+    fit <- fit_two(formula, d)
+    new <- data.frame(x = 0, g = c("new", "newer"))
+    e <- posterior_epred(fit, new, allow_new_levels = TRUE)
+    expect_lt(cor(e[, 1L, 1L], e[, 1L, 2L]), -0.8)
+    expect_lt(abs(cor(e[, 1L, 1L], e[, 2L, 2L])), 0.1)
+    expect_equal(sd(e[, 1L, 1L]), predict(fit, new[1L, ], interval = "confidence",
+                                          allow_new_levels = TRUE)[1L, "sd", "a"], tolerance = 0.05)
+  }
+  # more columns than rows: what no row sees is independent
+  d <- data.frame(y = I(matrix(rnorm(60L), 30L)), x = I(matrix(rnorm(30L * 80L), 30L)))
+  wide <- fit_two(y ~ x, d)
+  e <- posterior_epred(wide, data.frame(x = I(matrix(rnorm(80L), 1L))))
+  expect_lt(abs(cor(e[, 1L, 1L], e[, 1L, 2L])), 0.3)
+})
+
+test_that("independent fits with unequal draws and rows are put together", {
+  d <- simulated_responses()
+  d$x[3L] <- NA
+  one <- bsvm(cbind(a, b) ~ x, d, na.action = na.omit, likelihood = likelihood_laplace())
+  expect_equal(dim(fitted(one)), c(79L, 2L))
+  expect_equal(nobs(one), 79L)
+  expect_equal(unname(residuals(one)[1:2, ]), unname(as.matrix(d[1:2, c("a", "b")]) - fitted(one)[1:2, ]))
+  expect_output(print(summary(one)), "Residual standard deviations")
+  out <- fit_two(cbind(a, b) ~ x, d, na.action = na.exclude, draws = 50L)
+  expect_equal(dim(fitted(out)), c(80L, 2L))
+  expect_true(all(is.na(residuals(out)[3L, ])))
+  d <- d[-3L, ]
+  expect_equal(dim(fitted(bsvm(cbind(a, b) ~ x, d, subset = z > 0,
+                               likelihood = likelihood_laplace()))), c(sum(d$z > 0), 2L))
+  sampled <- bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_laplace(), engine = "slice")
+  p <- posterior_predict(sampled, d[rep(1L, 40L), ], seed = 3)
+  expect_lt(abs(cor(c(p[, , 1L]), c(p[, , 2L]))), 0.1)
+  expect_equal(ncol(bayes_R2(sampled)), 2L)
+  skip_if_not_installed("posterior")
+  expect_true("b: x" %in% posterior::variables(posterior::as_draws(sampled)))
+})
+
+test_that("fits to single responses do without rows that lack theirs", {
+  d <- simulated_responses()
+  d$b[1:30] <- NA
+  fit <- fit_two(cbind(a, b) ~ x + z, d, draws = 600L)
+  one <- fit$fits$b
+  expect_equal(nobs(one), 50L)
+  expect_true(all(is.na(residuals(one)[1:30])))
+  expect_equal(unname(residuals(one)[31:80]), unname(residuals(fit)[31:80, "b"]))
+  expect_true(all(log_lik(one)[, 1:30] == 0))
+  expect_equal(dim(predict(one, interval = "prediction")), c(80L, 4L))
+  expect_output(print(summary(one)), "half-t\\(2")
+  expect_s3_class(plot(fit), "ggplot")
+})
+
 test_that("shapes and names are as documented", {
   d <- simulated_responses()
   fit <- fit_two(cbind(a, log(b + 2000)) ~ x + (x | g), d, draws = 100L)
@@ -197,6 +299,15 @@ test_that("`.` and matrices of responses mean what they should", {
   expect_equal(nrow(again$y), sum(d$z > 0))
 })
 
+test_that("few rows and many columns do not get in the way of a function", {
+  expect_s3_class(fit_two(cbind(mpg, qsec) ~ cyl + disp + drat + gp(wt), mtcars[1:6, ], draws = 30L),
+                  "bsvm_responses")
+  set.seed(2)
+  d <- data.frame(y = I(matrix(rnorm(60L), 30L)), x = I(matrix(rnorm(30L * 40L), 30L)), z = rnorm(30L))
+  expect_s3_class(fit_two(y ~ x + gp(z), d, draws = 30L), "bsvm_responses")
+  expect_s3_class(fit_two(y ~ s(z), d, draws = 30L), "bsvm_responses")
+})
+
 test_that("Gaussian-process terms share a kernel that suits all responses", {
   set.seed(8)
   n <- 120L
@@ -267,6 +378,9 @@ test_that("what is not supported is refused with what to write instead", {
   refused(bsvm(cbind(a, k) ~ x, transform(d, k = a + x), likelihood = gaussian), "response")
   refused(bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_quantile(c(0.2, 0.8))))
   refused(bsvm(cbind(a, 1) ~ x, d, likelihood = gaussian), "response")
+  refused(bsvm(cbind(a, b) ~ x, transform(d, b = ifelse(z > 0, b, 1)), subset = z < 0,
+               likelihood = gaussian), "response")
+  refused(vcov(fit_two(cbind(a, b) ~ x, d, draws = 20L)))
   refused(bsvm(cbind(a, NA) ~ x, d, likelihood = gaussian), "response")
   refused(bsvm(cbind(a, ifelse(b > 0, Inf, b)) ~ x, d, likelihood = gaussian), "response")
   refused(bsvm(cbind(a, b) ~ x + a, d, likelihood = gaussian), "formula")
