@@ -101,6 +101,10 @@ check_models <- function(models) {
   if (!is.list(models) || length(models) == 0L) {
     abort("argument", "`models` must be a model or a list of models; found ", describe(models), ".")
   }
+  if (any(vapply(models, is_responses, TRUE))) {
+    abort("unsupported", "holdout() and cross_validate() take models of one response. Use the formula ",
+          "of one response, or predict() of held-out rows.")
+  }
   twice <- unique(names(models)[duplicated(names(models))])
   if (any(nzchar(twice))) {
     abort("argument", "`models` must have different names; found ", enumerate(twice[nzchar(twice)]),
