@@ -29,7 +29,20 @@ with_shared_kernels <- function(frames, prior, engine) {
 with_kernels_of <- function(frame, learned, likelihood) {
   out <- learned
   out[c("y", "formula")] <- frame[c("y", "formula")]
-  with_gp_unit(out, response_units(frame$response, frame, likelihood)$unit)
+  unit <- response_units(frame$response, frame, likelihood)$unit
+  change_gp(out, function(basis) {
+    basis$unit <- unit / function_spread_of(learned$x, basis)
+    basis
+  })
+}
+
+# Root mean square over rows of a function of amplitude one, less its mean over the rows: of length
+# scales far beyond the data next to nothing. Amplitudes have default priors by what functions vary, or a
+# kernel that is nearly linear would have a second mode where all is noise.
+function_spread_of <- function(x, basis) {
+  parts <- unlist(basis$blocks, use.names = FALSE)
+  own <- x[, parts, drop = FALSE]
+  sqrt(mean(rowSums(sweep(own, 2L, colMeans(own))^2)) / length(basis$blocks))
 }
 
 # Logarithms of standard deviations, in the core's units: of each large block (a row) and response,

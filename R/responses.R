@@ -30,7 +30,9 @@
 #'   Priors with a scale that is not given follow the spread of each response.
 #' * **Kernels.** All responses share the kernel of a `gp()` term, with an amplitude each. Each response
 #'   is used alone to learn a kernel, and the one with the highest sum of the responses' log evidences
-#'   is used.
+#'   is used. The default prior of an amplitude is half-t(3, 2.5) for the standard deviation of the
+#'   function over the rows, in units of the response's spread: with length scales far beyond the data
+#'   the amplitude itself is larger.
 #' * **Group effects.** `(1 | g)` and `(x | g)` have a joint covariance over all effects of all
 #'   responses. `VarCorr()` shows it.
 #' * **Residuals.** Standard deviations have half-t(2) priors with the spread of each response as their

@@ -324,6 +324,18 @@ test_that("Gaussian-process terms share a kernel that suits all responses", {
   expect_s3_class(plot(fit$fits$a, "gp"), "ggplot")
 })
 
+# The amplitude of such a kernel is far larger than what the function varies: under a prior of the
+# amplitude itself all is noise.
+test_that("a kernel that is nearly linear has no mode where all is noise", {
+  set.seed(10)
+  n <- 40L
+  d <- data.frame(x = I(matrix(rnorm(n * 6L), n)))
+  d$y <- unclass(d$x) %*% matrix(rnorm(24L), 6L) + 0.3 * matrix(rnorm(n * 4L), n)
+  d$y[, 4L] <- d$y[, 4L] / 10 - rowSums(d$y[, 1:3])
+  fit <- fit_two(y ~ gp(x, kernel = kernel_se(lengthscale = 700)), d, draws = 300L)
+  expect_lt(max(sigma(fit) / apply(d$y, 2L, sd)), 0.5)
+})
+
 # best_evidence() beside a normal density.
 test_that("the evidence of a response alone is its density at its best", {
   set.seed(5)
