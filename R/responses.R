@@ -56,8 +56,8 @@
 #' [engine_gibbs()] with 300 iterations of burn-in. Variances of larger blocks, such as `gp()` and `s()`
 #' terms, are drawn with the coefficients integrated out, so that successive draws are nearly independent.
 #' Each such block needs one eigendecomposition, whose cost grows with the cubed number of its columns.
-#' An iteration then costs columns times responses squared; with group effects, missing responses or
-#' several such blocks it costs rows times columns times responses. Chains start near the best
+#' An iteration then costs columns times responses squared; with missing responses, or with
+#' several such blocks or factors, it costs rows times columns times responses. Chains start near the best
 #' variances of each response alone. Priors with a variance for each coefficient, such as
 #' [prior_lasso()], are slow with more than 100 coefficients and several responses.
 #'

@@ -178,11 +178,20 @@ class ResponsesChain : public Chain {
   }
   Mat residuals() const { return target(fits_.size()) - small_fit_; }
 
+  // (d, q) of a level.
+  Eigen::Map<const Mat> effects(size_t f, size_t level) const {
+    return {u_[f].col(static_cast<Index>(level)).data(), model_.factors[f].effects(), q()};
+  }
+
   // S' times what all but the small columns leave of the responses, and E'E of the residuals.
   Mat small_sums() const {
     if (!shared_.sums_alone) return shared_.s.transpose() * target(fits_.size());
     if (fits_.empty()) return shared_.sy;
-    return shared_.sy - shared_.spectra[0].hs.transpose() * turned_[0];
+    if (!turned_.empty()) return shared_.sy - shared_.spectra[0].hs.transpose() * turned_[0];
+    Mat out = shared_.sy;
+    for (size_t l = 0; l < shared_.zy.size(); ++l)
+      out.noalias() -= shared_.zs[0][l].transpose() * effects(0, l);
+    return out;
   }
   Mat residual_squares() {
     if (!shared_.sums_alone) {
@@ -191,7 +200,11 @@ class ResponsesChain : public Chain {
     }
     const Mat b = small_coefficients(), sb = shared_.sy.transpose() * b;
     Mat out = shared_.yy - sb - sb.transpose() + b.transpose() * shared_.ss * b;
-    if (!fits_.empty()) {
+    for (size_t l = 0; l < shared_.zy.size(); ++l) {
+      const Mat u = effects(0, l), zu = (shared_.zy[l] - shared_.zs[0][l] * b).transpose() * u;
+      out += u.transpose() * shared_.zz[0][l] * u - zu - zu.transpose();
+    }
+    if (!turned_.empty()) {
       const Spectrum& own = shared_.spectra[0];
       const Mat& w = turned_[0];
       const Mat hw = (shared_.hy - own.hs * b).transpose() * w;
@@ -411,11 +424,13 @@ class ResponsesChain : public Chain {
     const LevelPart& factor = model_.factors[f];
     const size_t at = shared_.spectra.size() + f;
     const Index d = factor.effects(), each = d * q();
-    const Mat r = target(at);
-    std::vector<Mat> zr(static_cast<size_t>(factor.levels), Mat::Zero(d, q()));
-    for (Index i = 0; i < model_.n(); ++i)
-      zr[static_cast<size_t>(factor.code[static_cast<size_t>(i)])] +=
-          shared_.z[f].row(i).transpose() * r.row(i);
+    std::vector<Mat> zr = shared_.zy;
+    Mat sr = shared_.sy;
+    if (!shared_.sums_alone) {
+      const Mat r = target(at);
+      zr = shared_.level_products(f, r);
+      sr.noalias() = shared_.s.transpose() * r;
+    }
     Vec prior(each * each);
     factor.prior->precision(psi_[f], prior);
     std::vector<Mat> roots(static_cast<size_t>(factor.levels));
@@ -424,7 +439,7 @@ class ResponsesChain : public Chain {
     Vec linear = Vec::Zero(precision.rows());
     if (joint) {
       add_kron(inverse_, shared_.ss, precision);
-      linear = as_vector(shared_.s.transpose() * r * inverse_);
+      linear = as_vector(sr * inverse_);
     }
     for (size_t l = 0; l < roots.size(); ++l) {
       Mat own = Eigen::Map<const Mat>(prior.data(), each, each);
@@ -446,17 +461,18 @@ class ResponsesChain : public Chain {
       solve_transposed(roots[l], u);
       u_[f].col(static_cast<Index>(l)) = u;
     }
-    find_factor_fit(f);
+    if (!shared_.sums_alone) find_factor_fit(f);
   }
 
   void find_factor_fit(size_t f) {
     const LevelPart& factor = model_.factors[f];
     Mat& fit = fits_[shared_.spectra.size() + f];
-    for (Index i = 0; i < model_.n(); ++i) {
-      const Index level = factor.code[static_cast<size_t>(i)];
-      fit.row(i) = shared_.z[f].row(i) *
-                   Eigen::Map<const Mat>(u_[f].col(level).data(), factor.effects(), q());
-    }
+    const Index d = factor.effects();
+    fit.setZero();
+    for (Index j = 0; j < q(); ++j)
+      for (Index a = 0; a < d; ++a)
+        for (Index i = 0; i < model_.n(); ++i)
+          fit(i, j) += shared_.z[f](i, a) * u_[f](a + d * j, factor.code[static_cast<size_t>(i)]);
   }
 
   void draw_hyper(const DrawKey& now) {
@@ -578,23 +594,29 @@ SharedResponses::SharedResponses(const Responses& given)
   for (Spectrum& own : spectra) own.hs = own.h.transpose() * s;
   joint = s.cols() * model.q() <= kMostAtOnce;
   for (size_t f = 0; f < model.factors.size(); ++f) {
-    const LevelPart& factor = model.factors[f];
-    const Index d = factor.effects();
-    zz.emplace_back(static_cast<size_t>(factor.levels), Mat::Zero(d, d));
-    zs.emplace_back(static_cast<size_t>(factor.levels), Mat::Zero(d, s.cols()));
-    for (Index i = 0; i < model.n(); ++i) {
-      const size_t level = static_cast<size_t>(factor.code[static_cast<size_t>(i)]);
-      zz[f][level] += z[f].row(i).transpose() * z[f].row(i);
-      zs[f][level] += z[f].row(i).transpose() * s.row(i);
-    }
+    zz.push_back(level_products(f, z[f]));
+    zs.push_back(level_products(f, s));
   }
   for (Index i = 0; i < model.n(); ++i)
     if (y.row(i).array().isNaN().any()) incomplete.push_back(i);
-  sums_alone = incomplete.empty() && model.factors.empty() && spectra.size() <= 1;
+  sums_alone = incomplete.empty() && spectra.size() + model.factors.size() <= 1;
   if (!sums_alone) return;
   yy = y.transpose() * y;
   sy = s.transpose() * y;
   if (!spectra.empty()) hy = spectra[0].h.transpose() * y;
+  if (!model.factors.empty()) zy = level_products(0, y);
+}
+
+// Z'r of each level, (d, q).
+std::vector<Mat> SharedResponses::level_products(size_t f, const Mat& r) const {
+  const LevelPart& factor = model.factors[f];
+  const Index d = factor.effects();
+  std::vector<Mat> out(static_cast<size_t>(factor.levels), Mat::Zero(d, r.cols()));
+  for (Index j = 0; j < r.cols(); ++j)
+    for (Index a = 0; a < d; ++a)
+      for (Index i = 0; i < model.n(); ++i)
+        out[static_cast<size_t>(factor.code[static_cast<size_t>(i)])](a, j) += z[f](i, a) * r(i, j);
+  return out;
 }
 
 std::unique_ptr<Chain> make_responses_chain(const SharedResponses& shared, std::uint64_t seed,

@@ -8,6 +8,7 @@ namespace bsvm {
 // What chains of a model share: nothing here changes.
 struct SharedResponses {
   explicit SharedResponses(const Responses& model);
+  std::vector<Mat> level_products(size_t factor, const Mat& r) const;
 
   const Responses& model;
   Mat y;                       // rows times the roots of their weights; so are s and z
@@ -17,11 +18,12 @@ struct SharedResponses {
   std::vector<Spectrum> spectra;
   Mat s, ss;                   // (n, small) those columns, and S'S
   bool joint;                  // are coefficients of small columns drawn for all responses at once?
-  // Complete responses without factors, with one large block at most, are known by sums alone:
+  // Complete responses with one large block or factor at most are known by sums alone:
   bool sums_alone;
   Mat yy, sy, hy;              // Y'Y, S'Y, H'Y
-  // Of each factor and level: Z'Z (d, d) and Z'S (d, small).
+  // Of each factor and level: Z'Z (d, d), Z'S (d, small) and, of sums alone, Z'Y (d, q).
   std::vector<std::vector<Mat>> zz, zs;
+  std::vector<Mat> zy;
   std::vector<Index> incomplete;  // rows with a missing response
 };
 
