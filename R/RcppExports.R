@@ -125,8 +125,8 @@ core_registry <- function() {
     .Call(`_bsvm_core_registry`)
 }
 
-core_responses <- function(problem, y, blocks, factors, residual, options) {
-    .Call(`_bsvm_core_responses`, problem, y, blocks, factors, residual, options)
+core_responses <- function(problem, y, blocks, factors, residual, losses, options) {
+    .Call(`_bsvm_core_responses`, problem, y, blocks, factors, residual, losses, options)
 }
 
 core_rotate <- function(x, center, scale) {

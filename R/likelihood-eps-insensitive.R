@@ -68,6 +68,9 @@
 #'   absolute deviation). A positive number gives it; [prior_half_t()] or [prior_inv_gamma()] is a
 #'   prior (the latter of its square). A formula of one side, such as `~ x`, has it differ by row.
 #' @param nu Share outside the tube: a number in (0, 1], or its prior, made by `prior_beta()`.
+#' @param residual With several responses ([responses]): `"independent"` residuals (default), each
+#'   response by itself, or `"correlated"` ones: this loss of a latent response whose normal residuals are
+#'   correlated.
 #' @param tau The quantile, a number between 0 and 1, or several.
 #' @return An object of class `bsvm_likelihood`.
 #' @section Errors: `bsvm_error_argument` for numbers out of range, for `epsilon` together with `nu` or
@@ -103,7 +106,9 @@
 #' # the upper decile
 #' coef(bsvm(dist ~ speed, data = cars, likelihood = likelihood_quantile(0.9)))
 #' @export
-likelihood_eps_insensitive <- function(epsilon = NULL, scale = NULL, nu = prior_beta(1, 1)) {
+likelihood_eps_insensitive <- function(epsilon = NULL, scale = NULL, nu = prior_beta(1, 1),
+                                       residual = c("independent", "correlated")) {
+  residual <- pick_one(residual, c("independent", "correlated"), "residual")
   if (!is.null(epsilon) && !missing(nu)) {
     abort("argument", "Give `epsilon` or `nu`, not both: nu = scale / (scale + epsilon).")
   }
@@ -113,14 +118,19 @@ likelihood_eps_insensitive <- function(epsilon = NULL, scale = NULL, nu = prior_
   priors <- list(scale = prior_of_number(scale, "scale"),
                  nu = if (is.null(epsilon)) prior_of_share(nu))
   check_tube_follows(epsilon, scale)
-  new_residual("eps_insensitive", given, "epsilon-insensitive", priors, scale)
+  likelihood <- new_residual("eps_insensitive", given, "epsilon-insensitive", priors, scale)
+  likelihood$residual <- residual
+  likelihood
 }
 
 #' @rdname likelihood_eps_insensitive
 #' @export
-likelihood_laplace <- function(scale = NULL) {
-  new_residual("eps_insensitive", c(epsilon = 0, fixed_number(scale, "scale")), "Laplace",
-               list(scale = prior_of_number(scale, "scale")), scale)
+likelihood_laplace <- function(scale = NULL, residual = c("independent", "correlated")) {
+  residual <- pick_one(residual, c("independent", "correlated"), "residual")
+  likelihood <- new_residual("eps_insensitive", c(epsilon = 0, fixed_number(scale, "scale")), "Laplace",
+                             list(scale = prior_of_number(scale, "scale")), scale)
+  likelihood$residual <- residual
+  likelihood
 }
 
 #' @rdname likelihood_eps_insensitive

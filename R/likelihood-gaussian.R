@@ -13,7 +13,8 @@
 #'   prior (the latter of its square). A formula of one side, such as `~ x`, has it differ by row
 #'   ([likelihood_eps_insensitive()]).
 #' @param residual With several responses ([responses]): are the residuals of a row `"correlated"`
-#'   (default) or `"independent"`?
+#'   (default) or `"independent"`? `"paper"` is correlated residuals with a second independent normal
+#'   residual of each response, for comparison. Only the sum of both covariances is identified.
 #' @return An object of class `bsvm_likelihood`.
 #' @section Errors: `bsvm_error_argument` for a `scale` that is none of these.
 #' @seealso [likelihood_eps_insensitive()].
@@ -22,7 +23,7 @@
 #' sigma(fit)
 #' predict(fit, data.frame(speed = 15), interval = "prediction")
 #' @export
-likelihood_gaussian <- function(scale = NULL, residual = c("correlated", "independent")) {
+likelihood_gaussian <- function(scale = NULL, residual = c("correlated", "independent", "paper")) {
   residual <- pick_one(residual, residual_kinds, "residual")
   given <- fixed_number(scale, "scale")
   likelihood <- new_likelihood(
@@ -36,7 +37,7 @@ likelihood_gaussian <- function(scale = NULL, residual = c("correlated", "indepe
 }
 
 # Kinds of residuals of several responses (R/responses.R).
-residual_kinds <- c("correlated", "independent")
+residual_kinds <- c("correlated", "independent", "paper")
 
 residual_sd <- function(values) if (is.null(values$sd)) values$scale else values$sd
 

@@ -5,7 +5,8 @@
 residual_label <- "residual"
 
 fit_correlated <- function(y, call, data, arguments, env) {
-  check_open_scale(as_likelihood(arguments$likelihood))
+  likelihood <- as_likelihood(arguments$likelihood)
+  check_open_scale(likelihood)
   engine <- responses_engine(arguments$engine)
   given <- split_residual(arguments$prior)
   frame <- responses_frame(y, call, data, arguments, env)
@@ -16,8 +17,9 @@ fit_correlated <- function(y, call, data, arguments, env) {
   specs <- lapply(frames, bsvm_spec, prior = given$prior, likelihood = likelihood_gaussian(),
                   engine = engine, standardize = arguments$standardize)
   units <- vapply(specs, function(spec) spec$design$unit, 0)
-  result <- run_responses(specs, frame$groups, y[rows, , drop = FALSE], given$residual, engine,
-                          arguments$control)
+  check_loss_rows(frame, likelihood)
+  result <- run_responses(specs, frame$groups, y[rows, , drop = FALSE], given$residual, likelihood,
+                          engine, arguments$control)
   runs <- response_runs(result, specs, frame$groups)
   groups <- group_covariances(result, specs, frame$groups, units)
   fits <- lapply(seq_len(ncol(y)), function(j) {
@@ -29,9 +31,9 @@ fit_correlated <- function(y, call, data, arguments, env) {
     without_missing(with_joint(fit, groups, j, result$seed), is.na(y[rows, j]))
   })
   out <- new_responses(stats::setNames(fits, colnames(y)), y[rows, , drop = FALSE], call,
-                       arguments$formula, triangle_in_units(result$residual, units), groups,
+                       arguments$formula, identified(result, units), groups,
                        imputed_responses(result, y, rows, specs), runs[[1L]]$sampling,
-                       result$termination, arguments)
+                       result$termination, arguments, loss_draws(result, likelihood, units))
   warn_responses(out)
   out
 }
@@ -92,10 +94,32 @@ with_residual_prior <- function(spec, residual, j) {
   spec
 }
 
+# The normal residual takes the scale's place, but where a second residual has it.
 check_open_scale <- function(likelihood) {
-  if (identical(likelihood$priors$scale, prior_half_t(3))) return(invisible())
-  abort("argument", "With correlated residuals the likelihood's `scale` can't be given. Use ",
-        "prior = list(residual = prior_half_t(scale = )), or residual = \"independent\".")
+  by_row <- has_row_scales(likelihood)
+  if (!by_row && identical(likelihood$priors$scale, prior_half_t(3))) return(invisible())
+  if (by_row || !has_second_residual(likelihood)) {
+    abort("argument", "With correlated residuals the likelihood's `scale` can't be given",
+          if (by_row) " as a formula", ". Use ",
+          "prior = list(residual = prior_half_t(scale = )), or residual = \"independent\".")
+  }
+  if (!is_gaussian(likelihood) && !is.null(likelihood$priors$scale)) {
+    abort("argument", "With correlated residuals `scale` must be a number, or NULL: its prior is that of ",
+          "the loss's share of the variance. Omit `scale`.")
+  }
+}
+
+is_gaussian <- function(likelihood) inherits(likelihood, "bsvm_likelihood_gaussian")
+
+has_second_residual <- function(likelihood) {
+  !is_gaussian(likelihood) || identical(likelihood$residual, "paper")
+}
+
+check_loss_rows <- function(frame, likelihood) {
+  if (!has_second_residual(likelihood) || is.null(frame$weights)) return(invisible())
+  abort("unsupported", "`weights` are not supported with ", "residual = \"", likelihood$residual,
+        "\" and ", if (is_gaussian(likelihood)) "two residuals" else "a latent response",
+        ". Omit them, or use residual = \"independent\".")
 }
 
 # Draws with most coefficients integrated out forget their start at once.
@@ -172,7 +196,7 @@ response_frames <- function(frame, y, prior, engine) {
 
 # ---- the core -----------------------------------------------------------------------------------
 
-run_responses <- function(specs, groups, y, residual, engine, control) {
+run_responses <- function(specs, groups, y, residual, likelihood, engine, control) {
   check_no_start(control)
   for (spec in specs) check_draws_memory(spec)
   units <- vapply(specs, function(spec) spec$design$unit, 0)
@@ -198,12 +222,13 @@ run_responses <- function(specs, groups, y, residual, engine, control) {
   result <- with_core_conditions(core_responses(
     specs[[1L]]$problem[c("x", "center", "scale", "weight", "intercept")], internal,
     unname(blocks), core_factors(specs, groups),
-    c(residual, list(start = starts$residual)), options))
+    c(residual, list(start = starts$residual)), core_losses(likelihood, units), options))
   result$seconds <- proc.time()[["elapsed"]] - started
   result$options <- options
   result$core_residual <- residual
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
-  count <- length(result$hyper)
+  result$losses <- utils::tail(result$hyper, if (has_second_residual(likelihood)) length(specs) else 0L)
+  count <- length(result$hyper) - length(result$losses)
   result$residual <- result$hyper[[count]]
   result$factors <- result$hyper[count - rev(seq_along(specs[[1L]]$group_blocks))]
   result
@@ -292,6 +317,55 @@ core_residual <- function(prior, units, names) {
   list(prior = "inverse_wishart", parameters = numbers)
 }
 
+# The second residual of each response, in the core's units.
+core_losses <- function(likelihood, units) {
+  if (!has_second_residual(likelihood)) return(list())
+  if (is_gaussian(likelihood)) {
+    return(lapply(units, function(unit) {
+      prior <- likelihood$priors$scale
+      given <- if (is.null(prior$open_scale)) unit else 1
+      power <- if (prior$name == "ridge") 2 else 1
+      prior$parameters[["scale"]] <- prior$parameters[["scale"]] / given^power
+      list(prior = prior$name, parameters = prior$parameters)
+    }))
+  }
+  numbers <- likelihood$parameters
+  if (isTRUE(numbers["epsilon"] > 0)) {
+    abort("argument", "With correlated residuals the tube is given by `nu`, not by `epsilon`.")
+  }
+  nu <- if (isTRUE(numbers["epsilon"] == 0)) 1
+        else if ("kappa" %in% names(numbers)) 1 / (1 + numbers[["kappa"]]) else 0
+  beta <- likelihood$priors$nu$parameters
+  lapply(units, function(unit) {
+    list(scale = if ("scale" %in% names(numbers)) numbers[["scale"]] / unit else 0, nu = nu,
+         a = if (is.null(beta)) 1 else beta[[1L]], b = if (is.null(beta)) 1 else beta[[2L]])
+  })
+}
+
+# NULL, or list(kind, draws): "normal", the variances (q, draws, chains) of the second residual, or
+# "tube", scales and then shares nu (2 q, draws, chains), in the user's units.
+loss_draws <- function(result, likelihood, units) {
+  if (length(result$losses) == 0L) return(NULL)
+  if (is_gaussian(likelihood)) {
+    parts <- Map(function(draws, unit) draws * unit^2, result$losses, units)
+    return(list(kind = "normal", draws = bind_arrays(parts)))
+  }
+  scales <- Map(function(draws, unit) draws[1L, , , drop = FALSE] * unit, result$losses, units)
+  shares <- lapply(result$losses, function(draws) draws[2L, , , drop = FALSE])
+  list(kind = "tube", draws = bind_arrays(c(scales, shares)))
+}
+
+bind_arrays <- function(parts) {
+  size <- dim(parts[[1L]])
+  array(do.call(rbind, lapply(parts, draw_matrix)), c(sum(vapply(parts, nrow, 0L)), size[-1L]))
+}
+
+# The variance of an epsilon-insensitive residual.
+tube_variance <- function(scale, nu) {
+  kappa <- (1 - nu) / nu
+  scale^2 * ((1 - nu) * kappa^2 / 3 + nu * (kappa^2 + 2 * kappa + 2))
+}
+
 # ---- out of the core ----------------------------------------------------------------------------
 
 # For each response the value of run_sampler().
@@ -299,14 +373,14 @@ response_runs <- function(result, specs, groups) {
   q <- length(specs)
   size <- dim(result$coefficients)
   p <- size[1L] / q
-  parts <- (length(result$hyper) - 1L - length(result$factors)) / q
+  parts <- (length(result$hyper) - length(result$losses) - 1L - length(result$factors)) / q
   lapply(stats::setNames(seq_len(q), names(specs)), function(j) {
     spec <- specs[[j]]
     at <- (j - 1L) * p + seq_len(p)
     is_parameter_block <- vapply(spec$blocks, is_parameter, TRUE)
     variances <- vector("list", length(spec$blocks))
     variances[!is_parameter_block] <- result$hyper[(j - 1L) * parts + seq_len(parts)]
-    own <- result$residual[triangle_places(q)[j, j], , , drop = FALSE]
+    own <- result$residual[triangle_places(q)[j, j], , , drop = FALSE] + second_variance(result, j)
     dimnames(own) <- list("variance", NULL, NULL)
     variances[is_parameter_block] <- list(own)
     effects <- response_effects(result, specs, groups, j)
@@ -332,6 +406,14 @@ triangle_places <- function(q) {
   place <- matrix(0L, q, q)
   place[lower.tri(place, diag = TRUE)] <- seq_len(q * (q + 1L) / 2L)
   place
+}
+
+# What a second residual adds to the variance of response j, in the core's units.
+second_variance <- function(result, j) {
+  if (length(result$losses) == 0L) return(0)
+  own <- result$losses[[j]]
+  if (nrow(own) == 1L) return(own)
+  tube_variance(own[1L, , , drop = FALSE], own[2L, , , drop = FALSE])
 }
 
 # The part of each factor's covariance that is response j's.
@@ -374,6 +456,18 @@ response_effects <- function(result, specs, groups, j) {
 triangle_in_units <- function(draws, units) {
   square <- outer(units, units)
   draws * square[lower.tri(square, diag = TRUE)]
+}
+
+# The residual covariance: of two normal residuals the sum, since no more is identified.
+identified <- function(result, units) {
+  draws <- result$residual
+  if (length(result$losses) > 0L && nrow(result$losses[[1L]]) == 1L) {
+    for (j in seq_along(units)) {
+      at <- triangle_places(length(units))[j, j]
+      draws[at, , ] <- draws[at, , ] + result$losses[[j]][1L, , ]
+    }
+  }
+  triangle_in_units(draws, units)
 }
 
 group_covariances <- function(result, specs, groups, units) {

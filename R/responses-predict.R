@@ -45,6 +45,9 @@ predict.bsvm_responses <- function(object, newdata = NULL, interval = FALSE, lev
     check_dots(substitute(list(...)), "predict()", NULL)
     return(fitted.bsvm_responses(object))
   }
+  if (identical(interval, "prediction") && has_tube(object)) {
+    return(drawn_intervals(object, newdata, level, ...))
+  }
   found <- lapply(object$fits, predict.bsvm, newdata = newdata, interval = interval, level = level,
                   ...)
   if (!is.data.frame(found[[1L]])) return(do.call(cbind, found))
@@ -52,6 +55,23 @@ predict.bsvm_responses <- function(object, newdata = NULL, interval = FALSE, lev
   if (any(rows != rows[1L])) refuse_unequal("predict()")
   array(unlist(lapply(found, as.matrix)), c(rows[[1L]], ncol(found[[1L]]), length(found)),
         list(rownames(found[[1L]]), names(found[[1L]]), names(found)))
+}
+
+has_tube <- function(object) identical(object$loss$kind, "tube")
+
+# Of the sum of a normal and an epsilon-insensitive residual: quantiles of draws, the same each time.
+drawn_intervals <- function(object, newdata, level, ...) {
+  f <- posterior_epred.bsvm_responses(object, newdata, ...)
+  ids <- rep(seq_len(dim(f)[1L]), length.out = max(dim(f)[1L], 4000L))
+  drawn <- with_given_seed(1, add_residuals(f[ids, , , drop = FALSE], object, ids))
+  out <- array(0, c(dim(f)[2L], 4L, dim(f)[3L]),
+               list(dimnames(f)[[2L]], c("fit", "sd", "lower", "upper"), dimnames(f)[[3L]]))
+  for (j in seq_len(dim(f)[3L])) {
+    own <- t(matrix(drawn[, , j], nrow(drawn)))
+    out[, , j] <- cbind(colMeans(matrix(f[, , j], nrow(f))), sqrt(row_variances(own)),
+                        row_quantiles(own, level))
+  }
+  out
 }
 
 refuse_unequal <- function(what) {
@@ -100,7 +120,20 @@ add_residuals <- function(f, object, ids) {
     root <- chol(full_matrix(triangles[, ids[s]]))
     f[s, , ] <- f[s, , ] + matrix(stats::rnorm(dim(f)[2L] * q), ncol = q) %*% root
   }
+  if (!has_tube(object)) return(f)
+  numbers <- draw_matrix(object$loss$draws)
+  for (j in seq_len(q)) {
+    f[, , j] <- f[, , j] + tube_draws(numbers[j, ids], numbers[q + j, ids], dim(f)[1:2])
+  }
   f
+}
+
+# A matrix of draws of the density, its numbers one a row.
+tube_draws <- function(scale, nu, size) {
+  width <- scale * (1 - nu) / nu
+  outside <- stats::runif(prod(size)) < nu
+  away <- ifelse(outside, width + scale * stats::rexp(prod(size)), width * stats::runif(prod(size)))
+  matrix(ifelse(stats::runif(prod(size)) < 0.5, -away, away), size[1L])
 }
 
 #' @export
@@ -109,6 +142,10 @@ log_lik.bsvm_responses <- function(object, draw_ids = NULL, ...) {
   if (is.null(object$residual)) {
     abort("unsupported", "log_lik() of several responses needs correlated residuals. Use the fits to ",
           "single responses, as log_lik(fit$fits[[1]]).")
+  }
+  if (has_tube(object)) {
+    abort("unsupported", "log_lik() and loo() are not available with a latent response: its density has ",
+          "no closed form. Use residual = \"independent\" in the likelihood.")
   }
   f <- posterior_epred.bsvm_responses(object, draw_ids = draw_ids)
   ids <- check_draw_ids(draw_ids, ncol(draw_matrix(object$residual)))

@@ -76,9 +76,28 @@ print.bsvm_responses_varcorr <- function(x, digits = max(3L, getOption("digits")
   invisible(x)
 }
 
+label_of_responses <- function(x) {
+  own <- as_likelihood(x$arguments$likelihood)$label
+  if (is.null(x$residual)) return(paste0(own, ", independent residuals"))
+  if (is.null(x$loss)) return(paste0(own, ", correlated residuals"))
+  if (has_tube(x)) paste0(own, " about a latent response with correlated residuals")
+  else "Gaussian, correlated and independent residuals, of which the sum is shown"
+}
+
+# Scales and shares of the epsilon-insensitive density of each response.
+tube_tables <- function(x, level) {
+  numbers <- draw_matrix(x$loss$draws)
+  q <- length(x$fits)
+  variance <- tube_variance(numbers[seq_len(q), , drop = FALSE], numbers[-seq_len(q), , drop = FALSE])
+  normal <- draw_matrix(x$residual)[diag(triangle_places(q)), , drop = FALSE]
+  names <- response_names(x)
+  list(scale = draws_table(numbers[seq_len(q), , drop = FALSE], names, level),
+       nu = draws_table(numbers[-seq_len(q), , drop = FALSE], names, level),
+       share = draws_table(variance / (variance + normal), names, level))
+}
+
 responses_header <- function(x) {
-  cat("Bayesian regression with ", length(x$fits), " responses (", x$fits[[1L]]$likelihood$label,
-      ", ", if (is.null(x$residual)) "independent" else "correlated", " residuals)\n", sep = "")
+  cat("Bayesian regression with ", length(x$fits), " responses (", label_of_responses(x), ")\n", sep = "")
   cat("  ", deparse1(x$formula), "\n  ", x$nobs, " rows", sep = "")
   missing <- sum(is.na(x$y))
   if (missing > 0L) cat(", ", missing, " missing responses", sep = "")
@@ -132,6 +151,7 @@ summary.bsvm_responses <- function(object, level = 0.95, ...) {
     r2 = if (has_draws(object$fits[[1L]])) vapply(object$fits, function(fit) {
       mean(bayes_R2.bsvm(fit))
     }, 0),
+    tube = if (has_tube(object)) tube_tables(object, level),
     varcorr = if (!is.null(object$residual)) VarCorr.bsvm_responses(object, level = level)))
 }
 
@@ -162,6 +182,14 @@ print.summary.bsvm_responses <- function(x, digits = max(3L, getOption("digits")
     print(sigma.bsvm_responses(x$fit), digits = digits)
   } else {
     print(x$varcorr, digits = digits)
+  }
+  if (!is.null(x$tube)) {
+    cat("\nLoss: scale\n")
+    print(x$tube$scale, digits = digits)
+    cat("share outside the tube (nu)\n")
+    print(x$tube$nu, digits = digits)
+    cat("share in the residual variance\n")
+    print(x$tube$share, digits = digits)
   }
   invisible(x)
 }

@@ -4,6 +4,7 @@
 #   fits       list by response
 #   residual   (q (q + 1) / 2, draws, chains) the lower triangles, by column, of the residual
 #              covariance in the user's units; NULL where residuals are independent
+#   loss       NULL, or list(kind, draws) of a second residual (R/responses-fit.R)
 #   groups     list by grouping factor and block of list(labels, draws): the covariance of the
 #              effects, likewise, `labels` by response and then effect
 #   y          (n, q) the responses, NA where missing
@@ -41,10 +42,16 @@
 #'   changes this. Scales are in units of the responses, so that responses of different units need the
 #'   matrix `scale` of [prior_inv_wishart()]. With `df` above 2 correlations are drawn towards zero.
 #'
-#' `likelihood_gaussian(residual = "independent")`, and all other likelihoods of numbers, fit each
-#' response separately, with the engine that `bsvm()` chooses for it. Use
-#' [likelihood_eps_insensitive()] if some responses have outliers: then no residual covariance is
-#' estimated.
+#' `likelihood_gaussian(residual = "independent")`, and by default all other likelihoods of numbers, fit
+#' each response separately, with the engine that `bsvm()` chooses for it. Use
+#' [likelihood_eps_insensitive()] if some responses have outliers.
+#'
+#' `likelihood_eps_insensitive(residual = "correlated")` and `likelihood_laplace(residual =
+#' "correlated")` have \eqn{y_i = z_i + d_i}, with \eqn{z_i} as above and independent residuals
+#' \eqn{d_i} with the density of this likelihood (section 4 there). The share of the loss in the variance
+#' of each response is uniform on (0, 1). The normal residual absorbs much of an outlier, so that
+#' independent residuals are more robust. `likelihood_gaussian(residual = "paper")` has normal
+#' \eqn{d_i} (section 3 there). In the fits to single responses both residuals are one normal residual.
 #'
 #' @section Missing responses:
 #' A row may have `NA` in some responses. They are drawn together with the parameters, so that what is
@@ -68,6 +75,8 @@
 #'   Rows that lack its response have weight zero in it.
 #' * `residual`: draws of the residual covariance, an array of its lower triangle by column, draws and
 #'   chains; `NULL` with independent residuals.
+#' * `loss`: `NULL`, or the draws of a second residual: for each response its variance, or the scales and
+#'   then the shares `nu` of the epsilon-insensitive density.
 #' * `groups`: for each random-effects term the draws of the covariance of the effects.
 #' * `imputed`: `NULL`, or a data frame with `row`, `response`, `mean` and `sd` of missing responses.
 #' * `sampling`: `draws` of each chain, `chains`, `burnin`, `thin`, `seed`, `seconds`, and of these the
@@ -253,9 +262,9 @@ with_column <- function(data, name, values, rows) {
 # ---- the object ---------------------------------------------------------------------------------
 
 new_responses <- function(fits, y, call, formula, residual = NULL, groups = NULL, imputed = NULL,
-                          sampling = NULL, termination = "completed", arguments = NULL) {
+                          sampling = NULL, termination = "completed", arguments = NULL, loss = NULL) {
   structure(class = "bsvm_responses", list(
-    fits = fits, residual = residual, groups = groups, y = y, imputed = imputed,
+    fits = fits, residual = residual, loss = loss, groups = groups, y = y, imputed = imputed,
     call = clean_call(call), formula = formula, nobs = sum(rowSums(!is.na(y)) > 0L),
     sampling = sampling, termination = termination,
     data = if (isTRUE(arguments$keep_data)) arguments$data,

@@ -405,8 +405,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_responses
-Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List blocks, Rcpp::List factors, Rcpp::List residual, Rcpp::List options);
-RcppExport SEXP _bsvm_core_responses(SEXP problemSEXP, SEXP ySEXP, SEXP blocksSEXP, SEXP factorsSEXP, SEXP residualSEXP, SEXP optionsSEXP) {
+Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List blocks, Rcpp::List factors, Rcpp::List residual, Rcpp::List losses, Rcpp::List options);
+RcppExport SEXP _bsvm_core_responses(SEXP problemSEXP, SEXP ySEXP, SEXP blocksSEXP, SEXP factorsSEXP, SEXP residualSEXP, SEXP lossesSEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
@@ -414,8 +414,9 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::List >::type blocks(blocksSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type factors(factorsSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type residual(residualSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type losses(lossesSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_responses(problem, y, blocks, factors, residual, options));
+    rcpp_result_gen = Rcpp::wrap(core_responses(problem, y, blocks, factors, residual, losses, options));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -488,7 +489,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_takes_likelihood", (DL_FUNC) &_bsvm_core_takes_likelihood, 4},
     {"_bsvm_core_is_concave", (DL_FUNC) &_bsvm_core_is_concave, 2},
     {"_bsvm_core_registry", (DL_FUNC) &_bsvm_core_registry, 0},
-    {"_bsvm_core_responses", (DL_FUNC) &_bsvm_core_responses, 6},
+    {"_bsvm_core_responses", (DL_FUNC) &_bsvm_core_responses, 7},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
     {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},

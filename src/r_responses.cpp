@@ -57,6 +57,19 @@ bsvm::LevelPart to_factor(const List& factor, bsvm::Index n) {
   return out;
 }
 
+bsvm::LossPart to_loss(const List& loss) {
+  bsvm::LossPart out;
+  if (loss.containsElementNamed("prior")) {
+    out.variance = to_prior(loss);
+    return out;
+  }
+  out.scale = as<double>(loss["scale"]);
+  out.nu = as<double>(loss["nu"]);
+  out.a = as<double>(loss["a"]);
+  out.b = as<double>(loss["b"]);
+  return out;
+}
+
 // The drawn numbers of each prior, with their names: of all responses by block, then of the factors,
 // then of the residuals.
 List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result) {
@@ -81,6 +94,11 @@ List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result)
   for (const bsvm::LevelPart& factor : model.factors)
     add(*factor.prior, static_cast<double>(factor.prior->effects() * factor.levels));
   add(*model.residual, static_cast<double>(model.n() * model.q()));
+  for (const bsvm::LossPart& loss : model.losses) {
+    const bsvm::Index rows = loss.variance ? 1 : 2;
+    out.push_back(draws_array(result, &bsvm::ChainDraws::hyper, first, rows));
+    first += rows;
+  }
   return out;
 }
 
@@ -88,10 +106,12 @@ List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result)
 
 // Several responses: `problem` has the design as core_sample() takes it, `y` (n, q) may have NA.
 // `blocks`: of each response, `start` of the first one's is for all; `factors`: codes, levels, z, prior,
-// parameters of each grouping factor; `residual`: prior, parameters, start.
+// parameters of each grouping factor; `residual`: prior, parameters, start. `losses`: none, or of each
+// response prior and parameters of a variance, or scale, nu (0: inferred), a, b.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List blocks,
-                          Rcpp::List factors, Rcpp::List residual, Rcpp::List options) {
+                          Rcpp::List factors, Rcpp::List residual, Rcpp::List losses,
+                          Rcpp::List options) {
   return with_host(options["verbose"], [&](RHost& host) {
     bsvm::Responses model;
     model.x = standardised(problem);
@@ -101,10 +121,12 @@ Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List 
     for (const List factor : factors) model.factors.push_back(to_factor(factor, model.n()));
     model.residual = to_prior(residual);
     if (!Rf_isNull(residual["start"])) model.start = to_vec(residual["start"]);
+    for (const List loss : losses) model.losses.push_back(to_loss(loss));
     bsvm::SampleOptions run = to_sample_options(options);
     if (!run.checkpoint.empty()) {
       Fingerprint print;
-      for (SEXP part : {SEXP(problem), SEXP(y), SEXP(blocks), SEXP(factors), SEXP(residual)})
+      for (SEXP part : {SEXP(problem), SEXP(y), SEXP(blocks), SEXP(factors), SEXP(residual),
+                        SEXP(losses)})
         print.add(part);
       run.fingerprint = print.value();
     }

@@ -371,6 +371,89 @@ test_that("a run goes on from its checkpoint to the bit", {
   expect_identical(again$fits$a$posterior$coefficients, whole$fits$a$posterior$coefficients)
 })
 
+# ---- a second residual --------------------------------------------------------------------------
+
+test_that("a latent response under a loss gives predictions, draws and shares", {
+  d <- simulated_responses(120L)
+  d$b[4L] <- NA
+  set.seed(2)
+  fit <- suppressWarnings(bsvm(
+    cbind(a, b) ~ x + z, d, likelihood = likelihood_eps_insensitive(residual = "correlated"),
+    engine = engine_gibbs(draws = 500L, burnin = 300L, chains = 2L)),
+    classes = "bsvm_warning_convergence")
+  expect_equal(dim(fit$loss$draws), c(4L, 500L, 2L))
+  expect_true(all(fit$loss$draws > 0) && all(fit$loss$draws[3:4, , ] < 1))
+  found <- predict(fit, d[1:5, ], interval = "prediction")
+  expect_equal(dim(found), c(5L, 4L, 2L))
+  expect_equal(found[, "fit", ], predict(fit, d[1:5, ]), tolerance = 1e-8, ignore_attr = TRUE)
+  drawn <- posterior_predict(fit, d[1:5, ], seed = 1)
+  expect_equal(apply(drawn, 2:3, sd), found[, "sd", ], tolerance = 0.15, ignore_attr = TRUE)
+  total <- drawn - posterior_epred(fit, d[1:5, ])
+  expect_equal(apply(total, 3L, sd), sigma(fit), tolerance = 0.1, ignore_attr = TRUE)
+  expect_output(print(summary(fit)), "share in the residual variance")
+  expect_output(print(fit), "latent response")
+  expect_s3_class(plot(fit), "ggplot")
+  expect_error(log_lik(fit), class = "bsvm_error_unsupported")
+  # scales are in units of the responses
+  d2 <- transform(d, a = a * 1000)
+  set.seed(2)
+  fit2 <- suppressWarnings(bsvm(
+    cbind(a, b) ~ x + z, d2, likelihood = likelihood_eps_insensitive(residual = "correlated"),
+    engine = engine_gibbs(draws = 500L, burnin = 300L, chains = 2L)),
+    classes = "bsvm_warning_convergence")
+  expect_equal(fit2$loss$draws[c(1L, 3L), , ], fit$loss$draws[c(1L, 3L), , ] * c(1000, 1),
+               tolerance = 1e-6)
+})
+
+test_that("draws of the epsilon-insensitive density have its variance and share outside", {
+  set.seed(3)
+  scale <- 0.7
+  nu <- 0.4
+  e <- tube_draws(scale, nu, c(1L, 200000L))
+  expect_equal(mean(e^2), tube_variance(scale, nu), tolerance = 0.02)
+  expect_equal(mean(abs(e) > scale * (1 - nu) / nu), nu, tolerance = 0.02)
+  expect_equal(tube_variance(scale, 1), 2 * scale^2)
+})
+
+test_that("two normal residuals are as one, of which they are the sum", {
+  d <- simulated_responses(200L)
+  set.seed(2)
+  two <- suppressWarnings(bsvm(cbind(a, b) ~ x + z, d, likelihood = likelihood_gaussian(residual = "paper"),
+                               engine = engine_gibbs(draws = 3000L, burnin = 500L, chains = 2L)),
+                          classes = "bsvm_warning_convergence")
+  one <- fit_two(cbind(a, b) ~ x + z, d)
+  expect_equal(coef(two), coef(one), tolerance = 0.03)
+  expect_equal(sigma(two), sigma(one), tolerance = 0.05)
+  expect_equal(attr(VarCorr(two)$residual__, "correlation")[2L], attr(VarCorr(one)$residual__, "correlation")[2L],
+               tolerance = 0.1)
+  expect_equal(nrow(two$loss$draws), 2L)
+  expect_output(print(two), "of which the sum is shown")
+  expect_equal(dim(log_lik(two)), c(6000L, 200L))
+})
+
+test_that("what a second residual does not go with is refused", {
+  d <- simulated_responses()
+  tube <- function(...) likelihood_eps_insensitive(..., residual = "correlated")
+  refused <- function(likelihood, class, ...) {
+    expect_error(bsvm(cbind(a, b) ~ x, d, likelihood = likelihood, ...),
+                 class = paste0("bsvm_error_", class))
+  }
+  refused(tube(epsilon = 0.5), "argument")
+  refused(tube(scale = prior_half_t(3, 1)), "argument")
+  refused(tube(scale = ~ x), "argument")
+  refused(tube(), "unsupported", weights = rep(1:2, 40L))
+  refused(tube(), "unsupported", engine = "gaussian")
+  expect_error(likelihood_laplace(residual = "paper"), class = "bsvm_error_argument")
+  given <- suppressWarnings(bsvm(cbind(a, b) ~ x, d, likelihood = tube(scale = 1, nu = 0.5),
+                                 engine = engine_gibbs(draws = 30L, burnin = 20L, chains = 1L)))
+  expect_equal(range(given$loss$draws[1:2, , ]), c(1, 1))
+  expect_equal(range(given$loss$draws[3:4, , ]), c(0.5, 0.5))
+  laplace <- suppressWarnings(bsvm(
+    cbind(a, b) ~ x + (1 | g), d, likelihood = likelihood_laplace(residual = "correlated"),
+    engine = engine_gibbs(draws = 30L, burnin = 20L, chains = 1L)))
+  expect_equal(range(laplace$loss$draws[3:4, , ]), c(1, 1))
+})
+
 test_that("what is not supported is refused with what to write instead", {
   d <- simulated_responses()
   refused <- function(expr, class = "unsupported") {

@@ -25,7 +25,10 @@ models <- list(
   "bsvm, nir" = function(data) {
     bsvm(update(formula, . ~ nir), data, likelihood = likelihood_gaussian(), prior = NULL)
   },
-  "bsvm, epsilon-insensitive, each alone" = function(data) {
+  "bsvm, epsilon-insensitive, correlated" = function(data) {
+    bsvm(formula, data, likelihood = likelihood_eps_insensitive(residual = "correlated"), prior = NULL)
+  },
+  "bsvm, epsilon-insensitive, independent" = function(data) {
     bsvm(formula, data, likelihood = likelihood_eps_insensitive(), prior = NULL)
   }
 )

@@ -48,6 +48,10 @@ void check(const Responses& model) {
   for (const LevelPart& factor : model.factors) check_factor(factor, model);
   if (model.start.size() > 0 && (model.start.size() != model.q() || !model.start.allFinite()))
     throw InvalidInput("start", "The residuals need a start for each response.");
+  if (!model.losses.empty() && static_cast<Index>(model.losses.size()) != model.q())
+    throw InvalidInput("likelihood", "Each response needs a loss.");
+  if (!model.losses.empty() && model.weight.size() > 0)
+    throw InvalidInput("weight", "Weights do not go with a second layer of residuals.");
   if (model.residual->effects() != model.q())
     throw InvalidInput("prior", "The residual covariance needs a prior of all responses.");
 }

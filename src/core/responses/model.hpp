@@ -32,6 +32,12 @@ struct LevelPart {
   Index effects() const { return z.cols(); }
 };
 
+// The second layer of each response (loss.hpp).
+struct LossPart {
+  std::unique_ptr<Prior> variance;  // normal: of its variance; or null, and then
+  double scale = 0, nu = 0, a = 1, b = 1;  // as make_tube_loss() has them
+};
+
 struct Responses {
   Mat x;       // (n, p)
   Mat y;       // (n, q), NaN where missing
@@ -40,6 +46,7 @@ struct Responses {
   std::vector<LevelPart> factors;
   std::unique_ptr<Prior> residual;  // of Sigma
   Vec start;  // (q) logarithms of the residual standard deviations to start about, or empty
+  std::vector<LossPart> losses;  // (q) or empty: y_i = z_i + another residual
 
   Index n() const { return x.rows(); }
   Index p() const { return x.cols(); }

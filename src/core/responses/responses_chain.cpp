@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "linalg/cholesky.hpp"
+#include "loss.hpp"
 #include "random/slice.hpp"
 
 namespace bsvm {
@@ -74,6 +75,9 @@ class ResponsesChain : public Chain {
       u_.emplace_back(Mat::Zero(each, factor.levels));
       psi_.push_back(begin(*factor.prior, static_cast<double>(each * factor.levels), random));
     }
+    for (const LossPart& loss : model_.losses)
+      losses_.push_back(loss.variance ? make_normal_loss(*loss.variance)
+                                      : make_tube_loss(loss.scale, loss.nu, loss.a, loss.b));
     sigma_ = begin(*model_.residual, shared_.rows * static_cast<double>(q()), random);
     if (model_.start.size() > 0) model_.residual->fix(diagonal_root(random), sigma_);
   }
@@ -91,6 +95,10 @@ class ResponsesChain : public Chain {
         keep(*model_.parts[k].priors[static_cast<size_t>(j)], hyper_[k][static_cast<size_t>(j)]);
     for (size_t f = 0; f < psi_.size(); ++f) keep(*model_.factors[f].prior, psi_[f]);
     keep(*model_.residual, sigma_);
+    for (const auto& loss : losses_) {
+      const Vec own = loss->numbers();
+      hyper.insert(hyper.end(), own.data(), own.data() + own.size());
+    }
     draw.hyper = Eigen::Map<const Vec>(hyper.data(), static_cast<Index>(hyper.size()));
     Index size = 0;
     for (const Mat& u : u_) size += u.size();
@@ -146,7 +154,8 @@ class ResponsesChain : public Chain {
   void make_sweep(Host& host) override {
     const DrawKey now = key();
     read_sigma();
-    impute(now);
+    if (losses_.empty()) impute(now);
+    else draw_latent(now);
     for (size_t k = 0; k < shared_.spectra.size(); ++k) {
       if (host.interrupted()) throw Interrupted();
       draw_spectrum(k, now);
@@ -237,6 +246,40 @@ class ResponsesChain : public Chain {
       const Vec drawn = draw_normal(precision, linear, random);
       for (Index a = 0; a < m; ++a) y_(i, absent[a]) += drawn[a] - e(i, absent[a]);
     }
+  }
+
+  // z of all rows, response by response given the others', and then the losses' numbers.
+  void draw_latent(const DrawKey& now) {
+    const Mat f = y_ - residuals();
+    Mat delta = y_ - f;
+    for (Index i = 0; i < model_.n(); ++i) {
+      Draws random(now, Purpose::unknown, static_cast<std::uint64_t>(i));
+      for (Index j = 0; j < q(); ++j) {
+        const double v = 1 / inverse_(j, j);
+        const double others = delta.row(i).dot(inverse_.row(j)) - delta(i, j) * inverse_(j, j);
+        const double mean = f(i, j) - v * others, y = shared_.y(i, j);
+        const double z = std::isnan(y) ? mean + std::sqrt(v) * random.normal()
+                                       : losses_[static_cast<size_t>(j)]->draw_latent(y, mean, v, random);
+        delta(i, j) = z - f(i, j);
+      }
+    }
+    y_ = f + delta;
+    const Mat sigma = root_ * root_.transpose();
+    for (Index j = 0; j < q(); ++j) {
+      std::vector<double> e;
+      for (Index i = 0; i < model_.n(); ++i)
+        if (!std::isnan(shared_.y(i, j))) e.push_back(shared_.y(i, j) - y_(i, j));
+      Draws random(now, Purpose::move, (std::uint64_t{1} << 34) + static_cast<std::uint64_t>(j));
+      losses_[static_cast<size_t>(j)]->draw_numbers(e, sigma(j, j), random);
+    }
+  }
+
+  // What the losses' priors have of Sigma, whose root this is.
+  double log_losses(const Mat& root) const {
+    double out = 0;
+    for (size_t j = 0; j < losses_.size(); ++j)
+      out += losses_[j]->log_prior(root.row(static_cast<Index>(j)).squaredNorm());
+    return out;
   }
 
   // Prior precisions of the small columns' coefficients, (small, q).
@@ -373,7 +416,7 @@ class ResponsesChain : public Chain {
         inverse.col(j) /= t;
         return model_.residual->log_stretched(j, sigma_, t) - shared_.rows * step -
                0.5 * inverse.cwiseProduct(rr).sum() +
-               log_evidence(own, hr, Together(root, variance));
+               log_evidence(own, hr, Together(root, variance)) + log_losses(root);
       };
       model_.residual->stretch(j, sigma_, std::exp(slice(log_density, kWidth, random)));
       read_sigma();
@@ -496,7 +539,13 @@ class ResponsesChain : public Chain {
                                             static_cast<double>(u_[f].cols())), random, psi_[f]);
     }
     Draws random(now, Purpose::hyper, std::uint64_t{1} << 33);
+    const Vec before = sigma_;
+    const double here = log_losses(root_);
     model_.residual->draw(squares(residual_squares(), shared_.rows), random, sigma_);
+    if (losses_.empty()) return;
+    // a proposal, since the losses' priors depend on Sigma
+    read_sigma();
+    if (std::log(random.uniform()) > log_losses(root_) - here) sigma_ = before;
   }
 
   // Of `levels` joint effects with this sum of u u'.
@@ -537,7 +586,13 @@ class ResponsesChain : public Chain {
     for (Vec& own : psi_) archive.part(own);
     archive.part(sigma_);
     for (Mat& u : u_) archive.part(Eigen::Map<Vec>(u.data(), u.size()));
-    archive.part(missing(), [&](ConstVecRef saved) { set_missing(saved); });
+    if (losses_.empty()) {
+      archive.part(missing(), [&](ConstVecRef saved) { set_missing(saved); });
+    } else {
+      archive.part(Eigen::Map<Vec>(y_.data(), y_.size()));
+    }
+    for (const auto& loss : losses_)
+      archive.part(loss->state(), [&](ConstVecRef saved) { loss->restore(saved); });
     if (archive.reads()) find_fits();
   }
 
@@ -560,6 +615,7 @@ class ResponsesChain : public Chain {
   std::vector<std::vector<Vec>> hyper_;  // of each part and response
   std::vector<Vec> psi_;                 // of each factor
   Vec sigma_;
+  std::vector<std::unique_ptr<Loss>> losses_;  // of each response, or none
   Mat inverse_, root_;                   // (q, q) Sigma^{-1}, and Sigma = root root'
   Mat small_fit_;                        // (n, q) S B_s
   std::vector<Mat> fits_;                // of each spectrum, then each factor
@@ -599,7 +655,7 @@ SharedResponses::SharedResponses(const Responses& given)
   }
   for (Index i = 0; i < model.n(); ++i)
     if (y.row(i).array().isNaN().any()) incomplete.push_back(i);
-  sums_alone = incomplete.empty() && spectra.size() + model.factors.size() <= 1;
+  sums_alone = incomplete.empty() && model.losses.empty() && spectra.size() + model.factors.size() <= 1;
   if (!sums_alone) return;
   yy = y.transpose() * y;
   sy = s.transpose() * y;
