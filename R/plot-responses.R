@@ -32,6 +32,7 @@ plot.bsvm_responses <- function(x, which = c("response", "correlation", "coeffic
 }
 
 #' @rdname plot.bsvm_responses
+#' @method autoplot bsvm_responses
 #' @rawNamespace S3method(ggplot2::autoplot,bsvm_responses)
 autoplot.bsvm_responses <- function(object, ...) plot.bsvm_responses(object, ...)
 

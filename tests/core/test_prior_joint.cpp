@@ -268,7 +268,7 @@ TEST_CASE("joint priors: parameters that cannot be are refused by name") {
     return std::string();
   };
   Numbers wishart = kWishart;
-  for (double effects : {0.0, 1.5, 13.0}) {
+  for (double effects : {0.0, 1.5, 201.0}) {
     wishart["effects"] = effects;
     CHECK(refused("inverse_wishart", wishart) == "effects");
     CHECK(refused("huang_wand", {{"effects", effects}}) == "effects");
