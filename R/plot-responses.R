@@ -42,9 +42,11 @@ most_intervals <- 400L # rows of a panel
 
 plot_observed <- function(object, level) {
   names <- response_names(object)
+  all <- if (has_tube(object)) predict.bsvm_responses(object, interval = "prediction", level = level)
   parts <- lapply(names, function(name) {
     fit <- object$fits[[name]]
-    found <- predict.bsvm(fit, interval = "prediction", level = level)
+    found <- if (is.null(all)) predict.bsvm(fit, interval = "prediction", level = level)
+             else as.data.frame(matrix(all[, , name], ncol = 4L, dimnames = list(NULL, dimnames(all)[[2L]])))
     shown <- data.frame(response = name, y = unname(stats::napredict(fit$na.action, fit$y)), found)
     shown <- shown[!is.na(shown$y), ]
     shown[spread_over(nrow(shown), most_intervals), ]

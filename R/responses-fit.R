@@ -33,7 +33,7 @@ fit_correlated <- function(y, call, data, arguments, env) {
   out <- new_responses(stats::setNames(fits, colnames(y)), y[rows, , drop = FALSE], call,
                        arguments$formula, identified(result, units), groups,
                        imputed_responses(result, y, rows, specs), runs[[1L]]$sampling,
-                       result$termination, arguments, loss_draws(result, likelihood, units))
+                       result$termination, arguments, loss_draws(result, likelihood, units), frame$weights)
   warn_responses(out)
   out
 }
@@ -97,6 +97,10 @@ with_residual_prior <- function(spec, residual, j) {
 # The normal residual takes the scale's place, but where a second residual has it.
 check_open_scale <- function(likelihood) {
   by_row <- has_row_scales(likelihood)
+  if (is_gaussian(likelihood) && is.null(likelihood$priors$scale) && !by_row) {
+    abort("argument", "With correlated residuals the likelihood's `scale` can't be a number. Use ",
+          "prior = list(residual = prior_half_t(scale = )), or residual = \"independent\".")
+  }
   if (!by_row && identical(likelihood$priors$scale, prior_half_t(3))) return(invisible())
   if (by_row || !has_second_residual(likelihood)) {
     abort("argument", "With correlated residuals the likelihood's `scale` can't be given",
@@ -117,8 +121,8 @@ has_second_residual <- function(likelihood) {
 
 check_loss_rows <- function(frame, likelihood) {
   if (!has_second_residual(likelihood) || is.null(frame$weights)) return(invisible())
-  abort("unsupported", "`weights` are not supported with ", "residual = \"", likelihood$residual,
-        "\" and ", if (is_gaussian(likelihood)) "two residuals" else "a latent response",
+  abort("unsupported", "`weights` are not supported with ",
+        if (is_gaussian(likelihood)) "two residuals" else "a latent response",
         ". Omit them, or use residual = \"independent\".")
 }
 
@@ -198,7 +202,7 @@ response_frames <- function(frame, y, prior, engine) {
 
 run_responses <- function(specs, groups, y, residual, likelihood, engine, control) {
   check_no_start(control)
-  for (spec in specs) check_draws_memory(spec)
+  check_draws_memory(specs[[1L]], length(specs))
   units <- vapply(specs, function(spec) spec$design$unit, 0)
   shift <- vapply(specs, function(spec) spec$design$shift, 0)
   residual <- core_residual(residual, units, names(specs))
@@ -484,10 +488,11 @@ imputed_responses <- function(result, y, rows, specs) {
   own <- y[rows, , drop = FALSE]
   at <- which(t(is.na(own)), arr.ind = TRUE)
   if (nrow(at) == 0L) return(NULL)
+  second <- vapply(seq_along(specs), function(j) mean(second_variance(result, j)), 0)[at[, 1L]]
   unit <- vapply(specs, function(spec) spec$design$unit, 0)[at[, 1L]]
   shift <- vapply(specs, function(spec) spec$design$shift, 0)[at[, 1L]]
   data.frame(row = rows[at[, 2L]], response = colnames(y)[at[, 1L]],
-             mean = result$missing_mean * unit + shift, sd = result$missing_sd * unit,
+             mean = result$missing_mean * unit + shift, sd = sqrt(result$missing_sd^2 + second) * unit,
              row.names = NULL)
 }
 
@@ -501,9 +506,19 @@ warn_responses <- function(object) {
   })
   residual <- object$residual
   dimnames(residual) <- list(residual_names(object), NULL, NULL)
-  table <- do.call(rbind, c(tables, list(diagnose(residual))))
+  table <- do.call(rbind, c(tables, list(diagnose(residual)),
+                            if (has_tube(object)) list(diagnose(named_loss(object)))))
   if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
   warn_diagnosis(table)
+}
+
+# The draws of the loss's numbers, with names.
+named_loss <- function(object) {
+  names <- response_names(object)
+  draws <- object$loss$draws
+  dimnames(draws) <- list(c(paste0(names, ": scale of the loss"), paste0(names, ": nu of the loss")), NULL,
+                          NULL)
+  draws
 }
 
 # sigma2_a, cov_a__b: names of the lower triangle.

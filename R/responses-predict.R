@@ -59,19 +59,27 @@ predict.bsvm_responses <- function(object, newdata = NULL, interval = FALSE, lev
 
 has_tube <- function(object) identical(object$loss$kind, "tube")
 
-# Of the sum of a normal and an epsilon-insensitive residual: quantiles of draws, the same each time.
-drawn_intervals <- function(object, newdata, level, ...) {
-  f <- posterior_epred.bsvm_responses(object, newdata, ...)
-  ids <- rep(seq_len(dim(f)[1L]), length.out = max(dim(f)[1L], 4000L))
-  drawn <- with_given_seed(1, add_residuals(f[ids, , , drop = FALSE], object, ids))
+# With a normal and an epsilon-insensitive residual: quantiles of draws, the same each time.
+drawn_intervals <- function(object, newdata, level, re_formula = NULL, allow_new_levels = FALSE, ...) {
+  check_dots(substitute(list(...)), "predict()", NULL)
+  f <- posterior_epred.bsvm_responses(object, newdata, re_formula = re_formula,
+                                      allow_new_levels = allow_new_levels)
+  total <- dim(f)[1L]
+  times <- ceiling(4000 / total)
   out <- array(0, c(dim(f)[2L], 4L, dim(f)[3L]),
                list(dimnames(f)[[2L]], c("fit", "sd", "lower", "upper"), dimnames(f)[[3L]]))
-  for (j in seq_len(dim(f)[3L])) {
-    own <- t(matrix(drawn[, , j], nrow(drawn)))
-    out[, , j] <- cbind(colMeans(matrix(f[, , j], nrow(f))), sqrt(row_variances(own)),
-                        row_quantiles(own, level))
-  }
-  out
+  ids <- rep(seq_len(total), times)
+  in_chunks(dim(f)[2L], 2^22 / length(ids), function(at) {
+    drawn <- with_given_seed(1 + at[1L], add_residuals(f[ids, at, , drop = FALSE], object, ids))
+    for (j in seq_len(dim(f)[3L])) {
+      own <- t(matrix(drawn[, , j], length(ids)))
+      out[at, , j] <<- cbind(colMeans(matrix(f[, at, j], total)), sqrt(row_variances(own)),
+                             row_quantiles(own, level))
+    }
+  })
+  if (!is.null(newdata)) return(out)
+  rows <- stats::napredict(object$fits[[1L]]$na.action, seq_len(nrow(out)))
+  out[rows, , , drop = FALSE]
 }
 
 refuse_unequal <- function(what) {
@@ -152,7 +160,7 @@ log_lik.bsvm_responses <- function(object, draw_ids = NULL, ...) {
   triangles <- draw_matrix(object$residual)
   patterns <- apply(!is.na(object$y), 1L, paste, collapse = " ")
   out <- matrix(0, length(ids), dim(f)[2L], dimnames = list(NULL, dimnames(f)[[2L]]))
-  weights <- object$fits[[1L]]$weights
+  weights <- object$weights
   for (s in seq_along(ids)) {
     covariance <- full_matrix(triangles[, ids[s]])
     for (pattern in unique(patterns)) {

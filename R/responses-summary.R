@@ -122,7 +122,8 @@ print.bsvm_responses <- function(x, digits = max(3L, getOption("digits") - 3L), 
   if (length(x$fits) > most_printed && !is.null(x$residual)) {
     cat("\nResidual correlations: see VarCorr(), or plot(fit, \"correlation\").\n")
   } else if (!is.null(x$residual)) {
-    cat("\nResidual correlations:\n")
+    cat("\n", if (has_tube(x)) "Residual correlations of the latent response" else "Residual correlations",
+        ":\n", sep = "")
     print(attr(VarCorr.bsvm_responses(x)$residual__, "correlation"), digits = 2L)
   }
   invisible(x)
@@ -219,8 +220,9 @@ as_draws.bsvm_responses <- function(x, ...) {
            x$residual[place[pairs[off, 2L]], , , drop = FALSE])
   dimnames(correlations) <- list(paste0("rescor__", names[pairs[off, 2L]], "__",
                                         names[pairs[off, 1L]]), NULL, NULL)
-  own <- posterior::as_draws_array(aperm(correlations, c(2L, 3L, 1L)))
-  do.call(posterior::bind_draws, c(unname(parts), list(own), along = "variable"))
+  own <- list(posterior::as_draws_array(aperm(correlations, c(2L, 3L, 1L))))
+  if (has_tube(x)) own <- c(own, list(posterior::as_draws_array(aperm(named_loss(x), c(2L, 3L, 1L)))))
+  do.call(posterior::bind_draws, c(unname(parts), own, along = "variable"))
 }
 
 # Draws of independent fits: as many of each chain as the shortest has.

@@ -7,6 +7,7 @@
 #   loss       NULL, or list(kind, draws) of a second residual (R/responses-fit.R)
 #   groups     list by grouping factor and block of list(labels, draws): the covariance of the
 #              effects, likewise, `labels` by response and then effect
+#   weights    of the rows, or NULL
 #   y          (n, q) the responses, NA where missing
 #   imputed    data frame: row, response, mean, sd of each missing response
 #   call, formula, nobs, sampling
@@ -30,8 +31,8 @@
 #'   for each response: `prior = list(x = prior_ridge())` gives every response a variance of its own.
 #'   Priors with a scale that is not given follow the spread of each response.
 #' * **Kernels.** All responses share the kernel of a `gp()` term, with an amplitude each. Each response
-#'   is used alone to learn a kernel, and the one with the highest sum of the responses' log evidences
-#'   is used. The default prior of an amplitude is half-t(3, 2.5) for the standard deviation of the
+#'   is used alone to learn a kernel, and the fit uses the kernel with the highest sum of the
+#'   responses' log evidences. The default prior of an amplitude is half-t(3, 2.5) for the standard deviation of the
 #'   function over the rows, in units of the response's spread: with length scales far beyond the data
 #'   the amplitude itself is larger.
 #' * **Group effects.** `(1 | g)` and `(x | g)` have a joint covariance over all effects of all
@@ -40,7 +41,7 @@
 #'   scale, and each correlation is uniform on (-1, 1) (Huang and Wand 2013).
 #'   `prior = list(residual = prior_half_t(df, scale))` or `residual = prior_inv_wishart(df, scale)`
 #'   changes this. Scales are in units of the responses, so that responses of different units need the
-#'   matrix `scale` of [prior_inv_wishart()]. With `df` above 2 correlations are drawn towards zero.
+#'   matrix `scale` of [prior_inv_wishart()]. With `df` above 2 correlations are shrunk towards zero.
 #'
 #' `likelihood_gaussian(residual = "independent")`, and by default all other likelihoods of numbers, fit
 #' each response separately, with the engine that `bsvm()` chooses for it. Use
@@ -48,10 +49,10 @@
 #'
 #' `likelihood_eps_insensitive(residual = "correlated")` and `likelihood_laplace(residual =
 #' "correlated")` have \eqn{y_i = z_i + d_i}, with \eqn{z_i} as above and independent residuals
-#' \eqn{d_i} with the density of this likelihood (section 4 there). The share of the loss in the variance
+#' \eqn{d_i} with the density of this likelihood (Chakraborty, Ghosh and Mallick 2012, section 4). The share of the loss in the variance
 #' of each response is uniform on (0, 1). The normal residual absorbs much of an outlier, so that
 #' independent residuals are more robust. `likelihood_gaussian(residual = "paper")` has normal
-#' \eqn{d_i} (section 3 there). In the fits to single responses both residuals are one normal residual.
+#' \eqn{d_i} (section 3 of the paper). In the fits to single responses both residuals are one normal residual.
 #'
 #' @section Missing responses:
 #' A row may have `NA` in some responses. They are drawn together with the parameters, so that what is
@@ -88,8 +89,10 @@
 #'   `"prediction"` an array (n x 4 x q) of `fit`, `sd`, `lower`, `upper`. `fitted()`, `residuals()`.
 #' * `posterior_linpred()`, `posterior_epred()`, `posterior_predict()`: arrays (S x n x q). Predicted
 #'   responses of a row are correlated.
-#' * `log_lik()` (S x n): the density of all observed responses of a row; `loo()` by row.
-#' * `VarCorr()`: covariances of the effects, and of the residuals (`residual__`), with standard
+#' * `log_lik()` (S x n): the density of all observed responses of a row; `loo()` by row. Not available
+#'   with a latent response.
+#' * `VarCorr()`: covariances of the effects, and of the residuals (`residual__`; of a latent response its
+#'   normal residuals), with standard
 #'   deviations and correlations; `as.data.frame()` as in lme4. `sigma()`, `bayes_R2()` (S x q).
 #' * `coef()`, `fixef()` (coefficients x q), `ranef()`, `tidy()`, `summary()`, `update()`, `nobs()`,
 #'   `formula()`,
@@ -97,7 +100,7 @@
 #'
 #' @section Not supported:
 #' `offset`, `missing`, `cluster`, `class.weights`, weights of zero, weights together with missing
-#' responses, sparse predictors, priors that select variables, `infer` in `gp()`, and engines other than
+#' responses or with two residuals, `epsilon` or a prior of `scale` with a latent response, sparse predictors, priors that select variables, `infer` in `gp()`, and engines other than
 #' [engine_gibbs()] if residuals are correlated: errors of class `bsvm_error_unsupported`. A response
 #' that is constant, not numeric, or a linear combination of other responses is an error of class
 #' `bsvm_error_response`.
@@ -262,10 +265,11 @@ with_column <- function(data, name, values, rows) {
 # ---- the object ---------------------------------------------------------------------------------
 
 new_responses <- function(fits, y, call, formula, residual = NULL, groups = NULL, imputed = NULL,
-                          sampling = NULL, termination = "completed", arguments = NULL, loss = NULL) {
+                          sampling = NULL, termination = "completed", arguments = NULL, loss = NULL,
+                          weights = NULL) {
   structure(class = "bsvm_responses", list(
     fits = fits, residual = residual, loss = loss, groups = groups, y = y, imputed = imputed,
-    call = clean_call(call), formula = formula, nobs = sum(rowSums(!is.na(y)) > 0L),
+    weights = weights, call = clean_call(call), formula = formula, nobs = sum(rowSums(!is.na(y)) > 0L),
     sampling = sampling, termination = termination,
     data = if (isTRUE(arguments$keep_data)) arguments$data,
     arguments = arguments[setdiff(names(arguments), c("formula", "data"))]))

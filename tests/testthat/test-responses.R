@@ -103,6 +103,17 @@ test_that("log_lik() is the density of a row", {
                dnorm(d$a[2L], f[s, 2L, 1L], sqrt(covariance[1L, 1L]), log = TRUE), tolerance = 1e-12)
 })
 
+test_that("the order of responses does not matter to the density of a row", {
+  d <- simulated_responses()
+  d$a[1:5] <- NA
+  d$b[3:8] <- NA
+  one <- log_lik(fit_two(cbind(a, b) ~ x, d, draws = 2000L))
+  other <- log_lik(fit_two(cbind(b, a) ~ x, d, draws = 2000L))
+  expect_equal(colMeans(one), colMeans(other), tolerance = 0.05)
+  expect_true(all(colMeans(one)[c(1:2, 6:8)] < 0))
+  expect_equal(unname(colMeans(one)[3:5]), numeric(3L))
+})
+
 test_that("draws of new responses are correlated as the residuals are", {
   d <- simulated_responses(240L)
   fit <- fit_two(cbind(a, b) ~ x + z, d)
@@ -394,6 +405,10 @@ test_that("a latent response under a loss gives predictions, draws and shares", 
   expect_output(print(fit), "latent response")
   expect_s3_class(plot(fit), "ggplot")
   expect_error(log_lik(fit), class = "bsvm_error_unsupported")
+  # a missing response has both residuals
+  expect_gt(fit$imputed$sd, sqrt(mean(tube_variance(fit$loss$draws[2L, , ], fit$loss$draws[4L, , ]))))
+  expect_equal(dim(predict(fit, interval = "prediction")), c(120L, 4L, 2L))
+  expect_true("a: nu of the loss" %in% posterior::variables(posterior::as_draws(fit)))
   # scales are in units of the responses
   d2 <- transform(d, a = a * 1000)
   set.seed(2)
@@ -443,6 +458,7 @@ test_that("what a second residual does not go with is refused", {
   refused(tube(scale = ~ x), "argument")
   refused(tube(), "unsupported", weights = rep(1:2, 40L))
   refused(tube(), "unsupported", engine = "gaussian")
+  refused(likelihood_gaussian(scale = 1, residual = "paper"), "argument")
   expect_error(likelihood_laplace(residual = "paper"), class = "bsvm_error_argument")
   given <- suppressWarnings(bsvm(cbind(a, b) ~ x, d, likelihood = tube(scale = 1, nu = 0.5),
                                  engine = engine_gibbs(draws = 30L, burnin = 20L, chains = 1L)))

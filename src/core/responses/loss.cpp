@@ -15,8 +15,8 @@ double log_below(double a) { return log_mills(-a) - 0.5 * (a * a + kLog2Pi); }
 double log_between(double a, double b) {
   if (a >= 0) return log_between(-b, -a);
   if (b > 0) return std::log1p(-std::exp(log_below(a)) - std::exp(log_below(-b)));
-  const double high = log_below(b);
-  return high + std::log1p(-std::exp(log_below(a) - high));
+  const double high = log_below(b), share = std::exp(log_below(a) - high);
+  return share < 1 ? high + std::log1p(-share) : kNothing;
 }
 
 namespace {
@@ -59,6 +59,11 @@ class NormalLoss : public Loss {
     find();
   }
 
+  double log_density(const std::vector<double>& e) const override {
+    double out = 0;
+    for (const double own : e) out -= 0.5 * own * own / variance_;
+    return out;
+  }
   Vec numbers() const override { return Vec::Constant(1, variance_); }
   Vec state() const override { return hyper_; }
   void restore(ConstVecRef state) override {
@@ -89,10 +94,11 @@ class TubeLoss : public Loss {
   double draw_latent(double y, double mean, double variance, Draws& random) const override {
     const double sd = std::sqrt(variance), up = variance / scale_, width = epsilon();
     const double low = y - width, high = y + width;
-    const double below = -(low - mean) / scale_ + 0.5 * variance / (scale_ * scale_) +
-                         log_below((low - mean - up) / sd);
-    const double above = (high - mean) / scale_ + 0.5 * variance / (scale_ * scale_) +
-                         log_below((mean - up - high) / sd);
+    // log of exp{-(low - mean)/s + variance/(2 s^2)} Phi((low - mean - up)/sd), and its mirror image
+    const auto outer = [&](double away) {
+      return log_mills((up + away) / sd) - 0.5 * (away * away / variance + kLog2Pi);
+    };
+    const double below = outer(mean - low), above = outer(high - mean);
     const double within = width > 0 ? log_between((low - mean) / sd, (high - mean) / sd) : kNothing;
     const double most = std::max({below, above, within});
     const double p_below = std::exp(below - most), p_above = std::exp(above - most);
@@ -105,11 +111,7 @@ class TubeLoss : public Loss {
   // Each by a slice: log s and logit nu.
   void draw_numbers(const std::vector<double>& e, double variance, Draws& random) override {
     const auto log_density = [&](double scale, double nu) {
-      const double width = scale * (1 - nu) / nu;
-      double loss = 0;
-      for (const double own : e) loss += std::max(std::abs(own) - width, 0.0);
-      const double n = static_cast<double>(e.size());
-      double out = n * std::log(nu / scale) - loss / scale;
+      double out = of_residuals(e, scale, nu);
       if (draws_scale_) out += log_share(scale, nu, variance);
       if (draws_nu_) out += a_ * std::log(nu) + b_ * std::log1p(-nu);
       return std::isnan(out) ? kNothing : out;
@@ -130,9 +132,14 @@ class TubeLoss : public Loss {
     }
   }
 
-  double log_prior(double variance) const override {
-    return draws_scale_ ? log_share(scale_, nu_, variance) : 0;
+  double log_density(const std::vector<double>& e) const override {
+    return of_residuals(e, scale_, nu_);
   }
+  bool has_share() const override { return draws_scale_; }
+  double log_prior(double variance, double t) const override {
+    return draws_scale_ ? log_share(t * scale_, nu_, variance) : 0;
+  }
+  void stretch(double t) override { scale_ *= t; }
   Vec numbers() const override { return Eigen::Vector2d(scale_, nu_); }
   void restore(ConstVecRef state) override {
     scale_ = state[0];
@@ -140,6 +147,13 @@ class TubeLoss : public Loss {
   }
 
  private:
+  static double of_residuals(const std::vector<double>& e, double scale, double nu) {
+    const double width = scale * (1 - nu) / nu;
+    double loss = 0;
+    for (const double own : e) loss += std::max(std::abs(own) - width, 0.0);
+    return static_cast<double>(e.size()) * std::log(nu / scale) - loss / scale;
+  }
+
   double epsilon() const { return scale_ * (1 - nu_) / nu_; }
 
   // log of dw/d log s = 2 w (1 - w), w = V/(V + variance).

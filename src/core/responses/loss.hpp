@@ -23,8 +23,13 @@ class Loss {
   virtual double draw_latent(double y, double mean, double variance, Draws& random) const = 0;
   // Its own numbers, given residuals e and the variance of z's.
   virtual void draw_numbers(const std::vector<double>& e, double variance, Draws& random) = 0;
-  // The logarithm of what its prior has of the variance of z's residual.
-  virtual double log_prior(double /*variance*/) const { return 0; }
+  virtual double log_density(const std::vector<double>& e) const = 0;  // up to a constant
+
+  // Is its scale drawn under a prior of its share of the variance? Then it can be stretched, and its
+  // prior, in log s, at t times the scale depends on the variance of z's residual.
+  virtual bool has_share() const { return false; }
+  virtual double log_prior(double /*variance*/, double /*t*/) const { return 0; }
+  virtual void stretch(double /*t*/) {}
   virtual Vec numbers() const = 0;  // what is kept of a draw
   virtual Vec state() const { return numbers(); }  // what the next one needs
   virtual void restore(ConstVecRef state) = 0;

@@ -78,6 +78,7 @@ class ResponsesChain : public Chain {
     for (const LossPart& loss : model_.losses)
       losses_.push_back(loss.variance ? make_normal_loss(*loss.variance)
                                       : make_tube_loss(loss.scale, loss.nu, loss.a, loss.b));
+    for (const auto& loss : losses_) loss->stretch(loss->has_share() ? std::exp(random.normal()) : 1);
     sigma_ = begin(*model_.residual, shared_.rows * static_cast<double>(q()), random);
     if (model_.start.size() > 0) model_.residual->fix(diagonal_root(random), sigma_);
   }
@@ -263,22 +264,63 @@ class ResponsesChain : public Chain {
         delta(i, j) = z - f(i, j);
       }
     }
-    y_ = f + delta;
-    const Mat sigma = root_ * root_.transpose();
     for (Index j = 0; j < q(); ++j) {
-      std::vector<double> e;
-      for (Index i = 0; i < model_.n(); ++i)
-        if (!std::isnan(shared_.y(i, j))) e.push_back(shared_.y(i, j) - y_(i, j));
+      Loss& loss = *losses_[static_cast<size_t>(j)];
       Draws random(now, Purpose::move, (std::uint64_t{1} << 34) + static_cast<std::uint64_t>(j));
-      losses_[static_cast<size_t>(j)]->draw_numbers(e, sigma(j, j), random);
+      stretch_latent(j, f, delta, loss, random);
+      if (loss.has_share()) stretch_loss(j, f, delta, loss, random);
+      loss.draw_numbers(second_residuals(j, f, delta, 1), root_.row(j).squaredNorm(), random);
     }
+    y_ = f + delta;
+  }
+
+  // y - f - t delta of the rows that have response j.
+  std::vector<double> second_residuals(Index j, const Mat& f, const Mat& delta, double t) const {
+    std::vector<double> out;
+    for (Index i = 0; i < model_.n(); ++i)
+      if (!std::isnan(shared_.y(i, j))) out.push_back(shared_.y(i, j) - f(i, j) - t * delta(i, j));
+    return out;
+  }
+
+  // delta_j and its standard deviation together by a slice: their density is that of Sigma alone.
+  void stretch_latent(Index j, const Mat& f, Mat& delta, const Loss& loss, Draws& random) {
+    const double variance = root_.row(j).squaredNorm();
+    const double t = std::exp(slice([&](double step) {
+      const double own = std::exp(step);
+      return model_.residual->log_stretched(j, sigma_, own) +
+             loss.log_density(second_residuals(j, f, delta, own)) +
+             loss.log_prior(own * own * variance, 1);
+    }, kWidth, random));
+    delta.col(j) *= t;
+    model_.residual->stretch(j, sigma_, t);
+    read_sigma();
+  }
+
+  // The second residuals and their scale together: delta_j = y - f - t e.
+  void stretch_loss(Index j, const Mat& f, Mat& delta, Loss& loss, Draws& random) const {
+    double ee = 0, ed = 0;  // of -delta'Lambda delta/2 as a function of t - 1
+    for (Index i = 0; i < model_.n(); ++i) {
+      if (std::isnan(shared_.y(i, j))) continue;
+      const double e = shared_.y(i, j) - f(i, j) - delta(i, j);
+      ee += e * e * inverse_(j, j);
+      ed += e * delta.row(i).dot(inverse_.row(j));
+    }
+    const double variance = root_.row(j).squaredNorm();
+    const double t = std::exp(slice([&](double step) {
+      const double own = std::exp(step), more = own - 1;
+      return more * ed - 0.5 * more * more * ee + loss.log_prior(variance, own);
+    }, kWidth, random));
+    for (Index i = 0; i < model_.n(); ++i)
+      if (!std::isnan(shared_.y(i, j)))
+        delta(i, j) -= (t - 1) * (shared_.y(i, j) - f(i, j) - delta(i, j));
+    loss.stretch(t);
   }
 
   // What the losses' priors have of Sigma, whose root this is.
   double log_losses(const Mat& root) const {
     double out = 0;
     for (size_t j = 0; j < losses_.size(); ++j)
-      out += losses_[j]->log_prior(root.row(static_cast<Index>(j)).squaredNorm());
+      out += losses_[j]->log_prior(root.row(static_cast<Index>(j)).squaredNorm(), 1);
     return out;
   }
 
@@ -543,7 +585,8 @@ class ResponsesChain : public Chain {
     const double here = log_losses(root_);
     model_.residual->draw(squares(residual_squares(), shared_.rows), random, sigma_);
     if (losses_.empty()) return;
-    // a proposal, since the losses' priors depend on Sigma
+    // a proposal, since the losses' priors depend on Sigma; what the prior integrates out it draws anew
+    // before it is used
     read_sigma();
     if (std::log(random.uniform()) > log_losses(root_) - here) sigma_ = before;
   }
