@@ -501,7 +501,7 @@ warn_responses <- function(object) {
   if (identical(object$termination, "interrupted")) return(warn_cut_short(object$sampling))
   tables <- lapply(response_names(object), function(name) {
     table <- diagnose_coefficients(object$fits[[name]], most = 50)
-    rownames(table) <- paste0(name, ": ", rownames(table))
+    rownames(table) <- paste0(name, ": ", rownames(table), recycle0 = TRUE)
     table
   })
   residual <- object$residual

@@ -12,10 +12,19 @@ with_shared_kernels <- function(frames, prior, engine) {
   old <- options(bsvm.kept_cells = Inf)
   on.exit(options(old))
   likelihood <- likelihood_gaussian()
-  learn <- function(frame) learn_kernels(frame, prior, likelihood, engine = engine)
+  # what is said of kernels is said of those that are used
+  said <- c("bsvm_warning_points", "bsvm_warning_lengthscale", "bsvm_warning_convergence",
+            "bsvm_message_nearly_linear")
+  learn <- function(frame) {
+    suppressMessages(suppressWarnings(learn_kernels(frame, prior, likelihood, engine = engine),
+                                      classes = said), classes = said)
+  }
   first <- learn(frames[[1L]])
   free <- any(vapply(gp_bases(first), function(basis) !is.null(basis$learned), TRUE))
-  if (!free) return(lapply(frames, with_kernels_of, learned = first, likelihood = likelihood))
+  if (!free) {
+    tell_kernels(gp_bases(first))
+    return(lapply(frames, with_kernels_of, learned = first, likelihood = likelihood))
+  }
   candidates <- c(list(first), lapply(frames[-1L], learn))
   y <- vapply(frames, `[[`, frames[[1L]]$y, "y")
   values <- vapply(candidates, function(frame) {
@@ -23,6 +32,7 @@ with_shared_kernels <- function(frames, prior, engine) {
     sum(column_evidences(frame$x, y, parts)["value", ])
   }, 0)
   best <- candidates[[max(1L, which.max(values))]] # all are NA without rows to compare them by
+  tell_kernels(gp_bases(best))
   lapply(frames, with_kernels_of, learned = best, likelihood = likelihood)
 }
 

@@ -179,6 +179,7 @@ log_lik.bsvm_responses <- function(object, draw_ids = NULL, ...) {
 #' @export
 loo.bsvm_responses <- function(x, cores = 1, ...) {
   check_dots(substitute(list(...)), "loo()", NULL)
+  for (fit in x$fits) check_explained(fit, "loo()")
   terms <- log_lik.bsvm_responses(x)
   terms <- terms[, rowSums(!is.na(x$y)) > 0L, drop = FALSE]
   chains <- x$sampling$chains

@@ -310,6 +310,13 @@ test_that("`.` and matrices of responses mean what they should", {
   expect_equal(nrow(again$y), sum(d$z > 0))
 })
 
+test_that("a model of group effects alone is fitted", {
+  d <- simulated_responses()
+  fit <- fit_two(cbind(a, b) ~ 0 + (1 | g), d)
+  expect_output(print(summary(fit)), "Residuals")
+  expect_equal(dim(predict(fit, d[1:2, ])), c(2L, 2L))
+})
+
 test_that("few rows and many columns do not get in the way of a function", {
   expect_s3_class(fit_two(cbind(mpg, qsec) ~ cyl + disp + drat + gp(wt), mtcars[1:6, ], draws = 30L),
                   "bsvm_responses")
