@@ -19,6 +19,10 @@ constexpr double kFlexible = 0.25;
 constexpr Index kMostAtOnce = 600;
 // First width of slices of the logarithm of a standard deviation.
 constexpr double kWidth = 1;
+// Numbers of Z'H that are kept.
+constexpr double kMostCrossed = 1e7;
+// Levels whose sums are made at once.
+constexpr Index kLevels = 512;
 // How far apart chains start about what is known, in logarithms of standard deviations.
 constexpr double kApart = 0.3;
 // Residual squares that are a smaller share of the responses' are found from the residuals.
@@ -31,7 +35,8 @@ Mat columns_of(const Mat& x, const std::vector<Index>& columns) {
 }
 
 // to += kron(a, b), b (m, k).
-void add_kron(const Mat& a, const Mat& b, Mat& to) {
+template <class To>
+void add_kron(const Mat& a, const Mat& b, To& to) {
   for (Index i = 0; i < a.rows(); ++i)
     for (Index j = 0; j < a.cols(); ++j)
       to.block(i * b.rows(), j * b.cols(), b.rows(), b.cols()) += a(i, j) * b;
@@ -188,6 +193,13 @@ class ResponsesChain : public Chain {
   }
   Mat residuals() const { return target(fits_.size()) - small_fit_; }
 
+  // Z' of what the small columns, with the coefficients b, and a large block leave, (d, q).
+  Mat level_rest(size_t l, const Mat& b) const {
+    Mat out = shared_.zy[l] - shared_.zs[0][l] * b;
+    if (!turned_.empty()) out.noalias() -= shared_.zh[l] * turned_[0];
+    return out;
+  }
+
   // (d, q) of a level.
   Eigen::Map<const Mat> effects(size_t f, size_t level) const {
     return {u_[f].col(static_cast<Index>(level)).data(), model_.factors[f].effects(), q()};
@@ -196,12 +208,20 @@ class ResponsesChain : public Chain {
   // S' times what all but the small columns leave of the responses, and E'E of the residuals.
   Mat small_sums() const {
     if (!shared_.sums_alone) return shared_.s.transpose() * target(fits_.size());
-    if (fits_.empty()) return shared_.sy;
-    if (!turned_.empty()) return shared_.sy - shared_.spectra[0].hs.transpose() * turned_[0];
     Mat out = shared_.sy;
-    for (size_t l = 0; l < shared_.zy.size(); ++l)
-      out.noalias() -= shared_.zs[0][l].transpose() * effects(0, l);
+    if (!turned_.empty()) out.noalias() -= shared_.spectra[0].hs.transpose() * turned_[0];
+    return out - level_sums(shared_.zs, small());
+  }
+
+  // Of sums alone: sum over levels of A'u, A (d, rows) from `products`; zero without a factor.
+  Mat level_sums(const std::vector<Mat>& products, Index rows) const {
+    Mat out = Mat::Zero(rows, q());
+    for (size_t l = 0; l < products.size() && !u_.empty(); ++l)
+      out.noalias() += products[l].transpose() * effects(0, l);
     return out;
+  }
+  Mat level_sums(const std::vector<std::vector<Mat>>& products, Index rows) const {
+    return products.empty() ? Mat(Mat::Zero(rows, q())) : level_sums(products[0], rows);
   }
   Mat residual_squares() {
     if (!shared_.sums_alone) {
@@ -211,7 +231,7 @@ class ResponsesChain : public Chain {
     const Mat b = small_coefficients(), sb = shared_.sy.transpose() * b;
     Mat out = shared_.yy - sb - sb.transpose() + b.transpose() * shared_.ss * b;
     for (size_t l = 0; l < shared_.zy.size(); ++l) {
-      const Mat u = effects(0, l), zu = (shared_.zy[l] - shared_.zs[0][l] * b).transpose() * u;
+      const Mat u = effects(0, l), zu = level_rest(l, b).transpose() * u;
       out += u.transpose() * shared_.zz[0][l] * u - zu - zu.transpose();
     }
     if (!turned_.empty()) {
@@ -409,6 +429,13 @@ class ResponsesChain : public Chain {
       hr.noalias() = own.h.transpose() * r;
       sr.noalias() = shared_.s.transpose() * r;
       rr.noalias() = r.transpose() * r;
+    } else if (!u_.empty()) {
+      hr -= level_sums(shared_.zh, hr.rows());
+      sr -= level_sums(shared_.zs, sr.rows());
+      for (size_t l = 0; l < shared_.zy.size(); ++l) {
+        const Mat u = effects(0, l), zu = shared_.zy[l].transpose() * u;
+        rr += u.transpose() * shared_.zz[0][l] * u - zu - zu.transpose();
+      }
     }
     const Mat b = small_coefficients(), sb = sr.transpose() * b, left = hr - own.hs * b;
     Vec variance = variances(own);
@@ -511,6 +538,10 @@ class ResponsesChain : public Chain {
     const Index d = factor.effects(), each = d * q();
     std::vector<Mat> zr = shared_.zy;
     Mat sr = shared_.sy;
+    if (shared_.sums_alone && !turned_.empty()) {
+      for (size_t l = 0; l < zr.size(); ++l) zr[l].noalias() -= shared_.zh[l] * turned_[0];
+      sr.noalias() -= shared_.spectra[0].hs.transpose() * turned_[0];
+    }
     if (!shared_.sums_alone) {
       const Mat r = target(at);
       zr = shared_.level_products(f, r);
@@ -526,16 +557,24 @@ class ResponsesChain : public Chain {
       add_kron(inverse_, shared_.ss, precision);
       linear = as_vector(sr * inverse_);
     }
+    // L^{-1} C and L^{-1} vec(Z'R Lambda) of some levels at a time, so that their sums are products
+    const Index some = joint ? std::min<Index>(factor.levels, kLevels) : 0;
+    Mat c(some * each, precision.cols());
+    Vec v(some * each);
     for (size_t l = 0; l < roots.size(); ++l) {
       Mat own = Eigen::Map<const Mat>(prior.data(), each, each);
       add_kron(inverse_, shared_.zz[f][l], own);
       roots[l] = positive_factor(own).lower();
       if (!joint) continue;
-      Mat c = Mat::Zero(each, small() * q());
-      add_kron(inverse_, shared_.zs[f][l], c);
-      solve_lower(roots[l], c);
-      precision.noalias() -= c.transpose() * c;
-      linear -= c.transpose() * solved_lower(roots[l], as_vector(zr[l] * inverse_));
+      const Index place = static_cast<Index>(l) % some, rows = (place + 1) * each;
+      auto own_c = c.middleRows(place * each, each);
+      own_c.setZero();
+      add_kron(inverse_, shared_.zs[f][l], own_c);
+      solve_lower(roots[l], own_c);
+      v.segment(place * each, each) = solved_lower(roots[l], as_vector(zr[l] * inverse_));
+      if (place + 1 < some && l + 1 < roots.size()) continue;
+      precision.noalias() -= c.topRows(rows).transpose() * c.topRows(rows);
+      linear.noalias() -= c.topRows(rows).transpose() * v.head(rows);
     }
     if (joint) draw_jointly(std::move(precision), linear, now, (std::uint64_t{1} << 20) + f);
     const Mat b = small_coefficients();
@@ -698,12 +737,23 @@ SharedResponses::SharedResponses(const Responses& given)
   }
   for (Index i = 0; i < model.n(); ++i)
     if (y.row(i).array().isNaN().any()) incomplete.push_back(i);
-  sums_alone = incomplete.empty() && model.losses.empty() && spectra.size() + model.factors.size() <= 1;
+  sums_alone = incomplete.empty() && model.losses.empty() && spectra.size() <= 1 &&
+               model.factors.size() <= 1 && crossed_sums() <= kMostCrossed;
   if (!sums_alone) return;
   yy = y.transpose() * y;
   sy = s.transpose() * y;
   if (!spectra.empty()) hy = spectra[0].h.transpose() * y;
-  if (!model.factors.empty()) zy = level_products(0, y);
+  if (model.factors.empty()) return;
+  zy = level_products(0, y);
+  if (!spectra.empty()) zh = level_products(0, spectra[0].h);
+}
+
+// How many numbers Z'H is of a factor and a large block.
+double SharedResponses::crossed_sums() const {
+  if (spectra.empty() || model.factors.empty()) return 0;
+  const LevelPart& factor = model.factors[0];
+  return static_cast<double>(factor.levels * factor.effects()) *
+         static_cast<double>(spectra[0].e.size());
 }
 
 // Z'r of each level, (d, q).

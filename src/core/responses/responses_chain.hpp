@@ -9,6 +9,7 @@ namespace bsvm {
 struct SharedResponses {
   explicit SharedResponses(const Responses& model);
   std::vector<Mat> level_products(size_t factor, const Mat& r) const;
+  double crossed_sums() const;
 
   const Responses& model;
   Mat y;                       // rows times the roots of their weights; so are s and z
@@ -18,12 +19,12 @@ struct SharedResponses {
   std::vector<Spectrum> spectra;
   Mat s, ss;                   // (n, small) those columns, and S'S
   bool joint;                  // are coefficients of small columns drawn for all responses at once?
-  // Complete responses with one large block or factor at most are known by sums alone:
+  // Complete responses with at most one large block and one factor are known by sums alone:
   bool sums_alone;
   Mat yy, sy, hy;              // Y'Y, S'Y, H'Y
-  // Of each factor and level: Z'Z (d, d), Z'S (d, small) and, of sums alone, Z'Y (d, q).
+  // Of each factor and level: Z'Z (d, d), Z'S (d, small) and, of sums alone, Z'Y (d, q), Z'H (d, m).
   std::vector<std::vector<Mat>> zz, zs;
-  std::vector<Mat> zy;
+  std::vector<Mat> zy, zh;
   std::vector<Index> incomplete;  // rows with a missing response
 };
 
