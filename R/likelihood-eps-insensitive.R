@@ -69,8 +69,8 @@
 #'   prior (the latter of its square). A formula of one side, such as `~ x`, has it differ by row.
 #' @param nu Share outside the tube: a number in (0, 1], or its prior, made by `prior_beta()`.
 #' @param residual With several responses ([responses]): `"independent"` residuals (default), each
-#'   response by itself, or `"correlated"` ones: this loss of a latent response whose normal residuals are
-#'   correlated.
+#'   response by itself, or `"correlated"` ones: this loss of a latent response whose normal
+#'   residuals are correlated.
 #' @param tau The quantile, a number between 0 and 1, or several.
 #' @return An object of class `bsvm_likelihood`.
 #' @section Errors: `bsvm_error_argument` for numbers out of range, for `epsilon` together with `nu` or
@@ -127,7 +127,8 @@ likelihood_eps_insensitive <- function(epsilon = NULL, scale = NULL, nu = prior_
 #' @export
 likelihood_laplace <- function(scale = NULL, residual = c("independent", "correlated")) {
   residual <- pick_one(residual, c("independent", "correlated"), "residual")
-  likelihood <- new_residual("eps_insensitive", c(epsilon = 0, fixed_number(scale, "scale")), "Laplace",
+  given <- c(epsilon = 0, fixed_number(scale, "scale"))
+  likelihood <- new_residual("eps_insensitive", given, "Laplace",
                              list(scale = prior_of_number(scale, "scale")), scale)
   likelihood$residual <- residual
   likelihood

@@ -13,8 +13,9 @@
 #'   prior (the latter of its square). A formula of one side, such as `~ x`, has it differ by row
 #'   ([likelihood_eps_insensitive()]).
 #' @param residual With several responses ([responses]): are the residuals of a row `"correlated"`
-#'   (default) or `"independent"`? `"paper"` is correlated residuals with a second independent normal
-#'   residual of each response, for comparison. Only the sum of both covariances is identified.
+#'   (default) or `"independent"`? `"paper"` is correlated residuals with a second independent
+#'   normal residual of each response, for comparison. Only the sum of both covariances is
+#'   identified.
 #' @return An object of class `bsvm_likelihood`.
 #' @section Errors: `bsvm_error_argument` for a `scale` that is none of these.
 #' @seealso [likelihood_eps_insensitive()].

@@ -6,11 +6,11 @@
 #' @param x,object A fit to several responses ([responses]).
 #' @param which One of
 #'   * `"response"` (default): each response against its fitted value, with predictive intervals;
-#'   * `"correlation"`: residual correlations with credible intervals, the largest 30 by size; not with
-#'     independent residuals;
-#'   * `"coefficients"`: the population-level coefficients of each response with credible intervals. More
-#'     than 20 coefficients of a matrix of predictors, such as a spectrum, are drawn as a curve over its
-#'     columns.
+#'   * `"correlation"`: residual correlations with credible intervals, the largest 30 by size; not
+#'     with independent residuals;
+#'   * `"coefficients"`: the population-level coefficients of each response with credible
+#'     intervals. More than 20 coefficients of a matrix of predictors, such as a spectrum, are
+#'     drawn as a curve over its columns.
 #' @param level Probability of the intervals.
 #' @param ... Not used.
 #' @return A ggplot.
@@ -42,11 +42,14 @@ most_intervals <- 400L # rows of a panel
 
 plot_observed <- function(object, level) {
   names <- response_names(object)
-  all <- if (has_tube(object)) predict.bsvm_responses(object, interval = "prediction", level = level)
+  all <- if (has_tube(object)) {
+    predict.bsvm_responses(object, interval = "prediction", level = level)
+  }
   parts <- lapply(names, function(name) {
     fit <- object$fits[[name]]
     found <- if (is.null(all)) predict.bsvm(fit, interval = "prediction", level = level)
-             else as.data.frame(matrix(all[, , name], ncol = 4L, dimnames = list(NULL, dimnames(all)[[2L]])))
+             else as.data.frame(matrix(all[, , name], ncol = 4L,
+                                       dimnames = list(NULL, dimnames(all)[[2L]])))
     shown <- data.frame(response = name, y = unname(stats::napredict(fit$na.action, fit$y)), found)
     shown <- shown[!is.na(shown$y), ]
     shown[spread_over(nrow(shown), most_intervals), ]
@@ -94,8 +97,8 @@ plot_response_coefficients <- function(object, level) {
   design <- object$fits[[1L]]$design
   at <- setdiff(shown_coefficients(object), design$intercept)
   if (length(at) == 0L) {
-    abort("unsupported", "plot(which = \"coefficients\") needs linear terms, and this fit has none. ",
-          "Use plot(fit).")
+    abort("unsupported", "plot(which = \"coefficients\") needs linear terms, and this fit has ",
+          "none. Use plot(fit).")
   }
   curve <- names(which(table(design$assign[at]) > 20L))
   if (length(curve) > 0L) at <- at[design$assign[at] == curve[1L]]

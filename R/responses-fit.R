@@ -33,13 +33,14 @@ fit_correlated <- function(y, call, data, arguments, env) {
   out <- new_responses(stats::setNames(fits, colnames(y)), y[rows, , drop = FALSE], call,
                        arguments$formula, identified(result, units), groups,
                        imputed_responses(result, y, rows, specs), runs[[1L]]$sampling,
-                       result$termination, arguments, loss_draws(result, likelihood, units), frame$weights)
+                       result$termination, arguments, loss_draws(result, likelihood, units),
+                       frame$weights)
   warn_responses(out)
   out
 }
 
-# A combination of responses that the columns fit exactly, in complete rows: towards a covariance that
-# is singular along it the likelihood grows without bound, faster than the prior falls.
+# A combination of responses that the columns fit exactly, in complete rows: towards a covariance
+# that is singular along it the likelihood grows without bound, faster than the prior falls.
 check_dependence <- function(frame, y) {
   whole <- which(rowSums(is.na(y)) == 0L)
   x <- frame$x[whole, setdiff(seq_len(ncol(frame$x)), columns_of(frame$bases)), drop = FALSE]
@@ -49,9 +50,10 @@ check_dependence <- function(frame, y) {
   found <- qr(qr.resid(qr(x), y), tol = 1e-7)
   if (found$rank == ncol(y)) return(invisible())
   odd <- colnames(y)[found$pivot[-seq_len(found$rank)]]
-  abort("response", "The response", plural(odd), " ", enumerate(odd), if (length(odd) > 1L) " are " else " is ",
+  several <- length(odd) > 1L
+  abort("response", "The response", plural(odd), " ", enumerate(odd), if (several) " are " else " is ",
         "a linear combination of other responses and predictors: the residual covariance would be ",
-        "singular. Remove ", if (length(odd) > 1L) "them." else "it.")
+        "singular. Remove ", if (several) "them." else "it.")
 }
 
 # The data of the fit to one response.
@@ -61,8 +63,8 @@ data_for <- function(data, formula, name, y, rows) {
   own
 }
 
-# Draws that no data inform are a function of a fit's seed: those of responses are independent, but for
-# the effects of levels that are new.
+# Draws that no data inform are a function of a fit's seed: those of responses are independent, but
+# for the effects of levels that are new.
 with_joint <- function(fit, groups, j, seed) {
   fit$sampling$seed <- seed + j
   if (length(groups) > 0L) fit$joint <- list(groups = groups, response = j, seed = seed)
@@ -90,7 +92,8 @@ with_residual_prior <- function(spec, residual, j) {
                     numbers[[paste("scale", j, j, sep = "_")]] * unit^2 / 2)
   }
   at <- which(vapply(spec$blocks, is_parameter, TRUE))
-  spec$blocks[[at]]$prior[c("name", "parameters", "label")] <- prior[c("name", "parameters", "label")]
+  said <- c("name", "parameters", "label")
+  spec$blocks[[at]]$prior[said] <- prior[said]
   spec
 }
 
@@ -108,8 +111,8 @@ check_open_scale <- function(likelihood) {
           "prior = list(residual = prior_half_t(scale = )), or residual = \"independent\".")
   }
   if (!is_gaussian(likelihood) && !is.null(likelihood$priors$scale)) {
-    abort("argument", "With correlated residuals `scale` must be a number, or NULL: its prior is that of ",
-          "the loss's share of the variance. Omit `scale`.")
+    abort("argument", "With correlated residuals `scale` must be a number, or NULL: its prior is ",
+          "that of the loss's share of the variance. Omit `scale`.")
   }
 }
 
@@ -135,7 +138,8 @@ responses_engine <- function(engine) {
   engine <- as_component(engine, "engine")
   if (identical(engine$name, "gibbs")) return(engine)
   abort("unsupported", "Several responses with correlated residuals need engine_gibbs(); found ",
-        engine_call(engine), ". Omit `engine`, or use `residual = \"independent\"` in the likelihood.")
+        engine_call(engine), ". Omit `engine`, or use `residual = \"independent\"` in the ",
+        "likelihood.")
 }
 
 # list(prior, residual): the user's priors without that of the residual covariance.
@@ -189,7 +193,8 @@ response_frames <- function(frame, y, prior, engine) {
     own <- frame
     values <- y[rows, j]
     absent <- is.na(values)
-    values[absent] <- stats::quantile(values, stats::ppoints(sum(absent)), na.rm = TRUE, names = FALSE)
+    values[absent] <- stats::quantile(values, stats::ppoints(sum(absent)), na.rm = TRUE,
+                                      names = FALSE)
     own$y <- values
     own$formula[[2L]] <- as.name(colnames(y)[j])
     own
@@ -231,7 +236,8 @@ run_responses <- function(specs, groups, y, residual, likelihood, engine, contro
   result$options <- options
   result$core_residual <- residual
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
-  result$losses <- utils::tail(result$hyper, if (has_second_residual(likelihood)) length(specs) else 0L)
+  second <- if (has_second_residual(likelihood)) length(specs) else 0L
+  result$losses <- utils::tail(result$hyper, second)
   count <- length(result$hyper) - length(result$losses)
   result$residual <- result$hyper[[count]]
   result$factors <- result$hyper[count - rev(seq_along(specs[[1L]]$group_blocks))]
@@ -242,7 +248,8 @@ check_blocks <- function(blocks, spec) {
   selects <- vapply(spec$blocks, function(block) prior_traits(block$prior)[["selects"]], TRUE)
   if (!any(selects)) return(invisible())
   abort("unsupported", "Priors that select variables are not supported with several responses; ",
-        "found ", spec$blocks[[which(selects)[1L]]]$prior$label, ". Use prior_ridge() or prior_lasso().")
+        "found ", spec$blocks[[which(selects)[1L]]]$prior$label, ". Use prior_ridge() or ",
+        "prior_lasso().")
 }
 
 # A part of the core's model for each block of a grouping factor: the effects of all responses have
@@ -284,8 +291,8 @@ joint_prior <- function(priors, d, label) {
       stats::setNames(scales, paste0("scale_", seq_len(all))))))
   }
   if (!kind %in% c("ridge", "inverse_wishart")) {
-    abort("prior", "With several responses the prior of `", label, "` must be one with an inferred ",
-          "variance, such as prior_ridge() or prior_inv_wishart().")
+    abort("prior", "With several responses the prior of `", label, "` must be one with an ",
+          "inferred variance, such as prior_ridge() or prior_inv_wishart().")
   }
   df <- if (kind == "ridge") 2 * numbers[[1L]][["shape"]] else numbers[[1L]][["df"]]
   scale <- matrix(0, all, all)
@@ -425,7 +432,8 @@ response_factors <- function(result, specs, j) {
   q <- length(specs)
   Map(function(draws, block) {
     d <- length(block$columns)
-    own <- triangle_places(d * q)[(j - 1L) * d + seq_len(d), (j - 1L) * d + seq_len(d), drop = FALSE]
+    at <- (j - 1L) * d + seq_len(d)
+    own <- triangle_places(d * q)[at, at, drop = FALSE]
     rows <- own[lower.tri(own, diag = TRUE)]
     out <- draws[rows, , , drop = FALSE]
     pairs <- triangle_pairs(d)
@@ -492,8 +500,8 @@ imputed_responses <- function(result, y, rows, specs) {
   unit <- vapply(specs, function(spec) spec$design$unit, 0)[at[, 1L]]
   shift <- vapply(specs, function(spec) spec$design$shift, 0)[at[, 1L]]
   data.frame(row = rows[at[, 2L]], response = colnames(y)[at[, 1L]],
-             mean = result$missing_mean * unit + shift, sd = sqrt(result$missing_sd^2 + second) * unit,
-             row.names = NULL)
+             mean = result$missing_mean * unit + shift,
+             sd = sqrt(result$missing_sd^2 + second) * unit, row.names = NULL)
 }
 
 # One warning for the worst of all quantities.
@@ -516,8 +524,8 @@ warn_responses <- function(object) {
 named_loss <- function(object) {
   names <- response_names(object)
   draws <- object$loss$draws
-  dimnames(draws) <- list(c(paste0(names, ": scale of the loss"), paste0(names, ": nu of the loss")), NULL,
-                          NULL)
+  labels <- c(paste0(names, ": scale of the loss"), paste0(names, ": nu of the loss"))
+  dimnames(draws) <- list(labels, NULL, NULL)
   draws
 }
 

@@ -1,8 +1,8 @@
 # Kernels that several responses share, and where chains start: by the log evidence of each response
-# alone. In it the variances of large blocks and of the residuals are at their best, the coefficients
-# of other columns are integrated out under flat priors, and group effects are left out. Each response
-# alone says which kernel it prefers (R/gp-learn.R); of these the one is used for all under which the
-# sum of the log evidences is highest.
+# alone. In it the variances of large blocks and of the residuals are at their best, the
+# coefficients of other columns are integrated out under flat priors, and group effects are left
+# out. Each response alone says which kernel it prefers (R/gp-learn.R); of these the one is used
+# for all under which the sum of the log evidences is highest.
 
 most_compared <- 400L # rows
 large_block <- 30L    # columns; with more of them a block's variance has two modes more often
@@ -47,8 +47,8 @@ with_kernels_of <- function(frame, learned, likelihood) {
 }
 
 # Root mean square over rows of a function of amplitude one, less its mean over the rows: of length
-# scales far beyond the data next to nothing. Amplitudes have default priors by what functions vary, or a
-# kernel that is nearly linear would have a second mode where all is noise.
+# scales far beyond the data next to nothing. Amplitudes have default priors by what functions
+# vary, or a kernel that is nearly linear would have a second mode where all is noise.
 function_spread_of <- function(x, basis) {
   parts <- unlist(basis$blocks, use.names = FALSE)
   own <- x[, parts, drop = FALSE]
@@ -73,9 +73,10 @@ response_starts <- function(specs, y, blocks) {
   list(blocks = sds, residual = found["residual", ])
 }
 
-# A column for each one of y, NA where the other columns leave fewer than two rows: the log evidence ("value"), and the logarithms of the standard
-# deviations of the residuals ("residual") and of each part. With R the response and F_b the features
-# of a part, both in the complement of the other columns, R ~ N(0, s^2 I + sum t_b F_b F_b').
+# A column for each one of y, NA where the other columns leave fewer than two rows: the log
+# evidence ("value"), and the logarithms of the standard deviations of the residuals ("residual")
+# and of each part. With R the response and F_b the features of a part, both in the complement of
+# the other columns, R ~ N(0, s^2 I + sum t_b F_b F_b').
 column_evidences <- function(x, y, parts) {
   rows <- some_of_many(nrow(x), most_compared)
   x <- x[rows, , drop = FALSE]

@@ -60,7 +60,8 @@ predict.bsvm_responses <- function(object, newdata = NULL, interval = FALSE, lev
 has_tube <- function(object) identical(object$loss$kind, "tube")
 
 # With a normal and an epsilon-insensitive residual: quantiles of draws, the same each time.
-drawn_intervals <- function(object, newdata, level, re_formula = NULL, allow_new_levels = FALSE, ...) {
+drawn_intervals <- function(object, newdata, level, re_formula = NULL, allow_new_levels = FALSE,
+                            ...) {
   check_dots(substitute(list(...)), "predict()", NULL)
   f <- posterior_epred.bsvm_responses(object, newdata, re_formula = re_formula,
                                       allow_new_levels = allow_new_levels)
@@ -89,12 +90,14 @@ refuse_unequal <- function(what) {
 
 #' @export
 posterior_linpred.bsvm_responses <- function(object, newdata = NULL, ...) {
-  stack_draws(lapply(object$fits, posterior_linpred.bsvm, newdata = newdata, ...), "posterior_linpred()")
+  stack_draws(lapply(object$fits, posterior_linpred.bsvm, newdata = newdata, ...),
+              "posterior_linpred()")
 }
 
 #' @export
 posterior_epred.bsvm_responses <- function(object, newdata = NULL, ...) {
-  stack_draws(lapply(object$fits, posterior_epred.bsvm, newdata = newdata, ...), "posterior_epred()")
+  stack_draws(lapply(object$fits, posterior_epred.bsvm, newdata = newdata, ...),
+              "posterior_epred()")
 }
 
 # draws x rows x responses.
@@ -102,7 +105,9 @@ stack_draws <- function(draws, what) {
   sizes <- vapply(draws, dim, integer(2L))
   if (any(sizes[2L, ] != sizes[2L, 1L])) refuse_unequal(what)
   least <- min(sizes[1L, ]) # independent posteriors have any draws together
-  draws <- lapply(draws, function(own) own[round(seq(1, nrow(own), length.out = least)), , drop = FALSE])
+  draws <- lapply(draws, function(own) {
+    own[round(seq(1, nrow(own), length.out = least)), , drop = FALSE]
+  })
   array(unlist(draws, use.names = FALSE), c(least, sizes[[2L, 1L]], length(draws)),
         list(NULL, colnames(draws[[1L]]), names(draws)))
 }
@@ -148,12 +153,12 @@ tube_draws <- function(scale, nu, size) {
 log_lik.bsvm_responses <- function(object, draw_ids = NULL, ...) {
   check_dots(substitute(list(...)), "log_lik()", NULL)
   if (is.null(object$residual)) {
-    abort("unsupported", "log_lik() of several responses needs correlated residuals. Use the fits to ",
-          "single responses, as log_lik(fit$fits[[1]]).")
+    abort("unsupported", "log_lik() of several responses needs correlated residuals. Use the ",
+          "fits to single responses, as log_lik(fit$fits[[1]]).")
   }
   if (has_tube(object)) {
-    abort("unsupported", "log_lik() and loo() are not available with a latent response: its density has ",
-          "no closed form. Use residual = \"independent\" in the likelihood.")
+    abort("unsupported", "log_lik() and loo() are not available with a latent response: its ",
+          "density has no closed form. Use residual = \"independent\" in the likelihood.")
   }
   f <- posterior_epred.bsvm_responses(object, draw_ids = draw_ids)
   ids <- check_draw_ids(draw_ids, ncol(draw_matrix(object$residual)))

@@ -28,8 +28,8 @@ VarCorr.bsvm_responses <- function(x, sigma = 1, level = 0.95, ...) {
   check_sigma(sigma)
   level <- check_level(level)
   if (is.null(x$residual)) {
-    abort("unsupported", "VarCorr() of several responses needs correlated residuals. Use the fits to ",
-          "single responses, as VarCorr(fit$fits[[1]]).")
+    abort("unsupported", "VarCorr() of several responses needs correlated residuals. Use the ",
+          "fits to single responses, as VarCorr(fit$fits[[1]]).")
   }
   groups <- lapply(x$groups, function(group) {
     matrix_of(group$draws, group$labels, level)
@@ -55,7 +55,8 @@ as.data.frame.bsvm_responses_varcorr <- function(x, row.names = NULL, optional =
     labels <- rownames(x[[name]])
     data.frame(grp = if (name == "residual__") "Residual" else name, var1 = labels[pairs[, 2L]],
                var2 = ifelse(same, NA_character_, labels[pairs[, 1L]]), vcov = x[[name]][pairs],
-               sdcor = ifelse(same, sqrt(abs(x[[name]][pairs])), attr(x[[name]], "correlation")[pairs]),
+               sdcor = ifelse(same, sqrt(abs(x[[name]][pairs])),
+                              attr(x[[name]], "correlation")[pairs]),
                row.names = NULL)
   })
   do.call(rbind, rows)
@@ -88,16 +89,18 @@ label_of_responses <- function(x) {
 tube_tables <- function(x, level) {
   numbers <- draw_matrix(x$loss$draws)
   q <- length(x$fits)
-  variance <- tube_variance(numbers[seq_len(q), , drop = FALSE], numbers[-seq_len(q), , drop = FALSE])
+  scale <- numbers[seq_len(q), , drop = FALSE]
+  nu <- numbers[-seq_len(q), , drop = FALSE]
+  variance <- tube_variance(scale, nu)
   normal <- draw_matrix(x$residual)[diag(triangle_places(q)), , drop = FALSE]
   names <- response_names(x)
-  list(scale = draws_table(numbers[seq_len(q), , drop = FALSE], names, level),
-       nu = draws_table(numbers[-seq_len(q), , drop = FALSE], names, level),
+  list(scale = draws_table(scale, names, level), nu = draws_table(nu, names, level),
        share = draws_table(variance / (variance + normal), names, level))
 }
 
 responses_header <- function(x) {
-  cat("Bayesian regression with ", length(x$fits), " responses (", label_of_responses(x), ")\n", sep = "")
+  cat("Bayesian regression with ", length(x$fits), " responses (", label_of_responses(x), ")\n",
+      sep = "")
   cat("  ", deparse1(x$formula), "\n  ", x$nobs, " rows", sep = "")
   missing <- sum(is.na(x$y))
   if (missing > 0L) cat(", ", missing, " missing responses", sep = "")
@@ -122,8 +125,7 @@ print.bsvm_responses <- function(x, digits = max(3L, getOption("digits") - 3L), 
   if (length(x$fits) > most_printed && !is.null(x$residual)) {
     cat("\nResidual correlations: see VarCorr(), or plot(fit, \"correlation\").\n")
   } else if (!is.null(x$residual)) {
-    cat("\n", if (has_tube(x)) "Residual correlations of the latent response" else "Residual correlations",
-        ":\n", sep = "")
+    cat("\nResidual correlations", if (has_tube(x)) " of the latent response", ":\n", sep = "")
     print(attr(VarCorr.bsvm_responses(x)$residual__, "correlation"), digits = 2L)
   }
   invisible(x)
@@ -221,7 +223,9 @@ as_draws.bsvm_responses <- function(x, ...) {
   dimnames(correlations) <- list(paste0("rescor__", names[pairs[off, 2L]], "__",
                                         names[pairs[off, 1L]]), NULL, NULL)
   own <- list(posterior::as_draws_array(aperm(correlations, c(2L, 3L, 1L))))
-  if (has_tube(x)) own <- c(own, list(posterior::as_draws_array(aperm(named_loss(x), c(2L, 3L, 1L)))))
+  if (has_tube(x)) {
+    own <- c(own, list(posterior::as_draws_array(aperm(named_loss(x), c(2L, 3L, 1L)))))
+  }
   do.call(posterior::bind_draws, c(unname(parts), own, along = "variable"))
 }
 
@@ -229,8 +233,8 @@ as_draws.bsvm_responses <- function(x, ...) {
 bind_shortest <- function(parts) {
   chains <- vapply(parts, posterior::nchains, 0)
   if (any(chains != chains[1L])) {
-    abort("unsupported", "as_draws() needs fits with equally many chains; found ", enumerate(chains),
-          ". Use as_draws(fit$fits[[1]]).")
+    abort("unsupported", "as_draws() needs fits with equally many chains; found ",
+          enumerate(chains), ". Use as_draws(fit$fits[[1]]).")
   }
   least <- min(vapply(parts, posterior::niterations, 0))
   cut <- lapply(unname(parts), posterior::subset_draws, iteration = seq_len(least))
@@ -246,8 +250,8 @@ confint.bsvm_responses <- function(object, parm, level = 0.95, ...) {
 }
 
 refuse_for_all <- function(what) {
-  abort("unsupported", what, " is not available for several responses. Use it for the fits to single ",
-        "responses, as ", what, " of fit$fits[[1]].")
+  abort("unsupported", what, " is not available for several responses. Use it for the fits to ",
+        "single responses, as ", what, " of fit$fits[[1]].")
 }
 
 #' @export
@@ -255,7 +259,8 @@ vcov.bsvm_responses <- function(object, ...) refuse_for_all("vcov()")
 
 #' @export
 logLik.bsvm_responses <- function(object, ...) {
-  abort("unsupported", "logLik() is not defined: a Bayesian fit has no maximised likelihood. Use loo().")
+  abort("unsupported", "logLik() is not defined: a Bayesian fit has no maximised likelihood. ",
+        "Use loo().")
 }
 
 #' @export

@@ -1,6 +1,7 @@
-# Several responses: bsvm(cbind(a, b) ~ x, data, likelihood = likelihood_gaussian()). A fit, of class
-# bsvm_responses, has a fit of class bsvm for each response, with draws from the joint posterior, so
-# that everything about one response is what it is elsewhere; and what ties them together:
+# Several responses: bsvm(cbind(a, b) ~ x, data, likelihood = likelihood_gaussian()). A fit, of
+# class bsvm_responses, has a fit of class bsvm for each response, with draws from the joint
+# posterior, so that everything about one response is what it is elsewhere; and what ties them
+# together:
 #   fits       list by response
 #   residual   (q (q + 1) / 2, draws, chains) the lower triangles, by column, of the residual
 #              covariance in the user's units; NULL where residuals are independent
@@ -15,84 +16,90 @@
 
 #' Several responses
 #'
-#' `bsvm(cbind(a, b) ~ x, data, likelihood = likelihood_gaussian())` fits several responses of numbers
-#' together. All responses have the predictors of the formula, each with coefficients of its own, and
-#' residuals and group effects are correlated across responses.
+#' `bsvm(cbind(a, b) ~ x, data, likelihood = likelihood_gaussian())` fits several responses of
+#' numbers together. All responses have the predictors of the formula, each with coefficients of
+#' its own, and residuals and group effects are correlated across responses.
 #'
 #' @section Model:
 #' \deqn{y_i = B'x_i + \sum_g U_{g(i)}' z_i + e_i, \quad e_i \sim N(0, \Sigma)}{y_i = B'x_i +
 #' sum_g U_g(i)' z_i + e_i, e_i ~ N(0, Sigma)}
 #' with \eqn{y_i} the q responses of row i, \eqn{B} a column of coefficients for each response, and
 #' \eqn{\Sigma}{Sigma} the residual covariance (Chakraborty, Ghosh and Mallick 2012, section 3,
-#' without the second residual variance, which is not identified). The formula may have linear terms,
-#' smooth terms `s()`, Gaussian-process terms [gp()] and random-effects terms.
+#' without the second residual variance, which is not identified). The formula may have linear
+#' terms, smooth terms `s()`, Gaussian-process terms [gp()] and random-effects terms.
 #'
-#' * **Coefficients.** Each block of coefficients, such as the slopes or a `gp()` term, has its prior
-#'   for each response: `prior = list(x = prior_ridge())` gives every response a variance of its own.
-#'   Priors with a scale that is not given follow the spread of each response.
-#' * **Kernels.** All responses share the kernel of a `gp()` term, with an amplitude each. Each response
-#'   is used alone to learn a kernel, and the fit uses the kernel with the highest sum of the
-#'   responses' log evidences. The default prior of an amplitude is half-t(3, 2.5) for the standard deviation of the
-#'   function over the rows, in units of the response's spread: with length scales far beyond the data
-#'   the amplitude itself is larger.
+#' * **Coefficients.** Each block of coefficients, such as the slopes or a `gp()` term, has its
+#'   prior for each response: `prior = list(x = prior_ridge())` gives every response a variance of
+#'   its own. Priors with a scale that is not given follow the spread of each response.
+#' * **Kernels.** All responses share the kernel of a `gp()` term, with an amplitude each. Each
+#'   response is used alone to learn a kernel, and the fit uses the kernel with the highest sum of
+#'   the responses' log evidences. The default prior of an amplitude is half-t(3, 2.5) for the
+#'   standard deviation of the function over the rows, in units of the response's spread: with
+#'   length scales far beyond the data the amplitude itself is larger.
 #' * **Group effects.** `(1 | g)` and `(x | g)` have a joint covariance over all effects of all
 #'   responses. `VarCorr()` shows it.
-#' * **Residuals.** Standard deviations have half-t(2) priors with the spread of each response as their
-#'   scale, and each correlation is uniform on (-1, 1) (Huang and Wand 2013).
+#' * **Residuals.** Standard deviations have half-t(2) priors with the spread of each response as
+#'   their scale, and each correlation is uniform on (-1, 1) (Huang and Wand 2013).
 #'   `prior = list(residual = prior_half_t(df, scale))` or `residual = prior_inv_wishart(df, scale)`
-#'   changes this. Scales are in units of the responses, so that responses of different units need the
-#'   matrix `scale` of [prior_inv_wishart()]. With `df` above 2 correlations are shrunk towards zero.
+#'   changes this. Scales are in units of the responses, so that responses of different units need
+#'   the matrix `scale` of [prior_inv_wishart()]. With `df` above 2 correlations are shrunk towards
+#'   zero.
 #'
-#' `likelihood_gaussian(residual = "independent")`, and by default all other likelihoods of numbers, fit
-#' each response separately, with the engine that `bsvm()` chooses for it. Use
+#' `likelihood_gaussian(residual = "independent")`, and by default all other likelihoods of
+#' numbers, fit each response separately, with the engine that `bsvm()` chooses for it. Use
 #' [likelihood_eps_insensitive()] if some responses have outliers.
 #'
 #' `likelihood_eps_insensitive(residual = "correlated")` and `likelihood_laplace(residual =
 #' "correlated")` have \eqn{y_i = z_i + d_i}, with \eqn{z_i} as above and independent residuals
-#' \eqn{d_i} with the density of this likelihood (Chakraborty, Ghosh and Mallick 2012, section 4). The share of the loss in the variance
-#' of each response is uniform on (0, 1). The normal residual absorbs much of an outlier, so that
-#' independent residuals are more robust. `likelihood_gaussian(residual = "paper")` has normal
-#' \eqn{d_i} (section 3 of the paper). In the fits to single responses both residuals are one normal residual.
+#' \eqn{d_i} with the density of this likelihood (Chakraborty, Ghosh and Mallick 2012, section 4).
+#' The share of the loss in the variance of each response is uniform on (0, 1). The normal residual
+#' absorbs much of an outlier, so that independent residuals are more robust.
+#' `likelihood_gaussian(residual = "paper")` has normal \eqn{d_i} (section 3 of the paper). In the
+#' fits to single responses both residuals are one normal residual.
 #'
 #' @section Missing responses:
-#' A row may have `NA` in some responses. They are drawn together with the parameters, so that what is
-#' known of a row's other responses helps to predict them: `fit$imputed` has their means and standard
-#' deviations. Rows without any response contribute nothing. Missing predictors are handled by
-#' `na.action`. With independent residuals each response is fitted to the rows that have it.
+#' A row may have `NA` in some responses. They are drawn together with the parameters, so that what
+#' is known of a row's other responses helps to predict them: `fit$imputed` has their means and
+#' standard deviations. Rows without any response contribute nothing. Missing predictors are
+#' handled by `na.action`. With independent residuals each response is fitted to the rows that have
+#' it.
 #'
 #' @section Engine:
-#' [engine_gibbs()] with 300 iterations of burn-in. Variances of larger blocks, such as `gp()` and `s()`
-#' terms, are drawn with the coefficients integrated out, so that successive draws are nearly independent.
-#' Each such block needs one eigendecomposition, whose cost grows with the cubed number of its columns.
-#' An iteration then costs columns times responses squared; with missing responses, or with
-#' several such blocks or factors, it costs rows times columns times responses. Chains start near the best
-#' variances of each response alone. Priors with a variance for each coefficient, such as
-#' [prior_lasso()], are slow with more than 100 coefficients and several responses.
+#' [engine_gibbs()] with 300 iterations of burn-in. Variances of larger blocks, such as `gp()` and
+#' `s()` terms, are drawn with the coefficients integrated out, so that successive draws are nearly
+#' independent. Each such block needs one eigendecomposition, whose cost grows with the cubed
+#' number of its columns. An iteration then costs columns times responses squared; with missing
+#' responses, or with several such blocks or factors, it costs rows times columns times responses.
+#' Chains start near the best variances of each response alone. Priors with a variance for each
+#' coefficient, such as [prior_lasso()], are slow with more than 100 coefficients and several
+#' responses.
 #'
 #' @section Value:
 #' An object of class `bsvm_responses`: a list with
-#' * `fits`: for each response a fit of class `bsvm`, with draws of the joint posterior. Everything that
-#'   is available for a fit to one response is available for it, for example `plot(fit$fits$a, "gp")`.
-#'   Rows that lack its response have weight zero in it.
-#' * `residual`: draws of the residual covariance, an array of its lower triangle by column, draws and
-#'   chains; `NULL` with independent residuals.
-#' * `loss`: `NULL`, or the draws of a second residual: for each response its variance, or the scales and
-#'   then the shares `nu` of the epsilon-insensitive density.
+#' * `fits`: for each response a fit of class `bsvm`, with draws of the joint posterior. Everything
+#'   that is available for a fit to one response is available for it, for example `plot(fit$fits$a,
+#'   "gp")`. Rows that lack its response have weight zero in it.
+#' * `residual`: draws of the residual covariance, an array of its lower triangle by column, draws
+#'   and chains; `NULL` with independent residuals.
+#' * `loss`: `NULL`, or the draws of a second residual: for each response its variance, or the
+#'   scales and then the shares `nu` of the epsilon-insensitive density.
 #' * `groups`: for each random-effects term the draws of the covariance of the effects.
-#' * `imputed`: `NULL`, or a data frame with `row`, `response`, `mean` and `sd` of missing responses.
-#' * `sampling`: `draws` of each chain, `chains`, `burnin`, `thin`, `seed`, `seconds`, and of these the
-#'   seconds before the first iteration (`prepared`), most of them for eigendecompositions.
+#' * `imputed`: `NULL`, or a data frame with `row`, `response`, `mean` and `sd` of missing
+#'   responses.
+#' * `sampling`: `draws` of each chain, `chains`, `burnin`, `thin`, `seed`, `seconds`, and of these
+#'   the seconds before the first iteration (`prepared`), most of them for eigendecompositions.
 #' * `y`, `call`, `formula`, `data`, `arguments`, `nobs`, `termination`.
 #'
 #' Methods, with n rows, q responses and S draws:
 #' * `predict(object, newdata, interval = )`: a matrix (n x q); with `interval = "confidence"` or
-#'   `"prediction"` an array (n x 4 x q) of `fit`, `sd`, `lower`, `upper`. `fitted()`, `residuals()`.
-#' * `posterior_linpred()`, `posterior_epred()`, `posterior_predict()`: arrays (S x n x q). Predicted
-#'   responses of a row are correlated.
-#' * `log_lik()` (S x n): the density of all observed responses of a row; `loo()` by row. Not available
-#'   with a latent response.
-#' * `VarCorr()`: covariances of the effects, and of the residuals (`residual__`; of a latent response its
-#'   normal residuals), with standard
+#'   `"prediction"` an array (n x 4 x q) of `fit`, `sd`, `lower`, `upper`. `fitted()`,
+#'   `residuals()`.
+#' * `posterior_linpred()`, `posterior_epred()`, `posterior_predict()`: arrays (S x n x q).
+#'   Predicted responses of a row are correlated.
+#' * `log_lik()` (S x n): the density of all observed responses of a row; `loo()` by row. Not
+#'   available with a latent response.
+#' * `VarCorr()`: covariances of the effects, and of the residuals (`residual__`; of a latent
+#'   response its normal residuals), with standard
 #'   deviations and correlations; `as.data.frame()` as in lme4. `sigma()`, `bayes_R2()` (S x q).
 #' * `coef()`, `fixef()` (coefficients x q), `ranef()`, `tidy()`, `summary()`, `update()`, `nobs()`,
 #'   `formula()`,
@@ -100,17 +107,18 @@
 #'
 #' @section Not supported:
 #' `offset`, `missing`, `cluster`, `class.weights`, weights of zero, weights together with missing
-#' responses or with two residuals, `epsilon` or a prior of `scale` with a latent response, sparse predictors, priors that select variables, `infer` in `gp()`, and engines other than
-#' [engine_gibbs()] if residuals are correlated: errors of class `bsvm_error_unsupported`. A response
-#' that is constant, not numeric, or a linear combination of other responses is an error of class
-#' `bsvm_error_response`.
+#' responses or with two residuals, `epsilon` or a prior of `scale` with a latent response, sparse
+#' predictors, priors that select variables, `infer` in `gp()`, and engines other than
+#' [engine_gibbs()] if residuals are correlated: errors of class `bsvm_error_unsupported`. A
+#' response that is constant, not numeric, or a linear combination of other responses is an error
+#' of class `bsvm_error_response`.
 #'
 #' @references
-#' Chakraborty, S., Ghosh, M. and Mallick, B. K. (2012). Bayesian nonlinear regression for large p small
-#' n problems. *Journal of Multivariate Analysis*, 108, 28-40.
+#' Chakraborty, S., Ghosh, M. and Mallick, B. K. (2012). Bayesian nonlinear regression for large p
+#' small n problems. *Journal of Multivariate Analysis*, 108, 28-40.
 #'
-#' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for covariance
-#' matrices. *Bayesian Analysis*, 8, 439-452.
+#' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for
+#' covariance matrices. *Bayesian Analysis*, 8, 439-452.
 #' @seealso [likelihood_gaussian()]; [plot.bsvm_responses()].
 #' @examples
 #' fit <- bsvm(cbind(Sepal.Length, Sepal.Width) ~ Petal.Length + Petal.Width, data = iris,
@@ -126,8 +134,8 @@ is_responses <- function(object) inherits(object, "bsvm_responses")
 
 response_names <- function(object) names(object$fits)
 
-# The responses of a formula as a matrix, or NULL: what is on the left is a matrix of several columns
-# of numbers, and the likelihood is one of numbers.
+# The responses of a formula as a matrix, or NULL: what is on the left is a matrix of several
+# columns of numbers, and the likelihood is one of numbers.
 several_responses <- function(formula, data, likelihood) {
   if (is.null(likelihood) || !inherits(formula, "formula") || length(formula) != 3L) return(NULL)
   left <- formula[[2L]]
@@ -183,8 +191,8 @@ check_responses <- function(y) {
 
 refuse_quantiles_of_several <- function(formula, data, likelihoods) {
   if (is.null(several_responses(formula, data, unclass(likelihoods)[[1L]]))) return(invisible())
-  abort("unsupported", "Several quantiles of several responses are not supported. Use one `tau`, or ",
-        "one response.")
+  abort("unsupported", "Several quantiles of several responses are not supported. Use one `tau`, ",
+        "or one response.")
 }
 
 # The call of bsvm() for several responses.
@@ -215,8 +223,8 @@ refuse_for_responses <- function(call, residual) {
 without_responses <- function(data, formula) {
   used <- all.vars(formula[[2L]])
   if (any(used %in% all.vars(formula[[3L]]))) {
-    abort("formula", "`", intersect(used, all.vars(formula[[3L]]))[1L], "` is a response, and among ",
-          "the predictors too. Remove it from the right-hand side.")
+    abort("formula", "`", intersect(used, all.vars(formula[[3L]]))[1L], "` is a response, and ",
+          "among the predictors too. Remove it from the right-hand side.")
   }
   if (is.data.frame(data)) data[setdiff(names(data), used)] else data
 }
@@ -241,7 +249,8 @@ fit_independent <- function(y, call, data, arguments, env) {
     one$data <- with_column(rest, colnames(y)[j], y[, j], there)
     if (!is.null(given$weights)) one$weights <- given$weights[there]
     if (!is.null(given$subset)) {
-      one$subset <- match(intersect(row_numbers(given$subset, nrow(y), row.names(data)), there), there)
+      chosen <- row_numbers(given$subset, nrow(y), row.names(data))
+      one$subset <- match(intersect(chosen, there), there)
     }
     one$likelihood$residual <- NULL
     do.call(bsvm.formula, Filter(Negate(is.null), one), envir = env, quote = TRUE)
@@ -252,8 +261,8 @@ fit_independent <- function(y, call, data, arguments, env) {
 }
 
 refuse_residual_prior <- function() {
-  abort("prior", "`prior` refers to `residual`, and with independent residuals there is no residual ",
-        "covariance. Use the likelihood's `scale`.")
+  abort("prior", "`prior` refers to `residual`, and with independent residuals there is no ",
+        "residual covariance. Use the likelihood's `scale`.")
 }
 
 with_column <- function(data, name, values, rows) {
@@ -269,14 +278,15 @@ new_responses <- function(fits, y, call, formula, residual = NULL, groups = NULL
                           weights = NULL) {
   structure(class = "bsvm_responses", list(
     fits = fits, residual = residual, loss = loss, groups = groups, y = y, imputed = imputed,
-    weights = weights, call = clean_call(call), formula = formula, nobs = sum(rowSums(!is.na(y)) > 0L),
+    weights = weights, call = clean_call(call), formula = formula,
+    nobs = sum(rowSums(!is.na(y)) > 0L),
     sampling = sampling, termination = termination,
     data = if (isTRUE(arguments$keep_data)) arguments$data,
     arguments = arguments[setdiff(names(arguments), c("formula", "data"))]))
 }
 
-# A function of a level's key: the effects of one response of a level that is new, q x S. Those of all
-# responses are drawn from their joint covariance: each response's are the same ones each time.
+# A function of a level's key: the effects of one response of a level that is new, q x S. Those of
+# all responses are drawn from their joint covariance: each response's are the same ones each time.
 joint_effects <- function(fit, name) {
   joint <- fit$joint
   blocks <- Filter(function(group) group$factor == name, joint$groups)

@@ -1,6 +1,6 @@
-# Several responses: the biscuit doughs of 004 beside partial least squares, sweeps, and effective draws
-# beside a plain sampler. The environment variable BSVM_COOKIE has the path of cookie.csv.gz (columns
-# set, sample, fat, sucrose, flour, water, w1100 to w2498), as in ppls::cookie.
+# Several responses: the biscuit doughs of 004 beside partial least squares, sweeps, and effective
+# draws beside a plain sampler. The environment variable BSVM_COOKIE has the path of cookie.csv.gz
+# (columns set, sample, fat, sucrose, flour, water, w1100 to w2498), as in ppls::cookie.
 
 run <- function() {
   rbind(dough_figures(), many_responses(), one_large_kernel(), effective_draws())
@@ -20,7 +20,7 @@ doughs <- function(file) {
 dough_figures <- function() {
   file <- Sys.getenv("BSVM_COOKIE")
   if (!nzchar(file) || !file.exists(file)) {
-    return(skipped("biscuit doughs", "The environment variable BSVM_COOKIE must name cookie.csv.gz."))
+    return(skipped("biscuit doughs", "The variable BSVM_COOKIE must name cookie.csv.gz."))
   }
   data <- doughs(file)
   truth <- as.matrix(data$test[constituents])
@@ -49,7 +49,8 @@ dough_figures <- function() {
   })
   long <- system.time(suppressWarnings(fit_of(
     engine = engine_gibbs(draws = 5000L, burnin = 5000L, chains = 1L))))[["elapsed"]]
-  rbind(figure("biscuit doughs: a fit", seconds, "s"), do.call(rbind, rows), pls_figure(data, errors),
+  rbind(figure("biscuit doughs: a fit", seconds, "s"), do.call(rbind, rows),
+        pls_figure(data, errors),
         figure("biscuit doughs: 5000 + 5000 sweeps, 160 coefficients", long, "s", at_most = 8))
 }
 
@@ -92,24 +93,27 @@ one_large_kernel <- function(n = 4000L, sweeps = 100L) {
                1e3 * (facts$seconds - facts$prepared) / sweeps, "ms", at_most = 60))
 }
 
-# Smallest effective draws a second of fitted values and residual covariance, beside a sampler in plain
-# R that draws all coefficients at once given the variances.
+# Smallest effective draws a second of fitted values and residual covariance, beside a sampler in
+# plain R that draws all coefficients at once given the variances.
 effective_draws <- function(n = 120L, q = 3L, m = 40L) {
-  if (!installed("posterior")) return(skipped("effective draws", "The package posterior is needed."))
+  if (!installed("posterior")) {
+    return(skipped("effective draws", "The package posterior is needed."))
+  }
   set.seed(6)
   x <- cbind(1, matrix(stats::rnorm(n * m), n) / sqrt(m))
   y <- x %*% rbind(1:q, matrix(stats::rnorm(m * q), m)) + matrix(stats::rnorm(n * q), n)
   data <- data.frame(x = I(x[, -1L]))
   data$y <- y
-  fit <- suppressWarnings(bsvm(y ~ x, data, likelihood = likelihood_gaussian(), engine = engine_gibbs(
-    draws = 2000L, burnin = 300L, chains = 1L)))
+  engine <- engine_gibbs(draws = 2000L, burnin = 300L, chains = 1L)
+  fit <- suppressWarnings(bsvm(y ~ x, data, likelihood = likelihood_gaussian(), engine = engine))
   ours <- c(apply(posterior_linpred(fit)[, 1:20, ], 2:3, posterior::ess_basic),
             apply(fit$residual[, , 1L], 1L, posterior::ess_basic))
   seconds <- system.time(plain <- plain_sampler(x, y, 2000L))[["elapsed"]]
   theirs <- apply(plain, 2L, posterior::ess_basic)
   rbind(figure("smallest effective draws a second", min(ours) / fit$sampling$seconds, ""),
         figure("of a plain sampler", min(theirs) / seconds, ""),
-        figure("ratio", min(ours) / fit$sampling$seconds / (min(theirs) / seconds), "", at_least = 10))
+        figure("ratio", min(ours) / fit$sampling$seconds / (min(theirs) / seconds), "",
+               at_least = 10))
 }
 
 plain_sampler <- function(x, y, draws) {

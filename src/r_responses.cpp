@@ -21,9 +21,9 @@ bsvm::Mat standardised(const List& problem) {
   const bsvm::Vec center = to_vec(problem["center"]), scale = to_vec(problem["scale"]);
   const bsvm::Index first = as<bool>(problem["intercept"]) ? 1 : 0;
   bsvm::Mat out = bsvm::Mat::Ones(x.nrow(), center.size());
+  const Eigen::Map<const bsvm::Mat> given(x.begin(), x.nrow(), x.ncol());
   for (bsvm::Index j = first; j < out.cols(); ++j)
-    out.col(j) = (Eigen::Map<const bsvm::Vec>(x.begin() + (j - first) * x.nrow(), x.nrow()).array() -
-                  center[j]) / scale[j];
+    out.col(j) = (given.col(j - first).array() - center[j]) / scale[j];
   return out;
 }
 
@@ -37,7 +37,8 @@ std::vector<bsvm::ColumnPart> to_parts(const List& blocks) {
   std::vector<bsvm::ColumnPart> out;
   for (const List block : as<List>(blocks[0])) {
     out.emplace_back();
-    for (int column : as<std::vector<int>>(block["columns"])) out.back().columns.push_back(column - 1);
+    for (int column : as<std::vector<int>>(block["columns"]))
+      out.back().columns.push_back(column - 1);
     out.back().unseen = as<double>(block["unseen"]);
     if (!Rf_isNull(block["start"])) out.back().start = to_vec(block["start"]);
   }
@@ -70,8 +71,8 @@ bsvm::LossPart to_loss(const List& loss) {
   return out;
 }
 
-// The drawn numbers of each prior, with their names: of all responses by block, then of the factors,
-// then of the residuals.
+// The drawn numbers of each prior, with their names: of all responses by block, then of the
+// factors, then of the residuals.
 List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result) {
   List out;
   bsvm::Index first = 0;
@@ -105,9 +106,9 @@ List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result)
 }  // namespace
 
 // Several responses: `problem` has the design as core_sample() takes it, `y` (n, q) may have NA.
-// `blocks`: of each response, `start` of the first one's is for all; `factors`: codes, levels, z, prior,
-// parameters of each grouping factor; `residual`: prior, parameters, start. `losses`: none, or of each
-// response prior and parameters of a variance, or scale, nu (0: inferred), a, b.
+// `blocks`: of each response, `start` of the first one's is for all; `factors`: codes, levels, z,
+// prior, parameters of each grouping factor; `residual`: prior, parameters, start. `losses`: none,
+// or of each response prior and parameters of a variance, or scale, nu (0: inferred), a, b.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List blocks,
                           Rcpp::List factors, Rcpp::List residual, Rcpp::List losses,

@@ -1,5 +1,5 @@
-# Results of the vignette `cookie`: biscuit doughs of 004. BSVM_COOKIE names cookie.csv.gz (columns set,
-# sample, fat, sucrose, flour, water, w1100 to w2498), as in ppls::cookie; pls is needed.
+# Results of the vignette `cookie`: biscuit doughs of 004. BSVM_COOKIE names cookie.csv.gz (columns
+# set, sample, fat, sucrose, flour, water, w1100 to w2498), as in ppls::cookie; pls is needed.
 
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))),
                  "stored.R"))
@@ -26,7 +26,8 @@ models <- list(
     bsvm(update(formula, . ~ nir), data, likelihood = likelihood_gaussian(), prior = NULL)
   },
   "bsvm, epsilon-insensitive, correlated" = function(data) {
-    bsvm(formula, data, likelihood = likelihood_eps_insensitive(residual = "correlated"), prior = NULL)
+    bsvm(formula, data, likelihood = likelihood_eps_insensitive(residual = "correlated"),
+         prior = NULL)
   },
   "bsvm, epsilon-insensitive, independent" = function(data) {
     bsvm(formula, data, likelihood = likelihood_eps_insensitive(), prior = NULL)
@@ -91,6 +92,7 @@ repeated <- apply(simplify2array(splits), 1:2, mean)
 best <- alone[[1L]]$fit
 store("cookie", list(
   fit = table_of(alone), outlier = table_of(with_outlier), intervals = intervals,
-  splits = data.frame(model = colnames(repeated), t(repeated), check.names = FALSE, row.names = NULL),
+  splits = data.frame(model = colnames(repeated), t(repeated), check.names = FALSE,
+                      row.names = NULL),
   correlations = attr(VarCorr(best)$residual__, "correlation"), sampling = best$sampling$seconds
 ))

@@ -94,7 +94,8 @@ class TubeLoss : public Loss {
   double draw_latent(double y, double mean, double variance, Draws& random) const override {
     const double sd = std::sqrt(variance), up = variance / scale_, width = epsilon();
     const double low = y - width, high = y + width;
-    // log of exp{-(low - mean)/s + variance/(2 s^2)} Phi((low - mean - up)/sd), and its mirror image
+    // log of exp{-(low - mean)/s + variance/(2 s^2)} Phi((low - mean - up)/sd), and its mirror
+    // image
     const auto outer = [&](double away) {
       return log_mills((up + away) / sd) - 0.5 * (away * away / variance + kLog2Pi);
     };

@@ -12,8 +12,8 @@ namespace {
 
 // A block of more columns than this is a spectrum.
 constexpr Index kSmall = 4;
-// With more columns of a spectrum than this share of the rows the residual variances are drawn with its
-// coefficients integrated out, too.
+// With more columns of a spectrum than this share of the rows the residual variances are drawn
+// with its coefficients integrated out, too.
 constexpr double kFlexible = 0.25;
 // More coefficients than this of small columns are drawn a response at a time.
 constexpr Index kMostAtOnce = 600;
@@ -72,7 +72,8 @@ class ResponsesChain : public Chain {
         hyper_.back().push_back(begin(*prior, count(part), random));
         const Index j = static_cast<Index>(hyper_.back().size()) - 1;
         if (part.start.size() > 0 && prior->free_size(1) == 1)
-          prior->fix(Vec::Constant(1, part.start[j] + kApart * random.normal()), hyper_.back().back());
+          prior->fix(Vec::Constant(1, part.start[j] + kApart * random.normal()),
+                     hyper_.back().back());
       }
     }
     for (const LevelPart& factor : model_.factors) {
@@ -83,7 +84,8 @@ class ResponsesChain : public Chain {
     for (const LossPart& loss : model_.losses)
       losses_.push_back(loss.variance ? make_normal_loss(*loss.variance)
                                       : make_tube_loss(loss.scale, loss.nu, loss.a, loss.b));
-    for (const auto& loss : losses_) loss->stretch(loss->has_share() ? std::exp(random.normal()) : 1);
+    for (const auto& loss : losses_)
+      if (loss->has_share()) loss->stretch(std::exp(random.normal()));
     sigma_ = begin(*model_.residual, shared_.rows * static_cast<double>(q()), random);
     if (model_.start.size() > 0) model_.residual->fix(diagonal_root(random), sigma_);
   }
@@ -279,8 +281,9 @@ class ResponsesChain : public Chain {
         const double v = 1 / inverse_(j, j);
         const double others = delta.row(i).dot(inverse_.row(j)) - delta(i, j) * inverse_(j, j);
         const double mean = f(i, j) - v * others, y = shared_.y(i, j);
+        const Loss& loss = *losses_[static_cast<size_t>(j)];
         const double z = std::isnan(y) ? mean + std::sqrt(v) * random.normal()
-                                       : losses_[static_cast<size_t>(j)]->draw_latent(y, mean, v, random);
+                                       : loss.draw_latent(y, mean, v, random);
         delta(i, j) = z - f(i, j);
       }
     }
@@ -440,8 +443,8 @@ class ResponsesChain : public Chain {
     const Mat b = small_coefficients(), sb = sr.transpose() * b, left = hr - own.hs * b;
     Vec variance = variances(own);
     if (static_cast<double>(own.e.size()) > kFlexible * shared_.rows)
-      stretch_residuals(k, left, rr - sb - sb.transpose() + b.transpose() * shared_.ss * b, variance,
-                        now);
+      stretch_residuals(k, left, rr - sb - sb.transpose() + b.transpose() * shared_.ss * b,
+                        variance, now);
     slide_variances(own, left, now, variance);
     const Together both(root_, variance);
     if (shared_.joint && small() > 0) {
@@ -475,8 +478,8 @@ class ResponsesChain : public Chain {
                          const DrawKey& now) {
     const Spectrum& own = shared_.spectra[k];
     for (Index j = 0; j < q(); ++j) {
-      Draws random(now, Purpose::move,
-                   (std::uint64_t{1} << 32) + k * static_cast<size_t>(q()) + static_cast<size_t>(j));
+      const size_t at = k * static_cast<size_t>(q()) + static_cast<size_t>(j);
+      Draws random(now, Purpose::move, (std::uint64_t{1} << 32) + at);
       const auto log_density = [&](double step) {
         const double t = std::exp(step);
         Mat root = root_, inverse = inverse_;
@@ -529,9 +532,9 @@ class ResponsesChain : public Chain {
   }
 
   // A factor's effects, and with them the small columns' coefficients: these with the effects
-  // integrated out first. Of a level, with C = kron(Lambda, Z'S) and P = Psi^{-1} + kron(Lambda, Z'Z):
-  // precision kron(Lambda, S'S) - sum C'P^{-1}C, linear part vec(S'R Lambda) - sum C'P^{-1} vec(Z'R
-  // Lambda).
+  // integrated out first. Of a level, with C = kron(Lambda, Z'S) and P = Psi^{-1} + kron(Lambda,
+  // Z'Z): precision kron(Lambda, S'S) - sum C'P^{-1}C, linear part vec(S'R Lambda) - sum C'P^{-1}
+  // vec(Z'R Lambda).
   void draw_factor(size_t f, const DrawKey& now) {
     const LevelPart& factor = model_.factors[f];
     const size_t at = shared_.spectra.size() + f;
@@ -624,8 +627,8 @@ class ResponsesChain : public Chain {
     const double here = log_losses(root_);
     model_.residual->draw(squares(residual_squares(), shared_.rows), random, sigma_);
     if (losses_.empty()) return;
-    // a proposal, since the losses' priors depend on Sigma; what the prior integrates out it draws anew
-    // before it is used
+    // a proposal, since the losses' priors depend on Sigma; what the prior integrates out it draws
+    // anew before it is used
     read_sigma();
     if (std::log(random.uniform()) > log_losses(root_) - here) sigma_ = before;
   }

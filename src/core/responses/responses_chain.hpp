@@ -22,15 +22,16 @@ struct SharedResponses {
   // Complete responses with at most one large block and one factor are known by sums alone:
   bool sums_alone;
   Mat yy, sy, hy;              // Y'Y, S'Y, H'Y
-  // Of each factor and level: Z'Z (d, d), Z'S (d, small) and, of sums alone, Z'Y (d, q), Z'H (d, m).
+  // Of each factor and level: Z'Z (d, d), Z'S (d, small) and, of sums alone, Z'Y (d, q), Z'H (d,
+  // m).
   std::vector<std::vector<Mat>> zz, zs;
   std::vector<Mat> zy, zh;
   std::vector<Index> incomplete;  // rows with a missing response
 };
 
 // Gibbs sampling (regression.md, section 2): missing responses; each large block's variances with
-// its coefficients integrated out, then the small columns' coefficients likewise, then its own; small
-// columns' and a factor's effects together; the variances; Psi and Sigma.
+// its coefficients integrated out, then the small columns' coefficients likewise, then its own;
+// small columns' and a factor's effects together; the variances; Psi and Sigma.
 std::unique_ptr<Chain> make_responses_chain(const SharedResponses& shared, std::uint64_t seed,
                                             int chain);
 

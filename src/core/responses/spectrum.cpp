@@ -10,7 +10,8 @@ Spectrum make_spectrum(Index part, std::vector<Index> columns, const Mat& x,
   Spectrum out;
   out.part = part;
   Mat f(x.rows(), static_cast<Index>(columns.size()));
-  for (Index k = 0; k < f.cols(); ++k) f.col(k) = x.col(columns[static_cast<size_t>(k)]).cwiseProduct(root);
+  for (Index k = 0; k < f.cols(); ++k)
+    f.col(k) = x.col(columns[static_cast<size_t>(k)]).cwiseProduct(root);
   const SymmetricEigen eigen(f.transpose() * f);
   out.e = eigen.values.cwiseMax(0);
   out.v = eigen.vectors;

@@ -9,9 +9,9 @@ namespace bsvm {
 //
 //   G Sigma G' = I,   G T G' = diag(t),   T = diag(tau^2),
 //
-// the coefficients V'W G' are independent given R = F W + noise: each sees a_kl = (H'R G')_kl, which
-// is N(e_k w, e_k), and w ~ N(0, t_l). A draw, the density of the block's variances and that of other
-// coefficients with W integrated out are then sums over k and l, whatever n is.
+// the coefficients V'W G' are independent given R = F W + noise: each sees a_kl = (H'R G')_kl,
+// which is N(e_k w, e_k), and w ~ N(0, t_l). A draw, the density of the block's variances and that
+// of other coefficients with W integrated out are then sums over k and l, whatever n is.
 struct Spectrum {
   Index part = 0;              // of Responses::parts
   std::vector<Index> columns;  // of the design
@@ -42,8 +42,8 @@ struct Together {
 // log p(R | T, Sigma, the rest) up to what does not depend on T: hr (m, q) = H'R.
 double log_evidence(const Spectrum& spectrum, const Mat& hr, const Together& both);
 
-// By how much it changes if variance j becomes `delta` more, in m operations: with v the column j of
-// G, M = diag(t) and B_k = (I + e_k M)^{-1}, M becomes M + delta v v', so that
+// By how much it changes if variance j becomes `delta` more, in m operations: with v the column j
+// of G, M = diag(t) and B_k = (I + e_k M)^{-1}, M becomes M + delta v v', so that
 //
 //   log |I + e_k M| grows by log(1 + delta e_k s_k),  a'M B_k a by delta c_k^2/(1 + delta e_k s_k),
 //   s_k = v'B_k v,  c_k = v'B_k a_k.
