@@ -179,24 +179,24 @@ void compare(const Responses& model, Index draws, double most_mean, double most_
 }  // namespace
 
 TEST_CASE("responses: small columns, their priors differ by response") {
-  compare(simulated(12, 3, false, 0), 20000, 4, 0.025);
+  compare(simulated(12, 3, false, 0), 6000, 4.2, 0.045);
 }
 
 TEST_CASE("responses: small columns under priors that all responses share") {
-  compare(simulated(12, 3, false, 0, true), 20000, 4, 0.025);
+  compare(simulated(12, 3, false, 0, true), 6000, 4.2, 0.045);
 }
 
 TEST_CASE("responses: a large block with the small columns") {
-  compare(simulated(14, 3, true, 0), 20000, 4, 0.025);
+  compare(simulated(14, 3, true, 0), 6000, 4.2, 0.045);
 }
 
 TEST_CASE("responses: a factor's effects with the small columns") {
-  compare(simulated(15, 2, false, 4), 20000, 4, 0.025);
+  compare(simulated(15, 2, false, 4), 6000, 4.2, 0.045);
 }
 
 // Drawn in turn: draws are no longer independent.
 TEST_CASE("responses: a large block and a factor") {
-  compare(simulated(16, 2, true, 3), 40000, 8, 0.04);
+  compare(simulated(16, 2, true, 3), 12000, 8, 0.06);
 }
 
 TEST_CASE("responses: more coefficients of small columns than are drawn at once") {
@@ -210,7 +210,7 @@ TEST_CASE("responses: more coefficients of small columns than are drawn at once"
     model.parts.push_back(std::move(one));
   }
   model.parts.erase(model.parts.begin() + 1);
-  compare(model, 4000, 9, 0.08);
+  compare(model, 1500, 9, 0.12);
 }
 
 TEST_CASE("responses: some are missing") {
@@ -218,7 +218,7 @@ TEST_CASE("responses: some are missing") {
   const double none = std::numeric_limits<double>::quiet_NaN();
   model.y(2, 1) = model.y(5, 0) = model.y(5, 2) = none;
   model.y.row(7).setConstant(none);
-  compare(model, 40000, 8, 0.04);
+  compare(model, 12000, 8, 0.06);
 }
 
 TEST_CASE("responses: a row of weight two is two rows, to rounding") {
