@@ -89,9 +89,9 @@ refuse_unequal <- function(what) {
 }
 
 #' @export
-posterior_linpred.bsvm_responses <- function(object, newdata = NULL, ...) {
-  stack_draws(lapply(object$fits, posterior_linpred.bsvm, newdata = newdata, ...),
-              "posterior_linpred()")
+posterior_linpred.bsvm_responses <- function(object, transform = FALSE, newdata = NULL, ...) {
+  stack_draws(lapply(object$fits, posterior_linpred.bsvm, transform = transform,
+                     newdata = newdata, ...), "posterior_linpred()")
 }
 
 #' @export
