@@ -41,18 +41,19 @@ with_kernels_of <- function(frame, learned, likelihood) {
   out[c("y", "formula")] <- frame[c("y", "formula")]
   unit <- response_units(frame$response, frame, likelihood)$unit
   change_gp(out, function(basis) {
-    basis$unit <- unit / function_spread_of(learned$x, basis)
+    basis$unit <- unit / function_spread_of(learned$x, basis, learned$intercept > 0L)
     basis
   })
 }
 
-# Root mean square over rows of a function of amplitude one, less its mean over the rows: of length
-# scales far beyond the data next to nothing. Amplitudes have default priors by what functions
-# vary, or a kernel that is nearly linear would have a second mode where all is noise.
-function_spread_of <- function(x, basis) {
+# Root mean square over rows of a function of amplitude one, next to an intercept less its mean over
+# the rows: of length scales far beyond the data next to nothing. Amplitudes have default priors by
+# what functions vary, or a kernel that is nearly linear would have a second mode where all is noise.
+function_spread_of <- function(x, basis, centred) {
   parts <- unlist(basis$blocks, use.names = FALSE)
   own <- x[, parts, drop = FALSE]
-  sqrt(mean(rowSums(sweep(own, 2L, colMeans(own))^2)) / length(basis$blocks))
+  if (centred) own <- sweep(own, 2L, colMeans(own))
+  sqrt(mean(rowSums(own^2)) / length(basis$blocks))
 }
 
 # Logarithms of standard deviations, in the core's units: of each large block (a row) and response,

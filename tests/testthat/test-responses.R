@@ -310,6 +310,28 @@ test_that("`.` and matrices of responses mean what they should", {
   expect_equal(nrow(again$y), sum(d$z > 0))
 })
 
+# Under variances for each response that are inferred, effects that all responses have alike are taken
+# for a residual with one large direction.
+test_that("effects that all responses share are not lost in the residual covariance", {
+  set.seed(13)
+  d <- data.frame(diet = gl(3L, 6L))
+  size <- c(0, 6, 7)[d$diet] + rnorm(18L)
+  d$y <- size + matrix(0.1 * rnorm(18L * 8L), 18L)
+  fit <- fit_two(y ~ diet, d)
+  expect_equal(unname(coef(fit)), unname(coef(lm(y ~ diet, d))), tolerance = 0.02)
+  expect_match(prior_summary(fit$fits[[1L]])$prior[2L], "normal, standard deviation")
+  ridge <- fit_two(y ~ diet, d, prior = prior_ridge())
+  expect_match(prior_summary(ridge$fits[[1L]])$prior[2L], "ridge")
+  wide <- data.frame(x = I(matrix(rnorm(180L), 18L)), y = I(matrix(rnorm(36L), 18L)))
+  expect_match(prior_summary(fit_two(y ~ x, wide)$fits[[1L]])$prior[2L], "ridge")
+})
+
+test_that("a response that varies in incomplete rows alone is fitted", {
+  set.seed(14)
+  d <- data.frame(a = c(rep(NA, 20L), rnorm(20L)), b = c(rnorm(20L), rep(1, 20L)), x = rnorm(40L))
+  expect_s3_class(fit_two(cbind(a, b) ~ x, d), "bsvm_responses")
+})
+
 test_that("a model of group effects alone is fitted", {
   d <- simulated_responses()
   fit <- fit_two(cbind(a, b) ~ 0 + (1 | g), d)

@@ -65,7 +65,7 @@ class ResponsesChain : public Chain {
     fits_.assign(shared_.spectra.size() + model_.factors.size(), small_fit_);
     for (const Spectrum& own : shared_.spectra)
       turned_.push_back(Mat::Zero(static_cast<Index>(own.columns.size()), q()));
-    Draws random(key(), Purpose::hyper, 0);
+    Draws random({seed, static_cast<std::uint32_t>(chain), 0}, Purpose::hyper, 0);
     for (const ColumnPart& part : model_.parts) {
       hyper_.emplace_back();
       for (const auto& prior : part.priors) {
