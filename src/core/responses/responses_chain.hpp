@@ -1,37 +1,12 @@
 #pragma once
 #include "chain/sampler.hpp"
-#include "model.hpp"
-#include "spectrum.hpp"
+#include "shared.hpp"
 
 namespace bsvm {
 
-// What chains of a model share: nothing here changes.
-struct SharedResponses {
-  explicit SharedResponses(const Responses& model);
-  std::vector<Mat> level_products(size_t factor, const Mat& r) const;
-  double crossed_sums() const;
-
-  const Responses& model;
-  Mat y;                       // rows times the roots of their weights; so are s and z
-  std::vector<Mat> z;          // of each factor
-  double rows;                 // the sum of the weights
-  std::vector<Index> small;    // columns in no spectrum
-  std::vector<Spectrum> spectra;
-  Mat s, ss;                   // (n, small) those columns, and S'S
-  bool joint;                  // are coefficients of small columns drawn for all responses at once?
-  // Complete responses with at most one large block and one factor are known by sums alone:
-  bool sums_alone;
-  Mat yy, sy, hy;              // Y'Y, S'Y, H'Y
-  // Of each factor and level: Z'Z (d, d), Z'S (d, small) and, of sums alone, Z'Y (d, q), Z'H (d,
-  // m).
-  std::vector<std::vector<Mat>> zz, zs;
-  std::vector<Mat> zy, zh;
-  std::vector<Index> incomplete;  // rows with a missing response
-};
-
-// Gibbs sampling (regression.md, section 2): missing responses; each large block's variances with
-// its coefficients integrated out, then the small columns' coefficients likewise, then its own;
-// small columns' and a factor's effects together; the variances; Psi and Sigma.
+// Gibbs sampling: missing or latent responses; each large block's variances with its coefficients
+// integrated out, then the small columns' coefficients likewise, then its own; small columns' and a
+// factor's effects together; the variances; Psi and Sigma.
 std::unique_ptr<Chain> make_responses_chain(const SharedResponses& shared, std::uint64_t seed,
                                             int chain);
 
