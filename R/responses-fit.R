@@ -2,8 +2,6 @@
 # are those of a fit to each response alone, which share the design: only the responses, their units
 # and the numbers of priors differ.
 
-residual_label <- "residual"
-
 fit_correlated <- function(y, call, data, arguments, env) {
   likelihood <- as_likelihood(arguments$likelihood)
   check_open_scale(likelihood)
@@ -49,13 +47,15 @@ check_dependence <- function(frame, y) {
   if (length(whole) <= ncol(y) + 1L) return(invisible())
   y <- scale(y[whole, , drop = FALSE])
   y <- y[, colSums(is.nan(y)) == 0L, drop = FALSE] # others vary in incomplete rows
+  if (ncol(y) == 0L) return(invisible())
   found <- qr(qr.resid(qr(x), y), tol = 1e-7)
   if (found$rank == ncol(y)) return(invisible())
   odd <- colnames(y)[found$pivot[-seq_len(found$rank)]]
   several <- length(odd) > 1L
-  abort("response", "The response", plural(odd), " ", enumerate(odd), if (several) " are " else " is ",
-        "a linear combination of other responses and predictors: the residual covariance would be ",
-        "singular. Remove ", if (several) "them." else "it.")
+  abort("response", "The response", plural(odd), " ", enumerate(odd),
+        if (several) " are " else " is ", "a linear combination of other responses and ",
+        "predictors: the residual covariance would be singular. Remove ",
+        if (several) "them." else "it.")
 }
 
 # The data of the fit to one response.
@@ -99,38 +99,6 @@ with_residual_prior <- function(spec, residual, j) {
   spec
 }
 
-# The normal residual takes the scale's place, but where a second residual has it.
-check_open_scale <- function(likelihood) {
-  by_row <- has_row_scales(likelihood)
-  if (is_gaussian(likelihood) && is.null(likelihood$priors$scale) && !by_row) {
-    abort("argument", "With correlated residuals the likelihood's `scale` can't be a number. Use ",
-          "prior = list(residual = prior_half_t(scale = )), or residual = \"independent\".")
-  }
-  if (!by_row && identical(likelihood$priors$scale, prior_half_t(3))) return(invisible())
-  if (by_row || !has_second_residual(likelihood)) {
-    abort("argument", "With correlated residuals the likelihood's `scale` can't be given",
-          if (by_row) " as a formula", ". Use ",
-          "prior = list(residual = prior_half_t(scale = )), or residual = \"independent\".")
-  }
-  if (!is_gaussian(likelihood) && !is.null(likelihood$priors$scale)) {
-    abort("argument", "With correlated residuals `scale` must be a number, or NULL: its prior is ",
-          "that of the loss's share of the variance. Omit `scale`.")
-  }
-}
-
-is_gaussian <- function(likelihood) inherits(likelihood, "bsvm_likelihood_gaussian")
-
-has_second_residual <- function(likelihood) {
-  !is_gaussian(likelihood) || identical(likelihood$residual, "paper")
-}
-
-check_loss_rows <- function(frame, likelihood) {
-  if (!has_second_residual(likelihood) || is.null(frame$weights)) return(invisible())
-  abort("unsupported", "`weights` are not supported with ",
-        if (is_gaussian(likelihood)) "two residuals" else "a latent response",
-        ". Omit them, or use residual = \"independent\".")
-}
-
 # Draws with most coefficients integrated out forget their start at once.
 few_burnin <- 300L
 
@@ -142,30 +110,6 @@ responses_engine <- function(engine) {
   abort("unsupported", "Several responses with correlated residuals need engine_gibbs(); found ",
         engine_call(engine), ". Omit `engine`, or use `residual = \"independent\"` in the ",
         "likelihood.")
-}
-
-# list(prior, residual): the user's priors without that of the residual covariance.
-split_residual <- function(prior) {
-  if (!is.list(prior) || inherits(prior, "bsvm_prior") || is.null(prior[[residual_label]])) {
-    return(list(prior = prior, residual = NULL))
-  }
-  residual <- prior[[residual_label]]
-  prior[[residual_label]] <- NULL
-  list(prior = if (length(prior) > 0L) prior, residual = residual)
-}
-
-# By default few slopes are not shrunk together. If responses are correlated, slopes of zero can be
-# made up for by the residual covariance: the effects of three diets on eleven weights of rats
-# disappeared under an inferred variance for each response. The estimates of flat slopes do not depend
-# on that covariance.
-rows_a_slope <- 3
-
-with_weak_slopes <- function(prior, frame) {
-  slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, columns_of(frame$bases)))
-  given <- !is.null(prior) && "" %in% names(as_prior_list(prior))
-  few <- length(slopes) > 0L && rows_a_slope * length(slopes) <= frame$nobs
-  if (given || is_mixed(frame) || !few) return(prior)
-  c(list(prior_weak_slope()), as_prior_list(prior))
 }
 
 # The frame of the design, its response the number of each row.
@@ -268,287 +212,3 @@ check_blocks <- function(blocks, spec) {
         "prior_lasso().")
 }
 
-# A part of the core's model for each block of a grouping factor: the effects of all responses have
-# one covariance.
-core_factors <- function(specs, groups) {
-  blocks <- specs[[1L]]$group_blocks
-  first <- effects_before(groups)
-  lapply(seq_along(blocks), function(k) {
-    group <- groups[[blocks[[k]]$factor]]
-    at <- blocks[[k]]$columns - first[[blocks[[k]]$factor]]
-    z <- if (!is.null(group$z)) group$z[, at, drop = FALSE]
-    priors <- lapply(specs, function(spec) spec$model$group_blocks[[k]])
-    c(list(codes = group$codes, levels = length(group$levels), z = z),
-      joint_prior(priors, length(at), blocks[[k]]$label))
-  })
-}
-
-# How many effects the factors before each one have.
-effects_before <- function(groups) {
-  counts <- vapply(groups, function(group) length(group$labels), 0L)
-  stats::setNames(cumsum(c(0L, counts))[seq_along(counts)], names(groups))
-}
-
-# The priors of the same d effects of each response as one of their covariance: standard deviations
-# keep their distributions, and so do the covariances of each response.
-joint_prior <- function(priors, d, label) {
-  numbers <- lapply(priors, `[[`, "parameters")
-  all <- d * length(priors)
-  if (all > most_responses) {
-    abort("size", "`", label, "` has ", all, " correlated effects over all responses; at most ",
-          most_responses, " are possible. Use fewer responses, or `||`.")
-  }
-  kind <- priors[[1L]]$prior
-  if (kind %in% c("half_t", "huang_wand")) {
-    scales <- unlist(lapply(numbers, function(x) x[setdiff(names(x), c("effects", "df"))]),
-                     use.names = FALSE)
-    return(list(prior = "huang_wand", parameters = c(
-      effects = all, df = numbers[[1L]][["df"]],
-      stats::setNames(scales, paste0("scale_", seq_len(all))))))
-  }
-  if (!kind %in% c("ridge", "inverse_wishart")) {
-    abort("prior", "With several responses the prior of `", label, "` must be one with an ",
-          "inferred variance, such as prior_ridge() or prior_inv_wishart().")
-  }
-  df <- if (kind == "ridge") 2 * numbers[[1L]][["shape"]] else numbers[[1L]][["df"]]
-  scale <- matrix(0, all, all)
-  for (j in seq_along(numbers)) {
-    at <- (j - 1L) * d + seq_len(d)
-    scale[at, at] <- if (kind == "ridge") 2 * numbers[[j]][["scale"]]
-                     else full_matrix(numbers[[j]][-(1:2)])
-  }
-  list(prior = "inverse_wishart", parameters = c(effects = all, df = df + all - d,
-                                                 lower_triangle(scale)))
-}
-
-# The residuals have half-t standard deviations, correlations uniform each, unless it is given.
-core_residual <- function(prior, units, names) {
-  q <- length(units)
-  if (is.null(prior)) prior <- prior_half_t(df = 2)
-  if (inherits(prior, "bsvm_hyperprior") && identical(prior$name, "half_t")) {
-    given <- is.null(prior$open_scale)
-    scale <- prior$parameters[["scale"]] / (if (given) units else 1)
-    return(list(prior = "huang_wand", parameters = c(
-      effects = q, df = prior$parameters[["df"]],
-      stats::setNames(rep_len(scale, q), paste0("scale_", seq_len(q))))))
-  }
-  if (!inherits(prior, "bsvm_prior") || !identical(prior$name, "inverse_wishart")) {
-    abort("prior", "The prior of `", residual_label, "` must be prior_half_t() or ",
-          "prior_inv_wishart(); found ", describe(prior), ".")
-  }
-  filled <- fill_inv_wishart(prior, names, if (is.null(prior$arguments$scale)) rep(1, q) else units)
-  numbers <- filled$parameters
-  if (is.matrix(prior$arguments$scale)) {
-    numbers <- c(numbers[1:2], lower_triangle(prior$arguments$scale / outer(units, units)))
-  }
-  list(prior = "inverse_wishart", parameters = numbers)
-}
-
-# The second residual of each response, in the core's units.
-core_losses <- function(likelihood, units) {
-  if (!has_second_residual(likelihood)) return(list())
-  if (is_gaussian(likelihood)) {
-    return(lapply(units, function(unit) {
-      prior <- likelihood$priors$scale
-      given <- if (is.null(prior$open_scale)) unit else 1
-      power <- if (prior$name == "ridge") 2 else 1
-      prior$parameters[["scale"]] <- prior$parameters[["scale"]] / given^power
-      list(prior = prior$name, parameters = prior$parameters)
-    }))
-  }
-  numbers <- likelihood$parameters
-  if (isTRUE(numbers["epsilon"] > 0)) {
-    abort("argument", "With correlated residuals the tube is given by `nu`, not by `epsilon`.")
-  }
-  nu <- if (isTRUE(numbers["epsilon"] == 0)) 1
-        else if ("kappa" %in% names(numbers)) 1 / (1 + numbers[["kappa"]]) else 0
-  beta <- likelihood$priors$nu$parameters
-  lapply(units, function(unit) {
-    list(scale = if ("scale" %in% names(numbers)) numbers[["scale"]] / unit else 0, nu = nu,
-         a = if (is.null(beta)) 1 else beta[[1L]], b = if (is.null(beta)) 1 else beta[[2L]])
-  })
-}
-
-# NULL, or list(kind, draws): "normal", the variances (q, draws, chains) of the second residual, or
-# "tube", scales and then shares nu (2 q, draws, chains), in the user's units.
-loss_draws <- function(result, likelihood, units) {
-  if (length(result$losses) == 0L) return(NULL)
-  if (is_gaussian(likelihood)) {
-    parts <- Map(function(draws, unit) draws * unit^2, result$losses, units)
-    return(list(kind = "normal", draws = bind_arrays(parts)))
-  }
-  scales <- Map(function(draws, unit) draws[1L, , , drop = FALSE] * unit, result$losses, units)
-  shares <- lapply(result$losses, function(draws) draws[2L, , , drop = FALSE])
-  list(kind = "tube", draws = bind_arrays(c(scales, shares)))
-}
-
-bind_arrays <- function(parts) {
-  size <- dim(parts[[1L]])
-  array(do.call(rbind, lapply(parts, draw_matrix)), c(sum(vapply(parts, nrow, 0L)), size[-1L]))
-}
-
-# The variance of an epsilon-insensitive residual.
-tube_variance <- function(scale, nu) {
-  kappa <- (1 - nu) / nu
-  scale^2 * ((1 - nu) * kappa^2 / 3 + nu * (kappa^2 + 2 * kappa + 2))
-}
-
-# ---- out of the core ----------------------------------------------------------------------------
-
-# For each response the value of run_sampler().
-response_runs <- function(result, specs, groups) {
-  q <- length(specs)
-  size <- dim(result$coefficients)
-  p <- size[1L] / q
-  parts <- (length(result$hyper) - length(result$losses) - 1L - length(result$factors)) / q
-  lapply(stats::setNames(seq_len(q), names(specs)), function(j) {
-    spec <- specs[[j]]
-    at <- (j - 1L) * p + seq_len(p)
-    is_parameter_block <- vapply(spec$blocks, is_parameter, TRUE)
-    variances <- vector("list", length(spec$blocks))
-    variances[!is_parameter_block] <- result$hyper[(j - 1L) * parts + seq_len(parts)]
-    own <- result$residual[triangle_places(q)[j, j], , , drop = FALSE] + second_variance(result, j)
-    dimnames(own) <- list("variance", NULL, NULL)
-    variances[is_parameter_block] <- list(own)
-    effects <- response_effects(result, specs, groups, j)
-    posterior <- draws_posterior(list(
-      coefficients = result$coefficients[at, , , drop = FALSE],
-      variances = c(variances, response_factors(result, specs, j)), effects = effects$draws,
-      mean = result$mean[at], effects_mean = effects$mean, effects_sd = effects$sd))
-    posterior <- posterior_in_units(posterior, spec)
-    population <- seq_along(posterior$variances) <= length(spec$blocks)
-    list(posterior = posterior,
-         hyper = Map(draws_hyper, spec$blocks, posterior$variances[population]),
-         group_hyper = Map(draws_hyper, spec$group_blocks, posterior$variances[!population]),
-         termination = result$termination,
-         sampling = c(sampling_facts(result, result$options), result["prepared"]))
-  })
-}
-
-# Where the entries of a q x q lower triangle by column are in it: a row each, its row and column.
-triangle_pairs <- function(q) which(lower.tri(diag(q), diag = TRUE), arr.ind = TRUE)
-
-# The other way round: for each entry of the matrix the place of it in the triangle, 0 above.
-triangle_places <- function(q) {
-  place <- matrix(0L, q, q)
-  place[lower.tri(place, diag = TRUE)] <- seq_len(q * (q + 1L) / 2L)
-  place
-}
-
-# What a second residual adds to the variance of response j, in the core's units.
-second_variance <- function(result, j) {
-  if (length(result$losses) == 0L) return(0)
-  own <- result$losses[[j]]
-  if (nrow(own) == 1L) return(own)
-  tube_variance(own[1L, , , drop = FALSE], own[2L, , , drop = FALSE])
-}
-
-# The part of each factor's covariance that is response j's.
-response_factors <- function(result, specs, j) {
-  q <- length(specs)
-  Map(function(draws, block) {
-    d <- length(block$columns)
-    at <- (j - 1L) * d + seq_len(d)
-    own <- triangle_places(d * q)[at, at, drop = FALSE]
-    rows <- own[lower.tri(own, diag = TRUE)]
-    out <- draws[rows, , , drop = FALSE]
-    pairs <- triangle_pairs(d)
-    dimnames(out) <- list(if (d == 1L) "variance"
-                          else paste("variance", pairs[, 1L], pairs[, 2L], sep = "_"), NULL, NULL)
-    out
-  }, result$factors, specs[[1L]]$group_blocks)
-}
-
-# The core has a factor's effects by block, level, response and effect; a fit by factor, level,
-# effect. Zero rows where there are none.
-response_effects <- function(result, specs, groups, j) {
-  blocks <- specs[[1L]]$group_blocks
-  q <- length(specs)
-  before <- 0L
-  at <- lapply(groups, function(group) matrix(0L, length(group$labels), length(group$levels)))
-  first <- effects_before(groups)
-  for (block in blocks) {
-    d <- length(block$columns)
-    levels <- length(groups[[block$factor]]$levels)
-    place <- array(before + seq_len(d * q * levels), c(d, q, levels))
-    own <- block$columns - first[[block$factor]]
-    at[[block$factor]][own, ] <- place[, j, ]
-    before <- before + d * q * levels
-  }
-  rows <- as.integer(unlist(at))
-  list(draws = if (specs[[1L]]$engine$settings$keep_effects) result$effects[rows, , , drop = FALSE],
-       mean = result$effects_mean[rows], sd = result$effects_sd[rows])
-}
-
-# Lower triangles of covariances, in the units of what they are of.
-triangle_in_units <- function(draws, units) {
-  square <- outer(units, units)
-  draws * square[lower.tri(square, diag = TRUE)]
-}
-
-# The residual covariance: of two normal residuals the sum, since no more is identified.
-identified <- function(result, units) {
-  draws <- result$residual
-  if (length(result$losses) > 0L && nrow(result$losses[[1L]]) == 1L) {
-    for (j in seq_along(units)) {
-      at <- triangle_places(length(units))[j, j]
-      draws[at, , ] <- draws[at, , ] + result$losses[[j]][1L, , ]
-    }
-  }
-  triangle_in_units(draws, units)
-}
-
-group_covariances <- function(result, specs, groups, units) {
-  first <- effects_before(groups)
-  Map(function(draws, block) {
-    labels <- outer(block$labels, names(specs), function(a, b) paste0(b, ": ", a))
-    list(factor = block$factor, labels = c(labels), columns = block$columns - first[[block$factor]],
-         draws = triangle_in_units(draws, rep(units, each = length(block$columns))))
-  }, result$factors, specs[[1L]]$group_blocks)
-}
-
-# The core has the missing responses row by row.
-imputed_responses <- function(result, y, rows, specs) {
-  own <- y[rows, , drop = FALSE]
-  at <- which(t(is.na(own)), arr.ind = TRUE)
-  if (nrow(at) == 0L) return(NULL)
-  second <- vapply(seq_along(specs), function(j) mean(second_variance(result, j)), 0)[at[, 1L]]
-  unit <- vapply(specs, function(spec) spec$design$unit, 0)[at[, 1L]]
-  shift <- vapply(specs, function(spec) spec$design$shift, 0)[at[, 1L]]
-  data.frame(row = rows[at[, 2L]], response = colnames(y)[at[, 1L]],
-             mean = result$missing_mean * unit + shift,
-             sd = sqrt(result$missing_sd^2 + second) * unit, row.names = NULL)
-}
-
-# One warning for the worst of all quantities.
-warn_responses <- function(object) {
-  if (identical(object$termination, "interrupted")) return(warn_cut_short(object$sampling))
-  tables <- lapply(response_names(object), function(name) {
-    table <- diagnose_coefficients(object$fits[[name]], most = 50)
-    rownames(table) <- paste0(name, ": ", rownames(table), recycle0 = TRUE)
-    table
-  })
-  residual <- object$residual
-  dimnames(residual) <- list(residual_names(object), NULL, NULL)
-  table <- do.call(rbind, c(tables, list(diagnose(residual)),
-                            if (has_tube(object)) list(diagnose(named_loss(object)))))
-  if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
-  warn_diagnosis(table)
-}
-
-# The draws of the loss's numbers, with names.
-named_loss <- function(object) {
-  names <- response_names(object)
-  draws <- object$loss$draws
-  labels <- c(paste0(names, ": scale of the loss"), paste0(names, ": nu of the loss"))
-  dimnames(draws) <- list(labels, NULL, NULL)
-  draws
-}
-
-# sigma2_a, cov_a__b: names of the lower triangle.
-residual_names <- function(object) {
-  names <- response_names(object)
-  pairs <- triangle_pairs(length(names))
-  ifelse(pairs[, 1L] == pairs[, 2L], paste0("residual variance of ", names[pairs[, 1L]]),
-         paste0("residual covariance of ", names[pairs[, 2L]], " and ", names[pairs[, 1L]]))
-}

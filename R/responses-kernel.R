@@ -48,7 +48,8 @@ with_kernels_of <- function(frame, learned, likelihood) {
 
 # Root mean square over rows of a function of amplitude one, next to an intercept less its mean over
 # the rows: of length scales far beyond the data next to nothing. Amplitudes have default priors by
-# what functions vary, or a kernel that is nearly linear would have a second mode where all is noise.
+# what functions vary, or a kernel that is nearly linear would have a second mode where all is
+# noise.
 function_spread_of <- function(x, basis, centred) {
   parts <- unlist(basis$blocks, use.names = FALSE)
   own <- x[, parts, drop = FALSE]

@@ -28,13 +28,13 @@
 #' without the second residual variance, which is not identified). The formula may have linear
 #' terms, smooth terms `s()`, Gaussian-process terms [gp()] and random-effects terms.
 #'
-#' * **Coefficients.** By default slopes have the wide normal priors of models with random effects if
-#'   there are at least three rows for each of them, and else a ridge prior with a variance for each
-#'   response. Each block of coefficients, such as the slopes or a `gp()` term, has its prior for each
-#'   response: `prior = list(x = prior_ridge())` gives every response a variance of its own. Priors
-#'   with a scale that is not given follow the spread of each response. If responses are strongly
-#'   correlated, inferred variances can shrink effects that all responses have in common: the
-#'   residual covariance then takes their place.
+#' * **Coefficients.** By default slopes have the wide normal priors of models with random effects
+#'   if there are at least three rows for each of them, and else a ridge prior with a variance for
+#'   each response. Each block of coefficients, such as the slopes or a `gp()` term, has its prior
+#'   for each response: `prior = list(x = prior_ridge())` gives every response a variance of its
+#'   own. Priors with a scale that is not given follow the spread of each response. If responses
+#'   are strongly correlated, inferred variances can shrink effects that all responses have in
+#'   common: the residual covariance then takes their place.
 #' * **Kernels.** All responses share the kernel of a `gp()` term, with an amplitude each. Each
 #'   response is used alone to learn a kernel, and the fit uses the kernel with the highest sum of
 #'   the responses' log evidences. The default prior of an amplitude is half-t(3, 2.5) for the
