@@ -68,6 +68,12 @@
 #'   where there are many: means and standard deviations remain, but standard deviations and draws
 #'   of links with group effects do not. With sparse predictors, whose coefficients are kept in the
 #'   same place, `FALSE` is an error (class `bsvm_error_argument`) before the run.
+#' @param empirical Empirical Bayes, for several responses with correlated residuals only: are the
+#'   hyper-parameters of coefficients (variances of blocks and functions, each one of
+#'   [prior_relevance()]) held at estimates? `FALSE` (default) draws them. The first third of the
+#'   burn-in draws, the rest is stochastic approximation EM (Delyon et al., 1999), which averages
+#'   squares of coefficients over sweeps; other unknowns go on being drawn. Each chain is a start of
+#'   its own, and those that end in different optima differ in `Rhat`.
 #' @param ... Must be empty; arguments of other samplers (`iter`, `warmup`, `cores`, `seed`) are
 #'   errors that say what they are here.
 #' @return An object of class `bsvm_engine`.
@@ -75,6 +81,9 @@
 #'   `bsvm_error_size` where the draws would take more than the option `bsvm.max_memory` (bytes, 16
 #'   GiB unless set) and `bsvm_error_checkpoint` for a checkpoint that can't be used.
 #' @references
+#' Delyon, B., Lavielle, M. and Moulines, E. (1999). Convergence of a stochastic approximation version
+#' of the EM algorithm. *Annals of Statistics*, 27, 94-128.
+#'
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
 #' (Appendix A).
@@ -100,14 +109,31 @@
 #' unlink(file)
 #' @export
 engine_gibbs <- function(draws = NULL, burnin = 1000, thin = 1, chains = 4, mixing = TRUE,
-                         checkpoint = NULL, resume = FALSE, keep_effects = TRUE, ...) {
+                         checkpoint = NULL, resume = FALSE, keep_effects = TRUE,
+                         empirical = FALSE, ...) {
   check_dots(substitute(list(...)), "engine_gibbs()", sampler_hints)
   settings <- sampler_settings(draws, burnin, thin, chains, checkpoint, resume, keep_effects)
   check_flag(mixing, "mixing")
+  check_flag(empirical, "empirical")
+  if (empirical && settings$burnin < least_settling) {
+    abort("argument", "`empirical = TRUE` needs a `burnin` of at least ", least_settling,
+          ", in which hyper-parameters are estimated; found ", settings$burnin, ".")
+  }
   engine <- new_engine("gibbs", c(mixing = as.numeric(mixing)),
-                       sampler_label("Gibbs sampler", settings, if (!mixing) ", plain"))
-  engine$settings <- settings
+                       sampler_label("Gibbs sampler", settings,
+                                     paste0(if (!mixing) ", plain", if (empirical) ", empirical")))
+  engine$settings <- c(settings, list(empirical = empirical))
   engine
+}
+
+least_settling <- 100 # sweeps
+
+is_empirical <- function(engine) isTRUE(engine$settings$empirical)
+
+refuse_empirical <- function(engine) {
+  if (is.null(engine) || !is_empirical(as_component(engine, "engine"))) return(invisible())
+  abort("unsupported", "engine_gibbs(empirical = TRUE) is for several responses with correlated ",
+        "residuals. Use empirical = FALSE, or engine_vb().")
 }
 
 #' @export

@@ -86,6 +86,10 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   frame$given <- given[c("weights", "offset")]
   frame["cluster"] <- list(cluster)
   frame <- weigh_classes(frame, class.weights)
+  if (!inherits(prior, "bsvm_not_learned")) {
+    refuse_choice(frame)
+    refuse_empirical(engine)
+  }
   frame <- learn_kernels(frame, prior, likelihood, progress_pace(control$verbose), engine)
   if (length(rows$zero) > 0L) frame$absent <- absent_rows(frame, parts, data, given, places)
   frame

@@ -2,22 +2,24 @@
 # and new ones, and what else every basis says.
 
 # (n x m) of standardised inputs (n x d), with the attribute `left_over`: the shares of each part's
-# variance (n x parts) that inducing inputs leave over. Where all rows of the fit are inducing inputs,
+# variance (n x parts) that inducing inputs leave over; NULL of a relevance vector machine. Where all rows of the fit are inducing inputs,
 # new ones far from them have some all the same.
 # `values` are those of what is inferred of the kernel (R/gp-infer.R).
 gp_columns <- function(basis, rows, multiplier, values = NULL) {
   parts <- lapply(basis$parts, function(part) {
-    core_features_of(part$factors, rows, part$points, gp_theta(part, values))
+    theta <- gp_theta(part, values)
+    if (!has_relevance(basis)) return(core_features_of(part$factors, rows, part$points, theta))
+    list(features = core_kernel(part$factors, rows, part$points, theta))
   })
   left <- do.call(cbind, lapply(parts, `[[`, "left_over"))
-  colnames(left) <- names(basis$blocks)
+  if (!is.null(left)) colnames(left) <- names(basis$blocks)
   features <- lapply(parts, `[[`, "features")
   rm(parts) # no copy of what may be large
   out <- if (length(features) == 1L) features[[1L]] else do.call(cbind, features)
   rm(features)
   if (!is.null(multiplier)) {
     out <- out * multiplier
-    left <- left * multiplier^2
+    if (!is.null(left)) left <- left * multiplier^2
   }
   attr(out, "left_over") <- left
   out
@@ -55,9 +57,9 @@ gp_matrix <- function(basis, columns) {
     columns <- gp_columns(basis, gp_inputs(raw[complete, , drop = FALSE], basis$inputs),
                           multiplier[complete])
     out[complete, ] <- columns
-    left[complete, ] <- attr(columns, "left_over")
+    if (!has_relevance(basis)) left[complete, ] <- attr(columns, "left_over")
   }
-  structure(out, left_over = left)
+  structure(out, left_over = if (!has_relevance(basis)) left)
 }
 
 #' @export

@@ -32,6 +32,7 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
   rows <- learning_rows(frame)
   frame <- with_distances(with_gp_unit(frame, units$unit), rows)
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
+  frame <- with_relevance(frame, assigned$blocks)
   model_of <- function(rows) learning_model(frame, assigned, likelihood, units, rows)
   model <- model_of(rows)
   found <- NULL
@@ -138,6 +139,7 @@ most_kept_cells <- function() {
 makes_columns <- function(frame, bases, engine) {
   if (is_sparse(frame$x) || !is.null(frame$unknowns) || !is.null(frame$cluster)) return(FALSE)
   if (length(frame$groups) > 0L || any(vapply(bases, function(b) b$infer != "none", TRUE))) return(FALSE)
+  if (any(vapply(bases, has_relevance, TRUE))) return(FALSE)
   name <- if (!is.null(engine)) as_component(engine, "engine")$name
   if (!is.null(name) && !name %in% c("gaussian", "vb")) return(FALSE)
   as.double(frame$nobs) * sum(lengths(lapply(bases, `[[`, "penalty"))) > most_kept_cells()
@@ -168,17 +170,19 @@ with_gp_columns <- function(bases, frame, engine) {
         basis$means <<- basis$means + drop(weights[at] %*% columns) / sum(weights)
       })
     }
-    shares <- shares_left(basis$left, basis$multiplier)
+    shares <- if (is.null(basis$left)) numeric(length(basis$parts))
+              else shares_left(basis$left, basis$multiplier)
     for (k in seq_along(shares)) basis$parts[[k]]$left_over <- shares[[k]]
     with_inferred(basis, basis$inferable)
   })
 }
 
 # The coefficients of a function are normal, with the square of its amplitude as their variance.
+# Those of a relevance vector machine have variances of their own.
 check_gp_prior <- function(prior, label) {
-  if (prior_traits(prior)[["exchangeable"]]) return(invisible())
-  abort("prior", "The prior of `", label, "` must be one of its amplitude, as prior_ridge() is; found ",
-        prior$label, ". To select variables, use kernel_se(ard = TRUE).")
+  if (prior_traits(prior)[["exchangeable"]] || is_relevance(prior)) return(invisible())
+  abort("prior", "The prior of `", label, "` must be one of its amplitude, as prior_ridge() is, or prior_relevance(); ",
+        "found ", prior$label, ". To select variables, use kernel_se(ard = TRUE).")
 }
 
 # Engines start from the amplitudes that were learned. engine_vb() keeps them where rows have a share

@@ -37,7 +37,7 @@ as.double_or_null <- function(x) if (length(x) > 0L) as.double(x)
 
 # Is anything to learn? Amplitudes only where engine_vb() may ask for them (learned_amplitudes()).
 any_free <- function(model) {
-  any(vapply(model$parts, function(part) {
+  any(vapply(Filter(function(part) !part$chosen, model$parts), function(part) {
     wanted <- if (part$summand$points > 0L) part$numbers else part$numbers[-1L]
     any(vapply(wanted, function(number) !is.null(number$prior), TRUE))
   }, TRUE))
@@ -172,7 +172,7 @@ gp_parts <- function(basis, rows, weights, blocks, unit) {
   Map(function(product, label, k) {
     prior <- Find(function(block) identical(block$label, label), blocks)$prior
     made <- term_kernel(product, basis, x, weights)
-    list(label = basis$label, part = k, factors = made$factors,
+    list(label = basis$label, part = k, chosen = is_choice(basis), factors = made$factors,
          numbers = c(list(amplitude = amplitude_number(prior, unit)), made$numbers),
          summand = list(kernel = made$factors, inputs = x, features = NULL,
                         multiplier = multiplier, points = points_in_mind(basis)))

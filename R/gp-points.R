@@ -13,6 +13,7 @@ nothing_left <- 1e-8      # of the variance
 gp_points <- function(basis, part, factors, theta, many) {
   given <- points_given(basis$points)
   if (are_inputs(given)) return(given_points(basis, given))
+  if (has_relevance(basis)) return(relevance_inputs(basis, factors, theta))
   n <- nrow(basis$rows)
   candidates <- if (identical(given, Inf)) basis$rows else candidate_rows(basis)
   most <- points_wanted(given, n, basis$label)
@@ -80,6 +81,7 @@ moved_points <- function(factors, theta, rows, points) {
 # How many inducing inputs a term of so many rows will have, 0 for one in each row.
 points_in_mind <- function(basis) {
   given <- points_given(basis$points)
+  if (is.null(given) && has_relevance(basis)) given <- min(usual_points, nrow(basis$rows))
   n <- nrow(basis$rows)
   if (are_inputs(given)) return(nrow(given))
   wanted <- points_wanted(given, n, basis$label)

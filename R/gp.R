@@ -41,7 +41,8 @@
 #'   of numbers (a spectrum, for example), and factors. `gp(.)` is of all columns of the data but the
 #'   response, the grouping factors and the variables of other terms with a function.
 #' * `kernel`: from [kernel_se()], [kernel_matern()], [kernel_rational()], [kernel_periodic()],
-#'   [kernel_linear()], [kernel_poly()], or sums and products of these. Default: the squared
+#'   [kernel_linear()], [kernel_poly()], or sums and products of these; for several responses also
+#'   [kernel_choice()]. Default: the squared
 #'   exponential with one length scale, which is learned. `kernel_se(ard = TRUE)` has a length scale
 #'   for each variable, so that irrelevant ones drop out.
 #' * `points`: the inducing points. `NULL` (default): as many distinct rows as it takes to explain the
@@ -69,7 +70,8 @@
 #' The **amplitude** has the prior \eqn{s \sim}{s ~} half-t(3, 2.5) on the scale of the linear
 #' predictor (for numbers times the spread of the response). `prior = list(gp = prior_ridge(variance =
 #' 4))` sets that of all such terms, `"gp(x1, x2)"` as a name that of a term as it is written, and
-#' `"gp(x)1"` that of the first summand of a kernel (see [prior_for()]). LIBSVM's cost is twice the
+#' `"gp(x)1"` that of the first summand of a kernel (see [prior_for()]). With [prior_relevance()] the
+#' term is a relevance vector machine instead. LIBSVM's cost is twice the
 #' variance \eqn{s^2}. With `by` of numbers the amplitude, in [VarCorr()][VarCorr.bsvm] too, is the
 #' standard deviation of the function for a `by` of root mean square one, so that predictions do not
 #' depend on the unit of `by`. [plot()][plot.bsvm] shows the function at `by = 1`.

@@ -19,6 +19,10 @@ Ops.bsvm_kernel <- function(e1, e2) {
 parts_of <- function(kernel, class) if (inherits(kernel, class)) kernel$parts else list(kernel)
 
 check_kernel_operand <- function(x, operator) {
+  if (inherits(x, "bsvm_kernel_choice")) {
+    abort("argument", "`", operator, "` is not defined for a choice of kernels. Put the choice ",
+          "outside, as in kernel_choice(k1 ", operator, " k2, k1 ", operator, " k3).")
+  }
   if (inherits(x, "bsvm_kernel")) return(invisible(x))
   abort("argument", "`", operator, "` needs two kernels; found ", describe(x), ".",
         if (is.numeric(x)) {

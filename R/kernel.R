@@ -61,7 +61,7 @@
 #' @param period In the variable's own unit, such as 12 for months: a positive number, or one for
 #'   each variable, or [prior_lognormal()] with a median.
 #' @param offset A number of at least 0.
-#' @param degree A whole number from 1 to 100.
+#' @param degree A whole number from 1 to 100; several are a choice, [kernel_choice()].
 #' @param ... Not used; names of other packages' arguments are refused with what to write instead.
 #' @return An object of class `bsvm_kernel`; `prior_lognormal()` returns one of class
 #'   `bsvm_hyperprior`.
@@ -146,6 +146,9 @@ kernel_linear <- function(offset = 0, ard = FALSE, ...) {
 #' @export
 kernel_poly <- function(degree = 2, offset = 1, ard = FALSE, ...) {
   check_dots(substitute(list(...)), "kernel_poly()", poly_hints())
+  if (is.numeric(degree) && length(degree) > 1L) {
+    return(do.call(kernel_choice, lapply(degree, kernel_poly, offset = offset, ard = ard)))
+  }
   degree <- check_count(degree, "degree")
   if (degree > 100L) abort("argument", "`degree` must be at most 100; found ", degree, ".")
   new_poly("kernel_poly", degree, offset, ard,

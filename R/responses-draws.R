@@ -7,13 +7,12 @@ response_runs <- function(result, specs, groups) {
   q <- length(specs)
   size <- dim(result$coefficients)
   p <- size[1L] / q
-  parts <- (length(result$hyper) - length(result$losses) - 1L - length(result$factors)) / q
   lapply(stats::setNames(seq_len(q), names(specs)), function(j) {
     spec <- specs[[j]]
     at <- (j - 1L) * p + seq_len(p)
     is_parameter_block <- vapply(spec$blocks, is_parameter, TRUE)
     variances <- vector("list", length(spec$blocks))
-    variances[!is_parameter_block] <- result$hyper[(j - 1L) * parts + seq_len(parts)]
+    variances[!is_parameter_block] <- result$priors[[j]]
     own <- result$residual[triangle_places(q)[j, j], , , drop = FALSE] + second_variance(result, j)
     dimnames(own) <- list("variance", NULL, NULL)
     variances[is_parameter_block] <- list(own)
@@ -138,6 +137,13 @@ loss_draws <- function(result, likelihood, units) {
   scales <- Map(function(draws, unit) draws[1L, , , drop = FALSE] * unit, result$losses, units)
   shares <- lapply(result$losses, function(draws) draws[2L, , , drop = FALSE])
   list(kind = "tube", draws = bind_arrays(c(scales, shares)))
+}
+
+# Which kernel of each choice was in the model, list by term of draws (1, draws, chains) from 1.
+kernel_draws <- function(result, frame) {
+  chosen <- Filter(is_choice, gp_bases(frame))
+  if (length(chosen) == 0L) return(NULL)
+  stats::setNames(lapply(result$chosen, `+`, 1), basis_labels(chosen))
 }
 
 bind_arrays <- function(parts) {

@@ -13,11 +13,14 @@ fit_correlated <- function(y, call, data, arguments, env) {
   check_dependence(frame, y[rows, , drop = FALSE])
   given$prior <- with_weak_slopes(given$prior, frame)
   frames <- response_frames(frame, y, given$prior, engine)
+  plain <- engine
+  plain$settings$empirical <- FALSE
   specs <- lapply(frames, bsvm_spec, prior = given$prior, likelihood = likelihood_gaussian(),
-                  engine = engine, standardize = arguments$standardize)
+                  engine = plain, standardize = arguments$standardize)
+  specs <- lapply(specs, replace, "engine", list(engine))
   units <- vapply(specs, function(spec) spec$design$unit, 0)
   check_loss_rows(frame, likelihood)
-  result <- run_responses(specs, frame$groups, y[rows, , drop = FALSE], given$residual, likelihood,
+  result <- run_responses(specs, frames[[1L]], y[rows, , drop = FALSE], given$residual, likelihood,
                           engine, arguments$control)
   runs <- response_runs(result, specs, frame$groups)
   groups <- group_covariances(result, specs, frame$groups, units)
@@ -33,7 +36,7 @@ fit_correlated <- function(y, call, data, arguments, env) {
                        arguments$formula, identified(result, units), groups,
                        imputed_responses(result, y, rows, specs), runs[[1L]]$sampling,
                        result$termination, arguments, loss_draws(result, likelihood, units),
-                       frame$weights)
+                       frame$weights, kernel_draws(result, frames[[1L]]))
   warn_responses(out)
   out
 }
@@ -165,7 +168,7 @@ response_frames <- function(frame, y, prior, engine) {
 
 # ---- the core -----------------------------------------------------------------------------------
 
-run_responses <- function(specs, groups, y, residual, likelihood, engine, control) {
+run_responses <- function(specs, frame, y, residual, likelihood, engine, control) {
   check_no_start(control)
   check_draws_memory(specs[[1L]], length(specs))
   units <- vapply(specs, function(spec) spec$design$unit, 0)
@@ -178,7 +181,9 @@ run_responses <- function(specs, groups, y, residual, likelihood, engine, contro
   blocks <- lapply(specs, function(spec) {
     Filter(function(block) !isTRUE(block$parameter), spec$model$blocks)
   })
-  check_blocks(blocks[[1L]], specs[[1L]])
+  check_blocks(blocks[[1L]], specs[[1L]], engine)
+  sets <- choice_sets(specs[[1L]], frame)
+  blocks <- lapply(blocks, with_choices, sets)
   free_memory(length(y))
   starts <- response_starts(specs, internal, blocks[[1L]])
   blocks[[1L]] <- lapply(seq_along(blocks[[1L]]), function(k) {
@@ -190,21 +195,92 @@ run_responses <- function(specs, groups, y, residual, likelihood, engine, contro
   started <- proc.time()[["elapsed"]]
   result <- with_core_conditions(core_responses(
     specs[[1L]]$problem[c("x", "center", "scale", "weight", "intercept")], internal,
-    unname(blocks), core_factors(specs, groups),
+    unname(blocks), core_factors(specs, frame$groups),
     c(residual, list(start = starts$residual)), core_losses(likelihood, units), options))
   result$seconds <- proc.time()[["elapsed"]] - started
   result$options <- options
   result$core_residual <- residual
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
-  second <- if (has_second_residual(likelihood)) length(specs) else 0L
-  result$losses <- utils::tail(result$hyper, second)
-  count <- length(result$hyper) - length(result$losses)
-  result$residual <- result$hyper[[count]]
-  result$factors <- result$hyper[count - rev(seq_along(specs[[1L]]$group_blocks))]
+  with_named_draws(result, sets, length(specs), length(specs[[1L]]$group_blocks),
+                   has_second_residual(likelihood))
+}
+
+# The numbers that priors drew, in the core's order.
+with_named_draws <- function(result, sets, q, factors, second) {
+  parts <- max(0L, sets)
+  counts <- c(parts * q, factors, 1L, if (second) q else 0L, sum(tabulate(sets) > 1L))
+  own <- split(result$hyper, rep(factor(seq_along(counts), seq_along(counts)), counts))
+  result$factors <- own[[2L]]
+  result$residual <- own[[3L]][[1L]]
+  result$losses <- own[[4L]]
+  result$chosen <- own[[5L]]
+  result$priors <- lapply(seq_len(q), function(j) {
+    with_zeros(own[[1L]][(j - 1L) * parts + sets], sets, result$chosen)
+  })
   result
 }
 
-check_blocks <- function(blocks, spec) {
+# The variance of a kernel is zero in draws that have another one.
+with_zeros <- function(draws, sets, chosen) {
+  several <- which(tabulate(sets) > 1L)
+  for (k in seq_along(several)) {
+    own <- which(sets == several[k])
+    for (c in seq_along(own)) {
+      if (!identical(rownames(draws[[own[c]]]), "variance")) next
+      draws[[own[c]]] <- draws[[own[c]]] * (chosen[[k]] == c - 1L)
+    }
+  }
+  draws
+}
+
+# For each block of coefficients the number of the core's part that it belongs to: kernels of which
+# one is chosen are one part.
+choice_sets <- function(spec, frame) {
+  own <- vapply(Filter(Negate(is_parameter), spec$blocks), `[[`, "", "label")
+  first <- seq_along(own)
+  for (basis in Filter(is_choice, gp_bases(frame))) {
+    at <- match(names(basis$blocks), own)
+    first[at] <- min(at)
+    priors <- unique(lapply(spec$blocks[at], function(block) {
+      block$prior[c("name", "parameters")]
+    }))
+    if (length(priors) > 1L) {
+      abort("prior", "`", basis$label, "` is a choice of kernels, which have one prior together. ",
+            "Name it by the term, or \"gp\".")
+    }
+    left <- max(vapply(basis$parts, left_over, 0))
+    if (left > least_left) {
+      abort("unsupported", "`", basis$label, "`: a choice of kernels needs inducing points that ",
+            "leave nothing over, and these leave over ", format(100 * left, digits = 2L), " % of ",
+            "the variance. Use points = Inf.")
+    }
+  }
+  match(first, unique(first))
+}
+
+with_choices <- function(blocks, sets) {
+  lapply(unname(split(blocks, sets)), function(own) {
+    if (length(own) == 1L) return(own[[1L]])
+    columns <- lapply(own, `[[`, "columns")
+    out <- own[[1L]]
+    out$columns <- unlist(columns)
+    out$choices <- columns
+    out
+  })
+}
+
+# Empirical Bayes takes the step of variational Bayes for hyper-parameters.
+check_settling <- function(blocks) {
+  for (block in blocks) {
+    if (takes_prior(block, as_component("vb", "engine"))) next
+    abort("unsupported", "engine_gibbs(empirical = TRUE) does not support the prior of `",
+          block$label, "` (", block$prior$label, "). Use prior_ridge() or prior_relevance().")
+  }
+}
+
+check_blocks <- function(blocks, spec, engine) {
+  own <- Filter(Negate(is_parameter), spec$blocks)
+  if (is_empirical(engine)) check_settling(own)
   selects <- vapply(spec$blocks, function(block) prior_traits(block$prior)[["selects"]], TRUE)
   if (!any(selects)) return(invisible())
   abort("unsupported", "Priors that select variables are not supported with several responses; ",

@@ -151,11 +151,28 @@ summary.bsvm_responses <- function(object, level = 0.95, ...) {
   })
   structure(class = "summary.bsvm_responses", list(
     fit = object, coefficients = coefficients, level = level,
+    gp = gp_facts(object$fits[[1L]], level), kernels = kernel_shares(object),
     r2 = if (has_draws(object$fits[[1L]])) vapply(object$fits, function(fit) {
       mean(bayes_R2.bsvm(fit))
     }, 0),
     tube = if (has_tube(object)) tube_tables(object, level),
     varcorr = if (!is.null(object$residual)) VarCorr.bsvm_responses(object, level = level)))
+}
+
+# Posterior probabilities of the kernels of each choice, a list by term.
+kernel_shares <- function(object) {
+  Map(function(draws, term) {
+    basis <- Find(function(basis) basis$label == term, gp_bases(object$fits[[1L]]))
+    kernels <- vapply(basis$kernel$parts, format, "")
+    stats::setNames(tabulate(draws, length(kernels)) / length(draws), kernels)
+  }, object$kernels, names(object$kernels))
+}
+
+say_shares <- function(shares, digits) {
+  for (term in names(shares)) {
+    say_wrapped(paste0("Posterior probabilities of the kernels of ", term, ":"), 2L)
+    print(data.frame(Probability = shares[[term]]), digits = digits)
+  }
 }
 
 has_draws <- function(fit) inherits(fit$posterior, "bsvm_draws")
@@ -175,6 +192,8 @@ print.summary.bsvm_responses <- function(x, digits = max(3L, getOption("digits")
     cat("\n", name, " (", format(100 * x$level), " % credible intervals):\n", sep = "")
     print(x$coefficients[[name]], digits = digits)
   }
+  say_gp(x$gp, x$fit$nobs, most_printed, digits)
+  say_shares(x$kernels, digits)
   if (!is.null(x$r2)) {
     cat("\nBayesian R-squared:\n")
     print(x$r2, digits = 3L)

@@ -6,6 +6,7 @@
 #   residual   (q (q + 1) / 2, draws, chains) the lower triangles, by column, of the residual
 #              covariance in the user's units; NULL where residuals are independent
 #   loss       NULL, or list(kind, draws) of a second residual (R/responses-fit.R)
+#   kernels    NULL, or list by term of draws (1, draws, chains): which kernel of a choice it was
 #   groups     list by grouping factor and block of list(labels, draws): the covariance of the
 #              effects, likewise, `labels` by response and then effect
 #   weights    of the rows, or NULL
@@ -39,7 +40,11 @@
 #'   response is used alone to learn a kernel, and the fit uses the kernel with the highest sum of
 #'   the responses' log evidences. The default prior of an amplitude is half-t(3, 2.5) for the
 #'   standard deviation of the function over the rows, in units of the response's spread: with
-#'   length scales far beyond the data the amplitude itself is larger.
+#'   length scales far beyond the data the amplitude itself is larger. [kernel_choice()], and
+#'   `kernel_poly(degree = 1:5)`, leave it open which of several kernels it is.
+#' * **Relevance vectors.** `prior = list(gp = prior_relevance())` makes a `gp()` term a sum of kernel
+#'   functions at rows, each coefficient with a variance of its own, as in the paper: see
+#'   [prior_relevance()] and [relevance_vectors()].
 #' * **Group effects.** `(1 | g)` and `(x | g)` have a joint covariance over all effects of all
 #'   responses. `VarCorr()` shows it.
 #' * **Residuals.** Standard deviations have half-t(2) priors with the spread of each response as
@@ -75,8 +80,13 @@
 #' number of its columns. An iteration then costs columns times responses squared; with missing
 #' responses, or with several such blocks or factors, it costs rows times columns times responses.
 #' Chains start near the best variances of each response alone. Priors with a variance for each
-#' coefficient, such as [prior_lasso()], are slow with more than 100 coefficients and several
-#' responses.
+#' coefficient, such as [prior_lasso()] and [prior_relevance()], are slow with more than 100
+#' coefficients and several responses.
+#'
+#' `engine_gibbs(empirical = TRUE)` is empirical Bayes (section 8 of the paper): variances of
+#' coefficients are estimated, everything else is drawn. With [prior_relevance()] of a `shape` and
+#' `scale` near zero it prunes coefficients. There are many local optima. Each chain ends in one of
+#' them, and draws of all chains together average over them.
 #'
 #' @section Value:
 #' An object of class `bsvm_responses`: a list with
@@ -88,6 +98,8 @@
 #' * `loss`: `NULL`, or the draws of a second residual: for each response its variance, or the
 #'   scales and then the shares `nu` of the epsilon-insensitive density.
 #' * `groups`: for each random-effects term the draws of the covariance of the effects.
+#' * `kernels`: `NULL`, or for each term with [kernel_choice()] the number of the kernel in each draw.
+#'   In draws with another kernel the variance of a kernel is zero.
 #' * `imputed`: `NULL`, or a data frame with `row`, `response`, `mean` and `sd` of missing
 #'   responses.
 #' * `sampling`: `draws` of each chain, `chains`, `burnin`, `thin`, `seed`, `seconds`, and of these
@@ -279,9 +291,9 @@ with_column <- function(data, name, values, rows) {
 
 new_responses <- function(fits, y, call, formula, residual = NULL, groups = NULL, imputed = NULL,
                           sampling = NULL, termination = "completed", arguments = NULL, loss = NULL,
-                          weights = NULL) {
+                          weights = NULL, kernels = NULL) {
   structure(class = "bsvm_responses", list(
-    fits = fits, residual = residual, loss = loss, groups = groups, y = y, imputed = imputed,
+    fits = fits, residual = residual, loss = loss, kernels = kernels, groups = groups, y = y, imputed = imputed,
     weights = weights, call = clean_call(call), formula = formula,
     nobs = sum(rowSums(!is.na(y)) > 0L),
     sampling = sampling, termination = termination,

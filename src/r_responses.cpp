@@ -39,6 +39,11 @@ std::vector<bsvm::ColumnPart> to_parts(const List& blocks) {
     out.emplace_back();
     for (int column : as<std::vector<int>>(block["columns"]))
       out.back().columns.push_back(column - 1);
+    if (block.containsElementNamed("choices"))
+      for (const Rcpp::IntegerVector choice : as<List>(block["choices"])) {
+        out.back().choices.emplace_back();
+        for (int column : choice) out.back().choices.back().push_back(column - 1);
+      }
     out.back().unseen = as<double>(block["unseen"]);
     if (!Rf_isNull(block["start"])) out.back().start = to_vec(block["start"]);
   }
@@ -72,7 +77,7 @@ bsvm::LossPart to_loss(const List& loss) {
 }
 
 // The drawn numbers of each prior, with their names: of all responses by block, then of the
-// factors, then of the residuals.
+// factors, the residuals, second residuals, and which sets of columns were in the model (from 0).
 List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result) {
   List out;
   bsvm::Index first = 0;
@@ -91,7 +96,7 @@ List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result)
   };
   for (size_t j = 0; j < static_cast<size_t>(model.q()); ++j)
     for (const bsvm::ColumnPart& part : model.parts)
-      add(*part.priors[j], static_cast<double>(part.columns.size()) + part.unseen);
+      add(*part.priors[j], static_cast<double>(part.width()) + part.unseen);
   for (const bsvm::LevelPart& factor : model.factors)
     add(*factor.prior, static_cast<double>(factor.prior->effects() * factor.levels));
   add(*model.residual, static_cast<double>(model.n() * model.q()));
@@ -100,15 +105,20 @@ List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result)
     out.push_back(draws_array(result, &bsvm::ChainDraws::hyper, first, rows));
     first += rows;
   }
+  for (const bsvm::ColumnPart& part : model.parts) {
+    if (part.choices.empty()) continue;
+    out.push_back(draws_array(result, &bsvm::ChainDraws::hyper, first, 1));
+    ++first;
+  }
   return out;
 }
 
 }  // namespace
 
 // Several responses: `problem` has the design as core_sample() takes it, `y` (n, q) may have NA.
-// `blocks`: of each response, `start` of the first one's is for all; `factors`: codes, levels, z,
-// prior, parameters of each grouping factor; `residual`: prior, parameters, start. `losses`: none,
-// or of each response prior and parameters of a variance, or scale, nu (0: inferred), a, b.
+// `blocks`: of each response, `start` and `choices` (columns in sets) of the first one's are for
+// all; `factors`: codes, levels, z, prior, parameters of each grouping factor; `residual`: prior,
+// parameters, start. `losses`: none, or of each response prior and parameters of a variance, or scale, nu (0: inferred), a, b.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List blocks,
                           Rcpp::List factors, Rcpp::List residual, Rcpp::List losses,
@@ -124,8 +134,10 @@ Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List 
     if (!Rf_isNull(residual["start"])) model.start = to_vec(residual["start"]);
     for (const List loss : losses) model.losses.push_back(to_loss(loss));
     bsvm::SampleOptions run = to_sample_options(options);
+    if (as<bool>(options["empirical"])) model.settled = run.burnin;
     if (!run.checkpoint.empty()) {
       Fingerprint print;
+      print.add(options["empirical"]);
       for (SEXP part : {SEXP(problem), SEXP(y), SEXP(blocks), SEXP(factors), SEXP(residual),
                         SEXP(losses)})
         print.add(part);

@@ -182,7 +182,7 @@ grid_priors <- list(
   fixed = prior_ridge(variance = 1), ridge = prior_ridge(0.01),
   half_t = prior_ridge(variance = prior_half_t(3, 1)), flat = prior_flat(10),
   wishart = prior_inv_wishart(), bridge = prior_bridge(0.8, nu = 0.5), lasso = prior_lasso(),
-  laplace_zero = prior_laplace_zero(0.3), spike_slab = prior_spike_slab(0.3)
+  laplace_zero = prior_laplace_zero(0.3), spike_slab = prior_spike_slab(0.3), relevance = prior_relevance()
 )
 
 bits_priors <- c(grid_priors, list(
@@ -213,7 +213,7 @@ together <- function(model, engine, likelihood = names(bits_likelihoods), prior 
 variances <- c("fixed", "ridge", "half_t", "flat", "wishart")
 
 taken_priors <- list(
-  vb = c(variances, "laplace_zero"), gibbs = names(grid_priors), slice = variances,
+  vb = c(variances, "laplace_zero", "relevance"), gibbs = names(grid_priors), slice = variances,
   gaussian = variances, map = variances, em = c("fixed", "flat", "bridge"), ecme = "lasso"
 )
 

@@ -280,6 +280,25 @@ TEST_CASE("draws given fixed coefficients: inverse-gamma and inverse Wishart") {
   CHECK(kolmogorov(sigma, cdf(3.5L, 4.95L)) < kKolmogorov);
 }
 
+TEST_CASE("relevance: given its coefficient a variance is inverse-gamma") {
+  const auto prior = make("relevance", {{"shape", 1.4}, {"scale", 0.6}});
+  const Moments moments{Eigen::Vector2d(2, 0.5), 2, 0};
+  Vec hyper(prior->hyper_size(2));
+  std::vector<double> first, second;
+  for (std::uint64_t sweep = 0; sweep < 40000; ++sweep) {
+    Draws random({6, 2, sweep}, Purpose::hyper, 0);
+    prior->start(moments, hyper);
+    prior->draw(moments, random, hyper);
+    Vec precision(2);
+    prior->precision(hyper, precision);
+    first.push_back(1 / precision[0]);
+    second.push_back(1 / precision[1]);
+  }
+  CHECK(kolmogorov(first, [](double x) { return inverse_gamma_cdf(x, 1.9L, 1.6L); }) < kKolmogorov);
+  CHECK(kolmogorov(second, [](double x) { return inverse_gamma_cdf(x, 1.9L, 0.85L); }) <
+        kKolmogorov);
+}
+
 // v_k given s2 and 1/b_k is normal, 1/b_k is twice an exponential number.
 TEST_CASE("laplace-zero: given what is in the variance is inverse-gamma, what is out has its prior") {
   const auto prior = make("laplace_zero", {{"rho", 0.4}, {"shape", 1.4}, {"scale", 0.6}});

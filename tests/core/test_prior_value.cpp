@@ -135,6 +135,40 @@ TEST_CASE("laplace_zero: log odds of a coefficient are those of rho") {
   CHECK(prior->log_odds(Vec()) == doctest::Approx(std::log(0.25)).epsilon(1e-14));
 }
 
+TEST_CASE("relevance: value is the expectation over each variance") {
+  const auto prior = make("relevance", {{"shape", 0.6}, {"scale", 1.4}});
+  Vec hyper(3);
+  hyper << 1.9, 1.2, 0.4;  // not the best
+  const Eigen::Vector2d square(2.3, 0.1);
+  Real expected = 0;
+  for (Index j = 0; j < 2; ++j)
+    expected += over_positive([&](Real s2) {
+      const Real q = log_inverse_gamma(s2, hyper[0], hyper[1 + j]);
+      return std::exp(q) * (log_inverse_gamma(s2, 0.6L, 1.4L) - q + log_coefficients(s2, 1, square[j]));
+    }, -20, 30, 3000);
+  CHECK(gap(prior->value({square, 2, 0}, hyper), expected) < 1e-11);
+  // and the best q is no worse than those about it
+  prior->update({square, 2, 0}, 1, hyper);
+  const double best = prior->value({square, 2, 0}, hyper);
+  for (Index k = 0; k < 3; ++k)
+    for (const double factor : {0.99, 1.01}) {
+      Vec other = hyper;
+      other[k] *= factor;
+      CHECK(prior->value({square, 2, 0}, other) < best);
+    }
+}
+
+TEST_CASE("relevance: the mixture is Student's t") {
+  for (Real b : {0.05L, 0.7L, 3.0L}) {
+    const Real mixture = over_positive([&](Real s2) {
+      return std::exp(log_coefficients(s2, 1, b * b) + log_inverse_gamma(s2, 1.5L, 2.4L));
+    }, -20, 40, 3000);
+    // three degrees of freedom, squared scale 1.6
+    const Real t = std::log(2 / (kPi * std::sqrt(3 * 1.6L))) - 2 * std::log1p(b * b / (3 * 1.6L));
+    CHECK(gap(std::log(mixture), t) < 1e-11);
+  }
+}
+
 TEST_CASE("the log evidence of one coefficient and one row is above the bound, and near") {
   const auto normal = make("normal", {{"variance", 1.5}});
   const Real s = std::sqrt(1.5L);

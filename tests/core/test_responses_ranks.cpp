@@ -33,9 +33,9 @@ Mat normal(Index n, Index p, Draws& random) {
 }
 
 struct Kind {
-  Index columns;     // beside the intercept, under one variance
+  Index columns;     // beside the intercept, under one variance, or each its own
   Index levels = 0;  // of a factor
-  bool missing = false, tube = false, second = false;
+  bool missing = false, tube = false, second = false, relevance = false;
   Index rows = 12;
 };
 
@@ -58,10 +58,20 @@ Case simulate(const Kind& kind, std::uint64_t number) {
   first.columns = {0};
   for (Index k = 0; k < kind.columns; ++k) second.columns.push_back(1 + k);
   for (Index j = 0; j < kResponses; ++j) {
-    const double s2 = draw_half_t(random);
-    b.col(j).tail(kind.columns) *= std::sqrt(s2);
+    double s2 = draw_half_t(random);
+    if (kind.relevance) {
+      s2 = 1;
+      for (Index k = 0; k < kind.columns; ++k) {
+        const double own = random.inverse_gamma(1.5, 1);
+        b(1 + k, j) *= std::sqrt(own);
+        s2 *= std::pow(own, 0.5 / static_cast<double>(kind.columns));
+      }
+    } else {
+      b.col(j).tail(kind.columns) *= std::sqrt(s2);
+    }
     first.priors.push_back(prior("normal", {{"variance", 1}}));
-    second.priors.push_back(prior("half_t", {{"df", 3}, {"scale", 1}}));
+    second.priors.push_back(kind.relevance ? prior("relevance", {{"shape", 1.5}, {"scale", 1}})
+                                           : prior("half_t", {{"df", 3}, {"scale", 1}}));
     out.truth.push_back(b(0, j));
     out.truth.push_back(b(1, j));
     out.truth.push_back(s2);
@@ -193,6 +203,12 @@ double worst(const Kind& kind, int sets, int burnin, int thin) {
 
 TEST_CASE("responses: ranks with a large block, its variance and residual covariance") {
   CHECK(worst({8}, 200, 40, 5) < 4);
+}
+
+TEST_CASE("responses: ranks with a variance for each coefficient") {
+  Kind kind{6};
+  kind.relevance = true;
+  CHECK(worst(kind, 200, 40, 5) < 4);
 }
 
 TEST_CASE("responses: ranks with a factor, and missing responses") {

@@ -52,7 +52,7 @@ fuzz_arguments <- list(
     "prior_ridge()", "prior_flat()", "prior_ridge(variance = prior_half_t())",
     "prior_ridge(variance = 1e300)", "prior_ridge(variance = 1e-300)", "list(a = prior_flat())",
     "prior_bridge()", "prior_lasso()", "prior_spike_slab()", "prior_laplace_zero()",
-    "list(g = prior_ridge(variance = 2))"
+    "prior_relevance()", "list(g = prior_ridge(variance = 2))"
   ),
   missing = c("'omit'", "missing_normal()", "missing_selection()"), standardize = "FALSE",
   engine = c(

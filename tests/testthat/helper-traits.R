@@ -13,6 +13,7 @@ table_priors <- list(
     bsvm:::new_prior("huang_wand", c(effects = 1, df = 2, scale_1 = 1.5), "", TRUE),
   "`prior_laplace_zero()`" = prior_laplace_zero(0.3),
   "`prior_spike_slab()`" = prior_spike_slab(0.3),
+  "`prior_relevance()`" = prior_relevance(),
   "`prior_bridge()`, `prior_lasso()`" = prior_lasso(nu = 1)
 )
 

@@ -27,6 +27,8 @@ class Fit {
     Mat hr, sr, rr;
   };
   BlockSums beside_spectrum(size_t spectrum) const;
+  // R itself, if sums alone are not enough.
+  Mat rest(size_t spectrum) const { return less(spectrum); }
   struct LevelSums {
     std::vector<Mat> zr;
     Mat sr;

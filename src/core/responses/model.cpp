@@ -6,6 +6,20 @@ namespace bsvm {
 
 namespace {
 
+void check_choices(const ColumnPart& part) {
+  if (part.choices.empty()) return;
+  size_t columns = 0;
+  bool same = true;
+  for (const auto& choice : part.choices) {
+    columns += choice.size();
+    same = same && choice.size() == part.choices[0].size();
+  }
+  if (columns != part.columns.size() || part.unseen > 0)
+    throw InvalidInput("blocks", "Choices must have the columns of their block.");
+  if (!same && !has_one_variance(part))
+    throw InvalidInput("blocks", "Choices must have equally many columns.");
+}
+
 void check_columns(const Responses& model) {
   std::vector<int> seen(static_cast<size_t>(model.p()), 0);
   for (const ColumnPart& part : model.parts) {
@@ -17,8 +31,10 @@ void check_columns(const Responses& model) {
       if (j < 0 || j >= model.p()) throw InvalidInput("blocks", "A block has a column too many.");
       ++seen[static_cast<size_t>(j)];
     }
+    check_choices(part);
     for (const auto& prior : part.priors)
       if (!prior->supports(Use::drawn) || prior->selects() || prior->effects() != 1 ||
+          (model.settled > 0 && !prior->supports(Use::augmented)) ||
           prior->of_number() || (part.unseen > 0 && !prior->exchangeable()))
         throw InvalidInput("prior", "This prior does not go with several responses.");
   }
@@ -36,6 +52,12 @@ void check_factor(const LevelPart& factor, const Responses& model) {
 }
 
 }  // namespace
+
+bool has_one_variance(const ColumnPart& part) {
+  for (const auto& prior : part.priors)
+    if (!prior->exchangeable()) return false;
+  return true;
+}
 
 void check(const Responses& model) {
   if (model.y.rows() != model.n() || model.q() < 1)

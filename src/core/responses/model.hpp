@@ -18,9 +18,17 @@ namespace bsvm {
 // Columns of the design whose coefficients have a prior of one kind, for each response its own.
 struct ColumnPart {
   std::vector<Index> columns;
+  // None, or these columns in sets of which the model has one, each with the same probability: the
+  // coefficients of the others are zero. Sets have one variance together, or as many columns each.
+  std::vector<std::vector<Index>> choices;
   std::vector<std::unique_ptr<Prior>> priors;  // (q)
   double unseen = 0;  // coefficients of each response that no row can see
   Vec start;          // (q) logarithms of the standard deviations to start about, or empty
+
+  // How many of the columns are in the model.
+  Index width() const {
+    return static_cast<Index>(choices.empty() ? columns.size() : choices[0].size());
+  }
 };
 
 // A grouping factor.
@@ -47,11 +55,17 @@ struct Responses {
   std::unique_ptr<Prior> residual;  // of Sigma
   Vec start;  // (q) logarithms of the residual standard deviations to start about, or empty
   std::vector<LossPart> losses;  // (q) or empty: y_i = z_i + another residual
+  // Empirical Bayes: after so many sweeps the hyper-parameters of columns are held where stochastic
+  // approximation EM (Delyon, Lavielle & Moulines 1999) has brought them; 0: drawn.
+  Index settled = 0;
 
   Index n() const { return x.rows(); }
   Index p() const { return x.cols(); }
   Index q() const { return y.cols(); }
 };
+
+// For each response, all columns.
+bool has_one_variance(const ColumnPart& part);
 
 // Throws InvalidInput unless the parts fit together.
 void check(const Responses& model);

@@ -2,10 +2,12 @@
 
 #include <cmath>
 
+#include "choice.hpp"
 #include "covariance.hpp"
 #include "fit.hpp"
 #include "latent_layer.hpp"
 #include "normal_draws.hpp"
+#include "settling.hpp"
 #include "spectrum_slices.hpp"
 
 namespace bsvm {
@@ -48,6 +50,8 @@ class ResponsesChain : public Chain {
     for (size_t f = 0; f < psi_.size(); ++f) keep(*model_.factors[f].prior, psi_[f]);
     keep(sigma_.prior(), sigma_.hyper());
     latent_.read(hyper);
+    for (size_t k = 0; k < chosen_.size(); ++k)
+      if (!model_.parts[k].choices.empty()) hyper.push_back(static_cast<double>(chosen_[k]));
     draw.hyper = Eigen::Map<const Vec>(hyper.data(), static_cast<Index>(hyper.size()));
     draw.effects = draw.expected_effects = fit_.all_effects();
     draw.unknowns = fit_.missing();
@@ -59,7 +63,8 @@ class ResponsesChain : public Chain {
   ResponsesChain(const SharedResponses& shared, std::uint64_t seed, int chain, Draws random)
       : shared_(shared), model_(shared.model), seed_(seed), chain_(chain), fit_(shared),
         hyper_(start_columns(random)), psi_(start_factors(random)), latent_(model_, random),
-        sigma_(*model_.residual, start_residual(random)) {}
+        sigma_(*model_.residual, start_residual(random)), chosen_(start_choices(random)),
+        settling_(model_) {}
 
   std::vector<std::vector<Vec>> start_columns(Draws& random) const {
     std::vector<std::vector<Vec>> out;
@@ -87,10 +92,23 @@ class ResponsesChain : public Chain {
     return out;
   }
 
+  std::vector<Index> start_choices(Draws& random) const {
+    std::vector<Index> out;
+    for (const ColumnPart& part : model_.parts) {
+      const double count = static_cast<double>(part.choices.size());
+      out.push_back(count > 0 ? static_cast<Index>(count * random.uniform()) : 0);
+    }
+    return out;
+  }
+
   Index q() const { return model_.q(); }
   Index small() const { return fit_.small().rows(); }
   static double count(const ColumnPart& part) {
-    return static_cast<double>(part.columns.size()) + part.unseen;
+    return static_cast<double>(part.width()) + part.unseen;
+  }
+  // Places among the small columns of those of a part that are in the model.
+  const std::vector<Index>& places(size_t part) const {
+    return shared_.places[part][static_cast<size_t>(chosen_[part])];
   }
   const Prior& prior_of(size_t part, Index j) const {
     return *model_.parts[part].priors[static_cast<size_t>(j)];
@@ -105,12 +123,13 @@ class ResponsesChain : public Chain {
     } else {
       impute(now);
     }
-    for (size_t k = 0; k < shared_.spectra.size(); ++k) {
+    for (const std::vector<size_t>& block : shared_.blocks) {
       if (host.interrupted()) throw Interrupted();
-      draw_spectrum(k, now);
+      draw_spectrum(block.size() > 1 ? choose(block, now) : block[0], now);
     }
     for (size_t f = 0; f < model_.factors.size(); ++f) draw_factor(f, now);
-    if (shared_.spectra.empty() && model_.factors.empty()) draw_small(now);
+    if (shared_.chosen >= 0) draw_chosen(now);
+    else if (shared_.spectra.empty() && model_.factors.empty()) draw_small(now);
     else if (!shared_.joint) draw_by_response(now);
     draw_hyper(now);
     ++sweeps_;
@@ -144,12 +163,12 @@ class ResponsesChain : public Chain {
   Mat small_precision() const {
     Mat out(small(), q());
     for (size_t k = 0; k < hyper_.size(); ++k) {
-      if (shared_.places[k].empty()) continue;
-      Vec own(static_cast<Index>(shared_.places[k].size()));
+      Vec own(static_cast<Index>(shared_.places[k][0].size()));
+      if (own.size() == 0) continue;
       for (Index j = 0; j < q(); ++j) {
         prior_of(k, j).precision(hyper_[k][static_cast<size_t>(j)], own);
-        for (Index a = 0; a < own.size(); ++a)
-          out(shared_.places[k][static_cast<size_t>(a)], j) = own[a];
+        for (const std::vector<Index>& set : shared_.places[k])
+          for (Index a = 0; a < own.size(); ++a) out(set[static_cast<size_t>(a)], j) = own[a];
       }
     }
     return out;
@@ -186,6 +205,25 @@ class ResponsesChain : public Chain {
     fit_.set_small(b * eigen.vectors.transpose());
   }
 
+  // Another set of columns is proposed with all coefficients integrated out, and accepted or not;
+  // then the coefficients are drawn. The prior's determinants are the same.
+  void draw_chosen(const DrawKey& now) {
+    const size_t part = static_cast<size_t>(shared_.chosen);
+    const Mat prior = small_precision(), linear = fit_.beside_small() * sigma_.inverse();
+    Draws random(now, Purpose::move, std::uint64_t{2} << 32);
+    const Index count = static_cast<Index>(shared_.places[part].size());
+    const Index step = 1 + static_cast<Index>(static_cast<double>(count - 1) * random.uniform());
+    const Index there = (chosen_[part] + step) % count;
+    WithSet own = with_set(shared_, chosen_[part], prior, linear, sigma_.inverse());
+    WithSet other = with_set(shared_, there, prior, linear, sigma_.inverse());
+    if (std::log(random.uniform()) < other.log_evidence - own.log_evidence) {
+      chosen_[part] = there;
+      own = std::move(other);
+    }
+    Draws noise(now, Purpose::dense, 0);
+    fit_.set_small(draw_coefficients(own, small(), q(), noise));
+  }
+
   // Each response's given the others'.
   void draw_by_response(const DrawKey& now) {
     if (small() == 0) return;
@@ -203,6 +241,26 @@ class ResponsesChain : public Chain {
 
   // ---- large blocks ----------------------------------------------------------------------------
 
+  // The set of columns that is in the model, of a block with several, with its coefficients
+  // integrated out.
+  size_t choose(const std::vector<size_t>& block, const DrawKey& now) {
+    const size_t part = static_cast<size_t>(shared_.spectra[block[0]].part);
+    const size_t before = block[static_cast<size_t>(chosen_[part])];
+    const Mat r = fit_.rest(before) - shared_.s * fit_.small();
+    const Together both(sigma_.root(), variances(shared_.spectra[before]));
+    Vec log_evidences(static_cast<Index>(block.size()));
+    for (size_t c = 0; c < block.size(); ++c) {
+      const Spectrum& own = shared_.spectra[block[c]];
+      log_evidences[static_cast<Index>(c)] = log_evidence(own, own.h.transpose() * r, both);
+    }
+    Draws random(now, Purpose::move, (std::uint64_t{3} << 32) + part);
+    chosen_[part] = draw_index(log_evidences, random);
+    const size_t after = block[static_cast<size_t>(chosen_[part])];
+    if (after != before)
+      fit_.set_turned(before, Mat::Zero(shared_.spectra[before].e.size(), q()));
+    return after;
+  }
+
   void draw_spectrum(size_t k, const DrawKey& now) {
     const Spectrum& own = shared_.spectra[k];
     const Fit::BlockSums sums = fit_.beside_spectrum(k);
@@ -214,7 +272,8 @@ class ResponsesChain : public Chain {
                         sums.rr - sb - sb.transpose() + b.transpose() * shared_.ss * b,
                         shared_.rows, variance, latent_, now, sigma_);
     const size_t part = static_cast<size_t>(own.part);
-    slide_variances(own, model_.parts[part], left, sigma_.root(), now, hyper_[part], variance);
+    if (settling_.draws(sweeps_))
+      slide_variances(own, model_.parts[part], left, sigma_.root(), now, hyper_[part], variance);
     const Together both(sigma_.root(), variance);
     if (shared_.joint && small() > 0) {
       Mat precision = Mat::Zero(small() * q(), small() * q());
@@ -236,7 +295,10 @@ class ResponsesChain : public Chain {
         const double v = both.t[l] / (1 + own.e[m] * both.t[l]);
         w(m, l) = v * a(m, l) + std::sqrt(v) * random.normal();
       }
-    fit_.set_turned(k, w * both.inverse.transpose());
+    Mat turned = w * both.inverse.transpose();
+    for (Index j = 0; j < q() && !settling_.draws(sweeps_); ++j)
+      settle(part, j, Vec::Constant(1, turned.col(j).squaredNorm()));
+    fit_.set_turned(k, std::move(turned));
   }
 
   Vec variances(const Spectrum& own) const {
@@ -305,15 +367,17 @@ class ResponsesChain : public Chain {
 
   void draw_hyper(const DrawKey& now) {
     for (size_t k = 0; k < hyper_.size(); ++k) {
-      const std::vector<Index>& places = shared_.places[k];
-      if (places.empty()) continue;
+      const std::vector<Index>& own = places(k);
+      if (own.empty()) continue;
       for (Index j = 0; j < q(); ++j) {
-        Moments moments;
-        moments.square.resize(static_cast<Index>(places.size()));
-        for (Index a = 0; a < moments.square.size(); ++a)
-          moments.square[a] = std::pow(fit_.small()(places[static_cast<size_t>(a)], j), 2);
-        moments.count = count(model_.parts[k]);
-        moments.unseen = model_.parts[k].unseen;
+        Vec square(static_cast<Index>(own.size()));
+        for (Index a = 0; a < square.size(); ++a)
+          square[a] = std::pow(fit_.small()(own[static_cast<size_t>(a)], j), 2);
+        if (!settling_.draws(sweeps_)) {
+          settle(k, j, std::move(square));
+          continue;
+        }
+        const Moments moments = moments_of(k, std::move(square));
         Draws random(now, Purpose::hyper, k * static_cast<size_t>(q()) + static_cast<size_t>(j));
         prior_of(k, j).draw(moments, random, hyper_[k][static_cast<size_t>(j)]);
       }
@@ -325,6 +389,19 @@ class ResponsesChain : public Chain {
           joint_moments(u * u.transpose(), static_cast<double>(u.cols())), random, psi_[f]);
     }
     draw_sigma(now);
+  }
+
+  Moments moments_of(size_t part, Vec square) const {
+    Moments out;
+    out.square = std::move(square);
+    out.count = count(model_.parts[part]);
+    out.unseen = model_.parts[part].unseen;
+    return out;
+  }
+
+  void settle(size_t part, Index j, Vec square) {
+    settling_.average(sweeps_, part, j, moments_of(part, std::move(square)),
+                      hyper_[part][static_cast<size_t>(j)]);
   }
 
   // With a latent layer a proposal, since the losses' priors depend on Sigma; what Sigma's prior
@@ -346,6 +423,12 @@ class ResponsesChain : public Chain {
     for (Vec& own : psi_) archive.part(own);
     archive.part(sigma_.hyper(), [&](ConstVecRef saved) { sigma_.restore(saved); });
     latent_.visit(archive);
+    for (size_t k = 0; k < chosen_.size(); ++k) {
+      const Index sets = static_cast<Index>(model_.parts[k].choices.size());
+      if (sets > 0) archive.count(chosen_[k], sets - 1);
+    }
+    for (auto& part : settling_.squares())
+      for (Vec& average : part) archive.part(average);
     fit_.visit(archive, latent_.any());
   }
 
@@ -359,6 +442,8 @@ class ResponsesChain : public Chain {
   std::vector<Vec> psi_;                 // of each factor
   LatentLayer latent_;
   Covariance sigma_;
+  std::vector<Index> chosen_;  // of each part's sets of columns
+  Settling settling_;
 };
 
 }  // namespace

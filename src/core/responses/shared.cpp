@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/error.hpp"
+
 namespace bsvm {
 
 namespace {
@@ -14,9 +16,18 @@ constexpr Index kMostAtOnce = 600;
 constexpr double kMostCrossed = 1e7;
 
 bool is_large(const ColumnPart& part) {
-  bool out = static_cast<Index>(part.columns.size()) > kSmall;
-  for (const auto& prior : part.priors) out = out && prior->exchangeable();
-  return out;
+  const bool wide = !part.choices.empty() || static_cast<Index>(part.columns.size()) > kSmall;
+  return wide && has_one_variance(part);
+}
+
+std::vector<std::vector<Index>> sets_of(const ColumnPart& part) {
+  if (part.choices.empty()) return {part.columns};
+  return part.choices;
+}
+
+[[noreturn]] void refuse_choice() {
+  throw InvalidInput("blocks", "A choice of columns with variances of their own goes with at most "
+                               "600 coefficients, and without large blocks and factors.");
 }
 
 }  // namespace
@@ -42,7 +53,11 @@ SharedResponses::SharedResponses(const Responses& given)
     const ColumnPart& part = model.parts[k];
     if (!is_large(part)) continue;
     for (const Index j : part.columns) large[static_cast<size_t>(j)] = true;
-    spectra.push_back(make_spectrum(static_cast<Index>(k), part.columns, model.x, root));
+    blocks.emplace_back();
+    for (const auto& columns : sets_of(part)) {
+      blocks.back().push_back(spectra.size());
+      spectra.push_back(make_spectrum(static_cast<Index>(k), columns, model.x, root));
+    }
   }
   std::vector<Index> place(static_cast<size_t>(model.p()), 0);
   for (Index j = 0; j < model.p(); ++j) {
@@ -52,13 +67,25 @@ SharedResponses::SharedResponses(const Responses& given)
   }
   for (const ColumnPart& part : model.parts) {
     places.emplace_back();
-    for (const Index j : part.columns)
-      if (!large[static_cast<size_t>(j)]) places.back().push_back(place[static_cast<size_t>(j)]);
+    for (const auto& columns : sets_of(part)) {
+      places.back().emplace_back();
+      for (const Index j : columns)
+        if (!large[static_cast<size_t>(j)])
+          places.back().back().push_back(place[static_cast<size_t>(j)]);
+    }
+    if (part.choices.empty() || is_large(part)) continue;
+    if (chosen >= 0) refuse_choice();
+    chosen = static_cast<Index>(places.size()) - 1;
   }
   s = root.asDiagonal() * columns_of(model.x, small);
   ss = s.transpose() * s;
   for (Spectrum& own : spectra) own.hs = own.h.transpose() * s;
-  joint = s.cols() * model.q() <= kMostAtOnce;
+  const Index unused = chosen < 0 ? 0 : [this] {
+    const ColumnPart& part = model.parts[static_cast<size_t>(chosen)];
+    return static_cast<Index>(part.columns.size()) - part.width();
+  }();
+  joint = (s.cols() - unused) * model.q() <= kMostAtOnce;
+  if (chosen >= 0 && !(joint && spectra.empty() && model.factors.empty())) refuse_choice();
   for (size_t f = 0; f < model.factors.size(); ++f) {
     zz.push_back(level_products(f, z[f]));
     zs.push_back(level_products(f, s));

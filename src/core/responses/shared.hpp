@@ -18,8 +18,11 @@ struct SharedResponses {
   std::vector<Mat> z;        // of each factor
   double rows;               // the sum of the weights
   std::vector<Index> small;  // columns in no spectrum
-  std::vector<std::vector<Index>> places;  // of each part's columns among these; none of a spectrum
+  // Of each part's sets of columns among these; none of a spectrum.
+  std::vector<std::vector<std::vector<Index>>> places;
+  Index chosen = -1;         // the part of small columns with choices
   std::vector<Spectrum> spectra;
+  std::vector<std::vector<size_t>> blocks;  // of spectra; one of each is in the model
   Mat s, ss;                 // (n, small) those columns, and S'S
   bool joint;                // are coefficients of small columns drawn for all responses at once?
   // Complete responses with at most one large block and one factor are known by sums alone:
