@@ -32,12 +32,14 @@ study_response <- function(given, formulas, data, kind) {
 
 # The kind of response that the fits among the models have, else classes.
 study_kind <- function(models) {
+  if (any(vapply(models, is_responses, TRUE))) return("several")
   fits <- Filter(function(model) inherits(model, "bsvm"), models)
   if (length(fits) == 0L) return(kind_for(NULL))
   response_kind(check_fit(fits[[1L]], "models")$likelihood)
 }
 
 code_complete <- function(y, n, kind) {
+  if (kind == "several") return(code_several(y, n))
   if (NROW(y) != n) {
     abort("response", "The response must have one element a row (", n, "); found ", describe(y),
           ".")
@@ -56,7 +58,7 @@ check_metrics <- function(metrics, response) {
   if (!is.character(metrics) && !is.list(metrics) || length(metrics) == 0L) {
     refuse_metric(metrics, names(known))
   }
-  metrics <- as.list(metrics)
+  metrics <- as.list(written_metrics(response, metrics))
   names <- if (is.null(names(metrics))) rep("", length(metrics)) else names(metrics)
   for (k in seq_along(metrics)) {
     metric <- metrics[[k]]
@@ -73,6 +75,12 @@ check_metrics <- function(metrics, response) {
   }
   stats::setNames(metrics, names)
 }
+
+# Metrics as they may be written, short.
+written_metrics <- function(response, metrics) UseMethod("written_metrics")
+
+#' @export
+written_metrics.default <- function(response, metrics) metrics
 
 refuse_metric <- function(metric, known) {
   abort("argument", "`metrics` must be among ", enumerate(known, "\""), ", or functions with ",

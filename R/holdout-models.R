@@ -88,7 +88,7 @@ refit_values <- function(model, env) {
 # The formula of a model with the offset it has as an argument, NULL if it has none.
 model_formula <- function(model, env) {
   if (inherits(model, "formula")) return(model)
-  if (inherits(model, "bsvm_tuned_svm")) return(model$formula)
+  if (inherits(model, c("bsvm_tuned_svm", "bsvm_responses"))) return(model$formula)
   if (!inherits(model, "bsvm") || is.null(model$formula)) return(NULL)
   offset <- if (!is.null(model$call$offset)) list(call("offset", model$call$offset))
   re_home(add_terms(model$formula, offset), formula_home(model, env))
@@ -101,10 +101,6 @@ check_models <- function(models) {
   if (!is.list(models) || length(models) == 0L) {
     abort("argument", "`models` must be a model or a list of models; found ", describe(models), ".")
   }
-  if (any(vapply(models, is_responses, TRUE))) {
-    abort("unsupported", "holdout() and cross_validate() take models of one response. Use the formula ",
-          "of one response, or predict() of held-out rows.")
-  }
   twice <- unique(names(models)[duplicated(names(models))])
   if (any(nzchar(twice))) {
     abort("argument", "`models` must have different names; found ", enumerate(twice[nzchar(twice)]),
@@ -116,10 +112,18 @@ check_models <- function(models) {
 
 # Not every model is for every kind of response.
 check_model_kinds <- function(models, response) {
+  if (inherits(response, "bsvm_response_several")) refuse_single(models)
   if (!any(vapply(models, inherits, TRUE, "bsvm_tuned_svm"))) return(invisible())
   need_classes(response, "tuned_svm()", paste(
     "Give a function in its place, such as `function(data) e1071::svm(y ~ x, data)`."
   ))
+}
+
+refuse_single <- function(models) {
+  single <- names(Filter(function(model) inherits(model, c("bsvm", "bsvm_tuned_svm")), models))
+  if (length(single) == 0L) return(invisible())
+  abort("argument", "A study of several responses is of models of all of them; ", enumerate(single),
+        " has one. Use a function in its place, which fits each response.")
 }
 
 # ---- predictions ------------------------------------------------------------------------------

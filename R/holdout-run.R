@@ -114,7 +114,8 @@ run_task <- function(task, job) {
     classify(learner(job$data[rows$train, , drop = FALSE]), test, job$response, prob)
   }), "Mersenne-Twister", "Inversion", "Rejection")
   seconds <- proc.time()[["elapsed"]] - started
-  seen <- c(list(truth = job$truth[rows$test]), tried$value)
+  truth <- if (is.matrix(job$truth)) job$truth[rows$test, , drop = FALSE] else job$truth[rows$test]
+  seen <- c(list(truth = truth), tried$value)
   judged <- judge(seen, tried$failure, seconds, job$metrics, job$response)
   kept <- if (job$predictions) prediction_frame(job$response, seen, rows$test)
   c(judged, list(warnings = tried$warnings, predictions = kept))
@@ -165,7 +166,8 @@ why_unseen <- function(seen) {
   said <- seen[setdiff(names(seen), "truth")]
   unseen <- Reduce(`|`, lapply(Filter(Negate(is.null), said), is.na))
   if (!any(unseen)) return(NA_character_)
-  paste(sum(unseen), "of", length(unseen), "rows have no prediction")
+  paste(sum(unseen), "of", length(unseen),
+        if (is.matrix(unseen)) "responses" else "rows", "have no prediction")
 }
 
 measure <- function(metric, seen, response) {

@@ -8,16 +8,20 @@
 # beside other rows of their group that are tested.
 
 split_units <- function(truth, group = NULL, testable = TRUE, stratify = TRUE) {
-  n <- length(truth)
+  n <- NROW(truth)
   of <- if (is.null(group)) seq_len(n) else level_units(group)
   if (max(of) < 2L) {
     abort("group", "`group` must have two levels or more, so that one can be tested while others ",
           "are trained on; found one for all ", n, " rows.")
   }
   testable <- rep_len(testable, n)
-  share <- rowsum(as.numeric(truth), of) / tabulate(of)
-  stratify <- stratify && is.logical(truth)
-  list(of = of, stratum = if (stratify) 1L + (share[, 1L] >= 0.5) else rep(1L, max(of)),
+  stratum <- if (stratify && is.logical(truth)) {
+    share <- rowsum(as.numeric(truth), of) / tabulate(of)
+    1L + (share[, 1L] >= 0.5)
+  } else {
+    rep(1L, max(of))
+  }
+  list(of = of, stratum = stratum,
        movable = sort(unique(of[testable])), testable = testable, truth = truth)
 }
 

@@ -119,7 +119,8 @@
 #'   deviations and correlations; `as.data.frame()` as in lme4. `sigma()`, `bayes_R2()` (S x q).
 #' * `coef()`, `fixef()` (coefficients x q), `ranef()`, `tidy()`, `summary()`, `update()`, `nobs()`,
 #'   `formula()`,
-#'   `as_draws()`, and [plot()][plot.bsvm_responses].
+#'   `as_draws()`, [plot()][plot.bsvm_responses], and [holdout()] and [cross_validate()] with metrics
+#'   of each response.
 #'
 #' @section Not supported:
 #' `offset`, `missing`, `cluster`, `class.weights`, weights of zero, weights together with missing

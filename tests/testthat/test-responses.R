@@ -520,7 +520,6 @@ test_that("what is not supported is refused with what to write instead", {
   refused(bsvm(cbind(a, 1) ~ x, d, likelihood = gaussian), "response")
   refused(bsvm(cbind(a, b) ~ x, transform(d, b = ifelse(z > 0, b, 1)), subset = z < 0,
                likelihood = gaussian), "response")
-  refused(cross_validate(list(two = fit_two(cbind(a, b) ~ x, d, draws = 20L)), d, response = "a"))
   refused(vcov(fit_two(cbind(a, b) ~ x, d, draws = 20L)))
   refused(bsvm(cbind(a, NA) ~ x, d, likelihood = gaussian), "response")
   refused(bsvm(cbind(a, ifelse(b > 0, Inf, b)) ~ x, d, likelihood = gaussian), "response")
