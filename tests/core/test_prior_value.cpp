@@ -158,6 +158,21 @@ TEST_CASE("relevance: value is the expectation over each variance") {
     }
 }
 
+TEST_CASE("relevance: coefficients and variances are stretched together") {
+  const auto prior = make("relevance", {{"shape", 0.6}, {"scale", 1.4}});
+  const Moments b{Eigen::Vector2d(2.3, 0.1), 2, 0};
+  Vec hyper(3);
+  hyper << 1, 0.7, 2.4;  // a draw
+  for (const double t : {0.3, 1.8}) {
+    // normal densities and the Jacobian of b cancel
+    Real expected = 4 * std::log(static_cast<Real>(t));
+    for (Index j = 1; j < 3; ++j)
+      expected += log_inverse_gamma(t * t * hyper[j], 0.6L, 1.4L) -
+                  log_inverse_gamma(hyper[j], 0.6L, 1.4L);
+    CHECK(gap(prior->log_scaled(b, hyper, t) - prior->log_scaled(b, hyper, 1), expected) < 1e-12);
+  }
+}
+
 TEST_CASE("relevance: the mixture is Student's t") {
   for (Real b : {0.05L, 0.7L, 3.0L}) {
     const Real mixture = over_positive([&](Real s2) {
