@@ -85,7 +85,7 @@ sanitized_core() {
 sanitized_files() {
   for file in $(cd tests/core && ls -S test_*.cpp); do
     mkdir "$logs/sanitized/$file" 2>/dev/null || continue
-    ended tests/core/build/sanitized/run --no-intro --source-file="*$file" </dev/null
+    ended env BSVM_SANITIZED=true tests/core/build/sanitized/run --no-intro --source-file="*$file" </dev/null
   done
 }
 

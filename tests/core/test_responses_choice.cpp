@@ -8,6 +8,7 @@
 
 #include "hosts.hpp"
 #include "latent_data.hpp"
+#include "replicates.hpp"
 #include "responses/responses_chain.hpp"
 
 using namespace bsvm_test;
@@ -101,7 +102,8 @@ Vec exact_shares(const Responses& model) {
 }
 
 // The largest |z| of how often each set is in the model, of so many draws.
-double worst(const Responses& model, const Vec& expected, int draws, int thin) {
+double worst(const Responses& model, const Vec& expected, int most, int thin) {
+  const int draws = replicates(most);
   const SharedResponses shared(model);
   const auto chain = make_responses_chain(shared, 5, 0);
   Host host;

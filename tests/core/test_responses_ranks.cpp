@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "latent_data.hpp"
+#include "replicates.hpp"
 #include "responses/responses_chain.hpp"
 
 using namespace bsvm_test;
@@ -160,7 +161,8 @@ std::vector<double> drawn(const Draw& draw, const Kind& kind) {
 }
 
 // The largest |z| of the ranks' means and of their spread about one half.
-double worst(const Kind& kind, int sets, int burnin, int thin) {
+double worst(const Kind& kind, int most, int burnin, int thin) {
+  const int sets = replicates(most);
   constexpr int kept = 19;
   std::vector<double> mean, spread;
   for (int set = 0; set < sets; ++set) {
@@ -236,7 +238,7 @@ TEST_CASE("responses: sweeps keep the distribution of what responses were drawn 
   Kind kind{2};
   kind.tube = true;
   kind.rows = 3;
-  const int sets = 20000;
+  const int sets = replicates(20000);
   Arr sum, square;
   for (int set = 0; set < sets; ++set) {
     const Case own = simulate(kind, static_cast<std::uint64_t>(set));
