@@ -21,6 +21,7 @@
 #   unit        of the amplitude: 1, or the spread of a response of numbers
 #   median, least   distances of the rows that kernels are learned from
 #   learned     how the kernel was found
+#   column_names   of a single matrix, or NULL
 
 #' Gaussian-process terms of a formula
 #'
@@ -229,7 +230,8 @@ make_bases.bsvm_basis_gp <- function(kind, term, columns, frame_terms, env) {
   basis <- list(label = settings$label, expression = expression, covariates = variables, by = by,
                 by_size = gp_by_size(by, columns, settings), level = NULL, inputs = inputs,
                 ranges = ranges, kernel = settings$kernel, points = settings$points,
-                standardize = settings$standardize, infer = settings$infer)
+                standardize = settings$standardize, infer = settings$infer,
+                column_names = if (length(variables) == 1L) colnames(columns[[variables]]))
   parts <- length(kernel_products(settings$kernel))
   if (are_inputs(points_given(basis$points))) given_points(basis, points_given(basis$points))
   lapply(gp_levels(by, columns), function(level) {

@@ -68,8 +68,8 @@ why_no_value.bsvm_response_several <- function(response, metric, seen) {
 #' @export
 as_learner.bsvm_responses <- function(model, name, formula, env) {
   if (!is.null(model$call$subset) || !is.null(model$call$weights)) {
-    abort("unsupported", "The fit ", enumerate(name), " has `subset` or `weights`, which studies of ",
-          "several responses do not support. Omit them, or use a function such as ",
+    abort("unsupported", "The fit ", enumerate(name), " has `subset` or `weights`, which studies ",
+          "of several responses do not support. Omit them, or use a function such as ",
           "`function(data) bsvm(...)`.")
   }
   values <- model$arguments[intersect(names(model$arguments), refit_arguments)]
@@ -99,8 +99,9 @@ read_prediction.bsvm_response_several <- function(said, response, n) {
   if (is.data.frame(said)) said <- as.matrix(said)
   if (length(size) == 3L && size[3L] == 1L) said <- said[, , 1L]
   if (!is.numeric(said) || !length(dim(said)) %in% 2:3) {
-    abort("argument", "A prediction must be a matrix of numbers with a column for each response, or ",
-          "an array of rows, `fit`, `lower` and `upper`, and responses; found ", describe(said), ".")
+    abort("argument", "A prediction must be a matrix of numbers with a column for each response, ",
+          "or an array of rows, `fit`, `lower` and `upper`, and responses; found ", describe(said),
+          ".")
   }
   if (is.matrix(said)) said <- array(said, c(nrow(said), 1L, ncol(said)), list(NULL, "fit", NULL))
   if (dim(said)[1L] != n || dim(said)[3L] != q || !"fit" %in% dimnames(said)[[2L]]) {

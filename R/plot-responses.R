@@ -10,7 +10,10 @@
 #'     with independent residuals;
 #'   * `"coefficients"`: the population-level coefficients of each response with credible
 #'     intervals. More than 20 coefficients of a matrix of predictors, such as a spectrum, are
-#'     drawn as a curve over its columns.
+#'     drawn as a curve over its columns. Without linear terms, those of a Gaussian-process term
+#'     with [kernel_linear()], whose function is linear in its variables;
+#'   * `"relevance"`: with [prior_relevance()], the effective number of each row
+#'     ([relevance_vectors()]).
 #' @param level Probability of the intervals.
 #' @param ... Not used.
 #' @return A ggplot.
@@ -21,14 +24,15 @@
 #' plot(fit, "correlation")
 #' plot(fit, "coefficients")
 #' @export
-plot.bsvm_responses <- function(x, which = c("response", "correlation", "coefficients"),
-                                level = 0.95, ...) {
+plot.bsvm_responses <- function(x, which = c("response", "correlation", "coefficients",
+                                             "relevance"), level = 0.95, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)
-  which <- pick_one(which, c("response", "correlation", "coefficients"), "which")
+  which <- pick_one(which, c("response", "correlation", "coefficients", "relevance"), "which")
   level <- check_level(level)
   switch(which, response = plot_observed(x, level), correlation = plot_correlations(x, level),
-         coefficients = plot_response_coefficients(x, level))
+         coefficients = plot_response_coefficients(x, level),
+         relevance = plot_relevance_vectors(x, parent.frame()))
 }
 
 #' @rdname plot.bsvm_responses
@@ -96,22 +100,27 @@ plot_response_coefficients <- function(object, level) {
   names <- response_names(object)
   design <- object$fits[[1L]]$design
   at <- setdiff(shown_coefficients(object), design$intercept)
-  if (length(at) == 0L) {
+  linear <- Find(is_linear_term, gp_bases(object$fits[[1L]]))
+  if (length(at) == 0L && (is.null(linear) || !has_draws(object$fits[[1L]]))) {
     abort("unsupported", "plot(which = \"coefficients\") needs linear terms, and this fit has ",
           "none. Use plot(fit).")
   }
   curve <- names(which(table(design$assign[at]) > 20L))
   if (length(curve) > 0L) at <- at[design$assign[at] == curve[1L]]
+  labels <- if (length(at) > 0L) design$columns[at] else gp_input_labels(linear)
   shown <- do.call(rbind, lapply(names, function(name) {
-    table <- draws_or_moments(object$fits[[name]], at, level)
-    data.frame(response = name, term = design$columns[at], at = seq_along(at),
+    fit <- object$fits[[name]]
+    table <- if (length(at) > 0L) draws_or_moments(fit, at, level)
+             else draws_table(linear_slopes(fit, linear), labels, level)
+    data.frame(response = name, term = labels, at = seq_along(labels),
                estimate = table[, "Estimate"], lower = table[, "lower"], upper = table[, "upper"])
   }))
   shown$response <- factor(shown$response, levels = names)
   caption <- paste0("Posterior means and ", format(100 * level), " % credible intervals.")
-  if (length(curve) > 0L) {
-    term <- design$term_labels[as.integer(curve[1L])]
-    numbers <- column_numbers(design$columns[at])
+  if (length(curve) > 0L || length(labels) > 20L) {
+    term <- if (length(curve) > 0L) design$term_labels[as.integer(curve[1L])]
+            else paste(linear$covariates, collapse = ", ")
+    numbers <- column_numbers(labels)
     if (!is.null(numbers)) shown$at <- rep(numbers, length(names))
     return(ggplot2::ggplot(shown, ggplot2::aes(.data$at, .data$estimate)) +
       ggplot2::geom_hline(yintercept = 0, colour = "grey60", linewidth = 0.3) +
@@ -123,7 +132,7 @@ plot_response_coefficients <- function(object, level) {
                     y = "Coefficient", caption = caption) +
       plot_theme())
   }
-  shown$term <- factor(shown$term, levels = rev(design$columns[at]))
+  shown$term <- factor(shown$term, levels = rev(labels))
   ggplot2::ggplot(shown, ggplot2::aes(.data$estimate, .data$term)) +
     ggplot2::geom_vline(xintercept = 0, colour = "grey60", linewidth = 0.3) +
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
@@ -131,6 +140,48 @@ plot_response_coefficients <- function(object, level) {
     ggplot2::geom_point(colour = plot_colour, size = 1.8) +
     ggplot2::facet_wrap("response", scales = "free_x") +
     ggplot2::labs(x = "Coefficient", y = NULL, caption = caption) +
+    plot_theme()
+}
+
+# A Gaussian-process term whose function is linear.
+is_linear_term <- function(basis) {
+  kernels <- unlist(kernel_products(basis$kernel), recursive = FALSE)
+  length(kernels) == 1L && is.null(basis$by) && isTRUE(kernels[[1L]]$settings["degree"] == 1)
+}
+
+# Draws (variables x S) of its slopes, per unit of each variable: what the function adds from the
+# origin of the standardised inputs to a point one unit away.
+linear_slopes <- function(fit, basis) {
+  d <- length(basis$inputs$scale)
+  columns <- gp_columns(basis, rbind(0, diag(d)), NULL)
+  rise <- sweep(columns[-1L, , drop = FALSE], 2L, columns[1L, ])
+  rise %*% coefficient_draws(fit, columns_of(list(basis))) / basis$inputs$scale
+}
+
+# The columns' own names where a single matrix has them.
+gp_input_labels <- function(basis) {
+  if (length(basis$column_names) == length(basis$inputs$scale)) return(basis$column_names)
+  input_names(basis)
+}
+
+plot_relevance_vectors <- function(object, env) {
+  shown <- relevance_vectors(object)
+  shown$response <- factor(shown$response, levels = response_names(object))
+  if (anyNA(shown$row)) {
+    shown$row <- stats::ave(seq_len(nrow(shown)), shown$response, FUN = seq_along)
+  }
+  relevant <- shown[shown$relevance > 0.5, ]
+  ggplot2::ggplot(shown, ggplot2::aes(.data$row, .data$relevance)) +
+    ggplot2::geom_hline(yintercept = 0.5, colour = "grey60", linewidth = 0.3, linetype = 2) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = 0, ymax = .data$relevance), colour = plot_colour,
+                            linewidth = 0.4) +
+    ggplot2::geom_point(colour = plot_colour, size = 1) +
+    ggplot2::geom_text(ggplot2::aes(label = .data$row), data = relevant, size = 2.8, vjust = -0.6,
+                       check_overlap = TRUE) +
+    ggplot2::facet_wrap("response") +
+    ggplot2::ylim(0, 1.08) +
+    ggplot2::labs(x = "Row", y = "Effective number", caption = paste(
+      "Rows above one half are usually called relevance vectors.")) +
     plot_theme()
 }
 

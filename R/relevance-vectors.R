@@ -1,6 +1,6 @@
-# Gaussian-process terms under prior_relevance(): functions sum_j b_j k(x_j, x) instead of processes.
-# Their basis has the field `relevance`, and in each part inputs x_j in the place of inducing inputs,
-# named by the number of their row.
+# Gaussian-process terms under prior_relevance(): functions sum_j b_j k(x_j, x), no processes. Their
+# basis has the field `relevance`, and in each part inputs x_j in the place of inducing inputs, named
+# by the number of their row.
 
 has_relevance <- function(basis) isTRUE(basis$relevance)
 
@@ -29,7 +29,7 @@ relevance_inputs <- function(basis, factors, theta) {
   most <- if (is.null(given)) usual_points
           else points_wanted(given, nrow(basis$rows), basis$label)
   if (length(first) > most) {
-    if (length(first) > most_candidates) first <- first[some_of_many(length(first), most_candidates)]
+    first <- first[some_of_many(length(first), most_candidates)]
     chosen <- core_points(factors, basis$rows[first, , drop = FALSE], theta, most, nothing_left)
     first <- first[with_core_conditions(chosen)$points]
   }
@@ -59,8 +59,8 @@ relevance_inputs <- function(basis, factors, theta) {
 #' @param object A fit from [bsvm()] with a term under [prior_relevance()].
 #' @param ... Must be empty.
 #' @return A data frame with a row for each coefficient, the most relevant first: `response` (of
-#'   several), `term`, `row` (its number among the rows of the fit, `NA` for `points` that are given),
-#'   `estimate` and `sd` of the coefficient in units of the response, and `relevance`, the effective
+#'   several), `term`, `row` (its number among the rows of the fit, `NA` for `points` that are
+#'   given), `estimate` and `sd` of the coefficient in units of the response, and `relevance`, the effective
 #'   number.
 #' @section Errors: `bsvm_error_unsupported` if no term has such a prior.
 #' @references MacKay, D. J. C. (1992). Bayesian interpolation. *Neural Computation*, 4, 415-447.
@@ -110,8 +110,8 @@ input_rows <- function(part) {
 }
 
 # 1 - E lambda_j V_jj, V the covariance of the coefficients given all lambda: that of the posterior
-# where these are points or independent of the coefficients, else found anew at some draws. Given b_j,
-# lambda_j is Gamma(shape + 1/2, scale + b_j^2 / 2), in the core's units.
+# where these are points or independent of the coefficients, else found anew at some draws. Given
+# b_j, lambda_j is Gamma(shape + 1/2, scale + b_j^2 / 2), in the core's units.
 most_looked_at <- 40L # draws
 effective_numbers <- function(fit, columns, env) {
   numbers <- relevance_numbers(fit, columns)

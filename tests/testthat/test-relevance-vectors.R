@@ -201,3 +201,32 @@ test_that("empirical Bayes holds variances, and is for several responses", {
   expect_error(update(fit, prior = prior_lasso()), class = "bsvm_error_unsupported")
   expect_error(engine_gibbs(burnin = 50, empirical = TRUE), class = "bsvm_error_argument")
 })
+
+test_that("pictures of several responses show slopes of linear kernels, and relevance", {
+  skip_if_not_installed("ggplot2")
+  set.seed(9)
+  x <- matrix(rnorm(150), 30, dimnames = list(NULL, paste0("w", 1:5 * 10)))
+  data <- data.frame(z = rnorm(30))
+  data$x <- x
+  data$y <- cbind(a = drop(x %*% c(1, 0, -1, 0, 2)) + 0.1 * rnorm(30), b = rnorm(30))
+  set.seed(1)
+  fit <- suppressWarnings(bsvm(y ~ gp(x, kernel = kernel_linear()), data,
+                               likelihood = likelihood_gaussian(),
+                               engine = engine_gibbs(draws = 300, burnin = 100, chains = 1)))
+  picture <- plot(fit, "coefficients")
+  shown <- picture$data[picture$data$response == "a", ]
+  expect_setequal(as.character(shown$term), colnames(x))
+  # the function is linear: rises between new rows are those of the slopes
+  new <- data.frame(z = 1:2)
+  new$x <- rbind(numeric(5), c(0, 0, 0, 0, 1))
+  rise <- colMeans(posterior_linpred(fit$fits$a, newdata = new))
+  expect_equal(shown$estimate[shown$term == "w50"], unname(diff(rise)),
+               tolerance = 2e-5) # draws for new rows have what rounding leaves over
+  expect_s3_class(ggplot2::ggplot_build(picture)$plot, "ggplot")
+  relevant <- suppressWarnings(update(fit, prior = list(gp = prior_relevance())))
+  picture <- plot(relevant, "relevance")
+  expect_identical(nrow(picture$data), 60L)
+  expect_s3_class(ggplot2::ggplot_build(picture)$plot, "ggplot")
+  expect_error(plot(fit, "relevance"), class = "bsvm_error_unsupported")
+  expect_error(plot(update(fit, . ~ gp(x)), "coefficients"), class = "bsvm_error_unsupported")
+})
