@@ -8,11 +8,11 @@
 #' data (or a matrix) into numbers, [bsvm_spec()] puts together the model, [bsvm_run()] runs it, and
 #' [new_bsvm()] packs the result. Priors are made by [prior_ridge()], [prior_flat()],
 #' [prior_bridge()], [prior_lasso()], [prior_relevance()], [prior_spike_slab()] and
-#' [prior_laplace_zero()], likelihoods by [likelihood_hinge()], engines by [engine_vb()], [engine_gaussian()], [engine_map()],
-#' [engine_slice()], [engine_gibbs()], [engine_em()], [engine_ecme()] and [engine_ecm()], and what
-#' steers the run by [bsvm_control()]. [check_approximation()] says how far an approximation is off,
-#' [inclusion()] which variables a fit selects. Errors and warnings have classes, listed in
-#' [bsvm_conditions].
+#' [prior_laplace_zero()], likelihoods by [likelihood_hinge()], engines by [engine_vb()],
+#' [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()], [engine_em()],
+#' [engine_ecme()] and [engine_ecm()], and what steers the run by [bsvm_control()].
+#' [check_approximation()] says how far an approximation is off, [inclusion()] which variables a fit
+#' selects. Errors and warnings have classes, listed in [bsvm_conditions].
 #'
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support

@@ -137,6 +137,10 @@ check_checkable <- function(fit) {
           "that selects coefficients may be exactly zero. Compare the fit with update(fit, engine ",
           "= engine_gibbs()).")
   }
+  if (any(vapply(fit$blocks, function(block) is_relevance(block$prior), TRUE))) {
+    abort("unsupported", "check_approximation() does not support prior_relevance(). Compare the ",
+          "fit with update(fit, engine = engine_gibbs()).")
+  }
   check_whole_fit(fit)
 }
 

@@ -68,21 +68,20 @@
 #'   where there are many: means and standard deviations remain, but standard deviations and draws
 #'   of links with group effects do not. With sparse predictors, whose coefficients are kept in the
 #'   same place, `FALSE` is an error (class `bsvm_error_argument`) before the run.
-#' @param empirical Empirical Bayes, for several responses with correlated residuals only: are the
-#'   hyper-parameters of coefficients (variances of blocks and functions, each one of
-#'   [prior_relevance()]) held at estimates? `FALSE` (default) draws them. The first third of the
-#'   burn-in draws, the rest is stochastic approximation EM (Delyon et al., 1999), which averages
-#'   squares of coefficients over sweeps; other unknowns go on being drawn. Each chain is a start of
-#'   its own, and those that end in different optima differ in `Rhat`.
+#' @param empirical `TRUE` is empirical Bayes, for several responses with correlated residuals only.
+#'   Hyper-parameters of coefficients are then held at estimates: variances of blocks and functions,
+#'   and each variance of [prior_relevance()]. Everything else is drawn. The first third of the
+#'   burn-in, of at least 300 iterations, draws hyper-parameters, too. The rest is stochastic
+#'   approximation EM (Delyon et al., 1999), which averages squared coefficients over iterations. If
+#'   chains converge to different optima, `Rhat` is large. `FALSE` (default) draws hyper-parameters.
 #' @param ... Must be empty; arguments of other samplers (`iter`, `warmup`, `cores`, `seed`) are
 #'   errors that say what they are here.
 #' @return An object of class `bsvm_engine`.
 #' @section Errors: `bsvm_error_argument` if a number is not whole or out of range. When it runs,
 #'   `bsvm_error_size` where the draws would take more than the option `bsvm.max_memory` (bytes, 16
 #'   GiB unless set) and `bsvm_error_checkpoint` for a checkpoint that can't be used.
-#' @references
-#' Delyon, B., Lavielle, M. and Moulines, E. (1999). Convergence of a stochastic approximation version
-#' of the EM algorithm. *Annals of Statistics*, 27, 94-128.
+#' @references Delyon, B., Lavielle, M. and Moulines, E. (1999). Convergence of a stochastic
+#' approximation version of the EM algorithm. *Annals of Statistics*, 27, 94-128.
 #'
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
@@ -126,7 +125,7 @@ engine_gibbs <- function(draws = NULL, burnin = 1000, thin = 1, chains = 4, mixi
   engine
 }
 
-least_settling <- 100 # sweeps
+least_settling <- 300 # sweeps
 
 is_empirical <- function(engine) isTRUE(engine$settings$empirical)
 

@@ -2,8 +2,8 @@
 # and new ones, and what else every basis says.
 
 # (n x m) of standardised inputs (n x d), with the attribute `left_over`: the shares of each part's
-# variance (n x parts) that inducing inputs leave over; NULL of a relevance vector machine. Where all rows of the fit are inducing inputs,
-# new ones far from them have some all the same.
+# variance (n x parts) that inducing inputs leave over; NULL of a relevance vector machine. Where all
+# rows of the fit are inducing inputs, new ones far from them have some all the same.
 # `values` are those of what is inferred of the kernel (R/gp-infer.R).
 gp_columns <- function(basis, rows, multiplier, values = NULL) {
   parts <- lapply(basis$parts, function(part) {
@@ -59,7 +59,7 @@ gp_matrix <- function(basis, columns) {
     out[complete, ] <- columns
     if (!has_relevance(basis)) left[complete, ] <- attr(columns, "left_over")
   }
-  structure(out, left_over = if (!has_relevance(basis)) left)
+  if (has_relevance(basis)) out else structure(out, left_over = left)
 }
 
 #' @export

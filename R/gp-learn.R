@@ -33,6 +33,7 @@ learn_kernels <- function(frame, prior, likelihood, verbose = FALSE, engine = NU
   frame <- with_distances(with_gp_unit(frame, units$unit), rows)
   assigned <- scale_priors(assign_priors(frame, prior), likelihood)
   frame <- with_relevance(frame, assigned$blocks)
+  refuse_infer_of_others(frame)
   model_of <- function(rows) learning_model(frame, assigned, likelihood, units, rows)
   model <- model_of(rows)
   found <- NULL
@@ -181,8 +182,8 @@ with_gp_columns <- function(bases, frame, engine) {
 # Those of a relevance vector machine have variances of their own.
 check_gp_prior <- function(prior, label) {
   if (prior_traits(prior)[["exchangeable"]] || is_relevance(prior)) return(invisible())
-  abort("prior", "The prior of `", label, "` must be one of its amplitude, as prior_ridge() is, or prior_relevance(); ",
-        "found ", prior$label, ". To select variables, use kernel_se(ard = TRUE).")
+  abort("prior", "The prior of `", label, "` must be one of its amplitude, as prior_ridge() is, or ",
+        "prior_relevance(); found ", prior$label, ". To select variables, use kernel_se(ard = TRUE).")
 }
 
 # Engines start from the amplitudes that were learned. engine_vb() keeps them where rows have a share

@@ -59,7 +59,8 @@ is_explained <- function(fit) {
 # distance to the margin.
 left_over_noise_share <- function(fit) {
   blocks <- stats::setNames(fit$blocks, vapply(fit$blocks, `[[`, "", "label"))
-  variance <- sum(unlist(lapply(gp_bases(fit), function(basis) {
+  bases <- Filter(Negate(has_relevance), gp_bases(fit))
+  variance <- sum(unlist(lapply(bases, function(basis) {
     Map(function(part, label) part$left_over * mean_variance(blocks[[label]]$hyper), basis$parts,
         names(basis$blocks))
   })))

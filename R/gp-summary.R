@@ -97,14 +97,15 @@ number_rows <- function(name, values, free, kernel, basis) {
 }
 
 # A row a summand of a term's kernel: `term`, `block`, `kernel`, `points`, `learned`, `left_over`,
-# `relevance` (has each point a variance of its own?).
+# `relevance` (has each point a variance of its own?), `rows` (are the points rows?).
 points_table <- function(object) {
   rows <- lapply(gp_bases(object), function(basis) {
     data.frame(term = basis$label, block = names(basis$blocks),
                kernel = vapply(kernel_products(basis$kernel), product_words, ""),
                points = vapply(basis$parts, function(part) nrow(part$points), 0L),
                learned = !is.null(basis$moved), left_over = vapply(basis$parts, left_over, 0),
-               relevance = has_relevance(basis))
+               relevance = has_relevance(basis),
+               rows = vapply(basis$parts, function(part) !is.null(rownames(part$points)), TRUE))
   })
   do.call(rbind, rows)
 }
@@ -197,7 +198,10 @@ say_gp <- function(facts, nobs, n, digits) {
 }
 
 points_words <- function(part, nobs) {
-  if (part$relevance) return(paste0("at ", part$points, " of ", nobs, " rows: relevance_vectors()"))
+  if (part$relevance) {
+    return(paste0("at ", part$points, if (part$rows) paste0(" of ", nobs, " rows") else " points",
+                  ", see relevance_vectors()"))
+  }
   paste0(part$points, if (part$learned) " learned", " inducing points for ", nobs, " rows",
          if (part$left_over < 1e-6) ", exact"
          else paste0(", which leave over ", format(100 * part$left_over, digits = 2L),

@@ -22,6 +22,7 @@
 #   median, least   distances of the rows that kernels are learned from
 #   learned     how the kernel was found
 #   column_names   of a single matrix, or NULL
+#   relevance   is it a sum of kernel functions at rows instead (R/relevance-vectors.R)?
 
 #' Gaussian-process terms of a formula
 #'

@@ -32,14 +32,15 @@ study_response <- function(given, formulas, data, kind) {
 
 # The kind of response that the fits among the models have, else classes.
 study_kind <- function(models) {
-  if (any(vapply(models, is_responses, TRUE))) return("several")
+  several <- Filter(is_responses, models)
+  if (length(several) > 0L) return(c("several", response_names(several[[1L]])))
   fits <- Filter(function(model) inherits(model, "bsvm"), models)
   if (length(fits) == 0L) return(kind_for(NULL))
   response_kind(check_fit(fits[[1L]], "models")$likelihood)
 }
 
 code_complete <- function(y, n, kind) {
-  if (kind == "several") return(code_several(y, n))
+  if (kind[1L] == "several") return(code_several(y, n, kind[-1L]))
   if (NROW(y) != n) {
     abort("response", "The response must have one element a row (", n, "); found ", describe(y),
           ".")

@@ -3,14 +3,14 @@
 # response for each of them, named as in "rmse fat"; missing responses are not looked at.
 
 # list(y, response), y (n, q).
-code_several <- function(y, n) {
+code_several <- function(y, n, names) {
   if (!is.matrix(y) && !is.data.frame(y) || nrow(y) != n || ncol(y) < 2L) {
     abort("response", "The responses must be a matrix with a row for each row of the data (", n,
           "); found ", describe(y), ".")
   }
   y <- as.matrix(y)
   check_responses(y)
-  if (is.null(colnames(y))) colnames(y) <- paste0("y", seq_len(ncol(y)))
+  if (length(names) == ncol(y)) colnames(y) <- names
   rownames(y) <- NULL
   storage.mode(y) <- "double"
   list(y = y, response = structure(list(names = colnames(y)), class = "bsvm_response_several"))
@@ -50,10 +50,12 @@ default_metrics.bsvm_response_several <- function(response) c("rmse", "seconds")
 # "rmse" is that of each response.
 #' @export
 written_metrics.bsvm_response_several <- function(response, metrics) {
-  short <- is.character(metrics) & metrics %in% several_metrics
-  unlist(Map(function(metric, short) {
-    if (short) paste(metric, response$names) else metric
-  }, metrics, short), use.names = FALSE)
+  parts <- lapply(seq_along(metrics), function(k) {
+    metric <- metrics[[k]]
+    short <- is.character(metric) && length(metric) == 1L && metric %in% several_metrics
+    if (short) as.list(paste(metric, response$names)) else as.list(metrics[k])
+  })
+  do.call(c, parts)
 }
 
 #' @export
@@ -103,7 +105,16 @@ read_prediction.bsvm_response_several <- function(said, response, n) {
           "or an array of rows, `fit`, `lower` and `upper`, and responses; found ", describe(said),
           ".")
   }
-  if (is.matrix(said)) said <- array(said, c(nrow(said), 1L, ncol(said)), list(NULL, "fit", NULL))
+  if (is.matrix(said)) {
+    said <- array(said, c(nrow(said), 1L, ncol(said)), list(NULL, "fit", colnames(said)))
+  }
+  named <- dimnames(said)[[3L]]
+  if (!is.null(named) && setequal(named, response$names)) {
+    said <- said[, , response$names, drop = FALSE]
+  } else if (any(named %in% response$names)) {
+    abort("argument", "A prediction must have the responses ", enumerate(response$names),
+          "; found ", enumerate(named), ".")
+  }
   if (dim(said)[1L] != n || dim(said)[3L] != q || !"fit" %in% dimnames(said)[[2L]]) {
     abort("argument", "A prediction must have ", n, " rows and ", q, " responses; found ",
           dim(said)[1L], " and ", dim(said)[3L], ".")

@@ -52,11 +52,12 @@
 #' an `lm` those of its intervals. A function of a list gets `truth`, `fit`, `lower`, `upper` and
 #' `draws`.
 #'
-#' **Several responses** are those of a study with a fit of several ([responses]) among its models. Other
-#' models are functions whose `predict()` gives a matrix of numbers, a column for each response, or an
-#' array of rows, `fit` (and perhaps `lower` and `upper`) and responses. `"rmse"`, `"mae"`, `"r2"`,
+#' **Several responses** are studied if one of the models is a fit to several ([responses]). Other
+#' models are functions whose `predict()` gives a matrix of numbers, a column for each response, or
+#' an array of rows, `fit` (and perhaps `lower` and `upper`) and responses. `"rmse"`, `"mae"`,
+#' `"r2"`,
 #' `"coverage"` and `"width"` are each one metric for every response, such as `"rmse fat"`. Missing
-#' responses are not looked at. A function of a list gets matrices.
+#' responses are excluded. A function of a list gets matrices.
 #'
 #' A function is called with a list of `truth` and `class` (logical: is it class +1?), and, where
 #' the model has them, `link` and `prob`, and returns one number.

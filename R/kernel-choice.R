@@ -1,25 +1,29 @@
 #' One of several kernels
 #'
-#' A kernel that is one of those given, which one is inferred. All have the same prior probability.
+#' One of several kernels: which one, the data decide. All have the same prior probability.
 #'
 #' @details
-#' `kernel_choice()` is for several responses with correlated residuals
-#' ([responses]). There [engine_gibbs()] draws the kernel with the coefficients of all functions
-#' integrated out, so that chains move between kernels: given the coefficients they never would
-#' (Chakraborty et al., 2012, draw them so). The amplitude of each response is the same for all
-#' kernels, whose mean variance over the rows is one. `summary()` has the posterior probability of
-#' each kernel, and predictions are averages over them.
+#' `kernel_choice()` is for several responses with correlated residuals ([responses]).
+#' [engine_gibbs()] draws the kernel given everything but the coefficients of its function, which
+#' are integrated out. Given the coefficients, as in Chakraborty et al. (2012), chains would never
+#' change the kernel. They may still change it rarely if kernels differ much. A warning says if
+#' chains disagree. The amplitude of each response is the same for all kernels, whose mean variance
+#' over the rows is one. `summary()` has the posterior probability of each kernel, and predictions
+#' are averages over them.
 #'
-#' `kernel_poly(degree = 1:5)` is short for a choice of five polynomials. Length scales on a grid make
-#' a choice of kernels of one kind, as in the example.
+#' With [prior_relevance()] all kernels have the same rows, the variances belong to these rows, and
+#' all coefficients are integrated out. There may then be no grouping factors and no other term with
+#' many columns, and at most 600 coefficients of all responses together.
+#'
+#' `kernel_poly(degree = 1:5)` is a choice of five polynomials. Kernels of one kind with length
+#' scales on a grid are another common choice, as in the example.
 #'
 #' @param ... Two or more kernels whose numbers are all given, such as `kernel_se(lengthscale = 1)`.
 #' @return An object of class `bsvm_kernel`.
-#' @section Errors: `bsvm_error_argument` if there are fewer than two kernels, or one that is not a
-#'   single kernel, or one with numbers to be learned; `bsvm_error_unsupported` of the fit of one
-#'   response.
-#' @references Chakraborty, S., Ghosh, M. and Mallick, B. K. (2012). Bayesian nonlinear regression for
-#'   large p small n problems. *Journal of Multivariate Analysis*, 108, 28-40 (Section 3).
+#' @section Errors: `bsvm_error_argument` if there are fewer than two kernels, or a sum of kernels,
+#'   or a kernel with numbers to be learned; `bsvm_error_unsupported` of the fit of one response.
+#' @references Chakraborty, S., Ghosh, M. and Mallick, B. K. (2012). Bayesian nonlinear regression
+#'   for large p small n problems. *Journal of Multivariate Analysis*, 108, 28-40 (Section 3).
 #' @seealso [kernel_se()], [responses].
 #' @examples
 #' kernel_poly(degree = 1:3)
@@ -34,7 +38,7 @@ kernel_choice <- function(...) {
   for (kernel in kernels) {
     check_kernel(kernel, "...")
     if (length(kernel_products(kernel)) > 1L) {
-      abort("argument", "kernel_choice() is between kernels that are no sums; found ",
+      abort("argument", "kernel_choice() needs kernels that are not sums; found ",
             format(kernel), ".")
     }
     open <- Filter(is_open_number, unlist(lapply(kernel_products(kernel)[[1L]], `[[`, "parameters"),

@@ -147,6 +147,10 @@ kernel_linear <- function(offset = 0, ard = FALSE, ...) {
 kernel_poly <- function(degree = 2, offset = 1, ard = FALSE, ...) {
   check_dots(substitute(list(...)), "kernel_poly()", poly_hints())
   if (is.numeric(degree) && length(degree) > 1L) {
+    if (anyDuplicated(degree)) {
+      abort("argument", "`degree` must not have a number twice; found ",
+            degree[duplicated(degree)][1L], " twice.")
+    }
     return(do.call(kernel_choice, lapply(degree, kernel_poly, offset = offset, ard = ard)))
   }
   degree <- check_count(degree, "degree")

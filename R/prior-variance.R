@@ -123,6 +123,7 @@ law_label <- function(law, parameters) {
   switch(law,
     "inverse-gamma" = paste0("inverse-gamma(", parameters[["shape"]], ", ", parameters[["scale"]],
                              ") on the variance"),
+    "relevance" = relevance_label(parameters),
     "half-t" = paste0("half-t(", parameters[["df"]], ", ", shown("scale"),
                       ") on the standard deviation"),
     "inverse-Wishart" = wishart_label(parameters),

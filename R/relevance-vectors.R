@@ -14,21 +14,43 @@ with_relevance <- function(frame, blocks) {
       abort("prior", "`", basis$label, "` has several kernels: prior_relevance() must be that of ",
             "all of them, or of none.")
     }
-    if (any(relevant) && basis$infer != "none") {
-      abort("unsupported", "`infer` of `", basis$label, "` is not supported with ",
-            "prior_relevance(). Omit it.")
-    }
     basis
   })
 }
 
+# Neither are other terms whose kernels are inferred.
+refuse_infer_of_others <- function(frame) {
+  relevant <- Filter(has_relevance, gp_bases(frame))
+  inferred <- Filter(function(basis) basis$infer != "none", gp_bases(frame))
+  if (length(relevant) == 0L || length(inferred) == 0L) return(invisible())
+  abort("unsupported", "`infer` of `", inferred[[1L]]$label, "` is not supported with ",
+        "prior_relevance(). Omit it.")
+}
+
+# A frame is made for the priors it was made with.
+check_relevance <- function(frame, blocks) {
+  priors <- stats::setNames(lapply(blocks, `[[`, "prior"), vapply(blocks, `[[`, "", "label"))
+  for (basis in gp_bases(frame)) {
+    same <- vapply(priors[names(basis$blocks)], is_relevance, TRUE) == has_relevance(basis)
+    if (all(same)) next
+    abort("prior", "`", basis$label, "` of the frame was made ",
+          if (!has_relevance(basis)) "not ", "for prior_relevance(), and the prior is ",
+          priors[[names(basis$blocks)[1L]]]$label, ". Give bsvm_frame() and bsvm_spec() the same ",
+          "`prior`.")
+  }
+}
+
 # All distinct rows, or as many as `points` says of those that explain most.
 relevance_inputs <- function(basis, factors, theta) {
-  first <- which(!duplicated(basis$rows))
+  rows <- seq_len(nrow(basis$rows))
+  if (!is.null(basis$level)) rows <- which(basis$multiplier != 0) # of other levels it says nothing
+  first <- rows[!duplicated(basis$rows[rows, , drop = FALSE])]
   given <- points_given(basis$points)
   most <- if (is.null(given)) usual_points
           else points_wanted(given, nrow(basis$rows), basis$label)
-  if (length(first) > most) {
+  if (length(first) > most && is_choice(basis)) { # the same rows for all kernels
+    first <- sort(first[some_of_many(length(first), most)])
+  } else if (length(first) > most) {
     first <- first[some_of_many(length(first), most_candidates)]
     chosen <- core_points(factors, basis$rows[first, , drop = FALSE], theta, most, nothing_left)
     first <- first[with_core_conditions(chosen)$points]
@@ -43,25 +65,28 @@ relevance_inputs <- function(basis, factors, theta) {
 #' The rows that a relevance vector machine needs: for each row of a Gaussian-process term under
 #' [prior_relevance()] its coefficient, and how far the data determine it.
 #'
-#' @details
-#' The effective number of coefficient j is the posterior mean of \eqn{\gamma_j = 1 - \lambda_j
-#' V_{jj}}{gamma_j = 1 - lambda_j V_jj}, where \eqn{\lambda_j}{lambda_j} is its prior precision and
-#' \eqn{V} the covariance of the coefficients if all these precisions are given: one if the data
-#' alone determine the coefficient, zero if the prior does (MacKay, 1992). The sum over all rows is
-#' the effective number of parameters of the term. No coefficient is exactly zero; rows with
-#' \eqn{\gamma_j > 1/2}{gamma_j > 1/2} are usually counted as relevance vectors. If kernel columns
-#' are nearly collinear, several rows can do the work of one, and none may be above one half.
+#' @details The effective number of coefficient j is the posterior mean of \eqn{\gamma_j = 1 -
+#' \lambda_j V_{jj}}{gamma_j = 1 - lambda_j V_jj}, where \eqn{\lambda_j}{lambda_j} is its prior
+#' precision and \eqn{V} the covariance of the coefficients if all these precisions are given. It is
+#' one if the data alone determine the coefficient, and zero if the prior does (MacKay, 1992). The
+#' sum over all rows is the effective number of parameters of the term. No coefficient is exactly
+#' zero; rows with \eqn{\gamma_j > 1/2}{gamma_j > 1/2} are usually counted as relevance vectors. If
+#' kernel functions of several rows are nearly the same, the rows share the work, and none of them
+#' may be above one half.
 #'
-#' With draws the mean is over 40 of them, and the curvature of the likelihood at the fitted values
-#' takes the place of the residual precision. Of several responses each is looked at alone. With
-#' [engine_vb()], and empirical Bayes ([engine_gibbs()]), the precisions are points.
+#' With draws the mean is over at least 40 of them, over all if there are few coefficients. The
+#' curvature of the likelihood at the fitted values takes the place of the residual precision, and
+#' variances of other terms and of up to 2000 group effects are at their posterior means. For
+#' several responses, each is computed separately. With [kernel_choice()] a row has a coefficient
+#' for each kernel, which counts in draws with this kernel. With [engine_vb()], and empirical Bayes
+#' ([engine_gibbs()]), precisions are points, in each chain its own.
 #'
 #' @param object A fit from [bsvm()] with a term under [prior_relevance()].
 #' @param ... Must be empty.
 #' @return A data frame with a row for each coefficient, the most relevant first: `response` (of
 #'   several), `term`, `row` (its number among the rows of the fit, `NA` for `points` that are
-#'   given), `estimate` and `sd` of the coefficient in units of the response, and `relevance`, the effective
-#'   number.
+#'   given), `estimate` and `sd` of the coefficient in units of the response, and `relevance`, the
+#'   effective number.
 #' @section Errors: `bsvm_error_unsupported` if no term has such a prior.
 #' @references MacKay, D. J. C. (1992). Bayesian interpolation. *Neural Computation*, 4, 415-447.
 #' @seealso [prior_relevance()], [support_vectors()].
@@ -109,30 +134,44 @@ input_rows <- function(part) {
   if (is.null(names)) rep(NA_integer_, nrow(part$points)) else as.integer(names)
 }
 
-# 1 - E lambda_j V_jj, V the covariance of the coefficients given all lambda: that of the posterior
-# where these are points or independent of the coefficients, else found anew at some draws. Given
-# b_j, lambda_j is Gamma(shape + 1/2, scale + b_j^2 / 2), in the core's units.
-most_looked_at <- 40L # draws
+# E(1 - lambda_j V_jj), V the covariance of the coefficients given all lambda: that of the posterior
+# where these are points or independent of the coefficients, else found anew at draws. Given b_j,
+# lambda_j is Gamma(shape + 1/2, scale + b_j^2 / 2).
+most_operations <- 1e9
+fewest_looked_at <- 40L # draws
 effective_numbers <- function(fit, columns, env) {
   numbers <- relevance_numbers(fit, columns)
-  unit <- fit$design$unit
-  if (!has_draws(fit) || is_empirical(fit$engine)) {
-    moments <- posterior_coefficients(fit)
-    square <- (moments$mean[columns]^2 + moments$sd[columns]^2) / unit^2
-    precision <- (numbers$shape + 0.5) / (numbers$scale + square / 2)
-    return(pmax(0, 1 - precision * (moments$sd[columns] / unit)^2))
+  held <- function(mean, variance) {
+    precision <- (numbers$shape + 0.5) / (numbers$scale + (mean^2 + variance) / 2)
+    pmax(0, 1 - precision * variance)
   }
-  rows <- rows_again(fit, env)
-  x <- core_rows(fit_layout(fit), fit$design, rows$x)$rows
-  gram <- crossprod(x, row_curvature(fit, rows) * x) * unit^2
-  prior <- diag(other_precisions(fit), ncol(x))
-  draws <- coefficient_draws(fit, columns) / unit
-  at <- unique(round(seq(1, ncol(draws), length.out = min(most_looked_at, 2e4 / ncol(x)))))
+  if (!has_draws(fit)) {
+    moments <- posterior_coefficients(fit)
+    return(held(moments$mean[columns], moments$sd[columns]^2))
+  }
+  draws <- coefficient_draws(fit, columns)
+  if (is_empirical(fit$engine)) { # each chain has its own
+    chain <- rep(seq_len(fit$sampling$chains), each = ncol(draws) / fit$sampling$chains)
+    each <- lapply(split(seq_len(ncol(draws)), chain), function(at) {
+      held(rowMeans(draws[, at, drop = FALSE]), row_variances(draws[, at, drop = FALSE]))
+    })
+    return(Reduce(`+`, each) / length(each))
+  }
+  known <- other_sums(fit, env)
+  place <- match(columns, known$columns)
+  most <- min(ncol(draws), max(fewest_looked_at, most_operations / nrow(known$precision)^3))
+  at <- unique(round(seq(1, ncol(draws), length.out = most)))
   each <- with_stream(fit, "relevance vectors", vapply(at, function(s) {
-    precision <- stats::rgamma(length(columns), numbers$shape + 0.5,
-                               numbers$scale + draws[, s]^2 / 2)
-    diag(prior)[columns] <- precision
-    1 - precision * diag(chol2inv(chol(gram + prior)))[columns]
+    here <- draws[, s] != 0 # of kernels of which one is chosen the others have zeros
+    lambda <- stats::rgamma(sum(here), numbers$shape[here] + 0.5,
+                            numbers$scale[here] + draws[here, s]^2 / 2)
+    used <- setdiff(seq_len(nrow(known$precision)), place[!here])
+    own <- match(place[here], used)
+    precision <- known$precision[used, used]
+    diag(precision)[own] <- diag(precision)[own] + lambda
+    out <- numeric(length(columns))
+    out[here] <- 1 - lambda * diag(chol2inv(chol(precision)))[own]
+    out
   }, numeric(length(columns))))
   pmin(pmax(rowMeans(each), 0), 1)
 }
@@ -146,7 +185,50 @@ relevance_numbers <- function(fit, columns) {
   list(shape = numbers[1L, ], scale = numbers[2L, ])
 }
 
-# Of E log p(y | f) in the mean of f, per squared unit of the response.
+# list(columns, precision): the precision of all coefficients and group effects but for the prior of
+# those with relevance, the likelihood's curvature at the fitted values in the rows' place. `columns`
+# are those of the design that its first rows are of; those of a wide block are as the core has them.
+other_sums <- function(fit, env) {
+  rows <- rows_again(fit, env)
+  layout <- fit_layout(fit)
+  prior <- prior_precisions(fit)
+  effects <- effect_parts(fit, rows)
+  x <- cbind(core_rows(layout, fit$design, rows$x)$rows, effects$columns)
+  own <- prior[layout$kept]
+  for (r in layout$rotation) own[r$at] <- prior[r$columns[1L]]
+  precision <- crossprod(x, row_curvature(fit, rows) * x)
+  at <- seq_len(layout$size)
+  diag(precision)[at] <- diag(precision)[at] + own
+  rest <- seq_len(nrow(precision))[-at]
+  precision[rest, rest] <- precision[rest, rest] + effects$precision
+  list(columns = layout$kept, precision = precision)
+}
+
+# list(columns, precision) of group effects, at the posterior means of their covariances; without any,
+# and of more than 2000 effects, none.
+most_effects <- 2000L
+effect_parts <- function(fit, rows) {
+  none <- list(columns = matrix(0, nrow(rows$x), 0L), precision = matrix(0, 0L, 0L))
+  sizes <- vapply(fit$groups, function(group) length(group$levels) * length(group$labels), 0)
+  if (length(sizes) == 0L || sum(sizes) > most_effects) return(none)
+  first <- effects_before(fit$groups)
+  parts <- Map(function(block, k) {
+    group <- fit$groups[[block$factor]]
+    own <- block$columns - first[[block$factor]]
+    levels <- seq_along(group$levels)
+    here <- rows$groups[[block$factor]]
+    z <- if (is.null(here$z)) matrix(1, nrow(rows$x), 1L) else here$z
+    of_level <- outer(here$codes, levels, `==`) + 0
+    covariance <- rowMeans(block_covariance_draws(fit, length(fit$blocks) + k, length(own)),
+                           dims = 2L)
+    list(columns = do.call(cbind, lapply(own, function(a) z[, a] * of_level)),
+         precision = kronecker(solve(covariance), diag(length(levels))))
+  }, fit$group_blocks, seq_along(fit$group_blocks))
+  list(columns = do.call(cbind, lapply(parts, `[[`, "columns")),
+       precision = as.matrix(Matrix::bdiag(lapply(parts, `[[`, "precision"))))
+}
+
+# Of E log p(y | f) in the mean of f.
 row_curvature <- function(fit, rows) {
   link <- posterior_linear(fit, rows[intersect(c("x", "groups", "made"), names(rows))], sd = TRUE)
   mean <- link$mean + if (is.null(rows$offset)) 0 else rows$offset
@@ -154,14 +236,12 @@ row_curvature <- function(fit, rows) {
   pmax(expected_terms(likelihood_at(fit), rows$y, weight, mean, link$sd^2)$curvature, 0)
 }
 
-# Prior precisions of all columns in the core's units, those with relevance left at zero.
-other_precisions <- function(fit) {
+# Of all columns, those with relevance left at zero.
+prior_precisions <- function(fit) {
   out <- numeric(length(fit$design$columns))
   for (block in fit$blocks) {
     known <- block$hyper["inverse_mean"]
-    if (!is_parameter(block) && !is.na(known)) {
-      out[block$columns] <- known * if (has_unit(block)) fit$design$unit^2 else 1
-    }
+    if (!is_parameter(block) && isTRUE(is.finite(known))) out[block$columns] <- known
   }
   out
 }

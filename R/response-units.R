@@ -46,7 +46,7 @@ model_in_units <- function(model, design, likelihood) {
 # counts it, says which number. Numbers of other priors (those that select, lasso and bridge) are
 # for coefficients in units of the response's spread, and so is what is reported of them.
 prior_powers <- list(normal = c(variance = 2), half_t = c(scale = 1), ridge = c(scale = 2),
-                     inverse_wishart = c(scale = 2), huang_wand = c(scale = 1), beta = numeric(0),
+                     relevance = c(scale = 2), inverse_wishart = c(scale = 2), huang_wand = c(scale = 1), beta = numeric(0),
                      log_normal = numeric(0))
 
 prior_in_units <- function(block, unit) {
@@ -181,7 +181,7 @@ diagonal_rows <- function(block) {
 hyper_in_units <- function(hyper, block, unit) {
   square <- unit^(2 * unit_power(block))
   kind <- sub("_[0-9].*$", "", names(hyper))
-  times <- kind %in% c("mean", "component_mean", "scale")
+  times <- kind %in% c("mean", "component_mean", "scale", "typical_variance")
   hyper[times] <- hyper[times] * square
   hyper[kind == "inverse_mean"] <- hyper[kind == "inverse_mean"] / square
   hyper

@@ -1,6 +1,6 @@
 # What the core drew of several responses (src/r_responses.cpp), as fits to each response have it
 # and as covariances. It has the numbers of priors by response and block, then those of factors, of
-# the residuals and of second residuals.
+# the residuals and of second residuals, and which kernel of each choice was in the model.
 
 # For each response the value of run_sampler().
 response_runs <- function(result, specs, groups) {
@@ -168,9 +168,18 @@ warn_responses <- function(object) {
   residual <- object$residual
   dimnames(residual) <- list(residual_names(object), NULL, NULL)
   table <- do.call(rbind, c(tables, list(diagnose(residual)),
-                            if (has_tube(object)) list(diagnose(named_loss(object)))))
+                            if (has_tube(object)) list(diagnose(named_loss(object))),
+                            lapply(names(object$kernels), diagnose_choice, object)))
   if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
   warn_diagnosis(table)
+}
+
+# Which kernel it is; nothing of one that all chains have.
+diagnose_choice <- function(term, object) {
+  draws <- object$kernels[[term]]
+  if (length(unique(c(draws))) == 1L) return(NULL)
+  dimnames(draws) <- list(paste("kernel of", term), NULL, NULL)
+  diagnose(draws)
 }
 
 # The draws of the loss's numbers, with names.

@@ -182,7 +182,7 @@ run_responses <- function(specs, frame, y, residual, likelihood, engine, control
     Filter(function(block) !isTRUE(block$parameter), spec$model$blocks)
   })
   check_blocks(blocks[[1L]], specs[[1L]], engine)
-  sets <- choice_sets(specs[[1L]], frame)
+  sets <- choice_sets(specs[[1L]], frame, length(specs))
   blocks <- lapply(blocks, with_choices, sets)
   free_memory(length(y))
   starts <- response_starts(specs, internal, blocks[[1L]])
@@ -235,15 +235,14 @@ with_zeros <- function(draws, sets, chosen) {
 
 # For each block of coefficients the number of the core's part that it belongs to: kernels of which
 # one is chosen are one part.
-choice_sets <- function(spec, frame) {
-  own <- vapply(Filter(Negate(is_parameter), spec$blocks), `[[`, "", "label")
+choice_sets <- function(spec, frame, q) {
+  blocks <- Filter(Negate(is_parameter), spec$blocks)
+  own <- vapply(blocks, `[[`, "", "label")
   first <- seq_along(own)
   for (basis in Filter(is_choice, gp_bases(frame))) {
     at <- match(names(basis$blocks), own)
     first[at] <- min(at)
-    priors <- unique(lapply(spec$blocks[at], function(block) {
-      block$prior[c("name", "parameters")]
-    }))
+    priors <- unique(lapply(blocks[at], function(block) block$prior[c("name", "parameters")]))
     if (length(priors) > 1L) {
       abort("prior", "`", basis$label, "` is a choice of kernels, which have one prior together. ",
             "Name it by the term, or \"gp\".")
@@ -254,8 +253,28 @@ choice_sets <- function(spec, frame) {
             "leave nothing over, and these leave over ", format(100 * left, digits = 2L), " % of ",
             "the variance. Use points = Inf.")
     }
+    if (has_relevance(basis)) check_chosen_relevance(basis, blocks, at, frame, q)
   }
   match(first, unique(first))
+}
+
+# The core draws which kernel it is with all coefficients together.
+most_chosen <- 600L
+check_chosen_relevance <- function(basis, blocks, at, frame, q) {
+  refuse <- function(...) {
+    abort("unsupported", "`", basis$label, "`: a choice of kernels with prior_relevance() ", ...)
+  }
+  sizes <- lengths(lapply(blocks, `[[`, "columns"))
+  large <- setdiff(which(sizes > 4L), at)
+  if (length(frame$groups) > 0L || length(large) > 0L) {
+    refuse("does not go with ", if (length(frame$groups) > 0L) "grouping factors"
+           else paste0("other blocks of many columns, such as `", blocks[[large[1L]]]$label, "`"),
+           ". Omit these, or use one kernel.")
+  }
+  total <- q * (sum(sizes[-at]) + sizes[at[1L]])
+  if (total <= most_chosen) return(invisible())
+  refuse("can have at most ", most_chosen, " coefficients of all responses; found ", total,
+         ". Use points = ", max(1L, (most_chosen %/% q) - sum(sizes[-at])), ".")
 }
 
 with_choices <- function(blocks, sets) {

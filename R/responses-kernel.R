@@ -68,7 +68,11 @@ response_starts <- function(specs, y, blocks) {
   if (problem$intercept) x <- cbind(1, x)
   x <- sweep(sweep(x, 2L, problem$center), 2L, problem$scale, "/")
   y[is.na(y)] <- 0
-  found <- column_evidences(x, y, lapply(blocks[large], `[[`, "columns"))
+  parts <- lapply(blocks[large], function(block) {
+    if (is.null(block$choices)) block$columns else block$choices[[1L]]
+  })
+  found <- column_evidences(x[, setdiff(seq_len(ncol(x)), unlist(
+    lapply(blocks[large], function(block) unlist(block$choices[-1L])))), drop = FALSE], y, parts)
   sds <- matrix(NA_real_, length(blocks), ncol(y))
   if (anyNA(found)) return(NULL)
   sds[large, ] <- found[2L + seq_along(large), , drop = FALSE]

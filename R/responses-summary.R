@@ -106,7 +106,9 @@ responses_header <- function(x) {
   if (missing > 0L) cat(", ", missing, " missing responses", sep = "")
   cat("\n")
   if (!is.null(x$sampling)) {
-    cat("  engine_gibbs(): ", x$sampling$chains, " chains of ", x$sampling$draws, " draws, ",
+    empirical <- is_empirical(x$fits[[1L]]$engine)
+    cat("  engine_gibbs(", if (empirical) "empirical = TRUE", "): ", x$sampling$chains,
+        " chains of ", x$sampling$draws, " draws, ",
         format(x$sampling$seconds, digits = 2L), " s\n", sep = "")
   }
 }

@@ -5,7 +5,7 @@
 #   fits       list by response
 #   residual   (q (q + 1) / 2, draws, chains) the lower triangles, by column, of the residual
 #              covariance in the user's units; NULL where residuals are independent
-#   loss       NULL, or list(kind, draws) of a second residual (R/responses-fit.R)
+#   loss       NULL, or list(kind, draws) of a second residual (R/responses-draws.R)
 #   kernels    NULL, or list by term of draws (1, draws, chains): which kernel of a choice it was
 #   groups     list by grouping factor and block of list(labels, draws): the covariance of the
 #              effects, likewise, `labels` by response and then effect
@@ -40,8 +40,8 @@
 #'   response is used alone to learn a kernel, and the fit uses the kernel with the highest sum of
 #'   the responses' log evidences. The default prior of an amplitude is half-t(3, 2.5) for the
 #'   standard deviation of the function over the rows, in units of the response's spread: with
-#'   length scales far beyond the data the amplitude itself is larger. [kernel_choice()], and
-#'   `kernel_poly(degree = 1:5)`, leave it open which of several kernels it is.
+#'   length scales far beyond the data the amplitude itself is larger. With
+#'   [kernel_choice()], or `kernel_poly(degree = 1:5)`, the kernel is inferred.
 #' * **Relevance vectors.** `prior = list(gp = prior_relevance())` makes a `gp()` term a sum of kernel
 #'   functions at rows, each coefficient with a variance of its own, as in the paper: see
 #'   [prior_relevance()] and [relevance_vectors()].
@@ -85,8 +85,8 @@
 #'
 #' `engine_gibbs(empirical = TRUE)` is empirical Bayes (section 8 of the paper): variances of
 #' coefficients are estimated, everything else is drawn. With [prior_relevance()] of a `shape` and
-#' `scale` near zero it prunes coefficients. There are many local optima. Each chain ends in one of
-#' them, and draws of all chains together average over them.
+#' `scale` near zero it prunes coefficients. There are many local optima. Chains may converge to
+#' different ones, and the draws of all chains together average over them.
 #'
 #' @section Value:
 #' An object of class `bsvm_responses`: a list with
@@ -294,7 +294,8 @@ new_responses <- function(fits, y, call, formula, residual = NULL, groups = NULL
                           sampling = NULL, termination = "completed", arguments = NULL, loss = NULL,
                           weights = NULL, kernels = NULL) {
   structure(class = "bsvm_responses", list(
-    fits = fits, residual = residual, loss = loss, kernels = kernels, groups = groups, y = y, imputed = imputed,
+    fits = fits, residual = residual, loss = loss, kernels = kernels, groups = groups, y = y,
+    imputed = imputed,
     weights = weights, call = clean_call(call), formula = formula,
     nobs = sum(rowSums(!is.na(y)) > 0L),
     sampling = sampling, termination = termination,

@@ -57,6 +57,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_flag(standardize, "standardize")
   assigned <- assign_priors(frame, prior)
   check_not_learned(frame, assigned$blocks)
+  check_relevance(frame, assigned$blocks)
   likelihood <- if (is.null(likelihood)) default_likelihood(frame, engine, assigned)
                 else as_likelihood(likelihood)
   check_kind(frame$response, likelihood)

@@ -118,7 +118,8 @@ List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result)
 // Several responses: `problem` has the design as core_sample() takes it, `y` (n, q) may have NA.
 // `blocks`: of each response, `start` and `choices` (columns in sets) of the first one's are for
 // all; `factors`: codes, levels, z, prior, parameters of each grouping factor; `residual`: prior,
-// parameters, start. `losses`: none, or of each response prior and parameters of a variance, or scale, nu (0: inferred), a, b.
+// parameters, start. `losses`: none, or of each response prior and parameters of a variance, or
+// scale, nu (0: inferred), a, b.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List blocks,
                           Rcpp::List factors, Rcpp::List residual, Rcpp::List losses,

@@ -144,7 +144,8 @@ TEST_CASE("relevance: value is the expectation over each variance") {
   for (Index j = 0; j < 2; ++j)
     expected += over_positive([&](Real s2) {
       const Real q = log_inverse_gamma(s2, hyper[0], hyper[1 + j]);
-      return std::exp(q) * (log_inverse_gamma(s2, 0.6L, 1.4L) - q + log_coefficients(s2, 1, square[j]));
+      return std::exp(q) * (log_inverse_gamma(s2, 0.6L, 1.4L) - q +
+                            log_coefficients(s2, 1, square[j]));
     }, -20, 30, 3000);
   CHECK(gap(prior->value({square, 2, 0}, hyper), expected) < 1e-11);
   // and the best q is no worse than those about it

@@ -241,6 +241,39 @@ TEST_CASE("responses: empirical Bayes of a large block's variance maximises the 
   CHECK(std::abs(std::log(draw.hyper[0]) - at) < 0.03);
 }
 
+// Two sets of different size, of which the first can't be: the variance is that of the second alone.
+TEST_CASE("responses: empirical Bayes counts the coefficients of the set that is in the model") {
+  const Index n = 60;
+  Draws random({14, 0, 0}, Purpose::rows, 0);
+  double found[2];
+  for (const bool alone : {false, true}) {
+    Draws numbers = random;
+    Responses model;
+    model.x = normal(n, 13, numbers);
+    model.y = model.x.leftCols(12) * normal(12, 1, numbers) + 0.1 * normal(n, 1, numbers);
+    ColumnPart part;
+    for (Index j = 0; j < (alone ? 12 : 13); ++j) part.columns.push_back(j);
+    if (alone) {
+      model.x.conservativeResize(n, 12);
+    } else {
+      part.choices = {{12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+    }
+    part.priors.push_back(prior("ridge", {{"shape", 0.01}, {"scale", 0.02}}));
+    model.parts.push_back(std::move(part));
+    model.residual = prior("inverse_wishart", {{"effects", 1}, {"df", 3}, {"scale_1_1", 1}});
+    model.settled = 1500;
+    const SharedResponses shared(model);
+    const auto chain = make_responses_chain(shared, 3, 0);
+    Host host;
+    Draw draw;
+    for (Index k = 0; k < model.settled; ++k) chain->sweep(host);
+    chain->read(draw);
+    found[alone] = draw.hyper[0];
+    if (!alone) REQUIRE(draw.hyper[draw.hyper.size() - 1] == 1);
+  }
+  CHECK(std::abs(std::log(found[0] / found[1])) < 0.05);
+}
+
 TEST_CASE("responses: a chain goes on from where it was saved, with choices and estimates") {
   for (const bool own : {false, true}) {
     Responses model = with_sets(9, 2, {3, 3, 3}, own);

@@ -65,7 +65,7 @@ Case simulate(const Kind& kind, std::uint64_t number) {
       for (Index k = 0; k < kind.columns; ++k) {
         const double own = random.inverse_gamma(1.5, 1);
         b(1 + k, j) *= std::sqrt(own);
-        s2 *= std::pow(own, 0.5 / static_cast<double>(kind.columns));
+        s2 *= std::pow(own, 1 / static_cast<double>(kind.columns));
       }
     } else {
       b.col(j).tail(kind.columns) *= std::sqrt(s2);

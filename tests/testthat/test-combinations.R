@@ -21,7 +21,8 @@ priors <- list(
   half_t = prior_ridge(variance = prior_half_t(3, 1)), flat = prior_flat(10),
   wishart = prior_inv_wishart(),
   bridge = prior_bridge(0.8, nu = 0.5), lasso = prior_lasso(),
-  laplace_zero = prior_laplace_zero(0.3), spike_slab = prior_spike_slab(0.3), relevance = prior_relevance()
+  laplace_zero = prior_laplace_zero(0.3), spike_slab = prior_spike_slab(0.3),
+  relevance = prior_relevance()
 )
 
 variants <- list(vb = engine_vb(), gibbs = engine_gibbs(draws = 20, burnin = 10, chains = 2),

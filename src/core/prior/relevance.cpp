@@ -73,10 +73,10 @@ class Relevance : public Prior {
 
   NamedNumbers report(ConstVecRef hyper) const override { return drawn(hyper); }
 
-  // The geometric mean of the standard deviations.
+  // The geometric mean.
   NamedNumbers drawn(ConstVecRef hyper) const override {
     const double mean_log = hyper.tail(hyper.size() - 1).array().log().mean();
-    return {{"typical_sd", std::exp(0.5 * (mean_log - std::log(hyper[0])))}};
+    return {{"typical_variance", std::exp(mean_log - std::log(hyper[0]))}};
   }
 
  private:

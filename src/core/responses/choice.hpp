@@ -3,7 +3,8 @@
 
 namespace bsvm {
 
-// Small columns with one set of those that a part can have (ColumnPart::choices). Their coefficients
+// Small columns with one set of those that a part can have (ColumnPart::choices), for sets with
+// variances of their own; those of a spectrum the chain chooses by itself. Their coefficients
 // given all else have the precision L L', and L^{-1} times their linear part is `half`.
 struct WithSet {
   std::vector<Index> columns;  // among the small ones

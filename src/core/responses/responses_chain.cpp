@@ -297,7 +297,7 @@ class ResponsesChain : public Chain {
       }
     Mat turned = w * both.inverse.transpose();
     for (Index j = 0; j < q() && !settling_.draws(sweeps_); ++j)
-      settle(part, j, Vec::Constant(1, turned.col(j).squaredNorm()));
+      settle(part, j, Vec::Constant(1, turned.col(j).squaredNorm()), own.columns.size());
     fit_.set_turned(k, std::move(turned));
   }
 
@@ -374,10 +374,10 @@ class ResponsesChain : public Chain {
         for (Index a = 0; a < square.size(); ++a)
           square[a] = std::pow(fit_.small()(own[static_cast<size_t>(a)], j), 2);
         if (!settling_.draws(sweeps_)) {
-          settle(k, j, std::move(square));
+          settle(k, j, std::move(square), own.size());
           continue;
         }
-        const Moments moments = moments_of(k, std::move(square));
+        const Moments moments = moments_of(k, std::move(square), own.size());
         Draws random(now, Purpose::hyper, k * static_cast<size_t>(q()) + static_cast<size_t>(j));
         prior_of(k, j).draw(moments, random, hyper_[k][static_cast<size_t>(j)]);
       }
@@ -391,16 +391,17 @@ class ResponsesChain : public Chain {
     draw_sigma(now);
   }
 
-  Moments moments_of(size_t part, Vec square) const {
+  // Of so many coefficients that are in the model.
+  Moments moments_of(size_t part, Vec square, size_t columns) const {
     Moments out;
     out.square = std::move(square);
-    out.count = count(model_.parts[part]);
     out.unseen = model_.parts[part].unseen;
+    out.count = static_cast<double>(columns) + out.unseen;
     return out;
   }
 
-  void settle(size_t part, Index j, Vec square) {
-    settling_.average(sweeps_, part, j, moments_of(part, std::move(square)),
+  void settle(size_t part, Index j, Vec square, size_t columns) {
+    settling_.average(sweeps_, part, j, moments_of(part, std::move(square), columns),
                       hyper_[part][static_cast<size_t>(j)]);
   }
 
