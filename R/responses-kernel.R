@@ -68,11 +68,11 @@ response_starts <- function(specs, y, blocks) {
   if (problem$intercept) x <- cbind(1, x)
   x <- sweep(sweep(x, 2L, problem$center), 2L, problem$scale, "/")
   y[is.na(y)] <- 0
-  parts <- lapply(blocks[large], function(block) {
+  parts <- lapply(blocks[large], function(block) { # the first kernel of a choice
     if (is.null(block$choices)) block$columns else block$choices[[1L]]
   })
-  found <- column_evidences(x[, setdiff(seq_len(ncol(x)), unlist(
-    lapply(blocks[large], function(block) unlist(block$choices[-1L])))), drop = FALSE], y, parts)
+  kept <- setdiff(seq_len(ncol(x)), unlist(lapply(blocks, function(block) block$choices[-1L])))
+  found <- column_evidences(x[, kept, drop = FALSE], y, lapply(parts, match, kept))
   sds <- matrix(NA_real_, length(blocks), ncol(y))
   if (anyNA(found)) return(NULL)
   sds[large, ] <- found[2L + seq_along(large), , drop = FALSE]

@@ -54,6 +54,24 @@ test_that("independent residuals, missing responses, arrays and folds are studie
   expect_identical(study$value[study$model == "one"], c(0, 0))
 })
 
+test_that("responses go by their names, and metrics may be functions", {
+  fit <- several()
+  turned <- function(data) {
+    model <- stats::lm(cbind(hp, mpg) ~ wt + disp, data)
+    function(newdata) stats::predict(model, newdata)
+  }
+  mine <- function(seen) mean(abs(seen$truth - seen$fit))
+  study <- suppressWarnings(holdout(list(fit, lm = by_lm, turned = turned), mtcars, times = 2,
+                                    metrics = list(mine = mine, "rmse", "mae hp")))
+  expect_setequal(levels(study$metric), c("mine", "rmse mpg", "rmse hp", "mae hp"))
+  expect_equal(study$value[study$model == "turned"], study$value[study$model == "lm"],
+               tolerance = 1e-12)
+  logs <- suppressWarnings(bsvm(cbind(log(mpg), hp) ~ wt, mtcars, likelihood = likelihood_gaussian(),
+                                engine = engine_gibbs(draws = 50, burnin = 50, chains = 1)))
+  study <- suppressWarnings(holdout(logs, mtcars, times = 1))
+  expect_true("rmse log(mpg)" %in% levels(study$metric))
+})
+
 test_that("models that do not say all responses are told, and others refused", {
   fit <- several()
   bad <- function(data) function(newdata) numeric(nrow(newdata))
