@@ -138,6 +138,43 @@ TEST_CASE("responses: a set of columns with one variance is in the model with it
   CHECK(worst(model, expected, 4000, 4) < 4);
 }
 
+// One response: half-t(3, 1) of the amplitude and half-t(2, 1) of the residual's standard deviation
+// summed over a fine grid of their logarithms.
+TEST_CASE("responses: so is one whose variance is inferred, with the residual's") {
+  Responses model = with_sets(9, 1, {3, 2, 6}, false);
+  model.parts[1].priors[0] = prior("half_t", {{"df", 3}, {"scale", 1}});
+  model.residual = prior("huang_wand", {{"effects", 1}, {"df", 2}, {"scale_1", 1}});
+  const Index n = model.n();
+  const Vec y = model.y.col(0);
+  Vec expected(3);
+  std::vector<double> logs[3];
+  double most = -std::numeric_limits<double>::infinity();
+  for (size_t c = 0; c < 3; ++c) {
+    Mat k = Mat::Zero(n, n);
+    for (const Index column : model.parts[1].choices[c])
+      k += model.x.col(column) * model.x.col(column).transpose();
+    for (double tau = -7; tau < 5; tau += 0.1)
+      for (double sigma = -5; sigma < 4; sigma += 0.1) {
+        Mat covariance = std::exp(2 * tau) * k + Mat::Constant(n, n, 2);
+        covariance.diagonal().array() += std::exp(2 * sigma);
+        const Eigen::LLT<Mat> factor(covariance);
+        const double value = -0.5 * y.dot(factor.solve(y)) -
+                             Mat(factor.matrixL()).diagonal().array().log().sum() -
+                             2 * std::log1p(std::exp(2 * tau) / 3) + tau -
+                             1.5 * std::log1p(std::exp(2 * sigma) / 2) + sigma;
+        logs[c].push_back(value);
+        most = std::max(most, value);
+      }
+  }
+  for (size_t c = 0; c < 3; ++c) {
+    expected[static_cast<Index>(c)] = 0;
+    for (const double value : logs[c]) expected[static_cast<Index>(c)] += std::exp(value - most);
+  }
+  expected /= expected.sum();
+  REQUIRE(expected.minCoeff() > 0.03);
+  CHECK(worst(model, expected, 6000, 6) < 4);
+}
+
 TEST_CASE("responses: so is one with variances of its own") {
   const Responses model = with_sets(9, 2, {3, 3, 3}, true);
   const Vec expected = exact_shares(model);

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "shared.hpp"
 
 namespace bsvm {
@@ -19,6 +21,47 @@ WithSet with_set(const SharedResponses& shared, Index set, const Mat& prior, con
 
 // (small, q), zero where the set has no columns; `half` is used up.
 Mat draw_coefficients(WithSet& own, Index small, Index q, Draws& random);
+
+// Sets of a spectrum (Spectrum), with their coefficients integrated out. Sets go with different
+// amplitudes and residuals, so that chains hardly ever change one alone: it is chosen together with
+// a factor of all amplitudes and one of all residual standard deviations, on a lattice about where
+// they are. With G and t of the present ones a set's log evidence is
+//
+//   1/2 sum_kl { exp(-2 kappa) a_kl^2 t'_l / (1 + e_k t'_l) - log(1 + e_k t'_l) },
+//   t' = exp(2 (delta - kappa)) t,
+//
+// so that a lattice costs no more than its values of delta - kappa.
+class SetLattice {
+ public:
+  // r: what the block is to fit, of so many rows.
+  SetLattice(const SharedResponses& shared, const std::vector<size_t>& block, const Mat& r,
+             double rows);
+
+  struct Place {
+    Index set;
+    double delta, kappa;  // logarithms of the factors
+  };
+  // Priors are log densities of delta and kappa; without one of delta amplitudes stay.
+  struct Here {
+    const Mat& root;
+    const Mat& inverse;  // of Sigma
+    Vec variance;
+    std::function<double(double)> amplitude, residual;
+  };
+  // Log densities of all places about here, up to a constant.
+  Vec look(const Here& here) const;
+  Place place(Index index, const Here& here) const;
+  Index centre(Index set, const Here& here) const;  // its index where it is
+
+ private:
+  const SharedResponses& shared_;
+  const std::vector<size_t>& block_;
+  std::vector<Mat> hr_;  // of each set
+  Mat rr_;
+  double rows_;
+};
+
+double log_sum(const Vec& logs);
 
 // k with probability proportional to exp(logs_k).
 Index draw_index(const Vec& logs, Draws& random);

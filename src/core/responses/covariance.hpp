@@ -52,6 +52,12 @@ class Covariance {
     read();
   }
   double log_stretched(Index j, double t) const { return prior_.log_stretched(j, hyper_, t); }
+  // The same of all together, Sigma -> t^2 Sigma.
+  void scale(double t) {
+    prior_.scale(hyper_, t);
+    read();
+  }
+  double log_scaled(double t) const { return prior_.log_scaled(Moments(), hyper_, t); }
 
  private:
   // The root is known as free numbers (prior/prior.hpp).
