@@ -137,7 +137,7 @@ check_checkable <- function(fit) {
           "that selects coefficients may be exactly zero. Compare the fit with update(fit, engine ",
           "= engine_gibbs()).")
   }
-  if (any(vapply(fit$blocks, function(block) is_relevance(block$prior), TRUE))) {
+  if (is_relevant(fit)) {
     abort("unsupported", "check_approximation() does not support prior_relevance(). Compare the ",
           "fit with update(fit, engine = engine_gibbs()).")
   }

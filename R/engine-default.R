@@ -33,7 +33,7 @@ default_engine <- function(frame, likelihood, assigned) {
   }
   draws <- draws_are_better(frame) && suits_draws(frame) && !may_interpolate(frame, likelihood)
   first <- if (draws) "slice" else "gaussian"
-  draws <- if (draws_are_cheap(frame)) c("gibbs", "vb") else c("vb", "gibbs")
+  draws <- if (draws_are_cheap(frame, assigned)) c("gibbs", "vb") else c("vb", "gibbs")
   candidates <- unique(c(first, "gaussian", "slice", draws, "em"))
   able <- Find(function(name) can_take(name, frame, likelihood, assigned), candidates)
   if (identical(able, "vb")) tell_vb()
@@ -96,8 +96,10 @@ any_nested <- function(groups) {
   }, TRUE))
 }
 
-draws_are_cheap <- function(frame) {
-  length(frame$y) * as.numeric(length(frame$columns))^2 <= most_gram
+# Under prior_relevance() draws are worth more, half a minute: the bound has poor local optima.
+draws_are_cheap <- function(frame, assigned) {
+  work <- length(frame$y) * as.numeric(length(frame$columns))^2
+  work <= most_gram * (if (is_relevant(assigned)) 10 else 1)
 }
 
 tell_vb <- function() {

@@ -79,6 +79,7 @@ engine_note.bsvm_engine_vb <- function(engine, x) {
     return(paste("A variational approximation: standard deviations are too small, and",
                  "probabilities of inclusion too close to 0 and 1."))
   }
+  relevant <- any(startsWith(x$priors, "relevance, "))
   paste0(
     if (identical(x$method, "linear_response"))
       "Standard deviations are by linear response; means are those of a variational approximation"
@@ -86,7 +87,8 @@ engine_note.bsvm_engine_vb <- function(engine, x) {
     if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
     if (length(x$ngroups) > 0L && identical(x$method, "linear_response"))
       ", and standard deviations with them",
-    ". engine_gaussian() is closer, engine_", if (is.null(x$missing)) "slice" else "gibbs",
+    ". ", if (!relevant) "engine_gaussian() is closer, ",
+    "engine_", if (is.null(x$missing) && !relevant) "slice" else "gibbs",
     "() draws from the posterior itself."
   )
 }

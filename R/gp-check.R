@@ -4,6 +4,7 @@
 #           scales; the mean prior correlation of a row and the row nearest to it; are all inferred
 #           length scales as short as they can be; the standard deviation that learning found for
 #           the function, in units of the response, NA if it was given
+#         chosen  is the kernel one of several that are given?
 #         gain  by how much the log evidence is lower without the function, NA if nothing was learned
 # and a basis the field `average`, the means of its columns over the rows; if these columns move
 # (R/gp-infer.R) `reference` too, some of the rows, over which the mean is taken anew.
@@ -23,7 +24,7 @@ judge_kernels <- function(bases, model, found) {
     basis$parts <- Map(function(part, learned, gain) {
       c(part, list(judged = list(distance = scaled_distance(part, x),
                                  nearest = nearest_correlation(part, x),
-                                 shortest = is_shortest(learned),
+                                 shortest = is_shortest(learned), chosen = is_choice(basis),
                                  amplitude = learned_amplitude(learned), gain = gain)))
     }, basis$parts, model$parts[own], gains[own])
     basis["average"] <- list(average_columns(basis))
@@ -109,11 +110,11 @@ has_no_effect <- function(part) {
 }
 
 is_nearly_linear <- function(part) {
-  !has_no_effect(part) && isTRUE(part$judged$distance < linear_distance)
+  !part$judged$chosen && !has_no_effect(part) && isTRUE(part$judged$distance < linear_distance)
 }
 
 is_by_row <- function(part) {
-  !has_no_effect(part) && (part$judged$shortest || part$judged$nearest < least_correlation)
+  !part$judged$chosen && "lengthscale" %in% part$numbers$names && !has_no_effect(part) && (part$judged$shortest || part$judged$nearest < least_correlation)
 }
 
 left_over <- function(part) if (is.null(part$left_over)) 0 else mean(part$left_over)

@@ -33,6 +33,7 @@ study_response <- function(given, formulas, data, kind) {
 # The kind of response that the fits among the models have, else classes.
 study_kind <- function(models) {
   several <- Filter(is_responses, models)
+  if (length(several) > 0L) refuse_single(models)
   if (length(several) > 0L) return(c("several", response_names(several[[1L]])))
   fits <- Filter(function(model) inherits(model, "bsvm"), models)
   if (length(fits) == 0L) return(kind_for(NULL))

@@ -112,18 +112,21 @@ check_models <- function(models) {
 
 # Not every model is for every kind of response.
 check_model_kinds <- function(models, response) {
-  if (inherits(response, "bsvm_response_several")) refuse_single(models)
   if (!any(vapply(models, inherits, TRUE, "bsvm_tuned_svm"))) return(invisible())
   need_classes(response, "tuned_svm()", paste(
     "Give a function in its place, such as `function(data) e1071::svm(y ~ x, data)`."
   ))
 }
 
+# Next to a fit to several responses.
 refuse_single <- function(models) {
-  single <- names(Filter(function(model) inherits(model, c("bsvm", "bsvm_tuned_svm")), models))
+  single <- names(Filter(function(model) {
+    inherits(model, c("bsvm", "bsvm_tuned_svm", "formula"))
+  }, models))
   if (length(single) == 0L) return(invisible())
-  abort("argument", "A study of several responses is of models of all of them; ", enumerate(single),
-        " has one. Use a function in its place, which fits each response.")
+  abort("argument", "All models must be of several responses, as the first fit of them is; ",
+        enumerate(single), if (length(single) == 1L) " is" else " are", " not. Use a function that ",
+        "fits each response, such as `function(data) lm(cbind(a, b) ~ x, data)`.")
 }
 
 # ---- predictions ------------------------------------------------------------------------------

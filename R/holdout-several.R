@@ -99,7 +99,9 @@ read_prediction.bsvm_response_several <- function(said, response, n) {
   q <- length(response$names)
   size <- dim(said)
   if (is.data.frame(said)) said <- as.matrix(said)
-  if (length(size) == 3L && size[3L] == 1L) said <- said[, , 1L]
+  if (length(size) == 3L && size[3L] == 1L) {
+    said <- array(said, size[1:2], list(NULL, dimnames(said)[[2L]]))
+  }
   if (!is.numeric(said) || !length(dim(said)) %in% 2:3) {
     abort("argument", "A prediction must be a matrix of numbers with a column for each response, ",
           "or an array of rows, `fit`, `lower` and `upper`, and responses; found ", describe(said),
@@ -119,7 +121,11 @@ read_prediction.bsvm_response_several <- function(said, response, n) {
     abort("argument", "A prediction must have ", n, " rows and ", q, " responses; found ",
           dim(said)[1L], " and ", dim(said)[3L], ".")
   }
+  dimnames(said)[[2L]] <- sub("^lwr$", "lower", sub("^upr$", "upper", dimnames(said)[[2L]]))
   parts <- intersect(c("fit", "lower", "upper"), dimnames(said)[[2L]])
+  if (sum(c("lower", "upper") %in% parts) == 1L) {
+    abort("argument", "A prediction with one limit must have the other too: `lower` and `upper`.")
+  }
   lapply(stats::setNames(parts, parts), function(part) matrix(said[, part, ], n, q))
 }
 

@@ -201,8 +201,8 @@ prepare_study <- function(models, data, stratify, metrics, predictions, call, en
   check_flag(predictions, "predictions")
   check_rows_of(data)
   models <- check_models(models)
-  formulas <- Filter(Negate(is.null), lapply(models, model_formula, env))
   kind <- study_kind(models)
+  formulas <- Filter(Negate(is.null), lapply(models, model_formula, env))
   coded <- study_response(row_argument("response", data, call, env), formulas, data, kind)
   check_model_kinds(models, coded$response)
   metrics <- check_metrics(if (is.null(metrics)) default_metrics(coded$response) else metrics[[1L]],

@@ -169,10 +169,17 @@ assign_basis_priors <- function(frame, named) {
       prior <- first_prior(named, c(label, basis_prior_names(basis)), basis_prior(basis))
       if (is_gp(basis)) check_gp_prior(prior, label)
       columns <- basis$blocks[[label]]
-      new_block(in_units(prior, function_size(frame, basis, columns)), columns, label)
+      new_block(in_units(prior, block_function_size(frame, basis, columns)), columns, label)
     })
   })
   unlist(blocks, recursive = FALSE)
+}
+
+# Of a choice of kernels, which have one prior together, of all.
+block_function_size <- function(frame, basis, columns) {
+  if (!is_gp(basis) || !is_choice(basis)) return(function_size(frame, basis, columns))
+  all <- unlist(basis$blocks, use.names = FALSE)
+  function_size(frame, basis, all) / sqrt(length(basis$blocks))
 }
 
 # Root mean square over the rows of a function whose coefficients in these columns have variance

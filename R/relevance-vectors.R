@@ -4,6 +4,10 @@
 
 has_relevance <- function(basis) isTRUE(basis$relevance)
 
+is_relevant <- function(fit) {
+  any(vapply(fit$blocks, function(block) is_relevance(block$prior), TRUE))
+}
+
 # The frame whose terms know what their prior makes of them.
 with_relevance <- function(frame, blocks) {
   priors <- stats::setNames(lapply(blocks, `[[`, "prior"), vapply(blocks, `[[`, "", "label"))
@@ -170,10 +174,22 @@ effective_numbers <- function(fit, columns, env) {
     precision <- known$precision[used, used]
     diag(precision)[own] <- diag(precision)[own] + lambda
     out <- numeric(length(columns))
-    out[here] <- 1 - lambda * diag(chol2inv(chol(precision)))[own]
+    out[here] <- 1 - lambda * diag(inverse_of_precision(precision))[own]
     out
   }, numeric(length(columns))))
-  pmin(pmax(rowMeans(each), 0), 1)
+  out <- rowMeans(matrix(each, length(columns)))
+  if (anyNA(out)) refuse_precision()
+  pmin(pmax(out, 0), 1)
+}
+
+inverse_of_precision <- function(precision) {
+  root <- tryCatch(chol(precision), error = function(e) refuse_precision())
+  chol2inv(root)
+}
+
+refuse_precision <- function() {
+  abort("numerical", "The covariance of the coefficients can't be computed. Give prior_relevance() a ",
+        "`shape` and `scale` nearer to one.")
 }
 
 # shape and scale of the prior of each column.

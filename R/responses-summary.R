@@ -154,9 +154,10 @@ summary.bsvm_responses <- function(object, level = 0.95, ...) {
   structure(class = "summary.bsvm_responses", list(
     fit = object, coefficients = coefficients, level = level,
     gp = gp_facts(object$fits[[1L]], level), kernels = kernel_shares(object),
-    r2 = if (has_draws(object$fits[[1L]])) vapply(object$fits, function(fit) {
-      mean(bayes_R2.bsvm(fit))
-    }, 0),
+    r2 = if (has_draws(object$fits[[1L]])) {
+      tryCatch(vapply(object$fits, function(fit) mean(bayes_R2.bsvm(fit)), 0),
+               bsvm_error_data = function(e) NULL) # keep_data = FALSE, in another session
+    },
     tube = if (has_tube(object)) tube_tables(object, level),
     varcorr = if (!is.null(object$residual)) VarCorr.bsvm_responses(object, level = level)))
 }
@@ -283,6 +284,9 @@ logLik.bsvm_responses <- function(object, ...) {
   abort("unsupported", "logLik() is not defined: a Bayesian fit has no maximised likelihood. ",
         "Use loo().")
 }
+
+#' @export
+elbo.bsvm_responses <- function(object, ...) refuse_for_all("elbo()")
 
 #' @export
 waic.bsvm_responses <- function(x, ...) refuse_for_all("waic()")

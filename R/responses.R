@@ -156,15 +156,31 @@ response_names <- function(object) names(object$fits)
 several_responses <- function(formula, data, likelihood) {
   if (is.null(likelihood) || !inherits(formula, "formula") || length(formula) != 3L) return(NULL)
   left <- formula[[2L]]
-  y <- tryCatch(eval(left, data, formula_environment(formula)), error = function(e) NULL)
+  y <- tryCatch(suppressWarnings(eval(left, data, formula_environment(formula))),
+                error = function(e) NULL)
   if (NCOL(y) < 2L || !(is.matrix(y) || is.data.frame(y))) return(NULL)
   if (kind_for(likelihood) != "numbers") return(NULL)
+  check_response_rows(y, left, data, formula)
   y <- as.matrix(y)
+  if (is.numeric(y)) y[is.nan(y)] <- NA
   colnames(y) <- column_labels(y, left)
   check_responses(y)
   storage.mode(y) <- "double"
   rownames(y) <- if (is.data.frame(data)) row.names(data) else seq_len(nrow(y))
   y
+}
+
+check_response_rows <- function(y, left, data, formula) {
+  sizes <- if (is_call_to(left, "cbind")) {
+    vapply(as.list(left)[-1L], function(term) {
+      NROW(suppressWarnings(eval(term, data, formula_environment(formula))))
+    }, 0L)
+  }
+  n <- if (is.data.frame(data)) nrow(data) else nrow(y)
+  bad <- setdiff(c(sizes, nrow(y)), c(1L, n))
+  if (length(bad) == 0L && nrow(y) == n) return(invisible())
+  abort("data", "The responses must have a value for each of the ", n, " rows; found ",
+        if (length(bad) > 0L) bad[1L] else nrow(y), ". Use columns of `data`.")
 }
 
 # Names of the columns; without any, cbind(log(a), b) has its arguments.

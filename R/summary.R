@@ -68,9 +68,10 @@
 #'   (by [engine_map()] the mode), `plug_in`, `cost` and `fixed`, whether it was given; and
 #'   `standard_scale`, whether those of population-level coefficients refer to standardised
 #'   predictors;
-#' * with draws `variance_draws`: matrix as `coefficients`, a row an inferred variance or
-#'   covariance (of [prior_bridge()] `nu` and `alpha`, of [prior_spike_slab()] `pi`, of
-#'   [prior_laplace_zero()] `s`), named as by [as_draws.bsvm()]; and `sampling`, a list of `draws`,
+#' * with draws `variance_draws`: matrix as `coefficients`, a row an inferred variance or covariance
+#'   (of [prior_bridge()] `nu` and `alpha`, of [prior_spike_slab()] `pi`, of [prior_laplace_zero()]
+#'   `s`, of [prior_relevance()] `typical_variance`), named as by [as_draws.bsvm()]; and `sampling`,
+#'   a list of `draws`,
 #'   `burnin`, `thin`, `chains`, `mixing`, `seed`, `seconds`, `resumed`;
 #' * of [engine_gaussian()] and [engine_map()] `sds`: matrix, a row an inferred standard deviation,
 #'   columns `Estimate`, `SD`, `lower`, `upper`; `NULL` without integrated group effects of
@@ -84,7 +85,8 @@
 #'   units of the variable), `medians` (length scales in median distances between rows), `inferred`;
 #'   `points`, data frame, a row a summand of a kernel: `term`, `block` (as the variance of the
 #'   summand is called), `kernel`, `points` (inducing points),
-#'   `left_over` (mean share of variance they do not explain); `learning`, list of `rows`, `seconds`,
+#'   `left_over` (mean share of variance they do not explain); `learning`, list of `rows`,
+#'   `seconds`,
 #'   `evaluations`, `converged` and `scores` (matrix of common factor, evidence bound and
 #'   leave-one-out log score where the evidence is highest and as used), `NULL` if all numbers were
 #'   given; `cautions`, sentences;

@@ -83,7 +83,13 @@ test_that("models that do not say all responses are told, and others refused", {
   expect_error(holdout(list(fit, function(data) 1), mtcars, metrics = "ber"),
                class = "bsvm_error_argument")
   expect_error(holdout(list(fit, bsvm(mpg ~ wt, mtcars, likelihood = likelihood_gaussian())),
-                       mtcars), class = "bsvm_error_response")
+                       mtcars), "is not", class = "bsvm_error_argument")
+  expect_error(holdout(list(fit, cbind(mpg, hp) ~ wt), mtcars), class = "bsvm_error_argument")
+  one <- function(data) function(new) {
+    array(1, c(nrow(new), 2L, 2L), list(NULL, c("fit", "lwr"), NULL))
+  }
+  study <- suppressWarnings(holdout(list(fit, one = one), mtcars, times = 1))
+  expect_true(all(grepl("the other too", study$failure[study$model == "one"])))
   expect_error(holdout(list(fit, tuned_svm(cbind(mpg, hp) ~ wt)), mtcars),
                class = "bsvm_error")
   weighted <- several(weights = rep(2, 32))

@@ -314,3 +314,66 @@ test_that("pictures of several responses show slopes of linear kernels, and rele
   smooth <- suppressWarnings(update(fit, . ~ gp(x)))
   expect_error(plot(smooth, "coefficients"), class = "bsvm_error_unsupported")
 })
+
+test_that("the default finds the function of moderately many rows, and engine_vb() does", {
+  for (seed in 1:2) {
+    set.seed(seed)
+    data <- data.frame(x = runif(100, -3, 3))
+    data$y <- sin(2 * data$x) + 0.3 * rnorm(100)
+    fit <- suppressWarnings(bsvm(y ~ gp(x), data, likelihood = likelihood_gaussian(),
+                                 prior = list(gp = prior_relevance())))
+    expect_identical(fit$engine$name, "gibbs")
+    expect_lt(sqrt(mean((fitted(fit) - sin(2 * data$x))^2)), 0.13)
+    vb <- update(fit, engine = "vb")
+    expect_lt(sqrt(mean((fitted(vb) - sin(2 * data$x))^2)), 0.15)
+  }
+  expect_output(print(summary(vb)), "engine_gibbs\\(\\) draws from the posterior itself")
+})
+
+test_that("numbers beyond reason, one point and data that are gone are answered", {
+  data <- motor()
+  engine <- engine_gibbs(draws = 30, burnin = 30, chains = 1)
+  one <- suppressWarnings(bsvm(y ~ gp(x, points = 1), data, likelihood = likelihood_gaussian(),
+                               prior = list(gp = prior_relevance()), engine = engine))
+  expect_identical(nrow(relevance_vectors(one)), 1L)
+  wide <- rvm(data, 0.5, 1e300, engine = engine)
+  expect_error(relevance_vectors(wide), class = "bsvm_error_numerical")
+  several <- transform(data, z = ifelse(seq_len(40) == 2, NaN, x + rnorm(40)))
+  fit <- suppressWarnings(bsvm(cbind(y, z) ~ x, several, likelihood = likelihood_gaussian(),
+                               engine = engine))
+  expect_equal(fit$imputed$row, 2)
+  expect_false(anyNA(predict(fit, interval = "prediction")))
+  gone <- suppressWarnings(update(fit, keep_data = FALSE))
+  rm(several)
+  expect_output(print(summary(gone)), "Residuals")
+  expect_error(elbo(fit), class = "bsvm_error_unsupported")
+  short <- data$x[1:20]
+  expect_error(bsvm(cbind(y, short) ~ x, data, likelihood = likelihood_gaussian()),
+               class = "bsvm_error_data")
+  few <- as.matrix(data[1:20, ])
+  expect_error(bsvm(few ~ x, data, likelihood = likelihood_gaussian()), class = "bsvm_error_data")
+})
+
+test_that("chains leave the kernel they start with, and what is said of kernels fits choices", {
+  set.seed(1)
+  n <- 150
+  data <- data.frame(x = runif(n, 0, 10), u = rnorm(n), v = rnorm(n))
+  data$y <- cbind(a = sin(data$x) + data$u * data$v, b = cos(data$x)) + 0.2 * rnorm(2 * n)
+  for (seed in 1:2) {
+    set.seed(seed)
+    fit <- suppressWarnings(bsvm(
+      y ~ gp(x, u, v, kernel = kernel_choice(kernel_se(0.6), kernel_se(1.29))), data,
+      likelihood = likelihood_gaussian(), engine = engine_gibbs(draws = 100, burnin = 200)))
+    expect_gt(mean(fit$kernels[[1L]] == 2), 0.95)
+  }
+  few <- data[1:20, ]
+  grid <- do.call(kernel_choice, lapply(10^seq(-2, 2), kernel_se))
+  expect_no_warning(suppressWarnings(
+    bsvm(y ~ gp(x, kernel = grid), few, likelihood = likelihood_gaussian(),
+         engine = engine_gibbs(draws = 50, burnin = 50)), classes = "bsvm_warning_convergence"))
+  open <- suppressWarnings(bsvm(y ~ gp(x, kernel = kernel_poly(degree = 1:3)), few,
+                                likelihood = likelihood_gaussian(),
+                                prior = list(gp = prior_ridge()),
+                                engine = engine_gibbs(draws = 50, burnin = 50)))
+  expect_length(open$kernels, 1L)
+})

@@ -25,7 +25,12 @@ class Relevance : public Prior {
   bool exchangeable() const override { return false; }
   Index hyper_size(Index m) const override { return 1 + m; }  // A_q, B_j
 
-  void start(const Moments&, VecRef hyper) const override { hyper.setConstant(shape_ + 0.5); }
+  // From wide variances: from those of one the bound of nearly collinear kernels climbs to an optimum
+  // at which most of the function is noise.
+  void start(const Moments&, VecRef hyper) const override {
+    hyper.setConstant(1e4 * (shape_ + 0.5));
+    hyper[0] = shape_ + 0.5;
+  }
 
   void update(const Moments& b, double reach, VecRef hyper) const override {
     const Vec before = hyper;
