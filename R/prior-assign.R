@@ -168,6 +168,7 @@ assign_basis_priors <- function(frame, named) {
     lapply(names(basis$blocks), function(label) {
       prior <- first_prior(named, c(label, basis_prior_names(basis)), basis_prior(basis))
       if (is_gp(basis)) check_gp_prior(prior, label)
+      if (is_gp(basis) && is_relevance(prior)) prior <- starting_wide(prior)
       columns <- basis$blocks[[label]]
       new_block(in_units(prior, block_function_size(frame, basis, columns)), columns, label)
     })

@@ -19,16 +19,15 @@ namespace {
 class Relevance : public Prior {
  public:
   explicit Relevance(const Params& params)
-      : shape_(params.positive("shape")), scale_(params.positive("scale")) {}
+      : shape_(params.positive("shape")), scale_(params.positive("scale")),
+        start_(params.given("start") ? params.positive("start") : 1) {}
 
   bool supports(Use use) const override { return use == Use::augmented || use == Use::drawn; }
   bool exchangeable() const override { return false; }
   Index hyper_size(Index m) const override { return 1 + m; }  // A_q, B_j
 
-  // From wide variances: from those of one the bound of nearly collinear kernels climbs to an optimum
-  // at which most of the function is noise.
   void start(const Moments&, VecRef hyper) const override {
-    hyper.setConstant(1e4 * (shape_ + 0.5));
+    hyper.setConstant((shape_ + 0.5) / start_);
     hyper[0] = shape_ + 0.5;
   }
 
@@ -85,7 +84,7 @@ class Relevance : public Prior {
   }
 
  private:
-  double shape_, scale_;
+  double shape_, scale_, start_;  // precisions to start from
 };
 
 const Register<Prior, Relevance> relevance_entry("relevance");
