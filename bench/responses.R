@@ -51,7 +51,29 @@ dough_figures <- function() {
     engine = engine_gibbs(draws = 5000L, burnin = 5000L, chains = 1L))))[["elapsed"]]
   rbind(figure("biscuit doughs: a fit", seconds, "s"), do.call(rbind, rows),
         pls_figure(data, errors),
-        figure("biscuit doughs: 5000 + 5000 sweeps, 160 coefficients", long, "s", at_most = 8))
+        figure("biscuit doughs: 5000 + 5000 sweeps, 160 coefficients", long, "s", at_most = 8),
+        paper_figures(data))
+}
+
+# The paper's models, a variance for each coefficient: seconds of 5000 + 5000 sweeps on one processor,
+# and of its four chains of 100,000 on two.
+paper_figures <- function(data) {
+  seconds_of <- function(likelihood, draws, burnin, thin = 1L, chains = 1L, threads = 1L) {
+    set.seed(1)
+    suppressWarnings(bsvm(
+      cbind(fat, sucrose, flour, water) ~ gp(nir, kernel = kernel_linear()), data$train,
+      likelihood = likelihood,
+      prior = list(gp = prior_relevance(1e-8, 1e-5), residual = prior_inv_wishart(5, 10 * diag(4))),
+      engine = engine_gibbs(draws = draws, burnin = burnin, thin = thin, chains = chains),
+      control = bsvm_control(threads = threads, verbose = FALSE)))$sampling$seconds
+  }
+  gaussian <- likelihood_gaussian(residual = "paper", scale = prior_inv_gamma(1, 10))
+  tube <- likelihood_eps_insensitive(residual = "correlated")
+  rbind(
+    figure("MBRVM: 5000 + 5000 sweeps", seconds_of(gaussian, 5000L, 5000L), "s", at_most = 8),
+    figure("MBSVM: 5000 + 5000 sweeps", seconds_of(tube, 5000L, 5000L), "s", at_most = 8),
+    figure("MBRVM: 4 chains of 100,000 sweeps, two processors",
+           seconds_of(gaussian, 10000L, 50000L, 5L, 4L, 2L), "s", at_most = 240))
 }
 
 pls_figure <- function(data, errors) {
