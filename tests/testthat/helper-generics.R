@@ -7,7 +7,7 @@ generics_of <- function(prefix) {
 }
 
 has_method <- function(generic, object) {
-  any(vapply(c(class(object), "default"), function(class) {
+  any(vapply(class(object), function(class) {
     !is.null(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace("bsvm")))
   }, TRUE))
 }
