@@ -11,6 +11,7 @@ can_take <- function(name, ...) is.null(refusal(as_component(name, "engine"), ..
 
 # The error that says what can take the model instead.
 check_engine <- function(engine, frame, likelihood, assigned) {
+  refuse_empirical(engine)
   why <- refusal(engine, frame, likelihood, assigned)
   if (is.null(why)) return(invisible())
   able <- setdiff(able_engines(frame, likelihood, assigned), engine$name)

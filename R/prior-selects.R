@@ -20,7 +20,13 @@ check_not_sparse <- function(blocks) {
   }
 }
 
-# The core does not have both, whatever the engine.
+# Do priors go with the frame's terms, whatever the engine?
+check_term_priors <- function(frame, blocks) {
+  check_not_learned(frame, blocks)
+  check_relevance(frame, blocks)
+}
+
+# The core does not have both.
 check_not_learned <- function(frame, blocks) {
   learned <- learned_bases(frame)
   if (length(learned) == 0L || !selects_any(blocks)) return(invisible())
