@@ -1,6 +1,6 @@
 #pragma once
-#include <functional>
-
+#include "covariance.hpp"
+#include "latent_layer.hpp"
 #include "shared.hpp"
 
 namespace bsvm {
@@ -33,32 +33,31 @@ Mat draw_coefficients(WithSet& own, Index small, Index q, Draws& random);
 // so that a lattice costs no more than its values of delta - kappa.
 class SetLattice {
  public:
-  // r: what the block is to fit, of so many rows.
+  // r: what the block is to fit. `free`: are amplitudes drawn where they are inferred?
   SetLattice(const SharedResponses& shared, const std::vector<size_t>& block, const Mat& r,
-             double rows);
+             const LatentLayer& latent, bool free);
 
+  // From one set and its `hyper` and Sigma to others: a place is drawn among those about here, and
+  // accepted by the sums about here and about there.
+  Index draw(Index set, Draws& random, std::vector<Vec>& hyper, Covariance& sigma) const;
+
+ private:
   struct Place {
     Index set;
     double delta, kappa;  // logarithms of the factors
   };
-  // Priors are log densities of delta and kappa; without one of delta amplitudes stay.
-  struct Here {
-    const Mat& root;
-    const Mat& inverse;  // of Sigma
-    Vec variance;
-    std::function<double(double)> amplitude, residual;
-  };
-  // Log densities of all places about here, up to a constant.
-  Vec look(const Here& here) const;
-  Place place(Index index, const Here& here) const;
-  Index centre(Index set, const Here& here) const;  // its index where it is
+  Vec look(const Vec& variance, const Covariance& sigma) const;  // log densities of all places
+  Place place(Index index) const;
+  Index centre(Index set) const;  // its index where it is
+  double amplitude_prior(const Vec& variance, double delta) const;
 
- private:
   const SharedResponses& shared_;
   const std::vector<size_t>& block_;
+  const ColumnPart& part_;
+  const LatentLayer& latent_;
   std::vector<Mat> hr_;  // of each set
   Mat rr_;
-  double rows_;
+  Index sides_;  // places of delta to each side
 };
 
 double log_sum(const Vec& logs);

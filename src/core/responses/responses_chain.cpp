@@ -241,68 +241,18 @@ class ResponsesChain : public Chain {
 
   // ---- large blocks ----------------------------------------------------------------------------
 
-  // The set of columns that is in the model, of a block with several (SetLattice): a place is drawn
-  // among those about here, and accepted by the sums about here and about there.
+  // The spectrum of the set of columns that is in the model, of a block with several.
   size_t choose(const std::vector<size_t>& block, const DrawKey& now) {
     const size_t part = static_cast<size_t>(shared_.spectra[block[0]].part);
     const size_t before = block[static_cast<size_t>(chosen_[part])];
-    const SetLattice lattice(shared_, block, fit_.rest(before) - shared_.s * fit_.small(),
-                             shared_.rows);
-    const SetLattice::Here here = place_of(part, before);
-    const Vec logs = lattice.look(here);
     Draws random(now, Purpose::move, (std::uint64_t{3} << 32) + part);
-    const Index drawn = draw_index(logs, random);
-    const SetLattice::Place there = lattice.place(drawn, here);
-    const Vec hyper = sigma_.hyper();
-    const std::vector<Vec> own = hyper_[part];
-    sigma_.scale(std::exp(there.kappa));
-    if (here.amplitude) multiply_amplitudes(part, std::exp(there.delta));
-    const size_t after = block[static_cast<size_t>(there.set)];
-    // What is about there has another constant: of this place both are known.
-    const SetLattice::Here now_here = place_of(part, after);
-    const Vec back = lattice.look(now_here);
-    const double same = logs[drawn] - back[lattice.centre(there.set, now_here)];
-    if (!(std::log(random.uniform()) < log_sum(logs) - log_sum(back) - same)) {
-      sigma_.restore(hyper);
-      hyper_[part] = own;
-      return before;
-    }
-    chosen_[part] = there.set;
+    const SetLattice lattice(shared_, block, fit_.rest(before) - shared_.s * fit_.small(),
+                             latent_, settling_.draws(sweeps_));
+    chosen_[part] = lattice.draw(chosen_[part], random, hyper_[part], sigma_);
+    const size_t after = block[static_cast<size_t>(chosen_[part])];
     if (after != before)
       fit_.set_turned(before, Mat::Zero(shared_.spectra[before].e.size(), q()));
     return after;
-  }
-
-  SetLattice::Here place_of(size_t part, size_t spectrum) const {
-    SetLattice::Here out{sigma_.root(), sigma_.inverse(), variances(shared_.spectra[spectrum]),
-                         nullptr, nullptr};
-    out.residual = [this](double kappa) {
-      return sigma_.log_scaled(std::exp(kappa)) +
-             latent_.log_prior(std::exp(kappa) * sigma_.root());
-    };
-    bool free = settling_.draws(sweeps_);
-    for (Index j = 0; j < q(); ++j) free = free && prior_of(part, j).free_size(1) == 1;
-    if (!free) return out;
-    out.amplitude = [this, part, log_sd = Vec(0.5 * out.variance.array().log())](double delta) {
-      double sum = 0;
-      Vec theta(1), gradient(1);
-      for (Index j = 0; j < q(); ++j) {
-        theta[0] = log_sd[j] + delta;
-        sum += prior_of(part, j).log_joint(Moments(), theta, gradient);
-      }
-      return sum;
-    };
-    return out;
-  }
-
-  void multiply_amplitudes(size_t part, double factor) {
-    for (Index j = 0; j < q(); ++j) {
-      Vec& own = hyper_[part][static_cast<size_t>(j)];
-      Vec theta(1);
-      prior_of(part, j).free(own, theta);
-      theta[0] += std::log(factor);
-      prior_of(part, j).fix(theta, own);
-    }
   }
 
   void draw_spectrum(size_t k, const DrawKey& now) {
@@ -310,12 +260,12 @@ class ResponsesChain : public Chain {
     const Fit::BlockSums sums = fit_.beside_spectrum(k);
     const Mat& b = fit_.small();
     const Mat sb = sums.sr.transpose() * b, left = sums.hr - own.hs * b;
-    Vec variance = variances(own);
+    const size_t part = static_cast<size_t>(own.part);
+    Vec variance = variances(own, model_.parts[part], hyper_[part]);
     if (static_cast<double>(own.e.size()) > kFlexible * shared_.rows)
       stretch_residuals(own, k, left,
                         sums.rr - sb - sb.transpose() + b.transpose() * shared_.ss * b,
                         shared_.rows, variance, latent_, now, sigma_);
-    const size_t part = static_cast<size_t>(own.part);
     if (settling_.draws(sweeps_))
       slide_variances(own, model_.parts[part], left, sigma_.root(), now, hyper_[part], variance);
     const Together both(sigma_.root(), variance);
@@ -343,16 +293,6 @@ class ResponsesChain : public Chain {
     for (Index j = 0; j < q() && !settling_.draws(sweeps_); ++j)
       settle(part, j, Vec::Constant(1, turned.col(j).squaredNorm()), own.columns.size());
     fit_.set_turned(k, std::move(turned));
-  }
-
-  Vec variances(const Spectrum& own) const {
-    const size_t part = static_cast<size_t>(own.part);
-    Vec out(q()), precision(static_cast<Index>(own.columns.size()));
-    for (Index j = 0; j < q(); ++j) {
-      prior_of(part, j).precision(hyper_[part][static_cast<size_t>(j)], precision);
-      out[j] = 1 / precision[0];
-    }
-    return out;
   }
 
   // ---- factors ---------------------------------------------------------------------------------

@@ -14,6 +14,15 @@ constexpr double kSliceWidth = 1;
 
 }  // namespace
 
+Vec variances(const Spectrum& own, const ColumnPart& part, const std::vector<Vec>& hyper) {
+  Vec out(static_cast<Index>(hyper.size())), precision(static_cast<Index>(own.columns.size()));
+  for (size_t j = 0; j < hyper.size(); ++j) {
+    part.priors[j]->precision(hyper[j], precision);
+    out[static_cast<Index>(j)] = 1 / precision[0];
+  }
+  return out;
+}
+
 void stretch_residuals(const Spectrum& own, size_t index, const Mat& hr, const Mat& rr, double rows,
                        const Vec& variance, const LatentLayer& latent, const DrawKey& now,
                        Covariance& sigma) {

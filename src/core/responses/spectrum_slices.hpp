@@ -4,6 +4,9 @@
 
 namespace bsvm {
 
+// (q) the variance of each response's coefficients; `hyper` are their priors'.
+Vec variances(const Spectrum& own, const ColumnPart& part, const std::vector<Vec>& hyper);
+
 // Slices with the coefficients of a large block integrated out. hr = H'R (m, q) of what the block
 // is to fit; `variance` (q) the block's, `index` its number among the spectra.
 
