@@ -9,6 +9,7 @@
 #include "normal_draws.hpp"
 #include "settling.hpp"
 #include "spectrum_slices.hpp"
+#include "starts.hpp"
 
 namespace bsvm {
 
@@ -19,16 +20,6 @@ namespace {
 constexpr double kFlexible = 0.25;
 // Levels whose sums are made at once.
 constexpr Index kLevels = 512;
-// How far apart chains start about what is known, in logarithms of standard deviations.
-constexpr double kApart = 0.3;
-
-// A diagonal root about these logarithms of its entries, as free numbers (prior/prior.hpp).
-Vec diagonal_root(const Vec& start, Draws& random) {
-  const Index q = start.size();
-  Vec out = Vec::Zero(q * (q + 1) / 2);
-  for (Index j = 0; j < q; ++j) out[j * (j + 3) / 2] = start[j] + kApart * random.normal();
-  return out;
-}
 
 class ResponsesChain : public Chain {
  public:
@@ -62,50 +53,14 @@ class ResponsesChain : public Chain {
   // `random` is used in the order of the members.
   ResponsesChain(const SharedResponses& shared, std::uint64_t seed, int chain, Draws random)
       : shared_(shared), model_(shared.model), seed_(seed), chain_(chain), fit_(shared),
-        hyper_(start_columns(random)), psi_(start_factors(random)), latent_(model_, random),
-        sigma_(*model_.residual, start_residual(random)), chosen_(start_choices(random)),
+        hyper_(start_columns(model_, random)), psi_(start_factors(model_, random)),
+        latent_(model_, random),
+        sigma_(*model_.residual, start_residual(model_, shared.rows, random)),
+        chosen_(start_choices(model_, random)),
         settling_(model_) {}
-
-  std::vector<std::vector<Vec>> start_columns(Draws& random) const {
-    std::vector<std::vector<Vec>> out;
-    for (const ColumnPart& part : model_.parts) {
-      out.emplace_back();
-      for (Index j = 0; j < q(); ++j) {
-        const Prior& prior = *part.priors[static_cast<size_t>(j)];
-        out.back().push_back(dispersed(prior, count(part), random));
-        if (part.start.size() > 0 && prior.free_size(1) == 1)
-          prior.fix(Vec::Constant(1, part.start[j] + kApart * random.normal()), out.back().back());
-      }
-    }
-    return out;
-  }
-  std::vector<Vec> start_factors(Draws& random) const {
-    std::vector<Vec> out;
-    for (const LevelPart& factor : model_.factors)
-      out.push_back(dispersed(*factor.prior,
-                              static_cast<double>(factor.effects() * q() * factor.levels), random));
-    return out;
-  }
-  Vec start_residual(Draws& random) const {
-    Vec out = dispersed(*model_.residual, shared_.rows * static_cast<double>(q()), random);
-    if (model_.start.size() > 0) model_.residual->fix(diagonal_root(model_.start, random), out);
-    return out;
-  }
-
-  std::vector<Index> start_choices(Draws& random) const {
-    std::vector<Index> out;
-    for (const ColumnPart& part : model_.parts) {
-      const double count = static_cast<double>(part.choices.size());
-      out.push_back(count > 0 ? static_cast<Index>(count * random.uniform()) : 0);
-    }
-    return out;
-  }
 
   Index q() const { return model_.q(); }
   Index small() const { return fit_.small().rows(); }
-  static double count(const ColumnPart& part) {
-    return static_cast<double>(part.width()) + part.unseen;
-  }
   // Places among the small columns of those of a part that are in the model.
   const std::vector<Index>& places(size_t part) const {
     return shared_.places[part][static_cast<size_t>(chosen_[part])];
