@@ -50,6 +50,10 @@
 #' With many rows, a few hundred coefficients and no groups, [engine_vb()] costs less, and its class
 #' predictions are much the same.
 #'
+#' **Several responses** with correlated residuals ([responses]) have draws instead of a mixture: there
+#' the posterior given the variances is normal, and draws of the variances are proposed from t
+#' distributions about their modes. `elbo()` is then the log evidence, by importance sampling.
+#'
 #' **Separated classes.** Where a plane in columns with [prior_flat()] separates the classes
 #' perfectly the likelihood bounds nothing, and the posterior is as good as improper: the fit warns
 #' with class `bsvm_warning_rank`. The same holds for variances, and the same warning says so: where

@@ -36,8 +36,9 @@ fit_correlated <- function(y, call, data, arguments, env) {
                        arguments$formula, identified(result, units), groups,
                        imputed_responses(result, y, rows, specs), runs[[1L]]$sampling,
                        result$termination, arguments, loss_draws(result, likelihood, units),
-                       frame$weights, kernel_draws(result, frames[[1L]]))
+                       frame$weights, kernel_draws(result, frames[[1L]]), result$evidence)
   warn_responses(out)
+  warn_evidence(out$evidence)
   out
 }
 
@@ -110,9 +111,10 @@ responses_engine <- function(engine) {
   if (is.null(engine)) return(engine_gibbs(burnin = few_burnin))
   engine <- as_component(engine, "engine")
   if (identical(engine$name, "gibbs")) return(engine)
-  abort("unsupported", "Several responses with correlated residuals need engine_gibbs(); found ",
-        engine_call(engine), ". Omit `engine`, or use `residual = \"independent\"` in the ",
-        "likelihood.")
+  if (identical(engine$name, "gaussian")) return(independent_engine())
+  abort("unsupported", "Several responses with correlated residuals need engine_gibbs() or ",
+        "engine_gaussian(); found ", engine_call(engine), ". Omit `engine`, or use ",
+        "`residual = \"independent\"` in the likelihood.")
 }
 
 # The frame of the design, its response the number of each row.
@@ -176,6 +178,7 @@ run_responses <- function(specs, frame, y, residual, likelihood, engine, control
   residual <- core_residual(residual, units, names(specs))
   internal <- t((t(y) - shift) / units)
   options <- sampler_options(engine, control)
+  options$independent <- is_independent(engine)
   if (options$most > 0L) options$most <- min(options$most, most_kept(specs[[1L]]) %/% length(specs))
   options$most <- max(options$most, if (options$most > 0L) options$draws else 0L)
   blocks <- lapply(specs, function(spec) {
@@ -184,6 +187,7 @@ run_responses <- function(specs, frame, y, residual, likelihood, engine, control
   check_blocks(blocks[[1L]], specs[[1L]], engine)
   sets <- choice_sets(specs[[1L]], frame, length(specs))
   blocks <- lapply(blocks, with_choices, sets)
+  if (is_independent(engine)) check_independent(specs[[1L]], likelihood, y, blocks[[1L]])
   free_memory(length(y))
   starts <- response_starts(specs, internal, blocks[[1L]])
   blocks[[1L]] <- lapply(seq_along(blocks[[1L]]), function(k) {
@@ -201,19 +205,27 @@ run_responses <- function(specs, frame, y, residual, likelihood, engine, control
   result$options <- options
   result$core_residual <- residual
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
-  with_named_draws(result, sets, length(specs), length(specs[[1L]]$group_blocks),
-                   has_second_residual(likelihood))
+  result <- with_named_draws(result, sets, length(specs), length(specs[[1L]]$group_blocks),
+                             has_second_residual(likelihood))
+  if (is_independent(engine)) {
+    weights <- specs[[1L]]$problem$weight
+    result$evidence <- evidence_of(result$weights, units,
+                                   if (is.null(weights)) nrow(y) else sum(weights))
+  }
+  result
 }
 
 # The numbers that priors drew, in the core's order.
 with_named_draws <- function(result, sets, q, factors, second) {
   parts <- max(0L, sets)
   counts <- c(parts * q, factors, 1L, if (second) q else 0L, sum(tabulate(sets) > 1L))
+  counts <- c(counts, length(result$hyper) - sum(counts))
   own <- split(result$hyper, rep(factor(seq_along(counts), seq_along(counts)), counts))
   result$factors <- own[[2L]]
   result$residual <- own[[3L]][[1L]]
   result$losses <- own[[4L]]
   result$chosen <- own[[5L]]
+  result$weights <- unlist(own[[6L]]) # of independent proposals
   result$priors <- lapply(seq_len(q), function(j) {
     with_zeros(own[[1L]][(j - 1L) * parts + sets], sets, result$chosen)
   })

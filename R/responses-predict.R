@@ -185,6 +185,11 @@ log_lik.bsvm_responses <- function(object, draw_ids = NULL, ...) {
 loo.bsvm_responses <- function(x, cores = 1, ...) {
   check_dots(substitute(list(...)), "loo()", NULL)
   for (fit in x$fits) check_explained(fit, "loo()")
+  check_count(cores, "cores")
+  if (isTRUE(x$sampling$draws < 2L)) {
+    abort("argument", "loo() needs at least two draws in each chain, better hundreds; the fit has ",
+          x$sampling$draws, ". Use update(fit, engine = engine_gibbs(draws = 1000)).")
+  }
   terms <- log_lik.bsvm_responses(x)
   terms <- terms[, rowSums(!is.na(x$y)) > 0L, drop = FALSE]
   chains <- x$sampling$chains

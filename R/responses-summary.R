@@ -107,9 +107,15 @@ responses_header <- function(x) {
   cat("\n")
   if (!is.null(x$sampling)) {
     empirical <- is_empirical(x$fits[[1L]]$engine)
-    cat("  engine_gibbs(", if (empirical) "empirical = TRUE", "): ", x$sampling$chains,
+    cat("  ", if (is.null(x$evidence)) "engine_gibbs(" else "engine_gaussian(",
+        if (empirical) "empirical = TRUE", "): ", x$sampling$chains,
         " chains of ", x$sampling$draws, " draws, ",
         format(x$sampling$seconds, digits = 2L), " s\n", sep = "")
+  }
+  if (!is.null(x$evidence)) {
+    cat("  Log evidence ", format(x$evidence$value, digits = 6L), " (standard error ",
+        format(x$evidence$error, digits = 1L), ", Pareto k ",
+        format(x$evidence$pareto_k, digits = 1L), ")\n", sep = "")
   }
 }
 
@@ -284,9 +290,6 @@ logLik.bsvm_responses <- function(object, ...) {
   abort("unsupported", "logLik() is not defined: a Bayesian fit has no maximised likelihood. ",
         "Use loo().")
 }
-
-#' @export
-elbo.bsvm_responses <- function(object, ...) refuse_for_all("elbo()")
 
 #' @export
 waic.bsvm_responses <- function(x, ...) refuse_for_all("waic()")

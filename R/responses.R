@@ -10,6 +10,7 @@
 #   groups     list by grouping factor and block of list(labels, draws): the covariance of the
 #              effects, likewise, `labels` by response and then effect
 #   weights    of the rows, or NULL
+#   evidence   NULL, or of engine_gaussian() list(value, error, pareto_k)
 #   y          (n, q) the responses, NA where missing
 #   imputed    data frame: row, response, mean, sd of each missing response
 #   call, formula, nobs, sampling
@@ -83,6 +84,13 @@
 #' coefficient, such as [prior_lasso()] and [prior_relevance()], are slow with more than 100
 #' coefficients and several responses.
 #'
+#' [engine_gaussian()] is for normal residuals, complete responses, no grouping factors and at most
+#' one block of many columns, such as a `gp()` term. All coefficients are integrated out of the
+#' posterior, the modes of the variances and the residual covariance are found from several starts,
+#' and draws are proposed from t distributions about them: 4 chains of 1000 draws, exact and close to
+#' independent. The proposals' importance weights give the log evidence, `elbo()`, with a standard
+#' error and a Pareto k, to compare kernels and priors.
+#'
 #' `engine_gibbs(empirical = TRUE)` is empirical Bayes (section 8 of the paper): variances of
 #' coefficients are estimated, everything else is drawn. With [prior_relevance()] of a `shape` and
 #' `scale` near zero it prunes coefficients. There are many local optima. Chains may converge to
@@ -104,6 +112,8 @@
 #'   responses.
 #' * `sampling`: `draws` of each chain, `chains`, `burnin`, `thin`, `seed`, `seconds`, and of these
 #'   the seconds before the first iteration (`prepared`), most of them for eigendecompositions.
+#' * `evidence`: `NULL`, or of [engine_gaussian()] the log evidence in units of the responses
+#'   (`value`), its standard error (`error`) and `pareto_k`, above 0.7 of which it is not reliable.
 #' * `y`, `call`, `formula`, `data`, `arguments`, `nobs`, `termination`.
 #'
 #' Methods, with n rows, q responses and S draws:
@@ -126,7 +136,7 @@
 #' `offset`, `missing`, `cluster`, `class.weights`, weights of zero, weights together with missing
 #' responses or with two residuals, `epsilon` or a prior of `scale` with a latent response, sparse
 #' predictors, priors that select variables, `infer` in `gp()`, and engines other than
-#' [engine_gibbs()] if residuals are correlated: errors of class `bsvm_error_unsupported`. A
+#' [engine_gibbs()] and [engine_gaussian()] if residuals are correlated: errors of class `bsvm_error_unsupported`. A
 #' response that is constant, not numeric, or a linear combination of other responses is an error
 #' of class `bsvm_error_response`.
 #'
@@ -308,10 +318,10 @@ with_column <- function(data, name, values, rows) {
 
 new_responses <- function(fits, y, call, formula, residual = NULL, groups = NULL, imputed = NULL,
                           sampling = NULL, termination = "completed", arguments = NULL, loss = NULL,
-                          weights = NULL, kernels = NULL) {
+                          weights = NULL, kernels = NULL, evidence = NULL) {
   structure(class = "bsvm_responses", list(
     fits = fits, residual = residual, loss = loss, kernels = kernels, groups = groups, y = y,
-    imputed = imputed,
+    imputed = imputed, evidence = evidence,
     weights = weights, call = clean_call(call), formula = formula,
     nobs = sum(rowSums(!is.na(y)) > 0L),
     sampling = sampling, termination = termination,

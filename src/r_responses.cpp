@@ -1,5 +1,6 @@
 #include <chrono>
 
+#include "core/responses/independent_chain.hpp"
 #include "core/responses/responses_chain.hpp"
 #include "r_draws.h"
 #include "r_host.h"
@@ -77,8 +78,10 @@ bsvm::LossPart to_loss(const List& loss) {
 }
 
 // The drawn numbers of each prior, with their names: of all responses by block, then of the
-// factors, the residuals, second residuals, and which sets of columns were in the model (from 0).
-List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result) {
+// factors, the residuals, second residuals, which sets of columns were in the model (from 0), and
+// the log weights of independent proposals.
+List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result,
+                 bool independent) {
   List out;
   bsvm::Index first = 0;
   const auto add = [&](const bsvm::Prior& prior, double count) {
@@ -110,6 +113,7 @@ List hyper_draws(const bsvm::Responses& model, const bsvm::SampleResult& result)
     out.push_back(draws_array(result, &bsvm::ChainDraws::hyper, first, 1));
     ++first;
   }
+  if (independent) out.push_back(draws_array(result, &bsvm::ChainDraws::hyper, first, 1));
   return out;
 }
 
@@ -139,6 +143,7 @@ Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List 
     if (!run.checkpoint.empty()) {
       Fingerprint print;
       print.add(options["empirical"]);
+      print.add(options["independent"]);
       for (SEXP part : {SEXP(problem), SEXP(y), SEXP(blocks), SEXP(factors), SEXP(residual),
                         SEXP(losses)})
         print.add(part);
@@ -147,9 +152,17 @@ Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List 
     const auto started = std::chrono::steady_clock::now();
     const bsvm::SharedResponses shared(model);
     const std::chrono::duration<double> prepared = std::chrono::steady_clock::now() - started;
+    // of engine_gaussian(): the variances' modes, about which chains propose
+    std::unique_ptr<const bsvm::Evidence> evidence;
+    std::unique_ptr<const bsvm::EvidenceModes> modes;
+    if (as<bool>(options["independent"])) {
+      evidence = std::make_unique<bsvm::Evidence>(shared);
+      modes = std::make_unique<bsvm::EvidenceModes>(*evidence, host);
+    }
     const bsvm::SampleResult result = bsvm::run_chains(
         [&](int, std::uint64_t seed, int chain) {
-          return bsvm::make_responses_chain(shared, seed, chain);
+          return modes ? bsvm::make_independent_chain(*evidence, *modes, seed, chain)
+                       : bsvm::make_responses_chain(shared, seed, chain);
         },
         run, host);
     host.resignal();
@@ -160,7 +173,7 @@ Rcpp::List core_responses(Rcpp::List problem, Rcpp::NumericMatrix y, Rcpp::List 
     const List out = List::create(
         _["coefficients"] = draws_array(result, &bsvm::ChainDraws::coefficients, 0,
                                         model.p() * model.q()),
-        _["hyper"] = hyper_draws(model, result),
+        _["hyper"] = hyper_draws(model, result, modes != nullptr),
         _["effects"] = draws_array(result, &bsvm::ChainDraws::effects, 0,
                                    run.keep_effects ? effects : 0),
         _["mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::mean)),

@@ -81,7 +81,8 @@ pls_models <- list(
       fit <- kernlab::rvm(x, y, kernel = "polydot", kpar = list(degree = 1))
       function(new) kernlab::predict(fit, new)
     })
-  }
+  },
+  "ML-II, linear kernel" = function(data) ml_two(data)
 )
 
 # list of functions of new spectra; spectra are centred.
@@ -92,6 +93,27 @@ each_response <- function(data, fit) {
     predicts <- fit(sweep(data$nir, 2L, center), data[[name]])
     function(new) as.vector(predicts(sweep(new$nir, 2L, center)))
   }), constituents)
+}
+
+# A Gaussian process of each response alone, whose amplitude and residual variance maximise the
+# likelihood: by the eigenvalues of the kernel, the residual variance in closed form.
+ml_two <- function(data) {
+  each_response(data, function(x, y) {
+    kernel <- tcrossprod(x)
+    size <- mean(diag(kernel))
+    found <- eigen(kernel / size, symmetric = TRUE)
+    keep <- seq_len(nrow(x) - 1L) # the intercept is flat
+    turned <- drop(crossprod(found$vectors[, keep], y - mean(y)))
+    loss <- function(ratio) {
+      variance <- 1 + exp(ratio) * pmax(found$values[keep], 0)
+      length(keep) * log(mean(turned^2 / variance)) + sum(log(variance))
+    }
+    grid <- seq(-10, 20, by = 0.5)
+    top <- grid[which.min(vapply(grid, loss, 0))]
+    ratio <- exp(stats::optimize(loss, top + c(-1, 1))$minimum)
+    weights <- solve(kernel / size * ratio + diag(nrow(x)), y - mean(y))
+    function(new) mean(y) + ratio / size * drop(tcrossprod(new, x) %*% weights)
+  })
 }
 
 # Forward selection by BIC of at most ten wavelengths.

@@ -59,6 +59,19 @@ bool has_one_variance(const ColumnPart& part) {
   return true;
 }
 
+void add_drawn(const Prior& prior, const Vec& hyper, std::vector<double>& to) {
+  for (const auto& number : prior.drawn(hyper)) to.push_back(number.second);
+}
+
+std::vector<double> drawn_of_columns(const Responses& model,
+                                     const std::vector<std::vector<Vec>>& hyper) {
+  std::vector<double> out;
+  for (size_t j = 0; j < static_cast<size_t>(model.q()); ++j)
+    for (size_t k = 0; k < hyper.size(); ++k)
+      add_drawn(*model.parts[k].priors[j], hyper[k][j], out);
+  return out;
+}
+
 void check(const Responses& model) {
   if (model.y.rows() != model.n() || model.q() < 1)
     throw InvalidInput("y", "The responses need a row for each row of the design.");

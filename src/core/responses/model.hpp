@@ -67,6 +67,12 @@ struct Responses {
 // For each response, all columns.
 bool has_one_variance(const ColumnPart& part);
 
+// What is kept of a draw of hyper-parameters: of one prior, behind others; and of all columns, by
+// response and part, `hyper` by part and response.
+void add_drawn(const Prior& prior, const Vec& hyper, std::vector<double>& to);
+std::vector<double> drawn_of_columns(const Responses& model,
+                                     const std::vector<std::vector<Vec>>& hyper);
+
 // Throws InvalidInput unless the parts fit together.
 void check(const Responses& model);
 

@@ -31,15 +31,9 @@ class ResponsesChain : public Chain {
 
   void read(Draw& draw) const override {
     draw.coefficients = draw.expected = as_vector(fit_.coefficients());
-    std::vector<double> hyper;
-    const auto keep = [&](const Prior& prior, const Vec& own) {
-      for (const auto& number : prior.drawn(own)) hyper.push_back(number.second);
-    };
-    for (Index j = 0; j < q(); ++j)
-      for (size_t k = 0; k < hyper_.size(); ++k)
-        keep(prior_of(k, j), hyper_[k][static_cast<size_t>(j)]);
-    for (size_t f = 0; f < psi_.size(); ++f) keep(*model_.factors[f].prior, psi_[f]);
-    keep(sigma_.prior(), sigma_.hyper());
+    std::vector<double> hyper = drawn_of_columns(model_, hyper_);
+    for (size_t f = 0; f < psi_.size(); ++f) add_drawn(*model_.factors[f].prior, psi_[f], hyper);
+    add_drawn(sigma_.prior(), sigma_.hyper(), hyper);
     latent_.read(hyper);
     for (size_t k = 0; k < chosen_.size(); ++k)
       if (!model_.parts[k].choices.empty()) hyper.push_back(static_cast<double>(chosen_[k]));
@@ -225,26 +219,11 @@ class ResponsesChain : public Chain {
       slide_variances(own, model_.parts[part], left, sigma_.root(), now, hyper_[part], variance);
     const Together both(sigma_.root(), variance);
     if (shared_.joint && small() > 0) {
-      Mat precision = Mat::Zero(small() * q(), small() * q());
-      Mat linear = Mat::Zero(small(), q());
-      for (Index l = 0; l < q(); ++l) {
-        const Vec g = both.g.row(l).transpose();
-        const Vec shrunk = both.t[l] / (1 + own.e.array() * both.t[l]);
-        const Mat weighted = own.hs.transpose() * shrunk.asDiagonal();
-        add_kron(g * g.transpose(), shared_.ss - weighted * own.hs, precision);
-        linear += (sums.sr * g - weighted * (sums.hr * g)) * g.transpose();
-      }
-      draw_jointly(std::move(precision), as_vector(linear), now, 1 + k);
+      SmallSystem system = small_system(own, shared_.ss, sums.hr, sums.sr, both);
+      draw_jointly(std::move(system.precision), as_vector(system.linear), now, 1 + k);
     }
-    const Mat a = (sums.hr - own.hs * fit_.small()) * both.g.transpose();
-    Mat w(a.rows(), q());
     Draws random(now, Purpose::design, k);
-    for (Index l = 0; l < q(); ++l)
-      for (Index m = 0; m < a.rows(); ++m) {
-        const double v = both.t[l] / (1 + own.e[m] * both.t[l]);
-        w(m, l) = v * a(m, l) + std::sqrt(v) * random.normal();
-      }
-    Mat turned = w * both.inverse.transpose();
+    Mat turned = draw_turned(own, sums.hr - own.hs * fit_.small(), both, random);
     for (Index j = 0; j < q() && !settling_.draws(sweeps_); ++j)
       settle(part, j, Vec::Constant(1, turned.col(j).squaredNorm()), own.columns.size());
     fit_.set_turned(k, std::move(turned));

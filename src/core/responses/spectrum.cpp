@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "normal_draws.hpp"
+
 namespace bsvm {
 
 Spectrum make_spectrum(Index part, std::vector<Index> columns, const Mat& x,
@@ -31,6 +33,30 @@ double log_evidence(const Spectrum& spectrum, const Mat& hr, const Together& bot
     }
   }
   return 0.5 * out;
+}
+
+SmallSystem small_system(const Spectrum& spectrum, const Mat& ss, const Mat& hr, const Mat& sr,
+                         const Together& both) {
+  const Index s = ss.rows(), q = both.t.size();
+  SmallSystem out{Mat::Zero(s * q, s * q), Mat::Zero(s, q)};
+  for (Index l = 0; l < q; ++l) {
+    const Vec g = both.g.row(l).transpose();
+    const Mat weighted = spectrum.hs.transpose() * spectrum.shrunk(both.t[l]).asDiagonal();
+    add_kron(g * g.transpose(), ss - weighted * spectrum.hs, out.precision);
+    out.linear += (sr * g - weighted * (hr * g)) * g.transpose();
+  }
+  return out;
+}
+
+Mat draw_turned(const Spectrum& spectrum, const Mat& left, const Together& both, Draws& random) {
+  const Mat a = left * both.g.transpose();
+  Mat w(a.rows(), a.cols());
+  for (Index l = 0; l < a.cols(); ++l) {
+    const Vec v = spectrum.shrunk(both.t[l]);
+    for (Index m = 0; m < a.rows(); ++m)
+      w(m, l) = v[m] * a(m, l) + std::sqrt(v[m]) * random.normal();
+  }
+  return w * both.inverse.transpose();
 }
 
 VarianceChange::VarianceChange(const Spectrum& spectrum, const Mat& hr, const Together& both,

@@ -1,6 +1,7 @@
 #pragma once
 #include "linalg/dense.hpp"
 #include "model.hpp"
+#include "random/draws.hpp"
 
 namespace bsvm {
 
@@ -18,6 +19,9 @@ struct Spectrum {
   Vec e;                       // (m)
   Mat h, v;                    // (n, m), (m, m)
   Mat hs;                      // (m, small) H'S, S the other columns
+
+  // Variances of (V'W G')_kl given R, for t = t_l.
+  Vec shrunk(double t) const { return t / (1 + e.array() * t); }
 };
 
 // `root` (n): what each row of x is multiplied with.
@@ -41,6 +45,18 @@ struct Together {
 
 // log p(R | T, Sigma, the rest) up to what does not depend on T: hr (m, q) = H'R.
 double log_evidence(const Spectrum& spectrum, const Mat& hr, const Together& both);
+
+// vec(B) of the small columns' coefficients given T and Sigma, W integrated out, is
+// Normal(precision^{-1} vec(linear), precision^{-1}) but for its prior: hr = H'R, sr = S'R.
+struct SmallSystem {
+  Mat precision;  // (small q, small q)
+  Mat linear;     // (small, q)
+};
+SmallSystem small_system(const Spectrum& spectrum, const Mat& ss, const Mat& hr, const Mat& sr,
+                         const Together& both);
+
+// A draw of V'W (m, q): left (m, q) = H'(R - S B).
+Mat draw_turned(const Spectrum& spectrum, const Mat& left, const Together& both, Draws& random);
 
 // By how much it changes if variance j becomes `delta` more, in m operations: with v the column j
 // of G, M = diag(t) and B_k = (I + e_k M)^{-1}, M becomes M + delta v v', so that
