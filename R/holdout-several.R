@@ -8,7 +8,7 @@ code_several <- function(y, n, names) {
     abort("response", "The responses must be a matrix with a row for each row of the data (", n,
           "); found ", describe(y), ".")
   }
-  y <- as.matrix(y)
+  y <- unclass(as.matrix(y))
   check_responses(y)
   if (length(names) == ncol(y)) colnames(y) <- names
   rownames(y) <- NULL

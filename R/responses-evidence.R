@@ -5,11 +5,13 @@
 
 independent_draws <- 1000L # of each of four chains
 independent_burnin <- 100L
+independent_thin <- 10L # in tails chains stay for some proposals
 most_variances <- 60L
 
 # The sampler in the place of engine_gaussian().
 independent_engine <- function() {
-  engine <- engine_gibbs(draws = independent_draws, burnin = independent_burnin)
+  engine <- engine_gibbs(draws = independent_draws, burnin = independent_burnin,
+                         thin = independent_thin)
   engine$label <- "independent proposals about the modes of the variances"
   engine$settings$independent <- TRUE
   engine

@@ -171,7 +171,7 @@ several_responses <- function(formula, data, likelihood) {
   if (NCOL(y) < 2L || !(is.matrix(y) || is.data.frame(y))) return(NULL)
   if (kind_for(likelihood) != "numbers") return(NULL)
   check_response_rows(y, left, data, formula)
-  y <- as.matrix(y)
+  y <- unclass(as.matrix(y)) # columns of data frames are often made by I()
   if (is.numeric(y)) y[is.nan(y)] <- NA
   colnames(y) <- column_labels(y, left)
   check_responses(y)

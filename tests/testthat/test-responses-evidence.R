@@ -16,7 +16,7 @@ fit_evidence <- function(formula, data, ..., seed = 1L) {
 
 test_that("differences of the evidence are the odds of a choice of kernels", {
   d <- two_responses()
-  prior <- list(gp = prior_half_t(3, 5))
+  prior <- list(gp = prior_ridge(variance = prior_half_t(3, 5)))
   short <- fit_evidence(cbind(a, b) ~ z + gp(x, kernel = kernel_se(lengthscale = 0.5)), d,
                         prior = prior)
   long <- fit_evidence(cbind(a, b) ~ z + gp(x, kernel = kernel_se(lengthscale = 0.9)), d,
@@ -80,7 +80,7 @@ test_that("models without an evidence are refused with what to use", {
   refused(cbind(a, b) ~ x + (1 | g), pattern = "without grouping factors.*engine_gibbs")
   refused(cbind(a, b) ~ x, data = replace(d, cbind(1L, 3L), NA), pattern = "without missing values")
   refused(cbind(a, b) ~ gp(x) + gp(z), pattern = "at most one block of many columns.*gp\\(x\\)")
-  refused(cbind(a, b) ~ gp(x, kernel = kernel_choice(kernel_se(), kernel_matern())),
+  refused(cbind(a, b) ~ gp(x, kernel = kernel_choice(kernel_se(1), kernel_matern(lengthscale = 1))),
           pattern = "not a choice")
   expect_error(bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_laplace(residual = "correlated"),
                     engine = engine_gaussian()), "without a second", class = "bsvm_error_unsupported")

@@ -549,3 +549,15 @@ test_that("pictures of several responses are made", {
   expect_equal(range(curve$data$at), c(25, 49))
   expect_error(plot(fit, "gp"), class = "bsvm_error_argument")
 })
+
+test_that("responses may be a matrix made by I() with values that repeat", {
+  set.seed(2)
+  y <- matrix(round(rnorm(60L), 1), 20L, dimnames = list(NULL, c("a", "b", "c")))
+  y[3L, 2L] <- y[3L, 1L]
+  d <- data.frame(x = rnorm(20L), y = I(y))
+  fit <- suppressWarnings(bsvm(y ~ x, d, likelihood = likelihood_gaussian(),
+                               engine = engine_gibbs(draws = 50L, burnin = 20L)))
+  expect_named(fit$fits, c("a", "b", "c"))
+  study <- suppressWarnings(holdout(list(fit = fit), data = d, times = 1L))
+  expect_true(all(paste("rmse", c("a", "b", "c")) %in% levels(study$metric)))
+})

@@ -10,6 +10,9 @@ namespace bsvm {
 
 namespace {
 
+// Of tr(Sigma^{-1} Y'Y): beyond, what is left of it after the fit is lost in rounding.
+constexpr double kMostSquares = 1e11;
+
 Spectrum no_spectrum(const SharedResponses& shared) {
   Spectrum out;
   out.part = -1;
@@ -17,6 +20,49 @@ Spectrum no_spectrum(const SharedResponses& shared) {
   out.h.resize(shared.model.n(), 0);
   out.hs.resize(0, shared.s.cols());
   out.v.resize(0, 0);
+  return out;
+}
+
+// Sigma = F F' by log f_ii and asinh(f_ij/f_ii), j < i: of two responses the latter is Fisher's z of
+// their correlation, and about as normal. By rows, as a prior's free numbers are.
+template <class Each>
+void each_below(Index q, Each each) {
+  for (Index i = 0, at = 0; i < q; ++i)
+    for (Index j = 0; j <= i; ++j, ++at) each(i, j, at, at + i - j);  // and where f_ii is
+}
+
+Vec to_free(Index q, ConstVecRef own) {
+  Vec out = own;
+  each_below(q, [&](Index i, Index j, Index at, Index diagonal) {
+    if (j < i) out[at] = std::exp(own[diagonal]) * std::sinh(own[at]);
+  });
+  return out;
+}
+
+Vec from_free(Index q, ConstVecRef free) {
+  Vec out = free;
+  each_below(q, [&](Index i, Index j, Index at, Index diagonal) {
+    if (j < i) out[at] = std::asinh(free[at] / std::exp(free[diagonal]));
+  });
+  return out;
+}
+
+// log |d free/d own|; and the gradient in own, of the one in free.
+double log_jacobian(Index q, ConstVecRef own) {
+  double out = 0;
+  each_below(q, [&](Index i, Index j, Index at, Index diagonal) {
+    if (j < i) out += own[diagonal] + std::log(std::cosh(own[at]));
+  });
+  return out;
+}
+
+Vec gradient_of_own(Index q, ConstVecRef own, ConstVecRef free, ConstVecRef slope) {
+  Vec out = slope;
+  each_below(q, [&](Index i, Index j, Index at, Index diagonal) {
+    if (j == i) return;
+    out[at] = slope[at] * std::exp(own[diagonal]) * std::cosh(own[at]) + std::tanh(own[at]);
+    out[diagonal] += slope[at] * free[at] + 1;
+  });
   return out;
 }
 
@@ -71,7 +117,9 @@ Vec Evidence::pack(const std::vector<std::vector<Vec>>& parts, const Vec& sigma)
       if (own > 0) prior(k, j).free(parts[k][static_cast<size_t>(j)], out.segment(at, own));
       at += own;
     }
-  model_.residual->free(sigma, out.tail(size_ - at));
+  Vec free(size_ - at);
+  model_.residual->free(sigma, free);
+  out.tail(size_ - at) = from_free(model_.q(), free);
   return out;
 }
 
@@ -83,7 +131,7 @@ void Evidence::unpack(const Vec& theta, std::vector<std::vector<Vec>>& parts, Ve
       if (own > 0) prior(k, j).fix(theta.segment(at, own), parts[k][static_cast<size_t>(j)]);
       at += own;
     }
-  model_.residual->fix(theta.tail(size_ - at), sigma);
+  model_.residual->fix(to_free(model_.q(), theta.tail(size_ - at)), sigma);
 }
 
 Evidence::Law Evidence::law(const Vec& theta) const {
@@ -111,8 +159,10 @@ Evidence::Law Evidence::law(const Vec& theta) const {
     }
   }
   Mat root = Mat::Zero(q, q);
-  for (Index i = 0; i < q; ++i)
-    for (Index j = 0; j <= i; ++j, ++at) root(i, j) = i == j ? std::exp(theta[at]) : theta[at];
+  const Vec free = to_free(q, theta.tail(size_ - at));
+  each_below(q, [&](Index i, Index j, Index place, Index) {
+    root(i, j) = i == j ? std::exp(free[place]) : free[place];
+  });
   if (!root.allFinite() || !variance.allFinite() || !precision.allFinite() ||
       !(root.diagonal().array() > 0).all())
     throw NumericalFailure("Variances are beyond the range of numbers.");
@@ -130,12 +180,14 @@ Evidence::Law Evidence::law(const Vec& theta) const {
 Evidence::Look Evidence::look(const Vec& theta, bool gradient) const {
   const Law own = law(theta);
   if (!own.factor.positive()) throw NumericalFailure("The posterior precision isn't positive.");
-  const Mat scaled = own.both.g * shared_.yy * own.both.g.transpose();
+  const double squares = (own.both.g * shared_.yy * own.both.g.transpose()).trace();
+  if (!(squares < kMostSquares))
+    throw NumericalFailure("The residuals are too small beside the responses.");
   const Vec b = solved_lower(own.factor.lower(), as_vector(own.linear));
   Look out;
   out.theta = theta;
   out.value = -0.5 * (shared_.rows * (static_cast<double>(model_.q()) * kLog2Pi + own.residual) +
-                      scaled.trace()) +
+                      squares) +
               log_evidence(large_, hy_, own.both) +
               0.5 * (b.squaredNorm() - own.factor.logdet() + own.prior.array().log().sum());
   Index at = 0;
@@ -148,8 +200,10 @@ Evidence::Look Evidence::look(const Vec& theta, bool gradient) const {
                                            slope.segment(at, size));
       at += size;
     }
-  out.value += model_.residual->log_joint(Moments(), theta.tail(size_ - at),
-                                          slope.tail(size_ - at));
+  const Vec sigma = theta.tail(size_ - at);
+  out.value += model_.residual->log_joint(Moments(), to_free(model_.q(), sigma),
+                                          slope.tail(size_ - at)) +
+               log_jacobian(model_.q(), sigma);
   if (!std::isfinite(out.value)) throw NumericalFailure("The evidence isn't a number.");
   if (gradient) out.gradient = slopes(theta, own);
   return out;
@@ -219,7 +273,10 @@ Vec Evidence::slopes(const Vec& theta, const Law& law) const {
   Moments residual;
   residual.square = as_vector(squares);
   residual.count = shared_.rows * static_cast<double>(q);
-  model_.residual->log_joint(residual, theta.tail(size_ - at), out.tail(size_ - at));
+  const Vec sigma = theta.tail(size_ - at), free = to_free(q, sigma);
+  Vec slope(free.size());
+  model_.residual->log_joint(residual, free, slope);
+  out.tail(size_ - at) = gradient_of_own(q, sigma, free, slope);
   return out;
 }
 
