@@ -23,8 +23,8 @@ Spectrum no_spectrum(const SharedResponses& shared) {
   return out;
 }
 
-// Sigma = F F' by log f_ii and asinh(f_ij/f_ii), j < i: of two responses the latter is Fisher's z of
-// their correlation, and about as normal. By rows, as a prior's free numbers are.
+// Sigma = F F' by log f_ii and asinh(f_ij/f_ii), j < i: of two responses the latter is Fisher's z
+// of their correlation, and about as normal. By rows, as a prior's free numbers are.
 template <class Each>
 void each_below(Index q, Each each) {
   for (Index i = 0, at = 0; i < q; ++i)

@@ -6,7 +6,7 @@ namespace bsvm {
 // The log density of a model's hyper-parameters theta with all coefficients integrated out, in
 // O(m q) for a large block of m columns: of complete responses with one layer of normal residuals,
 // at most one large block, and no factors. theta has the free numbers (prior/prior.hpp) of the prior
-// of each part and response, part by part, and then q (q + 1)/2 numbers of Sigma.
+// of each part and response, part by part, then q (q + 1)/2 numbers of Sigma.
 class Evidence {
  public:
   // Throws InvalidInput of another model.
