@@ -48,8 +48,8 @@ struct Given {
 
 // Posterior means and second moments of (b0, beta) on a grid.
 Vec moments_by_grid(const Given& given, const std::string& name) {
-  const int points = 29;
-  const double reach = 5.5, step = 2 * reach / (points - 1);
+  const int points = 33;
+  const double reach = 7.5, step = 2 * reach / (points - 1);
   const Mat common = Factor(given.sums.precision).inverse();
   const Mat own = Factor(given.sums.own[0]).inverse();
   Vec sum = Vec::Zero(6);
@@ -68,7 +68,7 @@ Vec moments_by_grid(const Given& given, const std::string& name) {
                                       std::max(beta.dot(s * beta), 1e-12));
         }
         Vec seen(6);
-        seen << b0, beta, b0 * b0, beta.cwiseAbs2();
+        seen << b0, beta[0], beta[1], b0 * b0, beta[0] * beta[0], beta[1] * beta[1];
         sum += density * seen;
         total += density;
       }
