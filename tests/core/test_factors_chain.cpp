@@ -107,7 +107,7 @@ TEST_CASE("factors: threads and chunks of variables do not change a bit") {
     drawn.push_back(pass.b());
     const VariableSums later = pass.sums();
     CHECK((later.linear.array() == seen.back().linear.array()).all());
-    CHECK((later.square.array() == seen.back().square.array()).all());
+    CHECK((later.moments.array() == seen.back().moments.array()).all());
   }
   for (size_t k = 1; k < seen.size(); ++k) {
     CHECK((drawn[k].array() == drawn[0].array()).all());

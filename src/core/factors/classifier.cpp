@@ -125,6 +125,10 @@ Vec Classifier::links(const Scores& scores) const {
   return shared_.offset() + shared_.model.covariates * alpha() + scores.mean() * beta();
 }
 
+void Classifier::shift(double by) {
+  if (shared_.intercept >= 0) b_[shared_.intercept] += by / shared_.model.covariates(0, shared_.intercept);
+}
+
 Vec Classifier::prior_precision() const {
   Vec out(b_.size());
   for (size_t k = 0; k < hyper_.size(); ++k) {
@@ -159,13 +163,19 @@ void Classifier::draw_coefficients(const DrawKey& now, int round, Rows& rows) {
   Mat axes = Mat::Identity(b_.size(), b_.size());
   solve_transposed(positive_factor(precision).lower(), axes);
   Draws random(now, Purpose::dense, static_cast<std::uint64_t>(round));
+  double here = rows.log_likelihood(likelihood(), 0);
   for (Index k = 0; k < axes.cols(); ++k) {
     const Vec delta = axes.col(k), weighted = prior.cwiseProduct(delta);
     const double slope = weighted.dot(b_), bend = weighted.dot(delta);
     rows.aim(b_, delta);
+    double last = here;  // where the slice looked last, which is where it ends unless it stays
     const double t = slice([&](double by) {
-      return rows.log_likelihood(likelihood(), by) - by * (slope + 0.5 * by * bend);
+      if (by == 0) return here;
+      last = rows.log_likelihood(likelihood(), by);
+      return last - by * (slope + 0.5 * by * bend);
     }, kWidth, random);
+    if (t == 0) continue;
+    here = last;
     rows.move(t);
     b_ += t * delta;
   }

@@ -23,6 +23,9 @@ class Classifier {
   Vec alpha() const { return b_.head(shared_.model.d()); }
   Vec beta() const { return b_.tail(shared_.model.factors); }
   const Vec& coefficients() const { return b_; }
+  double prior_precision(Index coefficient) const { return prior_precision()[coefficient]; }
+  // An amount is added to the linear predictor of all rows, if there is an intercept.
+  void shift(double by);
   const Likelihood& likelihood() const { return own_ ? *own_ : *shared_.model.likelihood; }
 
   void draw(const Scores& scores, const DrawKey& now);

@@ -69,7 +69,35 @@ class FactorsChain : public Chain {
     classifier_.draw(scores_, key());
     const Mat w = draw_scores(shared_, scores_, classifier_, key(), threads_, host);
     loadings_->draw(w, key(), threads_, host);
+    translate(w);
     scores_ = Scores(loadings_->sums(), shared_.place);
+  }
+
+  // Variables know scores so well that means, which share the mean score with them, would move by
+  // small steps: scores w_n + delta, means mu - A delta, and an intercept less beta'delta leave x and
+  // y what they are, so that delta is normal given the priors. A cut has no intercept to follow.
+  void translate(const Mat& w) {
+    const FactorModel& model = shared_.model;
+    const Index k = model.factors, at = shared_.intercept;
+    if (k == 0 || (at < 0 && model.feedback)) return;
+    const Mat& moments = loadings_->moments();
+    const Vec beta = classifier_.beta();
+    Mat precision = moments.bottomRightCorner(k, k) / model.mean_variance;
+    precision.diagonal().array() += static_cast<double>(model.n());
+    Vec linear = moments.col(0).tail(k) / model.mean_variance - w.colwise().sum().transpose();
+    if (model.feedback) {
+      const double unit = model.covariates(0, at), prior = classifier_.prior_precision(at);
+      precision += prior / (unit * unit) * beta * beta.transpose();
+      linear += prior * classifier_.alpha()[at] / unit * beta;
+    }
+    const Factor factor(precision);
+    if (!factor.positive()) refuse_numbers();
+    Draws random(key(), Purpose::move, 0);
+    Vec delta = solved_lower(factor.lower(), linear);
+    for (Index j = 0; j < k; ++j) delta[j] += random.normal();
+    solve_transposed(factor.lower(), delta);
+    loadings_->translate(delta);
+    classifier_.shift(-beta.dot(delta));
   }
 
   // In the order of factor_numbers().

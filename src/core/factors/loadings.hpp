@@ -25,6 +25,10 @@ class Loadings {
   virtual void draw(const Mat& w, const DrawKey& now, int threads, Host& host) = 0;
 
   virtual const ScoreSums& sums() const = 0;  // of what was drawn last
+  virtual const Mat& moments() const = 0;     // (1 + K, 1 + K) sum of b_i b_i', b_i = (mu_i, a_i)
+
+  // mu becomes mu - A delta, as x has it if scores become w_n + delta.
+  virtual void translate(const Vec& delta) = 0;
 
   // What is kept of a draw: the noise precision if it is common, the rate of local variances if it is
   // inferred; and one variance a factor (K), or none.

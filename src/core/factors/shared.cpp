@@ -35,6 +35,10 @@ SharedFactors::SharedFactors(const FactorModel& of) : model(of) {
   find_gaps();
   squares = x().colwise().squaredNorm();
   if (model.turned) turned = std::make_unique<TurnedRows>(x());
+  for (Index k = 0; k < model.d() && intercept < 0; ++k) {
+    const auto column = model.covariates.col(k);
+    if (column[0] != 0 && (column.array() == column[0]).all()) intercept = k;
+  }
   start = start_scores(x(), model.factors);
 }
 

@@ -26,6 +26,7 @@ struct SharedFactors {
   std::vector<Index> gap_of;       // (p) of an incomplete variable among these, -1 of others
   std::vector<Gaps> variable_gaps;  // of each incomplete variable
   Vec squares;                     // (p) sums of x_i^2 over rows
+  Index intercept = -1;            // a covariate that is the same number, not zero, for all rows
   Mat start;                       // (N, K) scores to start from: principal components
   std::unique_ptr<TurnedRows> turned;
 

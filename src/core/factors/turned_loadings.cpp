@@ -91,6 +91,13 @@ class TurnedLoadings : public Loadings {
   }
 
   const ScoreSums& sums() const override { return sums_; }
+  const Mat& moments() const override { return moments_; }
+  void translate(const Vec& delta) override {
+    turned_.col(0) -= turned_.rightCols(model_.factors) * delta;
+    left_.row(0) -= delta.transpose() * left_.bottomRows(model_.factors);
+    find_sums();
+  }
+
   NamedNumbers drawn() const override { return {{"psi", psi_[0]}}; }
   Vec variances() const override { return variances_.variances(); }
 

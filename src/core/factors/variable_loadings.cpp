@@ -21,7 +21,7 @@ class VariableLoadings : public Loadings {
  public:
   VariableLoadings(const SharedFactors& shared, Draws& random)
       : shared_(shared), model_(shared.model), pass_(shared), variances_(model_, random),
-        numbers_(2), all_(model_.n(), model_.factors) {
+        numbers_(2), all_(model_.n(), model_.factors, model_.noise.each) {
     numbers_[0] = std::exp(0.3 * random.normal());
     numbers_[1] = model_.loadings.rate > 0 ? model_.loadings.rate : std::exp(random.normal());
     gather();
@@ -40,7 +40,15 @@ class VariableLoadings : public Loadings {
       Draws random(now, Purpose::hyper, std::uint64_t{2} << 32);
       numbers_[0] = draw_precision(model_.noise, count, all_.residual, random);
     }
-    if (!starts) variances_.draw(all_.squares, static_cast<double>(model_.p()), now);
+    if (!starts)
+      variances_.draw(all_.moments.diagonal().tail(model_.factors),
+                      static_cast<double>(model_.p()), now);
+    gather();
+  }
+
+  const Mat& moments() const override { return all_.moments; }
+  void translate(const Vec& delta) override {
+    pass_.translate(delta, all_);
     gather();
   }
 
@@ -105,12 +113,12 @@ class VariableLoadings : public Loadings {
   // is summed.
   void gather() {
     const double scale = model_.noise.each ? 1 : psi();
-    const Mat square = scale * all_.square;
     const Index k = model_.factors;
+    const Mat square = scale * all_.own().bottomRightCorner(k, k);
     sums_.precision = square + Mat::Identity(k, k);
     sums_.linear = scale * all_.linear;
     sums_.own.assign(shared_.row_gaps.size(), sums_.precision);
-    const Vec cross = scale * all_.cross;
+    const Vec cross = scale * all_.own().col(0).tail(k);
     for (Index n = 0; n < model_.n(); ++n) {
       const Index at = shared_.place[static_cast<size_t>(n)];
       if (at < 0) {
@@ -129,7 +137,8 @@ class VariableLoadings : public Loadings {
       Mat& own = sums_.own[static_cast<size_t>(at)];
       if (gaps.lists_seen) own = listed + Mat::Identity(k, k);
       else own -= listed;
-      sums_.linear.row(n) -= (gaps.lists_seen ? listed_cross : Vec(cross - listed_cross)).transpose();
+      const Vec left = gaps.lists_seen ? listed_cross : Vec(cross - listed_cross);
+      sums_.linear.row(n) -= left.transpose();
     }
   }
 

@@ -22,19 +22,16 @@ constexpr double kStartLoading = 0.5;
 
 void VariableSums::clear() {
   linear.setZero();
-  square.setZero();
-  cross.setZero();
-  squares.setZero();
-  size = mean_square = residual = 0;
+  moments.setZero();
+  weighted.setZero();
+  size = residual = 0;
 }
 
 void VariableSums::add(const VariableSums& other) {
   linear += other.linear;
-  square += other.square;
-  cross += other.cross;
-  squares += other.squares;
+  moments += other.moments;
+  weighted += other.weighted;
   size += other.size;
-  mean_square += other.mean_square;
   residual += other.residual;
 }
 
@@ -72,7 +69,7 @@ VariableSums VariablesPass::draw(const Mat& w, const Given& given, const DrawKey
                                  int threads, Host& host) {
   const Design design(w, given, now, !model_.loadings.local && !model_.noise.each);
   const Index p = model_.p(), chunks = (p + kVariables - 1) / kVariables;
-  VariableSums out(model_.n(), model_.factors);
+  VariableSums out(model_.n(), model_.factors, model_.noise.each);
   std::vector<VariableSums> parts(static_cast<size_t>(std::min(together_, chunks)), out);
   for (Index first = 0; first < chunks; first += together_) {
     const Index count = std::min(together_, chunks - first);
@@ -90,7 +87,7 @@ VariableSums VariablesPass::draw(const Mat& w, const Given& given, const DrawKey
 
 VariableSums VariablesPass::sums() const {
   const Index p = model_.p();
-  VariableSums out(model_.n(), model_.factors), part = out;
+  VariableSums out(model_.n(), model_.factors, model_.noise.each), part = out;
   std::vector<double> room;
   for (Index from = 0; from < p; from += kVariables) {
     part.clear();
@@ -168,31 +165,60 @@ void VariablesPass::draw_one(const Design& design, Index i, const double* produc
   psi_[i] = draw_precision(model_.noise, count, square, random);
 }
 
+// Or only those that means take part in.
+void VariablesPass::add_moments(Index first, Index count, bool of_means,
+                                VariableSums& sums) const {
+  const Index k = model_.factors;
+  for (Index i = 0; i < count; ++i) {
+    const double* b = b_.data() + (first + i) * (k + 1);
+    for (Index l = 0; l <= (of_means ? 0 : k); ++l)
+      for (Index j = l; j <= k; ++j) sums.moments(j, l) += b[j] * b[l];
+    if (!model_.noise.each) continue;
+    for (Index l = 0; l <= (of_means ? 0 : k); ++l)
+      for (Index j = l; j <= k; ++j) sums.weighted(j, l) += psi_[first + i] * b[j] * b[l];
+  }
+  for (Mat* own : {&sums.moments, &sums.weighted})
+    for (Index l = 0; l < own->cols(); ++l)
+      for (Index j = l + 1; j < own->rows(); ++j) (*own)(l, j) = (*own)(j, l);
+}
+
 void VariablesPass::add_sums(Index first, Index count, std::vector<double>& room,
                              VariableSums& sums) const {
   const Index n = model_.n(), k = model_.factors;
+  add_moments(first, count, false, sums);
+  if (k == 0) return;
   Mat weighted(count, k);
   for (Index i = 0; i < count; ++i) {
     const double weight = model_.noise.each ? psi_[first + i] : 1;
-    const double* b = b_.data() + (first + i) * (k + 1);
+    const double* a = b_.data() + (first + i) * (k + 1) + 1;
     for (Index j = 0; j < k; ++j) {
-      const double a = b[j + 1];
-      weighted(i, j) = weight * a;
-      for (Index l = 0; l <= j; ++l) sums.square(j, l) += weight * a * b[l + 1];
-      sums.cross[j] += weight * b[0] * a;
-      sums.squares[j] += a * a;
-      sums.size += std::abs(a);
+      weighted(i, j) = weight * a[j];
+      sums.size += std::abs(a[j]);
     }
-    sums.mean_square += b[0] * b[0];
   }
-  for (Index j = 0; j < k; ++j)
-    for (Index l = 0; l < j; ++l) sums.square(l, j) = sums.square(j, l);
-  if (k == 0) return;
   room.resize(static_cast<size_t>(packed_size(n, count)));
   pack_block(shared_.x().data() + first * n, n, n, count, nullptr, room.data());
   PanelProduct of{room.data(), n, count, weighted.data(), k, count, sums.linear.data(), n};
   of.packed_y = false;
   kernels().product(of);
+}
+
+void VariablesPass::translate(const Vec& delta, VariableSums& sums) {
+  const Index p = model_.p();
+  b_.row(0) -= delta.transpose() * b_.bottomRows(model_.factors);
+  VariableSums part(0, model_.factors, model_.noise.each), all = part;
+  for (Index from = 0; from < p; from += kVariables) {
+    part.clear();
+    add_moments(from, std::min(kVariables, p - from), true, part);
+    all.add(part);
+  }
+  const auto take = [](const Mat& from, Mat& to) {
+    if (from.size() == 0) return;
+    to.row(0) = from.row(0);
+    to.col(0) = from.col(0);
+  };
+  take(all.moments, sums.moments);
+  take(all.weighted, sums.weighted);
 }
 
 }  // namespace bsvm

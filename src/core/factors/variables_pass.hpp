@@ -12,17 +12,16 @@ constexpr Index kVariables = 64;
 
 // What all variables have to say: sums over variables.
 struct VariableSums {
-  Mat linear;   // (N, K) sum x_i a_i' weight_i over variables, weight one or psi_i
-  Mat square;   // (K, K) sum a_i a_i' weight_i
-  Vec cross;    // (K) sum mu_i a_i weight_i
-  Vec squares;  // (K) sum a_ik^2
+  Mat linear;    // (N, K) sum x_i a_i', times psi_i if each variable has its own
+  Mat moments;   // (1 + K, 1 + K) sum b_i b_i', b_i = (mu_i, a_i)
+  Mat weighted;  // sum psi_i b_i b_i', if each variable has its own, or none
   double size = 0;      // sum |a_ik|
-  double mean_square = 0;  // sum mu_i^2
   double residual = 0;  // sums of squared residuals
 
-  VariableSums(Index n, Index k)
-      : linear(Mat::Zero(n, k)), square(Mat::Zero(k, k)), cross(Vec::Zero(k)),
-        squares(Vec::Zero(k)) {}
+  VariableSums(Index n, Index k, bool each)
+      : linear(Mat::Zero(n, k)), moments(Mat::Zero(k + 1, k + 1)),
+        weighted(Mat::Zero(each ? k + 1 : 0, each ? k + 1 : 0)) {}
+  const Mat& own() const { return weighted.size() > 0 ? weighted : moments; }
   void clear();
   void add(const VariableSums& other);
 };
@@ -48,6 +47,8 @@ class VariablesPass {
   };
   VariableSums draw(const Mat& w, const Given& given, const DrawKey& now, int threads, Host& host);
   VariableSums sums() const;  // of what there is; the residuals' is zero
+  // mu - A delta, and sums that see it: the same bits as sums() would have.
+  void translate(const Vec& delta, VariableSums& sums);
 
   Mat& b() { return b_; }  // (1 + K, p)
   const Mat& b() const { return b_; }
@@ -59,6 +60,7 @@ class VariablesPass {
   void draw_chunk(const Design& design, Index first, Index count, VariableSums& sums);
   void draw_one(const Design& design, Index i, const double* product, Mat& precision,
                 VariableSums& sums);
+  void add_moments(Index first, Index count, bool of_means, VariableSums& sums) const;
   void add_sums(Index first, Index count, std::vector<double>& room, VariableSums& sums) const;
   Mat gram_of(const Design& design, Index i) const;
 
