@@ -14,7 +14,7 @@ namespace {
 // Likelihoods divide by the standard deviation of f: below this variance it does not matter.
 constexpr double kLeastLeftover = 1e-20;
 constexpr double kWidth = 3;      // of a slice, in standard deviations of a nearby normal density
-constexpr double kParameterWidth = 0.5;
+constexpr double kParameterWidth = 0.5, kScaleWidth = 0.5, kFarthestScale = 20;  // logarithms
 constexpr double kFarthestParameter = 100;
 // Without feedback b must follow all else at once (Plummer 2015): so often it is drawn.
 constexpr int kRoundsAlone = 4;
@@ -145,6 +145,7 @@ void Classifier::draw(const Scores& scores, const DrawKey& now) {
   Rows rows(shared_, scores, b_);
   for (int k = 0; k < (shared_.model.feedback ? 1 : kRoundsAlone); ++k)
     draw_coefficients(now, k, rows);
+  for (size_t k = 0; k < hyper_.size(); ++k) draw_scale(k, now, rows);
   if (theta_.size() > 0) draw_parameters(now, rows);
   draw_hyper(now);
 }
@@ -181,6 +182,37 @@ void Classifier::draw_coefficients(const DrawKey& now, int round, Rows& rows) {
   }
 }
 
+Moments Classifier::moments_of(size_t part) const {
+  const std::vector<Index>& places = shared_.model.parts[part].places;
+  Moments out;
+  out.square.resize(static_cast<Index>(places.size()));
+  out.count = static_cast<double>(places.size());
+  for (Index a = 0; a < out.square.size(); ++a)
+    out.square[a] = std::pow(b_[places[static_cast<size_t>(a)]], 2);
+  return out;
+}
+
+// All coefficients of a part t times as large, their variances with them (Liu & Sabatti 2000): where
+// rows hardly bound them, as factors that x does not determine, they go far only together.
+void Classifier::draw_scale(size_t part, const DrawKey& now, Rows& rows) {
+  const CoefficientPart& own = shared_.model.parts[part];
+  if (own.places.empty()) return;
+  Vec delta = Vec::Zero(b_.size());
+  for (const Index k : own.places) delta[k] = b_[k];
+  if (!(delta.cwiseAbs().maxCoeff() > 0)) return;
+  rows.aim(b_, delta);
+  const Moments moments = moments_of(part);
+  Draws random(now, Purpose::move, (std::uint64_t{1} << 32) + part);
+  const double s = slice([&](double by) {
+    if (std::abs(by) > kFarthestScale) return kNothing;
+    return rows.log_likelihood(likelihood(), std::expm1(by)) +
+           own.prior->log_scaled(moments, hyper_[part], std::exp(by));
+  }, kScaleWidth, random);
+  rows.move(std::expm1(s));
+  b_ += std::expm1(s) * delta;
+  own.prior->scale(hyper_[part], std::exp(s));
+}
+
 void Classifier::draw_parameters(const DrawKey& now, const Rows& rows) {
   for (Index k = 0; k < theta_.size(); ++k) {
     Draws random(now, Purpose::hyper, (std::uint64_t{4} << 32) + static_cast<std::uint64_t>(k));
@@ -202,13 +234,8 @@ void Classifier::draw_hyper(const DrawKey& now) {
   for (size_t k = 0; k < hyper_.size(); ++k) {
     const CoefficientPart& part = shared_.model.parts[k];
     if (part.places.empty()) continue;
-    Moments own;
-    own.square.resize(static_cast<Index>(part.places.size()));
-    own.count = static_cast<double>(part.places.size());
-    for (Index a = 0; a < own.square.size(); ++a)
-      own.square[a] = std::pow(b_[part.places[static_cast<size_t>(a)]], 2);
     Draws random(now, Purpose::hyper, k);
-    part.prior->draw(own, random, hyper_[k]);
+    part.prior->draw(moments_of(k), random, hyper_[k]);
   }
 }
 

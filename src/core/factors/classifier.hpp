@@ -46,6 +46,8 @@ class Classifier {
   struct Rows;  // the labelled rows, at b
   double leftover_of(const Mat& covariance) const;
   void draw_coefficients(const DrawKey& now, int round, Rows& rows);
+  void draw_scale(size_t part, const DrawKey& now, Rows& rows);
+  Moments moments_of(size_t part) const;
   void draw_hyper(const DrawKey& now);
   void draw_parameters(const DrawKey& now, const Rows& rows);
   Vec prior_precision() const;
