@@ -40,7 +40,8 @@ bsvm::FactorModel to_factor_model(const List& data, const List& model) {
   out.noise = {as<bool>(noise["each"]), as<double>(noise["shape"]), as<double>(noise["rate"])};
   for (const List part : as<List>(model["parts"])) {
     out.parts.emplace_back();
-    for (int place : as<std::vector<int>>(part["places"])) out.parts.back().places.push_back(place - 1);
+    for (int place : as<std::vector<int>>(part["places"]))
+      out.parts.back().places.push_back(place - 1);
     out.parts.back().prior = to_prior(part);
   }
   const std::string name = as<std::string>(likelihood["name"]);
@@ -99,10 +100,10 @@ NumericVector named_hyper(const bsvm::FactorModel& model, const bsvm::SampleResu
 // `data`: x and covariates, matrices of doubles; y; weight and offset or NULL. NA in x and y is
 // missing. `model`: factors, mean_variance, feedback, reduced; loadings: local, and rate (0:
 // inferred), shape, rate_of_rate, or priors of each factor; noise: each, shape, rate; parts: places
-// of coefficients from 1, covariates first, prior, parameters; likelihood: name, parameters, priors.
-// `options`: as core_responses() has them, and `every`: loadings of every so many draws, 0 of none;
-// keep_effects is of implied coefficients, keep_unknowns of links.
-// [[Rcpp::export(rng = false)]]
+// of coefficients from 1, covariates first, prior, parameters; likelihood: name, parameters,
+// priors. `options`: as core_responses() has them, and `every`: loadings of every so many draws, 0
+// of none; keep_effects is of implied coefficients, keep_unknowns of links. [[Rcpp::export(rng =
+// false)]]
 Rcpp::List core_factors(Rcpp::List data, Rcpp::List model, Rcpp::List options) {
   return with_host(options["verbose"], [&](RHost& host) {
     const bsvm::FactorModel own = to_factor_model(data, model);

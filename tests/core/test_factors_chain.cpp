@@ -84,7 +84,8 @@ TEST_CASE("factors: a chain goes on from what was saved, to the bit") {
       if (turned && local) continue;
       const FactorModel model = some_model("hinge_normalized", local, local, local, turned);
       const SharedFactors shared(model);
-      const auto chain = make_factors_chain(shared, 1, 9, 2), again = make_factors_chain(shared, 1, 9, 2);
+      const auto chain = make_factors_chain(shared, 1, 9, 2);
+      const auto again = make_factors_chain(shared, 1, 9, 2);
       said(*chain, 4);
       again->restore(chain->save());
       CHECK(same(said(*chain, 0), said(*again, 0)));
@@ -194,7 +195,8 @@ TEST_CASE("factors: the reduced form has the distribution of the general form") 
       return out;
     };
     const int sweeps = 12000;
-    const double z = distance(summarise(general, sweeps, 5, see), summarise(reduced, sweeps, 6, see));
+    const double z =
+        distance(summarise(general, sweeps, 5, see), summarise(reduced, sweeps, 6, see));
     MESSAGE(likelihood << ": " << z);
     CHECK(z < 4.5);
   }

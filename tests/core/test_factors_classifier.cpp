@@ -65,7 +65,8 @@ Vec moments_by_grid(const Given& given, const std::string& name) {
           const Mat& s = n == 2 ? own : common;
           const Vec m = s * given.sums.linear.row(n).transpose();
           density *= averaged_by_grid(name, given.model.y[n], b0 + m.dot(beta),
-                                      std::max(beta.dot(s * beta), 1e-12));
+                                      given.model.feedback ? std::max(beta.dot(s * beta), 1e-12)
+                                                           : 1e-20);
         }
         Vec seen(6);
         seen << b0, beta[0], beta[1], b0 * b0, beta[0] * beta[0], beta[1] * beta[1];
@@ -78,11 +79,12 @@ Vec moments_by_grid(const Given& given, const std::string& name) {
 }  // namespace
 
 TEST_CASE("factors: coefficients with scores integrated out against a sum over a grid") {
-  for (const std::string name : {"hinge", "hinge_normalized"}) {
-    const Given given(name);
+  for (const std::string name : {"hinge", "hinge_normalized", "mean scores"}) {
+    Given given(name == "mean scores" ? "hinge_normalized" : name);
+    given.model.feedback = name != "mean scores";
     const SharedFactors shared(given.model);
     const Scores scores(given.sums, shared.place);
-    const Vec exact = moments_by_grid(given, name);
+    const Vec exact = moments_by_grid(given, name == "hinge" ? name : "hinge_normalized");
     Draws start({1, 0, 0}, Purpose::hyper, 0);
     Classifier classifier(shared, start);
     const int draws = 6000, batches = 30;
@@ -148,7 +150,8 @@ TEST_CASE("factors: scores given a response against a sum over f") {
         total += density;
       }
       const Arr mean = sum.row(n).transpose().array() / draws;
-      const Arr error = ((square.row(n).transpose().array() / draws - mean.square()) / draws).sqrt();
+      const Arr variance = square.row(n).transpose().array() / draws - mean.square();
+      const Arr error = (variance / draws).sqrt();
       most = std::max(most, ((mean - exact.array() / total) / error).abs().maxCoeff());
     }
     MESSAGE(name << ": " << most);

@@ -1,7 +1,7 @@
 // Geweke's (2004) joint test: parameters are drawn from the prior, scores, variables and responses
 // from the parameters; then sweeps, given variables and responses, must leave the distribution of
-// parameters as it is. Under the pseudo-likelihood, which is no density of y, the prior is tilted by
-// the product of Z(f) over rows with a response, and y is drawn from L/Z.
+// parameters as it is. Under the pseudo-likelihood, which is no density of y, the prior is tilted
+// by the product of Z(f) over rows with a response, and y is drawn from L/Z.
 #include <doctest/doctest.h>
 
 #include "factor_data.hpp"

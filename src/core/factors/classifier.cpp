@@ -95,7 +95,8 @@ struct Classifier::Rows {
 };
 
 Classifier::Classifier(const SharedFactors& shared, Draws& random)
-    : shared_(shared), b_(shared.model.coefficients()), theta_(shared.model.likelihood->free_size()) {
+    : shared_(shared), b_(shared.model.coefficients()),
+      theta_(shared.model.likelihood->free_size()) {
   for (Index k = 0; k < b_.size(); ++k) b_[k] = kStartApart * random.normal();
   for (const CoefficientPart& part : shared.model.parts) {
     const Index m = static_cast<Index>(part.places.size());
@@ -126,7 +127,8 @@ Vec Classifier::links(const Scores& scores) const {
 }
 
 void Classifier::shift(double by) {
-  if (shared_.intercept >= 0) b_[shared_.intercept] += by / shared_.model.covariates(0, shared_.intercept);
+  const Index at = shared_.intercept;
+  if (at >= 0) b_[at] += by / shared_.model.covariates(0, at);
 }
 
 Vec Classifier::prior_precision() const {
@@ -150,8 +152,8 @@ void Classifier::draw(const Scores& scores, const DrawKey& now) {
   draw_hyper(now);
 }
 
-// Slices along the axes that make a normal density near that of b round: its precision has rows that
-// all count the same, so that it depends on nothing that is drawn here.
+// Slices along the axes that make a normal density near that of b round: its precision has rows
+// that all count the same, so that it depends on nothing that is drawn here.
 void Classifier::draw_coefficients(const DrawKey& now, int round, Rows& rows) {
   if (b_.size() == 0) return;
   const Vec prior = prior_precision();
@@ -192,8 +194,8 @@ Moments Classifier::moments_of(size_t part) const {
   return out;
 }
 
-// All coefficients of a part t times as large, their variances with them (Liu & Sabatti 2000): where
-// rows hardly bound them, as factors that x does not determine, they go far only together.
+// All coefficients of a part t times as large, their variances with them (Liu & Sabatti 2000):
+// where rows hardly bound them, as factors that x does not determine, they go far only together.
 void Classifier::draw_scale(size_t part, const DrawKey& now, Rows& rows) {
   const CoefficientPart& own = shared_.model.parts[part];
   if (own.places.empty()) return;

@@ -11,9 +11,10 @@ namespace bsvm {
 //
 // A draw's `coefficients` are alpha (d), beta (K), and one variance a factor (K) or none: of these
 // alpha alone means the same in all chains. `hyper` has numbers by the names of factor_numbers().
-// `effects` (p) are coefficients of the variables that the draw implies, `unknowns` (N) the means of
-// f_n given x alone, its response not used; `law` (2 N K) mean scores given x alone and then their
-// second moments, of factors that turn from draw to draw. read_seldom(): mu (p), A (p K), psi.
+// `effects` (p) are coefficients of the variables that the draw implies, `unknowns` (N) the means
+// of f_n given x alone, its response not used; `law` (2 N K) mean scores given x alone and then
+// their second moments, of factors that turn from draw to draw. read_seldom(): mu (p), A (p K),
+// psi.
 std::unique_ptr<Chain> make_factors_chain(const SharedFactors& shared, int threads,
                                           std::uint64_t seed, int chain);
 

@@ -51,12 +51,12 @@ struct FactorModel {
   std::vector<CoefficientPart> parts;
   std::unique_ptr<Likelihood> likelihood;
   std::vector<std::unique_ptr<Prior>> parameters;  // of its free numbers, one each
-  // Without feedback the response says nothing of scores: mu, A and psi have their posterior given x
-  // alone, and for each draw of them f_n = offset_n + t_n'alpha + beta'm_n, m_n the mean score given
-  // x_n (a cut; Plummer 2015).
+  // Without feedback the response says nothing of scores: mu, A and psi have their posterior given
+  // x alone, and for each draw of them f_n = offset_n + t_n'alpha + beta'm_n, m_n the mean score
+  // given x_n (a cut; Plummer 2015).
   bool feedback = true;
   // Complete x, one variance a factor and common noise, by as many sums as there are rows
-  // (turned_loadings.hpp): the same posterior, for many variables.
+  // (turned_rows.hpp): the same posterior, for many variables.
   bool turned = false;
 
   Index n() const { return x.rows(); }

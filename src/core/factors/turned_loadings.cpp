@@ -4,10 +4,11 @@
 //   V'B given scores and the columns U D     as any variables' loadings given theirs,
 //   B'(I - V V')B = T ~ Wishart(p - r, P^{-1}),   P = psi W1'W1 + diag(prior precisions),
 //
-// since x is zero in the p - r other directions. B'B, x B and the residuals' squares, all that a sweep
-// needs of B, follow from V'B and T. With T = F F' the rest of B is E F' for an orthonormal frame E
-// (p - r, 1 + K) of these directions, uniform and independent of all else, which is drawn where B
-// itself is asked for. Of A u alone, u (K), the first vector of a frame is enough: with s = F'(0, u),
+// since x is zero in the p - r other directions. B'B, x B and the residuals' squares, all that a
+// sweep needs of B, follow from V'B and T. With T = F F' the rest of B is E F' for an orthonormal
+// frame E (p - r, 1 + K) of these directions, uniform and independent of all else, which is drawn
+// where B itself is asked for. Of A u alone, u (K), the first vector of a frame is enough: with s =
+// F'(0, u),
 //
 //   (I - V V')A u = |s| e,   E = (e, ...) H,   H the reflection that takes the first axis to s/|s|.
 //

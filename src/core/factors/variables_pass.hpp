@@ -6,8 +6,8 @@
 
 namespace bsvm {
 
-// Variables are taken in chunks of this many, whatever the threads, so that sums of a chunk have the
-// same bits wherever it is looked at.
+// Variables are taken in chunks of this many, whatever the threads, so that sums of a chunk have
+// the same bits wherever it is looked at.
 constexpr Index kVariables = 64;
 
 // What all variables have to say: sums over variables.
@@ -26,8 +26,8 @@ struct VariableSums {
   void add(const VariableSums& other);
 };
 
-// Means, loadings and noise of all variables, and how they are drawn given the scores: one pass over
-// blocks of x does all that a sweep asks of x. Given W1 = (1, W) (N, 1 + K) variables are
+// Means, loadings and noise of all variables, and how they are drawn given the scores: one pass
+// over blocks of x does all that a sweep asks of x. Given W1 = (1, W) (N, 1 + K) variables are
 // independent: with b_i = (mu_i, a_i),
 //
 //   b_i | . ~ N(P^{-1} psi_i W1'x_i, P^{-1}),   P = psi_i W1'W1 + diag(prior precisions),
