@@ -197,7 +197,6 @@ TEST_CASE("factors: the reduced form has the distribution of the general form") 
     const int sweeps = 12000;
     const double z =
         distance(summarise(general, sweeps, 5, see), summarise(reduced, sweeps, 6, see));
-    MESSAGE(likelihood << ": " << z);
     CHECK(z < 4.5);
   }
 }
@@ -220,7 +219,6 @@ TEST_CASE("factors: rows in another order have the same distribution") {
   };
   const double z = distance(summarise(first, 8000, 1, seer(false)),
                             summarise(second, 8000, 2, seer(true)));
-  MESSAGE(z);
   CHECK(z < 4.5);
 }
 
@@ -255,7 +253,6 @@ TEST_CASE("factors: without responses it is factor analysis") {
   Arr exact(38);
   exact << noise, Eigen::Map<const Arr>(product.data(), 36), 0;
   const Arr off = ((seen.mean - exact) / seen.sd).head(37).abs();
-  MESSAGE(off.maxCoeff() << " posterior standard deviations");
   CHECK(off.maxCoeff() < 0.3);
   // coefficients keep their prior, N(0, 1)
   CHECK(std::abs(seen.mean[37]) < 0.15);

@@ -100,7 +100,6 @@ TEST_CASE("factors: coefficients with scores integrated out against a sum over a
     const Arr sd = ((means.colwise() - mean).array().square().rowwise().sum() /
                     (batches * (batches - 1.0))).sqrt();
     const Arr z = (mean - exact).array() / sd;
-    MESSAGE(name << ": " << z.transpose() << "; sd " << sd.transpose());
     CHECK(z.abs().maxCoeff() < 4);
     CHECK(sd.maxCoeff() < 0.12);
   }
@@ -154,7 +153,6 @@ TEST_CASE("factors: scores given a response against a sum over f") {
       const Arr error = (variance / draws).sqrt();
       most = std::max(most, ((mean - exact.array() / total) / error).abs().maxCoeff());
     }
-    MESSAGE(name << ": " << most);
     CHECK(most < 4.5);
   }
 }

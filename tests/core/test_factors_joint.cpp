@@ -177,7 +177,6 @@ double worst(const FactorKind& kind, int most, int sweeps) {
   }
   const Arr sd = (square - sum.square() / sets).sqrt();
   const Arr z = (sd > 1e-12).select(sum / sd, sum);
-  MESSAGE(kind.likelihood << ": " << z.abs().maxCoeff() << " of " << z.size());
   return z.abs().maxCoeff();
 }
 
