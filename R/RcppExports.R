@@ -17,8 +17,8 @@ core_estimate <- function(problem, model, options) {
     .Call(`_bsvm_core_estimate`, problem, model, options)
 }
 
-core_factors <- function(data, model, options) {
-    .Call(`_bsvm_core_factors`, data, model, options)
+core_factor_model <- function(data, model, options) {
+    .Call(`_bsvm_core_factor_model`, data, model, options)
 }
 
 core_fit <- function(problem, model, options, rows = NULL) {

@@ -102,9 +102,9 @@ NumericVector named_hyper(const bsvm::FactorModel& model, const bsvm::SampleResu
 // inferred), shape, rate_of_rate, or priors of each factor; noise: each, shape, rate; parts: places
 // of coefficients from 1, covariates first, prior, parameters; likelihood: name, parameters,
 // priors. `options`: as core_responses() has them, and `every`: loadings of every so many draws, 0
-// of none; keep_effects is of implied coefficients, keep_unknowns of links. [[Rcpp::export(rng =
-// false)]]
-Rcpp::List core_factors(Rcpp::List data, Rcpp::List model, Rcpp::List options) {
+// of none; keep_effects is of implied coefficients, keep_unknowns of links.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_factor_model(Rcpp::List data, Rcpp::List model, Rcpp::List options) {
   return with_host(options["verbose"], [&](RHost& host) {
     const bsvm::FactorModel own = to_factor_model(data, model);
     bsvm::SampleOptions run = to_sample_options(options);
