@@ -35,7 +35,7 @@ struct FactorKind {
   std::string likelihood;  // hinge, hinge_normalized, normal
   Index rows = 5, variables = 3, factors = 2;
   bool local = false, fixed_rate = false, each = false, turned = false, missing = false;
-  bool flexible = false;  // coefficients with local variances (bridge)
+  std::string beta = "ridge";  // the prior of beta: or bridge, half_t
 };
 
 // The parts of a model of this kind: an intercept ~ N(0, 1), beta with an inferred variance.
@@ -57,9 +57,11 @@ inline void add_parts(const FactorKind& kind, FactorModel& model) {
   model.parts.back().prior = prior_of("normal", {{"variance", 1}});
   model.parts.emplace_back();
   for (Index k = 0; k < kind.factors; ++k) model.parts.back().places.push_back(1 + k);
-  model.parts.back().prior =
-      kind.flexible ? prior_of("bridge", {{"alpha", 1}, {"nu", 0.8}, {"shape", 1}, {"rate", 1}})
-                    : prior_of("ridge", {{"shape", 3}, {"scale", 2}});
+  const std::map<std::string, std::map<std::string, double>> numbers{
+      {"ridge", {{"shape", 3}, {"scale", 2}}},
+      {"half_t", {{"df", 4}, {"scale", 0.7}}},
+      {"bridge", {{"alpha", 1}, {"nu", 0.8}, {"shape", 1}, {"rate", 1}}}};
+  model.parts.back().prior = prior_of(kind.beta, numbers.at(kind.beta));
   model.likelihood = likelihood_of(kind.likelihood);
   if (kind.likelihood == "normal")
     model.parameters.push_back(prior_of("gamma", {{"shape", 3}, {"rate", 3}}));

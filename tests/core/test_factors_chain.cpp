@@ -13,7 +13,7 @@ namespace {
 
 FactorModel some_model(const std::string& likelihood, bool local, bool each, bool missing,
                        bool turned = false) {
-  FactorKind kind{likelihood, 12, 150, 2};
+  FactorKind kind{likelihood, 12, 300, 2};
   kind.local = local;
   kind.each = each;
   kind.missing = missing;
@@ -121,7 +121,7 @@ TEST_CASE("factors: threads and chunks of variables do not change a bit") {
 TEST_CASE("factors: sums over variables and rows by matrix algebra, with gaps") {
   FactorModel model = some_model("hinge", true, true, true);
   model.x.col(3).head(9).setConstant(kMissing);  // most of a variable
-  model.x.row(5).tail(140).setConstant(kMissing);  // most of a row
+  model.x.row(5).tail(290).setConstant(kMissing);  // most of a row
   const SharedFactors shared(model);
   const auto chain = make_factors_chain(shared, 1, 2, 0);
   Host host;
@@ -301,7 +301,8 @@ TEST_CASE("factors: mean scores decide without feedback") {
 TEST_CASE("factors: names of numbers are as many as the numbers") {
   for (const bool local : {false, true}) {
     FactorKind kind{local ? "normal" : "hinge", 6, 4, 2};
-    kind.local = kind.flexible = local;
+    kind.local = local;
+    if (local) kind.beta = "bridge";
     const FactorModel model = plain_factors(kind, 5, 3);
     const SharedFactors shared(model);
     Draw draw;
@@ -326,7 +327,7 @@ TEST_CASE("factors: runs keep every so many loadings, and go on from a file to t
   Host host;
   const SampleResult at_once = run_chains(make, options, host);
   CHECK(at_once.chains[1].seldom.cols() == 5);
-  CHECK(at_once.chains[1].seldom.rows() == 3 * 150 + 1);
+  CHECK(at_once.chains[1].seldom.rows() == 3 * 300 + 1);
   CHECK(at_once.chains[1].seldom.allFinite());
   options.checkpoint = "factors.checkpoint";
   std::remove(options.checkpoint.c_str());
