@@ -16,14 +16,15 @@ double likelihood_at(const std::string& name, double y, double f, double sd) {
   return up / (up + std::exp(-2 * std::max(0.0, 1 + y * f)));
 }
 
-// E p(y | f) under f ~ N(mean, v): the trapezoid rule, kinks well resolved.
-double averaged_by_grid(const std::string& name, double y, double mean, double v) {
-  const int points = 160;
+// E p(y | f)^weight under f ~ N(mean, v): the trapezoid rule, kinks well resolved.
+double averaged_by_grid(const std::string& name, double y, double weight, double mean, double v) {
+  const int points = 80;
   const double s = std::sqrt(v), step = 16.0 / points;
   double sum = 0;
   for (int k = 0; k <= points; ++k) {
     const double z = -8 + step * k;
-    sum += std::exp(-0.5 * z * z) * likelihood_at(name, y, mean + s * z, 1);
+    const double p = likelihood_at(name, y, mean + s * z, 1);
+    sum += std::exp(-0.5 * z * z) * (weight == 1 ? p : std::pow(p, weight));
   }
   return sum * step / std::sqrt(2 * 3.14159265358979);
 }
@@ -37,7 +38,10 @@ struct Given {
     model = plain_factors(kind, 5, 3);
     model.parts[1].prior = prior_of("normal", {{"variance", 2}});
     if (name != "normal") model.y << 1, -1, 1, 1, -1, kMissing;
-    model.weight = Vec::Ones(6);
+    model.weight = model.offset = Vec::Ones(6);
+    model.weight[1] = 2;
+    model.weight[3] = 0.5;
+    model.offset << 0.3, -0.2, 0, 0.5, 0, 0;
     model.x(2, 1) = kMissing;
     sums.precision = (Mat(2, 2) << 2.5, 0.6, 0.6, 1.8).finished();
     sums.linear.resize(6, 2);
@@ -48,7 +52,7 @@ struct Given {
 
 // Posterior means and second moments of (b0, beta) on a grid.
 Vec moments_by_grid(const Given& given, const std::string& name) {
-  const int points = 33;
+  const int points = 29;
   const double reach = 7.5, step = 2 * reach / (points - 1);
   const Mat common = Factor(given.sums.precision).inverse();
   const Mat own = Factor(given.sums.own[0]).inverse();
@@ -64,7 +68,8 @@ Vec moments_by_grid(const Given& given, const std::string& name) {
         for (Index n = 0; n < 5; ++n) {
           const Mat& s = n == 2 ? own : common;
           const Vec m = s * given.sums.linear.row(n).transpose();
-          density *= averaged_by_grid(name, given.model.y[n], b0 + m.dot(beta),
+          density *= averaged_by_grid(name, given.model.y[n], given.model.weight[n],
+                                      given.model.offset[n] + b0 + m.dot(beta),
                                       given.model.feedback ? std::max(beta.dot(s * beta), 1e-12)
                                                            : 1e-20);
         }
@@ -140,7 +145,8 @@ TEST_CASE("factors: scores given a response against a sum over f") {
         const double z = 0.002 * k, f = links[n] + std::sqrt(v) * z;
         const double y = given.model.y[n];
         const double density = std::exp(-0.5 * z * z) *
-                               (std::isnan(y) ? 1 : likelihood_at(name, y, f, sd));
+                               (std::isnan(y) ? 1 : std::pow(likelihood_at(name, y, f, sd),
+                                                             given.model.weight[n]));
         const Vec w = m + along * (f - links[n]) / v;
         const Mat left = s - along * along.transpose() / v;
         Vec seen(5);
