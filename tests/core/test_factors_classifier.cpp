@@ -65,6 +65,7 @@ Vec moments_by_grid(const Given& given, const std::string& name) {
         const double b0 = 0.8 * (-reach + step * i);
         beta << -reach + step * j, -reach + step * k;
         double density = std::exp(-0.5 * b0 * b0 - 0.25 * beta.squaredNorm());
+        if (density < 1e-7) continue;
         for (Index n = 0; n < 5; ++n) {
           const Mat& s = n == 2 ? own : common;
           const Vec m = s * given.sums.linear.row(n).transpose();
@@ -87,6 +88,7 @@ TEST_CASE("factors: coefficients with scores integrated out against a sum over a
   for (const std::string name : {"hinge", "hinge_normalized", "mean scores"}) {
     Given given(name == "mean scores" ? "hinge_normalized" : name);
     given.model.feedback = name != "mean scores";
+    if (name != "hinge") given.model.weight.setOnes();  // the others' powers are slow
     const SharedFactors shared(given.model);
     const Scores scores(given.sums, shared.place);
     const Vec exact = moments_by_grid(given, name == "hinge" ? name : "hinge_normalized");
