@@ -32,7 +32,7 @@ inline Mat normal_numbers(Index n, Index p, Draws& random) {
 
 // What a model has beside data.
 struct FactorKind {
-  std::string likelihood;  // hinge, hinge_normalized, normal
+  std::string likelihood;  // hinge, hinge_normalized, normal, eps_insensitive
   Index rows = 5, variables = 3, factors = 2;
   bool local = false, fixed_rate = false, each = false, turned = false, missing = false;
   std::string beta = "ridge";  // the prior of beta: or bridge, half_t
@@ -63,7 +63,7 @@ inline void add_parts(const FactorKind& kind, FactorModel& model) {
       {"bridge", {{"alpha", 1}, {"nu", 0.8}, {"shape", 1}, {"rate", 1}}}};
   model.parts.back().prior = prior_of(kind.beta, numbers.at(kind.beta));
   model.likelihood = likelihood_of(kind.likelihood);
-  if (kind.likelihood == "normal")
+  for (Index k = 0; k < model.likelihood->free_size(); ++k)
     model.parameters.push_back(prior_of("gamma", {{"shape", 3}, {"rate", 3}}));
 }
 
@@ -76,9 +76,10 @@ inline FactorModel plain_factors(const FactorKind& kind, Index labelled, std::ui
           0.8 * normal_numbers(kind.rows, kind.variables, random);
   out.covariates = Mat::Ones(kind.rows, 1);
   out.y = Vec::Constant(kind.rows, kMissing);
+  const bool numbers = likelihood_of(kind.likelihood)->free_size() > 0;
   for (Index n = 0; n < labelled; ++n) {
     const double f = w(n, 0) + 0.5 * random.normal();
-    out.y[n] = kind.likelihood == "normal" ? f : f > 0 ? 1 : -1;
+    out.y[n] = numbers ? f : f > 0 ? 1 : -1;
   }
   if (kind.missing) out.x(0, 0) = out.x(1, 1) = out.x(kind.rows - 1, 0) = kMissing;
   add_parts(kind, out);

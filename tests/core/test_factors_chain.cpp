@@ -260,18 +260,22 @@ TEST_CASE("factors: without responses it is factor analysis") {
 }
 
 TEST_CASE("factors: odd data give finite draws") {
-  for (const char* likelihood : {"hinge", "hinge_normalized", "normal"})
+  for (const std::string likelihood : {"hinge", "hinge_normalized", "normal", "eps_insensitive"})
     for (const bool local : {false, true}) {
       FactorKind kind{likelihood, 8, 1, 3};  // one variable, more factors
       kind.local = kind.each = local;
       FactorModel one = plain_factors(kind, 2, 6);
-      if (std::string(likelihood) != "normal") one.y.head(2) << 1, -1;  // one row a class
+      if (one.likelihood->free_size() == 0) one.y.head(2) << 1, -1;  // one row a class
       kind.variables = 5;
       FactorModel constant = plain_factors(kind, 8, 6);
       constant.x.col(2).setZero();
       constant.x.col(3).setConstant(kMissing);
       constant.x.row(4).setConstant(kMissing);
-      for (const FactorModel* model : {&one, &constant}) {
+      FactorModel alone = plain_factors(kind, 8, 6);  // nothing of f is left over
+      alone.feedback = false;
+      kind.factors = 0;
+      FactorModel none = plain_factors(kind, 8, 6);
+      for (const FactorModel* model : {&one, &constant, &alone, &none}) {
         const SharedFactors shared(*model);
         const auto chain = make_factors_chain(shared, 1, 4, 1);
         CHECK(said(*chain, 50).allFinite());
