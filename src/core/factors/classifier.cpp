@@ -13,7 +13,7 @@ namespace {
 
 // Likelihoods divide by the standard deviation of f: below this variance it does not matter.
 constexpr double kLeastLeftover = 1e-20;
-constexpr double kWidth = 3;      // of a slice, in standard deviations of a nearby normal density
+constexpr double kWidth = 5;      // of a slice, in standard deviations of a nearby normal density
 constexpr double kParameterWidth = 0.5, kScaleWidth = 0.5, kFarthestScale = 20;  // logarithms
 constexpr double kFarthestParameter = 100;
 // Without feedback b must follow all else at once (Plummer 2015): so often it is drawn.
