@@ -75,8 +75,8 @@ class FactorsChain : public Chain {
 
   // Variables know scores so well that means, which share the mean score with them, would move by
   // small steps: scores w_n + delta, means mu - A delta, and an intercept less beta'delta leave x
-  // and y what they are, so that delta is normal given the priors. Under a cut the intercept's prior
-  // says nothing of delta.
+  // and y what they are, so that delta is normal given the priors. Under a cut the intercept's
+  // prior says nothing of delta.
   void translate(const Mat& w) {
     const FactorModel& model = shared_.model;
     const Index k = model.factors, at = shared_.intercept;
