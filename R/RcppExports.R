@@ -17,6 +17,10 @@ core_estimate <- function(problem, model, options) {
     .Call(`_bsvm_core_estimate`, problem, model, options)
 }
 
+core_factor_model <- function(data, model, options) {
+    .Call(`_bsvm_core_factor_model`, data, model, options)
+}
+
 core_fit <- function(problem, model, options, rows = NULL) {
     .Call(`_bsvm_core_fit`, problem, model, options, rows)
 }

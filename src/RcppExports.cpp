@@ -59,6 +59,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_factor_model
+Rcpp::List core_factor_model(Rcpp::List data, Rcpp::List model, Rcpp::List options);
+RcppExport SEXP _bsvm_core_factor_model(SEXP dataSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_factor_model(data, model, options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit
 Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options, SEXP rows);
 RcppExport SEXP _bsvm_core_fit(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP rowsSEXP) {
@@ -462,6 +474,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_ask_rows", (DL_FUNC) &_bsvm_core_ask_rows, 1},
     {"_bsvm_core_diagnose", (DL_FUNC) &_bsvm_core_diagnose, 4},
     {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 3},
+    {"_bsvm_core_factor_model", (DL_FUNC) &_bsvm_core_factor_model, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 4},
     {"_bsvm_core_hold_rows", (DL_FUNC) &_bsvm_core_hold_rows, 2},
     {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},

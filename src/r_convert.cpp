@@ -229,6 +229,15 @@ NumericVector to_numeric(const bsvm::Vec& x) {
   return NumericVector(x.data(), x.data() + x.size());
 }
 
+bsvm::Mat to_mat(const Rcpp::NumericMatrix& x) {
+  return Eigen::Map<const bsvm::Mat>(x.begin(), x.nrow(), x.ncol());
+}
+
+std::unique_ptr<bsvm::Prior> to_prior(const List& block) {
+  const std::string name = as<std::string>(block["prior"]);
+  return bsvm::Registry<bsvm::Prior>::make(name, to_params(name, block["parameters"]));
+}
+
 bsvm::Vec to_vec(const NumericVector& x) {
   return Eigen::Map<const bsvm::Vec>(x.begin(), x.size());
 }

@@ -26,6 +26,9 @@ std::uint64_t to_seed(const Rcpp::List& list);
 
 bsvm::Vec to_vec(const Rcpp::NumericVector& x);
 Rcpp::NumericVector to_numeric(const bsvm::Vec& x);
+bsvm::Mat to_mat(const Rcpp::NumericMatrix& x);
+// list(prior = its name, parameters)
+std::unique_ptr<bsvm::Prior> to_prior(const Rcpp::List& block);
 
 // An R array of these dimensions.
 Rcpp::NumericVector to_array(const bsvm::Mat& values, const std::vector<bsvm::Index>& dim);

@@ -12,10 +12,6 @@ using Rcpp::NumericMatrix;
 
 namespace {
 
-bsvm::Mat to_mat(const NumericMatrix& x) {
-  return Eigen::Map<const bsvm::Mat>(x.begin(), x.nrow(), x.ncol());
-}
-
 // The columns of the design, with an intercept that is none of x.
 bsvm::Mat standardised(const List& problem) {
   const NumericMatrix x = problem["x"];
@@ -26,11 +22,6 @@ bsvm::Mat standardised(const List& problem) {
   for (bsvm::Index j = first; j < out.cols(); ++j)
     out.col(j) = (given.col(j - first).array() - center[j]) / scale[j];
   return out;
-}
-
-std::unique_ptr<bsvm::Prior> to_prior(const List& block) {
-  const std::string name = as<std::string>(block["prior"]);
-  return bsvm::Registry<bsvm::Prior>::make(name, to_params(name, block["parameters"]));
 }
 
 // `blocks`: of each response a list of blocks of the same columns.

@@ -56,6 +56,10 @@ class Recorder {
       *v = Vec::Zero(draw_.effects.size());
     for (Vec* v : {&d.unknown_center, &d.unknown_square}) *v = Vec::Zero(draw_.unknowns.size());
     d.law = Vec::Zero(draw_.law.size());
+    if (options.every > 0) {
+      chain_->read_seldom(seldom_);
+      d.seldom.resize(seldom_.size(), seldom_of(options.draws, options));
+    }
   }
 
   Index sweeps() const { return chain_->sweeps(); }
@@ -69,6 +73,7 @@ class Recorder {
     room_ = std::max(draws.kept, room_);
     for (const auto part : kDrawn)
       (draws.*part).conservativeResize((draws.*part).rows(), room_);
+    draws.seldom.conservativeResize(draws.seldom.rows(), seldom_of(room_, options_));
     draws_ = std::move(draws);
   }
 
@@ -77,6 +82,7 @@ class Recorder {
     room_ = draws;
     for (const auto part : kDrawn)
       (draws_.*part).conservativeResize((draws_.*part).rows(), draws);
+    draws_.seldom.conservativeResize(draws_.seldom.rows(), seldom_of(draws, options_));
   }
 
   // Sweeps until `target` have been made.
@@ -103,6 +109,9 @@ class Recorder {
     d.law += share * (draw_.law - d.law);
     follow(draw_.effects, share, d.effect_center, d.effect_square);
     follow(draw_.unknowns, share, d.unknown_center, d.unknown_square);
+    if (options_.every == 0 || d.kept % options_.every != 0) return;
+    chain_->read_seldom(seldom_);
+    d.seldom.col(d.kept / options_.every - 1) = seldom_;
   }
 
   static void follow(const Vec& draw, double share, Vec& center, Vec& square) {
@@ -118,6 +127,7 @@ class Recorder {
       good = good && (d.*part).rows() == (draws_.*part).rows();
     for (const auto part : kSummed)
       good = good && (d.*part).size() == (draws_.*part).size();
+    good = good && d.seldom.rows() == draws_.seldom.rows();
     return good;
   }
 
@@ -126,6 +136,7 @@ class Recorder {
   Index room_;  // for how many draws
   ChainDraws draws_;
   Draw draw_;
+  Vec seldom_;
 };
 
 class Run {
@@ -205,7 +216,8 @@ class Run {
     };
     const ChainDraws& first = chains_[0]->draws();
     for (Index k = 0; k < first.hyper.rows(); ++k) look(&ChainDraws::hyper, k);
-    const Index p = first.coefficients.rows(), few = std::min(p, kWatched);
+    const Index p = std::min(first.coefficients.rows(), options_.identified);
+    const Index few = std::min(p, kWatched);
     for (Index k = 0; k < few; ++k)
       look(&ChainDraws::coefficients,
            few == 1 ? 0 : static_cast<Index>(std::nearbyint(static_cast<double>(k * (p - 1)) /
@@ -291,6 +303,8 @@ void check(const SampleOptions& options) {
   need(static_cast<double>(options.draws) * static_cast<double>(options.thin) +
                static_cast<double>(options.burnin) < 0x1p44,
        "draws", "fewer sweeps than 2^44");
+  need(options.every >= 0, "every", "at least 0");
+  need(options.identified >= 0, "identified", "at least 0");
   need(options.threads >= 1, "threads", "at least 1");
   need(options.seed < (std::uint64_t{1} << 53), "seed", "below 2^53");
 }

@@ -11,6 +11,7 @@ namespace bsvm {
 // spread.
 constexpr double kEnoughDraws = 400, kEnoughRhat = 1.01;  // of all chains, bulk and tail
 constexpr Index kWatched = 50;                            // coefficients
+constexpr Index kAll = Index{1} << 53;
 
 struct SampleOptions {
   Index draws = 1000;   // kept, per chain
@@ -22,11 +23,18 @@ struct SampleOptions {
   std::uint64_t seed = 0;    // below 2^53
   bool keep_effects = true;  // the draws of the groups' effects, not only mean and sd
   bool keep_unknowns = true;  // likewise of unknown entries
+  Index every = 0;           // Chain::read_seldom() is kept of each such draw; 0: of none
+  Index identified = kAll;   // of the coefficients the first, which mean the same in all chains
   std::string checkpoint;    // file to write now and then, or none
   bool resume = false;       // go on from that file if it exists
   double interval = 60;      // seconds between two writings
   std::uint64_t fingerprint = 0;  // of data, model and engine
 };
+
+// Of so many kept draws, of how many the seldom part is kept, too.
+inline Index seldom_of(Index draws, const SampleOptions& options) {
+  return options.every > 0 ? draws / options.every : 0;
+}
 
 // What a chain has drawn so far; kept draws are the first `kept` columns.
 struct ChainDraws {
@@ -36,6 +44,7 @@ struct ChainDraws {
   Vec effect_mean;                      // (effects) likewise
   Vec effect_center, effect_square;     // running mean and squared deviations of the draws
   Mat unknowns;                         // (unknown entries or 0, draws)
+  Mat seldom;                           // Chain::read_seldom(), of every so many of them
   Vec unknown_center, unknown_square;   // as of the effects
   Vec law;                              // running mean of Latent::drawn()
 };

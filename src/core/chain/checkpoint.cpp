@@ -11,7 +11,7 @@ namespace bsvm {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x33766b636d767362;  // "bsvmckv3", this machine's byte order
+constexpr std::uint64_t kMagic = 0x34766b636d767362;  // "bsvmckv4", this machine's byte order
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw InvalidInput("checkpoint", "The checkpoint '" + path + "' " + why);
@@ -124,6 +124,7 @@ std::vector<std::pair<const char*, std::uint64_t>> settings(const SampleOptions&
   return {{"chains", static_cast<std::uint64_t>(options.chains)},
           {"burnin", static_cast<std::uint64_t>(options.burnin)},
           {"thin", static_cast<std::uint64_t>(options.thin)},
+          {"every", static_cast<std::uint64_t>(options.every)},
           {"keep_effects", options.keep_effects ? 1u : 0u},
           {"", options.fingerprint}};
 }
@@ -193,6 +194,8 @@ void write_checkpoint(std::uint64_t seed, const std::vector<Vec>& states,
       to.numbers(m.data(), m.rows() * d.kept);
     }
     for (const auto part : kSummed) to.numbers((d.*part).data(), (d.*part).size());
+    to.number(static_cast<std::uint64_t>(d.seldom.rows()));
+    to.numbers(d.seldom.data(), d.seldom.rows() * seldom_of(d.kept, options));
   }
   if (!to.finish()) refuse(options.checkpoint, "can't be written: is the disk full?");
   std::error_code error;
@@ -214,6 +217,7 @@ Saved read_checkpoint(const SampleOptions& options) {
     d.kept = static_cast<Index>(kept);
     for (const auto part : kDrawn) d.*part = from.columns(kept);
     for (const auto part : kSummed) d.*part = from.numbers();
+    d.seldom = from.columns(static_cast<std::uint64_t>(seldom_of(d.kept, options)));
     out.draws.push_back(std::move(d));
   }
   if (!from.at_end()) from.damaged();

@@ -38,6 +38,8 @@ class Chain {
 
   virtual Index sweeps() const = 0;
   virtual void read(Draw& draw) const = 0;
+  // What is too large to be kept of each draw (SampleOptions::every); its size never changes.
+  virtual void read_seldom(Vec& out) const { out.resize(0); }
 
   // All it needs to go on, to the bit.
   Vec save() {

@@ -1,0 +1,214 @@
+// Geweke's (2004) joint test: parameters are drawn from the prior, scores, variables and responses
+// from the parameters; then sweeps, given variables and responses, must leave the distribution of
+// parameters as it is. Under the pseudo-likelihood, which is no density of y, the prior is tilted
+// by the product of Z(f) over rows with a response, and y is drawn from L/Z.
+#include <doctest/doctest.h>
+
+#include "factor_data.hpp"
+#include "replicates.hpp"
+
+using namespace bsvm_test;
+
+namespace {
+
+constexpr Index kLabelled = 4;
+
+double pseudo(double y, double f) { return std::exp(-2 * std::max(0.0, 1 - y * f)); }
+
+struct Truth {
+  FactorModel model;
+  Vec b, hyper, theta, psi, phi;  // hyper: of beta's prior as it is kept
+  double rate = 1;
+  Mat loadings;  // (1 + K, p)
+};
+
+double laplace(double rate, Draws& random) {
+  const double size = -std::log(random.uniform()) / rate;
+  return random.uniform() < 0.5 ? size : -size;
+}
+
+void draw_loadings(const FactorKind& kind, const FactorModel& model, Draws& random, Truth& out) {
+  const Index p = kind.variables, k = kind.factors;
+  out.rate = kind.fixed_rate ? 1.5 : random.gamma(3) / 2;
+  out.phi.resize(k);
+  for (Index j = 0; j < k; ++j)
+    out.phi[j] = j % 2 == 0 ? random.inverse_gamma(3, 2)
+                            : random.inverse_gamma(2, 4 / random.inverse_gamma(0.5, 1 / 0.49));
+  out.loadings.resize(1 + k, p);
+  for (Index i = 0; i < p; ++i) {
+    out.loadings(0, i) = std::sqrt(model.mean_variance) * random.normal();
+    for (Index j = 0; j < k; ++j)
+      out.loadings(1 + j, i) = kind.local ? laplace(std::sqrt(2 * out.rate), random)
+                                          : std::sqrt(out.phi[j]) * random.normal();
+  }
+  out.psi.resize(kind.each ? p : 1);
+  for (Index i = 0; i < out.psi.size(); ++i) out.psi[i] = random.gamma(3) / 2;
+}
+
+void draw_coefficients(const FactorKind& kind, Draws& random, Truth& out) {
+  const Index k = kind.factors;
+  out.b.resize(1 + k);
+  out.b[0] = random.normal();
+  if (kind.beta == "bridge") {
+    out.hyper = Vec::Ones(2 + k);
+    out.hyper[0] = 0.8;
+    for (Index j = 0; j < k; ++j) {
+      const double variance = -2 * 0.64 * std::log(random.uniform());  // b_j ~ Laplace(1/0.8)
+      out.b[1 + j] = std::sqrt(variance) * random.normal();
+      out.hyper[2 + j] = 1 / variance;
+    }
+  } else {
+    const bool half_t = kind.beta == "half_t";
+    const double a = random.inverse_gamma(0.5, 1 / 0.49);
+    const double g = half_t ? random.inverse_gamma(2, 4 / a) : random.inverse_gamma(3, 2);
+    out.hyper = Vec::Ones(half_t ? 4 : 2);
+    out.hyper[1] = g;
+    if (half_t) out.hyper[3] = a;
+    out.b.tail(k) = std::sqrt(g) * normal_numbers(k, 1, random);
+  }
+  if (kind.likelihood == "normal") out.theta = Vec::Constant(1, std::log(random.gamma(3) / 3));
+}
+
+// False if the tilt says to draw again.
+bool draw_responses(const FactorKind& kind, const Vec& f, Draws& random, Truth& out) {
+  out.model.y = Vec::Constant(kind.rows, kMissing);
+  double keep = 1;
+  for (Index n = 0; n < kLabelled && n < kind.rows; ++n) {
+    if (kind.likelihood == "normal") {
+      out.model.y[n] = f[n] + std::exp(out.theta[0]) * random.normal();
+      continue;
+    }
+    const double sum = pseudo(1, f[n]) + pseudo(-1, f[n]);
+    if (kind.likelihood == "hinge") keep *= sum / (1 + std::exp(-4.0));
+    out.model.y[n] = random.uniform() * sum < pseudo(1, f[n]) ? 1 : -1;
+  }
+  return random.uniform() < keep;
+}
+
+Truth simulate(const FactorKind& kind, std::uint64_t number) {
+  Draws random({number, 1, 0}, Purpose::rows, 0);
+  Truth out;
+  add_parts(kind, out.model);
+  out.model.covariates = Mat::Ones(kind.rows, 1);
+  for (;;) {
+    draw_loadings(kind, out.model, random, out);
+    draw_coefficients(kind, random, out);
+    const Mat w = normal_numbers(kind.rows, kind.factors, random);
+    const Vec f = (w * out.b.tail(kind.factors)).array() + out.b[0];
+    if (!draw_responses(kind, f, random, out)) continue;
+    out.model.x = w * out.loadings.bottomRows(kind.factors);
+    out.model.x.rowwise() += out.loadings.row(0);
+    for (Index i = 0; i < kind.variables; ++i)
+      for (Index n = 0; n < kind.rows; ++n)
+        out.model.x(n, i) += random.normal() / std::sqrt(out.psi[kind.each ? i : 0]);
+    if (kind.missing) {
+      out.model.x(1, 0) = out.model.x(3, 2) = out.model.x(3, 1) = kMissing;
+      if (kind.rows > 4) out.model.x(4, 0) = kMissing;  // a row without a response
+    }
+    return out;
+  }
+}
+
+void append(const Vec& part, std::vector<double>& to) {
+  to.insert(to.end(), part.data(), part.data() + part.size());
+}
+
+// As a chain saves it.
+Vec state_of(const FactorKind& kind, const Truth& truth, const SharedFactors& shared) {
+  std::vector<double> out{0};
+  append(truth.b, out);
+  append(truth.hyper, out);
+  append(truth.theta, out);
+  const auto flat = [&](const Mat& x) { append(Eigen::Map<const Vec>(x.data(), x.size()), out); };
+  if (kind.turned) {
+    const Mat b = truth.loadings.transpose(), v = truth.model.x.transpose() * shared.turned->back;
+    const Mat inside = v.transpose() * b, rest = b - v * inside;
+    append(truth.psi, out);
+    flat(inside);
+    flat(Factor(rest.transpose() * rest).lower());
+  } else {
+    flat(truth.loadings);
+    if (kind.each) append(truth.psi, out);
+    append(Eigen::Vector2d(kind.each ? 1 : truth.psi[0], truth.rate), out);
+  }
+  for (Index j = 0; j < kind.factors && !kind.local; ++j) {
+    const Vec ridge = Eigen::Vector2d(1, truth.phi[j]);
+    Vec half_t(4);
+    half_t << 1, truth.phi[j], 1, 1;
+    append(j % 2 == 0 ? ridge : half_t, out);
+  }
+  return Eigen::Map<const Vec>(out.data(), static_cast<Index>(out.size()));
+}
+
+// Numbers of a draw; tails are heavy.
+Arr seen(const Chain& chain, const FactorKind& kind) {
+  Draw draw;
+  chain.read(draw);
+  Vec whole;
+  chain.read_seldom(whole);
+  std::vector<double> out;
+  append(draw.coefficients, out);
+  append(draw.hyper, out);
+  append(draw.effects, out);
+  out.push_back(draw.effects.squaredNorm());
+  append(whole.head(std::min<Index>(whole.size(), 12)), out);
+  out.push_back(whole[whole.size() - 1]);
+  append(draw.unknowns.head(2), out);
+  const Eigen::Map<const Mat> loadings(whole.data(), kind.variables, 1 + kind.factors);
+  append((loadings * loadings.transpose()).row(0), out);
+  return Eigen::Map<const Arr>(out.data(), static_cast<Index>(out.size())).atan();
+}
+
+// The largest |z| of the changes of means and of mean squares.
+double worst(const FactorKind& kind, int most, int sweeps) {
+  const int sets = replicates(most);
+  Arr sum, square;
+  for (int set = 0; set < sets; ++set) {
+    const Truth truth = simulate(kind, static_cast<std::uint64_t>(set));
+    const SharedFactors shared(truth.model);
+    const auto chain = make_factors_chain(shared, 1, static_cast<std::uint64_t>(set), 0);
+    chain->restore(state_of(kind, truth, shared));
+    Host host;
+    const Arr before = seen(*chain, kind);
+    for (int k = 0; k < sweeps; ++k) chain->sweep(host);
+    const Arr after = seen(*chain, kind);
+    Arr change(2 * before.size());
+    change << after - before, after.square() - before.square();
+    if (set == 0) sum = square = Arr::Zero(change.size());
+    sum += change;
+    square += change.square();
+  }
+  const Arr sd = (square - sum.square() / sets).sqrt();
+  const Arr z = (sd > 1e-12).select(sum / sd, sum);
+  return z.abs().maxCoeff();
+}
+
+}  // namespace
+
+TEST_CASE("factors: joint test, pseudo-likelihood, local shrinkage, noise of each, missing x") {
+  FactorKind kind{"hinge"};
+  kind.local = kind.each = kind.missing = true;
+  kind.beta = "half_t";
+  CHECK(worst(kind, 8000, 3) < 4);
+}
+
+TEST_CASE("factors: joint test, normalised, one variance a factor, common noise, missing x") {
+  FactorKind kind{"hinge_normalized"};
+  kind.missing = true;
+  CHECK(worst(kind, 8000, 3) < 4);
+}
+
+TEST_CASE("factors: joint test, numbers, local shrinkage at a given rate, common noise") {
+  FactorKind kind{"normal"};
+  kind.local = kind.fixed_rate = true;
+  kind.beta = "bridge";
+  CHECK(worst(kind, 8000, 3) < 4);
+}
+
+TEST_CASE("factors: joint test of the reduced form") {
+  for (const char* likelihood : {"hinge", "hinge_normalized", "normal"}) {
+    FactorKind kind{likelihood, 5, 9};
+    kind.turned = true;
+    CHECK(worst(kind, 5000, 3) < 4);
+  }
+}
