@@ -43,7 +43,7 @@ diagnose_coefficients <- function(fit, most = 500) {
 spread_over <- function(n, most) unique(round(seq(1, n, length.out = min(most, n))))
 
 # Warns where a limit is missed, naming the worst. What does not vary has no Rhat, which is fine.
-warn_diagnosis <- function(table) {
+warn_diagnosis <- function(table, advice = "Raise the engine's `draws` and `burnin`.") {
   ess <- pmin(table[, "Bulk_ESS"], table[, "Tail_ESS"])
   high <- which(table[, "Rhat"] > rhat_limit)
   low <- which(ess < ess_limit)
@@ -60,7 +60,7 @@ warn_diagnosis <- function(table) {
          paste0("Few effective draws: ", floor(ess[worst_ess]), " for `",
                 rownames(table)[worst_ess], "`, below ", ess_limit, ". ")
        },
-       "Raise the engine's `draws` and `burnin`.")
+       advice)
 }
 
 # At the end of a run: a look at the variances and at most 50 coefficients.

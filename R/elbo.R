@@ -24,9 +24,9 @@
 #' raises the bound from -1222.5 to -1213.4. Compare such models by [holdout()] or
 #' [loo()][loo.bsvm], or with [prior_ridge()] on these coefficients.
 #'
-#' @param object A fit from [bsvm()] with `engine_vb()` or `engine_gaussian()`. Of several responses
-#'   with correlated residuals ([responses]) the evidence is estimated by importance sampling, with
-#'   independent residuals the sum over the responses.
+#' @param object A fit from [bsvm()] with `engine_vb()` or `engine_gaussian()`. For several responses
+#'   with correlated residuals ([responses]) the value is an estimate of the log evidence by
+#'   importance sampling. With independent residuals it is the sum over the responses.
 #' @param ... Not used.
 #' @return One number. For a fit by [engine_gibbs()] or [engine_slice()], which have draws and no
 #'   bound, or by [engine_map()], which has a mode, an error of class `bsvm_error_unsupported`.

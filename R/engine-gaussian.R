@@ -50,9 +50,9 @@
 #' With many rows, a few hundred coefficients and no groups, [engine_vb()] costs less, and its class
 #' predictions are much the same.
 #'
-#' **Several responses** with correlated residuals ([responses]) have draws instead of a mixture: there
-#' the posterior given the variances is normal, and draws of the variances are proposed from t
-#' distributions about their modes. `elbo()` is then the log evidence, by importance sampling.
+#' **Several responses.** With correlated residuals ([responses]) the posterior given the variances is
+#' normal. Variances are drawn by proposals from t distributions about their modes, so that the fit
+#' has draws, and `elbo()` is the log evidence by importance sampling.
 #'
 #' **Separated classes.** Where a plane in columns with [prior_flat()] separates the classes
 #' perfectly the likelihood bounds nothing, and the posterior is as good as improper: the fit warns

@@ -11,7 +11,8 @@ assign_priors <- function(frame, prior = NULL) {
   free <- which(is.na(owner))
   slope_columns <- setdiff(free, c(frame$intercept, columns_of(frame$bases)))
   slope_prior <- if (length(slopes) > 0L) slopes[[1L]] else default_slopes(frame)
-  weak <- slope_prior$penalised && (is_mixed(frame) || is_open(slope_prior))
+  weak <- slope_prior$penalised &&
+    (is_mixed(frame) || is_open(slope_prior) || is_weak(slope_prior))
   idle <- length(slopes) > 0L && length(slope_columns) == 0L
   if (idle && (slope_prior$penalised || !is_mixed(frame))) refuse_idle(frame)
   blocks <- c(

@@ -171,7 +171,8 @@ warn_responses <- function(object) {
                             if (has_tube(object)) list(diagnose(named_loss(object))),
                             lapply(names(object$kernels), diagnose_choice, object)))
   if (nrow(table) > 0L && all(is.na(table[, "Rhat"]))) return(warn_unchecked())
-  warn_diagnosis(table)
+  if (is.null(object$evidence)) warn_diagnosis(table)
+  else warn_diagnosis(table, "Use engine_gibbs().")
 }
 
 # Which kernel it is; nothing of one that all chains have.

@@ -1,7 +1,7 @@
-# engine_gaussian() of several responses with one normal residual: all coefficients are integrated out
-# of the posterior density of variances and residual covariance (src/core/responses/evidence.hpp).
-# Student's t distributions about its modes are what chains propose from, and the weights of the
-# proposals give the log evidence.
+# engine_gaussian() of several responses with one normal residual: all coefficients are integrated
+# out of the posterior density of variances and residual covariance
+# (src/core/responses/evidence.hpp). Chains propose from t distributions about its modes, and the
+# weights of the proposals give the log evidence.
 
 independent_draws <- 1000L # of each of four chains
 independent_burnin <- 100L
@@ -9,7 +9,11 @@ independent_thin <- 10L # in tails chains stay for some proposals
 most_variances <- 60L
 
 # The sampler in the place of engine_gaussian().
-independent_engine <- function() {
+independent_engine <- function(engine) {
+  if (!isTRUE(engine$settings$integrate)) {
+    abort("unsupported", "engine_gaussian(integrate = FALSE) is not supported with several ",
+          "responses. Omit `integrate`.")
+  }
   engine <- engine_gibbs(draws = independent_draws, burnin = independent_burnin,
                          thin = independent_thin)
   engine$label <- "independent proposals about the modes of the variances"
@@ -30,7 +34,10 @@ check_independent <- function(spec, likelihood, y, blocks) {
   if (anyNA(y)) refuse("responses without missing values")
   if (length(spec$group_blocks) > 0L) refuse("a formula without grouping factors")
   if (any(lengths(lapply(blocks, `[[`, "choices")) > 0L)) refuse("one kernel, not a choice")
-  check_prior_engines(own, engine_gaussian())
+  for (block in own) {
+    if (takes_prior(block, engine_gaussian())) next
+    refuse(paste0("another prior of `", block$label, "` than ", block$prior$label))
+  }
   sizes <- lengths(lapply(blocks, `[[`, "columns"))
   large <- sizes > 4L & vapply(own, function(block) {
     prior_traits(block$prior)[["exchangeable"]]
@@ -41,7 +48,7 @@ check_independent <- function(spec, likelihood, y, blocks) {
   }
   coefficients <- q * sum(sizes[!large])
   if (coefficients > most_chosen) {
-    refuse(paste("at most", most_chosen, "coefficients beside a block of many columns; found",
+    refuse(paste("at most", most_chosen, "coefficients in addition to a block of many columns; found",
                  coefficients))
   }
   free <- sum(vapply(own, function(block) block$prior$name != "normal", TRUE))
@@ -64,9 +71,9 @@ evidence_of <- function(logs, units, rows) {
 
 warn_evidence <- function(evidence) {
   if (is.null(evidence) || evidence$pareto_k < highest_k) return(invisible())
-  warn("approximation", "The importance weights of the log evidence have Pareto k ",
-       format(evidence$pareto_k, digits = 2L), ", and above ", highest_k, " it is not reliable. ",
-       "Use engine_gibbs(), which does not estimate it.")
+  warn("approximation", "Pareto k of the importance weights is ",
+       format(evidence$pareto_k, digits = 2L), ", above ", highest_k, ": the log evidence is not ",
+       "reliable, and there may be few effective draws. Use engine_gibbs() for the draws.")
 }
 
 #' @rdname elbo
@@ -75,6 +82,6 @@ elbo.bsvm_responses <- function(object, ...) {
   check_dots(substitute(list(...)), "elbo()", NULL)
   if (!is.null(object$evidence)) return(object$evidence$value)
   if (is.null(object$residual)) return(sum(vapply(object$fits, elbo, 0)))
-  abort("unsupported", "A fit of several responses by engine_gibbs() has draws and no log evidence. ",
-        "Use engine_gaussian().")
+  abort("unsupported", "A fit of several responses by engine_gibbs() has draws and no log ",
+        "evidence. Use engine_gaussian().")
 }

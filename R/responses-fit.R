@@ -111,7 +111,7 @@ responses_engine <- function(engine) {
   if (is.null(engine)) return(engine_gibbs(burnin = few_burnin))
   engine <- as_component(engine, "engine")
   if (identical(engine$name, "gibbs")) return(engine)
-  if (identical(engine$name, "gaussian")) return(independent_engine())
+  if (identical(engine$name, "gaussian")) return(independent_engine(engine))
   abort("unsupported", "Several responses with correlated residuals need engine_gibbs() or ",
         "engine_gaussian(); found ", engine_call(engine), ". Omit `engine`, or use ",
         "`residual = \"independent\"` in the likelihood.")

@@ -21,7 +21,9 @@ rows_a_slope <- 3
 
 with_weak_slopes <- function(prior, frame) {
   slopes <- setdiff(seq_along(frame$columns), c(frame$intercept, columns_of(frame$bases)))
-  given <- !is.null(prior) && "" %in% names(as_prior_list(prior))
+  names <- names(as_prior_list(prior))
+  named <- own_columns(frame, setdiff(names, ""))
+  given <- "" %in% names || !anyNA(named[slopes])
   few <- length(slopes) > 0L && rows_a_slope * length(slopes) <= frame$nobs
   if (given || is_mixed(frame) || !few) return(prior)
   c(list(prior_weak_slope()), as_prior_list(prior))

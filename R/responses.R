@@ -87,9 +87,12 @@
 #' [engine_gaussian()] is for normal residuals, complete responses, no grouping factors and at most
 #' one block of many columns, such as a `gp()` term. All coefficients are integrated out of the
 #' posterior, the modes of the variances and the residual covariance are found from several starts,
-#' and draws are proposed from t distributions about them: 4 chains of 1000 draws, exact and close to
-#' independent. The proposals' importance weights give the log evidence, `elbo()`, with a standard
-#' error and a Pareto k, to compare kernels and priors.
+#' and draws are proposed from t distributions about them, in 4 chains of 1000 draws. These are draws
+#' from the exact posterior, and with up to about six responses they are close to independent. A
+#' warning says if they are not. The importance weights of the proposals give the log evidence,
+#' `elbo()`, with a standard error and a Pareto k, to compare kernels and priors of slopes and
+#' functions. Priors with a variance for each coefficient, [kernel_choice()], more than 60 variances
+#' and covariances, and more than 600 coefficients in addition to the block are not supported.
 #'
 #' `engine_gibbs(empirical = TRUE)` is empirical Bayes (section 8 of the paper): variances of
 #' coefficients are estimated, everything else is drawn. With [prior_relevance()] of a `shape` and
@@ -113,7 +116,8 @@
 #' * `sampling`: `draws` of each chain, `chains`, `burnin`, `thin`, `seed`, `seconds`, and of these
 #'   the seconds before the first iteration (`prepared`), most of them for eigendecompositions.
 #' * `evidence`: `NULL`, or of [engine_gaussian()] the log evidence in units of the responses
-#'   (`value`), its standard error (`error`) and `pareto_k`, above 0.7 of which it is not reliable.
+#'   (`value`), its standard error (`error`) and `pareto_k`. If that is above 0.7, the log evidence
+#'   is not reliable.
 #' * `y`, `call`, `formula`, `data`, `arguments`, `nobs`, `termination`.
 #'
 #' Methods, with n rows, q responses and S draws:
@@ -136,8 +140,8 @@
 #' `offset`, `missing`, `cluster`, `class.weights`, weights of zero, weights together with missing
 #' responses or with two residuals, `epsilon` or a prior of `scale` with a latent response, sparse
 #' predictors, priors that select variables, `infer` in `gp()`, and engines other than
-#' [engine_gibbs()] and [engine_gaussian()] if residuals are correlated: errors of class `bsvm_error_unsupported`. A
-#' response that is constant, not numeric, or a linear combination of other responses is an error
+#' [engine_gibbs()] and [engine_gaussian()] if residuals are correlated: errors of class
+#' `bsvm_error_unsupported`. A response that is constant, not numeric, or a linear combination of other responses is an error
 #' of class `bsvm_error_response`.
 #'
 #' @references

@@ -60,6 +60,9 @@ test_that("the evidence is in units of the responses", {
   fit <- fit_evidence(cbind(a, b) ~ z + gp(x), d)
   scaled <- fit_evidence(cbind(a, b) ~ z + gp(x), transform(d, a = 10 * a + 3))
   expect_equal(elbo(scaled), elbo(fit) - nrow(d) * log(10), tolerance = 1e-6)
+  linear <- fit_evidence(cbind(a, b) ~ z, d)
+  scaled <- fit_evidence(cbind(a, b) ~ z, transform(d, a = 1e6 * a, b = b / 1e6))
+  expect_equal(elbo(scaled), elbo(linear), tolerance = 1e-6)
   expect_output(print(summary(fit)), "engine_gaussian\\(\\): 4 chains")
   expect_output(print(fit), "Log evidence -.*Pareto k")
 })
@@ -84,8 +87,26 @@ test_that("models without an evidence are refused with what to use", {
           pattern = "not a choice")
   expect_error(bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_laplace(residual = "correlated"),
                     engine = engine_gaussian()), "without a second", class = "bsvm_error_unsupported")
+  refused(cbind(a, b) ~ x, prior = prior_lasso(), pattern = "another prior.*engine_gibbs")
+  expect_error(bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_gaussian(),
+                    engine = engine_gaussian(integrate = FALSE)), "integrate",
+               class = "bsvm_error_unsupported")
   set.seed(1)
   gibbs <- suppressWarnings(bsvm(cbind(a, b) ~ x, d, likelihood = likelihood_gaussian(),
                                  engine = engine_gibbs(draws = 20L, burnin = 10L)))
   expect_error(elbo(gibbs), "engine_gaussian", class = "bsvm_error_unsupported")
+})
+
+test_that("a huge outlier does not keep modes from being found", {
+  d <- two_responses()
+  d$a[15L] <- 1e6
+  fit <- suppressWarnings(fit_evidence(cbind(a, b) ~ x, d))
+  expect_true(is.finite(elbo(fit)))
+})
+
+test_that("a prior of the only slope goes by name", {
+  d <- two_responses()
+  fit <- fit_evidence(cbind(a, b) ~ z, d, prior = list(z = prior_ridge()))
+  expect_equal(elbo(fit), elbo(fit_evidence(cbind(a, b) ~ z, d, prior = prior_ridge())),
+               tolerance = 0.05)
 })

@@ -23,6 +23,7 @@ constexpr std::uint64_t kRounds = 2;      // so many times,
 constexpr double kLeastPerNumber = 10;    // if so many are effective for each number of theta
 constexpr int kMostSteps = 50;        // of Newton's method
 constexpr double kLongest = 3;
+constexpr int kMostWidened = 15;
 constexpr double kFlat = 0.05;       // least curvature: the prior of a logarithm may be flatter
 constexpr double kSame = 0.1;        // modes nearer than this, in standard deviations, are one
 constexpr double kLeastShare = 0.01;  // of a mode
@@ -66,6 +67,19 @@ Evidence::Look polished(const Evidence& evidence, Evidence::Look now, Host& host
   return now;
 }
 
+// At residuals wide enough: of a response with one huge value the unit is far too small.
+Evidence::Look first_look(const Evidence& evidence, Vec theta) {
+  const Index q = evidence.shared().model.q(), first = theta.size() - q * (q + 1) / 2;
+  for (int widened = 0;; ++widened) {
+    try {
+      return evidence.look(theta, true);
+    } catch (const NumericalFailure&) {
+      if (widened == kMostWidened) throw;
+    }
+    for (Index i = 0; i < q; ++i) theta[first + i * (i + 3) / 2] += 1;
+  }
+}
+
 }  // namespace
 
 EvidenceModes::EvidenceModes(const Evidence& evidence, Host& host) {
@@ -92,7 +106,7 @@ EvidenceModes::EvidenceModes(const Evidence& evidence, Host& host) {
     bool converged = false;
     try {
       found.push_back(polished(
-          evidence, bfgs(evidence.look(theta, true), climb, converged), host));
+          evidence, bfgs(first_look(evidence, theta), climb, converged), host));
     } catch (const NumericalFailure&) {
       continue;
     }
