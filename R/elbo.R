@@ -48,6 +48,10 @@ elbo <- function(object, ...) {
 elbo.bsvm <- function(object, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "elbo()", NULL)
+  if (is_independent(object$engine)) {
+    abort("unsupported", "The log evidence is of all responses together. Use elbo() of the fit to ",
+          "all of them.")
+  }
   if (is.null(object$elbo)) {
     abort("unsupported", "A fit by ", call_of_engine(object), " has ",
           if (is.null(object$sampling)) "a mode" else "draws", " and no lower bound. elbo() is ",

@@ -15,7 +15,8 @@ print.bsvm_engine <- function(x, ...) {
 
 # As the user calls it.
 engine_call <- function(engine, arguments = "") {
-  paste0("engine_", engine$name, "(", arguments, ")")
+  name <- if (is_independent(engine)) "gaussian" else engine$name # of several responses
+  paste0("engine_", name, "(", arguments, ")")
 }
 
 # ---- kinds --------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ say_model <- function(x, groups, missing) {
 }
 
 word_for_engine <- function(engine) {
+  if (is_independent(engine)) return("draws about the modes of the variances")
   word <- trait(engine, "word")
   if (is.null(word)) paste(toupper(engine$name), "engine") else word
 }

@@ -65,6 +65,8 @@ test_that("the evidence is in units of the responses", {
   expect_equal(elbo(scaled), elbo(linear), tolerance = 1e-6)
   expect_output(print(summary(fit)), "engine_gaussian\\(\\): 4 chains")
   expect_output(print(fit), "Log evidence -.*Pareto k")
+  expect_output(print(fit$fits$a), "draws about the modes of the variances")
+  expect_error(elbo(fit$fits$a), "all of them", class = "bsvm_error_unsupported")
 })
 
 test_that("independent residuals have the sum of the responses' evidences", {
