@@ -182,7 +182,7 @@ Evidence::Look Evidence::look(const Vec& theta, bool gradient) const {
   if (!own.factor.positive()) throw NumericalFailure("The posterior precision isn't positive.");
   const double squares = (own.both.g * shared_.yy * own.both.g.transpose()).trace();
   if (!(squares < kMostSquares))
-    throw NumericalFailure("The residuals are too small beside the responses.");
+    throw NumericalFailure("The residuals are too small compared with the responses.");
   const Vec b = solved_lower(own.factor.lower(), as_vector(own.linear));
   Look out;
   out.theta = theta;

@@ -19,7 +19,6 @@ class EvidenceModes {
 
   double log_density(const Vec& theta) const;
   Vec draw(Draws& random) const;
-  size_t count() const { return modes_.size(); }
   const Vec& best() const { return modes_[0].center; }
 
  private:

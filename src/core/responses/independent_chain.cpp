@@ -15,12 +15,19 @@ class IndependentChain : public Chain {
   IndependentChain(const Evidence& evidence, const EvidenceModes& modes, std::uint64_t seed,
                    int chain)
       : evidence_(evidence), modes_(modes), shared_(evidence.shared()), seed_(seed), chain_(chain),
-        fit_(shared_), theta_(modes.best()), weights_(Vec::Constant(2, log_weight(theta_))) {}
+        theta_(modes.best()), weights_(Vec::Constant(2, log_weight(theta_))) {}
 
   Index sweeps() const override { return sweeps_; }
 
+  // The coefficients are a function of theta and the sweep, so that only those kept are drawn.
   void read(Draw& draw) const override {
-    draw.coefficients = draw.expected = as_vector(fit_.coefficients());
+    const DrawKey now = key(sweeps_);
+    Draws small(now, Purpose::dense, 0), large(now, Purpose::design, 0);
+    Evidence::Coefficients drawn = evidence_.draw(theta_, small, large);
+    Fit fit(shared_);
+    fit.set_small(std::move(drawn.small));
+    if (!shared_.spectra.empty()) fit.set_turned(0, std::move(drawn.turned));
+    draw.coefficients = draw.expected = as_vector(fit.coefficients());
     const Responses& model = shared_.model;
     Draws unused({seed_, 0, 0}, Purpose::hyper, 0);
     auto parts = start_columns(model, unused);
@@ -37,6 +44,10 @@ class IndependentChain : public Chain {
   }
 
  private:
+  DrawKey key(Index sweep) const {
+    return {seed_, static_cast<std::uint32_t>(chain_), static_cast<std::uint64_t>(sweep)};
+  }
+
   double log_weight(const Vec& theta) const {
     try {
       return evidence_.look(theta, false).value - modes_.log_density(theta);
@@ -47,19 +58,13 @@ class IndependentChain : public Chain {
 
   void make_sweep(Host& host) override {
     if (host.interrupted()) throw Interrupted();
-    const DrawKey now{seed_, static_cast<std::uint32_t>(chain_),
-                      static_cast<std::uint64_t>(sweeps_ + 1)};
-    Draws random(now, Purpose::move, 0), small(now, Purpose::dense, 0);
-    Draws large(now, Purpose::design, 0);
+    Draws random(key(sweeps_ + 1), Purpose::move, 0);
     const Vec proposal = modes_.draw(random);
     weights_[1] = log_weight(proposal);
     if (std::log(random.uniform()) < weights_[1] - weights_[0]) {
       theta_ = proposal;
       weights_[0] = weights_[1];
     }
-    Evidence::Coefficients drawn = evidence_.draw(theta_, small, large);
-    fit_.set_small(std::move(drawn.small));
-    if (!shared_.spectra.empty()) fit_.set_turned(0, std::move(drawn.turned));
     ++sweeps_;
   }
 
@@ -67,7 +72,6 @@ class IndependentChain : public Chain {
     archive.count(sweeps_, kMostSweeps);
     archive.part(theta_);
     archive.part(weights_);
-    fit_.visit(archive, false);
   }
 
   const Evidence& evidence_;
@@ -76,7 +80,6 @@ class IndependentChain : public Chain {
   std::uint64_t seed_;
   int chain_;
   Index sweeps_ = 0;
-  Fit fit_;
   Vec theta_;
   Vec weights_;  // log p(y, theta) less its log density as a proposal: here, and of the last one
 };
