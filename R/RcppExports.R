@@ -21,6 +21,10 @@ core_factor_model <- function(data, model, options) {
     .Call(`_bsvm_core_factor_model`, data, model, options)
 }
 
+core_factor_predict <- function(rows, draws, options) {
+    .Call(`_bsvm_core_factor_predict`, rows, draws, options)
+}
+
 core_fit <- function(problem, model, options, rows = NULL) {
     .Call(`_bsvm_core_fit`, problem, model, options, rows)
 }

@@ -71,6 +71,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_factor_predict
+Rcpp::List core_factor_predict(Rcpp::List rows, Rcpp::List draws, Rcpp::List options);
+RcppExport SEXP _bsvm_core_factor_predict(SEXP rowsSEXP, SEXP drawsSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_factor_predict(rows, draws, options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit
 Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options, SEXP rows);
 RcppExport SEXP _bsvm_core_fit(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP rowsSEXP) {
@@ -475,6 +487,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_diagnose", (DL_FUNC) &_bsvm_core_diagnose, 4},
     {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 3},
     {"_bsvm_core_factor_model", (DL_FUNC) &_bsvm_core_factor_model, 3},
+    {"_bsvm_core_factor_predict", (DL_FUNC) &_bsvm_core_factor_predict, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 4},
     {"_bsvm_core_hold_rows", (DL_FUNC) &_bsvm_core_hold_rows, 2},
     {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},

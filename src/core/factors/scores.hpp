@@ -11,7 +11,7 @@ namespace bsvm {
 struct ScoreSums {
   Mat precision;         // (K, K) of complete rows: I + A'Psi A
   Mat linear;            // (N, K): A'Psi (x_n - mu), over what is seen of x_n
-  std::vector<Mat> own;  // (K, K) precisions of incomplete rows
+  std::vector<Mat> own;  // (K, K) precisions of incomplete rows, by their places
 };
 
 // Scores given x alone, w_n ~ N(m_n, S_n).
@@ -26,6 +26,8 @@ class Scores {
   const Mat& covariance(Index row) const { return of(row).covariance; }
   const Mat& root(Index row) const { return of(row).root; }
   const Mat& covariance() const { return law_[0].covariance; }  // of complete rows
+  // The same of the incomplete rows at place `at` - 1, or, of 0, of complete ones.
+  const Mat& law(Index at) const { return law_[static_cast<size_t>(at)].covariance; }
 
  private:
   struct Law {

@@ -6,9 +6,6 @@
 
 namespace bsvm {
 
-namespace {
-
-// `missing` of `size` are missing: these are listed, or the others.
 Gaps gaps_of(const std::vector<Index>& missing, Index size) {
   Gaps out;
   const Index count = static_cast<Index>(missing.size());
@@ -25,8 +22,6 @@ Gaps gaps_of(const std::vector<Index>& missing, Index size) {
   }
   return out;
 }
-
-}  // namespace
 
 SharedFactors::SharedFactors(const FactorModel& of) : model(of) {
   check(model);

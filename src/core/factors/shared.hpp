@@ -15,6 +15,9 @@ struct Gaps {
   double seen = 0;  // how many are not missing
 };
 
+// `missing`, in increasing order, of `size` are missing.
+Gaps gaps_of(const std::vector<Index>& missing, Index size);
+
 // What chains of a model share: nothing here changes.
 struct SharedFactors {
   explicit SharedFactors(const FactorModel& model);
