@@ -3,6 +3,7 @@
 #include "core/factors/factors_chain.hpp"
 #include "r_draws.h"
 #include "r_host.h"
+#include "r_kernel.h"
 
 using Rcpp::_;
 using Rcpp::as;
@@ -24,6 +25,18 @@ bsvm::LoadingsPart to_loadings(const List& loadings) {
   return out;
 }
 
+bsvm::ProcessPart to_process(const List& kernel) {
+  bsvm::ProcessPart out;
+  out.kernel = to_kernel(kernel["factors"]);
+  out.start = to_vec(kernel["start"]);
+  const List priors = kernel["priors"];
+  for (R_xlen_t k = 0; k < priors.size(); ++k)
+    out.numbers.push_back(Rf_isNull(priors[k]) ? nullptr : to_prior(priors[k]));
+  out.variance = to_prior(kernel["variance"]);
+  out.points = to_count(kernel, "points", 1);
+  return out;
+}
+
 bsvm::FactorModel to_factor_model(const List& data, const List& model) {
   bsvm::FactorModel out;
   out.x = to_mat(data["x"]);
@@ -36,6 +49,8 @@ bsvm::FactorModel to_factor_model(const List& data, const List& model) {
   out.feedback = as<bool>(model["feedback"]);
   out.turned = as<bool>(model["reduced"]);
   out.loadings = to_loadings(model["loadings"]);
+  if (model.containsElementNamed("kernel") && !Rf_isNull(model["kernel"]))
+    out.process = to_process(model["kernel"]);
   const List noise = model["noise"], likelihood = model["likelihood"];
   out.noise = {as<bool>(noise["each"]), as<double>(noise["shape"]), as<double>(noise["rate"])};
   for (const List part : as<List>(model["parts"])) {
@@ -53,9 +68,11 @@ bsvm::FactorModel to_factor_model(const List& data, const List& model) {
 }
 
 // mean (p, draws, chains), loadings (p, K, draws, chains) and noise (p or 1, draws, chains) of
-// every so many draws.
-List seldom_draws(const bsvm::FactorModel& model, const bsvm::SampleResult& result,
+// every so many draws; of a process also b (M, draws, chains), theta (numbers of its kernel, draws,
+// chains) and variance (1, draws, chains).
+List seldom_draws(const bsvm::SharedFactors& shared, const bsvm::SampleResult& result,
                   bsvm::Index every) {
+  const bsvm::FactorModel& model = shared.model;
   const bsvm::Index p = model.p(), k = model.factors, noise = model.noise.each ? p : 1;
   const bsvm::Index chains = static_cast<bsvm::Index>(result.chains.size());
   const bsvm::Index draws = every > 0 ? result.kept / every : 0;
@@ -67,9 +84,15 @@ List seldom_draws(const bsvm::FactorModel& model, const bsvm::SampleResult& resu
           result.chains[static_cast<size_t>(c)].seldom.block(first, 0, rows, draws);
     return to_array(own, dim);
   };
-  return List::create(_["mean"] = part(0, p, {p, draws, chains}),
-                      _["loadings"] = part(p, p * k, {p, k, draws, chains}),
-                      _["noise"] = part(p * (1 + k), noise, {noise, draws, chains}));
+  const List out = List::create(_["mean"] = part(0, p, {p, draws, chains}),
+                                _["loadings"] = part(p, p * k, {p, k, draws, chains}),
+                                _["noise"] = part(p * (1 + k), noise, {noise, draws, chains}));
+  if (model.linear()) return out;
+  const bsvm::Index first = p * (1 + k) + noise, m = shared.points.cols();
+  const bsvm::Index size = model.process.start.size();
+  return join(out, List::create(_["b"] = part(first, m, {m, draws, chains}),
+                                _["theta"] = part(first + m, size, {size, draws, chains}),
+                                _["variance"] = part(first + m + size, 1, {1, draws, chains})));
 }
 
 // Means and standard deviations of scores given x alone, (N, K, chains) each.
@@ -101,7 +124,10 @@ NumericVector named_hyper(const bsvm::FactorModel& model, const bsvm::SampleResu
 // missing. `model`: factors, mean_variance, feedback, reduced; loadings: local, and rate (0:
 // inferred), shape, rate_of_rate, or priors of each factor; noise: each, shape, rate; parts: places
 // of coefficients from 1, covariates first, prior, parameters; likelihood: name, parameters,
-// priors. `options`: as core_responses() has them, and `every`: loadings of every so many draws, 0
+// priors; kernel, NULL or not there if the classifier is linear: factors, as core_kernel() has them,
+// start, the logarithms of its numbers, priors, of each or NULL if it stays there, variance, a
+// prior, and points, how many at most. Then coefficients are those of covariates alone, nothing is
+// implied, and kept_loadings has what core_factor_predict() takes. `options`: as core_responses() has them, and `every`: loadings of every so many draws, 0
 // of none; keep_effects is of implied coefficients, keep_unknowns of links.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_factor_model(Rcpp::List data, Rcpp::List model, Rcpp::List options) {
@@ -132,7 +158,7 @@ Rcpp::List core_factor_model(Rcpp::List data, Rcpp::List model, Rcpp::List optio
                                      own.loadings.local ? 0 : own.factors),
         _["hyper"] = named_hyper(own, result),
         _["implied"] = draws_array(result, &bsvm::ChainDraws::effects, 0,
-                                   run.keep_effects ? own.p() : 0),
+                                   run.keep_effects && own.linear() ? own.p() : 0),
         _["implied_mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::effect_center)),
         _["implied_sd"] = to_numeric(sd_over(result, &bsvm::ChainDraws::effect_center,
                                              &bsvm::ChainDraws::effect_square)),
@@ -141,7 +167,9 @@ Rcpp::List core_factor_model(Rcpp::List data, Rcpp::List model, Rcpp::List optio
         _["links_mean"] = to_numeric(mean_over(result, &bsvm::ChainDraws::unknown_center)),
         _["links_sd"] = to_numeric(sd_over(result, &bsvm::ChainDraws::unknown_center,
                                            &bsvm::ChainDraws::unknown_square)),
-        _["kept_loadings"] = seldom_draws(own, result, run.every),
+        _["kept_loadings"] = seldom_draws(shared, result, run.every),
+        _["points"] = to_array(shared.points.transpose(),
+                               {shared.points.cols(), shared.points.rows()}),
         _["prepared"] = prepared.count());
     return join(join(out, score_moments(own, result)), run_facts(result));
   });

@@ -1,5 +1,7 @@
 #include "core/factors/predict.hpp"
+#include "core/factors/process_links.hpp"
 #include "r_host.h"
+#include "r_kernel.h"
 
 using Rcpp::_;
 using Rcpp::as;
@@ -24,12 +26,53 @@ Eigen::Map<const bsvm::Mat> by_draws(const NumericVector& x, bsvm::Index draws) 
   return {x.begin(), x.size() / draws, draws};
 }
 
+// What draws say of linear predictors given scores.
+class LinkDraws {
+ public:
+  LinkDraws(const List& draws, bsvm::Index m, bool feedback) : feedback_(feedback) {
+    if (!draws.containsElementNamed("kernel") || Rf_isNull(draws["kernel"])) {
+      beta_ = copied(draws["beta"], m);
+      return;
+    }
+    kernel_ = to_kernel(draws["kernel"]);
+    points_ = to_mat(draws["points"]).transpose();
+    b_ = copied(draws["b"], m);
+    theta_ = copied(draws["theta"], m);
+    variance_ = copied(draws["variance"], m);
+    if (points_.rows() != kernel_->variables() || b_.rows() != points_.cols() ||
+        theta_.rows() != kernel_->size() || variance_.rows() != 1)
+      throw bsvm::InvalidInput("draws", "The draws are of another process.");
+  }
+
+  bsvm::Index factors() const { return kernel_ ? points_.rows() : beta_.rows(); }
+
+  bsvm::LinkMoments at(bsvm::Index draw, const bsvm::Scores& scores) const {
+    if (!kernel_) return bsvm::linear_links(scores, beta_.col(draw), feedback_);
+    bsvm::Host nobody;
+    const bsvm::Features features(*kernel_, points_, theta_.col(draw), nobody);
+    const bsvm::Vec b = b_.col(draw);
+    return bsvm::process_links({features, b, std::sqrt(variance_(0, draw))}, scores, feedback_, 1,
+                               nobody);
+  }
+
+ private:
+  static bsvm::Mat copied(const NumericVector& x, bsvm::Index m) {
+    return x.size() == 0 ? bsvm::Mat(0, m) : bsvm::Mat(by_draws(x, m));
+  }
+
+  bool feedback_;
+  std::unique_ptr<bsvm::Kernel> kernel_;
+  bsvm::Mat beta_, points_, b_, theta_, variance_;
+};
+
 }  // namespace
 
 // What draws of a factor model say of new rows given their variables alone
 // (core/factors/predict.hpp). `rows`: x (N, p), NA where missing, and covariates (N, d), matrices of
 // doubles; offset or NULL. `draws`: m of them, mean (p, m), loadings (p, K, m), noise (p or 1, m),
-// alpha (d, m), beta (K, m). `options`: feedback, as the model has it, threads, verbose.
+// alpha (d, m), and of a linear model beta (K, m), else b (M, m), theta (numbers of the kernel, m),
+// variance (m), together with points (M, K) and kernel, its factors as core_kernel() has them.
+// `options`: feedback, as the model has it, threads, verbose.
 // Returns scores (N, K, m), means of the rows' scores; covariance (K, K, patterns, m), theirs, and
 // pattern (N), which of these is a row's, 1 of complete rows; mean and variance (N, m) of the linear
 // predictors.
@@ -37,18 +80,15 @@ Eigen::Map<const bsvm::Mat> by_draws(const NumericVector& x, bsvm::Index draws) 
 Rcpp::List core_factor_predict(Rcpp::List rows, Rcpp::List draws, Rcpp::List options) {
   return with_host(options["verbose"], [&](RHost& host) {
     const NumericVector mean = draws["mean"], loadings = draws["loadings"],
-                        noise = draws["noise"], alpha = draws["alpha"], beta = draws["beta"];
+                        noise = draws["noise"], alpha = draws["alpha"];
     const bsvm::Index m = Rf_ncols(mean);
-    const Eigen::Map<const bsvm::Mat> own = by_draws(beta, m);
+    const LinkDraws links(draws, m, as<bool>(options["feedback"]));
     const bsvm::FactorDraws kept{by_draws(mean, m), by_draws(loadings, m), by_draws(noise, m),
-                                 by_draws(alpha, m), own.rows()};
-    const bool feedback = as<bool>(options["feedback"]);
+                                 by_draws(alpha, m), links.factors()};
     const bsvm::NewRows given = to_new_rows(rows);
     const bsvm::Predicted out = bsvm::predict_factors(
         given, kept,
-        [&](bsvm::Index draw, const bsvm::Scores& scores) {
-          return bsvm::linear_links(scores, own.col(draw), feedback);
-        },
+        [&](bsvm::Index draw, const bsvm::Scores& scores) { return links.at(draw, scores); },
         to_count(options, "threads", 1), host);
     host.resignal();
     const bsvm::Index n = given.x.rows(), k = kept.factors;

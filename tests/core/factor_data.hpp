@@ -36,7 +36,24 @@ struct FactorKind {
   Index rows = 5, variables = 3, factors = 2;
   bool local = false, fixed_rate = false, each = false, turned = false, missing = false;
   std::string beta = "ridge";  // the prior of beta: or bridge, half_t
+  Index points = 0;            // of a Gaussian process, or none
+  bool ard = false;
 };
+
+constexpr double kProcessStart = 0.3, kProcessSpread = 0.5;  // of log length scales
+
+inline void add_process(const FactorKind& kind, ProcessPart& process) {
+  if (kind.points == 0) return;
+  const double variables = static_cast<double>(kind.factors);
+  process.kernel = Registry<Kernel>::make(
+      "se", Params("se", {{"variables", variables}, {"ard", kind.ard ? 1.0 : 0.0}}));
+  process.start = Vec::Constant(process.kernel->size(), kProcessStart);
+  for (Index k = 0; k < process.start.size(); ++k)
+    process.numbers.push_back(prior_of(
+        "log_normal", {{"median", std::exp(kProcessStart)}, {"sd", kProcessSpread}}));
+  process.variance = prior_of("ridge", {{"shape", 3}, {"scale", 4}});
+  process.points = kind.points;
+}
 
 // The parts of a model of this kind: an intercept ~ N(0, 1), beta with an inferred variance.
 inline void add_parts(const FactorKind& kind, FactorModel& model) {
@@ -55,6 +72,11 @@ inline void add_parts(const FactorKind& kind, FactorModel& model) {
   model.parts.emplace_back();
   model.parts.back().places = {0};
   model.parts.back().prior = prior_of("normal", {{"variance", 1}});
+  add_process(kind, model.process);
+  model.likelihood = likelihood_of(kind.likelihood);
+  for (Index k = 0; k < model.likelihood->free_size(); ++k)
+    model.parameters.push_back(prior_of("gamma", {{"shape", 3}, {"rate", 3}}));
+  if (kind.points > 0) return;
   model.parts.emplace_back();
   for (Index k = 0; k < kind.factors; ++k) model.parts.back().places.push_back(1 + k);
   const std::map<std::string, std::map<std::string, double>> numbers{
@@ -62,9 +84,6 @@ inline void add_parts(const FactorKind& kind, FactorModel& model) {
       {"half_t", {{"df", 4}, {"scale", 0.7}}},
       {"bridge", {{"alpha", 1}, {"nu", 0.8}, {"shape", 1}, {"rate", 1}}}};
   model.parts.back().prior = prior_of(kind.beta, numbers.at(kind.beta));
-  model.likelihood = likelihood_of(kind.likelihood);
-  for (Index k = 0; k < model.likelihood->free_size(); ++k)
-    model.parameters.push_back(prior_of("gamma", {{"shape", 3}, {"rate", 3}}));
 }
 
 // Normal numbers as x, classes as y; the first of `labelled` rows have a response.

@@ -93,12 +93,13 @@ TEST_CASE("factors: coefficients with scores integrated out against a sum over a
     const Scores scores(given.sums, shared.place);
     const Vec exact = moments_by_grid(given, name == "hinge" ? name : "hinge_normalized");
     Draws start({1, 0, 0}, Purpose::hyper, 0);
-    Classifier classifier(shared, start);
+    const auto classifier = make_linear_classifier(shared, start);
+    Host host;
     const int draws = 6000, batches = 30;
     Mat means = Mat::Zero(6, batches);
     for (int k = 0; k < draws; ++k) {
-      classifier.draw(scores, {1, 0, static_cast<std::uint64_t>(k + 1)});
-      const Vec& b = classifier.coefficients();
+      classifier->draw(scores, {1, 0, static_cast<std::uint64_t>(k + 1)}, 1, host);
+      const Vec b = classifier->coefficients();
       Vec seen(6);
       seen << b, b.cwiseAbs2();
       means.col(k * batches / draws) += seen * batches / draws;
@@ -119,18 +120,21 @@ TEST_CASE("factors: scores given a response against a sum over f") {
     const SharedFactors shared(given.model);
     const Scores scores(given.sums, shared.place);
     Draws start({4, 0, 0}, Purpose::hyper, 0);
-    Classifier classifier(shared, start);
-    for (int k = 0; k < 3; ++k) classifier.draw(scores, {4, 0, static_cast<std::uint64_t>(k + 1)});
-    const Vec beta = classifier.beta(), links = classifier.links(scores);
+    const auto classifier = make_linear_classifier(shared, start);
+    Host host;
+    for (int k = 0; k < 3; ++k)
+      classifier->draw(scores, {4, 0, static_cast<std::uint64_t>(k + 1)}, 1, host);
+    const Vec beta = classifier->coefficients().tail(2);
+    const Vec links = shared.offset() + shared.model.covariates * classifier->alpha() +
+                      classifier->links(scores, 1).mean;
     double sd = 1;
-    for (const auto& number : classifier.drawn())
+    for (const auto& number : classifier->drawn())
       if (number.first == "theta_1") sd = std::exp(number.second);
     const int draws = replicates(20000);
     Mat sum = Mat::Zero(6, 5), square = sum;
-    Host host;
     for (int k = 0; k < draws; ++k) {
-      const Mat w = draw_scores(shared, scores, classifier,
-                                {5, 0, static_cast<std::uint64_t>(k + 1)}, 1, host);
+      const Mat w = classifier->draw_scores(scores, {5, 0, static_cast<std::uint64_t>(k + 1)}, 1,
+                                            host);
       Mat seen(6, 5);
       seen << w, w.cwiseAbs2(), w.col(0).cwiseProduct(w.col(1));
       sum += seen;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "factor_data.hpp"
+#include "factors/process_links.hpp"
 #include "replicates.hpp"
 
 using namespace bsvm_test;
@@ -19,7 +20,8 @@ struct Truth {
   FactorModel model;
   Vec b, hyper, theta, psi, phi;  // hyper: of beta's prior as it is kept
   double rate = 1;
-  Mat loadings;  // (1 + K, p)
+  Mat loadings, w;  // (1 + K, p), (N, K)
+  Vec process;      // b, theta, log s
 };
 
 double laplace(double rate, Draws& random) {
@@ -47,8 +49,10 @@ void draw_loadings(const FactorKind& kind, const FactorModel& model, Draws& rand
 
 void draw_coefficients(const FactorKind& kind, Draws& random, Truth& out) {
   const Index k = kind.factors;
-  out.b.resize(1 + k);
+  if (kind.likelihood == "normal") out.theta = Vec::Constant(1, std::log(random.gamma(3) / 3));
+  out.b.resize(kind.points > 0 ? 1 : 1 + k);
   out.b[0] = random.normal();
+  if (kind.points > 0) return;
   if (kind.beta == "bridge") {
     out.hyper = Vec::Ones(2 + k);
     out.hyper[0] = 0.8;
@@ -66,7 +70,25 @@ void draw_coefficients(const FactorKind& kind, Draws& random, Truth& out) {
     if (half_t) out.hyper[3] = a;
     out.b.tail(k) = std::sqrt(g) * normal_numbers(k, 1, random);
   }
-  if (kind.likelihood == "normal") out.theta = Vec::Constant(1, std::log(random.gamma(3) / 3));
+}
+
+// Linear predictors of w, of a process with its numbers from their priors.
+Vec draw_links(const FactorKind& kind, const Mat& w, Draws& random, Truth& out) {
+  const Vec constant = Vec::Constant(w.rows(), out.b[0]);
+  if (kind.points == 0) return constant + w * out.b.tail(kind.factors);
+  const ProcessPart& part = out.model.process;
+  const Mat points = score_points(part, kind.factors);
+  const Index m = points.cols(), size = part.start.size();
+  out.process = normal_numbers(m + size + 1, 1, random);
+  out.process.segment(m, size) =
+      part.start + kProcessSpread * out.process.segment(m, size);
+  out.process[m + size] = 0.5 * std::log(random.inverse_gamma(3, 4));
+  Host host;
+  const Features features(*part.kernel, points, out.process.segment(m, size), host);
+  const LinkMoments links = at_scores(
+      {features, Vec(out.process.head(m)), std::exp(out.process[m + size])}, w.transpose());
+  const Vec e = normal_numbers(w.rows(), 1, random);
+  return constant + links.mean + links.variance.cwiseSqrt().cwiseProduct(e);
 }
 
 // False if the tilt says to draw again.
@@ -93,8 +115,8 @@ Truth simulate(const FactorKind& kind, std::uint64_t number) {
   for (;;) {
     draw_loadings(kind, out.model, random, out);
     draw_coefficients(kind, random, out);
-    const Mat w = normal_numbers(kind.rows, kind.factors, random);
-    const Vec f = (w * out.b.tail(kind.factors)).array() + out.b[0];
+    const Mat w = out.w = normal_numbers(kind.rows, kind.factors, random);
+    const Vec f = draw_links(kind, w, random, out);
     if (!draw_responses(kind, f, random, out)) continue;
     out.model.x = w * out.loadings.bottomRows(kind.factors);
     out.model.x.rowwise() += out.loadings.row(0);
@@ -116,10 +138,12 @@ void append(const Vec& part, std::vector<double>& to) {
 // As a chain saves it.
 Vec state_of(const FactorKind& kind, const Truth& truth, const SharedFactors& shared) {
   std::vector<double> out{0};
+  const auto flat = [&](const Mat& x) { append(Eigen::Map<const Vec>(x.data(), x.size()), out); };
   append(truth.b, out);
+  append(truth.process, out);
+  if (kind.points > 0) flat(truth.w);
   append(truth.hyper, out);
   append(truth.theta, out);
-  const auto flat = [&](const Mat& x) { append(Eigen::Map<const Vec>(x.data(), x.size()), out); };
   if (kind.turned) {
     const Mat b = truth.loadings.transpose(), v = truth.model.x.transpose() * shared.turned->back;
     const Mat inside = v.transpose() * b, rest = b - v * inside;
@@ -151,6 +175,7 @@ Arr seen(const Chain& chain, const FactorKind& kind) {
   append(draw.hyper, out);
   append(draw.effects, out);
   out.push_back(draw.effects.squaredNorm());
+  if (kind.points > 0) append(whole.segment(whole.size() - 2 - kind.points, kind.points), out);
   append(whole.head(std::min<Index>(whole.size(), 12)), out);
   out.push_back(whole[whole.size() - 1]);
   append(draw.unknowns.head(2), out);
@@ -210,5 +235,24 @@ TEST_CASE("factors: joint test of the reduced form") {
     FactorKind kind{likelihood, 5, 9};
     kind.turned = true;
     CHECK(worst(kind, 5000, 3) < 4);
+  }
+}
+
+TEST_CASE("factors: joint test of a Gaussian process, normalised, missing x") {
+  for (const bool ard : {false, true}) {
+    FactorKind kind{"hinge_normalized"};
+    kind.missing = true;
+    kind.points = 6;
+    kind.ard = ard;
+    CHECK(worst(kind, 6000, 3) < 4);
+  }
+}
+
+TEST_CASE("factors: joint test of a Gaussian process, pseudo-likelihood and numbers") {
+  for (const char* likelihood : {"hinge", "normal"}) {
+    FactorKind kind{likelihood};
+    kind.each = kind.local = true;
+    kind.points = 4;
+    CHECK(worst(kind, 4000, 3) < 4);
   }
 }

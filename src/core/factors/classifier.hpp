@@ -1,68 +1,52 @@
 #pragma once
 #include <memory>
-#include <vector>
 
 #include "base/host.hpp"
 #include "chain/archive.hpp"
-#include "scores.hpp"
+#include "links.hpp"
 #include "shared.hpp"
 
 namespace bsvm {
 
-// The other side of a chain: coefficients b = (alpha, beta), their hyper-parameters, and the free
-// numbers of the likelihood. Given x alone, scores integrated out,
-//
-//   f_n ~ N(offset_n + t_n'alpha + m_n'beta, beta'S_n beta),
-//
-// so that b is drawn by slices of sum_n log E p(y_n | f_n) + log p(b), with no score in between.
+// The other side of a chain: how f_n depends on scores and covariates, with its hyper-parameters and
+// the free numbers of the likelihood. `now` keys what it draws.
 class Classifier {
  public:
-  // `random`: for where it starts.
-  Classifier(const SharedFactors& shared, Draws& random);
+  virtual ~Classifier() = default;
 
-  Vec alpha() const { return b_.head(shared_.model.d()); }
-  Vec beta() const { return b_.tail(shared_.model.factors); }
-  const Vec& coefficients() const { return b_; }
-  double prior_precision(Index coefficient) const { return prior_precision()[coefficient]; }
-  // An amount is added to the linear predictor of all rows, if there is an intercept.
-  void shift(double by);
-  const Likelihood& likelihood() const { return own_ ? *own_ : *shared_.model.likelihood; }
+  // Draws all of it; the scores' distribution is the one given x alone.
+  virtual void draw(const Scores& scores, const DrawKey& now, int threads, Host& host) = 0;
 
-  void draw(const Scores& scores, const DrawKey& now);
+  // Scores of all rows (N, K) given x, and given y where there is one.
+  virtual Mat draw_scores(const Scores& scores, const DrawKey& now, int threads, Host& host) = 0;
 
-  Vec links(const Scores& scores) const;  // (N) means of f_n given x
-  // beta'S beta of complete rows, and of a row; zero without feedback, where mean scores are all
-  // that f_n has.
-  double leftover(const Scores& scores) const { return leftover_of(scores.covariance()); }
-  double leftover(const Scores& scores, Index row) const {
-    return leftover_of(scores.covariance(row));
-  }
+  // Scores become w_n + delta. Without responses delta were normal with this precision, and `linear`
+  // is precision times mean. Empty if they can't move.
+  virtual Vec draw_translation(Mat precision, Vec linear, const DrawKey& now, int threads,
+                               Host& host) = 0;
 
-  // Numbers of the priors, part by part, and the likelihood's parameters theta_1, ...
-  NamedNumbers drawn() const;
-  void visit(Archive& archive);
+  // The factors' share of f_n given x alone.
+  virtual LinkMoments links(const Scores& scores, int threads) const = 0;
+  // Of a complete row, or of the mean row if it depends on the row.
+  virtual double leftover(const Scores& scores, const LinkMoments& links) const = 0;
+  // S beta of complete rows if it is linear, else nothing.
+  virtual Vec direction(const Scores& scores) const = 0;
 
- private:
-  struct Rows;  // the labelled rows, at b
-  double leftover_of(const Mat& covariance) const;
-  void draw_coefficients(const DrawKey& now, int round, Rows& rows);
-  void draw_scale(size_t part, const DrawKey& now, Rows& rows);
-  Moments moments_of(size_t part) const;
-  void draw_hyper(const DrawKey& now);
-  void draw_parameters(const DrawKey& now, const Rows& rows);
-  Vec prior_precision() const;
-  void set_parameters(const Vec& theta);
+  virtual Vec alpha() const = 0;         // (d) of covariates
+  virtual Vec coefficients() const = 0;  // alpha, and beta if it is linear
+  // Numbers of the priors part by part, and of the likelihood.
+  virtual NamedNumbers drawn() const = 0;
+  virtual Vec seldom() const { return Vec(); }  // what of it is kept together with loadings
 
-  const SharedFactors& shared_;
-  Vec b_;
-  std::vector<Vec> hyper_;  // of each part
-  Vec theta_;
-  std::unique_ptr<Likelihood> own_;  // at theta, if there are free numbers
+  virtual void visit(Archive& archive) = 0;
 };
 
-// Scores of all rows given x, and given y where there is one: w_0 ~ N(m_n, S_n), f_n given y_n
-// exactly, and then w_n = w_0 + S_n beta (f_n - f_n(w_0)) / beta'S_n beta (Matheron's rule). (N, K)
-Mat draw_scores(const SharedFactors& shared, const Scores& scores, const Classifier& classifier,
-                const DrawKey& now, int threads, Host& host);
+// `random`: for where it starts; w (N, K): with which scores.
+std::unique_ptr<Classifier> make_linear_classifier(const SharedFactors& shared, Draws& random);
+std::unique_ptr<Classifier> make_process_classifier(const SharedFactors& shared, const Mat& w,
+                                                    Draws& random);
+
+std::unique_ptr<Classifier> make_classifier(const SharedFactors& shared, const Mat& w,
+                                            Draws& random);
 
 }  // namespace bsvm

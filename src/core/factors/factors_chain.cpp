@@ -4,6 +4,7 @@
 
 #include "classifier.hpp"
 #include "loadings.hpp"
+#include "process_links.hpp"
 #include "starts.hpp"
 
 namespace bsvm {
@@ -24,16 +25,21 @@ class FactorsChain : public Chain {
   Index sweeps() const override { return sweeps_; }
 
   void read(Draw& draw) const override {
-    const Vec beta = classifier_.beta();
-    const Vec variances = loadings_->variances();
-    draw.coefficients.resize(classifier_.coefficients().size() + variances.size());
-    draw.coefficients << classifier_.coefficients(), variances;
+    const Vec variances = loadings_->variances(), coefficients = classifier_->coefficients();
+    draw.coefficients.resize(coefficients.size() + variances.size());
+    draw.coefficients << coefficients, variances;
     draw.expected = draw.coefficients;
-    Implied implied = loadings_->implied(scores_.covariance() * beta, key());
-    draw.hyper = numbers(implied.offset);
-    draw.effects = std::move(implied.coefficients);
+    const LinkMoments links = classifier_->links(scores_, threads_);
+    std::vector<double> numbers = hyper_numbers(links);
+    draw.effects.resize(0);
+    if (shared_.model.linear()) {
+      Implied implied = loadings_->implied(classifier_->direction(scores_), key());
+      numbers.push_back(implied.offset);
+      draw.effects = std::move(implied.coefficients);
+    }
     draw.expected_effects = draw.effects;
-    draw.unknowns = classifier_.links(scores_);
+    draw.hyper = Eigen::Map<const Vec>(numbers.data(), static_cast<Index>(numbers.size()));
+    draw.unknowns = shared_.offset() + shared_.model.covariates * classifier_->alpha() + links.mean;
     const Index n = scores_.mean().rows(), size = scores_.mean().size();
     draw.law.resize(2 * size);
     Eigen::Map<Mat> mean(draw.law.data(), n, scores_.mean().cols()),
@@ -44,19 +50,26 @@ class FactorsChain : public Chain {
   }
 
   void read_seldom(Vec& out) const override {
-    out = loadings_->whole(scores_.covariance() * classifier_.beta(), key());
+    const Vec whole = loadings_->whole(classifier_->direction(scores_), key());
+    const Vec own = classifier_->seldom();
+    out.resize(whole.size() + own.size());
+    out << whole, own;
   }
 
  private:
   // `random` is used in the order of the members.
   FactorsChain(const SharedFactors& shared, int threads, const DrawKey& start, Draws random)
-      : shared_(shared), threads_(threads), start_(start), classifier_(shared, random),
-        loadings_(make_loadings(shared, random)), scores_(first_scores()) {}
+      : shared_(shared), threads_(threads), start_(start),
+        classifier_(make_classifier(shared, first_scores(), random)),
+        loadings_(make_loadings(shared, random)), scores_(first_distribution()) {}
 
-  Scores first_scores() {
+  Mat first_scores() const {
+    return scores_of_chain(shared_.start, static_cast<int>(start_.chain), start_);
+  }
+
+  Scores first_distribution() {
     Host host;
-    loadings_->draw(scores_of_chain(shared_.start, static_cast<int>(start_.chain), start_), start_,
-                    threads_, host);
+    loadings_->draw(first_scores(), start_, threads_, host);
     return Scores(loadings_->sums(), shared_.place);
   }
 
@@ -66,61 +79,45 @@ class FactorsChain : public Chain {
 
   void make_sweep(Host& host) override {
     ++sweeps_;
-    classifier_.draw(scores_, key());
-    const Mat w = draw_scores(shared_, scores_, classifier_, key(), threads_, host);
+    classifier_->draw(scores_, key(), threads_, host);
+    const Mat w = classifier_->draw_scores(scores_, key(), threads_, host);
     loadings_->draw(w, key(), threads_, host);
-    translate(w);
+    translate(w, host);
     scores_ = Scores(loadings_->sums(), shared_.place);
   }
 
   // Variables know scores so well that means, which share the mean score with them, would move by
-  // small steps: scores w_n + delta, means mu - A delta, and an intercept less beta'delta leave x
-  // and y what they are, so that delta is normal given the priors. Under a cut the intercept's
-  // prior says nothing of delta.
-  void translate(const Mat& w) {
+  // small steps: scores w_n + delta and means mu - A delta leave x what it is, so that delta is
+  // normal given x and the priors.
+  void translate(const Mat& w, Host& host) {
     const FactorModel& model = shared_.model;
-    const Index k = model.factors, at = shared_.intercept;
-    if (k == 0 || (at < 0 && model.feedback)) return;
+    const Index k = model.factors;
+    if (k == 0) return;
     const Mat& moments = loadings_->moments();
-    const Vec beta = classifier_.beta();
     Mat precision = moments.bottomRightCorner(k, k) / model.mean_variance;
     precision.diagonal().array() += static_cast<double>(model.n());
-    Vec linear = moments.col(0).tail(k) / model.mean_variance - w.colwise().sum().transpose();
-    if (model.feedback) {
-      const double unit = model.covariates(0, at), prior = classifier_.prior_precision(at);
-      precision += prior / (unit * unit) * beta * beta.transpose();
-      linear += prior * classifier_.alpha()[at] / unit * beta;
-    }
-    const Factor factor(precision);
-    if (!factor.positive()) refuse_numbers();
-    Draws random(key(), Purpose::move, 0);
-    Vec delta = solved_lower(factor.lower(), linear);
-    for (Index j = 0; j < k; ++j) delta[j] += random.normal();
-    solve_transposed(factor.lower(), delta);
-    loadings_->translate(delta);
-    classifier_.shift(-beta.dot(delta));
+    const Vec linear = moments.col(0).tail(k) / model.mean_variance -
+                       w.colwise().sum().transpose();
+    const Vec delta = classifier_->draw_translation(precision, linear, key(), threads_, host);
+    if (delta.size() > 0) loadings_->translate(delta);
   }
 
-  // In the order of factor_numbers().
-  Vec numbers(double offset) const {
+  // In the order of factor_numbers(), but the offset.
+  std::vector<double> hyper_numbers(const LinkMoments& links) const {
     std::vector<double> out;
-    for (const NamedNumbers& part : {classifier_.drawn(), loadings_->drawn()})
+    for (const NamedNumbers& part : {classifier_->drawn(), loadings_->drawn()})
       for (const auto& number : part) out.push_back(number.second);
-    const Vec part = scores_.mean() * classifier_.beta();
-    const double explained = (part.array() - part.mean()).square().mean();
-    double leftover = 0;
-    for (Index i = 0; i < part.size(); ++i) leftover += classifier_.leftover(scores_, i);
-    leftover /= static_cast<double>(part.size());
-    const double sum = explained + leftover;
-    for (const double number : {classifier_.leftover(scores_), explained,
-                                sum > 0 ? explained / sum : 1, offset})
+    const double explained = (links.mean.array() - links.mean.mean()).square().mean();
+    const double sum = explained + links.variance.mean();
+    for (const double number : {classifier_->leftover(scores_, links), explained,
+                                sum > 0 ? explained / sum : 1})
       out.push_back(number);
-    return Eigen::Map<const Vec>(out.data(), static_cast<Index>(out.size()));
+    return out;
   }
 
   void visit(Archive& archive) override {
     archive.count(sweeps_, kMostSweeps);
-    classifier_.visit(archive);
+    classifier_->visit(archive);
     loadings_->visit(archive);
     if (archive.reads()) scores_ = Scores(loadings_->sums(), shared_.place);
   }
@@ -129,12 +126,18 @@ class FactorsChain : public Chain {
   int threads_;
   DrawKey start_;
   Index sweeps_ = 0;
-  Classifier classifier_;
+  std::unique_ptr<Classifier> classifier_;
   std::unique_ptr<Loadings> loadings_;
   Scores scores_;
 };
 
 }  // namespace
+
+std::unique_ptr<Classifier> make_classifier(const SharedFactors& shared, const Mat& w,
+                                            Draws& random) {
+  return shared.model.linear() ? make_linear_classifier(shared, random)
+                               : make_process_classifier(shared, w, random);
+}
 
 std::unique_ptr<Chain> make_factors_chain(const SharedFactors& shared, int threads,
                                           std::uint64_t seed, int chain) {
@@ -155,9 +158,11 @@ std::vector<std::string> factor_numbers(const FactorModel& model) {
   }
   for (Index k = 0; k < model.likelihood->free_size(); ++k)
     out.push_back("theta_" + std::to_string(k + 1));
+  for (const auto& name : process_numbers(model.process)) out.push_back(name);
   if (!model.noise.each) out.push_back("psi");
   if (model.loadings.local && !(model.loadings.rate > 0)) out.push_back("rate");
-  for (const char* name : {"leftover", "explained", "determinacy", "offset"}) out.push_back(name);
+  for (const char* name : {"leftover", "explained", "determinacy"}) out.push_back(name);
+  if (model.linear()) out.push_back("offset");
   return out;
 }
 

@@ -3,6 +3,9 @@
 
 namespace bsvm {
 
+// Likelihoods divide by the standard deviation of f: below this variance it does not matter.
+constexpr double kLeastLeftover = 1e-20;
+
 // The factors' share of f_n, given x_n alone.
 struct LinkMoments {
   Vec mean, variance;  // (N)

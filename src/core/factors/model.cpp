@@ -108,6 +108,28 @@ void check_loadings(const FactorModel& model) {
       throw InvalidInput("loadings", "The loadings of a factor need a prior of one variance.");
 }
 
+void check_process(const FactorModel& model) {
+  if (model.linear()) return;
+  const ProcessPart& own = model.process;
+  const Index size = own.kernel->size();
+  if (own.kernel->variables() != model.factors)
+    throw InvalidInput("kernel", "The kernel must have a variable for each of the " +
+                                     std::to_string(model.factors) + " factors; it has " +
+                                     std::to_string(own.kernel->variables()) + ".");
+  if (own.start.size() != size || static_cast<Index>(own.numbers.size()) != size ||
+      !own.start.allFinite())
+    throw InvalidInput("kernel", "Each of the kernel's " + std::to_string(size) +
+                                     " numbers needs a finite start, and a prior or none.");
+  for (const auto& prior : own.numbers)
+    if (prior && prior->free_size(1) != 1)
+      throw InvalidInput("prior", "A number of the kernel needs a prior of a number.");
+  if (!own.variance || !own.variance->exchangeable() || own.variance->free_size(1) > 1 ||
+      own.variance->effects() != 1 || own.variance->selects())
+    throw InvalidInput("prior", "The process needs a prior of one variance.");
+  if (own.points < 1)
+    throw InvalidInput("points", "There must be an inducing point at least.");
+}
+
 void check_turned(const FactorModel& model) {
   if (!model.turned) return;
   if (model.x.array().isNaN().any())
@@ -130,6 +152,7 @@ void check(const FactorModel& model) {
   check_response(model);
   check_coefficients(model);
   check_loadings(model);
+  check_process(model);
   check_turned(model);
 }
 

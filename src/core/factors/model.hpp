@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/types.hpp"
+#include "kernel/kernel.hpp"
 #include "likelihood/likelihood.hpp"
 #include "prior/prior.hpp"
 
@@ -32,10 +33,20 @@ struct NoisePart {
   double shape = 1, rate = 1;
 };
 
-// Coefficients with one prior: places in (alpha, beta), d + K numbers.
+// Coefficients with one prior: places in (alpha, beta), d + K numbers, or in alpha alone.
 struct CoefficientPart {
   std::vector<Index> places;
   std::unique_ptr<Prior> prior;
+};
+
+// Instead of beta'w_n a function g of the scores, a Gaussian process: its kernel (none: linear) times
+// its variance.
+struct ProcessPart {
+  std::unique_ptr<Kernel> kernel;  // of K variables
+  Vec start;                       // of its free numbers, logarithms
+  std::vector<std::unique_ptr<Prior>> numbers;  // of each, or null: it stays where it starts
+  std::unique_ptr<Prior> variance;
+  Index points = 100;              // M inducing points at most
 };
 
 struct FactorModel {
@@ -49,6 +60,7 @@ struct FactorModel {
   LoadingsPart loadings;
   NoisePart noise;
   std::vector<CoefficientPart> parts;
+  ProcessPart process;
   std::unique_ptr<Likelihood> likelihood;
   std::vector<std::unique_ptr<Prior>> parameters;  // of its free numbers, one each
   // Without feedback the response says nothing of scores: mu, A and psi have their posterior given
@@ -62,7 +74,8 @@ struct FactorModel {
   Index n() const { return x.rows(); }
   Index p() const { return x.cols(); }
   Index d() const { return covariates.cols(); }
-  Index coefficients() const { return d() + factors; }
+  bool linear() const { return process.kernel == nullptr; }
+  Index coefficients() const { return d() + (linear() ? factors : 0); }
 };
 
 // Throws InvalidInput unless the parts fit together.

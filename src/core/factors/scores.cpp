@@ -22,4 +22,13 @@ Scores::Scores(const ScoreSums& sums, const std::vector<Index>& place)
   if (!mean_.allFinite()) refuse_numbers();
 }
 
+Vec draw_normal(const Mat& precision, const Vec& linear, Draws& random) {
+  const Factor factor(precision);
+  if (!factor.positive()) refuse_numbers();
+  Vec out = solved_lower(factor.lower(), linear);
+  for (Index j = 0; j < out.size(); ++j) out[j] += random.normal();
+  solve_transposed(factor.lower(), out);
+  return out;
+}
+
 }  // namespace bsvm

@@ -3,6 +3,7 @@
 
 #include "base/types.hpp"
 #include "linalg/dense.hpp"
+#include "random/draws.hpp"
 
 namespace bsvm {
 
@@ -42,5 +43,8 @@ class Scores {
   std::vector<Law> law_;  // of complete rows, and of each incomplete one
   Mat mean_;
 };
+
+// Of the normal density with this precision, and precision times mean.
+Vec draw_normal(const Mat& precision, const Vec& linear, Draws& random);
 
 }  // namespace bsvm

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "process_links.hpp"
 #include "starts.hpp"
 
 namespace bsvm {
@@ -35,6 +36,7 @@ SharedFactors::SharedFactors(const FactorModel& of) : model(of) {
     if (column[0] != 0 && (column.array() == column[0]).all()) intercept = k;
   }
   start = start_scores(x(), model.factors);
+  if (!model.linear()) points = score_points(model.process, model.factors);
 }
 
 void SharedFactors::find_gaps() {

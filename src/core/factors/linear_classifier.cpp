@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "classifier_numbers.hpp"
 #include "random/slice.hpp"
 #include "rows/lanes.hpp"
 #include "special/functions.hpp"
@@ -11,11 +12,8 @@ namespace bsvm {
 
 namespace {
 
-// Likelihoods divide by the standard deviation of f: below this variance it does not matter.
-constexpr double kLeastLeftover = 1e-20;
 constexpr double kWidth = 5;      // of a slice, in standard deviations of a nearby normal density
-constexpr double kParameterWidth = 0.5, kScaleWidth = 0.5, kFarthestScale = 20;  // logarithms
-constexpr double kFarthestParameter = 100;
+constexpr double kScaleWidth = 0.5, kFarthestScale = 20;  // logarithms
 // Without feedback b must follow all else at once (Plummer 2015): so often it is drawn.
 constexpr int kRoundsAlone = 4;
 constexpr Index kRowsOfLane = 256;
@@ -27,18 +25,16 @@ double row_precision(const Likelihood& likelihood, double y, double weight) {
   return k < 1 ? std::clamp(k / (1 - k), 1e-4, 1e8) : 1e8;
 }
 
-}  // namespace
-
 // Of the labelled rows: c_n = (t_n, m_n), and the mean and variance of f_n at b and at b + t delta,
 // mean + t along, variance + 2 t cross + t^2 square.
-struct Classifier::Rows {
+struct LinearRows {
   const SharedFactors& shared;
   const Scores& scores;
   Mat design;  // (rows, d + K)
   Vec y, weight, mean, variance, along, cross, square;
   std::vector<Index> incomplete;  // places among the labelled rows
 
-  Rows(const SharedFactors& of, const Scores& given, const Vec& b)
+  LinearRows(const SharedFactors& of, const Scores& given, const Vec& b)
       : shared(of), scores(given),
         design(static_cast<Index>(of.labelled.size()), of.model.coefficients()), y(design.rows()),
         weight(design.rows()), variance(Vec::Zero(design.rows())), along(variance),
@@ -94,69 +90,77 @@ struct Classifier::Rows {
   }
 };
 
-Classifier::Classifier(const SharedFactors& shared, Draws& random)
-    : shared_(shared), b_(shared.model.coefficients()),
-      theta_(shared.model.likelihood->free_size()) {
-  for (Index k = 0; k < b_.size(); ++k) b_[k] = kStartApart * random.normal();
-  for (const CoefficientPart& part : shared.model.parts) {
-    const Index m = static_cast<Index>(part.places.size());
-    Moments shape;
-    shape.count = static_cast<double>(m);
-    shape.square = Vec::Zero(m);
-    hyper_.emplace_back(part.prior->hyper_size(m));
-    part.prior->start(shape, hyper_.back());
-    part.prior->scale(hyper_.back(), std::exp(random.normal()));
+// b = (alpha, beta). Given x alone, scores integrated out,
+//
+//   f_n ~ N(offset_n + t_n'alpha + m_n'beta, beta'S_n beta),
+//
+// so that b is drawn by slices of sum_n log E p(y_n | f_n) + log p(b), with no score in between. Then
+// scores w_0 ~ N(m_n, S_n), f_n given y_n exactly, and w_n = w_0 + S_n beta (f_n - f_n(w_0)) /
+// beta'S_n beta (Matheron's rule).
+class LinearClassifier : public Classifier {
+ public:
+  LinearClassifier(const SharedFactors& shared, Draws& random)
+      : shared_(shared), b_(start(shared.model, random)), priors_(shared.model, random),
+        numbers_(shared.model, random) {}
+
+  void draw(const Scores& scores, const DrawKey& now, int, Host&) override;
+  Mat draw_scores(const Scores& scores, const DrawKey& now, int threads, Host& host) override;
+  Vec draw_translation(Mat precision, Vec linear, const DrawKey& now, int, Host&) override;
+
+  LinkMoments links(const Scores& scores, int) const override {
+    return linear_links(scores, beta(), shared_.model.feedback);
   }
-  for (Index k = 0; k < theta_.size(); ++k) theta_[k] = 0.3 * random.normal();
-  set_parameters(theta_);
-}
-
-void Classifier::set_parameters(const Vec& theta) {
-  theta_ = theta;
-  if (theta_.size() > 0) own_ = shared_.model.likelihood->with(theta_);
-}
-
-double Classifier::leftover_of(const Mat& covariance) const {
-  if (!shared_.model.feedback) return 0;
-  const Vec own = beta();
-  return own.dot(covariance * own);
-}
-
-Vec Classifier::links(const Scores& scores) const {
-  return shared_.offset() + shared_.model.covariates * alpha() + scores.mean() * beta();
-}
-
-void Classifier::shift(double by) {
-  const Index at = shared_.intercept;
-  if (at >= 0) b_[at] += by / shared_.model.covariates(0, at);
-}
-
-Vec Classifier::prior_precision() const {
-  Vec out(b_.size());
-  for (size_t k = 0; k < hyper_.size(); ++k) {
-    const CoefficientPart& part = shared_.model.parts[k];
-    Vec own(static_cast<Index>(part.places.size()));
-    if (own.size() == 0) continue;
-    part.prior->precision(hyper_[k], own);
-    for (Index a = 0; a < own.size(); ++a) out[part.places[static_cast<size_t>(a)]] = own[a];
+  double leftover(const Scores& scores, const LinkMoments&) const override {
+    return shared_.model.feedback ? beta().dot(direction(scores)) : 0;
   }
-  return out;
-}
+  Vec direction(const Scores& scores) const override { return scores.covariance() * beta(); }
+  Vec alpha() const override { return b_.head(shared_.model.d()); }
+  Vec coefficients() const override { return b_; }
 
-void Classifier::draw(const Scores& scores, const DrawKey& now) {
-  Rows rows(shared_, scores, b_);
+  NamedNumbers drawn() const override {
+    NamedNumbers out = priors_.drawn();
+    for (const auto& number : numbers_.drawn()) out.push_back(number);
+    return out;
+  }
+
+  void visit(Archive& archive) override {
+    archive.part(b_);
+    priors_.visit(archive);
+    numbers_.visit(archive);
+  }
+
+ private:
+  static Vec start(const FactorModel& model, Draws& random) {
+    Vec out(model.coefficients());
+    for (Index k = 0; k < out.size(); ++k) out[k] = kStartApart * random.normal();
+    return out;
+  }
+
+  Vec beta() const { return b_.tail(shared_.model.factors); }
+  const Likelihood& likelihood() const { return numbers_.likelihood(); }
+  void draw_coefficients(const DrawKey& now, int round, LinearRows& rows);
+  void draw_scale(size_t part, const DrawKey& now, LinearRows& rows);
+
+  const SharedFactors& shared_;
+  Vec b_;
+  CoefficientPriors priors_;
+  LikelihoodNumbers numbers_;
+};
+
+void LinearClassifier::draw(const Scores& scores, const DrawKey& now, int, Host&) {
+  LinearRows rows(shared_, scores, b_);
   for (int k = 0; k < (shared_.model.feedback ? 1 : kRoundsAlone); ++k)
     draw_coefficients(now, k, rows);
-  for (size_t k = 0; k < hyper_.size(); ++k) draw_scale(k, now, rows);
-  if (theta_.size() > 0) draw_parameters(now, rows);
-  draw_hyper(now);
+  for (size_t k = 0; k < priors_.parts(); ++k) draw_scale(k, now, rows);
+  numbers_.draw([&](const Likelihood& of) { return rows.log_likelihood(of, 0); }, now);
+  priors_.draw(b_, now);
 }
 
 // Slices along the axes that make a normal density near that of b round: its precision has rows
 // that all count the same, so that it depends on nothing that is drawn here.
-void Classifier::draw_coefficients(const DrawKey& now, int round, Rows& rows) {
+void LinearClassifier::draw_coefficients(const DrawKey& now, int round, LinearRows& rows) {
   if (b_.size() == 0) return;
-  const Vec prior = prior_precision();
+  const Vec prior = priors_.precision();
   Mat precision = rows.design.transpose() * rows.design;
   double each = 0;
   for (Index i = 0; i < rows.y.size(); ++i)
@@ -184,83 +188,33 @@ void Classifier::draw_coefficients(const DrawKey& now, int round, Rows& rows) {
   }
 }
 
-Moments Classifier::moments_of(size_t part) const {
-  const std::vector<Index>& places = shared_.model.parts[part].places;
-  Moments out;
-  out.square.resize(static_cast<Index>(places.size()));
-  out.count = static_cast<double>(places.size());
-  for (Index a = 0; a < out.square.size(); ++a)
-    out.square[a] = std::pow(b_[places[static_cast<size_t>(a)]], 2);
-  return out;
-}
-
 // All coefficients of a part t times as large, their variances with them (Liu & Sabatti 2000):
 // where rows hardly bound them, as factors that x does not determine, they go far only together.
-void Classifier::draw_scale(size_t part, const DrawKey& now, Rows& rows) {
+void LinearClassifier::draw_scale(size_t part, const DrawKey& now, LinearRows& rows) {
   const CoefficientPart& own = shared_.model.parts[part];
   if (own.places.empty()) return;
   Vec delta = Vec::Zero(b_.size());
   for (const Index k : own.places) delta[k] = b_[k];
   if (!(delta.cwiseAbs().maxCoeff() > 0)) return;
   rows.aim(b_, delta);
-  const Moments moments = moments_of(part);
+  const Moments moments = priors_.moments(part, b_);
   Draws random(now, Purpose::move, (std::uint64_t{1} << 32) + part);
   const double s = slice([&](double by) {
     if (std::abs(by) > kFarthestScale) return kNothing;
     return rows.log_likelihood(likelihood(), std::expm1(by)) +
-           own.prior->log_scaled(moments, hyper_[part], std::exp(by));
+           own.prior->log_scaled(moments, priors_.hyper(part), std::exp(by));
   }, kScaleWidth, random);
   rows.move(std::expm1(s));
   b_ += std::expm1(s) * delta;
-  own.prior->scale(hyper_[part], std::exp(s));
+  priors_.scale(part, std::exp(s));
 }
 
-void Classifier::draw_parameters(const DrawKey& now, const Rows& rows) {
-  for (Index k = 0; k < theta_.size(); ++k) {
-    Draws random(now, Purpose::hyper, (std::uint64_t{4} << 32) + static_cast<std::uint64_t>(k));
-    const Vec here = theta_;
-    const Prior& prior = *shared_.model.parameters[static_cast<size_t>(k)];
-    const double moved = slice([&](double by) {
-      Vec theta = here, gradient(1);
-      theta[k] += by;
-      if (std::abs(theta[k]) > kFarthestParameter) return kNothing;
-      const auto there = shared_.model.likelihood->with(theta);
-      return rows.log_likelihood(*there, 0) +
-             prior.log_joint(Moments(), theta.segment(k, 1), gradient);
-    }, kParameterWidth, random);
-    set_parameters(here + moved * Vec::Unit(here.size(), k));
-  }
-}
-
-void Classifier::draw_hyper(const DrawKey& now) {
-  for (size_t k = 0; k < hyper_.size(); ++k) {
-    const CoefficientPart& part = shared_.model.parts[k];
-    if (part.places.empty()) continue;
-    Draws random(now, Purpose::hyper, k);
-    part.prior->draw(moments_of(k), random, hyper_[k]);
-  }
-}
-
-NamedNumbers Classifier::drawn() const {
-  NamedNumbers out;
-  for (size_t k = 0; k < hyper_.size(); ++k)
-    for (const auto& number : shared_.model.parts[k].prior->drawn(hyper_[k]))
-      out.push_back({"part_" + std::to_string(k + 1) + "." + number.first, number.second});
-  for (Index k = 0; k < theta_.size(); ++k)
-    out.push_back({"theta_" + std::to_string(k + 1), theta_[k]});
-  return out;
-}
-
-void Classifier::visit(Archive& archive) {
-  archive.part(b_);
-  for (Vec& own : hyper_) archive.part(own);
-  archive.part(theta_, [&](ConstVecRef saved) { set_parameters(saved); });
-}
-
-Mat draw_scores(const SharedFactors& shared, const Scores& scores, const Classifier& classifier,
-                const DrawKey& now, int threads, Host& host) {
+Mat LinearClassifier::draw_scores(const Scores& scores, const DrawKey& now, int threads,
+                                  Host& host) {
   const Index n = scores.mean().rows(), k = scores.mean().cols();
-  const Vec beta = classifier.beta(), links = classifier.links(scores);
+  const LinkMoments moments = links(scores, threads);
+  const Vec own_beta = beta();
+  const Vec mean = shared_.offset() + shared_.model.covariates * alpha() + moments.mean;
   Mat out(n, k);
   const Index lanes = (n + kRowsOfLane - 1) / kRowsOfLane;
   run_lanes(lanes, threads, host, [&](Index lane, int, const Checkpoint& checkpoint) {
@@ -271,16 +225,38 @@ Mat draw_scores(const SharedFactors& shared, const Scores& scores, const Classif
       Vec away(k);  // from the mean
       for (Index j = 0; j < k; ++j) away[j] = random.normal();
       solve_transposed(scores.root(row), away);
-      const double v = classifier.leftover(scores, row), y = shared.model.y[row];
+      const double v = moments.variance[row], y = shared_.model.y[row];
       if (!std::isnan(y) && v > kLeastLeftover) {
-        const double f = classifier.likelihood().draw_averaged(y, links[row], v,
-                                                               shared.weight(row), random);
-        away += (f - links[row] - beta.dot(away)) / v * (scores.covariance(row) * beta);
+        const double f = likelihood().draw_averaged(y, mean[row], v, shared_.weight(row), random);
+        away += (f - mean[row] - own_beta.dot(away)) / v * (scores.covariance(row) * own_beta);
       }
       out.row(row) = scores.mean().row(row) + away.transpose();
     }
   });
   return out;
+}
+
+// An intercept less beta'delta leaves f what it is; under a cut the intercept's prior says nothing of
+// delta.
+Vec LinearClassifier::draw_translation(Mat precision, Vec linear, const DrawKey& now, int, Host&) {
+  const Index at = shared_.intercept;
+  if (at < 0 && shared_.model.feedback) return Vec();
+  const double unit = at < 0 ? 1 : shared_.model.covariates(0, at);
+  if (shared_.model.feedback) {
+    const double prior = priors_.precision()[at];
+    precision += prior / (unit * unit) * beta() * beta().transpose();
+    linear += prior * b_[at] / unit * beta();
+  }
+  Draws random(now, Purpose::move, 0);
+  const Vec delta = draw_normal(precision, linear, random);
+  if (at >= 0) b_[at] -= beta().dot(delta) / unit;
+  return delta;
+}
+
+}  // namespace
+
+std::unique_ptr<Classifier> make_linear_classifier(const SharedFactors& shared, Draws& random) {
+  return std::make_unique<LinearClassifier>(shared, random);
 }
 
 }  // namespace bsvm
