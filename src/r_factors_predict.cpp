@@ -51,8 +51,8 @@ class LinkDraws {
     bsvm::Host nobody;
     const bsvm::Features features(*kernel_, points_, theta_.col(draw), nobody);
     const bsvm::Vec b = b_.col(draw);
-    return bsvm::process_links({features, b, std::sqrt(variance_(0, draw))}, scores, feedback_, 1,
-                               nobody);
+    return bsvm::process_links({features, b, std::sqrt(variance_(0, draw))}, scores, feedback_,
+                               false, 1, nobody);
   }
 
  private:

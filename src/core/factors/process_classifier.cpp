@@ -57,7 +57,7 @@ class ProcessClassifier : public Classifier {
     Host nobody;
     const Features features = features_at(theta_);
     const Vec b = x_.tail(size());
-    return process_links({features, b, sd()}, scores, model_.feedback, threads, nobody);
+    return process_links({features, b, sd()}, scores, model_.feedback, true, threads, nobody);
   }
   double leftover(const Scores&, const LinkMoments& links) const override {
     return links.variance.mean();

@@ -70,7 +70,7 @@ LinkMoments at_scores(const ScoreFunction& of, const Mat& w) {
 }
 
 LinkMoments process_links(const ScoreFunction& of, const Scores& scores, bool feedback,
-                          int threads, Host& host) {
+                          bool in_pairs, int threads, Host& host) {
   const Index n = scores.mean().rows(), k = scores.mean().cols();
   const Mat z = feedback ? normal_points(k) : Mat(Mat::Zero(k, 2));
   const Index lanes = (n + kRowsOfLinks - 1) / kRowsOfLinks, points = z.cols(), half = points / 2;
@@ -78,21 +78,25 @@ LinkMoments process_links(const ScoreFunction& of, const Scores& scores, bool fe
   run_lanes(lanes, threads, host, [&](Index lane, int, const Checkpoint& checkpoint) {
     checkpoint();
     const Index first = lane * kRowsOfLinks, count = std::min(kRowsOfLinks, n - first);
-    Mat w(k, count * points), few(k, 2 * count);
+    Mat w(k, count * points), pairs(k, 2 * count);
     for (Index i = 0; i < count; ++i) {
       auto own = w.middleCols(i * points, points);
       own = z;
       solve_transposed(scores.root(first + i), own);
       own.colwise() += scores.mean().row(first + i).transpose();
       const Index pair = (first + i) % half;
-      few.col(2 * i) = own.col(pair);
-      few.col(2 * i + 1) = own.col(half + pair);
+      pairs.col(2 * i) = own.col(pair);
+      pairs.col(2 * i + 1) = own.col(half + pair);
     }
-    const Vec means = of.sd * of.features.product(w, of.b), left = at_scores(of, few).variance;
+    const LinkMoments all =
+        in_pairs ? LinkMoments{of.sd * of.features.product(w, of.b), at_scores(of, pairs).variance}
+                 : at_scores(of, w);
+    const Index each = all.variance.size() / count;
     for (Index i = 0; i < count; ++i) {
-      const auto own = means.segment(i * points, points).array();
+      const auto own = all.mean.segment(i * points, points).array();
       out.mean[first + i] = own.mean();
-      out.variance[first + i] = (own - own.mean()).square().mean() + left.segment(2 * i, 2).mean();
+      out.variance[first + i] = (own - own.mean()).square().mean() +
+                                all.variance.segment(i * each, each).mean();
     }
   });
   return out;

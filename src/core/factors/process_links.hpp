@@ -31,9 +31,10 @@ struct ScoreFunction {
 // Of w (K, r): means and variances given w.
 LinkMoments at_scores(const ScoreFunction& of, const Mat& w);
 
-// Given x alone, by normal_points(), the left-over by a pair of them, another one from row to row;
-// without feedback at mean scores.
+// Given x alone, by normal_points(); without feedback at mean scores. The left-over takes most of the
+// time: with `in_pairs` it is that of a pair of points, another one from row to row, for its mean over
+// rows.
 LinkMoments process_links(const ScoreFunction& of, const Scores& scores, bool feedback,
-                          int threads, Host& host);
+                          bool in_pairs, int threads, Host& host);
 
 }  // namespace bsvm
