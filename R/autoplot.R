@@ -21,6 +21,9 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
     smooth = plot_smooth(object, level, select),
     gp = plot_gp(object, level, select, parent.frame()),
     relevance = plot_relevance(object, select, n),
+    loadings = plot_loadings(object, level, n),
+    scores = plot_scores(object, select, parent.frame()),
+    determinacy = plot_determinacy(object, level),
     residuals = plot_residuals(object),
     predictive = plot_predictive(object, level),
     bound = plot_bound(object),
@@ -28,11 +31,12 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
   )
 }
 
-plot_kinds <- c("coefficients", "groups", "smooth", "gp", "relevance", "residuals", "predictive",
-                "bound", "intervals", "density", "trace", "rank")
+plot_kinds <- c("coefficients", "groups", "smooth", "gp", "relevance", "loadings", "scores",
+                "determinacy", "residuals", "predictive", "bound", "intervals", "density", "trace", "rank")
 
 default_plot <- function(object) {
   if (has_only_functions(object)) return("gp")
+  if (has_factors(object)) return("loadings")
   if (!is.null(object$sampling)) "intervals"
   else if (is_point(object) && !is.null(object$bases)) {
     if (all(vapply(object$bases, is_gp, TRUE))) "gp" else "smooth"
@@ -95,7 +99,8 @@ coefficient_data <- function(object, level, intercept, scaled) {
 
 # Columns whose coefficients mean something by themselves.
 shown_columns <- function(object, intercept) {
-  hidden <- c(penalised_columns(object), if (!intercept) object$design$intercept)
+  functions <- Filter(Negate(is_factors), object$bases)
+  hidden <- c(columns_of(functions, "columns"), if (!intercept) object$design$intercept)
   setdiff(seq_along(object$design$columns), hidden)
 }
 

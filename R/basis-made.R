@@ -26,7 +26,8 @@ new_variables <- function(basis, terms, newdata, unknown) UseMethod("new_variabl
 
 # ---- in the frame and the spec ------------------------------------------------------------------
 
-is_learned <- function(basis) length(basis_parameters(basis)) > 0L
+# Columns that differ from draw to draw: of `drawn` ones R does not know how (R/factors.R).
+is_learned <- function(basis) length(basis_parameters(basis)) > 0L || isTRUE(basis$drawn)
 
 learned_bases <- function(object) Filter(is_learned, object$bases)
 
@@ -73,7 +74,7 @@ basis_parameter_blocks <- function(object) {
 
 # What the core makes the columns of; `variables`: list by label, `center`: of all columns.
 core_features <- function(object, variables, center) {
-  bases <- made_bases(object)
+  bases <- Filter(Negate(is_factors), made_bases(object))
   if (length(bases) == 0L) return(NULL)
   lapply(bases, function(basis) {
     feature <- c(basis_feature(basis), list(x = unname(variables[[basis$label]])))
@@ -206,6 +207,7 @@ learned_linear.bsvm_mixture <- function(posterior, fit, rows, sd) {
 
 #' @export
 learned_linear.bsvm_draws <- function(posterior, fit, rows, sd) {
+  if (has_factors(fit)) return(factor_linear(fit, rows, sd))
   out <- list(mean = numeric(nrow(rows$x)), sd = if (sd) numeric(nrow(rows$x)))
   in_row_chunks(posterior, rows, function(at, part) {
     left <- part["left_over"] # noise in draws, and no part of a mean
@@ -229,6 +231,7 @@ made_link <- function(fit, rows) {
 # linear_draws() of such rows. Draws of a parameter hardly ever repeat, so the columns are made anew
 # for each.
 made_draws <- function(fit, rows) {
+  if (has_factors(fit)) return(factor_link_draws(fit, rows))
   if (length(learned_bases(fit)) == 0L) return(linear_draws(fit, settled_rows(fit, rows, NULL)))
   values <- learned_values(fit, function(block, k) sqrt(block_variances(fit, k)))
   rows <- known_rows(fit, rows)

@@ -145,8 +145,10 @@ basis_blocks <- function(label, columns, penalty) {
 
 basis_labels <- function(bases) vapply(bases, `[[`, "", "label")
 
-# "s(x).fixed1", "s(x).1", "s(x).2": columns without penalty, then the penalised ones.
+# "s(x).fixed1", "s(x).1", "s(x).2": columns without penalty, then the penalised ones; or names of its
+# own.
 basis_columns <- function(basis) {
+  if (!is.null(basis$names)) return(basis$names)
   fixed <- sprintf("%s.fixed%d", basis$label, seq_along(basis$unpenalised))
   c(fixed, sprintf("%s.%d", basis$label, seq_along(basis$columns)))
 }
@@ -191,7 +193,8 @@ columns_of <- function(bases, parts = c("unpenalised", "columns")) {
 block_names_of <- function(bases) {
   penalised <- Filter(function(basis) length(basis$blocks) > 0L, bases)
   unique(c(unlist(lapply(penalised, basis_prior_names)),
-           unlist(lapply(penalised, function(basis) names(basis$blocks)))))
+           unlist(lapply(penalised, function(basis) names(basis$blocks))),
+           if (any(vapply(bases, is_factors, TRUE))) "loadings"))
 }
 
 # Their coefficients mean little one by one.

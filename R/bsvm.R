@@ -56,6 +56,9 @@
 #' describes: the support vector machine with a kernel, whose length scales are learned. See
 #' [gp()][gp].
 #'
+#' **Factor terms**, `factors(expr, k = 10)`, let the response depend on many variables through few
+#' factors of these: the discriminative factor model. See [factors()][factors].
+#'
 #' `.` stands for all columns but the response, the grouping factors and the variables of smooth and
 #' Gaussian-process terms (a factor that is only `by` of a smooth stays).
 #'
@@ -113,7 +116,8 @@
 #'   is always fitted; a column of ones named `"(Intercept)"` is taken for it). The matrix is
 #'   not copied. A sparse matrix of package Matrix stays sparse.
 #' @param formula Response on the left; on the right predictors as in [stats::glm()], terms with
-#'   bars as in lme4, smooth terms as in mgcv, and Gaussian-process terms [gp(x1, x2)][gp].
+#'   bars as in lme4, smooth terms as in mgcv, Gaussian-process terms [gp(x1, x2)][gp], and a factor
+#'   term [factors(x, k = )][factors].
 #' @param data A data frame; variables that are not in it are looked for where the formula was
 #'   made.
 #' @param y The response for a matrix `x`, coded as above.
@@ -178,6 +182,7 @@
 #'     be separated, `engine_slice()` follows with up to 50 000 cells, else a message of class
 #'     `bsvm_message_engine`; without random effects and with fewer than 2.5 rows for each
 #'     coefficient this is not examined;
+#'   * with a factor term ([factors]): [engine_gibbs()];
 #'   * under priors that only [engine_gibbs()] and [engine_vb()] accept: `engine_gibbs()`, but with
 #'     more than a million rows times squared coefficients `engine_vb()`, with a message.
 #'

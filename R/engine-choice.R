@@ -51,6 +51,7 @@ name_engines <- function(names) enumerate(paste0("engine_", names, "()"), "", la
 # Why the engine can't take the model, NULL if it can.
 refusal <- function(engine, frame, likelihood, assigned) {
   tryCatch({
+    if (has_factors(frame)) return(check_factor_model(engine, frame, likelihood, assigned))
     check_parts(engine, likelihood, assigned)
     check_unrotated(assigned$blocks, engine, frame)
     check_structure(engine, frame, likelihood, assigned)

@@ -23,6 +23,7 @@ most_crossed <- 40     # levels of the smaller crossed factors together
 most_gram <- 1e6       # rows times squared coefficients in each of Gibbs sampling's iterations
 
 default_engine <- function(frame, likelihood, assigned) {
+  if (has_factors(frame)) return(factor_engine())
   for_sparse <- sparse_engine(frame, likelihood, assigned)
   if (!is.null(for_sparse)) {
     return(chosen(for_sparse, switch(

@@ -10,7 +10,7 @@ parse_formula <- function(formula, data, scale = NULL) {
   check_formula(formula)
   check_name_lengths(formula, data)
   formula <- re_home(stats::formula(formula), formula_environment(formula)) # terms() are one too
-  formula <- write_out_gp_dots(formula, data)
+  formula <- write_out_columns(formula, data)
   parts <- split_special(formula[[3L]], data)
   bars <- unlist(lapply(parts$bars, expand_bar, data), recursive = FALSE)
   fixed <- formula

@@ -74,8 +74,9 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   rows <- choose_rows(given, parts, data)
   columns <- model_columns(parts, data, given, rows)
   if (models_missing(rule)) check_modelled(columns, column_roles(columns, parts), rule)
-  settled <- if (models_missing(rule)) columns
-             else settle_missing(columns, rule_action(rule, na.action), complete = gp_columns_of(parts))
+  settled <- if (models_missing(rule)) columns else settle_factors(columns, parts, function(own) {
+    settle_missing(own, rule_action(rule, na.action), complete = gp_columns_of(parts))
+  })
   tell_omitted(rule, attr(settled, "na.action"), nrow(columns))
   places <- place_rows(rows, attr(settled, "na.action"))
   frame <- assemble_frame(parts, settled, data, contrasts, drop.unused.levels, likelihood)

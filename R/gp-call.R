@@ -67,43 +67,58 @@ refuse_gp_argument <- function(term, name) {
         enumerate(setdiff(gp_arguments, "label")), ".", hint)
 }
 
-# gp(.) is of the other columns of the data, without grouping factors and what is in other terms
-# with a basis.
-write_out_gp_dots <- function(formula, data) {
-  if (!"gp" %in% all.names(formula[[3L]])) return(formula)
-  added <- added_terms(formula[[3L]])
-  dotted <- vapply(added, function(a) {
-    inherits(basis_kind(a$term), "bsvm_basis_gp") && any(vapply(gp_call(a$term)$covariates,
-                                                                identical, TRUE, quote(.)))
-  }, TRUE)
-  if (!any(dotted)) return(formula)
-  if (length(names(data)) == 0L) {
-    abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
-  }
-  taken <- lapply(added[!dotted], function(a) {
-    if (is_bar(a$term)) all.vars(a$term[[3L]])
-    else if (is_basis_term(a$term)) basis_effects(basis_kind(a$term), a$term, data)
+# gp(.) and factors(.) are of the other columns of the data, without grouping factors and what is in
+# other terms with a basis; factors(.) without any variable that stands elsewhere. Of factors() a:b is
+# the columns from a to b.
+write_out_columns <- function(formula, data) {
+  if (!any(c("gp", "factors") %in% all.names(formula[[3L]]))) return(formula)
+  added <- lapply(added_terms(formula[[3L]]), function(a) {
+    if (inherits(basis_kind(a$term), "bsvm_basis_factors")) a$term <- without_ranges(a$term, data)
+    a
   })
-  others <- setdiff(names(data), c(all.vars(formula[[2L]]), unlist(taken)))
-  for (k in which(dotted)) added[[k]]$term <- without_gp_dot(added[[k]]$term, others)
+  dotted <- vapply(added, function(a) has_dot(a$term), TRUE)
+  if (any(dotted)) {
+    if (length(names(data)) == 0L) {
+      abort("formula", "`.` in the formula needs `data`, a data frame with named columns.")
+    }
+    taken <- unlist(lapply(added[!dotted], function(a) {
+      if (is_bar(a$term)) all.vars(a$term[[3L]])
+      else if (is_basis_term(a$term)) basis_effects(basis_kind(a$term), a$term, data)
+    }))
+    others <- setdiff(names(data), c(all.vars(formula[[2L]]), taken))
+    elsewhere <- unlist(lapply(added[!dotted], function(a) all.vars(a$term)))
+    for (k in which(dotted)) {
+      of_factors <- inherits(basis_kind(added[[k]]$term), "bsvm_basis_factors")
+      own <- if (of_factors) setdiff(others, elsewhere) else others
+      added[[k]]$term <- without_dot(added[[k]]$term, own)
+    }
+  }
   formula[[3L]] <- join_terms(lapply(added, in_brackets))
   formula
 }
 
-without_gp_dot <- function(term, names) {
+has_dot <- function(term) {
+  inherits(basis_kind(term), c("bsvm_basis_gp", "bsvm_basis_factors")) &&
+    any(vapply(as.list(term)[-1L], identical, TRUE, quote(.)))
+}
+
+without_dot <- function(term, names) {
   arguments <- as.list(term)[-1L]
   dot <- vapply(arguments, identical, TRUE, quote(.))
   written <- c(lapply(setdiff(names, variables_in(as.call(c(quote(c), arguments[!dot])))), as.name),
                arguments[!dot])
-  if (is.null(arguments$label)) written$label <- deparse1(term)
+  if (is.null(arguments$label)) {
+    of_factors <- inherits(basis_kind(term), "bsvm_basis_factors")
+    written$label <- if (of_factors) factors_label(term) else deparse1(term)
+  }
   as.call(c(term[[1L]], written))
 }
 
-# As users wrote it, gp(.) included: for print.
+# As users wrote it, `.` and ranges included: for print.
 shown_formula <- function(formula) {
   shown <- function(term) {
     if (!is.call(term)) return(term)
-    label <- if (identical(term[[1L]], quote(gp))) as.list(term)$label
+    label <- if (is_call_to(term, c("gp", "factors"))) as.list(term)$label
     if (!is.null(label)) return(str2lang(label))
     as.call(lapply(as.list(term), shown))
   }

@@ -42,6 +42,12 @@ log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_le
   need_law(object, "log_lik()", refuse_measure)
   refuse_modelled(object, "log_lik()")
   refuse_inferred(object, "log_lik()")
+  if (has_factors(object)) {
+    rows <- prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset,
+                            parent.frame())
+    return(factor_log_lik(object, rows, draw_ids, observed_rows(object, newdata, y),
+                          drawn_likelihood(object, draw_ids, newdata)))
+  }
   f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
   observed <- observed_rows(object, newdata, y)

@@ -242,6 +242,10 @@ loo_terms <- function(object, by, threads, env) {
 }
 
 row_terms <- function(object, rows) {
+  if (has_factors(object)) {
+    likelihood <- likelihood_at(object, seq_len(draw_count(object$posterior)))
+    return(factor_log_lik(object, rows, NULL, rows, likelihood))
+  }
   f <- t(drawn_links(object, rows))
   each <- function(x) rep(x, each = nrow(f))
   f[] <- log_density(likelihood_at(object, seq_len(nrow(f)), rows$scale_columns), each(rows$y), f)

@@ -39,6 +39,10 @@
 #'     else;
 #'   * `"relevance"`: 1/length scale of each variable, in units of its standard deviation, of kernels
 #'     with `ard = TRUE`;
+#'   * `"loadings"`: of a factor term ([factors]), a heat map of the largest loadings of the `n`
+#'     variables that have any, and the default of such a fit; `"scores"`: the rows on the two factors
+#'     that move the linear predictor most (or those that `select` names, as `c("F1", "F2")`), by
+#'     response; `"determinacy"`: what share of each factor the variables determine;
 #'   * `"residuals"`: of a response of numbers, residuals against fitted values, with the tube of
 #'     [likelihood_eps_insensitive()] at its posterior mean;
 #'   * `"predictive"`: of a response of numbers, its predictive intervals, rows in the order of

@@ -98,6 +98,10 @@ link_points.bsvm_mixture <- function(posterior, fit, rows) {
 
 #' @export
 link_points.bsvm_draws <- function(posterior, fit, rows) {
+  if (has_factors(fit)) {
+    law <- factor_law(fit, rows)
+    return(list(mean = law$mean, sd = sqrt(law$variance)))
+  }
   mean <- linear_draws(fit, rows)
   list(mean = mean, sd = array(0, dim(mean)))
 }

@@ -24,6 +24,7 @@ print.bsvm <- function(x, n = 20L, digits = max(3L, getOption("digits") - 3L), .
   say_scales(scale_table(x), digits)
   say_parameters(parameter_table(x)[, "Estimate", drop = FALSE], digits)
   say_other_hyper(x, digits)
+  say_factors(factor_facts(x, table = FALSE), digits)
   cat("\n")
   say_end(x, digits)
   say_hint(x)
@@ -94,14 +95,17 @@ word_for_estimate <- function(x) if (is_mode(x$engine)) "mode" else "mean"
 # How many coefficients of terms with a basis are not printed, by the picture that shows them.
 hidden_counts <- function(object) {
   gps <- vapply(object$bases, is_gp, TRUE)
-  c(smooth = length(columns_of(object$bases[!gps], "columns")),
-    gp = length(columns_of(object$bases[gps], "columns")))
+  factors <- vapply(object$bases, is_factors, TRUE)
+  c(smooth = length(columns_of(object$bases[!gps & !factors], "columns")),
+    gp = length(columns_of(object$bases[gps], "columns")),
+    loadings = length(columns_of(object$bases[factors], "columns")))
 }
 
 say_hidden <- function(counts) {
   counts <- counts[counts > 0L]
   if (length(counts) == 0L) return(invisible())
-  words <- c(smooth = "smooth terms", gp = "Gaussian-process terms")[names(counts)]
+  words <- c(smooth = "smooth terms", gp = "Gaussian-process terms",
+             loadings = "variables of factors")[names(counts)]
   say_wrapped(paste0("and ", paste(counts, "of", words, collapse = " and "), ": see ",
                      paste0("plot(fit, \"", names(counts), "\")", collapse = " and "), "."))
 }

@@ -171,7 +171,9 @@ assign_basis_priors <- function(frame, named) {
       if (is_gp(basis)) check_gp_prior(prior, label)
       if (is_gp(basis) && is_relevance(prior)) prior <- starting_wide(prior)
       columns <- basis$blocks[[label]]
-      new_block(in_units(prior, block_function_size(frame, basis, columns)), columns, label)
+      block <- new_block(in_units(prior, block_function_size(frame, basis, columns)), columns, label)
+      if (is_factors(basis)) block$loadings <- loadings_prior(named$loadings, frame, basis)
+      block
     })
   })
   unlist(blocks, recursive = FALSE)
@@ -179,6 +181,7 @@ assign_basis_priors <- function(frame, named) {
 
 # Of a choice of kernels, which have one prior together, of all.
 block_function_size <- function(frame, basis, columns) {
+  if (is_factors(basis)) return(1) # scores have variance one
   if (!is_gp(basis) || !is_choice(basis)) return(function_size(frame, basis, columns))
   all <- unlist(basis$blocks, use.names = FALSE)
   function_size(frame, basis, all) / sqrt(length(basis$blocks))

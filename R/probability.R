@@ -111,6 +111,10 @@ mean_probability.default <- function(posterior, fit, rows, link) {
 mean_probability.bsvm_draws <- function(posterior, fit, rows, link) {
   p <- rep(NA_real_, nrow(rows$x))
   in_row_chunks(posterior, rows, function(at, part) {
+    if (has_factors(fit)) {
+      p[at] <<- factor_probability(fit, part, if (is.null(rows$offset)) 0 else rows$offset[at])
+      return()
+    }
     draws <- linear_draws(fit, part)
     if (has_unknown(part)) draws <- draws + with_given_seed(1, unknown_draws(fit, part))
     if (!is.null(rows$offset)) draws <- draws + rows$offset[at]

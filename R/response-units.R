@@ -109,6 +109,7 @@ scale_posterior.bsvm_draws <- function(posterior, unit, blocks) {
   posterior$coefficients <- posterior$coefficients * unit
   posterior$variances <- Map(function(draws, block) draws * unit^(2 * unit_power(block)),
                              posterior$variances, blocks)
+  if (!is.null(posterior$factors)) posterior$factors <- scale_factor_draws(posterior$factors, unit)
   posterior
 }
 

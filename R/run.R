@@ -53,7 +53,8 @@ bsvm_run <- function(spec, control = bsvm_control()) {
   check_spec(spec)
   check_control(control)
   free_memory(length(spec$problem$x) + sum(lengths(lapply(spec$problem$features, `[[`, "x"))))
-  run <- if (is_sampler(spec$engine)) run_sampler
+  run <- if (!is.null(spec$problem$factors)) run_factors
+         else if (is_sampler(spec$engine)) run_sampler
          else if (is_approximation(spec$engine)) run_approximation
          else if (is_estimator(spec$engine)) run_estimator
          else run_optimiser

@@ -83,6 +83,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   check_core_memory(frame, assigned$blocks[!sparse], engine)
   design <- spec_design(frame, scaled, assigned$blocks[sparse],
                         centre = standardize || flat_intercept(frame, assigned$blocks))
+  design <- with_factor_scales(design, frame)
   core <- core_columns(frame, design, assigned$blocks[!sparse],
                        rotate = !is_estimator(engine) && is.null(frame$unknowns) &&
                          length(made_bases(frame)) == 0L)
@@ -99,6 +100,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   problem <- with_row_scales(problem, frame$scale_columns)
   model <- model_in_units(model, design, likelihood)
   problem$features <- core_features(frame, frame$made, design$center)
+  problem$factors <- core_factor_data(frame)
   if (!is.null(frame$left_over)) {
     problem$left_over <- frame$left_over
     problem$leaving <- match(colnames(frame$left_over), vapply(assigned$blocks, `[[`, "", "label"))

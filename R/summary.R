@@ -143,6 +143,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     ngroups = group_counts(object),
     smooth_basis = object$design$columns[penalised_columns(object)],
     hidden = hidden_counts(object), gp = gp_facts(object, level),
+    factors = factor_facts(object, level),
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object), sparse = object$design$sparse,
@@ -174,6 +175,7 @@ print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") 
   say_parameters(x$parameters, digits)
   say_sds(x, n, digits)
   say_gp(x$gp, x$nobs, n, digits)
+  say_factors(x$factors, digits)
   say_priors(x)
   say_missing(x$missing, digits)
   say_fit(x, digits)

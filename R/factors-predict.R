@@ -1,0 +1,110 @@
+# The link of rows of a model with a factor term: given a draw of everything, f of a row is normal,
+# its mean linear in the variables, its variance what these leave over.
+
+# list(mean, variance), k x S each.
+factor_law <- function(fit, rows) {
+  basis <- factors_of(fit)
+  x <- rows$made[[basis$label]]
+  absent <- is.na(x)
+  gaps <- rowSums(absent) > 0
+  whole <- rows[setdiff(names(rows), "made")]
+  x[absent] <- rep(basis$center, each = nrow(x))[absent] # tells nothing
+  whole$x <- with_made_places(fit, rows$x)
+  whole$x[, columns_of(list(basis))] <- x
+  mean <- linear_draws(fit, whole)
+  draws <- draw_matrix(fit$posterior$factors$identified)
+  variance <- matrix(draws["leftover", ], nrow(mean), ncol(mean), byrow = TRUE)
+  if (any(gaps)) {
+    x[absent] <- NA
+    part <- incomplete_law(fit, standard_variables(x[gaps, , drop = FALSE], basis))
+    whole$x[, columns_of(list(basis))] <- rep(basis$center, each = nrow(x))
+    base <- linear_draws(fit, rows_at(whole, which(gaps)))
+    mean[gaps, ] <- base - rep(draws["offset", ], each = sum(gaps)) + part$mean
+    variance[gaps, ] <- part$variance
+  }
+  list(mean = mean, variance = variance)
+}
+
+# linear_draws() of rows: noise of each is what its variables leave over.
+factor_link_draws <- function(fit, rows) {
+  law <- factor_law(fit, rows)
+  law$mean + sqrt(law$variance) * with_stream(fit, "factors", stats::rnorm(length(law$mean)))
+}
+
+# posterior_linear() of rows: means without that noise.
+factor_linear <- function(fit, rows, sd) {
+  out <- list(mean = numeric(nrow(rows$x)), sd = if (sd) numeric(nrow(rows$x)))
+  in_row_chunks(fit$posterior, rows, function(at, part) {
+    law <- factor_law(fit, part)
+    out$mean[at] <<- rowMeans(law$mean)
+    if (sd) out$sd[at] <<- sqrt(row_variances(law$mean) + rowMeans(law$variance))
+  })
+  out
+}
+
+# beta'w of rows that lack some of the (standardised) variables: by the loadings of every so many
+# draws, each of which stands for those around it.
+incomplete_law <- function(fit, x) {
+  kept <- fit$posterior$factors$kept
+  size <- dim(kept$beta)
+  total <- dim(fit$posterior$coefficients)[2L]
+  found <- kept_scores(kept, x, fit$control, factors_of(fit)$feedback)
+  nearest <- pmin(size[2L], ceiling(seq_len(total) / (total / size[2L])))
+  lapply(found[c("mean", "variance")], function(own) {
+    matrix(array(own, c(nrow(x), size[-1L]))[, nearest, , drop = FALSE], nrow(x))
+  })
+}
+
+# What kept draws of all chains (m) say of rows with these standardised variables: scores (rows x K x
+# m), covariance (K x K x patterns x m) and the pattern of each row, what is missing of it; mean and
+# variance of beta'w (rows x m).
+kept_scores <- function(kept, x, control, feedback = TRUE) {
+  size <- dim(kept$beta)
+  m <- prod(size[-1L])
+  draws <- list(mean = matrix(kept$mean, ncol = m),
+                loadings = array(kept$loadings, c(ncol(x), size[1L], m)),
+                noise = matrix(kept$noise, ncol = m), alpha = matrix(0, 0L, m),
+                beta = matrix(kept$beta, size[1L]))
+  rows <- list(x = x, covariates = matrix(0, nrow(x), 0L), offset = NULL)
+  with_core_conditions(core_factor_predict(rows, draws, list(
+    feedback = feedback, threads = control$threads, verbose = progress_pace(control$verbose))))
+}
+
+# ---- log-likelihood -----------------------------------------------------------------------------
+
+# S x n of rows, what variables leave over integrated out. `observed` as from observed_rows().
+factor_log_lik <- function(fit, rows, draw_ids, observed, likelihood) {
+  draw_ids <- check_draw_ids(draw_ids, draw_count(fit$posterior))
+  out <- matrix(NA_real_, length(draw_ids), nrow(rows$x), dimnames = list(NULL, rows$names))
+  weight <- if (is.null(observed$weight)) rep(1, nrow(rows$x)) else observed$weight
+  in_chunks(nrow(rows$x), 2^16 / length(draw_ids), function(at) {
+    law <- lapply(factor_law(fit, rows_at(rows, at)), function(x) t(x[, draw_ids, drop = FALSE]))
+    if (!is.null(rows$offset)) law$mean <- law$mean + rep(rows$offset[at], each = length(draw_ids))
+    for (j in which(!is.na(observed$y[at]))) {
+      out[, at[j]] <<- if (weight[at[j]] == 0) 0 else {
+        drawn_log_average(likelihood, observed$y[at[j]], weight[at[j]], law$mean[, j],
+                          law$variance[, j])
+      }
+    }
+  })
+  out
+}
+
+# log E p(y | f)^weight of one row, f ~ N(mean, variance), a draw each.
+drawn_log_average <- function(likelihood, y, weight, mean, variance) {
+  if (weight == 1 && is_kind(new_response(response_kind(likelihood)), "classes")) {
+    return(log(averaged_response(likelihood, y * mean, sqrt(variance))))
+  }
+  each <- function(x) rep_len(x, length(mean))
+  log_average(likelihood, each(y), each(weight), mean, pmax(variance, 1e-20))
+}
+
+# Of class +1.
+factor_probability <- function(fit, rows, offset) {
+  law <- factor_law(fit, rows)
+  law$mean <- law$mean + offset
+  known <- !is.na(law$mean)
+  out <- matrix(NA_real_, nrow(law$mean), ncol(law$mean))
+  out[known] <- averaged_response(fit$likelihood, law$mean[known], sqrt(law$variance[known]))
+  rowMeans(out)
+}

@@ -1,0 +1,40 @@
+# What print() and summary() say of a factor term.
+
+# list(label, k, p, chosen, table, determinacy, missing), NULL without such a term. `table` is that of
+# factor_table(), without it where only print() asks.
+factor_facts <- function(object, level = 0.95, table = TRUE) {
+  basis <- factors_of(object)
+  if (is.null(basis)) return(NULL)
+  draws <- object$posterior$factors$identified["determinacy", , ]
+  list(label = basis$label, k = basis$k, p = length(basis$names), chosen = !is.null(basis$chosen),
+       feedback = basis$feedback, prior = loadings_words(object),
+       table = if (table) factor_table(object, level = level),
+       determinacy = c(mean(draws), row_quantiles(matrix(draws, 1L), level)), level = level)
+}
+
+loadings_words <- function(object) {
+  own <- Find(function(block) !is.null(block$loadings), object$blocks)
+  if (own$loadings$name == "bridge") "local shrinkage of loadings" else "one variance a factor"
+}
+
+say_factors <- function(facts, digits) {
+  if (is.null(facts)) return(invisible())
+  cat("\nFactors:\n")
+  say_wrapped(paste0(facts$label, ": ", facts$k, " factor", if (facts$k > 1L) "s", " of ", facts$p,
+                     " variables", if (facts$chosen) ", as many as predict held-out variables best",
+                     "; ", facts$prior, if (!facts$feedback) "; no feedback from the response",
+                     "."), 2L)
+  if (facts$feedback) {
+    shown <- paste(format(100 * facts$determinacy, digits = 3L, trim = TRUE), "%")
+    say_wrapped(paste0("The variables determine ", shown[1L], " of the variance of the link that is ",
+                       "due to factors (", shown[2L], " to ", shown[3L], ")."), 2L)
+  }
+  if (is.null(facts$table)) return(invisible())
+  shown <- facts$table
+  rownames(shown) <- shown$factor
+  shown$factor <- NULL
+  print(shown, digits = min(digits, 3L))
+  say_wrapped(paste("`share` is of the variance of all variables. Draws are aligned, and factors turned",
+                    "by varimax: see factor_loadings(). The coefficients of the variables that the",
+                    "factors imply are in coef() and confint()."), 2L)
+}

@@ -1,0 +1,291 @@
+# Factor terms, factors(expr, k = 10): the response depends on many variables x through few factors w
+# (001, section 5; src/core/factors/model.hpp has the model),
+#
+#   x = mu + A w + e,   w ~ N(0, I),   f = offset + t'alpha + beta'w.
+#
+# Given a draw of everything, f is normal about a linear function of a row's variables: a basis of kind
+# "factors" has the variables as columns, and their coefficients are those that the draw implies,
+# Psi A S beta. What varies about this is noise of each row (R/factors-predict.R). `rows$made` has the
+# variables as given, NA where they are missing. Beside what every basis has,
+#   expression   what rebuilds the variables: list(terms, xlevels)
+#   covariates   their names in the model frame
+#   names        of the columns of x
+#   center, scale   of these, in units of which loadings are
+#   k, noise, feedback, unlabelled, standardize   as given; `chosen`: how k was chosen, or NULL
+#   drawn        TRUE: it has draws of its own, and R does not make its columns
+
+is_factors <- function(basis) inherits(basis, "bsvm_basis_factors")
+
+has_factors <- function(object) any(vapply(object$bases, is_factors, TRUE))
+
+factors_of <- function(object) Find(is_factors, object$bases)
+
+#' Factor terms of a formula
+#'
+#' `factors(expr, k = 10)` in the formula of [bsvm()] lets the response depend on many variables, such as
+#' the expression of genes, through a few factors that explain how these vary together: a factor model
+#' of the variables and a classifier (or regression) on its scores, fitted as one model. `factors()` is
+#' read by [bsvm()] only; there is no function to call.
+#'
+#' @section Usage:
+#' ```
+#' y ~ x + factors(expr, k = NULL, classifier = "linear", noise = "common", feedback = TRUE,
+#'                 unlabelled = FALSE, standardize = TRUE)
+#' ```
+#' One such term can stand next to linear terms and smooth terms `s(x)`, in classification and in
+#' regression.
+#'
+#' @section Arguments:
+#' * The variables, without a name: a matrix column of the data, a matrix of numbers with as many rows,
+#'   single columns, ranges `g1:g1000` of the data's columns, or `.`, all columns that stand nowhere else
+#'   in the formula. Use a matrix column for thousands of variables: a formula of 2000 columns takes two
+#'   seconds to read. Missing values are allowed; they are part of the model.
+#' * `k`: the number of factors, less than rows and variables. `NULL` (default): chosen from the
+#'   variables alone, up to 30, as the least number with which probabilistic principal components say
+#'   as much of held-out rows (every fifth one) as with the best number, within a standard error.
+#' * `classifier`: `"linear"`, the response is linear in the factors.
+#' * `noise`: `"common"` (default), one variance for what factors leave unexplained of all variables
+#'   (probabilistic principal components), or `"each"`, one for each variable (factor analysis).
+#' * `feedback`: `TRUE` (default) is the joint model, in which the response informs the factors. `FALSE`
+#'   (or `"none"`): factors are those of the variables alone, and the response depends on mean scores, for
+#'   each draw of the factors (a cut; Plummer 2015). This is the two-step analysis with its uncertainty.
+#' * `unlabelled`: `TRUE` lets rows whose response is missing inform the factors. By default such rows
+#'   are an error, as elsewhere.
+#' * `standardize`: divide each variable by its standard deviation? If `FALSE`, all are divided by one
+#'   number, so that variables with more variance count more.
+#'
+#' @section Model:
+#' With \eqn{x} the standardised variables of a row, \eqn{w} its K scores and \eqn{f} its linear
+#' predictor,
+#' \deqn{x = \mu + A w + e, \quad e \sim N(0, \psi^{-1}), \quad w \sim N(0, I), \quad
+#'   f = \beta_0 + t'\alpha + \beta'w.}{x = mu + A w + e, e ~ N(0, 1/psi), w ~ N(0, I),
+#'   f = beta_0 + t'alpha + beta'w.}
+#' This is the discriminative factor model of Henao, Yuan and Carin (2014), Section 5, with the mean
+#' and the intercept that it lacks there. The priors:
+#' * of the coefficients \eqn{\beta}{beta} of the factors, `prior = list(factors = )` of [bsvm()]: one
+#'   variance for all of them, [prior_ridge()], by default. With `prior_lasso()` they are those of the
+#'   paper.
+#' * of the loadings \eqn{A}, `prior = list(loadings = )`: [prior_lasso()], local shrinkage, as in the
+#'   paper, where an inferred `nu` has its gamma law on \eqn{1 / (2 \nu^2)}{1 / (2 nu^2)}, the rate of
+#'   the variances; or [prior_ridge()], a variance for each factor. By default local shrinkage, and one
+#'   variance a factor where variables outnumber rows: the cost of a fit then does not depend on the
+#'   number of variables (with common noise and without missing values).
+#' * \eqn{\mu_i \sim N(0, 1)}{mu_i ~ N(0, 1)} and \eqn{\psi \sim}{psi ~} gamma(1, 1).
+#'
+#' Since scores given the variables are normal, the model says of a new row that its linear predictor
+#' is normal about a linear function of the variables: [coef()][coef.bsvm], [confint()][confint.bsvm] and
+#' [summary()][summary.bsvm] have the coefficients of the variables that the factors imply
+#' (for a ranking: `plot(fit, "coefficients")`). What the variables leave over, \eqn{\beta'S\beta}{beta'S
+#' beta}, is part of all predictions. `fitted()`, probabilities and pictures of the rows of the fit use
+#' their variables and not their response, and so say what would be said of new rows.
+#'
+#' @section What to expect:
+#' The joint model is hardly ever more accurate than two steps, principal components and then a
+#' classifier: with many variables the response can move a row's scores only a little. What it gives is one
+#' model with missing and unlabelled entries, intervals that include the uncertainty about the factors,
+#' and loadings with standard deviations.
+#'
+#' Under the **pseudo-likelihood** (`likelihood = "hinge"`, the paper's) the joint model can cheat:
+#' factors that the variables hardly determine follow the response row by row, so that any classes are
+#' separated, also at random, while new rows are predicted by chance. **Determinacy** tells: the share of
+#' the variance of the linear predictor due to factors that the variables determine, in `print()` and
+#' `summary()`. Below one half there is a warning of class `bsvm_warning_determinacy`. The default, the
+#' normalised likelihood, does not reward this.
+#'
+#' @section Engine:
+#' [engine_gibbs()], also of the normalised likelihood: scores are drawn exactly with their rows' latent
+#' scales integrated out, coefficients with the scores integrated out. Factors turn from draw to draw:
+#' only what does not depend on this is checked for convergence. Where variables are so many that
+#' draws of their coefficients would take more than half a gigabyte, fewer draws are kept.
+#'
+#' @section What is refused:
+#' Random effects, `gp()`, sparse predictors, modelled missing predictors and `cluster` in the same
+#' formula; a formula without intercept; a second such term; variables that are not numbers; infinite
+#' values; variables without any value. Constant variables are a warning.
+#' @references
+#' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
+#' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.
+#'
+#' Plummer, M. (2015). Cuts in Bayesian graphical models. *Statistics and Computing*, 25, 37-43.
+#'
+#' Tipping, M. E. and Bishop, C. M. (1999). Probabilistic principal component analysis. *Journal of the
+#' Royal Statistical Society B*, 61, 611-622.
+#' @seealso [factor_loadings()], [factor_scores()] and [factor_table()]; `plot(fit, "loadings")`,
+#'   `"scores"` and `"determinacy"` of [plot.bsvm()].
+#' @examples
+#' # two classes that differ in one of two factors of thirty variables
+#' set.seed(1)
+#' w <- matrix(rnorm(160), 80)
+#' d <- data.frame(y = w[, 1] + rnorm(80) > 0, age = rnorm(80))
+#' d$x <- w %*% matrix(rnorm(60), 2) + rnorm(80 * 30)
+#' fit <- bsvm(y ~ age + factors(x, k = 2), data = d)
+#' summary(fit)
+#' head(coef(fit))
+#' # a new row of which only ten variables are known
+#' new <- d[1, ]
+#' new$x[, 11:30] <- NA
+#' predict(fit, new, interval = TRUE)
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(fit, "scores")
+#' @name factors
+NULL
+
+# ---- the term -----------------------------------------------------------------------------------
+
+#' @export
+make_bases.bsvm_basis_factors <- function(kind, term, columns, frame_terms, env) {
+  given <- factors_settings(term, env)
+  covariates <- vapply(factors_call(term)$covariates, text_of, "")
+  x <- factor_variables(columns[covariates], given$label)
+  others <- attr(columns, "unlabelled")[[given$label]]
+  scaling <- variable_scaling(rbind(x, others), given$standardize, given$label)
+  chosen <- if (is.null(given$k)) choose_factors(standard_variables(rbind(x, others), scaling))
+  k <- if (is.null(given$k)) chosen$k else given$k
+  check_factor_count(k, rbind(x, others), given$label)
+  given$k <- k
+  list(structure(
+    c(given, list(expression = smooth_expression(term, columns, frame_terms),
+                  covariates = covariates, names = colnames(x), chosen = chosen, drawn = TRUE,
+                  variables = structure(unname(x), unlabelled = others),
+                  penalty = rep(1L, ncol(x))), scaling),
+    class = class(kind)))
+}
+
+# The columns as one matrix of doubles with names; NA where missing.
+factor_variables <- function(columns, label) {
+  parts <- Map(function(column, name) {
+    if (!is.numeric(column) && !is.logical(column)) {
+      abort("predictors", "The variables of `", label, "` must be numbers; found `", name, "`, ",
+            describe(column), ". Leave it out, or put it beside the term.")
+    }
+    if (has_infinite(as.double(column))) {
+      abort("predictors", "`", label, "` has infinite values of `", name, "`. Replace them, by NA ",
+            "if they are not known.")
+    }
+    names <- if (is.matrix(column)) colnames(column) else name
+    if (is.null(names)) names <- paste0(name, seq_len(ncol(column)))
+    matrix(as.double(column), NROW(column), dimnames = list(NULL, names))
+  }, columns, names(columns))
+  x <- do.call(cbind, unname(parts))
+  x[is.nan(x)] <- NA
+  colnames(x) <- make.unique(colnames(x), "_")
+  x
+}
+
+variable_scaling <- function(x, standardize, label) {
+  center <- colMeans(x, na.rm = TRUE)
+  sd <- sqrt(colSums((x - rep(center, each = nrow(x)))^2, na.rm = TRUE) /
+               pmax(1, colSums(!is.na(x)) - 1))
+  refuse <- function(bad, what) {
+    abort("predictors", if (sum(bad) == 1L) "The variable " else "The variables ",
+          enumerate(colnames(x)[bad]), " of `", label, "` ", what, ". Remove ",
+          if (sum(bad) == 1L) "it." else "them.")
+  }
+  absent <- is.nan(center)
+  if (any(absent)) refuse(absent, if (sum(absent) == 1L) "has no value" else "have no values")
+  if (max(abs(x), na.rm = TRUE) > 1e150) {
+    abort("predictors", "`", label, "` has values of size ", format(max(abs(x), na.rm = TRUE)),
+          ". Look for wrong values, or for codes of missing values, which must be NA.")
+  }
+  constant <- sd <= 1e-12 * abs(center) | sd == 0
+  if (all(constant)) refuse(constant, "do not vary")
+  if (any(constant)) {
+    warn("constant", if (sum(constant) == 1L) "The variable " else "The variables ",
+         enumerate(colnames(x)[constant]), " of `", label, "` ",
+         if (sum(constant) == 1L) "does" else "do", " not vary and tell nothing of the factors.")
+  }
+  # Else one number for all, so that they stay in proportion and the model has no units.
+  list(center = unname(center),
+       scale = unname(if (standardize) ifelse(constant, 1, sd) else rep(sqrt(mean(sd^2)), ncol(x))))
+}
+
+# In units in which the model has them.
+standard_variables <- function(x, scaling) {
+  (x - rep(scaling$center, each = nrow(x))) / rep(scaling$scale, each = nrow(x))
+}
+
+check_factor_count <- function(k, x, label) {
+  most <- min(nrow(x) - 1L, ncol(x) - 1L)
+  if (k <= most) return(invisible())
+  abort("formula", "`k` of `", label, "` must be below the number of rows (", nrow(x),
+        ") and of variables (", ncol(x), "); found ", k, ".",
+        if (most > 0L) paste0(" Use k = ", min(most, 10L), ", or no `k`.")
+        else " Use the variables as predictors.")
+}
+
+#' @export
+new_variables.bsvm_basis_factors <- function(basis, terms, newdata, unknown) {
+  expression <- basis$expression
+  environment(expression$terms) <- environment(terms)
+  columns <- new_columns(expression$terms, newdata, unknown)
+  check_classes(expression$terms, columns)
+  x <- factor_variables(columns[basis$covariates], basis$label)
+  if (ncol(x) != length(basis$names)) {
+    abort("newdata", "`newdata` must have the ", length(basis$names), " variables of `",
+          basis$label, "`; found ", ncol(x), ".")
+  }
+  unname(x)
+}
+
+#' @export
+basis_prior_names.bsvm_basis_factors <- function(basis) c(basis$label, "factors")
+
+# Columns "g1" of one matrix, or as the variables are called.
+#' @export
+basis_at.bsvm_basis_factors <- function(basis, variables, values) variables
+
+# No grid of variables says much of a factor.
+#' @export
+basis_ranges.bsvm_basis_factors <- function(basis) NULL
+
+# ---- in the frame -------------------------------------------------------------------------------
+
+# What `settle` makes of the model frame's other columns; missing values of factor terms' variables
+# stay. Rows without a response go into attribute "unlabelled", a list by label of matrices, if the
+# term has them.
+settle_factors <- function(columns, parts, settle) {
+  terms <- factor_terms(parts)
+  if (length(terms) == 0L) return(settle(columns))
+  if (length(terms) > 1L) {
+    abort("unsupported", "One factors() term is supported; found ", length(terms), ". Use ",
+          "factors(a, b, k = ) for the columns of both.")
+  }
+  if (length(gp_columns_of(parts)) > 0L) {
+    abort("unsupported", "factors() does not go with gp(). Use a smooth term s(x) in its place.")
+  }
+  own <- factors_columns_of(parts)
+  settings <- factors_settings(terms[[1L]], formula_environment(parts$formula))
+  absent <- incomplete_rows(columns[[1L]])
+  without <- which(absent & settings$unlabelled)
+  if (length(without) == nrow(columns)) {
+    abort("response", "No row has a response. A factor model of the variables alone is ",
+          "stats::factanal().")
+  }
+  rest <- columns
+  rest[own] <- list(0)
+  if (length(without) > 0L) rest <- rest[-without, , drop = FALSE]
+  settled <- tryCatch(settle(rest), bsvm_error_missing = function(e) {
+    if (any(absent) && !settings$unlabelled) tell_unlabelled(absent, settings$label)
+    stop(e)
+  })
+  omitted <- attr(settled, "na.action")
+  at <- setdiff(seq_len(nrow(columns)), without)
+  kept <- if (is.null(omitted)) at else at[-omitted]
+  settled[own] <- columns[kept, own, drop = FALSE]
+  left <- setdiff(seq_len(nrow(columns)), kept)
+  if (length(left) > 0L) {
+    class <- if (is.null(omitted)) "omit" else class(omitted)
+    attr(settled, "na.action") <- structure(left, names = row.names(columns)[left], class = class)
+  }
+  if (length(without) > 0L) {
+    x <- factor_variables(columns[without, own, drop = FALSE], settings$label)
+    attr(settled, "unlabelled") <- stats::setNames(list(x), settings$label)
+  }
+  settled
+}
+
+tell_unlabelled <- function(absent, label) {
+  abort("missing", "Missing values of the response in ", sum(absent), " of ", length(absent),
+        " rows. `unlabelled = TRUE` in `", label, "` lets these rows inform the factors; ",
+        "`missing_omit()`, or `na.action = na.omit` (`na.exclude`), leaves them out.")
+}
