@@ -124,11 +124,12 @@ NumericVector named_hyper(const bsvm::FactorModel& model, const bsvm::SampleResu
 // missing. `model`: factors, mean_variance, feedback, reduced; loadings: local, and rate (0:
 // inferred), shape, rate_of_rate, or priors of each factor; noise: each, shape, rate; parts: places
 // of coefficients from 1, covariates first, prior, parameters; likelihood: name, parameters,
-// priors; kernel, NULL or not there if the classifier is linear: factors, as core_kernel() has them,
-// start, the logarithms of its numbers, priors, of each or NULL if it stays there, variance, a
-// prior, and points, how many at most. Then coefficients are those of covariates alone, nothing is
-// implied, and kept_loadings has what core_factor_predict() takes. `options`: as core_responses() has them, and `every`: loadings of every so many draws, 0
-// of none; keep_effects is of implied coefficients, keep_unknowns of links.
+// priors; kernel, NULL or not there if the classifier is linear: factors, as core_kernel() has
+// them, start, the logarithms of its numbers, priors, of each or NULL if it stays there, variance,
+// a prior, and points, how many at most. Then coefficients are those of covariates alone, nothing is
+// implied, and kept_loadings has what core_factor_predict() takes. `options`: as core_responses()
+// has them, and `every`: loadings of every so many draws, 0 of none; keep_effects is of implied
+// coefficients, keep_unknowns of links.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_factor_model(Rcpp::List data, Rcpp::List model, Rcpp::List options) {
   return with_host(options["verbose"], [&](RHost& host) {

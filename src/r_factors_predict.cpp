@@ -68,14 +68,14 @@ class LinkDraws {
 }  // namespace
 
 // What draws of a factor model say of new rows given their variables alone
-// (core/factors/predict.hpp). `rows`: x (N, p), NA where missing, and covariates (N, d), matrices of
-// doubles; offset or NULL. `draws`: m of them, mean (p, m), loadings (p, K, m), noise (p or 1, m),
-// alpha (d, m), and of a linear model beta (K, m), else b (M, m), theta (numbers of the kernel, m),
+// (core/factors/predict.hpp). `rows`: x (N, p), NA where missing, and covariates (N, d), matrices
+// of doubles; offset or NULL. `draws`: m of them, mean (p, m), loadings (p, K, m), noise (p or 1,
+// m), alpha (d, m), and of a linear model beta (K, m), else b (M, m), theta (numbers of the kernel, m),
 // variance (m), together with points (M, K) and kernel, its factors as core_kernel() has them.
 // `options`: feedback, as the model has it, threads, verbose.
 // Returns scores (N, K, m), means of the rows' scores; covariance (K, K, patterns, m), theirs, and
-// pattern (N), which of these is a row's, 1 of complete rows; mean and variance (N, m) of the linear
-// predictors.
+// pattern (N), which of these is a row's, 1 of complete rows; mean and variance (N, m) of the
+// linear predictors.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_factor_predict(Rcpp::List rows, Rcpp::List draws, Rcpp::List options) {
   return with_host(options["verbose"], [&](RHost& host) {

@@ -39,8 +39,9 @@ TEST_CASE("factors: a chain of a Gaussian process goes on to the bit, whatever t
   for (const char* likelihood : {"hinge_normalized", "normal"}) {
     const FactorModel model = some_process(likelihood, true);
     const SharedFactors shared(model);
-    const auto chain = make_factors_chain(shared, 1, 9, 2), three = make_factors_chain(shared, 3, 9, 2);
+    const auto chain = make_factors_chain(shared, 1, 9, 2);
     const auto again = make_factors_chain(shared, 1, 9, 2);
+    const auto three = make_factors_chain(shared, 3, 9, 2);
     said(*chain, 4);
     again->restore(chain->save());
     CHECK(same(said(*chain, 0), said(*again, 0)));
@@ -69,8 +70,8 @@ TEST_CASE("factors: rows of the fit as new rows have the links of a Gaussian pro
   Host host;
   const Features features(*model.process.kernel, shared.points, theta, host);
   const double sd = std::sqrt(whole[whole.size() - 1]);
-  const Mat mean = whole.head(p), loadings = whole.segment(p, 2 * p), noise = whole.segment(3 * p, 1),
-            alpha = draw.coefficients.head(1);
+  const Mat mean = whole.head(p), loadings = whole.segment(p, 2 * p),
+            noise = whole.segment(3 * p, 1), alpha = draw.coefficients.head(1);
   const Predicted out = predict_factors(
       {model.x, model.covariates, Vec::Zero(n)}, {mean, loadings, noise, alpha, 2},
       [&](Index, const Scores& scores) {

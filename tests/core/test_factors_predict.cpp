@@ -65,7 +65,8 @@ TEST_CASE("factors: new rows against the conditional distribution of a joint nor
         Vec w = Vec::Zero(k);
         Mat s = Mat::Identity(k, k);
         if (q > 0) {
-          const Mat inverse = Factor(Mat(own * own.transpose() + Mat(noise.asDiagonal()))).inverse();
+          const Mat covariance = own * own.transpose() + Mat(noise.asDiagonal());
+          const Mat inverse = Factor(covariance).inverse();
           w = own.transpose() * (inverse * centred);
           s -= own.transpose() * inverse * own;
         }

@@ -8,8 +8,8 @@
 
 namespace bsvm {
 
-// The other side of a chain: how f_n depends on scores and covariates, with its hyper-parameters and
-// the free numbers of the likelihood. `now` keys what it draws.
+// The other side of a chain: how f_n depends on scores and covariates, with its hyper-parameters
+// and the free numbers of the likelihood. `now` keys what it draws.
 class Classifier {
  public:
   virtual ~Classifier() = default;
@@ -20,8 +20,8 @@ class Classifier {
   // Scores of all rows (N, K) given x, and given y where there is one.
   virtual Mat draw_scores(const Scores& scores, const DrawKey& now, int threads, Host& host) = 0;
 
-  // Scores become w_n + delta. Without responses delta were normal with this precision, and `linear`
-  // is precision times mean. Empty if they can't move.
+  // Scores become w_n + delta. Without responses delta were normal with this precision, and
+  // `linear` is precision times mean. Empty if they can't move.
   virtual Vec draw_translation(Mat precision, Vec linear, const DrawKey& now, int threads,
                                Host& host) = 0;
 

@@ -94,8 +94,8 @@ struct LinearRows {
 //
 //   f_n ~ N(offset_n + t_n'alpha + m_n'beta, beta'S_n beta),
 //
-// so that b is drawn by slices of sum_n log E p(y_n | f_n) + log p(b), with no score in between. Then
-// scores w_0 ~ N(m_n, S_n), f_n given y_n exactly, and w_n = w_0 + S_n beta (f_n - f_n(w_0)) /
+// so that b is drawn by slices of sum_n log E p(y_n | f_n) + log p(b), with no score in between.
+// Then scores w_0 ~ N(m_n, S_n), f_n given y_n exactly, and w_n = w_0 + S_n beta (f_n - f_n(w_0)) /
 // beta'S_n beta (Matheron's rule).
 class LinearClassifier : public Classifier {
  public:
@@ -236,8 +236,8 @@ Mat LinearClassifier::draw_scores(const Scores& scores, const DrawKey& now, int 
   return out;
 }
 
-// An intercept less beta'delta leaves f what it is; under a cut the intercept's prior says nothing of
-// delta.
+// An intercept less beta'delta leaves f what it is; under a cut the intercept's prior says nothing
+// of delta.
 Vec LinearClassifier::draw_translation(Mat precision, Vec linear, const DrawKey& now, int, Host&) {
   const Index at = shared_.intercept;
   if (at < 0 && shared_.model.feedback) return Vec();

@@ -39,8 +39,8 @@ struct CoefficientPart {
   std::unique_ptr<Prior> prior;
 };
 
-// Instead of beta'w_n a function g of the scores, a Gaussian process: its kernel (none: linear) times
-// its variance.
+// Instead of beta'w_n a function g of the scores, a Gaussian process: its kernel (none: linear)
+// times its variance.
 struct ProcessPart {
   std::unique_ptr<Kernel> kernel;  // of K variables
   Vec start;                       // of its free numbers, logarithms

@@ -2,9 +2,9 @@
 //
 //   g(w) = s h(w)'b + e,   b ~ N(0, I),   e ~ N(0, s^2 left-over(w)), independent from row to row,
 //
-// so that given (alpha, b), s and the kernel's numbers theta rows are independent, as they are in the
-// linear model, and e is integrated out. Scores are state: they move given x and y by an elliptical
-// slice about N(m_n, S_n) for each row. s and theta move with b as it is, features following.
+// so that given (alpha, b), s and the kernel's numbers theta rows are independent, as they are in
+// the linear model, and e is integrated out. Scores are state: they move given x and y by an
+// elliptical slice about N(m_n, S_n) for each row.
 //
 //   this file   meaning     |  this file   meaning
 //   inputs      (K, rows)   |  x           (alpha, b)
@@ -26,7 +26,7 @@ namespace bsvm {
 namespace {
 
 constexpr double kNumberWidth = 2.5, kScalesWidth = 0.5, kFarthestNumber = 50;  // logarithms
-constexpr Index kSlices = 1;
+constexpr Index kNumbersOfSlice = 4;  // a slice a sweep for as many, and one
 constexpr int kProcessRoundsAlone = 2;
 constexpr Index kRowsTogether = 64;
 
@@ -193,8 +193,8 @@ void ProcessClassifier::draw(const Scores& scores, const DrawKey& now, int threa
   priors_.draw(x_.head(model_.d()), now);
 }
 
-// log s and the kernel's numbers along random directions. What the rows say of x at these numbers is
-// nearly normal, and x keeps its place in that density: x = center + L^{-T} z with z as it is.
+// log s and the kernel's numbers along random directions. What the rows say of x at these numbers
+// is nearly normal, and x keeps its place in that density: x = center + L^{-T} z with z as it is.
 void ProcessClassifier::draw_numbers(const DrawKey& now, int round, const Vec& prior, Given& given,
                                      NormalBase& base, int threads, Host& host) {
   std::vector<double*> free;
@@ -209,9 +209,10 @@ void ProcessClassifier::draw_numbers(const DrawKey& now, int round, const Vec& p
       priors.push_back(own);
     }
   const Index count = static_cast<Index>(free.size());
-  for (Index j = 0; j < std::min(count, kSlices); ++j) {
+  const Index slices = count > 0 ? 1 + count / kNumbersOfSlice : 0;
+  for (Index j = 0; j < slices; ++j) {
     Draws random(now, Purpose::move, (std::uint64_t{1} << 32) +
-                                         static_cast<std::uint64_t>(round * kSlices + j));
+                                         static_cast<std::uint64_t>(round * slices + j));
     Vec here(count), direction(count);
     for (Index k = 0; k < count; ++k) {
       here[k] = *free[static_cast<size_t>(k)];
@@ -275,7 +276,8 @@ void ProcessClassifier::draw_scale(bool all, const DrawKey& now, int round, cons
   given.scale(sd());
 }
 
-// Rows of a lane propose together, as long as some have not accepted: features of many are a product.
+// Rows of a lane propose together, as long as some have not accepted: features of many are a
+// product.
 void ProcessClassifier::draw_lane(const Features& features, const Scores& scores, Index first,
                                   Index count, const DrawKey& now) {
   const Index k = model_.factors;

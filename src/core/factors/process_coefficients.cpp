@@ -1,5 +1,6 @@
-// The normal density near p(x | y): of row n log E p(y_n | f_n) at variance v_n + V has slope g and
-// curvature k in the mean m_n. If p were normal in f, V could be taken out of it again, which leaves
+// The normal density near p(x | y): of row n log E p(y_n | f_n) at variance v_n + V has slope g
+// and curvature k in the mean m_n. If p were normal in f, V could be taken out of it again, which
+// leaves
 //
 //   the precision  r = k / (1 - k V)   and, times the mean,   r (m_n - offset_n) + g / (1 - k V),
 //
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "linalg/kernels.hpp"
 #include "links.hpp"
@@ -22,22 +24,16 @@ namespace bsvm {
 
 namespace {
 
-constexpr double kSmoothing = 1;  // V
-constexpr int kSteps = 2;
+constexpr double kSmoothing = 0.3;  // V
+constexpr int kSteps = 4;
 constexpr double kLeastShare = 1e-3;  // of 1 - k V, which is positive
 constexpr Index kTogether = 16;       // coordinates of an ellipse
 constexpr int kRounds = 1;
 
-// diag(prior) + sum_n weight_n c_n c_n', its lower triangle.
-Mat weighted_gram(const Mat& design, const Vec& weight, const Vec& prior,
-                  std::vector<double>& plain, std::vector<double>& weighted) {
-  const Index c = design.rows(), n = design.cols();
-  plain.resize(static_cast<size_t>(packed_size(c, n)));
-  weighted.resize(plain.size());
-  pack(design.data(), c, n, nullptr, plain.data());
-  pack(design.data(), c, n, weight.data(), weighted.data());
-  Mat out = prior.asDiagonal();
-  kernels().gram(weighted.data(), plain.data(), c, n, out.data());
+// c (p, n), times a factor for each column if there are some, as the kernels take it.
+std::vector<double> packed(const Mat& c, const double* factor) {
+  std::vector<double> out(static_cast<size_t>(packed_size(c.rows(), c.cols())));
+  pack(c.data(), c.rows(), c.cols(), factor, out.data());
   return out;
 }
 
@@ -55,7 +51,7 @@ NormalBase::NormalBase(const NormalRows& rows, const Likelihood& likelihood, con
     : center_(Vec::Zero(rows.design.rows())) {
   const Index n = rows.design.cols();
   Vec weight(n), linear(n);
-  std::vector<double> plain, weighted;
+  const std::vector<double> plain = packed(rows.design, nullptr);
   for (int step = 0; step < kSteps; ++step) {
     const Vec by = rows.design.transpose() * center_;
     for (Index i = 0; i < n; ++i) {
@@ -66,7 +62,10 @@ NormalBase::NormalBase(const NormalRows& rows, const Likelihood& likelihood, con
       weight[i] = k / share;
       linear[i] = (k * by[i] + of.slope) / share;
     }
-    precision_ = positive_factor(weighted_gram(rows.design, weight, prior, plain, weighted));
+    Mat precision = prior.asDiagonal();
+    kernels().gram(packed(rows.design, weight.data()).data(), plain.data(), precision.rows(), n,
+                   precision.data());
+    precision_ = positive_factor(precision);
     center_ = precision_.solve(Vec(rows.design * linear));
   }
 }

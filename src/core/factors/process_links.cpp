@@ -32,7 +32,8 @@ Mat score_points(const ProcessPart& process, Index factors) {
   const ChosenPoints chosen = choose_points(*process.kernel, all, process.start, process.points,
                                             kNothingLeft, nobody);
   Mat out(factors, static_cast<Index>(chosen.points.size()));
-  for (Index k = 0; k < out.cols(); ++k) out.col(k) = all.col(chosen.points[static_cast<size_t>(k)]);
+  for (Index k = 0; k < out.cols(); ++k)
+    out.col(k) = all.col(chosen.points[static_cast<size_t>(k)]);
   return out;
 }
 

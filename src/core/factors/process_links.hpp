@@ -8,8 +8,8 @@
 
 namespace bsvm {
 
-// (K, M) inducing points of a Gaussian process of scores: of many points with the scores' prior those
-// that leave least over, one after the other. The same for all chains.
+// (K, M) inducing points of a Gaussian process of scores: of many points with the scores' prior
+// those that leave least over, one after the other. The same for all chains.
 Mat score_points(const ProcessPart& process, Index factors);
 
 // (K, J) numbers z with equal weights that stand for N(0, I): polynomials up to degree three have
@@ -31,9 +31,9 @@ struct ScoreFunction {
 // Of w (K, r): means and variances given w.
 LinkMoments at_scores(const ScoreFunction& of, const Mat& w);
 
-// Given x alone, by normal_points(); without feedback at mean scores. The left-over takes most of the
-// time: with `in_pairs` it is that of a pair of points, another one from row to row, for its mean over
-// rows.
+// Given x alone, by normal_points(); without feedback at mean scores. The left-over takes most of
+// the time: with `in_pairs` it is that of a pair of points, another one from row to row, for its
+// mean over rows.
 LinkMoments process_links(const ScoreFunction& of, const Scores& scores, bool feedback,
                           bool in_pairs, int threads, Host& host);
 

@@ -18,7 +18,7 @@ class EllipseSearch {
   double c() const { return tries_ < kMost ? std::cos(t_) : 1; }
   double s() const { return tries_ < kMost ? std::sin(t_) : 0; }
 
-  // Of the point proposed; else another one, nearer, is proposed. Where rounding leaves nothing, the
+  // The point proposed; else another one, nearer, is proposed. Where rounding leaves nothing, the
   // search ends where it began.
   bool accepts(double log_density, Draws& random) {
     if (tries_ == kMost || log_density > level_) return true;
