@@ -96,9 +96,9 @@ class FactorsChain : public Chain {
     const Mat& moments = loadings_->moments();
     Mat precision = moments.bottomRightCorner(k, k) / model.mean_variance;
     precision.diagonal().array() += static_cast<double>(model.n());
-    const Vec linear = moments.col(0).tail(k) / model.mean_variance -
-                       w.colwise().sum().transpose();
-    const Vec delta = classifier_->draw_translation(precision, linear, key(), threads_, host);
+    Vec linear = moments.col(0).tail(k) / model.mean_variance - w.colwise().sum().transpose();
+    const Vec delta = classifier_->draw_translation(std::move(precision), std::move(linear),
+                                                   key(), threads_, host);
     if (delta.size() > 0) loadings_->translate(delta);
   }
 
