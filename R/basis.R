@@ -145,10 +145,10 @@ basis_blocks <- function(label, columns, penalty) {
 
 basis_labels <- function(bases) vapply(bases, `[[`, "", "label")
 
-# "s(x).fixed1", "s(x).1", "s(x).2": columns without penalty, then the penalised ones; or names of its
-# own.
+# "s(x).fixed1", "s(x).1", "s(x).2": columns without penalty, then the penalised ones; of factors the
+# variables.
 basis_columns <- function(basis) {
-  if (!is.null(basis$names)) return(basis$names)
+  if (is_linear_factors(basis)) return(basis$names)
   fixed <- sprintf("%s.fixed%d", basis$label, seq_along(basis$unpenalised))
   c(fixed, sprintf("%s.%d", basis$label, seq_along(basis$columns)))
 }

@@ -9,7 +9,8 @@ basis_words.bsvm_basis_factors <- function(kind) {
   list(what = "A factor term", instead = " Its response is linear in the factors.")
 }
 
-factors_arguments <- c("k", "classifier", "noise", "feedback", "unlabelled", "standardize", "label")
+factors_arguments <- c("k", "classifier", "points", "noise", "feedback", "unlabelled", "standardize",
+                       "label")
 
 #' @export
 basis_variables.bsvm_basis_factors <- function(kind, term) factors_call(term)$covariates
@@ -97,7 +98,7 @@ factors_label <- function(term) {
   shortened(as.call(c(quote(factors), unname(arguments[!named_arguments(arguments)]))))
 }
 
-# list(k, classifier, noise, feedback, unlabelled, label), checked.
+# list(k, kernel (NULL: linear), points, noise, feedback, unlabelled, standardize, label), checked.
 factors_settings <- function(term, env) {
   given <- factors_call(term)
   label <- factors_label(term)
@@ -108,16 +109,31 @@ factors_settings <- function(term, env) {
             ".")
     })
   }
-  out <- list(k = value("k", NULL), classifier = value("classifier", "linear"),
+  out <- list(k = value("k", NULL), kernel = score_kernel(value("classifier", "linear"), label),
+              points = check_count(value("points", score_points), "points"),
               noise = value("noise", "common"), feedback = value("feedback", TRUE),
               unlabelled = value("unlabelled", FALSE), standardize = value("standardize", TRUE))
   if (!is.null(out$k)) out$k <- check_count(out$k, "k")
   out$noise <- pick_one(out$noise, c("common", "each"), "noise")
   if (identical(out$feedback, "none")) out$feedback <- FALSE
   for (name in c("feedback", "unlabelled", "standardize")) check_flag(out[[name]], name)
-  if (!identical(out$classifier, "linear")) {
-    abort("unsupported", "`classifier` of `", label, "` must be \"linear\"; found ",
-          describe(out$classifier), ".")
-  }
   c(out, list(label = label))
+}
+
+# Inducing points in the space of scores.
+score_points <- 100L
+
+# NULL of a linear classifier, else a kernel that is a product.
+score_kernel <- function(classifier, label) {
+  if (identical(classifier, "linear")) return(NULL)
+  if (identical(classifier, "gp")) return(kernel_se())
+  if (!inherits(classifier, "bsvm_kernel")) {
+    abort("formula", "`classifier` of `", label, "` must be \"linear\", \"gp\" or a kernel, such as ",
+          "kernel_se(); found ", describe(classifier), ".")
+  }
+  if (length(kernel_products(classifier)) > 1L) {
+    abort("unsupported", "`classifier` of `", label, "` must be one kernel, or a product of kernels; ",
+          "found a sum. Use the one that matters, such as kernel_se().")
+  }
+  classifier
 }

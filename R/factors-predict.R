@@ -6,21 +6,22 @@ factor_law <- function(fit, rows) {
   basis <- factors_of(fit)
   x <- rows$made[[basis$label]]
   absent <- is.na(x)
-  gaps <- rowSums(absent) > 0
+  gaps <- rowSums(absent) > 0 | !is.null(basis$kernel)
   whole <- rows[setdiff(names(rows), "made")]
-  x[absent] <- rep(basis$center, each = nrow(x))[absent] # tells nothing
   whole$x <- with_made_places(fit, rows$x)
-  whole$x[, columns_of(list(basis))] <- x
+  own <- columns_of(list(basis))
+  center <- rep(fit$design$center[own], each = nrow(x))
+  if (is.null(basis$kernel)) whole$x[, own] <- ifelse(absent, center, x)
   mean <- linear_draws(fit, whole)
   draws <- draw_matrix(fit$posterior$factors$identified)
   variance <- matrix(draws["leftover", ], nrow(mean), ncol(mean), byrow = TRUE)
   if (any(gaps)) {
-    x[absent] <- NA
-    part <- incomplete_law(fit, standard_variables(x[gaps, , drop = FALSE], basis))
-    whole$x[, columns_of(list(basis))] <- rep(basis$center, each = nrow(x))
-    base <- linear_draws(fit, rows_at(whole, which(gaps)))
-    mean[gaps, ] <- base - rep(draws["offset", ], each = sum(gaps)) + part$mean
-    variance[gaps, ] <- part$variance
+    part <- kept_law(fit, standard_variables(x[gaps, , drop = FALSE], basis))
+    whole$x[, own] <- center # adds nothing
+    rest <- linear_draws(fit, rows_at(whole, which(gaps)))
+    if (is.null(basis$kernel)) rest <- rest - rep(draws["offset", ], each = sum(gaps))
+    mean[gaps, ] <- (rest[, part$at, drop = FALSE] + part$mean)[, part$of, drop = FALSE]
+    variance[gaps, ] <- part$variance[, part$of, drop = FALSE]
   }
   list(mean = mean, variance = variance)
 }
@@ -42,31 +43,32 @@ factor_linear <- function(fit, rows, sd) {
   out
 }
 
-# beta'w of rows that lack some of the (standardised) variables: by the loadings of every so many
-# draws, each of which stands for those around it.
-incomplete_law <- function(fit, x) {
+# The factors' share of the link of rows that lack some of the (standardised) variables, or under a
+# kernel, by every so many draws: list(mean, variance), rows x m; `at`, their numbers among all S
+# draws; `of` (S), which of them stands for each.
+kept_law <- function(fit, x) {
   kept <- fit$posterior$factors$kept
-  size <- dim(kept$beta)
-  total <- dim(fit$posterior$coefficients)[2L]
-  found <- kept_scores(kept, x, fit$control, factors_of(fit)$feedback)
-  nearest <- pmin(size[2L], ceiling(seq_len(total) / (total / size[2L])))
-  lapply(found[c("mean", "variance")], function(own) {
-    matrix(array(own, c(nrow(x), size[-1L]))[, nearest, , drop = FALSE], nrow(x))
-  })
+  total <- dim(fit$posterior$coefficients)[-1L]
+  m <- length(kept$at)
+  chain <- rep(seq_len(total[2L]) - 1L, each = total[1L])
+  nearest <- pmin(m, ceiling(seq_len(total[1L]) / (total[1L] / m)))
+  c(kept_scores(kept, x, fit$control, factors_of(fit)$feedback)[c("mean", "variance")],
+    list(at = as.vector(outer(kept$at, total[1L] * (seq_len(total[2L]) - 1L), `+`)),
+         of = rep(nearest, total[2L]) + m * chain))
 }
 
 # What kept draws of all chains (m) say of rows with these standardised variables: scores (rows x K x
 # m), covariance (K x K x patterns x m) and the pattern of each row, what is missing of it; mean and
-# variance of beta'w (rows x m).
+# variance of the factors' share of the link (rows x m).
 kept_scores <- function(kept, x, control, feedback = TRUE) {
-  size <- dim(kept$beta)
-  m <- prod(size[-1L])
-  draws <- list(mean = matrix(kept$mean, ncol = m),
-                loadings = array(kept$loadings, c(ncol(x), size[1L], m)),
-                noise = matrix(kept$noise, ncol = m), alpha = matrix(0, 0L, m),
-                beta = matrix(kept$beta, size[1L]))
+  size <- dim(kept$loadings)
+  m <- prod(size[3:4])
+  draws <- list(loadings = array(kept$loadings, c(size[1:2], m)), alpha = matrix(0, 0L, m))
+  for (name in intersect(names(kept), c("mean", "noise", "beta", "b", "theta", "variance"))) {
+    draws[[name]] <- matrix(kept[[name]], ncol = m)
+  }
   rows <- list(x = x, covariates = matrix(0, nrow(x), 0L), offset = NULL)
-  with_core_conditions(core_factor_predict(rows, draws, list(
+  with_core_conditions(core_factor_predict(rows, c(draws, kept[c("kernel", "points")]), list(
     feedback = feedback, threads = control$threads, verbose = progress_pace(control$verbose))))
 }
 

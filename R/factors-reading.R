@@ -38,7 +38,7 @@
 #'   posterior means, with an attribute `"sd"`, a matrix of the same shape.
 #' * `factor_table()`: a data frame with a row for each factor, and columns `factor`, `share` (of the
 #'   variance of all variables), `coefficient` (of the factor, in the linear predictor), `sd`, `lower`,
-#'   `upper`, and `determinacy`.
+#'   `upper` (these of a linear classifier), and `determinacy`.
 #' @section Errors: `bsvm_error_unsupported` for a fit without a factor term; `bsvm_error_newdata`.
 #' @references Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
 #'   discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27
@@ -121,14 +121,18 @@ factor_table <- function(object, rotation = c("varimax", "none"), level = 0.95, 
     turn <- matrix(aligned$turns[, , j], ncol(square))
     colSums(turn * (square %*% turn))
   }
-  k <- nrow(aligned$beta)
-  determined <- vapply(seq_len(ncol(aligned$beta)), function(j) {
+  k <- nrow(aligned$share)
+  determined <- vapply(seq_len(ncol(aligned$share)), function(j) {
     between <- turned(matrix(kept$between[, , j], k), j)
     between / (between + turned(matrix(kept$within[, , j], k), j))
   }, numeric(k))
-  data.frame(factor = factor_names(k), share = rowMeans(aligned$share),
-             coefficient = rowMeans(aligned$beta), sd = sqrt(row_variances(aligned$beta)),
-             row_quantiles(aligned$beta, level), determinacy = rowMeans(matrix(determined, k)))
+  out <- data.frame(factor = factor_names(k), share = rowMeans(aligned$share))
+  if (!is.null(aligned$beta)) {
+    out <- data.frame(out, coefficient = rowMeans(aligned$beta),
+                      sd = sqrt(row_variances(aligned$beta)), row_quantiles(aligned$beta, level))
+  }
+  out$determinacy <- rowMeans(matrix(determined, k))
+  out
 }
 
 need_factors <- function(object, what) {
@@ -153,12 +157,12 @@ aligned_factors <- function(fit, rotation) {
   m <- prod(size[-(1:2)])
   loadings <- array(kept$loadings, c(p, k, m))
   turns <- aligning_turns(loadings, rotation)
-  beta <- matrix(kept$beta, k)
+  beta <- if (!is.null(kept$beta)) matrix(kept$beta, k) # not of a function
   noise <- matrix(kept$noise, ncol = m)
   share <- matrix(0, k, m)
   for (j in seq_len(m)) {
     loadings[, , j] <- matrix(loadings[, , j], p) %*% turns[, , j]
-    beta[, j] <- crossprod(matrix(turns[, , j], k), beta[, j])
+    if (!is.null(beta)) beta[, j] <- crossprod(matrix(turns[, , j], k), beta[, j])
     squares <- colSums(matrix(loadings[, , j], p)^2)
     share[, j] <- squares / (sum(squares) + sum(rep_len(1 / noise[, j], p)))
   }

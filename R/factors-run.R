@@ -77,12 +77,12 @@ core_factor_data <- function(frame) {
   x <- rbind(unname(own), attr(own, "unlabelled"))
   attributes(x) <- list(dim = dim(x))
   list(x = standard_variables(x, basis), labelled = nrow(own),
-       basis = basis[c("k", "noise", "feedback", "label")])
+       basis = basis[c("k", "kernel", "points", "noise", "feedback", "label")])
 }
 
 # Standardised variables are the core's, as they are for new rows.
 with_factor_scales <- function(design, frame) {
-  for (basis in Filter(is_factors, frame$bases)) {
+  for (basis in Filter(is_linear_factors, frame$bases)) {
     design$center[basis$columns] <- basis$center
     design$scale[basis$columns] <- basis$scale
   }
@@ -130,12 +130,14 @@ factor_options <- function(spec, control) {
                       " numbers each, take"), "Use fewer `draws`.")
   options$keep_effects <- TRUE
   options$keep_unknowns <- FALSE
-  kept <- max(1, min(most_loadings_kept, floor(most_implied / (ncol(x) * k * options$chains))))
+  most <- if (is.null(spec$problem$factors$basis$kernel)) most_loadings_kept else most_functions_kept
+  kept <- max(1, min(most, floor(most_implied / (ncol(x) * k * options$chains))))
   options$every <- max(1L, as.integer(ceiling(options$draws / kept)))
   options
 }
 
 most_loadings_kept <- 100L # draws of each chain
+most_functions_kept <- 250L
 
 factor_data <- function(problem) {
   own <- problem$factors
@@ -172,6 +174,7 @@ factor_model <- function(spec) {
   loadings <- core_loadings(spec$blocks[[which(of_factors)]]$loadings, basis$k)
   x <- spec$problem$factors$x
   d <- length(spec$problem$center)
+  linear <- is.null(basis$kernel)
   parts <- Map(function(block, factors) {
     list(places = if (factors) d + seq_len(basis$k) else block$columns, prior = block$prior,
          parameters = block$parameters)
@@ -179,10 +182,27 @@ factor_model <- function(spec) {
   list(factors = basis$k, mean_variance = 1, feedback = basis$feedback,
        reduced = ncol(x) > nrow(x) && !anyNA(x) && !loadings$local && basis$noise == "common",
        loadings = loadings, noise = list(each = basis$noise == "each", shape = 1, rate = 1),
-       parts = unname(parts[!parameter]),
+       parts = unname(parts[!parameter & (linear | !of_factors)]),
+       kernel = if (!linear) core_score_kernel(basis, blocks[[which(of_factors)]]),
        likelihood = list(name = spec$model$likelihood$name,
                          parameters = spec$model$likelihood$parameters,
                          priors = lapply(blocks[parameter], `[`, c("prior", "parameters"))))
+}
+
+# A kernel of scores, which are N(0, I): distances of two rows, and of length scales their prior, are
+# known beforehand.
+core_score_kernel <- function(basis, block) {
+  k <- basis$k
+  distance <- sqrt(2 * stats::qchisq(0.5, k))
+  unit <- rbind(diag(k), -diag(k)) * sqrt(k) # of mean square one
+  made <- term_kernel(kernel_products(basis$kernel)[[1L]],
+                      list(label = basis$label, median = distance, least = distance / 100,
+                           inputs = list(scale = rep(1, k))), unit, rep(1, nrow(unit)))
+  list(factors = made$factors, start = vapply(made$numbers, `[[`, 0, "start"),
+       priors = unname(lapply(made$numbers, function(number) {
+         if (!is.null(number$prior)) number[c("prior", "parameters")]
+       })),
+       variance = block[c("prior", "parameters")], points = basis$points)
 }
 
 # ---- what came out ------------------------------------------------------------------------------
@@ -192,14 +212,21 @@ factor_variances <- function(result, spec) {
   hyper <- result$hyper
   names <- rownames(hyper)
   parameter <- vapply(spec$blocks, is_parameter, TRUE)
+  process <- vapply(spec$blocks, function(block) !is.null(block$loadings), TRUE) &
+    !is.null(spec$problem$factors$basis$kernel)
   lapply(seq_along(spec$blocks), function(k) {
+    if (process[k]) {
+      own <- hyper[names == "process.variance", , , drop = FALSE]
+      dimnames(own) <- list(rep("variance", nrow(own)), NULL, NULL)
+      return(own)
+    }
     if (parameter[k]) {
       own <- hyper[paste0("theta_", sum(parameter[seq_len(k)])), , , drop = FALSE]
       own <- exp(2 * own) # logarithms of numbers, of which R has the squares (R/parameters.R)
       dimnames(own) <- list("variance", NULL, NULL)
       return(own)
     }
-    prefix <- paste0("part_", sum(!parameter[seq_len(k)]), ".")
+    prefix <- paste0("part_", sum(!(parameter | process)[seq_len(k)]), ".")
     at <- startsWith(names, prefix)
     own <- hyper[at, , , drop = FALSE]
     dimnames(own) <- list(substring(names[at], nchar(prefix) + 1L), NULL, NULL)
@@ -214,8 +241,9 @@ implied_posterior <- function(result, spec) {
   size <- dim(result$coefficients)
   alpha <- result$coefficients[own, , , drop = FALSE]
   at <- spec$design$intercept
-  alpha[at, , ] <- alpha[at, , ] + result$hyper["offset", , ]
-  coefficients <- bind_variables(alpha, result$implied)
+  linear <- is.null(spec$problem$factors$basis$kernel)
+  if (linear) alpha[at, , ] <- alpha[at, , ] + result$hyper["offset", , ]
+  coefficients <- bind_variables(alpha, if (linear) result$implied else array(0, c(1L, size[-1L])))
   draws_posterior(list(coefficients = coefficients, variances = factor_variances(result, spec),
                        mean = rowMeans(draw_matrix(coefficients)), effects = NULL,
                        effects_mean = numeric(0), effects_sd = numeric(0)))
@@ -227,18 +255,28 @@ implied_posterior <- function(result, spec) {
 #                of what they determine over the rows, `determinacy`, its share; `offset`, the link for
 #                variables at zero less the intercept; `psi`, the precision of common noise
 #   kept         of every so many draws, the numbers `at` of each chain: `mean` (p, m, chains),
-#                `loadings` (p, K, m, chains), `noise`, `beta` (K, m, chains); of the rows' scores
+#                `loadings` (p, K, m, chains), `noise`, and `beta` (K, m, chains) or, of a function of
+#                the scores, `kernel`, `points`, `b`, `theta`, `variance`; of the rows' scores
 #                given their variables `between`, the covariance of their means, and `within`, the
 #                mean of their covariances (K, K, m times chains)
 factor_draws <- function(result, spec, control) {
   names <- rownames(result$hyper)
-  shown <- intersect(c("determinacy", "explained", "leftover", "offset", "psi"), names)
+  process <- !is.null(spec$problem$factors$basis$kernel)
+  shown <- c(intersect(c("determinacy", "explained", "leftover", "offset", "psi"), names),
+             grep("^kernel_", names, value = TRUE))
   draws <- dim(result$coefficients)[2L]
   kept <- result$kept_loadings
   m <- dim(kept$mean)[2L]
   kept$at <- (draws %/% max(m, 1L)) * seq_len(m)
-  k <- spec$problem$factors$basis$k
-  kept$beta <- result$coefficients[length(spec$problem$center) + seq_len(k), kept$at, , drop = FALSE]
+  basis <- spec$problem$factors$basis
+  own <- which(vapply(spec$blocks, function(block) !is.null(block$loadings), TRUE))
+  if (process) {
+    kept <- c(kept, list(points = result$points, kernel =
+                           core_score_kernel(basis, spec$model$blocks[[own]])$factors))
+  } else {
+    at <- length(spec$problem$center) + seq_len(basis$k)
+    kept$beta <- result$coefficients[at, kept$at, , drop = FALSE]
+  }
   labelled <- seq_len(spec$problem$factors$labelled)
   kept <- c(kept, score_spread(spec$problem$factors$x[labelled, , drop = FALSE], kept, control))
   list(identified = result$hyper[shown, , , drop = FALSE], kept = kept)
@@ -276,8 +314,10 @@ warn_factors <- function(result, spec) {
 }
 
 scale_factor_draws <- function(factors, unit) {
-  factors$kept$beta <- factors$kept$beta * unit
+  if (!is.null(factors$kept$beta)) factors$kept$beta <- factors$kept$beta * unit
+  else factors$kept$variance <- factors$kept$variance * unit^2
   power <- c(offset = 1, leftover = 2, explained = 2)
+  power <- power[names(power) %in% rownames(factors$identified)]
   for (name in names(power)) {
     factors$identified[name, , ] <- factors$identified[name, , ] * unit^power[[name]]
   }

@@ -6,15 +6,19 @@
 # Given a draw of everything, f is normal about a linear function of a row's variables: a basis of kind
 # "factors" has the variables as columns, and their coefficients are those that the draw implies,
 # Psi A S beta. What varies about this is noise of each row (R/factors-predict.R). `rows$made` has the
-# variables as given, NA where they are missing. Beside what every basis has,
+# variables as given, NA where they are missing. With a `kernel` f is a function of the scores, which is
+# in no column: a single one stands for it, with coefficients of zero. Beside what every basis has,
 #   expression   what rebuilds the variables: list(terms, xlevels)
 #   covariates   their names in the model frame
 #   names        of the columns of x
 #   center, scale   of these, in units of which loadings are
-#   k, noise, feedback, unlabelled, standardize   as given; `chosen`: how k was chosen, or NULL
+#   k, kernel, points, noise, feedback, unlabelled, standardize   as given; `chosen`: how k was
+#                chosen, or NULL
 #   drawn        TRUE: it has draws of its own, and R does not make its columns
 
 is_factors <- function(basis) inherits(basis, "bsvm_basis_factors")
+
+is_linear_factors <- function(basis) is_factors(basis) && is.null(basis$kernel)
 
 has_factors <- function(object) any(vapply(object$bases, is_factors, TRUE))
 
@@ -147,7 +151,7 @@ make_bases.bsvm_basis_factors <- function(kind, term, columns, frame_terms, env)
     c(given, list(expression = smooth_expression(term, columns, frame_terms),
                   covariates = covariates, names = colnames(x), chosen = chosen, drawn = TRUE,
                   variables = structure(unname(x), unlabelled = others),
-                  penalty = rep(1L, ncol(x))), scaling),
+                  penalty = rep(1L, if (is.null(given$kernel)) ncol(x) else 1L)), scaling),
     class = class(kind)))
 }
 
@@ -230,9 +234,14 @@ new_variables.bsvm_basis_factors <- function(basis, terms, newdata, unknown) {
 #' @export
 basis_prior_names.bsvm_basis_factors <- function(basis) c(basis$label, "factors")
 
-# Columns "g1" of one matrix, or as the variables are called.
 #' @export
 basis_at.bsvm_basis_factors <- function(basis, variables, values) variables
+
+# Of a function as that of gp().
+#' @export
+basis_prior.bsvm_basis_factors <- function(basis) {
+  if (is.null(basis$kernel)) prior_ridge() else basis_prior.bsvm_basis_gp(basis)
+}
 
 # No grid of variables says much of a factor.
 #' @export

@@ -34,7 +34,7 @@ plot_scores <- function(object, select, env) {
   rows <- prediction_rows(object, NULL, NULL, FALSE, NULL, NULL, env)
   scores <- row_scores(object, rows, aligned_factors(object, "varimax"))
   sd <- attr(scores, "sd")
-  order <- order(-abs(table$coefficient))
+  order <- if (is.null(table$coefficient)) seq_len(nrow(table)) else order(-abs(table$coefficient))
   if (!is.null(select)) order <- match(pick_part(select, table$factor, "select"), table$factor)
   k <- ncol(scores)
   two <- order[seq_len(min(2L, length(order), k))]

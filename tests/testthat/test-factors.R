@@ -241,7 +241,7 @@ test_that("what does not fit is refused before any draw, with what to write", {
   refused(y ~ factors(x, ncomp = 2), "Use `k`", "bsvm_error_formula")
   refused(y ~ factors(x, k = kk), "can't be evaluated", "bsvm_error_formula")
   refused(y ~ factors(x, k = 2, noise = "some"), "must be one of", "bsvm_error_argument")
-  refused(y ~ factors(x, k = 2, classifier = "gp"), "must be \"linear\"", "bsvm_error_unsupported")
+  refused(y ~ factors(x, k = 2, classifier = "rbf"), "must be \"linear\"", "bsvm_error_formula")
   refused(y ~ factors(g1:g9, k = 2), "no column `g9`", "bsvm_error_formula")
   refused(y ~ factors(f, k = 1), "must be numbers", "bsvm_error_predictors")
   refused(y ~ factors(age, k = 1), "Use the variables as predictors", "bsvm_error_formula")
