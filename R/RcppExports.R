@@ -25,6 +25,10 @@ core_factor_predict <- function(rows, draws, options) {
     .Call(`_bsvm_core_factor_predict`, rows, draws, options)
 }
 
+core_factor_vb <- function(data, model, options) {
+    .Call(`_bsvm_core_factor_vb`, data, model, options)
+}
+
 core_fit <- function(problem, model, options, rows = NULL) {
     .Call(`_bsvm_core_fit`, problem, model, options, rows)
 }

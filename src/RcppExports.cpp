@@ -83,6 +83,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_factor_vb
+Rcpp::List core_factor_vb(Rcpp::List data, Rcpp::List model, Rcpp::List options);
+RcppExport SEXP _bsvm_core_factor_vb(SEXP dataSEXP, SEXP modelSEXP, SEXP optionsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type data(dataSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_factor_vb(data, model, options));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit
 Rcpp::List core_fit(Rcpp::List problem, Rcpp::List model, Rcpp::List options, SEXP rows);
 RcppExport SEXP _bsvm_core_fit(SEXP problemSEXP, SEXP modelSEXP, SEXP optionsSEXP, SEXP rowsSEXP) {
@@ -488,6 +500,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_estimate", (DL_FUNC) &_bsvm_core_estimate, 3},
     {"_bsvm_core_factor_model", (DL_FUNC) &_bsvm_core_factor_model, 3},
     {"_bsvm_core_factor_predict", (DL_FUNC) &_bsvm_core_factor_predict, 3},
+    {"_bsvm_core_factor_vb", (DL_FUNC) &_bsvm_core_factor_vb, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 4},
     {"_bsvm_core_hold_rows", (DL_FUNC) &_bsvm_core_hold_rows, 2},
     {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},

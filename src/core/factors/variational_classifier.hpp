@@ -1,0 +1,81 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "shared.hpp"
+#include "variational_scores.hpp"
+
+namespace bsvm {
+
+// Of the linear predictors of some rows, under q.
+struct LinkMoments {
+  Arr mean, variance;
+};
+
+// q(b) = N(mean, covariance) of all coefficients b = (alpha, beta), q of their hyper-parameters, and
+// the free numbers theta of the likelihood, which are points that maximise the bound.
+//
+// Under q(w_n) q(b) the linear predictor f_n = offset_n + c_n'b, c_n = (t_n, w_n), has the moments
+//
+//   E f = offset + E c'E b,   Var f = E c' Cov(b) E c + tr(V_n E beta beta'),
+//
+// and the likelihood's row function l(E f, Var f) is its share of the bound. With Use::augmented
+// that is a bound whatever the distribution of f. With Use::expected it is E log p(y | f) of a
+// normal f, while f is a normal number plus a product of two, (w - m)'(beta - E beta): an
+// approximation, exact where scores or coefficients are known.
+class ClassifierPosterior {
+ public:
+  ClassifierPosterior(const SharedFactors& shared, Use use);
+
+  const Vec& mean() const { return mean_; }              // (d + K)
+  const Mat& covariance() const { return covariance_; }  // (d + K, d + K)
+  Mat square() const { return covariance_ + mean_ * mean_.transpose(); }
+  const Vec& theta() const { return theta_; }
+  const std::vector<Vec>& hyper() const { return hyper_; }
+  const Likelihood& likelihood() const { return own_ ? *own_ : *shared_.model.likelihood; }
+  Vec prior_precision() const;
+
+  // l and its derivatives for rows with responses y.
+  void terms(const Arr& y, const LinkMoments& f, RowTerms& out) const;
+
+  // Of the labelled rows.
+  LinkMoments links(const ScorePosterior& w) const { return links(design(w), w, mean_, covariance_); }
+
+  // Raises the bound: coefficients by a step, then hyper-parameters and theta.
+  void update(const ScorePosterior& w);
+  double value(const ScorePosterior& w) const;
+
+  // What parts' priors have of the bound if b had these second moments and hyper-parameters their
+  // best q; and E 1/variance of each coefficient then.
+  double prior_value(const Mat& square, Vec& precision) const;
+  // beta becomes u'beta, and the intercept less d'beta, as scores have it that become u^{-1}(w + d).
+  void transform(const Mat& u, const Vec& d);
+
+ private:
+  struct Labels {
+    Arr y, weight, offset;
+  };
+  struct Step;
+  Mat design(const ScorePosterior& w) const;
+  LinkMoments links(const Mat& design, const ScorePosterior& w, const Vec& mean,
+                    const Mat& covariance) const;
+  double rows_value(const LinkMoments& f) const;
+  void update_coefficients(const ScorePosterior& w);
+  void update_hyper();
+  void update_theta(const LinkMoments& f);
+  void set_theta(const Vec& theta);
+  double theta_value(const Vec& theta) const;
+  Moments moments_of(size_t part, const Mat& square) const;
+
+  const SharedFactors& shared_;
+  Use use_;
+  Labels labels_;
+  Vec mean_;
+  Mat covariance_;
+  double logdet_ = 0;       // of the covariance
+  std::vector<Vec> hyper_;  // of each part
+  Vec theta_;
+  std::unique_ptr<Likelihood> own_;  // at theta, if there are free numbers
+};
+
+}  // namespace bsvm

@@ -1,0 +1,45 @@
+#pragma once
+#include "variational_classifier.hpp"
+#include "variational_loadings.hpp"
+#include "variational_scores.hpp"
+
+namespace bsvm {
+
+// A variational posterior of a factor model (variational.hpp) and what raises its bound, block by
+// block. Without feedback the classifier is no part of it: it has a bound of its own, with mean
+// scores given x in place of scores.
+class FactorPosterior {
+ public:
+  // From scores (N, K): loadings of these, and a classifier on them.
+  FactorPosterior(const SharedFactors& shared, Use use, const Mat& scores, int threads, Host& host);
+
+  // All blocks once.
+  void step(int threads, Host& host);
+  double bound() const;
+
+  // None lowers the bound.
+  void update_scores(int threads, Host& host);
+  void update_classifier();
+  void update_loadings(int threads, Host& host) { loadings_.update(w_, threads, host); }
+  // Changes of coordinates of the scores that loadings and coefficients follow, so that neither x
+  // nor responses see them: the best translation, and some steps towards the best linear map.
+  void translate();
+  void rotate();
+
+  const ScorePosterior& scores() const { return w_; }
+  const ClassifierPosterior& classifier() const { return classifier_; }
+  const LoadingsPosterior& loadings() const { return loadings_; }
+  // What a classifier without feedback has for scores.
+  ScorePosterior known_scores() const;
+  double classifier_bound() const;  // of a classifier without feedback
+
+ private:
+  bool feedback() const { return shared_.model.feedback; }
+
+  const SharedFactors& shared_;
+  LoadingsPosterior loadings_;
+  ClassifierPosterior classifier_;
+  ScorePosterior w_;
+};
+
+}  // namespace bsvm
