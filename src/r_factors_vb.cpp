@@ -118,11 +118,11 @@ List closed_form(const bsvm::SharedFactors& shared, const bsvm::FactorPosterior&
 
 // The model of core_factor_model() by variational Bayes (core/factors/variational.hpp); `data` and
 // `model` are the same. `options`: augmented, starts, most, tolerance, seed, threads, verbose;
-// draws, every, keep_effects, keep_unknowns: of independent draws from q, which come out as those of
-// one chain of core_factor_model() do: coefficients, variances, hyper, implied, links,
-// kept_loadings, and means and standard deviations over them of implied and links. In closed form:
-// mean, loadings, noise and coefficients of q; scores given x alone. `elbo`, `trace`, `bounds` of
-// all starts, `converged`, `termination`; `classifier_elbo` of a classifier without feedback.
+// draws, every, keep_effects, keep_unknowns: of independent draws from q, which come out as one
+// chain of core_factor_model() does: coefficients, variances, hyper, implied, links, kept_loadings,
+// and means and standard deviations over them of implied and links. In closed form: mean, loadings,
+// noise and coefficients of q; scores given x alone. `elbo`, `trace`, `bounds` of all starts,
+// `converged`, `termination`; `classifier_elbo` of a classifier without feedback.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_factor_vb(Rcpp::List data, Rcpp::List model, Rcpp::List options) {
   return with_host(options["verbose"], [&](RHost& host) {

@@ -140,7 +140,8 @@ inline double bound_of(const FactorModel& model, const FactorQ& q, Use use) {
   }
   for (Index n = 0; n < model.n() && k > 0; ++n) {
     const Mat& v = q.v[static_cast<size_t>(n)];
-    out += 0.5 * (log_determinant(v) + static_cast<double>(k) - v.trace() - q.w.row(n).squaredNorm());
+    out += 0.5 * (log_determinant(v) + static_cast<double>(k) - v.trace() -
+                  q.w.row(n).squaredNorm());
   }
   if (q.coefficients.size() > 0)
     out += 0.5 * (log_determinant(q.covariance) +

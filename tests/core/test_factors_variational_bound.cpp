@@ -221,7 +221,6 @@ TEST_CASE("factors_variational: the bound is E log p - log q by draws") {
       squares += gain * gain;
     }
     const double mean = sum / draws, sd = std::sqrt(squares / draws - mean * mean);
-    MESSAGE("bound " << now.bound() << ", by draws " << mean << ", sd of one " << sd);
     CHECK(std::abs(mean - now.bound()) < 4 * sd / std::sqrt(draws));
   }
 }

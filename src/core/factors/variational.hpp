@@ -7,8 +7,8 @@
 namespace bsvm {
 
 // Variational Bayes of discriminative factor models (001, section 5, there VB-EM with scores as
-// points): independent q of scores, of each variable's mean and loadings, of noise, of the loadings'
-// variances, of coefficients, and of their hyper-parameters; numbers of the likelihood are points.
+// points): independent q of scores, of each variable's mean and loadings, of noise, of variances of
+// loadings, of coefficients, and of their hyper-parameters; numbers of the likelihood are points.
 // The bound has all constants. It has many local maxima, so that the best of several starts counts.
 
 struct VariationalOptions {
@@ -41,7 +41,8 @@ VariationalFit fit_variational(const SharedFactors& shared, const VariationalOpt
 
 // One of independent draws from q, as make_factors_chain() has it: coefficients (alpha, beta), one
 // variance a factor or none; numbers by the names of factor_numbers(), hyper-parameters given the
-// draw of what they belong to; implied coefficients (p); means of f_n given x alone (N); mu, A, psi.
+// draw of what they belong to; implied coefficients (p); means of f_n given x alone (N); mu (p),
+// A (p K), psi (p, or 1 if common).
 struct VariationalDraw {
   Vec coefficients, hyper, implied, links, whole;
 };

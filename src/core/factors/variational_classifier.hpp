@@ -12,8 +12,8 @@ struct LinkMoments {
   Arr mean, variance;
 };
 
-// q(b) = N(mean, covariance) of all coefficients b = (alpha, beta), q of their hyper-parameters, and
-// the free numbers theta of the likelihood, which are points that maximise the bound.
+// q(b) = N(mean, covariance) of all coefficients b = (alpha, beta), q of their hyper-parameters,
+// and the free numbers theta of the likelihood, which are points that maximise the bound.
 //
 // Under q(w_n) q(b) the linear predictor f_n = offset_n + c_n'b, c_n = (t_n, w_n), has the moments
 //
@@ -39,7 +39,9 @@ class ClassifierPosterior {
   void terms(const Arr& y, const LinkMoments& f, RowTerms& out) const;
 
   // Of the labelled rows.
-  LinkMoments links(const ScorePosterior& w) const { return links(design(w), w, mean_, covariance_); }
+  LinkMoments links(const ScorePosterior& w) const {
+    return links(design(w), w, mean_, covariance_);
+  }
 
   // Raises the bound: coefficients by a step, then hyper-parameters and theta.
   void update(const ScorePosterior& w);
@@ -48,7 +50,7 @@ class ClassifierPosterior {
   // What parts' priors have of the bound if b had these second moments and hyper-parameters their
   // best q; and E 1/variance of each coefficient then.
   double prior_value(const Mat& square, Vec& precision) const;
-  // beta becomes u'beta, and the intercept less d'beta, as scores have it that become u^{-1}(w + d).
+  // As scores have it that become u^{-1}(w + d): beta becomes u'beta, the intercept less d'beta.
   void transform(const Mat& u, const Vec& d);
 
  private:

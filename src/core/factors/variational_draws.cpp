@@ -1,7 +1,9 @@
-// A draw of q implies, as a draw of a chain does, with S_n^{-1} = I + sum psi_i a_i a_i' over what is
-// seen of row n: f_n given x_n alone is normal about t_n'alpha + offset_n + m_n'beta, m_n = S_n sum
-// psi_i a_i (x_in - mu_i), with variance beta'S_n beta. Of complete rows m_n'beta = coef'(x_n - mu),
-// coef = Psi A S beta.
+// What a draw of q implies, as that of a chain: given x_n alone f_n is normal about t_n'alpha
+// + offset_n + m_n'beta with variance beta'S_n beta, with sums over what is seen of row n
+//
+//   S_n^{-1} = I + sum psi_i a_i a_i',   m_n = S_n sum psi_i a_i (x_in - mu_i).
+//
+// Of complete rows m_n'beta = coef'(x_n - mu), coef = Psi A S beta.
 #include <cmath>
 
 #include "factors_chain.hpp"

@@ -63,7 +63,8 @@ LoadingsPosterior::LoadingsPosterior(const SharedFactors& shared)
 }
 
 Eigen::Map<const Mat> LoadingsPosterior::covariance(Index variable) const {
-  return {covariance_.data() + (shares() ? 0 : variable) * covariance_.rows(), b_.rows(), b_.rows()};
+  const Index at = shares() ? 0 : variable;
+  return {covariance_.data() + at * covariance_.rows(), b_.rows(), b_.rows()};
 }
 
 Mat LoadingsPosterior::second_of(Index i) const {

@@ -15,8 +15,8 @@ namespace bsvm {
 // variances is inferred.
 //
 // Where all variables share one C, as of complete x with one variance a factor and common noise, x
-// matters only through x x': with more variables than rows the rows' own directions (turned_rows.hpp)
-// take their place, and other directions, in which x is zero, have mean zero and the same C.
+// matters only through x x'. With more variables than rows the rows' directions take their place
+// (turned_rows.hpp); all other directions, in which x is zero, have mean zero and the same C.
 class LoadingsPosterior {
  public:
   explicit LoadingsPosterior(const SharedFactors& shared);
@@ -24,7 +24,7 @@ class LoadingsPosterior {
   // The best q of each of these blocks in turn.
   void update(const ScorePosterior& w, int threads, Host& host);
 
-  const ScoreSums& sums() const { return sums_; }   // E of what the loadings say of scores
+  const ScoreSums& sums() const { return sums_; }  // E of what the loadings say of scores
   const Mat& moments() const { return moments_; }   // (1 + K, 1 + K) sum_i E b_i b_i'
   double value() const;  // the bound but for what scores and responses have of it
 
@@ -38,7 +38,7 @@ class LoadingsPosterior {
   Vec noise() const;                    // E psi (p, or 1 if common)
   Vec variances() const;                // 1 / E(1/phi_k) (K), none if shrinkage is local
   double rate() const { return rate_; }  // E of the rate of local variances
-  Mat means() const;                    // (1 + K, p) of b_i
+  Mat means() const;                     // (1 + K, p) of b_i
   Eigen::Map<const Mat> covariance(Index variable) const;  // (1 + K, 1 + K)
   const Vec& noise_shape() const { return noise_shape_; }  // of q(psi) (p, or 1 if common)
   const Vec& noise_rate() const { return noise_rate_; }

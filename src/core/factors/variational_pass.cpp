@@ -1,8 +1,8 @@
 // LoadingsPosterior's look at x.
 //
-//   this file   is                                |  this file   is
-//   rows        (1 + K, N) E (1, w_n)             |  products    (1 + K, variables) sum E (1, w_n) x_in
-//   gram        sum_n E (1, w_n)(1, w_n)'         |  priors      (1 + K) E of precisions, none of local
+//   this file   is                            |  this file   is
+//   rows        (1 + K, N) E (1, w_n)         |  products    (1 + K, variables) rows x
+//   gram        sum_n E (1, w_n)(1, w_n)'     |  priors      (1 + K) E of precisions, 0 if local
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// Given all else, a row's part of the bound is, with A = S_n^{-1} and l_n as the sums have them, its
-// weight omega and slope s times the row's power, and Ebb = E beta beta',
+// Given all else, a row's part of the bound is, with A = S_n^{-1} and l_n of the sums, the
+// likelihood's weight omega and slope s times the row's power, and Ebb = E beta beta',
 //
 //   m'l_n - tr(A (V + m m')) / 2 + log |V| / 2 + l(E f, Var f),
 //
@@ -180,7 +180,8 @@ ScorePosterior::ScorePosterior(Mat m, double variance)
     : mean(std::move(m)), covariance(Mat::Zero(mean.cols() * mean.cols(), mean.rows())),
       logdet(Vec::Constant(mean.rows(),
                            static_cast<double>(mean.cols()) * std::log(variance))) {
-  for (Index j = 0; j < mean.cols(); ++j) covariance.row(j * (mean.cols() + 1)).setConstant(variance);
+  for (Index j = 0; j < mean.cols(); ++j)
+    covariance.row(j * (mean.cols() + 1)).setConstant(variance);
 }
 
 void ScorePosterior::set(Index row, const Mat& v, double log_determinant) {
@@ -199,7 +200,8 @@ Mat ScorePosterior::moments() const {
   out(0, 0) = static_cast<double>(mean.rows());
   out.col(0).tail(k) = sum;
   out.row(0).tail(k) = sum.transpose();
-  out.bottomRightCorner(k, k) = mean.transpose() * mean + Eigen::Map<const Mat>(spread.data(), k, k);
+  out.bottomRightCorner(k, k) =
+      mean.transpose() * mean + Eigen::Map<const Mat>(spread.data(), k, k);
   return out;
 }
 

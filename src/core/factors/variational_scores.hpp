@@ -30,7 +30,7 @@ struct ScorePosterior {
 // The best q of all scores given x alone.
 ScorePosterior scores_given_x(const SharedFactors& shared, const ScoreSums& sums);
 
-// Raises the bound in the scores of all rows: unlabelled rows to their best, others by a step or two.
+// Raises the bound in the scores: to the best of unlabelled rows, by two steps of others.
 void update_scores(const SharedFactors& shared, const ScoreSums& sums,
                    const ClassifierPosterior& classifier, ScorePosterior& w, int threads,
                    Host& host);
