@@ -21,6 +21,7 @@ constexpr int kFirstRounds = 3;       // of loadings and classifier before score
 constexpr int kClassifierRounds = 2;  // a step
 constexpr double kStartVariance = 0.1;
 constexpr int kLooks = 12;
+constexpr int kLocalRounds = 4;  // of blocks a step: of local shrinkage a look takes as long as one
 constexpr double kLeastGain = 1e-9;
 
 // A linear map R = I + theta / unit, what the bound gains by it, and the gradient.
@@ -44,10 +45,12 @@ FactorPosterior::FactorPosterior(const SharedFactors& shared, Use use, const Mat
 void FactorPosterior::step(int threads, Host& host) {
   translate();
   rotate();
-  update_scores(threads, host);
-  if (feedback())
-    for (int k = 0; k < kClassifierRounds; ++k) update_classifier();
-  update_loadings(threads, host);
+  for (int round = 0; round < (loadings_.local() ? kLocalRounds : 1); ++round) {
+    update_scores(threads, host);
+    if (feedback())
+      for (int k = 0; k < kClassifierRounds; ++k) update_classifier();
+    update_loadings(threads, host);
+  }
 }
 
 double FactorPosterior::bound() const {

@@ -13,7 +13,7 @@ class FactorPosterior {
   // From scores (N, K): loadings of these, and a classifier on them.
   FactorPosterior(const SharedFactors& shared, Use use, const Mat& scores, int threads, Host& host);
 
-  // All blocks once.
+  // Changes of coordinates and then all blocks, some times if shrinkage is local.
   void step(int threads, Host& host);
   double bound() const;
 
