@@ -67,7 +67,7 @@ inline Moments moments_of(const Vec& squares, double count) {
   return out;
 }
 
-inline LinkMoments link_of(const FactorModel& model, const FactorQ& q, Index n) {
+inline PredictorMoments link_of(const FactorModel& model, const FactorQ& q, Index n) {
   const Index d = model.d(), k = model.factors;
   Vec c(d + k);
   c << model.covariates.row(n).transpose(), q.w.row(n).transpose();
@@ -88,7 +88,7 @@ inline double rows_of(const FactorModel& model, const FactorQ& q, Use use) {
   double out = 0;
   for (Index n = 0; n < model.n(); ++n) {
     if (std::isnan(model.y[n])) continue;
-    const LinkMoments f = link_of(model, q, n);
+    const PredictorMoments f = link_of(model, q, n);
     RowTerms terms;
     terms.resize(1);
     likelihood.terms(use, Arr::Constant(1, model.y[n]), f.mean, f.variance, terms);

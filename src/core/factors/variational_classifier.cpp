@@ -68,7 +68,7 @@ Vec ClassifierPosterior::prior_precision() const {
   return out;
 }
 
-void ClassifierPosterior::terms(const Arr& y, const LinkMoments& f, RowTerms& out) const {
+void ClassifierPosterior::terms(const Arr& y, const PredictorMoments& f, RowTerms& out) const {
   out.resize(y.size());
   if (y.size() > 0) likelihood().terms(use_, y, f.mean, f.variance, out);
 }
@@ -82,12 +82,12 @@ Mat ClassifierPosterior::design(const ScorePosterior& w) const {
   return out;
 }
 
-LinkMoments ClassifierPosterior::links(const Mat& design, const ScorePosterior& w,
+PredictorMoments ClassifierPosterior::links(const Mat& design, const ScorePosterior& w,
                                        const Vec& mean, const Mat& covariance) const {
   const Index k = w.mean.cols();
   const Vec beta = mean.tail(k);
   const Vec second = as_vector(covariance.bottomRightCorner(k, k) + beta * beta.transpose());
-  LinkMoments out;
+  PredictorMoments out;
   out.mean = labels_.offset + (design * mean).array();
   out.variance = (design * covariance).cwiseProduct(design).rowwise().sum().array();
   for (Index i = 0; i < design.rows(); ++i)
@@ -96,7 +96,7 @@ LinkMoments ClassifierPosterior::links(const Mat& design, const ScorePosterior& 
   return out;
 }
 
-double ClassifierPosterior::rows_value(const LinkMoments& f) const {
+double ClassifierPosterior::rows_value(const PredictorMoments& f) const {
   RowTerms own;
   terms(labels_.y, f, own);
   return (labels_.weight * own.value).sum();
@@ -126,9 +126,9 @@ void ClassifierPosterior::update_coefficients(const ScorePosterior& w) {
   const Mat rows = design(w);
   const Vec prior = prior_precision();
   RowTerms own;
-  const LinkMoments now = links(rows, w, mean_, covariance_);
+  const PredictorMoments now = links(rows, w, mean_, covariance_);
   terms(labels_.y, now, own);
-  const auto value = [&](const LinkMoments& f, const Vec& mean, const Mat& covariance,
+  const auto value = [&](const PredictorMoments& f, const Vec& mean, const Mat& covariance,
                          double logdet) {
     return rows_value(f) + 0.5 * logdet -
            0.5 * prior.dot(covariance.diagonal() + mean.cwiseAbs2());
@@ -192,7 +192,7 @@ double ClassifierPosterior::theta_value(const Vec& theta) const {
 }
 
 // Newton's steps by differences, one number at a time, none that lowers the bound.
-void ClassifierPosterior::update_theta(const LinkMoments& f) {
+void ClassifierPosterior::update_theta(const PredictorMoments& f) {
   const auto value = [&](const Vec& theta) {
     set_theta(theta);
     return rows_value(f) + theta_value(theta);

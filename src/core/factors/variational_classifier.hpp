@@ -8,7 +8,7 @@
 namespace bsvm {
 
 // Of the linear predictors of some rows, under q.
-struct LinkMoments {
+struct PredictorMoments {
   Arr mean, variance;
 };
 
@@ -36,10 +36,10 @@ class ClassifierPosterior {
   Vec prior_precision() const;
 
   // l and its derivatives for rows with responses y.
-  void terms(const Arr& y, const LinkMoments& f, RowTerms& out) const;
+  void terms(const Arr& y, const PredictorMoments& f, RowTerms& out) const;
 
   // Of the labelled rows.
-  LinkMoments links(const ScorePosterior& w) const {
+  PredictorMoments links(const ScorePosterior& w) const {
     return links(design(w), w, mean_, covariance_);
   }
 
@@ -59,12 +59,12 @@ class ClassifierPosterior {
   };
   struct Step;
   Mat design(const ScorePosterior& w) const;
-  LinkMoments links(const Mat& design, const ScorePosterior& w, const Vec& mean,
+  PredictorMoments links(const Mat& design, const ScorePosterior& w, const Vec& mean,
                     const Mat& covariance) const;
-  double rows_value(const LinkMoments& f) const;
+  double rows_value(const PredictorMoments& f) const;
   void update_coefficients(const ScorePosterior& w);
   void update_hyper();
-  void update_theta(const LinkMoments& f);
+  void update_theta(const PredictorMoments& f);
   void set_theta(const Vec& theta);
   double theta_value(const Vec& theta) const;
   Moments moments_of(size_t part, const Mat& square) const;

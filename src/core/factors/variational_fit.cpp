@@ -64,11 +64,11 @@ struct Remaining {
 };
 
 // Linear predictors given the response, with their standard deviations.
-LinkMoments predictors(const FactorPosterior& at) {
+PredictorMoments predictors(const FactorPosterior& at) {
   return at.classifier().links(at.scores());
 }
 
-double moved(const LinkMoments& from, const LinkMoments& to) {
+double moved(const PredictorMoments& from, const PredictorMoments& to) {
   if (to.mean.size() == 0) return 0;
   return ((to.mean - from.mean).abs() / (0.01 + to.variance.sqrt())).maxCoeff();
 }
@@ -88,7 +88,7 @@ Run run_from(const SharedFactors& shared, Use use, const VariationalOptions& opt
       shared, use, start_of(shared, start, options.seed), options.threads, quiet);
   FactorPosterior& now = *out.posterior;
   double before = now.bound();
-  LinkMoments links = predictors(now);
+  PredictorMoments links = predictors(now);
   Remaining gain, motion;
   for (int k = 0; k < options.most; ++k) {
     if (host.interrupted()) {
@@ -99,7 +99,7 @@ Run run_from(const SharedFactors& shared, Use use, const VariationalOptions& opt
     const double bound = now.bound();
     if (!std::isfinite(bound)) refuse_numbers();
     out.trace.push_back(bound);
-    const LinkMoments then = predictors(now);
+    const PredictorMoments then = predictors(now);
     gain.add(std::max(0.0, bound - before));
     motion.add(moved(links, then));
     before = bound;

@@ -118,7 +118,7 @@ class RowSteps {
              RowTerms& terms) const {
     const Index r = static_cast<Index>(rows.size());
     Arr y(r), out(r);
-    LinkMoments f{Arr::Zero(r), Arr::Zero(r)};
+    PredictorMoments f{Arr::Zero(r), Arr::Zero(r)};
     for (Index i = 0; i < r; ++i) {
       const RowTrial& own = at[static_cast<size_t>(i)];
       const Index n = rows[static_cast<size_t>(i)];
