@@ -28,7 +28,9 @@ Vec as_vector(const Mat& a) {
 }  // namespace
 
 ClassifierPosterior::ClassifierPosterior(const SharedFactors& shared, Use use)
-    : shared_(shared), use_(use), mean_(Vec::Zero(shared.model.coefficients())),
+    : shared_(shared), use_(use), features_(Mat::Zero(shared.model.n(), shared.points.cols())),
+      left_over_(Vec::Zero(shared.model.n())),
+      mean_(Vec::Zero(shared.model.coefficients() + shared.points.cols())),
       theta_(Vec::Zero(shared.model.likelihood->free_size())) {
   const Index r = static_cast<Index>(shared.labelled.size());
   const Vec offset = shared.offset();
@@ -57,7 +59,7 @@ void ClassifierPosterior::set_theta(const Vec& theta) {
 }
 
 Vec ClassifierPosterior::prior_precision() const {
-  Vec out(mean_.size());
+  Vec out = Vec::Ones(mean_.size());
   for (size_t k = 0; k < hyper_.size(); ++k) {
     const CoefficientPart& part = shared_.model.parts[k];
     Vec own(static_cast<Index>(part.places.size()));
@@ -77,21 +79,24 @@ Mat ClassifierPosterior::design(const ScorePosterior& w) const {
   Mat out(labels_.y.size(), mean_.size());
   for (Index i = 0; i < out.rows(); ++i) {
     const Index n = shared_.labelled[static_cast<size_t>(i)];
-    out.row(i) << shared_.model.covariates.row(n), w.mean.row(n);
+    if (linear()) out.row(i) << shared_.model.covariates.row(n), w.mean.row(n);
+    else out.row(i) << shared_.model.covariates.row(n), features_.row(n);
   }
   return out;
 }
 
 PredictorMoments ClassifierPosterior::links(const Mat& design, const ScorePosterior& w,
                                        const Vec& mean, const Mat& covariance) const {
-  const Index k = w.mean.cols();
+  const Index k = uncertain();
   const Vec beta = mean.tail(k);
   const Vec second = as_vector(covariance.bottomRightCorner(k, k) + beta * beta.transpose());
   PredictorMoments out;
   out.mean = labels_.offset + (design * mean).array();
   out.variance = (design * covariance).cwiseProduct(design).rowwise().sum().array();
-  for (Index i = 0; i < design.rows(); ++i)
-    out.variance[i] += w.covariance.col(shared_.labelled[static_cast<size_t>(i)]).dot(second);
+  for (Index i = 0; i < design.rows(); ++i) {
+    const Index n = shared_.labelled[static_cast<size_t>(i)];
+    out.variance[i] += linear() ? w.covariance.col(n).dot(second) : left_over_[n];
+  }
   out.variance = out.variance.max(0);
   return out;
 }
@@ -114,6 +119,22 @@ Moments ClassifierPosterior::moments_of(size_t part, const Mat& square) const {
   return out;
 }
 
+void ClassifierPosterior::set_features(Mat features, Vec left_over) {
+  features_ = std::move(features);
+  left_over_ = std::move(left_over);
+}
+
+Mat ClassifierPosterior::feature_slopes(const ScorePosterior& w) const {
+  const Mat rows = design(w);
+  const Index m = features_.cols();
+  RowTerms own;
+  terms(labels_.y, links(rows, w, mean_, covariance_), own);
+  const Arr omega = labels_.weight * own.weight;
+  return mean_.tail(m) * (labels_.weight * own.slope).matrix().transpose() -
+         (covariance_.bottomRows(m) * rows.transpose() - rows.rightCols(m).transpose()) *
+             omega.matrix().asDiagonal();
+}
+
 void ClassifierPosterior::update(const ScorePosterior& w) {
   update_coefficients(w);
   update_hyper();
@@ -122,7 +143,7 @@ void ClassifierPosterior::update(const ScorePosterior& w) {
 
 void ClassifierPosterior::update_coefficients(const ScorePosterior& w) {
   if (mean_.size() == 0) return;
-  const Index k = w.mean.cols();
+  const Index k = uncertain();
   const Mat rows = design(w);
   const Vec prior = prior_precision();
   RowTerms own;
@@ -135,7 +156,7 @@ void ClassifierPosterior::update_coefficients(const ScorePosterior& w) {
   };
   const auto precision_of = [&](const Arr& omega, Mat& scatter) {
     Vec sum = Vec::Zero(k * k);
-    for (Index i = 0; i < omega.size(); ++i)
+    for (Index i = 0; i < omega.size() && k > 0; ++i)
       sum += omega[i] * w.covariance.col(shared_.labelled[static_cast<size_t>(i)]);
     scatter = Eigen::Map<const Mat>(sum.data(), k, k);
     Mat out = rows.transpose() * omega.matrix().asDiagonal() * rows;
@@ -220,6 +241,8 @@ double ClassifierPosterior::value(const ScorePosterior& w) const {
   double out = rows_value(links(w)) + theta_value(theta_) + 0.5 * logdet_ +
                0.5 * static_cast<double>(mean_.size()) * (1 + kLog2Pi);
   const Mat second = square();
+  const Index m = features_.cols();
+  out -= 0.5 * (static_cast<double>(m) * kLog2Pi + second.diagonal().tail(m).sum());
   for (size_t k = 0; k < hyper_.size(); ++k)
     if (!shared_.model.parts[k].places.empty())
       out += shared_.model.parts[k].prior->value(moments_of(k, second), hyper_[k]);

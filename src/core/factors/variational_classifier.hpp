@@ -23,6 +23,9 @@ struct PredictorMoments {
 // that is a bound whatever the distribution of f. With Use::expected it is E log p(y | f) of a
 // normal f, while f is a normal number plus a product of two, (w - m)'(beta - E beta): an
 // approximation, exact where scores or coefficients are known.
+//
+// If the classifier is a Gaussian process, b = (alpha, b_1, ..., b_M), a priori N(0, I), are
+// coefficients of features of the scores, and there is a variance of f that features leave over.
 class ClassifierPosterior {
  public:
   ClassifierPosterior(const SharedFactors& shared, Use use);
@@ -34,6 +37,13 @@ class ClassifierPosterior {
   const std::vector<Vec>& hyper() const { return hyper_; }
   const Likelihood& likelihood() const { return own_ ? *own_ : *shared_.model.likelihood; }
   Vec prior_precision() const;
+
+  // Of a process: features (N, M) of the scores, and the variance left over (N).
+  void set_features(Mat features, Vec left_over);
+  // The derivative of the labelled rows' share in their features, |feature|^2 + left-over staying as
+  // it is. (M, labelled)
+  Mat feature_slopes(const ScorePosterior& w) const;
+  double rows_value(const ScorePosterior& w) const { return rows_value(links(w)); }
 
   // l and its derivatives for rows with responses y.
   void terms(const Arr& y, const PredictorMoments& f, RowTerms& out) const;
@@ -68,10 +78,15 @@ class ClassifierPosterior {
   void set_theta(const Vec& theta);
   double theta_value(const Vec& theta) const;
   Moments moments_of(size_t part, const Mat& square) const;
+  bool linear() const { return shared_.model.linear(); }
+  // How many coefficients, the last ones, are of scores that have a variance.
+  Index uncertain() const { return linear() ? shared_.model.factors : 0; }
 
   const SharedFactors& shared_;
   Use use_;
   Labels labels_;
+  Mat features_;
+  Vec left_over_;
   Vec mean_;
   Mat covariance_;
   double logdet_ = 0;       // of the covariance

@@ -6,41 +6,70 @@
 // Of complete rows m_n'beta = coef'(x_n - mu), coef = Psi A S beta.
 #include <cmath>
 
-#include "factors_chain.hpp"
+#include "kernel/points.hpp"
+#include "process_links.hpp"
 #include "variational.hpp"
 
 namespace bsvm {
 
 namespace {
 
-// m_n'beta and beta'S_n beta of all rows.
-struct DrawnLinks {
-  Vec own, leftover;
-};
+// What a draw's loadings say of a row's scores.
+void add_row(const SharedFactors& shared, const LoadingsPosterior::Draw& own, Index n,
+             Mat& precision, Vec& linear) {
+  const Index k = precision.rows();
+  precision = Mat::Identity(k, k);
+  linear = Vec::Zero(k);
+  for (Index i = 0; i < own.b.cols(); ++i) {
+    if (std::isnan(shared.model.x(n, i))) continue;
+    const Vec a = own.b.col(i).tail(k);
+    const double weight = own.psi[own.psi.size() > 1 ? i : 0];
+    precision += weight * a * a.transpose();
+    linear += weight * (shared.model.x(n, i) - own.b(0, i)) * a;
+  }
+}
 
-DrawnLinks links_of(const SharedFactors& shared, const Mat& b, const Vec& psi, const Mat& square,
-                    const Vec& beta, const Vec& implied, double offset) {
-  const Index k = beta.size();
-  const Vec along = Factor(square).solve(beta);
-  DrawnLinks out{Vec((shared.x() * implied).array() + offset),
-                 Vec::Constant(shared.model.n(), beta.dot(along))};
+// Of a linear classifier: what of f_n is the factors', given x alone.
+LinkMoments links_of(const SharedFactors& shared, const LoadingsPosterior::Draw& own,
+                     const Mat& square, const Vec& beta, const Vec& implied, double offset) {
+  const double complete = beta.dot(Factor(square).solve(beta));
+  LinkMoments out{Vec((shared.x() * implied).array() + offset),
+                  Vec::Constant(shared.model.n(), complete)};
+  for (Index n = 0; n < shared.model.n(); ++n) {
+    if (shared.place[static_cast<size_t>(n)] < 0) continue;
+    Mat precision(beta.size(), beta.size());
+    Vec linear;
+    add_row(shared, own, n, precision, linear);
+    const Vec along = Factor(precision).solve(beta);
+    out.mean[n] = along.dot(linear);
+    out.variance[n] = beta.dot(along);
+  }
+  if (!shared.model.feedback) out.variance.setZero();
+  return out;
+}
+
+// Of a process.
+LinkMoments links_of(const SharedFactors& shared, const FactorPosterior& posterior,
+                     const LoadingsPosterior::Draw& own, const Mat& weighted, const Mat& square,
+                     const Vec& b) {
+  const Index k = square.rows();
+  ScoreSums sums{square, shared.x() * weighted.transpose(), {}};
+  const Vec cross = weighted * own.b.row(0).transpose();
+  sums.own.assign(shared.row_gaps.size(), square);
   for (Index n = 0; n < shared.model.n(); ++n) {
     const Index at = shared.place[static_cast<size_t>(n)];
-    if (at < 0) continue;
-    Mat precision = Mat::Identity(k, k);
-    Vec linear = Vec::Zero(k);
-    for (Index i = 0; i < b.cols(); ++i) {
-      if (std::isnan(shared.model.x(n, i))) continue;
-      const Vec a = b.col(i).tail(k);
-      const double weight = psi[psi.size() > 1 ? i : 0];
-      precision += weight * a * a.transpose();
-      linear += weight * (shared.model.x(n, i) - b(0, i)) * a;
+    Vec linear = Vec(sums.linear.row(n)) - cross;
+    if (at >= 0) {
+      Mat precision(k, k);
+      add_row(shared, own, n, precision, linear);
+      sums.own[static_cast<size_t>(at)] = precision;
     }
-    const Vec own = Factor(precision).solve(beta);
-    out.own[n] = own.dot(linear);
-    out.leftover[n] = beta.dot(own);
+    sums.linear.row(n) = linear.transpose();
   }
-  return out;
+  Host nobody;
+  const Features features(*shared.model.process.kernel, shared.points, posterior.theta(), nobody);
+  return process_links({features, b, std::exp(posterior.log_sd())}, Scores(sums, shared.place),
+                       shared.model.feedback, 1, nobody);
 }
 
 // Hyper-parameters of a prior given what was drawn of its coefficients.
@@ -60,7 +89,7 @@ VariationalDraw draw_variational(const SharedFactors& shared, const FactorPoster
   const LoadingsPosterior::Draw own = posterior.loadings().draw(now);
   const ClassifierPosterior& classifier = posterior.classifier();
   Draws random(now, Purpose::dense, 0);
-  Vec b(model.coefficients());
+  Vec b(classifier.mean().size());
   for (Index j = 0; j < b.size(); ++j) b[j] = random.normal();
   if (b.size() > 0)
     b = classifier.mean() + lower_product(Factor(classifier.covariance()).lower(), b);
@@ -81,6 +110,11 @@ VariationalDraw draw_variational(const SharedFactors& shared, const FactorPoster
     for (const auto& number : part.prior->drawn(hyper)) numbers.push_back(number.second);
   }
   for (Index j = 0; j < classifier.theta().size(); ++j) numbers.push_back(classifier.theta()[j]);
+  if (!model.linear() && model.process.variance->free_size(1) > 0)
+    numbers.push_back(std::exp(2 * posterior.log_sd()));
+  for (Index j = 0; j < posterior.theta().size(); ++j)
+    if (model.process.numbers[static_cast<size_t>(j)])
+      numbers.push_back(std::exp(posterior.theta()[j]));
   if (!model.noise.each) numbers.push_back(own.psi[0]);
   if (model.loadings.local && !(model.loadings.rate > 0)) numbers.push_back(own.rate);
 
@@ -88,17 +122,24 @@ VariationalDraw draw_variational(const SharedFactors& shared, const FactorPoster
   if (model.noise.each) weighted = weighted * own.psi.asDiagonal();
   else weighted *= own.psi[0];
   const Mat square = Mat::Identity(k, k) + weighted * own.b.bottomRows(k).transpose();
-  const Vec beta = b.tail(k);
-  out.implied = weighted.transpose() * Factor(square).solve(beta);
-  const double offset = -own.b.row(0).dot(out.implied);
-  const DrawnLinks links = links_of(shared, own.b, own.psi, square, beta, out.implied, offset);
-  out.links = shared.offset() + model.covariates * b.head(d) + links.own;
-  const double explained = (links.own.array() - links.own.mean()).square().mean();
-  const double leftover = model.feedback ? links.leftover.mean() : 0;
-  const double complete = model.feedback ? beta.dot(Factor(square).solve(beta)) : 0;
-  const double sum = explained + leftover;
-  for (const double number : {complete, explained, sum > 0 ? explained / sum : 1, offset})
+  LinkMoments links;
+  double offset = 0, leftover;
+  if (model.linear()) {
+    const Vec beta = b.tail(k), along = Factor(square).solve(beta);
+    out.implied = weighted.transpose() * along;
+    offset = -own.b.row(0).dot(out.implied);
+    links = links_of(shared, own, square, beta, out.implied, offset);
+    leftover = model.feedback ? beta.dot(along) : 0;
+  } else {
+    links = links_of(shared, posterior, own, weighted, square, b.tail(b.size() - d));
+    leftover = links.variance.mean();
+  }
+  out.links = shared.offset() + model.covariates * b.head(d) + links.mean;
+  const double explained = (links.mean.array() - links.mean.mean()).square().mean();
+  const double sum = explained + links.variance.mean();
+  for (const double number : {leftover, explained, sum > 0 ? explained / sum : 1})
     numbers.push_back(number);
+  if (model.linear()) numbers.push_back(offset);
   out.hyper = Eigen::Map<const Vec>(numbers.data(), static_cast<Index>(numbers.size()));
 
   Vec variances(model.loadings.local ? 0 : k);
@@ -114,11 +155,16 @@ VariationalDraw draw_variational(const SharedFactors& shared, const FactorPoster
     prior.precision(hyper, precision);
     variances[j] = 1 / precision[0];
   }
-  out.coefficients.resize(b.size() + variances.size());
-  out.coefficients << b, variances;
-  out.whole.resize(own.b.size() + own.psi.size());
+  out.coefficients.resize(model.coefficients() + variances.size());
+  out.coefficients << b.head(model.coefficients()), variances;
+  Vec process(0);
+  if (!model.linear()) {
+    process.resize(b.size() - d + posterior.theta().size() + 1);
+    process << b.tail(b.size() - d), posterior.theta(), std::exp(2 * posterior.log_sd());
+  }
+  out.whole.resize(own.b.size() + own.psi.size() + process.size());
+  out.whole << Vec::Zero(own.b.size()), own.psi, process;
   Eigen::Map<Mat>(out.whole.data(), p, k + 1) = own.b.transpose();
-  out.whole.tail(own.psi.size()) = own.psi;
   return out;
 }
 

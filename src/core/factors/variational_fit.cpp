@@ -46,7 +46,7 @@ Vec response_score(const SharedFactors& shared) {
 
 Mat start_of(const SharedFactors& shared, int start, std::uint64_t seed) {
   Mat out = shared.start;
-  if (start == 1 && shared.model.feedback && out.cols() > 0)
+  if (start == 1 && shared.model.feedback && shared.model.linear() && out.cols() > 0)
     out.col(out.cols() - 1) = response_score(shared);
   if (start > 1) out = scores_of_chain(out, start, {seed, static_cast<std::uint32_t>(start), 0});
   return out;
@@ -76,24 +76,21 @@ double moved(const PredictorMoments& from, const PredictorMoments& to) {
 struct Run {
   std::unique_ptr<FactorPosterior> posterior;
   std::vector<double> trace;
-  std::string termination = "limit";
+  std::string termination;
 };
 
-// A step is never cut: it is short.
-Run run_from(const SharedFactors& shared, Use use, const VariationalOptions& options, int start,
-             Host& host) {
+// Steps until nothing is gained. A step is never cut: it is short.
+void run_steps(const VariationalOptions& options, int start, Run& out, Host& host) {
   Host quiet;
-  Run out;
-  out.posterior = std::make_unique<FactorPosterior>(
-      shared, use, start_of(shared, start, options.seed), options.threads, quiet);
   FactorPosterior& now = *out.posterior;
+  out.trace.clear();
   double before = now.bound();
   PredictorMoments links = predictors(now);
   Remaining gain, motion;
   for (int k = 0; k < options.most; ++k) {
     if (host.interrupted()) {
       out.termination = "interrupted";
-      return out;
+      return;
     }
     now.step(options.threads, quiet);
     const double bound = now.bound();
@@ -107,9 +104,23 @@ Run run_from(const SharedFactors& shared, Use use, const VariationalOptions& opt
     tell(host, "start " + std::to_string(start + 1) + ", bound " + std::to_string(bound), -1);
     if (k + 1 >= kLeastSteps && gain.left < options.tolerance && motion.left < options.tolerance) {
       out.termination = "converged";
-      return out;
+      return;
     }
   }
+  out.termination = "limit";
+}
+
+Run run_from(const SharedFactors& shared, Use use, const VariationalOptions& options, int start,
+             Host& host) {
+  Host quiet;
+  Run out;
+  out.posterior = std::make_unique<FactorPosterior>(
+      shared, use, start_of(shared, start, options.seed), options.threads, quiet);
+  run_steps(options, start, out, host);
+  if (shared.model.linear() || !shared.model.feedback || out.termination == "interrupted")
+    return out;
+  out.posterior->join();
+  run_steps(options, start, out, host);
   return out;
 }
 

@@ -37,14 +37,24 @@ struct Turn {
 FactorPosterior::FactorPosterior(const SharedFactors& shared, Use use, const Mat& scores,
                                  int threads, Host& host)
     : shared_(shared), loadings_(shared), classifier_(shared, use),
-      w_(scores, kStartVariance) {
+      w_(scores, kStartVariance), theta_(shared.model.process.start) {
+  if (!linear()) {
+    Vec hyper(shared.model.process.variance->hyper_size(1)), precision(1);
+    Moments shape;
+    shape.square = Vec::Zero(1);
+    shared.model.process.variance->start(shape, hyper);
+    shared.model.process.variance->precision(hyper, precision);
+    set_numbers(theta_, -0.5 * std::log(precision[0]));
+  }
   for (int k = 0; k < kFirstRounds; ++k) update_loadings(threads, host);
   for (int k = 0; k < kFirstRounds && feedback(); ++k) update_classifier();
 }
 
 void FactorPosterior::step(int threads, Host& host) {
-  translate();
-  rotate();
+  if (!joined_) {
+    translate();
+    rotate();
+  }
   for (int round = 0; round < (loadings_.local() ? kLocalRounds : 1); ++round) {
     update_scores(threads, host);
     if (feedback())
@@ -55,11 +65,13 @@ void FactorPosterior::step(int threads, Host& host) {
 
 double FactorPosterior::bound() const {
   return loadings_.value() + score_value(shared_, loadings_.sums(), w_) +
-         (feedback() ? classifier_.value(w_) : 0);
+         (feedback() ? classifier_.value(w_) + process_value() : 0);
 }
 
 void FactorPosterior::update_scores(int threads, Host& host) {
-  if (feedback())
+  if (joined_)
+    update_process_scores();
+  else if (feedback())
     bsvm::update_scores(shared_, loadings_.sums(), classifier_, w_, threads, host);
   else
     w_ = scores_given_x(shared_, loadings_.sums());
@@ -72,11 +84,13 @@ ScorePosterior FactorPosterior::known_scores() const {
 }
 
 void FactorPosterior::update_classifier() {
+  if (!linear()) refresh_features();
   classifier_.update(feedback() ? w_ : known_scores());
+  if (!linear()) update_numbers();
 }
 
 double FactorPosterior::classifier_bound() const {
-  return classifier_.value(known_scores());
+  return classifier_.value(known_scores()) + process_value();
 }
 
 void FactorPosterior::translate() {

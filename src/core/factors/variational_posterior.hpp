@@ -33,13 +33,31 @@ class FactorPosterior {
   ScorePosterior known_scores() const;
   double classifier_bound() const;  // of a classifier without feedback
 
+  // Of a process (variational_process.cpp): it becomes part of the bound, from now on. Before, and
+  // without feedback, scores are those given x alone.
+  void join();
+  void update_numbers();
+  const Vec& theta() const { return theta_; }    // the kernel's numbers, points
+  double log_sd() const { return log_sd_; }      // and the process's standard deviation
+  // Of scores (K, r): features (M, r) times the standard deviation, and the variance left over.
+  Mat features_at(const Mat& w, Vec& left_over) const;
+
  private:
-  bool feedback() const { return shared_.model.feedback; }
+  bool linear() const { return shared_.model.linear(); }
+  bool feedback() const { return shared_.model.feedback && (linear() || joined_); }
+  void set_numbers(const Vec& theta, double log_sd);
+  void refresh_features();
+  void update_process_scores();
+  double process_value() const;  // log p of its numbers
 
   const SharedFactors& shared_;
   LoadingsPosterior loadings_;
   ClassifierPosterior classifier_;
   ScorePosterior w_;
+  bool joined_ = false;
+  Vec theta_;
+  double log_sd_ = 0;
+  Mat root_;  // L of the kernel's matrix of the inducing points
 };
 
 }  // namespace bsvm

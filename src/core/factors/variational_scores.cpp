@@ -23,7 +23,7 @@ namespace bsvm {
 namespace {
 
 constexpr Index kRowsOfPart = 256;
-constexpr int kRounds = 2, kHalvings = 12;
+constexpr int kScoreRounds = 2, kHalvings = 12;
 constexpr double kRounding = 1e-12;
 
 const Mat& precision_of(const SharedFactors& shared, const ScoreSums& sums, Index row) {
@@ -240,7 +240,7 @@ void update_scores(const SharedFactors& shared, const ScoreSums& sums,
             [&](Index part, int, const Checkpoint& checkpoint) {
               checkpoint();
               const Index first = part * kRowsOfPart;
-              for (int k = 0; k < kRounds; ++k)
+              for (int k = 0; k < kScoreRounds; ++k)
                 steps.advance(first, std::min(kRowsOfPart, rows - first));
             });
 }

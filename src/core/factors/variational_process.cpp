@@ -1,0 +1,162 @@
+// A Gaussian process of the scores as classifier (001, section 5, there VB-EM): by features h of
+// inducing points V,
+//
+//   f_n = offset_n + t_n'alpha + sd h(w_n)'b + e_n,   b ~ N(0, I),   e_n ~ N(0, sd^2 (k_n - |h_n|^2)),
+//
+// h = L^{-1} k(V, w), L L' = k(V, V), k_n = k(w_n, w_n), e_n independent with its prior for its q. The
+// kernel's numbers theta and log sd are points, with their priors. Where responses have a say, scores
+// are their means alone: q(w_n) = N(m_n, S_n) with S_n as x has it, and m_n climbs, by limited-memory
+// BFGS in coordinates that whiten what x says of it. Changes of coordinates would change the kernel:
+// scores start where x alone has them.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "gaussian/bfgs.hpp"
+#include "kernel/points.hpp"
+#include "variational_posterior.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr int kWarmRounds = 10;
+constexpr int kScoreLooks = 12;
+constexpr double kScoreGain = 1e-7;
+constexpr double kNumberShift = 1e-3, kLongestNumber = 1, kMostNumber = 50;
+constexpr int kHalvingsOfNumber = 10;
+
+// Whitened mean scores of the labelled rows, their share of the bound, and the gradient.
+struct ScoreTrial {
+  Vec theta, gradient;
+  double value;
+  double objective() const { return value; }
+};
+
+}  // namespace
+
+void FactorPosterior::set_numbers(const Vec& theta, double log_sd) {
+  Host nobody;
+  Mat k(shared_.points.cols(), shared_.points.cols());
+  shared_.model.process.kernel->values(shared_.points, shared_.points, theta, k);
+  root_ = covariance_root(k, nobody);
+  theta_ = theta;
+  log_sd_ = log_sd;
+  refresh_features();
+}
+
+Mat FactorPosterior::features_at(const Mat& w, Vec& left_over) const {
+  const Kernel& kernel = *shared_.model.process.kernel;
+  Mat h(shared_.points.cols(), w.cols());
+  kernel.values(shared_.points, w, theta_, h);
+  solve_lower(root_, h);
+  const double sd = std::exp(log_sd_);
+  left_over = sd * sd * (kernel.diagonal(w, theta_) - h.colwise().squaredNorm().transpose())
+                            .cwiseMax(0.0);
+  return sd * h;
+}
+
+void FactorPosterior::refresh_features() {
+  Vec left_over;
+  const Mat features = features_at((feedback() ? w_ : known_scores()).mean.transpose(), left_over);
+  classifier_.set_features(features.transpose(), left_over);
+}
+
+double FactorPosterior::process_value() const {
+  if (linear()) return 0;
+  const ProcessPart& process = shared_.model.process;
+  Vec gradient(1);
+  double out = 0;
+  if (process.variance->free_size(1) > 0)
+    out += process.variance->log_joint(Moments(), Vec::Constant(1, log_sd_), gradient);
+  for (Index k = 0; k < theta_.size(); ++k)
+    if (process.numbers[static_cast<size_t>(k)])
+      out += process.numbers[static_cast<size_t>(k)]->log_joint(Moments(), theta_.segment(k, 1),
+                                                                gradient);
+  return out;
+}
+
+void FactorPosterior::join() {
+  refresh_features();
+  for (int k = 0; k < kWarmRounds; ++k) update_classifier();
+  joined_ = shared_.model.feedback;
+}
+
+// Newton's steps by differences, one number at a time, none that lowers the bound.
+void FactorPosterior::update_numbers() {
+  const ProcessPart& process = shared_.model.process;
+  const ScorePosterior w = feedback() ? w_ : known_scores();
+  const Index size = theta_.size();
+  refresh_features();
+  for (Index k = 0; k <= size; ++k) {
+    const bool inferred = k < size ? process.numbers[static_cast<size_t>(k)] != nullptr
+                                   : process.variance->free_size(1) > 0;
+    if (!inferred) continue;
+    const Vec theta = theta_;
+    const double log_sd = log_sd_, here = k < size ? theta[k] : log_sd;
+    const auto value = [&](double x) {
+      Vec there = theta;
+      if (k < size) there[k] = x;
+      set_numbers(there, k < size ? log_sd : x);
+      return classifier_.rows_value(w) + process_value();
+    };
+    const double middle = value(here), up = value(here + kNumberShift),
+                 down = value(here - kNumberShift);
+    const double slope = (up - down) / (2 * kNumberShift);
+    const double bend = (2 * middle - up - down) / (kNumberShift * kNumberShift);
+    double step = bend > 0 ? slope / bend : std::copysign(kLongestNumber, slope);
+    step = std::clamp(step, -kLongestNumber, kLongestNumber);
+    bool moved = false;
+    for (int j = 0; j < kHalvingsOfNumber && !moved; ++j, step *= 0.5)
+      moved = std::abs(here + step) < kMostNumber && value(here + step) >= middle;
+    if (!moved) value(here);
+  }
+}
+
+void FactorPosterior::update_process_scores() {
+  const Index k = shared_.model.factors, r = static_cast<Index>(shared_.labelled.size());
+  const Scores given(loadings_.sums(), shared_.place);
+  const Mat before = w_.mean;
+  w_ = scores_given_x(shared_, loadings_.sums());
+  for (const Index n : shared_.labelled) w_.mean.row(n) = before.row(n);
+  if (k == 0 || r == 0) return refresh_features();
+  const auto row = [&](Index i) { return shared_.labelled[static_cast<size_t>(i)]; };
+  const double sd = std::exp(log_sd_);
+  const auto look = [&](const Vec& theta, const ScoreTrial&) {
+    ScoreTrial out{theta, Vec(theta.size()), 0};
+    Mat inputs(k, r);  // labelled scores
+    for (Index i = 0; i < r; ++i) {
+      Vec m = theta.segment(i * k, k);
+      solve_transposed(given.root(row(i)), m);
+      inputs.col(i) = m + given.mean().row(row(i)).transpose();
+      w_.mean.row(row(i)) = inputs.col(i).transpose();
+    }
+    refresh_features();
+    out.value = classifier_.rows_value(w_) - 0.5 * theta.squaredNorm();
+    Mat slopes = sd * classifier_.feature_slopes(w_);
+    solve_transposed(root_, slopes);
+    const Mat pulled =
+        shared_.model.process.kernel->input_pull(shared_.points, inputs, theta_, slopes);
+    for (Index i = 0; i < r; ++i) {
+      Vec own = pulled.col(i);
+      solve_lower(given.root(row(i)), own);
+      out.gradient.segment(i * k, k) = own - theta.segment(i * k, k);
+    }
+    return out;
+  };
+  Vec start(r * k);
+  for (Index i = 0; i < r; ++i)
+    start.segment(i * k, k) = transposed_product(
+        given.root(row(i)), Vec((w_.mean.row(row(i)) - given.mean().row(row(i))).transpose()));
+  Climb<ScoreTrial> climb;
+  climb.look = look;
+  climb.uphill = [](const ScoreTrial& of) { return of.gradient; };
+  climb.bounded = [](const Vec& theta) { return theta; };
+  climb.gain = kScoreGain;
+  climb.most = kScoreLooks;
+  bool converged;
+  const ScoreTrial best = bfgs(look(start, ScoreTrial()), climb, LimitedMetric(), converged);
+  look(best.theta, best);
+}
+
+}  // namespace bsvm
