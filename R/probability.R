@@ -187,7 +187,12 @@ own_odds_slope <- function(fit, frame, most = 1000L) {
   weight <- if (is.null(frame$weights)) rep(1, length(at)) else as.double(frame$weights[at])
   y <- frame$y[at]
   parts <- own_moments(fit, rows)
-  shift <- left_out_shift(parts, y, offset, weight, margin_slopes(likelihood_at(fit)))
+  slopes <- margin_slopes(likelihood_at(fit))
+  shift <- if (inherits(fit$posterior, "bsvm_draws") && has_spread(fit)) {
+    cbind(drawn_shift(fit, rows, y, offset, weight, slopes, parts$sd))
+  } else {
+    left_out_shift(parts, y, offset, weight, slopes)
+  }
   shift[unlist(lapply(rows$unknown, `[[`, "at")), ] <- 0
   margin <- drop((y * (parts$mean + offset) - shift) %*% parts$weights)
   learn_odds_slope(margin, y, parts$used, weight)
@@ -211,6 +216,21 @@ left_out_shift <- function(parts, y, offset, weight, slopes) {
   inside <- stats::pnorm((1 - y * (parts$mean + offset)) / pmax(parts$sd, 1e-100))
   pull <- slopes$a * inside - slopes$b * (1 - inside)
   pmax(pmin(pull * pmin(weight, 1) * parts$sd^2, parts$sd), -parts$sd)
+}
+
+# The same of draws, which need not be normal: the covariance of y f and the loss, of which variance
+# times expected slope is the normal case. Where classes are separable, f varies mostly by a scale
+# that all rows share, far beyond their margins, and of which a row tells nothing.
+drawn_shift <- function(fit, rows, y, offset, weight, slopes, sd) {
+  n <- length(y)
+  offset <- rep_len(offset, n)
+  shift <- numeric(n)
+  in_row_chunks(fit$posterior, rows, function(at, part) {
+    margin <- y[at] * (linear_draws(fit, part) + offset[at])
+    loss <- slopes$a * pmax(1 - margin, 0) + slopes$b * pmax(margin - 1, 0)
+    shift[at] <<- -rowMeans((margin - rowMeans(margin)) * loss)
+  })
+  pmax(pmin(pmin(weight, 1) * shift, sd), -sd)
 }
 
 # Maximum likelihood with Platt's targets; `margin` is y f. The slope is one per size of the link.

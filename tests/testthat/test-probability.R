@@ -132,6 +132,11 @@ test_that("left-out links are near those of fits without the row", {
   true_shift <- y * (fitted(fit) - refitted)
   expect_gt(cor(drop(shift %*% parts$weights), true_shift), 0.97)
   expect_lt(abs(mean(shift) / mean(true_shift) - 1), 0.12) # 7 to 10 % too small over four data sets
+  draws <- unchecked(bsvm(y ~ x1 + x2 + x3, d, prior = control, engine = engine_gibbs(draws = 8000)))
+  drawn <- drawn_shift(draws, rows, y, 0, rep(1, 80), list(a = 2, b = 0),
+                       drop(own_moments(draws, rows)$sd))
+  expect_gt(cor(drawn, true_shift), 0.98)
+  expect_lt(abs(mean(drawn) / mean(true_shift) - 1), 0.15)
 })
 
 test_that("weak signals get small slopes: the pseudo-likelihood's own map is too sure, not this", {
@@ -339,4 +344,20 @@ test_that("of rare classes under the pseudo-likelihood a message says so, once, 
   even <- bsvm(y ~ x, e, likelihood = likelihood_hinge(), engine = "vb",
                prior = prior_ridge(variance = 1), weights = ifelse(y == "ill", 1 / share, 1))
   expect_null(said(predict(even, e, type = "prob")))
+})
+
+# Where classes are separable f varies by a scale that all rows share, and far beyond the margin.
+test_that("draws of separable classes have probabilities like those of a mixture", {
+  set.seed(1)
+  d <- data.frame(x1 = rnorm(60), x2 = rnorm(60))
+  d <- d[abs(d$x1 + d$x2) > 0.3, ]
+  d$y <- d$x1 + d$x2 > 0
+  fits <- lapply(c("slice", "gaussian"), function(engine) {
+    unchecked(bsvm::bsvm(y ~ gp(x1, x2), d, likelihood = "hinge", engine = engine))
+  })
+  p <- vapply(fits, function(fit) predict(fit, type = "prob")[, 2L], numeric(nrow(d)))
+  expect_true(all((p > 0.5) == d$y))
+  expect_lt(max(apply(p, 2L, min)), 0.1)
+  expect_gt(min(apply(p, 2L, max)), 0.9)
+  expect_lt(max(abs(p[, 1L] - p[, 2L])), 0.1)
 })
