@@ -7,7 +7,7 @@ check_factor_model <- function(engine, frame, likelihood, assigned) {
   label <- factors_of(frame)$label
   refuse <- function(...) abort("unsupported", "`", label, "` ", ...)
   if (!engine$name %in% factor_engines) {
-    refuse("needs engine_gibbs(); found ", engine_call(engine), ". Omit `engine`.")
+    refuse("needs engine_gibbs() or engine_vb(); found ", engine_call(engine), ". Omit `engine`.")
   }
   if (length(frame$groups) > 0L) refuse("does not go with grouping factors. Omit these.")
   if (is_sparse(frame$x)) refuse("does not go with sparse predictors. Use dense ones.")
@@ -28,7 +28,7 @@ check_factor_model <- function(engine, frame, likelihood, assigned) {
   NULL
 }
 
-factor_engines <- "gibbs"
+factor_engines <- c("gibbs", "vb")
 
 # Chains start at principal components, and coefficients are drawn with the scores integrated out.
 factor_engine <- function() {
@@ -93,21 +93,66 @@ with_factor_scales <- function(design, frame) {
 
 run_factors <- function(spec, control) {
   check_no_start(control)
+  if (spec$engine$name == "vb") return(run_variational_factors(spec, control))
   options <- factor_options(spec, control)
-  data <- factor_data(spec$problem)
-  model <- factor_model(spec)
   started <- proc.time()[["elapsed"]]
-  result <- with_core_conditions(core_factor_model(data, model, options))
+  result <- with_core_conditions(core_factor_model(factor_data(spec$problem), factor_model(spec),
+                                                   options))
   result$seconds <- proc.time()[["elapsed"]] - started
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
+  out <- factor_result(result, spec, control)
+  out$sampling <- sampling_facts(result, options)
+  if (result$termination == "interrupted") warn_cut_short(out$sampling)
+  else warn_diagnosis(diagnose(bind_variables(
+    some_coefficients(out$posterior, spec$design),
+    variance_draws(spec$blocks, out$posterior$variances), out$posterior$factors$identified)))
+  warn_determinacy(out, spec)
+  out
+}
+
+# Draws of q are independent, and as good as those of a chain to whoever reads them.
+variational_draws <- 1000L
+
+run_variational_factors <- function(spec, control) {
+  x <- spec$problem$factors$x
+  k <- spec$problem$factors$basis$k
+  draws <- as.integer(max(least_factor_draws, min(variational_draws, most_implied / ncol(x))))
+  options <- list(
+    augmented = takes_likelihood(as_component("vb", "engine"), spec$likelihood), starts = 3L,
+    most = control$max_passes, tolerance = 1e-3, seed = floor(stats::runif(1L) * 2^31),
+    threads = control$threads, verbose = progress_pace(control$verbose), draws = draws,
+    every = max(1L, as.integer(ceiling(draws * as.numeric(ncol(x)) * k / most_implied)),
+                as.integer(draws %/% 400L)),
+    keep_effects = TRUE, keep_unknowns = FALSE)
+  result <- with_core_conditions(core_factor_vb(factor_data(spec$problem), factor_model(spec),
+                                                options))
+  result$termination <- if (result$termination == "limit") "pass_limit" else result$termination
+  out <- factor_result(result, spec, control)
+  out$seed <- options$seed
+  out$bound <- bound_in_units(result$elbo, spec)
+  out$trace <- cbind(bound = bound_in_units(result$trace, spec), gradient = NA_real_)
+  out$passes <- length(result$trace)
+  warn_variational(result, control)
+  warn_determinacy(out, spec)
+  out
+}
+
+warn_variational <- function(result, control) {
+  if (result$termination == "converged") return(invisible())
+  if (result$termination == "interrupted") {
+    return(warn("interrupted", "The fit was interrupted after ", length(result$trace),
+                " passes and is kept as it was."))
+  }
+  warn("convergence", "The fit did not converge in ", control$max_passes, " passes. Raise ",
+       "`max_passes` in bsvm_control().")
+}
+
+factor_result <- function(result, spec, control) {
   posterior <- implied_posterior(result, spec)
   posterior$factors <- factor_draws(result, spec, control)
   posterior <- posterior_in_units(posterior, spec)
-  out <- list(posterior = posterior, hyper = Map(draws_hyper, spec$blocks, posterior$variances),
-              group_hyper = list(), termination = result$termination,
-              sampling = sampling_facts(result, options))
-  warn_factors(out, spec)
-  out
+  list(posterior = posterior, hyper = Map(draws_hyper, spec$blocks, posterior$variances),
+       group_hyper = list(), termination = result$termination)
 }
 
 # Draws of the variables' implied coefficients are kept, so that new rows can be predicted: where
@@ -294,17 +339,11 @@ score_spread <- function(x, kept, control) {
   list(between = array(between, size[-3L]), within = array(within, size[-3L]))
 }
 
-# Draws of identified numbers are looked at, and how much of the link the variables determine.
+# Where the variables determine little of the link, scores follow the response.
 least_determinacy <- 0.5
 
-warn_factors <- function(result, spec) {
-  if (result$termination == "interrupted") return(warn_cut_short(result$sampling))
-  posterior <- result$posterior
-  identified <- posterior$factors$identified
-  warn_diagnosis(diagnose(bind_variables(some_coefficients(posterior, spec$design),
-                                         variance_draws(spec$blocks, posterior$variances),
-                                         identified)))
-  share <- mean(identified["determinacy", , ])
+warn_determinacy <- function(result, spec) {
+  share <- mean(result$posterior$factors$identified["determinacy", , ])
   if (share >= least_determinacy) return(invisible())
   warn("determinacy", "The variables determine only ", format(100 * share, digits = 2L),
        " % of the variance of the link that is due to factors: the rest are scores that follow the ",
