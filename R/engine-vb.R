@@ -79,7 +79,7 @@ engine_note.bsvm_engine_vb <- function(engine, x) {
     return(paste("A variational approximation: standard deviations are too small, and",
                  "probabilities of inclusion too close to 0 and 1."))
   }
-  relevant <- any(startsWith(x$priors, "relevance, "))
+  relevant <- any(startsWith(x$priors, "relevance, ")) || !is.null(x$factors)
   paste0(
     if (identical(x$method, "linear_response"))
       "Standard deviations are by linear response; means are those of a variational approximation"

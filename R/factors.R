@@ -26,10 +26,10 @@ factors_of <- function(object) Find(is_factors, object$bases)
 
 #' Factor terms of a formula
 #'
-#' `factors(expr, k = 10)` in the formula of [bsvm()] lets the response depend on many variables, such as
-#' the expression of genes, through a few factors that explain how these vary together: a factor model
-#' of the variables and a classifier (or regression) on its scores, fitted as one model. `factors()` is
-#' read by [bsvm()] only; there is no function to call.
+#' `factors(expr, k = 10)` in the formula of [bsvm()] lets the response depend on many variables,
+#' such as the expression of genes, through a few factors that explain how these vary together: a
+#' factor model of the variables and a classifier (or regression) on its scores, fitted as one
+#' model. `factors()` is read by [bsvm()] only; there is no function to call.
 #'
 #' @section Usage:
 #' ```
@@ -40,23 +40,26 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' regression.
 #'
 #' @section Arguments:
-#' * The variables, without a name: a matrix column of the data, a matrix of numbers with as many rows,
-#'   single columns, ranges `g1:g1000` of the data's columns, or `.`, all columns that stand nowhere else
-#'   in the formula. Use a matrix column for thousands of variables: a formula of 2000 columns takes two
-#'   seconds to read. Missing values are allowed; they are part of the model.
+#' * The variables, without a name: a matrix column of the data, a matrix of numbers with as many
+#'   rows, single columns, ranges `g1:g1000` of the data's columns, or `.`, all columns that stand
+#'   nowhere else in the formula. Use a matrix column for thousands of variables: a formula of 2000
+#'   columns takes two seconds to read. Missing values are allowed; they are part of the model.
 #' * `k`: the number of factors, less than rows and variables. `NULL` (default): chosen from the
-#'   variables alone, up to 30, as the least number with which probabilistic principal components say
-#'   as much of held-out rows (every fifth one) as with the best number, within a standard error.
+#'   variables alone, up to 30, as the least number with which probabilistic principal components
+#'   say as much of held-out rows (every fifth one) as with the best number, within a standard
+#'   error.
 #' * `classifier`: `"linear"`, the response is linear in the factors.
 #' * `noise`: `"common"` (default), one variance for what factors leave unexplained of all variables
 #'   (probabilistic principal components), or `"each"`, one for each variable (factor analysis).
-#' * `feedback`: `TRUE` (default) is the joint model, in which the response informs the factors. `FALSE`
-#'   (or `"none"`): factors are those of the variables alone, and the response depends on mean scores, for
-#'   each draw of the factors (a cut; Plummer 2015). This is the two-step analysis with its uncertainty.
-#' * `unlabelled`: `TRUE` lets rows whose response is missing inform the factors. By default such rows
-#'   are an error, as elsewhere.
-#' * `standardize`: divide each variable by its standard deviation? If `FALSE`, all are divided by one
-#'   number, so that variables with more variance count more.
+#' * `feedback`: `TRUE` (default) is the joint model, in which the response informs the factors.
+#'   `FALSE`
+#'   (or `"none"`): factors are those of the variables alone, and the response depends on mean
+#'   scores, for each draw of the factors (a cut; Plummer 2015). This is the two-step analysis with
+#'   its uncertainty.
+#' * `unlabelled`: `TRUE` lets rows whose response is missing inform the factors. By default such
+#'   rows are an error, as elsewhere.
+#' * `standardize`: divide each variable by its standard deviation? If `FALSE`, all are divided by
+#'   one number, so that variables with more variance count more.
 #'
 #' @section Model:
 #' With \eqn{x} the standardised variables of a row, \eqn{w} its K scores and \eqn{f} its linear
@@ -66,54 +69,56 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   f = beta_0 + t'alpha + beta'w.}
 #' This is the discriminative factor model of Henao, Yuan and Carin (2014), Section 5, with the mean
 #' and the intercept that it lacks there. The priors:
-#' * of the coefficients \eqn{\beta}{beta} of the factors, `prior = list(factors = )` of [bsvm()]: one
-#'   variance for all of them, [prior_ridge()], by default. With `prior_lasso()` they are those of the
-#'   paper.
-#' * of the loadings \eqn{A}, `prior = list(loadings = )`: [prior_lasso()], local shrinkage, as in the
-#'   paper, where an inferred `nu` has its gamma law on \eqn{1 / (2 \nu^2)}{1 / (2 nu^2)}, the rate of
-#'   the variances; or [prior_ridge()], a variance for each factor. By default local shrinkage, and one
-#'   variance a factor where variables outnumber rows: the cost of a fit then does not depend on the
-#'   number of variables (with common noise and without missing values).
+#' * of the coefficients \eqn{\beta}{beta} of the factors, `prior = list(factors = )` of [bsvm()]:
+#'   one variance for all of them, [prior_ridge()], by default. With `prior_lasso()` they are those
+#'   of the paper.
+#' * of the loadings \eqn{A}, `prior = list(loadings = )`: [prior_lasso()], local shrinkage, as in
+#'   the paper, where an inferred `nu` has its gamma law on \eqn{1 / (2 \nu^2)}{1 / (2 nu^2)}, the
+#'   rate of the variances; or [prior_ridge()], a variance for each factor. By default local
+#'   shrinkage, and one variance a factor where variables outnumber rows: the cost of a fit then
+#'   does not depend on the number of variables (with common noise and without missing values).
 #' * \eqn{\mu_i \sim N(0, 1)}{mu_i ~ N(0, 1)} and \eqn{\psi \sim}{psi ~} gamma(1, 1).
 #'
-#' Since scores given the variables are normal, the model says of a new row that its linear predictor
-#' is normal about a linear function of the variables: [coef()][coef.bsvm], [confint()][confint.bsvm] and
-#' [summary()][summary.bsvm] have the coefficients of the variables that the factors imply
-#' (for a ranking: `plot(fit, "coefficients")`). What the variables leave over, \eqn{\beta'S\beta}{beta'S
-#' beta}, is part of all predictions. `fitted()`, probabilities and pictures of the rows of the fit use
-#' their variables and not their response, and so say what would be said of new rows.
+#' Since scores given the variables are normal, the model says of a new row that its linear
+#' predictor is normal about a linear function of the variables: [coef()][coef.bsvm],
+#' [confint()][confint.bsvm] and [summary()][summary.bsvm] have the coefficients of the variables
+#' that the factors imply
+#' (for a ranking: `plot(fit, "coefficients")`). What the variables leave over,
+#' \eqn{\beta'S\beta}{beta'S beta}, is part of all predictions. `fitted()`, probabilities and
+#' pictures of the rows of the fit use their variables and not their response, and so say what would
+#' be said of new rows.
 #'
-#' @section What to expect:
-#' The joint model is hardly ever more accurate than two steps, principal components and then a
-#' classifier: with many variables the response can move a row's scores only a little. What it gives is one
-#' model with missing and unlabelled entries, intervals that include the uncertainty about the factors,
-#' and loadings with standard deviations.
+#' @section What to expect: The joint model is hardly ever more accurate than two steps, principal
+#' components and then a classifier: with many variables the response can move a row's scores only a
+#' little. What it gives is one model with missing and unlabelled entries, intervals that include
+#' the uncertainty about the factors, and loadings with standard deviations.
 #'
 #' Under the **pseudo-likelihood** (`likelihood = "hinge"`, the paper's) the joint model can cheat:
-#' factors that the variables hardly determine follow the response row by row, so that any classes are
-#' separated, also at random, while new rows are predicted by chance. **Determinacy** tells: the share of
-#' the variance of the linear predictor due to factors that the variables determine, in `print()` and
-#' `summary()`. Below one half there is a warning of class `bsvm_warning_determinacy`. The default, the
-#' normalised likelihood, does not reward this.
+#' factors that the variables hardly determine follow the response row by row, so that any classes
+#' are separated, also at random, while new rows are predicted by chance. **Determinacy** tells: the
+#' share of the variance of the linear predictor due to factors that the variables determine, in
+#' `print()` and
+#' `summary()`. Below one half there is a warning of class `bsvm_warning_determinacy`. The default,
+#' the normalised likelihood, does not reward this.
 #'
-#' @section Engine:
-#' [engine_gibbs()], also of the normalised likelihood: scores are drawn exactly with their rows' latent
-#' scales integrated out, coefficients with the scores integrated out. Factors turn from draw to draw:
-#' only what does not depend on this is checked for convergence. Where variables are so many that
-#' draws of their coefficients would take more than half a gigabyte, fewer draws are kept.
+#' @section Engine: [engine_gibbs()], also of the normalised likelihood: scores are drawn exactly
+#' with their rows' latent scales integrated out, coefficients with the scores integrated out.
+#' Factors turn from draw to draw: only what does not depend on this is checked for convergence.
+#' Where variables are so many that draws of their coefficients would take more than half a
+#' gigabyte, fewer draws are kept.
 #'
-#' @section What is refused:
-#' Random effects, `gp()`, sparse predictors, modelled missing predictors and `cluster` in the same
-#' formula; a formula without intercept; a second such term; variables that are not numbers; infinite
-#' values; variables without any value. Constant variables are a warning.
+#' @section What is refused: Random effects, `gp()`, sparse predictors, modelled missing predictors
+#' and `cluster` in the same formula; a formula without intercept; a second such term; variables
+#' that are not numbers; infinite values; variables without any value. Constant variables are a
+#' warning.
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
 #' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.
 #'
 #' Plummer, M. (2015). Cuts in Bayesian graphical models. *Statistics and Computing*, 25, 37-43.
 #'
-#' Tipping, M. E. and Bishop, C. M. (1999). Probabilistic principal component analysis. *Journal of the
-#' Royal Statistical Society B*, 61, 611-622.
+#' Tipping, M. E. and Bishop, C. M. (1999). Probabilistic principal component analysis. *Journal of
+#' the Royal Statistical Society B*, 61, 611-622.
 #' @seealso [factor_loadings()], [factor_scores()] and [factor_table()]; `plot(fit, "loadings")`,
 #'   `"scores"` and `"determinacy"` of [plot.bsvm()].
 #' @examples

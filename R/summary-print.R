@@ -69,7 +69,7 @@ say_fit <- function(x, digits) {
   say_starts(x$start_bounds, digits)
   if (!is.null(x$estimate)) {
     say_estimate(x$estimate, digits)
-  } else if (is.null(x$sampling)) {
+  } else if (is.null(x$sampling) && is.null(x$factors)) {
     concave <- is_concave(x$likelihood) && is.null(x$start_bounds) && is.null(x$missing)
     cat(if (trait(x$engine, "duality_gap")) "Relative duality gap: "
         else paste0("Gradient of the ", if (concave) "concave ", "objective: "),

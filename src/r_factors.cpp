@@ -156,7 +156,7 @@ Rcpp::List core_factor_model(Rcpp::List data, Rcpp::List model, Rcpp::List optio
     const List out = List::create(
         _["coefficients"] = draws_array(result, &bsvm::ChainDraws::coefficients, 0, size),
         _["variances"] = draws_array(result, &bsvm::ChainDraws::coefficients, size,
-                                     own.loadings.local ? 0 : own.factors),
+                                     own.loadings.scales(own.factors)),
         _["hyper"] = named_hyper(own, result),
         _["implied"] = draws_array(result, &bsvm::ChainDraws::effects, 0,
                                    run.keep_effects && own.linear() ? own.p() : 0),

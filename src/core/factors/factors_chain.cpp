@@ -160,7 +160,6 @@ std::vector<std::string> factor_numbers(const FactorModel& model) {
     out.push_back("theta_" + std::to_string(k + 1));
   for (const auto& name : process_numbers(model.process)) out.push_back(name);
   if (!model.noise.each) out.push_back("psi");
-  if (model.loadings.local && !(model.loadings.rate > 0)) out.push_back("rate");
   for (const char* name : {"leftover", "explained", "determinacy"}) out.push_back(name);
   if (model.linear()) out.push_back("offset");
   return out;

@@ -9,8 +9,8 @@ namespace bsvm {
 // Gibbs sampling of a discriminative factor model (001, section 5): coefficients with scores
 // integrated out, their hyper-parameters, scores given all, then means, loadings and noise.
 //
-// A draw's `coefficients` are alpha (d), beta (K), and one variance a factor (K) or none: of these
-// alpha alone means the same in all chains. `hyper` has numbers by the names of factor_numbers().
+// A draw's `coefficients` are alpha (d), beta (K), and one variance a factor (K), the rate of local
+// ones, or none: of these alpha alone means the same in all chains. `hyper` has numbers by the names of factor_numbers().
 // `effects` (p) are coefficients of the variables that the draw implies, `unknowns` (N) the means
 // of f_n given x alone, its response not used; `law` (2 N K) mean scores given x alone and then
 // their second moments, of factors that turn from draw to draw. read_seldom(): mu (p), A (p K),

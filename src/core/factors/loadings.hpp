@@ -30,8 +30,8 @@ class Loadings {
   // mu becomes mu - A delta, as x has it if scores become w_n + delta.
   virtual void translate(const Vec& delta) = 0;
 
-  // What is kept of a draw: the noise precision if it is common, the rate of local variances if it
-  // is inferred; and one variance a factor (K), or none.
+  // What is kept of a draw: the noise precision if it is common; and one variance a factor (K), the
+  // rate of local variances if it is inferred, or none.
   virtual NamedNumbers drawn() const = 0;
   virtual Vec variances() const = 0;
 

@@ -25,6 +25,11 @@ struct LoadingsPart {
   double rate = 0, shape = 1, rate_of_rate = 1;
   // Else one variance a factor, a_ik ~ N(0, phi_k), with a prior each (K).
   std::vector<std::unique_ptr<Prior>> priors;
+
+  bool infers_rate() const { return local && !(rate > 0); }
+  // How many numbers a draw has of it: the rate, none if it is given, or K variances. They depend on how
+  // factors are turned.
+  Index scales(Index factors) const { return local ? Index{infers_rate()} : factors; }
 };
 
 // psi ~ Gamma(shape, rate): one for all variables, or each its own.

@@ -57,10 +57,11 @@ class VariableLoadings : public Loadings {
   NamedNumbers drawn() const override {
     NamedNumbers out;
     if (!model_.noise.each) out.push_back({"psi", psi()});
-    if (infers_rate()) out.push_back({"rate", rate()});
     return out;
   }
-  Vec variances() const override { return variances_.variances(); }
+  Vec variances() const override {
+    return infers_rate() ? Vec(Vec::Constant(1, rate())) : variances_.variances();
+  }
 
   Implied implied(const Vec& u, const DrawKey&) const override {
     Implied out;
@@ -95,7 +96,7 @@ class VariableLoadings : public Loadings {
  private:
   double psi() const { return numbers_[0]; }
   double rate() const { return numbers_[1]; }
-  bool infers_rate() const { return model_.loadings.local && !(model_.loadings.rate > 0); }
+  bool infers_rate() const { return model_.loadings.infers_rate(); }
 
   void draw_rate(const DrawKey& now) {
     const double half = 0.5 * static_cast<double>(model_.p() * model_.factors);

@@ -116,7 +116,6 @@ VariationalDraw draw_variational(const SharedFactors& shared, const FactorPoster
     if (model.process.numbers[static_cast<size_t>(j)])
       numbers.push_back(std::exp(posterior.theta()[j]));
   if (!model.noise.each) numbers.push_back(own.psi[0]);
-  if (model.loadings.local && !(model.loadings.rate > 0)) numbers.push_back(own.rate);
 
   Mat weighted = own.b.bottomRows(k);  // A'Psi
   if (model.noise.each) weighted = weighted * own.psi.asDiagonal();
@@ -142,8 +141,8 @@ VariationalDraw draw_variational(const SharedFactors& shared, const FactorPoster
   if (model.linear()) numbers.push_back(offset);
   out.hyper = Eigen::Map<const Vec>(numbers.data(), static_cast<Index>(numbers.size()));
 
-  Vec variances(model.loadings.local ? 0 : k);
-  for (Index j = 0; j < variances.size(); ++j) {
+  Vec variances = Vec::Constant(model.loadings.scales(k), own.rate);
+  for (Index j = 0; j < variances.size() && !model.loadings.local; ++j) {
     const Prior& prior = *model.loadings.priors[static_cast<size_t>(j)];
     Moments moments;
     moments.count = static_cast<double>(p);
