@@ -223,3 +223,37 @@ TEST_CASE("factors: moments of a process given x alone against closed forms") {
   CHECK((alone.mean - direct.mean).cwiseAbs().maxCoeff() < 1e-12);
   CHECK((alone.variance - direct.variance).cwiseAbs().maxCoeff() < 1e-12);
 }
+
+// Far from its point a process is all left-over: f_n ~ N(0, s^2), and s alone is unknown.
+TEST_CASE("factors: the variance of a process against a sum over it, where all is left over") {
+  const Index n = 6;
+  FactorModel model = plain_process("hinge", Vec::Ones(n), 1, 0.8, 1);
+  model.process.variance = prior_of("ridge", {{"shape", 3}, {"scale", 4}});
+  const SharedFactors shared(model);
+  Eigen::Vector2d exact(0, 0);
+  double total = 0;
+  for (double u = -2; u < 5; u += 0.02) {
+    double average = 0;
+    for (double z = -8; z <= 8; z += 0.01)
+      average += 0.01 * std::exp(-0.5 * z * z) * pseudo(1, std::exp(u) * z);
+    const double density = std::exp(-6 * u - 4 * std::exp(-2 * u)) *
+                           std::pow(average, static_cast<double>(n));
+    exact += density * Eigen::Vector2d(u, u * u);
+    total += density;
+  }
+  exact /= total;
+  const Vec m = Vec::Constant(n, shared.points(0, 0) + 30);
+  const Scores scores = scores_of(m, 1e-6, shared.place);
+  Draws start({3, 0, 0}, Purpose::hyper, 0);
+  const auto classifier = make_process_classifier(shared, m, start);
+  const int draws = 30 * replicates(500);
+  BatchMeans means(2, draws);
+  Host host;
+  for (int s = 0; s < draws; ++s) {
+    classifier->draw(scores, {8, 0, static_cast<std::uint64_t>(s + 1)}, 1, host);
+    const double u = 0.5 * std::log(classifier->drawn()[0].second);
+    means.add(Eigen::Vector2d(u, u * u));
+  }
+  CHECK(((means.mean() - exact).array() / means.error()).abs().maxCoeff() < 4);
+  CHECK(means.error().maxCoeff() < 0.02);
+}
