@@ -37,8 +37,6 @@ DrawnColumns draws_of(const bsvm::SharedFactors& shared, const bsvm::FactorPoste
   const bool effects = as<bool>(options["keep_effects"]),
              unknowns = as<bool>(options["keep_unknowns"]);
   DrawnColumns out;
-  out.seldom.resize(shared.model.p() * (1 + shared.model.factors) +
-                        (shared.model.noise.each ? shared.model.p() : 1), 0);
   bsvm::Index kept = 0;
   for (; kept < draws && !host.interrupted(); ++kept) {
     const bsvm::VariationalDraw own = bsvm::draw_variational(
@@ -79,13 +77,26 @@ NumericVector one_chain(const bsvm::Mat& draws) {
   return to_array(draws, {draws.rows(), draws.cols(), 1});
 }
 
-List kept_loadings(const bsvm::FactorModel& model, const bsvm::Mat& seldom) {
+List kept_loadings(const bsvm::SharedFactors& shared, const bsvm::Mat& seldom) {
+  const bsvm::FactorModel& model = shared.model;
   const bsvm::Index p = model.p(), k = model.factors, draws = seldom.cols();
   const bsvm::Index noise = model.noise.each ? p : 1;
-  return List::create(
-      _["mean"] = to_array(seldom.topRows(p), {p, draws, 1}),
-      _["loadings"] = to_array(seldom.middleRows(p, p * k), {p, k, draws, 1}),
-      _["noise"] = to_array(seldom.bottomRows(noise), {noise, draws, 1}));
+  bsvm::Index next = 0;
+  const auto part = [&](bsvm::Index rows, std::vector<bsvm::Index> dim) {
+    const bsvm::Mat own = draws > 0 ? bsvm::Mat(seldom.middleRows(next, rows))
+                                    : bsvm::Mat(rows, 0);
+    next += rows;
+    dim.push_back(draws);
+    dim.push_back(1);
+    return to_array(own, dim);
+  };
+  const NumericVector mean = part(p, {p}), loadings = part(p * k, {p, k}),
+                      psi = part(noise, {noise});
+  const List out = List::create(_["mean"] = mean, _["loadings"] = loadings, _["noise"] = psi);
+  if (model.linear()) return out;
+  const bsvm::Index m = shared.points.cols(), size = model.process.start.size();
+  const NumericVector b = part(m, {m}), theta = part(size, {size}), variance = part(1, {1});
+  return join(out, List::create(_["b"] = b, _["theta"] = theta, _["variance"] = variance));
 }
 
 // What q is, in closed form.
@@ -152,7 +163,7 @@ Rcpp::List core_factor_vb(Rcpp::List data, Rcpp::List model, Rcpp::List options)
         _["implied_sd"] = to_numeric(draws.implied_square),
         _["links"] = one_chain(draws.links), _["links_mean"] = to_numeric(draws.links_mean),
         _["links_sd"] = to_numeric(draws.links_square),
-        _["kept_loadings"] = kept_loadings(own, draws.seldom));
+        _["kept_loadings"] = kept_loadings(shared, draws.seldom));
     return join(join(out, closed_form(shared, *fit.posterior)), facts);
   });
 }

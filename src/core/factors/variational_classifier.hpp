@@ -53,6 +53,20 @@ class ClassifierPosterior {
     return links(design(w), w, mean_, covariance_);
   }
 
+  // q(b) by itself, to come back to.
+  struct Coefficients {
+    Vec mean;
+    Mat covariance;
+    double logdet;
+  };
+  Coefficients coefficients() const { return {mean_, covariance_, logdet_}; }
+  void set(const Coefficients& to) {
+    mean_ = to.mean;
+    covariance_ = to.covariance;
+    logdet_ = to.logdet;
+  }
+  void update_coefficients(const ScorePosterior& w);
+
   // Raises the bound: coefficients by a step, then hyper-parameters and theta.
   void update(const ScorePosterior& w);
   double value(const ScorePosterior& w) const;
@@ -72,7 +86,6 @@ class ClassifierPosterior {
   PredictorMoments links(const Mat& design, const ScorePosterior& w, const Vec& mean,
                     const Mat& covariance) const;
   double rows_value(const PredictorMoments& f) const;
-  void update_coefficients(const ScorePosterior& w);
   void update_hyper();
   void update_theta(const PredictorMoments& f);
   void set_theta(const Vec& theta);

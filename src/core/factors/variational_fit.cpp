@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kLeastSteps = 5;
 constexpr double kSlowest = 0.995;  // a change that falls by less is taken to fall so
+constexpr double kOfProcess = 50;   // times the tolerance: scores and loadings crawl together
 constexpr int kMostAlone = 500;     // steps of a classifier without feedback
 
 Use use_of(const FactorModel& model, bool augmented) {
@@ -80,7 +81,8 @@ struct Run {
 };
 
 // Steps until nothing is gained. A step is never cut: it is short.
-void run_steps(const VariationalOptions& options, int start, Run& out, Host& host) {
+void run_steps(const VariationalOptions& options, double tolerance, int start, Run& out,
+               Host& host) {
   Host quiet;
   FactorPosterior& now = *out.posterior;
   out.trace.clear();
@@ -102,7 +104,7 @@ void run_steps(const VariationalOptions& options, int start, Run& out, Host& hos
     before = bound;
     links = then;
     tell(host, "start " + std::to_string(start + 1) + ", bound " + std::to_string(bound), -1);
-    if (k + 1 >= kLeastSteps && gain.left < options.tolerance && motion.left < options.tolerance) {
+    if (k + 1 >= kLeastSteps && gain.left < tolerance && motion.left < tolerance) {
       out.termination = "converged";
       return;
     }
@@ -116,11 +118,11 @@ Run run_from(const SharedFactors& shared, Use use, const VariationalOptions& opt
   Run out;
   out.posterior = std::make_unique<FactorPosterior>(
       shared, use, start_of(shared, start, options.seed), options.threads, quiet);
-  run_steps(options, start, out, host);
+  run_steps(options, options.tolerance, start, out, host);
   if (shared.model.linear() || !shared.model.feedback || out.termination == "interrupted")
     return out;
   out.posterior->join();
-  run_steps(options, start, out, host);
+  run_steps(options, kOfProcess * options.tolerance, start, out, host);
   return out;
 }
 

@@ -58,7 +58,7 @@ void FactorPosterior::step(int threads, Host& host) {
   for (int round = 0; round < (loadings_.local() ? kLocalRounds : 1); ++round) {
     update_scores(threads, host);
     if (feedback())
-      for (int k = 0; k < kClassifierRounds; ++k) update_classifier();
+      for (int k = 0; k < (linear() ? kClassifierRounds : 1); ++k) update_classifier();
     update_loadings(threads, host);
   }
 }
@@ -84,9 +84,8 @@ ScorePosterior FactorPosterior::known_scores() const {
 }
 
 void FactorPosterior::update_classifier() {
-  if (!linear()) refresh_features();
-  classifier_.update(feedback() ? w_ : known_scores());
   if (!linear()) update_numbers();
+  classifier_.update(feedback() ? w_ : known_scores());
 }
 
 double FactorPosterior::classifier_bound() const {

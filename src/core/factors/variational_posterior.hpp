@@ -36,7 +36,7 @@ class FactorPosterior {
   // Of a process (variational_process.cpp): it becomes part of the bound, from now on. Before, and
   // without feedback, scores are those given x alone.
   void join();
-  void update_numbers();
+  void update_numbers();  // and coefficients with them
   const Vec& theta() const { return theta_; }    // the kernel's numbers, points
   double log_sd() const { return log_sd_; }      // and the process's standard deviation
   // Of scores (K, r): features (M, r) times the standard deviation, and the variance left over.

@@ -20,15 +20,23 @@ namespace bsvm {
 
 namespace {
 
-constexpr int kWarmRounds = 10;
+constexpr int kWarmRounds = 5;
 constexpr int kScoreLooks = 12;
 constexpr double kScoreGain = 1e-7;
-constexpr double kNumberShift = 1e-3, kLongestNumber = 1, kMostNumber = 50;
-constexpr int kHalvingsOfNumber = 10;
+constexpr double kNumberShift = 1e-4, kMostNumber = 50, kNumberGain = 1e-5;
+constexpr int kNumberLooks = 4, kCoefficientRounds = 2;
 
 // Whitened mean scores of the labelled rows, their share of the bound, and the gradient.
 struct ScoreTrial {
   Vec theta, gradient;
+  double value;
+  double objective() const { return value; }
+};
+
+// Numbers of the process, and q(b) near its best for them.
+struct NumberTrial {
+  Vec theta, gradient;
+  ClassifierPosterior::Coefficients coefficients;
   double value;
   double objective() const { return value; }
 };
@@ -82,35 +90,60 @@ void FactorPosterior::join() {
   joined_ = shared_.model.feedback;
 }
 
-// Newton's steps by differences, one number at a time, none that lowers the bound.
+// By BFGS, with coefficients at their best for the numbers: by themselves they would hold the numbers
+// where they are. There the slope is that with coefficients held, by differences.
 void FactorPosterior::update_numbers() {
   const ProcessPart& process = shared_.model.process;
   const ScorePosterior w = feedback() ? w_ : known_scores();
-  const Index size = theta_.size();
+  std::vector<Index> inferred;  // places in theta, and of log sd after these
+  for (Index k = 0; k < theta_.size(); ++k)
+    if (process.numbers[static_cast<size_t>(k)]) inferred.push_back(k);
+  if (process.variance->free_size(1) > 0) inferred.push_back(theta_.size());
   refresh_features();
-  for (Index k = 0; k <= size; ++k) {
-    const bool inferred = k < size ? process.numbers[static_cast<size_t>(k)] != nullptr
-                                   : process.variance->free_size(1) > 0;
-    if (!inferred) continue;
-    const Vec theta = theta_;
-    const double log_sd = log_sd_, here = k < size ? theta[k] : log_sd;
-    const auto value = [&](double x) {
-      Vec there = theta;
-      if (k < size) there[k] = x;
-      set_numbers(there, k < size ? log_sd : x);
-      return classifier_.rows_value(w) + process_value();
-    };
-    const double middle = value(here), up = value(here + kNumberShift),
-                 down = value(here - kNumberShift);
-    const double slope = (up - down) / (2 * kNumberShift);
-    const double bend = (2 * middle - up - down) / (kNumberShift * kNumberShift);
-    double step = bend > 0 ? slope / bend : std::copysign(kLongestNumber, slope);
-    step = std::clamp(step, -kLongestNumber, kLongestNumber);
-    bool moved = false;
-    for (int j = 0; j < kHalvingsOfNumber && !moved; ++j, step *= 0.5)
-      moved = std::abs(here + step) < kMostNumber && value(here + step) >= middle;
-    if (!moved) value(here);
-  }
+  if (inferred.empty()) return;
+  Vec all(theta_.size() + 1);
+  all << theta_, log_sd_;
+  const auto move = [&](const Vec& numbers) {
+    for (size_t j = 0; j < inferred.size(); ++j) all[inferred[j]] = numbers[static_cast<Index>(j)];
+    set_numbers(all.head(theta_.size()), all[theta_.size()]);
+  };
+  const auto value = [&](const Vec& numbers) {
+    move(numbers);
+    return classifier_.value(w) + process_value();
+  };
+  const auto look = [&](const Vec& theta, const NumberTrial& near) {
+    NumberTrial out;
+    out.theta = theta;
+    move(theta);
+    classifier_.set(near.coefficients);
+    for (int k = 0; k < kCoefficientRounds; ++k) classifier_.update_coefficients(w);
+    out.coefficients = classifier_.coefficients();
+    out.value = classifier_.value(w) + process_value();
+    out.gradient.resize(theta.size());
+    for (Index j = 0; j < theta.size(); ++j) {
+      const Vec by = kNumberShift * Vec::Unit(theta.size(), j);
+      out.gradient[j] = (value(theta + by) - value(theta - by)) / (2 * kNumberShift);
+    }
+    return out;
+  };
+  NumberTrial start;
+  start.theta.resize(static_cast<Index>(inferred.size()));
+  for (size_t j = 0; j < inferred.size(); ++j) start.theta[static_cast<Index>(j)] = all[inferred[j]];
+  start.coefficients = classifier_.coefficients();
+  start = look(start.theta, start);
+  Climb<NumberTrial> climb;
+  climb.look = look;
+  climb.uphill = [](const NumberTrial& of) { return of.gradient; };
+  climb.bounded = [](const Vec& theta) {
+    return Vec(theta.cwiseMax(-kMostNumber).cwiseMin(kMostNumber));
+  };
+  climb.gain = kNumberGain;
+  climb.most = kNumberLooks;
+  climb.numbers = start.theta.size();
+  bool converged;
+  const NumberTrial best = bfgs(start, climb, FullMetric(start.theta.size()), converged);
+  move(best.theta);
+  classifier_.set(best.coefficients);
 }
 
 void FactorPosterior::update_process_scores() {
