@@ -1,13 +1,13 @@
 // A Gaussian process of the scores as classifier (001, section 5, there VB-EM): by features h of
 // inducing points V,
 //
-//   f_n = offset_n + t_n'alpha + sd h(w_n)'b + e_n,   b ~ N(0, I),   e_n ~ N(0, sd^2 (k_n - |h_n|^2)),
+//   f_n = offset_n + t_n'alpha + sd h(w_n)'b + e_n,   b ~ N(0, I),
+//   e_n ~ N(0, sd^2 (k(w_n, w_n) - |h(w_n)|^2)),      h(w) = L^{-1} k(V, w),   L L' = k(V, V),
 //
-// h = L^{-1} k(V, w), L L' = k(V, V), k_n = k(w_n, w_n), e_n independent with its prior for its q. The
-// kernel's numbers theta and log sd are points, with their priors. Where responses have a say, scores
-// are their means alone: q(w_n) = N(m_n, S_n) with S_n as x has it, and m_n climbs, by limited-memory
-// BFGS in coordinates that whiten what x says of it. Changes of coordinates would change the kernel:
-// scores start where x alone has them.
+// e_n independent, with its prior for its q. The kernel's numbers theta and log sd are points, with
+// their priors. In h a score is its mean alone: q(w_n) = N(m_n, S_n) with S_n as x has it, and m_n
+// climbs, by limited-memory BFGS in coordinates that whiten what x says of it. Other coordinates
+// would change the kernel, so that scores start where x alone has them.
 #include <algorithm>
 #include <cmath>
 
@@ -90,8 +90,8 @@ void FactorPosterior::join() {
   joined_ = shared_.model.feedback;
 }
 
-// By BFGS, with coefficients at their best for the numbers: by themselves they would hold the numbers
-// where they are. There the slope is that with coefficients held, by differences.
+// By BFGS, with coefficients at their best for the numbers: held, they would hold the numbers where
+// they are. At that best the slope is the one with coefficients held, by differences.
 void FactorPosterior::update_numbers() {
   const ProcessPart& process = shared_.model.process;
   const ScorePosterior w = feedback() ? w_ : known_scores();
@@ -128,7 +128,8 @@ void FactorPosterior::update_numbers() {
   };
   NumberTrial start;
   start.theta.resize(static_cast<Index>(inferred.size()));
-  for (size_t j = 0; j < inferred.size(); ++j) start.theta[static_cast<Index>(j)] = all[inferred[j]];
+  for (size_t j = 0; j < inferred.size(); ++j)
+    start.theta[static_cast<Index>(j)] = all[inferred[j]];
   start.coefficients = classifier_.coefficients();
   start = look(start.theta, start);
   Climb<NumberTrial> climb;
