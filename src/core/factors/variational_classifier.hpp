@@ -40,8 +40,8 @@ class ClassifierPosterior {
 
   // Of a process: features (N, M) of the scores, and the variance left over (N).
   void set_features(Mat features, Vec left_over);
-  // (M, labelled) the derivative of the rows' share in their features, while |feature|^2 + left-over
-  // stays as it is.
+  // (M, labelled) the derivative of the rows' share in their features, |feature|^2 + left-over as
+  // it is.
   Mat feature_slopes(const ScorePosterior& w) const;
   double rows_value(const ScorePosterior& w) const { return rows_value(links(w)); }
 
