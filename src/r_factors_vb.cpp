@@ -163,7 +163,9 @@ Rcpp::List core_factor_vb(Rcpp::List data, Rcpp::List model, Rcpp::List options)
         _["implied_sd"] = to_numeric(draws.implied_square),
         _["links"] = one_chain(draws.links), _["links_mean"] = to_numeric(draws.links_mean),
         _["links_sd"] = to_numeric(draws.links_square),
-        _["kept_loadings"] = kept_loadings(shared, draws.seldom));
+        _["kept_loadings"] = kept_loadings(shared, draws.seldom),
+        _["points"] = to_array(shared.points.transpose(),
+                               {shared.points.cols(), shared.points.rows()}));
     return join(join(out, closed_form(shared, *fit.posterior)), facts);
   });
 }
