@@ -41,7 +41,8 @@
 #'   the variance of all variables), `coefficient` (of the factor, in the linear predictor), `sd`,
 #'   `lower`,
 #'   `upper` (these of a linear classifier), and `determinacy`.
-#' @section Errors: `bsvm_error_unsupported` for a fit without a factor term; `bsvm_error_newdata`.
+#' @section Errors:
+#' `bsvm_error_unsupported` for a fit without a factor term; `bsvm_error_newdata`.
 #' @references Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines
 #'   and discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27
 #'   (Section 5).

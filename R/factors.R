@@ -33,8 +33,8 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'
 #' @section Usage:
 #' ```
-#' y ~ x + factors(expr, k = NULL, classifier = "linear", noise = "common", feedback = TRUE,
-#'                 unlabelled = FALSE, standardize = TRUE)
+#' y ~ x + factors(expr, k = NULL, classifier = "linear", points = 100, noise = "common",
+#'                 feedback = TRUE, unlabelled = FALSE, standardize = TRUE)
 #' ```
 #' One such term can stand next to linear terms and smooth terms `s(x)`, in classification and in
 #' regression.
@@ -48,7 +48,12 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   variables alone, up to 30, as the least number with which probabilistic principal components
 #'   say as much of held-out rows (every fifth one) as with the best number, within a standard
 #'   error.
-#' * `classifier`: `"linear"`, the response is linear in the factors.
+#' * `classifier`: `"linear"` (default), the response is linear in the factors; or a kernel, such as
+#'   `kernel_se()`, for which `"gp"` stands: it depends on a smooth function of them with a
+#'   Gaussian-process prior, the nonlinear factor model. Numbers of the kernel have their own priors
+#'   and are inferred; length scales are in units of the scores, whose variance is one.
+#' * `points`: with a kernel, the number of inducing points among the scores, 100 by default. They are
+#'   chosen once, by what they explain of the scores' prior.
 #' * `noise`: `"common"` (default), one variance for what factors leave unexplained of all variables
 #'   (probabilistic principal components), or `"each"`, one for each variable (factor analysis).
 #' * `feedback`: `TRUE` (default) is the joint model, in which the response informs the factors.
@@ -88,7 +93,8 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' pictures of the rows of the fit use their variables and not their response, and so say what would
 #' be said of new rows.
 #'
-#' @section What to expect: The joint model is hardly ever more accurate than two steps, principal
+#' @section What to expect:
+#' The joint model is hardly ever more accurate than two steps, principal
 #' components and then a classifier: with many variables the response can move a row's scores only a
 #' little. What it gives is one model with missing and unlabelled entries, intervals that include
 #' the uncertainty about the factors, and loadings with standard deviations.
@@ -101,13 +107,19 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' `summary()`. Below one half there is a warning of class `bsvm_warning_determinacy`. The default,
 #' the normalised likelihood, does not reward this.
 #'
-#' @section Engine: [engine_gibbs()], also of the normalised likelihood: scores are drawn exactly
-#' with their rows' latent scales integrated out, coefficients with the scores integrated out.
-#' Factors turn from draw to draw: only what does not depend on this is checked for convergence.
-#' Where variables are so many that draws of their coefficients would take more than half a
-#' gigabyte, fewer draws are kept.
+#' @section Engines:
+#' * [engine_gibbs()], the default, also of the normalised likelihood: scores are drawn exactly (with
+#'   a kernel by elliptical slices), coefficients with the scores integrated out. Factors turn from
+#'   draw to draw: only what does not depend on this is checked for convergence. Where variables are
+#'   so many that draws of their coefficients would take more than half a gigabyte, fewer draws are
+#'   kept.
+#' * [engine_vb()], seconds even for a thousand variables: standard deviations are too small, under
+#'   the pseudo-likelihood by a third or more; numbers of a kernel and the variance of a function are
+#'   points. The best of three starts counts. Methods read a fit by a thousand independent draws from
+#'   the approximation, so that all that is said of draws holds for it.
 #'
-#' @section What is refused: Random effects, `gp()`, sparse predictors, modelled missing predictors
+#' @section What is refused:
+#' Random effects, `gp()`, sparse predictors, modelled missing predictors
 #' and `cluster` in the same formula; a formula without intercept; a second such term; variables
 #' that are not numbers; infinite values; variables without any value. Constant variables are a
 #' warning.

@@ -221,7 +221,7 @@ TEST_CASE("factors_variational: draws are q's, with what they imply") {
       log_psi += std::log(own.whole[3 * p]) / draws;
       if (at > 0) continue;
       REQUIRE(own.hyper.size() == static_cast<Index>(factor_numbers(model).size()));
-      CHECK(own.coefficients.size() == (local ? 3 : 5));
+      CHECK(own.coefficients.size() == (local ? 4 : 5));
       const Vec psi = local ? Vec(own.whole.tail(p)) : Vec(Vec::Constant(p, own.whole[3 * p]));
       const Vec beta = own.coefficients.segment(1, 2);
       for (Index n = 0; n < model.n(); ++n) {

@@ -284,3 +284,55 @@ test_that("odd data are fitted: one row of a class, prior of the paper, smooths 
   expect_equal(nobs(weighted), 20L)
   expect_length(fitted(weighted), 40L)
 })
+
+test_that("a kernel of the scores finds what is not linear in them", {
+  d <- factor_data(80L, 12L, 2L, noise = 0.4)
+  w <- attr(d, "scores")
+  d$y <- factor(ifelse(rowSums(w^2) > 1.4, "out", "in"))
+  fits <- list(
+    vb = bsvm(y ~ age + factors(x, k = 2, classifier = "gp", points = 30), d, engine = "vb"),
+    gibbs = quiet_factors(y ~ age + factors(x, k = 2, classifier = kernel_se(), points = 30), d,
+                          engine = few_draws(100, 100)))
+  line <- bsvm(y ~ age + factors(x, k = 2), d, engine = "vb")
+  expect_lt(mean(predict(line) == d$y), 0.85)
+  for (fit in fits) {
+    expect_gt(mean(predict(fit) == d$y), 0.9)
+    # the law of the link is that of kept draws, with the covariates' coefficients of the same draws
+    rows <- prediction_rows(fit, NULL, NULL, FALSE, NULL, NULL, environment())
+    law <- factor_law(fit, rows)
+    kept <- fit$posterior$factors$kept
+    part <- kept_scores(kept, standard_variables(d$x, factors_of(fit)), fit$control)
+    m <- length(kept$at)
+    for (chain in seq_len(dim(kept$mean)[3L])) {
+      at <- kept$at[2L] + (chain - 1L) * dim(fit$posterior$coefficients)[2L]
+      alpha <- fit$posterior$coefficients[1:2, kept$at[2L], chain]
+      own <- alpha[1L] + alpha[2L] * (d$age - fit$design$center[2L]) / fit$design$scale[2L]
+      expect_equal(unname(law$mean[, at]), own + part$mean[, (chain - 1L) * m + 2L],
+                   tolerance = 1e-10)
+    }
+    expect_gt(sum(log_lik(fit)[1L, ]), -60)
+    expect_output(print(fit), "kernel_se()", fixed = TRUE)
+    expect_null(factor_table(fit)$coefficient)
+  }
+  refused <- y ~ factors(x, k = 2, classifier = kernel_se() + kernel_linear())
+  expect_error(bsvm(refused, d), "one kernel", class = "bsvm_error_unsupported")
+})
+
+test_that("variational Bayes has the means of draws, and is read by draws", {
+  d <- factor_data(80L, 20L)
+  d$x[cbind(1:20, 1:20)] <- NA
+  set.seed(1)
+  vb <- bsvm(y ~ age + factors(x, k = 2), d, engine = "vb")
+  gibbs <- quiet_factors(y ~ age + factors(x, k = 2), d, engine = few_draws(400, 200))
+  expect_gt(cor(fitted(vb), fitted(gibbs)), 0.995)
+  expect_equal(unname(coef(stats::lm(fitted(vb) ~ fitted(gibbs)))[2L]), 1, tolerance = 0.1)
+  ratio <- predict(vb, interval = TRUE)$sd / predict(gibbs, interval = TRUE)$sd
+  expect_true(all(ratio > 0.7 & ratio < 1.1))
+  expect_true(is.finite(elbo(vb)))
+  expect_output(print(vb), "Lower bound")
+  expect_output(print(summary(vb)), "engine_gibbs() draws", fixed = TRUE)
+  expect_equal(dim(posterior_linpred(vb)), c(1000L, 80L))
+  expect_warning(
+    bsvm(y ~ factors(x, k = 2), d, engine = "vb", control = bsvm_control(max_passes = 2)),
+    "did not converge", class = "bsvm_warning_convergence")
+})
