@@ -245,6 +245,7 @@ new_variables.bsvm_basis_factors <- function(basis, terms, newdata, unknown) {
     abort("newdata", "`newdata` must have the ", length(basis$names), " variables of `",
           basis$label, "`; found ", ncol(x), ".")
   }
+  if (setequal(colnames(x), basis$names)) x <- x[, basis$names, drop = FALSE] # in any order
   unname(x)
 }
 

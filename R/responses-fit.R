@@ -146,6 +146,10 @@ check_made_for_responses <- function(frame, y) {
     abort("unsupported", "`weights` are not supported with missing responses. Omit them, or use ",
           "complete rows.")
   }
+  if (has_factors(frame)) {
+    abort("unsupported", "factors() is not supported with several responses. Fit the responses ",
+          "separately, or use `residual = \"independent\"` in the likelihood.")
+  }
   if (any(vapply(gp_bases(frame), function(basis) basis$infer != "none", TRUE))) {
     abort("unsupported", "`infer` of gp() is not supported with several responses. Omit it.")
   }

@@ -55,6 +55,9 @@ test_that("missing variables are integrated out, all of them too", {
   }
   shown <- predict(fit, new, interval = TRUE)
   expect_gt(shown$sd[2L], shown$sd[1L])
+  turned <- new
+  turned$x <- new$x[, 20:1]
+  expect_identical(predict(fit, turned, interval = TRUE), shown) # by the names of columns
   # a fit to such rows
   d$x[cbind(1:30, rep(1:10, 3))] <- NA
   again <- quiet_factors(y ~ age + factors(x, k = 2), d)
@@ -258,6 +261,8 @@ test_that("what does not fit is refused before any draw, with what to write", {
           prior = list(loadings = prior_flat()))
   refused(y ~ factors(x, k = 2), "prior_ridge()", "bsvm_error_unsupported",
           prior = list(factors = prior_spike_slab()))
+  refused(cbind(z, age) ~ factors(x, k = 2), "not supported with several responses",
+          "bsvm_error_unsupported", likelihood = likelihood_gaussian())
   d$x[3, 2] <- Inf
   refused(y ~ factors(x, k = 2), "infinite values", "bsvm_error_predictors")
   d$x[, 2] <- NA
