@@ -47,7 +47,7 @@
 #'   function value of its own; `points`: its inducing points do not explain more than 10 % of its
 #'   variance (see [gp()][gp]);
 #' * `determinacy`: variables determine less than half of the linear predictor that is due to their
-#'   factors (see [factors()][factors]);
+#'   factors, or less than 0.7 of it under the pseudo-likelihood (see [factors()][factors]);
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'

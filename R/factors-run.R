@@ -339,16 +339,20 @@ score_spread <- function(x, kept, control) {
   list(between = array(between, size[-3L]), within = array(within, size[-3L]))
 }
 
-# Where the variables determine little of the link, scores follow the response.
+# Where the variables determine little of the link, scores follow the response. Under the
+# pseudo-likelihood that is rewarded: of 50 sets of classes at random (100 rows, 50 variables of 3
+# factors, 5 in the model) determinacy was 0.48 to 0.69, under the normalised one 0.83 to 0.92.
 least_determinacy <- 0.5
+least_determinacy_pseudo <- 0.7
 
 warn_determinacy <- function(result, spec) {
   share <- mean(result$posterior$factors$identified["determinacy", , ])
-  if (share >= least_determinacy) return(invisible())
+  law <- is_law(spec$likelihood)
+  if (share >= if (law) least_determinacy else least_determinacy_pseudo) return(invisible())
   warn("determinacy", "The variables determine only ", format(100 * share, digits = 2L),
        " % of the variance of the link that is due to factors: the rest are scores that follow the ",
        "response, row by row, and say nothing of new rows.",
-       if (is_law(spec$likelihood)) " Use fewer factors."
+       if (law) " Use fewer factors."
        else paste0(" Use ", normalised_call, ", under which this hardly happens, or fewer factors."))
 }
 

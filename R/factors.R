@@ -52,8 +52,8 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   `kernel_se()`, for which `"gp"` stands: it depends on a smooth function of them with a
 #'   Gaussian-process prior, the nonlinear factor model. Numbers of the kernel have their own priors
 #'   and are inferred; length scales are in units of the scores, whose variance is one.
-#' * `points`: with a kernel, the number of inducing points among the scores, 100 by default. They are
-#'   chosen once, by what they explain of the scores' prior.
+#' * `points`: with a kernel, the number of inducing points among the scores, 100 by default. They
+#'   are chosen once, by what they explain of the scores' prior.
 #' * `noise`: `"common"` (default), one variance for what factors leave unexplained of all variables
 #'   (probabilistic principal components), or `"each"`, one for each variable (factor analysis).
 #' * `feedback`: `TRUE` (default) is the joint model, in which the response informs the factors.
@@ -104,19 +104,19 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' are separated, also at random, while new rows are predicted by chance. **Determinacy** tells: the
 #' share of the variance of the linear predictor due to factors that the variables determine, in
 #' `print()` and
-#' `summary()`. Below one half there is a warning of class `bsvm_warning_determinacy`. The default,
-#' the normalised likelihood, does not reward this.
+#' `summary()`. Below one half, and below 0.7 under the pseudo-likelihood, there is a warning of
+#' class `bsvm_warning_determinacy`. The default, the normalised likelihood, does not reward this.
 #'
 #' @section Engines:
-#' * [engine_gibbs()], the default, also of the normalised likelihood: scores are drawn exactly (with
-#'   a kernel by elliptical slices), coefficients with the scores integrated out. Factors turn from
-#'   draw to draw: only what does not depend on this is checked for convergence. Where variables are
-#'   so many that draws of their coefficients would take more than half a gigabyte, fewer draws are
-#'   kept.
+#' * [engine_gibbs()], the default, also of the normalised likelihood: scores are drawn exactly
+#'   (with a kernel by elliptical slices), coefficients with the scores integrated out. Factors turn
+#'   from draw to draw: only what does not depend on this is checked for convergence. Where
+#'   variables are so many that draws of their coefficients would take more than half a gigabyte,
+#'   fewer draws are kept.
 #' * [engine_vb()], seconds even for a thousand variables: standard deviations are too small, under
-#'   the pseudo-likelihood by a third or more; numbers of a kernel and the variance of a function are
-#'   points. The best of three starts counts. Methods read a fit by a thousand independent draws from
-#'   the approximation, so that all that is said of draws holds for it.
+#'   the pseudo-likelihood by a third or more; numbers of a kernel and the variance of a function
+#'   are points. The best of three starts counts. Methods read a fit by a thousand independent draws
+#'   from the approximation, so that all that is said of draws holds for it.
 #'
 #' @section What is refused:
 #' Random effects, `gp()`, sparse predictors, modelled missing predictors
