@@ -71,7 +71,7 @@ test_that("sandwich covariances of regressions are those with columns in the fra
   fits <- both(CW ~ sp + gp(FL, RW, points = 6), few, engine = "gaussian",
                likelihood = likelihood_eps_insensitive())
   expect_equal(vcov(fits$made, method = "sandwich"), vcov(fits$kept, method = "sandwich"),
-               tolerance = 1e-5) # nodes beside the top stop at a gradient of 0.05
+               tolerance = 1e-6)
 })
 
 # Much is left over by three points: what the rows' own responses tell does not include it.

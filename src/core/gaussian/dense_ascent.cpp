@@ -56,7 +56,7 @@ bool far(const Mat& turn) {
 
 DenseAscent::DenseAscent(const Model& problem, std::unique_ptr<RowSource> source,
                          const Options& options, Host& host)
-    : problem_(problem), source_(std::move(source)), options_(options), host_(host), side_(problem),
+    : source_(std::move(source)), options_(options), host_(host), side_(problem),
       sums_(side_.layout()), concave_(problem.likelihood->concave()),
       node_tolerance_(kNodeTolerance) {
   std::vector<double> scale;
@@ -65,6 +65,20 @@ DenseAscent::DenseAscent(const Model& problem, std::unique_ptr<RowSource> source
     scale.insert(scale.end(), part.free_size(), std::sqrt(std::max(2.0, count)));
   }
   theta_scale_ = Eigen::Map<const Vec>(scale.data(), static_cast<Index>(scale.size()));
+}
+
+// q from one pass with unit variances.
+DenseAscent::Point DenseAscent::begin() {
+  Point out{side_.start(options_.start), Mat(), Vec(), Vec(), kNothing, Vec()};
+  out.theta = side_.free(out.state);
+  side_.fix_priors(out.state, out.theta);
+  out.state.damping() = 1;
+  settle_latent(out.state);
+  const Coefficients::Proposal next = first_proposal(out.state);
+  if (options_.start.size() == 0) out.state.mean() += next.step;
+  out.state.inverse_factor() = next.inverse_factor;
+  out.state.begun() = 1;
+  return out;
 }
 
 // The latent's global part that what is observed of its own variables makes best: the response will
@@ -88,6 +102,19 @@ void DenseAscent::follow_latent(Point& best) {
     if (!(side_.latent().change(sums_, best.state) > kLatentTolerance * kLatentTolerance)) return;
     side_.latent().update(sums_, best.state);
     best = run(best, options_.tolerance, true, true);
+  }
+}
+
+// Weights below zero may leave no precision: with larger variances they come nearer to zero.
+Coefficients::Proposal DenseAscent::first_proposal(State& state) {
+  for (;; state.spread() *= 10) {
+    ++progress_.passes;
+    source_->sums(state, sums_, host_);
+    try {
+      return side_.propose_natural(state, sums_, host_);
+    } catch (const NumericalFailure&) {
+      if (concave_ || state.spread() > kMostSpread) throw;
+    }
   }
 }
 
@@ -175,19 +202,16 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
 DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known) {
   share_.climbing(climbing);
   progress_.end = Termination::pass_limit;
-  best.state.slopes() = climbing ? 2 : 0;
+  best.state.slopes() = climbing ? 1 : 0;
   if (known) settle(best);
   else restart(climbing, best);
   if (!look(climbing, best))
     refuse_numbers();
   record(best, 1);
-  const int limit = (climbing ? 0 : progress_.passes) + options_.max_passes;
   if (finished(best, 0, tolerance)) return best;
-  if (climbing && !known) best = approach(std::move(best), limit);
-  if (progress_.end == Termination::interrupted) return best;
-  best.state.slopes() = climbing ? 1 : 0;
   Vec direction = memory_.direction(best.gradient);
   double step = memory_.empty() ? kFirstStep : 1;
+  const int limit = (climbing ? 0 : progress_.passes) + options_.max_passes;
   while (progress_.passes < limit) {
     Point next = best;
     bool possible = false;

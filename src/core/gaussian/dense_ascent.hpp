@@ -40,13 +40,8 @@ class DenseAscent : public Conditional {
     Vec shared = Vec();  // what `pull` lacks: the part by the rows' shares of variances
   };
 
-  // Where the rows' weights at a point lead.
-  struct Target {
-    Vec mean, theta;     // steps
-    Mat inverse_factor;  // (p, p)
-    double distance = 0;
-  };
-
+  Point begin();
+  Coefficients::Proposal first_proposal(State& state);
   void start_again(Point& best);
   Point away_from(const Point& from, int start);
   // `known`: has the memory seen this objective, nearly?
@@ -54,16 +49,6 @@ class DenseAscent : public Conditional {
   void settle_latent(State& state);
   void follow_latent(Point& best);
   bool look(bool climbing, Point& at);
-  // dense_approach.cpp
-  Point begin();
-  Coefficients::Proposal first_proposal(State& state);
-  bool descends(const State& state) const;
-  Coefficients::Proposal descend(Point& at, Coefficients::Proposal next);
-  double smoothed(const State& state, const Vec& precision);
-  double narrowed(const State& state, double t) const;
-  bool find_target(const Point& at, Target& out);
-  bool towards(const Point& from, const Target& target, double share, Point& to);
-  Point approach(Point at, int limit);
   bool settle(Point& at);
   void restart(bool climbing, Point& at);
   void refer_to(const Mat& turn, Point& at);
@@ -74,7 +59,6 @@ class DenseAscent : public Conditional {
   Node node(Point at);
   Point moved(const Node& from, ConstVecRef theta);
 
-  const Model& problem_;
   std::unique_ptr<RowSource> source_;
   Options options_;
   Host& host_;
