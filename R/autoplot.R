@@ -32,7 +32,8 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
 }
 
 plot_kinds <- c("coefficients", "groups", "smooth", "gp", "relevance", "loadings", "scores",
-                "determinacy", "residuals", "predictive", "bound", "intervals", "density", "trace", "rank")
+                "determinacy", "residuals", "predictive", "bound", "intervals", "density", "trace",
+                "rank")
 
 default_plot <- function(object) {
   if (has_only_functions(object)) return("gp")

@@ -68,6 +68,18 @@ settle_bases <- function(kind, bases, x) UseMethod("settle_bases")
 #' @export
 settle_bases.bsvm_basis <- function(kind, bases, x) bases
 
+# Of a call whose variables have no names: list(covariates, and the other arguments by name),
+# unevaluated.
+term_arguments <- function(term) {
+  arguments <- as.list(term)[-1L]
+  named <- named_arguments(arguments)
+  c(list(covariates = unname(arguments[!named])), arguments[named])
+}
+
+named_arguments <- function(arguments) {
+  if (is.null(names(arguments))) logical(length(arguments)) else names(arguments) != ""
+}
+
 # ---- of a basis ---------------------------------------------------------------------------------
 
 # Its columns for new data, in the order c(unpenalised, columns); `terms` are those of the fit.

@@ -6,7 +6,7 @@ basis_origin.bsvm_term_factors <- function(head) c(kind = "factors", package = "
 
 #' @export
 basis_words.bsvm_basis_factors <- function(kind) {
-  list(what = "A factor term", instead = " Its response is linear in the factors.")
+  list(what = "A factor term", instead = NULL)
 }
 
 factors_arguments <- c("k", "classifier", "points", "noise", "feedback", "unlabelled", "standardize",
@@ -17,18 +17,15 @@ basis_variables.bsvm_basis_factors <- function(kind, term) factors_call(term)$co
 
 # list(covariates, and the arguments by name) of a call, unevaluated.
 factors_call <- function(term) {
-  arguments <- as.list(term)[-1L]
-  named <- names(arguments)
-  if (is.null(named)) named <- rep("", length(arguments))
-  covariates <- unname(arguments[named == ""])
-  unknown <- setdiff(named, c("", factors_arguments))
+  given <- term_arguments(term)
+  unknown <- setdiff(names(given), c("covariates", factors_arguments))
   if (length(unknown) > 0L) refuse_factors_argument(term, unknown[1L])
-  constant <- vapply(covariates, function(own) length(all.vars(own)) == 0L, TRUE)
-  if (length(covariates) == 0L || any(constant)) {
+  constant <- vapply(given$covariates, function(own) length(all.vars(own)) == 0L, TRUE)
+  if (length(given$covariates) == 0L || any(constant)) {
     abort("formula", "The factor term `", shortened(term), "` needs variables: a matrix column of ",
           "the data, or columns, as in factors(expr, k = 5) or factors(g1:g100, k = 5).")
   }
-  c(list(covariates = covariates), arguments[named != ""])
+  given
 }
 
 # A term of a thousand columns would be a page: its first variables, and `...`.
@@ -77,18 +74,14 @@ without_ranges <- function(term, data) {
     ends <- vapply(as.list(arguments[[k]])[-1L], as.character, "")
     at <- match(ends, names(data))
     if (anyNA(at)) {
-      abort("formula", "`", shortened(term), "`: ", deparse1(arguments[[k]]), " stands for columns ",
-            "of `data`, which has no column ", enumerate(ends[is.na(at)]), ".")
+      abort("formula", "`", shortened(term), "`: ", deparse1(arguments[[k]]), " stands for ",
+            "columns of `data`, which has no column ", enumerate(ends[is.na(at)]), ".")
     }
     lapply(names(data)[at[1L]:at[2L]], as.name)
   })
   written <- unlist(written, recursive = FALSE)
   if (is.null(arguments$label)) written$label <- factors_label(term)
   as.call(c(term[[1L]], written))
-}
-
-named_arguments <- function(arguments) {
-  if (is.null(names(arguments))) logical(length(arguments)) else names(arguments) != ""
 }
 
 # The term without its arguments that are not variables: as prior, plots and columns name it.
@@ -128,12 +121,12 @@ score_kernel <- function(classifier, label) {
   if (identical(classifier, "linear")) return(NULL)
   if (identical(classifier, "gp")) return(kernel_se())
   if (!inherits(classifier, "bsvm_kernel")) {
-    abort("formula", "`classifier` of `", label, "` must be \"linear\", \"gp\" or a kernel, such as ",
-          "kernel_se(); found ", describe(classifier), ".")
+    abort("formula", "`classifier` of `", label, "` must be \"linear\", \"gp\" or a kernel, such ",
+          "as kernel_se(); found ", describe(classifier), ".")
   }
   if (length(kernel_products(classifier)) > 1L) {
-    abort("unsupported", "`classifier` of `", label, "` must be one kernel, or a product of kernels; ",
-          "found a sum. Use the one that matters, such as kernel_se().")
+    abort("unsupported", "`classifier` of `", label, "` must be one kernel, or a product of ",
+          "kernels; found a sum. Use the one that matters, such as kernel_se().")
   }
   classifier
 }

@@ -37,8 +37,8 @@ held_out_density <- function(x, new, most) {
            else eigen(crossprod(x), symmetric = TRUE)
   values <- pmax(found$values[seq_len(most)], 0) / nrow(x)
   vectors <- found$vectors[, seq_len(most), drop = FALSE]
-  z <- if (p > nrow(x)) tcrossprod(new, x) %*% vectors / rep(sqrt(nrow(x) * values), each = nrow(new))
-       else new %*% vectors
+  axes <- if (p > nrow(x)) crossprod(x, vectors) / rep(sqrt(nrow(x) * values), each = p) else vectors
+  z <- new %*% axes
   squares <- added_columns(z^2)
   fits <- added_columns(z^2 / rep(values, each = nrow(z)))
   k <- seq_len(most)

@@ -55,8 +55,8 @@ loadings_prior <- function(given, frame, basis) {
         "prior_lasso() (local shrinkage); found ", given$label, ".")
 }
 
-# The core's numbers of it. A Laplace law with scale nu is a normal one whose variance is
-# exponential with rate 1 / (2 nu^2).
+# The core's numbers of it. A Laplace distribution with scale nu is a normal one whose
+# variance is exponential with rate 1 / (2 nu^2).
 core_loadings <- function(prior, k) {
   numbers <- prior$parameters
   if (prior$name != "bridge") {
@@ -100,7 +100,7 @@ run_factors <- function(spec, control) {
                                                    options))
   result$seconds <- proc.time()[["elapsed"]] - started
   warn_checkpoint(result$checkpoint_failed, options$checkpoint)
-  out <- factor_result(result, spec, control)
+  out <- factor_result(result, options$every, spec, control)
   out$sampling <- sampling_facts(result, options)
   if (result$termination == "interrupted") warn_cut_short(out$sampling)
   else warn_diagnosis(diagnose(bind_variables(
@@ -110,15 +110,21 @@ run_factors <- function(spec, control) {
   out
 }
 
-# Draws of q are independent, and as good as those of a chain to whoever reads them.
+# Draws of q are independent, and as good as those of a chain to whoever reads them. With a kernel
+# each draw is read by itself, and other starts have not been seen to end higher.
 variational_draws <- 1000L
+function_draws <- 400L
+variational_starts <- 3L
 
 run_variational_factors <- function(spec, control) {
   x <- spec$problem$factors$x
   k <- spec$problem$factors$basis$k
-  draws <- as.integer(max(least_factor_draws, min(variational_draws, most_implied / ncol(x))))
+  linear <- is.null(spec$problem$factors$basis$kernel)
+  draws <- if (linear) variational_draws else function_draws
+  draws <- as.integer(max(least_factor_draws, min(draws, most_implied / ncol(x))))
   options <- list(
-    augmented = takes_likelihood(as_component("vb", "engine"), spec$likelihood), starts = 3L,
+    augmented = takes_likelihood(as_component("vb", "engine"), spec$likelihood),
+    starts = if (linear) variational_starts else 1L,
     most = control$max_passes, tolerance = 1e-3, seed = floor(stats::runif(1L) * 2^31),
     threads = control$threads, verbose = progress_pace(control$verbose), draws = draws,
     every = max(1L, as.integer(ceiling(draws * as.numeric(ncol(x)) * k / most_implied)),
@@ -127,8 +133,7 @@ run_variational_factors <- function(spec, control) {
   result <- with_core_conditions(core_factor_vb(factor_data(spec$problem), factor_model(spec),
                                                 options))
   result$termination <- if (result$termination == "limit") "pass_limit" else result$termination
-  out <- factor_result(result, spec, control)
-  out$seed <- options$seed
+  out <- factor_result(result, options$every, spec, control)
   out$bound <- bound_in_units(result$elbo, spec)
   out$trace <- cbind(bound = bound_in_units(result$trace, spec), gradient = NA_real_)
   out$passes <- length(result$trace)
@@ -147,9 +152,9 @@ warn_variational <- function(result, control) {
        "`max_passes` in bsvm_control().")
 }
 
-factor_result <- function(result, spec, control) {
+factor_result <- function(result, every, spec, control) {
   posterior <- implied_posterior(result, spec)
-  posterior$factors <- factor_draws(result, spec, control)
+  posterior$factors <- factor_draws(result, every, spec, control)
   posterior <- posterior_in_units(posterior, spec)
   list(posterior = posterior, hyper = Map(draws_hyper, spec$blocks, posterior$variances),
        group_hyper = list(), termination = result$termination)
@@ -175,14 +180,20 @@ factor_options <- function(spec, control) {
                       " numbers each, take"), "Use fewer `draws`.")
   options$keep_effects <- TRUE
   options$keep_unknowns <- FALSE
-  most <- if (is.null(spec$problem$factors$basis$kernel)) most_loadings_kept else most_functions_kept
-  kept <- max(1, min(most, floor(most_implied / (ncol(x) * k * options$chains))))
+  fit <- floor(most_implied / (ncol(x) * k * options$chains)) # draws of loadings of a chain
+  kept <- max(1, min(most_loadings(spec$problem$factors$basis), fit))
   options$every <- max(1L, as.integer(ceiling(options$draws / kept)))
+  if (options$most > 0L) options$most <- as.integer(min(options$most, options$every * max(kept, fit)))
   options
 }
 
-most_loadings_kept <- 100L # draws of each chain
+# Draws of the loadings that a fit keeps of each chain: methods read them one by one.
+most_loadings_kept <- 100L
 most_functions_kept <- 250L
+
+most_loadings <- function(basis) {
+  if (is.null(basis$kernel)) most_loadings_kept else most_functions_kept
+}
 
 factor_data <- function(problem) {
   own <- problem$factors
@@ -248,121 +259,4 @@ core_score_kernel <- function(basis, block) {
          if (!is.null(number$prior)) number[c("prior", "parameters")]
        })),
        variance = block[c("prior", "parameters")], points = basis$points)
-}
-
-# ---- what came out ------------------------------------------------------------------------------
-
-# Draws of each block's variance, or inferred parameter, by block.
-factor_variances <- function(result, spec) {
-  hyper <- result$hyper
-  names <- rownames(hyper)
-  parameter <- vapply(spec$blocks, is_parameter, TRUE)
-  process <- vapply(spec$blocks, function(block) !is.null(block$loadings), TRUE) &
-    !is.null(spec$problem$factors$basis$kernel)
-  lapply(seq_along(spec$blocks), function(k) {
-    if (process[k]) {
-      own <- hyper[names == "process.variance", , , drop = FALSE]
-      dimnames(own) <- list(rep("variance", nrow(own)), NULL, NULL)
-      return(own)
-    }
-    if (parameter[k]) {
-      own <- hyper[paste0("theta_", sum(parameter[seq_len(k)])), , , drop = FALSE]
-      own <- exp(2 * own) # logarithms of numbers, of which R has the squares (R/parameters.R)
-      dimnames(own) <- list("variance", NULL, NULL)
-      return(own)
-    }
-    prefix <- paste0("part_", sum(!(parameter | process)[seq_len(k)]), ".")
-    at <- startsWith(names, prefix)
-    own <- hyper[at, , , drop = FALSE]
-    dimnames(own) <- list(substring(names[at], nchar(prefix) + 1L), NULL, NULL)
-    own
-  })
-}
-
-# Draws of covariates' coefficients, and of those of the variables that each draw implies. The link
-# for variables at zero is part of the intercept.
-implied_posterior <- function(result, spec) {
-  own <- seq_along(spec$problem$center)
-  size <- dim(result$coefficients)
-  alpha <- result$coefficients[own, , , drop = FALSE]
-  at <- spec$design$intercept
-  linear <- is.null(spec$problem$factors$basis$kernel)
-  if (linear) alpha[at, , ] <- alpha[at, , ] + result$hyper["offset", , ]
-  coefficients <- bind_variables(alpha, if (linear) result$implied else array(0, c(1L, size[-1L])))
-  draws_posterior(list(coefficients = coefficients, variances = factor_variances(result, spec),
-                       mean = rowMeans(draw_matrix(coefficients)), effects = NULL,
-                       effects_mean = numeric(0), effects_sd = numeric(0)))
-}
-
-# What is known of factors, in units of the core's response:
-#   identified   draws of numbers that mean the same in all chains (number, draws, chains): `leftover`,
-#                the variance of the link of a row that its variables leave over; `explained`, that
-#                of what they determine over the rows, `determinacy`, its share; `offset`, the link for
-#                variables at zero less the intercept; `psi`, the precision of common noise
-#   kept         of every so many draws, the numbers `at` of each chain: `mean` (p, m, chains),
-#                `loadings` (p, K, m, chains), `noise`, and `beta` (K, m, chains) or, of a function of
-#                the scores, `kernel`, `points`, `b`, `theta`, `variance`; of the rows' scores
-#                given their variables `between`, the covariance of their means, and `within`, the
-#                mean of their covariances (K, K, m times chains)
-factor_draws <- function(result, spec, control) {
-  names <- rownames(result$hyper)
-  process <- !is.null(spec$problem$factors$basis$kernel)
-  shown <- c(intersect(c("determinacy", "explained", "leftover", "offset", "psi"), names),
-             grep("^kernel_", names, value = TRUE))
-  draws <- dim(result$coefficients)[2L]
-  kept <- result$kept_loadings
-  m <- dim(kept$mean)[2L]
-  kept$at <- (draws %/% max(m, 1L)) * seq_len(m)
-  basis <- spec$problem$factors$basis
-  own <- which(vapply(spec$blocks, function(block) !is.null(block$loadings), TRUE))
-  if (process) {
-    kept <- c(kept, list(points = result$points, kernel =
-                           core_score_kernel(basis, spec$model$blocks[[own]])$factors))
-  } else {
-    at <- length(spec$problem$center) + seq_len(basis$k)
-    kept$beta <- result$coefficients[at, kept$at, , drop = FALSE]
-  }
-  labelled <- seq_len(spec$problem$factors$labelled)
-  kept <- c(kept, score_spread(spec$problem$factors$x[labelled, , drop = FALSE], kept, control))
-  list(identified = result$hyper[shown, , , drop = FALSE], kept = kept)
-}
-
-score_spread <- function(x, kept, control) {
-  found <- kept_scores(kept, x, control)
-  size <- dim(found$covariance)
-  counts <- tabulate(found$pattern, size[3L]) / nrow(x)
-  within <- apply(found$covariance * rep(counts, each = size[1L]^2), c(1L, 2L, 4L), sum)
-  between <- apply(found$scores, 3L, function(own) {
-    own <- matrix(own, nrow(x))
-    crossprod(own - rep(colMeans(own), each = nrow(x))) / nrow(x)
-  })
-  list(between = array(between, size[-3L]), within = array(within, size[-3L]))
-}
-
-# Where the variables determine little of the link, scores follow the response. Under the
-# pseudo-likelihood that is rewarded: of 50 sets of classes at random (100 rows, 50 variables of 3
-# factors, 5 in the model) determinacy was 0.48 to 0.69, under the normalised one 0.83 to 0.92.
-least_determinacy <- 0.5
-least_determinacy_pseudo <- 0.7
-
-warn_determinacy <- function(result, spec) {
-  share <- mean(result$posterior$factors$identified["determinacy", , ])
-  law <- is_law(spec$likelihood)
-  if (share >= if (law) least_determinacy else least_determinacy_pseudo) return(invisible())
-  warn("determinacy", "The variables determine only ", format(100 * share, digits = 2L),
-       " % of the variance of the link that is due to factors: the rest are scores that follow the ",
-       "response, row by row, and say nothing of new rows.",
-       if (law) " Use fewer factors."
-       else paste0(" Use ", normalised_call, ", under which this hardly happens, or fewer factors."))
-}
-
-scale_factor_draws <- function(factors, unit) {
-  if (!is.null(factors$kept$beta)) factors$kept$beta <- factors$kept$beta * unit
-  else factors$kept$variance <- factors$kept$variance * unit^2
-  power <- c(offset = 1, leftover = 2, explained = 2)
-  power <- power[names(power) %in% rownames(factors$identified)]
-  for (name in names(power)) {
-    factors$identified[name, , ] <- factors$identified[name, , ] * unit^power[[name]]
-  }
-  factors
 }

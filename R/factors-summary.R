@@ -9,9 +9,15 @@ factor_facts <- function(object, level = 0.95, table = TRUE) {
   list(label = basis$label, k = basis$k, p = length(basis$names), chosen = !is.null(basis$chosen),
        feedback = basis$feedback, prior = loadings_words(object),
        kernel = if (!is.null(basis$kernel)) basis$kernel$label,
-       scales = score_scales(object, level),
+       scales = score_scales(object, level), unlabelled = basis$unlabelled_rows,
        table = if (table) factor_table(object, level = level),
        determinacy = c(mean(draws), row_quantiles(matrix(draws, 1L), level)), level = level)
+}
+
+# Of a fit or a summary.
+unlabelled_rows <- function(x) {
+  count <- if (!is.null(x$factors)) x$factors$unlabelled else factors_of(x)$unlabelled_rows
+  if (is.null(count)) 0L else count
 }
 
 # Numbers of a kernel of scores: a row each.
@@ -51,8 +57,8 @@ say_factors <- function(facts, digits) {
   rownames(shown) <- shown$factor
   shown$factor <- NULL
   print(shown, digits = min(digits, 3L))
-  say_wrapped(paste("`share` is of the variance of all variables. Draws are aligned, and factors turned",
-                    "by varimax: see factor_loadings().",
+  say_wrapped(paste("`share` is of the variance of all variables. Draws are aligned, and factors",
+                    "turned by varimax: see factor_loadings().",
                     if (is.null(facts$kernel)) paste("The coefficients of the variables that the",
                       "factors imply are in coef() and confint().")), 2L)
 }

@@ -46,8 +46,8 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   columns takes two seconds to read. Missing values are allowed; they are part of the model.
 #' * `k`: the number of factors, less than rows and variables. `NULL` (default): chosen from the
 #'   variables alone, up to 30, as the least number with which probabilistic principal components
-#'   say as much of held-out rows (every fifth one) as with the best number, within a standard
-#'   error.
+#'   say as much of held-out rows (every fifth one, missing values at the mean) as with the best
+#'   number, within a standard error.
 #' * `classifier`: `"linear"` (default), the response is linear in the factors; or a kernel, such as
 #'   `kernel_se()`, for which `"gp"` stands: it depends on a smooth function of them with a
 #'   Gaussian-process prior, the nonlinear factor model. Numbers of the kernel have their own priors
@@ -78,10 +78,10 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   one variance for all of them, [prior_ridge()], by default. With `prior_lasso()` they are those
 #'   of the paper.
 #' * of the loadings \eqn{A}, `prior = list(loadings = )`: [prior_lasso()], local shrinkage, as in
-#'   the paper, where an inferred `nu` has its gamma law on \eqn{1 / (2 \nu^2)}{1 / (2 nu^2)}, the
-#'   rate of the variances; or [prior_ridge()], a variance for each factor. By default local
-#'   shrinkage, and one variance a factor where variables outnumber rows: the cost of a fit then
-#'   does not depend on the number of variables (with common noise and without missing values).
+#'   the paper, where an inferred `nu` has its gamma distribution on \eqn{1 / (2 \nu^2)}{1 / (2
+#'   nu^2)}, the rate of the variances; or [prior_ridge()], a variance for each factor. By default
+#'   local shrinkage, and one variance a factor where variables outnumber rows: the cost of a fit
+#'   then does not depend on the number of variables (with common noise and without missing values).
 #' * \eqn{\mu_i \sim N(0, 1)}{mu_i ~ N(0, 1)} and \eqn{\psi \sim}{psi ~} gamma(1, 1).
 #'
 #' Since scores given the variables are normal, the model says of a new row that its linear
@@ -93,6 +93,9 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' pictures of the rows of the fit use their variables and not their response, and so say what would
 #' be said of new rows.
 #'
+#' [loo()][loo.bsvm] leaves out a row's response and keeps its variables, as those of an unlabelled
+#' row.
+#'
 #' @section What to expect:
 #' The joint model is hardly ever more accurate than two steps, principal
 #' components and then a classifier: with many variables the response can move a row's scores only a
@@ -103,9 +106,9 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' factors that the variables hardly determine follow the response row by row, so that any classes
 #' are separated, also at random, while new rows are predicted by chance. **Determinacy** tells: the
 #' share of the variance of the linear predictor due to factors that the variables determine, in
-#' `print()` and
-#' `summary()`. Below one half, and below 0.7 under the pseudo-likelihood, there is a warning of
-#' class `bsvm_warning_determinacy`. The default, the normalised likelihood, does not reward this.
+#' `print()` and `summary()`. Below one half, and below 0.7 under the pseudo-likelihood, there is a
+#' warning of class `bsvm_warning_determinacy`. The default, the normalised likelihood, does not
+#' reward this.
 #'
 #' @section Engines:
 #' * [engine_gibbs()], the default, also of the normalised likelihood: scores are drawn exactly
@@ -115,8 +118,9 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   fewer draws are kept.
 #' * [engine_vb()], seconds even for a thousand variables: standard deviations are too small, under
 #'   the pseudo-likelihood by a third or more; numbers of a kernel and the variance of a function
-#'   are points. The best of three starts counts. Methods read a fit by a thousand independent draws
-#'   from the approximation, so that all that is said of draws holds for it.
+#'   are points. The best of three starts counts, with a kernel there is one. Methods read a fit by a
+#'   thousand (with a kernel 400) independent draws from the approximation, so that all that is said
+#'   of draws holds for it.
 #'
 #' @section What is refused:
 #' Random effects, `gp()`, sparse predictors, modelled missing predictors
@@ -167,6 +171,7 @@ make_bases.bsvm_basis_factors <- function(kind, term, columns, frame_terms, env)
   list(structure(
     c(given, list(expression = smooth_expression(term, columns, frame_terms),
                   covariates = covariates, names = colnames(x), chosen = chosen, drawn = TRUE,
+                  unlabelled_rows = NROW(others),
                   variables = structure(unname(x), unlabelled = others),
                   penalty = rep(1L, if (is.null(given$kernel)) ncol(x) else 1L)), scaling),
     class = class(kind)))

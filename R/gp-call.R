@@ -36,12 +36,10 @@ basis_effects.bsvm_basis_gp <- function(kind, term, data) {
 
 # list(covariates, kernel, points, by, standardize, infer, label) of a call, unevaluated.
 gp_call <- function(term) {
-  arguments <- as.list(term)[-1L]
-  named <- names(arguments)
-  if (is.null(named)) named <- rep("", length(arguments))
-  covariates <- unname(arguments[named == ""])
-  unknown <- setdiff(named, c("", gp_arguments))
+  given <- term_arguments(term)
+  unknown <- setdiff(names(given), c("covariates", gp_arguments))
   if (length(unknown) > 0L) refuse_gp_argument(term, unknown[1L])
+  covariates <- given$covariates
   if (length(covariates) == 0L) {
     abort("formula", "The Gaussian-process term `", deparse1(term), "` has no variable.")
   }
@@ -51,7 +49,7 @@ gp_call <- function(term) {
           enumerate(vapply(covariates[constant], deparse1, "")),
           ", which has no variable. Write a variable of the data, as in gp(x).")
   }
-  c(list(covariates = covariates), arguments[named != ""])
+  given
 }
 
 # Words of neighbours, with ours.

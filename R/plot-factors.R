@@ -21,7 +21,9 @@ plot_loadings <- function(object, level, n) {
     ggplot2::geom_point(data = shown[shown$sure, ], size = 0.7, colour = "grey20") +
     ggplot2::scale_fill_gradient2(low = class_colours[1L], high = plot_colour, limits = c(-top, top)) +
     ggplot2::labs(x = NULL, y = NULL, fill = "Loading", caption = paste0(
-      if (length(largest) > n) paste0(n, " of ", length(largest), " variables, the largest loadings. "),
+      if (length(largest) > n) {
+        paste0(n, " of ", length(largest), " variables, the largest loadings. ")
+      },
       "A dot: the ", format(100 * level), " % interval excludes zero.")) +
     plot_theme() +
     ggplot2::theme(panel.grid = ggplot2::element_blank())

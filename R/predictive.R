@@ -99,8 +99,8 @@ link_points.bsvm_mixture <- function(posterior, fit, rows) {
 #' @export
 link_points.bsvm_draws <- function(posterior, fit, rows) {
   if (has_factors(fit)) {
-    law <- factor_law(fit, rows)
-    return(list(mean = law$mean, sd = sqrt(law$variance)))
+    links <- factor_links(fit, rows)
+    return(list(mean = links$mean, sd = sqrt(links$variance)))
   }
   mean <- linear_draws(fit, rows)
   list(mean = mean, sd = array(0, dim(mean)))

@@ -49,10 +49,12 @@ say_model <- function(x, groups, missing) {
       if (is_law(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
       sep = "")
   if (!is.null(x$formula)) say_wrapped(deparse1(shown_formula(x$formula)), 2L, most = 3L)
-  omitted <- length(x$na.action)
+  unlabelled <- unlabelled_rows(x)
+  omitted <- length(x$na.action) - unlabelled
   levels <- sprintf(", %d level%s of %s", groups, ifelse(groups == 1L, "", "s"), names(groups))
   say_wrapped(paste0(
     x$nobs, " rows", paste(levels, collapse = ""),
+    if (unlabelled > 0L) paste0("; ", unlabelled, " more without a response inform the factors"),
     if (omitted > 0L) paste0("; ", omitted, " more left out for missing values"),
     modelled_text(missing)
   ), 2L)
@@ -112,7 +114,8 @@ say_hidden <- function(counts) {
 
 say_flat <- function(x) {
   if (isTRUE(x$default_prior)) {
-    cat("Weakly informative priors (default in models with random effects or smooths).\n")
+    cat("Weakly informative priors (default in models with random effects or smooths",
+        if (has_factors(x) || !is.null(x$factors)) ", or factors", ").\n", sep = "")
   }
 }
 

@@ -111,16 +111,21 @@ mean_probability.default <- function(posterior, fit, rows, link) {
 mean_probability.bsvm_draws <- function(posterior, fit, rows, link) {
   p <- rep(NA_real_, nrow(rows$x))
   in_row_chunks(posterior, rows, function(at, part) {
-    if (has_factors(fit)) {
-      p[at] <<- factor_probability(fit, part, if (is.null(rows$offset)) 0 else rows$offset[at])
-      return()
-    }
-    draws <- linear_draws(fit, part)
-    if (has_unknown(part)) draws <- draws + with_given_seed(1, unknown_draws(fit, part))
-    if (!is.null(rows$offset)) draws <- draws + rows$offset[at]
-    p[at] <<- rowMeans(expected_response(fit$likelihood, draws))
+    links <- link_points(posterior, fit, part)
+    if (has_unknown(part)) links$mean <- links$mean + with_given_seed(1, unknown_draws(fit, part))
+    if (!is.null(rows$offset)) links$mean <- links$mean + rows$offset[at]
+    p[at] <<- rowMeans(averaged_links(fit$likelihood, links))
   })
   p
+}
+
+# Of links that are known, or normal.
+averaged_links <- function(likelihood, links) {
+  if (all(links$sd == 0)) return(expected_response(likelihood, links$mean))
+  out <- links$mean
+  known <- !is.na(out)
+  out[known] <- averaged_response(likelihood, out[known], links$sd[known])
+  out
 }
 
 #' @export

@@ -99,15 +99,20 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   problem <- problem_in_units(core_problem(frame, design, core, assigned$blocks[sparse]), design)
   problem <- with_row_scales(problem, frame$scale_columns)
   model <- model_in_units(model, design, likelihood)
-  problem$features <- core_features(frame, frame$made, design$center)
-  problem$factors <- core_factor_data(frame)
-  if (!is.null(frame$left_over)) {
-    problem$left_over <- frame$left_over
-    problem$leaving <- match(colnames(frame$left_over), vapply(assigned$blocks, `[[`, "", "label"))
-  }
+  problem <- with_made_parts(problem, frame, design, assigned$blocks)
   problem$latent <- unknowns$core
   new_spec(problem, model, design, assigned$blocks, assigned$group_blocks, likelihood, engine,
            standardize, assigned$default_prior, frame$unknowns$rule, unknowns$law, frame$cluster)
+}
+
+# What the core makes columns of, factors of, and what no column has.
+with_made_parts <- function(problem, frame, design, blocks) {
+  problem$features <- core_features(frame, frame$made, design$center)
+  problem$factors <- core_factor_data(frame)
+  if (is.null(frame$left_over)) return(problem)
+  problem$left_over <- frame$left_over
+  problem$leaving <- match(colnames(frame$left_over), vapply(blocks, `[[`, "", "label"))
+  problem
 }
 
 # A spec: what bsvm_spec() promises of each field is checked. `missing`: the rule for what is

@@ -2,6 +2,7 @@
 
 #include "core/factors/factors_chain.hpp"
 #include "r_draws.h"
+#include "r_factors.h"
 #include "r_host.h"
 #include "r_kernel.h"
 
@@ -37,6 +38,8 @@ bsvm::ProcessPart to_process(const List& kernel) {
   return out;
 }
 
+}  // namespace
+
 bsvm::FactorModel to_factor_model(const List& data, const List& model) {
   bsvm::FactorModel out;
   out.x = to_mat(data["x"]);
@@ -66,6 +69,8 @@ bsvm::FactorModel to_factor_model(const List& data, const List& model) {
     out.parameters.push_back(to_prior(prior));
   return out;
 }
+
+namespace {
 
 // mean (p, draws, chains), loadings (p, K, draws, chains) and noise (p or 1, draws, chains) of
 // every so many draws; of a process also b (M, draws, chains), theta (numbers of its kernel, draws,

@@ -2,6 +2,7 @@
 
 #include "core/factors/factors_chain.hpp"
 #include "core/factors/variational.hpp"
+#include "r_factors.h"
 #include "r_host.h"
 
 using Rcpp::_;
@@ -10,8 +11,6 @@ using Rcpp::List;
 using Rcpp::NumericVector;
 
 namespace {
-
-bsvm::FactorModel to_factor_model(const List& data, const List& model);  // r_factors.cpp
 
 bsvm::VariationalOptions to_variational(const List& options) {
   bsvm::VariationalOptions out;

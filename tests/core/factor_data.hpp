@@ -105,4 +105,22 @@ inline FactorModel plain_factors(const FactorKind& kind, Index labelled, std::ui
   return out;
 }
 
+// All that a chain says after so many sweeps.
+inline Vec said(Chain& chain, int sweeps) {
+  Host host;
+  for (int k = 0; k < sweeps; ++k) chain.sweep(host);
+  Draw draw;
+  chain.read(draw);
+  Vec seldom;
+  chain.read_seldom(seldom);
+  Vec out(draw.coefficients.size() + draw.hyper.size() + draw.effects.size() +
+          draw.unknowns.size() + draw.law.size() + seldom.size());
+  out << draw.coefficients, draw.hyper, draw.effects, draw.unknowns, draw.law, seldom;
+  return out;
+}
+
+inline bool same(const Vec& a, const Vec& b) {
+  return a.size() == b.size() && (a.array() == b.array()).all();
+}
+
 }  // namespace bsvm_test

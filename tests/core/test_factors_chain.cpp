@@ -20,24 +20,6 @@ FactorModel some_model(const std::string& likelihood, bool local, bool each, boo
   return plain_factors(kind, 9, 11);
 }
 
-// All that a chain says after so many sweeps.
-Vec said(Chain& chain, int sweeps) {
-  Host host;
-  for (int k = 0; k < sweeps; ++k) chain.sweep(host);
-  Draw draw;
-  chain.read(draw);
-  Vec seldom;
-  chain.read_seldom(seldom);
-  Vec out(draw.coefficients.size() + draw.hyper.size() + draw.effects.size() +
-          draw.unknowns.size() + draw.law.size() + seldom.size());
-  out << draw.coefficients, draw.hyper, draw.effects, draw.unknowns, draw.law, seldom;
-  return out;
-}
-
-bool same(const Vec& a, const Vec& b) {
-  return a.size() == b.size() && (a.array() == b.array()).all();
-}
-
 }  // namespace
 
 TEST_CASE("factors: a chain goes on from what was saved, to the bit") {

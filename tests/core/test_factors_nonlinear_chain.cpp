@@ -16,23 +16,6 @@ FactorModel some_process(const std::string& likelihood, bool ard, bool missing =
   return plain_factors(kind, 70, 11);
 }
 
-Vec said(Chain& chain, int sweeps) {
-  Host host;
-  for (int k = 0; k < sweeps; ++k) chain.sweep(host);
-  Draw draw;
-  chain.read(draw);
-  Vec seldom;
-  chain.read_seldom(seldom);
-  Vec out(draw.coefficients.size() + draw.hyper.size() + draw.unknowns.size() + draw.law.size() +
-          seldom.size());
-  out << draw.coefficients, draw.hyper, draw.unknowns, draw.law, seldom;
-  return out;
-}
-
-bool same(const Vec& a, const Vec& b) {
-  return a.size() == b.size() && (a.array() == b.array()).all();
-}
-
 }  // namespace
 
 TEST_CASE("factors: a chain of a Gaussian process goes on to the bit, whatever the threads") {

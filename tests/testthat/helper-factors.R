@@ -21,7 +21,7 @@ quiet_factors <- function(formula, data, ..., engine = few_draws()) {
 }
 
 # Scores of one standardised row given its variables, those missing left out, and of a draw its share
-# of the link: dense and by the definition, from the joint normal law of x and w.
+# of the link: dense and by the definition, from the joint normal distribution of x and w.
 plain_row <- function(x, mean, loadings, noise, beta) {
   seen <- which(!is.na(x))
   k <- ncol(loadings)

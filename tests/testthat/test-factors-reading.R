@@ -23,7 +23,7 @@ test_that("draws that differ by a turn are aligned exactly", {
   expect_equal(cross[upper.tri(cross)], rep(0, 3), tolerance = 1e-6) # principal axes
 })
 
-test_that("scores and determinacy are those of plain normal laws", {
+test_that("scores and determinacy are those of plain normal distributions", {
   fit <- fitted_factors()
   d <- factor_data()
   d$x[1L, 1:5] <- NA

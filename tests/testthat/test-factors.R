@@ -1,5 +1,5 @@
-# Factor terms: draws and predictions against dense normal laws in plain R, what must not matter, what
-# is refused. The sampler itself is tested in core/test_factors_*.cpp.
+# Factor terms: draws and predictions against dense normal distributions in plain R, what must not
+# matter, what is refused. The sampler itself is tested in core/test_factors_*.cpp.
 
 # The whole link of kept draw j of a chain, by plain R.
 plain_link <- function(fit, x, covariates, j, chain) {
@@ -17,7 +17,7 @@ plain_link <- function(fit, x, covariates, j, chain) {
        variance = vapply(parts, `[[`, 0, "variance"))
 }
 
-test_that("implied coefficients and left-over variances are those of dense normal laws", {
+test_that("implied coefficients and left-over variances are those of dense normal distributions", {
   d <- factor_data()
   models <- list(
     general = list(),
@@ -28,14 +28,40 @@ test_that("implied coefficients and left-over variances are those of dense norma
     data <- if (is.null(model$rows)) d else d[model$rows, ]
     fit <- quiet_factors(y ~ age + factors(x, k = 2, noise = noise), data, prior = model$prior)
     rows <- prediction_rows(fit, NULL, NULL, FALSE, NULL, NULL, environment())
-    law <- factor_law(fit, rows)
+    links <- factor_links(fit, rows)
     for (chain in 1:2) for (j in c(1L, 30L)) {
       plain <- plain_link(fit, data$x, cbind(1, data$age), j, chain)
       at <- fit$posterior$factors$kept$at[j] + (chain - 1L) * 60L
-      expect_equal(unname(law$mean[, at]), plain$mean, tolerance = 1e-7)
-      expect_equal(unname(law$variance[, at]), plain$variance, tolerance = 1e-7)
+      expect_equal(unname(links$mean[, at]), plain$mean, tolerance = 1e-7)
+      expect_equal(unname(links$variance[, at]), plain$variance, tolerance = 1e-7)
     }
   }
+})
+
+test_that("loadings of few draws are those of the draws that they are said to be", {
+  local_replace("most_loadings_kept", 3L)
+  d <- factor_data()
+  for (draws in c(20L, 100L)) {
+    fit <- quiet_factors(y ~ age + factors(x, k = 2), d, engine = few_draws(draws))
+    kept <- fit$posterior$factors$kept
+    expect_lte(length(kept$at), 3L)
+    expect_equal(dim(kept$loadings), c(20L, 2L, length(kept$at), 2L))
+    rows <- prediction_rows(fit, NULL, NULL, FALSE, NULL, NULL, environment())
+    links <- factor_links(fit, rows)
+    for (j in seq_along(kept$at)) {
+      plain <- plain_link(fit, d$x, cbind(1, d$age), j, 2L)
+      expect_equal(unname(links$mean[, kept$at[j] + draws]), plain$mean, tolerance = 1e-7)
+    }
+    new <- d[1:3, ]
+    new$x[, 1:4] <- NA # each draw by the nearest
+    rows <- prediction_rows(fit, new, NULL, FALSE, NULL, NULL, environment())
+    links <- factor_links(fit, rows)
+    expect_equal(ncol(links$mean), 2L * draws)
+    expect_equal(nrow(unique(t(round(links$mean, 9)))), 2L * length(kept$at))
+  }
+  local_replace("most_loadings", function(basis) 50L)
+  long <- quiet_factors(y ~ age + factors(x, k = 2), d, engine = few_draws(120L))
+  expect_length(long$posterior$factors$kept$at, 40L) # every third
 })
 
 test_that("missing variables are integrated out, all of them too", {
@@ -46,12 +72,12 @@ test_that("missing variables are integrated out, all of them too", {
   new$x[2L, ] <- NA
   new$x[3L, 1:5] <- NA
   rows <- prediction_rows(fit, new, NULL, FALSE, NULL, NULL, environment())
-  law <- factor_law(fit, rows)
+  links <- factor_links(fit, rows)
   for (chain in 1:2) {
     plain <- plain_link(fit, new$x, cbind(1, new$age), 7L, chain)
     at <- fit$posterior$factors$kept$at[7L] + (chain - 1L) * 60L
-    expect_equal(unname(law$mean[, at]), plain$mean, tolerance = 1e-7)
-    expect_equal(unname(law$variance[, at]), plain$variance, tolerance = 1e-7)
+    expect_equal(unname(links$mean[, at]), plain$mean, tolerance = 1e-7)
+    expect_equal(unname(links$variance[, at]), plain$variance, tolerance = 1e-7)
   }
   shown <- predict(fit, new, interval = TRUE)
   expect_gt(shown$sd[2L], shown$sd[1L])
@@ -64,19 +90,19 @@ test_that("missing variables are integrated out, all of them too", {
   expect_gt(cor(fitted(again), fitted(fit)), 0.98)
 })
 
-test_that("what predictions average over is the law of the link", {
+test_that("what predictions average over is the links of the link", {
   d <- factor_data()
   fit <- quiet_factors(y ~ age + factors(x, k = 2), d)
   rows <- prediction_rows(fit, NULL, NULL, FALSE, NULL, NULL, environment())
-  law <- factor_law(fit, rows)
+  links <- factor_links(fit, rows)
   shown <- predict(fit, interval = TRUE)
-  expect_equal(shown$fit, rowMeans(law$mean), tolerance = 1e-12, ignore_attr = TRUE)
-  expect_equal(shown$sd, sqrt(apply(law$mean, 1L, var) + rowMeans(law$variance)),
+  expect_equal(shown$fit, rowMeans(links$mean), tolerance = 1e-12, ignore_attr = TRUE)
+  expect_equal(shown$sd, sqrt(apply(links$mean, 1L, var) + rowMeans(links$variance)),
                tolerance = 1e-12, ignore_attr = TRUE)
   z <- seq(-8, 8, length.out = 2001L)
   average <- function(i, y) {
-    vapply(seq_len(ncol(law$mean)), function(s) {
-      f <- law$mean[i, s] + sqrt(law$variance[i, s]) * z
+    vapply(seq_len(ncol(links$mean)), function(s) {
+      f <- links$mean[i, s] + sqrt(links$variance[i, s]) * z
       p <- exp(-2 * pmax(0, 1 - y * f))
       other <- exp(-2 * pmax(0, 1 + y * f))
       sum(dnorm(z) * p / (p + other)) * diff(z[1:2])
@@ -91,11 +117,11 @@ test_that("what predictions average over is the law of the link", {
   }
   draws <- posterior_linpred(fit)
   expect_equal(dim(draws), c(120L, 60L))
-  expect_equal(unname(colMeans(draws)), rowMeans(law$mean), tolerance = 0.1, ignore_attr = TRUE)
+  expect_equal(unname(colMeans(draws)), rowMeans(links$mean), tolerance = 0.1, ignore_attr = TRUE)
   expect_equal(apply(draws, 2L, sd), shown$sd, tolerance = 0.3, ignore_attr = TRUE)
 })
 
-test_that("numbers have exact predictive laws, in any units", {
+test_that("numbers have exact predictive distributions, in any units", {
   d <- factor_data()
   own <- function(z) {
     d$z <- z
@@ -109,16 +135,16 @@ test_that("numbers have exact predictive laws, in any units", {
   expect_equal(factor_table(other)$coefficient, 1e4 * factor_table(fit)$coefficient,
                tolerance = 1e-6)
   rows <- prediction_rows(fit, NULL, NULL, FALSE, NULL, NULL, environment())
-  law <- factor_law(fit, rows)
+  links <- factor_links(fit, rows)
   sd <- sqrt(as.vector(fit$posterior$variances[[which(vapply(fit$blocks, is_parameter, TRUE))]]))
-  exact <- dnorm(d$z[5L], law$mean[5L, ], sqrt(law$variance[5L, ] + sd^2), log = TRUE)
+  exact <- dnorm(d$z[5L], links$mean[5L, ], sqrt(links$variance[5L, ] + sd^2), log = TRUE)
   expect_equal(log_lik(fit)[, 5L], exact, tolerance = 1e-10)
   quantiles <- predict(fit, type = "quantile", probs = c(0.1, 0.9))
-  mixed <- mean(pnorm(quantiles[5L, 1L], law$mean[5L, ], sqrt(law$variance[5L, ] + sd^2)))
+  mixed <- mean(pnorm(quantiles[5L, 1L], links$mean[5L, ], sqrt(links$variance[5L, ] + sd^2)))
   expect_equal(mixed, 0.1, tolerance = 1e-5)
 })
 
-test_that("the number of factors is chosen by held-out densities of normal laws", {
+test_that("the number of factors is chosen by held-out normal densities", {
   d <- factor_data(50L, 12L, 3L)
   z <- scale(d$x)
   train <- z[1:40, ]
@@ -199,6 +225,7 @@ test_that("rows without a response inform the factors and have no fitted link", 
   expect_equal(nobs(fit), 40L)
   expect_length(fitted(fit), 40L)
   expect_gt(abs(cor(predict(fit, d[1:20, ], type = "link"), attr(d, "scores")[1:20, 1L])), 0.9)
+  expect_output(print(fit), "40 rows; 20 more without a response inform the factors")
   omitted <- quiet_factors(y ~ age + factors(x, k = 2), d, na.action = na.omit)
   expect_equal(nobs(omitted), 40L)
   d$age[30L] <- NA
@@ -302,17 +329,17 @@ test_that("a kernel of the scores finds what is not linear in them", {
   expect_lt(mean(predict(line) == d$y), 0.85)
   for (fit in fits) {
     expect_gt(mean(predict(fit) == d$y), 0.9)
-    # the law of the link is that of kept draws, with the covariates' coefficients of the same draws
+    # the links of the link is that of kept draws, with the covariates' coefficients of the same draws
     rows <- prediction_rows(fit, NULL, NULL, FALSE, NULL, NULL, environment())
-    law <- factor_law(fit, rows)
+    links <- factor_links(fit, rows)
     kept <- fit$posterior$factors$kept
-    part <- kept_scores(kept, standard_variables(d$x, factors_of(fit)), fit$control)
+    part <- kept_scores(kept, standard_variables(d$x, factors_of(fit)), fit$control, links = TRUE)
     m <- length(kept$at)
     for (chain in seq_len(dim(kept$mean)[3L])) {
       at <- kept$at[2L] + (chain - 1L) * dim(fit$posterior$coefficients)[2L]
       alpha <- fit$posterior$coefficients[1:2, kept$at[2L], chain]
       own <- alpha[1L] + alpha[2L] * (d$age - fit$design$center[2L]) / fit$design$scale[2L]
-      expect_equal(unname(law$mean[, at]), own + part$mean[, (chain - 1L) * m + 2L],
+      expect_equal(unname(links$mean[, at]), own + part$mean[, (chain - 1L) * m + 2L],
                    tolerance = 1e-10)
     }
     expect_gt(sum(log_lik(fit)[1L, ]), -60)

@@ -69,7 +69,7 @@ LinkMoments links_of(const SharedFactors& shared, const FactorPosterior& posteri
   Host nobody;
   const Features features(*shared.model.process.kernel, shared.points, posterior.theta(), nobody);
   return process_links({features, b, std::exp(posterior.log_sd())}, Scores(sums, shared.place),
-                       shared.model.feedback, false, 1, nobody);
+                       shared.model.feedback, true, 1, nobody);
 }
 
 // Hyper-parameters of a prior given what was drawn of its coefficients.
