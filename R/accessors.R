@@ -127,7 +127,8 @@ open_formula <- function(object) {
 training_data <- function(object, env) {
   data <- again(if (is.null(object$formula)) matrix_again(object, env) else data_again(object, env))
   same <- nrow(data$x) == length(object$link) &&
-    identical(recode_values(object$response, data$y), unname(object$y))
+    (inherits(object, "bsvm_factor_model") || # without a response
+       identical(recode_values(object$response, data$y), unname(object$y)))
   if (!same) refuse_data("have changed since: rows or response are not those of the fit. ")
   data
 }

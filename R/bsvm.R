@@ -267,11 +267,13 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
               if (!is.null(prior)) list(prior = prior),
               if (!is.null(engine)) list(engine = engine), list(control = control))
   frame <- eval_with(lazy, values, parent.frame())
+  tell_no_response(frame)
   spec <- bsvm_spec(frame, prior, likelihood, engine, standardize)
   run <- run_default(frame, spec, prior, control)
-  new_bsvm(frame, run$spec, run$result, call, control,
-           if (keep_data) kept_data(frame, call, data, formula),
-           mget(intersect(given_arguments, names(matched)), environment()))
+  fit <- new_bsvm(frame, run$spec, run$result, call, control,
+                  if (keep_data) kept_data(frame, call, data, formula),
+                  mget(intersect(given_arguments, names(matched)), environment()))
+  if (lacks_responses(frame)) as_factor_model(fit) else fit
 }
 
 #' @rdname bsvm

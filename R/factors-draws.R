@@ -107,6 +107,7 @@ least_determinacy <- 0.5
 least_determinacy_pseudo <- 0.7
 
 warn_determinacy <- function(result, spec) {
+  if (spec$problem$factors$basis$alone) return(invisible())
   share <- mean(result$posterior$factors$identified["determinacy", , ])
   normalised <- is_law(spec$likelihood)
   if (share >= if (normalised) least_determinacy else least_determinacy_pseudo) return(invisible())

@@ -139,7 +139,7 @@ factor_table <- function(object, rotation = c("varimax", "none"), level = 0.95, 
 }
 
 need_factors <- function(object, what) {
-  check_fit(object)
+  check_fit(object, class = c("bsvm", "bsvm_factor_model"))
   if (has_factors(object)) return(invisible())
   abort("unsupported", what, " is for fits with a factors() term, and this one has none.")
 }
@@ -160,7 +160,8 @@ aligned_factors <- function(fit, rotation) {
   m <- prod(size[-(1:2)])
   loadings <- array(kept$loadings, c(p, k, m))
   turns <- aligning_turns(loadings, rotation)
-  beta <- if (!is.null(kept$beta)) matrix(kept$beta, k) # not of a function
+  respond <- !is.null(kept$beta) && inherits(fit, "bsvm") # not a function, and a response
+  beta <- if (respond) matrix(kept$beta, k)
   noise <- matrix(kept$noise, ncol = m)
   share <- matrix(0, k, m)
   for (j in seq_len(m)) {

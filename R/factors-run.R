@@ -77,7 +77,7 @@ core_factor_data <- function(frame) {
   x <- rbind(unname(own), attr(own, "unlabelled"))
   attributes(x) <- list(dim = dim(x))
   list(x = standard_variables(x, basis), labelled = nrow(own),
-       basis = basis[c("k", "kernel", "points", "noise", "feedback", "label")])
+       basis = basis[c("k", "kernel", "points", "noise", "feedback", "label", "alone")])
 }
 
 # Standardised variables are the core's, as they are for new rows.
@@ -103,11 +103,19 @@ run_factors <- function(spec, control) {
   out <- factor_result(result, options$every, spec, control)
   out$sampling <- sampling_facts(result, options)
   if (result$termination == "interrupted") warn_cut_short(out$sampling)
-  else warn_diagnosis(diagnose(bind_variables(
-    some_coefficients(out$posterior, spec$design),
-    variance_draws(spec$blocks, out$posterior$variances), out$posterior$factors$identified)))
+  else warn_diagnosis(diagnose(identified_draws(out$posterior, spec)))
   warn_determinacy(out, spec)
   out
+}
+
+# Draws that mean the same in all chains; without a response those of the variables alone.
+identified_draws <- function(posterior, spec) {
+  own <- posterior$factors$identified
+  if (spec$problem$factors$basis$alone) {
+    return(own[intersect(c("psi", "determinacy"), rownames(own))[1L], , , drop = FALSE])
+  }
+  bind_variables(some_coefficients(posterior, spec$design),
+                 variance_draws(spec$blocks, posterior$variances), own)
 }
 
 # Draws of q are independent, and as good as those of a chain to whoever reads them. With a kernel
@@ -205,7 +213,8 @@ factor_data <- function(problem) {
   first <- covariates[1L, ]
   constant <- colSums(covariates != rep(first, each = nrow(covariates))) == 0
   blank <- matrix(rep(ifelse(constant, first, 0), each = extra), extra, d)
-  list(x = own$x, covariates = rbind(covariates, blank), y = c(problem$y, rep(NA_real_, extra)),
+  y <- if (own$basis$alone) rep(NA_real_, own$labelled) else problem$y
+  list(x = own$x, covariates = rbind(covariates, blank), y = c(y, rep(NA_real_, extra)),
        weight = if (!is.null(problem$weight)) c(problem$weight, rep(1, extra)),
        offset = if (!is.null(problem$offset)) c(problem$offset, numeric(extra)))
 }
@@ -238,7 +247,8 @@ factor_model <- function(spec) {
   list(factors = basis$k, mean_variance = 1, feedback = basis$feedback,
        reduced = ncol(x) > nrow(x) && !anyNA(x) && !loadings$local && basis$noise == "common",
        loadings = loadings, noise = list(each = basis$noise == "each", shape = 1, rate = 1),
-       parts = unname(parts[!parameter & (linear | !of_factors)]),
+       parts = if (basis$alone) no_response_parts(d + basis$k)
+               else unname(parts[!parameter & (linear | !of_factors)]),
        kernel = if (!linear) core_score_kernel(basis, blocks[[which(of_factors)]]),
        likelihood = list(name = spec$model$likelihood$name,
                          parameters = spec$model$likelihood$parameters,

@@ -14,6 +14,7 @@
 #   center, scale   of these, in units of which loadings are
 #   k, kernel, points, noise, feedback, unlabelled, standardize   as given; `chosen`: how k was
 #                chosen, or NULL
+#   alone        TRUE: no row has a response (R/factors-alone.R)
 #   drawn        TRUE: it has draws of its own, and R does not make its columns
 
 is_factors <- function(basis) inherits(basis, "bsvm_basis_factors")
@@ -62,7 +63,8 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   scores, for each draw of the factors (a cut; Plummer 2015). This is the two-step analysis with
 #'   its uncertainty.
 #' * `unlabelled`: `TRUE` lets rows whose response is missing inform the factors. By default such
-#'   rows are an error, as elsewhere.
+#'   rows are an error, as elsewhere. If no row has a response, the fit is a factor model of the
+#'   variables alone, with a message: see [bsvm_factor_model].
 #' * `standardize`: divide each variable by its standard deviation? If `FALSE`, all are divided by
 #'   one number, so that variables with more variance count more.
 #'
@@ -168,6 +170,8 @@ make_bases.bsvm_basis_factors <- function(kind, term, columns, frame_terms, env)
   k <- if (is.null(given$k)) chosen$k else given$k
   check_factor_count(k, rbind(x, others), given$label)
   given$k <- k
+  given$alone <- isTRUE(attr(columns, "alone"))
+  if (given$alone) given["kernel"] <- list(NULL)
   list(structure(
     c(given, list(expression = smooth_expression(term, columns, frame_terms),
                   covariates = covariates, names = colnames(x), chosen = chosen, drawn = TRUE,
@@ -289,9 +293,10 @@ settle_factors <- function(columns, parts, settle) {
   settings <- factors_settings(terms[[1L]], formula_environment(parts$formula))
   absent <- incomplete_rows(columns[[1L]])
   without <- which(absent & settings$unlabelled)
-  if (length(without) == nrow(columns)) {
-    abort("response", "No row has a response. A factor model of the variables alone is ",
-          "stats::factanal().")
+  alone <- length(without) == nrow(columns)
+  if (alone) {
+    columns[[1L]] <- rep_len(0:1, nrow(columns)) # in its place, and not looked at
+    without <- integer()
   }
   rest <- columns
   rest[own] <- list(0)
@@ -313,6 +318,7 @@ settle_factors <- function(columns, parts, settle) {
     x <- factor_variables(columns[without, own, drop = FALSE], settings$label)
     attr(settled, "unlabelled") <- stats::setNames(list(x), settings$label)
   }
+  attr(settled, "alone") <- alone
   settled
 }
 

@@ -52,9 +52,9 @@ posterior_classes <- c("bsvm_moments", "bsvm_sparse_moments", "bsvm_draws", "bsv
                        "bsvm_point")
 
 # A fit, or a summary of one, as bsvm() and summary() make them.
-check_fit <- function(fit, name = "object") {
+check_fit <- function(fit, name = "object", class = "bsvm") {
   if (inherits(fit, "summary.bsvm")) return(invisible(fit))
-  if (!inherits(fit, "bsvm")) {
+  if (!inherits(fit, class)) {
     abort("argument", "`", name, "` must be a fit from bsvm(); found ", describe(fit), ".")
   }
   check_fields(fit, fit_fields)

@@ -42,7 +42,8 @@ plot_scores <- function(object, select, env) {
   two <- order[seq_len(min(2L, length(order), k))]
   shown <- data.frame(x = scores[, two[1L]], x_sd = sd[, two[1L]], response = shown_response(object))
   one <- length(two) == 1L
-  shown$y <- if (one) as.numeric(object$link) else scores[, two[2L]]
+  alone <- inherits(object, "bsvm_factor_model")
+  shown$y <- if (one && alone) seq_len(nrow(shown)) else if (one) as.numeric(object$link) else scores[, two[2L]]
   shown$y_sd <- if (one) NA_real_ else sd[, two[2L]]
   ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$y, colour = .data$response)) +
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$x - .data$x_sd, xmax = .data$x + .data$x_sd),
@@ -52,13 +53,14 @@ plot_scores <- function(object, select, env) {
     ggplot2::geom_point(size = 1.3) +
     response_colours(object) +
     ggplot2::labs(x = paste("Score on", table$factor[two[1L]]),
-                  y = if (one) "Link" else paste("Score on", table$factor[two[2L]]),
+                  y = if (one && alone) "Row" else if (one) "Linear predictor" else paste("Score on", table$factor[two[2L]]),
                   colour = response_title(object),
                   caption = "Scores given the variables, without the response; bars: one sd") +
     plot_theme()
 }
 
 shown_response <- function(object) {
+  if (inherits(object, "bsvm_factor_model")) return("")
   if (is_kind(object$response, "numbers")) return(object$y)
   factor(object$response$levels[1L + (object$y > 0)], object$response$levels)
 }
@@ -66,6 +68,9 @@ shown_response <- function(object) {
 response_title <- function(object) shortened(object$formula[[2L]])
 
 response_colours <- function(object) {
+  if (inherits(object, "bsvm_factor_model")) {
+    return(ggplot2::scale_colour_manual(values = plot_colour, guide = "none"))
+  }
   if (is_kind(object$response, "numbers")) return(ggplot2::scale_colour_viridis_c())
   ggplot2::scale_colour_manual(values = class_colours)
 }
