@@ -112,8 +112,8 @@ warn_determinacy <- function(result, spec) {
   normalised <- is_law(spec$likelihood)
   if (share >= if (normalised) least_determinacy else least_determinacy_pseudo) return(invisible())
   warn("determinacy", "The variables determine only ", format(100 * share, digits = 2L),
-       " % of the variance of the link that is due to factors: the rest are scores that follow the ",
-       "response, row by row, and say nothing of new rows.",
+       " % of the variance of the linear predictor that is due to factors. The other part follows the ",
+       "response row by row and does not predict new rows.",
        if (normalised) " Use fewer factors."
        else paste0(" Use ", normalised_call, ", under which this hardly happens, or fewer factors."))
 }

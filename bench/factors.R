@@ -1,8 +1,14 @@
 # Factor terms: p53 status of breast tumours by cross-validation beside two steps, classes that do not
-# depend on the variables, seconds of each engine. The environment variable BSVM_P53 has the path of
-# a table with a column p53 (1: mutant) and expression of genes from the third column on.
+# depend on the variables, handwritten digits, seconds of each engine, sweeps beside matrix products,
+# effective draws beside a plain sampler. The environment variable BSVM_P53 has the path of a table with
+# a column p53 (1: mutant) and expression of genes from the third column on, BSVM_USPS that of digits
+# with columns set, digit, p1 to p256.
 
-run <- function() rbind(tumour_figures(), chance_figures(), factor_times())
+run <- function() {
+  source(file.path(getOption("bsvm.bench"), "factors-plain.R"), local = TRUE)
+  rbind(tumour_figures(), chance_figures(), digit_figures(), factor_times(), sweep_figures(),
+        plain_figures(plain_factor_draws))
+}
 
 tumours <- function(file) {
   raw <- utils::read.csv(file)
@@ -119,4 +125,82 @@ factor_times <- function() {
     figure("236 x 1000, function, variational Bayes", took(curve, small, "vb"), "s", at_most = 5),
     figure("773 x 256, function, 2000 sweeps", took(curve, large, sweeps), "s", at_most = 300),
     figure("773 x 256, function, variational Bayes", took(curve, large, "vb"), "s", at_most = 20))
+}
+
+# 3 against 5: 767 to fit, 773 to test, by class as in the paper.
+digit_figures <- function() {
+  file <- Sys.getenv("BSVM_USPS")
+  if (!nzchar(file) || !file.exists(file)) {
+    return(skipped("digits", "The variable BSVM_USPS must name a table of digits."))
+  }
+  raw <- utils::read.csv(file)
+  raw <- raw[raw$digit %in% c(3, 5), ]
+  data <- data.frame(y = factor(raw$digit))
+  data$x <- as.matrix(raw[paste0("p", 1:256)])
+  set.seed(1)
+  held <- c(sample(which(data$y == "3"), 418L), sample(which(data$y == "5"), 355L))
+  error <- function(engine) {
+    fit <- suppressWarnings(bsvm(y ~ factors(x, k = 10, classifier = "gp", standardize = FALSE),
+                                 data[-held, ], engine = engine))
+    100 * mean(predict(fit, data[held, ]) != data$y[held])
+  }
+  rbind(figure("digits: error, function, 2000 sweeps",
+               error(engine_gibbs(draws = 1000L, burnin = 1000L, chains = 1L)), "%", at_most = 3.5),
+        figure("digits: error, function, variational Bayes", error("vb"), "%", at_most = 3.5))
+}
+
+# 250 rows, 10 factors, one thread: the general form (local shrinkage) and the reduced one.
+sweep_figures <- function() {
+  if (!requireNamespace("RcppEigen", quietly = TRUE)) {
+    return(skipped("a sweep", "The matrix products need the package RcppEigen."))
+  }
+  limit <- new.env()
+  Rcpp::sourceCpp(file.path(getOption("bsvm.bench"), "factors-limit.cpp"), env = limit)
+  do.call(rbind, lapply(c(1e3, 1e4, 1e5), function(p) {
+    data <- simulated(250L, p)
+    count <- if (p < 1e5) 400L else 60L
+    sweep <- function(prior) {
+      took <- function(burnin) {
+        engine <- engine_gibbs(draws = 50L, burnin = burnin, chains = 1L)
+        system.time(suppressWarnings(bsvm(
+          y ~ factors(x, k = 10), data, prior = list(loadings = prior), engine = engine,
+          keep_data = FALSE, control = bsvm_control(threads = 1))))[["elapsed"]]
+      }
+      1e3 * (took(20L + count) - took(20L)) / count
+    }
+    products <- 1e3 * limit$two_products(data$x, matrix(stats::rnorm(2500), 250L),
+                                         if (p < 1e5) 101L else 11L)
+    general <- sweep(prior_lasso())
+    of <- paste0("250 x ", format(p, scientific = FALSE), ": ")
+    rbind(figure(paste0(of, "a sweep, general form"), general, "ms"),
+          figure(paste0(of, "in matrix products"), general / products, "times", at_most = 3),
+          figure(paste0(of, "a sweep, reduced form"), sweep(prior_ridge()), "ms", at_most = 5))
+  }))
+}
+
+# Smallest number of effective draws a second, linear model under the pseudo-likelihood with fixed
+# variances, which a plain sampler has.
+plain_figures <- function(plain_factor_draws) {
+  file <- Sys.getenv("BSVM_P53")
+  known <- nzchar(file) && file.exists(file)
+  data <- if (known) tumours(file) else simulated(236L, 1000L)
+  names(data) <- c("y", "x")
+  data$x <- scale(data$x)
+  one <- prior_ridge(variance = 1)
+  ours <- system.time(fit <- suppressWarnings(bsvm(
+    y ~ factors(x, k = 10), data, likelihood = "hinge",
+    prior = list(factors = one, loadings = one, "(Intercept)" = one),
+    engine = engine_gibbs(draws = 4000L, burnin = 500L, chains = 1L),
+    control = bsvm_control(threads = 1))))[["elapsed"]]
+  plain <- system.time(draws <- plain_factor_draws(
+    data$x, ifelse(data$y == levels(data$y)[2L], 1, -1), 10L, 8000L, 500L))[["elapsed"]]
+  shown <- c("leftover", "explained", "psi")
+  effective <- function(x) min(apply(x[, shown], 2L, posterior::ess_bulk))
+  own <- t(fit$posterior$factors$identified[, , 1L])
+  set <- if (known) "p53" else "236 x 1000"
+  rbind(figure(paste0(set, ", pseudo-likelihood: effective draws a second"), effective(own) / ours, ""),
+        figure(paste0(set, ", pseudo-likelihood: times those of a plain sampler in R"),
+               effective(own) / ours / (effective(draws) / plain), "times", at_least = 5),
+        figure(paste0(set, ", pseudo-likelihood: of draws, times those of a plain sampler"),
+               effective(own) / 4000 / (effective(draws) / 8000), "times"))
 }

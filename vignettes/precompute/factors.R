@@ -107,17 +107,18 @@ tuned <- function(kernel) function(train, test, standardize) {
                             type = "probabilities")[, 2L])
 }
 
-pseudo <- "hinge"
+# So many draws for all: probabilities average over them.
+few <- engine_gibbs(draws = 250L, burnin = 300L)
 methods <- list(
-  "FM+L" = joint(list(feedback = "none")),
-  "FM+N" = joint(list(feedback = "none", classifier = "gp")),
-  "LDFM" = joint(),
+  "FM+L" = joint(list(feedback = "none"), engine = few),
+  "FM+N" = joint(list(feedback = "none", classifier = "gp"), engine = few),
+  "LDFM" = joint(engine = few),
   "VLDFM" = joint(engine = "vb"),
   "LDFM+N" = "LDFM", "VLDFM+N" = "VLDFM", # a process of the scores of these fits
-  "NDFM" = joint(list(classifier = "gp")),
+  "NDFM" = joint(list(classifier = "gp"), engine = few),
   "VNDFM" = joint(list(classifier = "gp"), engine = "vb"),
-  "LDFM, pseudo-likelihood" = joint(likelihood = pseudo),
-  "NDFM, pseudo-likelihood" = joint(list(classifier = "gp"), likelihood = pseudo),
+  "LDFM, pseudo-likelihood" = joint(engine = few, likelihood = "hinge"),
+  "NDFM, pseudo-likelihood" = joint(list(classifier = "gp"), engine = few, likelihood = "hinge"),
   "probit process on the scores of VLDFM" = "VLDFM",
   "10 principal components, linear" = function(train, test, standardize) {
     on_scores(principal(train, test, standardize), linear_machine(train$y))
