@@ -92,7 +92,7 @@ ngrps.bsvm <- function(object, ...) {
 
 need_formula <- function(object, what) {
   if (is.null(object$formula)) {
-    abort("unsupported", what, " needs a formula, and a fit from bsvm(x, y) has none.")
+    abort("unsupported", what, " needs a formula, which a fit from bsvm(x, y) does not have.")
   }
 }
 
@@ -206,6 +206,7 @@ check_link <- function(object, design) {
   same <- identical(is.na(link), unname(is.na(object$link))) &&
     all(abs(link - object$link) <= 1e-6 * pmax(1, abs(link)), na.rm = TRUE)
   if (same) return(invisible())
-  refuse_data("have changed since, or a term looks at rows that were left out, as x - mean(x) ",
-              "does (scale(x) remembers): the links of the rows are not those of the fit. ")
+  refuse_data("have changed since, or a term depends on rows that were excluded, as x - mean(x) ",
+              "does (scale(x) remembers): the linear predictors of the rows are not those of the ",
+              "fit. ")
 }

@@ -87,7 +87,8 @@ platt_slope <- function(link, y, class_weights = NULL) {
   weight <- if (is.null(class_weights)) rep(1, length(y)) else unname(class_weights[1L + (y > 0)])
   target <- platt_targets(y, weight)[1L + (y > 0)]
   if (!(sum(weight * (target - 0.5) * link) > 0)) {
-    abort("newdata", "The link of the fit does not grow with the odds of the second class in ",
+    abort("newdata", "The linear predictor of the fit does not grow with the odds of the second ",
+          "class in ",
           "`newdata`, so that no slope above 0 is likely: there the fit predicts no better than ",
           "chance.")
   }

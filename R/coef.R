@@ -158,7 +158,7 @@ effect_names <- function(groups) {
 
 need_groups <- function(object, what) {
   if (is.null(object$groups)) {
-    abort("unsupported", what, " needs a grouping factor, and this fit has none. ",
+    abort("unsupported", what, " needs a grouping factor, which this fit does not have. ",
           "Add a term such as `(1 | group)` to the formula.")
   }
 }

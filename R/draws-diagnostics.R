@@ -102,7 +102,7 @@ warn_unbounded <- function(variances, owners, likelihood = likelihood_hinge(), u
 # What to write where the variances of these blocks are not bounded.
 bound_it <- function(blocks) {
   if (all(vapply(blocks, is_parameter, TRUE))) {
-    return("Give it a prior with a lighter tail, or a number where the likelihood takes one.")
+    return("Give it a prior with a lighter tail, or a number if the likelihood accepts one.")
   }
   bounded <- c("normal", "half_t", "huang_wand")
   if (!all(vapply(blocks, function(block) block$prior$name %in% bounded, TRUE))) {

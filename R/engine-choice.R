@@ -40,7 +40,7 @@ what_takes <- function(able, exactly) {
 
 # Where nothing does; `pseudo`: what would, under the pseudo-likelihood.
 what_else <- function(pseudo) {
-  paste0("No engine takes this model as it is",
+  paste0("No engine supports this model as it is",
          if (length(pseudo) > 0L)
            paste0("; under likelihood_hinge() ", name_engines(pseudo), " can"),
          ".")
@@ -128,7 +128,7 @@ takes_prior <- function(block, engine) {
 check_prior_engines <- function(blocks, engine) {
   for (block in blocks) {
     if (takes_prior(block, engine)) next
-    abort("unsupported", engine_call(engine), " can't take the prior of ",
+    abort("unsupported", engine_call(engine), " does not support the prior of ",
           enumerate(block$label, "`"), " (", block$prior$label, ").",
           if (!selects(block)) trait(engine, "priors_needed"))
   }
@@ -140,7 +140,7 @@ check_grid <- function(blocks, engine) {
     if (is.null(block$prior$grid) || trait(engine, "grid")) next
     abort("unsupported", "`nu` of the prior of ", enumerate(block$label, "`"), " is a grid of ",
           length(block$prior$grid), " numbers, which is a path of point estimates; ",
-          engine_call(engine), " takes one number, or NULL to infer it.")
+          engine_call(engine), " accepts one number, or NULL to infer it.")
   }
 }
 
@@ -260,7 +260,8 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
     abort("unsupported", rule, " can't model sparse predictors. A dense matrix works.")
   }
   if (length(frame$groups) > 1L) {
-    abort("unsupported", rule, " takes at most one grouping factor; found ", length(frame$groups),
+    abort("unsupported", rule, " supports at most one grouping factor; found ",
+          length(frame$groups),
           ".")
   }
   most <- most_drawn_weight(likelihood)
@@ -314,5 +315,6 @@ check_elsewhere <- function(engine, frame, blocks, integrated, sparse) {
 
 check_sparse <- function(engine, sparse) {
   if (!sparse || trait(engine, "sparse")) return(invisible())
-  abort("unsupported", engine_call(engine), " can't take sparse predictors. A dense matrix works.")
+  abort("unsupported", engine_call(engine), " does not support sparse predictors. ",
+        "Use a dense matrix.")
 }

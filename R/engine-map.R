@@ -74,7 +74,8 @@ engine_note.bsvm_engine_map <- function(engine, x) mode_note(x, "engine_gaussian
 mode_note <- function(x, better) {
   if (isTRUE(x$point) && !is.null(x$sparse)) return(no_sparse_spread)
   if (isTRUE(x$point)) {
-    return(paste("The mode lies on kinks of the loss, where curvature tells no standard",
+    return(paste("The mode is at points where the loss is not differentiable and curvature gives",
+                 "no standard",
                  "deviations;", better))
   }
   "Modes, and standard deviations from the curvature there; engine_gaussian() has means."

@@ -20,15 +20,15 @@ most_draws <- 10000L
 
 # What the arguments of other samplers are here.
 sampler_hints <- c(
-  iter = "Here `draws` counts what is kept, after `burnin` sweeps.",
-  n.iter = "Here `draws` counts what is kept, after `burnin` sweeps.",
-  warmup = "The sweeps before the draws are `burnin`.",
+  iter = "Here `draws` counts what is kept, after `burnin` iterations.",
+  n.iter = "Here `draws` counts what is kept, after `burnin` iterations.",
+  warmup = "The iterations before the draws are `burnin`.",
   ndraws = "Here it is `draws`, for each chain.",
   nchains = "Here it is `chains`.", n_chains = "Here it is `chains`.",
   n.chains = "Here it is `chains`.",
   cores = "Threads go into `control = bsvm_control(threads = )`.",
   threads = "Threads go into `control = bsvm_control(threads = )`.",
-  verbose = "`verbose` goes into `control = bsvm_control(verbose = )`.",
+  verbose = "Use `control = bsvm_control(verbose = )` instead.",
   start = "Chains can't be given a start.", init = "Chains can't be given a start.",
   seed = "For a seed, call set.seed() before the fit."
 )
@@ -50,7 +50,8 @@ check_chains <- function(chains) {
 check_sweeps <- function(settings) {
   sweeps <- settings$burnin + as.numeric(settings$draws) * settings$thin
   if (sweeps > 1e9) {
-    abort("argument", "`burnin` + `draws` * `thin`, the sweeps of a chain, must be at most 1e9; ",
+    abort("argument", "`burnin` + `draws` * `thin`, the iterations of a chain, must be at most ",
+          "1e9; ",
           "found ", sprintf("%.0f", sweeps), ".")
   }
 }

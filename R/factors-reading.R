@@ -141,7 +141,7 @@ factor_table <- function(object, rotation = c("varimax", "none"), level = 0.95, 
 need_factors <- function(object, what) {
   check_fit(object, class = c("bsvm", "bsvm_factor_model"))
   if (has_factors(object)) return(invisible())
-  abort("unsupported", what, " is for fits with a factors() term, and this one has none.")
+  abort("unsupported", what, " requires a factors() term, which this fit does not have.")
 }
 
 factor_names <- function(k) paste0("F", seq_len(k))

@@ -9,18 +9,18 @@ check_factor_model <- function(engine, frame, likelihood, assigned) {
   if (!engine$name %in% factor_engines) {
     refuse("needs engine_gibbs() or engine_vb(); found ", engine_call(engine), ". Omit `engine`.")
   }
-  if (length(frame$groups) > 0L) refuse("does not go with grouping factors. Omit these.")
-  if (is_sparse(frame$x)) refuse("does not go with sparse predictors. Use dense ones.")
+  if (length(frame$groups) > 0L) refuse("does not support grouping factors. Omit these.")
+  if (is_sparse(frame$x)) refuse("does not support sparse predictors. Use dense ones.")
   if (frame$intercept == 0L) refuse("needs an intercept. Remove `0 +` or `- 1`.")
   if (!is.null(frame$cluster)) refuse("needs all rows in this R session: omit `cluster`.")
-  if (!is.null(frame$scale_model)) refuse("does not go with a scale that differs by row.")
+  if (!is.null(frame$scale_model)) refuse("does not support a scale that differs by row.")
   if (!is.null(frame$unknowns) && models_missing(frame$unknowns$rule)) {
-    refuse("does not go with models of missing predictors. Missing values of its own variables are ",
-           "part of the factor model; leave rows out where others are missing, by na.omit.")
+    refuse("does not support models of missing predictors. Missing values of its own variables ",
+           "are part of the factor model; exclude rows with other missing values by na.omit.")
   }
   odd <- Filter(function(basis) is_made(basis) && !is_factors(basis), frame$bases)
   if (length(odd) > 0L || !is.null(frame$left_over)) {
-    refuse("does not go with ", if (length(odd) > 0L) paste0("`", odd[[1L]]$label, "`. Use ")
+    refuse("does not support ", if (length(odd) > 0L) paste0("`", odd[[1L]]$label, "`. Use ")
            else "inducing points that leave variance over. Use more `points`, or ",
            "a smooth term s(x) in its place.")
   }
@@ -40,7 +40,8 @@ factor_engine <- function() {
 check_factor_prior <- function(block, engine) {
   if (is_parameter(block) || (takes_prior(block, engine) && !selects(block) &&
                                 block$prior$name != "relevance")) return(invisible())
-  abort("unsupported", "A model with factors() can't take the prior of ", enumerate(block$label),
+  abort("unsupported", "A model with factors() does not support the prior of ",
+        enumerate(block$label),
         " (", block$prior$label, "). Use prior_ridge() or prior_lasso().")
 }
 

@@ -45,7 +45,8 @@ say_factors <- function(facts, digits) {
                      "."), 2L)
   if (facts$feedback) {
     shown <- paste(format(100 * facts$determinacy, digits = 3L, trim = TRUE), "%")
-    say_wrapped(paste0("The variables determine ", shown[1L], " of the variance of the link that is ",
+    say_wrapped(paste0("The variables determine ", shown[1L], " of the variance of the linear ",
+                       "predictor that is ",
                        "due to factors (", shown[2L], " to ", shown[3L], ")."), 2L)
   }
   if (is.null(facts$table)) return(invisible())

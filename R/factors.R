@@ -186,7 +186,7 @@ factor_variables <- function(columns, label) {
   parts <- Map(function(column, name) {
     if (!is.numeric(column) && !is.logical(column)) {
       abort("predictors", "The variables of `", label, "` must be numbers; found `", name, "`, ",
-            describe(column), ". Leave it out, or put it beside the term.")
+            describe(column), ". Exclude it, or add it to the formula as a predictor.")
     }
     if (has_infinite(as.double(column))) {
       abort("predictors", "`", label, "` has infinite values of `", name, "`. Replace them, by NA ",
@@ -287,7 +287,7 @@ settle_factors <- function(columns, parts, settle) {
           "factors(a, b, k = ) for the columns of both.")
   }
   if (length(gp_columns_of(parts)) > 0L) {
-    abort("unsupported", "factors() does not go with gp(). Use a smooth term s(x) in its place.")
+    abort("unsupported", "factors() can't be combined with gp(). Use a smooth term s(x) instead.")
   }
   own <- factors_columns_of(parts)
   settings <- factors_settings(terms[[1L]], formula_environment(parts$formula))
@@ -325,5 +325,5 @@ settle_factors <- function(columns, parts, settle) {
 tell_unlabelled <- function(absent, label) {
   abort("missing", "Missing values of the response in ", sum(absent), " of ", length(absent),
         " rows. `unlabelled = TRUE` in `", label, "` lets these rows inform the factors; ",
-        "`missing_omit()`, or `na.action = na.omit` (`na.exclude`), leaves them out.")
+        "`missing_omit()`, or `na.action = na.omit` (`na.exclude`), excludes them.")
 }

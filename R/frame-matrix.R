@@ -76,7 +76,7 @@ settle_matrix <- function(x, variables, rows, na.action) {
                        row.names = seq_len(if (is.null(rows)) nrow(x) else length(rows)))
   omitted <- attr(settle_missing(columns, na.action, matrix = TRUE), "na.action")
   if (is.null(omitted) && !is.null(count_bad_columns(columns))) {
-    abort("argument", "With a matrix, `na.action` must leave rows out, as na.omit does.")
+    abort("argument", "With a matrix, `na.action` must exclude rows, as na.omit does.")
   }
   named_rows(omitted, if (is.null(rows)) rownames(x) else rownames(x)[rows])
 }

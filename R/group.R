@@ -32,7 +32,8 @@ make_group <- function(name, bars, columns, frame_terms, contrasts) {
 }
 
 refuse_twice <- function(labels, name) {
-  abort("formula", "The bars for `", name, "` have the effect ", enumerate(unique(labels)),
+  abort("formula", "The random-effects terms of `", name, "` have the effect ",
+        enumerate(unique(labels)),
         " twice; each may stand once, as in `(1 | ", name, ") + (0 + x | ", name, ")`.")
 }
 
@@ -87,10 +88,11 @@ check_multipliers <- function(z, labels, name) {
 }
 
 refuse_constant <- function(labels, what, name) {
-  abort("group", "The terms with bars for `", name, "` have the multiplier", plural(labels), " ",
+  abort("group", "The random-effects terms of `", name, "` have the covariate",
+        plural(labels), " ",
         enumerate(labels), ", which ", if (length(labels) > 1L) "do" else "does", " not vary ",
-        "among the rows of the fit: the effects can't be told from ", what, ". Leave ",
-        if (length(labels) > 1L) "them" else "it", " out.")
+        "among the rows of the fit: the effects can't be told from ", what, ". Remove ",
+        if (length(labels) > 1L) "them." else "it.")
 }
 
 plural <- function(x) if (length(x) > 1L) "s" else ""
@@ -104,7 +106,7 @@ warn_levels <- function(index, q, name) {
          "': its effect can't be told from the intercept.")
   } else if (m * q >= n) {
     warn("group", "The grouping factor `", name, "` has ", m, " levels",
-         if (q > 1L) paste0(" with ", q, " effects each"), " for ", n, " rows: the data say ",
+         if (q > 1L) paste0(" with ", q, " effects each"), " for ", n, " rows: the data tell ",
          "little about the variance of its effects, and the prior decides.")
   }
 }
@@ -216,7 +218,7 @@ bars_alone <- function(rhs) {
 
 refuse_re_formula <- function(re_formula) {
   abort("argument", "`re_formula` must be NULL (all group effects), NA or ~0 (none), or a formula ",
-        "of terms with bars, such as ~ (1 | id); found ",
+        "of random-effects terms, such as ~ (1 | id); found ",
         if (inherits(re_formula, "formula")) deparse1(re_formula) else describe(re_formula), ".")
 }
 

@@ -98,7 +98,8 @@ as_parts <- function(said, levels) {
   if (is.factor(said) || is.character(said) || is.logical(said)) return(list(class = said))
   if (is.numeric(said) && NCOL(said) == 1L) return(number_part(as.vector(said), levels))
   if (is.numeric(said)) return(list(prob = said))
-  abort("argument", "A prediction must be classes, links, probabilities, or a list of `class`, ",
+  abort("argument", "A prediction must be classes, linear predictors, probabilities, or a list ",
+        "of `class`, ",
         "`link` and `prob`; found ", describe(said), ".")
 }
 
@@ -118,8 +119,8 @@ frame_parts <- function(said, levels) {
 number_part <- function(said, levels) {
   if (all(class_names(said, levels) %in% c(levels, NA))) return(list(class = said))
   if (all(said >= 0 & said <= 1, na.rm = TRUE)) {
-    abort("argument", "Predicted numbers that are all between 0 and 1 may be links or ",
-          "probabilities: say which, as in `list(prob = )` or `list(link = )`.")
+    abort("argument", "Predicted numbers that are all between 0 and 1 may be linear predictors or ",
+          "probabilities: name them, as in `list(prob = )` or `list(link = )`.")
   }
   list(link = said)
 }

@@ -40,7 +40,7 @@ random_splits <- function(units, times, prop, levels) {
   strata <- split(units$movable, units$stratum[units$movable])
   counts <- vapply(strata, function(own) tested_count(length(own), prop), 1L)
   if (sum(counts) == 0L) {
-    abort("argument", "There must be rows to test beside those to train on; of ",
+    abort("argument", "There must be rows to test in addition to those to train on; of ",
           length(units$movable), " that may be tested `prop = ", format(prop), "` leaves none.")
   }
   draw <- function() {

@@ -70,7 +70,7 @@ plot.bsvm_imputed <- function(x, newdata = NULL, ...) {
     ggplot2::geom_rug(ggplot2::aes(x = .data$mean), as.data.frame(x), colour = plot_colour) +
     ggplot2::facet_wrap(ggplot2::vars(.data$column), scales = "free") +
     ggplot2::labs(x = NULL, y = "density", caption = paste0(
-      "Line: average law of missing values, ticks: their means",
+      "Line: average distribution of missing values, ticks: their means",
       if (!is.null(known)) "; grey: observed values"
     )) +
     plot_theme()

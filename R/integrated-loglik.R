@@ -89,7 +89,8 @@ loglik_hints <- c(
 integrated_name <- function(object, sd, covariance) {
   if (is.null(object$groups)) {
     if (is.null(sd) && is.null(covariance)) return(NULL)
-    abort("argument", "`sd` and `covariance` are those of group effects, and the fit has none.")
+    abort("argument", "`sd` and `covariance` are those of group effects, which this fit does not ",
+          "have.")
   }
   at <- integrable_factor(object$groups)
   if (at > 0L && !integrates(object$likelihood, length(object$groups[[at]]$labels))) {
@@ -157,7 +158,7 @@ check_values <- function(x, good, must) {
 # q x q covariance of the effects of factor `name`.
 stated_covariance <- function(object, name, sd, covariance) {
   if (!is.null(sd) && !is.null(covariance)) {
-    abort("argument", "`sd` and `covariance` say the same: give one of them.")
+    abort("argument", "`sd` and `covariance` have the same meaning: give one of them.")
   }
   if (!is.null(covariance)) return(given_covariance(object, name, covariance))
   own <- posterior_covariance(object, name)

@@ -53,7 +53,7 @@ refuse_open_gamma <- function() {
 refuse_normalised_skew <- function() {
   abort("argument", "`gamma` and `gamma0` are for the pseudo-likelihood: normalised over the two ",
         "classes, a skewed hinge is another model, which is not there (yet). Use ",
-        "likelihood_hinge(normalized = TRUE), or leave out `normalized`.")
+        "likelihood_hinge(normalized = TRUE), or omit `normalized`.")
 }
 
 skewed_hinge <- function(numbers) {
@@ -157,7 +157,7 @@ integrates.bsvm_likelihood_skewed_hinge <- function(likelihood, effects) TRUE
 #' @export
 note_of.bsvm_likelihood_skewed_hinge <- function(likelihood, about, fit = NULL) {
   if (about != "intervals") return(NextMethod())
-  paste(c(paste("Intervals of a pseudo-posterior are not calibrated: their width goes with",
+  paste(c(paste("Intervals of a pseudo-posterior are not calibrated: their width depends on",
                 "`gamma`, which is not a property of the data."), calibrated_advice(fit)),
         collapse = " ")
 }

@@ -21,7 +21,7 @@ with_method <- function(object, method, env) {
 
 check_variational <- function(object) {
   refuse <- function(...) {
-    abort("unsupported", "`method = \"linear_response\"` mends the covariance of variational ",
+    abort("unsupported", "`method = \"linear_response\"` corrects the covariance of variational ",
           "fits by engine_vb(): ", ..., " Leave `method` out.")
   }
   if (!is.null(object$sampling)) refuse("that of this fit is of draws from the posterior itself.")

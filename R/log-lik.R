@@ -62,7 +62,9 @@ log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_le
 # list(y, weight) of the rows link_draws() has.
 observed_rows <- function(object, newdata, y) {
   if (is.null(newdata)) {
-    if (!is.null(y)) abort("argument", "`y` goes with `newdata`; the fit has its own classes.")
+    if (!is.null(y)) {
+      abort("argument", "`y` is used only with `newdata`; the fit has its own classes.")
+    }
     return(list(y = unname(object$y), weight = unname(as_double(object$weights))))
   }
   list(y = new_response_of(object, newdata, y))

@@ -138,7 +138,7 @@ loo_hints <- c(
   r_eff = "It is made of the fit's chains.", threads = "Here that is `cores`.",
   moment_match = "It is not there; `by = \"group\"` or more draws may bring Pareto k down.",
   reloo = "It is not there; update() with `subset` fits without some rows.",
-  group = "Whole groups are left out by `by = \"group\"`.",
+  group = "Use `by = \"group\"` to hold out whole groups.",
   integrate = "Group effects are always integrated out where that is possible."
 )
 
@@ -213,7 +213,7 @@ refit_by <- function(object, engine, env) {
 
 need_integrable <- function(object, what) {
   if (is.null(object$groups)) {
-    abort("unsupported", what, " leaves out the levels of a grouping factor, and the fit has ",
+    abort("unsupported", what, " holds out the levels of a grouping factor, and the fit has ",
           "none. Use `by = \"row\"`.")
   }
   at <- integrable_factor(object$groups)

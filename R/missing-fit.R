@@ -253,8 +253,8 @@ refuse_modelled <- function(object, what) {
   if (is.null(object$missing)) return(invisible())
   rule <- object$missing$rule
   if (!models_missing(rule)) {
-    abort("unsupported", what, " can't take a fit with ", rule_name(rule), " (yet).")
+    abort("unsupported", what, " does not support a fit with ", rule_name(rule), " (yet).")
   }
-  abort("unsupported", what, " can't take a fit with a model of missing predictors (yet). ",
+  abort("unsupported", what, " does not support a fit with a model of missing predictors (yet). ",
         "`missing = missing_omit()` fits the complete rows.")
 }

@@ -13,8 +13,8 @@ check_modelled <- function(columns, roles, rule) {
   if (any(of("needed"))) {
     refused <- counts[of("needed"), , drop = FALSE]
     abort(bad_class(rownames(refused), "missing"), count_text(refused), ". ", rule_name(rule),
-          " models predictors only: rows without a response, weight, offset, group or multiplier ",
-          "of group effects must be left out, with `subset` or in the data.")
+          " models predictors only: rows without a response, weight, offset, group or varying ",
+          "slope of group effects must be excluded, with `subset` or in the data.")
   }
   if (any(of("other"))) {
     abort("missing", count_text(counts[of("other"), , drop = FALSE]), ". ", rule_name(rule),
@@ -160,7 +160,8 @@ core_unknowns.bsvm_missing_normal <- function(rule, frame, design) {
   d <- length(law$variables)
   df <- if (is.null(settings$df)) d + 1 else settings$df
   if (df <= d - 1) {
-    warn("improper", "An inverse-Wishart law of ", d, " variables with ", format(df), " degrees ",
+    warn("improper", "An inverse-Wishart distribution of ", d, " variables with ",
+         format(df), " degrees ",
          "of freedom is improper: it needs more than ", d - 1, ". The bound leaves its constant ",
          "out.")
   }

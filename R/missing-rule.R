@@ -103,7 +103,7 @@ missing_fail <- function() new_missing("fail", "not allowed")
 
 #' @rdname missing_normal
 #' @export
-missing_omit <- function() new_missing("omit", "their rows left out")
+missing_omit <- function() new_missing("omit", "their rows excluded")
 
 # `class`: without "bsvm_missing_", the more special first. R/latent.R has the contract.
 new_missing <- function(name, label, settings = list(), class = name) {
@@ -142,5 +142,5 @@ rule_action.bsvm_missing_omit <- function(rule, na.action) stats::na.omit
 # Said aloud.
 tell_omitted <- function(rule, omitted, n) {
   if (is.null(rule) || rule$name != "omit" || length(omitted) == 0L) return(invisible())
-  message("missing_omit() leaves out ", length(omitted), " of ", n, " rows.")
+  message("missing_omit() excludes ", length(omitted), " of ", n, " rows.")
 }

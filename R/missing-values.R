@@ -84,11 +84,11 @@ refuse_missing <- function(counts, n, class, modelled) {
   abort(class, "Missing values in ", attr(counts, "rows"), " of ", n, " rows: ",
         count_text(counts), ". ",
         if (modelled) "`missing = missing_normal()` models missing predictors; ",
-        "`missing_omit()`, or `na.action = na.omit` (`na.exclude`), leaves these rows out.")
+        "`missing_omit()`, or `na.action = na.omit` (`na.exclude`), excludes these rows.")
 }
 
 refuse_infinite <- function(counts, class, matrix) {
-  abort(class, "Infinite values: ", count_text(counts), ". No `na.action` leaves them out; ",
+  abort(class, "Infinite values: ", count_text(counts), ". No `na.action` excludes them; ",
         "replace them, or leave their rows out",
         if (matrix) " of `x` and `y`." else " with `subset`.")
 }

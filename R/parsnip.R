@@ -77,7 +77,7 @@ bsvm_parsnip <- function(formula, data, weights = NULL, cost = NULL, margin = NU
 margin_likelihood <- function(margin, likelihood) {
   if (is.null(likelihood)) return(likelihood_eps_insensitive(epsilon = margin))
   if (!is.null(margin)) {
-    abort("argument", "`margin` and `likelihood` both say how wide the tube is: give one of the ",
+    abort("argument", "`margin` and `likelihood` both set the width of the tube: give one of the ",
           "two, or `likelihood = likelihood_eps_insensitive(epsilon = )`.")
   }
   likelihood <- as_likelihood(likelihood)
@@ -100,7 +100,7 @@ scale_cost_prior <- function(cost, prior, likelihood) {
 
 check_one_penalty <- function(prior) {
   if (is.null(prior)) return(invisible())
-  abort("argument", "`cost` and `prior` both say how coefficients are penalised: give one of the ",
+  abort("argument", "`cost` and `prior` both set the penalty of the coefficients: give one of the ",
         "two.")
 }
 

@@ -91,6 +91,7 @@ plot_determinacy <- function(object, level) {
     ggplot2::geom_point(colour = plot_colour, size = 1.8) +
     ggplot2::xlim(0, 1) +
     ggplot2::labs(x = "Share of the variance that the variables determine", y = NULL,
-                  caption = "Below one half, most of the link follows the response row by row") +
+                  caption = paste("Below one half, most of the linear predictor follows the",
+                                  "response row by row")) +
     plot_theme()
 }

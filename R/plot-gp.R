@@ -32,7 +32,8 @@ refuse_no_bases <- function(which, others) {
     abort("unsupported", "plot(which = \"gp\") needs a Gaussian-process term, and this fit has ",
           "none. Add one such as `gp(x)` to the formula.")
   }
-  abort("unsupported", "plot(which = \"smooth\") needs a smooth term, and this fit has none. ",
+  abort("unsupported", "plot(which = \"smooth\") needs a smooth term, which this fit does not ",
+        "have. ",
         if (others) "See plot(fit, \"gp\") for its Gaussian-process terms."
         else "Add one such as `s(x)` to the formula.")
 }

@@ -62,7 +62,7 @@ label_of_metric <- function(metrics) {
 
 study_values <- function(study, metrics, name) {
   if (!is_study(study) || !all(metrics %in% study$metric)) {
-    abort("argument", "What is plotted must be a result of holdout() or cross_validate() with ",
+    abort("argument", "The object to plot must be a result of holdout() or cross_validate() with ",
           enumerate(metrics, "\""), " among its metrics; found ", describe(study), " for ",
           enumerate(name), ".")
   }

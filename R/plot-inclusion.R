@@ -75,7 +75,7 @@ inclusion_data <- function(fits, n) {
 inclusion_table <- function(fit, label) {
   if (inherits(fit, "bsvm_inclusion")) return(fit)
   if (inherits(fit, "bsvm")) return(inclusion(fit))
-  abort("argument", "What plot_inclusion() is given beside `threshold` and `n` must be fits, or ",
+  abort("argument", "All arguments of plot_inclusion() but `threshold` and `n` must be fits, or ",
         "what inclusion() gives; found ", describe(fit), " for ", enumerate(label, "`"), ".")
 }
 

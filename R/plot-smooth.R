@@ -36,7 +36,9 @@ plot_curves <- function(object, bases, level, points = 200L, what = "Smooth") {
 # Of a fit that is a mode alone there is no band.
 if_spread <- function(object, with, without = NULL) if (is_point(object)) without else with
 
-no_band <- "No band: a mode on kinks of the loss tells no spread;\nengine_gaussian() has one"
+no_band <- paste0("No band: a mode where the loss is not differentiable has no standard ",
+                  "deviation;\n",
+                  "engine_gaussian() has one")
 
 curve_data <- function(basis, object, level, points) {
   range <- basis_ranges(basis)

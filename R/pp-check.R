@@ -69,7 +69,8 @@ used_likelihood <- function(object, draw_ids, used) {
 check_groups <- function(object, type, group, env) {
   if (type != "bars_grouped") {
     if (is.null(group)) return(NULL)
-    abort("argument", "`group` goes with `type = \"bars_grouped\"`; found `type = \"", type, "\"`.")
+    abort("argument", "`group` is used only with `type = \"bars_grouped\"`; found ",
+          "`type = \"", type, "\"`.")
   }
   if (is.character(group) && length(group) == 1L) group <- grouping_variable(object, group, env)
   if (!is.null(group) && is.null(dim(group)) && length(group) == length(object$y)) {

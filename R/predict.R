@@ -196,8 +196,8 @@ default_type <- function(response, interval) {
 prediction_map <- function(map, object, type, threshold) {
   if (type == "prob" || !is.null(threshold)) return(as_map(map, object))
   if (!is.null(map)) {
-    abort("argument", "`map` goes with `type = \"prob\"`, or with a class by `threshold` or ",
-          "`costs`; the class by itself is the sign of the link.")
+    abort("argument", "`map` is used only with `type = \"prob\"`, or with a class by `threshold` ",
+          "or `costs`; the class by itself is the sign of the linear predictor.")
   }
 }
 

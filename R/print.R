@@ -55,7 +55,7 @@ say_model <- function(x, groups, missing) {
   say_wrapped(paste0(
     x$nobs, " rows", paste(levels, collapse = ""),
     if (unlabelled > 0L) paste0("; ", unlabelled, " more without a response inform the factors"),
-    if (omitted > 0L) paste0("; ", omitted, " more left out for missing values"),
+    if (omitted > 0L) paste0("; ", omitted, " more excluded for missing values"),
     modelled_text(missing)
   ), 2L)
   response <- describe_response(x$response)

@@ -75,7 +75,7 @@ as_prior_list <- function(prior) {
 
 refuse_prior <- function(prior) {
   hint <- if (inherits(prior, "bsvm_hyperprior")) {
-    " A law of a variance goes into prior_ridge(variance = )."
+    " Use prior_ridge(variance = ) for the distribution of a variance."
   }
   abort("prior", "`prior` must be made by prior_ridge(), prior_lasso(), prior_flat() or another ",
         "such function, or be a list of such priors; found ", describe(prior), ".", hint)

@@ -78,7 +78,7 @@ prior_bridge <- function(alpha = 1, nu = NULL, sigma = NULL, shape = 1, rate = 1
   shape <- check_positive(shape, "shape", "prior")
   rate <- check_positive(rate, "rate", "prior")
   if (!is.null(nu) && any(c(shape, rate) != 1)) {
-    abort("prior", "`shape` and `rate` are of the law of `nu` where it is inferred; found ",
+    abort("prior", "`shape` and `rate` are of the prior of `nu`, if it is inferred; found ",
           "`nu` given too.")
   }
   numbers <- c(alpha = if (is.null(alpha)) 0 else alpha,

@@ -101,7 +101,7 @@ check_inclusion <- function(pi, size, shapes) {
     abort("prior", "prior_spike_slab() takes either `pi` or `size`, not both.")
   }
   if (shapes && !(is.null(pi) && is.null(size))) {
-    abort("prior", "`a` and `b` are the law of a `pi` that is inferred; leave them out, or `pi` ",
+    abort("prior", "`a` and `b` are the prior of a `pi` that is inferred; omit them, or `pi` ",
           "and `size`.")
   }
   if (!is.null(size)) size <- check_positive(size, "size", "prior")

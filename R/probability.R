@@ -51,8 +51,8 @@ hint_rare <- function(object, map) {
   if (rare > rare_share) return(invisible())
   inform("rare", "Only ", format(100 * rare, digits = 2L), " % of the rows are of class '",
          level_of(object$response$levels, share < 0.5), "'. Under the pseudo-likelihood ",
-         "probabilities then say hardly more than this share; calibration() shows it on held-out ",
-         "rows.", if (takes_normalised(object)) paste0(" Use ", normalised_call,
+         "probabilities are then hardly more informative than this share; calibration() shows it ",
+         "on held-out rows.", if (takes_normalised(object)) paste0(" Use ", normalised_call,
                                                        " for probabilities."), once = "rare")
 }
 

@@ -65,7 +65,7 @@ extractAIC.bsvm <- function(fit, scale = 0, k = 2, ...) {
 family.bsvm <- function(object, ...) {
   check_fit(object)
   abort("unsupported", "family() is not defined for this fit: the ", object$likelihood$label,
-        " is no exponential family and has no link function; `fit$likelihood` says what was ",
+        " is no exponential family and has no link function; `fit$likelihood` shows what was ",
         "fitted.")
 }
 
@@ -123,7 +123,7 @@ has_exact_draws <- function(object) {
 refuse_responses <- function(object, what) {
   why <- note_of(object$likelihood, "no_draws")
   abort("unsupported", what, " is not defined for this fit: ", why, ". Use predict() for classes ",
-        "and posterior_linpred() for draws of the link.")
+        "and posterior_linpred() for draws of the linear predictor.")
 }
 
 # What needs a density of the response, and draws: `refuse` says that there is none.

@@ -136,8 +136,10 @@ check_prediction_type.bsvm_response_classes <- function(response, type, interval
   }
   type <- pick_one(type, prediction_types(response), "type")
   if (interval && type != "link") {
-    abort("argument", "`interval = TRUE` goes with `type = \"link\"`; found `type = \"", type,
-          "\"`. A class has no interval, and a probability is an average over the link's law.")
+    abort("argument", "`interval = TRUE` is used only with `type = \"link\"`; found ",
+          "`type = \"", type,
+          "\"`. A class has no interval, and a probability is an average over the distribution of ",
+          "the linear predictor.")
   }
   type
 }
@@ -146,7 +148,8 @@ check_prediction_type.bsvm_response_classes <- function(response, type, interval
 class_threshold.bsvm_response_classes <- function(response, threshold, costs, type) {
   if (is.null(threshold) && is.null(costs)) return(NULL)
   if (type != "class") {
-    abort("argument", "`threshold` and `costs` go with `type = \"class\"`; found `type = \"", type,
+    abort("argument", "`threshold` and `costs` are used only with `type = \"class\"`; found ",
+          "`type = \"", type,
           "\"`.")
   }
   if (is.null(costs)) return(check_level(threshold, "threshold"))
@@ -263,7 +266,7 @@ factor_levels <- function(y, drop_unused) {
 refuse_missing_level <- function(n) {
   abort("response", "The response is a factor with a level `NA`, which ", n, " row",
         if (n > 1L) "s have" else " has", "; `NA` is no class. Use factor(), which turns the ",
-        "level into missing values, and `na.action = na.omit` to leave these rows out.")
+        "level into missing values, and `na.action = na.omit` to exclude these rows.")
 }
 
 refuse_counts <- function(y) {

@@ -155,7 +155,7 @@ interval_type.bsvm_response_numbers <- function(response) "response"
 check_prediction_type.bsvm_response_numbers <- function(response, type, interval) {
   type <- pick_one(type, prediction_types(response), "type")
   if (type != "quantile" || !interval) return(type)
-  abort("argument", "`interval` does not go with `type = \"quantile\"`: give the limits as ",
+  abort("argument", "`interval` is not used with `type = \"quantile\"`: give the limits as ",
         "`probs`.")
 }
 

@@ -283,7 +283,7 @@ check_chosen_relevance <- function(basis, blocks, at, frame, q) {
   sizes <- lengths(lapply(blocks, `[[`, "columns"))
   large <- setdiff(which(sizes > 4L), at)
   if (length(frame$groups) > 0L || length(large) > 0L) {
-    refuse("does not go with ", if (length(frame$groups) > 0L) "grouping factors"
+    refuse("can't be combined with ", if (length(frame$groups) > 0L) "grouping factors"
            else paste0("other blocks of many columns, such as `", blocks[[large[1L]]]$label, "`"),
            ". Omit these, or use one kernel.")
   }

@@ -26,12 +26,13 @@ scale_formula <- function(scale) {
   }
   if (length(scale) != 2L) refuse("must have one side, as in scale = ~ x.")
   rhs <- scale[[2L]]
-  if (has_special(rhs)) refuse("takes no bars and no smooths.")
+  if (has_special(rhs)) refuse("can't have random-effects terms or smooth terms.")
   if ("." %in% all.vars(rhs)) refuse("must name its predictors; `.` does not stand for them.")
   if (length(all.vars(rhs)) == 0L) {
     refuse("must have a predictor. NULL infers one scale for all rows.")
   }
-  if (!is.null(attr(stats::terms(stats::as.formula(scale)), "offset"))) refuse("takes no offset.")
+  offset <- attr(stats::terms(stats::as.formula(scale)), "offset")
+  if (!is.null(offset)) refuse("can't have an offset.")
   environment(scale) <- globalenv()
   scale
 }
@@ -67,7 +68,7 @@ frame_scales <- function(formula, columns, frame_terms, contrasts, weights) {
   x <- design$x[, -1L, drop = FALSE]
   if (anyNA(x)) {
     abort("missing", "Predictors of `scale` can't have missing values that are modelled; found ",
-          sum(!stats::complete.cases(x)), " rows with some. missing_omit() leaves these rows out.")
+          sum(!stats::complete.cases(x)), " rows with some. missing_omit() excludes these rows.")
   }
   check_magnitudes(x)
   check_divisor(weights)

@@ -143,14 +143,14 @@ not_for_predict <- function(dots) {
 }
 
 augment_hints <- c(
-  stats::setNames(rep("It goes with `newdata`.", length(for_predict)), for_predict),
+  stats::setNames(rep("It is used only with `newdata`.", length(for_predict)), for_predict),
   predict_hints[c("re.form", "re_form", "allow.new.levels", "newx")],
   new_data = "Here that is `newdata`.", se = "Here that is `sd`.", se.fit = "Here that is `sd`.",
   se_fit = "Here that is `sd`.", interval = "Limits are in predict(interval = TRUE).",
   level = "Limits are in predict(interval = TRUE).",
   conf.int = "Limits are in predict(interval = TRUE).",
-  type = "`.fitted` is the link, `.class` the class.",
-  type.predict = "`.fitted` is the link, `.class` the class.",
+  type = "`.fitted` is the linear predictor, `.class` the class.",
+  type.predict = "`.fitted` is the linear predictor, `.class` the class.",
   type.residuals = "`.resid` is 1 - y f.", na.action = "Rows with missing values get `NA`."
 )
 

@@ -59,7 +59,7 @@ tuned_svm <- function(kernel = c("linear", "radial"), formula = NULL, cost = 2^s
   kernel <- pick_one(kernel, c("linear", "radial"), "kernel")
   if (!is.null(formula)) check_svm_formula(formula)
   if (!is.null(gamma) && kernel == "linear") {
-    abort("argument", "`gamma` goes with `kernel = \"radial\"`; a linear kernel has none.")
+    abort("argument", "`gamma` is used only with `kernel = \"radial\"`.")
   }
   named <- is.character(group) && length(group) == 1L
   if (!is.null(group) && !named && !inherits(group, "formula")) {
@@ -77,7 +77,7 @@ check_svm_formula <- function(formula) {
   check_formula(formula)
   terms <- lapply(added_terms(formula[[3L]]), `[[`, "term")
   if (any(vapply(terms, is_call_to, TRUE, "offset"))) {
-    abort("unsupported", "tuned_svm() can't take an offset, which the machine has no place for: ",
+    abort("unsupported", "tuned_svm() does not support an offset: ",
           "give it a formula without one, as in `tuned_svm(formula = y ~ x)`.")
   }
 }
@@ -101,7 +101,7 @@ fit.bsvm_tuned_svm <- function(object, formula = object$formula, data, ...) {
                               na.action = stats::na.omit)
   x <- svm_columns(frame, frame)
   if (ncol(x) == 0L) {
-    abort("formula", "tuned_svm() needs predictors, and the formula has none: ",
+    abort("formula", "tuned_svm() needs predictors, which the formula does not have: ",
           deparse1(formula), ".")
   }
   units <- split_units(frame$y > 0, inner_group(object$group, data, frame$na.action))

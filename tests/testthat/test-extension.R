@@ -127,7 +127,7 @@ test_that("a latent added in new files is fitted by every engine with a form of 
   expect_match(found$words, "measured(x, 0.3) is unknown", fixed = TRUE, all = FALSE)
   for (refused in found$refused) expect_identical(refused[1L], "bsvm_error_unsupported")
   for (engine in c("map", "em")) {
-    expect_match(found$refused[[engine]][2L], "can't take `measured(x, 0.3)`", fixed = TRUE)
+    expect_match(found$refused[[engine]][2L], "does not support `measured(x, 0.3)`", fixed = TRUE)
   }
   expect_match(found$refused$two[2L], "one rule", fixed = TRUE)
 })

@@ -279,7 +279,7 @@ test_that("what does not fit is refused before any draw, with what to write", {
   refused(y ~ factors(x, k = 2) + gp(age), "does not go with gp()", "bsvm_error_unsupported")
   refused(y ~ 0 + factors(x, k = 2), "needs an intercept", "bsvm_error_unsupported")
   refused(y ~ factors(x, k = 2), "engine_gibbs()", "bsvm_error_unsupported", engine = "slice")
-  refused(y ~ factors(x, k = 2), "does not go with models of missing predictors",
+  refused(y ~ factors(x, k = 2), "does not support models of missing predictors",
           "bsvm_error_unsupported", missing = "normal")
   refused(y ~ factors(x, k = 2), "must be prior_ridge()", "bsvm_error_unsupported",
           prior = list(loadings = prior_flat()))

@@ -51,7 +51,7 @@ test_that("where no engine takes the normalised likelihood, those of the other a
     bsvm(y ~ x1, binary_data(), likelihood = likelihood_hinge(normalized = TRUE), ...)
   }
   expect_refusal(fit(prior = prior_spike_slab(0.3)), "unsupported",
-                 paste("No engine takes this model as it is; under likelihood_hinge()",
+                 paste("No engine supports this model as it is; under likelihood_hinge()",
                        "engine_gibbs() can."))
   expect_refusal(fit(prior = prior_lasso(nu = 1), engine = "em"), "unsupported",
                  "under likelihood_hinge() engine_em() or engine_gibbs() can.")

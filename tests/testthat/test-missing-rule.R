@@ -27,7 +27,7 @@ test_that("missing_omit() says how many rows it leaves out", {
   expect_identical(fit$posterior, vb(y ~ x1 + x2, d, na.action = na.omit)$posterior)
   expect_message(other <- vb(x, d$y, missing = "omit"), "6 of 60 rows")
   expect_equal(coef(other), coef(fit), tolerance = 1e-12)
-  expect_output(print(fit), "6 more left out")
+  expect_output(print(fit), "6 more excluded")
   expect_no_message_of(vb(y ~ f, d, missing = "omit"))
 })
 

@@ -27,7 +27,7 @@ test_that("na.omit leaves the rows out", {
   fit <- bsvm(y ~ x1 + x2, d, na.action = na.omit, engine = "vb")
   expect_identical(fit$posterior, bsvm(y ~ x1 + x2, d[-c(3, 9), ], engine = "vb")$posterior)
   expect_equal(nobs(fit), 58)
-  expect_output(print(fit), "2 more left out for missing values")
+  expect_output(print(fit), "2 more excluded for missing values")
   by_name <- bsvm(y ~ x1 + x2, d, na.action = "na.omit", engine = "vb")
   expect_identical(by_name$posterior, fit$posterior)
   expect_refusal(bsvm(y ~ x1, d, na.action = "nonesuch"), "argument", "`na.action`")
