@@ -87,12 +87,13 @@ is_point <- function(object) isTRUE(object$posterior$point)
 
 need_spread <- function(object, what) {
   if (is_point(object)) {
-    abort("unsupported", what, " needs a posterior's spread, and a fit by ", call_of_engine(object),
+    abort("unsupported", what, " needs posterior standard deviations, which a fit by ",
+          call_of_engine(object),
           if (trait(object$engine, "needs_integrated")) " without integrated group effects",
           if (is.null(object$design$sparse)) {
-            paste(" has none: its mode lies on kinks of the loss, where second derivatives say",
-                  "nothing.", with_spread(object))
-          } else paste(" has none.", no_sparse_spread))
+            paste(" does not have: its mode is at points where the loss is not differentiable.",
+                  with_spread(object))
+          } else paste(" does not have.", no_sparse_spread))
   }
 }
 

@@ -53,9 +53,10 @@ plot_scores <- function(object, select, env) {
     ggplot2::geom_point(size = 1.3) +
     response_colours(object) +
     ggplot2::labs(x = paste("Score on", table$factor[two[1L]]),
-                  y = if (one && alone) "Row" else if (one) "Linear predictor" else paste("Score on", table$factor[two[2L]]),
+                  y = if (one && alone) "Row" else if (one) "Linear predictor"
+                      else paste("Score on", table$factor[two[2L]]),
                   colour = response_title(object),
-                  caption = "Scores given the variables, without the response; bars: one sd") +
+                  caption = "Scores given the variables, without the response; lines: one sd") +
     plot_theme()
 }
 

@@ -6,9 +6,10 @@
 soft_support <- function(object, env) {
   need_spread(object, "support_vectors()")
   if (trait(object$engine, "gp_alone")) {
-    abort("unsupported", "support_vectors() needs the multipliers of an SVM or probabilities of an ",
-          "average over functions. The mean by engine_ecm() is a mode, and its standard deviations ",
-          "are too small for these probabilities. The mode at given variances has multipliers: ",
+    abort("unsupported", "support_vectors() needs the Lagrange multipliers of an SVM or ",
+          "probabilities of an average over functions. The mean by engine_ecm() is a mode, ",
+          "and its standard deviations are too small for these probabilities. The mode at given ",
+          "variances has Lagrange multipliers: ",
           "support_vectors(update(fit, engine = engine_em()", given_variances(object), ")).")
   }
   if (!is.null(object$missing)) {
