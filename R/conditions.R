@@ -67,6 +67,7 @@
 #'   would do;
 #' * `rough_functions`: a kernel is inferred in the fit under the pseudo-likelihood, which prefers rough
 #'   functions (once a session);
+#' * `no_response`: no row has a response, so the fit is a factor model of the variables alone;
 #' * `many_levels`: a factor of 30 levels or more shares its variance with other predictors (once a
 #'   session).
 #'

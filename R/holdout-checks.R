@@ -47,8 +47,8 @@ code_complete <- function(y, n, kind) {
           ".")
   }
   if (anyNA(y)) {
-    abort("missing", "The response must have no missing values; found ", sum(is.na(y)), ". Leave ",
-          "these rows out: they can be neither tested nor trained on.")
+    abort("missing", "The response must have no missing values; found ", sum(is.na(y)), ". Exclude ",
+          "these rows: they can be neither tested nor trained on.")
   }
   code_response(y, kind = kind)
 }
