@@ -187,8 +187,8 @@
 #' are:
 #'   * without random effects, up to 200 rows and 4000 cells (rows times coefficients):
 #'     [engine_slice()], since posteriors from few rows are skewed and sampling is quick;
-#'   * with several effects for each level, `(x | g)` or `(x || g)`, with nested grouping factors,
-#'     or with crossed factors of which all but the largest have more than 40 levels together:
+#'   * with several effects per level, `(x | g)` or `(x || g)`, with nested grouping factors, or
+#'     with crossed factors (all but the largest with more than 40 levels together):
 #'     [engine_slice()], up to 60 population-level coefficients and 1e7 cells;
 #'   * with Gaussian-process terms whose kernels are inferred (`infer`), or whose inducing points do
 #'     not explain all variance (see [gp]): [engine_gaussian()];

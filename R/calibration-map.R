@@ -1,16 +1,16 @@
 #' Calibrate probabilities on held-out rows
 #'
-#' `calibration_map()` estimates the slope `a` in `p = plogis(a * f)`, where `f` is the linear
+#' `calibration_map()` estimates the slope `a` of `p = plogis(a * f)`, with `f` the linear
 #' predictor, from rows that were not in the fit. The result is a `map` for [predict.bsvm()].
 #'
 #' @details
 #' `a` maximises the likelihood of the classes of `newdata` with the targets of Platt (2000). These
-#' keep `a` finite if the linear predictor separates the classes. For the n rows of the second class
-#' the target is (n + 1) / (n + 2) instead of 1; for the n rows of the first class it is 1 / (n + 2)
-#' instead of 0.
+#' keep `a` finite if the linear predictor separates the classes. For a class with n rows, the
+#' target is (n + 1) / (n + 2) instead of 1 if it is the second class. It is 1 / (n + 2) instead of
+#' 0 if it is the first.
 #'
-#' Platt's map also has an intercept. This map has none: the probability is one half where the
-#' linear predictor is zero, so that probabilities agree with predicted classes. To move the border
+#' Platt's map also has an intercept. This map has no intercept. A linear predictor of zero has the
+#' probability one half, so that probabilities agree with predicted classes. To move the border
 #' between the classes, give `threshold` or `costs` to `predict()`.
 #'
 #' For a fit with `class.weights`, rows are weighted by these weights. The map then refers to the

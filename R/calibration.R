@@ -55,7 +55,7 @@
 #' @return An object of class `bsvm_calibration`, a list with
 #'   * `bins`, a data frame: `predicted` (mean probability), `observed` (share), `n`, `lower`,
 #'     `upper`;
-#'   * `curve`, a data frame: `predicted`, `observed`, `lower`, `upper`; or `NULL`;
+#'   * `curve`, `NULL` or a data frame: `predicted`, `observed`, `lower`, `upper`;
 #'   * `brier`, and `parts`: `reliability`, `resolution`, `uncertainty`, `within`;
 #'   * `log_score`, `line` (`intercept`, `slope`), `auc`;
 #'   * `nobs` (rows by class), `levels`, `level`, and `prob` and `truth` (logical) of the rows that

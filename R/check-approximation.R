@@ -30,16 +30,16 @@
 #' coefficients or levels, and the coefficients of separated classes.
 #'
 #' **Accuracy of the check.** In a study of 201 fits of simulated data by all three engines
-#' (`bench/check.R`), 61 were called close, and two of these were off by slightly more than 0.1
-#' standard deviations or 10 %. Corrected values were nearer to the truth for all 408 quantities
-#' that were off, and within 0.1 standard deviations and 10 % for all 465 others. For 3 % of the
-#' quantities there was no corrected value.
+#' (`bench/check.R`), 61 were called close. Two of these were off by slightly more than 0.1 standard
+#' deviations or 10 %. Corrected values were nearer to the truth for all 408 quantities that were
+#' off, and within 0.1 standard deviations and 10 % for all 465 others. For 3 % of the quantities
+#' there was no corrected value.
 #'
 #' **Cost.** The check draws 1000 points. It then draws more until the quantities are decided or
 #' about two seconds of computation are used. Most checks need 0.1 to 1 seconds. The toenail data of
-#' HSAUR3 (1908 rows) need 0.2 seconds, and 3 under the normalised likelihood, where the integrals
-#' are computed by quadrature. Chains are slower: 6 seconds on the spam data (4601 rows, 57
-#' predictors), 2 to 4 for `(x | g)` on the 220 rows of MASS's bacteria.
+#' HSAUR3 (1908 rows) need 0.2 seconds, and 3 under the normalised likelihood, whose integrals are
+#' computed by quadrature. Chains are slower: 6 seconds on the spam data (4601 rows, 57 predictors),
+#' 2 to 4 for `(x | g)` on the 220 rows of MASS's bacteria.
 #'
 #' Random numbers come from R: [set.seed()] before the call makes the check repeatable. The data are
 #' those kept in the fit (`keep_data = TRUE`); otherwise the call of the fit is evaluated again.
@@ -55,18 +55,19 @@
 #' * `draws`, their number, and `ess`, the effective sample size (with chains the smallest of all
 #'   quantities);
 #' * `table`, a data frame with a row for each quantity, named by it. Population-level coefficients
-#'   come first, on the original scale of the predictors. Then come standard deviations (`sd_`) and
-#'   correlations (`cor_`) of blocks with an inferred variance, on the scale of the prior. Other
-#'   inferred parameters are named as in [summary.bsvm()] and [as_draws.bsvm()]. The columns are:
-#'   * `mean` and `sd` of the fit; `mean_corrected` and `sd_corrected`;
-#'   * `shift`, the mean of the fit minus the corrected mean, in corrected standard deviations;
-#'     `sd_ratio`, `sd` divided by `sd_corrected`;
+#'   come first, on the original scale of the predictors. Then come standard deviations and
+#'   correlations of blocks with an inferred variance, on the scale of the prior. They have the
+#'   prefixes `sd_` and `cor_` and are otherwise named as in [summary.bsvm()] and [as_draws.bsvm()].
+#'   The columns are:
+#'   * `mean` and `sd` of the fit, and `mean_corrected` and `sd_corrected`;
+#'   * `shift`, the mean of the fit minus the corrected mean, in corrected standard deviations, and
+#'     `sd_ratio`, which is `sd` divided by `sd_corrected`;
 #'   * `trust`: `TRUE`, `FALSE` or `NA`;
 #'   * `shift_error` and `ratio_error`, the Monte Carlo errors of `shift` and of the logarithm of
 #'     `sd_ratio`;
-#' * `exact`, a list of the `name` of an engine that draws from this posterior exactly and the
-#'   approximate number of `seconds` that it needs with its default settings (`NA` if the check ran
-#'   no chains). `NULL` if there is no such engine;
+#' * `exact`, a list of the `name` of an engine that draws from this posterior exactly, and the
+#'   approximate `seconds` it needs by default (`NA` if the check ran no chains). `NULL` if there is
+#'   no such engine;
 #' * `values` (quantities x draws) and their `weights`;
 #' * for [plot()][plot.bsvm_check]: `marginals`, the fit's distributions of the coefficients
 #'   (mixtures of normals: `mean` and `sd`, one column per component, and `weights`), and `spreads`,
@@ -77,9 +78,9 @@
 #' @section Errors:
 #' * `bsvm_error_argument` if `fit` is not a fit or was changed by hand, and for fewer than 100
 #'   draws;
-#' * `bsvm_error_unsupported` for a fit that is already exact, a mode without standard deviations, a
-#'   model from which no engine can draw, and a Gaussian-process term whose inducing points leave
-#'   more than 1 % of its variance unexplained;
+#' * `bsvm_error_unsupported` for a fit that is already exact, a mode without standard deviations,
+#'   and a model from which no engine can draw. Also for a Gaussian-process term whose inducing
+#'   points leave more than 1 % of its variance unexplained;
 #' * `bsvm_error_data` if the data cannot be found again;
 #' * `bsvm_error_numerical` if no weight can be computed;
 #' * `bsvm_error_interrupted`.

@@ -28,11 +28,12 @@
 #'   `interrupt` instead of `error`.
 #'
 #' @section Warnings:
-#' * `checkpoint`: a checkpoint could not be written; the fit has all its draws;
+#' * `checkpoint`: a checkpoint could not be written, but the fit has all its draws;
 #' * `convergence`: the fit, or the search for the kernel of a Gaussian-process term, stopped before
 #'   its tolerance was reached. With draws: the chains disagree or their effective sample size is
 #'   too small;
-#' * `interrupted`: the fit was stopped by the user and is kept as it was, with the draws so far;
+#' * `interrupted`: the fit was stopped by the user and is kept in its current state, with the draws
+#'   so far;
 #' * `rank`: a coefficient is determined only by its flat prior (collinear columns, separated
 #'   classes). With draws, also a variance that is determined only by its prior (separated classes).
 #'   The posterior is then effectively improper;

@@ -13,9 +13,9 @@
 #' Differences between fits to the same response then only rank models under this loss.
 #'
 #' **`engine_gaussian()`.** The bounds given the variances are summed over a grid of variances. The
-#' result is close to the log evidence and above the bound of [engine_vb()]. It is an estimate,
-#' because of the sum over the grid and, if group effects are integrated out, normal approximations
-#' at modes. Otherwise it would be a bound. Compare fits by the same engine.
+#' result is close to the log evidence and above the bound of [engine_vb()]. It is an estimate, not
+#' a bound, because of the sum over the grid and, if group effects are integrated out, the normal
+#' approximations at modes. Compare fits by the same engine.
 #'
 #' **Flat priors.** Each coefficient with [prior_flat()] lowers the bound, however useful the
 #' coefficient is. It costs about the log of the ratio of its prior to its posterior standard
