@@ -1,7 +1,7 @@
 #' Formula, terms, data, weights and sizes of a fit
 #'
-#' These methods return what a fit was made from: formula, terms, model frame, design matrix,
-#' weights, and the numbers of rows and levels.
+#' These methods return the parts from which a model was fitted: formula, terms, model frame, design
+#' matrix, weights, and the numbers of rows and levels.
 #'
 #' @details
 #' A fit keeps the variables that it used, unless `keep_data = FALSE`. In that case `model.frame()`

@@ -10,8 +10,8 @@
 #'   (Intercept)`, and covariances of correlated effects as `cov_patientID: (Intercept), time`.
 #'   Variances of population-level blocks are on the scale of the prior (see [summary.bsvm()]);
 #' * inferred parameters of the likelihood or of a term, by their names;
-#' * if they are inferred, `nu_<block>` and `alpha_<block>` of [prior_bridge()], `pi_<block>` of
-#'   [prior_spike_slab()] and the scale `s_<block>` of [prior_laplace_zero()];
+#' * `nu_<block>` and `alpha_<block>` of [prior_bridge()] and `pi_<block>` of [prior_spike_slab()],
+#'   if they are inferred, and the scale `s_<block>` of [prior_laplace_zero()];
 #' * the group effects as `patientID[12].(Intercept)`, unless the engine had `keep_effects = FALSE`.
 #'
 #' In a block with more columns than rows, the data carry no information about most directions of

@@ -9,7 +9,7 @@
 #' variance of the response around it. Then R-squared is \eqn{var(m) / (var(m) +
 #' mean(v))}{var(m)/(var(m) + mean(v))} (Gelman and others, 2019). For a response of numbers
 #' \eqn{v_i}{v_i} is the variance of the residuals' density at the draw; for classes it is \eqn{m_i
-#' (1 - m_i)}{m_i (1 - m_i)}. Rows count by their weights.
+#' (1 - m_i)}{m_i (1 - m_i)}. Rows are weighted by their weights.
 #'
 #' @param object A fit from [bsvm()] with draws, under a likelihood that is a density of the
 #'   response.

@@ -1,4 +1,4 @@
-#' Package: the fitted object
+#' The fitted object
 #'
 #' `new_bsvm()` assembles the fitted object, the last of the four stages of [bsvm()].
 #'

@@ -6,7 +6,7 @@
 #'
 #' [bsvm()] fits a model. Its four stages can also be called separately. [bsvm_frame()] turns a
 #' formula and data (or a matrix) into numbers, [bsvm_spec()] assembles the model, [bsvm_run()] runs
-#' it, and [new_bsvm()] packs the result.
+#' the engine, and [new_bsvm()] assembles the fitted object.
 #'
 #' Priors are made by [prior_ridge()], [prior_flat()], [prior_bridge()], [prior_lasso()],
 #' [prior_relevance()], [prior_spike_slab()] and [prior_laplace_zero()], likelihoods by

@@ -12,9 +12,10 @@
 #'
 #' **Model.** With the response \eqn{y} coded as -1 or +1 and the linear predictor \eqn{f}, each row
 #' contributes \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}, to the power of its
-#' weight. This is the hinge loss of the support vector machine. The default likelihood divides it
-#' by its sum over the two classes, which makes it a probability model. `likelihood = "hinge"` does
-#' not divide: it is the pseudo-likelihood of the papers, a classifier.
+#' weight. The exponent is minus twice the hinge loss of the support vector machine. The default
+#' likelihood divides the contribution by its sum over the two classes, which makes it a probability
+#' model. `likelihood = "hinge"` does not divide: it is the pseudo-likelihood of the papers, a
+#' classifier.
 #'
 #' **Regression.** For a response of numbers, use a likelihood such as
 #' [likelihood_eps_insensitive()] (support vector regression) or [likelihood_quantile()]
@@ -60,8 +61,8 @@
 #' the fit; `bs = "cr"` does not.
 #'
 #' **Gaussian-process terms**, `gp(x1, x2)`, are functions of one or several variables that are
-#' described by a kernel. They give the support vector machine with a kernel, whose length scales
-#' are learned. See [gp()][gp].
+#' described by a kernel. They give a support vector machine with a kernel whose length scales are
+#' learned. See [gp()][gp].
 #'
 #' **Factor terms**, `factors(expr, k = 10)`, let the response depend on many variables through a
 #' few factors of these variables: the discriminative factor model. See [factors()][factors].
@@ -133,7 +134,7 @@
 #'   x2)][gp], and a factor term [factors(x, k = )][factors].
 #' @param data A data frame. Variables that are not in it are looked up in the environment of the
 #'   formula.
-#' @param y The response for a matrix `x`, coded as above.
+#' @param y The response for a matrix `x`, coded as in Details.
 #' @param group With a matrix: a factor or vector whose levels get random intercepts.
 #' @param subset Which rows to use, evaluated in `data`: a logical vector (`NA` counts as `FALSE`),
 #'   row numbers or row names (no `NA`). A row that is chosen twice counts twice.

@@ -9,7 +9,7 @@
 #' target is (n + 1) / (n + 2) instead of 1 if it is the second class. It is 1 / (n + 2) instead of
 #' 0 if it is the first.
 #'
-#' Platt's map also has an intercept. This map has no intercept. A linear predictor of zero has the
+#' Platt's map also has an intercept; this map does not. A linear predictor of zero has the
 #' probability one half, so that probabilities agree with predicted classes. To move the border
 #' between the classes, give `threshold` or `costs` to `predict()`.
 #'

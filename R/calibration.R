@@ -14,9 +14,9 @@
 #' values, or if the curve would be infinite.
 #'
 #' Under the pseudo-likelihood, probabilities of a rare class (3 to 12 % of the rows in the data
-#' sets tried) add little to the share of the class. Their calibration slopes on held-out rows were
-#' 5 to 11; the ideal is 1. Probabilities under `likelihood_hinge(normalized = TRUE)` do not have
-#' this problem.
+#' sets tried) carry little information beyond the share of the class. Their calibration slopes on
+#' held-out rows were 5 to 11; the ideal is 1. Probabilities under `likelihood_hinge(normalized =
+#' TRUE)` do not have this problem.
 #'
 #' The **Brier score** is the mean squared difference of the probability and the class, 0 or 1. With
 #' the bins' mean probabilities, the observed shares and the share of all rows it is `reliability -

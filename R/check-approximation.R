@@ -1,4 +1,4 @@
-#' How far off is an approximate fit?
+#' Check of an approximate fit against the exact posterior
 #'
 #' `check_approximation()` compares means and standard deviations of a fit with the exact posterior.
 #' It accepts fits with [engine_vb()], [engine_gaussian()] or [engine_map()], shows which values to

@@ -12,9 +12,9 @@
 #' With `engine_gaussian()` means and standard deviations are those of a mixture over values of the
 #' variances. Group effects that are integrated out have skewed posteriors. `ranef()` with `level`
 #' then returns quantiles of these posteriors given the mean of the coefficients, rescaled to the
-#' posterior standard deviation. For these quantiles the data of the fit are needed: kept in it, or
-#' found again from its call. In other cases limits are quantiles of the draws, of the mixture or of
-#' a normal distribution.
+#' posterior standard deviation. These quantiles require the data of the fit, which are kept in it
+#' or found again from its call. In other cases limits are quantiles of the draws, of the mixture or
+#' of a normal distribution.
 #'
 #' With `engine_vb()`, `ranef()` gives the moments of a Gaussian distribution. Let \eqn{A_g} be the
 #' precision of the effects of group \eqn{g} given the population-level coefficients, and \eqn{B_g}

@@ -31,7 +31,7 @@
 #'   that select variables. Only the mean is carried over, not covariance, variances or group
 #'   effects, so that `start` saves few iterations, if any.
 #' @return An object of class `bsvm_control`.
-#' @section Errors: `bsvm_error_argument` for a value that is not what it must be.
+#' @section Errors: `bsvm_error_argument` for an invalid value.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb", control = bsvm_control(tol = 1e-6))
 #' update(fit, control = bsvm_control(start = fit))

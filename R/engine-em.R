@@ -24,7 +24,7 @@
 #'
 #' **The method.** EM weights the rows by \eqn{1/|1 - y_i f_i|}, which is infinite at support
 #' vectors, and its steps become smaller and smaller. With `accelerate = TRUE` a primal-dual
-#' interior point method solves the same systems with weights that stay finite, 20 to 40 times. For
+#' interior point method solves 20 to 40 of the same systems with weights that stay finite. For
 #' \eqn{\alpha < 1}{alpha < 1} the penalty is replaced by its tangents between such runs.
 #'
 #' With `accelerate = FALSE` the iterations of the papers run until the objective decreases by less
@@ -34,7 +34,7 @@
 #' gradients.
 #'
 #' **Simulated annealing.** With `annealing = 1000` each start first makes a thousand iterations of
-#' a Gibbs sampler, whose objective is divided by a temperature. The temperature decreases from 1 to
+#' a Gibbs sampler for the objective divided by a temperature. The temperature decreases from 1 to
 #' 1e-4 by equal factors (Section 4.1). The descent starts at the lowest point that was visited.
 #'
 #' Annealing often finds lower optima if \eqn{\alpha < 1}{alpha < 1} and predictors are similar to

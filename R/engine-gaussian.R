@@ -1,16 +1,16 @@
 #' Gaussian approximation over a grid of variances
 #'
 #' `engine_gaussian()` is a deterministic approximation of the posterior. Means, standard deviations
-#' and variances are close to the exact ones under either likelihood, and most fits need seconds.
+#' and variances are close to the exact ones under either likelihood, and are available in seconds.
 #'
 #' @details
 #' **Method.** The inferred standard deviations are not approximated but averaged over. Covariances
 #' are represented by their Cholesky factors, with the diagonal in logarithms. The posterior density
-#' of the logarithms is computed at a few points around its mode, as in Rue et al. (2009). One, two
-#' or three standard deviations have a lattice that covers the region of high density; more have a
-#' central composite design. At each point the rest of the model is approximated by a normal
-#' distribution. The fit is the weighted mixture of these distributions, so that the posterior of a
-#' coefficient can be skewed; its intervals are quantiles of the mixture.
+#' of the logarithms of the standard deviations is computed at a few points around its mode, as in
+#' Rue et al. (2009). One, two or three standard deviations have a lattice that covers the region of
+#' high density; more have a central composite design. At each point the rest of the model is
+#' approximated by a normal distribution. The fit is the weighted mixture of these distributions, so
+#' that the posterior of a coefficient can be skewed; its intervals are quantiles of the mixture.
 #'
 #' Given the standard deviations there are two cases.
 #' * **A grouping factor with one or two effects per level**, as in `(1 | g)`, `(x | g)` or `(x ||

@@ -37,10 +37,11 @@
 #' neither is the case, as those of [engine_slice()] do. See [as_draws.bsvm()] for the draws.
 #'
 #' **Separated classes.** If a plane separates the classes (for example with more columns than
-#' rows), only its prior bounds the variance. The prior of the papers, inverse-gamma(0.01, 0.01),
-#' hardly does: the posterior is proper, but draws can become arbitrarily large. Inferred variances
-#' are therefore truncated to 1e-100 to 1e20. [engine_vb()] does not show this problem. A warning of
-#' class `bsvm_warning_rank` reports it; use the default, [prior_ridge()], or give a variance.
+#' rows), a variance is bounded only by its prior. The prior of the papers, inverse-gamma(0.01,
+#' 0.01), hardly does: the posterior is proper, but draws can become arbitrarily large. Inferred
+#' variances are therefore truncated to 1e-100 to 1e20. [engine_vb()] does not show this problem. A
+#' warning of class `bsvm_warning_rank` reports it; use the default, [prior_ridge()], or give a
+#' variance.
 #'
 #' **Interrupt.** Ctrl-C stops the run. The draws so far (an equal number from each chain) are kept
 #' as a valid fit with `termination` `"interrupted"` and a warning of class
@@ -63,7 +64,7 @@
 #'   until effective sample sizes reach 400 and Rhat is at most 1.01, up to 10,000 draws; see
 #'   [engine_slice()].
 #' @param burnin How many iterations each chain makes before the first draw; at least 0.
-#' @param thin One of how many iterations after the burn-in is kept; at least 1.
+#' @param thin After the burn-in, one draw is kept out of this many iterations; at least 1.
 #' @param chains How many chains; from 1 to 1000, and at least 2 for a meaningful Rhat. Each makes
 #'   `burnin + draws * thin` iterations, at most 1e9.
 #' @param mixing `TRUE` (default) adds the slice sampling moves; `FALSE` is the sampler of the

@@ -38,9 +38,9 @@
 #'
 #' If the scale of residuals is inferred, it may grow before coefficients are found, and then none
 #' is found. The default therefore also has starts with all coefficients and the scale held at its
-#' first value, a half, a quarter and an eighth of it. (If the scale is given, this is the scale of
-#' the tube.) The scale is released once the coefficients have converged. Random starts hold it at
-#' these values in turn.
+#' first value, a half, a quarter and an eighth of it. If the scale of residuals is given, this is
+#' done with the scale of the tube. The scale is released once the coefficients have converged.
+#' Random starts hold it at these values in turn.
 #'
 #' On the spam data of the package kernlab with `prior_laplace_zero(0.01)` one start needs 0.2 s,
 #' and twelve random starts raise the bound from -2100.62 to -2095.64.

@@ -1,4 +1,4 @@
-#' Package: data of a model as numbers
+#' Data of a model as numbers
 #'
 #' `bsvm_frame()` turns a formula and data, or a matrix, into numbers and checks them: the response
 #' coded as -1 and +1, the design matrix, weights, offset, grouping factors and smooth terms. It is

@@ -100,12 +100,13 @@
 #'    the priors. The product is maximised over all parameters of the kernels, the amplitudes, and
 #'    the variances of other terms. The first search uses 200 rows and two starts: the medians of
 #'    the priors, and a quarter of these length scales. A second search uses all rows, or 400 of
-#'    them. The rows are the same ones each time. For a response of two classes both searches use
-#'    the normalised likelihood ([likelihood_hinge()]), whichever likelihood the fit has. Under the
+#'    them. The rows are the same in every run. For a response of two classes both searches use the
+#'    normalised likelihood ([likelihood_hinge()]), whichever likelihood the fit has. Under the
 #'    pseudo-likelihood the evidence prefers functions that change from row to row.
 #' 2. The evidence prefers functions that are too smooth. A common factor of all length scales is
-#'    therefore chosen by the leave-one-out log score of up to 1000 rows. The number of inducing
-#'    points is given and the approximation is that of the fit. `summary()` shows both criteria.
+#'    therefore chosen by the leave-one-out log score of up to 1000 rows. The score is computed for
+#'    the given number of inducing points, with the approximation of the fit. `summary()` shows both
+#'    criteria.
 #' 3. In the fit the kernels are known; amplitudes and all other parameters are inferred again. Its
 #'    intervals do not include the uncertainty about length scales.
 #'
@@ -118,13 +119,13 @@
 #' both are the same. [engine_gaussian()] averages over a grid; [engine_slice()] and, for numbers,
 #' [engine_gibbs()] draw.
 #'
-#' `summary()` shows the inferred parameters twice. Under the inferred parameters they are as given
-#' to a kernel, length scales in units of the standardised variables. Under the parameters of the
-#' kernels they are in units of the variables, with standard deviations and limits. Inducing points
-#' are not changed, and must explain the function (at most 1 % of the variance unexplained). With
-#' few of them, the posterior of a length scale is that of a function of these features. Under the
-#' hinge pseudo-likelihood the posterior prefers functions that change from row to row; a message of
-#' class `bsvm_message_rough_functions` reports this once.
+#' `summary()` shows the inferred parameters twice. Among the inferred parameters they are as given
+#' to a kernel, with length scales in units of the standardised variables. Among the parameters of
+#' the kernels they are in units of the variables, with standard deviations and limits. Inducing
+#' points are not changed, and must explain the function (at most 1 % of the variance unexplained).
+#' With few of them, the posterior of a length scale is that of a function of these features. Under
+#' the hinge pseudo-likelihood the posterior prefers functions that change from row to row; a
+#' message of class `bsvm_message_rough_functions` reports this once.
 #'
 #' The cost of `infer = "all"` grows steeply with the number of inferred length scales: with
 #' `kernel_se(ard = TRUE)` and 60 variables a fit takes minutes. Use `infer = "factor"` with many
@@ -172,13 +173,13 @@
 #'
 #' **Memory.** A fit stores the features of its rows if they are at most 1e7 numbers (rows times
 #' points, 80 MB). More features are computed each time [engine_gaussian()] or [engine_vb()] reads
-#' the rows, which takes about half as long again. A fit to a million rows of ten variables with 200
+#' the rows, which takes about 50 % more time. A fit to a million rows of ten variables with 200
 #' points then needs 300 MB more than the data. `options(bsvm.kept_cells = 1e9)` stores more; the
 #' result is the same. Features are always stored by other engines, and with group effects, terms
 #' with `infer`, sparse predictors, `missing` or `cluster`.
 #'
 #' @section Not supported:
-#' The following are errors that name the code to use instead:
+#' The following are errors, whose messages suggest code to use instead:
 #' * missing and infinite values of the variables (`na.action = na.omit` excludes such rows), and
 #'   terms in which no variable varies;
 #' * `gp()` crossed with another term or inside a function;

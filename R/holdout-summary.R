@@ -6,12 +6,12 @@
 #' @details
 #' `se` is the standard deviation over the splits (for a paired difference: the standard deviation
 #' of the differences) divided by the square root of their number. Training sets of different splits
-#' overlap, so that the values are not independent. As a measure of how far the mean may be from
-#' that of new data of this size, `se` is therefore too small.
+#' overlap, so that the values are not independent. As a measure of how far the mean may be from the
+#' mean for new data of this size, `se` is therefore too small.
 #'
 #' `se_corrected` allows for the overlap (Nadeau and Bengio 2003). With J splits, \eqn{n_1}{n1}
-#' training rows and \eqn{n_2}{n2} test rows, the variance of the mean is \eqn{1/J + n_2/n_1}{1/J +
-#' n2/n1} times the variance of a value.
+#' training rows and \eqn{n_2}{n2} test rows, the variance of the mean is estimated as \eqn{1/J +
+#' n_2/n_1}{1/J + n2/n1} times the variance of a value.
 #'
 #' @param object An object from [holdout()] or [cross_validate()].
 #' @param reference The name of the model with which the others are compared; the first by default.
