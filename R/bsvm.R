@@ -218,9 +218,9 @@
 #' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #' *Bayesian Analysis*, 6, 1-23.
 #' @seealso [prior_ridge()], [prior_inv_wishart()], [prior_bridge()], [prior_relevance()],
-#'   [prior_spike_slab()], [prior_laplace_zero()], [prior_for()], [likelihood_hinge()], [engine_vb()],
-#'   [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()], [engine_em()],
-#'   [engine_ecm()], [check_approximation()], [inclusion()], [bsvm_control()].
+#'   [prior_spike_slab()], [prior_laplace_zero()], [prior_for()], [likelihood_hinge()],
+#'   [engine_vb()], [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()],
+#'   [engine_em()], [engine_ecm()], [check_approximation()], [inclusion()], [bsvm_control()].
 #' @examples
 #' # penalty inferred
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars)
