@@ -1,29 +1,33 @@
-#' What a fit was made of
+#' Formula, terms, data, weights and sizes of a fit
 #'
-#' Formula, terms, model frame, design matrix, weights and sizes of a fit.
+#' These methods return the parts from which a model was fitted: formula, terms, model frame, design
+#' matrix, weights, and the numbers of rows and levels.
 #'
 #' @details
-#' A fit keeps the variables it used. With `keep_data = FALSE` it has none: `model.frame()` and
-#' `model.matrix()` then evaluate the data, and `subset`, of its call again, where they are called
-#' from, and check that rows and response (`model.matrix()`: and the links) are those of the fit. If
-#' that fails, the error has the class `bsvm_error_data` and names `keep_data = TRUE`.
+#' A fit keeps the variables that it used, unless `keep_data = FALSE`. In that case `model.frame()`
+#' and `model.matrix()` evaluate the `data` and `subset` of its call again, in the environment from
+#' which they are called. They check that rows and response are the same as in the fit;
+#' `model.matrix()` also checks the linear predictors. If the check fails, the error has the class
+#' `bsvm_error_data` and suggests `keep_data = TRUE`.
 #'
-#' Formula and terms do not carry the environment they were made in. `formula()` has a `.` written
-#' out and the terms with bars in it; `terms()` are those of the population-level effects.
+#' Formula and terms do not carry the environment in which they were made. In the value of
+#' `formula()` any `.` is written out, and random-effects terms are included. `terms()` returns the
+#' terms of the population-level effects.
 #'
 #' @param x,formula,object A fit from [bsvm()].
 #' @param ... Not used.
 #' @return
-#' * `formula()` and `terms()`: those of the fit; of a fit from `bsvm(x, y)`, which has
-#'   none, an error of class `bsvm_error_unsupported`.
-#' * `model.frame()`: a data frame with the variables of the formula, bars included, one row a
-#'   fitted value; from `bsvm(x, y)` the response, the columns of `x` and the groups.
+#' * `formula()` and `terms()`: the formula and terms of the fit. For a fit from `bsvm(x, y)`, which
+#'   has no formula, an error of class `bsvm_error_unsupported`.
+#' * `model.frame()`: a data frame with the variables of the formula, including those of
+#'   random-effects terms, and one row per fitted value. For a fit from `bsvm(x, y)`: the response,
+#'   the columns of `x` and the groups.
 #' * `model.matrix()`: the n x p population-level design matrix on the scale of the data, with
 #'   attributes `"assign"` and `"contrasts"`.
-#' * `nobs()`: the number of rows in the fit, rows of weight zero not counted.
-#' * `weights()`: the weights, `NULL` if there were none.
-#' * `ngrps()`: the number of levels of each grouping factor, named. lme4 owns this generic, so
-#'   lme4 has to be attached, or the call is `lme4::ngrps(fit)`.
+#' * `nobs()`: the number of rows in the fit, without rows of weight zero.
+#' * `weights()`: the weights, or `NULL` if there were none.
+#' * `ngrps()`: the number of levels of each grouping factor, as a named vector. The generic belongs
+#'   to lme4: attach lme4 or call `lme4::ngrps(fit)`.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
 #' formula(fit)

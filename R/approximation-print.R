@@ -1,7 +1,8 @@
 # What a check says in words.
 
-#' @param x A check.
-#' @param n How many quantities to print at most: those furthest off first where some are off.
+#' @param x An object from `check_approximation()`.
+#' @param n The maximum number of quantities to print. If some quantities are off, the worst come
+#'   first.
 #' @param digits Significant digits.
 #' @rdname check_approximation
 #' @export

@@ -1,32 +1,32 @@
 #' Draws from the posterior
 #'
-#' The draws of a fit by [engine_slice()] or [engine_gibbs()] in the formats of the package
-#' posterior, on the scale of the predictors as given.
+#' These methods return the draws of a fit with [engine_slice()] or [engine_gibbs()] in the formats
+#' of the package posterior, on the original scale of the predictors.
 #'
 #' @details
 #' The variables are, in this order,
-#' * the population-level coefficients by their names, as in [fixef.bsvm()];
-#' * inferred variances as `var_<block>`, such as `var_population-level slopes` or
-#'   `var_patientID: (Intercept)`, and covariances of correlated effects as
-#'   `cov_patientID: (Intercept), time`; those of population-level blocks are on the scale of the
-#'   prior (see [summary.bsvm()]);
-#' * inferred parameters of the likelihood or of a term by their names;
-#' * of [prior_bridge()] `nu_<block>` and `alpha_<block>`, of [prior_spike_slab()] `pi_<block>`,
-#'   where they are inferred; of [prior_laplace_zero()] its scale `s_<block>`;
-#' * the group effects as `patientID[12].(Intercept)`, unless the fit was told not to keep them.
+#' * the population-level coefficients, named as in [fixef.bsvm()];
+#' * inferred variances as `var_<block>`, such as `var_population-level slopes` or `var_patientID:
+#'   (Intercept)`, and covariances of correlated effects as `cov_patientID: (Intercept), time`.
+#'   Variances of population-level blocks are on the scale of the prior (see [summary.bsvm()]);
+#' * inferred parameters of the likelihood or of a term, by their names;
+#' * `nu_<block>` and `alpha_<block>` of [prior_bridge()] and `pi_<block>` of [prior_spike_slab()],
+#'   if they are inferred, and the scale `s_<block>` of [prior_laplace_zero()];
+#' * the group effects as `patientID[12].(Intercept)`, unless the engine had `keep_effects = FALSE`.
 #'
-#' In a block with more columns than rows, the data say nothing of most directions: there the
-#' coefficients are draws from their prior given the drawn variance, which is exact. They are
-#' made when asked for, from the seed of the fit, and the same each time.
+#' In a block with more columns than rows, the data carry no information about most directions of
+#' the coefficients. In these directions the coefficients are drawn from their prior given the drawn
+#' variance, which is exact. These draws are made on request from the seed of the fit and are the
+#' same each time.
 #'
 #' @param x A fit from [bsvm()] with `engine = engine_slice()` or `engine_gibbs()`.
-#' @param variable Names of the variables wanted, or with `regex = TRUE` regular expressions; all by
-#'   default. Only these are put together.
+#' @param variable Names of the variables to return or, with `regex = TRUE`, regular expressions;
+#'   all variables by default. Only these variables are computed.
 #' @param regex Is `variable` a regular expression?
 #' @param ... Not used.
-#' @return A `draws` object of the package posterior, with the chains apart; `as_draws()` gives a
-#'   `draws_array`. A fit without draws is an error of class `bsvm_error_unsupported`.
-#' @seealso [posterior_linpred.bsvm()], [summary.bsvm()] for convergence.
+#' @return A `draws` object of the package posterior, with separate chains; `as_draws()` returns a
+#'   `draws_array`. For a fit without draws, an error of class `bsvm_error_unsupported`.
+#' @seealso [posterior_linpred.bsvm()]; [summary.bsvm()] for convergence.
 #' @examplesIf requireNamespace("posterior", quietly = TRUE)
 #' set.seed(1)
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_gibbs(draws = 500, burnin = 200))

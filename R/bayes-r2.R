@@ -1,21 +1,23 @@
 #' Bayesian R-squared
 #'
-#' The share of the response's variance that the model explains, draw by draw: the variance over
-#' rows of the expected response, divided by itself and the variance about it.
+#' `bayes_R2()` computes, for each draw, the share of the variance of the response that the model
+#' explains. This is the variance of the expected response over rows, divided by the sum of itself
+#' and the residual variance.
 #'
-#' @details At a draw, with \eqn{m_i}{m_i} the expected response of row \eqn{i}{i} as
-#' [posterior_epred()][posterior_epred.bsvm] has it, group effects included, and \eqn{v_i}{v_i} the
-#' variance of the response about it, R-squared is \eqn{var(m) / (var(m) + mean(v))}{var(m)/(var(m)
-#' + mean(v))} (Gelman and others, 2019): \eqn{v_i}{v_i} is the variance of the residuals' density
-#' at the draw, for classes \eqn{m_i (1 - m_i)}{m_i (1 - m_i)}. Rows count by their weights.
+#' @details For one draw, let \eqn{m_i}{m_i} be the expected response of row \eqn{i}{i}, as in
+#' [posterior_epred()][posterior_epred.bsvm], including group effects. Let \eqn{v_i}{v_i} be the
+#' variance of the response around it. Then R-squared is \eqn{var(m) / (var(m) +
+#' mean(v))}{var(m)/(var(m) + mean(v))} (Gelman and others, 2019). For a response of numbers
+#' \eqn{v_i}{v_i} is the variance of the residuals' density at the draw; for classes it is \eqn{m_i
+#' (1 - m_i)}{m_i (1 - m_i)}. Rows are weighted by their weights.
 #'
 #' @param object A fit from [bsvm()] with draws, under a likelihood that is a density of the
 #'   response.
 #' @param re_formula,draw_ids As in [posterior_linpred.bsvm()].
 #' @param ... Must be empty.
-#' @return A numeric vector with an element a draw.
-#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, and for a fit without
-#' draws.
+#' @return A numeric vector with one element per draw.
+#' @section Errors:
+#' `bsvm_error_unsupported` under the pseudo-likelihood, and for a fit without draws.
 #' @references
 #' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression
 #' models. *The American Statistician*, 73, 307-309.

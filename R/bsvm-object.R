@@ -1,36 +1,36 @@
-#' Package: the fitted object
+#' The fitted object
 #'
-#' The last of the four stages of [bsvm()].
+#' `new_bsvm()` assembles the fitted object, the last of the four stages of [bsvm()].
 #'
 #' @param frame From [bsvm_frame()].
 #' @param spec From [bsvm_spec()].
 #' @param result From [bsvm_run()].
-#' @param call The call to be kept for [update()]; data given as values in it are left out.
+#' @param call The call to be kept for [update()]; data that are given in it as values are removed.
 #' @param control From [bsvm_control()].
 #' @param data The data to be kept in the fit, or `NULL`.
-#' @param arguments Named list of the values that arguments of [bsvm()] had, for [update()] and
-#'   [holdout()] to fit again: those given among `na.action`, `contrasts`, `drop.unused.levels`,
-#'   `class.weights`, `prior`, `missing`, `likelihood`, `engine`, `standardize` and `control`.
-#'   `NULL`: they are not known.
+#' @param arguments Named list of the values of arguments of [bsvm()], with which [update()] and
+#'   [holdout()] fit again. It has those that were given among `na.action`, `contrasts`,
+#'   `drop.unused.levels`, `class.weights`, `prior`, `missing`, `likelihood`, `engine`,
+#'   `standardize` and `control`. `NULL`: the values are not known.
 #' @return An object of class `bsvm`, a list with
-#' * `call`, `formula`, `terms`, `xlevels`, `contrasts`, `na.action`: as in [stats::glm()]; terms
-#'   and formula do not carry the environment they were made in;
+#' * `call`, `formula`, `terms`, `xlevels`, `contrasts`, `na.action`: as in [stats::glm()]. Terms
+#'   and formula do not carry the environment in which they were made;
 #' * `response` (of class `bsvm_response`: `levels`, `type`), `y` (-1 or +1), `weights`, `offset`,
-#'   `link` (the fitted link), `nobs` (rows with a positive weight);
+#'   `link` (the fitted linear predictor), `nobs` (rows with a positive weight);
 #' * `design`: `columns`, `assign`, `term_labels`, `center`, `scale`, `intercept`, `implicit`,
 #'   `rotation`;
-#' * `groups`: `NULL` or a list named by grouping factor, `bases`: `NULL` or a list of the
-#'   terms with a basis, such as smooth terms; both as in [bsvm_frame()], without the rows;
+#' * `groups`: `NULL` or a list named by grouping factor, and `bases`: `NULL` or a list of the terms
+#'   with a basis, such as smooth terms. Both are as in [bsvm_frame()], without the rows;
 #' * `posterior`: as in [bsvm_run()], on the scale of the standardised columns;
-#' * `blocks`, `group_blocks`: as in [bsvm_spec()], each with `hyper`, what was learnt about its
-#'   variance;
-#' * where a prior selects, `start_bounds` of [engine_vb()];
-#' * `termination`; of [engine_vb()] and [engine_gaussian()] `elbo`, `trace`, `passes`, `gradient`,
-#'   of [engine_map()] and [engine_ecm()] these but `elbo`, of [engine_em()] and [engine_ecme()]
-#'   `trace` and `passes`, of [engine_gibbs()] `sampling`;
-#' * `missing`: `NULL`, or of missing predictors that are modelled `rule`, `law`, `imputed` and
-#'   `draws`, which [imputed()] returns;
-#' * `odds_slope`: under the pseudo-likelihood the slope of [predict.bsvm()]'s `map = "logistic"`;
+#' * `blocks`, `group_blocks`: as in [bsvm_spec()], each with `hyper`, the inferred parameters of
+#'   its variance;
+#' * `start_bounds` of [engine_vb()], if a prior selects variables;
+#' * `termination`. With [engine_vb()] and [engine_gaussian()] also `elbo`, `trace`, `passes` and
+#'   `gradient`. With [engine_map()] and [engine_ecm()] these without `elbo`, with [engine_em()] and
+#'   [engine_ecme()] `trace` and `passes`, and with [engine_gibbs()] `sampling`;
+#' * `missing`: `NULL` or, if missing predictors are modelled, `rule`, `law`, `imputed` and `draws`,
+#'   which [imputed()] returns;
+#' * `odds_slope`: under the pseudo-likelihood, the slope of `map = "logistic"` in [predict.bsvm()];
 #' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `arguments`,
 #'   `version`.
 #' @examples

@@ -1,18 +1,21 @@
 #' Bayesian support vector machines
 #'
-#' Support vector machines as Bayesian models: the hinge loss is a scale mixture of normal
-#' densities, so a support vector machine can carry what a linear model carries. The penalty is
-#' inferred instead of tuned, and grouped observations get random effects.
+#' The package fits support vector machines as Bayesian models. The hinge loss is a scale mixture of
+#' normal densities, so a support vector machine can be extended in the same ways as a linear model.
+#' The penalty is inferred instead of tuned, and grouped observations get random effects.
 #'
-#' [bsvm()] fits. Its four stages can be called by themselves: [bsvm_frame()] turns a formula and
-#' data (or a matrix) into numbers, [bsvm_spec()] puts together the model, [bsvm_run()] runs it, and
-#' [new_bsvm()] packs the result. Priors are made by [prior_ridge()], [prior_flat()],
-#' [prior_bridge()], [prior_lasso()], [prior_relevance()], [prior_spike_slab()] and
-#' [prior_laplace_zero()], likelihoods by [likelihood_hinge()], engines by [engine_vb()],
-#' [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()], [engine_em()],
-#' [engine_ecme()] and [engine_ecm()], and what steers the run by [bsvm_control()].
-#' [check_approximation()] says how far an approximation is off, [inclusion()] which variables a fit
-#' selects. Errors and warnings have classes, listed in [bsvm_conditions].
+#' [bsvm()] fits a model. Its four stages can also be called separately. [bsvm_frame()] turns a
+#' formula and data (or a matrix) into numbers, [bsvm_spec()] assembles the model, [bsvm_run()] runs
+#' the engine, and [new_bsvm()] assembles the fitted object.
+#'
+#' Priors are made by [prior_ridge()], [prior_flat()], [prior_bridge()], [prior_lasso()],
+#' [prior_relevance()], [prior_spike_slab()] and [prior_laplace_zero()], likelihoods by
+#' [likelihood_hinge()]. Engines are [engine_vb()], [engine_gaussian()], [engine_map()],
+#' [engine_slice()], [engine_gibbs()], [engine_em()], [engine_ecme()] and [engine_ecm()].
+#' [bsvm_control()] sets tolerances, threads and progress.
+#'
+#' [check_approximation()] shows how far an approximation is off, [inclusion()] which variables a
+#' fit selects. Errors and warnings have classes, listed in [bsvm_conditions].
 #'
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support

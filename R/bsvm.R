@@ -1,196 +1,212 @@
 #' Fit a Bayesian support vector machine
 #'
-#' A support vector machine or support vector regression as a Bayesian model: with the penalty
-#' inferred, random effects, smooth functions, missing predictors, and intervals and class
-#' probabilities that are calibrated.
+#' `bsvm()` fits support vector machines and support vector regression as Bayesian models. The
+#' penalty is inferred. Models can have random effects, smooth functions and missing predictors;
+#' intervals and class probabilities are calibrated.
 #'
 #' @details
-#' **Defaults.** `bsvm(y ~ x, data)` without another argument is meant to be the right answer. The
-#' likelihood is the normalised hinge ([likelihood_hinge()]), the standard deviation of every
-#' inferred variance has a half-t prior ([prior_half_t()]), and the engine is the cheapest one that
-#' is near the exact posterior for the model (below). `print()` names all three.
+#' **Defaults.** `bsvm(y ~ x, data)` needs no further arguments. The likelihood is the normalised
+#' hinge ([likelihood_hinge()]), and the standard deviation of every inferred variance has a half-t
+#' prior ([prior_half_t()]). The engine is the cheapest one that is near the exact posterior for the
+#' model (see below). `print()` shows all three.
 #'
-#' **Model.** With the response \eqn{y} coded as -1 or +1 and the linear predictor \eqn{f}, each
-#' row contributes \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}, to the power of its
-#' weight: the hinge loss of the support vector machine. The default likelihood divides this by its
-#' sum over the two classes, which makes it a probability model. `likelihood = "hinge"` does not: it
-#' is the pseudo-likelihood of the papers, a classifier.
+#' **Model.** With the response \eqn{y} coded as -1 or +1 and the linear predictor \eqn{f}, each row
+#' contributes \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}, to the power of its
+#' weight. The exponent is minus twice the hinge loss of the support vector machine. The default
+#' likelihood divides the contribution by its sum over the two classes, which makes it a probability
+#' model. `likelihood = "hinge"` does not divide: it is the pseudo-likelihood of the papers, a
+#' classifier.
 #'
-#' **Regression.** With a likelihood of numbers ([likelihood_eps_insensitive()] is that of support
-#' vector regression, [likelihood_quantile()] of quantiles) the response is numbers, and the rest of
-#' this page holds for it, too. Numbers in priors are in units of the response. Default priors are
-#' those of the pseudo-likelihood times the spread of the response (its median absolute deviation):
-#' standard deviations of 10 and 40 and a half-t scale of 1 become 10, 40 and 1 times the spread.
-#' Lasso, bridge and selecting priors are for coefficients in units of the spread.
+#' **Regression.** For a response of numbers, use a likelihood such as
+#' [likelihood_eps_insensitive()] (support vector regression) or [likelihood_quantile()]
+#' (quantiles). The rest of this page also holds for such models. Numbers in priors are in units of
+#' the response. Default priors are those of the pseudo-likelihood times the median absolute
+#' deviation of the response: standard deviations of 10 and 40 and a half-t scale of 1 become 10, 40
+#' and 1 times this deviation. Lasso, bridge and selection priors are for coefficients in units of
+#' this deviation.
 #'
-#' **Response.** Of classes: a factor (its second level is +1), text of two values (the second in
-#' order is +1, as [factor()] has it), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do
+#' **Response.** Classes can be a factor (its second level is +1), text with two values (the second
+#' in the order of [factor()] is +1), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do
 #' not occur are dropped.
 #'
-#' **Random-effects terms** are read as in lme4. `(1 | g)` gives every level of `g` an intercept of
-#' its own, `(0 + x | g)` a slope, `(x | g)` both, correlated, and `(x || g)` both, independent.
-#' There can be any number of grouping factors, crossed, `(1 | g) + (1 | h)`, or nested: `(1 | g /
-#' h)` stands for `(1 | g) + (1 | h:g)`, and `a:b` is the factor of the combinations that occur.
-#' Correlated effects have an inferred covariance matrix, independent ones a variance each. In a
-#' term with `||` the columns of a factor are independent effects too (lme4 keeps these correlated).
-#' A covariate of a varying slope that does not vary is an error if the term has an intercept, since
-#' the two effects can't be told apart. A factor with as many effects as there are rows is fitted
-#' with a warning of class `bsvm_warning_group`: the prior decides on its variance.
+#' **Random-effects terms** are read as in lme4. `(1 | g)` gives every level of `g` its own
+#' intercept and `(0 + x | g)` its own slope. `(x | g)` gives both, correlated, and `(x || g)` both,
+#' independent. There can be any number of grouping factors. They can be crossed, `(1 | g) + (1 |
+#' h)`, or nested: `(1 | g / h)` stands for `(1 | g) + (1 | h:g)`, and `a:b` is the factor of the
+#' combinations that occur. Correlated effects have an inferred covariance matrix, independent
+#' effects one variance each. In a term with `||` the columns of a factor are independent effects
+#' too (lme4 keeps these correlated).
 #'
-#' Levels that are numbers are named by the shortest decimals that give the number back, times by
-#' universal time with fractions of seconds. So the same value has the same name as integer, double,
-#' text or factor, and `predict()` finds it; different values have different names.
+#' In a term with an intercept, a varying slope needs a covariate that varies: otherwise the two
+#' effects cannot be distinguished, which is an error. A factor with as many effects as there are
+#' rows is fitted with a warning of class `bsvm_warning_group`, because the prior then determines
+#' its variance.
+#'
+#' Levels that are numbers are named by the shortest decimals that identify the number. Times are
+#' named in universal time with fractions of seconds. The same value therefore has the same name as
+#' integer, double, text or factor, so that `predict()` finds it; different values have different
+#' names.
 #'
 #' **Smooth terms** are those of mgcv: `s(x)`, `s(x, z)`, `t2(x, z)`, with `k`, `bs`, `m`, `by`,
-#' `fx`, `xt` and `pc` as there. mgcv makes the basis and its penalty, centres the function, and
-#' splits it: the columns without penalty (the straight line of `s(x)`) are population-level
-#' coefficients, and the penalised ones have normal priors with a variance for each penalty, by
-#' default [prior_ridge()], in units of the function (see [prior_half_t()]). Rows count once for the
-#' basis, whatever their weight. With a factor `by` there is a centred smooth for each level, with
-#' a variance of its own; what differs between levels by a constant is the factor's main effect,
-#' which the formula should have as well. `te()` and `ti()`, whose penalties overlap, are refused,
-#' and so are the arguments `sp` and `id`. A thin plate spline (`bs = "tp"`, the default) keeps up
-#' to 2000 values of its variable in the fit, `bs = "cr"` does not.
+#' `fx`, `xt` and `pc` as in mgcv. mgcv makes the basis and its penalty, centres the function, and
+#' splits it. The columns without penalty (the straight line of `s(x)`) are population-level
+#' coefficients. The penalised columns have normal priors with one variance per penalty, by default
+#' [prior_ridge()], in units of the function (see [prior_half_t()]). Rows count once for the basis,
+#' whatever their weight.
 #'
-#' **Gaussian-process terms**, `gp(x1, x2)`, are functions of one or several variables that a kernel
-#' describes: the support vector machine with a kernel, whose length scales are learned. See
-#' [gp()][gp].
+#' With a factor `by` there is a centred smooth for each level, with its own variance. Constant
+#' differences between levels are the main effect of the factor; include it in the formula as well.
+#' `te()` and `ti()`, whose penalties overlap, are not supported, nor are the arguments `sp` and
+#' `id`. A thin plate spline (`bs = "tp"`, the default) stores up to 2000 values of its variable in
+#' the fit; `bs = "cr"` does not.
 #'
-#' **Factor terms**, `factors(expr, k = 10)`, let the response depend on many variables through few
-#' factors of these: the discriminative factor model. See [factors()][factors].
+#' **Gaussian-process terms**, `gp(x1, x2)`, are functions of one or several variables that are
+#' described by a kernel. They give a support vector machine with a kernel whose length scales are
+#' learned. See [gp()][gp].
 #'
-#' `.` stands for all columns but the response, the grouping factors and the variables of smooth and
-#' Gaussian-process terms (a factor that is only `by` of a smooth stays).
+#' **Factor terms**, `factors(expr, k = 10)`, let the response depend on many variables through a
+#' few factors of these variables: the discriminative factor model. See [factors()][factors].
 #'
-#' **Priors.** Without random effects and smooths, all coefficients but the intercept share one
+#' `.` stands for all columns except the response, the grouping factors and the variables of smooth
+#' and Gaussian-process terms. A factor that is only the `by` of a smooth is included.
+#'
+#' **Priors.** Without random effects and smooths, all coefficients except the intercept share one
 #' [prior_ridge()], whose variance is inferred. With random effects or smooths, the population-level
-#' coefficients have independent normal priors instead, weakly informative: standard deviation 2.5
-#' for each standard deviation of the predictor, as `prior_ridge(variance = 6.25)` would give. The
-#' intercept, at the means of the predictors, has a normal prior of standard deviation 10 (2.5 and
-#' 10 are 10 and 40 under the pseudo-likelihood, whose coefficients are about four times as large).
-#' These are so wide that they matter only if predictors or groups separate the classes.
-#' `prior = prior_flat()` makes all of them flat, and next to a [prior_ridge()] with a scale or
-#' variance of its own, or another prior, the intercept of a model without random effects and
-#' smooths is flat. Group effects and the penalised parts of smooths have [prior_ridge()], with a
-#' covariance matrix for correlated effects (see [prior_inv_wishart()]). One `prior` is for the
-#' population-level slopes; in a list, the entry without a name is for those, and names are
-#' `"(Intercept)"`, a column, a term, a smooth or a grouping factor (see [prior_for()]).
+#' coefficients have independent, weakly informative normal priors instead. Their standard deviation
+#' is 2.5 per standard deviation of the predictor, as with `prior_ridge(variance = 6.25)`. The
+#' intercept, at the means of the predictors, has a normal prior with standard deviation 10. Under
+#' the pseudo-likelihood, 2.5 and 10 become 10 and 40, since its coefficients are about four times
+#' as large. These priors are so wide that they matter only if predictors or groups separate the
+#' classes.
+#'
+#' `prior = prior_flat()` makes all these priors flat. In a model without random effects and
+#' smooths, the intercept is also flat if the slopes have another prior, or [prior_ridge()] with a
+#' given scale or variance. Group effects and the penalised parts of smooths have [prior_ridge()],
+#' with a covariance matrix for correlated effects (see [prior_inv_wishart()]). A single `prior` is
+#' for the population-level slopes. In a list, the entry without a name is for these slopes. The
+#' names of other entries are `"(Intercept)"`, a column, a term, a smooth or a grouping factor (see
+#' [prior_for()]).
 #'
 #' To reproduce figures of Luts and Ormerod (2014), use `prior = prior_ridge(0.01, 0.01)` and
-#' `engine = "vb"` or `"gibbs"`; with random intercepts of `g`,
-#' `prior = list(prior_flat(), g = prior_ridge(0.01, 0.01))`.
+#' `engine = "vb"` or `"gibbs"`. With random intercepts of `g`, use `prior = list(prior_flat(), g =
+#' prior_ridge(0.01, 0.01))`.
 #'
-#' A factor of 30 levels or more that shares an inferred variance with other predictors gets a
-#' message (class `bsvm_message_many_levels`, once a session): its many coefficients decide on the
-#' variance of all. Write `(1 | f)` to give them a variance of their own. Where slopes share a
-#' variance, predictions depend on the reference level of a factor, as its differences from that
-#' level are what is shrunk; `prior_flat()` for the factor, or `(1 | f)`, does not.
+#' A factor with 30 levels or more that shares an inferred variance with other predictors gives a
+#' message (class `bsvm_message_many_levels`, once per session): its many coefficients determine the
+#' common variance. Use `(1 | f)` to give them their own variance. If slopes share a variance,
+#' predictions depend on the reference level of a factor, because the differences from that level
+#' are shrunk. With `prior_flat()` for the factor, or with `(1 | f)`, they do not depend on it.
 #'
-#' **Standardisation.** Columns with a penalty are centred (if there is an intercept) and scaled to
-#' standard deviation one inside; flat columns, penalised columns of smooths and the covariates of
-#' varying slopes are used as given. Coefficients and predictions are on the scale of the predictors
-#' as given, variances and the bound on the standardised scale. With weights `w` the mean and
-#' standard deviation are weighted, with divisor `sum(w) - 1`, so that weight 2 is the row twice. A
-#' penalised column that does not vary is kept unscaled, its coefficient is shrunk to zero, and a
-#' warning says so.
+#' **Standardisation.** Columns with a penalty are centred (if there is an intercept) and scaled
+#' internally to standard deviation one. Flat columns, penalised columns of smooths and the
+#' covariates of varying slopes are not scaled. Coefficients and predictions are on the original
+#' scale of the predictors; variances and the lower bound are on the standardised scale. With
+#' weights `w` the mean and standard deviation are weighted, with divisor `sum(w) - 1`: weight 2 is
+#' equivalent to two copies of the row. A penalised column that does not vary is kept unscaled and
+#' gives a warning; its coefficient is shrunk to zero.
 #'
-#' **Sparse designs.** A sparse matrix `x`, and the design of a formula that would have more than
-#' 1e7 cells and be less than 10 % full (factors of very many levels), stay sparse from end to end.
-#' Sparse columns are scaled but not centred, which changes only what the intercept stands for.
+#' **Sparse designs.** A sparse matrix `x` remains sparse in all computations. So does the design of
+#' a formula if it would have more than 1e7 cells and be less than 10 % full (factors with very many
+#' levels). Sparse columns are scaled but not centred, which changes only the meaning of the
+#' intercept.
 #'
 #' **Missing values** in response, predictors, grouping factors, weights or offset are an error that
-#' counts them, unless `na.action` leaves rows out (`na.omit`; `na.exclude` also pads fitted
-#' values). `NaN` counts as missing; infinite values are an error under any `na.action`.
+#' counts them, unless `na.action` excludes the rows (`na.omit`; `na.exclude` also pads fitted
+#' values). `NaN` counts as missing. Infinite values are an error under any `na.action`.
 #'
-#' **Weight zero** is as if the row were absent, but it has a fitted link.
+#' **Weight zero** has the same effect as removing the row, except that the row has a fitted value.
 #'
-#' **What is kept.** The fit keeps the variables it used (without a copy if all rows are used), as
-#' [stats::glm()] and lme4 keep their model frame, and the values its arguments had, so that methods
+#' **Data in the fit.** Like [stats::glm()] and lme4, the fit keeps the variables that it used
+#' (without a copy if all rows are used). It also keeps the values of its arguments, so that methods
 #' and [update()][update.bsvm] work in another function or another session. With `keep_data = FALSE`
-#' the fit is a smaller file, and methods that need the data evaluate the call again. The formula's
-#' environment is not kept; of what the formula uses from there, constants and functions stay with
-#' the terms. A function is kept with the variables that it names. If it looks for names that are
-#' not written in it, as by [get()], it is kept with its whole environment.
+#' the fit is a smaller file, and methods that need the data evaluate the call again.
 #'
-#' @param x A formula, or a numeric matrix of predictors without the column of ones (an intercept
-#'   is always fitted; a column of ones named `"(Intercept)"` is taken for it). The matrix is
-#'   not copied. A sparse matrix of package Matrix stays sparse.
-#' @param formula Response on the left; on the right predictors as in [stats::glm()], terms with
-#'   bars as in lme4, smooth terms as in mgcv, Gaussian-process terms [gp(x1, x2)][gp], and a factor
-#'   term [factors(x, k = )][factors].
-#' @param data A data frame; variables that are not in it are looked for where the formula was
-#'   made.
-#' @param y The response for a matrix `x`, coded as above.
+#' The environment of the formula is not kept. Constants and functions that the formula uses from
+#' there are kept with the terms, a function together with the variables that it names. A function
+#' that looks up names that are not written in it, for example with [get()], is kept with its whole
+#' environment.
+#'
+#' @param x A formula, or a numeric matrix of predictors without the column of ones. An intercept is
+#'   always fitted to a matrix; a column of ones named `"(Intercept)"` is used as the intercept. The
+#'   matrix is not copied. A sparse matrix of package Matrix stays sparse.
+#' @param formula The response on the left. On the right predictors as in [stats::glm()],
+#'   random-effects terms as in lme4, smooth terms as in mgcv, Gaussian-process terms [gp(x1,
+#'   x2)][gp], and a factor term [factors(x, k = )][factors].
+#' @param data A data frame. Variables that are not in it are looked up in the environment of the
+#'   formula.
+#' @param y The response for a matrix `x`, coded as in Details.
 #' @param group With a matrix: a factor or vector whose levels get random intercepts.
 #' @param subset Which rows to use, evaluated in `data`: a logical vector (`NA` counts as `FALSE`),
 #'   row numbers or row names (no `NA`). A row that is chosen twice counts twice.
 #' @param weights Non-negative numbers with a sum of at most 1e12, one for each row, evaluated in
 #'   `data` by the formula method.
-#' @param offset Numbers added to the linear predictor, evaluated like `weights`; the formula may
-#'   have `offset()` terms too. They are in its units: an offset of a logistic regression, in log
-#'   odds, is divided by 4 under the normalised likelihood.
-#' @param na.action What to do with missing values: `na.fail` (default), `na.omit`, `na.exclude`,
-#'   or a function of a data frame.
+#' @param offset Numbers added to the linear predictor, evaluated like `weights`; the formula can
+#'   also have `offset()` terms. They are in units of the linear predictor: an offset of a logistic
+#'   regression, in log odds, must be divided by 4 under the normalised likelihood.
+#' @param na.action What to do with missing values: `na.fail` (default), `na.omit`, `na.exclude`, or
+#'   a function of a data frame.
 #' @param contrasts As in [stats::model.matrix()]: a named list.
 #' @param drop.unused.levels Should levels of factors that do not occur be dropped? `TRUE` by
-#'   default. Levels of grouping factors always are.
-#' @param class.weights Positive numbers named by class, which multiply the weights of that class;
-#'   a class that is not named has 1. The sum of the products is at most 1e12.
+#'   default. Levels of grouping factors that do not occur are always dropped.
+#' @param class.weights Positive numbers named by class, which multiply the weights of that class; a
+#'   class that is not named has 1. The sum of the products is at most 1e12.
 #' @param likelihood `NULL` (default): the normalised hinge likelihood, unless the engine or a prior
-#'   only accepts the pseudo-likelihood (see [likelihood_hinge()]). `"normalized"` or `"hinge"` (the
-#'   pseudo-likelihood), or an object from [likelihood_hinge()]; for a response of numbers from
-#'   [likelihood_eps_insensitive()], [likelihood_laplace()], [likelihood_quantile()] or
-#'   [likelihood_gaussian()].
+#'   only accepts the pseudo-likelihood (see [likelihood_hinge()]). Otherwise `"normalized"`,
+#'   `"hinge"` (the pseudo-likelihood), or an object from [likelihood_hinge()]. For a response of
+#'   numbers, an object from [likelihood_eps_insensitive()], [likelihood_laplace()],
+#'   [likelihood_quantile()] or [likelihood_gaussian()].
 #' @param prior `NULL` (the default priors), a prior, or a list of priors; see Details.
-#' @param missing What becomes of missing predictors: `NULL` (default) leaves that to `na.action`;
-#'   [missing_fail()], [missing_omit()], [missing_normal()] or [missing_selection()], of which the
-#'   latter two model them, or one of the strings "fail", "omit", "normal" and "selection".
+#' @param missing How to treat missing predictors. `NULL` (default): as `na.action` specifies.
+#'   [missing_normal()] and [missing_selection()] model them, [missing_fail()] and [missing_omit()]
+#'   do not. The strings "fail", "omit", "normal" and "selection" are accepted too.
 #' @param engine `NULL` (default): the cheapest engine that is near the exact posterior (see the
-#'   section on the default engine). Or [engine_gaussian()], [engine_slice()], [engine_map()],
-#'   [engine_vb()], [engine_gibbs()], [engine_em()], [engine_ecme()], [engine_ecm()], or a string
-#'   such as `"slice"`.
-#'   An engine that can't fit the model is an error of class `bsvm_error_unsupported` that names the
-#'   engines that can.
+#'   section on the default engine). Otherwise [engine_gaussian()], [engine_slice()],
+#'   [engine_map()], [engine_vb()], [engine_gibbs()], [engine_em()], [engine_ecme()],
+#'   [engine_ecm()], or a string such as `"slice"`. If the engine cannot fit the model, an error of
+#'   class `bsvm_error_unsupported` names the engines that can.
 #' @param standardize Should penalised columns be standardised? `TRUE` by default. Columns of the
 #'   other priors are centred but not scaled, if there is an intercept. A prior for the intercept
 #'   (`prior = list("(Intercept)" = ...)`) is then for the linear predictor at the means of the
 #'   predictors.
-#' @param keep_data Should the fit keep its data? `TRUE` (default) keeps the variables that formula,
-#'   `weights` and `offset` name, from `data` or elsewhere, for the rows `subset` chose (in
-#'   `update()`, a term such as `x - mean(x)` sees only these), and all columns of `data` that were
-#'   given as a value, as by [do.call()]; of a matrix fit `x`, `y`, `group`, `weights` and `offset`.
-#' @param cluster Where the rows are while the model is fitted. `NULL` (default): in this R session,
-#'   which is the only place that the package has so far. `DEVELOPING.md` in the sources says how
-#'   to add another one, for [engine_vb()] and [engine_gaussian()].
+#' @param keep_data Should the fit keep its data? `TRUE` (default) keeps the variables in formula,
+#'   `weights` and `offset`, from `data` or elsewhere, for the rows chosen by `subset`. In
+#'   `update()`, a term such as `x - mean(x)` then uses only these rows. If `data` was given as a
+#'   value, for example by [do.call()], all its columns are kept. A matrix fit keeps `x`, `y`,
+#'   `group`, `weights` and `offset`.
+#' @param cluster Where the rows are held while the model is fitted. `NULL` (default): in this R
+#'   session. The package has no other choice yet.
 #' @param control From [bsvm_control()].
 #' @param ... Must be empty.
-#' @return An object of class `bsvm`; [new_bsvm()] lists what it holds. Methods: [print.bsvm()],
+#' @return An object of class `bsvm`; [new_bsvm()] lists its elements. Methods: [print.bsvm()],
 #'   [summary.bsvm()], [coef.bsvm()], [predict.bsvm()], [plot.bsvm()] and others.
-#' @section The default engine: `engine = NULL` chooses by structure and size alone, never by the
-#'   clock, so that the same data have the same engine on every machine. The choice is the cheapest
-#'   engine with posterior means within a tenth of a standard deviation of the exact ones, standard
-#'   deviations within 10 % and variances within 20 %, as measured once on a table of structures and
-#'   sizes (`bench/results/default-engine.csv` of the sources):
+#' @section The default engine:
+#' `engine = NULL` chooses by the structure and size of the model alone, never by timing, so that
+#' the same data have the same engine on every computer. The choice is the cheapest engine that is
+#' close to the exact posterior. Close means: posterior means within a tenth of a standard
+#' deviation, standard deviations within 10 % and variances within 20 %. This was measured once for
+#' a table of structures and sizes (`bench/results/default-engine.csv` of the sources). The choices
+#' are:
 #'   * without random effects, up to 200 rows and 4000 cells (rows times coefficients):
-#'     [engine_slice()], since posteriors of few rows are skewed and draws take a moment;
-#'   * with several effects for each level, `(x | g)` or `(x || g)`, with nested grouping factors,
-#'     or with crossed ones of which all but the largest have more than 40 levels together:
+#'     [engine_slice()], since posteriors from few rows are skewed and sampling is quick;
+#'   * with several effects per level, `(x | g)` or `(x || g)`, with nested grouping factors, or
+#'     with crossed factors (all but the largest with more than 40 levels together):
 #'     [engine_slice()], up to 60 population-level coefficients and 1e7 cells;
-#'   * with Gaussian-process terms whose kernels are inferred (`infer`), or with inducing points that
-#'     leave variance over (see [gp]): [engine_gaussian()];
-#'   * else [engine_gaussian()]. If its posterior turns out skewed, as with classes that can almost
-#'     be separated, `engine_slice()` follows with up to 50 000 cells, else a message of class
-#'     `bsvm_message_engine`; without random effects and with fewer than 2.5 rows for each
-#'     coefficient this is not examined;
+#'   * with Gaussian-process terms whose kernels are inferred (`infer`), or whose inducing points do
+#'     not explain all variance (see [gp]): [engine_gaussian()];
 #'   * with a factor term ([factors]): [engine_gibbs()];
-#'   * under priors that only [engine_gibbs()] and [engine_vb()] accept: `engine_gibbs()`, but with
-#'     more than a million rows times squared coefficients `engine_vb()`, with a message.
+#'   * under priors that only [engine_gibbs()] and [engine_vb()] accept: `engine_gibbs()`. With more
+#'     than a million rows times squared coefficients, `engine_vb()` with a message;
+#'   * in all other cases: [engine_gaussian()]. If its posterior is skewed, for example because the
+#'     classes can almost be separated, `engine_slice()` follows with up to 50 000 cells. With more
+#'     cells there is a message of class `bsvm_message_engine`. Skewness is not examined without
+#'     random effects and with fewer than 2.5 rows per coefficient.
 #'
-#'   Draws depend on [set.seed()]. `print()` says which engine was chosen and why. If the classes
+#'   Draws depend on [set.seed()]. `print()` shows which engine was chosen and why. If the classes
 #'   can be separated, the posterior has heavy tails and its standard deviations are poorly
-#'   determined: even 50 000 draws leave them uncertain by 10 to 25 %. Use the quantiles that
-#'   `confint()` gives.
-#' @section Errors: Each has a class of its own; see [bsvm_conditions].
+#'   determined: even 50 000 draws leave them uncertain by 10 to 25 %. Use the quantiles from
+#'   `confint()` instead.
+#' @section Errors:
+#' Each error has its own class; see [bsvm_conditions].
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
@@ -202,9 +218,9 @@
 #' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #' *Bayesian Analysis*, 6, 1-23.
 #' @seealso [prior_ridge()], [prior_inv_wishart()], [prior_bridge()], [prior_relevance()],
-#'   [prior_spike_slab()], [prior_laplace_zero()], [prior_for()], [likelihood_hinge()], [engine_vb()],
-#'   [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()], [engine_em()],
-#'   [engine_ecm()], [check_approximation()], [inclusion()], [bsvm_control()].
+#'   [prior_spike_slab()], [prior_laplace_zero()], [prior_for()], [likelihood_hinge()],
+#'   [engine_vb()], [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()],
+#'   [engine_em()], [engine_ecm()], [check_approximation()], [inclusion()], [bsvm_control()].
 #' @examples
 #' # penalty inferred
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars)

@@ -1,39 +1,44 @@
-#' Learn probabilities from held-out rows
+#' Calibrate probabilities on held-out rows
 #'
-#' The slope `a` of `p = plogis(a * link)`, from rows the fit has not seen: a map for
-#' [predict.bsvm()].
+#' `calibration_map()` estimates the slope `a` of `p = plogis(a * f)`, with `f` the linear
+#' predictor, from rows that were not in the fit. The result is a `map` for [predict.bsvm()].
 #'
 #' @details
-#' `a` maximises the likelihood of the classes of `newdata` with the targets of Platt (2000), which
-#' keep it finite where the link separates the classes: (n + 1) / (n + 2) for the n rows of the
-#' second class in place of 1, and 1 / (n + 2) for those of the first in place of 0. Platt's map has
-#' an intercept besides. This one has none, so that one half stays where the link is zero and
-#' probabilities agree with predicted classes; to move the border between the classes, give
-#' `threshold` or `costs` to `predict()`.
+#' `a` maximises the likelihood of the classes of `newdata` with the targets of Platt (2000). These
+#' keep `a` finite if the linear predictor separates the classes. For a class with n rows, the
+#' target is (n + 1) / (n + 2) instead of 1 if it is the second class. It is 1 / (n + 2) instead of
+#' 0 if it is the first.
 #'
-#' Of a fit with `class.weights` the rows count by these, so that the map is of the population that
-#' the fit's other maps are of (see [predict.bsvm()]).
+#' Platt's map also has an intercept; this map does not. A linear predictor of zero has the
+#' probability one half, so that probabilities agree with predicted classes. To move the border
+#' between the classes, give `threshold` or `costs` to `predict()`.
 #'
-#' The rows must not have been in the fit: links of its own rows are too good. Take a third of the
-#' data, say, or rows that came later. Rows that lack a variable or their class are left out.
+#' For a fit with `class.weights`, rows are weighted by these weights. The map then refers to the
+#' same population as the other maps of the fit (see [predict.bsvm()]).
+#'
+#' The rows must not have been in the fit, because linear predictors of training rows are too large.
+#' Use, for example, a third of the data, or rows that were collected later. Rows without a variable
+#' or their class are excluded.
 #'
 #' @param object A fit from [bsvm()].
 #' @param newdata Rows that were not in the fit, with their response (a matrix for a fit from
 #'   `bsvm(x, y)`).
 #' @param re_formula,allow_new_levels,group,offset As in [predict.bsvm()].
 #' @param y For a fit from `bsvm(x, y)`: the classes of the rows of `newdata`, coded as in the fit.
-#' @param x What `calibration_map()` returned.
+#' @param x An object from `calibration_map()`.
 #' @param digits Significant digits.
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_calibration_map`, a list with `slope`, `nobs` (rows by class)
 #'   and `levels`. `print()` returns it invisibly.
-#' @section Errors: `bsvm_error_newdata` for fewer than ten rows, rows of one class only, links
-#'   that do not grow with the odds of the second class, so that no slope is positive, and for
-#'   `newdata` that can't be used; `bsvm_error_argument` for other arguments;
-#'   `bsvm_error_unsupported` for a fit whose response is not of classes.
+#' @section Errors:
+#' * `bsvm_error_newdata` for fewer than ten rows, for rows of one class only, and for `newdata`
+#'   that cannot be used. Also if the linear predictors do not grow with the odds of the second
+#'   class, so that no slope is positive;
+#' * `bsvm_error_argument` for other arguments;
+#' * `bsvm_error_unsupported` for a fit whose response is not of classes.
 #' @references Platt, J. C. (2000). Probabilities for SV machines. In *Advances in Large Margin
 #'   Classifiers*, 61-74. MIT Press.
-#' @seealso [calibration()] for how good the probabilities are, on yet other rows.
+#' @seealso [calibration()] to assess the probabilities, on yet other rows.
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(300))

@@ -1,62 +1,72 @@
-#' How good probabilities are
+#' Calibration and accuracy of predicted probabilities
 #'
-#' Probabilities of a class beside its share among rows that were not in the fit: by bins and as a
-#' smooth curve, with Brier score, its parts, log score, calibration line and area under the ROC
-#' curve.
+#' `calibration()` compares predicted probabilities of a class with its observed shares among rows
+#' that were not in the fit. It returns shares by bins, a smooth curve, the Brier score and its
+#' parts, the log score, the calibration line, and the area under the ROC curve.
 #'
 #' @details
-#' **Bins** are of equal width, those without rows left out. The limits of a bin's share are those
-#' of Clopper and Pearson. The **curve** is a logistic regression on a natural cubic spline of the
-#' log odds with four knots (three where quantiles are tied), with pointwise limits, from the 5 %
-#' quantile of the probabilities to the 95 % one; there is none where they have fewer than eight
-#' values, or where it would be infinite.
+#' **Bins** are of equal width; empty bins are omitted. The limits of a bin's share are those of
+#' Clopper and Pearson.
 #'
-#' Probabilities under the pseudo-likelihood of a class that few rows have (3 to 12 % in the data
-#' sets tried) are worth little more than its share: their slopes on held-out rows were 5 to 11,
-#' where 1 is right. Those under `likelihood_hinge(normalized = TRUE)` do not have this fault.
+#' The **curve** is a logistic regression on a natural cubic spline of the log odds with four knots
+#' (three if quantiles are tied), with pointwise limits. It runs from the 5 % quantile of the
+#' probabilities to the 95 % quantile. There is no curve if the probabilities have fewer than eight
+#' values, or if the curve would be infinite.
+#'
+#' Under the pseudo-likelihood, probabilities of a rare class (3 to 12 % of the rows in the data
+#' sets tried) carry little information beyond the share of the class. Their calibration slopes on
+#' held-out rows were 5 to 11; the ideal is 1. Probabilities under `likelihood_hinge(normalized =
+#' TRUE)` do not have this problem.
 #'
 #' The **Brier score** is the mean squared difference of the probability and the class, 0 or 1. With
-#' the bins' mean probabilities, shares seen and the share of all rows it is `reliability -
-#' resolution + uncertainty` (Murphy 1973) and, since probabilities differ within a bin, `within`
-#' (Stephenson, Coelho and Jolliffe 2008). Reliability is zero for calibrated probabilities, but for
-#' chance, resolution is the higher the more they tell classes apart. The **log score** is the mean
-#' log-probability of the class that was seen; a wrong class of probability one counts as rounding
-#' leaves it, -36. The **line** is that of a logistic regression on the log odds predicted:
-#' calibrated probabilities have intercept 0 and slope 1, a slope below 1 is of probabilities that
-#' are too sure (`NA` where classes are separated).
+#' the bins' mean probabilities, the observed shares and the share of all rows it is `reliability -
+#' resolution + uncertainty` (Murphy 1973). Because probabilities differ within a bin, a fourth
+#' part, `within`, is added (Stephenson, Coelho and Jolliffe 2008). Reliability is zero for
+#' calibrated probabilities, except for chance. Resolution is higher the better the probabilities
+#' separate the classes.
 #'
-#' A fit with `class.weights` has probabilities of the weighted population (see [predict.bsvm()]),
-#' which rows as they come show off the diagonal: convert them, and give them with `truth`.
+#' The **log score** is the mean log-probability of the observed class. If the observed class had
+#' probability zero, its value is limited by rounding to -36.
 #'
-#' @param object A fit from [bsvm()], or any classifier's probabilities: of the second class (a
-#'   numeric vector), or of both (a matrix with two columns, known by their names if they have any).
+#' The **line** is a logistic regression on the predicted log odds. Calibrated probabilities have
+#' intercept 0 and slope 1. A slope below 1 means that the probabilities are too extreme; it is `NA`
+#' if classes are separated.
+#'
+#' A fit with `class.weights` gives probabilities for the weighted population (see
+#' [predict.bsvm()]). Compared with unweighted rows they lie off the diagonal. Convert them first,
+#' and give the converted probabilities together with `truth`.
+#'
+#' @param object A fit from [bsvm()], or the probabilities of any classifier: of the second class (a
+#'   numeric vector), or of both (a matrix with two columns, identified by their names if it has
+#'   column names).
 #' @param newdata Rows that were not in the fit, with their response (a matrix for a fit from
 #'   `bsvm(x, y)`).
-#' @param truth The classes: a factor with two levels, logical, 0/1 or -1/+1; a factor's second
-#'   level, `TRUE` or 1 is what the probabilities are of.
+#' @param truth The classes: a factor with two levels, logical, 0/1 or -1/+1. The probabilities are
+#'   those of the second level of the factor, of `TRUE` or of 1.
 #' @param map As in [predict.bsvm()].
-#' @param bins How many bins from 0 to 1.
+#' @param bins The number of bins from 0 to 1.
 #' @param level Probability of the limits.
 #' @param re_formula,allow_new_levels,group,offset As in [predict.bsvm()].
 #' @param y For a fit from `bsvm(x, y)`: the classes of the rows of `newdata`, coded as in the fit.
-#' @param x What `calibration()` returned.
+#' @param x An object from `calibration()`.
 #' @param digits Significant digits.
 #' @param row.names,optional Not used; arguments of the generic.
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_calibration`, a list with
 #'   * `bins`, a data frame: `predicted` (mean probability), `observed` (share), `n`, `lower`,
 #'     `upper`;
-#'   * `curve`, a data frame: `predicted`, `observed`, `lower`, `upper`; or `NULL`;
+#'   * `curve`, `NULL` or a data frame: `predicted`, `observed`, `lower`, `upper`;
 #'   * `brier`, and `parts`: `reliability`, `resolution`, `uncertainty`, `within`;
 #'   * `log_score`, `line` (`intercept`, `slope`), `auc`;
-#'   * `nobs` (rows by class), `levels`, `level`, `prob` and `truth` (logical) of the rows that had
-#'     both.
+#'   * `nobs` (rows by class), `levels`, `level`, and `prob` and `truth` (logical) of the rows that
+#'     had both.
 #'
-#'   `as.data.frame()` gives the bins; `print()` returns `x` invisibly.
-#' @section Errors: `bsvm_error_newdata` for `newdata` that can't be used or have one class only;
-#'   `bsvm_error_argument` for probabilities that are missing or not between 0 and 1, classes that
-#'   are not two or of another number, and for other arguments; `bsvm_error_unsupported` for a fit
-#'   whose response is not of classes.
+#'   `as.data.frame()` returns the bins; `print()` returns `x` invisibly.
+#' @section Errors:
+#' * `bsvm_error_newdata` for `newdata` that cannot be used or that have one class only;
+#' * `bsvm_error_argument` for probabilities that are missing or not between 0 and 1, for classes
+#'   that are not two or differ in number from the probabilities, and for other arguments;
+#' * `bsvm_error_unsupported` for a fit whose response is not of classes.
 #' @references
 #' Murphy, A. H. (1973). A new vector partition of the probability score. *Journal of Applied
 #' Meteorology*, 12, 595-600.

@@ -1,81 +1,92 @@
-#' How far off is an approximate fit?
+#' Check of an approximate fit against the exact posterior
 #'
-#' Compares the means and standard deviations of a fit by [engine_vb()], [engine_gaussian()] or
-#' [engine_map()] with the exact posterior, shows which of them to trust, and gives corrected
-#' values.
+#' `check_approximation()` compares means and standard deviations of a fit with the exact posterior.
+#' It accepts fits with [engine_vb()], [engine_gaussian()] or [engine_map()], shows which values to
+#' trust, and gives corrected values.
 #'
 #' @details
-#' **How.** The exact posterior is that under the fit's own likelihood and priors. Draws are not
-#' taken
-#' from the fit, which may be too narrow to show what lies outside it. They are taken from a wider
-#' distribution: Student t around the answer of [engine_gaussian()] to the same model, whatever
-#' engine is checked. Each draw is weighted by the exact posterior density over the density of that
-#' distribution. The weighted means and standard deviations are the corrected values. If the effects
-#' of a grouping factor (one or two for each level) can be integrated out, they are.
+#' **Method.** The exact posterior is the posterior under the likelihood and priors of the fit.
+#' Draws from the fit itself might miss what lies outside it, since the fit may be too narrow. The
+#' draws therefore come from a wider distribution: Student t around the result of
+#' [engine_gaussian()] for the same model, whichever engine is checked. Each draw is weighted by the
+#' exact posterior density divided by the density of that distribution. The weighted means and
+#' standard deviations are the corrected values. If the effects of a grouping factor (one or two for
+#' each level) can be integrated out, they are.
 #'
 #' **Pareto k** is the shape of the upper tail of the weights (Vehtari et al. 2024). It shows only
-#' whether the weights can be used: they are if k is below 0.7 and the effective sample size is at
-#' least 100. If not, the corrected values come from short chains of [engine_slice()], or of
-#' [engine_gibbs()] for sparse predictors too large to be made dense. Chains are also used at once
-#' if there are more than 100 coefficients, effects and variances, if effects cannot be integrated
-#' out, or if the draws would be slower. The chains count if R-hat is at most 1.05 and the
-#' effective sample size at least 150; otherwise no value is corrected.
+#' whether the weights can be used: they can if k is below 0.7 and the effective sample size is at
+#' least 100. Otherwise the corrected values come from short chains of [engine_slice()], or of
+#' [engine_gibbs()] for sparse predictors that are too large to be made dense.
+#'
+#' Chains are used immediately if there are more than 100 coefficients, effects and variances, if
+#' effects cannot be integrated out, or if the draws would be slower. Chains are accepted if R-hat
+#' is at most 1.05 and the effective sample size at least 150; otherwise no value is corrected.
 #'
 #' **Which quantities.** `trust` is `TRUE` if the mean is within 0.1 standard deviations, and the
-#' standard deviation within 10 %, of the corrected value, by a margin of two Monte Carlo errors.
-#' It is `FALSE` if one of them is beyond its limit by as much. Otherwise it is `NA`: not known.
-#' The fit is called close if all quantities are `TRUE`. A quantity with a very heavy tail (a
-#' variance with a vague prior and few coefficients or levels, or the coefficients of separated
-#' classes) has no corrected standard deviation.
+#' standard deviation within 10 %, of the corrected value, by a margin of two Monte Carlo errors. It
+#' is `FALSE` if one of them is beyond its limit by the same margin. Otherwise it is `NA`: not
+#' known. The fit is called close if all quantities are `TRUE`. A quantity with a very heavy tail
+#' has no corrected standard deviation. Examples are a variance with a vague prior and few
+#' coefficients or levels, and the coefficients of separated classes.
 #'
-#' **How exact the check is.** In a study of 201 fits of simulated data by all three engines
-#' (`bench/check.R`), 61 were said to be close, and two of these were off by slightly more than 0.1
-#' standard deviations or 10 %. Corrected values were nearer to the truth for all 408 quantities
-#' that were off, and within 0.1 standard deviations and 10 % for all 465 others; for 3 % none were
-#' given.
+#' **Accuracy of the check.** In a study of 201 fits of simulated data by all three engines
+#' (`bench/check.R`), 61 were called close. Two of these were off by slightly more than 0.1 standard
+#' deviations or 10 %. Corrected values were nearer to the truth for all 408 quantities that were
+#' off, and within 0.1 standard deviations and 10 % for all 465 others. For 3 % of the quantities
+#' there was no corrected value.
 #'
-#' **Cost.** The check draws 1000 points, then more until the quantities are decided or the core has
-#' worked for about two seconds. Most checks take 0.1 to 1 seconds: 0.2 on the toenail data of
-#' HSAUR3 (1908 rows), 3 under the normalised likelihood, where the integrals are found by
-#' quadrature. Chains take longer: 6 seconds on the spam data (4601 rows, 57 predictors), 2 to 4
-#' for `(x | g)` on the 220 rows of MASS's bacteria.
+#' **Cost.** The check draws 1000 points. It then draws more until the quantities are decided or
+#' about two seconds of computation are used. Most checks need 0.1 to 1 seconds. The toenail data of
+#' HSAUR3 (1908 rows) need 0.2 seconds, and 3 under the normalised likelihood, whose integrals are
+#' computed by quadrature. Chains are slower: 6 seconds on the spam data (4601 rows, 57 predictors),
+#' 2 to 4 for `(x | g)` on the 220 rows of MASS's bacteria.
 #'
-#' Random numbers are R's own: [set.seed()] before the call makes it repeatable. The data of the fit
-#' are those kept in it (`keep_data = TRUE`) or its call is evaluated again.
+#' Random numbers come from R: [set.seed()] before the call makes the check repeatable. The data are
+#' those kept in the fit (`keep_data = TRUE`); otherwise the call of the fit is evaluated again.
 #'
-#' @param fit A fit from [bsvm()] by [engine_vb()], [engine_gaussian()] or [engine_map()].
+#' @param fit A fit from [bsvm()] with [engine_vb()], [engine_gaussian()] or [engine_map()].
 #' @param draws How many points to draw, at least 100. `NULL` (default): as many as needed, from
 #'   1000 to 16000.
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_check`, a list with
-#' * `pareto_k`, `NA` if no weights were computed; `method`, `"importance"` or `"chains"`, by which
-#'   the corrected values were found; `usable`, whether there are any; `draws`, and `ess`, how many
-#'   independent draws they are worth (with chains the smallest of all quantities);
-#' * `table`, a data frame with a row for each quantity, named by it: population-level coefficients
-#'   on the scale of the predictors as given, then for blocks with an inferred variance the standard
-#'   deviations (`sd_`, else named as in [summary.bsvm()] and [as_draws.bsvm()], and on the scale of
-#'   the prior) and correlations (`cor_`). Columns: `mean` and `sd` of the fit; `mean_corrected` and
-#'   `sd_corrected`; `shift`, the fit's mean minus the corrected one in corrected standard
-#'   deviations; `sd_ratio`, `sd` over `sd_corrected`; `trust`, `TRUE`, `FALSE` or `NA`; and
-#'   `shift_error` and `ratio_error`, the Monte Carlo errors of `shift` and of the logarithm of
-#'   `sd_ratio`;
-#' * `exact`, a list of the `name` of an engine that draws from this posterior exactly and about how
-#'   many `seconds` it takes with its default settings (`NA` if the check ran no chains), or `NULL`
-#'   if there is none;
-#' * `values` (quantities x draws) and their `weights`; `marginals`, the fit's distributions of the
-#'   coefficients (mixtures of normals: `mean` and `sd`, a column for each part, and `weights`), and
-#'   `spreads`, those of standard deviations and correlations, for [plot()][plot.bsvm_check]; and
-#'   `engine`, `likelihood` and `centre`, by which [summary()][summary.bsvm] recognises the fit.
+#' * `pareto_k`, `NA` if no weights were computed;
+#' * `method`, how the corrected values were computed: `"importance"` or `"chains"`;
+#' * `usable`: are there corrected values?
+#' * `draws`, their number, and `ess`, the effective sample size (with chains the smallest of all
+#'   quantities);
+#' * `table`, a data frame with a row for each quantity, named by it. Population-level coefficients
+#'   come first, on the original scale of the predictors. Then come standard deviations and
+#'   correlations of blocks with an inferred variance, on the scale of the prior. They have the
+#'   prefixes `sd_` and `cor_` and are otherwise named as in [summary.bsvm()] and [as_draws.bsvm()].
+#'   The columns are:
+#'   * `mean` and `sd` of the fit, and `mean_corrected` and `sd_corrected`;
+#'   * `shift`, the mean of the fit minus the corrected mean, in corrected standard deviations, and
+#'     `sd_ratio`, which is `sd` divided by `sd_corrected`;
+#'   * `trust`: `TRUE`, `FALSE` or `NA`;
+#'   * `shift_error` and `ratio_error`, the Monte Carlo errors of `shift` and of the logarithm of
+#'     `sd_ratio`;
+#' * `exact`, a list of the `name` of an engine that draws from this posterior exactly, and the
+#'   approximate `seconds` it needs by default (`NA` if the check ran no chains). `NULL` if there is
+#'   no such engine;
+#' * `values` (quantities x draws) and their `weights`;
+#' * for [plot()][plot.bsvm_check]: `marginals`, the fit's distributions of the coefficients
+#'   (mixtures of normals: `mean` and `sd`, one column per component, and `weights`), and `spreads`,
+#'   those of standard deviations and correlations;
+#' * `engine`, `likelihood` and `centre`, by which [summary()][summary.bsvm] recognises the fit.
 #'
 #' The print method returns it invisibly.
-#' @section Errors: `bsvm_error_argument` for what is not a fit, for a fit that was changed by hand,
-#'   and for fewer than 100 draws; `bsvm_error_unsupported` for a fit that is exact already, a mode
-#'   without standard deviations, a model no engine can draw from and a Gaussian-process term whose
-#'   inducing points do not explain more than 1 % of its variance; `bsvm_error_data` if the data
-#'   cannot be found again; `bsvm_error_numerical` if no weight can be computed;
-#'   `bsvm_error_interrupted`.
-#' @section Warnings: `bsvm_warning_approximation` if a quantity is off, a coefficient has no
-#'   corrected standard deviation, or nothing could be corrected.
+#' @section Errors:
+#' * `bsvm_error_argument` if `fit` is not a fit or was changed by hand, and for fewer than 100
+#'   draws;
+#' * `bsvm_error_unsupported` for a fit that is already exact, a mode without standard deviations,
+#'   and a model from which no engine can draw. Also for a Gaussian-process term whose inducing
+#'   points leave more than 1 % of its variance unexplained;
+#' * `bsvm_error_data` if the data cannot be found again;
+#' * `bsvm_error_numerical` if no weight can be computed;
+#' * `bsvm_error_interrupted`.
+#' @section Warnings:
+#' `bsvm_warning_approximation` if a quantity is off, if a coefficient has no corrected standard
+#' deviation, or if nothing could be corrected.
 #' @references Vehtari, A., Simpson, D., Gelman, A., Yao, Y. and Gabry, J. (2024). Pareto smoothed
 #'   importance sampling. *Journal of Machine Learning Research*, 25(72), 1-58.
 #'

@@ -1,47 +1,49 @@
 #' Coefficients and group effects of a fit
 #'
-#' Posterior means, on the scale of the predictors as given (the standardisation done inside is
-#' undone).
+#' These methods return posterior means of coefficients and group effects, on the original scale of
+#' the predictors: the internal standardisation is undone.
 #'
 #' @details
-#' With draws (`engine_gibbs()`) the means are Rao-Blackwellised: averages over the draws of what
-#' coefficients and group effects are expected to be given the latent scales and variances, which
-#' has less Monte Carlo error than the average of the coefficients drawn. The standard deviations of
-#' `ranef()` are those of the draws.
+#' With draws (`engine_gibbs()`) the means are Rao-Blackwellised. They average, over the draws, the
+#' conditional expectations of coefficients and group effects given the latent scales and variances.
+#' These have less Monte Carlo error than averages of the drawn coefficients. The standard
+#' deviations of `ranef()` are those of the draws.
 #'
 #' With `engine_gaussian()` means and standard deviations are those of a mixture over values of the
-#' variances. Where group effects are integrated out their posteriors are skewed: with `level`,
-#' `ranef()` has quantiles of those themselves (at the mean of the coefficients given the variances,
-#' spread to the standard deviation), for which the data of the fit are needed: kept in it, or found
-#' again from its call. Elsewhere limits are quantiles of the draws, the mixture or a normal law.
+#' variances. Group effects that are integrated out have skewed posteriors. `ranef()` with `level`
+#' then returns quantiles of these posteriors given the mean of the coefficients, rescaled to the
+#' posterior standard deviation. These quantiles require the data of the fit, which are kept in it
+#' or found again from its call. In other cases limits are quantiles of the draws, of the mixture or
+#' of a normal distribution.
 #'
-#' With `engine_vb()`, `ranef()` gives the moments of a Gaussian. With \eqn{A_g} the precision of
-#' the effects of group \eqn{g} given the population-level coefficients, \eqn{B_g} their regression
-#' on those, and \eqn{S} the posterior covariance of the population-level coefficients, the
-#' covariance is \eqn{A_g^{-1} + B_g S B_g'}: the groups' own uncertainty and the share that comes
-#' from the population-level coefficients. With several grouping factors the effects of the others
-#' stand beside these. The standard deviations are too small (see [summary.bsvm()]).
+#' With `engine_vb()`, `ranef()` gives the moments of a Gaussian distribution. Let \eqn{A_g} be the
+#' precision of the effects of group \eqn{g} given the population-level coefficients, and \eqn{B_g}
+#' their regression on these coefficients. Let \eqn{S} be the posterior covariance of the
+#' population-level coefficients. The covariance of the effects is \eqn{A_g^{-1} + B_g S B_g'}: the
+#' uncertainty of the group itself plus the share that comes from the population-level coefficients.
+#' With several grouping factors, the effects of the other factors are treated like population-level
+#' coefficients here. The standard deviations are too small (see [summary.bsvm()]).
 #'
 #' @param object A fit from [bsvm()].
-#' @param sd Should `ranef()` return the standard deviations too? `TRUE` by default, where the
+#' @param sd Should `ranef()` also return the standard deviations? `TRUE` by default if the
 #'   posterior has them (see [engine_map()]).
 #' @param level `NULL` (default), or the probability of credible intervals of the group effects.
 #' @param ... Not used.
 #' @return
-#' * `coef()`: a named numeric vector of all coefficients: those of the population first, named
-#'   by their columns (of a Gaussian-process term `gp(x).1` and so on, one for each inducing point,
-#'   which mean nothing one by one: see `plot(fit, "gp")`), then the group effects, factor by factor and level by level, named as
+#' * `coef()`: a named numeric vector of all coefficients. Population-level coefficients come first,
+#'   named by their columns. Coefficients of a Gaussian-process term are named `gp(x).1` and so on,
+#'   one for each inducing point; single ones have no interpretation (see `plot(fit, "gp")`). The
+#'   group effects follow, factor by factor and level by level, named as
 #'   `patientID[12].(Intercept)`.
-#' * `fixef()`: the population-level part of it.
-#' * `ranef()`: a list by grouping factor of data frames (one row a level, one column an effect),
-#'   of class `bsvm_ranef`. Each data frame has with `sd` an attribute `"sd"`, a data frame of the
-#'   same shape, and with `level` attributes `"lower"` and `"upper"` likewise. `as.data.frame()`
-#'   gives the long form with the columns of lme4: `grpvar`, `term`, `grp`, `condval` and, with
-#'   `sd`, `condsd`, and then `lower` and `upper`.
+#' * `fixef()`: the population-level part of `coef()`.
+#' * `ranef()`: a list of data frames, one for each grouping factor, of class `bsvm_ranef`. Rows are
+#'   levels and columns are effects. With `sd`, each data frame has an attribute `"sd"`, a data
+#'   frame of the same shape. With `level`, it has attributes `"lower"` and `"upper"` of the same
+#'   kind. `as.data.frame()` gives the long form with the columns of lme4: `grpvar`, `term`, `grp`,
+#'   `condval`, with `sd` also `condsd`, and with `level` also `lower` and `upper`.
 #'
-#' `ranef()` of a fit without a grouping factor is an error of class `bsvm_error_unsupported`; with
-#' `level`, one whose data are needed and can't be found again is an error of class
-#' `bsvm_error_data`.
+#' `ranef()` for a fit without a grouping factor is an error of class `bsvm_error_unsupported`. If
+#' `level` requires data that cannot be found again, the error has class `bsvm_error_data`.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Section 3.1).
@@ -126,7 +128,7 @@ as.data.frame.bsvm_ranef <- function(x, row.names = NULL, optional = FALSE, ...)
   do.call(rbind, long)
 }
 
-#' @param n How many levels of each factor to print, `Inf` for all.
+#' @param n The maximum number of levels to print per factor; `Inf` for all.
 #' @param digits Significant digits.
 #' @rdname coef.bsvm
 #' @export

@@ -1,75 +1,80 @@
 #' Classes of errors and warnings
 #'
-#' Every error of this package has a class of its own, so that a program can tell them apart with
-#' [tryCatch()]. The class is `bsvm_error_<name>`, and each error also has the class `bsvm_error`;
-#' warnings likewise with `bsvm_warning`.
+#' Every error of this package has its own class, so that a program can handle errors selectively
+#' with [tryCatch()]. The class is `bsvm_error_<name>`, and each error also has the class
+#' `bsvm_error`. Warnings have classes `bsvm_warning_<name>` and `bsvm_warning`.
 #'
 #' @section Errors:
-#' * `response`: not two classes, or not coded as a factor, logical, 0/1 or -1/+1; of numbers one that
-#'   does not vary, or that the predictors fit exactly;
+#' * `response`: the response does not have two classes, or is not coded as a factor, logical, 0/1
+#'   or -1/+1. A response of numbers does not vary, or the predictors fit it exactly;
 #' * `missing`: missing values in the response, the predictors or a grouping factor;
-#' * `predictors`: infinite or unusable predictors or multipliers of group effects, or too few
+#' * `predictors`: infinite or unusable predictors or covariates with varying slopes, or too few
 #'   distinct values for a smooth term;
 #' * `weights`, `offset`: unusable weights or offset;
-#' * `formula`, `data`: a formula without a response, a variable that is not there, no rows;
-#' * `group`: an unusable grouping factor, or a multiplier in a term with a bar that does not vary;
-#' * `prior`: nonsense hyper-parameters, or a prior for something that is not in the model;
-#' * `newdata`: new data that lack a variable, have infinite values or levels the fit has not seen;
-#' * `argument`: any other argument that is not what it must be;
-#' * `cluster`: the process that holds the rows gave no answer;
-#' * `unsupported`: a combination that is not possible (yet), with what would work;
-#' * `size`: more rows or cells than an integer can count, or than the memory holds, or too many
+#' * `formula`, `data`: a formula without a response, a variable that does not exist, no rows;
+#' * `group`: an unusable grouping factor, or a covariate with a varying slope that does not vary;
+#' * `prior`: invalid hyper-parameters, or a prior for something that is not in the model;
+#' * `newdata`: new data that lack a variable, or have infinite values or levels that were not in
+#'   the fit;
+#' * `argument`: any other argument with an invalid value;
+#' * `cluster`: the process that holds the rows did not answer;
+#' * `unsupported`: a combination that is not available, with alternatives that are;
+#' * `size`: more rows or cells than an integer can count or than fit in memory, or too many
 #'   inducing points of a Gaussian-process term;
 #' * `numerical`: the computation broke down;
-#' * `checkpoint`: a checkpoint file that can't be written, is damaged, or belongs to other data or
+#' * `checkpoint`: a checkpoint file that cannot be written, is damaged, or belongs to other data or
 #'   another model;
-#' * `interrupted`: stopped by the user before there was anything to keep. It has the class
+#' * `interrupted`: stopped by the user before there was a result to keep. It has the class
 #'   `interrupt` instead of `error`.
 #'
 #' @section Warnings:
-#' * `checkpoint`: a checkpoint could not be written; the fit has all its draws;
-#' * `convergence`: the fit, or the search for the kernel of a Gaussian-process term, ended before its
-#'   tolerance was reached; of draws, the chains disagree or
-#'   are worth too few independent draws;
-#' * `interrupted`: the fit was stopped by the user and is kept as it was, with the draws it has;
-#' * `rank`: only the flat prior holds some coefficient (collinear columns, separated classes); of
-#'   draws, also a variance that only its prior holds (separated classes). The posterior is then as
-#'   good as improper;
+#' * `checkpoint`: a checkpoint could not be written, but the fit has all its draws;
+#' * `convergence`: the fit, or the search for the kernel of a Gaussian-process term, stopped before
+#'   its tolerance was reached. With draws: the chains disagree or their effective sample size is
+#'   too small;
+#' * `interrupted`: the fit was stopped by the user and is kept in its current state, with the draws
+#'   so far;
+#' * `rank`: a coefficient is determined only by its flat prior (collinear columns, separated
+#'   classes). With draws, also a variance that is determined only by its prior (separated classes).
+#'   The posterior is then effectively improper;
 #' * `approximation`: an approximate fit is far from the exact posterior (see
 #'   [check_approximation()]);
 #' * `exact`: the response is fitted exactly, so that the scale of its residuals goes to zero;
 #' * `failure`: in a study by [holdout()] some fits, predictions or metrics failed;
-#' * `constant`: a penalised column that does not vary;
-#' * `improper`: an inverse-Wishart law of missing predictors with too few degrees of freedom;
-#' * `pseudo_missing`: a predictor with many missing values under the pseudo-likelihood, of whose
-#'   coefficient that says little (see [missing_normal()]);
-#' * `lengthscale`: the length scale of a Gaussian-process term is so short that each row has a
-#'   function value of its own; `points`: its inducing points do not explain more than 10 % of its
-#'   variance (see [gp()][gp]);
+#' * `constant`: a penalised column does not vary;
+#' * `improper`: an inverse-Wishart distribution for missing predictors has too few degrees of
+#'   freedom;
+#' * `pseudo_missing`: a predictor has many missing values under the pseudo-likelihood, so that its
+#'   coefficient is unreliable (see [missing_normal()]);
+#' * `lengthscale`: the length scale of a Gaussian-process term is so short that each row has its
+#'   own function value;
+#' * `points`: the inducing points of a Gaussian-process term leave more than 10 % of its variance
+#'   unexplained (see [gp()][gp]);
 #' * `determinacy`: variables determine less than half of the linear predictor that is due to their
 #'   factors, or less than 0.7 of it under the pseudo-likelihood (see [factors()][factors]);
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'
-#' @section Messages: Messages have the class `bsvm_message_<name>` and `bsvm_message`, so that
-#' [suppressMessages()] with `classes =` can silence them one by one:
+#' @section Messages:
+#' Messages have the classes `bsvm_message_<name>` and `bsvm_message`, so that [suppressMessages()]
+#' with `classes =` can silence them individually:
 #' * `likelihood`: the model was fitted with the pseudo-likelihood although no `likelihood` was
-#'   given (once a session), or `update()` has changed the likelihood of a fit;
-#' * `pseudo`: intervals under the pseudo-likelihood are too narrow (once a session);
+#'   given (once per session), or `update()` has changed the likelihood of a fit;
+#' * `pseudo`: intervals under the pseudo-likelihood are too narrow (once per session);
 #' * `engine`: the default engine is only an approximation here;
 #' * `point_estimate`: the default engine for many sparse predictors gives a point estimate;
 #' * `draws`: [loo()][loo.bsvm] draws for a fit that has no draws;
-#' * `one_class`: [predict.bsvm()] puts rows into classes by a fit that puts all its own rows into
-#'   one (once a session);
-#' * `rare`: probabilities are asked for under the pseudo-likelihood, and a class is rare (once a
+#' * `one_class`: [predict.bsvm()] predicts classes from a fit that assigns all its own rows to one
+#'   class (once per session);
+#' * `rare`: probabilities are requested under the pseudo-likelihood, and a class is rare (once per
 #'   session);
-#' * `nearly_linear`: the function of a Gaussian-process term is nearly linear, and the variable itself
-#'   would do;
-#' * `rough_functions`: a kernel is inferred in the fit under the pseudo-likelihood, which prefers rough
-#'   functions (once a session);
+#' * `nearly_linear`: the function of a Gaussian-process term is nearly linear, and the variable
+#'   itself would suffice;
+#' * `rough_functions`: a kernel is inferred in the fit under the pseudo-likelihood, which prefers
+#'   rough functions (once per session);
 #' * `no_response`: no row has a response, so the fit is a factor model of the variables alone;
-#' * `many_levels`: a factor of 30 levels or more shares its variance with other predictors (once a
-#'   session).
+#' * `many_levels`: a factor with 30 levels or more shares its variance with other predictors (once
+#'   per session).
 #'
 #' @return This page documents classes; it has no function.
 #' @examples

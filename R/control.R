@@ -1,34 +1,37 @@
-#' What steers a run
+#' Settings for fitting a model
 #'
-#' `threads` and `verbose` are for every engine; `tol`, `max_passes` and `start` steer
+#' `bsvm_control()` sets tolerance, limits, threads, progress and starting values of a fit.
+#' `threads` and `verbose` apply to every engine. `tol`, `max_passes` and `start` apply to
 #' [engine_vb()], [engine_gaussian()], [engine_map()], [engine_em()], [engine_ecme()] and
-#' [engine_ecm()].
-#' [engine_gibbs()] has the numbers of its draws and its checkpoint as arguments of its own.
+#' [engine_ecm()]. [engine_gibbs()] has its own arguments for the numbers of draws and the
+#' checkpoint.
 #'
 #' @param threads How many threads; a whole number, 1 by default. Results are identical for any
 #'   number.
-#' @param tol Of [engine_em()] and [engine_ecm()] the relative duality gap at which the fit ends (of
-#'   the latter 1e-8 if `tol` is less). Of the others it ends
-#'   when the lower bound (of [engine_gaussian()] and [engine_map()] the
-#'   objective at a value of the variances) changes by less than this (absolute) in a pass over the
-#'   rows; a positive number, 1e-10 by default.
-#' @param max_passes At most this many passes over the rows to the optimum, at least 2; 2000 by
-#'   default. With [engine_gaussian()] and [engine_map()] that holds for each stage: the climb to
-#'   the variances with the highest posterior density, each point of the grid, the mode. A fit
-#'   whose climb, or mode, ends there is kept, with a warning of class
-#'   `bsvm_warning_convergence`; so is a point of the grid, without one. With [engine_em()] a pass
-#'   is a linear system, or below `alpha = 1` a convex problem, and the number holds for each start
-#'   and each `nu` of a grid; with [engine_ecm()] it is an update after the kernel was learned.
+#' @param tol The tolerance for convergence; a positive number, 1e-10 by default. [engine_em()] and
+#'   [engine_ecm()] have converged when the relative duality gap is at most `tol` (for
+#'   `engine_ecm()` 1e-8 if `tol` is less). Other engines have converged when the lower bound
+#'   changes by less than `tol` (absolute) in one iteration. For [engine_gaussian()] and
+#'   [engine_map()] the objective at a value of the variances replaces the bound.
+#' @param max_passes The maximum number of iterations over the rows, at least 2; 2000 by default.
+#'   With [engine_gaussian()] and [engine_map()] the limit applies to each stage: the search for the
+#'   variances with the highest posterior density, each point of the grid, and the mode. If the
+#'   search or the mode reaches the limit, the fit is kept with a warning of class
+#'   `bsvm_warning_convergence`. A point of the grid that reaches it is kept without a warning. With
+#'   [engine_em()] an iteration is a linear system, or a convex problem if `alpha` is below 1; the
+#'   limit applies to each start and each `nu` of a grid. With [engine_ecm()] an iteration is an
+#'   update after the kernel was learned.
 #' @param verbose Should progress be shown, as a line on stderr with an estimate of the time left?
 #'   `NULL` (default): only if the run takes over 10 seconds; `TRUE`: always; `FALSE`: never. On a
-#'   terminal the line is rewritten, in a log there is a new one every 10 seconds.
-#' @param start Where to start: population-level coefficients in the order and on the scale of
-#'   `fixef()`, or a former fit with the same columns. `NULL` (default) starts at zero, with
-#'   [engine_em()] below `alpha = 1` at the penalty's scale. The end is the same but where there are
-#'   local optima (there, and where a prior selects). Only the mean is carried over, not covariance,
-#'   variances or group effects, so it saves few passes if any.
+#'   terminal the line is rewritten; in a log there is a new line every 10 seconds.
+#' @param start Starting values: population-level coefficients in the order and on the scale of
+#'   `fixef()`, or an earlier fit with the same columns. `NULL` (default) starts at zero;
+#'   [engine_em()] with `alpha` below 1 starts at the scale of the penalty. The result does not
+#'   depend on the start, except with local optima: `engine_em()` with `alpha` below 1, and priors
+#'   that select variables. Only the mean is carried over, not covariance, variances or group
+#'   effects, so that `start` saves few iterations, if any.
 #' @return An object of class `bsvm_control`.
-#' @section Errors: `bsvm_error_argument` for a value that is not what it must be.
+#' @section Errors: `bsvm_error_argument` for an invalid value.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb", control = bsvm_control(tol = 1e-6))
 #' update(fit, control = bsvm_control(start = fit))

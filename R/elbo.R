@@ -1,35 +1,36 @@
-#' The lower bound of a fit
+#' Lower bound on the log evidence
 #'
-#' The variational lower bound on the log evidence (the log marginal likelihood, or
-#' pseudo-likelihood) at the end of a fit, or an estimate of the log evidence itself, with every
-#' normalising constant of the priors, so that it can be compared with another program's and between
-#' priors on the same data.
+#' `elbo()` returns the variational lower bound on the log evidence of a fit, or an estimate of the
+#' log evidence itself. The evidence is the marginal likelihood, or pseudo-likelihood. All
+#' normalising constants of the priors are included, so that values can be compared between priors
+#' on the same data, and with other programs.
 #'
 #' @details
-#' It is \eqn{E_q[\log p(y, b, s^2) - \log q(b, s^2)]}{E_q[log p - log q]}, with the hinge part in
-#' closed form. The bound refers to the scale of the priors: with `standardize = TRUE`
-#' the coefficients of standardised predictors, with `standardize = FALSE` those of the design as
-#' given. Under the pseudo-likelihood it bounds the evidence of what is not normalised over the
-#' response: differences between fits to the same response rank models under that loss, and no more.
+#' The bound is \eqn{E_q[\log p(y, b, s^2) - \log q(b, s^2)]}{E_q[log p - log q]}, with the hinge
+#' part in closed form. It refers to the scale of the priors: coefficients of standardised
+#' predictors with `standardize = TRUE`, and of the design as given with `standardize = FALSE`.
+#' Under the pseudo-likelihood it bounds an evidence that is not normalised over the response.
+#' Differences between fits to the same response then only rank models under this loss.
 #'
-#' **`engine_gaussian()`.** Its bounds given the variances are summed over their values. So the
-#' number is an estimate of the log evidence: close, and above [engine_vb()]'s bound, but where
-#' group effects are integrated out (normal laws at modes), and for the sum over the grid, not a
-#' bound. Compare fits by the same engine.
+#' **`engine_gaussian()`.** The bounds given the variances are summed over a grid of variances. The
+#' result is close to the log evidence and above the bound of [engine_vb()]. It is an estimate, not
+#' a bound, because of the sum over the grid and, if group effects are integrated out, the normal
+#' approximations at modes. Compare fits by the same engine.
 #'
-#' **Flat priors.** Each coefficient with [prior_flat()] costs about the log of the ratio of its
-#' prior to its posterior standard deviation, several nats (the prior's is 1e4 by default), however
-#' much it is worth. So the bounds of models that differ in flat coefficients do not compare. In
-#' the toenail data of the package HSAUR3, dropping the clear interaction of treatment and time
-#' raises the bound from -1222.5 to -1213.4. Compare such models by [holdout()] or
-#' [loo()][loo.bsvm], or with [prior_ridge()] on these coefficients.
+#' **Flat priors.** Each coefficient with [prior_flat()] lowers the bound, however useful the
+#' coefficient is. It costs about the log of the ratio of its prior to its posterior standard
+#' deviation, several nats (the prior standard deviation is 1e4 by default). Bounds of models that
+#' differ in flat coefficients are therefore not comparable. In the toenail data of the package
+#' HSAUR3, dropping the clear interaction of treatment and time raises the bound from -1222.5 to
+#' -1213.4. Compare such models by [holdout()] or [loo()][loo.bsvm], or with [prior_ridge()] on
+#' these coefficients.
 #'
-#' @param object A fit from [bsvm()] with `engine_vb()` or `engine_gaussian()`. For several responses
-#'   with correlated residuals ([responses]) the value is an estimate of the log evidence by
-#'   importance sampling. With independent residuals it is the sum over the responses.
+#' @param object A fit from [bsvm()] with `engine_vb()` or `engine_gaussian()`. For several
+#'   responses with correlated residuals ([responses]) the value is an estimate of the log evidence
+#'   by importance sampling. With independent residuals it is the sum over the responses.
 #' @param ... Not used.
-#' @return One number. For a fit by [engine_gibbs()] or [engine_slice()], which have draws and no
-#'   bound, or by [engine_map()], which has a mode, an error of class `bsvm_error_unsupported`.
+#' @return One number. A fit with [engine_gibbs()] or [engine_slice()] has draws and no bound, and a
+#'   fit with [engine_map()] has a mode; both are errors of class `bsvm_error_unsupported`.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Sections 2 and 3).

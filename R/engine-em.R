@@ -1,71 +1,80 @@
 #' Point estimates: EM and ECME
 #'
-#' The posterior mode of the coefficients under ridge, lasso and bridge penalties of fixed scale
-#' (`engine_em()`), or of coefficients and scale together (`engine_ecme()`): the classical support
-#' vector machine's own optimum, with a certificate.
+#' `engine_em()` computes the posterior mode of the coefficients under ridge, lasso and bridge
+#' penalties of fixed scale. `engine_ecme()` computes the mode of coefficients and scale together.
+#' The mode is the optimum of the classical support vector machine, and comes with a certificate.
 #'
 #' @details
-#' Both minimise
+#' Both engines minimise
 #' \deqn{2 \sum_i w_i \max(0, 1 - y_i f_i) + \sum_j |b_j/(\nu\sigma_j)|^\alpha}{2 sum_i w_i max(0, 1
 #' - y_i f_i) + sum_j |b_j/(nu sigma_j)|^alpha}
-#' in the coefficients: those of [prior_bridge()] and [prior_lasso()], and with \eqn{\alpha = 2} of
-#' [prior_ridge()] with a fixed variance, [prior_flat()] and group effects of a fixed variance
-#' \eqn{v = \nu^2/2}{v = nu^2/2}. With `prior_ridge(variance = v)` it is LIBSVM's machine with
-#' `cost = 2 * v`. Under `likelihood_hinge(gamma = , gamma0 = )` the loss of a row is \eqn{\gamma (c
-#' |u| + u)}{gamma (c |u| + u)}, \eqn{u = 1 - y_i f_i}, in place of \eqn{2 \max(0, u)}{2 max(0, u)}.
+#' over the coefficients. Penalties are those of [prior_bridge()] and [prior_lasso()]. With
+#' \eqn{\alpha = 2} they are those of [prior_ridge()] with a fixed variance, [prior_flat()], and
+#' group effects with a fixed variance \eqn{v = \nu^2/2}{v = nu^2/2}. With `prior_ridge(variance =
+#' v)` this is the SVM of LIBSVM with `cost = 2 * v`. Under `likelihood_hinge(gamma = , gamma0 = )`
+#' the loss of a row is \eqn{\gamma (c |u| + u)}{gamma (c |u| + u)}, \eqn{u = 1 - y_i f_i}, in place
+#' of \eqn{2 \max(0, u)}{2 max(0, u)}.
 #'
 #' **The certificate.** For \eqn{\alpha \ge 1}{alpha >= 1} the objective is convex, and a dual
-#' objective at multipliers of the rows bounds it from below. The fit ends where the two are nearer
-#' than `tol` of [bsvm_control()], relative to the objective; `summary()` reports the gap, which
-#' proves how far the fit is from the optimum, and a fit that reaches neither `tol` nor 1e-8 warns.
-#' For \eqn{\alpha < 1}{alpha < 1} there are local optima: the gap then says only that no small step
-#' leads down. The fit is the best of `starts`.
+#' objective with one Lagrange multiplier per row bounds it from below. The fit has converged when
+#' the two differ by less than `tol` of [bsvm_control()], relative to the objective. `summary()`
+#' reports this gap, which bounds the distance of the fit from the optimum. A fit that reaches
+#' neither `tol` nor 1e-8 warns. For \eqn{\alpha < 1}{alpha < 1} there are local optima: the gap
+#' then shows only that no small step decreases the objective. The fit is the best of `starts`.
 #'
-#' **The method.** EM's rows are weighted by \eqn{1/|1 - y_i f_i|}, which is infinite at support
-#' vectors, and its steps become ever smaller. With `accelerate = TRUE` a primal-dual interior point
-#' method solves the same systems with weights that stay finite, 20 to 40 times; for
-#' \eqn{\alpha < 1}{alpha < 1} the penalty is replaced by its tangents between such runs. With
-#' `accelerate = FALSE` the papers' iteration runs until the objective falls by less than `tol`
-#' (relative), or for `max_passes`: its gap may still be large then, and coefficients that are zero
-#' at the optimum are small numbers. The systems are those of coefficients or of rows, whichever are
-#' fewer; where there are many of both (3000 and more), conjugate gradients solve them.
+#' **The method.** EM weights the rows by \eqn{1/|1 - y_i f_i|}, which is infinite at support
+#' vectors, and its steps become smaller and smaller. With `accelerate = TRUE` a primal-dual
+#' interior point method solves 20 to 40 of the same systems with weights that stay finite. For
+#' \eqn{\alpha < 1}{alpha < 1} the penalty is replaced by its tangents between such runs.
 #'
-#' **Simulated annealing.** With `annealing = 1000` each start first makes a thousand sweeps of the
-#' Gibbs sampler under the objective over a temperature, which falls from 1 to 1e-4 by equal factors
-#' (Section 4.1); the descent starts at the lowest point that was seen. It often finds
-#' lower optima where \eqn{\alpha < 1}{alpha < 1} and predictors resemble each other, at the price
-#' of a system solved each sweep; with few sweeps random starts alone may do better. With
-#' \eqn{\alpha \ge 1}{alpha >= 1} there is one optimum: sweeps are made before plain updates alone
-#' (`accelerate = FALSE`), to which they lead.
+#' With `accelerate = FALSE` the iterations of the papers run until the objective decreases by less
+#' than `tol` (relative), or until `max_passes`. The gap may still be large then, and coefficients
+#' that are zero at the optimum are small numbers. The systems are those of coefficients or of rows,
+#' whichever are fewer. If there are many of both (3000 and more), they are solved by conjugate
+#' gradients.
 #'
-#' **`engine_ecme()`** is for [prior_bridge()] and [prior_lasso()] whose `nu` is inferred: it puts
-#' `nu` at its mode given the coefficients, in turn with these (CME-step), as the mode of the joint
-#' density of the coefficients and \eqn{\nu^{-\alpha}}{nu^-alpha}. The gap is that given `nu`.
+#' **Simulated annealing.** With `annealing = 1000` each start first makes a thousand iterations of
+#' a Gibbs sampler for the objective divided by a temperature. The temperature decreases from 1 to
+#' 1e-4 by equal factors (Section 4.1). The descent starts at the lowest point that was visited.
+#'
+#' Annealing often finds lower optima if \eqn{\alpha < 1}{alpha < 1} and predictors are similar to
+#' each other, but each iteration solves a system. With few iterations, random starts alone may do
+#' better. With \eqn{\alpha \ge 1}{alpha >= 1} there is only one optimum. Annealing is then used
+#' only before plain updates (`accelerate = FALSE`), as their start.
+#'
+#' **`engine_ecme()`** is for [prior_bridge()] and [prior_lasso()] with an inferred `nu`. It
+#' alternates between the coefficients and `nu`, which is set to its mode given the coefficients
+#' (CME-step). The mode refers to the joint density of the coefficients and
+#' \eqn{\nu^{-\alpha}}{nu^-alpha}. The gap is the gap given `nu`.
 #'
 #' **A path.** With a grid of scales, as `prior_lasso(nu = c(0.01, 0.1, 1))`, `engine_em()` fits all
-#' of them in turn; the fit is that of the last, and [regularization_path()] has them all. Where
+#' of them in turn. The fit is that of the last scale, and [regularization_path()] returns all. If
 #' \eqn{\alpha < 1}{alpha < 1} and `starts` is above 1, each value also starts at the fits of its
 #' neighbours, up the grid and down, and keeps the lowest optimum.
 #'
-#' **No spread.** The mode lies on kinks of the loss and of the penalty, where curvature says
-#' nothing about the posterior. So `vcov()`, `confint()` and standard deviations are an error of
-#' class `bsvm_error_unsupported`, and `summary()` has `NA` for them; use [engine_gibbs()], or with
-#' ridge priors [engine_gaussian()].
+#' **No standard deviations.** The mode lies at points where the loss and the penalty are not
+#' differentiable, so that the curvature there contains no information about the posterior.
+#' `vcov()`, `confint()` and standard deviations are therefore errors of class
+#' `bsvm_error_unsupported`, and `summary()` shows `NA`. Use [engine_gibbs()] or, with ridge priors,
+#' [engine_gaussian()].
 #'
-#' @param accelerate `TRUE` (default) for the interior point method, `FALSE` for the papers' EM.
-#' @param starts How many starts where \eqn{\alpha < 1}{alpha < 1}: the first is always the same,
-#'   the others are random and follow [set.seed()], as annealing does. A whole number, 5 by
-#'   default.
-#' @param annealing How many sweeps of simulated annealing come before each start's descent; a whole
-#'   number, 0 (default) for none.
+#' @param accelerate `TRUE` (default) for the interior point method, `FALSE` for the EM of the
+#'   papers.
+#' @param starts The number of starts if \eqn{\alpha < 1}{alpha < 1}; a whole number, 5 by default.
+#'   The first start is always the same. The others are random and, like annealing, depend on
+#'   [set.seed()].
+#' @param annealing The number of iterations of simulated annealing before the descent from each
+#'   start; a whole number, 0 (default) for none.
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_engine`.
-#' @section Errors: `bsvm_error_argument` for arguments that are not what they must be; of the fit,
-#'   `bsvm_error_unsupported` for the normalised likelihood, for priors with inferred variances,
-#'   with `engine_em()` for a `nu` to be inferred, with `engine_ecme()` where there is none.
-#' @section Warnings: Of the fit, `bsvm_warning_convergence` where the gap stays above `tol` and
-#'   1e-8 (plain updates: where `max_passes` is reached), of a path for each `nu`;
-#'   `bsvm_warning_interrupted` and `bsvm_warning_rank` (see [bsvm_conditions]).
+#' @section Errors:
+#' `bsvm_error_argument` for invalid arguments. The fit gives `bsvm_error_unsupported` for the
+#' normalised likelihood, for priors with inferred variances, for `engine_em()` with an inferred
+#' `nu`, and for `engine_ecme()` without one.
+#' @section Warnings:
+#' The fit gives `bsvm_warning_convergence` if the gap stays above `tol` and 1e-8 (with plain
+#' updates: if `max_passes` is reached), on a path for each `nu`. It may also give
+#' `bsvm_warning_interrupted` and `bsvm_warning_rank` (see [bsvm_conditions]).
 #' @references
 #' Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines. *Bayesian
 #' Analysis*, 6, 1-23 (Sections 3.1 to 3.3).

@@ -1,74 +1,78 @@
 #' Gaussian approximation over a grid of variances
 #'
-#' The deterministic engine to trust: close to the exact posterior in means, standard deviations and
-#' variances, under either likelihood, in seconds.
+#' `engine_gaussian()` is a deterministic approximation of the posterior. Means, standard deviations
+#' and variances are close to the exact ones under either likelihood, and are available in seconds.
 #'
 #' @details
-#' **What it does.** The inferred standard deviations (of covariances their Cholesky factors, with
-#' the diagonal in logarithms) are not approximated but averaged over: the posterior density of
-#' their logarithms is found at a few points around its mode (of one, two or three of them on a
-#' lattice, as far as the density counts; of more in a central composite design, both as Rue et al.
-#' 2009 have it), and the rest of the model is approximated at each by a normal law. The fit is the
-#' weighted mixture of these. So a coefficient's posterior may be skewed, and its intervals are
-#' quantiles of the mixture.
+#' **Method.** The inferred standard deviations are not approximated but averaged over. Covariances
+#' are represented by their Cholesky factors, with the diagonal in logarithms. The posterior density
+#' of the logarithms of the standard deviations is computed at a few points around its mode, as in
+#' Rue et al. (2009). One, two or three standard deviations have a lattice that covers the region of
+#' high density; more have a central composite design. At each point the rest of the model is
+#' approximated by a normal distribution. The fit is the weighted mixture of these distributions, so
+#' that the posterior of a coefficient can be skewed; its intervals are quantiles of the mixture.
 #'
 #' Given the standard deviations there are two cases.
-#' * **A grouping factor with one or two effects a level**, as in `(1 | g)`, `(x | g)` or `(x ||
-#'   g)`: these effects are integrated out of the likelihood, under the pseudo-likelihood in closed
-#'   form, under the normalised one by quadrature that knows the kinks of the loss (of two effects,
-#'   the second by quadrature). What is left, the population-level coefficients, is close to normal:
-#'   mode and curvature give its law, mended by averages over that law, or replaced by them where
-#'   they differ by much, as where effects are so small that they hardly smooth the kinks. With
-#'   several grouping factors that is done for the one with most levels, and the effects of the
-#'   others are treated as coefficients.
-#' * **Else** (no groups; three effects a level or more; sparse predictors; more than 1000
-#'   coefficients and effects beside those integrated out) coefficients and all effects have a
-#'   normal law with full covariance that maximises the bound on the evidence, with the exact
-#'   expectation of the hinge loss in it (Gaussian variational inference). [engine_vb()] bounds that
-#'   expectation once more and takes variances as independent of the coefficients. At the optimum
-#'   each row's factor is once given the moments that the row itself implies (a step of expectation
-#'   propagation), which mends the standard deviations, a few per cent too small until then, and
-#'   the weights of the mixture.
+#' * **A grouping factor with one or two effects per level**, as in `(1 | g)`, `(x | g)` or `(x ||
+#'   g)`. These effects are integrated out of the likelihood. The integral has a closed form under
+#'   the pseudo-likelihood. Under the normalised likelihood it is computed by quadrature that allows
+#'   for points where the loss is not differentiable. With two effects, the second is always
+#'   integrated by quadrature. The posterior of the population-level coefficients is then close to
+#'   normal. A normal distribution from mode and curvature is corrected by averages over that
+#'   distribution. The averages replace it if they differ much, for example if effects are so small
+#'   that they hardly smooth the loss. With several grouping factors, the effects of the factor with
+#'   most levels are integrated out, and the effects of the others are treated as coefficients.
+#' * **All other models**: no groups, three effects or more per level, sparse predictors, or more
+#'   than 1000 coefficients and effects in addition to those integrated out. Coefficients and all
+#'   effects have a normal distribution with full covariance. It maximises the bound on the
+#'   evidence, with the exact expectation of the hinge loss (Gaussian variational inference).
+#'   [engine_vb()] uses a further bound on this expectation and assumes that variances are
+#'   independent of the coefficients. One step of expectation propagation at the optimum then
+#'   corrects the weights of the mixture and the standard deviations, which would otherwise be a few
+#'   per cent too small.
 #'
-#' Under the pseudo-likelihood both are concave problems for given variances: there is one optimum,
-#' and the gradient `summary()` reports certifies it. Under the normalised likelihood they need not
-#' be; without groups several starts are tried.
+#' Under the pseudo-likelihood both problems are concave for given variances. There is one optimum,
+#' and the gradient in `summary()` certifies it. Under the normalised likelihood they may not be
+#' concave; without groups several starts are tried.
 #'
-#' **Time.** One effect a level takes milliseconds: on the toenail trial 1/40 of the time of
-#' `lme4::glmer()`, and 1/11 under the normalised likelihood. Two are much slower, since each look
-#' at the rows is a quadrature in two dimensions and their covariance has three free parameters:
-#' with `(time | patientID)` there, ten seconds; `integrate = FALSE` is quick.
+#' **Time.** One effect per level needs milliseconds: on the toenail trial 1/40 of the time of
+#' `lme4::glmer()`, and 1/11 under the normalised likelihood. Two effects are much slower, because
+#' each evaluation is a quadrature in two dimensions and their covariance has three free parameters.
+#' With `(time | patientID)` in the toenail trial the fit needs ten seconds; `integrate = FALSE` is
+#' quick.
 #'
-#' **When to use it.** It is the default for many structures and sizes (see [bsvm()]). For the
-#' papers' pseudo-posterior, whenever standard deviations or variances by [engine_vb()] matter: on
-#' the toenail data of the package HSAUR3 with `(1 | patientID)` that engine
-#' has the patients' variance at 3.5 and the intercept's standard deviation at 0.16, where the exact
-#' pseudo-posterior has 11.0 and 0.34. [engine_slice()] draws from the exact posterior and is
-#' the judge where the two disagree, [check_approximation()] asks whether to call it; [engine_map()]
-#' is faster still and does without averaging over the variances.
+#' **When to use it.** It is the default for many structures and sizes (see [bsvm()]). Under the
+#' pseudo-likelihood of the papers, use it if standard deviations or variances matter, since those
+#' of [engine_vb()] can be far off. On the toenail data of the package HSAUR3 with `(1 |
+#' patientID)`, `engine_vb()` has a patients' variance of 3.5 and a standard deviation of the
+#' intercept of 0.16. The values of the exact pseudo-posterior are 11.0 and 0.34.
 #'
-#' With many rows, a few hundred coefficients and no groups, [engine_vb()] costs less, and its class
-#' predictions are much the same.
+#' [engine_slice()] draws from the exact posterior, and is the reference if the two disagree.
+#' [check_approximation()] shows whether it is needed. [engine_map()] is faster still, but does not
+#' average over the variances. With many rows, a few hundred coefficients and no groups,
+#' [engine_vb()] is cheaper, and its class predictions are much the same.
 #'
-#' **Several responses.** With correlated residuals ([responses]) the posterior given the variances is
-#' normal. Variances are drawn by proposals from t distributions about their modes, so that the fit
-#' has draws, and `elbo()` is the log evidence by importance sampling.
+#' **Several responses.** With correlated residuals ([responses]) the posterior given the variances
+#' is normal. Variances are drawn by proposals from t distributions about their modes. The fit
+#' therefore has draws, and `elbo()` is the log evidence by importance sampling.
 #'
-#' **Separated classes.** Where a plane in columns with [prior_flat()] separates the classes
-#' perfectly the likelihood bounds nothing, and the posterior is as good as improper: the fit warns
-#' with class `bsvm_warning_rank`. The same holds for variances, and the same warning says so: where
-#' the data do not bound one, use the default, [prior_ridge()].
+#' **Separated classes.** If a plane in columns with [prior_flat()] separates the classes perfectly,
+#' the likelihood does not bound the coefficients and the posterior is effectively improper. The fit
+#' then warns with class `bsvm_warning_rank`. The same warning is given for a variance that the data
+#' do not bound; use the default for it, [prior_ridge()].
 #'
-#' @param integrate `TRUE` (default) integrates group effects out where that can be done. `FALSE`
-#'   keeps them all in the normal law, for comparison: faster with very many rows a level, and worse
-#'   where there are few.
+#' @param integrate `TRUE` (default) integrates group effects out if possible. `FALSE` keeps them
+#'   all in the normal distribution, for comparison: this is faster with very many rows per level,
+#'   and less accurate with few.
 #' @param ... Must be empty.
-#' @return An object of class `bsvm_engine`. The fit's `posterior` is a mixture (see [bsvm_run()]);
-#'   every method works as for other engines: [summary.bsvm()] and [confint.bsvm()] have quantiles
-#'   of the mixture, [ranef.bsvm()] with `level` those of the skewed posteriors of the group
-#'   effects, [VarCorr.bsvm()] means of variances and standard deviations, and [elbo()] an estimate
-#'   of the log evidence.
-#' @section Errors: `bsvm_error_argument` if `integrate` is neither `TRUE` nor `FALSE`.
+#' @return An object of class `bsvm_engine`. The fit's `posterior` is a mixture (see [bsvm_run()]),
+#'   and every method works as for other engines:
+#' * [summary.bsvm()] and [confint.bsvm()] have quantiles of the mixture;
+#' * [ranef.bsvm()] with `level` has quantiles of the skewed posteriors of the group effects;
+#' * [VarCorr.bsvm()] has means of variances and standard deviations;
+#' * [elbo()] is an estimate of the log evidence.
+#' @section Errors:
+#' `bsvm_error_argument` if `integrate` is neither `TRUE` nor `FALSE`.
 #' @references
 #' Challis, E. and Barber, D. (2013). Gaussian Kullback-Leibler approximate inference. *Journal of
 #' Machine Learning Research*, 14, 2239-2286.
@@ -84,7 +88,7 @@
 #' Artificial Intelligence*, 17, 362-369.
 #' @seealso [engine_map()], [engine_vb()], [engine_gibbs()]; [likelihood_hinge()];
 #'   [integrated_loglik()], the likelihood with group effects integrated out; [bsvm_control()] for
-#'   tolerance and passes.
+#'   the tolerance and the limit on iterations.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_gaussian())
 #' summary(fit)

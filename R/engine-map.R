@@ -1,43 +1,47 @@
 #' Posterior mode
 #'
-#' Variances at the mode of their posterior, coefficients at the mode given those, group effects
-#' integrated out: the fast fit that users of `lme4::glmer()` expect.
+#' `engine_map()` is the fast fit known from `lme4::glmer()`. Variances are at the mode of their
+#' posterior and coefficients at the mode given the variances; group effects are integrated out.
 #'
 #' @details
-#' The inferred standard deviations are fixed where their posterior density, as a function of their
-#' logarithms, is highest; the coefficients are at the mode given these. The effects of one grouping
-#' factor, of one or two a level, are integrated out of the likelihood as in [engine_gaussian()].
-#' Then the log posterior is smooth, and its second derivatives in coefficients and log standard
-#' deviations together give the covariance of the coefficients, the uncertainty of the variances
-#' included, and intervals for the standard deviations.
+#' The inferred standard deviations are set to the mode of their posterior density, as a function of
+#' their logarithms. The coefficients are at the mode given these standard deviations. The effects
+#' of one grouping factor, one or two per level, are integrated out of the likelihood as in
+#' [engine_gaussian()]. The log posterior is then smooth. Its second derivatives in coefficients and
+#' log standard deviations together give the covariance of the coefficients, including the
+#' uncertainty of the variances, and intervals for the standard deviations.
 #'
-#' **Without groups** the mode is that of a loss with kinks. Rows lie exactly on them, as the
-#' support vectors of the classical machine do, and second derivatives there say nothing about the
-#' posterior. So `vcov()`, `confint()`, and standard deviations of coefficients, effects and links
-#' are an error of class `bsvm_error_unsupported`, and `summary()` has `NA` for them; use
-#' [engine_gaussian()]. Coefficients, predictions, variances and the curves of smooth terms (without
-#' a band) are there.
+#' **Without groups** the loss is not differentiable everywhere. At the mode, rows lie exactly at
+#' points where it is not, like the support vectors of the classical SVM. Second derivatives at the
+#' mode contain no information about the posterior. `vcov()`, `confint()`, and standard deviations
+#' of coefficients, effects and linear predictors are therefore errors of class
+#' `bsvm_error_unsupported`, and `summary()` shows `NA`; use [engine_gaussian()]. Coefficients,
+#' predictions, variances and the curves of smooth terms (without a band) are available.
 #'
-#' **Sparse predictors** may be many (1e5 and more). Coefficients are then the means of the Gaussian
-#' that comes closest to the posterior given the variances, found by conjugate gradients; its
-#' variances come from 128 draws with fixed random numbers, so results are repeatable. Standard
-#' deviations and intervals are not available. Variances are at the mode of their approximate
-#' posterior density; with more columns than rows that density may be flat, and the mode uncertain.
+#' **Sparse predictors** can be many (1e5 and more). Coefficients are then the means of the Gaussian
+#' distribution that is closest to the posterior given the variances, computed by conjugate
+#' gradients. Its variances come from 128 draws with fixed random numbers, so that results are
+#' repeatable. Standard deviations and intervals are not available. Variances are at the mode of
+#' their approximate posterior density; with more columns than rows that density may be flat, and
+#' the mode uncertain.
 #'
-#' **Groups that can't be integrated out** (three effects a level or more; more than 1000
-#' coefficients and other effects; under the pseudo-likelihood one effect whose multiplier is zero
-#' in some rows) are an error of class `bsvm_error_unsupported` before the fit if no predictors are
-#' sparse, since the joint mode of effects and variances is no estimate of these.
+#' **Groups that cannot be integrated out** are an error of class `bsvm_error_unsupported` before
+#' the fit if no predictors are sparse. The joint mode of effects and variances is not a useful
+#' estimate of them. Such models have
+#' * three effects or more per level;
+#' * more than 1000 coefficients and other effects; or
+#' * under the pseudo-likelihood, one effect per level with a covariate that is zero in some rows.
 #'
-#' **What it leaves out.** A mode is not a mean: where a posterior is skewed (few rows, strong
-#' effects, large variances) the two differ, and plug-in variances understate the spread of the
-#' group effects. [engine_gaussian()] averages over the variances instead, at a few times the cost.
+#' **Limitations.** A mode is not a mean: if a posterior is skewed (few rows, strong effects, large
+#' variances) the two differ. Plug-in variances also understate the standard deviations of the group
+#' effects. [engine_gaussian()] averages over the variances instead, at a few times the cost.
 #'
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_engine`. The fit's coefficients, `VarCorr()` and the variances
-#'   in `summary()` are modes, not means; group effects are means given those.
-#' @section Errors: `bsvm_error_argument` for any argument; of the fit, `bsvm_error_unsupported` as
-#'   above.
+#'   in `summary()` are modes, not means. Group effects are means given these modes.
+#' @section Errors:
+#' `bsvm_error_argument` for any argument. The fit gives `bsvm_error_unsupported` in the cases
+#' described above.
 #' @references
 #' Rue, H., Martino, S. and Chopin, N. (2009). Approximate Bayesian inference for latent Gaussian
 #' models by using integrated nested Laplace approximations. *Journal of the Royal Statistical

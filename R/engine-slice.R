@@ -1,59 +1,62 @@
 #' Slice sampling in whitened coordinates
 #'
-#' Draws from the exact posterior, under either likelihood, at a price not far above that of an
-#' approximation: coefficients, group effects and variances, in several chains.
+#' `engine_slice()` draws coefficients, group effects and variances from the exact posterior, under
+#' either likelihood, in several chains. Its cost is not far above that of an approximation.
 #'
 #' @details
 #' **Models without grouping factors.** First [engine_gaussian()] finds a normal distribution near
-#' the posterior; its quality matters for speed alone. In its coordinates the posterior is nearly
+#' the posterior; its quality affects only the speed. In its coordinates the posterior is nearly
 #' spherical, and an iteration moves
-#' * the coefficients by elliptical slices (Murray, Adams and MacKay 2010), six whitened
-#'   coordinates at a time; the density divided by the normal density is the slice's likelihood
-#'   (after Fagan, Bhandari and Cunningham 2016). The linear predictors of all rows are kept, so
-#'   a trial costs one look at them, and no iteration forms a Gram matrix;
-#' * now and then each variance together with all coefficients, which follow it as they do in that
-#'   approximation;
+#' * the coefficients by elliptical slices (Murray, Adams and MacKay 2010), six whitened coordinates
+#'   at a time. The density divided by the normal density is the likelihood of the slice (after
+#'   Fagan, Bhandari and Cunningham 2016). The linear predictors of all rows are kept, so that a
+#'   trial reads them once, and no iteration forms a Gram matrix;
+#' * in some iterations, each variance together with all coefficients, which follow it as they do in
+#'   that approximation;
 #' * the variances given the coefficients;
-#' * each block of coefficients together with its variance, and each coefficient along its own axis:
-#'   in every iteration if it would hardly move otherwise, else in every 64th. The second half of
-#'   the burn-in decides, and then the choice is frozen.
+#' * each block of coefficients together with its variance, and each coefficient along its own axis.
+#'   This is done in every iteration if the coefficient would hardly move otherwise, else in every
+#'   64th. The choice is made in the second half of the burn-in and then frozen.
 #'
-#' **Models with grouping factors.** A quadratic takes the place of each row's log-likelihood; it is
-#' estimated in the burn-in from the mean and variance of the row's linear predictor, and then
-#' frozen. With it the coefficients and effects have a normal distribution at any variances, and an
-#' iteration moves
+#' **Models with grouping factors.** The log-likelihood of each row is approximated by a quadratic.
+#' It is estimated in the burn-in from the mean and variance of the row's linear predictor, and then
+#' frozen. Under this approximation, coefficients and effects have a normal distribution for any
+#' variances, and an iteration moves
 #' * the coefficients by slices along the axes of their covariance at the current variances, with
 #'   all effects following their regression on the coefficients;
 #' * the effects of each level by slices over the rows of that level, along the axes of their
 #'   covariance. With several grouping factors the effects of the largest one follow those of the
 #'   others;
-#' * each parameter of a variance or covariance (of a Cholesky factor), and the coefficients or
-#'   effects that it governs follow: well-determined effects hardly move, others change their scale
-#'   with it;
+#' * each parameter of a variance or covariance (of a Cholesky factor), together with the
+#'   coefficients or effects that it governs: well-determined effects hardly move, others change
+#'   their scale with it;
 #' * the variances given coefficients and effects, each block together with its variance, and all of
 #'   them by a common factor (interweaving, after Yu and Meng 2011).
 #'
-#' The quadratics decide how fast the chains move; the posterior is the exact one.
+#' The quadratics affect only the speed of the chains; the posterior is the exact one.
 #'
-#' **How many draws.** With `draws = NULL` each chain first makes 300 draws. Then all chains go on
-#' until every variance, covariance and coefficient (of more than 50 coefficients, 50 of them) has a
-#' bulk and a tail effective sample size of at least 400, and Rhat is at most 1.01. They stop at
-#' 10,000 draws a chain, from 1000 on if more than 15,000 would be needed, or earlier if draws would
-#' need more than 256 MB or half of the option `bsvm.max_memory`; a warning then gives the figures.
-#' The number depends on the draws alone, never on time: it is the same for the same seed on any
-#' number of threads, and after a checkpoint. `print()` and `summary()` show it.
+#' **How many draws.** With `draws = NULL` each chain first makes 300 draws. Then all chains
+#' continue until Rhat is at most 1.01 and effective sample sizes, bulk and tail, are at least 400.
+#' This applies to every variance, covariance and coefficient (of more than 50 coefficients, to 50
+#' of them).
 #'
-#' **Group effects integrated out.** Under the pseudo-likelihood the effects of one factor with one
-#' effect a level, as in `(1 | g)`, have an integral in closed form. With `integrate = TRUE` the
-#' ellipses move coefficients and log standard deviations together on the integrated posterior,
-#' and the effects are drawn exactly given these, if coefficients, other effects and log standard
-#' deviations are at most 12 together. Draws are then less dependent and take longer.
+#' Chains stop at 10,000 draws each, or from 1000 on if more than 15,000 would be needed. They stop
+#' earlier if draws would need more than 256 MB or half of the option `bsvm.max_memory`. In these
+#' cases a warning gives the figures. The number of draws depends only on the draws, never on time.
+#' It is the same for the same seed on any number of threads, and after a checkpoint. `print()` and
+#' `summary()` show it.
 #'
-#' **Compared with [engine_gibbs()].** That engine has only the pseudo-likelihood, and needs a Gram
-#' matrix in each iteration. In return it accepts sparse predictors, for which this engine is an
-#' error, and models whose rows times coefficients do not fit in memory (1e8 numbers).
+#' **Group effects integrated out.** Under the pseudo-likelihood, the effects of one factor with one
+#' effect per level, as in `(1 | g)`, have an integral in closed form. With `integrate = TRUE` the
+#' ellipses move coefficients and log standard deviations together on the integrated posterior. The
+#' group effects are then drawn exactly given these. This requires at most 12 coefficients, other
+#' effects and log standard deviations together. Draws are then less dependent but slower.
 #'
-#' Seeds, threads, interrupts, checkpoints and the warnings about chains are those of
+#' **Compared with [engine_gibbs()].** `engine_gibbs()` has only the pseudo-likelihood, and needs a
+#' Gram matrix in each iteration. In return it supports sparse predictors, which are an error here,
+#' and models whose rows times coefficients do not fit in memory (1e8 numbers).
+#'
+#' Seeds, threads, interrupts, checkpoints and the warnings about chains are the same as for
 #' [engine_gibbs()].
 #'
 #' @inheritParams engine_gibbs
@@ -61,7 +64,8 @@
 #' @param integrate `TRUE` integrates group effects out if that is possible; `NULL` (default) and
 #'   `FALSE` do not.
 #' @return An object of class `bsvm_engine`.
-#' @section Errors: As [engine_gibbs()]; `bsvm_error_unsupported` for sparse predictors.
+#' @section Errors:
+#' The same as for [engine_gibbs()]; in addition `bsvm_error_unsupported` for sparse predictors.
 #' @references
 #' Murray, I., Adams, R. P. and MacKay, D. J. C. (2010). Elliptical slice sampling. *Proceedings of
 #' the 13th International Conference on Artificial Intelligence and Statistics*, 541-548.

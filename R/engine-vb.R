@@ -1,55 +1,63 @@
 #' Variational Bayes
 #'
-#' The mean field approximation of Luts and Ormerod (2014): coefficients, latent scales and
-#' variances are taken as independent under the approximation, which maximises a lower bound on
-#' the log evidence of the pseudo-likelihood.
+#' `engine_vb()` fits the mean field approximation of Luts and Ormerod (2014). It assumes that
+#' coefficients, latent scales and variances are independent, and maximises a lower bound on the log
+#' evidence of the pseudo-likelihood.
 #'
 #' @details
-#' For given variances the bound is concave, so there is one optimum and the gradient certifies
-#' it. The papers' updates reach it slowly; with `accelerate = TRUE` the mean takes Newton steps
-#' with the true curvature, each checked against the bound, and the covariance the papers' update.
-#' Both reach the same optimum.
+#' For given variances the bound is concave, so that there is one optimum, and the gradient
+#' certifies it. The updates of the papers reach it slowly. With `accelerate = TRUE` the mean is
+#' updated by Newton steps with the true curvature, each checked against the bound, and the
+#' covariance by the update of the papers. Both reach the same optimum.
 #'
-#' It needs the pseudo-likelihood's latent scales, so `likelihood_hinge(normalized = TRUE)` is not
-#' for it: see [engine_gaussian()].
+#' The engine needs the latent scales of the pseudo-likelihood and does not support
+#' `likelihood_hinge(normalized = TRUE)`: see [engine_gaussian()].
 #'
-#' The approximation is fast, and its standard deviations are too small; `vcov(fit, method =
-#' "linear_response")` mends them without groups, and with groups as far as their variances are
-#' right. **With group effects the means can be far off, too**: on the toenail data of the package
-#' HSAUR3, with `(1 | patientID)`, it puts the variance between patients at 3.5 and the intercept at
-#' -0.35 (standard deviation 0.16), where the exact posterior of the same model, which
-#' [engine_slice()] draws from, has 11.0 and -1.10 (0.34). With random slopes, `(time | patientID)`,
-#' it is worse: variances of 4.2 for the intercept and 0.038 for the slope, where the exact
-#' posterior means are about 180 and 3.2. The fewer rows a level has and the larger the variance,
-#' the more so. The classes it predicts suffer little.
+#' The approximation is fast, but its standard deviations are too small. `vcov(fit, method =
+#' "linear_response")` corrects them without groups. With groups it corrects them only as far as the
+#' variances are right. **With group effects the means can be far off, too.** The toenail data of
+#' the package HSAUR3, with `(1 | patientID)`, are an example. The variance between patients is 3.5
+#' and the intercept -0.35 (standard deviation 0.16). The exact posterior of the same model, from
+#' which [engine_slice()] draws, has 11.0 and -1.10 (0.34).
+#'
+#' With random slopes, `(time | patientID)`, the error is larger: the variances are 4.2 for the
+#' intercept and 0.038 for the slope, but their exact posterior means are about 180 and 3.2. The
+#' error grows with fewer rows per level and with a larger variance. Predicted classes are affected
+#' little.
 #'
 #' **Variable selection.** With [prior_laplace_zero()] the objective has local optima, so that the
-#' fit depends on where it starts; the fit is the best of its starts. The first start includes all
-#' coefficients. The default (`starts = NULL`) then tries the half, the quarter, ... of the
-#' coefficients that this start selected, the largest in standard deviations: from the first start
-#' alone a fit can include many small coefficients although an optimum with a few large ones is far
-#' better. A number of `starts` takes that many instead: in all but the first, each coefficient is
-#' included or half included at random (from R's random numbers). `starts = 1` is the algorithm of
-#' the paper. The bounds at which all starts ended are in `fit$start_bounds`, and `summary()` shows
-#' their range. If the scale of residuals is inferred, it may grow before coefficients are found,
-#' and then none is found. So the default then also starts with all coefficients and the scale (of
-#' the tube, where the scale is given) held at its first value, a half, a quarter and an eighth of
-#' it; it moves once the coefficients have converged. Random starts hold it at these values in turn.
-#' On the spam data of the package kernlab with `prior_laplace_zero(0.01)` a start takes 0.2 s, and
-#' twelve random ones raise the bound from -2100.62 to -2095.64.
+#' fit depends on its start; the fit is the best of several starts. The first start includes all
+#' coefficients. From this start alone a fit can include many small coefficients although an optimum
+#' with a few large ones is far better. The default (`starts = NULL`) therefore also starts with the
+#' largest half, quarter, ... of the coefficients selected from the first start, measured in
+#' standard deviations.
+#'
+#' With a number of `starts`, all but the first start at random (from R's random numbers): each
+#' coefficient is included or half included. `starts = 1` is the algorithm of the paper. The bounds
+#' of all starts are in `fit$start_bounds`, and `summary()` shows their range.
+#'
+#' If the scale of residuals is inferred, it may grow before coefficients are found, and then none
+#' is found. The default therefore also has starts with all coefficients and the scale held at its
+#' first value, a half, a quarter and an eighth of it. If the scale of residuals is given, this is
+#' done with the scale of the tube. The scale is released once the coefficients have converged.
+#' Random starts hold it at these values in turn.
+#'
+#' On the spam data of the package kernlab with `prior_laplace_zero(0.01)` one start needs 0.2 s,
+#' and twelve random starts raise the bound from -2100.62 to -2095.64.
 #'
 #' @param accelerate `TRUE` (default) for Newton steps in the mean, `FALSE` for the plain updates.
-#' @param starts With [prior_laplace_zero()], from how many points to start: a whole number, or
-#'   `NULL` (default), see below; with `accelerate = FALSE` the default is 1. Without that prior
-#'   there is one optimum, and one start.
+#' @param starts The number of starts with [prior_laplace_zero()]: a whole number, or `NULL`
+#'   (default), see Details. With `accelerate = FALSE` the default is 1. Without that prior there is
+#'   one optimum, and one start.
 #' @return An object of class `bsvm_engine`.
-#' @section Errors: `bsvm_error_argument` if `accelerate` is neither `TRUE` nor `FALSE`, or `starts`
-#'   is neither `NULL` nor a whole number of at least 1.
+#' @section Errors:
+#' `bsvm_error_argument` if `accelerate` is neither `TRUE` nor `FALSE`, or `starts` is neither
+#' `NULL` nor a whole number of at least 1.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
-#'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
-#'   163-176 (Algorithms 1 to 3).
+#'   support vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
+#'   (Algorithms 1 to 3).
 #' @seealso [engine_gaussian()], which is closer to the posterior; [engine_gibbs()] for draws from
-#'   the posterior itself; [bsvm_control()] for the tolerance and the limit on passes.
+#'   the posterior itself; [bsvm_control()] for the tolerance and the limit on iterations.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_vb())
 #' plain <- update(fit, engine = engine_vb(accelerate = FALSE))

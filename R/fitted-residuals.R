@@ -1,23 +1,27 @@
 #' Fitted values and residuals
 #'
+#' `fitted()` returns the linear predictor of each row. `residuals()` returns the argument of the
+#' hinge loss or, for a response of numbers, the response minus its fitted value.
+#'
 #' @details
-#' The fitted value of a row is its link `f`, the posterior mean of the linear predictor (offset
-#' and group effects included); the predicted class is its sign. The residual is `1 - y f` with
-#' `y` the class as -1 or +1: the argument of the hinge. It is negative for rows on the right side
-#' outside the margin (no loss), between 0 and 1 on the right side inside the margin, and above 1
-#' for misclassified rows. Rows above 0 are the support vectors counted by [summary.bsvm()].
+#' **Classes.** The fitted value of a row is `f`, the posterior mean of the linear predictor (offset
+#' and group effects included). The predicted class is its sign. The residual is `1 - y f` with `y`
+#' the class as -1 or +1. It is negative for correctly classified rows outside the margin (no loss),
+#' between 0 and 1 for those inside the margin, and above 1 for misclassified rows. Rows above 0 are
+#' the support vectors counted by [summary.bsvm()].
 #'
-#' **Numbers.** The fitted value is the posterior mean of the linear predictor, the residual the
-#' response less it. With `type = "tube"` it is how far the residual is outside the tube of
-#' [likelihood_eps_insensitive()], at the tube's posterior mean, with its sign: 0 inside.
+#' **Numbers.** The fitted value is the posterior mean of the linear predictor, and the residual is
+#' the response minus the fitted value. With `type = "tube"` the residual is its distance, with
+#' sign, from the tube of [likelihood_eps_insensitive()] at the tube's posterior mean: 0 inside the
+#' tube.
 #'
-#' Rows of weight zero take no part in the fit but have a fitted value.
+#' Rows of weight zero do not affect the fit but have a fitted value.
 #'
 #' @param object A fit from [bsvm()].
 #' @param type `"response"` (default) or, for numbers, `"tube"`.
 #' @param ... Not used.
-#' @return A numeric vector with an element a row; with `na.action = na.exclude` in the fit, rows
-#'   left out for a missing value have `NA`.
+#' @return A numeric vector with one element per row. With `na.action = na.exclude` in the fit, rows
+#'   that were excluded for a missing value have `NA`.
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
 #' head(fitted(fit))

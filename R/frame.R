@@ -1,47 +1,52 @@
-#' Parse: from a formula and data, or a matrix, to numbers
+#' Data of a model as numbers
 #'
-#' The first of the four stages of [bsvm()]: the response coded as -1 and +1, the design matrix,
-#' weights, offset, grouping factors and smooth terms, checked.
+#' `bsvm_frame()` turns a formula and data, or a matrix, into numbers and checks them: the response
+#' coded as -1 and +1, the design matrix, weights, offset, grouping factors and smooth terms. It is
+#' the first of the four stages of [bsvm()].
 #'
 #' @details
-#' `model.frame()` is called once, on the formula with its bars opened, and `model.matrix()` once
-#' for the population-level terms and once for each bar; mgcv makes the columns of smooth terms.
-#' Rows of weight zero are left out as if they were absent: for the factors' levels, the bases of
-#' smooths, the standardisation and missing values too. They stand in `absent` and get a fitted link
-#' at the end.
+#' `model.frame()` is called once, with the variables of random-effects terms included.
+#' `model.matrix()` is called once for the population-level terms and once for each random-effects
+#' term; mgcv makes the columns of smooth terms. Rows of weight zero are treated as absent, also for
+#' the levels of factors, the bases of smooths, the standardisation and missing values. They are
+#' stored in `absent` and get a fitted value after the fit.
 #'
-#' Columns of smooth terms come after the others: of each smooth first those without penalty, named
-#' `s(x).fixed1`, then the penalised ones, named `s(x).1` and so on.
+#' Columns of smooth terms come after the others. For each smooth, the columns without penalty come
+#' first, named `s(x).fixed1`; the penalised columns follow, named `s(x).1` and so on.
 #'
 #' @inheritParams bsvm
 #' @param ... Must be empty.
 #' @return An object of class `bsvm_frame`, a list with
-#' * `y`: n numbers, -1 or +1; `response`: an object of class `bsvm_response`, a list of `levels`
-#'   (negative, positive) and `type`;
-#' * `x`: the n x p design matrix on the user's scale, a `dgCMatrix` if `x` came as a sparse matrix
-#'   or a dense one would be large (above 1e7 cells) and less than 10 % full; `columns`: its p
-#'   names; `assign`, `term_labels`: which term each belongs to; `intercept`: the position of the
-#'   intercept, or 0; `implicit`: `TRUE` if that intercept is counted in `columns` but not held
-#'   in `x`;
+#' * `y`: n numbers, -1 or +1;
+#' * `response`: an object of class `bsvm_response`, a list of `levels` (negative, positive) and
+#'   `type`;
+#' * `x`: the n x p design matrix on the user's scale. It is a `dgCMatrix` if `x` was given as a
+#'   sparse matrix, or if a dense one would be large (above 1e7 cells) and less than 10 % full;
+#' * `columns`: the p names of its columns; `assign`, `term_labels`: the term of each column;
+#' * `intercept`: the position of the intercept, or 0; `implicit`: `TRUE` if that intercept is
+#'   counted in `columns` but not stored in `x`;
 #' * `weights`, `offset`: n numbers or `NULL`;
-#' * `groups`: `NULL`, or a list named by grouping factor of lists of `name`, `variable`, `codes`,
-#'   `levels` (m), `labels` (q), `z` (n x q, `NULL` for a column of ones), `effect_terms` (q: the
-#'   term each effect comes from), `blocks` (effects that share a prior) and `expressions`;
-#' * `bases`: `NULL`, or a list of the terms with a basis, such as smooth terms: `label`,
-#'   `unpenalised` and `columns` (positions in the design), `blocks` (of `columns`, one for each
-#'   penalty), and what is needed for new data (of smooth terms `term`, `by`, `range`, `object`,
-#'   `transform`, `expression`);
+#' * `groups`: `NULL`, or a list named by grouping factor. Each element is a list of `name`,
+#'   `variable`, `codes`, `levels` (m), `labels` (q) and `expressions`. It also has `z` (n x q,
+#'   `NULL` for a column of ones), `effect_terms` (the term of each of the q effects) and `blocks`
+#'   (effects that share a prior);
+#' * `bases`: `NULL`, or a list of the terms with a basis, such as smooth terms. Each has `label`,
+#'   `unpenalised` and `columns` (positions in the design), and `blocks` (of `columns`, one for each
+#'   penalty). It also has the elements that new data require (for smooth terms `term`, `by`,
+#'   `range`, `object`, `transform`, `expression`);
 #' * `formula`, `terms` (without the data's environment), `xlevels`, `contrasts`, `na.action`,
-#'   `row_names` (`NULL` if automatic), `rows` (the numbers of the rows `subset` chose, `NULL` for
-#'   all), `nobs` (n), `bars` (did the formula have any), `given` (of a formula: `weights` and
-#'   `offset` as given, for all rows);
-#' * `unknowns`: `NULL`, or where missing predictors are modelled a list of `rule` and `auxiliary`
-#'   (n rows); `x` then has missing values;
+#'   `row_names` (`NULL` if automatic), `nobs` (n);
+#' * `rows`: the numbers of the rows chosen by `subset`, `NULL` for all;
+#' * `bars`: did the formula have random-effects terms?
+#' * `given`: for a formula, `weights` and `offset` as given, for all rows;
+#' * `unknowns`: `NULL` or, if missing predictors are modelled, a list of `rule` and `auxiliary` (n
+#'   rows), with missing values in `x`;
 #' * `made`: `NULL`, or the variables of the rows of terms whose columns are not in `x`. These are
 #'   Gaussian-process terms with `infer`, or with very many rows;
-#' * `absent`: `NULL`, or the same for rows of weight zero, with their places in `at`;
+#' * `absent`: `NULL`, or the same elements for rows of weight zero, with their positions in `at`;
 #' * `cluster`: as given.
-#' @section Errors: Those of [bsvm()] that concern formula and data.
+#' @section Errors:
+#' The errors of [bsvm()] that concern formula and data.
 #' @seealso [bsvm_spec()], the next stage.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)

@@ -51,7 +51,7 @@ failure_lines <- function(study) {
 }
 
 #' @rdname holdout
-#' @param object A result of `holdout()` or `cross_validate()`.
+#' @param object An object from `holdout()` or `cross_validate()`.
 #' @order 3
 #' @export
 holdout_splits <- function(object) {
@@ -128,7 +128,7 @@ plain_frame <- function(study) {
 }
 
 #' @rdname holdout
-#' @param x A result of `holdout()` or `cross_validate()`.
+#' @param x An object from `holdout()` or `cross_validate()`.
 #' @param digits Significant digits.
 #' @order 6
 #' @export

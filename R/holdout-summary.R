@@ -1,30 +1,34 @@
-#' Means and differences of a study
+#' Means and differences of a hold-out study
 #'
-#' Of [holdout()] or [cross_validate()]: the mean of each metric over the splits, and each model
-#' against one of them, split by split.
+#' The `summary()` of [holdout()] or [cross_validate()] has the mean of each metric over the splits.
+#' It also compares each model with a reference model, split by split.
 #'
-#' @details `se` is the standard deviation over the splits (of a paired difference: of the
-#' differences) over the root of their number. Training sets of different splits overlap, so the
-#' values are not independent, and `se` is too small as a measure of how far the mean may be from
-#' that of new data of this size. `se_corrected` allows for that (Nadeau and Bengio 2003): with J
-#' splits, \eqn{n_1}{n1} rows trained on and \eqn{n_2}{n2} tested, the variance of the mean is taken
-#' for \eqn{1/J + n_2/n_1}{1/J + n2/n1} times that of a value.
+#' @details
+#' `se` is the standard deviation over the splits (for a paired difference: the standard deviation
+#' of the differences) divided by the square root of their number. Training sets of different splits
+#' overlap, so that the values are not independent. As a measure of how far the mean may be from the
+#' mean for new data of this size, `se` is therefore too small.
 #'
-#' @param object A result of [holdout()] or [cross_validate()].
-#' @param reference The name of the model the others are compared with; the first by default.
+#' `se_corrected` allows for the overlap (Nadeau and Bengio 2003). With J splits, \eqn{n_1}{n1}
+#' training rows and \eqn{n_2}{n2} test rows, the variance of the mean is estimated as \eqn{1/J +
+#' n_2/n_1}{1/J + n2/n1} times the variance of a value.
+#'
+#' @param object An object from [holdout()] or [cross_validate()].
+#' @param reference The name of the model with which the others are compared; the first by default.
 #' @param ... Must be empty.
 #' @return An object of class `summary.bsvm_holdout`, a list of
-#'   * `means`: data frame, a row a model and metric: `model`, `metric`, `mean`, `sd` (over the
-#'     splits), `se`, `se_corrected`, `splits` (how many have a value) and `failed` (how many have
-#'     none);
-#'   * `differences`: data frame, a row a metric and model but the reference: `model`, `reference`,
-#'     `metric`, `difference` (the model's mean minus that of the reference, over splits in which
-#'     both have a value), `se`, `se_corrected`, `splits`;
+#'   * `means`: a data frame with one row per model and metric: `model`, `metric`, `mean`, `sd`
+#'     (over the splits), `se`, `se_corrected`, `splits` (how many have a value) and `failed` (how
+#'     many have none);
+#'   * `differences`: a data frame with one row per metric and model except the reference: `model`,
+#'     `reference`, `metric`, `difference`, `se`, `se_corrected`, `splits`. `difference` is the mean
+#'     of the model minus the mean of the reference, over splits in which both have a value;
 #'   * `study`, the object.
 #'
-#'   Where the object has lost its splits, `se_corrected` is `NA`.
-#' @section Errors: `bsvm_error_argument` for a reference that is not there, and for an object that
-#'   has lost columns.
+#'   If the object has lost its splits, `se_corrected` is `NA`.
+#' @section Errors:
+#' `bsvm_error_argument` for a reference that does not exist, and for an object that has lost
+#' columns.
 #' @references Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. *Machine
 #'   Learning*, 52, 239-281.
 #' @seealso [plot_ber()].

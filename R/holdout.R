@@ -1,83 +1,99 @@
-#' Judge models by hold-out and cross-validation
+#' Compare models by hold-out and cross-validation
 #'
-#' Fits models to a part of the rows and looks at how well they predict the others, again and
-#' again, with the same splits for all models: repeated random hold-out (Kim 2009), by which Luts
-#' and Ormerod (2014, Section 4) judge classifiers, or cross-validation.
+#' `holdout()` fits models to a part of the rows and measures how well they predict the other rows,
+#' repeatedly and with the same splits for all models. Luts and Ormerod (2014, Section 4) compare
+#' classifiers by such repeated random hold-out (Kim 2009). `cross_validate()` does the same by
+#' cross-validation.
 #'
 #' @details
-#' **Models** are given as a list, whose names are those in the result. One of them may be
-#' * a fit by [bsvm()] from a formula: fitted to the training rows with the values that its
-#'   arguments had. Variables of `weights` and `offset` must be columns of `data`;
+#' **Models** are given as a list, whose names appear in the result. Each model can be
+#' * a fit by [bsvm()] from a formula, which is fitted to the training rows with the same arguments.
+#'   Variables of `weights` and `offset` must be columns of `data`;
 #' * a formula: `bsvm(formula, data)` with the defaults;
-#' * what [tuned_svm()] gives;
-#' * a function of a data frame, the training rows, which returns a model. What
-#'   `predict(model, newdata)` gives may be classes (a factor, or as the response is coded), a
-#'   numeric link (class +1 from zero on), a matrix or data frame of probabilities with a column a
-#'   class, or a list (data frame) of some of `class`, `link` and `prob` (of class +1; in a data
-#'   frame also columns named by class). Numbers that are all between 0 and 1 are refused unless
-#'   they are classes: a list tells whether they are `link` or `prob`. Where it gives classes,
-#'   `predict(model, newdata, type = "prob")` is tried for probabilities. The function may
-#'   also return a function of new rows, which is then called in place of `predict()`.
+#' * an object from [tuned_svm()];
+#' * a function of a data frame, the training rows, that returns a model. Its predictions come from
+#'   `predict(model, newdata)`. The function can also return a function of new rows, which is then
+#'   called in place of `predict()`.
 #'
-#' Group effects of levels that are not in the training rows have mean zero
-#' (`allow_new_levels = TRUE`).
+#' **Predictions** of the model of a function can be
+#' * classes (a factor, or coded like the response). `predict(model, newdata, type = "prob")` is
+#'   then tried for probabilities;
+#' * a numeric linear predictor (class +1 if it is zero or above). Numbers that are all between 0
+#'   and 1 and are not classes give an error: use a list to distinguish `link` and `prob`;
+#' * a matrix or data frame of probabilities with one column per class;
+#' * a list (or data frame) with some of `class`, `link` (the linear predictor) and `prob` (of class
+#'   +1; in a data frame also columns named by class).
 #'
-#' **Splits** are drawn before anything is fitted, with R's random numbers, so [set.seed()] governs
-#' them; each also gets a seed, which its models start from. Results are the same to the bit,
-#' seconds aside, whatever `cores` and `cluster`, and a model's do not depend on which others there
-#' are. With `stratify = TRUE` each class has the same share of its rows in the training set. With
-#' `group` whole groups are tested or trained on, `prop` is a share of groups, and they are
-#' stratified by the class of most of their rows. `prop` and `folds` speak of the rows that may be
-#' tested (`test`): the others are in every training set, but for those of a group that is tested,
-#' which are left out. Where a training set lacks a class, the split is drawn again.
+#' Group effects of levels that are not in the training rows have mean zero (`allow_new_levels =
+#' TRUE`).
 #'
-#' **Metrics** by name, of the tested rows of a split:
-#' * `"ber"`, balanced error rate, the mean of the two classes' error rates; `"error"`, error rate;
-#' * `"auc"`, area under the curve of receiver operating characteristic, of links, or of
-#'   probabilities where there are none;
-#' * `"brier"`, mean squared difference of class and probability; `"log_score"`, mean
-#'   log-probability of the class that was seen (the higher, the better); `"slope"`, calibration
-#'   slope: that of a logistic regression of the class on the predicted log odds. These need
-#'   probabilities, which a fit has where `predict(type = "prob")` does;
+#' **Splits** are drawn before any model is fitted, with R's random numbers, so that [set.seed()]
+#' makes them repeatable. Each split also has a seed for its models. Except for seconds, results are
+#' exactly the same for any `cores` and `cluster`. The results of a model do not depend on the other
+#' models.
+#'
+#' With `stratify = TRUE` each class has the same share of its rows in the training set. With
+#' `group`, whole groups are tested or trained on, `prop` is a share of groups, and they are
+#' stratified by the class of most of their rows. `prop` and `folds` refer to the rows that may be
+#' tested (`test`). The other rows are in every training set, unless their group is tested: then
+#' they are excluded. If a training set lacks a class, the split is drawn again.
+#'
+#' **Metrics** for the tested rows of a split are given by name:
+#' * `"ber"`, balanced error rate, the mean of the two classes' error rates;
+#' * `"error"`, error rate;
+#' * `"auc"`, area under the receiver operating characteristic curve, of linear predictors or, if
+#'   there are none, of probabilities;
+#' * `"brier"`, mean squared difference of class and probability;
+#' * `"log_score"`, mean log-probability of the observed class (higher is better);
+#' * `"slope"`, calibration slope: the slope of a logistic regression of the class on the predicted
+#'   log odds;
 #' * `"seconds"`, elapsed time of fit and predictions.
 #'
-#' **A response of numbers** is that of a study whose first fit has a likelihood for it
-#' ([likelihood_eps_insensitive()] and others). What `predict(model, newdata)` gives are then
-#' numbers, or a list, data frame or matrix with `fit` and perhaps `lower` and `upper` (or `lwr` and
-#' `upr`), a 95 % predictive interval, and `draws`, a matrix with a row of draws of each new
-#' response. Metrics are `"rmse"` and `"mae"`, root mean squared and mean absolute error; `"r2"`,
-#' the share of the tested rows' variance explained; `"crps"`, the continuous ranked probability
-#' score of the draws in units of the response, the lower the better (Gneiting and Raftery 2007);
-#' `"coverage"` and `"width"` of the intervals; and `"seconds"`. Fits by [bsvm()] have all of them,
-#' an `lm` those of its intervals. A function of a list gets `truth`, `fit`, `lower`, `upper` and
-#' `draws`.
+#' `"brier"`, `"log_score"` and `"slope"` require probabilities, which a fit has if `predict(type =
+#' "prob")` is available.
+#'
+#' A metric can also be a function. It is called with a list of `truth` and `class` (logical: is it
+#' class +1?) and, if the model has them, `link` and `prob`. It returns one number.
+#'
+#' **A response of numbers** is studied if the first fit has a likelihood for numbers
+#' ([likelihood_eps_insensitive()] and others). `predict(model, newdata)` then returns numbers, or a
+#' list, data frame or matrix. Its elements are `fit`, optionally `lower` and `upper` (or `lwr` and
+#' `upr`), a 95 % predictive interval, and optionally `draws`, a matrix with one row of draws per
+#' new response. Metrics are
+#' * `"rmse"` and `"mae"`, root mean squared and mean absolute error;
+#' * `"r2"`, the explained share of the variance of the tested rows;
+#' * `"crps"`, the continuous ranked probability score of the draws in units of the response
+#'   (Gneiting and Raftery 2007, lower is better);
+#' * `"coverage"` and `"width"` of the intervals;
+#' * `"seconds"`.
+#'
+#' Fits by [bsvm()] have all of them; an `lm` has those of its intervals. A metric that is a
+#' function gets a list of `truth`, `fit`, `lower`, `upper` and `draws`.
 #'
 #' **Several responses** are studied if one of the models is a fit to several ([responses]). Other
-#' models are functions whose `predict()` gives a matrix of numbers, a column for each response, or
-#' an array of rows, `fit` (and perhaps `lower` and `upper`) and responses. `"rmse"`, `"mae"`,
-#' `"r2"`,
-#' `"coverage"` and `"width"` are each one metric for every response, such as `"rmse fat"`. Missing
-#' responses are excluded. A function of a list gets matrices.
+#' models are functions whose `predict()` returns a matrix of numbers with one column per response.
+#' It can also return an array of rows, `fit` (and perhaps `lower` and `upper`) and responses.
+#' `"rmse"`, `"mae"`, `"r2"`, `"coverage"` and `"width"` are each one metric for every response,
+#' such as `"rmse fat"`. Missing responses are excluded. In the list for a metric that is a
+#' function, the elements are matrices.
 #'
-#' A function is called with a list of `truth` and `class` (logical: is it class +1?), and, where
-#' the model has them, `link` and `prob`, and returns one number.
+#' **Failures** do not stop a study. If a fit, a prediction or a metric fails, or a metric is
+#' infinite, the value is `NA` and the reason is recorded. A warning of class `bsvm_warning_failure`
+#' counts failures after the study. A model whose classes, linear predictors or probabilities are
+#' `NA` for a tested row has failed there. Warnings of fits are recorded and not shown.
 #'
-#' **Failures** do not stop a study: where a fit, a prediction or a metric fails, or a metric is
-#' infinite, the value is `NA`, the reason is recorded, and a warning of class
-#' `bsvm_warning_failure` counts them at the end. A model whose classes, links or probabilities are
-#' `NA` for some tested row has failed there. Warnings of fits are recorded too and not shown.
-#'
-#' Processes for `cores` are forks, on Windows a cluster of their own. Functions among the models
-#' find on a cluster what they bring along; what lies in the global environment has to be sent there
-#' by [parallel::clusterExport()].
+#' Processes for `cores` are forks; on Windows they are a new cluster. Functions among the models
+#' find on a cluster only the objects that they bring along. Objects in the global environment must
+#' be sent there by [parallel::clusterExport()].
 #'
 #' @param models A list of models, or one; see Details.
 #' @param data A data frame with the rows to fit to and to test.
-#' @param times How many random splits; of `cross_validate()`, how many partitions into folds.
-#' @param prop Share of the rows (groups) that are trained on, between 0 and 1.
-#' @param folds How many folds, each of which is tested once.
-#' @param group What goes to one side of a split as a whole: evaluated in `data`, a vector with an
-#'   element a row, a column's name or a one-sided formula (`group = clinic`, `"clinic"` or `~
+#' @param times The number of random splits; for `cross_validate()`, the number of partitions into
+#'   folds.
+#' @param prop The share of the rows (groups) in the training set, between 0 and 1.
+#' @param folds The number of folds, each of which is tested once.
+#' @param group The groups that stay on one side of a split, evaluated in `data`: a vector with one
+#'   element per row, a column's name or a one-sided formula (`group = clinic`, `"clinic"` or `~
 #'   clinic`).
 #' @param stratify Should both sides have the same shares of the classes?
 #' @param test Which rows may be tested, evaluated like `group`: `TRUE` or `FALSE` for each, such as
@@ -86,30 +102,35 @@
 #'   formula among the models.
 #' @param metrics Names of metrics, functions with names, or a list of both; see Details.
 #' @param predictions Keep the predictions of all tested rows?
-#' @param cores How many processes work at the same time. Each fit has the threads its `control`
-#'   says.
+#' @param cores How many processes work at the same time. Each fit also uses the threads of its
+#'   `control`.
 #' @param cluster A cluster of package parallel, on whose nodes bsvm is installed, in place of
 #'   `cores`.
 #' @param progress Should progress be shown, as a line on stderr with an estimate of the time left?
 #'   `NULL` (default): only if the study takes over 10 seconds.
 #' @param ... Must be empty.
-#' @return A data frame of class `bsvm_holdout` with a row a split, model and metric: `model` and
-#'   `metric` (factors in the order given), `split` (its number), `value`, and `failure`, why it is
-#'   `NA`. Some of its rows have that class too; some of its columns, `head()` and `tail()` are a
-#'   plain data frame.
+#' @return A data frame of class `bsvm_holdout` with one row per split, model and metric: `model`
+#'   and `metric` (factors in the order given), `split` (its number), `value`, and `failure`, the
+#'   reason if `value` is `NA`. A subset of its rows has the same class; a subset of its columns,
+#'   `head()` and `tail()` are plain data frames.
 #'
-#'   `holdout_splits()`: a list with an element a split, a list of the numbers of rows `train` and
-#'   `test`. `holdout_runs()`: a data frame with a row a split and model: `model`, `split`, the
-#'   number of `warnings`, and the first of them, `warning`. `holdout_predictions()`: with
-#'   `predictions = TRUE`, a data frame with a row a tested row, split and model: `model`, `split`,
-#'   `.row` (its number in `data`), `truth`, `.pred_class`, `.pred_` and each class (probabilities),
-#'   `.link`; `NA` for what the model does not say. Package yardstick takes it, with `event_level =
-#'   "second"`.
-#' @section Errors: `bsvm_error_argument` for arguments that are not what they must be,
-#'   `bsvm_error_unsupported` for fits that can't be fitted again to other rows (from `bsvm(x, y)`,
-#'   with `subset`), `bsvm_error_response` for a response that has not two classes or a class that
-#'   training sets lack, `bsvm_error_missing` for missing values of response or group,
-#'   `bsvm_error_group` for one group of all rows, and `bsvm_error_data` for what is no data frame.
+#'   * `holdout_splits()`: a list with one element per split, a list of the row numbers `train` and
+#'     `test`.
+#'   * `holdout_runs()`: a data frame with one row per split and model: `model`, `split`, the number
+#'     of `warnings`, and the first of them, `warning`.
+#'   * `holdout_predictions()`: with `predictions = TRUE`, a data frame with one row per tested row,
+#'     split and model. Its columns are `model`, `split`, `.row` (the row number in `data`),
+#'     `truth`, `.pred_class`, `.pred_` and each class (probabilities), and `.link`. Values that the
+#'     model does not return are `NA`. Package yardstick accepts it, with `event_level = "second"`.
+#' @section Errors:
+#' * `bsvm_error_argument` for invalid arguments;
+#' * `bsvm_error_unsupported` for fits that cannot be fitted again to other rows (from `bsvm(x, y)`,
+#'   or with `subset`);
+#' * `bsvm_error_response` for a response that does not have two classes, or for a class that is
+#'   absent from training sets;
+#' * `bsvm_error_missing` for missing values of response or group;
+#' * `bsvm_error_group` if all rows are in one group;
+#' * `bsvm_error_data` if `data` is not a data frame.
 #' @references Gneiting, T. and Raftery, A. E. (2007). Strictly proper scoring rules, prediction,
 #' and estimation. *Journal of the American Statistical Association*, 102, 359-378.
 #'
