@@ -105,10 +105,10 @@
 #' equivalent to two copies of the row. A penalised column that does not vary is kept unscaled and
 #' gives a warning; its coefficient is shrunk to zero.
 #'
-#' **Sparse designs.** A sparse matrix `x` remains sparse in all computations. So does the design of
-#' a formula if it would have more than 1e7 cells and be less than 10 % full (factors with very many
-#' levels). Sparse columns are scaled but not centred, which changes only the meaning of the
-#' intercept.
+#' **Sparse designs.** A sparse matrix `x` remains sparse in all computations. So does the design
+#' of a formula if it would have more than 1e7 cells and be less than 10 % full (factors with very
+#' many levels). Sparse columns are scaled. They are not centred if at most a quarter of their cells
+#' differ from zero, which changes only the meaning of the intercept.
 #'
 #' **Missing values** in response, predictors, grouping factors, weights or offset are an error that
 #' counts them, unless `na.action` excludes the rows (`na.omit`; `na.exclude` also pads fitted
@@ -194,6 +194,9 @@
 #'   * with Gaussian-process terms whose kernels are inferred (`infer`), or whose inducing points do
 #'     not explain all variance (see [gp]): [engine_gaussian()];
 #'   * with a factor term ([factors]): [engine_gibbs()];
+#'   * with sparse predictors that are too many to be made dense: [engine_gaussian()], or, if their
+#'     covariance matrix is too large, [engine_map()] with a message of class
+#'     `bsvm_message_point_estimate`;
 #'   * under priors that only [engine_gibbs()] and [engine_vb()] accept: `engine_gibbs()`. With more
 #'     than a million rows times squared coefficients, `engine_vb()` with a message;
 #'   * in all other cases: [engine_gaussian()]. If its posterior is skewed, for example because the

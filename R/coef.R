@@ -3,11 +3,10 @@
 #' These methods return posterior means of coefficients and group effects, on the original scale of
 #' the predictors: the internal standardisation is undone.
 #'
-#' @details
-#' With draws (`engine_gibbs()`) the means are Rao-Blackwellised. They average, over the draws, the
-#' conditional expectations of coefficients and group effects given the latent scales and variances.
-#' These have less Monte Carlo error than averages of the drawn coefficients. The standard
-#' deviations of `ranef()` are those of the draws.
+#' @details With draws by `engine_gibbs()` the means are Rao-Blackwellised. They average, over the
+#'   draws, the conditional expectations of coefficients and group effects given the latent scales
+#'   and variances. These have less Monte Carlo error than averages of the drawn coefficients. The
+#'   standard deviations of `ranef()` are those of the draws.
 #'
 #' With `engine_gaussian()` means and standard deviations are those of a mixture over values of the
 #' variances. Group effects that are integrated out have skewed posteriors. `ranef()` with `level`

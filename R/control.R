@@ -8,10 +8,10 @@
 #'
 #' @param threads How many threads; a whole number, 1 by default. Results are identical for any
 #'   number.
-#' @param tol The tolerance for convergence; a positive number, 1e-10 by default. [engine_em()] and
-#'   [engine_ecm()] have converged when the relative duality gap is at most `tol` (for
-#'   `engine_ecm()` 1e-8 if `tol` is less). Other engines have converged when the lower bound
-#'   changes by less than `tol` (absolute) in one iteration. For [engine_gaussian()] and
+#' @param tol The tolerance for convergence; a positive number, 1e-10 by default. [engine_em()],
+#'   [engine_ecme()] and [engine_ecm()] have converged when the relative duality gap is at most
+#'   `tol` (for `engine_ecm()` 1e-8 if `tol` is less). Other engines have converged when the lower
+#'   bound changes by less than `tol` (absolute) in one iteration. For [engine_gaussian()] and
 #'   [engine_map()] the objective at a value of the variances replaces the bound.
 #' @param max_passes The maximum number of iterations over the rows, at least 2; 2000 by default.
 #'   With [engine_gaussian()] and [engine_map()] the limit applies to each stage: the search for the

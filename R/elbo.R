@@ -5,12 +5,11 @@
 #' normalising constants of the priors are included, so that values can be compared between priors
 #' on the same data, and with other programs.
 #'
-#' @details
-#' The bound is \eqn{E_q[\log p(y, b, s^2) - \log q(b, s^2)]}{E_q[log p - log q]}, with the hinge
-#' part in closed form. It refers to the scale of the priors: coefficients of standardised
-#' predictors with `standardize = TRUE`, and of the design as given with `standardize = FALSE`.
-#' Under the pseudo-likelihood it bounds an evidence that is not normalised over the response.
-#' Differences between fits to the same response then only rank models under this loss.
+#' @details The bound is \eqn{E_q[\log p(y, b, s^2) - \log q(b, s^2)]}{E_q[log p - log q]}. It
+#'   refers to the scale of the priors: coefficients of standardised predictors with
+#'   `standardize = TRUE`, and of the design as given with `standardize = FALSE`. Under the
+#'   pseudo-likelihood it bounds an evidence that is not normalised over the response. Differences
+#'   between fits to the same response then only rank models under this loss.
 #'
 #' **`engine_gaussian()`.** The bounds given the variances are summed over a grid of variances. The
 #' result is close to the log evidence and above the bound of [engine_vb()]. It is an estimate, not

@@ -2,25 +2,25 @@
 
 #' Loadings and scores of a factor term
 #'
-#' What the factors of a fit with [factors()] are: `factor_loadings()` returns how the variables
-#' depend on them, `factor_scores()` where rows are on them, and `factor_table()` what each
+#' The factors of a fit with [factors()]. `factor_loadings()` returns how the variables depend on
+#' them, `factor_scores()` the position of each row on them, and `factor_table()` what each factor
 #' explains.
 #'
-#' @details The model is the same for factors that are turned, \eqn{A Q} and \eqn{w Q} for any
-#' orthogonal \eqn{Q}{Q} (with a variance for each factor, or local shrinkage, nearly so), and draws
-#' from the posterior turn. Before they are averaged, draws of the loadings are aligned: each is
-#' turned to be as near as possible to their mean, which is turned by the varimax criterion
-#' (`rotation = "varimax"`), or to its principal axes (`rotation = "none"`). Factors are in the
-#' order of the variance that they explain, and each has the sign that makes its largest loadings
-#' positive. `coef()`, predictions, determinacy and the shares of variance of all factors together
-#' do not depend on this.
+#' @details The model is the same if factors are rotated, to \eqn{A Q} and \eqn{w Q} for any
+#'   orthogonal \eqn{Q}{Q}. With a variance for each factor, or local shrinkage, it is nearly so.
+#'   Draws from the posterior rotate. Before they are averaged, draws of the loadings are aligned:
+#'   each is rotated to be as near as possible to their mean. The mean is rotated by the varimax
+#'   criterion (`rotation = "varimax"`), or to its principal axes (`rotation = "none"`). Factors are
+#'   in the order of the variance that they explain, and each has the sign that makes its largest
+#'   loadings positive. `coef()`, predictions, determinacy and the shares of variance of all factors
+#'   together do not depend on this.
 #'
 #' Loadings are those of standardised variables (see [factors()]); factors have variance one, so
-#' that a loading is about the correlation of a variable with a factor. Of the draws, a hundred of
-#' each chain are used (fewer with very many variables).
+#' that a loading is about the correlation of a variable with a factor. A hundred draws of each
+#' chain are used (fewer with very many variables).
 #'
-#' Scores are those that the variables of a row say, without its response: for rows of the fit and
-#' for new ones alike, and with some of the variables missing.
+#' Scores are estimated from the variables of a row, without its response: in the same way for rows
+#' of the fit and new rows, and also if some variables are missing.
 #'
 #' The **determinacy** of a factor is the share of its variance that the variables determine:
 #' the variance over the rows of its mean scores, divided by that and the variance of a score given
@@ -37,10 +37,9 @@
 #'   Printed are the variables with the largest loadings of each factor.
 #' * `factor_scores()`: a matrix with a row for each row of the data and a column for each factor,
 #'   of posterior means, with an attribute `"sd"`, a matrix of the same shape.
-#' * `factor_table()`: a data frame with a row for each factor, and columns `factor`, `share` (of
-#'   the variance of all variables), `coefficient` (of the factor, in the linear predictor), `sd`,
-#'   `lower`,
-#'   `upper` (these of a linear classifier), and `determinacy`.
+#' * `factor_table()`: a data frame with a row for each factor. Its columns are `factor`, `share`
+#'   (of the variance of all variables) and `determinacy`. With a linear classifier it also has the
+#'   factor's `coefficient` in the linear predictor, with `sd`, `lower` and `upper`.
 #' @section Errors:
 #' `bsvm_error_unsupported` for a fit without a factor term; `bsvm_error_newdata`.
 #' @references Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines

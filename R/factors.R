@@ -27,10 +27,10 @@ factors_of <- function(object) Find(is_factors, object$bases)
 
 #' Factor terms of a formula
 #'
-#' `factors(expr, k = 10)` in the formula of [bsvm()] lets the response depend on many variables,
-#' such as the expression of genes, through a few factors that explain how these vary together: a
-#' factor model of the variables and a classifier (or regression) on its scores, fitted as one
-#' model. `factors()` is read by [bsvm()] only; there is no function to call.
+#' With `factors(expr, k = 10)` in the formula of [bsvm()] the response depends on many variables,
+#' such as the expression of genes, through a few factors. The factors explain how the variables
+#' vary together. The factor model of the variables and the classifier (or regression) on its scores
+#' are fitted as one model. `factors()` is read by [bsvm()] only; there is no function to call.
 #'
 #' @section Usage:
 #' ```
@@ -42,13 +42,14 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'
 #' @section Arguments:
 #' * The variables, without a name: a matrix column of the data, a matrix of numbers with as many
-#'   rows, single columns, ranges `g1:g1000` of the data's columns, or `.`, all columns that stand
-#'   nowhere else in the formula. Use a matrix column for thousands of variables: a formula of 2000
-#'   columns takes two seconds to read. Missing values are allowed; they are part of the model.
-#' * `k`: the number of factors, less than rows and variables. `NULL` (default): chosen from the
-#'   variables alone, up to 30, as the least number with which probabilistic principal components
-#'   say as much of held-out rows (every fifth one, missing values at the mean) as with the best
-#'   number, within a standard error.
+#'   rows, single columns, or ranges `g1:g1000` of the data's columns. `.` stands for all columns
+#'   that are nowhere else in the formula. Use a matrix column for thousands of variables: a formula
+#'   of 2000 columns takes two seconds to read. Missing values are allowed; they are part of the
+#'   model.
+#' * `k`: the number of factors, less than rows and variables. With `NULL` (default), it is chosen
+#'   from the variables alone, up to 30, by probabilistic principal components. It is the smallest
+#'   number whose density of held-out rows (every fifth one, missing values at the mean) is within a
+#'   standard error of the best.
 #' * `classifier`: `"linear"` (default), the response is linear in the factors; or a kernel, such as
 #'   `kernel_se()`, for which `"gp"` stands: it depends on a smooth function of them with a
 #'   Gaussian-process prior, the nonlinear factor model. Numbers of the kernel have their own priors
@@ -86,16 +87,14 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   then does not depend on the number of variables (with common noise and without missing values).
 #' * \eqn{\mu_i \sim N(0, 1)}{mu_i ~ N(0, 1)} and \eqn{\psi \sim}{psi ~} gamma(1, 1).
 #'
-#' Since scores given the variables are normal, the model says of a new row that its linear
-#' predictor is normal about a linear function of the variables: [coef()][coef.bsvm],
-#' [confint()][confint.bsvm] and [summary()][summary.bsvm] have the coefficients of the variables
-#' that the factors imply
-#' (for a ranking: `plot(fit, "coefficients")`). What the variables leave over,
+#' Since scores given the variables are normal, the linear predictor of a new row is normal about a
+#' linear function of the variables: [coef()][coef.bsvm], [confint()][confint.bsvm] and
+#' [summary()][summary.bsvm] have the coefficients of the variables that the factors imply (for a
+#' ranking: `plot(fit, "coefficients")`). The variance that the variables do not explain,
 #' \eqn{\beta'S\beta}{beta'S beta}, is part of all predictions. `fitted()`, probabilities and
-#' pictures of the rows of the fit use their variables and not their response, and so say what would
-#' be said of new rows.
+#' pictures of the rows of the fit use their variables and not their response, as for new rows.
 #'
-#' [loo()][loo.bsvm] leaves out a row's response and keeps its variables, as those of an unlabelled
+#' [loo()][loo.bsvm] holds out the response of a row and keeps its variables, as for an unlabelled
 #' row.
 #'
 #' @section What to expect:
@@ -106,29 +105,27 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'
 #' Under the **pseudo-likelihood** (`likelihood = "hinge"`, the paper's) the joint model can cheat:
 #' factors that the variables hardly determine follow the response row by row, so that any classes
-#' are separated, also at random, while new rows are predicted by chance. **Determinacy** tells: the
-#' share of the variance of the linear predictor due to factors that the variables determine, in
-#' `print()` and `summary()`. Below one half, and below 0.7 under the pseudo-likelihood, there is a
-#' warning of class `bsvm_warning_determinacy`. The default, the normalised likelihood, does not
-#' reward this.
+#' are separated, also at random, while new rows are predicted by chance. **Determinacy** shows
+#' this: the share of the variance of the linear predictor due to factors that the variables
+#' determine. It is in `print()` and `summary()`. Below one half, and below 0.7 under the
+#' pseudo-likelihood, there is a warning of class `bsvm_warning_determinacy`. The default, the
+#' normalised likelihood, does not reward this.
 #'
 #' @section Engines:
 #' * [engine_gibbs()], the default, also of the normalised likelihood: scores are drawn exactly
-#'   (with a kernel by elliptical slices), coefficients with the scores integrated out. Factors turn
-#'   from draw to draw: only what does not depend on this is checked for convergence. Where
-#'   variables are so many that draws of their coefficients would take more than half a gigabyte,
-#'   fewer draws are kept.
+#'   (with a kernel by elliptical slices), coefficients with the scores integrated out. Factors
+#'   rotate from draw to draw: only what does not depend on the rotation is checked for convergence.
+#'   Fewer draws are kept if there are so many variables that draws of their coefficients would need
+#'   more than half a gigabyte.
 #' * [engine_vb()], seconds even for a thousand variables: standard deviations are too small, under
 #'   the pseudo-likelihood by a third or more; numbers of a kernel and the variance of a function
-#'   are points. The best of three starts counts, with a kernel there is one. Methods read a fit by a
-#'   thousand (with a kernel 400) independent draws from the approximation, so that all that is said
-#'   of draws holds for it.
+#'   are points. The fit is the best of three starts; with a kernel there is one. It has a thousand
+#'   independent draws from the approximation (400 with a kernel), which all methods for draws use.
 #'
 #' @section What is refused:
-#' Random effects, `gp()`, sparse predictors, modelled missing predictors
-#' and `cluster` in the same formula; a formula without intercept; a second such term; variables
-#' that are not numbers; infinite values; variables without any value. Constant variables are a
-#' warning.
+#' The same model can't have random effects, `gp()`, sparse predictors, modelled missing predictors,
+#' `cluster`, or a second such term. The formula must have an intercept. Variables must be numbers
+#' without infinite values, with at least one value each. Constant variables are a warning.
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
 #' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.
