@@ -201,12 +201,13 @@ prediction_map <- function(map, object, type, threshold) {
   }
 }
 
-# list(mean, sd, limits) of links, or list(prob); without `rows` from the links of the fit.
+# list(mean, sd, limits) of links, or list(prob, limits); without `rows` from the links of the fit.
 predicted <- function(object, rows, level, map) {
   link <- if (is.null(rows)) fitted.bsvm(object)
   if (is.null(map)) {
     return(if (is.null(rows)) list(mean = link) else linear_predictor(object, rows, level))
   }
+  if (!is.null(level)) return(probability_interval(object, rows, level, map))
   if (!is.null(rows)) return(list(prob = row_probability(object, rows, map)))
   list(prob = named_probability(mapped_link(map, object, link), link))
 }

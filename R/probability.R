@@ -73,6 +73,14 @@ row_probability <- function(object, rows, map) {
   named_probability(p, link)
 }
 
+# list(prob, limits): what the map makes of the limits of the linear predictor, since it grows with it.
+probability_interval <- function(object, rows, level, map) {
+  link <- linear_predictor(object, rows, level)
+  limits <- link$limits
+  limits[] <- mapped_link(map, object, c(limits))
+  list(prob = row_probability(object, rows, map), limits = limits)
+}
+
 # `sds` as from link_sds(), none where the spread is not known.
 mapped_link <- function(map, object, link, sds = list(total = 0, used = 0)) {
   if (is.list(map)) return(stats::plogis(map$slope * link))

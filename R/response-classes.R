@@ -135,11 +135,9 @@ check_prediction_type.bsvm_response_classes <- function(response, type, interval
           "\"response\". Use `type = \"prob\"` for probabilities, `type = \"class\"` for classes.")
   }
   type <- pick_one(type, prediction_types(response), "type")
-  if (interval && type != "link") {
-    abort("argument", "`interval = TRUE` is used only with `type = \"link\"`; found ",
-          "`type = \"", type,
-          "\"`. A class has no interval, and a probability is an average over the distribution of ",
-          "the linear predictor.")
+  if (interval && type == "class") {
+    abort("argument", "A class has no interval. Use `type = \"prob\"` for the interval of its ",
+          "probability, or `type = \"link\"` for that of the linear predictor.")
   }
   type
 }
@@ -175,7 +173,10 @@ check_costs <- function(costs, levels) {
 
 #' @export
 shape_prediction.bsvm_response_classes <- function(response, found, type, threshold) {
-  if (type == "prob") return(two_columns(found$prob, response$levels))
+  if (type == "prob" && is.null(found$limits)) return(two_columns(found$prob, response$levels))
+  if (type == "prob") {
+    return(data.frame(fit = found$prob, found$limits, row.names = unless_twice(names(found$prob))))
+  }
   if (type == "link") return(shape_links(found))
   score_class(if (is.null(threshold)) found$mean else found$prob - threshold, response$levels)
 }

@@ -286,7 +286,6 @@ test_that("maps that can't be are refused", {
   expect_refusal(predict(fit, d, type = "prob", map = "platt"), "argument", c("`map`", "\"platt\""))
   expect_refusal(predict(fit, d, type = "prob", map = 2), "argument", "`map`")
   expect_refusal(predict(fit, d, map = "probit"), "argument", c("`map`", "`threshold`"))
-  expect_refusal(predict(fit, d, type = "prob", interval = TRUE), "argument", "interval")
   other <- structure(list(slope = 1, levels = c("a", "b")), class = "bsvm_calibration_map")
   expect_refusal(predict(fit, d, type = "prob", map = other), "argument", c("'a'", "'yes'"))
 })
