@@ -43,7 +43,7 @@
 #' probable first. With 0.5 this is the median probability model (Barbieri and Berger 2004).
 #' @section Errors:
 #' `bsvm_error_unsupported` if no prior of the fit selects variables, or for `check = TRUE` if the
-#' fit has draws; `bsvm_error_argument` if `object` is not a fit or `threshold` is not a
+#' fit has draws. `bsvm_error_argument` if `object` is not a fit or `threshold` is not a
 #' probability.
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support

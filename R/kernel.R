@@ -39,8 +39,8 @@
 #'
 #' **Other software.** With `lengthscale` \eqn{l} and amplitude variance \eqn{v}:
 #'
-#' * kernlab's `rbfdot(sigma)` and the `gamma` of e1071 and LIBSVM are \eqn{1/(2 l^2)}; the cost of
-#'   an SVM is \eqn{2 v};
+#' * kernlab's `rbfdot(sigma)` and the `gamma` of e1071 and LIBSVM are \eqn{1/(2 l^2)}, and the cost
+#'   of an SVM is \eqn{2 v};
 #' * kernlab's `laplacedot(sigma)` is `kernel_matern(nu = 0.5)` with
 #'   \eqn{l = 1/\sigma}{l = 1/sigma};
 #' * kernlab's `polydot(degree, scale, offset)`, and `gamma` and `coef0` of e1071, are
