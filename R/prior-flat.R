@@ -4,9 +4,10 @@
 #' with this prior are neither penalised nor standardised.
 #'
 #' @details
-#' The prior is proper, so the lower bound stays comparable. If the data contain no information
-#' about a coefficient (collinear columns, perfectly separable classes), it keeps a finite mean and
-#' a huge standard deviation, and the fit warns (class `bsvm_warning_rank`).
+#' The prior is proper, so the lower bound remains comparable (see [elbo()] for models that differ
+#' in coefficients with flat priors). If the data contain no information about a coefficient
+#' (collinear columns, perfectly separable classes), it keeps a finite mean and a huge standard
+#' deviation, and the fit warns (class `bsvm_warning_rank`).
 #'
 #' @param variance A positive number, 1e8 by default as in Luts and Ormerod (2014).
 #' @return An object of class `bsvm_prior`.
