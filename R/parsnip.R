@@ -13,9 +13,9 @@
 #'
 #' **Cost in classification.** The argument `cost` of `svm_linear()` is the cost of LIBSVM. Under
 #' the pseudo-likelihood it fixes the variance of the slopes at `cost / 2`, for predictors that are
-#' standardised internally, as in the engine kernlab. Under the normalised likelihood, whose
-#' coefficients are a quarter as large, the variance is a sixteenth of this. Without `cost` the
-#' default priors of [bsvm()] are used: the penalty is inferred, and there is nothing to tune.
+#' standardised internally, as in the kernlab engine of parsnip. Under the normalised likelihood,
+#' whose coefficients are a quarter as large, the variance is a sixteenth of this. Without `cost`
+#' the default priors of [bsvm()] are used: the penalty is inferred, and there is nothing to tune.
 #'
 #' **Margin and cost in regression.** `margin` is the `epsilon` of the tube, in units of the
 #' response. `cost` fixes the variance of the slopes at `cost` times the scale of the residuals.

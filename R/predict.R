@@ -1,7 +1,7 @@
 #' Predictions of a fit
 #'
 #' `predict()` returns classes, linear predictors or class probabilities for two classes. For a
-#' numeric response it returns expected values, quantiles and intervals.
+#' numeric response it returns fitted values, quantiles and intervals.
 #'
 #' @details
 #' The linear predictor of a row is the posterior mean of `f`, including the offset and group
@@ -99,8 +99,8 @@
 #'
 #' **Weights.** With `class.weights`, or `weights` that do not count rows, the probabilities refer
 #' to the weighted population. Let \eqn{w_1}{w1} and \eqn{w_2}{w2} be the weights of the classes,
-#' and \eqn{p} the probability of the second class in the weighted population. Without weights its
-#' probability is
+#' and \eqn{p} the probability of the second class in the weighted population. In the population
+#' without weights its probability is
 #' \deqn{\frac{p / w_2}{p / w_2 + (1 - p) / w_1}.}{(p / w2) / (p / w2 + (1 - p) / w1).}
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and

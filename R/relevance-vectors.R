@@ -80,12 +80,12 @@ relevance_inputs <- function(basis, factors, theta) {
 #' @details
 #' The effective number of coefficient j is the posterior mean of \eqn{\gamma_j = 1 - \lambda_j
 #' V_{jj}}{gamma_j = 1 - lambda_j V_jj}. Here \eqn{\lambda_j}{lambda_j} is the prior precision of
-#' the coefficient, and \eqn{V} is the covariance of the coefficients given all these precisions. It
-#' is one if the data alone determine the coefficient, and zero if the prior does (MacKay, 1992).
-#' The sum over all rows is the effective number of parameters of the term. No coefficient is
-#' exactly zero; rows with \eqn{\gamma_j > 1/2}{gamma_j > 1/2} are usually counted as relevance
-#' vectors. If the kernel functions of several rows are nearly the same, these rows share the
-#' effective number, and possibly none of them is above one half.
+#' the coefficient, and \eqn{V} is the covariance of the coefficients given all these precisions.
+#' The effective number is one if the data alone determine the coefficient, and zero if the prior
+#' does (MacKay, 1992). The sum over all rows is the effective number of parameters of the term. No
+#' coefficient is exactly zero; rows with \eqn{\gamma_j > 1/2}{gamma_j > 1/2} are usually counted as
+#' relevance vectors. If the kernel functions of several rows are nearly the same, these rows share
+#' the effective number, and possibly none of them is above one half.
 #'
 #' With draws the mean is over at least 40 of them, and over all if there are few coefficients. The
 #' curvature of the likelihood at the fitted values replaces the residual precision. Variances of

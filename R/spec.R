@@ -49,6 +49,7 @@
 #' * `likelihood`, `engine`, `standardize` and `cluster` (from the frame).
 #' @section Errors:
 #' Classes `prior`, `argument`, `weights` and `unsupported` (see [bsvm_conditions]).
+#' @seealso [bsvm_run()], the next stage.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
 #' bsvm_spec(frame, prior = prior_ridge(variance = 2))

@@ -49,8 +49,8 @@
 #'   [engine_em()] and [engine_ecme()] they include the rows on the margin (see
 #'   [support_vectors()]).
 #' * **Certificate**: a gradient of (nearly) zero proves that no better mean exists if the objective
-#'   is concave in the mean and the root of the covariance. This holds for given variances, for the
-#'   bound of `engine_vb()` and, under the pseudo-likelihood, for the objective of
+#'   is concave in the mean and the root of the covariance. Given the variances, this holds for the
+#'   bound of `engine_vb()`, and under the pseudo-likelihood for the objective of
 #'   `engine_gaussian()` and `engine_map()`. It does not hold with missing predictors or with a
 #'   prior that selects variables. With such a prior, the bounds of several starts show how much
 #'   local optima differ.

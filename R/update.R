@@ -13,7 +13,7 @@
 #' from which `update()` is called. This requires that the kept variables are still the same there.
 #' A new variable that is not in `data` is an error. A fit whose call contains the data as a value,
 #' for example from [do.call()], keeps all columns. With `keep_data = FALSE`, or if `data` is given,
-#' the arguments data, `subset`, `weights` and `offset` of the call are evaluated again.
+#' the arguments `data`, `subset`, `weights` and `offset` of the call are evaluated again.
 #'
 #' If a new engine or prior changes the likelihood (see [bsvm()]), a message of class
 #' `bsvm_message_likelihood` reports it.
