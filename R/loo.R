@@ -64,7 +64,7 @@
 #'
 #' @param x A fit from [bsvm()] under `likelihood_hinge(normalized = TRUE)` or a likelihood for a
 #'   numeric response.
-#' @param by What is held out: `"row"` (default) or `"group"`.
+#' @param by The unit that is held out: `"row"` (default) or `"group"`.
 #' @param cores Number of threads for the integrals and of processes for the package loo. At most
 #'   the number of processors and the number of terms are used.
 #' @param method `"auto"` (default), `"closed"` or `"draws"`; see Details.

@@ -19,7 +19,7 @@
 #' \deqn{x_i \sim N(B' z_i, \Sigma),\quad B_{aj} \sim N(0, s^2),\quad \Sigma \sim IW(\psi I,
 #' \nu).}{x_i ~ N(B'z_i, Sigma), B_aj ~ N(0, s^2), Sigma ~ IW(psi I, nu).}
 #'
-#' **What is imputed.** The unit is the column of the design matrix. `log1p(x)`, `x:z`, `I(x^2)` and
+#' **Imputed columns.** The unit is the column of the design matrix. `log1p(x)`, `x:z`, `I(x^2)` and
 #' each column of `s(x)` are separate variables, and nothing ties an imputed `x:z` to an imputed
 #' `x`. The basis of `s(x)` is computed from complete rows. The product of an incomplete predictor
 #' and a dummy counts as missing even if the dummy is zero. For a linear term the column is the

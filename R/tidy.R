@@ -11,9 +11,9 @@
 #'   two by default.
 #' @param conf.int Add credible intervals? `FALSE` by default.
 #' @param conf.level Probability of the intervals.
-#' @param method Which covariance of the population-level coefficients: `"posterior"` (default), or
-#'   for fits with [engine_vb()] `"linear_response"`, as in [vcov.bsvm()]. Rows of other effects are
-#'   the same under both.
+#' @param method Which covariance of the population-level coefficients: `"posterior"` (default),
+#'   `"linear_response"` for fits with [engine_vb()], or `"sandwich"` for a numeric response, as in
+#'   [vcov.bsvm()]. Rows of other effects do not depend on it.
 #' @param data The data of the fit, to which columns are added; by default `model.frame(x)`.
 #' @param newdata Data to predict, in place of `data`.
 #' @param sd Add the posterior standard deviation of the linear predictor as `.sd`? `FALSE` by

@@ -52,8 +52,9 @@
 #' @return `VarCorr()`: a list of class `bsvm_varcorr` with one q x q matrix per grouping factor,
 #'   the posterior mean of the covariance. Each matrix has the attributes `"stddev"` and
 #'   `"correlation"`. The attribute `"shape"` of the list is the smallest \eqn{A}. It is `Inf` if
-#'   all variances were fixed, and for all engines except `engine_vb()`. The attribute `"pseudo"` is
-#'   `TRUE` under the pseudo-likelihood; then the print method shows a reminder.
+#'   all variances were fixed or drawn, and with `engine_gaussian()` or `engine_map()`. The
+#'   attribute `"note"` is a caution that the print method shows under the pseudo-likelihood, and
+#'   otherwise `NULL`.
 #'
 #' `as.data.frame()`: the columns `grp`, `var1`, `var2`, `vcov` (mean of the variance) and `sdcor`
 #' (mean of the standard deviation) as in lme4. In rows with `var2`, the last two columns are a
