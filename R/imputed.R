@@ -1,29 +1,33 @@
-#' What a fit says of missing predictors
+#' Imputed values of missing predictors
 #'
-#' Mean and standard deviation of every missing entry given all the data, the response of its row
-#' included, or its draws.
+#' For each missing value of a predictor, `imputed()` returns the posterior mean and standard
+#' deviation given all the data, including the response of its row. With `draws = TRUE` it returns
+#' posterior draws.
 #'
 #' @details
-#' Entries are those of the columns of the design, and of auxiliary variables (see
-#' [missing_normal()]), on the columns' own scale. By `engine_vb()` and `engine_gaussian()` the law
-#' of an entry is normal with this mean and standard deviation; the imputation model, variances and
-#' parameters of the likelihood count as known. `engine_gibbs()` and `engine_slice()` have draws of
-#' the exact posterior.
-#' Rows of weight zero have no entries.
+#' An entry is a missing value in a column of the design matrix or in an auxiliary variable (see
+#' [missing_normal()]). Values are on the original scale of the column. With `engine_vb()` and
+#' `engine_gaussian()` the distribution of an entry is normal with this mean and standard deviation.
+#' It treats the imputation model, the variances and the parameters of the likelihood as known.
+#' `engine_gibbs()` and `engine_slice()` draw from the exact posterior. Rows of weight zero have no
+#' entries.
 #'
-#' `plot()` shows, column by column, the average law of the missing values beside a histogram of the
-#' observed ones: where values are missing completely at random the two should look alike.
+#' `plot()` shows, for each column, the average distribution of the missing values over a histogram
+#' of the observed values. If values are missing completely at random, the two should look alike.
 #'
 #' @param object A fit from [bsvm()] with `missing = missing_normal()`.
-#' @param draws Return the draws, by [engine_gibbs()] or [engine_slice()], instead of moments?
-#' @param x What `imputed()` returned.
-#' @param newdata For `plot()`: the data of the fit, for the observed values.
+#' @param draws Return draws instead of means and standard deviations? Requires a fit with
+#'   [engine_gibbs()] or [engine_slice()].
+#' @param x The value of `imputed()`.
+#' @param newdata For `plot()`: the data of the fit, from which the observed values are taken.
 #' @param ... Must be empty.
-#' @return A data frame of class `bsvm_imputed` with a row for each missing entry: `row` (number of
-#'   the row among those of the fit), `column`, `mean`, `sd`; with `draws = TRUE` a matrix, draws of
-#'   all chains one after the other by entries, named `column[row]`. `plot()` returns a ggplot.
-#' @section Errors: `bsvm_error_unsupported` for a fit without a model of missing predictors, and
-#'   for draws of a fit that has none.
+#' @return A data frame of class `bsvm_imputed` with one row per missing entry: `row` (the number of
+#'   the row among the rows of the fit), `column`, `mean` and `sd`. With `draws = TRUE`, a matrix
+#'   with one row per draw (chain by chain) and one column per entry, named `column[row]`. `plot()`
+#'   returns a ggplot.
+#' @section Errors:
+#' `bsvm_error_unsupported` for a fit without a model of missing predictors, and for `draws = TRUE`
+#' if the fit has no draws.
 #' @examples
 #' d <- transform(mtcars, wt = replace(wt, c(3, 9, 20), NA))
 #' fit <- bsvm(am ~ mpg + wt, data = d, missing = missing_normal(), engine = "vb")

@@ -1,42 +1,50 @@
 #' Inclusion probabilities
 #'
-#' Of a fit whose prior selects columns, [prior_spike_slab()] or [prior_laplace_zero()]: how
-#' probable it is that a coefficient is not zero, and what it is then.
+#' For a fit with a prior that selects variables ([prior_spike_slab()] or [prior_laplace_zero()]),
+#' `inclusion()` returns the posterior probability that each coefficient is not zero. It also
+#' returns the mean, standard deviation and sign of the coefficient given that it is not zero.
+#' `selected()` returns the names of the coefficients with a high probability.
 #'
 #' @details
-#' Of draws (`engine_gibbs()`) they are counted: the share of the draws in which the coefficient is
-#' not zero, and mean, standard deviation and sign of these. Of `engine_vb()` they are those of the
-#' approximation, under which a coefficient is the product of an indicator and a normal variable,
-#' independent of each other. **Its probabilities are nearly always close to 0 or 1, whatever those
-#' of the posterior are** (Luts and Ormerod 2014, Section 4.4): it chooses one model of several
-#' similar ones. It can even be certain of predictors that are almost surely excluded. `check =
-#' TRUE` runs a short Gibbs sampler for the same model and adds its probabilities.
+#' With `engine_gibbs()`, the probability is the share of the draws in which the coefficient is not
+#' zero. The mean, the standard deviation and the probability of a positive sign are computed from
+#' these draws.
 #'
-#' [coef.bsvm()], [predict.bsvm()] and the other methods average over the models, each coefficient
-#' counting as zero where it is out: `coef()` is `probability * mean`.
+#' With `engine_vb()`, all numbers come from the variational approximation. There a coefficient is
+#' the product of an indicator and a normal variable, and the two are independent. **The
+#' probabilities are nearly always close to 0 or 1, even if the posterior probabilities are not**
+#' (Luts and Ormerod 2014, Section 4.4). The approximation chooses one of several similar models. It
+#' can even be certain of predictors that are almost surely excluded. `check = TRUE` runs a short
+#' Gibbs sampler for the same model and adds its probabilities.
+#'
+#' [coef.bsvm()], [predict.bsvm()] and the other methods average over the models. A coefficient
+#' counts as zero in models that exclude it, so `coef()` is `probability * mean`.
 #'
 #' @param object A fit from [bsvm()].
-#' @param check For a fit by [engine_vb()]: also run [engine_gibbs()] for the same model, 2 chains
-#'   of 500 draws after 500 iterations of burn-in? It takes seconds for some thousand rows and some
-#'   ten predictors, and needs the data: those the fit keeps, or its call is evaluated again.
-#' @param threshold A probability.
+#' @param check For a fit with [engine_vb()]: also run [engine_gibbs()] for the same model, with 2
+#'   chains of 500 draws after 500 iterations of burn-in? This needs seconds for some thousand rows
+#'   and some ten predictors. It uses the data kept in the fit; without them the call of the fit is
+#'   evaluated again.
+#' @param threshold The probability above which a coefficient is selected.
 #' @param ... Must be empty.
-#' @return `inclusion()`: a data frame of class `bsvm_inclusion`, a row a column of the design that
-#'   may be left out, in their order, with
-#'   * `term`, its name;
-#'   * `probability` that it is in;
-#'   * `mean` and `sd` of its coefficient given that it is in, on the scale of the predictors as
-#'     given; `NA` where no draw has it (of the `sd`: fewer than two);
-#'   * `p_positive`, the probability that it is positive given that it is in;
-#'   * with `check = TRUE`, `gibbs`, the probability by the Gibbs sampler.
+#' @return `inclusion()`: a data frame of class `bsvm_inclusion`. It has one row per column of the
+#'   design matrix that the prior may exclude, in the order of the design matrix. Its columns are
+#' * `term`, the name;
+#' * `probability`, the posterior probability of inclusion;
+#' * `mean` and `sd` of the coefficient given inclusion, on the original scale of the predictors.
+#'   They are `NA` if no draw includes the coefficient (`sd`: if fewer than two draws do);
+#' * `p_positive`, the probability that the coefficient is positive given inclusion;
+#' * with `check = TRUE`, `gibbs`, the probability from the Gibbs sampler.
 #'
-#'   Rows of it (`head()`, `[`) print the expected size of the whole model; without some of its
-#'   columns it is a plain data frame.
+#' A subset of its rows (`head()`, `[`) still prints the expected size of the whole model. A subset
+#' without some of its columns is a plain data frame.
 #'
-#'   `selected()`: the names of those whose probability is above `threshold`, the most probable
-#'   first. With 0.5 it is the median probability model (Barbieri and Berger 2004).
-#' @section Errors: `bsvm_error_unsupported` if no prior of the fit selects, or for `check = TRUE`
-#'   of a fit by draws; `bsvm_error_argument` for what is no fit or no probability.
+#' `selected()`: the names of the coefficients with a probability above `threshold`, the most
+#' probable first. With 0.5 this is the median probability model (Barbieri and Berger 2004).
+#' @section Errors:
+#' `bsvm_error_unsupported` if no prior of the fit selects variables, or for `check = TRUE` if the
+#' fit has draws. `bsvm_error_argument` if `object` is not a fit or `threshold` is not a
+#' probability.
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
@@ -100,8 +108,8 @@ selected <- function(object, threshold = 0.5) {
 }
 
 #' @rdname inclusion
-#' @param x What `inclusion()` gives.
-#' @param n How many rows to print, the most probable ones; all by default.
+#' @param x The value of `inclusion()`.
+#' @param n Number of rows to print, the most probable first; all by default.
 #' @param digits Significant digits.
 #' @export
 print.bsvm_inclusion <- function(x, n = Inf, digits = 3L, ...) {

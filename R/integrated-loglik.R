@@ -1,43 +1,46 @@
 #' Log-likelihood with the group effects integrated out
 #'
-#' The log-likelihood of a fit's data at stated parameters, the effects of a grouping factor
-#' averaged over their normal law: what `lme4::glmer()` maximises.
+#' `integrated_loglik()` returns the log-likelihood of the data of a fit at given parameters,
+#' averaged over the normal distribution of the effects of a grouping factor. It is the quantity
+#' that `lme4::glmer()` maximises.
 #'
 #' @details
-#' With one grouping factor that has one effect a level, or two, it is
-#' \deqn{\sum_g \log \int \prod_{i \in g} p(y_i \mid f_i)^{w_i} N(u; 0, \Sigma)\,du,}{
-#'   sum over g of log integral prod p(y_i | f_i)^w_i N(u; 0, Sigma) du,}
-#' in closed form under the pseudo-likelihood with one effect, else by quadrature to at least eight
-#' digits, and in logarithms throughout. Under the pseudo-likelihood it is the log of a
-#' pseudo-likelihood, which is not normalised over the two classes: it compares parameters for the
-#' same response, and no more.
+#' With one grouping factor that has one or two effects per level, the value is
+#' \deqn{\sum_g \log \int \prod_{i \in g} p(y_i \mid f_i)^{w_i} N(u; 0, \Sigma)\,du.}{
+#'   sum over g of log integral prod p(y_i | f_i)^w_i N(u; 0, Sigma) du.}
+#' Under the pseudo-likelihood with one effect per level, the integral has a closed form. Otherwise
+#' it is computed by quadrature to at least eight digits. All computations are on the log scale. The
+#' pseudo-likelihood is not normalised over the two classes: use the value only to compare
+#' parameters for the same response.
 #'
-#' With several grouping factors the one with most levels (among those with one or two effects) is
-#' integrated out, and **the effects of the others are held at their posterior means**. Without
-#' groups it is the log-likelihood of the rows.
+#' With several grouping factors, the factor with most levels (among those with one or two effects
+#' per level) is integrated out. **The effects of the other factors are held at their posterior
+#' means.** Without groups, the value is the log-likelihood of the rows.
 #'
-#' It works for a fit by any engine, on the data of the fit: these are kept in it
-#' (`keep_data = TRUE`) or its call is evaluated again.
+#' The function works for a fit with any engine, on the data of the fit. These are kept in the fit
+#' (`keep_data = TRUE`), or its call is evaluated again.
 #'
 #' @param object A fit from [bsvm()].
-#' @param fixef Population-level coefficients on the scale of the predictors as given: a named
-#'   vector with some of those of `fixef(object)`, the others staying at their posterior means, or
-#'   all of them in order; `NULL` (default) for all posterior means.
-#' @param sd Standard deviations of the integrated effects, positive: of one effect a level a
-#'   number, named by the factor (`c(clinic = 1.5)`) or not; of two both in the order of
-#'   `ranef()`'s columns (`c(1, 0.5)`), or some of them named as in
-#'   `c("clinic: (Intercept)" = 1, "clinic: x" = 0.5)`. Those that are not given, and all
-#'   correlations, are those of the posterior mean of the covariance; `NULL` (default) for all.
-#' @param covariance In place of `sd`: the covariance matrix of the effects of a level, in the order
-#'   of `ranef()`'s columns unless rows and columns are named by them, or a list with it, named by
-#'   factor, as `VarCorr()` returns.
+#' @param fixef Population-level coefficients on the original scale of the predictors. Either a
+#'   named vector with some of the names of `fixef(object)`, while the others stay at their
+#'   posterior means, or all coefficients in order. `NULL` (default) uses all posterior means.
+#' @param sd Standard deviations of the integrated effects, positive. For one effect per level, a
+#'   number, optionally named by the factor (`c(clinic = 1.5)`). For two effects per level, both
+#'   numbers in the order of the columns of `ranef()` (`c(1, 0.5)`), or some of them with names such
+#'   as `c("clinic: (Intercept)" = 1, "clinic: x" = 0.5)`. Standard deviations that are not given,
+#'   and all correlations, come from the posterior mean of the covariance. `NULL` (default) uses it
+#'   for all.
+#' @param covariance Alternative to `sd`: the covariance matrix of the effects of a level. Its rows
+#'   and columns are in the order of the columns of `ranef()`, unless they are named. It can also be
+#'   a list that contains this matrix, named by the factor, as `VarCorr()` returns it.
 #' @param ... Must be empty.
 #' @return One number.
-#' @section Errors: `bsvm_error_argument` for parameters that do not fit the model, and for an
-#'   `object` that is no fit;
-#'   `bsvm_error_unsupported` if no grouping factor has one effect or two; `bsvm_error_data` if the
-#'   data can't be found again.
-#' @seealso [engine_gaussian()], [engine_map()]; [logLik.bsvm()] for what is not defined.
+#' @section Errors:
+#' `bsvm_error_argument` for parameters that do not fit the model, or if `object` is not a fit;
+#' `bsvm_error_unsupported` if no grouping factor has one or two effects per level.
+#' `bsvm_error_data` if the data can't be found again.
+#' @seealso [engine_gaussian()], [engine_map()]; [logLik.bsvm()] for the log-likelihood functions
+#' that are not defined.
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))

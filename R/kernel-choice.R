@@ -1,27 +1,29 @@
-#' One of several kernels
+#' Choice between several kernels
 #'
-#' One of several kernels: which one, the data decide. All have the same prior probability.
+#' `kernel_choice()` lets the data choose one of several kernels. All kernels have the same prior
+#' probability.
 #'
 #' @details
 #' `kernel_choice()` is for several responses with correlated residuals ([responses]).
-#' [engine_gibbs()] draws the kernel given everything but the coefficients of its function, which
-#' are integrated out. Given the coefficients, as in Chakraborty et al. (2012), chains would never
-#' change the kernel. They may still change it rarely if kernels differ much. A warning says if
-#' chains disagree. The amplitude of each response is the same for all kernels, whose mean variance
-#' over the rows is one. `summary()` has the posterior probability of each kernel, and predictions
-#' are averages over them.
+#' [engine_gibbs()] draws the kernel given all other parameters, with the coefficients of its
+#' function integrated out. Given these coefficients, as in Chakraborty et al. (2012), chains would
+#' never change the kernel. They may still change it rarely if the kernels differ much. A warning is
+#' given if chains disagree. Each kernel is scaled to a mean variance of one over the rows, and each
+#' response has the same amplitude for all kernels. `summary()` shows the posterior probability of
+#' each kernel, and predictions are averages over the kernels.
 #'
-#' With [prior_relevance()] all kernels have the same rows, the variances belong to these rows, and
-#' all coefficients are integrated out. There may then be no grouping factors and no other term with
-#' many columns, and at most 600 coefficients of all responses together.
+#' With [prior_relevance()], all kernels use the same rows, the variances belong to these rows, and
+#' all coefficients are integrated out. The model may then have no grouping factors and no other
+#' term with many columns. It may have at most 600 coefficients, counted over all responses.
 #'
-#' `kernel_poly(degree = 1:5)` is a choice of five polynomials. Kernels of one kind with length
+#' `kernel_poly(degree = 1:5)` is a choice between five polynomials. Kernels of one kind with length
 #' scales on a grid are another common choice, as in the example.
 #'
-#' @param ... Two or more kernels whose numbers are all given, such as `kernel_se(lengthscale = 1)`.
+#' @param ... Two or more kernels with fixed parameters, such as `kernel_se(lengthscale = 1)`.
 #' @return An object of class `bsvm_kernel`.
-#' @section Errors: `bsvm_error_argument` if there are fewer than two kernels, or a sum of kernels,
-#'   or a kernel with numbers to be learned; `bsvm_error_unsupported` of the fit of one response.
+#' @section Errors:
+#' `bsvm_error_argument` for fewer than two kernels, for a sum of kernels, and for a kernel with
+#' parameters to be inferred; `bsvm_error_unsupported` in the fit of a single response.
 #' @references Chakraborty, S., Ghosh, M. and Mallick, B. K. (2012). Bayesian nonlinear regression
 #'   for large p small n problems. *Journal of Multivariate Analysis*, 108, 28-40 (Section 3).
 #' @seealso [kernel_se()], [responses].

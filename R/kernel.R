@@ -1,13 +1,14 @@
 #' Kernels of Gaussian-process terms
 #'
-#' Covariance functions of a smooth function of one or several predictors, and their sums and
-#' products.
+#' These functions define the covariance function of a smooth function of one or several predictors.
+#' Kernels can be added and multiplied.
 #'
 #' @details
 #' A kernel \eqn{k(x, v)} is the prior correlation of a function at two inputs. Kernels have **unit
-#' variance**: the amplitude belongs to the term, whose prior is a [prior_ridge()]. With
-#' \eqn{r^2 = \sum_d (x_d - v_d)^2 / l_d^2}{r^2 = sum_d (x_d - v_d)^2 / l_d^2} of length scales
-#' \eqn{l_d} the kernels are:
+#' variance**: the amplitude belongs to the term, whose prior is a [prior_ridge()]. With length
+#' scales \eqn{l_d} and
+#' \eqn{r^2 = \sum_d (x_d - v_d)^2 / l_d^2}{r^2 = sum_d (x_d - v_d)^2 / l_d^2},
+#' the kernels are:
 #'
 #' * `kernel_se()`, the squared exponential (also called Gaussian or radial basis function kernel):
 #'   \eqn{\exp(-r^2/2)}{exp(-r^2/2)}. Functions are very smooth.
@@ -18,28 +19,28 @@
 #' * `kernel_rational()`, the rational quadratic: \eqn{(1 + r^2/(2a))^{-a}}{(1 + r^2/(2a))^(-a)}
 #'   with `shape` \eqn{a}. It is a mixture of squared exponentials of different length scales.
 #' * `kernel_periodic()`: \eqn{\exp\{-2 \sum_d \sin^2(\pi (x_d - v_d)/p_d) / l_d^2\}}{exp(-2 sum_d
-#'   sin(pi (x_d - v_d)/p_d)^2 / l_d^2)} of periods \eqn{p_d}. Functions repeat exactly; multiply by
-#'   `kernel_se()` for functions whose pattern changes slowly.
+#'   sin(pi (x_d - v_d)/p_d)^2 / l_d^2)} with periods \eqn{p_d}. Functions repeat exactly. Multiply
+#'   by `kernel_se()` for functions whose pattern changes slowly.
 #' * `kernel_linear()` and `kernel_poly()`: proportional to \eqn{(o s + \sum_d x_d v_d)^q}{(o s +
-#'   sum_d x_d v_d)^q} of degree \eqn{q} (1 for `kernel_linear()`) and `offset` \eqn{o}, where
+#'   sum_d x_d v_d)^q} with degree \eqn{q} (1 for `kernel_linear()`) and `offset` \eqn{o}, where
 #'   \eqn{s} is the mean of \eqn{\sum_d x_d^2}{sum_d x_d^2} over the rows of the fit. The mean
 #'   variance over these rows is 1. With `ard`, each variable is divided by its own length scale.
 #'
 #' **Length scales** are in units of the standardised inputs. A length scale that is not given is
-#' inferred with a log-normal prior. Its median is the median distance between rows divided by
-#' \eqn{\sqrt 2}{sqrt(2)}; for `kernel_periodic()`, whose length scale has no unit, and for the
-#' relative scales of `kernel_linear()` and `kernel_poly()` with `ard` it is 1. By default all
-#' variables have the same length scale. With `ard = TRUE` (automatic relevance determination) each
-#' variable has its own: a long length scale means that the variable matters little.
+#' inferred with a log-normal prior. The median of this prior is the median distance between rows
+#' divided by \eqn{\sqrt 2}{sqrt(2)}. It is 1 for `kernel_periodic()`, whose length scale has no
+#' unit, and for the relative scales of `kernel_linear()` and `kernel_poly()` with `ard`. By default
+#' all variables have the same length scale. With `ard = TRUE` (automatic relevance determination)
+#' each variable has its own: a long length scale means that the variable matters little.
 #'
 #' **Sums and products:** `k1 + k2` and `k1 * k2` are kernels. Products are distributed over sums.
-#' Each summand of the result, a product of kernels, has a variance of its own, so there are no
-#' factors to write: `2 * kernel_se()` is an error.
+#' Each summand of the result is a product of kernels and has its own variance. Numeric factors are
+#' therefore not needed, and `2 * kernel_se()` is an error.
 #'
 #' **Other software.** With `lengthscale` \eqn{l} and amplitude variance \eqn{v}:
 #'
-#' * kernlab's `rbfdot(sigma)` and the `gamma` of e1071 and LIBSVM are \eqn{1/(2 l^2)}; the cost of
-#'   an SVM is \eqn{2 v};
+#' * kernlab's `rbfdot(sigma)` and the `gamma` of e1071 and LIBSVM are \eqn{1/(2 l^2)}, and the cost
+#'   of an SVM is \eqn{2 v};
 #' * kernlab's `laplacedot(sigma)` is `kernel_matern(nu = 0.5)` with
 #'   \eqn{l = 1/\sigma}{l = 1/sigma};
 #' * kernlab's `polydot(degree, scale, offset)`, and `gamma` and `coef0` of e1071, are
@@ -58,15 +59,18 @@
 #' @param ard Does each variable have its own length scale? `TRUE` or `FALSE` (default).
 #' @param nu Smoothness: 0.5, 1.5 or 2.5.
 #' @param shape A positive number, or [prior_lognormal()] with a median.
-#' @param period In the variable's own unit, such as 12 for months: a positive number, or one for
-#'   each variable, or [prior_lognormal()] with a median.
+#' @param period A positive number, one number for each variable, or [prior_lognormal()] with a
+#'   median. It is in the original unit of the variable, such as 12 for months.
 #' @param offset A number of at least 0.
-#' @param degree A whole number from 1 to 100; several are a choice, [kernel_choice()].
-#' @param ... Not used; names of other packages' arguments are refused with what to write instead.
+#' @param degree A whole number from 1 to 100. Several degrees define a choice, see
+#'   [kernel_choice()].
+#' @param ... Not used. Argument names of other packages are an error that names the argument to
+#'   use.
 #' @return An object of class `bsvm_kernel`; `prior_lognormal()` returns one of class
 #'   `bsvm_hyperprior`.
-#' @section Errors: `bsvm_error_argument` for numbers out of range, and for sums and products with
-#'   anything but a kernel; `bsvm_error_prior` for numbers of a prior.
+#' @section Errors:
+#' `bsvm_error_argument` for numbers out of range, and for sums and products with anything but a
+#' kernel; `bsvm_error_prior` for invalid parameters of a prior.
 #' @references
 #' Rasmussen, C. E. and Williams, C. K. I. (2006). *Gaussian Processes for Machine Learning*. MIT
 #' Press (Chapter 4).

@@ -1,49 +1,57 @@
 #' Epsilon-insensitive, Laplace and asymmetric Laplace likelihoods
 #'
-#' Likelihoods of a response of numbers whose loss is that of support vector regression: residuals
-#' inside a tube cost nothing, others in proportion to their distance from it.
+#' These likelihoods are for a numeric response. Their loss is that of support vector regression:
+#' residuals inside a tube cost nothing, and other residuals cost in proportion to their distance
+#' from the tube.
 #'
 #' @details
-#' With the residual \eqn{r = y - f} of the linear predictor \eqn{f}, the epsilon-insensitive density
-#' is
+#' The residual is \eqn{r = y - f} with the linear predictor \eqn{f}. The epsilon-insensitive
+#' density is
 #' \deqn{p(y | f) = \frac{1}{2 (s + \epsilon)} \exp\{-\max(0, |r| - \epsilon) / s\},}{p(y | f) =
 #' exp(-max(0, |r| - epsilon)/s) / (2 (s + epsilon)),}
-#' `scale` being \eqn{s}. It is normalised for every \eqn{f}, so it is a likelihood: posteriors,
-#' intervals, predictive intervals, `log_lik()` and `loo()` are what they are elsewhere. The share of
-#' rows that it expects outside the tube is \eqn{\nu = s / (s + \epsilon)}{nu = s/(s + epsilon)}, the
-#' `nu` of nu-SVR. With `nu` 1 it is the Laplace density, with `nu` near 0.4 and `scale` near 0.55
-#' standard deviations it is close to a normal one, with `nu` going to 0 uniform. So with both
-#' inferred, the default, tails are as heavy as the data say, from lighter than normal to Laplace's.
+#' where `scale` is \eqn{s}. It is normalised for every \eqn{f}, so it is a likelihood: posteriors,
+#' intervals, predictive intervals, `log_lik()` and `loo()` have their usual meaning. The expected
+#' share of rows outside the tube is \eqn{\nu = s / (s + \epsilon)}{nu = s/(s + epsilon)}, the `nu`
+#' of nu-SVR.
 #'
-#' **Numbers** are in units of the response. `scale` and `epsilon` or `nu` may each be given; what
-#' is not given is inferred, with the prior stated below. An improper prior can't be given: under
-#' one the posterior is improper wherever a model fits all rows to within the tube.
+#' With `nu` 1 it is the Laplace density. With `nu` near 0.4 and `scale` near 0.55 standard
+#' deviations it is close to a normal density. As `nu` goes to 0 it becomes uniform. By default both
+#' are inferred, so the tails adapt to the data, from lighter than normal to Laplace.
 #'
-#' `likelihood_laplace()` has \eqn{\epsilon = 0}: median regression.
+#' **Parameters** are in units of the response. `scale` and `epsilon` or `nu` may each be given. A
+#' parameter that is not given is inferred, with the prior stated below. Improper priors are not
+#' accepted: with them the posterior is improper whenever a model fits all rows to within the tube.
 #'
-#' `likelihood_quantile()` is the asymmetric Laplace density of quantile regression: its loss is
-#' \eqn{\tau \max(0, r) + (1 - \tau) \max(0, -r)}{tau max(0, r) + (1 - tau) max(0, -r)} over
-#' `scale`, and \eqn{f} is the `tau` quantile. As a density of the response it is a device, whose
-#' intervals are those of coefficients if residuals have that density; there is no predictive
-#' interval. Whatever density residuals have, `vcov(fit, method = "sandwich")`, and so `confint()`
-#' and `summary()`, have intervals of slopes ([vcov.bsvm()]). With several `tau`, [bsvm()] fits each
-#' and returns the fits together ([bsvm_quantiles]): their predictions never cross.
+#' `likelihood_laplace()` has \eqn{\epsilon = 0}, which is median regression.
 #'
-#' **A scale that differs by row:** `scale = ~ x` or `~ g`. In row \eqn{i} it is
-#' \deqn{s_i = s \exp(z_i' \gamma),}{s_i = s exp(z_i'gamma),}
-#' and the tube is as many scales wide in every row. \eqn{z} are the columns of the formula, its
-#' variables those of the data; a factor has the columns it has among predictors. They are centred,
-#' so that `scale` is that of a row at their means, and each coefficient is N(0, 1) for one standard
-#' deviation of its column: with probability two thirds the scale changes by less than a factor of
-#' 2.7 over one. `summary()` has the coefficients as `scale: x`, for one unit of the column.
-#' Prediction intervals, quantiles, `posterior_predict()` and `log_lik()` have each row's own scale,
-#' so new rows need the predictors of the scale too; `sigma()` is the standard deviation of a
-#' response drawn at random from the rows. If rows are fitted exactly, such as all of one level of
-#' `g`, their scale goes to zero, with a warning. Far from the rows of the fit the scale grows
+#' `likelihood_quantile()` is the asymmetric Laplace density of quantile regression. Its loss is
+#' \eqn{\tau \max(0, r) + (1 - \tau) \max(0, -r)}{tau max(0, r) + (1 - tau) max(0, -r)} divided by
+#' `scale`, and \eqn{f} is the `tau` quantile. The density is only a working model for the response,
+#' so there is no predictive interval. Its posterior intervals of coefficients are calibrated if the
+#' residuals have this density. For any density of the residuals, `method = "sandwich"` in `vcov()`,
+#' `confint()` and `summary()` gives intervals of slopes (see [vcov.bsvm()]). With several `tau`,
+#' [bsvm()] fits each one and returns the fits together ([bsvm_quantiles]); their predictions never
+#' cross.
+#'
+#' **A scale that differs by row:** `scale = ~ x` or `~ g`. In row \eqn{i} the scale is
+#' \deqn{s_i = s \exp(z_i' \gamma).}{s_i = s exp(z_i'gamma).}
+#' The width of the tube is the same multiple of the scale in every row. \eqn{z} are the columns
+#' that the formula defines from the variables of the data. A factor has the same columns as among
+#' the predictors.
+#'
+#' The columns are centred, so that `scale` is the scale of a row at their means. Each coefficient
+#' is N(0, 1) for one standard deviation of its column: with probability two thirds the scale
+#' changes by less than a factor of 2.7 over one standard deviation. `summary()` shows the
+#' coefficients as `scale: x`, for one unit of the column.
+#'
+#' Prediction intervals, quantiles, `posterior_predict()` and `log_lik()` use the scale of each row,
+#' so new rows also need the predictors of the scale. `sigma()` is the standard deviation of a
+#' response drawn at random from the rows. If rows are fitted exactly, such as all rows of one level
+#' of `g`, their scale goes to zero, with a warning. Far from the rows of the fit the scale grows
 #' exponentially, and so do intervals.
 #'
-#' **Coverage** of 95 % intervals of the default fit of `y ~ x + (1 | g)` to 120 rows in 12 groups, in
-#' 300 simulated data sets each:
+#' **Coverage** of 95 % intervals of the default fit of `y ~ x + (1 | g)` to 120 rows in 12 groups,
+#' in 300 simulated data sets each:
 #'
 #' * residuals from the density itself: slope 96 %, new responses 95 %, standard deviation of groups
 #'   98 %;
@@ -51,33 +59,38 @@
 #' * t residuals with 3 degrees of freedom: 96 %, 95 %, 97 %;
 #' * normal residuals, one in ten with 6 times the standard deviation: 99 %, 94 %, 98 %.
 #'
-#' **Relation to LIBSVM.** The posterior mode at given `scale` and `epsilon` under
-#' `prior_ridge(variance = v)` is epsilon-SVR with that epsilon and cost `C = v / scale` on the same
-#' (standardised) columns, with an intercept that is not penalised. (LIBSVM scales the response, and
-#' so epsilon, unless it is told not to.)
+#' **Relation to LIBSVM.** At given `scale` and `epsilon` under `prior_ridge(variance = v)`, the
+#' posterior mode is epsilon-SVR with that epsilon and cost `C = v / scale`. It uses the same
+#' (standardised) columns and an intercept that is not penalised. (LIBSVM scales the response, and
+#' with it epsilon, unless scaling is switched off.)
 #'
-#' **Engines.** With `scale` or `nu` inferred: [engine_gaussian()] (both are part of its grid),
-#' [engine_slice()], [engine_gibbs()] (exact draws, two latent scales per row) and [engine_vb()]
-#' (both as points, at the highest bound). With all numbers given also [engine_em()] and
-#' [engine_map()]. Whether numbers are given or inferred, [prior_spike_slab()] selects variables with
-#' [engine_gibbs()], and [prior_laplace_zero()] with [engine_gibbs()] and [engine_vb()].
+#' **Engines.** If `scale` or `nu` is inferred:
+#' * [engine_gaussian()], with both as part of its grid;
+#' * [engine_slice()];
+#' * [engine_gibbs()], with exact draws and two latent scales per row;
+#' * [engine_vb()], with both as point estimates at the highest bound.
+#'
+#' With all parameters given, [engine_em()] and [engine_map()] are available too.
+#' [prior_spike_slab()] selects variables with [engine_gibbs()], and [prior_laplace_zero()] with
+#' [engine_gibbs()] and [engine_vb()], whether or not the parameters are given.
 #'
 #' @param epsilon Half the width of the tube; a number of at least 0. Not together with `nu`.
-#' @param scale Where residuals are beyond the tube, their mean distance from it. `NULL` (default)
-#'   infers it under `prior_half_t(3)`, whose scale is then the spread of the response (its median
-#'   absolute deviation). A positive number gives it; [prior_half_t()] or [prior_inv_gamma()] is a
-#'   prior (the latter of its square). A formula of one side, such as `~ x`, has it differ by row.
+#' @param scale The mean distance from the tube of the residuals outside it. `NULL` (default) infers
+#'   it under `prior_half_t(3)`, with the median absolute deviation of the response as the scale of
+#'   this prior. A positive number fixes it; [prior_half_t()] or [prior_inv_gamma()] is a prior (the
+#'   latter for its square). A one-sided formula, such as `~ x`, lets it differ by row.
 #' @param nu Share outside the tube: a number in (0, 1], or its prior, made by `prior_beta()`.
-#' @param residual With several responses ([responses]): `"independent"` residuals (default), each
-#'   response by itself, or `"correlated"` ones: this loss of a latent response whose normal
-#'   residuals are correlated.
+#' @param residual For several responses ([responses]). With `"independent"` residuals (default)
+#'   each response is fitted separately. With `"correlated"` residuals this loss applies to a latent
+#'   response whose normal residuals are correlated.
 #' @param tau The quantile, a number between 0 and 1, or several.
 #' @return An object of class `bsvm_likelihood`.
-#' @section Errors: `bsvm_error_argument` for numbers out of range, for `epsilon` together with `nu` or
-#'   with a formula, and for a formula with a response, bars, smooths, an offset or no predictor. If
-#'   a predictor of the scale does not vary: `bsvm_error_predictors`; if it is the response:
-#'   `bsvm_error_formula`. A formula needs data, so it does not go with `bsvm(x, y)`, nor with
-#'   `cluster` (`bsvm_error_unsupported`).
+#' @section Errors:
+#' `bsvm_error_argument` for numbers out of range, and for `epsilon` together with `nu` or with a
+#' formula. The same class is used for a formula with a response, random-effects terms, smooth
+#' terms, an offset or no predictor. `bsvm_error_predictors` if a predictor of the scale does not
+#' vary; `bsvm_error_formula` if it is the response. A formula needs data, so with `bsvm(x, y)` or
+#' `cluster` it is an error of class `bsvm_error_unsupported`.
 #' @references
 #' Chakraborty, S., Ghosh, M. and Mallick, B. K. (2012). Bayesian nonlinear regression for large p
 #' small n problems. *Journal of Multivariate Analysis*, 108, 28-40.

@@ -1,23 +1,26 @@
 #' Gaussian likelihood
 #'
-#' Normal residuals, for comparison with the likelihoods of support vector regression.
+#' A likelihood with normal residuals for a numeric response, for comparison with the likelihoods of
+#' support vector regression.
 #'
-#' @details The response is \eqn{y = f + e}{y = f + e} with \eqn{e} normal of mean zero and standard
-#' deviation `scale`. With prior and formula as they are, [engine_gaussian()] and [engine_slice()]
-#' then fit what other Bayesian packages for linear mixed and additive models fit. It does not
-#' resist outliers; [likelihood_eps_insensitive()] does.
+#' @details
+#' The response is \eqn{y = f + e}{y = f + e}, where \eqn{e} is normal with mean zero and standard
+#' deviation `scale`. With the same priors and formula, [engine_gaussian()] and [engine_slice()] fit
+#' the same model as other Bayesian packages for linear mixed and additive models. The likelihood is
+#' not robust against outliers; [likelihood_eps_insensitive()] is.
 #'
-#' @param scale The standard deviation of the residuals, in units of the response: `NULL` (default)
-#'   infers it under `prior_half_t(3)`, whose scale is then the spread of the response (its median
-#'   absolute deviation). A positive number gives it; [prior_half_t()] or [prior_inv_gamma()] is a
-#'   prior (the latter of its square). A formula of one side, such as `~ x`, has it differ by row
+#' @param scale The standard deviation of the residuals, in units of the response. `NULL` (default)
+#'   infers it under `prior_half_t(3)`, with the median absolute deviation of the response as the
+#'   scale of this prior. A positive number fixes it; [prior_half_t()] or [prior_inv_gamma()] is a
+#'   prior (the latter for its square). A one-sided formula, such as `~ x`, lets it differ by row
 #'   ([likelihood_eps_insensitive()]).
 #' @param residual With several responses ([responses]): are the residuals of a row `"correlated"`
-#'   (default) or `"independent"`? `"paper"` is correlated residuals with a second independent
-#'   normal residual of each response, for comparison. Only the sum of both covariances is
+#'   (default) or `"independent"`? `"paper"` adds a second, independent normal residual for each
+#'   response to the correlated residuals, for comparison. Only the sum of both covariances is
 #'   identified.
 #' @return An object of class `bsvm_likelihood`.
-#' @section Errors: `bsvm_error_argument` for a `scale` that is none of these.
+#' @section Errors:
+#' `bsvm_error_argument` for an invalid `scale`.
 #' @seealso [likelihood_eps_insensitive()].
 #' @examples
 #' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_gaussian())

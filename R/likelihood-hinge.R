@@ -1,8 +1,8 @@
 #' Hinge likelihood
 #'
-#' The likelihood of the support vector machine: the probability model that the hinge loss becomes
-#' if it is normalised over the two classes (the default of [bsvm()]), or the papers'
-#' pseudo-likelihood.
+#' The likelihood of the support vector machine for two classes. It is either the probability model
+#' obtained by normalising the hinge loss over the two classes (the default of [bsvm()]), or the
+#' pseudo-likelihood without normalisation.
 #'
 #' @details
 #' With the response \eqn{y} coded as -1 or +1 and the linear predictor \eqn{f}, each row
@@ -12,78 +12,93 @@
 #' two classes,
 #' \deqn{p(y | f) = \frac{L(y, f)}{L(1, f) + L(-1, f)} = \frac{1}{1 + \exp\{-y h(f)\}},}{p(y | f) =
 #' L(y, f) / (L(1, f) + L(-1, f)) = 1 / (1 + exp(-y h(f))),}
-#' where \eqn{h(f)}{h(f)} is \eqn{4 f}{4f} on the margin, from -1 to 1, \eqn{2 f + 2}{2f + 2} above
-#' and \eqn{2 f - 2}{2f - 2} below: logistic regression whose log odds flatten beyond the margin.
-#' Its intervals, variances and class probabilities are calibrated. Inside the margin the log odds
-#' are \eqn{4 f}{4f}, so coefficients are about a quarter of those of logistic regression, and
-#' default scales of priors are smaller accordingly (see [prior_half_t()]). The likelihood is not
-#' log-concave, and there are no latent scales that would make it normal given them:
-#' [engine_gaussian()], [engine_map()] and, for draws, [engine_slice()] accept it; [engine_vb()],
-#' [engine_gibbs()], [engine_em()], [engine_ecme()] and [engine_ecm()] do not.
+#' with \eqn{h(f)}{h(f)} equal to \eqn{4 f}{4f} inside the margin, from -1 to 1, \eqn{2 f + 2}{2f +
+#' 2} above it and \eqn{2 f - 2}{2f - 2} below it. This is logistic regression with log odds that
+#' flatten beyond the margin. Its intervals, variances and class probabilities are calibrated.
+#' Inside the margin the log odds are \eqn{4 f}{4f}, so coefficients are about a quarter of those of
+#' logistic regression. The default scales of priors are smaller accordingly (see [prior_half_t()]).
+#'
+#' The normalised likelihood is not log-concave, and no latent scales make it conditionally normal.
+#' It is supported by [engine_gaussian()], [engine_map()] and, for draws, [engine_slice()]. It is
+#' not supported by [engine_vb()], [engine_gibbs()], [engine_em()], [engine_ecme()] and
+#' [engine_ecm()].
 #'
 #' `normalized = FALSE` (`likelihood = "hinge"`) is the pseudo-likelihood \eqn{L}{L} itself. It does
-#' not sum to one over the two classes, and the sum depends on \eqn{f}, so there is no
+#' not sum to one over the two classes, and the sum depends on \eqn{f}. Therefore it has no
 #' log-likelihood (see [logLik.bsvm()]), and every row rewards a large \eqn{|f|}. The 95 % intervals
-#' of its pseudo-posterior are too narrow (they covered the estimand in 58 to 74 % of simulated data
-#' sets, the intervals of the normalised likelihood in 94 to 97 %), it finds group variance where
-#' there is none, and under class imbalance it misses real effects. Its class predictions are good,
-#' and every engine accepts it.
+#' of its pseudo-posterior are too narrow. They covered the estimand in 58 to 74 % of simulated data
+#' sets; the intervals of the normalised likelihood covered it in 94 to 97 %. The pseudo-posterior
+#' finds group variance even if there is none, and under class imbalance it misses real effects. Its
+#' class predictions are good, and every engine supports it.
 #'
 #' **A steeper or a skewed hinge:** `gamma` and `gamma0` of the pseudo-likelihood (Henao, Yuan and
 #' Carin 2014). With \eqn{u = 1 - y f} and \eqn{c = \sqrt{1 + 2 \gamma_0/\gamma}}{c = sqrt(1 + 2
 #' gamma0/gamma)},
-#' \deqn{L(y, f) = \frac{\gamma_0}{c} \exp\{-\gamma (c |u| + u)\},}{L(y, f) = gamma0/c exp(-gamma (c
-#' |u| + u)),}
-#' a density of \eqn{u}{u}, with slopes \eqn{\gamma (c + 1)}{gamma (c + 1)} inside the margin and
-#' \eqn{\gamma (c - 1)}{gamma (c - 1)} beyond it. With `gamma0` above 0 rows far beyond the margin
-#' are held back, every row is a support vector, and no \eqn{f}{f} is arbitrarily large. With
-#' `gamma0 = 0` there is no constant, and what is left is \eqn{\exp\{-2 \gamma \max(0, u)\}}{exp(-2
-#' gamma max(0, u))}, all rows having weight `gamma`. At `gamma = 1`, `gamma0 = 0`, the defaults, it
-#' is the hinge above.
+#' \deqn{L(y, f) = \frac{\gamma_0}{c} \exp\{-\gamma (c |u| + u)\}.}{L(y, f) = gamma0/c exp(-gamma (c
+#' |u| + u)).}
+#' This is a density of \eqn{u}{u}, with slopes \eqn{\gamma (c + 1)}{gamma (c + 1)} inside the
+#' margin and \eqn{\gamma (c - 1)}{gamma (c - 1)} beyond it. With `gamma0` above 0, rows far beyond
+#' the margin are pulled back towards it, so every row is a support vector and no \eqn{f}{f} is
+#' arbitrarily large. With `gamma0 = 0` there is no constant, and \eqn{L}{L} is \eqn{\exp\{-2 \gamma
+#' \max(0, u)\}}{exp(-2 gamma max(0, u))}: all rows have weight `gamma`. The defaults, `gamma = 1`
+#' and `gamma0 = 0`, give the hinge above.
 #'
-#' `gamma` is a temperature: multiplying it by `k`, and `gamma0` with it, has the same mode as `k`
-#' times the variance of the coefficients, and the narrower posterior. So the two are told apart by
-#' their priors alone. Let either `gamma` or the variances be inferred, not both; if both are, then
-#' under proper priors that mean something, as `prior_half_t()` and `prior_gamma()` with numbers of
-#' yours. Nor does an inferred `gamma` say much about the data: it goes with `gamma0`. For the
-#' formula `am ~ mpg + wt` with `mtcars` (slopes of variance 1, `prior_gamma(1, 1)`) its mean is
-#' 0.04, 0.11, 0.29 and 0.39 at `gamma0` 0.001, 0.01, 0.1 and 1.
+#' `gamma` acts as a temperature. Multiplying `gamma` and `gamma0` by `k` gives the same posterior
+#' mode as multiplying the variance of the coefficients by `k`, but a narrower posterior. Only the
+#' priors distinguish the two. Infer either `gamma` or the variances, not both. If both are
+#' inferred, use proper and informative priors, such as `prior_half_t()` and `prior_gamma()` with
+#' your own numbers.
 #'
-#' Given the rows' latent scales \eqn{\lambda}{lambda}, gamma distributions of both numbers are
-#' conjugate: of `gamma0`, the rate of the scales' exponential prior, it is Gamma(shape + n, rate +
-#' sum of the scales). The samplers draw them with the scales averaged out, which mixes faster.
-#' [engine_vb()] has them as points, [engine_gaussian()] in its grid, and [engine_ecm()] estimates
-#' `gamma` by its mode; [engine_map()], [engine_em()] and [engine_ecme()] accept only given numbers.
+#' An inferred `gamma` also depends on `gamma0` and is hardly informed by the data. For example, for
+#' `am ~ mpg + wt` with `mtcars` (slopes of variance 1, `prior_gamma(1, 1)`) its mean is 0.04, 0.11,
+#' 0.29 and 0.39 at `gamma0` 0.001, 0.01, 0.1 and 1.
+#'
+#' **How `gamma` and `gamma0` are inferred.** Given the latent scales \eqn{\lambda}{lambda} of the
+#' rows, gamma priors of both parameters are conjugate. `gamma0` is the rate of the exponential
+#' prior of the scales, and its conditional distribution is Gamma(shape + n, rate + sum of the
+#' scales).
+#' * [engine_gibbs()] and [engine_slice()] draw them with the latent scales integrated out, which
+#'   mixes faster.
+#' * [engine_vb()] uses point estimates.
+#' * [engine_gaussian()] includes them in its grid.
+#' * [engine_ecm()] estimates `gamma` by its mode.
+#' * [engine_map()], [engine_em()] and [engine_ecme()] accept only fixed numbers.
+#'
 #' `gamma` can't be inferred with `gamma0 = 0`: without the constant it goes to 0.
 #'
-#' `predict(map = "likelihood")` is then the share of the two classes' \eqn{L}{L} at given numbers.
-#' If they are inferred it is refused; the default, `map = "logistic"`, learns its own slope.
+#' `predict(map = "likelihood")` then returns \eqn{L}{L} of a class divided by its sum over the two
+#' classes, for given `gamma` and `gamma0`. If they are inferred it is an error. The default,
+#' `map = "logistic"`, estimates its own slope.
 #'
 #' **The default of bsvm()**, `likelihood = NULL`, is the normalised likelihood if the engine and
-#' the priors accept it. An engine or a prior that only has the pseudo-likelihood (`engine_vb()`,
-#' `engine_gibbs()`, `engine_em()`, `engine_ecme()`, `engine_ecm()`, [prior_spike_slab()],
-#' [prior_laplace_zero()], [prior_bridge()], [prior_lasso()], [missing_selection()]) selects that,
-#' with a message of class `bsvm_message_likelihood` once a session. `likelihood = "hinge"` says
-#' that it is meant, and there is no message.
+#' the priors support it. Some engines and priors support only the pseudo-likelihood:
+#' * the engines `engine_vb()`, `engine_gibbs()`, `engine_em()`, `engine_ecme()` and `engine_ecm()`;
+#' * the priors [prior_spike_slab()], [prior_laplace_zero()], [prior_bridge()] and [prior_lasso()];
+#' * the model of missing values [missing_selection()].
 #'
-#' **Probabilities.** \eqn{p(y | f)} is the probability of a class given the linear predictor, and
-#' `predict(type = "prob")` its average over the posterior, the probability of the posterior
-#' predictive distribution. With draws, [posterior_epred()][posterior_epred.bsvm] has it draw by
-#' draw, and [loo()][loo.bsvm], [log_lik()][log_lik.bsvm],
-#' [posterior_predict()][posterior_predict.bsvm] and [pp_check()][pp_check.bsvm] work on them. The
-#' pseudo-likelihood has no probabilities of its own; [predict.bsvm()] describes which maps of its
-#' linear predictors are near them, [calibration()] how near.
+#' They select the pseudo-likelihood, with a message of class `bsvm_message_likelihood` once per
+#' session. `likelihood = "hinge"` selects it without a message.
+#'
+#' **Probabilities.** \eqn{p(y | f)} is the probability of a class given the linear predictor.
+#' `predict(type = "prob")` returns its average over the posterior, the posterior predictive
+#' probability. For a fit with draws, [posterior_epred()][posterior_epred.bsvm] returns the
+#' probability in each draw. [loo()][loo.bsvm], [log_lik()][log_lik.bsvm],
+#' [posterior_predict()][posterior_predict.bsvm] and [pp_check()][pp_check.bsvm] use these draws.
+#' The pseudo-likelihood has no probabilities of its own. [predict.bsvm()] describes maps from its
+#' linear predictors to approximate probabilities, and [calibration()] checks them.
 #'
 #' @param normalized `FALSE` (default) for the pseudo-likelihood, `TRUE` for the probability model.
 #' @param gamma,gamma0 Slope and skewness of the pseudo-likelihood: numbers (`gamma` from 1e-12,
 #'   `gamma0` from 0, both up to 1e12), or their priors, made by `prior_gamma()`.
 #' @param ... Must be empty.
-#' @return An object of class `bsvm_likelihood`; of `prior_gamma()` one of class `bsvm_hyperprior`.
-#' @section Errors: `bsvm_error_argument` if `normalized` is not `TRUE` or `FALSE`, for `gamma` or
-#'   `gamma0` that are not as above, for these with `normalized = TRUE`, for an inferred `gamma`
-#'   with `gamma0 = 0`, and for any other argument; `bsvm_error_prior` for a shape or rate that is
-#'   not positive and finite; in [bsvm()], `bsvm_error_unsupported` for an engine that needs latent
-#'   scales.
+#' @return An object of class `bsvm_likelihood`; `prior_gamma()` returns one of class
+#'   `bsvm_hyperprior`.
+#' @section Errors:
+#' `bsvm_error_argument` if `normalized` is not `TRUE` or `FALSE`, for invalid `gamma` or `gamma0`,
+#' and for any other argument. The same class is used for `gamma` or `gamma0` with `normalized =
+#' TRUE`, and for an inferred `gamma` with `gamma0 = 0`. `bsvm_error_prior` for a shape or rate that
+#' is not positive and finite; in [bsvm()], `bsvm_error_unsupported` for an engine that needs latent
+#' scales.
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
 #' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.

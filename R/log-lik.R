@@ -1,31 +1,33 @@
-#' Log-likelihood of the rows, draw by draw
+#' Log-likelihood of the rows in each draw
 #'
-#' Under `likelihood_hinge(normalized = TRUE)`, the log-probability of each row's class given each
-#' draw of its link.
+#' `log_lik()` returns the log-likelihood of each row in each posterior draw. For two classes, under
+#' `likelihood_hinge(normalized = TRUE)`, it is the log probability of the class of the row. For a
+#' numeric response it is the log density.
 #'
 #' @details
-#' An entry is \eqn{w_i \log p(y_i | f_i)}{w_i log p(y_i | f_i)}, where \eqn{f_i}{f_i} is the link
-#' at the draw, offset included, **given the draws of the group effects**. Leave-one-out
-#' cross-validation of grouped rows is [loo.bsvm()], which integrates the effects out: given its
-#' own effect, a row of a small group hardly looks left out.
+#' An entry is \eqn{w_i \log p(y_i | f_i)}{w_i log p(y_i | f_i)}, where \eqn{f_i}{f_i} is the linear
+#' predictor in the draw, including the offset, **given the drawn group effects**. For leave-one-out
+#' cross-validation of grouped rows use [loo.bsvm()], which integrates the group effects out. Given
+#' its own group effect, a row of a small group is hardly held out.
 #'
-#' The weight \eqn{w_i}{w_i} is that of the fit, `class.weights` included: a row of weight 2 counts
-#' as two. A row of weight 0 has zeros. Rows of `newdata` have weight 1.
+#' The weight \eqn{w_i}{w_i} is the weight in the fit, including `class.weights`: a row of weight 2
+#' counts as two rows. A row of weight 0 has zeros. Rows of `newdata` have weight 1.
 #'
-#' Group effects and levels the fit has not seen come in as in [posterior_linpred.bsvm()].
+#' Group effects and new levels are treated as in [posterior_linpred.bsvm()].
 #'
-#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)` or, for
-#'   the log density of each number, a likelihood of numbers.
-#' @param newdata Rows with the variables of the formula, the response among them; the rows of the
+#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)` or a
+#'   likelihood for a numeric response.
+#' @param newdata Rows with the variables of the formula, including the response; the rows of the
 #'   fit by default.
 #' @param re_formula,allow_new_levels,draw_ids,group,offset As in [posterior_linpred.bsvm()].
 #' @param y For a fit from `bsvm(x, y)`: the classes of the rows of `newdata`, coded as in the fit.
 #' @param ... Must be empty.
-#' @return A matrix with a row a draw (chain by chain) and a column a row of `newdata`, or of the
-#'   fit. A row with a missing variable has a column of `NA`.
-#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, and for a fit without
-#'   draws; `bsvm_error_newdata` if `newdata` lacks the response or has a class the fit has not
-#'   seen; `bsvm_error_argument` for other arguments.
+#' @return A matrix with one row per draw (chain by chain) and one column per row of `newdata`, or
+#'   of the fit. A row with a missing variable has a column of `NA`.
+#' @section Errors:
+#' `bsvm_error_unsupported` under the pseudo-likelihood, and for a fit without draws.
+#' `bsvm_error_newdata` if `newdata` lacks the response or has a class that is not in the fit;
+#' `bsvm_error_argument` for other arguments.
 #' @seealso [loo.bsvm()], [posterior_predict.bsvm()], [integrated_loglik()].
 #' @examples
 #' set.seed(1)

@@ -1,78 +1,85 @@
 #' Leave-one-out cross-validation
 #'
-#' `loo()` estimates how well a fit predicts a row, or a whole group, that is left out of it, by
-#' Pareto smoothed importance sampling of the fit's draws (the package loo). `waic()` is an older
-#' approximation to the same.
+#' `loo()` estimates how well a fit predicts a row, or a whole group, that is held out. It uses
+#' Pareto smoothed importance sampling of the draws of the fit (package loo). `waic()` is an older
+#' approximation to the same quantity.
 #'
 #' @details
-#' **Group effects are integrated out**, for given the draw of its own effect a row of a small
-#' group hardly looks left out, and importance sampling fails. With one grouping factor, at a draw
-#' of the coefficients \eqn{b}{b} and the covariance \eqn{\Sigma}{Sigma} of the effects, let
-#' \deqn{G_g = \int \prod_{i \in g} p(y_i \mid f_i)^{w_i} N(u; 0, \Sigma)\,du,}{
-#'   G_g = integral prod p(y_i | f_i)^w_i N(u; 0, Sigma) du,}
-#' in logarithms, to about 1e-6 with one effect a level and 1e-4 with two.
+#' **Group effects are integrated out.** Given the draw of its own group effect, a row of a small
+#' group is hardly held out, and importance sampling fails. With one grouping factor, for a draw of
+#' the coefficients \eqn{b}{b} and the covariance \eqn{\Sigma}{Sigma} of the effects, let
+#' \deqn{G_g = \int \prod_{i \in g} p(y_i \mid f_i)^{w_i} N(u; 0, \Sigma)\,du.}{
+#'   G_g = integral prod p(y_i | f_i)^w_i N(u; 0, Sigma) du.}
+#' Its logarithm is accurate to about 1e-6 with one effect per level and 1e-4 with two.
 #'
-#' * `by = "row"`: how well a row is predicted **in a level that is known by its other rows**. Its
-#'   term is \eqn{\log p(y_i \mid y_{g,-i}, b, \Sigma)}{log p(y_i | y_(g,-i), b, Sigma)}, the log
-#'   of \eqn{G_g}{G_g} over what it is without the row.
-#' * `by = "group"`: how well the rows of **a new level** are predicted, all of them jointly. There
-#'   is one term a level, \eqn{\log G_g}{log G_g}.
+#' * `by = "row"`: how well a row is predicted **if its level is known from other rows**. Its term
+#'   is \eqn{\log p(y_i \mid y_{g,-i}, b, \Sigma)}{log p(y_i | y_(g,-i), b, Sigma)}, the log of
+#'   \eqn{G_g}{G_g} divided by its value without the row.
+#' * `by = "group"`: how well the rows of **a new level** are predicted jointly. There is one term
+#'   per level, \eqn{\log G_g}{log G_g}.
 #'
-#' These are different questions, and their sums do not compare. Both take that the levels, or the
-#' rows, are exchangeable.
+#' These are different questions, and their sums can't be compared. Both assume that the levels, or
+#' the rows, are exchangeable.
 #'
-#' With several grouping factors the one with most levels (among those with one or two effects a
-#' level) is integrated out, and the others' effects are as drawn, like coefficients. Where no
-#' factor has one effect or two, `by = "row"` is **conditional on the drawn effects**, so that
-#' Pareto k will be high for small groups, and `by = "group"` is an error. Without groups a
-#' row's term is \eqn{\log p(y_i | f_i)}{log p(y_i | f_i)}.
+#' With several grouping factors, the factor with most levels (among those with one or two effects
+#' per level) is integrated out. The effects of the other factors are conditioned on, like
+#' coefficients. If no factor has one or two effects per level, `by = "row"` is **conditional on the
+#' drawn effects**, so that Pareto k is high for small groups. In this case `by = "group"` is an
+#' error. Without groups the term of a row is \eqn{\log p(y_i | f_i)}{log p(y_i | f_i)}.
 #'
-#' A row's weight multiplies its log-likelihood, so a row of weight 2 is two rows that are left out
-#' together. Rows of weight 0 have no term.
+#' The weight of a row multiplies its log-likelihood, so a row of weight 2 is two rows that are held
+#' out together. Rows of weight 0 have no term.
 #'
-#' **A fit by [engine_gaussian()]** has its scores in closed form (`method = "closed"`), in time
-#' proportional to the rows: from the mean \eqn{m} and variance \eqn{v} of a row's linear predictor,
-#' and the slope \eqn{g} and negative curvature \eqn{w} of its expected log-likelihood, those
-#' without the row are \eqn{v_c = v / (1 - v w)}{v/(1 - v w)} and \eqn{m_c = m - v_c g}{m - v_c g};
-#' parts of the mixture are weighted anew. For a normal likelihood with known variances that is
-#' exact. If the row is more than 1 % of the precision of its linear predictor, \eqn{m_c} and
-#' \eqn{v_c} are those under which the posterior has the moments \eqn{m} and \eqn{v}, as the engine
-#' has matched them. Against refits without each row it was within 0.05 per row, and 0.1 in the sum,
-#' on `mtcars` under likelihoods of numbers, and within 0.1 and 0.2 for a Gaussian process of 24 rows
-#' with a short length scale. If a row's share \eqn{1 - v/v_c}{1 - v/v_c} is above 0.8, with group
-#' effects of classes, and for `by = "group"`, draws are taken (`method = "draws"`). If inducing
-#' points of a Gaussian-process term ([gp]) do not explain more than 1 % of a function's variance,
-#' only closed scores are available: in draws that variance is noise that does not depend on the
+#' **A fit with [engine_gaussian()]** has scores in closed form (`method = "closed"`), which need
+#' time proportional to the number of rows. The computation uses the mean \eqn{m} and variance
+#' \eqn{v} of the linear predictor of a row. It also uses the slope \eqn{g} and negative curvature
+#' \eqn{w} of the expected log-likelihood of the row. Without the row, the mean and variance are
+#' \eqn{m_c = m - v_c g}{m_c = m - v_c g} and \eqn{v_c = v / (1 - v w)}{v_c = v/(1 - v w)}, and the
+#' components of the mixture are reweighted. This is exact for a normal likelihood with known
+#' variances. If the row contributes more than 1 % of the precision of its linear predictor,
+#' \eqn{m_c} and \eqn{v_c} are found by matching moments, as in the engine: with them the posterior
+#' has the moments \eqn{m} and \eqn{v}.
+#'
+#' Compared with refits without each row, closed scores were within 0.05 per row, and 0.1 in the
+#' sum, on `mtcars` for numeric responses. They were within 0.1 and 0.2 for a Gaussian process of 24
+#' rows with a short length scale.
+#'
+#' Draws are used instead (`method = "draws"`) if the share \eqn{1 - v/v_c}{1 - v/v_c} of a row is
+#' above 0.8, for two classes with group effects, and for `by = "group"`. Only closed scores are
+#' available if the inducing points of a Gaussian-process term ([gp]) leave more than 1 % of the
+#' variance of a function unexplained. In draws that variance is noise that does not depend on the
 #' response.
 #'
-#' **Another fit without draws** is drawn from first, by [engine_slice()]
-#' under the same likelihood and priors, until 400 draws are effective. A message (class
-#' `bsvm_message_draws`) says so. Larger models, of more than a million rows times coefficients, are
-#' refused with the call of `update()` that draws. `update(fit, engine = engine_slice())` keeps the
-#' draws for other methods.
+#' **For other fits without draws**, `loo()` first draws with [engine_slice()] under the same
+#' likelihood and priors, until the effective sample size is 400. A message (class
+#' `bsvm_message_draws`) reports it. For larger models, with more than a million rows times
+#' coefficients, this is an error that shows the call of `update()` to run instead. `update(fit,
+#' engine = engine_slice())` keeps the draws for other methods.
 #'
-#' **Many draws.** Where group effects are integrated out, at most 4000 draws of the fit are used,
-#' 1000 with two effects per level, at equal distances.
+#' **Many draws.** If group effects are integrated out, at most 4000 draws of the fit are used (1000
+#' with two effects per level), equally spaced.
 #'
-#' The data of the fit are needed: these are kept in it (`keep_data = TRUE`) or its call is
+#' The data of the fit are needed. They are kept in the fit (`keep_data = TRUE`), or its call is
 #' evaluated again.
 #'
-#' @param x A fit from [bsvm()] under `likelihood_hinge(normalized = TRUE)` or a likelihood of
-#'   numbers.
-#' @param by `"row"` (default) or `"group"`: what is left out.
-#' @param cores Threads for the integrals, and processes for loo's own work: no more than the
-#'   machine has processors, or than there are terms.
+#' @param x A fit from [bsvm()] under `likelihood_hinge(normalized = TRUE)` or a likelihood for a
+#'   numeric response.
+#' @param by The unit that is held out: `"row"` (default) or `"group"`.
+#' @param cores Number of threads for the integrals and of processes for the package loo. At most
+#'   the number of processors and the number of terms are used.
 #' @param method `"auto"` (default), `"closed"` or `"draws"`; see Details.
 #' @param save_psis Keep the importance weights, as for [loo::E_loo()]?
 #' @param ... Must be empty.
-#' @return As [loo::loo()] and [loo::waic()] return it (in closed form without diagnostics, but with
-#'   each row's `share`), with a term a row of positive weight in the
-#'   order of the data, or a term a level in the order of `ranef()`, whose names the
-#'   rows of `pointwise` then have. Compare fits to the same response by [loo::loo_compare()].
-#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, which is not a
-#'   distribution of the response, for a fit without draws that is too large to be drawn from, and
-#'   for `by = "group"` if no effects can be integrated out; `bsvm_error_data` if the data can't be
-#'   found again; `bsvm_error_argument` for other arguments.
+#' @return An object as returned by [loo::loo()] and [loo::waic()]. In closed form it has no
+#'   diagnostics, but the `share` of each row. It has one term per row of positive weight, in the
+#'   order of the data, or one term per level, in the order of `ranef()`. In the latter case the
+#'   rows of `pointwise` are named by the levels. Compare fits to the same response with
+#'   [loo::loo_compare()].
+#' @section Errors:
+#' `bsvm_error_unsupported` under the pseudo-likelihood, which is not a distribution of the
+#' response. The same class is used for a fit without draws that is too large to be drawn from, and
+#' for `by = "group"` if no effects can be integrated out. `bsvm_error_data` if the data can't be
+#' found again; `bsvm_error_argument` for other arguments.
 #' @references
 #' Merkle, E. C., Furr, D. and Rabe-Hesketh, S. (2019). Bayesian comparison of latent variable
 #' models: conditional versus marginal likelihoods. *Psychometrika*, 84, 802-829.

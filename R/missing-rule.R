@@ -1,73 +1,82 @@
-#' What becomes of missing predictors
+#' Rules for missing predictors
 #'
-#' The rules for missing values of predictors, for the argument `missing` of [bsvm()]: an error (the
-#' default), complete rows only, or a model of the predictors in which missing ones are unknown like
-#' the coefficients.
+#' These functions define how [bsvm()] treats missing values of predictors (argument `missing`).
+#' Missing values are an error (`missing_fail()`, the default), their rows are excluded
+#' (`missing_omit()`), or they are modelled and inferred together with the coefficients
+#' (`missing_normal()`).
 #'
 #' @details
-#' `missing_fail()` refuses missing values and counts them column by column. `missing_omit()` leaves
-#' out rows with any, and says how many. The argument `na.action` does the same in R's own way; give
-#' one or the other.
+#' `missing_fail()` is an error that counts the missing values of each column. `missing_omit()`
+#' excludes rows with missing values and reports their number. The argument `na.action` does the
+#' same as in other R functions; use only one of the two.
 #'
-#' `missing_normal()` models the columns of the design (000, section 3.3; App. C): incomplete ones,
-#' complete numeric ones and auxiliary variables, standardised by what is observed, are jointly
-#' normal with unknown means and covariance; complete columns of two values (dummies) and of smooth
-#' terms are not modelled, the others are regressed on them. Values are missing completely at
-#' random, or at random given what is observed. With \eqn{x_i} the d variables of row i and
-#' \eqn{z_i} the intercept and the columns they are regressed on,
+#' `missing_normal()` models the columns of the design matrix. Incomplete columns, complete numeric
+#' columns and auxiliary variables are standardised by their observed values. They are jointly
+#' normal with unknown means and covariance. Complete columns with two values (dummies) and complete
+#' columns of smooth terms are not modelled: the other columns are regressed on them. Values must be
+#' missing completely at random, or at random given the observed values. Let \eqn{x_i} be the d
+#' variables of row i, and \eqn{z_i} the intercept and the columns they are regressed on. Then
 #' \deqn{x_i \sim N(B' z_i, \Sigma),\quad B_{aj} \sim N(0, s^2),\quad \Sigma \sim IW(\psi I,
 #' \nu).}{x_i ~ N(B'z_i, Sigma), B_aj ~ N(0, s^2), Sigma ~ IW(psi I, nu).}
 #'
-#' **What is imputed.** The unit is the column of the design: `log1p(x)`, `x:z`, `I(x^2)` and each
-#' column of `s(x)`, whose basis is made of complete rows, are variables of their own, and nothing
-#' ties an imputed `x:z` to an imputed `x`; that of a dummy is unknown even where the dummy is zero.
-#' Where a term is linear that is the variable itself; a term such as `poly(x, 2)` can't be made of
-#' an incomplete `x`. The response is never imputed, and a missing weight, offset, group or level of
-#' a factor is an error.
+#' **Imputed columns.** The unit is the column of the design matrix. `log1p(x)`, `x:z`, `I(x^2)` and
+#' each column of `s(x)` are separate variables, and nothing ties an imputed `x:z` to an imputed
+#' `x`. The basis of `s(x)` is computed from complete rows. The product of an incomplete predictor
+#' and a dummy counts as missing even if the dummy is zero. For a linear term the column is the
+#' variable itself. A term such as `poly(x, 2)` can't be computed from an incomplete `x`. The
+#' response is never imputed. A missing weight, offset, group or factor level is an error.
 #'
-#' **What it says of coefficients.** Under the papers' pseudo-likelihood ([likelihood_hinge()]) the
-#' coefficient of an incomplete predictor is not to be trusted: every row rewards a large
-#' \eqn{|f|}{|f|}, and a row whose predictor is unknown can have one, so a predictor without any
-#' effect gets a large coefficient and a small standard deviation once about a quarter of its values
-#' are missing. For effects take `likelihood_hinge(normalized = TRUE)` with [engine_gaussian()],
-#' which integrates missing predictors out. `summary()` says so too.
+#' **Coefficients of incomplete predictors.** Under the pseudo-likelihood (see [likelihood_hinge()])
+#' the coefficient of an incomplete predictor is not reliable. Every row rewards a large
+#' \eqn{|f|}{|f|}, and a row with a missing predictor can easily have one. Once about a quarter of
+#' its values are missing, a predictor without any effect gets a large coefficient and a small
+#' standard deviation. To estimate effects use `likelihood_hinge(normalized = TRUE)` with
+#' [engine_gaussian()], which integrates missing predictors out. `summary()` repeats this caution.
 #'
-#' **Engines.** [engine_vb()] has a normal law of each row's missing entries given the rest
-#' (Algorithm 4), [engine_gibbs()] draws them (Appendix C); [engine_gaussian()] integrates them out,
-#' for either likelihood: given the coefficients \eqn{f} of a row is normal, and the average of its
-#' likelihood is one-dimensional. Its imputation model stands at its best, so intervals of
-#' coefficients take it as known. [engine_slice()] draws from the exact posterior of either
-#' likelihood, missing predictors integrated out. All take dense predictors and at most one grouping
-#' factor, engine_slice() none and under the normalised likelihood weights up to 4. A row's weight
-#' raises the likelihood of its response to a power; its predictors count once.
+#' **Engines.**
+#' * [engine_vb()] approximates the missing entries of each row, given the rest, by a normal
+#'   distribution.
+#' * [engine_gibbs()] draws them.
+#' * [engine_gaussian()] integrates them out, for either likelihood. Given the coefficients, \eqn{f}
+#'   of a row is normal, and the average of its likelihood is a one-dimensional integral. The
+#'   imputation model is fixed at its best estimate, so intervals of coefficients do not include its
+#'   uncertainty.
+#' * [engine_slice()] draws from the exact posterior for either likelihood, with missing predictors
+#'   integrated out. It accepts no grouping factor, and under the normalised likelihood only weights
+#'   up to 4.
 #'
-#' **A response of numbers.** All four engines model missing predictors under the likelihoods of
-#' regression too ([likelihood_eps_insensitive()] and its relatives). These are densities of the
-#' response, so the caution above does not concern them. Scale and tube can be given or inferred.
-#' [imputed()] of a fit by [engine_gaussian()] has moments at the most probable values of inferred
-#' parameters, and standard deviations that are somewhat too small for it.
+#' All four require dense predictors, and the first three accept at most one grouping factor. The
+#' weight of a row raises the likelihood of its response to a power; its predictors count once.
 #'
-#' @param auxiliary Variables that tell of missing predictors without being predictors themselves: a
-#'   one-sided formula, evaluated in `data`, or a numeric matrix with a row for each row of `x` in
-#'   `bsvm(x, y)`. They may have missing values too.
-#' @param df Degrees of freedom \eqn{\nu}{nu} of the inverse-Wishart law; `NULL` is d + 1. The
-#'   paper's 3 is improper for d = 4 variables and more: it is taken with a warning, and the bound
-#'   then leaves a constant out.
-#' @param scale \eqn{\psi}{psi}, its scale: a positive number, in units of standardised columns.
+#' **A numeric response.** All four engines also model missing predictors under the likelihoods for
+#' a numeric response ([likelihood_eps_insensitive()] and related likelihoods). These are densities
+#' of the response, so the caution above does not apply. Scale and tube can be given or inferred.
+#' For a fit with [engine_gaussian()], [imputed()] returns moments at the most probable values of
+#' inferred parameters. Its standard deviations are therefore somewhat too small.
+#'
+#' @param auxiliary Variables that help to predict missing values without being predictors
+#'   themselves. Either a one-sided formula, evaluated in `data`, or a numeric matrix with one row
+#'   per row of `x` in `bsvm(x, y)`. They may have missing values too.
+#' @param df Degrees of freedom \eqn{\nu}{nu} of the inverse-Wishart distribution; `NULL` is d + 1.
+#'   The value 3 of Luts and Ormerod (2014) is improper for d = 4 variables and more. It is accepted
+#'   with a warning, and the lower bound then omits a constant.
+#' @param scale \eqn{\psi}{psi}, the scale of the inverse-Wishart distribution: a positive number,
+#'   in units of standardised columns.
 #' @param mean_variance \eqn{s^2}, the prior variance of the means: a positive number.
-#' @param keep_draws Keep the draws of missing entries (of engines that draw)? `FALSE` keeps their
-#'   means and standard deviations only.
+#' @param keep_draws Keep the draws of missing entries (for engines that draw)? `FALSE` keeps only
+#'   their means and standard deviations.
 #' @return An object of class `bsvm_missing`.
-#' @section Errors: `bsvm_error_argument` for arguments that are not what they must be; in [bsvm()]
-#'   `bsvm_error_missing` for values that can't be missing, columns without any value, and rules
-#'   that leave no rows.
+#' @section Errors:
+#' `bsvm_error_argument` for invalid arguments. In [bsvm()], `bsvm_error_missing` for missing values
+#' in variables that must be complete, for columns without any value, and for rules that leave no
+#' rows.
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support vector
 #' machine classification. *Computational Statistics & Data Analysis*, 73, 163-176 (section 3.3,
 #' Algorithm 4, Appendix C; its update of \eqn{\Sigma}{Sigma} in Appendix C is not symmetric, a
 #' misprint).
-#' @seealso [missing_selection()] where values are not missing at random; [imputed()] for what a fit
-#'   says of missing values.
+#' @seealso [missing_selection()] if values are not missing at random; [imputed()] for the imputed
+#' values of a fit.
 #' @examples
 #' d <- transform(mtcars, wt = replace(wt, c(3, 9, 20), NA), qsec = replace(qsec, 5:8, NA))
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = d, missing = missing_normal(), engine = "vb")

@@ -1,29 +1,32 @@
 #' Predictors that are not missing at random
 #'
-#' As [missing_normal()], with a model of which values are missing: a probit of each incomplete
-#' column's indicator given predictors, the missing ones among them.
+#' `missing_selection()` extends [missing_normal()] by a model of which values are missing. The
+#' indicator of each incomplete column follows a probit model given predictors, including missing
+#' ones.
 #'
 #' @details
-#' Value \eqn{x_{ij}} is there with probability \eqn{\Phi(t_i'\phi_j)}{Phi(t_i'phi_j)}, where
-#' \eqn{t_i} are an intercept and the columns that `mechanism` names, standardised as in
-#' [missing_normal()], and \eqn{\phi_j \sim N(0, s^2 I)}{phi_j ~ N(0, s^2 I)} with \eqn{s} =
-#' `probit_sd` (after Faes, Ormerod and Wand 2011, whose prior is vaguer). A negative coefficient of
-#' a column says that large values tend to be missing.
+#' Value \eqn{x_{ij}} is observed with probability \eqn{\Phi(t_i'\phi_j)}{Phi(t_i'phi_j)}, where
+#' \eqn{t_i} are an intercept and the columns named in `mechanism`, standardised as in
+#' [missing_normal()]. The prior is \eqn{\phi_j \sim N(0, s^2 I)}{phi_j ~ N(0, s^2 I)} with \eqn{s}
+#' = `probit_sd` (after Faes, Ormerod and Wand 2011, whose prior is vaguer). A negative coefficient
+#' of a column means that large values tend to be missing.
 #'
-#' What the data tell of such a mechanism comes from the normal law of the predictors and from the
-#' response: it can be tried, not proven. Under the pseudo-likelihood the caution of
-#' [missing_normal()] about coefficients of incomplete predictors holds here too.
+#' Information about such a mechanism comes only from the normality of the predictors and from the
+#' response. The data can't prove that the mechanism is right. Under the pseudo-likelihood, the
+#' caution of [missing_normal()] about coefficients of incomplete predictors applies here too.
 #'
-#' [engine_vb()] and [engine_gibbs()] take it.
+#' [engine_vb()] and [engine_gibbs()] support it.
 #'
 #' @inheritParams missing_normal
-#' @param mechanism A one-sided formula of columns of the design and auxiliary variables, by name;
-#'   `~ .` (default) is all of them, `~ 1` none: completely at random.
-#' @param probit_sd Prior standard deviation of the probits' coefficients: a positive number.
-#' @return An object of class `bsvm_missing`. A fit has the posterior means of the probits'
-#'   coefficients in `fit$missing$law$probit`, a column for each incomplete variable.
-#' @section Errors: As for [missing_normal()]; in [bsvm()] `bsvm_error_argument` where `mechanism`
-#'   names what is not in the model.
+#' @param mechanism A one-sided formula with the names of columns of the design matrix and of
+#'   auxiliary variables. `~ .` (default) uses all of them, and `~ 1` none, which is missing
+#'   completely at random.
+#' @param probit_sd Prior standard deviation of the probit coefficients: a positive number.
+#' @return An object of class `bsvm_missing`. In a fit, `fit$missing$law$probit` contains the
+#'   posterior means of the probit coefficients, with one column per incomplete variable.
+#' @section Errors:
+#' As for [missing_normal()]; in [bsvm()] `bsvm_error_argument` if `mechanism` refers to something
+#' that is not in the model.
 #' @references Faes, C., Ormerod, J. T. and Wand, M. P. (2011). Variational Bayesian inference for
 #'   parametric and nonparametric regression with missing data. *Journal of the American Statistical
 #'   Association*, 106, 959-971 (section 4).

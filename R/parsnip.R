@@ -1,46 +1,53 @@
-#' The engine "bsvm" of parsnip's linear support vector machine
+#' The engine "bsvm" for linear support vector machines in parsnip
 #'
-#' Once bsvm and parsnip are both loaded, `parsnip::svm_linear()` has an engine `"bsvm"` for
-#' classification and regression, so that fits take part in the recipes, workflows and tuning of the
-#' tidymodels. `bsvm_parsnip()` is what parsnip calls; there is no other use for it.
+#' If bsvm and parsnip are both loaded, `parsnip::svm_linear()` has an engine `"bsvm"` for
+#' classification and regression. With it, bsvm can be used in the recipes, workflows and tuning of
+#' the tidymodels. `bsvm_parsnip()` is the function that parsnip calls; there is no other use for
+#' it.
 #'
-#' @details **The formula** reaches [bsvm()] as it is: bars and smooth terms work in `fit()`, and in
-#' a workflow as the argument `formula` of `add_model()`. The outcome must be a factor of two
-#' levels, or numbers for regression, whose likelihood is [likelihood_eps_insensitive()] unless
-#' `likelihood` says otherwise.
+#' @details
+#' **The formula** is given to [bsvm()] unchanged. Random-effects terms and smooth terms can be used
+#' in `fit()`, and in a workflow as the argument `formula` of `add_model()`. The outcome must be a
+#' factor with two levels, or numeric for regression. The likelihood for regression is
+#' [likelihood_eps_insensitive()] unless the argument `likelihood` is given.
 #'
-#' **Arguments.** The argument `cost` of `svm_linear()` is that of LIBSVM: it fixes the variance of
-#' the slopes at `cost / 2` under the pseudo-likelihood, for predictors that are standardised
-#' inside, as kernlab's engine does too, and at a sixteenth of that under the normalised likelihood,
-#' whose coefficients are a quarter. Without it the priors are those of [bsvm()], penalty inferred,
-#' and there is nothing to tune. In regression `margin` is the tube's `epsilon`, in units of the
-#' response, and `cost` fixes the variance at `cost` times the residuals' scale, which must then be
-#' given: `likelihood = likelihood_eps_insensitive(scale = )`. Others go into
-#' `set_engine()`: `prior`, `likelihood`, `missing`, `class.weights`, `standardize`, `keep_data`,
-#' `control`, and `algorithm` for what is `engine` in [bsvm()], a name that parsnip has taken.
+#' **Cost in classification.** The argument `cost` of `svm_linear()` is the cost of LIBSVM. Under
+#' the pseudo-likelihood it fixes the variance of the slopes at `cost / 2`, for predictors that are
+#' standardised internally, as in the kernlab engine of parsnip. Under the normalised likelihood,
+#' whose coefficients are a quarter as large, the variance is a sixteenth of this. Without `cost`
+#' the default priors of [bsvm()] are used: the penalty is inferred, and there is nothing to tune.
+#'
+#' **Margin and cost in regression.** `margin` is the `epsilon` of the tube, in units of the
+#' response. `cost` fixes the variance of the slopes at `cost` times the scale of the residuals.
+#' This scale must then be given: `likelihood = likelihood_eps_insensitive(scale = )`.
+#'
+#' **Other arguments** are given to `set_engine()`: `prior`, `likelihood`, `missing`,
+#' `class.weights`, `standardize`, `keep_data` and `control`. Use `algorithm` for the argument
+#' `engine` of [bsvm()], because parsnip uses the name `engine` itself.
 #'
 #' **Case weights** become `weights`. An offset is a term `offset()` of the formula.
 #'
-#' **Predictions** are of type `"class"`, `"prob"`, `"linear_pred"` (the link) and `"raw"`, which
-#' hands its `opts` on to [predict.bsvm()], as in `opts = list(interval = TRUE)`. But for `"raw"`
-#' they allow levels of grouping factors that the fit has not seen, as resampling brings. In
-#' regression they are of type `"numeric"`, `"pred_int"` (of new responses), `"conf_int"` (of the
-#' linear predictor) and `"raw"`.
+#' **Predictions** for classification are of type `"class"`, `"prob"`, `"linear_pred"` (the linear
+#' predictor) and `"raw"`. For regression they are of type `"numeric"`, `"pred_int"` (for new
+#' responses), `"conf_int"` (for the linear predictor) and `"raw"`. Type `"raw"` hands its `opts` to
+#' [predict.bsvm()], as in `opts = list(interval = TRUE)`. All types except `"raw"` accept new
+#' levels of grouping factors, which resampling can produce.
 #'
 #' @param formula,data As in [bsvm()].
-#' @param weights Non-negative numbers, one a row, or `NULL` (default).
-#' @param cost A positive number, LIBSVM's cost, or `NULL` (default): `prior` says.
-#' @param margin A number of at least 0, the tube's `epsilon`, or `NULL` (default): `likelihood`
-#'   says.
+#' @param weights Non-negative numbers, one per row, or `NULL` (default).
+#' @param cost The cost of LIBSVM, a positive number. `NULL` (default) uses `prior`.
+#' @param margin The `epsilon` of the tube, a number of at least 0. `NULL` (default) uses
+#'   `likelihood`.
 #' @param prior,likelihood As in [bsvm()].
 #' @param mode `"classification"` (default) or `"regression"`.
 #' @param algorithm The argument `engine` of [bsvm()].
 #' @param ... Other arguments of [bsvm()] that are not evaluated in `data`.
 #' @return A fit from [bsvm()].
-#' @section Errors: `bsvm_error_argument` if `cost` is not a positive number, or comes with `prior`,
-#'   or in regression without a given scale; `bsvm_error_unsupported` for a likelihood of the other
-#'   mode; else those of [bsvm()].
-#' @seealso [augment.bsvm()] and [tidy.bsvm()] for data frames of a fit by itself.
+#' @section Errors:
+#' `bsvm_error_argument` if `cost` is not a positive number, if it is combined with `prior`, or in
+#' regression if the scale is not given. `bsvm_error_unsupported` for a likelihood of the other
+#' mode; otherwise the errors of [bsvm()].
+#' @seealso [augment.bsvm()] and [tidy.bsvm()] for data frames from a fit.
 #' @examples
 #' if (requireNamespace("parsnip", quietly = TRUE)) {
 #'   cars <- transform(mtcars, am = factor(am, labels = c("automatic", "manual")))

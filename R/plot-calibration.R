@@ -1,16 +1,19 @@
 #' Reliability plot
 #'
-#' The share of a class against its predicted probability: points are bins, as large as they have
-#' rows, with their limits; the line is the smooth curve with its pointwise limits. On the dashed
-#' diagonal probabilities are calibrated. Ticks are the rows' probabilities: at the bottom those of
-#' rows of the first class, at the top those of the second.
+#' `plot()` shows the observed share of a class against its predicted probability.
 #'
-#' @param x,object What [calibration()] returned.
+#' @details
+#' Points are bins with their confidence limits; the size of a point shows the number of rows. The
+#' line is a smooth curve with pointwise limits. On the dashed diagonal, probabilities are
+#' calibrated. Ticks are the probabilities of the rows: rows of the first class at the bottom, rows
+#' of the second class at the top.
+#'
+#' @param x,object The value of [calibration()].
 #' @param smooth Show the curve?
 #' @param ... Must be empty.
 #' @return A `ggplot` object.
-#' @section Errors: `bsvm_error_unsupported` if ggplot2 is missing, `bsvm_error_argument` for other
-#'   arguments.
+#' @section Errors:
+#' `bsvm_error_unsupported` if ggplot2 is not installed; `bsvm_error_argument` for other arguments.
 #' @seealso [calibration()].
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)

@@ -1,24 +1,26 @@
-#' Plot a check
+#' Plot of a check of the approximation
 #'
-#' For each quantity the density by the approximation together with the corrected one, or with that
-#' of a fit by draws.
+#' For each quantity, `plot()` shows the posterior density of the approximation together with the
+#' corrected density, or with the density from a fit with draws.
 #'
 #' @details
-#' The approximation's density is that of its own distribution; a correlation by [engine_vb()] has
-#' none. Corrected densities are kernel estimates from the weighted draws or the chains of the
-#' check, made on the logarithmic scale for standard deviations and as Fisher's z for correlations,
-#' so that none extends beyond what such a quantity can be. If the check has no corrected values,
-#' give `exact`, a fit of the same model by an engine that draws from the posterior.
+#' The first density is the density of the approximation itself. A correlation with [engine_vb()]
+#' has no such density. Corrected densities are kernel estimates from the weighted draws or the
+#' chains of the check. They are computed on the logarithmic scale for standard deviations and with
+#' Fisher's z for correlations, so they do not extend beyond possible values. If the check has no
+#' corrected values, give `exact`, a fit of the same model with an engine that draws from the
+#' posterior.
 #'
 #' @param x,object A check from [check_approximation()].
-#' @param parameters Names of quantities, rows of the check's `table`; by default at most 12,
-#'   standard deviations and those not to trust first.
-#' @param exact A fit of the same model by draws, such as by [engine_gibbs()], whose draws stand for
-#'   the exact distribution; `NULL` (default) for the corrected one of the check.
-#' @param ... For `plot()`: arguments of `autoplot()`. Else not used.
-#' @return A `ggplot` object, a panel a quantity. Errors of class `bsvm_error_unsupported` where
-#'   ggplot2 is missing, and `bsvm_error_argument` for names that are not there or an `exact` that
-#'   is no such fit.
+#' @param parameters Names of quantities, which are rows of `table` in the check. By default at most
+#'   12 are shown; standard deviations and quantities that are not to be trusted come first.
+#' @param exact A fit of the same model with draws, for example with [engine_gibbs()]. Its draws
+#'   represent the exact distribution. `NULL` (default) uses the corrected distribution of the
+#'   check.
+#' @param ... For `plot()`: arguments of `autoplot()`. Otherwise not used.
+#' @return A `ggplot` object with one panel per quantity. An error of class `bsvm_error_unsupported`
+#'   if ggplot2 is not installed, and of class `bsvm_error_argument` for unknown names or an invalid
+#'   `exact`.
 #' @seealso [check_approximation()]
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)

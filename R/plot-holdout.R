@@ -1,16 +1,18 @@
-#' Plot a study of classifiers
+#' Plot of a study of classifiers
 #'
-#' Box plots over the splits: a box a model, and for `plot()` a panel a metric; `plot_ber()` shows
-#' the balanced error rate alone, of one study or of several beside each other (Luts and Ormerod
-#' 2014, Figures 1, 2 and 4).
+#' Box plots of the metrics over the splits of a study, with one box per model. `plot()` has one
+#' panel per metric. `plot_ber()` shows only the balanced error rate, for one or several studies
+#' (Luts and Ormerod 2014, Figures 1, 2 and 4).
 #'
-#' @param ... Of `plot_ber()` results of [holdout()] or [cross_validate()] with the metric `"ber"`;
-#'   names, if given, are the panels' titles. Of `plot()` arguments of `autoplot()`.
+#' @param ... For `plot_ber()`: results of [holdout()] or [cross_validate()] with the metric
+#'   `"ber"`. If they are named, the names are the titles of the panels. For `plot()`: arguments of
+#'   `autoplot()`.
 #' @param x,object A result of [holdout()] or [cross_validate()].
 #' @param metrics Names of the metrics to show; all by default.
-#' @return A `ggplot` object. Where values are missing, the caption counts them.
-#' @section Errors: `bsvm_error_unsupported` if ggplot2 is missing, `bsvm_error_argument` for what
-#'   is no study or a metric it does not have.
+#' @return A `ggplot` object. If values are missing, the caption shows their number.
+#' @section Errors:
+#' `bsvm_error_unsupported` if ggplot2 is not installed; `bsvm_error_argument` for an object that is
+#' not a study, or a metric that is not in the study.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176.
 #' @seealso [summary.bsvm_holdout()].

@@ -1,17 +1,18 @@
-#' Plot inclusion probabilities
+#' Plot of inclusion probabilities
 #'
-#' A bar a column, as high as its inclusion probability and the darker the more probable it is that
-#' its coefficient is positive, for one fit or for several above each other (Luts and Ormerod 2014,
-#' Figure 3; Polson and Scott 2011, Figure 3).
+#' A bar chart of the inclusion probability of each column of the design matrix, for one or several
+#' fits. The darker a bar, the more probable a positive coefficient (Luts and Ormerod 2014, Figure
+#' 3; Polson and Scott 2011, Figure 3).
 #'
-#' @param ... Fits whose prior selects columns, or what [inclusion()] gives for them; names, if
-#'   given, are the panels' titles.
-#' @param threshold Where the dashed line is, a probability.
-#' @param n How many columns to show at most, those most probable in any of the fits.
-#' @param x,object What [inclusion()] gives.
+#' @param ... Fits with a prior that selects variables, or the values of [inclusion()] for them. If
+#'   they are named, the names are the titles of the panels.
+#' @param threshold A probability, at which a dashed line is drawn.
+#' @param n Maximum number of columns to show: the most probable in any of the fits.
+#' @param x,object The value of [inclusion()].
 #' @return A `ggplot` object.
-#' @section Errors: `bsvm_error_unsupported` if ggplot2 is missing or no prior of a fit selects,
-#'   `bsvm_error_argument` for what is no fit, number or probability.
+#' @section Errors:
+#' `bsvm_error_unsupported` if ggplot2 is not installed or no prior of a fit selects variables;
+#' `bsvm_error_argument` for invalid arguments.
 #' @inherit inclusion references
 #' @seealso [inclusion()].
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

@@ -1,17 +1,17 @@
-#' Plot a fit to several responses
+#' Plot of a fit to several responses
 #'
-#' Plots of all responses together, as ggplots. For one response use `plot(fit$fits$a)`: see
+#' `plot()` shows all responses of a fit together. For one response use `plot(fit$fits$a)`, see
 #' [plot.bsvm()].
 #'
 #' @param x,object A fit to several responses ([responses]).
 #' @param which One of
 #'   * `"response"` (default): each response against its fitted value, with predictive intervals;
-#'   * `"correlation"`: residual correlations with credible intervals, the largest 30 by size; not
-#'     with independent residuals;
-#'   * `"coefficients"`: the population-level coefficients of each response with credible
-#'     intervals. More than 20 coefficients of a matrix of predictors, such as a spectrum, are
-#'     drawn as a curve over its columns. Without linear terms, those of a Gaussian-process term
-#'     with [kernel_linear()], whose function is linear in its variables;
+#'   * `"correlation"`: residual correlations with credible intervals, the 30 largest in absolute
+#'     value. Not available with independent residuals;
+#'   * `"coefficients"`: the population-level coefficients of each response with credible intervals.
+#'     More than 20 coefficients of a matrix of predictors, such as a spectrum, are drawn as a curve
+#'     over its columns. Without linear terms, the coefficients of a Gaussian-process term with
+#'     [kernel_linear()] are shown, whose function is linear in its variables;
 #'   * `"relevance"`: with [prior_relevance()], the effective number of each row
 #'     ([relevance_vectors()]).
 #' @param level Probability of the intervals.

@@ -1,26 +1,28 @@
-#' Inducing points that are learned
+#' Optimised inducing points
 #'
-#' `gp(x1, x2, points = points_learned(100))` has inducing points that need not be rows: from the ones
-#' that would be chosen otherwise they move to where the evidence is highest.
+#' `gp(x1, x2, points = points_learned(100))` optimises the positions of the inducing points of a
+#' Gaussian-process term. The points need not be rows: they start at the points that would be chosen
+#' otherwise and move to positions with the highest evidence.
 #'
 #' @details
-#' A Gaussian-process term with M inducing points costs \eqn{n M^2} for n rows, and loses the details
-#' of the function that the points do not explain ([gp]). With `points_learned()` the coordinates of
-#' the points, and the amplitudes, maximise the lower bound of the evidence, by its gradient
-#' (limited-memory BFGS), given the kernels as learned and over the rows from which kernels are learned
-#' (at most 1000). The bound is never above that of all rows as inducing points, and does not gain
-#' from two points at the same place. The result does not depend on the random seed.
+#' A Gaussian-process term with M inducing points costs \eqn{n M^2} for n rows. It loses the details
+#' of the function that the points do not explain ([gp]). With `points_learned()`, the coordinates
+#' of the points and the amplitudes maximise the lower bound of the evidence. The maximisation uses
+#' the gradient (limited-memory BFGS). The kernels are fixed at their estimates, and only the rows
+#' that they were estimated from are used (at most 1000). The bound is never above the bound with
+#' all rows as inducing points, and does not gain from two points at the same position. The result
+#' does not depend on the random seed.
 #'
-#' Learned points are worth their time if there are few of them for the function: with more points,
-#' which cost less time than learning, the default choice is as good. [summary()][summary.bsvm] shows
-#' by how much the bound has risen, and the share of variance that the points do not explain. This
-#' share may rise as well, because the bound looks at what the response needs.
+#' Optimised points are worth their time if they are few for the function. With more points, which
+#' cost less time than the optimisation, the default choice is as good. [summary()][summary.bsvm]
+#' shows how much the bound has risen, and the share of variance that the points do not explain.
+#' This share may rise too, because the bound depends on what the response needs.
 #'
-#' @param points The number of points, or a matrix or data frame of those to start from, in the units
-#'   of the variables (see the argument `points` of [gp]).
+#' @param points The number of points, or a matrix or data frame of starting points, in the units of
+#'   the variables (see the argument `points` of [gp]).
 #' @return An object of class `bsvm_points`, for the argument `points` of [gp].
-#' @section Errors: `bsvm_error_argument` for anything but a whole number of at least 1, a matrix or a
-#'   data frame.
+#' @section Errors:
+#' `bsvm_error_argument` for anything but a whole number of at least 1, a matrix or a data frame.
 #' @references
 #' Titsias, M. (2009). Variational learning of inducing variables in sparse Gaussian processes.
 #' *Proceedings of AISTATS*, 5, 567-574.

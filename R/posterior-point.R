@@ -13,42 +13,49 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 
 #' Support vectors
 #'
-#' Which rows hold the hyperplane, and how strongly: of a point estimate by [engine_em()] or
-#' [engine_ecme()] those with a multiplier; of a posterior each row to some degree.
+#' `support_vectors()` returns the rows that determine the separating hyperplane and the size of
+#' their influence. For a point estimate with [engine_em()] or [engine_ecme()] these are the rows
+#' with a nonzero Lagrange multiplier. For a posterior, every row has some influence.
 #'
 #' @details
-#' **Point estimates.** At the optimum the penalty's slope in each coefficient equals \eqn{\sum_i
-#' a_i y_i c_{ij}}{sum_i a_i y_i c_ij}, with a multiplier \eqn{0 \le a_i \le 2 w_i}{0 <= a_i <= 2
-#' w_i} for each row, \eqn{w_i} its weight. Rows outside the margin have none and could be left out
-#' of the data. Under `likelihood_hinge(gamma = , gamma0 = )` the bounds are \eqn{-\gamma (c - 1)
-#' w_i}{-gamma (c - 1) w_i} and \eqn{\gamma (c + 1) w_i}{gamma (c + 1) w_i}: with `gamma0` above
-#' zero rows outside the margin are held towards it, and every row counts.
+#' **Point estimates.** At the optimum, the derivative of the penalty with respect to each
+#' coefficient equals \eqn{\sum_i a_i y_i c_{ij}}{sum_i a_i y_i c_ij}, with \eqn{c_{ij}}{c_ij} the
+#' value of row \eqn{i} in column \eqn{j}. The multiplier of each row satisfies \eqn{0 \le a_i \le 2
+#' w_i}{0 <= a_i <= 2 w_i} with \eqn{w_i} its weight. Rows outside the margin have multiplier zero
+#' and could be removed from the data. Under `likelihood_hinge(gamma = , gamma0 = )` the bounds are
+#' \eqn{-\gamma (c - 1) w_i}{-gamma (c - 1) w_i} and \eqn{\gamma (c + 1) w_i}{gamma (c + 1) w_i},
+#' with \eqn{c} as in [likelihood_hinge()]. With `gamma0` above zero, rows outside the margin are
+#' pulled towards it, and every row counts.
 #'
 #' **Posteriors.** A Bayesian fit averages over functions, so no row is without influence. The
 #' probability \eqn{P_i} that row \eqn{i} is inside its margin or misclassified, \eqn{y_i f_i <
-#' 1}{y_i f_i < 1}, takes the place of the multiplier. If variances are given and a Gaussian
-#' approximation maximises the expected log pseudo-likelihood less its divergence from the prior, the
-#' posterior mean is exactly the mode's expression with the multipliers \eqn{a_i = 2 w_i P_i}{a_i = 2
-#' w_i P_i} (with `gamma` and `gamma0`: \eqn{w_i \gamma (1 + c (2 P_i - 1))}{w_i gamma (1 + c (2 P_i -
-#' 1))}). For other fits the expression is an approximation: [engine_vb()] maximises another bound,
-#' [engine_gaussian()] then matches moments and averages over variances, and samplers draw. The sum of
-#' \eqn{P_i} is an effective number of support vectors.
+#' 1}{y_i f_i < 1}, replaces the multiplier.
 #'
-#' The mean of a fit with [engine_ecm()] is a mode whose multipliers are not kept. The error says how to
-#' refit with [engine_em()] and the variances that were learned, which has them.
+#' The expression for point estimates is exact in one case: variances are given, and a Gaussian
+#' approximation maximises the expected log pseudo-likelihood less its divergence from the prior.
+#' Then the posterior mean satisfies it with \eqn{a_i = 2 w_i P_i}{a_i = 2 w_i P_i}, or with `gamma`
+#' and `gamma0` \eqn{a_i = w_i \gamma (1 + c (2 P_i - 1))}{a_i = w_i gamma (1 + c (2 P_i - 1))}. For
+#' other fits it is an approximation: [engine_vb()] maximises another bound, [engine_gaussian()]
+#' then matches moments and averages over variances, and samplers draw. The sum of \eqn{P_i} is an
+#' effective number of support vectors.
+#'
+#' The estimate of a fit with [engine_ecm()] is a mode whose multipliers are not kept, so this is an
+#' error. The message shows how to refit with [engine_em()] and the estimated variances.
 #'
 #' @param object A fit from [bsvm()].
 #' @param ... Must be empty.
-#' @return Of a point estimate, a data frame with a row for each support vector: `row`, its number
-#'   among the rows of [fitted()][fitted.bsvm]; `multiplier`; and `kind`, a factor: `"margin"`, on
-#'   the margin, with a multiplier between its bounds, or `"inside"`, inside the margin or
-#'   misclassified, with a multiplier of \eqn{2 w_i}{2 w_i}, its upper bound; and with `gamma0`
-#'   above zero `"outside"`, with the lower bound. Of other fits, a data frame with each row that
-#'   was used: `row`; `inside`, the probability that it is inside its margin; and under the
-#'   pseudo-likelihood `multiplier`.
-#' @section Errors: `bsvm_error_unsupported` for modes by [engine_map()] without standard
-#'   deviations, for fits by [engine_ecm()], for models of missing predictors, and for a response
-#'   that is not of classes.
+#' @return For a point estimate, a data frame with one row per support vector:
+#' * `row`, its number among the rows of [fitted()][fitted.bsvm];
+#' * `multiplier`;
+#' * `kind`, a factor. `"margin"`: on the margin, with a multiplier between its bounds. `"inside"`:
+#'   inside the margin or misclassified, with a multiplier at its upper bound, \eqn{2 w_i}{2 w_i}.
+#'   `"outside"` (only with `gamma0` above zero): at the lower bound.
+#'
+#' For other fits, a data frame with one row per row used in the fit: `row`, `inside` (the
+#' probability that the row is inside its margin), and under the pseudo-likelihood `multiplier`.
+#' @section Errors:
+#' `bsvm_error_unsupported` for modes from [engine_map()] without standard deviations, for fits with
+#' [engine_ecm()], for models of missing predictors, and for a numeric response.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23 (Section 3.2).
 #'

@@ -1,31 +1,33 @@
 #' Draws of the response
 #'
-#' Under `likelihood_hinge(normalized = TRUE)`, classes drawn from their posterior predictive law.
+#' `posterior_predict()` draws new responses from the posterior predictive distribution.
+#' `simulate()` returns such draws for the rows of the fit as a data frame.
 #'
 #' @details
-#' For every draw of a row's link, one class is drawn with the probability that
-#' [posterior_epred()][posterior_epred.bsvm] has. Group effects and levels the fit has not seen come
-#' in as in [posterior_linpred.bsvm()].
+#' **Classes.** Under `likelihood_hinge(normalized = TRUE)`, one class is drawn for each draw of the
+#' linear predictor of a row, with the probability that [posterior_epred()][posterior_epred.bsvm]
+#' returns. Group effects and new levels are treated as in [posterior_linpred.bsvm()].
 #'
-#' **Numbers.** Of a response of numbers, under [likelihood_eps_insensitive()] or another likelihood
-#' of numbers but [likelihood_quantile()], a draw is the linear predictor plus a residual from its
-#' density at that draw of its scale and tube.
+#' **Numeric response.** Under [likelihood_eps_insensitive()] and the other likelihoods for a
+#' numeric response except [likelihood_quantile()], a draw is the linear predictor plus a residual.
+#' The residual is drawn from its density, given the scale and tube in the same draw.
 #'
-#' The classes are drawn by R's random numbers, so that [set.seed()], or `seed`, repeats them.
+#' The responses are drawn by R's random numbers; [set.seed()] or `seed` makes them reproducible.
 #'
 #' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)` or a
-#'   likelihood of numbers.
+#'   likelihood for a numeric response.
 #' @param newdata,re_formula,allow_new_levels,group,offset,draw_ids As in
 #'   [posterior_linpred.bsvm()].
-#' @param seed A number for [set.seed()]; the caller's random numbers are then left as they were.
-#'   `NULL` (default) goes on with these.
+#' @param seed A number for [set.seed()], which leaves the state of the random number generator
+#'   unchanged. `NULL` (default) uses the current state.
 #' @param ... Must be empty.
 #' @return A matrix with one row per draw (chain by chain) and one column per row of `newdata`, or
-#'   of the fit. For a response of numbers it is numeric. For classes it is an integer matrix: 1 is
-#'   the second level of the response, the class +1, and 0 the first; the attribute `"levels"` has
+#'   of the fit. For a numeric response it is numeric. For classes it is an integer matrix: 1 is the
+#'   second level of the response, the class +1, and 0 the first. The attribute `"levels"` contains
 #'   their names. A row with a missing variable has a column of `NA`.
-#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, which is no law of the
-#'   response, and for a fit without draws; `bsvm_error_argument` for other arguments.
+#' @section Errors:
+#' `bsvm_error_unsupported` under the pseudo-likelihood, which is not a distribution of the
+#' response, and for a fit without draws; `bsvm_error_argument` for other arguments.
 #' @seealso [pp_check.bsvm()], [posterior_linpred.bsvm()].
 #' @examples
 #' set.seed(1)
@@ -50,8 +52,7 @@ posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   shape_draws(object$response, with_given_seed(seed, draw_response(likelihood, f)))
 }
 
-#' @param nsim How many responses to simulate: the first draws of `nsim` rows of
-#'   `posterior_predict()` at equal distances.
+#' @param nsim Number of responses to simulate, from equally spaced draws of the posterior.
 #' @rdname posterior_predict.bsvm
 #' @importFrom stats simulate
 #' @export

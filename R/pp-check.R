@@ -1,30 +1,32 @@
-#' Observed classes against drawn ones
+#' Posterior predictive checks of the classes
 #'
-#' Pictures by the package bayesplot of the response beside what the fit, under
-#' `likelihood_hinge(normalized = TRUE)`, would have drawn in its place.
+#' `pp_check()` compares the observed classes with classes drawn from a fit under
+#' `likelihood_hinge(normalized = TRUE)`, with plots from the package bayesplot.
 #'
 #' @details
 #' * `"bars"`: the number of rows of each class, with intervals of the drawn numbers;
 #' * `"bars_grouped"`: the same within the levels of `group`;
-#' * `"error_binned"`: rows in bins of their probability of class +1, the average over the draws of
-#'   [posterior_epred()][posterior_epred.bsvm]: the mean of observed minus expected in each, with
-#'   the limits within which 95 % of them fall if the model is right;
-#' * `"stat"`: the law of a statistic of the drawn classes (0 and 1), with that of the response.
+#' * `"error_binned"`: the mean of observed minus expected classes in bins of the probability of
+#'   class +1 (the average of [posterior_epred()][posterior_epred.bsvm] over the draws). It also
+#'   shows the limits that contain 95 % of the means if the model is right;
+#' * `"stat"`: the distribution of a statistic of the drawn classes (0 and 1), with its observed
+#'   value.
 #'
-#' Rows of weight zero are left out, and other weights do not enter. The classes are drawn by R's
+#' Rows of weight zero are excluded, and other weights are not used. The classes are drawn by R's
 #' random numbers, see [posterior_predict.bsvm()].
 #'
 #' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)`.
 #' @param type `"bars"` (default), `"bars_grouped"`, `"error_binned"` or `"stat"`.
-#' @param group For `"bars_grouped"`: the name of a variable of the model, or a factor with a value
-#'   a row of the fit.
+#' @param group For `"bars_grouped"`: the name of a variable of the model, or a factor with one
+#'   value per row of the fit.
 #' @param re_formula As in [predict.bsvm()].
 #' @param draw_ids Which draws, as in [posterior_linpred.bsvm()]; all by default.
-#' @param ... Handed to bayesplot: `prob`, `freq`, `stat`, `bins`, ...
+#' @param ... Arguments of bayesplot: `prob`, `freq`, `stat`, `bins`, ...
 #' @return A ggplot.
-#' @section Errors: `bsvm_error_unsupported` under the pseudo-likelihood, for a fit without draws,
-#'   and if bayesplot is not installed or can't draw it; `bsvm_error_data` if `group` names a
-#'   variable and the data can't be found again; `bsvm_error_argument` for other arguments.
+#' @section Errors:
+#' `bsvm_error_unsupported` under the pseudo-likelihood, for a fit without draws, and if bayesplot
+#' is not installed or can't draw the plot. `bsvm_error_data` if `group` names a variable and the
+#' data can't be found again; `bsvm_error_argument` for other arguments.
 #' @references Gabry, J., Simpson, D., Vehtari, A., Betancourt, M. and Gelman, A. (2019).
 #'   Visualization in Bayesian workflow. *Journal of the Royal Statistical Society: Series A*, 182,
 #'   389-402.

@@ -1,88 +1,106 @@
-#' Predict classes, links and probabilities
+#' Predictions of a fit
 #'
-#' @details The link of a row is the posterior mean of `f`, offset and group effects included; the
-#' class is its sign, and a link of exactly zero goes to the second level, class +1. If the fit puts
-#' all its own rows into one class, as with a rare class, a message says so once a session (class
-#' `bsvm_message_one_class`): use `threshold` or `costs`, or fit with `class.weights`. The standard
-#' deviation is that of `f` under the posterior the engine found. `lower` and `upper` are quantiles
-#' of the draws of `f` (`engine_gibbs()`), of a mixture of normal distributions
-#' (`engine_gaussian()`), or mean minus and plus normal quantiles times the standard deviation. They
-#' speak of the linear predictor, not of the next response, and under the pseudo-likelihood are too
-#' narrow (see [summary.bsvm()]). A fit by [engine_map()] without integrated group effects has no
+#' `predict()` returns classes, linear predictors or class probabilities for two classes. For a
+#' numeric response it returns fitted values, quantiles and intervals.
+#'
+#' @details
+#' The linear predictor of a row is the posterior mean of `f`, including the offset and group
+#' effects. The class is its sign; a linear predictor of exactly zero gives the second level, class
+#' +1. If the fit predicts one class for all its own rows, which can happen with a rare class, a
+#' message reports this once per session (class `bsvm_message_one_class`). Then use `threshold` or
+#' `costs`, or fit with `class.weights`.
+#'
+#' **Intervals.** The standard deviation is the posterior standard deviation of `f` in the
+#' approximation of the engine. `lower` and `upper` are quantiles of the draws of `f`
+#' (`engine_gibbs()`) or of a mixture of normal distributions (`engine_gaussian()`). For other
+#' engines they are the mean minus and plus normal quantiles times the standard deviation. They
+#' describe the linear predictor, not a new response. Under the pseudo-likelihood they are too
+#' narrow (see [summary.bsvm()]). A fit with [engine_map()] without integrated group effects has no
 #' standard deviation, and `interval = TRUE` is an error of class `bsvm_error_unsupported`.
 #'
-#' A level of a grouping factor that was not in the fit is an error unless
-#' `allow_new_levels = TRUE`; then its effects have mean zero, and their variance (of the
-#' multipliers of the row, with all covariances) is added to that of the link. `re_formula` chooses
-#' which group effects take part, in mean and standard deviation: `NULL` all, `NA` or `~0` none, a
-#' formula such as `~ (1 | item)` those it names, which must be among the fit's. Grouping factors
-#' that are left out are not needed in `newdata`. An offset is that of the rows of `newdata`:
-#' evaluated there, or given as `offset`.
+#' **Group effects.** A new level of a grouping factor is an error unless `allow_new_levels = TRUE`.
+#' With it, the effects of a new level have mean zero. Their variance, for the covariates of the row
+#' and with all covariances, is added to the variance of the linear predictor. `re_formula` chooses
+#' the group effects to include in mean and standard deviation. `NULL` includes all, and `NA` or
+#' `~0` none. A formula such as `~ (1 | item)` includes the effects that it names, which must be in
+#' the fit. Excluded grouping factors are not needed in `newdata`. The offset is evaluated in
+#' `newdata`, or given as `offset`.
 #'
-#' `newdata` may have more columns than needed, needs no response and can have any number of rows,
-#' none included. A row with a missing value in a variable that is used gets `NA`. Where the fit
-#' models missing predictors ([missing_normal()]), these are averaged over their law given the
-#' others of the row: the link is at their means, what is not known adds to the standard deviation,
-#' and only a row that lacks something else (a factor, a group, a dummy) gets `NA`. Auxiliary
-#' variables are used where `newdata` has them. In rows of the fit missing entries are as
-#' [imputed()] has them, which has seen the class of the row, and count as independent.
+#' **Rows of `newdata`.** `newdata` may have more columns than needed, needs no response and can
+#' have any number of rows, including zero. A row with a missing value in a variable that is used
+#' gets `NA`.
 #'
-#' **A response of numbers.** `type = "response"`, the default, is the posterior mean of the linear
-#' predictor, as `"link"` is. `interval = TRUE` (or `"prediction"`) gives intervals of **new
-#' responses**: quantiles of the residuals' density averaged over the posterior of the linear
-#' predictor and of the density's inferred numbers, over draws or parts of a mixture; each part's
-#' distribution function is closed. `interval = "confidence"` gives intervals of the linear
-#' predictor itself. `type = "quantile"` gives quantiles of new responses for `probs`. Under
-#' [likelihood_quantile()] the density of a response is a device, and there are confidence intervals
-#' only.
+#' If the fit models missing predictors ([missing_normal()]), they are averaged over their
+#' distribution given the other predictors of the row. The linear predictor is evaluated at their
+#' means, and their uncertainty is added to the standard deviation. Only a row with other missing
+#' values (a factor, a group, a dummy) gets `NA`. Auxiliary variables are used if they are in
+#' `newdata`. In rows of the fit, missing entries have the moments of [imputed()], which depend on
+#' the class of the row, and count as independent.
 #'
-#' Without `newdata` the links kept in the fit serve. What they do not contain (`interval = TRUE`,
-#' `re_formula`, the spread that probabilities are averaged over) needs the data: the call of the
-#' fit is evaluated again, and if that fails the error (class `bsvm_error_data`) names
+#' **A numeric response.** `type = "response"`, the default, and `"link"` return the posterior mean
+#' of the linear predictor. `interval = TRUE` (or `"prediction"`) gives intervals of **new
+#' responses**. These are quantiles of the density of the residuals, averaged over the posterior of
+#' the linear predictor and of the parameters of the density. The average is over draws or the
+#' components of a mixture. `interval = "confidence"` gives intervals of the linear predictor
+#' itself. `type = "quantile"` gives quantiles of new responses for `probs`. Under
+#' [likelihood_quantile()] the density of the response is only a working model, so only confidence
+#' intervals are available.
+#'
+#' **Without `newdata`**, the linear predictors kept in the fit are used. `interval = TRUE`,
+#' `re_formula` and probabilities that average over the uncertainty need the data too. Then the call
+#' of the fit is evaluated again; if that fails, the error (class `bsvm_error_data`) recommends
 #' `keep_data = TRUE`.
 #'
 #' @section Probabilities:
 #' Under `likelihood_hinge(normalized = TRUE)` the model has probabilities: \eqn{p(+1 | f)}{p(+1|f)}
-#' of [likelihood_hinge()], averaged over the posterior of `f` (`map = "likelihood"`): over the
-#' draws, over each part of [engine_gaussian()]'s mixture, or at the mode where the spread is
-#' not known. This is what to take where probabilities matter.
+#' of [likelihood_hinge()], averaged over the posterior of `f` (`map = "likelihood"`). The average
+#' is over the draws or over the components of the mixture of [engine_gaussian()]. If the
+#' uncertainty is not available, \eqn{f} is at the mode. Use this likelihood if you need
+#' probabilities.
 #'
-#' The pseudo-likelihood has none, and the same average is far too sure: it rewards a large
-#' \eqn{|f|}{|f|}. Its default is `map = "logistic"`, with the mean \eqn{m} and the standard
-#' deviation \eqn{s} of the link
-#' \deqn{p = \mathrm{logit}^{-1}\left\{\frac{a m}{\sqrt{1 + (\pi/8) (a s / 2)^2}}\right\},}{p =
-#' plogis(a m / sqrt(1 + (pi/8) (a s / 2)^2)),}
-#' nearly the average of a logistic curve of slope \eqn{a} over a normal law (MacKay 1992) with half
-#' the standard deviation. `a` is learned when the model is fitted, by maximum likelihood with the
-#' targets of Platt (2000), from the links of its own rows (a thousand at most) less what each
-#' gained from its own class: to first order \eqn{s^2} times the expected slope of the loss, at most
-#' \eqn{s}. What varies between groups that are new, and what missing predictors leave open, counts
-#' whole in \eqn{s}, not by half; rows with missing predictors come in as new ones would. Fits
-#' without standard deviations ([engine_em()], [engine_map()] without integrated group effects,
-#' draws with `keep_effects = FALSE`) do without all this, and are too sure where coefficients are
-#' many; so are those by [engine_vb()], whose standard deviations are too small. Rows left out of
-#' the fit tell, see [calibration()], and [calibration_map()] learns the slope from them. `map =
-#' "probit"` is \eqn{\Phi\{m / \sqrt{1 + s^2}\}}{Phi(m / sqrt(1 + s^2))} (Henao, Yuan and Carin
-#' 2014).
+#' The pseudo-likelihood has no probabilities. It rewards a large \eqn{|f|}{|f|}, so the same
+#' average is far too close to 0 and 1. Its default is `map = "logistic"`. With the mean \eqn{m} and
+#' the standard deviation \eqn{s} of the linear predictor,
+#' \deqn{p = \mathrm{logit}^{-1}\left\{\frac{a m}{\sqrt{1 + (\pi/8) (a s / 2)^2}}\right\}.}{p =
+#' plogis(a m / sqrt(1 + (pi/8) (a s / 2)^2)).}
+#' This is nearly the average of a logistic curve with slope \eqn{a} over a normal distribution
+#' (MacKay 1992) with half the standard deviation.
+#'
+#' `a` is estimated in the fit by Platt scaling (Platt 2000) on approximate leave-one-out predictors
+#' of up to 1000 training rows. They are the linear predictors less what each row gained from its
+#' own class. To first order this gain is \eqn{s^2} times the expected slope of the loss; it is
+#' limited to \eqn{s}. The variation of new groups and the uncertainty of missing predictors count
+#' fully in \eqn{s}, not by half. In the estimation of `a`, rows with missing predictors are treated
+#' like new rows.
+#'
+#' Fits without standard deviations use neither \eqn{s} nor the correction for the own class of a
+#' row. These are fits with [engine_em()], with [engine_map()] without integrated group effects, and
+#' draws with `keep_effects = FALSE`. Their probabilities are too close to 0 and 1 if there are many
+#' coefficients. The same holds for [engine_vb()], whose standard deviations are too small. Check
+#' probabilities on held-out rows with [calibration()]; [calibration_map()] estimates the slope from
+#' such rows. `map = "probit"` is \eqn{\Phi\{m / \sqrt{1 + s^2}\}}{Phi(m / sqrt(1 + s^2))} (Henao,
+#' Yuan and Carin 2014).
 #'
 #' **Rare classes.** If one class has a small share of the rows (3 to 12 % in the data sets tried),
-#' the pseudo-likelihood's probabilities are worth little more than this share: on held-out rows
-#' their calibration slopes were 5 to 11, where 1 is right. A message of class `bsvm_message_rare`
-#' says so once a session, below 15 %. Use `likelihood_hinge(normalized = TRUE)`, or see
-#' [calibration()].
+#' probabilities under the pseudo-likelihood contain little information beyond this share. On
+#' held-out rows their calibration slopes were 5 to 11, while 1 is calibrated. Below 15 %, a message
+#' of class `bsvm_message_rare` reports this once per session. Use `likelihood_hinge(normalized =
+#' TRUE)`, or see [calibration()].
 #'
-#' **Known groups.** The distribution of a group's effect is not normal if its rows are of one
-#' class. If effects were integrated out ([engine_gaussian()], and [engine_map()] with one or two
-#' effects per level), probabilities average over their own distributions.
+#' **Known groups.** The distribution of a group effect is not normal if all rows of the group are
+#' of one class. If effects were integrated out ([engine_gaussian()], and [engine_map()] with one or
+#' two effects per level), probabilities average over their actual distributions.
 #'
-#' All maps are one half where the link is zero, so `type = "prob"` and `type = "class"` agree. An
-#' average over draws or a mixture may lie on the other side of one half than the mean link, which
-#' decides the class; it is then put beside one half, on the class's side. A link of exactly zero
-#' has one half for both classes, and is of the second.
+#' **Agreement of probabilities and classes.** All maps are one half if the linear predictor is
+#' zero, so `type = "prob"` and `type = "class"` agree. An average over draws or a mixture may be on
+#' the other side of one half than the mean linear predictor, which decides the class. It is then
+#' moved close to one half, on the side of the class. For a linear predictor of exactly zero, both
+#' classes have probability one half, and the class is the second level.
 #'
-#' With `class.weights`, or `weights` that do not count rows, the probabilities are those of the
-#' weighted population. Where the classes had weights \eqn{w_1}{w1} and \eqn{w_2}{w2}, that of the
-#' second class in the population as it is follows from the weighted one, \eqn{p}, as
+#' **Weights.** With `class.weights`, or `weights` that do not count rows, the probabilities refer
+#' to the weighted population. Let \eqn{w_1}{w1} and \eqn{w_2}{w2} be the weights of the classes,
+#' and \eqn{p} the probability of the second class in the weighted population. In the population
+#' without weights its probability is
 #' \deqn{\frac{p / w_2}{p / w_2 + (1 - p) / w_1}.}{(p / w2) / (p / w2 + (1 - p) / w1).}
 #' @references
 #' Henao, R., Yuan, X. and Carin, L. (2014). Bayesian nonlinear support vector machines and
@@ -96,37 +114,39 @@
 #' @param object A fit from [bsvm()].
 #' @param newdata A data frame with the variables of the formula (a matrix with the columns of `x`
 #'   for a fit from `bsvm(x, y)`); the rows of the fit by default.
-#' @param type `"class"` (default), `"link"`, or `"prob"` for the probabilities of both classes; of
-#'   a response of numbers `"response"` (default), `"link"` or `"quantile"`.
-#' @param interval If `TRUE`, the link with its standard deviation and credible interval
-#'   (`type = "link"`, which it implies). Of a response of numbers `"prediction"`, which `TRUE`
-#'   means, or `"confidence"`.
+#' @param type For two classes: `"class"` (default), `"link"` for the linear predictor, or `"prob"`
+#'   for the probabilities of both classes. For a numeric response: `"response"` (default), `"link"`
+#'   or `"quantile"`.
+#' @param interval For two classes: if `TRUE`, the linear predictor with its standard deviation and
+#'   credible interval (this implies `type = "link"`). For a numeric response: `"prediction"` (the
+#'   same as `TRUE`) or `"confidence"`.
 #' @param level Probability of the interval.
 #' @param re_formula Which group effects to use: `NULL` (default) all, `NA` or `~0` none, or a
-#'   one-sided formula of some of the fit's terms with bars.
+#'   one-sided formula with some of the random-effects terms of the fit.
 #' @param allow_new_levels Accept levels of grouping factors that were not in the fit?
 #' @param group For a fit from `bsvm(x, y, group = )`: the levels of the rows of `newdata`.
-#' @param offset For a fit with the argument `offset`: that of the rows of `newdata`, where it can't
-#'   be evaluated in `newdata`.
-#' @param na.action What to do with rows that have missing values: [stats::na.pass()] (default)
-#'   gives `NA`, [stats::na.omit()] leaves them out, [stats::na.fail()] is an error.
-#' @param map For probabilities: `"likelihood"`, `"logistic"`, `"probit"`, or what
-#'   [calibration_map()] learned from held-out rows. `NULL` (default) is `"likelihood"` under
-#'   `likelihood_hinge(normalized = TRUE)`, else `"logistic"`. See below.
-#' @param threshold For `type = "class"`: rows whose probability of the second level is at least
-#'   this get it. `NULL` (default): the sign of the link, which is one half.
-#' @param costs For `type = "class"`, in place of `threshold`: what it costs to take a row of each
-#'   class for the other one, two positive numbers named by the levels. With costs `a` of the first
-#'   level and `b` of the second the threshold is `a / (a + b)`.
+#' @param offset For a fit with the argument `offset`: the offset of the rows of `newdata`, if it
+#'   can't be evaluated in `newdata`.
+#' @param na.action The treatment of rows with missing values: [stats::na.pass()] (default) gives
+#'   `NA`, [stats::na.omit()] excludes them, [stats::na.fail()] is an error.
+#' @param map For probabilities: `"likelihood"`, `"logistic"`, `"probit"`, or the value of
+#'   [calibration_map()] for held-out rows. `NULL` (default) is `"likelihood"` under
+#'   `likelihood_hinge(normalized = TRUE)`, otherwise `"logistic"`. See below.
+#' @param threshold For `type = "class"`: rows are assigned to the second level if its probability
+#'   is at least this. `NULL` (default) uses the sign of the linear predictor, which corresponds to
+#'   one half.
+#' @param costs For `type = "class"`, in place of `threshold`: two positive numbers named by the
+#'   levels, the costs of misclassifying a row of each class. With costs `a` of the first level and
+#'   `b` of the second, the threshold is `a / (a + b)`.
 #' @param probs For `type = "quantile"`: probabilities between 0 and 1.
-#' @param ... Must be empty; a misspelt or foreign argument is an error that names the right one
-#'   where it is known (`re.form`, `allow.new.levels`, `se.fit`, ...).
-#' @return One element (or row) a row of `newdata`, in its order, named by its row names unless they
-#'   are automatic.
-#' * `type = "class"`: a factor with the levels of the response (`"0"`, `"1"`, or `"FALSE"`,
-#'   `"TRUE"`, or `"-1"`, `"1"` where it was not a factor).
+#' @param ... Must be empty. For a misspelt argument or an argument of another package (`re.form`,
+#'   `allow.new.levels`, `se.fit`, ...) the error names the correct one if it is known.
+#' @return One element (or row) per row of `newdata`, in its order. Elements are named by its row
+#'   names unless these are automatic.
+#' * `type = "class"`: a factor with the levels of the response. If the response was not a factor,
+#'   these are `"0"`, `"1"`, or `"FALSE"`, `"TRUE"`, or `"-1"`, `"1"`.
 #' * `type = "prob"`: a numeric matrix with two columns named by these levels; rows sum to one.
-#' * `type = "quantile"`: a numeric matrix with a column for each of `probs`.
+#' * `type = "quantile"`: a numeric matrix with one column for each of `probs`.
 #' * `type = "link"` or `"response"`: a numeric vector; with `interval = TRUE` a data frame with
 #'   columns `fit`, `sd`, `lower` and `upper`.
 #' @examples

@@ -1,11 +1,11 @@
 #' Print a fit
 #'
-#' A short view: the model, which class is +1, the population-level coefficients, the variances
-#' with the cost they imply, and how the fit ended. [summary.bsvm()] says more, and what each
-#' number means.
+#' `print()` shows the model, which class is +1, the population-level coefficients, the variances
+#' with the cost they imply, and whether the fit converged. [summary.bsvm()] shows more and explains
+#' each number.
 #'
 #' @param x A fit from [bsvm()].
-#' @param n How many coefficients to print at most; 20 by default, `Inf` for all.
+#' @param n Maximum number of coefficients to print; 20 by default, `Inf` for all.
 #' @param digits Significant digits.
 #' @param ... Not used.
 #' @return `x`, invisibly.

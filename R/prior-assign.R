@@ -222,41 +222,42 @@ assign_group_priors <- function(frame, named) {
 
 #' Priors of a model
 #'
-#' `prior_for()` lists what in a model can be given a prior, and what it gets if none is given.
-#' `prior_summary()` lists what a fit used.
+#' `prior_for()` lists the parts of a model that can be given a prior, with their default priors.
+#' `prior_summary()` lists the priors that a fit used.
 #'
 #' @details
-#' What a name in `prior = list(...)` of [bsvm()] may be:
-#' * `"(Intercept)"`, a column of the design, or a term of the formula (all its columns). A column's
-#'   own name goes before its term's. Every entry is a block of its own: with [prior_ridge()] its
-#'   columns share one variance. A prior for `"(Intercept)"` is that of the intercept at the means
-#'   of the standardised columns, where these are centred.
-#' * A grouping factor (all its effects), or a block of its effects: one, as in `"patientID: time"`,
-#'   with a variance of its own, or the effects of a random-effects term, as in `"clinic:
-#'   (Intercept), time"`, with a covariance matrix ([prior_inv_wishart()]). If a factor has a single
-#'   term with correlated effects, these are named by the factor alone.
+#' In `prior = list(...)` of [bsvm()], a name may be:
+#' * `"(Intercept)"`, a column of the design matrix, or a term of the formula (all its columns). A
+#'   prior for a column takes precedence over a prior for its term. Every entry is a separate block:
+#'   with [prior_ridge()] its columns share one variance. A prior for `"(Intercept)"` refers to the
+#'   intercept at the means of the standardised columns, if these are centred.
+#' * A grouping factor (all its effects), or a block of its effects. A block can be a single effect,
+#'   such as `"patientID: time"`, with its own variance. It can also be the effects of a
+#'   random-effects term, such as `"clinic: (Intercept), time"`, with a covariance matrix
+#'   ([prior_inv_wishart()]). If a factor has a single term with correlated effects, use the name of
+#'   the factor.
 #' * A smooth term, `"s(x)"` or, for a level of its factor `by`, `"s(x):fa"`: the variance of its
 #'   penalised part. A smooth with several penalties has a variance for each, `"t2(x,z)1"` and so
-#'   on; `"t2(x,z)"` stands for all. The columns without penalty have the weakly informative normal
-#'   prior of the slopes and can be named one by one.
+#'   on; `"t2(x,z)"` names all of them. The columns without penalty have the weakly informative
+#'   normal prior of the slopes and can be named one by one.
+#' * A Gaussian-process term as written, `"gp(x1, x2)"`, or `"gp"` for all such terms. For a level
+#'   of its factor `by`, use `"gp(x, by = f):fa"`. If its kernel is a sum, `"gp(x)1"`, `"gp(x)2"`
+#'   and so on name the summands. The variance of the prior is the variance of the function
+#'   ([gp()][gp]).
 #'
-#' * A Gaussian-process term as written, `"gp(x1, x2)"`; `"gp"` for all such terms; for a level of
-#'   its factor `by` `"gp(x, by = f):fa"`; if its kernel is a sum, `"gp(x)1"`, `"gp(x)2"` and so on
-#'   for the summands. The prior's variance is that of the function ([gp()][gp]).
-#'
-#' The entry without a name is for the population-level slopes that no other entry names; the
-#' columns of smooths are not among them.
+#' The entry without a name is for the population-level slopes that no other entry names. It does
+#' not include the columns of smooth terms.
 #'
 #' @param formula,data As in [bsvm()].
-#' @param likelihood As in [bsvm()], on which default scales depend; `NULL` is the normalised
+#' @param likelihood As in [bsvm()]. Default scales depend on it; `NULL` is the normalised
 #'   likelihood.
 #' @param ... For `prior_for()`, further arguments of [bsvm_frame()], such as `subset`.
 #' @param object A fit from [bsvm()].
-#' @return A data frame: `name` (as it may stand in `prior`; empty for the slopes' prior, which has
-#'   no name), `prior`, and `columns`, the number of coefficients it concerns (for group effects
-#'   levels times effects; `NA` for Gaussian-process terms, whose number of inducing points is found
-#'   by [bsvm()] together with the kernel). `prior_summary()` has a row a block, and says
-#'   `"population-level slopes"` where `prior_for()` has an empty name.
+#' @return A data frame with the columns `name`, `prior` and `columns`. `name` can be used in
+#'   `prior`; it is empty for the prior of the slopes, which has no name. `columns` is the number of
+#'   coefficients (for group effects, levels times effects). It is `NA` for Gaussian-process terms:
+#'   [bsvm()] determines their number of inducing points together with the kernel. `prior_summary()`
+#'   has one row per block, and uses the name `"population-level slopes"` instead of an empty name.
 #' @examples
 #' prior_for(am ~ mpg + factor(cyl), data = mtcars)
 #' fit <- bsvm(am ~ mpg + factor(cyl), data = mtcars, engine = "vb",

@@ -1,58 +1,62 @@
 #' Bridge and lasso priors
 #'
-#' The exponential-power family of Polson and Scott (2011), from the ridge (`alpha = 2`) over the
-#' lasso (`alpha = 1`) to priors that hold small coefficients at nearly nothing and leave large ones
-#' alone (`alpha` below 1).
+#' The exponential-power priors of Polson and Scott (2011) range from ridge (`alpha = 2`) and lasso
+#' (`alpha = 1`) to stronger sparsity. With `alpha` below 1 they shrink small coefficients to nearly
+#' zero and leave large ones almost unchanged.
 #'
 #' @details
 #' Coefficient j of the block has the density
 #' \deqn{p(b_j) = \exp\{-|b_j/(\nu\sigma_j)|^\alpha\} /
 #' \{2\nu\sigma_j\Gamma(1 + 1/\alpha)\}.}{p(b_j) = exp(-|b_j/(nu sigma_j)|^alpha) /
 #' (2 nu sigma_j Gamma(1 + 1/alpha)).}
-#' (The paper's equation (5) has another constant, which is wrong and matters where `alpha` is
-#' inferred.) It refers to the coefficients of standardised predictors if [bsvm()] standardises,
-#' which it does by default. `prior_bridge(2, nu = sqrt(2 * v))` is `prior_ridge(variance = v)`;
-#' `prior_lasso(nu)`, or `prior_bridge(1, nu)`, is the Laplace law with scale `nu`.
+#' Equation (5) of Polson and Scott has another constant, which is wrong; this matters if `alpha` is
+#' inferred. The prior refers to the coefficients of standardised predictors if [bsvm()]
+#' standardises, which is the default. `prior_bridge(2, nu = sqrt(2 * v))` is `prior_ridge(variance
+#' = v)`. `prior_lasso(nu)`, or `prior_bridge(1, nu)`, is the Laplace distribution with scale `nu`.
 #'
-#' **The scale.** With `nu = NULL` it is inferred, with the law
-#' \deqn{\nu^{-\alpha} \sim Gamma(shape, rate)}{nu^-alpha ~ Gamma(shape, rate)} given \eqn{\alpha}:
-#' drawn by [engine_gibbs()], put at its mode given the coefficients by [engine_ecme()]. For
-#' `alpha = 2` that is an inverse-gamma(`shape`, `rate/2`) law of the variance
-#' \eqn{\nu^2/2}{nu^2/2}. The defaults, 1 and 1, are then the inverse-gamma(1, 1/2) that correlated
-#' group effects have too (see [prior_inv_wishart()]). The law is proper, and so is the posterior;
-#' and \eqn{\nu^{-\alpha}}{nu^-alpha} has a mode given any number of coefficients, as it needs
-#' \eqn{k/\alpha + shape > 1}. `shape = 0.01`, `rate = 0.02` is the vague law of [prior_ridge()];
-#' but where `nu` is estimated, mind that a `rate` near zero makes all coefficients zero, `nu` with
-#' them, a very good point estimate. Draws of `nu` are truncated to 1e-150 to 1e10.
+#' **The scale.** With `nu = NULL` it is inferred. Given \eqn{\alpha}, its prior is
+#' \deqn{\nu^{-\alpha} \sim Gamma(shape, rate).}{nu^-alpha ~ Gamma(shape, rate).}
+#' [engine_gibbs()] draws it; [engine_ecme()] sets it to its mode given the coefficients. For `alpha
+#' = 2` the prior of the variance \eqn{\nu^2/2}{nu^2/2} is inverse-gamma(`shape`, `rate/2`). With
+#' the defaults, 1 and 1, this is inverse-gamma(1, 1/2), as for correlated group effects (see
+#' [prior_inv_wishart()]). The prior is proper, and so is the posterior.
+#' \eqn{\nu^{-\alpha}}{nu^-alpha} has a mode for any number \eqn{k} of coefficients, because this
+#' needs \eqn{k/\alpha + shape > 1}.
 #'
-#' **The exponent.** With `alpha = NULL` it is inferred too: uniform on 0 to 2, which for the sake
-#' of numbers starts at 0.05 (coefficients from the prior may differ by a factor of 1e25 there),
-#' `nu` having its law given `alpha`. The density of everything is then, up to a constant,
+#' `shape = 0.01`, `rate = 0.02` is the vague prior of [prior_ridge()]. If `nu` is estimated by its
+#' mode, be careful with a `rate` near zero. The best point estimate then has all coefficients, and
+#' `nu`, equal to zero. Draws of `nu` are truncated to 1e-150 to 1e10.
+#'
+#' **The exponent.** With `alpha = NULL` it is inferred too. Its prior is uniform on 0 to 2, and for
+#' numerical reasons starts at 0.05. (There coefficients from the prior may differ by a factor of
+#' 1e25.) The prior of `nu` is as above given `alpha`. Up to a constant, the joint density is the
+#' likelihood times
 #' \deqn{\nu^{-\alpha\,shape - 1} \alpha \exp(-rate\,\nu^{-\alpha}) \prod_j p(b_j | \nu,
-#' \alpha)}{nu^(-alpha shape - 1) alpha exp(-rate nu^-alpha) prod_j p(b_j | nu, alpha)} times the
-#' likelihood, in \eqn{\nu}{nu}, \eqn{\alpha} and the coefficients. Draws alone can tell what
-#' `alpha` may be, so that needs [engine_gibbs()].
+#' \alpha)}{nu^(-alpha shape - 1) alpha exp(-rate nu^-alpha) prod_j p(b_j | nu, alpha)}
+#' in \eqn{\nu}{nu}, \eqn{\alpha} and the coefficients. Only draws can show which values of `alpha`
+#' are plausible, so this requires [engine_gibbs()].
 #'
-#' **Draws.** Given latent scales the coefficients are normal,
-#' \eqn{b_j \sim N(0, \nu^2 \sigma_j^2 \omega_j)}{b_j ~ N(0, nu^2 sigma_j^2 omega_j)}, with
-#' \eqn{\omega_j = 1/2} for `alpha = 2`, \eqn{1/\omega_j} inverse Gaussian for `alpha = 1` and an
-#' exponentially tilted stable law else, drawn exactly. [engine_gibbs()] takes `alpha` from 0.05.
-#' A block with more columns than the fit has rows can't be rotated as under [prior_ridge()]: its
-#' draws take time by the cube of its columns, so that more than 2000 are an error of class
+#' **Draws.** Given latent scales the coefficients are normal, \eqn{b_j \sim N(0, \nu^2 \sigma_j^2
+#' \omega_j)}{b_j ~ N(0, nu^2 sigma_j^2 omega_j)}. For `alpha = 2`, \eqn{\omega_j = 1/2}; for `alpha
+#' = 1`, \eqn{1/\omega_j} is inverse Gaussian. For other `alpha`, \eqn{1/\omega_j} has an
+#' exponentially tilted stable distribution, which is drawn exactly. [engine_gibbs()] accepts
+#' `alpha` from 0.05. If a block has more columns than the fit has rows, the time of a draw grows
+#' with the cube of the number of columns. More than 2000 columns are then an error of class
 #' `bsvm_error_size`.
 #'
-#' Effects of a grouping factor can't have this prior, since all levels share one variance.
+#' Effects of a grouping factor can't have this prior, because all levels share one variance.
 #'
-#' @param alpha The exponent: a number above 0, at most 2, or `NULL`: inferred.
-#' @param nu The scale: a positive number, or `NULL` (default): inferred; or a vector of increasing
-#'   positive numbers, for each of which [engine_em()] has an estimate.
-#' @param sigma Scales of single coefficients, which `nu` multiplies: `NULL` (all 1), a positive
-#'   number, or one for each column of the block, in the order of the design.
-#' @param shape,rate Of the law of `nu` where it is inferred: positive numbers.
+#' @param alpha The exponent: a number above 0 and at most 2, or `NULL`: inferred.
+#' @param nu The scale: a positive number, or `NULL` (default): inferred. It can also be a vector of
+#'   increasing positive numbers; [engine_em()] then returns an estimate for each.
+#' @param sigma Scales of single coefficients, which are multiplied by `nu`: `NULL` (all 1), a
+#'   positive number, or one number for each column of the block, in the order of the design matrix.
+#' @param shape,rate Positive numbers, the parameters of the prior of `nu` if it is inferred.
 #' @return An object of class `bsvm_prior`.
-#' @section Errors: `bsvm_error_prior` for numbers that can't be the prior's, or `shape` and `rate`
-#'   beside a given `nu`; [bsvm()] has it too where `sigma` has not as many numbers as the block has
-#'   columns. `bsvm_error_unsupported` for an engine that can't take the prior.
+#' @section Errors:
+#' `bsvm_error_prior` for invalid numbers, for `shape` or `rate` together with a given `nu`, and in
+#' [bsvm()] if the length of `sigma` is not the number of columns of the block.
+#' `bsvm_error_unsupported` for an engine that does not support the prior.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23 (equation (5), Sections 3.3 and 4.1).
 #'

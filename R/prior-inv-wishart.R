@@ -1,38 +1,41 @@
 #' Inverse-Wishart prior
 #'
-#' A prior of the covariance matrix of correlated group effects, as in `(time | patientID)`. The
-#' default there is not this prior but [prior_ridge()], the prior of Huang and Wand (2013).
+#' A prior for the covariance matrix of correlated group effects, as in `(time | patientID)`. It is
+#' not the default: the default is [prior_ridge()], which for such effects is the prior of Huang and
+#' Wand (2013).
 #'
 #' @details
-#' The q effects of a level are normal with mean zero and covariance \eqn{\Sigma}, whose density is
-#' proportional to
+#' The q effects of a level are normal with mean zero and covariance \eqn{\Sigma}. The prior density
+#' of \eqn{\Sigma} is proportional to
 #' \deqn{|\Sigma|^{-(df + q + 1)/2} \exp\{-tr(scale\,\Sigma^{-1})/2\}.}{|Sigma|^(-(df + q + 1)/2)
 #' exp(-tr(scale Sigma^(-1))/2).}
-#' One variance alone, \eqn{\Sigma_{kk}}{Sigma_kk}, is then inverse gamma with shape
-#' `(df - q + 1)/2` and scale `scale[k, k]/2`.
+#' A single variance, \eqn{\Sigma_{kk}}{Sigma_kk}, is then inverse gamma with shape `(df - q + 1)/2`
+#' and scale `scale[k, k]/2`.
 #'
-#' The defaults are `df = q + 1`, for which the correlations of two effects are uniform on -1 to 1,
-#' and `scale` the diagonal matrix of \eqn{1/s_k^2}{1/s_k^2}, where \eqn{s_k}{s_k} is the root mean
-#' square of the k-th multiplier (1 for an intercept, weighted if there are weights). So what each
-#' effect adds to the linear predictor of a typical row has the same prior, an inverse-gamma
-#' variance with shape 1 and scale 1/2 (median 0.72), and the fit does not depend on the units of
-#' the slope's predictor. Under `likelihood_hinge(normalized = TRUE)`, where coefficients are about
-#' a quarter, the default `scale` is divided by 16.
+#' The default of `df` is `q + 1`, for which the correlation of two effects is uniform on -1 to 1.
+#' The default of `scale` is the diagonal matrix of \eqn{1/s_k^2}{1/s_k^2}. Here \eqn{s_k}{s_k} is
+#' the root mean square of the covariate of the k-th effect (1 for an intercept, weighted if there
+#' are weights). The contribution of each effect to the linear predictor of a typical row therefore
+#' has the same prior: an inverse-gamma variance with shape 1 and scale 1/2 (median 0.72). The fit
+#' does not depend on the units of the predictor with a varying slope. Under
+#' `likelihood_hinge(normalized = TRUE)`, with coefficients about a quarter as large, the default
+#' `scale` is divided by 16.
 #'
-#' On a single effect the prior is inverse gamma with shape `df/2` and scale `scale/2`.
+#' For a single effect the prior is inverse gamma with shape `df/2` and scale `scale/2`.
 #'
-#' [prior_ridge()] with [prior_half_t()] on correlated effects, the default, is the prior of Huang
-#' and Wand (2013): half-t standard deviations, with `scale` divided by \eqn{s_k}{s_k}, and, with 2
-#' degrees of freedom, uniform correlations. It does not keep the variances away from zero as an
-#' inverse Wishart does.
+#' The default for correlated effects, [prior_ridge()] with [prior_half_t()], is the prior of Huang
+#' and Wand (2013). Its standard deviations are half-t with `scale` divided by \eqn{s_k}{s_k}, and
+#' with 2 degrees of freedom its correlations are uniform. Unlike an inverse Wishart prior, it does
+#' not keep the variances away from zero.
 #'
 #' @param df Degrees of freedom, above q - 1; q + 1 by default.
 #' @param scale A positive number, which multiplies the default matrix, or a symmetric positive
-#'   definite q x q matrix on the scale of the predictors as given (a number if q is 1, as it is for
-#'   each effect of a term with `||`).
+#'   definite q x q matrix on the original scale of the predictors. If q is 1, as for each effect of
+#'   a term with `||`, it is a number.
 #' @return An object of class `bsvm_prior`.
-#' @section Errors: `bsvm_error_prior` for numbers or a matrix that can't be the prior's; [bsvm()]
-#'   has it too where they do not fit the number of effects.
+#' @section Errors:
+#' `bsvm_error_prior` for invalid numbers or an invalid matrix, and in [bsvm()] if they do not fit
+#' the number of effects.
 #' @references
 #' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for
 #' covariance matrices. *Bayesian Analysis*, 8, 439-452.

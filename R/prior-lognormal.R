@@ -1,5 +1,5 @@
-#' @param median The median of the log-normal distribution, a positive number. `NULL`: that of a
-#'   length scale is then the median distance between rows, divided by \eqn{\sqrt 2}{sqrt(2)}.
+#' @param median The median of the log-normal distribution, a positive number. `NULL` (only for a
+#'   length scale) uses the median distance between rows divided by \eqn{\sqrt 2}{sqrt(2)}.
 #' @param sd Standard deviation of the logarithm; a positive number. With the default 1 the number
 #'   is within a factor of 7 of the median with probability 95 %.
 #' @rdname kernel_se

@@ -1,51 +1,53 @@
 #' Spike-and-slab prior
 #'
-#' Each coefficient is either exactly zero or normal: which of them are not is drawn along with
-#' them.
+#' Each coefficient is either exactly zero or normal. [engine_gibbs()] draws the coefficients
+#' together with indicators of which are not zero.
 #'
 #' @details
 #' With indicators \eqn{\gamma_j \sim \mathrm{Bernoulli}(\pi)}{g_j ~ Bernoulli(pi)},
 #' \deqn{\beta_j \mid \gamma_j = 1 \sim N(0, \nu^2\sigma_j^2), \qquad \beta_j \mid \gamma_j = 0
 #' \;\mbox{is zero}.}{b_j | g_j = 1 ~ N(0, nu^2 sigma_j^2), b_j = 0 if g_j = 0.}
 #' [engine_gibbs()] draws the indicators with all coefficients integrated out (Polson and Scott
-#' 2011, Section 4.2, their equation 17 with the square completed), so that a draw has zeros, and
-#' the share of draws in which a coefficient is not zero is its posterior probability of inclusion.
+#' 2011, Section 4.2, equation 17 with the square completed). A draw therefore has exact zeros. The
+#' share of draws in which a coefficient is not zero is its posterior inclusion probability.
 #'
-#' **How many.** `pi` is the prior probability of inclusion. Left out, it is inferred, with a beta
-#' law whose default, the uniform one, allows for how many coefficients there are to choose from
-#' (Scott and Berger 2010). Where there are more columns than rows the uniform law does not hold the
-#' pseudo-likelihood, which rewards any large predictor, and `pi` would go up to one: there the
-#' default is Beta(1, number of columns), under which one coefficient is expected (Castillo,
-#' Schmidt-Hieber and van der Vaart 2015). `size`, the number of coefficients expected, fixes `pi`
-#' at `size` over the number of columns.
+#' **How many coefficients.** `pi` is the prior probability of inclusion. By default it is inferred
+#' with a beta prior. The default is uniform, which adjusts for the number of coefficients to choose
+#' from (Scott and Berger 2010). With more columns than rows, a uniform prior is too weak for the
+#' pseudo-likelihood, which rewards any large predictor: `pi` would go to one. In this case the
+#' default is Beta(1, number of columns), with one expected coefficient (Castillo, Schmidt-Hieber
+#' and van der Vaart 2015). `size`, the expected number of coefficients, fixes `pi` at `size`
+#' divided by the number of columns.
 #'
-#' **How large.** `nu` is the standard deviation of a coefficient that is not zero, of a
-#' standardised predictor if [bsvm()] standardises. The margin lies at -1 and 1: with `nu = 1`, the
-#' default, one standard deviation of a predictor moves a row by about the margin's half, and hardly
-#' ever (one in twenty) by all of it. It is not a vague prior, and should not be: for each
-#' coefficient the data have to outweigh a penalty that grows as `log(nu)`, and with a `nu` without
-#' bounds nothing comes in (Polson and Scott take 100).
+#' **How large.** `nu` is the standard deviation of a coefficient that is not zero, for a
+#' standardised predictor if [bsvm()] standardises. The margin is from -1 to 1. With `nu = 1`, the
+#' default, one standard deviation of a predictor changes the linear predictor by about half the
+#' width of the margin. A change by the whole width is rare (one in twenty). This prior is not
+#' vague, and should not be. For each coefficient the data have to outweigh a penalty that grows as
+#' `log(nu)`, and as `nu` grows without bound no coefficient is included. (Polson and Scott use
+#' 100.)
 #'
-#' For a response of numbers, [likelihood_eps_insensitive()] and its relatives, `nu` is in units of
-#' the response's spread, its median absolute deviation, so that the unit of the response does not
-#' matter. The likelihood's scale may be given or inferred.
+#' For a numeric response ([likelihood_eps_insensitive()] and related likelihoods), `nu` is in units
+#' of the median absolute deviation of the response, so the unit of the response does not matter.
+#' The scale of the likelihood may be given or inferred.
 #'
-#' @param pi The prior probability that a coefficient is not zero: a number between 0 and 1; `NULL`
-#'   (default) to infer it, or to give `size`.
+#' @param pi The prior probability that a coefficient is not zero: a number between 0 and 1. `NULL`
+#'   (default) infers it or uses `size`.
 #' @param nu Standard deviation of the slab; a positive number.
-#' @param sigma Scales of single coefficients, which `nu` multiplies: `NULL` (all 1), a positive
-#'   number, or one for each column of the block, in the order of the design.
-#' @param size Instead of `pi`: how many coefficients are expected not to be zero, a positive number
-#'   below that of the columns.
-#' @param a,b The law of an inferred `pi` is Beta(`a`, `b`): positive numbers. `b = NULL` (default)
-#'   is 1, or the number of the block's columns where these are more than the rows. A sweep of
-#'   [engine_gibbs()] takes time in proportion to the columns and to those that are in, so a law
-#'   that lets thousands in is slow.
+#' @param sigma Scales of single coefficients, which are multiplied by `nu`: `NULL` (all 1), a
+#'   positive number, or one number for each column of the block, in the order of the design matrix.
+#' @param size Instead of `pi`: the expected number of coefficients that are not zero, a positive
+#'   number below the number of columns.
+#' @param a,b Positive numbers: an inferred `pi` has the prior Beta(`a`, `b`). `b = NULL` (default)
+#'   is 1, or the number of columns of the block if there are more columns than rows. The time of an
+#'   iteration of [engine_gibbs()] is proportional to the number of columns and to the number of
+#'   included columns, so a prior that includes thousands is slow.
 #' @return An object of class `bsvm_prior`.
-#' @section Errors: `bsvm_error_prior` for numbers out of range, for `pi` and `size` together, or
-#'   `a` or `b` with one of them; [bsvm()] has it too where `sigma` or `size` do not fit the number
-#'   of columns, and for effects of grouping factors. `bsvm_error_unsupported` for other engines and
-#'   for sparse predictors.
+#' @section Errors:
+#' `bsvm_error_prior` for numbers out of range, for `pi` together with `size`, and for `a` or `b`
+#' together with one of them. In [bsvm()] the same class is used if `sigma` or `size` do not fit the
+#' number of columns, and for effects of grouping factors. `bsvm_error_unsupported` for other
+#' engines and for sparse predictors.
 #' @references
 #' Castillo, I., Schmidt-Hieber, J. and van der Vaart, A. (2015). Bayesian linear regression with
 #' sparse priors. *Annals of Statistics*, 43, 1986-2018.
@@ -55,8 +57,8 @@
 #'
 #' Scott, J. G. and Berger, J. O. (2010). Bayes and empirical-Bayes multiplicity adjustment in the
 #' variable-selection problem. *Annals of Statistics*, 38, 2587-2619.
-#' @seealso [inclusion()]; [engine_gibbs()], the engine that takes it; [prior_laplace_zero()];
-#'   [prior_for()] lists what in a model can be given a prior.
+#' @seealso [inclusion()]; [engine_gibbs()], the engine that supports this prior;
+#' [prior_laplace_zero()]; [prior_for()] lists the parts of a model that can be given a prior.
 #' @examples
 #' prior_spike_slab()
 #' prior_spike_slab(pi = 0.2, nu = 2)

@@ -1,32 +1,34 @@
-#' Priors of a variance
+#' Priors for a variance
 #'
-#' What [prior_ridge()] accepts as `variance` if the variance is to be inferred.
+#' These functions define the prior of an inferred variance, for the argument `variance` of
+#' [prior_ridge()].
 #'
 #' @details
 #' `prior_half_t()`, the default, puts a half-t distribution on the standard deviation, with density
-#' proportional to \eqn{(1 + (s/scale)^2/df)^{-(df+1)/2}}{(1 + (s/scale)^2/df)^(-(df+1)/2)},
-#' `s > 0`. It does not keep the variance away from zero, and bounds it from above.
-#' `prior_inv_gamma()` is the distribution of the papers: density proportional to
-#' \eqn{v^{-shape-1} \exp(-scale/v)}{v^(-shape-1) exp(-scale/v)} in the variance \eqn{v}.
+#' proportional to \eqn{(1 + (s/scale)^2/df)^{-(df+1)/2}}{(1 + (s/scale)^2/df)^(-(df+1)/2)}, `s >
+#' 0`. It does not keep the variance away from zero, and bounds it from above. `prior_inv_gamma()`
+#' is the prior of Luts and Ormerod (2014). Its density is proportional to \eqn{v^{-shape-1}
+#' \exp(-scale/v)}{v^(-shape-1) exp(-scale/v)} in the variance \eqn{v}.
 #'
-#' **Scale.** A scale that is not given is in units of the model.
+#' **Scale.** A default scale is in units of the model.
 #' * Coefficients under `likelihood_hinge(normalized = TRUE)` are about a quarter of those under the
-#'   pseudo-likelihood, so the scale is 1/4 for the half-t distribution and 0.01/16 for the
+#'   pseudo-likelihood. The scale is therefore 1/4 for the half-t distribution and 0.01/16 for the
 #'   inverse-gamma, in place of 1 and 0.01.
 #' * The scale of `prior_half_t()` is divided by the root mean square of the covariate for varying
-#'   slopes such as `(0 + x | g)`, and by the root mean square over the rows of the columns of a
-#'   smooth term together. So it refers to what the term adds to the linear predictor, and the
-#'   answer depends neither on the units of `x` nor on how a basis is scaled.
+#'   slopes such as `(0 + x | g)`. For a smooth term it is divided by the root mean square over the
+#'   rows of its columns together. The scale then refers to the contribution of the term to the
+#'   linear predictor. The result depends neither on the units of `x` nor on the scaling of a basis.
 #'
-#' Printed alone, a prior shows the numbers of the pseudo-likelihood; [prior_summary()] has those of
-#' a fit. A scale that is given is used as it is.
+#' A prior printed alone shows the numbers for the pseudo-likelihood; [prior_summary()] shows the
+#' numbers of a fit. A scale that is given is used unchanged.
 #'
-#' @param shape,scale Shape and scale of the inverse-gamma distribution; for `prior_half_t()`,
-#'   `scale` is that of the standard deviation. Positive numbers; `scale = NULL` is 0.01 for the
-#'   inverse-gamma and 1 for the half-t distribution, in the units above.
+#' @param shape,scale Positive numbers. For `prior_inv_gamma()`, shape and scale of the
+#'   inverse-gamma distribution; `scale = NULL` is 0.01. For `prior_half_t()`, `scale` is the scale
+#'   of the standard deviation, and `scale = NULL` is 1. Both defaults are in the units above.
 #' @param df Degrees of freedom; a positive number.
 #' @return An object of class `bsvm_hyperprior`.
-#' @section Errors: `bsvm_error_prior` for a number that is not positive and finite.
+#' @section Errors:
+#' `bsvm_error_prior` for a number that is not positive and finite.
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176

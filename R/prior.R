@@ -12,9 +12,10 @@ prior_traits <- function(prior) core_prior_traits(prior$name, prior$parameters)
 
 is_prior <- function(x) inherits(x, "bsvm_prior")
 
-#' Print a component
+#' Print a component of a model
 #'
-#' One line for a prior, a law of a variance, a likelihood, an engine or a control object.
+#' `print()` shows one line for a prior, the prior of a variance, a likelihood, an engine or a
+#' control object.
 #'
 #' @param x The component.
 #' @param ... Not used.

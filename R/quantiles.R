@@ -1,28 +1,30 @@
-#' Several quantiles
+#' Fits of several quantiles
 #'
-#' What [bsvm()] returns for `likelihood_quantile(tau)` with several `tau`: a fit for each, and
-#' predictions that never cross.
+#' For `likelihood_quantile(tau)` with several `tau`, [bsvm()] returns an object of class
+#' `bsvm_quantiles`. It contains one fit per quantile, and its predictions never cross.
 #'
 #' @details
-#' Each quantile is fitted by itself. Where fitted quantiles of a row would cross, as they may with
-#' few rows or far from the data, `predict()` and `fitted()` sort them: the rearranged quantiles are
-#' never further from the truth than those that cross (Chernozhukov, Fernandez-Val and Galichon
-#' 2010). Coefficients and intervals are those of the fits; `object[["0.5"]]` is one of them.
+#' Each quantile is fitted separately. The fitted quantiles of a row could cross, with few rows or
+#' far from the data. In this case `predict()` and `fitted()` sort them. The sorted quantiles are
+#' never further from the truth than the crossing ones (Chernozhukov, Fernandez-Val and Galichon
+#' 2010). Coefficients and intervals are taken from the single fits; `object[["0.5"]]` is one of
+#' them.
 #'
 #' `plot()` shows the coefficients against `tau` with their intervals.
 #'
 #' @param object,x An object of class `bsvm_quantiles`: a list of fits named by `tau`.
-#' @param newdata Rows to predict, as in [predict.bsvm()]; those of the fit by default.
+#' @param newdata Rows to predict, as in [predict.bsvm()]; the rows of the fit by default.
 #' @param parm Which coefficients, as in [confint.bsvm()]; all if missing.
 #' @param level Probability of the intervals.
-#' @param method `"sandwich"` (default, where the fits have it) or `"posterior"`, as in
+#' @param method `"sandwich"` (default, if available for the fits) or `"posterior"`, as in
 #'   [vcov.bsvm()].
 #' @param digits Significant digits.
-#' @param ... For `predict()`: other arguments of [predict.bsvm()], `interval` and `type` apart; for
-#'   `update()` those of [update.bsvm()].
+#' @param ... For `predict()`: other arguments of [predict.bsvm()] except `interval` and `type`. For
+#'   `update()`: arguments of [update.bsvm()].
 #' @return `predict()`, `fitted()`: a matrix with one row per row of the data and one column per
-#'   quantile, in rising order. `residuals()`: such a matrix, without sorting. `coef()`: a matrix with
-#'   one row per coefficient. `confint()`: a list with one element per quantile. `plot()`: a ggplot.
+#'   quantile, in increasing order. `residuals()`: such a matrix, without sorting. `coef()`: a
+#'   matrix with one row per coefficient. `confint()`: a list with one element per quantile.
+#'   `plot()`: a ggplot.
 #' @references
 #' Chernozhukov, V., Fernandez-Val, I. and Galichon, A. (2010). Quantile and probability curves
 #' without crossing. *Econometrica*, 78, 1093-1125.

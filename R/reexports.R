@@ -1,18 +1,19 @@
-#' Generics that other packages own
+#' Generic functions from other packages
 #'
-#' bsvm has methods for these and exports them again, so that they work without attaching the
-#' package that owns them: [nlme::fixef()], [nlme::ranef()], [nlme::VarCorr()] (the ones lme4 and
-#' brms use too), [generics::tidy()], [generics::glance()], [generics::augment()],
-#' [generics::fit()], [rstantools::posterior_linpred()], [rstantools::posterior_epred()],
-#' [rstantools::posterior_predict()], [rstantools::log_lik()], [rstantools::bayes_R2()] and
-#' [rstantools::prior_summary()],
-#' [loo::loo()], [loo::waic()] and the function [loo::loo_compare()].
+#' bsvm has methods for these generic functions and re-exports them, so they work without attaching
+#' the package that defines them:
+#' * [nlme::fixef()], [nlme::ranef()] and [nlme::VarCorr()], which lme4 and brms use too;
+#' * [generics::tidy()], [generics::glance()], [generics::augment()] and [generics::fit()];
+#' * [rstantools::posterior_linpred()], [rstantools::posterior_epred()],
+#'   [rstantools::posterior_predict()], [rstantools::log_lik()], [rstantools::bayes_R2()] and
+#'   [rstantools::prior_summary()];
+#' * [loo::loo()], [loo::waic()] and the function [loo::loo_compare()].
 #'
 #' @param x,object,transform,... See the methods: [fixef.bsvm()], [ranef.bsvm()], [VarCorr.bsvm()],
 #'   [tidy.bsvm()], [glance.bsvm()], [augment.bsvm()], [posterior_linpred.bsvm()],
 #'   [posterior_epred.bsvm()], [posterior_predict.bsvm()], [log_lik.bsvm()], [bayes_R2.bsvm()],
 #'   [prior_summary.bsvm()], [loo.bsvm()], [fit.bsvm_tuned_svm()].
-#' @return What the method returns.
+#' @return The value of the method.
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))

@@ -1,33 +1,37 @@
-#' What a pseudo-likelihood does not define
+#' Log-likelihood and related functions that are not defined
 #'
-#' The support vector machine's loss is the log of a pseudo-likelihood \eqn{\exp\{-2 \max(0, 1 - y
-#' f)\}}{exp(-2 max(0, 1 - y f))}. It does not sum to one over the two classes, and the sum depends
-#' on `f`, so it has no log-likelihood to report and no law to draw responses from. `logLik()`, and
-#' with it `AIC()` and `BIC()`, `anova()`, `deviance()`, `step()`, `df.residual()`, `sigma()` and
-#' `family()` therefore stop with an error of class `bsvm_error_unsupported`, and so do
-#' [log_lik()][log_lik.bsvm], [loo()][loo.bsvm], [waic()][loo.bsvm],
+#' `logLik()` and related functions stop with an error of class `bsvm_error_unsupported`, because a
+#' fit by [bsvm()] has no maximised log-likelihood. The related functions are `AIC()`, `BIC()`,
+#' `anova()`, `deviance()`, `step()`, `df.residual()`, `sigma()` for classes, and `family()`.
+#'
+#' @details
+#' **Pseudo-likelihood.** The loss of the support vector machine is minus the log of a
+#' pseudo-likelihood, \eqn{\exp\{-2 \max(0, 1 - y f)\}}{exp(-2 max(0, 1 - y f))}. It does not sum to
+#' one over the two classes, and the sum depends on `f`. It is therefore not a distribution of the
+#' response: there is no log-likelihood, and responses can't be drawn. The following functions are
+#' errors of the same class: [log_lik()][log_lik.bsvm], [loo()][loo.bsvm], [waic()][loo.bsvm],
 #' [posterior_predict()][posterior_predict.bsvm], [simulate()][posterior_predict.bsvm],
 #' [bayes_R2()][bayes_R2.bsvm] and [pp_check()][pp_check.bsvm].
 #'
-#' Under `likelihood_hinge(normalized = TRUE)`, and for a response of numbers, there is a
-#' likelihood. These last seven work on draws under it, by `engine_slice()`, and
-#' [integrated_loglik()] has the log-likelihood at stated parameters. `sigma()` of a response of
-#' numbers is the standard deviation of its residuals' density, if their scale differs by row that of
-#' a response drawn at random from the rows. A Bayesian fit has no one
-#' log-likelihood, and none that is maximised, so that `logLik()` and what comes of it stay an error
-#' of the same class.
+#' **Likelihood.** Under `likelihood_hinge(normalized = TRUE)`, and for a numeric response, there is
+#' a likelihood. The functions of the last paragraph then work with draws from `engine_slice()`, and
+#' [integrated_loglik()] returns the log-likelihood at given parameters. For a numeric response,
+#' `sigma()` is the standard deviation of the density of the residuals. If their scale differs by
+#' row, it is the standard deviation of a response drawn at random from the rows. A Bayesian fit has
+#' no single log-likelihood and no maximised one, so `logLik()` and related functions are still an
+#' error.
 #'
-#' To compare models use [holdout()], the errors on rows that were held out, for any fits, or
-#' [loo()][loo.bsvm] under the normalised likelihood. [elbo()] does not compare models that differ
-#' in coefficients with flat priors, nor fits by different engines.
+#' **Alternatives.** To compare models use [holdout()], which computes errors on held-out rows for
+#' any fits, or [loo()][loo.bsvm] under the normalised likelihood. [elbo()] can't compare models
+#' that differ in coefficients with flat priors, or fits with different engines.
 #'
-#' For new rows, [predict.bsvm()] gives classes and probabilities, [posterior_linpred.bsvm()] draws
-#' of the link, and [calibration()] says how good the probabilities are.
+#' For new rows, [predict.bsvm()] returns classes and probabilities, and [posterior_linpred.bsvm()]
+#' draws of the linear predictor. [calibration()] shows how good the probabilities are.
 #'
 #' @param object A fit from [bsvm()].
 #' @param ... Not used.
-#' @return Of `sigma()` for a response of numbers one number, in its units. Else none: each call is
-#'   an error of class `bsvm_error_unsupported`.
+#' @return `sigma()` for a numeric response: one number, in its units. All other calls are an error
+#'   of class `bsvm_error_unsupported`.
 #' @references Sollich, P. (2002). Bayesian methods for support vector machines: evidence and
 #'   predictive class probabilities. *Machine Learning*, 46, 21-52.
 #' @examples

@@ -1,19 +1,23 @@
 #' Regularization path
 #'
-#' Coefficients along a grid of scales `nu` of a bridge or lasso prior, fitted by [engine_em()].
+#' `regularization_path()` returns the coefficients along a grid of scales `nu` of a bridge or lasso
+#' prior, fitted with [engine_em()].
 #'
-#' @param object A fit from [bsvm()] by [engine_em()] with a grid, as `prior = prior_lasso(nu =
-#'   c(0.01, 0.1, 1))`. For `autoplot()`, a path.
+#' @param object A fit from [bsvm()] with [engine_em()] and a grid, such as `prior = prior_lasso(nu
+#'   = c(0.01, 0.1, 1))`. For `autoplot()`, a path.
 #' @param x A path.
 #' @param ... Must be empty.
-#' @return `regularization_path()`: a data frame of class `bsvm_path` with a row for each `nu` and
-#'   population-level coefficient: `nu`, `term`, `estimate` (on the scale of the predictors as
-#'   given), `nonzero` (how many coefficients of the block with the grid are not zero at this `nu`),
-#'   `objective` and `gap` (its relative duality gap).
+#' @return `regularization_path()`: a data frame of class `bsvm_path` with one row for each `nu` and
+#'   population-level coefficient. Its columns are `nu`, `term`, `estimate` (on the original scale
+#'   of the predictors), `nonzero`, `objective` and `gap` (the relative duality gap of the
+#'   objective). `nonzero` is the number of nonzero coefficients at this `nu`, in the block with the
+#'   grid.
 #'
-#'   `plot()`: a `ggplot`, coefficients and the number of those that are not zero against `nu`.
-#' @section Errors: `bsvm_error_unsupported` for a fit without a path, and for `plot()` without
-#'   ggplot2; `bsvm_error_argument` for what is no fit.
+#'   `plot()`: a `ggplot` of the coefficients and of the number of nonzero coefficients against
+#'   `nu`.
+#' @section Errors:
+#' `bsvm_error_unsupported` for a fit without a path, and for `plot()` without ggplot2;
+#' `bsvm_error_argument` if `object` is not a fit.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23 (Figure 1).
 #' @seealso [engine_em()], [prior_bridge()].

@@ -73,32 +73,36 @@ relevance_inputs <- function(basis, factors, theta) {
 
 #' Relevance vectors
 #'
-#' The rows that a relevance vector machine needs: for each row of a Gaussian-process term under
-#' [prior_relevance()] its coefficient, and how far the data determine it.
+#' `relevance_vectors()` lists the rows that a relevance vector machine uses. For each row of a
+#' Gaussian-process term under [prior_relevance()] it returns the coefficient, and to what degree
+#' the data determine it.
 #'
-#' @details The effective number of coefficient j is the posterior mean of \eqn{\gamma_j = 1 -
-#' \lambda_j V_{jj}}{gamma_j = 1 - lambda_j V_jj}, where \eqn{\lambda_j}{lambda_j} is its prior
-#' precision and \eqn{V} the covariance of the coefficients if all these precisions are given. It is
-#' one if the data alone determine the coefficient, and zero if the prior does (MacKay, 1992). The
-#' sum over all rows is the effective number of parameters of the term. No coefficient is exactly
-#' zero; rows with \eqn{\gamma_j > 1/2}{gamma_j > 1/2} are usually counted as relevance vectors. If
-#' kernel functions of several rows are nearly the same, the rows share the work, and none of them
-#' may be above one half.
+#' @details
+#' The effective number of coefficient j is the posterior mean of \eqn{\gamma_j = 1 - \lambda_j
+#' V_{jj}}{gamma_j = 1 - lambda_j V_jj}. Here \eqn{\lambda_j}{lambda_j} is the prior precision of
+#' the coefficient, and \eqn{V} is the covariance of the coefficients given all these precisions.
+#' The effective number is one if the data alone determine the coefficient, and zero if the prior
+#' does (MacKay, 1992). The sum over all rows is the effective number of parameters of the term. No
+#' coefficient is exactly zero; rows with \eqn{\gamma_j > 1/2}{gamma_j > 1/2} are usually counted as
+#' relevance vectors. If the kernel functions of several rows are nearly the same, these rows share
+#' the effective number, and possibly none of them is above one half.
 #'
-#' With draws the mean is over at least 40 of them, over all if there are few coefficients. The
-#' curvature of the likelihood at the fitted values takes the place of the residual precision, and
-#' variances of other terms and of up to 2000 group effects are at their posterior means. For
-#' several responses, each is computed separately. With [kernel_choice()] a row has a coefficient
-#' for each kernel, which counts in draws with this kernel. With [engine_vb()], and empirical Bayes
-#' ([engine_gibbs()]), precisions are points, in each chain its own.
+#' With draws the mean is over at least 40 of them, and over all if there are few coefficients. The
+#' curvature of the likelihood at the fitted values replaces the residual precision. Variances of
+#' other terms and of up to 2000 group effects are at their posterior means. For several responses,
+#' each is computed separately. With [kernel_choice()] a row has a coefficient for each kernel,
+#' which counts in draws with this kernel. With [engine_vb()], and with empirical Bayes
+#' ([engine_gibbs()]), precisions are point estimates, separately in each chain.
 #'
 #' @param object A fit from [bsvm()] with a term under [prior_relevance()].
 #' @param ... Must be empty.
-#' @return A data frame with a row for each coefficient, the most relevant first: `response` (of
-#'   several), `term`, `row` (its number among the rows of the fit, `NA` for `points` that are
-#'   given), `estimate` and `sd` of the coefficient in units of the response, and `relevance`, the
-#'   effective number.
-#' @section Errors: `bsvm_error_unsupported` if no term has such a prior.
+#' @return A data frame with one row per coefficient, the most relevant first:
+#' * `response` (for several responses) and `term`;
+#' * `row`, its number among the rows of the fit, or `NA` for given `points`;
+#' * `estimate` and `sd` of the coefficient in units of the response;
+#' * `relevance`, the effective number.
+#' @section Errors:
+#' `bsvm_error_unsupported` if no term has such a prior.
 #' @references MacKay, D. J. C. (1992). Bayesian interpolation. *Neural Computation*, 4, 415-447.
 #' @seealso [prior_relevance()], [support_vectors()].
 #' @examples

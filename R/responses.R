@@ -18,130 +18,133 @@
 
 #' Several responses
 #'
-#' `bsvm(cbind(a, b) ~ x, data, likelihood = likelihood_gaussian())` fits several responses of
-#' numbers together. All responses have the predictors of the formula, each with coefficients of
-#' its own, and residuals and group effects are correlated across responses.
+#' `bsvm(cbind(a, b) ~ x, data, likelihood = likelihood_gaussian())` fits several numeric responses
+#' together. All responses have the predictors of the formula, each with its own coefficients.
+#' Residuals and group effects are correlated across responses.
 #'
 #' @section Model:
 #' \deqn{y_i = B'x_i + \sum_g U_{g(i)}' z_i + e_i, \quad e_i \sim N(0, \Sigma)}{y_i = B'x_i +
 #' sum_g U_g(i)' z_i + e_i, e_i ~ N(0, Sigma)}
 #' with \eqn{y_i} the q responses of row i, \eqn{B} a column of coefficients for each response, and
-#' \eqn{\Sigma}{Sigma} the residual covariance (Chakraborty, Ghosh and Mallick 2012, section 3,
-#' without the second residual variance, which is not identified). The formula may have linear
-#' terms, smooth terms `s()`, Gaussian-process terms [gp()] and random-effects terms.
+#' \eqn{\Sigma}{Sigma} the residual covariance. This is the model of Chakraborty, Ghosh and Mallick
+#' (2012, section 3) without the second residual variance, which is not identified. The formula may
+#' have linear terms, smooth terms `s()`, Gaussian-process terms [gp()] and random-effects terms.
 #'
-#' * **Coefficients.** By default slopes have the wide normal priors of models with random effects
-#'   if there are at least three rows for each of them, and else a ridge prior with a variance for
-#'   each response. Each block of coefficients, such as the slopes or a `gp()` term, has its prior
-#'   for each response: `prior = list(x = prior_ridge())` gives every response a variance of its
-#'   own. Priors with a scale that is not given follow the spread of each response. If responses
-#'   are strongly correlated, inferred variances can shrink effects that all responses have in
-#'   common: the residual covariance then takes their place.
-#' * **Kernels.** All responses share the kernel of a `gp()` term, with an amplitude each. Each
-#'   response is used alone to learn a kernel, and the fit uses the kernel with the highest sum of
-#'   the responses' log evidences. The default prior of an amplitude is half-t(3, 2.5) for the
-#'   standard deviation of the function over the rows, in units of the response's spread: with
-#'   length scales far beyond the data the amplitude itself is larger. With
+#' * **Coefficients.** If there are at least three rows for each slope, slopes have by default the
+#'   wide normal priors of models with random effects. Otherwise they have a ridge prior with a
+#'   variance for each response. Each block of coefficients, such as the slopes or a `gp()` term,
+#'   has its prior for each response: `prior = list(x = prior_ridge())` gives every response its own
+#'   variance. Default scales of priors follow the median absolute deviation of each response. If
+#'   responses are strongly correlated, inferred variances can shrink effects that all responses
+#'   have in common: the residual covariance then absorbs these effects.
+#' * **Kernels.** All responses share the kernel of a `gp()` term, each with its own amplitude. Each
+#'   response is used alone to estimate a kernel, and the fit uses the kernel with the highest sum
+#'   of the log evidences of the responses. The default prior of an amplitude is half-t(3, 2.5) for
+#'   the standard deviation of the function over the rows, in units of the median absolute deviation
+#'   of the response. With length scales far beyond the data the amplitude itself is larger. With
 #'   [kernel_choice()], or `kernel_poly(degree = 1:5)`, the kernel is inferred.
-#' * **Relevance vectors.** `prior = list(gp = prior_relevance())` makes a `gp()` term a sum of kernel
-#'   functions at rows, each coefficient with a variance of its own, as in the paper: see
-#'   [prior_relevance()] and [relevance_vectors()].
+#' * **Relevance vectors.** `prior = list(gp = prior_relevance())` makes a `gp()` term a sum of
+#'   kernel functions at rows, each coefficient with its own variance, as in Chakraborty et al.
+#'   (2012). See [prior_relevance()] and [relevance_vectors()].
 #' * **Group effects.** `(1 | g)` and `(x | g)` have a joint covariance over all effects of all
 #'   responses. `VarCorr()` shows it.
-#' * **Residuals.** Standard deviations have half-t(2) priors with the spread of each response as
-#'   their scale, and each correlation is uniform on (-1, 1) (Huang and Wand 2013).
+#' * **Residuals.** Standard deviations have half-t(2) priors with the median absolute deviation of
+#'   each response as their scale, and each correlation is uniform on (-1, 1) (Huang and Wand 2013).
 #'   `prior = list(residual = prior_half_t(df, scale))` or `residual = prior_inv_wishart(df, scale)`
-#'   changes this. Scales are in units of the responses, so that responses of different units need
-#'   the matrix `scale` of [prior_inv_wishart()]. With `df` above 2 correlations are shrunk towards
+#'   changes this. Scales are in units of the responses, so responses in different units need the
+#'   matrix `scale` of [prior_inv_wishart()]. With `df` above 2 correlations are shrunk towards
 #'   zero.
 #'
-#' `likelihood_gaussian(residual = "independent")`, and by default all other likelihoods of
-#' numbers, fit each response separately, with the engine that `bsvm()` chooses for it. Use
+#' `likelihood_gaussian(residual = "independent")`, and by default all other likelihoods for a
+#' numeric response, fit each response separately, with the engine that `bsvm()` chooses for it. Use
 #' [likelihood_eps_insensitive()] if some responses have outliers.
 #'
 #' `likelihood_eps_insensitive(residual = "correlated")` and `likelihood_laplace(residual =
-#' "correlated")` have \eqn{y_i = z_i + d_i}, with \eqn{z_i} as above and independent residuals
-#' \eqn{d_i} with the density of this likelihood (Chakraborty, Ghosh and Mallick 2012, section 4).
-#' The share of the loss in the variance of each response is uniform on (0, 1). The normal residual
-#' absorbs much of an outlier, so that independent residuals are more robust.
-#' `likelihood_gaussian(residual = "paper")` has normal \eqn{d_i} (section 3 of the paper). In the
-#' fits to single responses both residuals are one normal residual.
+#' "correlated")` use \eqn{y_i = z_i + d_i}. Here \eqn{z_i} is as above, and the independent
+#' residuals \eqn{d_i} have the density of this likelihood (Chakraborty, Ghosh and Mallick 2012,
+#' section 4). The share of the loss in the variance of each response is uniform on (0, 1). The
+#' normal residual absorbs much of an outlier, so independent residuals are more robust.
+#' `likelihood_gaussian(residual = "paper")` has normal \eqn{d_i} (section 3 of the same paper). In
+#' the fits to single responses both residuals are one normal residual.
 #'
 #' @section Missing responses:
-#' A row may have `NA` in some responses. They are drawn together with the parameters, so that what
-#' is known of a row's other responses helps to predict them: `fit$imputed` has their means and
-#' standard deviations. Rows without any response contribute nothing. Missing predictors are
-#' handled by `na.action`. With independent residuals each response is fitted to the rows that have
-#' it.
+#' A row may have `NA` in some responses. They are drawn together with the parameters, so the other
+#' responses of the row help to predict them. `fit$imputed` contains their means and standard
+#' deviations. Rows without any response contribute nothing. Missing predictors are handled by
+#' `na.action`. With independent residuals each response is fitted to the rows that have it.
 #'
 #' @section Engine:
-#' [engine_gibbs()] with 300 iterations of burn-in. Variances of larger blocks, such as `gp()` and
-#' `s()` terms, are drawn with the coefficients integrated out, so that successive draws are nearly
-#' independent. Each such block needs one eigendecomposition, whose cost grows with the cubed
-#' number of its columns. An iteration then costs columns times responses squared; with missing
-#' responses, or with several such blocks or factors, it costs rows times columns times responses.
-#' Chains start near the best variances of each response alone. Priors with a variance for each
-#' coefficient, such as [prior_lasso()] and [prior_relevance()], are slow with more than 100
-#' coefficients and several responses.
+#' The default is [engine_gibbs()] with 300 iterations of burn-in. Variances of larger blocks, such
+#' as `gp()` and `s()` terms, are drawn with the coefficients integrated out, so that successive
+#' draws are nearly independent. Each such block needs one eigendecomposition, whose cost grows with
+#' the cubed number of its columns. An iteration then costs columns times responses squared. With
+#' missing responses, or with several such blocks or factors, it costs rows times columns times
+#' responses. Chains start near the best variances of each response alone. Priors with a variance
+#' for each coefficient, such as [prior_lasso()] and [prior_relevance()], are slow with more than
+#' 100 coefficients and several responses.
 #'
 #' [engine_gaussian()] is for normal residuals, complete responses, no grouping factors and at most
 #' one block of many columns, such as a `gp()` term. All coefficients are integrated out of the
-#' posterior, the modes of the variances and the residual covariance are found from several starts,
-#' and draws are proposed from t distributions about them, in 4 chains of 1000 draws. These are draws
-#' from the exact posterior, and with up to about six responses they are close to independent. A
-#' warning says if they are not. The importance weights of the proposals give the log evidence,
-#' `elbo()`, with a standard error and a Pareto k, to compare kernels and priors of slopes and
-#' functions. Priors with a variance for each coefficient, [kernel_choice()], more than 60 variances
-#' and covariances, and more than 600 coefficients in addition to the block are not supported.
+#' posterior. The modes of the variances and of the residual covariance are found from several
+#' starts. Draws are proposed from t distributions around the modes, in 4 chains of 1000 draws. They
+#' are draws from the exact posterior, and with up to about six responses they are close to
+#' independent. A warning is given if they are not.
 #'
-#' `engine_gibbs(empirical = TRUE)` is empirical Bayes (section 8 of the paper): variances of
-#' coefficients are estimated, everything else is drawn. With [prior_relevance()] of a `shape` and
-#' `scale` near zero it prunes coefficients. There are many local optima. Chains may converge to
-#' different ones, and the draws of all chains together average over them.
+#' The importance weights of the proposals give the log evidence, `elbo()`, with a standard error
+#' and a Pareto k. It compares kernels and priors of slopes and functions. [engine_gaussian()] does
+#' not support priors with a variance for each coefficient, [kernel_choice()], more than 60
+#' variances and covariances, or more than 600 coefficients in addition to the block.
+#'
+#' `engine_gibbs(empirical = TRUE)` is empirical Bayes (section 8 of the same paper): variances of
+#' coefficients are estimated, and all other parameters are drawn. With [prior_relevance()] and
+#' `shape` and `scale` near zero it prunes coefficients. There are many local optima. Chains may
+#' converge to different ones, and the draws of all chains together average over them.
 #'
 #' @section Value:
 #' An object of class `bsvm_responses`: a list with
-#' * `fits`: for each response a fit of class `bsvm`, with draws of the joint posterior. Everything
-#'   that is available for a fit to one response is available for it, for example `plot(fit$fits$a,
-#'   "gp")`. Rows that lack its response have weight zero in it.
+#' * `fits`: for each response a fit of class `bsvm`, with draws of the joint posterior. All methods
+#'   for a fit to one response work for it, for example `plot(fit$fits$a, "gp")`. Rows without its
+#'   response have weight zero in it.
 #' * `residual`: draws of the residual covariance, an array of its lower triangle by column, draws
 #'   and chains; `NULL` with independent residuals.
 #' * `loss`: `NULL`, or the draws of a second residual: for each response its variance, or the
 #'   scales and then the shares `nu` of the epsilon-insensitive density.
 #' * `groups`: for each random-effects term the draws of the covariance of the effects.
-#' * `kernels`: `NULL`, or for each term with [kernel_choice()] the number of the kernel in each draw.
-#'   In draws with another kernel the variance of a kernel is zero.
+#' * `kernels`: `NULL`, or for each term with [kernel_choice()] the number of the kernel in each
+#'   draw. In draws with another kernel the variance of a kernel is zero.
 #' * `imputed`: `NULL`, or a data frame with `row`, `response`, `mean` and `sd` of missing
 #'   responses.
-#' * `sampling`: `draws` of each chain, `chains`, `burnin`, `thin`, `seed`, `seconds`, and of these
-#'   the seconds before the first iteration (`prepared`), most of them for eigendecompositions.
-#' * `evidence`: `NULL`, or of [engine_gaussian()] the log evidence in units of the responses
-#'   (`value`), its standard error (`error`) and `pareto_k`. If that is above 0.7, the log evidence
-#'   is not reliable.
+#' * `sampling`: `draws` per chain, `chains`, `burnin`, `thin`, `seed`, `seconds`, and `prepared`,
+#'   the part of `seconds` before the first iteration, mostly for eigendecompositions.
+#' * `evidence`: `NULL`, or for [engine_gaussian()] the log evidence in units of the responses
+#'   (`value`), its standard error (`error`) and `pareto_k`. If `pareto_k` is above 0.7, the log
+#'   evidence is not reliable.
 #' * `y`, `call`, `formula`, `data`, `arguments`, `nobs`, `termination`.
 #'
 #' Methods, with n rows, q responses and S draws:
-#' * `predict(object, newdata, interval = )`: a matrix (n x q); with `interval = "confidence"` or
+#' * `predict(object, newdata, interval = )`: a matrix (n x q). With `interval = "confidence"` or
 #'   `"prediction"` an array (n x 4 x q) of `fit`, `sd`, `lower`, `upper`. `fitted()`,
 #'   `residuals()`.
 #' * `posterior_linpred()`, `posterior_epred()`, `posterior_predict()`: arrays (S x n x q).
 #'   Predicted responses of a row are correlated.
 #' * `log_lik()` (S x n): the density of all observed responses of a row; `loo()` by row. Not
 #'   available with a latent response.
-#' * `VarCorr()`: covariances of the effects, and of the residuals (`residual__`; of a latent
-#'   response its normal residuals), with standard
-#'   deviations and correlations; `as.data.frame()` as in lme4. `sigma()`, `bayes_R2()` (S x q).
+#' * `VarCorr()`: covariances, standard deviations and correlations of the effects and of the
+#'   residuals. `residual__` refers to the residuals, or with a latent response to its normal
+#'   residuals. `as.data.frame()` has the same columns as in lme4. `sigma()`, `bayes_R2()` (S x q).
 #' * `coef()`, `fixef()` (coefficients x q), `ranef()`, `tidy()`, `summary()`, `update()`, `nobs()`,
-#'   `formula()`,
-#'   `as_draws()`, [plot()][plot.bsvm_responses], and [holdout()] and [cross_validate()] with metrics
-#'   of each response.
+#'   `formula()`, `as_draws()`, [plot()][plot.bsvm_responses].
+#' * [holdout()] and [cross_validate()], with metrics of each response.
 #'
 #' @section Not supported:
-#' `offset`, `missing`, `cluster`, `class.weights`, weights of zero, weights together with missing
-#' responses or with two residuals, `epsilon` or a prior of `scale` with a latent response, sparse
-#' predictors, priors that select variables, `infer` in `gp()`, and engines other than
-#' [engine_gibbs()] and [engine_gaussian()] if residuals are correlated: errors of class
-#' `bsvm_error_unsupported`. A response that is constant, not numeric, or a linear combination of other responses is an error
+#' The following are errors of class `bsvm_error_unsupported` if residuals are correlated:
+#' * the arguments `offset`, `missing`, `cluster` and `class.weights`;
+#' * weights of zero, and weights together with missing responses or with two residuals;
+#' * `epsilon` or a prior of `scale` with a latent response;
+#' * sparse predictors, priors that select variables, and `infer` in `gp()`;
+#' * engines other than [engine_gibbs()] and [engine_gaussian()].
+#'
+#' A response that is constant, not numeric, or a linear combination of other responses is an error
 #' of class `bsvm_error_response`.
 #'
 #' @references

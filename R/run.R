@@ -1,44 +1,55 @@
-#' Run: the core at work
+#' The computation stage of a fit
 #'
-#' The third of the four stages of [bsvm()].
+#' `bsvm_run()` runs the engine on a specification. It is the third of the four stages of [bsvm()],
+#' for users who want to run the stages one by one.
 #'
-#' @param spec From [bsvm_spec()].
-#' @param control From [bsvm_control()].
+#' @param spec The value of [bsvm_spec()].
+#' @param control The value of [bsvm_control()].
 #' @return A list, on the scale of the standardised columns:
-#' * `posterior`: of class `bsvm_moments` (`mean` and `covariance` of the population-level
-#'   coefficients; `group_mean`, `group_precision`, `group_regression` of the group effects given
-#'   those; where a prior selects also `inclusion` (`columns` of the design, the `probability` that
-#'   each is in, `mean` and `sd` if it is) and `scatter`, the part of the variances that group
-#'   effects do not follow), `bsvm_sparse_moments` (several
-#'   grouping factors or sparse predictors: `mean`, `covariance`, `effects`, `effects_sd`,
-#'   `factor`), `bsvm_draws` (`coefficients`, `variances`, `effects`; `mean`, `covariance`,
-#'   `effects_mean`, `effects_sd`) or, of [engine_gaussian()], [engine_map()] and, with one
-#'   component, [engine_ecm()], `bsvm_mixture`
-#'   (`mean`, `covariance`; `components`, each of one of the first two classes or `bsvm_integrated`;
-#'   their `weights`, `log_density`, whether moments were `matched`, and `theta`, log standard
-#'   deviations, of which `free` says whose they are; `integrated`, the number of the factor whose effects are integrated out, 0 for none);
-#'   of [engine_em()] and [engine_ecme()] `bsvm_point` (`mean`, `effects`, `multipliers` of the
-#'   rows, `objective`, `dual`, `gap`, `certified`, whether the gap bounds the distance to the
-#'   optimum, `optima`, where each start led, and `path`);
-#' * `hyper`, `group_hyper`: what was learnt about each block's variance;
-#' * `termination`: `"converged"`, `"pass_limit"`, `"stalled"` or `"interrupted"`; of draws
-#'   `"completed"` or `"interrupted"`;
-#' * of [engine_vb()], [engine_gaussian()] and [engine_map()] `bound` (of the last two an estimate
-#'   of the log evidence), `trace` (a row a pass), `passes`, `gradient`; of the last two also
-#'   `unbounded`: for each block, did nothing bound its variance, or parameter, from above?
-#' * of [engine_ecm()] `trace` (a row a step: `bound` is the objective, `gradient` the relative
-#'   duality gap), `passes`, `gradient`;
-#' * of [engine_em()] and [engine_ecme()] `trace` (a row a pass: `objective`, `gap`) and `passes`;
-#' * of [engine_vb()] where a prior selects `start_bounds`, the bound where each start ended;
-#' * of [engine_gibbs()] and [engine_slice()] `sampling`: `draws` (those each chain has), `burnin`,
-#'   `thin`, `chains`, `mixing`, `seed`, `seconds`, `resumed`;
-#' * where missing predictors are modelled `imputed` (`row`, `variable`, `mean`, `sd` of every
-#'   missing entry) and `law` (`mean`, `covariance` of the variables), in their own units, and with
-#'   draws of the entries `unknowns`.
-#' @section Errors: `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint`
-#'   for a checkpoint that can't be used.
-#' @section Warnings: `bsvm_warning_convergence`, `bsvm_warning_interrupted`, `bsvm_warning_rank`
-#'   and `bsvm_warning_checkpoint` (a checkpoint could not be written); see [bsvm_conditions].
+#' * `posterior`, of one of the classes below.
+#' * `hyper`, `group_hyper`: the estimates for the variance of each block.
+#' * `termination`: `"converged"`, `"pass_limit"`, `"stalled"` or `"interrupted"`; for draws
+#'   `"completed"` or `"interrupted"`.
+#' * With [engine_vb()], [engine_gaussian()] and [engine_map()]: `bound`, `trace` (one row per
+#'   iteration), `passes` and `gradient`. For the last two engines `bound` is an estimate of the log
+#'   evidence, and there is also `unbounded`: for each block, is its variance, or parameter, not
+#'   bounded from above?
+#' * With [engine_ecm()]: `trace` (one row per step, with the objective as `bound` and the relative
+#'   duality gap as `gradient`), `passes` and `gradient`.
+#' * With [engine_em()] and [engine_ecme()]: `trace` (one row per iteration: `objective`, `gap`) and
+#'   `passes`.
+#' * With [engine_vb()] and a prior that selects variables: `start_bounds`, the final bound of each
+#'   start.
+#' * With [engine_gibbs()] and [engine_slice()]: `sampling`, with `draws` (per chain), `burnin`,
+#'   `thin`, `chains`, `mixing`, `seed`, `seconds` and `resumed`.
+#' * With a model of missing predictors: `imputed` (`row`, `variable`, `mean`, `sd` of every missing
+#'   entry) and `law` (`mean`, `covariance` of the variables), both in original units. With draws of
+#'   the entries also `unknowns`.
+#'
+#' Classes of `posterior`:
+#' * `bsvm_moments`: `mean` and `covariance` of the population-level coefficients; `group_mean`,
+#'   `group_precision` and `group_regression` of the group effects given the coefficients. With a
+#'   prior that selects variables it also has `inclusion` (`columns` of the design matrix,
+#'   `probability` of inclusion, `mean` and `sd` given inclusion). In this case `scatter` is the
+#'   part of the variances that group effects do not follow.
+#' * `bsvm_sparse_moments`, for several grouping factors or sparse predictors: `mean`, `covariance`,
+#'   `effects`, `effects_sd`, `factor`.
+#' * `bsvm_draws`: `coefficients`, `variances`, `effects`, `mean`, `covariance`, `effects_mean`,
+#'   `effects_sd`.
+#' * `bsvm_mixture`, for [engine_gaussian()], [engine_map()] and, with one component,
+#'   [engine_ecm()]: `mean`, `covariance` and `components`, each of one of the first two classes or
+#'   `bsvm_integrated`. The components have `weights`, `log_density`, `matched` (whether moments
+#'   were matched) and `theta`, log standard deviations; `free` names these. `integrated` is the
+#'   number of the factor whose effects are integrated out, 0 for none.
+#' * `bsvm_point`, for [engine_em()] and [engine_ecme()]: `mean`, `effects`, `multipliers` of the
+#'   rows, `objective`, `dual`, `gap`, `certified`, `optima` and `path`. `certified` is `TRUE` if
+#'   the gap bounds the distance to the optimum. `optima` contains the result of each start.
+#' @section Errors:
+#' `bsvm_error_numerical` if the computation breaks down; `bsvm_error_checkpoint` for an invalid
+#' checkpoint.
+#' @section Warnings:
+#' `bsvm_warning_convergence`, `bsvm_warning_interrupted`, `bsvm_warning_rank` and
+#' `bsvm_warning_checkpoint` (a checkpoint could not be written); see [bsvm_conditions].
 #' @seealso [new_bsvm()], the last stage.
 #' @examples
 #' spec <- bsvm_spec(bsvm_frame(am ~ mpg + wt, data = mtcars), engine = "vb")

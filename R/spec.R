@@ -1,47 +1,54 @@
-#' Specify: what the core is asked to fit
+#' The specification stage of a fit
 #'
-#' The second of the four stages of [bsvm()]: which prior goes to which coefficients, how columns
-#' are standardised, which likelihood and engine.
+#' `bsvm_spec()` defines the model to fit: which coefficients have which prior, how columns are
+#' standardised, and the likelihood and engine. It is the second of the four stages of [bsvm()], for
+#' users who want to run the stages one by one.
 #'
 #' @details
-#' A block with more columns than the fit has rows is rotated: one common normal prior makes only
-#' the directions the rows span matter, so the columns are replaced by as many features as there
-#' are rows, and the rest of the coefficients' posterior is their prior's. (For [engine_em()], which
-#' has no posterior, nothing is rotated.)
+#' **Centring.** With an intercept, all population-level columns are centred at their weighted
+#' means, so that flat priors are flat however far the predictors are from zero. A prior on the
+#' intercept then refers to the linear predictor at the means of the predictors. Only with
+#' `standardize = FALSE` and a prior on the intercept that is not flat are the columns used
+#' unchanged.
 #'
-#' The effects of one grouping factor go to the core as codes of the rows and a matrix of
-#' multipliers; those of several factors as the columns of one sparse matrix (`problem$sparse`),
-#' factor by factor and level by level, the effects of a level side by side.
+#' **More columns than rows.** A block with more columns than the fit has rows is rotated. Under a
+#' common normal prior only the directions spanned by the rows matter. The columns are replaced by
+#' as many features as there are rows, and the posterior of the remaining coefficients equals their
+#' prior. [engine_em()] does not rotate.
+#'
+#' **Grouping factors.** The effects of one grouping factor are passed to the engine as level codes
+#' and a matrix of covariates. The effects of several factors are the columns of one sparse matrix
+#' (`problem$sparse`), ordered by factor, level and effect.
 #'
 #' `model$integrated` is the factor whose effects [engine_gaussian()] and [engine_map()] integrate
-#' out, counted from 0 in the order of the formula, -1 for none: of the factors with one effect or
-#' two a level the one with most levels, unless there are sparse predictors or more than 1000
-#' columns and effects beside it (or 1e7 of these times its own effects), or, under the
-#' pseudo-likelihood, its one effect is not seen by all rows.
+#' out, counted from 0 in the order of the formula; -1 is none. It is the factor with most levels
+#' among those with one or two effects per level. It is none in the following cases:
+#' * with sparse predictors;
+#' * with more than 1000 other columns and effects, or if this number times the number of its own
+#'   effects exceeds 1e7;
+#' * under the pseudo-likelihood, if its one effect does not enter all rows.
 #'
-#' With an intercept, all population-level columns are centred at their weighted means, so that flat
-#' priors are flat however far the predictors are from zero. A prior on the intercept is then on
-#' the linear predictor at the means of the predictors. Only with `standardize = FALSE` and a prior
-#' on the intercept that is not flat are the columns used as they are.
+#' **Sparse predictors.** Columns of a sparse design matrix are kept sparse block by block, if a
+#' block is less than a quarter full and not small. They follow the group effects in
+#' `problem$sparse`. A small block is made dense: at most `getOption("bsvm.dense_cells", 5e6)`
+#' cells, and at most 1e8 for the rows times the square of its rank. Sparse columns are scaled like
+#' others. A sparse column is centred only if it is more than a quarter full, because centring
+#' removes the sparsity. The mean of an emptier column is small compared with its standard
+#' deviation, and the intercept absorbs it.
 #'
-#' Columns of a sparse design go there too, after the groups: block by block, if a block is less
-#' than a quarter full and not small. A small block (at most `getOption("bsvm.dense_cells", 5e6)`
-#' cells, and 1e8 for the rows times the square of its rank) is made dense. Sparse columns are
-#' scaled like others. They are centred only if they are themselves more than a quarter full, since
-#' centring fills them; the mean of an emptier column is small compared with its standard deviation,
-#' and the intercept takes it up.
-#'
-#' @param frame From [bsvm_frame()].
+#' @param frame The value of [bsvm_frame()].
 #' @inheritParams bsvm
-#' @return An object of class `bsvm_spec`, a list with `problem`, `model` (what the core takes),
-#'   `design` (`columns`, `assign`, `term_labels`, `center`, `scale`, `intercept`, `implicit`,
-#'   `rotation`, `sparse`: the columns that are sparse in the core, in its order, or `NULL`),
-#'   `blocks`, `group_blocks` (each a list of `prior`, `columns` and `label`; of group effects also
-#'   `factor` and `labels`, and `columns` numbers the effects over all factors), `default_prior`
-#'   (do the slopes have the weakly informative priors of models with random effects or smooths?),
-#'   `likelihood`, `engine`, `standardize` and `cluster` (of the frame).
-#' @section Errors: Classes `prior`, `argument`, `weights` and `unsupported` (see
-#'   [bsvm_conditions]).
+#' @return An object of class `bsvm_spec`, a list with
+#' * `problem` and `model`, the input of the engine;
+#' * `design`: `columns`, `assign`, `term_labels`, `center`, `scale`, `intercept`, `implicit`,
+#'   `rotation`, and `sparse` (the columns that the engine keeps sparse, in its order, or `NULL`);
+#' * `blocks` and `group_blocks`, each a list of `prior`, `columns` and `label`. For group effects
+#'   there are also `factor` and `labels`, and `columns` numbers the effects over all factors;
+#' * `default_prior`: do the slopes have the weakly informative priors of models with random effects
+#'   or smooth terms?
+#' * `likelihood`, `engine`, `standardize` and `cluster` (from the frame).
+#' @section Errors:
+#' Classes `prior`, `argument`, `weights` and `unsupported` (see [bsvm_conditions]).
 #' @seealso [bsvm_run()], the next stage.
 #' @examples
 #' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)

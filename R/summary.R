@@ -1,112 +1,132 @@
-#' Summarise a fit
+#' Summary of a fit
 #'
-#' Coefficients with their posterior standard deviations and credible intervals, variances with
-#' the cost they imply in LIBSVM's terms, group sizes, support vectors, and how the fit ended.
+#' `summary()` shows coefficients with their posterior standard deviations and credible intervals,
+#' variances with the implied cost of LIBSVM, group sizes, support vectors, and whether the fit
+#' converged.
 #'
 #' @details
-#' * **Intervals** have two sources of error. *The approximation*: with `engine_vb()` they are those
-#'   of a variational one, which leaves out how the coefficients, the latent scales and the
-#'   variances move together; on the toenail data of HSAUR3 with `(1 | patientID)` it puts the
-#'   patients' variance at 3.5, where the exact posterior mean is 11.0, and the intercept's standard
-#'   deviation at 0.16 for 0.34; with `(time | patientID)` the variance of the intercept at 4.2 for
-#'   about 180. `method = "linear_response"` mends standard deviations, as far as the variances are
-#'   right (see [vcov.bsvm()]). With
-#'   `engine_gaussian()` they are quantiles of an approximation close to the exact posterior, with
-#'   `engine_gibbs()` of draws from it. *The target*: the posterior under the pseudo-likelihood
-#'   counts each row as more than it is worth: in simulations with 500 rows and four predictors its
-#'   95 % intervals covered the estimand in 58 to 74 % of 200 data sets, by coefficient. Under
+#' * **Accuracy of intervals: the approximation.** With `engine_gaussian()` intervals are quantiles
+#'   of an approximation close to the exact posterior, and with `engine_gibbs()` quantiles of draws
+#'   from it. With `engine_vb()` they come from a variational approximation, which ignores the
+#'   posterior dependence between the coefficients, the latent scales and the variances. On the
+#'   toenail data of HSAUR3 with `(1 | patientID)`, it estimates the variance between patients as
+#'   3.5; the exact posterior mean is 11.0. It estimates the standard deviation of the intercept as
+#'   0.16 instead of 0.34. With `(time | patientID)` it estimates the variance of the intercept as
+#'   4.2 instead of about 180. `method = "linear_response"` corrects standard deviations, provided
+#'   that the variances are right (see [vcov.bsvm()]).
+#' * **Accuracy of intervals: the likelihood.** The pseudo-likelihood gives each row too much
+#'   weight. In simulations with 500 rows and four predictors, 95 % intervals covered the estimand
+#'   in 58 to 74 % of 200 data sets, depending on the coefficient. Under
 #'   `likelihood_hinge(normalized = TRUE)`, a probability model, intervals are calibrated.
-#' * **Variances** are on the scale of the prior: coefficients of standardised predictors when the
+#' * **Variances** are on the scale of the prior, for coefficients of standardised predictors if the
 #'   fit has `standardize = TRUE`. (Effects of grouping factors and smooth terms are not
-#'   standardised.) `mean` is the posterior mean of the variance, `plug_in` is
+#'   standardised.) `mean` is the posterior mean of the variance. `plug_in` is
 #'   \eqn{1/E[1/s^2]}{1/E[1/s2]}, the value at which a fit with fixed variance gives the same
-#'   coefficients (for correlated effects the diagonal of the inverse of the mean inverse), and
-#'   `cost` is `2 * plug_in`: LIBSVM's (and e1071's) `cost` for the same penalty, `NA` under the
-#'   normalised likelihood, whose loss is another. Under a half-t prior, which lets the variance go
-#'   to zero, the mean of \eqn{1/s^2}{1/s2} is infinite, and both are `NA` except for [engine_vb()].
-#' * **Draws**: `Rhat` compares the chains, `Bulk_ESS` and `Tail_ESS` are the numbers of independent
-#'   draws that would tell as much of the middle and of the 5 and 95 % quantiles, and `MCSE` is the
-#'   Monte Carlo error of the mean of the draws (`Estimate` of a coefficient is Rao-Blackwellised,
-#'   see [coef.bsvm()], and has less). Where an `Rhat` is above 1.01 or an effective size below 400,
-#'   `summary()` warns with class `bsvm_warning_convergence` and names the worst. Beyond 500
-#'   coefficients they are `NA` for some.
-#' * **Standard deviations** (`engine_gaussian()`, `engine_map()`) have a table of their own. With
-#'   one inferred variance in the model their law is interpolated between the points of the grid;
-#'   with more, and with `engine_map()`, the standard deviation is taken as log-normal. Its mean
-#'   variance is infinite where that law says so; `plug_in` is over the points of the grid alone.
+#'   coefficients. For correlated effects it is the diagonal of the inverse of the mean inverse.
+#'   `cost` is `2 * plug_in`, the `cost` of LIBSVM and e1071 for the same penalty. It is `NA` under
+#'   the normalised likelihood, which has another loss. Under a half-t prior the variance can go to
+#'   zero. Then the mean of \eqn{1/s^2}{1/s2} is infinite, and both `plug_in` and `cost` are `NA`
+#'   except for [engine_vb()].
+#' * **Draws**: `Rhat` compares the chains. `Bulk_ESS` and `Tail_ESS` are the effective sample sizes
+#'   for the centre of the distribution and for the 5 and 95 % quantiles. `MCSE` is the Monte Carlo
+#'   error of the mean of the draws. `Estimate` of a coefficient is Rao-Blackwellised, see
+#'   [coef.bsvm()], and has a smaller error. If an `Rhat` is above 1.01 or an effective sample size
+#'   below 400, `summary()` warns with class `bsvm_warning_convergence` and names the worst. With
+#'   more than 500 coefficients these columns are `NA` for some.
+#' * **Standard deviations** (`engine_gaussian()`, `engine_map()`) have their own table. If the
+#'   model has one inferred variance, their posterior is interpolated between the points of the
+#'   grid. With more than one, and with `engine_map()`, the standard deviation is assumed to be
+#'   log-normal. The mean variance is infinite if it is infinite under this distribution; `plug_in`
+#'   uses only the points of the grid.
 #' * **Gaussian-process terms** ([gp()][gp]): length scales are in units of the variables, and in
 #'   median distances between the standardised rows. Below 0.1 median distances a function changes
-#'   from each row to the next, above 10 it is nearly linear, and the variable itself says the same
-#'   with one coefficient. Numbers of kernels are point estimates, so that intervals do not include
-#'   their uncertainty. The evidence bound includes the priors of what was learned. Both scores are
-#'   sums over the rows that the kernels were learned from, under the normalised likelihood if the
-#'   response has classes.
-#' * **Support vectors** are the rows with `y f < 1`: inside the margin or misclassified. Of
-#'   [engine_em()] and [engine_ecme()] those on the margin are among them (see [support_vectors()]).
-#' * **Certificate**: for given variances the bound of `engine_vb()`, and under the
-#'   pseudo-likelihood the objective of `engine_gaussian()` and `engine_map()`, is concave (in the
-#'   mean and the root of the covariance), so a gradient of (nearly) zero proves that no better mean
-#'   exists. Where a prior selects, or predictors are missing, it is not; of a prior that selects
-#'   the bounds of several starts show how much they differ.
+#'   from each row to the next. Above 10 it is nearly linear, and a linear term describes it with
+#'   one coefficient. Parameters of kernels are point estimates, so intervals do not include their
+#'   uncertainty. The evidence bound includes the priors of estimated parameters. Both scores, the
+#'   evidence bound and the leave-one-out log score, are sums over the rows used to estimate the
+#'   kernels. If the response has classes, both use the normalised likelihood.
+#' * **Support vectors** are the rows with `y f < 1`: inside the margin or misclassified. For
+#'   [engine_em()] and [engine_ecme()] they include the rows on the margin (see
+#'   [support_vectors()]).
+#' * **Certificate**: a gradient of (nearly) zero proves that no better mean exists if the objective
+#'   is concave in the mean and the root of the covariance. Given the variances, this holds for the
+#'   bound of `engine_vb()`, and under the pseudo-likelihood for the objective of
+#'   `engine_gaussian()` and `engine_map()`. It does not hold with missing predictors or with a
+#'   prior that selects variables. With such a prior, the bounds of several starts show how much
+#'   local optima differ.
 #'
 #' @param object A fit from [bsvm()].
 #' @param level Probability of the credible intervals.
-#' @param rank If `TRUE`, the coefficients are ordered by the size of mean over standard deviation,
-#'   largest first; by default they stand in the order of the design.
-#' @param method Which covariance of the coefficients: `"posterior"` (default), for variational fits
-#'   `"linear_response"`, or of numbers `"sandwich"`, as in [vcov.bsvm()].
-#' @param check Of approximate fits: a check made by [check_approximation()], whose sentences the
-#'   print then has (how close the fit is, what is off, which engine is exact); or `TRUE` to make
-#'   one now, with its warning. `FALSE` (default) for none.
+#' @param rank If `TRUE`, the coefficients are ordered by the absolute value of mean divided by
+#'   standard deviation, largest first. By default they are in the order of the design matrix.
+#' @param method Which covariance of the coefficients: `"posterior"` (default), `"linear_response"`
+#'   for variational fits, or `"sandwich"` for a numeric response, as in [vcov.bsvm()].
+#' @param check For approximate fits: a check from [check_approximation()], or `TRUE` to run one
+#'   now, with its warning. The printed summary then shows how close the fit is, which quantities
+#'   are inaccurate, and which engine is exact. `FALSE` (default) for no check.
 #' @param ... Not used.
-#' @return An object of class `summary.bsvm`: a list with the parts below. With fewer than two draws
-#'   standard deviations and limits are `NA`, as of a fit by [engine_map()] without integrated group
-#'   effects.
-#' * `coefficients`: matrix, a row a population-level coefficient, columns `Estimate`, `SD`,
-#'   `lower`, `upper`, and with draws `Rhat`, `Bulk_ESS`, `Tail_ESS`, `MCSE`;
-#' * `variances`: data frame, a row a variance of a block with a penalty: `block`, `prior`, `mean`
-#'   (by [engine_map()] the mode), `plug_in`, `cost` and `fixed`, whether it was given; and
-#'   `standard_scale`, whether those of population-level coefficients refer to standardised
-#'   predictors;
-#' * with draws `variance_draws`: matrix as `coefficients`, a row an inferred variance or covariance
-#'   (of [prior_bridge()] `nu` and `alpha`, of [prior_spike_slab()] `pi`, of [prior_laplace_zero()]
-#'   `s`, of [prior_relevance()] `typical_variance`), named as by [as_draws.bsvm()]; and `sampling`,
-#'   a list of `draws`,
-#'   `burnin`, `thin`, `chains`, `mixing`, `seed`, `seconds`, `resumed`;
-#' * of [engine_gaussian()] and [engine_map()] `sds`: matrix, a row an inferred standard deviation,
-#'   columns `Estimate`, `SD`, `lower`, `upper`; `NULL` without integrated group effects of
-#'   `engine_map()`;
-#' * `priors`: named character, the prior of every block;
-#' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`, and
-#'   `smooth_basis`, the names of the penalised coefficients of smooth terms and of all coefficients
-#'   of Gaussian-process terms, which are not printed, and `hidden`, how many of each;
-#' * with Gaussian-process terms `gp`, a list: `numbers`, data frame, a row a number of a kernel:
-#'   `term`, `block`, `kernel`, `number` (length scale, period, shape), `variable`, `estimate` (in
-#'   units of the variable), `medians` (length scales in median distances between rows), `inferred`;
-#'   `points`, data frame, a row a summand of a kernel: `term`, `block` (as the variance of the
-#'   summand is called), `kernel`, `points` (inducing points),
-#'   `left_over` (mean share of variance they do not explain); `learning`, list of `rows`,
-#'   `seconds`,
-#'   `evaluations`, `converged` and `scores` (matrix of common factor, evidence bound and
-#'   leave-one-out log score where the evidence is highest and as used), `NULL` if all numbers were
-#'   given; `cautions`, sentences;
-#' * `termination`, and without draws `elbo`, `passes`, `gradient`, and where a prior selects
-#'   `start_bounds`; `check`, the check or `NULL`;
-#' * with [prior_bridge()] and not of draws `scales`: data frame, a row a scale: `block`, `nu`,
-#'   `fixed`; of [engine_em()] and [engine_ecme()] `estimate`: list of `objective`, `dual` (its
-#'   lower bound), `gap` (their difference over the objective), `certified` (`FALSE` where there are
-#'   local optima), `optima` (the objective of each start) and `n_margin` (support vectors on the
-#'   margin);
-#' * where parameters of the likelihood or of a term are inferred, and there are no draws,
-#'   `parameters`: matrix, a row a parameter, columns `Estimate`, `SD`, `lower`, `upper`;
-#' * where missing predictors are modelled `missing`: data frame, a row a variable with missing
-#'   values: `column`, `missing` (how many), `share` (of the rows), `predictor` (is it one, or
-#'   auxiliary?);
-#' * and, from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`,
-#'   `default_prior`, `na.action`, `level`, `method`, and `point`, whether standard deviations are
-#'   missing since the fit is a mode alone.
+#' @return An object of class `summary.bsvm`, a list with the parts below. With fewer than two
+#'   draws, standard deviations and limits are `NA`. They are also `NA` for a fit with
+#'   [engine_map()] without integrated group effects.
 #'
-#' The print method returns it invisibly.
+#' For all fits:
+#' * `coefficients`: matrix with one row per population-level coefficient and columns `Estimate`,
+#'   `SD`, `lower`, `upper`, and with draws `Rhat`, `Bulk_ESS`, `Tail_ESS`, `MCSE`;
+#' * `variances`: data frame with one row per variance of a block with a penalty. Its columns are
+#'   `block`, `prior`, `mean` (with [engine_map()] the mode), `plug_in`, `cost` and `fixed` (whether
+#'   it was given);
+#' * `standard_scale`: whether variances of population-level coefficients refer to standardised
+#'   predictors;
+#' * `priors`: named character vector, the prior of every block;
+#' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`;
+#' * `smooth_basis`: the names of coefficients that are not printed, which are the penalised
+#'   coefficients of smooth terms and all coefficients of Gaussian-process terms. `hidden` is the
+#'   number of each kind;
+#' * `termination`, and `check` (the check or `NULL`);
+#' * from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`, `default_prior`,
+#'   `na.action`, `level`, `method`;
+#' * `point`: whether standard deviations are missing because the fit is only a mode.
+#'
+#' For fits with draws:
+#' * `variance_draws`: matrix like `coefficients`, with one row per inferred variance or covariance,
+#'   named as by [as_draws.bsvm()]. It also has `nu` and `alpha` of [prior_bridge()], `pi` of
+#'   [prior_spike_slab()], `s` of [prior_laplace_zero()] and `typical_variance` of
+#'   [prior_relevance()];
+#' * `sampling`: a list of `draws`, `burnin`, `thin`, `chains`, `mixing`, `seed`, `seconds`,
+#'   `resumed`.
+#'
+#' For fits without draws:
+#' * `elbo`, `passes`, `gradient`, and with a prior that selects variables `start_bounds`;
+#' * with [engine_gaussian()] and [engine_map()] `sds`: matrix with one row per inferred standard
+#'   deviation and columns `Estimate`, `SD`, `lower`, `upper`. `NULL` for `engine_map()` without
+#'   integrated group effects;
+#' * with [prior_bridge()] `scales`: data frame with one row per scale and columns `block`, `nu`,
+#'   `fixed`;
+#' * with [engine_em()] and [engine_ecme()] `estimate`: list of `objective`, `dual` (its lower
+#'   bound), `gap` (their difference divided by the objective), `certified`, `optima` and
+#'   `n_margin`. `certified` is `FALSE` if there are local optima. `optima` contains the objective
+#'   of each start, and `n_margin` is the number of support vectors on the margin;
+#' * with inferred parameters of the likelihood or of a term `parameters`: matrix with one row per
+#'   parameter and columns `Estimate`, `SD`, `lower`, `upper`.
+#'
+#' With a model of missing predictors, `missing`: data frame with one row per variable with missing
+#' values. Its columns are `column`, `missing` (the number), `share` (of the rows), and `predictor`
+#' (`FALSE` for an auxiliary variable).
+#'
+#' With Gaussian-process terms, `gp`: a list of
+#' * `numbers`: data frame with one row per parameter of a kernel and columns `term`, `block`,
+#'   `kernel`, `number` (length scale, period, shape), `variable`, `estimate`, `medians` and
+#'   `inferred`. `estimate` is in units of the variable, and `medians` gives length scales in median
+#'   distances between rows;
+#' * `points`: data frame with one row per summand of a kernel. Its columns are `term`, `block` (the
+#'   name of the variance of the summand), `kernel`, `points` (number of inducing points) and
+#'   `left_over` (mean share of variance that they do not explain);
+#' * `learning`: list of `rows`, `seconds`, `evaluations`, `converged` and `scores`, or `NULL` if
+#'   all parameters were given. `scores` is a matrix of common factor, evidence bound and
+#'   leave-one-out log score, at the highest evidence and as used;
+#' * `cautions`: character vector.
+#'
+#' The print method returns its argument invisibly.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Section 2: with prior variance \eqn{s^2}{s2} their penalty is
@@ -160,7 +180,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
 }
 
 #' @param x A summary.
-#' @param n How many coefficients to print at most; 60 by default, `Inf` for all.
+#' @param n Maximum number of coefficients to print; 60 by default, `Inf` for all.
 #' @param digits Significant digits.
 #' @rdname summary.bsvm
 #' @export

@@ -1,45 +1,53 @@
 #' Tidy data frames of a fit
 #'
-#' `tidy()` has a row a coefficient, variance or group effect; `glance()` one row a fit;
-#' `augment()` a row an observation. All are plain data frames with the columns broom users expect.
+#' `tidy()` returns one row per coefficient, variance or group effect, `glance()` one row per fit,
+#' and `augment()` one row per observation. All are plain data frames with the usual column names of
+#' broom.
 #'
 #' @param x A fit from [bsvm()].
-#' @param effects Which parts: `"fixed"` (population-level coefficients, but for those of
+#' @param effects Which parameters: `"fixed"` (population-level coefficients, except those of
 #'   Gaussian-process terms), `"ran_pars"` (standard deviations of the group effects, and of the
-#'   functions of Gaussian-process terms) and `"ran_vals"` (the group effects themselves); the first
+#'   functions of Gaussian-process terms) and `"ran_vals"` (the group effects themselves). The first
 #'   two by default.
 #' @param conf.int Add credible intervals? `FALSE` by default.
-#' @param conf.level Their probability.
-#' @param method Which covariance of the population-level coefficients: `"posterior"` (default), or
-#'   for fits by [engine_vb()] `"linear_response"`, as in [vcov.bsvm()]. Rows of other effects are
-#'   the same under both.
-#' @param data The data the fit was made with, to which columns are added; by default
-#'   `model.frame(x)`.
+#' @param conf.level Probability of the intervals.
+#' @param method Which covariance of the population-level coefficients: `"posterior"` (default),
+#'   `"linear_response"` for fits with [engine_vb()], or `"sandwich"` for a numeric response, as in
+#'   [vcov.bsvm()]. Rows of other effects do not depend on it.
+#' @param data The data of the fit, to which columns are added; by default `model.frame(x)`.
 #' @param newdata Data to predict, in place of `data`.
-#' @param sd Add the posterior standard deviation of the link as `.sd`? `FALSE` by default.
-#' @param prob Add the probabilities of the classes, `.pred_` and the level, as
-#'   `predict(type = "prob")` has them? `FALSE` by default.
-#' @param ... For `augment()` of `newdata`: `re_formula`, `allow_new_levels`, `group` and `offset`
-#'   of [predict.bsvm()]. Else must be empty.
-#' @return
-#' * `tidy()`: columns `effect`, `group`, `level` (only with `"ran_vals"`), `term`, `estimate`
-#'   (posterior mean), `std.error` (posterior standard deviation), and `conf.low`, `conf.high` on
-#'   request. Terms of standard deviations are named as `sd__(Intercept)`, of correlations as
-#'   `cor__(Intercept).time`, of the function of a Gaussian-process term, which is the `group`,
-#'   `sd__amplitude`; their intervals are quantiles of the posterior, those of coefficients
-#'   and group effects too with draws, else normal; of group effects also where their draws were not
-#'   kept (`keep_effects = FALSE`). By `engine_vb()` a correlation has no `std.error` and no
-#'   interval. Intervals of group effects by `engine_gaussian()` are those of a mixture of normal
-#'   laws; [ranef.bsvm()] with `level` has their skewed law. By [engine_map()] without integrated
-#'   group effects `std.error` is `NA`, and `conf.int = TRUE` an error of class
-#'   `bsvm_error_unsupported`.
-#' * `glance()`: one row with `nobs`, `ngroups` (levels of all grouping factors, 0 without), `elbo`
-#'   (`NA` with [engine_map()]), `passes`, `converged`, `gradient` (those three `NA` with draws,
-#'   where `converged` says whether all limits of [engine_gibbs()] are kept by coefficients and
-#'   variances), `n_support`, `support_share`, and `chains`, `draws`, `max_rhat`, `min_ess` (`NA`
-#'   without draws, or without the package posterior).
-#' * `augment()`: `data` or `newdata` with `.fitted` (the link), `.class`, and, for the data of the
-#'   fit, `.resid` (`1 - y f`); `.sd` and the probabilities on request.
+#' @param sd Add the posterior standard deviation of the linear predictor as `.sd`? `FALSE` by
+#'   default.
+#' @param prob Add the class probabilities of `predict(type = "prob")`, in columns named `.pred_`
+#'   and the level? `FALSE` by default.
+#' @param ... For `augment()` with `newdata`: `re_formula`, `allow_new_levels`, `group` and `offset`
+#'   of [predict.bsvm()]. Otherwise must be empty.
+#' @return `tidy()`: a data frame with columns `effect`, `group`, `level` (only with `"ran_vals"`),
+#'   `term`, `estimate` (posterior mean) and `std.error` (posterior standard deviation). With
+#'   `conf.int = TRUE` also `conf.low` and `conf.high`.
+#' * Terms are named `sd__(Intercept)` for standard deviations and `cor__(Intercept).time` for
+#'   correlations. The standard deviation of the function of a Gaussian-process term is
+#'   `sd__amplitude`, with the term as `group`.
+#' * Intervals of standard deviations and correlations are quantiles of the posterior. Intervals of
+#'   coefficients and group effects are quantiles with draws, and otherwise normal. Intervals of
+#'   group effects are also normal if their draws were not kept (`keep_effects = FALSE`).
+#' * With `engine_vb()` a correlation has no `std.error` and no interval.
+#' * With `engine_gaussian()` intervals of group effects come from a mixture of normal
+#'   distributions. [ranef.bsvm()] with `level` returns intervals of their skewed posterior.
+#' * With [engine_map()] without integrated group effects `std.error` is `NA`, and `conf.int = TRUE`
+#'   is an error of class `bsvm_error_unsupported`.
+#'
+#' `glance()`: a data frame with one row and the columns
+#' * `nobs`, `ngroups` (the number of levels of all grouping factors, 0 without), `n_support`,
+#'   `support_share`;
+#' * `elbo` (`NA` with [engine_map()] and with draws), `passes` and `gradient` (`NA` with draws);
+#' * `converged`. With draws it is `TRUE` if coefficients and variances satisfy all limits of
+#'   [engine_gibbs()];
+#' * `chains`, `draws`, `max_rhat`, `min_ess` (`NA` without draws). The last two are also `NA`
+#'   without the package posterior.
+#'
+#' `augment()`: `data` or `newdata` with the columns `.fitted` (the linear predictor) and `.class`,
+#' and for the data of the fit `.resid` (`1 - y f`). `.sd` and the probabilities are optional.
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))

@@ -1,43 +1,51 @@
 #' A support vector machine with a tuned cost
 #'
-#' The rival of Luts and Ormerod (2014, Section 4.1): a support vector machine by package e1071
-#' whose cost is the one with the lowest balanced error rate over random hold-outs of the training
-#' rows, on a coarse grid and then on a finer one about the best. `tuned_svm()` says how;
-#' [holdout()] takes it as a model, and `fit()` fits it.
+#' `tuned_svm()` specifies a support vector machine of the package e1071 whose cost is tuned. The
+#' cost has the lowest balanced error rate over random splits of the training rows, first on a
+#' coarse grid and then on a finer one around the best value. It is the benchmark of Luts and
+#' Ormerod (2014, Section 4.1). [holdout()] accepts the specification as a model, and `fit()` fits
+#' it.
 #'
-#' @details `times` splits are drawn, stratified by class, and every value of both grids is judged
-#' by the same ones. In the first stage these are all pairs of `cost` and `gamma` (of a linear
-#' machine all costs), in the second the best pair times all pairs of multiples in `fine`. Of equal
-#' rates the smallest cost wins, then the smallest `gamma`. The paper does not say what its grids
-#' are; those here are powers of two. With the defaults a linear machine is fitted 1601 times.
+#' @details
+#' `times` splits are drawn, stratified by class. Every value of both grids is evaluated on the same
+#' splits. The first stage uses all pairs of `cost` and `gamma` (for a linear kernel all costs). The
+#' second stage multiplies the best pair by all pairs of multiples in `fine`. If rates are equal,
+#' the smallest cost is chosen, then the smallest `gamma`. Luts and Ormerod do not report their
+#' grids; the default grids are powers of two. With the defaults a linear SVM is fitted 1601 times.
 #'
-#' Columns are standardised by the mean and standard deviation of the rows that are trained on.
-#' Terms with bars are left out of the formula: the machine has no group effects. Rows with missing
-#' values are left out, and have no prediction. An offset is refused. Where [holdout()] takes the
-#' formula from a fit, `weights` and `class.weights` of that fit are not used.
+#' Columns are standardised by the mean and standard deviation of the training rows. Random-effects
+#' terms are removed from the formula, because an SVM has no group effects. Rows with missing values
+#' are excluded, and have no prediction. An offset is an error. If [holdout()] uses the formula of a
+#' fit, `weights` and `class.weights` of that fit are not used.
 #'
 #' @param kernel `"linear"` (default) or `"radial"`.
-#' @param formula The formula, if it is not to be that of the first model of [holdout()].
+#' @param formula The formula; by default the formula of the first model of [holdout()].
 #' @param cost The costs of the first stage: positive numbers.
-#' @param gamma With the radial kernel, its parameters of the first stage; by default `2^c(-4, -2,
-#'   0, 2, 4)` over the number of columns.
-#' @param fine What the best cost (and `gamma`) is multiplied by in the second stage.
-#' @param times,prop How many inner splits, and the share of the rows that are trained on in them.
-#' @param group What goes to one side of the inner splits as a whole: the name of a column or a
+#' @param gamma For the radial kernel, its parameters in the first stage; by default `2^c(-4, -2, 0,
+#'   2, 4)` divided by the number of columns.
+#' @param fine The factors by which the best cost (and `gamma`) is multiplied in the second stage.
+#' @param times,prop The number of inner splits, and the share of training rows in each of them.
+#' @param group Groups that are kept together in the inner splits: the name of a column or a
 #'   one-sided formula.
-#' @param object What `tuned_svm()` gives; for `predict()`, what `fit()` gives.
+#' @param object The value of `tuned_svm()`; for `predict()`, the value of `fit()`.
 #' @param data,newdata A data frame.
 #' @param type `"class"` (default), or `"link"`, the decision value, positive for the second level.
-#' @param x What `tuned_svm()` or `fit()` gives.
+#' @param x The value of `tuned_svm()` or `fit()`.
 #' @param ... Must be empty.
-#' @return `tuned_svm()`: an object of class `bsvm_tuned_svm`. `fit()`: an object of class
-#'   `bsvm_tuned_svm_fit`, a list of `cost`, `gamma` (`NULL` of a linear machine), `grid` (a data
-#'   frame with a row a value tried: `stage`, `cost`, `gamma`, mean `ber`), `svm` (from
-#'   [e1071::svm()], of standardised columns), and what predictions need. `predict()`: a factor or a
-#'   numeric vector, `NA` for rows with missing values.
-#' @section Errors: `bsvm_error_unsupported` if e1071 is missing and for an offset,
-#'   `bsvm_error_argument` for arguments that are not what they must be, `bsvm_error_formula` for a
-#'   formula without predictors, and those of [bsvm()] that concern formula and data.
+#' @return `tuned_svm()`: an object of class `bsvm_tuned_svm`.
+#'
+#' `fit()`: an object of class `bsvm_tuned_svm_fit`, a list with
+#' * `cost` and `gamma` (`NULL` for a linear kernel);
+#' * `grid`, a data frame with one row per value tried: `stage`, `cost`, `gamma`, mean `ber`;
+#' * `svm`, from [e1071::svm()], for standardised columns;
+#' * further elements for predictions.
+#'
+#' `predict()`: a factor or a numeric vector, `NA` for rows with missing values.
+#' @section Errors:
+#' * `bsvm_error_unsupported` if e1071 is not installed, and for an offset.
+#' * `bsvm_error_argument` for invalid arguments.
+#' * `bsvm_error_formula` for a formula without predictors.
+#' * Errors of [bsvm()] that concern formula and data.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
 #'   (Section 4.1).

@@ -1,32 +1,34 @@
-#' Fit again with something changed
+#' Update and refit a model
 #'
-#' Takes the call of a fit, changes arguments or the formula, and fits again, as [stats::update()]
-#' does for other models: to the data the fit keeps, unless `data` (or `x` or `y`) is given.
+#' `update()` changes arguments or the formula in the call of a fit and fits the model again, like
+#' [stats::update()] for other models. It uses the data kept in the fit, unless `data` (or `x` or
+#' `y`) is given.
 #'
 #' @details
-#' Arguments that are not changed keep the values they had in the fit, even if their variables are
-#' gone or have changed.
+#' Arguments that are not changed keep their values in the fit, even if their variables have been
+#' removed or changed since.
 #'
-#' The kept data are the variables and rows of the first fit, of which a new `subset` takes some. A
-#' new variable is looked up in the `data` of the first call, evaluated where `update()` was called,
-#' if the variables that the fit keeps are still the same there; if it is not in `data`, that is an
-#' error. A fit whose call had the data as a value, as from [do.call()], keeps all columns. With
-#' `keep_data = FALSE`, or if `data` is given anew, data, `subset`, `weights` and `offset` of the
-#' call are evaluated again.
+#' The kept data are the variables and rows of the first fit; a new `subset` selects from these
+#' rows. A new variable is looked up in the `data` of the first call, evaluated in the environment
+#' from which `update()` is called. This requires that the kept variables are still the same there.
+#' A new variable that is not in `data` is an error. A fit whose call contains the data as a value,
+#' for example from [do.call()], keeps all columns. With `keep_data = FALSE`, or if `data` is given,
+#' the arguments `data`, `subset`, `weights` and `offset` of the call are evaluated again.
 #'
-#' If an engine or a prior changes the likelihood (see [bsvm()]), a message of class
-#' `bsvm_message_likelihood` says so.
+#' If a new engine or prior changes the likelihood (see [bsvm()]), a message of class
+#' `bsvm_message_likelihood` reports it.
 #'
 #' @param object A fit from [bsvm()].
-#' @param formula. A change of the formula, in which `.` stands for what is there:
-#'   `. ~ . - x`. Terms with bars are added and taken away like any other: `. ~ . + (1 | g)`.
-#' @param ... Arguments of [bsvm()] to change or add; `NULL` takes one away.
-#' @param evaluate If `FALSE`, the changed call is returned and not evaluated.
+#' @param formula. A change of the formula, in which `.` stands for the current part: `. ~ . - x`.
+#'   Random-effects terms are added and removed like other terms: `. ~ . + (1 | g)`.
+#' @param ... Arguments of [bsvm()] to change or add; `NULL` removes an argument.
+#' @param evaluate If `FALSE`, the changed call is returned without evaluation.
 #' @return The new fit, or the call.
-#' @section Errors: `bsvm_error_unsupported` for a change of formula in a fit from `bsvm(x, y)`,
-#'   which has none; `bsvm_error_data` if data are needed that the fit does not keep and that can't
-#'   be found again; `bsvm_error_argument`, `bsvm_error_weights` or `bsvm_error_offset` for other
-#'   arguments of this kind; and those of [bsvm()].
+#' @section Errors:
+#' * `bsvm_error_unsupported` for a change of the formula of a fit from `bsvm(x, y)`.
+#' * `bsvm_error_data` if required data are not kept in the fit and can't be found again.
+#' * `bsvm_error_argument`, `bsvm_error_weights` or `bsvm_error_offset` for other invalid arguments.
+#' * Errors of [bsvm()].
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt, data = mtcars)
 #' fixef(update(fit, . ~ . - mpg))

@@ -1,57 +1,67 @@
 #' Variances of the group effects
 #'
-#' Posterior means of the variances, standard deviations, covariances and correlations of the
-#' effects of each grouping factor, and of the variances of the functions of Gaussian-process terms.
+#' `VarCorr()` returns posterior means of the variances, standard deviations, covariances and
+#' correlations of the effects of each grouping factor. It also returns the variances of the
+#' functions of Gaussian-process terms.
 #'
 #' @details
-#' With `engine_gaussian()` the numbers are means over the posterior of the variances: interpolated
-#' between the points of its grid if the model has one inferred variance, else by a log-normal law
-#' of each standard deviation with the grid's moments; covariances and correlations are means over
-#' the grid. With `engine_map()` all are values at the mode, and intervals (`tidy(conf.int = TRUE)`)
-#' are log-normal, from the Hessian.
+#' **`engine_gaussian()`.** The numbers are means over the posterior of the variances. If the model
+#' has one inferred variance, its posterior is interpolated between the points of the grid.
+#' Otherwise each standard deviation has a log-normal distribution with the moments of the grid.
+#' Covariances and correlations are means over the grid.
 #'
-#' With `engine_gibbs()` the numbers are means over the draws: of the variances and covariances, of
-#' the standard deviations (their roots) and of the correlations.
+#' **`engine_map()`.** All values are at the mode, and intervals (`tidy(conf.int = TRUE)`) are
+#' log-normal, from the Hessian.
 #'
-#' With `engine_vb()` the posterior of a variance is \eqn{\mathrm{IG}(A, B)}{IG(A, B)} (inverse
-#' gamma), so its mean is \eqn{B / (A - 1)} and the mean of the standard deviation is
-#' \eqn{\sqrt{B}\,\Gamma(A - 1/2) / \Gamma(A)}{sqrt(B) Gamma(A - 1/2) / Gamma(A)}; the second is a
-#' little below the root of the first. The mean of the variance is infinite where
-#' \eqn{A \le 1}{A <= 1}: a factor with one level under a vague prior. Where \eqn{A < 2} (under
-#' vague priors, fewer than four levels) the variance has no finite posterior variance and its mean
-#' is unreliable: prefer the mean of the standard deviation; a note is printed. The covariance of q
-#' correlated effects is inverse Wishart(\eqn{\nu, \Lambda}{nu, Lambda}), with mean
-#' \eqn{\Lambda / (\nu - q - 1)}{Lambda / (nu - q - 1)}; its variances are as above with
-#' \eqn{A = (\nu - q + 1)/2}{A = (nu - q + 1)/2} and \eqn{B} half the diagonal of
-#' \eqn{\Lambda}{Lambda}, and the correlations are those of \eqn{\Lambda}{Lambda}.
+#' **`engine_gibbs()`.** The numbers are means over the draws of the variances, covariances,
+#' standard deviations (their roots) and correlations.
 #'
-#' A variance that was fixed is returned as it is. Effects that stand in different bars, or in one
-#' with `||`, are independent: their covariance is zero.
+#' **`engine_vb()`.** The posterior of a variance is \eqn{\mathrm{IG}(A, B)}{IG(A, B)} (inverse
+#' gamma), with mean \eqn{B / (A - 1)}. The mean of the standard deviation is
+#' \eqn{\sqrt{B}\,\Gamma(A - 1/2) / \Gamma(A)}{sqrt(B) Gamma(A - 1/2) / Gamma(A)}, a little below
+#' the root of the mean of the variance. The mean of the variance is infinite if \eqn{A \le 1}{A <=
+#' 1}: a factor with one level under a vague prior. If \eqn{A < 2} (under vague priors, fewer than
+#' four levels), the variance has no finite posterior variance, and its mean is unreliable. Then use
+#' the mean of the standard deviation; a note is printed.
 #'
-#' Variational Bayes can put these variances far too low: on the toenail data of the package HSAUR3
-#' with `(1 | patientID)` it gives the variance between patients as 3.5, where the exact posterior
-#' mean, by [engine_gibbs()], is 11.0; with `(time | patientID)` 4.2 and 0.038 for intercept and
-#' slope, where the exact ones are about 180 and 3.2. Both are variances under the papers'
-#' pseudo-likelihood: comparable between its fits, not with those of a logistic or probit model.
+#' The covariance of q correlated effects is inverse Wishart(\eqn{\nu, \Lambda}{nu, Lambda}), with
+#' mean \eqn{\Lambda / (\nu - q - 1)}{Lambda / (nu - q - 1)}. Its variances are as above with \eqn{A
+#' = (\nu - q + 1)/2}{A = (nu - q + 1)/2} and \eqn{B} half the diagonal of \eqn{\Lambda}{Lambda}.
+#' The correlations are computed from \eqn{\Lambda}{Lambda}.
 #'
-#' A Gaussian-process term ([gp()][gp]) stands there as a group with one effect, `amplitude`: the
-#' prior standard deviation of the function on the scale of the linear predictor. If its kernel is
-#' a sum, each summand has one.
+#' Variational Bayes can severely underestimate these variances. On the toenail data of the package
+#' HSAUR3 with `(1 | patientID)`, `engine_vb()` estimates the variance between patients as 3.5; the
+#' exact posterior mean, from [engine_gibbs()], is 11.0. With `(time | patientID)` it estimates 4.2
+#' and 0.038 for intercept and slope; the exact values are about 180 and 3.2. These are variances
+#' under the pseudo-likelihood: they can be compared between fits with it, but not with the
+#' variances of a logistic or probit model.
 #'
-#' @param x A fit from [bsvm()] with a grouping factor or a Gaussian-process term;
-#'   for the other methods the value of `VarCorr()`.
-#' @param sigma Must be 1, as there is no residual variance; an argument of the generic.
+#' **Fixed variances and independent effects.** A variance that was fixed is returned unchanged.
+#' Effects in different random-effects terms, or in one term with `||`, are independent: their
+#' covariance is zero.
+#'
+#' **Gaussian-process terms.** A Gaussian-process term ([gp()][gp]) is shown as a group with one
+#' effect, `amplitude`: the prior standard deviation of the function on the scale of the linear
+#' predictor. If its kernel is a sum, each summand has an amplitude.
+#'
+#' @param x A fit from [bsvm()] with a grouping factor or a Gaussian-process term; for the other
+#'   methods the value of `VarCorr()`.
+#' @param sigma Must be 1, because there is no residual variance; an argument of the generic
+#'   function.
 #' @param ... Not used.
-#' @return A list by grouping factor of q x q matrices (posterior mean of the covariance) with
-#'   attributes `"stddev"` and `"correlation"`, of class `bsvm_varcorr`; its attribute `"shape"`
-#'   is the least \eqn{A}, `Inf` where all variances were fixed or drawn or by `engine_gaussian()`
-#'   or `engine_map()`, and `"pseudo"` says whether the pseudo-likelihood is behind them, of which
-#'   the print reminds. `as.data.frame()` gives
-#'   lme4's columns `grp`, `var1`, `var2`, `vcov` (mean of the variance) and `sdcor` (mean of the
-#'   standard deviation); rows with a `var2` have a covariance and a correlation in the last two.
-#'   With neither a grouping factor nor a Gaussian-process term: an error of class
-#'   `bsvm_error_unsupported`; the variances of penalised population-level coefficients are in
-#'   [summary.bsvm()].
+#' @return `VarCorr()`: a list of class `bsvm_varcorr` with one q x q matrix per grouping factor,
+#'   the posterior mean of the covariance. Each matrix has the attributes `"stddev"` and
+#'   `"correlation"`. The attribute `"shape"` of the list is the smallest \eqn{A}. It is `Inf` if
+#'   all variances were fixed or drawn, and with `engine_gaussian()` or `engine_map()`. The
+#'   attribute `"note"` is a caution that the print method shows under the pseudo-likelihood, and
+#'   otherwise `NULL`.
+#'
+#' `as.data.frame()`: the columns `grp`, `var1`, `var2`, `vcov` (mean of the variance) and `sdcor`
+#' (mean of the standard deviation) as in lme4. In rows with `var2`, the last two columns are a
+#' covariance and a correlation.
+#' @section Errors:
+#' `bsvm_error_unsupported` for a fit with neither a grouping factor nor a Gaussian-process term.
+#' The variances of penalised population-level coefficients are in [summary.bsvm()].
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Algorithm 2 and Section 3.1).
@@ -102,7 +112,7 @@ check_sigma <- function(sigma) {
   }
 }
 
-#' @param row.names,optional Not used; arguments of the generic.
+#' @param row.names,optional Not used; arguments of the generic function.
 #' @rdname VarCorr.bsvm
 #' @export
 as.data.frame.bsvm_varcorr <- function(x, row.names = NULL, optional = FALSE, ...) {

@@ -1,50 +1,55 @@
 #' Posterior covariance and credible intervals of the population-level coefficients
 #'
+#' `vcov()` returns the posterior covariance matrix of the population-level coefficients, and
+#' `confint()` their credible intervals. Both are on the original scale of the predictors.
+#'
 #' @details
-#' Both are those of the posterior the engine found, on the scale of the predictors as given:
-#' * [engine_vb()]: of a Gaussian approximation, too narrow;
-#' * [engine_gaussian()]: of a mixture of Gaussians over the variances, whose quantiles `confint()`
-#'   gives;
-#' * [engine_map()]: from the curvature at the mode. Without integrated group effects there is none
-#'   to speak of, and both are an error of class `bsvm_error_unsupported`;
-#' * [engine_em()] and [engine_ecme()]: point estimates without any, and an error of that class;
-#' * [engine_slice()] and [engine_gibbs()]: of the draws, whose quantiles `confint()` gives.
+#' The posterior depends on the engine:
+#' * [engine_vb()]: a normal approximation, whose intervals are too narrow;
+#' * [engine_gaussian()]: a mixture of normal distributions over the variances, of which `confint()`
+#'   returns quantiles;
+#' * [engine_map()]: a normal approximation from the curvature at the mode. Without integrated group
+#'   effects the covariance is not available, which is an error of class `bsvm_error_unsupported`;
+#' * [engine_em()] and [engine_ecme()]: only point estimates, and an error of the same class;
+#' * [engine_slice()] and [engine_gibbs()]: draws, of which `confint()` returns quantiles.
 #'
-#' Under the pseudo-likelihood, the default, that posterior is a pseudo-posterior, which counts each
-#' row as more than it is worth: read its intervals as a ranking of what the data say more and less
-#' about, not as confidence intervals (see [summary.bsvm()]). A message says so once a session.
-#' Under `likelihood_hinge(normalized = TRUE)` they are credible intervals of a probability model.
+#' Under the pseudo-likelihood, intervals are too narrow. Use them to rank coefficients by how much
+#' the data inform them, not as confidence intervals (see [summary.bsvm()]). A message reports this
+#' once per session. Under `likelihood_hinge(normalized = TRUE)` they are credible intervals of a
+#' probability model.
 #'
-#' **Linear response.** `method = "linear_response"` is for fits by [engine_vb()]: in place of the
-#' approximation's own covariance, how much its means move when the posterior is tilted a little,
-#' which is what a covariance says. It takes the data (kept, or found again from the call) and one
-#' more solve, and corrects most of what the mean field approximation leaves out of standard
-#' deviations; means and variances stay as they are. **With group effects that may be little**,
-#' where [engine_vb()] puts their variance far too low: on the toenail trial of the package HSAUR3
-#' with `(1 | patientID)` the standard deviation of the intercept goes from 0.163 to 0.188, where
-#' the exact one is 0.34, since the variance between patients stays at 3.5 for 11.0. Use
-#' [engine_gaussian()] there. For other engines it is an error of class `bsvm_error_unsupported`.
+#' **Linear response.** `method = "linear_response"` is for fits with [engine_vb()]. It replaces the
+#' covariance of the approximation by the response of its means to a small change of the posterior.
+#' It needs the data (kept, or found again from the call) and one more linear solve. It corrects
+#' most of the underestimation of standard deviations by the mean-field approximation. Means and
+#' variances are not changed. For other engines it is an error of class `bsvm_error_unsupported`.
 #'
-#' **Sandwich.** `method = "sandwich"` is for a response of numbers without group effects: the
-#' covariance of estimates whose residuals do not have the likelihood's density, \eqn{V (\sum_i
-#' g_i^2 x_i x_i^T) V}{V (sum g_i^2 x_i x_i') V} with \eqn{V} the posterior covariance and
-#' \eqn{g_i}{g_i} the slope of row \eqn{i}{i}'s log density. Under [likelihood_quantile()] it is
-#' what makes intervals of slopes cover (Yang, Wang and He 2016). Limits are those of a normal
-#' distribution. It starts from a posterior covariance that is right; that of [engine_vb()] is too
-#' small, and refused.
+#' **With group effects the correction can be small**, because [engine_vb()] severely underestimates
+#' their variance. On the toenail trial of the package HSAUR3 with `(1 | patientID)`, the standard
+#' deviation of the intercept increases from 0.163 to 0.188, while the exact value is 0.34. The
+#' variance between patients stays at 3.5 instead of 11.0. Use [engine_gaussian()] in this case.
 #'
-#' With more penalised columns than rows the covariance is assembled only here; `confint()` and
-#' `summary()` need its diagonal alone.
+#' **Sandwich.** `method = "sandwich"` is for a numeric response without group effects. It is the
+#' covariance of the estimates if the residuals do not have the density of the likelihood: \eqn{V
+#' (\sum_i g_i^2 x_i x_i^T) V}{V (sum g_i^2 x_i x_i') V} with \eqn{V} the posterior covariance and
+#' \eqn{g_i}{g_i} the derivative of the log density of row \eqn{i}{i}. Under [likelihood_quantile()]
+#' only these intervals of slopes have the nominal coverage (Yang, Wang and He 2016). Limits are
+#' computed from a normal distribution. The method requires a correct posterior covariance. The
+#' covariance of [engine_vb()] is too small, so it is an error for this engine.
+#'
+#' With more penalised columns than rows the covariance matrix is computed only by `vcov()`.
+#' `confint()` and `summary()` need only its diagonal.
 #'
 #' @param object A fit from [bsvm()].
 #' @param parm Which coefficients: names or positions; all if missing.
 #' @param level Probability of the interval, a number between 0 and 1.
 #' @param method `"posterior"` (default), `"linear_response"` or `"sandwich"`; see Details.
 #' @param ... Not used.
-#' @return `vcov()`: the p x p posterior covariance matrix of `fixef(object)`. `confint()`: a
-#'   matrix with a row a coefficient and the columns `"2.5 %"` and `"97.5 %"` (for
-#'   `level = 0.95`): quantiles of the draws or the mixture, or mean plus and minus normal quantiles
-#'   times the posterior standard deviation.
+#' @return `vcov()`: the p x p posterior covariance matrix of `fixef(object)`.
+#'
+#' `confint()`: a matrix with one row per coefficient and the columns `"2.5 %"` and `"97.5 %"` (for
+#' `level = 0.95`). The limits are quantiles of the draws or the mixture. For other engines they are
+#' the mean plus and minus normal quantiles times the posterior standard deviation.
 #' @references
 #' Giordano, R., Broderick, T. and Jordan, M. I. (2018). Covariances, robustness, and variational
 #' Bayes. *Journal of Machine Learning Research*, 19(51), 1-49.
