@@ -1,9 +1,10 @@
-#' Posterior predictive checks of the classes
+#' Posterior predictive checks
 #'
-#' `pp_check()` compares the observed classes with classes drawn from a fit under
-#' `likelihood_hinge(normalized = TRUE)`, with plots from the package bayesplot.
+#' `pp_check()` compares the observed responses with responses drawn from a fit under a probability
+#' model (for classes `likelihood_hinge(normalized = TRUE)`), with plots from the package bayesplot.
 #'
 #' @details
+#' For classes:
 #' * `"bars"`: the number of rows of each class, with intervals of the drawn numbers;
 #' * `"bars_grouped"`: the same within the levels of `group`;
 #' * `"error_binned"`: the mean of observed minus expected classes in bins of the probability of
@@ -12,11 +13,18 @@
 #' * `"stat"`: the distribution of a statistic of the drawn classes (0 and 1), with its observed
 #'   value.
 #'
-#' Rows of weight zero are excluded, and other weights are not used. The classes are drawn by R's
+#' For a numeric response:
+#' * `"dens_overlay"`: densities of drawn responses and of the observed ones;
+#' * `"hist"`: their histograms;
+#' * `"stat"`: the distribution of a statistic of the drawn responses, with its observed value;
+#' * `"intervals"`: intervals of the drawn responses of each row, with the observed one;
+#' * `"error_scatter_avg"`: observed responses against average errors.
+#'
+#' Rows of weight zero are excluded, and other weights are not used. Responses are drawn by R's
 #' random numbers, see [posterior_predict.bsvm()].
 #'
-#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)`.
-#' @param type `"bars"` (default), `"bars_grouped"`, `"error_binned"` or `"stat"`.
+#' @param object A fit from [bsvm()] with draws, under a probability model.
+#' @param type One of the plots above; the first of each list is the default.
 #' @param group For `"bars_grouped"`: the name of a variable of the model, or a factor with one
 #'   value per row of the fit.
 #' @param re_formula As in [predict.bsvm()].

@@ -118,8 +118,9 @@
 #'   for the probabilities of both classes. For a numeric response: `"response"` (default), `"link"`
 #'   or `"quantile"`.
 #' @param interval For two classes: if `TRUE`, the linear predictor with its standard deviation and
-#'   credible interval (this implies `type = "link"`). For a numeric response: `"prediction"` (the
-#'   same as `TRUE`) or `"confidence"`.
+#'   credible interval (`type = "link"`, the default then), or the probability of the second class
+#'   with its credible interval (`type = "prob"`). For a numeric response: `"prediction"` (the same
+#'   as `TRUE`) or `"confidence"`.
 #' @param level Probability of the interval.
 #' @param re_formula Which group effects to use: `NULL` (default) all, `NA` or `~0` none, or a
 #'   one-sided formula with some of the random-effects terms of the fit.
@@ -145,7 +146,9 @@
 #'   names unless these are automatic.
 #' * `type = "class"`: a factor with the levels of the response. If the response was not a factor,
 #'   these are `"0"`, `"1"`, or `"FALSE"`, `"TRUE"`, or `"-1"`, `"1"`.
-#' * `type = "prob"`: a numeric matrix with two columns named by these levels; rows sum to one.
+#' * `type = "prob"`: a numeric matrix with two columns named by these levels; rows sum to one. With
+#'   `interval = TRUE` a data frame with columns `fit`, `lower` and `upper` of the second level. The
+#'   interval is that of the linear predictor on the scale of the probability.
 #' * `type = "quantile"`: a numeric matrix with one column for each of `probs`.
 #' * `type = "link"` or `"response"`: a numeric vector; with `interval = TRUE` a data frame with
 #'   columns `fit`, `sd`, `lower` and `upper`.
@@ -160,6 +163,7 @@
 #' predict(fit, new, interval = TRUE, allow_new_levels = TRUE)
 #' predict(fit, new, type = "link", re_formula = NA)
 #' predict(fit, new, type = "prob", allow_new_levels = TRUE)
+#' predict(fit, new, type = "prob", interval = TRUE, allow_new_levels = TRUE)
 #' line <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive())
 #' predict(line, data.frame(speed = c(10, 20)), interval = "prediction")
 #' # where to miss a sick patient costs five times as much

@@ -47,7 +47,8 @@
 #'   without the package posterior.
 #'
 #' `augment()`: `data` or `newdata` with the columns `.fitted` (the linear predictor) and `.class`,
-#' and for the data of the fit `.resid` (`1 - y f`). `.sd` and the probabilities are optional.
+#' and for the data of the fit `.resid` (see [residuals()][fitted.bsvm]). `.sd` and the
+#' probabilities are optional.
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))

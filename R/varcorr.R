@@ -46,8 +46,8 @@
 #'
 #' @param x A fit from [bsvm()] with a grouping factor or a Gaussian-process term; for the other
 #'   methods the value of `VarCorr()`.
-#' @param sigma Must be 1, because there is no residual variance; an argument of the generic
-#'   function.
+#' @param sigma Must be 1; an argument of the generic function. Standard deviations are on the scale
+#'   of the linear predictor and are not multiplied by a residual standard deviation.
 #' @param ... Not used.
 #' @return `VarCorr()`: a list of class `bsvm_varcorr` with one q x q matrix per grouping factor,
 #'   the posterior mean of the covariance. Each matrix has the attributes `"stddev"` and
@@ -107,7 +107,7 @@ amplitude <- "amplitude"
 
 check_sigma <- function(sigma) {
   if (!identical(as.vector(sigma), 1) && !identical(sigma, 1L)) {
-    abort("argument", "`sigma` must be 1, as there is no residual variance to multiply with; ",
+    abort("argument", "`sigma` must be 1: standard deviations are not multiplied by it; ",
           "found ", describe(sigma), ".")
   }
 }
