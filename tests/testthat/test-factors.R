@@ -276,7 +276,7 @@ test_that("what does not fit is refused before any draw, with what to write", {
   refused(y ~ factors(x, k = 2) + factors(g1, g2, k = 1), "One factors() term",
           "bsvm_error_unsupported")
   refused(y ~ factors(x, k = 2) + (1 | f), "grouping factors", "bsvm_error_unsupported")
-  refused(y ~ factors(x, k = 2) + gp(age), "does not go with gp()", "bsvm_error_unsupported")
+  refused(y ~ factors(x, k = 2) + gp(age), "can't be combined with gp()", "bsvm_error_unsupported")
   refused(y ~ 0 + factors(x, k = 2), "needs an intercept", "bsvm_error_unsupported")
   refused(y ~ factors(x, k = 2), "engine_gibbs()", "bsvm_error_unsupported", engine = "slice")
   refused(y ~ factors(x, k = 2), "does not support models of missing predictors",
