@@ -90,7 +90,7 @@ refuse_missing <- function(counts, n, class, modelled) {
 refuse_infinite <- function(counts, class, matrix) {
   abort(class, "Infinite values: ", count_text(counts), ". No `na.action` excludes them; ",
         "replace them, or exclude their rows",
-        if (matrix) " of `x` and `y`." else " with `subset`.")
+        if (matrix) " from `x` and `y`." else " with `subset`.")
 }
 
 count_text <- function(counts) {

@@ -188,5 +188,5 @@ test_that("infinite values of a matrix are not sent to `subset`", {
   x <- as.matrix(binary_data()[1:2])
   x[1] <- Inf
   error <- expect_error(vb(x, binary_data()$y), class = "bsvm_error_predictors")
-  expect_match(conditionMessage(error), "rows out of `x` and `y`", fixed = TRUE)
+  expect_match(conditionMessage(error), "exclude their rows from `x` and `y`", fixed = TRUE)
 })

@@ -323,11 +323,11 @@ test_that("what can't be a scale is refused", {
     expect_error(likelihood_laplace(scale = scale), why, class = "bsvm_error_argument")
   }
   refused(y ~ x, "one side")
-  refused(~ (1 | g), "no bars")
-  refused(~ s(x), "no smooths")
+  refused(~ (1 | g), "random-effects terms")
+  refused(~ s(x), "smooth terms")
   refused(~ ., "must name")
   refused(~ 1, "must have a predictor")
-  refused(~ x + offset(z), "no offset")
+  refused(~ x + offset(z), "have an offset")
   refused("x", "formula such as")
   expect_error(likelihood_eps_insensitive(epsilon = 1, scale = ~ x), "give `nu`",
                class = "bsvm_error_argument")
