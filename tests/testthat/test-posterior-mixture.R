@@ -116,7 +116,7 @@ test_that("a posterior that is a point has no spread, and says so", {
   point$posterior <- bsvm:::without_spread(point$posterior)
   point$engine <- engine_map()
   expect_equal(fixef(point), fixef(made$fit))
-  words <- c("engine_map()", "kinks", "engine_gaussian()")
+  words <- c("engine_map()", "not differentiable", "engine_gaussian()")
   expect_refusal(vcov(point), "unsupported", c("vcov()", words))
   expect_refusal(confint(point), "unsupported", c("confint()", words))
   expect_refusal(predict(point, interval = TRUE), "unsupported", words)
