@@ -63,7 +63,7 @@ test_that("only numeric predictors may be missing", {
   expect_refusal(bsvm(x, replace(d$y, 4, NA), missing = "normal"), "missing", "`y` has 1 NA")
   expect_refusal(bsvm(x, d$y, group = replace(d$g, 4, NA), missing = "normal"), "missing",
                  "`group` has 1 NA")
-  expect_refusal(bsvm(y ~ x1 + (1 + x2 | g), d, missing = "normal"), "missing", "multiplier")
+  expect_refusal(bsvm(y ~ x1 + (1 + x2 | g), d, missing = "normal"), "missing", "varying slope")
   d$above <- d$x2 > 0
   expect_refusal(bsvm(y ~ x1 + above, d, missing = missing_selection()), "missing",
                  c("`above` has 4 NA", "missing_selection()", "as.numeric()"))
