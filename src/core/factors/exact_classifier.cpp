@@ -1,12 +1,12 @@
-// f_n = offset_n + t_n'alpha + g(w_n), g a Gaussian process without inducing points (001, section 5).
-// Given latent scales a row is quadratic in f, as if a pseudo-response
+// f_n = offset_n + t_n'alpha + g(w_n), g a Gaussian process without inducing points (001,
+// section 5). Given latent scales a row is quadratic in f, as if a pseudo-response
 //
 //   z_n = f_n + slope_n / weight_n ~ N(f_n, 1 / weight_n)
 //
 // had been seen, so that g is integrated out where the process's numbers, alpha and scores move:
 // z - offset ~ N(T alpha, C), C = s^2 K(W) + diag(1 / weight). A sweep is
 //
-//   s and f together | y     latent scales | f     theta, s, alpha | z     scores | z     g | z,
+//   theta, s and f | y     latent scales | f     theta, s, alpha | z     scores | z     g | z,
 //
 // in which f is never used after something that it depends on has moved. Rows do not separate:
 // their scores move one after the other, w_n about N(m_n, S_n) by p(z_n | other z).
@@ -51,7 +51,6 @@ class ExactClassifier : public Classifier {
       y_[i] = model_.y[row];
       weight_[i] = shared.weight(row);
       offset_[i] = offset[row];
-      g_[i] = 0.1 * random.normal();
     }
     for (Index k = 0; k < alpha_.size(); ++k) alpha_[k] = 0.1 * random.normal();
     of_process_.start_apart(random);
@@ -117,10 +116,17 @@ class ExactClassifier : public Classifier {
     return process_covariance(kernel_, inputs, of_process_.theta(), of_process_.sd());
   }
 
+  Mat root_at(Host& host) const {
+    Mat k;
+    kernel_.values(inputs_, inputs_, of_process_.theta(), k);
+    return covariance_root(k, host);
+  }
+
   double log_likelihood(const Likelihood& of, const Vec& fixed, const Vec& along, double t) const {
     return of.along({y_.data(), fixed.data(), nullptr, along.data(), weight_.data(), rows()}, t);
   }
   void draw_scale(bool all, const DrawKey& now, int round);
+  void move_numbers(const DrawKey& now, int round, Host& host);
   void draw_latent(const DrawKey& now, int round);
   void draw_numbers(const DrawKey& now, int round, Host& host);
   void draw_function(const DrawKey& now, int round, Host& host);
@@ -142,6 +148,7 @@ void ExactClassifier::draw(const Scores& scores, const DrawKey& now, int, Host& 
   for (int round = 0; round < rounds; ++round) {
     if (of_process_.infers_variance())
       for (const bool all : {false, true}) draw_scale(all, now, round);
+    move_numbers(now, round, host);
     if (round == 0) {
       const Vec f = offset_ + rows_.covariates * alpha_ + g_, still = Vec::Zero(rows());
       numbers_.draw([&](const Likelihood& of) { return log_likelihood(of, f, still, 0); }, now);
@@ -174,6 +181,21 @@ void ExactClassifier::draw_scale(bool all, const DrawKey& now, int round) {
   of_process_.set_log_sd(here + s);
   g_ *= std::exp(s);
   if (all) alpha_ *= std::exp(s);
+}
+
+// theta and s with b as it is. Where rows bound f on one side alone latent scales still hold it, so
+// that given these its numbers move little.
+void ExactClassifier::move_numbers(const DrawKey& now, int round, Host& host) {
+  const Vec fixed = offset_ + rows_.covariates * alpha_;
+  for (Index j = 0; j < of_process_.slices(); ++j) {
+    const Index number = round * of_process_.slices() + j;
+    Draws random(now, Purpose::move,
+                 (std::uint64_t{3} << 32) + static_cast<std::uint64_t>(number));
+    of_process_.move([&] {
+      g_ = of_process_.sd() * lower_product(root_at(host), b_);
+      return log_likelihood(likelihood(), fixed, g_, 1);
+    }, random);
+  }
 }
 
 // Latent scales of all rows, and what they leave of a row.
@@ -219,9 +241,7 @@ void ExactClassifier::draw_numbers(const DrawKey& now, int round, Host& host) {
 }
 
 void ExactClassifier::draw_function(const DrawKey& now, int round, Host& host) {
-  Mat k;
-  kernel_.values(inputs_, inputs_, of_process_.theta(), k);
-  const Mat root = covariance_root(k, host);
+  const Mat root = root_at(host);
   const double sd = of_process_.sd();
   Draws random(now, Purpose::dense, 2 * static_cast<std::uint64_t>(round) + 1);
   b_ = draw_whitened(root, sd, rows_.noise, rest(), random, host);

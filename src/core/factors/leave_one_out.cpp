@@ -17,49 +17,65 @@ namespace bsvm {
 
 namespace {
 
+constexpr Index kPutOff = 32;  // columns
+
 double log_normal_density(double off, double variance) {
   return -0.5 * (std::log(variance) + off * off / variance);
 }
 
 }  // namespace
 
-LeaveOneOut::LeaveOneOut(Mat c, const Vec& r, Host& host) : r_(r) {
+LeaveOneOut::LeaveOneOut(Mat c, const Vec& r, Host& host)
+    : left_(r.size(), kPutOff), right_(r.size(), kPutOff), r_(r) {
   if (!c.allFinite() || !cholesky(c, host)) refuse_numbers();
   squared_transposed(inverse_lower(c, host), host, inverse_);
   solved_ = inverse_ * r;
   if (!inverse_.allFinite() || !solved_.allFinite()) refuse_numbers();
 }
 
-double LeaveOneOut::here(Index i) const {
-  return log_normal_density(solved_[i] / inverse_(i, i), 1 / inverse_(i, i));
+double LeaveOneOut::diagonal(Index i) const {
+  return inverse_(i, i) + left_.row(i).head(pending_).dot(right_.row(i).head(pending_));
 }
 
-double LeaveOneOut::at(Index i, const Vec& k, double diagonal, double least) {
+double LeaveOneOut::here(Index i) const {
+  const double b = diagonal(i);
+  return log_normal_density(solved_[i] / b, 1 / b);
+}
+
+double LeaveOneOut::at(Index i, const Vec& k, double diagonal_of_row, double least) {
   const Index n = r_.size();
   own_ = k;
   own_[i] = 0;
   seen_.setZero(n);
   kernels().dots(inverse_.data(), own_.data(), n, n, seen_.data());
-  const double share = seen_[i] / inverse_(i, i);
-  variance_ = std::max(diagonal - own_.dot(seen_) + seen_[i] * share, least);
+  Vec turned = Vec::Zero(pending_);
+  kernels().dots(right_.data(), own_.data(), n, pending_, turned.data());
+  seen_.noalias() += left_.leftCols(pending_) * turned;
+  const double share = seen_[i] / diagonal(i);
+  variance_ = std::max(diagonal_of_row - own_.dot(seen_) + seen_[i] * share, least);
   return log_normal_density(r_[i] - (own_.dot(solved_) - share * solved_[i]), variance_);
 }
 
 void LeaveOneOut::accept(Index i) {
-  const Index n = r_.size();
-  Mat both(n, 2), scaled(2, n);
-  auto h = both.col(0), b = both.col(1);
-  b = inverse_.col(i);
-  h = seen_ - seen_[i] / b[i] * b;
+  Vec b = inverse_.col(i);
+  b.noalias() += left_.leftCols(pending_) * right_.row(i).head(pending_).transpose();
+  Vec h = seen_ - seen_[i] / b[i] * b;
   h[i] = -1;
   solved_ += h.dot(r_) / variance_ * h - solved_[i] / b[i] * b;
-  scaled.row(0) = h.transpose() / variance_;
-  scaled.row(1) = -b.transpose() / b[i];
-  std::vector<double> packed(static_cast<size_t>(packed_size(n, 2)));
-  pack(both.data(), n, 2, nullptr, packed.data());
-  PanelProduct of{packed.data(), n, 2, scaled.data(), n, 2, inverse_.data(), n};
-  of.packed_y = false;
-  kernels().product(of);
+  left_.col(pending_) = h;
+  right_.col(pending_++) = h / variance_;
+  left_.col(pending_) = b;
+  right_.col(pending_++) = -b / b[i];
+  if (pending_ == kPutOff) catch_up();
+}
+
+void LeaveOneOut::catch_up() {
+  const Index n = r_.size();
+  std::vector<double> x(static_cast<size_t>(packed_size(n, pending_))), y = x;
+  pack(left_.data(), n, pending_, nullptr, x.data());
+  pack(right_.data(), n, pending_, nullptr, y.data());
+  kernels().product({x.data(), n, pending_, y.data(), n, pending_, inverse_.data(), n});
+  pending_ = 0;
 }
 
 }  // namespace bsvm
