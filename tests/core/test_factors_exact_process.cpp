@@ -16,6 +16,8 @@ namespace {
 
 double hinge(double y, double f) { return std::exp(-2 * std::max(0.0, 1 - y * f)); }
 
+double normalised(double y, double f) { return hinge(y, f) / (hinge(1, f) + hinge(-1, f)); }
+
 // gamma = 1.5, gamma0 = 0.4
 double skewed(double y, double f) {
   const double c = std::sqrt(1 + 0.8 / 1.5), u = 1 - y * f;
@@ -23,7 +25,7 @@ double skewed(double y, double f) {
 }
 
 std::unique_ptr<Likelihood> made(const std::string& name) {
-  if (name == "hinge") return likelihood_of(name);
+  if (name != "skewed_hinge") return likelihood_of(name);
   return Registry<Likelihood>::make(name, Params(name, {{"gamma", 1.5}, {"gamma0", 0.4}}));
 }
 
@@ -73,7 +75,7 @@ TEST_CASE("factors: rows that change one by one keep the inverse, and what other
   Draws random({4, 0, 0}, Purpose::rows, 0);
   for (const Index n : {1, 2, 9, 40}) {
     Mat c = some_covariance(n, random);
-    const Vec r = normal_numbers(n, 1, random);
+    Vec r = normal_numbers(n, 1, random);
     Host host;
     LeaveOneOut rows(c, r, host);
     for (Index step = 0; step < 60; ++step) {
@@ -101,10 +103,15 @@ TEST_CASE("factors: rows that change one by one keep the inverse, and what other
         }
         return log_density(of, r) - (n > 1 ? log_density(part, z) : 0);
       };
-      CHECK(rows.here(i) == doctest::Approx(conditional(c)).epsilon(1e-8));
+      CHECK(rows.here(i).log_density(r[i]) == doctest::Approx(conditional(c)).epsilon(1e-8));
+      const Conditional own = rows.here(i);
+      r[i] = own.mean + std::sqrt(own.variance);
+      rows.set(i, r[i]);
+      CHECK(conditional(c) == doctest::Approx(-0.5 * (1 + std::log(own.variance))));
       Vec k = moved.col(i);
       k[i] = 1e9;  // is not read
-      CHECK(rows.at(i, k, moved(i, i), 1e-8) == doctest::Approx(conditional(moved)).epsilon(1e-8));
+      CHECK(rows.at(i, k, moved(i, i), 1e-8).log_density(r[i]) ==
+            doctest::Approx(conditional(moved)).epsilon(1e-8));
       if (step % 3 == 2) continue;
       rows.accept(i);
       c = moved;
@@ -120,8 +127,9 @@ TEST_CASE("factors: rows that change one by one keep the inverse, and what other
 TEST_CASE("factors: a conditional variance is not below its bound") {
   Host host;
   LeaveOneOut rows(Mat::Identity(2, 2), Vec::Ones(2), host);
-  const double value = rows.at(0, Eigen::Vector2d(0, 1), 1, 0.5);  // no variance would be left
-  CHECK(value == doctest::Approx(-0.5 * std::log(0.5)));
+  const Conditional own = rows.at(0, Eigen::Vector2d(0, 1), 1, 0.5);  // nothing would be left
+  CHECK(own.mean == doctest::Approx(1));
+  CHECK(own.variance == doctest::Approx(0.5));
   CHECK_THROWS_AS(LeaveOneOut(Mat::Constant(2, 2, 1), Vec::Ones(2), host), NumericalFailure);
 }
 
@@ -193,18 +201,19 @@ TEST_CASE("factors: an exact process classifies two rows as a sum over four dime
   const double variance = 4, length = 0.8, spread = 0.6;
   const Vec y = Eigen::Vector2d(1, -1), m = Eigen::Vector2d(0.4, -0.1);
   const Vec power = Eigen::Vector2d(1.5, 0.6), offset = Eigen::Vector2d(0.3, 0.1);
-  for (const std::string name : {"hinge", "skewed_hinge"}) {
+  for (const std::string name : {"hinge", "skewed_hinge", "hinge_normalized"}) {
     FactorModel model = exact_model(name, y, variance, length);
     model.weight = power;
     model.offset = offset;
     const auto p = [&](Index n, double g) {
-      return std::pow((name == "hinge" ? hinge : skewed)(y[n], offset[n] + g), power[n]);
+      const auto of = name == "hinge" ? hinge : name == "skewed_hinge" ? skewed : normalised;
+      return std::pow(of(y[n], offset[n] + g), power[n]);
     };
     Vec sum = Vec::Zero(9);
     double total = 0;
-    for (int i = -40; i <= 40; ++i)
-      for (int j = -40; j <= 40; ++j) {
-        const double z0 = 0.1 * i, z1 = 0.1 * j;
+    for (int i = -20; i <= 20; ++i)
+      for (int j = -20; j <= 20; ++j) {
+        const double z0 = 0.2 * i, z1 = 0.2 * j;
         const double w0 = m[0] + spread * z0, w1 = m[1] + spread * z1;
         const double root = std::sqrt(variance * (1 + 1e-8));
         const double slope =
@@ -212,13 +221,15 @@ TEST_CASE("factors: an exact process classifies two rows as a sum over four dime
         const double rest = std::sqrt(variance * (1 + 1e-8) - slope * slope);
         double mass = 0;
         Vec own = Vec::Zero(4);
-        for (int a = -24; a <= 24; ++a)
-          for (int b = -24; b <= 24; ++b) {
-            const double x0 = 0.25 * a, x1 = 0.25 * b, g0 = root * x0, g1 = slope * x0 + rest * x1;
-            const double now = std::exp(-0.5 * (x0 * x0 + x1 * x1)) * p(0, g0) * p(1, g1);
+        for (int a = -60; a <= 60; ++a) {
+          const double x0 = 0.1 * a, g0 = root * x0, first = p(0, g0) * std::exp(-0.5 * x0 * x0);
+          for (int b = -60; b <= 60; ++b) {
+            const double x1 = 0.1 * b, g1 = slope * x0 + rest * x1;
+            const double now = first * std::exp(-0.5 * x1 * x1) * p(1, g1);
             mass += now;
             own += now * Eigen::Vector4d(g0, g1, g0 * g0, g0 * g1);
           }
+        }
         const double weight = std::exp(-0.5 * (z0 * z0 + z1 * z1));
         Vec seen(9);
         seen << mass * w0, mass * w1, mass * w0 * w0, mass * w1 * w1, mass * w0 * w1, own;
@@ -244,6 +255,7 @@ TEST_CASE("factors: an exact process classifies two rows as a sum over four dime
       seen << w, w.cwiseAbs2(), w(0) * w(1), g, g[0] * g[0], g[0] * g[1];
       means.add(seen);
     }
+    CAPTURE(name);
     CHECK(((means.mean() - exact).array() / means.error()).abs().maxCoeff() < 4);
     CHECK(means.error().maxCoeff() < 8 / std::sqrt(draws));
   }
@@ -314,7 +326,7 @@ TEST_CASE("factors: an exact process at mean scores, and an intercept, against a
       }
   const SharedFactors shared(model);
   Draws start({3, 0, 0}, Purpose::hyper, 0);
-  const auto classifier = make_exact_classifier(shared, m, start);
+  const auto classifier = make_exact_classifier(shared, Vec::Zero(2), start);
   const Scores scores = scores_of(m, 0.5, shared.place);
   const int draws = 30 * replicates(500);
   BatchMeans means(6, draws);

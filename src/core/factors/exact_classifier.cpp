@@ -6,10 +6,11 @@
 // had been seen, so that g is integrated out where the process's numbers, alpha and scores move:
 // z - offset ~ N(T alpha, C), C = s^2 K(W) + diag(1 / weight). A sweep is
 //
-//   theta, s and f | y     latent scales | f     theta, s, alpha | z     scores | z     g | z,
+//   f, theta and s | y     latent scales | f     theta, s, alpha | z     scores | z     g | z,
 //
 // in which f is never used after something that it depends on has moved. Rows do not separate:
-// their scores move one after the other, w_n about N(m_n, S_n) by p(z_n | other z).
+// their scores move one after the other, w_n about N(m_n, S_n) by p(z_n | other z). Without latent
+// scales z is f: a row's score and f_n move together, by p(y_n | other f), then f_n given y_n.
 //
 //   this file   meaning                        |  this file   meaning
 //   inputs_     (K, rows) scores at which g is |  b_          of g = s L b, b ~ N(0, I), L L' = K
@@ -40,7 +41,8 @@ class ExactClassifier : public Classifier {
   ExactClassifier(const SharedFactors& shared, const Mat& w, Draws& random)
       : shared_(shared), model_(shared.model), kernel_(*model_.process.kernel), w_(w),
         inputs_(inputs_of(w)), alpha_(model_.d()), b_(Vec::Zero(inputs_.cols())), g_(b_),
-        of_process_(model_.process), priors_(model_, random), numbers_(model_, random) {
+        of_process_(model_.process), priors_(model_, random), numbers_(model_, random),
+        latent_(model_.likelihood->supports(Use::drawn)) {
     const Index n = rows();
     rows_.covariates.resize(n, model_.d());
     for (Vec* own : {&y_, &weight_, &offset_, &rows_.z, &rows_.noise}) own->resize(n);
@@ -116,6 +118,16 @@ class ExactClassifier : public Classifier {
     return process_covariance(kernel_, inputs, of_process_.theta(), of_process_.sd());
   }
 
+  // g_i given y_i, g_i having this distribution without it; `fixed`: f_i without g_i.
+  double draw_row(Index i, double fixed, const Conditional& of, Draws& random) const {
+    const double v = std::max(of.variance, kLeastLeftover);
+    return likelihood().draw_averaged(y_[i], fixed + of.mean, v, weight_[i], random) - fixed;
+  }
+  double log_averaged(Index i, double fixed, const Conditional& of) const {
+    const double v = std::max(of.variance, kLeastLeftover);
+    return likelihood().averaged(y_[i], fixed + of.mean, v, weight_[i]).value;
+  }
+
   Mat root_at(Host& host) const {
     Mat k;
     kernel_.values(inputs_, inputs_, of_process_.theta(), k);
@@ -125,6 +137,7 @@ class ExactClassifier : public Classifier {
   double log_likelihood(const Likelihood& of, const Vec& fixed, const Vec& along, double t) const {
     return of.along({y_.data(), fixed.data(), nullptr, along.data(), weight_.data(), rows()}, t);
   }
+  void draw_rows(const DrawKey& now, int round, Host& host);
   void draw_scale(bool all, const DrawKey& now, int round);
   void move_numbers(const DrawKey& now, int round, Host& host);
   void draw_latent(const DrawKey& now, int round);
@@ -139,6 +152,7 @@ class ExactClassifier : public Classifier {
   ProcessNumbers of_process_;
   CoefficientPriors priors_;
   LikelihoodNumbers numbers_;
+  bool latent_;              // are there latent scales?
   Vec y_, weight_, offset_;  // of labelled rows
   PseudoRows rows_;          // drawn anew in each sweep
 };
@@ -146,6 +160,7 @@ class ExactClassifier : public Classifier {
 void ExactClassifier::draw(const Scores& scores, const DrawKey& now, int, Host& host) {
   const int rounds = model_.feedback ? 1 : kExactRoundsAlone;
   for (int round = 0; round < rounds; ++round) {
+    draw_rows(now, round, host);
     if (of_process_.infers_variance())
       for (const bool all : {false, true}) draw_scale(all, now, round);
     move_numbers(now, round, host);
@@ -159,6 +174,21 @@ void ExactClassifier::draw(const Scores& scores, const DrawKey& now, int, Host& 
     if (!model_.feedback) draw_function(now, round, host);
   }
   priors_.draw(alpha_, now);
+}
+
+// f_n given y_n and the others' f, one after the other. Latent scales would hold large f, of which
+// the responses say on which side they are and little else.
+void ExactClassifier::draw_rows(const DrawKey& now, int round, Host& host) {
+  const Vec fixed = offset_ + rows_.covariates * alpha_;
+  LeaveOneOut others(covariance_at(inputs_), g_, host);
+  for (Index i = 0; i < rows(); ++i) {
+    Draws random(now, Purpose::groups,
+                 (static_cast<std::uint64_t>(round) << 32) + static_cast<std::uint64_t>(i));
+    g_[i] = draw_row(i, fixed[i], others.here(i), random);
+    others.set(i, g_[i]);
+  }
+  b_ = g_ / of_process_.sd();
+  solve_lower(root_at(host), b_);
 }
 
 // g, or with `all` the share of covariates, too, times t, where rows hardly bound it.
@@ -200,6 +230,12 @@ void ExactClassifier::move_numbers(const DrawKey& now, int round, Host& host) {
 
 // Latent scales of all rows, and what they leave of a row.
 void ExactClassifier::draw_latent(const DrawKey& now, int round) {
+  const Arr f = offset_ + rows_.covariates * alpha_ + g_;
+  if (!latent_) {
+    rows_.z = f;
+    rows_.noise.setZero();
+    return;
+  }
   const Index n = rows();
   const int scales = likelihood().scales();
   RowDraws random;
@@ -213,7 +249,6 @@ void ExactClassifier::draw_latent(const DrawKey& now, int round) {
       random.uniform[k * n + i] = own.uniform();
     }
   }
-  const Arr f = offset_ + rows_.covariates * alpha_ + g_;
   RowTerms terms;
   terms.resize(n);
   likelihood().draw(y_, f, weight_, random, terms);
@@ -271,7 +306,10 @@ Mat ExactClassifier::draw_scores(const Scores& scores, const DrawKey& now, int, 
     }
     if (host.interrupted()) throw Interrupted();
     const Index i = place++;
-    const double noise = rows_.noise[i];
+    const double noise = rows_.noise[i], fixed = offset_[i] + rows_.covariates.row(i).dot(alpha_);
+    const auto log_density = [&](const Conditional& of) {
+      return latent_ ? of.log_density(rows_.z[i] - fixed) : log_averaged(i, fixed, of);
+    };
     const Vec from = inputs_.col(i) - mean;
     Mat at(mean.size(), 1), k;
     double cos = 1, sin = 0;
@@ -279,13 +317,18 @@ Mat ExactClassifier::draw_scores(const Scores& scores, const DrawKey& now, int, 
       at.col(0) = mean + to_cos * from + to_sin * to;
       kernel_.values(inputs_, at, theta, k);
       const double own = variance * kernel_.diagonal(at, theta)[0];
-      return others->at(i, variance * k.col(0), own * (1 + kProcessNugget) + noise,
-                       own * kProcessNugget + noise);
-    }, others->here(i), random, cos, sin);
-    if (sin == 0 && cos == 1) continue;
-    others->accept(i);
-    inputs_.col(i) = at.col(0);
-    w_.row(row) = at.col(0).transpose();
+      return log_density(others->at(i, variance * k.col(0), own * (1 + kProcessNugget) + noise,
+                                    own * kProcessNugget + noise));
+    }, log_density(others->here(i)), random, cos, sin);
+    if (sin != 0 || cos != 1) {
+      others->accept(i);
+      inputs_.col(i) = at.col(0);
+      w_.row(row) = at.col(0).transpose();
+    }
+    if (latent_) continue;
+    const double g = draw_row(i, fixed, others->here(i), random);
+    others->set(i, g);
+    rows_.z[i] = fixed + g;
   }
   return w_;
 }

@@ -16,8 +16,8 @@ struct PseudoRows {
 
 constexpr double kProcessNugget = 1e-8;  // of the mean variance
 
-// Of the process at its inputs w (K, rows): the kernel's values, whose diagonal is raised by 1e-8 as
-// that of inducing points is, times the variance.
+// Of the process at its inputs w (K, rows): the kernel's values times the variance, their diagonal
+// raised as that of inducing points is.
 Mat process_covariance(const Kernel& kernel, const Mat& w, ConstVecRef theta, double sd);
 
 // z given the inputs, g integrated out, and alpha ~ N(0, diag(1/prior)), too.

@@ -1,4 +1,4 @@
-// With b = B e_i, column i, and M = B - b b'/b_i, which has the inverse of C without row i and zeros:
+// With b = B e_i, column i, and M = B - b b'/b_i, the inverse of C without row i, and zeros there:
 //
 //   mean      k'M r = k'a - (b'k) a_i / b_i,   a = B r       k has a zero at i
 //   variance  v = c - k'M k = c - k'B k + (b'k)^2 / b_i
@@ -19,11 +19,11 @@ namespace {
 
 constexpr Index kPutOff = 32;  // columns
 
-double log_normal_density(double off, double variance) {
-  return -0.5 * (std::log(variance) + off * off / variance);
-}
-
 }  // namespace
+
+double Conditional::log_density(double r) const {
+  return -0.5 * (std::log(variance) + (r - mean) * (r - mean) / variance);
+}
 
 LeaveOneOut::LeaveOneOut(Mat c, const Vec& r, Host& host)
     : left_(r.size(), kPutOff), right_(r.size(), kPutOff), r_(r) {
@@ -37,12 +37,21 @@ double LeaveOneOut::diagonal(Index i) const {
   return inverse_(i, i) + left_.row(i).head(pending_).dot(right_.row(i).head(pending_));
 }
 
-double LeaveOneOut::here(Index i) const {
+Conditional LeaveOneOut::here(Index i) const {
   const double b = diagonal(i);
-  return log_normal_density(solved_[i] / b, 1 / b);
+  return {r_[i] - solved_[i] / b, 1 / b};
 }
 
-double LeaveOneOut::at(Index i, const Vec& k, double diagonal_of_row, double least) {
+Vec LeaveOneOut::column(Index i) const {
+  return inverse_.col(i) + left_.leftCols(pending_) * right_.row(i).head(pending_).transpose();
+}
+
+void LeaveOneOut::set(Index i, double r) {
+  solved_ += (r - r_[i]) * column(i);
+  r_[i] = r;
+}
+
+Conditional LeaveOneOut::at(Index i, const Vec& k, double diagonal_of_row, double least) {
   const Index n = r_.size();
   own_ = k;
   own_[i] = 0;
@@ -53,12 +62,11 @@ double LeaveOneOut::at(Index i, const Vec& k, double diagonal_of_row, double lea
   seen_.noalias() += left_.leftCols(pending_) * turned;
   const double share = seen_[i] / diagonal(i);
   variance_ = std::max(diagonal_of_row - own_.dot(seen_) + seen_[i] * share, least);
-  return log_normal_density(r_[i] - (own_.dot(solved_) - share * solved_[i]), variance_);
+  return {own_.dot(solved_) - share * solved_[i], variance_};
 }
 
 void LeaveOneOut::accept(Index i) {
-  Vec b = inverse_.col(i);
-  b.noalias() += left_.leftCols(pending_) * right_.row(i).head(pending_).transpose();
+  const Vec b = column(i);
   Vec h = seen_ - seen_[i] / b[i] * b;
   h[i] = -1;
   solved_ += h.dot(r_) / variance_ * h - solved_[i] / b[i] * b;

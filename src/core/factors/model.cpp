@@ -108,16 +108,6 @@ void check_loadings(const FactorModel& model) {
       throw InvalidInput("loadings", "The loadings of a factor need a prior of one variance.");
 }
 
-void check_exact(const FactorModel& model) {
-  const Likelihood& likelihood = *model.likelihood;
-  if (!likelihood.supports(Use::drawn) || !likelihood.supports(Use::value))
-    throw InvalidInput("likelihood", "A process without inducing points needs a likelihood with "
-                                     "latent scales.");
-  if (model.factors < 1 || model.y.array().isNaN().all())
-    throw InvalidInput("kernel", "A process without inducing points needs a factor and a row with "
-                                 "a response.");
-}
-
 void check_process(const FactorModel& model) {
   if (model.linear()) return;
   const ProcessPart& own = model.process;
@@ -136,8 +126,10 @@ void check_process(const FactorModel& model) {
   if (!own.variance || !own.variance->exchangeable() || own.variance->free_size(1) > 1 ||
       own.variance->effects() != 1 || own.variance->selects())
     throw InvalidInput("prior", "The process needs a prior of one variance.");
-  if (own.exact) return check_exact(model);
-  if (own.points < 1)
+  if (own.exact && (model.factors < 1 || model.y.array().isNaN().all()))
+    throw InvalidInput("kernel", "A process without inducing points needs a factor and a row with "
+                                 "a response.");
+  if (!own.exact && own.points < 1)
     throw InvalidInput("points", "There must be an inducing point at least.");
 }
 
