@@ -25,14 +25,14 @@ check_factor_model <- function(engine, frame, likelihood, assigned) {
            "a smooth term s(x) in its place.")
   }
   for (block in assigned$blocks) check_factor_prior(block, engine)
-  check_exact_process(engine, frame)
+  check_exact_process(engine, frame, likelihood)
   NULL
 }
 
-# A sweep costs the cube of the rows.
+# The function of the scores is integrated out given latent scales, at the cube of the rows.
 most_exact_rows <- 2000L
 
-check_exact_process <- function(engine, frame) {
+check_exact_process <- function(engine, frame, likelihood) {
   basis <- factors_of(frame)
   if (!is_exact(basis)) return(invisible())
   rows <- nrow(frame$made[[basis$label]])
@@ -43,6 +43,9 @@ check_exact_process <- function(engine, frame) {
   if (engine$name != "gibbs") refuse("requires engine_gibbs(). Use that engine, or")
   if (rows > most_exact_rows) {
     refuse("supports up to ", most_exact_rows, " rows with a response; found ", rows, ". Use")
+  }
+  if (!takes_likelihood(engine, likelihood)) {
+    refuse("does not support the normalised hinge likelihood. Use likelihood = \"hinge\", or")
   }
 }
 

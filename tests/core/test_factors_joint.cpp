@@ -275,7 +275,7 @@ TEST_CASE("factors: joint test of a Gaussian process, pseudo-likelihood and numb
 
 // Latent scales are drawn first in a sweep: scores given those of other responses would be wrong.
 TEST_CASE("factors: joint test of an exact Gaussian process") {
-  for (const char* likelihood : {"hinge", "normal", "hinge_normalized"}) {
+  for (const char* likelihood : {"hinge", "normal"}) {
     FactorKind kind{likelihood};
     kind.each = kind.local = true;
     kind.exact = true;

@@ -9,8 +9,7 @@
 //   f, theta and s | y     latent scales | f     theta, s, alpha | z     scores | z     g | z,
 //
 // in which f is never used after something that it depends on has moved. Rows do not separate:
-// their scores move one after the other, w_n about N(m_n, S_n) by p(z_n | other z). Without latent
-// scales z is f: a row's score and f_n move together, by p(y_n | other f), then f_n given y_n.
+// their scores move one after the other, w_n about N(m_n, S_n) by p(z_n | other z).
 //
 //   this file   meaning                        |  this file   meaning
 //   inputs_     (K, rows) scores at which g is |  b_          of g = s L b, b ~ N(0, I), L L' = K
@@ -41,8 +40,7 @@ class ExactClassifier : public Classifier {
   ExactClassifier(const SharedFactors& shared, const Mat& w, Draws& random)
       : shared_(shared), model_(shared.model), kernel_(*model_.process.kernel), w_(w),
         inputs_(inputs_of(w)), alpha_(model_.d()), b_(Vec::Zero(inputs_.cols())), g_(b_),
-        of_process_(model_.process), priors_(model_, random), numbers_(model_, random),
-        latent_(model_.likelihood->supports(Use::drawn)) {
+        of_process_(model_.process), priors_(model_, random), numbers_(model_, random) {
     const Index n = rows();
     rows_.covariates.resize(n, model_.d());
     for (Vec* own : {&y_, &weight_, &offset_, &rows_.z, &rows_.noise}) own->resize(n);
@@ -123,10 +121,6 @@ class ExactClassifier : public Classifier {
     const double v = std::max(of.variance, kLeastLeftover);
     return likelihood().draw_averaged(y_[i], fixed + of.mean, v, weight_[i], random) - fixed;
   }
-  double log_averaged(Index i, double fixed, const Conditional& of) const {
-    const double v = std::max(of.variance, kLeastLeftover);
-    return likelihood().averaged(y_[i], fixed + of.mean, v, weight_[i]).value;
-  }
 
   Mat root_at(Host& host) const {
     Mat k;
@@ -152,7 +146,6 @@ class ExactClassifier : public Classifier {
   ProcessNumbers of_process_;
   CoefficientPriors priors_;
   LikelihoodNumbers numbers_;
-  bool latent_;              // are there latent scales?
   Vec y_, weight_, offset_;  // of labelled rows
   PseudoRows rows_;          // drawn anew in each sweep
 };
@@ -231,11 +224,6 @@ void ExactClassifier::move_numbers(const DrawKey& now, int round, Host& host) {
 // Latent scales of all rows, and what they leave of a row.
 void ExactClassifier::draw_latent(const DrawKey& now, int round) {
   const Arr f = offset_ + rows_.covariates * alpha_ + g_;
-  if (!latent_) {
-    rows_.z = f;
-    rows_.noise.setZero();
-    return;
-  }
   const Index n = rows();
   const int scales = likelihood().scales();
   RowDraws random;
@@ -286,10 +274,11 @@ void ExactClassifier::draw_function(const DrawKey& now, int round, Host& host) {
 // Rows in their order, each given the scores of those before as they are now.
 Mat ExactClassifier::draw_scores(const Scores& scores, const DrawKey& now, int, Host& host) {
   std::optional<LeaveOneOut> others;
+  const Vec r = rest();
   if (model_.feedback) {
     Mat c = covariance_at(inputs_);
     c.diagonal() += rows_.noise;
-    others.emplace(std::move(c), rest(), host);
+    others.emplace(std::move(c), r, host);
   }
   const Vec& theta = of_process_.theta();
   const double variance = of_process_.sd() * of_process_.sd();
@@ -306,10 +295,7 @@ Mat ExactClassifier::draw_scores(const Scores& scores, const DrawKey& now, int, 
     }
     if (host.interrupted()) throw Interrupted();
     const Index i = place++;
-    const double noise = rows_.noise[i], fixed = offset_[i] + rows_.covariates.row(i).dot(alpha_);
-    const auto log_density = [&](const Conditional& of) {
-      return latent_ ? of.log_density(rows_.z[i] - fixed) : log_averaged(i, fixed, of);
-    };
+    const double noise = rows_.noise[i], own_rest = r[i];
     const Vec from = inputs_.col(i) - mean;
     Mat at(mean.size(), 1), k;
     double cos = 1, sin = 0;
@@ -317,18 +303,13 @@ Mat ExactClassifier::draw_scores(const Scores& scores, const DrawKey& now, int, 
       at.col(0) = mean + to_cos * from + to_sin * to;
       kernel_.values(inputs_, at, theta, k);
       const double own = variance * kernel_.diagonal(at, theta)[0];
-      return log_density(others->at(i, variance * k.col(0), own * (1 + kProcessNugget) + noise,
-                                    own * kProcessNugget + noise));
-    }, log_density(others->here(i)), random, cos, sin);
-    if (sin != 0 || cos != 1) {
-      others->accept(i);
-      inputs_.col(i) = at.col(0);
-      w_.row(row) = at.col(0).transpose();
-    }
-    if (latent_) continue;
-    const double g = draw_row(i, fixed, others->here(i), random);
-    others->set(i, g);
-    rows_.z[i] = fixed + g;
+      return others->at(i, variance * k.col(0), own * (1 + kProcessNugget) + noise,
+                        own * kProcessNugget + noise).log_density(own_rest);
+    }, others->here(i).log_density(own_rest), random, cos, sin);
+    if (sin == 0 && cos == 1) continue;
+    others->accept(i);
+    inputs_.col(i) = at.col(0);
+    w_.row(row) = at.col(0).transpose();
   }
   return w_;
 }

@@ -52,8 +52,8 @@ struct ProcessPart {
   std::vector<std::unique_ptr<Prior>> numbers;  // of each, or null: it stays where it starts
   std::unique_ptr<Prior> variance;
   Index points = 100;              // M inducing points at most
-  // Without any: g at the labelled rows is state, and integrated out given latent scales, if the
-  // likelihood has them. A sweep costs the cube of their number.
+  // Without any: g at the labelled rows is state, and integrated out given latent scales, which the
+  // likelihood must have. A sweep costs the cube of their number.
   bool exact = false;
 };
 
