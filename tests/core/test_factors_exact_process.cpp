@@ -122,6 +122,25 @@ TEST_CASE("factors: rows that change one by one keep the inverse, and what other
   }
 }
 
+TEST_CASE("factors: a scan of all rows leaves their joint distribution as it is") {
+  const Mat c = (Mat(3, 3) << 1, 0.95, 0.3, 0.95, 1, 0.4, 0.3, 0.4, 2).finished();
+  const Mat root = Factor(c).lower();
+  const int draws = replicates(8000);
+  Mat square = Mat::Zero(3, 3);
+  Host host;
+  for (int s = 0; s < draws; ++s) {
+    Draws random({2, 0, static_cast<std::uint64_t>(s)}, Purpose::rows, 0);
+    LeaveOneOut rows(c, root * normal_numbers(3, 1, random), host);
+    rows.scan([&](Index, const Conditional& of) {
+      return of.mean + std::sqrt(of.variance) * random.normal();
+    });
+    square += rows.r() * rows.r().transpose();
+  }
+  const Vec v = c.diagonal();
+  const Mat error = ((v * v.transpose() + c.cwiseAbs2()) / draws).cwiseSqrt();
+  CHECK(((square / draws - c).array() / error.array()).abs().maxCoeff() < 4);
+}
+
 TEST_CASE("factors: a conditional variance is not below its bound") {
   Host host;
   LeaveOneOut rows(Mat::Identity(2, 2), Vec::Ones(2), host);
@@ -295,10 +314,10 @@ TEST_CASE("factors: the variance of an exact process against a sum over it") {
   CHECK(means.error().maxCoeff() < 2.5 / std::sqrt(draws));
 }
 
-// Without feedback f is at mean scores, with coefficients.
+// Without feedback f is at mean scores, with coefficients. The two rows are near each other.
 TEST_CASE("factors: an exact process at mean scores, and an intercept, against a sum") {
   const double variance = 2, length = 1.1;
-  const Vec y = Eigen::Vector2d(1, 1), m = Eigen::Vector2d(0.4, -0.9);
+  const Vec y = Eigen::Vector2d(1, -1), m = Eigen::Vector2d(0.4, 0);
   FactorModel model = exact_model("hinge", y, variance, length);
   model.feedback = false;
   model.covariates = Mat::Ones(2, 1);
@@ -315,9 +334,9 @@ TEST_CASE("factors: an exact process at mean scores, and an intercept, against a
         const double g0 = std::sqrt(variance) * x0;
         const double g1 = std::sqrt(variance) * (slope * x0 + std::sqrt(1 - slope * slope) * x1);
         const double mass = std::exp(-0.5 * (x0 * x0 + x1 * x1 + alpha * alpha)) *
-                            hinge(1, alpha + g0) * hinge(1, alpha + g1);
+                            hinge(1, alpha + g0) * hinge(-1, alpha + g1);
         Vec seen(6);
-        seen << alpha, alpha * alpha, g0, g1, g0 * g1, alpha * g0;
+        seen << alpha, alpha * alpha, g0, g1, (g0 - g1) * (g0 - g1), alpha * g0;
         sum += mass * seen;
         total += mass;
       }
@@ -334,7 +353,7 @@ TEST_CASE("factors: an exact process at mean scores, and an intercept, against a
     const Vec g = function_of(classifier->seldom(), 2);
     const double alpha = classifier->alpha()[0];
     Vec seen(6);
-    seen << alpha, alpha * alpha, g, g[0] * g[1], alpha * g[0];
+    seen << alpha, alpha * alpha, g, (g[0] - g[1]) * (g[0] - g[1]), alpha * g[0];
     means.add(seen);
   }
   CHECK(((means.mean() - sum / total).array() / means.error()).abs().maxCoeff() < 4);

@@ -116,11 +116,6 @@ class ExactClassifier : public Classifier {
     return process_covariance(kernel_, inputs, of_process_.theta(), of_process_.sd());
   }
 
-  // g_i given y_i, g_i having this distribution without it; `fixed`: f_i without g_i.
-  double draw_row(Index i, double fixed, const Conditional& of, Draws& random) const {
-    const double v = std::max(of.variance, kLeastLeftover);
-    return likelihood().draw_averaged(y_[i], fixed + of.mean, v, weight_[i], random) - fixed;
-  }
 
   Mat root_at(Host& host) const {
     Mat k;
@@ -174,12 +169,13 @@ void ExactClassifier::draw(const Scores& scores, const DrawKey& now, int, Host& 
 void ExactClassifier::draw_rows(const DrawKey& now, int round, Host& host) {
   const Vec fixed = offset_ + rows_.covariates * alpha_;
   LeaveOneOut others(covariance_at(inputs_), g_, host);
-  for (Index i = 0; i < rows(); ++i) {
+  others.scan([&](Index i, const Conditional& of) {
     Draws random(now, Purpose::groups,
                  (static_cast<std::uint64_t>(round) << 32) + static_cast<std::uint64_t>(i));
-    g_[i] = draw_row(i, fixed[i], others.here(i), random);
-    others.set(i, g_[i]);
-  }
+    const double v = std::max(of.variance, kLeastLeftover);
+    return likelihood().draw_averaged(y_[i], fixed[i] + of.mean, v, weight_[i], random) - fixed[i];
+  });
+  g_ = others.r();
   b_ = g_ / of_process_.sd();
   solve_lower(root_at(host), b_);
 }

@@ -51,6 +51,10 @@ void LeaveOneOut::set(Index i, double r) {
   r_[i] = r;
 }
 
+void LeaveOneOut::scan(const std::function<double(Index, const Conditional&)>& draw) {
+  for (Index i = 0; i < r_.size(); ++i) set(i, draw(i, here(i)));
+}
+
 Conditional LeaveOneOut::at(Index i, const Vec& k, double diagonal_of_row, double least) {
   const Index n = r_.size();
   own_ = k;

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "base/host.hpp"
 #include "base/types.hpp"
 
@@ -21,6 +23,9 @@ class LeaveOneOut {
   // Of r_i given the others.
   Conditional here(Index i) const;
   void set(Index i, double r);
+  // One r_i after the other becomes draw(i, of r_i given the others as they are then).
+  void scan(const std::function<double(Index, const Conditional&)>& draw);
+  const Vec& r() const { return r_; }
 
   // The same if row i of C were k (n), of which the place i is not read, with this in that
   // place. `least`: a bound of the conditional variance, for rounding not to make it negative.
