@@ -103,7 +103,7 @@ factors_settings <- function(term, env) {
     })
   }
   out <- list(k = value("k", NULL), kernel = score_kernel(value("classifier", "linear"), label),
-              points = check_count(value("points", score_points), "points"),
+              points = check_score_points(value("points", score_points)),
               noise = value("noise", "common"), feedback = value("feedback", TRUE),
               unlabelled = value("unlabelled", FALSE), standardize = value("standardize", TRUE))
   if (!is.null(out$k)) out$k <- check_count(out$k, "k")
@@ -115,6 +115,13 @@ factors_settings <- function(term, env) {
 
 # Inducing points in the space of scores.
 score_points <- 100L
+
+# Or none, Inf: the whole Gaussian process of the rows' scores.
+check_score_points <- function(points) {
+  if (identical(points, Inf)) Inf else check_count(points, "points")
+}
+
+is_exact <- function(basis) !is.null(basis$kernel) && is.infinite(basis$points)
 
 # NULL of a linear classifier, else a kernel that is a product.
 score_kernel <- function(classifier, label) {

@@ -49,8 +49,10 @@ implied_posterior <- function(result, spec) {
 #                variables at zero less the intercept; `psi`, the precision of common noise
 #   kept         of every so many draws, the numbers `at` of each chain: `mean` (p, m, chains),
 #                `loadings` (p, K, m, chains), `noise`, and `beta` (K, m, chains) or, of a function of
-#                the scores, `kernel`, `points`, `b`, `theta`, `variance`; of the rows' scores
-#                given their variables `between`, the covariance of their means, and `within`, the
+#                the scores, `kernel`, `points`, `b`, `theta`, `variance`, or, if it has no inducing
+#                points, `inputs` (K, rows, m, chains), scores, in place of `points`; of the rows'
+#                scores given their variables `between`, the covariance of their means, and
+#                `within`, the
 #                mean of their covariances (K, K, m times chains)
 factor_draws <- function(result, every, spec, control) {
   names <- rownames(result$hyper)
@@ -62,8 +64,8 @@ factor_draws <- function(result, every, spec, control) {
   kept$at <- every * kept$at
   own <- which(vapply(spec$blocks, function(block) !is.null(block$loadings), TRUE))
   if (process) {
-    kept <- c(kept, list(points = result$points, kernel =
-                           core_score_kernel(basis, spec$model$blocks[[own]])$factors))
+    kept <- c(kept, if (!is_exact(basis)) list(points = result$points), list(kernel =
+                core_score_kernel(basis, spec$model$blocks[[own]])$factors))
   } else {
     at <- length(spec$problem$center) + seq_len(basis$k)
     kept$beta <- result$coefficients[at, kept$at, , drop = FALSE]

@@ -69,7 +69,8 @@ kept_scores <- function(kept, x, control, links = FALSE, feedback = TRUE) {
   m <- prod(size[3:4])
   draws <- list(loadings = array(kept$loadings, c(size[1:2], m)), alpha = matrix(0, 0L, m))
   if (!links) kept <- c(kept[c("mean", "noise")], list(beta = numeric(size[2L] * m)))
-  for (name in intersect(names(kept), c("mean", "noise", "beta", "b", "theta", "variance"))) {
+  for (name in intersect(names(kept), c("mean", "noise", "beta", "b", "theta", "variance",
+                                        "inputs"))) {
     draws[[name]] <- matrix(kept[[name]], ncol = m)
   }
   rows <- list(x = x, covariates = matrix(0, nrow(x), 0L), offset = NULL)

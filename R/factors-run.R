@@ -25,7 +25,28 @@ check_factor_model <- function(engine, frame, likelihood, assigned) {
            "a smooth term s(x) in its place.")
   }
   for (block in assigned$blocks) check_factor_prior(block, engine)
+  check_exact_process(engine, frame, likelihood)
   NULL
+}
+
+# The function of the scores is integrated out given latent scales, at the cube of the rows.
+most_exact_rows <- 2000L
+
+check_exact_process <- function(engine, frame, likelihood) {
+  basis <- factors_of(frame)
+  if (!is_exact(basis)) return(invisible())
+  rows <- nrow(frame$made[[basis$label]])
+  refuse <- function(...) {
+    abort("unsupported", "`points = Inf` of `", basis$label, "` ", ..., " a finite number, ",
+          "such as points = ", score_points, ".")
+  }
+  if (engine$name != "gibbs") refuse("requires engine_gibbs(). Use that engine, or")
+  if (rows > most_exact_rows) {
+    refuse("supports up to ", most_exact_rows, " rows with a response; found ", rows, ". Use")
+  }
+  if (!takes_likelihood(engine, likelihood)) {
+    refuse("does not support the normalised hinge likelihood. Use likelihood = \"hinge\", or")
+  }
 }
 
 factor_engines <- c("gibbs", "vb")
@@ -178,6 +199,7 @@ factor_options <- function(spec, control) {
   options <- sampler_options(spec$engine, control)
   x <- spec$problem$factors$x
   k <- spec$problem$factors$basis$k
+  own <- if (is_exact(spec$problem$factors$basis)) spec$problem$factors$labelled else 0
   numbers <- ncol(x) + length(spec$problem$center) + k + 10
   fit <- floor(most_implied / (options$chains * numbers))
   if (options$most > 0L) {
@@ -189,7 +211,8 @@ factor_options <- function(spec, control) {
                       " numbers each, take"), "Use fewer `draws`.")
   options$keep_effects <- TRUE
   options$keep_unknowns <- FALSE
-  fit <- floor(most_implied / (ncol(x) * k * options$chains)) # draws of loadings of a chain
+  # draws of loadings, and of scores at which a function is, of a chain
+  fit <- floor(most_implied / ((ncol(x) + own) * k * options$chains))
   kept <- max(1, min(most_loadings(spec$problem$factors$basis), fit))
   options$every <- max(1L, as.integer(ceiling(options$draws / kept)))
   if (options$most > 0L) options$most <- as.integer(min(options$most, options$every * max(kept, fit)))
@@ -201,7 +224,7 @@ most_loadings_kept <- 100L
 most_functions_kept <- 250L
 
 most_loadings <- function(basis) {
-  if (is.null(basis$kernel)) most_loadings_kept else most_functions_kept
+  if (is.null(basis$kernel) || is_exact(basis)) most_loadings_kept else most_functions_kept
 }
 
 factor_data <- function(problem) {
@@ -269,5 +292,6 @@ core_score_kernel <- function(basis, block) {
        priors = unname(lapply(made$numbers, function(number) {
          if (!is.null(number$prior)) number[c("prior", "parameters")]
        })),
-       variance = block[c("prior", "parameters")], points = basis$points)
+       variance = block[c("prior", "parameters")], exact = is_exact(basis),
+       points = if (is_exact(basis)) 1L else basis$points)
 }

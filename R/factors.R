@@ -55,7 +55,11 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   Gaussian-process prior, the nonlinear factor model. Numbers of the kernel have their own priors
 #'   and are inferred; length scales are in units of the scores, whose variance is one.
 #' * `points`: with a kernel, the number of inducing points among the scores, 100 by default. They
-#'   are chosen once, by what they explain of the scores' prior.
+#'   are chosen once, by what they explain of the scores' prior. `Inf` is the full Gaussian process
+#'   of the rows' scores, the model of the paper. It requires [engine_gibbs()] and a likelihood with
+#'   latent scales, which the normalised hinge does not have: classes then have the
+#'   pseudo-likelihood. It supports up to 2000 rows with a response, and the time is proportional to
+#'   the cube of their number.
 #' * `noise`: `"common"` (default), one variance for what factors leave unexplained of all variables
 #'   (probabilistic principal components), or `"each"`, one for each variable (factor analysis).
 #' * `feedback`: `TRUE` (default) is the joint model, in which the response informs the factors.

@@ -44,6 +44,7 @@ words_for_cause <- function(frame, engine, assigned) {
   gaussian <- engine_gaussian()
   odd <- Filter(function(block) !takes_prior(block, gaussian), all_blocks(assigned))
   if (length(odd) > 0L) return(paste0("the prior of ", enumerate(odd[[1L]]$label)))
+  if (has_factors(frame) && is_exact(factors_of(frame))) return("`points = Inf`")
   rule <- frame$unknowns$rule
   if (is.null(rule)) return("the engine")
   if (is.null(engine) || !takes_latent(gaussian, rule)) return(rule_name(rule))

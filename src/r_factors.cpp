@@ -34,7 +34,8 @@ bsvm::ProcessPart to_process(const List& kernel) {
   for (R_xlen_t k = 0; k < priors.size(); ++k)
     out.numbers.push_back(Rf_isNull(priors[k]) ? nullptr : to_prior(priors[k]));
   out.variance = to_prior(kernel["variance"]);
-  out.points = to_count(kernel, "points", 1);
+  out.exact = as<bool>(kernel["exact"]);
+  if (!out.exact) out.points = to_count(kernel, "points", 1);
   return out;
 }
 
@@ -74,7 +75,7 @@ namespace {
 
 // mean (p, draws, chains), loadings (p, K, draws, chains) and noise (p or 1, draws, chains) of
 // every so many draws; of a process also b (M, draws, chains), theta (numbers of its kernel, draws,
-// chains) and variance (1, draws, chains).
+// chains) and variance (1, draws, chains); without inducing points also inputs (K, M, draws, chains).
 List seldom_draws(const bsvm::SharedFactors& shared, const bsvm::SampleResult& result,
                   bsvm::Index every) {
   const bsvm::FactorModel& model = shared.model;
@@ -93,11 +94,18 @@ List seldom_draws(const bsvm::SharedFactors& shared, const bsvm::SampleResult& r
                                 _["loadings"] = part(p, p * k, {p, k, draws, chains}),
                                 _["noise"] = part(p * (1 + k), noise, {noise, draws, chains}));
   if (model.linear()) return out;
-  const bsvm::Index first = p * (1 + k) + noise, m = shared.points.cols();
-  const bsvm::Index size = model.process.start.size();
-  return join(out, List::create(_["b"] = part(first, m, {m, draws, chains}),
-                                _["theta"] = part(first + m, size, {size, draws, chains}),
-                                _["variance"] = part(first + m + size, 1, {1, draws, chains})));
+  const bool exact = model.process.exact;
+  const bsvm::Index first = p * (1 + k) + noise, size = model.process.start.size();
+  const bsvm::Index m = exact ? static_cast<bsvm::Index>(shared.labelled.size())
+                              : shared.points.cols();
+  const List function =
+      List::create(_["b"] = part(first, m, {m, draws, chains}),
+                   _["theta"] = part(first + m, size, {size, draws, chains}),
+                   _["variance"] = part(first + m + size, 1, {1, draws, chains}));
+  if (!exact) return join(out, function);
+  const List inputs =
+      List::create(_["inputs"] = part(first + m + size + 1, k * m, {k, m, draws, chains}));
+  return join(join(out, function), inputs);
 }
 
 // Means and standard deviations of scores given x alone, (N, K, chains) each.
@@ -131,9 +139,9 @@ NumericVector named_hyper(const bsvm::FactorModel& model, const bsvm::SampleResu
 // of coefficients from 1, covariates first, prior, parameters; likelihood: name, parameters,
 // priors; kernel, NULL or not there if the classifier is linear: factors, as core_kernel() has
 // them, start, the logarithms of its numbers, priors, of each or NULL if it stays there, variance,
-// a prior, and points, how many at most. Then coefficients are those of covariates alone, nothing is
-// implied, and kept_loadings has what core_factor_predict() takes. `options`: as core_responses()
-// has them, and `every`: loadings of every so many draws, 0 of none; keep_effects is of implied
+// a prior, exact, TRUE without inducing points, and points, how many at most. Then coefficients are
+// those of covariates alone, nothing is implied, and kept_loadings has what core_factor_predict()
+// takes. `options`: as core_responses() has them, and `every`: loadings of every so many draws, 0 of none; keep_effects is of implied
 // coefficients, keep_unknowns of links.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_factor_model(Rcpp::List data, Rcpp::List model, Rcpp::List options) {

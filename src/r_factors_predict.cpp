@@ -35,21 +35,24 @@ class LinkDraws {
       return;
     }
     kernel_ = to_kernel(draws["kernel"]);
-    points_ = to_mat(draws["points"]).transpose();
+    k_ = kernel_->variables();
+    if (draws.containsElementNamed("inputs")) inputs_ = copied(draws["inputs"], m);
+    else points_ = to_mat(draws["points"]).transpose();
     b_ = copied(draws["b"], m);
     theta_ = copied(draws["theta"], m);
     variance_ = copied(draws["variance"], m);
-    if (points_.rows() != kernel_->variables() || b_.rows() != points_.cols() ||
+    const bsvm::Index size = inputs_.size() > 0 ? inputs_.rows() : points_.size();
+    if ((points_.size() > 0 && points_.rows() != k_) || k_ * b_.rows() != size ||
         theta_.rows() != kernel_->size() || variance_.rows() != 1)
       throw bsvm::InvalidInput("draws", "The draws are of another process.");
   }
 
-  bsvm::Index factors() const { return kernel_ ? points_.rows() : beta_.rows(); }
+  bsvm::Index factors() const { return kernel_ ? k_ : beta_.rows(); }
 
   bsvm::LinkMoments at(bsvm::Index draw, const bsvm::Scores& scores) const {
     if (!kernel_) return bsvm::linear_links(scores, beta_.col(draw), feedback_);
     bsvm::Host nobody;
-    const bsvm::Features features(*kernel_, points_, theta_.col(draw), nobody);
+    const bsvm::Features features(*kernel_, points_of(draw), theta_.col(draw), nobody);
     const bsvm::Vec b = b_.col(draw);
     return bsvm::process_links({features, b, std::sqrt(variance_(0, draw))}, scores, feedback_,
                                false, 1, nobody);
@@ -60,9 +63,15 @@ class LinkDraws {
     return x.size() == 0 ? bsvm::Mat(0, m) : bsvm::Mat(by_draws(x, m));
   }
 
+  bsvm::Mat points_of(bsvm::Index draw) const {
+    if (inputs_.size() == 0) return points_;
+    return Eigen::Map<const bsvm::Mat>(inputs_.col(draw).data(), k_, b_.rows());
+  }
+
   bool feedback_;
+  bsvm::Index k_ = 0;
   std::unique_ptr<bsvm::Kernel> kernel_;
-  bsvm::Mat beta_, points_, b_, theta_, variance_;
+  bsvm::Mat beta_, points_, inputs_, b_, theta_, variance_;  // inputs_ (K M, m)
 };
 
 }  // namespace
@@ -71,7 +80,8 @@ class LinkDraws {
 // (core/factors/predict.hpp). `rows`: x (N, p), NA where missing, and covariates (N, d), matrices
 // of doubles; offset or NULL. `draws`: m of them, mean (p, m), loadings (p, K, m), noise (p or 1,
 // m), alpha (d, m), and of a linear model beta (K, m), else b (M, m), theta (numbers of the kernel, m),
-// variance (m), together with points (M, K) and kernel, its factors as core_kernel() has them.
+// variance (m), together with points (M, K), or inputs (K, M, m), points of each draw, and kernel,
+// its factors as core_kernel() has them.
 // `options`: feedback, as the model has it, threads, verbose.
 // Returns scores (N, K, m), means of the rows' scores; covariance (K, K, patterns, m), theirs, and
 // pattern (N), which of these is a row's, 1 of complete rows; mean and variance (N, m) of the

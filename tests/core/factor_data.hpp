@@ -37,13 +37,14 @@ struct FactorKind {
   bool local = false, fixed_rate = false, each = false, turned = false, missing = false;
   std::string beta = "ridge";  // the prior of beta: or bridge, half_t
   Index points = 0;            // of a Gaussian process, or none
+  bool exact = false;          // a Gaussian process without points
   bool ard = false;
 };
 
 constexpr double kProcessStart = 0.3, kProcessSpread = 0.5;  // of log length scales
 
 inline void add_process(const FactorKind& kind, ProcessPart& process) {
-  if (kind.points == 0) return;
+  if (kind.points == 0 && !kind.exact) return;
   const double variables = static_cast<double>(kind.factors);
   process.kernel = Registry<Kernel>::make(
       "se", Params("se", {{"variables", variables}, {"ard", kind.ard ? 1.0 : 0.0}}));
@@ -53,6 +54,7 @@ inline void add_process(const FactorKind& kind, ProcessPart& process) {
         "log_normal", {{"median", std::exp(kProcessStart)}, {"sd", kProcessSpread}}));
   process.variance = prior_of("ridge", {{"shape", 3}, {"scale", 4}});
   process.points = kind.points;
+  process.exact = kind.exact;
 }
 
 // The parts of a model of this kind: an intercept ~ N(0, 1), beta with an inferred variance.
@@ -76,7 +78,7 @@ inline void add_parts(const FactorKind& kind, FactorModel& model) {
   model.likelihood = likelihood_of(kind.likelihood);
   for (Index k = 0; k < model.likelihood->free_size(); ++k)
     model.parameters.push_back(prior_of("gamma", {{"shape", 3}, {"rate", 3}}));
-  if (kind.points > 0) return;
+  if (!model.linear()) return;
   model.parts.emplace_back();
   for (Index k = 0; k < kind.factors; ++k) model.parts.back().places.push_back(1 + k);
   const std::map<std::string, std::map<std::string, double>> numbers{

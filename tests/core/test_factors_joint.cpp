@@ -22,6 +22,7 @@ struct Truth {
   double rate = 1;
   Mat loadings, w;  // (1 + K, p), (N, K)
   Vec process;      // b, theta, log s
+  Vec g;            // of an exact process at labelled rows
 };
 
 double laplace(double rate, Draws& random) {
@@ -50,9 +51,9 @@ void draw_loadings(const FactorKind& kind, const FactorModel& model, Draws& rand
 void draw_coefficients(const FactorKind& kind, Draws& random, Truth& out) {
   const Index k = kind.factors;
   if (kind.likelihood == "normal") out.theta = Vec::Constant(1, std::log(random.gamma(3) / 3));
-  out.b.resize(kind.points > 0 ? 1 : 1 + k);
+  out.b.resize(out.model.linear() ? 1 + k : 1);
   out.b[0] = random.normal();
-  if (kind.points > 0) return;
+  if (!out.model.linear()) return;
   if (kind.beta == "bridge") {
     out.hyper = Vec::Ones(2 + k);
     out.hyper[0] = 0.8;
@@ -75,9 +76,10 @@ void draw_coefficients(const FactorKind& kind, Draws& random, Truth& out) {
 // Linear predictors of w, of a process with its numbers from their priors.
 Vec draw_links(const FactorKind& kind, const Mat& w, Draws& random, Truth& out) {
   const Vec constant = Vec::Constant(w.rows(), out.b[0]);
-  if (kind.points == 0) return constant + w * out.b.tail(kind.factors);
+  if (out.model.linear()) return constant + w * out.b.tail(kind.factors);
   const ProcessPart& part = out.model.process;
-  const Mat points = score_points(part, kind.factors);
+  const Mat points = kind.exact ? Mat(w.topRows(kLabelled).transpose())
+                                : score_points(part, kind.factors);
   const Index m = points.cols(), size = part.start.size();
   out.process = normal_numbers(m + size + 1, 1, random);
   out.process.segment(m, size) =
@@ -85,6 +87,15 @@ Vec draw_links(const FactorKind& kind, const Mat& w, Draws& random, Truth& out) 
   out.process[m + size] = 0.5 * std::log(random.inverse_gamma(3, 4));
   Host host;
   const Features features(*part.kernel, points, out.process.segment(m, size), host);
+  if (kind.exact) {
+    Mat k;
+    part.kernel->values(points, points, out.process.segment(m, size), k);
+    out.g = std::exp(out.process[m + size]) *
+            lower_product(covariance_root(k, host), Vec(out.process.head(m)));
+    Vec f = constant;  // of rows without a response it does not matter
+    f.head(m) += out.g;
+    return f;
+  }
   const LinkMoments links = at_scores(
       {features, Vec(out.process.head(m)), std::exp(out.process[m + size])}, w.transpose());
   const Vec e = normal_numbers(w.rows(), 1, random);
@@ -141,7 +152,11 @@ Vec state_of(const FactorKind& kind, const Truth& truth, const SharedFactors& sh
   const auto flat = [&](const Mat& x) { append(Eigen::Map<const Vec>(x.data(), x.size()), out); };
   append(truth.b, out);
   append(truth.process, out);
-  if (kind.points > 0) flat(truth.w);
+  if (!truth.model.linear()) flat(truth.w);
+  if (kind.exact) {
+    flat(truth.w.topRows(kLabelled).transpose());
+    append(truth.g, out);
+  }
   append(truth.hyper, out);
   append(truth.theta, out);
   if (kind.turned) {
@@ -176,6 +191,7 @@ Arr seen(const Chain& chain, const FactorKind& kind) {
   append(draw.effects, out);
   out.push_back(draw.effects.squaredNorm());
   if (kind.points > 0) append(whole.segment(whole.size() - 2 - kind.points, kind.points), out);
+  if (kind.exact) append(whole.tail(kLabelled * (1 + kind.factors) + 2), out);
   append(whole.head(std::min<Index>(whole.size(), 12)), out);
   out.push_back(whole[whole.size() - 1]);
   append(draw.unknowns.head(2), out);
@@ -255,4 +271,20 @@ TEST_CASE("factors: joint test of a Gaussian process, pseudo-likelihood and numb
     kind.points = 4;
     CHECK(worst(kind, 4000, 3) < 4);
   }
+}
+
+// Latent scales are drawn first in a sweep: scores given those of other responses would be wrong.
+TEST_CASE("factors: joint test of an exact Gaussian process") {
+  for (const char* likelihood : {"hinge", "normal"}) {
+    FactorKind kind{likelihood};
+    kind.each = kind.local = true;
+    kind.exact = true;
+    CHECK(worst(kind, 12000, 3) < 4);
+  }
+}
+
+TEST_CASE("factors: joint test of an exact Gaussian process, length scales of each, missing x") {
+  FactorKind kind{"hinge"};
+  kind.missing = kind.ard = kind.exact = true;
+  CHECK(worst(kind, 12000, 3) < 4);
 }

@@ -1,6 +1,7 @@
 // A Gaussian process of scores, against sums that share no code with it.
 #include <doctest/doctest.h>
 
+#include "batch_means.hpp"
 #include "factor_data.hpp"
 #include "factors/classifier.hpp"
 #include "factors/process_coefficients.hpp"
@@ -42,21 +43,6 @@ FactorModel plain_process(const std::string& likelihood, const Vec& y, double va
   out.process.variance = prior_of("normal", {{"variance", variance}});
   return out;
 }
-
-// Means over draws, and their standard errors by batches.
-struct BatchMeans {
-  Mat batches;
-  Index next = 0, each;
-  BatchMeans(Index size, Index draws) : batches(Mat::Zero(size, 30)), each(draws / 30) {}
-  void add(const Vec& seen) {
-    if (next / each < 30) batches.col(next / each) += seen / static_cast<double>(each);
-    ++next;
-  }
-  Vec mean() const { return batches.rowwise().mean(); }
-  Arr error() const {
-    return ((batches.colwise() - mean()).array().square().rowwise().sum() / (30.0 * 29)).sqrt();
-  }
-};
 
 }  // namespace
 

@@ -46,6 +46,10 @@ std::unique_ptr<Classifier> make_linear_classifier(const SharedFactors& shared, 
 std::unique_ptr<Classifier> make_process_classifier(const SharedFactors& shared, const Mat& w,
                                                     Draws& random);
 
+// Without inducing points.
+std::unique_ptr<Classifier> make_exact_classifier(const SharedFactors& shared, const Mat& w,
+                                                  Draws& random);
+
 std::unique_ptr<Classifier> make_classifier(const SharedFactors& shared, const Mat& w,
                                             Draws& random);
 

@@ -135,8 +135,9 @@ class FactorsChain : public Chain {
 
 std::unique_ptr<Classifier> make_classifier(const SharedFactors& shared, const Mat& w,
                                             Draws& random) {
-  return shared.model.linear() ? make_linear_classifier(shared, random)
-                               : make_process_classifier(shared, w, random);
+  if (shared.model.linear()) return make_linear_classifier(shared, random);
+  return shared.model.process.exact ? make_exact_classifier(shared, w, random)
+                                    : make_process_classifier(shared, w, random);
 }
 
 std::unique_ptr<Chain> make_factors_chain(const SharedFactors& shared, int threads,

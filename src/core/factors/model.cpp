@@ -126,7 +126,13 @@ void check_process(const FactorModel& model) {
   if (!own.variance || !own.variance->exchangeable() || own.variance->free_size(1) > 1 ||
       own.variance->effects() != 1 || own.variance->selects())
     throw InvalidInput("prior", "The process needs a prior of one variance.");
-  if (own.points < 1)
+  if (own.exact && !model.likelihood->supports(Use::drawn))
+    throw InvalidInput("likelihood", "A process without inducing points needs a likelihood with "
+                                     "latent scales.");
+  if (own.exact && (model.factors < 1 || model.y.array().isNaN().all()))
+    throw InvalidInput("kernel", "A process without inducing points needs a factor and a row with "
+                                 "a response.");
+  if (!own.exact && own.points < 1)
     throw InvalidInput("points", "There must be an inducing point at least.");
 }
 

@@ -52,6 +52,9 @@ struct ProcessPart {
   std::vector<std::unique_ptr<Prior>> numbers;  // of each, or null: it stays where it starts
   std::unique_ptr<Prior> variance;
   Index points = 100;              // M inducing points at most
+  // Without any: g at the labelled rows is state, and integrated out given latent scales, which the
+  // likelihood must have. A sweep costs the cube of their number.
+  bool exact = false;
 };
 
 struct FactorModel {

@@ -16,6 +16,7 @@
 #include "classifier_numbers.hpp"
 #include "process_coefficients.hpp"
 #include "process_links.hpp"
+#include "process_numbers.hpp"
 #include "random/ellipse.hpp"
 #include "random/slice.hpp"
 #include "rows/lanes.hpp"
@@ -25,8 +26,6 @@ namespace bsvm {
 
 namespace {
 
-constexpr double kNumberWidth = 2.5, kScalesWidth = 0.5, kFarthestNumber = 50;  // logarithms
-constexpr Index kNumbersOfSlice = 4;  // a slice a sweep for as many, and one
 constexpr int kProcessRoundsAlone = 2;
 constexpr Index kRowsTogether = 64;
 
@@ -34,18 +33,10 @@ class ProcessClassifier : public Classifier {
  public:
   ProcessClassifier(const SharedFactors& shared, const Mat& w, Draws& random)
       : shared_(shared), model_(shared.model), process_(model_.process), w_(w),
-        x_(model_.d() + shared.points.cols()), theta_(process_.start),
-        priors_(model_, random), numbers_(model_, random) {
+        x_(model_.d() + shared.points.cols()), of_process_(process_), priors_(model_, random),
+        numbers_(model_, random) {
     for (Index k = 0; k < x_.size(); ++k) x_[k] = 0.1 * random.normal();
-    for (Index k = 0; k < theta_.size(); ++k)
-      if (process_.numbers[static_cast<size_t>(k)]) theta_[k] += 0.3 * random.normal();
-    Vec hyper(process_.variance->hyper_size(1)), precision(1);
-    Moments shape;
-    shape.square = Vec::Zero(1);
-    process_.variance->start(shape, hyper);
-    process_.variance->precision(hyper, precision);
-    log_sd_[0] = -0.5 * std::log(precision[0]);
-    if (infers_variance()) log_sd_[0] = 0.3 * random.normal();
+    of_process_.start_apart(random);
   }
 
   void draw(const Scores& scores, const DrawKey& now, int threads, Host& host) override;
@@ -55,7 +46,7 @@ class ProcessClassifier : public Classifier {
 
   LinkMoments links(const Scores& scores, int threads) const override {
     Host nobody;
-    const Features features = features_at(theta_);
+    const Features features = features_at(theta());
     const Vec b = x_.tail(size());
     return process_links({features, b, sd()}, scores, model_.feedback, true, threads, nobody);
   }
@@ -69,26 +60,20 @@ class ProcessClassifier : public Classifier {
   NamedNumbers drawn() const override {
     NamedNumbers out = priors_.drawn();
     for (const auto& number : numbers_.drawn()) out.push_back(number);
-    const std::vector<std::string> names = process_numbers(process_);
-    size_t at = 0;
-    if (infers_variance()) out.push_back({names[at++], sd() * sd()});
-    for (Index k = 0; k < theta_.size(); ++k)
-      if (process_.numbers[static_cast<size_t>(k)])
-        out.push_back({names[at++], std::exp(theta_[k])});
+    for (const auto& number : of_process_.drawn()) out.push_back(number);
     return out;
   }
 
   // b, theta, variance
   Vec seldom() const override {
-    Vec out(size() + theta_.size() + 1);
-    out << x_.tail(size()), theta_, sd() * sd();
+    Vec out(size() + theta().size() + 1);
+    out << x_.tail(size()), theta(), sd() * sd();
     return out;
   }
 
   void visit(Archive& archive) override {
     archive.part(x_);
-    archive.part(theta_);
-    archive.part(log_sd_);
+    of_process_.visit(archive);
     archive.part(Eigen::Map<Vec>(w_.data(), w_.size()));
     priors_.visit(archive);
     numbers_.visit(archive);
@@ -98,8 +83,8 @@ class ProcessClassifier : public Classifier {
   struct Given;  // the labelled rows at their inputs
 
   Index size() const { return shared_.points.cols(); }
-  double sd() const { return std::exp(log_sd_[0]); }
-  bool infers_variance() const { return process_.variance->free_size(1) > 0; }
+  double sd() const { return of_process_.sd(); }
+  const Vec& theta() const { return of_process_.theta(); }
   const Likelihood& likelihood() const { return numbers_.likelihood(); }
   Features features_at(const Vec& theta) const {
     Host nobody;
@@ -116,7 +101,8 @@ class ProcessClassifier : public Classifier {
   const FactorModel& model_;
   const ProcessPart& process_;
   Mat w_;  // (N, K)
-  Vec x_, theta_, log_sd_ = Vec::Zero(1);
+  Vec x_;
+  ProcessNumbers of_process_;
   CoefficientPriors priors_;
   LikelihoodNumbers numbers_;
 };
@@ -177,11 +163,11 @@ struct ProcessClassifier::Given {
 
 void ProcessClassifier::draw(const Scores& scores, const DrawKey& now, int threads, Host& host) {
   Given given(*this, model_.feedback ? w_ : scores.mean());
-  given.set(theta_, sd(), threads, host);
+  given.set(theta(), sd(), threads, host);
   Vec prior = Vec::Ones(x_.size());
   prior.head(model_.d()) = priors_.precision();
   for (int round = 0; round < (model_.feedback ? 1 : kProcessRoundsAlone); ++round) {
-    if (infers_variance())
+    if (of_process_.infers_variance())
       for (const bool all : {false, true}) draw_scale(all, now, round, prior, given);
     NormalBase base(given.rows, likelihood(), prior);
     draw_numbers(now, round, prior, given, base, threads, host);
@@ -197,55 +183,18 @@ void ProcessClassifier::draw(const Scores& scores, const DrawKey& now, int threa
 // is nearly normal, and x keeps its place in that density: x = center + L^{-T} z with z as it is.
 void ProcessClassifier::draw_numbers(const DrawKey& now, int round, const Vec& prior, Given& given,
                                      NormalBase& base, int threads, Host& host) {
-  std::vector<double*> free;
-  std::vector<const Prior*> priors;
-  if (infers_variance()) {
-    free.push_back(&log_sd_[0]);
-    priors.push_back(process_.variance.get());
-  }
-  for (Index k = 0; k < theta_.size(); ++k)
-    if (const Prior* own = process_.numbers[static_cast<size_t>(k)].get()) {
-      free.push_back(&theta_[k]);
-      priors.push_back(own);
-    }
-  const Index count = static_cast<Index>(free.size());
-  const Index slices = count > 0 ? 1 + count / kNumbersOfSlice : 0;
+  const Index slices = of_process_.slices();
   for (Index j = 0; j < slices; ++j) {
     Draws random(now, Purpose::move, (std::uint64_t{1} << 32) +
                                          static_cast<std::uint64_t>(round * slices + j));
-    Vec here(count), direction(count);
-    for (Index k = 0; k < count; ++k) {
-      here[k] = *free[static_cast<size_t>(k)];
-      direction[k] = random.normal();
-    }
-    direction.normalize();
     const Vec z = base.white(x_);
-    const auto go = [&](double by) {
-      for (Index k = 0; k < count; ++k)
-        *free[static_cast<size_t>(k)] = here[k] + by * direction[k];
-    };
-    double last = kNothing;
-    const double moved = slice_within([&](double by) {
-      go(by);
-      double log_prior = 0;
-      for (Index k = 0; k < count; ++k) {
-        Vec at = Vec::Constant(1, *free[static_cast<size_t>(k)]), gradient(1);
-        if (std::abs(at[0]) > kFarthestNumber) return kNothing;
-        log_prior += priors[static_cast<size_t>(k)]->log_joint(Moments(), at, gradient);
-      }
-      last = by;
-      given.set(theta_, sd(), threads, host);
+    of_process_.move([&] {
+      given.set(theta(), sd(), threads, host);
       base = NormalBase(given.rows, likelihood(), prior);
-      const Vec x = base.from_white(z);
-      return log_prior + given.rows.log_likelihood(likelihood(), given.rows.means(x)) -
-             0.5 * x.dot(prior.cwiseProduct(x)) - base.log_density(z);
-    }, kNumberWidth, random);
-    go(moved);
-    if (last != moved) {
-      given.set(theta_, sd(), threads, host);
-      base = NormalBase(given.rows, likelihood(), prior);
-    }
-    x_ = base.from_white(z);
+      x_ = base.from_white(z);
+      return given.rows.log_likelihood(likelihood(), given.rows.means(x_)) -
+             0.5 * x_.dot(prior.cwiseProduct(x_)) - base.log_density(z);
+    }, random);
   }
 }
 
@@ -258,20 +207,18 @@ void ProcessClassifier::draw_scale(bool all, const DrawKey& now, int round, cons
   const Vec process = given.rows.means(x_) - given.rows.offset - covariates;
   const Vec fixed = given.rows.offset + (all ? Vec(Vec::Zero(covariates.size())) : covariates);
   const Vec scaled = all ? Vec(process + covariates) : process, variance = given.rows.variance;
-  const double here = log_sd_[0];
+  const double here = of_process_.log_sd();
   const double square = x_.head(moved).cwiseAbs2().dot(prior.head(moved));
   Draws random(now, Purpose::move, (std::uint64_t{2} << 32) +
                                        static_cast<std::uint64_t>(2 * round + (all ? 1 : 0)));
   const double s = slice([&](double by) {
-    if (std::abs(here + by) > kFarthestNumber) return kNothing;
-    const double t = std::exp(by);
-    Vec gradient(1);
+    const double t = std::exp(by), own = of_process_.log_prior_of_sd(here + by);
+    if (!(own > kNothing)) return kNothing;
     given.rows.variance = t * t * variance;
-    return given.rows.log_likelihood(likelihood(), fixed + t * scaled) +
-           process_.variance->log_joint(Moments(), Vec::Constant(1, here + by), gradient) -
+    return given.rows.log_likelihood(likelihood(), fixed + t * scaled) + own -
            0.5 * t * t * square + by * static_cast<double>(moved);
-  }, kScalesWidth, random);
-  log_sd_[0] = here + s;
+  }, kProcessScaleWidth, random);
+  of_process_.set_log_sd(here + s);
   x_.head(moved) *= std::exp(s);
   given.scale(sd());
 }
@@ -329,7 +276,7 @@ void ProcessClassifier::draw_lane(const Features& features, const Scores& scores
 
 Mat ProcessClassifier::draw_scores(const Scores& scores, const DrawKey& now, int threads,
                                    Host& host) {
-  const Features features = features_at(theta_);
+  const Features features = features_at(theta());
   const Index n = w_.rows(), lanes = (n + kRowsTogether - 1) / kRowsTogether;
   run_lanes(lanes, threads, host, [&](Index lane, int, const Checkpoint& checkpoint) {
     checkpoint();
@@ -351,7 +298,7 @@ Vec ProcessClassifier::draw_translation(Mat precision, Vec linear, const DrawKey
   for (Index j = 0; j < to.size(); ++j) to[j] = random.normal();
   solve_transposed(factor.lower(), to);
   Given given(*this, w_);
-  const Features features = features_at(theta_);
+  const Features features = features_at(theta());
   double c = 1, s = 0;
   const auto moved = [&] { return Vec(mean - c * mean + s * to); };
   const auto log_density = [&](double to_c, double to_s) {

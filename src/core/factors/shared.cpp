@@ -36,7 +36,8 @@ SharedFactors::SharedFactors(const FactorModel& of) : model(of) {
     if (column[0] != 0 && (column.array() == column[0]).all()) intercept = k;
   }
   start = start_scores(x(), model.factors);
-  if (!model.linear()) points = score_points(model.process, model.factors);
+  if (!model.linear() && !model.process.exact)
+    points = score_points(model.process, model.factors);
 }
 
 void SharedFactors::find_gaps() {

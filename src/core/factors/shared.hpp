@@ -32,7 +32,7 @@ struct SharedFactors {
   Index intercept = -1;            // a covariate that is the same number, not zero, for all rows
   Mat start;                       // (N, K) scores to start from: principal components
   std::unique_ptr<TurnedRows> turned;
-  Mat points;                      // (K, M) inducing points, unless it is linear
+  Mat points;                      // (K, M) inducing points, unless it is linear or exact
 
   // (N, p), zero where missing.
   const Mat& x() const { return filled_.size() > 0 ? filled_ : model.x; }

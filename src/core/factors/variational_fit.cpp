@@ -25,6 +25,8 @@ Use use_of(const FactorModel& model, bool augmented) {
 }
 
 void check_priors(const FactorModel& model) {
+  if (!model.linear() && model.process.exact)
+    throw InvalidInput("points", "Variational Bayes needs inducing points.");
   for (const CoefficientPart& part : model.parts)
     if (!part.prior->supports(Use::augmented))
       throw InvalidInput("prior", "This prior of coefficients has no variational update.");
