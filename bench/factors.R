@@ -113,14 +113,21 @@ simulated <- function(n, p, k = 10L) {
 factor_times <- function() {
   small <- simulated(236L, 1000L)
   large <- simulated(773L, 256L)
-  took <- function(formula, data, engine) {
-    system.time(suppressWarnings(bsvm(formula, data, engine = engine)))[["elapsed"]]
+  took <- function(formula, data, engine, likelihood = NULL) {
+    system.time(suppressWarnings(bsvm(formula, data, engine = engine,
+                                      likelihood = likelihood)))[["elapsed"]]
   }
   sweeps <- engine_gibbs(draws = 1000L, burnin = 1000L, chains = 1L)
   line <- y ~ factors(x, k = 10)
   curve <- y ~ factors(x, k = 10, classifier = "gp")
   rbind(
     figure("236 x 1000, linear, 2000 sweeps", took(line, small, sweeps), "s"),
+    figure("236 x 1000, function, exact (pseudo-likelihood), 2000 sweeps",
+           took(y ~ factors(x, k = 10, classifier = "gp", points = Inf), small, sweeps, "hinge"),
+           "s", at_most = 120),
+    figure("236 x 1000, function, 50 points, 2000 sweeps",
+           took(y ~ factors(x, k = 10, classifier = "gp", points = 50), small, sweeps), "s",
+           at_most = 20),
     figure("236 x 1000, function, 2000 sweeps", took(curve, small, sweeps), "s", at_most = 20),
     figure("236 x 1000, function, variational Bayes", took(curve, small, "vb"), "s", at_most = 5),
     figure("773 x 256, function, 2000 sweeps", took(curve, large, sweeps), "s", at_most = 300),
