@@ -9,6 +9,7 @@
 #include "gaussian/dense_ascent.hpp"
 #include "gaussian_twin.hpp"
 #include "hosts.hpp"
+#include "parameter_data.hpp"
 
 using namespace bsvm_test;
 
@@ -345,4 +346,30 @@ TEST_CASE("dense ascent: the pass limit is one, and is said") {
   const Top top = climb(unknown(data, "hinge"), true, options);
   CHECK(top.progress.end == Termination::pass_limit);
   CHECK(top.progress.passes == 7);
+}
+
+// Noise a hundredth of what the coefficients explain, many rows, and an inferred scale that starts
+// at one: from there q has to become a hundred times narrower.
+TEST_CASE("dense ascent: far from its scale it comes as near as from the mean that is best") {
+  Shape shape;
+  shape.n = 1500;
+  shape.p = 12;
+  NumberData numbers(shape);
+  Noise noise(9);
+  const Vec b = 3 * noise.normals(shape.p);
+  Vec exponential = noise.normals(shape.n).cwiseAbs2();
+  numbers.data.y = numbers.data.design() * b + numbers.data.offset + 0.02 * exponential;
+  for (const bool both : {false, true}) {
+    CAPTURE(both);
+    const Problem problem = numbers.problem(both);
+    Options options;
+    const Top afar = climb(problem, false, options);
+    REQUIRE(afar.progress.end == Termination::converged);
+    CHECK(afar.progress.passes < 150);
+    options.start = full_mean(afar.outside).cast<double>();
+    const Top near = climb(problem, false, options);
+    REQUIRE(near.progress.end == Termination::converged);
+    CHECK(gap(afar.node.bound, near.node.bound) < 1e-9);
+    CHECK(std::exp(afar.node.theta.tail(both ? 2 : 1)[0]) < 0.1);
+  }
 }

@@ -229,3 +229,18 @@ test_that("a formula without population-level columns", {
     expect_finite(predict(fit, data.frame(g = 1:6), type = "link"))
   }
 })
+
+# The scale of residuals starts at that of the response, sixty times too large, where climbs went
+# astray: 67 and 118 looks to the top, and with more rows they stalled (gaussian/DECISIONS.md).
+test_that("a scale far below the response's is found in few passes", {
+  set.seed(1)
+  d <- data.frame(x1 = runif(1500, -2, 2), x2 = runif(1500, -2, 2))
+  d$y <- sin(2 * d$x1) + cos(1.5 * d$x2) * d$x1 / 2 + 0.01 * (rexp(1500) - rexp(1500))
+  for (likelihood in list(likelihood_laplace(), likelihood_quantile(0.9))) {
+    fit <- bsvm(y ~ gp(x1, x2, kernel = kernel_se(0.5), points = 60), d, likelihood = likelihood,
+                engine = "gaussian")
+    expect_equal(fit$termination, "converged")
+    expect_lt(nrow(fit$trace), 60)
+    expect_lt(fit$passes, 250)
+  }
+})

@@ -18,13 +18,13 @@ namespace {
 constexpr double kFirstStep = 0.4;       // of the gradient, before anything is learnt
 constexpr double kShorter = 0.2;
 constexpr double kLeastStep = 1e-12;
+constexpr double kShort = 0.1;           // a step like those of climbs that go astray,
+constexpr int kAstray = 6;               // by as many one after the other (well-placed: at most 4)
 constexpr double kLongest = 0.8;         // how far a diagonal entry of T may fall in one step
 constexpr double kFar = 0.1;              // from the identity, of an entry of T
 constexpr double kFarTolerance = 0.4;   // and of those that only say how much lies there
 constexpr double kOtherCurvature = 3;    // in theta: memory is of no use as far
 constexpr double kNodeDifference = 0.1;  // in theta, of climbed nodes
-constexpr double kLatentTolerance = 1e-3;  // on the gradient in the latent's global part
-constexpr int kMostLatentSteps = 200;
 const double kRoot2 = std::sqrt(2.0);
 
 // Lower triangle by columns, the diagonal times `unit`.
@@ -56,7 +56,7 @@ bool far(const Mat& turn) {
 
 DenseAscent::DenseAscent(const Model& problem, std::unique_ptr<RowSource> source,
                          const Options& options, Host& host)
-    : source_(std::move(source)), options_(options), host_(host), side_(problem),
+    : problem_(problem), source_(std::move(source)), options_(options), host_(host), side_(problem),
       sums_(side_.layout()), concave_(problem.likelihood->concave()),
       node_tolerance_(kNodeTolerance) {
   std::vector<double> scale;
@@ -65,31 +65,6 @@ DenseAscent::DenseAscent(const Model& problem, std::unique_ptr<RowSource> source
     scale.insert(scale.end(), part.free_size(), std::sqrt(std::max(2.0, count)));
   }
   theta_scale_ = Eigen::Map<const Vec>(scale.data(), static_cast<Index>(scale.size()));
-}
-
-// q from one pass with unit variances.
-DenseAscent::Point DenseAscent::begin() {
-  Point out{side_.start(options_.start), Mat(), Vec(), Vec(), kNothing, Vec()};
-  out.theta = side_.free(out.state);
-  side_.fix_priors(out.state, out.theta);
-  out.state.damping() = 1;
-  settle_latent(out.state);
-  const Coefficients::Proposal next = first_proposal(out.state);
-  if (options_.start.size() == 0) out.state.mean() += next.step;
-  out.state.inverse_factor() = next.inverse_factor;
-  out.state.begun() = 1;
-  return out;
-}
-
-// The latent's global part that what is observed of its own variables makes best: the response will
-// change it little.
-void DenseAscent::settle_latent(State& state) {
-  if (state.layout.latent == 0) return;
-  for (int step = 0; step < kMostLatentSteps; ++step) {
-    source_->sums(state, sums_, host_);
-    if (!(side_.latent().change(sums_, state) > kLatentTolerance * kLatentTolerance)) return;
-    side_.latent().update(sums_, state);
-  }
 }
 
 // Where q and the latent's global part are best given each other: a step of the latter, which
@@ -105,23 +80,11 @@ void DenseAscent::follow_latent(Point& best) {
   }
 }
 
-// Weights below zero may leave no precision: with larger variances they come nearer to zero.
-Coefficients::Proposal DenseAscent::first_proposal(State& state) {
-  for (;; state.spread() *= 10) {
-    ++progress_.passes;
-    source_->sums(state, sums_, host_);
-    try {
-      return side_.propose_natural(state, sums_, host_);
-    } catch (const NumericalFailure&) {
-      if (concave_ || state.spread() > kMostSpread) throw;
-    }
-  }
-}
-
 // An interrupt after the first ascent leaves the best so far.
 Node DenseAscent::climb() {
   Point best = run(begin(), options_.tolerance, true);
   try {
+    come_near(best);
     follow_latent(best);
     if (!concave_) start_again(best);
     return node(best);
@@ -129,6 +92,17 @@ Node DenseAscent::climb() {
     progress_.end = Termination::interrupted;
     return node(best);
   }
+}
+
+// Where the first climb went astray another one starts near the top, since q was far too wide; if
+// that does not arrive, the first goes on.
+void DenseAscent::come_near(Point& best) {
+  first_ = false;
+  if (progress_.end != Termination::stalled) return;
+  const Point left = best;
+  best = run(begin_near(), options_.tolerance, true);
+  if (progress_.end == Termination::converged || best.bound >= left.bound) return;
+  best = progress_.end == Termination::interrupted ? left : run(left, options_.tolerance, true);
 }
 
 void DenseAscent::start_again(Point& best) {
@@ -198,6 +172,7 @@ DenseAscent::Point DenseAscent::moved(const Node& from, ConstVecRef theta) {
 //   step       how much of it is tried, less after a bound that fell
 //   next       where that is
 //   gain       by how much the bound rose
+//   crept      steps that were short, one after the other: q is far too wide
 // Where T is far from the identity, M_0 is moved to M, and the memory with it.
 DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing, bool known) {
   share_.climbing(climbing);
@@ -211,6 +186,7 @@ DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing,
   if (finished(best, 0, tolerance)) return best;
   Vec direction = memory_.direction(best.gradient);
   double step = memory_.empty() ? kFirstStep : 1;
+  int crept = 0;
   const int limit = (climbing ? 0 : progress_.passes) + options_.max_passes;
   while (progress_.passes < limit) {
     Point next = best;
@@ -235,6 +211,11 @@ DenseAscent::Point DenseAscent::run(Point best, double tolerance, bool climbing,
     memory_.learn(step * direction, next.gradient - best.gradient);
     best = std::move(next);
     if (finished(best, gain, tolerance)) break;
+    crept = step < kShort ? crept + 1 : 0;
+    if (first_ && crept == kAstray) {
+      progress_.end = Termination::stalled;
+      break;
+    }
     if (far(best.turn)) refer_to(Mat(best.turn), best);
     direction = memory_.direction(best.gradient);
     step = memory_.empty() ? kFirstStep : 1;

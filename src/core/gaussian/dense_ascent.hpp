@@ -9,6 +9,9 @@
 
 namespace bsvm {
 
+constexpr double kLatentTolerance = 1e-3;  // on the gradient in the latent's global part
+constexpr int kMostLatentSteps = 200;
+
 // Gaussian variational inference with the exact expected log-likelihood (models.md, row 19), for
 // dense coefficients: for known hyper-parameters the best q(b) = N(mu, M'M), M lower triangular.
 // With W = diag(-2 dl/dv), G = D + C'WC and A = (M'M)^{-1} the bound's gradient is
@@ -40,15 +43,23 @@ class DenseAscent : public Conditional {
     Vec shared = Vec();  // what `pull` lacks: the part by the rows' shares of variances
   };
 
-  Point begin();
-  Coefficients::Proposal first_proposal(State& state);
+  void come_near(Point& best);
   void start_again(Point& best);
   Point away_from(const Point& from, int start);
   // `known`: has the memory seen this objective, nearly?
   Point run(Point from, double tolerance, bool climbing, bool known = false);
-  void settle_latent(State& state);
   void follow_latent(Point& best);
   bool look(bool climbing, Point& at);
+  // dense_start.cpp
+  Point origin();
+  Point begin();
+  Point begin_near();
+  void settle_latent(State& state);
+  Coefficients::Proposal first_proposal(State& state);
+  Coefficients::Proposal descend(Point& at, Coefficients::Proposal next);
+  double smoothed(const State& state, const Vec& precision);
+  double narrowed(const State& state, double t) const;
+  // dense_ascent.cpp
   bool settle(Point& at);
   void restart(bool climbing, Point& at);
   void refer_to(const Mat& turn, Point& at);
@@ -59,6 +70,7 @@ class DenseAscent : public Conditional {
   Node node(Point at);
   Point moved(const Node& from, ConstVecRef theta);
 
+  const Model& problem_;
   std::unique_ptr<RowSource> source_;
   Options options_;
   Host& host_;
@@ -66,6 +78,7 @@ class DenseAscent : public Conditional {
   Coefficients side_;
   RowSums sums_;
   bool concave_;
+  bool first_ = true;  // climb, which may go astray
   double node_tolerance_;
   Mat reference_;  // (p, p) M_0
   Vec theta_scale_;

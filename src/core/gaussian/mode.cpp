@@ -16,14 +16,13 @@ constexpr double kFirstSpread = 0.3, kLastSpread = 1e-7, kNarrower = 0.3;  // of
 constexpr double kStageGain = 1e-6;
 constexpr int kMostModeHalvings = 40;
 
-// Within which log p changes by about one: of classes one, of numbers the scale of their density.
+}  // namespace
+
 double unit_of_f(const Model& problem, const State& state) {
   CurrentLikelihood likelihood(*problem.likelihood);
   likelihood.follow(state);
   return likelihood->most_offset() / kUnitsOfOffset;
 }
-
-}  // namespace
 
 //  name       size    meaning
 //  tau                standard deviation of f; smaller from stage to stage
