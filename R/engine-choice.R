@@ -234,7 +234,7 @@ most_selected_in_groups <- 2000L
 check_selection <- function(engine, frame, blocks, sparse) {
   if (!trait(engine, "dense_selection") || !selects_any(blocks)) return(invisible())
   if (sparse || length(frame$groups) > 1L) {
-    abort("unsupported", engine_call(engine), " with a prior that selects can't take ",
+    abort("unsupported", engine_call(engine), " with a prior that selects does not support ",
           if (sparse) "sparse predictors. A dense matrix works." else "several grouping factors.")
   }
   p <- length(frame$columns)
@@ -254,7 +254,7 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
     abort("unsupported", engine_call(engine), " can't model missing predictors.")
   }
   if (!takes_latent(engine, frame$unknowns$rule)) {
-    abort("unsupported", engine_call(engine), " can't take ", rule, ".")
+    abort("unsupported", engine_call(engine), " does not support ", rule, ".")
   }
   if (is_sparse(frame$x)) {
     abort("unsupported", rule, " can't model sparse predictors. A dense matrix works.")
