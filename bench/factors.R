@@ -165,8 +165,7 @@ sweep_figures <- function() {
   Rcpp::sourceCpp(file.path(getOption("bsvm.bench"), "factors-limit.cpp"), env = limit)
   do.call(rbind, lapply(c(1e3, 1e4, 1e5), function(p) {
     data <- simulated(250L, p)
-    count <- if (p < 1e5) 400L else 60L
-    sweep <- function(prior) {
+    sweep <- function(prior, count) {
       took <- function(burnin) {
         engine <- engine_gibbs(draws = 50L, burnin = burnin, chains = 1L)
         system.time(suppressWarnings(bsvm(
@@ -177,11 +176,12 @@ sweep_figures <- function() {
     }
     products <- 1e3 * limit$two_products(data$x, matrix(stats::rnorm(2500), 250L),
                                          if (p < 1e5) 101L else 11L)
-    general <- sweep(prior_lasso())
+    general <- sweep(prior_lasso(), if (p < 1e5) 400L else 60L)
     of <- paste0("250 x ", format(p, scientific = FALSE), ": ")
     rbind(figure(paste0(of, "a sweep, general form"), general, "ms"),
           figure(paste0(of, "in matrix products"), general / products, "times", at_most = 3),
-          figure(paste0(of, "a sweep, reduced form"), sweep(prior_ridge()), "ms", at_most = 5))
+          figure(paste0(of, "a sweep, reduced form"), sweep(prior_ridge(), 2000L), "ms",
+                 at_most = 5))
   }))
 }
 
