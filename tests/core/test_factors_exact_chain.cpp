@@ -5,6 +5,7 @@
 #include "factors/predict.hpp"
 #include "factors/process_links.hpp"
 #include "factors/variational.hpp"
+#include "process_limits.hpp"
 #include "replicates.hpp"
 
 using namespace bsvm_test;
@@ -67,43 +68,11 @@ TEST_CASE("factors: rows of the fit as new rows have the links of an exact proce
   CHECK((out.mean - draw.unknowns).cwiseAbs().maxCoeff() < 1e-6);
 }
 
-// With length scales far beyond the scores and as much variance the process is a line.
 TEST_CASE("factors: an exact process of long length scales is the linear classifier") {
   FactorKind kind{"hinge", 30, 12, 2};
-  const double length = 30, slope = 0.5;
-  FactorModel line = plain_factors(kind, 30, 11);
-  line.parts[0].prior = prior_of("normal", {{"variance", 1 + slope * length * length}});
-  line.parts[1].prior = prior_of("normal", {{"variance", slope}});
   kind.exact = true;
-  FactorModel process = plain_factors(kind, 30, 11);
-  process.process.start[0] = std::log(length);
-  process.process.numbers[0].reset();
-  process.process.variance = prior_of("normal", {{"variance", slope * length * length}});
-  std::vector<Mat> means, errors;
-  for (const FactorModel* model : {&line, &process}) {
-    const SharedFactors shared(*model);
-    const auto chain = make_factors_chain(shared, 1, 3, 0);
-    const int draws = replicates(4500), batches = 30;
-    Mat sums = Mat::Zero(32, batches);
-    Host host;
-    Draw draw;
-    for (int k = -200; k < draws; ++k) {
-      chain->sweep(host);
-      if (k < 0) continue;
-      chain->read(draw);
-      Vec seen(32);
-      const Vec numbers = draw.hyper.tail(model->linear() ? 4 : 3);
-      seen << draw.unknowns, std::log(numbers[1]), numbers[2];
-      sums.col(k * batches / draws) += seen * batches / draws;
-    }
-    means.push_back(sums.rowwise().mean());
-    errors.push_back(((sums.colwise() - Vec(means.back())).rowwise().squaredNorm() /
-                      (batches * (batches - 1.0))).cwiseSqrt());
-  }
-  const Arr z = (means[0] - means[1]).array() /
-                (errors[0].array().square() + errors[1].array().square()).sqrt();
-  CHECK(z.abs().maxCoeff() < 4.5);
-  CHECK(errors[1].maxCoeff() < 20 / std::sqrt(replicates(4500)));
+  const int draws = replicates(4500);
+  check_long_process_is_line(kind, 30, draws, 20 / std::sqrt(draws));
 }
 
 TEST_CASE("factors: odd data give finite draws of an exact process") {

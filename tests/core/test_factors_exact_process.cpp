@@ -8,6 +8,7 @@
 #include "factors/exact_process.hpp"
 #include "factors/leave_one_out.hpp"
 #include "kernel/points.hpp"
+#include "process_limits.hpp"
 #include "replicates.hpp"
 
 using namespace bsvm_test;
@@ -283,18 +284,7 @@ TEST_CASE("factors: the variance of an exact process against a sum over it") {
   FactorModel model = exact_model("hinge", Vec::Ones(n), 1, 0.8);
   model.process.variance = prior_of("ridge", {{"shape", 3}, {"scale", 4}});
   const SharedFactors shared(model);
-  Eigen::Vector2d exact(0, 0);
-  double total = 0;
-  for (double u = -2; u < 5; u += 0.02) {
-    double average = 0;
-    for (double z = -8; z <= 8; z += 0.01)
-      average += 0.01 * std::exp(-0.5 * z * z) * hinge(1, std::exp(u) * z);
-    const double density = std::exp(-6 * u - 4 * std::exp(-2 * u)) *
-                           std::pow(average, static_cast<double>(n));
-    exact += density * Eigen::Vector2d(u, u * u);
-    total += density;
-  }
-  exact /= total;
+  const Eigen::Vector2d exact = log_sd_of_independent_rows(n);
   const Vec m = 30 * Vec::LinSpaced(n, 1, static_cast<double>(n));
   const Scores scores = scores_of(m, 1e-6, shared.place);
   Draws start({3, 0, 0}, Purpose::hyper, 0);

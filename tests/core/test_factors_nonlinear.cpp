@@ -6,6 +6,7 @@
 #include "factors/classifier.hpp"
 #include "factors/process_coefficients.hpp"
 #include "factors/process_links.hpp"
+#include "process_limits.hpp"
 #include "replicates.hpp"
 
 using namespace bsvm_test;
@@ -217,18 +218,7 @@ TEST_CASE("factors: the variance of a process against a sum over it, where all i
   FactorModel model = plain_process("hinge", Vec::Ones(n), 1, 0.8, 1);
   model.process.variance = prior_of("ridge", {{"shape", 3}, {"scale", 4}});
   const SharedFactors shared(model);
-  Eigen::Vector2d exact(0, 0);
-  double total = 0;
-  for (double u = -2; u < 5; u += 0.02) {
-    double average = 0;
-    for (double z = -8; z <= 8; z += 0.01)
-      average += 0.01 * std::exp(-0.5 * z * z) * pseudo(1, std::exp(u) * z);
-    const double density = std::exp(-6 * u - 4 * std::exp(-2 * u)) *
-                           std::pow(average, static_cast<double>(n));
-    exact += density * Eigen::Vector2d(u, u * u);
-    total += density;
-  }
-  exact /= total;
+  const Eigen::Vector2d exact = log_sd_of_independent_rows(n);
   const Vec m = Vec::Constant(n, shared.points(0, 0) + 30);
   const Scores scores = scores_of(m, 1e-6, shared.place);
   Draws start({3, 0, 0}, Purpose::hyper, 0);

@@ -3,6 +3,7 @@
 #include "factor_data.hpp"
 #include "factors/predict.hpp"
 #include "factors/process_links.hpp"
+#include "process_limits.hpp"
 
 using namespace bsvm_test;
 
@@ -84,43 +85,10 @@ TEST_CASE("factors: rows of the fit as new rows have the links of a Gaussian pro
   CHECK(most < 0.2);
 }
 
-// With length scales far beyond the scores and as much variance the process is a line.
 TEST_CASE("factors: a process of long length scales is the linear classifier") {
   FactorKind kind{"hinge_normalized", 60, 12, 2};
-  const double length = 30, slope = 0.5;
-  FactorModel line = plain_factors(kind, 60, 11);
-  line.parts[0].prior = prior_of("normal", {{"variance", 1 + slope * length * length}});
-  line.parts[1].prior = prior_of("normal", {{"variance", slope}});
   kind.points = 20;
-  FactorModel process = plain_factors(kind, 60, 11);
-  process.process.start[0] = std::log(length);
-  process.process.numbers[0].reset();
-  process.process.variance = prior_of("normal", {{"variance", slope * length * length}});
-  std::vector<Mat> means, errors;
-  for (const FactorModel* model : {&line, &process}) {
-    const SharedFactors shared(*model);
-    const auto chain = make_factors_chain(shared, 1, 3, 0);
-    const int draws = 3000, batches = 30;
-    Mat sums = Mat::Zero(62, batches);
-    Host host;
-    Draw draw;
-    for (int k = -200; k < draws; ++k) {
-      chain->sweep(host);
-      if (k < 0) continue;
-      chain->read(draw);
-      Vec seen(62);
-      const Vec numbers = draw.hyper.tail(model->linear() ? 4 : 3);
-      seen << draw.unknowns, std::log(numbers[1]), numbers[2];
-      sums.col(k * batches / draws) += seen * batches / draws;
-    }
-    means.push_back(sums.rowwise().mean());
-    errors.push_back(((sums.colwise() - Vec(means.back())).rowwise().squaredNorm() /
-                      (batches * (batches - 1.0))).cwiseSqrt());
-  }
-  const Arr z = (means[0] - means[1]).array() /
-                (errors[0].array().square() + errors[1].array().square()).sqrt();
-  CHECK(z.abs().maxCoeff() < 4.5);
-  CHECK(errors[1].maxCoeff() < 0.3);
+  check_long_process_is_line(kind, 60, 3000, 0.3);
 }
 
 TEST_CASE("factors: odd data give finite draws of a Gaussian process") {

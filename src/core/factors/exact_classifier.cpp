@@ -115,8 +115,6 @@ class ExactClassifier : public Classifier {
   Mat covariance_at(const Mat& inputs) const {
     return process_covariance(kernel_, inputs, of_process_.theta(), of_process_.sd());
   }
-
-
   Mat root_at(Host& host) const {
     Mat k;
     kernel_.values(inputs_, inputs_, of_process_.theta(), k);
