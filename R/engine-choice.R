@@ -96,7 +96,7 @@ take_parts <- function(names, object) {
     engine <- as_component(name, "engine")
     parts <- object[c("blocks", "group_blocks")]
     (!trait(engine, "gp_alone") || length(gp_bases(object)) > 0L) &&
-      takes_missing(engine, object) &&
+      (!has_factors(object) || name %in% factor_engines) && takes_missing(engine, object) &&
       is.null(tryCatch(check_parts(engine, object$likelihood, parts), bsvm_error = identity))
   }, names)
 }

@@ -117,8 +117,12 @@ warn_determinacy <- function(result, spec) {
        " % of the variance of the linear predictor that is due to factors. The other part follows the ",
        "response row by row and does not predict new rows.",
        if (normalised) " Use fewer factors."
-       else paste0(" Use ", normalised_call, ", under which this hardly happens, or fewer factors."))
+       else paste0(" Use ", if (is_exact(spec$problem$factors$basis)) exact_normalised
+                   else normalised_call, ", under which this hardly happens, or fewer factors."))
 }
+
+# The exact process has no normalised likelihood.
+exact_normalised <- "points = 100 and likelihood = \"normalized\""
 
 scale_factor_draws <- function(factors, unit) {
   if (!is.null(factors$kept$beta)) factors$kept$beta <- factors$kept$beta * unit

@@ -59,12 +59,12 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   of the rows' scores, the model of the paper. It requires [engine_gibbs()] and a likelihood with
 #'   latent scales, which the normalised hinge does not have: classes then have the
 #'   pseudo-likelihood. It supports up to 2000 rows with a response, and the time is proportional to
-#'   the cube of their number.
+#'   the cube of their number. Draws of length scales are strongly correlated, so that a fit can take
+#'   minutes; `engine_gibbs(draws = )` limits their number.
 #' * `noise`: `"common"` (default), one variance for what factors leave unexplained of all variables
 #'   (probabilistic principal components), or `"each"`, one for each variable (factor analysis).
 #' * `feedback`: `TRUE` (default) is the joint model, in which the response informs the factors.
-#'   `FALSE`
-#'   (or `"none"`): factors are those of the variables alone, and the response depends on mean
+#'   `FALSE` (or `"none"`): factors are those of the variables alone, and the response depends on mean
 #'   scores, for each draw of the factors (a cut; Plummer 2015). This is the two-step analysis with
 #'   its uncertainty.
 #' * `unlabelled`: `TRUE` lets rows whose response is missing inform the factors. By default such

@@ -271,6 +271,7 @@ normalised_call <- paste("update(fit, likelihood = likelihood_hinge(normalized =
                          "engine = NULL)")
 
 takes_normalised <- function(fit) {
+  if (has_factors(fit)) return(!is_exact(factors_of(fit)))
   fit$likelihood <- law_of(fit$likelihood)
   length(take_parts("gaussian", fit)) > 0L && is.null(fit$missing)
 }

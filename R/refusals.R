@@ -109,8 +109,10 @@ refuse_measure <- function(object, what, is = "is") {
 comparison_advice <- function(object) {
   study <- paste("To compare models, use holdout(list(first = fit, second = other), data = d),",
                  "their errors on held-out rows of the data `d`")
-  if (!is.null(object$missing) || !has_exact_draws(object)) return(paste0(study, "."))
-  call <- if (is_law(object$likelihood)) "loo(fit)" else paste0("loo(", drawn_call, ")")
+  drawn <- if (has_factors(object)) takes_normalised(object) else has_exact_draws(object)
+  if (!is.null(object$missing) || !drawn) return(paste0(study, "."))
+  draws <- if (has_factors(object)) normalised_call else drawn_call
+  call <- if (is_law(object$likelihood)) "loo(fit)" else paste0("loo(", draws, ")")
   paste0(study, ", or ", call, " of each.")
 }
 

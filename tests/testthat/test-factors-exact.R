@@ -102,3 +102,21 @@ test_that("what it does not support is refused, with advice that works", {
   expect_error(bsvm(y ~ factors(x, k = 2, classifier = "gp", points = 0), d), "points",
                class = "bsvm_error_argument")
 })
+
+test_that("advice under the pseudo-likelihood can be followed", {
+  d <- factor_data(40L, 6L)
+  short <- engine_gibbs(draws = 50, burnin = 20, chains = 2)
+  fit <- suppressWarnings(
+    quiet_factors(y ~ factors(x, k = 2), d, likelihood = "hinge", engine = short))
+  error <- expect_error(loo(fit), class = "bsvm_error_unsupported")
+  said <- conditionMessage(error)
+  expect_match(said, normalised_call, fixed = TRUE)
+  expect_no_match(said, "engine_slice")
+  again <- suppressWarnings(eval(str2lang(normalised_call)))
+  expect_true(is_law(again$likelihood))
+  exact <- suppressWarnings(
+    quiet_factors(y ~ factors(x, k = 2, classifier = "gp", points = Inf), d,
+                  likelihood = "hinge", engine = short))
+  expect_no_match(pseudo_note(exact), "normalized")
+  expect_no_match(conditionMessage(expect_error(loo(exact))), "normalized")
+})
