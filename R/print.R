@@ -98,16 +98,17 @@ word_for_estimate <- function(x) if (is_mode(x$engine)) "mode" else "mean"
 hidden_counts <- function(object) {
   gps <- vapply(object$bases, is_gp, TRUE)
   factors <- vapply(object$bases, is_factors, TRUE)
+  linear <- vapply(object$bases, is_linear_factors, TRUE) # else one column stands for a function
   c(smooth = length(columns_of(object$bases[!gps & !factors], "columns")),
     gp = length(columns_of(object$bases[gps], "columns")),
-    loadings = length(columns_of(object$bases[factors], "columns")))
+    loadings = length(columns_of(object$bases[linear], "columns")))
 }
 
 say_hidden <- function(counts) {
   counts <- counts[counts > 0L]
   if (length(counts) == 0L) return(invisible())
   words <- c(smooth = "smooth terms", gp = "Gaussian-process terms",
-             loadings = "variables of factors")[names(counts)]
+             loadings = "variables of the factors")[names(counts)]
   say_wrapped(paste0("and ", paste(counts, "of", words, collapse = " and "), ": see ",
                      paste0("plot(fit, \"", names(counts), "\")", collapse = " and "), "."))
 }

@@ -118,5 +118,6 @@ test_that("advice under the pseudo-likelihood can be followed", {
     quiet_factors(y ~ factors(x, k = 2, classifier = "gp", points = Inf), d,
                   likelihood = "hinge", engine = short))
   expect_no_match(pseudo_note(exact), "normalized")
+  expect_no_match(capture.output(print(exact)), "of variables of")
   expect_no_match(conditionMessage(expect_error(loo(exact))), "normalized")
 })
