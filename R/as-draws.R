@@ -36,53 +36,79 @@
 #' @name as_draws.bsvm
 #' @method as_draws bsvm
 #' @rawNamespace S3method(posterior::as_draws,bsvm)
-as_draws.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+as_draws.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...) {
   check_fit(x, "x")
-  as_draws_array.bsvm(x, variable, regex, ...)
+  as_draws_array.bsvm(x, variable, regex, ndraws, ...)
 }
 
 #' @rdname as_draws.bsvm
 #' @method as_draws_array bsvm
 #' @rawNamespace S3method(posterior::as_draws_array,bsvm)
-as_draws_array.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+as_draws_array.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...) {
+  need_posterior("as_draws()")
+  draws <- posterior::as_draws_array(plain_draws(x, variable, regex, ndraws, ...))
+  if (!is.null(x$sampling)) return(draws)
+  structure(draws, approximate = engine_call(x$engine))
+}
+
+#' @rdname as_draws.bsvm
+#' @method as.array bsvm
+#' @export
+as.array.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...) {
+  plain_draws(x, variable, regex, ndraws, ...)
+}
+
+#' @rdname as_draws.bsvm
+#' @method as.matrix bsvm
+#' @export
+as.matrix.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...) {
+  draws <- plain_draws(x, variable, regex, ndraws, ...)
+  matrix(draws, ncol = dim(draws)[3L], dimnames = list(NULL, dimnames(draws)[[3L]]))
+}
+
+# Array (draws, chains, variables).
+plain_draws <- function(x, variable, regex, ndraws, ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "as_draws()", NULL)
-  need_posterior("as_draws()")
-  need_draws(x, "as_draws()")
-  draws <- parameter_draws(x, choose_variables(draw_names(x), variable, regex))
-  posterior::as_draws_array(aperm(draws, c(2L, 3L, 1L)))
+  ndraws <- check_ndraws(ndraws)
+  fit <- drawn_fit(x, "as_draws()", ndraws)
+  draws <- aperm(parameter_draws(fit, choose_variables(draw_names(fit), variable, regex)),
+                 c(2L, 3L, 1L))
+  if (is.null(ndraws) || ndraws == draw_count(fit$posterior)) return(draws)
+  chosen_draws(fit, NULL, ndraws) # are there as many?
+  draws[spread_over(nrow(draws), max(1, ndraws %/% ncol(draws))), , , drop = FALSE]
 }
 
 #' @rdname as_draws.bsvm
 #' @method as_draws_df bsvm
 #' @rawNamespace S3method(posterior::as_draws_df,bsvm)
-as_draws_df.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+as_draws_df.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...) {
   check_fit(x, "x")
-  posterior::as_draws_df(as_draws_array.bsvm(x, variable, regex, ...))
+  posterior::as_draws_df(as_draws_array.bsvm(x, variable, regex, ndraws, ...))
 }
 
 #' @rdname as_draws.bsvm
 #' @method as_draws_matrix bsvm
 #' @rawNamespace S3method(posterior::as_draws_matrix,bsvm)
-as_draws_matrix.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+as_draws_matrix.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...) {
   check_fit(x, "x")
-  posterior::as_draws_matrix(as_draws_array.bsvm(x, variable, regex, ...))
+  posterior::as_draws_matrix(as_draws_array.bsvm(x, variable, regex, ndraws, ...))
 }
 
 #' @rdname as_draws.bsvm
 #' @method as_draws_list bsvm
 #' @rawNamespace S3method(posterior::as_draws_list,bsvm)
-as_draws_list.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+as_draws_list.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...) {
   check_fit(x, "x")
-  posterior::as_draws_list(as_draws_array.bsvm(x, variable, regex, ...))
+  posterior::as_draws_list(as_draws_array.bsvm(x, variable, regex, ndraws, ...))
 }
 
 #' @rdname as_draws.bsvm
 #' @method as_draws_rvars bsvm
 #' @rawNamespace S3method(posterior::as_draws_rvars,bsvm)
-as_draws_rvars.bsvm <- function(x, variable = NULL, regex = FALSE, ...) {
+as_draws_rvars.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...) {
   check_fit(x, "x")
-  posterior::as_draws_rvars(as_draws_array.bsvm(x, variable, regex, ...))
+  posterior::as_draws_rvars(as_draws_array.bsvm(x, variable, regex, ndraws, ...))
 }
 
 # Names of all variables, by kind, in their order.

@@ -31,9 +31,10 @@
 bayes_R2.bsvm <- function(object, re_formula = NULL, draw_ids = NULL, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "bayes_R2()", linpred_hints)
-  need_law(object, "bayes_R2()", refuse_measure)
+  need_density(object, "bayes_R2()", refuse_measure)
   refuse_inferred(object, "bayes_R2()")
   need_predictive(object$likelihood)
+  object <- drawn_fit(object, "bayes_R2()")
   f <- link_draws(object, NULL, re_formula, FALSE, draw_ids, NULL, NULL, parent.frame())
   likelihood <- drawn_likelihood(object, draw_ids)
   weight <- if (is.null(object$weights)) rep(1, ncol(f)) else unname(object$weights)

@@ -39,3 +39,15 @@ expand_covariance <- function(covariance) {
   }
   covariance_block(covariance, seq_len(p))
 }
+
+# Draws with this covariance from standard normal `z` (p x n): with K = less diagonal^{-1/2} the
+# root of I - K'K is I - K' (I + (I - K K')^{1/2})^{-1} K.
+low_rank_draws <- function(covariance, z) {
+  root <- sqrt(covariance$diagonal)
+  k <- covariance$less / rep(ifelse(root > 0, root, 1), each = nrow(covariance$less))
+  spectrum <- eigen(tcrossprod(k), symmetric = TRUE)
+  shrink <- 1 / (1 + sqrt(pmax(1 - spectrum$values, 0)))
+  z <- z - crossprod(k, spectrum$vectors %*% (shrink * crossprod(spectrum$vectors, k %*% z)))
+  more <- matrix(stats::rnorm(nrow(covariance$more) * ncol(z)), nrow(covariance$more))
+  root * z + crossprod(covariance$more, more)
+}

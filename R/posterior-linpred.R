@@ -57,28 +57,29 @@
 #' @export
 posterior_linpred.bsvm <- function(object, transform = FALSE, newdata = NULL, re_formula = NULL,
                                    allow_new_levels = FALSE, draw_ids = NULL, group = NULL,
-                                   offset = NULL, ...) {
+                                   offset = NULL, ndraws = NULL, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "posterior_linpred()", linpred_hints)
-  need_draws(object, "posterior_linpred()")
   if (!identical(transform, FALSE)) {
     abort("argument", "`transform` must be FALSE; posterior_epred() gives transformed draws.")
   }
-  link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
-             parent.frame())
+  fit <- drawn_fit(object, "posterior_linpred()", check_ndraws(ndraws))
+  draw_ids <- chosen_draws(fit, draw_ids, ndraws)
+  link_draws(fit, newdata, re_formula, allow_new_levels, draw_ids, group, offset, parent.frame())
 }
 
 #' @rdname posterior_linpred.bsvm
 #' @export
 posterior_epred.bsvm <- function(object, newdata = NULL, re_formula = NULL,
                                  allow_new_levels = FALSE, draw_ids = NULL, group = NULL,
-                                 offset = NULL, ...) {
+                                 offset = NULL, ndraws = NULL, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "posterior_epred()", linpred_hints)
-  need_draws(object, "posterior_epred(), a map of posterior_linpred(),")
-  f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
+  fit <- drawn_fit(object, "posterior_epred()", check_ndraws(ndraws))
+  draw_ids <- chosen_draws(fit, draw_ids, ndraws)
+  f <- link_draws(fit, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
-  expected_response(drawn_likelihood(object, draw_ids, newdata), f)
+  expected_response(drawn_likelihood(fit, draw_ids, newdata), f)
 }
 
 # S x k draws of the link.
@@ -111,8 +112,7 @@ check_draw_ids <- function(draw_ids, total) {
 linpred_hints <- c(
   re.form = "Here that is `re_formula`.", re_form = "Here that is `re_formula`.",
   allow.new.levels = "Here that is `allow_new_levels`.", newx = "Here that is `newdata`.",
-  draws = "Here that is `draw_ids`, the numbers of the draws.",
-  ndraws = "Here that is `draw_ids`, the numbers of the draws.",
-  nsamples = "Here that is `draw_ids`, the numbers of the draws.",
+  draws = "Use `ndraws` for a number of draws, or `draw_ids` for the numbers of the draws.",
+  nsamples = "Use `ndraws` instead.",
   seed = "The draws are those of the fit; set.seed() is for the noise of missing predictors."
 )

@@ -40,15 +40,17 @@
 #' @export
 posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
                                    allow_new_levels = FALSE, draw_ids = NULL, group = NULL,
-                                   offset = NULL, seed = NULL, ...) {
+                                   offset = NULL, seed = NULL, ndraws = NULL, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "posterior_predict()", predict_draws_hints)
-  need_law(object, "posterior_predict()", refuse_responses)
+  need_density(object, "posterior_predict()", refuse_responses)
   refuse_inferred(object, "posterior_predict()")
   need_predictive(object$likelihood)
-  f <- link_draws(object, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
+  fit <- drawn_fit(object, "posterior_predict()", check_ndraws(ndraws))
+  draw_ids <- chosen_draws(fit, draw_ids, ndraws)
+  f <- link_draws(fit, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
                   parent.frame())
-  likelihood <- drawn_likelihood(object, draw_ids, newdata)
+  likelihood <- drawn_likelihood(fit, draw_ids, newdata)
   shape_draws(object$response, with_given_seed(seed, draw_response(likelihood, f)))
 }
 
@@ -60,12 +62,13 @@ simulate.bsvm <- function(object, nsim = 1, seed = NULL, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "simulate()", predict_draws_hints)
   check_count(nsim, "nsim")
-  need_law(object, "simulate()", refuse_responses)
-  total <- draw_count(object$posterior)
+  need_density(object, "simulate()", refuse_responses)
+  fit <- drawn_fit(object, "simulate()", max(nsim, approximate_draws))
+  total <- draw_count(fit$posterior)
   if (nsim > total) {
     abort("argument", "`nsim` must be at most the number of draws, ", total, "; found ", nsim, ".")
   }
-  drawn <- posterior_predict.bsvm(object, draw_ids = round(seq(1, total, length.out = nsim)),
+  drawn <- posterior_predict.bsvm(fit, draw_ids = round(seq(1, total, length.out = nsim)),
                                   seed = seed)
   columns <- lapply(seq_len(nsim), function(s) simulated_values(object$response, drawn[s, ]))
   names(columns) <- paste0("sim_", seq_len(nsim))

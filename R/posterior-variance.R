@@ -90,10 +90,11 @@ block_covariance_draws <- function(fit, k, q) {
   out
 }
 
-# Lower Cholesky roots of covariance_draws(), all draws at once; of a draw that is singular to
-# rounding, a root with zeros.
-covariance_roots <- function(fit, name) {
-  a <- covariance_draws(fit, name)
+# Lower Cholesky roots of covariance_draws().
+covariance_roots <- function(fit, name) array_roots(covariance_draws(fit, name))
+
+# Of q x q x n matrices, all at once; of one that is singular to rounding, a root with zeros.
+array_roots <- function(a) {
   root <- 0 * a
   for (j in seq_len(dim(a)[1L])) {
     before <- seq_len(j - 1L)

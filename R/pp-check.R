@@ -52,13 +52,14 @@
 pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned", "stat"),
                           group = NULL, re_formula = NULL, draw_ids = NULL, ...) {
   check_fit(object)
-  need_law(object, "pp_check()", refuse_responses)
+  need_density(object, "pp_check()", refuse_responses)
   need_predictive(object$likelihood)
   types <- check_types(object$response)
   type <- pick_one(if (missing(type)) types[1L] else type, types, "type")
   need_bayesplot("pp_check()")
   env <- parent.frame()
   group <- check_groups(object, type, group, env)
+  object <- drawn_fit(object, "pp_check()")
   f <- link_draws(object, NULL, re_formula, FALSE, draw_ids, NULL, NULL, env)
   used <- which(rep_len(used_rows(object), length(object$y)))
   drawn <- with_bayesplot(paste0("pp_check(type = \"", type, "\")"), {

@@ -134,6 +134,10 @@ refuse_responses <- function(object, what) {
 
 # What needs a density of the response, and draws: `refuse` says that there is none.
 need_law <- function(object, what, refuse) {
-  if (!is_law(object$likelihood)) refuse(object, what)
+  need_density(object, what, refuse)
   need_draws(object, what)
+}
+
+need_density <- function(object, what, refuse) {
+  if (!is_law(object$likelihood)) refuse(object, what)
 }
