@@ -1,38 +1,58 @@
 #' Draws from the posterior
 #'
-#' These methods return the draws of a fit with [engine_slice()] or [engine_gibbs()] in the formats
-#' of the package posterior, on the original scale of the predictors.
+#' These methods return draws of coefficients, standard deviations and group effects from the
+#' posterior, on the original scale of the predictors, in the formats of the package posterior.
 #'
 #' @details
-#' The variables are, in this order,
+#' **Fits with a sampler**, [engine_slice()] or [engine_gibbs()], return the draws of the fit, with
+#' separate chains.
+#'
+#' **Other fits** with standard deviations, such as those with [engine_gaussian()] or
+#' [engine_vb()], return independent draws from their approximate posterior in one chain. There are
+#' 1000, or `ndraws`, always from the same seed. The attribute `"approximate"` contains the engine.
+#' Rhat and effective sizes of such draws say nothing about the approximation;
+#' [check_approximation()] does. If the fit knows only the mean of a parameter, it is constant in
+#' the draws: for example, the parameters of the likelihood with [engine_vb()].
+#'
+#' **Variables.** In this order:
 #' * the population-level coefficients, named as in [fixef.bsvm()];
-#' * inferred variances as `var_<block>`, such as `var_population-level slopes` or `var_patientID:
-#'   (Intercept)`, and covariances of correlated effects as `cov_patientID: (Intercept), time`.
-#'   Variances of population-level blocks are on the scale of the prior (see [summary.bsvm()]);
+#' * inferred variances of population-level terms as `var_<term>`, such as
+#'   `var_population-level slopes`, on the scale of the prior (see [summary.bsvm()]);
 #' * inferred parameters of the likelihood or of a term, by their names;
 #' * `nu_<block>` and `alpha_<block>` of [prior_bridge()] and `pi_<block>` of [prior_spike_slab()],
 #'   if they are inferred, and the scale `s_<block>` of [prior_laplace_zero()];
-#' * the group effects as `patientID[12].(Intercept)`, unless the engine had `keep_effects = FALSE`.
+#' * standard deviations of group effects as `sd_patientID__Intercept`, and their correlations as
+#'   `cor_patientID__Intercept__time`;
+#' * the group effects as `r_patientID[12,Intercept]`, unless the engine had `keep_effects = FALSE`.
+#'   Blanks and commas in the name of a level become a dot.
+#'
+#' The names are those of brms, except for the coefficients. `spread_draws(fit, r_patientID[id,
+#' term])` of the package tidybayes takes the names of group effects apart.
 #'
 #' In a block with more columns than rows, the data carry no information about most directions of
 #' the coefficients. In these directions the coefficients are drawn from their prior given the drawn
 #' variance, which is exact. These draws are made on request from the seed of the fit and are the
 #' same each time.
 #'
-#' @param x A fit from [bsvm()] with `engine = engine_slice()` or `engine_gibbs()`.
+#' @param x A fit from [bsvm()] with an engine that has standard deviations.
 #' @param variable Names of the variables to return or, with `regex = TRUE`, regular expressions;
 #'   all variables by default. Only these variables are computed.
 #' @param regex Is `variable` a regular expression?
+#' @param ndraws Number of draws: for a fit without draws, 1000 by default; for others, evenly
+#'   spaced draws of each chain, all by default.
 #' @param ... Not used.
-#' @return A `draws` object of the package posterior, with separate chains; `as_draws()` returns a
-#'   `draws_array`. For a fit without draws, an error of class `bsvm_error_unsupported`.
-#' @seealso [posterior_linpred.bsvm()]; [summary.bsvm()] for convergence.
+#' @return A `draws` object of the package posterior; `as_draws()` returns a `draws_array`.
+#'   `as.array()` returns a plain array (draws, chains, variables), which bayesplot accepts as
+#'   `bayesplot::mcmc_trace(fit)`, and `as.matrix()` a matrix with one row per draw. For a point
+#'   estimate, an error of class `bsvm_error_unsupported`.
+#' @seealso [posterior_linpred.bsvm()]; [hypothesis()] for statements about coefficients;
+#'   [summary.bsvm()] for convergence.
 #' @examplesIf requireNamespace("posterior", quietly = TRUE)
-#' set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_gibbs(draws = 500, burnin = 200))
+#' # is the drug's effect negative, and how sure is that?
+#' fit <- bsvm(y ~ trt + (1 | ID), data = MASS::bacteria)
 #' draws <- posterior::as_draws_df(fit)
-#' posterior::summarise_draws(draws)
-#' mean(draws$wt < 0)
+#' posterior::summarise_draws(draws, "mean", "sd")
+#' mean(draws$trtdrug < 0)
 #' @name as_draws.bsvm
 #' @method as_draws bsvm
 #' @rawNamespace S3method(posterior::as_draws,bsvm)

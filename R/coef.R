@@ -33,7 +33,7 @@
 #'   named by their columns. Coefficients of a Gaussian-process term are named `gp(x).1` and so on,
 #'   one for each inducing point; single ones have no interpretation (see `plot(fit, "gp")`). The
 #'   group effects follow, factor by factor and level by level, named as
-#'   `patientID[12].(Intercept)`.
+#'   `r_patientID[12,Intercept]`.
 #' * `fixef()`: the population-level part of `coef()`.
 #' * `ranef()`: a list of data frames, one for each grouping factor, of class `bsvm_ranef`. Rows are
 #'   levels and columns are effects. With `sd`, each data frame has an attribute `"sd"`, a data
@@ -150,12 +150,18 @@ group_coefficients <- function(object) {
   stats::setNames(unlist(means, use.names = FALSE), effect_names(object$groups))
 }
 
+# As brms has them, so that tidybayes can take them apart: r_<factor>[<level>,<effect>].
 effect_names <- function(groups) {
   unlist(lapply(groups, function(group) {
-    level <- rep(group$levels, each = length(group$labels))
-    paste0(group$name, "[", level, "].", group$labels)
+    effect_name(group$name, rep(group$levels, each = length(group$labels)), group$labels)
   }), use.names = FALSE)
 }
+
+effect_name <- function(factor, level, label) {
+  paste0("r_", factor, "[", gsub("[[:space:],]+", ".", level), ",", plain_label(label), "]")
+}
+
+plain_label <- function(label) sub("^[(]Intercept[)]$", "Intercept", label)
 
 need_groups <- function(object, what) {
   if (is.null(object$groups)) {

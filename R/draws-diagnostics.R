@@ -87,8 +87,9 @@ warn_unchecked <- function() {
 warn_unbounded <- function(variances, owners, likelihood = likelihood_hinge(), unit = 1) {
   largest <- apply(variances, 1L, max)
   names <- dimnames(variances)[[1L]]
-  power <- vapply(owners, function(block) unit_power(block) * (2 - is_parameter(block)), 0)
-  roots <- grepl("^(nu|s)_", names) | vapply(owners, is_parameter, TRUE)
+  is_root <- function(block) is_parameter(block) || !is.null(block$factor)
+  power <- vapply(owners, function(block) unit_power(block) * (2 - is_root(block)), 0)
+  roots <- grepl("^(nu|s)_", names) | vapply(owners, is_root, TRUE)
   bounded <- vapply(owners, is_coefficient, TRUE) # by its prior; its unit is that of a predictor
   far <- which(!bounded & largest / unit^power > ifelse(roots, 1e5, 1e10))
   if (length(far) > 0L) {

@@ -52,7 +52,7 @@ coefficient_limits.bsvm_draws <- function(posterior, fit, chosen, level) {
 effect_limits.bsvm_draws <- function(posterior, fit, long, level) {
   if (is.null(posterior$effects)) return(normal_limits(long$condval, long$condsd, level))
   limits <- matrix(NA_real_, nrow(long), 2L, dimnames = list(NULL, c("lower", "upper")))
-  names <- paste0(long$grpvar, "[", long$grp, "].", long$term)
+  names <- effect_name(long$grpvar, long$grp, long$term)
   at <- match(names, effect_names(fit$groups))
   in_chunks(length(at), 2^22 / draw_count(posterior), function(part) {
     limits[part, ] <<- row_quantiles(draw_matrix(posterior$effects[at[part], , , drop = FALSE]),

@@ -136,10 +136,12 @@ inverse_or_na <- function(covariance) {
 # ---- what variances are called among the draws ---------------------------------------------
 
 # All draws of inferred variances: array (variable, draws, chains), named as as_draws() and
-# summary() name them. `variances`: list by block of arrays.
+# summary() name them. Those of groups are standard deviations and correlations. `variances`: list
+# by block of arrays.
 variance_draws <- function(blocks, variances) {
   named <- Map(function(block, draws) {
     if (is_parameter(block)) draws <- shown_number(block, sqrt(draws))
+    else if (!is.null(block$factor)) return(group_sd_draws(block, draws))
     dimnames(draws) <- list(variance_names(block, dimnames(draws)[[1L]]), NULL, NULL)
     draws
   }, blocks, variances)
@@ -150,10 +152,25 @@ variance_draws <- function(blocks, variances) {
 variance_names <- function(block, names) {
   if (length(names) == 0L) return(NULL)
   if (is_parameter(block)) return(block$label)
-  if (!is_joint(block)) return(paste0(sub("^variance$", "var", names), "_", block$label))
-  pairs <- lower_pairs(length(block$columns))
-  labels <- block$labels
-  ifelse(pairs[, 1L] == pairs[, 2L],
-         paste0("var_", block$factor, ": ", labels[pairs[, 1L]]),
-         paste0("cov_", block$factor, ": ", labels[pairs[, 2L]], ", ", labels[pairs[, 1L]]))
+  paste0(sub("^variance$", "var", names), "_", block$label)
+}
+
+# sd_<factor>__<effect>, then cor_<factor>__<effect>__<effect>, as brms has them.
+group_sd_draws <- function(block, draws) {
+  if (nrow(draws) == 0L) return(draws)
+  labels <- plain_label(block$labels)
+  name <- function(...) paste(..., sep = "__")
+  if (!is_joint(block)) {
+    dimnames(draws) <- list(name(paste0("sd_", block$factor), labels), NULL, NULL)
+    return(sqrt(draws))
+  }
+  pairs <- lower_pairs(length(labels))
+  own <- pairs[, 1L] == pairs[, 2L]
+  sds <- sqrt(draws[own, , , drop = FALSE])
+  cors <- draws[!own, , , drop = FALSE] / sds[pairs[!own, 1L], , , drop = FALSE] /
+    sds[pairs[!own, 2L], , , drop = FALSE]
+  dimnames(sds) <- list(name(paste0("sd_", block$factor), labels), NULL, NULL)
+  dimnames(cors) <- list(name(paste0("cor_", block$factor), labels[pairs[!own, 2L]],
+                              labels[pairs[!own, 1L]]), NULL, NULL)
+  bind_variables(sds, cors)
 }

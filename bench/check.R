@@ -56,7 +56,7 @@ check_truth <- function(design) {
   draws <- posterior::as_draws_matrix(exact)
   draws <- draws[, seq_along(names)]
   last <- length(names)
-  draws[, last] <- sqrt(draws[, last])
+  if (design$levels == 0L) draws[, last] <- sqrt(draws[, last])
   data.frame(true_mean = colMeans(draws), true_sd = apply(draws, 2L, stats::sd),
              true_error = 1 / sqrt(apply(draws, 2L, posterior::ess_mean)))
 }

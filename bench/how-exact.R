@@ -47,11 +47,12 @@ draw_moments <- function(fit) {
   rows <- lapply(posterior::variables(draws), function(name) {
     one <- posterior::extract_variable_matrix(draws, name)
     if (startsWith(name, "var_")) one <- log(one) / 2
+    if (startsWith(name, "sd_")) one <- log(one)
     data.frame(mean = mean(one), sd = stats::sd(one), error = posterior::mcse_mean(one),
                size = posterior::ess_bulk(one), rhat = posterior::rhat(one))
   })
-  name <- sub("^var_", "log sd of ", posterior::variables(draws))
-  cbind(parameter = sub(":? \\(Intercept\\)$", "", name), do.call(rbind, rows))
+  name <- sub("^(var|sd)_", "log sd of ", posterior::variables(draws))
+  cbind(parameter = sub(":? \\(Intercept\\)$|__Intercept$", "", name), do.call(rbind, rows))
 }
 
 beside <- function(engine, moments, exact) {

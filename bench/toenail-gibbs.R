@@ -46,7 +46,7 @@ sweep_rows <- function(mixing, seen, n) {
 }
 
 mixing_figures <- function(data) {
-  names <- "^\\(Intercept\\)$|^treatment|^time|^var_"
+  names <- "^\\(Intercept\\)$|^treatment|^time|^sd_"
   chains <- function(mixing) {
     run_chains(function() {
       fit_gibbs(trial_formula, data, papers_prior("patientID"), mixing = mixing)

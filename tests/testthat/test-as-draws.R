@@ -9,13 +9,15 @@ test_that("draws are on the user's scale, under the names the documentation give
   expect_equal(dim(draws), c(300, 3 + 1 + 3 + 24))
   expect_identical(posterior::variables(draws)[1:9],
                    c("(Intercept)", "x1", "t", "var_population-level slopes",
-                     "var_g: (Intercept)", "cov_g: (Intercept), t", "var_g: t",
-                     "g[g01].(Intercept)", "g[g01].t"))
+                     "sd_g__Intercept", "sd_g__t", "cor_g__Intercept__t",
+                     "r_g[g01,Intercept]", "r_g[g01,t]"))
   expect_close(t(draws[, 1:3]), ref$coefficients, tolerances[["rounding"]])
   expect_identical(as.vector(draws[, 4]), as.vector(fit$posterior$variances[[1]]))
-  expect_identical(as.vector(draws[, "cov_g: (Intercept), t"]), ref$covariance[1, 2, ])
-  expect_identical(as.vector(draws[, "var_g: t"]), ref$covariance[2, 2, ])
-  expect_identical(as.vector(draws[, "g[g05].t"]), ref$effects[2, 5, ])
+  sds <- sqrt(cbind(ref$covariance[1, 1, ], ref$covariance[2, 2, ]))
+  expect_identical(as.vector(draws[, "sd_g__t"]), sds[, 2])
+  expect_close(draws[, "cor_g__Intercept__t"], ref$covariance[1, 2, ] / sds[, 1] / sds[, 2],
+               tolerances[["rounding"]])
+  expect_identical(as.vector(draws[, "r_g[g05,t]"]), ref$effects[2, 5, ])
   expect_identical(posterior::variables(draws)[-(1:7)], names(coef(fit))[-(1:3)])
 })
 
@@ -32,9 +34,9 @@ test_that("every format has the chains as they are", {
 })
 
 test_that("variables are chosen by name or pattern; others are refused", {
-  expect_identical(posterior::variables(posterior::as_draws_df(fit, c("t", "g[g02].t"))),
-                   c("t", "g[g02].t"))
-  some <- posterior::as_draws_matrix(fit, "^(var|cov)_", regex = TRUE)
+  expect_identical(posterior::variables(posterior::as_draws_df(fit, c("t", "r_g[g02,t]"))),
+                   c("t", "r_g[g02,t]"))
+  some <- posterior::as_draws_matrix(fit, "^(var|sd|cor)_", regex = TRUE)
   expect_equal(posterior::nvariables(some), 4)
   expect_refusal(posterior::as_draws(fit, "nix"), "argument", c("`variable`", "nix"))
   expect_refusal(posterior::as_draws(fit, 3), "argument", "`variable`")
@@ -57,7 +59,7 @@ test_that("effects that were not kept are not among the draws", {
   short <- with_seed(1, unchecked(bsvm(y ~ x1 + (1 | g), ref$data, control = bsvm_control(
     verbose = FALSE), engine = engine_gibbs(30, 10, chains = 1, keep_effects = FALSE))))
   expect_identical(posterior::variables(posterior::as_draws(short)),
-                   c("(Intercept)", "x1", "var_g: (Intercept)"))
+                   c("(Intercept)", "x1", "sd_g__Intercept"))
   expect_length(coef(short), 14)
   expect_refusal(predict(short, interval = TRUE), "unsupported", "keep_effects = TRUE")
   expect_refusal(augment(short, sd = TRUE), "unsupported", "predict() and posterior_linpred()")

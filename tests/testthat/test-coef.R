@@ -9,7 +9,7 @@ test_that("fixef and coef are named and agree with the twin", {
   expect_named(fixef(fit), colnames(ref$x))
   expect_length(coef(fit), length(ref$twin$mean))
   expect_close(coef(fit), ref$twin$mean, 1e-8)
-  expect_named(coef(fit)[4:5], c("g[g01].(Intercept)", "g[g01].t"))
+  expect_named(coef(fit)[4:5], c("r_g[g01,Intercept]", "r_g[g01,t]"))
 })
 
 test_that("ranef has the means and standard deviations of the dense posterior", {
@@ -50,7 +50,7 @@ test_that("standardised fits report on the user's scale", {
 test_that("with draws: means near those of the draws, standard deviations theirs", {
   drawn <- drawn_reference()
   effects <- matrix(drawn$effects, 24)
-  expect_named(coef(drawn$fit)[4:5], c("g[g01].(Intercept)", "g[g01].t"))
+  expect_named(coef(drawn$fit)[4:5], c("r_g[g01,Intercept]", "r_g[g01,t]"))
   all <- rbind(drawn$coefficients, effects)
   expect_lt(max(abs(coef(drawn$fit) - rowMeans(all)) / batch_error(t(all))), 4)
   expect_lt(max(abs(coef(drawn$fit) - rowMeans(all)) / row_sds(all)), 0.2)

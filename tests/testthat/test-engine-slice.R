@@ -79,8 +79,8 @@ for (likelihood in likelihoods) {
     draws <- posterior::as_draws_matrix(fit)
     expect_equal(dim(draws), c(300, 3 + 3 + 24))
     expect_identical(posterior::variables(draws)[1:8],
-                     c("(Intercept)", "x1", "t", "var_g: (Intercept)", "cov_g: (Intercept), t",
-                       "var_g: t", "g[g01].(Intercept)", "g[g01].t"))
+                     c("(Intercept)", "x1", "t", "sd_g__Intercept", "sd_g__t",
+                       "cor_g__Intercept__t", "r_g[g01,Intercept]", "r_g[g01,t]"))
     means <- colMeans(draws)
     expect_close(fixef(fit), means[1:3], 1e-10)
     expect_close(VarCorr(fit)$g[c(1, 2, 4)], means[4:6], 1e-10)

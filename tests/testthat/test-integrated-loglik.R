@@ -226,7 +226,7 @@ test_that("of numbers it is the sum over levels of integrals, scale and tube at 
   terms <- loo_terms(fit, "group", 1L, environment())
   one <- 7L
   f <- drop(cbind(1, data$x) %*% as.numeric(draws[one, c("(Intercept)", "x")]))
-  own <- vapply(split(seq_len(30), data$g), level, 0, sqrt(draws[one, "var_g: (Intercept)"][[1L]]),
+  own <- vapply(split(seq_len(30), data$g), level, 0, draws[one, "sd_g__Intercept"][[1L]],
                 draws[one, "scale"][[1L]], draws[one, "nu"][[1L]])
   expect_close(terms[one, ], own, 1e-4)
 })

@@ -76,8 +76,8 @@ sampled <- function(case, y, engine) {
          standardize = FALSE, engine = engine, control = bsvm_control(verbose = FALSE))
   )
   draws <- unclass(posterior::as_draws_matrix(fit))
-  list(slope = draws[, "x"], effects = draws[, paste0("g[", 1:4, "].(Intercept)")],
-       sd = sqrt(draws[, "var_g: (Intercept)"]),
+  list(slope = draws[, "x"], effects = draws[, paste0("r_g[", 1:4, ",Intercept]")],
+       sd = draws[, "sd_g__Intercept"],
        at = draws[, names(case$numbers()), drop = FALSE])
 }
 

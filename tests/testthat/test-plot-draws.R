@@ -13,9 +13,9 @@ test_that("bayesplot's pictures are ggplots of coefficients and variances", {
     column <- grep("^[pP]arameter$", names(drawn$data))
     shown <- unique(as.character(drawn$data[[column]]))
     expect_setequal(shown, c("(Intercept)", "x1", "t", "var_population-level slopes",
-                             "var_g: (Intercept)", "cov_g: (Intercept), t", "var_g: t"))
+                             "sd_g__Intercept", "sd_g__t", "cor_g__Intercept__t"))
   }
-  trace <- plot(fit, "trace", pars = "g[g03].t")$data
+  trace <- plot(fit, "trace", pars = "r_g[g03,t]")$data
   expect_equal(sort(trace$value), sort(ref$effects[2, 3, ]))
 })
 

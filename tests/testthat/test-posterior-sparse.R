@@ -35,8 +35,8 @@ links_of <- function(rows, columns = seq_along(twin$mean)) {
 
 test_that("coefficients, effects and their sds, factor by factor", {
   expect_close(coef(fit), twin$mean, 1e-7)
-  expect_named(coef(fit)[c(4, 5, 20, 25)], c("g[g01].(Intercept)", "g[g01].t", "h[a].(Intercept)",
-                                             "h[f].(Intercept)"))
+  expect_named(coef(fit)[c(4, 5, 20, 25)], c("r_g[g01,Intercept]", "r_g[g01,t]", "r_h[a,Intercept]",
+                                             "r_h[f,Intercept]"))
   effects <- ranef(fit)
   expect_named(effects, c("g", "h"))
   expect_close(t(as.matrix(effects$g)), twin$mean[4:19], 1e-7)
@@ -131,7 +131,7 @@ test_that("draws of several factors", {
                                 flat_draws(drawn$posterior$effects))), 1e-9)
   expect_close(VarCorr(drawn)$h, mean(drawn$posterior$variances[[5]]), tolerances[["rounding"]])
   skip_if_not_installed("posterior")
-  draws <- posterior::as_draws_matrix(drawn, "h[c].(Intercept)")
+  draws <- posterior::as_draws_matrix(drawn, "r_h[c,Intercept]")
   expect_close(draws, flat_draws(drawn$posterior$effects)[19, ], tolerances[["rounding"]])
 })
 

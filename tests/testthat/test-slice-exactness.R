@@ -47,7 +47,7 @@ for (normalised in c(FALSE, TRUE)) for (name in names(quadrature_cases())) {
 # Of coefficients, log variances, covariances and effects.
 drawn_moments <- function(fit) {
   draws <- posterior::as_draws_array(fit)
-  variances <- grep("^var_", posterior::variables(draws))
+  variances <- grep("^(var|sd)_", posterior::variables(draws))
   draws[, , variances] <- log(draws[, , variances])
   over <- function(f) apply(draws, 3, f)
   list(mean = over(mean), sd = over(sd), error = over(posterior::mcse_mean),
