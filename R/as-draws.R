@@ -43,8 +43,9 @@
 #' @param ... Not used.
 #' @return A `draws` object of the package posterior; `as_draws()` returns a `draws_array`.
 #'   `as.array()` returns a plain array (draws, chains, variables), which bayesplot accepts as
-#'   `bayesplot::mcmc_trace(fit)`, and `as.matrix()` a matrix with one row per draw. For a point
-#'   estimate, an error of class `bsvm_error_unsupported`.
+#'   `bayesplot::mcmc_trace(fit)`, and `as.matrix()` a matrix with one row per draw.
+#'   `bayesplot::rhat()` and `bayesplot::neff_ratio()` return a named vector for a fit with draws.
+#'   For a point estimate, an error of class `bsvm_error_unsupported`.
 #' @seealso [posterior_linpred.bsvm()]; [hypothesis()] for statements about coefficients;
 #'   [summary.bsvm()] for convergence.
 #' @examplesIf requireNamespace("posterior", quietly = TRUE)
@@ -84,6 +85,28 @@ as.array.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...)
 as.matrix.bsvm <- function(x, variable = NULL, regex = FALSE, ndraws = NULL, ...) {
   draws <- plain_draws(x, variable, regex, ndraws, ...)
   matrix(draws, ncol = dim(draws)[3L], dimnames = list(NULL, dimnames(draws)[[3L]]))
+}
+
+#' @rdname as_draws.bsvm
+#' @param object A fit from [bsvm()] with draws.
+#' @method rhat bsvm
+#' @rawNamespace S3method(bayesplot::rhat,bsvm)
+rhat.bsvm <- function(object, variable = NULL, regex = FALSE, ...) {
+  chain_diagnostics(object, "rhat()", variable, regex)[, "Rhat"]
+}
+
+#' @rdname as_draws.bsvm
+#' @method neff_ratio bsvm
+#' @rawNamespace S3method(bayesplot::neff_ratio,bsvm)
+neff_ratio.bsvm <- function(object, variable = NULL, regex = FALSE, ...) {
+  chain_diagnostics(object, "neff_ratio()", variable, regex)[, "Bulk_ESS"] /
+    draw_count(object$posterior)
+}
+
+chain_diagnostics <- function(object, what, variable, regex) {
+  check_fit(object)
+  need_draws(object, what)
+  diagnose(parameter_draws(object, choose_variables(draw_names(object), variable, regex)))
 }
 
 # Array (draws, chains, variables).

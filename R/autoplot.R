@@ -5,7 +5,8 @@ utils::globalVariables(".data")
 #' @method autoplot bsvm
 #' @rawNamespace S3method(ggplot2::autoplot,bsvm)
 autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE, scaled = FALSE,
-                          n = 40L, pars = NULL, select = NULL, ...) {
+                          n = 40L, pars = NULL, select = NULL, groups = "known", others = "average",
+                          ...) {
   check_fit(object)
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)
@@ -24,6 +25,7 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
     loadings = plot_loadings(object, level, n),
     scores = plot_scores(object, select, parent.frame()),
     determinacy = plot_determinacy(object, level),
+    effects = plot_effects(object, pars, level, groups, others, parent.frame()),
     residuals = plot_residuals(object),
     predictive = plot_predictive(object, level),
     bound = plot_bound(object),
@@ -31,7 +33,7 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
   )
 }
 
-plot_kinds <- c("coefficients", "groups", "smooth", "gp", "relevance", "loadings", "scores",
+plot_kinds <- c("coefficients", "effects", "groups", "smooth", "gp", "relevance", "loadings", "scores",
                 "determinacy", "residuals", "predictive", "bound", "intervals", "density", "trace",
                 "rank")
 

@@ -123,6 +123,7 @@ cost_prior <- function(cost, prior) {
 .onLoad <- function(libname, pkgname) {
   if (isNamespaceLoaded("parsnip")) try(register_parsnip())
   setHook(packageEvent("parsnip", "onLoad"), function(...) register_parsnip())
+  register_marginaleffects()
 }
 
 # Registering twice (a namespace that is loaded again) would be an error of parsnip's.

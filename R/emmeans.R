@@ -1,0 +1,77 @@
+#' Marginal means with the package emmeans
+#'
+#' `emmeans::emmeans(fit, ~ x)` and its relatives work for fits from [bsvm()] with a formula. All
+#' results are computed from posterior draws, never by the delta method.
+#'
+#' @details
+#' By default the means are those of the linear predictor, and `type = "response"` transforms them.
+#' With `epred = TRUE` they are those of the expected response in each draw: for two classes the
+#' probability of the second level. Contrasts are then risk differences, and `regrid(,
+#' transform = "log")` gives risk ratios.
+#'
+#' `groups` says which group effects are meant, with `epred = TRUE`:
+#' * `"none"` (default): a group whose effects are zero.
+#' * `"new"`: the average over new groups, whose effects have the normal distribution of the model.
+#'   This is the probability in the population, and closer to one half.
+#'
+#' Under the pseudo-likelihood there are no probabilities; see [posterior_epred.bsvm()] for what
+#' `epred = TRUE` then computes.
+#'
+#' @param object A fit from [bsvm()] with a formula and an engine that has standard deviations.
+#' @param data,trms,xlev,grid,... Arguments of the generics in emmeans.
+#' @param epred Are the means those of the expected response?
+#' @param groups With `epred = TRUE`: `"none"` or `"new"`.
+#' @param ndraws Number of draws; see [as_draws.bsvm()].
+#' @return As described in the package emmeans (2.0 or later): `recover_data()` a data frame,
+#'   `emm_basis()` a list whose `post.beta` are the draws at the rows of the grid.
+#' @section Errors:
+#' `bsvm_error_unsupported` for a point estimate and for a fit from a matrix.
+#' @seealso [plot.bsvm()] with `which = "effects"` for pictures of the same quantities.
+#' @examplesIf requireNamespace("emmeans", quietly = TRUE) && requireNamespace("coda", quietly = TRUE)
+#' # how much less likely are the bacteria under the drug, in a new child?
+#' fit <- bsvm(y ~ trt + week + (1 | ID), data = MASS::bacteria)
+#' means <- emmeans::emmeans(fit, ~ trt, epred = TRUE, groups = "new")
+#' means
+#' emmeans::contrast(means, "trt.vs.ctrl")
+#' @name emmeans.bsvm
+#' @method recover_data bsvm
+#' @rawNamespace S3method(emmeans::recover_data,bsvm)
+recover_data.bsvm <- function(object, data = NULL, ...) {
+  check_fit(object)
+  need_spread(object, "emmeans()")
+  if (is.null(data)) data <- rows_averaged_over(object, parent.frame(), Inf)
+  names <- intersect(predictor_names(object), names(data))
+  trms <- stats::terms(stats::reformulate(c("1", paste0("`", names, "`"))))
+  emmeans::recover_data(object$call, trms, "na.omit", data = as.data.frame(data), ...)
+}
+
+#' @rdname emmeans.bsvm
+#' @method emm_basis bsvm
+#' @rawNamespace S3method(emmeans::emm_basis,bsvm)
+emm_basis.bsvm <- function(object, trms, xlev, grid, epred = FALSE, groups = c("none", "new"),
+                           ndraws = NULL, ...) {
+  check_fit(object)
+  groups <- pick_one(groups, c("none", "new"), "groups")
+  if (check_flag(epred, "epred")) type <- "response" else type <- "link"
+  draws <- estimand_draws(object, grid, groups, "emmeans()", ndraws, type)
+  list(X = diag(ncol(draws)), bhat = colMeans(draws), nbasis = estimability::all.estble,
+       V = stats::cov(draws), dffun = function(k, dfargs) Inf, dfargs = list(),
+       misc = emm_words(object, epred, groups), post.beta = unname(draws))
+}
+
+emm_words <- function(object, epred, groups) {
+  words <- words_for_groups(object, groups)
+  out <- list(initMesg = if (!is.null(words)) paste0("Group effects: ", words))
+  if (epred || !is_kind(object$response, "classes")) return(out)
+  c(out, list(tran = class_link(object$likelihood), inv.lbl = "prob"))
+}
+
+# Link and its inverse for the probability of the second level.
+class_link <- function(likelihood) {
+  inverse <- function(f) as.vector(expected_response(likelihood, matrix(f)))
+  list(linkfun = function(p) {
+         vapply(p, function(p) stats::uniroot(function(f) inverse(f) - p, c(-50, 50))$root, 0)
+       }, linkinv = inverse,
+       mu.eta = function(f) (inverse(f + 1e-5) - inverse(f - 1e-5)) / 2e-5,
+       valideta = function(f) TRUE, name = "hinge")
+}

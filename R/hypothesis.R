@@ -1,0 +1,96 @@
+#' Posterior probability of a statement
+#'
+#' `hypothesis()` answers questions about coefficients, standard deviations and group effects, such
+#' as "is the drug's effect negative, and how sure is that?"
+#'
+#' @details
+#' A hypothesis is an expression of the variables of [as_draws.bsvm()] with at most one comparison,
+#' `<` or `>`. Names that are not R names stand between backticks; `Intercept` is short for
+#' `` `(Intercept)` ``. The estimate and its interval are those of the left side minus the right
+#' side, computed in each posterior draw.
+#'
+#' `Probability` is the posterior probability that the statement holds. Without a comparison it is
+#' the probability of direction: that of being above or below zero, whichever is larger. A statement
+#' of equality has probability zero under a continuous prior. Ask for `<` or `>`, or for an interval
+#' as two hypotheses.
+#'
+#' Fits without draws use draws from their approximate posterior; see [as_draws.bsvm()]. Under the
+#' pseudo-likelihood the probabilities are too close to 0 and 1.
+#'
+#' @param x A fit from [bsvm()] with an engine that has standard deviations.
+#' @param hypothesis A character vector, one element per hypothesis; by default the names of all
+#'   population-level coefficients.
+#' @param level Probability of the interval.
+#' @param ndraws Number of draws; see [as_draws.bsvm()].
+#' @param ... Not used.
+#' @return A data frame with one row per hypothesis: `Hypothesis`, `Estimate` (posterior mean), `SD`,
+#'   `lower`, `upper` and `Probability`.
+#' @section Errors:
+#' `bsvm_error_argument` for an expression that can't be evaluated; `bsvm_error_unsupported` for a
+#' point estimate.
+#' @seealso [emmeans.bsvm] for statements about probabilities; [confint()][confint.bsvm].
+#' @examples
+#' fit <- bsvm(y ~ trt + week + (1 | ID), data = MASS::bacteria)
+#' hypothesis(fit, c("trtdrug < 0", "trtdrug < `trtdrug+`", "sd_ID__Intercept > 0.2"))
+#' @export
+hypothesis <- function(x, ...) UseMethod("hypothesis")
+
+#' @rdname hypothesis
+#' @rawNamespace S3method(hypothesis,bsvm)
+#' @rawNamespace S3method(brms::hypothesis,bsvm)
+hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, ...) {
+  check_fit(x, "x")
+  check_dots(substitute(list(...)), "hypothesis()", c(prob = "Use `level` instead.",
+                                                      alpha = "Use `level = 1 - alpha` instead."))
+  level <- check_level(level)
+  if (is.null(hypothesis)) hypothesis <- paste0("`", names(fixef.bsvm(x)), "`")
+  if (!is.character(hypothesis) || length(hypothesis) == 0L || anyNA(hypothesis)) {
+    abort("argument", "`hypothesis` must be text such as \"x < 0\"; found ", describe(hypothesis),
+          ".")
+  }
+  statements <- lapply(hypothesis, parse_hypothesis)
+  draws <- as.data.frame(as.matrix.bsvm(x, ndraws = ndraws), check.names = FALSE)
+  if (!"Intercept" %in% names(draws)) draws$Intercept <- draws[["(Intercept)"]]
+  rows <- lapply(statements, judge_hypothesis, draws = draws, level = level)
+  cbind(data.frame(Hypothesis = hypothesis), do.call(rbind, rows))
+}
+
+# list(difference, sign): an expression that is above zero, with `sign`, where the statement holds.
+parse_hypothesis <- function(text) {
+  refuse <- function(why) {
+    abort("argument", "`hypothesis` must be an expression with at most one `<` or `>`, such as ",
+          "\"x < 0\"; found \"", text, "\"", why, ".")
+  }
+  parsed <- tryCatch(str2expression(text), error = function(e) refuse(", which R can't parse"))
+  if (length(parsed) != 1L) refuse("")
+  term <- parsed[[1L]]
+  if (is_call_to(term, c("==", "=", "<-", "!="))) {
+    refuse(". The probability of an equality is zero under a continuous prior")
+  }
+  inner <- if (is_call_to(term, c("<", ">"))) as.list(term)[-1L] else list(term)
+  if (any(c("<", ">", "<=", ">=", "==", "!=", "&", "|", "&&", "||") %in%
+            all.names(as.call(c(list(quote(f)), inner))))) refuse("")
+  if (is_call_to(term, "<")) list(difference = call("-", term[[2L]], term[[3L]]), sign = -1)
+  else if (is_call_to(term, ">")) list(difference = call("-", term[[2L]], term[[3L]]), sign = 1)
+  else list(difference = term, sign = 0)
+}
+
+judge_hypothesis <- function(statement, draws, level) {
+  lacking <- setdiff(all.vars(statement$difference), names(draws))
+  if (length(lacking) > 0L) {
+    abort("argument", "`hypothesis` refers to ", enumerate(lacking, "`"), ", which is not among ",
+          "the variables of the fit: ", enumerate(names(draws), "`"), ".")
+  }
+  values <- tryCatch(eval(statement$difference, draws, baseenv()), error = function(e) {
+    abort("argument", "`hypothesis` can't be evaluated: ", conditionMessage(e), ".")
+  })
+  if (!is.numeric(values) || length(values) != nrow(draws)) {
+    abort("argument", "`hypothesis` must depend on at least one variable of the fit; found \"",
+          deparse1(statement$difference), "\".")
+  }
+  holds <- if (statement$sign != 0) mean(statement$sign * values > 0)
+           else max(mean(values > 0), mean(values < 0))
+  limits <- row_quantiles(matrix(values, 1L), level)
+  data.frame(Estimate = mean(values), SD = stats::sd(values), lower = limits[1L],
+             upper = limits[2L], Probability = holds)
+}

@@ -1,0 +1,274 @@
+# The expected response along one or two predictors: the probability of the second class, or the
+# mean of numbers. Others are averaged over the rows of the fit, each with its own values, or at
+# reference values. Draws, from R/estimand.R: the interval is that of the average.
+
+effect_points <- 25L     # values of a number
+effect_rows <- 200L      # rows that are averaged over
+most_effect_panels <- 9L       # predictors in a picture
+
+other_choices <- c("average", "reference")
+
+plot_effects <- function(object, pars, level, groups, others, env) {
+  groups <- pick_groups(groups)
+  others <- pick_one(others, other_choices, "others")
+  need_spread(object, "plot(which = \"effects\")")
+  rows <- effect_base(object, rows_averaged_over(object, env, effect_rows), others)
+  known <- effect_predictors(object, rows)
+  chosen <- choose_predictors(known, pars)
+  if (length(chosen) == 2L && !is.null(pars)) {
+    return(plot_pair(object, chosen, rows, level, groups, others))
+  }
+  parts <- lapply(chosen, effect_along, object = object, rows = rows, level = level,
+                  groups = groups)
+  Reduce(`+`, effect_panels(parts, rows)) +
+    ggplot2::labs(x = NULL, y = effect_axis(object, level),
+                        caption = effect_caption(object, rows, groups, others, known, chosen)) +
+    plot_theme()
+}
+
+# Numbers and factors; a matrix or a date has no such axis.
+effect_predictors <- function(object, rows) {
+  names <- intersect(predictor_names(object), names(rows))
+  names[vapply(rows[names], function(x) {
+    is.null(dim(x)) && (is.numeric(x) || is.factor(x) || is.character(x) || is.logical(x))
+  }, TRUE)]
+}
+
+choose_predictors <- function(known, pars) {
+  if (length(known) == 0L) {
+    abort("unsupported", "plot(which = \"effects\") requires a predictor that is a number, a ",
+          "factor or logical, which this fit does not have.")
+  }
+  if (is.null(pars)) return(utils::head(known, most_effect_panels))
+  if (is.character(pars) && length(pars) > 0L && all(pars %in% known)) return(unique(pars))
+  abort("argument", "`pars` must be names of predictors: ", enumerate(known, "\""), "; found ",
+        describe(pars), ".")
+}
+
+# One row of medians and most frequent values for `others = "reference"`.
+effect_base <- function(object, rows, others) {
+  names <- intersect(predictor_names(object), names(rows))
+  complete <- stats::complete.cases(rows[names])
+  if (any(complete)) rows <- rows[complete, , drop = FALSE]
+  if (others == "average") return(rows)
+  reference <- rows[1L, , drop = FALSE]
+  for (name in names) reference[[name]] <- reference_value(rows[[name]])
+  at_reference <- rows
+  for (name in names) {
+    at_reference[[name]] <- if (is.null(dim(rows[[name]]))) rep(reference[[name]], nrow(rows))
+                            else rows[[name]]
+  }
+  attr(at_reference, "own") <- rows
+  if (is.null(object$groups)) at_reference <- structure(at_reference[1L, ], own = rows)
+  at_reference
+}
+
+reference_value <- function(x) {
+  if (!is.null(dim(x))) return(x[1L, , drop = FALSE])
+  if (is.numeric(x) && !is.integer(x)) return(stats::median(x))
+  if (is.numeric(x)) return(sort(x)[(length(x) + 1L) %/% 2L])
+  x[match(names(which.max(table(x))), as.character(x))]
+}
+
+own_values_of <- function(rows) {
+  own <- attr(rows, "own")
+  if (is.null(own)) rows else own
+}
+
+effect_grid <- function(x) {
+  if (is.factor(x)) return(factor(levels(droplevels(x)), levels(x)))
+  values <- sort(unique(x))
+  if (!is.numeric(x) || length(values) <= effect_points) return(values)
+  grid <- seq(values[1L], values[length(values)], length.out = effect_points)
+  if (is.integer(x)) unique(as.integer(round(grid))) else grid
+}
+
+# Data frame x, estimate, lower, upper: `at` is a data frame of the predictors' values.
+effect_at <- function(object, at, rows, level, groups) {
+  n <- nrow(rows)
+  tails <- c(1 - level, 1 + level) / 2
+  found <- matrix(0, nrow(at), 3L, dimnames = list(NULL, c("estimate", "lower", "upper")))
+  in_chunks(nrow(at), 2^22 / (approximate_draws * n), function(k) {
+    new <- rows[rep(seq_len(n), length(k)), , drop = FALSE]
+    for (name in names(at)) new[[name]] <- rep(at[[name]][k], each = n)
+    draws <- estimand_draws(object, new, groups, "plot(which = \"effects\")", effect_draws(object),
+                            effect_type(object))
+    means <- vapply(seq_along(k), function(j) {
+      rowMeans(draws[, (j - 1L) * n + seq_len(n), drop = FALSE])
+    }, numeric(nrow(draws)))
+    found[k, ] <<- cbind(colMeans(means), t(apply(means, 2L, stats::quantile, tails)))
+  })
+  cbind(at, found)
+}
+
+effect_draws <- function(object) {
+  total <- if (inherits(object$posterior, "bsvm_draws")) draw_count(object$posterior)
+           else approximate_draws
+  min(total, approximate_draws)
+}
+
+# The pseudo-likelihood has no probabilities.
+effect_type <- function(object) if (is_law(object$likelihood)) "response" else "link"
+
+effect_along <- function(name, object, rows, level, groups) {
+  grid <- effect_grid(own_values_of(rows)[[name]])
+  at <- stats::setNames(data.frame(grid), name)
+  found <- effect_at(object, at, rows, level, groups)
+  names(found)[1L] <- "x"
+  list(name = name, data = found, is_number = is.numeric(grid) && !is_in_factor(object, name))
+}
+
+# Numbers that the formula makes a factor of, as in factor(x).
+is_in_factor <- function(object, name) {
+  classes <- attr(object$terms, "dataClasses")
+  made <- names(classes)[classes %in% c("factor", "ordered", "character", "logical")]
+  made <- made[vapply(made, function(text) name %in% all.vars(str2lang(text)), TRUE)]
+  length(made) > 0L
+}
+
+# Numbers are lines over their own range; factors, points at their levels. One scale has them all:
+# levels stand at `place` plus their number, where no panel of a number has its centre.
+effect_panels <- function(parts, rows) {
+  names <- vapply(parts, `[[`, "", "name")
+  for (j in seq_along(parts)) parts[[j]] <- placed_part(parts[[j]], 1e6 * j + 0.123)
+  shown <- do.call(rbind, lapply(parts, `[[`, "data"))
+  shown$predictor <- factor(shown$predictor, names)
+  at <- do.call(rbind, lapply(parts, function(part) {
+    if (part$is_number) data.frame(predictor = part$name,
+                                   x = as.numeric(own_values_of(rows)[[part$name]]))
+  }))
+  if (!is.null(at)) at$predictor <- factor(at$predictor, names)
+  lines <- shown[shown$number, , drop = FALSE]
+  points <- shown[!shown$number, , drop = FALSE]
+  list(
+    ggplot2::ggplot(shown, ggplot2::aes(.data$x, .data$estimate)),
+    if (nrow(lines) > 0L) effect_lines(lines),
+    if (!is.null(at)) rug_of(at),
+    if (nrow(points) > 0L) ggplot2::geom_pointrange(
+      ggplot2::aes(ymin = .data$lower, ymax = .data$upper), data = points, colour = plot_colour),
+    ggplot2::geom_blank(ggplot2::aes(.data$x, .data$estimate), data = panel_margins(parts, names)),
+    ggplot2::scale_x_continuous(breaks = effect_ticks(parts), labels = effect_tick_labels(parts)),
+    ggplot2::facet_wrap("predictor", scales = "free_x")
+  )
+}
+
+placed_part <- function(part, place) {
+  part$data$predictor <- part$name
+  part$data$number <- part$is_number
+  part$levels <- if (!part$is_number) as.character(part$data$x)
+  part$place <- place
+  part$data$x <- if (part$is_number) as.numeric(part$data$x) else place + seq_along(part$data$x)
+  part
+}
+
+# Half a step beside the levels of a factor, so that their names do not meet the next panel's.
+panel_margins <- function(parts, names) {
+  margins <- do.call(rbind, lapply(parts, function(part) {
+    if (part$is_number) return(part$data[c("x", "estimate", "predictor")])
+    data.frame(x = part$place + c(0.4, length(part$levels) + 0.6), estimate = part$data$estimate[1L],
+               predictor = part$name)
+  }))
+  margins$predictor <- factor(margins$predictor, names)
+  margins
+}
+
+effect_lines <- function(lines) {
+  list(ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), data = lines,
+                            fill = plot_colour, alpha = 0.2),
+       ggplot2::geom_line(data = lines, colour = plot_colour, linewidth = 0.8))
+}
+
+rug_of <- function(at) {
+  ggplot2::geom_rug(ggplot2::aes(x = .data$x), data = at, inherit.aes = FALSE, alpha = 0.3,
+                    sides = "b")
+}
+
+# The part whose panel has these limits or breaks, NULL for a panel of a number.
+part_of_panel <- function(parts, x) {
+  inside <- function(part) {
+    !part$is_number && all(abs(x - part$place) <= length(part$levels) + 2)
+  }
+  Find(inside, parts)
+}
+
+effect_ticks <- function(parts) {
+  function(limits) {
+    part <- part_of_panel(parts, limits)
+    if (is.null(part)) pretty(limits, 4L) else part$place + seq_along(part$levels)
+  }
+}
+
+effect_tick_labels <- function(parts) {
+  function(breaks) {
+    part <- part_of_panel(parts, breaks[!is.na(breaks)])
+    if (is.null(part)) return(format(breaks, trim = TRUE))
+    part$levels[round(breaks - part$place)]
+  }
+}
+
+# The first along the axis, the second by colour: its levels, or three of its values.
+plot_pair <- function(object, chosen, rows, level, groups, others) {
+  own <- own_values_of(rows)
+  x <- effect_grid(own[[chosen[1L]]])
+  by <- colour_values(own[[chosen[2L]]])
+  at <- stats::setNames(expand.grid(seq_along(x), seq_along(by)), chosen)
+  index <- at
+  at[[1L]] <- x[at[[1L]]]
+  at[[2L]] <- by[at[[2L]]]
+  shown <- effect_at(object, at, rows, level, groups)
+  shown$x <- if (is.numeric(x)) as.numeric(x[index[[1L]]]) else factor(x[index[[1L]]], x)
+  shown$by <- factor(format_value(by)[index[[2L]]], format_value(by))
+  aes <- ggplot2::aes(.data$x, .data$estimate, ymin = .data$lower, ymax = .data$upper,
+                      colour = .data$by, fill = .data$by)
+  ggplot2::ggplot(shown, aes) +
+    (if (is.numeric(x)) {
+       list(ggplot2::geom_ribbon(alpha = 0.15, colour = NA), ggplot2::geom_line(linewidth = 0.8),
+            rug_of(data.frame(x = as.numeric(own[[chosen[1L]]]))))
+     } else {
+       ggplot2::geom_pointrange(position = ggplot2::position_dodge(width = 0.4))
+     }) +
+    ggplot2::scale_colour_manual(values = effect_colours, aesthetics = c("colour", "fill")) +
+    ggplot2::labs(x = chosen[1L], colour = chosen[2L], fill = chosen[2L],
+                  y = effect_axis(object, level),
+                  caption = effect_caption(object, rows, groups, others, chosen, chosen)) +
+    plot_theme()
+}
+
+# Okabe and Ito's, which colour-blind readers can tell apart.
+effect_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
+                    "#999933")
+
+colour_values <- function(x) {
+  values <- if (is.numeric(x) && length(unique(x)) > 5L) {
+    unique(unname(stats::quantile(x, c(0.1, 0.5, 0.9), type = if (is.integer(x)) 1L else 7L)))
+  } else effect_grid(x)
+  if (length(values) > length(effect_colours)) {
+    abort("argument", "The second of `pars` must have at most ", length(effect_colours),
+          " levels; found ", length(values), ". Give it as the first, or alone.")
+  }
+  values
+}
+
+format_value <- function(x) if (is.numeric(x)) format(x, digits = 3L, trim = TRUE) else as.character(x)
+
+# ---- words ----------------------------------------------------------------------------------------
+
+effect_axis <- function(object, level) {
+  what <- if (effect_type(object) == "link") "Linear predictor"
+          else if (is_kind(object$response, "classes")) {
+            paste0("Probability of '", positive_level(object$response$levels), "'")
+          } else "Expected response"
+  interval_label(what, level, "mean", TRUE)
+}
+
+effect_caption <- function(object, rows, groups, others, known, chosen) {
+  paste(c(
+    if (others == "reference") "Other predictors at their medians or most frequent levels"
+    else paste("Average over the other predictors in", nrow(rows), "rows of the fit"),
+    if (!is.null(object$groups)) paste("Group effects:", words_for_groups(object, groups)),
+    if (effect_type(object) == "link") {
+      "No probabilities under this likelihood: likelihood = \"normalized\" has them"
+    },
+    if (length(known) > length(chosen)) paste(length(chosen), "of", length(known), "predictors")
+  ), collapse = "\n")
+}
