@@ -271,6 +271,10 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   matched <- match.call()
   call <- as_written(matched, environment())
   data <- force_argument(data, "data", "data")
+  counts <- count_response(formula, data, likelihood)
+  if (!is.null(counts)) {
+    return(eval(call_for_counts(matched, counts, formula, data, parent.frame()), parent.frame()))
+  }
   responses <- several_responses(formula, data, likelihood)
   if (!is.null(responses)) {
     arguments <- list(formula = formula, data = data, na.action = na.action, contrasts = contrasts,

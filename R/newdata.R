@@ -11,13 +11,14 @@ new_design <- function(fit, newdata, groups = TRUE, allow_new_levels = FALSE, gr
   parts <- fit[c("terms", "xlevels", "contrasts", "bases", "scale_model")]
   parts$sparse <- !is.null(fit$design$sparse)
   parts$groups <- if (is.character(groups)) fit$groups[groups] else if (groups) fit$groups
+  if (allow_new_levels && unknown == "error") unknown <- "new"
   if (is.null(fit$terms)) {
     rows <- matrix_rows(fit$design, parts$groups, newdata, group, unknown)
   } else {
     rows <- design_rows(parts, newdata, unknown)
   }
   if (!allow_new_levels) check_new_levels(rows$groups)
-  if (unknown == "error") {
+  if (unknown != "missing") {
     check_new_sizes(rows)
     rows <- complete_rows(fit$missing$rule, fit, rows, new_auxiliary(fit, newdata))
   }
@@ -49,8 +50,8 @@ check_new_levels <- function(groups) {
   }
 }
 
-# `unknown = "missing"`, for rows of the fit's own data: a factor level that was not seen is NA
-# instead of an error, and infinite values pass.
+# A factor level that was not seen is an error; with `unknown = "new"` it is NA with a warning. With
+# `unknown = "missing"`, for rows of the fit's own data, it is NA, and infinite values pass.
 design_rows <- function(parts, newdata, unknown = "error") {
   newdata <- check_newdata(newdata)
   terms <- stats::delete.response(parts$terms)
@@ -86,7 +87,7 @@ new_columns <- function(terms, newdata, unknown) {
       abort("newdata", "`newdata` can't be used: ", conditionMessage(e), ".")
     }
   )
-  if (unknown == "error") check_finite(columns)
+  if (unknown != "missing") check_finite(columns)
   columns
 }
 
@@ -111,19 +112,38 @@ need_variables <- function(variables, terms, newdata) {
   }
 }
 
+need_grouping <- function(variables, terms, newdata) {
+  lacking <- setdiff(variables, c(names(newdata), kept_names(environment(terms))))
+  if (length(lacking) == 0L) return(invisible())
+  abort("newdata", "`newdata` lacks the grouping factor ", enumerate(lacking), ". Use ",
+        "`re_formula = NA` for predictions without group effects, or add the column; ",
+        "`allow_new_levels = TRUE` accepts new levels in it.")
+}
+
 match_factors <- function(columns, xlevels, unknown) {
   for (name in names(xlevels)) {
     values <- predictor_level_names(columns[[name]])
     codes <- match_levels(values, xlevels[[name]])
     unseen <- unique(values[codes %in% 0L])
-    if (length(unseen) > 0L && unknown == "error") {
-      abort("newdata", "`newdata` has levels of `", name, "` the fit has not seen: ",
-            enumerate(unseen, "'"), "; known are ", enumerate(xlevels[[name]], "'"), ".")
+    if (length(unseen) > 0L && unknown != "missing") {
+      tell_new_levels(name, unseen, sum(codes %in% 0L), xlevels[[name]], unknown)
     }
     known <- xlevels[[name]][replace(codes, codes %in% 0L, NA)]
     columns[[name]] <- factor(known, levels = xlevels[[name]], exclude = NULL) # addNA() has NA
   }
   columns
+}
+
+tell_new_levels <- function(name, unseen, rows, known, unknown) {
+  new <- paste0("`newdata` has levels of the factor `", name, "` that are new: ",
+                enumerate(unseen, "'"))
+  if (unknown == "new") {
+    warn("new_levels", new, ". The ", rows, " row", if (rows > 1L) "s", " with such a level ",
+         if (rows > 1L) "have" else "has", " the prediction NA.")
+  } else {
+    abort("newdata", new, "; levels of the fit are ", enumerate(known, "'"),
+          ". `allow_new_levels = TRUE` gives NA for these rows.")
+  }
 }
 
 # A factor's own names, in which a level for missing values is NA.
@@ -148,7 +168,7 @@ check_classes <- function(terms, columns) {
 group_rows <- function(groups, terms, newdata, unknown) {
   if (length(groups) == 0L) return(NULL)
   lapply(groups, function(group) {
-    need_variables(variables_in(group$variable), terms, newdata)
+    need_grouping(variables_in(group$variable), terms, newdata)
     variable <- stats::terms(stats::as.formula(call("~", group$variable), environment(terms)))
     group_codes(group, group_values(group$variable, new_columns(variable, newdata, unknown)),
                 new_multipliers(group, terms, newdata, unknown))
@@ -173,7 +193,7 @@ new_multipliers <- function(group, terms, newdata, unknown) {
 # Rows for a fit from bsvm(x, y).
 matrix_rows <- function(design, groups, newdata, group, unknown = "error") {
   x <- new_matrix(newdata, if (design$implicit) design$columns[-1L] else design$columns)
-  if (unknown == "error" && has_infinite(stored(x))) check_finite(looked_at_columns(x))
+  if (unknown != "missing" && has_infinite(stored(x))) check_finite(looked_at_columns(x))
   rows <- list(x = with_intercept(design, x))
   dimnames(rows$x) <- list(rownames(x), design$columns)
   if (is.null(groups)) return(rows)

@@ -77,7 +77,8 @@ one_class_text <- function(fit) {
   if (is.null(class)) return(NULL)
   other <- setdiff(fit$response$levels, class)
   positive <- other == positive_level(fit$response$levels)
-  share <- mean((fit$y[used_rows(fit)] > 0) == positive)
+  own <- (fit$y > 0) == positive
+  share <- if (is.null(fit$weights)) mean(own) else stats::weighted.mean(own, fit$weights)
   paste0("All rows are put into class \"", class, "\"; ", format_share(share), " are of class \"",
          other, "\". To find these, use predict() with a `threshold` or with `costs`, or fit with ",
          "`class.weights`.")
