@@ -1,12 +1,19 @@
-#' The engine "bsvm" for linear support vector machines in parsnip
+#' The engine "bsvm" for support vector machines in parsnip
 #'
-#' If bsvm and parsnip are both loaded, `parsnip::svm_linear()` has an engine `"bsvm"` for
-#' classification and regression. With it, bsvm can be used in the recipes, workflows and tuning of
-#' the tidymodels. `bsvm_parsnip()` is the function that parsnip calls; there is no other use for
-#' it.
+#' If bsvm and parsnip are both loaded, `parsnip::svm_linear()`, `svm_rbf()` and `svm_poly()` have an
+#' engine `"bsvm"` for classification and regression. With it, bsvm can be used in the recipes,
+#' workflows and tuning of the tidymodels. `bsvm_parsnip()` is the function that parsnip calls; there
+#' is no other use for it.
 #'
 #' @details
-#' **The formula** is given to [bsvm()] unchanged. Random-effects terms and smooth terms can be used
+#' **Kernels.** For `svm_rbf()` and `svm_poly()`, the predictors become the variables of one term
+#' [gp()][gp]. Its kernel is [kernel_se()] with the length scale `1 / sqrt(2 * rbf_sigma)`, or
+#' [kernel_poly()] with `degree` and the offset `1 / (scale_factor * k)`, where `k` is the number of
+#' variables. These are kernlab's kernels. Without `rbf_sigma` the length scale is learned, so there
+#' is nothing to tune. Without `degree` it is 2, and without `scale_factor` the offset is 1.
+#' Interactions are part of the kernel and not accepted in the formula.
+#'
+#' **The formula** is otherwise given to [bsvm()] unchanged. Random-effects terms and smooth terms can be used
 #' in `fit()`, and in a workflow as the argument `formula` of `add_model()`. The outcome must be a
 #' factor with two levels, or numeric for regression. The likelihood for regression is
 #' [likelihood_eps_insensitive()] unless the argument `likelihood` is given.
@@ -14,7 +21,8 @@
 #' **Cost in classification.** The argument `cost` of `svm_linear()` is the cost of LIBSVM. Under
 #' the pseudo-likelihood it fixes the variance of the slopes at `cost / 2`, for predictors that are
 #' standardised internally, as in the kernlab engine of parsnip. Under the normalised likelihood,
-#' whose coefficients are a quarter as large, the variance is a sixteenth of this. Without `cost`
+#' whose coefficients are a quarter as large, the variance is a sixteenth of this. With a kernel
+#' it is the variance of the term's amplitude. Without `cost`
 #' the default priors of [bsvm()] are used: the penalty is inferred, and there is nothing to tune.
 #'
 #' **Margin and cost in regression.** `margin` is the `epsilon` of the tube, in units of the
@@ -27,8 +35,8 @@
 #'
 #' **Case weights** become `weights`. An offset is a term `offset()` of the formula.
 #'
-#' **Predictions** for classification are of type `"class"`, `"prob"`, `"linear_pred"` (the linear
-#' predictor) and `"raw"`. For regression they are of type `"numeric"`, `"pred_int"` (for new
+#' **Predictions** for classification are of type `"class"`, `"prob"`, `"conf_int"` (of the
+#' probabilities), `"linear_pred"` (the linear predictor) and `"raw"`. For regression they are of type `"numeric"`, `"pred_int"` (for new
 #' responses), `"conf_int"` (for the linear predictor) and `"raw"`. Type `"raw"` hands its `opts` to
 #' [predict.bsvm()], as in `opts = list(interval = TRUE)`. All types except `"raw"` accept new
 #' levels of grouping factors, which resampling can produce.
@@ -39,6 +47,8 @@
 #' @param margin The `epsilon` of the tube, a number of at least 0. `NULL` (default) uses
 #'   `likelihood`.
 #' @param prior,likelihood As in [bsvm()].
+#' @param kernel `"linear"` (default), `"rbf"` or `"poly"`.
+#' @param rbf_sigma,degree,scale_factor Parameters of kernlab's kernels; `NULL` (default) as above.
 #' @param mode `"classification"` (default) or `"regression"`.
 #' @param algorithm The argument `engine` of [bsvm()].
 #' @param ... Other arguments of [bsvm()] that are not evaluated in `data`.
@@ -61,9 +71,16 @@
 #' @export
 bsvm_parsnip <- function(formula, data, weights = NULL, cost = NULL, margin = NULL, prior = NULL,
                          algorithm = NULL, likelihood = NULL,
-                         mode = c("classification", "regression"), ...) {
+                         mode = c("classification", "regression"),
+                         kernel = c("linear", "rbf", "poly"), rbf_sigma = NULL, degree = NULL,
+                         scale_factor = NULL, ...) {
   need_arguments("formula", "data", what = "bsvm_parsnip()")
   check_formula(formula)
+  kernel <- pick_one(kernel, c("linear", "rbf", "poly"), "kernel")
+  if (kernel != "linear") {
+    formula <- kernel_formula(formula, data, switch(
+      kernel, rbf = rbf_call(rbf_sigma), poly = poly_call(degree, scale_factor)))
+  }
   mode <- pick_one(mode, c("classification", "regression"), "mode")
   if (mode == "regression") {
     likelihood <- margin_likelihood(margin, likelihood)
@@ -73,12 +90,48 @@ bsvm_parsnip <- function(formula, data, weights = NULL, cost = NULL, margin = NU
                  "Use `mode = \"regression\"` with this likelihood.")
     prior <- if (is.null(cost)) prior else cost_prior(cost, prior)
   }
+  if (kernel != "linear" && !is.null(cost)) prior <- list(gp = prior)
   arguments <- list(formula = formula, data = data, weights = weights, prior = prior,
                     engine = algorithm, likelihood = likelihood, ...)
   call <- as.call(c(bsvm, Filter(Negate(is.null), arguments)))
   fit <- eval_with(call, list(data = data), parent.frame())
   fit$call <- clean_call(call)
   fit
+}
+
+# The predictors as variables of one gp() term; terms with functions of their own stay.
+kernel_formula <- function(formula, data, kernel) {
+  parts <- split_special(formula[[3L]])
+  inner <- all.names(parts$fixed)
+  if (any(c(":", "*", "^", "%in%") %in% inner)) {
+    abort("formula", "`formula` must have no interactions for svm_rbf() and svm_poly(): the kernel ",
+          "has them. Found ", deparse1(formula), ".")
+  }
+  terms <- Filter(function(part) !is.numeric(part$term), added_terms(parts$fixed))
+  if (length(terms) == 0L || any(vapply(terms, `[[`, "", "sign") == "-")) {
+    abort("formula", "`formula` must have predictors, none of them with a minus; found ",
+          deparse1(formula), ".")
+  }
+  term <- as.call(c(list(quote(gp)), lapply(terms, `[[`, "term"), list(kernel = kernel(terms, data))))
+  formula[[3L]] <- term
+  add_terms(formula, c(parts$bars, parts$bases))
+}
+
+rbf_call <- function(sigma) {
+  if (is.null(sigma)) return(function(terms, data) quote(kernel_se()))
+  check_positive(sigma, "rbf_sigma")
+  function(terms, data) call("kernel_se", 1 / sqrt(2 * sigma))
+}
+
+poly_call <- function(degree, scale) {
+  degree <- if (is.null(degree)) 2L else check_count(degree, "degree")
+  if (is.null(scale)) return(function(terms, data) call("kernel_poly", degree, 1))
+  check_positive(scale, "scale_factor")
+  function(terms, data) {
+    dot <- any(vapply(terms, function(part) identical(part$term, quote(.)), TRUE))
+    k <- if (dot) ncol(data) - 1L else length(terms)
+    call("kernel_poly", degree, 1 / (scale * k))
+  }
 }
 
 margin_likelihood <- function(margin, likelihood) {
@@ -127,22 +180,29 @@ cost_prior <- function(cost, prior) {
 }
 
 # Registering twice (a namespace that is loaded again) would be an error of parsnip's.
-register_parsnip <- function(model = "svm_linear", engine = "bsvm") {
-  known <- parsnip::get_from_env(model)
-  for (mode in c("classification", "regression")) {
-    if (any(known$engine == engine & known$mode == mode)) next
-    register_mode(model, mode, engine)
-  }
-  for (argument in c("cost", "margin")) {
-    parsnip::set_model_arg(model, engine, parsnip = argument, original = argument,
-                           func = list(pkg = "dials", fun = argument_parameters[[argument]]),
-                           has_submodel = FALSE)
+register_parsnip <- function(engine = "bsvm") {
+  for (kernel in names(parsnip_arguments)) {
+    model <- paste0("svm_", kernel)
+    known <- parsnip::get_from_env(model)
+    for (mode in c("classification", "regression")) {
+      if (any(known$engine == engine & known$mode == mode)) next
+      register_mode(model, mode, engine, kernel)
+    }
+    for (argument in parsnip_arguments[[kernel]]) {
+      parsnip::set_model_arg(model, engine, parsnip = argument, original = argument,
+                             func = list(pkg = "dials", fun = argument_parameters[[argument]]),
+                             has_submodel = FALSE)
+    }
   }
 }
 
-argument_parameters <- c(cost = "cost", margin = "svm_margin")
+parsnip_arguments <- list(linear = c("cost", "margin"), rbf = c("cost", "rbf_sigma", "margin"),
+                          poly = c("cost", "degree", "scale_factor", "margin"))
 
-register_mode <- function(model, mode, engine) {
+argument_parameters <- c(cost = "cost", margin = "svm_margin", rbf_sigma = "rbf_sigma",
+                         degree = "degree", scale_factor = "scale_factor")
+
+register_mode <- function(model, mode, engine, kernel) {
   parsnip::set_model_engine(model, mode, engine)
   parsnip::set_dependency(model, engine, "bsvm", mode)
   parsnip::set_encoding(model, mode, engine, options = list(
@@ -151,7 +211,7 @@ register_mode <- function(model, mode, engine) {
   ))
   parsnip::set_fit(model, mode, engine, value = list(
     interface = "formula", protect = c("formula", "data", "weights"),
-    func = c(pkg = "bsvm", fun = "bsvm_parsnip"), defaults = list(mode = mode)
+    func = c(pkg = "bsvm", fun = "bsvm_parsnip"), defaults = list(mode = mode, kernel = kernel)
   ))
   for (type in names(parsnip_predictions[[mode]])) {
     parsnip::set_pred(model, mode, engine, type, value = parsnip_predictions[[mode]][[type]])
@@ -170,12 +230,22 @@ parsnip_interval <- function(kind) {
                      })
 }
 
+# Of the probabilities of both classes.
+class_interval <- function(x, object) {
+  levels <- object$lvl
+  columns <- list(1 - x$upper, 1 - x$lower, x$lower, x$upper)
+  names(columns) <- paste0(c(".pred_lower_", ".pred_upper_"), rep(levels, each = 2L))
+  as.data.frame(columns, check.names = FALSE)
+}
+
 # parsnip's type of prediction, and how predict() gives it.
 parsnip_predictions <- list(
   classification = list(
     class = parsnip_prediction(type = "class", allow_new_levels = TRUE),
     prob = parsnip_prediction(type = "prob", allow_new_levels = TRUE,
                               post = function(x, object) as.data.frame(x)),
+    conf_int = parsnip_prediction(type = "prob", interval = TRUE, level = quote(level),
+                                  allow_new_levels = TRUE, post = class_interval),
     linear_pred = parsnip_prediction(type = "link", allow_new_levels = TRUE),
     raw = parsnip_prediction()
   ),
