@@ -48,11 +48,22 @@ test_that("variables are chosen by name or pattern; others are refused", {
   expect_refusal(posterior::as_draws(fit, pars = "t"), "argument", "`pars`")
 })
 
-test_that("a fit without draws has none to give", {
-  plain <- bsvm(y ~ x1, ref$data, engine = "vb")
+test_that("a fit without standard deviations has none to give", {
+  plain <- bsvm(y ~ x1, ref$data, engine = "em")
   for (f in list(posterior::as_draws, posterior::as_draws_df, posterior::as_draws_rvars)) {
-    expect_refusal(f(plain), "unsupported", c("engine_vb()", "engine = engine_slice()"))
+    expect_refusal(f(plain), "unsupported", c("engine_em()", "engine"))
   }
+})
+
+test_that("tidybayes takes the names of effects apart, bayesplot the fit", {
+  d <- transform(ref$data, g = factor(paste("level", g)))
+  names <- effect_names(bsvm(y ~ x1 + (x1 | g), d, engine = "vb")$groups)
+  expect_match(names, "^r_g[[]level[.]g[0-9]+,(Intercept|x1)[]]$")
+  skip_if_not_installed("bayesplot")
+  expect_s3_class(bayesplot::mcmc_trace(fit, pars = "x1"), "ggplot")
+  expect_identical(bayesplot::rhat(fit, "x1"), diagnose(population_draws(fit, 2L))[, "Rhat"])
+  expect_true(all(bayesplot::neff_ratio(fit) > 0))
+  expect_refusal(rhat.bsvm(bsvm(y ~ x1, d, engine = "vb")), "unsupported", "draws")
 })
 
 test_that("effects that were not kept are not among the draws", {

@@ -67,7 +67,7 @@ test_that("what the messages about 1/2, cbind() and a level NA say to write work
   expect_refusal(bsvm(y ~ x1, twos), "response", c("factor()", "1 and 2"))
   expect_s3_class(bsvm(factor(y) ~ x1, twos, engine = "vb"), "bsvm")
   counts <- data.frame(x = c(-1, 0, 1), successes = c(1, 3, 4), failures = c(4, 2, 1))
-  expect_refusal(bsvm(cbind(successes, failures) ~ x, counts), "response",
+  expect_refusal(bsvm(I(cbind(successes, failures)) ~ x, counts), "response",
                  c("`weights`", "y = rep(c(1, 0), each = 3)", "c(successes, failures)"))
   long <- with(counts, data.frame(x = c(x, x), y = rep(c(1, 0), each = 3),
                                   n = c(successes, failures)))

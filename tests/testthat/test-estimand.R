@@ -1,0 +1,136 @@
+# Known groups, groups at zero and averages over new groups, against sums by hand.
+
+fit <- bsvm(y ~ trt + week + (1 | ID), MASS::bacteria, engine = "gaussian")
+slopes <- with_seed(1, {
+  d <- data.frame(g = gl(20, 10), t = rep(0:9, 20))
+  d$y <- rnorm(20)[d$g] + (0.2 + 0.2 * rnorm(20)[d$g]) * (d$t - 4.5) + rlogis(200) / 2 > 0
+  bsvm(y ~ t + (t | g), d, engine = "gaussian")
+})
+
+test_that("an average over new groups is the integral over their effects, draw by draw", {
+  rows <- data.frame(t = c(0, 4, 9))
+  found <- estimand_draws(slopes, rows, "new", "test", 50)
+  drawn <- drawn_fit(slopes, "test", 50L)
+  at <- posterior_linpred(drawn, rows, re_formula = NA)
+  covariance <- covariance_draws(drawn, "g")
+  by_hand <- function(s, k) {
+    z <- c(1, rows$t[k])
+    sd <- sqrt(drop(z %*% covariance[, , s] %*% z))
+    u <- seq(-9, 9, length.out = 4001)
+    p <- expected_response(slopes$likelihood, matrix(at[s, k] + sd * u))
+    sum(p * dnorm(u)) / sum(dnorm(u))
+  }
+  expect_close(c(found[7, 1], found[31, 2], found[50, 3]),
+               c(by_hand(7, 1), by_hand(31, 2), by_hand(50, 3)), 1e-6)
+})
+
+test_that("the three estimands on bacteria", {
+  rows <- MASS::bacteria
+  means <- vapply(group_choices, function(groups) {
+    mean(estimand_draws(fit, rows, groups, "test"))
+  }, 0)
+  expect_equal(means[["known"]], mean(predict(fit, type = "prob")[, 2]), tolerance = 0.01)
+  expect_equal(means[["none"]], mean(predict(fit, rows, type = "prob", re_formula = NA)[, 2]),
+               tolerance = 0.01)
+  new <- transform(rows, ID = "another")
+  expect_equal(means[["new"]], mean(predict(fit, new, type = "prob", allow_new_levels = TRUE)[, 2]),
+               tolerance = 0.01)
+  expect_lt(means[["new"]], means[["none"]])
+})
+
+test_that("the risk difference's interval is that of exact draws", {
+  difference <- function(fit) {
+    risk <- lapply(c("placebo", "drug"), function(level) {
+      rows <- transform(MASS::bacteria, trt = factor(level, levels(trt)))
+      rowMeans(estimand_draws(fit, rows, "known", "test"))
+    })
+    quantile(risk[[2]] - risk[[1]], c(0.025, 0.975))
+  }
+  exact <- with_seed(1, update(fit, engine = engine_slice(draws = 2500, burnin = 300),
+                               control = bsvm_control(verbose = FALSE)))
+  expect_close(difference(fit), difference(exact), 0.02) # Monte Carlo error of both: 0.006
+})
+
+test_that("emmeans: means, contrasts and ratios are those of the draws", {
+  skip_if_not_installed("emmeans", "1.8")
+  skip_if_not_installed("coda")
+  expect_draws <- function(means, groups, type) {
+    grid <- data.frame(trt = factor(levels(MASS::bacteria$trt), levels(MASS::bacteria$trt)),
+                       week = mean(MASS::bacteria$week))
+    draws <- estimand_draws(fit, grid, groups, "test", type = type)
+    expect_close(as.data.frame(means)[[2]], apply(draws, 2, median), 1e-12)
+    draws
+  }
+  expect_draws(emmeans::emmeans(fit, ~ trt), "none", "link")
+  means <- emmeans::emmeans(fit, ~ trt, epred = TRUE, groups = "new")
+  draws <- expect_draws(means, "new", "response")
+  against <- as.data.frame(emmeans::contrast(means, "trt.vs.ctrl"))
+  expect_close(against$estimate, apply(draws[, 2:3] - draws[, 1], 2, median), 1e-12)
+  ratio <- as.data.frame(emmeans::contrast(emmeans::regrid(means, transform = "log"),
+                                           "trt.vs.ctrl", type = "response"))
+  expect_close(ratio$ratio, apply(draws[, 2:3] / draws[, 1], 2, median), 1e-3)
+  response <- as.data.frame(emmeans::emmeans(fit, ~ trt, type = "response"))
+  expect_close(response$prob, apply(expect_draws(emmeans::emmeans(fit, ~ trt), "none", "link"), 2,
+                                    function(f) median(expected_response(fit$likelihood,
+                                                                         matrix(f)))), 1e-6)
+  smooth <- bsvm(type ~ s(glu) + bmi, MASS::Pima.tr, engine = "gaussian")
+  at <- emmeans::emmeans(smooth, ~ glu, at = list(glu = c(90, 150)), epred = TRUE)
+  expect_equal(nrow(as.data.frame(at)), 2)
+  expect_refusal(emm_basis.bsvm(fit, NULL, NULL, MASS::bacteria, groups = "known"), "argument",
+                 "`groups`")
+})
+
+test_that("marginaleffects, ggeffects and parameters have the same draws", {
+  rows <- MASS::bacteria[1:4, ]
+  found <- get_predict.bsvm(fit, rows, groups = "new")
+  draws <- estimand_draws(fit, rows, "new", "test")
+  expect_close(attr(found, "posterior_draws"), t(draws), 0)
+  expect_identical(found$estimate, unname(colMeans(draws)))
+  expect_identical(get_predict.bsvm(fit, rows, re_formula = NA),
+                   get_predict.bsvm(fit, rows, groups = "none"))
+  grid <- get_predictions.bsvm(fit, rows)
+  none <- estimand_draws(fit, rows, "none", "test")
+  expect_close(grid$conf.low, apply(none, 2, quantile, 0.025), 1e-12)
+  table <- model_parameters.bsvm(fit)
+  expect_identical(table$Parameter, c(names(fixef(fit)), "sd_ID__Intercept"))
+  expect_true("bsvm" %in% getOption("marginaleffects_model_classes"))
+  skip_if_not_installed("marginaleffects")
+  library(rlang)
+  on.exit(detach("package:rlang"))
+  compared <- marginaleffects::avg_comparisons(fit, variables = "trt")
+  risk <- lapply(levels(rows$trt), function(level) {
+    rowMeans(estimand_draws(fit, transform(MASS::bacteria, trt = factor(level, levels(trt))),
+                            "known", "test"))
+  })
+  expect_close(compared$estimate, c(median(risk[[2]] - risk[[1]]), median(risk[[3]] - risk[[1]])),
+               1e-8)
+})
+
+test_that("effects are averages of draws over the rows, at each value", {
+  skip_if_not_installed("ggplot2")
+  plotted <- plot(fit, "effects", pars = "trt")$data
+  rows <- rows_averaged_over(fit, environment(), effect_rows)
+  drug <- rowMeans(estimand_draws(fit, transform(rows, trt = factor("drug", levels(trt))), "known",
+                                  "test"))
+  expect_close(plotted$estimate[2], mean(drug), 1e-12)
+  expect_close(plotted$upper[2], quantile(drug, 0.975), 1e-12)
+  pair <- plot(fit, "effects", pars = c("week", "trt"), groups = "new")
+  expect_silent(ggplot2::ggplot_build(pair))
+  expect_setequal(levels(pair$data$by), levels(MASS::bacteria$trt))
+  reference <- plot(fit, "effects", others = "reference", groups = "none")$data
+  expect_close(reference$estimate[reference$predictor == "trt"][1],
+               mean(posterior_epred(fit, data.frame(trt = "placebo", week = 4),
+                                    re_formula = NA)), 1e-12)
+  cars <- bsvm(mpg ~ wt + factor(cyl), mtcars, likelihood = likelihood_gaussian(),
+               engine = "gaussian")
+  expect_false(any(plot(cars, "effects", pars = "cyl")$data$number))
+  papers <- bsvm(am ~ wt, mtcars, engine = "vb", likelihood = "hinge")
+  expect_match(plot(papers, "effects")$labels$y, "Linear predictor")
+  for (bad in list("nix", 3, NA, c("week", "week2"))) {
+    expect_refusal(plot(fit, "effects", pars = bad), "argument", "`pars`")
+  }
+  expect_refusal(plot(fit, "effects", groups = "all"), "argument", "`groups`")
+  expect_refusal(plot(fit, "effects", others = "mean"), "argument", "`others`")
+  matrix <- bsvm(as.matrix(mtcars[c("wt", "hp")]), mtcars$am, engine = "gaussian")
+  expect_refusal(plot(matrix, "effects"), "unsupported", "formula")
+})

@@ -1,0 +1,16 @@
+test_that("probabilities of statements are shares of draws", {
+  fit <- bsvm(y ~ trt + week + (1 | ID), MASS::bacteria, engine = "gaussian")
+  draws <- as.matrix(fit)
+  table <- hypothesis(fit, c("trtdrug < 0", "trtdrug < `trtdrug+`", "Intercept", "exp(week) > 1"))
+  expect_identical(table$Probability,
+                   c(mean(draws[, "trtdrug"] < 0), mean(draws[, "trtdrug"] < draws[, "trtdrug+"]),
+                     mean(draws[, 1] > 0), mean(draws[, "week"] > 0)))
+  expect_close(table$Estimate[2], mean(draws[, "trtdrug"] - draws[, "trtdrug+"]), 1e-12)
+  expect_close(table$upper[4], quantile(exp(draws[, "week"]) - 1, 0.975), 1e-12)
+  expect_identical(hypothesis(fit)$Hypothesis, paste0("`", names(fixef(fit)), "`"))
+  for (bad in list("x <", "week == 0", "1 > 0", "week > 0 & trtdrug < 0", "0 < week < 1", 3,
+                   NA_character_, character(0), "week; trtdrug", "nix > 0", "week + 'a' > 0")) {
+    expect_refusal(hypothesis(fit, bad), "argument", "`hypothesis`")
+  }
+  expect_refusal(hypothesis(fit, "week > 0", prob = 0.9), "argument", "`level`")
+})
