@@ -231,8 +231,8 @@ draw_theta <- function(posterior, n) {
 }
 
 # Effects that were integrated out with their own distributions in place of normal ones: in the words
-# of R/posterior-shape.R v = u + C b, in its standard deviations, is a polynomial of a standard normal
-# number. Of two effects, each axis of the standardised pair has its own.
+# of R/posterior-shape.R v = u + C b, in its standard deviations, is a polynomial of standard normal
+# numbers.
 shaped_effects <- function(own, drawn, posterior, k) {
   shapes <- component_shapes(posterior, k)
   if (is.null(shapes)) return(drawn$effects)
@@ -240,28 +240,46 @@ shaped_effects <- function(own, drawn, posterior, k) {
   at <- effect_starts(own$groups)[[name]] + seq_len(effect_counts(own$groups)[[name]])
   roots <- array_roots(linear_variance(own, name))
   q <- dim(roots)[1L]
-  orders <- nrow(shapes) / (if (q == 1L) 1L else 6L)
+  shaped <- if (q == 1L) shaped_score else shaped_pair
   away <- drawn$effects[at, , drop = FALSE] - as.vector(own$posterior$group_mean)
   common <- common_part(own$posterior, effect_covariances(own)[[name]])
   move <- matrix(0, nrow(away), ncol(away))
   for (g in seq_len(ncol(shapes))) {
     level <- (g - 1L) * q + seq_len(q)
     root <- matrix(roots[, , g], q)
-    v <- away[level, , drop = FALSE] + matrix(common[, , g], q) %*% drawn$away
-    score <- forwardsolve(root, v)
-    for (j in seq_len(q)) {
-      shape <- shapes[3L * (j - 1L) * orders + seq_len(orders), g]
-      score[j, ] <- shaped_score(score[j, ], shape) - score[j, ]
-    }
-    move[level, ] <- root %*% score
+    score <- forwardsolve(root, away[level, , drop = FALSE] +
+                            matrix(common[, , g], q) %*% drawn$away)
+    inner <- pmin(pmax(score, -shape_reach), shape_reach)
+    move[level, ] <- root %*% (shaped(inner, shapes[, g]) - inner)
   }
   out <- drawn$effects
   out[at, ] <- out[at, ] + move
   out
 }
 
-# Beyond `reach`, where the polynomial is not to be trusted, along a line.
-shaped_score <- function(score, shape, reach = 4.5) {
-  inner <- pmin(pmax(score, -reach), reach)
-  drop(crossprod(shape, hermite(inner, length(shape)))) + score - inner
+shape_reach <- 4.5 # further out the polynomials are not to be trusted
+
+shaped_score <- function(score, shape) crossprod(shape, hermite(drop(score), length(shape)))
+
+# Of two effects. Along a direction d of the pair the coefficient of Hermite's polynomial He_k is a
+# form P of degree k + 1 in d, known in six directions. The map w -> sum_k grad P / (k + 1), with
+# powers of d replaced by Hermite's polynomials of w, has these distributions along all directions to
+# first order; in higher orders than the fourth six directions do not determine P.
+shaped_pair <- function(score, shape, directions = 6L, highest = 4L) {
+  shape <- matrix(shape, ncol = directions)
+  angle <- pi * (seq_len(directions) - 1) / directions
+  first <- hermite(score[1L, ], highest + 1L)
+  second <- hermite(score[2L, ], highest + 1L)
+  out <- 0 * score
+  for (k in 0:min(highest, nrow(shape) - 1L)) {
+    m <- 0:(k + 1L)
+    powers <- outer(cos(angle), k + 1L - m, `^`) * outer(sin(angle), m, `^`)
+    form <- qr.solve(powers, shape[k + 1L, ]) / (k + 1)
+    for (j in 0:k) {
+      products <- first[k - j + 1L, ] * second[j + 1L, ]
+      out <- out + rbind(form[j + 1L] * (k + 1L - j), form[j + 2L] * (j + 1L)) %*%
+        matrix(products, 1L)
+    }
+  }
+  out
 }

@@ -16,7 +16,7 @@ count_response <- function(formula, data, likelihood) {
   if (!good) {
     abort("response", "The response cbind(successes, failures) must have two counts for each of the ",
           nrow(data), " rows: whole numbers of at least 0, none missing. Found ",
-          describe_counts(counts, nrow(data)), ". For several responses of numbers use ",
+          describe(counts), " with ", describe_counts(counts, nrow(data)), ". For several responses of numbers use ",
           "`likelihood = likelihood_gaussian()`.")
   }
   counts
@@ -26,7 +26,8 @@ describe_counts <- function(counts, n) {
   if (nrow(counts) != n) return(paste(nrow(counts), "rows"))
   if (anyNA(counts)) return(paste(sum(is.na(counts)), "missing values"))
   wrong <- counts[counts < 0 | counts != round(counts)]
-  paste0(format(wrong[1L], digits = 4L), if (length(wrong) > 1L) paste(" and", length(wrong) - 1L, "others"))
+  paste0(format(wrong[1L], digits = 4L),
+         if (length(wrong) > 1L) paste(" and", length(wrong) - 1L, "others"))
 }
 
 # The call of the fit to the rows of both classes.

@@ -49,7 +49,7 @@ test_that("variables are chosen by name or pattern; others are refused", {
 })
 
 test_that("a fit without standard deviations has none to give", {
-  plain <- bsvm(y ~ x1, ref$data, engine = "em")
+  plain <- bsvm(y ~ x1, ref$data, engine = "em", prior = prior_ridge(variance = 1))
   for (f in list(posterior::as_draws, posterior::as_draws_df, posterior::as_draws_rvars)) {
     expect_refusal(f(plain), "unsupported", c("engine_em()", "engine"))
   }

@@ -11,7 +11,7 @@ test_that("an average over new groups is the integral over their effects, draw b
   rows <- data.frame(t = c(0, 4, 9))
   found <- estimand_draws(slopes, rows, "new", "test", 50)
   drawn <- drawn_fit(slopes, "test", 50L)
-  at <- posterior_linpred(drawn, rows, re_formula = NA)
+  at <- posterior_linpred(drawn, newdata = rows, re_formula = NA)
   covariance <- covariance_draws(drawn, "g")
   by_hand <- function(s, k) {
     z <- c(1, rows$t[k])
