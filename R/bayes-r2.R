@@ -11,13 +11,13 @@
 #' \eqn{v_i}{v_i} is the variance of the residuals' density at the draw; for classes it is \eqn{m_i
 #' (1 - m_i)}{m_i (1 - m_i)}. Rows are weighted by their weights.
 #'
-#' @param object A fit from [bsvm()] with draws, under a likelihood that is a density of the
-#'   response.
+#' @param object A fit from [bsvm()] with an engine that has standard deviations, under a
+#'   likelihood that is a density of the response.
 #' @param re_formula,draw_ids As in [posterior_linpred.bsvm()].
 #' @param ... Must be empty.
 #' @return A numeric vector with one element per draw.
 #' @section Errors:
-#' `bsvm_error_unsupported` under the pseudo-likelihood, and for a fit without draws.
+#' `bsvm_error_unsupported` under the pseudo-likelihood, and for a point estimate.
 #' @references
 #' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression
 #' models. *The American Statistician*, 73, 307-309.

@@ -52,6 +52,7 @@
 #'   unexplained (see [gp()][gp]);
 #' * `determinacy`: variables determine less than half of the linear predictor that is due to their
 #'   factors, or less than 0.7 of it under the pseudo-likelihood (see [factors()][factors]);
+#' * `new_levels`: predictions are `NA` for new levels of a factor (see [predict.bsvm()]);
 #' * `predictors`: mgcv warns about the basis of a smooth term;
 #' * `group`: a grouping factor with one level, or with as many effects as there are rows.
 #'

@@ -15,11 +15,14 @@
 #' for a row of the fit use the draws of its missing entries, or such noise if these draws were not
 #' kept.
 #'
+#' **Fits without draws**, such as those with [engine_gaussian()] and [engine_vb()], return
+#' independent draws from their approximate posterior, always from the same seed. Group effects that
+#' were integrated out have their skewed distributions. Means agree with those of [predict.bsvm()].
+#'
 #' **Probabilities under the normalised likelihood.** Under `likelihood_hinge(normalized = TRUE)`,
 #' `posterior_epred()` returns the probability of class +1 given `f`: its value for a row in a draw
 #' is the probability given that draw of the coefficients and group effects. The average over the
-#' draws, `colMeans()`, is the posterior predictive probability. Draws under this likelihood come
-#' from `engine_slice()`. [posterior_predict()][posterior_predict.bsvm] draws classes with these
+#' draws, `colMeans()`, is the posterior predictive probability. [posterior_predict()][posterior_predict.bsvm] draws classes with these
 #' probabilities.
 #'
 #' **Values under the pseudo-likelihood.** The pseudo-likelihood is not normalised over the two
@@ -31,28 +34,35 @@
 #' probabilities of class +1 in the model, and they are far too close to 0 and 1. `predict(type =
 #' "prob")` returns better ones. Check such numbers on held-out rows with [calibration()].
 #'
-#' @param object A fit from [bsvm()] with draws, for example with `engine_gibbs()`.
+#' @param object A fit from [bsvm()] with an engine that has standard deviations.
 #' @param transform Must be `FALSE`; `posterior_epred()` is the transformed version.
 #' @param newdata,re_formula,allow_new_levels,group,offset As in [predict.bsvm()].
 #' @param draw_ids Which draws: numbers from 1 to chains times draws, counted chain by chain; all by
 #'   default.
+#' @param ndraws How many draws, evenly spaced, instead of `draw_ids`. For a fit without draws 1000
+#'   by default; see [as_draws.bsvm()].
 #' @param ... Must be empty.
 #' @return A matrix with one row per draw (chain by chain) and one column per row of `newdata`, or
 #'   of the rows used in the fit. Rows excluded because of a missing value have no column, even with
 #'   `na.action = na.exclude`. A row of `newdata` with a missing variable has a column of `NA`.
 #' @section Errors:
-#' `bsvm_error_unsupported` for a fit without draws, or without kept draws of the group effects that
+#' `bsvm_error_unsupported` for a point estimate, or without kept draws of the group effects that
 #' are needed.
 #' @references Polson, N. G. and Scott, S. L. (2011). Data augmentation for support vector machines.
 #'   *Bayesian Analysis*, 6, 1-23.
 #' @seealso [predict.bsvm()] for means, intervals and classes; [as_draws.bsvm()].
 #' @examples
-#' set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_gibbs(draws = 500, burnin = 200))
-#' link <- posterior_linpred(fit, newdata = data.frame(mpg = c(15, 25), wt = c(4, 2)))
+#' # by how much does the drug lower the probability of bacteria in these children?
+#' fit <- bsvm(y ~ trt + week + (1 | ID), data = MASS::bacteria)
+#' risk <- function(level) {
+#'   rows <- transform(MASS::bacteria, trt = factor(level, levels(trt)))
+#'   rowMeans(posterior_epred(fit, newdata = rows))
+#' }
+#' quantile(risk("drug") - risk("placebo"), c(0.025, 0.5, 0.975))
+#'
+#' link <- posterior_linpred(fit, newdata = MASS::bacteria[1:2, ], ndraws = 200)
 #' dim(link)
-#' mean(link[, 2] > link[, 1])
-#' colMeans(posterior_epred(fit, newdata = data.frame(mpg = c(15, 25), wt = c(4, 2))))
+#' mean(link[, 2] < link[, 1])
 #' @name posterior_linpred.bsvm
 #' @export
 posterior_linpred.bsvm <- function(object, transform = FALSE, newdata = NULL, re_formula = NULL,

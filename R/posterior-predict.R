@@ -14,9 +14,9 @@
 #'
 #' The responses are drawn by R's random numbers; [set.seed()] or `seed` makes them reproducible.
 #'
-#' @param object A fit from [bsvm()] with draws, under `likelihood_hinge(normalized = TRUE)` or a
-#'   likelihood for a numeric response.
-#' @param newdata,re_formula,allow_new_levels,group,offset,draw_ids As in
+#' @param object A fit from [bsvm()] with an engine that has standard deviations, under
+#'   `likelihood_hinge(normalized = TRUE)` or a likelihood for a numeric response.
+#' @param newdata,re_formula,allow_new_levels,group,offset,draw_ids,ndraws As in
 #'   [posterior_linpred.bsvm()].
 #' @param seed A number for [set.seed()], which leaves the state of the random number generator
 #'   unchanged. `NULL` (default) uses the current state.
@@ -27,7 +27,7 @@
 #'   their names. A row with a missing variable has a column of `NA`.
 #' @section Errors:
 #' `bsvm_error_unsupported` under the pseudo-likelihood, which is not a distribution of the
-#' response, and for a fit without draws; `bsvm_error_argument` for other arguments.
+#' response, and for a point estimate; `bsvm_error_argument` for other arguments.
 #' @seealso [pp_check.bsvm()], [posterior_linpred.bsvm()].
 #' @examples
 #' set.seed(1)

@@ -23,7 +23,8 @@
 #' Rows of weight zero are excluded, and other weights are not used. Responses are drawn by R's
 #' random numbers, see [posterior_predict.bsvm()].
 #'
-#' @param object A fit from [bsvm()] with draws, under a probability model.
+#' @param object A fit from [bsvm()] with an engine that has standard deviations, under a
+#'   probability model.
 #' @param type One of the plots above; the first of each list is the default.
 #' @param group For `"bars_grouped"`: the name of a variable of the model, or a factor with one
 #'   value per row of the fit.
@@ -32,7 +33,7 @@
 #' @param ... Arguments of bayesplot: `prob`, `freq`, `stat`, `bins`, ...
 #' @return A ggplot.
 #' @section Errors:
-#' `bsvm_error_unsupported` under the pseudo-likelihood, for a fit without draws, and if bayesplot
+#' `bsvm_error_unsupported` under the pseudo-likelihood, for a point estimate, and if bayesplot
 #' is not installed or can't draw the plot. `bsvm_error_data` if `group` names a variable and the
 #' data can't be found again; `bsvm_error_argument` for other arguments.
 #' @references Gabry, J., Simpson, D., Vehtari, A., Betancourt, M. and Gelman, A. (2019).

@@ -124,7 +124,8 @@
 #' @param level Probability of the interval.
 #' @param re_formula Which group effects to use: `NULL` (default) all, `NA` or `~0` none, or a
 #'   one-sided formula with some of the random-effects terms of the fit.
-#' @param allow_new_levels Accept levels of grouping factors that were not in the fit?
+#' @param allow_new_levels Accept levels of grouping factors that were not in the fit? Rows with a
+#'   new level of another factor then get `NA`, with a warning of class `bsvm_warning_new_levels`.
 #' @param group For a fit from `bsvm(x, y, group = )`: the levels of the rows of `newdata`.
 #' @param offset For a fit with the argument `offset`: the offset of the rows of `newdata`, if it
 #'   can't be evaluated in `newdata`.
