@@ -60,7 +60,7 @@ test_that("a new level is drawn, as for posterior_linpred()", {
 })
 
 test_that("what can't be is refused", {
-  expect_needs_law(log_lik, "log_lik()")
+  expect_needs_law(log_lik, "log_lik()", draws = TRUE)
   expect_refusal(log_lik(fit, d[setdiff(names(d), "y")]), "newdata", "`y`")
   expect_refusal(log_lik(fit, transform(d, y = "maybe")), "newdata", c("'maybe'", "'no'"))
   expect_refusal(log_lik(fit, d, y = d$y), "argument", "`y`")

@@ -80,20 +80,14 @@ test_that("posterior_epred() is the share of the two classes' pseudo-likelihoods
 })
 
 test_that("what can't be is refused", {
-  plain <- bsvm(y ~ x1, d, engine = "vb")
-  expect_refusal(posterior_linpred(plain), "unsupported", "engine = engine_slice()")
-  expect_refusal(posterior_epred(plain), "unsupported",
-                 c("posterior_epred()", "posterior_linpred()", "engine = engine_slice()"))
-  normalised <- bsvm(y ~ x1, ref$data, likelihood = likelihood_hinge(normalized = TRUE),
-                     engine = "gaussian")
-  for (f in list(posterior_linpred, posterior_epred)) {
-    expect_refusal(f(normalised), "unsupported", c("engine_gaussian()", "engine = engine_slice()"))
-  }
+  point <- bsvm(y ~ x1, d, engine = "em", prior = prior_ridge(variance = 1))
+  expect_refusal(posterior_linpred(point), "unsupported", c("posterior_linpred()", "engine_em()"))
+  expect_refusal(posterior_epred(point), "unsupported", "posterior_epred()")
   expect_refusal(posterior_linpred(fit, TRUE), "argument", "posterior_epred()")
   for (bad in list(0, 301, 1.5, "a", integer(0), NA)) {
     expect_refusal(posterior_linpred(fit, draw_ids = bad), "argument", c("`draw_ids`", "300"))
   }
-  expect_refusal(posterior_linpred(fit, ndraws = 10), "argument", "`draw_ids`")
+  expect_refusal(posterior_linpred(fit, draws = 10), "argument", c("`ndraws`", "`draw_ids`"))
   expect_refusal(posterior_epred(fit, re.form = NA), "argument", "`re_formula`")
   expect_refusal(posterior_epred(fit, newdata = 3), "newdata", "data frame")
   expect_refusal(posterior_epred(fit, newdata = d["x1"]), "newdata", "`t`")

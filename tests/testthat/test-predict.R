@@ -97,7 +97,11 @@ test_that("newdata that lack a variable, or have a new level of a predictor, are
   factors <- bsvm(y ~ x1 + f, d, engine = "vb")
   new <- transform(d[1:2, ], f = c("a", "z"))
   expect_refusal(predict(factors, new), "newdata", c("f", "z"))
-  expect_refusal(predict(factors, new), "newdata", "known are 'a', 'b' and 'c'")
+  expect_refusal(predict(factors, new), "newdata", "levels of the fit are 'a', 'b' and 'c'")
+  expect_warning(found <- predict(factors, new, type = "link", allow_new_levels = TRUE),
+                 "1 row", class = "bsvm_warning_new_levels")
+  expect_identical(is.na(unname(found)), c(FALSE, TRUE))
+  expect_refusal(predict(fit, d[c("x1", "t")]), "newdata", c("`g`", "re_formula = NA"))
   expect_refusal(predict(fit, transform(d[1:2, ], x1 = c("a", "b"))), "newdata", "x1")
   expect_refusal(predict(fit, "d"), "newdata", c("data frame", "\"d\""))
   logs <- bsvm(y ~ log(x3), d, engine = "vb")
