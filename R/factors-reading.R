@@ -153,6 +153,7 @@ most_alignments <- 20L
 # K x m of the variables' variance).
 aligned_factors <- function(fit, rotation) {
   kept <- fit$posterior$factors$kept
+  check_kept_loadings(kept)
   size <- dim(kept$loadings)
   p <- size[1L]
   k <- size[2L]
@@ -227,7 +228,7 @@ aligned_scores <- function(fit, rows, aligned) {
   found <- kept_scores(fit$posterior$factors$kept, x, fit$control)
   size <- dim(found$scores)
   mean <- variance <- array(0, size)
-  for (j in seq_len(size[3L])) {
+  for (j in if (nrow(x) > 0L) seq_len(size[3L])) {
     turn <- matrix(aligned$turns[, , j], basis$k)
     mean[, , j] <- matrix(found$scores[, , j], nrow(x)) %*% turn
     each <- matrix(apply(found$covariance[, , , j, drop = FALSE], 3L, function(s) {

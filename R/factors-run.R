@@ -59,8 +59,11 @@ factor_engine <- function() {
 }
 
 check_factor_prior <- function(block, engine) {
-  if (is_parameter(block) || (takes_prior(block, engine) && !selects(block) &&
-                                block$prior$name != "relevance")) return(invisible())
+  if (is_parameter(block)) return(invisible())
+  flat <- !is.null(block$loadings) && is_wide(block$prior)
+  if (takes_prior(block, engine) && !selects(block) && !flat && block$prior$name != "relevance") {
+    return(invisible())
+  }
   abort("unsupported", "A model with factors() does not support the prior of ",
         enumerate(block$label),
         " (", block$prior$label, "). Use prior_ridge() or prior_lasso().")
@@ -162,6 +165,9 @@ run_variational_factors <- function(spec, control) {
     keep_effects = TRUE, keep_unknowns = FALSE)
   result <- with_core_conditions(core_factor_vb(factor_data(spec$problem), factor_model(spec),
                                                 options))
+  if (ncol(result$coefficients) == 0L) {
+    resignal_interrupted(simpleCondition("Interrupted before there was a draw."))
+  }
   result$termination <- if (result$termination == "limit") "pass_limit" else result$termination
   out <- factor_result(result, options$every, spec, control)
   out$bound <- bound_in_units(result$elbo, spec)

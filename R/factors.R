@@ -194,8 +194,9 @@ factor_variables <- function(columns, label) {
             "if they are not known.")
     }
     names <- if (is.matrix(column)) colnames(column) else name
-    if (is.null(names)) names <- paste0(name, seq_len(ncol(column)))
-    matrix(as.double(column), NROW(column), dimnames = list(NULL, names))
+    if (is.null(names)) names <- rep("", ncol(column))
+    names <- ifelse(is.na(names) | names == "", paste0(name, seq_along(names)), names)
+    matrix(as.double(column), NROW(column), NCOL(column), dimnames = list(NULL, names))
   }, columns, names(columns))
   x <- do.call(cbind, unname(parts))
   x[is.nan(x)] <- NA
@@ -223,7 +224,8 @@ variable_scaling <- function(x, standardize, label) {
   if (any(constant)) {
     warn("constant", if (sum(constant) == 1L) "The variable " else "The variables ",
          enumerate(colnames(x)[constant]), " of `", label, "` ",
-         if (sum(constant) == 1L) "does" else "do", " not vary and tell nothing of the factors.")
+         if (sum(constant) == 1L) "does not vary and tells" else "do not vary and tell",
+         " nothing of the factors.")
   }
   # Else one number for all, so that they stay in proportion and the model has no units.
   list(center = unname(center),
@@ -255,7 +257,8 @@ new_variables.bsvm_basis_factors <- function(basis, terms, newdata, unknown) {
     abort("newdata", "`newdata` must have the ", length(basis$names), " variables of `",
           basis$label, "`; found ", ncol(x), ".")
   }
-  if (setequal(colnames(x), basis$names)) x <- x[, basis$names, drop = FALSE] # in any order
+  at <- match(basis$names, colnames(x))
+  if (!anyNA(at)) x <- x[, at, drop = FALSE] # in any order
   unname(x)
 }
 
@@ -263,7 +266,9 @@ new_variables.bsvm_basis_factors <- function(basis, terms, newdata, unknown) {
 basis_prior_names.bsvm_basis_factors <- function(basis) c(basis$label, "factors")
 
 #' @export
-basis_at.bsvm_basis_factors <- function(basis, variables, values) variables
+basis_at.bsvm_basis_factors <- function(basis, variables, values) {
+  if (is.null(basis$kernel)) variables else matrix(0, nrow(variables), 1L)
+}
 
 # Of a function as that of gp().
 #' @export
@@ -296,6 +301,9 @@ settle_factors <- function(columns, parts, settle) {
   without <- which(absent & settings$unlabelled)
   alone <- length(without) == nrow(columns)
   if (alone) {
+    if (nrow(columns) < 2L) {
+      abort("predictors", "`", settings$label, "` needs two rows; found one, without a response.")
+    }
     columns[[1L]] <- rep_len(0:1, nrow(columns)) # in its place, and not looked at
     without <- integer()
   }
