@@ -17,7 +17,7 @@
 #'
 #' Loadings are those of standardised variables (see [factors()]); factors have variance one, so
 #' that a loading is about the correlation of a variable with a factor. A hundred draws of each
-#' chain are used (fewer with very many variables).
+#' chain are used, 250 with inducing points (fewer with very many variables).
 #'
 #' Scores are estimated from the variables of a row, without its response: in the same way for rows
 #' of the fit and new rows, and also if some variables are missing.

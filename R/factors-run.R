@@ -73,7 +73,8 @@ check_factor_prior <- function(block, engine) {
 # outnumber rows.
 loadings_prior <- function(given, frame, basis) {
   x <- frame$made[[basis$label]]
-  if (is.null(given)) return(if (ncol(x) > nrow(x)) prior_ridge() else prior_lasso())
+  rows <- nrow(x) + basis$unlabelled_rows
+  if (is.null(given)) return(if (ncol(x) > rows) prior_ridge() else prior_lasso())
   lasso <- given$name == "bridge" && given$parameters[["alpha"]] == 1 && is.null(given$grid)
   if (lasso || given$name %in% c("half_t", "ridge", "normal") && given$penalised) return(given)
   abort("unsupported", "`loadings` in `prior` must be prior_ridge() (a variance for each factor) or ",
@@ -275,7 +276,8 @@ factor_model <- function(spec) {
          parameters = block$parameters)
   }, blocks, of_factors)
   list(factors = basis$k, mean_variance = 1, feedback = basis$feedback,
-       reduced = ncol(x) > nrow(x) && !anyNA(x) && !loadings$local && basis$noise == "common",
+       reduced = ncol(x) > nrow(x) + basis$k && !anyNA(x) && !loadings$local &&
+         basis$noise == "common",
        loadings = loadings, noise = list(each = basis$noise == "each", shape = 1, rate = 1),
        parts = if (basis$alone) no_response_parts(d + basis$k)
                else unname(parts[!parameter & (linear | !of_factors)]),

@@ -91,10 +91,13 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   then does not depend on the number of variables (with common noise and without missing values).
 #' * \eqn{\mu_i \sim N(0, 1)}{mu_i ~ N(0, 1)} and \eqn{\psi \sim}{psi ~} gamma(1, 1).
 #'
+#' Weights are powers of the response's likelihood: the variables of a row count once.
+#'
 #' Since scores given the variables are normal, the linear predictor of a new row is normal about a
 #' linear function of the variables: [coef()][coef.bsvm], [confint()][confint.bsvm] and
 #' [summary()][summary.bsvm] have the coefficients of the variables that the factors imply (for a
-#' ranking: `plot(fit, "coefficients")`). The variance that the variables do not explain,
+#' ranking: `plot(fit, "coefficients")`). With a kernel there are none, and a single coefficient of
+#' zero stands for the function of the scores. The variance that the variables do not explain,
 #' \eqn{\beta'S\beta}{beta'S beta}, is part of all predictions. `fitted()`, probabilities and
 #' pictures of the rows of the fit use their variables and not their response, as for new rows.
 #'
@@ -112,8 +115,9 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' are separated, also at random, while new rows are predicted by chance. **Determinacy** shows
 #' this: the share of the variance of the linear predictor due to factors that the variables
 #' determine. It is in `print()` and `summary()`. Below one half, and below 0.7 under the
-#' pseudo-likelihood, there is a warning of class `bsvm_warning_determinacy`. The default, the
-#' normalised likelihood, does not reward this.
+#' pseudo-likelihood or with weights above one, there is a warning of class
+#' `bsvm_warning_determinacy`. The default, the normalised likelihood, does not reward this, but
+#' with weights above one it does: in their place repeat rows.
 #'
 #' @section Engines:
 #' * [engine_gibbs()], the default, also of the normalised likelihood: scores are drawn exactly
