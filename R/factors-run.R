@@ -26,7 +26,22 @@ check_factor_model <- function(engine, frame, likelihood, assigned) {
   }
   for (block in assigned$blocks) check_factor_prior(block, engine)
   check_exact_process(engine, frame, likelihood)
+  check_factor_weights(frame, likelihood)
   NULL
+}
+
+# A row's residual can be left to its own scores, as the scale s goes to zero: E p(y | f)^w is then
+# s^(1 - w) times a number, so that the posterior is improper if these weights outweigh the rows.
+check_factor_weights <- function(frame, likelihood) {
+  total <- sum(frame$weights)
+  if (is.null(frame$weights) || total <= length(frame$weights) * (1 + 1e-9)) {
+    return(invisible())
+  }
+  open <- factors_of(frame)$feedback && is_residual(likelihood) && has_parameters(likelihood)
+  if (!open) return(invisible())
+  abort("unsupported", "`", factors_of(frame)$label, "` does not support weights of numbers that ",
+        "sum to more than the rows: ", format(total), " of ", length(frame$weights), " rows. ",
+        "Repeat rows, divide the weights by their mean, or use `feedback = FALSE`.")
 }
 
 # The function of the scores is integrated out given latent scales, at the cube of the rows.

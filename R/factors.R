@@ -91,7 +91,8 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   then does not depend on the number of variables (with common noise and without missing values).
 #' * \eqn{\mu_i \sim N(0, 1)}{mu_i ~ N(0, 1)} and \eqn{\psi \sim}{psi ~} gamma(1, 1).
 #'
-#' Weights are powers of the response's likelihood: the variables of a row count once.
+#' Weights are powers of the response's likelihood: the variables of a row count once. In regression
+#' they can't sum to more than the number of rows.
 #'
 #' Since scores given the variables are normal, the linear predictor of a new row is normal about a
 #' linear function of the variables: [coef()][coef.bsvm], [confint()][confint.bsvm] and

@@ -73,4 +73,14 @@ test_that("weights above one reward what variables do not determine, and are tol
   d$y <- factor(sample(c("a", "b"), 30L, TRUE))
   expect_warning(quiet_factors(y ~ factors(x, k = 6), d, weights = rep(2, 30)), "repeat rows",
                  class = "bsvm_warning_determinacy")
+  # the scale of numbers would go to zero
+  numbers <- function(weights, formula = z ~ factors(x, k = 2)) {
+    quiet_factors(formula, d, weights = weights, likelihood = likelihood_gaussian())
+  }
+  expect_error(numbers(rep(2, 30)), "divide the weights", class = "bsvm_error_unsupported")
+  expect_error(bsvm(z ~ factors(x, k = 2), d, weights = rep(2, 30), engine = "vb",
+                    likelihood = likelihood_gaussian()), class = "bsvm_error_unsupported")
+  scales <- list(numbers(rep(c(0.5, 1.5), 15)),
+                 numbers(rep(2, 30), z ~ factors(x, k = 2, feedback = FALSE)))
+  for (fit in scales) expect_gt(summary(fit)$variance_draws["scale", "Estimate"], 0.1)
 })
