@@ -67,6 +67,18 @@ test_that("advice is for what factors can do", {
   expect_no_match(conditionMessage(error), "missing_normal")
 })
 
+test_that("what looks at other problems refuses factors, and smooths are drawn beside them", {
+  d <- factor_data(30L, 6L)
+  fit <- quiet_factors(y ~ s(age, k = 4) + factors(x, k = 2), d, engine = engine_vb())
+  for (read in list(integrated_loglik, check_approximation,
+                    function(fit) vcov(fit, method = "linear_response"))) {
+    expect_error(read(fit), "does not support a fit with factors()", fixed = TRUE,
+                 class = "bsvm_error_unsupported")
+  }
+  skip_if_not_installed("ggplot2")
+  expect_s3_class(plot(fit, "smooth"), "ggplot")
+})
+
 test_that("weights above one reward what variables do not determine, and are told", {
   d <- factor_data(30L, 8L)
   set.seed(4)
