@@ -134,6 +134,7 @@ check_hints <- c(
 check_checkable <- function(fit) {
   check_fit(fit, "fit")
   refuse_modelled(fit, "check_approximation()")
+  refuse_factors(fit, "check_approximation()")
   if (!is.null(fit$sampling)) {
     abort("unsupported", "A fit by ", call_of_engine(fit), " is made of draws from the exact ",
           "posterior: there is no approximation to check. summary() has the Monte Carlo error.")

@@ -17,6 +17,24 @@ as_factor_model <- function(fit) {
   fit
 }
 
+# stats has methods for any object, which would return NULL.
+refuse_alone <- function(what) {
+  abort("unsupported", what, " needs a response, which no row of this fit has. See ",
+        "factor_loadings(), factor_scores() and factor_table().")
+}
+
+#' @export
+coef.bsvm_factor_model <- function(object, ...) refuse_alone("coef()")
+
+#' @export
+fitted.bsvm_factor_model <- function(object, ...) refuse_alone("fitted()")
+
+#' @export
+residuals.bsvm_factor_model <- function(object, ...) refuse_alone("residuals()")
+
+#' @export
+predict.bsvm_factor_model <- function(object, ...) refuse_alone("predict()")
+
 # Coefficients, of which the data say nothing, have a proper distribution, so that draws end.
 no_response_parts <- function(count) {
   list(list(places = seq_len(count), prior = "normal", parameters = c(variance = 1)))

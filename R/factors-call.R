@@ -87,7 +87,9 @@ without_ranges <- function(term, data) {
 # The term without its arguments that are not variables: as prior, plots and columns name it.
 factors_label <- function(term) {
   arguments <- as.list(term)[-1L]
-  if (!is.null(arguments$label)) return(arguments$label)
+  given <- arguments$label
+  if (is.character(given) && length(given) == 1L && nzchar(given)) return(given)
+  if (!is.null(given)) refuse_factors_argument(term, "label")
   shortened(as.call(c(quote(factors), unname(arguments[!named_arguments(arguments)]))))
 }
 
@@ -97,9 +99,9 @@ factors_settings <- function(term, env) {
   label <- factors_label(term)
   value <- function(name, default) {
     if (is.null(given[[name]])) return(default)
-    tryCatch(eval(given[[name]], env), bsvm_error = stop, error = function(e) {
-      abort("formula", "`", name, "` of `", label, "` can't be evaluated: ", conditionMessage(e),
-            ".")
+    tryCatch(eval(given[[name]], env), error = function(e) {
+      abort("formula", "`", name, "` of `", label, "` can't be evaluated: ",
+            sub("[.]$", "", conditionMessage(e)), ".")
     })
   }
   out <- list(k = value("k", NULL), kernel = score_kernel(value("classifier", "linear"), label),

@@ -4,6 +4,11 @@
 most_chosen_factors <- 30L
 factor_folds <- 5L
 
+# What a few factors say of the others exactly has no density; so little of a variable's variance is
+# nothing, and so little of a log density rounding.
+least_left_variance <- 1e-8
+least_left_density <- 1e-6
+
 # list(k, score): the mean log density of a held-out row for 1, 2, ... factors, and the least number
 # that is within a standard error of the best. `x`: standardised; a missing value is taken for the
 # mean. Folds are every fifth row.
@@ -20,7 +25,7 @@ choose_factors <- function(x) {
   scores <- do.call(rbind, scores)
   score <- colMeans(scores)
   behind <- scores[, which.max(score)] - scores
-  near <- colMeans(behind) <= apply(behind, 2L, stats::sd) / sqrt(nrow(x))
+  near <- colMeans(behind) <= apply(behind, 2L, stats::sd) / sqrt(nrow(x)) + least_left_density
   list(k = which(near)[1L], score = score)
 }
 
@@ -35,14 +40,14 @@ held_out_density <- function(x, new, most) {
   new <- new - rep(mean, each = nrow(new))
   found <- if (p > nrow(x)) eigen(tcrossprod(x), symmetric = TRUE)
            else eigen(crossprod(x), symmetric = TRUE)
-  values <- pmax(found$values[seq_len(most)], 0) / nrow(x)
+  values <- pmax(found$values[seq_len(most)] / nrow(x), least_left_variance)
   vectors <- found$vectors[, seq_len(most), drop = FALSE]
   axes <- if (p > nrow(x)) crossprod(x, vectors) / rep(sqrt(nrow(x) * values), each = p) else vectors
   z <- new %*% axes
   squares <- added_columns(z^2)
   fits <- added_columns(z^2 / rep(values, each = nrow(z)))
   k <- seq_len(most)
-  left <- pmax(sum(x^2) / nrow(x) - cumsum(values), 0) / (p - k)
+  left <- pmax((sum(x^2) / nrow(x) - cumsum(values)) / (p - k), least_left_variance)
   rest <- pmax(rowSums(new^2) - squares, 0)
   out <- -0.5 * (p * log(2 * pi) + rep(cumsum(log(values)) + (p - k) * log(left),
                                        each = nrow(new)) + fits + rest / rep(left, each = nrow(new)))

@@ -61,10 +61,7 @@ kept_links <- function(fit, x) {
 # m), covariance (K x K x patterns x m) and the pattern of each row, what is missing of it; with `links`
 # mean and variance of the factors' share of the link (rows x m).
 kept_scores <- function(kept, x, control, links = FALSE, feedback = TRUE) {
-  if (length(kept$at) == 0L) {
-    abort("unsupported", "The run was interrupted before loadings were kept. Fit again, and let it ",
-          "run longer.")
-  }
+  check_kept_loadings(kept)
   size <- dim(kept$loadings)
   m <- prod(size[3:4])
   draws <- list(loadings = array(kept$loadings, c(size[1:2], m)), alpha = matrix(0, 0L, m))
@@ -77,6 +74,12 @@ kept_scores <- function(kept, x, control, links = FALSE, feedback = TRUE) {
   draws <- c(draws, kept[intersect(names(kept), c("kernel", "points"))])
   with_core_conditions(core_factor_predict(rows, draws, list(
     feedback = feedback, threads = control$threads, verbose = progress_pace(control$verbose))))
+}
+
+check_kept_loadings <- function(kept) {
+  if (length(kept$at) > 0L) return(invisible())
+  abort("unsupported", "The run was interrupted before loadings were kept. Fit again, and let it ",
+        "run longer.")
 }
 
 # ---- log-likelihood -----------------------------------------------------------------------------

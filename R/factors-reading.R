@@ -17,7 +17,7 @@
 #'
 #' Loadings are those of standardised variables (see [factors()]); factors have variance one, so
 #' that a loading is about the correlation of a variable with a factor. A hundred draws of each
-#' chain are used (fewer with very many variables).
+#' chain are used, 250 with inducing points (fewer with very many variables).
 #'
 #' Scores are estimated from the variables of a row, without its response: in the same way for rows
 #' of the fit and new rows, and also if some variables are missing.
@@ -143,6 +143,12 @@ need_factors <- function(object, what) {
   abort("unsupported", what, " requires a factors() term, which this fit does not have.")
 }
 
+# What looks at a fit's own problem again, in which the variables are no columns.
+refuse_factors <- function(object, what) {
+  if (!has_factors(object)) return(invisible())
+  abort("unsupported", what, " does not support a fit with factors(). Compare fits by holdout().")
+}
+
 factor_names <- function(k) paste0("F", seq_len(k))
 
 # ---- alignment ----------------------------------------------------------------------------------
@@ -153,6 +159,7 @@ most_alignments <- 20L
 # K x m of the variables' variance).
 aligned_factors <- function(fit, rotation) {
   kept <- fit$posterior$factors$kept
+  check_kept_loadings(kept)
   size <- dim(kept$loadings)
   p <- size[1L]
   k <- size[2L]
@@ -227,7 +234,7 @@ aligned_scores <- function(fit, rows, aligned) {
   found <- kept_scores(fit$posterior$factors$kept, x, fit$control)
   size <- dim(found$scores)
   mean <- variance <- array(0, size)
-  for (j in seq_len(size[3L])) {
+  for (j in if (nrow(x) > 0L) seq_len(size[3L])) {
     turn <- matrix(aligned$turns[, , j], basis$k)
     mean[, , j] <- matrix(found$scores[, , j], nrow(x)) %*% turn
     each <- matrix(apply(found$covariance[, , , j, drop = FALSE], 3L, function(s) {

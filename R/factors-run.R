@@ -26,7 +26,22 @@ check_factor_model <- function(engine, frame, likelihood, assigned) {
   }
   for (block in assigned$blocks) check_factor_prior(block, engine)
   check_exact_process(engine, frame, likelihood)
+  check_factor_weights(frame, likelihood)
   NULL
+}
+
+# A row's residual can be left to its own scores, as the scale s goes to zero: E p(y | f)^w is then
+# s^(1 - w) times a number, so that the posterior is improper if these weights outweigh the rows.
+check_factor_weights <- function(frame, likelihood) {
+  total <- sum(frame$weights)
+  if (is.null(frame$weights) || total <= length(frame$weights) * (1 + 1e-9)) {
+    return(invisible())
+  }
+  open <- factors_of(frame)$feedback && is_residual(likelihood) && has_parameters(likelihood)
+  if (!open) return(invisible())
+  abort("unsupported", "`", factors_of(frame)$label, "` does not support weights of numbers that ",
+        "sum to more than the rows: ", format(total), " of ", length(frame$weights), " rows. ",
+        "Repeat rows, divide the weights by their mean, or use `feedback = FALSE`.")
 }
 
 # The function of the scores is integrated out given latent scales, at the cube of the rows.
@@ -59,8 +74,11 @@ factor_engine <- function() {
 }
 
 check_factor_prior <- function(block, engine) {
-  if (is_parameter(block) || (takes_prior(block, engine) && !selects(block) &&
-                                block$prior$name != "relevance")) return(invisible())
+  if (is_parameter(block)) return(invisible())
+  flat <- !is.null(block$loadings) && is_wide(block$prior)
+  if (takes_prior(block, engine) && !selects(block) && !flat && block$prior$name != "relevance") {
+    return(invisible())
+  }
   abort("unsupported", "A model with factors() does not support the prior of ",
         enumerate(block$label),
         " (", block$prior$label, "). Use prior_ridge() or prior_lasso().")
@@ -70,7 +88,8 @@ check_factor_prior <- function(block, engine) {
 # outnumber rows.
 loadings_prior <- function(given, frame, basis) {
   x <- frame$made[[basis$label]]
-  if (is.null(given)) return(if (ncol(x) > nrow(x)) prior_ridge() else prior_lasso())
+  rows <- nrow(x) + basis$unlabelled_rows
+  if (is.null(given)) return(if (ncol(x) > rows) prior_ridge() else prior_lasso())
   lasso <- given$name == "bridge" && given$parameters[["alpha"]] == 1 && is.null(given$grid)
   if (lasso || given$name %in% c("half_t", "ridge", "normal") && given$penalised) return(given)
   abort("unsupported", "`loadings` in `prior` must be prior_ridge() (a variance for each factor) or ",
@@ -162,6 +181,9 @@ run_variational_factors <- function(spec, control) {
     keep_effects = TRUE, keep_unknowns = FALSE)
   result <- with_core_conditions(core_factor_vb(factor_data(spec$problem), factor_model(spec),
                                                 options))
+  if (ncol(result$coefficients) == 0L) {
+    resignal_interrupted(simpleCondition("Interrupted before there was a draw."))
+  }
   result$termination <- if (result$termination == "limit") "pass_limit" else result$termination
   out <- factor_result(result, options$every, spec, control)
   out$bound <- bound_in_units(result$elbo, spec)
@@ -269,7 +291,8 @@ factor_model <- function(spec) {
          parameters = block$parameters)
   }, blocks, of_factors)
   list(factors = basis$k, mean_variance = 1, feedback = basis$feedback,
-       reduced = ncol(x) > nrow(x) && !anyNA(x) && !loadings$local && basis$noise == "common",
+       reduced = ncol(x) > nrow(x) + basis$k && !anyNA(x) && !loadings$local &&
+         basis$noise == "common",
        loadings = loadings, noise = list(each = basis$noise == "each", shape = 1, rate = 1),
        parts = if (basis$alone) no_response_parts(d + basis$k)
                else unname(parts[!parameter & (linear | !of_factors)]),

@@ -6,6 +6,7 @@ factor_facts <- function(object, level = 0.95, table = TRUE) {
   basis <- factors_of(object)
   if (is.null(basis)) return(NULL)
   draws <- object$posterior$factors$identified["determinacy", , ]
+  table <- table && length(object$posterior$factors$kept$at) > 0L # else the run was interrupted
   list(label = basis$label, k = basis$k, p = length(basis$names), chosen = !is.null(basis$chosen),
        feedback = basis$feedback, prior = loadings_words(object),
        kernel = if (!is.null(basis$kernel)) basis$kernel$label,

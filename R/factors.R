@@ -91,10 +91,14 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #'   then does not depend on the number of variables (with common noise and without missing values).
 #' * \eqn{\mu_i \sim N(0, 1)}{mu_i ~ N(0, 1)} and \eqn{\psi \sim}{psi ~} gamma(1, 1).
 #'
+#' Weights are powers of the response's likelihood: the variables of a row count once. In regression
+#' they can't sum to more than the number of rows.
+#'
 #' Since scores given the variables are normal, the linear predictor of a new row is normal about a
 #' linear function of the variables: [coef()][coef.bsvm], [confint()][confint.bsvm] and
 #' [summary()][summary.bsvm] have the coefficients of the variables that the factors imply (for a
-#' ranking: `plot(fit, "coefficients")`). The variance that the variables do not explain,
+#' ranking: `plot(fit, "coefficients")`). With a kernel there are none, and a single coefficient of
+#' zero stands for the function of the scores. The variance that the variables do not explain,
 #' \eqn{\beta'S\beta}{beta'S beta}, is part of all predictions. `fitted()`, probabilities and
 #' pictures of the rows of the fit use their variables and not their response, as for new rows.
 #'
@@ -112,8 +116,9 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' are separated, also at random, while new rows are predicted by chance. **Determinacy** shows
 #' this: the share of the variance of the linear predictor due to factors that the variables
 #' determine. It is in `print()` and `summary()`. Below one half, and below 0.7 under the
-#' pseudo-likelihood, there is a warning of class `bsvm_warning_determinacy`. The default, the
-#' normalised likelihood, does not reward this.
+#' pseudo-likelihood or with weights above one, there is a warning of class
+#' `bsvm_warning_determinacy`. The default, the normalised likelihood, does not reward this, but
+#' with weights above one it does: in their place repeat rows.
 #'
 #' @section Engines:
 #' * [engine_gibbs()], the default, also of the normalised likelihood: scores are drawn exactly
@@ -194,8 +199,9 @@ factor_variables <- function(columns, label) {
             "if they are not known.")
     }
     names <- if (is.matrix(column)) colnames(column) else name
-    if (is.null(names)) names <- paste0(name, seq_len(ncol(column)))
-    matrix(as.double(column), NROW(column), dimnames = list(NULL, names))
+    if (is.null(names)) names <- rep("", ncol(column))
+    names <- ifelse(is.na(names) | names == "", paste0(name, seq_along(names)), names)
+    matrix(as.double(column), NROW(column), NCOL(column), dimnames = list(NULL, names))
   }, columns, names(columns))
   x <- do.call(cbind, unname(parts))
   x[is.nan(x)] <- NA
@@ -223,7 +229,8 @@ variable_scaling <- function(x, standardize, label) {
   if (any(constant)) {
     warn("constant", if (sum(constant) == 1L) "The variable " else "The variables ",
          enumerate(colnames(x)[constant]), " of `", label, "` ",
-         if (sum(constant) == 1L) "does" else "do", " not vary and tell nothing of the factors.")
+         if (sum(constant) == 1L) "does not vary and tells" else "do not vary and tell",
+         " nothing of the factors.")
   }
   # Else one number for all, so that they stay in proportion and the model has no units.
   list(center = unname(center),
@@ -255,7 +262,8 @@ new_variables.bsvm_basis_factors <- function(basis, terms, newdata, unknown) {
     abort("newdata", "`newdata` must have the ", length(basis$names), " variables of `",
           basis$label, "`; found ", ncol(x), ".")
   }
-  if (setequal(colnames(x), basis$names)) x <- x[, basis$names, drop = FALSE] # in any order
+  at <- match(basis$names, colnames(x))
+  if (!anyNA(at)) x <- x[, at, drop = FALSE] # in any order
   unname(x)
 }
 
@@ -263,7 +271,9 @@ new_variables.bsvm_basis_factors <- function(basis, terms, newdata, unknown) {
 basis_prior_names.bsvm_basis_factors <- function(basis) c(basis$label, "factors")
 
 #' @export
-basis_at.bsvm_basis_factors <- function(basis, variables, values) variables
+basis_at.bsvm_basis_factors <- function(basis, variables, values) {
+  if (is.null(basis$kernel)) variables else matrix(0, nrow(variables), 1L)
+}
 
 # Of a function as that of gp().
 #' @export
@@ -296,6 +306,9 @@ settle_factors <- function(columns, parts, settle) {
   without <- which(absent & settings$unlabelled)
   alone <- length(without) == nrow(columns)
   if (alone) {
+    if (nrow(columns) < 2L) {
+      abort("predictors", "`", settings$label, "` needs two rows; found one, without a response.")
+    }
     columns[[1L]] <- rep_len(0:1, nrow(columns)) # in its place, and not looked at
     without <- integer()
   }

@@ -80,7 +80,8 @@ bsvm_frame.formula <- function(formula, data = NULL, subset, weights, offset, na
   columns <- model_columns(parts, data, given, rows)
   if (models_missing(rule)) check_modelled(columns, column_roles(columns, parts), rule)
   settled <- if (models_missing(rule)) columns else settle_factors(columns, parts, function(own) {
-    settle_missing(own, rule_action(rule, na.action), complete = gp_columns_of(parts))
+    whole <- if (length(factor_terms(parts)) > 0L) names(own) else gp_columns_of(parts)
+    settle_missing(own, rule_action(rule, na.action), complete = whole)
   })
   tell_omitted(rule, attr(settled, "na.action"), nrow(columns))
   places <- place_rows(rows, attr(settled, "na.action"))

@@ -117,7 +117,9 @@ shown_formula <- function(formula) {
   shown <- function(term) {
     if (!is.call(term)) return(term)
     label <- if (is_call_to(term, c("gp", "factors"))) as.list(term)$label
-    if (!is.null(label)) return(str2lang(label))
+    if (is.character(label)) {
+      return(tryCatch(str2lang(label), error = function(e) as.name(label)))
+    }
     as.call(lapply(as.list(term), shown))
   }
   formula[[length(formula)]] <- shown(formula[[length(formula)]])

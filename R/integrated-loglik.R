@@ -61,6 +61,7 @@ integrated_loglik.bsvm <- function(object, fixef = NULL, sd = NULL, covariance =
   check_fit(object)
   check_dots(substitute(list(...)), "integrated_loglik()", loglik_hints)
   refuse_modelled(object, "integrated_loglik()")
+  refuse_factors(object, "integrated_loglik()")
   refuse_inferred(object, "integrated_loglik()")
   name <- integrated_name(object, sd, covariance)
   population <- stated_coefficients(object, fixef)

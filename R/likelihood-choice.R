@@ -29,7 +29,7 @@ default_likelihood <- function(frame, engine, assigned) {
   engine <- if (!is.null(engine)) as_component(engine, "engine")
   only_pseudo <- !is.null(engine) && !takes_likelihood(engine, normalised)
   if (!only_pseudo && !accepted(engine, frame, pseudo, assigned)) return(normalised)
-  pseudo$cause <- if (only_pseudo) engine_call(engine)
+  pseudo$cause <- if (only_pseudo && !has_factors(frame)) engine_call(engine)
                   else words_for_cause(frame, engine, assigned)
   pseudo
 }

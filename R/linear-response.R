@@ -10,6 +10,7 @@ with_method <- function(object, method, env) {
   if (method == "sandwich") return(with_sandwich(object, env))
   check_variational(object)
   refuse_modelled(object, "`method = \"linear_response\"`")
+  refuse_factors(object, "`method = \"linear_response\"`")
   rows <- rows_again(object, env)
   options <- c(object$control[c("tol", "max_passes", "threads")],
                list(verbose = FALSE, start = object$posterior$mean / object$design$unit))

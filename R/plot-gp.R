@@ -18,7 +18,7 @@ plot_gp <- function(object, level, select, env) {
 
 # The bases of one kind of picture, or those selected.
 chosen_bases <- function(object, select, which) {
-  bases <- object$bases
+  bases <- Filter(Negate(is_factors), object$bases)
   own <- vapply(bases, is_gp, TRUE) == (which == "gp")
   if (is.null(select) && !any(own)) refuse_no_bases(which, length(bases) > 0L)
   if (is.null(select)) return(bases[own])
