@@ -32,7 +32,7 @@
 #'   per cent too small.
 #'
 #' Under the pseudo-likelihood both problems are concave for given variances. There is one optimum,
-#' and the gradient in `summary()` certifies it. Under the normalised likelihood they may not be
+#' and the gradient in `summary(details = TRUE)` certifies it. Under the normalised likelihood they may not be
 #' concave; without groups several starts are tried.
 #'
 #' **Time.** One effect per level needs milliseconds: on the toenail trial 1/40 of the time of

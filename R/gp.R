@@ -105,8 +105,8 @@
 #'    pseudo-likelihood the evidence prefers functions that change from row to row.
 #' 2. The evidence prefers functions that are too smooth. A common factor of all length scales is
 #'    therefore chosen by the leave-one-out log score of up to 1000 rows. The score is computed for
-#'    the given number of inducing points, with the approximation of the fit. `summary()` shows both
-#'    criteria.
+#'    the given number of inducing points, with the approximation of the fit. `summary(details =
+#'    TRUE)` shows both criteria.
 #' 3. In the fit the kernels are known; amplitudes and all other parameters are inferred again. Its
 #'    intervals do not include the uncertainty about length scales.
 #'
@@ -119,7 +119,7 @@
 #' both are the same. [engine_gaussian()] averages over a grid; [engine_slice()] and, for numbers,
 #' [engine_gibbs()] draw.
 #'
-#' `summary()` shows the inferred parameters twice. Among the inferred parameters they are as given
+#' `summary(details = TRUE)` shows the inferred parameters twice. Among the inferred parameters they are as given
 #' to a kernel, with length scales in units of the standardised variables. Among the parameters of
 #' the kernels they are in units of the variables, with standard deviations and limits. Inducing
 #' points are not changed, and must explain the function (at most 1 % of the variance unexplained).

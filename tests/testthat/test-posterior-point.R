@@ -98,7 +98,7 @@ test_that("what needs no spread works", {
   facts <- summary(fit)$estimate
   expect_lt(facts$gap, 1e-8)
   expect_true(facts$certified)
-  expect_output(print(summary(fit)), "relative duality gap")
+  expect_output(print(summary(fit, details = TRUE)), "relative duality gap")
   expect_output(print(fit), "Scale nu of population-level slopes: 1 \\(fixed\\)")
   skip_if_not_installed("ggplot2")
   expect_s3_class(plot(fit, "bound"), "ggplot")
