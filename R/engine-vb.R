@@ -101,5 +101,9 @@ engine_note.bsvm_engine_vb <- function(engine, x) {
 
 #' @export
 group_note.bsvm_engine_vb <- function(engine, x) {
-  if (length(x$ngroups) > 0L) "Under variational Bayes these may be far too low."
+  if (length(x$ngroups) == 0L) return(NULL)
+  paste0("Under variational Bayes these may be far too low",
+         if (identical(x$method, "linear_response")) {
+           ", and standard deviations of coefficients with them"
+         }, ".")
 }

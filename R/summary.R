@@ -1,12 +1,13 @@
 #' Summary of a fit
 #'
-#' `summary()` shows the coefficients and the standard deviations of group effects and smooth terms,
-#' with credible intervals. `summary(fit, details = TRUE)` adds all other numbers: variances with the
-#' implied cost of LIBSVM, priors, diagnostics of draws, support vectors, and how the fit ended.
+#' `summary()` shows the coefficients and the standard deviations of group effects and smooth
+#' terms, with credible intervals. `summary(fit, details = TRUE)` adds all other numbers: variances
+#' with the implied cost of LIBSVM, priors, diagnostics of draws, support vectors, and how the fit
+#' ended.
 #'
 #' @details
-#' * **Size of coefficients.** Under the normalised likelihood the log odds are four times the linear
-#'   predictor f between the margins, where |f| < 1. So four times a coefficient is comparable to a
+#' * **Size of coefficients.** Under the normalised likelihood the log odds are four times the
+#'   linear predictor f between the margins, where |f| < 1. So four times a coefficient is comparable to a
 #'   coefficient of logistic regression. Beyond the margins it is two times a coefficient.
 #' * **Accuracy of intervals: the approximation.** With `engine_gaussian()` intervals are quantiles
 #'   of an approximation close to the exact posterior, and with `engine_gibbs()` quantiles of draws
@@ -67,8 +68,8 @@
 #' @param check For approximate fits: a check from [check_approximation()], or `TRUE` to run one
 #'   now, with its warning. The printed summary then shows how close the fit is, which quantities
 #'   are inaccurate, and which engine is exact. `FALSE` (default) for no check.
-#' @param details Print everything? `FALSE` by default. The value is kept in the summary, whose parts
-#'   do not depend on it, and can be changed in `print()`.
+#' @param details Print everything? `FALSE` by default. The value is kept in the summary, whose
+#'   parts do not depend on it, and can be changed in `print()`.
 #' @param ... Not used.
 #' @return An object of class `summary.bsvm`, a list with the parts below. With fewer than two
 #'   draws, standard deviations and limits are `NA`. They are also `NA` for a fit with
