@@ -92,10 +92,8 @@ platt_slope <- function(link, y, class_weights = NULL) {
   weight <- if (is.null(class_weights)) rep(1, length(y)) else unname(class_weights[1L + (y > 0)])
   target <- platt_targets(y, weight)[1L + (y > 0)]
   if (!(sum(weight * (target - 0.5) * link) > 0)) {
-    abort("newdata", "The linear predictor of the fit does not grow with the odds of the second ",
-          "class in ",
-          "`newdata`, so that no slope above 0 is likely: there the fit predicts no better than ",
-          "chance.")
+    abort("newdata", "In `newdata` the odds of the second class do not grow with the linear ",
+          "predictor of the fit, so it predicts no better than chance. Use other rows.")
   }
   learn_odds_slope(y * link, y, 0 * y, weight, tol = 1e-9)
 }

@@ -129,9 +129,8 @@ check_probabilities <- function(prob) {
   if (is.matrix(prob) && ncol(prob) == 2L) prob <- prob[, 2L]
   good <- is.numeric(prob) && is.null(dim(prob)) && length(prob) > 0L
   if (!good) {
-    abort("argument", "`object` must be a fit from bsvm(), or probabilities of the second class ",
-          "as a numeric vector, or of both as a matrix with two columns; found ",
-          describe(prob), ".")
+    abort("argument", "`object` must be a fit from bsvm() or probabilities: a vector for the ",
+          "second class, or a matrix with a column for each class; found ", describe(prob), ".")
   }
   wrong <- sum(is.na(prob) | prob < 0 | prob > 1)
   if (wrong > 0L) {

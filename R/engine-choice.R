@@ -139,7 +139,7 @@ check_grid <- function(blocks, engine) {
   for (block in blocks) {
     if (is.null(block$prior$grid) || trait(engine, "grid")) next
     abort("unsupported", "`nu` of the prior of ", enumerate(block$label, "`"), " is a grid of ",
-          length(block$prior$grid), " numbers, which is a path of point estimates; ",
+          length(block$prior$grid), " numbers, for a path of point estimates. ",
           engine_call(engine), " accepts one number, or NULL to infer it.")
   }
 }
@@ -283,10 +283,10 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
 check_mode <- function(engine, integrated, groups, sparse) {
   if (!trait(engine, "needs_integrated") || integrated >= 0L || sparse) return(invisible())
   if (length(groups) == 0L) return(invisible())
-  abort("unsupported", engine_call(engine), " needs the group effects integrated out: of one ",
-        "factor, with two effects a level or one (under the pseudo-likelihood one that no row ",
-        "multiplies by zero), and at most ", most_beside_integrated, " coefficients and other ",
-        "effects.")
+  abort("unsupported", engine_call(engine), " needs the group effects integrated out. This ",
+        "requires one factor with one or two effects per level, and at most ",
+        most_beside_integrated, " coefficients and other effects. Under the pseudo-likelihood a ",
+        "single effect must not be multiplied by zero in any row.")
 }
 
 # Rows in other processes: what looks at rows itself, and not through sums over them, is refused.

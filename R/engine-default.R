@@ -105,8 +105,8 @@ draws_are_cheap <- function(frame, assigned) {
 
 tell_vb <- function() {
   inform("engine", "Fitted with engine_vb(), since draws would take long for this many rows and ",
-         "columns: standard deviations are too small, and probabilities of inclusion (of priors ",
-         "that select) too close to 0 and 1. engine = \"gibbs\" draws from the exact posterior.")
+         "columns. Standard deviations are too small, and probabilities of inclusion too close to ",
+         "0 and 1. engine = \"gibbs\" draws from the exact posterior.")
 }
 
 # ---- a Gaussian that turns out skewed -----------------------------------------------------------

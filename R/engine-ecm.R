@@ -28,7 +28,7 @@
 #'
 #' **No single objective.** ECM maximises over the function. ML-II averages over it, at latent
 #' scales that do not include its variance. The rounds therefore do not maximise one objective, and
-#' the kernel may still change after many of them. `summary()` shows the change in the last round.
+#' the kernel may still change after many of them. `summary(details = TRUE)` shows the last change.
 #' Priors of length scales and amplitudes give the starting values, and are not part of ML-II. A
 #' prior that is one number, as in `kernel_se(lengthscale = 1)` or `prior_ridge(variance = 4)`,
 #' fixes the parameter.

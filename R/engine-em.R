@@ -17,8 +17,8 @@
 #'
 #' **The certificate.** For \eqn{\alpha \ge 1}{alpha >= 1} the objective is convex, and a dual
 #' objective with one Lagrange multiplier per row bounds it from below. The fit has converged when
-#' the two differ by less than `tol` of [bsvm_control()], relative to the objective. `summary()`
-#' reports this gap, which bounds the distance of the fit from the optimum. A fit that reaches
+#' the two differ by less than `tol` of [bsvm_control()], relative to the objective.
+#' `summary(details = TRUE)` reports this gap, which bounds the distance of the fit from the optimum. A fit that reaches
 #' neither `tol` nor 1e-8 warns. For \eqn{\alpha < 1}{alpha < 1} there are local optima: the gap
 #' then shows only that no small step decreases the objective. The fit is the best of `starts`.
 #'

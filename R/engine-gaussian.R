@@ -32,8 +32,8 @@
 #'   per cent too small.
 #'
 #' Under the pseudo-likelihood both problems are concave for given variances. There is one optimum,
-#' and the gradient in `summary()` certifies it. Under the normalised likelihood they may not be
-#' concave; without groups several starts are tried.
+#' and the gradient in `summary(details = TRUE)` certifies it. Under the normalised likelihood they
+#' may not be concave; without groups several starts are tried.
 #'
 #' **Time.** One effect per level needs milliseconds: on the toenail trial 1/40 of the time of
 #' `lme4::glmer()`, and 1/11 under the normalised likelihood. Two effects are much slower, because

@@ -31,8 +31,8 @@
 #' therefore makes a fit repeatable, R's stream advances by one, and the draws are the same for any
 #' number of threads. Chains run in parallel if [bsvm_control()] allows more than one thread.
 #'
-#' **How long.** `summary()` shows how well the chains agree (Rhat) and their effective sample
-#' sizes. A fit warns with class `bsvm_warning_convergence` if Rhat exceeds 1.01 or an effective
+#' **How long.** `summary(details = TRUE)` shows how well the chains agree (Rhat) and
+#' their effective sample sizes. A fit warns with class `bsvm_warning_convergence` if Rhat exceeds 1.01 or an effective
 #' sample size of all chains together is below 400. With `draws = NULL` the chains continue until
 #' neither is the case, as those of [engine_slice()] do. See [as_draws.bsvm()] for the draws.
 #'

@@ -82,6 +82,7 @@ mode_note <- function(x, better) {
                  "no standard",
                  "deviations;", better))
   }
+  if (is_said(x)) return(NULL)
   "Modes, and standard deviations from the curvature there; engine_gaussian() has means."
 }
 

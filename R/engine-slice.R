@@ -43,8 +43,8 @@
 #' Chains stop at 10,000 draws each, or from 1000 on if more than 15,000 would be needed. They stop
 #' earlier if draws would need more than 256 MB or half of the option `bsvm.max_memory`. In these
 #' cases a warning gives the figures. The number of draws depends only on the draws, never on time.
-#' It is the same for the same seed on any number of threads, and after a checkpoint. `print()` and
-#' `summary()` show it.
+#' It is the same for the same seed on any number of threads, and after a checkpoint.
+#' `print()` shows it.
 #'
 #' **Group effects integrated out.** Under the pseudo-likelihood, the effects of one factor with one
 #' effect per level, as in `(1 | g)`, have an integral in closed form. With `integrate = TRUE` the

@@ -34,7 +34,7 @@
 #'
 #' With a number of `starts`, all but the first start at random (from R's random numbers): each
 #' coefficient is included or half included. `starts = 1` is the algorithm of the paper. The bounds
-#' of all starts are in `fit$start_bounds`, and `summary()` shows their range.
+#' of all starts are in `fit$start_bounds`, and `summary(details = TRUE)` shows their range.
 #'
 #' If the scale of residuals is inferred, it may grow before coefficients are found, and then none
 #' is found. The default therefore also has starts with all coefficients and the scale held at its
@@ -83,6 +83,7 @@ traits_of.bsvm_engine_vb <- function(engine) {
 
 #' @export
 engine_note.bsvm_engine_vb <- function(engine, x) {
+  if (is_said(x)) return(NULL)
   if (!is.null(x$start_bounds)) {
     return(paste("A variational approximation: standard deviations are too small, and",
                  "probabilities of inclusion too close to 0 and 1."))
@@ -92,11 +93,17 @@ engine_note.bsvm_engine_vb <- function(engine, x) {
     if (identical(x$method, "linear_response"))
       "Standard deviations are by linear response; means are those of a variational approximation"
     else "A variational approximation: standard deviations are too small",
-    if (length(x$ngroups) > 0L) ", and variances of group effects may be far too low",
-    if (length(x$ngroups) > 0L && identical(x$method, "linear_response"))
-      ", and standard deviations with them",
     ". ", if (!relevant) "engine_gaussian() is closer, ",
     "engine_", if (is.null(x$missing) && !relevant) "slice" else "gibbs",
     "() draws from the posterior itself."
   )
+}
+
+#' @export
+group_note.bsvm_engine_vb <- function(engine, x) {
+  if (length(x$ngroups) == 0L) return(NULL)
+  paste0("Under variational Bayes these may be far too low",
+         if (identical(x$method, "linear_response")) {
+           ", and standard deviations of coefficients with them"
+         }, ".")
 }

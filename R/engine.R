@@ -85,6 +85,12 @@ engine_note <- function(engine, x) UseMethod("engine_note")
 #' @export
 engine_note.bsvm_engine <- function(engine, x) NULL
 
+# The same of standard deviations of group effects.
+group_note <- function(engine, x) UseMethod("group_note")
+
+#' @export
+group_note.bsvm_engine <- function(engine, x) NULL
+
 # ---- arguments ----------------------------------------------------------------------------------
 
 # An object of class bsvm_<kind>, or a string that names an exported constructor <kind>_<string>().

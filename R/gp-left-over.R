@@ -44,10 +44,11 @@ largest_left_over <- function(object) {
 most_left_drawn <- 0.01
 check_explained <- function(fit, what, instead = NULL) {
   if (is_explained(fit)) return(invisible())
-  abort("unsupported", what, " needs draws from the posterior. In these the variance that inducing ",
-        "points do not explain (here ", signif(100 * largest_left_over(fit), 2L), " % of the ",
-        "variance of a function, and ", signif(100 * left_over_noise_share(fit), 2L), " % of the ",
-        "noise) is noise that does not depend on the response. Use more `points`.", instead)
+  abort("unsupported", what, " needs draws from the posterior, but inducing points do not explain ",
+        signif(100 * largest_left_over(fit), 2L), " % of the variance of a function. In draws ",
+        "this is noise that does not depend on the response: ",
+        signif(100 * left_over_noise_share(fit), 2L), " % of the noise. Use more `points`.",
+        instead)
 }
 
 is_explained <- function(fit) {

@@ -172,7 +172,8 @@ no_effect_words <- function(part) {
 
 # ---- printed ------------------------------------------------------------------------------------
 
-say_gp <- function(facts, nobs, n, digits) {
+# Without `details` how they were learned is not said.
+say_gp <- function(facts, nobs, n, digits, details = TRUE) {
   if (is.null(facts)) return(invisible())
   cat("\nGaussian-process terms:\n")
   for (k in seq_len(nrow(facts$points))) {
@@ -187,8 +188,8 @@ say_gp <- function(facts, nobs, n, digits) {
     say_wrapped(paste("Length scales in units of the variables, and in median distances between",
                       "rows."), 2L)
   }
-  say_learning(facts$learning, digits)
-  if (!is.null(facts$moved)) {
+  if (details) say_learning(facts$learning, digits)
+  if (details && !is.null(facts$moved)) {
     say_wrapped(paste0("Inducing points were learned in ", format(facts$moved$seconds, digits = 2L),
                        " s: the evidence bound rose from ",
                        formatC(facts$moved$before, digits = 2L, format = "f"), " to ",

@@ -105,8 +105,8 @@
 #'    pseudo-likelihood the evidence prefers functions that change from row to row.
 #' 2. The evidence prefers functions that are too smooth. A common factor of all length scales is
 #'    therefore chosen by the leave-one-out log score of up to 1000 rows. The score is computed for
-#'    the given number of inducing points, with the approximation of the fit. `summary()` shows both
-#'    criteria.
+#'    the given number of inducing points, with the approximation of the fit. `summary(details =
+#'    TRUE)` shows both criteria.
 #' 3. In the fit the kernels are known; amplitudes and all other parameters are inferred again. Its
 #'    intervals do not include the uncertainty about length scales.
 #'
@@ -119,8 +119,8 @@
 #' both are the same. [engine_gaussian()] averages over a grid; [engine_slice()] and, for numbers,
 #' [engine_gibbs()] draw.
 #'
-#' `summary()` shows the inferred parameters twice. Among the inferred parameters they are as given
-#' to a kernel, with length scales in units of the standardised variables. Among the parameters of
+#' `summary(details = TRUE)` shows the inferred parameters twice. Among the inferred parameters they
+#' are as given to a kernel, with length scales in units of the standardised variables. Among the parameters of
 #' the kernels they are in units of the variables, with standard deviations and limits. Inducing
 #' points are not changed, and must explain the function (at most 1 % of the variance unexplained).
 #' With few of them, the posterior of a length scale is that of a function of these features. Under
@@ -290,9 +290,9 @@ gp_settings <- function(term, given, env) {
   check_flag(standardize, "standardize")
   infer <- value("infer", "none")
   if (!is_one_string(infer) || !infer %in% infer_choices) {
-    abort("formula", "`infer` of `", label, "` must be \"none\" (the kernel as learned), \"factor\" (a ",
-          "common factor of its length scales) or \"all\" (every number of it that has a prior); ",
-          "found ", describe(infer), ".")
+    abort("formula", "`infer` of `", label, "` must be \"none\" (kernel estimated before), ",
+          "\"factor\" (a common factor of length scales) or \"all\" (all parameters with a ",
+          "prior); found ", describe(infer), ".")
   }
   list(kernel = kernel, points = value("points", NULL), standardize = standardize, infer = infer,
        label = label)

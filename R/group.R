@@ -106,8 +106,8 @@ warn_levels <- function(index, q, name) {
          "': its effect can't be told from the intercept.")
   } else if (m * q >= n) {
     warn("group", "The grouping factor `", name, "` has ", m, " levels",
-         if (q > 1L) paste0(" with ", q, " effects each"), " for ", n, " rows: the data tell ",
-         "little about the variance of its effects, and the prior decides.")
+         if (q > 1L) paste0(" with ", q, " effects each"), " for ", n, " rows. The posterior ",
+         "of the variance of its effects is close to the prior.")
   }
 }
 

@@ -137,9 +137,25 @@ print.bsvm_holdout <- function(x, digits = 3L, ...) {
   if (!is_study(x)) return(invisible(print(plain_frame(x))))
   say_design(attr(x, "design"))
   means <- mean_table(x, NULL)
-  say_by_metric(means[c("model", "metric", "mean", "se", "splits")], digits)
+  splits <- length(unique(x$split))
+  cat("Mean (standard error) over ", splits, " split", if (splits != 1L) "s", ":\n", sep = "")
+  print(metric_columns(means, digits), quote = FALSE, right = TRUE)
   say_trouble(x)
   invisible(x)
+}
+
+# "0.094 (0.031)": a row a model, a column a metric, whose largest standard error has digits - 1.
+metric_columns <- function(means, digits) {
+  models <- unique(means$model)
+  columns <- lapply(split(means, factor(means$metric, unique(means$metric))), function(own) {
+    largest <- max(own$se, 0, na.rm = TRUE)
+    text <- function(x) {
+      if (largest == 0) return(format(x, digits = digits))
+      formatC(x, max(0, digits - 2 - floor(log10(largest))), format = "f")
+    }
+    paste0(text(own$mean), ifelse(is.na(own$se), "", paste0(" (", text(own$se), ")")))
+  })
+  matrix(unlist(columns), length(models), dimnames = list(models, names(columns)))
 }
 
 say_design <- function(design) {

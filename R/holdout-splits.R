@@ -142,8 +142,8 @@ check_split_group <- function(group) {
 check_testable <- function(test) {
   if (is.null(test)) return(TRUE)
   if (!is.logical(test) || anyNA(test) || !any(test)) {
-    abort("argument", "`test` must be TRUE for the rows that may be tested and FALSE for others, ",
-          "with no NA and at least one TRUE; found ",
+    abort("argument", "`test` must be TRUE for at least one row that may be tested and FALSE for ",
+          "others; found ",
           if (is.logical(test)) "none that is TRUE, or NA" else describe(test), ".")
   }
   test

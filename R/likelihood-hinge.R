@@ -218,6 +218,12 @@ normalised_scale <- 1 / 4
 #' @export
 coefficient_scale.bsvm_likelihood_normalized_hinge <- function(likelihood) normalised_scale
 
+#' @export
+note_of.bsvm_likelihood_normalized_hinge <- function(likelihood, about, fit = NULL) {
+  if (about != "coefficients") return(NULL)
+  "Four times a coefficient is comparable to one of logistic regression."
+}
+
 # Beyond, exact draws of f take more and more tries.
 #' @export
 most_drawn_weight.bsvm_likelihood_normalized_hinge <- function(likelihood) 4
@@ -267,8 +273,7 @@ calibrated_advice <- function(fit) {
   if (takes_normalised(fit)) paste("Use", normalised_call, "for calibrated ones.")
 }
 
-normalised_call <- paste("update(fit, likelihood = likelihood_hinge(normalized = TRUE),",
-                         "engine = NULL)")
+normalised_call <- "update(fit, likelihood = \"normalized\", engine = NULL)"
 
 takes_normalised <- function(fit) {
   if (has_factors(fit)) return(!is_exact(factors_of(fit)))

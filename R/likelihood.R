@@ -154,6 +154,7 @@ law_of.bsvm_likelihood <- function(likelihood) likelihood
 
 # What to say of a fit under it, NULL for nothing:
 #   intervals  next to intervals          variances  next to variances of group effects
+#   coefficients  below a table of these, how to read them
 #   caption    below a picture of these   no_measure, no_draws  why log-likelihoods, draws of the
 #                                                   response are not defined
 # `fit`: a fit, or what has its blocks and likelihood.

@@ -14,8 +14,8 @@
 #' Their `prior_relevance(1e-8, 1e-5)` is flat for coefficients below 0.004 and nearly log-uniform
 #' above. Nothing can be predicted from such a prior alone.
 #'
-#' Coefficients refer to standardised predictors. `summary()` shows the geometric mean of the
-#' variances (`typical_variance`).
+#' Coefficients refer to standardised predictors. `summary(details = TRUE)` shows the geometric mean
+#' of the variances (`typical_variance`).
 #'
 #' **Relevance vectors.** `prior = list(gp = prior_relevance())`, or a list with the name of a term,
 #' changes the model of a term [gp()][gp]. The function is no longer a Gaussian process but the sum

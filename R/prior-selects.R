@@ -7,8 +7,8 @@ selects_any <- function(blocks) any(vapply(blocks, selects, TRUE))
 # They are for columns that the core has as they are.
 check_not_effects <- function(group_blocks) {
   for (block in Filter(selects, group_blocks)) {
-    abort("prior", "The effects of a grouping factor can't be selected one by one; ",
-          enumerate(block$label, "`"), " takes prior_ridge(), or prior_inv_wishart() where they ",
+    abort("prior", "The effects of a grouping factor can't be selected one by one. ",
+          enumerate(block$label, "`"), " accepts prior_ridge(), or prior_inv_wishart() if they ",
           "are correlated; found ", block$prior$label, ".")
   }
 }

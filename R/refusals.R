@@ -107,17 +107,16 @@ refuse_measure <- function(object, what, is = "is") {
 
 # `fit` is the fit in question, `d` its data, `other` another fit.
 comparison_advice <- function(object) {
-  study <- paste("To compare models, use holdout(list(first = fit, second = other), data = d),",
-                 "their errors on held-out rows of the data `d`")
+  study <- paste("To compare models by errors on held-out rows of their data `d`, use",
+                 "holdout(list(first = fit, second = other), data = d)")
   drawn <- if (has_factors(object)) takes_normalised(object) else has_exact_draws(object)
   if (!is.null(object$missing) || !drawn) return(paste0(study, "."))
   draws <- if (has_factors(object)) normalised_call else drawn_call
   call <- if (is_law(object$likelihood)) "loo(fit)" else paste0("loo(", draws, ")")
-  paste0(study, ", or ", call, " of each.")
+  paste0(study, ". Or use ", call, " for each.")
 }
 
-drawn_call <- paste("update(fit, likelihood = likelihood_hinge(normalized = TRUE),",
-                    "engine = engine_slice())")
+drawn_call <- "update(fit, likelihood = \"normalized\", engine = \"slice\")"
 
 # Could engine_slice() draw under a density of the response, with the fit's priors and structure?
 has_exact_draws <- function(object) {

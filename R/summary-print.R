@@ -8,10 +8,83 @@ say_table <- function(x, n, digits) {
   shown <- x$coefficients[!rownames(x$coefficients) %in% x$smooth_basis, , drop = FALSE]
   if (isTRUE(x$point)) shown <- shown[, "Estimate", drop = FALSE]
   if (nrow(shown) == 0L) cat("none\n")
-  else print_table(without_dust(utils::head(shown, n), x), digits)
+  else print_table(without_dust(utils::head(columns_shown(shown, x), n), x), digits)
   say_more(nrow(shown) - n, "coefficients")
   say_hidden(x$hidden)
-  if (nrow(x$coefficients) > 0L) say_flat(x)
+  if (x$details && nrow(x$coefficients) > 0L) say_flat(x)
+  notes <- c(if (nrow(shown) > 0L) note_of(x$likelihood, "coefficients"), coefficient_notes(x))
+  for (note in notes) say_wrapped(note)
+}
+
+# Diagnostics of draws are details.
+columns_shown <- function(table, x) {
+  if (x$details) return(table)
+  table[, intersect(colnames(table), c("Estimate", "SD", "lower", "upper")), drop = FALSE]
+}
+
+# What to know of the intervals; nothing of those that are calibrated. Without details it is the
+# gravest alone.
+coefficient_notes <- function(x) {
+  interval <- c(engine_note(x$engine, x), if (!isTRUE(x$point)) x$pseudo_note)
+  if (!x$details) return(utils::head(c(missing_note(x), interval), 1L))
+  c(if (length(interval) > 0L) paste(interval, collapse = " "), missing_note(x))
+}
+
+# Is what the likelihood does to intervals said, and graver than that they are approximate?
+is_said <- function(x) !isTRUE(x$details) && !is.null(x$pseudo_note)
+
+# Of coefficients with a common penalty it is a detail.
+say_sds <- function(x, n, digits) {
+  if (!is.null(x$sampling)) digits <- min(digits, 3L) # as the Monte Carlo error allows
+  shown <- x$sds
+  if (!x$details) shown <- shown[!rownames(shown) %in% attr(shown, "population"), , drop = FALSE]
+  standardised <- x$standard_scale && any(rownames(shown) %in% attr(shown, "population"))
+  say_spreads(shown, paste0("Standard deviations", if (standardised) {
+    ", for standardised predictors at population level"
+  }), x, n, digits)
+  if (NROW(shown) > 0L) for (note in group_note(x$engine, x)) say_wrapped(note)
+  say_spreads(x$correlations, "Correlations", x, n, digits)
+}
+
+say_spreads <- function(table, title, x, n, digits) {
+  if (NROW(table) == 0L) return(invisible())
+  table <- table[, !apply(is.na(table), 2L, all), drop = FALSE]
+  cat("\n", title, if (ncol(table) > 1L) paste0(" (", format(100 * x$level),
+                                               " % credible intervals)"), ":\n", sep = "")
+  print_columns(utils::head(table, n), digits)
+  say_more(nrow(table) - n, tolower(title))
+}
+
+# Without details: residuals, what else the user modelled, and an end that was none.
+say_rest <- function(x, digits) {
+  if (!is.null(x$residuals)) cat("\n")
+  say_residuals(x$residuals, digits)
+  of_row <- row_scale_table(x)
+  if (!is.null(of_row)) {
+    cat("\nScale of the residuals by row:\n")
+    print_table(of_row, digits)
+    say_row_scales(rownames(of_row))
+  }
+  cat("\n")
+  if (x$termination %in% c("pass_limit", "stalled", "interrupted")) say_end(x, digits)
+  cat("More: summary(fit, details = TRUE).\n")
+}
+
+# Coefficients of a scale that differs by row, of draws or not.
+row_scale_table <- function(x) {
+  table <- if (is.null(x$sampling)) x$parameters else x$variance_draws
+  if (is.null(table) || !any(grepl("^scale: ", rownames(table)))) return(NULL)
+  columns_shown(table[grepl("^scale($|: )", rownames(table)), , drop = FALSE], x)
+}
+
+say_details <- function(x, n, digits) {
+  if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits, x)
+  else say_drawn_variances(x, n, digits)
+  say_scales(x$scales, digits)
+  say_parameters(x$parameters, digits)
+  say_priors(x)
+  say_missing(x$missing, digits)
+  say_fit(x, digits)
 }
 
 say_priors <- function(x) {
@@ -75,10 +148,6 @@ say_fit <- function(x, digits) {
         else paste0("Gradient of the ", if (concave) "concave ", "objective: "),
         format(x$gradient, digits = 2L), "\n", sep = "")
   }
-  for (note in c(interval_note(x), missing_note(x), check_note(x))) {
-    cat("\n")
-    say_wrapped(note)
-  }
 }
 
 say_estimate <- function(estimate, digits) {
@@ -96,10 +165,4 @@ say_starts <- function(bounds, digits) {
   cat("Bounds of ", length(bounds), " starts: ",
       paste(format(range(bounds), digits = max(digits, 6L)), collapse = " to "), ", ",
       sum(bounds > max(bounds) - 0.01), " within 0.01 of the best.\n", sep = "")
-}
-
-# What to know of the intervals; nothing of those that are calibrated.
-interval_note <- function(x) {
-  note <- c(engine_note(x$engine, x), if (!isTRUE(x$point)) x$pseudo_note)
-  if (length(note) > 0L) paste(note, collapse = " ")
 }

@@ -1,10 +1,14 @@
 #' Summary of a fit
 #'
-#' `summary()` shows coefficients with their posterior standard deviations and credible intervals,
-#' variances with the implied cost of LIBSVM, group sizes, support vectors, and whether the fit
-#' converged.
+#' `summary()` shows the coefficients and the standard deviations of group effects and smooth
+#' terms, with credible intervals. `summary(fit, details = TRUE)` adds all other numbers: variances
+#' with the implied cost of LIBSVM, priors, diagnostics of draws, support vectors, and how the fit
+#' ended.
 #'
 #' @details
+#' * **Size of coefficients.** Under the normalised likelihood the log odds are four times the
+#'   linear predictor f between the margins, where |f| < 1. So four times a coefficient is comparable to a
+#'   coefficient of logistic regression. Beyond the margins it is two times a coefficient.
 #' * **Accuracy of intervals: the approximation.** With `engine_gaussian()` intervals are quantiles
 #'   of an approximation close to the exact posterior, and with `engine_gibbs()` quantiles of draws
 #'   from it. With `engine_vb()` they come from a variational approximation, which ignores the
@@ -48,7 +52,7 @@
 #' * **Support vectors** are the rows with `y f < 1`: inside the margin or misclassified. For
 #'   [engine_em()] and [engine_ecme()] they include the rows on the margin (see
 #'   [support_vectors()]).
-#' * **Certificate**: a gradient of (nearly) zero proves that no better mean exists if the objective
+#' * **Gradient**: a gradient of (nearly) zero proves that no better mean exists if the objective
 #'   is concave in the mean and the root of the covariance. Given the variances, this holds for the
 #'   bound of `engine_vb()`, and under the pseudo-likelihood for the objective of
 #'   `engine_gaussian()` and `engine_map()`. It does not hold with missing predictors or with a
@@ -64,6 +68,8 @@
 #' @param check For approximate fits: a check from [check_approximation()], or `TRUE` to run one
 #'   now, with its warning. The printed summary then shows how close the fit is, which quantities
 #'   are inaccurate, and which engine is exact. `FALSE` (default) for no check.
+#' @param details Print everything? `FALSE` by default. The value is kept in the summary, whose
+#'   parts do not depend on it, and can be changed in `print()`.
 #' @param ... Not used.
 #' @return An object of class `summary.bsvm`, a list with the parts below. With fewer than two
 #'   draws, standard deviations and limits are `NA`. They are also `NA` for a fit with
@@ -79,12 +85,16 @@
 #'   predictors;
 #' * `priors`: named character vector, the prior of every block;
 #' * `nobs`, `n_positive`, `ngroups` (named integer), `n_support`, `support_share`;
+#' * `sds`: matrix with one row per inferred standard deviation and per effect of a grouping factor,
+#'   with columns `Estimate`, `SD`, `lower`, `upper`. Names of rows in its attribute `"population"`
+#'   are those of penalised coefficients, on the scale of the prior. `NULL` without rows;
+#' * `correlations`: the same of correlated group effects, or `NULL`;
 #' * `smooth_basis`: the names of coefficients that are not printed, which are the penalised
 #'   coefficients of smooth terms and all coefficients of Gaussian-process terms. `hidden` is the
 #'   number of each kind;
 #' * `termination`, and `check` (the check or `NULL`);
 #' * from the fit, `formula`, `response`, `engine`, `likelihood`, `standardize`, `default_prior`,
-#'   `na.action`, `level`, `method`;
+#'   `na.action`, `level`, `method`, `details`;
 #' * `point`: whether standard deviations are missing because the fit is only a mode.
 #'
 #' For fits with draws:
@@ -97,9 +107,6 @@
 #'
 #' For fits without draws:
 #' * `elbo`, `passes`, `gradient`, and with a prior that selects variables `start_bounds`;
-#' * with [engine_gaussian()] and [engine_map()] `sds`: matrix with one row per inferred standard
-#'   deviation and columns `Estimate`, `SD`, `lower`, `upper`. `NULL` for `engine_map()` without
-#'   integrated group effects;
 #' * with [prior_bridge()] `scales`: data frame with one row per scale and columns `block`, `nu`,
 #'   `fixed`;
 #' * with [engine_em()] and [engine_ecme()] `estimate`: list of `objective`, `dual` (its lower
@@ -138,15 +145,17 @@
 #' @examples
 #' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = "vb")
 #' summary(fit)
+#' summary(fit, details = TRUE)
 #' summary(fit, rank = TRUE)$coefficients
 #' @export
 summary.bsvm <- function(object, level = 0.95, rank = FALSE,
                          method = c("posterior", "linear_response", "sandwich"), check = FALSE,
-                         ...) {
+                         details = FALSE, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "summary()", c(conf.level = "Here that is `level`."))
   check_level(level)
   check_flag(rank, "rank")
+  check_flag(details, "details")
   method <- pick_one(method, covariance_methods, "method")
   check <- check_of_summary(object, check, parent.frame())
   told <- with_method(object, method, parent.frame())
@@ -167,8 +176,9 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
     n_support = sum(support),
     support_share = sum(support) / object$nobs,
     level = level, method = method, point = is_point(object), sparse = object$design$sparse,
-    pseudo_note = note_of(object$likelihood, "intervals", object),
-    sds = sd_table(object, level), missing = missing_table(object), check = check,
+    pseudo_note = note_of(object$likelihood, "intervals", object), details = details,
+    sds = sd_table(object, level), correlations = correlation_table(object, level),
+    missing = missing_table(object), check = check,
     scales = scale_table(object),
     parameters = if (is.null(object$sampling)) parameter_table(object, level),
     estimate = estimate_facts(object), residuals = residual_facts(object)
@@ -184,21 +194,23 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
 #' @param digits Significant digits.
 #' @rdname summary.bsvm
 #' @export
-print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") - 3L), ...) {
+print.summary.bsvm <- function(x, n = 60L, digits = max(3L, getOption("digits") - 3L),
+                               details = isTRUE(x$details), ...) {
   check_shown(n)
   check_digits(digits)
+  x$details <- check_flag(details, "details")
+  if (!details) {
+    x$engine["chosen"] <- list(NULL)
+    if (!is.null(x$sampling)) digits <- min(digits, 3L) # as the Monte Carlo error allows
+  }
   say_model(x, x$ngroups, x$missing)
   say_table(x, n, digits)
-  if (is.null(x$sampling)) say_variances(x$variances, x$standard_scale, digits, x)
-  else say_drawn_variances(x, n, digits)
-  say_scales(x$scales, digits)
-  say_parameters(x$parameters, digits)
   say_sds(x, n, digits)
-  say_gp(x$gp, x$nobs, n, digits)
+  say_gp(x$gp, x$nobs, n, digits, details)
   say_factors(x$factors, digits)
-  say_priors(x)
-  say_missing(x$missing, digits)
-  say_fit(x, digits)
+  if (details) say_details(x, n, digits) else say_rest(x, digits)
+  if (!is.null(x$check)) cat("\n")
+  for (note in check_note(x)) say_wrapped(note)
   invisible(x)
 }
 
@@ -220,26 +232,39 @@ drawn_variance_table <- function(object, level) {
         row_quantiles(values, level), diagnose(draws))
 }
 
-# A row an inferred standard deviation, of fits that average over them.
+# A row a standard deviation of effects of groups, and of what else has an inferred variance. Those
+# of population-level coefficients, on the scale of the prior, are named in "population".
 sd_table <- function(object, level) {
-  if (!inherits(object$posterior, "bsvm_mixture") || is_point(object)) return(NULL)
-  inferred <- which(lengths(object$posterior$free) > 0L &
-                      !vapply(all_blocks(object), is_parameter, TRUE))
-  rows <- lapply(inferred, function(k) {
+  blocks <- all_blocks(object)
+  of_group <- seq_along(blocks) > length(object$blocks)
+  inferred <- vapply(blocks, function(block) {
+    isTRUE(block$prior$penalised) && !(is_fixed(block) && !isTRUE(block$prior$learned))
+  }, TRUE)
+  at <- which((of_group | inferred) & vapply(blocks, has_variance, TRUE) &
+                !vapply(blocks, is_parameter, TRUE))
+  if (is_point(object) || length(at) == 0L) return(NULL)
+  rows <- lapply(at, function(k) {
     table <- block_spread(object$posterior, object, k, level)[, 2:5, drop = FALSE]
-    dimnames(table) <- list(spread_names(all_blocks(object)[[k]]),
-                            c("Estimate", "SD", "lower", "upper"))
+    dimnames(table) <- list(spread_names(blocks[[k]]), c("Estimate", "SD", "lower", "upper"))
     table
   })
-  do.call(rbind, rows)
+  table <- do.call(rbind, rows)
+  table[table[, "SD"] %in% 0, -1L] <- NA_real_ # given
+  of_basis <- vapply(blocks[at], function(block) {
+    all(block$columns %in% columns_of(object$bases))
+  }, TRUE)
+  own <- blocks[at][!of_group[at] & !of_basis]
+  structure(table, population = unlist(lapply(own, spread_names)))
 }
 
-say_sds <- function(x, n, digits) {
-  if (is.null(x$sds)) return(invisible())
-  cat("\nStandard deviations (roots of these; ", format(100 * x$level), " % credible intervals):\n",
-      sep = "")
-  print_columns(utils::head(x$sds, n), digits)
-  say_more(nrow(x$sds) - n, "standard deviations")
+# A row a pair of correlated effects.
+correlation_table <- function(object, level) {
+  rows <- tidy_correlations(object, level)
+  if (is.null(rows)) return(NULL)
+  table <- as.matrix(rows[c("estimate", "std.error", "conf.low", "conf.high")])
+  pair <- sub(".", ", ", sub("^cor__", "", rows$term), fixed = TRUE)
+  dimnames(table) <- list(paste0(rows$group, ": ", pair), c("Estimate", "SD", "lower", "upper"))
+  table
 }
 
 # A row a variance that is a penalty; flat blocks have none to speak of.

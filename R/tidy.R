@@ -14,12 +14,17 @@
 #' @param method Which covariance of the population-level coefficients: `"posterior"` (default),
 #'   `"linear_response"` for fits with [engine_vb()], or `"sandwich"` for a numeric response, as in
 #'   [vcov.bsvm()]. Rows of other effects do not depend on it.
+#' @param exponentiate Must be `FALSE`: odds ratios are not constant under the likelihoods of
+#'   classes. The odds ratio for one unit of a predictor is \eqn{\exp(4b)}{exp(4 b)} between the
+#'   margins and \eqn{\exp(2b)}{exp(2 b)} beyond, with coefficient b and the normalised likelihood.
+#'   The average odds ratio compares probabilities averaged over the data (see the examples).
 #' @param data The data of the fit, to which columns are added; by default `model.frame(x)`.
 #' @param newdata Data to predict, in place of `data`.
 #' @param sd Add the posterior standard deviation of the linear predictor as `.sd`? `FALSE` by
 #'   default.
 #' @param prob Add the class probabilities of `predict(type = "prob")`, in columns named `.pred_`
-#'   and the level? `FALSE` by default.
+#'   and the level? By default `TRUE` under the normalised likelihood, for new rows and for fits
+#'   that keep their data, and otherwise `FALSE`.
 #' @param ... For `augment()` with `newdata`: `re_formula`, `allow_new_levels`, `group` and `offset`
 #'   of [predict.bsvm()]. Otherwise must be empty.
 #' @return `tidy()`: a data frame with columns `effect`, `group`, `level` (only with `"ran_vals"`),
@@ -47,8 +52,8 @@
 #'   without the package posterior.
 #'
 #' `augment()`: `data` or `newdata` with the columns `.fitted` (the linear predictor) and `.class`,
-#' and for the data of the fit `.resid` (see [residuals()][fitted.bsvm]). `.sd` and the
-#' probabilities are optional.
+#' and for the data of the fit `.resid` (see [residuals()][fitted.bsvm]). Classes have columns of
+#' probabilities, such as `.pred_no` and `.pred_yes` (see `prob`). `.sd` is optional.
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
@@ -57,12 +62,22 @@
 #' tidy(fit, conf.int = TRUE)
 #' head(tidy(fit, effects = "ran_vals"))
 #' glance(fit)
-#' head(augment(fit))
+#' head(augment(fit, prob = TRUE))
+#'
+#' # average odds ratio: one more unit of x for all rows, with its interval from draws
+#' drawn <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "slice")
+#' odds <- function(rows) {
+#'   p <- rowMeans(posterior_epred(drawn, rows))
+#'   p / (1 - p)
+#' }
+#' quantile(odds(transform(d, x = x + 1)) / odds(d), c(0.025, 0.5, 0.975))
 #' @export
 tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, conf.level = 0.95,
-                      method = c("posterior", "linear_response", "sandwich"), ...) {
+                      method = c("posterior", "linear_response", "sandwich"),
+                      exponentiate = FALSE, ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "tidy()", tidy_hints)
+  if (check_flag(exponentiate, "exponentiate")) refuse_exponentials(x)
   if (check_flag(conf.int, "conf.int")) need_spread(x, "tidy(conf.int = TRUE)")
   makers <- list(fixed = tidy_fixed, ran_pars = tidy_sd, ran_vals = tidy_groups)
   unknown <- if (is.character(effects)) setdiff(effects, names(makers))
@@ -81,8 +96,18 @@ tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, con
   rows
 }
 
-tidy_hints <- c(level = "Here that is `conf.level`.",
-                exponentiate = "No coefficient is a log odds.")
+tidy_hints <- c(level = "Here that is `conf.level`.")
+
+refuse_exponentials <- function(x) {
+  what <- "tidy(exponentiate = TRUE) is not available: "
+  if (!is_kind(x$response, "classes")) {
+    abort("unsupported", what, "the response is not on a log scale. Use tidy(fit).")
+  }
+  abort("unsupported", what, "odds ratios are not constant under this likelihood, so a ",
+        "coefficient is not a log odds ratio. Use average odds ratios instead: ",
+        "marginaleffects::avg_comparisons(", if (is_law(x$likelihood)) "fit" else normalised_call,
+        ", comparison = \"lnoravg\", transform = \"exp\"). See ?tidy.bsvm.")
+}
 
 #' @rdname tidy.bsvm
 #' @export
@@ -115,10 +140,14 @@ largest <- function(x) if (all(is.na(x))) NA_real_ else max(x, na.rm = TRUE)
 
 #' @rdname tidy.bsvm
 #' @export
-augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob = FALSE) {
+augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob = NULL) {
   check_fit(x, "x")
   if (check_flag(sd, "sd")) need_spread(x, "augment(sd = TRUE)")
-  check_flag(prob, "prob")
+  asked <- !is.null(prob)
+  if (!asked) prob <- has_own_probabilities(x) && !(is.null(newdata) && is.null(x$data))
+  if (check_flag(prob, "prob")) {
+    need_classes(x$response, "augment(prob = TRUE)", "`.fitted` is the expected response.")
+  }
   if (!is.null(newdata)) {
     if (is.null(dim(newdata))) newdata <- check_newdata(newdata)
     check_dots(not_for_predict(substitute(list(...))), "augment()", augment_hints)
@@ -130,7 +159,8 @@ augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob =
   }
   check_dots(substitute(list(...)), "augment() of the fit's own data", augment_hints)
   env <- parent.frame()
-  if ((sd || prob) && !is.null(data) && !is.null(x$formula)) x$data <- data # predictors are needed
+  needed <- sd || (prob && asked)
+  if (needed && !is.null(data) && !is.null(x$formula)) x$data <- data # for its predictors
   if (is.null(data)) data <- frame_of_fit(x, env)
   added <- fitted_columns(x, sd, env)
   if (prob) {
@@ -143,6 +173,8 @@ augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob =
   check_rows(data, nrow(added))
   add_columns(data, added)
 }
+
+has_own_probabilities <- function(x) is_kind(x$response, "classes") && is_law(x$likelihood)
 
 # What augment() hands on to predict() for new rows.
 for_predict <- c("re_formula", "allow_new_levels", "group", "offset")

@@ -45,7 +45,7 @@ test_that("rows that can't teach are refused", {
   expect_refusal(calibration_map(fit, held[held$y == "yes", ]), "newdata", "both classes")
   expect_refusal(calibration_map(fit, held[1:9, ]), "newdata", c("10", "9"))
   swapped <- transform(held, y = factor(ifelse(y == "yes", "no", "yes"), c("no", "yes")))
-  expect_refusal(calibration_map(fit, swapped), "newdata", "no slope above 0")
+  expect_refusal(calibration_map(fit, swapped), "newdata", "no better than chance")
   expect_refusal(calibration_map(1, held), "argument", "bsvm()")
   expect_refusal(calibration_map(fit, held, slope = 1), "argument", "`slope`")
 })

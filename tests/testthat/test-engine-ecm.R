@@ -149,8 +149,8 @@ test_that("methods need none of their own", {
   expect_finite(tidy(fit)$estimate)
   expect_output(print(fit), "ECM, kernels by ML-II")
   expect_output(print(fit), "Mode found")
-  expect_output(print(summary(fit)), "do not maximise one objective")
-  expect_output(print(summary(fit)), "Relative duality gap")
+  expect_output(print(summary(fit, details = TRUE)), "do not maximise one objective")
+  expect_output(print(summary(fit, details = TRUE)), "Relative duality gap")
   expect_output(print(summary(fit)), "far\\s+too\\s+small")
   expect_refusal(elbo(fit), "unsupported", "no lower bound")
   facts <- summary(fit)$gp$learning

@@ -42,7 +42,7 @@ test_that("an inferred variance is at a mode, with intervals from the Hessian", 
   expect_true(row$conf.low < row$estimate && row$estimate < row$conf.high)
   width <- 2 * qnorm(0.975) * sqrt(fit$posterior$theta_covariance)
   expect_close(log(row$conf.high / row$conf.low), width, 1e-10)
-  expect_output(print(summary(fit)), "engine_gaussian() has means", fixed = TRUE)
+  expect_output(print(summary(fit, details = TRUE)), "engine_gaussian() has means", fixed = TRUE)
   expect_refusal(elbo(fit), "unsupported", c("engine_map()", "a mode", "engine_gaussian()"))
   expect_output(print(fit), "Mode found")
 })
@@ -50,7 +50,7 @@ test_that("an inferred variance is at a mode, with intervals from the Hessian", 
 test_that("a variance that was given is not called a mode", {
   fit <- bsvm(y ~ x + (1 | g), d, engine = "map", prior = prior_ridge(variance = 3))
   expect_identical(summary(fit)$variances$fixed, c(TRUE, FALSE))
-  for (x in list(fit, summary(fit))) {
+  for (x in list(fit, summary(fit, details = TRUE))) {
     shown <- capture.output(print(x))
     expect_length(grep("^population-level slopes \\(fixed\\) +3\\.0", shown), 1)
     expect_length(grep("^g: \\(Intercept\\) \\(fixed\\)", shown), 0)

@@ -105,7 +105,7 @@ for (likelihood in likelihoods) {
   test_that(paste("print() and summary() say what was done:", likelihood$label), {
     expect_output(print(fit), "slice sampler")
     expect_output(print(fit), "2 chains of 150 draws after 50 of burn-in")
-    said <- suppressWarnings(capture.output(print(summary(fit))))
+    said <- suppressWarnings(capture.output(print(summary(fit, details = TRUE))))
     for (words in c("slice sampler", "Rhat", "Bulk_ESS", "2 chains of 150 draws")) {
       expect_match(said, words, all = FALSE)
     }

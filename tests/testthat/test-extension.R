@@ -15,7 +15,7 @@ test_that("a prior added in one file is listed, fits, and agrees with its twin",
     prior <- bsvm:::new_prior("student", numbers, "independent t, 4 df, scale 0.8", TRUE)
     fit <- bsvm(y ~ x1 + x2 + x3, d, prior = prior, engine = "vb", standardize = FALSE,
                 control = bsvm_control(tol = 1e-24))
-    invisible(capture.output(print(fit), print(summary(fit))))
+    invisible(capture.output(print(fit), print(summary(fit, details = TRUE))))
     list(priors = bsvm:::core_registry()$priors, mean = fixef(fit), covariance = vcov(fit),
          bound = elbo(fit))
   }), d, extensions)
@@ -82,7 +82,7 @@ fit_measured <- quote({
     ))
   }
   out$link <- unname(predict(gaussian, new, type = "link"))
-  out$words <- capture.output(print(vb), print(summary(gaussian)))
+  out$words <- capture.output(print(vb), print(summary(gaussian, details = TRUE)))
   refusal <- function(...) {
     tryCatch(run(d$small, ...), error = function(e) c(class(e)[1L], conditionMessage(e)))
   }

@@ -359,7 +359,7 @@ test_that("variational Bayes has the means of draws, and is read by draws", {
   expect_true(all(ratio > 0.7 & ratio < 1.1))
   expect_true(is.finite(elbo(vb)))
   expect_output(print(vb), "Lower bound")
-  expect_output(print(summary(vb)), "engine_gibbs() draws", fixed = TRUE)
+  expect_output(print(summary(vb, details = TRUE)), "engine_gibbs() draws", fixed = TRUE)
   expect_equal(dim(posterior_linpred(vb)), c(1000L, 80L))
   expect_warning(
     bsvm(y ~ factors(x, k = 2), d, engine = "vb", control = bsvm_control(max_passes = 2)),

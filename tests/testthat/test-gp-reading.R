@@ -85,7 +85,7 @@ test_that("the scores are those where the evidence is highest and where the fit 
 test_that("print and summary speak of Gaussian-process terms", {
   expect_match(said(one), "and [0-9]+ of Gaussian-process terms: see plot\\(fit, \"gp\"\\)")
   expect_no_match(said(one), "smooth terms:")
-  text <- said(summary(two))
+  text <- said(summary(two, details = TRUE))
   expect_match(text, "Gaussian-process terms: gp(FL, RW): kernel_se(),", fixed = TRUE)
   expect_match(text, "inducing points for 100 rows, exact")
   expect_match(text, "length scale of FL")

@@ -32,6 +32,20 @@ test_that("some of its rows are still a study", {
   expect_output(print(study[rev(study_columns)]), "Part of a study")
 })
 
+test_that("it is printed as a table of models by metrics", {
+  shown <- capture.output(print(study))
+  at <- grep("^Mean .standard error. over [0-9]+ splits:$", shown)
+  means <- summary(study)$means
+  expect_identical(strsplit(trimws(shown[at + 1L]), " +")[[1L]], unique(means$metric))
+  models <- unique(means$model)
+  expect_true(all(startsWith(shown[at + seq_along(models) + 1L], models)))
+  table <- data.frame(model = c("a", "b"), metric = rep(c("error", "auc", "s"), each = 2),
+                      mean = c(0.12345, 0.2, 0.9, 1, 20.26, NA), se = c(0.0312, 0, 0, 0, 1.5, NA))
+  expect_identical(unname(metric_columns(table, 3L)),
+                   cbind(c("0.123 (0.031)", "0.200 (0.000)"), c("0.9 (0)", "1.0 (0)"),
+                         c("20.3 (1.5)", "NA")))
+})
+
 test_that("head() and tail() show rows", {
   expect_plain(head(study), study_columns, 6)
   expect_plain(tail(study, 2), study_columns, 2)

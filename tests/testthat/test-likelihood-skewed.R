@@ -44,7 +44,7 @@ test_that("it says what it is", {
   expect_output(print(prior_gamma(2, 0.5)), "Prior of a positive number: gamma(2, 0.5)",
                 fixed = TRUE)
   fit <- fit_slope(open, "gaussian")
-  expect_output(print(summary(fit)), "Inferred parameters:")
+  expect_output(print(summary(fit, details = TRUE)), "Inferred parameters:")
   expect_output(print(summary(fit)), "not calibrated")
   priors <- prior_summary(fit)
   expect_identical(priors$prior[priors$name == "gamma"], "gamma(2, 1)")

@@ -80,5 +80,5 @@ test_that("it does not mend what a variance that is far too low takes away", {
   sd <- c(vcov(fit)[1, 1], vcov(fit, method = "linear_response")[1, 1])^0.5
   expect_equal(round(sd, 3), c(0.163, 0.188)) # the help has these numbers
   table <- summary(fit, method = "linear_response")
-  expect_output(print(table), "and standard deviations\\s+with them")
+  expect_output(print(table), "standard\\s+deviations\\s+of\\s+coefficients\\s+with\\s+them")
 })

@@ -262,8 +262,8 @@ test_that("loo of the package's own draws is that of brute force refits on 30 ro
 test_that("what can't be is refused", {
   pseudo <- gibbs_fit(y ~ x1 + (1 | g), d, engine = engine_gibbs(20, 10, chains = 1))
   for (by in c("row", "group")) {
-    expect_refusal(loo::loo(pseudo, by = by), "unsupported", c("loo()", "normalized = TRUE"))
-    expect_refusal(loo::waic(pseudo, by = by), "unsupported", c("waic()", "normalized = TRUE"))
+    expect_refusal(loo::loo(pseudo, by = by), "unsupported", c("loo()", "\"normalized\""))
+    expect_refusal(loo::waic(pseudo, by = by), "unsupported", c("waic()", "\"normalized\""))
   }
   fit <- as_normalised(gibbs_fit(y ~ x1 + (1 | g), d, draws = 20))
   expect_refusal(loo::loo(fit, by = "rows"), "argument", "`by`")

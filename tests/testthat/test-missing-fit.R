@@ -181,7 +181,7 @@ test_that("prints and summaries say what is modelled and what is wrong with it",
   expect_no_match_in(paste(capture.output(print(summary(normalised))), collapse = " "),
                      "not to be")
   auxiliary <- bsvm(y ~ f, d, missing = missing_normal(auxiliary = ~ x1), engine = "vb")
-  text <- paste(capture.output(print(summary(auxiliary))), collapse = " ")
+  text <- paste(capture.output(print(summary(auxiliary, details = TRUE))), collapse = " ")
   expect_match(text, "x1 \\(auxiliary\\): [0-9]+ \\(")
   expect_no_match_in(text, "not to be")
 })

@@ -144,7 +144,7 @@ test_that("without an engine all of it works, with a grouping factor or none", {
                                   likelihood = likelihood_eps_insensitive()))
     sd <- sqrt(diag(vcov(complete)))
     expect_close(coef(summary(fit))[, "Estimate"], coef(summary(complete))[, "Estimate"], 1, sd)
-    expect_output(print(summary(fit)), "Solar.R: 5")
+    expect_output(print(summary(fit, details = TRUE)), "Solar.R: 5")
     expect_equal(nrow(imputed(fit)), 5L)
     expect_finite(imputed(fit)$sd)
     found <- predict(fit, new, interval = "prediction")

@@ -125,13 +125,13 @@ test_that("priors and offsets at the ends of the numbers: numbers, or a classed 
     ridge <- prior_ridge(variance = variance)
     fit <- outcome(bsvm(y ~ a + b + (1 | g), d, prior = list(ridge, g = ridge), engine = engine,
                         likelihood = likelihood_hinge()))
-    if (!is.null(fit)) expect_output(print(quiet(summary(fit))), "Variances")
+    if (!is.null(fit)) expect_output(print(quiet(summary(fit, details = TRUE))), "Variances")
     fit <- outcome(bsvm(y ~ a + b, d, prior = ridge, engine = engine,
                         likelihood = likelihood_hinge()))
-    if (!is.null(fit)) expect_output(print(quiet(summary(fit))), "Variances")
+    if (!is.null(fit)) expect_output(print(quiet(summary(fit, details = TRUE))), "Variances")
   }
   fit <- outcome(vb_fit(y ~ a, offset = rep(c(1, -1), 30) * 1e300))
-  if (!is.null(fit)) expect_output(print(quiet(summary(fit))), "Variances")
+  if (!is.null(fit)) expect_output(print(quiet(summary(fit, details = TRUE))), "Variances")
 })
 
 test_that("loo() and waic() of one draw ask for more", {

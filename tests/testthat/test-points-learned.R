@@ -45,7 +45,7 @@ test_that("they are the term's, whatever the seed, and the summary shows what th
   expect_named(moved, c("before", "after", "evaluations", "seconds"))
   expect_gt(moved$after, moved$before)
   expect_true(summary(one)$gp$points$learned)
-  shown <- paste(utils::capture.output(print(summary(one))), collapse = " ")
+  shown <- paste(utils::capture.output(print(summary(one, details = TRUE))), collapse = " ")
   expect_match(shown, "12 learned inducing points")
   expect_match(shown, "Inducing points were learned")
   expect_null(summary(chosen)$gp$moved)

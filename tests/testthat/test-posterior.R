@@ -102,7 +102,7 @@ test_that("of one draw every method has means, and NA for what needs two", {
     expect_finite(new$fit)
     expect_true(all(is.na(new[-1]) & !is.nan(unlist(new[-1]))))
     expect_output(print(fit), "1 chain of 1 draw")
-    expect_output(print(summary(fit)), "sd_g__t")
+    expect_output(print(summary(fit, details = TRUE)), "sd_g__t")
   }
 })
 

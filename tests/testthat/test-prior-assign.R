@@ -35,7 +35,7 @@ test_that("columns, terms and the intercept can have priors of their own", {
 test_that("with bars the fixed effects are flat and the groups inferred, unless said otherwise", {
   g <- grouped_data()
   fit <- bsvm(y ~ x1 + t + (1 | g), g, engine = "vb")
-  expect_output(print(summary(fit)), "flat")
+  expect_output(print(summary(fit, details = TRUE)), "flat")
   summary <- prior_summary(fit)
   expect_match(summary$prior[summary$name == "population-level slopes"], "flat")
   expect_match(summary$prior[summary$name == "g: (Intercept)"], "inverse-gamma\\(0.01, 0.01\\)")

@@ -208,7 +208,7 @@ test_that("nu and alpha are among the draws and in the summary, variances are no
   draws <- posterior::as_draws_matrix(fit)
   expect_identical(colnames(draws), c("(Intercept)", "mpg", "hp", names))
   expect_equal(fit$blocks[[2]]$hyper, c(nu = mean(draws[, 4]), alpha = mean(draws[, 5])))
-  summary <- unchecked(summary(fit))
+  summary <- unchecked(summary(fit, details = TRUE))
   expect_equal(nrow(summary$variances), 0)
   expect_identical(rownames(summary$variance_draws), names)
   expect_equal(summary$variance_draws[, "Estimate"], colMeans(draws)[4:5], ignore_attr = TRUE)
@@ -228,7 +228,8 @@ test_that("with nu and alpha given there is nothing more to report", {
   expect_no_match(capture.output(print(fit)), "Hyper-parameters|Variances")
   both <- fit_cars(prior = list(prior_lasso(), hp = prior_ridge(0.01)))
   expect_equal(unchecked(summary(both))$variances$block, "hp")
-  expect_match(capture.output(print(unchecked(summary(both)))), "^nu_population", all = FALSE)
+  expect_match(capture.output(print(unchecked(summary(both, details = TRUE)))), "^nu_population",
+               all = FALSE)
 })
 
 test_that("a nu that nothing bounds is warned of", {

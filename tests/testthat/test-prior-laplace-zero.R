@@ -129,7 +129,7 @@ test_that("several starts: the best is kept, all are reported, and R's seed deci
   expect_length(several$start_bounds, 6L)
   expect_identical(several$elbo, max(several$start_bounds))
   expect_identical(several$start_bounds, again$start_bounds)
-  expect_output(print(summary(several)), "Bounds of 6 starts")
+  expect_output(print(summary(several, details = TRUE)), "Bounds of 6 starts")
   one <- fit_selection(data, engine = engine_vb(starts = 1L), rho = 0.1)
   expect_identical(one$elbo, several$start_bounds[1L])
   set.seed(1)
@@ -201,7 +201,8 @@ test_that("bad numbers and models it can't take are refused in words", {
   fit <- fit_cars(am ~ mpg + wt)
   expect_error(vcov(fit, method = "linear_response"), "selects", class = "bsvm_error_unsupported")
   expect_error(check_approximation(fit), "exactly zero", class = "bsvm_error_unsupported")
-  expect_output(print(summary(fit)), "probabilities of inclusion too close to 0 and 1")
+  expect_output(print(summary(fit, details = TRUE)),
+                "probabilities of inclusion too close to 0 and 1")
 })
 
 test_that("the default engine is exact where draws are cheap", {

@@ -79,7 +79,7 @@ test_that("draws have zeros, and the methods take them", {
   expect_finite(list(coef(fit), vcov(fit), confint(fit), predict(fit, type = "link")))
   table <- suppressWarnings(summary(fit))
   expect_equal(rownames(table$variance_draws), "pi_population-level slopes")
-  expect_output(print(table), "pi_population-level slopes")
+  expect_output(print(table, details = TRUE), "pi_population-level slopes")
   expect_equal(nrow(table$variances), 0)
   skip_if_not_installed("posterior")
   draws <- posterior::as_draws_df(fit)

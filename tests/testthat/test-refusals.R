@@ -2,7 +2,7 @@ bsvm <- paper_bsvm
 
 test_that("what the pseudo-likelihood does not define is refused, with what to use", {
   fit <- bsvm(y ~ x1, binary_data(), engine = "vb")
-  expect_refusal(logLik(fit), "unsupported", c("likelihood_hinge(normalized = TRUE)", "holdout("))
+  expect_refusal(logLik(fit), "unsupported", c("likelihood = \"normalized\"", "holdout("))
   expect_refusal(AIC(fit), "unsupported", "holdout(")
   expect_refusal(BIC(fit), "unsupported", "loo(")
   expect_refusal(anova(fit), "unsupported", "anova()")

@@ -327,7 +327,8 @@ test_that("the default finds the function of moderately many rows, and engine_vb
     vb <- update(fit, engine = "vb")
     expect_lt(sqrt(mean((fitted(vb) - sin(2 * data$x))^2)), 0.15)
   }
-  expect_output(print(summary(vb)), "engine_gibbs\\(\\) draws from the posterior itself")
+  expect_output(print(summary(vb, details = TRUE)),
+                "engine_gibbs\\(\\) draws from the posterior itself")
 })
 
 test_that("numbers beyond reason, one point and data that are gone are answered", {

@@ -136,7 +136,7 @@ test_that("a fit says and predicts what its response and likelihood say", {
   fit$likelihood <- toy
   with_toy({
     expect_output(print(fit), "response in m", fixed = TRUE)
-    expect_output(print(summary(fit)), "response in m", fixed = TRUE)
+    expect_output(print(summary(fit, details = TRUE)), "response in m", fixed = TRUE)
     expect_null(summary(fit)$n_positive)
     expect_identical(predict(fit), fitted(fit))
     expect_named(predict(fit, interval = TRUE), c("fit", "sd", "lower", "upper"))
@@ -171,7 +171,8 @@ test_that("functions for two classes refuse other responses", {
                    c("support_vectors()", "here it is metres", "summary()", "residuals()"))
     expect_identical(summary(point)$n_support, sum(abs(point$y - point$link) > 1))
     expect_null(summary(point)$estimate$n_margin)
-    expect_output(print(summary(point)), "Support vectors: [0-9]+ of 32 rows \\([0-9.]+ %\\)\n")
+    expect_output(print(summary(point, details = TRUE)),
+                  "Support vectors: [0-9]+ of 32 rows \\([0-9.]+ %\\)\n")
     expect_refusal(bsvm_parsnip(dist ~ speed, cars, likelihood = toy), "unsupported",
                    c("bsvm_parsnip()", "here it is metres", "regression"))
     expect_refusal(holdout(list(fit, tuned_svm()), signs, times = 2), "unsupported",

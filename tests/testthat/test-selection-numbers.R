@@ -236,7 +236,7 @@ test_that("with nothing chosen but prior and likelihood: selected, predicted, pr
     inside <- mean(new$y > found$lower & new$y < found$upper)
     expect_gt(inside, 0.88)
     expect_gt(stats::cor(found$fit, new$y), 0.85)
-    expect_output(print(summary(fit)), "scale +[0-9]")
+    expect_output(print(summary(fit, details = TRUE)), "scale +[0-9]")
     expect_output(print(fit), "nu +[0-9]")
     expect_true(all(c("scale", "nu") %in% dimnames(bsvm:::inferred_draws(fit))[[1L]]))
     # each draw of the linear predictor with its own scale and share

@@ -22,14 +22,42 @@ test_that("coefficients are ranked on request", {
   expect_false(is.unsorted(-abs(table[, "Estimate"] / table[, "SD"])))
 })
 
-test_that("the printed summary is stable", {
-  expect_snapshot_output(print_masked(summary(ref$fit)))
-  plain <- bsvm(y ~ x1 + f, binary_data(), engine = "vb")
-  expect_snapshot_output(print_masked(summary(plain)))
-  averaged <- bsvm(y ~ x1 + (t | g), grouped_data(), engine = "gaussian")
-  expect_snapshot_output(print_masked(summary(averaged)))
-  point <- bsvm(y ~ x1, binary_data(), engine = "map", likelihood = likelihood_hinge(TRUE))
-  expect_snapshot_output(print_masked(summary(point)))
+test_that("the printed summary is stable, with details and without", {
+  normalised <- likelihood_hinge(TRUE)
+  fits <- list(
+    ref$fit, bsvm(y ~ x1 + f, binary_data(), engine = "vb"),
+    bsvm(y ~ x1 + (t | g), grouped_data(), engine = "gaussian"),
+    bsvm(y ~ x1 + (1 | g), grouped_data(), engine = "gaussian", likelihood = normalised),
+    bsvm(y ~ x1, binary_data(), engine = "map", likelihood = normalised)
+  )
+  for (fit in fits) {
+    expect_snapshot_output(print_masked(summary(fit)))
+    expect_snapshot_output(print_masked(summary(fit, details = TRUE)))
+  }
+})
+
+test_that("details are kept, can be asked of print, and change no number", {
+  brief <- summary(ref$fit)
+  full <- summary(ref$fit, details = TRUE)
+  expect_identical(brief[names(brief) != "details"], full[names(full) != "details"])
+  lines <- function(x, ...) capture.output(print(x, ...))
+  expect_identical(lines(brief, details = TRUE), lines(full))
+  expect_identical(lines(full, details = FALSE), lines(brief))
+  expect_no_match(lines(brief), "LIBSVM|Priors|Gradient|passes|Support")
+  expect_match(lines(full), "LIBSVM", all = FALSE)
+  expect_refusal(summary(ref$fit, details = NA), "argument", "`details`")
+})
+
+test_that("a fit that did not converge says so without details", {
+  fit <- suppressWarnings(bsvm(y ~ x1 + (1 | g), grouped_data(), engine = "vb",
+                               control = bsvm_control(max_passes = 2)))
+  expect_output(print(summary(fit)), "after 2 passes: stopped at the limit, not converged")
+})
+
+test_that("under the normalised likelihood it is said once how coefficients compare", {
+  s <- summary(bsvm(y ~ x1 + (1 | g), grouped_data(), likelihood = likelihood_hinge(TRUE)))
+  expect_length(grep("Four times a coefficient", capture.output(print(s))), 1L)
+  expect_no_match(capture.output(print(summary(ref$fit))), "Four times")
 })
 
 test_that("with draws there is a table with diagnostics, of coefficients and variances", {
@@ -48,7 +76,8 @@ test_that("with draws there is a table with diagnostics, of coefficients and var
   inverse <- apply(apply(drawn$covariance, 3, solve), 1, mean)
   expect_close(s$variances$plug_in[2:3], diag(solve(matrix(inverse, 2))), 1e-10)
   expect_equal(s$variances$block, c("population-level slopes", "g: (Intercept)", "g: t"))
-  expect_output(print(s), "2 chains of 150 draws after 50 of burn-in")
+  expect_output(print(s, details = TRUE), "2 chains of 150 draws after 50 of burn-in")
+  expect_no_match(capture.output(print(s)), "Rhat|ESS|MCSE")
   expect_output(print(drawn$fit), "Gibbs sampler")
 })
 
@@ -83,12 +112,12 @@ test_that("closing words go with engine and likelihood", {
     paste(capture.output(print(summary(bsvm(y ~ x1 + (1 | g), d, ...)))), collapse = " ")
   }
   normalised <- likelihood_hinge(normalized = TRUE)
-  expect_match(closing(engine = "vb"), "too small.*engine_gaussian\\(\\).*pseudo-posterior")
-  expect_match(closing(engine = "gaussian"), "pseudo-posterior.*normalized = *TRUE")
+  expect_match(closing(engine = "vb"), "pseudo-posterior.*far too low")
+  expect_match(closing(engine = "gaussian"), "pseudo-posterior.*normalized")
   expect_no_match_in(closing(engine = "gaussian"), "too small")
   expect_no_match_in(closing(likelihood = normalised), "pseudo|Intervals|LIBSVM|concave")
   expect_match(closing(likelihood = normalised), "normalised hinge likelihood, Gaussian engine")
-  expect_match(closing(engine = "map"), "Modes, and standard deviations from the curvature")
+  expect_match(closing(engine = "map", likelihood = normalised), "Modes, and standard deviations from the curvature")
 })
 
 test_that("standard deviations have a table where they are averaged over", {
@@ -98,5 +127,12 @@ test_that("standard deviations have a table where they are averaged over", {
   expect_equal(rownames(table), c("g: (Intercept)", "g: t"))
   rows <- tidy(fit, "ran_pars", conf.int = TRUE, conf.level = 0.9)
   expect_close(table, as.matrix(rows[c("estimate", "std.error", "conf.low", "conf.high")]), 1e-12)
-  expect_null(summary(bsvm(y ~ x1, d, engine = "vb"))$sds)
+  joint <- bsvm(y ~ x1 + (t | g), d, engine = "gaussian")
+  rows <- tidy(joint, "ran_pars", conf.int = TRUE)
+  told <- summary(joint)
+  expect_identical(rownames(told$correlations), "g: (Intercept), t")
+  expect_close(rbind(told$sds, told$correlations), unname(as.matrix(rows[, 4:7])), 1e-12)
+  alone <- summary(bsvm(y ~ x1, d, engine = "vb"))$sds
+  expect_identical(attr(alone, "population"), rownames(alone))
+  expect_null(summary(bsvm(y ~ x1, d, engine = "vb", prior = prior_ridge(variance = 2)))$sds)
 })

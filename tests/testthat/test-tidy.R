@@ -105,4 +105,23 @@ test_that("augment() has probabilities named by the levels on request", {
   }
   expect_false(".pred_yes" %in% names(augment(fit, newdata = d)))
   expect_refusal(augment(fit, prob = "yes"), "argument", "`prob`")
+  proper <- bsvm(y ~ x1 + (1 | g), d, likelihood = "normalized", keep_data = TRUE)
+  p <- predict(proper, d, type = "prob")
+  for (rows in list(augment(proper), augment(proper, d["y"]), augment(proper, newdata = d))) {
+    expect_close(rows$.pred_yes, p[, "yes"], 1e-12)
+  }
+  expect_false(".pred_yes" %in% names(augment(proper, prob = FALSE)))
+  light <- update(proper, keep_data = FALSE)
+  expect_false(".pred_yes" %in% names(augment(light, d)))
+  line <- bsvm(x1 ~ t, d, likelihood = likelihood_eps_insensitive())
+  expect_refusal(augment(line, prob = TRUE), "unsupported", "`.fitted`")
+})
+
+test_that("coefficients are no log odds, and average odds ratios are named", {
+  expect_identical(tidy(fit, exponentiate = FALSE), tidy(fit))
+  expect_refusal(tidy(fit, exponentiate = TRUE), "unsupported",
+                 c("not constant", "average odds ratios", "likelihood = \"normalized\""))
+  line <- bsvm(x1 ~ t, grouped_data(), likelihood = likelihood_eps_insensitive())
+  expect_refusal(tidy(line, exponentiate = TRUE), "unsupported", "not on a log scale")
+  expect_refusal(tidy(fit, exponentiate = NA), "argument", "`exponentiate`")
 })
