@@ -80,5 +80,5 @@ plot_intervals <- function(object, draws, level) {
   bayesplot::mcmc_intervals(draws, prob = min(0.5, level / 2), prob_outer = level,
                             point_est = "mean") +
     ggplot2::labs(x = paste0("Mean, 50 and ", format(100 * level), " % interval"),
-                  caption = interval_caption(object, 1L, 1L, ""))
+                  caption = note_of(object$likelihood, "caption", object))
 }
