@@ -1,12 +1,13 @@
 # What all pictures share: the theme, a palette that colour-blind readers can tell apart (Okabe and
-# Ito), words for axes, short names, and axes of panels that differ in what their numbers mean.
+# Ito, and two of Tol's), words for axes, short names, and axes of panels that differ in what their numbers mean.
 
 plot_colour <- "#0072B2"
 
 # Of the first and the second class; also of negative and positive values.
 class_colours <- c("#D55E00", "#0072B2")
 
-plot_palette <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+plot_palette <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000",
+                  "#661100", "#332288")
 
 # Titles begin at the left edge of the whole picture, where long ones have room.
 plot_theme <- function() {
