@@ -35,8 +35,9 @@ plot_inclusion <- function(..., threshold = 0.5, n = 30L) {
   ggplot2::ggplot(shown, ggplot2::aes(.data$probability, .data$term, fill = .data$sign)) +
     ggplot2::geom_col(width = 0.75) +
     ggplot2::geom_vline(xintercept = threshold, colour = "grey30", linetype = "dashed") +
-    ggplot2::scale_fill_manual(values = sign_colours, drop = FALSE) +
-    ggplot2::scale_x_continuous(limits = c(0, 1), expand = ggplot2::expansion(c(0, 0.03))) +
+    ggplot2::scale_fill_manual(values = sign_colours) +
+    ggplot2::scale_x_continuous(limits = c(0, 1), breaks = c(0, 0.5, 1), labels = c("0", "0.5", "1"),
+                                expand = ggplot2::expansion(c(0, 0.03))) +
     ggplot2::scale_y_discrete(labels = function(names) distinct_names(names, 24L)) +
     (if (panels > 1L) ggplot2::facet_wrap("fit", nrow = 1L)) +
     ggplot2::labs(title = "Probability that a predictor is in the model", x = "Inclusion probability",
