@@ -16,7 +16,7 @@
 #'   `"ber"`. If they are named, the names are the titles of the panels. For `plot()`: arguments of
 #'   `autoplot()`.
 #' @param x,object A result of [holdout()] or [cross_validate()].
-#' @param metrics Names of the metrics to show. By default the first six, without `"seconds"` if there
+#' @param metrics Names of the metrics to show. By default the first four, without `"seconds"` if there
 #'   are others.
 #' @return A `ggplot` object. If values are missing, the caption shows their number.
 #' @section Errors:
@@ -74,11 +74,13 @@ shown_metrics <- function(known) {
   utils::head(setdiff(known, "seconds"), most_metrics)
 }
 
-most_metrics <- 6L
+most_metrics <- 4L
 
 metric_labels <- c(ber = "Balanced error rate", error = "Error rate", auc = "Area under the curve",
-                   brier = "Brier score", log_score = "Log score", slope = "Calibration slope",
-                   seconds = "Seconds")
+                   brier = "Brier score", log_score = "Log score (high: good)",
+                   slope = "Calibration slope", rmse = "Root mean squared error",
+                   mae = "Mean absolute error", r2 = "R-squared", coverage = "Coverage",
+                   width = "Width of intervals", crps = "CRPS (low: good)", seconds = "Seconds")
 
 # What a classifier gets that knows nothing; of a slope, what is ideal.
 reference_values <- c(ber = 0.5, auc = 0.5, slope = 1)
@@ -107,16 +109,16 @@ study_parts <- function(study, metric, name, label) {
   there <- is.finite(shown$value)
   log <- metric == "seconds"
   if (log) shown$value <- base::log(pmax(shown$value, 0.001))
-  panels <- c(label, paste0(label, ": ", if (log) "ratio to '" else "difference from '",
+  panels <- c(label, paste0(label, key_mark, if (log) "Ratio to '" else "Difference from '",
                             short_names(models[1L], 20L), "'"))
   found <- paired_differences(shown[there, ], models, test_ratio(attr(study, "splits")))
   place <- function(part, k) {
     n <- nrow(part)
     cbind(part, panel = rep(panels[k], n), zero = rep(if (log) panel_offset else 0, n))
   }
-  some <- c(!is.na(reference_values[metric]), nrow(found) > 0L)
-  lines <- data.frame(at = c(reference_values[metric], if (log) panel_offset else 0),
-                      panel = panels)[some, ]
+  reference <- unname(reference_values[metric])
+  lines <- data.frame(at = c(reference, if (log) panel_offset else 0), panel = panels)
+  lines <- lines[c(!is.na(reference), nrow(found) > 0L), ]
   list(values = place(shown[there, c("model", "value", "split")], 1L), differences = place(found, 2L),
        lines = lines, models = models, missing = sum(!there), total = nrow(shown))
 }
@@ -163,18 +165,27 @@ plot_study <- function(parts, title) {
                         alpha = if (nrow(values) > 200L) 0.35 else 0.6, colour = plot_colour) +
     (if (nrow(differences) > 0L) difference_layers(placed(differences))) +
     ggplot2::facet_wrap("panel", scales = "free_x", ncol = columns,
-                        labeller = ggplot2::label_wrap_gen(if (length(parts) > 3L) 20 else 44)) +
+                        labeller = ggplot2::as_labeller(function(panels) {
+                          panel_title(panels, if (length(parts) > 3L) 18L else 30L)
+                        })) +
     ggplot2::scale_x_continuous(breaks = check_breaks, labels = check_labels) +
-    ggplot2::scale_y_discrete(limits = rev(models), labels = short_names) +
+    ggplot2::scale_y_discrete(limits = rev(models), labels = short_names,
+                              guide = ggplot2::guide_axis(check.overlap = TRUE)) +
     ggplot2::labs(title = if (is.null(title)) "Models compared over splits of the data"
                           else paste(title, "over splits of the data"),
                   x = NULL, y = NULL, caption = study_caption(parts, nrow(differences) > 0L)) +
     plot_theme() +
     ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(),
                    panel.spacing.x = ggplot2::unit(14, "pt"),
-                   strip.text = ggplot2::element_text(size = if (length(parts) > 3L) 7.5 else 9),
+                   strip.text = ggplot2::element_text(size = if (length(parts) > 3L) 8 else 9),
                    axis.text.x = ggplot2::element_text(size = 7.5),
                    axis.text.y = ggplot2::element_text(size = row_text_size(2 * rows)))
+}
+
+# Panels of differences are to the right of that with the metric's name.
+panel_title <- function(panels, width = 30L) {
+  vapply(strwrap(sub(paste0(".*", key_mark), "", panels), width, simplify = FALSE), paste, "",
+         collapse = "\n")
 }
 
 difference_layers <- function(shown) {

@@ -15,8 +15,10 @@ test_that("there is a box a model, a point a split, and two panels a metric", {
   points <- built[[3]][built[[3]]$PANEL == 1 & round(built[[3]]$y) == 2, ]
   expect_setequal(points$x, values)
   expect_identical(levels(shown$data$panel),
-                   c("Balanced error rate", "Balanced error rate: difference from 'x1'",
-                     "Area under the curve", "Area under the curve: difference from 'x1'"))
+                   c("Balanced error rate", "Balanced error rate\rDifference from 'x1'",
+                     "Area under the curve", "Area under the curve\rDifference from 'x1'"))
+  expect_identical(panel_title(levels(shown$data$panel)[2:3]),
+                   c("Difference from 'x1'", "Area under the curve"))
   expect_equal(built[[1]]$xintercept, c(0.5, 0, 0.5, 0))
   one <- ggplot2::autoplot(study, metrics = "auc")
   expect_equal(nrow(ggplot2::ggplot_build(one)$data[[2]]), 2)
@@ -37,13 +39,14 @@ test_that("differences are those of the summary, with an interval by Student's t
 
 test_that("seconds are apart, in logarithms and ratios", {
   timed <- with_seed(1, holdout(models[1:2], d, times = 5, response = "y"))
-  timed$value[timed$metric == "seconds"] <- rep(c(0.1, 10), each = 5)
+  own <- timed$metric == "seconds"
+  timed$value[own] <- ifelse(timed$model[own] == "x1", 0.1, 10)
   expect_match(plot(timed)$labels$caption, "Not shown: seconds", fixed = TRUE)
   shown <- plot(timed, metrics = "seconds")
   expect_setequal(round(exp(shown$data$value), 10), c(0.1, 10))
   ratio <- ggplot2::ggplot_build(shown)$data[[4]]
   expect_close(exp(ratio$xmin - panel_offset), 100, 1e-6)
-  expect_match(levels(shown$data$panel)[2], "ratio to 'x1'")
+  expect_match(levels(shown$data$panel)[2], "Ratio to 'x1'")
 })
 
 test_that("missing values are counted", {
