@@ -4,9 +4,9 @@
 #'
 #' @details
 #' Points are bins with their Clopper-Pearson intervals; the size of a point shows the number of
-#' rows. The line is a smooth curve with pointwise limits, from the first bin to the last. On the dashed diagonal, probabilities are
-#' calibrated. Ticks are the probabilities of the rows: rows of the first class at the bottom, rows
-#' of the second class at the top.
+#' rows. The line is a smooth curve with pointwise limits, from the first bin to the last. On the
+#' dashed diagonal, probabilities are calibrated. Ticks are the probabilities of the rows: rows of
+#' the first class at the bottom, rows of the second class at the top.
 #'
 #' @param x,object The value of [calibration()].
 #' @param smooth Show the curve?

@@ -144,8 +144,8 @@ check_densities <- function(check, chosen, draws) {
 }
 
 # Densities are drawn on a scale without bounds: standard deviations and parameters in logarithms,
-# correlations as Fisher's z. list(to, from, slope, log): `slope` is that of `to` at the values on it,
-# and pictures have `log` axes too.
+# correlations as Fisher's z. list(to, from, slope, log): `slope` is that of `to` at the values on
+# it, and pictures have `log` axes too.
 quantity_scale <- function(name, check) {
   if (match(name, rownames(check$table)) <= nrow(check$marginals$mean)) {
     return(list(to = identity, from = identity, slope = function(t) 1, log = FALSE))

@@ -11,7 +11,8 @@ plot_coefficients <- function(object, level, intercept, scaled, n, env) {
   plot_interval_rows(shown) +
     ggplot2::labs(
       title = paste0("Coefficients: ", spread_words(object, level)),
-      subtitle = direction_words(object), x = coefficient_label(object, !is.null(units)), y = NULL,
+      subtitle = direction_words(object),
+      x = coefficient_label(object, !is.null(units), all$term), y = NULL,
       caption = caption_of(wide_words(shown), lost_words(lost),
                            if (scaled && is.null(units)) raw_words, other_terms(object),
                            note_of(object$likelihood, "caption", object))
@@ -20,12 +21,13 @@ plot_coefficients <- function(object, level, intercept, scaled, n, env) {
 
 raw_words <- "Not per standard deviation: the data of the fit can't be found"
 
-coefficient_label <- function(object, scaled) {
+coefficient_label <- function(object, scaled, terms) {
   what <- if (is_kind(object$response, "numbers")) {
     paste("Change in", short_names(response_title(object)))
   } else {
     "Coefficient"
   }
+  if (all(terms %in% object$design$columns[object$design$intercept])) return("Intercept")
   paste(what, if (scaled) "per standard deviation of the predictor"
               else "per unit of the predictor")
 }

@@ -14,8 +14,12 @@ plot_draws <- function(object, which, level, pars, n, intercept) {
     trace = bayesplot::mcmc_trace(draws, facet_args = wrapped_strips()),
     rank = bayesplot::mcmc_rank_overlay(draws, facet_args = wrapped_strips())
   ))
-  drawn + plot_theme() + ggplot2::theme(strip.text = ggplot2::element_text(size = 8))
+  drawn + ggplot2::labs(title = draw_titles[[which]]) + plot_theme() +
+    ggplot2::theme(strip.text = ggplot2::element_text(size = 8))
 }
+
+draw_titles <- c(intervals = "Parameters", density = "Densities of the draws, by chain",
+                 trace = "Traces of the draws", rank = "Ranks of the draws, by chain")
 
 # Overlaid densities need chains to overlay.
 plot_density <- function(draws) {

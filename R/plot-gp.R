@@ -79,9 +79,9 @@ needed_rows <- function(object, basis, data) {
        link = unname(object$link)[own], y = unname(object$y)[own])
 }
 
-# Posterior moments of the function, or of its averages, less its mean over the rows, at k inputs (as
-# gp_variables()), or of `combine` (j x k) times it; with a level list(fit, sd, lower, upper), else
-# means.
+# Posterior moments of the function, or of its averages, less its mean over the rows, at k inputs
+# (as gp_variables()), or of `combine` (j x k) times it; with a level list(fit, sd, lower, upper),
+# else means.
 function_moments <- function(object, basis, variables, level = NULL, combine = NULL) {
   rows <- function_rows(object, basis, variables, combine)
   if (is.null(level)) return(posterior_linear(object, rows, sd = FALSE)$mean)
@@ -157,8 +157,8 @@ has_numeric_by <- function(basis) {
   else !is.null(basis$by) && basis$by != "NA" && is.null(basis$object$by.level)
 }
 
-# The rows, the linear predictor without the function (`rest`), and of a response of numbers also the
-# partial residuals: the function and the residual.
+# The rows, the linear predictor without the function (`rest`), and of a response of numbers also
+# the partial residuals: the function and the residual.
 point_data <- function(basis, object, env) {
   rows <- if (is_gp(basis)) rows_of_term(object, basis, env) else term_values(object, basis, env)
   if (is.null(rows) || nrow(rows$raw) == 0L) return(NULL)
@@ -206,10 +206,11 @@ plot_maps <- function(object, bases, env, points = 60L) {
     map_points(object, bases, rows) +
     Map(function(basis, border) border_layer(shown[shown$label == basis$label, ], border$at), bases,
         borders) +
-    ggplot2::labs(x = bases[[1L]]$covariates[1L], y = bases[[1L]]$covariates[2L],
-                  fill = if (length(bases) > 1L) "Function" else bases[[1L]]$label,
-                  caption = paste(c(paste("Colours: posterior", word_for_estimate(object),
-                                          "of the function less its mean"),
+    ggplot2::labs(title = paste0(if (length(bases) > 1L) "Functions" else bases[[1L]]$label,
+                                 ": posterior ", word_for_estimate(object)),
+                  x = bases[[1L]]$covariates[1L], y = bases[[1L]]$covariates[2L],
+                  fill = sub(" on ", " on\n", effect_label(object, "link")),
+                  caption = paste(c(direction_words(object),
                                     unique(unlist(lapply(borders, `[[`, "words")))),
                                   collapse = "\n")) +
     ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
@@ -292,14 +293,15 @@ plot_relevance <- function(object, select, n) {
   ggplot2::ggplot(shown, ggplot2::aes(.data$relevance, .data$key)) +
     ggplot2::geom_col(fill = plot_colour, width = 0.65) +
     ggplot2::facet_wrap("block", scales = "free_y", labeller = ggplot2::label_wrap_gen(60)) +
-    ggplot2::scale_y_discrete(labels = level_of_key) +
-    ggplot2::labs(x = "Relevance (1 / length scale in standard deviations of the variable)",
-                  y = NULL,
+    ggplot2::scale_y_discrete(labels = function(keys) short_names(level_of_key(keys))) +
+    ggplot2::labs(title = "Relevance of the variables",
+                  x = "1 / length scale in standard deviations of the variable", y = NULL,
                   caption = if (nrow(shown) < total) {
                     paste(nrow(shown), "of", total, "variables, the most relevant")
                   }) +
     plot_theme() +
-    ggplot2::theme(panel.grid.major.y = ggplot2::element_blank())
+    ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(),
+                   axis.text.y = ggplot2::element_text(size = row_text_size(nrow(shown))))
 }
 
 # The basis with kernels as at the posterior means of what is inferred of them.

@@ -50,8 +50,9 @@ between_rows <- 6L # the room of those between
 
 group_words <- function(levels, shown) {
   if (levels <= most_named_levels) return(NULL)
-  paste0("The ", extreme_named, " lowest and highest of ", levels, " levels are named; the others, ",
-         "in order, are closer together", if (shown < levels) paste0(" (", shown, " shown)"))
+  paste0("The ", extreme_named, " lowest and highest of ", levels, " levels are named; ",
+         "the others, in order, are closer together",
+         if (shown < levels) paste0(" (", shown, " shown)"))
 }
 
 # The long form of ranef() of one factor, each term in the order of its effects with rows `at`; more

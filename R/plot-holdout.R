@@ -9,19 +9,20 @@
 #' dashed lines show one half for `"ber"` and `"auc"`, the value of a classifier that knows nothing,
 #' and the ideal value 1 for `"slope"`. The second panel has the mean difference from the first
 #' model, split by split, with a 95 % interval. It is the mean plus or minus a quantile of Student's
-#' t times `se_corrected`, which allows for overlapping training sets (see [summary.bsvm_holdout()]).
-#' Seconds are shown on a logarithmic axis, and their differences as ratios.
+#' t times `se_corrected`, which allows for overlapping training sets (see
+#' [summary.bsvm_holdout()]). Seconds are shown on a logarithmic axis, and their differences as
+#' ratios.
 #'
 #' @param ... For `plot_ber()`: results of [holdout()] or [cross_validate()] with the metric
 #'   `"ber"`. If they are named, the names are the titles of the panels. For `plot()`: arguments of
 #'   `autoplot()`.
 #' @param x,object A result of [holdout()] or [cross_validate()].
-#' @param metrics Names of the metrics to show. By default the first four, without `"seconds"` if there
-#'   are others.
+#' @param metrics Names of the metrics to show. By default the first four, without `"seconds"` if
+#'   there are others.
 #' @return A `ggplot` object. If values are missing, the caption shows their number.
 #' @section Errors:
-#' `bsvm_error_unsupported` if ggplot2 is not installed or all values are missing; `bsvm_error_argument` for an object that is
-#' not a study, or a metric that is not in the study.
+#' `bsvm_error_unsupported` if ggplot2 is not installed or all values are missing;
+#' `bsvm_error_argument` for an object that is not a study, or a metric that is not in the study.
 #' @references Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176.
 #' @seealso [summary.bsvm_holdout()].
@@ -119,8 +120,9 @@ study_parts <- function(study, metric, name, label) {
   reference <- unname(reference_values[metric])
   lines <- data.frame(at = c(reference, if (log) panel_offset else 0), panel = panels)
   lines <- lines[c(!is.na(reference), nrow(found) > 0L), ]
-  list(values = place(shown[there, c("model", "value", "split")], 1L), differences = place(found, 2L),
-       lines = lines, models = models, missing = sum(!there), total = nrow(shown))
+  list(values = place(shown[there, c("model", "value", "split")], 1L),
+       differences = place(found, 2L), lines = lines, models = models,
+       missing = sum(!there), total = nrow(shown))
 }
 
 # Data frame model, value (the mean difference), lower, upper.

@@ -36,12 +36,14 @@ plot_inclusion <- function(..., threshold = 0.5, n = 30L) {
     ggplot2::geom_col(width = 0.75) +
     ggplot2::geom_vline(xintercept = threshold, colour = "grey30", linetype = "dashed") +
     ggplot2::scale_fill_manual(values = sign_colours) +
-    ggplot2::scale_x_continuous(limits = c(0, 1), breaks = c(0, 0.5, 1), labels = c("0", "0.5", "1"),
+    ggplot2::scale_x_continuous(limits = c(0, 1), breaks = c(0, 0.5, 1),
+                                labels = c("0", "0.5", "1"),
                                 expand = ggplot2::expansion(c(0, 0.03))) +
     ggplot2::scale_y_discrete(labels = function(names) distinct_names(names, 24L)) +
     (if (panels > 1L) ggplot2::facet_wrap("fit", nrow = 1L)) +
-    ggplot2::labs(title = "Probability that a predictor is in the model", x = "Inclusion probability",
-                  y = NULL, fill = NULL, caption = inclusion_caption(shown)) +
+    ggplot2::labs(title = "Probability that a predictor is in the model",
+                  x = "Inclusion probability", y = NULL, fill = NULL,
+                  caption = inclusion_caption(shown)) +
     plot_theme() +
     ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), legend.position = "top",
                    legend.margin = ggplot2::margin(), legend.key.size = ggplot2::unit(9, "pt"),
@@ -57,7 +59,8 @@ sure_sign <- 0.95
 
 likely_sign <- function(p_positive) {
   levels <- names(sign_colours)
-  at <- ifelse(is.na(p_positive), 5L, findInterval(p_positive, c(1 - sure_sign, 0.5, sure_sign)) + 1L)
+  at <- findInterval(p_positive, c(1 - sure_sign, 0.5, sure_sign)) + 1L
+  at[is.na(p_positive)] <- 5L
   factor(levels[at], levels)
 }
 

@@ -92,9 +92,11 @@ apart <- function(x, gap) {
 path_words <- function(path, shown) {
   lines <- length(unique(shown$term)) - 1L
   caption_of(
-    if (lines > named_paths) paste(named_paths, "of", lines, "coefficients, the largest, are named"),
-    paste0("Lines connect the optima at ", length(unique(path$nu)), " values of nu, with a relative ",
-           "gap of ", format(max(path$gap), digits = 1L), " or less",
+    if (lines > named_paths) {
+      paste("The", named_paths, "largest of", lines, "coefficients are named")
+    },
+    paste0("Lines connect the optima at ", length(unique(path$nu)), " values of nu, with a ",
+           "relative gap of ", format(max(path$gap), digits = 1L), " or less",
            if (isTRUE(attr(path, "local"))) ";\nbelow alpha = 1 an optimum may be a local one"),
     if (goes_back(shown)) {
       "A coefficient can shrink, even to zero, when that of a correlated predictor grows"

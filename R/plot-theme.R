@@ -1,5 +1,6 @@
 # What all pictures share: the theme, a palette that colour-blind readers can tell apart (Okabe and
-# Ito, and two of Tol's), words for axes, short names, and axes of panels that differ in what their numbers mean.
+# Ito, and two of Tol's), words for axes, short names, and axes of panels that differ in what their
+# numbers mean.
 
 plot_colour <- "#0072B2"
 
@@ -63,10 +64,10 @@ short_names <- function(names, width = 28L) {
 # Points of text for so many lines in a panel of a picture four inches high.
 row_text_size <- function(rows) max(5, min(8.8, 190 / rows))
 
-# ---- panels whose vertical axes have names --------------------------------------------------------
+# ---- panels whose vertical axes have names ------------------------------------------------------
 
-# Panel k has its rows at 1e4 * k + 1, 2, ...: a scale that is told the limits alone then knows which
-# names belong there.
+# Panel k has its rows at 1e4 * k + 1, 2, ...: a scale that is told the limits alone then knows
+# which names belong there.
 panel_offset <- 1e4
 
 named_axis <- function(at, names, dodge = 1L, expand = 0.6) {

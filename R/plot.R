@@ -7,14 +7,14 @@
 #' @details
 #' Coefficients are per standard deviation of the predictor, so that they can be compared. If one
 #' interval is more than four times as wide as most others, it is cut with an arrow, and the caption
-#' has its numbers. The columns of smooth and Gaussian-process terms are shown as functions, never as
-#' coefficients.
+#' has its numbers. The columns of smooth and Gaussian-process terms are shown as functions, never
+#' as coefficients.
 #'
 #' With draws, `"coefficients"` and `"groups"` show means and quantiles of the draws. The plots
 #' `"intervals"` to `"rank"` come from the package bayesplot: [bayesplot::mcmc_intervals()],
 #' [bayesplot::mcmc_dens_overlay()] (for one chain [bayesplot::mcmc_dens()]),
-#' [bayesplot::mcmc_trace()] and [bayesplot::mcmc_rank_overlay()]. If chains agree, their traces look
-#' alike and their ranks are uniform. Long names are broken into lines.
+#' [bayesplot::mcmc_trace()] and [bayesplot::mcmc_rank_overlay()]. If chains agree, their traces
+#' look alike and their ranks are uniform. Long names are broken into lines.
 #'
 #' Intervals in `"groups"` are quantiles of the draws, of a mixture of normal distributions
 #' ([engine_gaussian()]) or of a normal distribution. If group effects are integrated out, their
@@ -41,8 +41,8 @@
 #' @param which One of
 #'   * `"coefficients"`: posterior mean and credible interval of the population-level coefficients,
 #'     ordered by size, without the intercept unless `intercept = TRUE`;
-#'   * `"groups"`: the effects of one grouping factor with their intervals, ordered by size. With more
-#'     than 60 levels, the 10 lowest and highest are named;
+#'   * `"groups"`: the effects of one grouping factor with their intervals, ordered by size. With
+#'     more than 60 levels, the 10 lowest and highest are named;
 #'   * `"smooth"`: the smooth terms of the formula with pointwise credible intervals
 #'     ([engine_map()] without integrated group effects has no intervals);
 #'   * `"gp"`: the Gaussian-process terms of the formula;
@@ -61,14 +61,14 @@
 #'     the objective and the gap ([engine_em()]);
 #'   * `"intervals"`, `"density"`, `"trace"`, `"rank"`: the draws of parameters ([engine_gibbs()]).
 #'
-#'   The default is `"loadings"` for a factor term, otherwise `"smooth"` or `"gp"` if the formula has
-#'   such terms, otherwise `"coefficients"`. It is `"groups"` if there are group effects but no
+#'   The default is `"loadings"` for a factor term, otherwise `"smooth"` or `"gp"` if the formula
+#'   has such terms, otherwise `"coefficients"`. It is `"groups"` if there are group effects but no
 #'   coefficients except the intercept, and `"intervals"` if `pars` is given.
 #' @param level Probability of the intervals.
 #' @param intercept Show the intercept among the coefficients?
-#' @param scaled If `TRUE` (default), each coefficient is multiplied by the standard deviation of its
-#'   column, so that coefficients of predictors in different units can be compared. If the data of
-#'   the fit can't be found, the coefficients may be raw, as with `FALSE`; the axis says which.
+#' @param scaled If `TRUE` (default), each coefficient is multiplied by the standard deviation of
+#'   its column, so that coefficients of predictors in different units can be compared. If the data
+#'   of the fit can't be found, the coefficients may be raw, as with `FALSE`; the axis says which.
 #' @param n Maximum number of coefficients to show: the coefficients furthest from zero in standard
 #'   deviations. The others are counted. For `"relevance"` and `"loadings"`, the maximum number of
 #'   variables.
@@ -77,7 +77,8 @@
 #' @param select Which smooth or Gaussian-process terms, or (for `"groups"`) which grouping factor:
 #'   numbers or labels. By default the terms that fit into one plot, and the first factor.
 #' @param type The scale of functions of one variable: `"link"` (default), the linear predictor, or
-#'   `"prob"`, the probability of the second class with all other terms at their means over the rows.
+#'   `"prob"`, the probability of the second class with all other terms at their means over the
+#'   rows.
 #' @param ... For `plot()`: arguments of `autoplot()`. Otherwise not used.
 #' @return A `ggplot` object. An error of class `bsvm_error_unsupported` if the required package is
 #'   not installed, or if the fit does not have what the plot needs. An error of class
