@@ -48,8 +48,8 @@ autoplot.bsvm_calibration <- function(object, smooth = TRUE, ...) {
     plot_theme()
 }
 
-# At most three sizes.
-row_breaks <- function(n) unique(signif(c(max(n), max(n) / 4, max(n) / 16), 1L))
+# The largest size, the smallest, and one between.
+row_breaks <- function(n) unique(c(max(n), round(sqrt(max(n) * min(n))), min(n)))
 
 calibration_layers <- function(curve) {
   if (is.null(curve)) return(NULL)

@@ -110,15 +110,15 @@ plot_interval_rows <- function(shown) {
     ggplot2::theme(axis.text.y = ggplot2::element_text(size = row_text_size(nrow(shown))))
 }
 
-# An interval is cut if, as with at most a quarter of them, it is `much_wider` than all others: one
-# bar would hide them.
+# An interval is cut if it is, with at most half of them, `much_wider` than all others: a wide bar
+# would hide them. Two collinear predictors have two.
 much_wider <- 4
 
 is_much_wider <- function(shown) {
   width <- shown$upper - shown$lower
   wide <- logical(length(width))
   sorted <- sort(width, decreasing = TRUE)
-  most <- max(1L, length(width) %/% 4L)
+  most <- max(1L, length(width) %/% 2L)
   if (length(width) < 2L) return(wide)
   at <- which(sorted[seq_len(most)] > much_wider * sorted[1L + seq_len(most)])
   if (length(at) > 0L) wide <- width >= sorted[max(at)]
