@@ -20,9 +20,10 @@
 #'   represent the exact distribution. `NULL` (default) uses the corrected distribution of the
 #'   check.
 #' @param ... For `plot()`: arguments of `autoplot()`. Otherwise not used.
-#' @return A `ggplot` object with one panel per quantity. An error of class `bsvm_error_unsupported`
-#'   if ggplot2 is not installed or the check has no draws that can be shown, and of class
-#'   `bsvm_error_argument` for unknown names or an invalid `exact`.
+#' @return A `ggplot` object with one panel per quantity.
+#' @section Errors:
+#' `bsvm_error_unsupported` if ggplot2 is not installed or the check has no draws that can be shown;
+#' `bsvm_error_argument` for unknown names or an invalid `exact`.
 #' @seealso [check_approximation()]
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
@@ -80,6 +81,9 @@ check_breaks <- function(limits) {
   if (limits[1L] < panel_offset / 2) return(pretty_few(limits))
   nice <- log(as.vector(outer(c(1, 2, 5), 10^(-20:20)))) + panel_offset
   inside <- nice[nice >= limits[1L] & nice <= limits[2L]]
+  tens <- log(10^(-20:20)) + panel_offset
+  tens <- tens[tens >= limits[1L] & tens <= limits[2L]]
+  if (length(tens) > 1L) inside <- tens
   if (length(inside) < 2L) return(log(pretty_few(exp(limits - panel_offset))) + panel_offset)
   inside[unique(round(seq(1, length(inside), length.out = min(3L, length(inside)))))]
 }

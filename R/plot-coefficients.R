@@ -72,7 +72,8 @@ coefficients_shown <- function(object, intercept) {
   shown <- shown_columns(object, intercept)
   if (length(shown) == 0L) shown <- shown_columns(object, TRUE)
   if (length(shown) > 0L) return(shown)
-  abort("unsupported", "plot(which = \"coefficients\") needs coefficients, and this fit has none. ",
+  abort("unsupported", "plot(which = \"coefficients\") needs a coefficient of a predictor, ",
+        "which this fit does not have. ",
         other_terms(object), ".")
 }
 

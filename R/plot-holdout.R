@@ -5,9 +5,9 @@
 #' and Ormerod 2014, Figures 1, 2 and 4).
 #'
 #' @details
-#' There are two panels per metric. The first has the values of the splits (points and a box plot);
-#' dashed lines show one half for `"ber"` and `"auc"`, the value of a classifier that knows nothing,
-#' and the ideal value 1 for `"slope"`. The second panel has the mean difference from the first
+#' There are two panels per metric. The first has the values of the splits, as points and a box plot.
+#' Its dashed line is the value of a classifier that knows nothing (one half) for `"ber"` and
+#' `"auc"`, and the ideal value 1 for `"slope"`. The second panel has the mean difference from the first
 #' model, split by split, with a 95 % interval. It is the mean plus or minus a quantile of Student's
 #' t times `se_corrected`, which allows for overlapping training sets (see
 #' [summary.bsvm_holdout()]). Seconds are shown on a logarithmic axis, and their differences as
@@ -120,7 +120,9 @@ study_parts <- function(study, metric, name, label) {
   reference <- unname(reference_values[metric])
   lines <- data.frame(at = c(reference, if (log) panel_offset else 0), panel = panels)
   lines <- lines[c(!is.na(reference), nrow(found) > 0L), ]
-  list(values = place(shown[there, c("model", "value", "split")], 1L),
+  ratio <- test_ratio(attr(study, "splits"))
+  list(corrected = !is.null(ratio),
+       values = place(shown[there, c("model", "value", "split")], 1L),
        differences = place(found, 2L), lines = lines, models = models,
        missing = sum(!there), total = nrow(shown))
 }
@@ -202,7 +204,10 @@ study_caption <- function(parts, differences) {
   caption_of(
     "Boxes and points: the splits",
     if (differences) {
-      "Differences: paired by split, mean and 95 % interval allowing for overlapping training sets"
+      paste0("Differences: paired by split, mean and 95 % interval",
+             if (all(vapply(parts, `[[`, TRUE, "corrected"))) {
+               " allowing for overlapping training sets"
+             })
     },
     if (missing > 0L) {
       paste(missing, "of", sum(vapply(parts, `[[`, 0L, "total")), "values are missing")

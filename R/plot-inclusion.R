@@ -87,7 +87,8 @@ inclusion_data <- function(fits, n) {
   }, tables, labels))
   terms <- unique(all$term)
   best <- tapply(all$probability, factor(all$term, terms), max)
-  kept <- terms[utils::head(order(-best), n)]
+  mean <- tapply(all$probability, factor(all$term, terms), mean)
+  kept <- terms[utils::head(order(-best, -mean), n)]
   shown <- all[all$term %in% kept, ]
   shown$term <- factor(shown$term, rev(kept))
   shown$fit <- factor(shown$fit, labels)
