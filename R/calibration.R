@@ -9,8 +9,8 @@
 #' Clopper and Pearson.
 #'
 #' The **curve** is a logistic regression on a natural cubic spline of the log odds with four knots
-#' (three if quantiles are tied), with pointwise limits. It runs from the 5 % quantile of the
-#' probabilities to the 95 % quantile. There is no curve if the probabilities have fewer than eight
+#' (three if quantiles are tied), with pointwise limits. It runs from the first bin to the last, and
+#' is linear in the log odds beyond the 5 % and 95 % quantiles. There is no curve if the probabilities have fewer than eight
 #' values, or if the curve would be infinite.
 #'
 #' Under the pseudo-likelihood, probabilities of a rare class (3 to 12 % of the rows in the data
@@ -145,7 +145,8 @@ new_calibration <- function(prob, truth, levels, bins, level) {
   check_level(level)
   seen <- list(prob = prob, truth = truth)
   table <- calibration_bins(prob, truth, bins, level)
-  structure(list(bins = table, curve = calibration_curve(prob, truth, level),
+  structure(list(bins = table,
+                 curve = calibration_curve(prob, truth, level, range(table$predicted)),
                  brier = metric_brier(seen), parts = brier_parts(seen, table),
                  log_score = metric_log_score(seen), line = calibration_line(truth, prob),
                  auc = metric_auc(seen), nobs = class_counts(ifelse(truth, 1, -1), levels),
@@ -179,14 +180,15 @@ brier_parts <- function(seen, bins) {
 
 curve_knots <- c(0.05, 0.35, 0.65, 0.95)
 
-calibration_curve <- function(prob, truth, level, points = 101L) {
+# From one of the `ends` to the other, and at least between the outer knots.
+calibration_curve <- function(prob, truth, level, ends, points = 101L) {
   odds <- stats::qlogis(bounded_probability(prob))
   knots <- unique(stats::quantile(odds, curve_knots, names = FALSE))
   if (length(unique(odds)) < 8L || length(knots) < 3L) return(NULL)
   basis <- spline_basis(odds, knots)
   fit <- suppressWarnings(stats::glm.fit(basis, truth, family = stats::binomial()))
   if (!fit$converged || fit$rank < ncol(basis) || fit$boundary) return(NULL)
-  ends <- stats::plogis(range(knots))
+  ends <- range(ends, stats::plogis(range(knots)))
   at <- seq(ends[1L], ends[2L], length.out = points)
   grid <- spline_basis(stats::qlogis(bounded_probability(at)), knots)
   centre <- drop(grid %*% fit$coefficients)

@@ -73,7 +73,7 @@ plot.bsvm_imputed <- function(x, newdata = NULL, ...) {
     ggplot2::geom_line(ggplot2::aes(.data$value, .data$density), laws, colour = plot_colour) +
     ggplot2::geom_rug(ggplot2::aes(x = .data$mean), as.data.frame(x), colour = plot_colour) +
     ggplot2::facet_wrap(ggplot2::vars(.data$column), scales = "free") +
-    ggplot2::labs(x = NULL, y = "density", caption = paste0(
+    ggplot2::labs(title = "Distribution of missing values", x = NULL, y = "Density", caption = paste0(
       "Line: average distribution of missing values, ticks: their means",
       if (!is.null(known)) "; grey: observed values"
     )) +

@@ -3,10 +3,10 @@
 #' `plot()` shows the observed share of a class against its predicted probability.
 #'
 #' @details
-#' Points are bins with their confidence limits; the size of a point shows the number of rows. The
-#' line is a smooth curve with pointwise limits. On the dashed diagonal, probabilities are
-#' calibrated. Ticks are the probabilities of the rows: rows of the first class at the bottom, rows
-#' of the second class at the top.
+#' Points are bins with their Clopper-Pearson intervals; the size of a point shows the number of
+#' rows. The line is a smooth curve with pointwise limits, from the first bin to the last. On the
+#' dashed diagonal, probabilities are calibrated. Ticks are the probabilities of the rows: rows of
+#' the first class at the bottom, rows of the second class at the top.
 #'
 #' @param x,object The value of [calibration()].
 #' @param smooth Show the curve?
@@ -32,6 +32,7 @@ autoplot.bsvm_calibration <- function(object, smooth = TRUE, ...) {
   need_ggplot2()
   check_dots(substitute(list(...)), "plot()", NULL)
   check_flag(smooth, "smooth")
+  positive <- positive_level(object$levels)
   ggplot2::ggplot(object$bins, ggplot2::aes(.data$predicted, .data$observed)) +
     ggplot2::geom_abline(colour = "grey55", linetype = "dashed") +
     (if (smooth) calibration_layers(object$curve)) +
@@ -39,13 +40,16 @@ autoplot.bsvm_calibration <- function(object, smooth = TRUE, ...) {
                             colour = "grey30") +
     ggplot2::geom_point(ggplot2::aes(size = .data$n), colour = "grey20") +
     calibration_ticks(object) +
-    ggplot2::scale_size_area(max_size = 4) +
+    ggplot2::scale_size_area(max_size = 4, breaks = row_breaks(object$bins$n)) +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
-    ggplot2::labs(x = paste0("Predicted probability of '", positive_level(object$levels), "'"),
-                  y = paste0("Share of '", positive_level(object$levels), "'"), size = "Rows",
-                  caption = calibration_caption(object)) +
+    ggplot2::labs(title = paste0("Calibration of the probability of '", positive, "'"),
+                  x = "Predicted probability", y = paste0("Observed share of '", positive, "'"),
+                  size = "Rows in\nthe bin", caption = calibration_caption(object, smooth)) +
     plot_theme()
 }
+
+# The largest size, the smallest, and one between.
+row_breaks <- function(n) unique(c(max(n), round(sqrt(max(n) * min(n))), min(n)))
 
 calibration_layers <- function(curve) {
   if (is.null(curve)) return(NULL)
@@ -69,7 +73,15 @@ calibration_ticks <- function(object) {
   })
 }
 
-calibration_caption <- function(object) {
-  paste0("Brier score ", format(object$brier, digits = 3L), ", slope ",
-         format(object$line[["slope"]], digits = 3L), "; limits of probability ", object$level)
+calibration_caption <- function(object, smooth) {
+  level <- paste(format(100 * object$level), "%")
+  caption_of(
+    paste0("Bars: ", level, " Clopper-Pearson intervals of the bins",
+           if (smooth && !is.null(object$curve)) {
+             paste0("; curve: logistic spline with ", level, " pointwise limits")
+           }),
+    paste0("Dashed: calibrated. Ticks: rows, '", positive_level(object$levels), "' at the top"),
+    paste0("Brier score ", format(object$brier, digits = 3L), ", calibration slope ",
+           format(object$line[["slope"]], digits = 3L), " (ideal 1), ", sum(object$nobs), " rows")
+  )
 }

@@ -14,8 +14,12 @@ plot_draws <- function(object, which, level, pars, n, intercept) {
     trace = bayesplot::mcmc_trace(draws, facet_args = wrapped_strips()),
     rank = bayesplot::mcmc_rank_overlay(draws, facet_args = wrapped_strips())
   ))
-  drawn + plot_theme() + ggplot2::theme(strip.text = ggplot2::element_text(size = 8))
+  drawn + ggplot2::labs(title = draw_titles[[which]]) + plot_theme() +
+    ggplot2::theme(strip.text = ggplot2::element_text(size = 8))
 }
+
+draw_titles <- c(intervals = "Parameters", density = "Densities of the draws, by chain",
+                 trace = "Traces of the draws", rank = "Ranks of the draws, by chain")
 
 # Overlaid densities need chains to overlay.
 plot_density <- function(draws) {
@@ -80,5 +84,5 @@ plot_intervals <- function(object, draws, level) {
   bayesplot::mcmc_intervals(draws, prob = min(0.5, level / 2), prob_outer = level,
                             point_est = "mean") +
     ggplot2::labs(x = paste0("Mean, 50 and ", format(100 * level), " % interval"),
-                  caption = interval_caption(object, 1L, 1L, ""))
+                  caption = note_of(object$likelihood, "caption", object))
 }

@@ -21,7 +21,7 @@ plot_effects <- function(object, pars, level, groups, others, env) {
   parts <- lapply(chosen, effect_along, object = object, rows = rows, level = level,
                   groups = groups)
   Reduce(`+`, effect_panels(parts, rows)) +
-    ggplot2::labs(x = NULL, y = effect_axis(object, level),
+    ggplot2::labs(x = NULL, title = effect_title(object), y = effect_axis(object, level),
                         caption = effect_caption(object, rows, groups, others, known, chosen)) +
     plot_theme()
 }
@@ -227,23 +227,19 @@ plot_pair <- function(object, chosen, rows, level, groups, others) {
      } else {
        ggplot2::geom_pointrange(position = ggplot2::position_dodge(width = 0.4))
      }) +
-    ggplot2::scale_colour_manual(values = effect_colours, aesthetics = c("colour", "fill")) +
+    ggplot2::scale_colour_manual(values = plot_palette, aesthetics = c("colour", "fill")) +
     ggplot2::labs(x = chosen[1L], colour = chosen[2L], fill = chosen[2L],
-                  y = effect_axis(object, level),
+                  title = effect_title(object), y = effect_axis(object, level),
                   caption = effect_caption(object, rows, groups, others, chosen, chosen)) +
     plot_theme()
 }
-
-# Okabe and Ito's, which colour-blind readers can tell apart.
-effect_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
-                    "#999933")
 
 colour_values <- function(x) {
   values <- if (is.numeric(x) && length(unique(x)) > 5L) {
     unique(unname(stats::quantile(x, c(0.1, 0.5, 0.9), type = if (is.integer(x)) 1L else 7L)))
   } else effect_grid(x)
-  if (length(values) > length(effect_colours)) {
-    abort("argument", "The second of `pars` must have at most ", length(effect_colours),
+  if (length(values) > length(plot_palette)) {
+    abort("argument", "The second of `pars` must have at most ", length(plot_palette),
           " levels; found ", length(values), ". Give it as the first, or alone.")
   }
   values
@@ -253,12 +249,17 @@ format_value <- function(x) if (is.numeric(x)) format(x, digits = 3L, trim = TRU
 
 # ---- words ----------------------------------------------------------------------------------------
 
+effect_words <- function(object) {
+  if (effect_type(object) == "link") return("linear predictor")
+  if (!is_kind(object$response, "classes")) return("expected response")
+  paste0("probability of '", positive_level(object$response$levels), "'")
+}
+
+effect_title <- function(object) paste("Effects on the", effect_words(object))
+
 effect_axis <- function(object, level) {
-  what <- if (effect_type(object) == "link") "Linear predictor"
-          else if (is_kind(object$response, "classes")) {
-            paste0("Probability of '", positive_level(object$response$levels), "'")
-          } else "Expected response"
-  interval_label(what, level, "mean", TRUE)
+  words <- effect_words(object)
+  interval_label(paste0(toupper(substr(words, 1L, 1L)), substring(words, 2L)), level, "mean", TRUE)
 }
 
 effect_caption <- function(object, rows, groups, others, known, chosen) {

@@ -24,22 +24,23 @@ plot_averages <- function(object, basis, level, env) {
     ggplot2::geom_rug(ggplot2::aes(x = .data$x), data = at, inherit.aes = FALSE, alpha = 0.3,
                       sides = "b") +
     ggplot2::facet_wrap("variable", scales = "free_x") +
-    ggplot2::labs(x = NULL, y = average_label(object, basis, level),
+    ggplot2::labs(title = average_title(object, level), x = NULL, y = effect_label(object, "link"),
                   caption = average_caption(object, basis, rows, chosen, numbers)) +
     plot_theme()
 }
 
 shown_factor <- function(names, chosen) factor(names[chosen], levels = names[chosen])
 
-average_label <- function(object, basis, level) {
-  what <- paste("Average of", if (nchar(basis$label) > 30L) "the function" else basis$label)
-  if_spread(object, interval_label(what, level, word_for_estimate(object), TRUE), paste0(what, ", mode"))
+average_title <- function(object, level) {
+  paste0("Average effects: ", if_spread(object, spread_words(object, level), "posterior mode"))
 }
 
 average_caption <- function(object, basis, rows, chosen, numbers) {
   factors <- setdiff(basis$covariates, basis$covariates[basis$inputs$of[numbers]])
   paste(c(if_spread(object, note_of(object$likelihood, "caption", object), no_band),
-          paste("Averages over the other variables of", nrow(rows$raw), "rows of the fit"),
+          direction_words(object),
+          paste("Averages of", if (nchar(basis$label) > 40L) "the function" else basis$label,
+                "over the other variables of", nrow(rows$raw), "rows of the fit"),
           if (length(chosen) < length(numbers)) {
             paste(length(chosen), "of", length(numbers), "variables, along which it varies most")
           },
@@ -111,7 +112,7 @@ plot_level_averages <- function(object, basis, level, rows) {
                                               colour = plot_colour)) +
     ggplot2::geom_point(colour = plot_colour, size = 1.8) +
     ggplot2::facet_wrap("variable", scales = "free_x") +
-    ggplot2::labs(x = NULL, y = average_label(object, basis, level),
+    ggplot2::labs(title = average_title(object, level), x = NULL, y = effect_label(object, "link"),
                   caption = if_spread(object, note_of(object$likelihood, "caption", object),
                                       no_band)) +
     plot_theme()

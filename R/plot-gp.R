@@ -1,19 +1,18 @@
 # Pictures of Gaussian-process terms: curves of one variable, maps of two, averages over the other
 # variables of more (R/plot-gp-average.R), and the relevance of variables.
 
-plot_gp <- function(object, level, select, env) {
+plot_gp <- function(object, level, select, type, env) {
   bases <- chosen_bases(object, select, "gp")
   together <- if (is.null(select)) shown_together(bases) else bases
   sizes <- vapply(together, shown_size, 0)
   covariates <- unique(lapply(together, `[[`, "covariates"))
-  picture <- if (all(sizes == 1)) plot_gp_curves(object, together, level, env)
+  curves <- all(sizes == 1)
+  if (!curves) refuse_map(type)
+  picture <- if (curves) plot_curves(object, together, level, "Functions", type, env)
              else if (all(sizes == 2) && length(covariates) == 1L) plot_maps(object, together, env)
              else if (length(together) == 1L) plot_averages(object, together[[1L]], level, env)
              else refuse_together(together)
-  if (length(together) == length(bases)) return(picture)
-  add_caption(picture, paste("Other terms: `select` =",
-                             enumerate(setdiff(basis_labels(bases), basis_labels(together)), "\"",
-                                       most = 2L, last = "or")))
+  add_caption(picture, not_shown_words(object, bases, together, "gp"))
 }
 
 # The bases of one kind of picture, or those selected.
@@ -80,9 +79,9 @@ needed_rows <- function(object, basis, data) {
        link = unname(object$link)[own], y = unname(object$y)[own])
 }
 
-# Posterior moments of the function, or of its averages, less its mean over the rows, at k inputs (as
-# gp_variables()), or of `combine` (j x k) times it; with a level list(fit, sd, lower, upper), else
-# means.
+# Posterior moments of the function, or of its averages, less its mean over the rows, at k inputs
+# (as gp_variables()), or of `combine` (j x k) times it; with a level list(fit, sd, lower, upper),
+# else means.
 function_moments <- function(object, basis, variables, level = NULL, combine = NULL) {
   rows <- function_rows(object, basis, variables, combine)
   if (is.null(level)) return(posterior_linear(object, rows, sd = FALSE)$mean)
@@ -115,6 +114,10 @@ function_rows <- function(object, basis, variables, combine) {
 
 # Its posterior means in rows of the fit.
 function_in_rows <- function(object, basis, rows) {
+  if (!is_gp(basis)) {
+    grid <- stats::setNames(as.data.frame(rows$raw), names(basis_ranges(basis)))
+    return(smooth_moments(object, basis, grid, 0.95)$fit)
+  }
   inputs <- gp_inputs(rows$raw, basis$inputs)
   function_moments(object, basis, gp_variables(inputs, rows$multiplier))
 }
@@ -149,30 +152,25 @@ shown_points <- 1000L
 
 # ---- one variable -------------------------------------------------------------------------------
 
-plot_gp_curves <- function(object, bases, level, env) {
-  picture <- plot_curves(object, bases, level, what = "Function less its mean")
-  points <- do.call(rbind, lapply(bases, point_data, object = object, env = env))
-  if (is.null(points)) return(picture)
-  points$label <- factor(points$label, levels = levels(picture$data$label))
-  add_caption(picture + point_layers(object, points), point_words(object, points))
+has_numeric_by <- function(basis) {
+  if (is_gp(basis)) !is.null(basis$by) && is.null(basis$level)
+  else !is.null(basis$by) && basis$by != "NA" && is.null(basis$object$by.level)
 }
 
-has_numeric_by <- function(basis) !is.null(basis$by) && is.null(basis$level)
-
-# Of a response of numbers also the partial residuals: the function and the residual.
+# The rows, the linear predictor without the function (`rest`), and of a response of numbers also
+# the partial residuals: the function and the residual.
 point_data <- function(basis, object, env) {
-  rows <- rows_of_term(object, basis, env)
+  rows <- if (is_gp(basis)) rows_of_term(object, basis, env) else term_values(object, basis, env)
   if (is.null(rows) || nrow(rows$raw) == 0L) return(NULL)
   rows <- at_most(rows, shown_points)
-  partial <- if (is_kind(object$response, "classes") || has_numeric_by(basis)) {
-    NA_real_
-  } else {
-    rows$y - rows$link + function_in_rows(object, basis, rows)
-  }
-  data.frame(label = basis$label, x = rows$raw[, 1L], y = rows$y, partial = partial)
+  own <- function_in_rows(object, basis, rows)
+  rest <- if (has_numeric_by(basis)) rows$link else rows$link - own
+  partial <- if (is_kind(object$response, "classes") || has_numeric_by(basis)) NA_real_
+             else rows$y - rest
+  data.frame(label = basis$label, x = rows$raw[, 1L], y = rows$y, rest = rest, partial = partial)
 }
 
-point_layers <- function(object, points) {
+point_layers <- function(object, points, type) {
   rug <- function(data, ...) {
     ggplot2::geom_rug(ggplot2::aes(x = .data$x), data = data, inherit.aes = FALSE, ...)
   }
@@ -186,14 +184,12 @@ point_layers <- function(object, points) {
        rug(points[points$y < 0, ], alpha = 0.4, sides = "b", colour = class_colours[[1L]]))
 }
 
-class_colours <- c("#8a4b2b", "#2b5d8a")
-
-point_words <- function(object, points) {
+point_words <- function(object, points, type) {
   if (!is_kind(object$response, "classes")) {
     return(if (any(!is.na(points$partial))) "Points: partial residuals")
   }
-  paste0("Rows at the top: ", object$response$levels[2L], "; at the bottom: ",
-         object$response$levels[1L])
+  paste0("Ticks at the top: rows of class '", object$response$levels[2L], "'; at the bottom: '",
+         object$response$levels[1L], "'")
 }
 
 # ---- two variables ------------------------------------------------------------------------------
@@ -210,10 +206,11 @@ plot_maps <- function(object, bases, env, points = 60L) {
     map_points(object, bases, rows) +
     Map(function(basis, border) border_layer(shown[shown$label == basis$label, ], border$at), bases,
         borders) +
-    ggplot2::labs(x = bases[[1L]]$covariates[1L], y = bases[[1L]]$covariates[2L],
-                  fill = if (length(bases) > 1L) "Function" else bases[[1L]]$label,
-                  caption = paste(c(paste("Colours: posterior", word_for_estimate(object),
-                                          "of the function less its mean"),
+    ggplot2::labs(title = paste0(if (length(bases) > 1L) "Functions" else bases[[1L]]$label,
+                                 ": posterior ", word_for_estimate(object)),
+                  x = bases[[1L]]$covariates[1L], y = bases[[1L]]$covariates[2L],
+                  fill = sub(" on ", " on\n", effect_label(object, "link")),
+                  caption = paste(c(direction_words(object),
                                     unique(unlist(lapply(borders, `[[`, "words")))),
                                   collapse = "\n")) +
     ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
@@ -296,14 +293,15 @@ plot_relevance <- function(object, select, n) {
   ggplot2::ggplot(shown, ggplot2::aes(.data$relevance, .data$key)) +
     ggplot2::geom_col(fill = plot_colour, width = 0.65) +
     ggplot2::facet_wrap("block", scales = "free_y", labeller = ggplot2::label_wrap_gen(60)) +
-    ggplot2::scale_y_discrete(labels = level_of_key) +
-    ggplot2::labs(x = "Relevance (1 / length scale in standard deviations of the variable)",
-                  y = NULL,
+    ggplot2::scale_y_discrete(labels = function(keys) short_names(level_of_key(keys))) +
+    ggplot2::labs(title = "Relevance of the variables",
+                  x = "1 / length scale in standard deviations of the variable", y = NULL,
                   caption = if (nrow(shown) < total) {
                     paste(nrow(shown), "of", total, "variables, the most relevant")
                   }) +
     plot_theme() +
-    ggplot2::theme(panel.grid.major.y = ggplot2::element_blank())
+    ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(),
+                   axis.text.y = ggplot2::element_text(size = row_text_size(nrow(shown))))
 }
 
 # The basis with kernels as at the posterior means of what is inferred of them.

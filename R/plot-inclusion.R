@@ -1,13 +1,15 @@
 #' Plot of inclusion probabilities
 #'
 #' A bar chart of the inclusion probability of each column of the design matrix, for one or several
-#' fits. The darker a bar, the more probable a positive coefficient (Luts and Ormerod 2014, Figure
-#' 3; Polson and Scott 2011, Figure 3).
+#' fits, the most probable first. The colour shows the sign of the coefficient if it is in the
+#' model; it is pale if the probability of this sign is below 0.95. (See also Luts and Ormerod 2014,
+#' Figure 3; Polson and Scott 2011, Figure 3.)
 #'
 #' @param ... Fits with a prior that selects variables, or the values of [inclusion()] for them. If
 #'   they are named, the names are the titles of the panels.
 #' @param threshold A probability, at which a dashed line is drawn.
-#' @param n Maximum number of columns to show: the most probable in any of the fits.
+#' @param n Maximum number of columns to show: the most probable in any of the fits. The others are
+#'   counted.
 #' @param x,object The value of [inclusion()].
 #' @return A `ggplot` object.
 #' @section Errors:
@@ -24,25 +26,42 @@
 #' plot_inclusion(fit)
 #' plot_inclusion("0.2" = fit, "0.5" = update(fit, prior = prior_spike_slab(pi = 0.5)))
 #' @export
-plot_inclusion <- function(..., threshold = 0.5, n = 60L) {
+plot_inclusion <- function(..., threshold = 0.5, n = 30L) {
   need_ggplot2()
   check_level(threshold, "threshold")
   check_count(n, "n")
   shown <- inclusion_data(list(...), n)
-  few <- nlevels(shown$term) <= 100L
-  ggplot2::ggplot(shown, ggplot2::aes(.data$term, .data$probability, fill = .data$p_positive)) +
-    ggplot2::geom_col(colour = "grey20", linewidth = 0.25, width = 0.85) +
-    ggplot2::geom_hline(yintercept = threshold, colour = "grey55", linetype = "dashed") +
-    ggplot2::scale_fill_gradient(low = "white", high = "black", limits = c(0, 1),
-                                 na.value = "grey80") +
-    ggplot2::scale_y_continuous(limits = c(0, 1)) +
-    (if (nlevels(shown$fit) > 1L) ggplot2::facet_wrap("fit", ncol = 1L)) +
-    ggplot2::labs(x = NULL, y = "Inclusion probability", fill = "P(positive)",
+  panels <- nlevels(shown$fit)
+  ggplot2::ggplot(shown, ggplot2::aes(.data$probability, .data$term, fill = .data$sign)) +
+    ggplot2::geom_col(width = 0.75) +
+    ggplot2::geom_vline(xintercept = threshold, colour = "grey30", linetype = "dashed") +
+    ggplot2::scale_fill_manual(values = sign_colours) +
+    ggplot2::scale_x_continuous(limits = c(0, 1), breaks = c(0, 0.5, 1),
+                                labels = c("0", "0.5", "1"),
+                                expand = ggplot2::expansion(c(0, 0.03))) +
+    ggplot2::scale_y_discrete(labels = function(names) distinct_names(names, 24L)) +
+    (if (panels > 1L) ggplot2::facet_wrap("fit", nrow = 1L)) +
+    ggplot2::labs(title = "Probability that a predictor is in the model",
+                  x = "Inclusion probability", y = NULL, fill = NULL,
                   caption = inclusion_caption(shown)) +
     plot_theme() +
-    ggplot2::theme(panel.grid.major.x = ggplot2::element_blank(),
-                   axis.text.x = if (few) ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5)
-                                 else ggplot2::element_blank())
+    ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), legend.position = "top",
+                   legend.margin = ggplot2::margin(), legend.key.size = ggplot2::unit(9, "pt"),
+                   panel.spacing = ggplot2::unit(12, "pt"),
+                   axis.text.y = ggplot2::element_text(size = row_text_size(nlevels(shown$term))))
+}
+
+# Two hues for the sign that is more probable for sure, pale ones where it is in doubt.
+sign_colours <- c("negative" = "#D55E00", "probably negative" = "#F0BF99",
+                  "probably positive" = "#99C7E0", "positive" = "#0072B2", "not known" = "grey75")
+
+sure_sign <- 0.95
+
+likely_sign <- function(p_positive) {
+  levels <- names(sign_colours)
+  at <- findInterval(p_positive, c(1 - sure_sign, 0.5, sure_sign)) + 1L
+  at[is.na(p_positive)] <- 5L
+  factor(levels[at], levels)
 }
 
 #' @rdname plot_inclusion
@@ -54,23 +73,27 @@ plot.bsvm_inclusion <- function(x, ...) plot_inclusion(x, ...)
 #' @rawNamespace S3method(ggplot2::autoplot,bsvm_inclusion)
 autoplot.bsvm_inclusion <- function(object, ...) plot_inclusion(object, ...)
 
-# The tables of several fits below each other: terms in the order of the designs, the `n` that are
-# most probable somewhere; attribute `total`, how many there were.
+# The tables of several fits below each other: the `n` terms that are most probable somewhere, the
+# most probable at the top, which is the last level; attribute `total`, how many there were.
 inclusion_data <- function(fits, n) {
   if (length(fits) == 0L) {
     abort("argument", "plot_inclusion() needs a fit, or what inclusion() gives for it.")
   }
   labels <- panel_labels(names(fits), length(fits))
   tables <- Map(inclusion_table, fits, labels)
-  all <- do.call(rbind, Map(function(table, label) cbind(as.data.frame(table), fit = label),
-                            tables, labels))
+  columns <- c("term", "probability", "p_positive")
+  all <- do.call(rbind, Map(function(table, label) {
+    cbind(as.data.frame(table)[columns], fit = label)
+  }, tables, labels))
   terms <- unique(all$term)
   best <- tapply(all$probability, factor(all$term, terms), max)
-  kept <- terms[sort(utils::head(order(-best), n))]
+  mean <- tapply(all$probability, factor(all$term, terms), mean)
+  kept <- terms[utils::head(order(-best, -mean), n)]
   shown <- all[all$term %in% kept, ]
-  shown$term <- factor(shown$term, kept)
+  shown$term <- factor(shown$term, rev(kept))
   shown$fit <- factor(shown$fit, labels)
-  structure(shown, total = length(terms))
+  shown$sign <- likely_sign(shown$p_positive)
+  structure(shown, total = length(terms), lost = all$probability[!all$term %in% kept])
 }
 
 inclusion_table <- function(fit, label) {
@@ -87,7 +110,10 @@ panel_labels <- function(names, number, word = "fit") {
 }
 
 inclusion_caption <- function(shown) {
-  total <- attr(shown, "total")
-  if (nlevels(shown$term) == total) return(NULL)
-  paste0("The ", nlevels(shown$term), " most probable of ", total, " columns")
+  lost <- attr(shown, "total") - nlevels(shown$term)
+  paste0("Colour: the sign of the coefficient if it is in the model; pale: less sure than ",
+         sure_sign,
+         if (lost > 0L) paste0("\n", lost, " more column", if (lost > 1L) "s", " with probability ",
+                               if (lost > 1L) "up to ",
+                               format(max(attr(shown, "lost")), digits = 2L)))
 }

@@ -14,7 +14,9 @@ plot_residuals <- function(object) {
                         alpha = if (nrow(shown) > 500L) 0.4 else 0.9) +
     ggplot2::scale_shape_manual(values = c(inside = 1, outside = 16),
                                 guide = if (is.null(tube)) "none" else "legend") +
-    ggplot2::labs(x = "Fitted value", y = "Residual", shape = "Tube",
+    ggplot2::labs(title = "Residuals against fitted values",
+                  x = paste("Fitted", short_names(response_title(object))), y = "Residual",
+                  shape = "Tube",
                   caption = if (!is.null(tube)) {
                     paste0("Tube: residuals up to ", format_tube(tube, 3L),
                            " in size, which cost nothing.")
@@ -48,7 +50,8 @@ plot_predictive <- function(object, level) {
                             colour = plot_colour, alpha = 0.35) +
     ggplot2::geom_point(ggplot2::aes(y = .data$fit), colour = plot_colour, size = 0.8) +
     ggplot2::geom_point(shape = ifelse(inside, 1, 4), size = 1.4) +
-    ggplot2::labs(x = "Rows, ordered by fitted value", y = "Response",
+    ggplot2::labs(title = "Predictive intervals of the rows", x = "Rows, ordered by fitted value",
+                  y = short_names(response_title(object)),
                   caption = predictive_caption(level, mean(inside), length(kept), total)) +
     plot_theme()
 }

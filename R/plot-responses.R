@@ -67,7 +67,8 @@ plot_observed <- function(object, level) {
                             colour = plot_colour, alpha = 0.3) +
     ggplot2::geom_point(shape = ifelse(inside, 1, 4), size = 1.4) +
     ggplot2::facet_wrap("response", scales = "free") +
-    ggplot2::labs(x = "Fitted value", y = "Observed response", caption = paste0(
+    ggplot2::labs(title = "Observed and fitted responses", x = "Fitted value",
+                  y = "Observed response", caption = paste0(
       "Lines: ", format(100 * level), " % predictive intervals, of which ",
       format(100 * mean(inside), digits = 3L), " % cover the response (crosses: outside).")) +
     plot_theme()
@@ -90,10 +91,12 @@ plot_correlations <- function(object, level) {
                             colour = plot_colour, linewidth = 0.7) +
     ggplot2::geom_point(colour = plot_colour, size = 1.8) +
     ggplot2::xlim(-1, 1) +
-    ggplot2::labs(x = "Residual correlation", y = NULL, caption = paste0(
+    ggplot2::labs(title = "Correlations of the residuals", x = "Residual correlation", y = NULL,
+                  caption = paste0(
       "Posterior means and ", format(100 * level), " % credible intervals",
       if (total > 30L) paste0("; the 30 largest of ", total), ".")) +
-    plot_theme()
+    plot_theme() +
+    ggplot2::theme(axis.text.y = ggplot2::element_text(size = row_text_size(nrow(shown))))
 }
 
 plot_response_coefficients <- function(object, level) {
@@ -128,8 +131,8 @@ plot_response_coefficients <- function(object, level) {
                            alpha = 0.2) +
       ggplot2::geom_line(colour = plot_colour, linewidth = 0.6) +
       ggplot2::facet_wrap("response", scales = "free_y") +
-      ggplot2::labs(x = if (is.null(numbers)) paste("Column of", term) else term,
-                    y = "Coefficient", caption = caption) +
+      ggplot2::labs(title = "Coefficients of each response",
+                    x = if (is.null(numbers)) paste("Column of", term) else term, y = "Coefficient", caption = caption) +
       plot_theme())
   }
   shown$term <- factor(shown$term, levels = rev(labels))
@@ -139,8 +142,10 @@ plot_response_coefficients <- function(object, level) {
                             colour = plot_colour, linewidth = 0.7) +
     ggplot2::geom_point(colour = plot_colour, size = 1.8) +
     ggplot2::facet_wrap("response", scales = "free_x") +
-    ggplot2::labs(x = "Coefficient", y = NULL, caption = caption) +
-    plot_theme()
+    ggplot2::labs(title = "Coefficients of each response", x = "Coefficient", y = NULL,
+                  caption = caption) +
+    plot_theme() +
+    ggplot2::theme(axis.text.y = ggplot2::element_text(size = row_text_size(length(labels))))
 }
 
 # A Gaussian-process term whose function is linear.
@@ -180,7 +185,8 @@ plot_relevance_vectors <- function(object, env) {
                        check_overlap = TRUE) +
     ggplot2::facet_wrap("response") +
     ggplot2::ylim(0, 1.08) +
-    ggplot2::labs(x = "Row", y = "Effective number", caption = paste(
+    ggplot2::labs(title = "Relevance of the rows", x = "Row", y = "Effective number",
+                  caption = paste(
       "Rows above one half are usually called relevance vectors.")) +
     plot_theme()
 }

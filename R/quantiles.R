@@ -197,6 +197,7 @@ plot.bsvm_quantiles <- function(x, level = 0.95, method = NULL, ...) {
     ggplot2::geom_line(colour = plot_colour) +
     ggplot2::geom_point(colour = plot_colour, size = 1.5) +
     ggplot2::facet_wrap("term", scales = "free_y") +
-    ggplot2::labs(x = "Quantile", y = interval_label("Coefficient", level, vertical = TRUE)) +
+    ggplot2::labs(title = paste0("Coefficients by quantile: ", interval_words(level)),
+                  x = "Quantile", y = "Coefficient") +
     plot_theme()
 }

@@ -6,6 +6,8 @@
 #' @param object A fit from [bsvm()] with [engine_em()] and a grid, such as `prior = prior_lasso(nu
 #'   = c(0.01, 0.1, 1))`. For `autoplot()`, a path.
 #' @param x A path.
+#' @param scaled If `TRUE` (default), the plot shows coefficients per standard deviation of the
+#'   predictor, otherwise per unit of the predictor.
 #' @param ... Must be empty.
 #' @return `regularization_path()`: a data frame of class `bsvm_path` with one row for each `nu` and
 #'   population-level coefficient. Its columns are `nu`, `term`, `estimate` (on the original scale
@@ -14,7 +16,11 @@
 #'   grid.
 #'
 #'   `plot()`: a `ggplot` of the coefficients and of the number of nonzero coefficients against
-#'   `nu`.
+#'   `nu`. The 9 coefficients that become largest have their names at the right.
+#'
+#'   Each value of `nu` is solved to the precision in `gap`. The number of nonzero
+#'   coefficients may still fall as `nu` grows: if predictors are correlated, one coefficient can
+#'   return to zero when another grows. If `alpha` is below 1, an optimum may also be a local one.
 #' @section Errors:
 #' `bsvm_error_unsupported` for a fit without a path, and for `plot()` without ggplot2;
 #' `bsvm_error_argument` if `object` is not a fit.
@@ -28,6 +34,7 @@
 #' head(path)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(path)
+#' @order 1
 #' @export
 regularization_path <- function(object, ...) {
   check_dots(substitute(list(...)), "regularization_path()", NULL)
@@ -49,7 +56,8 @@ regularization_path <- function(object, ...) {
                estimate = as.vector(estimates),
                nonzero = each(colSums(estimates[moving, , drop = FALSE] != 0)),
                objective = each(path$objective), gap = each(path$gap)),
-    terms = object$design$columns[moving], class = c("bsvm_path", "data.frame")
+    terms = object$design$columns[moving], scale = object$design$scale[moving],
+    local = is_local_path(object), class = c("bsvm_path", "data.frame")
   )
 }
 
@@ -61,35 +69,11 @@ path_coefficients <- function(k, object) {
   population_mean(point, object$design)
 }
 
+# A penalty that is not convex may have several optima.
+is_local_path <- function(object) {
+  alpha <- object$blocks[[path_grid(object$blocks)$block]]$prior$parameters["alpha"]
+  isTRUE(unname(alpha) < 1)
+}
+
 # The columns whose prior has the grid.
 path_columns <- function(object) object$blocks[[path_grid(object$blocks)$block]]$columns
-
-#' @rdname regularization_path
-#' @export
-plot.bsvm_path <- function(x, ...) {
-  autoplot.bsvm_path(x, ...)
-}
-
-#' @rdname regularization_path
-#' @method autoplot bsvm_path
-#' @rawNamespace S3method(ggplot2::autoplot,bsvm_path)
-autoplot.bsvm_path <- function(object, ...) {
-  need_ggplot2()
-  check_dots(substitute(list(...)), "plot()", NULL)
-  ggplot2::ggplot(path_data(object), ggplot2::aes(.data$nu, .data$value, group = .data$term)) +
-    ggplot2::geom_hline(yintercept = 0, colour = "grey55", linetype = "dashed") +
-    ggplot2::geom_line(colour = plot_colour, alpha = 0.7) +
-    ggplot2::facet_wrap("what", ncol = 1L, scales = "free_y") +
-    ggplot2::scale_x_log10() +
-    ggplot2::labs(x = "Scale of the prior, nu", y = NULL) +
-    plot_theme()
-}
-
-path_data <- function(path) {
-  what <- c("Coefficient", "Coefficients that are not zero")
-  shown <- as.data.frame(path)[path$term %in% attr(path, "terms"), ]
-  count <- shown[!duplicated(shown$nu), ]
-  data.frame(nu = c(shown$nu, count$nu), term = c(shown$term, rep("", nrow(count))),
-             value = c(shown$estimate, count$nonzero),
-             what = factor(rep(what, c(nrow(shown), nrow(count))), levels = what))
-}

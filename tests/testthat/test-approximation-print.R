@@ -166,6 +166,8 @@ test_that("plots have a panel a quantity, both densities, and nothing below zero
     for (part in split(shown, interaction(shown$quantity, shown$source), drop = TRUE)) {
       between <- (part$density[-1] + part$density[-nrow(part)]) / 2
       expect_close(sum(diff(part$value) * between), 1, 0.01)
+      between <- (part$height[-1] + part$height[-nrow(part)]) / 2
+      expect_close(sum(diff(part$at) * between), 1, 0.01)
     }
   }
   check <- checked(fit)
@@ -180,7 +182,20 @@ test_that("plots have a panel a quantity, both densities, and nothing below zero
                                                prior = prior_flat())))
   expect_error(plot(check, exact = other), "same model", class = "bsvm_error_argument")
   check$usable <- FALSE
-  expect_equal(unique(as.character(plot(check)$data$source)), "engine_gaussian()")
+  expect_refusal(plot(check), "unsupported", c("`exact`", "Pareto k"))
+  expect_silent(ggplot2::ggplot_build(plot(check, exact = gibbs)))
+  check$method <- "chains"
+  check$exact <- list(name = "engine_slice()", seconds = 1)
+  drawn <- plot(check)
+  expect_setequal(as.character(drawn$data$source), c("engine_slice()", "engine_gaussian()"))
+  expect_match(drawn$labels$caption, "not converged")
+})
+
+test_that("axes of standard deviations are logarithmic, with round numbers", {
+  at <- check_breaks(log(c(0.3, 40)) + panel_offset)
+  expect_identical(check_labels(at), c("1", "10"))
+  expect_identical(check_labels(check_breaks(log(c(0.3, 7)) + panel_offset)), c("0.5", "1", "5"))
+  expect_identical(check_labels(check_breaks(c(-1.2, 3.1))), c("0", "2"))
 })
 
 test_that("the density of an inverse-gamma variance's root is that of its draws", {

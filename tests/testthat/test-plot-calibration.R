@@ -13,7 +13,9 @@ test_that("points are bins, the line is the curve, ticks are the rows by class",
   expect_setequal(built[[7]]$x, prob[found$truth])
   expect_length(plot(found, smooth = FALSE)$layers, length(shown$layers) - 2L)
   expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(found)))
-  expect_match(shown$labels$x, "'TRUE'")
+  expect_match(shown$labels$title, "'TRUE'")
+  expect_match(shown$labels$caption, "95 % Clopper-Pearson")
+  expect_equal(range(found$curve$predicted), range(found$bins$predicted))
 })
 
 test_that("of many rows some ticks; without a curve the rest", {

@@ -19,9 +19,9 @@ test_that("bayesplot's pictures are ggplots of coefficients and variances", {
   expect_equal(sort(trace$value), sort(ref$effects[2, 3, ]))
 })
 
-test_that("intervals, the default, are of slopes: mean and quantiles of the draws", {
-  drawn <- plot(fit, level = 0.8)
-  expect_equal(drawn$data, plot(fit, "intervals", level = 0.8)$data)
+test_that("intervals are of slopes: mean and quantiles of the draws", {
+  drawn <- plot(fit, "intervals", level = 0.8)
+  expect_equal(nrow(plot(fit, pars = "x1")$data), 1)
   shown <- drawn$data
   expect_setequal(as.character(shown$parameter), c("x1", "t"))
   tails <- row_tails(ref$coefficients[2:3, ], 0.8)
@@ -33,7 +33,7 @@ test_that("intervals, the default, are of slopes: mean and quantiles of the draw
 })
 
 test_that("coefficients and groups show quantiles of the draws", {
-  shown <- plot(fit, "coefficients", intercept = TRUE)$data
+  shown <- plot(fit, intercept = TRUE, scaled = FALSE)$data
   limits <- confint(fit)[as.character(shown$term), ]
   expect_close(cbind(shown$lower, shown$upper), limits, tolerances[["rounding"]])
   groups <- plot(fit, "groups")$data

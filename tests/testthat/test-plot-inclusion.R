@@ -4,14 +4,16 @@ d <- binary_data(80)
 fit <- bsvm(y ~ x1 + x2 + x3, d, prior = prior_laplace_zero(0.3), engine = "vb")
 other <- bsvm(y ~ x2 + x3, d, prior = prior_laplace_zero(0.5), engine = "vb")
 
-test_that("bars are the probabilities, shades the signs", {
+test_that("bars are the probabilities, sorted, colours the signs", {
   skip_if_not_installed("ggplot2")
   shown <- plot_inclusion(fit)
   expect_s3_class(shown, "ggplot")
   found <- inclusion(fit)
   expect_equal(shown$data$probability, found$probability)
-  expect_equal(shown$data$p_positive, found$p_positive)
-  expect_identical(levels(shown$data$term), found$term)
+  expect_identical(rev(levels(shown$data$term)), found$term[order(-found$probability)])
+  expect_identical(shown$data$sign, likely_sign(found$p_positive))
+  expect_identical(as.character(likely_sign(c(0.01, 0.3, 0.6, 0.99, NA))),
+                   c("negative", "probably negative", "probably positive", "positive", "not known"))
   expect_equal(plot(found)$data, shown$data)
   expect_equal(ggplot2::autoplot(found)$data, shown$data)
   expect_silent(ggplot2::ggplot_build(shown))
@@ -30,7 +32,7 @@ test_that("of many columns the most probable are shown, and the caption says so"
   shown <- plot_inclusion(fit, n = 2)
   found <- inclusion(fit)
   expect_setequal(as.character(shown$data$term), head(found$term[order(-found$probability)], 2))
-  expect_match(shown$labels$caption, "2 most probable of 3")
+  expect_match(shown$labels$caption, "1 more column with probability")
 })
 
 test_that("what can't be plotted is refused", {

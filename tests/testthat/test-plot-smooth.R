@@ -54,7 +54,9 @@ test_that("all kinds of smooth terms have a picture, or are refused", {
   expect_silent(ggplot2::ggplot_build(plot(plane, "smooth")))
   expect_silent(ggplot2::ggplot_build(plot(fit, "smooth")))
   both <- bsvm(y ~ s(x, z, k = 10) + s(v), d, engine = "vb")
-  expect_refusal(plot(both, "smooth"), "unsupported", "`select`")
+  expect_match(plot(both, "smooth")$labels$caption, "`select` = \"s(x,z)\"", fixed = TRUE)
+  expect_identical(unique(as.character(plot(both)$data$label)), "s(v)")
+  expect_refusal(plot(both, "smooth", select = 1:2), "unsupported", "`select`")
   expect_s3_class(plot(both, "smooth", select = 1), "ggplot")
   levels <- bsvm(y ~ x + s(f, bs = "re"), d, engine = "vb")
   expect_refusal(plot(levels, "smooth"), "unsupported", "s(f)")
@@ -76,13 +78,41 @@ test_that("where the spread is not known there is a curve without a band, and wo
   geoms <- vapply(drawn$layers, function(layer) class(layer$geom)[1], "")
   expect_true("GeomLine" %in% geoms && !"GeomRibbon" %in% geoms)
   expect_match(drawn$labels$caption, "No band.*engine_gaussian\\(\\)")
-  expect_match(drawn$labels$y, "mode")
+  expect_match(drawn$labels$title, "mode")
   along <- predict(point, data.frame(x = drawn$data$x, v = 0), type = "link")
   expect_close(diff(drawn$data$fit), diff(along), 1e-8)
   expect_refusal(plot(point, "coefficients"), "unsupported", "engine_gaussian()")
   plane <- plot(bsvm(y ~ s(x, z, k = 10), d, engine = "map"))
   expect_silent(ggplot2::ggplot_build(plane))
-  expect_match(plane$labels$caption, "mode")
+  expect_match(plane$labels$title, "mode")
   spread <- bsvm(y ~ s(x) + (1 | f), d, engine = "map")
-  expect_match(plot(spread, "smooth")$labels$y, "mode and 95 % interval")
+  expect_match(plot(spread, "smooth")$labels$title, "mode and 95 % interval")
+})
+
+test_that("functions are the default, with the rows as a rug by class, and never coefficients", {
+  drawn <- plot(fit)
+  expect_equal(drawn$data, plot(fit, "smooth")$data)
+  expect_identical(drawn$labels$y, "Effect on the linear predictor")
+  expect_match(drawn$labels$caption, "coefficients")
+  built <- ggplot2::ggplot_build(drawn)$data
+  rugs <- do.call(rbind, lapply(built[4:5], function(part) part[part$PANEL == 1, ]))
+  expect_setequal(rugs$x, d$x)
+  expect_identical(as.character(plot(fit, "coefficients", intercept = TRUE)$data$term),
+                   c("v", "(Intercept)")[order(-abs(fixef(fit)[c("v", "(Intercept)")] /
+                                                      sqrt(diag(vcov(fit)))[c("v", "(Intercept)")]))])
+  only <- bsvm(y ~ s(x) - 1, d, engine = "vb")
+  expect_refusal(plot(only, "coefficients"), "unsupported", "plot(fit, \"smooth\")")
+})
+
+test_that("a probability is that of the function and the other terms at their means", {
+  shown <- plot(fit, select = "s(x)", type = "prob")$data
+  link <- plot(fit, select = "s(x)")$data
+  others <- mean(fit$link - approx(link$x, link$fit, d$x)$y)
+  odds <- fit$odds_slope * (others + link$fit)
+  expect_close(shown$fit, plogis(odds), 1e-4)
+  expect_refusal(plot(fit, type = "probability"), "argument", "`type`")
+  numbers <- bsvm(v ~ s(x), d, likelihood = likelihood_gaussian())
+  expect_refusal(plot(numbers, type = "prob"), "unsupported", "classes")
+  plane <- bsvm(y ~ s(x, z, k = 10), d, engine = "vb")
+  expect_refusal(plot(plane, type = "prob"), "unsupported", "one variable")
 })

@@ -122,4 +122,20 @@ test_that("the picture has a line a coefficient and one of their number", {
   expect_identical(nrow(picture$data), 3L * 3L + 3L)
   panels <- ggplot2::ggplot_build(picture)$layout$layout$what
   expect_identical(as.character(panels), levels(picture$data$what))
+  scale <- attr(path, "scale")
+  shown <- picture$data[picture$data$term != "", ]
+  expect_equal(shown$value, path$estimate[path$term %in% shown$term] * rep(scale, 3))
+  raw <- plot(path, scaled = FALSE)$data
+  expect_equal(raw$value[raw$term != ""], path$estimate[path$term %in% shown$term])
+  expect_match(picture$labels$caption, "optima at 3 values")
+  expect_refusal(plot(path, scaled = 3), "argument", "`scaled`")
+})
+
+test_that("names at the right stand apart, as near to their lines as can be", {
+  at <- apart(c(0, 0.1, 0.1, 5), 1)
+  expect_true(all(diff(at) >= 1 - 1e-12))
+  expect_equal(at[4], 5)
+  expect_equal(mean(at[1:3]), mean(c(0, 0.1, 0.1)))
+  expect_equal(apart(c(1, 3, 7), 1), c(1, 3, 7))
+  expect_length(apart(numeric(), 1), 0)
 })
