@@ -29,15 +29,15 @@ struct DrawnColumns {
   bsvm::Vec implied_mean, implied_square, links_mean, links_square;
 };
 
-// Interrupted, fewer than were asked for.
+// Interrupted, fewer than were asked for; of a fit that was interrupted already, all.
 DrawnColumns draws_of(const bsvm::SharedFactors& shared, const bsvm::FactorPosterior& posterior,
-                      const List& options, RHost& host) {
+                      const List& options, bool fit_interrupted, RHost& host) {
   const bsvm::Index draws = to_count(options, "draws"), every = to_count(options, "every");
   const bool effects = as<bool>(options["keep_effects"]),
              unknowns = as<bool>(options["keep_unknowns"]);
   DrawnColumns out;
   bsvm::Index kept = 0;
-  for (; kept < draws && !host.interrupted(); ++kept) {
+  for (; kept < draws && (fit_interrupted || !host.interrupted()); ++kept) {
     const bsvm::VariationalDraw own = bsvm::draw_variational(
         shared, posterior, to_seed(options), static_cast<std::uint64_t>(kept));
     if (kept == 0) {
@@ -140,7 +140,8 @@ Rcpp::List core_factor_vb(Rcpp::List data, Rcpp::List model, Rcpp::List options)
     const bsvm::SharedFactors shared(own);
     const bsvm::VariationalFit fit =
         bsvm::fit_variational(shared, to_variational(options), host);
-    const DrawnColumns draws = draws_of(shared, *fit.posterior, options, host);
+    const DrawnColumns draws =
+        draws_of(shared, *fit.posterior, options, fit.termination == "interrupted", host);
     const bsvm::Index size = own.coefficients();
     NumericVector hyper = one_chain(draws.hyper);
     if (draws.hyper.rows() > 0)
