@@ -11,7 +11,7 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
   check_dots(substitute(list(...)), "plot()", NULL)
   which <- pick_one(if (is.null(which)) default_plot(object, pars) else which, plot_kinds, "which")
   type <- pick_one(type, c("link", "prob"), "type")
-  if (type == "prob") need_classes(object$response, "plot(type = \"prob\")", "Use type = \"link\".")
+  if (type == "prob") check_probability_scale(object, which)
   check_level(level)
   check_count(n, "n")
   check_flag(intercept, "intercept")
@@ -31,6 +31,14 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
     bound = plot_bound(object),
     plot_draws(object, which, level, pars, n, intercept)
   )
+}
+
+check_probability_scale <- function(object, which) {
+  need_classes(object$response, "plot(type = \"prob\")", "Use type = \"link\".")
+  if (!which %in% c("smooth", "gp")) {
+    abort("argument", "`type = \"prob\"` is for functions, `which = \"smooth\"` or `\"gp\"`; found ",
+          "`which = \"", which, "\"`. predict(type = \"prob\") has probabilities of any rows.")
+  }
 }
 
 plot_kinds <- c("coefficients", "groups", "smooth", "gp", "relevance", "loadings", "scores",
