@@ -13,7 +13,7 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
   check_dots(substitute(list(...)), "plot()", NULL)
   which <- pick_one(if (is.null(which)) default_plot(object, pars) else which, plot_kinds, "which")
   type <- pick_one(type, c("link", "prob"), "type")
-  if (type == "prob") need_classes(object$response, "plot(type = \"prob\")", "Use type = \"link\".")
+  if (type == "prob") check_probability_scale(object, which)
   check_level(level)
   check_count(n, "n")
   check_flag(intercept, "intercept")
@@ -36,9 +36,17 @@ autoplot.bsvm <- function(object, which = NULL, level = 0.95, intercept = FALSE,
   )
 }
 
-plot_kinds <- c("coefficients", "effects", "groups", "smooth", "gp", "relevance", "loadings", "scores",
-                "determinacy", "residuals", "predictive", "bound", "intervals", "density", "trace",
-                "rank")
+check_probability_scale <- function(object, which) {
+  need_classes(object$response, "plot(type = \"prob\")", "Use type = \"link\".")
+  if (!which %in% c("smooth", "gp")) {
+    abort("argument", "`type = \"prob\"` is for functions, `which = \"smooth\"` or `\"gp\"`; found ",
+          "`which = \"", which, "\"`. predict(type = \"prob\") has probabilities of any rows.")
+  }
+}
+
+plot_kinds <- c("coefficients", "effects", "groups", "smooth", "gp", "relevance", "loadings",
+                "scores", "determinacy", "residuals", "predictive", "bound", "intervals", "density",
+                "trace", "rank")
 
 # What a fit is about: factors, functions, coefficients, or group effects if there is nothing else.
 default_plot <- function(object, pars = NULL) {

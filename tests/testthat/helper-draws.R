@@ -87,7 +87,7 @@ expect_needs_law <- function(f, what, draws = FALSE) {
     expect_refusal(f(fit), "unsupported", c(what, words))
   }
   refused(engine_gibbs(20, 10, chains = 1), likelihood_hinge(),
-          "likelihood_hinge(normalized = TRUE)")
+          if (draws) "likelihood = \"normalized\"" else "likelihood_hinge(normalized = TRUE)")
   if (draws) refused(engine_gaussian(), likelihood_hinge(normalized = TRUE),
                      c("engine_gaussian()", "engine = engine_slice()"))
 }

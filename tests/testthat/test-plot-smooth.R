@@ -111,6 +111,7 @@ test_that("a probability is that of the function and the other terms at their me
   odds <- fit$odds_slope * (others + link$fit)
   expect_close(shown$fit, plogis(odds), 1e-4)
   expect_refusal(plot(fit, type = "probability"), "argument", "`type`")
+  expect_refusal(plot(fit, "coefficients", type = "prob"), "argument", "smooth")
   numbers <- bsvm(v ~ s(x), d, likelihood = likelihood_gaussian())
   expect_refusal(plot(numbers, type = "prob"), "unsupported", "classes")
   plane <- bsvm(y ~ s(x, z, k = 10), d, engine = "vb")

@@ -49,8 +49,9 @@ test_that("a point estimate has no spread, and says which engine has", {
 test_that("what needs draws names the engine that has them under the fit's priors", {
   d <- rule_data(40, 3)
   asks <- function(fit, ...) {
-    expect_error(posterior_linpred(fit), ..., fixed = TRUE, class = "bsvm_error_unsupported")
+    expect_error(plot(fit, "trace"), ..., fixed = TRUE, class = "bsvm_error_unsupported")
   }
+  skip_if_not_installed("ggplot2")
   asks(em_fit(d$data, prior_lasso(nu = 1)), "`engine = engine_gibbs()`")
   asks(em_fit(d$data, prior_lasso(nu = c(0.1, 1))), "Give `nu` one number")
   asks(em_fit(d$data, prior_laplace_zero(0.3), engine = "vb"), "`engine = engine_gibbs()`")

@@ -52,7 +52,7 @@ test_that("glance has the same columns with draws", {
   row <- glance(drawn$fit)
   expect_named(row, names(glance(fit)))
   expect_true(is.na(row$elbo) && is.na(row$passes) && is.na(row$gradient))
-  all <- posterior::summarise_draws(posterior::as_draws(drawn$fit, "^[^g]", regex = TRUE))
+  all <- posterior::summarise_draws(posterior::as_draws(drawn$fit, "^[^r]", regex = TRUE))
   expect_close(row$max_rhat, as.numeric(max(all$rhat)), 1e-10)
   expect_close(row$min_ess, as.numeric(min(all$ess_bulk, all$ess_tail)), 1e-10)
   expect_false(row$converged)
