@@ -27,7 +27,9 @@ unique_rows <- function(...) {
   all
 }
 
-as_one_chain <- function(x) array(x, c(dim(x), 1L))
+as_one_chain <- function(x) {
+  array(x, c(dim(x), 1L), dimnames = if (!is.null(rownames(x))) list(rownames(x), NULL, NULL))
+}
 
 # The core counts dense blocks, groups, sparse blocks; all_blocks() has the groups last.
 core_order <- function(fit) {

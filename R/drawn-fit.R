@@ -4,31 +4,30 @@
 
 approximate_draws <- 1000L
 
-# `fit` as it is if it has draws. `what` is the call, for the message if it has no spread. Without
-# `effects` only those of sparse predictors are drawn.
-drawn_fit <- function(fit, what, ndraws = NULL, effects = TRUE) {
+# `fit` as it is if it has draws. `what` is the call, for the message if it has no spread.
+drawn_fit <- function(fit, what, ndraws = NULL) {
   if (inherits(fit$posterior, "bsvm_draws")) return(fit)
   need_spread(fit, what)
   n <- if (is.null(ndraws)) approximate_draws else ndraws
   check_effects_memory(fit, n)
-  fit$sampling <- list(draws = n, chains = 1L, burnin = 0L, thin = 1L, seed = 0, seconds = 0,
-                       approximate = TRUE)
-  drawn <- with_stream(fit, "posterior", draw_posterior(fit$posterior, fit, n))
+  with_drawn(fit, n, "posterior", function() draw_posterior(fit$posterior, fit, n))
+}
+
+# The fit with the draws that `draw()` makes, on a stream called `key`, and its own means.
+with_drawn <- function(fit, n, key, draw) {
+  fit$sampling <- list(draws = n, chains = 1L, burnin = 0L, thin = 1L, seed = 0, seconds = 0)
+  drawn <- with_stream(fit, key, draw())
   sparse <- sparse_coefficients(fit$posterior, length(fit$design$sparse))
   moments <- c(fit$posterior[c("mean", "covariance")],
                list(effects_mean = all_effects(effect_means(fit$posterior, fit$groups), sparse$mean),
                     effects_sd = all_effects(effect_sds(fit$posterior, fit$groups), sparse$sd)))
   fit$posterior <- structure(
     c(list(coefficients = as_one_chain(drawn$coefficients), effects = as_one_chain(drawn$effects),
-           variances = lapply(drawn$variances, function(own) {
-             array(own, c(dim(own), 1L), dimnames = list(rownames(own), NULL, NULL))
-           })), moments), class = "bsvm_draws")
+           variances = lapply(drawn$variances, as_one_chain)), moments), class = "bsvm_draws")
   fit
 }
 
 all_effects <- function(by_factor, sparse) c(unlist(by_factor, use.names = FALSE), sparse)
-
-is_approximate <- function(fit) isTRUE(fit$sampling$approximate)
 
 # Draws of `draw_ids`, or `ndraws` of them evenly spread: numbers of draws.
 chosen_draws <- function(fit, draw_ids, ndraws) {

@@ -54,7 +54,7 @@ emm_basis.bsvm <- function(object, trms, xlev, grid, epred = FALSE, groups = c("
   groups <- pick_one(groups, c("none", "new"), "groups")
   if (check_flag(epred, "epred")) type <- "response" else type <- "link"
   draws <- estimand_draws(object, grid, groups, "emmeans()", ndraws, type)
-  list(X = diag(ncol(draws)), bhat = colMeans(draws), nbasis = estimability::all.estble,
+  list(X = diag(ncol(draws)), bhat = colMeans(draws), nbasis = matrix(NA),
        V = stats::cov(draws), dffun = function(k, dfargs) Inf, dfargs = list(),
        misc = emm_words(object, epred, groups), post.beta = unname(draws))
 }

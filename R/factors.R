@@ -103,7 +103,8 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' pictures of the rows of the fit use their variables and not their response, as for new rows.
 #'
 #' [loo()][loo.bsvm] holds out the response of a row and keeps its variables, as for an unlabelled
-#' row.
+#' row. With `points = Inf` and a numeric response it is slightly too good, because the function in
+#' a draw has seen the row: by 0.06 and 0.015 nats a row (standard errors 0.03) in two simulations.
 #'
 #' @section What to expect:
 #' The joint model is hardly ever more accurate than two steps, principal
