@@ -120,7 +120,7 @@
 #' # rows beyond the margin pull as well; how steeply is inferred, under slopes of given variance
 #' fit <- bsvm(am ~ mpg, data = mtcars, prior = prior_ridge(variance = 1),
 #'             likelihood = likelihood_hinge(gamma = prior_gamma(2, 2), gamma0 = 0.1))
-#' summary(fit)
+#' summary(fit, details = TRUE)
 #' @export
 likelihood_hinge <- function(normalized = FALSE, gamma = 1, gamma0 = 0, ...) {
   check_dots(substitute(list(...)), "likelihood_hinge()", likelihood_hints)

@@ -223,7 +223,7 @@ test_that("fits to single responses do without rows that lack theirs", {
   expect_equal(unname(residuals(one)[31:80]), unname(residuals(fit)[31:80, "b"]))
   expect_true(all(log_lik(one)[, 1:30] == 0))
   expect_equal(dim(predict(one, interval = "prediction")), c(80L, 4L))
-  expect_output(print(summary(one)), "half-t\\(2")
+  expect_output(print(summary(one, details = TRUE)), "half-t\\(2")
   expect_s3_class(plot(fit), "ggplot")
 })
 

@@ -165,3 +165,28 @@ test_that("what is not kept is named, with what to write", {
   fit <- new_bsvm(frame, spec, bsvm_run(spec), quote(bsvm(am ~ wt, mtcars, prior = p, engine = e)))
   expect_refusal(update(fit, standardize = FALSE), "argument", c("`prior`", "`p`", "prior = )"))
 })
+
+test_that("what users of other models call works for smooths, groups, processes and matrices", {
+  skip_if_not_installed("mgcv")
+  d <- grouped_data()
+  d$w <- rep(1:2, 60)
+  few <- engine_slice(draws = 50, burnin = 50, chains = 1)
+  quiet <- function(code) suppressMessages(suppressWarnings(code))
+  formulas <- list(y ~ x1 + t, y ~ s(x1, k = 4) + t, y ~ gp(x1, points = 5) + t, y ~ t + x1 + (1 | g))
+  for (formula in formulas) {
+    fit <- quiet(bsvm(formula, d, engine = few, weights = w, likelihood = "normalized"))
+    expect_identical(nobs(fit), 120L)
+    expect_identical(as.numeric(weights(fit)), as.numeric(d$w))
+    expect_identical(nrow(model.frame(fit)), 120L)
+    expect_identical(colnames(model.matrix(fit)), names(fixef(fit)))
+    expect_identical(dim(simulate(fit, 2, seed = 1)), c(120L, 2L))
+    without <- quiet(update(fit, . ~ . - t))
+    expect_false("t" %in% names(fixef(without)))
+    expect_identical(all.vars(formula(without)), setdiff(all.vars(formula), "t"))
+    expect_refusal(df.residual(fit), "unsupported", "shrunk")
+  }
+  fit <- quiet(bsvm(as.matrix(d[c("x1", "t")]), d$y, engine = few))
+  expect_identical(dim(model.matrix(fit)), c(120L, 3L))
+  expect_identical(dim(simulate(fit, 2)), c(120L, 2L))
+  expect_refusal(update(fit, . ~ . - t), "unsupported", "bsvm(x, y)")
+})

@@ -102,7 +102,7 @@ test_that("there is no sigma to multiply with", {
 
 test_that("the print reminds of the pseudo-posterior, where it is one", {
   d <- grouped_data()
-  words <- "likelihood_hinge(normalized = TRUE)"
+  words <- "likelihood = \"normalized\""
   expect_output(print(VarCorr(bsvm(y ~ x1 + (1 | g), d, engine = "vb"))), words, fixed = TRUE)
   normalised <- VarCorr(bsvm(y ~ x1 + (1 | g), d, likelihood = likelihood_hinge(TRUE)))
   expect_false(any(grepl("pseudo", capture.output(print(normalised)))))

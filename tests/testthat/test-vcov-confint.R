@@ -57,7 +57,7 @@ test_that("what pseudo-posterior intervals are is said once a session", {
   before <- session$pseudo
   on.exit(session$pseudo <- before)
   session$pseudo <- NULL
-  expect_message(first <- confint(fit), "likelihood_hinge(normalized = TRUE)", fixed = TRUE,
+  expect_message(first <- confint(fit), "likelihood = \"normalized\"", fixed = TRUE,
                  class = "bsvm_message_pseudo")
   expect_no_message_of(second <- confint(fit))
   expect_identical(first, second)
