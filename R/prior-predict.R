@@ -9,8 +9,9 @@
 #' priors together. Default priors depend on the scale of the predictors and, for a numeric response,
 #' on its median absolute deviation, so they know that much of the data.
 #'
-#' Nothing can be drawn from a flat prior; give such coefficients another one. Priors that select variables, [prior_bridge()] and [prior_relevance()], Gaussian-process terms whose
-#' parameters are inferred and [factors] are not supported.
+#' Nothing can be drawn from a flat prior; give such coefficients another one. Priors that select
+#' variables, [prior_bridge()] and [prior_relevance()] are not supported. Nor are Gaussian-process
+#' terms whose parameters are inferred, and [factors].
 #'
 #' @param object A fit from [bsvm()]. Its response is used for its classes or units only.
 #' @param newdata,re_formula,allow_new_levels,group,offset As in [predict.bsvm()].
@@ -81,15 +82,14 @@ check_prior_drawn <- function(fit) {
   refuse <- function(...) abort("unsupported", "prior_predict() does not support ", ...)
   if (has_factors(fit)) refuse("factor terms.")
   if (length(learned_bases(fit)) > 0L) refuse("Gaussian-process terms with inferred parameters.")
-  for (block in all_blocks(fit)) {
-    prior <- block$prior
-    if (!prior$name %in% known_prior_draws) {
-      refuse("the prior of `", block$label, "` (", prior$label, "). Use prior_ridge().")
-    }
-    if (startsWith(prior$label, "flat")) {
-      abort("unsupported", "The prior of `", block$label, "` is flat, so nothing can be drawn from ",
-            "it. Use prior = list(\"", block$label, "\" = prior_ridge(variance = 1)).")
-    }
+  others <- Filter(function(block) !block$prior$name %in% known_prior_draws, all_blocks(fit))
+  for (block in others) {
+    refuse("the prior of `", block$label, "` (", block$prior$label, "). Use prior_ridge().")
+  }
+  flat <- Filter(function(block) startsWith(block$prior$label, "flat"), all_blocks(fit))
+  for (block in flat) {
+    abort("unsupported", "The prior of `", block$label, "` is flat, so nothing can be drawn from ",
+          "it. Use prior = list(\"", block$label, "\" = prior_ridge(variance = 1)).")
   }
 }
 

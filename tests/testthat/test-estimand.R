@@ -95,6 +95,7 @@ test_that("marginaleffects, ggeffects and parameters have the same draws", {
   expect_identical(table$Parameter, c(names(fixef(fit)), "sd_ID__Intercept"))
   expect_true("bsvm" %in% getOption("marginaleffects_model_classes"))
   skip_if_not_installed("marginaleffects")
+  skip_if_not_installed("collapse", "2.0.18")
   library(rlang)
   on.exit(detach("package:rlang"))
   compared <- marginaleffects::avg_comparisons(fit, variables = "trt")
