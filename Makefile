@@ -11,7 +11,7 @@
 #   make bench     time and accuracy beside other packages
 #   make document  writes man/, NAMESPACE and the Rcpp glue anew
 #   make site      the web site of help pages and articles, in _build/site
-#   make install   the package into your own R library
+#   make install   the package with its vignettes into your own R library
 
 VERSION := $(shell sed -n 's/^Version: *//p' DESCRIPTION)
 TARBALL := _build/bsvm_$(VERSION).tar.gz
@@ -19,6 +19,8 @@ CODE := DESCRIPTION NAMESPACE $(shell find R src man inst -type f ! -name '*.o' 
 SOURCES := $(CODE) .Rbuildignore $(shell find demo vignettes tests/testthat tests/testthat.R -type f)
 CHECKED := _build/check/bsvm_$(VERSION).tar.gz
 UNPACKED := _build/bsvm
+VIGNETTES := $(wildcard vignettes/*.Rmd vignettes/*.rds) tools/vignettes.R
+OWN_LIBRARY := R_LIBS="$(CURDIR)/_build/library:$$(Rscript -e 'cat(.libPaths(), sep = ":")')"
 PICTURE := toenail.png
 
 export R_MAKEVARS_USER := $(CURDIR)/tools/Makevars
@@ -62,12 +64,15 @@ document: setup-document
 	@Rscript tools/document.R
 
 # Its help pages run their examples, its articles their code: with what the tests need.
-site: setup-test setup-site install
-	@Rscript tools/site.R _build/site
+site: setup-test setup-site _build/library/bsvm/DESCRIPTION
+	@$(OWN_LIBRARY) Rscript tools/site.R _build/site
 
-# R puts it into the first library of .libPaths(): yours.
-install: setup-package $(UNPACKED)/DESCRIPTION
+# R puts it into the first library of .libPaths(): yours. With every vignette, so that vignette() opens.
+install: setup-install $(UNPACKED)/inst/doc/bsvm.html
 	@$(QUIETLY) R CMD INSTALL $(UNPACKED)
+
+$(UNPACKED)/inst/doc/bsvm.html: _build/library/bsvm/DESCRIPTION $(VIGNETTES)
+	@$(OWN_LIBRARY) Rscript tools/vignettes.R $(UNPACKED)
 
 setup-%:
 	@Rscript tools/setup.R $*

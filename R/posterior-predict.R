@@ -47,11 +47,15 @@ posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
   refuse_inferred(object, "posterior_predict()")
   need_predictive(object$likelihood)
   fit <- drawn_fit(object, "posterior_predict()", check_ndraws(ndraws))
-  draw_ids <- chosen_draws(fit, draw_ids, ndraws)
-  f <- link_draws(fit, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
-                  parent.frame())
+  response_draws(fit, newdata, re_formula, allow_new_levels, chosen_draws(fit, draw_ids, ndraws),
+                 group, offset, seed, parent.frame())
+}
+
+response_draws <- function(fit, newdata, re_formula, allow_new_levels, draw_ids, group, offset,
+                           seed, env) {
+  f <- link_draws(fit, newdata, re_formula, allow_new_levels, draw_ids, group, offset, env)
   likelihood <- drawn_likelihood(fit, draw_ids, newdata)
-  shape_draws(object$response, with_given_seed(seed, draw_response(likelihood, f)))
+  shape_draws(fit$response, with_given_seed(seed, draw_response(likelihood, f)))
 }
 
 #' @param nsim Number of responses to simulate, from equally spaced draws of the posterior.
@@ -68,8 +72,10 @@ simulate.bsvm <- function(object, nsim = 1, seed = NULL, ...) {
   if (nsim > total) {
     abort("argument", "`nsim` must be at most the number of draws, ", total, "; found ", nsim, ".")
   }
-  drawn <- posterior_predict.bsvm(fit, draw_ids = round(seq(1, total, length.out = nsim)),
-                                  seed = seed)
+  refuse_inferred(object, "simulate()")
+  need_predictive(object$likelihood)
+  drawn <- response_draws(fit, NULL, NULL, FALSE, round(seq(1, total, length.out = nsim)), NULL,
+                          NULL, seed, parent.frame())
   columns <- lapply(seq_len(nsim), function(s) simulated_values(object$response, drawn[s, ]))
   names(columns) <- paste0("sim_", seq_len(nsim))
   as.data.frame(columns, row.names = seq_len(ncol(drawn)))

@@ -83,13 +83,14 @@ for (likelihood in likelihoods) {
                        "cor_g__Intercept__t", "r_g[g01,Intercept]", "r_g[g01,t]"))
     means <- colMeans(draws)
     expect_close(fixef(fit), means[1:3], 1e-10)
-    expect_close(VarCorr(fit)$g[c(1, 2, 4)], means[4:6], 1e-10)
+    expect_close(VarCorr(fit)$g[c(1, 2, 4)],
+                 c(mean(draws[, 4]^2), mean(apply(draws[, 4:6], 1, prod)), mean(draws[, 5]^2)), 1e-10)
     expect_close(t(as.matrix(ranef(fit)$g)), means[-(1:6)], 1e-10)
     expect_close(sqrt(diag(vcov(fit))), apply(draws[, 1:3], 2, sd), 1e-10)
     links <- posterior_linpred(fit)
     b <- unclass(draws)
     row <- d[7, ]
-    effects <- sprintf("g[%s].%s", row$g, c("(Intercept)", "t"))
+    effects <- sprintf("r_g[%s,%s]", row$g, c("Intercept", "t"))
     expect_close(links[, 7], b[, 1] + b[, 2] * row$x1 + (b[, 3] + b[, effects[2]]) * row$t +
                    b[, effects[1]], 1e-10)
     new <- transform(d[1:4, ], x1 = 2 * x1)

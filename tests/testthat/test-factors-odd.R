@@ -59,6 +59,7 @@ test_that("advice is for what factors can do", {
                "prior_ridge()", class = "bsvm_error_unsupported", fixed = TRUE)
   expect_error(bsvm(y ~ factors(x, k = 2, label = 3), d), "no argument `label`",
                class = "bsvm_error_formula")
+  session$likelihood <- NULL # shown once a session
   expect_message(quiet_factors(y ~ factors(x, k = 2, classifier = "gp", points = Inf), d,
                                engine = few_draws(5, 5)),
                  "which `points = Inf` requires", class = "bsvm_message_likelihood")

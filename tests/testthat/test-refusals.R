@@ -20,13 +20,12 @@ test_that("generics of models with a likelihood are refused in a sentence", {
   expect_refusal(sigma(fit), "unsupported", c("sigma()", "VarCorr()"))
 })
 
-test_that("under the normalised likelihood a Bayesian fit has no maximum, and draws are needed", {
+test_that("under the normalised likelihood a Bayesian fit has no maximum, and loo needs draws", {
   fit <- bsvm(y ~ x1, binary_data(), likelihood = likelihood_hinge(normalized = TRUE),
               engine = "gaussian")
   expect_refusal(logLik(fit), "unsupported", c("loo(fit)", "holdout("))
   expect_refusal(deviance(fit), "unsupported", "maximised")
-  expect_refusal(simulate(fit), "unsupported", "engine = engine_slice()")
-  expect_refusal(posterior_predict(fit), "unsupported", "engine = engine_slice()")
+  expect_identical(dim(simulate(fit, 2, seed = 1)), c(nobs(fit), 2L))
   expect_refusal(log_lik(fit), "unsupported", "engine = engine_slice()")
   expect_refusal(family(fit), "unsupported", "normalised hinge")
 })

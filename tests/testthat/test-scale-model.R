@@ -282,7 +282,7 @@ test_that("new rows have the columns of the fit", {
   expect_identical(is.na(found$lower), c(FALSE, TRUE, FALSE))
   expect_error(predict(fit, data[1:2, c("x", "y")], interval = TRUE), "lacks the variable `?f",
                class = "bsvm_error_newdata")
-  expect_error(predict(fit, data.frame(x = 1, f = "z"), interval = TRUE), "not seen",
+  expect_error(predict(fit, data.frame(x = 1, f = "z"), interval = TRUE), "are new",
                class = "bsvm_error_newdata")
 })
 
