@@ -29,7 +29,8 @@
 #' * `ngrps()`: the number of levels of each grouping factor, as a named vector. The generic belongs
 #'   to lme4: attach lme4 or call `lme4::ngrps(fit)`.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
+#' # which rows and columns did the fit use?
+#' fit <- bsvm(disease ~ sex + age, data = cath)
 #' formula(fit)
 #' nobs(fit)
 #' head(model.frame(fit))

@@ -49,11 +49,11 @@
 #' @seealso [posterior_linpred.bsvm()]; [hypothesis()] for statements about coefficients;
 #'   [summary.bsvm()] for convergence.
 #' @examplesIf requireNamespace("posterior", quietly = TRUE)
-#' # is the drug's effect negative, and how sure is that?
-#' fit <- bsvm(y ~ trt + (1 | ID), data = MASS::bacteria)
+#' # does the infection recede faster under terbinafine, and how sure is that?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
 #' draws <- posterior::as_draws_df(fit)
 #' posterior::summarise_draws(draws, "mean", "sd")
-#' mean(draws$trtdrug < 0)
+#' mean(draws$`time:treatmentterbinafine` < 0)
 #' @name as_draws.bsvm
 #' @method as_draws bsvm
 #' @rawNamespace S3method(posterior::as_draws,bsvm)

@@ -23,9 +23,9 @@
 #' models. *The American Statistician*, 73, 307-309.
 #' @seealso [posterior_epred.bsvm()], [sigma()][logLik.bsvm].
 #' @examples
+#' # how much of the variation of stopping distances does speed explain?
 #' set.seed(1)
-#' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive(),
-#'             engine = engine_slice(draws = 1000, burnin = 200))
+#' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive())
 #' quantile(bayes_R2(fit), c(0.025, 0.5, 0.975))
 #' @export
 bayes_R2.bsvm <- function(object, re_formula = NULL, draw_ids = NULL, ...) {

@@ -34,10 +34,11 @@
 #' * `engine`, `likelihood`, `standardize`, `control`, `default_prior`, `data`, `arguments`,
 #'   `version`.
 #' @examples
-#' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
-#' spec <- bsvm_spec(frame, engine = "vb")
-#' fit <- new_bsvm(frame, spec, bsvm_run(spec), call = quote(bsvm(am ~ mpg + wt, mtcars)))
-#' fit
+#' # how do the four stages make a fit?
+#' frame <- bsvm_frame(disease ~ sex + age, data = cath)
+#' spec <- bsvm_spec(frame)
+#' run <- bsvm_run(spec)
+#' new_bsvm(frame, spec, run, call = quote(bsvm(disease ~ sex + age, data = cath)))
 #' @export
 new_bsvm <- function(frame, spec, result, call, control = bsvm_control(), data = NULL,
                      arguments = NULL) {

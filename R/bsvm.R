@@ -226,27 +226,24 @@
 #'   [engine_vb()], [engine_gaussian()], [engine_map()], [engine_slice()], [engine_gibbs()],
 #'   [engine_em()], [engine_ecm()], [check_approximation()], [inclusion()], [bsvm_control()].
 #' @examples
-#' # penalty inferred
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars)
+#' # does the infection recede faster under terbinafine?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
 #' summary(fit)
-#' predict(fit, data.frame(mpg = 25, wt = 2.5, qsec = 18), type = "prob")
 #'
-#' # random intercepts
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' bsvm(sick ~ x + (1 | clinic), data = d)
+#' # how probable is an infection after six months, for a new patient?
+#' new <- data.frame(time = 6, treatment = levels(toenail$treatment), patientID = "new")
+#' predict(fit, new, type = "prob", interval = TRUE, allow_new_levels = TRUE)
 #'
-#' # a smooth function
+#' # a smooth function of age
 #' if (requireNamespace("mgcv", quietly = TRUE)) {
-#'   bsvm(am ~ s(wt, k = 5), data = mtcars)
+#'   bsvm(disease ~ sex + s(age, k = 5), data = cath)
 #' }
 #'
-#' # matrix
-#' bsvm(as.matrix(mtcars[c("mpg", "wt")]), mtcars$am)
+#' # a matrix of predictors
+#' bsvm(as.matrix(iris[51:150, 1:4]), iris$Species[51:150])
 #'
 #' # the papers' classifier
-#' bsvm(am ~ mpg + wt, data = mtcars, likelihood = "hinge", prior = prior_ridge(0.01, 0.01),
+#' bsvm(disease ~ sex + age, data = cath, likelihood = "hinge", prior = prior_ridge(0.01, 0.01),
 #'      engine = "vb")
 #' @export
 bsvm <- function(x, ...) {

@@ -40,13 +40,12 @@
 #'   Classifiers*, 61-74. MIT Press.
 #' @seealso [calibration()] to assess the probabilities, on yet other rows.
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(300))
-#' d$y <- d$x + rlogis(300) > 0
-#' fit <- bsvm(y ~ x, data = d[1:150, ], engine = "vb")
-#' map <- calibration_map(fit, d[151:250, ])
+#' # which slope turns linear predictors into probabilities for other patients?
+#' third <- rep(1:3, length.out = nrow(cath))
+#' fit <- bsvm(disease ~ sex + age, data = cath[third == 1, ])
+#' map <- calibration_map(fit, cath[third == 2, ])
 #' map
-#' head(predict(fit, d[251:300, ], type = "prob", map = map))
+#' head(predict(fit, cath[third == 3, ], type = "prob", map = map))
 #' @export
 calibration_map <- function(object, newdata, re_formula = NULL, allow_new_levels = FALSE,
                             group = NULL, offset = NULL, y = NULL, ...) {

@@ -75,15 +75,14 @@
 #' score decomposition. *Weather and Forecasting*, 23, 752-757.
 #' @seealso [plot.bsvm_calibration()], [calibration_map()].
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(400), z = rnorm(400))
-#' d$y <- d$x + rlogis(400) > 0
-#' fit <- bsvm(y ~ x + z, data = d[1:200, ], likelihood = likelihood_hinge(normalized = TRUE),
-#'             engine = "gaussian")
-#' calibration(fit, d[201:400, ])
-#' # of any classifier
-#' other <- glm(y ~ x + z, binomial(), data = d[1:200, ])
-#' calibration(predict(other, d[201:400, ], type = "response"), d$y[201:400])
+#' # are the probabilities right for patients who were not in the fit?
+#' odd <- seq_len(nrow(cath)) %% 2 == 1
+#' fit <- bsvm(disease ~ sex + age, data = cath[odd, ])
+#' calibration(fit, cath[!odd, ])
+#'
+#' # probabilities of any classifier
+#' other <- glm(disease ~ sex + age, binomial(), data = cath[odd, ])
+#' calibration(predict(other, cath[!odd, ], type = "response"), cath$disease[!odd])
 #' @export
 calibration <- function(object, ...) {
   need_arguments("object", what = "calibration()")

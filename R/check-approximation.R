@@ -96,13 +96,11 @@
 #' @seealso [summary.bsvm()], which prints the same sentences with `check = TRUE`;
 #'   [plot.bsvm_check()] for both distributions in a picture.
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = engine_gaussian())
+#' # can the estimated effect of the treatment at the last visit be trusted?
+#' fit <- bsvm(outcome ~ treatment, data = toenail, subset = visit == 7)
 #' check <- check_approximation(fit)
 #' check
-#' check$table["x", c("mean", "mean_corrected")]
+#' check$table["treatmentterbinafine", c("mean", "mean_corrected")]
 #' @export
 check_approximation <- function(fit, draws = NULL, ...) {
   need_arguments("fit", what = "check_approximation()")

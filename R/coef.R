@@ -48,14 +48,12 @@
 #'   163-176 (Section 3.1).
 #' @seealso [VarCorr.bsvm()], [confint.bsvm()], [tidy.bsvm()].
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
+#' # how fast does the infection recede, and for which patients is it worst?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
 #' fixef(fit)
 #' head(coef(fit))
-#' head(ranef(fit)$clinic)
-#' head(as.data.frame(ranef(fit, level = 0.9)))
+#' effects <- as.data.frame(ranef(fit, level = 0.9))
+#' head(effects[order(-effects$estimate), ])
 #' @export
 coef.bsvm <- function(object, ...) {
   check_fit(object)

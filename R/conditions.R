@@ -79,6 +79,7 @@
 #'
 #' @return This page documents classes; it has no function.
 #' @examples
+#' # how does a program recognise a response that bsvm() cannot fit?
 #' tryCatch(
 #'   bsvm(Species ~ Sepal.Length, data = iris),
 #'   bsvm_error_response = function(e) conditionMessage(e)

@@ -33,8 +33,13 @@
 #' @return An object of class `bsvm_control`.
 #' @section Errors: `bsvm_error_argument` for an invalid value.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb", control = bsvm_control(tol = 1e-6))
-#' update(fit, control = bsvm_control(start = fit))
+#' # do the estimates depend on the tolerance?
+#' fit <- bsvm(disease ~ sex + age, data = cath)
+#' tight <- update(fit, control = bsvm_control(tol = 1e-8))
+#' fixef(tight) - fixef(fit)
+#'
+#' # start where another fit ended
+#' update(fit, . ~ . - age, control = bsvm_control(start = fit))
 #' @export
 bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose = NULL,
                          start = NULL) {

@@ -42,12 +42,11 @@ NULL
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176
 #'   (Section 4.5).
 #' @examples
-#' # how does the probability of disease depend on age and sex?
-#' fit <- bsvm(disease ~ sex + age + log1p(duration) + cholesterol, data = cath,
-#'             missing = missing_normal())
-#' fixef(fit)
+#' # is cholesterol related to disease, given sex and age?
+#' fit <- bsvm(disease ~ sex + age + cholesterol, data = cath, missing = missing_normal())
+#' summary(fit)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(fit, "effects", pars = c("age", "sex"))
+#' plot(fit, "effects", pars = "cholesterol")
 #' @docType data
 #' @keywords datasets
 #' @name cath

@@ -35,9 +35,10 @@
 #'   163-176 (Sections 2 and 3).
 #' @seealso [plot.bsvm()] with `which = "bound"` for its path.
 #' @examples
-#' small <- bsvm(am ~ mpg, data = mtcars, engine = "vb")
-#' large <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
-#' elbo(large) - elbo(small)
+#' # do the data favour a model with the duration of the symptoms?
+#' without <- bsvm(disease ~ sex + age, data = cath)
+#' with <- update(without, . ~ . + log1p(duration))
+#' elbo(with) - elbo(without)
 #' @export
 elbo <- function(object, ...) {
   UseMethod("elbo")

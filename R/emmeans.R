@@ -28,11 +28,11 @@
 #' `bsvm_error_unsupported` for a point estimate and for a fit from a matrix.
 #' @seealso [plot.bsvm()] with `which = "effects"` for pictures of the same quantities.
 #' @examplesIf requireNamespace("emmeans", quietly = TRUE) && requireNamespace("coda", quietly = TRUE)
-#' # how much less likely are the bacteria under the drug, in a new child?
-#' fit <- bsvm(y ~ trt + week + (1 | ID), data = MASS::bacteria)
-#' means <- emmeans::emmeans(fit, ~ trt, epred = TRUE, groups = "new")
+#' # how probable is an infection after six months, for a new patient under either treatment?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
+#' means <- emmeans::emmeans(fit, ~ treatment, at = list(time = 6), epred = TRUE, groups = "new")
 #' means
-#' emmeans::contrast(means, "trt.vs.ctrl")
+#' emmeans::contrast(means, "revpairwise")
 #' @name emmeans.bsvm
 #' @method recover_data bsvm
 #' @rawNamespace S3method(emmeans::recover_data,bsvm)

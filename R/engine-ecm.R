@@ -78,9 +78,9 @@
 #' @seealso [gp()][gp]; [engine_gaussian()], the recommended engine; [engine_em()], the mode with a
 #'   certificate for all linear models.
 #' @examples
+#' # how well do two measurements tell two species of iris apart?
 #' d <- subset(iris, Species != "setosa")
-#' fit <- bsvm(Species ~ gp(Sepal.Length, Petal.Width), data = d, likelihood = "hinge",
-#'             engine = engine_ecm(rounds = 3))
+#' fit <- bsvm(Species ~ gp(Sepal.Length, Petal.Width), data = d, engine = engine_ecm(rounds = 3))
 #' fit
 #' summary(fit)$gp$numbers
 #' head(predict(fit, d, type = "prob", map = "probit"))

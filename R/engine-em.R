@@ -83,13 +83,15 @@
 #' on Optimization*, 2, 575-601.
 #' @seealso [support_vectors()], [regularization_path()]; [prior_bridge()] for the penalties.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, prior = prior_lasso(nu = 0.5),
-#'             engine = engine_em())
+#' # which flowers lie on the margin between two species?
+#' fit <- bsvm(Species ~ ., data = iris, subset = Species != "setosa",
+#'             prior = prior_lasso(nu = 0.5), engine = engine_em())
 #' fit
 #' support_vectors(fit)
 #'
-#' learnt <- update(fit, prior = prior_lasso(), engine = engine_ecme())
-#' summary(learnt)
+#' # the scale estimated as well
+#' estimated <- update(fit, prior = prior_lasso(), engine = engine_ecme())
+#' summary(estimated)
 #' @export
 engine_em <- function(accelerate = TRUE, starts = 5L, annealing = 0L, ...) {
   check_dots(substitute(list(...)), "engine_em()", estimator_hints)

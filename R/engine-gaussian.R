@@ -90,16 +90,12 @@
 #'   [integrated_loglik()], the likelihood with group effects integrated out; [bsvm_control()] for
 #'   the tolerance and the limit on iterations.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_gaussian())
+#' # how much do patients differ in their infection?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail,
+#'             engine = engine_gaussian())
 #' summary(fit)
-#'
-#' # random intercepts, integrated out
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = engine_gaussian())
 #' VarCorr(fit)
-#' head(ranef(fit, level = 0.9)$clinic)
+#' head(ranef(fit, level = 0.9)$patientID)
 #' @export
 engine_gaussian <- function(integrate = TRUE, ...) {
   check_dots(substitute(list(...)), "engine_gaussian()", approximation_hints)

@@ -105,15 +105,15 @@
 #'   `engine_gaussian()` and [engine_slice()] also for `likelihood_hinge(normalized = TRUE)`;
 #'   [as_draws.bsvm()], [posterior_linpred.bsvm()], [summary.bsvm()], [plot.bsvm()].
 #' @examples
+#' # is an infection rarer under terbinafine at the last visit?
 #' set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_gibbs(draws = 500, burnin = 200))
+#' fit <- bsvm(outcome ~ treatment, data = toenail, subset = visit == 7, engine = engine_gibbs())
 #' summary(fit)
 #'
 #' # a long run in pieces
 #' file <- tempfile()
-#' long <- bsvm(am ~ mpg + wt, data = mtcars,
-#'              engine = engine_gibbs(draws = 500, checkpoint = file))
-#' more <- update(long, engine = engine_gibbs(draws = 1000, checkpoint = file, resume = TRUE))
+#' short <- update(fit, engine = engine_gibbs(draws = 500, checkpoint = file))
+#' long <- update(fit, engine = engine_gibbs(draws = 1000, checkpoint = file, resume = TRUE))
 #' unlink(file)
 #' @export
 engine_gibbs <- function(draws = NULL, burnin = 1000, thin = 1, chains = 4, mixing = TRUE,

@@ -54,10 +54,8 @@
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176.
 #' @seealso [engine_gaussian()], [engine_gibbs()], [integrated_loglik()].
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = engine_map())
+#' # does the infection recede faster under terbinafine, by a fit as fast as that of lme4?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail, engine = engine_map())
 #' summary(fit)
 #' @export
 engine_map <- function(...) {

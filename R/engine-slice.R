@@ -80,10 +80,9 @@
 #' @seealso [engine_gaussian()], the approximation it starts from; [engine_gibbs()];
 #'   [as_draws.bsvm()], [posterior_linpred.bsvm()], [summary.bsvm()], [plot.bsvm()].
 #' @examples
+#' # is an infection rarer under terbinafine at the last visit?
 #' set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_slice(draws = 500, burnin = 200),
-#'             likelihood = likelihood_hinge(normalized = TRUE),
-#'             prior = prior_ridge(variance = prior_half_t()))
+#' fit <- bsvm(outcome ~ treatment, data = toenail, subset = visit == 7, engine = engine_slice())
 #' summary(fit)
 #' @export
 engine_slice <- function(draws = NULL, burnin = 500, thin = 1, chains = 4, integrate = NULL,

@@ -59,7 +59,11 @@
 #' @seealso [engine_gaussian()], which is closer to the posterior; [engine_gibbs()] for draws from
 #'   the posterior itself; [bsvm_control()] for the tolerance and the limit on iterations.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = engine_vb())
+#' # how fast does the infection recede? (an answer within a tenth of a second)
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail, engine = engine_vb())
+#' fixef(fit)
+#'
+#' # is the lower bound as high without acceleration?
 #' plain <- update(fit, engine = engine_vb(accelerate = FALSE))
 #' elbo(fit) - elbo(plain)
 #' @export

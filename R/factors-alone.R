@@ -58,11 +58,11 @@ no_response_parts <- function(count) {
 #'   ggplot object.
 #' @seealso [factors()]
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(y = rep(NA, 60))
-#' d$x <- matrix(rnorm(120), 60) %*% matrix(rnorm(20), 2) + matrix(rnorm(600), 60)
+#' # how many opinions are behind the ratings of judges by lawyers?
+#' d <- data.frame(y = rep(NA, nrow(USJudgeRatings)))
+#' d$x <- as.matrix(USJudgeRatings)
 #' fit <- bsvm(y ~ factors(x, k = 2, unlabelled = TRUE), data = d)
-#' fit
+#' factor_table(fit)
 #' head(factor_scores(fit))
 #' @name bsvm_factor_model
 NULL

@@ -50,13 +50,10 @@
 #' *Psychometrika*, 23, 187-200.
 #' @seealso [factors()]; `plot(fit, "loadings")` and `plot(fit, "scores")` of [plot.bsvm()].
 #' @examples
-#' set.seed(1)
-#' w <- matrix(rnorm(160), 80)
-#' x <- w %*% matrix(rnorm(60), 2) + rnorm(80 * 30)
-#' d <- data.frame(y = w[, 1] + rnorm(80) > 0)
-#' d$x <- x
-#' fit <- bsvm(y ~ factors(x, k = 2), data = d,
-#'             engine = engine_gibbs(draws = 200, burnin = 100, chains = 2))
+#' # what do four measurements of flowers have in common, and does it tell the species?
+#' d <- subset(iris, Species != "setosa", Species)
+#' d$x <- as.matrix(iris[iris$Species != "setosa", 1:4])
+#' fit <- bsvm(Species ~ factors(x, k = 2), data = d)
 #' factor_loadings(fit)
 #' head(factor_scores(fit))
 #' factor_table(fit)

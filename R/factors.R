@@ -147,17 +147,14 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' @seealso [factor_loadings()], [factor_scores()] and [factor_table()]; `plot(fit, "loadings")`,
 #'   `"scores"` and `"determinacy"` of [plot.bsvm()].
 #' @examples
-#' # two classes that differ in one of two factors of thirty variables
-#' set.seed(1)
-#' w <- matrix(rnorm(160), 80)
-#' d <- data.frame(y = w[, 1] + rnorm(80) > 0, age = rnorm(80))
-#' d$x <- w %*% matrix(rnorm(60), 2) + rnorm(80 * 30)
-#' fit <- bsvm(y ~ age + factors(x, k = 2), data = d)
+#' # do two species differ in the size of their flowers, measured in four ways?
+#' d <- subset(iris, Species != "setosa", Species)
+#' d$x <- as.matrix(iris[iris$Species != "setosa", 1:4])
+#' fit <- bsvm(Species ~ factors(x, k = 1), data = d)
 #' summary(fit)
-#' head(coef(fit))
-#' # a new row of which only ten variables are known
+#' # a flower whose petals were not measured
 #' new <- d[1, ]
-#' new$x[, 11:30] <- NA
+#' new$x[, 3:4] <- NA
 #' predict(fit, new, interval = TRUE)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(fit, "scores")

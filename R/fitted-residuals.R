@@ -23,9 +23,11 @@
 #' @return A numeric vector with one element per row. With `na.action = na.exclude` in the fit, rows
 #'   that were excluded for a missing value have `NA`.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
-#' head(fitted(fit))
-#' mean(residuals(fit) > 0)
+#' # which patients have a disease that the model does not expect?
+#' fit <- bsvm(disease ~ sex + age, data = cath)
+#' head(cath[order(-residuals(fit)), ])
+#' range(fitted(fit))
+#' mean(residuals(fit) > 0) # share of rows inside the margin
 #' @export
 fitted.bsvm <- function(object, ...) {
   check_fit(object)

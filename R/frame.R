@@ -49,7 +49,8 @@
 #' The errors of [bsvm()] that concern formula and data.
 #' @seealso [bsvm_spec()], the next stage.
 #' @examples
-#' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
+#' # how is the formula turned into numbers?
+#' frame <- bsvm_frame(disease ~ sex + age, data = cath)
 #' frame
 #' head(frame$x)
 #' @export

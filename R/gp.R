@@ -220,14 +220,14 @@
 #' @seealso [kernel_se()] for kernels; [points_learned()]; [summary.bsvm()], `plot(fit, "gp")` of
 #'   [plot.bsvm()] and [VarCorr.bsvm()] for results.
 #' @examples
-#' # two species of iris by two measures
+#' # is the boundary between two species of iris a straight line?
 #' d <- subset(iris, Species != "setosa")
 #' fit <- bsvm(Species ~ gp(Sepal.Length, Petal.Width), data = d)
 #' summary(fit)$gp$numbers
 #' head(predict(fit, d, type = "prob"))
 #' VarCorr(fit)
 #'
-#' # next to a linear term, with a kernel of another kind and a given amplitude
+#' # a linear term, and a kernel of another kind with a given amplitude
 #' bsvm(Species ~ Sepal.Width + gp(Petal.Width, kernel = kernel_matern(2.5)), data = d,
 #'      prior = list(gp = prior_ridge(variance = 4)))
 #'

@@ -33,9 +33,10 @@
 #'   Learning*, 52, 239-281.
 #' @seealso [plot_ber()].
 #' @examples
-#' models <- list(small = am ~ wt, large = am ~ wt + mpg + qsec)
+#' # by how much does age improve the prediction of disease?
+#' models <- list(sex = disease ~ sex, both = disease ~ sex + age)
 #' set.seed(1)
-#' summary(cross_validate(models, mtcars, folds = 4, metrics = c("error", "auc")))
+#' summary(cross_validate(models, cath, folds = 4, metrics = c("error", "auc")))
 #' @export
 summary.bsvm_holdout <- function(object, reference = NULL, ...) {
   check_dots(substitute(list(...)), "summary()", NULL)

@@ -143,32 +143,30 @@
 #' @seealso [summary.bsvm_holdout()] for means and differences, [plot_ber()] for box plots,
 #'   [tuned_svm()].
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), z = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- factor(d$x + rnorm(20)[d$clinic] + rnorm(200) > 0, labels = c("no", "yes"))
+#' # does age improve the prediction of disease, and is logistic regression as good?
 #' models <- list(
-#'   plain = bsvm(sick ~ x + z, data = d, engine = "vb"),
-#'   clinics = bsvm(sick ~ x + z + (1 | clinic), data = d, engine = "vb"),
+#'   sex = disease ~ sex,
+#'   both = disease ~ sex + age,
 #'   logistic = function(data) {
-#'     fit <- glm(sick ~ x + z, family = binomial, data = data)
+#'     fit <- glm(disease ~ sex + age, family = binomial, data = data)
 #'     function(new) list(prob = predict(fit, new, type = "response"))
 #'   }
 #' )
-#' study <- holdout(models, d, times = 10, predictions = TRUE)
+#' set.seed(1)
+#' study <- holdout(models, cath, times = 4, predictions = TRUE)
 #' study
 #' summary(study)
 #' lengths(holdout_splits(study)[[1]])
 #' head(holdout_predictions(study), 3)
 #' head(holdout_runs(study), 3)
 #'
-#' # new clinics
-#' holdout(models, d, times = 10, group = clinic)
-#'
-#' # of x where it is large; a metric of one's own
+#' # patients older than 60 as the test set, and a metric of one's own
 #' missed <- function(seen) mean(!seen$class[seen$truth])
-#' holdout(models["plain"], d, times = 10, test = x > 0, metrics = list("error", missed = missed))
+#' holdout(models["both"], cath, times = 4, test = age > 60,
+#'         metrics = list("error", missed = missed))
 #'
-#' cross_validate(models, d, folds = 5)
+#' # all visits of a patient in the same fold
+#' cross_validate(outcome ~ time * treatment, toenail, folds = 4, group = patientID)
 #' @order 1
 #' @export
 holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stratify = TRUE,

@@ -30,8 +30,9 @@
 #' point estimate.
 #' @seealso [emmeans.bsvm] for statements about probabilities; [confint()][confint.bsvm].
 #' @examples
-#' fit <- bsvm(y ~ trt + week + (1 | ID), data = MASS::bacteria)
-#' hypothesis(fit, c("trtdrug < 0", "trtdrug < `trtdrug+`", "sd_ID__Intercept > 0.2"))
+#' # does the infection recede faster under terbinafine, and is the patients' sd above one?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
+#' hypothesis(fit, c("`time:treatmentterbinafine` < 0", "sd_patientID__Intercept > 1"))
 #' @export
 hypothesis <- function(x, ...) UseMethod("hypothesis")
 

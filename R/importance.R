@@ -28,9 +28,10 @@
 #' @seealso [plot.bsvm()] with `which = "effects"` for the direction of effects; [inclusion()] for
 #'   priors that select variables.
 #' @examples
-#' # which measurements tell diabetic women from others, on women the fit has not seen?
-#' fit <- bsvm(type ~ ., data = MASS::Pima.tr)
-#' found <- importance(fit, MASS::Pima.te, seed = 1)
+#' # which predictors of disease matter, for patients who were not in the fit?
+#' odd <- seq_len(nrow(cath)) %% 2 == 1
+#' fit <- bsvm(disease ~ sex + age + log1p(duration), data = cath[odd, ])
+#' found <- importance(fit, cath[!odd, ], seed = 1)
 #' found
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(found)

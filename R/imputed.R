@@ -29,9 +29,9 @@
 #' `bsvm_error_unsupported` for a fit without a model of missing predictors, and for `draws = TRUE`
 #' if the fit has no draws.
 #' @examples
-#' d <- transform(mtcars, wt = replace(wt, c(3, 9, 20), NA))
-#' fit <- bsvm(am ~ mpg + wt, data = d, missing = missing_normal(), engine = "vb")
-#' imputed(fit)
+#' # which cholesterol values are plausible where none was measured?
+#' fit <- bsvm(disease ~ sex + age + cholesterol, data = cath, missing = missing_normal())
+#' head(imputed(fit))
 #' @export
 imputed <- function(object, draws = FALSE, ...) {
   check_dots(substitute(list(...)), "imputed()", character())

@@ -57,11 +57,9 @@
 #' Statistics*, 32, 870-897.
 #' @seealso [plot_inclusion()].
 #' @examples
+#' # which measurements are needed to tell two species apart?
 #' set.seed(1)
-#' d <- data.frame(x = matrix(rnorm(2000), 200))
-#' d$y <- d$x.1 - d$x.2 + rnorm(200) > 0
-#' fit <- bsvm(y ~ ., data = d, prior = prior_spike_slab(pi = 0.2),
-#'             engine = engine_gibbs(draws = 200, burnin = 100))
+#' fit <- bsvm(Species ~ ., data = iris, subset = Species != "setosa", prior = prior_spike_slab())
 #' inclusion(fit)
 #' selected(fit)
 #' @export

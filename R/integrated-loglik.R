@@ -42,12 +42,10 @@
 #' @seealso [engine_gaussian()], [engine_map()]; [logLik.bsvm()] for the log-likelihood functions
 #' that are not defined.
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = engine_gaussian())
+#' # how likely are the data if patients differ less, or more, than estimated?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
 #' integrated_loglik(fit)
-#' sds <- c(0.1, 0.5, 1, 2)
+#' sds <- c(0.5, 1, 1.5, 2)
 #' vapply(sds, function(s) integrated_loglik(fit, sd = s), 0)
 #' @export
 integrated_loglik <- function(object, ...) {

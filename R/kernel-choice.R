@@ -28,7 +28,14 @@
 #'   for large p small n problems. *Journal of Multivariate Analysis*, 108, 28-40 (Section 3).
 #' @seealso [kernel_se()], [responses].
 #' @examples
-#' kernel_poly(degree = 1:3)
+#' # is the size of sepals a linear, quadratic or cubic function of that of petals?
+#' set.seed(1)
+#' degrees <- kernel_poly(degree = 1:3)
+#' fit <- bsvm(cbind(Sepal.Length, Sepal.Width) ~ gp(Petal.Length, kernel = degrees), data = iris,
+#'             likelihood = likelihood_gaussian())
+#' fit
+#'
+#' # kernels with other length scales
 #' kernel_choice(kernel_se(lengthscale = 0.5), kernel_se(lengthscale = 1),
 #'               kernel_se(lengthscale = 2))
 #' @export

@@ -75,14 +75,17 @@
 #' Rasmussen, C. E. and Williams, C. K. I. (2006). *Gaussian Processes for Machine Learning*. MIT
 #' Press (Chapter 4).
 #' @examples
-#' kernel_se()
+#' # how many passengers will fly next month, given a trend and a pattern that repeats yearly?
+#' air <- data.frame(month = seq_along(AirPassengers), passengers = c(AirPassengers))
+#' kernel <- kernel_linear() + kernel_se() * kernel_periodic(period = 12)
+#' fit <- bsvm(log(passengers) ~ gp(month, kernel = kernel), data = air,
+#'             likelihood = likelihood_gaussian())
+#' exp(predict(fit, data.frame(month = 145), interval = "prediction")[-2])
+#'
+#' # other kernels
 #' kernel_se(lengthscale = 2)
 #' kernel_matern(nu = 2.5, lengthscale = prior_lognormal(median = 1, sd = 0.5), ard = TRUE)
 #' kernel_rational(shape = 2)
-#'
-#' # a linear trend and a yearly pattern that changes slowly
-#' kernel_linear() + kernel_se() * kernel_periodic(period = 12)
-#'
 #' kernel_poly(degree = 2, offset = 1)
 #' @export
 kernel_se <- function(lengthscale = NULL, ard = FALSE, ...) {

@@ -102,6 +102,7 @@
 #' Letters*, 54, 437-447.
 #' @seealso [likelihood_gaussian()], [predict.bsvm()].
 #' @examples
+#' # how much longer is the stopping distance of a car that is faster?
 #' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive())
 #' summary(fit)
 #' predict(fit, data.frame(speed = c(10, 20)), interval = "prediction")
@@ -110,7 +111,7 @@
 #' bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive(nu = prior_beta(5, 5)))
 #' bsvm(dist ~ speed, data = cars, likelihood = likelihood_laplace())
 #'
-#' # stopping distances scatter more at higher speeds
+#' # do stopping distances scatter more at higher speeds?
 #' spread <- bsvm(dist ~ speed, data = cars,
 #'                likelihood = likelihood_eps_insensitive(scale = ~ speed))
 #' summary(spread)

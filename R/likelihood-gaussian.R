@@ -23,6 +23,7 @@
 #' `bsvm_error_argument` for an invalid `scale`.
 #' @seealso [likelihood_eps_insensitive()].
 #' @examples
+#' # how far does a car need to stop, and how exact is that?
 #' fit <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_gaussian())
 #' sigma(fit)
 #' predict(fit, data.frame(speed = 15), interval = "prediction")

@@ -112,15 +112,19 @@
 #' Sollich, P. (2002). Bayesian methods for support vector machines: evidence and predictive class
 #' probabilities. *Machine Learning*, 46, 21-52.
 #' @examples
-#' likelihood_hinge()
-#' likelihood_hinge(normalized = TRUE)
-#' bsvm(am ~ mpg, data = mtcars)
-#' bsvm(am ~ mpg, data = mtcars, likelihood = "hinge", engine = "vb")
+#' # how does the probability of disease depend on sex and age?
+#' fit <- bsvm(disease ~ sex + age, data = cath)
+#' fit$likelihood
+#' predict(fit, data.frame(sex = c("male", "female"), age = 50), type = "prob")
 #'
-#' # rows beyond the margin pull as well; how steeply is inferred, under slopes of given variance
-#' fit <- bsvm(am ~ mpg, data = mtcars, prior = prior_ridge(variance = 1),
-#'             likelihood = likelihood_hinge(gamma = prior_gamma(2, 2), gamma0 = 0.1))
-#' summary(fit, details = TRUE)
+#' # do classes differ under the pseudo-likelihood of the papers?
+#' pseudo <- update(fit, likelihood = likelihood_hinge(normalized = FALSE))
+#' table(predict(fit), predict(pseudo))
+#'
+#' # rows beyond the margin count as well; how much is inferred, given the variance of slopes
+#' skewed <- update(fit, prior = prior_ridge(variance = 1),
+#'                  likelihood = likelihood_hinge(gamma = prior_gamma(2, 2), gamma0 = 0.1))
+#' summary(skewed, details = TRUE)
 #' @export
 likelihood_hinge <- function(normalized = FALSE, gamma = 1, gamma0 = 0, ...) {
   check_dots(substitute(list(...)), "likelihood_hinge()", likelihood_hints)

@@ -30,12 +30,13 @@
 #' `bsvm_error_argument` for other arguments.
 #' @seealso [loo.bsvm()], [posterior_predict.bsvm()], [integrated_loglik()].
 #' @examples
+#' # which flowers are hardest to assign to their species?
 #' set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, likelihood = likelihood_hinge(normalized = TRUE),
-#'             engine = engine_slice(draws = 250, burnin = 100))
+#' d <- subset(iris, Species != "setosa")
+#' fit <- bsvm(Species ~ Sepal.Length + Sepal.Width, data = d)
 #' log_p <- log_lik(fit)
 #' dim(log_p)
-#' mean(rowSums(log_p))
+#' d[order(colMeans(log_p))[1:3], ]
 #' @export
 log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_levels = FALSE,
                          draw_ids = NULL, group = NULL, offset = NULL, y = NULL, ...) {

@@ -88,15 +88,10 @@
 #' leave-one-out cross-validation and WAIC. *Statistics and Computing*, 27, 1413-1432.
 #' @seealso [log_lik.bsvm()] for the terms given the drawn effects, [holdout()].
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(100), clinic = gl(20, 5))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(100) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, likelihood = likelihood_hinge(normalized = TRUE),
-#'             engine = engine_slice(draws = 250, burnin = 100))
+#' # does the treatment improve the prediction of an infection at the last visit?
+#' fit <- bsvm(outcome ~ treatment, data = toenail, subset = visit == 7)
 #' loo(fit)
-#' loo(fit, by = "group")
-#' # without draws
-#' loo(bsvm(am ~ wt, data = mtcars, likelihood = likelihood_hinge(normalized = TRUE)))
+#' loo_compare(list(treatment = loo(fit), none = loo(update(fit, . ~ 1))))
 #' @name loo.bsvm
 #' @export
 loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE,

@@ -78,17 +78,19 @@
 #' @seealso [missing_selection()] if values are not missing at random; [imputed()] for the imputed
 #' values of a fit.
 #' @examples
-#' d <- transform(mtcars, wt = replace(wt, c(3, 9, 20), NA), qsec = replace(qsec, 5:8, NA))
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = d, missing = missing_normal(), engine = "vb")
-#' fit
+#' # is cholesterol related to disease, if a third of its values are missing?
+#' fit <- bsvm(disease ~ sex + age + cholesterol, data = cath, missing = missing_normal())
+#' summary(fit)
 #' head(imputed(fit))
-#' predict(fit, data.frame(mpg = c(15, 25), wt = NA_real_, qsec = c(18, NA)))
+#' new <- data.frame(sex = "male", age = 50, cholesterol = c(150, 300, NA))
+#' predict(fit, new, type = "prob")
 #'
-#' # horse power tells of weight; it is no predictor
-#' bsvm(am ~ mpg + wt, data = d, missing = missing_normal(auxiliary = ~ hp), engine = "vb")
+#' # an auxiliary variable, which helps to impute but is no predictor
+#' bsvm(disease ~ sex + cholesterol, data = cath, missing = missing_normal(auxiliary = ~ age))
 #'
-#' bsvm(am ~ mpg + wt, data = d, missing = missing_omit(), engine = "vb")
-#' tryCatch(bsvm(am ~ mpg + wt, data = d, missing = missing_fail(), engine = "vb"),
+#' # complete rows only, or an error
+#' bsvm(disease ~ sex + age + cholesterol, data = cath, missing = missing_omit())
+#' tryCatch(bsvm(disease ~ sex + age + cholesterol, data = cath, missing = missing_fail()),
 #'          bsvm_error_missing = function(e) conditionMessage(e))
 #' @export
 missing_normal <- function(auxiliary = NULL, df = NULL, scale = 0.01, mean_variance = 1e8,

@@ -31,8 +31,10 @@
 #'   parametric and nonparametric regression with missing data. *Journal of the American Statistical
 #'   Association*, 106, 959-971 (section 4).
 #' @examples
-#' d <- transform(mtcars, wt = replace(wt, wt > 3.5, NA))
-#' fit <- bsvm(am ~ mpg + wt, data = d, missing = missing_selection(~ wt), engine = "vb")
+#' # is ozone missing more often on days with much of it, or with strong wind?
+#' set.seed(1)
+#' fit <- bsvm(Temp ~ Ozone + Wind, data = airquality, missing = missing_selection(),
+#'             likelihood = likelihood_gaussian())
 #' fit$missing$law$probit
 #' @export
 missing_selection <- function(mechanism = ~ ., auxiliary = NULL, df = NULL, scale = 0.01,

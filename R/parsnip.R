@@ -59,15 +59,15 @@
 #' mode; otherwise the errors of [bsvm()].
 #' @seealso [augment.bsvm()] and [tidy.bsvm()] for data frames from a fit.
 #' @examples
+#' # how does the model fit into tidymodels?
 #' if (requireNamespace("parsnip", quietly = TRUE)) {
-#'   cars <- transform(mtcars, am = factor(am, labels = c("automatic", "manual")))
-#'   model <- parsnip::svm_linear(mode = "classification", cost = 4)
-#'   model <- parsnip::set_engine(model, "bsvm", algorithm = "vb")
-#'   fit <- parsnip::fit(model, am ~ mpg + wt, data = cars)
-#'   predict(fit, cars[1:3, ])
+#'   model <- parsnip::svm_linear(mode = "classification")
+#'   model <- parsnip::set_engine(model, "bsvm")
+#'   fit <- parsnip::fit(model, disease ~ sex + age, data = cath)
+#'   predict(fit, cath[1:3, ], type = "prob")
 #' }
 #' # what it calls
-#' bsvm_parsnip(am ~ mpg + wt, data = mtcars, cost = 4, algorithm = "vb")
+#' bsvm_parsnip(disease ~ sex + age, data = cath)
 #' @export
 bsvm_parsnip <- function(formula, data, weights = NULL, cost = NULL, margin = NULL, prior = NULL,
                          algorithm = NULL, likelihood = NULL,

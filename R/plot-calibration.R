@@ -16,12 +16,10 @@
 #' `bsvm_error_unsupported` if ggplot2 is not installed; `bsvm_error_argument` for other arguments.
 #' @seealso [calibration()].
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(600))
-#' d$y <- d$x + rlogis(600) > 0
-#' fit <- bsvm(y ~ x, data = d[1:200, ], engine = "vb")
-#' plot(calibration(fit, d[201:600, ]))
-#' plot(calibration(fit, d[201:600, ], map = "likelihood")) # too sure
+#' # are the probabilities right for patients who were not in the fit?
+#' odd <- seq_len(nrow(cath)) %% 2 == 1
+#' fit <- bsvm(disease ~ sex + age, data = cath[odd, ])
+#' plot(calibration(fit, cath[!odd, ]))
 #' @export
 plot.bsvm_calibration <- function(x, ...) autoplot.bsvm_calibration(x, ...)
 

@@ -26,10 +26,8 @@
 #' `bsvm_error_argument` for unknown names or an invalid `exact`.
 #' @seealso [check_approximation()]
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = engine_gaussian())
+#' # is the posterior of the treatment's effect close to the exact one?
+#' fit <- bsvm(outcome ~ treatment, data = toenail, subset = visit == 7)
 #' plot(check_approximation(fit))
 #' @export
 plot.bsvm_check <- function(x, ...) {

@@ -27,12 +27,12 @@
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176.
 #' @seealso [summary.bsvm_holdout()].
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' models <- list(small = am ~ wt, large = am ~ wt + mpg + qsec)
+#' # does age improve the prediction of disease in every split?
+#' models <- list(sex = disease ~ sex, both = disease ~ sex + age)
 #' set.seed(1)
-#' study <- holdout(models, mtcars, times = 10, metrics = c("ber", "auc"))
+#' study <- holdout(models, cath, times = 5, metrics = c("ber", "auc"))
 #' plot(study)
-#' plot_ber(study)
-#' plot_ber("all rows" = study, "light ones" = holdout(models, mtcars, times = 10, test = wt < 3.6))
+#' plot_ber("all" = study, "above 60" = holdout(models, cath, times = 5, test = age > 60))
 #' @export
 plot_ber <- function(...) {
   need_ggplot2()

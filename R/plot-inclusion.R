@@ -18,13 +18,11 @@
 #' @inherit inclusion references
 #' @seealso [inclusion()].
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' # which measurements are needed to tell two species apart?
 #' set.seed(1)
-#' d <- data.frame(x = matrix(rnorm(2000), 200))
-#' d$y <- d$x.1 - d$x.2 + rnorm(200) > 0
-#' fit <- bsvm(y ~ ., data = d, prior = prior_spike_slab(pi = 0.2),
-#'             engine = engine_gibbs(draws = 200, burnin = 100))
+#' fit <- bsvm(Species ~ ., data = iris, subset = Species != "setosa", prior = prior_spike_slab())
 #' plot_inclusion(fit)
-#' plot_inclusion("0.2" = fit, "0.5" = update(fit, prior = prior_spike_slab(pi = 0.5)))
+#' plot_inclusion("uniform" = fit, "0.2" = update(fit, prior = prior_spike_slab(pi = 0.2)))
 #' @export
 plot_inclusion <- function(..., threshold = 0.5, n = 30L) {
   need_ggplot2()

@@ -18,10 +18,11 @@
 #' @param ... Not used.
 #' @return A ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' # do length and width of sepals vary together, given the size of petals?
 #' fit <- bsvm(cbind(Sepal.Length, Sepal.Width) ~ Petal.Length + Petal.Width, data = iris,
 #'             likelihood = likelihood_gaussian())
-#' plot(fit)
 #' plot(fit, "correlation")
+#' plot(fit)
 #' plot(fit, "coefficients")
 #' @export
 plot.bsvm_responses <- function(x, which = c("response", "correlation", "coefficients",

@@ -96,15 +96,18 @@
 #'   `bsvm_error_data` if the plot needs the data of the fit and they can't be found (`keep_data =
 #'   FALSE`).
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' # how does the probability of bacteria depend on treatment and week?
-#' fit <- bsvm(y ~ trt + week + (1 | ID), data = MASS::bacteria)
+#' # how does the probability of disease depend on age and sex?
+#' fit <- bsvm(disease ~ sex + age, data = cath)
+#' plot(fit, "effects", pars = c("age", "sex"))
 #' plot(fit)
-#' plot(fit, "effects")
-#' plot(fit, "effects", pars = c("week", "trt"), groups = "new")
-#' plot(fit, "groups")
+#'
+#' # which patients differ most from the others?
+#' trial <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
+#' plot(trial, "groups")
 #' @examplesIf requireNamespace("bayesplot", quietly = TRUE)
 #' # have the chains mixed?
-#' plot(update(fit, engine = engine_slice()), "trace")
+#' last <- bsvm(outcome ~ treatment, data = toenail, subset = visit == 7, engine = engine_slice())
+#' plot(last, "trace")
 #' @export
 plot.bsvm <- function(x, ...) {
   check_fit(x, "x")

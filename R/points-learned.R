@@ -27,9 +27,11 @@
 #' Titsias, M. (2009). Variational learning of inducing variables in sparse Gaussian processes.
 #' *Proceedings of AISTATS*, 5, 567-574.
 #' @examples
+#' # do five inducing points suffice for the boundary between two species?
 #' d <- subset(iris, Species != "setosa")
 #' fit <- bsvm(Species ~ gp(Sepal.Length, Petal.Width, points = points_learned(5)), data = d)
 #' summary(fit)$gp$moved
+#' elbo(fit) - elbo(update(fit, . ~ gp(Sepal.Length, Petal.Width)))
 #' @export
 points_learned <- function(points = 100) {
   if (!is.matrix(points) && !is.data.frame(points)) points <- check_count(points, "points")

@@ -52,15 +52,14 @@
 #'   *Bayesian Analysis*, 6, 1-23.
 #' @seealso [predict.bsvm()] for means, intervals and classes; [as_draws.bsvm()].
 #' @examples
-#' # by how much does the drug lower the probability of bacteria in these children?
-#' fit <- bsvm(y ~ trt + week + (1 | ID), data = MASS::bacteria)
-#' risk <- function(level) {
-#'   rows <- transform(MASS::bacteria, trt = factor(level, levels(trt)))
-#'   rowMeans(posterior_epred(fit, newdata = rows))
-#' }
-#' quantile(risk("drug") - risk("placebo"), c(0.025, 0.5, 0.975))
+#' # by how much does terbinafine lower the probability after six months, in these patients?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
+#' new <- data.frame(patientID = levels(toenail$patientID), time = 6)
+#' risk <- function(treatment) rowMeans(posterior_epred(fit, newdata = cbind(new, treatment)))
+#' quantile(risk("terbinafine") - risk("itraconazole"), c(0.025, 0.5, 0.975))
 #'
-#' link <- posterior_linpred(fit, newdata = MASS::bacteria[1:2, ], ndraws = 200)
+#' # for which of two patients is it lower?
+#' link <- posterior_linpred(fit, newdata = toenail[c(1, 8), ], ndraws = 200)
 #' dim(link)
 #' mean(link[, 2] < link[, 1])
 #' @name posterior_linpred.bsvm

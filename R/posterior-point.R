@@ -63,13 +63,15 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #' discriminative factor modeling. *Advances in Neural Information Processing Systems*, 27.
 #' @seealso [engine_em()].
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, likelihood = "hinge",
-#'             prior = prior_ridge(variance = 1), engine = engine_em())
-#' support_vectors(fit)
+#' # which flowers are close to the boundary between two species?
+#' set.seed(1)
+#' fit <- bsvm(Species ~ ., data = iris, subset = Species != "setosa")
+#' vectors <- support_vectors(fit)
+#' head(vectors[order(-vectors$inside), ])
 #'
-#' # soft ones
-#' soft <- support_vectors(update(fit, engine = engine_gaussian()))
-#' sum(soft$inside)
+#' # the support vectors of the classical support vector machine
+#' point <- update(fit, prior = prior_ridge(variance = 1), engine = engine_em())
+#' support_vectors(point)
 #' @export
 support_vectors <- function(object, ...) {
   check_dots(substitute(list(...)), "support_vectors()", NULL)

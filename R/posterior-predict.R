@@ -30,13 +30,12 @@
 #' response, and for a point estimate; `bsvm_error_argument` for other arguments.
 #' @seealso [pp_check.bsvm()], [posterior_linpred.bsvm()].
 #' @examples
+#' # how many of ten patients have the disease?
 #' set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, likelihood = likelihood_hinge(normalized = TRUE),
-#'             engine = engine_slice(draws = 250, burnin = 100))
-#' new <- data.frame(mpg = c(15, 25), wt = c(4, 2))
-#' drawn <- posterior_predict(fit, newdata = new)
-#' colMeans(drawn)
-#' mean(rowSums(drawn) == 1) # just one of the two
+#' fit <- bsvm(disease ~ sex + age, data = cath)
+#' drawn <- posterior_predict(fit, newdata = cath[1:10, ])
+#' dim(drawn)
+#' table(rowSums(drawn)) / nrow(drawn)
 #' @export
 posterior_predict.bsvm <- function(object, newdata = NULL, re_formula = NULL,
                                    allow_new_levels = FALSE, draw_ids = NULL, group = NULL,

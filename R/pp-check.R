@@ -41,13 +41,11 @@
 #'   389-402.
 #' @seealso [posterior_predict.bsvm()], [loo.bsvm()].
 #' @examplesIf requireNamespace("bayesplot", quietly = TRUE)
+#' # does the model reproduce the numbers of infected patients in both arms of the trial?
 #' set.seed(1)
-#' fit <- bsvm(am ~ mpg + wt + cyl, data = mtcars,
-#'             likelihood = likelihood_hinge(normalized = TRUE),
-#'             engine = engine_slice(draws = 250, burnin = 100))
+#' fit <- bsvm(outcome ~ treatment, data = toenail, subset = visit == 7)
+#' bayesplot::pp_check(fit, "bars_grouped", group = "treatment")
 #' bayesplot::pp_check(fit)
-#' bayesplot::pp_check(fit, "bars_grouped", group = "cyl")
-#' bayesplot::pp_check(fit, "error_binned")
 #' @method pp_check bsvm
 #' @rawNamespace S3method(bayesplot::pp_check,bsvm)
 pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned", "stat"),

@@ -154,21 +154,21 @@
 #' * `type = "link"` or `"response"`: a numeric vector; with `interval = TRUE` a data frame with
 #'   columns `fit`, `sd`, `lower` and `upper`.
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
-#' table(predicted = predict(fit), d$sick)
-#' new <- data.frame(x = c(-1, 0, 1), clinic = c("1", "2", "a new one"))
-#' predict(fit, new, allow_new_levels = TRUE)
-#' predict(fit, new, interval = TRUE, allow_new_levels = TRUE)
-#' predict(fit, new, type = "link", re_formula = NA)
-#' predict(fit, new, type = "prob", allow_new_levels = TRUE)
+#' # how probable is an infection after six months, for a patient of the trial and for a new one?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
+#' new <- data.frame(patientID = c("1", "new"), time = 6, treatment = "terbinafine")
 #' predict(fit, new, type = "prob", interval = TRUE, allow_new_levels = TRUE)
+#' predict(fit, new, type = "link", re_formula = NA)
+#'
+#' # to which class does each visit belong?
+#' table(predicted = predict(fit), toenail$outcome)
+#' # the same if a missed infection costs five times as much as a false alarm
+#' costs <- c("none or mild" = 1, "moderate or severe" = 5)
+#' table(predicted = predict(fit, costs = costs), toenail$outcome)
+#'
+#' # a response of numbers
 #' line <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_eps_insensitive())
 #' predict(line, data.frame(speed = c(10, 20)), interval = "prediction")
-#' # where to miss a sick patient costs five times as much
-#' predict(fit, new, costs = c("FALSE" = 1, "TRUE" = 5), allow_new_levels = TRUE)
 #' @export
 predict.bsvm <- function(object, newdata = NULL,
                          type = c("class", "link", "prob", "response", "quantile"),

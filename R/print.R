@@ -10,7 +10,8 @@
 #' @param ... Not used.
 #' @return `x`, invisibly.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
+#' # how do sex and age change the linear predictor of disease?
+#' fit <- bsvm(disease ~ sex + age, data = cath)
 #' fit
 #' print(fit, digits = 2)
 #' @export

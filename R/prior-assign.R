@@ -259,9 +259,10 @@ assign_group_priors <- function(frame, named) {
 #'   [bsvm()] determines their number of inducing points together with the kernel. `prior_summary()`
 #'   has one row per block, and uses the name `"population-level slopes"` instead of an empty name.
 #' @examples
-#' prior_for(am ~ mpg + factor(cyl), data = mtcars)
-#' fit <- bsvm(am ~ mpg + factor(cyl), data = mtcars, engine = "vb",
-#'             prior = list(prior_ridge(), "factor(cyl)" = prior_ridge(variance = 1)))
+#' # which priors does a model have by default, and which can be changed?
+#' prior_for(disease ~ sex + age + log1p(duration), data = cath)
+#' fit <- bsvm(disease ~ sex + age + log1p(duration), data = cath,
+#'             prior = list(prior_ridge(), age = prior_flat()))
 #' prior_summary(fit)
 #' @export
 prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {

@@ -64,16 +64,16 @@
 #' Statistical Society, Series B*, 76, 713-733.
 #' @seealso [prior_ridge()], [prior_spike_slab()]; [engine_gibbs()], [engine_em()].
 #' @examples
-#' prior_lasso()
-#' prior_bridge(0.5, nu = 0.1)
-#' prior_bridge(2, nu = sqrt(2 * 3)) # prior_ridge(variance = 3)
-#'
+#' # which of four measurements tell two species apart, if small effects are shrunk to zero?
 #' set.seed(1)
-#' fit <- bsvm(am ~ mpg + hp + qsec, data = mtcars, prior = prior_lasso(nu = 0.5),
-#'             engine = engine_gibbs(draws = 500, burnin = 200))
-#' fit
+#' fit <- bsvm(Species ~ ., data = iris, subset = Species != "setosa", prior = prior_lasso())
+#' summary(fit)
+#'
+#' # a power between 0 and 2 that is inferred
 #' more <- update(fit, prior = prior_bridge(alpha = NULL, shape = 4, rate = 4))
 #' summary(more)$variance_draws # nu and alpha
+#'
+#' prior_bridge(2, nu = sqrt(2 * 3)) # prior_ridge(variance = 3)
 #' @export
 prior_bridge <- function(alpha = 1, nu = NULL, sigma = NULL, shape = 1, rate = 1) {
   check_exponent(alpha)

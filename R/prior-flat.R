@@ -18,9 +18,10 @@
 #'   163-176 (Section 2).
 #' @seealso [prior_ridge()].
 #' @examples
-#' prior_flat()
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb", prior = prior_flat())
+#' # do the estimates change without any shrinkage?
+#' fit <- bsvm(disease ~ sex + age, data = cath, prior = prior_flat())
 #' prior_summary(fit)
+#' cbind(flat = fixef(fit), default = fixef(update(fit, prior = prior_ridge())))
 #' @export
 prior_flat <- function(variance = 1e8) {
   variance <- check_positive(variance, "variance", "prior")

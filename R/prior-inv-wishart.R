@@ -44,11 +44,10 @@
 #' generalized linear mixed models. *Statistical Science*, 21, 35-51.
 #' @seealso [prior_ridge()] for independent effects; [prior_for()].
 #' @examples
-#' prior_inv_wishart()
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' prior_for(sick ~ x + (x | clinic), data = d)
+#' # do chicks that are heavier at birth grow faster?
+#' fit <- bsvm(weight ~ Time + (Time | Chick), data = ChickWeight,
+#'             likelihood = likelihood_gaussian(), prior = list(Chick = prior_inv_wishart()))
+#' VarCorr(fit)
 #' @export
 prior_inv_wishart <- function(df = NULL, scale = NULL) {
   if (!is.null(df)) df <- check_positive(df, "df", "prior")

@@ -51,7 +51,9 @@
 #' @seealso [inclusion()], [plot_inclusion()]; [prior_spike_slab()], [engine_vb()],
 #'   [engine_gibbs()].
 #' @examples
-#' fit <- bsvm(am ~ ., data = mtcars, prior = prior_laplace_zero(0.2), engine = engine_vb())
+#' # which of four measurements are needed to tell two species apart?
+#' fit <- bsvm(Species ~ ., data = iris, subset = Species != "setosa",
+#'             prior = prior_laplace_zero(0.2))
 #' inclusion(fit)
 #' coef(fit)
 #' @export

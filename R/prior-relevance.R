@@ -46,7 +46,7 @@
 #' Machine Learning Research*, 1, 211-244.
 #' @seealso [relevance_vectors()], [gp()][gp]; [prior_lasso()], [prior_spike_slab()].
 #' @examples
-#' # Which of the predictors matter for fuel consumption?
+#' # which of the predictors matter for fuel consumption?
 #' fit <- bsvm(mpg ~ ., data = mtcars, likelihood = likelihood_gaussian(),
 #'             prior = prior_relevance())
 #' coef(fit)

@@ -46,14 +46,13 @@
 #' @seealso [prior_flat()], [prior_inv_wishart()]; [prior_for()] lists the parts of a model that can
 #' be given a prior, [prior_summary()] the priors of a fit.
 #' @examples
-#' prior_ridge()
-#' prior_ridge(variance = 2)
-#' prior_ridge(shape = 0.01, scale = 0.01)
+#' # does shrinkage change the estimates?
+#' fit <- bsvm(disease ~ sex + age + log1p(duration), data = cath, prior = prior_ridge())
+#' cbind(inferred = fixef(fit), given = fixef(update(fit, prior = prior_ridge(variance = 0.01))))
 #'
 #' # its own variance for one predictor, a fixed one for the others
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars,
-#'             prior = list(prior_ridge(variance = 1), wt = prior_ridge()))
-#' prior_summary(fit)
+#' own <- update(fit, prior = list(prior_ridge(variance = 1), age = prior_ridge()))
+#' prior_summary(own)
 #' @export
 prior_ridge <- function(shape = NULL, scale = NULL, variance = NULL) {
   given <- !is.null(shape) || !is.null(scale)

@@ -60,13 +60,14 @@
 #' @seealso [inclusion()]; [engine_gibbs()], the engine that supports this prior;
 #' [prior_laplace_zero()]; [prior_for()] lists the parts of a model that can be given a prior.
 #' @examples
-#' prior_spike_slab()
-#' prior_spike_slab(pi = 0.2, nu = 2)
-#'
+#' # which of four measurements are needed to tell two species apart, if about two are expected?
 #' set.seed(1)
-#' fit <- bsvm(am ~ ., data = mtcars, prior = prior_spike_slab(size = 2),
-#'             engine = engine_gibbs(draws = 500, burnin = 200, chains = 2))
+#' fit <- bsvm(Species ~ ., data = iris, subset = Species != "setosa",
+#'             prior = prior_spike_slab(size = 2))
 #' inclusion(fit)
+#'
+#' # a given probability of inclusion
+#' prior_spike_slab(pi = 0.2, nu = 2)
 #' @export
 prior_spike_slab <- function(pi = NULL, nu = 1, sigma = NULL, size = NULL, a = 1, b = NULL) {
   check_inclusion(pi, size, !missing(a) || !is.null(b))

@@ -38,8 +38,10 @@
 #' *Bayesian Analysis*, 1, 515-534.
 #' @seealso [prior_ridge()].
 #' @examples
-#' prior_ridge(variance = prior_half_t(df = 3, scale = 1))
-#' prior_ridge(variance = prior_inv_gamma(0.01, 0.01))
+#' # do the estimates depend on the prior of the variance?
+#' fit <- bsvm(disease ~ sex + age, data = cath, prior = prior_ridge(variance = prior_half_t()))
+#' papers <- update(fit, prior = prior_ridge(variance = prior_inv_gamma(0.01, 0.01)))
+#' cbind(half_t = fixef(fit), inv_gamma = fixef(papers))
 #' @export
 prior_inv_gamma <- function(shape = 0.01, scale = NULL) {
   shape <- check_positive(shape, "shape", "prior")

@@ -21,8 +21,9 @@ is_prior <- function(x) inherits(x, "bsvm_prior")
 #' @param ... Not used.
 #' @return `x`, invisibly.
 #' @examples
+#' # which prior and engine do these calls stand for?
 #' prior_ridge()
-#' engine_vb()
+#' engine_gaussian()
 #' @name print.bsvm_component
 NULL
 

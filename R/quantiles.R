@@ -30,6 +30,7 @@
 #' without crossing. *Econometrica*, 78, 1093-1125.
 #' @seealso [likelihood_quantile()].
 #' @examples
+#' # between which limits do eight of ten stopping distances lie?
 #' fits <- bsvm(dist ~ speed, data = cars, likelihood = likelihood_quantile(c(0.1, 0.5, 0.9)))
 #' fits
 #' predict(fits, data.frame(speed = c(5, 25)))

@@ -15,35 +15,32 @@
 #'   [prior_summary.bsvm()], [loo.bsvm()], [fit.bsvm_tuned_svm()].
 #' @return The value of the method.
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
+#' # does the infection recede faster under terbinafine, and how much do patients differ?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
 #' fixef(fit)
-#' head(ranef(fit)$clinic, 3)
+#' head(ranef(fit)$patientID, 3)
 #' VarCorr(fit)
 #' prior_summary(fit)
 #' tidy(fit)
 #' glance(fit)
 #' head(augment(fit), 3)
 #'
-#' # with draws, under a law of the response
-#' drawn <- bsvm(am ~ mpg + wt, data = mtcars, likelihood = likelihood_hinge(normalized = TRUE),
-#'               engine = engine_slice(draws = 500, burnin = 200))
-#' new <- data.frame(mpg = c(15, 25), wt = c(4, 2))
-#' colMeans(posterior_linpred(drawn, newdata = new))
-#' colMeans(posterior_epred(drawn, newdata = new))
-#' dim(posterior_predict(drawn, newdata = new))
-#' dim(log_lik(drawn))
-#' mean(bayes_R2(drawn))
-#' both <- loo(drawn)
-#' weight <- loo(update(drawn, . ~ . - mpg))
-#' loo_compare(list(both = both, weight = weight))
-#' waic(drawn)
+#' # do sepals tell two species of iris apart?
+#' set.seed(1)
+#' both <- bsvm(Species ~ Sepal.Length + Sepal.Width, data = iris, subset = Species != "setosa")
+#' new <- iris[c(60, 140), ]
+#' colMeans(posterior_linpred(both, newdata = new))
+#' colMeans(posterior_epred(both, newdata = new))
+#' dim(posterior_predict(both, newdata = new))
+#' dim(log_lik(both))
+#' mean(bayes_R2(both))
+#' length <- update(both, . ~ . - Sepal.Width)
+#' loo_compare(list(both = loo(both), length = loo(length)))
+#' waic(both)
 #'
 #' # a specification to fit
 #' if (requireNamespace("e1071", quietly = TRUE)) {
-#'   fit(tuned_svm(times = 2), am ~ mpg + wt, data = mtcars)
+#'   fit(tuned_svm(times = 2), Species ~ ., data = subset(iris, Species != "setosa"))
 #' }
 #' @name reexports
 #' @aliases fixef ranef VarCorr tidy glance augment fit posterior_linpred posterior_epred

@@ -35,11 +35,11 @@
 #' @references Sollich, P. (2002). Bayesian methods for support vector machines: evidence and
 #'   predictive class probabilities. *Machine Learning*, 46, 21-52.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
-#' tryCatch(AIC(fit), bsvm_error_unsupported = conditionMessage)
-#' small <- bsvm(am ~ mpg, data = mtcars, engine = "vb")
-#' set.seed(1)
-#' holdout(list(both = fit, mpg = small), data = mtcars, times = 10)
+#' # which of two models is better? AIC() does not say, but loo() does
+#' small <- bsvm(outcome ~ 1, data = toenail, subset = visit == 7)
+#' large <- update(small, . ~ treatment)
+#' tryCatch(AIC(large), bsvm_error_unsupported = conditionMessage)
+#' loo_compare(list(small = loo(small), large = loo(large)))
 #' @export
 logLik.bsvm <- function(object, ...) {
   check_fit(object)

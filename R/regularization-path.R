@@ -28,8 +28,9 @@
 #'   *Bayesian Analysis*, 6, 1-23 (Figure 1).
 #' @seealso [engine_em()], [prior_bridge()].
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = engine_em(),
-#'             prior = prior_lasso(nu = c(0.05, 0.1, 0.2, 0.5, 1, 2)))
+#' # in which order do measurements leave the model as the penalty grows?
+#' fit <- bsvm(Species ~ ., data = iris, subset = Species != "setosa",
+#'             prior = prior_lasso(nu = c(0.02, 0.05, 0.1, 0.2, 0.5, 1)), engine = engine_em())
 #' path <- regularization_path(fit)
 #' head(path)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

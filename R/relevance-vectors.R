@@ -106,6 +106,7 @@ relevance_inputs <- function(basis, factors, theta) {
 #' @references MacKay, D. J. C. (1992). Bayesian interpolation. *Neural Computation*, 4, 415-447.
 #' @seealso [prior_relevance()], [support_vectors()].
 #' @examples
+#' # how many rows are enough to describe the function of speed?
 #' fit <- bsvm(dist ~ gp(speed), data = cars, likelihood = likelihood_gaussian(),
 #'             prior = list(gp = prior_relevance()))
 #' vectors <- relevance_vectors(fit)

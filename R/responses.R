@@ -155,6 +155,7 @@
 #' covariance matrices. *Bayesian Analysis*, 8, 439-452.
 #' @seealso [likelihood_gaussian()]; [plot.bsvm_responses()].
 #' @examples
+#' # do length and width of sepals vary together, given the size of petals?
 #' fit <- bsvm(cbind(Sepal.Length, Sepal.Width) ~ Petal.Length + Petal.Width, data = iris,
 #'             likelihood = likelihood_gaussian())
 #' fit

@@ -52,9 +52,11 @@
 #' `bsvm_warning_checkpoint` (a checkpoint could not be written); see [bsvm_conditions].
 #' @seealso [new_bsvm()], the last stage.
 #' @examples
-#' spec <- bsvm_spec(bsvm_frame(am ~ mpg + wt, data = mtcars), engine = "vb")
+#' # has the engine converged, and after how many iterations?
+#' spec <- bsvm_spec(bsvm_frame(disease ~ sex + age, data = cath))
 #' result <- bsvm_run(spec)
 #' result$termination
+#' result$passes
 #' @export
 bsvm_run <- function(spec, control = bsvm_control()) {
   need_arguments("spec", what = "bsvm_run()")

@@ -51,7 +51,10 @@
 #' Classes `prior`, `argument`, `weights` and `unsupported` (see [bsvm_conditions]).
 #' @seealso [bsvm_run()], the next stage.
 #' @examples
-#' frame <- bsvm_frame(am ~ mpg + wt, data = mtcars)
+#' # which priors, likelihood and engine does a fit have by default?
+#' frame <- bsvm_frame(disease ~ sex + age, data = cath)
+#' bsvm_spec(frame)
+#' # a given variance of the slopes
 #' bsvm_spec(frame, prior = prior_ridge(variance = 2))
 #' @export
 bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,

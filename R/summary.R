@@ -143,7 +143,8 @@
 #'   Rank-normalization, folding, and localization: an improved Rhat for assessing convergence of
 #'   MCMC. *Bayesian Analysis*, 16, 667-718.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt + qsec, data = mtcars, engine = "vb")
+#' # does the infection recede faster under terbinafine, and how much do patients differ?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
 #' summary(fit)
 #' summary(fit, details = TRUE)
 #' summary(fit, rank = TRUE)$coefficients

@@ -55,22 +55,20 @@
 #' and for the data of the fit `.resid` (see [residuals()][fitted.bsvm]). Classes have columns of
 #' probabilities, such as `.pred_no` and `.pred_yes` (see `prob`). `.sd` is optional.
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
+#' # does the infection recede faster under terbinafine?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
 #' tidy(fit, conf.int = TRUE)
 #' head(tidy(fit, effects = "ran_vals"))
 #' glance(fit)
 #' head(augment(fit, prob = TRUE))
 #'
-#' # average odds ratio: one more unit of x for all rows, with its interval from draws
-#' drawn <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "slice")
+#' # average odds ratio of disease: ten years more for all patients, with its interval
+#' small <- bsvm(disease ~ sex + age, data = cath)
 #' odds <- function(rows) {
-#'   p <- rowMeans(posterior_epred(drawn, rows))
+#'   p <- rowMeans(posterior_epred(small, rows))
 #'   p / (1 - p)
 #' }
-#' quantile(odds(transform(d, x = x + 1)) / odds(d), c(0.025, 0.5, 0.975))
+#' quantile(odds(transform(cath, age = age + 10)) / odds(cath), c(0.025, 0.5, 0.975))
 #' @export
 tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, conf.level = 0.95,
                       method = c("posterior", "linear_response", "sandwich"),

@@ -51,14 +51,16 @@
 #'   (Section 4.1).
 #' @seealso [holdout()].
 #' @examplesIf requireNamespace("e1071", quietly = TRUE)
+#' # does a Bayesian fit predict as well as a support vector machine with a tuned cost?
 #' set.seed(1)
-#' svm <- fit(tuned_svm(times = 5), am ~ mpg + wt, data = mtcars)
-#' svm
-#' predict(svm, data.frame(mpg = c(15, 25), wt = c(4, 2)))
+#' d <- subset(iris, Species != "setosa")
+#' models <- list(bayes = bsvm(Species ~ ., data = d), tuned = tuned_svm(times = 5))
+#' holdout(models, d, times = 3)
 #'
-#' models <- list(vb = bsvm(am ~ mpg + wt, data = mtcars, engine = "vb"),
-#'                tuned = tuned_svm(times = 5))
-#' holdout(models, mtcars, times = 3)
+#' # the tuned one alone
+#' svm <- fit(tuned_svm(times = 5), Species ~ ., data = d)
+#' svm
+#' predict(svm, d[c(1, 51), ])
 #' @export
 tuned_svm <- function(kernel = c("linear", "radial"), formula = NULL, cost = 2^seq(-8, 8, by = 2),
                       gamma = NULL, fine = 2^seq(-1.5, 1.5, by = 0.5), times = 100L, prop = 3 / 4,

@@ -30,9 +30,10 @@
 #' * `bsvm_error_argument`, `bsvm_error_weights` or `bsvm_error_offset` for other invalid arguments.
 #' * Errors of [bsvm()].
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars)
-#' fixef(update(fit, . ~ . - mpg))
-#' fixef(update(fit, . ~ . + qsec))
+#' # do the effects of sex and age change with other predictors or priors?
+#' fit <- bsvm(disease ~ sex + age, data = cath)
+#' fixef(update(fit, . ~ . - age))
+#' fixef(update(fit, . ~ . + log1p(duration)))
 #' fixef(update(fit, prior = prior_ridge(variance = 1)))
 #' update(fit, standardize = FALSE, evaluate = FALSE)
 #' @export

@@ -66,10 +66,8 @@
 #'   support vector machine classification. *Computational Statistics & Data Analysis*, 73,
 #'   163-176 (Algorithm 2 and Section 3.1).
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(x = rnorm(200), clinic = gl(20, 10))
-#' d$sick <- d$x + rnorm(20)[d$clinic] + rnorm(200) > 0
-#' fit <- bsvm(sick ~ x + (1 | clinic), data = d, engine = "vb")
+#' # how much do patients differ in their infection?
+#' fit <- bsvm(outcome ~ time * treatment + (1 | patientID), data = toenail)
 #' VarCorr(fit)
 #' as.data.frame(VarCorr(fit))
 #' @export

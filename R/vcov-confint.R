@@ -57,11 +57,11 @@
 #' Yang, Y., Wang, H. J. and He, X. (2016). Posterior inference in Bayesian quantile regression with
 #' asymmetric Laplace likelihood. *International Statistical Review*, 84, 327-344.
 #' @examples
-#' fit <- bsvm(am ~ mpg + wt, data = mtcars, engine = "vb")
-#' vcov(fit)
+#' # how certain are the effects of sex and age?
+#' fit <- bsvm(disease ~ sex + age, data = cath)
 #' confint(fit)
-#' confint(fit, "wt", level = 0.8)
-#' confint(fit, method = "linear_response")
+#' confint(fit, "age", level = 0.8)
+#' vcov(fit)
 #' @export
 vcov.bsvm <- function(object, method = c("posterior", "linear_response", "sandwich"), ...) {
   check_fit(object)
