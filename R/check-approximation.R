@@ -125,7 +125,7 @@ check_approximate_fit <- function(fit, draws, dots, env) {
 }
 
 check_hints <- c(
-  n = "Here it is `draws`.", S = "Here it is `draws`.", seed = "Call set.seed() before it.",
+  n = "Use `draws` instead.", S = "Use `draws` instead.", seed = "Call set.seed() before it.",
   exact = "It is an argument of plot()."
 )
 

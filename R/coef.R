@@ -89,7 +89,7 @@ ranef.bsvm <- function(object, sd = !is_point(object), level = NULL, ...) {
   effects
 }
 
-ranef_hints <- c(condVar = "Here that is `sd`.", conf.level = "Here that is `level`.")
+ranef_hints <- c(condVar = "Use `sd` instead.", conf.level = "Use `level` instead.")
 
 effect_frames <- function(values, object) Map(effect_frame, values, object$groups)
 

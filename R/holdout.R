@@ -203,11 +203,11 @@ cross_validate <- function(models, data, folds = 10L, times = 1L, group = NULL, 
 }
 
 holdout_hints <- c(
-  k = "Here it is `folds`, an argument of cross_validate().",
-  v = "Here it is `folds`, an argument of cross_validate().",
-  repeats = "Here it is `times`.",
+  k = "Use `folds` instead, an argument of cross_validate().",
+  v = "Use `folds` instead, an argument of cross_validate().",
+  repeats = "Use `times` instead.",
   strata = "Splits are stratified by class; `stratify = FALSE` draws them without.",
-  groups = "Here it is `group`.",
+  groups = "Use `group` instead.",
   threads = "Use `control` of each fit instead; `cores` is for processes.",
   seed = "Splits follow R's random numbers: call set.seed() before."
 )

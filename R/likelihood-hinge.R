@@ -146,8 +146,8 @@ plain_hinge <- function(normalized) {
 }
 
 likelihood_hints <- c(
-  normalised = "Here that is `normalized`.", normalise = "Here that is `normalized`.",
-  normalize = "Here that is `normalized`.",
+  normalised = "Use `normalized` instead.", normalise = "Use `normalized` instead.",
+  normalize = "Use `normalized` instead.",
   cost = "In bsvm() it is `prior_ridge(variance = cost / 2)` with `likelihood = \"hinge\"`."
 )
 

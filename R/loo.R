@@ -137,7 +137,7 @@ closed_or_refused <- function(object, by, method, env) {
 
 loo_hints <- c(
   newdata = "It is that of the fit's own rows; log_lik() takes new ones.",
-  r_eff = "It is made of the fit's chains.", threads = "Here that is `cores`.",
+  r_eff = "It is made of the fit's chains.", threads = "Use `cores` instead.",
   moment_match = "It is not there; `by = \"group\"` or more draws may bring Pareto k down.",
   reloo = "It is not there; update() with `subset` fits without some rows.",
   group = "Use `by = \"group\"` to hold out whole groups.",

@@ -39,7 +39,7 @@ plot.bsvm_check <- function(x, ...) {
 #' @rawNamespace S3method(ggplot2::autoplot,bsvm_check)
 autoplot.bsvm_check <- function(object, parameters = NULL, exact = NULL, ...) {
   need_ggplot2()
-  check_dots(substitute(list(...)), "plot()", c(pars = "Here it is `parameters`."))
+  check_dots(substitute(list(...)), "plot()", c(pars = "Use `parameters` instead."))
   chosen <- checked_quantities(object, parameters)
   draws <- if (!is.null(exact)) exact_draws(object, exact) else need_exact(object)
   shown <- check_densities(object, chosen, draws)

@@ -119,8 +119,8 @@ check_draw_ids <- function(draw_ids, total) {
 }
 
 linpred_hints <- c(
-  re.form = "Here that is `re_formula`.", re_form = "Here that is `re_formula`.",
-  allow.new.levels = "Here that is `allow_new_levels`.", newx = "Here that is `newdata`.",
+  re.form = "Use `re_formula` instead.", re_form = "Use `re_formula` instead.",
+  allow.new.levels = "Use `allow_new_levels` instead.", newx = "Use `newdata` instead.",
   draws = "Use `ndraws` for a number of draws, or `draw_ids` for the numbers of the draws.",
   nsamples = "Use `ndraws` instead.",
   seed = "The draws are those of the fit; set.seed() is for the noise of missing predictors."

@@ -362,5 +362,5 @@ known_elsewhere <- c(
   decision.values = "type = \"link\"", newx = "newdata", data = "newdata", conf.level = "level"
 )
 
-predict_hints <- stats::setNames(paste0("Here that is `", known_elsewhere, "`."),
+predict_hints <- stats::setNames(paste0("Use `", known_elsewhere, "` instead."),
                                  names(known_elsewhere))

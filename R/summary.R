@@ -153,7 +153,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
                          method = c("posterior", "linear_response", "sandwich"), check = FALSE,
                          details = FALSE, ...) {
   check_fit(object)
-  check_dots(substitute(list(...)), "summary()", c(conf.level = "Here that is `level`."))
+  check_dots(substitute(list(...)), "summary()", c(conf.level = "Use `level` instead."))
   check_level(level)
   check_flag(rank, "rank")
   check_flag(details, "details")

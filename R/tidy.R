@@ -94,7 +94,7 @@ tidy.bsvm <- function(x, effects = c("fixed", "ran_pars"), conf.int = FALSE, con
   rows
 }
 
-tidy_hints <- c(level = "Here that is `conf.level`.")
+tidy_hints <- c(level = "Use `conf.level` instead.")
 
 refuse_exponentials <- function(x) {
   what <- "tidy(exponentiate = TRUE) is not available: "
@@ -184,8 +184,8 @@ not_for_predict <- function(dots) {
 augment_hints <- c(
   stats::setNames(rep("It is used only with `newdata`.", length(for_predict)), for_predict),
   predict_hints[c("re.form", "re_form", "allow.new.levels", "newx")],
-  new_data = "Here that is `newdata`.", se = "Here that is `sd`.", se.fit = "Here that is `sd`.",
-  se_fit = "Here that is `sd`.", interval = "Limits are in predict(interval = TRUE).",
+  new_data = "Use `newdata` instead.", se = "Use `sd` instead.", se.fit = "Use `sd` instead.",
+  se_fit = "Use `sd` instead.", interval = "Limits are in predict(interval = TRUE).",
   level = "Limits are in predict(interval = TRUE).",
   conf.int = "Limits are in predict(interval = TRUE).",
   type = "`.fitted` is the linear predictor, `.class` the class.",

@@ -75,7 +75,7 @@ vcov.bsvm <- function(object, method = c("posterior", "linear_response", "sandwi
 confint.bsvm <- function(object, parm, level = 0.95,
                          method = c("posterior", "linear_response", "sandwich"), ...) {
   check_fit(object)
-  check_dots(substitute(list(...)), "confint()", c(conf.level = "Here that is `level`."))
+  check_dots(substitute(list(...)), "confint()", c(conf.level = "Use `level` instead."))
   check_level(level)
   need_spread(object, "confint()")
   object <- with_method(object, method, parent.frame())
