@@ -14,7 +14,7 @@
 #'   show group effects, smooth functions and chains.
 #' * [hypothesis()] gives the probability of a statement such as "the effect is negative".
 #' * [`emmeans::emmeans()`][emmeans.bsvm] gives means and contrasts on either scale.
-#'   [posterior_epred()][posterior_epred.bsvm()] gives draws of the probability for any other
+#'   [`posterior_epred()`][posterior_epred.bsvm()] gives draws of the probability for any other
 #'   quantity.
 #' * [importance()] shows which predictors matter for predictions.
 #' * [`summary()`][summary.bsvm()], [`confint()`][confint.bsvm()] and [`VarCorr()`][VarCorr.bsvm()]
@@ -29,8 +29,9 @@
 #' * Priors: [prior_ridge()] (default), [prior_flat()], [prior_bridge()], [prior_lasso()] and
 #'   [prior_relevance()]. [prior_spike_slab()] and [prior_laplace_zero()] select variables, which
 #'   [inclusion()] lists. [prior_for()] shows what can be set.
-#' * Likelihoods: [likelihood_hinge()] for two classes. For numbers [likelihood_eps_insensitive()],
-#'   [likelihood_laplace()], [likelihood_quantile()] and [likelihood_gaussian()].
+#' * Likelihoods: [likelihood_hinge()] is for two classes. [likelihood_eps_insensitive()],
+#'   [likelihood_laplace()], [likelihood_quantile()] and [likelihood_gaussian()] are for a numeric
+#'   response.
 #' * Engines: [engine_gaussian()], [engine_slice()], [engine_map()], [engine_vb()],
 #'   [engine_gibbs()], [engine_em()], [engine_ecme()] and [engine_ecm()].
 #' * Missing predictors: [missing_normal()] and [missing_selection()].
