@@ -53,7 +53,7 @@
 #' fixef(fit)
 #' head(coef(fit))
 #' effects <- as.data.frame(ranef(fit, level = 0.9))
-#' head(effects[order(-effects$estimate), ])
+#' head(effects[order(-effects$condval), ])
 #' @export
 coef.bsvm <- function(object, ...) {
   check_fit(object)

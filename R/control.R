@@ -39,7 +39,7 @@
 #' fixef(tight) - fixef(fit)
 #'
 #' # start where another fit ended
-#' update(fit, . ~ . - age, control = bsvm_control(start = fit))
+#' update(fit, prior = prior_ridge(variance = 1), control = bsvm_control(start = fit))
 #' @export
 bsvm_control <- function(threads = 1L, tol = 1e-10, max_passes = 2000L, verbose = NULL,
                          start = NULL) {

@@ -36,9 +36,9 @@
 #' @seealso [plot.bsvm()] with `which = "bound"` for its path.
 #' @examples
 #' # do the data favour a model with the duration of the symptoms?
-#' without <- bsvm(disease ~ sex + age, data = cath)
-#' with <- update(without, . ~ . + log1p(duration))
-#' elbo(with) - elbo(without)
+#' small <- bsvm(disease ~ sex + age, data = cath)
+#' large <- update(small, . ~ . + log1p(duration))
+#' elbo(large) - elbo(small)
 #' @export
 elbo <- function(object, ...) {
   UseMethod("elbo")

@@ -9,10 +9,12 @@
 #' probability of the second level. Contrasts are then risk differences, and `regrid(,
 #' transform = "log")` gives risk ratios.
 #'
-#' `groups` says which group effects are meant, with `epred = TRUE`:
-#' * `"none"` (default): a group whose effects are zero.
+#' `groups` says which group effects are meant:
+#' * `"known"` (default): the average over the groups of the data, those of up to 200 rows.
+#' * `"none"`: a group whose effects are zero.
 #' * `"new"`: the average over new groups, whose effects have the normal distribution of the model.
-#'   This is the probability in the population, and closer to one half.
+#'   With `epred = TRUE` this is the probability in the population, and closer to one half. Without,
+#'   it is that of a group whose effects are zero.
 #'
 #' Under the pseudo-likelihood there are no probabilities; see [posterior_epred.bsvm()] for what
 #' `epred = TRUE` then computes.
@@ -20,7 +22,7 @@
 #' @param object A fit from [bsvm()] with a formula and an engine that has standard deviations.
 #' @param data,trms,xlev,grid,... Arguments of the generics in emmeans.
 #' @param epred Are the means those of the expected response?
-#' @param groups With `epred = TRUE`: `"none"` or `"new"`.
+#' @param groups `"known"` (default), `"none"` or `"new"`.
 #' @param ndraws Number of draws; see [as_draws.bsvm()].
 #' @return As described in the package emmeans (2.0 or later): `recover_data()` a data frame,
 #'   `emm_basis()` a list whose `post.beta` are the draws at the rows of the grid.
@@ -48,15 +50,30 @@ recover_data.bsvm <- function(object, data = NULL, ...) {
 #' @rdname emmeans.bsvm
 #' @method emm_basis bsvm
 #' @rawNamespace S3method(emmeans::emm_basis,bsvm)
-emm_basis.bsvm <- function(object, trms, xlev, grid, epred = FALSE, groups = c("none", "new"),
+emm_basis.bsvm <- function(object, trms, xlev, grid, epred = FALSE, groups = group_choices,
                            ndraws = NULL, ...) {
   check_fit(object)
-  groups <- pick_one(groups, c("none", "new"), "groups")
-  if (check_flag(epred, "epred")) type <- "response" else type <- "link"
-  draws <- estimand_draws(object, grid, groups, "emmeans()", ndraws, type)
+  groups <- pick_groups(groups)
+  type <- if (check_flag(epred, "epred")) "response" else "link"
+  draws <- if (groups == "known" && !is.null(object$groups)) {
+    over_known_groups(object, grid, ndraws, type)
+  } else {
+    estimand_draws(object, grid, groups, "emmeans()", ndraws, type)
+  }
   list(X = diag(ncol(draws)), bhat = colMeans(draws), nbasis = matrix(NA),
        V = stats::cov(draws), dffun = function(k, dfargs) Inf, dfargs = list(),
        misc = emm_words(object, epred, groups), post.beta = unname(draws))
+}
+
+# S x k: each row of the grid in all the groups that rows of the fit belong to.
+over_known_groups <- function(object, grid, ndraws, type) {
+  rows <- rows_averaged_over(object, globalenv(), effect_rows)
+  others <- setdiff(names(rows), names(grid))
+  found <- lapply(seq_len(nrow(grid)), function(k) {
+    at <- cbind(grid[rep(k, nrow(rows)), , drop = FALSE], rows[others], row.names = NULL)
+    rowMeans(estimand_draws(object, at, "known", "emmeans()", ndraws, type))
+  })
+  stack_columns(found)
 }
 
 emm_words <- function(object, epred, groups) {

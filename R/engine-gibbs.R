@@ -105,9 +105,10 @@
 #'   `engine_gaussian()` and [engine_slice()] also for `likelihood_hinge(normalized = TRUE)`;
 #'   [as_draws.bsvm()], [posterior_linpred.bsvm()], [summary.bsvm()], [plot.bsvm()].
 #' @examples
-#' # is an infection rarer under terbinafine at the last visit?
+#' # do the sepals tell two species of iris apart?
 #' set.seed(1)
-#' fit <- bsvm(outcome ~ treatment, data = toenail, subset = visit == 7, engine = engine_gibbs())
+#' fit <- bsvm(Species ~ Sepal.Length + Sepal.Width, data = iris, subset = Species != "setosa",
+#'             engine = engine_gibbs())
 #' summary(fit)
 #'
 #' # a long run in pieces

@@ -50,10 +50,11 @@
 #' *Psychometrika*, 23, 187-200.
 #' @seealso [factors()]; `plot(fit, "loadings")` and `plot(fit, "scores")` of [plot.bsvm()].
 #' @examples
-#' # what do four measurements of flowers have in common, and does it tell the species?
-#' d <- subset(iris, Species != "setosa", Species)
-#' d$x <- as.matrix(iris[iris$Species != "setosa", 1:4])
-#' fit <- bsvm(Species ~ factors(x, k = 2), data = d)
+#' # what is behind ten properties of cars, and what of it costs fuel?
+#' set.seed(1)
+#' d <- mtcars["mpg"]
+#' d$x <- as.matrix(mtcars[2:11])
+#' fit <- bsvm(mpg ~ factors(x, k = 2), data = d, likelihood = likelihood_gaussian())
 #' factor_loadings(fit)
 #' head(factor_scores(fit))
 #' factor_table(fit)

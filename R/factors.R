@@ -147,14 +147,16 @@ factors_of <- function(object) Find(is_factors, object$bases)
 #' @seealso [factor_loadings()], [factor_scores()] and [factor_table()]; `plot(fit, "loadings")`,
 #'   `"scores"` and `"determinacy"` of [plot.bsvm()].
 #' @examples
-#' # do two species differ in the size of their flowers, measured in four ways?
-#' d <- subset(iris, Species != "setosa", Species)
-#' d$x <- as.matrix(iris[iris$Species != "setosa", 1:4])
-#' fit <- bsvm(Species ~ factors(x, k = 1), data = d)
+#' # on which opinions about a judge does the advice of lawyers to retain the judge rest?
+#' set.seed(1)
+#' d <- USJudgeRatings["RTEN"]
+#' d$x <- as.matrix(USJudgeRatings[1:11])
+#' fit <- bsvm(RTEN ~ factors(x, k = 2), data = d, likelihood = likelihood_gaussian())
 #' summary(fit)
-#' # a flower whose petals were not measured
+#' head(coef(fit))
+#' # a judge with three ratings only
 #' new <- d[1, ]
-#' new$x[, 3:4] <- NA
+#' new$x[, 4:11] <- NA
 #' predict(fit, new, interval = TRUE)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(fit, "scores")

@@ -23,11 +23,11 @@
 #' @return A numeric vector with one element per row. With `na.action = na.exclude` in the fit, rows
 #'   that were excluded for a missing value have `NA`.
 #' @examples
-#' # which patients have a disease that the model does not expect?
+#' # which patients have no disease although the model expects it?
 #' fit <- bsvm(disease ~ sex + age, data = cath)
 #' head(cath[order(-residuals(fit)), ])
 #' range(fitted(fit))
-#' mean(residuals(fit) > 0) # share of rows inside the margin
+#' mean(residuals(fit) > 1) # share of rows on the wrong side
 #' @export
 fitted.bsvm <- function(object, ...) {
   check_fit(object)

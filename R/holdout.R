@@ -153,20 +153,21 @@
 #'   }
 #' )
 #' set.seed(1)
-#' study <- holdout(models, cath, times = 4, predictions = TRUE)
+#' study <- holdout(models, cath, times = 4, metrics = c("error", "auc"), predictions = TRUE)
 #' study
 #' summary(study)
 #' lengths(holdout_splits(study)[[1]])
 #' head(holdout_predictions(study), 3)
 #' head(holdout_runs(study), 3)
 #'
-#' # patients older than 60 as the test set, and a metric of one's own
+#' # patients younger than 50 as the test set, and a metric of one's own
 #' missed <- function(seen) mean(!seen$class[seen$truth])
-#' holdout(models["both"], cath, times = 4, test = age > 60,
+#' holdout(models["both"], cath, times = 4, test = age < 50,
 #'         metrics = list("error", missed = missed))
 #'
 #' # all visits of a patient in the same fold
-#' cross_validate(outcome ~ time * treatment, toenail, folds = 4, group = patientID)
+#' cross_validate(outcome ~ time * treatment, toenail, folds = 4, group = patientID,
+#'                metrics = "auc")
 #' @order 1
 #' @export
 holdout <- function(models, data, times = 100L, prop = 3 / 4, group = NULL, stratify = TRUE,

@@ -80,7 +80,8 @@
 #' kernel <- kernel_linear() + kernel_se() * kernel_periodic(period = 12)
 #' fit <- bsvm(log(passengers) ~ gp(month, kernel = kernel), data = air,
 #'             likelihood = likelihood_gaussian())
-#' exp(predict(fit, data.frame(month = 145), interval = "prediction")[-2])
+#' new <- predict(fit, data.frame(month = 145), interval = "prediction")
+#' exp(new[c("fit", "lower", "upper")])
 #'
 #' # other kernels
 #' kernel_se(lengthscale = 2)

@@ -112,10 +112,11 @@
 #' Sollich, P. (2002). Bayesian methods for support vector machines: evidence and predictive class
 #' probabilities. *Machine Learning*, 46, 21-52.
 #' @examples
-#' # how does the probability of disease depend on sex and age?
-#' fit <- bsvm(disease ~ sex + age, data = cath)
+#' # how probable is a species, given the size of the sepals?
+#' set.seed(1)
+#' fit <- bsvm(Species ~ Sepal.Length + Sepal.Width, data = iris, subset = Species != "setosa")
 #' fit$likelihood
-#' predict(fit, data.frame(sex = c("male", "female"), age = 50), type = "prob")
+#' predict(fit, data.frame(Sepal.Length = c(5, 7), Sepal.Width = 3), type = "prob")
 #'
 #' # do classes differ under the pseudo-likelihood of the papers?
 #' pseudo <- update(fit, likelihood = likelihood_hinge(normalized = FALSE))

@@ -30,9 +30,9 @@
 #' # does age improve the prediction of disease in every split?
 #' models <- list(sex = disease ~ sex, both = disease ~ sex + age)
 #' set.seed(1)
-#' study <- holdout(models, cath, times = 5, metrics = c("ber", "auc"))
+#' study <- holdout(models, cath, times = 4, metrics = c("ber", "auc"))
 #' plot(study)
-#' plot_ber("all" = study, "above 60" = holdout(models, cath, times = 5, test = age > 60))
+#' plot_ber("all" = study, "below 50" = holdout(models, cath, times = 4, test = age < 50))
 #' @export
 plot_ber <- function(...) {
   need_ggplot2()

@@ -22,7 +22,7 @@
 #' set.seed(1)
 #' fit <- bsvm(Species ~ ., data = iris, subset = Species != "setosa", prior = prior_spike_slab())
 #' plot_inclusion(fit)
-#' plot_inclusion("uniform" = fit, "0.2" = update(fit, prior = prior_spike_slab(pi = 0.2)))
+#' plot_inclusion("default" = fit, "0.2" = update(fit, prior = prior_spike_slab(pi = 0.2)))
 #' @export
 plot_inclusion <- function(..., threshold = 0.5, n = 30L) {
   need_ggplot2()

@@ -97,7 +97,7 @@
 #'   FALSE`).
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' # how does the probability of disease depend on age and sex?
-#' fit <- bsvm(disease ~ sex + age, data = cath)
+#' fit <- bsvm(disease ~ sex + age, data = cath[1:500, ])
 #' plot(fit, "effects", pars = c("age", "sex"))
 #' plot(fit)
 #'

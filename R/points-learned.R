@@ -31,7 +31,8 @@
 #' d <- subset(iris, Species != "setosa")
 #' fit <- bsvm(Species ~ gp(Sepal.Length, Petal.Width, points = points_learned(5)), data = d)
 #' summary(fit)$gp$moved
-#' elbo(fit) - elbo(update(fit, . ~ gp(Sepal.Length, Petal.Width)))
+#' full <- update(fit, . ~ gp(Sepal.Length, Petal.Width))
+#' table(five = predict(fit), full = predict(full))
 #' @export
 points_learned <- function(points = 100) {
   if (!is.matrix(points) && !is.data.frame(points)) points <- check_count(points, "points")

@@ -70,7 +70,8 @@ linear_sd.bsvm_point <- function(posterior, fit, rows) rep(NA_real_, nrow(rows$x
 #' head(vectors[order(-vectors$inside), ])
 #'
 #' # the support vectors of the classical support vector machine
-#' point <- update(fit, prior = prior_ridge(variance = 1), engine = engine_em())
+#' point <- update(fit, likelihood = "hinge", prior = prior_ridge(variance = 1),
+#'                 engine = engine_em())
 #' support_vectors(point)
 #' @export
 support_vectors <- function(object, ...) {

@@ -34,8 +34,8 @@
 #' dim(posterior_predict(both, newdata = new))
 #' dim(log_lik(both))
 #' mean(bayes_R2(both))
-#' length <- update(both, . ~ . - Sepal.Width)
-#' loo_compare(list(both = loo(both), length = loo(length)))
+#' one <- update(both, . ~ . - Sepal.Width)
+#' loo_compare(list(both = loo(both), one = loo(one)))
 #' waic(both)
 #'
 #' # a specification to fit

@@ -61,7 +61,11 @@ test_that("emmeans: means, contrasts and ratios are those of the draws", {
     expect_close(as.data.frame(means)[[2]], apply(draws, 2, median), 1e-12)
     draws
   }
-  expect_draws(emmeans::emmeans(fit, ~ trt), "none", "link")
+  expect_draws(emmeans::emmeans(fit, ~ trt, groups = "none"), "none", "link")
+  known <- as.data.frame(emmeans::emmeans(fit, ~ trt, epred = TRUE))
+  rows <- rows_averaged_over(fit, environment(), effect_rows)
+  rows <- transform(rows, trt = factor("drug", levels(trt)), week = mean(MASS::bacteria$week))
+  expect_close(known$emmean[2], median(rowMeans(posterior_epred(fit, rows))), 1e-12)
   means <- emmeans::emmeans(fit, ~ trt, epred = TRUE, groups = "new")
   draws <- expect_draws(means, "new", "response")
   against <- as.data.frame(emmeans::contrast(means, "trt.vs.ctrl"))
@@ -69,14 +73,15 @@ test_that("emmeans: means, contrasts and ratios are those of the draws", {
   ratio <- as.data.frame(emmeans::contrast(emmeans::regrid(means, transform = "log"),
                                            "trt.vs.ctrl", type = "response"))
   expect_close(ratio$ratio, apply(draws[, 2:3] / draws[, 1], 2, median), 1e-3)
-  response <- as.data.frame(emmeans::emmeans(fit, ~ trt, type = "response"))
-  expect_close(response$prob, apply(expect_draws(emmeans::emmeans(fit, ~ trt), "none", "link"), 2,
+  none <- emmeans::emmeans(fit, ~ trt, groups = "none")
+  response <- as.data.frame(summary(none, type = "response"))
+  expect_close(response$prob, apply(expect_draws(none, "none", "link"), 2,
                                     function(f) median(expected_response(fit$likelihood,
                                                                          matrix(f)))), 1e-6)
   smooth <- bsvm(type ~ s(glu) + bmi, MASS::Pima.tr, engine = "gaussian")
   at <- emmeans::emmeans(smooth, ~ glu, at = list(glu = c(90, 150)), epred = TRUE)
   expect_equal(nrow(as.data.frame(at)), 2)
-  expect_refusal(emm_basis.bsvm(fit, NULL, NULL, MASS::bacteria, groups = "known"), "argument",
+  expect_refusal(emm_basis.bsvm(fit, NULL, NULL, MASS::bacteria, groups = "all"), "argument",
                  "`groups`")
 })
 
