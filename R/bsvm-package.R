@@ -14,6 +14,9 @@
 #' [engine_slice()], [engine_gibbs()], [engine_em()], [engine_ecme()] and [engine_ecm()].
 #' [bsvm_control()] sets tolerances, threads and progress.
 #'
+#' `vignette("bsvm")` is one analysis from the question to the picture. A cheat sheet of one page is
+#' `system.file("cheatsheet.pdf", package = "bsvm")`.
+#'
 #' [check_approximation()] shows how far an approximation is off, [inclusion()] which variables a
 #' fit selects. Errors and warnings have classes, listed in [bsvm_conditions].
 #'
