@@ -58,14 +58,14 @@ columns <- list(
     "Look" = c(
       "summary(fit)", "details = TRUE has all numbers",
       "fixef(fit); ranef(fit); VarCorr(fit)", "coefficients, groups, variances",
-      "confint(fit); tidy(fit); as_draws(fit)", "intervals, data frames, draws",
+      "confint(fit); tidy(fit); posterior::as_draws(fit)", "intervals, data frames, draws",
       "plot(fit)", "coefficients, or smooth terms",
       'plot(fit, "groups")', "effects of the groups"
     ),
     "Check" = c(
       "check_approximation(fit)", "is it near the exact posterior?",
       "update(fit, engine = engine_slice())", "exact draws of the same model",
-      "pp_check(fit); loo(fit); calibration(fit)", "does the model fit?",
+      "loo(fit); calibration(fit, new); bayesplot::pp_check(fit)", "does the model fit?",
       "holdout(list(a = fit, b = other), data)", "errors of rows held out, paired",
       "tuned_svm(y ~ x)", "the SVM of e1071 and its grid, as a rival"
     ),
