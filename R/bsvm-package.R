@@ -42,6 +42,9 @@
 #' the engine, and [new_bsvm()] assembles the fitted object. Errors and warnings have classes, which
 #' [bsvm_conditions] lists.
 #'
+#' `vignette("bsvm")` is one analysis from the question to the picture. A cheat sheet of one page is
+#' `system.file("cheatsheet.pdf", package = "bsvm")`.
+#'
 #' @references
 #' Luts, J. and Ormerod, J. T. (2014). Mean field variational Bayesian inference for support
 #' vector machine classification. *Computational Statistics & Data Analysis*, 73, 163-176.

@@ -70,7 +70,7 @@ least_to_calibrate <- 10L
 held_out <- function(newdata) {
   if (missing(newdata) || is.null(newdata)) {
     abort("newdata", "`newdata` must be rows that were not in the fit, with their classes; found ",
-          "none. Links of the fit's own rows are too good.")
+          "none. Predictions of rows of the fit are too good.")
   }
   newdata
 }
