@@ -206,6 +206,7 @@ training_design <- function(object, data, groups) {
 }
 
 check_link <- function(object, design) {
+  if (!is.null(object$undrawn)) object$posterior <- object$undrawn # draws have other means
   link <- posterior_linear(object, design, sd = FALSE)$mean
   if (!is.null(design$offset)) link <- link + design$offset
   same <- identical(is.na(link), unname(is.na(object$link))) &&

@@ -16,6 +16,7 @@ drawn_fit <- function(fit, what, ndraws = NULL) {
 # The fit with the draws that `draw()` makes, on a stream called `key`, and its own means.
 with_drawn <- function(fit, n, key, draw) {
   fit$sampling <- list(draws = n, chains = 1L, burnin = 0L, thin = 1L, seed = 0, seconds = 0)
+  fit$undrawn <- fit$posterior
   drawn <- with_stream(fit, key, draw())
   sparse <- sparse_coefficients(fit$posterior, length(fit$design$sparse))
   moments <- c(fit$posterior[c("mean", "covariance")],
@@ -181,6 +182,8 @@ draw_inverse_wishart <- function(block, n) {
 #' @export
 draw_posterior.bsvm_mixture <- function(posterior, fit, n) {
   theta <- draw_theta(posterior, n)
+  # Columns that depend on parameters belong to the coefficients of their point.
+  if (length(learned_bases(fit)) > 0L) theta$values <- posterior$theta[, theta$point, drop = FALSE]
   out <- list(coefficients = matrix(0, length(posterior$mean), n),
               effects = matrix(0, effects_size(fit), n),
               variances = Map(theta_variances, all_blocks(fit), posterior$free,

@@ -101,6 +101,13 @@ test_that("sparse predictors, wide blocks, smooths, Gaussian processes, numbers"
                tolerance = 0.02)
 })
 
+test_that("coefficients of inferred Gaussian processes keep their kernel", {
+  fit <- bsvm(Species ~ gp(Petal.Length, infer = "all"), droplevels(iris[51:150, ]),
+              engine = "gaussian")
+  expect_drawn(fit, newdata = data.frame(Petal.Length = c(3.5, 4.5, 5.1, 6)), label = "inferred")
+  expect_identical(dim(simulate(fit, 2, seed = 1)), c(100L, 2L))
+})
+
 test_that("a covariance of low rank is drawn from as if it were formed", {
   p <- 12
   covariance <- with_seed(7, structure(
