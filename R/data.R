@@ -28,7 +28,8 @@ NULL
 #' Cardiac catheterisation
 #'
 #' Patients with chest pain who were referred for cardiac catheterisation at Duke University. The
-#' response is significant coronary disease. More than a third of the cholesterol values are missing.
+#' response is significant coronary disease. More than a third of the cholesterol values are
+#' missing.
 #'
 #' @format A data frame with 3504 rows, one per patient:
 #' * `disease`: significant coronary disease, `"no"` (1170) or `"yes"` (2334);
