@@ -83,7 +83,7 @@ warn_pseudo_missing <- function(spec) {
   table <- table[table$predictor & table$share > much_missing, ]
   if (NROW(table) == 0L) return(invisible())
   columns <- paste0(table$column, " (", format_share(table$share), ")")
-  warn("pseudo_missing", "Of ", enumerate(columns, ""), " many values are missing: under the ",
+  warn("pseudo_missing", "Many values are missing: ", enumerate(columns, ""), ". Under the ",
        "pseudo-likelihood a predictor without any effect then gets a large coefficient. ",
        for_effects(spec$missing$name))
 }

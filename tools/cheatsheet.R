@@ -65,7 +65,8 @@ columns <- list(
     "Check" = c(
       "check_approximation(fit)", "is it near the exact posterior?",
       "update(fit, engine = engine_slice())", "exact draws of the same model",
-      "loo(fit); calibration(fit, new); bayesplot::pp_check(fit)", "does the model fit?",
+      "loo(fit); bayesplot::pp_check(fit)", "does the model fit?",
+      "calibration(fit, new)", "are its probabilities right?",
       "holdout(list(a = fit, b = other), data)", "errors of rows held out, paired",
       "tuned_svm(y ~ x)", "the SVM of e1071 and its grid, as a rival"
     ),
@@ -110,6 +111,7 @@ draw_box <- function(title, entries, top, width) {
   y <- top - 19
   for (k in seq(1, length(entries), 2)) {
     end <- 5 + at(entries[k], 5, y, code_font)
+    if (end > width) stop("Too wide: ", entries[k], call. = FALSE)
     word <- textGrob(entries[k + 1], gp = word_font)
     fits <- end + 8 + points_of(word) < width
     if (!fits) y <- y - 9.5
