@@ -7,7 +7,8 @@
 #' By default the means are those of the linear predictor, and `type = "response"` transforms them.
 #' With `epred = TRUE` they are those of the expected response in each draw: for two classes the
 #' probability of the second level. Contrasts are then risk differences, and `regrid(,
-#' transform = "log")` gives risk ratios.
+#' transform = "log")` gives risk ratios. emmeans shows medians and highest-density intervals;
+#' `summary(means, point.est = mean)` shows posterior means, which are probabilities of new rows.
 #'
 #' `groups` says which group effects are meant, with `epred = TRUE`:
 #' * `"none"` (default): a group whose effects are zero.
@@ -52,7 +53,12 @@ emm_basis.bsvm <- function(object, trms, xlev, grid, epred = FALSE, groups = c("
                            ndraws = NULL, ...) {
   check_fit(object)
   groups <- pick_one(groups, c("none", "new"), "groups")
-  if (check_flag(epred, "epred")) type <- "response" else type <- "link"
+  check_flag(epred, "epred")
+  if (groups == "new" && !epred) {
+    abort("argument", "`groups = \"new\"` needs `epred = TRUE`: the average over new groups is that of ",
+          "the expected response.")
+  }
+  if (epred) type <- "response" else type <- "link"
   draws <- estimand_draws(object, grid, groups, "emmeans()", ndraws, type)
   list(X = diag(ncol(draws)), bhat = colMeans(draws), nbasis = matrix(NA),
        V = stats::cov(draws), dffun = function(k, dfargs) Inf, dfargs = list(),
@@ -63,7 +69,8 @@ emm_words <- function(object, epred, groups) {
   words <- words_for_groups(object, groups)
   out <- list(initMesg = if (!is.null(words)) paste0("Group effects: ", words))
   if (epred || !is_kind(object$response, "classes")) return(out)
-  c(out, list(tran = class_link(object$likelihood), inv.lbl = "prob"))
+  label <- if (is_law(object$likelihood)) "prob" else "response"
+  c(out, list(tran = class_link(object$likelihood), inv.lbl = label))
 }
 
 # Link and its inverse for the probability of the second level.
