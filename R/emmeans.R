@@ -7,14 +7,14 @@
 #' By default the means are those of the linear predictor, and `type = "response"` transforms them.
 #' With `epred = TRUE` they are those of the expected response in each draw: for two classes the
 #' probability of the second level. Contrasts are then risk differences, and `regrid(,
-#' transform = "log")` gives risk ratios.
+#' transform = "log")` gives risk ratios. emmeans shows medians and highest-density intervals;
+#' `summary(means, point.est = mean)` shows posterior means, which are probabilities of new rows.
 #'
 #' `groups` says which group effects are meant:
 #' * `"known"` (default): the average over the groups of the data, those of up to 200 rows.
 #' * `"none"`: a group whose effects are zero.
 #' * `"new"`: the average over new groups, whose effects have the normal distribution of the model.
-#'   With `epred = TRUE` this is the probability in the population, and closer to one half. Without,
-#'   it is that of a group whose effects are zero.
+#'   This is the probability in the population, and closer to one half. It needs `epred = TRUE`.
 #'
 #' Under the pseudo-likelihood there are no probabilities; see [posterior_epred.bsvm()] for what
 #' `epred = TRUE` then computes.
@@ -54,6 +54,10 @@ emm_basis.bsvm <- function(object, trms, xlev, grid, epred = FALSE, groups = gro
                            ndraws = NULL, ...) {
   check_fit(object)
   groups <- pick_groups(groups)
+  if (groups == "new" && !check_flag(epred, "epred")) {
+    abort("argument", "`groups = \"new\"` needs `epred = TRUE`: the average over new groups is ",
+          "that of the expected response.")
+  }
   type <- if (check_flag(epred, "epred")) "response" else "link"
   draws <- if (groups == "known" && !is.null(object$groups)) {
     over_known_groups(object, grid, ndraws, type)
@@ -80,7 +84,8 @@ emm_words <- function(object, epred, groups) {
   words <- words_for_groups(object, groups)
   out <- list(initMesg = if (!is.null(words)) paste0("Group effects: ", words))
   if (epred || !is_kind(object$response, "classes")) return(out)
-  c(out, list(tran = class_link(object$likelihood), inv.lbl = "prob"))
+  label <- if (is_law(object$likelihood)) "prob" else "response"
+  c(out, list(tran = class_link(object$likelihood), inv.lbl = label))
 }
 
 # Link and its inverse for the probability of the second level.

@@ -5,8 +5,8 @@
 #'
 #' @details
 #' A hypothesis is an expression of the variables of [as_draws.bsvm()] with at most one comparison,
-#' `<` or `>`. Names that are not R names stand between backticks; `Intercept` is short for
-#' `` `(Intercept)` ``. The estimate and its interval are those of the left side minus the right
+#' `<` or `>`. Names that are not R names stand between backticks, without further backticks inside;
+#' `Intercept` is short for `` `(Intercept)` ``. The estimate and its interval are those of the left side minus the right
 #' side, computed in each posterior draw.
 #'
 #' `Probability` is the posterior probability that the statement holds. Without a comparison it is
@@ -44,7 +44,7 @@ hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, .
   check_dots(substitute(list(...)), "hypothesis()", c(prob = "Use `level` instead.",
                                                       alpha = "Use `level = 1 - alpha` instead."))
   level <- check_level(level)
-  if (is.null(hypothesis)) hypothesis <- paste0("`", names(fixef.bsvm(x)), "`")
+  if (is.null(hypothesis)) hypothesis <- paste0("`", without_ticks(names(fixef.bsvm(x))), "`")
   if (!is.character(hypothesis) || length(hypothesis) == 0L || anyNA(hypothesis)) {
     abort("argument", "`hypothesis` must be text such as \"x < 0\"; found ", describe(hypothesis),
           ".")
@@ -52,9 +52,14 @@ hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, .
   statements <- lapply(hypothesis, parse_hypothesis)
   draws <- as.data.frame(as.matrix.bsvm(x, ndraws = ndraws), check.names = FALSE)
   if (!"Intercept" %in% names(draws)) draws$Intercept <- draws[["(Intercept)"]]
+  ticked <- !without_ticks(names(draws)) %in% names(draws)
+  draws[without_ticks(names(draws)[ticked])] <- draws[ticked]
   rows <- lapply(statements, judge_hypothesis, draws = draws, level = level)
   cbind(data.frame(Hypothesis = hypothesis), do.call(rbind, rows))
 }
+
+# Coefficients of columns whose names are not R names have backticks in theirs.
+without_ticks <- function(names) gsub("`", "", names, fixed = TRUE)
 
 # list(difference, sign): an expression that is above zero, with `sign`, where the statement holds.
 parse_hypothesis <- function(text) {

@@ -49,7 +49,7 @@ choose_predictors <- function(known, pars) {
 effect_base <- function(object, rows, others) {
   names <- intersect(predictor_names(object), names(rows))
   complete <- stats::complete.cases(rows[names])
-  if (any(complete)) rows <- rows[complete, , drop = FALSE]
+  if (is.null(object$missing) && any(complete)) rows <- rows[complete, , drop = FALSE]
   if (others == "average") return(rows)
   reference <- rows[1L, , drop = FALSE]
   for (name in names) reference[[name]] <- reference_value(rows[[name]])
@@ -58,9 +58,7 @@ effect_base <- function(object, rows, others) {
     at_reference[[name]] <- if (is.null(dim(rows[[name]]))) rep(reference[[name]], nrow(rows))
                             else rows[[name]]
   }
-  attr(at_reference, "own") <- rows
-  if (is.null(object$groups)) at_reference <- structure(at_reference[1L, ], own = rows)
-  at_reference
+  structure(at_reference, own = rows)
 }
 
 reference_value <- function(x) {
@@ -85,20 +83,39 @@ effect_grid <- function(x) {
 
 # Data frame x, estimate, lower, upper: `at` is a data frame of the predictors' values.
 effect_at <- function(object, at, rows, level, groups) {
+  rows <- alike_rows(object, rows, names(at), groups)
+  weight <- attr(rows, "weight")
   n <- nrow(rows)
   tails <- c(1 - level, 1 + level) / 2
   found <- matrix(0, nrow(at), 3L, dimnames = list(NULL, c("estimate", "lower", "upper")))
   in_chunks(nrow(at), 2^22 / (approximate_draws * n), function(k) {
     new <- rows[rep(seq_len(n), length(k)), , drop = FALSE]
     for (name in names(at)) new[[name]] <- rep(at[[name]][k], each = n)
-    draws <- estimand_draws(object, new, groups, "plot(which = \"effects\")", effect_draws(object),
-                            effect_type(object))
+    draws <- with_given_seed(1, estimand_draws(
+      object, new, groups, "plot(which = \"effects\")", effect_draws(object), effect_type(object)
+    )) # the noise of missing predictors
     means <- vapply(seq_along(k), function(j) {
-      rowMeans(draws[, (j - 1L) * n + seq_len(n), drop = FALSE])
+      drop(draws[, (j - 1L) * n + seq_len(n), drop = FALSE] %*% weight)
     }, numeric(nrow(draws)))
     found[k, ] <<- cbind(colMeans(means), t(apply(means, 2L, stats::quantile, tails)))
   })
   cbind(at, found)
+}
+
+# Rows that differ in nothing that is averaged over, once, with their share as an attribute.
+alike_rows <- function(object, rows, focal, groups) {
+  others <- setdiff(variables_in(open_formula(object)[-2L]), focal)
+  if (groups != "known") {
+    own <- predictor_names(object)
+    of_groups <- unlist(lapply(object$groups, function(group) variables_in(group$variable)))
+    others <- setdiff(others, setdiff(of_groups, own))
+  }
+  key <- unclass(rows)[intersect(others, names(rows))]
+  if (any(lengths(key) != nrow(rows))) key <- list(seq_len(nrow(rows)))
+  key <- if (length(key) > 0L) do.call(paste, c(unname(key), sep = key_mark))
+         else rep("", nrow(rows))
+  first <- which(!duplicated(key))
+  structure(rows[first, , drop = FALSE], weight = tabulate(match(key, key[first])) / nrow(rows))
 }
 
 effect_draws <- function(object) {

@@ -43,6 +43,7 @@ call_for_counts <- function(call, counts, formula, data, env) {
   count <- counts[cbind(rows, 3L - class)]
   data <- data[rows, , drop = FALSE]
   row.names(data) <- NULL
+  if ("." %in% all.names(formula[[3L]])) formula <- parse_formula(formula, data)$formula
   response <- free_name("outcome", names(data))
   weight <- free_name("count", c(names(data), response))
   data[[response]] <- factor(c("failure", "success")[class], c("failure", "success"))

@@ -81,6 +81,7 @@ test_that("emmeans: means, contrasts and ratios are those of the draws", {
   smooth <- bsvm(type ~ s(glu) + bmi, MASS::Pima.tr, engine = "gaussian")
   at <- emmeans::emmeans(smooth, ~ glu, at = list(glu = c(90, 150)), epred = TRUE)
   expect_equal(nrow(as.data.frame(at)), 2)
+  expect_refusal(emmeans::emmeans(fit, ~ trt, groups = "new"), "argument", "epred = TRUE")
   expect_refusal(emm_basis.bsvm(fit, NULL, NULL, MASS::bacteria, groups = "all"), "argument",
                  "`groups`")
 })

@@ -8,6 +8,12 @@ test_that("probabilities of statements are shares of draws", {
   expect_close(table$Estimate[2], mean(draws[, "trtdrug"] - draws[, "trtdrug+"]), 1e-12)
   expect_close(table$upper[4], quantile(exp(draws[, "week"]) - 1, 0.975), 1e-12)
   expect_identical(hypothesis(fit)$Hypothesis, paste0("`", names(fixef(fit)), "`"))
+  named <- bsvm(am ~ `my weight` + wt:`my weight`, transform(mtcars, `my weight` = wt,
+                                                             check.names = FALSE), engine = "vb")
+  own <- as.matrix(named)
+  table <- hypothesis(named, c("`my weight` < 0", "`my weight:wt` < 0"))
+  expect_identical(table$Probability, unname(colMeans(own[, 2:3] < 0)))
+  expect_identical(nrow(hypothesis(named)), 3L)
   for (bad in list("x <", "week == 0", "1 > 0", "week > 0 & trtdrug < 0", "0 < week < 1", 3,
                    NA_character_, character(0), "week; trtdrug", "nix > 0", "week + 'a' > 0")) {
     expect_refusal(hypothesis(fit, bad), "argument", "`hypothesis`")

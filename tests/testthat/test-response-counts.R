@@ -11,6 +11,10 @@ test_that("counts of two classes are rows of both classes, weighted", {
   expect_close(predict(fit, counts, type = "prob")[, 2],
                predict(single, counts, type = "prob")[, 2], 1e-6)
   expect_identical(formula(update(fit, . ~ . + g))[[3]], quote(x + g))
+  dot <- bsvm(cbind(a, n - a) ~ ., counts, engine = "vb")
+  expect_identical(names(fixef(dot)), c("(Intercept)", "x", "g2"))
+  expect_identical(bsvm(cbind(a, n - a) ~ . + (1 | g), counts, engine = "vb")$formula[[3]],
+                   quote(x + (1 | g)))
   expect_equal(coef(bsvm(cbind(a, n - a) ~ x, counts, subset = x < 2, engine = "vb")),
                coef(bsvm(cbind(a, n - a) ~ x, counts[1:3, ], engine = "vb")))
   named <- bsvm(cbind(a, n - a) ~ x, transform(counts, outcome = 1, count = 2), engine = "vb")
