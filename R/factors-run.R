@@ -198,9 +198,9 @@ warn_variational <- function(result, control) {
   if (result$termination == "converged") return(invisible())
   if (result$termination == "interrupted") {
     return(warn("interrupted", "The fit was interrupted after ", length(result$trace),
-                " passes and is kept as it was."))
+                " iterations and is kept as it was."))
   }
-  warn("convergence", "The fit did not converge in ", control$max_passes, " passes. Raise ",
+  warn("convergence", "The fit did not converge in ", control$max_passes, " iterations. Raise ",
        "`max_passes` in bsvm_control().")
 }
 

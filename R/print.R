@@ -172,7 +172,7 @@ say_end <- function(x, digits) {
   if (!is.null(x$sampling)) return(say_sampling(x))
   reached <- if (is.null(x$elbo)) "Mode found"
              else paste(trait(x$engine, "bound"), format(x$elbo, digits = max(digits, 6L)))
-  cat(reached, " after ", x$passes, " passes: ", end_words(x$termination), ".\n", sep = "")
+  cat(reached, " after ", x$passes, " iterations: ", end_words(x$termination), ".\n", sep = "")
 }
 
 say_sampling <- function(x) {

@@ -50,7 +50,7 @@ point_posterior <- function(result) {
 # `where`: words for the part of a run that this is.
 warn_estimate <- function(result, where = "") {
   if (result$termination == "converged") return(invisible())
-  state <- paste0(result$passes, " passes", where, ", at a relative gap of ",
+  state <- paste0(result$passes, " iterations", where, ", at a relative gap of ",
                   format(result$gap, digits = 2L), " between the objective and its bound")
   if (result$termination == "interrupted") {
     return(warn("interrupted", "The fit was interrupted after ", state, ", and is kept as it was."))

@@ -16,15 +16,15 @@ warn_termination <- function(result, control, objective = "bound",
   state <- paste0("the last change of the ", objective, " was ", change, " (tol is ", control$tol,
                   "), the ", certificate, " ", format(result$gradient, digits = 2L), ".")
   if (result$termination == "stalled") {
-    return(warn("convergence", "The fit stalled after ", result$passes, " passes, where rounding ",
+    return(warn("convergence", "The fit stalled after ", result$passes, " iterations, where rounding ",
                 "errors outweigh progress; ", state, " Predictors on very different scales and ",
                 "separated classes are common causes: standardise, or use prior_ridge()."))
   }
   if (result$termination == "interrupted") {
     return(warn("interrupted", "The fit was interrupted after ", result$passes,
-                " passes and is kept as it was; ", state))
+                " iterations and is kept as it was; ", state))
   }
-  warn("convergence", "The fit did not converge in ", control$max_passes, " passes: ", state,
+  warn("convergence", "The fit did not converge in ", control$max_passes, " iterations: ", state,
        " Raise `max_passes` in bsvm_control().")
 }
 

@@ -47,7 +47,7 @@ List moments(const bsvm::Problem& problem, const bsvm::Result& result) {
 List package(const bsvm::Problem& problem, const bsvm::Result& result,
              const bsvm::Imputations& imputed) {
   if (!result.state.begun())
-    signal_core_error("bsvm_core_interrupted", "Interrupted before the first pass ended.", "");
+    signal_core_error("bsvm_core_interrupted", "Interrupted before the first iteration ended.", "");
   bsvm::Index start = 0;
   const List hyper = reports(problem.priors, result.state, start);
   const List group_hyper = reports(problem.group_priors, result.state, start);

@@ -180,6 +180,6 @@ TEST_CASE("the host hears of every pass") {
   Listener host;
   const Fit found = fit(problem, source, Options(), host);
   REQUIRE(host.texts.size() == found.result.trace.size());
-  CHECK(host.texts[1].find("pass 2: bound -") == 0);
+  CHECK(host.texts[1].find("iteration 2: bound -") == 0);
   CHECK(host.texts[1].find(", gradient ") != std::string::npos);
 }

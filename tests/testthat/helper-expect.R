@@ -98,7 +98,7 @@ fit_block <- function(fit, word) {
 print_masked <- function(x) {
   lines <- capture.output(print(x))
   lines <- gsub("-?[0-9]+(\\.[0-9]+(e[-+][0-9]+)?|e[-+][0-9]+)", "#", lines)
-  lines <- gsub("[0-9]+ passes", "# passes", lines)
+  lines <- gsub("[0-9]+ iterations", "# iterations", lines)
   cat(sub(" +$", "", gsub(" +", " ", lines)), sep = "\n")
 }
 

@@ -253,7 +253,7 @@ class Run {
   void tell() const {
     const Index now = done();
     std::ostringstream text;
-    text << "sweep " << now << " of " << total() << (options_.chains > 1 ? " of each chain" : "")
+    text << "iteration " << now << " of " << total() << (options_.chains > 1 ? " of each chain" : "")
          << (now < options_.burnin ? " (burn-in)" : "");
     // A resumed run has fewer sweeps to do than there are.
     const double mine = static_cast<double>(swept_);
@@ -302,7 +302,7 @@ void check(const SampleOptions& options) {
   need(options.chains >= 1 && options.chains < (1 << 16), "chains", "1 to 65535");
   need(static_cast<double>(options.draws) * static_cast<double>(options.thin) +
                static_cast<double>(options.burnin) < 0x1p44,
-       "draws", "fewer sweeps than 2^44");
+       "draws", "fewer iterations than 2^44");
   need(options.every >= 0, "every", "at least 0");
   need(options.identified >= 0, "identified", "at least 0");
   need(options.threads >= 1, "threads", "at least 1");

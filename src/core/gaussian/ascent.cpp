@@ -194,7 +194,7 @@ void Ascent::record(const Point& point) {
       {point.bound, progress_.gradient, point.state.damping(), point.state.fraction()});
   std::ostringstream text;
   text.precision(12);
-  text << "pass " << progress_.passes << ": bound " << point.bound << ", gradient ";
+  text << "iteration " << progress_.passes << ": bound " << point.bound << ", gradient ";
   text.precision(3);
   text << progress_.gradient;
   tell(host_, text.str(),

@@ -321,7 +321,7 @@ void DenseAscent::record(const Point& at, double step) {
   progress_.trace.push_back({at.bound, at.gradient.norm(), 1, step});
   std::ostringstream text;
   text.precision(12);
-  text << "pass " << progress_.passes << ": bound " << at.bound << ", gradient ";
+  text << "iteration " << progress_.passes << ": bound " << at.bound << ", gradient ";
   text.precision(3);
   text << at.gradient.norm();
   tell(host_, text.str(),

@@ -283,7 +283,7 @@ void FullKernel::record(const Value& at) {
 void FullKernel::say(const char* what, double value) {
   std::ostringstream text;
   text.precision(12);
-  text << "pass " << progress_.passes << ": " << what << " " << value;
+  text << "iteration " << progress_.passes << ": " << what << " " << value;
   host_.progress(text.str());
 }
 

@@ -305,7 +305,7 @@ void Integrated::record(double value) {
   progress_.trace.push_back({value, progress_.gradient, 1, 1});
   std::ostringstream text;
   text.precision(12);
-  text << "look " << progress_.passes << ": log density " << value << ", gradient ";
+  text << "iteration " << progress_.passes << ": log density " << value << ", gradient ";
   text.precision(3);
   text << progress_.gradient;
   tell(host_, text.str(),

@@ -334,7 +334,7 @@ void RowNewton::record(const Point& at, double step) {
   progress_.trace.push_back({at.bound, progress_.gradient, 1, step});
   std::ostringstream text;
   text.precision(12);
-  text << "pass " << progress_.passes << ": bound " << at.bound << ", gradient ";
+  text << "iteration " << progress_.passes << ": bound " << at.bound << ", gradient ";
   text.precision(3);
   text << progress_.gradient;
   host_.progress(text.str());

@@ -244,7 +244,7 @@ void SparseClimb::record(double change) {
   progress_.trace.push_back({value_, progress_.gradient, 1, 1});
   std::ostringstream text;
   text.precision(12);
-  text << "pass " << progress_.passes << ": objective " << value_ << ", change ";
+  text << "iteration " << progress_.passes << ": objective " << value_ << ", change ";
   text.precision(3);
   text << change;
   tell(host_, text.str(), std::min(0.95, static_cast<double>(progress_.passes) / kUsualPasses));

@@ -153,7 +153,7 @@ class EcmEngine : public Approximator {
       out.trace.push_back({value, out.gradient, 1, 1});
       std::ostringstream text;
       text.precision(12);
-      text << "update " << out.passes << ": log posterior " << value << ", gap ";
+      text << "iteration " << out.passes << ": log posterior " << value << ", gap ";
       text.precision(3);
       text << out.gradient;
       host.progress(text.str());

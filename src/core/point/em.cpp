@@ -143,7 +143,7 @@ class Em : public Estimator {
 
   [[noreturn]] static void refuse(Termination end) {
     if (end == Termination::interrupted) throw Interrupted();
-    throw NumericalFailure("No pass has an objective that is a number. Check the scale of "
+    throw NumericalFailure("No iteration has an objective that is a number. Check the scale of "
                            "predictors, offset, weights and priors.");
   }
 

@@ -116,14 +116,14 @@ class VariationalBayes : public Engine {
     best.trace.push_back({bound, gradient, state.damping(), state.fraction()});
     std::ostringstream text;
     text.precision(12);
-    text << "pass " << best.trace.size() << ": bound " << bound << ", gradient ";
+    text << "iteration " << best.trace.size() << ": bound " << bound << ", gradient ";
     text.precision(3);
     text << gradient;
     tell(host, text.str(), share_done(best.trace[0].gradient, gradient));
   }
 
   [[noreturn]] static void fail(const Result& best) {
-    throw NumericalFailure("A number became infinite or undefined at pass " +
+    throw NumericalFailure("A number became infinite or undefined at iteration " +
                            std::to_string(best.trace.size() + 1) +
                            ". Check the scale of predictors, offset, weights and priors.");
   }

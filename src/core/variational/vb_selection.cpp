@@ -100,7 +100,7 @@ class Climb {
   }
 
   [[noreturn]] void fail() const {
-    throw NumericalFailure("A number became infinite or undefined at pass " +
+    throw NumericalFailure("A number became infinite or undefined at iteration " +
                            std::to_string(out_.trace.size() + 1) +
                            ". Check the scale of predictors, offset, weights and priors.");
   }
@@ -111,7 +111,7 @@ class Climb {
     out_.trace.push_back({bound, out_.gradient, damping_, retreated_ ? 0.0 : 1.0});
     std::ostringstream text;
     text.precision(12);
-    text << "pass " << out_.trace.size() << ": bound " << bound << ", gradient ";
+    text << "iteration " << out_.trace.size() << ": bound " << bound << ", gradient ";
     text.precision(3);
     text << out_.gradient;
     tell(host_, text.str(), share_done(out_.trace[0].gradient, out_.gradient));
