@@ -51,7 +51,7 @@ test_that("details are kept, can be asked of print, and change no number", {
 test_that("a fit that did not converge says so without details", {
   fit <- suppressWarnings(bsvm(y ~ x1 + (1 | g), grouped_data(), engine = "vb",
                                control = bsvm_control(max_passes = 2)))
-  expect_output(print(summary(fit)), "after 2 passes: stopped at the limit, not converged")
+  expect_output(print(summary(fit)), "after 2 iterations: stopped at the limit, not converged")
 })
 
 test_that("under the normalised likelihood it is said once how coefficients compare", {
