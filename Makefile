@@ -1,6 +1,6 @@
 # The newcomer's door: each of these starts from R and g++ and installs what else is missing.
 #
-#   make demo      the toenail trial: a fit, its summary, a comparison and its picture
+#   make demo      the first analysis of the README: a fit, its picture, a comparison
 #   make test      tests of every kind, in a quarter of an hour; the last line is
 #                  "N passed, N failed, N skipped"
 #   make test-long       those that take longer, and the core's tests under sanitizers
