@@ -41,7 +41,7 @@
 recover_data.bsvm <- function(object, data = NULL, ...) {
   check_fit(object)
   need_spread(object, "emmeans()")
-  if (is.null(data)) data <- rows_averaged_over(object, parent.frame(), Inf)
+  if (is.null(data)) data <- rows_averaged_over(object, parent.frame(), "emmeans()", Inf)
   names <- intersect(predictor_names(object), names(data))
   trms <- stats::terms(stats::reformulate(c("1", paste0("`", names, "`"))))
   emmeans::recover_data(object$call, trms, "na.omit", data = as.data.frame(data), ...)

@@ -47,10 +47,8 @@ population_multipliers <- function(fit, group, newdata) {
 # Rows whose predictors are averaged over, at most `most` of those of the fit, evenly spread.
 most_counterfactual <- 500L
 
-rows_averaged_over <- function(object, env, most = most_counterfactual) {
-  if (is.null(object$formula)) {
-    abort("unsupported", "This needs a fit from a formula: bsvm(y ~ x1 + x2, data).")
-  }
+rows_averaged_over <- function(object, env, what, most = most_counterfactual) {
+  need_formula(object, what)
   data <- training_data(object, env)$x
   used <- which(rep_len(used_rows(object), nrow(data)))
   data[used[spread_over(length(used), most)], , drop = FALSE]

@@ -8,7 +8,8 @@
 #' For each predictor and each of `times` shuffles, the loss of each row is compared with its loss
 #' under its own values. The estimate is the mean increase over rows and shuffles. The interval is
 #' that of a mean over rows: it shows how far the estimate would vary in other rows like these. Use
-#' rows that were not in the fit; for rows of the fit the increases are too large.
+#' rows that were not in the fit; for rows of the fit the increases are too large. Rows of the fit are
+#' weighted by their weights. Rows with missing values or new levels of a factor are excluded.
 #'
 #' A grouping factor is a predictor too. The predictors of one row are shuffled one at a time, so
 #' rows may arise that are impossible in practice.
@@ -48,17 +49,28 @@ importance.bsvm <- function(x, newdata = NULL, metric = NULL, times = 10L, level
   check_count(times, "times")
   check_level(level)
   loss <- row_loss(x, metric)
-  data <- if (is.null(newdata)) rows_averaged_over(x, parent.frame(), Inf)
+  need_formula(x, "importance()")
+  names <- importance_names(x)
+  if (length(names) == 0L) {
+    abort("unsupported", "importance() requires a predictor or a grouping factor, which this fit ",
+          "does not have.")
+  }
+  data <- if (is.null(newdata)) rows_averaged_over(x, parent.frame(), "importance()", Inf)
           else check_newdata(newdata)
   y <- response_of(x, data)
-  complete <- stats::complete.cases(data[intersect(importance_names(x), names(data))]) & !is.na(y)
-  if (sum(complete) < 2L) {
-    abort("newdata", "importance() needs at least two complete rows; found ", sum(complete), ".")
+  complete <- stats::complete.cases(data[intersect(names, names(data))]) & !is.na(y)
+  own <- rep(NA_real_, nrow(data))
+  own[complete] <- loss(data[complete, , drop = FALSE], y[complete], allow_new_levels)
+  known <- !is.na(own) # new levels of a factor have no prediction
+  if (sum(known) < 2L) {
+    abort("newdata", "importance() needs at least two complete rows; found ", sum(known), ".")
   }
-  data <- data[complete, , drop = FALSE]
-  y <- y[complete]
-  own <- loss(data, y, allow_new_levels)
-  table <- with_given_seed(seed, lapply(importance_names(x), function(name) {
+  weight <- if (is.null(newdata) && !is.null(x$weights)) x$weights[x$weights > 0][known]
+            else rep(1, sum(known))
+  data <- data[known, , drop = FALSE]
+  y <- y[known]
+  own <- own[known]
+  table <- with_given_seed(seed, lapply(names, function(name) {
     increase <- numeric(nrow(data))
     for (k in seq_len(times)) {
       shuffled <- data
@@ -67,8 +79,7 @@ importance.bsvm <- function(x, newdata = NULL, metric = NULL, times = 10L, level
                           else data[[name]][order, , drop = FALSE]
       increase <- increase + (loss(shuffled, y, allow_new_levels) - own) / times
     }
-    se <- stats::sd(increase) / sqrt(length(increase))
-    data.frame(predictor = name, estimate = mean(increase), se = se)
+    data.frame(predictor = name, mean_over_rows(increase, weight))
   }))
   table <- do.call(rbind, table)
   table[c("lower", "upper")] <- normal_limits(table$estimate, table$se, level)
@@ -76,6 +87,14 @@ importance.bsvm <- function(x, newdata = NULL, metric = NULL, times = 10L, level
   structure(table, row.names = seq_len(nrow(table)), class = c("bsvm_importance", "data.frame"),
             loss = attr(loss, "words"), rows = nrow(data), times = times, level = level,
             training = is.null(newdata))
+}
+
+# Rows are drawn at random, with their weights.
+mean_over_rows <- function(x, weight) {
+  share <- weight / sum(weight)
+  estimate <- sum(share * x)
+  n <- length(x)
+  data.frame(estimate = estimate, se = sqrt(sum(share^2 * (x - estimate)^2) * n / (n - 1)))
 }
 
 # Predictors and grouping factors.

@@ -11,8 +11,9 @@ other_choices <- c("average", "reference")
 plot_effects <- function(object, pars, level, groups, others, env) {
   groups <- pick_groups(groups)
   others <- pick_one(others, other_choices, "others")
-  need_spread(object, "plot(which = \"effects\")")
-  rows <- effect_base(object, rows_averaged_over(object, env, effect_rows), others)
+  what <- "plot(which = \"effects\")"
+  need_spread(object, what)
+  rows <- effect_base(object, rows_averaged_over(object, env, what, effect_rows), others)
   known <- effect_predictors(object, rows)
   chosen <- choose_predictors(known, pars)
   if (length(chosen) == 2L && !is.null(pars)) {

@@ -292,6 +292,22 @@ logLik.bsvm_responses <- function(object, ...) {
 }
 
 #' @export
+hypothesis.bsvm_responses <- function(x, ...) refuse_for_all("hypothesis()")
+
+#' @export
+importance.bsvm_responses <- function(x, ...) refuse_for_all("importance()")
+
+#' @method pp_check bsvm_responses
+#' @rawNamespace S3method(bayesplot::pp_check,bsvm_responses)
+pp_check.bsvm_responses <- function(object, ...) refuse_for_all("pp_check()")
+
+#' @export
+as.array.bsvm_responses <- function(x, ...) refuse_for_all("as.array()")
+
+#' @export
+as.matrix.bsvm_responses <- function(x, ...) refuse_for_all("as.matrix()")
+
+#' @export
 waic.bsvm_responses <- function(x, ...) refuse_for_all("waic()")
 
 #' @export

@@ -116,7 +116,7 @@ test_that("marginaleffects, ggeffects and parameters have the same draws", {
 test_that("effects are averages of draws over the rows, at each value", {
   skip_if_not_installed("ggplot2")
   plotted <- plot(fit, "effects", pars = "trt")$data
-  rows <- rows_averaged_over(fit, environment(), effect_rows)
+  rows <- rows_averaged_over(fit, environment(), "test", effect_rows)
   drug <- rowMeans(estimand_draws(fit, transform(rows, trt = factor("drug", levels(trt))), "known",
                                   "test"))
   expect_close(plotted$estimate[2], mean(drug), 1e-12)

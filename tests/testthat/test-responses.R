@@ -561,3 +561,13 @@ test_that("responses may be a matrix made by I() with values that repeat", {
   study <- suppressWarnings(holdout(list(fit = fit), data = d, times = 1L))
   expect_true(all(paste("rmse", c("a", "b", "c")) %in% levels(study$metric)))
 })
+
+test_that("what is for one response only says so", {
+  fit <- bsvm(cbind(mpg, qsec) ~ wt, mtcars, likelihood = likelihood_gaussian())
+  for (f in list(hypothesis, importance, as.matrix, as.array)) {
+    expect_refusal(f(fit), "unsupported", "fit$fits[[1]]")
+  }
+  skip_if_not_installed("bayesplot")
+  expect_refusal(bayesplot::pp_check(fit), "unsupported", "fit$fits[[1]]")
+  expect_s3_class(bayesplot::pp_check(fit$fits[[1]]), "ggplot")
+})
