@@ -6,7 +6,7 @@ words_avoided <- c(
   settle = "\\bsettles?\\b", learnt = "\\blearnt\\b", out = "\\b(left|leaves?|leaving) out\\b",
   none = "has (not got|none)\\b", machine = "(?<!vector )\\bmachines?\\b",
   weighed = "\\bweigh(ed|s)?\\b", kink = "\\bkinks?\\b", unknowns = "\\bunknowns\\b",
-  here = "\\bHere (it|that) (is|goes)\\b", bars = "\\bbars\\b",
+  here = "\\bHere (it|that) is `", bars = "\\bbars\\b",
   multiplier = "(?<!Lagrange )\\bmultipliers?\\b", means = "means what it says",
   begins = "^(Of|Beside|Who)\\b")
 
