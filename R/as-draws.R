@@ -39,7 +39,7 @@
 #'   all variables by default. Only these variables are computed.
 #' @param regex Is `variable` a regular expression?
 #' @param ndraws Number of draws: for a fit without draws, 1000 by default; for others, evenly
-#'   spaced draws of each chain, all by default.
+#'   spaced draws, as many of each chain (rounded down), all by default.
 #' @param ... Not used.
 #' @return A `draws` object of the package posterior; `as_draws()` returns a `draws_array`.
 #'   `as.array()` returns a plain array (draws, chains, variables), which bayesplot accepts as

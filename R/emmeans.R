@@ -43,7 +43,8 @@ recover_data.bsvm <- function(object, data = NULL, ...) {
   need_spread(object, "emmeans()")
   if (is.null(data)) data <- rows_averaged_over(object, parent.frame(), "emmeans()", Inf)
   names <- intersect(predictor_names(object), names(data))
-  trms <- stats::terms(stats::reformulate(c("1", paste0("`", names, "`"))))
+  terms <- c("1", paste0("`", names, "`"), made_factors(object)) # the x of factor(x) is a factor
+  trms <- stats::terms(stats::reformulate(terms, env = environment(object$formula)))
   emmeans::recover_data(object$call, trms, "na.omit", data = as.data.frame(data), ...)
 }
 

@@ -160,7 +160,8 @@ plot.bsvm_importance <- function(x, n = 30L, ...) {
     zero_line() +
     ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
                              colour = plot_colour) +
-    ggplot2::labs(x = paste("Increase of the", attr(x, "loss")), y = NULL, caption = paste(
+    ggplot2::labs(title = "Permutation importance", y = NULL,
+                  x = paste("Increase of the", attr(x, "loss")), caption = paste(
       c(paste0("Each predictor shuffled ", attr(x, "times"), " times in ", attr(x, "rows"), " rows, ",
                format(100 * attr(x, "level")), " % intervals"),
         if (nrow(x) > n) paste(n, "of", nrow(x), "predictors")), collapse = "\n")) +

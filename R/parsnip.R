@@ -108,13 +108,16 @@ kernel_formula <- function(formula, data, kernel) {
           "has them. Found ", deparse1(formula), ".")
   }
   terms <- Filter(function(part) !is.numeric(part$term), added_terms(parts$fixed))
+  offset <- vapply(terms, function(part) is_call_to(part$term, "offset"), TRUE)
+  offsets <- lapply(terms[offset], `[[`, "term")
+  terms <- terms[!offset]
   if (length(terms) == 0L || any(vapply(terms, `[[`, "", "sign") == "-")) {
     abort("formula", "`formula` must have predictors, none of them with a minus; found ",
           deparse1(formula), ".")
   }
   term <- as.call(c(list(quote(gp)), lapply(terms, `[[`, "term"), list(kernel = kernel(terms, data))))
   formula[[3L]] <- term
-  add_terms(formula, c(parts$bars, parts$bases))
+  add_terms(formula, c(offsets, parts$bars, parts$bases))
 }
 
 rbf_call <- function(sigma) {

@@ -53,7 +53,7 @@ effect_base <- function(object, rows, others) {
   if (is.null(object$missing) && any(complete)) rows <- rows[complete, , drop = FALSE]
   if (others == "average") return(rows)
   reference <- rows[1L, , drop = FALSE]
-  for (name in names) reference[[name]] <- reference_value(rows[[name]])
+  for (name in names) reference[[name]] <- reference_value(rows[[name]], is_in_factor(object, name))
   at_reference <- rows
   for (name in names) {
     at_reference[[name]] <- if (is.null(dim(rows[[name]]))) rep(reference[[name]], nrow(rows))
@@ -62,10 +62,10 @@ effect_base <- function(object, rows, others) {
   structure(at_reference, own = rows)
 }
 
-reference_value <- function(x) {
+reference_value <- function(x, in_factor = FALSE) {
   if (!is.null(dim(x))) return(x[1L, , drop = FALSE])
-  if (is.numeric(x) && !is.integer(x)) return(stats::median(x))
-  if (is.numeric(x)) return(sort(x)[(length(x) + 1L) %/% 2L])
+  if (is.numeric(x) && !is.integer(x) && !in_factor) return(stats::median(x))
+  if (is.numeric(x) && !in_factor) return(sort(x)[(length(x) + 1L) %/% 2L])
   x[match(names(which.max(table(x))), as.character(x))]
 }
 
@@ -74,10 +74,12 @@ own_values_of <- function(rows) {
   if (is.null(own)) rows else own
 }
 
-effect_grid <- function(x) {
+# Of a number that is made a factor, values that it has.
+effect_grid <- function(x, in_factor = FALSE) {
   if (is.factor(x)) return(factor(levels(droplevels(x)), levels(x)))
   values <- sort(unique(x))
   if (!is.numeric(x) || length(values) <= effect_points) return(values)
+  if (in_factor) return(values[spread_over(length(values), effect_points)])
   grid <- seq(values[1L], values[length(values)], length.out = effect_points)
   if (is.integer(x)) unique(as.integer(round(grid))) else grid
 }
@@ -129,19 +131,24 @@ effect_draws <- function(object) {
 effect_type <- function(object) if (is_law(object$likelihood)) "response" else "link"
 
 effect_along <- function(name, object, rows, level, groups) {
-  grid <- effect_grid(own_values_of(rows)[[name]])
+  in_factor <- is_in_factor(object, name)
+  grid <- effect_grid(own_values_of(rows)[[name]], in_factor)
   at <- stats::setNames(data.frame(grid), name)
   found <- effect_at(object, at, rows, level, groups)
   names(found)[1L] <- "x"
-  list(name = name, data = found, is_number = is.numeric(grid) && !is_in_factor(object, name))
+  list(name = name, data = found, is_number = is.numeric(grid) && !in_factor)
 }
 
 # Numbers that the formula makes a factor of, as in factor(x).
 is_in_factor <- function(object, name) {
+  any(vapply(made_factors(object), function(text) name %in% all.vars(str2lang(text)), TRUE))
+}
+
+# Calls in the formula, as text.
+made_factors <- function(object) {
   classes <- attr(object$terms, "dataClasses")
   made <- names(classes)[classes %in% c("factor", "ordered", "character", "logical")]
-  made <- made[vapply(made, function(text) name %in% all.vars(str2lang(text)), TRUE)]
-  length(made) > 0L
+  setdiff(made, all.vars(attr(object$terms, "variables")))
 }
 
 # Numbers are lines over their own range; factors, points at their levels. One scale has them all:
@@ -227,19 +234,21 @@ effect_tick_labels <- function(parts) {
 # The first along the axis, the second by colour: its levels, or three of its values.
 plot_pair <- function(object, chosen, rows, level, groups, others) {
   own <- own_values_of(rows)
-  x <- effect_grid(own[[chosen[1L]]])
-  by <- colour_values(own[[chosen[2L]]])
+  in_factor <- vapply(chosen, is_in_factor, TRUE, object = object)
+  x <- effect_grid(own[[chosen[1L]]], in_factor[1L])
+  by <- colour_values(own[[chosen[2L]]], in_factor[2L])
+  is_number <- is.numeric(x) && !in_factor[1L]
   at <- stats::setNames(expand.grid(seq_along(x), seq_along(by)), chosen)
   index <- at
   at[[1L]] <- x[at[[1L]]]
   at[[2L]] <- by[at[[2L]]]
   shown <- effect_at(object, at, rows, level, groups)
-  shown$x <- if (is.numeric(x)) as.numeric(x[index[[1L]]]) else factor(x[index[[1L]]], x)
+  shown$x <- if (is_number) as.numeric(x[index[[1L]]]) else factor(x[index[[1L]]], x)
   shown$by <- factor(format_value(by)[index[[2L]]], format_value(by))
   aes <- ggplot2::aes(.data$x, .data$estimate, ymin = .data$lower, ymax = .data$upper,
                       colour = .data$by, fill = .data$by)
   ggplot2::ggplot(shown, aes) +
-    (if (is.numeric(x)) {
+    (if (is_number) {
        list(ggplot2::geom_ribbon(alpha = 0.15, colour = NA), ggplot2::geom_line(linewidth = 0.8),
             rug_of(data.frame(x = as.numeric(own[[chosen[1L]]]))))
      } else {
@@ -252,10 +261,10 @@ plot_pair <- function(object, chosen, rows, level, groups, others) {
     plot_theme()
 }
 
-colour_values <- function(x) {
-  values <- if (is.numeric(x) && length(unique(x)) > 5L) {
+colour_values <- function(x, in_factor = FALSE) {
+  values <- if (is.numeric(x) && length(unique(x)) > 5L && !in_factor) {
     unique(unname(stats::quantile(x, c(0.1, 0.5, 0.9), type = if (is.integer(x)) 1L else 7L)))
-  } else effect_grid(x)
+  } else effect_grid(x, in_factor)
   if (length(values) > length(plot_palette)) {
     abort("argument", "The second of `pars` must have at most ", length(plot_palette),
           " levels; found ", length(values), ". Give it as the first, or alone.")

@@ -88,8 +88,9 @@ check_prior_drawn <- function(fit) {
   }
   flat <- Filter(function(block) startsWith(block$prior$label, "flat"), all_blocks(fit))
   for (block in flat) {
+    name <- if (block$label != slopes_label) paste0("\"", block$label, "\" = ")
     abort("unsupported", "The prior of `", block$label, "` is flat, so nothing can be drawn from ",
-          "it. Use prior = list(\"", block$label, "\" = prior_ridge(variance = 1)).")
+          "it. Use prior = list(", name, "prior_ridge(variance = 1)).")
   }
 }
 

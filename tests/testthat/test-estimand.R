@@ -141,3 +141,18 @@ test_that("effects are averages of draws over the rows, at each value", {
   matrix <- bsvm(as.matrix(mtcars[c("wt", "hp")]), mtcars$am, engine = "gaussian")
   expect_refusal(plot(matrix, "effects"), "unsupported", "formula")
 })
+
+test_that("numbers that the formula makes a factor have values of the data", {
+  d <- transform(mtcars, `my f` = gear, code = rep(1:32 + 0.5, length.out = 32), check.names = FALSE)
+  d$code[1:2] <- 1.5
+  fit <- bsvm(am ~ wt + factor(cyl) + factor(`my f`), d, engine = "gaussian")
+  for (others in other_choices) {
+    p <- plot(fit, "effects", pars = c("cyl", "my f"), others = others)
+    expect_s3_class(p$data$x, "factor")
+  }
+  many <- bsvm(mpg ~ wt + factor(code), d, likelihood = likelihood_gaussian(), engine = "vb")
+  expect_s3_class(plot(many, "effects", others = "reference"), "ggplot")
+  skip_if_not_installed("emmeans", "1.8")
+  means <- as.data.frame(emmeans::emmeans(fit, ~ cyl))
+  expect_identical(as.character(means$cyl), c("4", "6", "8"))
+})

@@ -149,3 +149,21 @@ test_that("the cost of regression is LIBSVM's, for a given scale", {
   expect_refusal(bsvm_parsnip(mpg ~ wt, mtcars, likelihood = likelihood_laplace()), "unsupported",
                  "regression")
 })
+
+test_that("kernels: predictors are one term, offsets and group effects stay", {
+  d <- transform(binary_data(), g = factor(seq_along(y) %% 4))
+  fit <- bsvm_parsnip(y ~ x1 + x2 + offset(x3) + (1 | g), d, kernel = "rbf", rbf_sigma = 0.5,
+                      algorithm = "gaussian")
+  own <- bsvm(y ~ gp(x1, x2, kernel = kernel_se(1)) + offset(x3) + (1 | g), d, engine = "gaussian")
+  expect_identical(formula(fit), formula(own))
+  expect_identical(fitted(fit), fitted(own))
+  fit <- bsvm_parsnip(y ~ x1 + x2, d, kernel = "poly", degree = 2, scale_factor = 0.5, cost = 2,
+                      algorithm = "gaussian")
+  own <- bsvm(y ~ gp(x1, x2, kernel = kernel_poly(2L, 1)), d, engine = "gaussian",
+              prior = list(gp = cost_prior(2, NULL)))
+  expect_identical(fitted(fit), fitted(own))
+  for (bad in list(y ~ x1 * x2, y ~ x1 - x2, y ~ 1, y ~ offset(x1))) {
+    expect_refusal(bsvm_parsnip(bad, d, kernel = "rbf"), "formula", "`formula` must have")
+  }
+  expect_refusal(bsvm_parsnip(y ~ x1, d, kernel = "rbf", rbf_sigma = -1), "argument", "rbf_sigma")
+})

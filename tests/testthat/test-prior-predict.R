@@ -59,7 +59,9 @@ test_that("responses, expected responses and linear predictors", {
   ratio <- draws[, 12] * fit$design$scale[12] / sqrt(draws[, "var_population-level slopes"])
   expect_quantiles(ratio, qnorm(probs))
   expect_refusal(prior_predict(bsvm(am ~ wt, mtcars, prior = prior_flat())), "unsupported",
-                 c("flat", "prior_ridge("))
+                 c("(Intercept)\" = prior_ridge("))
+  expect_refusal(prior_predict(bsvm(vs ~ gear, mtcars, prior = list(
+    prior_flat(), "(Intercept)" = prior_ridge(variance = 1)))), "unsupported", "list(prior_ridge(")
   expect_refusal(prior_predict(bsvm(am ~ wt, mtcars, engine = "vb", likelihood = "hinge")),
                  "unsupported", "prior_predict()")
   expect_refusal(prior_predict(fit, type = "class"), "argument", "`type`")
