@@ -121,6 +121,9 @@ test_that("effects are averages of draws over the rows, at each value", {
                                   "test"))
   expect_close(plotted$estimate[2], mean(drug), 1e-12)
   expect_close(plotted$upper[2], quantile(drug, 0.975), 1e-12)
+  none <- plot(fit, "effects", pars = "trt", groups = "none")$data # weeks differ in their rows
+  drug <- estimand_draws(fit, transform(rows, trt = factor("drug", levels(trt))), "none", "test")
+  expect_close(none$estimate[2], mean(drug), 1e-12)
   pair <- plot(fit, "effects", pars = c("week", "trt"), groups = "new")
   expect_silent(ggplot2::ggplot_build(pair))
   expect_setequal(levels(pair$data$by), levels(MASS::bacteria$trt))
