@@ -23,8 +23,8 @@
 #' @param level Probability of the interval.
 #' @param ndraws Number of draws; see [as_draws.bsvm()].
 #' @param ... Not used.
-#' @return A data frame with one row per hypothesis: `Hypothesis`, `Estimate` (posterior mean), `SD`,
-#'   `lower`, `upper` and `Probability`.
+#' @return A data frame of class `bsvm_hypothesis` with one row per hypothesis: `Hypothesis`,
+#'   `Estimate` (posterior mean), `SD`, `lower`, `upper` and `Probability`.
 #' @section Errors:
 #' `bsvm_error_argument` for an expression that can't be evaluated; `bsvm_error_unsupported` for a
 #' point estimate.
@@ -55,7 +55,17 @@ hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, .
   ticked <- !without_ticks(names(draws)) %in% names(draws)
   draws[without_ticks(names(draws)[ticked])] <- draws[ticked]
   rows <- lapply(statements, judge_hypothesis, draws = draws, level = level)
-  cbind(data.frame(Hypothesis = hypothesis), do.call(rbind, rows))
+  table <- cbind(data.frame(Hypothesis = hypothesis), do.call(rbind, rows))
+  structure(table, class = c("bsvm_hypothesis", "data.frame"))
+}
+
+#' @param digits Significant digits.
+#' @rdname hypothesis
+#' @export
+print.bsvm_hypothesis <- function(x, digits = 3L, ...) {
+  check_digits(digits)
+  print.data.frame(x, digits = digits, row.names = FALSE, right = FALSE)
+  invisible(x)
 }
 
 # Coefficients of columns whose names are not R names have backticks in theirs.

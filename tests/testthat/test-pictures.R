@@ -31,6 +31,14 @@ test_that("fits", {
   picture("path", plot(regularization_path(path)))
 })
 
+test_that("effects", {
+  clinics <- transform(d, g = factor(rep(c("north", "south", "west"), 40)), x1 = round(x1, 1))
+  fit <- bsvm(y ~ x1 + g, clinics, engine = "gaussian", likelihood = likelihood_hinge(TRUE),
+              prior = prior_ridge(variance = 1))
+  picture("effects", plot(fit, "effects"))
+  picture("effects by colour", plot(fit, "effects", pars = c("x1", "g")))
+})
+
 test_that("Gaussian-process terms", {
   kernel <- kernel_se(lengthscale = c(1, 2, 4), ard = TRUE)
   one <- kernel_se(lengthscale = 1)
