@@ -16,6 +16,10 @@
 #' * `"new"`: the average over new groups, whose effects have the normal distribution of the model.
 #'   This is the probability in the population, and closer to one half. It needs `epred = TRUE`.
 #'
+#' **Other packages.** `marginaleffects::avg_comparisons(fit, variables = "x")` and its relatives, and
+#' `ggeffects::ggpredict(fit, "x")`, use the same draws. They take `groups = "known"`, `"none"` or
+#' `"new"` too. Before R 4.4, marginaleffects 1.0 needs `library(rlang)`.
+#'
 #' Under the pseudo-likelihood there are no probabilities; see [posterior_epred.bsvm()] for what
 #' `epred = TRUE` then computes.
 #'
