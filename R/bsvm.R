@@ -28,7 +28,8 @@
 #' **Response.** Classes can be a factor (its second level is +1), text with two values (the second
 #' in the order of [factor()] is +1), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do
 #' not occur are dropped. Counts of two classes are `cbind(successes, failures)`: each row becomes a
-#' row of class `"success"` and one of class `"failure"`, weighted with their counts.
+#' row of class `"success"` and one of class `"failure"`, weighted with their counts. `nobs()`,
+#' `simulate()` and `pp_check()` see these rows; for trials one by one, give the data a row per trial.
 #'
 #' **Random-effects terms** are read as in lme4. `(1 | g)` gives every level of `g` its own
 #' intercept and `(0 + x | g)` its own slope. `(x | g)` gives both, correlated, and `(x || g)` both,

@@ -127,7 +127,6 @@ linear_sd.bsvm_mixture <- function(posterior, fit, rows) {
   sd
 }
 
-# Of levels whose effects are skewed the limits are quantiles of draws, as posterior_linpred() has.
 #' @export
 linear_limits.bsvm_mixture <- function(posterior, fit, rows, link, level) {
   limits <- blank_limits(nrow(rows$x))
@@ -137,9 +136,9 @@ linear_limits.bsvm_mixture <- function(posterior, fit, rows, link, level) {
   })
   name <- if (!is.null(posterior$shapes)) names(fit$groups)[posterior$integrated]
   skewed <- if (!is.null(name)) known(rows$groups[[name]]$codes)
-  if (length(skewed) == 0L) return(limits)
-  drawn <- drawn_fit(fit, "predict(interval = TRUE)")
-  limits[skewed, ] <- linear_limits(drawn$posterior, drawn, rows_at(rows, skewed), link, level)
+  if (length(skewed) > 0L) {
+    limits[skewed, ] <- skewed_limits(fit, rows_at(rows, skewed), name, level)
+  }
   limits
 }
 

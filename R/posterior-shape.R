@@ -126,6 +126,43 @@ shaped_response <- function(likelihood, mean, own, rest, shape, reach = 4.5, mos
   out
 }
 
+# Limits of the links of rows of known levels: by each component a mixture of normal distributions
+# along nodes of the z that the effects' part is a function of, each as wide as a step.
+skew_nodes <- 31L
+
+skewed_limits <- function(fit, rows, name, level, reach = 4.5) {
+  posterior <- fit$posterior
+  z <- seq(-reach, reach, length.out = skew_nodes)
+  weight <- stats::dnorm(z) / sum(stats::dnorm(z))
+  nodes <- list(z = z, weight = weight, width = (z[2L] - z[1L]) / sqrt(12))
+  every <- length(posterior$weights) * skew_nodes
+  limits <- blank_limits(nrow(rows$x))
+  in_chunks(nrow(rows$x), 2^21 / every, function(at) {
+    part <- rows_at(rows, at)
+    moments <- lapply(seq_along(posterior$weights), function(k) {
+      component_nodes(component_fit(fit, k), part, name, component_shapes(posterior, k), nodes)
+    })
+    moments <- list(mean = do.call(cbind, lapply(moments, `[[`, "mean")),
+                    sd = do.call(cbind, lapply(moments, `[[`, "sd")))
+    limits[at, ] <<- mixture_limits(moments, rep(posterior$weights, each = skew_nodes) *
+                                      rep(weight, length(posterior$weights)), level)
+  })
+  limits
+}
+
+# list(mean, sd), each n x nodes. The values are drawn in by what the width adds to their variance.
+component_nodes <- function(fit, rows, name, shapes, nodes) {
+  link <- posterior_linear(fit, rows)
+  parts <- link_parts(fit, rows, name)
+  variance <- parts$along^2 * parts$variance
+  shape <- turned_shape(fit, name, shapes, rows$groups[[name]]$codes, sign(parts$along) * parts$z)
+  x <- crossprod(shape, hermite(nodes$z, nrow(shape)))
+  centre <- drop(x %*% nodes$weight)
+  x <- centre + sqrt(1 - nodes$width^2) * (x - centre)
+  sd <- sqrt(pmax(link$sd^2 - variance, 0) + variance * nodes$width^2)
+  list(mean = link$mean + sqrt(variance) * x, sd = matrix(sd, length(sd), ncol(x)))
+}
+
 # He_0 .. of z, a row each.
 hermite <- function(z, orders) {
   out <- matrix(1, orders, length(z))

@@ -150,8 +150,8 @@
 #' * `type = "prob"`: a numeric matrix with two columns named by these levels; rows sum to one. With
 #'   `interval = TRUE` a data frame with columns `fit`, `lower` and `upper` of the second level. The
 #'   interval is that of the linear predictor on the scale of the probability. Effects of a grouping
-#'   factor that [engine_gaussian()] integrates out are skewed: the limits of rows of its levels are
-#'   quantiles of the draws of [posterior_linpred()][posterior_linpred.bsvm].
+#'   factor that [engine_gaussian()] integrates out are skewed, and so are the limits of rows of its
+#'   levels, for two classes.
 #' * `type = "quantile"`: a numeric matrix with one column for each of `probs`.
 #' * `type = "link"` or `"response"`: a numeric vector; with `interval = TRUE` a data frame with
 #'   columns `fit`, `sd`, `lower` and `upper`.
