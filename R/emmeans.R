@@ -64,19 +64,32 @@ emm_basis.bsvm <- function(object, trms, xlev, grid, epred = FALSE, groups = gro
           "that of the expected response.")
   }
   type <- if (check_flag(epred, "epred")) "response" else "link"
-  draws <- if (groups == "known" && !is.null(object$groups)) {
-    over_known_groups(object, grid, ndraws, type)
-  } else {
-    estimand_draws(object, grid, groups, "emmeans()", ndraws, type)
+  plain <- type == "link" && (groups == "none" || is.null(object$groups)) &&
+    length(made_bases(object)) == 0L && is.null(object$offset)
+  basis <- if (plain) linear_basis(object, grid, ndraws) else {
+    draws <- if (groups == "known" && !is.null(object$groups)) {
+      over_known_groups(object, grid, ndraws, type)
+    } else {
+      estimand_draws(object, grid, groups, "emmeans()", ndraws, type)
+    }
+    list(x = diag(ncol(draws)), draws = draws)
   }
-  list(X = diag(ncol(draws)), bhat = colMeans(draws), nbasis = matrix(NA),
-       V = stats::cov(draws), dffun = function(k, dfargs) Inf, dfargs = list(),
-       misc = emm_words(object, epred, groups), post.beta = unname(draws))
+  list(X = basis$x, bhat = colMeans(basis$draws), nbasis = matrix(NA),
+       V = stats::cov(basis$draws), dffun = function(k, dfargs) Inf, dfargs = list(),
+       misc = emm_words(object, epred, groups), post.beta = unname(basis$draws))
+}
+
+# Columns of the design and draws of their coefficients, from which emmeans makes joint tests, too.
+linear_basis <- function(object, grid, ndraws) {
+  fit <- drawn_fit(object, "emmeans()", check_ndraws(ndraws))
+  rows <- prediction_rows(fit, grid, NA, FALSE, NULL, NULL, globalenv())
+  draws <- t(coefficient_draws(fit))[chosen_draws(fit, NULL, ndraws), , drop = FALSE]
+  list(x = unname(as.matrix(rows$x)), draws = draws)
 }
 
 # S x k: each row of the grid in all the groups that rows of the fit belong to.
 over_known_groups <- function(object, grid, ndraws, type) {
-  rows <- rows_averaged_over(object, globalenv(), effect_rows)
+  rows <- rows_averaged_over(object, globalenv(), "emmeans()", effect_rows)
   others <- setdiff(names(rows), names(grid))
   found <- lapply(seq_len(nrow(grid)), function(k) {
     at <- cbind(grid[rep(k, nrow(rows)), , drop = FALSE], rows[others], row.names = NULL)

@@ -62,8 +62,14 @@ test_that("emmeans: means, contrasts and ratios are those of the draws", {
     draws
   }
   expect_draws(emmeans::emmeans(fit, ~ trt, groups = "none"), "none", "link")
+  tests <- emmeans::joint_tests(fit, groups = "none")
+  own <- 2:3 # chi-squared of treatment over its degrees of freedom
+  drawn <- stats::cov(as.matrix(fit)[, own])
+  centre <- colMeans(as.matrix(fit)[, own])
+  expect_equal(tests$F.ratio[tests[["model term"]] == "trt"],
+               drop(centre %*% solve(drawn, centre)) / 2, tolerance = 1e-2)
   known <- as.data.frame(emmeans::emmeans(fit, ~ trt, epred = TRUE))
-  rows <- rows_averaged_over(fit, environment(), effect_rows)
+  rows <- rows_averaged_over(fit, environment(), "test", effect_rows)
   rows <- transform(rows, trt = factor("drug", levels(trt)), week = mean(MASS::bacteria$week))
   expect_close(known$emmean[2], median(rowMeans(posterior_epred(fit, rows))), 1e-12)
   means <- emmeans::emmeans(fit, ~ trt, epred = TRUE, groups = "new")
