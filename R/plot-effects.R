@@ -22,7 +22,7 @@ plot_effects <- function(object, pars, level, groups, others, env) {
   parts <- lapply(chosen, effect_along, object = object, rows = rows, level = level,
                   groups = groups)
   Reduce(`+`, effect_panels(parts, rows)) +
-    ggplot2::labs(x = NULL, title = effect_title(object), y = effect_axis(object, level),
+    ggplot2::labs(x = NULL, title = effect_title(object), y = effect_axis(level),
                         caption = effect_caption(object, rows, groups, others, known, chosen)) +
     plot_theme()
 }
@@ -256,7 +256,7 @@ plot_pair <- function(object, chosen, rows, level, groups, others) {
      }) +
     ggplot2::scale_colour_manual(values = plot_palette, aesthetics = c("colour", "fill")) +
     ggplot2::labs(x = chosen[1L], colour = chosen[2L], fill = chosen[2L],
-                  title = effect_title(object), y = effect_axis(object, level),
+                  title = effect_title(object), y = effect_axis(level),
                   caption = effect_caption(object, rows, groups, others, chosen, chosen)) +
     plot_theme()
 }
@@ -284,9 +284,9 @@ effect_words <- function(object) {
 
 effect_title <- function(object) paste("Effects on the", effect_words(object))
 
-effect_axis <- function(object, level) {
-  words <- effect_words(object)
-  interval_label(paste0(toupper(substr(words, 1L, 1L)), substring(words, 2L)), level, "mean", TRUE)
+effect_axis <- function(level) {
+  words <- interval_words(level)
+  paste0(toupper(substr(words, 1L, 1L)), substring(words, 2L))
 }
 
 effect_caption <- function(object, rows, groups, others, known, chosen) {

@@ -25,11 +25,6 @@ zero_line <- function(at = 0) {
   ggplot2::geom_vline(xintercept = at, colour = "grey55", linetype = "dashed")
 }
 
-# Along a vertical axis in two lines, for which a small picture has room.
-interval_label <- function(what, level, estimate = "mean", vertical = FALSE) {
-  paste0(what, if (vertical) ",\n" else ", ", estimate, " and ", format(100 * level), " % interval")
-}
-
 # "Posterior mean and 95 % interval"
 spread_words <- function(object, level) {
   paste0("posterior ", interval_words(level, word_for_estimate(object)))

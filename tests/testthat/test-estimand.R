@@ -141,7 +141,7 @@ test_that("effects are averages of draws over the rows, at each value", {
                engine = "gaussian")
   expect_false(any(plot(cars, "effects", pars = "cyl")$data$number))
   papers <- bsvm(am ~ wt, mtcars, engine = "vb", likelihood = "hinge")
-  expect_match(plot(papers, "effects")$labels$y, "Linear predictor")
+  expect_match(plot(papers, "effects")$labels$title, "linear predictor")
   for (bad in list("nix", 3, NA, c("week", "week2"))) {
     expect_refusal(plot(fit, "effects", pars = bad), "argument", "`pars`")
   }
