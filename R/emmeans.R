@@ -90,6 +90,7 @@ linear_basis <- function(object, grid, ndraws) {
 # S x k: each row of the grid in all the groups that rows of the fit belong to.
 over_known_groups <- function(object, grid, ndraws, type) {
   rows <- rows_averaged_over(object, globalenv(), "emmeans()", effect_rows)
+  object <- drawn_fit(object, "emmeans()", check_ndraws(ndraws)) # once for all rows of the grid
   others <- setdiff(names(rows), names(grid))
   found <- lapply(seq_len(nrow(grid)), function(k) {
     at <- cbind(grid[rep(k, nrow(rows)), , drop = FALSE], rows[others], row.names = NULL)

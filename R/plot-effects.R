@@ -186,7 +186,7 @@ placed_part <- function(part, place) {
   part
 }
 
-# Half a step beside the levels of a factor, so that their names do not meet the next panel's.
+# Half a step before and after the levels of a factor, so that their names do not meet the next panel's.
 panel_margins <- function(parts, names) {
   margins <- do.call(rbind, lapply(parts, function(part) {
     if (part$is_number) return(part$data[c("x", "estimate", "predictor")])
