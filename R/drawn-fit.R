@@ -222,7 +222,8 @@ draw_theta <- function(posterior, n) {
   point <- order[pmin(findInterval(u, cumsum(weights[order])) + 1L, length(weights))]
   if (h == 1L) {
     own <- log_sd_law(posterior, which(lengths(posterior$free) > 0L))
-    return(list(point = point, values = matrix(vapply(u, function(p) log_quantile_of(p, own), 0), 1L)))
+    values <- vapply(u, function(p) log_quantile_of(own, p), 0)
+    return(list(point = point, values = matrix(values, 1L)))
   }
   centre <- drop(theta %*% weights)
   spread <- (theta - centre) %*% (weights * t(theta - centre))
