@@ -39,10 +39,29 @@ TEST_CASE("rows without groups are cut once each, in order, into short blocks") 
 }
 
 TEST_CASE("lanes depend on rows and columns alone") {
-  CHECK(cut(nullptr, 4095, 0, 10).lanes.size() == 1);
-  CHECK(cut(nullptr, 10000, 0, 10).lanes.size() == 4);
-  CHECK(cut(nullptr, 1000000, 0, 10).lanes.size() == 16);
+  CHECK(lane_rows(10) == 9 * 252);
+  CHECK(cut(nullptr, 9 * 252, 0, 10).lanes.size() == 1);
+  CHECK(cut(nullptr, 9 * 252 + 1, 0, 10).lanes.size() == 2);
+  CHECK(cut(nullptr, 1000000, 0, 10).lanes.size() == 441);
   CHECK(cut(nullptr, 100000, 0, 3000).lanes.size() == 1);  // sums of 72 MB each
+}
+
+TEST_CASE("rows from the start of a lane on are cut as they are in the whole") {
+  Shape shape;
+  shape.n = 30000;
+  shape.q = 1;
+  shape.groups = 2000;
+  shape.large = 4000;
+  const Partition all = cut(simulate(shape).group.data(), shape.n, shape.groups, 10);
+  const BlockRange& start = all.blocks[static_cast<size_t>(all.lanes[3].first)];
+  std::vector<Index> rest;
+  for (Index g = start.first_group; g <= shape.groups; ++g)
+    rest.push_back(all.group_start[g] - start.first_row);
+  const Partition part = cut_levels(rest, 10);
+  REQUIRE(part.lanes.size() == all.lanes.size() - 3);
+  for (size_t k = 0; k < part.lanes.size(); ++k)
+    CHECK(part.blocks[static_cast<size_t>(part.lanes[k].first)].first_row + start.first_row ==
+          all.blocks[static_cast<size_t>(all.lanes[k + 3].first)].first_row);
 }
 
 TEST_CASE("wide designs get short blocks, for a prompt answer to an interrupt") {

@@ -28,6 +28,15 @@ DenseBlock::DenseBlock(const double* x, Index n, Vec center, Vec scale)
   }
 }
 
+DenseBlock::DenseBlock(Vec center, const Vec& scale, Vec unit)
+    : x_(nullptr), n_(0), center_(std::move(center)), factor_(unit.array() / scale.array()),
+      unit_(std::move(unit)) {}
+
+void DenseBlock::look_at(const double* x, Index n) {
+  x_ = x;
+  n_ = n;
+}
+
 void DenseBlock::fill(const int* rows, Index r, const State&,
                       Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const {
   for (Index j = 0; j < columns(); ++j) {

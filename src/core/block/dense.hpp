@@ -9,6 +9,9 @@ class DenseBlock : public Block {
  public:
   // x (n, columns) column-major; center, scale (columns), scale > 0.
   DenseBlock(const double* x, Index n, Vec center, Vec scale);
+  // For parts of the rows, which look_at() brings, in the unit of all.
+  DenseBlock(Vec center, const Vec& scale, Vec unit);
+  void look_at(const double* x, Index n);
 
   Index columns() const override { return center_.size(); }
   const Vec& unit() const override { return unit_; }

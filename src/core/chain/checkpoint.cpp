@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/checksum.hpp"
 #include "base/error.hpp"
 
 namespace bsvm {
@@ -16,27 +17,6 @@ constexpr std::uint64_t kMagic = 0x34766b636d767362;  // "bsvmckv4", this machin
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw InvalidInput("checkpoint", "The checkpoint '" + path + "' " + why);
 }
-
-class Checksum {
- public:
-  void add(const void* x, size_t size) {
-    const unsigned char* at = static_cast<const unsigned char*>(x);
-    for (; size >= 8; size -= 8, at += 8) {
-      std::uint64_t word;
-      std::memcpy(&word, at, sizeof word);
-      mix(word);
-    }
-    for (; size > 0; --size, ++at) mix(*at);
-  }
-  std::uint64_t value() const { return hash_; }
-
- private:
-  void mix(std::uint64_t word) {
-    hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15;
-    hash_ ^= hash_ >> 29;
-  }
-  std::uint64_t hash_ = 0x243f6a8885a308d3;
-};
 
 class Writer {
  public:

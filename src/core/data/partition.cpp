@@ -34,16 +34,35 @@ void cut_rows(Index n, Index length, Partition& out) {
     out.blocks.push_back({first, std::min(length, n - first), 0, 0});
 }
 
-// Lanes of about equal numbers of rows, `count` at the most.
-void cut_lanes(Index n, Index count, Partition& out) {
+// A lane ends with the block that brings it to `length` rows.
+void cut_lanes(Index length, Partition& out) {
   const Index blocks = static_cast<Index>(out.blocks.size());
-  Index first = 0;
-  for (Index lane = 1; lane <= count && first < blocks; ++lane) {
+  for (Index first = 0; first < blocks;) {
     Index last = first + 1;
-    while (last < blocks && (lane == count || out.blocks[last].first_row < n * lane / count))
-      ++last;
+    for (Index rows = out.blocks[first].rows; last < blocks && rows < length; ++last)
+      rows += out.blocks[last].rows;
     out.lanes.push_back({first, last});
     first = last;
+  }
+}
+
+// A lane is worth a thread's start (about 2048 rows) and the addition of its sums.
+Index lane_length(Index p) {
+  Index length = 2048;
+  for (Index worth = p * p >> 17; worth > 1; worth >>= 1) length *= 2;
+  return length;
+}
+
+// Short enough for a prompt answer to an interrupt, long enough for the sums; not a power of two,
+// which would put all packed panels at the same places of the processor's cache.
+Index block_length(Index p) { return std::clamp<Index>(100000000 / (3 * p * p + 1), 16, 252); }
+
+// What follows from the blocks.
+void finish(Index p, Partition& out) {
+  cut_lanes(lane_length(p), out);
+  for (const BlockRange& b : out.blocks) {
+    out.largest_block = std::max(out.largest_block, b.rows);
+    out.most_groups = std::max(out.most_groups, b.groups);
   }
 }
 
@@ -53,24 +72,27 @@ Partition cut(const int* group, Index n, Index groups, Index p) {
   Partition out;
   out.order.resize(n);
   std::iota(out.order.begin(), out.order.end(), 0);
-  // Short enough for a prompt answer to an interrupt, long enough for the sums; not a power of two,
-  // which would put all packed panels at the same places of the processor's cache.
-  const Index length = std::clamp<Index>(100000000 / (3 * p * p + 1), 16, 252);
   if (group) {
     sort_by_group(group, n, groups, out);
-    cut_groups(length, out);
+    cut_groups(block_length(p), out);
   } else {
-    cut_rows(n, length, out);
+    cut_rows(n, block_length(p), out);
   }
-  // A lane is worth a thread's start (about 2048 rows) and its own sums (at
-  // most 256 MB together).
-  const Index by_memory = std::max<Index>(1, (Index(1) << 24) / (p * p + 1));
-  cut_lanes(n, std::clamp<Index>(n / 2048, 1, std::min<Index>(16, by_memory)), out);
-  for (const BlockRange& b : out.blocks) {
-    out.largest_block = std::max(out.largest_block, b.rows);
-    out.most_groups = std::max(out.most_groups, b.groups);
-  }
+  finish(p, out);
   return out;
+}
+
+Partition cut_levels(std::vector<Index> level_start, Index p) {
+  Partition out;
+  out.group_start = std::move(level_start);
+  cut_groups(block_length(p), out);
+  finish(p, out);
+  return out;
+}
+
+Index lane_rows(Index p) {
+  const Index block = block_length(p);
+  return (lane_length(p) + block - 1) / block * block;
 }
 
 }  // namespace bsvm

@@ -16,8 +16,9 @@ struct Lane {
   Index first, last;
 };
 
-// How the rows are cut. It depends on the data's shape alone, never on the
-// number of threads, and lanes are summed in order: same bits for any number.
+// How the rows are cut. It depends on the data's shape alone, never on the number of threads, and
+// sums of lanes are added by one tree (rows/tree_sum): same bits for any number. Blocks and lanes
+// are cut from the front on, so rows from the start of a lane on are cut as they are here.
 struct Partition {
   std::vector<int> order;          // (n) working order -> row; rows of a group adjoin
   std::vector<Index> group_start;  // (groups + 1) first row of each group in that order
@@ -26,8 +27,15 @@ struct Partition {
   Index largest_block = 0, most_groups = 0;
 };
 
-// group: (n) codes 1..groups or null. p: size of the sums, which decides how
-// long a block and how many lanes are worth while.
+// group: (n) codes 1..groups or null. p: size of the sums, which decides how long a block and a lane
+// are worth while.
 Partition cut(const int* group, Index n, Index groups, Index p);
+
+// Blocks and lanes of rows in working order, whose levels begin at these rows (the last is their
+// number).
+Partition cut_levels(std::vector<Index> level_start, Index p);
+
+// How many rows a lane has without levels.
+Index lane_rows(Index p);
 
 }  // namespace bsvm

@@ -98,24 +98,24 @@ GroupRows MemorySource::group_rows(const BlockRange& range, Index group) const {
 // Short beside a pass, and the groups must not be left half moved: the host is not asked.
 Mat MemorySource::settle(const State& state, Settle how, double change) {
   const Index q = groups_.q;
-  Mat total = Mat::Zero(q, q);
   if (how == Settle::advance) history_.advance();
-  if (q == 0) return total;
+  if (q == 0) return Mat(0, 0);
   Host nobody;
-  std::vector<Mat> sums(partition_.lanes.size(), total);
-  run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, nobody,
-            [&](Index lane, int worker, const Checkpoint&) {
+  const Index lanes = static_cast<Index>(partition_.lanes.size());
+  TreeSum<Mat> total(lanes, Mat::Zero(q, q));
+  run_lanes(lanes, threads_, nobody, [&](Index lane, int worker, const Checkpoint&) {
+    auto mine = total.take();
     for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b)
-      if (how == Settle::draw) draw_block(partition_.blocks[b], state, sums[lane]);
+      if (how == Settle::draw) draw_block(partition_.blocks[b], state, *mine);
       else settle_block(partition_.blocks[b], state, how, change, workers_[worker].block,
-                        sums[lane]);
+                        *mine);
+    total.put(lane, std::move(mine));
   });
-  for (const Mat& lane : sums) total += lane;
   if (how == Settle::advance) {
     groups_.precision.swap(groups_.next_precision);
     groups_.regression.swap(groups_.next_regression);
   }
-  return total;
+  return total.total();
 }
 
 // Moves the groups' means, and sums E u u' = E u E u' + A_gg^{-1} + B_g S B_g'.
@@ -149,6 +149,39 @@ void MemorySource::settle_block(const BlockRange& range, const State& state, Set
         out(b, a) += effect[b] * effect[a] + column[b] + couplings.col(b).dot(couplings.col(a));
     }
   }
+}
+
+template <class Source, class Visit>
+void MemorySource::each_kept(Source& source, const Visit& visit) {
+  auto& groups = source.groups_;
+  for (auto* part : {&groups.effect, &groups.step, &groups.next_step, &groups.precision,
+                     &groups.regression, &groups.next_precision, &groups.next_regression,
+                     &groups.curvature_regression})
+    visit(*part);
+  for (auto* part : {&source.history_.now, &source.history_.next, &source.history_.kept})
+    visit(*part);
+  for (auto* part : {&source.kept_.mean, &source.kept_.precision, &source.kept_.regression})
+    visit(*part);
+}
+
+Vec MemorySource::kept() const {
+  Index size = 0, at = 0;
+  each_kept(*this, [&](const auto& part) { size += part.size(); });
+  Vec out(size);
+  each_kept(*this, [&](const auto& part) {
+    std::copy(part.data(), part.data() + part.size(), out.data() + at);
+    at += part.size();
+  });
+  return out;
+}
+
+void MemorySource::restore(const Vec& kept) {
+  if (kept.size() > this->kept().size()) keep();  // there is room for the best so far
+  Index at = 0;
+  each_kept(*this, [&](auto& part) {
+    std::copy(kept.data() + at, kept.data() + at + part.size(), part.data());
+    at += part.size();
+  });
 }
 
 void MemorySource::keep() {

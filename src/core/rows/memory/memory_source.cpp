@@ -42,8 +42,9 @@ MemorySource::MemorySource(const Problem& problem, Use use, int threads, Index m
 void MemorySource::sums(const State& state, RowSums& out, Host& host) {
   likelihood_.follow(state);
   parameters_.prepare(state);
-  if (lane_sums_.empty())
-    lane_sums_.assign(partition_.lanes.size(), RowSums(state.layout));
+  const Index lanes = static_cast<Index>(partition_.lanes.size());
+  if (!total_) total_ = std::make_unique<TreeSum<RowSums>>(lanes, RowSums(state.layout));
+  total_->start();
   if (use_ != Use::drawn) {
     if (!state.begun()) groups_.clear();
     const Index p = state.layout.p;
@@ -51,11 +52,9 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
     pack(state.inverse_factor().data(), p, p, nullptr, inverse_factor_.data());
   }
   latent_->prepare(state, use_);
-  run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, host,
-            [&](Index lane, int worker, const Checkpoint& checkpoint) {
-    RowSums& mine = lane_sums_[lane];
+  run_lanes(lanes, threads_, host, [&](Index lane, int worker, const Checkpoint& checkpoint) {
+    auto mine = total_->take();
     Worker& scratch = workers_[worker];
-    mine.clear();
     for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b) {
       checkpoint();
       const BlockRange& range = partition_.blocks[b];
@@ -63,11 +62,11 @@ void MemorySource::sums(const State& state, RowSums& out, Host& host) {
       checkpoint();  // a block holds a group whole, however long
       answer(range, state, scratch);
       checkpoint();
-      add(range, state, scratch, mine);
+      add(range, state, scratch, *mine);
     }
+    total_->put(lane, std::move(mine));
   });
-  out.clear();
-  for (const RowSums& lane : lane_sums_) out += lane;
+  out = total_->total();
   latent_->add_all(state, out);
 }
 

@@ -8,6 +8,7 @@
 #include "model/problem.hpp"
 #include "rows/parameter_terms.hpp"
 #include "rows/row_source.hpp"
+#include "rows/tree_sum.hpp"
 #include "rows/weight_history.hpp"
 
 namespace bsvm {
@@ -27,6 +28,9 @@ class MemorySource : public DrawSource {
   void back(const State& best) override;
   GroupPosterior groups() const override { return kept_; }
   Imputations imputations(const State& state) override;
+  // What passes have learned of the levels and rows, and a source of the same rows that knows it.
+  Vec kept() const;
+  void restore(const Vec& kept);
   bool explains() const override { return !problem_.left_over; }
 
   Vec effects() const override {
@@ -51,6 +55,8 @@ class MemorySource : public DrawSource {
     RowTerms moved_terms;
   };
 
+  template <class Source, class Visit>
+  static void each_kept(Source& source, const Visit& visit);
   // Is the rows' weight their curvature too? Then one precision is formed.
   bool one_precision() const { return use_ != Use::augmented; }
   void keep_gathered();
@@ -90,7 +96,7 @@ class MemorySource : public DrawSource {
   WeightHistory history_;               // without Use::augmented and Use::drawn
   std::vector<double> inverse_factor_;  // the State's, packed for the kernels
   std::vector<Worker> workers_;         // one a thread
-  std::vector<RowSums> lane_sums_;
+  std::unique_ptr<TreeSum<RowSums>> total_;
   Mat expected_;                        // (q, m) Use::drawn: what effects were drawn around
 };
 

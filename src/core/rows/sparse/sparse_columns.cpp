@@ -74,16 +74,14 @@ void SparseSource::add_column(Index k, const State& state, Vec& column, RowSums&
 void SparseSource::run_columns(const State& state, RowSums& out, Host& host) {
   out.clear();
   const Index p = pattern_.dense;
-  gradient_.tail(p).setZero();
-  for (RowSums& lane : lane_sums_) {
-    out.value() += lane.value();
-    out.rows() += lane.rows();
-    out.pull() += lane.pull();
-    out.bend() += lane.bend();
-    gradient_.tail(p) += lane.linear();
-    out.weight().bottomRightCorner(p, p) += lane.weight();
-    out.curvature().bottomRightCorner(p, p) += lane.curvature();
-  }
+  RowSums rows = row_sums_->total();
+  out.value() = rows.value();
+  out.rows() = rows.rows();
+  out.pull() = rows.pull();
+  out.bend() = rows.bend();
+  gradient_.tail(p) = rows.linear();
+  out.weight().bottomRightCorner(p, p) = rows.weight();
+  out.curvature().bottomRightCorner(p, p) = rows.curvature();
   run_lanes(static_cast<Index>(lanes_.size()), threads_, host,
             [&](Index lane, int number, const Checkpoint& checkpoint) {
     for (Index k = lanes_[lane].first; k < lanes_[lane].last; ++k) {

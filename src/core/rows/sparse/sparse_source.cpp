@@ -114,7 +114,8 @@ void SparseSource::make_workers() {
   Layout dense;
   dense.p = p;
   dense.parameters = problem_.parameters();
-  lane_sums_.assign(partition_.lanes.size(), RowSums(dense));
+  const Index row_lanes = static_cast<Index>(partition_.lanes.size());
+  row_sums_ = std::make_unique<TreeSum<RowSums>>(row_lanes, RowSums(dense));
 }
 
 // The root's sparse coefficients as the State has them.
@@ -146,11 +147,11 @@ void SparseSource::run_rows(const State& state, Host& host) {
     pack_block(corner.data(), corner.outerStride(), pattern_.dense, pattern_.dense, nullptr,
                factor.data());
   }
+  row_sums_->start();
   run_lanes(static_cast<Index>(partition_.lanes.size()), threads_, host,
             [&](Index lane, int number, const Checkpoint& checkpoint) {
-    RowSums& mine = lane_sums_[lane];
+    auto mine = row_sums_->take();
     Worker& worker = workers_[number];
-    mine.clear();
     for (Index b = partition_.lanes[lane].first; b < partition_.lanes[lane].last; ++b) {
       checkpoint();
       const BlockRange& range = partition_.blocks[b];
@@ -161,8 +162,9 @@ void SparseSource::run_rows(const State& state, Host& host) {
         worker.v.head(range.rows).matrix() +=
             data_.left_over.middleRows(range.first_row, range.rows) * state.leaving();
       answer(range, state, worker);
-      add_rows(range, worker, mine);
+      add_rows(range, worker, *mine);
     }
+    row_sums_->put(lane, std::move(mine));
   });
   filled_ = true;
 }

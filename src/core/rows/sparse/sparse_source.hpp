@@ -8,6 +8,7 @@
 #include "model/problem.hpp"
 #include "rows/parameter_terms.hpp"
 #include "rows/row_source.hpp"
+#include "rows/tree_sum.hpp"
 #include "rows/weight_history.hpp"
 #include "sparse_rows.hpp"
 
@@ -100,7 +101,7 @@ class SparseSource : public DrawSource {
   CurrentLikelihood likelihood_;
   ParameterTerms parameters_;
   std::vector<Worker> workers_;
-  std::vector<RowSums> lane_sums_;  // of the dense columns alone
+  std::unique_ptr<TreeSum<RowSums>> row_sums_;  // of the dense columns alone
 
   Mat terms_;         // (4, n) slope, weight and curvature of each row, and room
   Arr row_variance_;  // (n) what the sparse columns alone add to v

@@ -1,0 +1,143 @@
+#include "shard_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/checksum.hpp"
+#include "base/error.hpp"
+
+namespace bsvm {
+
+namespace {
+
+constexpr std::uint64_t kShardMagic = 0x3164687376736262;  // "bbsvshd1"
+constexpr std::uint64_t kMostSize = std::uint64_t{1} << 40;
+
+enum Word { magic, rows, columns, multipliers, levels, parts, group_sum, number_sum, head_sum, words };
+
+using Head = std::uint64_t[words];
+
+std::uint64_t sum_of(const Head& head) {
+  return checksum_of(head, head_sum * sizeof(std::uint64_t));
+}
+
+std::size_t bytes_of(const std::vector<double>& x) { return x.size() * sizeof(double); }
+std::size_t bytes_of(const std::vector<int>& x) { return x.size() * sizeof(int); }
+
+// In the order of the file: those there are.
+std::vector<std::pair<const double*, Index>> sections(const ShardShape& shape,
+                                                      const ShardViews& rows) {
+  std::vector<std::pair<const double*, Index>> out{{rows.x, shape.n * shape.p},
+                                                   {rows.y, shape.n}};
+  if (shape.weight) out.emplace_back(rows.weight, shape.n);
+  if (shape.offset) out.emplace_back(rows.offset, shape.n);
+  out.emplace_back(rows.z, shape.n * shape.q);
+  return out;
+}
+
+ShardViews views_of(const ShardShape& shape, const std::vector<double>& numbers,
+                    const std::vector<int>& group) {
+  ShardViews out;
+  const double* at = numbers.data();
+  const auto take = [&](Index size) {
+    const double* from = at;
+    at += size;
+    return from;
+  };
+  out.x = take(shape.n * shape.p);
+  out.y = take(shape.n);
+  if (shape.weight) out.weight = take(shape.n);
+  if (shape.offset) out.offset = take(shape.n);
+  if (shape.q > 0) out.z = take(shape.n * shape.q);
+  if (shape.groups > 0) out.group = group.data();
+  return out;
+}
+
+template <class T>
+bool read_into(std::ifstream& file, std::vector<T>& out) {
+  const auto size = static_cast<std::streamsize>(bytes_of(out));
+  return size == 0 || file.read(reinterpret_cast<char*>(out.data()), size).gcount() == size;
+}
+
+}  // namespace
+
+void ShardFile::refuse(const std::string& why) const {
+  throw InvalidInput("shards", "The shard '" + path_ + "' " + why);
+}
+
+void ShardFile::write(const ShardShape& shape, const ShardViews& from) const {
+  std::vector<int> codes;
+  if (shape.groups > 0) codes.assign(from.group, from.group + shape.n);
+  std::vector<double> all;
+  all.reserve(static_cast<std::size_t>(shape.numbers()));
+  for (const auto& section : sections(shape, from))
+    all.insert(all.end(), section.first, section.first + section.second);
+  const auto word = [](Index x) { return static_cast<std::uint64_t>(x); };
+  Head head = {kShardMagic,
+               word(shape.n),
+               word(shape.p),
+               word(shape.q),
+               word(shape.groups),
+               std::uint64_t{shape.weight} + 2 * std::uint64_t{shape.offset},
+               checksum_of(codes.data(), bytes_of(codes)),
+               checksum_of(all.data(), bytes_of(all)),
+               0};
+  head[head_sum] = sum_of(head);
+  // Under another name first: a killed run leaves no shard that is not whole.
+  const std::string beside = path_ + ".new";
+  std::ofstream file(std::filesystem::u8path(beside), std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(head), sizeof head);
+  file.write(reinterpret_cast<const char*>(codes.data()),
+             static_cast<std::streamsize>(bytes_of(codes)));
+  file.write(reinterpret_cast<const char*>(all.data()),
+             static_cast<std::streamsize>(bytes_of(all)));
+  file.close();
+  std::error_code failed;
+  if (!file.fail())
+    std::filesystem::rename(std::filesystem::u8path(beside), std::filesystem::u8path(path_),
+                            failed);
+  if (!file.fail() && !failed) return;
+  std::filesystem::remove(std::filesystem::u8path(beside), failed);
+  refuse("can't be written. Is the disk full, and may files be made in its folder?");
+}
+
+ShardShape ShardFile::shape() const {
+  ShardRows out;
+  read_groups(out);
+  return out.shape;
+}
+
+void ShardFile::read(ShardRows& out) const { read_parts(out, true); }
+void ShardFile::read_groups(ShardRows& out) const { read_parts(out, false); }
+
+void ShardFile::read_parts(ShardRows& out, bool whole) const {
+  std::ifstream file(std::filesystem::u8path(path_), std::ios::binary);
+  if (!file) refuse("can't be read: the file is not there, or may not be opened.");
+  Head head;
+  file.read(reinterpret_cast<char*>(head), sizeof head);
+  if (file.gcount() != sizeof head || head[magic] != kShardMagic)
+    refuse("is not one, or was written by another version.");
+  if (head[head_sum] != sum_of(head)) refuse("is damaged.");
+  ShardShape& shape = out.shape;
+  shape.n = static_cast<Index>(head[rows]);
+  shape.p = static_cast<Index>(head[columns]);
+  shape.q = static_cast<Index>(head[multipliers]);
+  shape.groups = static_cast<Index>(head[levels]);
+  shape.weight = head[parts] & 1;
+  shape.offset = head[parts] & 2;
+  if (static_cast<std::uint64_t>(shape.numbers()) > kMostSize) refuse("is damaged.");
+  out.group_.resize(shape.groups > 0 ? static_cast<std::size_t>(shape.n) : 0);
+  if (!read_into(file, out.group_) ||
+      checksum_of(out.group_.data(), bytes_of(out.group_)) != head[group_sum])
+    refuse("is damaged.");
+  out.views = ShardViews();
+  if (shape.groups > 0) out.views.group = out.group_.data();
+  if (!whole) return;
+  out.numbers_.resize(static_cast<std::size_t>(shape.numbers()));
+  if (!read_into(file, out.numbers_) ||
+      checksum_of(out.numbers_.data(), bytes_of(out.numbers_)) != head[number_sum])
+    refuse("is damaged.");
+  out.views = views_of(shape, out.numbers_, out.group_);
+}
+
+}  // namespace bsvm

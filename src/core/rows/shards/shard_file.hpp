@@ -1,0 +1,55 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace bsvm {
+
+// Rows of a problem as a file has them: whole lanes, and whole levels of the grouping factor, whose
+// codes count from the shard's first level on.
+struct ShardShape {
+  Index n = 0, p = 0, q = 0;  // rows; columns of the design and of the multipliers
+  Index groups = 0;           // levels, 0: no grouping factor
+  bool weight = false, offset = false;
+
+  Index numbers() const { return n * (p + q + 1 + weight + offset); }
+};
+
+// Views of the caller's memory: x (n, p) and z (n, q) by column, each other (n); null where the
+// shape has none.
+struct ShardViews {
+  const double *x = nullptr, *y = nullptr, *weight = nullptr, *offset = nullptr, *z = nullptr;
+  const int* group = nullptr;
+};
+
+// What was read of a file, and views of it.
+struct ShardRows {
+  ShardShape shape;
+  ShardViews views;
+
+ private:
+  friend class ShardFile;
+  std::vector<double> numbers_;
+  std::vector<int> group_;
+};
+
+// A file of a shard: a head of 64-bit words in this machine's byte order (magic number with the
+// version, the shape, two checksums and one of the head), the codes of the levels, the numbers.
+class ShardFile {
+ public:
+  explicit ShardFile(std::string path) : path_(std::move(path)) {}
+
+  // Throws InvalidInput("shards") unless the file is whole and of this version.
+  void write(const ShardShape& shape, const ShardViews& rows) const;
+  ShardShape shape() const;
+  void read(ShardRows& out) const;
+  void read_groups(ShardRows& out) const;  // the shape and the codes alone
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const;
+  void read_parts(ShardRows& out, bool all) const;
+  std::string path_;
+};
+
+}  // namespace bsvm

@@ -1,0 +1,149 @@
+#include "shard_source.hpp"
+
+#include <algorithm>
+#include <future>
+#include <system_error>
+
+namespace bsvm {
+
+namespace {
+
+// Reads the files in their order, the next one while the last is worked with.
+class Ahead {
+ public:
+  explicit Ahead(const std::vector<std::string>& paths) : paths_(paths) {}
+  ~Ahead() {
+    if (coming_.valid()) coming_.wait();
+  }
+
+  const ShardRows& take(std::size_t k) {
+    if (coming_.valid()) coming_.get();
+    else read(k);
+    if (k + 1 < paths_.size()) start(k + 1);
+    return rows_[k % 2];
+  }
+
+ private:
+  void read(std::size_t k) { ShardFile(paths_[k]).read(rows_[k % 2]); }
+  void start(std::size_t k) {
+    try {
+      coming_ = std::async(std::launch::async, [this, k] { read(k); });
+    } catch (const std::system_error&) {  // no thread to be had: it is read when it is wanted
+    }
+  }
+
+  const std::vector<std::string>& paths_;
+  ShardRows rows_[2];
+  std::future<void> coming_;
+};
+
+}  // namespace
+
+void ShardProblem::look_at(const ShardRows& rows) {
+  problem.n = rows.shape.n;
+  problem.groups = rows.shape.groups;
+  problem.y = rows.views.y;
+  problem.weight = rows.views.weight;
+  problem.offset = rows.views.offset;
+  problem.group = rows.views.group;
+  design->look_at(rows.views.x, rows.shape.n);
+  if (slopes) slopes->look_at(rows.views.z, rows.shape.n);
+}
+
+ShardSource::ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside,
+                         Use use, int threads, Index most_in_memory)
+    : view_(view), paths_(std::move(paths)), opened_(use), use_(use), threads_(threads),
+      states_(std::make_unique<ShardStates>(shards(), std::move(beside), most_in_memory)) {}
+
+void ShardSource::work_on(Index shard, const ShardRows& rows, const Work& work) const {
+  view_.look_at(rows);
+  MemorySource source(view_.problem, opened_, threads_, 0);
+  source.ask(use_);
+  if (states_->has(shard)) source.restore(states_->load(shard));
+  work(shard, source);
+  if (has_states()) states_->store(shard, source.kept());
+}
+
+void ShardSource::each_shard(const Work& work) {
+  Ahead ahead(paths_);
+  for (Index k = 0; k < shards(); ++k)
+    work_on(k, ahead.take(static_cast<std::size_t>(k)), work);
+}
+
+void ShardSource::each_state(const Work& work) const {
+  if (!has_states()) return;
+  ShardRows rows;
+  for (Index k = 0; k < shards(); ++k) {
+    ShardFile(paths_[static_cast<std::size_t>(k)]).read_groups(rows);
+    work_on(k, rows, work);
+  }
+}
+
+void ShardSource::sums(const State& state, RowSums& out, Host& host) {
+  if (!total_) total_ = std::make_unique<TreeSum<RowSums>>(shards(), RowSums(state.layout));
+  total_->start();
+  each_shard([&](Index shard, MemorySource& source) {
+    auto mine = total_->take();
+    source.sums(state, *mine, host);
+    total_->put(shard, std::move(mine));
+  });
+  out = total_->total();
+}
+
+Mat ShardSource::settle(const State& state, Settle how, double change) {
+  const Index q = view_.problem.effects();
+  TreeSum<Mat> total(shards(), Mat::Zero(q, q));
+  each_state([&](Index shard, MemorySource& source) {
+    total.put(shard, std::make_unique<Mat>(source.settle(state, how, change)));
+  });
+  return total.total();
+}
+
+void ShardSource::keep() {
+  each_state([](Index, MemorySource& source) { source.keep(); });
+}
+
+void ShardSource::back(const State& best) {
+  each_state([&](Index, MemorySource& source) { source.back(best); });
+}
+
+GroupPosterior ShardSource::groups() const {
+  std::vector<GroupPosterior> parts;
+  each_state([&](Index, MemorySource& source) { parts.push_back(source.groups()); });
+  const auto bind = [&](Mat GroupPosterior::*field) {
+    Index columns = 0;
+    for (const GroupPosterior& part : parts) columns += (part.*field).cols();
+    Mat out(parts.empty() ? 0 : (parts[0].*field).rows(), columns);
+    Index first = 0;
+    for (const GroupPosterior& part : parts) {
+      out.middleCols(first, (part.*field).cols()) = part.*field;
+      first += (part.*field).cols();
+    }
+    return out;
+  };
+  GroupPosterior out;
+  out.mean = bind(&GroupPosterior::mean);
+  out.precision = bind(&GroupPosterior::precision);
+  out.regression = bind(&GroupPosterior::regression);
+  return out;
+}
+
+std::vector<Index> shard_starts(const std::vector<Index>& level_rows, Index p, Index lanes) {
+  std::vector<Index> start(level_rows.size() + 1, 0), out;
+  for (std::size_t k = 0; k < level_rows.size(); ++k) start[k + 1] = start[k] + level_rows[k];
+  const Partition whole = cut_levels(std::move(start), p);
+  for (std::size_t k = 0; k < whole.lanes.size(); k += static_cast<std::size_t>(lanes))
+    out.push_back(whole.blocks[static_cast<std::size_t>(whole.lanes[k].first)].first_group);
+  return out;
+}
+
+ShardSize shard_size(Index p, Index numbers_a_row) {
+  ShardSize out{lane_rows(p), 1};
+  while (2 * out.rows * numbers_a_row <= Index{1} << 23) {
+    out.rows *= 2;
+    out.lanes *= 2;
+  }
+  return out;
+}
+
+}  // namespace bsvm

@@ -1,0 +1,74 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "block/dense.hpp"
+#include "model/problem.hpp"
+#include "rows/memory/memory_source.hpp"
+#include "rows/row_source.hpp"
+#include "rows/tree_sum.hpp"
+#include "shard_file.hpp"
+#include "shard_states.hpp"
+
+namespace bsvm {
+
+// A problem whose rows are those of the shard in memory: `design` is one of its blocks, and the
+// multipliers are `slopes`, or ones if that is null.
+struct ShardProblem {
+  Problem problem;
+  DenseBlock* design = nullptr;
+  DenseBlock* slopes = nullptr;
+
+  void look_at(const ShardRows& rows);
+};
+
+// Rows in files, of which one is worked through in memory while the next is read. Each shard is a
+// leaf of the tree by which a MemorySource adds its lanes, so that the bits are those of all rows in
+// memory. Shards must be whole lanes (shard_starts), a power of two of them but for the last.
+class ShardSource : public RowSource {
+ public:
+  // `beside`: how the names of files of the levels' states begin, if these do not stay in memory.
+  // The problem must outlive it.
+  ShardSource(ShardProblem& view, std::vector<std::string> paths, std::string beside, Use use,
+              int threads, Index most_in_memory = Index{1} << 25);
+
+  void ask(Use use) override { use_ = use; }
+  void sums(const State& state, RowSums& out, Host& host) override;
+  bool explains() const override { return true; }
+  Mat settle(const State& state, Settle how, double change) override;
+  void keep() override;
+  void back(const State& best) override;
+  GroupPosterior groups() const override;
+
+ private:
+  using Work = std::function<void(Index shard, MemorySource& source)>;
+  Index shards() const { return static_cast<Index>(paths_.size()); }
+  void each_shard(const Work& work);         // with its rows
+  void each_state(const Work& work) const;   // with what is known of its levels alone
+  void work_on(Index shard, const ShardRows& rows, const Work& work) const;
+  bool has_states() const { return view_.problem.effects() > 0 || opened_ == Use::expected; }
+
+  ShardProblem& view_;
+  std::vector<std::string> paths_;
+  const Use opened_;
+  Use use_;
+  int threads_;
+  std::unique_ptr<ShardStates> states_;
+  std::unique_ptr<TreeSum<RowSums>> total_;
+};
+
+// Where shards of about so many rows begin, among levels of so many rows each in their order (or one
+// row each, without a grouping factor): first levels, the first is 0. A shard is `lanes` lanes of
+// cut(), a power of two.
+std::vector<Index> shard_starts(const std::vector<Index>& level_rows, Index p, Index lanes);
+
+// How many rows a shard has without a grouping factor, and how many lanes any has: a power of two,
+// so that its numbers take about 2^23 words.
+struct ShardSize {
+  Index rows, lanes;
+};
+ShardSize shard_size(Index p, Index numbers_a_row);
+
+}  // namespace bsvm

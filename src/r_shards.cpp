@@ -1,0 +1,165 @@
+// Rows in files: written from R's vectors, and read by the core alone (core/rows/shards).
+#include <memory>
+
+#include "core/rows/shards/shard_source.hpp"
+#include "r_convert.h"
+
+using Rcpp::_;
+using Rcpp::as;
+using Rcpp::List;
+using Rcpp::NumericMatrix;
+using Rcpp::NumericVector;
+
+namespace {
+
+bool is_there(const List& list, const char* name) {
+  return list.containsElementNamed(name) && !Rf_isNull(list[name]);
+}
+
+const double* doubles(const List& rows, const char* name, R_xlen_t size) {
+  if (!is_there(rows, name)) return nullptr;
+  SEXP x = rows[name];
+  if (TYPEOF(x) != REALSXP || Rf_xlength(x) != size)
+    throw bsvm::InvalidInput(name, std::string("'") + name + "' must be doubles, one a cell.");
+  return REAL(x);
+}
+
+// A block for the rows of shards whose columns are between these bounds (2, columns).
+bsvm::DenseBlock* shard_block(const NumericMatrix& range, const bsvm::Vec& center,
+                              const bsvm::Vec& scale) {
+  const bsvm::DenseBlock bounds(range.begin(), 2, center, scale);
+  return new bsvm::DenseBlock(center, scale, bounds.unit());
+}
+
+bsvm::Vec last_of(const List& problem, const char* name, R_xlen_t columns) {
+  const NumericVector all = problem[name];
+  if (all.size() < columns) throw bsvm::InvalidInput(name, "A number is missing for a column.");
+  return to_vec(all).tail(columns);
+}
+
+std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const List& model,
+                                                     const List& known) {
+  auto out = std::make_shared<bsvm::ShardProblem>();
+  const NumericMatrix range = problem["range"];
+  out->design = shard_block(range, last_of(problem, "center", range.ncol()),
+                            last_of(problem, "scale", range.ncol()));
+  std::unique_ptr<bsvm::Block> design(out->design);
+  out->problem = to_problem(known, model);
+  out->problem.blocks.clear();
+  if (as<bool>(problem["intercept"])) out->problem.blocks.emplace_back(new bsvm::OnesBlock);
+  out->problem.blocks.push_back(std::move(design));
+  if (!out->problem.multipliers) return out;
+  if (!is_there(problem, "z_range")) {
+    out->problem.multipliers.reset(new bsvm::OnesBlock);
+    return out;
+  }
+  const NumericMatrix slopes = problem["z_range"];
+  const bsvm::Index q = slopes.ncol();
+  out->slopes = shard_block(slopes, bsvm::Vec::Zero(q), bsvm::Vec::Ones(q));
+  out->problem.multipliers.reset(out->slopes);
+  return out;
+}
+
+}  // namespace
+
+// The units of the blocks of shards: list(units, group_units).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_shard_units(Rcpp::List problem) {
+  return with_core_errors([&] {
+    const NumericMatrix range = problem["range"];
+    const bsvm::DenseBlock design(range.begin(), 2, last_of(problem, "center", range.ncol()),
+                                  last_of(problem, "scale", range.ncol()));
+    NumericVector units;
+    if (as<bool>(problem["intercept"])) units.push_back(1);
+    for (const double unit : design.unit()) units.push_back(unit);
+    if (as<double>(problem["n_groups"]) == 0) return List::create(_["units"] = units);
+    NumericVector own(1, 1.0);
+    if (is_there(problem, "z_range")) {
+      const NumericMatrix slopes = problem["z_range"];
+      const bsvm::Index q = slopes.ncol();
+      own = to_numeric(
+          bsvm::DenseBlock(slopes.begin(), 2, bsvm::Vec::Zero(q), bsvm::Vec::Ones(q)).unit());
+    }
+    return List::create(_["units"] = units, _["group_units"] = own);
+  });
+}
+
+// rows: list(x, y, weight, offset, z, group, n_groups), as in a problem.
+// [[Rcpp::export(rng = false)]]
+void core_write_shard(std::string path, Rcpp::List rows) {
+  with_core_errors([&] {
+    const NumericMatrix x = rows["x"];
+    bsvm::ShardShape shape;
+    shape.n = x.nrow();
+    shape.p = x.ncol();
+    shape.groups = to_count(rows, "n_groups");
+    if (is_there(rows, "z")) shape.q = Rf_ncols(rows["z"]);
+    shape.weight = is_there(rows, "weight");
+    shape.offset = is_there(rows, "offset");
+    bsvm::ShardViews views;
+    views.x = x.begin();
+    views.y = doubles(rows, "y", shape.n);
+    views.weight = doubles(rows, "weight", shape.n);
+    views.offset = doubles(rows, "offset", shape.n);
+    views.z = doubles(rows, "z", shape.n * shape.q);
+    Rcpp::IntegerVector group;
+    if (shape.groups > 0) group = rows["group"];
+    if (!views.y || (shape.groups > 0 && group.size() != shape.n))
+      throw bsvm::InvalidInput("shards", "A shard needs a response and a level for each row.");
+    views.group = group.begin();
+    bsvm::ShardFile(path).write(shape, views);
+    return 0;
+  });
+}
+
+// How many rows, weights and so on a file has, if it is whole.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_shard_shape(std::string path) {
+  return with_core_errors([&] {
+    bsvm::ShardRows rows;
+    bsvm::ShardFile(path).read(rows);
+    const bsvm::ShardShape& shape = rows.shape;
+    return List::create(_["n"] = static_cast<double>(shape.n), _["p"] = static_cast<double>(shape.p),
+                        _["q"] = static_cast<double>(shape.q),
+                        _["groups"] = static_cast<double>(shape.groups),
+                        _["weight"] = shape.weight, _["offset"] = shape.offset);
+  });
+}
+
+// p: columns of the model, the intercept included; numbers: what a row has in a file.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_shard_size(double p, double numbers) {
+  const bsvm::ShardSize size =
+      bsvm::shard_size(static_cast<bsvm::Index>(p), static_cast<bsvm::Index>(numbers));
+  return NumericVector::create(_["rows"] = static_cast<double>(size.rows),
+                               _["lanes"] = static_cast<double>(size.lanes));
+}
+
+// The first level of each shard, from 1, of levels with so many rows.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, double p, double lanes) {
+  return with_core_errors([&] {
+    const std::vector<bsvm::Index> rows(level_rows.begin(), level_rows.end());
+    const std::vector<bsvm::Index> starts = bsvm::shard_starts(
+        rows, static_cast<bsvm::Index>(p), static_cast<bsvm::Index>(lanes));
+    NumericVector out(starts.begin(), starts.end());
+    return NumericVector(out + 1);
+  });
+}
+
+// A pointer to what makes sources of rows in these files. known: the problem as the engine has it
+// (R/shards.R); beside: how names of files of states begin.
+// [[Rcpp::export(rng = false)]]
+Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
+                              std::vector<std::string> paths, std::string beside) {
+  return with_core_errors([&] {
+    const auto view = to_shard_problem(problem, model, known);
+    const auto opened = std::make_shared<int>(0);
+    const auto make = [=](const bsvm::Problem&, bsvm::Use use, int threads) {
+      const std::string own = beside + std::to_string(++*opened) + "-";
+      return std::unique_ptr<bsvm::RowSource>(
+          new bsvm::ShardSource(*view, paths, own, use, threads));
+    };
+    return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
+  });
+}

@@ -1,0 +1,285 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "base/error.hpp"
+#include "block/elsewhere.hpp"
+#include "fitting.hpp"
+#include "rows/shards/shard_source.hpp"
+#include "simulate.hpp"
+
+using namespace bsvm_test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A folder of its own, which goes with it.
+struct Folder {
+  fs::path path;
+  Folder() : path(fs::temp_directory_path() / ("shards-" + std::to_string(std::random_device()()))) {
+    fs::create_directory(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+};
+
+Data large_data(Index q, Index groups, std::uint64_t seed = 5) {
+  Shape shape;
+  shape.n = 21000;
+  shape.p = 4;
+  shape.q = q;
+  shape.groups = groups;
+  shape.large = groups > 0 ? 3000 : 0;
+  shape.ones = q == 1;
+  shape.seed = seed;
+  return simulate(shape);
+}
+
+Mat taken(const Mat& from, const std::vector<int>& rows) {
+  Mat out(static_cast<Index>(rows.size()), from.cols());
+  for (size_t i = 0; i < rows.size(); ++i) out.row(static_cast<Index>(i)) = from.row(rows[i]);
+  return out;
+}
+
+// The rows of a problem in shards of `lanes` lanes, and the problem that looks at them.
+class Shards {
+ public:
+  Shards(const Data& data, Index lanes) : data_(data), whole_(usual_problem(data)) {
+    const Partition order = cut(whole_.group, whole_.n, whole_.groups, whole_.columns());
+    const bool grouped = whole_.groups > 0;
+    std::vector<Index> rows(static_cast<size_t>(grouped ? whole_.groups : whole_.n), 1);
+    if (grouped)
+      for (size_t g = 0; g < rows.size(); ++g)
+        rows[g] = order.group_start[g + 1] - order.group_start[g];
+    std::vector<Index> starts = shard_starts(rows, whole_.columns(), lanes);
+    starts.push_back(static_cast<Index>(rows.size()));
+    for (size_t k = 0; k + 1 < starts.size(); ++k)
+      write(order, starts[k], starts[k + 1], grouped);
+    view.problem = usual_problem(data);
+    const Vec units = view.problem.blocks[0]->unit();
+    view.design = new DenseBlock(data.center, data.scale, units);
+    view.problem.blocks[0].reset(view.design);
+    if (view.problem.multipliers && data.z.cols() > 0) {
+      const Vec unit = view.problem.multipliers->unit();
+      view.slopes = new DenseBlock(Vec::Zero(unit.size()), Vec::Ones(unit.size()), unit);
+      view.problem.multipliers.reset(view.slopes);
+    }
+  }
+
+  const Problem& whole() const { return whole_; }
+  std::string beside() const { return folder_.file("state-"); }
+  Folder& folder() { return folder_; }
+  ShardProblem view;
+  std::vector<std::string> paths;
+
+ private:
+  void write(const Partition& order, Index first, Index last, bool grouped) {
+    const Index from = grouped ? order.group_start[first] : first,
+                to = grouped ? order.group_start[last] : last;
+    const std::vector<int> rows(order.order.begin() + from, order.order.begin() + to);
+    ShardShape shape;
+    shape.n = to - from;
+    shape.p = data_.x.cols();
+    shape.q = grouped ? data_.z.cols() : 0;
+    shape.groups = grouped ? last - first : 0;
+    shape.weight = shape.offset = true;
+    const Mat x = taken(data_.x, rows), z = shape.q > 0 ? taken(data_.z, rows) : Mat();
+    const Mat y = taken(data_.y, rows), weight = taken(data_.weight, rows),
+              offset = taken(data_.offset, rows);
+    std::vector<int> group;
+    if (grouped)
+      for (int row : rows) group.push_back(data_.group[row] - static_cast<int>(first));
+    paths.push_back(folder_.file("shard-" + std::to_string(paths.size())));
+    ShardFile(paths.back())
+        .write(shape, ShardViews{x.data(), y.data(), weight.data(), offset.data(), z.data(),
+                                 group.data()});
+  }
+
+  const Data& data_;
+  Problem whole_;
+  Folder folder_;
+};
+
+Options few_passes() {
+  Options out;
+  out.max_passes = 6;
+  return out;
+}
+
+Problem elsewhere_of(const Problem& whole, const Data& data) {
+  Problem out = usual_problem(data);
+  out.blocks[0].reset(new ElsewhereBlock(Vec(whole.blocks[0]->unit())));
+  if (out.multipliers) out.multipliers.reset(new ElsewhereBlock(Vec(whole.multipliers->unit())));
+  static_cast<Rows&>(out) = Rows();
+  check(out);
+  return out;
+}
+
+std::unique_ptr<Vec> number(double x) { return std::make_unique<Vec>(Vec::Constant(1, x)); }
+
+std::vector<char> bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void put_bytes(const std::string& path, const std::vector<char>& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace
+
+TEST_CASE("a tree of sums has the same bits in whatever order its leaves come") {
+  Noise noise(3);
+  for (Index leaves : {1, 2, 3, 5, 8, 13}) {
+    const Vec values = noise.normals(leaves);
+    std::vector<Index> order(leaves);
+    std::iota(order.begin(), order.end(), Index{0});
+    TreeSum<Vec> tree(leaves, Vec::Zero(1));
+    double first = 0;
+    for (int turn = 0; turn < 5; ++turn) {
+      tree.start();
+      for (Index leaf : order) {
+        auto mine = tree.take();
+        (*mine)[0] += values[leaf];
+        tree.put(leaf, std::move(mine));
+      }
+      if (turn == 0) first = tree.total()[0];
+      CHECK(tree.total()[0] == first);
+      CHECK(first == doctest::Approx(values.sum()).epsilon(1e-12));
+      std::rotate(order.begin(), order.begin() + 1 + leaves / 3 % leaves, order.end());
+      std::reverse(order.begin(), order.begin() + leaves / 2);
+    }
+  }
+}
+
+TEST_CASE("neighbours are added first, so that parts can be added elsewhere") {
+  // 1e16 + 1 + 1: from the left it loses both, by neighbours (of four) it keeps them
+  const double values[] = {1e16, -1e16, 1, 1};
+  TreeSum<Vec> tree(4, Vec::Zero(1));
+  for (Index leaf : {3, 1, 0, 2}) tree.put(leaf, number(values[leaf]));
+  CHECK(tree.total()[0] == 2);
+  const double others[] = {1, 1e16, -1e16, 1};
+  tree.start();
+  for (Index leaf : {0, 1, 2, 3}) tree.put(leaf, number(others[leaf]));
+  CHECK(tree.total()[0] == (1 + 1e16) + (-1e16 + 1));
+}
+
+TEST_CASE("a pass that was interrupted leaves nothing in the next") {
+  TreeSum<Vec> tree(3, Vec::Zero(1));
+  tree.put(1, number(1));
+  tree.start();
+  for (Index leaf : {0, 1, 2}) tree.put(leaf, number(1));
+  CHECK(tree.total()[0] == 3);
+}
+
+TEST_CASE("shards give the bits of rows in memory, whatever their size, threads and states") {
+  for (Index q : {0, 1, 2}) {
+    CAPTURE(q);
+    const Data data = large_data(q, q > 0 ? 900 : 0);
+    const Problem whole = usual_problem(data);
+    Host host;
+    MemorySource memory(whole, Use::augmented, 1);
+    const Fit here = fit(whole, memory, few_passes(), host);
+    for (Index lanes : {1, 2, 8})
+      for (int threads : {1, 2})
+        for (Index most : {Index{0}, Index{1} << 25}) {
+          Shards shards(data, lanes);
+          REQUIRE(shards.paths.size() > (lanes == 8 ? 1 : 2));
+          ShardSource there(shards.view, shards.paths, shards.beside(), Use::augmented, threads,
+                            most);
+          const Fit other = fit(elsewhere_of(whole, data), there, few_passes(), host);
+          CHECK(same_bits(here.result.state.x, other.result.state.x));
+          CHECK(here.result.bound == other.result.bound);
+          CHECK(same_bits(here.outside.groups.mean, other.outside.groups.mean));
+          CHECK(same_bits(here.outside.groups.regression, other.outside.groups.regression));
+        }
+  }
+}
+
+TEST_CASE("shards give the bits of rows in memory to the mixture of Gaussians, too") {
+  for (Index q : {0, 1}) {
+    CAPTURE(q);
+    const Data data = large_data(q, q > 0 ? 900 : 0);
+    const Problem whole = usual_problem(data);
+    const auto engine = Registry<Approximator>::make("gaussian", Params());
+    const auto nodes = [&](const Problem& problem, const MakeSource& maker) {
+      Host host;
+      return engine->run(problem, maker, few_passes(), 1, host).nodes;
+    };
+    // Through a source that is not in memory either: with rows here the engine has shortcuts.
+    const auto one = nodes(elsewhere_of(whole, data), [&](Use use, int threads) {
+      return std::unique_ptr<RowSource>(new MemorySource(whole, use, threads));
+    });
+    Shards shards(data, 2);
+    const auto other = nodes(elsewhere_of(whole, data), [&](Use use, int threads) {
+      return std::unique_ptr<RowSource>(
+          new ShardSource(shards.view, shards.paths, shards.beside(), use, threads, 1000));
+    });
+    REQUIRE(one.size() == other.size());
+    for (size_t k = 0; k < one.size(); ++k) CHECK(same_bits(one[k].state.x, other[k].state.x));
+  }
+}
+
+TEST_CASE("files of states go with their source, and are not taken if they were changed") {
+  const Data data = large_data(1, 900);
+  Shards shards(data, 2);
+  const auto files = [&] {
+    return std::distance(fs::directory_iterator(shards.folder().path), fs::directory_iterator());
+  };
+  const auto before = files();
+  {
+    ShardSource source(shards.view, shards.paths, shards.beside(), Use::augmented, 1, 0);
+    Host host;
+    fit(elsewhere_of(shards.whole(), data), source, few_passes(), host);
+    CHECK(files() == before + static_cast<long>(shards.paths.size()));
+    std::vector<char> bytes = bytes_of(shards.beside() + "1");
+    bytes[100] ^= 1;
+    put_bytes(shards.beside() + "1", bytes);
+    CHECK_THROWS_AS(source.keep(), InvalidInput);
+  }
+  CHECK(files() == before);
+}
+
+TEST_CASE("a file that is cut, changed, absent or of another version is no shard") {
+  const Data data = large_data(1, 900);
+  Shards shards(data, 2);
+  const std::string path = shards.paths[1];
+  const std::vector<char> good = bytes_of(path);
+  ShardRows whole, rows;
+  ShardFile(path).read(whole);
+  CHECK(whole.shape.p == 4);
+  // a bit of each part: magic number, shape, sums, codes, numbers, the last
+  for (size_t at : {size_t{0}, size_t{9}, size_t{50}, size_t{70}, size_t{200}, good.size() / 2,
+                    good.size() - 1}) {
+    std::vector<char> bad = good;
+    bad[at] ^= 4;
+    put_bytes(path, bad);
+    CHECK_THROWS_AS(ShardFile(path).read(rows), InvalidInput);
+  }
+  for (size_t size : {size_t{0}, size_t{20}, size_t{80}, good.size() - 8}) {
+    put_bytes(path, std::vector<char>(good.begin(), good.begin() + static_cast<long>(size)));
+    CHECK_THROWS_AS(ShardFile(path).read(rows), InvalidInput);
+  }
+  fs::remove(path);
+  CHECK_THROWS_AS(ShardFile(path).read(rows), InvalidInput);
+  CHECK_THROWS_AS(ShardFile(shards.folder().file("no/such")).write(whole.shape, whole.views),
+                  InvalidInput);
+}
+
+TEST_CASE("shards begin where lanes do") {
+  // without levels: at multiples of whole lanes
+  const Index rows = lane_rows(4);
+  const std::vector<Index> starts = shard_starts(std::vector<Index>(10 * rows + 5, 1), 4, 4);
+  // cut by levels of one row, blocks have as many rows as without levels
+  CHECK(starts == std::vector<Index>{0, 4 * rows, 8 * rows});
+  const ShardSize size = shard_size(20, 22);
+  CHECK(size.rows == size.lanes * lane_rows(20));
+  CHECK((size.lanes & (size.lanes - 1)) == 0);
+  CHECK(size.rows * 22 <= Index{1} << 23);
+  CHECK(2 * size.rows * 22 > Index{1} << 23);
+}
