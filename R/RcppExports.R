@@ -149,6 +149,42 @@ core_sample <- function(problem, model, options) {
     .Call(`_bsvm_core_sample`, problem, model, options)
 }
 
+core_shard_units <- function(bounds, center, scale) {
+    .Call(`_bsvm_core_shard_units`, bounds, center, scale)
+}
+
+core_write_shard <- function(path, rows) {
+    invisible(.Call(`_bsvm_core_write_shard`, path, rows))
+}
+
+core_shard_shape <- function(path) {
+    .Call(`_bsvm_core_shard_shape`, path)
+}
+
+core_shard_size <- function(p, numbers) {
+    .Call(`_bsvm_core_shard_size`, p, numbers)
+}
+
+core_shard_starts <- function(level_rows, p, lanes) {
+    .Call(`_bsvm_core_shard_starts`, level_rows, p, lanes)
+}
+
+core_shard_rows <- function(problem, model, known, paths, beside) {
+    .Call(`_bsvm_core_shard_rows`, problem, model, known, paths, beside)
+}
+
+core_new_moments <- function(columns) {
+    .Call(`_bsvm_core_new_moments`, columns)
+}
+
+core_add_moments <- function(moments, x, weights) {
+    invisible(.Call(`_bsvm_core_add_moments`, moments, x, weights))
+}
+
+core_read_moments <- function(moments) {
+    .Call(`_bsvm_core_read_moments`, moments)
+}
+
 core_sparse_cost <- function(sparse, n, dense) {
     .Call(`_bsvm_core_sparse_cost`, sparse, n, dense)
 }

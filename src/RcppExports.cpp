@@ -480,6 +480,106 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_shard_units
+Rcpp::NumericVector core_shard_units(Rcpp::NumericMatrix bounds, Rcpp::NumericVector center, Rcpp::NumericVector scale);
+RcppExport SEXP _bsvm_core_shard_units(SEXP boundsSEXP, SEXP centerSEXP, SEXP scaleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type bounds(boundsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type center(centerSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type scale(scaleSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_units(bounds, center, scale));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_write_shard
+void core_write_shard(std::string path, Rcpp::List rows);
+RcppExport SEXP _bsvm_core_write_shard(SEXP pathSEXP, SEXP rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type rows(rowsSEXP);
+    core_write_shard(path, rows);
+    return R_NilValue;
+END_RCPP
+}
+// core_shard_shape
+Rcpp::List core_shard_shape(std::string path);
+RcppExport SEXP _bsvm_core_shard_shape(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< std::string >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_shape(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_shard_size
+Rcpp::NumericVector core_shard_size(double p, double numbers);
+RcppExport SEXP _bsvm_core_shard_size(SEXP pSEXP, SEXP numbersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< double >::type p(pSEXP);
+    Rcpp::traits::input_parameter< double >::type numbers(numbersSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_size(p, numbers));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_shard_starts
+Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, double p, double lanes);
+RcppExport SEXP _bsvm_core_shard_starts(SEXP level_rowsSEXP, SEXP pSEXP, SEXP lanesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type level_rows(level_rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type p(pSEXP);
+    Rcpp::traits::input_parameter< double >::type lanes(lanesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_starts(level_rows, p, lanes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_shard_rows
+Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, std::string beside);
+RcppExport SEXP _bsvm_core_shard_rows(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP besideSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
+    Rcpp::traits::input_parameter< std::string >::type beside(besideSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_shard_rows(problem, model, known, paths, beside));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_new_moments
+Rcpp::RObject core_new_moments(int columns);
+RcppExport SEXP _bsvm_core_new_moments(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_new_moments(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_add_moments
+void core_add_moments(SEXP moments, Rcpp::NumericMatrix x, SEXP weights);
+RcppExport SEXP _bsvm_core_add_moments(SEXP momentsSEXP, SEXP xSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    core_add_moments(moments, x, weights);
+    return R_NilValue;
+END_RCPP
+}
+// core_read_moments
+Rcpp::List core_read_moments(SEXP moments);
+RcppExport SEXP _bsvm_core_read_moments(SEXP momentsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type moments(momentsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_read_moments(moments));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_sparse_cost
 double core_sparse_cost(Rcpp::List sparse, int n, int dense);
 RcppExport SEXP _bsvm_core_sparse_cost(SEXP sparseSEXP, SEXP nSEXP, SEXP denseSEXP) {
@@ -531,6 +631,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_responses", (DL_FUNC) &_bsvm_core_responses, 7},
     {"_bsvm_core_rotate", (DL_FUNC) &_bsvm_core_rotate, 3},
     {"_bsvm_core_sample", (DL_FUNC) &_bsvm_core_sample, 3},
+    {"_bsvm_core_shard_units", (DL_FUNC) &_bsvm_core_shard_units, 3},
+    {"_bsvm_core_write_shard", (DL_FUNC) &_bsvm_core_write_shard, 2},
+    {"_bsvm_core_shard_shape", (DL_FUNC) &_bsvm_core_shard_shape, 1},
+    {"_bsvm_core_shard_size", (DL_FUNC) &_bsvm_core_shard_size, 2},
+    {"_bsvm_core_shard_starts", (DL_FUNC) &_bsvm_core_shard_starts, 3},
+    {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 5},
+    {"_bsvm_core_new_moments", (DL_FUNC) &_bsvm_core_new_moments, 1},
+    {"_bsvm_core_add_moments", (DL_FUNC) &_bsvm_core_add_moments, 3},
+    {"_bsvm_core_read_moments", (DL_FUNC) &_bsvm_core_read_moments, 1},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},
     {NULL, NULL, 0}
 };

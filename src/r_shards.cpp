@@ -1,6 +1,7 @@
 // Rows in files: written from R's vectors, and read by the core alone (core/rows/shards).
 #include <memory>
 
+#include "core/data/column_moments.hpp"
 #include "core/rows/shards/shard_source.hpp"
 #include "r_convert.h"
 
@@ -24,64 +25,45 @@ const double* doubles(const List& rows, const char* name, R_xlen_t size) {
   return REAL(x);
 }
 
-// A block for the rows of shards whose columns are between these bounds (2, columns).
-bsvm::DenseBlock* shard_block(const NumericMatrix& range, const bsvm::Vec& center,
-                              const bsvm::Vec& scale) {
-  const bsvm::DenseBlock bounds(range.begin(), 2, center, scale);
-  return new bsvm::DenseBlock(center, scale, bounds.unit());
-}
-
-bsvm::Vec last_of(const List& problem, const char* name, R_xlen_t columns) {
-  const NumericVector all = problem[name];
+// The last numbers of a vector that may have one for the intercept first.
+bsvm::Vec last_of(const List& list, const char* name, bsvm::Index columns) {
+  const NumericVector all = list[name];
   if (all.size() < columns) throw bsvm::InvalidInput(name, "A number is missing for a column.");
   return to_vec(all).tail(columns);
 }
 
+// known: the problem as the engine has it, with the units of all rows.
 std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const List& model,
                                                      const List& known) {
   auto out = std::make_shared<bsvm::ShardProblem>();
-  const NumericMatrix range = problem["range"];
-  out->design = shard_block(range, last_of(problem, "center", range.ncol()),
-                            last_of(problem, "scale", range.ncol()));
+  bsvm::Problem& rows = out->problem;
+  rows = to_problem(known, model);
+  const bool intercept = as<bool>(problem["intercept"]);
+  const bsvm::Index p = rows.columns() - intercept, q = to_count(problem, "slopes");
+  out->design = new bsvm::DenseBlock(last_of(problem, "center", p), last_of(problem, "scale", p),
+                                     last_of(known, "units", p));
   std::unique_ptr<bsvm::Block> design(out->design);
-  out->problem = to_problem(known, model);
-  out->problem.blocks.clear();
-  if (as<bool>(problem["intercept"])) out->problem.blocks.emplace_back(new bsvm::OnesBlock);
-  out->problem.blocks.push_back(std::move(design));
-  if (!out->problem.multipliers) return out;
-  if (!is_there(problem, "z_range")) {
-    out->problem.multipliers.reset(new bsvm::OnesBlock);
+  rows.blocks.clear();
+  if (intercept) rows.blocks.emplace_back(new bsvm::OnesBlock);
+  rows.blocks.push_back(std::move(design));
+  if (!rows.multipliers) return out;
+  if (q == 0) {
+    rows.multipliers.reset(new bsvm::OnesBlock);
     return out;
   }
-  const NumericMatrix slopes = problem["z_range"];
-  const bsvm::Index q = slopes.ncol();
-  out->slopes = shard_block(slopes, bsvm::Vec::Zero(q), bsvm::Vec::Ones(q));
-  out->problem.multipliers.reset(out->slopes);
+  out->slopes = new bsvm::DenseBlock(bsvm::Vec::Zero(q), bsvm::Vec::Ones(q),
+                                     last_of(known, "group_units", q));
+  rows.multipliers.reset(out->slopes);
   return out;
 }
 
 }  // namespace
 
-// The units of the blocks of shards: list(units, group_units).
+// The powers of two that bring columns between these bounds (2, columns) near one.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_shard_units(Rcpp::List problem) {
-  return with_core_errors([&] {
-    const NumericMatrix range = problem["range"];
-    const bsvm::DenseBlock design(range.begin(), 2, last_of(problem, "center", range.ncol()),
-                                  last_of(problem, "scale", range.ncol()));
-    NumericVector units;
-    if (as<bool>(problem["intercept"])) units.push_back(1);
-    for (const double unit : design.unit()) units.push_back(unit);
-    if (as<double>(problem["n_groups"]) == 0) return List::create(_["units"] = units);
-    NumericVector own(1, 1.0);
-    if (is_there(problem, "z_range")) {
-      const NumericMatrix slopes = problem["z_range"];
-      const bsvm::Index q = slopes.ncol();
-      own = to_numeric(
-          bsvm::DenseBlock(slopes.begin(), 2, bsvm::Vec::Zero(q), bsvm::Vec::Ones(q)).unit());
-    }
-    return List::create(_["units"] = units, _["group_units"] = own);
-  });
+Rcpp::NumericVector core_shard_units(Rcpp::NumericMatrix bounds, Rcpp::NumericVector center,
+                                     Rcpp::NumericVector scale) {
+  return to_numeric(bsvm::DenseBlock(bounds.begin(), 2, to_vec(center), to_vec(scale)).unit());
 }
 
 // rows: list(x, y, weight, offset, z, group, n_groups), as in a problem.
@@ -147,8 +129,9 @@ Rcpp::NumericVector core_shard_starts(Rcpp::NumericVector level_rows, double p, 
   });
 }
 
-// A pointer to what makes sources of rows in these files. known: the problem as the engine has it
-// (R/shards.R); beside: how names of files of states begin.
+// A pointer to what makes sources of rows in these files. problem: list(center, scale, intercept,
+// slopes, their number); known: list(units, group_units, n, n_groups); beside: how names of files of
+// states begin.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List known,
                               std::vector<std::string> paths, std::string beside) {
@@ -162,4 +145,33 @@ Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List k
     };
     return Rcpp::RObject(Rcpp::XPtr<RowsMaker>(new RowsMaker(make)));
   });
+}
+
+// Moments of columns whose rows come in parts: a pointer, to which they are added.
+// [[Rcpp::export(rng = false)]]
+Rcpp::RObject core_new_moments(int columns) {
+  return Rcpp::XPtr<bsvm::ColumnMoments>(new bsvm::ColumnMoments(columns));
+}
+
+// [[Rcpp::export(rng = false)]]
+void core_add_moments(SEXP moments, Rcpp::NumericMatrix x, SEXP weights) {
+  with_core_errors([&] {
+    if (!Rf_isNull(weights) && (TYPEOF(weights) != REALSXP || Rf_xlength(weights) != x.nrow()))
+      throw bsvm::InvalidInput("weights", "'weights' must be doubles, one a row.");
+    Rcpp::XPtr<bsvm::ColumnMoments>(moments)->add(x.begin(), x.nrow(),
+                                                  Rf_isNull(weights) ? nullptr : REAL(weights));
+    return 0;
+  });
+}
+
+// list(weight, mean, squares, bounds), the last (2, columns).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_read_moments(SEXP moments) {
+  const auto sums = Rcpp::XPtr<bsvm::ColumnMoments>(moments)->sums();
+  bsvm::Mat bounds(2, sums.least.size());
+  bounds.row(0) = sums.least;
+  bounds.row(1) = sums.most;
+  return List::create(_["weight"] = sums.weight, _["mean"] = to_numeric(sums.mean),
+                      _["squares"] = to_numeric(sums.squares),
+                      _["bounds"] = to_array(bounds, {2, bounds.cols()}));
 }
