@@ -85,7 +85,8 @@ note_numbers <- function(state, values) {
   state$whole <- state$whole && is.integer(values)
   finite <- is.finite(values)
   state$infinite <- state$infinite + sum(is.infinite(values))
-  if (any(finite)) state$range <- range(state$range, values[finite])
+  own <- if (any(finite)) range(values[finite]) else c(Inf, -Inf)
+  state$range <- c(min(state$range[1L], own[1L]), max(state$range[2L], own[2L]))
 }
 
 # `state$known` are sorted values.
