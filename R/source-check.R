@@ -75,9 +75,9 @@ refuse_matrix <- function(x, name, place) {
 
 # Database drivers return it. Its methods are there when its package is loaded, as the driver does.
 from_integer64 <- function(x, name, place) {
-  number <- if (isNamespaceLoaded("bit64")) as.double(x)
-  if (is.null(number) || any(abs(number) > 2^53, na.rm = TRUE)) {
-    abort("source", "`", name, "` has whole numbers above 2^53 in ", place(), ", which numbers ",
+  number <- if (isNamespaceLoaded("bit64")) suppressWarnings(as.double(x))
+  if (is.null(number) || any(abs(number) >= 2^53, na.rm = TRUE)) {
+    abort("source", "`", name, "` has whole numbers of 2^53 or more in ", place(), ", which numbers ",
           "in R cannot hold exactly. Use CAST(", name, " AS TEXT) in the query.")
   }
   number

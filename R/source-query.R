@@ -49,12 +49,12 @@ of_query <- function(code) {
 }
 
 # SQLite has a type for each value; its driver takes that of the first row and warns of others,
-# which it turns into zeros or whole numbers.
+# which it converts, text to zeros.
 refuse_mixed <- function(w) {
   text <- conditionMessage(w)
   if (!grepl("mixed type|coerc", text)) return()
   abort("source", "A column of the query has values of several types: ", sub("[.]$", "", text),
-        ". Use CAST(column AS REAL), or AS TEXT, in the query.")
+        ". Use CAST(column AS REAL) or CAST(column AS TEXT) in the query.")
 }
 
 open_result <- function(con, query, size) {
@@ -83,10 +83,10 @@ begin_reading <- function(con) {
   if (isFALSE(begun)) function() NULL else function() DBI::dbRollback(con)
 }
 
-# Within a transaction, time stands still.
+# Within a transaction, now() stands still.
 begin_postgres <- function(con) {
-  inside <- of_query(DBI::dbGetQuery(con, "SELECT now() <> statement_timestamp() AS inside")$inside)
-  if (isTRUE(inside)) return(function() NULL)
+  now <- function() of_query(DBI::dbGetQuery(con, "SELECT CAST(now() AS TEXT) AS time")$time)
+  if (identical(now(), now())) return(function() NULL)
   of_query(execute_quietly(con, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
   function() execute_quietly(con, "ROLLBACK")
 }

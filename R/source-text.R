@@ -72,8 +72,7 @@ convert_text <- function(text, name, options, types, place) {
   if (length(class) == 1L && !is.na(class)) return(convert_as(text, name, class, options, place))
   before <- types$kinds[[name]]
   if (identical(before, "text")) return(text)
-  value <- utils::type.convert(text, as.is = TRUE, dec = options$dec,
-                               na.strings = options$na.strings)
+  value <- convert_guess(text, name, options)
   now <- if (is.numeric(value)) "number" else if (!is.logical(value)) "text" else
     if (all(is.na(value))) NULL else "logical"
   if (is.null(now) || is.null(before)) {
@@ -90,6 +89,17 @@ convert_text <- function(text, name, options, types, place) {
   value
 }
 
+# Text in another encoding may be an error of type.convert().
+convert_guess <- function(text, name, options) {
+  tryCatch(
+    utils::type.convert(text, as.is = TRUE, dec = options$dec, na.strings = options$na.strings),
+    error = function(e) {
+      check_utf8(text, name)
+      stop(e)
+    }
+  )
+}
+
 convert_as <- function(text, name, class, options, place) {
   if (class == "character") return(text)
   if (class %in% c("Date", "POSIXct")) {
@@ -100,8 +110,7 @@ convert_as <- function(text, name, class, options, place) {
     if (length(wrong) > 0L) refuse_class(text, wrong[1L], name, class, place)
     return(value)
   }
-  value <- utils::type.convert(text, as.is = TRUE, dec = options$dec,
-                               na.strings = options$na.strings)
+  value <- convert_guess(text, name, options)
   fits <- all(is.na(value)) || switch(class, logical = is.logical(value),
                                       integer = is.integer(value), is.numeric(value))
   if (!fits) refuse_class(text, first_unlike(text, class, options), name, class, place)

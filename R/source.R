@@ -105,9 +105,9 @@ bsvm_source.function <- function(x, ...) {
     abort("argument", "The function must have an argument `reset`: f(reset = TRUE) goes back to ",
           "the first row, f(reset = FALSE) returns the next rows, or NULL at the end.")
   }
-  state <- new.env(parent = emptyenv())
+  state <- list2env(list(first = NULL, readings = 0), parent = emptyenv())
   new_source("a function of `reset`",
-             names = function() names_from_function(x),
+             names = function() names_from_function(x, state),
              open = function(columns) open_function(x, state))
 }
 
@@ -162,6 +162,7 @@ as_source <- function(data) {
 source_names <- function(source) source$names()
 
 open_source <- function(source, columns) {
+  force(columns) # which may ask the source for its names
   reader <- source$open(columns)
   check <- chunk_checker(columns)
   open <- TRUE
@@ -184,15 +185,21 @@ open_source <- function(source, columns) {
 
 resets <- function(f) is.function(f) && "reset" %in% names(formals(args(f)))
 
-# `state$first` is the beginning of the first chunk at the first reading, in a list.
+# `state$first` is the beginning of the first chunk at the first reading, in a list;
+# `state$readings` counts the readings, since a function is at one row only.
 open_function <- function(f, state) {
-  rewind_function(f)
+  rewind_function(f, state)
   if (is.null(state$first)) {
     state$first <- list(head_of(ask_function(f, 1)))
-    rewind_function(f)
+    rewind_function(f, state)
   }
+  own <- state$readings
   number <- 0
   read <- function() {
+    if (state$readings != own) {
+      abort("source", "The function went back to the first row for another reading before this ",
+            "one had ended. Read the source once at a time.")
+    }
     number <<- number + 1
     chunk <- ask_function(f, number)
     if (number == 1 && !identical(list(head_of(chunk)), state$first)) {
@@ -204,8 +211,8 @@ open_function <- function(f, state) {
   list(read = read, place = function() paste0("chunk ", number), close = function() NULL)
 }
 
-names_from_function <- function(f) {
-  rewind_function(f)
+names_from_function <- function(f, state) {
+  rewind_function(f, state)
   chunk <- ask_function(f, 1)
   if (is.null(chunk)) abort("source", "The function returned no rows.")
   if (!is.data.frame(chunk)) refuse_chunk(chunk, "chunk 1")
@@ -213,7 +220,8 @@ names_from_function <- function(f) {
 }
 
 # Rows that come with `reset = TRUE` would be lost.
-rewind_function <- function(f) {
+rewind_function <- function(f, state) {
+  state$readings <- state$readings + 1
   found <- ask_function(f, reset = TRUE)
   if (is.data.frame(found) && nrow(found) > 0L) {
     abort("source", "The function returned ", nrow(found), " rows for f(reset = TRUE), which must ",

@@ -58,7 +58,7 @@ spill_source <- function(source, columns, folder = NULL, grouping = character(),
 
 read_piece <- function(spill, k) {
   file <- piece_file(spill, k)
-  if (!identical(file.size(file), spill$bytes[k])) refuse_piece(file)
+  if (!isTRUE(file.size(file) == spill$bytes[k])) refuse_piece(file)
   decode_columns(tryCatch(read_value(file), error = function(e) refuse_piece(file)), spill$columns)
 }
 

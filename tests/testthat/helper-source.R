@@ -72,19 +72,11 @@ read_all <- function(source, columns) {
 }
 
 # A folder whose name is not ASCII.
-folder_for_rows <- function(env = parent.frame()) {
+folder_for_rows <- function() {
   folder <- file.path(tempfile("rows-"), "\u00fcn\u00ef \u4e2d")
   skip_if(is.na(iconv(folder, "UTF-8", "")), "The file system does not have these letters.")
   dir.create(folder, recursive = TRUE)
-  withr_free_defer(unlink(dirname(folder), recursive = TRUE), env)
   folder
-}
-
-# on.exit() of a calling function.
-withr_free_defer <- function(code, env) {
-  call <- substitute(code)
-  values <- parent.frame()
-  do.call(on.exit, list(bquote(eval(.(call), .(values))), TRUE), envir = env)
 }
 
 sqlite_of <- function(d, name = "rows") {

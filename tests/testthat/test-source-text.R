@@ -32,9 +32,11 @@ test_that("a type that changes is refused with file, row and column", {
   expect_identical(levels(found$sex), c("F", "M", "T"))
   number <- c("a", "1", "2.5", "3", " x1 ")
   expect_refusal(read_all(by_two(lines = number), "a"), "source", c("\" x1 \" in row 4", "numbers"))
-  expect_refusal(read_all(by_two(lines = c("a", "1", "2", "TRUE")), "a"), "source", "\"TRUE\" in row 3")
+  flag <- by_two(lines = c("a", "1", "2", "TRUE"))
+  expect_refusal(read_all(flag, "a"), "source", "\"TRUE\" in row 3")
   files <- text_files(c("a,b", "1,1"), c("b,a", "1,u"))
-  expect_refusal(read_all(bsvm_source(files), "a"), "source", c("\"u\" in row 1", basename(files[2])))
+  expect_refusal(read_all(bsvm_source(files), "a"), "source",
+                 c("\"u\" in row 1", basename(files[2])))
   expect_identical(through_disk(bsvm_source(files), "b")$b, c(1L, 1L))
 })
 
@@ -57,7 +59,8 @@ test_that("`colClasses` is a promise", {
 test_that("rows that are no rows are refused", {
   for (lines in list(c("a,b", "1,2", "3"), c("a,b", "1,2", "3,4,5"), c("a,b", "1,2", "3,\"4"),
                      c("a,b", "1,2", "3,4", "5,6", "7"))) {
-    expect_refusal(read_all(by_two(lines = lines), "a"), "source", c("can't be read after row", ".csv"))
+    expect_refusal(read_all(by_two(lines = lines), "a"), "source",
+                   c("can't be read after row", ".csv"))
   }
   expect_refusal(read_all(by_two(lines = character()), "a"), "source", "no header line")
   expect_refusal(read_all(by_two(lines = c("a,b", "1,2")), "z"), "source", c("`z`", "`a`"))

@@ -12,7 +12,8 @@ test_that("rows are the same from every source, cut as it may be", {
   write.table(text, file("tsv"), sep = "\t", qmethod = "double", row.names = FALSE)
   saveRDS(d, file("rds"))
   for (size in c(1, 7, 1000)) {
-    expect_identical(through_disk(bsvm_source(chunks_of(d, size)), piece_rows = 100), with_factors(d))
+    found <- through_disk(bsvm_source(chunks_of(d, size)), piece_rows = 100)
+    expect_identical(found, with_factors(d))
     for (ext in c("csv", "csv.gz", "tsv")) {
       found <- through_disk(bsvm_source(file(ext), chunk_size = size), piece_rows = 100)
       expect_identical(found, with_factors(text), info = paste(ext, size))
@@ -73,7 +74,8 @@ test_that("a query is read in one transaction that ends whatever happens", {
   expect_false(in_transaction(connection))
   wrong <- bsvm_source(connection, query = "SELECT * FROM nowhere")
   expect_refusal(source_names(wrong), "source", c("The query failed", "nowhere"))
-  expect_refusal(spill_source(source, c("x", "z")), "source", c("`z`", "rows 1 to 250 of the query"))
+  expect_refusal(spill_source(source, c("x", "z")), "source",
+                 c("`z`", "rows 1 to 250 of the query"))
   expect_false(in_transaction(connection))
   empty <- bsvm_source(connection, query = "SELECT x FROM rows WHERE x > 1e9 AND k < 0")
   expect_identical(source_names(empty), "x")
@@ -100,7 +102,7 @@ test_that("types that SQLite mixes, or that numbers can't hold, are refused", {
   mixed <- query("SELECT 1 AS a UNION ALL SELECT 'z'")
   expect_refusal(read_all(mixed, "a"), "source", c("several types", "CAST"))
   mixed <- query("SELECT 1 AS a UNION ALL SELECT 1.5")
-  expect_refusal(read_all(mixed, "a"), "source", "CAST(column AS REAL)")
+  expect_identical(through_disk(mixed)$a, c(1, 1.5))
   skip_if_not_installed("bit64")
   large <- query("SELECT 3000000000 AS a UNION ALL SELECT 4")
   expect_identical(through_disk(large)$a, c(3e9, 4))
@@ -119,7 +121,7 @@ test_that("PostgreSQL is read within its bounds", {
                                  dbname = "postgres")
     DBI::dbWriteTable(connection, "rows_of_bsvm", d, row.names = FALSE)
     ask <- function(sql) DBI::dbGetQuery(connection, sql)[[1L]]
-    inside <- "SELECT now() <> statement_timestamp()"
+    inside <- function() ask("SELECT CAST(now() AS TEXT)") == ask("SELECT CAST(now() AS TEXT)")
     source <- bsvm_source(connection, query = "SELECT * FROM rows_of_bsvm;", chunk_size = 7)
     expect_identical(through_disk(source, piece_rows = 100), with_factors(d))
     reader <- open_source(source, "k")
@@ -129,14 +131,14 @@ test_that("PostgreSQL is read within its bounds", {
       expect_identical(ask("SHOW transaction_isolation"), "repeatable read")
     }
     reader$close()
-    expect_false(ask(inside))
+    expect_false(inside())
     wrong <- bsvm_source(connection, query = "SELECT * FROM nowhere")
     expect_refusal(source_names(wrong), "source", "nowhere")
     expect_refusal(read_all(source, "z"), "source", "`z`")
-    expect_false(ask(inside))
+    expect_false(inside())
     DBI::dbExecute(connection, "BEGIN")
     expect_identical(nrow(through_disk(source)), 250L)
-    expect_true(ask(inside))
+    expect_true(inside())
     DBI::dbExecute(connection, "ROLLBACK")
     DBI::dbExecute(connection, "DROP TABLE rows_of_bsvm")
     DBI::dbDisconnect(connection)
@@ -163,7 +165,7 @@ test_that("chunks that contradict each other are refused, with the place and wha
   expect_refusal(lie(then(x = c("1", "2"))), "source", c("`x` is text", "a number before"))
   expect_refusal(lie(then(x = c(TRUE, NA))), "source", "`x` is logical")
   expect_refusal(lie(then(x = factor(1:2))), "source", "`x` is a factor")
-  expect_refusal(lie(then(x = as.Date(1:2))), "source", "`x` is a Date")
+  expect_refusal(lie(then(x = as.Date(c("2020-01-01", NA)))), "source", "`x` is a Date")
   expect_refusal(lie(then(t = factor(c("p", "q")))), "source", c("`t` is a factor", "text before"))
   expect_refusal(lie(then(f = factor(c("a", "b"), ordered = TRUE))), "source", "an ordered factor")
   expect_refusal(lie(then(f = factor(c("a", "b"), levels = c("b", "a")))), "source",
@@ -193,7 +195,8 @@ test_that("a function must go back, and only that, when it is told to", {
     stuck <<- stuck + 1
     if (stuck < 4) d[stuck, , drop = FALSE]
   }
-  expect_refusal(read_all(bsvm_source(once), "x"), "source", c("another first chunk", "reset = TRUE"))
+  expect_refusal(read_all(bsvm_source(once), "x"), "source",
+                 c("another first chunk", "reset = TRUE"))
   eager <- function(reset = FALSE) d
   expect_refusal(read_all(bsvm_source(eager), "x"), "source", c("returned 9 rows", "return(NULL)"))
   changed <- 1
@@ -210,6 +213,11 @@ test_that("a function must go back, and only that, when it is told to", {
     found
   }
   expect_refusal(read_all(bsvm_source(failing), "x"), "source", c("chunk 2", "the tape is torn."))
+  twice <- bsvm_source(chunks_in_turn(d, d))
+  reader <- open_source(twice, "x")
+  reader$read()
+  source_names(twice)
+  expect_refusal(reader$read(), "source", "another reading")
   expect_refusal(source_names(bsvm_source(chunks_in_turn())), "source", "no rows")
   expect_refusal(source_names(bsvm_source(chunks_in_turn(3))), "source", c("chunk 1", "3"))
   expect_refusal(spill_source(bsvm_source(chunks_in_turn(d[0, , drop = FALSE])), "x"), "data",
@@ -237,7 +245,8 @@ test_that("what is a source is known from what is none", {
   expect_identical(through_disk(bsvm_source(file, format = "csv"))$x, 1L)
   expect_refusal(bsvm_source(file, format = "csv", chunk_size = 0), "argument", "`chunk_size`")
   for (wrong in list("numeric", c(x = "complex"), list(x = "numeric"))) {
-    expect_refusal(bsvm_source(file, format = "csv", colClasses = wrong), "argument", "`colClasses`")
+    expect_refusal(bsvm_source(file, format = "csv", colClasses = wrong), "argument",
+                   "`colClasses`")
   }
   expect_output(print(bsvm_source(file, format = "csv")),
                 paste0("bsvm_source: 1 csv file (", basename(file), "), 4 bytes"), fixed = TRUE)
