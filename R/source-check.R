@@ -77,8 +77,8 @@ refuse_matrix <- function(x, name, place) {
 from_integer64 <- function(x, name, place) {
   number <- if (isNamespaceLoaded("bit64")) suppressWarnings(as.double(x))
   if (is.null(number) || any(abs(number) >= 2^53, na.rm = TRUE)) {
-    abort("source", "`", name, "` has whole numbers of 2^53 or more in ", place(), ", which numbers ",
-          "in R cannot hold exactly. Use CAST(", name, " AS TEXT) in the query.")
+    abort("source", "`", name, "` has whole numbers of 2^53 or more in ", place(), ", which ",
+          "numbers in R cannot hold exactly. Use CAST(", name, " AS TEXT) in the query.")
   }
   number
 }

@@ -41,6 +41,13 @@ label_files <- function(files, formats) {
          "), ", format(structure(size, class = "object_size"), units = "auto"))
 }
 
+check_readers <- function(formats) {
+  packages <- c(parquet = "nanoparquet", fst = "fst")
+  for (format in intersect(formats, names(packages))) {
+    need_reader(packages[[format]], paste(format, "files"))
+  }
+}
+
 need_reader <- function(package, what) {
   if (!requireNamespace(package, quietly = TRUE)) {
     abort("argument", "Reading ", what, " requires package ", package, "; install it with ",
@@ -78,7 +85,8 @@ open_files <- function(files, formats, columns, options) {
     if (!is.null(opened)) opened$close()
   }
   of_file <- function(code) {
-    tryCatch(code, bsvm_error = stop, error = function(e) {
+    tryCatch(code, error = function(e) {
+      if (inherits(e, "bsvm_error")) stop(e)
       abort("source", "\"", basename(files[at]), "\" can't be read after row ",
             in_full(to), ": ", sub("[.]$", "", conditionMessage(e)), ".")
     })
@@ -99,7 +107,6 @@ file_readers <- list(
     text_reader(file, columns, options, types)
   },
   parquet = function(file, columns, options, types = NULL) {
-    need_reader("nanoparquet", "parquet files")
     list(names = function() names_in_parquet(file),
          open = function() {
            there <- columns_there(columns, names_in_parquet(file))
@@ -117,7 +124,6 @@ file_readers <- list(
          open = function() pieces_of(whole(), options$chunk_size, columns))
   },
   fst = function(file, columns, options, types = NULL) {
-    need_reader("fst", "fst files")
     list(names = function() fst::metadata_fst(file)$columnNames,
          open = function() open_fst(file, columns, options$chunk_size))
   }

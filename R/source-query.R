@@ -42,10 +42,10 @@ open_query <- function(con, query, size) {
 quietly <- function(code) tryCatch(suppressWarnings(code), error = function(e) NULL)
 
 of_query <- function(code) {
-  tryCatch(withCallingHandlers(code, warning = refuse_mixed), bsvm_error = stop,
-           error = function(e) {
-             abort("source", "The query failed: ", sub("[.]?\\s*$", "", conditionMessage(e)), ".")
-           })
+  tryCatch(withCallingHandlers(code, warning = refuse_mixed), error = function(e) {
+    if (inherits(e, "bsvm_error")) stop(e)
+    abort("source", "The query failed: ", sub("[.]?\\s*$", "", conditionMessage(e)), ".")
+  })
 }
 
 # SQLite has a type for each value; its driver takes that of the first row and warns of others,

@@ -120,6 +120,7 @@ bsvm_source.character <- function(x, chunk_size = 1e5, format = NULL, colClasses
   chunk_size <- check_count(chunk_size, "chunk_size")
   files <- check_files(x)
   formats <- file_formats(files, format)
+  check_readers(formats)
   options <- list(chunk_size = chunk_size, colClasses = check_col_classes(colClasses), sep = sep,
                   quote = quote, dec = dec, na.strings = na.strings, fileEncoding = fileEncoding,
                   check.names = check_flag(check.names, "check.names"))
