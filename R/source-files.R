@@ -55,6 +55,18 @@ need_reader <- function(package, what) {
   }
 }
 
+names_from_file <- function(file, format, options) {
+  of_file(file_readers[[format]](file, NULL, options)$names(), file, 0)
+}
+
+of_file <- function(code, file, row) {
+  tryCatch(code, error = function(e) {
+    if (inherits(e, "bsvm_error")) stop(e)
+    abort("source", "\"", basename(file), "\" can't be read after row ", in_full(row), ": ",
+          sub("[.]$", "", conditionMessage(e)), ".")
+  })
+}
+
 # One file after the other.
 open_files <- function(files, formats, columns, options) {
   types <- new.env(parent = emptyenv())
@@ -68,9 +80,10 @@ open_files <- function(files, formats, columns, options) {
         if (at == length(files)) return(NULL)
         at <<- at + 1L
         from <<- to <<- 0
-        current <<- of_file(file_readers[[formats[at]]](files[at], columns, options, types)$open())
+        reader <- file_readers[[formats[at]]](files[at], columns, options, types)
+        current <<- of_file(reader$open(), files[at], 0)
       }
-      chunk <- of_file(current$read())
+      chunk <- of_file(current$read(), files[at], to)
       if (!is.null(chunk)) {
         from <<- to + 1
         to <<- to + NROW(chunk)
@@ -83,13 +96,6 @@ open_files <- function(files, formats, columns, options) {
     opened <- current
     current <<- NULL
     if (!is.null(opened)) opened$close()
-  }
-  of_file <- function(code) {
-    tryCatch(code, error = function(e) {
-      if (inherits(e, "bsvm_error")) stop(e)
-      abort("source", "\"", basename(files[at]), "\" can't be read after row ",
-            in_full(to), ": ", sub("[.]$", "", conditionMessage(e)), ".")
-    })
   }
   place <- function() {
     paste0("rows ", in_full(from), " to ", in_full(to),

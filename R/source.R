@@ -125,7 +125,7 @@ bsvm_source.character <- function(x, chunk_size = 1e5, format = NULL, colClasses
                   quote = quote, dec = dec, na.strings = na.strings, fileEncoding = fileEncoding,
                   check.names = check_flag(check.names, "check.names"))
   new_source(label_files(files, formats),
-             names = function() file_readers[[formats[1L]]](files[1L], NULL, options)$names(),
+             names = function() names_from_file(files[1L], formats[1L], options),
              open = function(columns) open_files(files, formats, columns, options))
 }
 

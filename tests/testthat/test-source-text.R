@@ -87,3 +87,21 @@ test_that("marks, quotes, separators and encodings are as in read.csv()", {
   expect_identical(through_disk(bsvm_source(text_files(c("a", "-9", "3")), na.strings = "-9"))$a,
                    c(NA, 3L))
 })
+
+test_that("lines may end as on Windows, and formats may be mixed", {
+  file <- tempfile(fileext = ".csv")
+  writeBin(charToRaw("a,b\r\n1,u\r\n2,v\r\n"), file)
+  expect_identical(through_disk(bsvm_source(file, chunk_size = 1)),
+                   data.frame(a = 1:2, b = factor(c("u", "v"))))
+  other <- tempfile(fileext = ".rds")
+  saveRDS(data.frame(b = "a", z = 0, a = 2.5), other)
+  expect_identical(through_disk(bsvm_source(c(file, other))),
+                   data.frame(a = c(1, 2, 2.5), b = factor(c("u", "v", "a"))))
+  saveRDS(data.frame(b = factor("a"), a = 2.5), other)
+  expect_refusal(read_all(bsvm_source(c(file, other)), "b"), "source",
+                 c("`b` is a factor in rows 1 to 1 of", basename(other), "as.character()"))
+  saveRDS(1:3, other)
+  expect_refusal(read_all(bsvm_source(other), "b"), "source", "must have a data frame")
+  writeLines("none", other)
+  expect_refusal(source_names(bsvm_source(other)), "source", c("can't be read", basename(other)))
+})
