@@ -17,6 +17,9 @@
 #' * `newdata`: new data that lack a variable, or have infinite values or levels that were not in
 #'   the fit;
 #' * `argument`: any other argument with an invalid value;
+#' * `source`: rows that are read in chunks cannot be read, or chunks differ in their columns, types
+#'   or levels (see [bsvm_source()]);
+#' * `disk`: rows cannot be written to a folder, or have changed there since;
 #' * `cluster`: the process that holds the rows did not answer;
 #' * `unsupported`: a combination that is not available, with alternatives that are;
 #' * `size`: more rows or cells than an integer can count or than fit in memory, or too many
@@ -112,6 +115,9 @@ new_condition <- function(kind, class, message, call = NULL) {
     list(message = message, call = call)
   )
 }
+
+# A count with all its digits.
+in_full <- function(x) format(x, scientific = FALSE)
 
 # "`a`, `b` and 3 more": names of things, for messages; `last` is before the last of all.
 enumerate <- function(x, quote = "`", most = 8L, last = "and") {

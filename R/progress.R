@@ -19,8 +19,8 @@ check_verbose <- function(verbose, name = "verbose") {
         "seconds), TRUE or FALSE; found ", describe(verbose), ".")
 }
 
-# function(done), which tells how many of `n` tasks are done; NULL ends the last line. `clock` gives
-# seconds.
+# function(done), which tells how many of `n` tasks are done, `n` NA if that is not known; NULL ends
+# the last line. `clock` gives seconds.
 progress_teller <- function(n, verbose, what, clock = function() proc.time()[["elapsed"]],
                             out = stderr()) {
   pace <- progress_pace(verbose)
@@ -32,11 +32,13 @@ progress_teller <- function(n, verbose, what, clock = function() proc.time()[["e
     passed <- clock() - started
     left <- passed / done * (n - done)
     due <- if (told > -Inf) clock() - told >= pace[2L]
-           else passed >= pace[1L] || (passed >= pace[1L] / 4 && passed + left > pace[1L])
-    if (!due && !(open && done == n)) return(invisible())
+           else passed >= pace[1L] || isTRUE(passed >= pace[1L] / 4 && passed + left > pace[1L])
+    if (!due && !(open && isTRUE(done == n))) return(invisible())
     told <<- clock()
     open <<- pace[3L] > 0
-    cat(if (open) "\r", "bsvm, ", ceiling(passed), " s: ", done, " of ", n, " ", what, ", about ",
-        ceiling(left), " s left", if (open) "   " else "\n", sep = "", file = out)
+    ahead <- if (!is.na(n)) c(", about ", ceiling(left), " s left")
+    cat(if (open) "\r", "bsvm, ", ceiling(passed), " s: ", in_full(done),
+        if (!is.na(n)) c(" of ", n), " ", what, ahead, if (open) "   " else "\n", sep = "",
+        file = out)
   }
 }

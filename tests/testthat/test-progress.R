@@ -74,3 +74,8 @@ test_that("studies tell by the same rule", {
   expect_identical(capture.output(invisible(study()), type = "message"), character(0))
   expect_refusal(study(progress = "bar"), "argument", "`progress`")
 })
+
+test_that("what has no known end is counted", {
+  expect_identical(lines_at(c(1, 9, 11, 12, 22), NA),
+                   c("bsvm, 11 s: 3 fits", "bsvm, 22 s: 5 fits"))
+})
