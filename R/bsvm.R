@@ -270,6 +270,12 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   matched <- match.call()
   call <- as_written(matched, environment())
   data <- force_argument(data, "data", "data")
+  source <- as_source(data)
+  if (!is.null(source)) {
+    given <- intersect(given_arguments, names(matched))
+    return(fit_source(source, matched, call, parent.frame(),
+                      c(mget(frame_arguments), list(given = mget(given)))))
+  }
   counts <- count_response(formula, data, likelihood)
   if (!is.null(counts)) {
     return(eval(call_for_counts(matched, counts, formula, data, parent.frame()), parent.frame()))
@@ -337,6 +343,10 @@ bsvm.data.frame <- function(x, ...) {
   call[[1L]] <- bsvm.formula
   eval(call, parent.frame())
 }
+
+# What a fit of a source takes by value.
+frame_arguments <- c("formula", "na.action", "contrasts", "drop.unused.levels", "class.weights",
+                     "likelihood", "prior", "missing", "engine", "standardize", "control")
 
 # Arguments that are evaluated in the data.
 lazy_arguments <- c("subset", "weights", "offset")

@@ -87,7 +87,8 @@ column_scaling <- function(frame, scaled, sparse = NULL, centre = any(scaled)) {
     setdiff(seq_len(p), c(frame$intercept, columns_of(learned_bases(frame))))
   }
   scaled <- setdiff(which(scaled), frame$intercept)
-  if (length(scaled) > 0L) check_divisor(frame$weights)
+  if (length(scaled) > 0L) check_divisor(if (is_streamed(frame)) frame$cluster$weight
+                                         else frame$weights)
   columns <- sort(union(centred, scaled))
   moments <- frame_moments(frame, columns)
   constant <- columns %in% scaled & moments$sd %in% 0
@@ -102,6 +103,7 @@ column_scaling <- function(frame, scaled, sparse = NULL, centre = any(scaled)) {
 # list(mean, sd) of some of the user's columns; an implicit intercept is the first and not in x. Of
 # columns that are made the basis has the means, and nobody asks for standard deviations.
 frame_moments <- function(frame, columns) {
+  if (is_streamed(frame)) return(lapply(frame$cluster$moments, `[`, columns))
   at <- columns - frame$implicit
   if (is_sparse(frame$x)) return(sparse_moments(frame$x[, at, drop = FALSE], frame$weights))
   means <- numeric(length(frame$columns))
@@ -140,11 +142,10 @@ column_moments <- function(v, weights = NULL) {
   if (min(v) == max(v)) return(list(mean = v[1L], sd = 0))
   unit <- 2^floor(log2(largest_size(v)))
   if (unit > 1e-100 && unit < 1e100) unit <- 1 else v <- v / unit
-  if (is.null(weights)) {
-    return(list(mean = mean(v) * unit, sd = stats::sd(v) * unit))
-  }
-  mean <- sum(weights * v) / sum(weights)
-  sd <- if (sum(weights) <= 1) NA_real_ # check_divisor() refuses to scale by it
-        else sqrt(sum(weights * (v - mean)^2) / (sum(weights) - 1))
-  list(mean = mean * unit, sd = sd * unit)
+  moments <- core_new_moments(1L)
+  core_add_moments(moments, matrix(v), weights)
+  found <- core_read_moments(moments)
+  sd <- if (found$weight <= 1) NA_real_ # check_divisor() refuses to scale by it
+        else sqrt(found$squares / (found$weight - 1))
+  list(mean = found$mean * unit, sd = sd * unit)
 }

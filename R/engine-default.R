@@ -24,6 +24,7 @@ most_gram <- 1e6       # rows times squared coefficients in each of Gibbs sampli
 
 default_engine <- function(frame, likelihood, assigned) {
   if (has_factors(frame)) return(factor_engine())
+  if (is_streamed(frame)) return(streamed_engine(frame, likelihood, assigned))
   for_sparse <- sparse_engine(frame, likelihood, assigned)
   if (!is.null(for_sparse)) {
     return(chosen(for_sparse, switch(

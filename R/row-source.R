@@ -46,7 +46,14 @@ check_cluster <- function(cluster) {
 
 # Calls fit(problem, rows) with what the core's functions take.
 with_rows <- function(spec, fit) {
-  if (is.null(spec$cluster)) return(fit(spec$problem, NULL))
+  if (is.null(spec$cluster)) fit(spec$problem, NULL) else with_rows_of(spec$cluster, spec, fit)
+}
+
+# A method for rows that are reached in another way than by questions.
+with_rows_of <- function(cluster, spec, fit) UseMethod("with_rows_of")
+
+#' @export
+with_rows_of.default <- function(cluster, spec, fit) {
   source <- tryCatch(row_source(spec$cluster, spec$problem, spec$model),
                      error = function(e) stop(as_cluster_error(e)))
   on.exit(tryCatch(source$close(), error = function(e) NULL))

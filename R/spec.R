@@ -96,6 +96,7 @@ bsvm_spec <- function(frame, prior = NULL, likelihood = NULL, engine = NULL,
   design <- with_factor_scales(design, frame)
   core <- core_columns(frame, design, assigned$blocks[!sparse],
                        rotate = !is_estimator(engine) && is.null(frame$unknowns) &&
+                         !is_streamed(frame) &&
                          length(made_bases(frame)) == 0L)
   model <- list(likelihood = likelihood[c("name", "parameters")],
                 engine = engine[c("name", "parameters")], blocks = core$blocks,

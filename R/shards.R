@@ -1,0 +1,294 @@
+# Rows of a fit in files, which the core reads in each pass (core/rows/shards).
+#
+# write_shards() returns an object of class bsvm_shards, a place for rows (R/row-source.R):
+#   folder, paths   where they are; `bytes` of all
+#   n, n_groups     rows with a positive weight, and levels; `shards`, how many
+#   columns         a row's columns, the intercept included; `intercept`: is it one of them?
+#   slopes          multipliers of group effects, 0 for a random intercept
+#   moments         list(mean, sd) by column, list(weight) their sum
+#   bounds, z_bounds   least and largest value of each column, 2 x p without the intercept, 2 x q
+#   positive        rows of the second class
+#   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z
+#
+# A shard is whole lanes of a pass and, with a grouping factor, whole levels, whose rows keep their
+# order. Rows are sorted by level in two steps: each piece is dealt out to the shards, and each
+# shard is sorted by itself.
+write_shards <- function(spill, frame, given, arguments) {
+  folder <- tempfile("bsvm-shards-")
+  dir.create(folder)
+  done <- FALSE
+  on.exit(if (!done) unlink(folder, recursive = TRUE))
+  make <- row_maker(spill, frame, given, arguments)
+  dealt <- shard_plan(spill, frame, make)
+  check_shard_space(spill, frame, folder)
+  seen <- new_seen(frame, spill$rows)
+  deal <- if (is.null(dealt$starts)) deal_in_order(dealt, folder) else deal_by_level(dealt, folder)
+  tell <- progress_teller(spill$rows, arguments$control$verbose, "rows prepared")
+  on.exit(tell(NULL), add = TRUE)
+  for (k in seq_len(spill$pieces)) {
+    rows <- make(read_piece(spill, k))
+    if (length(rows$y) == 0L) next
+    note_rows(seen, rows)
+    deal$add(rows)
+    tell(k * as.numeric(spill$piece_rows))
+  }
+  paths <- deal$finish()
+  done <- TRUE
+  new_shards(folder, paths, frame, seen)
+}
+
+new_shards <- function(folder, paths, frame, seen) {
+  found <- seen_moments(seen)
+  structure(class = "bsvm_shards", c(found, list(
+    folder = folder, paths = paths, shards = length(paths), bytes = sum(file.size(paths)),
+    n_groups = if (length(frame$groups) > 0L) length(frame$groups[[1L]]$levels) else 0L,
+    slopes = if (is.null(seen$z)) 0L else length(frame$groups[[1L]]$labels),
+    columns = length(frame$columns), intercept = frame$intercept > 0L
+  )))
+}
+
+drop_shards <- function(shards) unlink(shards$folder, recursive = TRUE)
+
+# Twice the rows, while they are sorted.
+check_shard_space <- function(spill, frame, folder) {
+  bytes <- 8 * spill$rows * (length(frame$columns) + 3)
+  free <- free_bytes(folder)
+  if (is.na(free) || bytes * (1 + (length(frame$groups) > 0L)) <= free) return(invisible())
+  abort("disk", "The rows of the fit take ", signif(bytes / 2^30, 3), " GiB in files, and the disk ",
+        "has ", signif(free / 2^30, 3), " GiB free. Set the environment variable TMPDIR to a ",
+        "folder on a larger disk before R is started.")
+}
+
+# NA where the system has no `df`.
+free_bytes <- function(folder) {
+  said <- tryCatch(suppressWarnings(system2("df", c("-Pk", shQuote(folder)), TRUE, FALSE)),
+                   error = function(e) NULL)
+  if (length(said) < 2L) return(NA_real_)
+  suppressWarnings(as.numeric(strsplit(trimws(said[2L]), " +")[[1L]][4L])) * 1024
+}
+
+# ---- rows of a piece ----------------------------------------------------------------------------
+
+# A function of a piece: list(x without the intercept, y, weight, offset, group, z) of the rows that
+# take part.
+row_maker <- function(spill, frame, given, arguments) {
+  parts <- frame[c("terms", "xlevels", "contrasts", "bases", "groups")]
+  home <- formula_environment(arguments$formula)
+  response <- frame$formula[[2L]]
+  evaluated <- function(name, piece) {
+    if (is.null(given[[name]])) return(NULL)
+    value <- tryCatch(eval(given[[name]], piece, home), error = function(e) {
+      abort(name, "`", name, "` can't be evaluated: ", conditionMessage(e), ".")
+    })
+    if (length(value) == 1L) value <- rep(value, nrow(piece))
+    if (name == "weights") check_weights(value, nrow(piece)) else check_offset(value, nrow(piece))
+  }
+  incomplete <- any(vapply(spill$columns, `[[`, 0, "missing") > 0)
+  function(piece) {
+    if (incomplete) piece <- piece[stats::complete.cases(piece), , drop = FALSE]
+    weight <- evaluated("weights", piece)
+    offset <- evaluated("offset", piece)
+    if (any(weight == 0)) {
+      used <- weight > 0
+      piece <- piece[used, , drop = FALSE]
+      weight <- weight[used]
+      offset <- offset[used]
+    }
+    if (nrow(piece) == 0L) return(list())
+    design <- design_rows(parts, piece)
+    y <- as.double(recode_values(frame$response, eval(response, piece, home)))
+    factors <- if (!is.null(frame$response$class_weights)) class_factors(frame$response, y)
+    group <- if (length(design$groups) > 0L) design$groups[[1L]]
+    check_streamed_rows(design, y)
+    list(x = design$x[, setdiff(seq_along(frame$columns), frame$intercept), drop = FALSE], y = y,
+         weight = if (is.null(factors)) weight else factors * (if (is.null(weight)) 1 else weight),
+         offset = sum_offsets(design$offset, offset), group = group$codes, z = group$z)
+  }
+}
+
+check_streamed_rows <- function(design, y) {
+  finite <- all(is.finite(design$x)) && all(is.finite(y)) &&
+    all(vapply(design$groups, function(g) all(g$codes > 0L) && all(is.finite(g$z)), TRUE)) &&
+    (is.null(design$offset) || all(is.finite(design$offset)))
+  if (!finite) {
+    abort("missing", "A term of the formula is missing or infinite in some rows of the source. ",
+          "Look for logarithms of 0 and divisions by 0.")
+  }
+  check_magnitudes(design$x)
+}
+
+# ---- which rows go where ------------------------------------------------------------------------
+
+# list(rows, lanes, groups, starts): of a shard; rows of each level and the first level of each
+# shard, or NULL.
+shard_plan <- function(spill, frame, make) {
+  p <- length(frame$columns)
+  size <- core_shard_size(p, p + 3 + length(frame$groups[1L]$labels))
+  plan <- list(rows = size[["rows"]], lanes = size[["lanes"]])
+  if (length(frame$groups) == 0L) return(plan)
+  levels <- length(frame$groups[[1L]]$levels)
+  counts <- numeric(levels)
+  for (k in seq_len(spill$pieces)) {
+    counts <- counts + tabulate(make(read_piece(spill, k))$group, levels)
+  }
+  check_largest_level(counts, p)
+  c(plan, list(groups = counts, starts = core_shard_starts(counts, p, plan$lanes)))
+}
+
+# A level is eliminated from the sums of a pass as a whole.
+check_largest_level <- function(counts, p) {
+  check_memory(3 * 8 * max(counts) * (p + 4),
+               paste("The grouping factor has a level with", max(counts), "rows, which take"),
+               "Use the factor as a predictor, without a bar.")
+}
+
+# ... in the order of the source.
+deal_in_order <- function(plan, folder) {
+  waiting <- list()
+  have <- 0
+  paths <- character(0)
+  write <- function(rows) {
+    paths <<- c(paths, file.path(folder, sprintf("shard-%06d", length(paths) + 1L)))
+    core_write_shard(paths[length(paths)], c(rows, list(n_groups = 0L)))
+  }
+  list(
+    add = function(rows) {
+      waiting[[length(waiting) + 1L]] <<- rows
+      have <<- have + length(rows$y)
+      if (have < plan$rows) return(invisible())
+      all <- bind_shard_rows(waiting)
+      whole <- have %/% plan$rows
+      for (k in seq_len(whole)) write(some_shard_rows(all, (k - 1) * plan$rows + seq_len(plan$rows)))
+      rest <- setdiff(seq_len(have), seq_len(whole * plan$rows))
+      waiting <<- if (length(rest) > 0L) list(some_shard_rows(all, rest)) else list()
+      have <<- length(rest)
+    },
+    finish = function() {
+      if (have > 0) write(bind_shard_rows(waiting))
+      paths
+    }
+  )
+}
+
+# ... by level: parts of a shard wait in a file.
+deal_by_level <- function(plan, folder) {
+  targets <- length(plan$starts)
+  parts <- file.path(folder, sprintf("parts-%06d", seq_len(targets)))
+  paths <- file.path(folder, sprintf("shard-%06d", seq_len(targets)))
+  ends <- c(plan$starts[-1L] - 1, length(plan$groups))
+  list(
+    add = function(rows) {
+      places <- split(seq_along(rows$y), findInterval(rows$group, plan$starts))
+      for (k in names(places)) {
+        append_value(some_shard_rows(rows, places[[k]]), parts[as.integer(k)])
+      }
+    },
+    finish = function() {
+      for (k in seq_len(targets)) {
+        rows <- bind_shard_rows(read_values(parts[k]))
+        rows <- some_shard_rows(rows, order(rows$group, method = "radix"))
+        rows$group <- as.integer(rows$group - plan$starts[k] + 1)
+        core_write_shard(paths[k], c(rows, list(n_groups = as.integer(ends[k] - plan$starts[k] + 1))))
+        unlink(parts[k])
+      }
+      paths
+    }
+  )
+}
+
+some_shard_rows <- function(rows, at) {
+  lapply(rows, function(part) if (is.matrix(part)) part[at, , drop = FALSE] else part[at])
+}
+
+bind_shard_rows <- function(parts) {
+  if (length(parts) == 1L) return(parts[[1L]])
+  stats::setNames(lapply(names(parts[[1L]]), function(name) {
+    own <- lapply(parts, `[[`, name)
+    if (is.matrix(own[[1L]])) do.call(rbind, own) else unlist(own)
+  }), names(parts[[1L]]))
+}
+
+append_value <- function(value, path) {
+  connection <- file(path, "ab")
+  on.exit(close(connection))
+  serialize(value, connection, xdr = FALSE)
+}
+
+read_values <- function(path) {
+  connection <- file(path, "rb")
+  on.exit(close(connection))
+  size <- file.size(path)
+  out <- list()
+  while (seek(connection) < size) out[[length(out) + 1L]] <- unserialize(connection)
+  out
+}
+
+# ---- what is known of all rows ------------------------------------------------------------------
+
+most_sampled <- 1000
+
+new_seen <- function(frame, rows) {
+  seen <- new.env(parent = emptyenv())
+  seen$columns <- length(frame$columns)
+  seen$others <- setdiff(seq_len(seen$columns), frame$intercept)
+  seen$moments <- core_new_moments(length(seen$others))
+  seen$n <- seen$positive <- 0
+  seen$wanted <- unique(round(seq(1, rows, length.out = min(rows, most_sampled))))
+  seen$sample <- list()
+  seen$names <- frame$columns
+  seen
+}
+
+note_rows <- function(seen, rows) {
+  core_add_moments(seen$moments, rows$x, rows$weight)
+  if (!is.null(rows$z)) {
+    if (is.null(seen$z)) seen$z <- core_new_moments(ncol(rows$z))
+    core_add_moments(seen$z, rows$z, NULL)
+  }
+  at <- seen$wanted[seen$wanted > seen$n & seen$wanted <= seen$n + length(rows$y)] - seen$n
+  if (length(at) > 0L) seen$sample[[length(seen$sample) + 1L]] <- some_shard_rows(rows, at)
+  seen$n <- seen$n + length(rows$y)
+  seen$positive <- seen$positive + sum(rows$y > 0)
+}
+
+# The fields of a bsvm_shards that these are.
+seen_moments <- function(seen) {
+  if (seen$n == 0) abort("data", "No row of the source takes part in the fit.")
+  if (seen$positive %in% c(0, seen$n)) {
+    abort("response", "All rows of the source that take part in the fit are of one class.")
+  }
+  found <- core_read_moments(seen$moments)
+  mean <- sd <- numeric(seen$columns)
+  mean[seen$others] <- found$mean
+  constant <- found$bounds[1L, ] == found$bounds[2L, ]
+  mean[seen$others][constant] <- found$bounds[1L, constant]
+  sd[seen$others] <- ifelse(constant, 0, sqrt(found$squares / (found$weight - 1)))
+  mean[-seen$others] <- 1
+  if (length(seen$others) == 0L) mean[] <- 1
+  sample <- bind_shard_rows(seen$sample)
+  x <- matrix(1, length(sample$y), seen$columns, dimnames = list(NULL, seen$names))
+  x[, seen$others] <- sample$x
+  sample$x <- x
+  list(n = seen$n, positive = seen$positive, moments = list(mean = mean, sd = sd),
+       weight = found$weight, bounds = found$bounds,
+       z_bounds = if (!is.null(seen$z)) core_read_moments(seen$z)$bounds, sample = sample)
+}
+
+# ---- a pass over them ---------------------------------------------------------------------------
+
+#' @export
+with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
+  problem <- spec$problem
+  others <- setdiff(seq_len(cluster$columns), if (cluster$intercept) 1L)
+  units <- core_shard_units(cluster$bounds, problem$center[others], problem$scale[others])
+  q <- max(1L, cluster$slopes)
+  known <- list(units = c(if (cluster$intercept) 1, units),
+                group_units = if (cluster$slopes == 0L) 1
+                              else core_shard_units(cluster$z_bounds, numeric(q), rep(1, q)),
+                n = cluster$n, n_groups = cluster$n_groups)
+  own <- list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
+              slopes = cluster$slopes)
+  rows <- core_shard_rows(own, spec$model, known, cluster$paths,
+                          file.path(cluster$folder, "state-"))
+  fit(known, rows)
+}

@@ -1,0 +1,188 @@
+# Fits whose rows come from a source (R/source.R): `data` of bsvm() is a function, names of files, a
+# query or a bsvm_source().
+#
+#   spill_source()    reads the source once, in order, and knows all levels (R/spill.R)
+#   streamed_frame()  the frame that bsvm_frame() makes of the spill's prototype, which has all levels:
+#                     columns, contrasts, levels, response. It refuses what cannot be streamed
+#   write_shards()    designs of all rows, in files that the core reads in each pass (R/shards.R)
+#   with_sample()     in place of the prototype's rows the frame has a thousand rows, evenly spread,
+#                     for what asks for a few; `streamed` has what is known of all of them
+#
+# From there on it is a fit like others, whose `cluster` are the shards. The fit keeps no row.
+fit_source <- function(source, written, call, from, arguments) {
+  refuse_streamed(written, arguments)
+  parts <- parse_formula(arguments$formula, names_alone(source))
+  given <- as.list(written)[c("weights", "offset")]
+  spill <- spill_variables(source, parts, given, arguments$control$verbose)
+  on.exit(drop_spill(spill))
+  frame <- streamed_frame(spill, parts, arguments)
+  shards <- write_shards(spill, frame, given, arguments)
+  on.exit(drop_shards(shards), add = TRUE)
+  drop_spill(spill)
+  frame <- with_sample(frame, shards)
+  spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
+                    arguments$standardize)
+  fit <- new_bsvm(frame, spec, bsvm_run(spec, arguments$control), call, arguments$control, NULL,
+                  arguments$given)
+  without_rows(fit, shards)
+}
+
+# ---- what cannot be streamed --------------------------------------------------------------------
+
+refuse_streamed <- function(written, arguments) {
+  refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
+  if (!is.null(written$subset)) {
+    refuse("`subset`. Choose the rows in the function or the query.")
+  }
+  if (!is.null(written$missing) && models_missing(as_missing(arguments$missing, FALSE))) {
+    refuse("models of missing predictors. Use `na.action = na.omit`, or a data frame.")
+  }
+  if (!is.null(written$cluster)) refuse("`cluster`.")
+  if (identical(as_na_action(arguments$na.action), stats::na.exclude)) {
+    refuse("`na.exclude`, since the fit keeps no rows. Use `na.action = na.omit`.")
+  }
+}
+
+refuse_streamed_terms <- function(frame, parts) {
+  refuse <- function(...) abort("unsupported", "A source of rows does not support ", ...)
+  if (length(parts$bases) > 0L) {
+    refuse("the term `", deparse1(parts$bases[[1L]]), "`. Use columns of the data in its place, or ",
+           "fit a data frame with a part of the rows.")
+  }
+  if (length(frame$groups) > 1L) refuse("several grouping factors. Use one, or a data frame.")
+  if (is_sparse(frame$x)) refuse("factors with this many levels. Use `(1 | f)` for one of them.")
+  if (!is_kind(frame$response, "classes")) {
+    refuse("a response of numbers. Fit a data frame with a part of the rows.")
+  }
+  if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
+}
+
+# A term such as scale(x) or x - mean(x) has other values in other rows.
+refuse_data_dependent <- function(frame, prototype) {
+  variables <- attr(frame$terms, "variables")
+  learnt <- !mapply(identical, as.list(attr(frame$terms, "predvars")), as.list(variables))
+  values <- function(rows) {
+    terms <- stats::delete.response(frame$terms)
+    attr(terms, "predvars") <- NULL
+    as.list(suppressWarnings(new_columns(terms, prototype[rows, , drop = FALSE], "missing")))
+  }
+  half <- seq_len(max(1, nrow(prototype) %/% 2))
+  all <- values(seq_len(nrow(prototype)))
+  part <- values(half)
+  differs <- !mapply(function(a, b) identical(take_rows(a, half), b), all, part)
+  names <- c(vapply(as.list(variables)[learnt], deparse1, ""), names(all)[differs])
+  if (length(names) == 0L) return(invisible())
+  abort("unsupported", "A source of rows does not support terms that depend on other rows: ",
+        enumerate(unique(names)), ". Compute them in the function or query, or write them with ",
+        "given numbers, such as `I((x - 10) / 2)`.")
+}
+
+# Are the rows of a frame in files, and those it has a sample of them?
+is_streamed <- function(frame) inherits(frame$cluster, "bsvm_shards")
+
+# Effects of groups can't be integrated out, which needs a level's rows again and again.
+streamed_engine <- function(frame, likelihood, assigned) {
+  able <- can_take("vb", frame, likelihood, assigned) &&
+    !can_take("gaussian", frame, likelihood, assigned) && length(frame$groups) == 0L
+  engine <- if (able) engine_vb() else engine_gaussian(integrate = FALSE)
+  engine$chosen <- "for rows that are read in parts"
+  engine
+}
+
+# ---- the frame ----------------------------------------------------------------------------------
+
+# A formula asks `data` for names, and which columns are factors.
+names_alone <- function(source) {
+  names <- source_names(source)
+  stats::setNames(data.frame(rep(list(logical(0)), length(names))), names)
+}
+
+spill_variables <- function(source, parts, given, verbose) {
+  known <- source_names(source)
+  used <- unique(c(variables_in(parts$frame), unlist(lapply(given, all.vars))))
+  lacking <- setdiff(used, c(known, "."))
+  from <- formula_environment(parts$formula)
+  lacking <- lacking[!vapply(lacking, exists, TRUE, envir = from)]
+  if (length(lacking) > 0L) {
+    abort("data", "The source does not have ", enumerate(lacking), ". It has ",
+          enumerate(known, most = 20L), ".")
+  }
+  grouping <- unlist(lapply(parts$bars, function(bar) all.vars(bar$group)))
+  classes <- all.vars(parts$formula[[2L]])
+  spill_source(source, intersect(used, known), grouping = intersect(c(grouping, classes), known),
+               verbose = verbose)
+}
+
+streamed_frame <- function(spill, parts, arguments) {
+  check_spill(spill, parts, arguments$na.action)
+  prototype <- complete_prototype(spill$prototype)
+  frame <- withCallingHandlers(
+    bsvm_frame.formula(arguments$formula, prototype, contrasts = arguments$contrasts,
+                       drop.unused.levels = arguments$drop.unused.levels,
+                       class.weights = arguments$class.weights, likelihood = arguments$likelihood,
+                       control = arguments$control),
+    bsvm_warning_group = function(w) tryInvokeRestart("muffleWarning")
+  )
+  refuse_streamed_terms(frame, parts)
+  refuse_data_dependent(frame, prototype)
+  frame
+}
+
+# All of its values matter for the levels alone.
+complete_prototype <- function(prototype) {
+  prototype[] <- lapply(prototype, function(column) {
+    known <- which(!is.na(column))
+    if (length(known) > 0L) column[is.na(column)] <- column[known[1L]]
+    column
+  })
+  prototype
+}
+
+check_spill <- function(spill, parts, na.action) {
+  missing <- vapply(spill$columns, `[[`, 0, "missing")
+  infinite <- vapply(spill$columns, `[[`, 0, "infinite")
+  count <- function(numbers) {
+    bad <- numbers[numbers > 0]
+    enumerate(paste0(names(bad), " (", format(bad, scientific = FALSE, trim = TRUE), ")"), "")
+  }
+  if (any(infinite > 0)) {
+    abort("missing", "The source has infinite values: ", count(infinite), ". Replace them, or ",
+          "leave these rows out in the function or query.")
+  }
+  if (any(missing == spill$rows)) {
+    abort("missing", "All values are missing: ", count(missing[missing == spill$rows]), ".")
+  }
+  if (any(missing > 0) && is.null(as_na_action(na.action))) {
+    abort("missing", "The source has missing values: ", count(missing), " of ", spill$rows,
+          " rows. `na.action = na.omit` excludes these rows.")
+  }
+}
+
+# ---- the fit ------------------------------------------------------------------------------------
+
+with_sample <- function(frame, shards) {
+  own <- shards$sample
+  frame[c("x", "y")] <- own[c("x", "y")]
+  frame["weights"] <- list(own$weight)
+  frame["offset"] <- list(own$offset)
+  frame$nobs <- length(own$y)
+  if (length(frame$groups) > 0L) frame$groups[[1L]][c("codes", "z")] <- list(own$group, own$z)
+  frame["rows"] <- frame["row_names"] <- list(NULL)
+  frame$cluster <- shards
+  frame
+}
+
+without_rows <- function(fit, shards) {
+  fit$y <- fit$link <- numeric(0)
+  fit["weights"] <- fit["offset"] <- list(NULL)
+  fit$nobs <- shards$n
+  fit$streamed <- shards[c("n", "positive", "shards", "bytes")]
+  fit
+}
+
+# For methods that look at the rows of the fit.
+need_rows <- function(object, what) {
+  if (is.null(object$streamed)) return(invisible())
+  abort("unsupported", what, " needs the rows of the fit, which were read from a source and are not ",
+        "kept. Give rows as `newdata` where the function has this argument.")
+}
