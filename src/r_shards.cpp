@@ -150,7 +150,7 @@ Rcpp::RObject core_shard_rows(Rcpp::List problem, Rcpp::List model, Rcpp::List k
 // Moments of columns whose rows come in parts: a pointer, to which they are added.
 // [[Rcpp::export(rng = false)]]
 Rcpp::RObject core_new_moments(int columns) {
-  return Rcpp::XPtr<bsvm::ColumnMoments>(new bsvm::ColumnMoments(columns));
+  return Rcpp::RObject(Rcpp::XPtr<bsvm::ColumnMoments>(new bsvm::ColumnMoments(columns)));
 }
 
 // [[Rcpp::export(rng = false)]]
