@@ -7,7 +7,11 @@ as_engine <- function(x, frame, likelihood, assigned) {
   default_engine(frame, likelihood, assigned)
 }
 
-can_take <- function(name, ...) is.null(refusal(as_component(name, "engine"), ...))
+can_take <- function(name, frame, ...) {
+  engine <- if (name == "gaussian" && is_streamed(frame)) engine_gaussian(integrate = FALSE)
+            else as_component(name, "engine")
+  is.null(refusal(engine, frame, ...))
+}
 
 # The error that says what can take the model instead.
 check_engine <- function(engine, frame, likelihood, assigned) {
@@ -293,15 +297,16 @@ check_mode <- function(engine, integrated, groups, sparse) {
 check_elsewhere <- function(engine, frame, blocks, integrated, sparse) {
   if (is.null(frame$cluster)) return(invisible())
   if (!trait(engine, "elsewhere")) {
-    abort("unsupported", engine_call(engine), " needs all rows in this R session: leave `cluster` ",
-          "out.")
+    abort("unsupported", engine_call(engine), " needs all rows in this R session: ",
+          if (is_streamed(frame)) "give `data` as a data frame." else "leave `cluster` out.")
   }
   refuse <- function(...) {
-    abort("unsupported", engine_call(engine), " with `cluster` does not support ", ...)
+    abort("unsupported", engine_call(engine), if (is_streamed(frame)) " for a source of rows"
+          else " with `cluster`", " does not support ", ...)
   }
   if (integrated >= 0L) {
     refuse("group effects that are integrated out. Use ", engine_call(engine, "integrate = FALSE"),
-           " or leave `cluster` out.")
+           ".")
   }
   if (sparse) refuse("sparse predictors. A dense matrix works.")
   if (length(frame$groups) > 1L) refuse("several grouping factors.")

@@ -95,7 +95,7 @@ row_maker <- function(spill, frame, given, arguments) {
       offset <- offset[used]
     }
     if (nrow(piece) == 0L) return(list())
-    design <- design_rows(parts, piece)
+    design <- design_rows(parts, piece, unknown = "missing")
     y <- as.double(recode_values(frame$response, eval(response, piece, home)))
     factors <- if (!is.null(frame$response$class_weights)) class_factors(frame$response, y)
     group <- if (length(design$groups) > 0L) design$groups[[1L]]
@@ -279,10 +279,9 @@ seen_moments <- function(seen) {
 #' @export
 with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   problem <- spec$problem
-  others <- setdiff(seq_len(cluster$columns), if (cluster$intercept) 1L)
-  units <- core_shard_units(cluster$bounds, problem$center[others], problem$scale[others])
+  bounds <- if (cluster$intercept) cbind(1, cluster$bounds) else cluster$bounds
   q <- max(1L, cluster$slopes)
-  known <- list(units = c(if (cluster$intercept) 1, units),
+  known <- list(units = core_shard_units(bounds, problem$center, problem$scale),
                 group_units = if (cluster$slopes == 0L) 1
                               else core_shard_units(cluster$z_bounds, numeric(q), rep(1, q)),
                 n = cluster$n, n_groups = cluster$n_groups)
