@@ -277,7 +277,7 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
     abort("unsupported", engine_call(engine), " can't model missing predictors together with a ",
           "grouping factor.")
   }
-  if (selects_any(assigned$blocks) && length(frame$columns) > nrow(frame$x)) {
+  if (selects_any(assigned$blocks) && length(frame$columns) > row_count(frame)) {
     abort("unsupported", "With missing predictors a prior that selects takes at most as many ",
           "columns as rows.")
   }
@@ -313,7 +313,7 @@ check_elsewhere <- function(engine, frame, blocks, integrated, sparse) {
   if (!is.null(frame$unknowns)) refuse("models of missing predictors.")
   if (!is.null(frame$made)) refuse("terms with parameters that are inferred.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
-  if (selects_any(blocks) && length(frame$columns) > length(frame$y)) {
+  if (selects_any(blocks) && length(frame$columns) > row_count(frame)) {
     refuse("variable selection with more columns than rows.")
   }
 }

@@ -81,6 +81,8 @@ refuse_data_dependent <- function(frame, prototype) {
 # Are the rows of a frame in files, and those it has a sample of them?
 is_streamed <- function(frame) inherits(frame$cluster, "bsvm_shards")
 
+row_count <- function(frame) if (is_streamed(frame)) frame$cluster$n else frame$nobs
+
 # Effects of groups can't be integrated out, which needs a level's rows again and again.
 streamed_engine <- function(frame, likelihood, assigned) {
   able <- can_take("vb", frame, likelihood, assigned) &&
@@ -186,7 +188,9 @@ with_sample <- function(frame, shards) {
   frame["weights"] <- list(own$weight)
   frame["offset"] <- list(own$offset)
   frame$nobs <- length(own$y)
-  if (length(frame$groups) > 0L) frame$groups[[1L]][c("codes", "z")] <- list(own$group, own$z)
+  if (length(frame$groups) > 0L) {
+    frame$groups[[1L]][c("codes", "z", "z_sums")] <- list(own$group, own$z, shards$z_sums)
+  }
   frame["rows"] <- frame["row_names"] <- list(NULL)
   frame$cluster <- shards
   frame

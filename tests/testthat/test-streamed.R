@@ -145,7 +145,8 @@ test_that("what cannot be streamed is refused, with what to write", {
   refused(y ~ x, source, subset = x > 0)
   refused(y ~ x, source, na.action = na.exclude)
   refused(y ~ x, source, missing = missing_normal())
-  refused(x ~ z, source)
+  refused(x ~ z, source, likelihood = likelihood_laplace())
+  expect_error(bsvm(x ~ z, source), class = "bsvm_error_response")
   for (term in c("scale(x)", "poly(x, 2)", "I(x - mean(x))", "rank(x)")) {
     expect_error(bsvm(reformulate(term, "y"), source), "depend on other rows",
                  class = "bsvm_error_unsupported")
@@ -166,7 +167,9 @@ test_that("no file is left, whatever happens", {
 })
 
 test_that("disk that is too small is said before the work", {
-  d <- streamed_data(500)
-  testthat::local_mocked_bindings(free_bytes = function(folder) 1000)
-  expect_error(bsvm(y ~ x, chunks_of(d)), "GiB free", class = "bsvm_error_disk")
+  spill <- list(rows = 1e9)
+  frame <- list(columns = letters)
+  expect_error(check_shard_space(spill, frame, tempdir(), free = 1e9), "GiB free",
+               class = "bsvm_error_disk")
+  expect_invisible(check_shard_space(spill, frame, tempdir(), free = 1e15))
 })
