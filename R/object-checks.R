@@ -55,6 +55,7 @@ posterior_classes <- c("bsvm_moments", "bsvm_sparse_moments", "bsvm_draws", "bsv
 check_fit <- function(fit, name = "object", class = "bsvm") {
   if (inherits(fit, "summary.bsvm")) return(invisible(fit))
   if (!inherits(fit, class)) {
+    if (inherits(fit, "bsvm_factor_model")) refuse_alone("This")
     abort("argument", "`", name, "` must be a fit from bsvm(); found ", describe(fit), ".")
   }
   check_fields(fit, fit_fields)

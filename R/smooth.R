@@ -30,6 +30,7 @@ basis_variables.bsvm_basis_smooth <- function(kind, term) {
   if (length(covariates) == 0L) {
     abort("formula", "The smooth term `", deparse1(term), "` has no variable.")
   }
+  refuse_operators(term, covariates)
   if (!is.language(arguments$by) && !is_no_variable(arguments$by)) {
     abort("formula", "`", deparse1(term), "`: `by` must be a variable.")
   }
@@ -143,10 +144,6 @@ smooth_expression <- function(term, columns, frame_terms) {
 smooth_data <- function(spec, expression, columns) {
   names <- vapply(as.list(attr(expression$terms, "variables"))[-1L], text_of, "")
   wanted <- unique(c(spec$term, if (spec$by != "NA") spec$by))
-  if (length(names) != length(wanted)) {
-    abort("formula", "The variables of a smooth term must be single ones; found ",
-          enumerate(wanted), ". I() makes one of an expression.")
-  }
   data <- stats::setNames(as.list(columns[names]), wanted)
   texts <- which(vapply(data, is.character, TRUE))
   data[texts] <- Map(factor, data[texts], levels = expression$xlevels[names[texts]])

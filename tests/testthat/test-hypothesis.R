@@ -19,4 +19,11 @@ test_that("probabilities of statements are shares of draws", {
     expect_refusal(hypothesis(fit, bad), "argument", "`hypothesis`")
   }
   expect_refusal(hypothesis(fit, "week > 0", prob = 0.9), "argument", "`level`")
+  for (code in c("stop('run') > week", "week > system('true')", "{week} > 0", "week$x > 0",
+                 "(function(x) x)(week) > 0", "base::exp(week) > 0", "week > max(week)",
+                 "r_ID[X01,Intercept] > 0", "week:trtdrug < 0", "week > TRUE")) {
+    expect_refusal(hypothesis(fit, code), "argument", c("may use", "plogis()", "backticks"))
+  }
+  expect_close(hypothesis(fit, "-plogis(Intercept)^2 / 2 < pmin(week, 1)")$Estimate,
+               mean(-plogis(draws[, 1])^2 / 2 - pmin(draws[, "week"], 1)), 1e-12)
 })
