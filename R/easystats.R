@@ -52,7 +52,7 @@ model_info.bsvm <- function(x, ...) {
   like <- if (is_kind(x$response, "classes")) stats::binomial() else stats::gaussian()
   rows <- data.frame(y = c(0, 1, 0, 1), x = c(1, 2, 3, 3))
   info <- insight::model_info(stats::glm(y ~ x, family = like, data = rows))
-  info[c("is_bayesian", "is_mixed", "n_obs")] <- list(TRUE, !is.null(x$groups), x$nobs)
+  info[c("is_bayesian", "is_mixed", "n_obs")] <- list(TRUE, !is.null(x$groups), nobs.bsvm(x))
   info
 }
 
@@ -70,7 +70,7 @@ find_formula.bsvm <- function(x, ...) {
   check_fit(x, "x")
   if (is.null(x$formula)) return(NULL)
   parts <- split_special(x$formula[[3L]])
-  fixed <- x$formula
+  fixed <- formula.bsvm(x)
   fixed[[3L]] <- parts$fixed
   bars <- lapply(parts$bars, function(bar) {
     stats::as.formula(call("~", call("|", bar[[2L]], bar[[3L]])), environment(x$formula))

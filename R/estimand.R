@@ -51,6 +51,7 @@ rows_averaged_over <- function(object, env, what, most = most_counterfactual) {
   need_formula(object, what)
   data <- training_data(object, env)$x
   used <- which(rep_len(used_rows(object), nrow(data)))
+  if (!is.null(object$counts)) used <- used[!duplicated(object$counts$used)]
   data[used[spread_over(length(used), most)], , drop = FALSE]
 }
 

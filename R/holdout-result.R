@@ -167,7 +167,7 @@ say_design <- function(design) {
   } else {
     c("Cross-validation: ", design$folds, " folds of ", what,
       if (design$times > 1L) c(", ", design$times, " times"))
-  }, "; ", design$rows, " rows of data\n", sep = "")
+  }, "; ", design$rows, if (isTRUE(design$trials)) " trials" else " rows of data", "\n", sep = "")
 }
 
 # Each metric in digits of its own.

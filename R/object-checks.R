@@ -25,7 +25,7 @@ fit_fields <- c(
   elbo = "?numbers", passes = "?numbers", gradient = "?numbers", sampling = "?list",
   termination = "text", engine = "list", likelihood = "list", standardize = "flag",
   missing = "?list", control = "list", default_prior = "?flag", data = "?list", arguments = "?list",
-  odds_slope = "?numbers", scale_model = "?list", scale_columns = "?numbers"
+  odds_slope = "?numbers", counts = "?list", scale_model = "?list", scale_columns = "?numbers"
 )
 
 part_fields <- list(

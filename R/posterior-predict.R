@@ -73,8 +73,12 @@ simulate.bsvm <- function(object, nsim = 1, seed = NULL, ...) {
   }
   refuse_inferred(object, "simulate()")
   need_predictive(object$likelihood)
-  drawn <- response_draws(fit, NULL, NULL, FALSE, round(seq(1, total, length.out = nsim)), NULL,
-                          NULL, seed, parent.frame())
+  ids <- round(seq(1, total, length.out = nsim))
+  env <- parent.frame()
+  if (!is.null(object$counts)) {
+    return(simulated_counts(fit, link_draws(fit, NULL, NULL, FALSE, ids, NULL, NULL, env), seed))
+  }
+  drawn <- response_draws(fit, NULL, NULL, FALSE, ids, NULL, NULL, seed, env)
   columns <- lapply(seq_len(nsim), function(s) simulated_values(object$response, drawn[s, ]))
   names(columns) <- paste0("sim_", seq_len(nsim))
   as.data.frame(columns, row.names = seq_len(ncol(drawn)))

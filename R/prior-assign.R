@@ -267,6 +267,11 @@ assign_group_priors <- function(frame, named) {
 #' @export
 prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   need_arguments("formula", what = "prior_for()")
+  counts <- count_response(formula, data, likelihood)
+  if (!is.null(counts)) {
+    formula <- with_response(formula, "outcome", data)
+    data <- one_by_one(data, counts > 0, "outcome")$data
+  }
   frame <- bsvm_frame(formula, data, ..., likelihood = likelihood, prior = not_learned)
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)

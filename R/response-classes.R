@@ -84,9 +84,10 @@ one_class_text <- function(fit) {
          "`class.weights`.")
 }
 
-# The class all rows of the fit are put into, NULL where there are two. Without predictors it is
-# no news.
+# The class all rows of the fit are put into, NULL where there are two. Without predictors, and of
+# counts, it is no news.
 only_class <- function(fit) {
+  if (!is.null(fit$counts)) return(NULL)
   if (length(fit$design$columns) < 2L && is.null(fit$groups)) return(NULL)
   positive <- fit$link[used_rows(fit)] >= 0
   positive <- positive[!is.na(positive)]

@@ -160,7 +160,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
   method <- pick_one(method, covariance_methods, "method")
   check <- check_of_summary(object, check, parent.frame())
   told <- with_method(object, method, parent.frame())
-  kept <- c("formula", "response", "engine", "likelihood", "standardize", "default_prior",
+  kept <- c("formula", "counts", "response", "engine", "likelihood", "standardize", "default_prior",
             "na.action", "nobs", "elbo", "start_bounds", "passes", "termination", "gradient",
             "sampling")
   support <- support_rows(object)

@@ -114,7 +114,7 @@ glance.bsvm <- function(x, ...) {
   check_dots(substitute(list(...)), "glance()", NULL)
   support <- support_rows(x)
   quality <- chain_quality(x)
-  data.frame(nobs = x$nobs, ngroups = sum(group_counts(x)), elbo = or_na(x$elbo),
+  data.frame(nobs = nobs.bsvm(x), ngroups = sum(group_counts(x)), elbo = or_na(x$elbo),
              passes = or_na(x$passes), converged = quality$converged,
              gradient = or_na(x$gradient), n_support = sum(support),
              support_share = sum(support) / x$nobs, chains = or_na(x$sampling$chains),

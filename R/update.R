@@ -40,6 +40,7 @@
 update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
   check_fit(object)
   check_flag(evaluate, "evaluate")
+  object <- as_called(object)
   call <- object$call
   env <- parent.frame()
   if (!missing(formula.)) call$formula <- changed_formula(object, formula., env)
