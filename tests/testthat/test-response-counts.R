@@ -96,7 +96,7 @@ test_that("importance, hold-out and calibration take counts and weigh trials", {
   expect_identical(sum(calibration(fit, herds)$nobs), 615L)
   drawn <- update(fit, engine = engine_slice(draws = 200))
   expect_refusal(log_lik(drawn, herds), "newdata", c("row for each trial", "`outcome`"))
-  expect_identical(prior_for(cbind(ill, size - ill) ~ . - size - ill, herds)$name[3:5],
+  expect_identical(prior_for(cbind(ill, size - ill) ~ ., herds)$name[3:5],
                    c("period", "herd", "z"))
 })
 
