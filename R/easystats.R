@@ -94,6 +94,6 @@ model_parameters.bsvm <- function(model, ci = 0.95, ndraws = NULL, ...) {
   data.frame(Parameter = rownames(draws), Mean = rowMeans(draws), SD = sqrt(row_variances(draws)),
              CI = level, CI_low = limits[, 1L], CI_high = limits[, 2L],
              pd = pmax(rowMeans(draws > 0), rowMeans(draws < 0)),
-             Effects = rep(c("fixed", "random"), lengths(names[c("coefficients", "variances")])),
+             Effects = ifelse(grepl("^(sd|cor)_", rownames(draws)), "random", "fixed"),
              row.names = NULL)
 }

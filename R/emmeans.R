@@ -114,5 +114,5 @@ class_link <- function(likelihood) {
          vapply(p, function(p) stats::uniroot(function(f) inverse(f) - p, c(-50, 50))$root, 0)
        }, linkinv = inverse,
        mu.eta = function(f) (inverse(f + 1e-5) - inverse(f - 1e-5)) / 2e-5,
-       valideta = function(f) TRUE, name = "hinge")
+       valideta = function(f) TRUE, name = "link")
 }

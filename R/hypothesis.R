@@ -58,7 +58,8 @@ hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, .
   draws[without_ticks(names(draws)[ticked])] <- draws[ticked]
   rows <- lapply(statements, judge_hypothesis, draws = draws, level = level)
   table <- cbind(data.frame(Hypothesis = hypothesis), do.call(rbind, rows))
-  structure(table, class = c("bsvm_hypothesis", "data.frame"))
+  structure(table, class = c("bsvm_hypothesis", "data.frame"),
+            direction = any(vapply(statements, function(own) own$sign == 0, TRUE)))
 }
 
 #' @param digits Significant digits.
@@ -67,6 +68,9 @@ hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, .
 print.bsvm_hypothesis <- function(x, digits = 3L, ...) {
   check_digits(digits)
   print.data.frame(x, digits = digits, row.names = FALSE, right = FALSE)
+  if (isTRUE(attr(x, "direction"))) {
+    cat("\nWithout `<` or `>`, Probability is that of being above or below zero, the larger one.\n")
+  }
   invisible(x)
 }
 
@@ -106,9 +110,10 @@ check_hypothesis_part <- function(part, text) {
     return(lapply(as.list(part)[-1L], check_hypothesis_part, text = text))
   }
   known <- sort(grep("^[a-z]", ls(hypothesis_functions), value = TRUE))
+  own <- if (is_call_to(part, c("[", ":"))) gsub(" ", "", deparse1(part)) else "x:z"
   abort("argument", "`hypothesis` may use variables of the fit, numbers, + - * / ^, brackets, ",
         enumerate(paste0(known, "()"), "", 99L), "; found `", deparse1(part), "` in \"", text,
-        "\". A name with other characters stands between backticks, such as \"`x:z` < 0\".")
+        "\". A name with other characters stands between backticks, such as \"`", own, "` < 0\".")
 }
 
 judge_hypothesis <- function(statement, draws, level) {

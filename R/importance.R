@@ -191,5 +191,6 @@ plot.bsvm_importance <- function(x, n = 30L, ...) {
       c(paste0("Each predictor shuffled ", attr(x, "times"), " times in ", attr(x, "rows"), " rows, ",
                format(100 * attr(x, "level")), " % intervals"),
         if (nrow(x) > n) paste(n, "of", nrow(x), "predictors")), collapse = "\n")) +
-    plot_theme()
+    plot_theme() +
+    ggplot2::theme(axis.text.y = ggplot2::element_text(size = row_text_size(nrow(shown))))
 }

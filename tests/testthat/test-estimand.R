@@ -165,3 +165,16 @@ test_that("numbers that the formula makes a factor have values of the data", {
   means <- as.data.frame(emmeans::emmeans(fit, ~ cyl))
   expect_identical(as.character(means$cyl), c("4", "6", "8"))
 })
+
+test_that("pictures of effects have rare levels and the extremes of all rows", {
+  skip_if_not_installed("ggplot2")
+  d <- with_seed(1, data.frame(x = rnorm(900), g = factor(rep(c("a", "b"), 450), c("a", "b", "rare"))))
+  d$g[500] <- "rare"
+  d$y <- d$x > sin(1:900)
+  rows <- effect_base(bsvm(y ~ x + g, d, engine = "gaussian"), d, "average")
+  expect_identical(nrow(rows), effect_rows)
+  built <- ggplot2::ggplot_build(plot(bsvm(y ~ x + g, d, engine = "gaussian"), "effects"))$data
+  points <- Find(function(layer) "flipped_aes" %in% names(layer) && nrow(layer) == 3L, built)
+  expect_identical(nrow(points), 3L)
+  expect_equal(range(built[[2]]$x), range(d$x))
+})

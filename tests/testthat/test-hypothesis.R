@@ -7,6 +7,8 @@ test_that("probabilities of statements are shares of draws", {
                      mean(draws[, 1] > 0), mean(draws[, "week"] > 0)))
   expect_close(table$Estimate[2], mean(draws[, "trtdrug"] - draws[, "trtdrug+"]), 1e-12)
   expect_close(table$upper[4], quantile(exp(draws[, "week"]) - 1, 0.975), 1e-12)
+  expect_output(print(table), "the larger one")
+  expect_false(any(grepl("larger", capture.output(print(hypothesis(fit, "week > 0"))))))
   expect_identical(hypothesis(fit)$Hypothesis, paste0("`", names(fixef(fit)), "`"))
   named <- bsvm(am ~ `my weight` + wt:`my weight`, transform(mtcars, `my weight` = wt,
                                                              check.names = FALSE), engine = "vb")
