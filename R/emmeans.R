@@ -18,7 +18,8 @@
 #'
 #' **Other packages.** `marginaleffects::avg_comparisons(fit, variables = "x")` and its relatives, and
 #' `ggeffects::ggpredict(fit, "x")`, use the same draws. They take `groups = "known"`, `"none"` or
-#' `"new"` too. Before R 4.4, marginaleffects 1.0 needs `library(rlang)`.
+#' `"new"` too; marginaleffects warns that it does not know `groups`, and passes it on. Before R 4.4,
+#' marginaleffects 1.0 needs `library(rlang)`.
 #'
 #' Under the pseudo-likelihood there are no probabilities; see [posterior_epred.bsvm()] for what
 #' `epred = TRUE` then computes.
