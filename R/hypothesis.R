@@ -83,7 +83,8 @@ parse_hypothesis <- function(text) {
     abort("argument", "`hypothesis` must be an expression with at most one `<` or `>`, such as ",
           "\"x < 0\"; found \"", text, "\"", why, ".")
   }
-  parsed <- tryCatch(str2expression(text), error = function(e) refuse(", which R can't parse"))
+  parsed <- tryCatch(str2expression(text), error = function(e) refuse(paste0(
+    ", which R can't parse. A name with other characters stands between backticks")))
   if (length(parsed) != 1L) refuse("")
   term <- parsed[[1L]]
   if (is_call_to(term, c("==", "=", "<-", "!="))) {

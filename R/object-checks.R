@@ -56,6 +56,8 @@ check_fit <- function(fit, name = "object", class = "bsvm") {
   if (inherits(fit, "summary.bsvm")) return(invisible(fit))
   if (!inherits(fit, class)) {
     if (inherits(fit, "bsvm_factor_model")) refuse_alone("This")
+    if (inherits(fit, "bsvm_quantiles")) refuse_quantiles_together("This")
+    if (inherits(fit, "bsvm_responses")) refuse_for_all("This")
     abort("argument", "`", name, "` must be a fit from bsvm(); found ", describe(fit), ".")
   }
   check_fields(fit, fit_fields)

@@ -24,8 +24,23 @@ plot_effects <- function(object, pars, level, groups, others, env) {
   Reduce(`+`, effect_panels(parts, rows)) +
     ggplot2::labs(x = NULL, title = effect_title(object), y = effect_axis(level),
                         caption = effect_caption(object, rows, groups, others, known, chosen)) +
-    plot_theme()
+    plot_theme() +
+    slanted_text(lapply(parts, `[[`, "data"), ggplot2::wrap_dims(length(parts))[2L])
 }
+
+# Names of levels slant where they would overlap, in a picture of six inches and so many columns.
+slanted_text <- function(parts, columns) {
+  needed <- vapply(parts, function(part) {
+    if (is.numeric(part$x)) return(0)
+    names <- short_names(as.character(unique(part$x)), level_width)
+    length(names) * (max(nchar(names)) + 2)
+  }, 0)
+  if (max(needed) > 75 / columns) {
+    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 35, hjust = 1))
+  }
+}
+
+level_width <- 18L # characters of a name of a level
 
 # Numbers and factors; a matrix or a date has no such axis.
 effect_predictors <- function(object, rows) {
@@ -182,7 +197,7 @@ effect_panels <- function(parts, rows) {
 placed_part <- function(part, place) {
   part$data$predictor <- part$name
   part$data$number <- part$is_number
-  part$levels <- if (!part$is_number) as.character(part$data$x)
+  part$levels <- if (!part$is_number) short_names(as.character(part$data$x), level_width)
   part$place <- place
   part$data$x <- if (part$is_number) as.numeric(part$data$x) else place + seq_along(part$data$x)
   part
@@ -260,7 +275,9 @@ plot_pair <- function(object, chosen, rows, level, groups, others) {
     ggplot2::labs(x = chosen[1L], colour = chosen[2L], fill = chosen[2L],
                   title = effect_title(object), y = effect_axis(level),
                   caption = effect_caption(object, rows, groups, others, chosen, chosen)) +
-    plot_theme()
+    plot_theme() +
+    (if (!is_number) ggplot2::scale_x_discrete(labels = function(x) short_names(x, level_width))) +
+    slanted_text(list(shown), 1.5)
 }
 
 colour_values <- function(x, in_factor = FALSE) {

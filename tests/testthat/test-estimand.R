@@ -178,3 +178,14 @@ test_that("pictures of effects have rare levels and the extremes of all rows", {
   expect_identical(nrow(points), 3L)
   expect_equal(range(built[[2]]$x), range(d$x))
 })
+
+test_that("long names of levels do not overlap", {
+  skip_if_not_installed("ggplot2")
+  d <- data.frame(y = rep(0:1, 30), z = sin(1:60),
+                  g = gl(5, 12, labels = paste("a long name of", c("Ada", "Bo", "Cy", "Di", "Eve"))))
+  fit <- bsvm(y ~ g + z, d, engine = "gaussian")
+  angle <- function(picture) picture$theme$axis.text.x$angle
+  expect_identical(angle(plot(fit, "effects")), 35)
+  expect_identical(angle(plot(fit, "effects", pars = "g")), 35)
+  expect_false(identical(angle(plot(fit, "effects", pars = "z")), 35))
+})

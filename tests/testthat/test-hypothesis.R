@@ -21,6 +21,8 @@ test_that("probabilities of statements are shares of draws", {
     expect_refusal(hypothesis(fit, bad), "argument", "`hypothesis`")
   }
   expect_refusal(hypothesis(fit, "week > 0", prob = 0.9), "argument", "`level`")
+  expect_refusal(hypothesis(fit, "poly(week, 2)1 > 0"), "argument", "backticks")
+  expect_refusal(hypothesis(fit, "r_ID[X01,Intercept] > 0"), "argument", "`r_ID[X01,Intercept]` < 0")
   for (code in c("stop('run') > week", "week > system('true')", "{week} > 0", "week$x > 0",
                  "(function(x) x)(week) > 0", "base::exp(week) > 0", "week > max(week)",
                  "r_ID[X01,Intercept] > 0", "week:trtdrug < 0", "week > TRUE")) {
