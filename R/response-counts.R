@@ -1,7 +1,8 @@
 # Counts of two classes, cbind(successes, failures): each row of the data becomes a row for each of
 # the two classes, weighted with its count, which is the same likelihood. The fit has `counts`:
 #   formula   as it was called, `.` written out
-#   rows      of the data, one for each row that the fit keeps; `used`, those after `na.action`
+#   rows      numbers of the data's rows, for each row that the fit keeps; `used`, without those that
+#             `na.action` excludes
 #   names     of the two columns
 #   trials    how many in all
 
@@ -36,7 +37,7 @@ describe_counts <- function(counts, n) {
 
 # `call` is the call as it was written, `matched` the one to evaluate.
 fit_counts <- function(matched, call, counts, formula, data, env) {
-  expanded <- call_for_counts(matched, counts, formula, data, env)
+  expanded <- call_for_counts(matched, counts, formula, data)
   fit <- eval(expanded$call, env)
   fit$call <- clean_call(call)
   written <- fit$formula
@@ -49,13 +50,14 @@ fit_counts <- function(matched, call, counts, formula, data, env) {
 }
 
 # The call of the fit to the rows of both classes, and the rows of the data that they are of.
-call_for_counts <- function(call, counts, formula, data, env) {
+call_for_counts <- function(call, counts, formula, data) {
   if (any(c("weights", "class.weights") %in% names(call))) {
     abort("weights", "A response of counts has its own weights; omit `weights` and `class.weights`.")
   }
-  kept <- if (is.null(call$subset)) rep(TRUE, nrow(data))
-          else eval(call$subset, data, env)
-  kept <- if (is.logical(kept)) which(kept) else kept
+  subset <- evaluate(call$subset, data, formula, "subset")
+  kept <- row_numbers(subset, nrow(data), row.names(data))
+  offset <- check_offset(evaluate(call$offset, data, formula, "offset"), nrow(data))
+  if (!is.null(offset)) data[[given_column[["offset"]]]] <- offset
   rows <- rep(kept, each = 2L)
   class <- rep(1:2, length(kept))
   count <- counts[cbind(rows, 3L - class)]
@@ -71,7 +73,8 @@ call_for_counts <- function(call, counts, formula, data, env) {
   call$formula <- with_response(formula, response, original)
   call$data <- data[count > 0, , drop = FALSE]
   call$weights <- as.name(weight)
-  list(call = call, rows = rows[count > 0])
+  if (!is.null(offset)) call$offset <- as.name(given_column[["offset"]])
+  list(call = call, rows = rep(seq_along(kept), each = 2L)[count > 0])
 }
 
 # The fit as it was called: a row of data for each row of counts.

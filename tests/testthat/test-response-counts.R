@@ -62,6 +62,25 @@ test_that("fits of counts speak of rows of counts, as glm() does", {
   expect_equal(rowSums(simulate(omitted)[[1]]), herds$size[-(3:4)])
 })
 
+test_that("subset and offset of counts are those of the rows of the data", {
+  outside <- sin(1:40)
+  fit <- bsvm(cbind(ill, size - ill) ~ period, herds, engine = "gaussian", offset = outside)
+  long <- with(herds, data.frame(period = rep(period, 2), y = rep(c(1, 0), each = 40),
+                                 n = c(ill, size - ill), o = rep(outside, 2)))
+  single <- bsvm(y ~ period, long, weights = n, offset = o, engine = "gaussian")
+  expect_close(fixef(fit), fixef(single), 1e-8)
+  expect_close(fixef(update(fit, . ~ . + z)),
+               fixef(bsvm(cbind(ill, size - ill) ~ period + z, cbind(herds, o = outside), offset = o,
+                          engine = "gaussian")), 1e-8)
+  expect_identical(nobs(update(fit, offset = NULL, data = herds, subset = c("5", "6", "7", "8"))), 4L)
+  twice <- bsvm(cbind(ill, size - ill) ~ period, herds, engine = "gaussian", subset = c(1:40, 1:2))
+  expect_identical(nobs(twice), 42L)
+  expect_refusal(bsvm(cbind(ill, size - ill) ~ period, herds, subset = nope), "argument", "`subset`")
+  expect_refusal(bsvm(cbind(ill, size - ill) ~ period, herds, subset = c("5", "x")), "argument",
+                 "`subset`")
+  expect_refusal(bsvm(cbind(ill, size - ill) ~ period, herds, offset = 1:3), "offset", "(40)")
+})
+
 test_that("importance, hold-out and calibration take counts and weigh trials", {
   fit <- bsvm(cbind(ill, size - ill) ~ period + (1 | herd), herds, engine = "gaussian")
   found <- importance(fit, herds, seed = 1, times = 3L)
