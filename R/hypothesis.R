@@ -46,6 +46,7 @@ hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, .
   check_dots(substitute(list(...)), "hypothesis()", c(prob = "Use `level` instead.",
                                                       alpha = "Use `level = 1 - alpha` instead."))
   level <- check_level(level)
+  need_spread(x, "hypothesis()")
   if (is.null(hypothesis)) hypothesis <- paste0("`", without_ticks(names(fixef.bsvm(x))), "`")
   if (!is.character(hypothesis) || length(hypothesis) == 0L || anyNA(hypothesis)) {
     abort("argument", "`hypothesis` must be text such as \"x < 0\"; found ", describe(hypothesis),

@@ -20,6 +20,9 @@ test_that("probabilities of statements are shares of draws", {
                    NA_character_, character(0), "week; trtdrug", "nix > 0", "week + 'a' > 0")) {
     expect_refusal(hypothesis(fit, bad), "argument", "`hypothesis`")
   }
+  mode <- bsvm(y ~ week, MASS::bacteria, likelihood = "hinge", engine = "em",
+               prior = prior_ridge(variance = 1))
+  expect_refusal(hypothesis(mode, "week < 0"), "unsupported", "hypothesis() needs")
   expect_refusal(hypothesis(fit, "week > 0", prob = 0.9), "argument", "`level`")
   expect_refusal(hypothesis(fit, "poly(week, 2)1 > 0"), "argument", "backticks")
   expect_refusal(hypothesis(fit, "r_ID[X01,Intercept] > 0"), "argument", "`r_ID[X01,Intercept]` < 0")
