@@ -1,6 +1,6 @@
-# Workflows, resampling and tuning of the tidymodels with the engine of parsnip: what they predict and
-# measure equals what loops over bsvm() and predict() give. Workflows give
-# numeric predictors first, so formulas here have them in that order.
+# Workflows, resampling and tuning of the tidymodels with the engine of parsnip. What they predict and
+# measure equals what loops over bsvm() and predict() give. Workflows give numeric predictors first,
+# so formulas here have them in that order.
 
 need_tidymodels <- function() {
   skip_on_cran()
@@ -75,7 +75,8 @@ test_that("recipes and case weights of a workflow reach bsvm()", {
   skip_if_not_installed("recipes")
   d <- binary_data()
   recipe <- recipes::step_dummy(recipes::recipe(y ~ f + x1, d), f)
-  model <- parsnip::set_engine(parsnip::svm_linear("classification"), "bsvm", algorithm = "gaussian")
+  model <- parsnip::set_engine(parsnip::svm_linear("classification"), "bsvm",
+                               algorithm = "gaussian")
   flow <- workflows::add_recipe(workflows::add_model(workflows::workflow(), model), recipe)
   fit <- workflows::extract_fit_engine(parsnip::fit(flow, d))
   expect_close(coef(fit)[c("(Intercept)", "x1", "f_b", "f_c")],
