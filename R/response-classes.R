@@ -200,7 +200,7 @@ augmented_columns.bsvm_response_classes <- function(response, link) {
 
 #' @export
 shape_draws.bsvm_response_classes <- function(response, draws) {
-  structure(draws, levels = response$levels)
+  structure(draws, classes = response$levels) # tidybayes takes draws with `levels` for 1 and 2
 }
 
 #' @export
