@@ -90,8 +90,8 @@ find_parameters.bsvm <- function(x, flatten = FALSE, ...) {
   if (check_flag(flatten, "flatten")) names else list(conditional = names)
 }
 
-# Draws, as for other Bayesian models: those of the coefficients or, with `effects = "all"`, of every
-# inferred parameter except the group effects.
+# Draws, as for other Bayesian models: those of the coefficients or, with `effects = "all"`, of all
+# inferred parameters except the group effects.
 #' @method get_parameters bsvm
 #' @rawNamespace S3method(insight::get_parameters,bsvm)
 get_parameters.bsvm <- function(x, effects = c("fixed", "all"), ndraws = NULL, ...) {
