@@ -51,7 +51,7 @@ free_size <- function(block) {
   if (is_fixed(block)) 0 else if (is_joint(block)) q * (q + 1) / 2 else 1
 }
 
-# Of one variance its draws, as bsvm_draws has them.
+# The draws of one variance, as bsvm_draws has them.
 point_variances <- function(block, rows, theta) {
   if (length(rows) != 1L) return(array(0, c(0L, ncol(theta), 1L)))
   array(exp(2 * theta[rows, ]), c(1L, ncol(theta), 1L))

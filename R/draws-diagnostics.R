@@ -30,7 +30,8 @@ diagnose <- function(draws) {
   table
 }
 
-# Of the population-level coefficients; of very many only some, evenly spread, the others NA.
+# Diagnostics of the population-level coefficients. If there are very many, only some are computed,
+# evenly spread, and the others are NA.
 diagnose_coefficients <- function(fit, most = 500) {
   names <- fit$design$columns
   at <- spread_over(length(names), most)

@@ -18,7 +18,7 @@ is_residual <- function(likelihood) inherits(likelihood, "bsvm_likelihood_residu
 # Which of the core's numbers have the response's unit; others have none.
 unit_numbers <- function(likelihood) UseMethod("unit_numbers")
 
-# Of a term with inferred parameters, too.
+# Also the method for a term with inferred parameters.
 #' @export
 unit_numbers.default <- function(likelihood) character(0)
 

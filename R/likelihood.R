@@ -110,7 +110,7 @@ integrates <- function(likelihood, effects) UseMethod("integrates")
 #' @export
 integrates.bsvm_likelihood <- function(likelihood, effects) !has_parameters(likelihood)
 
-# Can a mode lie where log p(y | f) has a kink?
+# Can a mode lie where log p(y | f) is not differentiable?
 has_concave_kinks <- function(likelihood) UseMethod("has_concave_kinks")
 
 #' @export

@@ -74,7 +74,7 @@ own_values_of <- function(rows) {
   if (is.null(own)) rows else own
 }
 
-# Of a number that is made a factor, values that it has.
+# For a number that the formula makes a factor, only values that occur.
 effect_grid <- function(x, in_factor = FALSE) {
   if (is.factor(x)) return(factor(levels(droplevels(x)), levels(x)))
   values <- sort(unique(x))

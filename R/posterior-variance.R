@@ -93,7 +93,7 @@ block_covariance_draws <- function(fit, k, q) {
 # Lower Cholesky roots of covariance_draws().
 covariance_roots <- function(fit, name) array_roots(covariance_draws(fit, name))
 
-# Of q x q x n matrices, all at once; of one that is singular to rounding, a root with zeros.
+# Roots of q x q x n matrices, all at once; one that is singular to rounding has a root with zeros.
 array_roots <- function(a) {
   root <- 0 * a
   for (j in seq_len(dim(a)[1L])) {

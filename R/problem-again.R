@@ -98,7 +98,7 @@ known_block <- function(columns) {
   list(prior = "normal", parameters = c(variance = 1), columns = columns, unseen = 0L)
 }
 
-# A prior on q effects whose covariance is free; what law it has does not matter here.
+# A prior on q effects whose covariance is free; its distribution does not matter here.
 free_block <- function(q) {
   parameters <- if (q == 1L) c(shape = 1, scale = 1)
                 else c(effects = q, df = q + 1, lower_triangle(diag(q)))
@@ -149,7 +149,7 @@ given_quantiles <- function(object, name, probs, rows) {
   )
 }
 
-# Of each effect the standard deviation over that given the coefficients.
+# For each effect, its standard deviation divided by that given the coefficients.
 coefficient_share <- function(object, name) {
   posterior <- object$posterior
   total <- effect_sds(posterior, object$groups)[[name]]

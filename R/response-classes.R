@@ -286,7 +286,7 @@ describe_values <- function(y) {
          if (length(values) > 20L) ", among others")
 }
 
-# Of a regression the likelihood says so.
+# A numeric response needs a likelihood for regression.
 refuse_numbers <- function(y) {
   abort("response", "The response must have two classes; found ", describe_values(y), ". For ",
         "support vector regression give bsvm() `likelihood = likelihood_eps_insensitive()`. For ",

@@ -149,7 +149,7 @@ scale_covariance <- function(covariance, square) {
   covariance
 }
 
-# Of a precision, which is over the unit's square; `root` is the inverse of its last part.
+# The factor of a precision, which is over the unit's square; `root` inverts its last part.
 scale_factor <- function(factor, unit) {
   factor$x <- factor$x / unit
   factor$root <- factor$root * unit

@@ -102,7 +102,7 @@ check_given_size <- function(margin, data, term) {
         smallest, " for bs = \"", basis_name(margin), "\"; found ", k, ".")
 }
 
-# Of the numbers; the factor of a basis such as "fs" has copies of it.
+# Values of the numbers; the factor of a basis such as "fs" has copies of them.
 distinct_values <- function(margin, data) nrow(unique(data[numeric_terms(margin, data)]))
 
 numeric_terms <- function(margin, data) {

@@ -49,7 +49,7 @@ basis_effects.bsvm_basis_smooth <- function(kind, term, data) {
   if (is_factor) setdiff(taken, text_of(by)) else taken
 }
 
-# Each level of a factor `by` makes one. Beside what every basis has:
+# Each level of a factor `by` makes one. In addition to what every basis has:
 #   term, by           as in mgcv: its covariates, the text of `by` ("NA" for none)
 #   object, transform  mgcv's object without the data, and what turns its columns into ours
 #   expression         what rebuilds the variables: list(terms, xlevels)

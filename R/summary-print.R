@@ -33,7 +33,7 @@ coefficient_notes <- function(x) {
 # Is what the likelihood does to intervals said, and graver than that they are approximate?
 is_said <- function(x) !isTRUE(x$details) && !is.null(x$pseudo_note)
 
-# Of coefficients with a common penalty it is a detail.
+# A common penalty of coefficients is a detail.
 say_sds <- function(x, n, digits) {
   if (!is.null(x$sampling)) digits <- min(digits, 3L) # as the Monte Carlo error allows
   shown <- x$sds
