@@ -1,4 +1,5 @@
-# What a user knows of points in the core's unknowns (columns, as in approximation-proposal.R):
+# The user's quantities at points in the core's parameters (columns, as in
+# approximation-proposal.R):
 # population-level coefficients on the user's scale, then standard deviations (sd_) and
 # correlations (cor_) of the blocks whose variances are inferred, and parameters by their names. One
 # a row.

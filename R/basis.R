@@ -18,8 +18,8 @@ origin_of <- function(name) {
   basis_origin(structure(list(), class = c(paste0("bsvm_term_", name), "bsvm_term")))
 }
 
-# What methods for the term are dispatched on, with the name of its function as `head`; NULL for a
-# term without a basis.
+# The object that methods for the term dispatch on, with the name of its function as `head`; NULL
+# for a term without a basis.
 basis_kind <- function(term) {
   if (!is.call(term)) return(NULL)
   head <- term[[1L]]

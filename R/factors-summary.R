@@ -1,4 +1,4 @@
-# What print() and summary() say of a factor term.
+# The lines of print() and summary() about a factor term.
 
 # list(label, k, p, chosen, table, determinacy, missing), NULL without such a term. `table` is that of
 # factor_table(), without it where only print() asks.

@@ -1,4 +1,4 @@
-# What a summary says of Gaussian-process terms.
+# Gaussian-process terms in a summary.
 
 # Names of the columns of numbers: the covariate, "x[2]" of a matrix, "f[b]" of a factor's level.
 input_names <- function(basis) {

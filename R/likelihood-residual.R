@@ -27,7 +27,7 @@ unit_numbers.bsvm_likelihood <- function(likelihood) character(0)
 
 # ---- inferred numbers of a fit ------------------------------------------------------------------
 
-# What the core calls them, where that is another word.
+# Their names in the core, where these differ.
 core_number <- function(label) if (label == "nu") "kappa" else label
 
 # list(values, weights): the density's numbers at the points of a fit (draws, points of a mixture,

@@ -155,7 +155,7 @@ inverse_covariance <- function(x) {
   })
 }
 
-# What the variables are regressed on; an auxiliary dummy that is not there leaves a row unknown.
+# The variables are regressed on these; an auxiliary dummy that is not there leaves a row unknown.
 given_columns <- function(law, x, auxiliary) {
   columns <- lapply(seq_along(law$given), function(k) {
     at <- law$given_column[k]

@@ -1,4 +1,4 @@
-# What all pictures share: the theme, a palette that colour-blind readers can tell apart (Okabe and
+# Shared by all pictures: the theme, a palette that colour-blind readers can tell apart (Okabe and
 # Ito, and two of Tol's), words for axes, short names, and axes of panels that differ in what their
 # numbers mean.
 

@@ -148,7 +148,7 @@ variance_draws <- function(blocks, variances) {
   do.call(bind_variables, unname(named))
 }
 
-# What a block's draws are called, from the core's names: other numbers than variances keep theirs.
+# Names of a block's draws, from the core's names: other numbers than variances keep theirs.
 variance_names <- function(block, names) {
   if (length(names) == 0L) return(NULL)
   if (is_parameter(block)) return(block$label)

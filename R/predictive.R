@@ -76,7 +76,7 @@ points_that_matter <- function(weights) {
   sort(order[cumsum(weights[order]) > least_total])
 }
 
-# What has no predictive distribution is refused.
+# A fit without a predictive distribution is refused.
 need_predictive <- function(likelihood) UseMethod("need_predictive")
 
 #' @export

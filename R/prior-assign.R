@@ -280,7 +280,7 @@ prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   do.call(rbind, rows)
 }
 
-# What a name stands for: blocks of group effects or of a smooth, or some columns.
+# The blocks that a name stands for: blocks of group effects or of a smooth, or some columns.
 settable_row <- function(name, frame, likelihood, assigned) {
   blocks <- named_blocks(name, frame, assigned)
   if (length(blocks) > 0L) {

@@ -1,4 +1,4 @@
-# What the core was given, made again from a fit and its data, which are evaluated anew.
+# The core's problem, made again from a fit and its data, which are evaluated anew.
 
 # The rows that took part, as new_design() gives rows, with y, weight and offset.
 rows_again <- function(object, env) {

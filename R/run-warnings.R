@@ -1,4 +1,4 @@
-# What a run that ended has to warn of: where it stopped, and what the data leave open.
+# Warnings about a run that ended: where it stopped, and what the data leave open.
 
 # Without integrated effects engine_map() too climbs a bound first.
 word_for_objective <- function(result, spec) {

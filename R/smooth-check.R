@@ -1,5 +1,5 @@
-# What a smooth term may ask for, before mgcv is asked: its arguments, its variables, and a basis no
-# larger than they have distinct values.
+# Arguments of a smooth term, checked before mgcv is called: its arguments, its variables, and a
+# basis no larger than they have distinct values.
 
 # mgcv rounds, recycles or raises an odd k. -1, of t2() NA, is its default.
 check_smooth_arguments <- function(given, term, kind) {

@@ -108,7 +108,7 @@ with_mgcv <- function(expression, label, explain) {
 
 mgcv_message <- function(condition) sub("[.]$", "", trimws(conditionMessage(condition)))
 
-# What mgcv's s() or t2() makes of the call. Its variables stay unevaluated, k and the like are
+# The call as mgcv's s() or t2() evaluates it. Its variables stay unevaluated, k and the like are
 # looked for where the formula was made.
 smooth_spec <- function(kind, term, env) {
   if (kind %in% c("te", "ti")) refuse_tensor(term, kind)
@@ -203,7 +203,7 @@ diagonal_parts <- function(diagonals) {
   list(turn = diag(ifelse(total == 0, 1, 1 / sqrt(total)), length(total)), penalty = penalty)
 }
 
-# What PredictMat() does not need grows with the rows.
+# The parts that PredictMat() does not need grow with the rows.
 strip_smooth <- function(object) {
   object[c("X", "S", "Xb", "fac", "cmX")] <- NULL
   if (!is.null(object$form)) environment(object$form) <- globalenv() # it was mgcv's, with the data

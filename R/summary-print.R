@@ -22,7 +22,7 @@ columns_shown <- function(table, x) {
   table[, intersect(colnames(table), c("Estimate", "SD", "lower", "upper")), drop = FALSE]
 }
 
-# What to know of the intervals; nothing of those that are calibrated. Without details it is the
+# A caution about the intervals; none for calibrated ones. Without details it is the
 # gravest alone.
 coefficient_notes <- function(x) {
   interval <- c(engine_note(x$engine, x), if (!isTRUE(x$point)) x$pseudo_note)

@@ -100,7 +100,7 @@ function_matrices <- function(functions) {
   stats::setNames(matrices, functions$label)
 }
 
-# What varies in a Gaussian-process term.
+# The parts of a Gaussian-process term that vary.
 amplitude <- "amplitude"
 
 check_sigma <- function(sigma) {
