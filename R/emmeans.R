@@ -19,7 +19,9 @@
 #' **Other packages.** `marginaleffects::avg_comparisons(fit, variables = "x")` and its relatives, and
 #' `ggeffects::ggpredict(fit, "x")`, use the same draws. They take `groups = "known"`, `"none"` or
 #' `"new"` too; marginaleffects warns that it does not know `groups`, and passes it on. Before R 4.4,
-#' marginaleffects 1.0 needs `library(rlang)`.
+#' marginaleffects 1.0 needs `library(rlang)`. `parameters::model_parameters(fit)`,
+#' `bayestestR::describe_posterior(fit)` and its relatives summarise the draws of coefficients, and
+#' `performance::r2(fit)` those of [bayes_R2()][bayes_R2.bsvm].
 #'
 #' Under the pseudo-likelihood there are no probabilities; see [posterior_epred.bsvm()] for what
 #' `epred = TRUE` then computes.

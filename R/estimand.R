@@ -1,5 +1,5 @@
-# What the expected response of a row is about in a model with group effects: the one place where
-# plot(fit, "effects"), emmeans, marginaleffects and ggeffects get their draws.
+# Which groups the expected response of a row is for, in a model with group effects: the one place
+# where plot(fit, "effects"), emmeans, marginaleffects and ggeffects get their draws.
 #
 #   known  the group that the row names
 #   none   a group whose effects are zero

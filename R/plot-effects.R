@@ -91,7 +91,7 @@ rug_values <- function(rows, name) {
   x[spread_over(length(x), 500L)]
 }
 
-# Of a number that is made a factor, values that it has.
+# For a number that the formula makes a factor, only values that occur.
 effect_grid <- function(x, in_factor = FALSE) {
   if (is.factor(x)) return(factor(levels(droplevels(x)), levels(x)))
   values <- sort(unique(x))

@@ -23,7 +23,7 @@
 #' @param ... Must be empty.
 #' @return A matrix with one row per draw (chain by chain) and one column per row of `newdata`, or
 #'   of the fit. For a numeric response it is numeric. For classes it is an integer matrix: 1 is the
-#'   second level of the response, the class +1, and 0 the first. The attribute `"levels"` contains
+#'   second level of the response, the class +1, and 0 the first. The attribute `"classes"` contains
 #'   their names. A row with a missing variable has a column of `NA`.
 #' @section Errors:
 #' `bsvm_error_unsupported` under the pseudo-likelihood, which is not a distribution of the

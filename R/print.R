@@ -157,7 +157,7 @@ say_scales <- function(table, digits) {
                      ifelse(table$fixed, " (fixed)", "")))
 }
 
-# Of blocks without a variance, posterior means of what they have: "block: nu 0.32, alpha 0.9".
+# For blocks without a variance, posterior means of their parameters: "block: nu 0.32, alpha 0.9".
 say_other_hyper <- function(x, digits) {
   blocks <- Filter(function(block) {
     !has_variance(block) && !is_parameter(block) && !is_weak(block$prior) &&

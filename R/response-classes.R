@@ -201,7 +201,7 @@ augmented_columns.bsvm_response_classes <- function(response, link) {
 
 #' @export
 shape_draws.bsvm_response_classes <- function(response, draws) {
-  structure(draws, levels = response$levels)
+  structure(draws, classes = response$levels) # tidybayes takes draws with `levels` for 1 and 2
 }
 
 #' @export
@@ -287,7 +287,7 @@ describe_values <- function(y) {
          if (length(values) > 20L) ", among others")
 }
 
-# Of a regression the likelihood says so.
+# A numeric response needs a likelihood for regression.
 refuse_numbers <- function(y) {
   abort("response", "The response must have two classes; found ", describe_values(y), ". For ",
         "support vector regression give bsvm() `likelihood = likelihood_eps_insensitive()`. For ",

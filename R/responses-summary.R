@@ -1,4 +1,4 @@
-# What is printed and drawn of several responses.
+# Prints and pictures of several responses.
 
 # Mean, standard deviation and limits of standard deviations and correlations of draws of lower
 # triangles.

@@ -307,7 +307,7 @@ scale_table <- function(object) {
              fixed = numbers(function(block) block$prior$parameters[["nu"]]) > 0)
 }
 
-# Of point estimates: list(objective, dual, gap, certified, optima, n_margin), else NULL.
+# For point estimates list(objective, dual, gap, certified, optima, n_margin), else NULL.
 estimate_facts <- function(object) {
   if (!inherits(object$posterior, "bsvm_point")) return(NULL)
   facts <- unclass(object$posterior)[c("objective", "dual", "gap", "certified", "optima")]
@@ -318,7 +318,7 @@ estimate_facts <- function(object) {
 # Was the variance given, not inferred?
 is_fixed <- function(block) "variance" %in% names(block$prior$parameters)
 
-# Of correlated effects each has its variance.
+# Correlated effects have a variance each.
 spread_names <- function(block) {
   if (is_joint(block)) paste0(block$factor, ": ", block$labels) else block$label
 }

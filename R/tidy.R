@@ -174,7 +174,7 @@ augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob =
 
 has_own_probabilities <- function(x) is_kind(x$response, "classes") && is_law(x$likelihood)
 
-# What augment() hands on to predict() for new rows.
+# The arguments that augment() gives to predict() for new rows.
 for_predict <- c("re_formula", "allow_new_levels", "group", "offset")
 
 not_for_predict <- function(dots) {

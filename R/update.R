@@ -76,7 +76,7 @@ refit_call <- function(call, object, changed, env) {
   refit(again, call, values, env)
 }
 
-# What is evaluated in the data, and of which the fit keeps no values for other rows.
+# Arguments that are evaluated in the data, and whose values for other rows the fit does not keep.
 need_found <- function(name, written, data, home) {
   absent <- Filter(function(v) !exists(v, home), setdiff(all.vars(written), names(data)))
   if (length(absent) == 0L) return(invisible())

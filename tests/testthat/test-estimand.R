@@ -105,6 +105,9 @@ test_that("marginaleffects, ggeffects and parameters have the same draws", {
   expect_close(grid$conf.low, apply(none, 2, quantile, 0.025), 1e-12)
   table <- model_parameters.bsvm(fit)
   expect_identical(table$Parameter, c(names(fixef(fit)), "sd_ID__Intercept"))
+  expect_identical(table$Effects, rep(c("fixed", "random"), c(4, 1)))
+  expect_identical(model_parameters.bsvm(fit, effects = "random")$Parameter, "sd_ID__Intercept")
+  expect_refusal(model_parameters.bsvm(fit, effects = "both"), "argument", "`effects`")
   expect_true("bsvm" %in% getOption("marginaleffects_model_classes"))
   skip_if_not_installed("marginaleffects")
   skip_if_not_installed("collapse", "2.0.18")
@@ -117,6 +120,31 @@ test_that("marginaleffects, ggeffects and parameters have the same draws", {
   })
   expect_close(compared$estimate, c(median(risk[[2]] - risk[[1]]), median(risk[[3]] - risk[[1]])),
                1e-8)
+})
+
+test_that("insight, bayestestR and performance have the draws of parameters and of R-squared", {
+  draws <- as.matrix(fit)
+  found <- get_parameters.bsvm(fit)
+  expect_equal(as.matrix(found), draws[, names(fixef(fit))], ignore_attr = TRUE)
+  expect_named(get_parameters.bsvm(fit, "all"), c(names(fixef(fit)), "sd_ID__Intercept"))
+  expect_identical(find_parameters.bsvm(fit), list(conditional = names(fixef(fit))))
+  expect_identical(find_parameters.bsvm(fit, flatten = TRUE), names(fixef(fit)))
+  r2 <- r2_posterior.bsvm(fit)
+  expect_identical(unname(r2$R2_Bayes), bayes_R2(fit))
+  expect_identical(unname(r2$R2_Bayes_marginal), bayes_R2(fit, re_formula = NA))
+  skip_if_not_installed("insight", "1.3")
+  expect_identical(insight::get_parameters(fit), found)
+  expect_identical(insight::find_parameters(fit)$conditional, names(fixef(fit)))
+  skip_if_not_installed("bayestestR")
+  for (name in c("p_direction", "hdi", "eti", "ci", "point_estimate", "describe_posterior")) {
+    own <- getExportedValue("bayestestR", name)
+    expect_equal(as.data.frame(own(fit)), as.data.frame(own(found)), info = name,
+                 ignore_attr = TRUE)
+  }
+  drug <- getExportedValue("bayestestR", "p_direction")(fit)$pd[2]
+  expect_identical(drug, mean(draws[, "trtdrug"] < 0))
+  skip_if_not_installed("performance")
+  expect_identical(getExportedValue("performance", "r2")(fit)$R2_Bayes[[1]], median(bayes_R2(fit)))
 })
 
 test_that("effects are averages of draws over the rows, at each value", {
