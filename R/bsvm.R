@@ -136,7 +136,8 @@
 #'   random-effects terms as in lme4, smooth terms as in mgcv, Gaussian-process terms [gp(x1,
 #'   x2)][gp], and a factor term [factors(x, k = )][factors].
 #' @param data A data frame. Variables that are not in it are looked up in the environment of the
-#'   formula.
+#'   formula. Or rows that are read in chunks and need not fit in memory: a function of `reset`,
+#'   names of files, or a [bsvm_source()], whose page has details.
 #' @param y The response for a matrix `x`, coded as in Details.
 #' @param group With a matrix: a factor or vector whose levels get random intercepts.
 #' @param subset Which rows to use, evaluated in `data`: a logical vector (`NA` counts as `FALSE`),
