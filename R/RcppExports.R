@@ -181,6 +181,10 @@ core_add_moments <- function(moments, x, weights) {
     invisible(.Call(`_bsvm_core_add_moments`, moments, x, weights))
 }
 
+core_moments_of <- function(x, weights) {
+    .Call(`_bsvm_core_moments_of`, x, weights)
+}
+
 core_read_moments <- function(moments) {
     .Call(`_bsvm_core_read_moments`, moments)
 }

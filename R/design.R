@@ -155,7 +155,5 @@ size_unit <- function(v) {
 
 # list(weight, mean, squares, bounds) of a column: sums by leaves of rows, as those of rows in files.
 sums_of_column <- function(v, weights = NULL) {
-  moments <- core_new_moments(1L)
-  core_add_moments(moments, matrix(as.double(v)), weights)
-  core_read_moments(moments)
+  core_moments_of(as.double(v), if (!is.null(weights)) as.double(weights))
 }

@@ -139,6 +139,7 @@ simulated_counts <- function(fit, f, seed) {
 
 # A study of counts is one of trials; those of a row stay together. NULL if no model has counts.
 trials_of_study <- function(models, data, env) {
+  if (any(vapply(models, inherits, TRUE, "bsvm_responses"))) return(NULL) # of numbers
   formulas <- lapply(models, function(model) {
     if (inherits(model, "formula")) model else if (inherits(model, "bsvm")) model$counts$formula
   })

@@ -54,10 +54,10 @@ new_source <- function(label, names, open) {
 #' twice that with a grouping factor, and are removed after the fit. Memory does not grow with the
 #' rows. The result is the same, to the last bit, as that of a data frame with these rows.
 #'
-#' The response is two classes. Formulas can have predictors, factors, interactions, offsets and
-#' `(1 | g)` or `(x | g)` for one grouping factor; terms that depend on other rows, such as `scale(x)`
-#' or `poly(x, 2)`, smooth terms and Gaussian-process terms are refused. So is `subset`. The engines
-#' are [engine_gaussian()] with `integrate = FALSE`, which is the default, and [engine_vb()]. With a
+#' The response is two classes. Formulas can have predictors, factors, interactions and offsets, and
+#' random effects of one grouping factor. Refused are `subset`, smooth terms, Gaussian-process terms,
+#' and terms that depend on other rows, such as `scale(x)` or `poly(x, 2)`. The engines are
+#' [engine_gaussian()] with `integrate = FALSE`, which is the default, and [engine_vb()]. With a
 #' grouping factor all rows of one level must fit in memory.
 #'
 #' Such a fit keeps no rows: `fitted()`, `residuals()` and other functions that look at them are
@@ -175,6 +175,7 @@ print.bsvm_source <- function(x, ...) {
 
 # NULL if `data` is no source, which includes functions such as stats::df without `reset`.
 as_source <- function(data) {
+  if (!is.null(dim(data))) return(NULL)
   if (inherits(data, "bsvm_source")) return(data)
   if (is.character(data) || inherits(data, "DBIConnection") || resets(data)) bsvm_source(data)
 }

@@ -570,6 +570,17 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// core_moments_of
+Rcpp::List core_moments_of(Rcpp::NumericVector x, SEXP weights);
+RcppExport SEXP _bsvm_core_moments_of(SEXP xSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_moments_of(x, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_read_moments
 Rcpp::List core_read_moments(SEXP moments);
 RcppExport SEXP _bsvm_core_read_moments(SEXP momentsSEXP) {
@@ -639,6 +650,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_shard_rows", (DL_FUNC) &_bsvm_core_shard_rows, 5},
     {"_bsvm_core_new_moments", (DL_FUNC) &_bsvm_core_new_moments, 1},
     {"_bsvm_core_add_moments", (DL_FUNC) &_bsvm_core_add_moments, 3},
+    {"_bsvm_core_moments_of", (DL_FUNC) &_bsvm_core_moments_of, 2},
     {"_bsvm_core_read_moments", (DL_FUNC) &_bsvm_core_read_moments, 1},
     {"_bsvm_core_sparse_cost", (DL_FUNC) &_bsvm_core_sparse_cost, 3},
     {NULL, NULL, 0}

@@ -57,6 +57,23 @@ std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const 
   return out;
 }
 
+const double* weights_of(SEXP weights, R_xlen_t rows) {
+  if (Rf_isNull(weights)) return nullptr;
+  if (TYPEOF(weights) != REALSXP || Rf_xlength(weights) != rows)
+    throw bsvm::InvalidInput("weights", "'weights' must be doubles, one a row.");
+  return REAL(weights);
+}
+
+List moments_list(const bsvm::ColumnMoments& moments) {
+  const auto sums = moments.sums();
+  bsvm::Mat bounds(2, sums.least.size());
+  bounds.row(0) = sums.least;
+  bounds.row(1) = sums.most;
+  return List::create(_["weight"] = sums.weight, _["mean"] = to_numeric(sums.mean),
+                      _["squares"] = to_numeric(sums.squares),
+                      _["bounds"] = to_array(bounds, {2, bounds.cols()}));
+}
+
 }  // namespace
 
 // The powers of two that bring columns between these bounds (2, columns) near one.
@@ -156,22 +173,24 @@ Rcpp::RObject core_new_moments(int columns) {
 // [[Rcpp::export(rng = false)]]
 void core_add_moments(SEXP moments, Rcpp::NumericMatrix x, SEXP weights) {
   with_core_errors([&] {
-    if (!Rf_isNull(weights) && (TYPEOF(weights) != REALSXP || Rf_xlength(weights) != x.nrow()))
-      throw bsvm::InvalidInput("weights", "'weights' must be doubles, one a row.");
     Rcpp::XPtr<bsvm::ColumnMoments>(moments)->add(x.begin(), x.nrow(),
-                                                  Rf_isNull(weights) ? nullptr : REAL(weights));
+                                                  weights_of(weights, x.nrow()));
     return 0;
+  });
+}
+
+// The same at once, of one column.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_moments_of(Rcpp::NumericVector x, SEXP weights) {
+  return with_core_errors([&] {
+    bsvm::ColumnMoments moments(1);
+    moments.add(x.begin(), x.size(), weights_of(weights, x.size()));
+    return moments_list(moments);
   });
 }
 
 // list(weight, mean, squares, bounds), the last (2, columns).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_read_moments(SEXP moments) {
-  const auto sums = Rcpp::XPtr<bsvm::ColumnMoments>(moments)->sums();
-  bsvm::Mat bounds(2, sums.least.size());
-  bounds.row(0) = sums.least;
-  bounds.row(1) = sums.most;
-  return List::create(_["weight"] = sums.weight, _["mean"] = to_numeric(sums.mean),
-                      _["squares"] = to_numeric(sums.squares),
-                      _["bounds"] = to_array(bounds, {2, bounds.cols()}));
+  return moments_list(*Rcpp::XPtr<bsvm::ColumnMoments>(moments));
 }

