@@ -48,6 +48,7 @@ new_source <- function(label, names, open) {
 #' a column that changes its type, and a factor whose levels differ. Levels may be added at the end.
 #' Columns are numbers, logical, text, factors, `Date` or `POSIXct`. Text becomes a factor with the
 #' levels of all rows.
+#'
 #' **Fits.** `bsvm(y ~ x, data = source)` reads the source once. Factors have the levels of all rows.
 #' The columns of the design matrix are written to files in the temporary folder of the session
 #' ([tempdir()]), which each iteration reads from there. They need 8 bytes for each row and column,
