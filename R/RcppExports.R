@@ -37,8 +37,16 @@ core_hold_rows <- function(problem, model) {
     .Call(`_bsvm_core_hold_rows`, problem, model)
 }
 
+core_hold_shards <- function(problem, model, known, paths, first) {
+    .Call(`_bsvm_core_hold_shards`, problem, model, known, paths, first)
+}
+
 core_ask_held_rows <- function(rows, question) {
     .Call(`_bsvm_core_ask_held_rows`, rows, question)
+}
+
+core_checksum <- function(x) {
+    .Call(`_bsvm_core_checksum`, x)
 }
 
 core_integrated <- function(problem, model, points, depth, threads) {

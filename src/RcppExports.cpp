@@ -119,6 +119,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_hold_shards
+Rcpp::RObject core_hold_shards(Rcpp::List problem, Rcpp::List model, Rcpp::List known, std::vector<std::string> paths, double first);
+RcppExport SEXP _bsvm_core_hold_shards(SEXP problemSEXP, SEXP modelSEXP, SEXP knownSEXP, SEXP pathsSEXP, SEXP firstSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::List >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< std::vector<std::string> >::type paths(pathsSEXP);
+    Rcpp::traits::input_parameter< double >::type first(firstSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_hold_shards(problem, model, known, paths, first));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_ask_held_rows
 Rcpp::RObject core_ask_held_rows(SEXP rows, Rcpp::List question);
 RcppExport SEXP _bsvm_core_ask_held_rows(SEXP rowsSEXP, SEXP questionSEXP) {
@@ -127,6 +141,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
     Rcpp::traits::input_parameter< Rcpp::List >::type question(questionSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ask_held_rows(rows, question));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_checksum
+std::string core_checksum(Rcpp::NumericVector x);
+RcppExport SEXP _bsvm_core_checksum(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_checksum(x));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -603,7 +627,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_factor_vb", (DL_FUNC) &_bsvm_core_factor_vb, 3},
     {"_bsvm_core_fit", (DL_FUNC) &_bsvm_core_fit, 4},
     {"_bsvm_core_hold_rows", (DL_FUNC) &_bsvm_core_hold_rows, 2},
+    {"_bsvm_core_hold_shards", (DL_FUNC) &_bsvm_core_hold_shards, 5},
     {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},
+    {"_bsvm_core_checksum", (DL_FUNC) &_bsvm_core_checksum, 1},
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},
     {"_bsvm_core_effect_quantiles", (DL_FUNC) &_bsvm_core_effect_quantiles, 6},

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "core/data/column_moments.hpp"
-#include "core/rows/shards/shard_source.hpp"
 #include "r_convert.h"
+#include "r_shards.h"
 
 using Rcpp::_;
 using Rcpp::as;
@@ -32,7 +32,8 @@ bsvm::Vec last_of(const List& list, const char* name, bsvm::Index columns) {
   return to_vec(all).tail(columns);
 }
 
-// known: the problem as the engine has it, with the units of all rows.
+}  // namespace
+
 std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const List& model,
                                                      const List& known) {
   auto out = std::make_shared<bsvm::ShardProblem>();
@@ -56,8 +57,6 @@ std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const 
   rows.multipliers.reset(out->slopes);
   return out;
 }
-
-}  // namespace
 
 // The powers of two that bring columns between these bounds (2, columns) near one.
 // [[Rcpp::export(rng = false)]]
