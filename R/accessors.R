@@ -83,6 +83,7 @@ nobs.bsvm <- function(object, ...) {
 #' @export
 weights.bsvm <- function(object, ...) {
   check_fit(object)
+  need_rows(object, "weights()")
   if (is.null(object$weights)) return(NULL)
   stats::naresid(object$na.action, object$weights)
 }
@@ -130,6 +131,7 @@ open_formula <- function(object) {
 # The data of the fit, one row a fitted link: list(x, y, group), with x the data frame of the
 # formula or the matrix. Kept in the fit, or from its call evaluated again in `env`.
 training_data <- function(object, env) {
+  need_rows(object, "This function")
   data <- again(if (is.null(object$formula)) matrix_again(object, env) else data_again(object, env))
   same <- nrow(data$x) == length(object$link) &&
     (inherits(object, "bsvm_factor_model") || # without a response

@@ -97,7 +97,7 @@ all_weights <- function(frame) {
 # The grouping factors without their rows.
 kept_groups <- function(groups) {
   if (is.null(groups)) return(NULL)
-  lapply(groups, function(group) group[setdiff(names(group), c("codes", "z"))])
+  lapply(groups, function(group) group[setdiff(names(group), c("codes", "z", "z_sums"))])
 }
 
 # x %*% coefficients on the user's scale, group effects and offset: no standardised copy.

@@ -140,12 +140,22 @@ column_moments <- function(v, weights = NULL) {
   }
   if (length(v) == 0L) return(list(mean = 0, sd = 0))
   if (min(v) == max(v)) return(list(mean = v[1L], sd = 0))
-  unit <- 2^floor(log2(largest_size(v)))
-  if (unit > 1e-100 && unit < 1e100) unit <- 1 else v <- v / unit
-  moments <- core_new_moments(1L)
-  core_add_moments(moments, matrix(v), weights)
-  found <- core_read_moments(moments)
+  unit <- size_unit(v)
+  found <- sums_of_column(if (unit == 1) v else v / unit, weights)
   sd <- if (found$weight <= 1) NA_real_ # check_divisor() refuses to scale by it
         else sqrt(found$squares / (found$weight - 1))
   list(mean = found$mean * unit, sd = sd * unit)
+}
+
+# The power of two that brings numbers of extreme size near 1; else 1.
+size_unit <- function(v) {
+  unit <- 2^floor(log2(largest_size(v)))
+  if (unit > 1e-100 && unit < 1e100 || unit == 0) 1 else unit
+}
+
+# list(weight, mean, squares, bounds) of a column: sums by leaves of rows, as those of rows in files.
+sums_of_column <- function(v, weights = NULL) {
+  moments <- core_new_moments(1L)
+  core_add_moments(moments, matrix(as.double(v)), weights)
+  core_read_moments(moments)
 }

@@ -7,7 +7,11 @@ as_engine <- function(x, frame, likelihood, assigned) {
   default_engine(frame, likelihood, assigned)
 }
 
-can_take <- function(name, ...) is.null(refusal(as_component(name, "engine"), ...))
+can_take <- function(name, frame, ...) {
+  engine <- if (name == "gaussian" && is_streamed(frame)) engine_gaussian(integrate = FALSE)
+            else as_component(name, "engine")
+  is.null(refusal(engine, frame, ...))
+}
 
 # The error that says what can take the model instead.
 check_engine <- function(engine, frame, likelihood, assigned) {
@@ -273,7 +277,7 @@ check_unknowns <- function(engine, frame, likelihood, assigned) {
     abort("unsupported", engine_call(engine), " can't model missing predictors together with a ",
           "grouping factor.")
   }
-  if (selects_any(assigned$blocks) && length(frame$columns) > nrow(frame$x)) {
+  if (selects_any(assigned$blocks) && length(frame$columns) > row_count(frame)) {
     abort("unsupported", "With missing predictors a prior that selects takes at most as many ",
           "columns as rows.")
   }
@@ -293,22 +297,23 @@ check_mode <- function(engine, integrated, groups, sparse) {
 check_elsewhere <- function(engine, frame, blocks, integrated, sparse) {
   if (is.null(frame$cluster)) return(invisible())
   if (!trait(engine, "elsewhere")) {
-    abort("unsupported", engine_call(engine), " needs all rows in this R session: leave `cluster` ",
-          "out.")
+    abort("unsupported", engine_call(engine), " needs all rows in this R session: ",
+          if (is_streamed(frame)) "give `data` as a data frame." else "leave `cluster` out.")
   }
   refuse <- function(...) {
-    abort("unsupported", engine_call(engine), " with `cluster` does not support ", ...)
+    abort("unsupported", engine_call(engine), if (is_streamed(frame)) " for a source of rows"
+          else " with `cluster`", " does not support ", ...)
   }
   if (integrated >= 0L) {
     refuse("group effects that are integrated out. Use ", engine_call(engine, "integrate = FALSE"),
-           " or leave `cluster` out.")
+           ".")
   }
   if (sparse) refuse("sparse predictors. A dense matrix works.")
   if (length(frame$groups) > 1L) refuse("several grouping factors.")
   if (!is.null(frame$unknowns)) refuse("models of missing predictors.")
   if (!is.null(frame$made)) refuse("terms with parameters that are inferred.")
   if (!is.null(frame$scale_model)) refuse("a scale that differs by row.")
-  if (selects_any(blocks) && length(frame$columns) > length(frame$y)) {
+  if (selects_any(blocks) && length(frame$columns) > row_count(frame)) {
     refuse("variable selection with more columns than rows.")
   }
 }

@@ -32,6 +32,7 @@
 fitted.bsvm <- function(object, ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "fitted()", NULL)
+  need_rows(object, "fitted()")
   stats::napredict(object$na.action, object$link)
 }
 
@@ -40,6 +41,7 @@ fitted.bsvm <- function(object, ...) {
 residuals.bsvm <- function(object, type = c("response", "tube"), ...) {
   check_fit(object)
   check_dots(substitute(list(...)), "residuals()", NULL)
+  need_rows(object, "residuals()")
   type <- pick_one(type, c("response", "tube"), "type")
   residual <- row_residuals(object$likelihood, object$y, object$link)
   if (type == "tube") residual <- beyond_tube(residual, object)
@@ -47,8 +49,9 @@ residuals.bsvm <- function(object, type = c("response", "tube"), ...) {
 }
 
 # Rows whose loss pulls at the fit, among those that took part in it: of classes those inside the
-# margin or misclassified.
+# margin or misclassified. NA if the fit keeps no rows.
 support_rows <- function(object) {
+  if (!is.null(object$streamed)) return(NA)
   if (inherits(object$posterior, "bsvm_point") && is_kind(object$response, "classes")) {
     return(seq_along(object$link) %in% support_vectors(object)$row)
   }

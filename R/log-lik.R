@@ -65,6 +65,7 @@ log_lik.bsvm <- function(object, newdata = NULL, re_formula = NULL, allow_new_le
 # list(y, weight) of the rows link_draws() has.
 observed_rows <- function(object, newdata, y) {
   if (is.null(newdata)) {
+    need_rows(object, "Without `newdata` this function")
     if (!is.null(y)) {
       abort("argument", "`y` is used only with `newdata`; the fit has its own classes.")
     }

@@ -98,6 +98,7 @@ loo.bsvm <- function(x, by = c("row", "group"), cores = 1, save_psis = FALSE,
                      method = c("auto", "closed", "draws"), ...) {
   check_fit(x, "x")
   check_dots(substitute(list(...)), "loo()", loo_hints)
+  need_rows(x, "loo()")
   by <- check_loo(x, by, cores, "loo()")
   check_flag(save_psis, "save_psis")
   method <- pick_one(method, c("auto", "closed", "draws"), "method")

@@ -25,7 +25,7 @@ check_covariance_memory <- function(p) {
 # What the core works with: the dense columns, copied where they were sparse or are rotated, and
 # matrices of their number squared.
 check_core_memory <- function(frame, blocks, engine) {
-  n <- as.numeric(frame$nobs)
+  n <- as.numeric(row_count(frame))
   wide <- vapply(blocks, function(block) length(block$columns) > n, TRUE)
   p <- sum(lengths(lapply(blocks, `[[`, "columns")))
   d <- as.numeric(if (is_estimator(engine)) p else dense_column_count(blocks, frame$nobs))

@@ -16,7 +16,7 @@ assign_priors <- function(frame, prior = NULL) {
   idle <- length(slopes) > 0L && length(slope_columns) == 0L
   if (idle && (slope_prior$penalised || !is_mixed(frame))) refuse_idle(frame)
   blocks <- c(
-    list(new_block(if (weak) prior_weak_intercept(frame$offset) else prior_flat(),
+    list(new_block(if (weak) prior_weak_intercept(frame) else prior_flat(),
                    intersect(free, frame$intercept), "(Intercept)"),
          new_block(slope_prior, slope_columns, slopes_label)),
     lapply(seq_along(named), function(k) new_block(named[[k]], which(owner == k), names(named)[k])),

@@ -170,14 +170,15 @@ huang_wand_label <- function(parameters) {
 # Root mean squares of the multipliers, rows counted by their weights; safe from overflow.
 multiplier_sizes <- function(group, weights) {
   if (is.null(group$z)) return(1)
+  if (!is.null(group$z_sums)) return(size_of_moments(group$z_sums)) # of rows in files
   vapply(seq_along(group$labels), function(k) {
     root_mean_square(group$z[, k], weights)
   }, 0)
 }
 
 root_mean_square <- function(x, weights) {
-  unit <- largest_size(x)
-  if (unit == 0) return(0)
-  squares <- (x / unit)^2
-  unit * sqrt(if (is.null(weights)) mean(squares) else stats::weighted.mean(squares, weights))
+  unit <- size_unit(x)
+  unit * size_of_moments(sums_of_column(x / unit, weights))
 }
+
+size_of_moments <- function(sums) sqrt(sums$mean^2 + sums$squares / sums$weight)

@@ -14,8 +14,10 @@ weak_intercept_sd <- 40
 # this prior.
 prior_weak_slope <- function() new_weak(weak_slope_sd, "weak slope", TRUE)
 
-prior_weak_intercept <- function(offset) {
-  away <- if (is.null(offset)) 0 else min(abs(mean(offset)), 1e100)  # its square is a number
+prior_weak_intercept <- function(frame) {
+  mean <- if (is_streamed(frame)) frame$cluster$offset_mean
+          else if (!is.null(frame$offset)) sums_of_column(frame$offset)$mean
+  away <- if (is.null(mean)) 0 else min(abs(mean), 1e100)  # its square is a number
   new_weak(weak_intercept_sd + away / normalised_scale, "weak", FALSE)
 }
 

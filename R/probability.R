@@ -45,8 +45,7 @@ rare_share <- 0.15
 
 hint_rare <- function(object, map) {
   if (!identical(map, "logistic")) return(invisible())
-  weights <- if (is.null(object$weights)) rep(1, length(object$y)) else object$weights
-  share <- sum(weights[object$y > 0]) / sum(weights)
+  share <- positive_share(object)
   rare <- min(share, 1 - share)
   if (rare > rare_share) return(invisible())
   inform("rare", "Only ", format(100 * rare, digits = 2L), " % of the rows are of class '",
@@ -54,6 +53,12 @@ hint_rare <- function(object, map) {
          "probabilities are then hardly more informative than this share; calibration() shows it ",
          "on held-out rows.", if (takes_normalised(object)) paste0(" Use ", normalised_call,
                                                        " for probabilities."), once = "rare")
+}
+
+positive_share <- function(object) {
+  if (!is.null(object$streamed)) return(object$streamed$positive / object$streamed$n)
+  weights <- if (is.null(object$weights)) rep(1, length(object$y)) else object$weights
+  sum(weights[object$y > 0]) / sum(weights)
 }
 
 needs_spread <- function(map, object) is.character(map) && has_spread(object)

@@ -6,7 +6,8 @@
 #   columns         a row's columns, the intercept included; `intercept`: is it one of them?
 #   slopes          multipliers of group effects, 0 for a random intercept
 #   moments         list(mean, sd) by column, list(weight) their sum
-#   bounds, z_bounds   least and largest value of each column, 2 x p without the intercept, 2 x q
+#   bounds          least and largest value of each column, 2 x p without the intercept
+#   z_sums          sums_of_column() of the multipliers; `offset_mean`
 #   positive        rows of the second class
 #   sample          at most 1000 rows, evenly spread: x, y, weight, offset, group, z
 #
@@ -50,9 +51,8 @@ new_shards <- function(folder, paths, frame, seen) {
 drop_shards <- function(shards) unlink(shards$folder, recursive = TRUE)
 
 # Twice the rows, while they are sorted.
-check_shard_space <- function(spill, frame, folder) {
+check_shard_space <- function(spill, frame, folder, free = free_bytes(folder)) {
   bytes <- 8 * spill$rows * (length(frame$columns) + 3)
-  free <- free_bytes(folder)
   if (is.na(free) || bytes * (1 + (length(frame$groups) > 0L)) <= free) return(invisible())
   abort("disk", "The rows of the fit take ", signif(bytes / 2^30, 3), " GiB in files, and the disk ",
         "has ", signif(free / 2^30, 3), " GiB free. Set the environment variable TMPDIR to a ",
@@ -95,7 +95,7 @@ row_maker <- function(spill, frame, given, arguments) {
       offset <- offset[used]
     }
     if (nrow(piece) == 0L) return(list())
-    design <- design_rows(parts, piece)
+    design <- design_rows(parts, piece, unknown = "missing")
     y <- as.double(recode_values(frame$response, eval(response, piece, home)))
     factors <- if (!is.null(frame$response$class_weights)) class_factors(frame$response, y)
     group <- if (length(design$groups) > 0L) design$groups[[1L]]
@@ -243,7 +243,11 @@ note_rows <- function(seen, rows) {
   core_add_moments(seen$moments, rows$x, rows$weight)
   if (!is.null(rows$z)) {
     if (is.null(seen$z)) seen$z <- core_new_moments(ncol(rows$z))
-    core_add_moments(seen$z, rows$z, NULL)
+    core_add_moments(seen$z, rows$z, rows$weight)
+  }
+  if (!is.null(rows$offset)) {
+    if (is.null(seen$offset)) seen$offset <- core_new_moments(1L)
+    core_add_moments(seen$offset, matrix(rows$offset), NULL)
   }
   at <- seen$wanted[seen$wanted > seen$n & seen$wanted <= seen$n + length(rows$y)] - seen$n
   if (length(at) > 0L) seen$sample[[length(seen$sample) + 1L]] <- some_shard_rows(rows, at)
@@ -271,7 +275,9 @@ seen_moments <- function(seen) {
   sample$x <- x
   list(n = seen$n, positive = seen$positive, moments = list(mean = mean, sd = sd),
        weight = found$weight, bounds = found$bounds,
-       z_bounds = if (!is.null(seen$z)) core_read_moments(seen$z)$bounds, sample = sample)
+       z_sums = if (!is.null(seen$z)) core_read_moments(seen$z),
+       offset_mean = if (!is.null(seen$offset)) core_read_moments(seen$offset)$mean,
+       sample = sample)
 }
 
 # ---- a pass over them ---------------------------------------------------------------------------
@@ -279,12 +285,11 @@ seen_moments <- function(seen) {
 #' @export
 with_rows_of.bsvm_shards <- function(cluster, spec, fit) {
   problem <- spec$problem
-  others <- setdiff(seq_len(cluster$columns), if (cluster$intercept) 1L)
-  units <- core_shard_units(cluster$bounds, problem$center[others], problem$scale[others])
+  bounds <- if (cluster$intercept) cbind(1, cluster$bounds) else cluster$bounds
   q <- max(1L, cluster$slopes)
-  known <- list(units = c(if (cluster$intercept) 1, units),
+  known <- list(units = core_shard_units(bounds, problem$center, problem$scale),
                 group_units = if (cluster$slopes == 0L) 1
-                              else core_shard_units(cluster$z_bounds, numeric(q), rep(1, q)),
+                              else core_shard_units(cluster$z_sums$bounds, numeric(q), rep(1, q)),
                 n = cluster$n, n_groups = cluster$n_groups)
   own <- list(center = problem$center, scale = problem$scale, intercept = cluster$intercept,
               slopes = cluster$slopes)

@@ -14,6 +14,7 @@ fit_source <- function(source, written, call, from, arguments) {
   cluster <- check_source_cluster(arguments$cluster)
   team <- if (!is.null(cluster)) open_team(cluster, arguments$control)
   if (!is.null(team)) on.exit(close_team(team))
+  written <- passed_on(written, call, names_alone(source), from)
   parts <- parse_formula(arguments$formula, names_alone(source))
   given <- as.list(written)[c("weights", "offset")]
   spill <- spill_variables(source, parts, given, arguments$control$verbose)
@@ -84,6 +85,8 @@ refuse_data_dependent <- function(frame, prototype) {
 # Are the rows of a frame in files, and those it has a sample of them?
 is_streamed <- function(frame) inherits(frame$cluster, "bsvm_shards")
 
+row_count <- function(frame) if (is_streamed(frame)) frame$cluster$n else frame$nobs
+
 # Effects of groups can't be integrated out, which needs a level's rows again and again.
 streamed_engine <- function(frame, likelihood, assigned) {
   able <- can_take("vb", frame, likelihood, assigned) &&
@@ -119,7 +122,7 @@ spill_variables <- function(source, parts, given, verbose) {
 
 streamed_frame <- function(spill, parts, arguments) {
   check_spill(spill, parts, arguments$na.action)
-  prototype <- complete_prototype(spill$prototype)
+  prototype <- complete_prototype(with_combinations(spill, parts))
   frame <- withCallingHandlers(
     bsvm_frame.formula(arguments$formula, prototype, contrasts = arguments$contrasts,
                        drop.unused.levels = arguments$drop.unused.levels,
@@ -130,6 +133,25 @@ streamed_frame <- function(spill, parts, arguments) {
   refuse_streamed_terms(frame, parts)
   refuse_data_dependent(frame, prototype)
   frame
+}
+
+# Of groups such as a:b the prototype needs a row for each combination that occurs.
+with_combinations <- function(spill, parts) {
+  prototype <- spill$prototype
+  for (bar in parts$bars) {
+    names <- intersect(all.vars(bar$group), names(prototype))
+    if (length(names) < 2L) next
+    keys <- function(rows) do.call(paste, c(unname(as.list(rows[names])), sep = "\r"))
+    known <- keys(prototype)
+    for (k in seq_len(spill$pieces)) {
+      piece <- read_piece(spill, k)
+      own <- keys(piece)
+      new <- which(!duplicated(own) & !own %in% known)
+      prototype <- rbind(prototype, piece[new, , drop = FALSE])
+      known <- c(known, own[new])
+    }
+  }
+  prototype
 }
 
 # All of its values matter for the levels alone.
@@ -170,7 +192,9 @@ with_sample <- function(frame, shards) {
   frame["weights"] <- list(own$weight)
   frame["offset"] <- list(own$offset)
   frame$nobs <- length(own$y)
-  if (length(frame$groups) > 0L) frame$groups[[1L]][c("codes", "z")] <- list(own$group, own$z)
+  if (length(frame$groups) > 0L) {
+    frame$groups[[1L]][c("codes", "z", "z_sums")] <- list(own$group, own$z, shards$z_sums)
+  }
   frame["rows"] <- frame["row_names"] <- list(NULL)
   frame$cluster <- shards
   frame
@@ -179,7 +203,7 @@ with_sample <- function(frame, shards) {
 without_rows <- function(fit, shards) {
   fit$y <- fit$link <- numeric(0)
   fit["weights"] <- fit["offset"] <- list(NULL)
-  fit$nobs <- shards$n
+  fit$nobs <- if (shards$n <= .Machine$integer.max) as.integer(shards$n) else shards$n
   fit$streamed <- shards[c("n", "positive", "shards", "bytes")]
   fit
 }
@@ -189,4 +213,25 @@ need_rows <- function(object, what) {
   if (is.null(object$streamed)) return(invisible())
   abort("unsupported", what, " needs the rows of the fit, which were read from a source and are not ",
         "kept. Give rows as `newdata` where the function has this argument.")
+}
+
+# Predictions of the rows of a source, chunk by chunk.
+predict_chunks <- function(object, source, call, env) {
+  groups <- unlist(lapply(object$groups, function(group) all.vars(group$variable)))
+  wanted <- c(variables_in(attr(object$terms, "variables")), groups, all.vars(object$call$offset),
+              unlist(lapply(object$groups, function(group) {
+                unlist(lapply(group$expressions, function(own) all.vars(own$terms)))
+              })))
+  reader <- open_source(source, intersect(unique(wanted), source_names(source)))
+  on.exit(reader$close())
+  call[[1L]] <- predict.bsvm
+  parts <- list()
+  while (!is.null(rows <- reader$read())) {
+    parts[[length(parts) + 1L]] <- eval_with(call, list(object = object, newdata = rows), env)
+  }
+  if (length(parts) == 0L) abort("newdata", "`newdata` has no rows: the source returned none.")
+  if (is.null(dim(parts[[1L]]))) return(unname(do.call(c, parts)))
+  whole <- do.call(rbind, parts)
+  rownames(whole) <- NULL
+  whole
 }

@@ -131,12 +131,14 @@ print_table <- function(table, digits) {
 }
 
 say_fit <- function(x, digits) {
-  cat("\nSupport vectors: ", x$n_support, " of ", x$nobs, " rows (",
-      format(100 * x$support_share, digits = 3L), " %)",
-      if (!is.null(x$estimate$n_margin)) {
-        paste0(", ", x$estimate$n_margin, " of them on the margin")
-      },
-      "\n", sep = "")
+  if (!is.na(x$n_support)) {
+    cat("\nSupport vectors: ", x$n_support, " of ", x$nobs, " rows (",
+        format(100 * x$support_share, digits = 3L), " %)",
+        if (!is.null(x$estimate$n_margin)) {
+          paste0(", ", x$estimate$n_margin, " of them on the margin")
+        },
+        "\n", sep = "")
+  }
   say_residuals(x$residuals, digits)
   say_end(x, digits)
   say_starts(x$start_bounds, digits)

@@ -45,7 +45,7 @@ std::shared_ptr<bsvm::ShardProblem> to_shard_problem(const List& problem, const 
                                      last_of(known, "units", p));
   std::unique_ptr<bsvm::Block> design(out->design);
   rows.blocks.clear();
-  if (intercept) rows.blocks.emplace_back(new bsvm::OnesBlock);
+  if (intercept) rows.blocks.emplace_back(new bsvm::OnesBlock(to_vec(known["units"])[0]));
   rows.blocks.push_back(std::move(design));
   if (!rows.multipliers) return out;
   if (q == 0) {

@@ -24,18 +24,19 @@ class DenseBlock : public Block {
   Vec center_, factor_, unit_;
 };
 
-// A column of ones: the multiplier of a random intercept.
+// A column of ones: the multiplier of a random intercept, or an intercept that is no column.
 class OnesBlock : public Block {
  public:
+  explicit OnesBlock(double unit = 1) : unit_(Vec::Constant(1, unit)) {}
   Index columns() const override { return 1; }
   const Vec& unit() const override { return unit_; }
   void fill(const int*, Index, const State&,
             Eigen::Ref<Mat, 0, Eigen::OuterStride<>> out) const override {
-    for (Index i = 0; i < out.cols(); ++i) out.data()[i * out.outerStride()] = 1;
+    for (Index i = 0; i < out.cols(); ++i) out.data()[i * out.outerStride()] = unit_[0];
   }
 
  private:
-  Vec unit_ = Vec::Ones(1);
+  Vec unit_;
 };
 
 }  // namespace bsvm

@@ -1,0 +1,175 @@
+# Fits of sources against fits of the same rows in memory: the same to the bit.
+
+# A function of `reset` over a data frame.
+chunks_of <- function(data, size = 700) {
+  at <- 0
+  function(reset = FALSE) {
+    if (reset) {
+      at <<- 0
+      return(NULL)
+    }
+    if (at >= nrow(data)) return(NULL)
+    rows <- at + seq_len(min(size, nrow(data) - at))
+    at <<- max(rows)
+    data[rows, , drop = FALSE]
+  }
+}
+
+streamed_data <- function(n = 5000, levels = 60, seed = 1) {
+  set.seed(seed)
+  d <- data.frame(x = rnorm(n), z = rexp(n), f = sample(c("low", "middle", "high"), n, TRUE),
+                  g = sample(sprintf("s%02d", seq_len(levels)), n, TRUE),
+                  id = sample(20, n, TRUE), k = sample(0:3, n, TRUE))
+  effect <- rnorm(levels)[match(d$g, sort(unique(d$g)))]
+  d$y <- factor(ifelse(d$x - (d$f == "low") + effect + rlogis(n) > 0, "yes", "no"))
+  d
+}
+
+what_is_found <- function(fit) {
+  fit[c("posterior", "blocks", "group_blocks", "elbo", "trace", "design", "groups", "odds_slope",
+        "nobs", "xlevels", "contrasts")]
+}
+
+expect_same_fit <- function(formula, data, source, ...) {
+  here <- bsvm(formula, data, ...)
+  there <- bsvm(formula, source, ...)
+  expect_identical(what_is_found(there), what_is_found(here))
+  invisible(there)
+}
+
+test_that("fits of sources are those of rows in memory, to the bit", {
+  d <- streamed_data()
+  vb <- engine_vb()
+  gaussian <- engine_gaussian(integrate = FALSE)
+  for (size in c(1, 331, 5000)) {
+    rows <- if (size == 1) seq_len(300) else seq_len(nrow(d)) # a row at a time
+    own <- d[rows, ]
+    expect_same_fit(y ~ x * f + log1p(z), own, chunks_of(own, size), engine = vb,
+                    likelihood = "hinge")
+  }
+  expect_same_fit(y ~ x + f, d, chunks_of(d))
+  expect_same_fit(y ~ x + (1 | g), d, chunks_of(d), engine = gaussian)
+  expect_same_fit(y ~ x + (x | g), d, chunks_of(d), engine = vb, likelihood = "hinge")
+  expect_same_fit(y ~ 0 + f + (1 | factor(id)), d, chunks_of(d), engine = vb, likelihood = "hinge")
+  expect_same_fit(y ~ x + (1 | f:id), d, chunks_of(d), engine = vb, likelihood = "hinge")
+  expect_same_fit(y ~ 1, d, chunks_of(d), engine = gaussian)
+})
+
+test_that("weights, offsets, weights of classes and priors are those of rows in memory", {
+  d <- streamed_data()
+  d$y <- as.integer(d$y) - 1L
+  expect_same_fit(y ~ x + offset(z / 10), d, chunks_of(d), weights = 1 + k, engine = engine_vb(),
+                  likelihood = "hinge")
+  expect_same_fit(y ~ x + f, d, chunks_of(d), offset = z / 5, class.weights = c("1" = 3))
+  expect_same_fit(y ~ x + z, d, chunks_of(d), prior = prior_flat(), standardize = FALSE)
+  expect_same_fit(y ~ x + z + f, d, chunks_of(d), prior = prior_laplace_zero(0.3),
+                  engine = engine_vb(), likelihood = "hinge")
+  expect_same_fit(y ~ x + f, d, chunks_of(d), contrasts = list(f = "contr.sum"))
+})
+
+test_that("rows of weight zero and rows with missing values are left out", {
+  d <- streamed_data()
+  zero <- bsvm(y ~ x + f, chunks_of(d), weights = k, engine = engine_vb(), likelihood = "hinge")
+  here <- bsvm(y ~ x + f, d[d$k > 0, ], weights = k, engine = engine_vb(), likelihood = "hinge")
+  expect_identical(zero$posterior, here$posterior)
+  expect_identical(nobs(zero), sum(d$k > 0))
+  d$x[c(3, 4000)] <- NA
+  expect_error(bsvm(y ~ x + f, chunks_of(d)), "x \\(2\\) of 5000 rows", class = "bsvm_error_missing")
+  omitted <- bsvm(y ~ x + f, chunks_of(d), na.action = na.omit)
+  expect_identical(omitted$posterior, bsvm(y ~ x + f, d, na.action = na.omit)$posterior)
+  d$x[5] <- Inf
+  expect_error(bsvm(y ~ x, chunks_of(d)), "infinite", class = "bsvm_error_missing")
+  d$x <- 1
+  d$x[4999] <- 0
+  expect_error(bsvm(y ~ log(x), chunks_of(d)), "infinite", class = "bsvm_error_missing")
+})
+
+test_that("files and queries are sources, too", {
+  d <- streamed_data(2000)
+  folder <- withr::local_tempdir()
+  files <- file.path(folder, c("one.csv", "two \u00e9.csv"))
+  write.csv(d[1:900, ], files[1], row.names = FALSE)
+  write.csv(d[901:2000, ], files[2], row.names = FALSE)
+  from_files <- read.csv(files[1])
+  from_files <- rbind(from_files, read.csv(files[2]))
+  fit <- bsvm(y ~ x + f, files)
+  expect_identical(coef(fit), coef(bsvm(y ~ x + f, from_files)))
+  expect_identical(predict(fit, files, type = "prob"),
+                   {p <- predict(fit, from_files, type = "prob"); rownames(p) <- NULL; p})
+  skip_if_not_installed("RSQLite")
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(con))
+  DBI::dbWriteTable(con, "d", from_files)
+  query <- bsvm_source(con, query = "SELECT * FROM d WHERE x > -1", chunk_size = 77)
+  expect_identical(coef(bsvm(y ~ x + f, query)),
+                   coef(bsvm(y ~ x + f, from_files[from_files$x > -1, ])))
+})
+
+test_that("predictions of a source are those of a data frame", {
+  d <- streamed_data(2000)
+  fit <- bsvm(y ~ x + (1 | g), chunks_of(d))
+  new <- streamed_data(1000, seed = 2)
+  rownames(new) <- NULL
+  expect_identical(predict(fit, chunks_of(new, 99)), unname(predict(fit, new)))
+  expect_identical(predict(fit, chunks_of(new, 99), type = "link", interval = TRUE),
+                   predict(fit, new, type = "link", interval = TRUE))
+  prob <- predict(fit, new, type = "prob")
+  rownames(prob) <- NULL
+  expect_identical(predict(fit, chunks_of(new, 99), type = "prob"), prob)
+})
+
+test_that("a fit of a source keeps no rows and says so", {
+  d <- streamed_data(2000)
+  fit <- bsvm(y ~ x + f, chunks_of(d))
+  expect_length(fit$y, 0L)
+  expect_null(fit$data)
+  expect_lt(object.size(serialize(fit, NULL)), 2e5)
+  for (f in list(fitted, residuals, weights, predict, loo, support_vectors, model.frame, simulate)) {
+    expect_error(f(fit), "read from a source", class = "bsvm_error_unsupported")
+  }
+  expect_output(print(summary(fit, details = TRUE)), "2000 rows")
+  expect_true(is.na(glance(fit)$n_support))
+  expect_identical(dim(update(fit, . ~ . + z, data = chunks_of(d))$posterior$mean), NULL)
+})
+
+test_that("what cannot be streamed is refused, with what to write", {
+  d <- streamed_data(500)
+  source <- chunks_of(d)
+  refused <- function(...) expect_error(bsvm(...), class = "bsvm_error_unsupported")
+  refused(y ~ s(x), source)
+  refused(y ~ gp(x), source)
+  refused(y ~ x + (1 | g) + (1 | f), source)
+  refused(y ~ x, source, engine = engine_slice())
+  refused(y ~ x, source, engine = "gibbs")
+  refused(y ~ x + (1 | g), source, engine = engine_gaussian())
+  refused(y ~ x, source, subset = x > 0)
+  refused(y ~ x, source, na.action = na.exclude)
+  refused(y ~ x, source, missing = missing_normal())
+  refused(x ~ z, source, likelihood = likelihood_laplace())
+  expect_error(bsvm(x ~ z, source), class = "bsvm_error_response")
+  for (term in c("scale(x)", "poly(x, 2)", "I(x - mean(x))", "rank(x)")) {
+    expect_error(bsvm(reformulate(term, "y"), source), "depend on other rows",
+                 class = "bsvm_error_unsupported")
+  }
+  expect_error(bsvm(y ~ nothing, source), "does not have `?nothing", class = "bsvm_error_data")
+  expect_error(bsvm(y ~ x, chunks_of(d[d$y == "yes", ])), class = "bsvm_error")
+  expect_error(bsvm(y ~ x, chunks_of(d), weights = -k), class = "bsvm_error_weights")
+  expect_error(bsvm(cbind(k, 3 - k) ~ x, chunks_of(d)), class = "bsvm_error")
+})
+
+test_that("no file is left, whatever happens", {
+  d <- streamed_data(500)
+  left <- function() list.files(tempdir(), "^bsvm-(rows|shards)-")
+  bsvm(y ~ x, chunks_of(d))
+  try(bsvm(y ~ x, chunks_of(d), engine = "gibbs"), silent = TRUE)
+  try(bsvm(y ~ I(x - mean(x)), chunks_of(d)), silent = TRUE)
+  expect_identical(left(), character(0))
+})
+
+test_that("disk that is too small is said before the work", {
+  spill <- list(rows = 1e9)
+  frame <- list(columns = letters)
+  expect_error(check_shard_space(spill, frame, tempdir(), free = 1e9), "GiB free",
+               class = "bsvm_error_disk")
+  expect_invisible(check_shard_space(spill, frame, tempdir(), free = 1e15))
+})
