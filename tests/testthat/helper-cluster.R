@@ -1,0 +1,90 @@
+# Clusters whose workers fail when they are told to.
+
+# Rows in shards as small as they can be, while a test runs.
+local_small_shards <- function(frame = parent.frame()) {
+  size <- bsvm:::core_shard_size
+  local_replace("core_shard_size", function(p, numbers) size(p, 2^23), frame)
+}
+
+# A cluster that ends with the test, whatever has become of its workers.
+local_cluster <- function(workers = 2, ..., frame = parent.frame()) {
+  cluster <- parallel::makeCluster(workers, ...)
+  pids <- unlist(parallel::clusterCall(cluster, Sys.getpid))
+  end <- function() {
+    for (node in cluster) try(close(node$con), silent = TRUE)
+    for (pid in pids) tools::pskill(pid, tools::SIGKILL)
+  }
+  do.call(on.exit, list(as.call(list(end)), add = TRUE, after = FALSE), envir = frame)
+  structure(cluster, pids = pids)
+}
+
+process_runs <- function(pid) tools::pskill(pid, 0)
+
+# Before this worker gives the `at`-th answer of unit number `unit`, it does what `fault` says; later
+# ones are as they should be.
+plant_fault <- function(node, at, fault, ...) {
+  plant <- function(at, fault, more) {
+    namespace <- asNamespace("bsvm")
+    old <- get("answer_message", namespace)
+    seen <- 0
+    faults <- list(
+      kill = function(message) tools::pskill(Sys.getpid(), tools::SIGKILL),
+      stop = function(message) {
+        tools::pskill(Sys.getpid(), tools::SIGSTOP)
+        Sys.sleep(0.1)
+        old(message)
+      },
+      fail = function(message) stop("planted"),
+      damage = function(message) {
+        reply <- old(message)
+        reply$answers[[1L]][1L] <- reply$answers[[1L]][1L] + 1
+        reply
+      },
+      count = function(message) {
+        reply <- old(message)
+        reply$answers[[1L]][2L] <- reply$answers[[1L]][2L] + 1
+        reply$checksums[1L] <- bsvm:::answer_checksum(reply$answers[[1L]])
+        reply
+      },
+      short = function(message) {
+        reply <- old(message)
+        reply[c("units", "answers", "checksums")] <-
+          lapply(reply[c("units", "answers", "checksums")], `[`, -1L)
+        reply
+      },
+      other = function(message) replace(old(message), "run", "another"),
+      nonsense = function(message) "nonsense",
+      # the same reply before its own, and one to an earlier message
+      twice = function(message) {
+        reply <- old(message)
+        for (frame in sys.frames()) {
+          if (exists("master", frame, inherits = FALSE)) master <- get("master", frame)
+        }
+        for (tag in c("earlier", message$tag)) {
+          parallel:::sendData(master, list(type = "VALUE", value = reply, success = TRUE, tag = tag))
+        }
+        reply
+      }
+    )
+    new <- function(message) {
+      if (message$what != "close") seen <<- seen + 1
+      if (seen == at && message$what != "close") faults[[fault]](message) else old(message)
+    }
+    put <- function(name, value) {
+      unlockBinding(name, namespace)
+      assign(name, value, namespace)
+      lockBinding(name, namespace)
+    }
+    if (fault == "kill_within") {
+      unit <- get("answer_unit", namespace)
+      put("answer_unit", function(...) {
+        seen <<- seen + 1
+        if (seen == at) tools::pskill(Sys.getpid(), tools::SIGKILL)
+        unit(...)
+      })
+    } else put("answer_message", new)
+    NULL
+  }
+  environment(plant) <- globalenv()
+  invisible(parallel::clusterCall(node, plant, at, fault, list(...)))
+}
