@@ -52,6 +52,7 @@ open_team_source <- function(team, question) {
 
 ask_team <- function(team, question) {
   question <- c(question, team$sources[[question$source]])
+  team$question <- question$number
   answered <- FALSE
   on.exit(if (!answered) abandon(team))
   started <- now()
@@ -261,11 +262,12 @@ lose <- function(team, worker, why, late = FALSE) {
   NULL
 }
 
-# Since the last look, have workers been lost? Then others get their units.
+# Since the last look, have workers been lost? Then others get their units. All that are lost at one
+# question count as one recovery, as on a machine that goes down.
 recover <- function(team) {
   if (length(team$lost) == team$known_lost) return(invisible())
-  team$recoveries <- team$recoveries + 1L
-  if (team$recoveries > most_recoveries) abort_lost(team)
+  team$recoveries <- union(team$recoveries, team$question)
+  if (length(team$recoveries) > most_recoveries) abort_lost(team)
   if (length(live_workers(team)) == 0L) rebuild(team)
   team$known_lost <- length(team$lost)
   give_away(team)
@@ -297,6 +299,8 @@ give_away <- function(team) {
 }
 
 abort_lost <- function(team) {
-  abort("cluster", "Too many workers of `cluster` were lost: ", paste(team$lost, collapse = "; "),
-        ". There is no fit. Make the cluster again, or leave `cluster` out.")
+  none <- length(live_workers(team)) == 0L
+  abort("cluster", if (none) "All workers" else "Too many workers", " of `cluster` were lost: ",
+        paste(team$lost, collapse = "; "), ". There is no fit. Make the cluster again, or leave ",
+        "`cluster` out.")
 }

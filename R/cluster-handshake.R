@@ -18,8 +18,9 @@ greet_worker <- function(message) {
   seen <- tryCatch(readLines(message$probe, warn = FALSE), error = function(e) "",
                    warning = function(w) "")
   key <- paste0(Sys.info()[["nodename"]], "-", Sys.getpid())
-  written <- tryCatch(file.create(paste0(message$probe, "-", key), showWarnings = FALSE),
-                      error = function(e) FALSE)
+  written <- length(seen) == 1L && nzchar(seen) &&
+    tryCatch(file.create(paste0(message$probe, "-", key), showWarnings = FALSE),
+             error = function(e) FALSE)
   list(run = message$run, tag = message$tag, key = key, host = Sys.info()[["nodename"]],
        facts = c(bsvm = package, facts, BLAS = blas, processor = processor,
                  system = R.version$platform), seen = seen, written = written)
@@ -88,6 +89,6 @@ check_greeting <- function(worker, reply, own, message, folder) {
   wrote <- isTRUE(reply$written) && file.exists(paste0(message$probe, "-", reply$key))
   if (identical(reply$seen, message$tag) && wrote) return(invisible())
   abort("cluster", "Worker ", worker$name, " of `cluster` can't ",
-        if (wrote) "read from" else "write to", " the folder for the rows, ", folder, ". Set the ",
+        if (identical(reply$seen, message$tag)) "write to" else "read from", " the folder for the rows, ", folder, ". Set the ",
         "environment variable TMPDIR to a folder that all machines share before R is started.")
 }

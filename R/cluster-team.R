@@ -13,7 +13,8 @@ open_team <- function(cluster, control, folder = tempdir()) {
   team$own <- is.function(cluster)
   team$rebuilt <- FALSE
   team$lost <- character(0)
-  team$known_lost <- team$recoveries <- team$tags <- 0L
+  team$known_lost <- team$tags <- 0L
+  team$recoveries <- numeric(0)
   team$slowest <- 0
   team$timeout <- if (is.null(control$timeout)) Inf else control$timeout
   team$folder <- normalizePath(folder)

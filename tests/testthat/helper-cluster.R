@@ -34,6 +34,12 @@ plant_fault <- function(node, at, fault, ...) {
         Sys.sleep(0.1)
         old(message)
       },
+      pause = function(message) {
+        system(sprintf("(sleep %g; kill -CONT %d)", more[[1L]], Sys.getpid()), wait = FALSE)
+        tools::pskill(Sys.getpid(), tools::SIGSTOP)
+        Sys.sleep(0.1)
+        old(message)
+      },
       fail = function(message) stop("planted"),
       damage = function(message) {
         reply <- old(message)
