@@ -45,6 +45,10 @@ core_ask_held_rows <- function(rows, question) {
     .Call(`_bsvm_core_ask_held_rows`, rows, question)
 }
 
+core_heed_interrupts <- function(heed) {
+    invisible(.Call(`_bsvm_core_heed_interrupts`, heed))
+}
+
 core_checksum <- function(x) {
     .Call(`_bsvm_core_checksum`, x)
 }

@@ -238,9 +238,12 @@ abandon <- function(team) {
   for (worker in busy_workers(team)) {
     if (!is.null(worker$message)) tell_stop(team, worker$busy)
     worker$message <- NULL
+    worker$due <- min(worker$due, now() + stopping_seconds)
   }
   team$units <- lapply(team$units, `[`, c("first", "last", "holder", "state", "drop"))
 }
+
+stopping_seconds <- 10
 
 tell_stop <- function(team, tag) {
   tryCatch(suppressWarnings(file.create(stop_file(team, tag))), error = function(e) NULL)

@@ -31,6 +31,7 @@ answer_asked <- function(message) {
   if (!identical(store$run, message$run) || message$what == "close") {
     rm(list = ls(store), envir = store)
     store$run <- message$run
+    core_heed_interrupts(message$what == "close")
   }
   if (message$what == "close") return(list())
   if (!is.null(message$job)) store$job <- message$job

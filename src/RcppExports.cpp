@@ -144,6 +144,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_heed_interrupts
+void core_heed_interrupts(bool heed);
+RcppExport SEXP _bsvm_core_heed_interrupts(SEXP heedSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< bool >::type heed(heedSEXP);
+    core_heed_interrupts(heed);
+    return R_NilValue;
+END_RCPP
+}
 // core_checksum
 std::string core_checksum(Rcpp::NumericVector x);
 RcppExport SEXP _bsvm_core_checksum(SEXP xSEXP) {
@@ -629,6 +638,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_bsvm_core_hold_rows", (DL_FUNC) &_bsvm_core_hold_rows, 2},
     {"_bsvm_core_hold_shards", (DL_FUNC) &_bsvm_core_hold_shards, 5},
     {"_bsvm_core_ask_held_rows", (DL_FUNC) &_bsvm_core_ask_held_rows, 2},
+    {"_bsvm_core_heed_interrupts", (DL_FUNC) &_bsvm_core_heed_interrupts, 1},
     {"_bsvm_core_checksum", (DL_FUNC) &_bsvm_core_checksum, 1},
     {"_bsvm_core_integrated", (DL_FUNC) &_bsvm_core_integrated, 5},
     {"_bsvm_core_integrated_terms", (DL_FUNC) &_bsvm_core_integrated_terms, 5},

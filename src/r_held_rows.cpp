@@ -1,5 +1,6 @@
 // A problem that is kept from call to call, with its row sources. Where the rows are, it answers the
 // questions of r_ask_rows.cpp.
+#include <csignal>
 #include <filesystem>
 
 #include "core/base/checksum.hpp"
@@ -202,6 +203,20 @@ Rcpp::RObject core_ask_held_rows(SEXP rows, Rcpp::List question) {
     WatchedHost watched(host, question);
     return Rcpp::XPtr<HeldRows>(rows)->answer(question, watched);
   });
+}
+
+// Ctrl-C in a terminal comes to all processes that were started from it. One that answers questions
+// of another heeds it no more until it is released: the asker decides what becomes of the work.
+// [[Rcpp::export(rng = false)]]
+void core_heed_interrupts(bool heed) {
+  static void (*heeding)(int) = SIG_IGN;
+  if (heed) {
+    if (heeding != SIG_IGN) std::signal(SIGINT, heeding);
+    heeding = SIG_IGN;
+    return;
+  }
+  const auto before = std::signal(SIGINT, SIG_IGN);
+  if (before != SIG_IGN && before != SIG_ERR) heeding = before;
 }
 
 // Of doubles on their way from one process to another.

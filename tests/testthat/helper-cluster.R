@@ -94,3 +94,60 @@ plant_fault <- function(node, at, fault, ...) {
   environment(plant) <- globalenv()
   invisible(parallel::clusterCall(node, plant, at, fault, list(...)))
 }
+
+# Nodes without a connection of their own, as those of MPI: these are nodes of sockets in disguise.
+disguised_cluster <- function(cluster) {
+  for (method in c("sendData", "recvData")) {
+    own <- getFromNamespace(method, "parallel")
+    registerS3method(method, "bsvm_disguised",
+                     local({ f <- own; function(node, ...) f(node$inner, ...) }),
+                     asNamespace("parallel"))
+  }
+  structure(lapply(cluster, function(node) structure(list(inner = node), class = "bsvm_disguised")),
+            class = c("bsvm_disguised_cluster", "cluster"))
+}
+
+# ---- fits of rows in many small shards ----------------------------------------------------------
+
+cluster_data <- function(n = 16000, levels = 200) {
+  with_seed(1, {
+    d <- data.frame(x = rnorm(n), z = rnorm(n), g = factor(sample(levels, n, TRUE)))
+    d$y <- factor(ifelse(d$x + rnorm(levels)[d$g] + rlogis(n) > 0, "yes", "no"))
+    d
+  })
+}
+
+cluster_fits <- list(
+  vb = function(d, ...) {
+    bsvm(y ~ x + z, chunks_of(d, 3000), engine = engine_vb(), likelihood = "hinge", ...)
+  },
+  vb_groups = function(d, ...) {
+    bsvm(y ~ x + (1 | g), chunks_of(d, 3000), engine = engine_vb(), likelihood = "hinge", ...)
+  },
+  vb_slopes = function(d, ...) {
+    bsvm(y ~ x + (z | g), chunks_of(d, 3000), engine = engine_vb(), likelihood = "hinge", ...)
+  },
+  gaussian = function(d, ...) {
+    bsvm(y ~ x + z, chunks_of(d, 3000), engine = engine_gaussian(integrate = FALSE), ...)
+  },
+  gaussian_groups = function(d, ...) {
+    bsvm(y ~ x + (1 | g), chunks_of(d, 3000), engine = engine_gaussian(integrate = FALSE), ...)
+  }
+)
+
+cluster_result <- function(fit) {
+  fit[c("posterior", "blocks", "group_blocks", "elbo", "trace", "nobs", "termination")]
+}
+
+# list(error) or list(fit, warned, seconds)
+try_fit <- function(fit) {
+  warned <- NULL
+  started <- proc.time()[["elapsed"]]
+  found <- tryCatch(withCallingHandlers(fit, bsvm_warning_cluster = function(w) {
+    warned <<- w
+    tryInvokeRestart("muffleWarning")
+  }), bsvm_error = identity)
+  list(fit = if (!inherits(found, "error")) cluster_result(found),
+       error = if (inherits(found, "error")) found, warned = warned,
+       seconds = proc.time()[["elapsed"]] - started)
+}
