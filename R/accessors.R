@@ -43,7 +43,7 @@ NULL
 formula.bsvm <- function(x, ...) {
   check_fit(x, "x")
   need_formula(x, "formula()")
-  x$formula
+  if (is.null(x$counts)) x$formula else x$counts$formula
 }
 
 #' @rdname accessors
@@ -76,7 +76,7 @@ model.matrix.bsvm <- function(object, ...) {
 #' @export
 nobs.bsvm <- function(object, ...) {
   check_fit(object)
-  object$nobs
+  if (is.null(object$counts)) object$nobs else length(unique(object$counts$used))
 }
 
 #' @rdname accessors

@@ -1,10 +1,10 @@
-# What the exact posterior is known by: points weighted by importance or, where that fails, chains.
+# Draws from the exact posterior: points weighted by importance or, if that fails, chains.
 #
-# Either is list(method, values, weights, mean_error, sd_error, pareto_k, ess, draws): quantities x
-# draws with weights that sum to one, and for each quantity the Monte Carlo errors of its mean (in
-# its standard deviations) and of the log of its standard deviation, and the shape of the `tail` of
-# what its variance is the mean of; `seconds` of chains is about how long the engine takes with its
-# own settings.
+# Either is list(method, values, weights, mean_error, sd_error, tail, pareto_k, ess, draws). Values
+# are quantities x draws, with weights that sum to one. For each quantity there are the Monte Carlo
+# errors of its mean (in its standard deviations) and of the log of its standard deviation, and the
+# shape of the tail of its squared deviations. `seconds` of chains is about how long the engine
+# takes with its own settings.
 
 # `number`: how many points, NULL for as many as the table needs. `decided(sample)`: do they do?
 # A coefficient's heavy tail may be one of the weights alone: then chains have none.
@@ -53,10 +53,10 @@ meets <- function(chains, limits) chains$rhat <= limits$rhat && chains$ess >= li
 
 # ---- importance sampling ------------------------------------------------------------------------
 
-# Of more unknowns than this the weights are unusable, or the chains quicker.
+# With more unknown parameters than this the weights are unusable, or chains are quicker.
 most_weighted <- 100L
 
-# NULL where points can't be weighed: too many unknowns, effects that are not integrated out, no
+# NULL where points can't be weighted: too many unknowns, effects that are not integrated out, no
 # Gaussian to start from.
 weighted_sample <- function(target, number, decided) {
   fit <- target$fit
@@ -101,7 +101,7 @@ most_points <- function(target) {
   as.integer(min(16000, first_points * 2^floor(log2(3e6 / one))))
 }
 
-# Far out a standard deviation may be infinite; what its point weighs is then next to nothing.
+# Far out a standard deviation may be infinite; the weight of its point is then next to nothing.
 largest_value <- 1e50
 
 more_points <- function(points, proposal, target, number) {
@@ -141,7 +141,7 @@ new_weighted <- function(points) {
        draws = length(weights))
 }
 
-# Draws the exact posterior rules out weigh nothing, and count in k as the lightest.
+# Draws that the exact posterior rules out have no weight, and count in k as the lightest.
 check_ratios <- function(log_ratio) {
   finite <- is.finite(log_ratio)
   if (!all(finite | log_ratio %in% -Inf) || sum(finite) < least_draws / 2) {

@@ -1,4 +1,4 @@
-# What a check says in words.
+# A check in words.
 
 #' @param x An object from `check_approximation()`.
 #' @param n The maximum number of quantities to print. If some quantities are off, the worst come

@@ -8,9 +8,9 @@
 #              times its width: a second mode, at a variance near zero, is seen there
 #   b | theta  the Gaussian of the nearest point, moved to theta: blocks with one variance exp(2
 #              theta_j) add exp(-2 theta_j) to their precision, so near a variance of zero b shrinks
-#              to zero as the posterior does; for other variances, of integrated effects and of
-#              correlated ones, the mean moves along the points' regression. Half of the points are
-#              drawn from that Gaussian, half from a t of the same scale.
+#              to zero as the posterior does. For other variances, those of integrated effects
+#              and of correlated ones, the mean moves along the points' regression. Half of the
+#              points are drawn from that Gaussian, half from a t of the same scale.
 
 theta_df <- 4
 theta_widths <- c(1.2, 1.2, 1.2, 4)
@@ -60,8 +60,8 @@ over_points <- function(nodes, theta, size, f) {
 # ---- b given theta ------------------------------------------------------------------------------
 
 # list(theta, means, known, precisions, own, slope, metric): the mixture's Gaussians, each with
-# its mean and the upper root of its precision; `own`, for each single variance of coefficients of
-# b its row of theta and their places; `slope` (d x h), how means move along the other rows.
+# its mean and the upper root of its precision. `own` has, for each single variance of coefficients
+# in b, its row of theta and their places. `slope` (d x h) is how means move along the other rows.
 proposal_nodes <- function(posterior, target, theta) {
   components <- lapply(posterior$components, dense_component)
   means <- stack_columns(lapply(components, `[[`, "mean"))
@@ -146,7 +146,7 @@ log_row_means <- function(logs) {
   top + log(rowMeans(exp(logs - top)))
 }
 
-# Of a d-dimensional t with unit scale.
+# The log density of a d-dimensional t with unit scale.
 log_t <- function(squares, d, df) {
   lgamma((df + d) / 2) - lgamma(df / 2) - d * log(df * pi) / 2 -
     (df + d) / 2 * log1p(squares / df)

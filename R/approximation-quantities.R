@@ -1,4 +1,5 @@
-# What a user knows of points in the core's unknowns (columns, as in approximation-proposal.R):
+# The user's quantities at points in the core's parameters (columns, as in
+# approximation-proposal.R):
 # population-level coefficients on the user's scale, then standard deviations (sd_) and
 # correlations (cor_) of the blocks whose variances are inferred, and parameters by their names. One
 # a row.
@@ -51,7 +52,7 @@ free_size <- function(block) {
   if (is_fixed(block)) 0 else if (is_joint(block)) q * (q + 1) / 2 else 1
 }
 
-# Of one variance its draws, as bsvm_draws has them.
+# The draws of one variance, as bsvm_draws has them.
 point_variances <- function(block, rows, theta) {
   if (length(rows) != 1L) return(array(0, c(0L, ncol(theta), 1L)))
   array(exp(2 * theta[rows, ]), c(1L, ncol(theta), 1L))

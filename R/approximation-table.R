@@ -72,8 +72,8 @@ fit_moments <- function(fit) {
   list(mean = unname(c(moments$mean, spread[, 1L])), sd = unname(c(moments$sd, spread[, 2L])))
 }
 
-# Of the standard deviations and correlations: mean and sd, a row a quantity. Of a parameter that is
-# a point the fit knows no sd.
+# Mean and sd of the standard deviations and correlations, one row per quantity. The sd is NA for a
+# parameter that the fit knows as a point.
 inferred_moments <- function(fit) {
   blocks <- all_blocks(fit)
   inferred <- which(vapply(blocks, free_size, 0) > 0)

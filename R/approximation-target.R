@@ -40,7 +40,7 @@ target_spec <- function(target, engine) {
   new_spec(target$problem, model, fit$design, fit$blocks, fit$group_blocks, fit$likelihood, engine)
 }
 
-# What engine_gaussian() finds, a bsvm_mixture; NULL if it finds nothing usable. Its warnings are
+# The bsvm_mixture that engine_gaussian() finds; NULL if it is not usable. Its warnings are
 # about the model, and the fit has given them.
 gaussian_answer <- function(target) {
   spec <- target_spec(target, engine_gaussian())

@@ -201,12 +201,12 @@ parameter_draws <- function(fit, wanted) {
   draws
 }
 
-# Of the population-level coefficients, on the user's scale.
+# Draws of the population-level coefficients, on the user's scale.
 population_draws <- function(fit, chosen = seq_along(fit$design$columns)) {
   array(coefficient_draws(fit, chosen),
         c(length(chosen), dim(fit$posterior$coefficients)[-1L]),
         dimnames = list(fit$design$columns[chosen], NULL, NULL))
 }
 
-# Of the inferred variances.
+# Draws of the inferred variances.
 inferred_draws <- function(fit) variance_draws(all_blocks(fit), fit$posterior$variances)

@@ -48,7 +48,7 @@ plot_kinds <- c("coefficients", "effects", "groups", "smooth", "gp", "relevance"
                 "scores", "determinacy", "residuals", "predictive", "bound", "intervals", "density",
                 "trace", "rank")
 
-# What a fit is about: factors, functions, coefficients, or group effects if there is nothing else.
+# The kind of a fit: factors, functions, coefficients, or group effects if there is nothing else.
 default_plot <- function(object, pars = NULL) {
   if (!is.null(pars)) return("intervals")
   if (has_factors(object)) return("loadings")

@@ -18,8 +18,8 @@ origin_of <- function(name) {
   basis_origin(structure(list(), class = c(paste0("bsvm_term_", name), "bsvm_term")))
 }
 
-# What methods for the term are dispatched on, with the name of its function as `head`; NULL for a
-# term without a basis.
+# The object that methods for the term dispatch on, with the name of its function as `head`; NULL
+# for a term without a basis.
 basis_kind <- function(term) {
   if (!is.call(term)) return(NULL)
   head <- term[[1L]]
@@ -56,10 +56,10 @@ basis_effects.bsvm_basis <- function(kind, term, data) {
   unique(unlist(lapply(basis_variables(kind, term), variables_in)))
 }
 
-# A list of bases, several where a factor makes one for each level: each a list of class(kind) with
-# `label`, `matrix` (its columns for the rows of the fit; of those that are made see
-# R/basis-made.R) and `penalty` (0 for a column without, else the number of the block it belongs
-# to), or what settle_bases() makes into that. `columns` is the model frame.
+# A list of bases, several if a factor makes one for each level. Each is a list of class(kind), or
+# becomes one in settle_bases(). It has a `label` and a `matrix`, its columns for the rows of the
+# fit (R/basis-made.R for those that are made). `penalty` is the number of the block of each column,
+# 0 for a column without. `columns` is the model frame.
 make_bases <- function(kind, term, columns, frame_terms, env) UseMethod("make_bases")
 
 # All bases of the first one's kind, once they know of each other and of the other columns `x`.
@@ -68,7 +68,7 @@ settle_bases <- function(kind, bases, x) UseMethod("settle_bases")
 #' @export
 settle_bases.bsvm_basis <- function(kind, bases, x) bases
 
-# Of a call whose variables have no names: list(covariates, and the other arguments by name),
+# For a call whose variables have no names: list(covariates, and the other arguments by name),
 # unevaluated.
 term_arguments <- function(term) {
   arguments <- as.list(term)[-1L]

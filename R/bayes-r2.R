@@ -44,7 +44,8 @@ bayes_R2.bsvm <- function(object, re_formula = NULL, draw_ids = NULL, ...) {
   explained / (explained + residual_variance(likelihood, mean, weight))
 }
 
-# Of the response about its means (draws x rows), weighted over the rows: a number a draw.
+# The variance of the response about its means (draws x rows), weighted over the rows: one number
+# per draw.
 residual_variance <- function(likelihood, mean, weight) UseMethod("residual_variance")
 
 #' @export

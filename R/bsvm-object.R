@@ -135,7 +135,7 @@ link_of <- function(rows, coefficients, means) {
   link
 }
 
-# What the call says of these may mean something else later, as the variable of a loop does: their
+# Their expressions in the call may mean something else later, as the variable of a loop does: their
 # values are kept. The first ones are nowhere else in the fit.
 refit_arguments <- c("na.action", "contrasts", "drop.unused.levels", "class.weights", "prior",
                      "missing")
@@ -149,7 +149,7 @@ own_arguments <- function(fit) {
 arguments_of_data <- c("data", "x", "y", "group", "weights", "offset", "subset",
                        "cluster")
 
-# What stands in a kept call for data that were given as a value.
+# The placeholder in a kept call for data that were given as a value.
 value_mark <- function(name) as.name(paste0("<", name, ">"))
 
 is_value_mark <- function(term) is.name(term) && grepl("^<.+>$", as.character(term))

@@ -28,8 +28,9 @@
 #' **Response.** Classes can be a factor (its second level is +1), text with two values (the second
 #' in the order of [factor()] is +1), logical (`TRUE` is +1), 0/1 or -1/+1. Factor levels that do
 #' not occur are dropped. Counts of two classes are `cbind(successes, failures)`: each row becomes a
-#' row of class `"success"` and one of class `"failure"`, weighted with their counts. `nobs()`,
-#' `simulate()` and `pp_check()` see these rows; for trials one by one, give the data a row per trial.
+#' row of class `"success"` and one of class `"failure"`, weighted with their counts,
+#' which is what `fitted()`, `model.frame()` and `augment()` have. `nobs()` counts the rows of the data,
+#' `simulate()` returns counts, and `pp_check()` and [holdout()] compare single trials.
 #'
 #' **Random-effects terms** are read as in lme4. `(1 | g)` gives every level of `g` its own
 #' intercept and `(0 + x | g)` its own slope. `(x | g)` gives both, correlated, and `(x || g)` both,
@@ -135,7 +136,8 @@
 #'   random-effects terms as in lme4, smooth terms as in mgcv, Gaussian-process terms [gp(x1,
 #'   x2)][gp], and a factor term [factors(x, k = )][factors].
 #' @param data A data frame. Variables that are not in it are looked up in the environment of the
-#'   formula.
+#'   formula. Or rows that are read in chunks and need not fit in memory: a function of `reset`,
+#'   names of files, or a [bsvm_source()], whose page has details.
 #' @param y The response for a matrix `x`, coded as in Details.
 #' @param group With a matrix: a factor or vector whose levels get random intercepts.
 #' @param subset Which rows to use, evaluated in `data`: a logical vector (`NA` counts as `FALSE`),
@@ -278,7 +280,7 @@ bsvm.formula <- function(formula, data = NULL, subset, weights, offset, na.actio
   }
   counts <- count_response(formula, data, likelihood)
   if (!is.null(counts)) {
-    return(eval(call_for_counts(matched, counts, formula, data, parent.frame()), parent.frame()))
+    return(fit_counts(matched, call, counts, formula, data, parent.frame()))
   }
   responses <- several_responses(formula, data, likelihood)
   if (!is.null(responses)) {

@@ -55,7 +55,8 @@ calibration_map <- function(object, newdata, re_formula = NULL, allow_new_levels
   need_classes(object$response, "calibration_map()", paste0(
     "Use predict(type = \"", prediction_types(object$response)[1L], "\"), which needs no map."
   ))
-  truth <- new_response_of(object, held_out(newdata), y)
+  newdata <- trial_rows(object, held_out(newdata))
+  truth <- new_response_of(object, newdata, y)
   link <- predict.bsvm(object, newdata, type = "link", re_formula = re_formula,
                        allow_new_levels = allow_new_levels, group = group, offset = offset)
   known <- !is.na(link) & !is.na(truth)

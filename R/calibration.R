@@ -98,7 +98,8 @@ calibration.bsvm <- function(object, newdata, map = NULL, bins = 10L, level = 0.
   check_dots(substitute(list(...)), "calibration()", predict_hints)
   need_classes(object$response, "calibration()",
                "Use holdout(), which judges predictions of any response.")
-  truth <- new_response_of(object, held_out(newdata), y)
+  newdata <- trial_rows(object, held_out(newdata))
+  truth <- new_response_of(object, newdata, y)
   prob <- predict.bsvm(object, newdata, type = "prob", map = map, re_formula = re_formula,
                        allow_new_levels = allow_new_levels, group = group, offset = offset)[, 2L]
   known <- !is.na(prob) & !is.na(truth)

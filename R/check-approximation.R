@@ -154,7 +154,7 @@ check_checkable <- function(fit) {
   check_whole_fit(fit)
 }
 
-# What only a changed fit can stumble over.
+# Errors that only a changed fit can cause.
 as_made <- function(expression) {
   tryCatch(expression, error = function(e) {
     if (inherits(e, "bsvm_error")) stop(e)

@@ -19,8 +19,8 @@ check_whole_fit <- function(fit) {
   invisible(fit)
 }
 
-# What every prediction is made of; draws and covariances are too many numbers to be looked at each
-# time.
+# Checks the numbers that every prediction is made of. Draws and covariances are too many numbers to
+# be checked each time.
 check_predictive <- function(fit) {
   p <- length(fit$design$columns)
   check_numbers(fit$design$center, "design$center", p)
@@ -70,7 +70,7 @@ check_part <- function(fit, part) {
   }
 }
 
-# What can be told of the sizes; NULL for the rest.
+# The sizes that are known; NULL for the rest.
 effect_sizes <- function(fit, part) {
   joint <- length(part$joint_mean)
   sizes <- list(joint_covariance = if (joint > 0L) c(joint, joint),

@@ -38,7 +38,7 @@ check_size <- function(rows, columns = 1) {
   }
 }
 
-# What is an argument of bsvm_control(), and not of an engine or of bsvm().
+# Arguments of bsvm_control(), not of an engine or of bsvm().
 control_hints <- c(
   tol = "Use `control = bsvm_control(tol = )` instead.",
   max_passes = "Use `control = bsvm_control(max_passes = )` instead.",
@@ -47,7 +47,7 @@ control_hints <- c(
   start = "Use `control = bsvm_control(start = )` instead."
 )
 
-# What users of other packages may try, and what does it here.
+# Arguments of other packages that users may try, and their replacements here.
 fit_hints <- c(
   control_hints,
   re.form = "Use `re_formula` instead, an argument of predict().",

@@ -27,7 +27,7 @@ model_matrix <- function(terms, columns, contrasts) {
   )
 }
 
-# Terms with what model.frame() learnt about their variables (the knots of a spline, say), so
+# Terms with what model.frame() found about their variables (the knots of a spline, say), so
 # that new data get the same columns. Such terms carry no environment of their own.
 with_predvars <- function(terms, frame_terms) {
   names <- vapply(as.list(attr(terms, "variables"))[-1L], text_of, "")
@@ -67,7 +67,7 @@ suspect_columns <- function(x, absent) {
   which(abs(colSums(x, na.rm = absent)) <= 1e-150 * nrow(x))
 }
 
-# range() would copy. Of missing values alone it is 0.
+# range() would copy. It is 0 if all values are missing.
 largest_size <- function(x, absent = FALSE) {
   if (!absent) return(max(max(x), -min(x)))
   suppressWarnings(max(max(x, na.rm = TRUE), -min(x, na.rm = TRUE), 0))

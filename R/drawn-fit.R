@@ -177,7 +177,7 @@ draw_inverse_wishart <- function(block, n) {
 
 # ---- mixtures over the variances ------------------------------------------------------------------
 
-# Points of the variances as often as they weigh, and variances between the points as their own
+# Points of the variances as often as their weights say; between points variances follow their own
 # distributions have them.
 #' @export
 draw_posterior.bsvm_mixture <- function(posterior, fit, n) {
@@ -205,8 +205,8 @@ theta_variances <- function(block, rows, theta) {
   joint_rows(point_covariances(block, values), length(block$columns))
 }
 
-# list(point, values): numbers of the points and h x n free parameters. Of one parameter the two
-# grow together; of several, values lie about the points as in point_law().
+# list(point, values): numbers of the points and h x n free parameters. The two grow together if
+# there is one parameter. Otherwise values lie about the points as in point_law().
 draw_theta <- function(posterior, n) {
   theta <- posterior$theta
   weights <- posterior$weights

@@ -30,7 +30,8 @@ diagnose <- function(draws) {
   table
 }
 
-# Of the population-level coefficients; of very many only some, evenly spread, the others NA.
+# Diagnostics of the population-level coefficients. If there are very many, only some are computed,
+# evenly spread, and the others are NA.
 diagnose_coefficients <- function(fit, most = 500) {
   names <- fit$design$columns
   at <- spread_over(length(names), most)
@@ -100,7 +101,7 @@ warn_unbounded <- function(variances, owners, likelihood = likelihood_hinge(), u
   }
 }
 
-# What to write where the variances of these blocks are not bounded.
+# Advice if the variances of these blocks are not bounded.
 bound_it <- function(blocks) {
   if (all(vapply(blocks, is_parameter, TRUE))) {
     return("Give it a prior with a lighter tail, or a number if the likelihood accepts one.")
@@ -122,7 +123,7 @@ warn_cut_short <- function(sampling) {
        " are kept. The chains have not been checked; see summary().")
 }
 
-# What was said already and is said once a session.
+# Messages that were given already and come once per session.
 session <- new.env(parent = emptyenv())
 
 # Not on the user's scale, which matters to no diagnostic but the intercept's, there centred.

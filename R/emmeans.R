@@ -18,7 +18,10 @@
 #'
 #' **Other packages.** `marginaleffects::avg_comparisons(fit, variables = "x")` and its relatives, and
 #' `ggeffects::ggpredict(fit, "x")`, use the same draws. They take `groups = "known"`, `"none"` or
-#' `"new"` too. Before R 4.4, marginaleffects 1.0 needs `library(rlang)`.
+#' `"new"` too; marginaleffects warns that it does not know `groups`, and passes it on. Before R 4.4,
+#' marginaleffects 1.0 needs `library(rlang)`. `parameters::model_parameters(fit)`,
+#' `bayestestR::describe_posterior(fit)` and its relatives summarise the draws of coefficients, and
+#' `performance::r2(fit)` those of [bayes_R2()][bayes_R2.bsvm].
 #'
 #' Under the pseudo-likelihood there are no probabilities; see [posterior_epred.bsvm()] for what
 #' `epred = TRUE` then computes.
@@ -114,5 +117,5 @@ class_link <- function(likelihood) {
          vapply(p, function(p) stats::uniroot(function(f) inverse(f) - p, c(-50, 50))$root, 0)
        }, linkinv = inverse,
        mu.eta = function(f) (inverse(f + 1e-5) - inverse(f - 1e-5)) / 2e-5,
-       valideta = function(f) TRUE, name = "hinge")
+       valideta = function(f) TRUE, name = "link")
 }

@@ -94,7 +94,7 @@ engines_with <- function(what, first) {
   c(intersect(first, all), setdiff(all, first))
 }
 
-# Of a fit's engines those that take its priors, its likelihood and what is missing.
+# Those engines that accept a fit's priors, its likelihood and its missing predictors.
 take_parts <- function(names, object) {
   Filter(function(name) {
     engine <- as_component(name, "engine")
@@ -183,7 +183,7 @@ needs_dense <- function(blocks, engine) {
   is_sampler(engine) & !vapply(blocks, function(block) any(prior_traits(block$prior)), TRUE)
 }
 
-# What the engine can do beside the groups and sparse predictors of the model.
+# Can the engine fit the groups and sparse predictors of the model together with the rest?
 check_structure <- function(engine, frame, likelihood, assigned) {
   sparse <- sparse_blocks(frame, assigned$blocks) & !needs_dense(assigned$blocks, engine)
   columns <- dense_column_count(assigned$blocks[!sparse], nrow(frame$x))
@@ -231,8 +231,8 @@ dense_column_count <- function(blocks, n) {
   }, 0L))
 }
 
-# What the core's variational Bayes can't select beside. With groups it forms the precision of all
-# columns.
+# Where the core's variational Bayes can't select predictors. With groups it forms the precision of
+# all columns.
 most_selected_in_groups <- 2000L
 
 check_selection <- function(engine, frame, blocks, sparse) {
@@ -249,7 +249,7 @@ check_selection <- function(engine, frame, blocks, sparse) {
   }
 }
 
-# Who takes a rule for what is unknown in the design, and next to what.
+# Which engines accept a rule for unknown entries of the design, and together with what.
 check_unknowns <- function(engine, frame, likelihood, assigned) {
   if (is.null(frame$unknowns)) return(invisible())
   traits <- traits_of(engine)

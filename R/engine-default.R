@@ -200,7 +200,7 @@ path_sds <- function(part, spec) {
   apply(matrix(density, length(reach)), 2L, sd_of_density)
 }
 
-# Of a log density at the nodes.
+# The standard deviation of a density, given its logarithm at the nodes.
 sd_of_density <- function(logs) {
   if (!all(is.finite(logs))) return(NA_real_)
   t <- seq(reach[1L], -reach[1L], length.out = 161L)

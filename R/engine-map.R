@@ -84,7 +84,8 @@ mode_note <- function(x, better) {
   "Modes, and standard deviations from the curvature there; engine_gaussian() has means."
 }
 
-# Only a point: the posterior's mode on kinks of the loss, where no curvature tells its spread.
+# Only a point: the posterior's mode where the loss is not differentiable, so that no curvature
+# tells its spread.
 # engine_em() and engine_ecme() have no other.
 is_point <- function(object) isTRUE(object$posterior$point)
 

@@ -1,4 +1,4 @@
-# What engine_gibbs() and engine_slice() have in common: their arguments and the checks of these.
+# Shared by engine_gibbs() and engine_slice(): their arguments and the checks of these.
 
 sampler_settings <- function(draws, burnin, thin, chains, checkpoint, resume, keep_effects) {
   adaptive <- is.null(draws)
@@ -18,7 +18,7 @@ sampler_settings <- function(draws, burnin, thin, chains, checkpoint, resume, ke
 first_draws <- 300L
 most_draws <- 10000L
 
-# What the arguments of other samplers are here.
+# Arguments of other samplers, and their names here.
 sampler_hints <- c(
   iter = "Here `draws` counts what is kept, after `burnin` iterations.",
   n.iter = "Here `draws` counts what is kept, after `burnin` iterations.",

@@ -20,7 +20,7 @@ engine_call <- function(engine, arguments = "") {
 }
 
 # ---- kinds --------------------------------------------------------------------------------------
-# What an engine gives, by the core's registry: a bound and moments, a mixture over points of the
+# Results of an engine, by the core's registry: a bound and moments, a mixture over points of the
 # variances, draws, or a point. An engine of none of the last three is the first.
 
 is_approximation <- function(engine) engine$name %in% core_registry()$approximators
@@ -31,7 +31,7 @@ is_estimator <- function(engine) engine$name %in% core_registry()$estimators
 
 # ---- traits -------------------------------------------------------------------------------------
 
-# What R has to know of an engine.
+# Facts that R needs about an engine.
 traits_of <- function(engine) UseMethod("traits_of")
 
 #' @export
@@ -79,7 +79,7 @@ trait <- function(engine, name) traits_of(engine)[[name]]
 
 is_mode <- function(engine) trait(engine, "mode")
 
-# What to say next to the intervals of a fit or summary `x`; NULL for nothing.
+# The caution printed with the intervals of a fit or summary `x`; NULL for nothing.
 engine_note <- function(engine, x) UseMethod("engine_note")
 
 #' @export

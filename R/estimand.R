@@ -1,5 +1,5 @@
-# What the expected response of a row is about in a model with group effects: the one place where
-# plot(fit, "effects"), emmeans, marginaleffects and ggeffects get their draws.
+# Which groups the expected response of a row is for, in a model with group effects: the one place
+# where plot(fit, "effects"), emmeans, marginaleffects and ggeffects get their draws.
 #
 #   known  the group that the row names
 #   none   a group whose effects are zero
@@ -51,6 +51,7 @@ rows_averaged_over <- function(object, env, what, most = most_counterfactual) {
   need_formula(object, what)
   data <- training_data(object, env)$x
   used <- which(rep_len(used_rows(object), nrow(data)))
+  if (!is.null(object$counts)) used <- used[!duplicated(object$counts$used)]
   data[used[spread_over(length(used), most)], , drop = FALSE]
 }
 

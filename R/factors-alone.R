@@ -17,23 +17,60 @@ as_factor_model <- function(fit) {
   fit
 }
 
-# stats has methods for any object, which would return NULL.
+# Methods of stats for any object would return NULL, and those of others an error of their own.
 refuse_alone <- function(what) {
   abort("unsupported", what, " needs a response, which no row of this fit has. See ",
         "factor_loadings(), factor_scores() and factor_table().")
 }
 
-#' @export
-coef.bsvm_factor_model <- function(object, ...) refuse_alone("coef()")
-
-#' @export
-fitted.bsvm_factor_model <- function(object, ...) refuse_alone("fitted()")
-
-#' @export
-residuals.bsvm_factor_model <- function(object, ...) refuse_alone("residuals()")
-
-#' @export
-predict.bsvm_factor_model <- function(object, ...) refuse_alone("predict()")
+# The method of all these generics.
+#' @rawNamespace S3method(coef,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(confint,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(fitted,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(residuals,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(predict,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(simulate,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(vcov,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(model.frame,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(model.matrix,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(weights,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(sigma,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(family,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(logLik,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(anova,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(deviance,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(df.residual,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(extractAIC,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(as.matrix,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(as.array,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(fixef,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(ranef,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(VarCorr,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(prior_summary,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(posterior_epred,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(posterior_linpred,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(posterior_predict,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(log_lik,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(loo,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(waic,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(tidy,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(glance,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(augment,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(hypothesis,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(importance,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(bayes_R2,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(elbo,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(posterior::as_draws,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(posterior::as_draws_array,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(posterior::as_draws_df,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(posterior::as_draws_list,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(posterior::as_draws_matrix,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(posterior::as_draws_rvars,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(bayesplot::pp_check,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(bayesplot::rhat,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(bayesplot::neff_ratio,bsvm_factor_model,without_response)
+#' @rawNamespace S3method(lme4::ngrps,bsvm_factor_model,without_response)
+without_response <- function(object, ...) refuse_alone(paste0(.Generic, "()"))
 
 # Coefficients, of which the data say nothing, have a proper distribution, so that draws end.
 no_response_parts <- function(count) {

@@ -25,6 +25,7 @@ factors_call <- function(term) {
     abort("formula", "The factor term `", shortened(term), "` needs variables: a matrix column of ",
           "the data, or columns, as in factors(expr, k = 5) or factors(g1:g100, k = 5).")
   }
+  refuse_operators(term, given$covariates)
   given
 }
 

@@ -1,4 +1,4 @@
-# What draws of a factor term say, as a fit has it.
+# Results of a factor term from draws, as a fit has them.
 
 # Draws of each block's variance, or inferred parameter, by block.
 factor_variances <- function(result, spec) {
@@ -42,7 +42,7 @@ implied_posterior <- function(result, spec) {
                        effects_mean = numeric(0), effects_sd = numeric(0)))
 }
 
-# What is known of factors, in units of the core's response:
+# Results of factors, in units of the core's response:
 #   identified   draws of numbers that mean the same in all chains (number, draws, chains): `leftover`,
 #                the variance of the link of a row that its variables leave over; `explained`, that
 #                of what they determine over the rows, `determinacy`, its share; `offset`, the link for

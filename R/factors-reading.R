@@ -141,7 +141,7 @@ need_factors <- function(object, what) {
   abort("unsupported", what, " requires a factors() term, which this fit does not have.")
 }
 
-# What looks at a fit's own problem again, in which the variables are no columns.
+# Refuses functions that need a fit's own problem again, in which the variables are no columns.
 refuse_factors <- function(object, what) {
   if (!has_factors(object)) return(invisible())
   abort("unsupported", what, " does not support a fit with factors(). Compare fits by holdout().")

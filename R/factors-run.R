@@ -1,4 +1,4 @@
-# A factor term in the spec, and its run: covariates beside the variables, and the core's draws.
+# A factor term in the spec, and its run: covariates other than the variables, and the core's draws.
 
 # ---- the model ----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-# What print() and summary() say of a factor term.
+# The lines of print() and summary() about a factor term.
 
 # list(label, k, p, chosen, table, determinacy, missing), NULL without such a term. `table` is that of
 # factor_table(), without it where only print() asks.
@@ -15,7 +15,7 @@ factor_facts <- function(object, level = 0.95, table = TRUE) {
        determinacy = c(mean(draws), row_quantiles(matrix(draws, 1L), level)), level = level)
 }
 
-# Of a fit or a summary.
+# The number of rows without a response, of a fit or a summary.
 unlabelled_rows <- function(x) {
   count <- if (!is.null(x$factors)) x$factors$unlabelled else factors_of(x)$unlabelled_rows
   if (is.null(count)) 0L else count

@@ -7,7 +7,8 @@
 # "factors" has the variables as columns, and their coefficients are those that the draw implies,
 # Psi A S beta. What varies about this is noise of each row (R/factors-predict.R). `rows$made` has the
 # variables as given, NA where they are missing. With a `kernel` f is a function of the scores, which is
-# in no column: a single one stands for it, with coefficients of zero. Beside what every basis has,
+# in no column: a single one stands for it, with coefficients of zero.
+# In addition to what every basis has:
 #   expression   what rebuilds the variables: list(terms, xlevels)
 #   covariates   their names in the model frame
 #   names        of the columns of x
@@ -275,7 +276,7 @@ basis_at.bsvm_basis_factors <- function(basis, variables, values) {
   if (is.null(basis$kernel)) variables else matrix(0, nrow(variables), 1L)
 }
 
-# Of a function as that of gp().
+# A function has the prior of gp().
 #' @export
 basis_prior.bsvm_basis_factors <- function(basis) {
   if (is.null(basis$kernel)) prior_ridge() else basis_prior.bsvm_basis_gp(basis)

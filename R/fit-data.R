@@ -94,7 +94,7 @@ without <- function(call, name) call[names(call) != name]
 
 # ---- values of arguments that are not changed ---------------------------------------------------
 
-# What the call says of them may be unknown where update() is called, or be something else.
+# Their expressions in the call may be unknown where update() is called, or be something else.
 kept_values <- function(call, object, changed, env) {
   known <- object[c("engine", "likelihood", "standardize", "control")]
   known <- c(object$arguments, known[setdiff(names(known), names(object$arguments))],

@@ -176,7 +176,7 @@ row_numbers <- function(subset, n, names) {
   seq_len(n)[rows]
 }
 
-# The model frame, missing values still in it. Rows of weight zero are taken out of the data first:
+# The model frame, missing values still in it. Rows of weight zero are removed first:
 # model.frame() takes its subset only after it has evaluated, say, poly(x, 2) on all rows.
 model_columns <- function(parts, data, given, rows) {
   environment(parts$frame) <- formula_environment(parts$frame)

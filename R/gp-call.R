@@ -49,7 +49,23 @@ gp_call <- function(term) {
           enumerate(vapply(covariates[constant], deparse1, "")),
           ", which has no variable. Write a variable of the data, as in gp(x).")
   }
+  refuse_operators(term, covariates)
   given
+}
+
+# Variables are the terms of a formula, where `a + b` is two of them and `a^2` is `a`.
+refuse_operators <- function(term, covariates) {
+  wrong <- Filter(function(own) is_call_to(own, c("+", "-", "*", "/", "^", ":", "%in%")), covariates)
+  if (length(wrong) == 0L) return(invisible())
+  text <- deparse1(wrong[[1L]])
+  head <- paste0(deparse1(term[[1L]]), "(")
+  apart <- all.vars(wrong[[1L]])
+  ways <- c(if (length(apart) > 1L) paste0(head, paste(apart, collapse = ", "),
+                                           ") for several variables"),
+            if (!is_call_to(wrong[[1L]], c(":", "%in%"))) paste0(head, "I(", text,
+                                                                 ")) for one that is computed"))
+  abort("formula", "The variables of `", shortened(term), "` are separated by commas; found `", text,
+        "`. Use ", paste(ways, collapse = ", or "), ".")
 }
 
 # Words of neighbours, with ours.

@@ -1,4 +1,4 @@
-# What is wrong with a kernel as it was learned (kernels.md, section 7): messages and warnings, and
+# Problems of a kernel as it was learned (kernels.md, section 7): messages and warnings, and
 # the facts behind them, which the summary of a fit shows again. A part of a basis gets
 #   judged  list(distance, nearest, shortest, amplitude, gain): the median distance between rows in length
 #           scales; the mean prior correlation of a row and the row nearest to it; are all inferred

@@ -35,7 +35,7 @@ learn_by_ecm <- function(frame, prior, likelihood, engine, verbose) {
   bind_gp(frame, bases)
 }
 
-# What the core is told of the likelihood and of the rounds.
+# The core's options for the likelihood and the rounds.
 ecm_scheme <- function(likelihood, engine) {
   inferred <- !is.null(likelihood$priors[["gamma"]])
   numbers <- if (inferred) likelihood$priors[["gamma"]]$parameters else c(shape = 1, rate = 0)

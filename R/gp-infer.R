@@ -175,7 +175,7 @@ basis_at.bsvm_basis_gp <- function(basis, variables, values) {
 # What rounding makes of nothing left over is nothing, in the rows of the fit.
 some_left <- function(share) share * (share >= least_left)
 
-# What the free numbers are added to.
+# The numbers to which the free numbers are added.
 gp_start <- function(part) if (is.null(part$from)) part$numbers$theta else part$from
 
 # The logarithms of a part's numbers at values of what is inferred; those learned without.

@@ -1,11 +1,11 @@
 # Kernels of Gaussian-process terms, learned when the frame is made. All terms of the model together
-# are an additive Gaussian process of a thousand rows at most, whose free numbers (amplitudes, length
-# scales and other numbers of kernels, parameters of the likelihood) go to where the Gaussian bound
-# of the evidence and their priors are highest (src/core/learn/learner.hpp). Classes are learned from
-# under the normalised hinge likelihood, whatever the fit has: the pseudo-likelihood rewards
-# functions that are nothing but rough (kernels.md, section 4). Then a common factor of the length
-# scales is chosen by the leave-one-out score. The fit takes the kernels as they are; amplitudes and
-# everything else are inferred again.
+# are an additive Gaussian process of a thousand rows at most. Its free numbers are amplitudes,
+# length scales and other numbers of kernels, and parameters of the likelihood. They go to where the
+# Gaussian bound of the evidence and their priors are highest (src/core/learn/learner.hpp). Classes
+# are learned from under the normalised hinge likelihood, whatever the fit has: the
+# pseudo-likelihood rewards functions that are nothing but rough (kernels.md, section 4). Then a
+# common factor of the length scales is chosen by the leave-one-out score. The fit takes the kernels
+# as they are; amplitudes and everything else are inferred again.
 
 most_learned <- 1000L     # rows a kernel is learned from
 few_learned <- 400L       # of them, all but a common factor of the length scales and amplitudes
@@ -127,7 +127,7 @@ settle_gp <- function(bases, model, rows, found, verbose) {
   })
 }
 
-# Of columns for the rows of the fit; more are made when they are needed.
+# The most cells of columns for the rows of the fit that are kept; more are made when needed.
 most_kept_cells <- function() {
   cells <- getOption("bsvm.kept_cells", 1e7)
   if (is.numeric(cells) && length(cells) == 1L && isTRUE(cells >= 0)) return(cells)

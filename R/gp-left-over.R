@@ -10,8 +10,7 @@ frame_left_over <- function(bases) {
   if (any(some)) left[, some, drop = FALSE]
 }
 
-# Of the variance that a function has over the rows, multiplied as it is, the shares of it that
-# `left` (n x parts) is.
+# `left` (n x parts) as shares of the variance that a function has over the rows.
 shares_left <- function(left, multiplier) {
   if (is.null(multiplier) || all(multiplier == 0)) return(colMeans(left))
   colSums(left) / sum(multiplier^2)

@@ -1,4 +1,4 @@
-# What a summary says of Gaussian-process terms.
+# Gaussian-process terms in a summary.
 
 # Names of the columns of numbers: the covariate, "x[2]" of a matrix, "f[b]" of a factor's level.
 input_names <- function(basis) {
@@ -13,10 +13,11 @@ input_names <- function(basis) {
   names
 }
 
-# Data frame, a row a number of a kernel: `term`, `kernel` (a summand, `block` its variance),
-# `number` (length scale, period, shape), `variable` (or variables that share it), `estimate` on the
-# scale of the variable, `sd`, `lower`, `upper` where the fit infers the number (R/gp-infer.R), else
-# NA, `medians` (length scales only: in median distances between rows), `inferred`: has it a prior?
+# Data frame with one row per number of a kernel: `term`, `kernel` (a summand, `block` its
+# variance), `number` (length scale, period, shape), `variable` (or variables that share it), and
+# `estimate` on the scale of the variable. `sd`, `lower` and `upper` are NA unless the fit infers
+# the number (R/gp-infer.R). `medians` are length scales in median distances between rows.
+# `inferred`: is there a prior?
 kernel_table <- function(object, level = 0.95) {
   rows <- lapply(gp_bases(object), function(basis) {
     products <- kernel_products(basis$kernel)

@@ -1,4 +1,4 @@
-# What users should hear of a model that is not wrong: messages, each with a class of its own.
+# Hints about a model that is not wrong: messages, each with a class of its own.
 
 # ---- of the response --------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-# What a study is asked for, checked before anything is fitted.
+# Arguments of a study, checked before anything is fitted.
 
 check_rows_of <- function(data) {
   if (!is.data.frame(data)) {

@@ -89,7 +89,7 @@ read_prediction.bsvm_response_classes <- function(said, response, n) {
 
 has_columns <- function(x, columns) length(dim(x)) == 2L && all(columns %in% colnames(x))
 
-# What a model said, by its shape: list(class, link, prob), some of them NULL.
+# A model's predictions, by their shape: list(class, link, prob), some of them NULL.
 as_parts <- function(said, levels) {
   if (is.data.frame(said)) said <- frame_parts(said, levels)
   if (is.list(said) && any(part_names %in% names(said))) {

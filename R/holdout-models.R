@@ -131,8 +131,8 @@ refuse_single <- function(models) {
 
 # ---- predictions ------------------------------------------------------------------------------
 
-# What a model says of new rows, as metrics of the response take it. `prob`: are probabilities
-# wanted?
+# A model's predictions for new rows, as metrics of the response accept them. `prob`: are
+# probabilities wanted?
 classify <- function(fitted, newdata, response, prob) UseMethod("classify")
 
 #' @export

@@ -1,4 +1,4 @@
-# What a study found: a data frame with the design, the splits and the runs as attributes.
+# The result of a study: a data frame with the design, the splits and the runs as attributes.
 
 new_holdout <- function(results, job, design) {
   models <- names(job$learners)
@@ -167,7 +167,7 @@ say_design <- function(design) {
   } else {
     c("Cross-validation: ", design$folds, " folds of ", what,
       if (design$times > 1L) c(", ", design$times, " times"))
-  }, "; ", design$rows, " rows of data\n", sep = "")
+  }, "; ", design$rows, if (isTRUE(design$trials)) " trials" else " rows of data", "\n", sep = "")
 }
 
 # Each metric in digits of its own.
@@ -176,7 +176,7 @@ say_by_metric <- function(table, digits) {
   print(do.call(rbind, unname(parts)), row.names = FALSE)
 }
 
-# What failed, and how many fits gave warnings.
+# Failures, and the number of fits that gave warnings.
 say_trouble <- function(study) {
   writeLines(failure_lines(study))
   runs <- attr(study, "runs")

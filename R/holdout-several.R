@@ -38,7 +38,7 @@ known_metrics_of.bsvm_response_several <- function(response) {
   stats::setNames(metrics, paste(names(metrics), response$names[of]))
 }
 
-# What is seen of response j, where it is known.
+# The observed values of response j, where they are known.
 response_seen <- function(seen, j) {
   there <- !is.na(seen$truth[, j])
   lapply(Filter(Negate(is.null), seen), function(x) x[there, j])

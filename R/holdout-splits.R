@@ -1,11 +1,12 @@
-# Who is tested when. A unit is what goes to one side as a whole: a row, or a group of rows.
+# Which rows are tested in which split. A unit goes to one side as a whole: a row or a group of
+# rows.
 #   of        integer(n): the unit of each row
 #   stratum   integer(units): the class of most of its rows, or 1 for all, as where the response is
 #             no class
 #   movable   units with a row that may be tested; the others are in every training set
 #   testable  logical(n)
 # A split is list(train, test) of row numbers. Rows that may not be tested are trained on, but not
-# beside other rows of their group that are tested.
+# together with tested rows of their group.
 
 split_units <- function(truth, group = NULL, testable = TRUE, stratify = TRUE) {
   n <- NROW(truth)
@@ -82,7 +83,7 @@ draw_usable <- function(draw, truth, times, levels, most = 100L) {
   }), recursive = FALSE)
 }
 
-# Of the classes FALSE and TRUE those some training set lacks.
+# Those of the classes FALSE and TRUE that are absent from some training set.
 absent_classes <- function(splits, truth) {
   if (!is.logical(truth)) return(logical(0))
   lacks <- function(class) !all(vapply(splits, function(s) class %in% truth[s$train], TRUE))

@@ -38,6 +38,11 @@
 #' tested (`test`). The other rows are in every training set, unless their group is tested: then
 #' they are excluded. If a training set lacks a class, the split is drawn again.
 #'
+#' **Counts** of two classes, `cbind(successes, failures)`, are studied trial by trial: the trials of a
+#' row are trained on or tested together, metrics are means over trials, and the default is
+#' `"log_score"`. Functions among the models get a row for each trial, with its class in the column
+#' `outcome`.
+#'
 #' **Metrics** for the tested rows of a split are given by name:
 #' * `"ber"`, balanced error rate, the mean of the two classes' error rates;
 #' * `"error"`, error rate;
@@ -221,20 +226,28 @@ prepare_study <- function(models, data, stratify, metrics, predictions, call, en
   check_flag(predictions, "predictions")
   check_rows_of(data)
   models <- check_models(models)
+  group <- check_split_group(row_argument("group", data, call, env))
+  testable <- check_testable(row_argument("test", data, call, env))
+  trials <- trials_of_study(models, data, env)
+  grouped <- !is.null(group)
+  if (!is.null(trials)) {
+    models <- trials$models
+    data <- trials$data
+    group <- if (grouped) group[trials$rows] else trials$rows
+    testable <- rep_len(testable, max(trials$rows))[trials$rows]
+  }
   kind <- study_kind(models)
   formulas <- Filter(Negate(is.null), lapply(models, model_formula, env))
   coded <- study_response(row_argument("response", data, call, env), formulas, data, kind)
   check_model_kinds(models, coded$response)
-  metrics <- check_metrics(if (is.null(metrics)) default_metrics(coded$response) else metrics[[1L]],
-                           coded$response)
-  group <- row_argument("group", data, call, env)
-  testable <- check_testable(row_argument("test", data, call, env))
+  usual <- if (is.null(trials)) default_metrics(coded$response) else c("log_score", "seconds")
+  metrics <- check_metrics(if (is.null(metrics)) usual else metrics[[1L]], coded$response)
   first <- if (length(formulas) > 0L) formulas[[1L]]
   truth <- as_truth(coded$response, coded$y)
   list(data = data, truth = truth, response = coded$response, metrics = metrics,
        learners = Map(as_learner, models, names(models), MoreArgs = list(first, env)),
-       units = split_units(truth, check_split_group(group), testable, stratify),
-       grouped = !is.null(group), predictions = predictions)
+       units = split_units(truth, group, testable, stratify),
+       grouped = grouped, trials = !is.null(trials), predictions = predictions)
 }
 
 
@@ -244,7 +257,7 @@ run_study <- function(study, splits, design, cores, cluster, progress) {
   job$splits <- splits
   job$seeds <- sample.int(.Machine$integer.max, length(splits), replace = TRUE)
   results <- with_seed_kept(run_tasks(job, cores, cluster, progress))
-  design <- c(design, study["grouped"],
+  design <- c(design, study[c("grouped", "trials")],
               list(rows = nrow(study$data), levels = study$response$levels))
   new_holdout(results, job, design)
 }

@@ -5,9 +5,11 @@
 #'
 #' @details
 #' A hypothesis is an expression of the variables of [as_draws.bsvm()] with at most one comparison,
-#' `<` or `>`. Names that are not R names stand between backticks, without further backticks inside;
-#' `Intercept` is short for `` `(Intercept)` ``. The estimate and its interval are those of the left side minus the right
-#' side, computed in each posterior draw.
+#' `<` or `>`. It may use numbers, `+`, `-`, `*`, `/`, `^`, brackets and the functions `abs()`,
+#' `exp()`, `expm1()`, `log()`, `log1p()`, `sqrt()`, `plogis()`, `pmin()` and `pmax()`. Names that are
+#' not R names stand between backticks, without further backticks inside; `Intercept` is short for
+#' `` `(Intercept)` ``. The estimate and its interval are those of the left side minus the right side,
+#' computed in each posterior draw.
 #'
 #' `Probability` is the posterior probability that the statement holds. Without a comparison it is
 #' the probability of direction: that of being above or below zero, whichever is larger. A statement
@@ -44,6 +46,7 @@ hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, .
   check_dots(substitute(list(...)), "hypothesis()", c(prob = "Use `level` instead.",
                                                       alpha = "Use `level = 1 - alpha` instead."))
   level <- check_level(level)
+  need_spread(x, "hypothesis()")
   if (is.null(hypothesis)) hypothesis <- paste0("`", without_ticks(names(fixef.bsvm(x))), "`")
   if (!is.character(hypothesis) || length(hypothesis) == 0L || anyNA(hypothesis)) {
     abort("argument", "`hypothesis` must be text such as \"x < 0\"; found ", describe(hypothesis),
@@ -56,7 +59,8 @@ hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, .
   draws[without_ticks(names(draws)[ticked])] <- draws[ticked]
   rows <- lapply(statements, judge_hypothesis, draws = draws, level = level)
   table <- cbind(data.frame(Hypothesis = hypothesis), do.call(rbind, rows))
-  structure(table, class = c("bsvm_hypothesis", "data.frame"))
+  structure(table, class = c("bsvm_hypothesis", "data.frame"),
+            direction = any(vapply(statements, function(own) own$sign == 0, TRUE)))
 }
 
 #' @param digits Significant digits.
@@ -65,6 +69,9 @@ hypothesis.bsvm <- function(x, hypothesis = NULL, level = 0.95, ndraws = NULL, .
 print.bsvm_hypothesis <- function(x, digits = 3L, ...) {
   check_digits(digits)
   print.data.frame(x, digits = digits, row.names = FALSE, right = FALSE)
+  if (isTRUE(attr(x, "direction"))) {
+    cat("\nWithout `<` or `>`, Probability is that of being above or below zero, the larger one.\n")
+  }
   invisible(x)
 }
 
@@ -77,7 +84,8 @@ parse_hypothesis <- function(text) {
     abort("argument", "`hypothesis` must be an expression with at most one `<` or `>`, such as ",
           "\"x < 0\"; found \"", text, "\"", why, ".")
   }
-  parsed <- tryCatch(str2expression(text), error = function(e) refuse(", which R can't parse"))
+  parsed <- tryCatch(str2expression(text), error = function(e) refuse(paste0(
+    ", which R can't parse. A name with other characters stands between backticks")))
   if (length(parsed) != 1L) refuse("")
   term <- parsed[[1L]]
   if (is_call_to(term, c("==", "=", "<-", "!="))) {
@@ -86,9 +94,28 @@ parse_hypothesis <- function(text) {
   inner <- if (is_call_to(term, c("<", ">"))) as.list(term)[-1L] else list(term)
   if (any(c("<", ">", "<=", ">=", "==", "!=", "&", "|", "&&", "||") %in%
             all.names(as.call(c(list(quote(f)), inner))))) refuse("")
+  lapply(inner, check_hypothesis_part, text = text)
   if (is_call_to(term, "<")) list(difference = call("-", term[[2L]], term[[3L]]), sign = -1)
   else if (is_call_to(term, ">")) list(difference = call("-", term[[2L]], term[[3L]]), sign = 1)
   else list(difference = term, sign = 0)
+}
+
+# What a hypothesis may use, besides names and numbers.
+hypothesis_functions <- list2env(
+  c(mget(c("+", "-", "*", "/", "^", "(", "abs", "exp", "expm1", "log", "log1p", "sqrt", "pmin", "pmax"),
+         baseenv()), plogis = stats::plogis), parent = emptyenv())
+
+check_hypothesis_part <- function(part, text) {
+  if (is.name(part) || is.numeric(part)) return(invisible())
+  if (is.call(part) && is.name(part[[1L]]) &&
+        exists(as.character(part[[1L]]), hypothesis_functions, inherits = FALSE)) {
+    return(lapply(as.list(part)[-1L], check_hypothesis_part, text = text))
+  }
+  known <- sort(grep("^[a-z]", ls(hypothesis_functions), value = TRUE))
+  own <- if (is_call_to(part, c("[", ":"))) gsub(" ", "", deparse1(part)) else "x:z"
+  abort("argument", "`hypothesis` may use variables of the fit, numbers, + - * / ^, brackets, ",
+        enumerate(paste0(known, "()"), "", 99L), "; found `", deparse1(part), "` in \"", text,
+        "\". A name with other characters stands between backticks, such as \"`", own, "` < 0\".")
 }
 
 judge_hypothesis <- function(statement, draws, level) {
@@ -97,7 +124,7 @@ judge_hypothesis <- function(statement, draws, level) {
     abort("argument", "`hypothesis` refers to ", enumerate(lacking, "`"), ", which is not among ",
           "the variables of the fit: ", enumerate(names(draws), "`"), ".")
   }
-  values <- tryCatch(eval(statement$difference, draws, baseenv()), error = function(e) {
+  values <- tryCatch(eval(statement$difference, draws, hypothesis_functions), error = function(e) {
     abort("argument", "`hypothesis` can't be evaluated: ", conditionMessage(e), ".")
   })
   if (!is.numeric(values) || length(values) != nrow(draws)) {

@@ -9,7 +9,7 @@
 #' under its own values. The estimate is the mean increase over rows and shuffles. The interval is
 #' that of a mean over rows: it shows how far the estimate would vary in other rows like these. Use
 #' rows that were not in the fit; for rows of the fit the increases are too large. Rows of the fit are
-#' weighted by their weights. Rows with missing values or new levels of a factor are excluded.
+#' weighted by their weights, and rows of counts by their trials. Rows with missing values or new levels of a factor are excluded.
 #'
 #' A grouping factor is a predictor too. The predictors of one row are shuffled one at a time, so
 #' rows may arise that are impossible in practice.
@@ -55,20 +55,19 @@ importance.bsvm <- function(x, newdata = NULL, metric = NULL, times = 10L, level
     abort("unsupported", "importance() requires a predictor or a grouping factor, which this fit ",
           "does not have.")
   }
-  data <- if (is.null(newdata)) rows_averaged_over(x, parent.frame(), "importance()", Inf)
-          else check_newdata(newdata)
-  y <- response_of(x, data)
-  complete <- stats::complete.cases(data[intersect(names, names(data))]) & !is.na(y)
+  rows <- if (is.null(newdata)) own_importance_rows(x, parent.frame())
+          else new_importance_rows(x, check_newdata(newdata))
+  data <- rows$data
+  complete <- stats::complete.cases(data[intersect(names, names(data))]) & !is.na(rows$y)
   own <- rep(NA_real_, nrow(data))
-  own[complete] <- loss(data[complete, , drop = FALSE], y[complete], allow_new_levels)
+  own[complete] <- loss(data[complete, , drop = FALSE], rows$y[complete], allow_new_levels)
   known <- !is.na(own) # new levels of a factor have no prediction
   if (sum(known) < 2L) {
     abort("newdata", "importance() needs at least two complete rows; found ", sum(known), ".")
   }
-  weight <- if (is.null(newdata) && !is.null(x$weights)) x$weights[x$weights > 0][known]
-            else rep(1, sum(known))
+  weight <- rows$weight[known]
   data <- data[known, , drop = FALSE]
-  y <- y[known]
+  y <- rows$y[known]
   own <- own[known]
   table <- with_given_seed(seed, lapply(names, function(name) {
     increase <- numeric(nrow(data))
@@ -104,6 +103,30 @@ importance_names <- function(object) {
   }), use.names = FALSE)))
 }
 
+# list(data, y, weight). Of counts, y is the share of successes among the trials, from -1 to 1.
+own_importance_rows <- function(object, env) {
+  data <- rows_averaged_over(object, env, "importance()", Inf)
+  if (!is.null(object$counts)) {
+    return(counted_rows(data, fit_counts_table(object)$counts))
+  }
+  weight <- if (is.null(object$weights)) rep(1, nrow(data)) else object$weights[object$weights > 0]
+  list(data = data, y = response_of(object, data), weight = weight)
+}
+
+new_importance_rows <- function(object, data) {
+  if (!is.null(object$counts)) {
+    counts <- new_counts(object, data)
+    some <- rowSums(counts) > 0
+    return(counted_rows(data[some, , drop = FALSE], counts[some, , drop = FALSE]))
+  }
+  list(data = data, y = response_of(object, data), weight = rep(1, nrow(data)))
+}
+
+counted_rows <- function(data, counts) {
+  trials <- rowSums(counts)
+  list(data = data, y = (counts[, 1L] - counts[, 2L]) / trials, weight = trials)
+}
+
 # -1 and 1, or numbers.
 response_of <- function(object, data) {
   lhs <- object$formula[[2L]]
@@ -124,8 +147,11 @@ row_loss <- function(object, metric) {
       return(unname(if (metric == "mse") away^2 else abs(away)))
     }
     prob <- predict.bsvm(object, data, type = "prob", allow_new_levels = allow_new_levels)
-    own <- bounded_probability(ifelse(y > 0, prob[, 2L], prob[, 1L]))
-    unname(switch(metric, log_score = -log(own), brier = (1 - own)^2, error = own < 0.5))
+    of_class <- function(own) {
+      own <- bounded_probability(own)
+      switch(metric, log_score = -log(own), brier = (1 - own)^2, error = own < 0.5)
+    }
+    unname(of_class(prob[, 2L]) * (1 + y) / 2 + of_class(prob[, 1L]) * (1 - y) / 2)
   }
   structure(loss, words = words[[metric]])
 }
@@ -165,5 +191,6 @@ plot.bsvm_importance <- function(x, n = 30L, ...) {
       c(paste0("Each predictor shuffled ", attr(x, "times"), " times in ", attr(x, "rows"), " rows, ",
                format(100 * attr(x, "level")), " % intervals"),
         if (nrow(x) > n) paste(n, "of", nrow(x), "predictors")), collapse = "\n")) +
-    plot_theme()
+    plot_theme() +
+    ggplot2::theme(axis.text.y = ggplot2::element_text(size = row_text_size(nrow(shown))))
 }

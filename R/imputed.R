@@ -80,7 +80,7 @@ plot.bsvm_imputed <- function(x, newdata = NULL, ...) {
     plot_theme()
 }
 
-# The average of the normal laws of a column's missing entries.
+# The average of the normal distributions of a column's missing entries.
 average_law <- function(column, x) {
   own <- x[x$column == column, ]
   ends <- range(own$mean - 3 * own$sd, own$mean + 3 * own$sd)

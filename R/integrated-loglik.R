@@ -216,7 +216,7 @@ given_covariance <- function(object, name, covariance) {
   check_definite(covariance, name, "`covariance`")
 }
 
-# Of a list by factor the matrix of `name`.
+# The matrix of factor `name`, from a list by factor.
 one_covariance <- function(covariance, name, factors, refuse) {
   if (!is.list(covariance) || is.data.frame(covariance)) return(covariance)
   given <- names(covariance)

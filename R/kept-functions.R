@@ -1,9 +1,9 @@
 # Functions that a fit keeps with its formula, without the environment they were made in, which may
 # hold anything: a function comes with what it names there.
 
-# A function that does the same. It is left as it is if it may look for names that are not written
-# in it, if what it names has an environment of its own, or if it has a class, whose methods may
-# look into its environment.
+# A function that does the same. In three cases it stays as it is: it may look for names that are
+# not written in it; something that it names has an environment of its own; or it has a class, whose
+# methods may look into its environment.
 light_function <- function(f) {
   home <- enclosing_home(environment(f))
   if (is.null(home) || identical(home, environment(f)) || is.object(f)) return(f)

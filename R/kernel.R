@@ -231,7 +231,7 @@ kernel_code <- function(x) {
   if (length(x) == 1L) shown else paste0("c(", shown, ")")
 }
 
-# What users of other packages may try with any kernel, and with this one.
+# Arguments of other packages that users may try with any kernel, and with this one.
 kernel_hints <- function(...) {
   scale <- paste("Use `lengthscale` instead, in units of the standardised inputs: see the table of",
                  "?kernel_se.")

@@ -1,4 +1,4 @@
-# What is unknown in the design, such as missing predictors or true values behind measured ones. A
+# Unknown entries of the design, such as missing predictors or true values behind measured ones. A
 # rule says what is unknown and how it is modelled; the core's latent of the same name does it. A
 # rule is an object of class c("bsvm_missing_<name>", "bsvm_missing"), made by new_missing(). It
 # comes from the argument `missing` (R/missing-rule.R) or from a term with a basis (basis_rule() of

@@ -39,7 +39,7 @@ accepted <- function(engine, frame, likelihood, assigned) {
   is.null(refusal(as_component(engine, "engine"), frame, likelihood, assigned))
 }
 
-# What only the pseudo-likelihood has.
+# The part of the model that needs the pseudo-likelihood, in words.
 words_for_cause <- function(frame, engine, assigned) {
   gaussian <- engine_gaussian()
   odd <- Filter(function(block) !takes_prior(block, gaussian), all_blocks(assigned))

@@ -18,7 +18,7 @@ is_residual <- function(likelihood) inherits(likelihood, "bsvm_likelihood_residu
 # Which of the core's numbers have the response's unit; others have none.
 unit_numbers <- function(likelihood) UseMethod("unit_numbers")
 
-# Of a term with inferred parameters, too.
+# Also the method for a term with inferred parameters.
 #' @export
 unit_numbers.default <- function(likelihood) character(0)
 
@@ -27,7 +27,7 @@ unit_numbers.bsvm_likelihood <- function(likelihood) character(0)
 
 # ---- inferred numbers of a fit ------------------------------------------------------------------
 
-# What the core calls them, where that is another word.
+# Their names in the core, where these differ.
 core_number <- function(label) if (label == "nu") "kappa" else label
 
 # list(values, weights): the density's numbers at the points of a fit (draws, points of a mixture,

@@ -126,7 +126,7 @@ response_width.bsvm_likelihood_skewed_hinge <- function(likelihood) {
   1 / (2 * skew_slopes(likelihood$values)$a)
 }
 
-# With gamma0 above zero the loss pulls on both sides of its kink.
+# With gamma0 above zero the loss pulls on both sides of the margin.
 #' @export
 is_support.bsvm_likelihood_skewed_hinge <- function(likelihood, y, f) {
   y * f < 1 | skew_slopes(likelihood$values)$b > 0

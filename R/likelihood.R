@@ -71,7 +71,7 @@ response_width.bsvm_likelihood <- function(likelihood) coefficient_scale(law_of(
 # Draws of the response on that scale.
 draw_response <- function(likelihood, f) UseMethod("draw_response")
 
-# What residuals() has of rows.
+# Residuals of rows.
 row_residuals <- function(likelihood, y, f) UseMethod("row_residuals")
 
 # How far f lies on the side of its row; -Inf for a response without sides.
@@ -98,7 +98,7 @@ libsvm_cost <- function(likelihood, variance) UseMethod("libsvm_cost")
 #' @export
 libsvm_cost.bsvm_likelihood <- function(likelihood, variance) rep(NA_real_, length(variance))
 
-# What a row costs with none, one or two effects of its level integrated out, relative to none.
+# The cost of a row with none, one or two effects of its level integrated out, relative to none.
 integral_costs <- function(likelihood) UseMethod("integral_costs")
 
 #' @export
@@ -110,7 +110,7 @@ integrates <- function(likelihood, effects) UseMethod("integrates")
 #' @export
 integrates.bsvm_likelihood <- function(likelihood, effects) !has_parameters(likelihood)
 
-# Can a mode lie where log p(y | f) has a kink?
+# Can a mode lie where log p(y | f) is not differentiable?
 has_concave_kinks <- function(likelihood) UseMethod("has_concave_kinks")
 
 #' @export

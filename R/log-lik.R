@@ -96,6 +96,10 @@ response_in <- function(object, newdata, y) {
           deparse1(object$formula[[2L]]), "`, in `newdata`.")
   }
   response <- object$formula[[2L]]
+  if (!is.null(object$counts) && !deparse1(response) %in% names(newdata)) {
+    abort("newdata", "The fit has counts; here `newdata` must have a row for each trial, with its ",
+          "class (\"failure\" or \"success\") in the column `", deparse1(response), "`.")
+  }
   need_variables(variables_in(response), object$terms, newdata)
   home <- formula_home(object, globalenv())
   tryCatch(eval(response, newdata, home), error = function(e) {

@@ -1,7 +1,7 @@
-# Missing predictors of a fit: fit$missing, NULL where none are modelled, is list(rule, law,
-# imputed, draws). `law` is design_law()'s with mean (k x d) and covariance (d x d) of the
-# variables, which are (column - center) / scale; `imputed` list(row, variable, mean, sd) on the
-# columns' own scale, rows those of the fit, of weight zero included; `draws` entries x draws x
+# Missing predictors of a fit: fit$missing, NULL if none are modelled, is list(rule, law, imputed,
+# draws). `law` is design_law()'s with mean (k x d) and covariance (d x d) of the variables, which
+# are (column - center) / scale. `imputed` is list(row, variable, mean, sd) on the columns' own
+# scale; rows are those of the fit, including those of weight zero. `draws` is entries x draws x
 # chains, or NULL.
 
 fit_missing <- function(frame, spec, result) {
@@ -155,7 +155,7 @@ inverse_covariance <- function(x) {
   })
 }
 
-# What the variables are regressed on; an auxiliary dummy that is not there leaves a row unknown.
+# The variables are regressed on these; an auxiliary dummy that is not there leaves a row unknown.
 given_columns <- function(law, x, auxiliary) {
   columns <- lapply(seq_along(law$given), function(k) {
     at <- law$given_column[k]
@@ -168,7 +168,7 @@ given_columns <- function(law, x, auxiliary) {
 
 has_unknown <- function(rows) length(rows$unknown) > 0L || length(rows$imputed$row) > 0L
 
-# Of some of the rows.
+# The unknown entries of some of the rows.
 unknown_at <- function(rows, at) {
   place <- match(unlist(lapply(rows$unknown, `[[`, "at")), at)
   pattern <- rep(seq_along(rows$unknown), vapply(rows$unknown, function(part) length(part$at), 0L))

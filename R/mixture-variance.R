@@ -1,6 +1,6 @@
 # Variances of a bsvm_mixture, from the points `theta` of their free parameters.
 #
-# The law of a log standard deviation t is one of
+# The distribution of a log standard deviation t is one of
 #   list(at, log, slope)  one free parameter in the model: the log density on a fine grid, between
 #                         whose points, and beyond, it is linear (`slope` at both ends)
 #   list(mean, sd, weights)  several: a mixture of normals with one sd about the points, drawn in so
@@ -57,7 +57,7 @@ block_points <- function(posterior, block, j) {
   })
 }
 
-# `hyper` of block j. The mean of a variance follows its law, not only the points.
+# `hyper` of block j. The mean of a variance follows its distribution, not only the points.
 mixture_hyper <- function(posterior, block, j) {
   hyper <- covariance_hyper(block, block_points(posterior, block, j), posterior$weights)
   if (is_joint(block) || length(posterior$free[[j]]) == 0L) return(hyper)
@@ -65,7 +65,7 @@ mixture_hyper <- function(posterior, block, j) {
   hyper
 }
 
-# Of block j, which has one variance.
+# For block j, which has one variance.
 log_sd_law <- function(posterior, j) {
   own <- posterior$free[[j]]
   if (nrow(posterior$theta) == 1L && ncol(posterior$theta) > 3L) { # three: nearly normal
@@ -74,8 +74,8 @@ log_sd_law <- function(posterior, j) {
   point_law(posterior, own, identity)
 }
 
-# The law of g(free parameters of a block). The share of its variance that is not between the points
-# hides that these are few.
+# The distribution of g(free parameters of a block). The share of its variance that is not between
+# the points hides that these are few.
 hidden_share <- 0.25
 
 point_law <- function(posterior, own, g) {
@@ -84,7 +84,7 @@ point_law <- function(posterior, own, g) {
   if (length(values) == 1L) {
     return(list(mean = values, sd = delta_sd(posterior, own, g), weights = 1, plug_in = TRUE))
   }
-  if (length(values) == 3L) hidden_share <- 1 # points of a normal law
+  if (length(values) == 3L) hidden_share <- 1 # points of a normal distribution
   mean <- sum(weights * values)
   sd <- sqrt(sum(weights * (values - mean)^2))
   list(mean = mean + sqrt(1 - hidden_share) * (values - mean), sd = sqrt(hidden_share) * sd,
@@ -98,7 +98,7 @@ point_quantile <- function(law, p) {
   mixture_quantile(t(law$mean), t(rep(law$sd, length(law$mean))), law$weights, p)
 }
 
-# Of g at the only point, to first order.
+# The standard deviation of g at the only point, to first order.
 delta_sd <- function(posterior, own, g, step = 1e-5) {
   if (is.null(posterior$theta_covariance)) return(NA_real_)
   at <- posterior$theta[own, 1L]
@@ -112,7 +112,7 @@ delta_sd <- function(posterior, own, g, step = 1e-5) {
 # ---- laws of a log standard deviation -----------------------------------------------------------
 
 # A natural spline is linear beyond its last points, to which a few more are added on the parabola
-# through the last three. Where it does not fall there, the law ends.
+# through the last three. Where it does not fall there, the distribution ends.
 spline_law <- function(theta, log_density, nodes = 1000L) {
   log_density <- log_density[order(theta)]
   theta <- sort(theta)
@@ -205,7 +205,7 @@ block_spread.bsvm_mixture <- function(posterior, fit, k, level) {
   }, numeric(6)))
 }
 
-# Of effect i of a block with a covariance.
+# For effect i of a block with a covariance.
 effect_sd_law <- function(posterior, block, k, i) {
   point_law(posterior, posterior$free[[k]], function(theta) {
     log(point_covariance(block, theta)[i, i]) / 2

@@ -159,7 +159,8 @@ check_classes <- function(terms, columns) {
   found <- vapply(columns[names(expected)], stats::.MFclass, "")
   wrong <- names(expected)[expected != found]
   if (length(wrong) > 0L) {
-    abort("newdata", "In `newdata`, ", enumerate(paste0("`", wrong, "` must be ", expected[wrong],
+    words <- ifelse(expected == "other", "of another class (such as Date)", expected)
+    abort("newdata", "In `newdata`, ", enumerate(paste0("`", wrong, "` must be ", words[wrong],
           ", not ", found[wrong]), ""), ", as in the data of the fit.")
   }
 }

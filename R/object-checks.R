@@ -25,7 +25,7 @@ fit_fields <- c(
   elbo = "?numbers", passes = "?numbers", gradient = "?numbers", sampling = "?list",
   termination = "text", engine = "list", likelihood = "list", standardize = "flag",
   missing = "?list", control = "list", default_prior = "?flag", data = "?list", arguments = "?list",
-  odds_slope = "?numbers", scale_model = "?list", scale_columns = "?numbers"
+  odds_slope = "?numbers", counts = "?list", scale_model = "?list", scale_columns = "?numbers"
 )
 
 part_fields <- list(
@@ -55,6 +55,9 @@ posterior_classes <- c("bsvm_moments", "bsvm_sparse_moments", "bsvm_draws", "bsv
 check_fit <- function(fit, name = "object", class = "bsvm") {
   if (inherits(fit, "summary.bsvm")) return(invisible(fit))
   if (!inherits(fit, class)) {
+    if (inherits(fit, "bsvm_factor_model")) refuse_alone("This")
+    if (inherits(fit, "bsvm_quantiles")) refuse_quantiles_together("This")
+    if (inherits(fit, "bsvm_responses")) refuse_for_all("This")
     abort("argument", "`", name, "` must be a fit from bsvm(); found ", describe(fit), ".")
   }
   check_fields(fit, fit_fields)

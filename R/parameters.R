@@ -43,8 +43,8 @@ point_numbers <- function(block, hyper) {
   c(mean = 1 / hyper[["inverse_mean"]], hyper["inverse_mean"])
 }
 
-# What users are shown of a parameter: of the tube's half width in scales, the share outside it; of
-# the factor of a scale for one standard deviation of a column, its logarithm for one unit.
+# The numbers of a parameter that users see: of the tube's half width in scales, the share outside
+# it; of the factor of a scale for one standard deviation of a column, its logarithm for one unit.
 is_share <- function(block) identical(block$prior$name, "beta")
 
 is_coefficient <- function(block) {

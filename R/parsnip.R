@@ -233,7 +233,7 @@ parsnip_interval <- function(kind) {
                      })
 }
 
-# Of the probabilities of both classes.
+# Intervals of the probabilities of both classes.
 class_interval <- function(x, object) {
   levels <- object$lvl
   columns <- list(1 - x$upper, 1 - x$lower, x$lower, x$upper)

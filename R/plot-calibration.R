@@ -56,7 +56,7 @@ calibration_layers <- function(curve) {
        ggplot2::geom_line(data = curve, colour = plot_colour, linewidth = 0.8))
 }
 
-# Of many rows, evenly spread quantiles.
+# If there are more rows, evenly spread quantiles are shown.
 most_ticks <- 500L
 
 calibration_ticks <- function(object) {

@@ -194,8 +194,8 @@ own_density <- function(check, name, scale) {
   on_scale(t, law_density(law, t), scale)
 }
 
-# Of a mixture of normals, of log densities on a grid, of a log standard deviation whose square is
-# inverse gamma.
+# Limits for a mixture of normals, for log densities on a grid, and for a log standard deviation
+# whose square is inverse gamma.
 law_ends <- function(law) {
   if (!is.null(law$shape)) {
     return(-log(stats::qgamma(c(0.998, 0.002), law$shape, rate = law$scale)) / 2)

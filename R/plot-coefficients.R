@@ -135,7 +135,7 @@ row_limits <- function(shown) {
   c(max(limits[1L], min(0, shown$lower)), min(limits[2L], max(0, shown$upper)))
 }
 
-# Of an interval that is wholly outside a piece at the edge is left.
+# An interval that is wholly outside is shown as a piece at the edge.
 cut_rows <- function(shown, limits) {
   piece <- diff(limits) / 25
   shown$from <- pmin(pmax(shown$lower, limits[1L]), limits[2L] - piece)

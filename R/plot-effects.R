@@ -13,7 +13,7 @@ plot_effects <- function(object, pars, level, groups, others, env) {
   others <- pick_one(others, other_choices, "others")
   what <- "plot(which = \"effects\")"
   need_spread(object, what)
-  rows <- effect_base(object, rows_averaged_over(object, env, what, effect_rows), others)
+  rows <- effect_base(object, rows_averaged_over(object, env, what, Inf), others)
   known <- effect_predictors(object, rows)
   chosen <- choose_predictors(known, pars)
   if (length(chosen) == 2L && !is.null(pars)) {
@@ -24,8 +24,23 @@ plot_effects <- function(object, pars, level, groups, others, env) {
   Reduce(`+`, effect_panels(parts, rows)) +
     ggplot2::labs(x = NULL, title = effect_title(object), y = effect_axis(level),
                         caption = effect_caption(object, rows, groups, others, known, chosen)) +
-    plot_theme()
+    plot_theme() +
+    slanted_text(lapply(parts, `[[`, "data"), ggplot2::wrap_dims(length(parts))[2L])
 }
+
+# Names of levels slant where they would overlap, in a picture of six inches and so many columns.
+slanted_text <- function(parts, columns) {
+  needed <- vapply(parts, function(part) {
+    if (is.numeric(part$x)) return(0)
+    names <- short_names(as.character(unique(part$x)), level_width)
+    length(names) * (max(nchar(names)) + 2)
+  }, 0)
+  if (max(needed) > 75 / columns) {
+    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 35, hjust = 1))
+  }
+}
+
+level_width <- 18L # characters of a name of a level
 
 # Numbers and factors; a matrix or a date has no such axis.
 effect_predictors <- function(object, rows) {
@@ -46,35 +61,37 @@ choose_predictors <- function(known, pars) {
         describe(pars), ".")
 }
 
-# One row of medians and most frequent values for `others = "reference"`.
-effect_base <- function(object, rows, others) {
-  names <- intersect(predictor_names(object), names(rows))
-  complete <- stats::complete.cases(rows[names])
-  if (is.null(object$missing) && any(complete)) rows <- rows[complete, , drop = FALSE]
-  if (others == "average") return(rows)
-  reference <- rows[1L, , drop = FALSE]
-  for (name in names) reference[[name]] <- reference_value(rows[[name]], is_in_factor(object, name))
-  at_reference <- rows
-  for (name in names) {
-    at_reference[[name]] <- if (is.null(dim(rows[[name]]))) rep(reference[[name]], nrow(rows))
-                            else rows[[name]]
+# Some rows to average over, with medians and most frequent values for `others = "reference"`. All
+# rows, which say what values a predictor has, are their attribute.
+effect_base <- function(object, all, others) {
+  names <- intersect(predictor_names(object), names(all))
+  complete <- stats::complete.cases(all[names])
+  if (is.null(object$missing) && any(complete)) all <- all[complete, , drop = FALSE]
+  rows <- all[spread_over(nrow(all), effect_rows), , drop = FALSE]
+  for (name in if (others == "reference") names) {
+    if (is.null(dim(rows[[name]]))) {
+      rows[[name]] <- rep(reference_value(all[[name]], is_in_factor(object, name)), nrow(rows))
+    }
   }
-  structure(at_reference, own = rows)
+  structure(rows, own = all)
 }
 
 reference_value <- function(x, in_factor = FALSE) {
-  if (!is.null(dim(x))) return(x[1L, , drop = FALSE])
+  x <- x[!is.na(x)]
   if (is.numeric(x) && !is.integer(x) && !in_factor) return(stats::median(x))
   if (is.numeric(x) && !in_factor) return(sort(x)[(length(x) + 1L) %/% 2L])
   x[match(names(which.max(table(x))), as.character(x))]
 }
 
-own_values_of <- function(rows) {
-  own <- attr(rows, "own")
-  if (is.null(own)) rows else own
+own_values_of <- function(rows) attr(rows, "own")
+
+# Ticks of so many rows that their density can be seen, the extremes among them.
+rug_values <- function(rows, name) {
+  x <- sort(as.numeric(own_values_of(rows)[[name]]))
+  x[spread_over(length(x), 500L)]
 }
 
-# Of a number that is made a factor, values that it has.
+# For a number that the formula makes a factor, only values that occur.
 effect_grid <- function(x, in_factor = FALSE) {
   if (is.factor(x)) return(factor(levels(droplevels(x)), levels(x)))
   values <- sort(unique(x))
@@ -160,7 +177,7 @@ effect_panels <- function(parts, rows) {
   shown$predictor <- factor(shown$predictor, names)
   at <- do.call(rbind, lapply(parts, function(part) {
     if (part$is_number) data.frame(predictor = part$name,
-                                   x = as.numeric(own_values_of(rows)[[part$name]]))
+                                   x = rug_values(rows, part$name))
   }))
   if (!is.null(at)) at$predictor <- factor(at$predictor, names)
   lines <- shown[shown$number, , drop = FALSE]
@@ -180,7 +197,7 @@ effect_panels <- function(parts, rows) {
 placed_part <- function(part, place) {
   part$data$predictor <- part$name
   part$data$number <- part$is_number
-  part$levels <- if (!part$is_number) as.character(part$data$x)
+  part$levels <- if (!part$is_number) short_names(as.character(part$data$x), level_width)
   part$place <- place
   part$data$x <- if (part$is_number) as.numeric(part$data$x) else place + seq_along(part$data$x)
   part
@@ -250,7 +267,7 @@ plot_pair <- function(object, chosen, rows, level, groups, others) {
   ggplot2::ggplot(shown, aes) +
     (if (is_number) {
        list(ggplot2::geom_ribbon(alpha = 0.15, colour = NA), ggplot2::geom_line(linewidth = 0.8),
-            rug_of(data.frame(x = as.numeric(own[[chosen[1L]]]))))
+            rug_of(data.frame(x = rug_values(rows, chosen[1L]))))
      } else {
        ggplot2::geom_pointrange(position = ggplot2::position_dodge(width = 0.4))
      }) +
@@ -258,7 +275,9 @@ plot_pair <- function(object, chosen, rows, level, groups, others) {
     ggplot2::labs(x = chosen[1L], colour = chosen[2L], fill = chosen[2L],
                   title = effect_title(object), y = effect_axis(level),
                   caption = effect_caption(object, rows, groups, others, chosen, chosen)) +
-    plot_theme()
+    plot_theme() +
+    (if (!is_number) ggplot2::scale_x_discrete(labels = function(x) short_names(x, level_width))) +
+    slanted_text(list(shown), 1.5)
 }
 
 colour_values <- function(x, in_factor = FALSE) {

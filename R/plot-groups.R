@@ -76,7 +76,7 @@ group_data <- function(object, name, level, most = 1000L) {
   ranked
 }
 
-# Of many rows those between the named ones share the room of a few.
+# If there are many rows, those between the named ones share the room of a few.
 row_places <- function(part, levels) {
   n <- nrow(part)
   k <- seq_len(n)

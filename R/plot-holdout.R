@@ -83,7 +83,7 @@ metric_labels <- c(ber = "Balanced error rate", error = "Error rate", auc = "Are
                    mae = "Mean absolute error", r2 = "R-squared", coverage = "Coverage",
                    width = "Width of intervals", crps = "CRPS (low: good)", seconds = "Seconds")
 
-# What a classifier gets that knows nothing; of a slope, what is ideal.
+# The value for a classifier that knows nothing; for a slope, the ideal.
 reference_values <- c(ber = 0.5, auc = 0.5, slope = 1)
 
 label_of_metric <- function(metrics) {

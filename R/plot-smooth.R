@@ -95,7 +95,7 @@ curve_caption <- function(object, rows, type) {
              if (!is.null(rows)) point_words(object, rows, type))
 }
 
-# Of a fit that is a mode alone there is no band.
+# A fit that is a mode alone has no band.
 if_spread <- function(object, with, without = NULL) if (is_point(object)) without else with
 
 no_band <- paste0("No band: a mode where the loss is not differentiable has no standard ",

@@ -1,10 +1,10 @@
-# What all pictures share: the theme, a palette that colour-blind readers can tell apart (Okabe and
+# Shared by all pictures: the theme, a palette that colour-blind readers can tell apart (Okabe and
 # Ito, and two of Tol's), words for axes, short names, and axes of panels that differ in what their
 # numbers mean.
 
 plot_colour <- "#0072B2"
 
-# Of the first and the second class; also of negative and positive values.
+# Colours of the first and the second class; also of negative and positive values.
 class_colours <- c("#D55E00", "#0072B2")
 
 plot_palette <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000",
@@ -46,7 +46,7 @@ direction_words <- function(object) {
   paste0("Positive values make the class '", object$response$levels[2L], "' more probable")
 }
 
-# In the middle of long names something is left out, so that beginnings and ends can be read.
+# Long names are cut in the middle, so that beginnings and ends can be read.
 distinct_names <- function(names, width = 28L) make.unique(short_names(names, width), sep = " ")
 
 short_names <- function(names, width = 28L) {

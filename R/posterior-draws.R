@@ -61,14 +61,14 @@ effect_limits.bsvm_draws <- function(posterior, fit, long, level) {
   limits
 }
 
-# Of very many coefficients the covariance is computed when asked for: else NULL.
+# With more coefficients than this the covariance is computed only when asked for.
 most_in_covariance <- 1000
 
 kept_covariance <- function(coefficients) {
   if (dim(coefficients)[1L] <= most_in_covariance) stats::cov(t(draw_matrix(coefficients)))
 }
 
-# Of the core's dense coefficients `at`.
+# Variances of the core's dense coefficients `at`.
 core_variances <- function(posterior, at) {
   if (!is.null(posterior$covariance)) return(covariance_diagonal(posterior$covariance)[at])
   row_variances(draw_matrix(posterior$coefficients[at, , , drop = FALSE]))

@@ -96,6 +96,9 @@ link_draws <- function(object, newdata, re_formula, allow_new_levels, draw_ids, 
                        env) {
   draw_ids <- check_draw_ids(draw_ids, draw_count(object$posterior))
   rows <- prediction_rows(object, newdata, re_formula, allow_new_levels, group, offset, env)
+  check_memory(2 * 8 * as.numeric(length(draw_ids)) * nrow(rows$x),
+               paste0(length(draw_ids), " draws for ", nrow(rows$x), " rows take"),
+               "Use fewer draws, or fewer rows at a time.")
   draws <- matrix(NA_real_, length(draw_ids), nrow(rows$x), dimnames = list(NULL, rows$names))
   in_row_chunks(object$posterior, rows, function(at, part) {
     link <- linear_draws(object, part)

@@ -14,7 +14,7 @@
 #   integrated           number of the factor whose effects are integrated out, 0 for none
 #   shapes               how these effects' distributions differ from normal ones, see
 #                        posterior-shape.R
-#   point                TRUE if the spread is not known (engine_map() on kinks of the loss)
+#   point                TRUE if the spread is not known (engine_map())
 
 # From the core's result.
 mixture_posterior <- function(result, spec) {
@@ -36,7 +36,7 @@ mixture_posterior <- function(result, spec) {
   if (posterior$point) without_spread(posterior) else posterior
 }
 
-# At a mode on kinks the core has none, and gives zeros.
+# At a mode where the loss is not differentiable the core has none, and gives zeros.
 known_covariance <- function(result, spec) {
   if (is_mode(spec$engine) && result$integrated >= 0L) result$theta_covariance
 }

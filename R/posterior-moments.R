@@ -19,7 +19,7 @@ effect_sds.bsvm_moments <- function(posterior, groups) {
   lapply(groups, function(group) sqrt(variance))
 }
 
-# Of what group effects follow, which they do not where it comes from indicators of selection.
+# The covariance that group effects follow: not the part from indicators of selection.
 followed_covariance <- function(posterior) {
   covariance <- posterior$covariance
   if (!is.null(posterior$scatter)) diag(covariance) <- diag(covariance) - posterior$scatter

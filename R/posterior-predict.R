@@ -23,7 +23,7 @@
 #' @param ... Must be empty.
 #' @return A matrix with one row per draw (chain by chain) and one column per row of `newdata`, or
 #'   of the fit. For a numeric response it is numeric. For classes it is an integer matrix: 1 is the
-#'   second level of the response, the class +1, and 0 the first. The attribute `"levels"` contains
+#'   second level of the response, the class +1, and 0 the first. The attribute `"classes"` contains
 #'   their names. A row with a missing variable has a column of `NA`.
 #' @section Errors:
 #' `bsvm_error_unsupported` under the pseudo-likelihood, which is not a distribution of the
@@ -73,8 +73,12 @@ simulate.bsvm <- function(object, nsim = 1, seed = NULL, ...) {
   }
   refuse_inferred(object, "simulate()")
   need_predictive(object$likelihood)
-  drawn <- response_draws(fit, NULL, NULL, FALSE, round(seq(1, total, length.out = nsim)), NULL,
-                          NULL, seed, parent.frame())
+  ids <- round(seq(1, total, length.out = nsim))
+  env <- parent.frame()
+  if (!is.null(object$counts)) {
+    return(simulated_counts(fit, link_draws(fit, NULL, NULL, FALSE, ids, NULL, NULL, env), seed))
+  }
+  drawn <- response_draws(fit, NULL, NULL, FALSE, ids, NULL, NULL, seed, env)
   columns <- lapply(seq_len(nsim), function(s) simulated_values(object$response, drawn[s, ]))
   names(columns) <- paste0("sim_", seq_len(nsim))
   as.data.frame(columns, row.names = seq_len(ncol(drawn)))

@@ -166,7 +166,7 @@ row_variance <- function(core, covariance) {
   quadratic_form(core$rows, covariance) + core$rest
 }
 
-# What the centre of the response adds to rows' linear predictors: it is in the intercept.
+# The centre of the response, as added to rows' linear predictors: it is in the intercept.
 shift_of <- function(design, x) {
   if (design$shift == 0) 0 else design$shift * as.vector(x[, design$intercept])
 }

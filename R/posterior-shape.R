@@ -47,8 +47,8 @@ joint_covariance <- function(posterior) {
   if (is.null(posterior$joint_covariance)) posterior$covariance else posterior$joint_covariance
 }
 
-# C (q x d x m), from B = (I - V sigma^{-1}) C. Of levels whose rows tell hardly anything, B, which
-# is then about zero.
+# C (q x d x m), from B = (I - V sigma^{-1}) C. For levels whose rows tell hardly
+# anything it is B, which is then about zero.
 common_part <- function(posterior, sigma, least = 0.01) {
   b <- posterior$group_regression
   variance <- group_inverse(posterior$group_precision)

@@ -93,7 +93,7 @@ block_covariance_draws <- function(fit, k, q) {
 # Lower Cholesky roots of covariance_draws().
 covariance_roots <- function(fit, name) array_roots(covariance_draws(fit, name))
 
-# Of q x q x n matrices, all at once; of one that is singular to rounding, a root with zeros.
+# Roots of q x q x n matrices, all at once; one that is singular to rounding has a root with zeros.
 array_roots <- function(a) {
   root <- 0 * a
   for (j in seq_len(dim(a)[1L])) {
@@ -148,7 +148,7 @@ variance_draws <- function(blocks, variances) {
   do.call(bind_variables, unname(named))
 }
 
-# What a block's draws are called, from the core's names: other numbers than variances keep theirs.
+# Names of a block's draws, from the core's names: other numbers than variances keep theirs.
 variance_names <- function(block, names) {
   if (length(names) == 0L) return(NULL)
   if (is_parameter(block)) return(block$label)

@@ -20,7 +20,8 @@
 #' * `"intervals"`: intervals of the drawn responses of each row, with the observed one;
 #' * `"error_scatter_avg"`: observed responses against average errors.
 #'
-#' Rows of weight zero are excluded, and other weights are not used. Responses are drawn by R's
+#' Rows of weight zero are excluded, and other weights are not used. Counts of two classes are checked
+#' trial by trial. Responses are drawn by R's
 #' random numbers, see [posterior_predict.bsvm()].
 #'
 #' @param object A fit from [bsvm()] with an engine that has standard deviations, under a
@@ -61,6 +62,9 @@ pp_check.bsvm <- function(object, type = c("bars", "bars_grouped", "error_binned
   object <- drawn_fit(object, "pp_check()")
   f <- link_draws(object, NULL, re_formula, FALSE, draw_ids, NULL, NULL, env)
   used <- which(rep_len(used_rows(object), length(object$y)))
+  if (!is.null(object$counts)) used <- rep(used, object$weights[used])
+  check_memory(3 * 8 * as.numeric(nrow(f)) * length(used), "Draws of the responses take",
+               "Use fewer draws: `draw_ids = 1:100`.")
   drawn <- with_bayesplot(paste0("pp_check(type = \"", type, "\")"), {
     draw_check(object$response, type, used_likelihood(object, draw_ids, used),
                f[, used, drop = FALSE],

@@ -249,7 +249,7 @@ check_group_argument <- function(object, group) {
 }
 
 # The rows to predict, as new_design() gives them, with their `names`: of newdata, or the fit's own,
-# found again from `env`. Effects that `re_formula` leaves out have no part in them.
+# found again from `env`. They have no part of effects that `re_formula` excludes.
 prediction_rows <- function(object, newdata, re_formula, allow_new_levels, group, offset, env) {
   check_flag(allow_new_levels, "allow_new_levels")
   check_group_argument(object, group)

@@ -65,8 +65,8 @@ over_links <- function(fit, rows, f) {
 most_points_mixed <- 500L
 least_total <- 1e-7
 
-# Of a mixture those that have all but `least_total` of the weight, of draws some at equal
-# distances: what they are averaged over is smooth.
+# Some points are enough, since averages over them are smooth: for a mixture those that have all but
+# `least_total` of the weight, for draws some at equal distances.
 points_that_matter <- function(weights) {
   n <- length(weights)
   if (all(weights == weights[1L])) {
@@ -76,14 +76,14 @@ points_that_matter <- function(weights) {
   sort(order[cumsum(weights[order]) > least_total])
 }
 
-# What has no predictive distribution is refused.
+# A fit without a predictive distribution is refused.
 need_predictive <- function(likelihood) UseMethod("need_predictive")
 
 #' @export
 need_predictive.bsvm_likelihood <- function(likelihood) invisible()
 
 # list(mean, sd), each rows x points: the moments of the linear predictors at the points of a fit,
-# without offset. Of draws they are known.
+# without offset. Draws have no standard deviations.
 link_points <- function(posterior, fit, rows) UseMethod("link_points")
 
 #' @export

@@ -49,12 +49,15 @@ say_model <- function(x, groups, missing) {
   cat(model_title(x$likelihood), " (", x$likelihood$label,
       if (is_law(x$likelihood)) " likelihood", ", ", word_for_engine(x$engine), ")\n",
       sep = "")
-  if (!is.null(x$formula)) say_wrapped(deparse1(shown_formula(x$formula)), 2L, most = 3L)
+  formula <- if (is.null(x$counts)) x$formula else x$counts$formula
+  if (!is.null(formula)) say_wrapped(deparse1(shown_formula(formula)), 2L, most = 3L)
   unlabelled <- unlabelled_rows(x)
-  omitted <- length(x$na.action) - unlabelled
+  omitted <- if (is.null(x$counts)) length(x$na.action) - unlabelled
+             else length(setdiff(x$counts$rows, x$counts$used))
   levels <- sprintf(", %d level%s of %s", groups, ifelse(groups == 1L, "", "s"), names(groups))
   say_wrapped(paste0(
-    x$nobs, " rows", paste(levels, collapse = ""),
+    if (is.null(x$counts)) paste(x$nobs, "rows")
+    else paste(x$counts$trials, "trials in", length(unique(x$counts$used)), "rows"), paste(levels, collapse = ""),
     if (unlabelled > 0L) paste0("; ", unlabelled, " more without a response inform the factors"),
     if (omitted > 0L) paste0("; ", omitted, " more excluded for missing values"),
     modelled_text(missing)
@@ -154,7 +157,7 @@ say_scales <- function(table, digits) {
                      ifelse(table$fixed, " (fixed)", "")))
 }
 
-# Of blocks without a variance, posterior means of what they have: "block: nu 0.32, alpha 0.9".
+# For blocks without a variance, posterior means of their parameters: "block: nu 0.32, alpha 0.9".
 say_other_hyper <- function(x, digits) {
   blocks <- Filter(function(block) {
     !has_variance(block) && !is_parameter(block) && !is_weak(block$prior) &&

@@ -179,7 +179,7 @@ assign_basis_priors <- function(frame, named) {
   unlist(blocks, recursive = FALSE)
 }
 
-# Of a choice of kernels, which have one prior together, of all.
+# For a choice of kernels, which share one prior, the size of all together.
 block_function_size <- function(frame, basis, columns) {
   if (is_factors(basis)) return(1) # scores have variance one
   if (!is_gp(basis) || !is_choice(basis)) return(function_size(frame, basis, columns))
@@ -267,6 +267,11 @@ assign_group_priors <- function(frame, named) {
 #' @export
 prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   need_arguments("formula", what = "prior_for()")
+  counts <- count_response(formula, data, likelihood)
+  if (!is.null(counts)) {
+    formula <- with_response(formula, "outcome", data)
+    data <- one_by_one(data, counts > 0, "outcome")$data
+  }
   frame <- bsvm_frame(formula, data, ..., likelihood = likelihood, prior = not_learned)
   likelihood <- if (is.null(likelihood)) likelihood_hinge(normalized = TRUE)
                 else as_likelihood(likelihood)
@@ -280,7 +285,7 @@ prior_for <- function(formula, data = NULL, ..., likelihood = NULL) {
   do.call(rbind, rows)
 }
 
-# What a name stands for: blocks of group effects or of a smooth, or some columns.
+# The blocks that a name stands for: blocks of group effects or of a smooth, or some columns.
 settable_row <- function(name, frame, likelihood, assigned) {
   blocks <- named_blocks(name, frame, assigned)
   if (length(blocks) > 0L) {

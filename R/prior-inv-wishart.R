@@ -102,7 +102,7 @@ fill_inv_wishart <- function(prior, labels, s) {
   filled
 }
 
-# Of one effect the numbers are those of an inverse-gamma law.
+# For a single effect the numbers are those of an inverse-gamma distribution.
 wishart_label <- function(parameters) {
   one <- "shape" %in% names(parameters)
   df <- if (one) 2 * parameters[["shape"]] else parameters[["df"]]

@@ -41,7 +41,7 @@ prior_predict <- function(object, newdata = NULL, type = c("response", "epred", 
   type <- pick_one(type, c("response", "epred", "link"), "type")
   n <- check_count(ndraws, "ndraws")
   if (type == "response") {
-    need_density(object, "prior_predict()", refuse_responses)
+    need_density(object, "prior_predict()", refuse_prior_responses)
     need_predictive(object$likelihood)
   }
   fit <- prior_fit(object, n)
@@ -51,6 +51,11 @@ prior_predict <- function(object, newdata = NULL, type = c("response", "epred", 
   likelihood <- drawn_likelihood(fit, seq_len(n), newdata)
   if (type == "epred") return(expected_response(likelihood, f))
   shape_draws(object$response, with_given_seed(seed, draw_response(likelihood, f)))
+}
+
+refuse_prior_responses <- function(object, what) {
+  abort("unsupported", what, " can't draw responses for this fit: ",
+        note_of(object$likelihood, "no_draws"), ". Use `type = \"epred\"` or `type = \"link\"`.")
 }
 
 # The fit with draws from its prior.

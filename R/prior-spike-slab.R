@@ -90,7 +90,7 @@ prior_spike_slab <- function(pi = NULL, nu = 1, sigma = NULL, size = NULL, a = 1
 
 beta_words <- function(a, b) paste0("pi ~ Beta(", format(a), ", ", format(b), ")")
 
-# What the core takes: the odds are fixed where the shapes are zero.
+# The core's parameters: the odds are fixed where the shapes are zero.
 spike_slab_numbers <- function(numbers, pi, fixed) {
   inferred <- is.null(pi) && !fixed
   odds <- if (inferred) log(numbers[["a"]] / numbers[["b"]])

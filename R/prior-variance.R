@@ -67,7 +67,7 @@ new_law <- function(law, parameters, open) {
   hyper
 }
 
-# `name` is the core's name of a normal prior whose variance has this law.
+# `name` is the core's name of a normal prior whose variance has this distribution.
 new_hyperprior <- function(name, parameters, label) {
   structure(list(name = name, parameters = parameters, label = label), class = "bsvm_hyperprior")
 }

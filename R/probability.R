@@ -63,7 +63,7 @@ positive_share <- function(object) {
 
 needs_spread <- function(map, object) is.character(map) && has_spread(object)
 
-# Not a mode on kinks, nor draws without those of the group effects.
+# Not a mode where the loss is not differentiable, nor draws without those of the group effects.
 has_spread <- function(object) {
   draws <- inherits(object$posterior, "bsvm_draws")
   !is_point(object) && !(draws && !is.null(object$groups) && is.null(object$posterior$effects))
@@ -100,7 +100,7 @@ named_probability <- function(p, link) {
 }
 
 # An average over skewed draws or a mixture may lie on the other side of one half than the mean
-# link. The class is the link's sign: it is put beside one half then.
+# link. The class is the link's sign: it is compared with one half then.
 beside_half <- 0.5 + c(-1, 1) * .Machine$double.eps
 
 on_side <- function(p, link) {
@@ -112,7 +112,7 @@ on_side <- function(p, link) {
 
 # ---- the normalised likelihood's probability, averaged over the posterior -----------------------
 
-# Of the rows, one each, from the means of their links; anything where these are NA.
+# One probability per row, from the means of the linear predictors; anything where these are NA.
 mean_probability <- function(posterior, fit, rows, link) UseMethod("mean_probability")
 
 #' @export
@@ -132,7 +132,7 @@ mean_probability.bsvm_draws <- function(posterior, fit, rows, link) {
   p
 }
 
-# Of links that are known, or normal.
+# Probabilities for linear predictors that are known, or normal.
 averaged_links <- function(likelihood, links) {
   if (all(links$sd == 0)) return(expected_response(likelihood, links$mean))
   out <- links$mean
@@ -169,10 +169,10 @@ normal_probability <- function(mean, sd, likelihood = likelihood_hinge()) {
 
 # ---- the logistic map of a fit under the pseudo-likelihood --------------------------------------
 
-# Nearly the average of plogis(slope f) over a normal law (MacKay 1992).
+# Nearly the average of plogis(slope f) over a normal distribution (MacKay 1992).
 spread_odds <- function(mean, sd, slope) slope * mean / sqrt(1 + pi / 8 * (slope * sd)^2)
 
-# Of the coefficients' standard deviation the logistic map uses a part. The whole of it is too much
+# The logistic map uses a part of the coefficients' standard deviation. The whole of it is too much
 # where classes are separable and the coefficients' scale is hardly known, none of it too little
 # elsewhere. Half was chosen, among a few shares, by the Brier scores of held-out rows of five data
 # sets; the whole is better calibrated where the scale is well known.
@@ -190,8 +190,8 @@ link_sds <- function(fit, rows) {
   list(total = total, used = ifelse(is.infinite(total), Inf, used))
 }
 
-# Of the fit's own rows, their links as if each had been left out; `x` has what is missing as it
-# was. At most `most` rows, evenly spread, are as good as all for one number. NULL under a density
+# Linear predictors of the fit's own rows, each as if it had been held out; `x` has missing values
+# as they were. For one number at most `most` rows, evenly spread, are enough. NULL under a density
 # of the response, which has probabilities of its own.
 own_odds_slope <- function(fit, frame, most = 1000L) {
   if (is_law(fit$likelihood) || !is_kind(fit$response, "classes")) return(NULL)
@@ -229,7 +229,7 @@ own_moments <- function(fit, rows) {
 }
 
 # What y f loses without its row: to first order the variance times the expected slope of the loss,
-# at most a standard deviation. Of a row of weight above one, one copy is left out.
+# at most a standard deviation. Of a row with weight above one, one copy is held out.
 left_out_shift <- function(parts, y, offset, weight, slopes) {
   inside <- stats::pnorm((1 - y * (parts$mean + offset)) / pmax(parts$sd, 1e-100))
   pull <- slopes$a * inside - slopes$b * (1 - inside)

@@ -1,4 +1,4 @@
-# What the core was given, made again from a fit and its data, which are evaluated anew.
+# The core's problem, made again from a fit and its data, which are evaluated anew.
 
 # The rows that took part, as new_design() gives rows, with y, weight and offset.
 rows_again <- function(object, env) {
@@ -98,7 +98,7 @@ known_block <- function(columns) {
   list(prior = "normal", parameters = c(variance = 1), columns = columns, unseen = 0L)
 }
 
-# A prior on q effects whose covariance is free; what law it has does not matter here.
+# A prior on q effects whose covariance is free; its distribution does not matter here.
 free_block <- function(q) {
   parameters <- if (q == 1L) c(shape = 1, scale = 1)
                 else c(effects = q, df = q + 1, lower_triangle(diag(q)))
@@ -149,7 +149,7 @@ given_quantiles <- function(object, name, probs, rows) {
   )
 }
 
-# Of each effect the standard deviation over that given the coefficients.
+# For each effect, its standard deviation divided by that given the coefficients.
 coefficient_share <- function(object, name) {
   posterior <- object$posterior
   total <- effect_sds(posterior, object$groups)[[name]]

@@ -38,7 +38,7 @@ progress_teller <- function(n, verbose, what, clock = function() proc.time()[["e
     open <<- pace[3L] > 0
     ahead <- if (!is.na(n)) c(", about ", ceiling(left), " s left")
     cat(if (open) "\r", "bsvm, ", ceiling(passed), " s: ", in_full(done),
-        if (!is.na(n)) c(" of ", n), " ", what, ahead, if (open) "   " else "\n", sep = "",
+        if (!is.na(n)) c(" of ", in_full(n)), " ", what, ahead, if (open) "   " else "\n", sep = "",
         file = out)
   }
 }

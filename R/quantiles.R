@@ -94,6 +94,42 @@ update.bsvm_quantiles <- function(object, ...) {
   structure(lapply(unclass(object), stats::update, ...), class = "bsvm_quantiles")
 }
 
+# The method of these generics, by `.Generic`.
+#' @rawNamespace S3method(hypothesis,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(importance,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(posterior_epred,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(posterior_linpred,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(posterior_predict,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(simulate,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(log_lik,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(loo,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(waic,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(tidy,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(glance,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(augment,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(fixef,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(ranef,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(VarCorr,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(vcov,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(weights,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(bayes_R2,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(elbo,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(model.frame,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(model.matrix,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(as.matrix,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(as.array,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(posterior::as_draws,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(posterior::as_draws_df,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(posterior::as_draws_array,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(posterior::as_draws_matrix,bsvm_quantiles,one_quantile_only)
+#' @rawNamespace S3method(bayesplot::pp_check,bsvm_quantiles,one_quantile_only)
+one_quantile_only <- function(object, ...) refuse_quantiles_together(paste0(.Generic, "()"))
+
+refuse_quantiles_together <- function(what) {
+  abort("unsupported", what, " is not available for several quantiles together. Use it for each of ",
+        "them: `fit[[1]]` is the fit of the first.")
+}
+
 # So that a fit's own call says what it is.
 likelihood_call <- function(likelihood) {
   call <- bquote(likelihood_quantile(.(likelihood$parameters[["tau"]])))

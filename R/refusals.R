@@ -131,7 +131,8 @@ refuse_responses <- function(object, what) {
         "and posterior_linpred() for draws of the linear predictor.")
 }
 
-# What needs a density of the response, and draws: `refuse` says that there is none.
+# Refuses fits without a density of the response, or without draws: `refuse` says that there is
+# none.
 need_law <- function(object, what, refuse) {
   need_density(object, what, refuse)
   need_draws(object, what)

@@ -256,7 +256,7 @@ effect_parts <- function(fit, rows) {
        precision = as.matrix(Matrix::bdiag(lapply(parts, `[[`, "precision"))))
 }
 
-# Of E log p(y | f) in the mean of f.
+# The curvature of E log p(y | f) in the mean of f.
 row_curvature <- function(fit, rows) {
   link <- posterior_linear(fit, rows[intersect(c("x", "groups", "made"), names(rows))], sd = TRUE)
   mean <- link$mean + if (is.null(rows$offset)) 0 else rows$offset
@@ -264,7 +264,7 @@ row_curvature <- function(fit, rows) {
   pmax(expected_terms(likelihood_at(fit), rows$y, weight, mean, link$sd^2)$curvature, 0)
 }
 
-# Of all columns, those with relevance left at zero.
+# Prior precisions of all columns; zero for those without relevance.
 prior_precisions <- function(fit) {
   out <- numeric(length(fit$design$columns))
   for (block in fit$blocks) {

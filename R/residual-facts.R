@@ -13,7 +13,7 @@ format_tube <- function(tube, digits) {
   if (length(tube) == 1L) number(tube) else paste(number(min(tube)), "to", number(max(tube)))
 }
 
-# Of a response of numbers: list(tube, sigma, r_squared), else NULL.
+# For a numeric response list(tube, sigma, r_squared), else NULL.
 residual_facts <- function(object) {
   device <- inherits(object$likelihood, "bsvm_likelihood_quantile")
   if (!is_kind(object$response, "numbers") || device) return(NULL)

@@ -84,9 +84,10 @@ one_class_text <- function(fit) {
          "`class.weights`.")
 }
 
-# The class all rows of the fit are put into, NULL where there are two. Without predictors it is
-# no news.
+# The class all rows of the fit are put into, NULL where there are two. Without predictors, and of
+# counts, it is no news.
 only_class <- function(fit) {
+  if (!is.null(fit$counts)) return(NULL)
   if (length(fit$design$columns) < 2L && is.null(fit$groups)) return(NULL)
   positive <- fit$link[used_rows(fit)] >= 0
   positive <- positive[!is.na(positive)]
@@ -200,7 +201,7 @@ augmented_columns.bsvm_response_classes <- function(response, link) {
 
 #' @export
 shape_draws.bsvm_response_classes <- function(response, draws) {
-  structure(draws, levels = response$levels)
+  structure(draws, classes = response$levels) # tidybayes takes draws with `levels` for 1 and 2
 }
 
 #' @export
@@ -286,7 +287,7 @@ describe_values <- function(y) {
          if (length(values) > 20L) ", among others")
 }
 
-# Of a regression the likelihood says so.
+# A numeric response needs a likelihood for regression.
 refuse_numbers <- function(y) {
   abort("response", "The response must have two classes; found ", describe_values(y), ". For ",
         "support vector regression give bsvm() `likelihood = likelihood_eps_insensitive()`. For ",

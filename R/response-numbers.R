@@ -80,7 +80,7 @@ own_unit <- function(given, y, centre, frame) {
         "be improper.")
 }
 
-# Of rows that count `weights` times: that of rows written out.
+# The median of rows that count `weights` times, as if they were written out.
 weighted_median <- function(x, weights = NULL) {
   if (is.null(weights)) return(stats::median(x))
   order <- order(x)[weights[order(x)] > 0]

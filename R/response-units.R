@@ -22,7 +22,7 @@ response_in_units <- function(y, design) {
   if (has_units(design)) (y - design$shift) / design$unit else y
 }
 
-# What bsvm_spec() made for the core.
+# The problem that bsvm_spec() made for the core, in units of the response.
 problem_in_units <- function(problem, design) {
   if (!has_units(design)) return(problem)
   problem$y <- response_in_units(problem$y, design)
@@ -149,7 +149,7 @@ scale_covariance <- function(covariance, square) {
   covariance
 }
 
-# Of a precision, which is over the unit's square; `root` is the inverse of its last part.
+# The factor of a precision, which is over the unit's square; `root` inverts its last part.
 scale_factor <- function(factor, unit) {
   factor$x <- factor$x / unit
   factor$root <- factor$root * unit

@@ -96,7 +96,7 @@ need_classes <- function(response, what, instead) {
 
 # ---- predictions --------------------------------------------------------------------------------
 
-# What predict() takes as `type`, its default first, and the default with an interval.
+# Choices of `type` of predict(), its default first, and the default with an interval.
 prediction_types <- function(response) UseMethod("prediction_types")
 
 interval_type <- function(response) UseMethod("interval_type")
@@ -123,7 +123,7 @@ class_threshold.bsvm_response <- function(response, threshold, costs, type) {
         describe_kind(response), ".")
 }
 
-# What predict() returns. `found`: list(mean, sd, limits) of links, or list(prob).
+# The return value of predict(). `found`: list(mean, sd, limits) of links, or list(prob).
 shape_prediction <- function(response, found, type, threshold) UseMethod("shape_prediction")
 
 # The links, or a data frame of them with what is known of their spread.
@@ -136,7 +136,7 @@ shape_links <- function(found) {
 # A matrix may have a row name twice, a data frame may not.
 unless_twice <- function(names) if (!anyDuplicated(names)) names
 
-# What augment() adds for links, and for probabilities.
+# The columns that augment() adds for linear predictors, and for probabilities.
 augmented_columns <- function(response, link) UseMethod("augmented_columns")
 
 #' @export
@@ -189,7 +189,7 @@ why_no_value <- function(response, metric, seen) UseMethod("why_no_value")
 #' @export
 why_no_value.bsvm_response <- function(response, metric, seen) "the metric is NA"
 
-# What a model said of n rows, as metrics take it.
+# A model's predictions for n rows, as metrics accept them.
 read_prediction <- function(said, response, n) UseMethod("read_prediction", response)
 
 # What a fit, or the model of another package with its predict(), says of new rows, for

@@ -41,7 +41,7 @@ triangle_places <- function(q) {
   place
 }
 
-# What a second residual adds to the variance of response j, in the core's units.
+# The variance that a second residual adds to response j, in the core's units.
 second_variance <- function(result, j) {
   if (length(result$losses) == 0L) return(0)
   own <- result$losses[[j]]

@@ -1,4 +1,4 @@
-# What is printed and drawn of several responses.
+# Prints and pictures of several responses.
 
 # Mean, standard deviation and limits of standard deviations and correlations of draws of lower
 # triangles.
@@ -279,7 +279,7 @@ confint.bsvm_responses <- function(object, parm, level = 0.95, ...) {
 
 refuse_for_all <- function(what) {
   abort("unsupported", what, " is not available for several responses. Use it for the fits to ",
-        "single responses, as ", what, " of fit$fits[[1]].")
+        "single responses: `fit$fits[[1]]` is the first.")
 }
 
 #' @export

@@ -61,7 +61,7 @@ with_rows_of.default <- function(cluster, spec, fit) {
   fit(problem_elsewhere(spec$problem, source), core_ask_rows(source$ask))
 }
 
-# What the core is told of rows that are elsewhere.
+# The core's description of rows that are elsewhere.
 problem_elsewhere <- function(problem, source) {
   units <- source$ask(list(what = "units"))
   if (inherits(units, "interrupt")) {

@@ -1,4 +1,4 @@
-# What a run that ended has to warn of: where it stopped, and what the data leave open.
+# Warnings about a run that ended: where it stopped, and what the data leave open.
 
 # Without integrated effects engine_map() too climbs a bound first.
 word_for_objective <- function(result, spec) {
@@ -65,8 +65,8 @@ warn_held <- function(names, likelihood) {
   warn("rank", words$open, by, ": ", words$unreliable, ". Use prior = prior_ridge().")
 }
 
-# Of these columns the ones that are a linear combination of others before them, the intercept among
-# these: on unit scale, as far as rounding can tell.
+# Those columns that are a linear combination of others before them, including the intercept. They
+# are compared on unit scale, as far as rounding can tell.
 collinear_columns <- function(columns, spec) {
   problem <- spec$problem
   kept <- core_layout(spec$design)$kept
@@ -99,8 +99,8 @@ separates <- function(result, spec, flat) {
   least_margin(result$posterior, spec, flat[flat <= length(spec$model$blocks)]) > 0
 }
 
-# The least margin of complete rows, of the mean in these dense blocks alone, columns that are
-# made (R/basis-made.R) left out.
+# The least margin of complete rows, of the mean in these dense blocks alone and without columns
+# that are made (R/basis-made.R).
 least_margin <- function(posterior, spec, blocks) {
   problem <- spec$problem
   at <- unlist(lapply(spec$model$blocks[blocks], `[[`, "columns"))

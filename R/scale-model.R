@@ -1,6 +1,6 @@
 # A scale that differs by row, `scale = ~ x` of a likelihood of residuals. All numbers of a density
-# that have the response's unit, the scale and with it the tube, are those of a row at the means of
-# the columns z times
+# that have the response's unit are the scale and with it the tube. They are those of a row at the
+# means of the columns z times
 #
 #   exp(z_i' gamma),   gamma_j ~ N(0, 1),
 #
@@ -88,7 +88,8 @@ standard_columns <- function(model, x) {
   unname(t((t(x) - model$center) / model$sd))
 }
 
-# Of new rows: NA where a predictor of the scale is missing. `terms`: the model's, for their home.
+# Columns for new rows: NA where a predictor of the scale is missing. `terms`: the model's, for
+# their home.
 new_scale_columns <- function(model, terms, newdata, unknown = "error") {
   if (is.null(model)) return(NULL)
   environment(model$terms) <- environment(terms)
@@ -98,7 +99,7 @@ new_scale_columns <- function(model, terms, newdata, unknown = "error") {
   standard_columns(model, x[, -1L, drop = FALSE])
 }
 
-# Of the fit's rows, or of new ones.
+# Columns for the fit's rows, or for new ones.
 scale_columns_of <- function(fit, newdata = NULL) {
   if (is.null(newdata) || is.null(fit$scale_model)) return(fit$scale_columns)
   new_scale_columns(fit$scale_model, fit$terms, check_newdata(newdata))
@@ -145,7 +146,7 @@ problem_response <- function(problem) {
 
 # ---- numbers by row -----------------------------------------------------------------------------
 
-# Of a row far from those of the fit the factor would be beyond what numbers hold. The core bounds
+# For a row far from those of the fit the factor would overflow. The core bounds
 # the logarithm of the whole scale by as much.
 farthest_log <- 150
 

@@ -1,5 +1,5 @@
-# What a smooth term may ask for, before mgcv is asked: its arguments, its variables, and a basis no
-# larger than they have distinct values.
+# Arguments of a smooth term, checked before mgcv is called: its arguments, its variables, and a
+# basis no larger than they have distinct values.
 
 # mgcv rounds, recycles or raises an odd k. -1, of t2() NA, is its default.
 check_smooth_arguments <- function(given, term, kind) {
@@ -102,7 +102,7 @@ check_given_size <- function(margin, data, term) {
         smallest, " for bs = \"", basis_name(margin), "\"; found ", k, ".")
 }
 
-# Of the numbers; the factor of a basis such as "fs" has copies of it.
+# Values of the numbers; the factor of a basis such as "fs" has copies of them.
 distinct_values <- function(margin, data) nrow(unique(data[numeric_terms(margin, data)]))
 
 numeric_terms <- function(margin, data) {

@@ -30,6 +30,7 @@ basis_variables.bsvm_basis_smooth <- function(kind, term) {
   if (length(covariates) == 0L) {
     abort("formula", "The smooth term `", deparse1(term), "` has no variable.")
   }
+  refuse_operators(term, covariates)
   if (!is.language(arguments$by) && !is_no_variable(arguments$by)) {
     abort("formula", "`", deparse1(term), "`: `by` must be a variable.")
   }
@@ -49,7 +50,7 @@ basis_effects.bsvm_basis_smooth <- function(kind, term, data) {
   if (is_factor) setdiff(taken, text_of(by)) else taken
 }
 
-# Each level of a factor `by` makes one. Beside what every basis has:
+# Each level of a factor `by` makes one. In addition to what every basis has:
 #   term, by           as in mgcv: its covariates, the text of `by` ("NA" for none)
 #   object, transform  mgcv's object without the data, and what turns its columns into ours
 #   expression         what rebuilds the variables: list(terms, xlevels)
@@ -108,7 +109,7 @@ with_mgcv <- function(expression, label, explain) {
 
 mgcv_message <- function(condition) sub("[.]$", "", trimws(conditionMessage(condition)))
 
-# What mgcv's s() or t2() makes of the call. Its variables stay unevaluated, k and the like are
+# The call as mgcv's s() or t2() evaluates it. Its variables stay unevaluated, k and the like are
 # looked for where the formula was made.
 smooth_spec <- function(kind, term, env) {
   if (kind %in% c("te", "ti")) refuse_tensor(term, kind)
@@ -143,10 +144,6 @@ smooth_expression <- function(term, columns, frame_terms) {
 smooth_data <- function(spec, expression, columns) {
   names <- vapply(as.list(attr(expression$terms, "variables"))[-1L], text_of, "")
   wanted <- unique(c(spec$term, if (spec$by != "NA") spec$by))
-  if (length(names) != length(wanted)) {
-    abort("formula", "The variables of a smooth term must be single ones; found ",
-          enumerate(wanted), ". I() makes one of an expression.")
-  }
   data <- stats::setNames(as.list(columns[names]), wanted)
   texts <- which(vapply(data, is.character, TRUE))
   data[texts] <- Map(factor, data[texts], levels = expression$xlevels[names[texts]])
@@ -203,7 +200,7 @@ diagonal_parts <- function(diagonals) {
   list(turn = diag(ifelse(total == 0, 1, 1 / sqrt(total)), length(total)), penalty = penalty)
 }
 
-# What PredictMat() does not need grows with the rows.
+# The parts that PredictMat() does not need grow with the rows.
 strip_smooth <- function(object) {
   object[c("X", "S", "Xb", "fac", "cmX")] <- NULL
   if (!is.null(object$form)) environment(object$form) <- globalenv() # it was mgcv's, with the data

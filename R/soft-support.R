@@ -1,7 +1,8 @@
 # Soft support vectors: of a posterior with a spread, the probability that each row is inside its
-# margin. Where a normal q(f) maximises the bound of a pseudo-likelihood, the mean of f is K alpha
-# with alpha_n = y_n w_n {a P_n - b (1 - P_n)}, P_n this probability, a and b the slopes of the loss
-# on either side of the margin (kernels.md, section 2): P_n stands where a mode has a multiplier.
+# margin. Let a normal q(f) maximise the bound of a pseudo-likelihood. The mean of f is then K alpha
+# with alpha_n = y_n w_n {a P_n - b (1 - P_n)}. P_n is this probability, and a and b are the slopes
+# of the loss on either side of the margin (kernels.md, section 2). A mode has a Lagrange multiplier
+# in place of P_n.
 
 soft_support <- function(object, env) {
   need_spread(object, "support_vectors()")

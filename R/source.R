@@ -48,6 +48,20 @@ new_source <- function(label, names, open) {
 #' a column that changes its type, and a factor whose levels differ. Levels may be added at the end.
 #' Columns are numbers, logical, text, factors, `Date` or `POSIXct`. Text becomes a factor with the
 #' levels of all rows.
+#' **Fits.** `bsvm(y ~ x, data = source)` reads the source once. Factors have the levels of all rows.
+#' The columns of the design matrix are written to files in the temporary folder of the session
+#' ([tempdir()]), which each iteration reads from there. They need 8 bytes for each row and column,
+#' twice that with a grouping factor, and are removed after the fit. Memory does not grow with the
+#' rows. The result is the same, to the last bit, as that of a data frame with these rows.
+#'
+#' The response is two classes. Formulas can have predictors, factors, interactions, offsets and
+#' `(1 | g)` or `(x | g)` for one grouping factor; terms that depend on other rows, such as `scale(x)`
+#' or `poly(x, 2)`, smooth terms and Gaussian-process terms are refused. So is `subset`. The engines
+#' are [engine_gaussian()] with `integrate = FALSE`, which is the default, and [engine_vb()]. With a
+#' grouping factor all rows of one level must fit in memory.
+#'
+#' Such a fit keeps no rows: `fitted()`, `residuals()` and other functions that look at them are
+#' refused. `predict(fit, newdata = source)` reads the source in chunks.
 #' @param x A function with an argument `reset`, names of files, or a DBI connection.
 #' @param chunk_size How many rows are read at once. It does not change any result.
 #' @param format `NULL`, or one of `"csv"`, `"tsv"`, `"parquet"`, `"rds"` and `"fst"` for all files.
@@ -82,6 +96,11 @@ new_source <- function(label, names, open) {
 #'   if (nrow(chunk) > 0) chunk
 #' }
 #' bsvm_source(rows)
+#'
+#' # how much does the probability of disease grow with age?
+#' fit <- bsvm(disease ~ sex + age, data = files)
+#' coef(fit)
+#' table(predict(fit, files), cath$disease)
 #' @export
 bsvm_source <- function(x, ...) UseMethod("bsvm_source")
 

@@ -24,6 +24,7 @@ fit_source <- function(source, written, call, from, arguments) {
   on.exit(drop_shards(shards), add = TRUE)
   drop_spill(spill)
   shards$team <- team
+  tell_plan(shards, arguments$control$verbose)
   frame <- with_sample(frame, shards)
   spec <- bsvm_spec(frame, arguments$prior, arguments$likelihood, arguments$engine,
                     arguments$standardize)
@@ -206,6 +207,20 @@ without_rows <- function(fit, shards) {
   fit$nobs <- if (shards$n <= .Machine$integer.max) as.integer(shards$n) else shards$n
   fit$streamed <- shards[c("n", "positive", "shards", "bytes")]
   fit
+}
+
+# A line before the first pass, if it is about much: how long the first file takes to read says how long
+# all of them take at least.
+least_told <- 2^30
+
+tell_plan <- function(shards, verbose) {
+  if (isFALSE(verbose) || is.null(verbose) && shards$bytes < least_told) return(invisible())
+  taken <- system.time(core_shard_shape(shards$paths[1L]))[["elapsed"]]
+  cat("bsvm: ", in_full(shards$n), " rows of ", shards$columns, " columns in ", shards$shards,
+      if (shards$shards > 1L) " files (" else " file (", signif(shards$bytes / 2^30, 3L),
+      " GiB), read in each iteration, at least ", signif(taken * shards$shards, 2L), " s; about ",
+      ceiling((3 * max(file.size(shards$paths)) + 64 * shards$columns^2) / 2^20),
+      " MiB of memory\n", sep = "", file = stderr())
 }
 
 # For methods that look at the rows of the fit.

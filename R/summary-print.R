@@ -22,7 +22,7 @@ columns_shown <- function(table, x) {
   table[, intersect(colnames(table), c("Estimate", "SD", "lower", "upper")), drop = FALSE]
 }
 
-# What to know of the intervals; nothing of those that are calibrated. Without details it is the
+# A caution about the intervals; none for calibrated ones. Without details it is the
 # gravest alone.
 coefficient_notes <- function(x) {
   interval <- c(engine_note(x$engine, x), if (!isTRUE(x$point)) x$pseudo_note)
@@ -33,7 +33,7 @@ coefficient_notes <- function(x) {
 # Is what the likelihood does to intervals said, and graver than that they are approximate?
 is_said <- function(x) !isTRUE(x$details) && !is.null(x$pseudo_note)
 
-# Of coefficients with a common penalty it is a detail.
+# A common penalty of coefficients is a detail.
 say_sds <- function(x, n, digits) {
   if (!is.null(x$sampling)) digits <- min(digits, 3L) # as the Monte Carlo error allows
   shown <- x$sds

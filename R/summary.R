@@ -160,7 +160,7 @@ summary.bsvm <- function(object, level = 0.95, rank = FALSE,
   method <- pick_one(method, covariance_methods, "method")
   check <- check_of_summary(object, check, parent.frame())
   told <- with_method(object, method, parent.frame())
-  kept <- c("formula", "response", "engine", "likelihood", "standardize", "default_prior",
+  kept <- c("formula", "counts", "response", "engine", "likelihood", "standardize", "default_prior",
             "na.action", "nobs", "elbo", "start_bounds", "passes", "termination", "gradient",
             "sampling")
   support <- support_rows(object)
@@ -308,7 +308,7 @@ scale_table <- function(object) {
              fixed = numbers(function(block) block$prior$parameters[["nu"]]) > 0)
 }
 
-# Of point estimates: list(objective, dual, gap, certified, optima, n_margin), else NULL.
+# For point estimates list(objective, dual, gap, certified, optima, n_margin), else NULL.
 estimate_facts <- function(object) {
   if (!inherits(object$posterior, "bsvm_point")) return(NULL)
   facts <- unclass(object$posterior)[c("objective", "dual", "gap", "certified", "optima")]
@@ -319,7 +319,7 @@ estimate_facts <- function(object) {
 # Was the variance given, not inferred?
 is_fixed <- function(block) "variance" %in% names(block$prior$parameters)
 
-# Of correlated effects each has its variance.
+# Correlated effects have a variance each.
 spread_names <- function(block) {
   if (is_joint(block)) paste0(block$factor, ": ", block$labels) else block$label
 }

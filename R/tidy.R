@@ -114,7 +114,7 @@ glance.bsvm <- function(x, ...) {
   check_dots(substitute(list(...)), "glance()", NULL)
   support <- support_rows(x)
   quality <- chain_quality(x)
-  data.frame(nobs = x$nobs, ngroups = sum(group_counts(x)), elbo = or_na(x$elbo),
+  data.frame(nobs = nobs.bsvm(x), ngroups = sum(group_counts(x)), elbo = or_na(x$elbo),
              passes = or_na(x$passes), converged = quality$converged,
              gradient = or_na(x$gradient), n_support = sum(support),
              support_share = sum(support) / x$nobs, chains = or_na(x$sampling$chains),
@@ -174,7 +174,7 @@ augment.bsvm <- function(x, data = NULL, newdata = NULL, sd = FALSE, ..., prob =
 
 has_own_probabilities <- function(x) is_kind(x$response, "classes") && is_law(x$likelihood)
 
-# What augment() hands on to predict() for new rows.
+# The arguments that augment() gives to predict() for new rows.
 for_predict <- c("re_formula", "allow_new_levels", "group", "offset")
 
 not_for_predict <- function(dots) {

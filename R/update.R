@@ -40,6 +40,7 @@
 update.bsvm <- function(object, formula., ..., evaluate = TRUE) {
   check_fit(object)
   check_flag(evaluate, "evaluate")
+  object <- as_called(object)
   call <- object$call
   env <- parent.frame()
   if (!missing(formula.)) call$formula <- changed_formula(object, formula., env)
@@ -75,7 +76,7 @@ refit_call <- function(call, object, changed, env) {
   refit(again, call, values, env)
 }
 
-# What is evaluated in the data, and of which the fit keeps no values for other rows.
+# Arguments that are evaluated in the data, and whose values for other rows the fit does not keep.
 need_found <- function(name, written, data, home) {
   absent <- Filter(function(v) !exists(v, home), setdiff(all.vars(written), names(data)))
   if (length(absent) == 0L) return(invisible())

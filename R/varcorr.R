@@ -90,7 +90,7 @@ VarCorr.bsvm <- function(x, sigma = 1, ...) {
             note = note_of(x$likelihood, "variances", x), class = "bsvm_varcorr")
 }
 
-# Of Gaussian-process terms the variance of the function, a factor of its own each.
+# The variance of the function of each Gaussian-process term, as a factor of its own.
 function_matrices <- function(functions) {
   matrices <- lapply(seq_along(functions$label), function(k) {
     matrix <- matrix(functions$variance[k], dimnames = list(amplitude, amplitude))
@@ -100,7 +100,7 @@ function_matrices <- function(functions) {
   stats::setNames(matrices, functions$label)
 }
 
-# What varies in a Gaussian-process term.
+# The parts of a Gaussian-process term that vary.
 amplitude <- "amplitude"
 
 check_sigma <- function(sigma) {
@@ -241,7 +241,7 @@ block_spread.bsvm_draws <- function(posterior, fit, k, level) {
   }, numeric(6)))
 }
 
-# The law of each variance of a block: numbers like those of a block with one variance.
+# The distribution of each variance of a block: numbers like those of a block with one variance.
 inverse_gammas <- function(block) {
   if (!is_joint(block)) return(list(block$hyper))
   q <- length(block$columns)

@@ -12,9 +12,9 @@ for (part in c("figures.R", "timing.R", "blas-limit.R", "machine.R", "papers.R")
 
 cases <- c("toenail", "spam", "large-groups", "threads", "toenail-gibbs", "spam-gibbs", "crossed",
            "verbagg", "gaussian", "coverage", "group-sd", "gaussian-time", "default-dense",
-           "default-sparse", "slice", "laplace-zero", "spike-slab", "em", "missing", "probability",
-           "check", "regression", "gp", "gp-usps", "gp-sds", "gp-rows", "gp-map",
-           "gp-ecm", "gp-pass", "responses", "factors")
+           "default-sparse", "default-glmnet", "slice", "laplace-zero", "spike-slab", "em",
+           "missing", "probability", "check", "regression", "gp", "gp-usps", "gp-sds", "gp-rows",
+           "gp-map", "gp-ecm", "gp-pass", "responses", "factors", "scale")
 
 chosen_cases <- function(named = commandArgs(trailingOnly = TRUE)) {
   unknown <- setdiff(named, cases)

@@ -27,15 +27,15 @@ struct Folder {
   std::string file(const std::string& name) const { return (path / name).string(); }
 };
 
-Data large_data(Index q, Index groups, std::uint64_t seed = 5) {
+Data large_data(Index q, Index groups, Index p = 4) {
   Shape shape;
   shape.n = 21000;
-  shape.p = 4;
+  shape.p = p;
   shape.q = q;
   shape.groups = groups;
   shape.large = groups > 0 ? 3000 : 0;
   shape.ones = q == 1;
-  shape.seed = seed;
+  shape.seed = 5;
   return simulate(shape);
 }
 
@@ -178,13 +178,18 @@ TEST_CASE("a pass that was interrupted leaves nothing in the next") {
 }
 
 TEST_CASE("shards give the bits of rows in memory, whatever their size, threads and states") {
-  for (Index q : {0, 1, 2}) {
+  for (Index p : {3, 4})
+   for (Index q : {0, 1, 2}) {
+    CAPTURE(p);
     CAPTURE(q);
-    const Data data = large_data(q, q > 0 ? 900 : 0);
+    const Data data = large_data(q, q > 0 ? 900 : 0, p);
     const Problem whole = usual_problem(data);
     Host host;
-    MemorySource memory(whole, Use::augmented, 1);
+    MemorySource memory(whole, Use::augmented, 1), again(whole, Use::augmented, 1, 0);
     const Fit here = fit(whole, memory, few_passes(), host);
+    const Fit gathered = fit(whole, again, few_passes(), host);
+    CHECK(same_bits(here.result.state.x, gathered.result.state.x));
+    CHECK(same_bits(here.outside.groups.mean, gathered.outside.groups.mean));
     for (Index lanes : {1, 2, 8})
       for (int threads : {1, 2})
         for (Index most : {Index{0}, Index{1} << 25}) {

@@ -66,6 +66,27 @@ test_that("tidybayes takes the names of effects apart, bayesplot the fit", {
   expect_refusal(rhat.bsvm(bsvm(y ~ x1, d, engine = "vb")), "unsupported", "draws")
 })
 
+# tidybayes needs a ggplot2 whose pictures differ from the stored ones, so it is not suggested.
+test_that("tidybayes spreads, gathers and predicts the package's own draws", {
+  skip_if_not_installed("tidybayes", "3.0")
+  from <- function(name) getExportedValue("tidybayes", name)
+  normal <- bsvm::bsvm(y ~ x1 + (x1 | g), ref$data, engine = "gaussian")
+  draws <- as.matrix(normal)
+  expect_equal(as.matrix(from("tidy_draws")(normal)[colnames(draws)]), draws, ignore_attr = TRUE)
+  spread <- from("spread_draws")(normal, r_g[group, term])
+  one <- spread$r_g[spread$group == "g02" & spread$term == "x1"]
+  expect_equal(one, unname(draws[, "r_g[g02,x1]"]))
+  gathered <- from("gather_draws")(normal, x1, sd_g__Intercept)
+  expect_equal(gathered$.value[gathered$.variable == "sd_g__Intercept"],
+               unname(draws[, "sd_g__Intercept"]))
+  new <- ref$data[1:3, ]
+  epred <- from("add_epred_draws")(new, normal, ndraws = 50)
+  expect_equal(epred$.epred, as.vector(posterior_epred(normal, new, ndraws = 50)))
+  predicted <- from("add_predicted_draws")(new, normal, ndraws = 50, seed = 1)
+  expect_equal(predicted$.prediction,
+               as.vector(posterior_predict(normal, new, ndraws = 50, seed = 1)))
+})
+
 test_that("effects that were not kept are not among the draws", {
   short <- with_seed(1, unchecked(bsvm(y ~ x1 + (1 | g), ref$data, control = bsvm_control(
     verbose = FALSE), engine = engine_gibbs(30, 10, chains = 1, keep_effects = FALSE))))

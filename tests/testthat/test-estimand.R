@@ -105,6 +105,9 @@ test_that("marginaleffects, ggeffects and parameters have the same draws", {
   expect_close(grid$conf.low, apply(none, 2, quantile, 0.025), 1e-12)
   table <- model_parameters.bsvm(fit)
   expect_identical(table$Parameter, c(names(fixef(fit)), "sd_ID__Intercept"))
+  expect_identical(table$Effects, rep(c("fixed", "random"), c(4, 1)))
+  expect_identical(model_parameters.bsvm(fit, effects = "random")$Parameter, "sd_ID__Intercept")
+  expect_refusal(model_parameters.bsvm(fit, effects = "both"), "argument", "`effects`")
   expect_true("bsvm" %in% getOption("marginaleffects_model_classes"))
   skip_if_not_installed("marginaleffects")
   skip_if_not_installed("collapse", "2.0.18")
@@ -117,6 +120,31 @@ test_that("marginaleffects, ggeffects and parameters have the same draws", {
   })
   expect_close(compared$estimate, c(median(risk[[2]] - risk[[1]]), median(risk[[3]] - risk[[1]])),
                1e-8)
+})
+
+test_that("insight, bayestestR and performance have the draws of parameters and of R-squared", {
+  draws <- as.matrix(fit)
+  found <- get_parameters.bsvm(fit)
+  expect_equal(as.matrix(found), draws[, names(fixef(fit))], ignore_attr = TRUE)
+  expect_named(get_parameters.bsvm(fit, "all"), c(names(fixef(fit)), "sd_ID__Intercept"))
+  expect_identical(find_parameters.bsvm(fit), list(conditional = names(fixef(fit))))
+  expect_identical(find_parameters.bsvm(fit, flatten = TRUE), names(fixef(fit)))
+  r2 <- r2_posterior.bsvm(fit)
+  expect_identical(unname(r2$R2_Bayes), bayes_R2(fit))
+  expect_identical(unname(r2$R2_Bayes_marginal), bayes_R2(fit, re_formula = NA))
+  skip_if_not_installed("insight", "1.3")
+  expect_identical(insight::get_parameters(fit), found)
+  expect_identical(insight::find_parameters(fit)$conditional, names(fixef(fit)))
+  skip_if_not_installed("bayestestR")
+  for (name in c("p_direction", "hdi", "eti", "ci", "point_estimate", "describe_posterior")) {
+    own <- getExportedValue("bayestestR", name)
+    expect_equal(as.data.frame(own(fit)), as.data.frame(own(found)), info = name,
+                 ignore_attr = TRUE)
+  }
+  drug <- getExportedValue("bayestestR", "p_direction")(fit)$pd[2]
+  expect_identical(drug, mean(draws[, "trtdrug"] < 0))
+  skip_if_not_installed("performance")
+  expect_identical(getExportedValue("performance", "r2")(fit)$R2_Bayes[[1]], median(bayes_R2(fit)))
 })
 
 test_that("effects are averages of draws over the rows, at each value", {
@@ -164,4 +192,28 @@ test_that("numbers that the formula makes a factor have values of the data", {
   skip_if_not_installed("emmeans", "1.8")
   means <- as.data.frame(emmeans::emmeans(fit, ~ cyl))
   expect_identical(as.character(means$cyl), c("4", "6", "8"))
+})
+
+test_that("pictures of effects have rare levels and the extremes of all rows", {
+  skip_if_not_installed("ggplot2")
+  d <- with_seed(1, data.frame(x = rnorm(900), g = factor(rep(c("a", "b"), 450), c("a", "b", "rare"))))
+  d$g[500] <- "rare"
+  d$y <- d$x > sin(1:900)
+  rows <- effect_base(bsvm(y ~ x + g, d, engine = "gaussian"), d, "average")
+  expect_identical(nrow(rows), effect_rows)
+  built <- ggplot2::ggplot_build(plot(bsvm(y ~ x + g, d, engine = "gaussian"), "effects"))$data
+  points <- Find(function(layer) "flipped_aes" %in% names(layer) && nrow(layer) == 3L, built)
+  expect_identical(nrow(points), 3L)
+  expect_equal(range(built[[2]]$x), range(d$x))
+})
+
+test_that("long names of levels do not overlap", {
+  skip_if_not_installed("ggplot2")
+  d <- data.frame(y = rep(0:1, 30), z = sin(1:60),
+                  g = gl(5, 12, labels = paste("a long name of", c("Ada", "Bo", "Cy", "Di", "Eve"))))
+  fit <- bsvm(y ~ g + z, d, engine = "gaussian")
+  angle <- function(picture) picture$theme$axis.text.x$angle
+  expect_identical(angle(plot(fit, "effects")), 35)
+  expect_identical(angle(plot(fit, "effects", pars = "g")), 35)
+  expect_false(identical(angle(plot(fit, "effects", pars = "z")), 35))
 })

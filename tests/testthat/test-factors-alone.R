@@ -52,6 +52,15 @@ test_that("what it prints, draws and refuses", {
   expect_error(coef(fit), class = "bsvm_error_unsupported")
   expect_error(fitted(fit), class = "bsvm_error_unsupported")
   expect_error(residuals(fit), class = "bsvm_error_unsupported")
+  for (f in list(confint, vcov, model.frame, model.matrix, weights, as.matrix, deviance, fixef,
+                 VarCorr, posterior_epred, loo, tidy, hypothesis, importance, prior_predict,
+                 inclusion)) {
+    expect_error(f(fit), "factor_loadings()", class = "bsvm_error_unsupported")
+  }
+  expect_error(hypothesis(fit, "x1 < 0"), "hypothesis() needs a response", fixed = TRUE)
+  if (requireNamespace("posterior", quietly = TRUE)) {
+    expect_error(posterior::as_draws_df(fit), "factor_loadings()", class = "bsvm_error_unsupported")
+  }
   expect_equal(dim(factor_scores(fit, d[0, ])), c(0L, 2L))
   expect_error(bsvm(y ~ factors(x, k = 2, unlabelled = TRUE), d[1, ]), "needs two rows",
                class = "bsvm_error_predictors")

@@ -497,6 +497,15 @@ test_that("a constant in gp() is refused by name", {
   }
 })
 
+test_that("operators in gp() are refused with what to write, which works", {
+  for (one in list(sp ~ gp(FL + RW), sp ~ gp(FL, RW^2), sp ~ gp(FL / RW), sp ~ FL + gp(FL:RW),
+                   sp ~ s(FL / RW), sp ~ s(FL, RW - 1), sp ~ t2(FL * RW))) {
+    expect_refusal(bsvm(one, d), "formula", "separated by commas")
+  }
+  expect_refusal(bsvm(sp ~ gp(FL + RW), d), "formula", c("Use gp(FL, RW)", "gp(I(FL + RW))"))
+  expect_s3_class(bsvm(sp ~ gp(I(FL + RW)), d, engine = "gaussian"), "bsvm")
+})
+
 test_that("very long length scales and constant variables lead to no warning from within", {
   expect_no_warning(suppressMessages(
     flat <- bsvm(sp ~ gp(FL, RW, kernel = kernel_se(1e300)), d, engine = "gaussian")

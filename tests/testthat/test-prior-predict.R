@@ -63,9 +63,17 @@ test_that("responses, expected responses and linear predictors", {
   expect_refusal(prior_predict(bsvm(vs ~ gear, mtcars, prior = list(
     prior_flat(), "(Intercept)" = prior_ridge(variance = 1)))), "unsupported", "list(prior_ridge(")
   expect_refusal(prior_predict(bsvm(am ~ wt, mtcars, engine = "vb", likelihood = "hinge")),
-                 "unsupported", "prior_predict()")
+                 "unsupported", c("prior_predict()", "`type = \"epred\"`"))
   expect_refusal(prior_predict(fit, type = "class"), "argument", "`type`")
   lasso <- bsvm(am ~ wt + hp, mtcars, engine = engine_gibbs(20, 10, chains = 1), likelihood = "hinge",
                 prior = prior_lasso(), control = bsvm_control(verbose = FALSE))
   expect_refusal(prior_predict(lasso, type = "link"), "unsupported", "prior_ridge()")
+})
+
+test_that("draws that do not fit in memory are refused before any work", {
+  fit <- bsvm(am ~ wt, mtcars, engine = "gaussian", likelihood = "normalized")
+  old <- options(bsvm.max_memory = 1e6)
+  on.exit(options(old))
+  expect_refusal(posterior_epred(fit, mtcars[rep(1:32, 10), ], ndraws = 500), "size", "fewer draws")
+  expect_identical(dim(posterior_epred(fit, mtcars[1:3, ], ndraws = 500)), c(500L, 3L))
 })

@@ -53,3 +53,11 @@ test_that("other methods work on all of them, and some can be taken", {
   expect_identical(rownames(coef(update(fits, . ~ 1))), "(Intercept)")
   expect_named(likelihood_quantile(c(0.1, 0.10000001)), c("0.1", "0.10000001"))
 })
+
+test_that("what is for one quantile says how to get it", {
+  fit <- bsvm(mpg ~ wt, mtcars, likelihood = likelihood_quantile(c(0.3, 0.6)))
+  for (f in list(hypothesis, importance, prior_predict, posterior_epred, simulate, as.matrix, tidy)) {
+    expect_refusal(f(fit), "unsupported", "`fit[[1]]`")
+  }
+  expect_s3_class(hypothesis(fit[[1]]), "bsvm_hypothesis")
+})

@@ -196,7 +196,9 @@ void MemorySource::add(const BlockRange& range, const State& state, Worker& work
   const double value = terms.value.sum();
   out.value() += value;
   out.rows() += static_cast<double>(r);
-  out.linear().noalias() += block.design() * terms.slope.matrix();
+  // Not by Eigen, whose order of columns depends on where in memory they begin.
+  for (Index i = 0; i < r; ++i)
+    add_multiple(out.linear().data(), block.c + i * groups_.p, terms.slope[i], groups_.p);
   if (out.raw > 0) out.raw_diagonal() += block.design().cwiseAbs2() * terms.weight.matrix();
   if (out.leaving > 0)
     out.left_over() -= 0.5 * block.left_over.transpose() * terms.weight.matrix();
