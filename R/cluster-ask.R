@@ -10,13 +10,14 @@ most_recoveries <- 3L
 
 start_run <- function(team, shards, job) {
   team$run <- new_run_name()
-  team$job <- c(job, list(folder = shards$folder, paths = shards$paths))
+  team$rows <- shards$folder
+  team$job <- file.path(team$rows, "job")
+  saveRDS(c(job, list(folder = shards$folder, paths = shards$paths)), team$job, compress = FALSE)
   team$shards <- shards$shards
   team$n <- shards$n
   team$bytes <- shards$bytes
   team$sources <- list()
   live <- live_workers(team)
-  for (worker in team$workers) worker$has_job <- FALSE
   team$units <- lapply(plan_units(shards$shards, length(live)), function(unit) {
     list(first = unit$first, last = unit$last, holder = live[[unit$worker]]$number,
          state = character(0), drop = character(0))
@@ -51,8 +52,9 @@ open_team_source <- function(team, question) {
 }
 
 ask_team <- function(team, question) {
-  question <- c(question, team$sources[[question$source]])
   team$question <- question$number
+  team$files <- file.path(team$rows, paste0("question-", next_tag(team)))
+  saveRDS(c(question, team$sources[[question$source]]), team$files, compress = FALSE)
   answered <- FALSE
   on.exit(if (!answered) abandon(team))
   started <- now()
@@ -61,6 +63,7 @@ ask_team <- function(team, question) {
   answer <- combine_answers(team, question)
   team$slowest <- max(team$slowest, now() - started)
   commit(team, question$source, question$what != "groups")
+  unlink(team$files)
   answered <- TRUE
   answer
 }
@@ -90,26 +93,29 @@ open_units <- function(team) which(!vapply(team$units, function(unit) "answer" %
 live_workers <- function(team) Filter(function(worker) worker$live, team$workers)
 busy_workers <- function(team) Filter(function(worker) !is.null(worker$busy), live_workers(team))
 
-question_message <- function(team, units, question, keys, with_job) {
+# What it is about is in a file. `keys` of the workers that are to answer for each of the units.
+question_message <- function(team, units, question, keys) {
   tag <- next_tag(team)
   source <- question$source
   to <- if (question$what == "groups") "" else tag
-  list(run = team$run, tag = tag, what = question$what, question = question,
-       units = Map(function(k, key) {
-         unit <- team$units[[k]]
-         list(key = key, first = unit$first, last = unit$last, from = unit$state[source], to = to,
-              drop = unit$drop[source])
-       }, units, keys, USE.NAMES = FALSE),
-       job = if (with_job) team$job, stop = stop_file(team, tag))
+  asked <- Map(function(k, key) {
+    unit <- team$units[[k]]
+    list(key = key, first = unit$first, last = unit$last, from = unit$state[source], to = to,
+         drop = unit$drop[source])
+  }, units, keys, USE.NAMES = FALSE)
+  file <- file.path(team$rows, paste0("ask-", tag))
+  saveRDS(list(question = team$files[1L], units = asked, job = team$job, stop = stop_file(team, tag)),
+          file, compress = FALSE)
+  team$files <- c(team$files, file, answer_file(file, unique(keys)))
+  list(run = team$run, tag = tag, file = file, units = asked)
 }
 
-stop_file <- function(team, tag) file.path(team$job$folder, paste0("stop-", tag))
+stop_file <- function(team, tag) file.path(team$rows, paste0("stop-", tag))
 
 send_question <- function(team, worker, units, question) {
-  message <- question_message(team, units, question, worker$key, !worker$has_job)
-  failed <- send_message(worker, ask_worker, message, answer_seconds(team))
+  message <- question_message(team, units, question, worker$key)
+  failed <- send_message(worker, ask_worker, message[c("run", "tag", "file")], answer_seconds(team))
   if (!is.null(failed)) return(lose(team, worker, failed))
-  worker$has_job <- TRUE
   worker$asked <- units
   worker$message <- message
 }
@@ -129,23 +135,29 @@ take_reply <- function(team, worker, reply) {
   if (!is.list(reply) || !identical(reply$run, message$run) || !identical(reply$tag, message$tag)) {
     return(lose(team, worker, "answered another question"))
   }
-  if (inherits(reply$error, "error")) return(reply$error)
-  wrong <- wrong_reply(reply, lapply(message$units, `[`, c("first", "last")))
+  if (!is.null(reply$failed)) return(lose(team, worker, paste0("failed (", reply$failed, ")")))
+  found <- tryCatch(suppressWarnings(readRDS(answer_file(message$file, worker$key))),
+                    error = function(e) NULL)
+  if (!is.list(found)) return(lose(team, worker, "sent an answer that can't be read"))
+  if (inherits(found$error, "error")) return(found$error)
+  wrong <- wrong_answer(found, message)
   if (!is.null(wrong)) return(lose(team, worker, wrong))
-  note_answers(team, worker$asked, reply, message$tag)
+  note_answers(team, worker$asked, found, message$tag)
 }
 
-wrong_reply <- function(reply, units) {
-  if (!identical(reply$units, units) || length(reply$answers) != length(units)) {
+wrong_answer <- function(found, message) {
+  units <- lapply(message$units, `[`, c("first", "last"))
+  if (!identical(found$tag, message$tag)) return("answered another question")
+  if (!identical(found$units, units) || length(found$answers) != length(units)) {
     return("answered for other rows")
   }
-  sums <- tryCatch(vapply(reply$answers, answer_checksum, ""), error = conditionMessage)
-  if (!identical(sums, reply$checksums)) return("sent an answer that was damaged on its way")
+  sums <- tryCatch(vapply(found$answers, answer_checksum, ""), error = conditionMessage)
+  if (!identical(sums, found$checksums)) return("sent an answer that was damaged on its way")
 }
 
-note_answers <- function(team, units, reply, tag) {
+note_answers <- function(team, units, found, tag) {
   for (k in seq_along(units)) {
-    team$units[[units[k]]]["answer"] <- list(reply$answers[[k]])
+    team$units[[units[k]]]["answer"] <- list(found$answers[[k]])
     team$units[[units[k]]]$wrote <- tag
   }
 }
@@ -162,10 +174,10 @@ ask_by_call <- function(team, question) {
     keys <- vapply(workers, function(worker) worker$key, "")
     holders <- vapply(team$units[open], `[[`, 0, "holder")
     numbers <- vapply(workers, function(worker) worker$number, 0)
-    message <- question_message(team, open, question, keys[match(holders, numbers)],
-                                !all(vapply(workers, function(worker) worker$has_job, TRUE)))
+    message <- question_message(team, open, question, keys[match(holders, numbers)])
     team$calling <- message$tag
-    replies <- tryCatch(parallel::clusterCall(team$cluster, ask_worker, message), error = identity)
+    replies <- tryCatch(parallel::clusterCall(team$cluster, ask_worker,
+                                              message[c("run", "tag", "file")]), error = identity)
     if (inherits(replies, "error")) {
       lose_all(team, conditionMessage(replies))
       next
@@ -183,9 +195,9 @@ take_replies <- function(team, workers, keys, message, replies) {
   open <- open_units(team)
   lost <- length(team$lost)
   for (k in seq_along(workers)) {
-    workers[[k]]$has_job <- TRUE
     workers[[k]]$asked <- open[of == keys[k]]
-    workers[[k]]$message <- c(message[c("run", "tag")], list(units = message$units[of == keys[k]]))
+    workers[[k]]$message <- c(message[c("run", "tag", "file")],
+                              list(units = message$units[of == keys[k]]))
     error <- take_reply(team, workers[[k]], replies[[match(keys[k], from)]])
     if (!is.null(error)) return(error)
   }

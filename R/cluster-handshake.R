@@ -1,7 +1,8 @@
 # Who the workers of a cluster are, before they get work: are there as many processes as nodes, would
 # each compute the same bits as this session, and does each see the folder?
 
-# Runs on a worker that may have another version of the package, or none: it uses base R alone.
+# Runs on a worker that may have another version of the package, or none: it uses base R alone. It is
+# too long for a message (R/cluster-nodes.R), so that it comes in the file that the worker is to see.
 greet_worker <- function(message) {
   facts <- c(R = paste(R.version$major, R.version$minor, sep = "."))
   package <- tryCatch({
@@ -15,26 +16,29 @@ greet_worker <- function(message) {
   }, error = function(e) NA_character_, warning = function(w) NA_character_)
   if (is.na(processor)) processor <- Sys.getenv("PROCESSOR_IDENTIFIER", Sys.info()[["machine"]])
   blas <- tryCatch(basename(normalizePath(extSoftVersion()[["BLAS"]])), error = function(e) "unknown")
-  seen <- tryCatch(readLines(message$probe, warn = FALSE), error = function(e) "",
-                   warning = function(w) "")
   key <- paste0(Sys.info()[["nodename"]], "-", Sys.getpid())
-  written <- length(seen) == 1L && nzchar(seen) &&
-    tryCatch(file.create(paste0(message$probe, "-", key), showWarnings = FALSE),
-             error = function(e) FALSE)
-  list(run = message$run, tag = message$tag, key = key, host = Sys.info()[["nodename"]],
-       facts = c(bsvm = package, facts, BLAS = blas, processor = processor,
-                 system = R.version$platform), seen = seen, written = written)
+  written <- tryCatch(file.create(paste0(message$probe, "-", key), showWarnings = FALSE),
+                      error = function(e) FALSE)
+  list(tag = message$tag, key = key, host = Sys.info()[["nodename"]], written = written,
+       facts = c(bsvm = substr(package, 1L, 500L), facts, BLAS = blas, processor = processor,
+                 system = R.version$platform))
 }
 environment(greet_worker) <- baseenv()
+
+open_greeting <- function(message) {
+  found <- tryCatch(suppressWarnings(readRDS(message$probe)), error = function(e) NULL)
+  if (is.list(found) && identical(found$tag, message$tag)) return(found$greet(found))
+  list(tag = message$tag, key = NULL, host = Sys.info()[["nodename"]])
+}
+environment(open_greeting) <- baseenv()
 
 # Every node of a team is greeted. What does not answer is lost; what answers and does not fit is an
 # error.
 greet_team <- function(team) {
-  message <- list(run = team$run, tag = next_tag(team), libraries = .libPaths(),
-                  probe = tempfile("bsvm-probe-", team$folder))
-  writeLines(message$tag, message$probe)
+  message <- list(tag = next_tag(team), probe = tempfile("bsvm-probe-", team$folder))
   on.exit(unlink(Sys.glob(paste0(message$probe, "*"))))
-  own <- greet_worker(message)
+  saveRDS(c(message, list(libraries = .libPaths(), greet = greet_worker)), message$probe)
+  own <- open_greeting(message)
   if (team$sockets) greet_sockets(team, message) else greet_by_call(team, message)
   for (worker in live_workers(team)) {
     check_greeting(worker, worker$greeting, own, message, team$folder)
@@ -50,7 +54,7 @@ greet_team <- function(team) {
 
 greet_sockets <- function(team, message) {
   for (worker in team$workers) {
-    why <- send_message(worker, greet_worker, message, min(greeting_seconds, team$timeout))
+    why <- send_message(worker, open_greeting, message, min(greeting_seconds, team$timeout))
     if (!is.null(why)) set_lost(team, worker, why)
   }
   while (length(busy_workers(team)) > 0L) {
@@ -64,7 +68,7 @@ greet_sockets <- function(team, message) {
 # Some clusters give two messages of one call to the same process at first, until all have started.
 greet_by_call <- function(team, message) {
   for (try in 1:20) {
-    replies <- parallel::clusterCall(team$cluster, greet_worker, message)
+    replies <- parallel::clusterCall(team$cluster, open_greeting, message)
     keys <- vapply(replies, function(reply) c(reply$key, "none")[1L], "")
     if (!anyDuplicated(keys)) break
     Sys.sleep(0.1)
@@ -75,20 +79,20 @@ greet_by_call <- function(team, message) {
 greeting_seconds <- 30
 
 check_greeting <- function(worker, reply, own, message, folder) {
-  if (!is.list(reply) || !identical(reply$tag, message$tag) || !is.character(reply$facts)) {
+  if (!is.list(reply) || !identical(reply$tag, message$tag)) {
     abort("cluster", "Worker ", worker$name, " of `cluster` answers another question. ",
           "Make the cluster again.")
   }
-  differs <- names(own$facts)[!mapply(identical, own$facts, reply$facts[names(own$facts)])]
-  if (length(differs) > 0L) {
-    abort("cluster", "Worker ", worker$name, " of `cluster` differs from this R session, so that ",
-          "results would, too: ",
-          paste0(differs, " is ", reply$facts[differs], " there and ", own$facts[differs], " here",
-                 collapse = "; "), ". Use the same on all machines.")
-  }
+  name <- paste0("Worker ", worker$name, " (", reply$host, ") of `cluster`")
   wrote <- isTRUE(reply$written) && file.exists(paste0(message$probe, "-", reply$key))
-  if (identical(reply$seen, message$tag) && wrote) return(invisible())
-  abort("cluster", "Worker ", worker$name, " of `cluster` can't ",
-        if (identical(reply$seen, message$tag)) "write to" else "read from", " the folder for the rows, ", folder, ". Set the ",
-        "environment variable TMPDIR to a folder that all machines share before R is started.")
+  if (is.null(reply$key) || !wrote) {
+    abort("cluster", name, " can't ", if (is.null(reply$key)) "read from" else "write to",
+          " the folder for the rows, ", folder, ". Set the environment variable TMPDIR to a folder ",
+          "that all machines share before R is started.")
+  }
+  differs <- names(own$facts)[!mapply(identical, own$facts, reply$facts[names(own$facts)])]
+  if (length(differs) == 0L) return(invisible())
+  abort("cluster", name, " differs from this R session, so that results would, too: ",
+        paste0(differs, " is ", reply$facts[differs], " there and ", own$facts[differs], " here",
+               collapse = "; "), ". Use the same on all machines.")
 }

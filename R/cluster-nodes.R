@@ -3,8 +3,12 @@
 # died, or after Ctrl-C, it returns answers to earlier calls. So messages are written to the
 # connection in the form of parallel's own, and every reply is recognised by its tag.
 #
+# R's sockets let Ctrl-C in while they wait, also where suspendInterrupts() is around them, and a
+# message that is cut off makes the connection useless. So messages and replies are shorter than the
+# 4096 bytes that R reads or writes at once, after it has waited; what is longer is in files.
+#
 # A worker is an environment: node, number, name, key, live, busy (the tag of the message that it has
-# to reply to, or NULL), sent, due (seconds of the clock), has_job.
+# to reply to, or NULL), sent, due (seconds of the clock).
 
 now <- function() proc.time()[["elapsed"]]
 
@@ -14,7 +18,6 @@ new_worker <- function(node, number) {
   worker$number <- number
   worker$name <- as.character(number)
   worker$live <- TRUE
-  worker$has_job <- FALSE
   worker
 }
 
@@ -22,7 +25,7 @@ has_socket <- function(node) {
   inherits(node, c("SOCKnode", "SOCK0node")) && inherits(node$con, "connection")
 }
 
-# NULL, or why it could not be sent. A message that is cut off would make the connection useless.
+# NULL, or why it could not be sent.
 send_message <- function(worker, fun, message, seconds) {
   data <- list(type = "EXEC",
                data = list(fun = fun, args = list(message), return = TRUE, tag = message$tag))
@@ -47,7 +50,7 @@ restore_timeout <- function(worker) {
 socket_seconds <- function(seconds) as.integer(max(1, min(ceiling(seconds), 1e6)))
 
 # Waits for one of these workers at least: list(worker, value) of each that has replied, or
-# list(worker, lost) with the reason. Replies to earlier messages are read and thrown away.
+# list(worker, lost) with the reason; `late` if it may still be at work. Replies to earlier messages are read and thrown away.
 await_replies <- function(workers) {
   repeat {
     due <- min(vapply(workers, function(worker) worker$due, 0))

@@ -90,7 +90,7 @@ close_team <- function(team) {
   for (worker in team$workers) restore_timeout(worker)
 }
 
-close_message <- function(team) list(run = team$run, tag = next_tag(team), what = "close")
+close_message <- function(team) list(run = team$run, tag = next_tag(team))
 
 close_own <- function(team) {
   if (isTRUE(team$sockets)) {

@@ -27,6 +27,12 @@ plant_fault <- function(node, at, fault, ...) {
     namespace <- asNamespace("bsvm")
     old <- get("answer_message", namespace)
     seen <- 0
+    changed <- function(message, change) {
+      reply <- old(message)
+      file <- bsvm:::answer_file(message$file, reply$key)
+      saveRDS(change(readRDS(file)), file)
+      reply
+    }
     faults <- list(
       kill = function(message) tools::pskill(Sys.getpid(), tools::SIGKILL),
       stop = function(message) {
@@ -42,22 +48,32 @@ plant_fault <- function(node, at, fault, ...) {
       },
       fail = function(message) stop("planted"),
       damage = function(message) {
-        reply <- old(message)
-        reply$answers[[1L]][1L] <- reply$answers[[1L]][1L] + 1
-        reply
+        changed(message, function(found) {
+          found$answers[[1L]][1L] <- found$answers[[1L]][1L] + 1
+          found
+        })
       },
       count = function(message) {
-        reply <- old(message)
-        reply$answers[[1L]][2L] <- reply$answers[[1L]][2L] + 1
-        reply$checksums[1L] <- bsvm:::answer_checksum(reply$answers[[1L]])
-        reply
+        changed(message, function(found) {
+          found$answers[[1L]][2L] <- found$answers[[1L]][2L] + 1
+          found$checksums[1L] <- bsvm:::answer_checksum(found$answers[[1L]])
+          found
+        })
       },
       short = function(message) {
+        changed(message, function(found) {
+          parts <- c("units", "answers", "checksums")
+          found[parts] <- lapply(found[parts], `[`, -1L)
+          found
+        })
+      },
+      late = function(message) changed(message, function(found) replace(found, "tag", "earlier")),
+      cut = function(message) {
         reply <- old(message)
-        reply[c("units", "answers", "checksums")] <-
-          lapply(reply[c("units", "answers", "checksums")], `[`, -1L)
+        writeBin(as.raw(88), bsvm:::answer_file(message$file, reply$key))
         reply
       },
+      full = function(message) replace(old(message), "failed", "no space left"),
       other = function(message) replace(old(message), "run", "another"),
       nonsense = function(message) "nonsense",
       # the same reply before its own, and one to an earlier message
@@ -73,8 +89,9 @@ plant_fault <- function(node, at, fault, ...) {
       }
     )
     new <- function(message) {
-      if (message$what != "close") seen <<- seen + 1
-      if (seen == at && message$what != "close") faults[[fault]](message) else old(message)
+      if (is.null(message$file)) return(old(message))
+      seen <<- seen + 1
+      if (seen == at) faults[[fault]](message) else old(message)
     }
     put <- function(name, value) {
       unlockBinding(name, namespace)

@@ -90,7 +90,8 @@ test_that("a worker that is killed, fails or answers wrongly is replaced by the 
     list("vb_groups", 2, "kill"), list("vb_slopes", 3, "kill"), list("gaussian_groups", 9, "kill"),
     list("vb_groups", 5, "kill_within"), list("gaussian", 14, "kill_within"),
     list("vb_groups", 4, "fail"), list("vb_groups", 1, "damage"), list("vb_groups", 4, "damage"),
-    list("vb_groups", 5, "short"), list("vb_groups", 5, "other"), list("vb", 2, "nonsense")
+    list("vb_groups", 5, "short"), list("vb_groups", 5, "other"), list("vb", 2, "nonsense"),
+    list("vb", 2, "late"), list("vb_groups", 3, "cut"), list("vb_groups", 3, "full")
   )
   here <- lapply(cluster_fits, function(fit) cluster_result(fit(d)))
   for (case in cases) {
@@ -303,11 +304,14 @@ test_that("workers that would compute other bits, or see other files, are refuse
     parallel::clusterCall(cluster[2], f, name, value)[[1L]]
   }
   old <- put("R.version", replace(as.list(R.version), "minor", "0.9"))
-  expect_refusal(fit(cluster), "cluster", c("Worker 2 of `cluster` differs", "R is", "0.9 there"))
+  expect_refusal(fit(cluster), "cluster", c("Worker 2 (", "differs", "R is", "0.9 there"))
   put("R.version", old)
-  reader <- put("readLines", local(function(...) "other words", baseenv()))
-  expect_error(fit(cluster), class = "bsvm_error_cluster")
-  put("readLines", reader)
+  reader <- put("readRDS", local(function(...) stop("no file"), baseenv()))
+  expect_refusal(fit(cluster), "cluster", c("Worker 2 (", "can't read from the folder", "TMPDIR"))
+  put("readRDS", reader)
+  maker <- put("file.create", local(function(...) FALSE, baseenv()))
+  expect_refusal(fit(cluster), "cluster", c("Worker 2 (", "can't write to the folder"))
+  put("file.create", maker)
   expect_silent(fit(cluster))
   twice <- structure(list(cluster[[1]], cluster[[1]]), class = class(cluster))
   expect_refusal(fit(twice), "cluster", "are the same R process")
