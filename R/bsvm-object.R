@@ -159,7 +159,9 @@ clean_call <- function(call) {
   call[[1L]] <- quote(bsvm)
   for (name in intersect(names(call), arguments_of_data)) {
     value <- call[[name]]
-    if (!is.null(value) && !is.language(value)) call[[name]] <- value_mark(name)
+    if (!is.null(value) && !is.language(value) && !is.character(value)) {
+      call[[name]] <- value_mark(name) # names of files are short
+    }
   }
   if (inherits(call$formula, "formula")) attributes(call$formula) <- NULL
   call

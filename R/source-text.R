@@ -23,7 +23,11 @@ text_reader <- function(file, columns, options, types) {
   }, open = function() {
     opened <- open_text(file, options)
     wanted <- opened$header %in% columns
-    if (!any(wanted)) wanted[1L] <- TRUE # rows to be refused
+    tryCatch(check_chunk_names(opened$header, columns, function() paste0("\"", basename(file), "\"")),
+             error = function(e) {
+               close(opened$connection)
+               stop(e)
+             })
     what <- ifelse(wanted, list(""), list(NULL))
     rows <- 0
     read <- function() {

@@ -181,18 +181,22 @@ as_source <- function(data) {
 
 source_names <- function(source) source$names()
 
+most_empty <- 1000
+
 open_source <- function(source, columns) {
   force(columns) # which may ask the source for its names
   reader <- source$open(columns)
   check <- chunk_checker(columns)
   open <- TRUE
   read <- function() {
-    repeat {
+    for (empty in seq_len(most_empty)) {
       chunk <- reader$read()
       if (is.null(chunk)) return(NULL)
       chunk <- check(chunk, reader$place)
       if (nrow(chunk) > 0L) return(chunk)
     }
+    abort("source", "The source returned ", most_empty, " chunks without rows, one after the other. ",
+          "At its end it must return NULL.")
   }
   close <- function() {
     if (open) reader$close()

@@ -233,11 +233,16 @@ need_rows <- function(object, what) {
 # Predictions of the rows of a source, chunk by chunk.
 predict_chunks <- function(object, source, call, env) {
   groups <- unlist(lapply(object$groups, function(group) all.vars(group$variable)))
-  wanted <- c(variables_in(attr(object$terms, "variables")), groups, all.vars(object$call$offset),
+  terms <- stats::delete.response(object$terms)
+  wanted <- c(variables_in(attr(terms, "variables")), groups, all.vars(object$call$offset),
               unlist(lapply(object$groups, function(group) {
                 unlist(lapply(group$expressions, function(own) all.vars(own$terms)))
               })))
-  reader <- open_source(source, intersect(unique(wanted), source_names(source)))
+  there <- intersect(unique(wanted), source_names(source))
+  if (length(there) == 0L && length(wanted) > 0L) {
+    abort("newdata", "`newdata` lacks all variables of the fit: ", enumerate(unique(wanted)), ".")
+  }
+  reader <- open_source(source, there)
   on.exit(reader$close())
   call[[1L]] <- predict.bsvm
   parts <- list()

@@ -173,3 +173,16 @@ test_that("disk that is too small is said before the work", {
                class = "bsvm_error_disk")
   expect_invisible(check_shard_space(spill, frame, tempdir(), free = 1e15))
 })
+
+test_that("a fit of files is updated by their names", {
+  folder <- withr::local_tempdir()
+  withr::local_dir(folder)
+  d <- streamed_data(600)
+  write.csv(d, "d.csv", row.names = FALSE)
+  fit <- bsvm(y ~ x, "d.csv")
+  again <- update(fit, . ~ . + f)
+  expect_identical(coef(again), coef(bsvm(y ~ x + f, "d.csv")))
+  write.csv(data.frame(a = 1), "other.csv", row.names = FALSE)
+  expect_error(predict(fit, "other.csv"), "lacks all variables of the fit: `x`",
+               class = "bsvm_error_newdata")
+})
