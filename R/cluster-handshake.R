@@ -88,11 +88,11 @@ check_greeting <- function(worker, reply, own, message, folder) {
   if (is.null(reply$key) || !wrote) {
     abort("cluster", name, " can't ", if (is.null(reply$key)) "read from" else "write to",
           " the folder for the rows, ", folder, ". Set the environment variable TMPDIR to a folder ",
-          "that all machines share before R is started.")
+          "that all computers share before R is started.")
   }
   differs <- names(own$facts)[!mapply(identical, own$facts, reply$facts[names(own$facts)])]
   if (length(differs) == 0L) return(invisible())
   abort("cluster", name, " differs from this R session, so that results would, too: ",
         paste0(differs, " is ", reply$facts[differs], " there and ", own$facts[differs], " here",
-               collapse = "; "), ". Use the same on all machines.")
+               collapse = "; "), ". Use the same on all computers.")
 }

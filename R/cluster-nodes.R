@@ -50,7 +50,8 @@ restore_timeout <- function(worker) {
 socket_seconds <- function(seconds) as.integer(max(1, min(ceiling(seconds), 1e6)))
 
 # Waits for one of these workers at least: list(worker, value) of each that has replied, or
-# list(worker, lost) with the reason; `late` if it may still be at work. Replies to earlier messages are read and thrown away.
+# list(worker, lost) with the reason; `late` if it may still be at work. Replies to earlier messages
+# are read and thrown away.
 await_replies <- function(workers) {
   repeat {
     due <- min(vapply(workers, function(worker) worker$due, 0))

@@ -259,9 +259,9 @@ TEST_CASE("another source goes on with a part of the shards from the files of st
   const auto file = [&](const std::string& name) { return shards.folder().file(name); };
   Host host;
   const auto part = [&](Index first, Index last) {
-    return ShardSource(shards.view,
-                       std::vector<std::string>(shards.paths.begin() + first, shards.paths.begin() + last),
-                       "", Use::augmented, 1);
+    const auto start = shards.paths.begin();
+    return ShardSource(shards.view, std::vector<std::string>(start + first, start + last), "",
+                       Use::augmented, 1);
   };
   const Index all = std::min<Index>(7, static_cast<Index>(shards.paths.size()));
   ShardSource whole = part(0, all);

@@ -6,7 +6,9 @@
 tree_sum <- function(leaves) {
   while (length(leaves) > 1L) {
     pairs <- split(leaves, (seq_along(leaves) - 1L) %/% 2L)
-    leaves <- unname(vapply(pairs, function(pair) if (length(pair) > 1L) pair[1] + pair[2] else pair, 0))
+    leaves <- unname(vapply(pairs, function(pair) {
+      if (length(pair) > 1L) pair[1] + pair[2] else pair
+    }, 0))
   }
   leaves
 }
