@@ -23,21 +23,22 @@ greet_worker <- function(message) {
        facts = c(bsvm = substr(package, 1L, 500L), facts, BLAS = blas, processor = processor,
                  system = R.version$platform))
 }
-environment(greet_worker) <- baseenv()
 
 open_greeting <- function(message) {
   found <- tryCatch(suppressWarnings(readRDS(message$probe)), error = function(e) NULL)
   if (is.list(found) && identical(found$tag, message$tag)) return(found$greet(found))
   list(tag = message$tag, key = NULL, host = Sys.info()[["nodename"]])
 }
-environment(open_greeting) <- baseenv()
+
+# Without its byte code, which is longer than the function.
+bare_function <- function(f) as.function(c(formals(f), body(f)), baseenv())
 
 # Every node of a team is greeted. What does not answer is lost; what answers and does not fit is an
 # error.
 greet_team <- function(team) {
   message <- list(tag = next_tag(team), probe = tempfile("bsvm-probe-", team$folder))
   on.exit(unlink(Sys.glob(paste0(message$probe, "*"))))
-  saveRDS(c(message, list(libraries = .libPaths(), greet = greet_worker)), message$probe)
+  saveRDS(c(message, list(libraries = .libPaths(), greet = bare_function(greet_worker))), message$probe)
   own <- open_greeting(message)
   if (team$sockets) greet_sockets(team, message) else greet_by_call(team, message)
   for (worker in live_workers(team)) {
@@ -54,7 +55,7 @@ greet_team <- function(team) {
 
 greet_sockets <- function(team, message) {
   for (worker in team$workers) {
-    why <- send_message(worker, open_greeting, message, min(greeting_seconds, team$timeout))
+    why <- send_message(worker, bare_function(open_greeting), message, min(greeting_seconds, team$timeout))
     if (!is.null(why)) set_lost(team, worker, why)
   }
   while (length(busy_workers(team)) > 0L) {
@@ -68,7 +69,7 @@ greet_sockets <- function(team, message) {
 # Some clusters give two messages of one call to the same process at first, until all have started.
 greet_by_call <- function(team, message) {
   for (try in 1:20) {
-    replies <- parallel::clusterCall(team$cluster, open_greeting, message)
+    replies <- parallel::clusterCall(team$cluster, bare_function(open_greeting), message)
     keys <- vapply(replies, function(reply) c(reply$key, "none")[1L], "")
     if (!anyDuplicated(keys)) break
     Sys.sleep(0.1)
