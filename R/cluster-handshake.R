@@ -36,9 +36,12 @@ bare_function <- function(f) as.function(c(formals(f), body(f)), baseenv())
 # Every node of a team is greeted. What does not answer is lost; what answers and does not fit is an
 # error.
 greet_team <- function(team) {
-  message <- list(tag = next_tag(team), probe = tempfile("bsvm-probe-", team$folder))
-  on.exit(unlink(Sys.glob(paste0(message$probe, "*"))))
-  saveRDS(c(message, list(libraries = .libPaths(), greet = bare_function(greet_worker))), message$probe)
+  folder <- tempfile("bsvm-probe-", team$folder)
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  message <- list(tag = next_tag(team), probe = file.path(folder, "greeting"))
+  saveRDS(c(message, list(libraries = .libPaths(), greet = bare_function(greet_worker))),
+          message$probe)
   own <- open_greeting(message)
   if (team$sockets) greet_sockets(team, message) else greet_by_call(team, message)
   for (worker in live_workers(team)) {
@@ -55,7 +58,8 @@ greet_team <- function(team) {
 
 greet_sockets <- function(team, message) {
   for (worker in team$workers) {
-    why <- send_message(worker, bare_function(open_greeting), message, min(greeting_seconds, team$timeout))
+    why <- send_message(worker, bare_function(open_greeting), message,
+                        min(greeting_seconds, team$timeout))
     if (!is.null(why)) set_lost(team, worker, why)
   }
   while (length(busy_workers(team)) > 0L) {

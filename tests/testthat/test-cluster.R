@@ -72,7 +72,7 @@ test_that("the number and kind of workers do not matter", {
   expect_identical(fit(function() parallel::makeForkCluster(2)), here)
 })
 
-test_that("workers that are slow to come, or have nothing to do, change nothing", {
+test_that("workers that have nothing to do change nothing", {
   skip_on_cran()
   d <- cluster_data(500, 20) # one shard
   cluster <- local_cluster(2)
