@@ -165,7 +165,7 @@ note_answers <- function(team, units, found, tag) {
 # Clusters without sockets are called as a whole. A call that fails or is interrupted leaves replies
 # that nobody can tell from later ones: it is the last.
 ask_by_call <- function(team, question) {
-  if (!is.null(team$calling)) lose_all(team, "a call was interrupted")
+  if (!is.null(team$calling)) lose_all(team, "a call to them was interrupted")
   repeat {
     recover(team)
     open <- open_units(team)
@@ -179,7 +179,7 @@ ask_by_call <- function(team, question) {
     replies <- tryCatch(parallel::clusterCall(team$cluster, ask_worker,
                                               message[c("run", "tag", "file")]), error = identity)
     if (inherits(replies, "error")) {
-      lose_all(team, conditionMessage(replies))
+      lose_all(team, paste0("a call to them failed (", conditionMessage(replies), ")"))
       next
     }
     error <- take_replies(team, workers, keys, message, replies)
@@ -201,13 +201,13 @@ take_replies <- function(team, workers, keys, message, replies) {
     error <- take_reply(team, workers[[k]], replies[[match(keys[k], from)]])
     if (!is.null(error)) return(error)
   }
-  if (length(team$lost) > lost) lose_all(team, "an answer was wrong")
+  if (length(team$lost) > lost) lose_all(team, "others can't go on without it")
 }
 
 lose_all <- function(team, why) {
   team$calling <- NULL
   for (worker in live_workers(team)) worker$live <- FALSE
-  team$lost <- c(team$lost, paste0("all workers, since ", sub("[.]$", "", why)))
+  team$lost <- c(team$lost, sub("[.]$", "", why))
   NULL
 }
 

@@ -345,8 +345,26 @@ test_that("clusters without sockets are called as a whole", {
     plant_fault(cluster[1], 4, fault)
     error <- try_fit(cluster_fits$vb_groups(d, cluster = disguised_cluster(cluster)))$error
     expect_s3_class(error, "bsvm_error_cluster")
-    expect_match(conditionMessage(error), "All workers|all workers", info = fault)
+    expect_match(conditionMessage(error), "All workers of `cluster` were lost: ", info = fault)
   }
+})
+
+test_that("clusters of mirai give the same bits, and an error once a process was killed", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not_installed("mirai")
+  make <- function() getExportedValue("mirai", "make_cluster")(2)
+  local_small_shards()
+  d <- cluster_data()
+  here <- cluster_result(cluster_fits$vb_groups(d))
+  cluster <- make()
+  on.exit(try(parallel::stopCluster(cluster), silent = TRUE))
+  fit <- function(cluster) try_fit(cluster_fits$vb_groups(d, cluster = cluster))
+  expect_identical(fit(cluster)$fit, here)
+  tools::pskill(parallel::clusterCall(cluster, Sys.getpid)[[1]], tools::SIGKILL)
+  expect_s3_class(fit(cluster)$error, "bsvm_error_cluster")
+  expect_s3_class(fit(cluster)$error, "bsvm_error_cluster")
+  expect_identical(fit(make)$fit, here)
 })
 
 test_that("`cluster` and `timeout` are checked", {
