@@ -17,6 +17,7 @@ start_run <- function(team, shards, job) {
   team$n <- shards$n
   team$bytes <- shards$bytes
   team$sources <- list()
+  team$known_lost <- length(team$lost)
   live <- live_workers(team)
   team$units <- lapply(plan_units(shards$shards, length(live)), function(unit) {
     list(first = unit$first, last = unit$last, holder = live[[unit$worker]]$number,
